@@ -1,0 +1,32 @@
+/* const traces -> struct analysis. Pure: no I/O. */
+#ifndef GAPLINE_ANALYSE_ANALYSE_H
+#define GAPLINE_ANALYSE_ANALYSE_H
+
+#include "analyse/analysis.h"
+
+struct analyse_options {
+	const char *title;
+	const char *step;      /* --step NAME, or NULL: found automatically */
+	int warmup;            /* --warmup N, or -1: found automatically */
+	double min_speedup;    /* 0: no gate */
+	double max_regression; /* < 0: no gate */
+	bool require_comparable;
+};
+
+/* One run of a side: the trace, and the input's name for the report. */
+struct analyse_run {
+	const struct trace *trace;
+	const char *file; /* as given on the command line; only its last part is kept */
+};
+
+/* Analyses a side's runs, `n_runs` >= 1 each. `arena` must outlive `out`; `names` is the table that the traces share.
+ * 0, or -1 with `err` when --step names a range that is not there (the message lists what is). */
+int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
+                 const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
+                 struct err *err);
+
+/* The same for one profile: out->n_sides is 1. */
+int analyse_one(const struct analyse_run *run, const struct analyse_options *options, struct names *names,
+                struct arena *arena, struct analysis *out, struct err *err);
+
+#endif

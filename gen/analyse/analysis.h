@@ -1,0 +1,260 @@
+/* What analysis says about a pair of profiles: plain data that the renderers (gen/render) and commands read. Nothing in
+ * gen/render computes; every number on a page is here, in the JSON's meaning (DESIGN 8).
+ *
+ * Units: `…_ns` totals are integer nanoseconds; everything called *per step* is a double in nanoseconds: the window's
+ * total over its steps, and the mean over runs when a side has several, and over devices where the text says so. For a
+ * side without steps, "per step" means per run. Shares are 0 to 1. Names are ids of `names`. Everything lives in one
+ * arena. Lists are sorted as documented, ties by name, so that output is deterministic. */
+#ifndef GAPLINE_ANALYSE_ANALYSIS_H
+#define GAPLINE_ANALYSE_ANALYSIS_H
+
+#include "analyse/verdict.h"
+#include "trace/trace.h"
+
+/* Why a device was idle (DESIGN 3). cause_name gives the JSON's word, cause_label a reader's. */
+enum cause {
+	CAUSE_HOST_CODE,      /* the launching thread ran its own code */
+	CAUSE_HOST_BLOCKED,   /* … sat in an operating-system call; the row names it */
+	CAUSE_HANDOVER,       /* … waited for another launching thread that waited too */
+	CAUSE_SYNC_RETURN,    /* … was inside a synchronising call or a blocking read-back */
+	CAUSE_COPY_API,       /* … inside a copy or memset call */
+	CAUSE_LAUNCH_API,     /* … inside a launch call */
+	CAUSE_ALLOC,          /* … inside an allocation, free or host registration */
+	CAUSE_MODULE_LOAD,    /* … loading a module, JIT, dlopen */
+	CAUSE_OTHER_API,      /* … inside any other CUDA call */
+	CAUSE_PROFILER,       /* … inside the profiler's own recorded overhead */
+	CAUSE_LAUNCH_LATENCY, /* the launch was on its way after a synchronisation */
+	CAUSE_DISPATCH,       /* the GPU's own gap between two ops that were both queued */
+	CAUSE_DEPENDENCY,     /* the op was queued and waited for an event, stream or device */
+	CAUSE_MANAGED_MEMORY, /* ended by a unified-memory migration */
+	CAUSE_OTHER_PROCESS,  /* another process ran on the same physical GPU */
+	CAUSE_UNATTRIBUTED,   /* the profile does not say: the launch is missing, or no op follows */
+	CAUSE_COUNT
+};
+const char *cause_name(enum cause cause);    /* "host_code" */
+const char *cause_label(enum cause cause);   /* "host code" … a few words for a reader */
+const char *cause_meaning(enum cause cause); /* one sentence for a legend or tooltip */
+
+/* What opened a gap. */
+enum opened { OPENED_SYNC, OPENED_DRY, OPENED_WAITING, OPENED_COUNT };
+/* OPENED_SYNC: the host was inside a synchronising call and came back; OPENED_DRY: the queue ran dry while the host was
+ * elsewhere; OPENED_WAITING: an op was queued but could not start. */
+const char *opened_name(enum opened opened);
+
+struct idle_row {
+	enum cause cause;
+	uint32_t phase; /* 0: between phases; shown as "(between phases)" */
+	uint32_t call;  /* host_blocked: the call that blocked longest; else 0 */
+	double per_step;
+	double opened[OPENED_COUNT]; /* the same split by what opened the gap */
+};
+
+/* The four exact parts of a device's window, and the rows of the fourth. All per step; they add up to `period`. */
+struct budget {
+	double compute, comm_exposed, copy_exposed, idle, period;
+	struct idle_row *rows; /* by per_step descending; they add up to idle */
+	uint32_t n_rows;
+};
+
+struct device_result {
+	uint32_t id;     /* position in the side, 0 … */
+	int64_t process; /* pid */
+	uint32_t ordinal;
+	uint32_t name;     /* GPU model */
+	int64_t window_ns; /* of the median run */
+	struct budget budget;
+	double limit_ns; /* the launch-latency limit that was used (DESIGN 3), median run */
+};
+
+struct phase_result {
+	uint32_t name;                           /* 0: (between phases) */
+	uint32_t rank;                           /* 1 … by cost */
+	double cost, gpu, idle, host, instances; /* per step; cost, gpu and idle are means over devices */
+	double cost_share;
+};
+
+struct kernel_result {
+	uint32_t name;
+	bool comm, graph;
+	double instances, per_step;
+};
+struct api_result {
+	uint32_t name;
+	enum call_class class;
+	double calls, per_step;
+};
+struct copy_result {
+	uint32_t name;
+	enum copy_kind kind;
+	bool memset, pageable;
+	double instances, bytes, per_step;
+};
+
+struct run_result {
+	const char *file;      /* base name of the input as given, made harmless; not a path */
+	size_t n_steps;        /* steps found, 0 if none */
+	size_t warmup;         /* leading steps left out (>= 1 when there are steps) */
+	const int64_t *period; /* n_periods of them: all, in order; the first warmup − 1 are warm-up */
+	size_t n_periods;
+	int64_t window_ns;
+	const struct series *series; /* borrowed from the verdict; NULL for `gapline show` without steps */
+};
+
+/* ---- timeline: a few representative steps, to the nanosecond; times are relative to the first boundary shown ---- */
+struct span {
+	int64_t start, end;
+	uint32_t name;
+};
+struct call_span {
+	int64_t start, end;
+	uint32_t name;
+	enum call_class class;
+};
+struct op_span {
+	int64_t start, end;
+	uint32_t name, phase;
+	enum op_kind kind;
+	enum copy_kind copy;
+	int64_t launch_start, launch_end; /* both -1: unknown */
+};
+struct gap_piece {
+	int64_t start, end;
+	enum cause cause;
+	uint32_t phase, call;
+};
+struct gap_span {
+	int64_t start, end;
+	enum opened opened;
+	uint32_t first_piece, n_pieces;
+};
+
+struct call_lane {
+	uint32_t thread_name;
+	int64_t tid;
+	bool step_thread;
+	struct call_span *calls;
+	uint32_t n_calls;
+};
+struct stream_lane {
+	uint32_t stream;
+	struct op_span *ops;
+	uint32_t n_ops;
+};
+struct device_lanes {
+	uint32_t device; /* index into side.devices */
+	struct stream_lane *streams;
+	uint32_t n_streams;
+	struct gap_span *gaps;
+	uint32_t n_gaps;
+	struct gap_piece *pieces;
+	uint32_t n_pieces;
+};
+struct timeline {
+	int64_t length;        /* ns shown: from the first boundary to the last */
+	int64_t *boundary;     /* step ends, relative: boundary[0] = 0 … boundary[n_boundaries − 1] = length */
+	uint32_t n_boundaries; /* steps shown + 1; for a run without steps 2 */
+	uint32_t first_step;   /* number of the first step shown, counted from 0 in the run; 0 without steps */
+	struct span *phases;
+	uint32_t n_phases; /* of the step thread, disjoint */
+	struct call_lane *calls;
+	uint32_t n_calls;
+	struct device_lanes *devices;
+	uint32_t n_devices;
+};
+
+/* The whole run in OVERVIEW_BINS equal bins, mean over devices; shares add up to 1 in each bin. */
+enum { OVERVIEW_BINS = 600 };
+struct overview {
+	int64_t length;                   /* ns from the first to the last GPU op */
+	int64_t window_start, window_end; /* relative to the first GPU op */
+	float compute[OVERVIEW_BINS], comm[OVERVIEW_BINS], copy[OVERVIEW_BINS], idle[OVERVIEW_BINS];
+};
+
+struct side {
+	const char *label;          /* "baseline" or "fixed"; "profile" for `gapline show` */
+	struct trace_source source; /* of the first run */
+	struct run_result *runs;
+	uint32_t n_runs;
+	uint32_t median_run; /* the run whose timeline and overview are shown */
+	bool steps_found;
+	uint32_t step_name;    /* normalised: "step_#" */
+	size_t measured;       /* step periods measured, all runs together */
+	double period_trimmed; /* headline: exp of the mean T, ns */
+	double period_mean, period_median, period_min,
+		period_max; /* over all measured periods; mean: mean of runs' means */
+	struct device_result *devices;
+	uint32_t n_devices;
+	struct budget budget; /* mean over devices */
+	struct phase_result *phases;
+	uint32_t n_phases; /* by rank */
+	struct kernel_result *kernels;
+	uint32_t n_kernels; /* by per_step descending; sums over devices */
+	struct api_result *api;
+	uint32_t n_api;
+	struct copy_result *copies;
+	uint32_t n_copies;
+	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
+	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
+	double busy;     /* compute + comm_exposed + copy_exposed */
+	double overhead; /* profiler's own recorded overhead on launching threads, per step */
+	struct timeline timeline;
+	struct overview overview;
+	const struct trace_dropped *dropped;
+	uint32_t n_dropped; /* of all runs */
+	const struct trace_diagnostic *diagnostics;
+	uint32_t n_diagnostics;
+	double unlaunched_share; /* of GPU ops without a launch in the profile */
+	const char **notes;
+	uint32_t n_notes; /* what a reader should know about this side's data: sentences */
+};
+
+/* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double
+ * rounding); empty when nothing differs. */
+struct waterfall_part {
+	const char
+		*part; /* "compute", "comm_exposed", "copy_exposed", "idle: host_code in data_load", "unusual_steps" */
+	double baseline, fixed, delta; /* ns a step */
+};
+
+enum finding_status { FINDING_REMAINING, FINDING_RESOLVED, FINDING_NEW };
+const char *finding_status_name(enum finding_status status);
+
+struct finding {
+	const char *id;    /* "input_starvation", "pageable_copies", … */
+	const char *title; /* a few words: "Input starvation" */
+	int side;          /* 0: seen in the baseline, 1: seen in the fixed side */
+	enum finding_status status;
+	uint32_t phase;  /* 0: no phase */
+	double per_step; /* what it costs, ns a step */
+	bool has_ceiling;
+	double ceiling_step; /* ns: the mean step if this one thing were perfectly fixed */
+	double ceiling_speedup;
+	const char *text;   /* evidence, with its numbers */
+	const char *advice; /* what to do */
+};
+
+enum diagnosis_result { DIAGNOSIS_NONE, DIAGNOSIS_CONFIRMED, DIAGNOSIS_PARTLY, DIAGNOSIS_EXCEEDED };
+const char *diagnosis_result_name(enum diagnosis_result result);
+
+struct analysis {
+	const struct names *names;
+	const char *title; /* may be NULL */
+	uint32_t n_sides;  /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
+	struct side side[2];
+	struct verdict verdict;
+	struct verdict_options options;
+	bool require_comparable;
+	bool comparable;
+	const char **differences;
+	uint32_t n_differences; /* material: each a sentence */
+	const char **notes;
+	uint32_t n_notes; /* differences that are not material */
+	struct waterfall_part *waterfall;
+	uint32_t n_waterfall;
+	struct finding *findings;
+	uint32_t n_findings; /* by per_step descending within status */
+	enum diagnosis_result diagnosis;
+	double combined_ceiling, measured; /* ns a step, arithmetic means; 0 when diagnosis is none */
+};
+
+#endif

@@ -1,0 +1,121 @@
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL = 64 * 1024 }; /* requests from here on get a block of their own, so that they can be resized */
+
+struct arena_block {
+	struct arena_block *next, *previous; /* `previous` lets a resized block be relinked */
+	size_t room, used;
+	alignas(max_align_t) char data[];
+};
+
+static void out_of_memory(void)
+{
+	fputs("gapline: out of memory\n", stderr);
+	exit(3);
+}
+
+static struct arena_block *add_block(struct arena *a, size_t room)
+{
+	struct arena_block *b = NULL;
+	if (room <= SIZE_MAX - sizeof *b)
+		b = calloc(1, sizeof *b + room);
+	if (!b)
+		out_of_memory();
+	b->room = room;
+	b->next = a->blocks;
+	if (a->blocks)
+		a->blocks->previous = b;
+	a->blocks = b;
+	return b;
+}
+
+static size_t bytes_of(size_t n, size_t size)
+{
+	size_t bytes;
+	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+		out_of_memory();
+	size_t align = alignof(max_align_t);
+	return (bytes + align - 1) / align * align;
+}
+
+void *arena_alloc(struct arena *a, size_t n, size_t size)
+{
+	size_t bytes = bytes_of(n, size);
+	a->used += bytes;
+	if (bytes >= SMALL) {
+		struct arena_block *b = add_block(a, bytes);
+		b->used = bytes;
+		return b->data;
+	}
+	struct arena_block *b = a->blocks;
+	if (!b || b->room - b->used < bytes)
+		b = add_block(a, SMALL);
+	void *p = b->data + b->used;
+	b->used += bytes;
+	return p;
+}
+
+void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
+{
+	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size);
+	if (bytes <= old_bytes)
+		return old;
+	if (old_bytes < SMALL) {
+		void *p = arena_alloc(a, n, size);
+		if (old)
+			memcpy(p, old, old_n * size);
+		return p;
+	}
+	struct arena_block *b = (struct arena_block *)((char *)old - offsetof(struct arena_block, data));
+	struct arena_block *next = b->next, *previous = b->previous;
+	b = realloc(b, sizeof *b + bytes);
+	if (!b)
+		out_of_memory();
+	memset(b->data + old_n * size, 0, bytes - old_n * size);
+	b->room = b->used = bytes;
+	if (next)
+		next->previous = b;
+	if (previous)
+		previous->next = b;
+	else
+		a->blocks = b;
+	a->used += bytes - old_bytes;
+	return b->data;
+}
+
+char *arena_copy(struct arena *a, const char *text, size_t n)
+{
+	char *copy = arena_alloc(a, n + 1, 1);
+	memcpy(copy, text, n);
+	return copy;
+}
+
+char *arena_format(struct arena *a, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	char *text = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1, 1);
+	if (n > 0)
+		vsnprintf(text, (size_t)n + 1, format, again);
+	va_end(again);
+	return text;
+}
+
+void arena_release(struct arena *a)
+{
+	for (struct arena_block *b = a->blocks, *next; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	*a = (struct arena){0};
+}

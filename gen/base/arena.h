@@ -1,0 +1,34 @@
+/* One arena holds everything that a pair of profiles needs; it is released as a whole, and data structs own nothing.
+ *
+ * Memory is zeroed. Out of memory ends the process with a message and status 3: a batch command has nothing better to
+ * do then, and no caller has to check. */
+#ifndef GAPLINE_BASE_ARENA_H
+#define GAPLINE_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena {
+	struct arena_block *blocks; /* newest first */
+	size_t used;                /* bytes handed out, for benchmarks */
+};
+
+/* Zeroed room for `n` items of `size` bytes, aligned for any type. Never NULL, also for n = 0. Borrowed until
+ * arena_release. */
+void *arena_alloc(struct arena *a, size_t n, size_t size);
+
+/* Room for `n` items where `old` (may be NULL, came from this arena) held `old_n`: the contents are kept, the rest is
+ * zeroed, `old` must not be used any more. Large blocks are resized in place where the system can. */
+void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
+
+/* A copy of `n` bytes with a NUL after them. */
+char *arena_copy(struct arena *a, const char *text, size_t n);
+
+/* printf into the arena. */
+char *arena_format(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Gives everything back; the arena may be used again. */
+void arena_release(struct arena *a);
+
+#define ARENA_NEW(arena, n, type) ((type *)arena_alloc((arena), (n), sizeof(type)))
+
+#endif

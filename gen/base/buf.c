@@ -1,0 +1,63 @@
+#include "base/buf.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void reserve(struct buf *b, size_t more)
+{
+	if (more < b->room - b->n)
+		return;
+	size_t room = b->room ? b->room : 256;
+	while (room - b->n <= more) {
+		if (room > SIZE_MAX / 4) {
+			fputs("gapline: out of memory\n", stderr);
+			exit(3);
+		}
+		room *= 2;
+	}
+	char *data = realloc(b->data, room);
+	if (!data) {
+		fputs("gapline: out of memory\n", stderr);
+		exit(3);
+	}
+	b->data = data;
+	b->room = room;
+}
+
+void buf_add(struct buf *b, const char *bytes, size_t n)
+{
+	reserve(b, n);
+	if (n)
+		memcpy(b->data + b->n, bytes, n);
+	b->n += n;
+	b->data[b->n] = 0;
+}
+
+void buf_text(struct buf *b, const char *text)
+{
+	buf_add(b, text, strlen(text));
+}
+
+void buf_format(struct buf *b, const char *format, ...)
+{
+	va_list args, again;
+	va_start(args, format);
+	va_copy(again, args);
+	int n = vsnprintf(NULL, 0, format, args);
+	va_end(args);
+	if (n > 0) {
+		reserve(b, (size_t)n);
+		vsnprintf(b->data + b->n, (size_t)n + 1, format, again);
+		b->n += (size_t)n;
+	}
+	va_end(again);
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->data);
+	*b = (struct buf){0};
+}

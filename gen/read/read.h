@@ -1,0 +1,17 @@
+/* Any profile -> struct trace. The only code that knows a file format. Formats are told apart by content, never by file
+ * name. The input is never written to, and no file ever appears beside it. */
+#ifndef GAPLINE_READ_READ_H
+#define GAPLINE_READ_READ_H
+
+#include "trace/trace.h"
+
+/* Reads the profile at `path` into `*trace` (zeroed by the callee); texts go to `names`, memory comes from `arena`,
+ * which must outlive the trace. On return the trace is linked (trace_link).
+ *
+ * 0, or -1 with `err`: the file is missing, unreadable, of a kind that cannot be read here (an .nsys-rep says how to
+ * export it; a PyTorch trace, an ncu report or a truncated file is named as such), damaged (SQLite's error code is
+ * checked to the end of every loop), or holds nothing at all to analyse (no GPU op: says what the file does hold, what
+ * the usual reason is and how to capture again). */
+int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err);
+
+#endif

@@ -1,0 +1,21 @@
+/* analysis -> bytes. Writers compute nothing: they format what analysis says. Each appends to a struct buf. */
+#ifndef GAPLINE_RENDER_RENDER_H
+#define GAPLINE_RENDER_RENDER_H
+
+#include "analyse/analysis.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+/* The self-contained report.html. Deterministic. -1 with `err` if the built-in template does not fit the code. */
+int render_html(const struct analysis *analysis, struct buf *out, struct err *err);
+
+/* The JSON result, schema "gapline/1" (docs/gapline.schema.json), ends with a newline. */
+int render_json(const struct analysis *analysis, struct buf *out, struct err *err);
+
+/* The short verdict for a terminal or a CI log. `colour`: ANSI colours. */
+void render_verdict(const struct analysis *analysis, bool colour, struct buf *out);
+
+/* `gapline show`: one side's budget, ten largest causes, phases, kernels, findings. */
+void render_side(const struct analysis *analysis, bool colour, struct buf *out);
+
+#endif

@@ -1,0 +1,22 @@
+/* What a name means. Called once per distinct name, not per row. Names come without version suffix. */
+#ifndef GAPLINE_TRACE_CLASSIFY_H
+#define GAPLINE_TRACE_CLASSIFY_H
+
+#include "trace/trace.h"
+
+/* A kernel of a communication library: NCCL (ncclKernel…, ncclDevKernel…, also inside a longer name), RCCL, NVSHMEM,
+ * DeepEP, PyTorch's and vLLM's one-shot/two-shot/custom all-reduce kernels. */
+bool classify_comm(const char *kernel);
+
+/* CUDA runtime or driver API. */
+enum call_class classify_call(const char *call);
+
+/* True for a copy call that returns only when the copy is done, by its name: cudaMemcpy, cudaMemcpy2D,
+ * cudaMemcpyToSymbol, cuMemcpyDtoH, … but not the …Async ones. */
+bool classify_call_blocks(const char *call);
+
+enum os_class classify_os(const char *call);
+
+enum overhead_class classify_overhead(const char *name);
+
+#endif

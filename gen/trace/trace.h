@@ -1,0 +1,225 @@
+/* One profile in memory: columns of integer nanoseconds and interned names. No SQL, no markup, no analysis.
+ *
+ * A reader (gen/read) fills the columns in any order and calls trace_link, which sorts them and joins GPU ops to the
+ * calls that launched them. From then on the trace is constant. Everything lives in the arena given to the reader.
+ *
+ * Times are int64 nanoseconds from the start of the capture; intervals are half-open [start, end), end >= start.
+ * Indices are uint32; TRACE_NONE stands for "there is none". */
+#ifndef GAPLINE_TRACE_TRACE_H
+#define GAPLINE_TRACE_TRACE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "trace/names.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRACE_NONE UINT32_MAX
+
+enum op_kind {
+	OP_KERNEL, /* a kernel that computes */
+	OP_COMM,   /* a communication kernel (NCCL and the like), told by its name: classify_comm */
+	OP_GRAPH,  /* a CUDA graph launch traced whole: its kernels are not in the profile */
+	OP_COPY,
+	OP_MEMSET
+};
+
+/* Direction of a copy, with CUPTI's numbers (CUpti_ActivityMemcpyKind; 11 to 13 are nsys's for unified memory). */
+enum copy_kind {
+	COPY_UNKNOWN = 0,
+	COPY_H2D = 1,
+	COPY_D2H = 2,
+	COPY_H2A = 3,
+	COPY_A2H = 4,
+	COPY_A2A = 5,
+	COPY_A2D = 6,
+	COPY_D2A = 7,
+	COPY_D2D = 8,
+	COPY_H2H = 9,
+	COPY_P2P = 10,
+	COPY_UM_H2D = 11,
+	COPY_UM_D2H = 12,
+	COPY_UM_D2D = 13
+};
+
+enum op_flag {
+	OPF_PAGEABLE = 1,   /* a copy whose host side is pageable memory */
+	OPF_GRAPH_NODE = 2, /* runs as a node of a CUDA graph: several ops share one launch */
+	OPF_MANAGED = 4     /* a unified-memory migration: no call launched it */
+};
+
+/* GPU ops, sorted by (device, start, end, launch). Ops of one stream may overlap. */
+struct trace_ops {
+	size_t n;
+	int64_t *start, *end;
+	int64_t *bytes; /* copies and memsets; else 0 */
+	uint32_t *name; /* kernels: demangled name; graphs: "[CUDA graph]"; copies: "[CUDA memcpy Host-to-Device]" … */
+	uint32_t *device;      /* index into trace.devices */
+	uint32_t *stream;      /* CUPTI's stream id */
+	uint32_t *correlation; /* joins to a call of the same process; 0: none */
+	uint32_t *launch;      /* index into calls, or TRACE_NONE; filled by trace_link */
+	uint8_t *kind;         /* enum op_kind */
+	uint8_t *copy;         /* enum copy_kind, for copies */
+	uint8_t *flags;        /* enum op_flag */
+};
+
+/* What a CUDA API call is about, strongest last: where calls nest, the strongest open one names what the thread does
+ * (DESIGN 3). Told by the call's name: classify_call. */
+enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CALL_MODULE };
+
+/* CUDA runtime and driver calls, sorted by (thread, start, end descending). Calls of one thread may nest. */
+struct trace_calls {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *name;   /* without version suffix: cudaLaunchKernel, not cudaLaunchKernel_v7000 */
+	uint32_t *thread; /* index into trace.threads */
+	uint32_t *correlation;
+	uint8_t *class; /* enum call_class; trace_link makes it CALL_SYNC for copies that block: a device-to-host
+	                 * copy from or to pageable memory, or by a call that is synchronous by its name */
+};
+
+enum range_kind { RANGE_PUSH_POP, RANGE_START_END };
+
+/* NVTX ranges, sorted by (thread, start, end descending). Push/pop ranges of a thread nest; start/end ranges may
+ * overlap freely and belong to the thread that started them. */
+struct trace_ranges {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *name;
+	uint32_t *domain; /* name of the domain; 0 (the empty name) is the default domain */
+	uint32_t *thread;
+	uint8_t *kind;    /* enum range_kind */
+	uint8_t *clipped; /* 1: was still open when the capture stopped; `end` is the last time seen in the profile */
+};
+
+enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX }; /* OS_WAIT: waits for another thread to signal; OS_MUTEX: for a lock */
+
+/* Operating-system calls that nsys recorded (OS runtime tracing), sorted by (thread, start, end descending). */
+struct trace_os_calls {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *name;
+	uint32_t *thread;
+	uint8_t *class; /* enum os_class, told by the name: classify_os */
+};
+
+enum overhead_class {
+	OVERHEAD_PROFILER,
+	OVERHEAD_MODULE_LOAD
+}; /* the profiler's own work; the program's loading or JIT */
+
+/* Overhead that the profiler recorded, sorted by (thread, start, end descending). */
+struct trace_overheads {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *name;
+	uint32_t *thread;
+	uint8_t *class; /* enum overhead_class: rows named "dlopen(…)" or "dlclose", JIT, module and function loading
+	                 * are the program's own (OVERHEAD_MODULE_LOAD) */
+};
+
+/* Rows of CUPTI's synchronisation table, in any order: evidence beside the calls. */
+struct trace_syncs {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *process;
+	uint32_t *correlation;
+	uint8_t *type; /* CUpti_ActivitySynchronizationType: 1 event, 2 stream waits for event (no host wait), 3 stream,
+	                  4 context */
+};
+
+struct trace_process {
+	uint64_t global; /* nsys globalPid: the high 40 bits of a globalTid */
+	int64_t pid;
+	uint32_t name; /* base name of the program, 0 if unknown */
+};
+
+struct trace_thread {
+	uint64_t global; /* nsys globalTid */
+	int64_t tid;
+	uint32_t process; /* index into trace.processes */
+	uint32_t name;
+};
+
+/* A physical GPU as the profile describes it. Unknown numbers are 0. */
+struct trace_gpu {
+	uint32_t name;
+	int64_t memory_bytes;
+	int64_t clock_hz; /* highest SM clock */
+	int64_t sm_count;
+};
+
+/* A (process, device) pair that ran GPU ops. */
+struct trace_device {
+	uint32_t process;
+	uint32_t ordinal;  /* deviceId as the process counts */
+	uint32_t gpu;      /* index into trace.gpus, TRACE_NONE if it cannot be told */
+	uint32_t first_op; /* ops [first_op, first_op + n_ops) are this device's */
+	uint32_t n_ops;
+};
+
+/* Rows that make no sense, dropped and counted. */
+struct trace_dropped {
+	const char *table;  /* the profile's table name, arena text */
+	const char *reason; /* "ends before it starts", "has no timestamp", … */
+	int64_t rows;
+};
+
+struct trace_diagnostic {
+	int severity;  /* 2 warning, 3 error */
+	uint32_t text; /* file paths in it are shortened to their last part */
+};
+
+enum source_kind { SOURCE_NSYS_SQLITE, SOURCE_KINETO, SOURCE_GAPLINE };
+enum graph_mode {
+	GRAPHS_NONE,
+	GRAPHS_WHOLE,
+	GRAPHS_BY_NODE
+}; /* how CUDA graph launches were traced, if there are any */
+
+/* Where the profile comes from and what it can know. Texts are arena texts, "" if unknown. Nothing here names a host,
+ * a user, a path or an environment variable. */
+struct trace_source {
+	enum source_kind kind;
+	const char *collector;   /* "nsys", "gapline-cupti", …: the tool that recorded; decides comparability */
+	const char *exporter;    /* "NVIDIA Nsight Systems 2025.3.2" */
+	const char *schema;      /* "3.20.3" */
+	const char *driver;      /* NVIDIA driver version */
+	const char *cuda_driver; /* CUDA version of the driver */
+	bool has_calls, has_ranges, has_os_calls, has_overheads; /* whether the table exists and held rows */
+	enum graph_mode graphs;
+};
+
+struct trace {
+	struct names *names;
+	struct trace_source source;
+	struct trace_ops ops;
+	struct trace_calls calls;
+	struct trace_ranges ranges;
+	struct trace_os_calls os_calls;
+	struct trace_overheads overheads;
+	struct trace_syncs syncs;
+	struct trace_process *processes;
+	uint32_t n_processes;
+	struct trace_thread *threads;
+	uint32_t n_threads;
+	struct trace_device *devices;
+	uint32_t n_devices;
+	struct trace_gpu *gpus;
+	uint32_t n_gpus;
+	struct trace_dropped *dropped;
+	uint32_t n_dropped;
+	struct trace_diagnostic *diagnostics;
+	uint32_t n_diagnostics;
+	/* first row of each thread, filled by trace_link: rows of thread t are [first[t], first[t + 1]) */
+	uint32_t *first_call, *first_range, *first_os_call, *first_overhead;
+	int64_t n_unlaunched; /* ops other than unified-memory migrations without a call in the profile */
+};
+
+/* Sorts all columns as documented, fills trace.first_*, devices' op spans, ops.launch (same correlation *and* same
+ * process), n_unlaunched and the class of blocking copies. Working memory comes from `arena`. */
+void trace_link(struct trace *trace, struct arena *arena);
+
+#endif
