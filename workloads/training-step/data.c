@@ -1,0 +1,148 @@
+#include "data.h"
+
+#include "../common/clock.h"
+#include "../common/random.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *allocate(size_t bytes)
+{
+	void *p = malloc(bytes);
+
+	if (p == NULL) {
+		fprintf(stderr, "out of memory: %zu bytes\n", bytes);
+		exit(EXIT_FAILURE);
+	}
+	return p;
+}
+
+void data_init(struct data *d, int count, uint64_t seed)
+{
+	float pattern[PICTURE_CLASSES][PICTURE_SIZE];
+	uint64_t state = random_mix(seed, 1);
+
+	d->stored = allocate((size_t)count * PICTURE_SIZE);
+	d->labels = allocate((size_t)count);
+	d->count = count;
+	d->rounds = 0;
+	d->seed = seed;
+	for (int c = 0; c < PICTURE_CLASSES; c++) {
+		for (int j = 0; j < PICTURE_SIZE; j++)
+			pattern[c][j] = 48.0f * (random_float(&state) - 0.5f);
+	}
+	for (int i = 0; i < count; i++) {
+		uint8_t *picture = d->stored + (size_t)i * PICTURE_SIZE;
+		int c = (int)(random_next(&state) % PICTURE_CLASSES);
+
+		d->labels[i] = (uint8_t)c;
+		for (int j = 0; j < PICTURE_SIZE; j++)
+			picture[j] = (uint8_t)(128.0f + pattern[c][j] + 96.0f * (random_float(&state) - 0.5f));
+	}
+}
+
+void data_release(struct data *d)
+{
+	free(d->stored);
+	free(d->labels);
+}
+
+/* One round of the filter on; from the last row, as every row needs the one above as it was. */
+static void filter_on(uint8_t *p)
+{
+	for (int row = PICTURE_ROWS - 1; row > 0; row--) {
+		for (int column = 0; column < PICTURE_COLUMNS; column++)
+			p[row * PICTURE_COLUMNS + column] -= p[(row - 1) * PICTURE_COLUMNS + column];
+	}
+}
+
+/* One round of the filter off. */
+static void filter_off(uint8_t *p)
+{
+	for (int row = 1; row < PICTURE_ROWS; row++) {
+		for (int column = 0; column < PICTURE_COLUMNS; column++)
+			p[row * PICTURE_COLUMNS + column] += p[(row - 1) * PICTURE_COLUMNS + column];
+	}
+}
+
+void data_filter(struct data *d, int rounds)
+{
+	for (int i = 0; i < d->count; i++) {
+		uint8_t *picture = d->stored + (size_t)i * PICTURE_SIZE;
+
+		for (int r = d->rounds; r < rounds; r++)
+			filter_on(picture);
+		for (int r = d->rounds; r > rounds; r--)
+			filter_off(picture);
+	}
+	d->rounds = rounds;
+}
+
+/* The median of several batches, as one may be interrupted; the first only warms the caches. */
+static double batch_ms(const struct data *d, int batch, void *scratch)
+{
+	double times[9];
+
+	data_batch(d, 0, batch, scratch);
+	for (int i = 0; i < 9; i++) {
+		double start = clock_ms();
+
+		data_batch(d, i, batch, scratch);
+		times[i] = clock_ms() - start;
+	}
+	return clock_median(times, 9);
+}
+
+void data_calibrate(struct data *d, double target_ms, int batch, void *scratch)
+{
+	enum { TRIAL = 16 };
+	double base, trial, rounds;
+
+	data_filter(d, 0);
+	base = batch_ms(d, batch, scratch);
+	data_filter(d, TRIAL);
+	trial = batch_ms(d, batch, scratch);
+	rounds = trial > base ? (target_ms - base) / (trial - base) * TRIAL + 0.5 : 0;
+	data_filter(d, rounds < 0 ? 0 : rounds > 1e6 ? 1000000 : (int)rounds);
+}
+
+size_t data_batch_bytes(int batch)
+{
+	return (size_t)batch * (PICTURE_SIZE * sizeof(float) + sizeof(int32_t));
+}
+
+void data_batch(const struct data *d, int64_t index, int batch, void *out)
+{
+	float *pixels = out;
+	int32_t *labels = (int32_t *)(pixels + (size_t)batch * PICTURE_SIZE);
+
+	for (int i = 0; i < batch; i++) {
+		uint64_t state = random_mix(d->seed, (uint64_t)index * 65537 + (uint64_t)i + 2);
+		size_t pick = random_next(&state) % (size_t)d->count;
+		int shift = (int)(random_next(&state) % 3) - 1;
+		int mirrored = (int)(random_next(&state) & 1);
+		float contrast = (0.9f + 0.2f * random_float(&state)) / 32.0f;
+		float brightness = 0.2f * (random_float(&state) - 0.5f) - 128.0f * contrast;
+		float *to = pixels + (size_t)i * PICTURE_SIZE;
+		uint8_t picture[PICTURE_SIZE];
+
+		memcpy(picture, d->stored + pick * PICTURE_SIZE, PICTURE_SIZE);
+		for (int r = 0; r < d->rounds; r++)
+			filter_off(picture);
+		for (int row = 0; row < PICTURE_ROWS; row++) {
+			uint8_t from[PICTURE_COLUMNS];
+
+			for (int column = 0; column < PICTURE_COLUMNS; column++) {
+				int source = (column + shift + PICTURE_COLUMNS) % PICTURE_COLUMNS;
+
+				if (mirrored)
+					source = PICTURE_COLUMNS - 1 - source;
+				from[column] = picture[row * PICTURE_COLUMNS + source];
+			}
+			for (int column = 0; column < PICTURE_COLUMNS; column++)
+				to[row * PICTURE_COLUMNS + column] = contrast * (float)from[column] + brightness;
+		}
+		labels[i] = d->labels[pick];
+	}
+}

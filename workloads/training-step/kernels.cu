@@ -1,0 +1,116 @@
+#include "kernels.h"
+
+#include "../common/check.h"
+
+enum { THREADS = 256, WARP = 32 };
+
+static int blocks(size_t n)
+{
+	return (int)((n + THREADS - 1) / THREADS);
+}
+
+static __global__ void bias_relu(float *y, const float *bias, size_t n, int columns)
+{
+	size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n)
+		y[i] = fmaxf(0.0f, y[i] + bias[i % columns]);
+}
+
+static __global__ void relu_gradient(float *gradient, const float *activation, size_t n)
+{
+	size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n && activation[i] == 0.0f)
+		gradient[i] = 0.0f;
+}
+
+/* One warp a row, one lane a class. */
+static __global__ void softmax_loss(const float *logits, const float *bias, const int32_t *labels, int rows,
+                                    int classes, float *row_loss, float *gradient)
+{
+	int row = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+	int lane = threadIdx.x % WARP;
+	float x, high, part, sum;
+
+	if (row >= rows)
+		return;
+	x = lane < classes ? logits[(size_t)row * classes + lane] + bias[lane] : -INFINITY;
+	high = x;
+	for (int i = WARP / 2; i > 0; i /= 2)
+		high = fmaxf(high, __shfl_xor_sync(~0u, high, i));
+	part = expf(x - high);
+	sum = part;
+	for (int i = WARP / 2; i > 0; i /= 2)
+		sum += __shfl_xor_sync(~0u, sum, i);
+	if (lane < classes)
+		gradient[(size_t)row * classes + lane] = (part / sum - (lane == labels[row] ? 1.0f : 0.0f)) / rows;
+	if (lane == labels[row])
+		row_loss[row] = logf(sum) - (x - high);
+}
+
+static __global__ void mean_of(const float *values, int n, float *mean)
+{
+	__shared__ float sums[THREADS];
+	float sum = 0;
+
+	for (int i = threadIdx.x; i < n; i += THREADS)
+		sum += values[i];
+	sums[threadIdx.x] = sum;
+	__syncthreads();
+	for (int i = THREADS / 2; i > 0; i /= 2) {
+		if (threadIdx.x < i)
+			sums[threadIdx.x] += sums[threadIdx.x + i];
+		__syncthreads();
+	}
+	if (threadIdx.x == 0)
+		*mean = sums[0] / n;
+}
+
+static __global__ void descend(float *parameters, float *velocity, const float *gradient, int n, float rate,
+                               float momentum)
+{
+	int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+	if (i < n) {
+		velocity[i] = momentum * velocity[i] + gradient[i];
+		parameters[i] -= rate * velocity[i];
+	}
+}
+
+void kernel_bias_relu(float *y, const float *bias, int rows, int columns, cudaStream_t stream)
+{
+	size_t n = (size_t)rows * columns;
+
+	bias_relu<<<blocks(n), THREADS, 0, stream>>>(y, bias, n, columns);
+	CUDA_CHECK(cudaGetLastError());
+}
+
+void kernel_relu_gradient(float *gradient, const float *activation, int rows, int columns, cudaStream_t stream)
+{
+	size_t n = (size_t)rows * columns;
+
+	relu_gradient<<<blocks(n), THREADS, 0, stream>>>(gradient, activation, n);
+	CUDA_CHECK(cudaGetLastError());
+}
+
+void kernel_softmax_loss(const float *logits, const float *bias, const int32_t *labels, int rows, int classes,
+                         float *row_loss, float *gradient, cudaStream_t stream)
+{
+	softmax_loss<<<blocks((size_t)rows * WARP), THREADS, 0, stream>>>(logits, bias, labels, rows, classes, row_loss,
+	                                                                  gradient);
+	CUDA_CHECK(cudaGetLastError());
+}
+
+void kernel_mean(const float *values, int n, float *mean, cudaStream_t stream)
+{
+	mean_of<<<1, THREADS, 0, stream>>>(values, n, mean);
+	CUDA_CHECK(cudaGetLastError());
+}
+
+void kernel_descend(float *parameters, float *velocity, const float *gradient, int n, float rate, float momentum,
+                    cudaStream_t stream)
+{
+	descend<<<blocks((size_t)n), THREADS, 0, stream>>>(parameters, velocity, gradient, n, rate, momentum);
+	CUDA_CHECK(cudaGetLastError());
+}
