@@ -1,0 +1,228 @@
+/* Why a device was idle: every gap is charged to causes, exactly (DESIGN 3). */
+#include "analyse/run.h"
+
+#include <stdlib.h>
+
+enum {
+	MIN_LIMIT = 3000,      /* ns */
+	UNKNOWN_LIMIT = 10000, /* ns, when too few launches tell */
+	MIN_SAMPLES = 20
+};
+
+/* ---- cells ---- */
+
+static bool is_same(const struct cell_key *a, const struct cell_key *b)
+{
+	return a->cause == b->cause && a->phase == b->phase && a->call == b->call && a->opened == b->opened &&
+	       a->mutex == b->mutex && a->blocked == b->blocked && a->input == b->input;
+}
+
+static uint32_t cell_slot(const struct cells *c, const struct cell_key *key)
+{
+	uint64_t small = (uint64_t)key->cause << 5 | (uint64_t)key->opened << 3 | (uint64_t)key->mutex << 2 |
+	                 (uint64_t)key->blocked << 1 | (uint64_t)key->input;
+	uint64_t h = ((uint64_t)key->phase << 12 ^ (uint64_t)key->call << 38 ^ small) * 0x9e3779b97f4a7c15u;
+	uint32_t i = (uint32_t)(h >> 32) & (c->n_slots - 1);
+	while (c->slots[i] && !is_same(&c->cell[c->slots[i] - 1].key, key))
+		i = (i + 1) & (c->n_slots - 1);
+	return i;
+}
+
+static void cells_make_room(struct cells *c)
+{
+	if (c->n == c->room) {
+		uint32_t room = c->room ? 2 * c->room : 32;
+		c->cell = arena_grow(c->arena, c->cell, c->room, room, sizeof *c->cell);
+		c->room = room;
+	}
+	if (2 * (c->n + 1) <= c->n_slots)
+		return;
+	c->n_slots = c->n_slots ? 2 * c->n_slots : 64;
+	c->slots = ARENA_NEW(c->arena, c->n_slots, uint32_t);
+	for (uint32_t i = 0; i < c->n; i++)
+		c->slots[cell_slot(c, &c->cell[i].key)] = i + 1;
+}
+
+void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
+{
+	cells_make_room(cells);
+	uint32_t slot = cell_slot(cells, key);
+	if (!cells->slots[slot]) {
+		cells->cell[cells->n].key = *key;
+		cells->slots[slot] = ++cells->n;
+	}
+	cells->cell[cells->slots[slot] - 1].ns += ns;
+}
+
+/* ---- one gap ---- */
+
+struct gap_walk {
+	const struct intervals *others;
+	int64_t shift; /* what the thread did at t explains the gap at t + shift */
+	void (*visit)(void *context, const struct doing *piece);
+	void *context;
+};
+
+/* Hands a piece on, less the instants in which another process ran on the same GPU. */
+static void emit(struct gap_walk *w, struct doing piece)
+{
+	if (piece.start >= piece.end)
+		return;
+	const struct intervals *o = w->others;
+	size_t low = 0, high = o ? o->n : 0;
+	while (low < high) { /* the first interval that ends after the piece begins */
+		size_t middle = low + (high - low) / 2;
+		if (o->end[middle] <= piece.start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct doing part = piece;
+	for (; o && low < o->n && o->start[low] < piece.end; low++) {
+		part.end = o->start[low];
+		if (part.start < part.end)
+			w->visit(w->context, &part);
+		struct doing other = {.start = o->start[low] > part.start ? o->start[low] : part.start,
+		                      .end = o->end[low] < piece.end ? o->end[low] : piece.end,
+		                      .cause = CAUSE_OTHER_PROCESS};
+		w->visit(w->context, &other);
+		part.start = other.end;
+	}
+	part.end = piece.end;
+	if (part.start < part.end)
+		w->visit(w->context, &part);
+}
+
+static void emit_shifted(void *context, const struct doing *stretch)
+{
+	struct gap_walk *w = context;
+	struct doing piece = *stretch;
+	piece.start += w->shift;
+	piece.end += w->shift;
+	emit(w, piece);
+}
+
+enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
+                     const struct intervals *others, void (*visit)(void *context, const struct doing *piece),
+                     void *context)
+{
+	const struct trace *t = run->trace;
+	struct gap_walk w = {others, 0, visit, context};
+	int64_t g0 = gap->start, g1 = gap->end;
+	struct doing rest = {.start = g0, .end = g1, .cause = CAUSE_UNATTRIBUTED};
+	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE) {
+		bool managed = gap->next != TRACE_NONE && (t->ops.flags[gap->next] & OPF_MANAGED);
+		if (managed)
+			rest.cause = CAUSE_MANAGED_MEMORY;
+		emit(&w, rest);
+		return managed ? OPENED_WAITING : OPENED_DRY;
+	}
+	uint32_t launch = t->ops.launch[gap->next], thread = t->calls.thread[launch];
+	int64_t l1 = t->calls.end[launch], r = g1 - l1;
+	bool in_sync = activity_at(&run->activity, thread, g0) == CAUSE_SYNC_RETURN;
+	enum opened opened = in_sync ? OPENED_SYNC : l1 <= g0 ? OPENED_WAITING : OPENED_DRY;
+	rest.phase = run->phases[run->op_phase[gap->next]];
+
+	if (r <= 0) { /* started before its call returned */
+		activity_walk(&run->activity, thread, g0, g1, emit_shifted, &w);
+	} else if (r <= device->limit && in_sync) { /* came late, after a synchronisation */
+		int64_t until = l1 > g0 ? l1 : g0;
+		activity_walk(&run->activity, thread, g0, until, emit_shifted, &w);
+		rest.start = until;
+		rest.cause = CAUSE_LAUNCH_LATENCY;
+		emit(&w, rest);
+	} else if (r <= device->limit) { /* came late: the host was busy elsewhere, r earlier */
+		w.shift = r;
+		activity_walk(&run->activity, thread, g0 - r, g1 - r, emit_shifted, &w);
+	} else { /* had been waiting */
+		int64_t until = l1 > g0 ? l1 : g0;
+		activity_walk(&run->activity, thread, g0, until, emit_shifted, &w);
+		rest.start = until;
+		rest.cause = g1 - g0 <= device->limit ? CAUSE_DISPATCH : CAUSE_DEPENDENCY;
+		emit(&w, rest);
+	}
+	return opened;
+}
+
+/* ---- all gaps of a device ---- */
+
+static int compare_int64(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */
+static int64_t find_limit(const struct run *run, const struct device_run *d)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	int64_t *latency = ARENA_NEW(&scratch, d->n_gaps + 1, int64_t), limit = UNKNOWN_LIMIT;
+	size_t n = 0;
+	for (size_t i = 0; i < d->n_gaps; i++) {
+		const struct gap *gap = &d->gaps[i];
+		if (gap->edge || t->ops.launch[gap->next] == TRACE_NONE)
+			continue;
+		int64_t returned = t->calls.end[t->ops.launch[gap->next]];
+		if (returned >= gap->start && returned < gap->end)
+			latency[n++] = gap->end - returned;
+	}
+	if (n >= MIN_SAMPLES) {
+		qsort(latency, n, sizeof *latency, compare_int64);
+		int64_t median = n % 2 ? latency[n / 2] : (latency[n / 2 - 1] + latency[n / 2]) / 2;
+		limit = 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
+	}
+	arena_release(&scratch);
+	return limit;
+}
+
+struct pieces {
+	const struct run *run;
+	struct doing *piece;
+	size_t n, room;
+	struct arena scratch;
+};
+
+static void collect(void *context, const struct doing *piece)
+{
+	struct pieces *p = context;
+	if (p->n == p->room) {
+		size_t room = p->room ? 2 * p->room : 64;
+		p->piece = arena_grow(&p->scratch, p->piece, p->room, room, sizeof *p->piece);
+		p->room = room;
+	}
+	p->piece[p->n++] = *piece;
+}
+
+void device_charge(struct run *run, struct device_run *d, const struct intervals *others)
+{
+	struct pieces pieces = {.run = run};
+	d->limit = find_limit(run, d);
+	for (size_t i = 0; i < d->n_gaps; i++) {
+		const struct gap *gap = &d->gaps[i];
+		if (gap->end <= run->window_start || gap->start >= run->window_end)
+			continue;
+		pieces.n = 0;
+		struct cell_key key = {.opened = gap_walk(run, d, gap, others, collect, &pieces)};
+		key.blocked = key.opened == OPENED_SYNC;
+		for (size_t k = 0; k < pieces.n; k++)
+			key.blocked = key.blocked || pieces.piece[k].cause == CAUSE_SYNC_RETURN ||
+			              pieces.piece[k].cause == CAUSE_HOST_BLOCKED;
+		key.input = gap->next != TRACE_NONE && run->trace->ops.kind[gap->next] == OP_COPY &&
+		            run->trace->ops.copy[gap->next] == COPY_H2D;
+		for (size_t k = 0; k < pieces.n; k++) {
+			const struct doing *p = &pieces.piece[k];
+			int64_t start = p->start > run->window_start ? p->start : run->window_start;
+			int64_t end = p->end < run->window_end ? p->end : run->window_end;
+			if (end <= start)
+				continue;
+			key.cause = p->cause;
+			key.phase = run_phase(run, p->phase);
+			key.call = p->call;
+			key.mutex = p->mutex;
+			cells_add(&d->cells, &key, end - start);
+			d->cost[key.phase] += end - start;
+		}
+	}
+	arena_release(&pieces.scratch);
+}

@@ -1,0 +1,105 @@
+/* Working state of one run of a side while it is analysed, and the exact integer budget of its devices. */
+#ifndef GAPLINE_ANALYSE_RUN_H
+#define GAPLINE_ANALYSE_RUN_H
+
+#include "analyse/activity.h"
+#include "analyse/analysis.h"
+#include "analyse/steps.h"
+
+/* Idle time of one device in the window, by everything that findings ask of it. */
+struct cell_key {
+	enum cause cause;
+	uint32_t phase;     /* index into run.phases */
+	uint32_t call;      /* CAUSE_HOST_BLOCKED: name of the OS call; else 0 */
+	enum opened opened; /* what opened the gap */
+	bool mutex;         /* the OS call waits for a lock */
+	bool blocked;       /* the launching thread made a blocking call in the gap */
+	bool input;         /* the gap ended with a host-to-device copy */
+};
+struct cell {
+	struct cell_key key;
+	int64_t ns;
+};
+
+/* Cells by key. */
+struct cells {
+	struct arena *arena;
+	struct cell *cell;
+	uint32_t n, room;
+	uint32_t *slots, n_slots; /* open addressing: 1 + index */
+};
+
+/* A maximal idle interval of a device. */
+struct gap {
+	int64_t start, end;
+	uint32_t next; /* the op that ends it; TRACE_NONE: none follows */
+	bool edge;     /* no op before or none after: from the window's start, or to its end */
+};
+
+/* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells. */
+struct device_run {
+	uint32_t device; /* index into trace.devices */
+	int64_t compute, comm, copy, idle;
+	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations */
+	int64_t *cost, *gpu;                 /* ns by phase index: share of the window; union of the phase's ops */
+	struct gap *gaps; /* of the whole profile, in order; window edges without ops before or after included */
+	size_t n_gaps;
+	int64_t limit; /* launch-latency limit, ns */
+	struct cells cells;
+};
+
+struct intervals {
+	int64_t *start, *end; /* sorted, disjoint */
+	size_t n;
+};
+
+struct run {
+	const struct trace *trace;
+	struct arena *arena;
+	struct fold fold;
+	struct steps steps;
+	struct activity activity;
+	uint32_t warmup;  /* leading steps left out; 0 without steps */
+	uint32_t n_steps; /* steps in the window; 1 without steps */
+	int64_t window_start, window_end;
+	int64_t first_op, last_op;  /* start of the first and end of the last op of the profile */
+	uint32_t *phases, n_phases; /* normalised names; phases[0] = 0: between phases */
+	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */
+	uint32_t *op_phase;         /* per op: phase index at its launch */
+	struct device_run *devices; /* those with ops in the window */
+	struct intervals *others;   /* by device: when other processes ran on the same physical GPU */
+	uint32_t n_devices;
+	struct overview overview;
+	const int64_t *period; /* all step periods, n_periods = steps − 1 */
+	uint32_t n_periods;
+	struct series series;
+};
+
+/* Index of a phase's name. */
+static inline uint32_t run_phase(const struct run *run, uint32_t name)
+{
+	return run->phase_of_name[name];
+}
+
+/* Steps, window and phases of a trace. `file` is for messages. -1 when --step names nothing that is there. */
+int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
+                struct err *err);
+
+/* The budgets of all devices that have work in the window, and the overview. */
+void run_devices(struct run *run);
+
+/* One pass over a device's ops: busy parts, phase costs, overview, gaps (device.c). Allocates everything in `out`. */
+void device_sweep(struct run *run, uint32_t device, struct device_run *out);
+
+/* Finds the limit and charges every gap in the window to causes (gaps.c). `others`: see struct run. */
+void device_charge(struct run *run, struct device_run *device, const struct intervals *others);
+
+/* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. */
+enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
+                     const struct intervals *others, void (*visit)(void *context, const struct doing *piece),
+                     void *context);
+
+/* Adds `ns` to the cell of `key`. */
+void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns);
+
+#endif

@@ -1,0 +1,236 @@
+/* Which steps stand for a run, and what happened in them. */
+#include "analyse/side.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { STEPS_SHOWN = 3 };
+
+struct view {
+	struct run *run;
+	struct arena *arena;
+	int64_t start, end; /* what is shown */
+};
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The first of STEPS_SHOWN consecutive measured steps whose periods are closest to the median, in logs. */
+static uint32_t most_typical(const struct run *run, uint32_t shown)
+{
+	struct arena scratch = {0};
+	uint32_t first = run->warmup - 1, n = run->n_periods - first; /* measured periods */
+	double *log_period = ARENA_NEW(&scratch, n, double), *sorted = ARENA_NEW(&scratch, n, double);
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = log_period[i] = log((double)run->period[first + i]);
+	qsort(sorted, n, sizeof *sorted, compare_double);
+	double median = sorted[n / 2], best_distance = INFINITY;
+	uint32_t best = 0;
+	for (uint32_t i = 0; i + shown <= n; i++) {
+		double distance = 0;
+		for (uint32_t k = i; k < i + shown; k++)
+			distance = fmax(distance, fabs(log_period[k] - median));
+		if (distance < best_distance) {
+			best_distance = distance;
+			best = i;
+		}
+	}
+	arena_release(&scratch);
+	return first + best;
+}
+
+static bool clip_to(const struct view *v, int64_t *start, int64_t *end)
+{
+	if (*start < v->start)
+		*start = v->start;
+	if (*end > v->end)
+		*end = v->end;
+	*start -= v->start;
+	*end -= v->start;
+	return *end > *start;
+}
+
+static void add_phases(struct view *v, struct timeline *out)
+{
+	const struct steps *s = &v->run->steps;
+	if (!s->found)
+		return;
+	struct track *track = activity_phases(&v->run->activity, s->members[0].thread);
+	uint32_t first = track_find(track, v->start), n = 0;
+	for (uint32_t i = first; i < track->n && track->start[i] < v->end; i++)
+		n++;
+	out->phases = ARENA_NEW(v->arena, n, struct span);
+	for (uint32_t i = first; i < first + n; i++) {
+		int64_t start = track->start[i], end = i + 1 < track->n ? track->start[i + 1] : v->end;
+		if (track->value[i] && clip_to(v, &start, &end))
+			out->phases[out->n_phases++] = (struct span){start, end, track->value[i]};
+	}
+}
+
+static void add_calls(struct view *v, struct timeline *out)
+{
+	const struct trace *t = v->run->trace;
+	out->calls = ARENA_NEW(v->arena, t->n_threads, struct call_lane);
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		if (!v->run->activity.launches[thread])
+			continue;
+		uint32_t first = t->first_call[thread], last = t->first_call[thread + 1], n = 0;
+		for (uint32_t i = first; i < last; i++)
+			n += t->calls.start[i] < v->end && t->calls.end[i] > v->start;
+		if (!n)
+			continue;
+		struct call_lane *lane = &out->calls[out->n_calls++];
+		const struct step_member *m =
+			v->run->steps.found ? steps_member(&v->run->steps, t->threads[thread].process) : NULL;
+		*lane = (struct call_lane){.thread_name = t->threads[thread].name,
+		                           .tid = t->threads[thread].tid,
+		                           .step_thread = m && m->thread == thread,
+		                           .calls = ARENA_NEW(v->arena, n, struct call_span)};
+		for (uint32_t i = first; i < last; i++) {
+			int64_t start = t->calls.start[i], end = t->calls.end[i];
+			if (start < v->end && end > v->start && clip_to(v, &start, &end))
+				lane->calls[lane->n_calls++] = (struct call_span){start, end, t->calls.name[i],
+				                                                  (enum call_class)t->calls.class[i]};
+		}
+	}
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct stream_lane *x = a, *y = b;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static struct op_span op_span_of(const struct view *v, uint32_t op, int64_t start, int64_t end)
+{
+	const struct trace *t = v->run->trace;
+	struct op_span span = {.start = start,
+	                       .end = end,
+	                       .name = t->ops.name[op],
+	                       .phase = v->run->phases[v->run->op_phase[op]],
+	                       .kind = (enum op_kind)t->ops.kind[op],
+	                       .copy = (enum copy_kind)t->ops.copy[op],
+	                       .launch_start = -1,
+	                       .launch_end = -1};
+	uint32_t launch = t->ops.launch[op];
+	if (launch != TRACE_NONE && t->calls.start[launch] >= v->start) {
+		span.launch_start = t->calls.start[launch] - v->start;
+		span.launch_end = t->calls.end[launch] - v->start;
+	}
+	return span;
+}
+
+/* Streams of a device that ran something in the view. Two passes over its ops: count, then fill. */
+static void add_streams(struct view *v, uint32_t device, struct device_lanes *out)
+{
+	const struct trace *t = v->run->trace;
+	uint32_t first = t->devices[device].first_op, last = first + t->devices[device].n_ops;
+	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
+	struct arena scratch = {0};
+	struct names streams; /* the stream numbers as texts: any number of streams, found in constant time */
+	names_init(&streams, &scratch);
+	uint32_t *lane_of_op = ARENA_NEW(&scratch, t->devices[device].n_ops, uint32_t);
+	for (uint32_t i = first; i < last; i++) {
+		int64_t start = t->ops.start[i], end = t->ops.end[i];
+		if (start >= v->end || !clip_to(v, &start, &end))
+			continue;
+		uint32_t lane = names_add_text(&streams, arena_format(&scratch, "%u", t->ops.stream[i]));
+		if (lane >= room) {
+			uint32_t more = room ? 2 * room : 16;
+			of_stream = arena_grow(&scratch, of_stream, room, more, sizeof *of_stream);
+			out->streams = arena_grow(v->arena, out->streams, room, more, sizeof *out->streams);
+			room = more;
+		}
+		lane_of_op[i - first] = lane;
+		of_stream[lane]++;
+		out->streams[lane - 1].stream = t->ops.stream[i];
+		if (lane > out->n_streams)
+			out->n_streams = lane;
+		n_shown++;
+	}
+	for (uint32_t lane = 1; lane <= out->n_streams; lane++)
+		out->streams[lane - 1].ops = ARENA_NEW(v->arena, of_stream[lane], struct op_span);
+	for (uint32_t i = first; n_shown && i < last; i++) {
+		int64_t start = t->ops.start[i], end = t->ops.end[i];
+		if (start >= v->end || !clip_to(v, &start, &end))
+			continue;
+		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
+		lane->ops[lane->n_ops++] = op_span_of(v, i, start, end);
+	}
+	if (out->n_streams)
+		qsort(out->streams, out->n_streams, sizeof *out->streams, compare_streams);
+	arena_release(&scratch);
+}
+
+struct piece_list {
+	const struct view *view;
+	struct device_lanes *out;
+	uint32_t room;
+};
+
+static void add_piece(void *context, const struct doing *piece)
+{
+	struct piece_list *list = context;
+	struct device_lanes *out = list->out;
+	int64_t start = piece->start, end = piece->end;
+	if (!clip_to(list->view, &start, &end))
+		return;
+	if (out->n_pieces == list->room) {
+		uint32_t room = list->room ? 2 * list->room : 64;
+		out->pieces = arena_grow(list->view->arena, out->pieces, list->room, room, sizeof *out->pieces);
+		list->room = room;
+	}
+	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
+}
+
+static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
+{
+	const struct device_run *device = &v->run->devices[d];
+	struct piece_list list = {v, out, 0};
+	uint32_t n = 0;
+	for (size_t i = 0; i < device->n_gaps; i++)
+		n += device->gaps[i].start < v->end && device->gaps[i].end > v->start;
+	out->gaps = ARENA_NEW(v->arena, n, struct gap_span);
+	for (size_t i = 0; i < device->n_gaps; i++) {
+		int64_t start = device->gaps[i].start, end = device->gaps[i].end;
+		if (start >= v->end || !clip_to(v, &start, &end))
+			continue;
+		struct gap_span *gap = &out->gaps[out->n_gaps++];
+		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
+		gap->opened = gap_walk(v->run, device, &device->gaps[i], &v->run->others[d], add_piece, &list);
+		gap->n_pieces = out->n_pieces - gap->first_piece;
+	}
+}
+
+void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
+{
+	const struct steps *s = &run->steps;
+	struct view v = {.run = run, .arena = arena, .start = run->window_start, .end = run->window_end};
+	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
+	*out = (struct timeline){0};
+	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
+	if (s->found) {
+		uint32_t first = most_typical(run, shown); /* period i lies between the ends of steps i and i + 1 */
+		v.start = s->end[first];
+		v.end = s->end[first + shown];
+		out->first_step = first + 1;
+		for (uint32_t k = 0; k <= shown; k++)
+			out->boundary[out->n_boundaries++] = s->end[first + k] - v.start;
+	} else {
+		out->boundary[1] = v.end - v.start;
+		out->n_boundaries = 2;
+	}
+	out->length = v.end - v.start;
+	add_phases(&v, out);
+	add_calls(&v, out);
+	out->devices = ARENA_NEW(arena, run->n_devices, struct device_lanes);
+	out->n_devices = run->n_devices;
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		out->devices[d].device = d;
+		add_streams(&v, run->devices[d].device, &out->devices[d]);
+		add_gaps(&v, d, &out->devices[d]);
+	}
+}

@@ -1,0 +1,73 @@
+/* The words that readers and machines see for causes, results and the like. */
+#include "analyse/analysis.h"
+
+static const struct {
+	const char *name, *label, *meaning;
+} causes[CAUSE_COUNT] = {
+	[CAUSE_HOST_CODE] = {"host_code", "host code", "The thread that launches GPU work was running its own code."},
+	[CAUSE_HOST_BLOCKED] = {"host_blocked", "host blocked",
+                                "The thread that launches GPU work sat in an operating-system call."},
+	[CAUSE_HANDOVER] = {"handover", "thread hand-over",
+                            "The launching thread waited for another launching thread, which waited too."},
+	[CAUSE_SYNC_RETURN] = {"sync_return", "synchronisation",
+                               "The launching thread was inside a synchronising call or a blocking read-back."},
+	[CAUSE_COPY_API] = {"copy_api", "copy call", "The launching thread was inside a copy or memset call."},
+	[CAUSE_LAUNCH_API] = {"launch_api", "launch call", "The launching thread was inside a kernel or graph launch."},
+	[CAUSE_ALLOC] = {"alloc", "allocation", "The launching thread was allocating, freeing or registering memory."},
+	[CAUSE_MODULE_LOAD] = {"module_load", "module load",
+                               "The launching thread was loading code: a module, a library, or compiling at run time."},
+	[CAUSE_OTHER_API] = {"other_api", "other CUDA call", "The launching thread was inside another CUDA call."},
+	[CAUSE_PROFILER] = {"profiler", "profiler", "The profiler's own recorded overhead held the launching thread."},
+	[CAUSE_LAUNCH_LATENCY] =
+		{"launch_latency", "launch latency",
+                 "A launch was on its way to the GPU after the host came back from a synchronisation."},
+	[CAUSE_DISPATCH] = {"dispatch", "GPU dispatch",
+                            "The GPU's own short gap between two operations that were both queued."},
+	[CAUSE_DEPENDENCY] = {"dependency", "dependency",
+                              "The next operation was queued and waited for an event, a stream or another device."},
+	[CAUSE_MANAGED_MEMORY] = {"managed_memory", "managed memory",
+                                  "The gap ended with a unified-memory migration that no call launched."},
+	[CAUSE_OTHER_PROCESS] = {"other_process", "another process",
+                                 "Another process was running on the same physical GPU."},
+	[CAUSE_UNATTRIBUTED] = {"unattributed", "unattributed",
+                                "The profile does not say: the launching call is missing, or nothing follows."},
+};
+
+const char *cause_name(enum cause cause)
+{
+	return causes[cause].name;
+}
+
+const char *cause_label(enum cause cause)
+{
+	return causes[cause].label;
+}
+
+const char *cause_meaning(enum cause cause)
+{
+	return causes[cause].meaning;
+}
+
+const char *opened_name(enum opened opened)
+{
+	static const char *const names[] = {[OPENED_SYNC] = "synchronisation",
+	                                    [OPENED_DRY] = "queue ran dry",
+	                                    [OPENED_WAITING] = "queued, waiting"};
+	return names[opened];
+}
+
+const char *finding_status_name(enum finding_status status)
+{
+	static const char *const names[] = {
+		[FINDING_REMAINING] = "remaining", [FINDING_RESOLVED] = "resolved", [FINDING_NEW] = "new"};
+	return names[status];
+}
+
+const char *diagnosis_result_name(enum diagnosis_result result)
+{
+	static const char *const names[] = {[DIAGNOSIS_NONE] = "none",
+	                                    [DIAGNOSIS_CONFIRMED] = "confirmed",
+	                                    [DIAGNOSIS_PARTLY] = "partly",
+	                                    [DIAGNOSIS_EXCEEDED] = "exceeded"};
+	return names[result];
+}
