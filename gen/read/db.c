@@ -1,0 +1,329 @@
+#include "read/db.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	TEXT_MAX_BYTES = 64 << 20, /* longest text or row that is taken from a file */
+	ROW_MIN_BYTES = 4,         /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
+	ROW_USUAL_BYTES = 32       /* rows with a start, an end and ids are no shorter */
+};
+
+static int fail(struct db *db, int code, const char *table)
+{
+	const char *kind = table ? "table " : "", *where = table ? table : "its schema";
+	switch (code & 0xFF) {
+	case SQLITE_NOTADB:
+		return err_set(db->err, "%s: is encrypted or no SQLite database; export the report again with nsys",
+		               db->path);
+	case SQLITE_TOOBIG:
+		return err_set(db->err, "%s: %s%s holds a text of more than %d MB; export the report again with nsys",
+		               db->path, kind, where, TEXT_MAX_BYTES >> 20);
+	case SQLITE_NOMEM:
+		return err_set(db->err, "%s: out of memory while reading %s%s", db->path, kind, where);
+	case SQLITE_CORRUPT:
+		return err_set(db->err,
+		               "%s: is damaged in %s%s; copy the file again or export the report again with nsys",
+		               db->path, kind, where);
+	default:
+		return err_set(db->err, "%s: cannot read %s%s: %s", db->path, kind, where, sqlite3_errmsg(db->handle));
+	}
+}
+
+/* file:…?immutable=1&mode=ro with everything escaped that could mean something in a URI
+ * (https://www.sqlite.org/uri.html). */
+static void uri_of(const char *path, struct buf *uri)
+{
+	buf_text(uri, path[0] == '/' ? "file://" : "file:");
+	for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
+		if (isalnum(*c) || strchr("/-_.~", *c))
+			buf_add(uri, (const char *)c, 1);
+		else
+			buf_format(uri, "%%%02X", *c);
+	}
+	buf_text(uri, "?immutable=1&mode=ro");
+}
+
+static uint32_t big_endian(const unsigned char *at, int n)
+{
+	uint32_t value = 0;
+	for (int i = 0; i < n; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+/* Says early and plainly when the file is shorter than its header promises
+ * (https://www.sqlite.org/fileformat2.html#the_database_header). */
+static int check_length(struct db *db, const struct file_head *head)
+{
+	const unsigned char *h = head->data;
+	if (head->n < 100)
+		return err_set(db->err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again",
+		               db->path, head->n);
+	int64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
+	page = page == 1 ? 65536 : page;
+	bool count_holds = big_endian(h + 24, 4) == big_endian(h + 92, 4);
+	if (count_holds && page * pages > head->size)
+		return err_set(db->err,
+		               "%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
+		               "again with nsys",
+		               db->path, (long long)head->size, (long long)(page * pages));
+	return 0;
+}
+
+static int configure(struct db *db)
+{
+	sqlite3 *h = db->handle;
+	sqlite3_db_config(h, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(h, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(h, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(h, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	sqlite3_limit(h, SQLITE_LIMIT_LENGTH, TEXT_MAX_BYTES);
+	sqlite3_limit(h, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
+	sqlite3_limit(h, SQLITE_LIMIT_EXPR_DEPTH, 100);
+	sqlite3_limit(h, SQLITE_LIMIT_ATTACHED, 0);
+	sqlite3_limit(h, SQLITE_LIMIT_WORKER_THREADS, 0);
+	int code = sqlite3_exec(h, "PRAGMA cell_size_check = ON; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY",
+	                        NULL, NULL, NULL);
+	return code == SQLITE_OK ? 0 : fail(db, code, NULL);
+}
+
+/* Lists the plain tables: what SQLite itself writes for one begins with CREATE TABLE and has a root page. Views and
+ * virtual tables would run code of the file's choosing; they are as good as absent. */
+static int list_tables(struct db *db)
+{
+	static const char sql[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
+				  "sql LIKE 'CREATE TABLE %'";
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+	size_t room = 0;
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
+		if (code != SQLITE_ROW)
+			break;
+		const char *name = (const char *)sqlite3_column_text(statement, 0);
+		if (!name)
+			continue;
+		if (db->n_tables == room) {
+			db->tables = arena_grow(db->arena, db->tables, room, room + 256, sizeof *db->tables);
+			room += 256;
+		}
+		db->tables[db->n_tables++] = arena_copy(db->arena, name, strlen(name));
+	}
+	sqlite3_finalize(statement);
+	return code == SQLITE_DONE ? 0 : fail(db, code, NULL);
+}
+
+static int open_memory(struct db *db, const struct file_bytes *memory)
+{
+	int code = sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code != SQLITE_OK)
+		return code;
+	/* A database in memory has no WAL. The file's own one, if it had any, is not part of what was packed. */
+	memory->data[18] = memory->data[19] = 1;
+	sqlite3_int64 n = (sqlite3_int64)memory->n;
+	return sqlite3_deserialize(db->handle, "main", memory->data, n, n, SQLITE_DESERIALIZE_READONLY);
+}
+
+int db_open(struct db *db, const char *path, const struct file_bytes *memory, struct arena *arena, struct err *err)
+{
+	*db = (struct db){.path = path, .arena = arena, .err = err};
+	struct file_head head;
+	if (memory->data)
+		file_look_bytes(memory, &head);
+	else if (file_look(path, &head, err) != 0)
+		return -1;
+	if (check_length(db, &head) != 0)
+		return -1;
+	db->bytes = head.size;
+
+	int code;
+	if (memory->data) {
+		code = open_memory(db, memory);
+	} else {
+		struct buf uri = {0};
+		uri_of(path, &uri);
+		code = sqlite3_open_v2(uri.data, &db->handle,
+		                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
+		buf_release(&uri);
+	}
+	if (code != SQLITE_OK)
+		return fail(db, code, NULL);
+	if (configure(db) != 0)
+		return -1;
+	return list_tables(db);
+}
+
+void db_close(struct db *db)
+{
+	sqlite3_close(db->handle);
+	db->handle = NULL;
+}
+
+const char *db_table(const struct db *db, const char *name)
+{
+	size_t n = strlen(name);
+	const char *best = NULL;
+	for (size_t i = 0; i < db->n_tables; i++) {
+		const char *table = db->tables[i];
+		if (sqlite3_strnicmp(table, name, (int)n) != 0)
+			continue;
+		if (!table[n])
+			return table;
+		bool versioned = (table[n] == '_' && (table[n + 1] == 'V' || table[n + 1] == 'v') &&
+		                  isdigit((unsigned char)table[n + 2]) && !table[n + 3]);
+		if (versioned && (!best || table[n + 2] > best[n + 2]))
+			best = table;
+	}
+	return best;
+}
+
+/* Which of the columns (and of their alternatives) the table has. `names` is the table's list. */
+static bool has_column(const char *const *names, size_t n, const char *name, size_t length)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strlen(names[i]) == length && sqlite3_strnicmp(names[i], name, (int)length) == 0)
+			return true;
+	return false;
+}
+
+static void quote(struct buf *sql, const char *name, size_t n)
+{
+	buf_add(sql, "\"", 1);
+	for (size_t i = 0; i < n; i++)
+		buf_add(sql, name[i] == '"' ? "\"\"" : name + i, name[i] == '"' ? 2 : 1);
+	buf_add(sql, "\"", 1);
+}
+
+static int list_columns(struct db *db, const char *table, const char ***names, size_t *n)
+{
+	struct buf sql = {0};
+	buf_text(&sql, "PRAGMA table_info(");
+	quote(&sql, table, strlen(table));
+	buf_text(&sql, ")");
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL);
+	buf_release(&sql);
+	size_t room = 0;
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
+		if (code != SQLITE_ROW)
+			break;
+		const char *name = (const char *)sqlite3_column_text(statement, 1);
+		if (!name)
+			continue;
+		if (*n == room) {
+			*names = arena_grow(db->arena, *names, room, room + 64, sizeof **names);
+			room += 64;
+		}
+		(*names)[(*n)++] = arena_copy(db->arena, name, strlen(name));
+	}
+	sqlite3_finalize(statement);
+	return code == SQLITE_DONE ? 0 : fail(db, code, table);
+}
+
+/* Appends an expression for one column specification; true when the table has any of its alternatives. */
+static bool add_column(struct buf *sql, const char *specification, const char *const *names, size_t n_names)
+{
+	int found = 0;
+	size_t before = sql->n;
+	for (const char *at = specification;;) {
+		size_t n = strcspn(at, "|");
+		if (has_column(names, n_names, at, n)) {
+			buf_text(sql, found++ ? ", " : "coalesce(");
+			quote(sql, at, n);
+		}
+		at += n;
+		if (!*at++)
+			break;
+	}
+	if (found == 0)
+		buf_text(sql, "NULL");
+	else if (found == 1) /* coalesce wants two arguments; the bare column is faster than a dummy */
+		memset(sql->data + before, ' ', sizeof "coalesce(" - 1);
+	else
+		buf_text(sql, ")");
+	return found > 0;
+}
+
+int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
+{
+	*scan = (struct scan){.db = db, .table = db_table(db, table), .most_rows = db->bytes / ROW_MIN_BYTES};
+	if (!scan->table)
+		return 0;
+	const char **names = NULL;
+	size_t n_names = 0;
+	if (list_columns(db, scan->table, &names, &n_names) != 0)
+		return -1;
+	struct buf sql = {0};
+	for (int i = 0; i < n_columns; i++) {
+		buf_text(&sql, i ? ", " : "SELECT ");
+		scan->has[i] = add_column(&sql, columns[i], names, n_names);
+	}
+	/* Without an index of the user's making: rows then come in the table's order, and the index may be stale. */
+	buf_text(&sql, " FROM ");
+	quote(&sql, scan->table, strlen(scan->table));
+	buf_text(&sql, " NOT INDEXED");
+	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &scan->statement, NULL);
+	buf_release(&sql);
+	if (code != SQLITE_OK) {
+		scan->statement = NULL;
+		return fail(db, code, scan->table);
+	}
+	return 0;
+}
+
+int scan_next(struct scan *scan)
+{
+	if (!scan->statement)
+		return 0;
+	scan->flaws = 0;
+	int code = sqlite3_step(scan->statement);
+	if (__builtin_expect(code == SQLITE_ROW, 1)) {
+		/* Pages that point at each other in a damaged file can repeat rows without end. */
+		return ++scan->rows <= scan->most_rows ? 1 : fail(scan->db, SQLITE_CORRUPT, scan->table);
+	}
+	return code == SQLITE_DONE ? 0 : fail(scan->db, code, scan->table);
+}
+
+void scan_close(struct scan *scan)
+{
+	sqlite3_finalize(scan->statement);
+	scan->statement = NULL;
+}
+
+size_t scan_guess(const struct scan *scan)
+{
+	if (!scan->statement)
+		return 0;
+	struct buf sql = {0};
+	buf_text(&sql, "SELECT max(rowid) FROM ");
+	quote(&sql, scan->table, strlen(scan->table));
+	sqlite3_stmt *statement = NULL;
+	int64_t rows = 0;
+	/* Only a guess: a table without rowid or a damaged page here is met again by the scan itself. */
+	if (sqlite3_prepare_v2(scan->db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
+	    sqlite3_step(statement) == SQLITE_ROW)
+		rows = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	buf_release(&sql);
+	int64_t most = scan->db->bytes / ROW_USUAL_BYTES;
+	return rows < 0 ? 0 : (size_t)(rows < most ? rows : most);
+}
+
+const char *scan_text(struct scan *scan, int i, size_t *n)
+{
+	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
+	int type = sqlite3_value_type(value);
+	*n = 0;
+	if (type == SQLITE_TEXT) {
+		const char *text = (const char *)sqlite3_value_text(value);
+		*n = text ? (size_t)sqlite3_value_bytes(value) : 0;
+		return text;
+	}
+	if (type != SQLITE_NULL)
+		scan->flaws |= SCAN_WRONG_TYPE;
+	return NULL;
+}

@@ -1,0 +1,99 @@
+/* A profile's SQLite database, opened so that nothing is written anywhere and a hostile file can do no harm: read-only,
+ * immutable (no lock, journal or other file beside it), schema not trusted, plain tables only. Tables are scanned once,
+ * front to back, columns chosen by name; a column that the table lacks reads as NULL, a table that is missing or empty
+ * has no rows. SQLite's code is checked to the end of every scan.
+ *
+ *	struct scan scan;
+ *	static const char *const columns[] = {"start", "end", "demangledName|shortName"};
+ *	if (scan_open(&scan, db, "CUPTI_ACTIVITY_KIND_KERNEL", columns, 3) != 0)
+ *		return -1;
+ *	int more;
+ *	while ((more = scan_next(&scan)) > 0)
+ *		... scan_int(&scan, 0) ...
+ *	scan_close(&scan);
+ *	return more;
+ */
+#ifndef GAPLINE_READ_DB_H
+#define GAPLINE_READ_DB_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/file.h"
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct db {
+	sqlite3 *handle;
+	const char *path; /* as the user named the file */
+	int64_t bytes;    /* size of the database */
+	struct arena *arena;
+	struct err *err;
+	const char **tables; /* names of the plain tables */
+	size_t n_tables;
+};
+
+/* Opens the database file at `path`, or, when `memory` holds bytes, the database in them (changed: a WAL mark in its
+ * header is removed), which must stay until db_close. -1 with `err`: not a database, cut off, damaged. Call db_close in
+ * any case. */
+int db_open(struct db *db, const char *path, const struct file_bytes *memory, struct arena *arena, struct err *err);
+void db_close(struct db *db);
+
+/* The name under which the file has the table: `name` itself or the highest `name`_V<digit>; NULL if it has neither. */
+const char *db_table(const struct db *db, const char *name);
+
+/* Whether a value could be used. */
+enum scan_flaw { SCAN_MISSING = 1, SCAN_WRONG_TYPE = 2 };
+
+enum { SCAN_COLUMNS_MAX = 16 };
+
+struct scan {
+	struct db *db;
+	sqlite3_stmt *statement;    /* NULL: no such table */
+	const char *table;          /* as the file names it */
+	int64_t rows, most_rows;    /* seen so far; more than the file can hold means a damaged file */
+	unsigned flaws;             /* enum scan_flaw, of the values asked for in this row */
+	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
+};
+
+/* Begins a scan. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL. */
+int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);
+
+/* 1: there is a row; 0: no more; -1: the table is damaged, `err` is filled. */
+int scan_next(struct scan *scan);
+void scan_close(struct scan *scan);
+
+/* A guess of the number of rows, from the highest rowid; at most what an ordinary table of this size holds. */
+size_t scan_guess(const struct scan *scan);
+
+/* The integer in column i; NULL, text and anything else are 0 and a flaw. */
+static inline int64_t scan_int(struct scan *scan, int i)
+{
+	/* One visit to the column for its type and its value (values are safe to look at in a connection that only one
+	 * thread uses). */
+	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
+	int type = sqlite3_value_type(value);
+	if (__builtin_expect(type == SQLITE_INTEGER, 1))
+		return sqlite3_value_int64(value);
+	scan->flaws |= type == SQLITE_NULL ? SCAN_MISSING : SCAN_WRONG_TYPE;
+	return 0;
+}
+
+/* The same, but NULL is `otherwise` and no flaw. */
+static inline int64_t scan_int_or(struct scan *scan, int i, int64_t otherwise)
+{
+	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
+	int type = sqlite3_value_type(value);
+	if (type == SQLITE_INTEGER)
+		return sqlite3_value_int64(value);
+	if (type != SQLITE_NULL)
+		scan->flaws |= SCAN_WRONG_TYPE;
+	return otherwise;
+}
+
+/* The text in column i with its length, borrowed until the next row; NULL when it is NULL. A number or blob is a flaw
+ * and NULL. */
+const char *scan_text(struct scan *scan, int i, size_t *n);
+
+#endif

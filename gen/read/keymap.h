@@ -1,0 +1,34 @@
+/* Numbers that stand for something (a string id, a globalTid) turned into small indices in order of appearance. */
+#ifndef GAPLINE_READ_KEYMAP_H
+#define GAPLINE_READ_KEYMAP_H
+
+#include "base/arena.h"
+
+#include <stdint.h>
+
+struct keymap {
+	struct arena *arena;
+	uint64_t *keys; /* by index */
+	uint32_t n, room;
+	uint32_t *slots; /* index + 1, or 0; a power of two of them */
+	uint32_t n_slots;
+	uint64_t last_key; /* rows of one kind follow each other: the last answer is right most of the time */
+	uint32_t last;     /* index + 1, or 0 */
+};
+
+void keymap_init(struct keymap *map, struct arena *arena);
+
+/* The index of `key`, or UINT32_MAX when it has none. */
+uint32_t keymap_find(const struct keymap *map, uint64_t key);
+
+uint32_t keymap_add_new(struct keymap *map, uint64_t key);
+
+/* The index of `key`, a new one if it has none. */
+static inline uint32_t keymap_add(struct keymap *map, uint64_t key)
+{
+	if (__builtin_expect(map->last && map->last_key == key, 1))
+		return map->last - 1;
+	return keymap_add_new(map, key);
+}
+
+#endif

@@ -1,0 +1,204 @@
+#include "read/nsys.h"
+
+#include "trace/classify.h"
+
+#include <string.h>
+
+static const uint64_t PROCESS_MASK = ~(uint64_t)0xFFFFFF; /* a globalTid without its thread is a globalPid */
+
+uint32_t nsys_process(struct nsys *r, int64_t global_pid)
+{
+	struct trace *t = r->trace;
+	uint64_t global = (uint64_t)global_pid & PROCESS_MASK;
+	uint32_t known = r->processes.n, room = r->processes.room, p = keymap_add(&r->processes, global);
+	if (p == known) {
+		if (r->processes.room > room)
+			t->processes =
+				arena_grow(r->arena, t->processes, room, r->processes.room, sizeof *t->processes);
+		t->processes[p] = (struct trace_process){.global = global, .pid = (int64_t)(global >> 24 & 0xFFFFFF)};
+		t->n_processes = p + 1;
+	}
+	return p;
+}
+
+uint32_t nsys_thread(struct nsys *r, int64_t global_tid)
+{
+	struct trace *t = r->trace;
+	uint64_t global = (uint64_t)global_tid;
+	uint32_t known = r->threads.n, room = r->threads.room, thread = keymap_add(&r->threads, global);
+	if (thread == known) {
+		if (r->threads.room > room)
+			t->threads = arena_grow(r->arena, t->threads, room, r->threads.room, sizeof *t->threads);
+		t->threads[thread] = (struct trace_thread){.global = global,
+		                                           .tid = (int64_t)(global & ~PROCESS_MASK),
+		                                           .process = nsys_process(r, global_tid)};
+		t->n_threads = thread + 1;
+	}
+	return thread;
+}
+
+bool nsys_room(size_t *room, size_t n)
+{
+	if (n <= *room)
+		return false;
+	size_t more = *room + *room / 2;
+	*room = n > more ? n : more;
+	if (*room < 64)
+		*room = 64;
+	return true;
+}
+
+const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero)
+{
+	const int64_t far = (int64_t)1 << 62; /* differences of times stay in range */
+	if (start == 0 && end == 0)
+		return "has no timestamp";
+	if (end < start)
+		return "ends before it starts";
+	if (from_zero && start < 0)
+		return "starts before the capture";
+	if (start < -far || end > far)
+		return "has an impossible timestamp";
+	return NULL;
+}
+
+const char *nsys_value_flaw(const struct scan *scan)
+{
+	if (__builtin_expect(!scan->flaws, 1))
+		return NULL;
+	return scan->flaws & SCAN_WRONG_TYPE ? "holds a value of the wrong type" : "lacks a value";
+}
+
+void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason)
+{
+	struct trace *t = r->trace;
+	uint32_t i = 0;
+	while (i < t->n_dropped &&
+	       (strcmp(t->dropped[i].table, scan->table) != 0 || strcmp(t->dropped[i].reason, reason) != 0))
+		i++;
+	if (i == t->n_dropped) {
+		t->dropped = arena_grow(r->arena, t->dropped, i, (size_t)i + 1, sizeof *t->dropped);
+		t->dropped[i] = (struct trace_dropped){.table = scan->table, .reason = reason};
+		t->n_dropped++;
+	}
+	t->dropped[i].rows++;
+}
+
+/* How graph launches were traced: what the capture's options say counts when there is a sign of graphs at all. */
+static void tell_graph_mode(struct nsys *r)
+{
+	struct trace *t = r->trace;
+	bool whole = false, nodes = false, launched = false;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		whole = whole || t->ops.kind[i] == OP_GRAPH;
+		nodes = nodes || (t->ops.flags[i] & OPF_GRAPH_NODE);
+	}
+	for (size_t i = 0; i < t->calls.n && !launched; i++)
+		if (t->calls.class[i] == CALL_LAUNCH)
+			launched = strstr(names_text(t->names, t->calls.name[i]), "GraphLaunch") != NULL;
+	if (whole || nodes || launched)
+		t->source.graphs = r->stated_mode != GRAPHS_NONE ? r->stated_mode
+		                   : whole                       ? GRAPHS_WHOLE
+		                   : nodes                       ? GRAPHS_BY_NODE
+		                                                 : GRAPHS_NONE;
+}
+
+/* Whether this is an export of nsys at all. */
+static int check_kind(const struct nsys *r)
+{
+	static const char *const marks[] = {"StringIds", "TARGET_INFO_SESSION_START_TIME", "ThreadNames",
+	                                    "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"};
+	int found = 0;
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		found += db_table(&r->db, marks[i]) != NULL;
+	if (found >= 2 || db_table(&r->db, "CUPTI_ACTIVITY_KIND_KERNEL"))
+		return 0;
+	return err_set(r->err,
+	               "%s: is a SQLite database, but not one that nsys exported; make one with: nsys export --type "
+	               "sqlite REPORT.nsys-rep",
+	               r->path);
+}
+
+/* A profile in which nothing ran on a GPU cannot be judged; says what it does hold and what usually is wrong. */
+static int check_contents(const struct nsys *r)
+{
+	const struct trace *t = r->trace;
+	if (t->ops.n > 0)
+		return 0;
+	int64_t dropped = 0;
+	for (uint32_t i = 0; i < t->n_dropped; i++)
+		dropped += t->dropped[i].rows;
+	const char *reason;
+	if (dropped > 0)
+		reason = "rows were dropped because they make no sense: the file is damaged or was changed";
+	else if (t->calls.n > 0)
+		reason = "CUDA calls were recorded, but nothing from the GPU: usual under WSL2, in virtual machines, "
+			 "without permission to profile, or when the program was killed";
+	else
+		reason = "the program did not use CUDA, ran it in a process that was not traced, or CUDA was not among "
+			 "the things to trace";
+	return err_set(r->err,
+	               "%s: holds no GPU work, so there is nothing to judge: %zu CUDA calls, %zu NVTX ranges, %zu OS "
+	               "calls, %lld rows dropped; %s; capture again with: nsys profile --trace=cuda,nvtx,osrt COMMAND",
+	               r->path, t->calls.n, t->ranges.n, t->os_calls.n, (long long)dropped, reason);
+}
+
+static int read_tables(struct nsys *r)
+{
+	int (*const steps[])(struct nsys *) = {
+		nsys_read_calls,    nsys_read_ops,       nsys_read_syncs,        nsys_read_ranges,
+		nsys_read_os_calls, nsys_read_overheads, nsys_read_thread_names, nsys_read_strings,
+	};
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+		if (steps[i](r) != 0)
+			return -1;
+	return 0;
+}
+
+static void list_devices(struct nsys *r)
+{
+	struct trace *t = r->trace;
+	t->n_devices = r->devices.n;
+	t->devices = ARENA_NEW(r->arena, t->n_devices, struct trace_device);
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		t->devices[i] = (struct trace_device){.process = (uint32_t)(r->devices.keys[i] >> 32),
+		                                      .ordinal = (uint32_t)r->devices.keys[i],
+		                                      .gpu = TRACE_NONE};
+}
+
+int nsys_read(const char *path, const struct file_bytes *memory, struct names *names, struct arena *arena,
+              struct trace *trace, struct err *err)
+{
+	struct nsys r = {.path = path, .names = names, .arena = arena, .trace = trace, .err = err};
+	int result = -1;
+	*trace = (struct trace){.names = names};
+	trace->source = (struct trace_source){.kind = SOURCE_NSYS_SQLITE,
+	                                      .collector = "nsys",
+	                                      .exporter = "",
+	                                      .schema = "",
+	                                      .driver = "",
+	                                      .cuda_driver = ""};
+	keymap_init(&r.strings, arena);
+	keymap_init(&r.processes, arena);
+	keymap_init(&r.threads, arena);
+	keymap_init(&r.devices, arena);
+	keymap_init(&r.domain_ids, arena);
+	keymap_init(&r.domains, arena);
+	if (db_open(&r.db, path, memory, arena, err) != 0 || check_kind(&r) != 0 || read_tables(&r) != 0 ||
+	    check_contents(&r) != 0)
+		goto done;
+	list_devices(&r);
+	nsys_finish(&r);
+	if (nsys_read_source(&r) != 0 || nsys_read_processes(&r) != 0 || nsys_read_gpus(&r) != 0 ||
+	    nsys_read_diagnostics(&r) != 0)
+		goto done;
+	trace->source.has_calls = trace->calls.n > 0;
+	trace->source.has_ranges = trace->ranges.n > 0;
+	trace->source.has_os_calls = trace->os_calls.n > 0;
+	trace->source.has_overheads = trace->overheads.n > 0;
+	tell_graph_mode(&r);
+	result = 0;
+done:
+	db_close(&r.db);
+	return result;
+}

@@ -1,0 +1,97 @@
+/* The reader of nsys SQLite exports, of every version since 2020. Inside gen/read only; the entry is nsys_read.
+ *
+ * Nothing here looks at a version number: tables and columns are used where they exist. While tables are read, columns
+ * of names hold indices of `strings` (only names that rows use are looked up, once, in StringIds) and threads,
+ * processes and devices are numbered in order of appearance; nsys_finish turns all of them into what the trace
+ * promises. */
+#ifndef GAPLINE_READ_NSYS_H
+#define GAPLINE_READ_NSYS_H
+
+#include "read/db.h"
+#include "read/keymap.h"
+#include "trace/trace.h"
+
+struct nsys {
+	struct db db;
+	const char *path;
+	struct names *names;
+	struct arena *arena;
+	struct trace *trace;
+	struct err *err;
+
+	struct keymap strings; /* see nsys_string and nsys_text */
+	uint32_t *string_name; /* by index of strings: the interned name; filled by nsys_read_strings */
+
+	struct keymap processes; /* by globalPid */
+	struct keymap threads;   /* by globalTid */
+	struct keymap devices;   /* by process << 32 | ordinal */
+	uint64_t last_gpu_pid;   /* the device of the row before: last_device, when it is of this process … */
+	int64_t last_ordinal;    /* … and has this ordinal */
+	uint32_t last_device;    /* index + 1; 0: none yet */
+
+	struct keymap domain_ids; /* of NVTX: ids of any size, numbered */
+	struct keymap domains;    /* by process << 32 | number of the id */
+	uint32_t *domain_string;  /* by index of domains: index of strings, or TRACE_NONE */
+	uint32_t domain_room;
+	uint32_t *
+		thread_string; /* by thread: the name that the program gave it, as an index of strings, or TRACE_NONE */
+	uint32_t thread_room;
+
+	int64_t last_time;           /* the latest time in any row that was kept */
+	enum graph_mode stated_mode; /* that the capture's options name, or GRAPHS_NONE */
+};
+
+int nsys_read(const char *path, const struct file_bytes *memory, struct names *names, struct arena *arena,
+              struct trace *trace, struct err *err);
+
+/* ---- nsys_ops.c: what ran on the GPU ---- */
+int nsys_read_ops(struct nsys *r);
+int nsys_read_syncs(struct nsys *r);
+
+/* ---- nsys_host.c: what threads did ---- */
+int nsys_read_calls(struct nsys *r);
+int nsys_read_ranges(struct nsys *r);
+int nsys_read_os_calls(struct nsys *r);
+int nsys_read_overheads(struct nsys *r);
+int nsys_read_thread_names(struct nsys *r);
+
+/* ---- nsys_names.c: strings, and everything that waits for them ---- */
+int nsys_read_strings(struct nsys *r);
+void nsys_finish(struct nsys *r);
+
+/* ---- nsys_info.c: where the profile comes from ---- */
+int nsys_read_source(struct nsys *r);
+int nsys_read_processes(struct nsys *r);
+int nsys_read_gpus(struct nsys *r);
+int nsys_read_diagnostics(struct nsys *r);
+
+/* ---- shared (nsys.c) ---- */
+
+/* A name that the profile gives as StringIds.id; an id that cannot be one (NULL as -1, huge) is the unknown name. */
+uint32_t nsys_string(struct nsys *r, int64_t id);
+
+/* A name that is at hand. */
+uint32_t nsys_text(struct nsys *r, uint32_t name);
+
+/* Index of the process or thread, added if it is new. */
+uint32_t nsys_process(struct nsys *r, int64_t global_pid);
+uint32_t nsys_thread(struct nsys *r, int64_t global_tid);
+
+/* Counts a row that is left out. */
+void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason);
+
+/* Why a row with these times cannot be used, or NULL. `from_zero`: the row's kind never starts before the capture. */
+const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero);
+
+/* Why a row's values cannot be used (after all of them were asked for), or NULL. */
+const char *nsys_value_flaw(const struct scan *scan);
+
+/* Makes `room` at least `n`; true when the columns must grow to it. */
+bool nsys_room(size_t *room, size_t n);
+
+static inline void nsys_seen(struct nsys *r, int64_t time)
+{
+	r->last_time = time > r->last_time ? time : r->last_time;
+}
+
+#endif

@@ -1,0 +1,391 @@
+#define _GNU_SOURCE
+#include "read/nsys.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { GPUS_MAX = 1024, DIAGNOSTICS_MAX = 100 };
+
+/* A text of the profile, made harmless; "" for none. */
+static const char *harmless(struct nsys *r, const char *text, size_t n)
+{
+	return text ? names_text(r->names, names_add(r->names, text, n)) : "";
+}
+
+/* ---- versions and options ---- */
+
+static int read_export(struct nsys *r)
+{
+	enum { NAME, VALUE, N };
+	static const char *const columns[] = {"name", "value"};
+	static const char *const tables[] = {"META_DATA_EXPORT", "EXPORT_META_DATA"}; /* since, and until, 2023.2 */
+	const char *product = "NVIDIA Nsight Systems", *version = "";
+	for (int i = 0; i < 2; i++) {
+		struct scan s;
+		if (scan_open(&s, &r->db, tables[i], columns, N) != 0)
+			return -1;
+		int more;
+		while ((more = scan_next(&s)) > 0) {
+			size_t n, name_n;
+			const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
+			if (!name || !value)
+				continue;
+			if (strcmp(name, "EXPORT_PRODUCT_NAME") == 0)
+				product = harmless(r, value, n);
+			else if (strcmp(name, "EXPORT_PRODUCT_VERSION") == 0)
+				version = harmless(r, value, n);
+			else if (strcmp(name, "EXPORT_SCHEMA_VERSION") == 0)
+				r->trace->source.schema = harmless(r, value, n);
+		}
+		scan_close(&s);
+		if (more < 0)
+			return -1;
+	}
+	r->trace->source.exporter = *version ? arena_format(r->arena, "%s %s", product, version) : product;
+	return 0;
+}
+
+/* Only the option for graphs: other rows of this table name users, folders and environment variables. */
+static int read_capture(struct nsys *r)
+{
+	enum { NAME, VALUE, N };
+	static const char *const columns[] = {"name", "value"};
+	struct scan s;
+	if (scan_open(&s, &r->db, "META_DATA_CAPTURE", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t n, name_n;
+		const char *name = scan_text(&s, NAME, &name_n);
+		if (!name || strcmp(name, "CUDA_GRAPH_TRACE_OPTIONS:MODE") != 0)
+			continue;
+		const char *value = scan_text(&s, VALUE, &n);
+		if (value && strcasecmp(value, "graph") == 0)
+			r->stated_mode = GRAPHS_WHOLE;
+		else if (value && strcasecmp(value, "node") == 0)
+			r->stated_mode = GRAPHS_BY_NODE;
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* Exporters before about 2024.6 write 525.105.17 as 52510517: three digits, the middle, two digits. */
+static const char *driver_version(struct nsys *r, const char *text)
+{
+	size_t n = strlen(text);
+	if ((n != 7 && n != 8) || strspn(text, "0123456789") != n)
+		return text;
+	return arena_format(r->arena, "%.3s.%.*s.%s", text, (int)n - 5, text + 3, text + n - 2);
+}
+
+/* The driver's CUDA version as a number, 12040, becomes 12.4. */
+static const char *cuda_version(struct nsys *r, const char *text)
+{
+	size_t n = strlen(text);
+	if (n < 4 || n > 6 || strspn(text, "0123456789") != n)
+		return text;
+	int number = atoi(text);
+	return arena_format(r->arena, "%d.%d", number / 1000, number % 1000 / 10);
+}
+
+/* Two rows by name; the others hold host names and the whole environment and are not even looked at. */
+static int read_system(struct nsys *r)
+{
+	enum { NAME, VALUE, N };
+	static const char *const columns[] = {"name", "value"};
+	struct scan s;
+	if (scan_open(&s, &r->db, "TARGET_INFO_SYSTEM_ENV", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t n, name_n;
+		const char *name = scan_text(&s, NAME, &name_n);
+		bool driver = name && strcmp(name, "NvDriverVersion") == 0;
+		bool cuda = name && strcmp(name, "CudaDriverVersion") == 0;
+		if (!driver && !cuda)
+			continue;
+		const char *value = scan_text(&s, VALUE, &n);
+		const char *text = harmless(r, value, n);
+		if (driver && *text)
+			r->trace->source.driver = driver_version(r, text);
+		else if (*text)
+			r->trace->source.cuda_driver = cuda_version(r, text);
+	}
+	scan_close(&s);
+	return more;
+}
+
+int nsys_read_source(struct nsys *r)
+{
+	return read_export(r) != 0 || read_capture(r) != 0 || read_system(r) != 0 ? -1 : 0;
+}
+
+/* The last part of a path of either style. */
+static const char *base_name(const char *path, size_t *n)
+{
+	const char *base = path;
+	for (size_t i = 0; i < *n; i++)
+		if ((path[i] == '/' || path[i] == '\\') && i + 1 < *n)
+			base = path + i + 1;
+	*n -= (size_t)(base - path);
+	return base;
+}
+
+/* The table lists every process of the system; only those with events count. */
+int nsys_read_processes(struct nsys *r)
+{
+	enum { GLOBAL, PID, NAME, N };
+	static const char *const columns[] = {"globalPid", "pid", "name"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "PROCESSES", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t global = scan_int(&s, GLOBAL), pid = scan_int_or(&s, PID, -1);
+		size_t n;
+		const char *name = scan_text(&s, NAME, &n);
+		if (s.flaws)
+			continue;
+		for (uint32_t i = 0; i < t->n_processes; i++) {
+			if (t->processes[i].global != (uint64_t)global)
+				continue;
+			if (pid >= 0)
+				t->processes[i].pid = pid;
+			if (name) {
+				name = base_name(name, &n);
+				t->processes[i].name = names_add(r->names, name, n);
+			}
+		}
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* ---- GPUs ---- */
+
+struct gpu_row {
+	int64_t id, cuda_device; /* -1: not stated */
+	const char *uuid, *bus;
+	bool cuda; /* a GPU that CUDA can use, not a display adapter */
+};
+
+static int64_t positive(int64_t value)
+{
+	return value > 0 ? value : 0;
+}
+
+static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
+{
+	enum { ID, NAME, BUS, MEMORY, CLOCK, SMS, UUID, CUDA_DEVICE, N };
+	static const char *const columns[] = {"id|deviceId", "name",    "busLocation", "totalMemory",
+	                                      "clockRate",   "smCount", "uuid",        "cuDevice"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "TARGET_INFO_GPU", columns, N) != 0)
+		return -1;
+	uint32_t room = 0;
+	int more;
+	while ((more = scan_next(&s)) > 0 && t->n_gpus < GPUS_MAX) {
+		size_t n, uuid_n, bus_n;
+		int64_t id = scan_int_or(&s, ID, -1), memory = scan_int_or(&s, MEMORY, 0);
+		int64_t clock = scan_int_or(&s, CLOCK, 0), sms = scan_int_or(&s, SMS, 0);
+		int64_t cuda_device = scan_int_or(&s, CUDA_DEVICE, -1);
+		const char *name = scan_text(&s, NAME, &n), *uuid = scan_text(&s, UUID, &uuid_n);
+		const char *bus = scan_text(&s, BUS, &bus_n);
+		if (t->n_gpus == room) {
+			uint32_t old = room;
+			room = room ? 2 * room : 8;
+			t->gpus = arena_grow(r->arena, t->gpus, old, room, sizeof *t->gpus);
+			*rows = arena_grow(r->arena, *rows, old, room, sizeof **rows);
+		}
+		uint32_t i = t->n_gpus++;
+		t->gpus[i] = (struct trace_gpu){.name = name ? names_add(r->names, name, n) : 0,
+		                                .memory_bytes = positive(memory),
+		                                .clock_hz = positive(clock),
+		                                .sm_count = positive(sms)};
+		(*rows)[i] = (struct gpu_row){.id = id,
+		                              .cuda_device = cuda_device,
+		                              .uuid = uuid ? arena_copy(r->arena, uuid, uuid_n) : "",
+		                              .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
+		                              .cuda = !s.has[SMS] || sms > 0};
+	}
+	scan_close(&s);
+	return more < 0 ? -1 : 0;
+}
+
+static uint32_t gpu_by_id(const struct nsys *r, const struct gpu_row *rows, int64_t id, const char *uuid)
+{
+	for (uint32_t i = 0; i < r->trace->n_gpus; i++)
+		if (id >= 0 && rows[i].id == id)
+			return i;
+	for (uint32_t i = 0; i < r->trace->n_gpus; i++)
+		if (*uuid && strcasecmp(rows[i].uuid, uuid) == 0)
+			return i;
+	return TRACE_NONE;
+}
+
+/* Gives the GPU to the device that process `pid` counts as `ordinal`. */
+static void assign(struct nsys *r, int64_t pid, int64_t ordinal, uint32_t gpu)
+{
+	struct trace *t = r->trace;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		if (t->devices[d].ordinal == ordinal && t->processes[t->devices[d].process].pid == pid)
+			t->devices[d].gpu = gpu;
+}
+
+/* Since 2025 a table says which GPU a process's ordinal is. */
+static int map_cuda_devices(struct nsys *r, const struct gpu_row *rows)
+{
+	enum { GPU, ORDINAL, PID, UUID, N };
+	static const char *const columns[] = {"gpuId", "cudaId", "pid", "uuid"};
+	struct scan s;
+	if (scan_open(&s, &r->db, "TARGET_INFO_CUDA_DEVICE", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t id = scan_int_or(&s, GPU, -1), ordinal = scan_int(&s, ORDINAL), pid = scan_int(&s, PID);
+		size_t n;
+		const char *uuid = scan_text(&s, UUID, &n);
+		uint32_t gpu = s.flaws ? TRACE_NONE : gpu_by_id(r, rows, id, uuid ? uuid : "");
+		if (gpu != TRACE_NONE)
+			assign(r, pid, ordinal, gpu);
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* In 2020 TARGET_INFO_GPU had names only; a second table has a row for each process and device. */
+static int map_cuda_gpus(struct nsys *r, const struct gpu_row *rows)
+{
+	enum { ORDINAL, PID, BUS, NAME, MEMORY, CLOCK, SMS, N };
+	static const char *const columns[] = {"deviceId",         "pid",           "pciBusId",          "name",
+	                                      "globalMemorySize", "coreClockRate", "numMultiprocessors"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "TARGET_INFO_CUDA_GPU", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t ordinal = scan_int(&s, ORDINAL), pid = scan_int_or(&s, PID, -1);
+		int64_t memory = scan_int_or(&s, MEMORY, 0), clock = scan_int_or(&s, CLOCK, 0);
+		int64_t sms = scan_int_or(&s, SMS, 0);
+		size_t n, bus_n;
+		const char *bus = scan_text(&s, BUS, &bus_n), *name = scan_text(&s, NAME, &n);
+		if (s.flaws)
+			continue;
+		uint32_t gpu = TRACE_NONE, alike = 0, by_name = TRACE_NONE;
+		for (uint32_t i = 0; i < t->n_gpus; i++) {
+			if (bus && *bus && strcasecmp(rows[i].bus, bus) == 0)
+				gpu = i;
+			if (name && t->gpus[i].name == names_add(r->names, name, n)) {
+				by_name = i;
+				alike++;
+			}
+		}
+		if (gpu == TRACE_NONE && alike == 1)
+			gpu = by_name;
+		if (gpu == TRACE_NONE)
+			continue;
+		struct trace_gpu *g = &t->gpus[gpu];
+		g->memory_bytes = g->memory_bytes ? g->memory_bytes : positive(memory);
+		g->sm_count = g->sm_count ? g->sm_count : positive(sms);
+		if (!g->clock_hz && clock > 0) /* in kHz, as CUDA's device properties state it, or Hz */
+			g->clock_hz = clock < 10000000 ? clock * 1000 : clock;
+		if (pid >= 0)
+			assign(r, pid, ordinal, gpu);
+	}
+	scan_close(&s);
+	return more;
+}
+
+int nsys_read_gpus(struct nsys *r)
+{
+	struct trace *t = r->trace;
+	struct gpu_row *rows = NULL;
+	if (read_gpu_rows(r, &rows) != 0 || map_cuda_devices(r, rows) != 0 || map_cuda_gpus(r, rows) != 0)
+		return -1;
+	/* Without a table: the only GPU is the one. Several: their CUDA number fits as long as one process uses them;
+	 * with several processes each may count from 0 (CUDA_VISIBLE_DEVICES), and a guess could make two ranks share
+	 * a GPU that they do not share. */
+	uint32_t usable = 0, only = TRACE_NONE;
+	for (uint32_t i = 0; i < t->n_gpus; i++) {
+		usable += rows[i].cuda;
+		only = rows[i].cuda ? i : only;
+	}
+	bool one_process = true;
+	for (uint32_t d = 1; d < t->n_devices; d++)
+		one_process = one_process && t->devices[d].process == t->devices[0].process;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		struct trace_device *device = &t->devices[d];
+		if (device->gpu == TRACE_NONE && usable == 1)
+			device->gpu = only;
+		for (uint32_t i = 0; i < t->n_gpus && device->gpu == TRACE_NONE && one_process; i++)
+			if (rows[i].cuda && rows[i].cuda_device == device->ordinal)
+				device->gpu = i;
+		for (uint32_t i = 0; i < t->n_gpus && device->gpu == TRACE_NONE && one_process; i++)
+			if (rows[i].cuda && rows[i].cuda_device < 0 && rows[i].id == device->ordinal)
+				device->gpu = i;
+	}
+	return 0;
+}
+
+/* ---- diagnostics ---- */
+
+static bool path_stops(char c)
+{
+	return isspace((unsigned char)c) || strchr("\"'`()<>[]{},;=", c);
+}
+
+/* A copy in which every word with a slash or backslash in it is cut to its last part: folders name users. */
+static char *without_paths(struct nsys *r, const char *text, size_t n, size_t *out_n)
+{
+	char *copy = ARENA_NEW(r->arena, n + 1, char);
+	size_t used = 0;
+	for (size_t i = 0; i < n;) {
+		size_t end = i;
+		while (end < n && text[end] && !path_stops(text[end]))
+			end++;
+		size_t length = end - i;
+		const char *word = base_name(text + i, &length);
+		memcpy(copy + used, word, length);
+		used += length;
+		if (end < n)
+			copy[used++] = text[end++];
+		i = end;
+	}
+	*out_n = used;
+	return copy;
+}
+
+int nsys_read_diagnostics(struct nsys *r)
+{
+	enum { SEVERITY, TEXT, N };
+	static const char *const columns[] = {"severity", "text"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "DIAGNOSTIC_EVENT", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t severity = scan_int(&s, SEVERITY);
+		size_t n;
+		const char *text = severity >= 2 ? scan_text(&s, TEXT, &n) : NULL;
+		if (s.flaws || !text || t->n_diagnostics == DIAGNOSTICS_MAX)
+			continue;
+		n = n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES;
+		text = without_paths(r, text, n, &n);
+		uint32_t name = names_add(r->names, text, n), i = 0;
+		while (i < t->n_diagnostics && t->diagnostics[i].text != name)
+			i++;
+		if (i < t->n_diagnostics)
+			continue; /* said before */
+		t->diagnostics = arena_grow(r->arena, t->diagnostics, i, (size_t)i + 1, sizeof *t->diagnostics);
+		t->diagnostics[i] = (struct trace_diagnostic){.severity = severity > 2 ? 3 : 2, .text = name};
+		t->n_diagnostics++;
+	}
+	scan_close(&s);
+	return more;
+}

@@ -1,0 +1,209 @@
+#include "read/nsys.h"
+
+enum { DEVICES_MAX = 4096 };
+static const int64_t BYTES_MAX = (int64_t)1 << 50; /* no copy is a petabyte long; sums of sizes stay in range */
+
+static const char *const COPY_NAMES[] = {
+	"[CUDA memcpy Unknown]",
+	"[CUDA memcpy Host-to-Device]",
+	"[CUDA memcpy Device-to-Host]",
+	"[CUDA memcpy Host-to-Array]",
+	"[CUDA memcpy Array-to-Host]",
+	"[CUDA memcpy Array-to-Array]",
+	"[CUDA memcpy Array-to-Device]",
+	"[CUDA memcpy Device-to-Array]",
+	"[CUDA memcpy Device-to-Device]",
+	"[CUDA memcpy Host-to-Host]",
+	"[CUDA memcpy Peer-to-Peer]",
+	"[CUDA memcpy Unified Host-to-Device]",
+	"[CUDA memcpy Unified Device-to-Host]",
+	"[CUDA memcpy Unified Device-to-Device]",
+}; /* by enum copy_kind; the words of nsys's ENUM_CUDA_MEMCPY_OPER */
+
+/* Columns of all tables of ops, then those of one kind. */
+enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
+enum { KERNEL_NAME = COMMON, KERNEL_NODE, KERNEL_N };
+enum { COPY_BYTES = COMMON, COPY_NODE, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
+enum { SET_BYTES = COMMON, SET_NODE, SET_N };
+
+#define COMMON_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
+static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS, "demangledName|shortName", "graphNodeId"};
+static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes", "graphNodeId", "copyKind", "srcKind", "dstKind"};
+static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", "graphNodeId"};
+static const char *const GRAPH_COLUMNS[] = {COMMON_COLUMNS};
+
+struct op_columns {
+	struct trace_ops *ops;
+	size_t room;
+};
+
+static void reserve(struct nsys *r, struct op_columns *c, size_t n)
+{
+	struct trace_ops *o = c->ops;
+	size_t old = c->room;
+	if (!nsys_room(&c->room, n))
+		return;
+	o->start = arena_grow(r->arena, o->start, old, c->room, sizeof *o->start);
+	o->end = arena_grow(r->arena, o->end, old, c->room, sizeof *o->end);
+	o->bytes = arena_grow(r->arena, o->bytes, old, c->room, sizeof *o->bytes);
+	o->name = arena_grow(r->arena, o->name, old, c->room, sizeof *o->name);
+	o->device = arena_grow(r->arena, o->device, old, c->room, sizeof *o->device);
+	o->stream = arena_grow(r->arena, o->stream, old, c->room, sizeof *o->stream);
+	o->correlation = arena_grow(r->arena, o->correlation, old, c->room, sizeof *o->correlation);
+	o->launch = arena_grow(r->arena, o->launch, old, c->room, sizeof *o->launch);
+	o->kind = arena_grow(r->arena, o->kind, old, c->room, sizeof *o->kind);
+	o->copy = arena_grow(r->arena, o->copy, old, c->room, sizeof *o->copy);
+	o->flags = arena_grow(r->arena, o->flags, old, c->room, sizeof *o->flags);
+}
+
+static uint32_t device_of(struct nsys *r, int64_t global_pid, int64_t ordinal)
+{
+	if (r->last_device && r->last_gpu_pid == (uint64_t)global_pid && r->last_ordinal == ordinal)
+		return r->last_device - 1;
+	uint64_t process = nsys_process(r, global_pid);
+	r->last_device = keymap_add(&r->devices, process << 32 | (uint64_t)ordinal) + 1;
+	r->last_gpu_pid = (uint64_t)global_pid;
+	r->last_ordinal = ordinal;
+	return r->last_device - 1;
+}
+
+/* What only a copy has: direction, and whether its host side is pageable (memory kind 0). */
+static void read_copy(struct scan *s, uint32_t *copy, uint8_t *flags)
+{
+	int64_t kind = scan_int_or(s, COPY_KIND, COPY_UNKNOWN);
+	int64_t source = scan_int_or(s, COPY_SOURCE, -1), target = scan_int_or(s, COPY_TARGET, -1);
+	*copy = kind < 0 || kind > COPY_UM_D2D ? COPY_UNKNOWN : (uint32_t)kind;
+	bool from_host = kind == COPY_H2D || kind == COPY_H2A || kind == COPY_H2H;
+	bool to_host = kind == COPY_D2H || kind == COPY_A2H || kind == COPY_H2H;
+	if ((from_host && source == 0) || (to_host && target == 0))
+		*flags |= OPF_PAGEABLE;
+	if (kind >= COPY_UM_H2D && kind <= COPY_UM_D2D)
+		*flags |= OPF_MANAGED;
+}
+
+static int read_table(struct nsys *r, struct op_columns *c, const char *table, enum op_kind kind)
+{
+	static const struct {
+		const char *const *names;
+		int n, bytes, node;
+	} layouts[] = {
+		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_NODE},
+		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, -1},
+		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COPY_NODE},
+		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_NODE},
+	};
+	struct trace_ops *o = c->ops;
+	struct scan s;
+	if (scan_open(&s, &r->db, table, layouts[kind].names, layouts[kind].n) != 0)
+		return -1;
+	reserve(r, c, o->n + scan_guess(&s));
+	uint32_t fixed_name = 0, copy_names[COPY_UM_D2D + 1] = {0};
+	if (kind == OP_GRAPH)
+		fixed_name = nsys_text(r, names_add_text(r->names, "[CUDA graph]"));
+	if (kind == OP_MEMSET)
+		fixed_name = nsys_text(r, names_add_text(r->names, "[CUDA memset]"));
+	if (kind == OP_COPY)
+		for (int i = 0; i <= COPY_UM_D2D; i++)
+			copy_names[i] = nsys_text(r, names_add_text(r->names, COPY_NAMES[i]));
+	int bytes_at = layouts[kind].bytes, node_at = layouts[kind].node;
+	bool has_node = node_at >= 0 && s.has[node_at];
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t start = scan_int(&s, START), end = scan_int(&s, END), device = scan_int(&s, DEVICE);
+		int64_t stream = scan_int(&s, STREAM), correlation = scan_int_or(&s, CORRELATION, 0);
+		int64_t process = scan_int_or(&s, PROCESS, 0), name = 0, bytes = 0;
+		uint32_t copy = COPY_UNKNOWN;
+		uint8_t flags = 0;
+		if (has_node && scan_int_or(&s, node_at, 0) != 0)
+			flags |= OPF_GRAPH_NODE;
+		if (bytes_at >= 0)
+			bytes = scan_int_or(&s, bytes_at, 0);
+		if (kind == OP_KERNEL)
+			name = scan_int_or(&s, KERNEL_NAME, -1);
+		else if (kind == OP_COPY)
+			read_copy(&s, &copy, &flags);
+
+		const char *flaw = nsys_value_flaw(&s);
+		if (!flaw)
+			flaw = nsys_time_flaw(start, end, true);
+		if (!flaw && (device < 0 || device > UINT32_MAX || stream < 0 || stream > UINT32_MAX))
+			flaw = "has an impossible device or stream";
+		if (!flaw && (bytes < 0 || bytes > BYTES_MAX))
+			flaw = "has an impossible size";
+		if (flaw) {
+			nsys_drop(r, &s, flaw);
+			continue;
+		}
+		reserve(r, c, o->n + 1);
+		size_t i = o->n++;
+		o->start[i] = start;
+		o->end[i] = end;
+		o->bytes[i] = bytes;
+		o->name[i] = kind == OP_KERNEL ? nsys_string(r, name) : kind == OP_COPY ? copy_names[copy] : fixed_name;
+		o->device[i] = device_of(r, process, device);
+		o->stream[i] = (uint32_t)stream;
+		bool joins = correlation > 0 && correlation <= UINT32_MAX && !(flags & OPF_MANAGED);
+		o->correlation[i] = joins ? (uint32_t)correlation : 0;
+		o->kind[i] = (uint8_t)kind;
+		o->copy[i] = (uint8_t)copy;
+		o->flags[i] = flags;
+		nsys_seen(r, end);
+	}
+	scan_close(&s);
+	return more;
+}
+
+int nsys_read_ops(struct nsys *r)
+{
+	struct op_columns c = {.ops = &r->trace->ops};
+	if (read_table(r, &c, "CUPTI_ACTIVITY_KIND_KERNEL", OP_KERNEL) != 0 ||
+	    read_table(r, &c, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OP_GRAPH) != 0 ||
+	    read_table(r, &c, "CUPTI_ACTIVITY_KIND_MEMCPY", OP_COPY) != 0 ||
+	    read_table(r, &c, "CUPTI_ACTIVITY_KIND_MEMSET", OP_MEMSET) != 0)
+		return -1;
+	if (r->devices.n > DEVICES_MAX)
+		return err_set(r->err, "%s: names %u devices, which no profile has; export the report again with nsys",
+		               r->path, r->devices.n);
+	return 0;
+}
+
+int nsys_read_syncs(struct nsys *r)
+{
+	enum { SYNC_START, SYNC_END, SYNC_CORRELATION, SYNC_PROCESS, SYNC_TYPE, SYNC_N };
+	static const char *const columns[] = {"start", "end", "correlationId", "globalPid", "syncType"};
+	struct trace_syncs *y = &r->trace->syncs;
+	struct scan s;
+	if (scan_open(&s, &r->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns, SYNC_N) != 0)
+		return -1;
+	size_t room = 0;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t start = scan_int(&s, SYNC_START), end = scan_int(&s, SYNC_END);
+		int64_t correlation = scan_int_or(&s, SYNC_CORRELATION, 0), process = scan_int_or(&s, SYNC_PROCESS, 0);
+		int64_t type = scan_int_or(&s, SYNC_TYPE, 0);
+		const char *flaw = nsys_value_flaw(&s);
+		if (!flaw)
+			flaw = nsys_time_flaw(start, end, true);
+		if (flaw) {
+			nsys_drop(r, &s, flaw);
+			continue;
+		}
+		size_t old = room;
+		if (nsys_room(&room, y->n + 1)) {
+			y->start = arena_grow(r->arena, y->start, old, room, sizeof *y->start);
+			y->end = arena_grow(r->arena, y->end, old, room, sizeof *y->end);
+			y->process = arena_grow(r->arena, y->process, old, room, sizeof *y->process);
+			y->correlation = arena_grow(r->arena, y->correlation, old, room, sizeof *y->correlation);
+			y->type = arena_grow(r->arena, y->type, old, room, sizeof *y->type);
+		}
+		size_t i = y->n++;
+		y->start[i] = start;
+		y->end[i] = end;
+		y->process[i] = nsys_process(r, process);
+		y->correlation[i] = correlation > 0 && correlation <= UINT32_MAX ? (uint32_t)correlation : 0;
+		y->type[i] = type > 0 && type <= UINT8_MAX ? (uint8_t)type : 0;
+		nsys_seen(r, end);
+	}
+	scan_close(&s);
+	return more;
+}

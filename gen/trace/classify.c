@@ -1,0 +1,159 @@
+#define _GNU_SOURCE /* strcasestr */
+#include "trace/classify.h"
+
+#include <string.h>
+
+static bool begins(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool ends(const char *text, const char *suffix)
+{
+	size_t n = strlen(text), m = strlen(suffix);
+	return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+static bool one_of(const char *text, const char *const list[])
+{
+	for (; *list; list++)
+		if (strcmp(text, *list) == 0)
+			return true;
+	return false;
+}
+
+static bool begins_one_of(const char *text, const char *const list[])
+{
+	for (; *list; list++)
+		if (begins(text, *list))
+			return true;
+	return false;
+}
+
+bool classify_comm(const char *kernel)
+{
+	static const char *const parts[] = {"ncclKernel",
+	                                    "ncclDevKernel",
+	                                    "ncclSymk",
+	                                    "ncclSymDevKernel", /* NCCL and RCCL, by age */
+	                                    "rcclKernel",
+	                                    "msccl",
+	                                    "nvshmem",
+	                                    "deep_ep::",
+	                                    "one_shot_all_reduce",
+	                                    "two_shot_all_reduce",
+	                                    "oneShotAllReduce",
+	                                    "twoShotAllReduce",
+	                                    "multimem_all_reduce",
+	                                    "multimem_one_shot",
+	                                    "multimem_all_gather", /* PyTorch symmetric memory */
+	                                    "hybridCubeMeshAllReduce",
+	                                    "cross_device_reduce", /* vLLM's custom all-reduce */
+	                                    "custom_all_reduce",
+	                                    "customAllReduce",
+	                                    NULL};
+	for (const char *const *part = parts; *part; part++)
+		if (strcasestr(kernel, *part))
+			return true;
+	return false;
+}
+
+enum call_class classify_call(const char *call)
+{
+	static const char *const module[] = {"cuModuleLoad", "cuModuleUnload",  "cuLibraryLoad",     "cuLibraryUnload",
+	                                     "cuLink",       "cudaLibraryLoad", "cudaLibraryUnload", NULL};
+	static const char *const alloc[] = {"cudaMalloc",
+	                                    "cudaFree",
+	                                    "cudaHostAlloc",
+	                                    "cudaHostRegister",
+	                                    "cudaHostUnregister",
+	                                    "cuMemAlloc",
+	                                    "cuMemFree",
+	                                    "cuMemHostAlloc",
+	                                    "cuMemHostRegister",
+	                                    "cuMemHostUnregister",
+	                                    "cuMemCreate",
+	                                    "cuMemMap",
+	                                    "cuMemUnmap",
+	                                    "cuMemRelease",
+	                                    "cuMemSetAccess",
+	                                    "cuMemAddress",
+	                                    "cuArrayCreate",
+	                                    "cuArrayDestroy",
+	                                    "cuArray3DCreate",
+	                                    "cuMipmappedArrayCreate",
+	                                    "cudaMemPoolTrim",
+	                                    "cuMemPoolTrim",
+	                                    "cudaMemPoolCreate",
+	                                    "cuMemPoolCreate",
+	                                    "cudaMemPoolDestroy",
+	                                    "cuMemPoolDestroy",
+	                                    NULL};
+	static const char *const copy[] = {"cudaMemcpy",      "cuMemcpy",      "cudaMemset", "cuMemset",
+	                                   "cudaMemPrefetch", "cuMemPrefetch", NULL};
+	static const char *const launch[] = {"cudaLaunch", "cuLaunch", "cudaGraphLaunch", "cuGraphLaunch", NULL};
+	if (begins_one_of(call, module))
+		return CALL_MODULE;
+	if (begins_one_of(call, alloc))
+		return CALL_ALLOC;
+	if (begins(call, "cu") && ends(call, "Synchronize"))
+		return CALL_SYNC;
+	if (begins_one_of(call, copy))
+		return CALL_COPY;
+	if (begins_one_of(call, launch) && !ends(call, "HostFunc")) /* a host function is not GPU work */
+		return CALL_LAUNCH;
+	return CALL_OTHER;
+}
+
+bool classify_call_blocks(const char *call)
+{
+	/* Between devices the plain calls return at once as well (CUDA runtime API, "API synchronization behavior"). */
+	static const char *const device_only[] = {"Peer", "DtoD", "DtoA", "AtoD", "AtoA", "ArrayToArray", NULL};
+	if (!(begins(call, "cudaMemcpy") || begins(call, "cuMemcpy")) || strstr(call, "Async"))
+		return false;
+	for (const char *const *part = device_only; *part; part++)
+		if (strstr(call, *part))
+			return false;
+	return true;
+}
+
+enum os_class classify_os(const char *call)
+{
+	static const char *const wait[] = {"pthread_cond_wait",
+	                                   "pthread_cond_timedwait",
+	                                   "pthread_cond_clockwait",
+	                                   "pthread_join",
+	                                   "pthread_timedjoin_np",
+	                                   "pthread_clockjoin_np",
+	                                   "pthread_barrier_wait",
+	                                   "sem_wait",
+	                                   "sem_timedwait",
+	                                   "sem_clockwait",
+	                                   "cnd_wait",
+	                                   "cnd_timedwait",
+	                                   "thrd_join",
+	                                   "futex",
+	                                   NULL};
+	static const char *const mutex[] = {"pthread_mutex_lock",
+	                                    "pthread_mutex_timedlock",
+	                                    "pthread_mutex_clocklock",
+	                                    "pthread_spin_lock",
+	                                    "pthread_rwlock_rdlock",
+	                                    "pthread_rwlock_wrlock",
+	                                    "pthread_rwlock_timedrdlock",
+	                                    "pthread_rwlock_timedwrlock",
+	                                    "pthread_rwlock_clockrdlock",
+	                                    "pthread_rwlock_clockwrlock",
+	                                    "mtx_lock",
+	                                    "mtx_timedlock",
+	                                    NULL};
+	return one_of(call, wait) ? OS_WAIT : one_of(call, mutex) ? OS_MUTEX : OS_OTHER;
+}
+
+enum overhead_class classify_overhead(const char *name)
+{
+	if (begins(name, "dlopen") || begins(name, "dlclose") || strstr(name, "JIT") || strcasestr(name, "compil") ||
+	    strcasestr(name, "module load") || strcasestr(name, "function load"))
+		return OVERHEAD_MODULE_LOAD;
+	return OVERHEAD_PROFILER;
+}

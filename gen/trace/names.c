@@ -1,0 +1,171 @@
+#include "trace/names.h"
+
+#include <string.h>
+
+enum { RAW_WHOLE = 2 * NAME_MAX_BYTES }; /* raw texts up to here are cleaned as a whole before they are shortened */
+
+static const char REPLACEMENT[] = "\xEF\xBF\xBD"; /* U+FFFD */
+static const char ELLIPSIS[] = "\xE2\x80\xA6";    /* U+2026 */
+
+static uint64_t hash_of(const char *bytes, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, folded */
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return h ^ h >> 32;
+}
+
+/* Length of the well-formed sequence at `s` (n > 0 bytes are there) and its code point; 0 when it is malformed, then
+ * `*skip` is the number of bytes that one U+FFFD stands for (the longest prefix that could have begun a sequence). The
+ * byte ranges are Unicode's table 3-7: they exclude overlong forms, surrogates and everything above U+10FFFF. */
+static size_t utf8_next(const unsigned char *s, size_t n, uint32_t *code, size_t *skip)
+{
+	*skip = 1;
+	*code = s[0];
+	if (s[0] < 0x80)
+		return 1;
+	size_t length = s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0;
+	if (!length)
+		return 0;
+	unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;
+	unsigned char high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
+	*code = s[0] & (0x7Fu >> length);
+	for (size_t i = 1; i < length; i++) {
+		if (i >= n || s[i] < low || s[i] > high) {
+			*skip = i;
+			return 0;
+		}
+		*code = *code << 6 | (s[i] & 0x3Fu);
+		low = 0x80;
+		high = 0xBF;
+	}
+	return length;
+}
+
+/* Control characters, bidirectional controls and noncharacters: what may reorder or corrupt a terminal, an XML tree or
+ * a reader's understanding. */
+static int harmful(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x061C || c == 0x200E || c == 0x200F ||
+	       (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) || (c >= 0xFDD0 && c <= 0xFDEF) ||
+	       (c & 0xFFFE) == 0xFFFE;
+}
+
+/* Writes the harmless form of `n` raw bytes to `out` (room for 3 n) and returns its length. */
+static size_t clean(const char *bytes, size_t n, char *out)
+{
+	const unsigned char *s = (const unsigned char *)bytes;
+	size_t used = 0;
+	for (size_t i = 0; i < n;) {
+		uint32_t code;
+		size_t skip, length = utf8_next(s + i, n - i, &code, &skip);
+		if (!length || harmful(code)) {
+			memcpy(out + used, REPLACEMENT, 3);
+			used += 3;
+			i += length ? length : skip;
+		} else {
+			memcpy(out + used, s + i, length);
+			used += length;
+			i += length;
+		}
+	}
+	return used;
+}
+
+static int continuation(char c)
+{
+	return ((unsigned char)c & 0xC0) == 0x80;
+}
+
+/* Joins the head of one clean text and the tail of another with an ellipsis, NAME_MAX_BYTES at most, cutting only
+ * between characters. Both are longer than their share. */
+static size_t shorten(const char *head, size_t head_n, const char *tail, size_t tail_n, char *out)
+{
+	size_t share = (NAME_MAX_BYTES - 3) / 2;
+	size_t first = head_n < share ? head_n : share, from = tail_n < share ? 0 : tail_n - share;
+	while (first && first < head_n && continuation(head[first]))
+		first--;
+	while (from < tail_n && continuation(tail[from]))
+		from++;
+	memcpy(out, head, first);
+	memcpy(out + first, ELLIPSIS, 3);
+	memcpy(out + first + 3, tail + from, tail_n - from);
+	return first + 3 + tail_n - from;
+}
+
+static void rehash(struct names *names, uint32_t n_slots)
+{
+	names->slots = ARENA_NEW(names->arena, n_slots, uint32_t);
+	names->n_slots = n_slots;
+	for (uint32_t id = 1; id < names->n; id++) {
+		uint64_t at = hash_of(names->text[id], strlen(names->text[id]));
+		while (names->slots[at & (n_slots - 1)])
+			at++;
+		names->slots[at & (n_slots - 1)] = id;
+	}
+}
+
+void names_init(struct names *names, struct arena *arena)
+{
+	*names = (struct names){.arena = arena, .room = 256};
+	names->text = ARENA_NEW(arena, names->room, const char *);
+	names->text[0] = "";
+	names->n = 1;
+	rehash(names, 1024);
+}
+
+/* The id of a text that is harmless already. */
+static uint32_t intern(struct names *names, const char *text, size_t n)
+{
+	if (n == 0)
+		return 0;
+	uint64_t at = hash_of(text, n);
+	for (;; at++) {
+		uint32_t id = names->slots[at & (names->n_slots - 1)];
+		if (!id)
+			break;
+		if (strncmp(names->text[id], text, n) == 0 && names->text[id][n] == 0)
+			return id;
+	}
+	if (names->n == names->room) {
+		names->text = arena_grow(names->arena, names->text, names->room, (size_t)names->room * 2,
+		                         sizeof *names->text);
+		names->room *= 2;
+	}
+	uint32_t id = names->n++;
+	names->text[id] = arena_copy(names->arena, text, n);
+	names->slots[at & (names->n_slots - 1)] = id;
+	if (names->n > names->n_slots / 2)
+		rehash(names, names->n_slots * 2);
+	return id;
+}
+
+uint32_t names_add(struct names *names, const char *bytes, size_t n)
+{
+	size_t plain = 0;
+	if (n <= NAME_MAX_BYTES)
+		while (plain < n && bytes[plain] >= 0x20 && bytes[plain] < 0x7F)
+			plain++;
+	if (plain == n)
+		return intern(names, bytes, n);
+
+	char first[3 * RAW_WHOLE], second[3 * NAME_MAX_BYTES], text[NAME_MAX_BYTES];
+	if (n <= RAW_WHOLE) {
+		size_t length = clean(bytes, n, first);
+		if (length <= NAME_MAX_BYTES)
+			return intern(names, first, length);
+		return intern(names, text, shorten(first, length, first, length, text));
+	}
+	/* Cleaning shrinks a text to 3/4 at most, so one of this length is too long in any case, and its two ends are
+	 * enough to fill both halves. */
+	size_t from = n - NAME_MAX_BYTES;
+	for (int i = 0; i < 3 && continuation(bytes[from]); i++)
+		from++;
+	size_t head_n = clean(bytes, NAME_MAX_BYTES, first), tail_n = clean(bytes + from, n - from, second);
+	return intern(names, text, shorten(first, head_n, second, tail_n, text));
+}
+
+uint32_t names_add_text(struct names *names, const char *text)
+{
+	return text ? names_add(names, text, strlen(text)) : 0;
+}

@@ -1,0 +1,96 @@
+#include "trace/order.h"
+
+#include <string.h>
+
+/* Whether row a may stand before row b of the same group: a <= b. */
+static bool in_order(const struct order *o, size_t a, size_t b)
+{
+	if (o->start && o->start[a] != o->start[b])
+		return o->start[a] < o->start[b];
+	if (o->end && o->end[a] != o->end[b])
+		return (o->end[a] < o->end[b]) != o->end_descending;
+	return !o->tie || o->tie[a] <= o->tie[b];
+}
+
+static bool sorted(const struct order *o)
+{
+	for (size_t i = 1; i < o->n; i++)
+		if (o->group[i - 1] > o->group[i] || (o->group[i - 1] == o->group[i] && !in_order(o, i - 1, i)))
+			return false;
+	return true;
+}
+
+/* Merges the neighbouring sorted stretches [from, middle) and [middle, to) of `rows` into `out`; stable. */
+static void merge(const struct order *o, const uint32_t *rows, size_t from, size_t middle, size_t to, uint32_t *out)
+{
+	size_t a = from, b = middle, at = from;
+	while (a < middle && b < to)
+		out[at++] = in_order(o, rows[a], rows[b]) ? rows[a++] : rows[b++];
+	memcpy(out + at, rows + a, (middle - a) * sizeof *rows);
+	memcpy(out + at + (middle - a), rows + b, (to - b) * sizeof *rows);
+}
+
+/* Natural merge sort of rows[from, to). `other` is as long as rows; `ends` has room for to - from + 1 run ends. */
+static void sort_group(const struct order *o, uint32_t *rows, uint32_t *other, uint32_t *ends, size_t from, size_t to)
+{
+	size_t runs = 0;
+	for (size_t i = from + 1; i < to; i++)
+		if (!in_order(o, rows[i - 1], rows[i]))
+			ends[runs++] = (uint32_t)i;
+	ends[runs++] = (uint32_t)to;
+	uint32_t *source = rows, *target = other;
+	while (runs > 1) {
+		size_t left = 0, begin = from;
+		for (size_t i = 0; i < runs; i += 2) {
+			size_t last = i + 1 < runs ? i + 1 : i;
+			merge(o, source, begin, ends[i], ends[last], target);
+			begin = ends[left++] = ends[last];
+		}
+		runs = left;
+		uint32_t *swap = source;
+		source = target;
+		target = swap;
+	}
+	if (source != rows)
+		memcpy(rows + from, source + from, (to - from) * sizeof *rows);
+}
+
+uint32_t *order_rows(const struct order *o, struct arena *arena)
+{
+	if (sorted(o))
+		return NULL;
+	uint32_t *first = ARENA_NEW(arena, (size_t)o->n_groups + 1, uint32_t);
+	for (size_t i = 0; i < o->n; i++)
+		first[o->group[i]]++;
+	uint32_t sum = 0;
+	for (uint32_t g = 0; g <= o->n_groups; g++) {
+		uint32_t count = first[g];
+		first[g] = sum;
+		sum += count;
+	}
+	uint32_t *rows = ARENA_NEW(arena, o->n, uint32_t);
+	for (size_t i = 0; i < o->n; i++)
+		rows[first[o->group[i]]++] = (uint32_t)i;
+	uint32_t *other = ARENA_NEW(arena, o->n, uint32_t), *ends = ARENA_NEW(arena, o->n + 1, uint32_t);
+	size_t from = 0;
+	for (uint32_t g = 0; g < o->n_groups; g++) { /* first[g] is now the end of group g */
+		if (first[g] - from > 1)
+			sort_group(o, rows, other, ends, from, first[g]);
+		from = first[g];
+	}
+	return rows;
+}
+
+void order_column(void *column, size_t size, size_t n, const uint32_t *permutation, void *scratch)
+{
+	if (size == 8)
+		for (size_t i = 0; i < n; i++)
+			((uint64_t *)scratch)[i] = ((const uint64_t *)column)[permutation[i]];
+	else if (size == 4)
+		for (size_t i = 0; i < n; i++)
+			((uint32_t *)scratch)[i] = ((const uint32_t *)column)[permutation[i]];
+	else
+		for (size_t i = 0; i < n; i++)
+			((uint8_t *)scratch)[i] = ((const uint8_t *)column)[permutation[i]];
+	memcpy(column, scratch, n * size);
+}
