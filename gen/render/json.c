@@ -1,0 +1,354 @@
+/* The JSON result (docs/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`, whose
+ * numbers are ms. */
+#include "render/json_writer.h"
+#include "render/render.h"
+#include "render/view.h"
+
+#include <math.h>
+
+static void texts(struct json *json, const char *key, const char **text, size_t n)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < n; i++)
+		json_text(json, NULL, text[i]);
+	json_end_array(json);
+}
+
+static void count_or_null(struct json *json, const char *key, int64_t count)
+{
+	if (count > 0)
+		json_integer(json, key, count);
+	else
+		json_null(json, key);
+}
+
+static void write_gate(struct json *json, const struct analysis *a)
+{
+	enum gate gate = view_gate(a);
+	json_object(json, "gate");
+	json_number(json, "min_speedup", a->options.min_speedup > 0 ? a->options.min_speedup : NAN);
+	json_number(json, "max_regression", a->options.max_regression >= 0 ? a->options.max_regression : NAN);
+	json_bool(json, "require_comparable", a->require_comparable);
+	if (gate == GATE_PASSED || gate == GATE_FAILED)
+		json_bool(json, "passed", gate == GATE_PASSED);
+	else
+		json_null(json, "passed");
+	json_text(json, "result", view_gate_name(gate));
+	json_end_object(json);
+}
+
+static void write_verdict(struct json *json, const struct analysis *a)
+{
+	const struct verdict *v = &a->verdict;
+	json_object(json, "verdict");
+	json_text(json, "result", verdict_result_name(v->result));
+	json_number(json, "speedup", v->speedup);
+	if (v->has_interval) {
+		json_array(json, "ci95");
+		json_number(json, NULL, v->lo);
+		json_number(json, NULL, v->hi);
+		json_end_array(json);
+	} else {
+		json_null(json, "ci95");
+	}
+	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
+	json_bool(json, "short_capture", v->short_capture);
+	json_bool(json, "one_run", v->one_run);
+	count_or_null(json, "more_steps", v->more_steps);
+	count_or_null(json, "more_runs", v->more_runs);
+	write_gate(json, a);
+	json_bool(json, "comparable", a->comparable);
+	texts(json, "differences", a->differences, a->n_differences);
+	texts(json, "notes", a->notes, a->n_notes);
+	texts(json, "reasons", v->reasons, v->n_reasons);
+	json_end_object(json);
+}
+
+static void write_source(struct json *json, const struct trace_source *s)
+{
+	json_object(json, "source");
+	json_text(json, "kind", view_source_kind(s->kind));
+	json_text(json, "collector", s->collector);
+	json_text(json, "exporter", s->exporter);
+	json_text(json, "schema", s->schema);
+	json_text(json, "driver", s->driver);
+	json_text(json, "cuda_driver", s->cuda_driver);
+	json_text(json, "graphs", view_graph_mode(s->graphs));
+	json_object(json, "recorded");
+	json_bool(json, "cuda_api", s->has_calls);
+	json_bool(json, "nvtx", s->has_ranges);
+	json_bool(json, "os_calls", s->has_os_calls);
+	json_bool(json, "profiler_overhead", s->has_overheads);
+	json_end_object(json);
+	json_end_object(json);
+}
+
+static void write_steps(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_object(json, "steps");
+	json_text(json, "name", s->steps_found ? names_text(a->names, s->step_name) : NULL);
+	json_bool(json, "found", s->steps_found);
+	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].warmup : 0);
+	json_integer(json, "measured", (int64_t)s->measured);
+	json_object(json, "period_ms");
+	json_ms(json, "trimmed_mean", s->period_trimmed);
+	json_ms(json, "median", s->period_median);
+	json_ms(json, "mean", s->period_mean);
+	json_ms(json, "min", s->period_min);
+	json_ms(json, "max", s->period_max);
+	json_end_object(json);
+	json_integer(json, "runs", s->n_runs);
+	json_end_object(json);
+}
+
+static void write_runs(struct json *json, const struct side *s)
+{
+	json_array(json, "runs");
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		const struct run_result *run = &s->runs[i];
+		json_object(json, NULL);
+		json_text(json, "file", run->file);
+		json_integer(json, "steps", (int64_t)run->n_steps);
+		json_integer(json, "warmup", (int64_t)run->warmup);
+		json_ms(json, "window_ms", (double)run->window_ns);
+		json_array(json, "period_ms");
+		for (size_t k = 0; k < run->n_periods; k++)
+			json_ms(json, NULL, (double)run->period[k]);
+		json_end_array(json);
+		if (run->series) {
+			json_object(json, "series");
+			json_integer(json, "measured", (int64_t)run->series->m);
+			json_ms(json, "trimmed_mean_ms", exp(run->series->location));
+			json_number(json, "variance", run->series->variance);
+			json_number(json, "tau", run->series->tau);
+			json_integer(json, "dof", run->series->dof);
+			json_bool(json, "drift", run->series->drift);
+			json_number(json, "drift_size", run->series->drift_size);
+			json_end_object(json);
+		} else {
+			json_null(json, "series");
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* Both members of a budget: `per_step`, and `idle`, whose rows add up to per_step.idle. */
+static void write_budget(struct json *json, const struct analysis *a, const struct budget *b)
+{
+	json_object(json, "per_step");
+	json_ms(json, "compute", b->compute);
+	json_ms(json, "comm_exposed", b->comm_exposed);
+	json_ms(json, "copy_exposed", b->copy_exposed);
+	json_ms(json, "idle", b->idle);
+	json_ms(json, "period", b->period);
+	json_end_object(json);
+	json_array(json, "idle");
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		const struct idle_row *row = &b->rows[i];
+		json_object(json, NULL);
+		json_text(json, "cause", cause_name(row->cause));
+		json_text(json, "phase", view_phase(a, row->phase));
+		json_text(json, "call", row->call ? names_text(a->names, row->call) : NULL);
+		json_ms(json, "ms_per_step", row->per_step);
+		json_object(json, "opened_ms_per_step");
+		for (int o = 0; o < OPENED_COUNT; o++)
+			json_ms(json, opened_name((enum opened)o), row->opened[o]);
+		json_end_object(json);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_devices(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_array(json, "devices");
+	for (uint32_t i = 0; i < s->n_devices; i++) {
+		const struct device_result *d = &s->devices[i];
+		json_object(json, NULL);
+		json_integer(json, "id", d->id);
+		json_integer(json, "process", d->process);
+		json_integer(json, "ordinal", d->ordinal);
+		json_text(json, "name", names_text(a->names, d->name));
+		json_ms(json, "window_ms", (double)d->window_ns);
+		json_ms(json, "latency_limit_ms", d->limit_ns);
+		write_budget(json, a, &d->budget);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_array(json, "phases");
+	for (uint32_t i = 0; i < s->n_phases; i++) {
+		const struct phase_result *p = &s->phases[i];
+		json_object(json, NULL);
+		json_text(json, "name", view_phase(a, p->name));
+		json_integer(json, "rank", p->rank);
+		json_ms(json, "cost_ms_per_step", p->cost);
+		json_number(json, "cost_share", p->cost_share);
+		json_ms(json, "gpu_ms_per_step", p->gpu);
+		json_ms(json, "idle_ms_per_step", p->idle);
+		json_ms(json, "host_ms_per_step", p->host);
+		json_number(json, "instances_per_step", p->instances);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_work(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_array(json, "kernels");
+	for (uint32_t i = 0; i < s->n_kernels; i++) {
+		const struct kernel_result *k = &s->kernels[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, k->name));
+		json_text(json, "kind", k->graph ? "graph" : k->comm ? "comm" : "compute");
+		json_number(json, "instances_per_step", k->instances);
+		json_ms(json, "ms_per_step", k->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "api");
+	for (uint32_t i = 0; i < s->n_api; i++) {
+		const struct api_result *c = &s->api[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, c->name));
+		json_text(json, "class", view_call_class(c->class));
+		json_number(json, "calls_per_step", c->calls);
+		json_ms(json, "ms_per_step", c->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "copies");
+	for (uint32_t i = 0; i < s->n_copies; i++) {
+		const struct copy_result *c = &s->copies[i];
+		json_object(json, NULL);
+		json_text(json, "kind", view_copy_kind(c));
+		json_text(json, "name", names_text(a->names, c->name));
+		json_bool(json, "pageable", c->pageable);
+		json_number(json, "instances_per_step", c->instances);
+		json_number(json, "bytes_per_step", c->bytes);
+		json_ms(json, "ms_per_step", c->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_object(json, "totals");
+	json_ms(json, "gpu_busy_ms_per_step", s->busy);
+	json_ms(json, "profiler_overhead_ms_per_step", s->overhead);
+	json_number(json, "launches_per_step", s->launches);
+	json_number(json, "graph_launches_per_step", s->graph_launches);
+	json_number(json, "collectives_per_step", s->collectives);
+	json_number(json, "nvtx_ranges_per_step", s->range_instances);
+	json_number(json, "sync_calls_per_step", s->sync_calls);
+	json_number(json, "h2d_bytes_per_step", s->bytes_h2d);
+	json_number(json, "d2h_bytes_per_step", s->bytes_d2h);
+	json_number(json, "d2d_bytes_per_step", s->bytes_d2d);
+	json_end_object(json);
+}
+
+static void write_data(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_object(json, "data");
+	json_number(json, "unlaunched_share", s->unlaunched_share);
+	json_array(json, "dropped");
+	for (uint32_t i = 0; i < s->n_dropped; i++) {
+		json_object(json, NULL);
+		json_text(json, "table", s->dropped[i].table);
+		json_text(json, "reason", s->dropped[i].reason);
+		json_integer(json, "rows", s->dropped[i].rows);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "diagnostics");
+	for (uint32_t i = 0; i < s->n_diagnostics; i++) {
+		json_object(json, NULL);
+		json_text(json, "severity", s->diagnostics[i].severity >= 3 ? "error" : "warning");
+		json_text(json, "text", names_text(a->names, s->diagnostics[i].text));
+		json_end_object(json);
+	}
+	json_end_array(json);
+	texts(json, "notes", s->notes, s->n_notes);
+	json_end_object(json);
+}
+
+static void write_side(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_object(json, s->label);
+	write_source(json, &s->source);
+	write_steps(json, a, s);
+	write_runs(json, s);
+	json_object(json, "budget");
+	write_budget(json, a, &s->budget);
+	json_end_object(json);
+	write_devices(json, a, s);
+	write_phases(json, a, s);
+	write_work(json, a, s);
+	write_data(json, a, s);
+	json_end_object(json);
+}
+
+static void write_waterfall(struct json *json, const struct analysis *a)
+{
+	json_array(json, "waterfall");
+	for (uint32_t i = 0; i < a->n_waterfall; i++) {
+		const struct waterfall_part *part = &a->waterfall[i];
+		json_object(json, NULL);
+		json_text(json, "part", part->part);
+		json_ms(json, "baseline_ms", part->baseline);
+		json_ms(json, "fixed_ms", part->fixed);
+		json_ms(json, "delta_ms", part->delta);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_findings(struct json *json, const struct analysis *a)
+{
+	json_array(json, "findings");
+	for (uint32_t i = 0; i < a->n_findings; i++) {
+		const struct finding *f = &a->findings[i];
+		json_object(json, NULL);
+		json_text(json, "id", f->id);
+		json_text(json, "title", f->title);
+		json_text(json, "side", a->side[f->side].label);
+		json_text(json, "status", finding_status_name(f->status));
+		json_text(json, "phase", f->phase ? names_text(a->names, f->phase) : NULL);
+		json_ms(json, "ms_per_step", f->per_step);
+		if (f->has_ceiling) {
+			json_object(json, "ceiling");
+			json_ms(json, "step_ms", f->ceiling_step);
+			json_number(json, "speedup", f->ceiling_speedup);
+			json_end_object(json);
+		} else {
+			json_null(json, "ceiling");
+		}
+		json_text(json, "text", f->text);
+		json_text(json, "advice", f->advice);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+int render_json(const struct analysis *a, struct buf *out, struct err *err)
+{
+	struct json json;
+	json_init(&json, out);
+	json_object(&json, NULL);
+	json_text(&json, "schema", "gapline/1");
+	json_text(&json, "title", a->title);
+	write_verdict(&json, a);
+	for (uint32_t i = 0; i < a->n_sides; i++)
+		write_side(&json, a, &a->side[i]);
+	write_waterfall(&json, a);
+	write_findings(&json, a);
+	json_object(&json, "diagnosis");
+	bool known = a->diagnosis != DIAGNOSIS_NONE;
+	json_ms(&json, "combined_ceiling_ms", known ? a->combined_ceiling : NAN);
+	json_ms(&json, "measured_ms", known ? a->measured : NAN);
+	json_text(&json, "result", diagnosis_result_name(a->diagnosis));
+	json_end_object(&json);
+	json_end_object(&json);
+	return json_finish(&json, err);
+}

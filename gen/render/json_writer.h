@@ -1,0 +1,49 @@
+/* Writes one JSON document through yajl, which owns commas, nesting and escapes. A member is written with its key, an
+ * element of an array with key NULL:
+ *
+ *     struct json json;
+ *     json_init(&json, out);
+ *     json_object(&json, NULL);
+ *     json_number(&json, "speedup", 2.29);
+ *     json_end_object(&json);
+ *     return json_finish(&json, err);
+ *
+ * The first failure (a text that is not UTF-8, wrong nesting) is kept and reported by json_finish. */
+#ifndef GAPLINE_RENDER_JSON_WRITER_H
+#define GAPLINE_RENDER_JSON_WRITER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <yajl/yajl_gen.h>
+
+struct json {
+	yajl_gen gen;
+	yajl_gen_status status;
+	int depth; /* objects and arrays that are open */
+};
+
+/* Starts a document that is appended to `out`, which must outlive it. */
+void json_init(struct json *json, struct buf *out);
+
+/* Ends the document and releases the writer. 0, or -1 with `err`; then `out` holds a broken document. */
+int json_finish(struct json *json, struct err *err);
+
+void json_object(struct json *json, const char *key);
+void json_end_object(struct json *json);
+void json_array(struct json *json, const char *key);
+void json_end_array(struct json *json);
+void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
+void json_bool(struct json *json, const char *key, bool value);
+void json_integer(struct json *json, const char *key, int64_t value);
+void json_null(struct json *json, const char *key);
+
+/* The shortest decimal that reads back as the same double; not a number or infinite: null. */
+void json_number(struct json *json, const char *key, double value);
+
+/* Nanoseconds as milliseconds. */
+void json_ms(struct json *json, const char *key, double ns);
+
+#endif

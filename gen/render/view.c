@@ -1,0 +1,87 @@
+#include "render/view.h"
+
+enum gate view_gate(const struct analysis *analysis)
+{
+	enum gate gate = analysis->verdict.gate;
+	if (!analysis->require_comparable)
+		return gate;
+	if (!analysis->comparable)
+		return GATE_FAILED;
+	return gate == GATE_NONE ? GATE_PASSED : gate;
+}
+
+const char *view_gate_name(enum gate gate)
+{
+	static const char *const name[] = {[GATE_NONE] = "none",
+	                                   [GATE_PASSED] = "passed",
+	                                   [GATE_FAILED] = "failed",
+	                                   [GATE_INCONCLUSIVE] = "inconclusive"};
+	return name[gate];
+}
+
+const char *view_phase(const struct analysis *analysis, uint32_t phase)
+{
+	return phase ? names_text(analysis->names, phase) : "(between phases)";
+}
+
+const char *view_copy_kind(const struct copy_result *copy)
+{
+	static const char *const name[] = {
+		[COPY_UNKNOWN] = "unknown", [COPY_H2D] = "h2d",       [COPY_D2H] = "d2h", [COPY_H2A] = "h2a",
+		[COPY_A2H] = "a2h",         [COPY_A2A] = "a2a",       [COPY_A2D] = "a2d", [COPY_D2A] = "d2a",
+		[COPY_D2D] = "d2d",         [COPY_H2H] = "h2h",       [COPY_P2P] = "p2p", [COPY_UM_H2D] = "um_h2d",
+		[COPY_UM_D2H] = "um_d2h",   [COPY_UM_D2D] = "um_d2d",
+	};
+	if (copy->memset)
+		return "memset";
+	return (unsigned)copy->kind < sizeof name / sizeof *name ? name[copy->kind] : "unknown";
+}
+
+const char *view_copy_label(const struct copy_result *copy)
+{
+	static const char *const label[] = {
+		[COPY_UNKNOWN] = "unknown direction",
+		[COPY_H2D] = "host to device",
+		[COPY_D2H] = "device to host",
+		[COPY_H2A] = "host to array",
+		[COPY_A2H] = "array to host",
+		[COPY_A2A] = "array to array",
+		[COPY_A2D] = "array to device",
+		[COPY_D2A] = "device to array",
+		[COPY_D2D] = "within the device",
+		[COPY_H2H] = "host to host",
+		[COPY_P2P] = "device to device",
+		[COPY_UM_H2D] = "unified memory, to device",
+		[COPY_UM_D2H] = "unified memory, to host",
+		[COPY_UM_D2D] = "unified memory, between devices",
+	};
+	if (copy->memset)
+		return "memset";
+	return (unsigned)copy->kind < sizeof label / sizeof *label ? label[copy->kind] : "unknown direction";
+}
+
+const char *view_call_class(enum call_class class)
+{
+	static const char *const name[] = {[CALL_OTHER] = "other", [CALL_LAUNCH] = "launch", [CALL_COPY] = "copy",
+	                                   [CALL_SYNC] = "sync",   [CALL_ALLOC] = "alloc",   [CALL_MODULE] = "module"};
+	return name[class];
+}
+
+const char *view_source_kind(enum source_kind kind)
+{
+	static const char *const name[] = {
+		[SOURCE_NSYS_SQLITE] = "nsys-sqlite", [SOURCE_KINETO] = "kineto", [SOURCE_GAPLINE] = "gapline"};
+	return name[kind];
+}
+
+const char *view_graph_mode(enum graph_mode mode)
+{
+	static const char *const name[] = {
+		[GRAPHS_NONE] = "none", [GRAPHS_WHOLE] = "whole", [GRAPHS_BY_NODE] = "by_node"};
+	return name[mode];
+}
+
+const char *view_unit(const struct side *side)
+{
+	return side->steps_found ? "step" : "run";
+}

@@ -1,0 +1,23 @@
+/* What several renderers say about an analysis in the same words: names for enums, small choices. */
+#ifndef GAPLINE_RENDER_VIEW_H
+#define GAPLINE_RENDER_VIEW_H
+
+#include "analyse/analysis.h"
+
+/* The gate of everything that was asked for: --min-speedup, --max-regression and --require-comparable. */
+enum gate view_gate(const struct analysis *analysis);
+const char *view_gate_name(enum gate gate); /* "none", "passed", "failed", "inconclusive" */
+
+/* A phase's name; id 0 is "(between phases)". */
+const char *view_phase(const struct analysis *analysis, uint32_t phase);
+
+const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */
+const char *view_copy_label(const struct copy_result *copy); /* "host to device", …, for a reader */
+const char *view_call_class(enum call_class class);          /* "launch", "sync", … */
+const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "kineto", "gapline" */
+const char *view_graph_mode(enum graph_mode mode);           /* "none", "whole", "by_node" */
+
+/* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
+const char *view_unit(const struct side *side);
+
+#endif
