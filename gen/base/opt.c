@@ -1,0 +1,269 @@
+#include "base/opt.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COLUMNS = 80, HELP_COLUMN = 24, NEAR_MAX = 40 };
+
+/* ---- values ---- */
+
+static bool is_number(const char *text, bool decimal)
+{
+	size_t whole = strspn(text, "0123456789"), n = whole, fraction = 0;
+	if (decimal && text[whole] == '.') {
+		fraction = strspn(text + whole + 1, "0123456789");
+		n = whole + 1 + fraction;
+	}
+	return !text[n] && whole + fraction > 0;
+}
+
+static int parse_number(const struct opt *o, const char *shown, const char *value, double *out, struct err *err)
+{
+	bool decimal = o->kind == OPT_DECIMAL;
+	if (!is_number(value, decimal))
+		return err_set(err, "%s: '%s' is not a %s", shown, value,
+		               decimal ? "number; write it like 1.25" : "whole number");
+	*out = strtod(value, NULL); /* the locale is never set, so the point is a point */
+	if (*out < o->min || *out > o->max)
+		return err_set(err, "%s: %s is out of range: it goes from %g to %.10g", shown, value, o->min, o->max);
+	return 0;
+}
+
+static int parse_choice(const struct opt *o, const char *shown, const char *value, struct err *err)
+{
+	struct buf list = {0};
+	for (int i = 0; o->choices[i]; i++) {
+		if (!strcmp(value, o->choices[i])) {
+			*o->choice = i;
+			buf_release(&list);
+			return 0;
+		}
+		buf_format(&list, "%s%s", !i ? "" : o->choices[i + 1] ? ", " : " or ", o->choices[i]);
+	}
+	err_set(err, "%s: '%s' is none of %s", shown, value, list.data);
+	buf_release(&list);
+	return -1;
+}
+
+static int store(const struct opt *o, const char *shown, const char *value, struct arena *arena, struct err *err)
+{
+	double number;
+	if (o->kind != OPT_FLAG && !*value)
+		return err_set(err, "%s: its value is empty", shown);
+	switch (o->kind) {
+	case OPT_FLAG:
+		*o->flag = true;
+		return 0;
+	case OPT_TEXT:
+		*o->text = value;
+		return 0;
+	case OPT_LIST:
+		o->list->item = arena_grow(arena, o->list->item, o->list->n, o->list->n + 1, sizeof *o->list->item);
+		o->list->item[o->list->n++] = value;
+		return 0;
+	case OPT_WHOLE:
+		if (parse_number(o, shown, value, &number, err))
+			return -1;
+		*o->whole = (int)number;
+		return 0;
+	case OPT_DECIMAL:
+		return parse_number(o, shown, value, o->decimal, err);
+	case OPT_CHOICE:
+		return parse_choice(o, shown, value, err);
+	}
+	return err_set(err, "%s: unknown kind of option", shown);
+}
+
+/* ---- near misses ---- */
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+bool opt_near(const char *given, const char *meant)
+{
+	/* optimal string alignment distance: three rows of the classic table */
+	size_t n = strlen(given), m = strlen(meant);
+	size_t row[3][NEAR_MAX + 1];
+	if (!n || n > NEAR_MAX || m > NEAR_MAX)
+		return false;
+	for (size_t j = 0; j <= m; j++)
+		row[0][j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t *now = row[i % 3], *up = row[(i + 2) % 3], *upper = row[(i + 1) % 3];
+		now[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			now[j] = least(least(up[j] + 1, now[j - 1] + 1), up[j - 1] + (given[i - 1] != meant[j - 1]));
+			if (i > 1 && j > 1 && given[i - 1] == meant[j - 2] && given[i - 2] == meant[j - 1])
+				now[j] = least(now[j], upper[j - 2] + 1);
+		}
+	}
+	return row[n % 3][m] <= (m > 4 ? 2 : 1);
+}
+
+static int unknown_option(const struct opt_usage *usage, const char *name, size_t n, struct err *err)
+{
+	char given[NEAR_MAX + 1] = "";
+	if (n <= NEAR_MAX)
+		memcpy(given, name, n);
+	for (size_t i = 0; i < usage->n_options; i++)
+		if (opt_near(given, usage->options[i].name))
+			return err_set(err, "there is no option '--%.*s'; did you mean --%s?", (int)least(n, 200), name,
+			               usage->options[i].name);
+	return err_set(err, "there is no option '--%.*s'", (int)least(n, 200), name);
+}
+
+/* ---- parsing ---- */
+
+struct parser {
+	const struct opt_usage *usage;
+	int argc, next;
+	char **argv;
+	bool *seen; /* by option */
+	struct arena *arena;
+	struct err *err;
+};
+
+/* `rest` is what follows the name within its argument, NULL if nothing does. */
+static int take(struct parser *p, size_t option, const char *shown, const char *rest)
+{
+	const struct opt *o = &p->usage->options[option];
+	if (o->kind == OPT_FLAG)
+		return rest ? err_set(p->err, "%s takes no value", shown) : store(o, shown, "", p->arena, p->err);
+	if (p->seen[option] && o->kind != OPT_LIST)
+		return err_set(p->err, "%s is given twice", shown);
+	p->seen[option] = true;
+	if (!rest) {
+		if (p->next == p->argc)
+			return err_set(p->err, "%s needs a value: %s %s", shown, shown, o->value);
+		rest = p->argv[p->next++];
+	}
+	return store(o, shown, rest, p->arena, p->err);
+}
+
+static int parse_long(struct parser *p, const char *argument)
+{
+	const char *name = argument + 2, *equals = strchr(name, '=');
+	size_t n = equals ? (size_t)(equals - name) : strlen(name);
+	for (size_t i = 0; i < p->usage->n_options; i++) {
+		const char *known = p->usage->options[i].name;
+		if (strlen(known) == n && !memcmp(known, name, n)) {
+			const char *shown = arena_format(p->arena, "--%s", known);
+			return take(p, i, shown, equals ? equals + 1 : NULL);
+		}
+	}
+	if (n == 4 && !memcmp(name, "help", n))
+		return equals ? err_set(p->err, "--help takes no value") : 1;
+	return unknown_option(p->usage, name, n, p->err);
+}
+
+static int parse_letters(struct parser *p, const char *letters)
+{
+	for (; *letters; letters++) {
+		size_t i = 0;
+		while (i < p->usage->n_options && p->usage->options[i].letter != *letters)
+			i++;
+		if (i == p->usage->n_options)
+			return *letters == 'h' ? 1 : err_set(p->err, "there is no option '-%s'", letters);
+		const char *shown = arena_format(p->arena, "-%c", *letters);
+		if (p->usage->options[i].kind != OPT_FLAG)
+			return take(p, i, shown, letters[1] ? letters + 1 : NULL);
+		if (take(p, i, shown, NULL))
+			return -1;
+	}
+	return 0;
+}
+
+int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands,
+              struct err *err)
+{
+	struct parser p = {usage, argc, 1, argv, NULL, arena, err};
+	p.seen = ARENA_NEW(arena, usage->n_options, bool);
+	*operands = (struct opt_list){ARENA_NEW(arena, (size_t)argc + 1, const char *), 0};
+	bool only_operands = false;
+	while (p.next < argc) {
+		const char *argument = argv[p.next++];
+		int rc = 0;
+		if (!*argument)
+			rc = err_set(err, "an argument is empty");
+		else if (only_operands || argument[0] != '-' || !argument[1])
+			operands->item[operands->n++] = argument;
+		else if (!strcmp(argument, "--"))
+			only_operands = true;
+		else if (argument[1] == '-')
+			rc = parse_long(&p, argument);
+		else
+			rc = parse_letters(&p, argument + 1);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- help ---- */
+
+/* Words of `text` from column `indent` on; the first line is already there, `column` wide. */
+static void wrap(struct buf *out, const char *text, size_t indent, size_t column)
+{
+	bool first = true;
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		if (!first && column + 1 + n > COLUMNS) {
+			buf_format(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!first) {
+			buf_text(out, " ");
+			column++;
+		}
+		buf_add(out, text, n);
+		column += n;
+		first = false;
+		text += n + strspn(text + n, " ");
+	}
+	buf_text(out, "\n");
+}
+
+static void option_row(struct buf *out, char letter, const char *name, const char *value, const char *help)
+{
+	size_t start = out->n;
+	if (letter)
+		buf_format(out, "  -%c, --%s", letter, name);
+	else
+		buf_format(out, "      --%s", name);
+	if (value)
+		buf_format(out, " %s", value);
+	size_t column = out->n - start;
+	if (column + 2 > HELP_COLUMN) {
+		buf_text(out, "\n");
+		column = 0;
+	}
+	buf_format(out, "%*s", (int)(HELP_COLUMN - column), "");
+	wrap(out, help, HELP_COLUMN, HELP_COLUMN);
+}
+
+void opt_usage_lines(const struct opt_usage *usage, struct buf *out)
+{
+	for (size_t i = 0; usage->arguments[i]; i++)
+		buf_format(out, "%s%s %s\n", i ? "       " : "usage: ", usage->name, usage->arguments[i]);
+}
+
+void opt_help(const struct opt_usage *usage, struct buf *out)
+{
+	opt_usage_lines(usage, out);
+	buf_text(out, "\n");
+	wrap(out, usage->about, 0, 0);
+	buf_text(out, "\noptions:\n");
+	for (size_t i = 0; i < usage->n_options; i++) {
+		const struct opt *o = &usage->options[i];
+		option_row(out, o->letter, o->name, o->value, o->help);
+	}
+	option_row(out, 'h', "help", NULL, "show this help");
+	buf_text(out, "\nexamples:\n");
+	for (size_t i = 0; usage->examples[i]; i++)
+		buf_format(out, "  %s\n", usage->examples[i]);
+	buf_text(out, "\nexit status:\n");
+	for (size_t i = 0; usage->statuses[i]; i++)
+		buf_format(out, "  %s\n", usage->statuses[i]);
+}

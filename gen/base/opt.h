@@ -1,0 +1,84 @@
+/* Command-line options from one table: parsing, the usage line and --help all come from the same rows, so that they
+ * cannot disagree. The values live in the command's own locals, and a command can run twice in one process.
+ *
+ *	bool quiet = false;
+ *	const char *title = NULL;
+ *	struct opt options[] = {
+ *		{OPT_TEXT, 0, "title", "TEXT", "the report's title", .text = &title},
+ *		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &quiet},
+ *	};
+ *
+ * Understood: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-qv` for flags, `--` (the rest are operands).
+ * Options and operands may come in any order; `-` is an operand. Names are never abbreviated, and an option with one
+ * value must not come twice: a script in which the later of two gates silently wins is a trap. */
+#ifndef GAPLINE_BASE_OPT_H
+#define GAPLINE_BASE_OPT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum opt_kind {
+	OPT_FLAG,    /* .flag: set to true */
+	OPT_TEXT,    /* .text: not empty */
+	OPT_LIST,    /* .list: may be repeated; each not empty */
+	OPT_WHOLE,   /* .whole: digits only, min to max */
+	OPT_DECIMAL, /* .decimal: digits with at most one point, min to max; no sign, exponent, inf, nan or hexadecimal
+	              */
+	OPT_CHOICE   /* .choice: position of the value among `choices` */
+};
+
+/* Texts of a repeated option, or the operands: borrowed from argv, the array is the arena's. */
+struct opt_list {
+	const char **item;
+	size_t n;
+};
+
+struct opt {
+	enum opt_kind kind;
+	char letter;       /* 0: none */
+	const char *name;  /* without the dashes */
+	const char *value; /* placeholder in the help: "FILE"; NULL for flags */
+	const char *help;  /* one or more sentences, wrapped when printed */
+	union {
+		bool *flag;
+		const char **text;
+		struct opt_list *list;
+		int *whole;
+		double *decimal;
+		int *choice;
+	};
+	double min, max;            /* both bounds are allowed */
+	const char *const *choices; /* ends with NULL */
+};
+
+/* One command's whole interface. Arrays of texts end with NULL. */
+struct opt_usage {
+	const char *name;             /* "gapline report" */
+	const char *const *arguments; /* one usage line each: "[OPTIONS] BASELINE FIXED" */
+	const char *about;            /* a paragraph */
+	const struct opt *options;
+	size_t n_options;
+	const char *const *examples; /* command lines, printed as they are */
+	const char *const *statuses; /* "0  done", …: the exit statuses, likewise */
+};
+
+/* Reads argv[1] …; values go to the options' targets, the rest to `operands`. 0; 1 when --help or -h was met (whatever
+ * comes after it is not looked at); -1 with `err`, which says what was wrong with which option. */
+int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands,
+              struct err *err);
+
+/* The text of --help, 80 columns. */
+void opt_help(const struct opt_usage *usage, struct buf *out);
+
+/* The usage lines alone. */
+void opt_usage_lines(const struct opt_usage *usage, struct buf *out);
+
+/* Whether a mistyped `given` is near enough to `meant` (two letters wrong, missing, added or swapped at most) to be
+ * offered as "did you mean". */
+bool opt_near(const char *given, const char *meant);
+
+#endif

@@ -1,0 +1,226 @@
+#include "base/output.h"
+
+#include "base/buf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRIES = 100 };
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
+static int fail(const struct output *o, const char *problem, struct err *err)
+{
+	if (o->standard)
+		return err_set(err, "standard output: %s", problem);
+	return err_set(err, "%s: %s", o->path, problem);
+}
+
+/* ---- before any work ---- */
+
+/* The folder part of `path`, "." if it has none; malloc. */
+static char *folder_of(const char *path)
+{
+	struct buf b = {0};
+	size_t n = (size_t)(base_name(path) - path);
+	buf_add(&b, path, n);
+	buf_text(&b, ".");
+	return b.data;
+}
+
+static int check_folder(struct output *o, const char *path, struct err *err)
+{
+	char *folder = folder_of(path);
+	int rc = 0;
+	if (stat(folder, &o->folder))
+		rc = fail(o, errno == ENOENT ? "its folder does not exist; create it first" : strerror(errno), err);
+	else if (access(folder, W_OK | X_OK))
+		rc = err_set(err, "%s: cannot write into its folder: %s", o->path, strerror(errno));
+	free(folder);
+	return rc;
+}
+
+static int prepare_existing(struct output *o, struct err *err)
+{
+	struct stat standard;
+	o->exists = true;
+	if (S_ISDIR(o->found.st_mode))
+		return fail(o, "is a folder; name a file in it", err);
+	if (!fstat(STDOUT_FILENO, &standard) && same_file(&o->found, &standard)) {
+		o->standard = true;
+		return 0;
+	}
+	if (access(o->path, W_OK))
+		return err_set(err, "%s: cannot be written: %s", o->path, strerror(errno));
+	o->stream = !S_ISREG(o->found.st_mode);
+	if (o->stream)
+		return 0;
+	free(o->target);
+	o->target = realpath(o->path, NULL);
+	if (!o->target)
+		return fail(o, strerror(errno), err);
+	return check_folder(o, o->target, err);
+}
+
+int output_prepare(struct output *o, const char *path, struct err *err)
+{
+	struct stat link;
+	*o = (struct output){.path = path, .standard = !strcmp(path, "-")};
+	if (o->standard)
+		return 0;
+	o->target = strdup(path);
+	if (!o->target)
+		return fail(o, "out of memory", err);
+	if (!*base_name(path))
+		return fail(o, "names a folder; name a file in it", err);
+	if (!stat(path, &o->found))
+		return prepare_existing(o, err);
+	if (errno != ENOENT)
+		return fail(o, strerror(errno), err);
+	if (!lstat(path, &link))
+		return fail(o, "is a symbolic link to nowhere", err);
+	return check_folder(o, path, err);
+}
+
+bool output_same(const struct output *a, const struct output *b)
+{
+	if (a->standard || b->standard)
+		return a->standard && b->standard;
+	if (a->exists || b->exists)
+		return a->exists && b->exists && same_file(&a->found, &b->found);
+	return same_file(&a->folder, &b->folder) && !strcmp(base_name(a->target), base_name(b->target));
+}
+
+bool output_replaces(const struct output *o, const struct stat *input)
+{
+	return !o->standard && o->exists && same_file(&o->found, input);
+}
+
+/* ---- writing ---- */
+
+static int write_all(int fd, const char *bytes, size_t n)
+{
+	while (n) {
+		ssize_t done = write(fd, bytes, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		bytes += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
+/* Creates a file beside the target that nobody else has; its mode is the umask's, as for any new file. */
+static int create_temporary(struct output *o)
+{
+	const char *name = base_name(o->target);
+	for (int i = 0; i < TRIES; i++) {
+		struct buf b = {0};
+		buf_add(&b, o->target, (size_t)(name - o->target));
+		buf_format(&b, ".%.200s.%ld-%d.tmp", name, (long)getpid(), i);
+		int fd = open(b.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (fd >= 0) {
+			o->temporary = b.data;
+			return fd;
+		}
+		int problem = errno;
+		buf_release(&b);
+		errno = problem;
+		if (problem != EEXIST)
+			return -1;
+	}
+	return -1;
+}
+
+static int write_temporary(struct output *o, struct err *err)
+{
+	int fd = create_temporary(o);
+	if (fd < 0)
+		return fail(o, strerror(errno), err);
+	int problem = 0;
+	if (write_all(fd, o->bytes, o->n) || (o->exists && fchmod(fd, o->found.st_mode & 0777)))
+		problem = errno;
+	if (close(fd) && !problem)
+		problem = errno;
+	return problem ? fail(o, strerror(problem), err) : 0;
+}
+
+static int write_stream(const struct output *o, struct err *err)
+{
+	int fd = o->standard ? STDOUT_FILENO : open(o->target, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fail(o, strerror(errno), err);
+	int problem = write_all(fd, o->bytes, o->n) ? errno : 0;
+	if (!o->standard && close(fd) && !problem)
+		problem = errno;
+	return problem ? fail(o, strerror(problem), err) : 0;
+}
+
+static int write_files(struct output *outputs, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!outputs[i].standard && !outputs[i].stream && write_temporary(&outputs[i], err))
+			return -1;
+	for (size_t i = 0; i < n; i++) {
+		struct output *o = &outputs[i];
+		if (!o->temporary)
+			continue;
+		if (rename(o->temporary, o->target))
+			return fail(o, strerror(errno), err);
+		free(o->temporary);
+		o->temporary = NULL;
+	}
+	return 0;
+}
+
+static void remove_temporary(struct output *o)
+{
+	if (o->temporary)
+		unlink(o->temporary);
+	free(o->temporary);
+	o->temporary = NULL;
+}
+
+int output_write(struct output *outputs, size_t n, struct err *err)
+{
+	/* An interrupt between creating a temporary file and renaming it would leave it behind; it waits these few
+	 * milliseconds. A file size limit is to be an error like any other, not a signal that kills. */
+	static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	sigset_t hold, before;
+	void (*size_limit)(int) = signal(SIGXFSZ, SIG_IGN);
+	sigemptyset(&hold);
+	for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+		sigaddset(&hold, held[i]);
+	sigprocmask(SIG_BLOCK, &hold, &before);
+	int rc = write_files(outputs, n, err);
+	for (size_t i = 0; i < n; i++)
+		remove_temporary(&outputs[i]);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	signal(SIGXFSZ, size_limit);
+	for (size_t i = 0; i < n && !rc; i++)
+		if (outputs[i].standard || outputs[i].stream)
+			rc = write_stream(&outputs[i], err);
+	return rc;
+}
+
+void output_release(struct output *o)
+{
+	free(o->target);
+	*o = (struct output){0};
+}

@@ -1,0 +1,50 @@
+/* Files that a command writes: whole or not at all. Everything is made in memory first; output_write then writes each
+ * file under a temporary name beside its target, checks the close, and renames them only when all are complete. An
+ * error or an interrupt leaves the old files as they were and nothing beside them.
+ *
+ * A path is followed through symbolic links; an existing file keeps its permissions. `-` is standard output; it, pipes
+ * and devices get their bytes last, when the files are in place.
+ *
+ *	output_prepare(&o, path, err)     before any work: says at once what could never be written
+ *	o.bytes = …, o.n = …
+ *	output_write(&o, 1, err)
+ *	output_release(&o)                always, also after an error */
+#ifndef GAPLINE_BASE_OUTPUT_H
+#define GAPLINE_BASE_OUTPUT_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+struct output {
+	const char *path;  /* as given, for messages; borrowed */
+	const char *bytes; /* what to write, set by the caller; borrowed */
+	size_t n;
+	bool standard;      /* goes to standard output, by `-` or by another name of it */
+	bool stream;        /* a pipe or device, written in place */
+	char *target;       /* where it really goes; NULL for `-` */
+	char *temporary;    /* complete, and not renamed yet; else NULL */
+	bool exists;        /* then `found` describes it */
+	struct stat found;  /* the target as it was */
+	struct stat folder; /* the target's folder, when the target is no stream */
+};
+
+/* 0, or -1 with `err`: the folder is missing or not writable, the target is a folder or a file that must not be
+ * written. Creates nothing. `o` is filled in both cases and needs output_release. */
+int output_prepare(struct output *o, const char *path, struct err *err);
+
+/* Whether two prepared outputs would end in one file. */
+bool output_same(const struct output *a, const struct output *b);
+
+/* Whether the output would replace the existing file that `input` describes. */
+bool output_replaces(const struct output *o, const struct stat *input);
+
+/* Writes `n` prepared outputs. 0, or -1 with `err`: then no file was changed, unless what failed is a rename, or
+ * standard output, a pipe or a device. */
+int output_write(struct output *outputs, size_t n, struct err *err);
+
+void output_release(struct output *o);
+
+#endif
