@@ -4,11 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void look(struct evidence *e, const struct rule *rule, const struct side *side, const struct side_facts *facts,
-                 struct arena *arena, const struct names *names)
+/* Looks at every rule on one side. */
+static struct evidence *look(const struct side *side, const struct side_facts *facts, struct arena *arena,
+                             const struct names *names)
 {
-	*e = (struct evidence){.rule = rule, .side = side, .facts = facts, .arena = arena, .names = names};
-	rule->find(e);
+	struct evidence *list = ARENA_NEW(arena, n_rules, struct evidence);
+	bool *taken = ARENA_NEW(arena, facts->n_idle, bool);
+	for (size_t r = 0; r < n_rules; r++) {
+		struct evidence *e = &list[r];
+		*e = (struct evidence){.rule = &rules[r], .side = side, .facts = facts, .arena = arena, .names = names};
+		e->taken = taken;
+		e->claims = ARENA_NEW(arena, facts->n_idle, bool);
+		rules[r].find(e);
+		bool shared = r + 1 < n_rules && rules[r].kind == RULE_LAUNCH && rules[r + 1].kind == RULE_LAUNCH;
+		for (uint32_t i = 0; i < facts->n_idle && e->per_step > 0 && !shared; i++)
+			taken[i] = taken[i] || e->claims[i];
+	}
+	return list;
 }
 
 static void add_finding(const struct evidence *e, int side, enum finding_status status, struct analysis *out)
@@ -43,34 +55,40 @@ static int compare_findings(const void *a, const void *b)
 	return strcmp(x->id, y->id);
 }
 
-/* The mean step if everything that the fixed side resolved were perfectly fixed in the baseline. Idle time that several
- * findings claim is taken away once. Without synchronisations the host's work still takes its time, less what is moved
- * to other threads; free launches still need one. */
-static double combine(const struct evidence *resolved, size_t n)
+/* The mean step if everything that the fixed side resolved were perfectly fixed in the baseline. Without
+ * synchronisations the host's work still takes its time, less what is moved to other threads; free launches still need
+ * one. */
+static double combine(const struct evidence *const *resolved, size_t n)
 {
-	const struct side *side = resolved[0].side;
-	const struct side_facts *facts = resolved[0].facts;
-	double step = side->budget.period, host = facts->host_work, launch = 0;
+	const struct side_facts *facts = resolved[0]->facts;
+	double step = resolved[0]->side->budget.period, host = facts->host_work, launch = 0;
 	bool sync = false;
 	for (uint32_t i = 0; i < facts->n_idle; i++)
 		for (size_t k = 0; k < n; k++)
-			if (resolved[k].rule->claims && resolved[k].rule->claims(&resolved[k], &facts->idle[i].key)) {
+			if (resolved[k]->claims[i]) {
 				step -= facts->idle[i].per_step;
 				break;
 			}
 	for (size_t k = 0; k < n; k++) {
-		if (resolved[k].rule->busy)
-			step -= resolved[k].rule->busy(&resolved[k]);
-		if (rule_is_launch(resolved[k].rule))
+		step -= resolved[k]->busy;
+		switch (resolved[k]->rule->kind) {
+		case RULE_INPUT:
+			host -= resolved[k]->per_step;
+			break;
+		case RULE_SYNC:
+			sync = true;
+			break;
+		case RULE_LAUNCH:
 			launch = facts->launch_call;
-		if (rule_is_input(resolved[k].rule))
-			host -= resolved[k].per_step;
-		sync = sync || rule_is_sync(resolved[k].rule);
+			break;
+		default:
+			break;
+		}
 	}
 	return (sync ? fmax(step, host) : step) + launch;
 }
 
-static void diagnose(const struct evidence *resolved, size_t n, struct analysis *out)
+static void diagnose(const struct evidence *const *resolved, size_t n, struct analysis *out)
 {
 	if (!n)
 		return;
@@ -82,23 +100,23 @@ static void diagnose(const struct evidence *resolved, size_t n, struct analysis 
 
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)
 {
-	struct evidence *resolved = ARENA_NEW(arena, n_rules, struct evidence);
+	const struct evidence *seen[2] = {0};
+	const struct evidence **resolved = ARENA_NEW(arena, n_rules, const struct evidence *);
 	size_t n_resolved = 0;
+	for (uint32_t s = 0; s < out->n_sides; s++)
+		seen[s] = look(&out->side[s], &facts[s], arena, out->names);
 	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
 	for (size_t r = 0; r < n_rules; r++) {
-		struct evidence baseline, fixed = {0};
-		look(&baseline, &rules[r], &out->side[0], &facts[0], arena, out->names);
-		if (out->n_sides == 2)
-			look(&fixed, &rules[r], &out->side[1], &facts[1], arena, out->names);
-		if (baseline.per_step > 0 && fixed.per_step <= 0 && out->n_sides == 2) {
-			add_finding(&baseline, 0, FINDING_RESOLVED, out);
-			if (baseline.ceiling > 0)
-				resolved[n_resolved++] = baseline;
-		} else if (baseline.per_step > 0) {
-			add_finding(&baseline, 0, FINDING_REMAINING, out);
+		bool before = seen[0][r].per_step > 0, after = seen[1] && seen[1][r].per_step > 0;
+		if (before && !after && seen[1]) {
+			add_finding(&seen[0][r], 0, FINDING_RESOLVED, out);
+			if (rules[r].kind != RULE_BOUND)
+				resolved[n_resolved++] = &seen[0][r];
+		} else if (before) {
+			add_finding(&seen[0][r], 0, FINDING_REMAINING, out);
 		}
-		if (fixed.per_step > 0)
-			add_finding(&fixed, 1, baseline.per_step > 0 ? FINDING_REMAINING : FINDING_NEW, out);
+		if (after)
+			add_finding(&seen[1][r], 1, before ? FINDING_REMAINING : FINDING_NEW, out);
 	}
 	if (out->n_findings)
 		qsort(out->findings, out->n_findings, sizeof *out->findings, compare_findings);

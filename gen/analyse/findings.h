@@ -7,36 +7,42 @@
 /* Fills out->findings, and with two sides also out->diagnosis, combined_ceiling and measured. */
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out);
 
-/* One rule, looked at on one side. */
 struct rule;
+
+/* One rule, looked at on one side. A nanosecond of idle time is claimed by one finding only, by the first rule in the
+ * list that explains it: sums of findings are honest, and a rule cannot brag with what another one already explains. */
 struct evidence {
 	const struct rule *rule;
 	const struct side *side;
 	const struct side_facts *facts;
 	struct arena *arena;
 	const struct names *names;
+	const bool *taken; /* by index into facts->idle: claimed by an earlier finding */
 	/* what a rule fills when it finds something: */
-	double per_step; /* what it costs, ns a step; 0: not found */
-	uint32_t phase;
-	double ceiling; /* ns a step; 0: none */
+	bool *claims;    /* by index into facts->idle: what it claims */
+	double idle;     /* sum of that, ns a step */
+	double busy;     /* what it claims of the busy parts, ns a step */
+	double per_step; /* what it costs: 0 means not found */
+	uint32_t phase;  /* the phase with most of it; 0: none */
+	double ceiling;  /* ns a step; 0: none */
 	const char *text, *advice;
 };
 
-/* What a finding's fix would take away, so that several can be added up without counting a nanosecond twice. */
+enum rule_kind {
+	RULE_PLAIN,
+	RULE_INPUT,  /* moves host work to other threads */
+	RULE_SYNC,   /* lets the host run ahead: its work still takes its time */
+	RULE_LAUNCH, /* makes launches free, but for one a step; the rules of this kind share their claims */
+	RULE_BOUND   /* says where the time goes, and is nothing to fix here */
+};
+
 struct rule {
 	const char *id, *title;
+	enum rule_kind kind;
 	void (*find)(struct evidence *e);
-	bool (*claims)(const struct evidence *e, const struct cell_key *idle); /* NULL: no idle time */
-	double (*busy)(const struct evidence *e); /* of the busy parts, ns a step; NULL: none */
 };
 
 extern const struct rule rules[];
 extern const size_t n_rules;
-
-/* The launches-are-free and no-synchronisation bounds need more than subtraction; the combined ceiling knows them by
- * these rules. */
-bool rule_is_sync(const struct rule *rule);
-bool rule_is_launch(const struct rule *rule);
-bool rule_is_input(const struct rule *rule);
 
 #endif

@@ -34,29 +34,49 @@ static const char *a_step(const struct evidence *e)
 	return e->side->steps_found ? "a step" : "in the run";
 }
 
-/* Sum of the idle time that `claims` takes, and the phase that has most of it. */
-static double claimed(struct evidence *e, bool (*claims)(const struct evidence *e, const struct cell_key *idle))
+/* Claims the idle time that `fits`, unless an earlier finding has it; sets the phase with most of it. */
+static double claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 {
-	double sum = 0, best = 0;
+	double *by_phase = ARENA_NEW(e->arena, e->side->n_phases + 1, double), best = 0;
+	e->idle = 0;
 	e->phase = 0;
-	for (uint32_t i = 0; i < e->facts->n_idle; i++) { /* sorted by cause, then phase: add up a phase over causes */
-		if (!claims(e, &e->facts->idle[i].key))
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		const struct idle_fact *fact = &e->facts->idle[i];
+		e->claims[i] = !e->taken[i] && fits(&fact->key);
+		if (!e->claims[i])
 			continue;
-		sum += e->facts->idle[i].per_step;
-	}
-	for (uint32_t p = 0; p < e->side->n_phases; p++) {
-		double of_phase = 0;
-		for (uint32_t i = 0; i < e->facts->n_idle; i++)
-			if (e->facts->idle[i].key.phase == e->side->phases[p].name && claims(e, &e->facts->idle[i].key))
-				of_phase += e->facts->idle[i].per_step;
-		if (of_phase > best) {
-			best = of_phase;
-			e->phase = e->side->phases[p].name;
+		e->idle += fact->per_step;
+		by_phase[fact->phase_rank] += fact->per_step;
+		if (by_phase[fact->phase_rank] > best) {
+			best = by_phase[fact->phase_rank];
+			e->phase = fact->key.phase;
 		}
-		if (p == 64) /* phases are ranked by cost: the one that matters is among the first */
-			break;
 	}
-	return sum;
+	return e->idle;
+}
+
+/* Gives up claims in phases that have less than `least` of them. */
+static double drop_small_phases(struct evidence *e, double least)
+{
+	double *by_phase = ARENA_NEW(e->arena, e->side->n_phases + 1, double);
+	for (uint32_t i = 0; i < e->facts->n_idle; i++)
+		if (e->claims[i])
+			by_phase[e->facts->idle[i].phase_rank] += e->facts->idle[i].per_step;
+	e->idle = 0;
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		e->claims[i] = e->claims[i] && by_phase[e->facts->idle[i].phase_rank] >= least;
+		if (e->claims[i])
+			e->idle += e->facts->idle[i].per_step;
+	}
+	return e->idle;
+}
+
+/* The cost is what was claimed of idle and busy time; the ceiling is the step without it. */
+static void take_away(struct evidence *e, double busy)
+{
+	e->busy = busy;
+	e->per_step = e->idle + busy;
+	e->ceiling = period(e) - e->per_step;
 }
 
 static bool is_host_time(enum cause cause)
@@ -64,81 +84,122 @@ static bool is_host_time(enum cause cause)
 	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_HANDOVER;
 }
 
+/* ---- host calls that hold up the launching thread ---- */
+
+static bool fits_alloc(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_ALLOC;
+}
+
+static void find_alloc(struct evidence *e)
+{
+	if (claim(e, fits_alloc) < SMALL * period(e))
+		return;
+	take_away(e, 0);
+	e->text = arena_format(e->arena,
+	                       "%.3g allocations and frees %s on the launching thread leave the GPU idle for %.3g ms "
+	                       "(%.1f %%)%s.",
+	                       e->facts->alloc_calls, a_step(e), ms(e->idle), share(e, e->idle), in_phase(e));
+	e->advice = "Allocate once and reuse, or take memory from a pool (cudaMallocAsync).";
+}
+
+static bool fits_module(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_MODULE_LOAD;
+}
+
+static void find_module(struct evidence *e)
+{
+	if (claim(e, fits_module) < SMALL * period(e))
+		return;
+	take_away(e, 0);
+	e->text = arena_format(e->arena,
+	                       "Loading or compiling code in the measured window leaves the GPU idle for %.3g ms %s "
+	                       "(%.1f %%)%s.",
+	                       ms(e->idle), a_step(e), share(e, e->idle), in_phase(e));
+	e->advice = "Load modules before the loop (CUDA_MODULE_LOADING=EAGER), keep them loaded, cache compiled code.";
+}
+
+static bool fits_lock(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_HOST_BLOCKED && idle->mutex;
+}
+
+static void find_lock(struct evidence *e)
+{
+	if (claim(e, fits_lock) < SMALL * period(e))
+		return;
+	take_away(e, 0);
+	e->text = arena_format(e->arena,
+	                       "The launching thread waits for a lock while the GPU is idle: %.3g ms %s (%.1f %%)%s.",
+	                       ms(e->idle), a_step(e), share(e, e->idle), in_phase(e));
+	e->advice = "Do not share the lock with other threads while launching, or launch from a process of its own.";
+}
+
+static bool fits_managed(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_MANAGED_MEMORY;
+}
+
+static void find_managed(struct evidence *e)
+{
+	if (claim(e, fits_managed) + e->facts->copy_managed < SMALL * period(e))
+		return;
+	take_away(e, e->facts->copy_managed);
+	e->text = arena_format(e->arena, "%.3g unified-memory migrations %s hold the GPU up for %.3g ms (%.1f %%).",
+	                       e->facts->managed_copies, a_step(e), ms(e->per_step), share(e, e->per_step));
+	e->advice = "Prefetch with cudaMemPrefetchAsync, or use explicit copies.";
+}
+
 /* ---- input starvation: the GPU waits while the host makes the next input, which a copy to the device then brings ----
  */
 
-static bool input_evidence(const struct evidence *e, const struct cell_key *idle)
+static bool fits_input(const struct cell_key *idle)
 {
-	(void)e;
-	return idle->input && is_host_time(idle->cause) && !idle->mutex;
-}
-
-static bool input_claims(const struct evidence *e, const struct cell_key *idle)
-{
-	return input_evidence(e, idle) ||
-	       (e->phase && idle->phase == e->phase && is_host_time(idle->cause) && !idle->mutex);
+	return idle->input && is_host_time(idle->cause);
 }
 
 static void find_input(struct evidence *e)
 {
-	double seen = claimed(e, input_evidence);
-	if (seen < CONSIDERABLE * period(e))
+	claim(e, fits_input);
+	if (drop_small_phases(e, SMALL * period(e)) < CONSIDERABLE * period(e))
 		return;
-	uint32_t phase = e->phase;
-	e->per_step = claimed(e, input_claims);
-	e->phase = phase;
-	e->ceiling = period(e) - e->per_step;
+	take_away(e, 0);
 	e->text = arena_format(e->arena,
-	                       "The GPU waits %.3g ms %s (%.0f %%) while the host prepares input%s, then a copy to the "
+	                       "The GPU waits %.3g ms %s (%.0f %%) while the host prepares input%s; then a copy to the "
 	                       "device ends the gap.",
-	                       ms(e->per_step), a_step(e), share(e, e->per_step), in_phase(e));
+	                       ms(e->idle), a_step(e), share(e, e->idle), in_phase(e));
 	e->advice = "Prepare the next batch in worker processes or a producer thread while the GPU works on this one.";
 }
 
 /* ---- copies ---- */
 
-static bool copy_api_claims(const struct evidence *e, const struct cell_key *idle)
+static bool fits_copy_call(const struct cell_key *idle)
 {
-	(void)e;
-	return idle->cause == CAUSE_COPY_API;
-}
-
-static double pageable_busy(const struct evidence *e)
-{
-	return e->facts->copy_pageable;
+	return idle->cause == CAUSE_COPY_API ||
+	       (idle->input && (is_host_time(idle->cause) || idle->cause == CAUSE_OTHER_API));
 }
 
 static void find_pageable(struct evidence *e)
 {
-	if (e->facts->pageable_copies <= 0)
+	if (e->facts->pageable_copies <= 0 || claim(e, fits_copy_call) + e->facts->copy_pageable < SMALL * period(e))
 		return;
-	double calls = claimed(e, copy_api_claims), cost = calls + e->facts->copy_pageable;
-	if (cost < SMALL * period(e))
-		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
+	take_away(e, e->facts->copy_pageable);
 	e->text = arena_format(
 		e->arena,
 		"%.3g copies %s move %.3g MB from or to pageable memory: %.3g ms in which nothing else runs "
-		"on the GPU, and %.3g ms of idle time inside the copy calls.",
+		"on the GPU, and %.3g ms of idle time in and around the copy calls.",
 		e->facts->pageable_copies, a_step(e), e->facts->pageable_bytes / 1e6, ms(e->facts->copy_pageable),
-		ms(calls));
+		ms(e->idle));
 	e->advice = "Use pinned memory (cudaMallocHost, pin_memory=True) and asynchronous copies.";
-}
-
-static double serial_busy(const struct evidence *e)
-{
-	double rest = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
-	return rest > 0 ? rest : 0;
 }
 
 static void find_serial_copies(struct evidence *e)
 {
-	double cost = serial_busy(e);
+	double cost = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
 	if (cost < SMALL * period(e) || e->side->budget.compute <= 0)
 		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
+	take_away(e, cost);
 	e->text =
 		arena_format(e->arena,
 	                     "Copies and memsets run alone on the GPU for %.3g ms %s (%.1f %%), with no kernel beside "
@@ -147,77 +208,40 @@ static void find_serial_copies(struct evidence *e)
 	e->advice = "Copy on a second stream while kernels run, with events for the order.";
 }
 
-/* ---- synchronisation ---- */
-
-static bool sync_claims(const struct evidence *e, const struct cell_key *idle)
-{
-	(void)e;
-	return idle->opened == OPENED_SYNC && idle->cause != CAUSE_DISPATCH && idle->cause != CAUSE_DEPENDENCY &&
-	       idle->cause != CAUSE_MANAGED_MEMORY && idle->cause != CAUSE_OTHER_PROCESS &&
-	       idle->cause != CAUSE_UNATTRIBUTED;
-}
-
-static void find_sync(struct evidence *e)
-{
-	double cost = claimed(e, sync_claims);
-	if (e->facts->blocking_syncs < 0.9 || cost < CONSIDERABLE * period(e))
-		return;
-	e->per_step = cost;
-	if (e->side->steps_found)
-		e->ceiling = fmax(e->side->busy, e->facts->host_work);
-	e->text = arena_format(
-		e->arena,
-		"The host waits for the GPU %.3g times %s; after it comes back the GPU has nothing to do for "
-		"%.3g ms (%.0f %%).",
-		e->facts->blocking_syncs, a_step(e), ms(cost), share(e, cost));
-	e->advice = "Read results back later or asynchronously (events, pinned memory) so that the host runs ahead.";
-}
-
 /* ---- launches ---- */
 
-static bool launch_claims(const struct evidence *e, const struct cell_key *idle)
+static bool fits_launch(const struct cell_key *idle)
 {
-	(void)e;
-	return !idle->blocked && !idle->input &&
-	       (idle->cause == CAUSE_LAUNCH_API || idle->cause == CAUSE_HOST_CODE || idle->cause == CAUSE_OTHER_API ||
-	        idle->cause == CAUSE_LAUNCH_LATENCY);
+	return !idle->blocked &&
+	       (idle->cause == CAUSE_LAUNCH_API || idle->cause == CAUSE_HOST_CODE || idle->cause == CAUSE_OTHER_API);
 }
 
-static double launch_cost(struct evidence *e)
+static bool claim_launches(struct evidence *e)
 {
-	double cost = claimed(e, launch_claims);
-	bool many = e->facts->launch_calls >= 20;
-	return many && cost >= MANY * period(e) ? cost : 0;
-}
-
-static double launch_ceiling(const struct evidence *e, double cost)
-{
-	return fmax(e->side->busy, period(e) - cost) + e->facts->launch_call;
+	if (e->facts->launch_calls < 20 || claim(e, fits_launch) < MANY * period(e))
+		return false;
+	e->per_step = e->idle;
+	e->ceiling = fmax(e->side->busy, period(e) - e->idle) + e->facts->launch_call;
+	return true;
 }
 
 static void find_launches(struct evidence *e)
 {
-	double cost = launch_cost(e);
-	if (cost <= 0)
+	if (!claim_launches(e))
 		return;
-	e->per_step = cost;
-	e->ceiling = launch_ceiling(e, cost);
 	e->text = arena_format(
 		e->arena,
 		"%.0f launches %s of kernels that run %.3g µs (median), while a launch call takes %.3g µs: "
 		"the GPU waits %.3g ms (%.0f %%) for the host to launch.",
-		e->facts->launch_calls, a_step(e), e->facts->kernel_median / 1e3, e->facts->launch_call / 1e3, ms(cost),
-		share(e, cost));
+		e->facts->launch_calls, a_step(e), e->facts->kernel_median / 1e3, e->facts->launch_call / 1e3,
+		ms(e->idle), share(e, e->idle));
 	e->advice = "Launch less: a CUDA graph, fused kernels, larger batches, torch.compile.";
 }
 
 static void find_graph(struct evidence *e)
 {
-	double cost = launch_cost(e);
-	if (cost <= 0 || e->facts->steady_launches < 0.9 || e->side->launches < 20)
+	if (e->facts->steady_launches < 0.9 || e->side->launches < 20 || !claim_launches(e))
 		return;
-	e->per_step = cost;
-	e->ceiling = launch_ceiling(e, cost);
 	e->text = arena_format(
 		e->arena,
 		"%.0f %% of the steps launch the same number of kernels (%.0f): what is launched one by one "
@@ -226,104 +250,38 @@ static void find_graph(struct evidence *e)
 	e->advice = "Capture the step in a CUDA graph (cudaStreamBeginCapture, torch.cuda.CUDAGraph).";
 }
 
-/* ---- host calls that hold up the launching thread ---- */
+/* ---- synchronisation ---- */
 
-static bool alloc_claims(const struct evidence *e, const struct cell_key *idle)
+static bool fits_sync(const struct cell_key *idle)
 {
-	(void)e;
-	return idle->cause == CAUSE_ALLOC;
+	return idle->opened == OPENED_SYNC && idle->cause != CAUSE_DISPATCH && idle->cause != CAUSE_DEPENDENCY &&
+	       idle->cause != CAUSE_MANAGED_MEMORY && idle->cause != CAUSE_OTHER_PROCESS &&
+	       idle->cause != CAUSE_UNATTRIBUTED;
 }
 
-static void find_alloc(struct evidence *e)
+static void find_sync(struct evidence *e)
 {
-	double cost = claimed(e, alloc_claims);
-	if (cost < SMALL * period(e))
+	if (e->facts->blocking_syncs < 0.9 || claim(e, fits_sync) < CONSIDERABLE * period(e))
 		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
-	e->text = arena_format(e->arena,
-	                       "%.3g allocations and frees %s on the launching thread leave the GPU idle for %.3g ms "
-	                       "(%.1f %%)%s.",
-	                       e->facts->alloc_calls, a_step(e), ms(cost), share(e, cost), in_phase(e));
-	e->advice = "Allocate once and reuse, or take memory from a pool (cudaMallocAsync).";
-}
-
-static bool module_claims(const struct evidence *e, const struct cell_key *idle)
-{
-	(void)e;
-	return idle->cause == CAUSE_MODULE_LOAD;
-}
-
-static void find_module(struct evidence *e)
-{
-	double cost = claimed(e, module_claims);
-	if (cost < SMALL * period(e))
-		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
-	e->text = arena_format(e->arena,
-	                       "Loading or compiling code in the measured window leaves the GPU idle for %.3g ms %s "
-	                       "(%.1f %%)%s.",
-	                       ms(cost), a_step(e), share(e, cost), in_phase(e));
-	e->advice = "Load modules before the loop (CUDA_MODULE_LOADING=EAGER), keep them loaded, cache compiled code.";
-}
-
-static bool lock_claims(const struct evidence *e, const struct cell_key *idle)
-{
-	(void)e;
-	return idle->cause == CAUSE_HOST_BLOCKED && idle->mutex;
-}
-
-static void find_lock(struct evidence *e)
-{
-	double cost = claimed(e, lock_claims);
-	if (cost < SMALL * period(e))
-		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
-	e->text = arena_format(e->arena,
-	                       "The launching thread waits for a lock while the GPU is idle: %.3g ms %s (%.1f %%)%s.",
-	                       ms(cost), a_step(e), share(e, cost), in_phase(e));
-	e->advice = "Do not share the lock with other threads while launching, or launch from a process of its own.";
-}
-
-static bool managed_claims(const struct evidence *e, const struct cell_key *idle)
-{
-	(void)e;
-	return idle->cause == CAUSE_MANAGED_MEMORY;
-}
-
-static double managed_busy(const struct evidence *e)
-{
-	return e->facts->copy_managed;
-}
-
-static void find_managed(struct evidence *e)
-{
-	double cost = claimed(e, managed_claims) + e->facts->copy_managed;
-	if (cost < SMALL * period(e))
-		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
-	e->text = arena_format(e->arena, "%.3g unified-memory migrations %s hold the GPU up for %.3g ms (%.1f %%).",
-	                       e->facts->managed_copies, a_step(e), ms(cost), share(e, cost));
-	e->advice = "Prefetch with cudaMemPrefetchAsync, or use explicit copies.";
+	take_away(e, 0);
+	if (e->side->steps_found)
+		e->ceiling = fmax(e->ceiling, e->facts->host_work);
+	e->text =
+		arena_format(e->arena,
+	                     "The host waits for the GPU %.3g times %s; when it comes back, the GPU has nothing to do "
+	                     "for %.3g ms (%.0f %%).",
+	                     e->facts->blocking_syncs, a_step(e), ms(e->idle), share(e, e->idle));
+	e->advice = "Read results back later or asynchronously (events, pinned memory) so that the host runs ahead.";
 }
 
 /* ---- several devices ---- */
 
-static double comm_busy(const struct evidence *e)
-{
-	return e->facts->comm_min;
-}
-
 static void find_comm(struct evidence *e)
 {
-	double cost = comm_busy(e);
+	double cost = e->facts->comm_min;
 	if (cost < SMALL * period(e))
 		return;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
+	take_away(e, cost);
 	e->text = arena_format(
 		e->arena,
 		"Communication runs for %.3g ms %s (%.1f %%) without a computing kernel beside it, on every "
@@ -332,22 +290,16 @@ static void find_comm(struct evidence *e)
 	e->advice = "Overlap it with the backward pass: reduce gradients in buckets as they become ready.";
 }
 
-static double straggler_busy(const struct evidence *e)
-{
-	return e->side->budget.comm_exposed - e->facts->comm_min;
-}
-
 static void find_straggler(struct evidence *e)
 {
-	double cost = straggler_busy(e);
-	if (e->side->n_devices < 2 || cost < CONSIDERABLE / 2 * period(e))
+	double cost = e->side->budget.comm_exposed - e->facts->comm_min;
+	if (e->side->n_devices < 2 || cost < 2 * SMALL * period(e))
 		return;
 	uint32_t last = 0;
 	for (uint32_t d = 1; d < e->side->n_devices; d++)
 		if (e->side->devices[d].budget.comm_exposed < e->side->devices[last].budget.comm_exposed)
 			last = d;
-	e->per_step = cost;
-	e->ceiling = period(e) - cost;
+	take_away(e, cost);
 	e->text =
 		arena_format(e->arena,
 	                     "Devices wait for the slowest one in their collectives: %.3g ms %s in the mean (%.1f %%); "
@@ -372,32 +324,20 @@ static void find_gpu_bound(struct evidence *e)
 	e->advice = "Go to the kernels: precision, fusion, memory access (Nsight Compute).";
 }
 
+/* In the order in which they claim idle time: what a call's name proves, before what the order of events suggests. */
 const struct rule rules[] = {
-	{"input_starvation", "Input starvation", find_input, input_claims, NULL},
-	{"pageable_copies", "Copies from pageable memory", find_pageable, copy_api_claims, pageable_busy},
-	{"serial_copies", "Copies that do not overlap", find_serial_copies, NULL, serial_busy},
-	{"sync_every_step", "Synchronisation every step", find_sync, sync_claims, NULL},
-	{"launch_bound", "Launch-bound", find_launches, launch_claims, NULL},
-	{"graph_opportunity", "Graph opportunity", find_graph, launch_claims, NULL},
-	{"alloc_in_step", "Allocation inside the step", find_alloc, alloc_claims, NULL},
-	{"module_load", "Module loading inside the window", find_module, module_claims, NULL},
-	{"lock_contention", "Launching thread waits for a lock", find_lock, lock_claims, NULL},
-	{"managed_memory", "Managed-memory migration", find_managed, managed_claims, managed_busy},
-	{"comm_exposed", "Communication not overlapped", find_comm, NULL, comm_busy},
-	{"straggler", "One device waits for another", find_straggler, NULL, straggler_busy},
-	{"gpu_bound", "The GPU is the bottleneck", find_gpu_bound, NULL, NULL},
+	{"module_load", "Module loading inside the window", RULE_PLAIN, find_module},
+	{"alloc_in_step", "Allocation inside the step", RULE_PLAIN, find_alloc},
+	{"lock_contention", "Launching thread waits for a lock", RULE_PLAIN, find_lock},
+	{"managed_memory", "Managed-memory migration", RULE_PLAIN, find_managed},
+	{"input_starvation", "Input starvation", RULE_INPUT, find_input},
+	{"pageable_copies", "Copies from pageable memory", RULE_PLAIN, find_pageable},
+	{"serial_copies", "Copies that do not overlap", RULE_PLAIN, find_serial_copies},
+	{"launch_bound", "Launch-bound", RULE_LAUNCH, find_launches},
+	{"graph_opportunity", "Graph opportunity", RULE_LAUNCH, find_graph},
+	{"sync_every_step", "Synchronisation every step", RULE_SYNC, find_sync},
+	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, find_comm},
+	{"straggler", "One device waits for another", RULE_PLAIN, find_straggler},
+	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, find_gpu_bound},
 };
 const size_t n_rules = sizeof rules / sizeof *rules;
-
-bool rule_is_sync(const struct rule *rule)
-{
-	return rule->find == find_sync;
-}
-bool rule_is_launch(const struct rule *rule)
-{
-	return rule->find == find_launches || rule->find == find_graph;
-}
-bool rule_is_input(const struct rule *rule)
-{
-	return rule->find == find_input;
-}

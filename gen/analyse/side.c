@@ -93,7 +93,9 @@ static size_t add_device(const struct run *run, uint32_t d, double weight, struc
 	facts->copy_pageable += (double)dr->copy_pageable * weight / side->n_devices;
 	facts->copy_managed += (double)dr->copy_managed * weight / side->n_devices;
 	for (uint32_t c = 0; c < dr->cells.n; c++) {
-		shares[c] = (struct share){d, {dr->cells.cell[c].key, (double)dr->cells.cell[c].ns * weight}};
+		shares[c] = (struct share){.device = d};
+		shares[c].fact.key = dr->cells.cell[c].key;
+		shares[c].fact.per_step = (double)dr->cells.cell[c].ns * weight;
 		shares[c].fact.key.phase = run->phases[shares[c].fact.key.phase];
 	}
 	return dr->cells.n;
@@ -223,7 +225,7 @@ static void add_host_phases(struct run *run, struct side *side, uint32_t *slot, 
 	}
 }
 
-static void build_phases(struct run *runs, size_t n, struct arena *arena, struct side *side)
+static void build_phases(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts)
 {
 	struct arena scratch = {0};
 	struct names *names = runs[0].trace->names;
@@ -251,9 +253,12 @@ static void build_phases(struct run *runs, size_t n, struct arena *arena, struct
 	if (side->n_phases)
 		qsort_r(side->phases, side->n_phases, sizeof *side->phases, compare_phases, names);
 	for (uint32_t i = 0; i < side->n_phases; i++) {
+		slot[side->phases[i].name] = i + 1;
 		side->phases[i].rank = i + 1;
 		side->phases[i].cost_share = side->budget.period > 0 ? side->phases[i].cost / side->budget.period : 0;
 	}
+	for (uint32_t i = 0; i < facts->n_idle; i++)
+		facts->idle[i].phase_rank = slot[facts->idle[i].key.phase] - 1;
 	arena_release(&scratch);
 }
 
@@ -367,7 +372,7 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	*facts = (struct side_facts){0};
 	build_steps(runs, n, files, arena, side);
 	build_budgets(runs, n, arena, side, facts);
-	build_phases(runs, n, arena, side);
+	build_phases(runs, n, arena, side, facts);
 	tables_build(runs, n, arena, side, facts);
 	for (size_t r = 0; r < n; r++)
 		facts->host_work += host_work(&runs[r], facts->launch_call) / (double)n;

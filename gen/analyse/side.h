@@ -8,7 +8,8 @@
 /* Idle time of a side, mean over devices and runs. `key.phase` is a name here, not an index. */
 struct idle_fact {
 	struct cell_key key;
-	double per_step; /* ns a step */
+	double per_step;     /* ns a step */
+	uint32_t phase_rank; /* index into side.phases */
 };
 
 struct side_facts {
