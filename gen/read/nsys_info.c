@@ -1,4 +1,3 @@
-#define _GNU_SOURCE
 #include "read/nsys.h"
 
 #include <ctype.h>

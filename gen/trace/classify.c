@@ -1,4 +1,3 @@
-#define _GNU_SOURCE /* strcasestr */
 #include "trace/classify.h"
 
 #include <string.h>
