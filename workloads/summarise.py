@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""summarise.py FOLDER: what the runs of capture.sh say without any profile: step times by side and their spread, the
+speedup, the cost of profiling. Fails when the runs did not all compute the same losses."""
+import json
+import math
+import os
+import statistics
+import sys
+
+
+def read(folder, name):
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.startswith("{")]
+
+
+def line(label, runs):
+    values = [run["step_ms"] for run in runs]
+    print(
+        f"{label:24} {len(values)} runs: {statistics.mean(values):.3f} ms a step"
+        f" ({min(values):.3f} to {max(values):.3f}, s.d. {statistics.stdev(values) / statistics.mean(values):.2%});"
+        f" median step {statistics.mean(r['step_ms_median'] for r in runs):.3f};"
+        f" batch prepared in {statistics.mean(r['prepare_ms'] for r in runs):.3f} ms of CPU time"
+    )
+    return values
+
+
+def main():
+    folder = sys.argv[1]
+    free, profiled = read(folder, "unprofiled.jsonl"), read(folder, "profiled.jsonl")
+    side = {}
+    for variant in ("baseline", "fixed"):
+        side[variant] = line(variant, [r for r in free if r["variant"] == variant and "series" not in r])
+    again = line("baseline again (A/A)", [r for r in free if "series" in r])
+    logs = [math.log(b / f) for b, f in zip(side["baseline"], side["fixed"])]
+    speedup = math.exp(statistics.mean(logs))
+    spread = math.exp(statistics.stdev(logs))
+    print(f"speedup, unprofiled: {speedup:.3f} (geometric mean of pairs; one pair varies by a factor {spread:.3f})")
+    print(f"A/A, unprofiled: {statistics.mean(side['baseline']) / statistics.mean(again):.4f}")
+    for variant in ("baseline", "fixed"):
+        values = line(f"{variant}, profiled", [r for r in profiled if r["variant"] == variant])
+        print(f"  profiling costs {statistics.mean(values) / statistics.mean(side[variant]) - 1:+.2%}")
+    for run in free[:1]:
+        print(f"loss {run['loss_first']} -> {run['loss_last']}; GPU {run['gpu']}; options: "
+              + " ".join(f"{k}={run[k]}" for k in ("steps", "warmup", "size", "batch", "fault_ms", "seed")))
+    hashes = {run["loss_hash"] for run in free + profiled}
+    worst = max(run["gradient_error"] for run in free + profiled)
+    print(f"losses: {'equal to the last bit in all' if len(hashes) == 1 else 'DIFFERENT in'} {len(free + profiled)} runs;"
+          f" worst gradient error {worst}")
+    return len(hashes) != 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
