@@ -84,7 +84,7 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	verdict_judge(sides, &out->options, arena, &out->verdict);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);
-	compare_waterfall(arena, out);
+	waterfall_build(arena, out);
 	findings_build(facts, arena, out);
 	return 0;
 }

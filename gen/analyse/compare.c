@@ -46,16 +46,22 @@ static void add_count(struct comparison *c, const char *what, double a, double b
 	    arena_format(c->arena, "%s: %.6g %s in the baseline, %.6g in the fixed side.", what, a, per(c), b));
 }
 
+static const char *bytes_text(struct arena *arena, double bytes)
+{
+	if (bytes < 1e3)
+		return arena_format(arena, "%.3g bytes", bytes);
+	if (bytes < 1e6)
+		return arena_format(arena, "%.4g kB", bytes / 1e3);
+	return arena_format(arena, "%.6g MB", bytes / 1e6);
+}
+
 static void add_bytes(struct comparison *c, const char *direction, double a, double b, double all)
 {
-	if (a == b)
+	if (fabs(a - b) <= 1e-9 * all)
 		return;
-	bool material = all > 0 && fabs(a - b) / all > MATERIAL;
-	if (!material && fabs(a - b) < 0.5)
-		return;
-	add(c, material,
-	    arena_format(c->arena, "Bytes copied %s: %.6g MB %s in the baseline, %.6g MB in the fixed side.", direction,
-	                 a / 1e6, per(c), b / 1e6));
+	add(c, fabs(a - b) / all > MATERIAL,
+	    arena_format(c->arena, "Copied %s: %s %s in the baseline, %s in the fixed side.", direction,
+	                 bytes_text(c->arena, a), per(c), bytes_text(c->arena, b)));
 }
 
 static const char *shorten(struct arena *arena, const char *name)
@@ -110,8 +116,8 @@ static void add_group(struct comparison *c, const struct group *g, const char *w
 		return;
 	const char *name = shorten(c->arena, names_text(c->out->names, g->name));
 	add(c, all > 0 && g->time / all > MATERIAL,
-	    arena_format(c->arena, "%u %s %s: %.3g ms %s, the largest is %s.", g->n, g->n == 1 ? "kernel" : "kernels",
-	                 what, g->time / 1e6, per(c), name));
+	    arena_format(c->arena, "%u %s %s: %.3g ms %s, the largest is %s.", g->n,
+	                 g->n == 1 ? "kernel runs" : "kernels run", what, g->time / 1e6, per(c), name));
 }
 
 static void compare_kernels(struct comparison *c, const struct side_facts facts[2])
@@ -133,9 +139,9 @@ static void compare_kernels(struct comparison *c, const struct side_facts facts[
 			i++, j++;
 		}
 	}
-	add_group(c, &only_a, "run only in the baseline", facts[0].kernel_time);
-	add_group(c, &only_b, "run only in the fixed side", facts[1].kernel_time);
-	add_group(c, &counts, "run a different number of times", fmax(facts[0].kernel_time, facts[1].kernel_time));
+	add_group(c, &only_a, "only in the baseline", facts[0].kernel_time);
+	add_group(c, &only_b, "only in the fixed side", facts[1].kernel_time);
+	add_group(c, &counts, "a different number of times", fmax(facts[0].kernel_time, facts[1].kernel_time));
 	arena_release(&scratch);
 }
 
@@ -227,83 +233,4 @@ const char *compare_work(const struct side_facts facts[2], struct arena *arena, 
 	}
 	out->comparable = out->n_differences == 0;
 	return reason;
-}
-
-/* ---- waterfall ---- */
-
-struct waterfall {
-	struct arena *arena;
-	struct analysis *out;
-	uint32_t room;
-};
-
-static struct waterfall_part *add_part(struct waterfall *w, const char *part)
-{
-	struct analysis *out = w->out;
-	if (out->n_waterfall == w->room) {
-		uint32_t room = w->room ? 2 * w->room : 32;
-		out->waterfall = arena_grow(w->arena, out->waterfall, w->room, room, sizeof *out->waterfall);
-		w->room = room;
-	}
-	struct waterfall_part *p = &out->waterfall[out->n_waterfall++];
-	*p = (struct waterfall_part){.part = part};
-	return p;
-}
-
-static void add_pair(struct waterfall *w, const char *part, double baseline, double fixed)
-{
-	if (baseline == 0 && fixed == 0)
-		return;
-	struct waterfall_part *p = add_part(w, part);
-	p->baseline = baseline;
-	p->fixed = fixed;
-}
-
-static const struct idle_row *row_like(const struct budget *b, const struct idle_row *row)
-{
-	for (uint32_t i = 0; i < b->n_rows; i++)
-		if (b->rows[i].cause == row->cause && b->rows[i].phase == row->phase)
-			return &b->rows[i];
-	return NULL;
-}
-
-static const char *idle_part(struct waterfall *w, const struct idle_row *row)
-{
-	const char *phase = names_text(w->out->names, row->phase);
-	return row->phase ? arena_format(w->arena, "idle: %s in %s", cause_name(row->cause), phase)
-	                  : arena_format(w->arena, "idle: %s (between phases)", cause_name(row->cause));
-}
-
-static int compare_parts(const void *a, const void *b)
-{
-	const struct waterfall_part *x = a, *y = b;
-	if (fabs(x->delta) != fabs(y->delta))
-		return fabs(x->delta) > fabs(y->delta) ? -1 : 1;
-	return strcmp(x->part, y->part);
-}
-
-void compare_waterfall(struct arena *arena, struct analysis *out)
-{
-	struct waterfall w = {.arena = arena, .out = out};
-	const struct budget *a = &out->side[0].budget, *b = &out->side[1].budget;
-	add_pair(&w, "compute", a->compute, b->compute);
-	add_pair(&w, "comm_exposed", a->comm_exposed, b->comm_exposed);
-	add_pair(&w, "copy_exposed", a->copy_exposed, b->copy_exposed);
-	for (uint32_t i = 0; i < a->n_rows; i++) {
-		const struct idle_row *same = row_like(b, &a->rows[i]);
-		add_pair(&w, idle_part(&w, &a->rows[i]), a->rows[i].per_step, same ? same->per_step : 0);
-	}
-	for (uint32_t i = 0; i < b->n_rows; i++)
-		if (!row_like(a, &b->rows[i]))
-			add_pair(&w, idle_part(&w, &b->rows[i]), 0, b->rows[i].per_step);
-	add_pair(&w, "unusual_steps", out->side[0].period_trimmed - a->period, out->side[1].period_trimmed - b->period);
-	bool differs = false;
-	for (uint32_t i = 0; i < out->n_waterfall; i++) {
-		out->waterfall[i].delta = out->waterfall[i].fixed - out->waterfall[i].baseline;
-		differs = differs || out->waterfall[i].delta != 0;
-	}
-	if (!differs)
-		out->n_waterfall = 0;
-	else
-		qsort(out->waterfall, out->n_waterfall, sizeof *out->waterfall, compare_parts);
 }

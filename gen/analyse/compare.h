@@ -9,7 +9,7 @@
  * NULL. */
 const char *compare_work(const struct side_facts facts[2], struct arena *arena, struct analysis *out);
 
-/* The parts from the baseline's step to the fixed one's. */
-void compare_waterfall(struct arena *arena, struct analysis *out);
+/* The parts from the baseline's step to the fixed one's (waterfall.c). */
+void waterfall_build(struct arena *arena, struct analysis *out);
 
 #endif

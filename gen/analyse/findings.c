@@ -98,6 +98,15 @@ static void diagnose(const struct evidence *const *resolved, size_t n, struct an
 	out->diagnosis = ratio > 1.1 ? DIAGNOSIS_PARTLY : ratio < 0.9 ? DIAGNOSIS_EXCEEDED : DIAGNOSIS_CONFIRMED;
 }
 
+/* Resolved is what cost something before and costs less than half of it now; crossing a threshold alone is not enough.
+ * The same the other way for new ones. That the GPU is the bottleneck is a matter of shares, not of amounts. */
+static bool is_gone(const struct evidence *here, const struct evidence *there)
+{
+	if (here->per_step <= 0 || there->per_step > 0)
+		return false;
+	return here->rule->kind == RULE_BOUND || there->amount < here->amount / 2;
+}
+
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)
 {
 	const struct evidence *seen[2] = {0};
@@ -107,16 +116,14 @@ void findings_build(const struct side_facts *facts, struct arena *arena, struct 
 		seen[s] = look(&out->side[s], &facts[s], arena, out->names);
 	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
 	for (size_t r = 0; r < n_rules; r++) {
-		bool before = seen[0][r].per_step > 0, after = seen[1] && seen[1][r].per_step > 0;
-		if (before && !after && seen[1]) {
-			add_finding(&seen[0][r], 0, FINDING_RESOLVED, out);
-			if (rules[r].kind != RULE_BOUND)
-				resolved[n_resolved++] = &seen[0][r];
-		} else if (before) {
-			add_finding(&seen[0][r], 0, FINDING_REMAINING, out);
-		}
-		if (after)
-			add_finding(&seen[1][r], 1, before ? FINDING_REMAINING : FINDING_NEW, out);
+		const struct evidence *before = &seen[0][r], *after = seen[1] ? &seen[1][r] : NULL;
+		bool gone = after && is_gone(before, after), came = after && is_gone(after, before);
+		if (before->per_step > 0)
+			add_finding(before, 0, gone ? FINDING_RESOLVED : FINDING_REMAINING, out);
+		if (after && after->per_step > 0)
+			add_finding(after, 1, came ? FINDING_NEW : FINDING_REMAINING, out);
+		if (gone && rules[r].kind != RULE_BOUND)
+			resolved[n_resolved++] = before;
 	}
 	if (out->n_findings)
 		qsort(out->findings, out->n_findings, sizeof *out->findings, compare_findings);

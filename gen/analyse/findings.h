@@ -22,6 +22,7 @@ struct evidence {
 	bool *claims;    /* by index into facts->idle: what it claims */
 	double idle;     /* sum of that, ns a step */
 	double busy;     /* what it claims of the busy parts, ns a step */
+	double amount;   /* both together, also when that is too little to speak of */
 	double per_step; /* what it costs: 0 means not found */
 	uint32_t phase;  /* the phase with most of it; 0: none */
 	double ceiling;  /* ns a step; 0: none */

@@ -9,7 +9,7 @@
 
 struct layer {
 	int64_t start, end;
-	int64_t rank;   /* the smallest open rank wins; ties go to the interval that comes first in the list */
+	uint32_t rank;  /* the smallest open rank wins; ties go to the interval that comes first in the list */
 	uint32_t value; /* must not be 0, which stands for "nothing open" */
 };
 

@@ -1,7 +1,6 @@
 /* Why a device was idle: every gap is charged to causes, exactly (DESIGN 3). */
+#include "analyse/middle.h"
 #include "analyse/run.h"
-
-#include <stdlib.h>
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
@@ -146,12 +145,6 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 
 /* ---- all gaps of a device ---- */
 
-static int compare_int64(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
@@ -168,8 +161,9 @@ static int64_t find_limit(const struct run *run, const struct device_run *d)
 			latency[n++] = gap->end - returned;
 	}
 	if (n >= MIN_SAMPLES) {
-		qsort(latency, n, sizeof *latency, compare_int64);
-		int64_t median = n % 2 ? latency[n / 2] : (latency[n / 2 - 1] + latency[n / 2]) / 2;
+		int64_t low, high;
+		middle_of(latency, n, &low, &high);
+		int64_t median = (low + high) / 2;
 		limit = 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
 	}
 	arena_release(&scratch);

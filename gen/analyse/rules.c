@@ -8,10 +8,17 @@
 static const double SMALL = 0.01;        /* of a step: from here on a rule speaks … */
 static const double CONSIDERABLE = 0.03; /* … and where the evidence is only circumstantial */
 static const double MANY = 0.05;
+enum { MANY_LAUNCHES = 20 }; /* a step */
 
-static double ms(double ns)
+/* Three digits, never an exponent. */
+static const char *digits(const struct evidence *e, double value)
 {
-	return ns / 1e6;
+	return arena_format(e->arena, fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
+}
+
+static const char *ms(const struct evidence *e, double ns)
+{
+	return digits(e, ns / 1e6);
 }
 
 static double period(const struct evidence *e)
@@ -71,12 +78,17 @@ static double drop_small_phases(struct evidence *e, double least)
 	return e->idle;
 }
 
-/* The cost is what was claimed of idle and busy time; the ceiling is the step without it. */
-static void take_away(struct evidence *e, double busy)
+/* What it costs is what was claimed of idle time, and `busy` of the busy parts; the ceiling is the step without it.
+ * Whether that is at least `least` of a step. */
+static bool costs(struct evidence *e, double busy, double least)
 {
 	e->busy = busy;
-	e->per_step = e->idle + busy;
-	e->ceiling = period(e) - e->per_step;
+	e->amount = e->idle + busy;
+	if (e->amount < least * period(e) || e->amount <= 0)
+		return false;
+	e->per_step = e->amount;
+	e->ceiling = period(e) - e->amount;
+	return true;
 }
 
 static bool is_host_time(enum cause cause)
@@ -93,13 +105,14 @@ static bool fits_alloc(const struct cell_key *idle)
 
 static void find_alloc(struct evidence *e)
 {
-	if (claim(e, fits_alloc) < SMALL * period(e))
+	claim(e, fits_alloc);
+	if (!costs(e, 0, SMALL))
 		return;
-	take_away(e, 0);
 	e->text = arena_format(e->arena,
-	                       "%.3g allocations and frees %s on the launching thread leave the GPU idle for %.3g ms "
+	                       "%s allocations and frees %s on the launching thread leave the GPU idle for %s ms "
 	                       "(%.1f %%)%s.",
-	                       e->facts->alloc_calls, a_step(e), ms(e->idle), share(e, e->idle), in_phase(e));
+	                       digits(e, e->facts->alloc_calls), a_step(e), ms(e, e->idle), share(e, e->idle),
+	                       in_phase(e));
 	e->advice = "Allocate once and reuse, or take memory from a pool (cudaMallocAsync).";
 }
 
@@ -110,13 +123,13 @@ static bool fits_module(const struct cell_key *idle)
 
 static void find_module(struct evidence *e)
 {
-	if (claim(e, fits_module) < SMALL * period(e))
+	claim(e, fits_module);
+	if (!costs(e, 0, SMALL))
 		return;
-	take_away(e, 0);
 	e->text = arena_format(e->arena,
-	                       "Loading or compiling code in the measured window leaves the GPU idle for %.3g ms %s "
+	                       "Loading or compiling code in the measured window leaves the GPU idle for %s ms %s "
 	                       "(%.1f %%)%s.",
-	                       ms(e->idle), a_step(e), share(e, e->idle), in_phase(e));
+	                       ms(e, e->idle), a_step(e), share(e, e->idle), in_phase(e));
 	e->advice = "Load modules before the loop (CUDA_MODULE_LOADING=EAGER), keep them loaded, cache compiled code.";
 }
 
@@ -127,12 +140,12 @@ static bool fits_lock(const struct cell_key *idle)
 
 static void find_lock(struct evidence *e)
 {
-	if (claim(e, fits_lock) < SMALL * period(e))
+	claim(e, fits_lock);
+	if (!costs(e, 0, SMALL))
 		return;
-	take_away(e, 0);
 	e->text = arena_format(e->arena,
-	                       "The launching thread waits for a lock while the GPU is idle: %.3g ms %s (%.1f %%)%s.",
-	                       ms(e->idle), a_step(e), share(e, e->idle), in_phase(e));
+	                       "The launching thread waits for a lock while the GPU is idle: %s ms %s (%.1f %%)%s.",
+	                       ms(e, e->idle), a_step(e), share(e, e->idle), in_phase(e));
 	e->advice = "Do not share the lock with other threads while launching, or launch from a process of its own.";
 }
 
@@ -143,11 +156,12 @@ static bool fits_managed(const struct cell_key *idle)
 
 static void find_managed(struct evidence *e)
 {
-	if (claim(e, fits_managed) + e->facts->copy_managed < SMALL * period(e))
+	claim(e, fits_managed);
+	if (!costs(e, e->facts->copy_managed, SMALL))
 		return;
-	take_away(e, e->facts->copy_managed);
-	e->text = arena_format(e->arena, "%.3g unified-memory migrations %s hold the GPU up for %.3g ms (%.1f %%).",
-	                       e->facts->managed_copies, a_step(e), ms(e->per_step), share(e, e->per_step));
+	e->text =
+		arena_format(e->arena, "%s unified-memory migrations %s hold the GPU up for %s ms (%.1f %%).",
+	                     digits(e, e->facts->managed_copies), a_step(e), ms(e, e->per_step), share(e, e->per_step));
 	e->advice = "Prefetch with cudaMemPrefetchAsync, or use explicit copies.";
 }
 
@@ -162,13 +176,13 @@ static bool fits_input(const struct cell_key *idle)
 static void find_input(struct evidence *e)
 {
 	claim(e, fits_input);
-	if (drop_small_phases(e, SMALL * period(e)) < CONSIDERABLE * period(e))
+	drop_small_phases(e, SMALL * period(e));
+	if (!costs(e, 0, CONSIDERABLE))
 		return;
-	take_away(e, 0);
 	e->text = arena_format(e->arena,
-	                       "The GPU waits %.3g ms %s (%.0f %%) while the host prepares input%s; then a copy to the "
+	                       "The GPU waits %s ms %s (%.0f %%) while the host prepares input%s; then a copy to the "
 	                       "device ends the gap.",
-	                       ms(e->idle), a_step(e), share(e, e->idle), in_phase(e));
+	                       ms(e, e->idle), a_step(e), share(e, e->idle), in_phase(e));
 	e->advice = "Prepare the next batch in worker processes or a producer thread while the GPU works on this one.";
 }
 
@@ -182,29 +196,33 @@ static bool fits_copy_call(const struct cell_key *idle)
 
 static void find_pageable(struct evidence *e)
 {
-	if (e->facts->pageable_copies <= 0 || claim(e, fits_copy_call) + e->facts->copy_pageable < SMALL * period(e))
+	if (e->facts->pageable_copies <= 0)
 		return;
-	take_away(e, e->facts->copy_pageable);
+	claim(e, fits_copy_call);
+	if (!costs(e, e->facts->copy_pageable, SMALL))
+		return;
+	bool one = e->facts->pageable_copies == 1;
 	e->text = arena_format(
 		e->arena,
-		"%.3g copies %s move %.3g MB from or to pageable memory: %.3g ms in which nothing else runs "
-		"on the GPU, and %.3g ms of idle time in and around the copy calls.",
-		e->facts->pageable_copies, a_step(e), e->facts->pageable_bytes / 1e6, ms(e->facts->copy_pageable),
-		ms(e->idle));
+		"%s %s %s %s %s MB from or to pageable memory: %s ms in which nothing else runs on the GPU, "
+		"and %s ms of idle time in and around the copy calls.",
+		digits(e, e->facts->pageable_copies), one ? "copy" : "copies", a_step(e), one ? "moves" : "move",
+		digits(e, e->facts->pageable_bytes / 1e6), ms(e, e->facts->copy_pageable), ms(e, e->idle));
 	e->advice = "Use pinned memory (cudaMallocHost, pin_memory=True) and asynchronous copies.";
 }
 
 static void find_serial_copies(struct evidence *e)
 {
 	double cost = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
-	if (cost < SMALL * period(e) || e->side->budget.compute <= 0)
+	if (e->side->budget.compute <= 0 || !costs(e, cost, SMALL))
 		return;
-	take_away(e, cost);
-	e->text =
-		arena_format(e->arena,
-	                     "Copies and memsets run alone on the GPU for %.3g ms %s (%.1f %%), with no kernel beside "
-	                     "them.",
-	                     ms(cost), a_step(e), share(e, cost));
+	bool one = e->facts->pageable_copies == 1;
+	e->text = arena_format(
+		e->arena,
+		"%s %s %s %s %s MB from or to pageable memory: %s ms in which nothing else runs on the GPU, "
+		"and %s ms of idle time in and around the copy calls.",
+		digits(e, e->facts->pageable_copies), one ? "copy" : "copies", a_step(e), one ? "moves" : "move",
+		digits(e, e->facts->pageable_bytes / 1e6), ms(e, e->facts->copy_pageable), ms(e, e->idle));
 	e->advice = "Copy on a second stream while kernels run, with events for the order.";
 }
 
@@ -218,29 +236,28 @@ static bool fits_launch(const struct cell_key *idle)
 
 static bool claim_launches(struct evidence *e)
 {
-	if (e->facts->launch_calls < 20 || claim(e, fits_launch) < MANY * period(e))
+	claim(e, fits_launch);
+	if (!costs(e, 0, MANY))
 		return false;
-	e->per_step = e->idle;
 	e->ceiling = fmax(e->side->busy, period(e) - e->idle) + e->facts->launch_call;
 	return true;
 }
 
 static void find_launches(struct evidence *e)
 {
-	if (!claim_launches(e))
+	if (e->facts->launch_calls < MANY_LAUNCHES || !claim_launches(e))
 		return;
-	e->text = arena_format(
-		e->arena,
-		"%.0f launches %s of kernels that run %.3g µs (median), while a launch call takes %.3g µs: "
-		"the GPU waits %.3g ms (%.0f %%) for the host to launch.",
-		e->facts->launch_calls, a_step(e), e->facts->kernel_median / 1e3, e->facts->launch_call / 1e3,
-		ms(e->idle), share(e, e->idle));
+	e->text = arena_format(e->arena,
+	                       "%.0f launches %s of kernels that run %s µs (median), while a launch call takes %s µs: "
+	                       "the GPU waits %s ms (%.0f %%) for the host to launch.",
+	                       e->facts->launch_calls, a_step(e), digits(e, e->facts->kernel_median / 1e3),
+	                       digits(e, e->facts->launch_call / 1e3), ms(e, e->idle), share(e, e->idle));
 	e->advice = "Launch less: a CUDA graph, fused kernels, larger batches, torch.compile.";
 }
 
 static void find_graph(struct evidence *e)
 {
-	if (e->facts->steady_launches < 0.9 || e->side->launches < 20 || !claim_launches(e))
+	if (e->facts->steady_launches < 0.9 || e->side->launches < MANY_LAUNCHES || !claim_launches(e))
 		return;
 	e->text = arena_format(
 		e->arena,
@@ -261,16 +278,15 @@ static bool fits_sync(const struct cell_key *idle)
 
 static void find_sync(struct evidence *e)
 {
-	if (e->facts->blocking_syncs < 0.9 || claim(e, fits_sync) < CONSIDERABLE * period(e))
+	claim(e, fits_sync);
+	if (e->facts->blocking_syncs < 0.9 || !costs(e, 0, CONSIDERABLE))
 		return;
-	take_away(e, 0);
 	if (e->side->steps_found)
 		e->ceiling = fmax(e->ceiling, e->facts->host_work);
-	e->text =
-		arena_format(e->arena,
-	                     "The host waits for the GPU %.3g times %s; when it comes back, the GPU has nothing to do "
-	                     "for %.3g ms (%.0f %%).",
-	                     e->facts->blocking_syncs, a_step(e), ms(e->idle), share(e, e->idle));
+	e->text = arena_format(e->arena,
+	                       "The host waits for the GPU %s times %s; when it comes back, the GPU has nothing to do "
+	                       "for %s ms (%.0f %%).",
+	                       digits(e, e->facts->blocking_syncs), a_step(e), ms(e, e->idle), share(e, e->idle));
 	e->advice = "Read results back later or asynchronously (events, pinned memory) so that the host runs ahead.";
 }
 
@@ -279,33 +295,30 @@ static void find_sync(struct evidence *e)
 static void find_comm(struct evidence *e)
 {
 	double cost = e->facts->comm_min;
-	if (cost < SMALL * period(e))
+	if (!costs(e, cost, SMALL))
 		return;
-	take_away(e, cost);
-	e->text = arena_format(
-		e->arena,
-		"Communication runs for %.3g ms %s (%.1f %%) without a computing kernel beside it, on every "
-		"device.",
-		ms(cost), a_step(e), share(e, cost));
+	e->text =
+		arena_format(e->arena,
+	                     "Communication runs for %s ms %s (%.1f %%) without a computing kernel beside it, on every "
+	                     "device.",
+	                     ms(e, cost), a_step(e), share(e, cost));
 	e->advice = "Overlap it with the backward pass: reduce gradients in buckets as they become ready.";
 }
 
 static void find_straggler(struct evidence *e)
 {
 	double cost = e->side->budget.comm_exposed - e->facts->comm_min;
-	if (e->side->n_devices < 2 || cost < 2 * SMALL * period(e))
+	if (e->side->n_devices < 2 || !costs(e, cost, 2 * SMALL))
 		return;
 	uint32_t last = 0;
 	for (uint32_t d = 1; d < e->side->n_devices; d++)
 		if (e->side->devices[d].budget.comm_exposed < e->side->devices[last].budget.comm_exposed)
 			last = d;
-	take_away(e, cost);
-	e->text =
-		arena_format(e->arena,
-	                     "Devices wait for the slowest one in their collectives: %.3g ms %s in the mean (%.1f %%); "
-	                     "the one that waits least is device %u of process %lld.",
-	                     ms(cost), a_step(e), share(e, cost), e->side->devices[last].ordinal,
-	                     (long long)e->side->devices[last].process);
+	e->text = arena_format(e->arena,
+	                       "Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); "
+	                       "the one that waits least is device %u of process %lld.",
+	                       ms(e, cost), a_step(e), share(e, cost), e->side->devices[last].ordinal,
+	                       (long long)e->side->devices[last].process);
 	e->advice = "Balance the work: equal batches and sequence lengths, the same input speed on every rank.";
 }
 
@@ -314,13 +327,14 @@ static void find_straggler(struct evidence *e)
 static void find_gpu_bound(struct evidence *e)
 {
 	const struct budget *b = &e->side->budget;
+	e->amount = b->compute;
 	if (b->compute < 0.9 * b->period)
 		return;
 	e->per_step = b->compute;
 	e->text = arena_format(e->arena,
-	                       "Kernels run for %.3g of %.3g ms %s (%.0f %%): the GPU is the bottleneck, and nothing "
+	                       "Kernels run for %s of %s ms %s (%.0f %%): the GPU is the bottleneck, and nothing "
 	                       "around it can make this much faster.",
-	                       ms(b->compute), ms(b->period), a_step(e), share(e, b->compute));
+	                       ms(e, b->compute), ms(e, b->period), a_step(e), share(e, b->compute));
 	e->advice = "Go to the kernels: precision, fusion, memory access (Nsight Compute).";
 }
 

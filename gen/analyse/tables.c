@@ -1,4 +1,5 @@
 /* What ran in the measured steps, by name: kernels, calls, copies, and counts a step. */
+#include "analyse/middle.h"
 #include "analyse/side.h"
 
 #include <stdlib.h>
@@ -175,22 +176,7 @@ static void add_calls(struct tables *b, const struct run *run)
 	}
 }
 
-/* Median length of what `include` picks among calls (or kernels) of all runs: lengths, not means, because a launch that
- * waits for a full queue takes a thousand times as long as the others. */
-static int compare_length(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
-static double median_length(int64_t *length, size_t n)
-{
-	if (!n)
-		return 0;
-	qsort(length, n, sizeof *length, compare_length);
-	return n % 2 ? (double)length[n / 2] : ((double)length[n / 2 - 1] + (double)length[n / 2]) / 2;
-}
-
+/* Medians, not means: a launch that waits for a full queue takes a thousand times as long as the others. */
 static double median_launch_call(const struct run *run)
 {
 	const struct trace *t = run->trace;
@@ -204,7 +190,7 @@ static double median_launch_call(const struct run *run)
 			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
 				length[n++] = t->calls.end[i] - t->calls.start[i];
 	}
-	double median = median_length(length, n);
+	double median = middle_median(length, n);
 	arena_release(&scratch);
 	return median;
 }
@@ -218,7 +204,7 @@ static double median_kernel(const struct run *run)
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.kind[i] == OP_KERNEL && run_measures_op(run, i))
 			length[n++] = t->ops.end[i] - t->ops.start[i];
-	double median = median_length(length, n);
+	double median = middle_median(length, n);
 	arena_release(&scratch);
 	return median;
 }
