@@ -1,0 +1,200 @@
+/* One run: location, variance, drift, and the warm-up that is cut. */
+#include "verdict_pair.h"
+
+static struct series measure(const int64_t *period, size_t n, int warmup)
+{
+	struct series s;
+	verdict_series(&(struct verdict_run){period, n}, warmup, &s);
+	return s;
+}
+
+static void location_is_trimmed(void **unused)
+{
+	(void)unused;
+	/* m = 10: one value a tail is dropped, and winsorised nothing varies */
+	int64_t period[10] = {1000, 1000, 7, 1000, 1000, 1000, 900000, 1000, 1000, 1000};
+	struct series s = measure(period, 10, 1);
+	near(s.location, log(1000), 1e-14);
+	near(s.variance, 0, 0);
+	near(s.tau, 1, 0);
+	assert_int_equal(s.m, 10);
+	/* m = 9: nothing is dropped; T = (ln 7 + 7 ln 1000 + ln 900000) / 9 */
+	s = measure(period, 9, 1);
+	near(s.location, (log(7) + 7 * log(1000) + log(900000)) / 9, 1e-13);
+	assert_true(s.variance > 0);
+}
+
+/* Eight steps, the later four longer by d (logs). Deviations ∓d/2:
+ *   r_1 = (6 − 1)/8, r_2 = (4 − 2)/8, K = 8/3 = 2 lags: τ = 1 + 2 (5/8 + 2/8) = 2.75
+ *   B = min(⌊8/(6 · 2.75)⌋, ⌊0.4 · 8^⅔⌋) = 0, at least 4
+ *   Λ_j = √(2/8) (−d/2) 2 Σ_{i=1..4} cos(πj(i − ½)/8), the sum being sin(πj/2)/(2 sin(πj/16)); 0 for even j
+ *   Λ_1² = d²/(16 sin²(π/16)), Λ_3² = d²/(16 sin²(3π/16)), Ω = (Λ_1² + Λ_3²)/4, V = Ω/(8 · 0.64) */
+static void variance_by_hand(void **unused)
+{
+	(void)unused;
+	int64_t period[8] = {1000000, 1000000, 1000000, 1000000, 1015000, 1015000, 1015000, 1015000};
+	struct series s = measure(period, 8, 0);
+	double d = log(1.015), one = sin(acos(-1) / 16), three = sin(3 * acos(-1) / 16);
+	near(s.tau, 2.75, 1e-12);
+	assert_int_equal(s.dof, 4);
+	near(s.location, log(1000000) + d / 2, 1e-13);
+	near(s.variance, d * d / 64 * (1 / (one * one) + 1 / (three * three)) / 5.12, 1e-15);
+	assert_false(s.drift); /* 1.5 % apart is within the margin, although nothing varies within the halves */
+	near(s.drift_size, 0, 0);
+	for (int i = 4; i < 8; i++)
+		period[i] = 1030000;
+	s = measure(period, 8, 0);
+	assert_true(s.drift);
+	near(s.drift_size, log(1.03), 1e-13);
+	/* seven steps are too few to ask */
+	s = measure(period, 7, 0);
+	assert_false(s.drift);
+}
+
+/* A slow rise drowns in noise that is larger; t = 5.04 is the limit. */
+static void drift_needs_significance(void **unused)
+{
+	(void)unused;
+	int64_t period[40];
+	for (int i = 0; i < 40; i++) /* blocks of ten, ∓20 % in turn: a long-run variance that 4 cosines see */
+		period[i] = (int64_t)(1e6 * (i < 20 ? 1 : 1.04) * (i / 5 % 2 ? 1.2 : 0.8));
+	assert_false(measure(period, 40, 0).drift);
+	for (int i = 0; i < 40; i++)
+		period[i] = (int64_t)(1e6 * (i < 20 ? 1 : 1.04) * (i % 2 ? 1.002 : 0.998));
+	struct series s = measure(period, 40, 0);
+	assert_true(s.drift);
+	near(s.drift_size, log(1.04), 1e-6);
+}
+
+/* B = min(⌊m/6τ⌋, ⌊0.4 m^⅔⌋), at least 4, at most m − 1. */
+static void number_of_cosines(void **unused)
+{
+	(void)unused;
+	int64_t period[500];
+	for (int i = 0; i < 500; i++)
+		period[i] = 1000000 + (i % 2 ? 500 : -500); /* r_1 < 0: τ = 1 */
+	static const struct {
+		size_t m;
+		int dof;
+	} CASES[] = {
+		{2, 1},    /* at most m − 1 */
+		{4, 3},    /* the same */
+		{5, 4},    /* at least 4 */
+		{32, 4},   /* ⌊32/6⌋ = 5, 0.4 · 32^⅔ = 4.03 */
+		{64, 6},   /* ⌊64/6⌋ = 10, 0.4 · 16 = 6.4 */
+		{125, 10}, /* 20, 0.4 · 25 = 10 */
+		{343, 19}, /* 57, 0.4 · 49 = 19.6 */
+	};
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct series s = measure(period, CASES[i].m, 0);
+		near(s.tau, 1, 0);
+		assert_int_equal(s.dof, CASES[i].dof);
+	}
+	/* where steps hang together the other term is the smaller one: blocks of 10 equal steps, m/6τ below 0.4 m^⅔ */
+	for (int i = 0; i < 500; i++)
+		period[i] = 1000000 + (i / 10 % 2 ? 500 : -500);
+	struct series s = measure(period, 500, 0);
+	assert_true(s.tau > 3);
+	assert_int_equal(s.dof, (int)(500 / (6 * s.tau)));
+}
+
+static void single_step(void **unused)
+{
+	(void)unused;
+	int64_t period[1] = {1234567};
+	struct series s = measure(period, 1, -1);
+	near(s.location, log(1234567), 1e-15);
+	assert_int_equal(s.m, 1);
+	assert_int_equal(s.cut, 0);
+	assert_int_equal(s.dof, 0);
+	near(s.variance, 0, 0);
+}
+
+/* ---- warm-up ---- */
+
+static void warmup_by_hand(void **unused)
+{
+	(void)unused;
+	int64_t period[6] = {10, 20, 30, 40, 50, 60};
+	static const struct {
+		int warmup;
+		size_t cut;
+	} CASES[] = {{0, 0}, {1, 0}, {2, 1}, {4, 3}, {6, 5}, {7, 5}, {1000000, 5}};
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct series s = measure(period, 6, CASES[i].warmup);
+		assert_int_equal(s.cut, CASES[i].cut);
+		assert_int_equal(s.m, 6 - CASES[i].cut);
+	}
+	near(measure(period, 6, 7).location, log(60), 1e-15);
+}
+
+static size_t cut_of(const int64_t *period, size_t n)
+{
+	return measure(period, n, -1).cut;
+}
+
+static void warmup_found(void **unused)
+{
+	(void)unused;
+	int64_t p[40];
+	for (int i = 0; i < 40; i++)
+		p[i] = 1000000;
+	assert_int_equal(cut_of(p, 40), 0);
+	/* three slow steps in front */
+	p[0] = 1500000, p[1] = 1300000, p[2] = 1200000;
+	assert_int_equal(cut_of(p, 40), 3);
+	assert_int_equal(cut_of(p, 8), 3);
+	/* at least five steps are left: of 7 at most 2 may go, and with the third still in, these two are cut */
+	assert_int_equal(cut_of(p, 7), 2);
+	assert_int_equal(cut_of(p, 5), 0);
+	/* the first step alone is warm-up however isolated it is … */
+	p[1] = p[2] = 1000000;
+	assert_int_equal(cut_of(p, 40), 1);
+	/* … and the second alone is a spike, which is clipped and cuts nothing */
+	p[0] = 1000000, p[1] = 1500000;
+	assert_int_equal(cut_of(p, 40), 0);
+	/* two together are no isolated spike */
+	p[2] = 1500000;
+	assert_int_equal(cut_of(p, 40), 3);
+	/* a series that ends with a spike: the last element has one neighbour */
+	p[1] = p[2] = 1000000, p[39] = 1500000;
+	assert_int_equal(cut_of(p, 40), 0);
+	/* faster at first: nothing to cut, the statistics must bear it */
+	p[39] = 1000000, p[0] = p[1] = 700000;
+	assert_int_equal(cut_of(p, 40), 0);
+}
+
+static void warmup_must_be_material(void **unused)
+{
+	(void)unused;
+	int64_t p[40];
+	for (int i = 0; i < 40; i++)
+		p[i] = 1000000;
+	/* beyond half a percent, also where nothing varies */
+	p[0] = p[1] = p[2] = 1004000;
+	assert_int_equal(cut_of(p, 40), 0);
+	p[0] = p[1] = p[2] = 1006000;
+	assert_int_equal(cut_of(p, 40), 3);
+	/* and beyond 2 · 1.4826 · MAD: ±1 % in turn makes it 2.97 % */
+	for (int i = 0; i < 40; i++)
+		p[i] = i % 2 ? 1010000 : 990000;
+	p[0] = p[1] = p[2] = p[3] = 1027000;
+	assert_int_equal(cut_of(p, 40), 0);
+	p[0] = p[1] = p[2] = p[3] = 1035000;
+	assert_int_equal(cut_of(p, 40), 4);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(location_is_trimmed),
+		cmocka_unit_test(variance_by_hand),
+		cmocka_unit_test(drift_needs_significance),
+		cmocka_unit_test(number_of_cosines),
+		cmocka_unit_test(single_step),
+		cmocka_unit_test(warmup_by_hand),
+		cmocka_unit_test(warmup_found),
+		cmocka_unit_test(warmup_must_be_material),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

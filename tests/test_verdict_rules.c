@@ -1,0 +1,259 @@
+/* What holds for every pair (swapped, scaled, reordered), the gates, and how many more steps or runs it would take. */
+#include "verdict_pair.h"
+
+/* ---- invariances ---- */
+
+static struct pair *random_pair(uint64_t start)
+{
+	struct pair *p = pair_new();
+	seed = start * 0x9e3779b97f4a7c15;
+	size_t n_runs[2] = {1, 1};
+	double kind = uniform();
+	if (kind < 0.5)
+		n_runs[0] = n_runs[1] = 1 + (size_t)(uniform() * RUNS);
+	else if (kind < 0.6)
+		n_runs[0] = 1 + (size_t)(uniform() * RUNS);
+	double change = uniform() < 0.5 ? 1 : exp(uniform() - 0.5), wild = 0.1 * uniform() * uniform();
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < n_runs[s]; r++)
+			add_noisy_run(p, s, 4 + (size_t)(uniform() * 150), 5e9 * (s ? change : 1), wild, uniform());
+	if (uniform() < 0.1)
+		p->side[0].steps = p->side[1].steps = false;
+	for (int s = 0; s < 2 && !p->side[0].steps; s++)
+		for (size_t r = 0; r < n_runs[s]; r++)
+			p->run[s][r].n = 1;
+	return p;
+}
+
+static void swapped_sides_mirror(void **unused)
+{
+	(void)unused;
+	int results[4] = {0};
+	for (uint64_t i = 1; i <= 1000; i++) {
+		struct pair *p = random_pair(i);
+		struct verdict a = *judge(p);
+		swap_sides(p);
+		struct verdict b = *judge(p);
+		near(a.speedup * b.speedup, 1, 1e-12);
+		near(a.lo * b.hi, 1, 1e-12);
+		near(a.hi * b.lo, 1, 1e-12);
+		assert_true(a.half_width == b.half_width);
+		enum verdict_result mirror[] = {VERDICT_INCONCLUSIVE, VERDICT_SLOWER, VERDICT_FASTER,
+		                                VERDICT_UNCHANGED};
+		assert_int_equal(b.result, mirror[a.result]);
+		assert_int_equal(a.more_steps, b.more_steps);
+		assert_int_equal(a.more_runs, b.more_runs);
+		results[a.result]++;
+		/* inconclusive always says what it would take */
+		if (a.result == VERDICT_INCONCLUSIVE)
+			assert_true(says(&a, "at least about") || says(&a, "At least about") ||
+			            says(&a, "at least 3 runs"));
+		arena_release(&arena);
+	}
+	for (int i = 0; i < 4; i++)
+		assert_true(results[i] > 30);
+}
+
+static void scaled_times(void **unused)
+{
+	(void)unused;
+	for (uint64_t i = 1; i <= 300; i++) {
+		struct pair *p = random_pair(i);
+		struct verdict a = *judge(p);
+		for (int s = 0; s < 2; s++)
+			for (size_t r = 0; r < p->side[s].n_runs; r++)
+				for (size_t k = 0; k < p->run[s][r].n; k++)
+					p->period[s][r][k] *= 1000;
+		struct verdict b = *judge(p);
+		near(a.speedup, b.speedup, 1e-12 * a.speedup);
+		near(a.lo, b.lo, 1e-9);
+		near(a.hi, b.hi, 1e-9 * a.hi);
+		assert_int_equal(a.result, b.result);
+		arena_release(&arena);
+	}
+}
+
+static void order_of_runs(void **unused)
+{
+	(void)unused;
+	for (uint64_t i = 1; i <= 300; i++) {
+		struct pair *p = random_pair(i);
+		struct verdict a = *judge(p);
+		for (int s = 0; s < 2; s++)
+			for (size_t r = 0; r < p->side[s].n_runs / 2; r++) {
+				struct verdict_run first = p->run[s][r];
+				p->run[s][r] = p->run[s][p->side[s].n_runs - 1 - r];
+				p->run[s][p->side[s].n_runs - 1 - r] = first;
+			}
+		struct verdict b = *judge(p);
+		near(a.speedup, b.speedup, 1e-12 * a.speedup);
+		near(a.half_width, b.half_width, 1e-9);
+		assert_int_equal(a.result, b.result);
+		arena_release(&arena);
+	}
+}
+
+/* ---- gates ---- */
+
+static enum gate gate(double speedup, double min_speedup, double max_regression)
+{
+	struct pair *p = pair_new();
+	int64_t *first = add_run(p, 0, 100, 0);
+	for (int i = 0; i < 100; i++)
+		first[i] = (int64_t)(1e9 * speedup * (i % 2 ? 1.03 : 1 / 1.03));
+	add_run(p, 1, 100, 1000000000);
+	p->options.min_speedup = min_speedup;
+	p->options.max_regression = max_regression;
+	return judge(p)->gate;
+}
+
+static void gates(void **unused)
+{
+	(void)unused;
+	assert_int_equal(gate(1.5, 0, -1), GATE_NONE);
+	assert_int_equal(gate(1.5, 1.45, -1), GATE_PASSED);
+	assert_int_equal(gate(1.5, 1.55, -1), GATE_FAILED);
+	assert_int_equal(gate(1.5, 1.5, -1), GATE_INCONCLUSIVE);
+	/* a slowdown fails on proof only: U < 1/1.05 */
+	assert_int_equal(gate(0.90, 0, 5), GATE_FAILED);
+	assert_int_equal(gate(1 / 1.05, 0, 5), GATE_PASSED);
+	assert_int_equal(gate(1, 0, 5), GATE_PASSED);
+	assert_int_equal(gate(1.2, 0, 0), GATE_PASSED);
+	assert_int_equal(gate(0.97, 0, 0), GATE_FAILED);
+	/* both: failed wins, then inconclusive */
+	assert_int_equal(gate(0.90, 0.5, 5), GATE_FAILED);
+	assert_int_equal(gate(1.5, 1.55, 5), GATE_FAILED);
+	assert_int_equal(gate(1.5, 1.5, 5), GATE_INCONCLUSIVE);
+	assert_int_equal(gate(1.5, 1.45, 5), GATE_PASSED);
+}
+
+static void gate_at_the_very_end(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 50, 2000000000);
+	add_run(p, 1, 50, 1000000000);
+	p->options.min_speedup = judge(p)->lo; /* L >= X passes … */
+	assert_int_equal(judge(p)->gate, GATE_PASSED);
+	p->options.min_speedup = nextafter(p->v.hi, 3); /* … U < X fails */
+	assert_int_equal(judge(p)->gate, GATE_FAILED);
+}
+
+static void incomparable_sides(void **unused)
+{
+	(void)unused;
+	struct pair *p = three_runs(50, 2);
+	p->options.descriptive = true;
+	p->options.descriptive_reason = "The sides were traced differently.";
+	p->options.min_speedup = 1.1;
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_string_equal(v->reasons[0], "The sides were traced differently.");
+	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
+	near(v->speedup, 2, 1e-12);
+	p->options.descriptive_reason = NULL;
+	assert_true(says(judge(p), "cannot be compared"));
+}
+
+/* ---- how many more ---- */
+
+static int64_t two_digits(double x)
+{
+	double unit = x < 100 ? 1 : pow(10, floor(log10(x)) - 1);
+	return (int64_t)(ceil(x / unit) * unit);
+}
+
+/* k = 2 (h/g)², g = max(|ln S| − ln 1.03, ln 1.02); steps = max(20, 12 τ, k m) with the undoubled h. */
+static void more_steps(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	seed = 3;
+	add_noisy_run(p, 0, 60, 5.0e9, 0.1, 0);
+	add_noisy_run(p, 1, 60, 4.8e9, 0, 0);
+	for (int i = 0; i < 60; i++)
+		p->period[1][0][i] = 4800000000;
+	p->options.warmup = 0;
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_false(v->short_capture);
+	double g = fmax(fabs(log(v->speedup)) - log(1.03), log(1.02)), k = 2 * pow(v->half_width / g, 2);
+	assert_int_equal(v->more_steps, two_digits(k * 60));
+	assert_true(v->more_steps > 60);
+	char words[80];
+	snprintf(words, sizeof words, "At least about %lld steps a side would be needed", (long long)v->more_steps);
+	assert_true(says(v, words));
+	/* short: 4 % faster over 15 steps, the interval doubled, the plan not */
+	p->run[0][0].n = p->run[1][0].n = 15;
+	v = judge(p);
+	assert_true(v->short_capture);
+	g = fmax(fabs(log(v->speedup)) - log(1.03), log(1.02)), k = 2 * pow(v->half_width / 2 / g, 2);
+	double independent = 12 * fmax(v->series[0]->tau, v->series[1]->tau);
+	assert_int_equal(v->more_steps, two_digits(fmax(fmax(20, independent), k * 15)));
+}
+
+static void more_steps_cannot_help(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 100, 1025000000);
+	add_run(p, 1, 100, 1000000000);
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(v->more_steps, 0);
+	assert_int_equal(v->more_runs, 3);
+	assert_true(says(v, "More steps would not settle it"));
+	assert_true(says(v, "at least about 3 runs a side"));
+}
+
+/* runs = max(3, k R) with g = max(|ln S|, ln 1.02). */
+static void more_runs(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	for (int r = 0; r < 2; r++) {
+		add_run(p, 0, 30, r ? 1100000000 : 1000000000);
+		add_run(p, 1, 30, r ? 1080000000 : 980000000);
+	}
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	double g = fmax(fabs(log(v->speedup)), log(1.02)), k = 2 * pow(v->half_width / g, 2);
+	assert_int_equal(v->more_runs, two_digits(fmax(3, 2 * k)));
+	assert_int_equal(v->more_steps, 0);
+	assert_true(says(v, "runs a side would be needed (there are 2 and 2)"));
+}
+
+/* Near the edge of the margin the formula asks for fewer runs than there are; the answer must still be more. */
+static void more_runs_are_more(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	static const double AWAY[] = {0.986, 0.992, 1, 1.008, 1.014};
+	for (int r = 0; r < 5; r++) {
+		add_run(p, 0, 30, (int64_t)(1.012e12 * AWAY[r]));
+		add_run(p, 1, 30, (int64_t)(1e12 * AWAY[r]));
+	}
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_true(2 * pow(v->half_width / log(1.02), 2) < 2);
+	assert_true(v->more_runs > 5);
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(swapped_sides_mirror),
+		TEST(scaled_times),
+		TEST(order_of_runs),
+		TEST(gates),
+		TEST(gate_at_the_very_end),
+		TEST(incomparable_sides),
+		TEST(more_steps),
+		TEST(more_steps_cannot_help),
+		TEST(more_runs),
+		TEST(more_runs_are_more),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
