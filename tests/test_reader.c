@@ -483,7 +483,6 @@ static void other_text_encodings(void **state)
 {
 	struct support *s = *state;
 	const char *path = support_path(s, "utf16.sqlite");
-	support_run(path, "PRAGMA encoding = 'UTF-16'");
 	sqlite3 *db;
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	const char *const parts[] = {"PRAGMA encoding = 'UTF-16le'", support_sql(s, "layout_2025.sql"),

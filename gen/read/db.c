@@ -33,10 +33,10 @@ static int fail(struct db *db, int code, const char *table)
 }
 
 /* file:…?immutable=1&mode=ro with everything escaped that could mean something in a URI
- * (https://www.sqlite.org/uri.html). */
+ * (https://www.sqlite.org/uri.html). A relative path begins with a dot, lest a file called ":memory:" be none. */
 static void uri_of(const char *path, struct buf *uri)
 {
-	buf_text(uri, path[0] == '/' ? "file://" : "file:");
+	buf_text(uri, path[0] == '/' ? "file://" : "file:./");
 	for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
 		if (isalnum(*c) || strchr("/-_.~", *c))
 			buf_add(uri, (const char *)c, 1);
@@ -64,12 +64,13 @@ static int check_length(struct db *db, const struct file_head *head)
 		               db->path, head->n);
 	int64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
 	page = page == 1 ? 65536 : page;
-	bool count_holds = big_endian(h + 24, 4) == big_endian(h + 92, 4);
-	if (count_holds && page * pages > head->size)
+	bool count_holds = big_endian(h + 24, 4) == big_endian(h + 92, 4); /* else an old writer left it stale */
+	int64_t whole = count_holds ? page * pages : page ? (head->size + page - 1) / page * page : 0;
+	if (head->size < whole)
 		return err_set(db->err,
 		               "%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
 		               "again with nsys",
-		               db->path, (long long)head->size, (long long)(page * pages));
+		               db->path, (long long)head->size, (long long)whole);
 	return 0;
 }
 
