@@ -201,7 +201,7 @@ static void find_pageable(struct evidence *e)
 	claim(e, fits_copy_call);
 	if (!costs(e, e->facts->copy_pageable, SMALL))
 		return;
-	bool one = e->facts->pageable_copies == 1;
+	bool one = fabs(e->facts->pageable_copies - 1) < 1e-6;
 	e->text = arena_format(
 		e->arena,
 		"%s %s %s %s %s MB from or to pageable memory: %s ms in which nothing else runs on the GPU, "
@@ -216,7 +216,7 @@ static void find_serial_copies(struct evidence *e)
 	double cost = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
 	if (e->side->budget.compute <= 0 || !costs(e, cost, SMALL))
 		return;
-	bool one = e->facts->pageable_copies == 1;
+	bool one = fabs(e->facts->pageable_copies - 1) < 1e-6;
 	e->text = arena_format(
 		e->arena,
 		"%s %s %s %s %s MB from or to pageable memory: %s ms in which nothing else runs on the GPU, "
