@@ -3,6 +3,7 @@
 #include "../common/clock.h"
 #include "../common/random.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +113,17 @@ size_t data_batch_bytes(int batch)
 	return (size_t)batch * (PICTURE_SIZE * sizeof(float) + sizeof(int32_t));
 }
 
+/* A row turned around: eight bytes at a time, each group turned and put at the other end. */
+static void row_mirror(uint8_t *to, const uint8_t *from)
+{
+	uint64_t groups[PICTURE_COLUMNS / 8], turned[PICTURE_COLUMNS / 8];
+
+	memcpy(groups, from, PICTURE_COLUMNS);
+	for (int i = 0; i < PICTURE_COLUMNS / 8; i++)
+		turned[PICTURE_COLUMNS / 8 - 1 - i] = __builtin_bswap64(groups[i]);
+	memcpy(to, turned, PICTURE_COLUMNS);
+}
+
 void data_batch(const struct data *d, int64_t index, int batch, void *out)
 {
 	float *pixels = out;
@@ -121,28 +133,25 @@ void data_batch(const struct data *d, int64_t index, int batch, void *out)
 		uint64_t state = random_mix(d->seed, (uint64_t)index * 65537 + (uint64_t)i + 2);
 		size_t pick = random_next(&state) % (size_t)d->count;
 		int shift = (int)(random_next(&state) % 3) - 1;
-		int mirrored = (int)(random_next(&state) & 1);
+		bool mirrored = random_next(&state) & 1;
 		float contrast = (0.9f + 0.2f * random_float(&state)) / 32.0f;
 		float brightness = 0.2f * (random_float(&state) - 0.5f) - 128.0f * contrast;
 		float *to = pixels + (size_t)i * PICTURE_SIZE;
-		uint8_t picture[PICTURE_SIZE];
+		/* One byte more on both sides: a shift takes its edge from the row before or after. */
+		uint8_t padded[1 + PICTURE_SIZE + 1], mirror[PICTURE_SIZE];
+		uint8_t *picture = padded + 1, *moved = picture + shift;
 
+		padded[0] = padded[PICTURE_SIZE + 1] = 128;
 		memcpy(picture, d->stored + pick * PICTURE_SIZE, PICTURE_SIZE);
 		for (int r = 0; r < d->rounds; r++)
 			filter_off(picture);
-		for (int row = 0; row < PICTURE_ROWS; row++) {
-			uint8_t from[PICTURE_COLUMNS];
-
-			for (int column = 0; column < PICTURE_COLUMNS; column++) {
-				int source = (column + shift + PICTURE_COLUMNS) % PICTURE_COLUMNS;
-
-				if (mirrored)
-					source = PICTURE_COLUMNS - 1 - source;
-				from[column] = picture[row * PICTURE_COLUMNS + source];
-			}
-			for (int column = 0; column < PICTURE_COLUMNS; column++)
-				to[row * PICTURE_COLUMNS + column] = contrast * (float)from[column] + brightness;
+		if (mirrored) {
+			for (int at = 0; at < PICTURE_SIZE; at += PICTURE_COLUMNS)
+				row_mirror(mirror + at, moved + at);
+			moved = mirror;
 		}
+		for (int j = 0; j < PICTURE_SIZE; j++)
+			to[j] = contrast * (float)moved[j] + brightness;
 		labels[i] = d->labels[pick];
 	}
 }

@@ -2,7 +2,7 @@
 
 #include "../common/check.h"
 
-enum { THREADS = 256, WARP = 32 };
+enum { THREADS = 256, WARP = 32, SUMMANDS = 32 };
 
 static int blocks(size_t n)
 {
@@ -17,12 +17,30 @@ static __global__ void bias_relu(float *y, const float *bias, size_t n, int colu
 		y[i] = fmaxf(0.0f, y[i] + bias[i % columns]);
 }
 
-static __global__ void relu_gradient(float *gradient, const float *activation, size_t n)
+/* A block has WARP columns and goes down them with one warp for every SUMMANDS-th row. */
+static __global__ void bias_gradient(float *gradient, const float *activation, float *sums, int rows, int columns)
 {
-	size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+	__shared__ float parts[SUMMANDS][WARP];
+	int column = blockIdx.x * WARP + threadIdx.x;
+	float sum = 0;
 
-	if (i < n && activation[i] == 0.0f)
-		gradient[i] = 0.0f;
+	for (int row = threadIdx.y; row < rows && column < columns; row += SUMMANDS) {
+		size_t i = (size_t)row * columns + column;
+
+		if (activation != NULL && activation[i] == 0.0f)
+			gradient[i] = 0.0f;
+		else
+			sum += gradient[i];
+	}
+	parts[threadIdx.y][threadIdx.x] = sum;
+	__syncthreads();
+	for (int i = SUMMANDS / 2; i > 0; i /= 2) {
+		if (threadIdx.y < i)
+			parts[threadIdx.y][threadIdx.x] += parts[threadIdx.y + i][threadIdx.x];
+		__syncthreads();
+	}
+	if (threadIdx.y == 0 && column < columns)
+		sums[column] = parts[0][threadIdx.x];
 }
 
 /* One warp a row, one lane a class. */
@@ -86,11 +104,11 @@ void kernel_bias_relu(float *y, const float *bias, int rows, int columns, cudaSt
 	CUDA_CHECK(cudaGetLastError());
 }
 
-void kernel_relu_gradient(float *gradient, const float *activation, int rows, int columns, cudaStream_t stream)
+void kernel_bias_gradient(float *gradient, const float *activation, float *sums, int rows, int columns,
+                          cudaStream_t stream)
 {
-	size_t n = (size_t)rows * columns;
-
-	relu_gradient<<<blocks(n), THREADS, 0, stream>>>(gradient, activation, n);
+	bias_gradient<<<(columns + WARP - 1) / WARP, dim3(WARP, SUMMANDS), 0, stream>>>(gradient, activation, sums,
+	                                                                                rows, columns);
 	CUDA_CHECK(cudaGetLastError());
 }
 

@@ -16,8 +16,10 @@ enum { KERNEL_CLASSES_MAX = 32 };
 /* y[row][column] = max(0, y[row][column] + bias[column]) */
 void kernel_bias_relu(float *y, const float *bias, int rows, int columns, cudaStream_t stream);
 
-/* gradient[i] = 0 where activation[i] = 0 */
-void kernel_relu_gradient(float *gradient, const float *activation, int rows, int columns, cudaStream_t stream);
+/* gradient[row][column] = 0 where the activation is 0 (NULL: of a layer without ReLU, nothing is changed), and
+ * bias_gradient[column] = the sum of the column, always added in the same order. */
+void kernel_bias_gradient(float *gradient, const float *activation, float *bias_gradient, int rows, int columns,
+                          cudaStream_t stream);
 
 /* Softmax over logits + bias and its cross entropy with the labels: one loss a row, and the gradient of the mean loss
  * by the logits. */

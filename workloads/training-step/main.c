@@ -9,7 +9,7 @@
 
 enum { PICTURES = 16384, SIZE_MAX_HIDDEN = 16384 };
 
-/* Of the loss along the gradient, by finite differences in float32: seen below 1e-3 with right code, 1 with a sign or a
+/* Of the loss along the gradient, by finite differences in float32: seen below 1e-4 with right code, 1 with a sign or a
  * transposition wrong. */
 static const double gradient_tolerance = 0.02;
 

@@ -52,7 +52,6 @@ static void parameters_draw(struct model *m, uint64_t seed)
 void model_init(struct model *m, int input, int hidden, int classes, int batch, uint64_t seed, cudaStream_t stream)
 {
 	const int width[MODEL_LAYERS + 1] = {input, hidden, hidden, classes};
-	float *ones;
 
 	m->stream = stream;
 	m->batch = batch;
@@ -70,16 +69,6 @@ void model_init(struct model *m, int input, int hidden, int classes, int batch, 
 	m->velocity = device_floats((size_t)m->offset[MODEL_TENSORS]);
 	m->row_loss = device_floats((size_t)batch);
 	m->loss = device_floats(1);
-	m->ones = device_floats((size_t)batch);
-	ones = malloc((size_t)batch * sizeof(float));
-	if (ones == NULL) {
-		fprintf(stderr, "out of memory\n");
-		exit(EXIT_FAILURE);
-	}
-	for (int i = 0; i < batch; i++)
-		ones[i] = 1.0f;
-	CUDA_CHECK(cudaMemcpy(m->ones, ones, (size_t)batch * sizeof(float), cudaMemcpyHostToDevice));
-	free(ones);
 	parameters_draw(m, seed);
 	CUBLAS_CHECK(cublasCreate(&m->blas));
 	CUBLAS_CHECK(cublasSetStream(m->blas, stream));
@@ -99,7 +88,6 @@ void model_release(struct model *m)
 	CUDA_CHECK(cudaFree(m->velocity));
 	CUDA_CHECK(cudaFree(m->row_loss));
 	CUDA_CHECK(cudaFree(m->loss));
-	CUDA_CHECK(cudaFree(m->ones));
 }
 
 /* cuBLAS counts down the columns: our row-by-row batch x width matrix is its width x batch matrix, so that
@@ -130,16 +118,14 @@ void model_backward(struct model *m, const float *pixels)
 		const float *input = layer > 0 ? m->output[layer - 1] : pixels;
 		float *by_output = m->by_output[layer];
 
+		kernel_bias_gradient(by_output, layer < MODEL_LAYERS - 1 ? m->output[layer] : NULL,
+		                     bias(m, m->gradient, layer), m->batch, out, m->stream);
 		CUBLAS_CHECK(cublasSgemm(m->blas, CUBLAS_OP_N, CUBLAS_OP_T, out, in, m->batch, &one, by_output, out,
 		                         input, in, &zero, weights(m, m->gradient, layer), out));
-		CUBLAS_CHECK(cublasSgemv(m->blas, CUBLAS_OP_N, out, m->batch, &one, by_output, out, m->ones, 1, &zero,
-		                         bias(m, m->gradient, layer), 1));
-		if (layer > 0) {
+		if (layer > 0)
 			CUBLAS_CHECK(cublasSgemm(m->blas, CUBLAS_OP_T, CUBLAS_OP_N, in, m->batch, out, &one,
 			                         weights(m, m->parameters, layer), out, by_output, out, &zero,
 			                         m->by_output[layer - 1], in));
-			kernel_relu_gradient(m->by_output[layer - 1], m->output[layer - 1], m->batch, in, m->stream);
-		}
 	}
 }
 

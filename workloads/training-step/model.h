@@ -22,7 +22,6 @@ struct model {
 	float *velocity;               /* of the momentum, same layout */
 	float *output[MODEL_LAYERS];   /* of each layer: batch x width */
 	float *by_output[MODEL_LAYERS]; /* gradient by these */
-	float *ones;                    /* `batch` ones: a bias's gradient is a matrix times ones */
 	float *row_loss;                /* `batch` losses */
 	float *loss;                    /* their mean */
 };

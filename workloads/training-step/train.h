@@ -20,7 +20,7 @@ struct training {
 /* One thread, one after the other: prepare a batch in pageable memory, copy it, train, wait for the loss. */
 void train_baseline(struct training *t);
 
-/* A producer thread prepares batches ahead in pinned memory, copies have a stream of their own and overlap the step
+/* Worker threads prepare batches ahead in pinned memory, copies have a stream of their own and overlap the step
  * before, and the host reads a loss two steps late. */
 void train_fixed(struct training *t);
 
