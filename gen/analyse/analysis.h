@@ -61,6 +61,7 @@ struct device_result {
 	int64_t process; /* pid */
 	uint32_t ordinal;
 	uint32_t name;     /* GPU model */
+	int64_t clock_hz;  /* highest SM clock of the model, 0: unknown */
 	int64_t window_ns; /* of the median run */
 	struct budget budget;
 	double limit_ns; /* the launch-latency limit that was used (DESIGN 3), median run */

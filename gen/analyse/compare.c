@@ -179,6 +179,11 @@ static void compare_environment(struct comparison *c)
 		                 c->a->n_devices, c->b->n_devices));
 	compare_text(c, true, "GPU", names_text(names, c->a->devices[0].name),
 	             names_text(names, c->b->devices[0].name));
+	int64_t clock_a = c->a->devices[0].clock_hz, clock_b = c->b->devices[0].clock_hz;
+	if (clock_a && clock_b && clock_a != clock_b)
+		add(c, true,
+		    arena_format(c->arena, "Highest GPU clock: %.0f MHz in the baseline, %.0f MHz in the fixed side.",
+		                 (double)clock_a / 1e6, (double)clock_b / 1e6));
 	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
 	compare_option(c, "Operating-system calls", a->has_os_calls, b->has_os_calls);

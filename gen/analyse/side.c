@@ -108,7 +108,11 @@ static void describe_device(const struct run *run, uint32_t d, struct device_res
 	out->id = d;
 	out->process = t->processes[device->process].pid;
 	out->ordinal = device->ordinal;
-	out->name = device->gpu != TRACE_NONE ? t->gpus[device->gpu].name : t->n_gpus == 1 ? t->gpus[0].name : 0;
+	uint32_t gpu = device->gpu == TRACE_NONE && t->n_gpus == 1 ? 0 : device->gpu;
+	if (gpu != TRACE_NONE) {
+		out->name = t->gpus[gpu].name;
+		out->clock_hz = t->gpus[gpu].clock_hz;
+	}
 	out->window_ns = run->window_end - run->window_start;
 	out->limit_ns = (double)run->devices[d].limit;
 }
