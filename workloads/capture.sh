@@ -7,10 +7,12 @@
 #   gpu.txt            the GPU, its driver and its clocks before and after
 #   raw/               the exports as nsys wrote them: they hold the machine's environment, share none of them
 #   runs/              the same, scrubbed: baseline-1.sqlite.gz, fixed-1.sqlite.gz ...
+#   work.txt           the fault's size in the program's own unit, found in a first run and the same in all others
 #   summary.txt        means and spreads
 #
 # Settings from the environment: NSYS (the command, default nsys), REPEATS (captures a side, 4), UNPROFILED (runs a side
-# without a profiler, 6), STEPS (72), WARMUP (12), OPTIONS (more options of the program).
+# without a profiler, 6), STEPS (64), WARMUP (12), OPTIONS (more options of the program; with
+# --fault-work N among them the fault's size is N instead of what the first run finds for --fault-ms).
 set -eu
 pair=$1
 out=$2
@@ -18,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 nsys=${NSYS:-nsys}
 repeats=${REPEATS:-4}
 unprofiled=${UNPROFILED:-6}
-arguments="--steps ${STEPS:-72} --warmup ${WARMUP:-12} ${OPTIONS:-}"
+arguments="--steps ${STEPS:-64} --warmup ${WARMUP:-12} ${OPTIONS:-}"
 
 mkdir -p "$out/build" "$out/raw" "$out/runs"
 out=$(cd "$out" && pwd)
@@ -38,6 +40,10 @@ order() {
 { "$nsys" --version; date -u +%Y-%m-%d; gpu_state; } >"$out/gpu.txt"
 : >"$out/unprofiled.jsonl"
 : >"$out/profiled.jsonl"
+# shellcheck disable=SC2086
+first=$("$program" --variant baseline $arguments)
+echo "$first" | sed 's/.*"fault_work":\([0-9]*\).*/\1/' >"$out/work.txt"
+arguments="$arguments --fault-work $(cat "$out/work.txt")"
 i=1
 while [ $i -le "$unprofiled" ]; do
 	for side in $(order $i); do

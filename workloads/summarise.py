@@ -13,11 +13,15 @@ def read(folder, name):
         return [json.loads(line) for line in file if line.startswith("{")]
 
 
+def spread(values):
+    return statistics.stdev(values) if len(values) > 1 else 0.0
+
+
 def line(label, runs):
     values = [run["step_ms"] for run in runs]
     print(
         f"{label:24} {len(values)} runs: {statistics.mean(values):.3f} ms a step"
-        f" ({min(values):.3f} to {max(values):.3f}, s.d. {statistics.stdev(values) / statistics.mean(values):.2%});"
+        f" ({min(values):.3f} to {max(values):.3f}, s.d. {spread(values) / statistics.mean(values):.2%});"
         f" median step {statistics.mean(r['step_ms_median'] for r in runs):.3f};"
         f" batch prepared in {statistics.mean(r['prepare_ms'] for r in runs):.3f} ms of CPU time"
     )
@@ -33,15 +37,15 @@ def main():
     again = line("baseline again (A/A)", [r for r in free if "series" in r])
     logs = [math.log(b / f) for b, f in zip(side["baseline"], side["fixed"])]
     speedup = math.exp(statistics.mean(logs))
-    spread = math.exp(statistics.stdev(logs))
-    print(f"speedup, unprofiled: {speedup:.3f} (geometric mean of pairs; one pair varies by a factor {spread:.3f})")
+    factor = math.exp(spread(logs))
+    print(f"speedup, unprofiled: {speedup:.3f} (geometric mean of pairs; one pair varies by a factor {factor:.3f})")
     print(f"A/A, unprofiled: {statistics.mean(side['baseline']) / statistics.mean(again):.4f}")
     for variant in ("baseline", "fixed"):
         values = line(f"{variant}, profiled", [r for r in profiled if r["variant"] == variant])
         print(f"  profiling costs {statistics.mean(values) / statistics.mean(side[variant]) - 1:+.2%}")
     for run in free[:1]:
         print(f"loss {run['loss_first']} -> {run['loss_last']}; GPU {run['gpu']}; options: "
-              + " ".join(f"{k}={run[k]}" for k in ("steps", "warmup", "size", "batch", "fault_ms", "seed")))
+              + " ".join(f"{k}={run[k]}" for k in ("steps", "warmup", "size", "batch", "fault_ms", "fault_work", "seed")))
     hashes = {run["loss_hash"] for run in free + profiled}
     worst = max(run["gradient_error"] for run in free + profiled)
     print(f"losses: {'equal to the last bit in all' if len(hashes) == 1 else 'DIFFERENT in'} {len(free + profiled)} runs;"

@@ -18,7 +18,8 @@ static const struct option long_options[] = {
 	{NULL, 0, NULL, 0},
 };
 
-static void usage(FILE *out, const struct options *o, const char *size_means, const char *program)
+static void usage(FILE *out, const struct options *o, const char *size_means, const char *work_means,
+                  const char *program)
 {
 	fprintf(out,
 	        "usage: %s --variant baseline|fixed [options]\n"
@@ -27,8 +28,10 @@ static void usage(FILE *out, const struct options *o, const char *size_means, co
 	        "  --size N       %s (%d)\n"
 	        "  --batch N      samples a step (%d)\n"
 	        "  --fault-ms X   size of the fault in milliseconds a step (%g)\n"
+	        "  --fault-work N the same in %s, as the program prints it: repeats a run exactly\n"
 	        "  --seed N       of data and weights (%llu)\n",
-	        program, o->steps, o->warmup, size_means, o->size, o->batch, o->fault_ms, (unsigned long long)o->seed);
+	        program, o->steps, o->warmup, size_means, o->size, o->batch, o->fault_ms, work_means,
+	        (unsigned long long)o->seed);
 }
 
 static double number(const char *program, const char *name, const char *text, double low, double high)
@@ -56,12 +59,13 @@ static int whole_number(const char *program, const char *name, const char *text,
 	return (int)value;
 }
 
-void options_parse(struct options *o, const char *size_means, int argc, char **argv)
+void options_parse(struct options *o, const char *size_means, const char *work_means, int argc, char **argv)
 {
 	const struct options defaults = *o;
 	bool variant = false;
 	int c, i;
 
+	o->fault_work = -1;
 	while ((c = getopt_long(argc, argv, "", long_options, &i)) != -1) {
 		switch (c) {
 		case 'v':
@@ -87,19 +91,22 @@ void options_parse(struct options *o, const char *size_means, int argc, char **a
 		case 'f':
 			o->fault_ms = number(argv[0], "fault-ms", optarg, 0, 10000);
 			break;
+		case 'k':
+			o->fault_work = whole_number(argv[0], "fault-work", optarg, 0, 1000000);
+			break;
 		case 'r':
 			o->seed = (uint64_t)whole_number(argv[0], "seed", optarg, 0, 2000000000);
 			break;
 		case 'h':
-			usage(stdout, &defaults, size_means, argv[0]);
+			usage(stdout, &defaults, size_means, work_means, argv[0]);
 			exit(EXIT_SUCCESS);
 		default:
-			usage(stderr, &defaults, size_means, argv[0]);
+			usage(stderr, &defaults, size_means, work_means, argv[0]);
 			exit(EXIT_USAGE);
 		}
 	}
 	if (optind < argc || !variant) {
-		usage(stderr, &defaults, size_means, argv[0]);
+		usage(stderr, &defaults, size_means, work_means, argv[0]);
 		exit(EXIT_USAGE);
 	}
 	if (o->warmup >= o->steps) {

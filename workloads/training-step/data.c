@@ -80,31 +80,37 @@ void data_filter(struct data *d, int rounds)
 	d->rounds = rounds;
 }
 
-/* The median of several batches, as one may be interrupted; the first only warms the caches. */
-static double batch_ms(const struct data *d, int batch, void *scratch)
+/* One batch at the present rounds. Its memory is first filled with something else, as it is when a copy to the GPU and
+ * a whole step lie between two batches: in a warm cache it would be quicker than it is in training. */
+static double batch_ms(const struct data *d, int index, int batch, void *scratch, void *other)
 {
-	double times[9];
+	double start;
 
-	data_batch(d, 0, batch, scratch);
-	for (int i = 0; i < 9; i++) {
-		double start = clock_ms();
-
-		data_batch(d, i, batch, scratch);
-		times[i] = clock_ms() - start;
-	}
-	return clock_median(times, 9);
+	memcpy(other, scratch, data_batch_bytes(batch));
+	start = clock_ms();
+	data_batch(d, index, batch, scratch);
+	return clock_ms() - start;
 }
 
 void data_calibrate(struct data *d, double target_ms, int batch, void *scratch)
 {
-	enum { TRIAL = 16 };
-	double base, trial, rounds;
+	enum { TRIAL = 32, TIMES = 15 };
+	double base[TIMES], trial[TIMES], none, some, rounds;
+	void *other = allocate(data_batch_bytes(batch));
 
-	data_filter(d, 0);
-	base = batch_ms(d, batch, scratch);
-	data_filter(d, TRIAL);
-	trial = batch_ms(d, batch, scratch);
-	rounds = trial > base ? (target_ms - base) / (trial - base) * TRIAL + 0.5 : 0;
+	/* Turn about, so that a slow moment of the machine falls on both; medians, as a batch may be interrupted. */
+	memset(other, 0, data_batch_bytes(batch));
+	data_batch(d, 0, batch, scratch);
+	for (int i = 0; i < TIMES; i++) {
+		data_filter(d, 0);
+		base[i] = batch_ms(d, i, batch, scratch, other);
+		data_filter(d, TRIAL);
+		trial[i] = batch_ms(d, i, batch, scratch, other);
+	}
+	free(other);
+	none = clock_median(base, TIMES);
+	some = clock_median(trial, TIMES);
+	rounds = some > none ? (target_ms - none) / (some - none) * TRIAL + 0.5 : 0;
 	data_filter(d, rounds < 0 ? 0 : rounds > 1e6 ? 1000000 : (int)rounds);
 }
 

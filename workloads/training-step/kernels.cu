@@ -2,7 +2,7 @@
 
 #include "../common/check.h"
 
-enum { THREADS = 256, WARP = 32, SUMMANDS = 32 };
+enum { THREADS = 256, WARP = 32, SUMMANDS = 32, AHEAD = 8 };
 
 static int blocks(size_t n)
 {
@@ -17,20 +17,33 @@ static __global__ void bias_relu(float *y, const float *bias, size_t n, int colu
 		y[i] = fmaxf(0.0f, y[i] + bias[i % columns]);
 }
 
-/* A block has WARP columns and goes down them with one warp for every SUMMANDS-th row. */
-static __global__ void bias_gradient(float *gradient, const float *activation, float *sums, int rows, int columns)
+/* A block has WARP columns and goes down them with one warp for every SUMMANDS-th row; each thread has AHEAD loads
+ * under way at a time, or it would wait for one after the other. */
+static __global__ void bias_gradient(float *__restrict__ gradient, const float *__restrict__ activation, float *sums,
+                                     int rows, int columns)
 {
 	__shared__ float parts[SUMMANDS][WARP];
 	int column = blockIdx.x * WARP + threadIdx.x;
 	float sum = 0;
 
-	for (int row = threadIdx.y; row < rows && column < columns; row += SUMMANDS) {
-		size_t i = (size_t)row * columns + column;
+	for (int first = threadIdx.y; first < rows && column < columns; first += SUMMANDS * AHEAD) {
+		float g[AHEAD], a[AHEAD];
 
-		if (activation != NULL && activation[i] == 0.0f)
-			gradient[i] = 0.0f;
-		else
-			sum += gradient[i];
+#pragma unroll
+		for (int k = 0; k < AHEAD; k++) {
+			int row = first + k * SUMMANDS;
+			size_t i = (size_t)row * columns + column;
+
+			g[k] = row < rows ? gradient[i] : 0.0f;
+			a[k] = row < rows && activation != NULL ? activation[i] : 1.0f;
+		}
+#pragma unroll
+		for (int k = 0; k < AHEAD; k++) {
+			if (a[k] == 0.0f)
+				gradient[(size_t)(first + k * SUMMANDS) * columns + column] = 0.0f;
+			else
+				sum += g[k];
+		}
 	}
 	parts[threadIdx.y][threadIdx.x] = sum;
 	__syncthreads();

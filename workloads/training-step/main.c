@@ -83,7 +83,7 @@ static void result_print(const struct training *t, const char *gpu, double gradi
 		prepare += t->prepare_ms[o->warmup + i] / n;
 	}
 	printf("{\"workload\":\"training-step\",\"variant\":\"%s\",\"gpu\":\"%s\",\"steps\":%d,\"warmup\":%d,"
-	       "\"size\":%d,\"batch\":%d,\"fault_ms\":%g,\"seed\":%" PRIu64 ",\"filter_rounds\":%d,"
+	       "\"size\":%d,\"batch\":%d,\"fault_ms\":%g,\"seed\":%" PRIu64 ",\"fault_work\":%d,"
 	       "\"prepare_ms\":%.4f,\"step_ms\":%.4f,\"step_ms_median\":%.4f,\"gradient_error\":%.2g,"
 	       "\"loss_first\":%.9g,\"loss_last\":%.9g,\"loss_hash\":\"%016" PRIx64 "\"}\n",
 	       o->fixed ? "fixed" : "baseline", gpu, o->steps, o->warmup, o->size, o->batch, o->fault_ms, o->seed,
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
 	void *host;
 	int result = EXIT_SUCCESS;
 
-	options_parse(&o, "width of the hidden layers", argc, argv);
+	options_parse(&o, "width of the hidden layers", "rounds of the storage filter", argc, argv);
 	if (o.size > SIZE_MAX_HIDDEN) {
 		fprintf(stderr, "%s: --size is at most %d\n", argv[0], SIZE_MAX_HIDDEN);
 		return EXIT_USAGE;
@@ -116,7 +116,10 @@ int main(int argc, char **argv)
 	host = array(1, data_batch_bytes(o.batch));
 	CUDA_CHECK(cudaStreamCreate(&stream));
 	data_init(&data, PICTURES, o.seed);
-	data_calibrate(&data, o.fault_ms, o.batch, host);
+	if (o.fault_work >= 0)
+		data_filter(&data, o.fault_work);
+	else
+		data_calibrate(&data, o.fault_ms, o.batch, host);
 	model_init(&model, PICTURE_SIZE, o.size, PICTURE_CLASSES, o.batch, o.seed, stream);
 	gradient_error = gradient_check(&data, &model, o.batch, host);
 	free(host);
