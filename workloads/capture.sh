@@ -11,7 +11,7 @@
 #   summary.txt        means and spreads
 #
 # Settings from the environment: NSYS (the command, default nsys), REPEATS (captures a side, 4), UNPROFILED (runs a side
-# without a profiler, 6), STEPS (64), WARMUP (12), OPTIONS (more options of the program; with
+# without a profiler, 6), STEPS (60), WARMUP (10), OPTIONS (more options of the program; with
 # --fault-work N among them the fault's size is N instead of what the first run finds for --fault-ms).
 set -eu
 pair=$1
@@ -20,7 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 nsys=${NSYS:-nsys}
 repeats=${REPEATS:-4}
 unprofiled=${UNPROFILED:-6}
-arguments="--steps ${STEPS:-64} --warmup ${WARMUP:-12} ${OPTIONS:-}"
+arguments="--steps ${STEPS:-60} --warmup ${WARMUP:-10} ${OPTIONS:-}"
 
 mkdir -p "$out/build" "$out/raw" "$out/runs"
 out=$(cd "$out" && pwd)

@@ -13,6 +13,7 @@ static const struct option long_options[] = {
 	{"size", required_argument, NULL, 's'},
 	{"batch", required_argument, NULL, 'b'},
 	{"fault-ms", required_argument, NULL, 'f'},
+	{"fault-work", required_argument, NULL, 'k'},
 	{"seed", required_argument, NULL, 'r'},
 	{"help", no_argument, NULL, 'h'},
 	{NULL, 0, NULL, 0},

@@ -94,7 +94,7 @@ static void result_print(const struct training *t, const char *gpu, double gradi
 
 int main(int argc, char **argv)
 {
-	struct options o = {.steps = 80, .warmup = 10, .size = 2048, .batch = 4096, .fault_ms = 2, .seed = 1};
+	struct options o = {.steps = 80, .warmup = 10, .size = 2048, .batch = 4096, .fault_ms = 3, .seed = 1};
 	struct data data;
 	struct model model;
 	struct training t = {.options = &o, .data = &data, .model = &model};
