@@ -64,6 +64,7 @@ static void cuda_calls(void **state)
 	EXPECT(classify_call("cudaEventSynchronize"), CALL_SYNC);
 	EXPECT(classify_call("cudaStreamSynchronize"), CALL_SYNC);
 	EXPECT(classify_call("cuCtxSynchronize"), CALL_SYNC);
+	EXPECT(classify_call("cuCtxSynchronize_v2"), CALL_SYNC);
 	EXPECT(classify_call("cudaStreamWaitEvent"), CALL_OTHER); /* the GPU waits, not the host */
 	EXPECT(classify_call("cudaEventQuery"), CALL_OTHER);
 	EXPECT(classify_call("cudaMalloc"), CALL_ALLOC);

@@ -275,12 +275,12 @@ static void graph_launches_traced_whole(void **state)
 	const char *path = support_profile(
 		s, "layout_2025.sql",
 		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId "
-	        "INTEGER"
+		"INTEGER"
 		" NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, "
-	        "correlationId"
+		"correlationId"
 		" INTEGER, globalPid INTEGER, graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL);"
 		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (3000, 3900, 0, 1, NULL, 7, 50, 281476654432256, "
-	        "1, 2);"
+		"1, 2);"
 		"INSERT INTO StringIds VALUES (16, 'cudaGraphLaunch_v10000');"
 		"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (2910, 2950, 0, 281476654432357, 50, 16, 0, NULL);"
 		"DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL"); /* as in a real file */
@@ -336,10 +336,10 @@ static void rows_that_make_no_sense_are_counted(void **state)
 		"UPDATE k SET start = 'soon', end = 10; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
 		"UPDATE k SET start = 1.5, end = 10; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
 		"UPDATE k SET start = 1, end = 10, deviceId = x'00'; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
-	        "FROM k;"
+		"FROM k;"
 		"UPDATE k SET deviceId = -1; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
 		"UPDATE k SET deviceId = 0, streamId = 4294967296; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
-	        "FROM k;"
+		"FROM k;"
 		"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = -1;"
 		"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = 'cudaFree' WHERE start = 1200;"
 		"INSERT INTO NVTX_EVENTS(start, end, eventType, text) VALUES (50, 40, 59, 'backwards');"
@@ -402,6 +402,31 @@ static void values_that_may_be_missing(void **state)
 		assert_false(t->ops.flags[i] & OPF_PAGEABLE);
 }
 
+static void call_names_lose_their_versions(void **state)
+{
+	struct support *s = *state;
+	static const char *const names[][2] = {
+		{"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
+		{"cudaLaunchKernelExC_ptsz_v11060", "cudaLaunchKernelExC"},
+		{"cudaMemsetAsync_ptds_v7000", "cudaMemsetAsync"},
+		{"cudaStreamGetCaptureInfo_v2_v11030", "cudaStreamGetCaptureInfo_v2"},
+		{"cuGetProcAddress_v2", "cuGetProcAddress_v2"},
+		{"cuLaunchKernel_ptsz", "cuLaunchKernel"},
+		{"cuLaunchKernel", "cuLaunchKernel"},
+		{"_v7000", "_v7000"},
+		{"7000", "7000"},
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *path = support_profile(
+			s, "layout_2025.sql",
+			arena_format(&s->arena, "UPDATE StringIds SET value = '%s' WHERE id = 4", names[i][0]));
+		assert_int_equal(support_read(s, path), 0);
+		assert_string_equal(support_name(s, s->trace.calls.name[1]), names[i][1]);
+		unlink(path);
+	}
+}
+
 static void tables_and_columns_by_feature(void **state)
 {
 	struct support *s = *state;
@@ -412,14 +437,14 @@ static void tables_and_columns_by_feature(void **state)
 		"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_V1 (start INTEGER);"
 		"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL_notes (start INTEGER);"
 		"CREATE TABLE k (note TEXT, END INTEGER, Start INTEGER, deviceid INTEGER, bytes INTEGER, copyKind "
-	        "INTEGER,"
+		"INTEGER,"
 		" streamId INTEGER, correlationId INTEGER, globalPid INTEGER, srcKind INTEGER, dstKind INTEGER);"
 		"INSERT INTO k SELECT 'x', end, start, deviceId, bytes, copyKind, streamId, correlationId, globalPid,"
 		" srcKind, dstKind FROM CUPTI_ACTIVITY_KIND_MEMCPY;"
 		"DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY; ALTER TABLE k RENAME TO CUPTI_ACTIVITY_KIND_MEMCPY;"
 		"ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME ADD COLUMN kernel_name TEXT;"
 		"CREATE INDEX user_index ON CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, "
-	        "correlationId,"
+		"correlationId,"
 		" nameId, returnValue);"
 		"CREATE TABLE cudaKernelStats (id INTEGER)");
 	assert_int_equal(support_read(s, path), 0);
@@ -435,13 +460,13 @@ static void views_are_not_tables(void **state)
 		s, "layout_2025.sql",
 		"ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME TO hidden;"
 		"CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 "
-	        "FROM x)"
+		"FROM x)"
 		" SELECT n AS start, n AS end, 0 AS eventClass, 1 AS globalTid, 1 AS correlationId, 1 AS nameId FROM x;"
 		"ALTER TABLE NVTX_EVENTS RENAME TO hidden2;"
 		"CREATE VIRTUAL TABLE NVTX_EVENTS USING fts4(start, end, eventType, text);"
 		"ALTER TABLE PROCESSES RENAME TO hidden3;"
 		"CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, n INTEGER, name TEXT AS (zeroblob(n * "
-	        "100000000)));"
+		"100000000)));"
 		"INSERT INTO PROCESSES(globalPid, pid, n) VALUES (281476654432256, 5, 5)");
 	assert_int_equal(support_read(s, path), 0);
 	assert_int_equal(s->trace.calls.n, 0);
@@ -508,6 +533,7 @@ int main(void)
 		TEST(graph_launches_traced_by_node),
 		TEST(rows_that_make_no_sense_are_counted),
 		TEST(values_that_may_be_missing),
+		TEST(call_names_lose_their_versions),
 		TEST(tables_and_columns_by_feature),
 		TEST(views_are_not_tables),
 		TEST(hostile_texts),

@@ -47,14 +47,15 @@ int nsys_read_strings(struct nsys *r)
 	return more;
 }
 
-/* A call's name without the version that CUPTI appends: cudaMemcpyAsync_ptsz_v7000 -> cudaMemcpyAsync. */
+/* A call's name without the CUDA version that CUPTI appends, four or five digits: cudaMemcpyAsync_ptsz_v7000 ->
+ * cudaMemcpyAsync. The driver's own names keep theirs: cuGetProcAddress_v2. */
 static uint32_t strip_version(struct names *names, uint32_t id)
 {
 	const char *name = names_text(names, id);
 	size_t n = strlen(name), digits = n;
 	while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
 		digits--;
-	if (digits < n && digits > 2 && name[digits - 1] == 'v' && name[digits - 2] == '_')
+	if (n - digits >= 4 && digits > 2 && name[digits - 1] == 'v' && name[digits - 2] == '_')
 		n = digits - 2;
 	if (n > 5 && (strncmp(name + n - 5, "_ptsz", 5) == 0 || strncmp(name + n - 5, "_ptds", 5) == 0))
 		n -= 5;

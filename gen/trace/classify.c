@@ -7,12 +7,6 @@ static bool begins(const char *text, const char *prefix)
 	return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-static bool ends(const char *text, const char *suffix)
-{
-	size_t n = strlen(text), m = strlen(suffix);
-	return n >= m && strcmp(text + n - m, suffix) == 0;
-}
-
 static bool one_of(const char *text, const char *const list[])
 {
 	for (; *list; list++)
@@ -95,11 +89,11 @@ enum call_class classify_call(const char *call)
 		return CALL_MODULE;
 	if (begins_one_of(call, alloc))
 		return CALL_ALLOC;
-	if (begins(call, "cu") && ends(call, "Synchronize"))
+	if (begins(call, "cu") && strstr(call, "Synchronize"))
 		return CALL_SYNC;
 	if (begins_one_of(call, copy))
 		return CALL_COPY;
-	if (begins_one_of(call, launch) && !ends(call, "HostFunc")) /* a host function is not GPU work */
+	if (begins_one_of(call, launch) && !strstr(call, "HostFunc")) /* a host function is not GPU work */
 		return CALL_LAUNCH;
 	return CALL_OTHER;
 }
