@@ -47,16 +47,34 @@ static void variance_by_hand(void **unused)
 	assert_true(s.drift);
 	near(s.drift_size, log(1.03), 1e-13);
 	/* seven steps are too few to ask */
+	period[3] = 1030000;
 	s = measure(period, 7, 0);
 	assert_false(s.drift);
 }
 
-/* A slow rise drowns in noise that is larger; t = 5.04 is the limit. */
-static void drift_needs_significance(void **unused)
+/* Eight steps, ∓δ (logs) around either half's mean. With all three cosines of four values Ω is their squares over 3
+ * (Parseval), so each half's mean has the variance 4δ²/3/4 = δ²/3, and t = apart / (δ √(2/3)). At 10 % apart t is 5.04
+ * for δ = 0.0953/4.115 = 0.02316. */
+static void drift_by_hand(void **unused)
+{
+	(void)unused;
+	for (int drifts = 0; drifts < 2; drifts++) {
+		double delta = drifts ? 0.0228 : 0.0235;
+		int64_t period[8];
+		for (int i = 0; i < 8; i++)
+			period[i] = (int64_t)(1e12 * (i < 4 ? 1 : 1.1) * exp(i % 2 ? delta : -delta));
+		struct series s = measure(period, 8, 0);
+		assert_int_equal(s.drift, drifts);
+		near(s.drift_size, drifts ? log(1.1) : 0, 1e-10);
+	}
+}
+
+/* Over longer halves four cosines see what is slow: the same step is lost in waves, and plain beside a quick jitter. */
+static void drift_among_waves(void **unused)
 {
 	(void)unused;
 	int64_t period[40];
-	for (int i = 0; i < 40; i++) /* blocks of ten, ∓20 % in turn: a long-run variance that 4 cosines see */
+	for (int i = 0; i < 40; i++)
 		period[i] = (int64_t)(1e6 * (i < 20 ? 1 : 1.04) * (i / 5 % 2 ? 1.2 : 0.8));
 	assert_false(measure(period, 40, 0).drift);
 	for (int i = 0; i < 40; i++)
@@ -64,6 +82,30 @@ static void drift_needs_significance(void **unused)
 	struct series s = measure(period, 40, 0);
 	assert_true(s.drift);
 	near(s.drift_size, log(1.04), 1e-6);
+}
+
+/* τ takes no more than m/3 lags. Half a cosine wave stays correlated a little longer than that. */
+static void correlation_up_to_a_third(void **unused)
+{
+	(void)unused;
+	enum { M = 9 * 11 };
+	int64_t period[M];
+	double w[M], mean = 0, square = 0, r[M / 2] = {0}, tau = 1;
+	for (int i = 0; i < M; i++)
+		period[i] = (int64_t)(1e15 * exp(0.1 * cos(acos(-1) * (i + 0.5) / M)));
+	for (int i = 0; i < M; i++) { /* the nine values at either end are winsorised to the tenth */
+		w[i] = log((double)period[i < 9 ? 9 : i > M - 10 ? M - 10 : i]);
+		mean += w[i] / M;
+	}
+	for (int i = 0; i < M; i++)
+		square += (w[i] - mean) * (w[i] - mean);
+	for (int k = 1; k < M / 2; k++)
+		for (int i = 0; i + k < M; i++)
+			r[k] += (w[i] - mean) * (w[i + k] - mean) / square;
+	for (int k = 1; k <= M / 3; k++)
+		tau += 2 * r[k];
+	assert_true(r[M / 3 + 1] > 1e-4);
+	near(measure(period, M, 0).tau, tau, 1e-9);
 }
 
 /* B = min(⌊m/6τ⌋, ⌊0.4 m^⅔⌋), at least 4, at most m − 1. */
@@ -164,6 +206,34 @@ static void warmup_found(void **unused)
 	assert_int_equal(cut_of(p, 40), 0);
 }
 
+/* Spikes inflate the variance of every remainder alike and so hide a warm-up; clipped, they do not. */
+static void spikes_hide_no_warmup(void **unused)
+{
+	(void)unused;
+	int64_t p[40];
+	for (int i = 0; i < 40; i++)
+		p[i] = i < 3 ? 1070000 : 1000000;
+	assert_int_equal(cut_of(p, 40), 3);
+	p[39] = 9000000; /* the last element has one neighbour */
+	assert_int_equal(cut_of(p, 40), 3);
+	p[20] = 9000000;
+	assert_int_equal(cut_of(p, 40), 3);
+	p[21] = 9000000; /* two in a row are not clipped */
+	assert_int_equal(cut_of(p, 40), 0);
+	/* The fence comes from the second half: 5 values of −10 % and 6 of +10 % among 20 have the MAD 10 %, so that
+	 * nothing is a spike. The squares of these 11, 0.11, drown the warm-up's 3 · 0.07²: over 40² less than 0.11
+	 * over 37². (A fence from the still first half would clip the six, and 0.05 would not drown it.) */
+	for (int i = 0; i < 40; i++)
+		p[i] = i < 3 ? 1070000 : i < 24 || i > 34 ? 1000000 : i % 2 ? 900000 : 1100000;
+	assert_int_equal(cut_of(p, 40), 0);
+	/* ±1 % in turn: the fence is 1 + 3 · 1.4826 = 5.4 % above the lower of them. Three spikes of 30 % are clipped
+	 * to it. */
+	for (int i = 0; i < 40; i++)
+		p[i] = i < 3 ? 1060000 : i % 2 ? 1010000 : 990000;
+	p[10] = p[20] = p[30] = 1300000;
+	assert_int_equal(cut_of(p, 40), 3);
+}
+
 static void warmup_must_be_material(void **unused)
 {
 	(void)unused;
@@ -182,6 +252,10 @@ static void warmup_must_be_material(void **unused)
 	assert_int_equal(cut_of(p, 40), 0);
 	p[0] = p[1] = p[2] = p[3] = 1035000;
 	assert_int_equal(cut_of(p, 40), 4);
+	/* two slow steps behind six good ones: the mean of these eight is high, their median is not */
+	for (int i = 0; i < 40; i++)
+		p[i] = i == 6 || i == 7 ? 1500000 : 1000000;
+	assert_int_equal(cut_of(p, 40), 0);
 }
 
 int main(void)
@@ -189,11 +263,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(location_is_trimmed),
 		cmocka_unit_test(variance_by_hand),
-		cmocka_unit_test(drift_needs_significance),
+		cmocka_unit_test(drift_by_hand),
+		cmocka_unit_test(drift_among_waves),
+		cmocka_unit_test(correlation_up_to_a_third),
 		cmocka_unit_test(number_of_cosines),
 		cmocka_unit_test(single_step),
 		cmocka_unit_test(warmup_by_hand),
 		cmocka_unit_test(warmup_found),
+		cmocka_unit_test(spikes_hide_no_warmup),
 		cmocka_unit_test(warmup_must_be_material),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -259,6 +259,12 @@ static void floors_of_several_runs(void **unused)
 	assert_int_equal(judge(p)->result, VERDICT_FASTER);
 	p->run[1][0].n = 3;
 	assert_int_equal(judge(p)->result, VERDICT_INCONCLUSIVE);
+	/* of two runs the shorter */
+	p = three_runs(30, 2);
+	p->side[0].n_runs = 2;
+	assert_int_equal(judge(p)->result, VERDICT_FASTER);
+	p->run[0][0].n = 3;
+	assert_int_equal(judge(p)->result, VERDICT_INCONCLUSIVE);
 	/* a warm-up that leaves fewer than 20 steps keeps the 10 % floor */
 	for (int more = 0; more < 2; more++) {
 		p = three_runs(21 + (size_t)more, 1.09);
@@ -269,6 +275,20 @@ static void floors_of_several_runs(void **unused)
 		assert_int_equal(v->result, more ? VERDICT_FASTER : VERDICT_INCONCLUSIVE);
 		assert_true(says(v, "The first 3 steps of the baseline are left out as warm-up"));
 	}
+}
+
+/* One of three runs drifts by 6 %: a third of that is added to what chance allows. */
+static void drift_of_several_runs(void **unused)
+{
+	(void)unused;
+	struct pair *p = three_runs(60, 2);
+	p->options.warmup = 0;
+	for (int i = 30; i < 60; i++)
+		p->period[1][1][i] = 1060000000000;
+	const struct verdict *v = judge(p);
+	double square = pow(log(1.06) / 2, 2) / 3, between = 4.3026527297494639 * sqrt(square / 3);
+	near(v->half_width, between + log(1.06) / 3, 1e-9);
+	assert_true(says(v, "the fixed side drifts (the two halves of a run differ by 6.0 %)"));
 }
 
 /* One run against several: the several runs' spread stands for both sides, s √(1 + 1/3) with 2 degrees of freedom. */
@@ -370,6 +390,7 @@ int main(void)
 		TEST(welch),
 		TEST(steps_count_when_runs_agree),
 		TEST(floors_of_several_runs),
+		TEST(drift_of_several_runs),
 		TEST(one_run_against_several),
 		TEST(runs_without_steps),
 		TEST(steps_on_one_side_only),

@@ -113,7 +113,8 @@ static void gates(void **unused)
 	assert_int_equal(gate(1.5, 0, -1), GATE_NONE);
 	assert_int_equal(gate(1.5, 1.45, -1), GATE_PASSED);
 	assert_int_equal(gate(1.5, 1.55, -1), GATE_FAILED);
-	assert_int_equal(gate(1.5, 1.5, -1), GATE_INCONCLUSIVE);
+	assert_int_equal(gate(1.5, 1.501, -1), GATE_INCONCLUSIVE);
+	assert_int_equal(gate(1.5, 1.499, -1), GATE_INCONCLUSIVE);
 	/* a slowdown fails on proof only: U < 1/1.05 */
 	assert_int_equal(gate(0.90, 0, 5), GATE_FAILED);
 	assert_int_equal(gate(1 / 1.05, 0, 5), GATE_PASSED);
@@ -137,6 +138,15 @@ static void gate_at_the_very_end(void **unused)
 	assert_int_equal(judge(p)->gate, GATE_PASSED);
 	p->options.min_speedup = nextafter(p->v.hi, 3); /* … U < X fails */
 	assert_int_equal(judge(p)->gate, GATE_FAILED);
+	/* 5 % slower is 1/1.05 = 0.952, not 0.95 */
+	p = pair_new();
+	add_run(p, 0, 50, 951000000);
+	add_run(p, 1, 50, 1000000000);
+	p->options.max_regression = 5;
+	assert_int_equal(judge(p)->gate, GATE_FAILED);
+	for (int i = 0; i < 50; i++)
+		p->period[0][0][i] = 953000000;
+	assert_int_equal(judge(p)->gate, GATE_PASSED);
 }
 
 static void incomparable_sides(void **unused)
@@ -190,6 +200,22 @@ static void more_steps(void **unused)
 	g = fmax(fabs(log(v->speedup)) - log(1.03), log(1.02)), k = 2 * pow(v->half_width / 2 / g, 2);
 	double independent = 12 * fmax(v->series[0]->tau, v->series[1]->tau);
 	assert_int_equal(v->more_steps, two_digits(fmax(fmax(20, independent), k * 15)));
+}
+
+/* A quiet series that hangs together needs 12 independent steps, however narrow its interval. */
+static void more_independent_steps(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	int64_t *wave = add_run(p, 0, 25, 1);
+	for (int i = 0; i < 25; i++)
+		wave[i] = (int64_t)(1.06e9 * (1 + 0.001 * sin(i / 4.0)));
+	add_run(p, 1, 25, 1000000000);
+	p->options.warmup = 0;
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_true(12 * v->series[0]->tau > 25);
+	assert_int_equal(v->more_steps, two_digits(12 * v->series[0]->tau));
 }
 
 static void more_steps_cannot_help(void **unused)
@@ -251,6 +277,7 @@ int main(void)
 		TEST(gate_at_the_very_end),
 		TEST(incomparable_sides),
 		TEST(more_steps),
+		TEST(more_independent_steps),
 		TEST(more_steps_cannot_help),
 		TEST(more_runs),
 		TEST(more_runs_are_more),
