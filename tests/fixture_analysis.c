@@ -1,0 +1,542 @@
+#include "fixture_analysis.h"
+
+#include <math.h>
+#include <string.h>
+
+struct maker {
+	struct arena *arena;
+	struct names *names;
+	enum fixture which;
+	uint64_t random;
+	const char *hostile; /* appended to names of the profile */
+};
+
+static const int64_t US = 1000;
+static const double MS = 1e6;
+
+const char *fixture_name(enum fixture which)
+{
+	static const char *const name[] = {"pair", "devices", "no-steps", "inconclusive",
+	                                   "self", "hostile", "large",    "one"};
+	return name[which];
+}
+
+static uint32_t name_of(struct maker *m, const char *text)
+{
+	return names_add_text(m->names, m->hostile ? arena_format(m->arena, "%s%s", text, m->hostile) : text);
+}
+
+/* 0 … limit − 1; an MMIX linear congruential generator, so that every platform draws the same. */
+static int64_t draw(struct maker *m, int64_t limit)
+{
+	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
+	return (int64_t)((m->random >> 33) % (uint64_t)limit);
+}
+
+/* ---- budgets ---- */
+
+struct idle_text {
+	enum cause cause;
+	const char *phase, *call;
+	double ms;
+};
+
+static void fill_budget(struct maker *m, struct budget *b, double compute, double comm, double copy,
+                        const struct idle_text *idle, uint32_t n)
+{
+	*b = (struct budget){
+		.compute = compute * MS, .comm_exposed = comm * MS, .copy_exposed = copy * MS, .n_rows = n};
+	b->rows = ARENA_NEW(m->arena, n, struct idle_row);
+	for (uint32_t i = 0; i < n; i++) {
+		double ns = idle[i].ms * MS;
+		b->rows[i] = (struct idle_row){idle[i].cause,
+		                               idle[i].phase ? name_of(m, idle[i].phase) : 0,
+		                               idle[i].call ? name_of(m, idle[i].call) : 0,
+		                               ns,
+		                               {ns / 2, ns / 4, ns / 4}};
+		b->idle += ns;
+	}
+	b->period = b->compute + b->comm_exposed + b->copy_exposed + b->idle;
+}
+
+static const struct idle_text slow_idle[] = {{CAUSE_HOST_CODE, "data_load", NULL, 31.040},
+                                             {CAUSE_HOST_CODE, NULL, NULL, 0.360},
+                                             {CAUSE_COPY_API, "data_load", NULL, 0.200},
+                                             {CAUSE_DISPATCH, "backward", NULL, 0.110},
+                                             {CAUSE_DISPATCH, "forward", NULL, 0.100},
+                                             {CAUSE_HOST_BLOCKED, "data_load", "pthread_cond_timedwait", 0.069}};
+static const struct idle_text fast_idle[] = {{CAUSE_DISPATCH, "backward", NULL, 0.130},
+                                             {CAUSE_DISPATCH, "forward", NULL, 0.090},
+                                             {CAUSE_LAUNCH_API, "forward", NULL, 0.011}};
+
+static void fill_devices(struct maker *m, struct side *s, uint32_t n)
+{
+	s->n_devices = n;
+	s->devices = ARENA_NEW(m->arena, n, struct device_result);
+	for (uint32_t d = 0; d < n; d++) {
+		struct device_result *r = &s->devices[d];
+		*r = (struct device_result){
+			.id = d, .process = 4242, .ordinal = d, .budget = s->budget, .limit_ns = 8700};
+		r->name = name_of(m, "NVIDIA H200");
+		r->window_ns = (int64_t)(s->budget.period * 21);
+		/* the devices lie symmetrically around the mean, and each adds up: what compute gains, idle loses */
+		double shift = n > 1 ? 0.02 * MS * (2.0 * d - (n - 1)) : 0;
+		r->budget.compute += shift;
+		r->budget.idle -= shift;
+		r->budget.rows = ARENA_NEW(m->arena, r->budget.n_rows, struct idle_row);
+		memcpy(r->budget.rows, s->budget.rows, r->budget.n_rows * sizeof *r->budget.rows);
+		r->budget.rows[0].per_step -= shift;
+		r->budget.rows[0].opened[OPENED_SYNC] -= shift;
+	}
+}
+
+/* ---- steps ---- */
+
+static void fill_runs(struct maker *m, struct side *s, uint32_t n_runs, size_t n_periods, size_t warmup,
+                      const struct series **series)
+{
+	static const int64_t warm[] = {9, 3, 2, 1}; /* the first periods: so many times as long */
+	struct series *all = ARENA_NEW(m->arena, n_runs, struct series);
+	s->n_runs = n_runs;
+	s->runs = ARENA_NEW(m->arena, n_runs, struct run_result);
+	s->median_run = n_runs / 2;
+	int64_t mean = llround(s->budget.period), least = mean, most = mean;
+	for (uint32_t r = 0; r < n_runs; r++) {
+		struct run_result *run = &s->runs[r];
+		int64_t *period = ARENA_NEW(m->arena, n_periods, int64_t);
+		size_t cut = warmup ? warmup - 1 : 0, measured = n_periods - cut;
+		for (size_t i = 0; i < cut; i++)
+			period[i] = mean * (i < 4 ? warm[i] : 1) + draw(m, mean / 20);
+		int64_t noise = 0;
+		for (size_t i = cut; i < n_periods; i++) {
+			/* pairs of opposite deviations keep the mean exact; the last of an odd number has none */
+			bool first = (i - cut) % 2 == 0;
+			noise = !first ? -noise : i + 1 == n_periods ? 0 : draw(m, mean / 40) - mean / 80;
+			if (first && i == cut + 4)
+				noise = mean / 4;
+			period[i] = mean + noise;
+			least = period[i] < least ? period[i] : least;
+			most = period[i] > most ? period[i] : most;
+		}
+		run->file =
+			arena_format(m->arena, "%s%s.sqlite", s->label, n_runs > 1 ? (char[]){(char)('1' + r), 0} : "");
+		run->n_steps = s->steps_found ? n_periods + 1 : 0;
+		run->warmup = warmup;
+		run->period = period;
+		run->n_periods = n_periods;
+		run->window_ns = mean * (int64_t)measured;
+		all[r] = (struct series){cut, measured, log(s->period_trimmed), 1e-5, 1.4,
+		                         5,   r == 1,   r == 1 ? 0.004 : 0};
+		run->series = &all[r];
+		s->measured += measured;
+	}
+	*series = all;
+	s->period_mean = s->budget.period;
+	s->period_median = s->period_trimmed;
+	s->period_min = (double)least;
+	s->period_max = (double)most;
+}
+
+/* ---- tables ---- */
+
+static void fill_phases(struct maker *m, struct side *s, double data_load, double forward, double backward)
+{
+	static const char *const name[] = {"data_load", "backward", "forward", "optimizer", "zero_grad", NULL};
+	double rest = s->budget.period - (data_load + forward + backward + 0.9 + 0.01) * MS;
+	const double cost[] = {data_load * MS, backward * MS, forward * MS, 0.9 * MS, 0.01 * MS, rest};
+	s->phases = ARENA_NEW(m->arena, 6, struct phase_result);
+	for (uint32_t i = 0; i < 6; i++) {
+		uint32_t at = i;
+		while (at > 0 && s->phases[at - 1].cost < cost[i]) {
+			s->phases[at] = s->phases[at - 1];
+			at--;
+		}
+		s->phases[at] = (struct phase_result){.name = name[i] ? name_of(m, name[i]) : 0,
+		                                      .cost = cost[i],
+		                                      .cost_share = cost[i] / s->budget.period,
+		                                      .gpu = cost[i] * 0.6,
+		                                      .idle = cost[i] * 0.4,
+		                                      .host = cost[i] * 0.8,
+		                                      .instances = 1};
+	}
+	s->n_phases = 6;
+	for (uint32_t i = 0; i < 6; i++)
+		s->phases[i].rank = i + 1;
+}
+
+static void fill_work(struct maker *m, struct side *s, double pageable)
+{
+	static const char *const kernel[] = {
+		"sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_execute_segment_k_off_"
+		"kernel",
+		"void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+		"std::array<char *, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char *, 3ul>)",
+		"void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous "
+		"namespace)::TensorListMetadata<4>, at::native::(anonymous "
+		"namespace)::FusedOptimizerTensorListMetadata<4>, "
+		"at::native::AdamFunctor<float, float, 4>, float, float, double>(T1, T2, T3)",
+		"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"};
+	static const char *const call[] = {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize",
+	                                   "cudaMalloc"};
+	static const enum call_class class[] = {CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC};
+	uint32_t n = m->which == FIXTURE_LARGE ? 3000 : 40;
+	s->kernels = ARENA_NEW(m->arena, n, struct kernel_result);
+	for (uint32_t i = 0; i < n; i++) {
+		const char *text = i < 4 ? kernel[i] : arena_format(m->arena, "fused_kernel_%u(float *, int)", i);
+		s->kernels[i] = (struct kernel_result){.name = name_of(m, text), .comm = i == 3};
+		s->kernels[i].instances = (double)(n - i) / 7;
+		s->kernels[i].per_step = s->budget.compute / (1.7 * (i + 1.5));
+	}
+	s->n_kernels = n;
+	s->api = ARENA_NEW(m->arena, 4, struct api_result);
+	s->n_api = 4;
+	for (uint32_t i = 0; i < 4; i++)
+		s->api[i] = (struct api_result){name_of(m, call[i]), class[i], 300.0 / (i * i * 30 + 1),
+		                                2.0 * MS / (i + 1)};
+	s->copies = ARENA_NEW(m->arena, 3, struct copy_result);
+	s->n_copies = 3;
+	s->copies[0] = (struct copy_result){
+		name_of(m, "[CUDA memcpy Host-to-Device]"), COPY_H2D, false, pageable > 0, 2, 19267584, 0.59 * MS};
+	s->copies[1] = (struct copy_result){
+		name_of(m, "[CUDA memcpy Device-to-Host]"), COPY_D2H, false, false, 1, 4, 0.0015 * MS};
+	s->copies[2] =
+		(struct copy_result){name_of(m, "[CUDA memset]"), COPY_UNKNOWN, true, false, 3, 4096, 0.003 * MS};
+	s->launches = 302;
+	s->range_instances = 5;
+	s->sync_calls = pageable > 0 ? 3 : 0;
+	s->bytes_h2d = 19267584;
+	s->bytes_d2h = 4;
+	s->busy = s->budget.compute + s->budget.comm_exposed + s->budget.copy_exposed;
+	s->overhead = 0.02 * MS;
+}
+
+/* ---- timeline: phases in sequence, kernels behind them, and the gaps that follow ---- */
+
+static void add_gaps(struct maker *m, struct device_lanes *lanes, const struct timeline *t)
+{
+	uint32_t most = lanes->streams[0].n_ops + 1;
+	lanes->gaps = ARENA_NEW(m->arena, most, struct gap_span);
+	lanes->pieces = ARENA_NEW(m->arena, most, struct gap_piece);
+	int64_t busy_until = 0;
+	for (uint32_t i = 0; i < lanes->streams[0].n_ops; i++) {
+		const struct op_span *op = &lanes->streams[0].ops[i];
+		if (op->start > busy_until) {
+			enum cause cause = op->start - busy_until > 1000 * US ? CAUSE_HOST_CODE : CAUSE_DISPATCH;
+			lanes->pieces[lanes->n_pieces] =
+				(struct gap_piece){busy_until, op->start, cause, t->phases[0].name, 0};
+			if (cause == CAUSE_DISPATCH)
+				lanes->pieces[lanes->n_pieces].phase = op->phase;
+			lanes->gaps[lanes->n_gaps++] =
+				(struct gap_span){busy_until, op->start, OPENED_DRY, lanes->n_pieces++, 1};
+		}
+		busy_until = op->end > busy_until ? op->end : busy_until;
+	}
+}
+
+static void fill_timeline(struct maker *m, struct side *s, uint32_t n_steps, const int64_t phase_us[4],
+                          uint32_t kernels)
+{
+	static const char *const name[] = {"data_load", "forward", "backward", "optimizer"};
+	struct timeline *t = &s->timeline;
+	int64_t step = (phase_us[0] + phase_us[1] + phase_us[2] + phase_us[3]) * US;
+	*t = (struct timeline){.length = step * n_steps, .n_boundaries = n_steps + 1, .first_step = 12};
+	t->boundary = ARENA_NEW(m->arena, n_steps + 1, int64_t);
+	t->phases = ARENA_NEW(m->arena, 4 * (size_t)n_steps, struct span);
+	t->n_calls = 1;
+	t->calls = ARENA_NEW(m->arena, 1, struct call_lane);
+	t->calls[0] = (struct call_lane){.thread_name = name_of(m, "python3"), .tid = 4242, .step_thread = true};
+	t->calls[0].calls = ARENA_NEW(m->arena, (size_t)n_steps * kernels, struct call_span);
+	t->n_devices = s->n_devices;
+	t->devices = ARENA_NEW(m->arena, s->n_devices, struct device_lanes);
+	for (uint32_t d = 0; d < s->n_devices; d++) {
+		t->devices[d] = (struct device_lanes){.device = d, .n_streams = 2};
+		t->devices[d].streams = ARENA_NEW(m->arena, 2, struct stream_lane);
+		for (uint32_t k = 0; k < 2; k++) {
+			t->devices[d].streams[k].stream = 7 + 6 * k;
+			t->devices[d].streams[k].ops =
+				ARENA_NEW(m->arena, (size_t)n_steps * kernels + 1, struct op_span);
+		}
+	}
+	uint32_t kernel = name_of(m, "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"),
+		 copy = name_of(m, "[CUDA memcpy Host-to-Device]");
+	for (uint32_t i = 0; i < n_steps; i++) {
+		int64_t at = step * i;
+		t->boundary[i + 1] = step * (i + 1);
+		for (uint32_t p = 0; p < 4; p++) {
+			int64_t end = at + phase_us[p] * US;
+			uint32_t phase = name_of(m, name[p]), n = p == 0 ? 0 : kernels / 3;
+			t->phases[t->n_phases++] = (struct span){at, end, phase};
+			for (uint32_t k = 0; k < n; k++) {
+				int64_t slot = (end - at) / n, start = at + slot * k,
+					run = slot - slot / 40 - draw(m, slot / 30 + 1);
+				struct call_span *call = &t->calls[0].calls[t->calls[0].n_calls++];
+				*call = (struct call_span){start - slot / 4, start - slot / 8,
+				                           name_of(m, "cudaLaunchKernel"), CALL_LAUNCH};
+				for (uint32_t d = 0; d < s->n_devices; d++) {
+					struct stream_lane *lane = &t->devices[d].streams[0];
+					lane->ops[lane->n_ops++] =
+						(struct op_span){start,     start + run,  kernel,      phase,
+					                         OP_KERNEL, COPY_UNKNOWN, call->start, call->end};
+				}
+			}
+			if (p == 1)
+				for (uint32_t d = 0; d < s->n_devices; d++) {
+					struct stream_lane *lane = &t->devices[d].streams[1];
+					lane->ops[lane->n_ops++] =
+						(struct op_span){at - 590 * US < 0 ? 0 : at - 590 * US,
+					                         at,
+					                         copy,
+					                         phase,
+					                         OP_COPY,
+					                         COPY_H2D,
+					                         -1,
+					                         -1};
+				}
+			at = end;
+		}
+	}
+	for (uint32_t d = 0; d < s->n_devices; d++)
+		add_gaps(m, &t->devices[d], t);
+}
+
+static void fill_overview(struct side *s, int64_t length, double busy)
+{
+	s->overview.length = length;
+	s->overview.window_start = length * 3 / 5;
+	s->overview.window_end = length * 99 / 100;
+	for (int i = 0; i < OVERVIEW_BINS; i++) {
+		bool working = i > OVERVIEW_BINS / 2;
+		s->overview.compute[i] = (float)(working ? busy * (0.9 + 0.1 * (i % 3 - 1)) : i % 50 == 0 ? 0.3 : 0);
+		s->overview.copy[i] = working ? 0.02f : 0;
+		s->overview.idle[i] = 1 - s->overview.compute[i] - s->overview.copy[i];
+	}
+}
+
+/* ---- sides ---- */
+
+static void fill_source(struct maker *m, struct side *s)
+{
+	static const char *const note[] = {
+		"The operating system's calls were not recorded: idle time that a thread spent "
+		"blocked is charged to its own code."};
+	s->source = (struct trace_source){.kind = SOURCE_NSYS_SQLITE,
+	                                  .collector = "nsys",
+	                                  .exporter = "NVIDIA Nsight Systems 2025.3.2.474",
+	                                  .schema = "3.20.3",
+	                                  .driver = "580.82.07",
+	                                  .cuda_driver = "13.0",
+	                                  .has_calls = true,
+	                                  .has_ranges = true,
+	                                  .has_overheads = true,
+	                                  .graphs = GRAPHS_NONE};
+	struct trace_dropped *dropped = ARENA_NEW(m->arena, 1, struct trace_dropped);
+	*dropped = (struct trace_dropped){"CUPTI_ACTIVITY_KIND_RUNTIME", "ends before it starts", 2};
+	s->dropped = dropped;
+	s->n_dropped = 1;
+	struct trace_diagnostic *diagnostic = ARENA_NEW(m->arena, 1, struct trace_diagnostic);
+	*diagnostic = (struct trace_diagnostic){2, name_of(m, "Not all NVTX events might have been collected.")};
+	s->diagnostics = diagnostic;
+	s->n_diagnostics = 1;
+	s->unlaunched_share = 0.0012;
+	s->notes = (const char **)(uintptr_t)note;
+	s->n_notes = 1;
+}
+
+static void fill_slow(struct maker *m, struct side *s, const struct series **series)
+{
+	bool steps = m->which != FIXTURE_NO_STEPS;
+	*s = (struct side){.label = m->which == FIXTURE_ONE ? "profile" : "baseline", .steps_found = steps};
+	fill_source(m, s);
+	fill_budget(m, &s->budget, 23.840, 0, 0.591, slow_idle, sizeof slow_idle / sizeof *slow_idle);
+	if (steps)
+		s->step_name = name_of(m, "step_#");
+	s->period_trimmed = steps ? 55.64 * MS : s->budget.period;
+	fill_runs(m, s, steps ? 1 : 3,
+	          !steps                             ? 1
+	          : m->which == FIXTURE_INCONCLUSIVE ? 7
+	          : m->which == FIXTURE_LARGE        ? 50003
+	                                             : 25,
+	          !steps                             ? 0
+	          : m->which == FIXTURE_INCONCLUSIVE ? 2
+	                                             : 5,
+	          series);
+	fill_devices(m, s, m->which == FIXTURE_LARGE ? 16 : 1);
+	fill_phases(m, s, 31.04, 8.0, 15.6);
+	fill_work(m, s, 1);
+	static const int64_t phase_us[] = {31600, 8100, 15600, 1010};
+	fill_timeline(m, s, 3, phase_us, m->which == FIXTURE_LARGE ? 20000 : 90);
+	fill_overview(s, 4900 * 1000 * US, 0.43);
+}
+
+static void fill_fast(struct maker *m, struct side *s, const struct series **series)
+{
+	bool steps = m->which != FIXTURE_NO_STEPS;
+	*s = (struct side){.label = "fixed", .steps_found = steps};
+	fill_source(m, s);
+	fill_budget(m, &s->budget, 23.856, m->which == FIXTURE_DEVICES ? 0.98 : 0, 0.137, fast_idle,
+	            sizeof fast_idle / sizeof *fast_idle);
+	if (steps)
+		s->step_name = name_of(m, "step_#");
+	s->period_trimmed = s->budget.period;
+	fill_runs(m, s, steps ? 1 : 3, !steps ? 1 : m->which == FIXTURE_LARGE ? 50003 : 25, steps ? 5 : 0, series);
+	fill_devices(m, s, m->which == FIXTURE_DEVICES ? 2 : 1);
+	fill_phases(m, s, 0.02, 8.0, 15.1);
+	fill_work(m, s, 0);
+	s->kernels[1].per_step *= 1.1;
+	static const int64_t phase_us[] = {120, 8000, 15100, 1000};
+	fill_timeline(m, s, 3, phase_us, 90);
+	fill_overview(s, 3100 * 1000 * US, 0.98);
+}
+
+/* ---- what both sides give ---- */
+
+static void fill_waterfall(struct maker *m, struct analysis *a)
+{
+	const struct budget *b = &a->side[0].budget, *f = &a->side[1].budget;
+	struct waterfall_part *w = ARENA_NEW(m->arena, 4 + b->n_rows + f->n_rows, struct waterfall_part);
+	uint32_t n = 0;
+	w[n++] = (struct waterfall_part){"compute", b->compute, f->compute, 0};
+	w[n++] = (struct waterfall_part){"comm_exposed", b->comm_exposed, f->comm_exposed, 0};
+	w[n++] = (struct waterfall_part){"copy_exposed", b->copy_exposed, f->copy_exposed, 0};
+	for (uint32_t i = 0; i < b->n_rows + f->n_rows; i++) {
+		const struct idle_row *row = i < b->n_rows ? &b->rows[i] : &f->rows[i - b->n_rows];
+		const char *phase = row->phase ? names_text(m->names, row->phase) : "(between phases)";
+		char *part = arena_format(m->arena, "idle: %s in %s", cause_name(row->cause), phase);
+		uint32_t at = 3;
+		while (at < n && strcmp(w[at].part, part) != 0)
+			at++;
+		w[at].part = part;
+		*(i < b->n_rows ? &w[at].baseline : &w[at].fixed) += row->per_step;
+		n = at == n ? n + 1 : n;
+	}
+	w[n++] = (struct waterfall_part){"unusual_steps", a->side[0].period_trimmed - b->period,
+	                                 a->side[1].period_trimmed - f->period, 0};
+	for (uint32_t i = 0; i < n; i++)
+		w[i].delta = w[i].fixed - w[i].baseline;
+	a->waterfall = w;
+	a->n_waterfall = n;
+}
+
+static void fill_findings(struct maker *m, struct analysis *a)
+{
+	a->findings = ARENA_NEW(m->arena, 3, struct finding);
+	a->n_findings = 3;
+	a->findings[0] = (struct finding){
+		.id = "gpu_bound",
+		.title = "The GPU is the bottleneck",
+		.side = 1,
+		.status = FINDING_NEW,
+		.per_step = 23.993 * MS,
+		.text = "The GPU is busy 99.0 % of the window: 23.99 of 24.22 ms a step.",
+		.advice = "Nothing is left to gain between kernels: look at the kernels themselves.",
+	};
+	a->findings[1] = (struct finding){
+		.id = "input_starvation",
+		.title = "Input starvation",
+		.status = FINDING_RESOLVED,
+		.phase = name_of(m, "data_load"),
+		.per_step = 31.040 * MS,
+		.has_ceiling = true,
+		.ceiling_step = 24.67 * MS,
+		.ceiling_speedup = 56.31 / 24.67,
+		.text = arena_format(m->arena, "The GPU waits 31.04 ms a step for host code in %s.",
+	                             names_text(m->names, name_of(m, "data_load"))),
+		.advice = "Load the next batch while the GPU works: worker processes, a producer thread, prefetching.",
+	};
+	a->findings[2] = (struct finding){
+		.id = "pageable_copies",
+		.title = "Copies from pageable memory",
+		.status = FINDING_RESOLVED,
+		.phase = name_of(m, "data_load"),
+		.per_step = 0.591 * MS,
+		.has_ceiling = true,
+		.ceiling_step = 55.72 * MS,
+		.ceiling_speedup = 56.31 / 55.72,
+		.text = "2 copies a step (19.3 MB) come from pageable memory and keep the GPU from working for 0.59 "
+			"ms.",
+		.advice = "Allocate the batches in pinned memory and copy asynchronously.",
+	};
+}
+
+static void judge(struct maker *m, struct analysis *a, const struct series *series[2])
+{
+	static const char *const one_run[] = {
+		"One run a side cannot see a clock or thermal state that differs between two "
+		"captures; repeated, interleaved runs do."};
+	static const char *const few[] = {"The baseline has 6 step periods; fewer than 8 give no interval."};
+	static const char *const launches[] = {
+		"kernel launches a step: 302 in the baseline, 344 in the fixed side (+13.9 %)"};
+	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
+	struct verdict *v = &a->verdict;
+	bool few_steps = m->which == FIXTURE_INCONCLUSIVE, self = m->which == FIXTURE_SELF;
+	double speedup = a->side[0].period_trimmed / a->side[1].period_trimmed;
+	*v = (struct verdict){.result = few_steps ? VERDICT_INCONCLUSIVE
+	                                : self    ? VERDICT_UNCHANGED
+	                                          : VERDICT_FASTER,
+	                      .speedup = speedup,
+	                      .lo = few_steps ? speedup : speedup * exp(-0.034),
+	                      .hi = few_steps ? speedup : speedup * exp(0.034),
+	                      .has_interval = !few_steps,
+	                      .half_width = few_steps ? 0 : 0.034,
+	                      .location = {log(a->side[0].period_trimmed), log(a->side[1].period_trimmed)},
+	                      .short_capture = few_steps,
+	                      .one_run = m->which != FIXTURE_NO_STEPS,
+	                      .more_steps = few_steps ? 20 : 0,
+	                      .reasons = (const char **)(uintptr_t)(few_steps ? few : one_run),
+	                      .n_reasons = m->which == FIXTURE_NO_STEPS ? 0 : 1,
+	                      .series = {series[0], series[1]}};
+	a->options = (struct verdict_options){.max_regression = -1, .warmup = -1};
+	if (m->which == FIXTURE_PAIR || few_steps || m->which == FIXTURE_DEVICES) {
+		a->options.min_speedup = 1.5;
+		v->gate = few_steps ? GATE_INCONCLUSIVE : GATE_PASSED;
+	}
+	a->comparable = m->which != FIXTURE_DEVICES;
+	a->require_comparable = m->which == FIXTURE_DEVICES;
+	a->differences = (const char **)(uintptr_t)launches;
+	a->n_differences = a->comparable ? 0 : 1;
+	a->notes = (const char **)(uintptr_t)version;
+	a->n_notes = self ? 0 : 1;
+	if (!few_steps && !self) {
+		a->diagnosis = DIAGNOSIS_CONFIRMED;
+		a->combined_ceiling = 24.36 * MS;
+		a->measured = a->side[1].budget.period;
+	}
+}
+
+void fixture_analysis(enum fixture which, struct arena *arena, struct analysis *out)
+{
+	static const char hostile[] = "</script><img src=x onerror=alert(1)>]]>&\"'|`*_ \xE2\x80\xA8 \xEF\xBF\xBD";
+	struct maker m = {.arena = arena, .which = which, .random = 42};
+	m.names = ARENA_NEW(arena, 1, struct names);
+	names_init(m.names, arena);
+	if (which == FIXTURE_HOSTILE)
+		m.hostile = hostile;
+	if (which == FIXTURE_LARGE) {
+		char *name = ARENA_NEW(arena, 4001, char);
+		memset(name, '<', 4000);
+		m.hostile = name;
+	}
+	const struct series *series[2];
+	*out = (struct analysis){.names = m.names, .n_sides = which == FIXTURE_ONE ? 1 : 2, .comparable = true};
+	out->title = which == FIXTURE_HOSTILE ? hostile
+	             : which == FIXTURE_PAIR  ? "ResNet-50, workers and pinned memory"
+	                                      : NULL;
+	fill_slow(&m, &out->side[0], &series[0]);
+	if (which == FIXTURE_ONE) {
+		fill_findings(&m, out);
+		out->findings += 1;
+		out->n_findings = 2;
+		out->findings[0].status = out->findings[1].status = FINDING_REMAINING;
+		return;
+	}
+	if (which == FIXTURE_SELF) {
+		out->side[1] = out->side[0];
+		out->side[1].label = "fixed";
+		series[1] = series[0];
+	} else {
+		fill_fast(&m, &out->side[1], &series[1]);
+		fill_waterfall(&m, out);
+		fill_findings(&m, out);
+	}
+	judge(&m, out, series);
+}
