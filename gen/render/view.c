@@ -1,5 +1,7 @@
 #include "render/view.h"
 
+#include "render/format.h"
+
 enum gate view_gate(const struct analysis *analysis)
 {
 	enum gate gate = analysis->verdict.gate;
@@ -22,6 +24,13 @@ const char *view_gate_name(enum gate gate)
 const char *view_phase(const struct analysis *analysis, uint32_t phase)
 {
 	return phase ? names_text(analysis->names, phase) : "(between phases)";
+}
+
+const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena)
+{
+	if (!phase)
+		return "between phases";
+	return arena_format(arena, "in %s", format_name(arena, names_text(analysis->names, phase), 100));
 }
 
 const char *view_copy_kind(const struct copy_result *copy)

@@ -11,6 +11,9 @@ const char *view_gate_name(enum gate gate); /* "none", "passed", "failed", "inco
 /* A phase's name; id 0 is "(between phases)". */
 const char *view_phase(const struct analysis *analysis, uint32_t phase);
 
+/* The same after a cause: "in data_load", "between phases". */
+const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
+
 const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */
 const char *view_copy_label(const struct copy_result *copy); /* "host to device", …, for a reader */
 const char *view_call_class(enum call_class class);          /* "launch", "sync", … */

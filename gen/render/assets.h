@@ -1,0 +1,16 @@
+/* Files of templates/ and assets/ as they were when gapline was built (tools/embed.cmake). */
+#ifndef GAPLINE_RENDER_ASSETS_H
+#define GAPLINE_RENDER_ASSETS_H
+
+#include <stddef.h>
+
+struct asset {
+	const char *bytes; /* NUL-terminated, the NUL not counted */
+	size_t n;
+	const char *sha256; /* base64, as in a content security policy */
+};
+
+extern const struct asset asset_report_html; /* templates/report.html */
+extern const struct asset asset_report_css;  /* assets/report.css */
+
+#endif

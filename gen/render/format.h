@@ -1,0 +1,46 @@
+/* Numbers and names as a reader sees them: the one place that rounds. All results are arena texts. */
+#ifndef GAPLINE_RENDER_FORMAT_H
+#define GAPLINE_RENDER_FORMAT_H
+
+#include "base/arena.h"
+
+#include <stdint.h>
+
+/* A unit of time with a number of decimals, so that the numbers of a table stand in line and can be added up. */
+struct unit {
+	double ns;        /* of one */
+	const char *name; /* "s", "ms", "µs" */
+	int decimals;
+};
+
+/* The unit in which `ns` has about four significant digits. Milliseconds from 0.1 ms to 10 s. */
+struct unit format_unit(double ns);
+
+/* "55.64"; "0" for none at all, "<0.01" for what rounds to nothing, "−" (U+2212) before negative numbers. */
+const char *format_number(struct arena *arena, struct unit unit, double ns);
+
+/* The same with its sign: "+0.12", "−31.04", "0" for no change, "~0" for what rounds to nothing. */
+const char *format_change(struct arena *arena, struct unit unit, double ns);
+
+/* "55.64 ms": a time by itself, in the unit that fits it. */
+const char *format_time(struct arena *arena, double ns);
+
+/* "2.30×", "1.013×": digits enough to tell it from 1. `like`: the number whose number of decimals to use. */
+const char *format_times(struct arena *arena, double ratio, double like);
+
+const char *format_share(struct arena *arena, double share);        /* 0.572 -> "57.2 %" */
+const char *format_count(struct arena *arena, double count);        /* "302", "0.25", "1.2 million" is not: "1200000" */
+const char *format_count_change(struct arena *arena, double count); /* "+42", "−0.25", "0" */
+const char *format_bytes(struct arena *arena, double bytes);        /* 19267584 -> "19.3 MB" (decimal units) */
+
+/* "1 step", "21 steps". */
+const char *format_plural(struct arena *arena, int64_t n, const char *one, const char *many);
+
+/* A name in at most `most` characters (at least 8): a long C++ name loses the middle of its template arguments first,
+ * then its parameters, then its own middle. U+2026 stands for what is left out. Never splits a character. */
+const char *format_name(struct arena *arena, const char *name, unsigned most);
+
+/* The number of characters (code points) of a text. */
+unsigned format_length(const char *text);
+
+#endif

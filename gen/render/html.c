@@ -1,0 +1,320 @@
+/* report.html: fills templates/report.html section by section, in the template's order. */
+#include "render/assets.h"
+#include "render/page.h"
+#include "render/pictures.h"
+#include "render/render.h"
+#include "render/tables.h"
+#include "render/timeline.h"
+#include "render/view.h"
+#include "render/words.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_TEXTS = 24, TEXT = 600, MOST_FILES = 6 };
+
+/* At most MOST_TEXTS texts, none longer than TEXT characters, and how many were left out. */
+static void fill_texts(struct page *page, const char *name, const char **text, size_t n)
+{
+	struct arena *arena = page->arena;
+	struct rows *rows = page_rows(&page->top, name);
+	for (size_t i = 0; i < n && i < MOST_TEXTS; i++)
+		page_fill(page_row(rows), "text", format_name(arena, text[i], TEXT));
+	if (n > MOST_TEXTS)
+		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - MOST_TEXTS));
+}
+
+static void fill_head(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const char *title = a->title ? format_name(arena, a->title, 200)
+	                             : arena_format(arena, "%s and %s", format_name(arena, a->side[0].runs[0].file, 80),
+	                                            format_name(arena, a->side[1].runs[0].file, 80));
+	page_fill(&page->top, "page", arena_format(arena, "%s: %s - gapline", words_result(a), title));
+	page_fill(&page->top, "title", title);
+	page_if(&page->top, "linked", false);
+	page_fill(&page->top, "style", asset_report_css.bytes);
+	page_if(&page->top, "policy", true);
+	page_attribute(&page->top, "policy", "content",
+	               arena_format(arena,
+	                            "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
+	                            asset_report_css.sha256));
+}
+
+static void fill_verdict(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct verdict *v = &a->verdict;
+	const char *gate = words_gate(a, arena), *more = words_more(a, arena);
+	page_if(&page->top, "verdict", true);
+	page_attribute(&page->top, "verdict", "class",
+	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
+	page_fill(&page->top, "verdict.result", words_result(a));
+	page_fill(&page->top, "verdict.speedup", format_times(arena, v->speedup, v->speedup));
+	page_fill(&page->top, "verdict.interval", words_interval(a, arena));
+	page_fill(&page->top, "verdict.sentence",
+	          arena_format(arena, "%s %s", words_verdict(a, arena), words_change(a, arena)));
+	page_if(&page->top, "verdict.more", *more != 0);
+	page_fill(&page->top, "verdict.more", more);
+	page_if(&page->top, "gate", *gate != 0);
+	page_fill(&page->top, "gate", gate);
+	page_fill(&page->top, "comparable", words_comparable(a));
+	page_if(&page->top, "differences", a->n_differences > 0);
+	fill_texts(page, "difference", a->differences, a->n_differences);
+	page_fill(&page->top, "diagnosis", words_diagnosis(a, arena));
+	page_if(&page->top, "reasons", v->n_reasons > 0);
+	fill_texts(page, "reason", v->reasons, v->n_reasons);
+}
+
+static void fill_timeline(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const char *shown[2];
+	for (int s = 0; s < 2; s++) {
+		const struct timeline *t = &a->side[s].timeline;
+		shown[s] = !a->side[s].steps_found ? "the whole run"
+		                                   : format_plural(arena, t->n_boundaries ? t->n_boundaries - 1 : 0,
+		                                                   "typical step", "typical steps");
+	}
+	page_fill(&page->top, "timeline.text",
+	          arena_format(arena,
+	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "
+	                       "and its colour is the cause.",
+	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : ""));
+	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
+	overview_draw(a, arena, page_draw(&page->top, "overview"));
+}
+
+static void fill_waterfall(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	double before = a->side[0].period_trimmed, after = a->side[1].period_trimmed;
+	page_fill(&page->top, "waterfall.title",
+	          arena_format(arena, "From %s to %s a %s", format_number(arena, unit, before),
+	                       format_time(arena, after), view_unit(&a->side[0])));
+	page_if(&page->top, "waterfall.none", a->n_waterfall == 0);
+	page_if(&page->top, "waterfall.some", a->n_waterfall > 0);
+	xmlNode *picture = page_draw(&page->top, "waterfall");
+	if (a->n_waterfall)
+		waterfall_draw(a, arena, picture);
+	tables_waterfall(a, unit, page);
+	page_fill(&page->top, "waterfall.before", format_number(arena, unit, before));
+	page_fill(&page->top, "waterfall.after", format_number(arena, unit, after));
+	tables_change(&page->top, "waterfall.change", format_change(arena, unit, after - before), after - before);
+	tables_budget(a, unit, page);
+}
+
+static void fill_findings(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	page_if(&page->top, "findings.none", a->n_findings == 0);
+	struct rows *rows = page_rows(&page->top, "finding");
+	for (uint32_t i = 0; i < a->n_findings && i < 2 * MOST_TEXTS; i++) {
+		const struct finding *f = &a->findings[i];
+		struct scope *row = page_row(rows);
+		page_attribute(row, NULL, "class", arena_format(arena, "finding %s", finding_status_name(f->status)));
+		page_fill(row, "status", finding_status_name(f->status));
+		page_fill(row, "title", f->title);
+		page_fill(row, "text", format_name(arena, f->text, TEXT));
+		page_fill(row, "advice", format_name(arena, f->advice, TEXT));
+		page_if(row, "ceiling", f->has_ceiling);
+		page_fill(row, "ceiling",
+		          arena_format(arena, "Ceiling: %s %s a %s, %s, if this one thing were perfectly fixed.",
+		                       format_number(arena, unit, f->ceiling_step), unit.name,
+		                       view_unit(&a->side[f->side]),
+		                       format_times(arena, f->ceiling_speedup, f->ceiling_speedup)));
+	}
+}
+
+/* ---- step times ---- */
+
+struct pair {
+	const char *name;
+	double value[2];
+};
+
+static void fill_steps(const struct analysis *a, struct unit unit, struct page *page)
+{
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	struct arena *arena = page->arena;
+	page_fill(&page->top, "steps.title", b->steps_found ? "Step times" : "Run times");
+	page_fill(&page->top, "steps.caption",
+	          arena_format(arena, "Measured periods, %s; the headline is the trimmed mean", unit.name));
+	steps_draw(a, arena, page_draw(&page->top, "steps"));
+	const struct pair times[] = {{"trimmed mean", {b->period_trimmed, f->period_trimmed}},
+	                             {"median", {b->period_median, f->period_median}},
+	                             {"mean", {b->period_mean, f->period_mean}},
+	                             {"shortest", {b->period_min, f->period_min}},
+	                             {"longest", {b->period_max, f->period_max}}};
+	struct rows *rows = page_rows(&page->top, "step");
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		const double *v = times[i].value;
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", times[i].name);
+		page_fill(row, "before", format_number(arena, unit, v[0]));
+		page_fill(row, "after", format_number(arena, unit, v[1]));
+		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
+	}
+}
+
+/* ---- environment and data quality: a text for each side ---- */
+
+static void fill_fact(struct rows *rows, const char *name, const char *before, const char *after)
+{
+	struct arena *arena = rows->page->arena;
+	struct scope *row = page_row(rows);
+	page_fill(row, "name", name);
+	page_fill(row, "before", *before ? format_name(arena, before, TEXT) : "unknown");
+	page_fill(row, "after", *after ? format_name(arena, after, TEXT) : "unknown");
+}
+
+static const char *gpus_of(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	const char *name = s->n_devices ? format_name(arena, names_text(a->names, s->devices[0].name), 80) : "";
+	return s->n_devices > 1 ? arena_format(arena, "%u, the first: %s", s->n_devices, name) : name;
+}
+
+static const char *files_of(const struct side *s, struct arena *arena)
+{
+	const char *text = "";
+	for (uint32_t i = 0; i < s->n_runs && i < MOST_FILES; i++)
+		text = arena_format(arena, "%s%s%s", text, i ? ", " : "", format_name(arena, s->runs[i].file, 80));
+	return s->n_runs > MOST_FILES ? arena_format(arena, "%s and %u more", text, s->n_runs - MOST_FILES) : text;
+}
+
+static const char *recorded_by(const struct side *s, struct arena *arena)
+{
+	const struct trace_source *t = &s->source;
+	const char *who = *t->exporter ? t->exporter : t->collector;
+	return *t->schema ? arena_format(arena, "%s, schema %s", who, t->schema) : who;
+}
+
+static const char *events_of(const struct side *s, struct arena *arena)
+{
+	const struct trace_source *t = &s->source;
+	static const char *const graphs[] = {[GRAPHS_NONE] = "",
+	                                     [GRAPHS_WHOLE] = ", CUDA graphs as a whole",
+	                                     [GRAPHS_BY_NODE] = ", CUDA graphs node by node"};
+	return arena_format(arena, "GPU work%s%s%s%s%s", t->has_calls ? ", CUDA calls" : "",
+	                    t->has_ranges ? ", NVTX" : "", t->has_os_calls ? ", operating-system calls" : "",
+	                    t->has_overheads ? ", the profiler's overhead" : "", graphs[t->graphs]);
+}
+
+static const char *steps_of(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	if (!s->steps_found)
+		return "none found: whole runs are compared";
+	const struct run_result *run = &s->runs[s->median_run];
+	return arena_format(arena, "%s: %s, %zu left out as warm-up, %s measured",
+	                    format_name(arena, names_text(a->names, s->step_name), 80),
+	                    format_plural(arena, (int64_t)run->n_steps, "step", "steps"), run->warmup,
+	                    format_plural(arena, (int64_t)s->measured, "period", "periods"));
+}
+
+static void fill_environment(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	struct rows *rows = page_rows(&page->top, "fact");
+	fill_fact(rows, "GPU", gpus_of(a, b, arena), gpus_of(a, f, arena));
+	fill_fact(rows, "NVIDIA driver", b->source.driver, f->source.driver);
+	fill_fact(rows, "CUDA version of the driver", b->source.cuda_driver, f->source.cuda_driver);
+	fill_fact(rows, "Profile", files_of(b, arena), files_of(f, arena));
+	fill_fact(rows, "Recorded by", recorded_by(b, arena), recorded_by(f, arena));
+	fill_fact(rows, "Recorded events", events_of(b, arena), events_of(f, arena));
+	fill_fact(rows, "Runs", arena_format(arena, "%u", b->n_runs), arena_format(arena, "%u", f->n_runs));
+	fill_fact(rows, "Steps", steps_of(a, b, arena), steps_of(a, f, arena));
+
+	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_unit(b)));
+	const struct pair work[] = {{"kernel launches", {b->launches, f->launches}},
+	                            {"CUDA graph launches", {b->graph_launches, f->graph_launches}},
+	                            {"communication kernels", {b->collectives, f->collectives}},
+	                            {"synchronising calls", {b->sync_calls, f->sync_calls}},
+	                            {"NVTX ranges", {b->range_instances, f->range_instances}},
+	                            {"bytes, host to device", {b->bytes_h2d, f->bytes_h2d}},
+	                            {"bytes, device to host", {b->bytes_d2h, f->bytes_d2h}},
+	                            {"bytes, between and within devices", {b->bytes_d2d, f->bytes_d2d}}};
+	rows = page_rows(&page->top, "work");
+	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
+		const double *v = work[i].value;
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", work[i].name);
+		page_fill(row, "before", format_count(arena, v[0]));
+		page_fill(row, "after", format_count(arena, v[1]));
+		page_fill(row, "change", format_count_change(arena, v[1] - v[0]));
+	}
+	page_fill(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
+	page_if(&page->top, "environment.differences", a->n_differences > 0);
+	fill_texts(page, "environment.difference", a->differences, a->n_differences);
+	page_if(&page->top, "notes", a->n_notes > 0);
+	fill_texts(page, "note", a->notes, a->n_notes);
+}
+
+static const char *dropped_of(const struct side *s, struct arena *arena)
+{
+	const char *text = "";
+	for (uint32_t i = 0; i < s->n_dropped && i < MOST_FILES; i++)
+		text = arena_format(arena, "%s%s%lld in %s: %s", text, i ? "; " : "", (long long)s->dropped[i].rows,
+		                    format_name(arena, s->dropped[i].table, 60),
+		                    format_name(arena, s->dropped[i].reason, 60));
+	if (s->n_dropped > MOST_FILES)
+		text = arena_format(arena, "%s; and %u more kinds", text, s->n_dropped - MOST_FILES);
+	return *text ? text : "none";
+}
+
+static const char *diagnostics_of(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	const char *text = "";
+	for (uint32_t i = 0; i < s->n_diagnostics && i < MOST_FILES; i++)
+		text = arena_format(arena, "%s%s%s: %s", text, i ? " " : "",
+		                    s->diagnostics[i].severity >= 3 ? "Error" : "Warning",
+		                    format_name(arena, names_text(a->names, s->diagnostics[i].text), 160));
+	if (s->n_diagnostics > MOST_FILES)
+		text = arena_format(arena, "%s And %u more.", text, s->n_diagnostics - MOST_FILES);
+	return *text ? text : "none";
+}
+
+static void fill_method(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	struct rows *rows = page_rows(&page->top, "quality");
+	fill_fact(rows, "Rows that made no sense, left out", dropped_of(b, arena), dropped_of(f, arena));
+	fill_fact(rows, "GPU operations without a launch in the profile", format_share(arena, b->unlaunched_share),
+	          format_share(arena, f->unlaunched_share));
+	fill_fact(rows, "Messages of the collector", diagnostics_of(a, b, arena), diagnostics_of(a, f, arena));
+	fill_fact(rows, "The profiler's own overhead on launching threads",
+	          arena_format(arena, "%s a %s", format_time(arena, b->overhead), view_unit(b)),
+	          arena_format(arena, "%s a %s", format_time(arena, f->overhead), view_unit(f)));
+	page_if(&page->top, "remarks", b->n_notes + f->n_notes > 0);
+	size_t n = 0;
+	const char **remarks = ARENA_NEW(arena, (size_t)b->n_notes + f->n_notes, const char *);
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < a->side[s].n_notes; i++)
+			remarks[n++] = arena_format(arena, "%s: %s", a->side[s].label, a->side[s].notes[i]);
+	fill_texts(page, "remark", remarks, n);
+}
+
+int render_html(const struct analysis *a, struct buf *out, struct err *err)
+{
+	if (a->n_sides != 2)
+		return err_set(err, "report: two sides are needed");
+	struct arena arena = {0};
+	struct page page;
+	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
+	page_open(&page, asset_report_html.bytes, asset_report_html.n, &arena);
+	fill_head(a, &page);
+	fill_verdict(a, &page);
+	fill_timeline(a, &page);
+	fill_waterfall(a, unit, &page);
+	tables_phases(a, unit, &page);
+	tables_idle(a, unit, &page);
+	fill_findings(a, unit, &page);
+	tables_work(a, unit, &page);
+	fill_steps(a, unit, &page);
+	fill_environment(a, &page);
+	fill_method(a, &page);
+	int status = page_finish(&page, out, err);
+	arena_release(&arena);
+	return status;
+}

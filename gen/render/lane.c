@@ -1,0 +1,205 @@
+#include "render/lane.h"
+
+#include "base/buf.h"
+#include "render/format.h"
+#include "render/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEVELS = 12, HOVER = 100 };
+
+struct canvas {
+	const struct analysis *a;
+	const struct lane *lane;
+	const struct axis *axis;
+	struct arena *arena;
+	xmlNode *group[SHADE_COUNT];
+	struct buf path[SHADE_COUNT];
+	float *cover[SHADE_COUNT]; /* by column; NULL until used */
+	int columns;
+};
+
+static double clip(const struct axis *axis, int64_t t)
+{
+	t = t < 0 ? 0 : t > axis->length ? axis->length : t;
+	return (double)t * axis->px;
+}
+
+uint32_t lane_count(const struct lane *lane, const struct axis *axis, double least)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < lane->n; i++)
+		n += clip(axis, lane->segments[i].end) - clip(axis, lane->segments[i].start) >= least;
+	return n;
+}
+
+static const char *hover(const struct canvas *c, const struct segment *s)
+{
+	const char *name = format_name(c->arena, names_text(c->a->names, s->name), HOVER);
+	const char *phase = view_in_phase(c->a, s->phase, c->arena);
+	const char *time = format_time(c->arena, (double)(s->end - s->start));
+	switch (c->lane->kind) {
+	case LANE_STREAM:
+		return arena_format(c->arena, "%s: %s %s", name, time, phase);
+	case LANE_GAPS:
+		if (s->call)
+			return arena_format(c->arena, "GPU idle %s: %s (%s) %s", time,
+			                    cause_label((enum cause)s->which),
+			                    format_name(c->arena, names_text(c->a->names, s->call), HOVER), phase);
+		return arena_format(c->arena, "GPU idle %s: %s %s", time, cause_label((enum cause)s->which), phase);
+	case LANE_PHASES:
+	case LANE_CALLS:
+		break;
+	}
+	return arena_format(c->arena, "%s: %s", name, time);
+}
+
+static xmlNode *group(struct canvas *c, xmlNode *parent, int which)
+{
+	if (!c->group[which])
+		c->group[which] = svg_swatch(parent, which);
+	return c->group[which];
+}
+
+static void add_bar(struct canvas *c, int which, double x, double width, double height)
+{
+	double y = c->lane->y + c->lane->height - height;
+	buf_format(&c->path[which], "M%.5g %.5gh%.3gv%.4gh-%.3gz", c->axis->x + x, y, width, height, width);
+}
+
+static void add_cover(struct canvas *c, int which, double x, double width)
+{
+	if (!c->cover[which])
+		c->cover[which] = ARENA_NEW(c->arena, (size_t)c->columns, float);
+	for (int column = (int)x; width > 0 && column < c->columns; column++) {
+		double part = column + 1 - x < width ? column + 1 - x : width;
+		c->cover[which][column] += (float)part;
+		x += part;
+		width -= part;
+	}
+}
+
+/* The colour that covers most of a column, and in `*level` how high its bar is: 0 to LEVELS. */
+static int strongest(const struct canvas *c, int column, int *level)
+{
+	float most = 0, all = 0;
+	int best = -1;
+	for (int which = 0; which < SHADE_COUNT; which++) {
+		if (!c->cover[which] || c->cover[which][column] <= 0)
+			continue;
+		all += c->cover[which][column];
+		if (c->cover[which][column] > most) {
+			most = c->cover[which][column];
+			best = which;
+		}
+	}
+	*level = best < 0 ? 0 : all >= 1 ? LEVELS : 1 + (int)(all * (LEVELS - 1));
+	return best;
+}
+
+static void add_columns(struct canvas *c)
+{
+	for (int from = 0, to; from < c->columns; from = to) {
+		int level, next, which = strongest(c, from, &level);
+		for (to = from + 1; to < c->columns; to++)
+			if (strongest(c, to, &next) != which || next != level)
+				break;
+		if (which >= 0)
+			add_bar(c, which, from, to - from, c->lane->height * level / LEVELS);
+	}
+}
+
+/* Where the next label may start, so that labels do not overlap. */
+static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, const struct segment *s, double spent)
+{
+	const struct lane *lane = c->lane;
+	double room = x1 - x0 - 8, x = c->axis->x + x0 + 4, middle = lane->y + lane->height / 2;
+	const char *phase = view_phase(c->a, s->phase);
+	if (lane->kind == LANE_PHASES) {
+		const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);
+		if (*text)
+			svg_text(parent, x, middle + 4, ANCHOR_START, text);
+		return;
+	}
+	const char *time = format_time(c->arena, spent);
+	const char *first = svg_fit(c->arena, cause_label((enum cause)s->which), room);
+	const char *second = arena_format(c->arena, "%s \xC2\xB7 %s", phase, time);
+	if (svg_text_width(second) > room)
+		second = svg_text_width(time) <= room ? time : "";
+	if (!*second)
+		return;
+	xmlNode *node = svg_group(parent, NULL);
+	svg_attribute(node, "fill", palette(s->which)->ink);
+	if (palette(s->which)->striped) {
+		svg_attribute(node, "stroke", "#fff");
+		svg_number(node, "stroke-width", 3);
+		svg_attribute(node, "paint-order", "stroke");
+	}
+	if (*first)
+		svg_attribute(svg_text(node, x, middle - 3, ANCHOR_START, first), "font-weight", "bold");
+	svg_text(node, x, *first ? middle + 12 : middle + 4, ANCHOR_START, second);
+}
+
+/* Pieces of one gap with one cause and phase carry one label, though pieces too narrow to see lie between them. */
+static void add_labels(struct canvas *c, xmlNode *parent)
+{
+	const struct lane *lane = c->lane;
+	xmlNode *labels = svg_group(parent, lane->kind == LANE_PHASES ? "ink" : NULL);
+	svg_attribute(labels, "fill", "#333");
+	svg_attribute(labels, "pointer-events", "none");
+	for (uint32_t i = 0, next; i < lane->n; i = next) {
+		const struct segment *s = &lane->segments[i];
+		double x0 = clip(c->axis, s->start), x1 = clip(c->axis, s->end), spent = (double)(s->end - s->start);
+		next = i + 1;
+		if (x1 - x0 < 1)
+			continue;
+		for (uint32_t k = i + 1; lane->kind == LANE_GAPS && k < lane->n; k++) {
+			const struct segment *o = &lane->segments[k];
+			bool same = o->which == s->which && o->phase == s->phase;
+			if (o->group != s->group || (!same && clip(c->axis, o->end) - clip(c->axis, o->start) >= 1.5))
+				break;
+			if (same) {
+				x1 = clip(c->axis, o->end);
+				spent += (double)(o->end - o->start);
+				next = k + 1;
+			}
+		}
+		add_label(c, labels, x0, x1, s, spent);
+	}
+	if (!labels->children) {
+		xmlUnlinkNode(labels);
+		xmlFreeNode(labels);
+	}
+}
+
+void lane_draw(const struct analysis *a, const struct lane *lane, const struct axis *axis, double least,
+               struct arena *arena, xmlNode *parent)
+{
+	struct canvas c = {.a = a, .lane = lane, .axis = axis, .arena = arena, .columns = (int)ceil(axis->width)};
+	/* calls nest: what matters more is drawn over what matters less, as in enum call_class */
+	for (int class = CALL_OTHER; lane->kind == LANE_CALLS && class <= CALL_MODULE; class ++)
+		group(&c, parent, palette_of_call((enum call_class) class));
+	for (uint32_t i = 0; i < lane->n; i++) {
+		const struct segment *s = &lane->segments[i];
+		double x = clip(axis, s->start), width = clip(axis, s->end) - x;
+		if (width >= least)
+			svg_rect(group(&c, parent, s->which), axis->x + x, lane->y, width, lane->height, hover(&c, s));
+		else if (width >= 1)
+			add_bar(&c, s->which, x, width, lane->height);
+		else if (width > 0)
+			add_cover(&c, s->which, x, width);
+	}
+	add_columns(&c);
+	for (int which = 0; which < SHADE_COUNT; which++) {
+		if (c.path[which].n)
+			svg_path(group(&c, parent, which), c.path[which].data);
+		buf_release(&c.path[which]);
+		if (c.group[which] && !c.group[which]->children) {
+			xmlUnlinkNode(c.group[which]);
+			xmlFreeNode(c.group[which]);
+		}
+	}
+	if (lane->kind == LANE_PHASES || lane->kind == LANE_GAPS)
+		add_labels(&c, parent);
+}

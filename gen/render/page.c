@@ -1,0 +1,217 @@
+#include "render/page.h"
+
+#include <libxml/HTMLtree.h>
+#include <libxml/parser.h>
+#include <string.h>
+
+enum mark_kind { MARK_FILL, MARK_DRAW, MARK_ROW, MARK_IF, MARK_KINDS };
+static const char *const attribute_of[MARK_KINDS] = {"data-fill", "data-draw", "data-row", "data-if"};
+
+struct mark {
+	enum mark_kind kind;
+	const char *name;
+	xmlNode *node;
+	bool served, drop;
+};
+
+#define fail(page, ...) ((void)((page)->first.text[0] || err_set(&(page)->first, __VA_ARGS__)))
+
+/* ---- marks ---- */
+
+static void add_mark(struct scope *scope, enum mark_kind kind, xmlNode *node, const xmlChar *name)
+{
+	scope->marks =
+		arena_grow(scope->page->arena, scope->marks, scope->n_marks, scope->n_marks + 1, sizeof *scope->marks);
+	struct mark *mark = &scope->marks[scope->n_marks++];
+	*mark = (struct mark){.kind = kind, .node = node};
+	mark->name = arena_copy(scope->page->arena, (const char *)name, strlen((const char *)name));
+}
+
+static bool take_mark(struct scope *scope, enum mark_kind kind, xmlNode *node)
+{
+	xmlChar *name = xmlGetProp(node, (const xmlChar *)attribute_of[kind]);
+	if (!name)
+		return false;
+	add_mark(scope, kind, node, name);
+	xmlUnsetProp(node, (const xmlChar *)attribute_of[kind]);
+	xmlFree(name);
+	return true;
+}
+
+/* Records and removes the marks of `node` and what lies below; a prototype keeps its other marks for its copies. */
+static void collect(struct scope *scope, xmlNode *node)
+{
+	if (take_mark(scope, MARK_ROW, node))
+		return;
+	for (int kind = 0; kind < MARK_KINDS; kind++)
+		take_mark(scope, (enum mark_kind)kind, node);
+	for (xmlNode *child = node->children; child; child = child->next)
+		if (child->type == XML_ELEMENT_NODE)
+			collect(scope, child);
+}
+
+static struct mark *find(struct scope *scope, enum mark_kind kind, const char *name)
+{
+	for (uint32_t i = 0; i < scope->n_marks; i++) {
+		struct mark *mark = &scope->marks[i];
+		if (mark->kind == kind && strcmp(mark->name, name) == 0) {
+			if (mark->served)
+				fail(scope->page, "template: %s=\"%s\" is served twice", attribute_of[kind], name);
+			mark->served = true;
+			return mark;
+		}
+	}
+	fail(scope->page, "template: no element is marked %s=\"%s\"", attribute_of[kind], name);
+	return NULL;
+}
+
+static void empty(xmlNode *node)
+{
+	while (node->children) {
+		xmlNode *child = node->children;
+		xmlUnlinkNode(child);
+		xmlFreeNode(child);
+	}
+}
+
+/* ---- opening and finishing ---- */
+
+void page_open(struct page *page, const char *template, size_t n, struct arena *arena)
+{
+	*page = (struct page){.arena = arena};
+	page->top.page = page;
+	page->doc = xmlReadMemory(template, (int)n, NULL, "UTF-8",
+	                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
+	if (!page->doc) {
+		const xmlError *e = xmlGetLastError();
+		fail(page, "template: line %d: %s", e ? e->line : 0, e && e->message ? e->message : "not well-formed");
+		return;
+	}
+	xmlNode *root = xmlDocGetRootElement(page->doc);
+	if (root)
+		collect(&page->top, root);
+}
+
+/* A dropped element may hold the elements of other marks of its scope and of rows inside it, so nothing is freed before
+ * every mark is checked, and inner ones go first. */
+static void settle(struct page *page, struct scope *scope)
+{
+	for (uint32_t i = scope->n_marks; i-- > 0;) {
+		struct mark *mark = &scope->marks[i];
+		if (!mark->served)
+			fail(page, "template: nothing serves %s=\"%s\"", attribute_of[mark->kind], mark->name);
+		if (mark->drop || mark->kind == MARK_ROW) {
+			xmlUnlinkNode(mark->node);
+			xmlFreeNode(mark->node);
+		}
+	}
+}
+
+int page_finish(struct page *page, struct buf *out, struct err *err)
+{
+	/* rows were added in front, so inner scopes come before those that hold them */
+	for (struct scope *scope = page->top.next; scope; scope = scope->next)
+		settle(page, scope);
+	settle(page, &page->top);
+	if (!page->first.text[0]) {
+		xmlBuffer *bytes = xmlBufferCreate();
+		xmlOutputBuffer *sink =
+			bytes ? xmlOutputBufferCreateBuffer(bytes, xmlFindCharEncodingHandler("UTF-8")) : NULL;
+		if (sink) {
+			htmlDocContentDumpFormatOutput(sink, page->doc, "UTF-8", 0);
+			if (xmlOutputBufferClose(sink) < 0)
+				fail(page, "page: cannot be serialised");
+			else
+				buf_add(out, (const char *)xmlBufferContent(bytes), (size_t)xmlBufferLength(bytes));
+		} else {
+			fail(page, "page: out of memory");
+		}
+		xmlBufferFree(bytes);
+	}
+	xmlFreeDoc(page->doc);
+	page->doc = NULL;
+	return page->first.text[0] ? err_set(err, "%s", page->first.text) : 0;
+}
+
+/* ---- serving marks ---- */
+
+static bool is_text(struct scope *scope, const char *name, const char *text)
+{
+	if (text && xmlCheckUTF8((const xmlChar *)text))
+		return true;
+	fail(scope->page, "page: %s is not UTF-8", name);
+	return false;
+}
+
+void page_fill(struct scope *scope, const char *name, const char *text)
+{
+	struct mark *mark = find(scope, MARK_FILL, name);
+	if (!mark || !is_text(scope, name, text))
+		return;
+	empty(mark->node);
+	xmlAddChild(mark->node, xmlNewDocText(scope->page->doc, (const xmlChar *)text));
+}
+
+xmlNode *page_draw(struct scope *scope, const char *name)
+{
+	struct mark *mark = find(scope, MARK_DRAW, name);
+	if (mark) {
+		empty(mark->node);
+		return mark->node;
+	}
+	/* the caller may draw into it all the same: it hangs in the tree, which will not be used */
+	xmlNode *nowhere = xmlNewDocNode(scope->page->doc, NULL, (const xmlChar *)"g", NULL);
+	xmlNode *root = scope->page->doc ? xmlDocGetRootElement(scope->page->doc) : NULL;
+	return root ? xmlAddChild(root, nowhere) : nowhere;
+}
+
+struct rows *page_rows(struct scope *scope, const char *name)
+{
+	struct rows *rows = ARENA_NEW(scope->page->arena, 1, struct rows);
+	struct mark *mark = find(scope, MARK_ROW, name);
+	rows->page = scope->page;
+	rows->nowhere.page = scope->page;
+	rows->prototype = mark ? mark->node : NULL;
+	return rows;
+}
+
+struct scope *page_row(struct rows *rows)
+{
+	if (!rows->prototype)
+		return &rows->nowhere;
+	struct page *page = rows->page;
+	struct scope *scope = ARENA_NEW(page->arena, 1, struct scope);
+	*scope = (struct scope){.page = page, .next = page->top.next};
+	page->top.next = scope;
+	xmlNode *copy = xmlDocCopyNode(rows->prototype, page->doc, 1);
+	xmlAddPrevSibling(rows->prototype, copy);
+	scope->root = copy;
+	collect(scope, copy);
+	return scope;
+}
+
+void page_texts(struct scope *scope, const char *name, const char **text, size_t n)
+{
+	struct rows *rows = page_rows(scope, name);
+	for (size_t i = 0; i < n; i++)
+		page_fill(page_row(rows), "text", text[i]);
+}
+
+void page_if(struct scope *scope, const char *name, bool keep)
+{
+	struct mark *mark = find(scope, MARK_IF, name);
+	if (mark)
+		mark->drop = !keep;
+}
+
+void page_attribute(struct scope *scope, const char *name, const char *attribute, const char *value)
+{
+	xmlNode *node = name ? NULL : scope->root;
+	for (uint32_t i = 0; name && !node && i < scope->n_marks; i++)
+		if (strcmp(scope->marks[i].name, name) == 0)
+			node = scope->marks[i].node;
+	if (!node)
+		fail(scope->page, "template: no element is marked \"%s\"", name ? name : "a row");
+	else if (is_text(scope, attribute, value))
+		xmlSetProp(node, (const xmlChar *)attribute, (const xmlChar *)value);
+}

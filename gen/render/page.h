@@ -1,0 +1,76 @@
+/* A page: an XHTML template whose marked elements are filled, then serialised as HTML. Marks are attributes, and go
+ * away:
+ *
+ *     data-fill="name"   the element's content is replaced by a text
+ *     data-draw="name"   the element's content is replaced by nodes that the code makes (SVG)
+ *     data-row="name"    the element is a prototype: one copy for each row, itself removed
+ *     data-if="name"     the element stays or goes
+ *
+ * Names belong to a scope: the page, or one copy of a row, in which its marks are found. Text enters the tree as text
+ * nodes and attribute values only, so there is nothing to escape by hand.
+ *
+ *     page_open(&page, template, n, arena);
+ *     page_fill(&page.top, "verdict.word", "Faster");
+ *     struct rows *rows = page_rows(&page.top, "phase");
+ *     for (...)
+ *             page_fill(page_row(rows), "name", name);
+ *     return page_finish(&page, &out, err);
+ *
+ * A mark that the code does not serve and a name that the template does not have are errors of page_finish; until then
+ * every function can be called, also after a failure. */
+#ifndef GAPLINE_RENDER_PAGE_H
+#define GAPLINE_RENDER_PAGE_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <libxml/tree.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct mark;
+
+struct scope {
+	struct page *page;
+	xmlNode *root; /* of a row's copy; NULL for the page */
+	struct mark *marks;
+	uint32_t n_marks;
+	struct scope *next; /* all scopes of a page */
+};
+
+struct rows {
+	struct page *page;
+	xmlNode *prototype; /* copies go before it */
+	struct scope nowhere;
+};
+
+struct page {
+	xmlDoc *doc;
+	struct arena *arena; /* for texts and for the page's own lists */
+	struct scope top;
+	struct err first; /* the first error, "" if none */
+};
+
+void page_open(struct page *page, const char *template, size_t n, struct arena *arena);
+
+void page_fill(struct scope *scope, const char *name, const char *text);
+
+/* Appends to `out`, releases the page. 0, or -1 with `err` and nothing appended. */
+int page_finish(struct page *page, struct buf *out, struct err *err);
+
+/* The emptied element, to which the caller adds nodes; never NULL. */
+xmlNode *page_draw(struct scope *scope, const char *name);
+
+struct rows *page_rows(struct scope *scope, const char *name);
+struct scope *page_row(struct rows *rows);
+
+/* Rows that hold one text each: `name` is the row, and its only mark is data-fill="text". */
+void page_texts(struct scope *scope, const char *name, const char **text, size_t n);
+
+void page_if(struct scope *scope, const char *name, bool keep);
+
+/* Sets an attribute of the element that carries the mark `name`, of any kind; name NULL: of the row's own element. */
+void page_attribute(struct scope *scope, const char *name, const char *attribute, const char *value);
+
+#endif

@@ -1,0 +1,89 @@
+#include "render/palette.h"
+
+#include <string.h>
+
+#define SOLID(name, colour, ink)                                                                                       \
+	{                                                                                                              \
+		name, colour, colour, ink, NULL, false                                                                 \
+	}
+#define STRIPED(name, colour)                                                                                          \
+	{                                                                                                              \
+		name, "url(#" name ")", colour, "#111", NULL, true                                                     \
+	}
+
+static const struct swatch causes[CAUSE_COUNT] = {
+	[CAUSE_HOST_CODE] = SOLID("host-code", "#d55e00", "#111"),
+	[CAUSE_HOST_BLOCKED] = SOLID("host-blocked", "#e69f00", "#111"),
+	[CAUSE_HANDOVER] = STRIPED("handover", "#e69f00"),
+	[CAUSE_SYNC_RETURN] = SOLID("sync-return", "#cc79a7", "#111"),
+	[CAUSE_COPY_API] = SOLID("copy-api", "#56b4e9", "#111"),
+	[CAUSE_LAUNCH_API] = SOLID("launch-api", "#f0e442", "#111"),
+	[CAUSE_ALLOC] = SOLID("alloc", "#009e73", "#111"),
+	[CAUSE_MODULE_LOAD] = STRIPED("module-load", "#009e73"),
+	[CAUSE_OTHER_API] = STRIPED("other-api", "#b8ab00"),
+	[CAUSE_PROFILER] = STRIPED("profiler", "#777777"),
+	[CAUSE_LAUNCH_LATENCY] = STRIPED("launch-latency", "#0072b2"),
+	[CAUSE_DISPATCH] = SOLID("dispatch", "#0072b2", "#fff"),
+	[CAUSE_DEPENDENCY] = SOLID("dependency", "#882255", "#fff"),
+	[CAUSE_MANAGED_MEMORY] = STRIPED("managed-memory", "#56b4e9"),
+	[CAUSE_OTHER_PROCESS] = STRIPED("other-process", "#882255"),
+	[CAUSE_UNATTRIBUTED] = SOLID("unattributed", "#999999", "#111"),
+};
+
+static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {
+	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#b4bfca", "#b4bfca", "#111", "GPU compute", false},
+	[SHADE_COMM - CAUSE_COUNT] = {"comm", "url(#comm)", "#5b6b7b", "#111", "communication", true},
+	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#7d8b99", "#7d8b99", "#111", "copies", false},
+	[SHADE_IDLE - CAUSE_COUNT] = {"idle", "#eeb490", "#eeb490", "#111", "GPU idle", false},
+	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false},
+	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false},
+};
+
+const struct swatch *palette(int which)
+{
+	return which < CAUSE_COUNT ? &causes[which] : &shades[which - CAUSE_COUNT];
+}
+
+int palette_of_call(enum call_class class)
+{
+	static const enum cause cause[] = {
+		[CALL_OTHER] = CAUSE_OTHER_API,  [CALL_LAUNCH] = CAUSE_LAUNCH_API, [CALL_COPY] = CAUSE_COPY_API,
+		[CALL_SYNC] = CAUSE_SYNC_RETURN, [CALL_ALLOC] = CAUSE_ALLOC,       [CALL_MODULE] = CAUSE_MODULE_LOAD};
+	return (int)cause[class];
+}
+
+int palette_of_op(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_COMM:
+		return SHADE_COMM;
+	case OP_COPY:
+	case OP_MEMSET:
+		return SHADE_COPY;
+	case OP_KERNEL:
+	case OP_GRAPH:
+		break;
+	}
+	return SHADE_COMPUTE;
+}
+
+int palette_of_part(const char *part)
+{
+	static const char idle[] = "idle: ";
+	if (strcmp(part, "compute") == 0)
+		return SHADE_COMPUTE;
+	if (strcmp(part, "comm_exposed") == 0)
+		return SHADE_COMM;
+	if (strcmp(part, "copy_exposed") == 0)
+		return SHADE_COPY;
+	if (strncmp(part, idle, sizeof idle - 1) != 0)
+		return SHADE_IDLE;
+	part += sizeof idle - 1;
+	for (int c = 0; c < CAUSE_COUNT; c++) {
+		const char *name = cause_name((enum cause)c);
+		size_t n = strlen(name);
+		if (strncmp(part, name, n) == 0 && (part[n] == 0 || part[n] == ' '))
+			return c;
+	}
+	return SHADE_IDLE;
+}

@@ -1,0 +1,38 @@
+/* One colour, and where colours run out a pattern, for each thing that a picture shows; the same in every picture.
+ * Based on Okabe and Ito's palette, which colour-blind readers can tell apart (https://jfly.uni-koeln.de/color/). The
+ * GPU's work is grey, so that the eye lands on the gaps. Colours are presentation attributes, so pictures keep them
+ * without CSS; the classes let a style sheet change the grey ones for a dark page. */
+#ifndef GAPLINE_RENDER_PALETTE_H
+#define GAPLINE_RENDER_PALETTE_H
+
+#include "analyse/analysis.h"
+
+struct swatch {
+	const char *class; /* for CSS; also the id of the pattern */
+	const char *fill;  /* the presentation attribute: a colour, or "url(#…)" */
+	const char *colour;
+	const char *ink;   /* for text on it */
+	const char *label; /* in a legend */
+	bool striped;
+};
+
+enum shade {
+	SHADE_COMPUTE = CAUSE_COUNT,
+	SHADE_COMM,
+	SHADE_COPY,
+	SHADE_IDLE,
+	SHADE_PHASE_A,
+	SHADE_PHASE_B,
+	SHADE_COUNT
+};
+
+/* `which`: an enum cause or an enum shade. */
+const struct swatch *palette(int which);
+
+int palette_of_call(enum call_class class); /* the cause that idle time inside such a call gets */
+int palette_of_op(enum op_kind kind);
+
+/* The swatch that fits a part of the waterfall: "compute", "idle: host_code in data_load"; SHADE_IDLE if none does. */
+int palette_of_part(const char *part);
+
+#endif

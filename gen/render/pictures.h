@@ -1,0 +1,22 @@
+/* The smaller pictures of the report. */
+#ifndef GAPLINE_RENDER_PICTURES_H
+#define GAPLINE_RENDER_PICTURES_H
+
+#include "render/svg.h"
+
+/* From the baseline's step to the fixed one's; parts too small to see are folded into one bar. */
+void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
+const char *waterfall_label(struct arena *arena, const char *part);
+
+/* The distribution of both sides' periods on one scale, and each side's periods in order. */
+void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* Two bars, before above after, for a table's cell; `most` is the longest of the table. */
+void bars_draw(xmlNode *parent, double before, double after, double most);
+
+/* A square in a swatch's colour, for a table's cell. */
+void key_draw(xmlNode *parent, int which);
+
+#endif

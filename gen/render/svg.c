@@ -1,0 +1,192 @@
+#include "render/svg.h"
+
+#include "render/format.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FONT "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif"
+
+static xmlNode *element(xmlNode *parent, const char *name)
+{
+	return xmlNewChild(parent, NULL, (const xmlChar *)name, NULL);
+}
+
+static void text_node(xmlNode *node, const char *text)
+{
+	xmlAddChild(node, xmlNewDocText(node->doc, (const xmlChar *)text));
+}
+
+void svg_attribute(xmlNode *node, const char *name, const char *value)
+{
+	xmlSetProp(node, (const xmlChar *)name, (const xmlChar *)value);
+}
+
+/* A hundredth of a pixel is more than a screen shows; zeros at the end only cost bytes. */
+void svg_number(xmlNode *node, const char *name, double value)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%.2f", value);
+	char *end = text + strlen(text);
+	while (end[-1] == '0')
+		*--end = 0;
+	if (end[-1] == '.')
+		end[-1] = 0;
+	svg_attribute(node, name, strcmp(text, "-0") == 0 ? "0" : text);
+}
+
+void svg_hover(xmlNode *node, const char *text)
+{
+	text_node(element(node, "title"), text);
+}
+
+void svg_resize(xmlNode *svg, double width, double height)
+{
+	char box[80];
+	snprintf(box, sizeof box, "0 0 %g %g", ceil(width), ceil(height));
+	svg_attribute(svg, "viewBox", box);
+	svg_number(svg, "width", ceil(width));
+	svg_number(svg, "height", ceil(height));
+}
+
+xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description)
+{
+	xmlNode *svg = element(parent, "svg");
+	svg_resize(svg, width, height);
+	svg_attribute(svg, "font-family", FONT);
+	svg_number(svg, "font-size", SVG_TEXT);
+	if (title) {
+		svg_attribute(svg, "role", "img");
+		svg_hover(svg, title);
+		text_node(element(svg, "desc"), description);
+	} else {
+		svg_attribute(svg, "aria-hidden", "true");
+	}
+	return svg;
+}
+
+xmlNode *svg_group(xmlNode *parent, const char *class)
+{
+	xmlNode *g = element(parent, "g");
+	if (class)
+		svg_attribute(g, "class", class);
+	return g;
+}
+
+xmlNode *svg_swatch(xmlNode *parent, int which)
+{
+	const struct swatch *swatch = palette(which);
+	xmlNode *g = svg_group(parent, swatch->class);
+	svg_attribute(g, "fill", swatch->fill);
+	return g;
+}
+
+xmlNode *svg_strokes(xmlNode *parent, const char *class, const char *colour, double width, const char *dash)
+{
+	xmlNode *g = svg_group(parent, class);
+	svg_attribute(g, "fill", "none");
+	svg_attribute(g, "stroke", colour);
+	svg_number(g, "stroke-width", width);
+	if (dash)
+		svg_attribute(g, "stroke-dasharray", dash);
+	return g;
+}
+
+xmlNode *svg_rect(xmlNode *parent, double x, double y, double width, double height, const char *hover)
+{
+	xmlNode *rect = element(parent, "rect");
+	svg_number(rect, "x", x);
+	svg_number(rect, "y", y);
+	svg_number(rect, "width", width > 0 ? width : 0);
+	svg_number(rect, "height", height > 0 ? height : 0);
+	if (hover)
+		svg_hover(rect, hover);
+	return rect;
+}
+
+xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2)
+{
+	xmlNode *line = element(parent, "line");
+	svg_number(line, "x1", x1);
+	svg_number(line, "y1", y1);
+	svg_number(line, "x2", x2);
+	svg_number(line, "y2", y2);
+	return line;
+}
+
+xmlNode *svg_path(xmlNode *parent, const char *d)
+{
+	xmlNode *path = element(parent, "path");
+	svg_attribute(path, "d", d);
+	return path;
+}
+
+xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const char *text)
+{
+	xmlNode *node = element(parent, "text");
+	svg_number(node, "x", x);
+	svg_number(node, "y", y);
+	if (anchor != ANCHOR_START)
+		svg_attribute(node, "text-anchor", anchor == ANCHOR_MIDDLE ? "middle" : "end");
+	text_node(node, text);
+	return node;
+}
+
+void svg_patterns(xmlNode *svg)
+{
+	xmlNode *defs = element(svg, "defs");
+	for (int which = 0; which < SHADE_COUNT; which++) {
+		const struct swatch *swatch = palette(which);
+		if (!swatch->striped)
+			continue;
+		xmlNode *pattern = element(defs, "pattern");
+		svg_attribute(pattern, "id", swatch->class);
+		svg_attribute(pattern, "patternUnits", "userSpaceOnUse");
+		svg_number(pattern, "width", 6);
+		svg_number(pattern, "height", 6);
+		svg_attribute(pattern, "patternTransform", "rotate(45)");
+		svg_attribute(svg_rect(pattern, 0, 0, 6, 6, NULL), "fill", "#fff");
+		svg_attribute(svg_rect(pattern, 0, 0, 3.6, 6, NULL), "fill", swatch->colour);
+	}
+}
+
+double svg_text_width(const char *text)
+{
+	return 6.6 * format_length(text);
+}
+
+const char *svg_fit(struct arena *arena, const char *text, double width)
+{
+	if (svg_text_width(text) <= width)
+		return text;
+	return width >= 7 * 6.6 ? format_name(arena, text, (unsigned)(width / 6.6)) : "";
+}
+
+double svg_legend(xmlNode *parent, double x, double y, double width, const int *which)
+{
+	xmlNode *text = svg_group(parent, "ink");
+	svg_attribute(text, "fill", "#333");
+	double left = x, top = y;
+	for (; *which >= 0; which++) {
+		const struct swatch *swatch = palette(*which);
+		const char *label = swatch->label ? swatch->label : cause_label((enum cause) * which);
+		double room = 18 + svg_text_width(label) + 14;
+		if (left > x && left + room > x + width) {
+			left = x;
+			top += 19;
+		}
+		svg_rect(svg_swatch(parent, *which), left, top, 12, 12, NULL);
+		svg_text(text, left + 17, top + 10, ANCHOR_START, label);
+		left += room;
+	}
+	return top - y + 19;
+}
+
+double svg_tick(double length, int most)
+{
+	double tick = 1;
+	for (int i = 0; length / tick > most; i++)
+		tick *= i % 3 == 1 ? 2.5 : 2;
+	return tick;
+}

@@ -1,0 +1,55 @@
+/* Pictures as trees of SVG elements in a page. Everything that gives meaning is a presentation attribute, so that it
+ * stays where a server forbids style sheets. Lengths are in the picture's own units, about a pixel each. */
+#ifndef GAPLINE_RENDER_SVG_H
+#define GAPLINE_RENDER_SVG_H
+
+#include "render/palette.h"
+
+#include <libxml/tree.h>
+
+enum { SVG_TEXT = 12 }; /* font size of labels */
+
+enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
+
+/* An <svg> of `width` by `height` in `parent`; `title` and `description` say to a screen reader what it shows; NULL
+ * title: decoration beside text that says the same. */
+xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description);
+
+/* Changes the height of a picture, for one whose content decides. */
+void svg_resize(xmlNode *svg, double width, double height);
+
+/* A <g> with a class; NULL: without. */
+xmlNode *svg_group(xmlNode *parent, const char *class);
+
+/* A <g> in a swatch's colour. */
+xmlNode *svg_swatch(xmlNode *parent, int which);
+
+/* A <g> for lines: no fill. `dash`: NULL or as in stroke-dasharray. */
+xmlNode *svg_strokes(xmlNode *parent, const char *class, const char *colour, double width, const char *dash);
+
+/* `hover` becomes a <title>; NULL: none. */
+xmlNode *svg_rect(xmlNode *parent, double x, double y, double width, double height, const char *hover);
+xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2);
+xmlNode *svg_path(xmlNode *parent, const char *d);
+xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const char *text);
+
+void svg_attribute(xmlNode *node, const char *name, const char *value);
+void svg_number(xmlNode *node, const char *name, double value);
+void svg_hover(xmlNode *node, const char *text);
+
+/* The <defs> with the stripes of every striped swatch; once in a document. */
+void svg_patterns(xmlNode *svg);
+
+/* The width of a text in labels' size: an estimate that errs on the wide side. */
+double svg_text_width(const char *text);
+
+/* As much of `text` as fits into `width`; "" when that is not worth it. */
+const char *svg_fit(struct arena *arena, const char *text, double width);
+
+/* A legend: swatches with labels beside them, wrapped at `width`. `which` ends with −1. Returns the height used. */
+double svg_legend(xmlNode *parent, double x, double y, double width, const int *which);
+
+/* Times that make a good axis: the least of 1, 2, 5 × 10^n ns that gives at most `most` ticks over `length`. */
+double svg_tick(double length, int most);
+
+#endif

@@ -1,0 +1,19 @@
+/* The report's tables: both sides joined, before, after and change. Long tables end with a row that holds the exact sum
+ * of what they leave out. */
+#ifndef GAPLINE_RENDER_TABLES_H
+#define GAPLINE_RENDER_TABLES_H
+
+#include "analyse/analysis.h"
+#include "render/format.h"
+#include "render/page.h"
+
+void tables_waterfall(const struct analysis *analysis, struct unit unit, struct page *page);
+void tables_budget(const struct analysis *analysis, struct unit unit, struct page *page);
+void tables_phases(const struct analysis *analysis, struct unit unit, struct page *page);
+void tables_idle(const struct analysis *analysis, struct unit unit, struct page *page);
+void tables_work(const struct analysis *analysis, struct unit unit, struct page *page); /* kernels, API, copies */
+
+/* A change's cell: text, and a class for its direction. */
+void tables_change(struct scope *scope, const char *name, const char *text, double change);
+
+#endif

@@ -1,0 +1,264 @@
+/* The verdict and one profile's summary for a terminal or a CI log: at most 100 columns, no control characters but the
+ * colours that were asked for. */
+#include "render/format.h"
+#include "render/render.h"
+#include "render/view.h"
+#include "render/words.h"
+
+#include <string.h>
+
+enum { COLUMNS = 100, MARGIN = 2, LABEL = 12, TOP = 10 };
+
+struct terminal {
+	const struct analysis *a;
+	struct arena arena;
+	struct buf *out;
+	bool colour;
+};
+
+enum ink { INK_BOLD, INK_MUTED, INK_GOOD, INK_BAD, INK_DOUBT };
+
+/* Text of a profile is harmless already; this is the last line of defence for what comes from elsewhere. */
+static void put(struct terminal *t, const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)text[i];
+		bool c1 = c == 0xC2 && i + 1 < n && (unsigned char)text[i + 1] < 0xA0;
+		if (c < 0x20 || c == 0x7F || c1) {
+			buf_add(t->out, "?", 1);
+			i += c1;
+		} else {
+			buf_add(t->out, text + i, 1);
+		}
+	}
+}
+
+static void put_ink(struct terminal *t, enum ink ink, const char *text)
+{
+	static const char *const code[] = {[INK_BOLD] = "\033[1m",
+	                                   [INK_MUTED] = "\033[2m",
+	                                   [INK_GOOD] = "\033[1;32m",
+	                                   [INK_BAD] = "\033[1;31m",
+	                                   [INK_DOUBT] = "\033[1;33m"};
+	if (t->colour)
+		buf_text(t->out, code[ink]);
+	put(t, text, strlen(text));
+	if (t->colour)
+		buf_text(t->out, "\033[0m");
+}
+
+static void pad(struct terminal *t, int n)
+{
+	for (; n > 0; n--)
+		buf_add(t->out, " ", 1);
+}
+
+static void end_line(struct terminal *t)
+{
+	buf_add(t->out, "\n", 1);
+}
+
+/* Writes words from column `at` on; further lines start at `indent`. Ends the line. */
+static void put_wrapped(struct terminal *t, unsigned at, unsigned indent, const char *text)
+{
+	bool first = true;
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		const char *word = arena_copy(&t->arena, text, n);
+		unsigned width = format_length(word);
+		if (width > COLUMNS - indent)
+			word = format_name(&t->arena, word, COLUMNS - indent);
+		width = format_length(word);
+		if (!first && at + 1 + width > COLUMNS) {
+			end_line(t);
+			pad(t, (int)indent);
+			at = indent;
+			first = true;
+		}
+		if (!first) {
+			pad(t, 1);
+			at++;
+		}
+		put(t, word, strlen(word));
+		at += width;
+		first = false;
+		text += n + (text[n] == ' ');
+	}
+	end_line(t);
+}
+
+static void put_fact(struct terminal *t, const char *label, const char *text)
+{
+	if (!*text)
+		return;
+	pad(t, MARGIN);
+	put_ink(t, INK_MUTED, label);
+	pad(t, LABEL - (int)format_length(label));
+	put_wrapped(t, MARGIN + LABEL, MARGIN + LABEL, text);
+}
+
+static void put_facts(struct terminal *t, const char *label, const char **text, size_t n)
+{
+	for (size_t i = 0; i < n && i < TOP; i++)
+		put_fact(t, i ? "" : label, text[i]);
+	if (n > TOP)
+		put_fact(t, "", arena_format(&t->arena, "and %zu more", n - TOP));
+}
+
+void render_verdict(const struct analysis *a, bool colour, struct buf *out)
+{
+	static const enum ink ink[] = {[VERDICT_INCONCLUSIVE] = INK_DOUBT,
+	                               [VERDICT_FASTER] = INK_GOOD,
+	                               [VERDICT_SLOWER] = INK_BAD,
+	                               [VERDICT_UNCHANGED] = INK_BOLD};
+	struct terminal t = {.a = a, .out = out, .colour = colour};
+	const struct verdict *v = &a->verdict;
+	put_ink(&t, ink[v->result], words_result(a));
+	put_ink(&t, INK_BOLD, arena_format(&t.arena, " %s", format_times(&t.arena, v->speedup, v->speedup)));
+	const char *interval = arena_format(&t.arena, ", %s", words_interval(a, &t.arena));
+	put(&t, interval, strlen(interval));
+	end_line(&t);
+	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
+	         words_pair(&t.arena, a->side[0].period_trimmed, a->side[1].period_trimmed));
+	put_fact(&t, "why", words_change(a, &t.arena));
+	put_fact(&t, "diagnosis", a->diagnosis == DIAGNOSIS_NONE ? "" : words_diagnosis(a, &t.arena));
+	put_fact(&t, "same work", words_comparable(a));
+	put_facts(&t, "", a->differences, a->n_differences);
+	put_facts(&t, "know this", v->reasons, v->n_reasons);
+	put_fact(&t, "needed", words_more(a, &t.arena));
+	put_fact(&t, "gate", words_gate(a, &t.arena));
+	arena_release(&t.arena);
+}
+
+/* ---- one profile ---- */
+
+static void put_heading(struct terminal *t, const char *text, struct unit unit)
+{
+	end_line(t);
+	put_ink(t, INK_BOLD, text);
+	const char *rest = arena_format(&t->arena, ", %s a %s", unit.name, view_unit(&t->a->side[0]));
+	put(t, rest, strlen(rest));
+	end_line(t);
+}
+
+/* A number to the right of its column, then a share of the step if `of` is not 0, then a text. */
+static void put_row(struct terminal *t, struct unit unit, double ns, double of, const char *text)
+{
+	const char *number = format_number(&t->arena, unit, ns);
+	const char *share = of > 0 ? format_share(&t->arena, ns / of) : "";
+	pad(t, MARGIN + 10 - (int)format_length(number));
+	put(t, number, strlen(number));
+	pad(t, 9 - (int)format_length(share));
+	put_ink(t, INK_MUTED, share);
+	pad(t, 2);
+	const char *fitting = format_name(&t->arena, text, COLUMNS - MARGIN - 21);
+	put(t, fitting, strlen(fitting));
+	end_line(t);
+}
+
+/* The rows that a list leaves out, with their exact sum. */
+static void put_rest(struct terminal *t, struct unit unit, uint32_t n, double ns, double of)
+{
+	if (n > TOP)
+		put_row(t, unit, ns, of, arena_format(&t->arena, "and %u more", n - TOP));
+}
+
+static void put_budget(struct terminal *t, const struct side *s, struct unit unit)
+{
+	const struct budget *b = &s->budget;
+	put_heading(t, s->n_devices > 1 ? "Budget, mean over GPUs" : "Budget", unit);
+	put_row(t, unit, b->compute, b->period, "GPU compute");
+	put_row(t, unit, b->comm_exposed, b->period, "communication not overlapped");
+	put_row(t, unit, b->copy_exposed, b->period, "copies not overlapped");
+	put_row(t, unit, b->idle, b->period, "GPU idle");
+	put_row(t, unit, b->period, b->period, "all, the mean");
+
+	double rest = 0;
+	put_heading(t, "Why the GPU was idle", unit);
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		const struct idle_row *row = &b->rows[i];
+		if (i >= TOP) {
+			rest += row->per_step;
+			continue;
+		}
+		const char *call =
+			row->call ? arena_format(&t->arena, " (%s)", names_text(t->a->names, row->call)) : "";
+		put_row(t, unit, row->per_step, b->period,
+		        arena_format(&t->arena, "%s%s in %s", cause_label(row->cause), call,
+		                     view_phase(t->a, row->phase)));
+	}
+	put_rest(t, unit, b->n_rows, rest, b->period);
+}
+
+static void put_work(struct terminal *t, const struct side *s, struct unit unit)
+{
+	double rest = 0;
+	put_heading(t, "Phases by cost", unit);
+	for (uint32_t i = 0; i < s->n_phases; i++) {
+		if (i < TOP)
+			put_row(t, unit, s->phases[i].cost, s->budget.period, view_phase(t->a, s->phases[i].name));
+		else
+			rest += s->phases[i].cost;
+	}
+	put_rest(t, unit, s->n_phases, rest, s->budget.period);
+
+	rest = 0;
+	put_heading(t, "Kernels", unit);
+	for (uint32_t i = 0; i < s->n_kernels; i++) {
+		if (i < TOP)
+			put_row(t, unit, s->kernels[i].per_step, s->budget.period,
+			        arena_format(&t->arena, "%s\xC3\x97 %s",
+			                     format_count(&t->arena, s->kernels[i].instances),
+			                     names_text(t->a->names, s->kernels[i].name)));
+		else
+			rest += s->kernels[i].per_step;
+	}
+	put_rest(t, unit, s->n_kernels, rest, s->budget.period);
+}
+
+static void put_findings(struct terminal *t)
+{
+	if (!t->a->n_findings)
+		return;
+	end_line(t);
+	put_ink(t, INK_BOLD, "Findings");
+	end_line(t);
+	for (uint32_t i = 0; i < t->a->n_findings; i++) {
+		const struct finding *f = &t->a->findings[i];
+		pad(t, MARGIN);
+		put_ink(t, INK_DOUBT, f->title);
+		end_line(t);
+		pad(t, 2 * MARGIN);
+		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, f->text);
+		pad(t, 2 * MARGIN);
+		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, f->advice);
+	}
+}
+
+void render_side(const struct analysis *a, bool colour, struct buf *out)
+{
+	struct terminal t = {.a = a, .out = out, .colour = colour};
+	const struct side *s = &a->side[0];
+	struct unit unit = format_unit(s->period_trimmed);
+	put_ink(&t, INK_BOLD, format_name(&t.arena, s->runs[0].file, COLUMNS));
+	end_line(&t);
+	if (s->steps_found) {
+		put_fact(&t, "a step",
+		         arena_format(&t.arena, "%s, the trimmed mean of %s", format_time(&t.arena, s->period_trimmed),
+		                      format_plural(&t.arena, (int64_t)s->measured, "period", "periods")));
+		put_fact(&t, "steps",
+		         arena_format(&t.arena, "%zu ranges named %s, %zu left out as warm-up", s->runs[0].n_steps,
+		                      format_name(&t.arena, names_text(a->names, s->step_name), 60),
+		                      s->runs[0].warmup));
+	} else {
+		put_fact(&t, "run", format_time(&t.arena, s->period_trimmed));
+		put_fact(&t, "steps", "none found: times are for the whole run");
+	}
+	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
+		put_fact(&t, d ? "" : "GPU", names_text(a->names, s->devices[d].name));
+	put_facts(&t, "know this", s->notes, s->n_notes);
+	put_budget(&t, s, unit);
+	put_work(&t, s, unit);
+	put_findings(&t);
+	arena_release(&t.arena);
+}

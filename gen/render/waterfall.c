@@ -1,0 +1,122 @@
+#include "render/pictures.h"
+
+#include "render/format.h"
+#include "render/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 1200, LEFT = 300, RIGHT = 110, ROW = 26, BAR = 18, MOST_BARS = 9 };
+
+struct bar {
+	const char *label;
+	double from, to;
+	int which; /* palette; −1: a whole step */
+};
+
+const char *waterfall_label(struct arena *arena, const char *part)
+{
+	static const char *const words[][2] = {{"compute", "GPU compute"},
+	                                       {"comm_exposed", "communication not overlapped"},
+	                                       {"copy_exposed", "copies not overlapped"},
+	                                       {"unusual_steps", "unusual steps (trimmed \xE2\x88\x92 mean)"}};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(part, words[i][0]) == 0)
+			return words[i][1];
+	int which = palette_of_part(part);
+	if (which >= CAUSE_COUNT)
+		return part;
+	const char *rest = part + strlen("idle: ") + strlen(cause_name((enum cause)which));
+	if (strcmp(rest, " in (between phases)") == 0)
+		rest = " between phases";
+	return arena_format(arena, "idle, %s%s", cause_label((enum cause)which), rest);
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct waterfall_part *const *x = a, *const *y = b;
+	double d = fabs((*y)->delta) - fabs((*x)->delta);
+	return d > 0 ? 1 : d < 0 ? -1 : strcmp((*x)->part, (*y)->part);
+}
+
+static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct bar *bars)
+{
+	const struct waterfall_part **parts = ARENA_NEW(arena, a->n_waterfall, const struct waterfall_part *);
+	for (uint32_t i = 0; i < a->n_waterfall; i++)
+		parts[i] = &a->waterfall[i];
+	qsort(parts, a->n_waterfall, sizeof *parts, by_change);
+
+	double at = a->side[0].period_trimmed, end = a->side[1].period_trimmed, least = fmax(at, end) * 0.004;
+	uint32_t n = 0, i = 0;
+	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
+	for (; i < a->n_waterfall && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
+		bars[n++] = (struct bar){waterfall_label(arena, parts[i]->part), at, at + parts[i]->delta,
+		                         palette_of_part(parts[i]->part)};
+		at += parts[i]->delta;
+	}
+	if (i < a->n_waterfall)
+		bars[n++] = (struct bar){format_plural(arena, a->n_waterfall - i, "smaller part", "smaller parts"), at,
+		                         end, SHADE_COMPUTE};
+	bars[n++] = (struct bar){a->side[1].label, 0, end, -1};
+	return n;
+}
+
+void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+{
+	struct bar bars[MOST_BARS + 3];
+	uint32_t n = make_bars(a, arena, bars);
+	double most = 0, least = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		most = fmax(most, fmax(bars[i].from, bars[i].to));
+		least = fmin(least, fmin(bars[i].from, bars[i].to));
+	}
+	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
+	double px = most > least ? (WIDTH - LEFT - RIGHT) / (most - least) : 0;
+	xmlNode *svg = svg_picture(parent, WIDTH, n * ROW + 6, "The way from the baseline's step to the fixed one's",
+	                           "Each bar starts where the one above ends; the table below has every number.");
+	xmlNode *ink = svg_group(svg, "ink"), *links = svg_strokes(svg, "grid", "#c3cad1", 1, NULL);
+	svg_attribute(ink, "fill", "#222");
+	for (uint32_t i = 0; i < n; i++) {
+		const struct bar *b = &bars[i];
+		bool whole = b->which < 0;
+		double y = i * ROW + 4, low = fmin(b->from, b->to), high = fmax(b->from, b->to);
+		double x = LEFT + (low - least) * px, width = fmax((high - low) * px, 1.5);
+		xmlNode *group = whole ? svg_group(svg, i ? "after" : "before") : svg_swatch(svg, b->which);
+		if (whole)
+			svg_attribute(group, "fill", i ? "#0b6e7d" : "#5c6773");
+		svg_rect(group, x, y, width, BAR, NULL);
+		xmlNode *label = svg_text(ink, LEFT - 10, y + 13, ANCHOR_END, svg_fit(arena, b->label, LEFT - 14));
+		xmlNode *value = svg_text(ink, x + width + 6, y + 13, ANCHOR_START,
+		                          arena_format(arena, "%s %s",
+		                                       whole ? format_number(arena, unit, b->to)
+		                                             : format_change(arena, unit, b->to - b->from),
+		                                       unit.name));
+		if (whole) {
+			svg_attribute(label, "font-weight", "bold");
+			svg_attribute(value, "font-weight", "bold");
+		}
+		if (i + 1 < n) {
+			double edge = LEFT + (b->to - least) * px;
+			svg_line(links, edge, y + BAR, edge, y + ROW);
+		}
+	}
+}
+
+void bars_draw(xmlNode *parent, double before, double after, double most)
+{
+	enum { CELL = 150, HALF = 8 };
+	double px = most > 0 ? CELL / most : 0;
+	xmlNode *svg = svg_picture(parent, CELL, 2 * HALF + 2, NULL, NULL);
+	xmlNode *first = svg_group(svg, "before"), *second = svg_group(svg, "after");
+	svg_attribute(first, "fill", "#5c6773");
+	svg_attribute(second, "fill", "#0b6e7d");
+	svg_rect(first, 0, 0, before > 0 ? fmax(before * px, 1) : 0, HALF, NULL);
+	svg_rect(second, 0, HALF + 2, after > 0 ? fmax(after * px, 1) : 0, HALF, NULL);
+}
+
+void key_draw(xmlNode *parent, int which)
+{
+	xmlNode *svg = svg_picture(parent, 12, 12, NULL, NULL);
+	svg_rect(svg_swatch(svg, which), 0, 0, 12, 12, NULL);
+}

@@ -1,0 +1,156 @@
+#include "render/words.h"
+
+#include "render/format.h"
+#include "render/view.h"
+
+#include <math.h>
+
+#define ARROW "\xE2\x86\x92"
+
+const char *words_result(const struct analysis *a)
+{
+	static const char *const word[] = {[VERDICT_INCONCLUSIVE] = "Inconclusive",
+	                                   [VERDICT_FASTER] = "Faster",
+	                                   [VERDICT_SLOWER] = "Slower",
+	                                   [VERDICT_UNCHANGED] = "Unchanged"};
+	return word[a->verdict.result];
+}
+
+const char *words_pair(struct arena *arena, double before, double after)
+{
+	struct unit unit = format_unit(fmax(fabs(before), fabs(after)));
+	return arena_format(arena, "%s " ARROW " %s %s", format_number(arena, unit, before),
+	                    format_number(arena, unit, after), unit.name);
+}
+
+static const char *range(const struct analysis *a, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	return arena_format(arena, "%s to %s", format_times(arena, v->lo, v->speedup),
+	                    format_times(arena, v->hi, v->speedup));
+}
+
+const char *words_interval(const struct analysis *a, struct arena *arena)
+{
+	if (!a->verdict.has_interval)
+		return "too little data for an interval";
+	return arena_format(arena, "95 %% interval %s", range(a, arena));
+}
+
+const char *words_verdict(const struct analysis *a, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	const char *speedup = format_times(arena, v->speedup, v->speedup);
+	const char *periods =
+		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].period_trimmed, a->side[1].period_trimmed),
+	                     view_unit(&a->side[0]));
+	const char *sure = v->has_interval ? arena_format(arena, ", 95 %% sure of %s", range(a, arena)) : "";
+	switch (v->result) {
+	case VERDICT_FASTER:
+		return arena_format(arena, "%s faster: %s%s.", speedup, periods, sure);
+	case VERDICT_SLOWER:
+		return arena_format(arena, "Slower: %s, a speedup of %s%s.", periods, speedup, sure);
+	case VERDICT_UNCHANGED:
+		return arena_format(arena,
+		                    "Unchanged: %s; a speedup of %s%s, is within the 2 %% that count as the same.",
+		                    periods, speedup, sure);
+	case VERDICT_INCONCLUSIVE:
+		break;
+	}
+	return arena_format(arena,
+	                    "Inconclusive: %s, a speedup of %s%s, does not prove a difference or that there is none.",
+	                    periods, speedup, sure);
+}
+
+/* ---- what changed most ---- */
+
+struct change {
+	const char *what;
+	double before, after;
+};
+
+static void consider(struct change *best, double sign, const char *what, double before, double after)
+{
+	if (sign * (before - after) > sign * (best->before - best->after)) {
+		best->what = what;
+		best->before = before;
+		best->after = after;
+	}
+}
+
+static double idle_of(const struct budget *b, const struct idle_row *like)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < b->n_rows; i++)
+		if (b->rows[i].cause == like->cause && b->rows[i].phase == like->phase)
+			sum += b->rows[i].per_step;
+	return sum;
+}
+
+const char *words_change(const struct analysis *a, struct arena *arena)
+{
+	if (a->verdict.result != VERDICT_FASTER && a->verdict.result != VERDICT_SLOWER)
+		return "";
+	double sign = a->verdict.result == VERDICT_FASTER ? 1 : -1;
+	const struct budget *b = &a->side[0].budget, *f = &a->side[1].budget;
+	struct change best = {NULL, 0, 0};
+	consider(&best, sign, "GPU compute", b->compute, f->compute);
+	consider(&best, sign, "communication not overlapped with compute", b->comm_exposed, f->comm_exposed);
+	consider(&best, sign, "copies not overlapped with compute", b->copy_exposed, f->copy_exposed);
+	for (int side = 0; side < 2; side++)
+		for (uint32_t i = 0; i < a->side[side].budget.n_rows; i++) {
+			const struct idle_row *row = &a->side[side].budget.rows[i];
+			const char *what = arena_format(arena, "GPU idle for %s %s", cause_label(row->cause),
+			                                view_in_phase(a, row->phase, arena));
+			consider(&best, sign, what, idle_of(b, row), idle_of(f, row));
+		}
+	if (!best.what)
+		return "";
+	return arena_format(arena, "Largest change: %s, %s a %s.", best.what,
+	                    words_pair(arena, best.before, best.after), view_unit(&a->side[0]));
+}
+
+const char *words_more(const struct analysis *a, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	const char *steps =
+		v->more_steps > 0 ? arena_format(arena, "%lld measured steps a side", (long long)v->more_steps) : "";
+	const char *runs = v->more_runs > 0 ? arena_format(arena, "%lld runs a side", (long long)v->more_runs) : "";
+	if (!*steps && !*runs)
+		return "";
+	return arena_format(arena, "It would take at least about %s%s%s.", steps, *steps && *runs ? ", or " : "", runs);
+}
+
+const char *words_gate(const struct analysis *a, struct arena *arena)
+{
+	enum gate gate = view_gate(a);
+	if (gate == GATE_NONE)
+		return "";
+	const char *asked = "";
+	if (a->options.min_speedup > 0)
+		asked = arena_format(arena, ", at least %s", format_times(arena, a->options.min_speedup, 2));
+	if (a->options.max_regression >= 0)
+		asked = arena_format(arena, "%s, at most %g %% slower", asked, a->options.max_regression);
+	if (a->require_comparable)
+		asked = arena_format(arena, "%s, the same work", asked);
+	return arena_format(arena, "%s (asked for: %s)", view_gate_name(gate), *asked ? asked + 2 : "nothing");
+}
+
+const char *words_comparable(const struct analysis *a)
+{
+	return a->comparable ? "yes, both sides did the same work" : "no, the two sides did different work";
+}
+
+const char *words_diagnosis(const struct analysis *a, struct arena *arena)
+{
+	static const char *const head[] = {[DIAGNOSIS_NONE] = "",
+	                                   [DIAGNOSIS_CONFIRMED] = "confirmed",
+	                                   [DIAGNOSIS_PARTLY] = "confirmed in part, slower than promised",
+	                                   [DIAGNOSIS_EXCEEDED] =
+	                                           "faster than promised, so something else changed too"};
+	if (a->diagnosis == DIAGNOSIS_NONE)
+		return "nothing that was found in the baseline was resolved";
+	return arena_format(arena, "%s: the resolved findings promised a mean %s of %s, measured %s",
+	                    head[a->diagnosis], view_unit(&a->side[1]), format_time(arena, a->combined_ceiling),
+	                    format_time(arena, a->measured));
+}

@@ -1,0 +1,29 @@
+/* The verdict in sentences, for a page and for a terminal alike. All results are arena texts in plain UTF-8. */
+#ifndef GAPLINE_RENDER_WORDS_H
+#define GAPLINE_RENDER_WORDS_H
+
+#include "analyse/analysis.h"
+
+const char *words_result(const struct analysis *analysis); /* "Faster" */
+
+/* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % sure of 2.22× to 2.38×." */
+const char *words_verdict(const struct analysis *analysis, struct arena *arena);
+
+/* "95 % interval 2.22× to 2.38×", or why there is none. */
+const char *words_interval(const struct analysis *analysis, struct arena *arena);
+
+/* The part of the step that changed most in the verdict's direction: "GPU idle for host code in data_load: 31.04 -> 0
+ * ms a step"; "" when there is no direction. */
+const char *words_change(const struct analysis *analysis, struct arena *arena);
+
+/* What an inconclusive result would take: "At least about 40 measured steps a side would be needed."; "" if nothing. */
+const char *words_more(const struct analysis *analysis, struct arena *arena);
+
+const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */
+const char *words_comparable(const struct analysis *analysis);
+const char *words_diagnosis(const struct analysis *analysis, struct arena *arena);
+
+/* "31.04 -> 0.02 ms": both in the unit that fits the larger one, with an arrow U+2192. */
+const char *words_pair(struct arena *arena, double before, double after);
+
+#endif
