@@ -1,0 +1,96 @@
+#include "cmd/cmd.h"
+
+#include "base/output.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct cmd cmd_table[] = {
+	{"report", "two profiles -> report and verdict", cmd_report},
+	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
+	{0},
+};
+
+#define STATUS_DONE "0  done, and any gate asked for is passed"
+#define STATUS_USAGE "2  wrong usage, or an output cannot be written"
+#define STATUS_PROFILE "3  a profile cannot be read, or holds nothing to judge"
+
+const char *const cmd_gate_statuses[] = {
+	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROFILE, "4  inconclusive while a gate was asked for",
+	NULL,
+};
+const char *const cmd_plain_statuses[] = {"0  done", STATUS_USAGE, STATUS_PROFILE, NULL};
+
+const char *const cmd_colours[] = {"auto", "always", "never", NULL};
+
+bool cmd_use_colour(int colour, int fd)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+	if (colour != COLOUR_AUTO)
+		return colour == COLOUR_ALWAYS;
+	return !(no_colour && *no_colour) && term && strcmp(term, "dumb") && isatty(fd);
+}
+
+const char *cmd_harmless(struct arena *arena, const char *text)
+{
+	size_t n = strlen(text);
+	char *copy = arena_copy(arena, text, n);
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)copy[i];
+		bool c1 = c == 0xc2 && (unsigned char)copy[i + 1] >= 0x80 && (unsigned char)copy[i + 1] < 0xa0;
+		if (c < 0x20 || c == 0x7f)
+			copy[i] = '?';
+		else if (c1)
+			copy[i] = copy[i + 1] = '?';
+	}
+	return copy;
+}
+
+int cmd_fail(enum cmd_status status, const struct err *err)
+{
+	struct arena arena = {0};
+	fprintf(stderr, "gapline: %s\n", cmd_harmless(&arena, err->text));
+	arena_release(&arena);
+	return status;
+}
+
+int cmd_misuse(const struct opt_usage *usage, const struct err *err)
+{
+	struct buf lines = {0};
+	cmd_fail(CMD_WRONG_USAGE, err);
+	opt_usage_lines(usage, &lines);
+	fprintf(stderr, "%sSee '%s --help'.\n", lines.data, usage->name);
+	buf_release(&lines);
+	return CMD_WRONG_USAGE;
+}
+
+int cmd_print(const char *bytes, size_t n)
+{
+	struct err err;
+	struct output out;
+	int status = CMD_DONE;
+	if (output_prepare(&out, "-", &err))
+		status = cmd_fail(CMD_WRONG_USAGE, &err);
+	out.bytes = bytes;
+	out.n = n;
+	if (!status && output_write(&out, 1, &err))
+		status = cmd_fail(CMD_WRONG_USAGE, &err);
+	output_release(&out);
+	return status;
+}
+
+int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands)
+{
+	struct err err;
+	struct buf help = {0};
+	int rc = opt_parse(usage, argc, argv, arena, operands, &err);
+	if (!rc)
+		return -1;
+	if (rc < 0)
+		return cmd_misuse(usage, &err);
+	opt_help(usage, &help);
+	rc = cmd_print(help.data, help.n);
+	buf_release(&help);
+	return rc;
+}

@@ -1,0 +1,59 @@
+/* Commands: a row in cmd_table and a file cmd_NAME.c each. The only place that prints errors and chooses exit
+ * statuses. Every command has the same shape: values in locals, an option table, cmd_options, the work with `goto out`,
+ * one clean-up. */
+#ifndef GAPLINE_CMD_CMD_H
+#define GAPLINE_CMD_CMD_H
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/opt.h"
+#include "trace/trace.h"
+
+#include <stdio.h>
+
+enum cmd_status {
+	CMD_DONE = 0, /* any gate asked for is passed */
+	CMD_GATE_NOT_MET = 1,
+	CMD_WRONG_USAGE = 2, /* also: an output cannot be written */
+	CMD_BAD_PROFILE = 3, /* cannot be read, or holds nothing to judge */
+	CMD_INCONCLUSIVE = 4 /* a gate was asked for */
+};
+
+struct cmd {
+	const char *name, *summary;
+	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an enum cmd_status */
+};
+
+/* Ends with a row without a name. */
+extern const struct cmd cmd_table[];
+
+int cmd_report(int argc, char **argv);
+int cmd_show(int argc, char **argv);
+
+/* The exit statuses as --help prints them; the lines of a command without gates leave out 1 and 4. */
+extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[];
+
+/* "auto", "always", "never": for an OPT_CHOICE; the value is an enum cmd_colour. */
+enum cmd_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };
+extern const char *const cmd_colours[];
+
+/* Whether to colour what goes to `fd`. COLOUR_AUTO: on a terminal, unless NO_COLOR is set and not empty
+ * (no-color.org) or TERM is dumb. */
+bool cmd_use_colour(int colour, int fd);
+
+/* Parses; prints --help or the error itself. -1: go on; else the status to end with. */
+int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands);
+
+/* Prints "gapline: text" on stderr and returns `status`. */
+int cmd_fail(enum cmd_status status, const struct err *err);
+
+/* The same for a mistake in the arguments, with the way to the help. */
+int cmd_misuse(const struct opt_usage *usage, const struct err *err);
+
+/* `bytes` to standard output; 0, or CMD_WRONG_USAGE after printing the error. */
+int cmd_print(const char *bytes, size_t n);
+
+/* `text` for one line of a terminal: control characters, which a file name may hold, are replaced by '?'. */
+const char *cmd_harmless(struct arena *arena, const char *text);
+
+#endif

@@ -1,0 +1,86 @@
+/* gapline show: one profile on the terminal. */
+#include "analyse/analyse.h"
+#include "cmd/cmd.h"
+#include "cmd/inputs.h"
+#include "render/render.h"
+
+#include <unistd.h>
+
+struct show {
+	struct analyse_options analysis;
+	int colour;
+	bool quiet;
+	struct arena arena;
+	struct names names;
+};
+
+static const char *const arguments[] = {"[OPTIONS] PROFILE", NULL};
+
+static const char *const examples[] = {
+	"gapline show run.sqlite",
+	"gapline show run.sqlite.gz --step train_step --warmup 5",
+	"gapline show run.sqlite --color always | less -R",
+	NULL,
+};
+
+static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
+			    "time, phases, kernels and findings. A profile is an nsys SQLite export, plain or gzipped.";
+
+static int show(struct show *s, const struct opt_list *operands)
+{
+	struct err err;
+	struct inputs inputs;
+	struct progress progress;
+	struct analysis analysis;
+	int status = inputs_find(&inputs, "profile", operands, &s->arena, &err);
+	if (status)
+		return cmd_fail(status, &err);
+	if (inputs.n != 1) {
+		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs.n);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	progress_init(&progress, s->quiet, inputs.n);
+	names_init(&s->names, &s->arena);
+	if (inputs_read(&inputs, &s->names, &s->arena, &progress, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
+	struct analyse_run run = {&inputs.item[0].trace, inputs.item[0].path};
+	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, &analysis, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	struct buf text = {0};
+	render_side(&analysis, cmd_use_colour(s->colour, STDOUT_FILENO), &text);
+	status = cmd_print(text.data, text.n);
+	buf_release(&text);
+	return status;
+}
+
+int cmd_show(int argc, char **argv)
+{
+	struct show s = {.analysis = {.warmup = -1, .max_regression = -1}};
+	struct opt options[] = {
+		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step (default: found automatically)",
+	         .text = &s.analysis.step},
+		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
+	         .whole = &s.analysis.warmup, .max = 1e9},
+		{OPT_FLAG, 'q', "quiet", NULL, "no progress while reading", .flag = &s.quiet},
+		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
+	         .choice = &s.colour, .choices = cmd_colours},
+	};
+	const struct opt_usage usage = {
+		"gapline show", arguments,         about, options, sizeof options / sizeof *options,
+		examples,       cmd_plain_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &s.arena, &operands);
+	if (status < 0 && operands.n == 1)
+		status = show(&s, &operands);
+	else if (status < 0) {
+		if (operands.n)
+			err_set(&err, "one profile is wanted, and %zu are given; 'gapline report' compares two",
+			        operands.n);
+		else
+			err_set(&err, "a profile is needed");
+		status = cmd_misuse(&usage, &err);
+	}
+	arena_release(&s.arena);
+	return status;
+}

@@ -1,0 +1,41 @@
+/* The profiles of a side, as the command line names them: files, folders, patterns. */
+#ifndef GAPLINE_CMD_INPUTS_H
+#define GAPLINE_CMD_INPUTS_H
+
+#include "cmd/cmd.h"
+
+#include <sys/stat.h>
+
+struct input {
+	const char *path;
+	struct stat file;
+	struct trace trace; /* filled by inputs_read */
+};
+
+struct inputs {
+	const char *side; /* "baseline", for messages */
+	struct input *item;
+	size_t n;
+};
+
+/* Finds the files that `given` stands for, in the order given; those of a folder or a pattern sorted by name:
+ *  - a file (anything that can be opened and is no folder);
+ *  - a folder: all its regular files that begin like a profile, without going deeper and without hidden files;
+ *  - else, where nothing has that name, a pattern of glob(3).
+ * CMD_DONE; CMD_BAD_PROFILE when something is missing or a folder or pattern holds nothing; CMD_WRONG_USAGE when a file
+ * is named twice: the same run counted twice would pass for a repeat. `err` is filled then. */
+int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
+                struct err *err);
+
+/* Progress on stderr while files are read: a line that is rewritten, and gone at the end. */
+struct progress {
+	bool on;
+	size_t done, of;
+};
+void progress_init(struct progress *progress, bool quiet, size_t of);
+
+/* Reads every profile. 0, or -1 with `err`. */
+int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
+                struct err *err);
+
+#endif
