@@ -1,4 +1,85 @@
-int main(void)
+#include "base/opt.h"
+#include "cmd/cmd.h"
+
+#include <string.h>
+
+static void add_general_help(struct buf *out)
 {
-	return 2;
+	buf_text(out, "usage: gapline COMMAND [OPTIONS] ...\n"
+	              "       gapline help [COMMAND]\n"
+	              "       gapline --version\n"
+	              "\n"
+	              "Takes two profiles of a CUDA workload, before and after a fix, and says where the\n"
+	              "time went, why the GPU waited, whether the fix worked and how sure that is.\n"
+	              "\n"
+	              "commands:\n");
+	for (const struct cmd *c = cmd_table; c->name; c++)
+		buf_format(out, "  %-10s %s\n", c->name, c->summary);
+	buf_text(out, "\n"
+	              "example:\n"
+	              "  gapline report baseline.sqlite fixed.sqlite -o report.html\n"
+	              "\n"
+	              "'gapline help COMMAND' tells its options and the exit statuses.\n");
+}
+
+static int general_help(void)
+{
+	struct buf help = {0};
+	add_general_help(&help);
+	int status = cmd_print(help.data, help.n);
+	buf_release(&help);
+	return status;
+}
+
+static const struct cmd *cmd_find(const char *name)
+{
+	for (const struct cmd *c = cmd_table; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	struct err err;
+	const struct cmd *c = cmd_table;
+	while (c->name && !opt_near(name, c->name))
+		c++;
+	if (c->name)
+		err_set(&err, "there is no command '%s'; did you mean %s?", name, c->name);
+	else
+		err_set(&err, "there is no command '%s'; 'gapline help' lists them", name);
+	return cmd_fail(CMD_WRONG_USAGE, &err);
+}
+
+static int help(int argc, char **argv)
+{
+	if (argc < 2)
+		return general_help();
+	const struct cmd *c = cmd_find(argv[1]);
+	char *ask[] = {argv[1], (char[]){"--help"}, NULL};
+	return c ? c->run(2, ask) : unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		struct err err;
+		struct buf text = {0};
+		err_set(&err, "a command is needed");
+		cmd_fail(CMD_WRONG_USAGE, &err);
+		add_general_help(&text);
+		fputs(text.data, stderr);
+		buf_release(&text);
+		return CMD_WRONG_USAGE;
+	}
+	const char *name = argv[1];
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		return general_help();
+	if (!strcmp(name, "help"))
+		return help(argc - 1, argv + 1);
+	if (!strcmp(name, "--version"))
+		return cmd_print("gapline " GAPLINE_VERSION "\n", sizeof "gapline " GAPLINE_VERSION);
+	const struct cmd *c = cmd_find(name);
+	return c ? c->run(argc - 1, argv + 1) : unknown_command(name);
 }

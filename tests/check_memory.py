@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Runs the command and the unit tests under valgrind: no leak, no invalid or undefined byte, on good input and on bad.
+
+    check_memory.py GAPLINE TESTS_FOLDER
+
+Status 77 when valgrind is not installed or the command is built with a sanitizer, which does the same in its own way.
+"""
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import check_cli
+
+VALGRIND = ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all"]
+VALGRIND += ["--error-exitcode=99"]
+SLOW = "simulation"  # tests of this name take minutes without valgrind; others run the same functions
+
+COMMANDS = [  # arguments, exit status
+    ("report base.sqlite fixed.sqlite -o report.html --json out.json", 0),
+    ("report base.sqlite.gz other-work.sqlite --min-speedup 1.2 --require-comparable --json -", 1),
+    ("report base.sqlite short.sqlite --min-speedup 1.05", 4),
+    ("report --baseline runs/base-* --fixed fixed-runs --json out.json", 0),
+    ("report no-steps.sqlite no-steps.sqlite -o report.html", 0),
+    ("report base.sqlite fixed.sqlite --step nothing", 2),
+    ("report base.sqlite damaged.sqlite", 3),
+    ("report cut.sqlite base.sqlite", 3),
+    ("report base.sqlite notes.txt", 3),
+    ("report base.sqlite no-gpu.sqlite", 3),
+    ("report base.sqlite fixed.sqlite -o - --json -", 2),
+    ("report base.sqlite --min-sped 2", 2),
+    ("show base.sqlite --color always", 0),
+    ("show no-steps.sqlite", 0),
+    ("help report", 0),
+]
+
+
+def main():
+    gapline, tests = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    if not shutil.which("valgrind"):
+        print("valgrind is not installed: memory is not checked")
+        sys.exit(77)
+    if b"__asan_init" in gapline.read_bytes():
+        print("built with a sanitizer: valgrind is for the other build")
+        sys.exit(77)
+    runs = [([str(gapline), *words.split()], status) for words, status in COMMANDS]
+    runs += [([str(t)], 0) for t in sorted(tests.glob("test_*")) if t.is_file() and SLOW not in t.name]
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="gapline-memory-") as made:
+        folder = pathlib.Path(made)
+        check_cli.make_profiles(folder)
+        for command, status in runs:
+            done = subprocess.run(VALGRIND + command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+            allowed = (status, 77) if not status else (status,)
+            if done.returncode not in allowed:
+                failed += 1
+                print(f"{' '.join(command)}: status {done.returncode}, expected {status}")
+                print(done.stderr.decode("utf-8", "replace")[-4000:])
+    print(f"{len(runs)} programs under valgrind, {failed} with errors")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
