@@ -28,7 +28,7 @@ def make_profiles(folder):
         tiny_profile.write(folder / name, **how)
 
     make("base.sqlite")
-    make("fixed.sqlite", load=50_000, seed=2)  # period about 563 instead of 913 us
+    make("fixed.sqlite", load=50_000, seed=2)  # a period of about 561 instead of 911 us
     make("twin.sqlite", seed=3)  # the baseline's program again
     make("other-work.sqlite", load=50_000, more_kernels=5, seed=4)
     make("short.sqlite", steps=9, load=300_000, jitter=300_000, seed=5)
