@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
 #include "render/render.h"
+#include "render/view.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -140,9 +141,16 @@ static int print_verdict(const struct report *r, const struct analysis *analysis
 
 static int gate_status(const struct analysis *analysis)
 {
-	if (analysis->verdict.gate == GATE_FAILED || (analysis->require_comparable && !analysis->comparable))
+	switch (view_gate(analysis)) {
+	case GATE_FAILED:
 		return CMD_GATE_NOT_MET;
-	return analysis->verdict.gate == GATE_INCONCLUSIVE ? CMD_INCONCLUSIVE : CMD_DONE;
+	case GATE_INCONCLUSIVE:
+		return CMD_INCONCLUSIVE;
+	case GATE_NONE:
+	case GATE_PASSED:
+		break;
+	}
+	return CMD_DONE;
 }
 
 static int compare(struct report *r)
