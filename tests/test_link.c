@@ -163,8 +163,10 @@ static void check(struct made *m)
 		unlaunched += expect == TRACE_NONE && !(op_flags[was] & OPF_MANAGED);
 		if (expect != TRACE_NONE && op_kind[was] == OP_COPY && op_copy[was] == COPY_D2H) {
 			const char *name = names_text(&m->names, c->name[expect]);
-			if ((op_flags[was] & OPF_PAGEABLE) || strcmp(name, "cudaMemcpy") == 0)
-				blocks[expect] = strcmp(name, "cudaLaunchKernel") != 0;
+			if (strcmp(name, "cudaLaunchKernel") != 0) /* 1: waits, 2: and counts as a synchronisation */
+				blocks[expect] = strcmp(name, "cudaMemcpy") == 0                    ? 2
+				                 : (op_flags[was] & OPF_PAGEABLE) || blocks[expect] ? 1
+				                                                                    : 0;
 		}
 		if (i > 0) {
 			int64_t x[] = {o->device[i - 1], o->start[i - 1], o->end[i - 1], o->launch[i - 1]};
@@ -185,7 +187,8 @@ static void check(struct made *m)
 	}
 	for (size_t i = 0; i < n_calls; i++) {
 		size_t was = (size_t)(c->end[i] - c->start[i]);
-		assert_int_equal(c->class[i], blocks[i] ? CALL_SYNC : call_class[was]);
+		assert_int_equal(c->class[i], blocks[i] == 2 ? CALL_SYNC : call_class[was]);
+		assert_int_equal(c->waits[i], blocks[i] || call_class[was] == CALL_SYNC);
 	}
 	void *const all[] = {op_id,     op_device,   op_flags,   op_kind,    op_copy, op_start, call_id,
 	                     call_name, call_thread, call_start, call_class, seen,    blocks,   first};

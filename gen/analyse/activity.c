@@ -2,10 +2,11 @@
 
 #include "analyse/flatten.h"
 
-/* Values of the `doing` track: cause + 1 in the low bits; for operating-system calls also their class and name. */
+/* Values of the `doing` track: cause + 1 in the low bits; for operating-system calls also their class and name; for
+ * CUDA calls, in place of the class, whether they wait. */
 enum { CAUSE_BITS = 5, CLASS_BITS = 3, NAME_SHIFT = CAUSE_BITS + CLASS_BITS };
 
-static uint32_t pack(enum cause cause, enum os_class class, uint32_t name)
+static uint32_t pack(enum cause cause, uint32_t class, uint32_t name)
 {
 	if (name >> (32 - NAME_SHIFT))
 		name = 0;
@@ -18,6 +19,12 @@ static enum cause value_cause(uint32_t value)
 static enum os_class value_class(uint32_t value)
 {
 	return (enum os_class)(value >> CAUSE_BITS & ((1u << CLASS_BITS) - 1));
+}
+static bool value_waits(uint32_t value)
+{
+	enum cause cause = value_cause(value);
+	return cause == CAUSE_HOST_BLOCKED || cause == CAUSE_SYNC_RETURN ||
+	       (cause == CAUSE_COPY_API && value_class(value));
 }
 static uint32_t value_name(uint32_t value)
 {
@@ -40,6 +47,7 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 	*a = (struct activity){.trace = trace, .fold = fold, .steps = steps, .arena = arena};
 	a->doing = ARENA_NEW(arena, trace->n_threads, struct track);
 	a->phases = ARENA_NEW(arena, trace->n_threads, struct track);
+	a->waits = ARENA_NEW(arena, trace->n_threads, struct track);
 	a->launches = ARENA_NEW(arena, trace->n_threads, bool);
 	for (size_t i = 0; i < trace->ops.n; i++)
 		if (trace->ops.launch[i] != TRACE_NONE)
@@ -96,7 +104,7 @@ static struct track *doing_of(struct activity *a, uint32_t thread)
 		} else if (call <= os) {
 			enum call_class class = t->calls.class[c];
 			layers[n++] = (struct layer){call, t->calls.end[c], call_meaning[class].rank,
-			                             pack(call_meaning[class].cause, 0, 0)};
+			                             pack(call_meaning[class].cause, t->calls.waits[c], 0)};
 			c++;
 		} else {
 			layers[n++] =
@@ -131,10 +139,27 @@ uint32_t track_find(struct track *track, int64_t t)
 	return track->hint = low;
 }
 
-enum cause activity_at(struct activity *a, uint32_t thread, int64_t t)
+enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
 {
-	struct track *track = doing_of(a, thread);
-	return value_cause(track->value[track_find(track, t)]);
+	struct track *track = &a->waits[thread];
+	if (!track->n) {
+		const struct trace_calls *calls = &a->trace->calls;
+		uint32_t first = a->trace->first_call[thread], last = a->trace->first_call[thread + 1];
+		struct arena scratch = {0};
+		size_t n = 0;
+		for (uint32_t c = first; c < last; c++)
+			n += calls->waits[c];
+		struct layer *layers = ARENA_NEW(&scratch, n, struct layer);
+		n = 0;
+		for (uint32_t c = first; c < last; c++)
+			if (calls->waits[c]) {
+				enum wait wait = calls->class[c] == CALL_SYNC ? WAIT_SYNC : WAIT_COPY;
+				layers[n++] = (struct layer){calls->start[c], calls->end[c], wait == WAIT_COPY, wait};
+			}
+		track->n = flatten(layers, n, a->arena, &track->start, &track->value);
+		arena_release(&scratch);
+	}
+	return (enum wait)track->value[track_find(track, t)];
 }
 
 /* ---- phases ---- */
@@ -246,7 +271,8 @@ static void visit_phases(struct walk *w, int64_t start, int64_t end, uint32_t va
 			phase = own->value[i];
 			until = track_end(own, i, until);
 		}
-		struct doing stretch = {.start = start, .end = until, .cause = cause, .phase = phase};
+		struct doing stretch = {
+			.start = start, .end = until, .cause = cause, .phase = phase, .waits = value_waits(value)};
 		if (cause == CAUSE_HOST_BLOCKED) {
 			stretch.call = value_name(value);
 			stretch.mutex = value_class(value) == OS_MUTEX;

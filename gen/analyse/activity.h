@@ -22,10 +22,15 @@ struct activity {
 	struct arena *arena;
 	struct track *doing;      /* by thread; n = 0: not made yet. Values: see below */
 	struct track *phases;     /* by thread */
+	struct track *waits;      /* by thread: 0 no waiting call is open, else enum wait */
 	bool *launches;           /* by thread: it launched at least one GPU op */
 	uint32_t *launchers;      /* the launching threads, by process, the step thread first */
 	uint32_t *first_launcher; /* of process p: launchers [first_launcher[p], first_launcher[p + 1]) */
 };
+
+/* Whether a call that waits for the GPU is open: by an asynchronous copy that blocks all the same, or by a
+ * synchronising call, which is what the launch-latency rule asks for. */
+enum wait { WAIT_NONE, WAIT_COPY, WAIT_SYNC };
 
 /* One stretch of a thread's time. */
 struct doing {
@@ -33,6 +38,7 @@ struct doing {
 	enum cause cause;
 	uint32_t call;  /* CAUSE_HOST_BLOCKED: name of the OS call, else 0 */
 	bool mutex;     /* … which waits for a lock */
+	bool waits;     /* the thread waits: in such a call, or in an OS call */
 	uint32_t phase; /* normalised name, 0: none */
 };
 
@@ -44,8 +50,8 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 void activity_walk(struct activity *a, uint32_t thread, int64_t start, int64_t end,
                    void (*visit)(void *context, const struct doing *stretch), void *context);
 
-/* What the thread itself does at `t`, without looking at threads that it waits for. */
-enum cause activity_at(struct activity *a, uint32_t thread, int64_t t);
+/* The strongest wait that is open on the thread itself at `t`, whatever else is open too. */
+enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t);
 
 /* Phase of an instant on a thread: a normalised name, 0 for none. */
 uint32_t activity_phase(struct activity *a, uint32_t thread, int64_t t);

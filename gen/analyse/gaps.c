@@ -118,13 +118,13 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 	}
 	uint32_t launch = t->ops.launch[gap->next], thread = t->calls.thread[launch];
 	int64_t l1 = t->calls.end[launch], r = g1 - l1;
-	bool in_sync = activity_at(&run->activity, thread, g0) == CAUSE_SYNC_RETURN;
-	enum opened opened = in_sync ? OPENED_SYNC : l1 <= g0 ? OPENED_WAITING : OPENED_DRY;
+	enum wait wait = activity_wait_at(&run->activity, thread, g0);
+	enum opened opened = l1 <= g0 ? OPENED_WAITING : wait ? OPENED_SYNC : OPENED_DRY;
 	rest.phase = run->phases[run->op_phase[gap->next]];
 
 	if (r <= 0) { /* started before its call returned */
 		activity_walk(&run->activity, thread, g0, g1, emit_shifted, &w);
-	} else if (r <= device->limit && in_sync) { /* came late, after a synchronisation */
+	} else if (r <= device->limit && wait == WAIT_SYNC) { /* came late, after a synchronisation */
 		int64_t until = l1 > g0 ? l1 : g0;
 		activity_walk(&run->activity, thread, g0, until, emit_shifted, &w);
 		rest.start = until;
@@ -200,8 +200,7 @@ void device_charge(struct run *run, struct device_run *d, const struct intervals
 		struct cell_key key = {.opened = gap_walk(run, d, gap, others, collect, &pieces)};
 		key.blocked = key.opened == OPENED_SYNC;
 		for (size_t k = 0; k < pieces.n; k++)
-			key.blocked = key.blocked || pieces.piece[k].cause == CAUSE_SYNC_RETURN ||
-			              pieces.piece[k].cause == CAUSE_HOST_BLOCKED;
+			key.blocked = key.blocked || pieces.piece[k].waits;
 		key.input = gap->next != TRACE_NONE && run->trace->ops.kind[gap->next] == OP_COPY &&
 		            run->trace->ops.copy[gap->next] == COPY_H2D;
 		for (size_t k = 0; k < pieces.n; k++) {

@@ -342,8 +342,7 @@ struct host_work {
 static void add_host_work(void *context, const struct doing *stretch)
 {
 	struct host_work *w = context;
-	if (stretch->cause != CAUSE_SYNC_RETURN && stretch->cause != CAUSE_HOST_BLOCKED &&
-	    stretch->cause != CAUSE_HANDOVER)
+	if (!stretch->waits)
 		w->ns += (double)(stretch->end - stretch->start);
 }
 

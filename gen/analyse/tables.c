@@ -156,11 +156,11 @@ static void add_calls(struct tables *b, const struct run *run)
 				a->class = class;
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
-			b->side->sync_calls += class == CALL_SYNC ? b->weight : 0;
+			b->side->sync_calls += t->calls.waits[i] ? b->weight : 0;
 			if (!launches)
 				continue;
 			b->facts->launch_calls += class == CALL_LAUNCH ? b->weight : 0;
-			b->facts->blocking_syncs += class == CALL_SYNC ? b->weight : 0;
+			b->facts->blocking_syncs += t->calls.waits[i] ? b->weight : 0;
 			b->facts->alloc_calls += class == CALL_ALLOC ? b->weight : 0;
 			b->facts->module_calls += class == CALL_MODULE ? b->weight : 0;
 		}

@@ -203,14 +203,16 @@ static void sort_ops(struct linker *l)
 	}
 }
 
-/* A read-back makes the host wait when its host side is pageable (the driver stages it) or the call is synchronous by
- * its name. Such a call synchronises, whatever it is called (DESIGN 3). */
-static void mark_blocking_copies(struct linker *l)
+/* A read-back makes the host wait when the call is synchronous by its name, and also when its host side is pageable,
+ * because then the driver stages it. The first kind synchronises by intent and counts as such; the second stays a copy
+ * call that waits. */
+static void mark_waits(struct linker *l)
 {
 	enum { UNKNOWN, RETURNS, BLOCKS };
 	struct trace *t = l->trace;
 	const struct trace_ops *o = &t->ops;
 	uint8_t *blocks = ARENA_NEW(l->arena, t->names->n, uint8_t);
+	t->calls.waits = ARENA_NEW(l->arena, t->calls.n, uint8_t);
 	for (size_t i = 0; i < o->n; i++) {
 		if (o->kind[i] != OP_COPY || o->launch[i] == TRACE_NONE)
 			continue;
@@ -221,9 +223,14 @@ static void mark_blocking_copies(struct linker *l)
 			continue;
 		if (blocks[name] == UNKNOWN)
 			blocks[name] = classify_call_blocks(names_text(t->names, name)) ? BLOCKS : RETURNS;
-		if ((o->flags[i] & OPF_PAGEABLE) || blocks[name] == BLOCKS)
+		if (blocks[name] == BLOCKS)
 			t->calls.class[call] = CALL_SYNC;
+		else if (o->flags[i] & OPF_PAGEABLE)
+			t->calls.waits[call] = 1;
 	}
+	for (size_t i = 0; i < t->calls.n; i++)
+		if (t->calls.class[i] == CALL_SYNC)
+			t->calls.waits[i] = 1;
 }
 
 void trace_link(struct trace *trace, struct arena *arena)
@@ -232,5 +239,5 @@ void trace_link(struct trace *trace, struct arena *arena)
 	sort_host_rows(&l);
 	join_ops(&l);
 	sort_ops(&l);
-	mark_blocking_copies(&l);
+	mark_waits(&l);
 }

@@ -76,8 +76,11 @@ struct trace_calls {
 	uint32_t *name;   /* without version suffix: cudaLaunchKernel, not cudaLaunchKernel_v7000 */
 	uint32_t *thread; /* index into trace.threads */
 	uint32_t *correlation;
-	uint8_t *class; /* enum call_class; trace_link makes it CALL_SYNC for copies that block: a device-to-host
-	                 * copy from or to pageable memory, or by a call that is synchronous by its name */
+	uint8_t *class; /* enum call_class; trace_link makes it CALL_SYNC for device-to-host copies whose call is
+	                 * synchronous by its name */
+	uint8_t *
+		waits; /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
+	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };
