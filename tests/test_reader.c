@@ -340,7 +340,9 @@ static void rows_that_make_no_sense_are_counted(void **state)
 		"UPDATE k SET deviceId = -1; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
 		"UPDATE k SET deviceId = 0, streamId = 4294967296; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
 		"FROM k;"
-		"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = -1;"
+		"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = -1; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 1 << "
+	        "60 WHERE"
+		" copyKind = 11;"
 		"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = 'cudaFree' WHERE start = 1200;"
 		"INSERT INTO NVTX_EVENTS(start, end, eventType, text) VALUES (50, 40, 59, 'backwards');"
 		"INSERT INTO OSRT_API VALUES (50, 40, 27, 281476654432358, 10, 0, 0, 0)");
@@ -356,6 +358,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
 		{"CUPTI_ACTIVITY_KIND_KERNEL", "has an impossible timestamp", 1},
 		{"CUPTI_ACTIVITY_KIND_KERNEL", "holds a value of the wrong type", 3},
 		{"CUPTI_ACTIVITY_KIND_KERNEL", "has an impossible device or stream", 2},
+		{"CUPTI_ACTIVITY_KIND_MEMCPY", "has an impossible size", 1},
 		{"CUPTI_ACTIVITY_KIND_MEMSET", "has an impossible size", 1},
 		{"NVTX_EVENTS", "ends before it starts", 1},
 		{"OSRT_API", "ends before it starts", 1},
@@ -367,7 +370,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
 		assert_string_equal(t->dropped[i].reason, want[i].reason);
 		assert_int_equal(t->dropped[i].rows, want[i].rows);
 	}
-	assert_int_equal(t->ops.n, 5); /* the six of events.sql without the memset */
+	assert_int_equal(t->ops.n, 4); /* the six of events.sql without the memset and a copy */
 	assert_int_equal(t->calls.n, 3);
 	assert_int_equal(t->ranges.n, 4);
 }

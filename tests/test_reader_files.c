@@ -367,6 +367,22 @@ static void damaged_pages_are_errors(void **state)
 	REFUSED(s, broken, "is damaged in its schema");
 }
 
+/* An index that somebody added is not needed, so that its damage does not matter. */
+static void damaged_indexes_are_not_used(void **state)
+{
+	struct support *s = *state;
+	const char *path = big_profile(s);
+	support_run(path,
+	            "CREATE INDEX helper ON CUPTI_ACTIVITY_KIND_RUNTIME(start, end, globalTid, correlationId, nameId,"
+	            " eventClass)");
+	size_t n;
+	unsigned char *data = support_load(s, path, &n);
+	memset(data + (size_t)(root_page(path, "helper") - 1) * PAGE, 0xFF, PAGE);
+	support_write(path, data, n);
+	assert_int_equal(support_read(s, path), 0);
+	assert_int_equal(s->trace.calls.n, 4 + 20000);
+}
+
 static void truncated_files_are_errors(void **state)
 {
 	struct support *s = *state;
@@ -445,6 +461,7 @@ int main(void)
 		TEST(rows_only_in_a_wal_file_stay_there),
 		TEST(odd_file_names),
 		TEST(damaged_pages_are_errors),
+		TEST(damaged_indexes_are_not_used),
 		TEST(truncated_files_are_errors),
 		TEST(endless_tables_are_errors),
 		TEST(huge_rowids_cost_nothing),
