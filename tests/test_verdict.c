@@ -273,7 +273,10 @@ static void floors_of_several_runs(void **unused)
 		const struct verdict *v = judge(p);
 		assert_int_equal(v->series[0][1].cut, 2);
 		assert_int_equal(v->result, more ? VERDICT_FASTER : VERDICT_INCONCLUSIVE);
-		assert_true(says(v, "The first 3 steps of the baseline are left out as warm-up"));
+		assert_int_equal(v->more_steps, more ? 0 : 20);
+		assert_int_equal(v->more_runs, 0);
+		assert_true(
+			says(v, "The first 3 steps of a typical run of the baseline are left out as warm-up (found"));
 	}
 }
 
@@ -307,6 +310,13 @@ static void one_run_against_several(void **unused)
 	assert_true(v->one_run);
 	assert_int_equal(v->result, VERDICT_FASTER);
 	assert_true(says(v, "Only one run of the baseline"));
+	/* 5 % apart that is too little, and what it takes is runs: k = 2 (h / ln S)² times the three there are */
+	for (int i = 0; i < 30; i++)
+		p->period[0][0][i] = 1070000000000;
+	v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(v->more_steps, 0);
+	assert_int_equal(v->more_runs, (int)ceil(6 * pow(v->half_width / (log(1.07) - mean), 2)));
 }
 
 /* ---- runs without steps ---- */

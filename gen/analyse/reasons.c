@@ -31,13 +31,13 @@ static const char *percent(struct arena *arena, double ln)
 
 static const char *floor_text(const struct evidence *e)
 {
-	return e->floor == LN_FLOOR_SHORT ? "10 %" : "3 %";
+	return e->floor > LN_FLOOR_ONE ? "10 %" : "3 %";
 }
 
 static void say_steps_needed(struct list *list, const struct evidence *e, int64_t steps)
 {
-	SAY(list, "At least about %lld steps a side would be needed (measured: %zu and %zu).", (long long)steps,
-	    e->m[0], e->m[1]);
+	SAY(list, "At least about %lld steps %s would be needed (measured: %zu and %zu).", (long long)steps,
+	    e->runs[0] > 1 || e->runs[1] > 1 ? "a run" : "a side", e->m[0], e->m[1]);
 }
 
 static void say_runs_needed(struct list *list, const struct evidence *e, int64_t runs)
@@ -51,7 +51,7 @@ static void say_plan(struct list *list, const struct evidence *e)
 	const struct verdict *v = list->verdict;
 	if (v->more_steps > 0)
 		say_steps_needed(list, e, v->more_steps);
-	else if (v->one_run && e->steps)
+	else if (verdict_wants_steps(e, v))
 		SAY(list,
 		    "More steps would not settle it, as one run a side must show more than 3 %%: repeat with "
 		    "--baseline/--fixed, at least about %lld runs a side.",
@@ -67,9 +67,8 @@ static void say_too_little(struct list *list, const struct evidence *e)
 {
 	if (e->stepped[0] != e->stepped[1]) {
 		SAY(list,
-		    "Steps were found in %s only, so there is nothing to compare: name the range that is one step on "
-		    "both "
-		    "sides with --step.",
+		    "Steps were found in %s only, so there is nothing to compare: name with --step the range "
+		    "that is one step on both sides.",
 		    SIDE[e->stepped[1]]);
 	} else if (e->empty) {
 		int i = e->m[0] == 0 ? 0 : 1;
@@ -77,14 +76,14 @@ static void say_too_little(struct list *list, const struct evidence *e)
 		    SHORT_STEPS);
 	} else if (e->steps) {
 		SAY(list,
-		    "Too few steps to say how sure the speedup is (measured: %zu in %s, %zu in %s): capture at least "
-		    "about "
-		    "%d steps a side.",
+		    "Too few steps to say how sure the speedup is (measured: %zu in %s, %zu in %s): capture at "
+		    "least about %d steps a side.",
 		    e->m[0], SIDE[0], e->m[1], SIDE[1], SHORT_STEPS);
 	} else {
 		SAY(list,
-		    "Without steps a whole run is one measurement, and there are %zu of %s and %zu of %s: repeat with "
-		    "--baseline/--fixed, at least %d runs a side, or name the range that is one step with --step.",
+		    "Without steps a whole run is one measurement, and there are %zu of %s and %zu of %s: repeat "
+		    "with --baseline/--fixed, at least %d runs a side, or name the range that is one step with "
+		    "--step.",
 		    e->runs[0], SIDE[0], e->runs[1], SIDE[1], SPAN_RUNS);
 	}
 }
@@ -101,9 +100,8 @@ static void say_result(struct list *list, const struct evidence *e)
 	const struct verdict *v = list->verdict;
 	const char *where = v->speedup > 1 ? "above" : "below";
 	if (v->result == VERDICT_UNCHANGED) {
-		say(list,
-		    "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, it is "
-		    "smaller than that.");
+		say(list, "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, it "
+		          "is smaller than that.");
 	} else if (v->result != VERDICT_INCONCLUSIVE && e->floor > 0) {
 		SAY(list, "The whole 95 %% interval of the speedup lies beyond the %s that %s must show.",
 		    floor_text(e), who_must(v));
@@ -115,36 +113,33 @@ static void say_result(struct list *list, const struct evidence *e)
 	} else {
 		if (v->lo <= 1 && v->hi >= 1)
 			say(list, "The 95 % interval of the speedup holds 1 but reaches more than 2 % away from it: "
-			          "neither a "
-			          "change nor its absence is shown.");
+			          "neither a change nor its absence is shown.");
 		else
 			SAY(list,
-			    "The 95 %% interval of the speedup lies %s 1, but not wholly beyond the %s that %s must "
-			    "show.",
+			    "The 95 %% interval of the speedup lies %s 1, but not wholly beyond the %s "
+			    "that %s must show.",
 			    where, floor_text(e), who_must(v));
 		say_plan(list, e);
 	}
 }
 
-/* What would settle an open gate, unless the plan for the verdict itself has said it. */
+/* An open gate says what would settle it, whatever the verdict itself needs. */
 static void say_open_target(struct list *list, const struct evidence *e, double target)
 {
 	const struct verdict *v = list->verdict;
 	double distance = fabs(v->location[0] - v->location[1] - log(target));
-	bool steps = v->one_run && e->steps;
-	int64_t have = (int64_t)(steps ? fmin((double)e->m[0], (double)e->m[1]) : (double)e->runs[0]);
+	bool steps = verdict_wants_steps(e, v);
 	int64_t more = steps ? verdict_steps_needed(e, distance) : verdict_runs_needed(e, distance);
 	const char *open = "is open: the interval reaches from below it to above it";
-	if (more > have)
+	if (more > 0)
 		SAY(list,
-		    "Whether the speedup of %.4gx that was asked for is reached %s; at least about %lld %s a side "
-		    "would "
-		    "be needed to tell.",
+		    "Whether the speedup of %.4gx that was asked for is reached %s; at least about %lld %s a "
+		    "side would be needed to tell.",
 		    target, open, (long long)more, steps ? "steps" : "runs");
 	else
 		SAY(list,
-		    "Whether the speedup of %.4gx that was asked for is reached %s, and what was measured is too close "
-		    "to it for more of the same to tell.",
+		    "Whether the speedup of %.4gx that was asked for is reached %s, and what was measured is too "
+		    "close to it for more of the same to tell.",
 		    target, open);
 }
 
@@ -174,42 +169,40 @@ static void say_gates(struct list *list, const struct evidence *e, const struct 
 }
 
 /* What the numbers cannot show, or show only with a correction. */
-static void say_limits(struct list *list, const struct evidence *e)
+static void say_limits(struct list *list, const struct evidence *e, int warmup)
 {
 	const struct verdict *v = list->verdict;
 	if (!e->steps)
 		say(list, "The time of a run is its whole span, start-up included.");
 	if (e->runs[0] == 1 && e->runs[1] == 1 && e->steps)
-		say(list,
-		    "One run a side: a clock or thermal state that differs between the two captures cannot be seen; "
-		    "repeat with --baseline/--fixed to measure it.");
+		say(list, "One run a side: a clock or thermal state that differs between the two captures cannot be "
+		          "seen; repeat with --baseline/--fixed to measure it.");
 	else if (v->one_run && e->steps)
 		SAY(list,
-		    "Only one run of %s: how much its runs differ is taken from the other side; repeat it with %s to "
-		    "measure it.",
+		    "Only one run of %s: how much its runs differ is taken from the other side; repeat it with "
+		    "%s to measure it.",
 		    SIDE[e->runs[0] > 1], e->runs[0] > 1 ? "--fixed" : "--baseline");
 	if (v->short_capture && v->has_interval)
 		SAY(list,
-		    "A short capture: of %zu and %zu measured steps, about %.0f and %.0f count as independent, so the "
-		    "interval is twice as wide as its formula gives.",
+		    "A short capture: of %zu and %zu measured steps, about %.0f and %.0f count as independent, "
+		    "so the interval is twice as wide as its formula gives.",
 		    e->m[0], e->m[1], (double)e->m[0] / e->tau[0], (double)e->m[1] / e->tau[1]);
 	for (int i = 0; i < 2 && v->has_interval; i++)
 		if (e->drifting[i] > 0)
 			SAY(list,
 			    "The step time of %s drifts (the two halves of a run differ by %s), which widens the "
-			    "interval; "
-			    "a later start of the measurement (--warmup) or a longer capture may settle it.",
+			    "interval; a later start of the measurement (--warmup) or a longer capture may settle it.",
 			    SIDE[i], percent(list->arena, e->drift[i] * (double)e->runs[i] / (double)e->drifting[i]));
-	if (fabs(e->tails) > LN_MARGIN)
+	if (v->has_interval && fabs(e->tails) > LN_MARGIN)
 		SAY(list,
-		    "Unusually long steps weigh on one side: by the mean of all measured steps the ratio would be "
-		    "%.3g, "
-		    "not %.3g.",
+		    "Unusually long steps weigh on one side: by the mean of all measured steps the ratio would "
+		    "be %.3g, not %.3g.",
 		    v->speedup * exp(e->tails), v->speedup);
 	for (int i = 0; i < 2 && e->steps; i++)
 		if (e->cut[i] > 0)
-			SAY(list, "The first %zu steps of %s are left out as warm-up (--warmup overrides it).",
-			    e->cut[i] + 1, SIDE[i]);
+			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", e->cut[i] + 1,
+			    e->runs[i] > 1 ? "a typical run of " : "", SIDE[i],
+			    warmup < 0 ? " (found in the data; --warmup overrides it)" : ", as --warmup asks");
 }
 
 void verdict_explain(const struct evidence *e, const struct verdict_options *options, struct arena *arena,
@@ -217,11 +210,13 @@ void verdict_explain(const struct evidence *e, const struct verdict_options *opt
 {
 	struct list list = {arena, v};
 	v->reasons = ARENA_NEW(arena, MAX_REASONS, const char *);
-	if (options->descriptive)
-		say(&list,
-		    options->descriptive_reason ? options->descriptive_reason : "The two sides cannot be compared.");
-	else
+	if (options->descriptive) {
+		const char *reason = options->descriptive_reason;
+		say(&list, reason ? reason : "The two sides cannot be compared.");
+		say(&list, "A verdict takes two profiles that were captured in the same way.");
+	} else {
 		say_result(&list, e);
+	}
 	say_gates(&list, e, options);
-	say_limits(&list, e);
+	say_limits(&list, e, options->warmup);
 }

@@ -167,28 +167,34 @@ int64_t verdict_runs_needed(const struct evidence *e, double distance)
 	return runs <= PLAN_LIMIT ? round_up(runs) : 0;
 }
 
+/* One run a side, and its own steps are what leaves it unsure. */
+bool verdict_wants_steps(const struct evidence *e, const struct verdict *v)
+{
+	return e->steps && v->one_run && e->between <= e->within;
+}
+
 /* The distance that the half-width has to shrink to is at first the kinder one of DESIGN 5. Where that asks for no more
  * than there is, it must shrink to the nearer of the two proofs: a direction, or `unchanged`. */
 static void plan(const struct evidence *e, struct verdict *v)
 {
-	double size = fabs(v->location[0] - v->location[1]);
-	double beyond = size - (v->one_run ? LN_FLOOR_ONE : 0);
+	bool by_steps = verdict_wants_steps(e, v);
+	double size = fabs(v->location[0] - v->location[1]), beyond = size - (by_steps ? LN_FLOOR_ONE : 0);
 	double kind = fmax(beyond, LN_MARGIN), strict = fmax(beyond, LN_MARGIN - size);
-	if (!e->steps) {
-		v->more_runs = SPAN_RUNS;
-		if (e->judged && (v->more_runs = verdict_runs_needed(e, kind)) <= (int64_t)e->runs[0])
-			v->more_runs = verdict_runs_needed(e, strict);
-	} else if (!e->judged) {
-		v->more_steps = SHORT_STEPS;
-	} else if (v->one_run) {
+	if (!e->judged) {
+		v->more_steps = e->steps ? SHORT_STEPS : 0;
+		v->more_runs = e->steps ? 0 : SPAN_RUNS;
+	} else if (by_steps) {
 		size_t least = e->m[0] < e->m[1] ? e->m[0] : e->m[1];
-		if ((v->more_steps = verdict_steps_needed(e, kind)) <= (int64_t)least)
+		v->more_steps = verdict_steps_needed(e, kind);
+		if (v->more_steps <= (int64_t)least)
 			v->more_steps = verdict_steps_needed(e, strict);
-		if (v->more_steps == 0)
-			v->more_runs = SPAN_RUNS;
+		v->more_runs = v->more_steps > 0 ? 0 : SPAN_RUNS;
+	} else if (!v->one_run && e->floor > 0 && size > v->half_width) {
+		v->more_steps = SHORT_STEPS; /* only the floor for few steps after warm-up is in the way */
 	} else {
 		size_t least = e->runs[0] < e->runs[1] ? e->runs[0] : e->runs[1];
-		if ((v->more_runs = verdict_runs_needed(e, kind)) <= (int64_t)least)
+		v->more_runs = verdict_runs_needed(e, kind);
+		if (v->more_runs <= (int64_t)least)
 			v->more_runs = verdict_runs_needed(e, strict);
 	}
 }

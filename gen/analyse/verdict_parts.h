@@ -45,6 +45,9 @@ struct evidence {
 int64_t verdict_steps_needed(const struct evidence *e, double distance);
 int64_t verdict_runs_needed(const struct evidence *e, double distance);
 
+/* Whether more steps, rather than more runs, are what would make this pair surer. */
+bool verdict_wants_steps(const struct evidence *e, const struct verdict *v);
+
 /* Fills v->reasons. */
 void verdict_explain(const struct evidence *e, const struct verdict_options *options, struct arena *arena,
                      struct verdict *v);
