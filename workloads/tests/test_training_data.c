@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 256, PICTURES = 1024 };
+enum { BATCH = 128, PICTURES = 256 };
 
 static int failures;
 
@@ -61,16 +61,16 @@ int main(void)
 	start = clock_ms();
 	data_batch(&d, 3, BATCH, other);
 	none = clock_ms() - start;
-	data_filter(&d, 2000);
+	data_filter(&d, 400);
 	start = clock_ms();
 	data_batch(&d, 3, BATCH, other);
 	many = clock_ms() - start;
-	printf("a batch of %d takes %.3f ms without filter, %.3f ms with 2000 rounds\n", BATCH, none, many);
+	printf("a batch of %d takes %.3f ms without filter, %.3f ms with 400 rounds\n", BATCH, none, many);
 	expect(many > 2 * none, "rounds cost time");
 	data_calibrate(&d, 0, BATCH, other);
 	expect(d.rounds == 0, "no fault asked for: no rounds");
-	data_calibrate(&d, 20, BATCH, other);
-	expect(d.rounds > 0, "a fault of 20 ms takes rounds");
+	data_calibrate(&d, 5, BATCH, other);
+	expect(d.rounds > 0, "a fault of 5 ms takes rounds");
 	data_release(&d);
 
 	data_init(&d, PICTURES, 2);
