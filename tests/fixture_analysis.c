@@ -259,6 +259,7 @@ static void fill_timeline(struct maker *m, struct side *s, uint32_t n_steps, con
 	}
 	uint32_t kernel = name_of(m, "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"),
 		 copy = name_of(m, "[CUDA memcpy Host-to-Device]");
+	uint32_t launch = name_of(m, "cudaLaunchKernel");
 	for (uint32_t i = 0; i < n_steps; i++) {
 		int64_t at = step * i;
 		t->boundary[i + 1] = step * (i + 1);
@@ -270,8 +271,7 @@ static void fill_timeline(struct maker *m, struct side *s, uint32_t n_steps, con
 				int64_t slot = (end - at) / n, start = at + slot * k,
 					run = slot - slot / 40 - draw(m, slot / 30 + 1);
 				struct call_span *call = &t->calls[0].calls[t->calls[0].n_calls++];
-				*call = (struct call_span){start - slot / 4, start - slot / 8,
-				                           name_of(m, "cudaLaunchKernel"), CALL_LAUNCH};
+				*call = (struct call_span){start - slot / 4, start - slot / 8, launch, CALL_LAUNCH};
 				for (uint32_t d = 0; d < s->n_devices; d++) {
 					struct stream_lane *lane = &t->devices[d].streams[0];
 					lane->ops[lane->n_ops++] =

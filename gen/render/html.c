@@ -58,7 +58,9 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "verdict.more", more);
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
+	page_attribute(&page->top, "gate", "class", view_gate_name(view_gate(a)));
 	page_fill(&page->top, "comparable", words_comparable(a));
+	page_attribute(&page->top, "comparable", "class", a->comparable ? "passed" : "failed");
 	page_if(&page->top, "differences", a->n_differences > 0);
 	fill_texts(page, "difference", a->differences, a->n_differences);
 	page_fill(&page->top, "diagnosis", words_diagnosis(a, arena));
@@ -69,18 +71,22 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *shown[2];
+	const char *shown[2], *first = "";
+	uint32_t gpus = 0;
 	for (int s = 0; s < 2; s++) {
 		const struct timeline *t = &a->side[s].timeline;
 		shown[s] = !a->side[s].steps_found ? "the whole run"
 		                                   : format_plural(arena, t->n_boundaries ? t->n_boundaries - 1 : 0,
 		                                                   "typical step", "typical steps");
+		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
+	if (gpus > TIMELINE_DEVICES)
+		first = arena_format(arena, " Of %u GPUs the first %d are drawn.", gpus, TIMELINE_DEVICES);
 	page_fill(&page->top, "timeline.text",
 	          arena_format(arena,
 	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "
-	                       "and its colour is the cause.",
-	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : ""));
+	                       "and its colour is the cause.%s",
+	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : "", first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
 	overview_draw(a, arena, page_draw(&page->top, "overview"));
 }

@@ -124,9 +124,10 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 	}
 	const char *time = format_time(c->arena, spent);
 	const char *first = svg_fit(c->arena, cause_label((enum cause)s->which), room);
-	const char *second = arena_format(c->arena, "%s \xC2\xB7 %s", phase, time);
+	const char *fitting = svg_fit(c->arena, phase, room - svg_text_width(time) - 12);
+	const char *second = *fitting ? arena_format(c->arena, "%s \xC2\xB7 %s", fitting, time) : time;
 	if (svg_text_width(second) > room)
-		second = svg_text_width(time) <= room ? time : "";
+		second = "";
 	if (!*second)
 		return;
 	xmlNode *node = svg_group(parent, NULL);

@@ -74,6 +74,20 @@ static void empty(xmlNode *node)
 	}
 }
 
+/* Comments speak to whoever edits the template. */
+static void remove_comments(xmlNode *first)
+{
+	for (xmlNode *node = first, *next; node; node = next) {
+		next = node->next;
+		if (node->type == XML_ELEMENT_NODE)
+			remove_comments(node->children);
+		if (node->type != XML_COMMENT_NODE)
+			continue;
+		xmlUnlinkNode(node);
+		xmlFreeNode(node);
+	}
+}
+
 /* ---- opening and finishing ---- */
 
 void page_open(struct page *page, const char *template, size_t n, struct arena *arena)
@@ -87,9 +101,8 @@ void page_open(struct page *page, const char *template, size_t n, struct arena *
 		fail(page, "template: line %d: %s", e ? e->line : 0, e && e->message ? e->message : "not well-formed");
 		return;
 	}
-	xmlNode *root = xmlDocGetRootElement(page->doc);
-	if (root)
-		collect(&page->top, root);
+	remove_comments(page->doc->children);
+	collect(&page->top, xmlDocGetRootElement(page->doc));
 }
 
 /* A dropped element may hold the elements of other marks of its scope and of rows inside it, so nothing is freed before

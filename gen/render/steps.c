@@ -102,7 +102,7 @@ static void draw_points(struct panel *p, size_t offset, const struct run_result 
 		if (period > p->high)
 			buf_format(&p->column, "M%.4g %.4gl-3.5 6h7z", x, y - 2);
 		else
-			buf_format(&p->column, "M%.4g %.4ga2.2 2.2 0 1 0 .01 0z", x, y - 2.2);
+			buf_format(&p->column, "M%.4g %.4ga3 3 0 1 0 .01 0z", x, y - 3);
 	}
 }
 

@@ -151,16 +151,40 @@ void svg_patterns(xmlNode *svg)
 	}
 }
 
+/* Widths at SVG_TEXT of the sans-serif fonts that browsers choose, on the wide side; ideographs are square. */
+static double character_width(const char *c)
+{
+	unsigned char first = (unsigned char)*c;
+	if (first >= 0xE2)
+		return first == 0xE2 ? 11 : 13;
+	if (first >= 0x80)
+		return 8;
+	return strchr("iljI.,:;'|!()[]", first) ? 4.2 : strchr("mwMW@%<>=+~&", first) ? 11 : first < 'a' ? 8 : 7.1;
+}
+
 double svg_text_width(const char *text)
 {
-	return 6.6 * format_length(text);
+	double width = 0;
+	for (; *text; text++)
+		if (((unsigned char)*text & 0xC0) != 0x80)
+			width += character_width(text);
+	return width;
 }
 
 const char *svg_fit(struct arena *arena, const char *text, double width)
 {
-	if (svg_text_width(text) <= width)
-		return text;
-	return width >= 7 * 6.6 ? format_name(arena, text, (unsigned)(width / 6.6)) : "";
+	enum { LEAST = 8 };
+	unsigned most = format_length(text);
+	const char *fitting = text;
+	while (svg_text_width(fitting) > width) {
+		double over = svg_text_width(fitting) - width;
+		unsigned fewer = 1 + (unsigned)(over / 13);
+		if (most < LEAST + fewer)
+			return "";
+		most -= fewer;
+		fitting = format_name(arena, text, most);
+	}
+	return fitting;
 }
 
 double svg_legend(xmlNode *parent, double x, double y, double width, const int *which)

@@ -40,7 +40,7 @@ void svg_hover(xmlNode *node, const char *text);
 /* The <defs> with the stripes of every striped swatch; once in a document. */
 void svg_patterns(xmlNode *svg);
 
-/* The width of a text in labels' size: an estimate that errs on the wide side. */
+/* The width of a text in labels' size: an estimate that errs on the wide side, for no font is known here. */
 double svg_text_width(const char *text);
 
 /* As much of `text` as fits into `width`; "" when that is not worth it. */

@@ -13,7 +13,7 @@ enum {
 	GUTTER = 152, /* for the lanes' labels */
 	MOST_CALL_LANES = 3,
 	MOST_STREAMS = 6,
-	MOST_DEVICES = 4,
+	MOST_DEVICES = TIMELINE_DEVICES,
 	MOST_LANES = 2 + MOST_CALL_LANES + MOST_DEVICES * (MOST_STREAMS + 1),
 	MOST_HOVERS = 2200 /* rectangles with a text of their own in the whole picture */
 };
@@ -89,9 +89,9 @@ static void add_calls(struct drawing *d, int side, const struct timeline *t)
 			n += t->calls[order[k]].n_calls;
 		const struct call_lane *first = &t->calls[order[i]];
 		const char *name = first->thread_name ? names_text(d->a->names, first->thread_name) : "thread";
-		const char *label = end - i > 1
-		                            ? arena_format(d->arena, "CUDA calls, %u threads", end - i)
-		                            : arena_format(d->arena, "CUDA calls, %s", format_name(d->arena, name, 10));
+		const char *label =
+			end - i > 1 ? arena_format(d->arena, "CUDA calls, %u threads", end - i)
+				    : arena_format(d->arena, "CUDA calls, %s", svg_fit(d->arena, name, GUTTER - 80));
 		struct lane *lane = add_lane(d, side, LANE_CALLS, label, n);
 		for (; i < end; i++)
 			for (uint32_t k = 0; k < t->calls[order[i]].n_calls; k++) {
@@ -269,14 +269,9 @@ static void add_side(struct drawing *d, int side)
 
 static void draw_heading(struct drawing *d, int side)
 {
-	const struct side *s = &d->a->side[side];
 	xmlNode *text = svg_group(d->svg, "ink");
 	svg_attribute(text, "fill", "#111");
-	const char *more = s->timeline.n_devices > MOST_DEVICES
-	                           ? arena_format(d->arena, " (%d of %u GPUs)", MOST_DEVICES, s->timeline.n_devices)
-	                           : "";
-	xmlNode *heading =
-		svg_text(text, 4, d->top[side] + 30, ANCHOR_START, arena_format(d->arena, "%s%s", s->label, more));
+	xmlNode *heading = svg_text(text, 4, d->top[side] + 30, ANCHOR_START, d->a->side[side].label);
 	svg_attribute(heading, "font-weight", "bold");
 	svg_number(heading, "font-size", 15);
 }

@@ -1,0 +1,444 @@
+#include "fixture_analysis.h"
+#include "render/assets.h"
+#include "render/lane.h"
+#include "render/page.h"
+#include "render/render.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <libxml/HTMLparser.h>
+#include <libxml/xpath.h>
+
+/* ---- the template engine ---- */
+
+static struct arena arena;
+
+static int release(void **state)
+{
+	(void)state;
+	arena_release(&arena);
+	return 0;
+}
+
+static void open_page(struct page *page, const char *template)
+{
+	page_open(page, template, strlen(template), &arena);
+}
+
+static void assert_page(struct page *page, const char *html)
+{
+	struct buf out = {0};
+	struct err err = {0};
+	if (page_finish(page, &out, &err))
+		fail_msg("%s", err.text);
+	out.data[strcspn(out.data, "\n")] = 0;
+	assert_string_equal(out.data, html);
+	buf_release(&out);
+}
+
+static void assert_error(struct page *page, const char *text)
+{
+	struct buf out = {0};
+	struct err err = {0};
+	assert_int_equal(page_finish(page, &out, &err), -1);
+	assert_string_equal(err.text, text);
+	assert_int_equal(out.n, 0);
+	buf_release(&out);
+}
+
+static void marks_are_filled_and_go_away(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page,
+	          "<p><b data-fill=\"a\">sample <i>text</i></b><i data-if=\"yes\">1</i><i data-if=\"no\">2</i></p>");
+	page_fill(&page.top, "a", "x < y & \"z\"");
+	page_attribute(&page.top, "a", "title", "<\">");
+	page_if(&page.top, "yes", true);
+	page_if(&page.top, "no", false);
+	assert_page(&page, "<p><b title='&lt;\"&gt;'>x &lt; y &amp; \"z\"</b><i>1</i></p>");
+}
+
+static void rows_repeat_and_nest(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<ul><li data-row=\"outer\"><b data-fill=\"name\"/><i data-row=\"inner\" "
+	                 "data-fill=\"text\"/></li></ul>");
+	struct rows *rows = page_rows(&page.top, "outer");
+	const char *texts[] = {"1", "2"};
+	for (int i = 0; i < 2; i++) {
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", i ? "b" : "a");
+		page_attribute(row, NULL, "class", "c");
+		page_texts(row, "inner", texts, (size_t)i * 2);
+	}
+	assert_page(&page, "<ul><li class=\"c\"><b>a</b></li><li class=\"c\"><b>b</b><i>1</i><i>2</i></li></ul>");
+}
+
+static void rows_inside_what_is_dropped(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<p><b data-if=\"out\"><i data-row=\"row\" data-fill=\"text\"/><u data-fill=\"u\"/></b></p>");
+	const char *texts[] = {"1", "2"};
+	page_texts(&page.top, "row", texts, 2);
+	page_fill(&page.top, "u", "x");
+	page_if(&page.top, "out", false);
+	assert_page(&page, "<p></p>");
+}
+
+static void a_slot_without_code_is_an_error(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<p><b data-fill=\"a\"/></p>");
+	assert_error(&page, "template: nothing serves data-fill=\"a\"");
+	open_page(&page, "<p><b data-row=\"r\"><i data-fill=\"x\"/></b></p>");
+	page_row(page_rows(&page.top, "r"));
+	assert_error(&page, "template: nothing serves data-fill=\"x\"");
+}
+
+static void code_without_a_slot_is_an_error(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<p><b data-fill=\"a\"/></p>");
+	page_fill(&page.top, "a", "x");
+	page_fill(&page.top, "b", "x");
+	assert_error(&page, "template: no element is marked data-fill=\"b\"");
+	open_page(&page, "<p/>");
+	page_fill(page_row(page_rows(&page.top, "r")), "x", "y");
+	assert_error(&page, "template: no element is marked data-row=\"r\"");
+	open_page(&page, "<p/>");
+	assert_non_null(page_draw(&page.top, "d"));
+	assert_error(&page, "template: no element is marked data-draw=\"d\"");
+	open_page(&page, "<p/>");
+	page_attribute(&page.top, "a", "class", "c");
+	assert_error(&page, "template: no element is marked \"a\"");
+}
+
+static void a_slot_served_twice_is_an_error(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<p><b data-fill=\"a\"/></p>");
+	page_fill(&page.top, "a", "x");
+	page_fill(&page.top, "a", "y");
+	assert_error(&page, "template: data-fill=\"a\" is served twice");
+}
+
+static void a_broken_template_is_an_error(void **state)
+{
+	(void)state;
+	struct page page;
+	struct buf out = {0};
+	struct err err = {0};
+	open_page(&page, "<p>\n<b></p>");
+	page_fill(&page.top, "a", "x");
+	assert_int_equal(page_finish(&page, &out, &err), -1);
+	assert_non_null(strstr(err.text, "template: line 2: "));
+}
+
+static void text_that_is_not_utf8_is_an_error(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<p data-fill=\"a\"/>");
+	page_fill(&page.top, "a", "\xff");
+	assert_error(&page, "page: a is not UTF-8");
+}
+
+/* ---- the report ---- */
+
+struct report {
+	struct analysis a;
+	struct buf html;
+	xmlDoc *doc;
+	xmlXPathContext *xpath;
+};
+
+static void open_report(struct report *r, enum fixture which)
+{
+	struct err err = {0};
+	*r = (struct report){0};
+	fixture_analysis(which, &arena, &r->a);
+	if (render_html(&r->a, &r->html, &err))
+		fail_msg("%s: %s", fixture_name(which), err.text);
+	r->doc = htmlReadMemory(r->html.data, (int)r->html.n, NULL, "UTF-8", HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
+	r->xpath = xmlXPathNewContext(r->doc);
+}
+
+static void close_report(struct report *r)
+{
+	xmlXPathFreeContext(r->xpath);
+	xmlFreeDoc(r->doc);
+	buf_release(&r->html);
+	arena_release(&arena);
+}
+
+static double number(struct report *r, const char *expression)
+{
+	xmlXPathObject *result = xmlXPathEvalExpression((const xmlChar *)expression, r->xpath);
+	assert_non_null(result);
+	double value = xmlXPathCastToNumber(result);
+	xmlXPathFreeObject(result);
+	return value;
+}
+
+static void assert_text(struct report *r, const char *expression, const char *text)
+{
+	xmlXPathObject *result = xmlXPathEvalExpression((const xmlChar *)expression, r->xpath);
+	xmlChar *value = xmlXPathCastToString(result);
+	assert_string_equal((const char *)value, text);
+	xmlFree(value);
+	xmlXPathFreeObject(result);
+}
+
+static void every_analysis_gives_a_page(void **state)
+{
+	(void)state;
+	for (int i = 0; i < FIXTURE_COUNT; i++) {
+		if (i == FIXTURE_ONE)
+			continue;
+		struct report r;
+		open_report(&r, (enum fixture)i);
+		assert_true(r.html.n < 1500000);
+		assert_memory_equal(r.html.data, "<!DOCTYPE html>", 15);
+		assert_null(strstr(r.html.data, "data-")); /* all marks are gone */
+		assert_int_equal(number(&r, "count(//main/section)"), 12);
+		assert_int_equal(number(&r, "count(//section[not(h2)])"), 0);
+		/* every picture has words for those who cannot see it, or is decoration */
+		assert_int_equal(number(&r, "count(//svg[not(@aria-hidden) and not(title and desc and @role='img')])"),
+		                 0);
+		assert_int_equal(number(&r, "count(//table[not(caption)])"), 0);
+		assert_int_equal(number(&r, "count(//tbody/tr[not(th)])"), 0);
+		/* nothing that a policy or a missing style sheet could take away */
+		assert_int_equal(number(&r, "count(//@style | //script | //iframe | //img | //link | //object)"), 0);
+		close_report(&r);
+	}
+}
+
+static void one_side_is_no_report(void **state)
+{
+	(void)state;
+	struct analysis a;
+	struct buf out = {0};
+	struct err err = {0};
+	fixture_analysis(FIXTURE_ONE, &arena, &a);
+	assert_int_equal(render_html(&a, &out, &err), -1);
+	assert_null(out.data);
+}
+
+static void same_input_same_bytes(void **state)
+{
+	(void)state;
+	struct report first, second;
+	open_report(&first, FIXTURE_DEVICES);
+	open_report(&second, FIXTURE_DEVICES);
+	assert_int_equal(first.html.n, second.html.n);
+	assert_memory_equal(first.html.data, second.html.data, first.html.n);
+	xmlXPathFreeContext(second.xpath);
+	xmlFreeDoc(second.doc);
+	buf_release(&second.html);
+	close_report(&first);
+}
+
+static void what_the_page_says(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_PAIR);
+	assert_text(&r, "//title", "Faster: ResNet-50, workers and pinned memory - gapline");
+	assert_text(
+		&r, "//section[@id='verdict']/p[@class='sentence'][1]",
+		"2.30\xC3\x97 faster: 55.64 \xE2\x86\x92 24.22 ms a step, 95 % sure of 2.22\xC3\x97 to 2.38\xC3\x97. "
+		"Largest change: GPU idle for host code in data_load, 31.04 \xE2\x86\x92 0 ms a step.");
+	assert_text(&r, "//section[@id='verdict']//tr[th='Gate']/td", "passed (asked for: at least 1.50\xC3\x97)");
+	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/th", "data_load");
+	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/td[1]", "1 \xE2\x86\x92 5");
+	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/td[2]", "31.04");
+	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/td[4]",
+	            "\xE2\x88\x92"
+	            "31.02");
+	assert_text(&r, "//section[@id='idle']//tfoot/tr/td[2]", "31.88");
+	assert_text(&r, "//section[@id='waterfall']//tfoot/tr/td[1]", "55.64");
+	assert_int_equal(number(&r, "count(//section[@id='findings']/article)"), 3);
+	assert_text(&r, "//section[@id='timeline']/div/svg/title",
+	            "GPU idle gaps, baseline above fixed, on one time scale");
+	close_report(&r);
+}
+
+/* 40 kernels: 29 rows and one that holds the sum of the other 11. */
+static void what_is_left_out_is_summed_up(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//section[@id='kernels']//tbody/tr)"), 30);
+	assert_text(&r, "//section[@id='kernels']//tr[@class='more']/th", "and 11 more");
+	double sum = 0;
+	for (uint32_t i = 29; i < 40; i++)
+		sum += r.a.side[0].kernels[i].per_step / 1e6;
+	double shown = number(&r, "//section[@id='kernels']//tr[@class='more']/td[1]");
+	assert_true(shown > sum - 0.0051 && shown < sum + 0.0051);
+	close_report(&r);
+}
+
+static void equal_sides_have_nothing_to_show(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_SELF);
+	assert_int_equal(number(&r, "count(//section[@id='waterfall']/p)"), 1);
+	assert_int_equal(number(&r, "count(//section[@id='waterfall']/details)"), 0);
+	assert_int_equal(number(&r, "count(//section[@id='findings']/article)"), 0);
+	close_report(&r);
+}
+
+/* Parsed again, a hostile name is the same text in the same place: it opened no element, attribute or comment. */
+static void hostile_names_are_text(void **state)
+{
+	(void)state;
+	struct report r, harmless;
+	open_report(&r, FIXTURE_HOSTILE);
+	open_report(&harmless, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//*[starts-with(name(), 'img') or starts-with(name(), 'script')])"), 0);
+	assert_int_equal(number(&r, "count(//@onerror)"), 0);
+	assert_int_equal(number(&r, "count(//article)"), number(&harmless, "count(//article)"));
+	assert_int_equal(number(&r, "count(//tr)"), number(&harmless, "count(//tr)") - 1); /* it asks for no gate */
+	assert_text(&r, "//h1", r.a.title);
+	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/th", names_text(r.a.names, r.a.side[0].phases[0].name));
+	xmlXPathFreeContext(harmless.xpath);
+	xmlFreeDoc(harmless.doc);
+	buf_release(&harmless.html);
+	close_report(&r);
+}
+
+/* ---- lanes ---- */
+
+static uint32_t count_of(xmlNode *node, const char *name)
+{
+	uint32_t n = node->type == XML_ELEMENT_NODE && strcmp((const char *)node->name, name) == 0;
+	for (xmlNode *child = node->children; child; child = child->next)
+		n += count_of(child, name);
+	return n;
+}
+
+static xmlNode *draw(struct segment *segments, uint32_t n, struct analysis *a)
+{
+	fixture_analysis(FIXTURE_PAIR, &arena, a);
+	struct lane lane = {.kind = LANE_GAPS, .label = "idle", .segments = segments, .n = n, .y = 0, .height = 24};
+	struct axis axis = {.x = 0, .width = 1000, .px = 1e-3, .length = 1000000}; /* a pixel is 1000 ns */
+	xmlDoc *doc = xmlNewDoc((const xmlChar *)"1.0");
+	xmlNode *svg = xmlNewDocNode(doc, NULL, (const xmlChar *)"svg", NULL);
+	xmlDocSetRootElement(doc, svg);
+	lane_draw(a, &lane, &axis, 3, &arena, svg);
+	return svg;
+}
+
+static void assert_bars(xmlNode *svg, const char *class, const char *d)
+{
+	for (xmlNode *g = svg->children; g; g = g->next) {
+		xmlChar *name = xmlGetProp(g, (const xmlChar *)"class");
+		bool found = name && strcmp((const char *)name, class) == 0;
+		xmlFree(name);
+		if (!found)
+			continue;
+		xmlChar *path = xmlGetProp(xmlGetLastChild(g), (const xmlChar *)"d");
+		assert_string_equal((const char *)path, d);
+		xmlFree(path);
+		return;
+	}
+	fail_msg("no %s", class);
+}
+
+static void a_gap_wider_than_a_pixel_is_drawn(void **state)
+{
+	(void)state;
+	struct analysis a;
+	struct segment segments[] = {
+		{.start = 10000,
+	         .end = 14000,
+	         .which = CAUSE_HOST_CODE,
+	         .group = 0}, /* 4 pixels: with a text of its own */
+		{.start = 20000, .end = 21500, .which = CAUSE_HOST_CODE, .group = 1}, /* 1.5: full height, no text */
+	};
+	xmlNode *svg = draw(segments, 2, &a);
+	assert_int_equal(count_of(svg, "rect"), 1);
+	assert_bars(svg, "host-code", "M20 0h1.5v24h-1.5z");
+	xmlFreeDoc(svg->doc);
+}
+
+static void narrow_gaps_become_their_share(void **state)
+{
+	(void)state;
+	struct analysis a;
+	struct segment segments[2000];
+	for (int i = 0; i < 2000; i++) /* half of every pixel, in two pieces, over all of the lane */
+		segments[i] = (struct segment){
+			.start = 500 * i, .end = 500 * i + 250, .which = CAUSE_DISPATCH, .group = (uint32_t)i};
+	xmlNode *svg = draw(segments, 2000, &a);
+	assert_int_equal(count_of(svg, "path"), 1);
+	assert_bars(svg, "dispatch", "M0 12h1e+03v12h-1e+03z");
+	xmlFreeDoc(svg->doc);
+}
+
+static void what_fills_a_pixel_gives_it_its_colour(void **state)
+{
+	(void)state;
+	struct analysis a;
+	struct segment segments[] = {
+		{.start = 5000, .end = 5300, .which = CAUSE_DISPATCH, .group = 0},
+		{.start = 5300, .end = 5999, .which = CAUSE_LAUNCH_API, .group = 0},
+	};
+	xmlNode *svg = draw(segments, 2, &a);
+	assert_int_equal(count_of(svg, "path"), 1);
+	assert_bars(svg, "launch-api", "M5 2h1v22h-1z");
+	xmlFreeDoc(svg->doc);
+}
+
+static void colours_by_part(void **state)
+{
+	(void)state;
+	assert_int_equal(palette_of_part("compute"), SHADE_COMPUTE);
+	assert_int_equal(palette_of_part("idle: host_code in data_load"), CAUSE_HOST_CODE);
+	assert_int_equal(palette_of_part("idle: host_blocked in x"), CAUSE_HOST_BLOCKED);
+	assert_int_equal(palette_of_part("idle: dispatch"), CAUSE_DISPATCH);
+	assert_int_equal(palette_of_part("unusual_steps"), SHADE_IDLE);
+	for (int i = 0; i < SHADE_COUNT; i++)
+		for (int k = 0; k < i; k++) /* no two look the same: a colour is used again only as stripes */
+			assert_true(strcmp(palette(i)->fill, palette(k)->fill) != 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(marks_are_filled_and_go_away, release),
+		cmocka_unit_test_teardown(rows_repeat_and_nest, release),
+		cmocka_unit_test_teardown(rows_inside_what_is_dropped, release),
+		cmocka_unit_test_teardown(a_slot_without_code_is_an_error, release),
+		cmocka_unit_test_teardown(code_without_a_slot_is_an_error, release),
+		cmocka_unit_test_teardown(a_slot_served_twice_is_an_error, release),
+		cmocka_unit_test_teardown(a_broken_template_is_an_error, release),
+		cmocka_unit_test_teardown(text_that_is_not_utf8_is_an_error, release),
+		cmocka_unit_test_teardown(every_analysis_gives_a_page, release),
+		cmocka_unit_test_teardown(one_side_is_no_report, release),
+		cmocka_unit_test_teardown(same_input_same_bytes, release),
+		cmocka_unit_test_teardown(what_the_page_says, release),
+		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
+		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),
+		cmocka_unit_test_teardown(hostile_names_are_text, release),
+		cmocka_unit_test_teardown(a_gap_wider_than_a_pixel_is_drawn, release),
+		cmocka_unit_test_teardown(narrow_gaps_become_their_share, release),
+		cmocka_unit_test_teardown(what_fills_a_pixel_gives_it_its_colour, release),
+		cmocka_unit_test_teardown(colours_by_part, release),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	xmlCleanupParser();
+	return failed;
+}

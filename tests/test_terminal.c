@@ -1,0 +1,134 @@
+#include "fixture_analysis.h"
+#include "render/format.h"
+#include "render/render.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ARROW "\xE2\x86\x92"
+#define TIMES "\xC3\x97"
+
+static void print(enum fixture which, bool colour, struct arena *arena, struct buf *out)
+{
+	struct analysis a;
+	fixture_analysis(which, arena, &a);
+	if (which == FIXTURE_ONE)
+		render_side(&a, colour, out);
+	else
+		render_verdict(&a, colour, out);
+}
+
+static void the_verdict_in_words(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	print(FIXTURE_PAIR, false, &arena, &out);
+	assert_string_equal(
+		out.data,
+		"Faster 2.30" TIMES ", 95 % interval 2.22" TIMES " to 2.38" TIMES "\n"
+		"  a step      55.64 " ARROW " 24.22 ms\n"
+		"  why         Largest change: GPU idle for host code in data_load, 31.04 " ARROW " 0 ms a step.\n"
+		"  diagnosis   confirmed: the resolved findings promised a mean step of 24.36 ms, measured 24.22 ms\n"
+		"  same work   yes, both sides did the same work\n"
+		"  know this   One run a side cannot see a clock or thermal state that differs between two captures;\n"
+		"              repeated, interleaved runs do.\n"
+		"  gate        passed (asked for: at least 1.50" TIMES ")\n");
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+static void an_inconclusive_one_says_what_it_takes(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	print(FIXTURE_INCONCLUSIVE, false, &arena, &out);
+	assert_non_null(strstr(out.data, "Inconclusive 2.30" TIMES ", too little data for an interval\n"));
+	assert_non_null(strstr(out.data, "  needed      It would take at least about 20 measured steps a side.\n"));
+	assert_non_null(strstr(out.data, "  gate        inconclusive (asked for: at least 1.50" TIMES ")\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+static void lines_fit_and_hold_no_control_characters(void **state)
+{
+	(void)state;
+	for (int i = 0; i < FIXTURE_COUNT; i++) {
+		struct arena arena = {0};
+		struct buf out = {0};
+		print((enum fixture)i, false, &arena, &out);
+		for (char *line = strtok(out.data, "\n"); line; line = strtok(NULL, "\n")) {
+			if (format_length(line) > 100)
+				fail_msg("%s: %u columns: %s", fixture_name((enum fixture)i), format_length(line),
+				         line);
+			for (const char *c = line; *c; c++)
+				if ((unsigned char)*c < 0x20 || *c == 0x7F)
+					fail_msg("%s: control character in: %s", fixture_name((enum fixture)i), line);
+		}
+		buf_release(&out);
+		arena_release(&arena);
+	}
+}
+
+static void escapes_from_elsewhere_are_stopped(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_PAIR, &arena, &a);
+	const char *reasons[] = {"\033[2Jgone \xC2\x9B"
+	                         "31m \x7F"};
+	a.verdict.reasons = reasons;
+	render_verdict(&a, false, &out);
+	assert_non_null(strstr(out.data, "  know this   ?[2Jgone ?31m ?\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+static void colour_only_when_asked_for(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf plain = {0}, coloured = {0};
+	print(FIXTURE_ONE, false, &arena, &plain);
+	print(FIXTURE_ONE, true, &arena, &coloured);
+	assert_null(strchr(plain.data, '\033'));
+	assert_non_null(strstr(coloured.data, "\033[1mBudget\033[0m, ms a step\n"));
+	buf_release(&plain);
+	buf_release(&coloured);
+	arena_release(&arena);
+}
+
+static void one_profile(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	print(FIXTURE_ONE, false, &arena, &out);
+	assert_non_null(strstr(out.data, "       31.88   56.6 %  GPU idle\n"));
+	assert_non_null(strstr(out.data, "       31.04   55.1 %  host code in data_load\n"));
+	assert_non_null(strstr(out.data, "        0.36    0.6 %  host code between phases\n"));
+	assert_non_null(strstr(out.data, "  and 30 more\n"));
+	assert_non_null(strstr(out.data,
+	                       "  Input starvation\n    The GPU waits 31.04 ms a step for host code in data_load.\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_verdict_in_words),
+		cmocka_unit_test(an_inconclusive_one_says_what_it_takes),
+		cmocka_unit_test(lines_fit_and_hold_no_control_characters),
+		cmocka_unit_test(escapes_from_elsewhere_are_stopped),
+		cmocka_unit_test(colour_only_when_asked_for),
+		cmocka_unit_test(one_profile),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
