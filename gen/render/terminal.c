@@ -184,8 +184,8 @@ static void put_budget(struct terminal *t, const struct side *s, struct unit uni
 		const char *call =
 			row->call ? arena_format(&t->arena, " (%s)", names_text(t->a->names, row->call)) : "";
 		put_row(t, unit, row->per_step, b->period,
-		        arena_format(&t->arena, "%s%s in %s", cause_label(row->cause), call,
-		                     view_phase(t->a, row->phase)));
+		        arena_format(&t->arena, "%s%s %s", cause_label(row->cause), call,
+		                     view_in_phase(t->a, row->phase, &t->arena)));
 	}
 	put_rest(t, unit, b->n_rows, rest, b->period);
 }
