@@ -10,7 +10,6 @@ enum {
 
 /* One distinct range name on its way to being normalised. */
 struct entry {
-	uint32_t name;
 	char *text; /* so far: folded numbers are already '#' */
 	size_t at;  /* numbers before this offset are decided */
 	int64_t instances;
@@ -62,31 +61,39 @@ static ptrdiff_t next_number(const char *text, size_t at, size_t *length)
 	return -1;
 }
 
-static void count_names(const struct trace *trace, struct arena *arena, struct entry **entries, size_t *n)
+/* The distinct names of ranges, without their lists; `entry_of` tells the entry of a name, plus one. */
+static void count_names(const struct trace *trace, struct arena *arena, uint32_t *entry_of, struct entry **entries,
+                        size_t *n)
 {
 	const struct trace_ranges *r = &trace->ranges;
-	uint32_t *slot = ARENA_NEW(arena, trace->names->n, uint32_t); /* 1 + index of the entry */
-	uint32_t *thread = ARENA_NEW(arena, trace->names->n, uint32_t);
+	struct names texts; /* ids are entries plus one */
+	names_init(&texts, arena);
+	uint32_t *thread = NULL; /* that was last seen to use an entry: ranges are sorted by thread */
 	size_t room = 0;
 	for (size_t i = 0; i < r->n; i++) {
 		uint32_t name = r->name[i];
-		if (!slot[name]) {
-			if (*n == room) {
-				size_t more = room ? 2 * room : 64;
-				*entries = arena_grow(arena, *entries, room, more, sizeof **entries);
-				room = more;
-			}
+		if (!entry_of[name]) {
 			const char *text = names_text(trace->names, name);
-			(*entries)[*n] = (struct entry){.name = name,
-			                                .text = arena_copy(arena, text, length_without_list(text))};
-			slot[name] = (uint32_t)++ * n;
-			thread[name] = TRACE_NONE;
+			size_t length = length_without_list(text);
+			entry_of[name] = names_add(&texts, text, length);
+			if (entry_of[name] == 0)
+				continue; /* the empty name */
+			if (entry_of[name] > *n) {
+				if (*n == room) {
+					size_t more = room ? 2 * room : 64;
+					*entries = arena_grow(arena, *entries, room, more, sizeof **entries);
+					thread = arena_grow(arena, thread, room, more, sizeof *thread);
+					room = more;
+				}
+				thread[*n] = TRACE_NONE;
+				(*entries)[(*n)++].text = arena_copy(arena, text, length);
+			}
 		}
-		struct entry *e = &(*entries)[slot[name] - 1];
-		e->instances++;
-		if (thread[name] != r->thread[i]) {
-			thread[name] = r->thread[i];
-			e->threads++;
+		uint32_t e = entry_of[name] - 1;
+		(*entries)[e].instances++;
+		if (thread[e] != r->thread[i]) {
+			thread[e] = r->thread[i];
+			(*entries)[e].threads++;
 		}
 	}
 }
@@ -146,10 +153,12 @@ void fold_names(const struct trace *trace, size_t steps, struct arena *arena, st
 	size_t n = 0;
 	out->n = trace->names->n;
 	out->of = ARENA_NEW(arena, out->n, uint32_t);
-	count_names(trace, &scratch, &entries, &n);
+	uint32_t *entry_of = ARENA_NEW(&scratch, out->n, uint32_t);
+	count_names(trace, &scratch, entry_of, &entries, &n);
 	for (int level = 0; level < LEVELS && n && fold_level(entries, n, steps, &scratch); level++)
 		;
-	for (size_t i = 0; i < n; i++)
-		out->of[entries[i].name] = names_add_text(trace->names, entries[i].text);
+	for (uint32_t name = 0; name < out->n; name++)
+		if (entry_of[name])
+			out->of[name] = names_add_text(trace->names, entries[entry_of[name] - 1].text);
 	arena_release(&scratch);
 }
