@@ -9,12 +9,14 @@ enum { MIN_INSTANCES = 5 };
 
 /* GPU time launched by one process, in order of the launching calls: time[i] is what launches before the i-th cost. */
 struct launches {
-	int64_t *start, *time;
+	int64_t *start;
+	double *time; /* a sum of lengths has no bound, where many ops run side by side */
 	size_t n;
 };
 
 struct launch {
-	int64_t start, time;
+	int64_t start;
+	double time;
 };
 
 /* A (thread, normalised name, domain) with its instances: ranges order[first .. first + n). */
@@ -48,11 +50,11 @@ static int compare_key(const void *a, const void *b)
 
 static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
 {
-	int64_t *time = ARENA_NEW(arena, t->calls.n + 1, int64_t);
+	double *time = ARENA_NEW(arena, t->calls.n + 1, double);
 	bool *launched = ARENA_NEW(arena, t->calls.n + 1, bool);
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE) {
-			time[t->ops.launch[i]] += t->ops.end[i] - t->ops.start[i];
+			time[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);
 			launched[t->ops.launch[i]] = true;
 		}
 	size_t *n = ARENA_NEW(arena, t->n_processes, size_t);
@@ -77,7 +79,7 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 		if (!sorted)
 			qsort(list, out->n, sizeof *list, compare_launch);
 		out->start = ARENA_NEW(arena, out->n, int64_t);
-		out->time = ARENA_NEW(arena, out->n + 1, int64_t);
+		out->time = ARENA_NEW(arena, out->n + 1, double);
 		for (size_t i = 0; i < out->n; i++) {
 			out->start[i] = list[i].start;
 			out->time[i + 1] = out->time[i] + list[i].time;
@@ -150,7 +152,7 @@ static bool is_step(const struct trace *t, const struct candidate *c, const stru
 	const struct trace_ranges *r = &t->ranges;
 	const struct launches *l = &launches[t->threads[c->thread].process];
 	size_t launching = 0;
-	int64_t inside = 0;
+	double inside = 0;
 	for (size_t i = 0; i < c->n; i++) {
 		uint32_t range = keys[c->first + i].range;
 		size_t a = launches_from(l, r->start[range]), b = launches_from(l, r->end[range]);
@@ -158,8 +160,8 @@ static bool is_step(const struct trace *t, const struct candidate *c, const stru
 		inside += l->time[b] - l->time[a];
 	}
 	uint32_t first = keys[c->first].range, last = keys[c->first + c->n - 1].range;
-	int64_t all = l->time[launches_from(l, r->end[last])] - l->time[launches_from(l, r->start[first])];
-	return 5 * launching >= 4 * c->n && all > 0 && 10 * (double)inside >= 7 * (double)all;
+	double all = l->time[launches_from(l, r->end[last])] - l->time[launches_from(l, r->start[first])];
+	return 5 * launching >= 4 * c->n && all > 0 && 10 * inside >= 7 * all;
 }
 
 /* --step NAME: the normalised name, the same without its mask, or a name as it stands in the profile. */

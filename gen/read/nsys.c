@@ -50,7 +50,7 @@ bool nsys_room(size_t *room, size_t n)
 
 const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero)
 {
-	const int64_t far = (int64_t)1 << 62; /* differences of times stay in range */
+	const int64_t far = (int64_t)1 << 60; /* 36 years: differences, doubled too, stay in range */
 	if (start == 0 && end == 0)
 		return "has no timestamp";
 	if (end < start)
