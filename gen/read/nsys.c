@@ -1,7 +1,5 @@
 #include "read/nsys.h"
 
-#include "trace/classify.h"
-
 #include <string.h>
 
 static const uint64_t PROCESS_MASK = ~(uint64_t)0xFFFFFF; /* a globalTid without its thread is a globalPid */
@@ -46,27 +44,6 @@ bool nsys_room(size_t *room, size_t n)
 	if (*room < 64)
 		*room = 64;
 	return true;
-}
-
-const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero)
-{
-	const int64_t far = (int64_t)1 << 60; /* 36 years: differences, doubled too, stay in range */
-	if (start == 0 && end == 0)
-		return "has no timestamp";
-	if (end < start)
-		return "ends before it starts";
-	if (from_zero && start < 0)
-		return "starts before the capture";
-	if (start < -far || end > far)
-		return "has an impossible timestamp";
-	return NULL;
-}
-
-const char *nsys_value_flaw(const struct scan *scan)
-{
-	if (__builtin_expect(!scan->flaws, 1))
-		return NULL;
-	return scan->flaws & SCAN_WRONG_TYPE ? "holds a value of the wrong type" : "lacks a value";
 }
 
 void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason)

@@ -81,10 +81,27 @@ uint32_t nsys_thread(struct nsys *r, int64_t global_tid);
 void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason);
 
 /* Why a row with these times cannot be used, or NULL. `from_zero`: the row's kind never starts before the capture. */
-const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero);
+static inline const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero)
+{
+	const int64_t far = (int64_t)1 << 60; /* 36 years: differences, doubled too, stay in range */
+	if (start == 0 && end == 0)
+		return "has no timestamp";
+	if (end < start)
+		return "ends before it starts";
+	if (from_zero && start < 0)
+		return "starts before the capture";
+	if (start < -far || end > far)
+		return "has an impossible timestamp";
+	return NULL;
+}
 
 /* Why a row's values cannot be used (after all of them were asked for), or NULL. */
-const char *nsys_value_flaw(const struct scan *scan);
+static inline const char *nsys_value_flaw(const struct scan *scan)
+{
+	if (__builtin_expect(!scan->flaws, 1))
+		return NULL;
+	return scan->flaws & SCAN_WRONG_TYPE ? "holds a value of the wrong type" : "lacks a value";
+}
 
 /* Makes `room` at least `n`; true when the columns must grow to it. */
 bool nsys_room(size_t *room, size_t n);

@@ -1,0 +1,111 @@
+/* Fuzz target: any bytes as a profile, packed or not, through the same door as a user's file. With clang's libFuzzer it
+ * is driven by LLVMFuzzerTestOneInput; built with any other compiler and -DFUZZ_STANDALONE it replays the files named
+ * on its command line, each as it is and, with a number before the names, that many times with random bytes changed. */
+#include "read/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+/* Walks over everything that the trace promises, so that a sanitizer sees a broken promise. */
+static void walk(const struct trace *t)
+{
+	int64_t sum = 0;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (t->ops.end[i] < t->ops.start[i] || t->ops.device[i] >= t->n_devices)
+			abort();
+		if (t->ops.launch[i] != TRACE_NONE && t->ops.launch[i] >= t->calls.n)
+			abort();
+		sum += names_text(t->names, t->ops.name[i])[0];
+	}
+	for (size_t i = 0; i < t->calls.n; i++) {
+		if (t->calls.end[i] < t->calls.start[i] || t->calls.thread[i] >= t->n_threads)
+			abort();
+		sum += names_text(t->names, t->calls.name[i])[0];
+	}
+	for (size_t i = 0; i < t->ranges.n; i++) {
+		if (t->ranges.end[i] < t->ranges.start[i] || t->ranges.thread[i] >= t->n_threads)
+			abort();
+		sum += names_text(t->names, t->ranges.name[i])[0] + names_text(t->names, t->ranges.domain[i])[0];
+	}
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		if (t->devices[d].process >= t->n_processes ||
+		    (t->devices[d].gpu != TRACE_NONE && t->devices[d].gpu >= t->n_gpus))
+			abort();
+		sum += t->devices[d].n_ops;
+	}
+	if (t->first_call[t->n_threads] != t->calls.n || sum == INT64_MIN)
+		abort();
+}
+
+/* A real file, because SQLite opens one by its path; written anew for each input. */
+static char path[] = "/tmp/gapline-fuzz-XXXXXX";
+static int fd = -1;
+
+static void remove_input(void)
+{
+	unlink(path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	if (fd < 0) {
+		fd = mkstemp(path);
+		atexit(remove_input);
+	}
+	if (fd < 0 || ftruncate(fd, 0) != 0 || pwrite(fd, data, n, 0) != (ssize_t)n)
+		abort();
+	struct arena arena = {0};
+	struct names names;
+	struct trace trace;
+	struct err err = {0};
+	names_init(&names, &arena);
+	if (read_profile(path, &names, &arena, &trace, &err) == 0)
+		walk(&trace);
+	else if (!err.text[0])
+		abort();
+	arena_release(&arena);
+	return 0;
+}
+
+#ifdef FUZZ_STANDALONE
+static void replay(const char *name, long changes)
+{
+	FILE *f = fopen(name, "rb");
+	if (!f || fseek(f, 0, SEEK_END) != 0)
+		exit(2);
+	size_t n = (size_t)ftell(f);
+	uint8_t *data = malloc(n + 1), *changed = malloc(n + 1);
+	rewind(f);
+	if (!data || !changed || fread(data, 1, n, f) != n)
+		exit(2);
+	fclose(f);
+	LLVMFuzzerTestOneInput(data, n);
+	uint64_t seed = 1;
+	for (long i = 0; i < changes && n; i++) {
+		memcpy(changed, data, n);
+		size_t length = n;
+		for (int k = 0; k < 1 + (int)(i % 16); k++) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			size_t at = (size_t)(seed >> 20) % n;
+			changed[at] = (uint8_t)(i % 3 ? seed >> 56 : changed[at] ^ 1u << (seed >> 60) % 8);
+		}
+		if (i % 20 == 0)
+			length = (size_t)(seed >> 20) % n;
+		LLVMFuzzerTestOneInput(changed, length);
+	}
+	free(data);
+	free(changed);
+}
+
+int main(int argc, char **argv)
+{
+	long changes = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
+	for (int i = 1 + (changes > 0); i < argc; i++)
+		replay(argv[i], changes);
+	return 0;
+}
+#endif
