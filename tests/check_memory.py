@@ -11,12 +11,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import check_cli
 
 VALGRIND = ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all"]
 VALGRIND += ["--error-exitcode=99"]
-SLOW = "simulation"  # tests of this name take minutes without valgrind; others run the same functions
+SLOW = ("simulation", "reader_files")  # tests that take seconds without valgrind and minutes with it
 
 COMMANDS = [  # arguments, exit status
     ("report base.sqlite fixed.sqlite -o report.html --json out.json", 0),
@@ -46,13 +47,17 @@ def main():
         print("built with a sanitizer: valgrind is for the other build")
         sys.exit(77)
     runs = [([str(gapline), *words.split()], status) for words, status in COMMANDS]
-    runs += [([str(t)], 0) for t in sorted(tests.glob("test_*")) if t.is_file() and SLOW not in t.name]
+    runs += [([str(t)], 0) for t in sorted(tests.glob("test_*")) if t.is_file() and not t.name.endswith(SLOW)]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-memory-") as made:
         folder = pathlib.Path(made)
         check_cli.make_profiles(folder)
         for command, status in runs:
+            began = time.monotonic()
             done = subprocess.run(VALGRIND + command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+            seconds = time.monotonic() - began
+            if seconds > 20:
+                print(f"{' '.join(command)}: {seconds:.0f} s")
             allowed = (status, 77) if not status else (status,)
             if done.returncode not in allowed:
                 failed += 1
