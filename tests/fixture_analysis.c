@@ -1,17 +1,8 @@
-#include "fixture_analysis.h"
+#include "fixture_maker.h"
 
 #include <math.h>
 #include <string.h>
 
-struct maker {
-	struct arena *arena;
-	struct names *names;
-	enum fixture which;
-	uint64_t random;
-	const char *hostile; /* appended to names of the profile */
-};
-
-static const int64_t US = 1000;
 static const double MS = 1e6;
 
 const char *fixture_name(enum fixture which)
@@ -21,13 +12,13 @@ const char *fixture_name(enum fixture which)
 	return name[which];
 }
 
-static uint32_t name_of(struct maker *m, const char *text)
+uint32_t fixture_text(struct maker *m, const char *text)
 {
 	return names_add_text(m->names, m->hostile ? arena_format(m->arena, "%s%s", text, m->hostile) : text);
 }
 
-/* 0 … limit − 1; an MMIX linear congruential generator, so that every platform draws the same. */
-static int64_t draw(struct maker *m, int64_t limit)
+/* An MMIX linear congruential generator, so that every platform draws the same. */
+int64_t fixture_draw(struct maker *m, int64_t limit)
 {
 	m->random = m->random * 6364136223846793005u + 1442695040888963407u;
 	return (int64_t)((m->random >> 33) % (uint64_t)limit);
@@ -50,8 +41,8 @@ static void fill_budget(struct maker *m, struct budget *b, double compute, doubl
 	for (uint32_t i = 0; i < n; i++) {
 		double ns = idle[i].ms * MS;
 		b->rows[i] = (struct idle_row){idle[i].cause,
-		                               idle[i].phase ? name_of(m, idle[i].phase) : 0,
-		                               idle[i].call ? name_of(m, idle[i].call) : 0,
+		                               idle[i].phase ? fixture_text(m, idle[i].phase) : 0,
+		                               idle[i].call ? fixture_text(m, idle[i].call) : 0,
 		                               ns,
 		                               {ns / 2, ns / 4, ns / 4}};
 		b->idle += ns;
@@ -77,7 +68,7 @@ static void fill_devices(struct maker *m, struct side *s, uint32_t n)
 		struct device_result *r = &s->devices[d];
 		*r = (struct device_result){
 			.id = d, .process = 4242, .ordinal = d, .budget = s->budget, .limit_ns = 8700};
-		r->name = name_of(m, "NVIDIA H200");
+		r->name = fixture_text(m, "NVIDIA H200");
 		r->window_ns = (int64_t)(s->budget.period * 21);
 		/* the devices lie symmetrically around the mean, and each adds up: what compute gains, idle loses */
 		double shift = n > 1 ? 0.02 * MS * (2.0 * d - (n - 1)) : 0;
@@ -106,12 +97,12 @@ static void fill_runs(struct maker *m, struct side *s, uint32_t n_runs, size_t n
 		int64_t *period = ARENA_NEW(m->arena, n_periods, int64_t);
 		size_t cut = warmup ? warmup - 1 : 0, measured = n_periods - cut;
 		for (size_t i = 0; i < cut; i++)
-			period[i] = mean * (i < 4 ? warm[i] : 1) + draw(m, mean / 20);
+			period[i] = mean * (i < 4 ? warm[i] : 1) + fixture_draw(m, mean / 20);
 		int64_t noise = 0;
 		for (size_t i = cut; i < n_periods; i++) {
 			/* pairs of opposite deviations keep the mean exact; the last of an odd number has none */
 			bool first = (i - cut) % 2 == 0;
-			noise = !first ? -noise : i + 1 == n_periods ? 0 : draw(m, mean / 40) - mean / 80;
+			noise = !first ? -noise : i + 1 == n_periods ? 0 : fixture_draw(m, mean / 40) - mean / 80;
 			if (first && i == cut + 4)
 				noise = mean / 4;
 			period[i] = mean + noise;
@@ -151,7 +142,7 @@ static void fill_phases(struct maker *m, struct side *s, double data_load, doubl
 			s->phases[at] = s->phases[at - 1];
 			at--;
 		}
-		s->phases[at] = (struct phase_result){.name = name[i] ? name_of(m, name[i]) : 0,
+		s->phases[at] = (struct phase_result){.name = name[i] ? fixture_text(m, name[i]) : 0,
 		                                      .cost = cost[i],
 		                                      .cost_share = cost[i] / s->budget.period,
 		                                      .gpu = cost[i] * 0.6,
@@ -183,7 +174,7 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 	s->kernels = ARENA_NEW(m->arena, n, struct kernel_result);
 	for (uint32_t i = 0; i < n; i++) {
 		const char *text = i < 4 ? kernel[i] : arena_format(m->arena, "fused_kernel_%u(float *, int)", i);
-		s->kernels[i] = (struct kernel_result){.name = name_of(m, text), .comm = i == 3};
+		s->kernels[i] = (struct kernel_result){.name = fixture_text(m, text), .comm = i == 3};
 		s->kernels[i].instances = (double)(n - i) / 7;
 		s->kernels[i].per_step = s->budget.compute / (1.7 * (i + 1.5));
 	}
@@ -191,16 +182,16 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 	s->api = ARENA_NEW(m->arena, 4, struct api_result);
 	s->n_api = 4;
 	for (uint32_t i = 0; i < 4; i++)
-		s->api[i] = (struct api_result){name_of(m, call[i]), class[i], 300.0 / (i * i * 30 + 1),
+		s->api[i] = (struct api_result){fixture_text(m, call[i]), class[i], 300.0 / (i * i * 30 + 1),
 		                                2.0 * MS / (i + 1)};
 	s->copies = ARENA_NEW(m->arena, 3, struct copy_result);
 	s->n_copies = 3;
 	s->copies[0] = (struct copy_result){
-		name_of(m, "[CUDA memcpy Host-to-Device]"), COPY_H2D, false, pageable > 0, 2, 19267584, 0.59 * MS};
+		fixture_text(m, "[CUDA memcpy Host-to-Device]"), COPY_H2D, false, pageable > 0, 2, 19267584, 0.59 * MS};
 	s->copies[1] = (struct copy_result){
-		name_of(m, "[CUDA memcpy Device-to-Host]"), COPY_D2H, false, false, 1, 4, 0.0015 * MS};
+		fixture_text(m, "[CUDA memcpy Device-to-Host]"), COPY_D2H, false, false, 1, 4, 0.0015 * MS};
 	s->copies[2] =
-		(struct copy_result){name_of(m, "[CUDA memset]"), COPY_UNKNOWN, true, false, 3, 4096, 0.003 * MS};
+		(struct copy_result){fixture_text(m, "[CUDA memset]"), COPY_UNKNOWN, true, false, 3, 4096, 0.003 * MS};
 	s->launches = 302;
 	s->range_instances = 5;
 	s->sync_calls = pageable > 0 ? 3 : 0;
@@ -208,108 +199,6 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 	s->bytes_d2h = 4;
 	s->busy = s->budget.compute + s->budget.comm_exposed + s->budget.copy_exposed;
 	s->overhead = 0.02 * MS;
-}
-
-/* ---- timeline: phases in sequence, kernels behind them, and the gaps that follow ---- */
-
-static void add_gaps(struct maker *m, struct device_lanes *lanes, const struct timeline *t)
-{
-	uint32_t most = lanes->streams[0].n_ops + 1;
-	lanes->gaps = ARENA_NEW(m->arena, most, struct gap_span);
-	lanes->pieces = ARENA_NEW(m->arena, most, struct gap_piece);
-	int64_t busy_until = 0;
-	for (uint32_t i = 0; i < lanes->streams[0].n_ops; i++) {
-		const struct op_span *op = &lanes->streams[0].ops[i];
-		if (op->start > busy_until) {
-			enum cause cause = op->start - busy_until > 1000 * US ? CAUSE_HOST_CODE : CAUSE_DISPATCH;
-			lanes->pieces[lanes->n_pieces] =
-				(struct gap_piece){busy_until, op->start, cause, t->phases[0].name, 0};
-			if (cause == CAUSE_DISPATCH)
-				lanes->pieces[lanes->n_pieces].phase = op->phase;
-			lanes->gaps[lanes->n_gaps++] =
-				(struct gap_span){busy_until, op->start, OPENED_DRY, lanes->n_pieces++, 1};
-		}
-		busy_until = op->end > busy_until ? op->end : busy_until;
-	}
-}
-
-static void fill_timeline(struct maker *m, struct side *s, uint32_t n_steps, const int64_t phase_us[4],
-                          uint32_t kernels)
-{
-	static const char *const name[] = {"data_load", "forward", "backward", "optimizer"};
-	struct timeline *t = &s->timeline;
-	int64_t step = (phase_us[0] + phase_us[1] + phase_us[2] + phase_us[3]) * US;
-	*t = (struct timeline){.length = step * n_steps, .n_boundaries = n_steps + 1, .first_step = 12};
-	t->boundary = ARENA_NEW(m->arena, n_steps + 1, int64_t);
-	t->phases = ARENA_NEW(m->arena, 4 * (size_t)n_steps, struct span);
-	t->n_calls = 1;
-	t->calls = ARENA_NEW(m->arena, 1, struct call_lane);
-	t->calls[0] = (struct call_lane){.thread_name = name_of(m, "python3"), .tid = 4242, .step_thread = true};
-	t->calls[0].calls = ARENA_NEW(m->arena, (size_t)n_steps * kernels, struct call_span);
-	t->n_devices = s->n_devices;
-	t->devices = ARENA_NEW(m->arena, s->n_devices, struct device_lanes);
-	for (uint32_t d = 0; d < s->n_devices; d++) {
-		t->devices[d] = (struct device_lanes){.device = d, .n_streams = 2};
-		t->devices[d].streams = ARENA_NEW(m->arena, 2, struct stream_lane);
-		for (uint32_t k = 0; k < 2; k++) {
-			t->devices[d].streams[k].stream = 7 + 6 * k;
-			t->devices[d].streams[k].ops =
-				ARENA_NEW(m->arena, (size_t)n_steps * kernels + 1, struct op_span);
-		}
-	}
-	uint32_t kernel = name_of(m, "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n"),
-		 copy = name_of(m, "[CUDA memcpy Host-to-Device]");
-	uint32_t launch = name_of(m, "cudaLaunchKernel");
-	for (uint32_t i = 0; i < n_steps; i++) {
-		int64_t at = step * i;
-		t->boundary[i + 1] = step * (i + 1);
-		for (uint32_t p = 0; p < 4; p++) {
-			int64_t end = at + phase_us[p] * US;
-			uint32_t phase = name_of(m, name[p]), n = p == 0 ? 0 : kernels / 3;
-			t->phases[t->n_phases++] = (struct span){at, end, phase};
-			for (uint32_t k = 0; k < n; k++) {
-				int64_t slot = (end - at) / n, start = at + slot * k,
-					run = slot - slot / 40 - draw(m, slot / 30 + 1);
-				struct call_span *call = &t->calls[0].calls[t->calls[0].n_calls++];
-				*call = (struct call_span){start - slot / 4, start - slot / 8, launch, CALL_LAUNCH};
-				for (uint32_t d = 0; d < s->n_devices; d++) {
-					struct stream_lane *lane = &t->devices[d].streams[0];
-					lane->ops[lane->n_ops++] =
-						(struct op_span){start,     start + run,  kernel,      phase,
-					                         OP_KERNEL, COPY_UNKNOWN, call->start, call->end};
-				}
-			}
-			if (p == 1)
-				for (uint32_t d = 0; d < s->n_devices; d++) {
-					struct stream_lane *lane = &t->devices[d].streams[1];
-					lane->ops[lane->n_ops++] =
-						(struct op_span){at - 590 * US < 0 ? 0 : at - 590 * US,
-					                         at,
-					                         copy,
-					                         phase,
-					                         OP_COPY,
-					                         COPY_H2D,
-					                         -1,
-					                         -1};
-				}
-			at = end;
-		}
-	}
-	for (uint32_t d = 0; d < s->n_devices; d++)
-		add_gaps(m, &t->devices[d], t);
-}
-
-static void fill_overview(struct side *s, int64_t length, double busy)
-{
-	s->overview.length = length;
-	s->overview.window_start = length * 3 / 5;
-	s->overview.window_end = length * 99 / 100;
-	for (int i = 0; i < OVERVIEW_BINS; i++) {
-		bool working = i > OVERVIEW_BINS / 2;
-		s->overview.compute[i] = (float)(working ? busy * (0.9 + 0.1 * (i % 3 - 1)) : i % 50 == 0 ? 0.3 : 0);
-		s->overview.copy[i] = working ? 0.02f : 0;
-		s->overview.idle[i] = 1 - s->overview.compute[i] - s->overview.copy[i];
-	}
 }
 
 /* ---- sides ---- */
@@ -334,7 +223,7 @@ static void fill_source(struct maker *m, struct side *s)
 	s->dropped = dropped;
 	s->n_dropped = 1;
 	struct trace_diagnostic *diagnostic = ARENA_NEW(m->arena, 1, struct trace_diagnostic);
-	*diagnostic = (struct trace_diagnostic){2, name_of(m, "Not all NVTX events might have been collected.")};
+	*diagnostic = (struct trace_diagnostic){2, fixture_text(m, "Not all NVTX events might have been collected.")};
 	s->diagnostics = diagnostic;
 	s->n_diagnostics = 1;
 	s->unlaunched_share = 0.0012;
@@ -349,7 +238,7 @@ static void fill_slow(struct maker *m, struct side *s, const struct series **ser
 	fill_source(m, s);
 	fill_budget(m, &s->budget, 23.840, 0, 0.591, slow_idle, sizeof slow_idle / sizeof *slow_idle);
 	if (steps)
-		s->step_name = name_of(m, "step_#");
+		s->step_name = fixture_text(m, "step_#");
 	s->period_trimmed = steps ? 55.64 * MS : s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3,
 	          !steps                             ? 1
@@ -364,8 +253,8 @@ static void fill_slow(struct maker *m, struct side *s, const struct series **ser
 	fill_phases(m, s, 31.04, 8.0, 15.6);
 	fill_work(m, s, 1);
 	static const int64_t phase_us[] = {31600, 8100, 15600, 1010};
-	fill_timeline(m, s, 3, phase_us, m->which == FIXTURE_LARGE ? 20000 : 90);
-	fill_overview(s, 4900 * 1000 * US, 0.43);
+	fixture_timeline(m, s, 3, phase_us, m->which == FIXTURE_LARGE ? 20000 : 90);
+	fixture_overview(s, 4900LL * 1000 * US, 0.43);
 }
 
 static void fill_fast(struct maker *m, struct side *s, const struct series **series)
@@ -376,7 +265,7 @@ static void fill_fast(struct maker *m, struct side *s, const struct series **ser
 	fill_budget(m, &s->budget, 23.856, m->which == FIXTURE_DEVICES ? 0.98 : 0, 0.137, fast_idle,
 	            sizeof fast_idle / sizeof *fast_idle);
 	if (steps)
-		s->step_name = name_of(m, "step_#");
+		s->step_name = fixture_text(m, "step_#");
 	s->period_trimmed = s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3, !steps ? 1 : m->which == FIXTURE_LARGE ? 50003 : 25, steps ? 5 : 0, series);
 	fill_devices(m, s, m->which == FIXTURE_DEVICES ? 2 : 1);
@@ -384,8 +273,8 @@ static void fill_fast(struct maker *m, struct side *s, const struct series **ser
 	fill_work(m, s, 0);
 	s->kernels[1].per_step *= 1.1;
 	static const int64_t phase_us[] = {120, 8000, 15100, 1000};
-	fill_timeline(m, s, 3, phase_us, 90);
-	fill_overview(s, 3100 * 1000 * US, 0.98);
+	fixture_timeline(m, s, 3, phase_us, 90);
+	fixture_overview(s, 3100LL * 1000 * US, 0.98);
 }
 
 /* ---- what both sides give ---- */
@@ -434,20 +323,20 @@ static void fill_findings(struct maker *m, struct analysis *a)
 		.id = "input_starvation",
 		.title = "Input starvation",
 		.status = FINDING_RESOLVED,
-		.phase = name_of(m, "data_load"),
+		.phase = fixture_text(m, "data_load"),
 		.per_step = 31.040 * MS,
 		.has_ceiling = true,
 		.ceiling_step = 24.67 * MS,
 		.ceiling_speedup = 56.31 / 24.67,
 		.text = arena_format(m->arena, "The GPU waits 31.04 ms a step for host code in %s.",
-	                             names_text(m->names, name_of(m, "data_load"))),
+	                             names_text(m->names, fixture_text(m, "data_load"))),
 		.advice = "Load the next batch while the GPU works: worker processes, a producer thread, prefetching.",
 	};
 	a->findings[2] = (struct finding){
 		.id = "pageable_copies",
 		.title = "Copies from pageable memory",
 		.status = FINDING_RESOLVED,
-		.phase = name_of(m, "data_load"),
+		.phase = fixture_text(m, "data_load"),
 		.per_step = 0.591 * MS,
 		.has_ceiling = true,
 		.ceiling_step = 55.72 * MS,

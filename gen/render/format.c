@@ -50,6 +50,13 @@ const char *format_time(struct arena *arena, double ns)
 	return arena_format(arena, "%s %s", format_number(arena, unit, ns), unit.name);
 }
 
+const char *format_short_time(struct arena *arena, double ns)
+{
+	struct unit unit = format_unit(ns);
+	unit.decimals -= unit.decimals > 0;
+	return arena_format(arena, "%s %s", format_number(arena, unit, ns), unit.name);
+}
+
 const char *format_times(struct arena *arena, double ratio, double like)
 {
 	int decimals = like >= 100 ? 0 : like >= 10 ? 1 : fabs(like - 1) < 0.1 ? 3 : 2;

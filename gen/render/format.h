@@ -25,6 +25,9 @@ const char *format_change(struct arena *arena, struct unit unit, double ns);
 /* "55.64 ms": a time by itself, in the unit that fits it. */
 const char *format_time(struct arena *arena, double ns);
 
+/* "30.2 ms": the same with a digit less, where room is short. */
+const char *format_short_time(struct arena *arena, double ns);
+
 /* "2.30×", "1.013×": digits enough to tell it from 1. `like`: the number whose number of decimals to use. */
 const char *format_times(struct arena *arena, double ratio, double like);
 

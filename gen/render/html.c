@@ -96,8 +96,8 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	struct arena *arena = page->arena;
 	double before = a->side[0].period_trimmed, after = a->side[1].period_trimmed;
 	page_fill(&page->top, "waterfall.title",
-	          arena_format(arena, "From %s to %s a %s", format_number(arena, unit, before),
-	                       format_time(arena, after), view_unit(&a->side[0])));
+	          arena_format(arena, "From %s to %s %s a %s", format_number(arena, unit, before),
+	                       format_number(arena, unit, after), unit.name, view_unit(&a->side[0])));
 	page_if(&page->top, "waterfall.none", a->n_waterfall == 0);
 	page_if(&page->top, "waterfall.some", a->n_waterfall > 0);
 	xmlNode *picture = page_draw(&page->top, "waterfall");
@@ -121,6 +121,7 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		page_attribute(row, NULL, "class", arena_format(arena, "finding %s", finding_status_name(f->status)));
 		page_fill(row, "status", finding_status_name(f->status));
 		page_fill(row, "title", f->title);
+		page_fill(row, "side", arena_format(arena, "in the %s", f->side ? "fixed side" : "baseline"));
 		page_fill(row, "text", format_name(arena, f->text, TEXT));
 		page_fill(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
@@ -176,7 +177,7 @@ static void fill_fact(struct rows *rows, const char *name, const char *before, c
 
 static const char *gpus_of(const struct analysis *a, const struct side *s, struct arena *arena)
 {
-	const char *name = s->n_devices ? format_name(arena, names_text(a->names, s->devices[0].name), 80) : "";
+	const char *name = s->n_devices ? format_name(arena, view_gpu(a, &s->devices[0]), 80) : "";
 	return s->n_devices > 1 ? arena_format(arena, "%u, the first: %s", s->n_devices, name) : name;
 }
 

@@ -133,6 +133,8 @@ static void write_runs(struct json *json, const struct side *s)
 	json_end_array(json);
 }
 
+static const char *const opened_key[] = {[OPENED_SYNC] = "sync", [OPENED_DRY] = "dry", [OPENED_WAITING] = "waiting"};
+
 /* Both members of a budget: `per_step`, and `idle`, whose rows add up to per_step.idle. */
 static void write_budget(struct json *json, const struct analysis *a, const struct budget *b)
 {
@@ -153,7 +155,7 @@ static void write_budget(struct json *json, const struct analysis *a, const stru
 		json_ms(json, "ms_per_step", row->per_step);
 		json_object(json, "opened_ms_per_step");
 		for (int o = 0; o < OPENED_COUNT; o++)
-			json_ms(json, opened_name((enum opened)o), row->opened[o]);
+			json_ms(json, opened_key[o], row->opened[o]);
 		json_end_object(json);
 		json_end_object(json);
 	}

@@ -41,13 +41,12 @@ static const char *hover(const struct canvas *c, const struct segment *s)
 	const char *time = format_time(c->arena, (double)(s->end - s->start));
 	switch (c->lane->kind) {
 	case LANE_STREAM:
-		return arena_format(c->arena, "%s: %s %s", name, time, phase);
+		return arena_format(c->arena, "%s: %s%s", name, time, phase);
 	case LANE_GAPS:
 		if (s->call)
-			return arena_format(c->arena, "GPU idle %s: %s (%s) %s", time,
-			                    cause_label((enum cause)s->which),
+			return arena_format(c->arena, "GPU idle %s: %s (%s)%s", time, cause_label((enum cause)s->which),
 			                    format_name(c->arena, names_text(c->a->names, s->call), HOVER), phase);
-		return arena_format(c->arena, "GPU idle %s: %s %s", time, cause_label((enum cause)s->which), phase);
+		return arena_format(c->arena, "GPU idle %s: %s%s", time, cause_label((enum cause)s->which), phase);
 	case LANE_PHASES:
 	case LANE_CALLS:
 		break;
@@ -57,8 +56,12 @@ static const char *hover(const struct canvas *c, const struct segment *s)
 
 static xmlNode *group(struct canvas *c, xmlNode *parent, int which)
 {
-	if (!c->group[which])
+	if (!c->group[which]) {
 		c->group[which] = svg_swatch(parent, which);
+		/* calls share the causes' colours and must not draw the eye from the gaps */
+		if (c->lane->kind == LANE_CALLS)
+			svg_attribute(c->group[which], "fill-opacity", "0.5");
+	}
 	return c->group[which];
 }
 
@@ -115,20 +118,20 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 {
 	const struct lane *lane = c->lane;
 	double room = x1 - x0 - 8, x = c->axis->x + x0 + 4, middle = lane->y + lane->height / 2;
-	const char *phase = view_phase(c->a, s->phase);
+	const char *phase = s->phase || view_has_phases(c->a) ? view_phase(c->a, s->phase) : "";
 	if (lane->kind == LANE_PHASES) {
 		const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);
 		if (*text)
 			svg_text(parent, x, middle + 4, ANCHOR_START, text);
 		return;
 	}
-	const char *time = format_time(c->arena, spent);
-	const char *first = svg_fit(c->arena, cause_label((enum cause)s->which), room);
+	const char *time = format_short_time(c->arena, spent);
+	const char *first = svg_fit(c->arena, cause_label((enum cause)s->which), room * 0.92);
 	const char *fitting = svg_fit(c->arena, phase, room - svg_text_width(time) - 12);
 	const char *second = *fitting ? arena_format(c->arena, "%s \xC2\xB7 %s", fitting, time) : time;
 	if (svg_text_width(second) > room)
 		second = "";
-	if (!*second)
+	if (!*first && !*second)
 		return;
 	xmlNode *node = svg_group(parent, NULL);
 	svg_attribute(node, "fill", palette(s->which)->ink);
@@ -138,8 +141,10 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 		svg_attribute(node, "paint-order", "stroke");
 	}
 	if (*first)
-		svg_attribute(svg_text(node, x, middle - 3, ANCHOR_START, first), "font-weight", "bold");
-	svg_text(node, x, *first ? middle + 12 : middle + 4, ANCHOR_START, second);
+		svg_attribute(svg_text(node, x, *second ? middle - 3 : middle + 4, ANCHOR_START, first), "font-weight",
+		              "bold");
+	if (*second)
+		svg_text(node, x, *first ? middle + 12 : middle + 4, ANCHOR_START, second);
 }
 
 /* Pieces of one gap with one cause and phase carry one label, though pieces too narrow to see lie between them. */

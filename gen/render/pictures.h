@@ -8,7 +8,7 @@
 void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 /* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
-const char *waterfall_label(struct arena *arena, const char *part);
+const char *waterfall_label(const struct analysis *analysis, struct arena *arena, const char *part);
 
 /* The distribution of both sides' periods on one scale, and each side's periods in order. */
 void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);

@@ -159,7 +159,9 @@ static double character_width(const char *c)
 		return first == 0xE2 ? 11 : 13;
 	if (first >= 0x80)
 		return 8;
-	return strchr("iljI.,:;'|!()[]", first) ? 4.2 : strchr("mwMW@%<>=+~&", first) ? 11 : first < 'a' ? 8 : 7.1;
+	if (strchr(" iljftrI.,:;'|!()[]", first))
+		return 4.6;
+	return strchr("mwMW@%<>=+~&", first) ? 11 : first == '_' ? 6 : first < 'a' ? 8 : 7.4;
 }
 
 double svg_text_width(const char *text)

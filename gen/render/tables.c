@@ -151,7 +151,7 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 	for (uint32_t i = 0; i < lines.shown; i++) {
 		const struct line *line = &lines.line[i];
 		struct scope *row = page_row(rows);
-		fill_name(row, waterfall_label(page->arena, a->waterfall[line->at[0]].part));
+		fill_name(row, waterfall_label(a, page->arena, a->waterfall[line->at[0]].part));
 		fill_times(row, unit, line->time);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
@@ -178,7 +178,7 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 			page_fill(row, "gpu",
 			          mean ? arena_format(arena, "mean of %u", n)
 			               : arena_format(arena, "%u: %s, process %lld", r->id,
-			                              format_name(arena, names_text(a->names, r->name), SHOWN),
+			                              format_name(arena, view_gpu(a, r), SHOWN),
 			                              (long long)r->process));
 			page_fill(row, "compute", format_number(arena, unit, b->compute));
 			page_fill(row, "comm", format_number(arena, unit, b->comm_exposed));
@@ -202,6 +202,8 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 		for (uint32_t i = 0; i < a->side[s].n_phases; i++)
 			add(&lines, s, i, a->side[s].phases[i].name, a->side[s].phases[i].cost, 0, 0);
 	join(&lines, MOST_ROWS);
+	page_if(&page->top, "phases.none", !view_has_phases(a));
+	page_if(&page->top, "phases.some", view_has_phases(a));
 	page_fill(&page->top, "phases.caption", caption(page, "Phases", unit, a));
 	struct rows *rows = page_rows(&page->top, "phase");
 	for (uint32_t i = 0; i < lines.shown; i++) {
@@ -269,7 +271,9 @@ void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 		key_draw(page_draw(row, "key"), (int)cause);
 		const char *label = cause_label(cause);
 		fill_name(row, call ? arena_format(arena, "%s: %s", label, names_text(a->names, call)) : label);
-		page_fill(row, "phase", format_name(arena, view_phase(a, (uint32_t)line->key), SHOWN));
+		page_fill(row, "phase",
+		          view_has_phases(a) ? format_name(arena, view_phase(a, (uint32_t)line->key), SHOWN)
+		                             : "\xE2\x80\x93");
 		fill_times(row, unit, line->time);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}

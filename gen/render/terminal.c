@@ -184,7 +184,7 @@ static void put_budget(struct terminal *t, const struct side *s, struct unit uni
 		const char *call =
 			row->call ? arena_format(&t->arena, " (%s)", names_text(t->a->names, row->call)) : "";
 		put_row(t, unit, row->per_step, b->period,
-		        arena_format(&t->arena, "%s%s %s", cause_label(row->cause), call,
+		        arena_format(&t->arena, "%s%s%s", cause_label(row->cause), call,
 		                     view_in_phase(t->a, row->phase, &t->arena)));
 	}
 	put_rest(t, unit, b->n_rows, rest, b->period);
@@ -255,7 +255,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, "steps", "none found: times are for the whole run");
 	}
 	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
-		put_fact(&t, d ? "" : "GPU", names_text(a->names, s->devices[d].name));
+		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));
 	put_facts(&t, "know this", s->notes, s->n_notes);
 	put_budget(&t, s, unit);
 	put_work(&t, s, unit);

@@ -15,6 +15,7 @@ enum {
 	MOST_STREAMS = 6,
 	MOST_DEVICES = TIMELINE_DEVICES,
 	MOST_LANES = 2 + MOST_CALL_LANES + MOST_DEVICES * (MOST_STREAMS + 1),
+	LABELLED = 45,     /* pixels from which on a gap has room for words */
 	MOST_HOVERS = 2200 /* rectangles with a text of their own in the whole picture */
 };
 
@@ -27,7 +28,7 @@ struct drawing {
 	struct lane lanes[2][MOST_LANES];
 	uint32_t n_lanes[2];
 	double top[2], bottom[2];
-	bool seen[SHADE_COUNT]; /* for the legend */
+	double seen[SHADE_COUNT]; /* ns in the lanes, for the legend */
 };
 
 static struct lane *add_lane(struct drawing *d, int side, enum lane_kind kind, const char *label, uint32_t n)
@@ -44,7 +45,7 @@ static void add_segment(struct drawing *d, struct lane *lane, struct segment seg
 {
 	lane->segments[lane->n++] = segment;
 	if (lane->kind != LANE_PHASES)
-		d->seen[segment.which] = true;
+		d->seen[segment.which] += (double)(segment.end - segment.start);
 }
 
 /* Neighbouring phases differ in shade, and a phase has the same one in every step. */
@@ -128,12 +129,18 @@ static void add_device(struct drawing *d, int side, const struct device_lanes *d
 	}
 	struct lane *lane =
 		add_lane(d, side, LANE_GAPS, arena_format(d->arena, "%s idle, by cause", gpu), device->n_pieces);
+	bool labels = false;
 	for (uint32_t g = 0; g < device->n_gaps; g++)
 		for (uint32_t p = 0; p < device->gaps[g].n_pieces; p++) {
 			const struct gap_piece *s = &device->pieces[device->gaps[g].first_piece + p];
 			add_segment(d, lane,
 			            (struct segment){s->start, s->end, (int)s->cause, 0, s->phase, s->call, g});
+			labels = labels || (double)(s->end - s->start) * d->axis.px >= LABELLED;
 		}
+	if (!labels) { /* nothing to write: half the height will do */
+		d->y -= lane->height / 2;
+		lane->height /= 2;
+	}
 }
 
 /* ---- what stands around the lanes ---- */
@@ -235,10 +242,10 @@ static double draw_legend(struct drawing *d, double y)
 {
 	int which[SHADE_COUNT + 1], n = 0;
 	for (int i = SHADE_COMPUTE; i <= SHADE_COPY; i++)
-		if (d->seen[i])
+		if (d->seen[i] * d->axis.px >= 1)
 			which[n++] = i;
 	for (int i = 0; i < CAUSE_COUNT; i++)
-		if (d->seen[i])
+		if (d->seen[i] * d->axis.px >= 1)
 			which[n++] = i;
 	which[n] = -1;
 	return svg_legend(d->svg, 4, y, WIDTH - 8, which);

@@ -26,11 +26,20 @@ const char *view_phase(const struct analysis *analysis, uint32_t phase)
 	return phase ? names_text(analysis->names, phase) : "(between phases)";
 }
 
+bool view_has_phases(const struct analysis *analysis)
+{
+	for (uint32_t s = 0; s < analysis->n_sides; s++)
+		for (uint32_t i = 0; i < analysis->side[s].n_phases; i++)
+			if (analysis->side[s].phases[i].name)
+				return true;
+	return false;
+}
+
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena)
 {
 	if (!phase)
-		return "between phases";
-	return arena_format(arena, "in %s", format_name(arena, names_text(analysis->names, phase), 100));
+		return view_has_phases(analysis) ? " between phases" : "";
+	return arena_format(arena, " in %s", format_name(arena, names_text(analysis->names, phase), 100));
 }
 
 const char *view_copy_kind(const struct copy_result *copy)
@@ -88,6 +97,11 @@ const char *view_graph_mode(enum graph_mode mode)
 	static const char *const name[] = {
 		[GRAPHS_NONE] = "none", [GRAPHS_WHOLE] = "whole", [GRAPHS_BY_NODE] = "by_node"};
 	return name[mode];
+}
+
+const char *view_gpu(const struct analysis *analysis, const struct device_result *device)
+{
+	return device->name ? names_text(analysis->names, device->name) : "unknown GPU";
 }
 
 const char *view_unit(const struct side *side)

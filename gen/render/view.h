@@ -11,7 +11,10 @@ const char *view_gate_name(enum gate gate); /* "none", "passed", "failed", "inco
 /* A phase's name; id 0 is "(between phases)". */
 const char *view_phase(const struct analysis *analysis, uint32_t phase);
 
-/* The same after a cause: "in data_load", "between phases". */
+/* Whether ranges divide either side's steps into phases; if not, everything is between phases, and need not say so. */
+bool view_has_phases(const struct analysis *analysis);
+
+/* What stands behind a cause: " in data_load", " between phases", or "" when nothing is divided into phases. */
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
 
 const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */
@@ -19,6 +22,9 @@ const char *view_copy_label(const struct copy_result *copy); /* "host to device"
 const char *view_call_class(enum call_class class);          /* "launch", "sync", … */
 const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "kineto", "gapline" */
 const char *view_graph_mode(enum graph_mode mode);           /* "none", "whole", "by_node" */
+
+/* A GPU's model; "unknown GPU" where the profile does not say. */
+const char *view_gpu(const struct analysis *analysis, const struct device_result *device);
 
 /* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
 const char *view_unit(const struct side *side);

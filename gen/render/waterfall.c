@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double CUT = 0.2; /* of the longer step */
 enum { WIDTH = 1200, LEFT = 300, RIGHT = 110, ROW = 26, BAR = 18, MOST_BARS = 9 };
 
 struct bar {
@@ -15,7 +16,7 @@ struct bar {
 	int which; /* palette; −1: a whole step */
 };
 
-const char *waterfall_label(struct arena *arena, const char *part)
+const char *waterfall_label(const struct analysis *a, struct arena *arena, const char *part)
 {
 	static const char *const words[][2] = {{"compute", "GPU compute"},
 	                                       {"comm_exposed", "communication not overlapped"},
@@ -28,8 +29,8 @@ const char *waterfall_label(struct arena *arena, const char *part)
 	if (which >= CAUSE_COUNT)
 		return part;
 	const char *rest = part + strlen("idle: ") + strlen(cause_name((enum cause)which));
-	if (strcmp(rest, " in (between phases)") == 0)
-		rest = " between phases";
+	if (strstr(rest, "(between phases)"))
+		rest = view_has_phases(a) ? " between phases" : "";
 	return arena_format(arena, "idle, %s%s", cause_label((enum cause)which), rest);
 }
 
@@ -51,7 +52,7 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 	uint32_t n = 0, i = 0;
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
 	for (; i < a->n_waterfall && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
-		bars[n++] = (struct bar){waterfall_label(arena, parts[i]->part), at, at + parts[i]->delta,
+		bars[n++] = (struct bar){waterfall_label(a, arena, parts[i]->part), at, at + parts[i]->delta,
 		                         palette_of_part(parts[i]->part)};
 		at += parts[i]->delta;
 	}
@@ -66,14 +67,20 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 {
 	struct bar bars[MOST_BARS + 3];
 	uint32_t n = make_bars(a, arena, bars);
-	double most = 0, least = 0;
+	double most = 0, least = a->side[0].period_trimmed;
 	for (uint32_t i = 0; i < n; i++) {
 		most = fmax(most, fmax(bars[i].from, bars[i].to));
-		least = fmin(least, fmin(bars[i].from, bars[i].to));
+		least = fmin(least, bars[i].which < 0 ? bars[i].to : fmin(bars[i].from, bars[i].to));
 	}
+	/* where both steps are nearly as long, what lies between them could not be seen on an axis from zero */
+	bool cut = most - least < CUT * most;
+	least = cut ? fmax(least - (most - least) / 2, 0) : fmin(least, 0);
+	for (uint32_t i = 0; i < n; i++)
+		bars[i].from = bars[i].which < 0 ? fmax(least, 0) : bars[i].from;
 	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
 	double px = most > least ? (WIDTH - LEFT - RIGHT) / (most - least) : 0;
-	xmlNode *svg = svg_picture(parent, WIDTH, n * ROW + 6, "The way from the baseline's step to the fixed one's",
+	xmlNode *svg = svg_picture(parent, WIDTH, n * ROW + (cut ? 22 : 6),
+	                           "The way from the baseline's step to the fixed one's",
 	                           "Each bar starts where the one above ends; the table below has every number.");
 	xmlNode *ink = svg_group(svg, "ink"), *links = svg_strokes(svg, "grid", "#c3cad1", 1, NULL);
 	svg_attribute(ink, "fill", "#222");
@@ -101,6 +108,10 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 			svg_line(links, edge, y + BAR, edge, y + ROW);
 		}
 	}
+	if (cut)
+		svg_text(ink, LEFT, n * ROW + 16, ANCHOR_START,
+		         arena_format(arena, "The axis is cut: it starts at %s %s.", format_number(arena, unit, least),
+		                      unit.name));
 }
 
 void bars_draw(xmlNode *parent, double before, double after, double most)

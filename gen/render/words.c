@@ -100,7 +100,7 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 	for (int side = 0; side < 2; side++)
 		for (uint32_t i = 0; i < a->side[side].budget.n_rows; i++) {
 			const struct idle_row *row = &a->side[side].budget.rows[i];
-			const char *what = arena_format(arena, "GPU idle for %s %s", cause_label(row->cause),
+			const char *what = arena_format(arena, "GPU waiting for %s%s", cause_label(row->cause),
 			                                view_in_phase(a, row->phase, arena));
 			consider(&best, sign, what, idle_of(b, row), idle_of(f, row));
 		}
