@@ -1,0 +1,208 @@
+#include "trace_maker.h"
+
+#include <string.h>
+
+/* Makes room for one more row in a column; rooms double at powers of two. */
+#define COLUMN_GROW(m, column, n)                                                                                      \
+	do {                                                                                                           \
+		if (((n) & ((n)-1)) == 0)                                                                              \
+			(column) = arena_grow((m)->arena, (column), (n), (n) ? 2 * (n) : 1, sizeof *(column));         \
+	} while (0)
+
+void maker_init(struct maker *m, struct arena *arena, struct names *names)
+{
+	m->arena = arena;
+	m->names = names;
+	m->trace = ARENA_NEW(arena, 1, struct trace);
+	m->trace->names = names;
+	struct trace_source *source = &m->trace->source;
+	source->kind = SOURCE_NSYS_SQLITE;
+	source->collector = "nsys";
+	source->exporter = source->schema = source->driver = source->cuda_driver = "";
+}
+
+uint32_t maker_process(struct maker *m, int64_t pid)
+{
+	struct trace *t = m->trace;
+	COLUMN_GROW(m, t->processes, t->n_processes);
+	t->processes[t->n_processes].global = (uint64_t)pid << 24;
+	t->processes[t->n_processes].pid = pid;
+	return t->n_processes++;
+}
+
+uint32_t maker_thread(struct maker *m, uint32_t process, int64_t tid)
+{
+	struct trace *t = m->trace;
+	COLUMN_GROW(m, t->threads, t->n_threads);
+	struct trace_thread *thread = &t->threads[t->n_threads];
+	thread->global = t->processes[process].global | (uint64_t)tid;
+	thread->tid = tid;
+	thread->process = process;
+	return t->n_threads++;
+}
+
+uint32_t maker_gpu(struct maker *m, const char *name)
+{
+	struct trace *t = m->trace;
+	COLUMN_GROW(m, t->gpus, t->n_gpus);
+	t->gpus[t->n_gpus].name = names_add_text(m->names, name);
+	return t->n_gpus++;
+}
+
+uint32_t maker_device(struct maker *m, uint32_t process, uint32_t ordinal, uint32_t gpu)
+{
+	struct trace *t = m->trace;
+	COLUMN_GROW(m, t->devices, t->n_devices);
+	struct trace_device *device = &t->devices[t->n_devices];
+	device->process = process;
+	device->ordinal = ordinal;
+	device->gpu = gpu;
+	return t->n_devices++;
+}
+
+size_t maker_op(struct maker *m, uint32_t device, uint32_t stream, enum op_kind kind, int64_t start, int64_t end,
+                const char *name, uint32_t correlation)
+{
+	struct trace_ops *ops = &m->trace->ops;
+	size_t i = ops->n;
+	COLUMN_GROW(m, ops->start, i);
+	COLUMN_GROW(m, ops->end, i);
+	COLUMN_GROW(m, ops->bytes, i);
+	COLUMN_GROW(m, ops->name, i);
+	COLUMN_GROW(m, ops->device, i);
+	COLUMN_GROW(m, ops->stream, i);
+	COLUMN_GROW(m, ops->correlation, i);
+	COLUMN_GROW(m, ops->launch, i);
+	COLUMN_GROW(m, ops->kind, i);
+	COLUMN_GROW(m, ops->copy, i);
+	COLUMN_GROW(m, ops->flags, i);
+	ops->start[i] = start;
+	ops->end[i] = end;
+	ops->bytes[i] = 0;
+	ops->name[i] = names_add_text(m->names, name);
+	ops->device[i] = device;
+	ops->stream[i] = stream;
+	ops->correlation[i] = correlation;
+	ops->launch[i] = TRACE_NONE;
+	ops->kind[i] = (uint8_t)kind;
+	ops->copy[i] = COPY_UNKNOWN;
+	ops->flags[i] = 0;
+	ops->n++;
+	return i;
+}
+
+void maker_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, enum call_class class,
+                uint32_t correlation)
+{
+	struct trace_calls *calls = &m->trace->calls;
+	size_t i = calls->n;
+	COLUMN_GROW(m, calls->start, i);
+	COLUMN_GROW(m, calls->end, i);
+	COLUMN_GROW(m, calls->name, i);
+	COLUMN_GROW(m, calls->thread, i);
+	COLUMN_GROW(m, calls->correlation, i);
+	COLUMN_GROW(m, calls->class, i);
+	calls->start[i] = start;
+	calls->end[i] = end;
+	calls->name[i] = names_add_text(m->names, name);
+	calls->thread[i] = thread;
+	calls->correlation[i] = correlation;
+	calls->class[i] = (uint8_t) class;
+	calls->n++;
+	m->trace->source.has_calls = true;
+}
+
+void maker_range(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, const char *domain,
+                 enum range_kind kind)
+{
+	struct trace_ranges *ranges = &m->trace->ranges;
+	size_t i = ranges->n;
+	COLUMN_GROW(m, ranges->start, i);
+	COLUMN_GROW(m, ranges->end, i);
+	COLUMN_GROW(m, ranges->name, i);
+	COLUMN_GROW(m, ranges->domain, i);
+	COLUMN_GROW(m, ranges->thread, i);
+	COLUMN_GROW(m, ranges->kind, i);
+	COLUMN_GROW(m, ranges->clipped, i);
+	ranges->start[i] = start;
+	ranges->end[i] = end;
+	ranges->name[i] = names_add_text(m->names, name);
+	ranges->domain[i] = names_add_text(m->names, domain);
+	ranges->thread[i] = thread;
+	ranges->kind[i] = (uint8_t)kind;
+	ranges->clipped[i] = 0;
+	ranges->n++;
+	m->trace->source.has_ranges = true;
+}
+
+void maker_os_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, enum os_class class)
+{
+	struct trace_os_calls *os = &m->trace->os_calls;
+	size_t i = os->n;
+	COLUMN_GROW(m, os->start, i);
+	COLUMN_GROW(m, os->end, i);
+	COLUMN_GROW(m, os->name, i);
+	COLUMN_GROW(m, os->thread, i);
+	COLUMN_GROW(m, os->class, i);
+	os->start[i] = start;
+	os->end[i] = end;
+	os->name[i] = names_add_text(m->names, name);
+	os->thread[i] = thread;
+	os->class[i] = (uint8_t) class;
+	os->n++;
+	m->trace->source.has_os_calls = true;
+}
+
+void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name,
+                    enum overhead_class class)
+{
+	struct trace_overheads *rows = &m->trace->overheads;
+	size_t i = rows->n;
+	COLUMN_GROW(m, rows->start, i);
+	COLUMN_GROW(m, rows->end, i);
+	COLUMN_GROW(m, rows->name, i);
+	COLUMN_GROW(m, rows->thread, i);
+	COLUMN_GROW(m, rows->class, i);
+	rows->start[i] = start;
+	rows->end[i] = end;
+	rows->name[i] = names_add_text(m->names, name);
+	rows->thread[i] = thread;
+	rows->class[i] = (uint8_t) class;
+	rows->n++;
+	m->trace->source.has_overheads = true;
+}
+
+const struct trace *maker_link(struct maker *m)
+{
+	for (size_t i = 0; i < m->trace->ops.n; i++)
+		if (m->trace->ops.kind[i] == OP_GRAPH)
+			m->trace->source.graphs = GRAPHS_WHOLE;
+	trace_link(m->trace, m->arena);
+	return m->trace;
+}
+
+static int64_t *times_scaled(struct arena *arena, const int64_t *times, size_t n, int64_t factor)
+{
+	int64_t *scaled = ARENA_NEW(arena, n, int64_t);
+	for (size_t i = 0; i < n; i++)
+		scaled[i] = times[i] * factor;
+	return scaled;
+}
+
+const struct trace *maker_scaled(struct arena *arena, const struct trace *trace, int64_t factor)
+{
+	/* The order of rows does not depend on the factor, so the other columns, links included, stay shared. */
+	struct trace *scaled = ARENA_NEW(arena, 1, struct trace);
+	*scaled = *trace;
+#define SCALE(table)                                                                                                   \
+	(scaled->table.start = times_scaled(arena, trace->table.start, trace->table.n, factor),                        \
+	 scaled->table.end = times_scaled(arena, trace->table.end, trace->table.n, factor))
+	SCALE(ops);
+	SCALE(calls);
+	SCALE(ranges);
+	SCALE(os_calls);
+	SCALE(overheads);
+	SCALE(syncs);
+#undef SCALE
+	return scaled;
+}
