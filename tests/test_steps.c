@@ -1,5 +1,5 @@
-/* Steps (section 2 of the design): which ranges are steps, what names fold, where a step ends, and what the verdict
- * must not depend on: the unit of time, the order of the sides. Every trace is made so that the answer is plain. */
+/* Steps (section 2 of the design): which ranges are steps, what names fold, where a step ends. Every trace is made so
+ * that the answer is plain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,52 +7,11 @@
 
 #include <cmocka.h>
 
-#include "analyse/analyse.h"
-#include "trace_maker.h"
+#include "scene.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-struct scene {
-	struct arena arena;
-	struct names names;
-	struct maker m;
-	uint32_t process, gpu, main, autograd;
-	uint32_t correlation;
-	struct analysis result;
-};
-
-static void scene_trace_begin(struct scene *s)
-{
-	maker_init(&s->m, &s->arena, &s->names);
-	s->process = maker_process(&s->m, 100);
-	s->main = maker_thread(&s->m, s->process, 100);
-	s->autograd = maker_thread(&s->m, s->process, 101);
-	s->gpu = maker_device(&s->m, s->process, 0, TRACE_NONE);
-}
-
-static int scene_begin(void **state)
-{
-	struct scene *s = test_calloc(1, sizeof *s);
-	names_init(&s->names, &s->arena);
-	scene_trace_begin(s);
-	*state = s;
-	return 0;
-}
-
-static int scene_end(void **state)
-{
-	struct scene *s = *state;
-	arena_release(&s->arena);
-	test_free(s);
-	return 0;
-}
-
-static void range(struct scene *s, uint32_t thread, int64_t start, int64_t end, const char *name)
-{
-	maker_range(&s->m, thread, start, end, name, "", RANGE_PUSH_POP);
-}
 
 /* "name" with a number in it. */
 static const char *numbered(struct scene *s, const char *format, int number)
@@ -65,19 +24,7 @@ static const char *numbered(struct scene *s, const char *format, int number)
 /* A kernel launched by a call of 5 ns at `launch`. */
 static void kernel(struct scene *s, uint32_t thread, int64_t launch, int64_t start, int64_t end)
 {
-	maker_call(&s->m, thread, launch, launch + 5, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
-	maker_op(&s->m, s->gpu, 7, OP_KERNEL, start, end, "gemm", s->correlation);
-}
-
-static const struct analyse_options defaults = {.warmup = -1, .max_regression = -1};
-
-static const struct side *scene_analyse(struct scene *s, const struct analyse_options *options)
-{
-	struct err err = {0};
-	struct analyse_run run = {.trace = maker_link(&s->m), .file = "hand-made"};
-	if (analyse_one(&run, options, &s->names, &s->arena, &s->result, &err))
-		fail_msg("%s", err.text);
-	return &s->result.side[0];
+	scene_kernel(s, thread, launch, launch + 5, start, end);
 }
 
 static void step_expect(struct scene *s, const struct side *side, const char *name)
@@ -99,7 +46,7 @@ static void steps_plain(struct scene *s, int n, const char *format)
 {
 	for (int i = 0; i < n; i++) {
 		int64_t t = 1000 * (int64_t)i;
-		range(s, s->main, t, t + 900, numbered(s, format, i));
+		scene_range(s, s->main, t, t + 900, numbered(s, format, i));
 		kernel(s, s->main, t + 100, t + 200, t + 800);
 	}
 }
@@ -111,7 +58,7 @@ static void test_plain(void **state)
 	/* Ten steps end at 800, 1800, …: nine periods of 1000, whatever the ranges' own length of 900. */
 	struct scene *s = *state;
 	steps_plain(s, 10, "train");
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "train");
 	assert_int_equal(side->runs[0].n_steps, 10);
 	assert_int_equal(side->runs[0].n_periods, 9);
@@ -125,7 +72,7 @@ static void test_four_are_too_few(void **state)
 {
 	struct scene *s = *state;
 	steps_plain(s, 4, "train");
-	step_expect(s, scene_analyse(s, &defaults), "(none)");
+	step_expect(s, scene_analyse(s), "(none)");
 }
 
 static void test_eighty_percent_launch(void **state)
@@ -133,9 +80,9 @@ static void test_eighty_percent_launch(void **state)
 	/* Eight of ten instances launch. */
 	struct scene *s = *state;
 	steps_plain(s, 8, "train");
-	range(s, s->main, 8000, 8900, "train");
-	range(s, s->main, 9000, 9900, "train");
-	const struct side *side = scene_analyse(s, &defaults);
+	scene_range(s, s->main, 8000, 8900, "train");
+	scene_range(s, s->main, 9000, 9900, "train");
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "train");
 	assert_int_equal(side->runs[0].n_periods, 7); /* the two without GPU work have no step to merge into */
 }
@@ -145,16 +92,16 @@ static void test_less_than_eighty_percent_launch(void **state)
 	/* Seven of nine: 78 %. */
 	struct scene *s = *state;
 	steps_plain(s, 7, "train");
-	range(s, s->main, 8000, 8900, "train");
-	range(s, s->main, 9000, 9900, "train");
-	step_expect(s, scene_analyse(s, &defaults), "(none)");
+	scene_range(s, s->main, 8000, 8900, "train");
+	scene_range(s, s->main, 9000, 9900, "train");
+	step_expect(s, scene_analyse(s), "(none)");
 }
 
 /* Ten ranges whose kernels take 700 of GPU time, and one kernel of `between` launched after each but the last. */
 static void steps_with_work_between(struct scene *s, int64_t between)
 {
 	for (int64_t t = 0; t < 20000; t += 2000) {
-		range(s, s->main, t, t + 1000, "train");
+		scene_range(s, s->main, t, t + 1000, "train");
 		kernel(s, s->main, t + 10, t + 100, t + 800);
 		if (t < 18000)
 			kernel(s, s->main, t + 1100, t + 1200, t + 1200 + between);
@@ -166,7 +113,7 @@ static void test_seventy_percent_of_gpu_time(void **state)
 	/* 7000 inside, 9 x 333 = 2997 between: 70.02 %. */
 	struct scene *s = *state;
 	steps_with_work_between(s, 333);
-	step_expect(s, scene_analyse(s, &defaults), "train");
+	step_expect(s, scene_analyse(s), "train");
 }
 
 static void test_less_than_seventy_percent_of_gpu_time(void **state)
@@ -174,7 +121,7 @@ static void test_less_than_seventy_percent_of_gpu_time(void **state)
 	/* 7000 inside, 9 x 334 = 3006 between: 69.96 %. */
 	struct scene *s = *state;
 	steps_with_work_between(s, 334);
-	step_expect(s, scene_analyse(s, &defaults), "(none)");
+	step_expect(s, scene_analyse(s), "(none)");
 }
 
 static void test_work_outside_first_and_last_does_not_count(void **state)
@@ -184,11 +131,11 @@ static void test_work_outside_first_and_last_does_not_count(void **state)
 	kernel(s, s->main, 0, 100, 90000);
 	for (int i = 0; i < 10; i++) {
 		int64_t t = 100000 + 1000 * (int64_t)i;
-		range(s, s->main, t, t + 900, "train");
+		scene_range(s, s->main, t, t + 900, "train");
 		kernel(s, s->main, t + 100, t + 200, t + 800);
 	}
 	kernel(s, s->main, 120000, 120100, 200000);
-	step_expect(s, scene_analyse(s, &defaults), "train");
+	step_expect(s, scene_analyse(s), "train");
 }
 
 static void test_small_ranges_that_launch_most(void **state)
@@ -197,14 +144,14 @@ static void test_small_ranges_that_launch_most(void **state)
 	 * launches, hardly any GPU time. The step is the range around. */
 	struct scene *s = *state;
 	for (int64_t t = 0; t < 80000; t += 10000) {
-		range(s, s->main, t, t + 9900, "ProfilerStep");
+		scene_range(s, s->main, t, t + 9900, "ProfilerStep");
 		for (int64_t k = 0; k < 20; k++) {
-			range(s, s->main, t + 100 + 50 * k, t + 140 + 50 * k, "aten::copy_");
+			scene_range(s, s->main, t + 100 + 50 * k, t + 140 + 50 * k, "aten::copy_");
 			kernel(s, s->main, t + 110 + 50 * k, t + 130 + 50 * k, t + 135 + 50 * k);
 		}
 		kernel(s, s->main, t + 2000, t + 2100, t + 9800);
 	}
-	step_expect(s, scene_analyse(s, &defaults), "ProfilerStep");
+	step_expect(s, scene_analyse(s), "ProfilerStep");
 }
 
 static void test_small_ranges_alone_are_no_steps(void **state)
@@ -213,12 +160,12 @@ static void test_small_ranges_alone_are_no_steps(void **state)
 	struct scene *s = *state;
 	for (int64_t t = 0; t < 80000; t += 10000) {
 		for (int64_t k = 0; k < 20; k++) {
-			range(s, s->main, t + 100 + 50 * k, t + 140 + 50 * k, "aten::copy_");
+			scene_range(s, s->main, t + 100 + 50 * k, t + 140 + 50 * k, "aten::copy_");
 			kernel(s, s->main, t + 110 + 50 * k, t + 130 + 50 * k, t + 135 + 50 * k);
 		}
 		kernel(s, s->main, t + 2000, t + 2100, t + 9800);
 	}
-	step_expect(s, scene_analyse(s, &defaults), "(none)");
+	step_expect(s, scene_analyse(s), "(none)");
 }
 
 static void test_autograd_thread_is_not_the_step_thread(void **state)
@@ -227,12 +174,12 @@ static void test_autograd_thread_is_not_the_step_thread(void **state)
 	 * step is open. Its range qualifies as well (80 % of the GPU time) but main's total is longer. */
 	struct scene *s = *state;
 	for (int64_t t = 0; t < 10000; t += 1000) {
-		range(s, s->main, t, t + 950, "iteration");
+		scene_range(s, s->main, t, t + 950, "iteration");
 		kernel(s, s->main, t + 10, t + 20, t + 120);
-		range(s, s->autograd, t + 200, t + 600, "ConvolutionBackward");
-		kernel(s, s->autograd, t + 210, t + 300, t + 700);
+		scene_range(s, s->other, t + 200, t + 600, "ConvolutionBackward");
+		kernel(s, s->other, t + 210, t + 300, t + 700);
 	}
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "iteration");
 	assert_true(fabs(side->budget.period - 1000) < 1e-9);
 }
@@ -242,13 +189,13 @@ static void test_phases_are_not_steps(void **state)
 	/* forward launches 75 % of the GPU time, once a step: it qualifies, the step's total is longer. */
 	struct scene *s = *state;
 	for (int64_t t = 0; t < 10000; t += 1000) {
-		range(s, s->main, t, t + 950, "step");
-		range(s, s->main, t + 10, t + 500, "forward");
+		scene_range(s, s->main, t, t + 950, "step");
+		scene_range(s, s->main, t + 10, t + 500, "forward");
 		kernel(s, s->main, t + 20, t + 30, t + 330);
-		range(s, s->main, t + 500, t + 900, "backward");
+		scene_range(s, s->main, t + 500, t + 900, "backward");
 		kernel(s, s->main, t + 510, t + 520, t + 620);
 	}
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "step");
 	assert_true(phase_is_there(s, side, "forward") && phase_is_there(s, side, "backward"));
 }
@@ -257,12 +204,12 @@ static void test_ranges_around_all_steps(void **state)
 {
 	/* One epoch around ten steps has one instance: never a step. */
 	struct scene *s = *state;
-	range(s, s->main, 0, 10000, "epoch");
+	scene_range(s, s->main, 0, 10000, "epoch");
 	for (int64_t t = 0; t < 10000; t += 1000) {
-		range(s, s->main, t + 1, t + 900, "train");
+		scene_range(s, s->main, t + 1, t + 900, "train");
 		kernel(s, s->main, t + 100, t + 200, t + 800);
 	}
-	step_expect(s, scene_analyse(s, &defaults), "train");
+	step_expect(s, scene_analyse(s), "train");
 }
 
 /* ---- names ---- */
@@ -271,14 +218,14 @@ static void test_counter_in_the_step_name(void **state)
 {
 	struct scene *s = *state;
 	steps_plain(s, 12, "step_%d");
-	step_expect(s, scene_analyse(s, &defaults), "step_#");
+	step_expect(s, scene_analyse(s), "step_#");
 }
 
 static void test_hash_counter(void **state)
 {
 	struct scene *s = *state;
 	steps_plain(s, 12, "iter#%d");
-	step_expect(s, scene_analyse(s, &defaults), "iter#");
+	step_expect(s, scene_analyse(s), "iter#");
 }
 
 static void test_names_of_phases(void **state)
@@ -291,14 +238,14 @@ static void test_names_of_phases(void **state)
 		int64_t t = 1000 * (int64_t)i;
 		char list[64];
 		snprintf(list, sizeof list, "aten::linear, seq = %d, op_id = %d", 2868 + i, 28669 + 7 * i);
-		range(s, s->main, t, t + 950, numbered(s, "step_%d", i));
+		scene_range(s, s->main, t, t + 950, numbered(s, "step_%d", i));
 		const char *names[] = {"h2d", "layer_1", "layer_2", numbered(s, "batch %d", i), list};
 		for (int k = 0; k < 5; k++) {
-			range(s, s->main, t + 100 + 150 * k, t + 240 + 150 * k, names[k]);
+			scene_range(s, s->main, t + 100 + 150 * k, t + 240 + 150 * k, names[k]);
 			kernel(s, s->main, t + 110 + 150 * k, t + 120 + 150 * k, t + 230 + 150 * k);
 		}
 	}
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "step_#");
 	static const char *const kept[] = {"h2d", "layer_1", "layer_2", "batch #", "aten::linear"};
 	for (int k = 0; k < 5; k++)
@@ -313,14 +260,14 @@ static void test_counter_that_runs_within_a_step(void **state)
 	struct scene *s = *state;
 	for (int i = 0; i < 10; i++) {
 		int64_t t = 1000 * (int64_t)i;
-		range(s, s->main, t, t + 950, "step");
+		scene_range(s, s->main, t, t + 950, "step");
 		for (int k = 0; k < 4; k++) {
-			range(s, s->main, t + 100 + 200 * k, t + 290 + 200 * k,
-			      numbered(s, "microbatch_%d", 4 * i + k));
+			scene_range(s, s->main, t + 100 + 200 * k, t + 290 + 200 * k,
+			            numbered(s, "microbatch_%d", 4 * i + k));
 			kernel(s, s->main, t + 110 + 200 * k, t + 120 + 200 * k, t + 280 + 200 * k);
 		}
 	}
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "step");
 	assert_true(phase_is_there(s, side, "microbatch_#"));
 	assert_in_range(side->n_phases, 1, 2);
@@ -333,10 +280,10 @@ static void test_host_runs_ahead(void **state)
 	/* The host needs 10 a step, the GPU 100: ranges [20 i, 20 i + 10), kernels [200 + 100 i, 300 + 100 i). */
 	struct scene *s = *state;
 	for (int64_t i = 0; i < 20; i++) {
-		range(s, s->main, 20 * i, 20 * i + 10, "step");
+		scene_range(s, s->main, 20 * i, 20 * i + 10, "step");
 		kernel(s, s->main, 20 * i + 1, 200 + 100 * i, 300 + 100 * i);
 	}
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "step");
 	assert_int_equal(side->runs[0].n_periods, 19);
 	for (int i = 0; i < 19; i++)
@@ -350,12 +297,12 @@ static void test_step_without_ops_merges(void **state)
 	 * 5800, 6800, 8800, 9800: periods of 1000 and two of 2000. */
 	struct scene *s = *state;
 	for (int64_t i = 0; i < 10; i++) {
-		range(s, s->main, 1000 * i, 1000 * i + 900, "train");
+		scene_range(s, s->main, 1000 * i, 1000 * i + 900, "train");
 		if (i != 3 && i != 7)
 			kernel(s, s->main, 1000 * i + 100, 1000 * i + 200, 1000 * i + 800);
 	}
 	static const int64_t periods[] = {1000, 1000, 2000, 1000, 1000, 2000, 1000};
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	assert_int_equal(side->runs[0].n_periods, 7);
 	for (int i = 0; i < 7; i++)
 		assert_int_equal(side->runs[0].period[i], periods[i]);
@@ -369,7 +316,7 @@ static void test_step_whose_end_does_not_advance_merges(void **state)
 	maker_call(&s->m, s->main, 3150, 3160, "cudaLaunchKernel", CALL_LAUNCH, 99);
 	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 3200, 4900, "long", 99);
 	static const int64_t periods[] = {1000, 1000, 2100, 900, 1000, 1000, 1000, 1000};
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	assert_int_equal(side->runs[0].n_periods, 8);
 	for (int i = 0; i < 8; i++)
 		assert_int_equal(side->runs[0].period[i], periods[i]);
@@ -381,11 +328,11 @@ static void test_ops_between_steps_end_none(void **state)
 	 * budget: 300 of compute each. */
 	struct scene *s = *state;
 	for (int64_t t = 0; t < 10000; t += 1000) {
-		range(s, s->main, t, t + 500, "train");
+		scene_range(s, s->main, t, t + 500, "train");
 		kernel(s, s->main, t + 50, t + 100, t + 600);
 		kernel(s, s->main, t + 510, t + 600, t + 700);
 	}
-	const struct side *side = scene_analyse(s, &defaults);
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "train");
 	for (size_t i = 0; i < side->runs[0].n_periods; i++)
 		assert_int_equal(side->runs[0].period[i], 1000);
@@ -402,14 +349,13 @@ static void test_two_processes_make_one_series(void **state)
 	uint32_t gpu = maker_device(&s->m, rank, 0, TRACE_NONE);
 	for (uint32_t i = 0; i < 10; i++) {
 		int64_t t = 1000 * (int64_t)i, end = t + (i % 2 ? 750 : 850);
-		range(s, thread, t + 3, t + 903, "train");
+		scene_range(s, thread, t + 3, t + 903, "train");
 		maker_call(&s->m, thread, t + 110, t + 115, "cudaLaunchKernel", CALL_LAUNCH,
 		           i + 1); /* ids come twice */
 		maker_op(&s->m, gpu, 7, OP_KERNEL, t + 200, end, "gemm", i + 1);
 	}
-	struct analyse_options options = defaults;
-	options.warmup = 2;
-	const struct side *side = scene_analyse(s, &options);
+	s->warmup = 2;
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "train");
 	assert_int_equal(side->runs[0].n_steps, 10);
 	for (size_t i = 0; i < 9; i++)
@@ -431,14 +377,13 @@ static void test_step_named(void **state)
 	/* forward qualifies, its total is shorter than step's: --step wins over the longest total. */
 	struct scene *s = *state;
 	for (int64_t t = 0; t < 10000; t += 1000) {
-		range(s, s->main, t, t + 950, "step");
-		range(s, s->main, t + 10, t + 500, "forward");
+		scene_range(s, s->main, t, t + 950, "step");
+		scene_range(s, s->main, t + 10, t + 500, "forward");
 		kernel(s, s->main, t + 20, t + 30, t + 330);
 		kernel(s, s->main, t + 600, t + 610, t + 660);
 	}
-	struct analyse_options options = defaults;
-	options.step = "forward";
-	const struct side *side = scene_analyse(s, &options);
+	s->step = "forward";
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "forward");
 	assert_int_equal(side->runs[0].n_periods, 9);
 }
@@ -447,9 +392,8 @@ static void test_step_named_by_normalised_name(void **state)
 {
 	struct scene *s = *state;
 	steps_plain(s, 12, "step_%d");
-	struct analyse_options options = defaults;
-	options.step = "step_#";
-	step_expect(s, scene_analyse(s, &options), "step_#");
+	s->step = "step_#";
+	step_expect(s, scene_analyse(s), "step_#");
 }
 
 static void test_step_named_that_the_rules_refuse(void **state)
@@ -457,13 +401,12 @@ static void test_step_named_that_the_rules_refuse(void **state)
 	/* Half of the instances launch: no step by the rules, but the user says so. Ends of the launching ones. */
 	struct scene *s = *state;
 	for (int64_t i = 0; i < 12; i++) {
-		range(s, s->main, 1000 * i, 1000 * i + 900, "tick");
+		scene_range(s, s->main, 1000 * i, 1000 * i + 900, "tick");
 		if (i % 2 == 0)
 			kernel(s, s->main, 1000 * i + 100, 1000 * i + 200, 1000 * i + 800);
 	}
-	struct analyse_options options = defaults;
-	options.step = "tick";
-	const struct side *side = scene_analyse(s, &options);
+	s->step = "tick";
+	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "tick");
 	assert_int_equal(side->runs[0].n_periods, 5);
 	assert_int_equal(side->runs[0].period[0], 2000);
@@ -475,8 +418,7 @@ static void test_step_named_that_is_not_there(void **state)
 	struct err err = {0};
 	steps_plain(s, 10, "train");
 	struct analyse_run run = {.trace = maker_link(&s->m), .file = "hand-made"};
-	struct analyse_options options = defaults;
-	options.step = "trian";
+	struct analyse_options options = {.step = "trian", .warmup = -1, .max_regression = -1};
 	assert_int_equal(analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err), -1);
 	assert_non_null(strstr(err.text, "trian"));
 	assert_non_null(strstr(err.text, "train")); /* the message lists what is there */
@@ -487,116 +429,11 @@ static void test_warmup_given(void **state)
 	/* --warmup 4 of ten steps of 1000: window from the fourth step's end, 3800, to 9800. */
 	struct scene *s = *state;
 	steps_plain(s, 10, "train");
-	struct analyse_options options = defaults;
-	options.warmup = 4;
-	const struct side *side = scene_analyse(s, &options);
+	s->warmup = 4;
+	const struct side *side = scene_analyse(s);
 	assert_int_equal(side->runs[0].warmup, 4);
 	assert_int_equal(side->measured, 6);
 	assert_int_equal(side->devices[0].window_ns, 6000);
-}
-
-/* ---- pairs ---- */
-
-/* A trace of `n` steps whose kernels take `busy`, whose host work before the next launch takes `idle`; every seventh
- * step is 10 % longer, so that spreads are not 0. Names are shared by all traces of the scene. */
-static const struct trace *steps_trace(struct scene *s, int n, int64_t busy, int64_t idle)
-{
-	int64_t t = 0;
-	scene_trace_begin(s);
-	for (int i = 0; i < n; i++) {
-		int64_t load = idle + (i % 7 == 3 ? (busy + idle) / 10 : i % 3), start = t + load + 15;
-		range(s, s->main, t, start + 2, "step");
-		range(s, s->main, t + 1, t + load, "load");
-		kernel(s, s->main, t + load + 1, start, start + busy);
-		t = start + busy;
-	}
-	return maker_link(&s->m);
-}
-
-static const struct analysis *pair_analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
-{
-	struct err err = {0};
-	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
-	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
-	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
-		fail_msg("%s", err.text);
-	return result;
-}
-
-static void test_pair(void **state)
-{
-	/* Steps of about 30000 against 10000. */
-	struct scene *s = *state;
-	const struct analysis *pair = pair_analyse(s, steps_trace(s, 60, 8000, 22000), steps_trace(s, 60, 8000, 2000));
-	assert_int_equal(pair->verdict.result, VERDICT_FASTER);
-	assert_true(fabs(pair->verdict.speedup - 3) < 0.05);
-	double baseline = 0, fixed = 0;
-	for (uint32_t i = 0; i < pair->n_waterfall; i++) {
-		const struct waterfall_part *part = &pair->waterfall[i];
-		assert_true(fabs(part->fixed - part->baseline - part->delta) < 1e-6);
-		baseline += part->baseline;
-		fixed += part->fixed;
-	}
-	assert_true(fabs(baseline - pair->side[0].period_trimmed) < 1e-6);
-	assert_true(fabs(fixed - pair->side[1].period_trimmed) < 1e-6);
-}
-
-static void test_unit_of_time_does_not_matter(void **state)
-{
-	struct scene *s = *state;
-	const struct trace *a = steps_trace(s, 60, 8000, 22000), *b = steps_trace(s, 60, 8000, 2000);
-	const struct analysis *pair = pair_analyse(s, a, b);
-	static const int64_t factors[] = {2, 7, 1000};
-	for (int i = 0; i < 3; i++) {
-		const struct analysis *scaled =
-			pair_analyse(s, maker_scaled(&s->arena, a, factors[i]), maker_scaled(&s->arena, b, factors[i]));
-		assert_int_equal(scaled->verdict.result, pair->verdict.result);
-		assert_true(fabs(scaled->verdict.speedup / pair->verdict.speedup - 1) < 1e-9);
-		assert_true(fabs(scaled->verdict.lo / pair->verdict.lo - 1) < 1e-9);
-		assert_true(fabs(scaled->verdict.hi / pair->verdict.hi - 1) < 1e-9);
-		for (int k = 0; k < 2; k++) {
-			assert_int_equal(scaled->side[k].runs[0].warmup, pair->side[k].runs[0].warmup);
-			assert_true(fabs(scaled->side[k].budget.compute / pair->side[k].budget.compute -
-			                 (double)factors[i]) < 1e-9 * (double)factors[i]);
-		}
-	}
-}
-
-static void test_sides_swapped(void **state)
-{
-	struct scene *s = *state;
-	const struct trace *a = steps_trace(s, 60, 8000, 22000), *b = steps_trace(s, 40, 8000, 2000);
-	const struct analysis *pair = pair_analyse(s, a, b), *swapped = pair_analyse(s, b, a);
-	assert_int_equal(pair->verdict.result, VERDICT_FASTER);
-	assert_int_equal(swapped->verdict.result, VERDICT_SLOWER);
-	assert_true(fabs(swapped->verdict.speedup * pair->verdict.speedup - 1) < 1e-12);
-	assert_true(fabs(swapped->verdict.lo * pair->verdict.hi - 1) < 1e-12);
-	assert_true(fabs(swapped->verdict.hi * pair->verdict.lo - 1) < 1e-12);
-	assert_int_equal(swapped->n_differences, pair->n_differences);
-	assert_int_equal(swapped->n_waterfall, pair->n_waterfall);
-	for (uint32_t i = 0; i < pair->n_waterfall; i++) {
-		const struct waterfall_part *part = &pair->waterfall[i];
-		bool mirrored = false;
-		for (uint32_t k = 0; k < swapped->n_waterfall; k++)
-			mirrored |= strcmp(swapped->waterfall[k].part, part->part) == 0 &&
-			            fabs(swapped->waterfall[k].delta + part->delta) < 1e-6;
-		assert_true(mirrored);
-	}
-}
-
-static void test_against_itself(void **state)
-{
-	struct scene *s = *state;
-	const struct trace *a = steps_trace(s, 60, 8000, 22000);
-	const struct analysis *pair = pair_analyse(s, a, a);
-	assert_true(pair->verdict.speedup == 1);
-	assert_true(pair->verdict.result == VERDICT_UNCHANGED || pair->verdict.result == VERDICT_INCONCLUSIVE);
-	assert_int_equal(pair->n_waterfall, 0);
-	assert_true(pair->comparable);
-	assert_int_equal(pair->n_differences, 0);
-	for (uint32_t i = 0; i < pair->n_findings; i++)
-		assert_int_equal(pair->findings[i].status, FINDING_REMAINING);
-	assert_int_equal(pair->diagnosis, DIAGNOSIS_NONE); /* nothing was resolved */
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
@@ -630,10 +467,6 @@ int main(void)
 		SCENE(test_step_named_that_the_rules_refuse),
 		SCENE(test_step_named_that_is_not_there),
 		SCENE(test_warmup_given),
-		SCENE(test_pair),
-		SCENE(test_unit_of_time_does_not_matter),
-		SCENE(test_sides_swapped),
-		SCENE(test_against_itself),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
