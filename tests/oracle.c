@@ -171,10 +171,10 @@ static void gap_walk(const struct walk *w, uint32_t device, struct oracle_device
 	}
 	uint32_t thread = trace->calls.thread[launch], phase = op_phase(w, next);
 	int64_t returned = trace->calls.end[launch], r = g1 - returned;
-	bool synced = w->threads[thread].sync[g0];
+	bool synced = w->threads[thread].sync[g0], waited = w->threads[thread].waits[g0];
 	for (int64_t t = g0; t < g1; t++) {
 		struct oracle_instant *at = &d->at[t];
-		at->opened = returned <= g0 ? OPENED_WAITING : synced ? OPENED_SYNC : OPENED_DRY;
+		at->opened = returned <= g0 ? OPENED_WAITING : waited ? OPENED_SYNC : OPENED_DRY;
 		if (r > 0 && r <= d->limit && synced) {
 			if (t >= g1 - r)
 				instant_set(at, CAUSE_LAUNCH_LATENCY, phase, 0);

@@ -84,6 +84,7 @@ static void thread_walk(struct walk *w, uint32_t thread)
 	walk->overhead = oracle_rows(w);
 	walk->call = oracle_bytes(w);
 	walk->sync = oracle_bytes(w);
+	walk->waits = oracle_bytes(w);
 	walk->os = oracle_rows(w);
 	const struct trace_overheads *overheads = &trace->overheads;
 	for (uint32_t i = 0; i < overheads->n; i++)
@@ -97,6 +98,8 @@ static void thread_walk(struct walk *w, uint32_t thread)
 				walk->call[t] = 1 + trace->calls.class[i];
 			if (trace->calls.class[i] == CALL_SYNC)
 				walk->sync[t] = 1;
+			if (trace->calls.class[i] == CALL_SYNC || trace->calls.waits[i])
+				walk->waits[t] = 1;
 		}
 		for (size_t k = 0; k < trace->ops.n; k++)
 			if (trace->ops.launch[k] == i)

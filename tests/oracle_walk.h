@@ -8,7 +8,8 @@
 struct thread_walk {
 	uint32_t *overhead; /* TRACE_NONE, or the outermost open row of overhead */
 	uint8_t *call;      /* 0, or 1 + the strongest open class */
-	uint8_t *sync;      /* a synchronising call is open */
+	uint8_t *sync;      /* a synchronising call is open, whatever else is */
+	uint8_t *waits;     /* a call that waits for the GPU is open: a synchronising one, or a read-back that blocks */
 	uint32_t *os;       /* TRACE_NONE, or the outermost open OS call */
 	uint32_t *in_step;  /* step thread: TRACE_NONE, or the step instance that is open */
 	uint32_t *child;    /* step thread: the first-opened range of the step's domain inside the open step */

@@ -31,10 +31,11 @@ static const struct {
 	const char *name;
 	enum call_class class;
 } call_kinds[] = {
-	{"cudaLaunchKernel", CALL_LAUNCH},    {"cudaLaunchKernel", CALL_LAUNCH},    {"cudaLaunchKernel", CALL_LAUNCH},
-	{"cudaGraphLaunch", CALL_LAUNCH},     {"cudaMemcpyAsync", CALL_COPY},       {"cudaMemsetAsync", CALL_COPY},
-	{"cudaStreamSynchronize", CALL_SYNC}, {"cudaDeviceSynchronize", CALL_SYNC}, {"cudaMalloc", CALL_ALLOC},
-	{"cuModuleLoadData", CALL_MODULE},    {"cudaEventRecord", CALL_OTHER},      {"cudaEventQuery", CALL_OTHER},
+	{"cudaLaunchKernel", CALL_LAUNCH}, {"cudaLaunchKernel", CALL_LAUNCH},    {"cudaLaunchKernel", CALL_LAUNCH},
+	{"cudaGraphLaunch", CALL_LAUNCH},  {"cudaMemcpyAsync", CALL_COPY},       {"cudaMemsetAsync", CALL_COPY},
+	{"cudaMemcpy", CALL_COPY},         {"cudaStreamSynchronize", CALL_SYNC}, {"cudaDeviceSynchronize", CALL_SYNC},
+	{"cudaMalloc", CALL_ALLOC},        {"cuModuleLoadData", CALL_MODULE},    {"cudaEventRecord", CALL_OTHER},
+	{"cudaEventQuery", CALL_OTHER},
 };
 enum { CALL_KINDS = sizeof call_kinds / sizeof call_kinds[0] };
 
@@ -126,8 +127,10 @@ static void op_add(struct maker *m, const struct random_shape *shape, const stru
 		queue_end[device] = start + length;
 	size_t op = maker_op(m, p->devices[device], (uint32_t)random_between(r, 7, 9), kinds[kind], start,
 	                     start + length, names[kind], correlation);
-	if (kinds[kind] == OP_COPY)
-		m->trace->ops.copy[op] = COPY_H2D;
+	if (kinds[kind] == OP_COPY) {
+		m->trace->ops.copy[op] = random_chance(r, 50) ? COPY_H2D : COPY_D2H;
+		m->trace->ops.flags[op] = random_chance(r, 50) ? OPF_PAGEABLE : 0;
+	}
 }
 
 /* Calls of a thread, one after the other or anywhere, with nested ones; launching ones get ops. */
