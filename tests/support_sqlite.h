@@ -85,7 +85,9 @@ static inline void support_run(const char *path, const char *sql)
 {
 	sqlite3 *db;
 	char *message = NULL;
-	if (sqlite3_open(path, &db) != SQLITE_OK || sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) {
+	if (sqlite3_open(path, &db) != SQLITE_OK ||
+	    sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK) {
 		fprintf(stderr, "%s: %s\n", path, message ? message : sqlite3_errmsg(db));
 		support_die("SQL failed");
 	}

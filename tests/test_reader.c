@@ -341,7 +341,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
 		"UPDATE k SET deviceId = 0, streamId = 4294967296; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
 		"FROM k;"
 		"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = -1; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 1 << "
-	        "60 WHERE"
+		"60 WHERE"
 		" copyKind = 11;"
 		"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = 'cudaFree' WHERE start = 1200;"
 		"INSERT INTO NVTX_EVENTS(start, end, eventType, text) VALUES (50, 40, 59, 'backwards');"
