@@ -170,7 +170,7 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 	static const char *const call[] = {"cudaLaunchKernel", "cudaMemcpyAsync", "cudaStreamSynchronize",
 	                                   "cudaMalloc"};
 	static const enum call_class class[] = {CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC};
-	uint32_t n = m->which == FIXTURE_LARGE ? 3000 : 40;
+	uint32_t n = m->which == FIXTURE_LARGE ? 1500 : 40;
 	s->kernels = ARENA_NEW(m->arena, n, struct kernel_result);
 	for (uint32_t i = 0; i < n; i++) {
 		const char *text = i < 4 ? kernel[i] : arena_format(m->arena, "fused_kernel_%u(float *, int)", i);
@@ -249,11 +249,11 @@ static void fill_slow(struct maker *m, struct side *s, const struct series **ser
 	          : m->which == FIXTURE_INCONCLUSIVE ? 2
 	                                             : 5,
 	          series);
-	fill_devices(m, s, m->which == FIXTURE_LARGE ? 16 : 1);
+	fill_devices(m, s, m->which == FIXTURE_LARGE ? 12 : 1);
 	fill_phases(m, s, 31.04, 8.0, 15.6);
 	fill_work(m, s, 1);
 	static const int64_t phase_us[] = {31600, 8100, 15600, 1010};
-	fixture_timeline(m, s, 3, phase_us, m->which == FIXTURE_LARGE ? 20000 : 90);
+	fixture_timeline(m, s, 3, phase_us, m->which == FIXTURE_LARGE ? 5000 : 90);
 	fixture_overview(s, 4900LL * 1000 * US, 0.43);
 }
 

@@ -1,6 +1,4 @@
-/* Fuzz target: any bytes as a profile, packed or not, through the same door as a user's file. With clang's libFuzzer it
- * is driven by LLVMFuzzerTestOneInput; built with any other compiler and -DFUZZ_STANDALONE it replays the files named
- * on its command line, each as it is and, with a number before the names, that many times with random bytes changed. */
+/* Fuzz target: any bytes as a profile, packed or not, through the same door as a user's file. */
 #include "read/read.h"
 
 #include <stdio.h>
@@ -70,42 +68,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	arena_release(&arena);
 	return 0;
 }
-
-#ifdef FUZZ_STANDALONE
-static void replay(const char *name, long changes)
-{
-	FILE *f = fopen(name, "rb");
-	if (!f || fseek(f, 0, SEEK_END) != 0)
-		exit(2);
-	size_t n = (size_t)ftell(f);
-	uint8_t *data = malloc(n + 1), *changed = malloc(n + 1);
-	rewind(f);
-	if (!data || !changed || fread(data, 1, n, f) != n)
-		exit(2);
-	fclose(f);
-	LLVMFuzzerTestOneInput(data, n);
-	uint64_t seed = 1;
-	for (long i = 0; i < changes && n; i++) {
-		memcpy(changed, data, n);
-		size_t length = n;
-		for (int k = 0; k < 1 + (int)(i % 16); k++) {
-			seed = seed * 6364136223846793005u + 1442695040888963407u;
-			size_t at = (size_t)(seed >> 20) % n;
-			changed[at] = (uint8_t)(i % 3 ? seed >> 56 : changed[at] ^ 1u << (seed >> 60) % 8);
-		}
-		if (i % 20 == 0)
-			length = (size_t)(seed >> 20) % n;
-		LLVMFuzzerTestOneInput(changed, length);
-	}
-	free(data);
-	free(changed);
-}
-
-int main(int argc, char **argv)
-{
-	long changes = argc > 1 ? strtol(argv[1], NULL, 10) : 0;
-	for (int i = 1 + (changes > 0); i < argc; i++)
-		replay(argv[i], changes);
-	return 0;
-}
-#endif

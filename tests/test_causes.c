@@ -295,6 +295,28 @@ static void test_dispatch(void **state)
 	opened_expect(s, OPENED_WAITING);
 }
 
+static void test_dispatch_up_to_the_limit(void **state)
+{
+	/* A gap of exactly the limit is the GPU's own still, one of 1 ns more is a dependency. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	scene_kernel(s, s->main, 5000, 5010, 40000, 41000);
+	scene_kernel(s, s->main, 5020, 5030, 51001, 52000);
+	EXPECT(s, 0, {CAUSE_DISPATCH, NULL, 10000, NULL}, {CAUSE_DEPENDENCY, NULL, 10001, NULL});
+}
+
+static void test_late_up_to_the_limit(void **state)
+{
+	/* r of exactly the limit is late: instants count 10000 earlier, 990 code and 10 of the call. With 1 ns more the
+	 * op had been waiting since before the gap, which is short: dispatch. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	scene_kernel(s, s->main, 20990, 21000, 31000, 32000);
+	scene_kernel(s, s->main, 22989, 22999, 33000, 34000);
+	EXPECT(s, 0, {CAUSE_HOST_CODE, NULL, 990, NULL}, {CAUSE_LAUNCH_API, NULL, 10, NULL},
+	       {CAUSE_DISPATCH, NULL, 1000, NULL});
+}
+
 static void test_dependency(void **state)
 {
 	/* The same with a gap of 15000: longer than the limit of 10000, so it waited for something. */
@@ -438,6 +460,8 @@ int main(void)
 		SCENE(test_other_api),
 		SCENE(test_profiler),
 		SCENE(test_dispatch),
+		SCENE(test_dispatch_up_to_the_limit),
+		SCENE(test_late_up_to_the_limit),
 		SCENE(test_dependency),
 		SCENE(test_dependency_after_launch),
 		SCENE(test_started_before_return),

@@ -176,7 +176,10 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	buf_release(&p.column);
 	double mean = height_of(&p, s->period_trimmed);
 	svg_line(svg_strokes(svg, "boundary", "#111", 1, "5 3"), p.x, mean, p.x + PANEL - GUTTER, mean);
-	svg_text(muted, p.x, p.y + DEPTH + 16, ANCHOR_START, format_plural(arena, (int64_t)n, "period", "periods"));
+	const char *periods = format_plural(arena, (int64_t)n, "period", "periods");
+	if (s->n_runs > 1)
+		periods = arena_format(arena, "%s in %u runs", periods, s->n_runs);
+	svg_text(muted, p.x, p.y + DEPTH + 16, ANCHOR_START, periods);
 	svg_text(muted, p.x + PANEL - GUTTER, p.y + DEPTH + 16, ANCHOR_END,
 	         "dashed: trimmed mean; shaded: warm-up; triangle: off scale");
 }
