@@ -36,6 +36,13 @@ static const char *per(const struct comparison *c)
 	return c->a->steps_found ? "a step" : "a run";
 }
 
+/* Counts are mostly whole; what is not is a mean, and two decimals say so. */
+static const char *count_text(struct arena *arena, double count)
+{
+	bool whole = fabs(count - round(count)) < 1e-6 * fmax(1, fabs(count));
+	return arena_format(arena, whole ? "%.0f" : "%.2f", count);
+}
+
 /* A count, compared: a note below the threshold, nothing when equal. */
 static void add_count(struct comparison *c, const char *what, double a, double b, bool may_be_material)
 {
@@ -43,7 +50,8 @@ static void add_count(struct comparison *c, const char *what, double a, double b
 		return;
 	bool material = may_be_material && distance(a, b) > MATERIAL && fabs(a - b) > c->slack;
 	add(c, material,
-	    arena_format(c->arena, "%s: %.6g %s in the baseline, %.6g in the fixed side.", what, a, per(c), b));
+	    arena_format(c->arena, "%s: %s %s in the baseline, %s in the fixed side.", what, count_text(c->arena, a),
+	                 per(c), count_text(c->arena, b)));
 }
 
 static const char *bytes_text(struct arena *arena, double bytes)
@@ -52,7 +60,7 @@ static const char *bytes_text(struct arena *arena, double bytes)
 		return arena_format(arena, "%.3g bytes", bytes);
 	if (bytes < 1e6)
 		return arena_format(arena, "%.4g kB", bytes / 1e3);
-	return arena_format(arena, "%.6g MB", bytes / 1e6);
+	return arena_format(arena, bytes < 1e9 ? "%.4g MB" : "%.0f MB", bytes / 1e6);
 }
 
 static void add_bytes(struct comparison *c, const char *direction, double a, double b, double all)
@@ -116,7 +124,7 @@ static void add_group(struct comparison *c, const struct group *g, const char *w
 		return;
 	const char *name = shorten(c->arena, names_text(c->out->names, g->name));
 	add(c, all > 0 && g->time / all > MATERIAL,
-	    arena_format(c->arena, "%u %s %s: %.3g ms %s, the largest is %s.", g->n,
+	    arena_format(c->arena, "%u %s %s: %.3g ms %s (largest: %s).", g->n,
 	                 g->n == 1 ? "kernel runs" : "kernels run", what, g->time / 1e6, per(c), name));
 }
 

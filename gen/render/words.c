@@ -34,7 +34,8 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 {
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
-	return arena_format(arena, "95 %% interval %s", range(a, arena));
+	return arena_format(arena, "95 %% interval %s%s", range(a, arena),
+	                    a->verdict.one_run ? ", one run a side" : "");
 }
 
 const char *words_verdict(const struct analysis *a, struct arena *arena)
@@ -44,7 +45,9 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	const char *periods =
 		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].period_trimmed, a->side[1].period_trimmed),
 	                     view_unit(&a->side[0]));
-	const char *sure = v->has_interval ? arena_format(arena, ", 95 %% sure of %s", range(a, arena)) : "";
+	/* one run cannot see what differs from run to run, so its interval must not sound as if it did */
+	const char *within = v->one_run ? " within these two captures" : "";
+	const char *sure = v->has_interval ? arena_format(arena, ", 95 %% sure of %s%s", range(a, arena), within) : "";
 	switch (v->result) {
 	case VERDICT_FASTER:
 		return arena_format(arena, "%s faster: %s%s.", speedup, periods, sure);
