@@ -283,10 +283,13 @@ static void find_sync(struct evidence *e)
 		return;
 	if (e->side->steps_found)
 		e->ceiling = fmax(e->ceiling, e->facts->host_work);
-	e->text = arena_format(e->arena,
-	                       "The host waits for the GPU %s times %s; when it comes back, the GPU has nothing to do "
-	                       "for %s ms (%.0f %%).",
-	                       digits(e, e->facts->blocking_syncs), a_step(e), ms(e, e->idle), share(e, e->idle));
+	bool once = fabs(e->facts->blocking_syncs - 1) < 0.005;
+	e->text =
+		arena_format(e->arena,
+	                     "The host waits for the GPU %s%s %s; when it comes back, the GPU has nothing to do for %s "
+	                     "ms (%.0f %%).",
+	                     once ? "once" : digits(e, e->facts->blocking_syncs), once ? "" : " times", a_step(e),
+	                     ms(e, e->idle), share(e, e->idle));
 	e->advice = "Read results back later or asynchronously (events, pinned memory) so that the host runs ahead.";
 }
 
@@ -349,7 +352,7 @@ const struct rule rules[] = {
 	{"serial_copies", "Copies that do not overlap", RULE_PLAIN, find_serial_copies},
 	{"launch_bound", "Launch-bound", RULE_LAUNCH, find_launches},
 	{"graph_opportunity", "Graph opportunity", RULE_LAUNCH, find_graph},
-	{"sync_every_step", "Synchronisation every step", RULE_SYNC, find_sync},
+	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, find_sync},
 	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, find_comm},
 	{"straggler", "One device waits for another", RULE_PLAIN, find_straggler},
 	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, find_gpu_bound},
