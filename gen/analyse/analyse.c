@@ -14,6 +14,15 @@ static const char *base_name(const char *path, struct names *names)
 	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
 }
 
+/* Two files that hold the same capture, packed or copied, are one measurement: as two they would narrow the interval.
+ */
+static bool is_same_capture(const struct trace *a, const struct trace *b)
+{
+	size_t bytes = a->ops.n * sizeof *a->ops.start;
+	return a->ops.n == b->ops.n && memcmp(a->ops.start, b->ops.start, bytes) == 0 &&
+	       memcmp(a->ops.end, b->ops.end, bytes) == 0;
+}
+
 static int prepare_side(const struct analyse_run *inputs, size_t n, const struct analyse_options *options,
                         const char *label, struct names *names, struct arena *arena, struct run *runs,
                         const char **files, struct err *err)
@@ -21,6 +30,11 @@ static int prepare_side(const struct analyse_run *inputs, size_t n, const struct
 	for (size_t r = 0; r < n; r++) {
 		struct err cause;
 		files[r] = base_name(inputs[r].file, names);
+		for (size_t q = 0; q < r; q++)
+			if (is_same_capture(inputs[q].trace, inputs[r].trace))
+				return err_set(
+					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
+					inputs[r].file, label, inputs[q].file);
 		if (run_prepare(&runs[r], inputs[r].trace, options->step, options->warmup, arena, &cause) < 0)
 			return err_set(err, "%s (%s): %s", inputs[r].file, label, cause.text);
 		run_devices(&runs[r]);

@@ -20,7 +20,8 @@ struct analyse_run {
 };
 
 /* Analyses a side's runs, `n_runs` >= 1 each. `arena` must outlive `out`; `names` is the table that the traces share.
- * 0, or -1 with `err` when --step names a range that is not there (the message lists what is). */
+ * 0, or -1 with `err`: --step names a range that is not there (the message lists what is) or launches nothing, two runs
+ * of a side are the same capture, or no GPU operation takes any time. */
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err);

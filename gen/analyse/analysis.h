@@ -253,9 +253,9 @@ struct analysis {
 	struct waterfall_part *waterfall;
 	uint32_t n_waterfall;
 	struct finding *findings;
-	uint32_t n_findings; /* by per_step descending within status */
-	enum diagnosis_result diagnosis;
-	double combined_ceiling, measured; /* ns a step, arithmetic means; 0 when diagnosis is none */
+	uint32_t n_findings;               /* by per_step descending within status */
+	enum diagnosis_result diagnosis;   /* none when nothing was resolved, or when the verdict is not `faster` */
+	double combined_ceiling, measured; /* ns a step, arithmetic means; 0 when nothing was resolved */
 };
 
 #endif

@@ -94,17 +94,27 @@ static void diagnose(const struct evidence *const *resolved, size_t n, struct an
 		return;
 	out->combined_ceiling = combine(resolved, n);
 	out->measured = out->side[1].budget.period;
+	if (out->verdict.result != VERDICT_FASTER)
+		return; /* two numbers, but no gain to hold them against */
 	double ratio = out->measured / out->combined_ceiling;
 	out->diagnosis = ratio > 1.1 ? DIAGNOSIS_PARTLY : ratio < 0.9 ? DIAGNOSIS_EXCEEDED : DIAGNOSIS_CONFIRMED;
 }
 
-/* Resolved is what cost something before and costs less than half of it now; crossing a threshold alone is not enough.
- * The same the other way for new ones. That the GPU is the bottleneck is a matter of shares, not of amounts. */
-static bool is_gone(const struct evidence *here, const struct evidence *there)
+/* Resolved is what cost something before and costs less than half of it now: crossing a threshold alone is not enough.
+ * That the GPU is the bottleneck is a matter of shares, not of amounts. */
+static bool is_resolved(const struct evidence *before, const struct evidence *after)
 {
-	if (here->per_step <= 0 || there->per_step > 0)
+	if (before->per_step <= 0 || after->per_step > 0)
 		return false;
-	return here->rule->kind == RULE_BOUND || there->amount < here->amount / 2;
+	return before->rule->kind == RULE_BOUND || after->amount < before->amount / 2;
+}
+
+/* New is what was hardly there before, not what has grown. */
+static bool is_new(const struct evidence *before, const struct evidence *after)
+{
+	if (after->per_step <= 0 || before->per_step > 0)
+		return false;
+	return after->rule->kind == RULE_BOUND || before->amount < after->amount / 10;
 }
 
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)
@@ -117,7 +127,7 @@ void findings_build(const struct side_facts *facts, struct arena *arena, struct 
 	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
 	for (size_t r = 0; r < n_rules; r++) {
 		const struct evidence *before = &seen[0][r], *after = seen[1] ? &seen[1][r] : NULL;
-		bool gone = after && is_gone(before, after), came = after && is_gone(after, before);
+		bool gone = after && is_resolved(before, after), came = after && is_new(before, after);
 		if (before->per_step > 0)
 			add_finding(before, 0, gone ? FINDING_RESOLVED : FINDING_REMAINING, out);
 		if (after && after->per_step > 0)

@@ -214,15 +214,11 @@ static void find_pageable(struct evidence *e)
 static void find_serial_copies(struct evidence *e)
 {
 	double cost = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
-	if (e->side->budget.compute <= 0 || !costs(e, cost, SMALL))
+	if (e->side->budget.compute <= 0 || !costs(e, cost, CONSIDERABLE))
 		return;
-	bool one = fabs(e->facts->pageable_copies - 1) < 1e-6;
 	e->text = arena_format(
-		e->arena,
-		"%s %s %s %s %s MB from or to pageable memory: %s ms in which nothing else runs on the GPU, "
-		"and %s ms of idle time in and around the copy calls.",
-		digits(e, e->facts->pageable_copies), one ? "copy" : "copies", a_step(e), one ? "moves" : "move",
-		digits(e, e->facts->pageable_bytes / 1e6), ms(e, e->facts->copy_pageable), ms(e, e->idle));
+		e->arena, "Copies and memsets run alone on the GPU for %s ms %s (%.1f %%), with no kernel beside them.",
+		ms(e, cost), a_step(e), share(e, cost));
 	e->advice = "Copy on a second stream while kernels run, with events for the order.";
 }
 

@@ -196,6 +196,15 @@ static int no_such_step(const struct trace *t, const struct candidate *list, siz
 	return -1;
 }
 
+static int launches_nothing(const struct trace *t, const struct steps *s, struct err *err)
+{
+	return err_set(
+		err,
+		"--step: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
+		"the range that encloses the work of a whole step",
+		names_text(t->names, s->name));
+}
+
 static void add_member(const struct trace *t, const struct candidate *c, const struct key *keys, struct arena *arena,
                        struct steps *out)
 {
@@ -336,6 +345,8 @@ int steps_find(const struct trace *t, const struct fold *fold, const char *wante
 	}
 	find_ends(t, arena, out);
 	out->found = out->n >= 2;
+	if (wanted && !out->found)
+		result = launches_nothing(t, out, err);
 done:
 	arena_release(&scratch);
 	return result;
