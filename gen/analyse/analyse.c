@@ -23,26 +23,113 @@ static bool is_same_capture(const struct trace *a, const struct trace *b)
 	       memcmp(a->ops.end, b->ops.end, bytes) == 0;
 }
 
-static int prepare_side(const struct analyse_run *inputs, size_t n, const struct analyse_options *options,
-                        const char *label, struct names *names, struct arena *arena, struct run *runs,
-                        const char **files, struct err *err)
+/* All inputs of a command, both sides in one list. */
+struct job {
+	const struct analyse_run *inputs;
+	const char *label;
+	size_t n;
+	struct run *runs;
+	const char **files;
+};
+
+static int prepare(struct job *job, size_t r, const char *step, int warmup, struct arena *arena, struct err *err)
 {
-	for (size_t r = 0; r < n; r++) {
-		struct err cause;
-		files[r] = base_name(inputs[r].file, names);
+	struct err cause;
+	if (run_prepare(&job->runs[r], job->inputs[r].trace, step, warmup, arena, &cause) < 0)
+		return err_set(err, "%s (%s): %s", job->inputs[r].file, job->label, cause.text);
+	return 0;
+}
+
+static bool is_step_in_all(struct job *jobs, int n_jobs, uint32_t name)
+{
+	for (int j = 0; j < n_jobs; j++)
+		for (size_t r = 0; r < jobs[j].n; r++)
+			if (jobs[j].runs[r].steps.found && jobs[j].runs[r].steps.name != name)
+				return false;
+	return true;
+}
+
+/* Every run chooses the range with the longest total for its step. Where they choose differently (an epoch here, a step
+ * there), one that is a step in all of them is taken, if there is one. */
+static int agree_on_step(struct job *jobs, int n_jobs, int warmup, struct names *names, struct arena *arena,
+                         struct err *err)
+{
+	uint32_t *tried = NULL, n_tried = 0;
+	for (int j = 0; j < n_jobs; j++)
+		for (size_t r = 0; r < jobs[j].n; r++) {
+			if (!jobs[j].runs[r].steps.found)
+				continue;
+			tried = arena_grow(arena, tried, n_tried, n_tried + 1, sizeof *tried);
+			tried[n_tried++] = jobs[j].runs[r].steps.name;
+		}
+	if (!n_tried || is_step_in_all(jobs, n_jobs, tried[0]))
+		return 0;
+	for (uint32_t i = 0; i < n_tried; i++) {
+		bool fits = true;
+		struct run probe;
+		struct err ignored;
+		for (int j = 0; j < n_jobs && fits; j++)
+			for (size_t r = 0; r < jobs[j].n && fits; r++)
+				fits = run_prepare(&probe, jobs[j].inputs[r].trace, names_text(names, tried[i]), warmup,
+				                   arena, &ignored) == 0 &&
+				       probe.steps.found;
+		if (!fits)
+			continue;
+		for (int j = 0; j < n_jobs; j++)
+			for (size_t r = 0; r < jobs[j].n; r++)
+				if (prepare(&jobs[j], r, names_text(names, tried[i]), warmup, arena, err) < 0)
+					return -1;
+		return 0;
+	}
+	return 0;
+}
+
+/* Runs of one side are averaged, so all of them have steps of one name, or none has any. */
+static int check_side(const struct job *job, const struct names *names, struct err *err)
+{
+	const struct steps *first = &job->runs[0].steps;
+	for (size_t r = 0; r < job->n; r++) {
+		const struct steps *s = &job->runs[r].steps;
 		for (size_t q = 0; q < r; q++)
-			if (is_same_capture(inputs[q].trace, inputs[r].trace))
+			if (is_same_capture(job->inputs[q].trace, job->inputs[r].trace))
 				return err_set(
 					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
-					inputs[r].file, label, inputs[q].file);
-		if (run_prepare(&runs[r], inputs[r].trace, options->step, options->warmup, arena, &cause) < 0)
-			return err_set(err, "%s (%s): %s", inputs[r].file, label, cause.text);
-		run_devices(&runs[r]);
-		if (!runs[r].n_devices)
+					job->inputs[r].file, job->label, job->inputs[q].file);
+		if (s->found != first->found || (s->found && s->name != first->name))
+			return err_set(
+				err,
+				"%s (%s): its steps are %s, those of %s are %s; runs of a side have to have the same "
+				"steps, so name their range with --step",
+				job->inputs[r].file, job->label, s->found ? names_text(names, s->name) : "not found",
+				job->inputs[0].file, first->found ? names_text(names, first->name) : "not found");
+		if (!job->runs[r].n_devices)
 			return err_set(err,
 			               "%s (%s): no GPU operation takes any time in the measured window, so there is "
 			               "nothing to judge; capture again with --trace=cuda,nvtx",
-			               inputs[r].file, label);
+			               job->inputs[r].file, job->label);
+	}
+	return 0;
+}
+
+static int prepare_all(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
+                       struct arena *arena, struct err *err)
+{
+	for (int j = 0; j < n_jobs; j++) {
+		jobs[j].runs = ARENA_NEW(arena, jobs[j].n, struct run);
+		jobs[j].files = ARENA_NEW(arena, jobs[j].n, const char *);
+		for (size_t r = 0; r < jobs[j].n; r++) {
+			jobs[j].files[r] = base_name(jobs[j].inputs[r].file, names);
+			if (prepare(&jobs[j], r, options->step, options->warmup, arena, err) < 0)
+				return -1;
+		}
+	}
+	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
+		return -1;
+	for (int j = 0; j < n_jobs; j++) {
+		for (size_t r = 0; r < jobs[j].n; r++)
+			run_devices(&jobs[j].runs[r]);
+		if (check_side(&jobs[j], names, err) < 0)
+			return -1;
 	}
 	return 0;
 }
@@ -59,32 +146,29 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 	return (struct verdict_side){list, n, steps};
 }
 
+/* The verdict knows no location where the sides cannot be compared; then a side speaks for itself. */
 static void set_headline(struct side *side, const struct verdict *verdict, int which)
 {
-	side->period_trimmed = exp(verdict->location[which]);
-	for (uint32_t r = 0; r < side->n_runs; r++)
+	double location = 0;
+	for (uint32_t r = 0; r < side->n_runs; r++) {
 		side->runs[r].series = &verdict->series[which][r];
+		location += side->steps_found ? side->runs[r].series->location : log((double)side->runs[r].window_ns);
+	}
+	side->period_trimmed = exp(location / side->n_runs);
 }
 
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err)
 {
-	const struct analyse_run *inputs[2] = {baseline, fixed};
-	static const char *const labels[2] = {"baseline", "fixed"};
-	size_t n[2] = {n_baseline, n_fixed};
-	struct run *runs[2];
-	const char **files[2];
+	struct job jobs[2] = {{.inputs = baseline, .n = n_baseline, .label = "baseline"},
+	                      {.inputs = fixed, .n = n_fixed, .label = "fixed"}};
 	struct side_facts facts[2];
 	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 2};
-	for (int s = 0; s < 2; s++) {
-		runs[s] = ARENA_NEW(arena, n[s], struct run);
-		files[s] = ARENA_NEW(arena, n[s], const char *);
-		if (prepare_side(inputs[s], n[s], options, labels[s], names, arena, runs[s], files[s], err) < 0)
-			return -1;
-	}
+	if (prepare_all(jobs, 2, options, names, arena, err) < 0)
+		return -1;
 	for (int s = 0; s < 2; s++)
-		side_build(runs[s], n[s], files[s], labels[s], arena, &out->side[s], &facts[s]);
+		side_build(jobs[s].runs, jobs[s].n, jobs[s].files, jobs[s].label, arena, &out->side[s], &facts[s]);
 
 	out->require_comparable = options->require_comparable;
 	const char *reason = compare_work(facts, arena, out);
@@ -93,12 +177,14 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	                                        .warmup = options->warmup,
 	                                        .descriptive = reason != NULL,
 	                                        .descriptive_reason = reason};
-	bool steps = out->side[0].steps_found && out->side[1].steps_found;
-	struct verdict_side sides[2] = {series_of(runs[0], n[0], steps, arena), series_of(runs[1], n[1], steps, arena)};
+	struct verdict_side sides[2];
+	for (int s = 0; s < 2; s++)
+		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);
 	verdict_judge(sides, &out->options, arena, &out->verdict);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);
-	waterfall_build(arena, out);
+	if (out->side[0].steps_found == out->side[1].steps_found)
+		waterfall_build(arena, out);
 	findings_build(facts, arena, out);
 	return 0;
 }
@@ -106,18 +192,17 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err)
 {
-	struct run run;
-	const char *file;
+	struct job job = {.inputs = input, .n = 1, .label = "profile"};
 	struct side_facts facts;
 	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 1};
-	if (prepare_side(input, 1, options, "profile", names, arena, &run, &file, err) < 0)
+	if (prepare_all(&job, 1, options, names, arena, err) < 0)
 		return -1;
-	side_build(&run, 1, &file, "profile", arena, &out->side[0], &facts);
+	side_build(job.runs, 1, job.files, job.label, arena, &out->side[0], &facts);
 	struct series *series = ARENA_NEW(arena, 1, struct series);
-	*series = run.series;
-	if (run.steps.found)
+	*series = job.runs[0].series;
+	if (job.runs[0].steps.found)
 		out->side[0].runs[0].series = series;
-	out->side[0].period_trimmed = run.steps.found ? exp(series->location) : out->side[0].period_mean;
+	out->side[0].period_trimmed = job.runs[0].steps.found ? exp(series->location) : out->side[0].period_mean;
 	findings_build(&facts, arena, out);
 	return 0;
 }

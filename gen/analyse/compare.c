@@ -1,12 +1,13 @@
 #include "analyse/compare.h"
 
-#include "base/buf.h"
+#include "analyse/say.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const double MATERIAL = 0.01; /* of launches, bytes or GPU time */
+static const double MATERIAL = 0.01;      /* of launches, bytes or GPU time */
+static const double MATERIAL_TIME = 0.05; /* of GPU time, for kernels that run equally often */
 
 struct comparison {
 	struct arena *arena;
@@ -36,13 +37,6 @@ static const char *per(const struct comparison *c)
 	return c->a->steps_found ? "a step" : "a run";
 }
 
-/* Counts are mostly whole; what is not is a mean, and two decimals say so. */
-static const char *count_text(struct arena *arena, double count)
-{
-	bool whole = fabs(count - round(count)) < 1e-6 * fmax(1, fabs(count));
-	return arena_format(arena, whole ? "%.0f" : "%.2f", count);
-}
-
 /* A count, compared: a note below the threshold, nothing when equal. */
 static void add_count(struct comparison *c, const char *what, double a, double b, bool may_be_material)
 {
@@ -50,26 +44,28 @@ static void add_count(struct comparison *c, const char *what, double a, double b
 		return;
 	bool material = may_be_material && distance(a, b) > MATERIAL && fabs(a - b) > c->slack;
 	add(c, material,
-	    arena_format(c->arena, "%s: %s %s in the baseline, %s in the fixed side.", what, count_text(c->arena, a),
-	                 per(c), count_text(c->arena, b)));
+	    arena_format(c->arena, "%s: %s %s in the baseline, %s in the fixed side.", what, say_count(c->arena, a),
+	                 per(c), say_count(c->arena, b)));
 }
 
-static const char *bytes_text(struct arena *arena, double bytes)
+/* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
+static double largest_copy(const struct side *side, enum copy_kind kind)
 {
-	if (bytes < 1e3)
-		return arena_format(arena, "%.3g bytes", bytes);
-	if (bytes < 1e6)
-		return arena_format(arena, "%.4g kB", bytes / 1e3);
-	return arena_format(arena, bytes < 1e9 ? "%.4g MB" : "%.0f MB", bytes / 1e6);
+	double largest = 0;
+	for (uint32_t i = 0; i < side->n_copies; i++)
+		if (side->copies[i].kind == kind && !side->copies[i].memset && side->copies[i].instances > 0)
+			largest = fmax(largest, side->copies[i].bytes / side->copies[i].instances);
+	return largest;
 }
 
-static void add_bytes(struct comparison *c, const char *direction, double a, double b, double all)
+static void add_bytes(struct comparison *c, const char *direction, enum copy_kind kind, double a, double b, double all)
 {
+	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind));
 	if (fabs(a - b) <= 1e-9 * all)
 		return;
-	add(c, fabs(a - b) / all > MATERIAL,
+	add(c, fabs(a - b) / all > MATERIAL && fabs(a - b) > slack,
 	    arena_format(c->arena, "Copied %s: %s %s in the baseline, %s in the fixed side.", direction,
-	                 bytes_text(c->arena, a), per(c), bytes_text(c->arena, b)));
+	                 say_bytes(c->arena, a), per(c), say_bytes(c->arena, b)));
 }
 
 static const char *shorten(struct arena *arena, const char *name)
@@ -128,11 +124,27 @@ static void add_group(struct comparison *c, const struct group *g, const char *w
 	                 g->n == 1 ? "kernel runs" : "kernels run", what, g->time / 1e6, per(c), name));
 }
 
+/* Kernels that run equally often but not equally long: less work in the same launches, a better kernel, or another
+ * clock. Clocks alone move it by a few percent, so it is material from there on. (Waiting makes communication kernels
+ * long.) */
+static void add_times(struct comparison *c, const struct group *g, const struct side_facts facts[2])
+{
+	double all = fmax(facts[0].kernel_time, facts[1].kernel_time);
+	if (!g->n || g->time < MATERIAL * all)
+		return;
+	add(c, g->time > MATERIAL_TIME * all,
+	    arena_format(c->arena,
+	                 "%u %s equally often but not equally long: %.3g ms %s of difference (largest: %s), by less "
+	                 "work in the same launches, a better kernel, or another clock.",
+	                 g->n, g->n == 1 ? "kernel runs" : "kernels run", g->time / 1e6, per(c),
+	                 shorten(c->arena, names_text(c->out->names, g->name))));
+}
+
 static void compare_kernels(struct comparison *c, const struct side_facts facts[2])
 {
 	struct arena scratch = {0};
 	const struct kernel_result **a = by_name(c->a, &scratch), **b = by_name(c->b, &scratch);
-	struct group only_a = {0}, only_b = {0}, counts = {0};
+	struct group only_a = {0}, only_b = {0}, counts = {0}, times = {0};
 	for (uint32_t i = 0, j = 0; i < c->a->n_kernels || j < c->b->n_kernels;) {
 		if (j == c->b->n_kernels || (i < c->a->n_kernels && a[i]->name < b[j]->name)) {
 			group_add(&only_a, a[i], a[i]->per_step);
@@ -144,12 +156,15 @@ static void compare_kernels(struct comparison *c, const struct side_facts facts[
 			double far = distance(a[i]->instances, b[j]->instances);
 			if (far > MATERIAL && fabs(a[i]->instances - b[j]->instances) > c->slack)
 				group_add(&counts, a[i], far * fmax(a[i]->per_step, b[j]->per_step));
+			else if (!a[i]->comm && distance(a[i]->per_step, b[j]->per_step) > MATERIAL)
+				group_add(&times, a[i], fabs(a[i]->per_step - b[j]->per_step));
 			i++, j++;
 		}
 	}
 	add_group(c, &only_a, "only in the baseline", facts[0].kernel_time);
 	add_group(c, &only_b, "only in the fixed side", facts[1].kernel_time);
 	add_group(c, &counts, "a different number of times", fmax(facts[0].kernel_time, facts[1].kernel_time));
+	add_times(c, &times, facts);
 	arena_release(&scratch);
 }
 
@@ -177,71 +192,124 @@ static void compare_option(struct comparison *c, const char *what, bool a, bool 
 		                 what, a ? "baseline" : "fixed side"));
 }
 
-static void compare_environment(struct comparison *c)
+/* GPUs of a run, in order of its devices: "NVIDIA H200 at 1980 MHz, …". */
+static const char *gpus_text(struct comparison *c, const struct run *run)
+{
+	const char *text = "";
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		uint32_t gpu = run_gpu(run, d);
+		if (gpu == TRACE_NONE)
+			continue;
+		const struct trace_gpu *g = &run->trace->gpus[gpu];
+		const char *name = names_text(c->out->names, g->name);
+		const char *one =
+			g->clock_hz ? arena_format(c->arena, "%s at up to %.0f MHz", name, (double)g->clock_hz / 1e6)
+				    : name;
+		bool again = strstr(text, one) != NULL;
+		text = again ? text : *text ? arena_format(c->arena, "%s, %s", text, one) : one;
+	}
+	return text;
+}
+
+/* Runs of one side have to come from one machine, recorded in one way. */
+static void compare_runs(struct comparison *c, const struct side *side, const struct side_facts *facts)
+{
+	for (size_t r = 1; r < facts->n_runs; r++) {
+		const struct trace_source *a = &facts->runs[0].trace->source, *b = &facts->runs[r].trace->source;
+		const char *gpus = gpus_text(c, &facts->runs[0]), *other = gpus_text(c, &facts->runs[r]);
+		const char *what = strcmp(gpus, other) != 0            ? "other GPUs"
+		                   : strcmp(a->driver, b->driver) != 0 ? "another driver"
+		                   : a->has_os_calls != b->has_os_calls || a->has_ranges != b->has_ranges ||
+		                                   a->has_calls != b->has_calls
+		                           ? "other tracing options"
+		                           : NULL;
+		if (what)
+			add(c, true,
+			    arena_format(c->arena, "Within the %s, %s was captured with %s than %s.", side->label,
+			                 side->runs[r].file, what, side->runs[0].file));
+	}
+}
+
+static void compare_environment(struct comparison *c, const struct side_facts facts[2])
 {
 	const struct trace_source *a = &c->a->source, *b = &c->b->source;
-	const struct names *names = c->out->names;
 	if (c->a->n_devices != c->b->n_devices)
 		add(c, true,
 		    arena_format(c->arena, "Devices with work: %u in the baseline, %u in the fixed side.",
 		                 c->a->n_devices, c->b->n_devices));
-	compare_text(c, true, "GPU", names_text(names, c->a->devices[0].name),
-	             names_text(names, c->b->devices[0].name));
-	int64_t clock_a = c->a->devices[0].clock_hz, clock_b = c->b->devices[0].clock_hz;
-	if (clock_a && clock_b && clock_a != clock_b)
-		add(c, true,
-		    arena_format(c->arena, "Highest GPU clock: %.0f MHz in the baseline, %.0f MHz in the fixed side.",
-		                 (double)clock_a / 1e6, (double)clock_b / 1e6));
+	compare_text(c, true, "GPU", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
 	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
 	compare_option(c, "Operating-system calls", a->has_os_calls, b->has_os_calls);
 	compare_option(c, "NVTX ranges", a->has_ranges, b->has_ranges);
 	compare_option(c, "CUDA API calls", a->has_calls, b->has_calls);
-	if (c->a->step_name != c->b->step_name && c->a->steps_found && c->b->steps_found)
-		compare_text(c, false, "Step range", names_text(names, c->a->step_name),
-		             names_text(names, c->b->step_name));
+	compare_runs(c, c->a, &facts[0]);
+	compare_runs(c, c->b, &facts[1]);
 }
 
-static const char *cannot_be_judged(const struct comparison *c)
+/* Whether any run of either side was captured in a way that makes its times another thing than those of `first`. */
+static const char *capture_mismatch(const struct comparison *c, const struct trace_source *first,
+                                    const struct trace_source *other)
 {
-	const struct trace_source *a = &c->a->source, *b = &c->b->source;
-	if (strcmp(a->collector, b->collector) != 0)
-		return arena_format(c->arena,
-		                    "The sides were captured by different tools (%s and %s), which cost the program "
-		                    "different time; capture both with the same one.",
-		                    a->collector, b->collector);
-	if (a->graphs != b->graphs && a->graphs != GRAPHS_NONE && b->graphs != GRAPHS_NONE)
-		return "CUDA graphs were traced whole on one side and node by node on the other, which alone changes "
-		       "the "
-		       "time of a step; capture both with the same --cuda-graph-trace.";
+	if (strcmp(first->collector, other->collector) != 0)
+		return arena_format(
+			c->arena,
+			"Runs were captured by different tools (%s and %s), which cost the program different "
+			"time; capture all with the same one.",
+			first->collector, other->collector);
+	if (first->graphs != other->graphs && first->graphs != GRAPHS_NONE && other->graphs != GRAPHS_NONE)
+		return "CUDA graphs were traced whole in one run and node by node in another, which alone changes the "
+		       "time of "
+		       "a step; capture all with the same --cuda-graph-trace.";
+	return NULL;
+}
+
+static const char *cannot_be_judged(const struct comparison *c, const struct side_facts facts[2])
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			for (int q = 0; q <= s; q++) {
+				const char *reason = capture_mismatch(c, &facts[q].runs[0].trace->source,
+				                                      &facts[s].runs[r].trace->source);
+				if (reason)
+					return reason;
+			}
 	if (c->a->steps_found != c->b->steps_found)
 		return arena_format(
 			c->arena,
 			"Steps were found on the %s only, so there is nothing to compare step by step; name "
 			"the step range with --step.",
 			c->a->steps_found ? "baseline" : "fixed side");
+	const struct names *names = c->out->names;
+	if (c->a->steps_found && c->a->step_name != c->b->step_name)
+		return arena_format(
+			c->arena,
+			"A step is '%s' in the baseline and '%s' in the fixed side, and no range is a step in "
+			"both; name the step range with --step.",
+			shorten(c->arena, names_text(names, c->a->step_name)),
+			shorten(c->arena, names_text(names, c->b->step_name)));
 	return NULL;
 }
 
 const char *compare_work(const struct side_facts facts[2], struct arena *arena, struct analysis *out)
 {
 	struct comparison c = {.arena = arena, .out = out, .a = &out->side[0], .b = &out->side[1]};
-	const char *reason = cannot_be_judged(&c);
+	const char *reason = cannot_be_judged(&c, facts);
 	if (reason)
 		add(&c, true, reason);
-	compare_environment(&c);
+	compare_environment(&c, facts);
 	if (c.a->steps_found == c.b->steps_found) {
-		double steps = fmin((double)c.a->measured, (double)c.b->measured);
-		c.slack = steps > 0 ? 1.5 / steps : 0.5;
+		double steps = fmin((double)c.a->measured / c.a->n_runs, (double)c.b->measured / c.b->n_runs);
+		c.slack = steps > 0 ? 1.5 / steps : 0.5; /* every run has its own edges */
 		add_count(&c, "Kernel launches", c.a->launches, c.b->launches, true);
 		add_count(&c, "Graph launches", c.a->graph_launches, c.b->graph_launches, true);
 		add_count(&c, "Collectives", c.a->collectives, c.b->collectives, true);
 		compare_kernels(&c, facts);
 		double all = fmax(c.a->bytes_h2d + c.a->bytes_d2h + c.a->bytes_d2d,
 		                  c.b->bytes_h2d + c.b->bytes_d2h + c.b->bytes_d2d);
-		add_bytes(&c, "to the device", c.a->bytes_h2d, c.b->bytes_h2d, all);
-		add_bytes(&c, "to the host", c.a->bytes_d2h, c.b->bytes_d2h, all);
-		add_bytes(&c, "between devices", c.a->bytes_d2d, c.b->bytes_d2d, all);
+		add_bytes(&c, "to the device", COPY_H2D, c.a->bytes_h2d, c.b->bytes_h2d, all);
+		add_bytes(&c, "to the host", COPY_D2H, c.a->bytes_d2h, c.b->bytes_d2h, all);
+		add_bytes(&c, "between devices", COPY_D2D, c.a->bytes_d2d, c.b->bytes_d2d, all);
 		add_count(&c, "NVTX ranges", c.a->range_instances, c.b->range_instances, false);
 	}
 	out->comparable = out->n_differences == 0;

@@ -207,8 +207,12 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 				add_gap(&s, now, start, next, edge);
 			now = start;
 			for (; i < j; i++)
-				if (ops->end[i] > start)
+				if (ops->end[i] > start) {
+					out->communicates = out->communicates ||
+					                    (ops->kind[i] == OP_COMM && start < run->window_end &&
+					                     ops->end[i] > run->window_start);
 					running_add(&s, &s.running[class_of(ops->kind[i])], i);
+				}
 		}
 		i = j;
 	}

@@ -94,6 +94,10 @@ static void diagnose(const struct evidence *const *resolved, size_t n, struct an
 		return;
 	out->combined_ceiling = combine(resolved, n);
 	out->measured = out->side[1].budget.period;
+	if (out->combined_ceiling <= 0) { /* what is claimed is all there is: no prediction */
+		out->combined_ceiling = out->measured = 0;
+		return;
+	}
 	if (out->verdict.result != VERDICT_FASTER)
 		return; /* two numbers, but no gain to hold them against */
 	double ratio = out->measured / out->combined_ceiling;
@@ -124,10 +128,12 @@ void findings_build(const struct side_facts *facts, struct arena *arena, struct 
 	size_t n_resolved = 0;
 	for (uint32_t s = 0; s < out->n_sides; s++)
 		seen[s] = look(&out->side[s], &facts[s], arena, out->names);
+	/* a step and a whole run have no amounts in common */
+	bool alike = out->n_sides == 2 && out->side[0].steps_found == out->side[1].steps_found;
 	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
 	for (size_t r = 0; r < n_rules; r++) {
 		const struct evidence *before = &seen[0][r], *after = seen[1] ? &seen[1][r] : NULL;
-		bool gone = after && is_resolved(before, after), came = after && is_new(before, after);
+		bool gone = alike && is_resolved(before, after), came = alike && is_new(before, after);
 		if (before->per_step > 0)
 			add_finding(before, 0, gone ? FINDING_RESOLVED : FINDING_REMAINING, out);
 		if (after && after->per_step > 0)

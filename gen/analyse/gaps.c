@@ -13,13 +13,15 @@ enum {
 static bool is_same(const struct cell_key *a, const struct cell_key *b)
 {
 	return a->cause == b->cause && a->phase == b->phase && a->call == b->call && a->opened == b->opened &&
-	       a->mutex == b->mutex && a->blocked == b->blocked && a->input == b->input;
+	       a->mutex == b->mutex && a->blocked == b->blocked && a->input == b->input && a->pageable == b->pageable &&
+	       a->lasting == b->lasting;
 }
 
 static uint32_t cell_slot(const struct cells *c, const struct cell_key *key)
 {
-	uint64_t small = (uint64_t)key->cause << 5 | (uint64_t)key->opened << 3 | (uint64_t)key->mutex << 2 |
-	                 (uint64_t)key->blocked << 1 | (uint64_t)key->input;
+	uint64_t small = (uint64_t)key->cause << 7 | (uint64_t)key->pageable << 6 | (uint64_t)key->lasting << 5 |
+	                 (uint64_t)key->opened << 3 | (uint64_t)key->mutex << 2 | (uint64_t)key->blocked << 1 |
+	                 (uint64_t)key->input;
 	uint64_t h = ((uint64_t)key->phase << 12 ^ (uint64_t)key->call << 38 ^ small) * 0x9e3779b97f4a7c15u;
 	uint32_t i = (uint32_t)(h >> 32) & (c->n_slots - 1);
 	while (c->slots[i] && !is_same(&c->cell[c->slots[i] - 1].key, key))
@@ -203,6 +205,8 @@ void device_charge(struct run *run, struct device_run *d, const struct intervals
 			key.blocked = key.blocked || pieces.piece[k].waits;
 		key.input = gap->next != TRACE_NONE && run->trace->ops.kind[gap->next] == OP_COPY &&
 		            run->trace->ops.copy[gap->next] == COPY_H2D;
+		key.pageable = gap->next != TRACE_NONE && (run->trace->ops.flags[gap->next] & OPF_PAGEABLE);
+		key.lasting = gap->end - gap->start > LASTING_GAP;
 		for (size_t k = 0; k < pieces.n; k++) {
 			const struct doing *p = &pieces.piece[k];
 			int64_t start = p->start > run->window_start ? p->start : run->window_start;

@@ -1,6 +1,7 @@
 /* The rules: what each looks at, from which size on it speaks, what it would give, what to do. Evidence is behaviour:
  * what threads and devices did, never what the user's ranges are called. */
 #include "analyse/findings.h"
+#include "analyse/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,10 +11,9 @@ static const double CONSIDERABLE = 0.03; /* … and where the evidence is only c
 static const double MANY = 0.05;
 enum { MANY_LAUNCHES = 20 }; /* a step */
 
-/* Three digits, never an exponent. */
 static const char *digits(const struct evidence *e, double value)
 {
-	return arena_format(e->arena, fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
+	return say_digits(e->arena, value);
 }
 
 static const char *ms(const struct evidence *e, double ns)
@@ -89,6 +89,13 @@ static bool costs(struct evidence *e, double busy, double least)
 	e->per_step = e->amount;
 	e->ceiling = period(e) - e->amount;
 	return true;
+}
+
+/* For what has a cost but is not the matter: the amount stays known, for the comparison with the other side. */
+static bool keep_silent(struct evidence *e)
+{
+	e->per_step = e->ceiling = 0;
+	return false;
 }
 
 static bool is_host_time(enum cause cause)
@@ -188,26 +195,29 @@ static void find_input(struct evidence *e)
 
 /* ---- copies ---- */
 
-static bool fits_copy_call(const struct cell_key *idle)
+static bool fits_pageable(const struct cell_key *idle)
 {
-	return idle->cause == CAUSE_COPY_API ||
-	       (idle->input && (is_host_time(idle->cause) || idle->cause == CAUSE_OTHER_API));
+	return idle->pageable && (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API ||
+	                          idle->cause == CAUSE_SYNC_RETURN || is_host_time(idle->cause));
 }
 
 static void find_pageable(struct evidence *e)
 {
+	/* without kernels there is nothing to hide the copies behind: pinned ones would take their time too */
+	double hidden = e->side->budget.compute > 0 ? e->facts->copy_pageable : 0;
 	if (e->facts->pageable_copies <= 0)
 		return;
-	claim(e, fits_copy_call);
-	if (!costs(e, e->facts->copy_pageable, SMALL))
+	claim(e, fits_pageable);
+	if (!costs(e, hidden, SMALL))
 		return;
 	bool one = fabs(e->facts->pageable_copies - 1) < 1e-6;
 	e->text = arena_format(
 		e->arena,
-		"%s %s %s %s %s MB from or to pageable memory: %s ms in which nothing else runs on the GPU, "
-		"and %s ms of idle time in and around the copy calls.",
-		digits(e, e->facts->pageable_copies), one ? "copy" : "copies", a_step(e), one ? "moves" : "move",
-		digits(e, e->facts->pageable_bytes / 1e6), ms(e, e->facts->copy_pageable), ms(e, e->idle));
+		"%s %s %s %s %s from or to pageable memory: %s ms in which nothing else runs on the GPU, and "
+		"%s ms of idle time before them.",
+		say_count(e->arena, e->facts->pageable_copies), one ? "copy" : "copies", a_step(e),
+		one ? "moves" : "move", say_bytes(e->arena, e->facts->pageable_bytes), ms(e, e->facts->copy_pageable),
+		ms(e, e->idle));
 	e->advice = "Use pinned memory (cudaMallocHost, pin_memory=True) and asynchronous copies.";
 }
 
@@ -224,24 +234,49 @@ static void find_serial_copies(struct evidence *e)
 
 /* ---- launches ---- */
 
-static bool fits_launch(const struct cell_key *idle)
+static bool is_host_side(enum cause cause)
 {
-	return !idle->blocked &&
-	       (idle->cause == CAUSE_LAUNCH_API || idle->cause == CAUSE_HOST_CODE || idle->cause == CAUSE_OTHER_API);
+	return cause == CAUSE_LAUNCH_API || cause == CAUSE_OTHER_API || is_host_time(cause);
 }
 
-static bool claim_launches(struct evidence *e)
+/* A gap of a millisecond is not a launch that came late: the host was busy with something of its own. */
+static bool fits_host_work(const struct cell_key *idle)
+{
+	return idle->lasting && idle->opened != OPENED_SYNC && is_host_time(idle->cause);
+}
+
+static void find_host_work(struct evidence *e)
+{
+	claim(e, fits_host_work);
+	drop_small_phases(e, SMALL * period(e));
+	if (!costs(e, 0, CONSIDERABLE))
+		return;
+	e->text =
+		arena_format(e->arena,
+	                     "The launching thread is busy with host work%s while the GPU has nothing to do: %s ms %s "
+	                     "(%.0f %%), in gaps of more than a millisecond.",
+	                     in_phase(e), ms(e, e->idle), a_step(e), share(e, e->idle));
+	e->advice =
+		"Move this work to another thread, or do it while the GPU is busy; a CPU profiler shows what it is.";
+}
+
+static bool fits_launch(const struct cell_key *idle)
+{
+	return !idle->blocked && !idle->lasting && is_host_side(idle->cause) && idle->cause != CAUSE_HOST_BLOCKED;
+}
+
+static bool claim_launches(struct evidence *e, bool many)
 {
 	claim(e, fits_launch);
-	if (!costs(e, 0, MANY))
-		return false;
+	if (!costs(e, 0, MANY) || !many)
+		return keep_silent(e);
 	e->ceiling = fmax(e->side->busy, period(e) - e->idle) + e->facts->launch_call;
 	return true;
 }
 
 static void find_launches(struct evidence *e)
 {
-	if (e->facts->launch_calls < MANY_LAUNCHES || !claim_launches(e))
+	if (!claim_launches(e, e->facts->launch_calls >= MANY_LAUNCHES))
 		return;
 	e->text = arena_format(e->arena,
 	                       "%.0f launches %s of kernels that run %s µs (median), while a launch call takes %s µs: "
@@ -253,13 +288,13 @@ static void find_launches(struct evidence *e)
 
 static void find_graph(struct evidence *e)
 {
-	if (e->facts->steady_launches < 0.9 || e->side->launches < MANY_LAUNCHES || !claim_launches(e))
+	if (!claim_launches(e, e->facts->launch_calls >= MANY_LAUNCHES && e->facts->steady_launches >= 0.9))
 		return;
-	e->text = arena_format(
-		e->arena,
-		"%.0f %% of the steps launch the same number of kernels (%.0f): what is launched one by one "
-		"can be one graph launch.",
-		100 * e->facts->steady_launches, e->side->launches);
+	e->text =
+		arena_format(e->arena,
+	                     "%.0f %% of the steps launch the same number of kernels, with %.0f launch calls: what is "
+	                     "launched one by one can be one graph launch.",
+	                     100 * e->facts->steady_launches, e->facts->launch_calls);
 	e->advice = "Capture the step in a CUDA graph (cudaStreamBeginCapture, torch.cuda.CUDAGraph).";
 }
 
@@ -275,8 +310,10 @@ static bool fits_sync(const struct cell_key *idle)
 static void find_sync(struct evidence *e)
 {
 	claim(e, fits_sync);
-	if (e->facts->blocking_syncs < 0.9 || !costs(e, 0, CONSIDERABLE))
+	if (!costs(e, 0, CONSIDERABLE) || e->facts->blocking_syncs < 0.9) {
+		keep_silent(e);
 		return;
+	}
 	if (e->side->steps_found)
 		e->ceiling = fmax(e->ceiling, e->facts->host_work);
 	bool once = fabs(e->facts->blocking_syncs - 1) < 0.005;
@@ -296,27 +333,28 @@ static void find_comm(struct evidence *e)
 	double cost = e->facts->comm_min;
 	if (!costs(e, cost, SMALL))
 		return;
-	e->text =
-		arena_format(e->arena,
-	                     "Communication runs for %s ms %s (%.1f %%) without a computing kernel beside it, on every "
-	                     "device.",
-	                     ms(e, cost), a_step(e), share(e, cost));
+	e->text = arena_format(e->arena,
+	                       "Communication runs for %s ms %s (%.1f %%) without a computing kernel beside it, on "
+	                       "every communicating "
+	                       "device.",
+	                       ms(e, cost), a_step(e), share(e, cost));
 	e->advice = "Overlap it with the backward pass: reduce gradients in buckets as they become ready.";
 }
 
 static void find_straggler(struct evidence *e)
 {
-	double cost = e->side->budget.comm_exposed - e->facts->comm_min;
-	if (e->side->n_devices < 2 || !costs(e, cost, 2 * SMALL))
+	if (e->facts->ranks < 2 || !costs(e, e->facts->comm_mean - e->facts->comm_min, 2 * SMALL))
 		return;
-	uint32_t last = 0;
-	for (uint32_t d = 1; d < e->side->n_devices; d++)
-		if (e->side->devices[d].budget.comm_exposed < e->side->devices[last].budget.comm_exposed)
+	uint32_t last = TRACE_NONE;
+	for (uint32_t d = 0; d < e->side->n_devices; d++)
+		if (e->facts->communicates[d] &&
+		    (last == TRACE_NONE ||
+		     e->side->devices[d].budget.comm_exposed < e->side->devices[last].budget.comm_exposed))
 			last = d;
 	e->text = arena_format(e->arena,
 	                       "Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); "
 	                       "the one that waits least is device %u of process %lld.",
-	                       ms(e, cost), a_step(e), share(e, cost), e->side->devices[last].ordinal,
+	                       ms(e, e->amount), a_step(e), share(e, e->amount), e->side->devices[last].ordinal,
 	                       (long long)e->side->devices[last].process);
 	e->advice = "Balance the work: equal batches and sequence lengths, the same input speed on every rank.";
 }
@@ -346,6 +384,7 @@ const struct rule rules[] = {
 	{"input_starvation", "Input starvation", RULE_INPUT, find_input},
 	{"pageable_copies", "Copies from pageable memory", RULE_PLAIN, find_pageable},
 	{"serial_copies", "Copies that do not overlap", RULE_PLAIN, find_serial_copies},
+	{"host_work", "Host work on the critical path", RULE_INPUT, find_host_work},
 	{"launch_bound", "Launch-bound", RULE_LAUNCH, find_launches},
 	{"graph_opportunity", "Graph opportunity", RULE_LAUNCH, find_graph},
 	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, find_sync},

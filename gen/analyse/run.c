@@ -95,9 +95,10 @@ static void find_others(const struct run *run, uint32_t device, struct arena *ar
 {
 	const struct trace *t = run->trace;
 	const struct trace_device *self = &t->devices[device];
+	struct arena scratch = {0};
 	size_t n = 0;
 	for (int fill = 0; fill < 2; fill++) {
-		struct interval *list = ARENA_NEW(arena, n + 1, struct interval);
+		struct interval *list = ARENA_NEW(&scratch, n + 1, struct interval);
 		n = 0;
 		for (uint32_t d = 0; self->gpu != TRACE_NONE && d < t->n_devices; d++) {
 			const struct trace_device *other = &t->devices[d];
@@ -108,12 +109,15 @@ static void find_others(const struct run *run, uint32_t device, struct arena *ar
 					list[n] = (struct interval){t->ops.start[i], t->ops.end[i]};
 		}
 		if (!n)
-			return;
+			break;
 		if (!fill)
 			continue;
 		qsort(list, n, sizeof *list, compare_interval);
-		out->start = ARENA_NEW(arena, n, int64_t);
-		out->end = ARENA_NEW(arena, n, int64_t);
+		size_t apart = 1; /* intervals that do not touch: an upper bound on what is left after merging */
+		for (size_t i = 1; i < n; i++)
+			apart += list[i].start > list[i - 1].end;
+		out->start = ARENA_NEW(arena, apart, int64_t);
+		out->end = ARENA_NEW(arena, apart, int64_t);
 		for (size_t i = 0; i < n; i++) {
 			if (list[i].start >= list[i].end)
 				continue;
@@ -126,6 +130,7 @@ static void find_others(const struct run *run, uint32_t device, struct arena *ar
 			out->end[out->n++] = list[i].end;
 		}
 	}
+	arena_release(&scratch);
 }
 
 static bool has_work(const struct run *run, uint32_t device)

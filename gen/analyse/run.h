@@ -15,7 +15,10 @@ struct cell_key {
 	bool mutex;         /* the OS call waits for a lock */
 	bool blocked;       /* the launching thread made a blocking call in the gap */
 	bool input;         /* the gap ended with a host-to-device copy */
+	bool pageable;      /* the gap ended with a copy from or to pageable memory */
+	bool lasting;       /* the gap is longer than any launch takes: LASTING_GAP */
 };
+enum { LASTING_GAP = 1000 * 1000 }; /* ns */
 struct cell {
 	struct cell_key key;
 	int64_t ns;
@@ -46,6 +49,7 @@ struct device_run {
 	size_t n_gaps;
 	int64_t limit; /* launch-latency limit, ns */
 	struct cells cells;
+	bool communicates; /* ran a communication kernel in the window */
 };
 
 struct intervals {
@@ -79,6 +83,13 @@ struct run {
 static inline uint32_t run_phase(const struct run *run, uint32_t name)
 {
 	return run->phase_of_name[name];
+}
+
+/* The GPU of a device of the run, an index into trace.gpus; TRACE_NONE if it cannot be told. */
+static inline uint32_t run_gpu(const struct run *run, uint32_t device)
+{
+	uint32_t gpu = run->trace->devices[run->devices[device].device].gpu;
+	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
 }
 
 /* Steps, window and phases of a trace. `file` is for messages. -1 when --step names nothing that is there. */

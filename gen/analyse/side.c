@@ -27,7 +27,9 @@ static int compare_shares(const void *a, const void *b)
 	order = order ? order : compare_numbers(k->opened, l->opened);
 	order = order ? order : compare_numbers(k->mutex, l->mutex);
 	order = order ? order : compare_numbers(k->blocked, l->blocked);
-	return order ? order : compare_numbers(k->input, l->input);
+	order = order ? order : compare_numbers(k->input, l->input);
+	order = order ? order : compare_numbers(k->pageable, l->pageable);
+	return order ? order : compare_numbers(k->lasting, l->lasting);
 }
 
 static int compare_idle(const void *a, const void *b, void *names)
@@ -108,7 +110,7 @@ static void describe_device(const struct run *run, uint32_t d, struct device_res
 	out->id = d;
 	out->process = t->processes[device->process].pid;
 	out->ordinal = device->ordinal;
-	uint32_t gpu = device->gpu == TRACE_NONE && t->n_gpus == 1 ? 0 : device->gpu;
+	uint32_t gpu = run_gpu(run, d);
 	if (gpu != TRACE_NONE) {
 		out->name = t->gpus[gpu].name;
 		out->clock_hz = t->gpus[gpu].clock_hz;
@@ -122,6 +124,7 @@ static void build_mean(struct share *shares, size_t n, struct arena *arena, stru
                        struct side_facts *facts)
 {
 	double weight = 1 / (double)side->n_devices;
+	uint32_t ranks = 0;
 	facts->comm_min = INFINITY;
 	for (uint32_t d = 0; d < side->n_devices; d++) {
 		const struct budget *b = &side->devices[d].budget;
@@ -130,8 +133,15 @@ static void build_mean(struct share *shares, size_t n, struct arena *arena, stru
 		side->budget.copy_exposed += b->copy_exposed * weight;
 		side->budget.idle += b->idle * weight;
 		side->budget.period += b->period * weight;
+		if (!facts->communicates[d])
+			continue;
 		facts->comm_min = fmin(facts->comm_min, b->comm_exposed);
+		facts->comm_mean += b->comm_exposed;
+		ranks++;
 	}
+	facts->comm_min = ranks ? facts->comm_min : 0;
+	facts->comm_mean = ranks ? facts->comm_mean / ranks : 0;
+	facts->ranks = ranks;
 	for (size_t i = 0; i < n; i++) {
 		shares[i].device = 0;
 		shares[i].fact.per_step *= weight;
@@ -160,6 +170,7 @@ static void build_budgets(struct run *runs, size_t n, struct arena *arena, struc
 	}
 	struct share *shares = ARENA_NEW(&scratch, room, struct share);
 	side->devices = ARENA_NEW(arena, side->n_devices, struct device_result);
+	facts->communicates = ARENA_NEW(arena, side->n_devices, bool);
 	for (uint32_t d = 0; d < side->n_devices; d++) {
 		size_t with_work = 0; /* runs in which the device had work */
 		for (size_t r = 0; r < n; r++)
@@ -168,6 +179,7 @@ static void build_budgets(struct run *runs, size_t n, struct arena *arena, struc
 		for (size_t r = 0; r < n; r++)
 			if (d < runs[r].n_devices) {
 				double weight = 1 / ((double)with_work * runs[r].n_steps);
+				facts->communicates[d] = facts->communicates[d] || runs[r].devices[d].communicates;
 				n_shares += add_device(&runs[r], d, weight, side, facts, shares + n_shares);
 				if (r == side->median_run || !side->devices[d].window_ns)
 					describe_device(&runs[r], d, &side->devices[d]);
@@ -372,7 +384,7 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
                 struct side *side, struct side_facts *facts)
 {
 	*side = (struct side){.label = label, .source = runs[0].trace->source};
-	*facts = (struct side_facts){0};
+	*facts = (struct side_facts){.runs = runs, .n_runs = n};
 	build_steps(runs, n, files, arena, side);
 	build_budgets(runs, n, arena, side, facts);
 	build_phases(runs, n, arena, side, facts);

@@ -27,7 +27,11 @@ struct side_facts {
 	double managed_copies;                /* unified-memory migrations a step */
 	double blocking_syncs;                /* synchronising calls a step on launching threads */
 	double alloc_calls, module_calls;     /* the same of allocations and module loads */
-	double comm_min;                      /* smallest exposed communication of a device, ns a step */
+	const struct run *runs;               /* what the side was made of */
+	size_t n_runs;
+	bool *communicates;         /* by device of the side: it ran a communication kernel */
+	uint32_t ranks;             /* how many do; of those, ns a step: */
+	double comm_min, comm_mean; /* smallest and mean exposed communication */
 };
 
 /* Kernels, calls, copies and counts of `side` and `facts` (tables.c); part of side_build. */

@@ -283,6 +283,7 @@ static void find_ends(const struct trace *t, struct arena *arena, struct steps *
 	}
 	for (uint32_t k = first; k < s->n_instances; k++)
 		s->of_instance[k] = TRACE_NONE;
+	s->last_instance = first ? first - 1 : 0;
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (s->op_step[i] != TRACE_NONE)
 			s->op_step[i] = s->of_instance[s->op_step[i]];

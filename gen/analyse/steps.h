@@ -21,6 +21,7 @@ struct steps {
 	struct step_member *members;
 	uint32_t n_members;
 	uint32_t n;               /* steps after merging */
+	uint32_t last_instance;   /* that belongs to a step; trailing ones may have no GPU ops */
 	uint32_t n_instances;     /* before merging: per member */
 	uint32_t *of_instance;    /* step of instance k; trailing instances without GPU ops: TRACE_NONE */
 	uint32_t *first_instance; /* of step k */

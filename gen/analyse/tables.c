@@ -19,11 +19,8 @@ void run_host_window(const struct run *run, uint32_t process, int64_t *start, in
 	const struct step_member *m = steps_member(s, process);
 	if (!m)
 		m = &s->members[0];
-	uint32_t last = s->n_instances - 1;
-	while (s->of_instance[last] == TRACE_NONE)
-		last--;
 	*start = m->start[s->first_instance[run->warmup]];
-	*end = m->end[last];
+	*end = m->end[s->last_instance];
 }
 
 bool run_measures_op(const struct run *run, size_t i)
@@ -223,7 +220,8 @@ static double steady_launches(const struct run *run)
 	struct arena scratch = {0};
 	uint32_t *count = ARENA_NEW(&scratch, run->steps.n, uint32_t), longest = 0;
 	for (size_t i = 0; i < run->trace->ops.n; i++)
-		if (run->trace->ops.kind[i] == OP_KERNEL && run->steps.op_step[i] != TRACE_NONE)
+		if (run->trace->ops.kind[i] == OP_KERNEL && run->steps.op_step[i] != TRACE_NONE &&
+		    !(run->trace->ops.flags[i] & OPF_GRAPH_NODE))
 			count[run->steps.op_step[i]]++;
 	qsort(count + run->warmup, run->n_steps, sizeof *count, compare_count);
 	for (uint32_t i = run->warmup, equal = 0; i < run->steps.n; i++) {
