@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TEXTS = 24, TEXT = 600, MOST_FILES = 6 };
+enum { MOST_TEXTS = 24, TEXT = 600, MOST_FILES = 6, MOST_RUNS = 40 };
 
 /* At most MOST_TEXTS texts, none longer than TEXT characters, and how many were left out. */
 static void fill_texts(struct page *page, const char *name, const char **text, size_t n)
@@ -24,12 +24,27 @@ static void fill_texts(struct page *page, const char *name, const char **text, s
 		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - MOST_TEXTS));
 }
 
+static bool several_runs(const struct analysis *a)
+{
+	return a->side[0].n_runs > 1 || a->side[1].n_runs > 1;
+}
+
+static const char *title_of(const struct analysis *a, struct arena *arena)
+{
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	if (a->title)
+		return format_name(arena, a->title, 200);
+	if (several_runs(a))
+		return arena_format(arena, "%s of the baseline and %u of the fixed side",
+		                    format_plural(arena, b->n_runs, "run", "runs"), f->n_runs);
+	return arena_format(arena, "%s and %s", format_name(arena, b->runs[0].file, 80),
+	                    format_name(arena, f->runs[0].file, 80));
+}
+
 static void fill_head(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *title = a->title ? format_name(arena, a->title, 200)
-	                             : arena_format(arena, "%s and %s", format_name(arena, a->side[0].runs[0].file, 80),
-	                                            format_name(arena, a->side[1].runs[0].file, 80));
+	const char *title = title_of(a, arena);
 	page_fill(&page->top, "page", arena_format(arena, "%s: %s - gapline", words_result(a), title));
 	page_fill(&page->top, "title", title);
 	page_if(&page->top, "linked", false);
@@ -68,16 +83,24 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 	fill_texts(page, "reason", v->reasons, v->n_reasons);
 }
 
+static const char *file_shown(const struct side *s, struct arena *arena)
+{
+	return format_name(arena, s->runs[s->median_run].file, 60);
+}
+
 static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *shown[2], *first = "";
+	const char *shown[2], *first = "", *overview = "The whole run";
 	uint32_t gpus = 0;
 	for (int s = 0; s < 2; s++) {
 		const struct timeline *t = &a->side[s].timeline;
 		shown[s] = !a->side[s].steps_found ? "the whole run"
 		                                   : format_plural(arena, t->n_boundaries ? t->n_boundaries - 1 : 0,
 		                                                   "typical step", "typical steps");
+		if (a->side[s].n_runs > 1)
+			shown[s] = arena_format(arena, "%s of %s, one of %u runs", shown[s],
+			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
 		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
 	if (gpus > TIMELINE_DEVICES)
@@ -88,6 +111,10 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	                       "and its colour is the cause.%s",
 	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : "", first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
+	if (several_runs(a))
+		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
+		                        file_shown(&a->side[1], arena));
+	page_fill(&page->top, "overview.title", overview);
 	overview_draw(a, arena, page_draw(&page->top, "overview"));
 }
 
@@ -110,6 +137,28 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	tables_budget(a, unit, page);
 }
 
+/* The same thing that is not there to be fixed ("the GPU is the bottleneck"), said of the other side; NULL if it is
+ * true of one side only. */
+static const struct finding *counterpart(const struct analysis *a, const struct finding *f)
+{
+	for (uint32_t i = 0; i < a->n_findings && !f->has_ceiling; i++) {
+		const struct finding *other = &a->findings[i];
+		if (other->side != f->side && !other->has_ceiling && other->phase == f->phase &&
+		    strcmp(other->id, f->id) == 0)
+			return other;
+	}
+	return NULL;
+}
+
+static const char *both_texts(const struct finding *one, const struct finding *other, struct arena *arena)
+{
+	const struct finding *b = one->side ? other : one, *f = one->side ? one : other;
+	if (strcmp(b->text, f->text) == 0)
+		return format_name(arena, b->text, TEXT);
+	return arena_format(arena, "Baseline: %s Fixed side: %s", format_name(arena, b->text, TEXT),
+	                    format_name(arena, f->text, TEXT));
+}
+
 static void fill_findings(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -117,12 +166,20 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 	struct rows *rows = page_rows(&page->top, "finding");
 	for (uint32_t i = 0; i < a->n_findings && i < 2 * MOST_TEXTS; i++) {
 		const struct finding *f = &a->findings[i];
+		const struct finding *other = counterpart(a, f);
+		if (other && other < f)
+			continue; /* said already */
+		/* what cannot be fixed is neither resolved nor new */
+		const char *status = f->has_ceiling ? finding_status_name(f->status) : "";
+		const char *side = f->side ? "in the fixed side" : "in the baseline";
 		struct scope *row = page_row(rows);
-		page_attribute(row, NULL, "class", arena_format(arena, "finding %s", finding_status_name(f->status)));
-		page_fill(row, "status", finding_status_name(f->status));
+		page_attribute(row, NULL, "class",
+		               f->has_ceiling ? arena_format(arena, "finding %s", status) : "finding");
+		page_if(row, "status", f->has_ceiling);
+		page_fill(row, "status", status);
 		page_fill(row, "title", f->title);
-		page_fill(row, "side", arena_format(arena, "in the %s", f->side ? "fixed side" : "baseline"));
-		page_fill(row, "text", format_name(arena, f->text, TEXT));
+		page_fill(row, "side", other ? "on both sides" : side);
+		page_fill(row, "text", other ? both_texts(f, other, arena) : format_name(arena, f->text, TEXT));
 		page_fill(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
 		page_fill(row, "ceiling",
@@ -139,6 +196,40 @@ struct pair {
 	const char *name;
 	double value[2];
 };
+
+static size_t periods_measured(const struct run_result *run)
+{
+	size_t cut = run->warmup ? run->warmup - 1 : 0;
+	return run->n_periods > cut ? run->n_periods - cut : 0;
+}
+
+static void fill_runs(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	page_if(&page->top, "runs", several_runs(a));
+	page_fill(&page->top, "runs.caption",
+	          arena_format(arena,
+	                       "Runs; the trimmed mean of each, %s; a side's is the mean of its runs' (of logarithms)",
+	                       unit.name));
+	struct rows *rows = page_rows(&page->top, "run");
+	for (int side = 0; side < 2; side++)
+		for (uint32_t r = 0; r < a->side[side].n_runs && r <= MOST_RUNS; r++) {
+			const struct side *s = &a->side[side];
+			const struct run_result *run = &s->runs[r];
+			bool rest = r == MOST_RUNS, steps = s->steps_found && !rest;
+			struct scope *row = page_row(rows);
+			page_fill(row, "side", s->label);
+			page_fill(row, "file",
+			          rest ? arena_format(arena, "and %u more", s->n_runs - r)
+			               : format_name(arena, run->file, 80));
+			page_fill(row, "steps", steps ? arena_format(arena, "%zu", run->n_steps) : "");
+			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->warmup) : "");
+			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
+			page_fill(row, "period",
+			          run->series && !rest ? format_number(arena, unit, exp(run->series->location)) : "");
+			page_fill(row, "shown", r == s->median_run && !rest ? "shown in the timeline" : "");
+		}
+}
 
 static void fill_steps(const struct analysis *a, struct unit unit, struct page *page)
 {
@@ -162,6 +253,7 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 		page_fill(row, "after", format_number(arena, unit, v[1]));
 		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
 	}
+	fill_runs(a, unit, page);
 }
 
 /* ---- environment and data quality: a text for each side ---- */
@@ -211,10 +303,15 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 {
 	if (!s->steps_found)
 		return "none found: whole runs are compared";
-	const struct run_result *run = &s->runs[s->median_run];
-	return arena_format(arena, "%s: %s, %zu left out as warm-up, %s measured",
+	size_t steps = 0, warmup = 0;
+	for (uint32_t r = 0; r < s->n_runs; r++) {
+		steps += s->runs[r].n_steps;
+		warmup += s->runs[r].warmup;
+	}
+	const char *runs = s->n_runs > 1 ? arena_format(arena, " in %u runs", s->n_runs) : "";
+	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured",
 	                    format_name(arena, names_text(a->names, s->step_name), 80),
-	                    format_plural(arena, (int64_t)run->n_steps, "step", "steps"), run->warmup,
+	                    format_plural(arena, (int64_t)steps, "step", "steps"), runs, warmup,
 	                    format_plural(arena, (int64_t)s->measured, "period", "periods"));
 }
 
@@ -300,6 +397,10 @@ static void fill_method(const struct analysis *a, struct page *page)
 		for (uint32_t i = 0; i < a->side[s].n_notes; i++)
 			remarks[n++] = arena_format(arena, "%s: %s", a->side[s].label, a->side[s].notes[i]);
 	fill_texts(page, "remark", remarks, n);
+	uint32_t profiles = b->n_runs + f->n_runs;
+	page_fill(&page->top, "made",
+	          profiles == 2 ? "Made by gapline from two profiles."
+	                        : arena_format(arena, "Made by gapline from %u profiles.", profiles));
 }
 
 int render_html(const struct analysis *a, struct buf *out, struct err *err)

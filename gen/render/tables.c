@@ -173,13 +173,15 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 				continue;
 			const struct device_result *r = &a->side[s].devices[mean ? 0 : d];
 			const struct budget *b = mean ? &a->side[s].budget : &r->budget;
+			bool named = r->name && *names_text(a->names, r->name);
+			const char *gpu =
+				named ? arena_format(arena, "%u: %s", r->id, format_name(arena, view_gpu(a, r), SHOWN))
+				      : arena_format(arena, "GPU %u", r->id);
 			struct scope *row = page_row(rows);
 			page_fill(row, "side", a->side[s].label);
 			page_fill(row, "gpu",
 			          mean ? arena_format(arena, "mean of %u", n)
-			               : arena_format(arena, "%u: %s, process %lld", r->id,
-			                              format_name(arena, view_gpu(a, r), SHOWN),
-			                              (long long)r->process));
+			               : arena_format(arena, "%s, process %lld", gpu, (long long)r->process));
 			page_fill(row, "compute", format_number(arena, unit, b->compute));
 			page_fill(row, "comm", format_number(arena, unit, b->comm_exposed));
 			page_fill(row, "copy", format_number(arena, unit, b->copy_exposed));

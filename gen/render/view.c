@@ -101,7 +101,8 @@ const char *view_graph_mode(enum graph_mode mode)
 
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device)
 {
-	return device->name ? names_text(analysis->names, device->name) : "unknown GPU";
+	const char *name = device->name ? names_text(analysis->names, device->name) : "";
+	return *name ? name : "unknown GPU";
 }
 
 const char *view_unit(const struct side *side)
