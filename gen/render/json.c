@@ -346,7 +346,7 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	write_waterfall(&json, a);
 	write_findings(&json, a);
 	json_object(&json, "diagnosis");
-	bool known = a->diagnosis != DIAGNOSIS_NONE;
+	bool known = a->combined_ceiling > 0;
 	json_ms(&json, "combined_ceiling_ms", known ? a->combined_ceiling : NAN);
 	json_ms(&json, "measured_ms", known ? a->measured : NAN);
 	json_text(&json, "result", diagnosis_result_name(a->diagnosis));

@@ -34,8 +34,11 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 {
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
+	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
 	return arena_format(arena, "95 %% interval %s%s", range(a, arena),
-	                    a->verdict.one_run ? ", one run a side" : "");
+	                    !a->verdict.one_run ? ""
+	                    : two               ? ", one run a side"
+	                                        : ", only one run of one side");
 }
 
 const char *words_verdict(const struct analysis *a, struct arena *arena)
@@ -46,7 +49,8 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].period_trimmed, a->side[1].period_trimmed),
 	                     view_unit(&a->side[0]));
 	/* one run cannot see what differs from run to run, so its interval must not sound as if it did */
-	const char *within = v->one_run ? " within these two captures" : "";
+	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
+	const char *within = !v->one_run ? "" : two ? " within these two captures" : " within these captures";
 	const char *sure = v->has_interval ? arena_format(arena, ", 95 %% sure of %s%s", range(a, arena), within) : "";
 	switch (v->result) {
 	case VERDICT_FASTER:
@@ -146,12 +150,12 @@ const char *words_comparable(const struct analysis *a)
 
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 {
-	static const char *const head[] = {[DIAGNOSIS_NONE] = "",
+	static const char *const head[] = {[DIAGNOSIS_NONE] = "not judged, because the verdict is not faster",
 	                                   [DIAGNOSIS_CONFIRMED] = "confirmed",
 	                                   [DIAGNOSIS_PARTLY] = "confirmed in part, slower than promised",
 	                                   [DIAGNOSIS_EXCEEDED] =
 	                                           "faster than promised, so something else changed too"};
-	if (a->diagnosis == DIAGNOSIS_NONE)
+	if (a->diagnosis == DIAGNOSIS_NONE && a->combined_ceiling <= 0)
 		return "nothing that was found in the baseline was resolved";
 	return arena_format(arena, "%s: the resolved findings promised a mean %s of %s, measured %s",
 	                    head[a->diagnosis], view_unit(&a->side[1]), format_time(arena, a->combined_ceiling),
