@@ -180,7 +180,7 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	if (s->n_runs > 1)
 		periods = arena_format(arena, "%s in %u runs", periods, s->n_runs);
 	svg_text(muted, p.x, p.y + DEPTH + 16, ANCHOR_START, periods);
-	svg_text(muted, p.x + PANEL - GUTTER, p.y + DEPTH + 16, ANCHOR_END,
+	svg_text(muted, p.x, p.y + DEPTH + 33, ANCHOR_START,
 	         "dashed: trimmed mean; shaded: warm-up; triangle: off scale");
 }
 
@@ -193,5 +193,5 @@ void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	double y = draw_hills(a, arena, svg);
 	draw_panel(a, 0, arena, svg, 0, y);
 	draw_panel(a, 1, arena, svg, WIDTH - PANEL - 10, y);
-	svg_resize(svg, WIDTH, y + DEPTH + 46);
+	svg_resize(svg, WIDTH, y + DEPTH + 63);
 }

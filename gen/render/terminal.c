@@ -121,7 +121,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
 	         words_pair(&t.arena, a->side[0].period_trimmed, a->side[1].period_trimmed));
 	put_fact(&t, "why", words_change(a, &t.arena));
-	put_fact(&t, "diagnosis", a->diagnosis == DIAGNOSIS_NONE ? "" : words_diagnosis(a, &t.arena));
+	put_fact(&t, "diagnosis", a->combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	put_fact(&t, "same work", words_comparable(a));
 	put_facts(&t, "", a->differences, a->n_differences);
 	put_facts(&t, "know this", v->reasons, v->n_reasons);
@@ -202,18 +202,22 @@ static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 	}
 	put_rest(t, unit, s->n_phases, rest, s->budget.period);
 
+	/* the budget is a mean over GPUs and this is a sum, so a share of the one would mean nothing for the other */
+	bool several = s->n_devices > 1;
+	double of = several ? 0 : s->budget.period;
 	rest = 0;
-	put_heading(t, "Kernels", unit);
+	put_heading(t, several ? arena_format(&t->arena, "Kernels, summed over %u GPUs", s->n_devices) : "Kernels",
+	            unit);
 	for (uint32_t i = 0; i < s->n_kernels; i++) {
 		if (i < TOP)
-			put_row(t, unit, s->kernels[i].per_step, s->budget.period,
+			put_row(t, unit, s->kernels[i].per_step, of,
 			        arena_format(&t->arena, "%s\xC3\x97 %s",
 			                     format_count(&t->arena, s->kernels[i].instances),
 			                     names_text(t->a->names, s->kernels[i].name)));
 		else
 			rest += s->kernels[i].per_step;
 	}
-	put_rest(t, unit, s->n_kernels, rest, s->budget.period);
+	put_rest(t, unit, s->n_kernels, rest, of);
 }
 
 static void put_findings(struct terminal *t)

@@ -68,6 +68,22 @@ static void add_phases(struct drawing *d, int side, const struct timeline *t)
 	}
 }
 
+/* Threads of several processes often have the same name; then their number tells them apart. */
+static const char *call_label(struct drawing *d, const struct timeline *t, uint32_t at)
+{
+	const struct call_lane *lane = &t->calls[at];
+	const char *name = lane->thread_name ? names_text(d->a->names, lane->thread_name) : "thread";
+	bool alone = true;
+	for (uint32_t i = 0; i < t->n_calls; i++)
+		alone = alone && (i == at || t->calls[i].thread_name != lane->thread_name);
+	if (alone)
+		return arena_format(d->arena, "CUDA calls, %s", svg_fit(d->arena, name, GUTTER - 80));
+	const char *label = arena_format(d->arena, "CUDA calls, %s %lld", name, (long long)lane->tid);
+	return svg_text_width(label) <= GUTTER - 8
+	               ? label
+	               : arena_format(d->arena, "CUDA calls, tid %lld", (long long)lane->tid);
+}
+
 /* The step thread's lane comes first; the others by the number of their calls, and those for which there is no room
  * share the last lane. */
 static void add_calls(struct drawing *d, int side, const struct timeline *t)
@@ -88,11 +104,8 @@ static void add_calls(struct drawing *d, int side, const struct timeline *t)
 		uint32_t end = i + 1 == MOST_CALL_LANES ? t->n_calls : i + 1, n = 0;
 		for (uint32_t k = i; k < end; k++)
 			n += t->calls[order[k]].n_calls;
-		const struct call_lane *first = &t->calls[order[i]];
-		const char *name = first->thread_name ? names_text(d->a->names, first->thread_name) : "thread";
-		const char *label =
-			end - i > 1 ? arena_format(d->arena, "CUDA calls, %u threads", end - i)
-				    : arena_format(d->arena, "CUDA calls, %s", svg_fit(d->arena, name, GUTTER - 80));
+		const char *label = end - i > 1 ? arena_format(d->arena, "CUDA calls, %u threads", end - i)
+		                                : call_label(d, t, order[i]);
 		struct lane *lane = add_lane(d, side, LANE_CALLS, label, n);
 		for (; i < end; i++)
 			for (uint32_t k = 0; k < t->calls[order[i]].n_calls; k++) {
