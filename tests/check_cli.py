@@ -48,7 +48,7 @@ def make_profiles(folder):
     for i in range(3):
         shutil.copy(folder / f"runs/fixed-{i}.sqlite", folder / "fixed-runs")
     (folder / "fixed-runs/notes.txt").write_text("lies beside the profiles\n")
-    (folder / "fixed-runs/run.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 1.")
+    (folder / "fixed-runs/fixed-0.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 1.")
 
 
 def environment(gapline, folder):

@@ -127,8 +127,8 @@ static void test_refused(void **state)
 static void test_numbers(void **state)
 {
 	(void)state;
-	static const char *const bad_whole[] = {"x", "1x", "-1", "+1", " 1", "1 ", "0x10", "1.0", "1e1", "--"};
-	static const char *const bad_decimal[] = {"x",   "1x",  "-1",    "+1",    " 1", "1,5", "1e0",
+	static const char *const bad_whole[] = {"x", "1x", "-", "--1", "+1", " 1", "1 ", "0x10", "1.0", "1e1", "--"};
+	static const char *const bad_decimal[] = {"x",   "1x",  "-1.x",  "+1",    " 1", "1,5", "1e0",
 	                                          "inf", "nan", "0x1p0", "1.2.3", ".",  "1%"};
 	char line[100], message[200];
 	for (size_t i = 0; i < sizeof bad_whole / sizeof *bad_whole; i++) {
@@ -144,6 +144,8 @@ static void test_numbers(void **state)
 	assert_refused("--whole|101", "--whole: 101 is out of range: it goes from 0 to 100");
 	assert_refused("--whole|99999999999999999999",
 	               "--whole: 99999999999999999999 is out of range: it goes from 0 to 100");
+	assert_refused("--whole|-1", "--whole: -1 is out of range: it goes from 0 to 100");
+	assert_refused("--decimal|-0.5", "--decimal: -0.5 is out of range: it goes from 0.5 to 10");
 	assert_refused("--decimal|0.499", "--decimal: 0.499 is out of range: it goes from 0.5 to 10");
 	assert_refused("--decimal|10.0001", "--decimal: 10.0001 is out of range: it goes from 0.5 to 10");
 	struct values v;

@@ -20,12 +20,12 @@ static bool is_number(const char *text, bool decimal)
 
 static int parse_number(const struct opt *o, const char *shown, const char *value, double *out, struct err *err)
 {
-	bool decimal = o->kind == OPT_DECIMAL;
-	if (!is_number(value, decimal))
+	bool decimal = o->kind == OPT_DECIMAL, negative = *value == '-';
+	if (!is_number(value + negative, decimal))
 		return err_set(err, "%s: '%s' is not a %s", shown, value,
 		               decimal ? "number; write it like 1.25" : "whole number");
 	*out = strtod(value, NULL); /* the locale is never set, so the point is a point */
-	if (*out < o->min || *out > o->max)
+	if (negative || *out < o->min || *out > o->max)
 		return err_set(err, "%s: %s is out of range: it goes from %g to %.10g", shown, value, o->min, o->max);
 	return 0;
 }

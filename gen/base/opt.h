@@ -25,7 +25,7 @@ enum opt_kind {
 	OPT_FLAG,    /* .flag: set to true */
 	OPT_TEXT,    /* .text: not empty */
 	OPT_LIST,    /* .list: may be repeated; each not empty */
-	OPT_WHOLE,   /* .whole: digits only, min to max */
+	OPT_WHOLE,   /* .whole: digits only, min to max, none of them negative */
 	OPT_DECIMAL, /* .decimal: digits with at most one point, min to max; no sign, exponent, inf, nan or hexadecimal
 	              */
 	OPT_CHOICE   /* .choice: position of the value among `choices` */

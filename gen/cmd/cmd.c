@@ -16,9 +16,12 @@ const struct cmd cmd_table[] = {
 #define STATUS_USAGE "2  wrong usage, or an output cannot be written"
 #define STATUS_PROFILE "3  a profile cannot be read, or holds nothing to judge"
 
+#define STATUS_OPEN                                                                                                    \
+	"4  a gate is open: X of --min-speedup lies within the interval, or there is\n     too little data for any "   \
+	"verdict"
+
 const char *const cmd_gate_statuses[] = {
-	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROFILE, "4  inconclusive while a gate was asked for",
-	NULL,
+	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROFILE, STATUS_OPEN, NULL,
 };
 const char *const cmd_plain_statuses[] = {"0  done", STATUS_USAGE, STATUS_PROFILE, NULL};
 

@@ -16,7 +16,7 @@ enum cmd_status {
 	CMD_GATE_NOT_MET = 1,
 	CMD_WRONG_USAGE = 2, /* also: an output cannot be written */
 	CMD_BAD_PROFILE = 3, /* cannot be read, or holds nothing to judge */
-	CMD_INCONCLUSIVE = 4 /* a gate was asked for */
+	CMD_INCONCLUSIVE = 4 /* a gate stays open */
 };
 
 struct cmd {

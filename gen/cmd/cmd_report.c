@@ -83,6 +83,8 @@ static int prepare_outputs(struct report *r, struct err *err)
 		if (output_prepare(o, r->paths[i], err))
 			return -1;
 	}
+	if (r->n_outputs == N_OUTPUTS && r->outputs[HTML].standard && r->outputs[JSON].standard)
+		return err_set(err, "the report and the JSON would both go to standard output; name a file for one");
 	if (r->n_outputs == N_OUTPUTS && output_same(&r->outputs[HTML], &r->outputs[JSON]))
 		return err_set(err, "%s: the report and the JSON would go to the same file", r->paths[JSON]);
 	return 0;
@@ -168,6 +170,8 @@ static int compare(struct report *r)
 	}
 	if (spare_inputs(r, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (!r->quiet)
+		inputs_say_passed_over(r->sides, 2, &r->arena);
 	progress_init(&progress, r->quiet, r->sides[0].n + r->sides[1].n);
 	for (size_t s = 0; s < 2; s++)
 		if (inputs_read(&r->sides[s], &r->names, &r->arena, &progress, &err))
@@ -175,6 +179,9 @@ static int compare(struct report *r)
 	if (analyse_pair(runs_of(&r->sides[0], &r->arena), r->sides[0].n, runs_of(&r->sides[1], &r->arena),
 	                 r->sides[1].n, &r->analysis, &r->names, &r->arena, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
+	for (size_t s = 0; s < 2; s++)
+		if (inputs_check_warmup(&r->sides[s], &analysis.side[s], r->analysis.warmup, &err))
+			return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (write_outputs(r, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = r->quiet ? CMD_DONE : print_verdict(r, &analysis);
@@ -195,12 +202,11 @@ int cmd_report(int argc, char **argv)
 	         .whole = &r.analysis.warmup, .max = 1e9},
 		{OPT_DECIMAL, 0, "min-speedup", "X",
 	         "gate: passed when the whole interval of the speedup is at X or above, failed when all of it is below "
-	         "X, "
-	         "else "
-	         "inconclusive",
+	         "X, else open",
 	         .decimal = &r.analysis.min_speedup, .min = 0.001, .max = 1000},
 		{OPT_DECIMAL, 0, "max-regression", "PCT",
-	         "gate: failed when the fixed side is proven to be more than PCT percent slower",
+	         "gate: failed when a slowdown of more than PCT percent is proven (the upper end of the interval is "
+	         "below 1/(1+PCT/100)), else passed, also when the verdict is inconclusive",
 	         .decimal = &r.analysis.max_regression, .max = 1000},
 		{OPT_FLAG, 0, "require-comparable", NULL, "gate: failed when the two sides did different work",
 	         .flag = &r.analysis.require_comparable},

@@ -39,12 +39,15 @@ static int show(struct show *s, const struct opt_list *operands)
 		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs.n);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
+	if (!s->quiet)
+		inputs_say_passed_over(&inputs, 1, &s->arena);
 	progress_init(&progress, s->quiet, inputs.n);
 	names_init(&s->names, &s->arena);
 	if (inputs_read(&inputs, &s->names, &s->arena, &progress, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	struct analyse_run run = {&inputs.item[0].trace, inputs.item[0].path};
-	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, &analysis, &err))
+	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, &analysis, &err) ||
+	    inputs_check_warmup(&inputs, &analysis.side[0], s->analysis.warmup, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	struct buf text = {0};
 	render_side(&analysis, cmd_use_colour(s->colour, STDOUT_FILENO), &text);
@@ -61,7 +64,7 @@ int cmd_show(int argc, char **argv)
 	         .text = &s.analysis.step},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
 	         .whole = &s.analysis.warmup, .max = 1e9},
-		{OPT_FLAG, 'q', "quiet", NULL, "no progress while reading", .flag = &s.quiet},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the result and errors", .flag = &s.quiet},
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &s.colour, .choices = cmd_colours},
 	};

@@ -24,8 +24,34 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 	return CMD_DONE;
 }
 
-/* Whether a folder's file is worth opening: a SQLite database or something gzipped. What it really is, read_profile
- * says; the reports, notes and .nsys-rep files that lie beside exports are passed over. */
+/* ---- folders ---- */
+
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+	return n > m && !strcmp(name + n - m, ending);
+}
+
+static bool is_named_like_an_export(const char *name)
+{
+	return ends_with(name, ".sqlite") || ends_with(name, ".sqlite.gz") || ends_with(name, ".db");
+}
+
+/* An nsys report whose export is missing: a run that would vanish. Beside its export it is the same run again. */
+static bool is_report_without_export(const char *path, struct arena *arena)
+{
+	static const char *const exports[] = {".sqlite", ".sqlite.gz"};
+	if (!ends_with(path, ".nsys-rep") && !ends_with(path, ".qdrep"))
+		return false;
+	int stem = (int)(strrchr(path, '.') - path);
+	for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
+		if (!access(arena_format(arena, "%.*s%s", stem, path, exports[i]), F_OK) ||
+		    !access(arena_format(arena, "%s%s", path, exports[i]), F_OK))
+			return false;
+	return true;
+}
+
+/* Whether it is a SQLite database or something gzipped, whatever its name. */
 static bool begins_like_a_profile(const char *path)
 {
 	static const char sqlite[16] = "SQLite format 3", gzip[2] = "\x1f\x8b";
@@ -44,6 +70,20 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+static void list_add(struct opt_list *list, const char *text, struct arena *arena)
+{
+	list->item = arena_grow(arena, list->item, list->n, list->n + 1, sizeof *list->item);
+	list->item[list->n++] = text;
+}
+
+static void list_sort(struct opt_list *list)
+{
+	if (list->n)
+		qsort(list->item, list->n, sizeof *list->item, by_text);
+}
+
+/* What only looks like a profile is kept, so that reading it gives the reason: a capture that failed must not vanish
+ * from the runs without a word. */
 static int add_folder(struct inputs *in, const char *folder, struct arena *arena, struct err *err)
 {
 	DIR *dir = opendir(folder);
@@ -51,26 +91,37 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 		err_set(err, "%s: %s", folder, strerror(errno));
 		return CMD_BAD_PROFILE;
 	}
-	struct opt_list found = {0};
+	struct opt_list found = {0}, others = {0};
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		struct stat file;
 		if (entry->d_name[0] == '.')
 			continue;
 		const char *path = arena_format(arena, "%s%s%s", folder, slash, entry->d_name);
-		if (stat(path, &file) || !S_ISREG(file.st_mode) || !begins_like_a_profile(path))
-			continue;
-		found.item = arena_grow(arena, found.item, found.n, found.n + 1, sizeof *found.item);
-		found.item[found.n++] = path;
+		bool there = !stat(path, &file);
+		bool named = is_named_like_an_export(path) || is_report_without_export(path, arena);
+		if (there && S_ISDIR(file.st_mode))
+			list_add(&others, arena_format(arena, "%s/", path), arena);
+		else if (there && S_ISREG(file.st_mode) ? named || begins_like_a_profile(path) : named)
+			list_add(&found, path, arena);
+		else
+			list_add(&others, path, arena);
 	}
 	closedir(dir);
-	if (found.n)
-		qsort(found.item, found.n, sizeof *found.item, by_text);
+	list_sort(&found);
+	list_sort(&others);
+	for (size_t i = 0; i < others.n; i++)
+		list_add(&in->passed_over, others.item[i], arena);
 	int status = CMD_DONE;
 	for (size_t i = 0; i < found.n && !status; i++) {
-		struct stat file = {0};
-		if (!stat(found.item[i], &file))
+		struct stat file;
+		if (!stat(found.item[i], &file)) {
 			status = add(in, found.item[i], &file, arena, err);
+			continue;
+		}
+		err_set(err, "%s: %s", found.item[i],
+		        errno == ENOENT ? "is a link to a file that is not there" : strerror(errno));
+		status = CMD_BAD_PROFILE;
 	}
 	if (!found.n) {
 		err_set(err,
@@ -123,6 +174,21 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
 	return status;
 }
 
+void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *arena)
+{
+	enum { NAMED = 8 };
+	size_t total = 0;
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < sides[s].passed_over.n; i++)
+			if (total++ < NAMED)
+				fprintf(stderr, "%s%s", total == 1 ? "gapline: passed over: " : ", ",
+				        cmd_harmless(arena, sides[s].passed_over.item[i]));
+	if (total > NAMED)
+		fprintf(stderr, " and %zu more", total - NAMED);
+	if (total)
+		fputs("\n", stderr);
+}
+
 /* ---- reading ---- */
 
 void progress_init(struct progress *progress, bool quiet, size_t of)
@@ -146,6 +212,17 @@ int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena,
 			fputs("\r\033[K", stderr);
 		if (rc)
 			return -1;
+	}
+	return 0;
+}
+
+int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)
+{
+	for (size_t i = 0; i < side->n_runs; i++) {
+		size_t steps = side->runs[i].n_steps;
+		if (steps && warmup >= 0 && (size_t)warmup >= steps)
+			return err_set(err, "--warmup %d: %s has only %zu step%s", warmup, inputs->item[i].path, steps,
+			               steps == 1 ? "" : "s");
 	}
 	return 0;
 }

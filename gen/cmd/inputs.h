@@ -2,6 +2,7 @@
 #ifndef GAPLINE_CMD_INPUTS_H
 #define GAPLINE_CMD_INPUTS_H
 
+#include "analyse/analysis.h"
 #include "cmd/cmd.h"
 
 #include <sys/stat.h>
@@ -16,16 +17,21 @@ struct inputs {
 	const char *side; /* "baseline", for messages */
 	struct input *item;
 	size_t n;
+	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
 };
 
 /* Finds the files that `given` stands for, in the order given; those of a folder or a pattern sorted by name:
  *  - a file (anything that can be opened and is no folder);
- *  - a folder: all its regular files that begin like a profile, without going deeper and without hidden files;
+ *  - a folder: all its files that look like a profile by their name (.sqlite, .sqlite.gz, .db, or an nsys report
+ *    without its export beside it) or by how they begin, without going deeper and without hidden files;
  *  - else, where nothing has that name, a pattern of glob(3).
  * CMD_DONE; CMD_BAD_PROFILE when something is missing or a folder or pattern holds nothing; CMD_WRONG_USAGE when a file
  * is named twice: the same run counted twice would pass for a repeat. `err` is filled then. */
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
                 struct err *err);
+
+/* One line on stderr that names what was passed over in the folders of `n` sides, if anything was. */
+void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *arena);
 
 /* Progress on stderr while files are read: a line that is rewritten, and gone at the end. */
 struct progress {
@@ -37,5 +43,9 @@ void progress_init(struct progress *progress, bool quiet, size_t of);
 /* Reads every profile. 0, or -1 with `err`. */
 int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
                 struct err *err);
+
+/* -1 with `err` when leaving out `warmup` steps (< 0: not asked for) would leave nothing of a run that has steps.
+ * `side` is what the inputs were analysed to. */
+int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err);
 
 #endif
