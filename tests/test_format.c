@@ -52,6 +52,10 @@ static void speedups_show_their_distance_from_one(void **state)
 	assert_string_equal(format_times(&arena, 0.9872, 0.9872), "0.987" TIMES);
 	assert_string_equal(format_times(&arena, 1.2, 1.05), "1.200" TIMES); /* the bound of an interval around 1.05 */
 	assert_string_equal(format_times(&arena, 43.21, 43.21), "43.2" TIMES);
+	assert_string_equal(format_times(&arena, 0.6284, 0.6284), "0.628" TIMES);
+	assert_string_equal(format_times(&arena, 0.16351, 0.1629), "0.164" TIMES);
+	assert_string_equal(format_times(&arena, 0.01234, 0.01234), "0.0123" TIMES);
+	assert_string_equal(format_times(&arena, 0.1041, 2.28), "0.104" TIMES); /* the bound of a wide interval */
 }
 
 static void counts_and_bytes(void **state)

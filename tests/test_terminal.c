@@ -4,6 +4,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -50,6 +51,65 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 	assert_non_null(strstr(out.data, "Inconclusive 2.30" TIMES ", too little data for an interval\n"));
 	assert_non_null(strstr(out.data, "  needed      It would take at least about 20 measured steps a side.\n"));
 	assert_non_null(strstr(out.data, "  gate        inconclusive (asked for: at least 1.50" TIMES ")\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+static const char *printed(const struct analysis *a, struct buf *out)
+{
+	out->n = 0;
+	render_verdict(a, false, out);
+	return out->data;
+}
+
+static void the_number_of_runs_is_true(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_PAIR, &arena, &a);
+	assert_int_equal(a.side[0].n_runs, 1);
+	a.side[0].n_runs = 2; /* only counted: the second is never looked at */
+	assert_non_null(strstr(printed(&a, &out), " to 2.38" TIMES ", only one run of one side\n"));
+	a.side[1].n_runs = 2;
+	a.verdict.one_run = false;
+	assert_non_null(strstr(printed(&a, &out), " to 2.38" TIMES "\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+static void a_diagnosis_that_is_not_judged_says_why(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_PAIR, &arena, &a);
+	a.diagnosis = DIAGNOSIS_NONE;
+	assert_non_null(strstr(printed(&a, &out), "  diagnosis   not judged, because the verdict is not faster: "));
+	assert_non_null(strstr(out.data, "24.36 ms, measured 24.22"));
+	a.combined_ceiling = a.measured = 0;
+	assert_null(strstr(printed(&a, &out), "diagnosis"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
+static void sums_over_gpus_have_no_share(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_DEVICES, &arena, &a);
+	a.side[0] = a.side[1]; /* the one with two GPUs */
+	render_side(&a, false, &out);
+	char heading[64];
+	snprintf(heading, sizeof heading, "Kernels, summed over %u GPUs, ms a step\n", a.side[0].n_devices);
+	const char *kernels = strstr(out.data, heading), *end = kernels ? strstr(kernels, "Findings") : NULL;
+	assert_non_null(end);
+	for (const char *c = kernels; c < end; c++)
+		assert_true(*c != '%');
 	buf_release(&out);
 	arena_release(&arena);
 }
@@ -125,6 +185,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_verdict_in_words),
 		cmocka_unit_test(an_inconclusive_one_says_what_it_takes),
+		cmocka_unit_test(the_number_of_runs_is_true),
+		cmocka_unit_test(a_diagnosis_that_is_not_judged_says_why),
+		cmocka_unit_test(sums_over_gpus_have_no_share),
 		cmocka_unit_test(lines_fit_and_hold_no_control_characters),
 		cmocka_unit_test(escapes_from_elsewhere_are_stopped),
 		cmocka_unit_test(colour_only_when_asked_for),

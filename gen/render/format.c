@@ -60,8 +60,9 @@ const char *format_short_time(struct arena *arena, double ns)
 const char *format_times(struct arena *arena, double ratio, double like)
 {
 	int decimals = like >= 100 ? 0 : like >= 10 ? 1 : fabs(like - 1) < 0.1 ? 3 : 2;
-	if (like > 0 && like < 1) /* three digits that count, as above 1 */
-		decimals = (int)fmin(2 - floor(log10(like)), 12);
+	double least = fmin(ratio, like);
+	if (least > 0 && least < 1) /* three digits that count, as above 1 */
+		decimals = (int)fmax(decimals, fmin(2 - floor(log10(least)), 12));
 	return isfinite(ratio) ? arena_format(arena, "%.*f" TIMES, decimals, ratio) : "?";
 }
 
