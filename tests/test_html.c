@@ -273,6 +273,37 @@ static void what_the_page_says(void **state)
 	close_report(&r);
 }
 
+static void several_runs_are_told_apart(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_NO_STEPS);
+	assert_text(&r, "//header/h1", "3 runs of the baseline and 3 of the fixed side");
+	assert_text(&r, "//footer/p/span", "Made by gapline from 6 profiles.");
+	assert_int_equal(number(&r, "count(//section[@id='steps']/div[@aria-label='Runs']//tbody/tr)"), 6);
+	assert_int_equal(number(&r, "count(//section[@id='steps']//td[.='shown in the timeline'])"), 2);
+	assert_text(&r, "//section[@id='steps']//tr[td='shown in the timeline'][1]/td[1]", "baseline2.sqlite");
+	assert_text(&r, "//section[@id='timeline']/h3",
+	            "One whole run of each side: baseline2.sqlite and fixed2.sqlite");
+	close_report(&r);
+	open_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//section[@id='steps']/div[@aria-label='Runs'])"), 0);
+	assert_text(&r, "//footer/p/span", "Made by gapline from two profiles.");
+	close_report(&r);
+}
+
+static void what_cannot_be_fixed_has_no_status(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//article)"), 3);
+	assert_int_equal(number(&r, "count(//article//span[@class='status'])"), 2);
+	assert_int_equal(number(&r, "count(//article[@class='finding']//span[@class='status'])"), 0);
+	assert_text(&r, "//article[@class='finding']//span[@class='side']", "in the fixed side");
+	close_report(&r);
+}
+
 /* 40 kernels: 29 rows and one that holds the sum of the other 11. */
 static void what_is_left_out_is_summed_up(void **state)
 {
@@ -430,6 +461,8 @@ int main(void)
 		cmocka_unit_test_teardown(one_side_is_no_report, release),
 		cmocka_unit_test_teardown(same_input_same_bytes, release),
 		cmocka_unit_test_teardown(what_the_page_says, release),
+		cmocka_unit_test_teardown(several_runs_are_told_apart, release),
+		cmocka_unit_test_teardown(what_cannot_be_fixed_has_no_status, release),
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),
 		cmocka_unit_test_teardown(hostile_names_are_text, release),
