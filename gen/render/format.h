@@ -28,7 +28,8 @@ const char *format_time(struct arena *arena, double ns);
 /* "30.2 ms": the same with a digit less, where room is short. */
 const char *format_short_time(struct arena *arena, double ns);
 
-/* "2.30×", "1.013×", "0.0123×": digits enough to tell it from 1, and three of them below 1. `like`: the number whose number of decimals to use. */
+/* "2.30×", "1.013×", "0.0123×": digits enough to tell it from 1, and three of them below 1. `like`: the number whose
+ * number of decimals to use. */
 const char *format_times(struct arena *arena, double ratio, double like);
 
 const char *format_share(struct arena *arena, double share);        /* 0.572 -> "57.2 %" */
