@@ -258,6 +258,63 @@ static void test_one_capture_is_one_run(void **state)
 	assert_non_null(strstr(err.text, "same capture as a.sqlite"));
 }
 
+/* Two different runs of the same program a side. */
+static int analyse_runs(struct scene *s, struct trace *baseline[2], struct trace *fixed[2], struct analysis *result,
+                        struct err *err)
+{
+	static const struct analyse_options options = {.warmup = 5, .max_regression = -1};
+	struct analyse_run b[2] = {{baseline[0], "b1"}, {baseline[1], "b2"}},
+			   f[2] = {{fixed[0], "f1"}, {fixed[1], "f2"}};
+	return analyse_pair(b, 2, f, 2, &options, &s->names, &s->arena, result, err);
+}
+
+static void four_runs(struct scene *s, struct trace *baseline[2], struct trace *fixed[2])
+{
+	for (int i = 0; i < 4; i++) {
+		struct program p = healthy;
+		p.kernel += i * 100; /* no two captures are the same */
+		program_run(s, &p);
+		(i < 2 ? baseline : fixed)[i % 2] = s->m.trace;
+	}
+}
+
+static void test_every_run_is_guarded(void **state)
+{
+	struct scene *s = *state;
+	struct trace *baseline[2], *fixed[2];
+	struct analysis result;
+	struct err err = {0};
+	four_runs(s, baseline, fixed);
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	assert_int_equal(result.verdict.result, VERDICT_UNCHANGED);
+	assert_true(result.comparable);
+
+	fixed[1]->source.driver = "1.2.3"; /* another machine, in the second run only */
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	assert_false(result.comparable);
+	assert_non_null(strstr(result.differences[0], "f2 was captured with another driver than f1"));
+
+	for (int r = 0; r < 2; r++)
+		baseline[r]->source.graphs = fixed[r]->source.graphs = GRAPHS_WHOLE;
+	baseline[1]->source.graphs = GRAPHS_BY_NODE;
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	assert_int_equal(result.verdict.result, VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(result.differences[0], "traced whole in one run and node by node in another"));
+}
+
+static void test_runs_of_a_side_have_the_same_steps(void **state)
+{
+	struct scene *s = *state;
+	struct trace *baseline[2], *fixed[2];
+	struct analysis result;
+	struct err err = {0};
+	four_runs(s, baseline, fixed);
+	fixed[1]->ranges.n = 0; /* captured without NVTX */
+	memset(fixed[1]->first_range, 0, (fixed[1]->n_threads + 1) * sizeof *fixed[1]->first_range);
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), -1);
+	assert_non_null(strstr(err.text, "f2 (fixed): its steps are not found, those of f1 are step"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -274,6 +331,8 @@ int main(void)
 		TEST(test_half_the_work_in_the_same_kernels),
 		TEST(test_steps_are_agreed_on),
 		TEST(test_one_capture_is_one_run),
+		TEST(test_every_run_is_guarded),
+		TEST(test_runs_of_a_side_have_the_same_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
