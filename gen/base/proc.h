@@ -1,0 +1,49 @@
+/* Child processes: a program with its arguments, never a shell. It runs in a process group of its own, so that it and
+ * everything that it started can be signalled together. */
+#ifndef GAPLINE_BASE_PROC_H
+#define GAPLINE_BASE_PROC_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct proc {
+	pid_t pid;        /* also the process group; 0: none */
+	int64_t start_ns; /* CLOCK_MONOTONIC */
+	int64_t end_ns;   /* set when it has ended */
+	int status;       /* of waitpid, once it has ended */
+	bool ended;
+	bool owns_terminal; /* the terminal was given to it and is taken back when it ends */
+};
+
+struct proc_spawn {
+	const char *const *argv;        /* ends with NULL; argv[0] is looked for on PATH */
+	const char *const *environment; /* "NAME=value" to set on top of ours, or "NAME" to remove; ends with NULL;
+	                                   NULL: nothing */
+	int output;                     /* descriptor for its standard output and error; −1: ours */
+	int input;                      /* descriptor for its standard input; −1: ours */
+};
+
+/* Starts it. -1 with `err` when it cannot be started: not found, not executable. */
+int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *err);
+
+/* Waits for its end, at most `timeout_ms` (< 0: without limit). 1: ended; 0: the time is up, or a signal for us came
+ * (proc_interrupted). */
+int proc_wait(struct proc *proc, int timeout_ms);
+
+/* Signals its whole group; nothing when the group is gone. */
+void proc_signal(const struct proc *proc, int signal);
+
+/* Ends what is left of its group: SIGTERM, `grace_ms`, then SIGKILL. Returns whether anything was left. */
+bool proc_end_group(struct proc *proc, int grace_ms);
+
+/* Ctrl-C and a request to end (SIGINT, SIGTERM, SIGHUP) are noted from here on instead of ending gapline. */
+void proc_catch_signals(void);
+int proc_interrupted(void); /* the signal that came, 0: none */
+
+/* "exit status 3", "killed by SIGSEGV (signal 11)": of a status of waitpid, into `text`. */
+void proc_status_text(int status, char *text, size_t room);
+
+#endif

@@ -1,0 +1,34 @@
+/* What gapline itself knows of a capture, written into the profile beside the tables of nsys's layout, whichever
+ * collector wrote those. Readers that do not know the tables ignore them.
+ *
+ *	GAPLINE_CAPTURE(name TEXT NOT NULL, value TEXT NOT NULL)
+ *		gapline     version that captured: "0.1.0"
+ *		collector   "cupti" or "nsys": what decides whether two profiles can be compared
+ *		cupti       CUPTI's version, "13.0.1"; cupti only
+ *		trace       what was asked for: "cuda,nvtx" or "cuda,nvtx,osrt"
+ *		graphs      "graph" or "node"
+ *		complete    "yes", or why not, as a sentence: "the program was killed by SIGKILL"
+ *		dropped     records that were lost, as a number; absent: none
+ *		gpu_state   "NVML", "nvidia-smi", or "none"
+ *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, name TEXT, max_sm_mhz INTEGER)
+ *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
+ *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
+ *		time in ns on the profile's own clock; NULL: not known */
+#ifndef GAPLINE_CAPTURE_ANNOTATE_H
+#define GAPLINE_CAPTURE_ANNOTATE_H
+
+#include "base/err.h"
+#include "capture/gpu_state.h"
+
+struct annotation {
+	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */
+	long long dropped;
+	const struct gpu_state *gpu_state;
+	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */
+};
+
+/* Adds the tables to the profile at `path` in one transaction; no journal or other file stays beside it. 0, or -1 with
+ * `err`, and then the profile is as it was. */
+int annotate_profile(const char *path, const struct annotation *annotation, struct err *err);
+
+#endif

@@ -1,0 +1,42 @@
+/* A spool (capture/spool.h) -> a profile: an SQLite file with the tables and columns of an nsys export (2025 layout),
+ * so that gapline, nsys stats and everything else that reads those exports read ours. */
+#ifndef GAPLINE_CAPTURE_CONVERT_H
+#define GAPLINE_CAPTURE_CONVERT_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct convert_request {
+	const char *spool;    /* the spool folder */
+	const char *profile;  /* the file to write; appears whole or not at all, an existing file is replaced */
+	int64_t start_ns;     /* CLOCK_MONOTONIC of the profile's time 0 */
+	int64_t start_utc_ns; /* the same instant since 1970 */
+	int64_t stop_ns;      /* CLOCK_MONOTONIC when the target had ended */
+	const char *version;  /* of gapline */
+};
+
+/* What became of it, for the messages of the command. Texts are the arena's. */
+struct convert_result {
+	size_t processes;                     /* with CUDA or NVTX events */
+	int64_t ops, calls, ranges, os_calls; /* rows written */
+	int64_t dropped;                      /* records that CUPTI or the libraries lost */
+	int64_t skipped;                      /* records that made no sense and were left out */
+	size_t incomplete;                    /* processes whose spool has no end: killed, crashed, or left by _exit */
+	const char *cupti;                    /* "13.0.1" of the (first) process, "" if none was loaded */
+	const char **messages;                /* what the libraries had to say, each once, worst first */
+	size_t n_messages;
+	int worst; /* enum spool_severity of the worst message, 0 if none */
+};
+
+/* 0; -1 with `err`: the folder cannot be read, a file in it is no spool, the profile cannot be written, or a process's
+ * records are of an unknown layout. A spool that ends in the middle of a block is used up to there. A spool folder
+ * without any file gives an empty result and no profile: the target never used CUDA or NVTX, or the libraries were not
+ * loaded into it. */
+int convert_spool(const struct convert_request *request, struct arena *arena, struct convert_result *result,
+                  struct err *err);
+
+#endif

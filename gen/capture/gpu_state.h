@@ -1,0 +1,58 @@
+/* What the GPUs did beside the program: clocks, power, temperature and why clocks were held back, sampled by gapline
+ * itself while a target runs, through NVML (loaded at run time), else through nvidia-smi. On a machine with neither
+ * there are no samples, and the profile says so. */
+#ifndef GAPLINE_CAPTURE_GPU_STATE_H
+#define GAPLINE_CAPTURE_GPU_STATE_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Why the SM clock was below its highest; NVML's bits (nvmlClocksEventReasons), which nvidia-smi prints likewise. */
+enum gpu_throttle {
+	GPU_THROTTLE_IDLE = 0x1,
+	GPU_THROTTLE_APPLICATION = 0x2, /* clocks set by the user */
+	GPU_THROTTLE_POWER = 0x4,       /* software power cap */
+	GPU_THROTTLE_HARDWARE = 0x8,
+	GPU_THROTTLE_SYNC_BOOST = 0x10,
+	GPU_THROTTLE_THERMAL = 0x20, /* software */
+	GPU_THROTTLE_HARDWARE_THERMAL = 0x40,
+	GPU_THROTTLE_POWER_BRAKE = 0x80
+};
+
+struct gpu_sample {
+	int64_t time;                                                  /* CLOCK_MONOTONIC ns */
+	uint32_t gpu;                                                  /* index into gpus */
+	int sm_mhz, memory_mhz, power_mw, temperature_c, busy_percent; /* −1: not known */
+	uint64_t throttle;                                             /* enum gpu_throttle, may have unknown bits */
+};
+
+struct gpu_identity {
+	char name[96];
+	char uuid[48];  /* "GPU-xxxxxxxx-…" */
+	int max_sm_mhz; /* 0 unknown */
+};
+
+struct gpu_state {
+	const char *source; /* "NVML", "nvidia-smi" or "" */
+	char driver[32];    /* "580.159.04", "" unknown */
+	struct gpu_identity *gpus;
+	uint32_t n_gpus;
+	struct gpu_sample *samples;
+	size_t n, room;
+	struct arena *arena;
+	struct gpu_state_source *open; /* NULL after gpu_state_close */
+};
+
+/* Finds a source. Never fails: without one, `source` is "" and gpu_state_sample does nothing. `driver_library`: the
+ * NVML library to load, NULL for the system's. */
+void gpu_state_open(struct gpu_state *state, const char *driver_library, struct arena *arena);
+
+/* One sample of every GPU, now. Takes milliseconds; call it about once a second. */
+void gpu_state_sample(struct gpu_state *state);
+
+void gpu_state_close(struct gpu_state *state);
+
+#endif

@@ -1,0 +1,177 @@
+/* The spool: what the libraries inside the program write while it runs (gen/inject), and what becomes a profile
+ * afterwards (capture/convert.h). It is made for the writer: records as they come, no index, nothing parsed; a file
+ * that ends anywhere is usable up to its last whole block.
+ *
+ * A capture has a spool folder of its own. Every process writes files of its own into it, one for each library that is
+ * loaded into it: `PID-cuda-N.spool` (CUPTI and NVTX) and `PID-osrt-N.spool` (blocking calls of the host); N counts
+ * from 0 and tells the programs apart that ran under one PID one after the other (exec, PID reuse), or a forked child
+ * that has the same PID in another namespace. A process that has nothing to say writes no file.
+ *
+ * A file is one struct spool_header, then blocks: a struct spool_block and its payload, padded with zeros to a multiple
+ * of 8 bytes. All numbers are in the machine's byte order; all times are nanoseconds of the clock that the header
+ * names. Blocks are written whole by one thread, in the order in which they were made; a name comes before the block
+ * that needs it, except that strings and domains may be used by another thread's events earlier in the file.
+ *
+ * gapline tells the libraries what to do by the environment; the names are below. */
+#ifndef GAPLINE_CAPTURE_SPOOL_H
+#define GAPLINE_CAPTURE_SPOOL_H
+
+#include <stdint.h>
+
+#define SPOOL_MAGIC "GLSPOOL" /* with its NUL: the first eight bytes */
+enum { SPOOL_VERSION = 1 };
+
+/* ---- the environment ---- */
+
+#define SPOOL_ENV_FOLDER "GAPLINE_SPOOL"        /* the spool folder; without it the libraries do nothing at all */
+#define SPOOL_ENV_CUPTI "GAPLINE_CUPTI"         /* paths of CUPTI libraries to try first, separated by ':' */
+#define SPOOL_ENV_GRAPHS "GAPLINE_GRAPH_TRACE"  /* "graph" (the default: a launch is one op) or "node" */
+#define SPOOL_ENV_START "GAPLINE_START_NS"      /* collect from this CLOCK_MONOTONIC time on; absent: from the start */
+#define SPOOL_ENV_STOP "GAPLINE_STOP_NS"        /* … until this one; absent: to the end */
+#define SPOOL_ENV_RANGE "GAPLINE_CAPTURE_RANGE" /* "cudaProfilerApi": collect between cudaProfilerStart and -Stop */
+#define SPOOL_ENV_OSRT_NS "GAPLINE_OSRT_NS"     /* shortest blocking call of the host to record; absent: 50000 */
+
+/* ---- the file ---- */
+
+enum spool_clock { SPOOL_MONOTONIC = 1, SPOOL_REALTIME = 2 }; /* clock_gettime; REALTIME when CUPTI takes no other */
+
+struct spool_header {
+	char magic[8];
+	uint32_t version;
+	uint32_t clock; /* enum spool_clock */
+	uint32_t pid;   /* as the process sees itself */
+	uint32_t parent;
+	uint32_t writer;      /* thread id of the background thread: its own calls are not the program's */
+	uint32_t reserved;    /* 0 */
+	int64_t monotonic_ns; /* both clocks, read together when the file was begun */
+	int64_t realtime_ns;
+};
+
+enum spool_block_type {
+	SPOOL_CUPTI = 1,    /* struct spool_cupti: which CUPTI, before the first buffer */
+	SPOOL_RECORD_SIZES, /* struct spool_record_size[]: sizes of kinds met for the first time, before their buffer */
+	SPOOL_BUFFER,       /* CUPTI activity records exactly as CUPTI returned them; pointers in them mean nothing but
+	                     * as keys of SPOOL_KERNEL_NAME */
+	SPOOL_KERNEL_NAME,  /* uint64_t: value of the record's `name`, then the mangled name; holds from here on, until
+	                     * another name comes for the same value */
+	SPOOL_CALLBACK_NAMES, /* struct spool_callback[] with texts: names of API calls by domain and callback id */
+	SPOOL_EVENTS,         /* struct spool_event[] of the thread `tid` of the block, by time */
+	SPOOL_DEVICE,         /* struct spool_device */
+	SPOOL_DRIVER,         /* text: version of the NVIDIA driver, "580.159.04" */
+	SPOOL_PROGRAM,        /* text: base name of the program */
+	SPOOL_THREAD_NAME,    /* text: name of the thread `tid` of the block; a later one replaces it */
+	SPOOL_DROPPED,        /* struct spool_dropped */
+	SPOOL_MESSAGE,        /* struct spool_message: something that the user should know */
+	SPOOL_WINDOW,         /* struct spool_window: collection was started or stopped while the program ran */
+	SPOOL_END             /* int64_t: time at which the process ended in an orderly way; always last. Without it the
+	                       * process was killed, crashed or called _exit */
+};
+
+struct spool_block {
+	uint32_t type;  /* enum spool_block_type; unknown types are skipped */
+	uint32_t tid;   /* thread that the block is about, as gettid; 0: none */
+	uint64_t bytes; /* of the payload, without padding */
+};
+
+struct spool_cupti {
+	uint32_t api_version; /* cuptiGetVersion: 24, 130001, … */
+	uint32_t cuda_driver; /* cuDriverGetVersion: 13000; 0 unknown */
+	uint32_t graphs;      /* 1: graph launches are traced whole; 2: node by node */
+	uint32_t calls;       /* 1: runtime calls; 3: driver calls too */
+};
+
+/* CUPTI's records differ between its versions and carry no length, so the library states what it saw: every record of
+ * this kind has this size in this process. */
+struct spool_record_size {
+	uint32_t kind; /* CUpti_ActivityKind */
+	uint32_t size; /* bytes */
+};
+
+struct spool_callback {
+	uint32_t domain; /* CUpti_CallbackDomain: 1 driver, 2 runtime */
+	uint32_t id;     /* CUpti_CallbackId */
+	uint32_t bytes;  /* of this entry with its text, a multiple of 8 */
+	uint32_t text_bytes;
+	/* text: "cudaLaunchKernel_v7000" */
+};
+
+struct spool_device {
+	uint32_t ordinal; /* as this process counts: deviceId of records */
+	uint32_t sm_count;
+	uint64_t memory_bytes;
+	uint64_t memory_bandwidth; /* bytes a second, 0 unknown */
+	uint64_t clock_hz;         /* highest SM clock */
+	uint32_t compute_major, compute_minor;
+	uint32_t pci_domain, pci_bus, pci_device;
+	uint8_t uuid[16];
+	uint32_t name_bytes;
+	/* text: "NVIDIA H200" */
+};
+
+enum spool_dropped_what { SPOOL_DROPPED_CUPTI = 1, SPOOL_DROPPED_EVENTS = 2 }; /* CUPTI's records; NVTX or OS events */
+struct spool_dropped {
+	uint32_t what;
+	uint32_t reserved;
+	uint64_t count; /* since the last such block */
+};
+
+enum spool_severity { SPOOL_INFO = 1, SPOOL_WARNING = 2, SPOOL_ERROR = 3 }; /* ERROR: nothing could be collected */
+struct spool_message {
+	uint32_t severity;
+	uint32_t code; /* enum spool_code */
+		       /* text: one sentence, for people: what happened and what to do */
+};
+enum spool_code {
+	SPOOL_CODE_OTHER = 0,
+	SPOOL_CODE_NO_CUPTI,      /* no CUPTI was found */
+	SPOOL_CODE_CUPTI_TOO_OLD, /* what was found does not fit the driver or lacks a function */
+	SPOOL_CODE_CUPTI_TAKEN,   /* another tool uses CUPTI in this process */
+	SPOOL_CODE_CUPTI_FAILED   /* CUPTI refused something; the text says what and why */
+};
+
+struct spool_window {
+	uint32_t open; /* 1: collection began, 0: it ended */
+	uint32_t why;  /* 1: time (delay, duration), 2: cudaProfilerStart or -Stop */
+	int64_t time;
+};
+
+/* ---- events ---- */
+
+enum spool_event_type {
+	SPOOL_PUSH = 1, /* NVTX push/pop range begins */
+	SPOOL_POP,      /* … ends: the newest open one of this thread and domain */
+	SPOOL_START,    /* start/end range begins; `id` names it */
+	SPOOL_STOP,     /* … ends, on whichever thread; `id` */
+	SPOOL_MARK,
+	SPOOL_DOMAIN,      /* `domain` is created; text: its name */
+	SPOOL_STRING,      /* text is registered as `string` of `domain` */
+	SPOOL_NAME_THREAD, /* text names the OS thread `id` */
+	SPOOL_CATEGORY,    /* text names `category` of `domain` */
+	SPOOL_OS_CALL      /* a blocking call of the host: from `time` to `payload`; text: the function's name */
+};
+
+enum spool_text { SPOOL_NO_TEXT, SPOOL_UTF8, SPOOL_WIDE, SPOOL_REGISTERED }; /* WIDE: wchar_t */
+
+/* One event; 56 bytes and its text, padded to a multiple of 8. */
+struct spool_event {
+	int64_t time;
+	uint32_t bytes;        /* of the whole event, a multiple of 8 */
+	uint8_t type;          /* enum spool_event_type */
+	uint8_t text;          /* enum spool_text; SPOOL_REGISTERED: the text is the string `string` of `domain` */
+	uint16_t payload_type; /* nvtxPayloadType_t, 0: none */
+	uint32_t domain;       /* of this process; 0: the default domain */
+	uint32_t category;     /* 0: none */
+	uint32_t color;        /* ARGB, when has_color */
+	uint32_t has_color;
+	uint64_t id;
+	uint32_t string;     /* registered string, counted from 1 within the process; 0: none */
+	uint32_t text_bytes; /* without padding */
+	uint64_t payload;    /* bits of the payload; SPOOL_OS_CALL: the end */
+			     /* text */
+};
+
+_Static_assert(sizeof(struct spool_header) == 48, "the file format");
+_Static_assert(sizeof(struct spool_block) == 16, "the file format");
+_Static_assert(sizeof(struct spool_event) == 56, "the file format");
+
+#endif
