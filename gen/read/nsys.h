@@ -8,7 +8,7 @@
 #define GAPLINE_READ_NSYS_H
 
 #include "read/db.h"
-#include "read/keymap.h"
+#include "base/keymap.h"
 #include "trace/trace.h"
 
 struct nsys {

@@ -1,5 +1,7 @@
 #include "trace/names.h"
 
+#include "base/utf8.h"
+
 #include <string.h>
 
 enum { RAW_WHOLE = 2 * NAME_MAX_BYTES }; /* raw texts up to here are cleaned as a whole before they are shortened */
@@ -13,33 +15,6 @@ static uint64_t hash_of(const char *bytes, size_t n)
 	for (size_t i = 0; i < n; i++)
 		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
 	return h ^ h >> 32;
-}
-
-/* Length of the well-formed sequence at `s` (n > 0 bytes are there) and its code point; 0 when it is malformed, then
- * `*skip` is the number of bytes that one U+FFFD stands for (the longest prefix that could have begun a sequence). The
- * byte ranges are Unicode's table 3-7: they exclude overlong forms, surrogates and everything above U+10FFFF. */
-static size_t utf8_next(const unsigned char *s, size_t n, uint32_t *code, size_t *skip)
-{
-	*skip = 1;
-	*code = s[0];
-	if (s[0] < 0x80)
-		return 1;
-	size_t length = s[0] < 0xC2 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : s[0] < 0xF5 ? 4 : 0;
-	if (!length)
-		return 0;
-	unsigned char low = s[0] == 0xE0 ? 0xA0 : s[0] == 0xF0 ? 0x90 : 0x80;
-	unsigned char high = s[0] == 0xED ? 0x9F : s[0] == 0xF4 ? 0x8F : 0xBF;
-	*code = s[0] & (0x7Fu >> length);
-	for (size_t i = 1; i < length; i++) {
-		if (i >= n || s[i] < low || s[i] > high) {
-			*skip = i;
-			return 0;
-		}
-		*code = *code << 6 | (s[i] & 0x3Fu);
-		low = 0x80;
-		high = 0xBF;
-	}
-	return length;
 }
 
 /* Control characters, bidirectional controls and noncharacters: what may reorder or corrupt a terminal, an XML tree or

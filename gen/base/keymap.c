@@ -1,4 +1,4 @@
-#include "read/keymap.h"
+#include "base/keymap.h"
 
 static uint64_t mix(uint64_t key)
 {

@@ -1,6 +1,6 @@
 /* Numbers that stand for something (a string id, a globalTid) turned into small indices in order of appearance. */
-#ifndef GAPLINE_READ_KEYMAP_H
-#define GAPLINE_READ_KEYMAP_H
+#ifndef GAPLINE_BASE_KEYMAP_H
+#define GAPLINE_BASE_KEYMAP_H
 
 #include "base/arena.h"
 

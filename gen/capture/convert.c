@@ -1,0 +1,172 @@
+#include "capture/convert_parts.h"
+
+#include <string.h>
+
+void *convert_grow(struct arena *arena, void *array, uint32_t old_room, const struct keymap *map, size_t size)
+{
+	return map->room > old_room ? arena_grow(arena, array, old_room, map->room, size) : array;
+}
+
+struct process *convert_process(struct convert *c, uint32_t pid)
+{
+	uint32_t known = c->pids.n, room = c->pids.room, i = keymap_add(&c->pids, pid);
+	c->processes = convert_grow(&c->work, c->processes, room, &c->pids, sizeof *c->processes);
+	struct process *p = &c->processes[i];
+	if (i == known) {
+		p->pid = pid;
+		keymap_init(&p->threads, &c->work);
+		keymap_init(&p->writers, &c->work);
+	}
+	return p;
+}
+
+/* ---- one file ---- */
+
+static void begin_file(struct file *f, struct convert *c, const struct spool_reader *reader)
+{
+	*f = (struct file){.convert = c, .header = reader->header, .path = reader->path};
+	const struct spool_header *h = &f->header;
+	f->shift = -(uint64_t)c->request->start_ns;
+	if (h->clock == SPOOL_REALTIME)
+		f->shift += (uint64_t)h->monotonic_ns - (uint64_t)h->realtime_ns;
+	f->process = convert_process(c, h->pid);
+	f->process->correlation_base = f->process->last_correlation;
+	f->process->domain_base = f->process->last_domain;
+	struct keymap *maps[] = {&f->threads, &f->contexts, &f->kernels, &f->callbacks, &f->strings, &f->stacks};
+	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
+		keymap_init(maps[i], &f->arena);
+}
+
+static void write_block(struct file *f, const struct spool_block *block, const unsigned char *payload)
+{
+	size_t n = (size_t)block->bytes;
+	switch (block->type) {
+	case SPOOL_KERNEL_NAME:
+		convert_kernel_name(f, payload, n);
+		break;
+	case SPOOL_CALLBACK_NAMES:
+		convert_callback_names(f, payload, n);
+		break;
+	case SPOOL_BUFFER:
+		convert_buffer(f, payload, n);
+		break;
+	case SPOOL_EVENTS:
+		convert_nvtx(f, block->tid, payload, n);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Reads the file's blocks into rows. */
+static int write_rows(struct file *f, const char *name, struct err *err)
+{
+	struct convert *c = f->convert;
+	struct spool_reader reader;
+	int more = spool_open(&reader, c->request->spool, name, &c->work, err);
+	while (more > 0 && (more = spool_next(&reader, err)) > 0 && !profile_failed(&c->profile))
+		write_block(f, &reader.block, reader.payload);
+	spool_close(&reader);
+	return more < 0 || profile_failed(&c->profile) ? -1 : 0;
+}
+
+/* First round: everything but calls of the operating system. */
+static int convert_file(struct convert *c, size_t i)
+{
+	struct spool_reader reader;
+	int opened = spool_open(&reader, c->request->spool, c->files[i], &c->work, c->err);
+	if (opened <= 0) {
+		spool_close(&reader);
+		return opened;
+	}
+	struct file f;
+	begin_file(&f, c, &reader);
+	int failed = convert_scan(&f, &reader, c->err);
+	bool ended = reader.ended;
+	spool_close(&reader);
+	if (!failed && f.active) {
+		failed = write_rows(&f, c->files[i], c->err);
+		f.process->active = true;
+		f.process->complete = ended;
+	}
+	c->has_os_calls[i] = f.os_calls;
+	arena_release(&f.arena);
+	return failed;
+}
+
+/* Last round: calls of the operating system, of processes that used CUDA or NVTX. */
+static int convert_os_file(struct convert *c, size_t i)
+{
+	struct spool_reader reader;
+	int more = spool_open(&reader, c->request->spool, c->files[i], &c->work, c->err);
+	if (more > 0) {
+		struct file f;
+		begin_file(&f, c, &reader);
+		while (f.process->active && (more = spool_next(&reader, c->err)) > 0 && !profile_failed(&c->profile))
+			if (reader.block.type == SPOOL_EVENTS)
+				convert_os_calls(&f, reader.block.tid, reader.payload, (size_t)reader.block.bytes);
+		arena_release(&f.arena);
+	}
+	spool_close(&reader);
+	return more < 0 || profile_failed(&c->profile) ? -1 : 0;
+}
+
+/* ---- all of them ---- */
+
+/* The libraries' own threads, of all files: the one that writes CUDA's spool also makes calls that the other library
+ * sees. A file that is no spool is an error here, before any work. */
+static int find_writers(struct convert *c)
+{
+	for (size_t i = 0; i < c->n_files; i++) {
+		struct spool_reader reader;
+		int opened = spool_open(&reader, c->request->spool, c->files[i], &c->work, c->err);
+		uint32_t pid = reader.header.pid, writer = reader.header.writer;
+		spool_close(&reader);
+		if (opened < 0)
+			return -1;
+		if (opened <= 0)
+			continue;
+		struct process *process = convert_process(c, pid);
+		if (writer)
+			keymap_add(&process->writers, writer);
+	}
+	return 0;
+}
+
+static int convert_all(struct convert *c)
+{
+	if (find_writers(c) != 0 || profile_open(&c->profile, c->request->profile, &c->work, c->err) != 0)
+		return -1;
+	for (size_t i = 0; i < c->n_files; i++)
+		if (convert_file(c, i) != 0)
+			return -1;
+	for (size_t i = 0; i < c->n_files; i++)
+		if (c->has_os_calls[i] && convert_os_file(c, i) != 0)
+			return -1;
+	for (uint32_t i = 0; i < c->pids.n; i++) {
+		c->result->processes += c->processes[i].active;
+		c->result->incomplete += c->processes[i].active && !c->processes[i].complete;
+	}
+	convert_write_info(c);
+	return profile_finish(&c->profile, c->err);
+}
+
+int convert_spool(const struct convert_request *request, struct arena *arena, struct convert_result *result,
+                  struct err *err)
+{
+	*result = (struct convert_result){.cupti = ""};
+	struct convert c = {.request = request, .result = result, .arena = arena, .err = err};
+	int failed = spool_list(request->spool, &c.work, &c.files, &c.n_files, err);
+	if (failed || c.n_files == 0) {
+		arena_release(&c.work);
+		return failed;
+	}
+	c.has_os_calls = ARENA_NEW(&c.work, c.n_files, bool);
+	keymap_init(&c.pids, &c.work);
+	names_init(&c.message_texts, &c.work);
+	failed = convert_all(&c);
+	convert_list_messages(&c);
+	profile_close(&c.profile);
+	arena_release(&c.work);
+	return failed;
+}

@@ -1,0 +1,354 @@
+/* CUPTI's records -> rows. */
+#include "capture/convert_parts.h"
+#include "capture/kernel_name.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CLASS_RUNTIME = 0, CLASS_DRIVER = 1, CLASS_OVERHEAD = 3 }; /* nsys's ENUM_NSYS_EVENT_CLASS */
+enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };                   /* CUpti_CallbackDomain */
+
+static const uint64_t CALLBACK_DOMAIN = (uint64_t)1 << 32;
+
+/* ---- names ---- */
+
+static int64_t string_of(struct file *f, const char *text)
+{
+	return profile_string(&f->convert->profile, text, strlen(text));
+}
+
+void convert_kernel_name(struct file *f, const unsigned char *payload, size_t n)
+{
+	uint64_t value;
+	if (n < sizeof value)
+		return;
+	memcpy(&value, payload, sizeof value);
+	uint32_t room = f->kernels.room, i = keymap_add(&f->kernels, value);
+	f->kernel_names = convert_grow(&f->arena, f->kernel_names, room, &f->kernels, sizeof *f->kernel_names);
+	struct arena scratch = {0};
+	const char *mangled = arena_copy(&scratch, (const char *)payload + sizeof value, n - sizeof value);
+	f->kernel_names[i] = (struct kernel_names){.demangled = string_of(f, kernel_name_demangled(&scratch, mangled)),
+	                                           .short_name = string_of(f, kernel_name_short(&scratch, mangled)),
+	                                           .mangled = string_of(f, mangled)};
+	arena_release(&scratch);
+}
+
+static struct kernel_names kernel_names(struct file *f, uint64_t value)
+{
+	uint32_t i = keymap_find(&f->kernels, value);
+	if (i != UINT32_MAX)
+		return f->kernel_names[i];
+	int64_t unknown = string_of(f, "[unknown kernel]");
+	return (struct kernel_names){unknown, unknown, 0};
+}
+
+static void name_callback(struct file *f, uint64_t key, const char *text, size_t n)
+{
+	uint32_t room = f->callbacks.room, i = keymap_add(&f->callbacks, key);
+	f->callback_name = convert_grow(&f->arena, f->callback_name, room, &f->callbacks, sizeof *f->callback_name);
+	f->callback_name[i] = profile_string(&f->convert->profile, text, n);
+}
+
+void convert_callback_names(struct file *f, const unsigned char *payload, size_t n)
+{
+	for (size_t at = 0; n - at >= sizeof(struct spool_callback);) {
+		struct spool_callback callback;
+		memcpy(&callback, payload + at, sizeof callback);
+		const char *text = (const char *)payload + at + sizeof callback;
+		if (callback.bytes < sizeof callback || callback.bytes > n - at ||
+		    callback.text_bytes > callback.bytes - sizeof callback) {
+			f->convert->result->skipped++;
+			return;
+		}
+		name_callback(f, callback.domain * CALLBACK_DOMAIN | callback.id, text, callback.text_bytes);
+		at += callback.bytes;
+	}
+}
+
+static int64_t callback_name(struct file *f, uint64_t domain, uint32_t id)
+{
+	uint64_t key = domain * CALLBACK_DOMAIN | id;
+	uint32_t i = keymap_find(&f->callbacks, key);
+	if (i == UINT32_MAX) {
+		char text[64];
+		int n = snprintf(text, sizeof text, "[%s call %u]", domain == DOMAIN_DRIVER ? "driver" : "runtime", id);
+		name_callback(f, key, text, (size_t)n);
+		i = keymap_find(&f->callbacks, key);
+	}
+	return f->callback_name[i];
+}
+
+/* ---- what all kinds share ---- */
+
+static int64_t correlation_of(struct file *f, uint32_t raw)
+{
+	struct process *p = f->process;
+	int64_t correlation = p->correlation_base + raw;
+	p->last_correlation = correlation > p->last_correlation ? correlation : p->last_correlation;
+	return correlation;
+}
+
+/* Which numbers of a record are where; of what runs on the GPU. */
+struct op_places {
+	int start, end, device, context, stream, correlation;
+};
+
+/* Begins a row with the columns that ops share; false when the record makes no sense. */
+static bool begin_op(struct file *f, enum profile_table table, const unsigned char *r, const struct op_places *at)
+{
+	struct profile *p = &f->convert->profile;
+	int64_t start, end;
+	if (!convert_times(f, record_u64(r, at->start), record_u64(r, at->end), &start, &end)) {
+		f->convert->result->skipped++;
+		return false;
+	}
+	uint32_t correlation = record_u32(r, at->correlation);
+	profile_begin(p, table);
+	profile_int(p, start);
+	profile_int(p, end);
+	profile_int(p, record_u32(r, at->device));
+	profile_int(p, record_u32(r, at->context));
+	profile_null(p, 1); /* green context */
+	profile_int(p, record_u32(r, at->stream));
+	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	profile_int(p, convert_global_pid(f->header.pid));
+	f->convert->result->ops++;
+	return true;
+}
+
+static void graph_node(struct profile *p, uint64_t node)
+{
+	profile_int_or_null(p, node != 0, (int64_t)node);
+}
+
+/* CUPTI counts memory kinds from 1 with 0 for unknown, nsys from 0 with 7 for unknown. */
+static int64_t memory_kind(uint32_t cupti)
+{
+	return cupti >= 1 && cupti <= 7 ? (int64_t)cupti - 1 : 7;
+}
+
+/* ---- one kind each ---- */
+
+static void write_kernel(struct file *f, const unsigned char *r)
+{
+	static const struct op_places places = {KERNEL_START,   KERNEL_END,    KERNEL_DEVICE,
+	                                        KERNEL_CONTEXT, KERNEL_STREAM, KERNEL_CORRELATION};
+	struct profile *p = &f->convert->profile;
+	struct kernel_names names = kernel_names(f, record_u64(r, KERNEL_NAME));
+	if (!begin_op(f, PROFILE_KERNEL, r, &places))
+		return;
+	profile_int(p, names.demangled);
+	profile_int(p, names.short_name);
+	profile_int_or_null(p, names.mangled != 0, names.mangled);
+	uint8_t launch = record_u8(r, KERNEL_LAUNCH_TYPE); /* CUpti_ActivityLaunchType; nsys has 0 for unknown */
+	profile_int(p, launch <= 2 ? launch + 1 : 0);
+	profile_int(p, record_u8(r, KERNEL_CACHE_CONFIG) >> 4);
+	profile_int(p, record_u16(r, KERNEL_REGISTERS));
+	for (int i = 0; i < 6; i++) /* grid and block lie beside each other */
+		profile_int(p, (int32_t)record_u32(r, KERNEL_GRID + 4 * i));
+	profile_int(p, (int32_t)record_u32(r, KERNEL_STATIC_SHARED));
+	profile_int(p, (int32_t)record_u32(r, KERNEL_DYNAMIC_SHARED));
+	profile_int(p, record_u32(r, KERNEL_LOCAL_PER_THREAD));
+	bool wide = f->sizes.bytes[record_u32(r, 0)] >= KERNEL8_BYTES;
+	profile_int(p, wide ? (int64_t)record_u64(r, KERNEL_LOCAL_TOTAL_V2) : record_u32(r, KERNEL_LOCAL_TOTAL));
+	profile_int(p, (int64_t)record_u64(r, KERNEL_GRID_ID));
+	profile_int(p, record_u32(r, KERNEL_SHARED_EXECUTED));
+	graph_node(p, record_u64(r, KERNEL_GRAPH_NODE));
+	profile_int(p, record_u32(r, KERNEL_SHARED_LIMIT));
+	profile_end(p);
+}
+
+static void write_copy(struct file *f, const unsigned char *r, bool peer)
+{
+	static const struct op_places places = {COPY_START,   COPY_END,    COPY_DEVICE,
+	                                        COPY_CONTEXT, COPY_STREAM, COPY_CORRELATION},
+				      peer_places = {COPY_START,   COPY_END,    COPY_DEVICE,
+	                                             COPY_CONTEXT, COPY_STREAM, PEER_CORRELATION};
+	struct profile *p = &f->convert->profile;
+	if (!begin_op(f, PROFILE_COPY, r, peer ? &peer_places : &places))
+		return;
+	profile_int(p, (int64_t)record_u64(r, COPY_BYTES));
+	profile_int(p, record_u8(r, COPY_KIND));
+	profile_null(p, 1);
+	profile_int(p, memory_kind(record_u8(r, COPY_SOURCE_KIND)));
+	profile_int(p, memory_kind(record_u8(r, COPY_TARGET_KIND)));
+	for (int at = PEER_SOURCE_DEVICE; at <= PEER_TARGET_CONTEXT; at += 4)
+		profile_int_or_null(p, peer, record_u32(r, at));
+	profile_null(p, 1);
+	graph_node(p, record_u64(r, peer ? PEER_GRAPH_NODE : COPY_GRAPH_NODE));
+	profile_null(p, 1);
+	bool counted = !peer && f->sizes.bytes[RECORD_MEMCPY] >= MEMCPY6_BYTES;
+	profile_int_or_null(p, counted, counted ? (int64_t)record_u64(r, COPY_COUNT) : 0);
+	profile_end(p);
+}
+
+static void write_memset(struct file *f, const unsigned char *r)
+{
+	static const struct op_places places = {SET_START,   SET_END,    SET_DEVICE,
+	                                        SET_CONTEXT, SET_STREAM, SET_CORRELATION};
+	struct profile *p = &f->convert->profile;
+	if (!begin_op(f, PROFILE_MEMSET, r, &places))
+		return;
+	profile_int(p, record_u32(r, SET_VALUE));
+	profile_int(p, (int64_t)record_u64(r, SET_BYTES));
+	graph_node(p, record_u64(r, SET_GRAPH_NODE));
+	profile_int(p, memory_kind(record_u16(r, SET_MEMORY_KIND)));
+	profile_end(p);
+}
+
+static void write_graph(struct file *f, const unsigned char *r)
+{
+	static const struct op_places places = {GRAPH_START,   GRAPH_END,    GRAPH_DEVICE,
+	                                        GRAPH_CONTEXT, GRAPH_STREAM, GRAPH_CORRELATION};
+	struct profile *p = &f->convert->profile;
+	if (!begin_op(f, PROFILE_GRAPH, r, &places))
+		return;
+	profile_int(p, 0); /* the graph that was instantiated: CUPTI tells only which one ran */
+	profile_int(p, record_u32(r, GRAPH_ID));
+	profile_end(p);
+}
+
+static void write_call(struct file *f, const unsigned char *r, bool driver)
+{
+	struct profile *p = &f->convert->profile;
+	uint32_t tid = record_u32(r, CALL_THREAD), correlation = record_u32(r, CALL_CORRELATION);
+	int64_t start, end;
+	if (keymap_find(&f->process->writers, tid) != UINT32_MAX)
+		return;
+	if (!convert_times(f, record_u64(r, CALL_START), record_u64(r, CALL_END), &start, &end)) {
+		f->convert->result->skipped++;
+		return;
+	}
+	if (driver && convert_in_runtime_call(f, tid, start, end))
+		return;
+	int64_t name = callback_name(f, driver ? DOMAIN_DRIVER : DOMAIN_RUNTIME, record_u32(r, CALL_ID));
+	profile_begin(p, PROFILE_CALL);
+	profile_int(p, start);
+	profile_int(p, end);
+	profile_int(p, driver ? CLASS_DRIVER : CLASS_RUNTIME);
+	profile_int(p, convert_global_tid(f->header.pid, tid));
+	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	profile_int(p, name);
+	profile_int(p, record_u32(r, CALL_RETURNED));
+	profile_null(p, 1);
+	profile_end(p);
+	f->convert->result->calls++;
+}
+
+static void write_sync(struct file *f, const unsigned char *r)
+{
+	struct profile *p = &f->convert->profile;
+	uint32_t context = record_u32(r, SYNC_CONTEXT), correlation = record_u32(r, SYNC_CORRELATION);
+	int64_t start, end;
+	if (!convert_times(f, record_u64(r, SYNC_START), record_u64(r, SYNC_END), &start, &end)) {
+		f->convert->result->skipped++;
+		return;
+	}
+	uint32_t known = keymap_find(&f->contexts, context);
+	profile_begin(p, PROFILE_SYNC);
+	profile_int(p, start);
+	profile_int(p, end);
+	profile_int(p, known != UINT32_MAX ? f->context_device[known] : 0); /* the record does not say */
+	profile_int(p, context);
+	profile_null(p, 1);
+	profile_int(p, record_u32(r, SYNC_STREAM));
+	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	profile_int(p, convert_global_pid(f->header.pid));
+	profile_null(p, 1);
+	profile_int(p, record_u32(r, SYNC_TYPE));
+	profile_int(p, record_u32(r, SYNC_EVENT));
+	bool paired = f->sizes.bytes[RECORD_SYNCHRONIZATION] >= SYNC2_BYTES;
+	profile_int_or_null(p, paired, paired ? (int64_t)record_u64(r, SYNC_EVENT_SYNC) : 0);
+	profile_end(p);
+}
+
+/* CUpti_ActivityOverheadKind, 1 or n << 16, as nsys numbers them; and their names. */
+static int overhead_type(uint32_t kind, const char **name)
+{
+	static const char *const names[] = {
+		NULL,
+		"Unknown",
+		"JIT compiler",
+		"CUPTI Buffer flush",
+		"CUPTI Instrumentation",
+		"CUPTI Resource Management",
+		"Module loading",
+		"Lazy function loading",
+		"Command buffer full",
+		"CUPTI Buffer request",
+		"CUPTI UVM initialisation",
+	};
+	uint32_t type = kind == 1 ? 2 : (kind & 0xFFFF) == 0 && kind != 0 ? (kind >> 16) + 2 : 1;
+	type = type < sizeof names / sizeof *names ? type : 1;
+	*name = names[type];
+	return (int)type;
+}
+
+static void write_overhead(struct file *f, const unsigned char *r)
+{
+	struct profile *p = &f->convert->profile;
+	uint32_t tid = record_u32(r, OVERHEAD_OBJECT_KIND) == RECORD_OBJECT_THREAD ? record_u32(r, OVERHEAD_THREAD) : 0;
+	int64_t start, end;
+	if (keymap_find(&f->process->writers, tid) != UINT32_MAX)
+		return;
+	if (!convert_times(f, record_u64(r, OVERHEAD_START), record_u64(r, OVERHEAD_END), &start, &end)) {
+		f->convert->result->skipped++;
+		return;
+	}
+	bool tells = f->sizes.bytes[RECORD_OVERHEAD] >= OVERHEAD2_BYTES;
+	uint32_t correlation = tells ? record_u32(r, OVERHEAD_CORRELATION) : 0;
+	const char *name;
+	int type = overhead_type(record_u32(r, OVERHEAD_KIND), &name);
+	int64_t string = string_of(f, name);
+	profile_begin(p, PROFILE_OVERHEAD);
+	profile_int(p, start);
+	profile_int(p, end);
+	profile_int(p, CLASS_OVERHEAD);
+	profile_int(p, convert_global_tid(f->header.pid, tid));
+	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	profile_int(p, string);
+	profile_int(p, type);
+	profile_end(p);
+}
+
+void convert_buffer(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct record_walk w = {.at = payload, .end = payload + n, .sizes = &f->sizes};
+	int more;
+	while ((more = record_next(&w)) > 0) {
+		switch (w.kind) {
+		case RECORD_KERNEL:
+		case RECORD_CONCURRENT_KERNEL:
+			write_kernel(f, w.record);
+			break;
+		case RECORD_MEMCPY:
+			write_copy(f, w.record, false);
+			break;
+		case RECORD_MEMCPY2:
+			write_copy(f, w.record, true);
+			break;
+		case RECORD_MEMSET:
+			write_memset(f, w.record);
+			break;
+		case RECORD_GRAPH_TRACE:
+			write_graph(f, w.record);
+			break;
+		case RECORD_RUNTIME:
+			write_call(f, w.record, false);
+			break;
+		case RECORD_DRIVER:
+			write_call(f, w.record, true);
+			break;
+		case RECORD_SYNCHRONIZATION:
+			write_sync(f, w.record);
+			break;
+		case RECORD_OVERHEAD:
+			write_overhead(f, w.record);
+			break;
+		default:
+			break;
+		}
+	}
+	if (more < 0) /* the program wrote over it, or CUPTI left something that we were not told about */
+		f->convert->result->skipped++;
+}

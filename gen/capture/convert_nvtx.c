@@ -1,0 +1,322 @@
+/* NVTX events -> rows. A range becomes a row when it begins, without an end, and gets its end when that comes; one that
+ * is never ended stays without, as nsys has it. */
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "capture/convert_parts.h"
+
+#include <string.h>
+#include <wchar.h>
+
+enum { /* nsys's ENUM_NSYS_EVENT_TYPE */
+       TYPE_CATEGORY = 33,
+       TYPE_MARK = 34,
+       TYPE_THREAD_NAME = 39,
+       TYPE_PUSH_POP = 59,
+       TYPE_START_END = 60,
+       TYPE_DOMAIN = 75
+};
+
+enum { PAYLOAD_UINT64 = 1, PAYLOAD_INT64, PAYLOAD_DOUBLE, PAYLOAD_UINT32, PAYLOAD_INT32, PAYLOAD_FLOAT }; /* NVTX's */
+
+int event_next(struct event_walk *w)
+{
+	size_t left = (size_t)(w->end - w->at);
+	if (left == 0)
+		return 0;
+	if (left < sizeof w->event)
+		return -1;
+	memcpy(&w->event, w->at, sizeof w->event);
+	uint32_t bytes = w->event.bytes;
+	if (bytes < sizeof w->event || bytes > left || bytes % 8 || w->event.text_bytes > bytes - sizeof w->event)
+		return -1;
+	w->text = (const char *)w->at + sizeof w->event;
+	w->at += bytes;
+	return 1;
+}
+
+/* ---- texts ---- */
+
+/* The event's text as UTF-8; a wide one is rewritten into `made`. */
+static const char *text_of(const struct spool_event *e, const char *text, size_t *n, struct buf *made)
+{
+	*n = e->text_bytes;
+	if (e->text != SPOOL_WIDE)
+		return text;
+	for (size_t at = 0; at + sizeof(wchar_t) <= e->text_bytes; at += sizeof(wchar_t)) {
+		wchar_t c;
+		char bytes[4];
+		memcpy(&c, text + at, sizeof c);
+		if (c == 0)
+			break;
+		buf_add(made, bytes, utf8_put((uint32_t)c, bytes));
+	}
+	*n = made->n;
+	return made->data;
+}
+
+void convert_string(struct file *f, const struct spool_event *e, const char *text)
+{
+	struct buf made = {0};
+	size_t n;
+	text = text_of(e, text, &n, &made);
+	int64_t id = profile_string(&f->convert->profile, text, n);
+	uint32_t room = f->strings.room, i = keymap_add(&f->strings, e->string);
+	f->string_id = convert_grow(&f->arena, f->string_id, room, &f->strings, sizeof *f->string_id);
+	f->string_id[i] = id;
+	buf_release(&made);
+}
+
+/* ---- ranges that are open ---- */
+
+static struct stack *stack_of(struct file *f, uint32_t tid, uint32_t domain)
+{
+	uint32_t room = f->stacks.room, i = keymap_add(&f->stacks, (uint64_t)tid << 32 | domain);
+	f->stack = convert_grow(&f->arena, f->stack, room, &f->stacks, sizeof *f->stack);
+	return &f->stack[i];
+}
+
+/* What was open when collection stopped may have been ended unseen: it keeps no end. */
+static void forget_before(const struct file *f, struct stack *s, int64_t time)
+{
+	for (; s->closes < f->n_closes && f->closes[s->closes] <= time; s->closes++)
+		s->n = 0;
+}
+
+static void push(struct file *f, uint32_t tid, const struct spool_event *e, int64_t start, int64_t row)
+{
+	struct stack *s = stack_of(f, tid, e->domain);
+	forget_before(f, s, start);
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 8;
+		s->open = arena_grow(&f->arena, s->open, s->room, room, sizeof *s->open);
+		s->room = room;
+	}
+	s->open[s->n++] = (struct interval){start, row};
+}
+
+static void pop(struct file *f, uint32_t tid, const struct spool_event *e, int64_t end)
+{
+	struct stack *s = stack_of(f, tid, e->domain);
+	forget_before(f, s, end);
+	if (s->n == 0)
+		return; /* it began before collection did */
+	struct interval top = s->open[--s->n];
+	if (end < top.start)
+		f->convert->result->skipped++;
+	else
+		profile_end_range(&f->convert->profile, top.end, end, 0);
+}
+
+/* Start/end ranges: the two halves come from any two threads, in either order. A table by id, open addressing; a half
+ * leaves it when the other comes. */
+struct half {
+	uint64_t id;
+	int64_t time, row; /* row: 0 for an end that came first */
+	uint32_t tid;
+	bool used;
+};
+
+struct nvtx_halves {
+	struct half *slots;
+	size_t n, n_slots;
+};
+
+static size_t slot_of(const struct nvtx_halves *h, uint64_t id)
+{
+	id ^= id >> 31;
+	id *= 0x9E3779B97F4A7C15u;
+	return (size_t)(id >> 20) & (h->n_slots - 1);
+}
+
+static size_t find_half(const struct nvtx_halves *h, uint64_t id)
+{
+	size_t at = slot_of(h, id);
+	while (h->slots[at].used && h->slots[at].id != id)
+		at = (at + 1) & (h->n_slots - 1);
+	return at;
+}
+
+/* Takes the half out and closes the gap, so that searches do not end too early. */
+static void remove_half(struct nvtx_halves *h, size_t hole)
+{
+	h->n--;
+	for (size_t at = hole;;) {
+		at = (at + 1) & (h->n_slots - 1);
+		if (!h->slots[at].used)
+			break;
+		size_t home = slot_of(h, h->slots[at].id);
+		if (((at - home) & (h->n_slots - 1)) >= ((at - hole) & (h->n_slots - 1))) {
+			h->slots[hole] = h->slots[at];
+			hole = at;
+		}
+	}
+	h->slots[hole].used = false;
+}
+
+static void add_half(struct file *f, const struct half *half)
+{
+	struct nvtx_halves *h = f->halves;
+	if (2 * (h->n + 1) > h->n_slots) {
+		struct nvtx_halves more = {.n_slots = 2 * h->n_slots};
+		more.slots = ARENA_NEW(&f->arena, more.n_slots, struct half);
+		for (size_t i = 0; i < h->n_slots; i++)
+			if (h->slots[i].used)
+				more.slots[find_half(&more, h->slots[i].id)] = h->slots[i];
+		more.n = h->n;
+		*h = more;
+	}
+	h->slots[find_half(h, half->id)] = *half;
+	h->n++;
+}
+
+static void meet(struct file *f, const struct half *half)
+{
+	if (!f->halves) {
+		f->halves = ARENA_NEW(&f->arena, 1, struct nvtx_halves);
+		f->halves->n_slots = 64;
+		f->halves->slots = ARENA_NEW(&f->arena, f->halves->n_slots, struct half);
+	}
+	size_t at = find_half(f->halves, half->id);
+	const struct half other = f->halves->slots[at];
+	if (!other.used) {
+		add_half(f, half);
+		return;
+	}
+	if ((other.row == 0) == (half->row == 0)) { /* begun twice, or ended twice */
+		f->convert->result->skipped++;
+		return;
+	}
+	remove_half(f->halves, at);
+	const struct half *start = half->row ? half : &other, *end = half->row ? &other : half;
+	if (end->time < start->time) {
+		f->convert->result->skipped++;
+		return;
+	}
+	int64_t end_tid = end->tid != start->tid ? convert_global_tid(f->header.pid, end->tid) : 0;
+	profile_end_range(&f->convert->profile, start->row, end->time, end_tid);
+}
+
+/* ---- rows ---- */
+
+static void write_payload(struct profile *p, const struct spool_event *e)
+{
+	int type = e->payload_type;
+	double real;
+	float single;
+	uint32_t low = (uint32_t)e->payload;
+	memcpy(&real, &e->payload, sizeof real);
+	memcpy(&single, &low, sizeof single);
+	profile_int_or_null(p, type == PAYLOAD_UINT64, (int64_t)e->payload);
+	profile_int_or_null(p, type == PAYLOAD_INT64, (int64_t)e->payload);
+	if (type == PAYLOAD_DOUBLE)
+		profile_real(p, real);
+	else
+		profile_null(p, 1);
+	profile_int_or_null(p, type == PAYLOAD_UINT32, low);
+	profile_int_or_null(p, type == PAYLOAD_INT32, (int32_t)low);
+	if (type == PAYLOAD_FLOAT)
+		profile_real(p, (double)single);
+	else
+		profile_null(p, 1);
+	profile_null(p, 3); /* JSON and binary payloads */
+}
+
+static int64_t domain_of(struct file *f, uint32_t domain)
+{
+	struct process *p = f->process;
+	if (domain == 0)
+		return 0;
+	int64_t id = p->domain_base + domain;
+	p->last_domain = id > p->last_domain ? id : p->last_domain;
+	return id;
+}
+
+static void write_text(struct file *f, const struct spool_event *e, const char *text)
+{
+	struct buf made = {0};
+	size_t n;
+	if (e->text == SPOOL_UTF8 || e->text == SPOOL_WIDE) {
+		text = text_of(e, text, &n, &made);
+		profile_text(&f->convert->profile, text, n);
+	} else {
+		profile_null(&f->convert->profile, 1);
+	}
+	buf_release(&made);
+}
+
+/* Writes the event as a row of `type` about thread `tid` and returns the row's number. */
+static int64_t write_row(struct file *f, int type, uint32_t tid, const struct spool_event *e, const char *text,
+                         int64_t start)
+{
+	struct profile *p = &f->convert->profile;
+	uint32_t string = e->text == SPOOL_REGISTERED ? keymap_find(&f->strings, e->string) : UINT32_MAX;
+	profile_begin(p, PROFILE_NVTX);
+	profile_int(p, start);
+	profile_null(p, 1); /* end */
+	profile_int(p, type);
+	profile_int_or_null(p, type == TYPE_START_END, (int64_t)e->id);
+	profile_int_or_null(p, e->category != 0, e->category);
+	profile_int_or_null(p, e->has_color != 0, e->color);
+	write_text(f, e, text);
+	profile_int(p, convert_global_tid(f->header.pid, tid));
+	profile_null(p, 1); /* endGlobalTid */
+	profile_int_or_null(p, string != UINT32_MAX, string != UINT32_MAX ? f->string_id[string] : 0);
+	profile_int(p, domain_of(f, e->domain));
+	write_payload(p, e);
+	profile_end(p);
+	return profile_last_row(p);
+}
+
+static void write_event(struct file *f, uint32_t tid, const struct spool_event *e, const char *text)
+{
+	int64_t time = convert_time(f, (uint64_t)e->time);
+	const int64_t far = (int64_t)1 << 60;
+	if (e->type == SPOOL_STRING || e->type == SPOOL_OS_CALL)
+		return; /* read before, or later */
+	if (time < 0 || time > far || e->type < SPOOL_PUSH || e->type > SPOOL_CATEGORY) {
+		f->convert->result->skipped++;
+		return;
+	}
+	struct half half = {.id = e->id, .time = time, .tid = tid, .used = true};
+	switch (e->type) {
+	case SPOOL_PUSH:
+		push(f, tid, e, time, write_row(f, TYPE_PUSH_POP, tid, e, text, time));
+		f->convert->result->ranges++;
+		break;
+	case SPOOL_POP:
+		pop(f, tid, e, time);
+		break;
+	case SPOOL_START:
+		half.row = write_row(f, TYPE_START_END, tid, e, text, time);
+		f->convert->result->ranges++;
+		meet(f, &half);
+		break;
+	case SPOOL_STOP:
+		meet(f, &half);
+		break;
+	case SPOOL_MARK:
+		write_row(f, TYPE_MARK, tid, e, text, time);
+		break;
+	case SPOOL_DOMAIN:
+		write_row(f, TYPE_DOMAIN, tid, e, text, time);
+		break;
+	case SPOOL_NAME_THREAD:
+		write_row(f, TYPE_THREAD_NAME, (uint32_t)e->id, e, text, time);
+		break;
+	case SPOOL_CATEGORY:
+		write_row(f, TYPE_CATEGORY, tid, e, text, time);
+		break;
+	default:
+		break;
+	}
+}
+
+void convert_nvtx(struct file *f, uint32_t tid, const unsigned char *payload, size_t n)
+{
+	struct event_walk w = {.at = payload, .end = payload + n};
+	int more;
+	while ((more = event_next(&w)) > 0)
+		write_event(f, tid, &w.event, w.text);
+	if (more < 0)
+		f->convert->result->skipped++;
+}

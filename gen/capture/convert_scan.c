@@ -1,0 +1,256 @@
+#include "capture/convert_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- runtime calls ---- */
+
+static void add_call(struct file *f, const unsigned char *record)
+{
+	int64_t start, end;
+	if (!convert_times(f, record_u64(record, CALL_START), record_u64(record, CALL_END), &start, &end))
+		return;
+	uint32_t room = f->threads.room, i = keymap_add(&f->threads, record_u32(record, CALL_THREAD));
+	f->thread_calls = convert_grow(&f->arena, f->thread_calls, room, &f->threads, sizeof *f->thread_calls);
+	struct thread_calls *t = &f->thread_calls[i];
+	if (t->n == t->room) {
+		size_t more = t->room ? 2 * t->room : 64;
+		t->calls = arena_grow(&f->arena, t->calls, t->room, more, sizeof *t->calls);
+		t->room = more;
+	}
+	t->unsorted = t->unsorted || (t->n && t->calls[t->n - 1].start > start);
+	t->calls[t->n++] = (struct interval){start, end};
+}
+
+static int compare_starts(const void *a, const void *b)
+{
+	int64_t x = ((const struct interval *)a)->start, y = ((const struct interval *)b)->start;
+	return (x > y) - (x < y);
+}
+
+static void sort_calls(struct file *f)
+{
+	for (uint32_t i = 0; i < f->threads.n; i++) {
+		struct thread_calls *t = &f->thread_calls[i];
+		if (t->unsorted)
+			qsort(t->calls, t->n, sizeof *t->calls, compare_starts);
+	}
+}
+
+/* Index after the last call that starts at `start` or before. */
+static size_t calls_until(struct thread_calls *t, int64_t start)
+{
+	/* Driver calls come in nearly the order of time: where the last search ended, or one call later. */
+	for (size_t i = t->last; i <= t->n && i <= t->last + 1; i++)
+		if ((i == 0 || t->calls[i - 1].start <= start) && (i == t->n || t->calls[i].start > start))
+			return t->last = i;
+	size_t low = 0, high = t->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (t->calls[middle].start <= start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return t->last = low;
+}
+
+bool convert_in_runtime_call(struct file *f, uint32_t tid, int64_t start, int64_t end)
+{
+	uint32_t i = keymap_find(&f->threads, tid);
+	if (i == UINT32_MAX)
+		return false;
+	struct thread_calls *t = &f->thread_calls[i];
+	size_t n = calls_until(t, start); /* runtime calls of a thread follow each other: only the last can be open */
+	return n > 0 && t->calls[n - 1].end >= end;
+}
+
+/* ---- blocks ---- */
+
+static void add_context(struct file *f, uint32_t context, uint32_t device)
+{
+	uint32_t room = f->contexts.room, i = keymap_add(&f->contexts, context);
+	f->context_device = convert_grow(&f->arena, f->context_device, room, &f->contexts, sizeof *f->context_device);
+	f->context_device[i] = device;
+}
+
+static void scan_buffer(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct record_walk w = {.at = payload, .end = payload + n, .sizes = &f->sizes};
+	while (record_next(&w) > 0) {
+		f->active = f->active || record_kind_name(w.kind);
+		switch (w.kind) {
+		case RECORD_RUNTIME:
+			add_call(f, w.record);
+			break;
+		case RECORD_KERNEL:
+		case RECORD_CONCURRENT_KERNEL:
+			add_context(f, record_u32(w.record, KERNEL_CONTEXT), record_u32(w.record, KERNEL_DEVICE));
+			break;
+		case RECORD_MEMCPY:
+			add_context(f, record_u32(w.record, COPY_CONTEXT), record_u32(w.record, COPY_DEVICE));
+			break;
+		case RECORD_MEMSET:
+			add_context(f, record_u32(w.record, SET_CONTEXT), record_u32(w.record, SET_DEVICE));
+			break;
+		default:
+			break;
+		}
+	}
+}
+
+static void scan_events(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct event_walk w = {.at = payload, .end = payload + n};
+	while (event_next(&w) > 0) {
+		if (w.event.type == SPOOL_OS_CALL) {
+			f->os_calls = true;
+			continue;
+		}
+		f->active = true;
+		if (w.event.type == SPOOL_STRING)
+			convert_string(f, &w.event, w.text);
+	}
+}
+
+static void scan_cupti(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct spool_cupti cupti;
+	struct convert *c = f->convert;
+	if (n < sizeof cupti)
+		return;
+	memcpy(&cupti, payload, sizeof cupti);
+	record_cupti_version(cupti.api_version, f->cupti);
+	if (!*c->result->cupti)
+		c->result->cupti = arena_copy(c->arena, f->cupti, strlen(f->cupti));
+	c->cuda_driver = cupti.cuda_driver ? cupti.cuda_driver : c->cuda_driver;
+	c->graphs = cupti.graphs ? cupti.graphs : c->graphs;
+}
+
+static int scan_sizes(struct file *f, const unsigned char *payload, size_t n, struct err *err)
+{
+	return record_sizes_add(&f->sizes, (const struct spool_record_size *)payload,
+	                        n / sizeof(struct spool_record_size), f->path, f->cupti, err);
+}
+
+static void name_thread(struct file *f, uint32_t tid, const unsigned char *payload, size_t n)
+{
+	struct process *p = f->process;
+	struct arena *arena = &f->convert->work;
+	uint32_t room = p->threads.room, i = keymap_add(&p->threads, tid);
+	p->thread_names = convert_grow(arena, p->thread_names, room, &p->threads, sizeof *p->thread_names);
+	struct thread_name *name = &p->thread_names[i];
+	if (name->text && name->bytes == n && memcmp(name->text, payload, n) == 0)
+		return;
+	*name = (struct thread_name){arena_copy(arena, (const char *)payload, n), n};
+}
+
+static void scan_dropped(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct spool_dropped dropped;
+	if (n < sizeof dropped)
+		return;
+	memcpy(&dropped, payload, sizeof dropped);
+	int64_t *sum = &f->convert->result->dropped;
+	if (dropped.count > (uint64_t)(INT64_MAX - *sum))
+		*sum = INT64_MAX;
+	else
+		*sum += (int64_t)dropped.count;
+}
+
+static void scan_message(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct spool_message message;
+	if (n < sizeof message)
+		return;
+	memcpy(&message, payload, sizeof message);
+	int severity = message.severity > SPOOL_ERROR ? SPOOL_ERROR : (int)message.severity;
+	convert_add_message(f->convert, f->header.pid, severity, (const char *)payload + sizeof message,
+	                    n - sizeof message);
+}
+
+static void scan_window(struct file *f, const unsigned char *payload, size_t n)
+{
+	struct spool_window window;
+	if (n < sizeof window)
+		return;
+	memcpy(&window, payload, sizeof window);
+	if (window.open)
+		return;
+	if (f->n_closes == f->close_room) {
+		size_t room = f->close_room ? 2 * f->close_room : 16;
+		f->closes = arena_grow(&f->arena, f->closes, f->close_room, room, sizeof *f->closes);
+		f->close_room = room;
+	}
+	f->closes[f->n_closes++] = convert_time(f, (uint64_t)window.time);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void set_text(char *text, size_t room, const unsigned char *payload, size_t n)
+{
+	size_t used = n < room - 1 ? n : room - 1;
+	memcpy(text, payload, used);
+	text[used] = 0;
+}
+
+static int scan_block(struct file *f, const struct spool_block *block, const unsigned char *payload, struct err *err)
+{
+	size_t n = (size_t)block->bytes;
+	switch (block->type) {
+	case SPOOL_CUPTI:
+		scan_cupti(f, payload, n);
+		break;
+	case SPOOL_RECORD_SIZES:
+		return scan_sizes(f, payload, n, err);
+	case SPOOL_BUFFER:
+		scan_buffer(f, payload, n);
+		break;
+	case SPOOL_EVENTS:
+		scan_events(f, payload, n);
+		break;
+	case SPOOL_DEVICE:
+		convert_add_device(f->convert, f->header.pid, payload, n);
+		break;
+	case SPOOL_DRIVER:
+		set_text(f->convert->driver, sizeof f->convert->driver, payload, n);
+		break;
+	case SPOOL_PROGRAM:
+		f->process->name = arena_copy(&f->convert->work, (const char *)payload, n);
+		f->process->name_bytes = n;
+		break;
+	case SPOOL_THREAD_NAME:
+		name_thread(f, block->tid, payload, n);
+		break;
+	case SPOOL_DROPPED:
+		scan_dropped(f, payload, n);
+		break;
+	case SPOOL_MESSAGE:
+		scan_message(f, payload, n);
+		break;
+	case SPOOL_WINDOW:
+		scan_window(f, payload, n);
+		break;
+	default:
+		break;
+	}
+	return 0;
+}
+
+int convert_scan(struct file *f, struct spool_reader *reader, struct err *err)
+{
+	int more;
+	while ((more = spool_next(reader, err)) > 0)
+		if (scan_block(f, &reader->block, reader->payload, err) != 0)
+			return -1;
+	if (more < 0)
+		return -1;
+	sort_calls(f);
+	if (f->n_closes)
+		qsort(f->closes, f->n_closes, sizeof *f->closes, compare_times);
+	return 0;
+}

@@ -1,0 +1,326 @@
+#include "capture/profile.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { TRIES = 100, TEXT_MAX_BYTES = 1 << 20 }; /* longer texts are cut: nobody reads a name of a megabyte */
+
+static void fail(struct profile *p, const char *problem)
+{
+	if (!p->failed)
+		err_set(p->err, "%s: cannot be written: %s", p->output.path, problem);
+	p->failed = true;
+}
+
+static void run(struct profile *p, const char *sql)
+{
+	if (!p->failed && sqlite3_exec(p->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		fail(p, sqlite3_errmsg(p->db));
+}
+
+/* ---- the file ---- */
+
+/* A file beside the target that nobody else has; its mode is the umask's, as for any new file. */
+static int create_temporary(struct profile *p)
+{
+	const char *target = p->output.target, *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+	for (int i = 0; i < TRIES; i++) {
+		struct buf b = {0};
+		if (target[0] != '/') /* lest SQLite take a name for something special */
+			buf_text(&b, "./");
+		buf_add(&b, target, (size_t)(name - target));
+		buf_format(&b, ".%.200s.%ld-%d.tmp", name, (long)getpid(), i);
+		int fd = open(b.data, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (fd >= 0) {
+			p->temporary = b.data;
+			if (p->output.exists && fchmod(fd, p->output.found.st_mode & 0777) != 0)
+				fail(p, strerror(errno));
+			close(fd);
+			return p->failed ? -1 : 0;
+		}
+		int problem = errno;
+		buf_release(&b);
+		if (problem != EEXIST) {
+			fail(p, strerror(problem));
+			return -1;
+		}
+	}
+	fail(p, "its folder is full of temporary files");
+	return -1;
+}
+
+int profile_open(struct profile *p, const char *path, struct arena *arena, struct err *err)
+{
+	*p = (struct profile){.arena = arena, .err = err, .n_slots = 1024};
+	p->slots = ARENA_NEW(arena, p->n_slots, uint32_t);
+	if (output_prepare(&p->output, path, err) != 0)
+		return -1;
+	if (p->output.standard || p->output.stream)
+		return err_set(err, "%s: a profile can only be written to a file", path);
+	if (create_temporary(p) != 0)
+		return -1;
+	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+	if (sqlite3_open_v2(p->temporary, &p->db, flags, NULL) != SQLITE_OK)
+		fail(p, p->db ? sqlite3_errmsg(p->db) : "out of memory");
+	/* Nobody else knows the file yet, and a half-written one is thrown away: no journal, no waiting for the disk.
+	 */
+	run(p, "PRAGMA page_size = 16384; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+	       "PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536; BEGIN");
+	return p->failed ? -1 : 0;
+}
+
+static void close_database(struct profile *p)
+{
+	for (int i = 0; i < PROFILE_TABLES; i++) {
+		sqlite3_finalize(p->insert[i]);
+		p->insert[i] = NULL;
+	}
+	sqlite3_finalize(p->end_range);
+	p->end_range = NULL;
+	if (sqlite3_close(p->db) != SQLITE_OK)
+		fail(p, "the database cannot be closed");
+	p->db = NULL;
+}
+
+void profile_close(struct profile *p)
+{
+	close_database(p);
+	if (p->temporary)
+		unlink(p->temporary);
+	free(p->temporary);
+	output_release(&p->output);
+	*p = (struct profile){0};
+}
+
+/* ---- rows ---- */
+
+/* Creates the table and the statement that adds a row to it. */
+static void begin_table(struct profile *p, enum profile_table table)
+{
+	const struct profile_layout *layout = &PROFILE_LAYOUTS[table];
+	struct buf sql = {0};
+	buf_format(&sql, "CREATE TABLE %s (%s)", layout->name, layout->columns);
+	run(p, sql.data);
+	sql.n = 0;
+	buf_format(&sql, "INSERT INTO %s VALUES (?", layout->name);
+	p->columns[table] = 1;
+	for (const char *comma = layout->columns; (comma = strchr(comma, ',')); comma++) {
+		buf_text(&sql, ", ?");
+		p->columns[table]++;
+	}
+	buf_text(&sql, ")");
+	if (!p->failed &&
+	    sqlite3_prepare_v3(p->db, sql.data, -1, SQLITE_PREPARE_PERSISTENT, &p->insert[table], NULL) != SQLITE_OK)
+		fail(p, sqlite3_errmsg(p->db));
+	buf_release(&sql);
+}
+
+void profile_begin(struct profile *p, enum profile_table table)
+{
+	if (__builtin_expect(!p->insert[table] && !p->failed, 0))
+		begin_table(p, table);
+	p->table = table;
+	p->at = 1;
+}
+
+void profile_end(struct profile *p)
+{
+	sqlite3_stmt *insert = p->insert[p->table];
+	if (p->failed)
+		return;
+	if (p->at != p->columns[p->table] + 1) {
+		fail(p, "a row does not have the columns of its table"); /* a mistake in our own code */
+		return;
+	}
+	if (sqlite3_step(insert) != SQLITE_DONE)
+		fail(p, sqlite3_errmsg(p->db));
+	sqlite3_reset(insert);
+}
+
+void profile_null(struct profile *p, int n)
+{
+	while (n-- > 0)
+		sqlite3_bind_null(p->insert[p->table], p->at++);
+}
+
+/* Whether the text can be taken as it is; cuts it at a NUL and at its longest. */
+static bool plain(const char *text, size_t *n)
+{
+	const char *nul = *n ? memchr(text, 0, *n) : NULL;
+	*n = nul ? (size_t)(nul - text) : *n;
+	*n = *n < TEXT_MAX_BYTES ? *n : TEXT_MAX_BYTES;
+	for (size_t i = 0; i < *n; i++)
+		if ((unsigned char)text[i] >= 0x80)
+			return false;
+	return true;
+}
+
+static void make_utf8(const char *text, size_t n, struct buf *out)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	for (size_t i = 0; i < n;) {
+		uint32_t code;
+		size_t skip, length = utf8_next(s + i, n - i, &code, &skip);
+		buf_add(out, length ? text + i : "\xEF\xBF\xBD", length ? length : 3);
+		i += length ? length : skip;
+	}
+}
+
+static void bind_text(struct profile *p, const char *text, size_t n)
+{
+	sqlite3_bind_text(p->insert[p->table], p->at++, n ? text : "", (int)n, SQLITE_TRANSIENT);
+}
+
+void profile_text(struct profile *p, const char *text, size_t n)
+{
+	if (plain(text, &n)) {
+		bind_text(p, text, n);
+		return;
+	}
+	struct buf clean = {0};
+	make_utf8(text, n, &clean);
+	bind_text(p, clean.data, clean.n);
+	buf_release(&clean);
+}
+
+int64_t profile_last_row(const struct profile *p)
+{
+	return p->failed ? 0 : sqlite3_last_insert_rowid(p->db);
+}
+
+void profile_end_range(struct profile *p, int64_t row, int64_t end, int64_t global_tid)
+{
+	static const char sql[] = "UPDATE NVTX_EVENTS SET end = ?, endGlobalTid = ? WHERE rowid = ?";
+	if (!p->failed && !p->end_range &&
+	    sqlite3_prepare_v3(p->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &p->end_range, NULL) != SQLITE_OK)
+		fail(p, sqlite3_errmsg(p->db));
+	if (p->failed)
+		return;
+	sqlite3_bind_int64(p->end_range, 1, end);
+	if (global_tid)
+		sqlite3_bind_int64(p->end_range, 2, global_tid);
+	else
+		sqlite3_bind_null(p->end_range, 2);
+	sqlite3_bind_int64(p->end_range, 3, row);
+	if (sqlite3_step(p->end_range) != SQLITE_DONE)
+		fail(p, sqlite3_errmsg(p->db));
+	sqlite3_reset(p->end_range);
+}
+
+/* ---- StringIds ---- */
+
+static uint64_t hash_of(const char *bytes, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u; /* FNV-1a, folded */
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)bytes[i]) * 0x100000001b3u;
+	return h ^ h >> 32;
+}
+
+static void rehash(struct profile *p)
+{
+	p->n_slots *= 2;
+	p->slots = ARENA_NEW(p->arena, p->n_slots, uint32_t);
+	for (uint32_t i = 0; i < p->n_strings; i++) {
+		uint64_t at = hash_of(p->string[i], p->string_bytes[i]);
+		while (p->slots[at & (p->n_slots - 1)])
+			at++;
+		p->slots[at & (p->n_slots - 1)] = i + 1;
+	}
+}
+
+static uint32_t add_string(struct profile *p, const char *text, size_t n)
+{
+	uint64_t at = hash_of(text, n);
+	for (uint32_t id; (id = p->slots[at & (p->n_slots - 1)]); at++)
+		if (p->string_bytes[id - 1] == n && memcmp(p->string[id - 1], text, n) == 0)
+			return id;
+	if (p->n_strings == p->string_room) {
+		uint32_t room = p->string_room ? 2 * p->string_room : 256;
+		p->string = arena_grow(p->arena, p->string, p->string_room, room, sizeof *p->string);
+		p->string_bytes = arena_grow(p->arena, p->string_bytes, p->string_room, room, sizeof *p->string_bytes);
+		p->string_room = room;
+	}
+	p->string[p->n_strings] = arena_copy(p->arena, text, n);
+	p->string_bytes[p->n_strings] = n;
+	uint32_t id = ++p->n_strings;
+	p->slots[at & (p->n_slots - 1)] = id;
+	if (p->n_strings > p->n_slots / 2)
+		rehash(p);
+	/* A string is asked for while the row that needs it is still being written. */
+	enum profile_table table = p->table;
+	int column = p->at;
+	profile_begin(p, PROFILE_STRINGS);
+	profile_int(p, id);
+	bind_text(p, text, n);
+	profile_end(p);
+	p->table = table;
+	p->at = column;
+	return id;
+}
+
+int64_t profile_string(struct profile *p, const char *text, size_t n)
+{
+	if (plain(text, &n))
+		return add_string(p, n ? text : "", n);
+	struct buf clean = {0};
+	make_utf8(text, n, &clean);
+	uint32_t id = add_string(p, clean.data, clean.n);
+	buf_release(&clean);
+	return id;
+}
+
+/* ---- the end ---- */
+
+static void write_enums(struct profile *p)
+{
+	sqlite3_stmt *insert = NULL;
+	struct buf sql = {0};
+	for (size_t i = 0; i < PROFILE_N_ENUMS && !p->failed; i++) {
+		const struct profile_enum *e = &PROFILE_ENUMS[i];
+		if (i == 0 || strcmp(e->table, e[-1].table) != 0) {
+			sqlite3_finalize(insert);
+			insert = NULL;
+			sql.n = 0;
+			buf_format(&sql, "CREATE TABLE %s (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT)",
+			           e->table);
+			run(p, sql.data);
+			sql.n = 0;
+			buf_format(&sql, "INSERT INTO %s VALUES (?, ?, ?)", e->table);
+			if (!p->failed && sqlite3_prepare_v2(p->db, sql.data, -1, &insert, NULL) != SQLITE_OK)
+				fail(p, sqlite3_errmsg(p->db));
+		}
+		sqlite3_bind_int(insert, 1, e->id);
+		sqlite3_bind_text(insert, 2, e->name, -1, SQLITE_STATIC);
+		sqlite3_bind_text(insert, 3, e->label, -1, SQLITE_STATIC);
+		if (!p->failed && sqlite3_step(insert) != SQLITE_DONE)
+			fail(p, sqlite3_errmsg(p->db));
+		sqlite3_reset(insert);
+	}
+	sqlite3_finalize(insert);
+	buf_release(&sql);
+}
+
+int profile_finish(struct profile *p, struct err *err)
+{
+	write_enums(p);
+	run(p, "COMMIT");
+	close_database(p);
+	if (!p->failed && rename(p->temporary, p->output.target) != 0)
+		fail(p, strerror(errno));
+	if (p->failed) {
+		if (err != p->err)
+			*err = *p->err;
+		return -1;
+	}
+	free(p->temporary);
+	p->temporary = NULL;
+	return 0;
+}
