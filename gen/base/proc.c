@@ -1,5 +1,6 @@
 #include "base/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,7 +14,7 @@
 
 extern char **environ;
 
-enum { GROUP_POLL_MS = 10 };
+enum { GROUP_POLL_MS = 10, LEAVING_MS = 200 }; /* what is just about to end by itself is no leftover */
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 enum { N_CAUGHT = sizeof caught / sizeof *caught };
@@ -54,6 +55,15 @@ void proc_catch_signals(void)
 		struct sigaction now;
 		if (!sigaction(caught[i], NULL, &now) && now.sa_handler != SIG_IGN)
 			handle(caught[i], note);
+	}
+}
+
+void proc_release_signals(void)
+{
+	for (size_t i = 0; i < N_CAUGHT; i++) {
+		struct sigaction now;
+		if (!sigaction(caught[i], NULL, &now) && now.sa_handler == note)
+			handle(caught[i], SIG_DFL);
 	}
 }
 
@@ -281,18 +291,48 @@ void proc_stop(struct proc *proc, int signal, int grace_ms)
 		proc_wait(proc, -1);
 }
 
-static bool group_is_there(const struct proc *proc)
+/* Whether /proc/PID/stat tells of a living member of the group (proc(5): "pid (name) state parent group ..."; the name
+ * may hold anything). */
+static bool lives_in_group(const char *pid, pid_t group)
 {
-	return proc->pid > 0 && !kill(-proc->pid, 0);
+	char path[300], stat[1024], state;
+	int parent, its_group;
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, stat, sizeof stat - 1);
+	if (fd >= 0)
+		close(fd);
+	stat[n > 0 ? n : 0] = 0;
+	const char *name_end = strrchr(stat, ')');
+	return name_end && sscanf(name_end + 1, " %c %d %d", &state, &parent, &its_group) == 3 && its_group == group &&
+	       state != 'Z' && state != 'X';
+}
+
+/* What has ended and is not reaped yet counts as a member for kill(); in a container without an init nobody ever reaps
+ * it. */
+bool proc_has_group(const struct proc *proc)
+{
+	if (proc->pid <= 0 || kill(-proc->pid, 0))
+		return false;
+	DIR *dir = opendir("/proc");
+	if (!dir)
+		return true;
+	bool there = false;
+	for (struct dirent *entry; !there && (entry = readdir(dir));)
+		there = strchr("123456789", *entry->d_name) && lives_in_group(entry->d_name, proc->pid);
+	closedir(dir);
+	return there;
 }
 
 bool proc_end_group(struct proc *proc, int grace_ms)
 {
-	if (!group_is_there(proc))
+	for (int waited = 0; waited < LEAVING_MS && proc_has_group(proc); waited += GROUP_POLL_MS)
+		poll(NULL, 0, GROUP_POLL_MS);
+	if (!proc_has_group(proc))
 		return false;
 	proc_signal(proc, SIGTERM);
 	proc_signal(proc, SIGCONT);
-	for (int waited = 0; waited < grace_ms && group_is_there(proc); waited += GROUP_POLL_MS)
+	for (int waited = 0; waited < grace_ms && proc_has_group(proc); waited += GROUP_POLL_MS)
 		poll(NULL, 0, GROUP_POLL_MS);
 	proc_signal(proc, SIGKILL);
 	return true;

@@ -39,7 +39,11 @@ int proc_wait(struct proc *proc, int timeout_ms);
 /* Signals its whole group; nothing when the group is gone. */
 void proc_signal(const struct proc *proc, int signal);
 
-/* Ends what is left of its group: SIGTERM, `grace_ms`, then SIGKILL. Returns whether anything was left. */
+/* Whether anything in its group still runs, be it the process itself or what it left behind. */
+bool proc_has_group(const struct proc *proc);
+
+/* Ends what is left of its group after a moment to leave by itself: SIGTERM, `grace_ms`, then SIGKILL. Returns whether
+ * anything was left. */
 bool proc_end_group(struct proc *proc, int grace_ms);
 
 /* Asks its group to end and waits: `signal`, `grace_ms`, SIGTERM, `grace_ms`, SIGKILL. Another signal for us meanwhile
@@ -49,7 +53,8 @@ void proc_stop(struct proc *proc, int signal, int grace_ms);
 /* Ctrl-C and a request to end (SIGINT, SIGTERM, SIGHUP) are noted from here on instead of ending gapline; those that
  * are ignored, as nohup does, stay so. */
 void proc_catch_signals(void);
-int proc_interrupted(void); /* the signal that came first, 0: none */
+void proc_release_signals(void); /* back to what signals do by themselves */
+int proc_interrupted(void);      /* the signal that came first, 0: none */
 
 /* Ends gapline by the signal that came, as if it had never been caught: whoever started it sees why. Returns when none
  * came. */

@@ -4,6 +4,7 @@
 #include "base/proc.h"
 #include "capture/annotate.h"
 #include "capture/command.h"
+#include "capture/find.h"
 #include "capture/gpu_state.h"
 
 #include <errno.h>
@@ -95,8 +96,8 @@ static int64_t stop_time(const struct capture *c)
 /* nsys leaves when the duration is over; a program that is to go on is waited for here, though unrecorded. */
 static void wait_for_program(struct capture *c)
 {
-	pid_t group = c->job.collector->type->group(&c->job);
-	while (group > 0 && !kill(-group, 0) && !proc_interrupted()) {
+	const struct proc program = {.pid = c->job.collector->type->group(&c->job)};
+	while (proc_has_group(&program) && !proc_interrupted()) {
 		if (c->request->tick)
 			c->request->tick(c->request->context, proc_now_ns() - c->proc.start_ns);
 		poll(NULL, 0, TICK_MS);
@@ -176,8 +177,9 @@ static void judge(struct capture *c)
 	char words[80];
 	c->job.ended_with = c->proc.status;
 	c->job.stop_ns = c->proc.end_ns;
+	c->job.pid = c->proc.pid;
 	c->job.collector->type->learn(&c->job);
-	out->started = true;
+	out->started = c->job.pid > 0;
 	out->status = c->job.status;
 	out->status_known = c->job.status_known;
 	out->cut_short = c->job.cut_short;
@@ -284,6 +286,9 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	c.job.arena = arena;
 	c.job.cupti = "";
 	*result = (struct capture_result){.complete = "", .cupti = ""};
+	if (!find_on_path(request->command[0], arena))
+		return err_set(err, "%s: there is no such program%s", request->command[0],
+		               strchr(request->command[0], '/') ? ", or it is not executable" : " on PATH");
 	if (make_folder(&c, err))
 		return -1;
 	gpu_state_open(&c.gpus, NULL, arena);

@@ -285,7 +285,8 @@ static int look(struct collector_job *job, struct err *err)
 	struct scan scan;
 	bool any = false;
 	int more = -1;
-	if (db_open(&db, job->profile, NULL, job->arena, err))
+	const struct file_bytes on_disk = {0};
+	if (db_open(&db, job->profile, &on_disk, job->arena, err))
 		goto done;
 	for (size_t i = 0; i < sizeof cuda / sizeof *cuda; i++)
 		any = any || db_table(&db, cuda[i]);
@@ -333,6 +334,8 @@ static int finish(struct collector_job *job, struct err *err)
 	}
 	if (!report)
 		return no_report(job, said, &notes, err);
+	if (strstr(said, "Setting to --cuda-graph-trace=node")) /* an old driver cannot do what was asked for */
+		job->graphs = "node";
 	if (!notes.pid || notes.own_output)
 		for (const char *line; (line = nsys_next_line(&said, job->arena));)
 			collector_say(job, "nsys: %s", line);
