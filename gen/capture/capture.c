@@ -178,13 +178,14 @@ static void judge(struct capture *c)
 	c->job.ended_with = c->proc.status;
 	c->job.stop_ns = c->proc.end_ns;
 	c->job.pid = c->proc.pid;
+	c->job.ran_ns = c->proc.end_ns - c->proc.start_ns;
 	c->job.collector->type->learn(&c->job);
 	out->started = c->job.pid > 0;
 	out->status = c->job.status;
 	out->status_known = c->job.status_known;
 	out->cut_short = c->job.cut_short;
 	out->interrupted = proc_interrupted();
-	out->elapsed_ns = c->proc.end_ns - c->proc.start_ns;
+	out->elapsed_ns = c->job.ran_ns;
 	bool by_signal = out->status_known && WIFSIGNALED(out->status);
 	bool interrupted =
 		out->interrupted || (c->request->interactive && by_signal && WTERMSIG(out->status) == SIGINT);

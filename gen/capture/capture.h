@@ -20,7 +20,7 @@ struct capture_request {
 
 struct capture_result {
 	const char *file;  /* the profile as it was named; NULL: there is none */
-	bool started;      /* the program ran */
+	bool started;      /* the program ran, as far as is known */
 	bool status_known; /* then `status` is waitpid's of the program itself */
 	int status;
 	bool failed;           /* it ended with an exit status or by a signal, and nobody had asked it to */

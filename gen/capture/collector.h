@@ -44,12 +44,14 @@ struct collector_job {
 	void *open; /* the collector's own */
 
 	/* when it has ended */
-	int64_t start_ns, stop_ns; /* CLOCK_MONOTONIC; `finish` sets start_ns to the profile's time 0 */
+	int64_t start_ns; /* CLOCK_MONOTONIC of the start; `finish` makes it the profile's time 0 */
+	int64_t stop_ns;
+	int64_t ran_ns; /* how long the program itself ran; `learn` makes it exact */
 	int64_t start_utc_ns;
 	bool cut_short;    /* gapline ended the program: the duration was over */
 	int ended_with;    /* status (waitpid) of what was started */
 	int status;        /* status of the program itself; `learn` sets it */
-	pid_t pid;         /* of the program, likewise */
+	pid_t pid;         /* of the program, likewise; 0: it could not be started */
 	bool status_known; /* false: it never ran, or nobody was left to tell */
 
 	/* what became of it, from `finish` */

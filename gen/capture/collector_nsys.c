@@ -187,9 +187,12 @@ static void learn(struct collector_job *job)
 	const struct nsys_job *nsys = job->open;
 	struct target_notes notes;
 	target_read_notes(nsys->notes, &notes);
-	job->pid = notes.pid;
+	if (notes.pid || notes.problem)
+		job->pid = notes.pid;
 	job->status = notes.status;
 	job->status_known = notes.ended;
+	if (notes.ended)
+		job->ran_ns = notes.end_ns - notes.start_ns;
 }
 
 static const char *read_log(const char *path, struct arena *arena)

@@ -1,5 +1,7 @@
 #include "capture/target.h"
 
+#include "base/proc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -60,13 +62,16 @@ void target_read_notes(const char *notes, struct target_notes *out)
 	FILE *f = fopen(notes, "re");
 	while (f && fgets(line, sizeof line, f)) {
 		int pid, group, own, status, problem;
-		if (sscanf(line, "started %d %d %d", &pid, &group, &own) == 3) {
+		long long now;
+		if (sscanf(line, "started %d %d %d %lld", &pid, &group, &own, &now) == 4) {
 			out->pid = pid;
 			out->group = group;
 			out->own_output = own;
-		} else if (sscanf(line, "ended %d", &status) == 1) {
+			out->start_ns = now;
+		} else if (sscanf(line, "ended %d 0 0 %lld", &status, &now) == 2) {
 			out->status = status;
 			out->ended = true;
+			out->end_ns = now;
 		} else if (sscanf(line, "failed %d", &problem) == 1) {
 			out->problem = problem;
 		}
@@ -77,16 +82,17 @@ void target_read_notes(const char *notes, struct target_notes *out)
 
 /* ---- between nsys and the target ---- */
 
-static void note(const char *notes, const char *what, int a, int b, int c)
+/* −1: it cannot be noted. */
+static int note(const char *notes, const char *what, int a, int b, int c)
 {
 	char line[NOTE_MAX];
-	int n = snprintf(line, sizeof line, "%s %d %d %d\n", what, a, b, c);
+	int n = snprintf(line, sizeof line, "%s %d %d %d %lld\n", what, a, b, c, (long long)proc_now_ns());
 	int fd = open(notes, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return;
-	if (write(fd, line, (size_t)n) < 0)
-		errno = 0; /* then gapline knows no status, and says so */
+		return -1;
+	bool written = write(fd, line, (size_t)n) == n;
 	close(fd);
+	return written ? 0 : -1;
 }
 
 /* The descriptor that the text describes, −1 when it is not here. */
@@ -153,7 +159,8 @@ int target_main(int argc, char **argv)
 		note(notes, "failed", problem, 0, 0);
 		return 127;
 	}
-	note(notes, "started", pid, getpgrp(), own);
+	if (note(notes, "started", pid, getpgrp(), own))
+		kill(pid, SIGKILL); /* gapline and its folder are gone: nobody would ever end it */
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	note(notes, "ended", status, 0, 0);

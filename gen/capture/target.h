@@ -11,6 +11,7 @@
 #include "base/arena.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define TARGET_ARGUMENT "--target"
@@ -34,7 +35,8 @@ struct target_notes {
 	bool own_output;  /* it has the descriptors; else its output goes where nsys lets it go */
 	bool ended;       /* then `status` is waitpid's */
 	int status;
-	int problem; /* errno, when it could not be started */
+	int problem;              /* errno, when it could not be started */
+	int64_t start_ns, end_ns; /* CLOCK_MONOTONIC */
 };
 void target_read_notes(const char *notes, struct target_notes *out);
 

@@ -90,15 +90,44 @@ const char *capturing_collector_text(const struct capturing *c, struct arena *ar
 	return arena_format(arena, "%s%s%s (%s)", c->chosen.type->name, space, c->chosen.version, c->chosen.why);
 }
 
-void capturing_say_messages(const struct capture_result *result, const char *what, struct arena *arena)
+static bool was_said(struct capturing *c, const char *text, struct arena *arena)
+{
+	for (size_t i = 0; i < c->said.n; i++)
+		if (!strcmp(c->said.item[i], text))
+			return true;
+	c->said.item = arena_grow(arena, c->said.item, c->said.n, c->said.n + 1, sizeof *c->said.item);
+	c->said.item[c->said.n++] = text;
+	return false;
+}
+
+void capturing_say_messages(struct capturing *c, const struct capture_result *result, const char *what,
+                            struct arena *arena)
 {
 	enum { SHOWN = 20 };
 	for (size_t i = 0; i < result->n_messages && i < SHOWN; i++)
-		fprintf(stderr, "%s: %s\n", what, cmd_harmless(arena, result->messages[i]));
+		if (!was_said(c, result->messages[i], arena))
+			fprintf(stderr, "%s: %s\n", what, cmd_harmless(arena, result->messages[i]));
 	if (result->n_messages > SHOWN)
 		fprintf(stderr, "%s: %zu more messages\n", what, result->n_messages - SHOWN);
 	if (result->left_over)
 		fprintf(stderr, "%s: the program left processes behind, which were ended\n", what);
+}
+
+const char *capturing_text(const struct capturing *c, struct arena *arena)
+{
+	const struct capture_options *o = &c->options;
+	struct buf text = {0};
+	buf_format(&text, "--trace cuda%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
+	           graph_choices[c->graphs]);
+	if (o->delay > 0)
+		buf_format(&text, " --delay %.17g", o->delay);
+	if (o->duration > 0)
+		buf_format(&text, " --duration %.17g --kill %s", o->duration, kill_choices[c->kill]);
+	if (o->profiler_range)
+		buf_format(&text, " --capture-range %s", range_choices[c->range]);
+	const char *copy = arena_copy(arena, text.data, text.n);
+	buf_release(&text);
+	return copy;
 }
 
 const char *capturing_time_text(int64_t ns, struct arena *arena)

@@ -11,6 +11,7 @@ struct capturing {
 	int range, kill;
 	struct capture_options options; /* filled by capturing_settle */
 	struct collector chosen;        /* filled by capturing_choose */
+	struct opt_list said;           /* messages that were printed */
 };
 
 enum { CAPTURING_OPTIONS_MAX = 7 };
@@ -26,8 +27,13 @@ int capturing_choose(struct capturing *c, const char *const *const *commands, si
 /* "nsys 2025.3.2.474 (asked for)": the collector, for people. */
 const char *capturing_collector_text(const struct capturing *c, struct arena *arena);
 
-/* What a capture had to say, on stderr, each line begun with `what` ("gapline", "gapline: fixed, run 2"). */
-void capturing_say_messages(const struct capture_result *result, const char *what, struct arena *arena);
+/* What a capture had to say, on stderr, each line begun with `what` ("gapline", "gapline: fixed 2"); what an earlier
+ * one said already is not said again. */
+void capturing_say_messages(struct capturing *c, const struct capture_result *result, const char *what,
+                            struct arena *arena);
+
+/* The options that all runs must share, as one types them. */
+const char *capturing_text(const struct capturing *c, struct arena *arena);
 
 /* "12.3 s", "4:05 min" */
 const char *capturing_time_text(int64_t ns, struct arena *arena);

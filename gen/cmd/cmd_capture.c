@@ -72,7 +72,7 @@ static int capture(struct capture_command *o, const char *const *command)
 		.version = cmd_version,
 	};
 	int rc = capture_one(&request, &o->arena, &result, &err);
-	capturing_say_messages(&result, "gapline", &o->arena);
+	capturing_say_messages(c, &result, "gapline", &o->arena);
 	return tell(o, &result, rc, &err);
 }
 

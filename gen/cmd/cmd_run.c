@@ -49,7 +49,6 @@ static const char about[] = "Runs both programs several times, taking turns, and
 
 /* ---- what goes wrong ---- */
 
-/* "baseline, run 2 (captures 3 of 6)" is too much: the side and its number are what one looks for. */
 static const char *where(const struct suite_run *run, struct arena *arena)
 {
 	if (!run->number)
@@ -77,13 +76,13 @@ static void show_log(struct run *r, const char *path)
 		fprintf(stderr, "  | %s\n", cmd_harmless(&r->compare.arena, line));
 }
 
-static void say_kept(const struct run *r)
+static void say_kept(struct run *r)
 {
 	size_t done = suite_done(&r->suite);
 	if (done)
 		fprintf(stderr,
 		        "gapline: %zu of %zu runs are done and kept in %s; the same command with --resume goes on\n",
-		        done, suite_total(&r->suite), cmd_harmless((struct arena *)&r->compare.arena, r->folder));
+		        done, suite_total(&r->suite), cmd_harmless(&r->compare.arena, r->folder));
 }
 
 static int fail(struct run *r, const struct suite_run *run, const struct capture_result *result, const char *log,
@@ -143,7 +142,8 @@ static int capture(struct run *r, const struct suite_run *next, const char *path
 	int rc = capture_one(&request, &r->compare.arena, result, err);
 	progress_runs_end(&r->progress, result->elapsed_ns, !rc);
 	capturing_say_messages(
-		result, arena_format(&r->compare.arena, "gapline: %s", progress_runs_name(next, &r->compare.arena)),
+		&r->capturing, result,
+		arena_format(&r->compare.arena, "gapline: %s", progress_runs_name(next, &r->compare.arena)),
 		&r->compare.arena);
 	return rc;
 }
@@ -273,16 +273,6 @@ static int prepare_folder(struct run *r, struct err *err)
 	return suite_clear(r->folder, err) || suite_write(&r->suite, err) ? -1 : 0;
 }
 
-static const char *options_text(const struct run *r)
-{
-	const struct capture_options *o = &r->capturing.options;
-	return arena_format(
-		(struct arena *)&r->compare.arena,
-		"--trace cuda%s%s --cuda-graph-trace %s --delay %g --duration %g --kill %d --capture-range %s",
-		o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "", o->graph_nodes ? "node" : "graph", o->delay,
-		o->duration, o->kill, o->profiler_range ? "cudaProfilerApi" : "none");
-}
-
 static int prepare_commands(struct run *r, struct err *err)
 {
 	struct arena *arena = &r->compare.arena;
@@ -295,7 +285,7 @@ static int prepare_commands(struct run *r, struct err *err)
 	r->suite.arena = arena;
 	r->suite.version = cmd_version;
 	r->suite.repeat = r->repeat;
-	r->suite.options = options_text(r);
+	r->suite.options = capturing_text(&r->capturing, arena);
 	return 0;
 }
 
