@@ -1,4 +1,5 @@
 #include "base/opt.h"
+#include "capture/target.h"
 #include "cmd/cmd.h"
 
 #include <string.h>
@@ -80,6 +81,8 @@ int main(int argc, char **argv)
 		return help(argc - 1, argv + 1);
 	if (!strcmp(name, "--version"))
 		return cmd_print("gapline " GAPLINE_VERSION "\n", sizeof "gapline " GAPLINE_VERSION);
+	if (!strcmp(name, TARGET_ARGUMENT))
+		return target_main(argc - 1, argv + 1);
 	const struct cmd *c = cmd_find(name);
 	return c ? c->run(argc - 1, argv + 1) : unknown_command(name);
 }

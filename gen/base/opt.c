@@ -71,6 +71,9 @@ static int store(const struct opt *o, const char *shown, const char *value, stru
 		return parse_number(o, shown, value, o->decimal, err);
 	case OPT_CHOICE:
 		return parse_choice(o, shown, value, err);
+	case OPT_COMMAND:
+		o->command->text = value;
+		return 0;
 	}
 	return err_set(err, "%s: unknown kind of option", shown);
 }
@@ -126,6 +129,32 @@ struct parser {
 	struct err *err;
 };
 
+/* Whether the argument at `i` and the `--` behind it begin the words of a command. */
+static bool begins_words(const struct parser *p, int i)
+{
+	if (i + 1 >= p->argc || strncmp(p->argv[i], "--", 2) || strcmp(p->argv[i + 1], "--"))
+		return false;
+	for (size_t k = 0; k < p->usage->n_options; k++)
+		if (p->usage->options[k].kind == OPT_COMMAND && !strcmp(p->argv[i] + 2, p->usage->options[k].name))
+			return true;
+	return false;
+}
+
+static int take_words(struct parser *p, const struct opt *o, const char *shown)
+{
+	int end = ++p->next; /* behind the `--` */
+	while (end < p->argc && !begins_words(p, end))
+		end++;
+	size_t n = (size_t)(end - p->next);
+	if (!n)
+		return err_set(p->err, "%s --: a command is to follow", shown);
+	const char **words = ARENA_NEW(p->arena, n + 1, const char *);
+	for (size_t i = 0; i < n; i++)
+		words[i] = p->argv[p->next++];
+	o->command->words = words;
+	return 0;
+}
+
 /* `rest` is what follows the name within its argument, NULL if nothing does. */
 static int take(struct parser *p, size_t option, const char *shown, const char *rest)
 {
@@ -135,6 +164,8 @@ static int take(struct parser *p, size_t option, const char *shown, const char *
 	if (p->seen[option] && o->kind != OPT_LIST)
 		return err_set(p->err, "%s is given twice", shown);
 	p->seen[option] = true;
+	if (!rest && o->kind == OPT_COMMAND && p->next < p->argc && !strcmp(p->argv[p->next], "--"))
+		return take_words(p, o, shown);
 	if (!rest) {
 		if (p->next == p->argc)
 			return err_set(p->err, "%s needs a value: %s %s", shown, shown, o->value);

@@ -8,7 +8,8 @@
  *		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &quiet},
  *	};
  *
- * Understood: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-qv` for flags, `--` (the rest are operands).
+ * Understood: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-qv` for flags, `--` (the rest are operands), and
+ * `--name -- word ...` for commands.
  * Options and operands may come in any order; `-` is an operand. Names are never abbreviated, and an option with one
  * value must not come twice: a script in which the later of two gates silently wins is a trap. */
 #ifndef GAPLINE_BASE_OPT_H
@@ -28,13 +29,21 @@ enum opt_kind {
 	OPT_WHOLE,   /* .whole: digits only, min to max, none of them negative */
 	OPT_DECIMAL, /* .decimal: digits with at most one point, min to max; no sign, exponent, inf, nan or hexadecimal
 	              */
-	OPT_CHOICE   /* .choice: position of the value among `choices` */
+	OPT_CHOICE,  /* .choice: position of the value among `choices` */
+	OPT_COMMAND  /* .command: a command line in one text, or `--` and its words: all up to the next option of this
+	              * kind that is followed by `--`, or to the end */
 };
 
 /* Texts of a repeated option, or the operands: borrowed from argv, the array is the arena's. */
 struct opt_list {
 	const char **item;
 	size_t n;
+};
+
+/* One of the two. Borrowed from argv, the array ends with NULL and is the arena's. */
+struct opt_command {
+	const char *text;
+	const char *const *words;
 };
 
 struct opt {
@@ -50,6 +59,7 @@ struct opt {
 		int *whole;
 		double *decimal;
 		int *choice;
+		struct opt_command *command;
 	};
 	double min, max;            /* both bounds are allowed */
 	const char *const *choices; /* ends with NULL */

@@ -6,6 +6,7 @@
 #include "base/err.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -24,26 +25,44 @@ struct proc_spawn {
 	                                   NULL: nothing */
 	int output;                     /* descriptor for its standard output and error; −1: ours */
 	int input;                      /* descriptor for its standard input; −1: ours */
+	bool terminal; /* it is used by a person: when standard input is our terminal, the terminal is handed to it, so
+	                  that it can read, and gets Ctrl-C and Ctrl-Z itself; taken back when it ends */
 };
 
 /* Starts it. -1 with `err` when it cannot be started: not found, not executable. */
 int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *err);
 
 /* Waits for its end, at most `timeout_ms` (< 0: without limit). 1: ended; 0: the time is up, or a signal for us came
- * (proc_interrupted). */
+ * (proc_interrupted); every signal ends one wait, so that one can go on waiting for the end that it asked for. */
 int proc_wait(struct proc *proc, int timeout_ms);
 
 /* Signals its whole group; nothing when the group is gone. */
 void proc_signal(const struct proc *proc, int signal);
 
-/* Ends what is left of its group: SIGTERM, `grace_ms`, then SIGKILL. Returns whether anything was left. */
+/* Whether anything in its group still runs, be it the process itself or what it left behind. */
+bool proc_has_group(const struct proc *proc);
+
+/* Ends what is left of its group after a moment to leave by itself: SIGTERM, `grace_ms`, then SIGKILL. Returns whether
+ * anything was left. */
 bool proc_end_group(struct proc *proc, int grace_ms);
 
-/* Ctrl-C and a request to end (SIGINT, SIGTERM, SIGHUP) are noted from here on instead of ending gapline. */
+/* Asks its group to end and waits: `signal`, `grace_ms`, SIGTERM, `grace_ms`, SIGKILL. Another signal for us meanwhile
+ * (a second Ctrl-C) skips the rest of the patience. The process has ended afterwards. */
+void proc_stop(struct proc *proc, int signal, int grace_ms);
+
+/* Ctrl-C and a request to end (SIGINT, SIGTERM, SIGHUP) are noted from here on instead of ending gapline; those that
+ * are ignored, as nohup does, stay so. */
 void proc_catch_signals(void);
-int proc_interrupted(void); /* the signal that came, 0: none */
+void proc_release_signals(void); /* back to what signals do by themselves */
+int proc_interrupted(void);      /* the signal that came first, 0: none */
+
+/* Ends gapline by the signal that came, as if it had never been caught: whoever started it sees why. Returns when none
+ * came. */
+void proc_die_of_interrupt(void);
 
 /* "exit status 3", "killed by SIGSEGV (signal 11)": of a status of waitpid, into `text`. */
 void proc_status_text(int status, char *text, size_t room);
+
+int64_t proc_now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

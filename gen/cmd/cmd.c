@@ -6,8 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+const char cmd_version[] = GAPLINE_VERSION;
+
 const struct cmd cmd_table[] = {
 	{"report", "two profiles -> report and verdict", cmd_report},
+	{"run", "capture both sides, in turns, then report and verdict", cmd_run},
+	{"capture", "one program -> one profile", cmd_capture},
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
 	{0},
 };
@@ -23,6 +27,13 @@ const struct cmd cmd_table[] = {
 const char *const cmd_gate_statuses[] = {
 	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROFILE, STATUS_OPEN, NULL,
 };
+#define STATUS_PROGRAM "3  a program failed, nothing could be recorded, or its profile holds nothing to\n     judge"
+#define STATUS_SIGNAL "128 + N  ended by signal N; 130 is Ctrl-C"
+
+const char *const cmd_run_statuses[] = {
+	STATUS_DONE, "1  a gate is not met", STATUS_USAGE, STATUS_PROGRAM, STATUS_OPEN, STATUS_SIGNAL, NULL,
+};
+const char *const cmd_capture_statuses[] = {"0  done", STATUS_USAGE, STATUS_PROGRAM, STATUS_SIGNAL, NULL};
 const char *const cmd_plain_statuses[] = {"0  done", STATUS_USAGE, STATUS_PROFILE, NULL};
 
 const char *const cmd_colours[] = {"auto", "always", "never", NULL};

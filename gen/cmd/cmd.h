@@ -15,7 +15,7 @@ enum cmd_status {
 	CMD_DONE = 0, /* any gate asked for is passed */
 	CMD_GATE_NOT_MET = 1,
 	CMD_WRONG_USAGE = 2, /* also: an output cannot be written */
-	CMD_BAD_PROFILE = 3, /* cannot be read, or holds nothing to judge */
+	CMD_BAD_PROFILE = 3, /* cannot be read, or holds nothing to judge; also: the program to be profiled failed */
 	CMD_INCONCLUSIVE = 4 /* a gate stays open */
 };
 
@@ -28,10 +28,15 @@ struct cmd {
 extern const struct cmd cmd_table[];
 
 int cmd_report(int argc, char **argv);
+int cmd_run(int argc, char **argv);
+int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 
 /* The exit statuses as --help prints them; the lines of a command without gates leave out 1 and 4. */
-extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[];
+extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[], *const cmd_run_statuses[],
+										   *const cmd_capture_statuses[];
+
+extern const char cmd_version[]; /* of gapline */
 
 /* "auto", "always", "never": for an OPT_CHOICE; the value is an enum cmd_colour. */
 enum cmd_colour { COLOUR_AUTO, COLOUR_ALWAYS, COLOUR_NEVER };

@@ -1,0 +1,15 @@
+/* Folders that gapline makes for itself. */
+#ifndef GAPLINE_BASE_FOLDER_H
+#define GAPLINE_BASE_FOLDER_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* A new, empty, private folder beside the file `path`, hidden, on the same file system, so that what is made in it can
+ * be renamed to `path`. NULL with `err`. */
+const char *folder_beside(const char *path, struct arena *arena, struct err *err);
+
+/* Removes the folder and all that is in it, links not followed. What cannot be removed stays. */
+void folder_remove(const char *path);
+
+#endif

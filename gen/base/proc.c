@@ -1,0 +1,354 @@
+#include "base/proc.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { GROUP_POLL_MS = 10, LEAVING_MS = 200 }; /* what is just about to end by itself is no leftover */
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_CAUGHT = sizeof caught / sizeof *caught };
+
+static volatile sig_atomic_t first_signal, signals, noticed; /* `noticed`: of `signals`, by proc_wait */
+
+int64_t proc_now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- signals for us ---- */
+
+static void note(int number)
+{
+	if (!first_signal)
+		first_signal = number;
+	signals = signals + 1;
+}
+
+static void wake(int number)
+{
+	(void)number; /* SIGCHLD only has to interrupt ppoll */
+}
+
+static void handle(int number, void (*handler)(int))
+{
+	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+	sigemptyset(&action.sa_mask);
+	sigaction(number, &action, NULL);
+}
+
+void proc_catch_signals(void)
+{
+	for (size_t i = 0; i < N_CAUGHT; i++) {
+		struct sigaction now;
+		if (!sigaction(caught[i], NULL, &now) && now.sa_handler != SIG_IGN)
+			handle(caught[i], note);
+	}
+}
+
+void proc_release_signals(void)
+{
+	for (size_t i = 0; i < N_CAUGHT; i++) {
+		struct sigaction now;
+		if (!sigaction(caught[i], NULL, &now) && now.sa_handler == note)
+			handle(caught[i], SIG_DFL);
+	}
+}
+
+int proc_interrupted(void)
+{
+	return first_signal;
+}
+
+void proc_die_of_interrupt(void)
+{
+	if (!first_signal)
+		return;
+	fflush(NULL);
+	signal(first_signal, SIG_DFL);
+	raise(first_signal);
+}
+
+/* The signals that end a wait, blocked outside of ppoll, so that none slips in between looking and waiting. */
+static void block_wakers(sigset_t *before)
+{
+	sigset_t set;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < N_CAUGHT; i++)
+		sigaddset(&set, caught[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
+/* ---- the terminal ---- */
+
+/* A background process that changes the terminal's foreground group is stopped by SIGTTOU unless it blocks it. */
+static void give_terminal(pid_t group)
+{
+	sigset_t set, before;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTTOU);
+	sigprocmask(SIG_BLOCK, &set, &before);
+	tcsetpgrp(STDIN_FILENO, group);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static bool have_terminal(void)
+{
+	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+/* Ctrl-Z stopped the group that has the terminal, and the shell must get it back: we stop too, and go on together. */
+static void stop_with(const struct proc *proc)
+{
+	give_terminal(getpgrp());
+	kill(0, SIGSTOP);
+	give_terminal(proc->pid);
+	kill(-proc->pid, SIGCONT);
+}
+
+/* ---- starting ---- */
+
+static size_t name_length(const char *entry)
+{
+	return strcspn(entry, "=");
+}
+
+static bool same_name(const char *a, const char *b)
+{
+	size_t n = name_length(a);
+	return n == name_length(b) && !memcmp(a, b, n);
+}
+
+/* Ours with the changes; an array from malloc that borrows the texts. */
+static char **make_environment(const char *const *changes)
+{
+	size_t n = 0, n_changes = 0, kept = 0;
+	while (environ[n])
+		n++;
+	while (changes && changes[n_changes])
+		n_changes++;
+	char **made = calloc(n + n_changes + 1, sizeof *made);
+	if (!made)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		bool changed = false;
+		for (size_t c = 0; c < n_changes && !changed; c++)
+			changed = same_name(environ[i], changes[c]);
+		if (!changed)
+			made[kept++] = environ[i];
+	}
+	for (size_t c = 0; c < n_changes; c++)
+		if (strchr(changes[c], '='))
+			made[kept++] = (char *)(uintptr_t)changes[c];
+	return made;
+}
+
+/* In the child. What fails is told through `report`, which a successful exec closes. */
+static void become(const struct proc_spawn *spawn, char **environment, bool terminal, const sigset_t *mask, int report)
+{
+	setpgid(0, 0);
+	if (terminal)
+		give_terminal(getpid());
+	bool failed = (spawn->input >= 0 && dup2(spawn->input, STDIN_FILENO) < 0) ||
+	              (spawn->output >= 0 &&
+	               (dup2(spawn->output, STDOUT_FILENO) < 0 || dup2(spawn->output, STDERR_FILENO) < 0));
+	if (!failed) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
+		execvpe(spawn->argv[0], (char *const *)(uintptr_t)spawn->argv, environment);
+	}
+	int problem = errno;
+	ssize_t told = write(report, &problem, sizeof problem);
+	_exit(told == sizeof problem ? 127 : 126);
+}
+
+static int cannot_start(const char *name, int problem, struct err *err)
+{
+	if (problem == ENOENT && !strchr(name, '/'))
+		return err_set(err, "%s: there is no such command on PATH", name);
+	if (problem == ENOENT)
+		return err_set(err, "%s: cannot be started: it, or the interpreter that it names, does not exist",
+		               name);
+	return err_set(err, "%s: cannot be started: %s", name, strerror(problem));
+}
+
+int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *err)
+{
+	*proc = (struct proc){0};
+	int report[2] = {-1, -1}, problem = 0;
+	bool terminal = spawn->terminal && spawn->input < 0 && have_terminal();
+	char **environment = make_environment(spawn->environment);
+	if (!environment || pipe2(report, O_CLOEXEC)) {
+		free(environment);
+		return cannot_start(spawn->argv[0], environment ? errno : ENOMEM, err);
+	}
+	handle(SIGCHLD, wake);
+	fflush(NULL);
+	sigset_t before;
+	block_wakers(&before);
+	proc->start_ns = proc_now_ns();
+	proc->pid = fork();
+	if (!proc->pid)
+		become(spawn, environment, terminal, &before, report[1]);
+	problem = proc->pid < 0 ? errno : 0;
+	close(report[1]);
+	if (!problem) {
+		setpgid(proc->pid, proc->pid); /* both sides do it: neither may run ahead of it */
+		ssize_t n;
+		while ((n = read(report[0], &problem, sizeof problem)) < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof problem)
+			problem = 0;
+		else
+			waitpid(proc->pid, NULL, 0);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(report[0]);
+	free(environment);
+	proc->owns_terminal = terminal && !problem;
+	if (terminal && problem)
+		give_terminal(getpgrp());
+	if (!problem)
+		return 0;
+	*proc = (struct proc){0};
+	return cannot_start(spawn->argv[0], problem, err);
+}
+
+/* ---- waiting ---- */
+
+static bool has_ended(struct proc *proc)
+{
+	int status;
+	while (!proc->ended) {
+		pid_t pid = waitpid(proc->pid, &status, WNOHANG | (proc->owns_terminal ? WUNTRACED : 0));
+		if (pid < 0 && errno == EINTR)
+			continue;
+		if (pid == 0)
+			return false;
+		if (pid > 0 && WIFSTOPPED(status)) {
+			stop_with(proc);
+			continue;
+		}
+		proc->status = pid > 0 ? status : 0;
+		proc->end_ns = proc_now_ns();
+		proc->ended = true;
+		if (proc->owns_terminal)
+			give_terminal(getpgrp());
+		proc->owns_terminal = false;
+	}
+	return true;
+}
+
+int proc_wait(struct proc *proc, int timeout_ms)
+{
+	int64_t until = proc_now_ns() + (int64_t)timeout_ms * 1000000;
+	sigset_t before;
+	block_wakers(&before);
+	int ended;
+	while (!(ended = has_ended(proc)) && signals == noticed) {
+		int64_t left = timeout_ms < 0 ? 0 : until - proc_now_ns();
+		if (left < 0)
+			break;
+		struct timespec wait = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+		if (ppoll(NULL, 0, timeout_ms < 0 ? NULL : &wait, &before) < 0 && errno != EINTR)
+			break;
+	}
+	if (!ended)
+		noticed = signals;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ended;
+}
+
+/* ---- ending ---- */
+
+void proc_signal(const struct proc *proc, int signal)
+{
+	if (proc->pid > 0)
+		kill(-proc->pid, signal);
+}
+
+void proc_stop(struct proc *proc, int signal, int grace_ms)
+{
+	const int steps[] = {signal, SIGTERM, SIGKILL};
+	for (size_t i = signal == SIGTERM; i < sizeof steps / sizeof *steps && !proc->ended; i++) {
+		proc_signal(proc, steps[i]);
+		proc_signal(proc, SIGCONT); /* what is stopped hears nothing but SIGKILL */
+		proc_wait(proc, grace_ms);
+	}
+	while (!proc->ended)
+		proc_wait(proc, -1);
+}
+
+/* Whether /proc/PID/stat tells of a living member of the group (proc(5): "pid (name) state parent group ..."; the name
+ * may hold anything). */
+static bool lives_in_group(const char *pid, pid_t group)
+{
+	char path[300], stat[1024], state;
+	int parent, its_group;
+	snprintf(path, sizeof path, "/proc/%s/stat", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? 0 : read(fd, stat, sizeof stat - 1);
+	if (fd >= 0)
+		close(fd);
+	stat[n > 0 ? n : 0] = 0;
+	const char *name_end = strrchr(stat, ')');
+	return name_end && sscanf(name_end + 1, " %c %d %d", &state, &parent, &its_group) == 3 && its_group == group &&
+	       state != 'Z' && state != 'X';
+}
+
+/* What has ended and is not reaped yet counts as a member for kill(); in a container without an init nobody ever reaps
+ * it. */
+bool proc_has_group(const struct proc *proc)
+{
+	if (proc->pid <= 0 || kill(-proc->pid, 0))
+		return false;
+	DIR *dir = opendir("/proc");
+	if (!dir)
+		return true;
+	bool there = false;
+	for (struct dirent *entry; !there && (entry = readdir(dir));)
+		there = strchr("123456789", *entry->d_name) && lives_in_group(entry->d_name, proc->pid);
+	closedir(dir);
+	return there;
+}
+
+bool proc_end_group(struct proc *proc, int grace_ms)
+{
+	for (int waited = 0; waited < LEAVING_MS && proc_has_group(proc); waited += GROUP_POLL_MS)
+		poll(NULL, 0, GROUP_POLL_MS);
+	if (!proc_has_group(proc))
+		return false;
+	proc_signal(proc, SIGTERM);
+	proc_signal(proc, SIGCONT);
+	for (int waited = 0; waited < grace_ms && proc_has_group(proc); waited += GROUP_POLL_MS)
+		poll(NULL, 0, GROUP_POLL_MS);
+	proc_signal(proc, SIGKILL);
+	return true;
+}
+
+/* ---- words ---- */
+
+void proc_status_text(int status, char *text, size_t room)
+{
+	if (!WIFSIGNALED(status)) {
+		snprintf(text, room, "exit status %d", WEXITSTATUS(status));
+		return;
+	}
+	const char *name = sigabbrev_np(WTERMSIG(status));
+	if (name)
+		snprintf(text, room, "killed by SIG%s (signal %d)", name, WTERMSIG(status));
+	else
+		snprintf(text, room, "killed by signal %d", WTERMSIG(status));
+}

@@ -1,0 +1,311 @@
+#include "capture/capture.h"
+
+#include "base/folder.h"
+#include "base/proc.h"
+#include "capture/annotate.h"
+#include "capture/command.h"
+#include "capture/find.h"
+#include "capture/gpu_state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A program that is asked to end gets GRACE_MS; nsys, which then writes its report, as long as that takes people to
+ * press Ctrl-C again. */
+enum { TICK_MS = 200, GRACE_MS = 5000, REPORT_MS = 120000, LEFT_OVER_MS = 2000 };
+
+static const int64_t SAMPLE_NS = 1000000000;
+
+struct capture {
+	const struct capture_request *request;
+	struct capture_result *result;
+	struct collector_job job;
+	struct gpu_state gpus;
+	struct proc proc;
+};
+
+/* ---- before ---- */
+
+static bool has_pid(const char *pattern)
+{
+	for (const char *at = pattern; (at = strchr(at, '%')) && at[1]; at += 2)
+		if (at[1] == 'p')
+			return true;
+	return false;
+}
+
+static int check_file(const struct capture_request *r, const char *name, struct err *err)
+{
+	const char *slash = strrchr(name, '/');
+	if (slash ? !slash[1] : !*name)
+		return err_set(err, "%s: names a folder; name a file in it", name);
+	if (!r->replace && !has_pid(r->file) && !access(name, F_OK))
+		return err_set(err, "%s: exists already; --force replaces it", name);
+	return 0;
+}
+
+static int make_folder(struct capture *c, struct err *err)
+{
+	const char *name = command_file_name(c->request->file, 0, c->job.arena, err);
+	if (!name || check_file(c->request, name, err))
+		return -1;
+	const char *folder = folder_beside(name, c->job.arena, err);
+	if (!folder)
+		return -1;
+	char *real = realpath(folder, NULL);
+	c->job.folder = real ? arena_copy(c->job.arena, real, strlen(real)) : folder;
+	free(real);
+	c->job.profile = arena_format(c->job.arena, "%s/profile.sqlite", c->job.folder);
+	return 0;
+}
+
+/* ---- while it runs ---- */
+
+static void signal_everything(const struct capture *c, int number)
+{
+	pid_t other = c->job.collector->type->group(&c->job);
+	if (other > 0)
+		kill(-other, number);
+}
+
+static bool under_nsys(const struct capture *c)
+{
+	return c->job.collector->type == &collector_nsys;
+}
+
+static void end_program(struct capture *c, int number)
+{
+	signal_everything(c, number);
+	proc_stop(&c->proc, number, under_nsys(c) && c->request->keep_failed ? REPORT_MS : GRACE_MS);
+}
+
+static int64_t stop_time(const struct capture *c)
+{
+	const struct capture_options *o = c->request->options;
+	return o->duration > 0 ? c->proc.start_ns + (int64_t)((o->delay + o->duration) * 1e9) : INT64_MAX;
+}
+
+/* nsys leaves when the duration is over; a program that is to go on is waited for here, though unrecorded. */
+static void wait_for_program(struct capture *c)
+{
+	const struct proc program = {.pid = c->job.collector->type->group(&c->job)};
+	while (proc_has_group(&program) && !proc_interrupted()) {
+		if (c->request->tick)
+			c->request->tick(c->request->context, proc_now_ns() - c->proc.start_ns);
+		poll(NULL, 0, TICK_MS);
+	}
+	c->proc.end_ns = proc_now_ns();
+}
+
+static void watch(struct capture *c)
+{
+	const struct capture_request *r = c->request;
+	int64_t sampled = 0, stop = stop_time(c);
+	while (!c->proc.ended) {
+		int64_t now = proc_now_ns();
+		if (now - sampled >= SAMPLE_NS) {
+			sampled = now;
+			gpu_state_sample(&c->gpus);
+		}
+		if (r->tick)
+			r->tick(r->context, now - c->proc.start_ns);
+		if (now >= stop) {
+			c->job.cut_short = r->options->kill != 0;
+			if (c->job.cut_short && !under_nsys(c)) /* nsys does it itself */
+				end_program(c, r->options->kill);
+			stop = INT64_MAX;
+		} else if (proc_interrupted()) {
+			end_program(c, SIGINT);
+		} else {
+			int64_t wait = stop - now < TICK_MS * (int64_t)1000000 ? (stop - now) / 1000000 + 1 : TICK_MS;
+			proc_wait(&c->proc, (int)wait);
+		}
+	}
+	gpu_state_sample(&c->gpus);
+	if (r->options->duration > 0 && !r->options->kill && under_nsys(c))
+		wait_for_program(c);
+}
+
+/* The group that nsys made for the program is not the one that we started. */
+static bool end_left_over(struct capture *c)
+{
+	bool left = proc_end_group(&c->proc, LEFT_OVER_MS);
+	struct proc other = {.pid = c->job.collector->type->group(&c->job), .ended = true};
+	return (other.pid > 0 && proc_end_group(&other, LEFT_OVER_MS)) || left;
+}
+
+static int start(struct capture *c, struct err *err)
+{
+	const struct capture_request *r = c->request;
+	struct timespec now;
+	int input = r->interactive ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int output[2] = {r->output >= 0 ? r->output : STDOUT_FILENO, r->output >= 0 ? r->output : STDERR_FILENO};
+	c->job.log = -1;
+	memcpy(c->job.output, output, sizeof output);
+	c->job.input = input >= 0 ? input : STDIN_FILENO;
+	int rc = c->job.collector->type->prepare(&c->job, err);
+	const struct proc_spawn spawn = {
+		.argv = c->job.argv,
+		.environment = c->job.environment,
+		.output = c->job.log >= 0 ? c->job.log : r->output,
+		.input = input,
+		.terminal = r->interactive,
+	};
+	clock_gettime(CLOCK_REALTIME, &now);
+	c->job.start_utc_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	if (!rc)
+		rc = proc_start(&c->proc, &spawn, err);
+	c->job.start_ns = c->proc.start_ns;
+	if (input >= 0)
+		close(input);
+	return rc;
+}
+
+/* ---- afterwards ---- */
+
+static void judge(struct capture *c)
+{
+	struct capture_result *out = c->result;
+	char words[80];
+	c->job.ended_with = c->proc.status;
+	c->job.stop_ns = c->proc.end_ns;
+	c->job.pid = c->proc.pid;
+	c->job.ran_ns = c->proc.end_ns - c->proc.start_ns;
+	c->job.collector->type->learn(&c->job);
+	out->started = c->job.pid > 0;
+	out->status = c->job.status;
+	out->status_known = c->job.status_known;
+	out->cut_short = c->job.cut_short;
+	out->interrupted = proc_interrupted();
+	out->elapsed_ns = c->job.ran_ns;
+	bool by_signal = out->status_known && WIFSIGNALED(out->status);
+	bool interrupted =
+		out->interrupted || (c->request->interactive && by_signal && WTERMSIG(out->status) == SIGINT);
+	out->failed = out->status_known && out->status && !out->cut_short && !out->interrupted;
+	proc_status_text(out->status, words, sizeof words);
+	if (interrupted)
+		out->complete = "the capture was interrupted";
+	else if (!out->status_known && !out->cut_short)
+		out->complete = "how the program ended is not known";
+	else if (out->failed && by_signal)
+		out->complete = arena_format(c->job.arena, "the program was %s", words);
+	else if (out->failed)
+		out->complete = arena_format(c->job.arena, "the program ended with %s", words);
+	else
+		out->complete = "yes";
+}
+
+static const char *trace_text(const struct capture_options *o)
+{
+	if (o->osrt)
+		return o->nvtx ? "cuda,nvtx,osrt" : "cuda,osrt";
+	return o->nvtx ? "cuda,nvtx" : "cuda";
+}
+
+static int annotate(struct capture *c, struct err *err)
+{
+	struct capture_result *out = c->result;
+	if (c->job.incomplete && !strcmp(out->complete, "yes") && !out->cut_short)
+		out->complete = arena_format(c->job.arena,
+		                             "%zu process%s ended without a word: killed, crashed, or left by _exit",
+		                             c->job.incomplete, c->job.incomplete == 1 ? "" : "es");
+	const struct annotation annotation = {
+		.version = c->job.version,
+		.collector = c->job.collector->type->name,
+		.cupti = c->job.cupti,
+		.trace = trace_text(c->request->options),
+		.graphs = c->job.graphs,
+		.complete = out->complete,
+		.dropped = c->job.dropped,
+		.gpu_state = &c->gpus,
+		.start_ns = c->job.start_ns,
+	};
+	return annotate_profile(c->job.profile, &annotation, err);
+}
+
+/* Without replacing what is there, on file systems that cannot do both at once, too. */
+static int rename_new(const char *from, const char *to)
+{
+	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
+		return 0;
+	if (errno != EINVAL && errno != ENOSYS)
+		return -1;
+	if (!access(to, F_OK)) {
+		errno = EEXIST;
+		return -1;
+	}
+	return rename(from, to);
+}
+
+/* The name can be taken by now, by a process with the same number in another container: the profile is kept under a
+ * name beside it. */
+static int put_in_place(struct capture *c, struct err *err)
+{
+	const char *name = command_file_name(c->request->file, c->job.pid, c->job.arena, err);
+	if (!name)
+		return -1;
+	const char *to = name;
+	int rc = c->request->replace ? rename(c->job.profile, to) : rename_new(c->job.profile, to);
+	for (int i = 2; rc && errno == EEXIST && i < 1000; i++) {
+		to = arena_format(c->job.arena, "%s.%d", name, i);
+		rc = rename_new(c->job.profile, to);
+	}
+	if (rc)
+		return err_set(err, "%s: %s", to, strerror(errno));
+	if (to != name)
+		collector_say(&c->job, "%s appeared meanwhile; the profile is %s", name, to);
+	c->result->file = to;
+	return 0;
+}
+
+static int finish(struct capture *c, struct err *err)
+{
+	const struct capture_result *out = c->result;
+	if (!c->request->keep_failed && (out->failed || out->interrupted))
+		return err_set(err, "%s", out->complete);
+	if (c->job.collector->type->finish(&c->job, err))
+		return -1;
+	return annotate(c, err) || put_in_place(c, err) ? -1 : 0;
+}
+
+int capture_one(const struct capture_request *request, struct arena *arena, struct capture_result *result,
+                struct err *err)
+{
+	struct capture c = {.request = request, .result = result};
+	c.job.collector = request->collector;
+	c.job.options = request->options;
+	c.job.command = request->command;
+	c.job.version = request->version;
+	c.job.arena = arena;
+	c.job.cupti = "";
+	*result = (struct capture_result){.complete = "", .cupti = ""};
+	if (!find_on_path(request->command[0], arena))
+		return err_set(err, "%s: there is no such program%s", request->command[0],
+		               strchr(request->command[0], '/') ? ", or it is not executable" : " on PATH");
+	if (make_folder(&c, err))
+		return -1;
+	gpu_state_open(&c.gpus, NULL, arena);
+	int rc = start(&c, err);
+	if (!rc) {
+		watch(&c);
+		result->left_over = end_left_over(&c);
+		judge(&c);
+	}
+	gpu_state_close(&c.gpus);
+	if (!rc)
+		rc = finish(&c, err);
+	c.job.collector->type->release(&c.job);
+	folder_remove(c.job.folder);
+	result->cupti = c.job.cupti;
+	result->messages = c.job.messages;
+	result->n_messages = c.job.n_messages;
+	return rc;
+}

@@ -1,0 +1,109 @@
+/* Who records what a program does: nsys, or gapline's own library, which is loaded into the program and asks CUPTI
+ * (gen/inject). Both give a profile in nsys's SQLite layout; which of them was used is written into it, because two
+ * profiles compare only when the same one made them. */
+#ifndef GAPLINE_CAPTURE_COLLECTOR_H
+#define GAPLINE_CAPTURE_COLLECTOR_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum collector_kind { COLLECTOR_AUTO, COLLECTOR_NSYS, COLLECTOR_CUPTI };
+
+/* What to record; the same for both sides. */
+struct capture_options {
+	bool nvtx, osrt;  /* beside CUDA: NVTX ranges, blocking calls of the host */
+	bool graph_nodes; /* CUDA graphs node by node; else a launch is one operation */
+	double delay,
+		duration; /* seconds: recorded is [delay, delay + duration) after the start; duration 0: to the end */
+	bool profiler_range; /* only between cudaProfilerStart and cudaProfilerStop */
+	int kill;            /* signal for the program when the duration is over; 0: it goes on unrecorded */
+};
+
+struct collector;
+
+/* One capture, as a collector sees it. The first part is the caller's. */
+struct collector_job {
+	const struct collector *collector;
+	const struct capture_options *options;
+	const char *const *command; /* the program, ends with NULL */
+	const char *folder;         /* absolute; for whatever files it needs, removed afterwards */
+	const char *profile;        /* to be written, in `folder` */
+	const char *version;        /* of gapline */
+	int input, output[2];       /* the program's standard input, output and error */
+	struct arena *arena;
+
+	/* from collector_type.prepare: what to start */
+	const char *const *argv;
+	const char *const *environment;
+	int log;    /* descriptor for the output of what is started; −1: the program's own */
+	void *open; /* the collector's own */
+
+	/* when it has ended */
+	int64_t start_ns; /* CLOCK_MONOTONIC of the start; `finish` makes it the profile's time 0 */
+	int64_t stop_ns;
+	int64_t ran_ns; /* how long the program itself ran; `learn` makes it exact */
+	int64_t start_utc_ns;
+	bool cut_short;    /* gapline ended the program: the duration was over */
+	int ended_with;    /* status (waitpid) of what was started */
+	int status;        /* status of the program itself; `learn` sets it */
+	pid_t pid;         /* of the program, likewise; 0: it could not be started */
+	bool status_known; /* false: it never ran, or nobody was left to tell */
+
+	/* what became of it, from `finish` */
+	const char *graphs;    /* "graph" or "node": how it really traced */
+	const char *cupti;     /* version, "" unknown */
+	int64_t dropped;       /* records lost */
+	size_t incomplete;     /* processes whose records end in the middle */
+	const char **messages; /* a sentence each, for people */
+	size_t n_messages;
+};
+
+struct collector_type {
+	const char *name;
+
+	/* Looks for what it needs and fills collector.tool, .version. -1 with `err`: what is missing and what to do. */
+	int (*find)(struct collector *collector, struct err *err);
+
+	/* Whether it can do what is asked for. -1 with `err`. */
+	int (*check)(const struct collector *collector, const struct capture_options *options, struct err *err);
+
+	/* Fills argv, environment and log of the job. -1 with `err`. */
+	int (*prepare)(struct collector_job *job, struct err *err);
+
+	/* The program's group, when it is not the one that was started; 0: not known (yet), or the same. */
+	pid_t (*group)(const struct collector_job *job);
+
+	/* After the end: the program's pid and status. */
+	void (*learn)(struct collector_job *job);
+
+	/* Writes job->profile. -1 with `err`: there is none, and why. */
+	int (*finish)(struct collector_job *job, struct err *err);
+
+	/* Closes what `prepare` opened; always called. */
+	void (*release)(struct collector_job *job);
+};
+
+struct collector {
+	const struct collector_type *type;
+	const char *tool;    /* path of nsys, or of the library */
+	const char *version; /* of nsys; "" for our own */
+	const char *why;     /* a sentence: why this one */
+	unsigned abilities;  /* the type's own */
+	struct arena *arena;
+};
+
+extern const struct collector_type collector_nsys, collector_cupti;
+
+/* Chooses for all the `n` commands that are to be compared. -1 with `err`: there is none, or not the one asked for. */
+int collector_choose(struct collector *collector, enum collector_kind kind, const char *const *const *commands,
+                     size_t n, struct arena *arena, struct err *err);
+
+/* Adds a message. */
+void collector_say(struct collector_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

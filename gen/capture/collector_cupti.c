@@ -1,0 +1,140 @@
+/* The collector of gapline's own: a library loaded into the program by the CUDA driver itself writes a spool, and
+ * gapline converts that when the program has ended. */
+#include "capture/collector.h"
+#include "capture/convert.h"
+#include "capture/find.h"
+#include "capture/spool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define LIBRARY "libgapline-cupti.so"
+#define OSRT_LIBRARY "libgapline-osrt.so"
+
+/* How the CUDA driver and NVTX know whom to load (CUPTI and NVTX documentation: "injection"). */
+#define ENV_CUDA "CUDA_INJECTION64_PATH"
+#define ENV_NVTX "NVTX_INJECTION64_PATH"
+
+enum { ENVIRONMENT_MAX = 10 };
+
+static int find(struct collector *collector, struct err *err)
+{
+	static const char *const taken[] = {ENV_CUDA, ENV_NVTX};
+	collector->tool = find_library(LIBRARY, collector->arena);
+	if (!collector->tool)
+		return err_set(err,
+		               "this build of gapline has no " LIBRARY " (it was built without the CUDA toolkit), so "
+		               "it captures with nsys only");
+	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
+		const char *value = getenv(taken[i]);
+		if (value && *value)
+			return err_set(
+				err,
+				"another tool is to be loaded into CUDA programs here (%s is set to %s), and only "
+				"one can; unset it, or take --collector nsys",
+				taken[i], value);
+	}
+	return 0;
+}
+
+static int check(const struct collector *collector, const struct capture_options *options, struct err *err)
+{
+	if (options->osrt && !find_library(OSRT_LIBRARY, collector->arena))
+		return err_set(err, "--trace osrt: this build of gapline has no " OSRT_LIBRARY
+		                    "; leave osrt out, or take --collector nsys");
+	return 0;
+}
+
+static int64_t seconds(double s)
+{
+	return (int64_t)(s * 1e9);
+}
+
+static int prepare(struct collector_job *job, struct err *err)
+{
+	const struct capture_options *o = job->options;
+	const char **set = ARENA_NEW(job->arena, ENVIRONMENT_MAX + 1, const char *);
+	const char *spool = arena_format(job->arena, "%s/spool", job->folder), *preload = getenv("LD_PRELOAD");
+	struct timespec now;
+	size_t n = 0;
+	if (mkdir(spool, 0700))
+		return err_set(err, "%s: %s", spool, strerror(errno));
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	int64_t start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + seconds(o->delay);
+	set[n++] = arena_format(job->arena, SPOOL_ENV_FOLDER "=%s", spool);
+	set[n++] = arena_format(job->arena, ENV_CUDA "=%s", job->collector->tool);
+	set[n++] = arena_format(job->arena, SPOOL_ENV_GRAPHS "=%s", o->graph_nodes ? "node" : "graph");
+	set[n++] = o->delay > 0 ? arena_format(job->arena, SPOOL_ENV_START "=%lld", (long long)start) : SPOOL_ENV_START;
+	set[n++] = o->duration > 0
+	                   ? arena_format(job->arena, SPOOL_ENV_STOP "=%lld", (long long)(start + seconds(o->duration)))
+	                   : SPOOL_ENV_STOP;
+	set[n++] = o->profiler_range ? SPOOL_ENV_RANGE "=cudaProfilerApi" : SPOOL_ENV_RANGE;
+	if (o->nvtx)
+		set[n++] = arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool);
+	if (o->osrt)
+		set[n++] = arena_format(job->arena, "LD_PRELOAD=%s%s%s", preload ? preload : "",
+		                        preload && *preload ? ":" : "", find_library(OSRT_LIBRARY, job->arena));
+	job->environment = set;
+	job->argv = job->command;
+	job->graphs = o->graph_nodes ? "node" : "graph";
+	return 0;
+}
+
+static pid_t group(const struct collector_job *job)
+{
+	(void)job;
+	return 0;
+}
+
+static void learn(struct collector_job *job)
+{
+	job->status = job->ended_with;
+	job->status_known = true;
+}
+
+static int finish(struct collector_job *job, struct err *err)
+{
+	const struct convert_request request = {
+		.spool = arena_format(job->arena, "%s/spool", job->folder),
+		.profile = job->profile,
+		.start_ns = job->start_ns,
+		.start_utc_ns = job->start_utc_ns,
+		.stop_ns = job->stop_ns,
+		.version = job->version,
+	};
+	struct convert_result result = {0};
+	if (convert_spool(&request, job->arena, &result, err))
+		return -1;
+	for (size_t i = 0; i < result.n_messages; i++)
+		collector_say(job, "%s", result.messages[i]);
+	job->cupti = result.cupti;
+	job->dropped = result.dropped;
+	job->incomplete = result.incomplete;
+	if (result.skipped)
+		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
+	if (result.ops || result.calls) {
+		if (!result.ops)
+			collector_say(job, "CUDA calls were recorded, but nothing from the GPU");
+		return 0;
+	}
+	if (result.worst == SPOOL_ERROR)
+		return err_set(err, "nothing could be recorded: %s", result.messages[0]);
+	if (job->options->profiler_range)
+		return err_set(err, "nothing was recorded: the program never called cudaProfilerStart, or used no CUDA "
+		                    "between it and cudaProfilerStop");
+	if (job->options->delay > 0 || job->options->duration > 0)
+		return err_set(err, "nothing was recorded: the program used no CUDA in the time asked for (--delay, "
+		                    "--duration)");
+	return err_set(err, "nothing was recorded: the program never used CUDA");
+}
+
+static void release(struct collector_job *job)
+{
+	(void)job;
+}
+
+const struct collector_type collector_cupti = {"cupti", find, check, prepare, group, learn, finish, release};

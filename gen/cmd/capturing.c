@@ -1,0 +1,142 @@
+#include "cmd/capturing.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const graph_choices[] = {"graph", "node", NULL};
+static const char *const collector_choices[] = {"auto", "nsys", "cupti", NULL}; /* as in enum collector_kind */
+static const char *const range_choices[] = {"none", "cudaProfilerApi", NULL};
+static const char *const kill_choices[] = {"sigterm", "sigkill", "none", NULL};
+static const int kill_signals[] = {SIGTERM, SIGKILL, 0};
+
+size_t capturing_options(struct capturing *c, struct opt *rows)
+{
+	const struct opt options[] = {
+		{OPT_CHOICE, 0, "collector", "WHICH",
+	         "who records: cupti, a small library of gapline's own that is loaded into the program, nsys, or auto: "
+	         "cupti where CUPTI is found, else nsys",
+	         .choice = &c->collector, .choices = collector_choices},
+		{OPT_TEXT, 0, "trace", "LIST",
+	         "what to record: cuda,nvtx (the default), or cuda,nvtx,osrt for blocking calls of the host as well",
+	         .text = &c->trace},
+		{OPT_CHOICE, 0, "cuda-graph-trace", "HOW",
+	         "graph: the launch of a CUDA graph is one operation (the default); node: each of its kernels, which "
+	         "costs time",
+	         .choice = &c->graphs, .choices = graph_choices},
+		{OPT_DECIMAL, 0, "delay", "SECONDS", "record only from SECONDS after the start on",
+	         .decimal = &c->options.delay, .max = 1e6},
+		{OPT_DECIMAL, 0, "duration", "SECONDS", "record for SECONDS, then end the program",
+	         .decimal = &c->options.duration, .min = 0.1, .max = 1e6},
+		{OPT_CHOICE, 0, "kill", "HOW",
+	         "what happens to the program when the duration is over: sigterm (the default), sigkill, or none: it "
+	         "goes "
+	         "on, unrecorded",
+	         .choice = &c->kill, .choices = kill_choices},
+		{OPT_CHOICE, 0, "capture-range", "WHICH",
+	         "cudaProfilerApi: record only between cudaProfilerStart and cudaProfilerStop; none is the default",
+	         .choice = &c->range, .choices = range_choices},
+	};
+	_Static_assert(sizeof options / sizeof *options == CAPTURING_OPTIONS_MAX, "the array that callers make");
+	memcpy(rows, options, sizeof options);
+	return sizeof options / sizeof *options;
+}
+
+static int parse_trace(const char *list, struct capture_options *o, struct err *err)
+{
+	bool cuda = false;
+	o->nvtx = !list;
+	for (const char *at = list; at; at = *at ? at + 1 : NULL) {
+		size_t n = strcspn(at, ",");
+		if (n == 4 && !memcmp(at, "cuda", n))
+			cuda = true;
+		else if (n == 4 && !memcmp(at, "nvtx", n))
+			o->nvtx = true;
+		else if (n == 4 && !memcmp(at, "osrt", n))
+			o->osrt = true;
+		else
+			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx and osrt", (int)n, at);
+		at += n;
+	}
+	if (list && !cuda)
+		return err_set(err, "--trace: cuda has to be among them");
+	return 0;
+}
+
+int capturing_settle(struct capturing *c, struct err *err)
+{
+	struct capture_options *o = &c->options;
+	o->graph_nodes = c->graphs == 1;
+	o->profiler_range = c->range == 1;
+	o->kill = kill_signals[c->kill];
+	if (c->kill && o->duration <= 0)
+		return err_set(err, "--kill says what happens after --duration, which is not given");
+	return parse_trace(c->trace, o, err);
+}
+
+int capturing_choose(struct capturing *c, const char *const *const *commands, size_t n, struct arena *arena,
+                     struct err *err)
+{
+	if (collector_choose(&c->chosen, (enum collector_kind)c->collector, commands, n, arena, err))
+		return -1;
+	return c->chosen.type->check(&c->chosen, &c->options, err);
+}
+
+const char *capturing_collector_text(const struct capturing *c, struct arena *arena)
+{
+	const char *space = *c->chosen.version ? " " : "";
+	if (c->collector != COLLECTOR_AUTO)
+		return arena_format(arena, "%s%s%s", c->chosen.type->name, space, c->chosen.version);
+	return arena_format(arena, "%s%s%s (%s)", c->chosen.type->name, space, c->chosen.version, c->chosen.why);
+}
+
+static bool was_said(struct capturing *c, const char *text, struct arena *arena)
+{
+	for (size_t i = 0; i < c->said.n; i++)
+		if (!strcmp(c->said.item[i], text))
+			return true;
+	c->said.item = arena_grow(arena, c->said.item, c->said.n, c->said.n + 1, sizeof *c->said.item);
+	c->said.item[c->said.n++] = text;
+	return false;
+}
+
+void capturing_say_messages(struct capturing *c, const struct capture_result *result, const char *what,
+                            struct arena *arena)
+{
+	enum { SHOWN = 20 };
+	for (size_t i = 0; i < result->n_messages && i < SHOWN; i++)
+		if (!was_said(c, result->messages[i], arena))
+			fprintf(stderr, "%s: %s\n", what, cmd_harmless(arena, result->messages[i]));
+	if (result->n_messages > SHOWN)
+		fprintf(stderr, "%s: %zu more messages\n", what, result->n_messages - SHOWN);
+	if (result->left_over)
+		fprintf(stderr, "%s: the program left processes behind, which were ended\n", what);
+}
+
+const char *capturing_text(const struct capturing *c, struct arena *arena)
+{
+	const struct capture_options *o = &c->options;
+	struct buf text = {0};
+	buf_format(&text, "--trace cuda%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
+	           graph_choices[c->graphs]);
+	if (o->delay > 0)
+		buf_format(&text, " --delay %.17g", o->delay);
+	if (o->duration > 0)
+		buf_format(&text, " --duration %.17g --kill %s", o->duration, kill_choices[c->kill]);
+	if (o->profiler_range)
+		buf_format(&text, " --capture-range %s", range_choices[c->range]);
+	const char *copy = arena_copy(arena, text.data, text.n);
+	buf_release(&text);
+	return copy;
+}
+
+const char *capturing_time_text(int64_t ns, struct arena *arena)
+{
+	int64_t tenths = ns / 100000000, seconds = tenths / 10;
+	if (seconds < 60)
+		return arena_format(arena, "%lld.%lld s", (long long)seconds, (long long)(tenths % 10));
+	if (seconds < 3600)
+		return arena_format(arena, "%lld:%02lld min", (long long)(seconds / 60), (long long)(seconds % 60));
+	return arena_format(arena, "%lld:%02lld:%02lld h", (long long)(seconds / 3600), (long long)(seconds / 60 % 60),
+	                    (long long)(seconds % 60));
+}

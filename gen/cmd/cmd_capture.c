@@ -1,0 +1,105 @@
+/* gapline capture: one program -> one profile. */
+#include "base/proc.h"
+#include "cmd/capturing.h"
+
+#include <string.h>
+
+struct capture_command {
+	const char *file;
+	bool force, quiet;
+	struct capturing capturing;
+	struct arena arena;
+};
+
+static const char *const arguments[] = {"[OPTIONS] -o FILE -- COMMAND ...", NULL};
+
+static const char *const examples[] = {
+	"gapline capture -o baseline.sqlite -- python train.py --lr 3e-4",
+	"gapline capture -o run.sqlite --delay 20 --duration 30 -- ./serve",
+	"srun gapline capture -o 'rank-%q{SLURM_PROCID}.sqlite' -- ./solver",
+	NULL,
+};
+
+static const char about[] =
+	"Runs COMMAND and records what it does on the GPU, its CUDA calls and its NVTX ranges. The profile has nsys's "
+	"SQLite "
+	"layout. In FILE, %q{NAME} stands for an environment variable, %p for the program's process id, %h for the "
+	"host "
+	"name, %% for a percent sign. The profile of a program that fails, or that Ctrl-C ends, is kept and marked "
+	"incomplete.";
+
+/* What is to be said about the end, worst first; the status to end with. */
+static int tell(struct capture_command *o, const struct capture_result *result, int rc, const struct err *err)
+{
+	struct err say;
+	char words[80];
+	proc_status_text(result->status, words, sizeof words);
+	if (rc && !result->started)
+		return cmd_fail(CMD_WRONG_USAGE, err);
+	if (rc && (result->failed || result->interrupted)) {
+		err_set(&say, "%s%s; there is no profile: %s", result->failed ? "the program failed: " : "interrupted",
+		        result->failed ? words : "", err->text);
+		return cmd_fail(CMD_BAD_PROFILE, &say);
+	}
+	if (rc)
+		return cmd_fail(CMD_BAD_PROFILE, err);
+	if (!o->quiet || strcmp(result->complete, "yes"))
+		fprintf(stderr, "gapline: %s: %s, %s\n", cmd_harmless(&o->arena, result->file),
+		        capturing_time_text(result->elapsed_ns, &o->arena),
+		        strcmp(result->complete, "yes") ? result->complete : "complete");
+	return result->failed || result->interrupted ? CMD_BAD_PROFILE : CMD_DONE;
+}
+
+static int capture(struct capture_command *o, const char *const *command)
+{
+	struct err err;
+	struct capture_result result;
+	struct capturing *c = &o->capturing;
+	proc_catch_signals();
+	if (capturing_choose(c, &command, 1, &o->arena, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (!o->quiet && c->collector == COLLECTOR_AUTO)
+		fprintf(stderr, "gapline: collector: %s\n", capturing_collector_text(c, &o->arena));
+	const struct capture_request request = {
+		.collector = &c->chosen,
+		.options = &c->options,
+		.command = command,
+		.file = o->file,
+		.replace = o->force,
+		.output = -1,
+		.interactive = true,
+		.keep_failed = true,
+		.version = cmd_version,
+	};
+	int rc = capture_one(&request, &o->arena, &result, &err);
+	capturing_say_messages(c, &result, "gapline", &o->arena);
+	return tell(o, &result, rc, &err);
+}
+
+int cmd_capture(int argc, char **argv)
+{
+	struct capture_command o = {0};
+	struct opt options[CAPTURING_OPTIONS_MAX + 3] = {
+		{OPT_TEXT, 'o', "output", "FILE", "the profile to write", .text = &o.file},
+		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &o.force},
+	};
+	size_t n = 2;
+	n += capturing_options(&o.capturing, options + n);
+	options[n++] = (struct opt){OPT_FLAG, 'q', "quiet", NULL, "say nothing when all is well", .flag = &o.quiet};
+	const struct opt_usage usage = {"gapline capture", arguments,           about, options, n,
+	                                examples,          cmd_capture_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &o.arena, &operands);
+	if (status < 0) {
+		if (!operands.n)
+			err_set(&err, "a command is needed: gapline capture -o FILE -- COMMAND ...");
+		else if (!o.file)
+			err_set(&err, "a file for the profile is needed: -o FILE");
+		bool complete = operands.n && o.file && !capturing_settle(&o.capturing, &err);
+		status = complete ? capture(&o, operands.item) : cmd_misuse(&usage, &err);
+	}
+	arena_release(&o.arena);
+	proc_die_of_interrupt();
+	return status;
+}

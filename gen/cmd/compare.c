@@ -1,0 +1,183 @@
+#include "cmd/compare.h"
+
+#include "render/render.h"
+#include "render/view.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* What can be known to fail without reading a profile. */
+static int prepare_outputs(struct compare *c, struct err *err)
+{
+	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
+		if (!c->paths[i])
+			continue;
+		struct output *o = &c->outputs[c->n_outputs++];
+		if (output_prepare(o, c->paths[i], err))
+			return -1;
+	}
+	if (c->n_outputs == COMPARE_OUTPUTS && c->outputs[COMPARE_HTML].standard && c->outputs[COMPARE_JSON].standard)
+		return err_set(err, "the report and the JSON would both go to standard output; name a file for one");
+	if (c->n_outputs == COMPARE_OUTPUTS && output_same(&c->outputs[COMPARE_HTML], &c->outputs[COMPARE_JSON]))
+		return err_set(err, "%s: the report and the JSON would go to the same file", c->paths[COMPARE_JSON]);
+	return 0;
+}
+
+static int spare_inputs(const struct compare *c, struct err *err)
+{
+	for (size_t o = 0; o < c->n_outputs; o++)
+		for (size_t s = 0; s < 2; s++)
+			for (size_t i = 0; i < c->sides[s].n; i++)
+				if (output_replaces(&c->outputs[o], &c->sides[s].item[i].file))
+					return err_set(err, "%s: this output would replace an input",
+					               c->outputs[o].path);
+	return 0;
+}
+
+static struct analyse_run *runs_of(const struct inputs *side, struct arena *arena)
+{
+	struct analyse_run *runs = ARENA_NEW(arena, side->n, struct analyse_run);
+	for (size_t i = 0; i < side->n; i++)
+		runs[i] = (struct analyse_run){&side->item[i].trace, side->item[i].path};
+	return runs;
+}
+
+static int write_outputs(struct compare *c, const struct analysis *analysis, struct err *err)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
+		if (!c->paths[i])
+			continue;
+		struct buf *b = &c->bytes[i];
+		if (i == COMPARE_HTML ? render_html(analysis, b, err) : render_json(analysis, b, err))
+			return -1;
+		c->outputs[n].bytes = b->data;
+		c->outputs[n++].n = b->n;
+	}
+	return output_write(c->outputs, c->n_outputs, err);
+}
+
+/* On standard output, or beside it when that carries a report. */
+static int print_verdict(const struct compare *c, const struct analysis *analysis)
+{
+	bool taken = false;
+	for (size_t i = 0; i < c->n_outputs; i++)
+		taken = taken || c->outputs[i].standard;
+	struct buf text = {0};
+	int status = CMD_DONE;
+	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
+	if (taken)
+		fwrite(text.data, 1, text.n, stderr);
+	else
+		status = cmd_print(text.data, text.n);
+	buf_release(&text);
+	return status;
+}
+
+static int gate_status(const struct analysis *analysis)
+{
+	switch (view_gate(analysis)) {
+	case GATE_FAILED:
+		return CMD_GATE_NOT_MET;
+	case GATE_INCONCLUSIVE:
+		return CMD_INCONCLUSIVE;
+	case GATE_NONE:
+	case GATE_PASSED:
+		break;
+	}
+	return CMD_DONE;
+}
+
+int compare_sides(struct compare *c)
+{
+	struct err err;
+	struct progress progress;
+	struct analysis analysis;
+	static const char *const labels[] = {"baseline", "fixed"};
+	if (prepare_outputs(c, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	for (size_t s = 0; s < 2; s++) {
+		int status = inputs_find(&c->sides[s], labels[s], &c->given[s], &c->arena, &err);
+		if (status)
+			return cmd_fail(status, &err);
+	}
+	if (spare_inputs(c, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (!c->quiet)
+		inputs_say_passed_over(c->sides, 2, &c->arena);
+	progress_init(&progress, c->quiet, c->sides[0].n + c->sides[1].n);
+	for (size_t s = 0; s < 2; s++)
+		if (inputs_read(&c->sides[s], &c->names, &c->arena, &progress, &err))
+			return cmd_fail(CMD_BAD_PROFILE, &err);
+	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
+	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, &analysis, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	for (size_t s = 0; s < 2; s++)
+		if (inputs_check_warmup(&c->sides[s], &analysis.side[s], c->analysis.warmup, &err))
+			return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (write_outputs(c, &analysis, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	int status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
+	return status ? status : gate_status(&analysis);
+}
+
+/* ---- options ---- */
+
+void compare_init(struct compare *c)
+{
+	*c = (struct compare){.analysis = {.warmup = -1, .max_regression = -1}};
+}
+
+void compare_begin(struct compare *c)
+{
+	names_init(&c->names, &c->arena);
+	if (c->analysis.title)
+		c->analysis.title = names_text(&c->names, names_add_text(&c->names, c->analysis.title));
+}
+
+void compare_release(struct compare *c)
+{
+	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
+		buf_release(&c->bytes[i]);
+		output_release(&c->outputs[i]);
+	}
+	arena_release(&c->arena);
+}
+
+static size_t put(struct opt *rows, const struct opt *from, size_t n)
+{
+	memcpy(rows, from, n * sizeof *rows);
+	return n;
+}
+
+size_t compare_step_options(struct compare *c, struct opt *rows)
+{
+	const struct opt options[] = {
+		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step (default: found automatically)",
+	         .text = &c->analysis.step},
+		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
+	         .whole = &c->analysis.warmup, .max = 1e9},
+		{OPT_DECIMAL, 0, "min-speedup", "X",
+	         "gate: passed when the whole interval of the speedup is at X or above, failed when all of it is below "
+	         "X, else open",
+	         .decimal = &c->analysis.min_speedup, .min = 0.001, .max = 1000},
+		{OPT_DECIMAL, 0, "max-regression", "PCT",
+	         "gate: failed when a slowdown of more than PCT percent is proven (the upper end of the interval is "
+	         "below 1/(1+PCT/100)), else passed, also when the verdict is inconclusive",
+	         .decimal = &c->analysis.max_regression, .max = 1000},
+		{OPT_FLAG, 0, "require-comparable", NULL, "gate: failed when the two sides did different work",
+	         .flag = &c->analysis.require_comparable},
+	};
+	return put(rows, options, sizeof options / sizeof *options);
+}
+
+size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, const char *quiet_help)
+{
+	const struct opt options[] = {
+		{OPT_TEXT, 0, "title", "TEXT", "the report's title", .text = &c->analysis.title},
+		{OPT_FLAG, 'q', "quiet", NULL, quiet_help, .flag = quiet},
+		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
+	         .choice = &c->colour, .choices = cmd_colours},
+	};
+	return put(rows, options, sizeof options / sizeof *options);
+}

@@ -1,0 +1,43 @@
+/* Two sides -> report, JSON, verdict, exit status: what `report` does with profiles that are there, and `run` with
+ * those that it has captured. */
+#ifndef GAPLINE_CMD_COMPARE_H
+#define GAPLINE_CMD_COMPARE_H
+
+#include "analyse/analyse.h"
+#include "base/output.h"
+#include "cmd/cmd.h"
+#include "cmd/inputs.h"
+
+enum { COMPARE_HTML, COMPARE_JSON, COMPARE_OUTPUTS };
+
+struct compare {
+	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */
+	struct opt_list given[2];           /* profiles of the baseline and of the fixed side, as named by the user */
+	struct analyse_options analysis;
+	int colour;
+	bool quiet;
+	struct arena arena;
+	struct names names;
+	struct inputs sides[2];
+	struct output outputs[COMPARE_OUTPUTS];
+	size_t n_outputs;
+	struct buf bytes[COMPARE_OUTPUTS];
+};
+
+void compare_init(struct compare *c);
+void compare_release(struct compare *c);
+
+/* The options of the comparison, which both commands have, in two parts, so that each can put its own between them.
+ * Writes rows, returns how many. */
+enum { COMPARE_OPTIONS_MAX = 8 };
+size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
+size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
+                             const char *quiet_help); /* how it looks */
+
+/* After the options are known and before anything else: makes the title harmless. */
+void compare_begin(struct compare *c);
+
+/* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */
+int compare_sides(struct compare *c);
+
+#endif

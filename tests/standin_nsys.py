@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Plays nsys for tests: the same commands, files and habits, but the profile is the one that the target names.
+
+The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
+command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
+old, broken, no-report, no-importer, no-export, refused, dies, closes-descriptors. STANDIN_ARGS: a file that gets the options.
+"""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+HELP = "\t--cpuctxsw=\n\t--cuda-graph-trace=\n\t--kill=\n\t--wait=\n\t--capture-range-end=\n\t-t, --trace=\n"
+
+
+def profile(options, target, mode):
+    if mode == "refused":
+        print("Error: ptrace failed: Operation not permitted")
+        return 1
+    report = pathlib.Path(next(o for o in options if o.startswith("--output=")).split("=", 1)[1])
+    duration = [float(o.split("=")[1]) for o in options if o.startswith("--duration=")]
+    print("Collecting data...")
+    sys.stdout.flush()
+    signal.signal(signal.SIGINT, lambda *_: child.terminate())
+    child = subprocess.Popen(
+        target,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        close_fds=mode == "closes-descriptors",
+    )
+    if mode == "dies":
+        time.sleep(0.2)
+        os.kill(os.getpid(), signal.SIGKILL)
+    try:
+        child.wait(timeout=duration[0] if duration else None)
+    except subprocess.TimeoutExpired:
+        if "--kill=none" not in options:
+            number = signal.SIGKILL if "--kill=sigkill" in options else signal.SIGTERM
+            os.killpg(child.pid, number)
+            child.wait()
+    if child.returncode is not None:
+        os.write(1, child.stdout.read())
+    status = child.returncode or 0
+    if mode == "no-report":
+        print("The target application terminated without a word.")
+        return status
+    print("Generating '/tmp/nsys-report-1234.qdstrm'")
+    if mode == "no-importer":
+        report.with_name(report.name + ".qdstrm").write_text("")
+        print("Importer error status: An unknown error occurred.")
+        return status
+    recorded = [w for w in " ".join(target).split() if w.endswith(".sqlite")][0]
+    if "#" in recorded:  # another one every time
+        count = pathlib.Path(recorded.replace("#", "count"))
+        n = int(count.read_text()) + 1 if count.exists() else 0
+        count.write_text(str(n))
+        recorded = recorded.replace("#", str(n))
+    report.with_name(report.name + ".nsys-rep").write_text(str(pathlib.Path(recorded).resolve()))
+    print(f"[1/1] [0%   ] {report.name}\r[1/1] [====100%] {report.name}\nGenerated:\n    {report}.nsys-rep")
+    if mode == "warns":
+        print("WARNING: the GPU is tired.")
+    return status if status >= 0 else 128 - status
+
+
+def main():
+    mode, arguments = os.environ.get("STANDIN_NSYS", ""), sys.argv[1:]
+    if arguments == ["--version"]:
+        if mode == "broken":
+            print("nsys: error while loading shared libraries: libdw.so.1: cannot open shared object file")
+            return 127
+        print(f"NVIDIA Nsight Systems version {'2019.5.2' if mode == 'old' else '2025.3.2.474-253236389321v0'}")
+        return 0
+    if arguments == ["profile", "--help"]:
+        print(HELP)
+        return 0
+    if arguments[0] == "profile":
+        n = next(i for i, a in enumerate(arguments[1:], 1) if not a.startswith("-"))
+        if "STANDIN_ARGS" in os.environ:
+            pathlib.Path(os.environ["STANDIN_ARGS"]).write_text("\n".join(arguments[1:n]) + "\n")
+        return profile(arguments[1:n], arguments[n:], mode)
+    if arguments[0] == "export":
+        if mode == "no-export":
+            print("QdstrmImporter: error while loading shared libraries: libelf.so.1: cannot open shared object file")
+            return 1
+        to = next(a for a in arguments if a.startswith("--output=")).split("=", 1)[1]
+        shutil.copy(pathlib.Path(arguments[-1]).read_text(), to)
+        return 0
+    print(f"unrecognised option '{arguments[0]}'")
+    return 1
+
+
+sys.exit(main())
