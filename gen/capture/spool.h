@@ -166,8 +166,7 @@ struct spool_event {
 	uint64_t id;
 	uint32_t string;     /* registered string, counted from 1 within the process; 0: none */
 	uint32_t text_bytes; /* without padding */
-	uint64_t payload;    /* bits of the payload; SPOOL_OS_CALL: the end */
-			     /* text */
+	uint64_t payload;    /* bits of the payload; SPOOL_OS_CALL: the end. The text follows */
 };
 
 _Static_assert(sizeof(struct spool_header) == 48, "the file format");

@@ -7,8 +7,8 @@
 #ifndef GAPLINE_READ_NSYS_H
 #define GAPLINE_READ_NSYS_H
 
-#include "read/db.h"
 #include "base/keymap.h"
+#include "read/db.h"
 #include "trace/trace.h"
 
 struct nsys {
