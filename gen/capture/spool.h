@@ -77,7 +77,8 @@ struct spool_cupti {
 	uint32_t api_version; /* cuptiGetVersion: 24, 130001, … */
 	uint32_t cuda_driver; /* cuDriverGetVersion: 13000; 0 unknown */
 	uint32_t graphs;      /* 1: graph launches are traced whole; 2: node by node */
-	uint32_t calls;       /* 1: runtime calls; 3: driver calls too */
+	uint32_t calls;       /* 1: runtime calls; 3: driver calls too, but for those made inside runtime calls, which
+	                       * CUPTI leaves out by itself. Calls that only ask for something are left out */
 };
 
 /* CUPTI's records differ between its versions and carry no length, so the library states what it saw: every record of

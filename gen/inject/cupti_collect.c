@@ -1,0 +1,292 @@
+#include "cupti_collect.h"
+
+#include "cupti_api.h"
+#include "cupti_buffers.h"
+#include "cupti_records.h"
+#include "spool_writer.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_WINDOWS = 256 };
+
+static struct cupti_api api;
+static CUpti_SubscriberHandle subscriber;
+static struct spool_library *library;
+static bool by_node; /* graphs */
+static bool ranged;  /* collect between cudaProfilerStart and -Stop */
+
+static _Atomic bool begun;      /* CUPTI was set up in this process or in one that it was forked from */
+static _Atomic bool usable;     /* … and can be used: false in a forked child */
+static _Atomic bool collecting; /* activities are on */
+static bool announced;          /* SPOOL_CUPTI is in the file */
+
+/* Capture ranges, from the threads that call cudaProfilerStart and -Stop to the background thread. */
+static struct {
+	struct spool_window window;
+	_Atomic bool ready;
+} windows[MOST_WINDOWS];
+static _Atomic unsigned n_windows;
+static unsigned n_written_windows;
+
+/* With both kinds of calls on, CUPTI itself leaves out the driver calls that the runtime makes. */
+static const CUpti_ActivityKind kinds[] = {
+	CUPTI_ACTIVITY_KIND_RUNTIME,     CUPTI_ACTIVITY_KIND_DRIVER,          CUPTI_ACTIVITY_KIND_MEMCPY,
+	CUPTI_ACTIVITY_KIND_MEMCPY2,     CUPTI_ACTIVITY_KIND_MEMSET,          CUPTI_ACTIVITY_KIND_OVERHEAD,
+	CUPTI_ACTIVITY_KIND_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,
+};
+
+/* Calls that only ask for something are not recorded, as nsys does not: PyTorch makes thirty of them for every launch.
+ * cuKernelGetName is not the program's at all: the runtime of CUDA 13 calls it at every launch that is watched. */
+static const CUpti_CallbackId silent_runtime[] = {
+	CUPTI_RUNTIME_TRACE_CBID_cudaGetDevice_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaGetDeviceCount_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaGetLastError_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaPeekAtLastError_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetAttribute_v5000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaDeviceGetStreamPriorityRange_v5050,
+	CUPTI_RUNTIME_TRACE_CBID_cudaFuncGetAttributes_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaFuncSetAttribute_v9000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaGetSymbolAddress_v3020,
+	CUPTI_RUNTIME_TRACE_CBID_cudaPointerGetAttributes_v4000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessor_v6000,
+	CUPTI_RUNTIME_TRACE_CBID_cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags_v7000,
+};
+static const CUpti_CallbackId silent_driver[] = {
+	CUPTI_DRIVER_TRACE_CBID_cuDriverGetVersion,
+	CUPTI_DRIVER_TRACE_CBID_cuDeviceGet,
+	CUPTI_DRIVER_TRACE_CBID_cuDeviceGetCount,
+	CUPTI_DRIVER_TRACE_CBID_cuDeviceGetName,
+	CUPTI_DRIVER_TRACE_CBID_cuDeviceGetUuid,
+	CUPTI_DRIVER_TRACE_CBID_cuDeviceTotalMem_v2,
+	CUPTI_DRIVER_TRACE_CBID_cuDeviceGetAttribute,
+	CUPTI_DRIVER_TRACE_CBID_cuDevicePrimaryCtxGetState,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxGetCurrent,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxGetDevice,
+	CUPTI_DRIVER_TRACE_CBID_cuCtxGetLimit,
+	CUPTI_DRIVER_TRACE_CBID_cuKernelGetName,
+	CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttribute,
+	CUPTI_DRIVER_TRACE_CBID_cuPointerGetAttributes,
+	CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessor,
+	CUPTI_DRIVER_TRACE_CBID_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+};
+
+void collect_prepare(struct spool_library *of)
+{
+	const char *graphs = getenv(SPOOL_ENV_GRAPHS), *range = getenv(SPOOL_ENV_RANGE);
+	library = of;
+	by_node = graphs && !strcmp(graphs, "node");
+	ranged = range && !strcmp(range, "cudaProfilerApi");
+	atomic_store(&of->shut, ranged);
+}
+
+static void failed(enum spool_severity severity, const char *what, CUptiResult result)
+{
+	const char *why = NULL;
+	if (api.cuptiGetResultString(result, &why) != CUPTI_SUCCESS || !why)
+		why = "unknown error";
+	spool_message(severity, SPOOL_CODE_CUPTI_FAILED, "CUPTI refused %s: %s (%d)%s", what, why, (int)result,
+	              result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+	                              result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES
+	                      ? "; the administrator has to allow profiling (NVreg_RestrictProfilingToAdminUsers=0)"
+	                      : "");
+}
+
+static void activities_on(void)
+{
+	if (atomic_exchange(&collecting, true))
+		return;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		if (kinds[i] == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && by_node)
+			continue;
+		CUptiResult result = api.cuptiActivityEnable(kinds[i]);
+		if (result == CUPTI_SUCCESS)
+			continue;
+		bool kernels = kinds[i] == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
+		failed(kernels ? SPOOL_ERROR : SPOOL_WARNING,
+		       kernels ? "to record kernels" : "to record some activities", result);
+	}
+	/* After the kinds, which would turn them on again. */
+	for (size_t i = 0; api.silence_runtime && i < sizeof silent_runtime / sizeof *silent_runtime; i++)
+		api.silence_runtime(silent_runtime[i], 0);
+	for (size_t i = 0; api.silence_driver && i < sizeof silent_driver / sizeof *silent_driver; i++)
+		api.silence_driver(silent_driver[i], 0);
+}
+
+static void activities_off(void)
+{
+	if (!atomic_exchange(&collecting, false))
+		return;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		api.cuptiActivityDisable(kinds[i]);
+}
+
+/* ---- capture ranges ---- */
+
+static void window_note(bool open)
+{
+	unsigned i = atomic_fetch_add(&n_windows, 1);
+	if (i >= MOST_WINDOWS)
+		return;
+	windows[i].window = (struct spool_window){open, 2, spool_now()};
+	atomic_store(&windows[i].ready, true);
+}
+
+/* Only the driver's calls are subscribed to: the runtime's end in them. */
+static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *details)
+{
+	const CUpti_CallbackData *call = details;
+	(void)data;
+	if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !atomic_load(&usable))
+		return;
+	if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call->callbackSite == CUPTI_API_EXIT) {
+		if (!atomic_exchange(&library->shut, false))
+			return;
+		window_note(true);
+		if (spool_window(spool_now()))
+			activities_on();
+	} else if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call->callbackSite == CUPTI_API_ENTER) {
+		if (atomic_exchange(&library->shut, true))
+			return;
+		window_note(false);
+		activities_off();
+	}
+}
+
+/* ---- the beginning ---- */
+
+static uint64_t CUPTIAPI timestamp(void)
+{
+	return (uint64_t)spool_now();
+}
+
+static int subscribe(void)
+{
+	char other[64] = ""; /* "CUPTI for NAME"; NAME is "<not provided>" for those who use the older function */
+	struct cupti_subscribe parameters = {sizeof parameters, "gapline", other, sizeof other};
+	CUptiResult result = api.subscribe_v2 ? api.subscribe_v2(&subscriber, on_call, NULL, &parameters)
+	                                      : api.cuptiSubscribe(&subscriber, on_call, NULL);
+	if (result == CUPTI_SUCCESS)
+		return 0;
+	bool named = other[0] && !strchr(other, '<');
+	if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
+		spool_message(
+			SPOOL_ERROR, SPOOL_CODE_CUPTI_TAKEN,
+			"Another tool already uses CUPTI in this process%s%s%s, so no GPU work was recorded: run the "
+			"program without it (a profiler or debugger around it, or a profiler that it starts itself)",
+			named ? " (" : "", named ? other : "", named ? ")" : "");
+	else
+		failed(SPOOL_ERROR, "to be used", result);
+	return -1;
+}
+
+static int set_up(void)
+{
+	CUptiResult result;
+	uint8_t yes = 1;
+	size_t size = sizeof yes;
+	if (subscribe())
+		return -1;
+	/* Our buffers come zeroed, which saves the program's threads doing so. Older versions do not know it. */
+	api.cuptiActivitySetAttribute(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, &size, &yes);
+	api.cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+	if ((result = api.cuptiActivityRegisterTimestampCallback(timestamp)) != CUPTI_SUCCESS ||
+	    (result = api.cuptiActivityRegisterCallbacks(buffers_request, buffers_complete)) != CUPTI_SUCCESS) {
+		failed(SPOOL_ERROR, "to be used", result);
+		return -1;
+	}
+	/* Devices are reported once, so they cannot wait for a window. */
+	if ((result = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_DEVICE)) != CUPTI_SUCCESS)
+		failed(SPOOL_WARNING, "to describe the devices", result);
+	if (ranged) {
+		api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+		                        CUPTI_DRIVER_TRACE_CBID_cuProfilerStart);
+		api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+		                        CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
+	}
+	return 0;
+}
+
+void collect_begin(void)
+{
+	if (atomic_exchange(&begun, true))
+		return;
+	if (cupti_find(&api) || set_up())
+		return;
+	buffers_prepare();
+	atomic_store(&usable, true);
+	if (spool_window(spool_now()))
+		activities_on();
+}
+
+void collect_forked(void)
+{
+	atomic_store(&usable, false);
+	atomic_store(&collecting, false);
+	announced = false;
+	n_written_windows = 0;
+	atomic_store(&n_windows, 0);
+	memset(windows, 0, sizeof windows);
+	atomic_store(&library->shut, ranged);
+}
+
+/* ---- the background thread's part ---- */
+
+static void driver_put(void)
+{
+	char text[64];
+	int fd = open("/sys/module/nvidia/version", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ssize_t n = read(fd, text, sizeof text - 1);
+	close(fd);
+	if (n <= 0)
+		return;
+	text[n] = 0;
+	spool_put(SPOOL_DRIVER, 0, text, strcspn(text, "\n"), NULL, 0);
+}
+
+static void announce(void)
+{
+	struct spool_cupti what = {api.version, api.driver, by_node ? 2 : 1, 3};
+	spool_put(SPOOL_CUPTI, 0, &what, sizeof what, NULL, 0);
+	driver_put();
+	announced = true;
+}
+
+static void put(uint8_t *buffer, size_t valid)
+{
+	records_put(&api, buffer, valid);
+}
+
+static void windows_put(void)
+{
+	while (n_written_windows < MOST_WINDOWS && atomic_load(&windows[n_written_windows].ready)) {
+		spool_put(SPOOL_WINDOW, 0, &windows[n_written_windows].window, sizeof(struct spool_window), NULL, 0);
+		n_written_windows++;
+	}
+}
+
+void collect_tick(bool last)
+{
+	size_t dropped = 0;
+	if (!atomic_load(&usable))
+		return;
+	if (!announced)
+		announce();
+	bool inside = spool_window(spool_now());
+	if (inside && !ranged)
+		activities_on();
+	else if (!inside)
+		activities_off();
+	windows_put();
+	buffers_prepare();
+	api.cuptiActivityFlushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+	buffers_drain(put);
+	if (api.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS && dropped) {
+		struct spool_dropped lost = {SPOOL_DROPPED_CUPTI, 0, dropped};
+		spool_put(SPOOL_DROPPED, 0, &lost, sizeof lost, NULL, 0);
+	}
+}

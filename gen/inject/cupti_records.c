@@ -1,0 +1,167 @@
+#include "cupti_records.h"
+
+#include "spool_writer.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KINDS = 64, CALLS = 4096, LONGEST_NAME = 64 << 10 };
+
+static uint32_t sizes[KINDS];
+static uint8_t called[3][CALLS / 8]; /* by callback domain: names that are in the file */
+static uint64_t n_buffers;
+
+/* ---- kernel names ---- */
+
+/* A record points to its kernel's name. After a module is unloaded another name may get the same place, so a known
+ * pointer is compared again once in every buffer. */
+struct kernel {
+	const char *pointer; /* NULL: unused */
+	char *name;
+	uint64_t checked; /* number of the buffer */
+};
+
+static struct kernel *kernels;
+static size_t kernels_room, n_kernels;
+
+static struct kernel *kernel_slot(struct kernel *table, size_t room, const char *pointer)
+{
+	size_t i = (size_t)((uintptr_t)pointer >> 3) * UINT64_C(0x9E3779B97F4A7C15) >> 20 & (room - 1);
+	while (table[i].pointer && table[i].pointer != pointer)
+		i = (i + 1) & (room - 1);
+	return &table[i];
+}
+
+static int kernels_grow(void)
+{
+	size_t room = kernels_room ? 2 * kernels_room : 256;
+	struct kernel *table = calloc(room, sizeof *table);
+	if (!table)
+		return -1;
+	for (size_t i = 0; i < kernels_room; i++)
+		if (kernels[i].pointer)
+			*kernel_slot(table, room, kernels[i].pointer) = kernels[i];
+	free(kernels);
+	kernels = table;
+	kernels_room = room;
+	return 0;
+}
+
+static void kernel_seen(const char *pointer)
+{
+	if (!pointer || (2 * n_kernels >= kernels_room && kernels_grow()))
+		return;
+	struct kernel *k = kernel_slot(kernels, kernels_room, pointer);
+	if (k->checked == n_buffers || (k->name && !strcmp(k->name, pointer))) {
+		k->checked = n_buffers;
+		return;
+	}
+	char *name = strndup(pointer, LONGEST_NAME);
+	if (!name)
+		return;
+	n_kernels += !k->pointer;
+	free(k->name);
+	*k = (struct kernel){pointer, name, n_buffers};
+	uint64_t value = (uintptr_t)pointer;
+	spool_put(SPOOL_KERNEL_NAME, 0, &value, sizeof value, name, strlen(name));
+}
+
+/* ---- devices ---- */
+
+static uint32_t device_attribute(uint32_t ordinal, CUdevice_attribute attribute)
+{
+	CUresult (*get)(int *, CUdevice_attribute, CUdevice) =
+		(CUresult(*)(int *, CUdevice_attribute, CUdevice))cupti_driver_function("cuDeviceGetAttribute");
+	int value = 0;
+	return get && get(&value, attribute, (CUdevice)ordinal) == CUDA_SUCCESS ? (uint32_t)value : 0;
+}
+
+/* The record's layout grew at its end only; what is read here is there since CUDA 11. */
+static void device_put(const CUpti_ActivityDevice4 *record)
+{
+	static uint64_t known;
+	if (record->id >= 64 || known >> record->id & 1)
+		return;
+	known |= UINT64_C(1) << record->id;
+	struct spool_device d = {.ordinal = record->id,
+	                         .sm_count = record->numMultiprocessors,
+	                         .memory_bytes = record->globalMemorySize,
+	                         .memory_bandwidth = record->globalMemoryBandwidth * 1000,
+	                         .clock_hz = record->coreClockRate * UINT64_C(1000),
+	                         .compute_major = record->computeCapabilityMajor,
+	                         .compute_minor = record->computeCapabilityMinor,
+	                         .pci_domain = device_attribute(record->id, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID),
+	                         .pci_bus = device_attribute(record->id, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID),
+	                         .pci_device = device_attribute(record->id, CU_DEVICE_ATTRIBUTE_PCI_DEVICE_ID),
+	                         .name_bytes = record->name ? (uint32_t)strnlen(record->name, 256) : 0};
+	memcpy(d.uuid, &record->uuid, sizeof d.uuid);
+	spool_put(SPOOL_DEVICE, 0, &d, sizeof d, record->name, d.name_bytes);
+}
+
+/* ---- API calls ---- */
+
+static void call_seen(const struct cupti_api *api, const CUpti_ActivityAPI *record)
+{
+	CUpti_CallbackDomain domain =
+		record->kind == CUPTI_ACTIVITY_KIND_DRIVER ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
+	uint8_t *byte = &called[domain][record->cbid % CALLS / 8], bit = (uint8_t)(1 << record->cbid % 8);
+	spool_thread_seen(record->threadId);
+	if (record->cbid >= CALLS || *byte & bit)
+		return;
+	*byte |= bit;
+	const char *name = NULL;
+	if (api->cuptiGetCallbackName(domain, record->cbid, &name) != CUPTI_SUCCESS || !name)
+		return;
+	char text[256] = {0}; /* with its padding */
+	struct spool_callback callback = {domain, record->cbid, 0, (uint32_t)strnlen(name, sizeof text - 8)};
+	memcpy(text, name, callback.text_bytes);
+	callback.bytes = (uint32_t)(sizeof callback + (callback.text_bytes + 7) / 8 * 8);
+	spool_put(SPOOL_CALLBACK_NAMES, 0, &callback, sizeof callback, text, callback.bytes - sizeof callback);
+}
+
+/* ---- buffers ---- */
+
+static void size_seen(uint32_t kind, size_t size)
+{
+	if (kind >= KINDS || sizes[kind] == size)
+		return;
+	sizes[kind] = (uint32_t)size;
+	struct spool_record_size said = {kind, (uint32_t)size};
+	spool_put(SPOOL_RECORD_SIZES, 0, &said, sizeof said, NULL, 0);
+}
+
+static void record_seen(const struct cupti_api *api, const CUpti_Activity *record)
+{
+	switch (record->kind) {
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+	case CUPTI_ACTIVITY_KIND_KERNEL:
+		kernel_seen(((const CUpti_ActivityKernel9 *)record)->name);
+		break;
+	case CUPTI_ACTIVITY_KIND_RUNTIME:
+	case CUPTI_ACTIVITY_KIND_DRIVER:
+		call_seen(api, (const CUpti_ActivityAPI *)record);
+		break;
+	case CUPTI_ACTIVITY_KIND_DEVICE:
+		device_put((const CUpti_ActivityDevice4 *)record);
+		break;
+	default:
+		break;
+	}
+}
+
+void records_put(const struct cupti_api *api, uint8_t *buffer, size_t valid)
+{
+	CUpti_Activity *record = NULL, *before = NULL;
+	n_buffers++;
+	while (api->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
+		if (before)
+			size_seen(before->kind, (size_t)((uint8_t *)record - (uint8_t *)before));
+		record_seen(api, record);
+		before = record;
+	}
+	/* The last one ends where the buffer does; its size is news only if there was none of its kind before it. */
+	if (before && (uint32_t)before->kind < KINDS && !sizes[before->kind])
+		size_seen(before->kind, (size_t)(buffer + valid - (uint8_t *)before));
+	spool_put(SPOOL_BUFFER, 0, buffer, valid, NULL, 0);
+}

@@ -1,0 +1,371 @@
+#include "nvtx.h"
+
+#include "spool_writer.h"
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+
+#include <string.h>
+#include <wchar.h>
+
+enum { LONGEST_TEXT = 16 << 10, ATTRIBUTES_BYTES = 48 };
+
+static _Atomic uint64_t n_ranges;
+static _Atomic uint32_t n_domains, n_strings;
+
+/* Handles are numbers: NVTX never looks behind them. The default domain is NULL. */
+static uint32_t number(const void *handle)
+{
+	return (uint32_t)(uintptr_t)handle;
+}
+
+struct text {
+	enum spool_text kind;
+	const void *start;
+	size_t bytes;
+	uint32_t string; /* SPOOL_REGISTERED */
+};
+
+static struct text text_utf8(const char *s)
+{
+	return s ? (struct text){SPOOL_UTF8, s, strnlen(s, LONGEST_TEXT), 0} : (struct text){0};
+}
+
+static struct text text_wide(const wchar_t *s)
+{
+	return s ? (struct text){SPOOL_WIDE, s, wcsnlen(s, LONGEST_TEXT / sizeof *s) * sizeof *s, 0} : (struct text){0};
+}
+
+static struct text text_of(const nvtxEventAttributes_t *a)
+{
+	switch (a->messageType) {
+	case NVTX_MESSAGE_TYPE_ASCII:
+		return text_utf8(a->message.ascii);
+	case NVTX_MESSAGE_TYPE_UNICODE:
+		return text_wide(a->message.unicode);
+	case NVTX_MESSAGE_TYPE_REGISTERED:
+		return (struct text){SPOOL_REGISTERED, NULL, 0, number(a->message.registered)};
+	default:
+		return (struct text){0};
+	}
+}
+
+static uint64_t payload_of(const nvtxEventAttributes_t *a)
+{
+	switch (a->payloadType) {
+	case NVTX_PAYLOAD_TYPE_UNSIGNED_INT32:
+	case NVTX_PAYLOAD_TYPE_INT32:
+	case NVTX_PAYLOAD_TYPE_FLOAT:
+		return a->payload.uiValue; /* the other half of the union was perhaps never written */
+	default:
+		return a->payload.ullValue;
+	}
+}
+
+/* Names are kept whenever they come, ranges and marks only while collecting. */
+static bool is_name(uint8_t type)
+{
+	return type == SPOOL_DOMAIN || type == SPOOL_STRING || type == SPOOL_NAME_THREAD || type == SPOOL_CATEGORY;
+}
+
+static void put(struct spool_event event, struct text text)
+{
+	event.time = spool_now();
+	if (!is_name(event.type) && !spool_window(event.time))
+		return;
+	struct spool_event *e = spool_event_begin(text.bytes);
+	if (!e)
+		return;
+	event.bytes = e->bytes;
+	event.text = text.kind;
+	event.text_bytes = (uint32_t)text.bytes;
+	if (text.string)
+		event.string = text.string;
+	*e = event;
+	if (text.bytes)
+		memcpy(e + 1, text.start, text.bytes);
+	spool_event_end(e);
+	spool_start();
+}
+
+static void put_attributes(struct spool_event event, const nvtxEventAttributes_t *a)
+{
+	if (!a || a->size < ATTRIBUTES_BYTES) {
+		put(event, (struct text){0});
+		return;
+	}
+	event.category = a->category;
+	event.has_color = a->colorType == NVTX_COLOR_ARGB;
+	event.color = event.has_color ? a->color : 0;
+	event.payload_type = (uint16_t)a->payloadType;
+	event.payload = a->payloadType == NVTX_PAYLOAD_UNKNOWN ? 0 : payload_of(a);
+	put(event, text_of(a));
+}
+
+/* ---- ranges and marks ---- */
+
+static int pushed(uint32_t domain)
+{
+	uint32_t *depth = spool_depth(domain);
+	return depth ? (int)(*depth)++ : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static int pop(uint32_t domain)
+{
+	put((struct spool_event){.type = SPOOL_POP, .domain = domain}, (struct text){0});
+	uint32_t *depth = spool_depth(domain);
+	return depth && *depth ? (int)--*depth : NVTX_NO_PUSH_POP_TRACKING;
+}
+
+static int push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+	put_attributes((struct spool_event){.type = SPOOL_PUSH, .domain = number(domain)}, a);
+	return pushed(number(domain));
+}
+
+static nvtxRangeId_t start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+	uint64_t id = atomic_fetch_add(&n_ranges, 1) + 1;
+	put_attributes((struct spool_event){.type = SPOOL_START, .domain = number(domain), .id = id}, a);
+	return id;
+}
+
+static nvtxRangeId_t start(struct text text)
+{
+	uint64_t id = atomic_fetch_add(&n_ranges, 1) + 1;
+	put((struct spool_event){.type = SPOOL_START, .id = id}, text);
+	return id;
+}
+
+static void stop(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+{
+	put((struct spool_event){.type = SPOOL_STOP, .domain = number(domain), .id = id}, (struct text){0});
+}
+
+static void mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+	put_attributes((struct spool_event){.type = SPOOL_MARK, .domain = number(domain)}, a);
+}
+
+static int NVTX_API on_push_a(const char *s)
+{
+	put((struct spool_event){.type = SPOOL_PUSH}, text_utf8(s));
+	return pushed(0);
+}
+
+static int NVTX_API on_push_w(const wchar_t *s)
+{
+	put((struct spool_event){.type = SPOOL_PUSH}, text_wide(s));
+	return pushed(0);
+}
+
+static int NVTX_API on_push_ex(const nvtxEventAttributes_t *a)
+{
+	return push_ex(NULL, a);
+}
+
+static int NVTX_API on_pop(void)
+{
+	return pop(0);
+}
+
+static nvtxRangeId_t NVTX_API on_start_a(const char *s)
+{
+	return start(text_utf8(s));
+}
+
+static nvtxRangeId_t NVTX_API on_start_w(const wchar_t *s)
+{
+	return start(text_wide(s));
+}
+
+static nvtxRangeId_t NVTX_API on_start_ex(const nvtxEventAttributes_t *a)
+{
+	return start_ex(NULL, a);
+}
+
+static void NVTX_API on_end(nvtxRangeId_t id)
+{
+	stop(NULL, id);
+}
+
+static void NVTX_API on_mark_a(const char *s)
+{
+	put((struct spool_event){.type = SPOOL_MARK}, text_utf8(s));
+}
+
+static void NVTX_API on_mark_w(const wchar_t *s)
+{
+	put((struct spool_event){.type = SPOOL_MARK}, text_wide(s));
+}
+
+static void NVTX_API on_mark_ex(const nvtxEventAttributes_t *a)
+{
+	mark_ex(NULL, a);
+}
+
+static void NVTX_API on_domain_mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+	mark_ex(domain, a);
+}
+
+static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+	return start_ex(domain, a);
+}
+
+static void NVTX_API on_domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+{
+	stop(domain, id);
+}
+
+static int NVTX_API on_domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
+{
+	return push_ex(domain, a);
+}
+
+static int NVTX_API on_domain_pop(nvtxDomainHandle_t domain)
+{
+	return pop(number(domain));
+}
+
+/* ---- names ---- */
+
+static void category(nvtxDomainHandle_t domain, uint32_t which, struct text name)
+{
+	put((struct spool_event){.type = SPOOL_CATEGORY, .domain = number(domain), .category = which}, name);
+}
+
+static void NVTX_API on_category_a(uint32_t which, const char *name)
+{
+	category(NULL, which, text_utf8(name));
+}
+
+static void NVTX_API on_category_w(uint32_t which, const wchar_t *name)
+{
+	category(NULL, which, text_wide(name));
+}
+
+static void NVTX_API on_domain_category_a(nvtxDomainHandle_t domain, uint32_t which, const char *name)
+{
+	category(domain, which, text_utf8(name));
+}
+
+static void NVTX_API on_domain_category_w(nvtxDomainHandle_t domain, uint32_t which, const wchar_t *name)
+{
+	category(domain, which, text_wide(name));
+}
+
+static void NVTX_API on_thread_a(uint32_t thread, const char *name)
+{
+	put((struct spool_event){.type = SPOOL_NAME_THREAD, .id = thread}, text_utf8(name));
+}
+
+static void NVTX_API on_thread_w(uint32_t thread, const wchar_t *name)
+{
+	put((struct spool_event){.type = SPOOL_NAME_THREAD, .id = thread}, text_wide(name));
+}
+
+static nvtxDomainHandle_t domain_create(struct text name)
+{
+	uint32_t id = atomic_fetch_add(&n_domains, 1) + 1;
+	put((struct spool_event){.type = SPOOL_DOMAIN, .domain = id}, name);
+	return (nvtxDomainHandle_t)(uintptr_t)id;
+}
+
+static nvtxDomainHandle_t NVTX_API on_domain_a(const char *name)
+{
+	return domain_create(text_utf8(name));
+}
+
+static nvtxDomainHandle_t NVTX_API on_domain_w(const wchar_t *name)
+{
+	return domain_create(text_wide(name));
+}
+
+static nvtxStringHandle_t string_register(nvtxDomainHandle_t domain, struct text text)
+{
+	uint32_t id = atomic_fetch_add(&n_strings, 1) + 1;
+	put((struct spool_event){.type = SPOOL_STRING, .domain = number(domain), .string = id}, text);
+	return (nvtxStringHandle_t)(uintptr_t)id;
+}
+
+static nvtxStringHandle_t NVTX_API on_string_a(nvtxDomainHandle_t domain, const char *text)
+{
+	return string_register(domain, text_utf8(text));
+}
+
+static nvtxStringHandle_t NVTX_API on_string_w(nvtxDomainHandle_t domain, const wchar_t *text)
+{
+	return string_register(domain, text_wide(text));
+}
+
+/* ---- the tables ---- */
+
+struct row {
+	unsigned id;
+	NvtxFunctionPointer function;
+};
+
+#define ROW(id, function)                                                                                              \
+	{                                                                                                              \
+		NVTX_CBID_##id, (NvtxFunctionPointer)(function)                                                        \
+	}
+
+static const struct row core[] = {
+	ROW(CORE_MarkEx, on_mark_ex),
+	ROW(CORE_MarkA, on_mark_a),
+	ROW(CORE_MarkW, on_mark_w),
+	ROW(CORE_RangeStartEx, on_start_ex),
+	ROW(CORE_RangeStartA, on_start_a),
+	ROW(CORE_RangeStartW, on_start_w),
+	ROW(CORE_RangeEnd, on_end),
+	ROW(CORE_RangePushEx, on_push_ex),
+	ROW(CORE_RangePushA, on_push_a),
+	ROW(CORE_RangePushW, on_push_w),
+	ROW(CORE_RangePop, on_pop),
+	ROW(CORE_NameCategoryA, on_category_a),
+	ROW(CORE_NameCategoryW, on_category_w),
+	ROW(CORE_NameOsThreadA, on_thread_a),
+	ROW(CORE_NameOsThreadW, on_thread_w),
+};
+
+static const struct row core2[] = {
+	ROW(CORE2_DomainMarkEx, on_domain_mark_ex),
+	ROW(CORE2_DomainRangeStartEx, on_domain_start_ex),
+	ROW(CORE2_DomainRangeEnd, on_domain_end),
+	ROW(CORE2_DomainRangePushEx, on_domain_push_ex),
+	ROW(CORE2_DomainRangePop, on_domain_pop),
+	ROW(CORE2_DomainNameCategoryA, on_domain_category_a),
+	ROW(CORE2_DomainNameCategoryW, on_domain_category_w),
+	ROW(CORE2_DomainRegisterStringA, on_string_a),
+	ROW(CORE2_DomainRegisterStringW, on_string_w),
+	ROW(CORE2_DomainCreateA, on_domain_a),
+	ROW(CORE2_DomainCreateW, on_domain_w),
+};
+
+static int fill(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule module, const struct row *rows, size_t n)
+{
+	NvtxFunctionTable table = NULL;
+	unsigned size = 0;
+	if (!callbacks->GetModuleFunctionTable(module, &table, &size) || !table)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].id < size && table[rows[i].id])
+			*table[rows[i].id] = rows[i].function;
+	return 1;
+}
+
+int nvtx_inject(const void *(*get_table)(unsigned table))
+{
+	const NvtxExportTableCallbacks *callbacks = get_table(NVTX_ETID_CALLBACKS);
+	if (!callbacks || callbacks->struct_size < sizeof *callbacks)
+		return 0;
+	const NvtxExportTableVersionInfo *version = get_table(NVTX_ETID_VERSIONINFO);
+	if (version && version->struct_size >= sizeof *version && version->SetInjectionNvtxVersion)
+		version->SetInjectionNvtxVersion(NVTX_VERSION);
+	if (!fill(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core))
+		return 0;
+	fill(callbacks, NVTX_CB_MODULE_CORE2, core2, sizeof core2 / sizeof *core2); /* absent before NVTX 2.1 */
+	return 1;
+}
