@@ -9,6 +9,7 @@
 const struct cmd cmd_table[] = {
 	{"report", "two profiles -> report and verdict", cmd_report},
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
+	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{0},
 };
 
