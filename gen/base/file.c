@@ -168,6 +168,34 @@ done:
 	return result;
 }
 
+int file_pack(const void *data, size_t n, struct file_bytes *packed, struct err *err)
+{
+	*packed = (struct file_bytes){0};
+	z_stream z = {0};
+	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) /* 16: gzip */
+		return err_set(err, "out of memory while packing %zu bytes", n);
+	size_t room = deflateBound(&z, n), left = n;
+	packed->data = malloc(room);
+	int state = packed->data ? Z_OK : Z_MEM_ERROR;
+	z.next_in = (unsigned char *)data;
+	while (state == Z_OK) { /* avail_in and avail_out hold 4 GB at most */
+		uInt in = left > 1u << 30 ? 1u << 30 : (uInt)left;
+		size_t free_room = room - packed->n;
+		uInt out = free_room > 1u << 30 ? 1u << 30 : (uInt)free_room;
+		z.avail_in = in;
+		z.next_out = packed->data + packed->n;
+		z.avail_out = out;
+		state = deflate(&z, in == left ? Z_FINISH : Z_NO_FLUSH);
+		left -= in - z.avail_in;
+		packed->n += out - z.avail_out;
+	}
+	deflateEnd(&z);
+	if (state == Z_STREAM_END)
+		return 0;
+	file_release(packed);
+	return err_set(err, "out of memory while packing %zu bytes", n);
+}
+
 void file_release(struct file_bytes *bytes)
 {
 	free(bytes->data);

@@ -1,4 +1,4 @@
-/* Reading input files: what they begin with, and a gzip file's contents. */
+/* Input files: what they begin with, and a gzip file's contents; and the other way, bytes as a gzip file. */
 #ifndef GAPLINE_BASE_FILE_H
 #define GAPLINE_BASE_FILE_H
 
@@ -30,6 +30,10 @@ void file_look_bytes(const struct file_bytes *bytes, struct file_head *head);
 
 /* Unpacks the gzip file at `path` (all its members) into memory. -1: unreadable, damaged, or cut off. */
 int file_unpack(const char *path, struct file_bytes *bytes, struct err *err);
+
+/* Packs n bytes as `gzip -n` does: with neither a name nor a time, so that equal bytes give equal bytes. -1: out of
+ * memory. */
+int file_pack(const void *data, size_t n, struct file_bytes *packed, struct err *err);
 
 void file_release(struct file_bytes *bytes);
 

@@ -46,7 +46,7 @@ const char *db_table(const struct db *db, const char *name);
 /* Whether a value could be used. */
 enum scan_flaw { SCAN_MISSING = 1, SCAN_WRONG_TYPE = 2 };
 
-enum { SCAN_COLUMNS_MAX = 16 };
+enum { SCAN_COLUMNS_MAX = 64 };
 
 struct scan {
 	struct db *db;

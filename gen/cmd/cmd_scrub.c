@@ -1,0 +1,139 @@
+/* gapline scrub: a copy of a profile that can be shared. */
+#include "base/file.h"
+#include "base/output.h"
+#include "cmd/cmd.h"
+#include "read/scrub.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct scrub_command {
+	const char *output;
+	struct opt_list hide;
+	bool quiet;
+	struct arena arena;
+	struct output out;
+	struct scrub_copy copy;
+	struct file_bytes packed;
+};
+
+static const char *const arguments[] = {"[OPTIONS] PROFILE -o FILE", NULL};
+
+static const char *const examples[] = {
+	"gapline scrub run.sqlite -o run-to-share.sqlite.gz",
+	"gapline scrub run.sqlite.gz -o share/run.sqlite --hide acme --hide 'project x'",
+	NULL,
+};
+
+static const char about[] =
+	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
+        "user "
+	"names, paths, command lines, other processes, and every table and column that neither this program nor nsys "
+	"stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
+	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds an "
+	"absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
+	"'[user A]'.";
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), length = strlen(end);
+	return n >= length && !strcmp(text + n - length, end);
+}
+
+static void add_count(struct buf *text, int64_t n, const char *one, const char *many)
+{
+	if (n)
+		buf_format(text, ", %lld %s", (long long)n, n == 1 ? one : many);
+}
+
+static void say(const struct scrub_command *c, const char *profile)
+{
+	const struct scrub_copy *copy = &c->copy;
+	struct arena arena = {0};
+	struct buf text = {0}, left = {0};
+	size_t n = c->packed.data ? c->packed.n : copy->n;
+	add_count(&left, copy->options, "entry about the system", "entries about the system");
+	add_count(&left, copy->processes, "process without events", "processes without events");
+	add_count(&left, copy->threads, "thread's name", "threads' names");
+	add_count(&left, copy->diagnostics, "message", "messages");
+	add_count(&left, copy->strings, "text that nothing kept refers to", "texts that nothing kept refers to");
+	add_count(&left, (int64_t)copy->n_left_out, "table", "tables");
+	buf_format(&text, "%s: %zu bytes; left out of %s: %s", cmd_harmless(&arena, c->output), n,
+	           cmd_harmless(&arena, profile), left.n ? left.data + 2 : "nothing");
+	for (size_t i = 0; i < copy->n_left_out; i++)
+		buf_format(&text, "%s%s", i ? ", " : " (", cmd_harmless(&arena, copy->left_out[i]));
+	buf_format(&text, "%s\n", copy->n_left_out ? ")" : "");
+	if (copy->masked)
+		buf_format(&text,
+		           "%zu %s changed, where a path, a host, a user or a word to hide stood in %s; where a result "
+		           "shows %s, it differs from the original's\n",
+		           copy->masked, copy->masked == 1 ? "name was" : "names were",
+		           copy->masked == 1 ? "it" : "them", copy->masked == 1 ? "it" : "them");
+	else
+		buf_text(&text, "no name was changed: results are the same\n");
+	fwrite(text.data, 1, text.n, c->out.standard ? stderr : stdout);
+	buf_release(&left);
+	buf_release(&text);
+	arena_release(&arena);
+}
+
+static int scrub(struct scrub_command *c, const char *profile)
+{
+	struct err err;
+	struct stat input;
+	if (output_prepare(&c->out, c->output, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (stat(profile, &input) == 0 && output_replaces(&c->out, &input)) {
+		err_set(&err, "%s: this output would replace the input", c->output);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	struct scrub_request request = {profile, c->hide.item, c->hide.n};
+	if (scrub_profile(&request, &c->arena, &c->copy, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
+	c->out.bytes = (const char *)c->copy.bytes;
+	c->out.n = c->copy.n;
+	if (ends_with(c->output, ".gz")) {
+		if (file_pack(c->copy.bytes, c->copy.n, &c->packed, &err))
+			return cmd_fail(CMD_BAD_PROFILE, &err);
+		c->out.bytes = (const char *)c->packed.data;
+		c->out.n = c->packed.n;
+	}
+	if (output_write(&c->out, 1, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (!c->quiet)
+		say(c, profile);
+	return CMD_DONE;
+}
+
+int cmd_scrub(int argc, char **argv)
+{
+	struct scrub_command c = {0};
+	struct opt options[] = {
+		{OPT_TEXT, 'o', "output", "FILE", "the copy; packed when FILE ends with .gz; '-' is standard output",
+	         .text = &c.output},
+		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+	};
+	const struct opt_usage usage = {
+		"gapline scrub", arguments,         about, options, sizeof options / sizeof *options,
+		examples,        cmd_plain_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
+	if (status < 0 && operands.n == 1 && c.output) {
+		status = scrub(&c, operands.item[0]);
+	} else if (status < 0) {
+		if (operands.n > 1)
+			err_set(&err, "one profile is wanted, and %zu are given", operands.n);
+		else if (operands.n == 0)
+			err_set(&err, "a profile is needed");
+		else
+			err_set(&err, "where the copy should go is missing: -o FILE");
+		status = cmd_misuse(&usage, &err);
+	}
+	output_release(&c.out);
+	scrub_release(&c.copy);
+	file_release(&c.packed);
+	arena_release(&c.arena);
+	return status;
+}

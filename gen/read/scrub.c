@@ -1,0 +1,454 @@
+#include "read/scrub.h"
+
+#include "base/buf.h"
+#include "read/db.h"
+#include "read/keymap.h"
+#include "read/read.h"
+#include "read/scrub_layout.h"
+#include "read/scrub_text.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static const uint64_t PROCESS_MASK = ~(uint64_t)0xFFFFFF; /* a globalTid without its thread is a globalPid */
+
+struct scrub {
+	struct db from;
+	sqlite3 *to;
+	struct scrub_text text;
+	struct keymap processes, threads, strings; /* of kept rows: globalPid, globalTid, StringIds.id */
+	struct scrub_copy *copy;
+	struct arena *arena;
+	struct err *err;
+};
+
+/* One column of a table that is being copied. */
+struct column {
+	char sign; /* of scrub_layout.h; ' ' for a whole number */
+	const char *name;
+};
+
+struct table {
+	const struct scrub_table *layout;
+	struct column columns[SCAN_COLUMNS_MAX];
+	const char *names[SCAN_COLUMNS_MAX];
+	int n;
+	struct scan scan;
+	sqlite3_stmt *insert; /* NULL until the first row that is kept */
+};
+
+static int fail(struct scrub *s, const char *what)
+{
+	return err_set(s->err, "%s: cannot be copied: %s: %s", s->from.path, what, sqlite3_errmsg(s->to));
+}
+
+static int run(struct scrub *s, const char *sql)
+{
+	return sqlite3_exec(s->to, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : fail(s, "database in memory");
+}
+
+/* ---- what the original says about people, first ---- */
+
+static int learn_options(struct scrub *s, const char *table)
+{
+	static const char *const columns[] = {"name", "value"};
+	struct scan scan;
+	if (scan_open(&scan, &s->from, table, columns, 2) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&scan)) > 0) {
+		size_t name_n, n;
+		const char *name = scan_text(&scan, 0, &name_n), *value = scan_text(&scan, 1, &n);
+		if (name && value)
+			scrub_text_learn(&s->text, name, value, n);
+	}
+	scan_close(&scan);
+	return more;
+}
+
+static int learn_programs(struct scrub *s)
+{
+	static const char *const columns[] = {"name"};
+	struct scan scan;
+	if (scan_open(&scan, &s->from, "PROCESSES", columns, 1) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&scan)) > 0) {
+		size_t n;
+		const char *name = scan_text(&scan, 0, &n);
+		if (name)
+			scrub_text_learn_path(&s->text, name, n);
+	}
+	scan_close(&scan);
+	return more;
+}
+
+static int learn(struct scrub *s)
+{
+	static const char *const tables[] = {"TARGET_INFO_SYSTEM_ENV", "META_DATA_CAPTURE", "META_DATA_EXPORT",
+	                                     "EXPORT_META_DATA"};
+	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+		if (learn_options(s, tables[i]) != 0)
+			return -1;
+	return learn_programs(s);
+}
+
+/* ---- tables ---- */
+
+/* The columns that the layout names and the table has. */
+static int open_table(struct scrub *s, struct table *t)
+{
+	for (const char *at = t->layout->columns; *at;) {
+		size_t n = strcspn(at, " ");
+		char sign = isalnum((unsigned char)*at) ? ' ' : *at;
+		size_t skip = sign != ' ';
+		t->columns[t->n].sign = sign;
+		t->names[t->n++] = arena_copy(s->arena, at + skip, n - skip);
+		at += n + strspn(at + n, " ");
+	}
+	if (scan_open(&t->scan, &s->from, t->layout->name, t->names, t->n) != 0)
+		return -1;
+	return 0;
+}
+
+/* Makes the table in the copy, with the columns that the original has. */
+static int create_table(struct scrub *s, struct table *t)
+{
+	struct buf create = {0}, insert = {0};
+	const char *between = "";
+	buf_format(&create, "CREATE TABLE %s (", t->layout->name);
+	buf_format(&insert, "INSERT OR REPLACE INTO %s VALUES (", t->layout->name);
+	for (int i = 0; i < t->n; i++) {
+		if (!t->scan.has[i])
+			continue;
+		char sign = t->columns[i].sign;
+		bool is_key = t->layout->rows == SCRUB_STRINGS && i == 0;
+		const char *type = strchr(" @", sign) ? "INTEGER" : sign == '%' ? "REAL" : "TEXT";
+		buf_format(&create, "%s\"%s\" %s%s", between, t->names[i], type, is_key ? " PRIMARY KEY" : "");
+		buf_format(&insert, "%s?%d", between, i + 1);
+		between = ", ";
+	}
+	buf_text(&create, ")");
+	buf_text(&insert, ")");
+	int rc = -1;
+	if (run(s, create.data) == 0)
+		rc = sqlite3_prepare_v2(s->to, insert.data, -1, &t->insert, NULL) == SQLITE_OK
+		             ? 0
+		             : fail(s, t->layout->name);
+	buf_release(&create);
+	buf_release(&insert);
+	return rc;
+}
+
+static int column_of(const struct table *t, const char *name)
+{
+	for (int i = 0; i < t->n; i++)
+		if (!strcmp(t->names[i], name))
+			return i;
+	return -1;
+}
+
+/* The integer of the row in the column of that name; false when there is none. */
+static bool row_int(const struct table *t, const char *name, int64_t *value)
+{
+	int i = column_of(t, name);
+	if (i < 0 || !t->scan.has[i] || sqlite3_column_type(t->scan.statement, i) != SQLITE_INTEGER)
+		return false;
+	*value = sqlite3_column_int64(t->scan.statement, i);
+	return true;
+}
+
+static const char *row_text(const struct table *t, const char *name, size_t *n)
+{
+	int i = column_of(t, name);
+	if (i < 0 || sqlite3_column_type(t->scan.statement, i) != SQLITE_TEXT)
+		return NULL;
+	const char *text = (const char *)sqlite3_column_text(t->scan.statement, i);
+	*n = text ? (size_t)sqlite3_column_bytes(t->scan.statement, i) : 0;
+	return text;
+}
+
+/* ---- which rows ---- */
+
+static void note_process(struct scrub *s, int64_t global)
+{
+	keymap_add(&s->processes, (uint64_t)global & PROCESS_MASK);
+}
+
+static void note_event(struct scrub *s, const struct table *t)
+{
+	int64_t value;
+	if (row_int(t, "globalPid", &value))
+		note_process(s, value);
+	if (row_int(t, "globalTid", &value)) {
+		note_process(s, value);
+		keymap_add(&s->threads, (uint64_t)value);
+	}
+	if (row_int(t, "endGlobalTid", &value)) {
+		note_process(s, value);
+		keymap_add(&s->threads, (uint64_t)value);
+	}
+}
+
+static bool is_harmless_option(const char *name)
+{
+	for (size_t i = 0; i < SCRUB_N_OPTION_NAMES; i++) {
+		const char *harmless = SCRUB_OPTION_NAMES[i];
+		size_t n = strcspn(harmless, "*");
+		if (!strncmp(name, harmless, n) && (harmless[n] || !name[n]))
+			return true;
+	}
+	return false;
+}
+
+/* Names that are kept as they begin have an end that the file chose; and a value may be anything. */
+static bool is_plain(const char *text, size_t n, const char *also)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)text[i]) && !(text[i] && strchr(also, text[i])))
+			return false;
+	return n <= 64;
+}
+
+static bool keeps_option(const struct table *t)
+{
+	size_t name_n, n;
+	const char *name = row_text(t, "name", &name_n), *value = row_text(t, "value", &n);
+	if (!name || !value || strlen(name) != name_n || !is_plain(name, name_n, "_:") || !is_harmless_option(name))
+		return false;
+	if (!strncmp(name, "EXPORT_", 7) || !strcmp(t->layout->name, "GAPLINE_CAPTURE") ||
+	    !strcmp(t->layout->name, "TARGET_INFO_SYSTEM_ENV"))
+		return true; /* shown by the analysis, and masked like every name */
+	return is_plain(value, n, "") || is_plain(value, n, "0123456789.-");
+}
+
+static bool keeps_row(struct scrub *s, const struct table *t)
+{
+	int64_t value;
+	size_t n;
+	switch (t->layout->rows) {
+	case SCRUB_ALL:
+		return true;
+	case SCRUB_EVENTS:
+		note_event(s, t);
+		return true;
+	case SCRUB_PROCESSES:
+		if (row_int(t, "globalPid", &value) && keymap_find(&s->processes, (uint64_t)value) != UINT32_MAX)
+			return true;
+		s->copy->processes++;
+		return false;
+	case SCRUB_THREADS:
+		if (row_int(t, "globalTid", &value) && keymap_find(&s->threads, (uint64_t)value) != UINT32_MAX)
+			return true;
+		s->copy->threads++;
+		return false;
+	case SCRUB_OPTIONS:
+		if (keeps_option(t))
+			return true;
+		s->copy->options++;
+		return false;
+	case SCRUB_DIAGNOSTICS:
+		if (row_int(t, "severity", &value) && value >= 2 && row_text(t, "text", &n))
+			return true;
+		s->copy->diagnostics++;
+		return false;
+	case SCRUB_STRINGS:
+		if (row_int(t, "id", &value) && keymap_find(&s->strings, (uint64_t)value) != UINT32_MAX &&
+		    row_text(t, "value", &n))
+			return true;
+		s->copy->strings++;
+		return false;
+	}
+	return false;
+}
+
+/* ---- values ---- */
+
+/* What a text becomes; NULL: it is not of the kind that the column holds, and goes. */
+static const char *clean_text(struct scrub *s, const struct table *t, char sign, const char *text, size_t *n)
+{
+	switch (sign) {
+	case '$':
+		return t->layout->rows == SCRUB_DIAGNOSTICS ? scrub_text_message(&s->text, text, n)
+		                                            : scrub_text_mask(&s->text, text, n);
+	case '!':
+		return scrub_text_program(&s->text, text, n);
+	case '#':
+		return scrub_text_uuid(&s->text, text, n);
+	case '+':
+		for (size_t i = 0; i < *n; i++)
+			if (!isxdigit((unsigned char)text[i]) && !(text[i] && strchr(" .:-+TZ", text[i])))
+				return NULL;
+		return text;
+	default:
+		return NULL;
+	}
+}
+
+/* A value of a type that does not belong into the column becomes an empty one that does not belong there either: the
+ * reader finds fault with the row as before. */
+static int bind(struct scrub *s, struct table *t, int i)
+{
+	sqlite3_value *value = sqlite3_column_value(t->scan.statement, i);
+	char sign = t->columns[i].sign;
+	size_t n;
+	switch (sqlite3_value_type(value)) {
+	case SQLITE_NULL:
+		return sqlite3_bind_null(t->insert, i + 1);
+	case SQLITE_INTEGER:
+		if (sign == '@' && sqlite3_value_int64(value) >= 0)
+			keymap_add(&s->strings, (uint64_t)sqlite3_value_int64(value));
+		if (sign == ' ' || sign == '@' || sign == '%')
+			return sqlite3_bind_value(t->insert, i + 1, value);
+		break;
+	case SQLITE_FLOAT:
+		if (sign == '%')
+			return sqlite3_bind_value(t->insert, i + 1, value);
+		break;
+	case SQLITE_TEXT: {
+		const char *text = (const char *)sqlite3_value_text(value);
+		n = (size_t)sqlite3_value_bytes(value);
+		text = text ? clean_text(s, t, sign, text, &n) : NULL;
+		if (text)
+			return sqlite3_bind_text64(t->insert, i + 1, text, n, SQLITE_TRANSIENT, SQLITE_UTF8);
+		break;
+	}
+	default:
+		break;
+	}
+	bool is_number = sign == ' ' || sign == '@' || sign == '%', is_text = sqlite3_value_type(value) == SQLITE_TEXT;
+	return is_number || is_text ? sqlite3_bind_text(t->insert, i + 1, "", 0, SQLITE_STATIC)
+	                            : sqlite3_bind_zeroblob(t->insert, i + 1, 0);
+}
+
+static int copy_row(struct scrub *s, struct table *t)
+{
+	if (!t->insert && create_table(s, t) != 0)
+		return -1;
+	sqlite3_reset(t->insert);
+	for (int i = 0; i < t->n; i++)
+		if (t->scan.has[i] && bind(s, t, i) != SQLITE_OK)
+			return fail(s, t->layout->name);
+	return sqlite3_step(t->insert) == SQLITE_DONE ? 0 : fail(s, t->layout->name);
+}
+
+static int copy_table(struct scrub *s, const struct scrub_table *layout)
+{
+	struct table t = {.layout = layout};
+	if (open_table(s, &t) != 0)
+		return -1;
+	int more = 0;
+	while ((more = scan_next(&t.scan)) > 0)
+		if (keeps_row(s, &t) && copy_row(s, &t) != 0) {
+			more = -1;
+			break;
+		}
+	/* A table that was empty is empty; one that has lost all its rows would say that there was nothing of its kind.
+	 */
+	if (more == 0 && t.scan.statement && t.scan.rows == 0)
+		more = create_table(s, &t);
+	sqlite3_finalize(t.insert);
+	scan_close(&t.scan);
+	return more;
+}
+
+/* ---- the whole ---- */
+
+static void list_left_out(struct scrub *s)
+{
+	s->copy->left_out = ARENA_NEW(s->arena, s->from.n_tables, const char *);
+	for (size_t i = 0; i < s->from.n_tables; i++) {
+		size_t k = 0;
+		if (!strncmp(s->from.tables[i], "ENUM_", 5)) /* nsys's words for numbers, of which there are dozens */
+			continue;
+		while (k < SCRUB_N_TABLES) {
+			const char *kept = db_table(&s->from, SCRUB_TABLES[k].name);
+			if (kept && !strcmp(kept, s->from.tables[i]))
+				break;
+			k++;
+		}
+		if (k == SCRUB_N_TABLES)
+			s->copy->left_out[s->copy->n_left_out++] = s->from.tables[i];
+	}
+}
+
+static int check_kind(const struct scrub *s)
+{
+	if (db_table(&s->from, "StringIds") || db_table(&s->from, "CUPTI_ACTIVITY_KIND_KERNEL"))
+		return 0;
+	return err_set(s->err,
+	               "%s: is a SQLite database, but not one that nsys exported; make one with: nsys export --type "
+	               "sqlite REPORT.nsys-rep",
+	               s->from.path);
+}
+
+static int copy_all(struct scrub *s)
+{
+	if (sqlite3_open_v2(":memory:", &s->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+		return fail(s, "database in memory");
+	if (run(s, "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA secure_delete = ON; BEGIN") != 0)
+		return -1;
+	for (size_t i = 0; i < SCRUB_N_TABLES; i++)
+		if (copy_table(s, &SCRUB_TABLES[i]) != 0)
+			return -1;
+	if (run(s, "COMMIT") != 0)
+		return -1;
+	sqlite3_int64 n = 0;
+	s->copy->bytes = sqlite3_serialize(s->to, "main", &n, 0);
+	s->copy->n = (size_t)n;
+	if (!s->copy->bytes)
+		return err_set(s->err, "%s: the copy does not fit into memory, or is larger than 2 GB", s->from.path);
+	list_left_out(s);
+	s->copy->masked = scrub_text_changed(&s->text);
+	return 0;
+}
+
+/* Says what a file is that is no database, in the words of the reader. */
+static int refuse(const char *path, struct arena *arena, struct err *err)
+{
+	struct names names;
+	struct trace trace;
+	names_init(&names, arena);
+	if (read_profile(path, &names, arena, &trace, err) != 0)
+		return -1;
+	return err_set(err, "%s: only SQLite profiles can be scrubbed: exports of nsys, and those of gapline capture",
+	               path);
+}
+
+int scrub_profile(const struct scrub_request *request, struct arena *arena, struct scrub_copy *copy, struct err *err)
+{
+	static const char MAGIC[] = "SQLite format 3";
+	struct scrub s = {.copy = copy, .arena = arena, .err = err};
+	struct file_head head;
+	struct file_bytes unpacked = {0};
+	int result = -1;
+	*copy = (struct scrub_copy){0};
+	if (file_look(request->path, &head, err) != 0)
+		return -1;
+	if (head.n >= 2 && head.data[0] == 0x1F && head.data[1] == 0x8B) {
+		if (file_unpack(request->path, &unpacked, err) != 0)
+			return -1;
+		file_look_bytes(&unpacked, &head);
+	}
+	scrub_text_init(&s.text, arena);
+	keymap_init(&s.processes, arena);
+	keymap_init(&s.threads, arena);
+	keymap_init(&s.strings, arena);
+	for (size_t i = 0; i < request->n_hide; i++)
+		scrub_text_hide(&s.text, SCRUB_WORD, request->hide[i], strlen(request->hide[i]));
+	if (head.n < sizeof MAGIC || memcmp(head.data, MAGIC, sizeof MAGIC) != 0)
+		refuse(request->path, arena, err);
+	else if (db_open(&s.from, request->path, &unpacked, arena, err) == 0 && check_kind(&s) == 0 && learn(&s) == 0 &&
+	         copy_all(&s) == 0)
+		result = 0;
+	sqlite3_close(s.to);
+	db_close(&s.from);
+	file_release(&unpacked);
+	return result;
+}
+
+void scrub_release(struct scrub_copy *copy)
+{
+	sqlite3_free(copy->bytes);
+	*copy = (struct scrub_copy){0};
+}

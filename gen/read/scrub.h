@@ -1,0 +1,39 @@
+/* A copy of a profile that can be shared: what the analysis and nsys's own reports use stays as it is, and what tells
+ * about a machine and its people (environment, host, user, paths, command lines, other processes, and every table and
+ * column that scrub_layout.h does not name) is not in it. The copy is a new database, so that nothing of the original
+ * is left in free pages.
+ *
+ * Names that a result shows (ranges, kernels, threads) stay; where one holds an absolute path, or the host or user that
+ * the profile's metadata names, that part is masked (scrub_text.h), and the result differs in that name. */
+#ifndef GAPLINE_READ_SCRUB_H
+#define GAPLINE_READ_SCRUB_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct scrub_request {
+	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or gzipped */
+	const char *const *hide; /* more words to mask */
+	size_t n_hide;
+};
+
+struct scrub_copy {
+	unsigned char *bytes; /* an SQLite database; scrub_release gives it back */
+	size_t n;
+	size_t masked; /* different texts that are not what they were */
+	/* What is not in it. Names of tables are borrowed from the arena. */
+	const char **left_out; /* tables, but for nsys's enumerations */
+	size_t n_left_out;
+	int64_t options, processes, threads, diagnostics, strings; /* rows of kept tables */
+};
+
+/* 0, or -1 with `err`: the file cannot be read, is of another format, damaged, or too large to copy. The input is never
+ * written to. Needs memory for about twice the copy. */
+int scrub_profile(const struct scrub_request *request, struct arena *arena, struct scrub_copy *copy, struct err *err);
+
+void scrub_release(struct scrub_copy *copy);
+
+#endif

@@ -1,0 +1,36 @@
+/* What of an nsys export, or of our own profile, may be shared: the tables and columns by name. Whatever is not named
+ * here, a table of a later nsys among it, is left out. */
+#ifndef GAPLINE_READ_SCRUB_LAYOUT_H
+#define GAPLINE_READ_SCRUB_LAYOUT_H
+
+#include <stddef.h>
+
+/* Which rows of a table are kept. */
+enum scrub_rows {
+	SCRUB_ALL,
+	SCRUB_EVENTS,      /* all; and the processes and threads in it are those that the profile is about */
+	SCRUB_PROCESSES,   /* those of processes with events, by globalPid */
+	SCRUB_THREADS,     /* those of threads with events, by globalTid */
+	SCRUB_OPTIONS,     /* those whose name is harmless and whose value is no free text */
+	SCRUB_DIAGNOSTICS, /* warnings and errors */
+	SCRUB_STRINGS      /* StringIds: those that a kept row refers to; the last table */
+};
+
+struct scrub_table {
+	const char *name;
+	enum scrub_rows rows;
+	/* Names of columns, separated by spaces. A sign before a name says what it holds: nothing, a whole number;
+	 * '%' a number of either kind; '@' an id of StringIds; '$' a text in which paths, hosts and users are masked;
+	 * '!' a path of which the last part is kept; '#' a UUID, which another one replaces; '+' a text of digits and
+	 * marks, as in a time or a place on a bus. */
+	const char *columns;
+};
+
+extern const struct scrub_table SCRUB_TABLES[];
+extern const size_t SCRUB_N_TABLES;
+
+/* Options of exports and captures that are harmless. Of a name that ends with '*' the beginning counts. */
+extern const char *const SCRUB_OPTION_NAMES[];
+extern const size_t SCRUB_N_OPTION_NAMES;
+
+#endif

@@ -1,0 +1,303 @@
+#include "read/scrub_text.h"
+
+#include "base/buf.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+enum { WORD_MIN = 3 };
+
+void scrub_text_init(struct scrub_text *text, struct arena *arena)
+{
+	*text = (struct scrub_text){.arena = arena};
+	for (int kind = 0; kind < SCRUB_KINDS; kind++)
+		names_init(&text->found[kind], arena);
+	names_init(&text->changed, arena);
+	names_init(&text->uuids, arena);
+}
+
+/* ---- what to hide ---- */
+
+static bool says_nothing(const char *word, size_t n)
+{
+	static const char *const common[] = {"root", "localhost", "user", "home", "true", "false", "none", "unknown"};
+	if (n < WORD_MIN || strspn(word, "0123456789.") >= n)
+		return true;
+	for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+		if (strlen(common[i]) == n && !strncasecmp(common[i], word, n))
+			return true;
+	return false;
+}
+
+static bool is_known(const struct scrub_text *text, const char *word, size_t n)
+{
+	for (size_t i = 0; i < text->n_secrets; i++)
+		if (text->secrets[i].n == n && !strncasecmp(text->secrets[i].text, word, n))
+			return true;
+	return false;
+}
+
+void scrub_text_hide(struct scrub_text *text, enum scrub_kind kind, const char *word, size_t n)
+{
+	const char *dot = kind == SCRUB_HOST ? memchr(word, '.', n) : NULL;
+	if (!says_nothing(word, n) && !is_known(text, word, n)) {
+		if (text->n_secrets == text->room) {
+			size_t room = text->room ? 2 * text->room : 16;
+			text->secrets = arena_grow(text->arena, text->secrets, text->room, room, sizeof *text->secrets);
+			text->room = room;
+		}
+		/* The longest first: a full host name before its first label. */
+		size_t at = text->n_secrets++;
+		for (; at > 0 && text->secrets[at - 1].n < n; at--)
+			text->secrets[at] = text->secrets[at - 1];
+		text->secrets[at] = (struct scrub_secret){kind, arena_copy(text->arena, word, n), n};
+	}
+	if (dot)
+		scrub_text_hide(text, SCRUB_HOST, word, (size_t)(dot - word));
+}
+
+static const char *last_part(const char *path, size_t *n)
+{
+	while (*n && (path[*n - 1] == '/' || path[*n - 1] == '\\'))
+		--*n;
+	size_t from = *n;
+	while (from && path[from - 1] != '/' && path[from - 1] != '\\')
+		from--;
+	*n -= from;
+	return path + from;
+}
+
+/* Whether `name` ends with `word` as a whole word: EXPORT_HOST, PROCESS_0:USER_NAME, Hostname. */
+static bool ends_with(const char *name, size_t n, const char *word)
+{
+	size_t length = strlen(word);
+	return n >= length && !strncasecmp(name + n - length, word, length) &&
+	       (n == length || !isalnum((unsigned char)name[n - length - 1]));
+}
+
+static void learn_value(struct scrub_text *text, const char *name, size_t name_n, const char *value, size_t n)
+{
+	static const struct {
+		const char *word;
+		enum scrub_kind kind;
+		bool is_home;
+	} tells[] = {
+		{"HOST", SCRUB_HOST, false},         {"HOSTNAME", SCRUB_HOST, false}, {"HOST_NAME", SCRUB_HOST, false},
+		{"COMPUTERNAME", SCRUB_HOST, false}, {"USER", SCRUB_USER, false},     {"USERNAME", SCRUB_USER, false},
+		{"USER_NAME", SCRUB_USER, false},    {"LOGNAME", SCRUB_USER, false},  {"HOME", SCRUB_USER, true},
+		{"USERPROFILE", SCRUB_USER, true},
+	};
+	for (size_t i = 0; i < sizeof tells / sizeof *tells; i++) {
+		if (!ends_with(name, name_n, tells[i].word))
+			continue;
+		if (tells[i].is_home)
+			value = last_part(value, &n);
+		scrub_text_hide(text, tells[i].kind, value, n);
+		return;
+	}
+}
+
+void scrub_text_learn(struct scrub_text *text, const char *name, const char *value, size_t n)
+{
+	static const char breaks[] = "\n\r\t;"; /* between environment variables; and NUL */
+	learn_value(text, name, strlen(name), value, n);
+	for (size_t i = 0; i < n;) {
+		size_t end = i;
+		while (end < n && value[end] && !strchr(breaks, value[end]))
+			end++;
+		const char *equals = memchr(value + i, '=', end - i);
+		if (equals) {
+			size_t from = (size_t)(equals - value), name_from = from;
+			while (name_from > i &&
+			       (isalnum((unsigned char)value[name_from - 1]) || value[name_from - 1] == '_'))
+				name_from--;
+			learn_value(text, value + name_from, from - name_from, equals + 1, end - from - 1);
+		}
+		i = end + 1;
+	}
+}
+
+void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
+{
+	static const char *const homes[] = {"/home/", "/Users/", "\\Users\\"};
+	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {
+		size_t length = strlen(homes[h]);
+		const char *at = memmem(path, n, homes[h], length);
+		if (!at)
+			continue;
+		at += length;
+		size_t left = n - (size_t)(at - path), user = 0;
+		while (user < left && at[user] != '/' && at[user] != '\\')
+			user++;
+		if (user < left)
+			scrub_text_hide(text, SCRUB_USER, at, user);
+	}
+}
+
+/* ---- masking ---- */
+
+static void put_mask(struct scrub_text *text, struct buf *out, enum scrub_kind kind, const char *what, size_t n)
+{
+	static const char *const words[] = {"host", "user", "word", "path"};
+	struct buf lower = {0};
+	for (size_t i = 0; i < n; i++) /* host names are the same in either case */
+		buf_add(&lower, kind == SCRUB_HOST ? (char[]){(char)tolower((unsigned char)what[i])} : what + i, 1);
+	uint32_t id = names_add(&text->found[kind], lower.data, lower.n);
+	buf_release(&lower);
+	char letters[8];
+	size_t at = sizeof letters;
+	letters[--at] = '\0';
+	for (; id; id = (id - 1) / 26)
+		letters[--at] = (char)('A' + (id - 1) % 26);
+	buf_format(out, "[%s %s]", words[kind], letters + at);
+}
+
+static bool is_separator(char c)
+{
+	return c == '/' || c == '\\';
+}
+
+/* What a part of a path is made of. */
+static bool is_part(unsigned char c)
+{
+	return c > ' ' && c != 0x7f && !is_separator((char)c) && !strchr("()<>[]{}\"'`|;,:?*", c);
+}
+
+/* The length of the folder of the absolute path that begins at `at`, 0 when none begins there: two parts or more, and
+ * nothing before it that it could belong to ("forward/backward", "T1/T2", ")/2"). The last part does not belong to the
+ * folder, unless it is a home folder or the path ends with a separator. */
+static size_t folder_length(const char *bytes, size_t n, size_t at)
+{
+	bool tilde = bytes[at] == '~' && at + 1 < n && is_separator(bytes[at + 1]);
+	if (!tilde && !is_separator(bytes[at]))
+		return 0;
+	unsigned char before = at && bytes[at - 1] ? (unsigned char)bytes[at - 1] : ' ';
+	if (isalnum(before) || before >= 0x80 || strchr("_.*)]>~/\\", before))
+		return 0;
+	size_t i = at + tilde, folder = 0, parts = tilde, last = 0, last_n = 0, before_last = 0, before_last_n = 0;
+	while (i < n && is_separator(bytes[i])) {
+		while (i < n && is_separator(bytes[i]))
+			i++;
+		folder = i - at;
+		size_t from = i;
+		while (i < n && is_part((unsigned char)bytes[i]))
+			i++;
+		if (i == from)
+			break;
+		parts++;
+		before_last = last, before_last_n = last_n;
+		last = from, last_n = i - from;
+	}
+	if (parts < 2)
+		return 0;
+	bool is_home = (before_last_n == 4 && !strncmp(bytes + before_last, "home", 4)) ||
+	               (before_last_n == 5 && !strncmp(bytes + before_last, "Users", 5));
+	return is_home ? i - at : folder;
+}
+
+static const struct scrub_secret *secret_at(const struct scrub_text *text, const char *bytes, size_t n, size_t at)
+{
+	if (at && isalnum((unsigned char)bytes[at - 1]))
+		return NULL;
+	for (size_t i = 0; i < text->n_secrets; i++) {
+		const struct scrub_secret *s = &text->secrets[i];
+		if (n - at >= s->n && tolower((unsigned char)bytes[at]) == tolower((unsigned char)s->text[0]) &&
+		    !strncasecmp(bytes + at, s->text, s->n) &&
+		    (n - at == s->n || !isalnum((unsigned char)bytes[at + s->n])))
+			return s;
+	}
+	return NULL;
+}
+
+const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *n)
+{
+	struct buf out = {0};
+	size_t copied = 0;
+	bool changed = false;
+	for (size_t at = 0; at < *n;) {
+		size_t folder = folder_length(bytes, *n, at), length = folder;
+		const struct scrub_secret *secret = folder ? NULL : secret_at(text, bytes, *n, at);
+		if (secret)
+			length = secret->n;
+		if (!length) {
+			at++;
+			continue;
+		}
+		changed = true;
+		buf_add(&out, bytes + copied, at - copied);
+		put_mask(text, &out, secret ? secret->kind : SCRUB_PATH, bytes + at, length);
+		if (folder && at + length < *n && !is_separator(bytes[at + length]) &&
+		    is_part((unsigned char)bytes[at + length]))
+			buf_text(&out, "/");
+		at += length;
+		copied = at;
+	}
+	if (!changed)
+		return bytes;
+	buf_add(&out, bytes + copied, *n - copied);
+	names_add(&text->changed, bytes, *n);
+	const char *masked = arena_copy(text->arena, out.data, out.n);
+	*n = out.n;
+	buf_release(&out);
+	return masked;
+}
+
+const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n)
+{
+	size_t whole = *n, trimmed = *n;
+	/* As the reader shows it: the last part, with a separator at the very end if there is one. */
+	const char *name = last_part(bytes, &trimmed);
+	*n = whole - (size_t)(name - bytes);
+	const char *space = memchr(name, ' ', *n);
+	if (space) {
+		names_add(&text->changed, bytes, whole);
+		*n = (size_t)(space - name);
+	}
+	return scrub_text_mask(text, name, n);
+}
+
+static bool ends_word(char c)
+{
+	return isspace((unsigned char)c) || strchr("\"'`()<>[]{},;=", c);
+}
+
+const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_t *n)
+{
+	struct buf out = {0};
+	*n = *n < NAME_MAX_BYTES ? *n : NAME_MAX_BYTES; /* so much of it the reader looks at */
+	for (size_t i = 0; i < *n;) {
+		size_t end = i;
+		while (end < *n && bytes[end] && !ends_word(bytes[end]))
+			end++;
+		const char *word = bytes + i;
+		for (size_t k = i; k + 1 < end; k++)
+			if (is_separator(bytes[k]))
+				word = bytes + k + 1;
+		buf_add(&out, word, (size_t)(bytes + end - word));
+		if (end < *n)
+			buf_add(&out, bytes + end++, 1);
+		i = end;
+	}
+	const char *copy = arena_copy(text->arena, out.data ? out.data : "", out.n);
+	*n = out.n;
+	buf_release(&out);
+	return scrub_text_mask(text, copy, n);
+}
+
+const char *scrub_text_uuid(struct scrub_text *text, const char *bytes, size_t *n)
+{
+	/* nsys writes UUIDs with and without their kind in front. */
+	size_t prefix = *n >= 4 && (!strncasecmp(bytes, "GPU-", 4) || !strncasecmp(bytes, "MIG-", 4)) ? 4 : 0;
+	char *made = arena_copy(text->arena, bytes, *n);
+	for (size_t i = prefix; i < *n; i++) /* its case must not matter, its digits must not stay */
+		made[i] = (char)tolower((unsigned char)made[i]);
+	uint32_t number = names_add(&text->uuids, made + prefix, *n - prefix);
+	for (size_t i = *n; i-- > prefix;) {
+		if (made[i] == '-')
+			continue;
+		made[i] = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	}
+	return made;
+}

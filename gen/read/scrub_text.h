@@ -1,0 +1,61 @@
+/* Texts that are kept, without what they tell about a machine and its people. A host name, a user name, a home folder
+ * or any other word to hide becomes "[host A]", "[user A]", "[word A]", the folder of an absolute path "[path A]";
+ * equal parts get equal letters and different ones different letters, so that names that differ go on differing. */
+#ifndef GAPLINE_READ_SCRUB_TEXT_H
+#define GAPLINE_READ_SCRUB_TEXT_H
+
+#include "base/arena.h"
+#include "trace/names.h"
+
+#include <stdbool.h>
+
+enum scrub_kind { SCRUB_HOST, SCRUB_USER, SCRUB_WORD, SCRUB_PATH, SCRUB_KINDS };
+
+struct scrub_secret {
+	enum scrub_kind kind;
+	const char *text;
+	size_t n;
+};
+
+struct scrub_text {
+	struct arena *arena;
+	struct scrub_secret *secrets;
+	size_t n_secrets, room;
+	struct names found[SCRUB_KINDS]; /* what was masked, by letter: id 1 is A */
+	struct names changed;            /* the texts, as they were, that were changed */
+	struct names uuids;
+};
+
+void scrub_text_init(struct scrub_text *text, struct arena *arena);
+
+/* A word to hide, unless it is too short or too common to mean anybody ("root"). Of a host its first label is one too.
+ */
+void scrub_text_hide(struct scrub_text *text, enum scrub_kind kind, const char *word, size_t n);
+
+/* What a row (name, value) of the metadata tells: who and where, and the same in environment variables ("HOME=…") in
+ * the value. A value of a row of an unrelated name is looked through for those only. */
+void scrub_text_learn(struct scrub_text *text, const char *name, const char *value, size_t n);
+
+/* The user whose home a path lies in: /home/USER/…, /Users/USER/…. */
+void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n);
+
+/* The text without them; `*n` is its length before and after. The same pointer when nothing was found. */
+const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *n);
+
+/* The last part of a program's path, without a command line behind it, masked. */
+const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n);
+
+/* A message in which every word with a slash in it is cut to its last part, then masked: as the reader shows messages
+ * (nsys_read_diagnostics). */
+const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_t *n);
+
+/* A UUID of the same shape that says only which of the profile's GPUs it is. */
+const char *scrub_text_uuid(struct scrub_text *text, const char *bytes, size_t *n);
+
+/* How many different texts were changed so that it can be seen in a result. */
+static inline size_t scrub_text_changed(const struct scrub_text *text)
+{
+	return text->changed.n - 1;
+}
+
+#endif
