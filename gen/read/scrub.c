@@ -2,7 +2,7 @@
 
 #include "base/buf.h"
 #include "read/db.h"
-#include "read/keymap.h"
+#include "base/keymap.h"
 #include "read/read.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_text.h"
