@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct gpu_sample {
 	int64_t time;                                                  /* CLOCK_MONOTONIC ns */
 	uint32_t gpu;                                                  /* index into gpus */
 	int sm_mhz, memory_mhz, power_mw, temperature_c, busy_percent; /* −1: not known */
+	bool has_throttle;                                             /* the reasons are known */
 	uint64_t throttle;                                             /* enum gpu_throttle, may have unknown bits */
 };
 
@@ -50,7 +52,8 @@ struct gpu_state {
  * NVML library to load, NULL for the system's. */
 void gpu_state_open(struct gpu_state *state, const char *driver_library, struct arena *arena);
 
-/* One sample of every GPU, now. Takes milliseconds; call it about once a second. */
+/* One sample of every GPU, now. Takes milliseconds; call it about once a second. (nvidia-smi takes longer and is not
+ * waited for: what it prints becomes samples at the next call or at gpu_state_close, with the time of this one.) */
 void gpu_state_sample(struct gpu_state *state);
 
 void gpu_state_close(struct gpu_state *state);

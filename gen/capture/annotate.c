@@ -1,0 +1,115 @@
+#include "capture/annotate.h"
+
+#include <sqlite3.h>
+#include <string.h>
+
+static const char schema[] =
+	"DROP TABLE IF EXISTS GAPLINE_CAPTURE;"
+	"DROP TABLE IF EXISTS GAPLINE_GPU;"
+	"DROP TABLE IF EXISTS GAPLINE_GPU_STATE;"
+	"CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL);"
+	"CREATE TABLE GAPLINE_GPU (gpu INTEGER NOT NULL, uuid TEXT, name TEXT, max_sm_mhz INTEGER);"
+	"CREATE TABLE GAPLINE_GPU_STATE (time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, "
+	"memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER);";
+
+/* Ends a row; SQLite's code. */
+static int put_row(sqlite3_stmt *row)
+{
+	int code = sqlite3_step(row);
+	sqlite3_reset(row);
+	sqlite3_clear_bindings(row); /* what is not bound is NULL */
+	return code == SQLITE_DONE ? SQLITE_OK : code;
+}
+
+static int put_fact(sqlite3_stmt *row, const char *name, const char *value)
+{
+	if (!value || !*value)
+		return SQLITE_OK;
+	sqlite3_bind_text(row, 1, name, -1, SQLITE_STATIC);
+	sqlite3_bind_text(row, 2, value, -1, SQLITE_STATIC);
+	return put_row(row);
+}
+
+static int put_facts(sqlite3 *db, const struct annotation *a)
+{
+	const char *source = a->gpu_state && *a->gpu_state->source ? a->gpu_state->source : "none";
+	char dropped[24];
+	const char *const facts[][2] = {
+		{"gapline", a->version}, {"collector", a->collector},
+		{"cupti", a->cupti},     {"trace", a->trace},
+		{"graphs", a->graphs},   {"complete", a->complete},
+		{"gpu_state", source},   {"dropped", a->dropped > 0 ? dropped : NULL},
+	};
+	sqlite3_stmt *row = NULL;
+	sqlite3_snprintf(sizeof dropped, dropped, "%lld", a->dropped);
+	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_CAPTURE VALUES (?, ?)", -1, &row, NULL);
+	for (size_t i = 0; i < sizeof facts / sizeof *facts && code == SQLITE_OK; i++)
+		code = put_fact(row, facts[i][0], facts[i][1]);
+	sqlite3_finalize(row);
+	return code;
+}
+
+static int put_gpus(sqlite3 *db, const struct gpu_state *state)
+{
+	sqlite3_stmt *row = NULL;
+	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_GPU VALUES (?, ?, ?, ?)", -1, &row, NULL);
+	for (uint32_t i = 0; i < state->n_gpus && code == SQLITE_OK; i++) {
+		const struct gpu_identity *gpu = &state->gpus[i];
+		sqlite3_bind_int64(row, 1, i);
+		if (gpu->uuid[0])
+			sqlite3_bind_text(row, 2, gpu->uuid, -1, SQLITE_STATIC);
+		if (gpu->name[0])
+			sqlite3_bind_text(row, 3, gpu->name, -1, SQLITE_STATIC);
+		if (gpu->max_sm_mhz > 0)
+			sqlite3_bind_int(row, 4, gpu->max_sm_mhz);
+		code = put_row(row);
+	}
+	sqlite3_finalize(row);
+	return code;
+}
+
+static int put_samples(sqlite3 *db, const struct gpu_state *state, int64_t start)
+{
+	sqlite3_stmt *row = NULL;
+	int code =
+		sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_GPU_STATE VALUES (?, ?, ?, ?, ?, ?, ?, ?)", -1, &row, NULL);
+	for (size_t i = 0; i < state->n && code == SQLITE_OK; i++) {
+		const struct gpu_sample *s = &state->samples[i];
+		const int values[] = {s->sm_mhz, s->memory_mhz, s->power_mw, s->temperature_c, s->busy_percent};
+		sqlite3_bind_int64(row, 1, s->time - start);
+		sqlite3_bind_int64(row, 2, s->gpu);
+		for (int k = 0; k < 5; k++)
+			if (values[k] >= 0)
+				sqlite3_bind_int(row, 3 + k, values[k]);
+		if (s->has_throttle)
+			sqlite3_bind_int64(row, 8, (sqlite3_int64)s->throttle);
+		code = put_row(row);
+	}
+	sqlite3_finalize(row);
+	return code;
+}
+
+int annotate_profile(const char *path, const struct annotation *annotation, struct err *err)
+{
+	sqlite3 *db = NULL;
+	const struct gpu_state *state = annotation->gpu_state;
+	/* nsys leaves some exports in WAL mode; their log is folded in, so that one file is the whole profile. */
+	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, "PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE", NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, schema, NULL, NULL, NULL);
+	if (code == SQLITE_OK)
+		code = put_facts(db, annotation);
+	if (code == SQLITE_OK && state)
+		code = put_gpus(db, state);
+	if (code == SQLITE_OK && state)
+		code = put_samples(db, state, annotation->start_ns);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+	if (code != SQLITE_OK)
+		err_set(err, "%s: what was captured cannot be noted in the profile: %s", path,
+		        db ? sqlite3_errmsg(db) : "out of memory");
+	sqlite3_close(db); /* takes back a transaction that is still open */
+	return code == SQLITE_OK ? 0 : -1;
+}

@@ -1,0 +1,94 @@
+/* Samples by the driver's management library. */
+#include "capture/gpu_source.h"
+#include "capture/nvml.h"
+
+#include <limits.h>
+#include <string.h>
+
+struct source {
+	struct gpu_state_source common; /* first */
+	struct nvml nvml;
+	nvml_device device[GPU_STATE_GPUS_MAX];
+};
+
+/* A number, when the library knew it. (It answers 0xFFFFFFFF for power on some boards that cannot measure it.) */
+static int known(int code, const unsigned *value)
+{
+	return code == NVML_OK && *value <= INT_MAX ? (int)*value : -1;
+}
+
+static void sample(struct gpu_state *state)
+{
+	struct source *s = (struct source *)state->open;
+	const struct nvml *nvml = &s->nvml;
+	for (uint32_t i = 0; i < state->n_gpus; i++) {
+		nvml_device device = s->device[i];
+		struct gpu_sample one = gpu_sample_at(gpu_clock(), i);
+		unsigned value = 0;
+		if (nvml->clock)
+			one.sm_mhz = known(nvml->clock(device, NVML_CLOCK_SM, &value), &value);
+		if (nvml->clock)
+			one.memory_mhz = known(nvml->clock(device, NVML_CLOCK_MEMORY, &value), &value);
+		if (nvml->power)
+			one.power_mw = known(nvml->power(device, &value), &value);
+		if (nvml->temperature)
+			one.temperature_c = known(nvml->temperature(device, NVML_TEMPERATURE_GPU, &value), &value);
+		struct nvml_utilization busy = {0};
+		if (nvml->utilization && nvml->utilization(device, &busy) == NVML_OK && busy.gpu <= 100)
+			one.busy_percent = (int)busy.gpu;
+		unsigned long long reasons = 0;
+		if (nvml->throttle && nvml->throttle(device, &reasons) == NVML_OK) {
+			one.has_throttle = true;
+			one.throttle = reasons;
+		}
+		gpu_state_add(state, &one);
+	}
+}
+
+static void close_source(struct gpu_state *state)
+{
+	nvml_close(&((struct source *)state->open)->nvml);
+}
+
+static void identify(const struct nvml *nvml, nvml_device device, struct gpu_identity *gpu)
+{
+	char text[128] = "";
+	unsigned mhz = 0;
+	if (nvml->device_name(device, text, sizeof text - 1) == NVML_OK)
+		gpu_text(gpu->name, sizeof gpu->name, text, strlen(text));
+	memset(text, 0, sizeof text);
+	if (nvml->device_uuid(device, text, sizeof text - 1) == NVML_OK)
+		gpu_text(gpu->uuid, sizeof gpu->uuid, text, strlen(text));
+	if (nvml->max_clock && nvml->max_clock(device, NVML_CLOCK_SM, &mhz) == NVML_OK && mhz <= INT_MAX)
+		gpu->max_sm_mhz = (int)mhz;
+}
+
+bool gpu_nvml_open(struct gpu_state *state, const char *library)
+{
+	struct source *s = ARENA_NEW(state->arena, 1, struct source);
+	int code;
+	unsigned count = 0;
+	if (nvml_open(&s->nvml, library, &code) != NVML_LOADED)
+		return false;
+	if (s->nvml.device_count(&count) != NVML_OK)
+		count = 0;
+	state->gpus = ARENA_NEW(state->arena, GPU_STATE_GPUS_MAX, struct gpu_identity);
+	for (unsigned i = 0; i < count && state->n_gpus < GPU_STATE_GPUS_MAX; i++) {
+		nvml_device device = NULL;
+		if (s->nvml.device_by_index(i, &device) != NVML_OK)
+			continue; /* not ours to see, or fallen off the bus */
+		identify(&s->nvml, device, &state->gpus[state->n_gpus]);
+		s->device[state->n_gpus++] = device;
+	}
+	if (!state->n_gpus) {
+		nvml_close(&s->nvml);
+		return false;
+	}
+	char version[81] = "";
+	if (s->nvml.driver_version && s->nvml.driver_version(version, sizeof version - 1) == NVML_OK)
+		gpu_text(state->driver, sizeof state->driver, version, strlen(version));
+	s->common = (struct gpu_state_source){sample, close_source};
+	state->open = &s->common;
+	state->source = "NVML";
+	return true;
+}
