@@ -7,6 +7,12 @@
 
 enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, DRIVER_NOT_LOADED = 9, LOST = 15 };
 
+struct pci {
+	char old_bus[16];
+	unsigned numbers[5];
+	char bus[32];
+};
+
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlSystemGetDriverVersion(char *version, unsigned room);
@@ -14,6 +20,7 @@ int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **device);
 int nvmlDeviceGetName(void *device, char *name, unsigned room);
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned room);
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci);
 int nvmlDeviceGetClockInfo(void *device, int clock, unsigned *mhz);
 int nvmlDeviceGetMaxClockInfo(void *device, int clock, unsigned *mhz);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *mw);
@@ -79,6 +86,12 @@ int nvmlDeviceGetName(void *device, char *name, unsigned room)
 int nvmlDeviceGetUUID(void *device, char *uuid, unsigned room)
 {
 	snprintf(uuid, room, "GPU-0000000%d-1111-2222-3333-444444444444", number(device));
+	return OK;
+}
+
+int nvmlDeviceGetPciInfo_v3(void *device, struct pci *pci)
+{
+	snprintf(pci->bus, sizeof pci->bus, "00000000:%02X:00.0", 0x18 + number(device));
 	return OK;
 }
 

@@ -41,6 +41,7 @@ static void test_library(void **test)
 	assert_int_equal(state.n_gpus, 2); /* the third cannot be opened */
 	assert_string_equal(state.gpus[0].name, "NVIDIA H200");
 	assert_string_equal(state.gpus[0].uuid, first_uuid);
+	assert_string_equal(state.gpus[0].bus, "00000000:18:00.0");
 	assert_int_equal(state.gpus[0].max_sm_mhz, 1980);
 	assert_string_equal(state.gpus[1].name, "NVIDIA ?[31mT400");
 	assert_int_equal(state.gpus[1].max_sm_mhz, 0);
@@ -101,10 +102,12 @@ static const char two_gpus[] =
 	"2;; "
 	"esac\n"
 	"cat <<'END'\n"
-	"0, GPU-00000000-1111-2222-3333-444444444444, NVIDIA H200, 535.54, 1980, 1755, 3201, 693.13, 64, 97, "
+	"0, GPU-00000000-1111-2222-3333-444444444444, 00000000:18:00.0, NVIDIA H200, 535.54, 1980, 1755, 3201, 693.13, "
+        "64, 97, "
 	"0x0000000000000004\n"
 	"a line that is something else\n"
-	"3, GPU-00000003-1111-2222-3333-444444444444, NVIDIA T400, 535.54, [N/A], [Not Supported], 810, ERR!, 31, "
+	"3, GPU-00000003-1111-2222-3333-444444444444, 00000000:1A:00.0, NVIDIA T400, 535.54, [N/A], [Not Supported], "
+        "810, ERR!, 31, "
 	"[N/A], [Not Supported]\n"
 	"END\n";
 
@@ -121,6 +124,7 @@ static void test_command(void **test)
 	assert_string_equal(state.gpus[0].name, "NVIDIA H200");
 	assert_int_equal(state.gpus[0].max_sm_mhz, 1980);
 	assert_string_equal(state.gpus[1].name, "NVIDIA T400");
+	assert_string_equal(state.gpus[1].bus, "00000000:1A:00.0");
 	assert_int_equal(state.gpus[1].max_sm_mhz, 0);
 	assert_int_equal(state.n, 0);
 	int64_t before = now();
@@ -164,7 +168,7 @@ static void test_slow_command(void **test)
 	/* The first call answers, later ones hang. */
 	install_command(s, "[ -e hang ] && exec sleep 100\n"
 	                   "touch hang\n"
-	                   "echo '0, GPU-0, NVIDIA H200, 580.1, 1980, 1755, 3201, 693.13, 64, 97, 0x0'\n");
+	                   "echo '0, GPU-0, [N/A], NVIDIA H200, 580.1, 1980, 1755, 3201, 693.13, 64, 97, 0x0'\n");
 	gpu_state_open(&state, nothing, &s->arena);
 	assert_int_equal(state.n_gpus, 1);
 	int64_t begin = now();
@@ -238,7 +242,7 @@ static int files_in(const char *folder)
 static void test_annotate(void **test)
 {
 	struct support *s = *test;
-	struct gpu_identity gpus[2] = {{"NVIDIA H200", "GPU-a", 1980}, {"", "", 0}};
+	struct gpu_identity gpus[2] = {{"NVIDIA H200", "GPU-a", "00000000:18:00.0", 1980}, {"", "", "", 0}};
 	struct gpu_sample samples[2] = {{1500, 0, 1755, 3201, 693130, 64, 97, true, 4},
 	                                {900, 1, -1, -1, -1, 31, -1, false, 0}};
 	struct gpu_state state = {.source = "NVML", .gpus = gpus, .n_gpus = 2, .samples = samples, .n = 2};
@@ -260,7 +264,7 @@ static void test_annotate(void **test)
 		                    "collector|cupti\ncomplete|the program was killed by SIGKILL\ncupti|13.0.1\n"
 		                    "dropped|12\ngapline|0.1.0\ngpu_state|NVML\ngraphs|graph\ntrace|cuda,nvtx\n");
 		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_GPU ORDER BY gpu"),
-		                    "0|GPU-a|NVIDIA H200|1980\n1|-|-|-\n");
+		                    "0|GPU-a|00000000:18:00.0|NVIDIA H200|1980\n1|-|-|-|-\n");
 		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_GPU_STATE ORDER BY gpu"),
 		                    "500|0|1755|3201|693130|64|97|4\n-100|1|-|-|-|31|-|-\n");
 	}

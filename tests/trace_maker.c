@@ -19,6 +19,7 @@ void maker_init(struct maker *m, struct arena *arena, struct names *names)
 	source->kind = SOURCE_NSYS_SQLITE;
 	source->collector = "nsys";
 	source->exporter = source->schema = source->driver = source->cuda_driver = "";
+	source->captured_by = source->cupti = source->traced = source->sampled_by = source->incomplete = "";
 }
 
 uint32_t maker_process(struct maker *m, int64_t pid)

@@ -10,7 +10,7 @@
  *		complete    "yes", or why not, as a sentence: "the program was killed by SIGKILL"
  *		dropped     records that were lost, as a number; absent: none
  *		gpu_state   "NVML", "nvidia-smi", or "none"
- *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, name TEXT, max_sm_mhz INTEGER)
+ *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER)
  *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
  *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
  *		time in ns on the profile's own clock; NULL: not known */

@@ -59,6 +59,9 @@ static void identify(const struct nvml *nvml, nvml_device device, struct gpu_ide
 	memset(text, 0, sizeof text);
 	if (nvml->device_uuid(device, text, sizeof text - 1) == NVML_OK)
 		gpu_text(gpu->uuid, sizeof gpu->uuid, text, strlen(text));
+	struct nvml_pci pci = {0};
+	if (nvml->device_pci && nvml->device_pci(device, &pci) == NVML_OK)
+		gpu_text(gpu->bus, sizeof gpu->bus, pci.bus, strnlen(pci.bus, sizeof pci.bus));
 	if (nvml->max_clock && nvml->max_clock(device, NVML_CLOCK_SM, &mhz) == NVML_OK && mhz <= INT_MAX)
 		gpu->max_sm_mhz = (int)mhz;
 }

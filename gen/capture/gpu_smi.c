@@ -34,9 +34,10 @@ struct source {
 	struct child child;
 };
 
-enum { INDEX, UUID, NAME, DRIVER, MAX_SM, SM, MEMORY, POWER, TEMPERATURE, BUSY, THROTTLE, COLUMNS };
+enum { INDEX, UUID, BUS, NAME, DRIVER, MAX_SM, SM, MEMORY, POWER, TEMPERATURE, USED, THROTTLE, COLUMNS };
 #define QUERY                                                                                                          \
-	"--query-gpu=index,uuid,name,driver_version,clocks.max.sm,clocks.sm,clocks.mem,power.draw,temperature.gpu,"    \
+	"--query-gpu=index,uuid,pci.bus_id,name,driver_version,clocks.max.sm,clocks.sm,clocks.mem,power.draw,"         \
+	"temperature.gpu,"                                                                                             \
 	"utilization.gpu,"
 /* The last column was renamed in 2023; each version refuses a name that it does not know. */
 static const char *const queries[] = {QUERY "clocks_event_reasons.active", QUERY "clocks_throttle_reasons.active"};
@@ -212,7 +213,7 @@ static void add_samples(struct gpu_state *state)
 		one.memory_mhz = number(&row, MEMORY, 1);
 		one.power_mw = number(&row, POWER, 1000);
 		one.temperature_c = number(&row, TEMPERATURE, 1);
-		one.busy_percent = number(&row, BUSY, 1);
+		one.busy_percent = number(&row, USED, 1);
 		one.has_throttle = reasons(&row, &one.throttle);
 		gpu_state_add(state, &one);
 	}
@@ -229,6 +230,7 @@ static void identify(struct gpu_state *state, struct source *s)
 			continue;
 		struct gpu_identity *gpu = &state->gpus[state->n_gpus];
 		gpu_text(gpu->uuid, sizeof gpu->uuid, row.text[UUID], row.n[UUID]);
+		gpu_text(gpu->bus, sizeof gpu->bus, row.text[BUS], row.n[BUS]);
 		gpu_text(gpu->name, sizeof gpu->name, row.text[NAME], row.n[NAME]);
 		gpu->max_sm_mhz = most > 0 ? most : 0;
 		if (row.n[DRIVER] && row.text[DRIVER][0] != '[')

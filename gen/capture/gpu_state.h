@@ -34,6 +34,7 @@ struct gpu_sample {
 struct gpu_identity {
 	char name[96];
 	char uuid[48];  /* "GPU-xxxxxxxx-…" */
+	char bus[32];   /* "00000000:18:00.0", "" unknown */
 	int max_sm_mhz; /* 0 unknown */
 };
 

@@ -27,6 +27,7 @@ enum nvml_result nvml_open(struct nvml *nvml, const char *path, int *code)
 	find(library, &nvml->device_by_index, "nvmlDeviceGetHandleByIndex_v2", "nvmlDeviceGetHandleByIndex");
 	find(library, &nvml->device_name, "nvmlDeviceGetName", NULL);
 	find(library, &nvml->device_uuid, "nvmlDeviceGetUUID", NULL);
+	find(library, &nvml->device_pci, "nvmlDeviceGetPciInfo_v3", NULL);
 	find(library, &nvml->driver_version, "nvmlSystemGetDriverVersion", NULL);
 	find(library, &nvml->clock, "nvmlDeviceGetClockInfo", NULL);
 	find(library, &nvml->max_clock, "nvmlDeviceGetMaxClockInfo", NULL);

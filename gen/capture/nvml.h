@@ -17,6 +17,12 @@ struct nvml_utilization {
 	unsigned gpu, memory; /* percent of the last sampling period */
 };
 
+struct nvml_pci { /* nvmlPciInfo_t */
+	char old_bus[16];
+	unsigned domain, number, device, id, subsystem;
+	char bus[32];
+};
+
 /* Functions that the library lacks are NULL, except the first six, without which it is not used. */
 struct nvml {
 	void *library;
@@ -26,6 +32,7 @@ struct nvml {
 	int (*device_by_index)(unsigned index, nvml_device *device);
 	int (*device_name)(nvml_device device, char *name, unsigned room);
 	int (*device_uuid)(nvml_device device, char *uuid, unsigned room);
+	int (*device_pci)(nvml_device device, struct nvml_pci *pci);
 	int (*driver_version)(char *version, unsigned room);
 	int (*clock)(nvml_device device, int clock, unsigned *mhz);
 	int (*max_clock)(nvml_device device, int clock, unsigned *mhz);

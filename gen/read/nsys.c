@@ -154,7 +154,12 @@ int nsys_read(const char *path, const struct file_bytes *memory, struct names *n
 	                                      .exporter = "",
 	                                      .schema = "",
 	                                      .driver = "",
-	                                      .cuda_driver = ""};
+	                                      .cuda_driver = "",
+	                                      .captured_by = "",
+	                                      .cupti = "",
+	                                      .traced = "",
+	                                      .sampled_by = "",
+	                                      .incomplete = ""};
 	keymap_init(&r.strings, arena);
 	keymap_init(&r.processes, arena);
 	keymap_init(&r.threads, arena);
@@ -167,7 +172,7 @@ int nsys_read(const char *path, const struct file_bytes *memory, struct names *n
 	list_devices(&r);
 	nsys_finish(&r);
 	if (nsys_read_source(&r) != 0 || nsys_read_processes(&r) != 0 || nsys_read_gpus(&r) != 0 ||
-	    nsys_read_diagnostics(&r) != 0)
+	    nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0)
 		goto done;
 	trace->source.has_calls = trace->calls.n > 0;
 	trace->source.has_ranges = trace->ranges.n > 0;

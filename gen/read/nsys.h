@@ -37,6 +37,8 @@ struct nsys {
 		thread_string; /* by thread: the name that the program gave it, as an index of strings, or TRACE_NONE */
 	uint32_t thread_room;
 
+	const char **gpu_uuid, **gpu_bus; /* by GPU, "" where not stated: what tells physical GPUs apart */
+
 	int64_t last_time;           /* the latest time in any row that was kept */
 	enum graph_mode stated_mode; /* that the capture's options name, or GRAPHS_NONE */
 };
@@ -64,6 +66,9 @@ int nsys_read_source(struct nsys *r);
 int nsys_read_processes(struct nsys *r);
 int nsys_read_gpus(struct nsys *r);
 int nsys_read_diagnostics(struct nsys *r);
+
+/* ---- nsys_gapline.c: what gapline noted when it captured; after nsys_read_gpus ---- */
+int nsys_read_gapline(struct nsys *r);
 
 /* ---- shared (nsys.c) ---- */
 

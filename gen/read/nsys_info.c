@@ -306,6 +306,12 @@ int nsys_read_gpus(struct nsys *r)
 	struct gpu_row *rows = NULL;
 	if (read_gpu_rows(r, &rows) != 0 || map_cuda_devices(r, rows) != 0 || map_cuda_gpus(r, rows) != 0)
 		return -1;
+	r->gpu_uuid = ARENA_NEW(r->arena, t->n_gpus, const char *);
+	r->gpu_bus = ARENA_NEW(r->arena, t->n_gpus, const char *);
+	for (uint32_t i = 0; i < t->n_gpus; i++) {
+		r->gpu_uuid[i] = rows[i].uuid;
+		r->gpu_bus[i] = rows[i].bus;
+	}
 	/* Without a table: the only GPU is the one. Several: their CUDA number fits as long as one process uses them;
 	 * with several processes each may count from 0 (CUDA_VISIBLE_DEVICES), and a guess could make two ranks share
 	 * a GPU that they do not share. */

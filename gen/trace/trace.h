@@ -163,6 +163,29 @@ struct trace_device {
 	uint32_t n_ops;
 };
 
+/* What a GPU did at one instant, noted about once a second by gapline while it captured; gpu_samples is sorted by (gpu,
+ * time). Numbers that are not known are -1. */
+struct trace_gpu_sample {
+	int64_t time;
+	uint32_t gpu; /* index into trace.gpus */
+	int32_t sm_mhz, memory_mhz, power_mw, temperature_c;
+	int32_t busy_percent; /* of the time up to a second before */
+	bool has_limits;      /* `limits` is known */
+	uint64_t limits;      /* why the clock was held back: NVML's bits, see trace_limit */
+};
+
+/* NVML's clock event reasons (nvmlClocksEventReasons). */
+enum trace_limit {
+	LIMITED_IDLE = 0x1,
+	LIMITED_APPLICATION = 0x2,
+	LIMITED_POWER = 0x4,
+	LIMITED_HARDWARE = 0x8,
+	LIMITED_SYNC_BOOST = 0x10,
+	LIMITED_THERMAL = 0x20,
+	LIMITED_HARDWARE_THERMAL = 0x40,
+	LIMITED_POWER_BRAKE = 0x80
+};
+
 /* Rows that make no sense, dropped and counted. */
 struct trace_dropped {
 	const char *table;  /* the profile's table name, arena text */
@@ -191,6 +214,12 @@ struct trace_source {
 	const char *schema;      /* "3.20.3" */
 	const char *driver;      /* NVIDIA driver version */
 	const char *cuda_driver; /* CUDA version of the driver */
+	const char *captured_by; /* "0.1.0": the gapline that captured it; "" for a profile from elsewhere */
+	const char *cupti;       /* CUPTI's version, when gapline's own collector recorded */
+	const char *traced;      /* what that gapline was asked to trace: "cuda,nvtx" */
+	const char *sampled_by;  /* where gpu_samples come from: "NVML", "nvidia-smi", "none" */
+	const char *incomplete;  /* why the end of the run may be missing, a sentence; "" when it is complete */
+	int64_t lost;            /* records that the collector lost */
 	bool has_calls, has_ranges, has_os_calls, has_overheads; /* whether the table exists and held rows */
 	enum graph_mode graphs;
 };
@@ -212,6 +241,8 @@ struct trace {
 	uint32_t n_devices;
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
+	struct trace_gpu_sample *gpu_samples;
+	size_t n_gpu_samples;
 	struct trace_dropped *dropped;
 	uint32_t n_dropped;
 	struct trace_diagnostic *diagnostics;

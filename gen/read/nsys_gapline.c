@@ -1,0 +1,178 @@
+/* What gapline noted about a capture, beside the tables of nsys's layout (capture/annotate.h): how it was captured, and
+ * samples of the GPUs. Profiles from elsewhere have none of these tables. */
+#include "read/nsys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+enum { SAMPLED_MAX = 64 }; /* GPUs */
+
+/* ---- how it was captured ---- */
+
+static const char *harmless(struct nsys *r, const char *text, size_t n)
+{
+	return names_text(r->names, names_add(r->names, text, n));
+}
+
+static int read_facts(struct nsys *r)
+{
+	enum { NAME, VALUE, N };
+	static const char *const columns[] = {"name", "value"};
+	struct trace_source *source = &r->trace->source;
+	struct scan s;
+	if (scan_open(&s, &r->db, "GAPLINE_CAPTURE", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t name_n, n;
+		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
+		if (!name || !value)
+			continue;
+		if (strcmp(name, "gapline") == 0)
+			source->captured_by = harmless(r, value, n);
+		else if (strcmp(name, "cupti") == 0)
+			source->cupti = harmless(r, value, n);
+		else if (strcmp(name, "trace") == 0)
+			source->traced = harmless(r, value, n);
+		else if (strcmp(name, "gpu_state") == 0)
+			source->sampled_by = harmless(r, value, n);
+		else if (strcmp(name, "complete") == 0)
+			source->incomplete = strcmp(value, "yes") == 0 ? "" : harmless(r, value, n);
+		else if (strcmp(name, "dropped") == 0 && value[0] >= '0' && value[0] <= '9')
+			source->lost = strtoll(value, NULL, 10);
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* ---- which GPU is which ---- */
+
+struct sampled {
+	int64_t number[SAMPLED_MAX]; /* as the samples count */
+	uint32_t gpu[SAMPLED_MAX];   /* index into trace.gpus, or TRACE_NONE: one that the profile does not list */
+	uint32_t n;
+};
+
+/* "00000000:18:00.0" and "0000:18:00.0" are one place. */
+static bool same_bus(const char *a, const char *b)
+{
+	unsigned x[3], y[3];
+	return sscanf(a, "%8x:%2x:%2x", &x[0], &x[1], &x[2]) == 3 &&
+	       sscanf(b, "%8x:%2x:%2x", &y[0], &y[1], &y[2]) == 3 && memcmp(x, y, sizeof x) == 0;
+}
+
+/* nsys writes UUIDs with and without their kind in front. */
+static bool same_uuid(const char *a, const char *b)
+{
+	a += strncasecmp(a, "GPU-", 4) == 0 ? 4 : 0;
+	b += strncasecmp(b, "GPU-", 4) == 0 ? 4 : 0;
+	return *a && strcasecmp(a, b) == 0;
+}
+
+static uint32_t find_gpu(const struct nsys *r, const char *uuid, const char *bus)
+{
+	for (uint32_t i = 0; i < r->trace->n_gpus; i++)
+		if (same_uuid(r->gpu_uuid[i], uuid) || same_bus(r->gpu_bus[i], bus))
+			return i;
+	return TRACE_NONE;
+}
+
+static int read_sampled(struct nsys *r, struct sampled *sampled)
+{
+	enum { GPU, UUID, BUS, MAX_SM, N };
+	static const char *const columns[] = {"gpu", "uuid", "bus", "max_sm_mhz"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "GAPLINE_GPU", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0 && sampled->n < SAMPLED_MAX) {
+		size_t uuid_n, bus_n;
+		int64_t number = scan_int(&s, GPU), most = scan_int_or(&s, MAX_SM, 0);
+		const char *uuid = scan_text(&s, UUID, &uuid_n), *bus = scan_text(&s, BUS, &bus_n);
+		if (s.flaws)
+			continue;
+		uint32_t gpu = find_gpu(r, uuid ? uuid : "", bus ? bus : "");
+		sampled->number[sampled->n] = number;
+		sampled->gpu[sampled->n++] = gpu;
+		if (gpu != TRACE_NONE && !t->gpus[gpu].clock_hz && most > 0 && most < 100000)
+			t->gpus[gpu].clock_hz = most * 1000000;
+	}
+	scan_close(&s);
+	/* One here and one there, and neither says which: a part of a GPU (MIG) has a UUID of its own. */
+	if (sampled->n == 1 && t->n_gpus == 1)
+		sampled->gpu[0] = 0;
+	return more < 0 ? -1 : 0;
+}
+
+/* ---- samples ---- */
+
+/* A number as it can be, else unknown. */
+static int32_t number(struct scan *s, int column, int64_t most)
+{
+	int64_t value = scan_int_or(s, column, -1);
+	return value >= 0 && value <= most ? (int32_t)value : -1;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const struct trace_gpu_sample *x = a, *y = b;
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static int read_samples(struct nsys *r, const struct sampled *sampled)
+{
+	enum { TIME, GPU, SM, MEMORY, POWER, TEMPERATURE, BUSY, THROTTLE, N };
+	static const char *const columns[] = {"time",     "gpu",           "sm_mhz",       "memory_mhz",
+	                                      "power_mw", "temperature_c", "busy_percent", "throttle"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "GAPLINE_GPU_STATE", columns, N) != 0)
+		return -1;
+	size_t room = 0;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t time = scan_int(&s, TIME), gpu_number = scan_int(&s, GPU);
+		struct trace_gpu_sample one = {.time = time,
+		                               .sm_mhz = number(&s, SM, 100000),
+		                               .memory_mhz = number(&s, MEMORY, 100000),
+		                               .power_mw = number(&s, POWER, 100000000),
+		                               .temperature_c = number(&s, TEMPERATURE, 1000),
+		                               .busy_percent = number(&s, BUSY, 100)};
+		uint64_t limits = (uint64_t)scan_int_or(&s, THROTTLE, 0);
+		const char *flaw = nsys_value_flaw(&s);
+		flaw = flaw ? flaw : time == 0 ? NULL : nsys_time_flaw(time, time, false);
+		if (flaw) {
+			nsys_drop(r, &s, flaw);
+			continue;
+		}
+		uint32_t i = 0;
+		while (i < sampled->n && sampled->number[i] != gpu_number)
+			i++;
+		if (i == sampled->n || sampled->gpu[i] == TRACE_NONE)
+			continue; /* a GPU that the program did not see */
+		one.gpu = sampled->gpu[i];
+		one.has_limits = sqlite3_column_type(s.statement, THROTTLE) == SQLITE_INTEGER;
+		one.limits = limits;
+		size_t old = room;
+		if (nsys_room(&room, t->n_gpu_samples + 1))
+			t->gpu_samples = arena_grow(r->arena, t->gpu_samples, old, room, sizeof *t->gpu_samples);
+		t->gpu_samples[t->n_gpu_samples++] = one;
+	}
+	scan_close(&s);
+	if (t->n_gpu_samples)
+		qsort(t->gpu_samples, t->n_gpu_samples, sizeof *t->gpu_samples, compare_samples);
+	return more;
+}
+
+int nsys_read_gapline(struct nsys *r)
+{
+	struct sampled sampled = {0};
+	if (read_facts(r) != 0 || read_sampled(r, &sampled) != 0 || read_samples(r, &sampled) != 0)
+		return -1;
+	return 0;
+}

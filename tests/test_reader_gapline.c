@@ -1,0 +1,134 @@
+/* The tables that gapline adds to a profile when it captures: how it was captured, samples of the GPUs. */
+#include "support_sqlite.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const char tables[] =
+	"CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL);"
+	"CREATE TABLE GAPLINE_GPU (gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER);"
+	"CREATE TABLE GAPLINE_GPU_STATE (time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz "
+	"INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER);";
+
+static void read_with(struct support *s, const char *rows)
+{
+	const char *path = support_profile(s, "layout_2025.sql", tables); /* GPUs: 0 is 'b', 1 is 'a' */
+	support_run(path, rows);
+	if (support_read(s, path) != 0)
+		fail_msg("%s", s->err.text);
+}
+
+static void test_facts(void **state)
+{
+	struct support *s = *state;
+	read_with(s, "INSERT INTO GAPLINE_CAPTURE VALUES ('gapline', '0.1.0'), ('collector', 'cupti'), ('cupti', "
+	             "'13.0.1'), ('trace', 'cuda,nvtx'), ('gpu_state', 'NVML'), ('complete', 'the program was killed "
+	             "by' || char(27) || ' SIGKILL'), ('dropped', '12'), ('unheard-of', 'x')");
+	const struct trace_source *source = &s->trace.source;
+	assert_string_equal(source->captured_by, "0.1.0");
+	assert_string_equal(source->cupti, "13.0.1");
+	assert_string_equal(source->traced, "cuda,nvtx");
+	assert_string_equal(source->sampled_by, "NVML");
+	assert_null(strchr(source->incomplete, 27)); /* hostile text */
+	assert_int_equal(strncmp(source->incomplete, "the program was killed by", 25), 0);
+	assert_int_equal(source->lost, 12);
+	assert_int_equal(s->trace.n_gpu_samples, 0);
+}
+
+static void test_complete(void **state)
+{
+	struct support *s = *state;
+	read_with(s, "INSERT INTO GAPLINE_CAPTURE VALUES ('complete', 'yes'), ('dropped', 'many')");
+	assert_string_equal(s->trace.source.incomplete, "");
+	assert_string_equal(s->trace.source.captured_by, "");
+	assert_int_equal(s->trace.source.lost, 0);
+}
+
+/* By UUID, with and without its kind in front; numbers that cannot be are unknown; sorted by GPU and time. */
+static void test_samples(void **state)
+{
+	struct support *s = *state;
+	read_with(s, "INSERT INTO GAPLINE_GPU VALUES (3, 'GPU-A', NULL, 'NVIDIA H200', 2100), "
+	             "(5, 'b', NULL, NULL, NULL), (6, 'GPU-elsewhere', NULL, NULL, NULL);"
+	             "INSERT INTO GAPLINE_GPU_STATE VALUES "
+	             "(2000, 3, 1755, 3201, 693130, 64, 97, 4), (0, 3, 1980, 3201, 300000, 60, 0, 0), "
+	             "(1000, 6, 1, 1, 1, 1, 1, 1), (1000, 9, 1, 1, 1, 1, 1, 1), "
+	             "(-500, 5, -7, 9223372036854775807, NULL, NULL, 101, NULL), "
+	             "(1500, 3, 'fast', NULL, NULL, NULL, NULL, NULL), (1500, 3, NULL, NULL, NULL, 50, NULL, "
+	             "-9223372036854775804)");
+	const struct trace *t = &s->trace;
+	assert_int_equal(t->n_gpu_samples, 4);
+	const struct trace_gpu_sample *x = t->gpu_samples;
+	assert_int_equal(x[0].gpu, 0);
+	assert_int_equal(x[0].time, -500);
+	assert_int_equal(x[0].sm_mhz, -1);
+	assert_int_equal(x[0].memory_mhz, -1);
+	assert_int_equal(x[0].power_mw, -1);
+	assert_int_equal(x[0].temperature_c, -1);
+	assert_int_equal(x[0].busy_percent, -1);
+	assert_false(x[0].has_limits);
+	assert_int_equal(x[1].gpu, 1);
+	assert_int_equal(x[1].time, 0);
+	assert_int_equal(x[1].busy_percent, 0);
+	assert_true(x[1].has_limits);
+	assert_int_equal(x[2].time, 1500);
+	assert_true(x[2].limits == 0x8000000000000004);
+	assert_int_equal(x[3].time, 2000);
+	assert_int_equal(x[3].sm_mhz, 1755);
+	assert_int_equal(x[3].memory_mhz, 3201);
+	assert_int_equal(x[3].power_mw, 693130);
+	assert_int_equal(x[3].temperature_c, 64);
+	assert_int_equal(x[3].busy_percent, 97);
+	assert_true(x[3].limits == LIMITED_POWER);
+	assert_int_equal(t->n_dropped, 1); /* the fast one */
+	assert_string_equal(t->dropped[0].table, "GAPLINE_GPU_STATE");
+	assert_true(t->gpus[1].clock_hz == 1980000000); /* what the profile says itself stays */
+}
+
+/* By the place on the bus where nsys knows no UUID, whatever the width of its numbers. */
+static void test_bus(void **state)
+{
+	struct support *s = *state;
+	read_with(s, "UPDATE TARGET_INFO_GPU SET uuid = '', clockRate = NULL, busLocation = CASE id WHEN 0 THEN "
+	             "'0000:1a:00.0' ELSE '0000:1b:00.0' END;"
+	             "INSERT INTO GAPLINE_GPU VALUES (0, '', '00000000:1A:00.0', NULL, 1755), "
+	             "(1, NULL, 'nowhere', NULL, NULL);"
+	             "INSERT INTO GAPLINE_GPU_STATE(time, gpu, sm_mhz) VALUES (7, 0, 1000), (8, 1, 1000)");
+	assert_int_equal(s->trace.n_gpu_samples, 1);
+	assert_int_equal(s->trace.gpu_samples[0].gpu, 1); /* TARGET_INFO_GPU lists number 1 first */
+	assert_true(s->trace.gpus[1].clock_hz == 1755000000);
+}
+
+/* The only GPU is the one, also when its UUID is that of a part of it. */
+static void test_only_gpu(void **state)
+{
+	struct support *s = *state;
+	read_with(s, "DELETE FROM TARGET_INFO_GPU WHERE id = 1; UPDATE TARGET_INFO_GPU SET uuid = 'MIG-1';"
+	             "INSERT INTO GAPLINE_GPU VALUES (0, 'GPU-1', NULL, NULL, NULL);"
+	             "INSERT INTO GAPLINE_GPU_STATE(time, gpu, sm_mhz) VALUES (7, 0, 1000)");
+	assert_int_equal(s->trace.n_gpu_samples, 1);
+}
+
+static void test_absent(void **state)
+{
+	struct support *s = *state;
+	assert_int_equal(support_read(s, support_profile(s, "layout_2024.sql", NULL)), 0);
+	assert_string_equal(s->trace.source.captured_by, "");
+	assert_string_equal(s->trace.source.incomplete, "");
+	assert_int_equal(s->trace.n_gpu_samples, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_facts), TEST(test_complete), TEST(test_samples),
+		TEST(test_bus),   TEST(test_only_gpu), TEST(test_absent),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
