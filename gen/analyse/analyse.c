@@ -181,6 +181,7 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	for (int s = 0; s < 2; s++)
 		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);
 	verdict_judge(sides, &out->options, arena, &out->verdict);
+	conditions_reasons(facts, arena, out);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);
 	if (out->side[0].steps_found == out->side[1].steps_found)

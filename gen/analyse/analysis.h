@@ -56,6 +56,36 @@ struct budget {
 	uint32_t n_rows;
 };
 
+/* What held a GPU's clock back: NVML's reasons, one bit each. */
+enum limit {
+	LIMIT_POWER,            /* software power cap */
+	LIMIT_THERMAL,          /* software thermal slowdown */
+	LIMIT_HARDWARE_THERMAL, /* the hardware's own */
+	LIMIT_HARDWARE,         /* hardware slowdown, for whichever reason */
+	LIMIT_POWER_BRAKE,      /* asked for by the power supply */
+	LIMIT_APPLICATION,      /* clocks set by the user */
+	LIMIT_SYNC_BOOST,       /* kept in step with another GPU */
+	LIMIT_OTHER,
+	LIMIT_COUNT
+};
+const char *limit_name(enum limit limit);  /* "power_cap" */
+const char *limit_label(enum limit limit); /* "power cap" */
+
+struct spread {
+	uint32_t n; /* samples that knew it; 0: nothing is known */
+	double median, min, max;
+};
+
+/* How fast a GPU ran, from samples in the measured windows of all runs. Only those count that were taken while it
+ * worked: an idle GPU clocks down. */
+struct clocks {
+	uint32_t samples; /* that count; 0: nothing is known */
+	uint32_t idle;    /* in the windows, left out because the GPU was idle */
+	struct spread sm_mhz, memory_mhz, power_w, temperature_c;
+	uint32_t judged;             /* samples that say what held the clock back */
+	double limited[LIMIT_COUNT]; /* share of those */
+};
+
 struct device_result {
 	uint32_t id;     /* position in the side, 0 … */
 	int64_t process; /* pid */
@@ -65,6 +95,7 @@ struct device_result {
 	int64_t window_ns; /* of the median run */
 	struct budget budget;
 	double limit_ns; /* the launch-latency limit that was used (DESIGN 3), median run */
+	struct clocks clocks;
 };
 
 struct phase_result {

@@ -243,6 +243,10 @@ static void compare_environment(struct comparison *c, const struct side_facts fa
 	compare_option(c, "Operating-system calls", a->has_os_calls, b->has_os_calls);
 	compare_option(c, "NVTX ranges", a->has_ranges, b->has_ranges);
 	compare_option(c, "CUDA API calls", a->has_calls, b->has_calls);
+	bool material = false;
+	const char *clocks = conditions_difference(c->out, c->arena, &material);
+	if (clocks)
+		add(c, material, clocks);
 	compare_runs(c, c->a, &facts[0]);
 	compare_runs(c, c->b, &facts[1]);
 }

@@ -61,6 +61,14 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 		unlaunched += t->n_unlaunched;
 		for (size_t i = 0; i < t->ranges.n; i++)
 			clipped += t->ranges.clipped[i];
+		if (*t->source.incomplete)
+			add_note(side, arena,
+			         arena_format(arena, "The capture of %s is incomplete: %s.", side->runs[r].file,
+			                      t->source.incomplete));
+		if (t->source.lost > 0)
+			add_note(side, arena,
+			         arena_format(arena, "%lld records were lost while %s was captured.",
+			                      (long long)t->source.lost, side->runs[r].file));
 		if (runs[r].steps.uneven)
 			add_note(side, arena, "The processes have different numbers of steps; the shortest counts.");
 		if (runs[r].n_devices != runs[0].n_devices)

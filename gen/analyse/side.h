@@ -47,6 +47,9 @@ bool run_measures_op(const struct run *run, size_t i);
 /* A few representative steps of a run, to the nanosecond (timeline.c). */
 void timeline_build(struct run *run, struct arena *arena, struct timeline *out);
 
+/* Clocks of the side's devices, which are there already (clocks.c). */
+void clocks_build(const struct run *runs, size_t n, struct side *side);
+
 /* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
 

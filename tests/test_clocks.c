@@ -1,0 +1,204 @@
+/* Clocks under load, worked out by hand, and what is said when the two sides ran at different ones. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 20 };
+
+/* A sample of the scene's GPU; the rest is unknown. */
+struct shot {
+	int64_t time;
+	int32_t sm, busy, power;
+	int64_t limits; /* -1: unknown */
+};
+
+/* Steps of 1000 ns, whose kernels end at 900, 1900, …: with one step of warm-up the window is [900, 19900). */
+static const struct trace *sampled_trace(struct scene *s, const struct shot *shot, size_t n)
+{
+	scene_trace_begin(s);
+	uint32_t gpu = maker_gpu(&s->m, "NVIDIA H200"), other = maker_gpu(&s->m, "NVIDIA T400");
+	s->m.trace->devices[0].gpu = gpu;
+	for (int64_t t = 0; t < STEPS * 1000; t += 1000) {
+		scene_range(s, s->main, t, t + 520, "step");
+		scene_kernel(s, s->main, t + 400, t + 480, t + 500, t + 900);
+	}
+	s->m.trace->gpu_samples = ARENA_NEW(&s->arena, n + 1, struct trace_gpu_sample);
+	for (size_t i = 0; i < n; i++)
+		s->m.trace->gpu_samples[i] = (struct trace_gpu_sample){.time = shot[i].time,
+		                                                       .gpu = gpu,
+		                                                       .sm_mhz = shot[i].sm,
+		                                                       .memory_mhz = -1,
+		                                                       .power_mw = shot[i].power,
+		                                                       .temperature_c = -1,
+		                                                       .busy_percent = shot[i].busy,
+		                                                       .has_limits = shot[i].limits >= 0,
+		                                                       .limits = (uint64_t)shot[i].limits};
+	s->m.trace->gpu_samples[n] = (struct trace_gpu_sample){.time = 2000, .gpu = other, .sm_mhz = 1};
+	s->m.trace->n_gpu_samples = n + 1;
+	return maker_link(&s->m);
+}
+
+static const struct analysis *compare(struct scene *s, const struct trace *a, const struct trace *b)
+{
+	static const struct analyse_options options = {.warmup = 1, .max_regression = -1};
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run runs[2] = {{.trace = a, .file = "a"}, {.trace = b, .file = "b"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &options, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static const char *find(const char **list, size_t n, const char *word)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strstr(list[i], word))
+			return list[i];
+	return NULL;
+}
+
+#define DIFFERENCE(a, word) find((a)->differences, (a)->n_differences, word)
+#define NOTE(a, word) find((a)->notes, (a)->n_notes, word)
+#define REASON(a, word) find((a)->verdict.reasons, (a)->verdict.n_reasons, word)
+
+static void test_under_load(void **state)
+{
+	static const struct shot shots[] = {
+		{899, 100, 90, 100000, 4},     /* before the window */
+		{900, 1000, 90, 200000, 4},    /* its first instant */
+		{5000, 345, 0, 70000, 1},      /* idle by its utilisation */
+		{6000, 2000, 1, 300000, 0x24}, /* power and heat */
+		{7000, 1500, 50, -1, 1},       /* busy, whatever the reason says */
+		{8000, 210, -1, 60000, 1},     /* idle by the reason, utilisation unknown */
+		{9000, -1, 90, 400000, -1},    {19899, 1800, -1, 500000, 0x100}, /* its last */
+		{19900, 100, 90, 100000, 4},                                     /* after it */
+	};
+	struct scene *s = *state;
+	s->trace = sampled_trace(s, shots, sizeof shots / sizeof *shots);
+	s->warmup = 1;
+	const struct clocks *c = &scene_analyse(s)->devices[0].clocks;
+	assert_int_equal(c->samples, 5);
+	assert_int_equal(c->idle, 2);
+	/* 1000 1500 1800 2000 */
+	assert_int_equal(c->sm_mhz.n, 4);
+	assert_true(c->sm_mhz.median == 1650 && c->sm_mhz.min == 1000 && c->sm_mhz.max == 2000);
+	/* 200 300 400 500 W */
+	assert_int_equal(c->power_w.n, 4);
+	assert_true(c->power_w.median == 350 && c->power_w.min == 200 && c->power_w.max == 500);
+	assert_int_equal(c->memory_mhz.n, 0);
+	assert_int_equal(c->temperature_c.n, 0);
+	/* 4, 0x24, 1, 0x100 */
+	assert_int_equal(c->judged, 4);
+	assert_true(c->limited[LIMIT_POWER] == 0.5 && c->limited[LIMIT_THERMAL] == 0.25);
+	assert_true(c->limited[LIMIT_OTHER] == 0.25 && c->limited[LIMIT_HARDWARE] == 0);
+}
+
+/* Medians of 1980 and of `mhz`, with `n` samples each. */
+static const struct analysis *with_clocks(struct scene *s, int32_t mhz, size_t n)
+{
+	struct shot a[8], b[8];
+	for (size_t i = 0; i < n; i++) {
+		a[i] = (struct shot){2000 + 1000 * (int64_t)i, 1980, 99, 500000, 0};
+		b[i] = (struct shot){2000 + 1000 * (int64_t)i, mhz, 99, 500000, 0};
+	}
+	const struct trace *baseline = sampled_trace(s, a, n), *fixed = sampled_trace(s, b, n);
+	return compare(s, baseline, fixed);
+}
+
+static void test_other_clocks(void **state)
+{
+	struct scene *s = *state;
+	/* 225 of 1980: 11.36 % */
+	const struct analysis *a = with_clocks(s, 1755, 4);
+	assert_false(a->comparable);
+	assert_string_equal(DIFFERENCE(a, "SM clock"),
+	                    "SM clock under load: 1980 MHz in the baseline, 1755 MHz in the fixed side (medians of 4 "
+	                    "and 4 samples), 11.4 % apart, which changes GPU times whatever the fix does.");
+	assert_null(REASON(a, "SM clock"));
+	/* 40 of 1980 are 2.02 %, 39 are 1.97 % */
+	assert_non_null(DIFFERENCE(with_clocks(s, 1940, 4), "2.0 % apart"));
+	a = with_clocks(s, 1941, 4);
+	assert_true(a->comparable);
+	assert_null(NOTE(a, "SM clock"));
+	assert_string_equal(REASON(a, "SM clock"),
+	                    "The SM clock was sampled under load: 1980 MHz in the baseline, 1941 MHz in the fixed side "
+	                    "(medians of 4 and 4 samples), so it explains no difference.");
+	/* Two samples are no median to rely on. */
+	a = with_clocks(s, 1755, 2);
+	assert_true(a->comparable);
+	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
+}
+
+static void test_unknown_clocks(void **state)
+{
+	struct scene *s = *state;
+	const struct analysis *a = with_clocks(s, -1, 4); /* known on one side only */
+	assert_true(a->comparable);
+	assert_null(NOTE(a, "SM clock"));
+	assert_null(REASON(a, "SM clock"));
+	a = with_clocks(s, 1755, 0);
+	assert_true(a->comparable);
+	assert_null(REASON(a, "SM clock"));
+	assert_int_equal(a->side[0].devices[0].clocks.samples, 0);
+}
+
+static void test_held_back(void **state)
+{
+	static const struct shot hot[] = {
+		{2000, 1980, 99, 1, 0x4}, {3000, 1980, 99, 1, 0x4}, {4000, 1980, 99, 1, 0x24}, {5000, 1980, 99, 1, 0}};
+	static const struct shot cool[] = {
+		{2000, 1980, 99, 1, 0}, {3000, 1980, 99, 1, 0x2}, {4000, 1980, 99, 1, 0}, {5000, 1980, 0, 1, 0x4}};
+	static const struct shot warm[] = {
+		{2000, 1980, 99, 1, 0}, {3000, 1980, 99, 1, 0x4}, {4000, 1980, 99, 1, 0}, {5000, 1980, 99, 1, 0}};
+	struct scene *s = *state;
+	const struct trace *h = sampled_trace(s, hot, 4), *c = sampled_trace(s, cool, 4),
+			   *w = sampled_trace(s, warm, 4);
+	assert_string_equal(
+		REASON(compare(s, c, h), "held back"),
+		"Only in the fixed side was the GPU's clock held back: power cap in 75 %, heat in 25 % of 4 "
+		"samples under load.");
+	assert_non_null(strstr(REASON(compare(s, h, c), "held back"), "Only in the baseline"));
+	/* The power cap on both sides: only the heat is one's own. */
+	assert_string_equal(
+		REASON(compare(s, h, w), "held back"),
+		"Only in the baseline was the GPU's clock held back: heat in 25 % of 4 samples under load.");
+	assert_null(REASON(compare(s, c, c), "held back"));
+	/* Two samples prove nothing about the other side. */
+	assert_null(REASON(compare(s, sampled_trace(s, cool, 2), h), "held back"));
+}
+
+static void test_incomplete(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *whole = sampled_trace(s, NULL, 0), *cut = sampled_trace(s, NULL, 0);
+	s->m.trace->source.incomplete = "the program was killed by SIGKILL";
+	s->m.trace->source.lost = 12;
+	const struct analysis *a = compare(s, whole, cut);
+	assert_string_equal(REASON(a, "incomplete"),
+	                    "Only the capture of the fixed side is incomplete (the program was "
+	                    "killed by SIGKILL): what ran last is not in it.");
+	assert_non_null(find(a->side[1].notes, a->side[1].n_notes,
+	                     "The capture of b is incomplete: the program was killed by SIGKILL."));
+	assert_non_null(find(a->side[1].notes, a->side[1].n_notes, "12 records were lost while b was captured."));
+	assert_null(REASON(compare(s, whole, whole), "incomplete"));
+	assert_null(REASON(compare(s, cut, cut), "incomplete"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_under_load), TEST(test_other_clocks), TEST(test_unknown_clocks),
+		TEST(test_held_back),  TEST(test_incomplete),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
