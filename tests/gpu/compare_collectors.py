@@ -1,7 +1,13 @@
 #!/usr/bin/env python3
 """Holds gapline's own collector against nsys on a machine with a GPU: the same program, captured by both in turns, has to
 give the same kernels, copies, API calls, NVTX ranges and synchronisations, the same step period (2 %) and the same budget
-(5 % of the period), and `nsys stats` has to print the same rows for both profiles.
+(5 % of the period), and `nsys stats` has to print the same rows for both profiles. Where a program prints its own step
+time ("1.234 ms a step", or step_ms in JSON), it also runs without a profiler, and the table says what each of them cost:
+where the two periods differ, that tells which is nearer to the truth.
+
+Known differences, left out of the comparison:
+- cuKernelGetName, which the CUDA 13 runtime calls at every launch that nsys watches: not the program's;
+- nsys 2025.3 gives waits for a stream (CUPTI's type 3) the type 2, and has no rows of type 4 (a whole context).
 
     compare_collectors.py GAPLINE OUT [--repeat N] NAME=COMMAND ...
 
@@ -15,6 +21,7 @@ import io
 import json
 import os
 import pathlib
+import re
 import shlex
 import sqlite3
 import statistics
@@ -31,8 +38,10 @@ COUNTS = {
     "copies": "SELECT copyKind || ' ' || bytes, count(*) FROM CUPTI_ACTIVITY_KIND_MEMCPY GROUP BY 1",
     "memsets": "SELECT bytes, count(*) FROM CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1",
     "graphs": "SELECT 'graph', count(*) FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE GROUP BY 1",
-    "calls": "SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId GROUP BY 1",
-    "syncs": "SELECT syncType, count(*) FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION GROUP BY 1",
+    "calls": "SELECT s.value, count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId"
+    " WHERE s.value <> 'cuKernelGetName' GROUP BY 1",
+    "syncs": "SELECT CASE syncType WHEN 1 THEN 'event' ELSE 'stream' END, count(*)"
+    " FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION WHERE syncType <> 4 GROUP BY 1",
     "ranges": "SELECT coalesce(s.value, n.text) || ' ' || n.eventType, count(*) FROM NVTX_EVENTS n LEFT JOIN StringIds s"
     " ON s.id = n.textId WHERE n.eventType IN (34, 59, 60) GROUP BY 1",
 }
@@ -87,10 +96,16 @@ class Table:
         self.file, self.failed = path.open("w"), 0
 
     def row(self, case, what, nsys, cupti, good, note=""):
-        self.failed += not good
-        line = f"{case:<18} {what:<24} {nsys:>12} {cupti:>12}  {'ok' if good else 'DIFFERS':<8} {note}".rstrip()
+        self.failed += good is False
+        verdict = {True: "ok", False: "DIFFERS", None: ""}[good]
+        line = f"{case:<18} {what:<24} {nsys:>12} {cupti:>12}  {verdict:<8} {note}".rstrip()
         print(line, flush=True)
         self.file.write(line + "\n")
+
+
+def own_step_ms(output):
+    found = re.search(r"([\d.]+) ms a step", output) or re.search(r'"step_ms_median":\s*([\d.]+)', output)
+    return float(found.group(1)) if found else None
 
 
 def differences(a, b):
@@ -102,13 +117,19 @@ def differences(a, b):
 def compare(case, command, arguments, table):
     folder = arguments.out / case
     folder.mkdir(parents=True, exist_ok=True)
-    profiles = collections.defaultdict(list)
+    profiles, own = collections.defaultdict(list), collections.defaultdict(list)
     for i in range(arguments.repeat):
+        run = subprocess.run(shlex.split(command), check=True, stdout=subprocess.PIPE, text=True)
+        own["none"].append(own_step_ms(run.stdout))
         for collector in COLLECTORS if i % 2 == 0 else COLLECTORS[::-1]:
             profile = folder / f"{collector}-{i}.sqlite"
-            subprocess.run([arguments.gapline, "capture", "--quiet", "--force", "--collector", collector, "-o", profile,
-                            "--", *shlex.split(command)], check=True, stdout=subprocess.DEVNULL)
+            run = subprocess.run([arguments.gapline, "capture", "--quiet", "--force", "--collector", collector,
+                                  "-o", profile, "--", *shlex.split(command)], check=True, stdout=subprocess.PIPE, text=True)
             profiles[collector].append(profile)
+            own[collector].append(own_step_ms(run.stdout))
+    if all(time for times in own.values() for time in times):
+        none, nsys, cupti = (statistics.median(own[who]) for who in ("none", *COLLECTORS))
+        table.row(case, "its own step ms", f"{nsys:.4f}", f"{cupti:.4f}", None, f"{none:.4f} without a profiler")
     for what in COUNTS:
         a, b = (counts(profiles[collector][0], what) for collector in COLLECTORS)
         if a or b:
@@ -132,8 +153,8 @@ def compare(case, command, arguments, table):
                           f"{100 * (b - a) / period:+.2f} % of the period")
     for report in STATS if arguments.nsys else ():
         a, b = (stats(arguments.nsys, profiles[collector][0], report) for collector in COLLECTORS)
-        wrong = [key for key in a.keys() | b.keys() if a.get(key) != b.get(key)]
-        table.row(case, f"stats {report}", len(a), len(b), bool(a) and not wrong,
+        wrong = [key for key in a.keys() | b.keys() if a.get(key) != b.get(key) and key[-1] != "cuKernelGetName"]
+        table.row(case, f"stats {report}", len(a), len(b), not wrong,
                   "; ".join(f"{key[-1][:50]}: {a.get(key)} / {b.get(key)}" for key in wrong[:3]))
 
 
@@ -147,7 +168,7 @@ def main():
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
     table = Table(arguments.out / "collectors.txt")
-    table.row("program", "what", "nsys", "cupti", True)
+    table.row("program", "what", "nsys", "cupti", None)
     for case in arguments.cases:
         name, command = case.split("=", 1)
         compare(name, command, arguments, table)
