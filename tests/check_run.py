@@ -716,6 +716,27 @@ class Cupti(Case):
         self.assertIn("saved\r\ngapline: nothing was recorded", said)
         self.assertEqual(status, 3)
 
+    def test_control_z_stops_both(self):
+        pid, master = pty.fork()
+        if not pid:
+            os.chdir(self.folder)
+            script = "touch ready; until test -e go; do sleep 0.1; done; echo went on"
+            command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", "sh", "-c", script]
+            os.execve(self.installed, [self.installed, *command], self.env)
+        self.wait_for(lambda: (self.folder / "ready").exists())
+        os.write(master, b"\x1a")
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(pid, os.WUNTRACED)[1]))
+        self.assertEqual(os.tcgetpgrp(master), pid)  # the shell gets its terminal back
+        (self.folder / "go").touch()
+        os.kill(pid, signal.SIGCONT)
+        said = b""
+        with contextlib.suppress(OSError):
+            while select.select([master], [], [], 30)[0]:
+                said += os.read(master, 4096)
+        os.close(master)
+        self.assertIn(b"went on", said)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -16,6 +16,7 @@ struct values {
 	struct opt_list list, operands;
 	int whole, choice;
 	double decimal;
+	struct opt_command command, second;
 	struct arena arena;
 	struct err err;
 };
@@ -38,6 +39,8 @@ static int parse(struct values *v, const char *line)
 		{OPT_WHOLE, 'n', "whole", "N", "a whole number", .whole = &v->whole, .max = 100},
 		{OPT_DECIMAL, 0, "decimal", "X", "a number", .decimal = &v->decimal, .min = 0.5, .max = 10},
 		{OPT_CHOICE, 0, "choice", "WHEN", "a word", .choice = &v->choice, .choices = choices},
+		{OPT_COMMAND, 0, "command", "COMMAND", "a command", .command = &v->command},
+		{OPT_COMMAND, 0, "second", "COMMAND", "another", .command = &v->second},
 	};
 	const struct opt_usage usage = {"tool", arguments, "About.", options, sizeof options / sizeof *options,
 	                                none,   none};
@@ -91,6 +94,39 @@ static void test_understood(void **state)
 	assert_int_equal(v.whole, 100);
 	assert_string_equal(v.text, "--flag");
 	arena_release(&v.arena);
+}
+
+static void assert_words(const char *const *words, const char *joined)
+{
+	char text[200] = "";
+	for (size_t i = 0; words && words[i]; i++)
+		snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", i ? "|" : "", words[i]);
+	assert_string_equal(text, joined);
+}
+
+static void test_commands(void **state)
+{
+	struct values v;
+	(void)state;
+	assert_int_equal(parse(&v, "--command|a b|-f|--second=-- c"), 0);
+	assert_string_equal(v.command.text, "a b");
+	assert_string_equal(v.second.text, "-- c");
+	assert_true(v.flag && !v.command.words && !v.second.words);
+	arena_release(&v.arena);
+	assert_int_equal(parse(&v, "-f|--command|--|a|-g|--text|--|--second|x|--second|--|b|--list|--"), 0);
+	assert_words(v.command.words, "a|-g|--text|--|--second|x");
+	assert_words(v.second.words, "b|--list|--");
+	assert_true(v.flag && !v.other && !v.text && !v.list.n && !v.operands.n);
+	arena_release(&v.arena);
+	assert_int_equal(parse(&v, "--second|a|--command|--|b"), 0);
+	assert_string_equal(v.second.text, "a");
+	assert_words(v.command.words, "b");
+	arena_release(&v.arena);
+	assert_refused("--command", "--command needs a value: --command COMMAND");
+	assert_refused("--command|--", "--command --: a command is to follow");
+	assert_refused("--command|--|--second|--|a", "--command --: a command is to follow");
+	assert_refused("--command|a|--command|--|b", "--command is given twice");
+	assert_refused("--command=", "--command: its value is empty");
 }
 
 static void test_help_asked(void **state)
@@ -205,8 +241,9 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_understood), cmocka_unit_test(test_help_asked), cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_numbers),    cmocka_unit_test(test_near),       cmocka_unit_test(test_help),
+		cmocka_unit_test(test_understood), cmocka_unit_test(test_commands), cmocka_unit_test(test_help_asked),
+		cmocka_unit_test(test_refused),    cmocka_unit_test(test_numbers),  cmocka_unit_test(test_near),
+		cmocka_unit_test(test_help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
