@@ -398,8 +398,8 @@ class Run(Case):
         names = self.files("out")
         self.assertEqual([n for n in names if n.startswith("d")], ["discarded-baseline.sqlite", "discarded-fixed.sqlite"])
         self.assertEqual([r["discarded"] for r in self.state()["runs"]], [True, True] + [False] * 6)
-        first, discarded = self.profiles / "whole-0.sqlite", self.folder / "out/discarded-baseline.sqlite"
-        self.assertEqual(kernels(discarded), kernels(first))
+        for kept, recorded in ("discarded-baseline", "whole-0"), ("baseline-1", "whole-1"), ("fixed-3", "whole-fixed-3"):
+            self.assertEqual(kernels(self.folder / f"out/{kept}.sqlite"), kernels(self.profiles / f"{recorded}.sqlite"))
         report = json.loads((self.folder / "out/report.json").read_text())
         self.assertEqual([s["steps"]["found"] for s in (report["baseline"], report["fixed"])], [False, False])
         self.assertEqual([s["steps"]["runs"] for s in (report["baseline"], report["fixed"])], [3, 3])

@@ -25,7 +25,6 @@ def profile(options, target, mode):
     duration = [float(o.split("=")[1]) for o in options if o.startswith("--duration=")]
     print("Collecting data...")
     sys.stdout.flush()
-    signal.signal(signal.SIGINT, lambda *_: child.terminate())
     child = subprocess.Popen(
         target,
         stdout=subprocess.PIPE,
@@ -33,6 +32,7 @@ def profile(options, target, mode):
         start_new_session=True,
         close_fds=mode == "closes-descriptors",
     )
+    signal.signal(signal.SIGINT, lambda *_: os.killpg(child.pid, signal.SIGTERM))
     if mode == "dies":
         time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGKILL)

@@ -3,11 +3,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,6 +72,11 @@ void proc_release_signals(void)
 int proc_interrupted(void)
 {
 	return first_signal;
+}
+
+int proc_interrupts(void)
+{
+	return signals;
 }
 
 void proc_die_of_interrupt(void)
@@ -291,12 +298,11 @@ void proc_stop(struct proc *proc, int signal, int grace_ms)
 		proc_wait(proc, -1);
 }
 
-/* Whether /proc/PID/stat tells of a living member of the group (proc(5): "pid (name) state parent group ..."; the name
- * may hold anything). */
-static bool lives_in_group(const char *pid, pid_t group)
+/* What /proc/PID/stat tells of a process that still runs (proc(5): "pid (name) state parent group ..."; the name may
+ * hold anything). */
+static bool lives(const char *pid, int *parent, int *group)
 {
 	char path[300], stat[1024], state;
-	int parent, its_group;
 	snprintf(path, sizeof path, "/proc/%s/stat", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n = fd < 0 ? 0 : read(fd, stat, sizeof stat - 1);
@@ -304,14 +310,20 @@ static bool lives_in_group(const char *pid, pid_t group)
 		close(fd);
 	stat[n > 0 ? n : 0] = 0;
 	const char *name_end = strrchr(stat, ')');
-	return name_end && sscanf(name_end + 1, " %c %d %d", &state, &parent, &its_group) == 3 && its_group == group &&
-	       state != 'Z' && state != 'X';
+	return name_end && sscanf(name_end + 1, " %c %d %d", &state, parent, group) == 3 && state != 'Z' &&
+	       state != 'X';
+}
+
+static bool is_process(const struct dirent *entry)
+{
+	return *entry->d_name >= '1' && *entry->d_name <= '9';
 }
 
 /* What has ended and is not reaped yet counts as a member for kill(); in a container without an init nobody ever reaps
  * it. */
 bool proc_has_group(const struct proc *proc)
 {
+	int parent, group;
 	if (proc->pid <= 0 || kill(-proc->pid, 0))
 		return false;
 	DIR *dir = opendir("/proc");
@@ -319,9 +331,48 @@ bool proc_has_group(const struct proc *proc)
 		return true;
 	bool there = false;
 	for (struct dirent *entry; !there && (entry = readdir(dir));)
-		there = strchr("123456789", *entry->d_name) && lives_in_group(entry->d_name, proc->pid);
+		there = is_process(entry) && lives(entry->d_name, &parent, &group) && group == proc->pid;
 	closedir(dir);
 	return there;
+}
+
+void proc_adopt(bool adopt)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, adopt ? 1 : 0);
+}
+
+/* Signals our children that run a program from below `folder`; 0 only looks. Whether there are any. */
+static bool signal_adopted(const char *folder, int number)
+{
+	char path[300], program[PATH_MAX];
+	int parent, group;
+	bool any = false;
+	DIR *dir = opendir("/proc");
+	for (struct dirent *entry; dir && (entry = readdir(dir));) {
+		if (!is_process(entry) || !lives(entry->d_name, &parent, &group) || parent != getpid())
+			continue;
+		snprintf(path, sizeof path, "/proc/%s/exe", entry->d_name);
+		ssize_t n = readlink(path, program, sizeof program);
+		size_t m = strlen(folder);
+		if (n <= (ssize_t)m || memcmp(program, folder, m) != 0 || program[m] != '/')
+			continue;
+		any = true;
+		kill(atoi(entry->d_name), number);
+	}
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+void proc_end_adopted(const char *folder, int grace_ms)
+{
+	const int steps[] = {0, SIGTERM, SIGKILL};
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		if (!signal_adopted(folder, steps[i]))
+			return;
+		for (int waited = 0; waited < grace_ms && signal_adopted(folder, 0); waited += GROUP_POLL_MS)
+			poll(NULL, 0, GROUP_POLL_MS);
+	}
 }
 
 bool proc_end_group(struct proc *proc, int grace_ms)

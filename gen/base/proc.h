@@ -50,11 +50,19 @@ bool proc_end_group(struct proc *proc, int grace_ms);
  * (a second Ctrl-C) skips the rest of the patience. The process has ended afterwards. */
 void proc_stop(struct proc *proc, int signal, int grace_ms);
 
+/* Makes orphans among our descendants our children (prctl(2), PR_SET_CHILD_SUBREAPER), so that they can be found. */
+void proc_adopt(bool adopt);
+
+/* Ends those of our children that run a program from below `folder`: they get `grace_ms` to leave by themselves, then
+ * SIGTERM, then SIGKILL. */
+void proc_end_adopted(const char *folder, int grace_ms);
+
 /* Ctrl-C and a request to end (SIGINT, SIGTERM, SIGHUP) are noted from here on instead of ending gapline; those that
  * are ignored, as nohup does, stay so. */
 void proc_catch_signals(void);
 void proc_release_signals(void); /* back to what signals do by themselves */
 int proc_interrupted(void);      /* the signal that came first, 0: none */
+int proc_interrupts(void);       /* how many came */
 
 /* Ends gapline by the signal that came, as if it had never been caught: whoever started it sees why. Returns when none
  * came. */

@@ -69,22 +69,42 @@ static int make_folder(struct capture *c, struct err *err)
 
 /* ---- while it runs ---- */
 
-static void signal_everything(const struct capture *c, int number)
-{
-	pid_t other = c->job.collector->type->group(&c->job);
-	if (other > 0)
-		kill(-other, number);
-}
-
 static bool under_nsys(const struct capture *c)
 {
 	return c->job.collector->type == &collector_nsys;
 }
 
+/* nsys starts the program in a group of its own, and writes its report when that has ended. The program first, then:
+ * a report takes as long as it takes, unless people press Ctrl-C again. */
+static void end_under_nsys(struct capture *c, int number)
+{
+	const int steps[] = {number, SIGTERM, SIGKILL};
+	bool patient = true;
+	proc_signal(&c->proc, number);
+	for (size_t i = 0; i < sizeof steps / sizeof *steps && !c->proc.ended; i++) {
+		const struct proc program = {.pid = c->job.collector->type->group(&c->job)};
+		int64_t until = proc_now_ns() + (int64_t)GRACE_MS * 1000000;
+		proc_signal(&program, steps[i]);
+		do {
+			int heard = proc_interrupts();
+			proc_wait(&c->proc, TICK_MS);
+			patient = patient && heard == proc_interrupts();
+		} while (!c->proc.ended && patient && proc_now_ns() < until && proc_has_group(&program));
+		if (program.pid && !proc_has_group(&program))
+			break;
+	}
+	if (patient && c->request->keep_failed)
+		proc_wait(&c->proc, REPORT_MS);
+	if (!c->proc.ended)
+		proc_stop(&c->proc, SIGTERM, GRACE_MS);
+}
+
 static void end_program(struct capture *c, int number)
 {
-	signal_everything(c, number);
-	proc_stop(&c->proc, number, under_nsys(c) && c->request->keep_failed ? REPORT_MS : GRACE_MS);
+	if (under_nsys(c))
+		end_under_nsys(c, number);
+	else
+		proc_stop(&c->proc, number, GRACE_MS);
 }
 
 static int64_t stop_time(const struct capture *c)
@@ -296,7 +316,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	int rc = start(&c, err);
 	if (!rc) {
 		watch(&c);
-		result->left_over = end_left_over(&c);
+		result->left_over = end_left_over(&c) && !proc_interrupted() && !c.job.cut_short;
 		judge(&c);
 	}
 	gpu_state_close(&c.gpus);

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ASK_MS = 60000, OPTIONS_MAX = 24, ANSWER_MAX = 256 * 1024 };
+enum { ASK_MS = 60000, AGENT_MS = 1000, OPTIONS_MAX = 24, ANSWER_MAX = 256 * 1024 };
 
 /* Options of `nsys profile` that not every version has. */
 enum ability { CAN_GRAPHS = 1, CAN_CPUCTXSW = 2, CAN_RANGE_END = 4, CAN_KILL = 8, CAN_WAIT = 16 };
@@ -168,6 +168,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	target_plan(&nsys->plan, self, nsys->notes, fds, job->command, job->arena);
 	job->argv = profile_command(job, nsys);
 	job->log = nsys->log_fd;
+	proc_adopt(true);
 	job->graphs = job->options->graph_nodes || !(job->collector->abilities & CAN_GRAPHS) ? "node" : "graph";
 	return 0;
 }
@@ -182,10 +183,23 @@ static pid_t group(const struct collector_job *job)
 
 /* ---- afterwards ---- */
 
+/* nsys leaves its agent behind when Ctrl-C ends it, and the agent holds on to our standard output. */
+static void end_agents(const struct collector_job *job)
+{
+	char *real = realpath(job->collector->tool, NULL), *slash = real ? strrchr(real, '/') : NULL;
+	if (slash && slash > real) {
+		*slash = 0;
+		proc_end_adopted(real, AGENT_MS);
+	}
+	free(real);
+	proc_adopt(false);
+}
+
 static void learn(struct collector_job *job)
 {
 	const struct nsys_job *nsys = job->open;
 	struct target_notes notes;
+	end_agents(job);
 	target_read_notes(nsys->notes, &notes);
 	if (notes.pid || notes.problem)
 		job->pid = notes.pid;
