@@ -60,6 +60,25 @@ static const struct idle_text fast_idle[] = {{CAUSE_DISPATCH, "backward", NULL, 
                                              {CAUSE_DISPATCH, "forward", NULL, 0.090},
                                              {CAUSE_LAUNCH_API, "forward", NULL, 0.011}};
 
+/* As if gapline had captured the side and sampled its GPUs. */
+static void fill_clocks(struct side *s)
+{
+	bool slow = s->n_devices == 1;
+	s->source.captured_by = "0.1.0";
+	s->source.cupti = "13.0.1";
+	s->source.traced = "cuda,nvtx";
+	s->source.sampled_by = "NVML";
+	s->source.incomplete = slow ? "the program was killed by SIGKILL" : "";
+	s->source.lost = slow ? 12 : 0;
+	s->devices[0].clocks = (struct clocks){.samples = 40,
+	                                       .idle = 2,
+	                                       .sm_mhz = {40, slow ? 1755 : 1980, slow ? 1710 : 1980, 1980},
+	                                       .power_w = {38, 693.125, 612, 701},
+	                                       .temperature_c = {40, 64, 58, 66},
+	                                       .judged = slow ? 40 : 0,
+	                                       .limited = {[LIMIT_POWER] = 0.6 * slow, [LIMIT_THERMAL] = 0.05 * slow}};
+}
+
 static void fill_devices(struct maker *m, struct side *s, uint32_t n)
 {
 	s->n_devices = n;
@@ -255,6 +274,8 @@ static void fill_slow(struct maker *m, struct side *s, const struct series **ser
 	                                             : 5,
 	          series);
 	fill_devices(m, s, m->which == FIXTURE_LARGE ? 12 : 1);
+	if (m->which == FIXTURE_DEVICES || m->which == FIXTURE_ONE)
+		fill_clocks(s);
 	fill_phases(m, s, 31.04, 8.0, 15.6);
 	fill_work(m, s, 1);
 	static const int64_t phase_us[] = {31600, 8100, 15600, 1010};
@@ -274,6 +295,8 @@ static void fill_fast(struct maker *m, struct side *s, const struct series **ser
 	s->period_trimmed = s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3, !steps ? 1 : m->which == FIXTURE_LARGE ? 50003 : 25, steps ? 5 : 0, series);
 	fill_devices(m, s, m->which == FIXTURE_DEVICES ? 2 : 1);
+	if (m->which == FIXTURE_DEVICES)
+		fill_clocks(s);
 	fill_phases(m, s, 0.02, 8.0, 15.1);
 	fill_work(m, s, 0);
 	s->kernels[1].per_step *= 1.1;

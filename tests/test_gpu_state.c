@@ -98,17 +98,13 @@ static void install_command(struct support *s, const char *script)
 
 static const char two_gpus[] =
 	"echo \"$*\" >>calls\n"
-	"case $* in *clocks_event*) echo 'Field \"clocks_event_reasons.active\" is not a valid field to query.'; exit "
-	"2;; "
-	"esac\n"
+	"case $* in *clocks_event*) echo 'Field \"clocks_event_reasons.active\" is not a valid field'; exit 2;; esac\n"
 	"cat <<'END'\n"
-	"0, GPU-00000000-1111-2222-3333-444444444444, 00000000:18:00.0, NVIDIA H200, 535.54, 1980, 1755, 3201, 693.13, "
-	"64, 97, "
-	"0x0000000000000004\n"
+	"0, GPU-00000000-1111-2222-3333-444444444444, 00000000:18:00.0, NVIDIA H200, 535.54, 1980, 1755, 3201, "
+	"693.13, 64, 97, 0x0000000000000004\n"
 	"a line that is something else\n"
 	"3, GPU-00000003-1111-2222-3333-444444444444, 00000000:1A:00.0, NVIDIA T400, 535.54, [N/A], [Not Supported], "
-	"810, ERR!, 31, "
-	"[N/A], [Not Supported]\n"
+	"810, ERR!, 31, [N/A], [Not Supported]\n"
 	"END\n";
 
 static void test_command(void **test)

@@ -273,6 +273,27 @@ static void what_the_page_says(void **state)
 	close_report(&r);
 }
 
+static void clocks_are_shown_when_they_were_sampled(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_DEVICES);
+	assert_int_equal(number(&r, "count(//div[@aria-label='Clocks']//tbody/tr)"), 3);
+	assert_text(&r, "//div[@aria-label='Clocks']//tbody/tr[1]/td[3]", "1755 (1710 to 1980)");
+	assert_text(&r, "//div[@aria-label='Clocks']//tbody/tr[1]/td[4]", "unknown");
+	assert_text(&r, "//div[@aria-label='Clocks']//tbody/tr[1]/td[5]", "693 (612 to 701)");
+	assert_text(&r, "//div[@aria-label='Clocks']//tbody/tr[1]/td[7]", "power cap in 60.0 %, heat in 5.0 %");
+	assert_text(&r, "//div[@aria-label='Clocks']//tbody/tr[2]/td[3]", "1980");
+	assert_text(&r, "//div[@aria-label='Clocks']//tbody/tr[2]/td[7]", "unknown");
+	assert_text(&r, "//section[@id='environment']//tr[th='Captured by']/td[1]",
+	            "gapline 0.1.0 through CUPTI 13.0.1");
+	close_report(&r);
+	open_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//div[@aria-label='Clocks'])"), 0);
+	assert_int_equal(number(&r, "count(//tr[th='Captured by'])"), 0);
+	close_report(&r);
+}
+
 static void several_runs_are_told_apart(void **state)
 {
 	(void)state;
@@ -462,6 +483,7 @@ int main(void)
 		cmocka_unit_test_teardown(same_input_same_bytes, release),
 		cmocka_unit_test_teardown(what_the_page_says, release),
 		cmocka_unit_test_teardown(several_runs_are_told_apart, release),
+		cmocka_unit_test_teardown(clocks_are_shown_when_they_were_sampled, release),
 		cmocka_unit_test_teardown(what_cannot_be_fixed_has_no_status, release),
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),

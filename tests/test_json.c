@@ -169,6 +169,37 @@ static void different_work_fails_a_gate_that_asks_for_it(void **state)
 	arena_release(&arena);
 }
 
+static void clocks_are_there_when_they_were_sampled(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct analysis a;
+	yajl_val root = parse(FIXTURE_DEVICES, &arena, &a);
+	yajl_val slow = YAJL_GET_ARRAY(at(root, "baseline.devices"))->values[0];
+	assert_int_equal(YAJL_GET_INTEGER(at(slow, "clocks.samples")), 40);
+	assert_int_equal(YAJL_GET_INTEGER(at(slow, "clocks.idle_samples")), 2);
+	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.sm_mhz.median")) == 1755);
+	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.sm_mhz.min")) == 1710);
+	assert_int_equal(YAJL_GET_INTEGER(at(slow, "clocks.power_w.samples")), 38);
+	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.power_w.median")) == 693.125);
+	assert_true(YAJL_IS_NULL(at(slow, "clocks.memory_mhz")));
+	assert_true(YAJL_GET_DOUBLE(at(slow, "clocks.limited.power_cap")) == 0.6);
+	yajl_val fast = at(root, "fixed.devices");
+	assert_true(YAJL_IS_NULL(at(YAJL_GET_ARRAY(fast)->values[0], "clocks.limited")));
+	const char *clocks[] = {"clocks", NULL};
+	assert_null(yajl_tree_get(YAJL_GET_ARRAY(fast)->values[1], clocks, yajl_t_any)); /* not sampled */
+	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.source.capture.cupti")), "13.0.1");
+	assert_true(YAJL_IS_FALSE(at(root, "baseline.source.capture.complete")));
+	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.source.capture.lost_records")), 12);
+	assert_true(YAJL_IS_TRUE(at(root, "fixed.source.capture.complete")));
+	yajl_tree_free(root);
+	root = parse(FIXTURE_PAIR, &arena, &a);
+	const char *capture[] = {"baseline", "source", "capture", NULL};
+	assert_null(yajl_tree_get(root, capture, yajl_t_any));
+	yajl_tree_free(root);
+	arena_release(&arena);
+}
+
 static void names_survive_unchanged(void **state)
 {
 	(void)state;
@@ -190,6 +221,7 @@ int main(void)
 		cmocka_unit_test(keys_of_the_design),
 		cmocka_unit_test(what_is_not_known_is_null),
 		cmocka_unit_test(different_work_fails_a_gate_that_asks_for_it),
+		cmocka_unit_test(clocks_are_there_when_they_were_sampled),
 		cmocka_unit_test(names_survive_unchanged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

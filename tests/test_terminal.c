@@ -95,6 +95,27 @@ static void a_diagnosis_that_is_not_judged_says_why(void **state)
 	arena_release(&arena);
 }
 
+static void clocks_are_one_line(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_ONE, &arena, &a);
+	render_side(&a, false, &out);
+	assert_non_null(strstr(out.data,
+	                       "\n  clocks      SM 1755 (1710 to 1980) MHz, 693 (612 to 701) W, 64 (58 to 66) "
+	                       "\xC2\xB0"
+	                       "C (40 samples under\n              load); held back by: power cap in 60.0 %, "
+	                       "heat in 5.0 %\n"));
+	a.side[0].devices[0].clocks.samples = 0;
+	out.n = 0;
+	render_side(&a, false, &out);
+	assert_null(strstr(out.data, "clocks"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
 static void sums_over_gpus_have_no_share(void **state)
 {
 	(void)state;
@@ -188,6 +209,7 @@ int main(void)
 		cmocka_unit_test(the_number_of_runs_is_true),
 		cmocka_unit_test(a_diagnosis_that_is_not_judged_says_why),
 		cmocka_unit_test(sums_over_gpus_have_no_share),
+		cmocka_unit_test(clocks_are_one_line),
 		cmocka_unit_test(lines_fit_and_hold_no_control_characters),
 		cmocka_unit_test(escapes_from_elsewhere_are_stopped),
 		cmocka_unit_test(colour_only_when_asked_for),

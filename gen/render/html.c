@@ -1,5 +1,6 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "render/assets.h"
+#include "render/clocks.h"
 #include "render/page.h"
 #include "render/pictures.h"
 #include "render/render.h"
@@ -288,6 +289,16 @@ static const char *recorded_by(const struct side *s, struct arena *arena)
 	return *t->schema ? arena_format(arena, "%s, schema %s", who, t->schema) : who;
 }
 
+/* "gapline 0.1.0 through CUPTI 13.0.1" */
+static const char *captured_by(const struct side *s, struct arena *arena)
+{
+	const struct trace_source *t = &s->source;
+	if (!*t->captured_by)
+		return "another tool";
+	return *t->cupti ? arena_format(arena, "gapline %s through CUPTI %s", t->captured_by, t->cupti)
+	                 : arena_format(arena, "gapline %s through %s", t->captured_by, t->collector);
+}
+
 static const char *events_of(const struct side *s, struct arena *arena)
 {
 	const struct trace_source *t = &s->source;
@@ -325,6 +336,8 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	fill_fact(rows, "CUDA version of the driver", b->source.cuda_driver, f->source.cuda_driver);
 	fill_fact(rows, "Profile", files_of(b, arena), files_of(f, arena));
 	fill_fact(rows, "Recorded by", recorded_by(b, arena), recorded_by(f, arena));
+	if (*b->source.captured_by || *f->source.captured_by)
+		fill_fact(rows, "Captured by", captured_by(b, arena), captured_by(f, arena));
 	fill_fact(rows, "Recorded events", events_of(b, arena), events_of(f, arena));
 	fill_fact(rows, "Runs", arena_format(arena, "%u", b->n_runs), arena_format(arena, "%u", f->n_runs));
 	fill_fact(rows, "Steps", steps_of(a, b, arena), steps_of(a, f, arena));
@@ -347,6 +360,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 		page_fill(row, "after", format_count(arena, v[1]));
 		page_fill(row, "change", format_count_change(arena, v[1] - v[0]));
 	}
+	clocks_fill(a, page);
 	page_fill(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
 	page_if(&page->top, "environment.differences", a->n_differences > 0);
 	fill_texts(page, "environment.difference", a->differences, a->n_differences);

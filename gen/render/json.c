@@ -80,6 +80,17 @@ static void write_source(struct json *json, const struct trace_source *s)
 	json_bool(json, "os_calls", s->has_os_calls);
 	json_bool(json, "profiler_overhead", s->has_overheads);
 	json_end_object(json);
+	if (*s->captured_by) {
+		json_object(json, "capture");
+		json_text(json, "gapline", s->captured_by);
+		json_text(json, "cupti", s->cupti);
+		json_text(json, "trace", s->traced);
+		json_text(json, "gpu_state", s->sampled_by);
+		json_bool(json, "complete", !*s->incomplete);
+		json_text(json, "incomplete", s->incomplete);
+		json_integer(json, "lost_records", s->lost);
+		json_end_object(json);
+	}
 	json_end_object(json);
 }
 
@@ -162,6 +173,41 @@ static void write_budget(struct json *json, const struct analysis *a, const stru
 	json_end_array(json);
 }
 
+static void write_spread(struct json *json, const char *key, const struct spread *s)
+{
+	if (!s->n) {
+		json_null(json, key);
+		return;
+	}
+	json_object(json, key);
+	json_integer(json, "samples", s->n);
+	json_number(json, "median", s->median);
+	json_number(json, "min", s->min);
+	json_number(json, "max", s->max);
+	json_end_object(json);
+}
+
+static void write_clocks(struct json *json, const struct clocks *c)
+{
+	json_object(json, "clocks");
+	json_integer(json, "samples", c->samples);
+	json_integer(json, "idle_samples", c->idle);
+	write_spread(json, "sm_mhz", &c->sm_mhz);
+	write_spread(json, "memory_mhz", &c->memory_mhz);
+	write_spread(json, "power_w", &c->power_w);
+	write_spread(json, "temperature_c", &c->temperature_c);
+	if (c->judged) {
+		json_object(json, "limited");
+		json_integer(json, "samples", c->judged);
+		for (int l = 0; l < LIMIT_COUNT; l++)
+			json_number(json, limit_name((enum limit)l), c->limited[l]);
+		json_end_object(json);
+	} else {
+		json_null(json, "limited");
+	}
+	json_end_object(json);
+}
+
 static void write_devices(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_array(json, "devices");
@@ -175,6 +221,8 @@ static void write_devices(struct json *json, const struct analysis *a, const str
 		json_ms(json, "window_ms", (double)d->window_ns);
 		json_ms(json, "latency_limit_ms", d->limit_ns);
 		write_budget(json, a, &d->budget);
+		if (d->clocks.samples || d->clocks.idle)
+			write_clocks(json, &d->clocks);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -1,5 +1,6 @@
 /* The verdict and one profile's summary for a terminal or a CI log: at most 100 columns, no control characters but the
  * colours that were asked for. */
+#include "render/clocks.h"
 #include "render/format.h"
 #include "render/render.h"
 #include "render/view.h"
@@ -260,6 +261,8 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	}
 	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
 		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));
+	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
+		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
 	put_facts(&t, "know this", s->notes, s->n_notes);
 	put_budget(&t, s, unit);
 	put_work(&t, s, unit);
