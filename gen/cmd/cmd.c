@@ -13,6 +13,7 @@ const struct cmd cmd_table[] = {
 	{"run", "capture both sides, in turns, then report and verdict", cmd_run},
 	{"capture", "one program -> one profile", cmd_capture},
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
+	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{0},
 };
 
