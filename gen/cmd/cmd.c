@@ -14,6 +14,7 @@ const struct cmd cmd_table[] = {
 	{"capture", "one program -> one profile", cmd_capture},
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
+	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{0},
 };
 
