@@ -41,7 +41,7 @@ struct spool_header {
 	uint32_t clock; /* enum spool_clock */
 	uint32_t pid;   /* as the process sees itself */
 	uint32_t parent;
-	uint32_t writer;      /* thread id of the background thread: its own calls are not the program's */
+	uint32_t writer;      /* thread id of the background thread: its own calls are not the program's; 0: none */
 	uint32_t reserved;    /* 0 */
 	int64_t monotonic_ns; /* both clocks, read together when the file was begun */
 	int64_t realtime_ns;

@@ -216,7 +216,7 @@ static void header_put(void)
 	                              .clock = SPOOL_MONOTONIC,
 	                              .pid = (uint32_t)getpid(),
 	                              .parent = (uint32_t)getppid(),
-	                              .writer = spool_tid()};
+	                              .writer = atomic_load(&writer_tid)}; /* 0: the program's own thread, at its end */
 	/* Halfway between two readings of the other clock. */
 	int64_t before = spool_now();
 	clock_gettime(CLOCK_REALTIME, &real);

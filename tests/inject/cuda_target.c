@@ -1,0 +1,141 @@
+/* A program that uses CUDA, or what fake_cuda.h offers as such; check_inject_cupti.py knows what its spool has to hold.
+ *
+ *	cuda_target CASE [LIBRARY]    LIBRARY: a CUPTI that the process has loaded before */
+#include "fake_cuda.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct fake *fake;
+
+static void begin(void)
+{
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW);
+	int (*init)(unsigned) = driver ? (int (*)(unsigned))dlsym(driver, "cuInit") : NULL;
+	if (!init || init(0)) {
+		fputs("cuInit failed\n", stderr);
+		exit(1);
+	}
+	void *cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+	if (cupti)
+		fake = ((const struct fake *(*)(void))dlsym(cupti, "fake_cupti"))();
+}
+
+static void launches(void)
+{
+	for (int i = 0; i < 10000; i++)
+		fake->launch(i % 2 ? "odd" : "even", 1000 + 10u * (unsigned)i, 1005 + 10u * (unsigned)i);
+}
+
+/* A module is unloaded and another one's kernel gets the same place for its name. */
+static void names(void)
+{
+	static char name[] = "first_kernel";
+	fake->launch(name, 1, 2);
+	usleep(100000);
+	strcpy(name, "second");
+	fake->launch(name, 3, 4);
+	usleep(100000);
+	fake->launch(name, 5, 6);
+}
+
+static void forks(void)
+{
+	fake->launch("parent", 1, 2);
+	for (int i = 0; i < 3; i++)
+		if (!fork()) {
+			usleep(100000);
+			if (i == 1)
+				_exit(0);
+			exit(0);
+		}
+	int status, bad = 0;
+	while (wait(&status) > 0)
+		bad += status != 0;
+	fake->launch("parent", 3, 4);
+	printf("bad children: %d\n", bad);
+}
+
+static void killed(void)
+{
+	for (int i = 0;; i++) {
+		fake->launch("alive", 1, 2);
+		usleep(1000);
+	}
+}
+
+static void range(void)
+{
+	fake->launch("before", 1, 2);
+	fake->profiler(0);
+	fake->profiler(1);
+	fake->launch("inside", 3, 4);
+	fake->profiler(0);
+	fake->launch("between", 5, 6);
+	fake->profiler(1);
+	fake->launch("again", 7, 8);
+	fake->profiler(0);
+	fake->launch("after", 9, 10);
+}
+
+static void slow(void)
+{
+	for (int i = 0; i < 40; i++) {
+		fake->launch("slow", 1, 2);
+		usleep(10000);
+	}
+}
+
+static void hog(void)
+{
+	int n = 0;
+	while (n < 100000 && fake->buffer())
+		n++;
+	printf("%d buffers\n", n);
+}
+
+static void nothing(void)
+{
+	printf("CUPTI %s\n", fake ? "is loaded" : "is not loaded");
+}
+
+static void kinds(void)
+{
+	printf("%s\n", fake->kinds());
+}
+
+static void child(void)
+{
+	/* CUDA is begun in the child, which is how it has to be with fork. */
+	if (!fork()) {
+		begin();
+		launches();
+		exit(0);
+	}
+	wait(NULL);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(void);
+	} cases[] = {{"launches", launches}, {"names", names}, {"forks", forks}, {"killed", killed},
+	             {"range", range},       {"slow", slow},   {"hog", hog},     {"kinds", kinds},
+	             {"nothing", nothing},   {"child", child}};
+	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
+		return 3;
+	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
+		if (!strcmp(argv[1], cases[i].name)) {
+			if (cases[i].run != child)
+				begin();
+			cases[i].run();
+			return 0;
+		}
+	return 2;
+}

@@ -1,0 +1,294 @@
+/* libcupti.so.13, as far as the injected library sees it. Compiled with FAKE_OLD it lacks a function, as old ones do.
+ */
+#include "fake_cuda.h"
+
+#include <cupti.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(default)
+extern const struct fake *fake_cupti(void);
+
+static CUpti_CallbackFunc subscriber;
+static CUpti_BuffersCallbackRequestFunc request;
+static CUpti_BuffersCallbackCompleteFunc complete;
+static CUpti_TimestampCallbackFunc timestamp;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t *buffer;
+static size_t used, room;
+static char kinds[256];
+static int on[64], started, stopped;
+static uint32_t correlation = 1;
+static pid_t owner;
+
+static long number(const char *name, long otherwise)
+{
+	const char *text = getenv(name);
+	return text ? atol(text) : otherwise;
+}
+
+static void here(void)
+{
+	if (!owner)
+		owner = getpid();
+	if (owner != getpid()) {
+		fputs("CUPTI was used in a forked child\n", stderr);
+		abort();
+	}
+}
+
+/* A device's record is as long as the header says; kernels and calls have odd lengths that a reader must be told. */
+static size_t size_of(uint32_t kind)
+{
+	switch (kind) {
+	case CUPTI_ACTIVITY_KIND_DEVICE:
+		return sizeof(CUpti_ActivityDevice4);
+	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+		return sizeof(CUpti_ActivityKernel9) + 24;
+	default:
+		return sizeof(CUpti_ActivityAPI) + 8;
+	}
+}
+
+static void give_back(void)
+{
+	if (!buffer)
+		return;
+	uint8_t *b = buffer;
+	buffer = NULL;
+	complete(NULL, 0, b, room, used);
+	used = 0;
+}
+
+static void *record(uint32_t kind)
+{
+	size_t n = size_of(kind);
+	if (buffer && used + n > room)
+		give_back();
+	if (!buffer) {
+		size_t most = 1;
+		request(&buffer, &room, &most);
+		if (!buffer || most)
+			return NULL;
+	}
+	void *r = buffer + used;
+	for (size_t i = 0; i < n; i++)
+		if (((uint8_t *)r)[i]) {
+			fputs("a buffer is not zeroed\n", stderr);
+			abort();
+		}
+	*(uint32_t *)r = kind;
+	used += n;
+	return r;
+}
+
+static void launch(const char *kernel, uint64_t start, uint64_t end)
+{
+	pthread_mutex_lock(&lock);
+	uint64_t before = timestamp();
+	CUpti_ActivityKernel9 *k =
+		on[CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL] ? record(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) : NULL;
+	if (k) {
+		k->name = kernel;
+		k->start = start;
+		k->end = end;
+		k->correlationId = correlation;
+	}
+	CUpti_ActivityAPI *a = on[CUPTI_ACTIVITY_KIND_RUNTIME] ? record(CUPTI_ACTIVITY_KIND_RUNTIME) : NULL;
+	if (a) {
+		a->cbid = CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000;
+		a->start = before;
+		a->end = timestamp();
+		a->processId = (uint32_t)getpid();
+		a->threadId = (uint32_t)gettid();
+		a->correlationId = correlation;
+	}
+	correlation++;
+	pthread_mutex_unlock(&lock);
+}
+
+static void *buffer_take(void)
+{
+	uint8_t *b = NULL;
+	size_t n = 0, most = 0;
+	request(&b, &n, &most);
+	return b;
+}
+
+static void profiler(int start)
+{
+	CUpti_CallbackData data = {.callbackSite = start ? CUPTI_API_EXIT : CUPTI_API_ENTER};
+	if (start ? started : stopped)
+		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API,
+		           start ? CUPTI_DRIVER_TRACE_CBID_cuProfilerStart : CUPTI_DRIVER_TRACE_CBID_cuProfilerStop,
+		           &data);
+}
+
+static const char *kinds_text(void)
+{
+	return kinds;
+}
+
+const struct fake *fake_cupti(void)
+{
+	static struct fake fake = {launch, buffer_take, profiler, kinds_text, 0, 0};
+	fake.kernel_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	fake.api_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_RUNTIME);
+	return &fake;
+}
+
+/* ---- CUPTI ---- */
+
+CUptiResult cuptiGetVersion(uint32_t *version)
+{
+	*version = (uint32_t)number("FAKE_CUPTI", 130001);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *data)
+{
+	(void)data;
+	here();
+	*handle = (CUpti_SubscriberHandle)&subscriber;
+	subscriber = callback;
+	return (CUptiResult)number("FAKE_SUBSCRIBE", 0);
+}
+
+#ifndef FAKE_OLD
+struct parameters {
+	size_t size;
+	const char *name;
+	char *old_name;
+	size_t old_name_bytes;
+};
+/* Under a name of its own: newer headers declare the function with a struct that older ones do not have. */
+extern CUptiResult subscribe_v2(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *,
+                                struct parameters *) __asm__("cuptiSubscribe_v2");
+
+CUptiResult subscribe_v2(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc callback, void *data,
+                         struct parameters *parameters)
+{
+	if (parameters->size != sizeof *parameters)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	if (getenv("FAKE_OTHER"))
+		snprintf(parameters->old_name, parameters->old_name_bytes, "%s", getenv("FAKE_OTHER"));
+	return cuptiSubscribe(handle, callback, data);
+}
+
+CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc callback)
+{
+	here();
+	timestamp = callback;
+	return CUPTI_SUCCESS;
+}
+#endif
+
+CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, CUpti_CallbackDomain domain,
+                                CUpti_CallbackId id)
+{
+	here();
+	(void)handle;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart)
+		started = (int)enable;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop)
+		stopped = (int)enable;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc wants,
+                                           CUpti_BuffersCallbackCompleteFunc done)
+{
+	here();
+	request = wants;
+	complete = done;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
+{
+	here();
+	if (kind == (CUpti_ActivityKind)number("FAKE_REFUSE", -1))
+		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
+	pthread_mutex_lock(&lock);
+	on[kind] = 1;
+	size_t n = strlen(kinds);
+	snprintf(kinds + n, sizeof kinds - n, "%d ", (int)kind);
+	if (kind == CUPTI_ACTIVITY_KIND_DEVICE) {
+		CUpti_ActivityDevice4 *d = record(kind);
+		d->numMultiprocessors = 132;
+		d->coreClockRate = 1980000;
+		d->globalMemoryBandwidth = 4800000000;
+		d->globalMemorySize = 1ull << 37;
+		d->computeCapabilityMajor = 9;
+		d->name = "Fake GPU";
+		memset(&d->uuid, 0x5a, sizeof d->uuid);
+	}
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+	here();
+	on[kind] = 0;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityFlushAll(uint32_t flag)
+{
+	(void)flag;
+	here();
+	pthread_mutex_lock(&lock);
+	give_back();
+	pthread_mutex_unlock(&lock);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNextRecord(uint8_t *start, size_t valid, CUpti_Activity **at)
+{
+	uint8_t *next = *at ? (uint8_t *)*at + size_of((*at)->kind) : start;
+	if (next >= start + valid)
+		return CUPTI_ERROR_MAX_LIMIT_REACHED;
+	*at = (CUpti_Activity *)next;
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream, size_t *dropped)
+{
+	static int said;
+	(void)context;
+	(void)stream;
+	*dropped = said++ ? 0 : (size_t)number("FAKE_DROPPED", 0);
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t *size, void *value)
+{
+	here();
+	if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || *size != 1 || *(uint8_t *)value != 1)
+		abort();
+	return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type)
+{
+	return type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char **name)
+{
+	*name = domain == CUPTI_CB_DOMAIN_RUNTIME_API && id == CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000
+	                ? "cudaLaunchKernel_v7000"
+	                : NULL;
+	return *name ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
+}
+
+CUptiResult cuptiGetResultString(CUptiResult result, const char **text)
+{
+	*text = result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ? "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES"
+	                                                      : "CUPTI_ERROR_UNKNOWN";
+	return CUPTI_SUCCESS;
+}
