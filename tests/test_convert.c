@@ -95,7 +95,7 @@ static void test_ops_and_calls(void **state)
 	              "localMemoryTotal, gridId, sharedMemoryExecuted, graphNodeId, sharedMemoryLimitConfig FROM "
 	              "CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds d ON d.id = demangledName JOIN StringIds s ON "
 	              "s.id = shortName LEFT JOIN StringIds m ON m.id = mangledName ORDER BY start LIMIT 1"),
-		"250|900|1|1|-|13|5|281486720761856|add(float *, "
+		"250|900|1|1|0|13|5|281486720761856|add(float *, "
 		"int)|add|_Z3addPfi|2|2|32|128|2|3|256|4|5|1024|2048|16|"
 		"5000000000|77|102400|-|1");
 	assert_string_equal(query(s, db, "SELECT 281486720761856 = ((1 << 48) | (700 << 24))"), "1");

@@ -1,12 +1,15 @@
 /* CUPTI's records -> rows. */
 #include "capture/convert_parts.h"
 #include "capture/kernel_name.h"
+#include "capture/trivial_call.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { CLASS_RUNTIME = 0, CLASS_DRIVER = 1, CLASS_OVERHEAD = 3 }; /* nsys's ENUM_NSYS_EVENT_CLASS */
 enum { DOMAIN_DRIVER = 1, DOMAIN_RUNTIME = 2 };                   /* CUpti_CallbackDomain */
+
+enum { TRIVIAL = -1 }; /* instead of a name: the call is left out */
 
 static const uint64_t CALLBACK_DOMAIN = (uint64_t)1 << 32;
 
@@ -46,7 +49,7 @@ static void name_callback(struct file *f, uint64_t key, const char *text, size_t
 {
 	uint32_t room = f->callbacks.room, i = keymap_add(&f->callbacks, key);
 	f->callback_name = convert_grow(&f->arena, f->callback_name, room, &f->callbacks, sizeof *f->callback_name);
-	f->callback_name[i] = profile_string(&f->convert->profile, text, n);
+	f->callback_name[i] = trivial_call(text, n) ? TRIVIAL : profile_string(&f->convert->profile, text, n);
 }
 
 void convert_callback_names(struct file *f, const unsigned char *payload, size_t n)
@@ -108,7 +111,7 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 	profile_int(p, end);
 	profile_int(p, record_u32(r, at->device));
 	profile_int(p, record_u32(r, at->context));
-	profile_null(p, 1); /* green context */
+	profile_int(p, 0); /* no green context, as nsys has it: the record does not say */
 	profile_int(p, record_u32(r, at->stream));
 	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
 	profile_int(p, convert_global_pid(f->header.pid));
@@ -219,9 +222,9 @@ static void write_call(struct file *f, const unsigned char *r, bool driver)
 		f->convert->result->skipped++;
 		return;
 	}
-	if (driver && convert_in_runtime_call(f, tid, start, end))
-		return;
 	int64_t name = callback_name(f, driver ? DOMAIN_DRIVER : DOMAIN_RUNTIME, record_u32(r, CALL_ID));
+	if (name == TRIVIAL || (driver && convert_in_runtime_call(f, tid, start, end)))
+		return;
 	profile_begin(p, PROFILE_CALL);
 	profile_int(p, start);
 	profile_int(p, end);
