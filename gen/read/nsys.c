@@ -83,8 +83,12 @@ static void tell_graph_mode(struct nsys *r)
 /* Whether this is an export of nsys at all. */
 static int check_kind(const struct nsys *r)
 {
-	static const char *const marks[] = {"StringIds", "TARGET_INFO_SESSION_START_TIME", "ThreadNames",
-	                                    "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"};
+	static const char *const marks[] = {"StringIds",
+	                                    "TARGET_INFO_SESSION_START_TIME",
+	                                    "ThreadNames",
+	                                    "CUPTI_ACTIVITY_KIND_RUNTIME",
+	                                    "CUPTI_ACTIVITY_KIND_KERNEL",
+	                                    "META_DATA_EXPORT"};
 	int found = 0;
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
 		found += db_table(&r->db, marks[i]) != NULL;
