@@ -138,6 +138,21 @@ static void test_numbers_at_their_ends(void **state)
 	spool_discard(&m);
 }
 
+/* Blocks of every type with nothing in them, alone and first in their file. */
+static void test_empty_blocks(void **state)
+{
+	struct support *s = *state;
+	for (uint32_t type = 0; type <= SPOOL_END + 1; type++) {
+		struct spool_maker m;
+		struct convert_result r;
+		spool_begin(&m, PID, WRITER);
+		spool_add(&m, type, MAIN, "", 0);
+		write_spool(s, &m, "700-cuda-0.spool");
+		assert_int_equal(try_convert(s, &r), 0);
+		assert_int_equal(r.skipped + r.ops + r.calls, 0);
+	}
+}
+
 /* ---- what is no spool ---- */
 
 static void test_strangers(void **state)
@@ -226,6 +241,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_every_length, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_changed_bytes, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_numbers_at_their_ends, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_empty_blocks, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_missing_folder, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_target_that_cannot_be_written, support_setup, support_teardown),
