@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Damages small profiles in many ways and runs each through the fuzz targets: an answer or an error, never a crash.
+"""Damages small profiles and spools in many ways and runs each through its fuzz targets: an answer or an error, never a
+crash.
 
     check_fuzz.py FUZZ_TARGET...
 
@@ -15,11 +16,13 @@ import sys
 import tempfile
 
 import tiny_profile
+import tiny_spool
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "'text'", "x'00ff'"]
 BYTES_CHANGED = 80
 PAGES_CHANGED = 40
+SPOOLS = 200  # of each way to damage them
 VALUES_IN = ("tiny", "layout_2020", "layout_2026")  # the other layouts have the same columns
 
 
@@ -31,6 +34,40 @@ def seeds(folder):
         db.executescript((HERE / "profiles/events.sql").read_text(encoding="utf-8"))
         db.close()
     return sorted(folder.glob("*.sqlite"))
+
+
+def damage_spool(folder, random):
+    """Spools with bytes changed, numbers at their ends, blocks left out and blocks in another order."""
+    data = tiny_spool.spool()
+    (folder / "whole").write_bytes(data)
+    for i in range(SPOOLS):
+        changed = bytearray(data)
+        for _ in range(1 + next(random) % 6):
+            at = next(random) % len(changed)
+            if next(random) % 2:
+                changed[at] = next(random) % 256
+            else:
+                at -= at % 4
+                number = next(random) % 3 * 0x7FFFFFFF + next(random) % 3
+                changed[at : at + 4] = (number & 0xFFFFFFFF).to_bytes(4, "little")
+        (folder / f"bytes-{i}").write_bytes(changed)
+    blocks, at = [], 48
+    while at < len(data):
+        size = 16 + (int.from_bytes(data[at + 8 : at + 16], "little") + 7) // 8 * 8
+        blocks.append(data[at : at + size])
+        at += size
+    for i in range(SPOOLS):
+        mixed = [blocks[next(random) % len(blocks)] for _ in range(len(blocks) + 4)]
+        (folder / f"blocks-{i}").write_bytes(data[:48] + b"".join(mixed))
+
+
+def run_all(target, files, what):
+    """Whether the target survives the files; says how it ended if not."""
+    done = subprocess.run([target, *files], capture_output=True, timeout=1000)
+    if done.returncode:
+        print(f"{target.name}, {what}: status {done.returncode}")
+        print(done.stderr.decode("utf-8", "replace")[-6000:])
+    return done.returncode == 0
 
 
 def damage_bytes(folder, seed, random):
@@ -86,6 +123,8 @@ def damage_values(folder, seed):
 
 def main():
     targets = [pathlib.Path(target).resolve() for target in sys.argv[1:]]
+    of_spools = [target for target in targets if "spool" in target.name]
+    of_profiles = [target for target in targets if target not in of_spools]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -96,13 +135,16 @@ def main():
             if seed.stem in VALUES_IN:
                 damage_values(folder, seed)
             files = [seed, *sorted(folder.iterdir())]
-            for target in targets:
-                done = subprocess.run([target, *files], capture_output=True, timeout=1000)
+            for target in of_profiles:
                 runs += len(files)
-                if done.returncode:
-                    failed += 1
-                    print(f"{target.name}, {seed.stem}: status {done.returncode}")
-                    print(done.stderr.decode("utf-8", "replace")[-6000:])
+                failed += not run_all(target, files, seed.stem)
+        spools = pathlib.Path(made) / "spools"
+        spools.mkdir()
+        damage_spool(spools, random)
+        files = sorted(spools.iterdir())
+        for target in of_spools:
+            runs += len(files)
+            failed += not run_all(target, files, "spools")
     print(f"{runs} damaged files were tried, {failed} times with a crash")
     sys.exit(bool(failed) or not runs)
 

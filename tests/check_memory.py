@@ -18,7 +18,7 @@ import check_cli
 VALGRIND = ["valgrind", "-q", "--leak-check=full", "--show-leak-kinds=all", "--errors-for-leak-kinds=all"]
 VALGRIND += ["--error-exitcode=99"]
 # Tests that take seconds without valgrind and minutes with it; the other build's sanitizers look at them.
-SLOW = ("simulation", "reader_files", "verdict_rules", "html", "budget")
+SLOW = ("simulation", "reader_files", "verdict_rules", "html", "budget", "spool")
 
 COMMANDS = [  # arguments, exit status
     ("report base.sqlite fixed.sqlite -o report.html --json out.json", 0),

@@ -97,15 +97,15 @@ static void test_every_length(void **state)
 	spool_discard(&m);
 }
 
-/* Every byte in turn becomes something else. */
-static void test_every_byte(void **state)
+/* Bytes all over the file become something else. */
+static void test_changed_bytes(void **state)
 {
 	struct support *s = *state;
 	struct spool_maker m;
 	static const unsigned char values[] = {0x00, 0x7F, 0x80, 0xFF};
 	small_spool(&m);
 	const char *path = support_path(s, "700-cuda-0.spool");
-	for (size_t i = 0; i < m.bytes.n; i++) {
+	for (size_t i = 0; i < m.bytes.n; i += 2) {
 		char was = m.bytes.data[i];
 		m.bytes.data[i] = (char)(i % 5 == 4 ? was ^ 1 : values[i % 5]);
 		spool_write(&m, path, SIZE_MAX);
@@ -127,7 +127,7 @@ static void test_numbers_at_their_ends(void **state)
 	for (size_t i = 8; i + 8 <= m.bytes.n; i += 8) {
 		uint64_t was;
 		memcpy(&was, m.bytes.data + i, sizeof was);
-		for (size_t j = 0; j < sizeof values / sizeof *values; j++) {
+		for (size_t j = i / 8 % 2; j < sizeof values / sizeof *values; j += 2) {
 			memcpy(m.bytes.data + i, &values[j], sizeof was);
 			spool_write(&m, path, SIZE_MAX);
 			struct convert_result r;
@@ -136,6 +136,21 @@ static void test_numbers_at_their_ends(void **state)
 		memcpy(m.bytes.data + i, &was, sizeof was);
 	}
 	spool_discard(&m);
+}
+
+/* Blocks of every type with nothing in them, alone and first in their file. */
+static void test_empty_blocks(void **state)
+{
+	struct support *s = *state;
+	for (uint32_t type = 0; type <= SPOOL_END + 1; type++) {
+		struct spool_maker m;
+		struct convert_result r;
+		spool_begin(&m, PID, WRITER);
+		spool_add(&m, type, MAIN, "", 0);
+		write_spool(s, &m, "700-cuda-0.spool");
+		assert_int_equal(try_convert(s, &r), 0);
+		assert_int_equal(r.skipped + r.ops + r.calls, 0);
+	}
 }
 
 /* ---- what is no spool ---- */
@@ -224,8 +239,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_every_length, support_setup, support_teardown),
-		cmocka_unit_test_setup_teardown(test_every_byte, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_changed_bytes, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_numbers_at_their_ends, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_empty_blocks, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_strangers, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_missing_folder, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_target_that_cannot_be_written, support_setup, support_teardown),

@@ -159,7 +159,7 @@ int spool_next(struct spool_reader *r, struct err *err)
 		r->left = 0;
 		return 0;
 	}
-	make_room(r, (size_t)padded);
+	make_room(r, (size_t)padded + 8); /* never none: `payload` is a place in memory even when nothing is in it */
 	taken = take(r, r->payload, (size_t)padded, err);
 	if (taken > 0)
 		r->ended = r->block.type == SPOOL_END;

@@ -83,8 +83,12 @@ static void tell_graph_mode(struct nsys *r)
 /* Whether this is an export of nsys at all. */
 static int check_kind(const struct nsys *r)
 {
-	static const char *const marks[] = {"StringIds", "TARGET_INFO_SESSION_START_TIME", "ThreadNames",
-	                                    "CUPTI_ACTIVITY_KIND_RUNTIME", "CUPTI_ACTIVITY_KIND_KERNEL"};
+	static const char *const marks[] = {"StringIds",
+	                                    "TARGET_INFO_SESSION_START_TIME",
+	                                    "ThreadNames",
+	                                    "CUPTI_ACTIVITY_KIND_RUNTIME",
+	                                    "CUPTI_ACTIVITY_KIND_KERNEL",
+	                                    "META_DATA_EXPORT"};
 	int found = 0;
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
 		found += db_table(&r->db, marks[i]) != NULL;
@@ -116,8 +120,10 @@ static int check_contents(const struct nsys *r)
 			 "the things to trace";
 	return err_set(r->err,
 	               "%s: holds no GPU work, so there is nothing to judge: %zu CUDA calls, %zu NVTX ranges, %zu OS "
-	               "calls, %lld rows dropped; %s; capture again with: nsys profile --trace=cuda,nvtx,osrt COMMAND",
-	               r->path, t->calls.n, t->ranges.n, t->os_calls.n, (long long)dropped, reason);
+	               "calls, %lld rows dropped; %s; capture again with: %s",
+	               r->path, t->calls.n, t->ranges.n, t->os_calls.n, (long long)dropped, reason,
+	               t->source.kind == SOURCE_GAPLINE ? "gapline capture -o FILE -- COMMAND"
+	                                                : "nsys profile --trace=cuda,nvtx,osrt COMMAND");
 }
 
 static int read_tables(struct nsys *r)
@@ -166,13 +172,13 @@ int nsys_read(const char *path, const struct file_bytes *memory, struct names *n
 	keymap_init(&r.devices, arena);
 	keymap_init(&r.domain_ids, arena);
 	keymap_init(&r.domains, arena);
-	if (db_open(&r.db, path, memory, arena, err) != 0 || check_kind(&r) != 0 || read_tables(&r) != 0 ||
-	    check_contents(&r) != 0)
+	if (db_open(&r.db, path, memory, arena, err) != 0 || check_kind(&r) != 0 || nsys_read_source(&r) != 0 ||
+	    read_tables(&r) != 0 || check_contents(&r) != 0)
 		goto done;
 	list_devices(&r);
 	nsys_finish(&r);
-	if (nsys_read_source(&r) != 0 || nsys_read_processes(&r) != 0 || nsys_read_gpus(&r) != 0 ||
-	    nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0)
+	if (nsys_read_processes(&r) != 0 || nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 ||
+	    nsys_read_gapline(&r) != 0)
 		goto done;
 	trace->source.has_calls = trace->calls.n > 0;
 	trace->source.has_ranges = trace->ranges.n > 0;

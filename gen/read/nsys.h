@@ -67,8 +67,13 @@ int nsys_read_processes(struct nsys *r);
 int nsys_read_gpus(struct nsys *r);
 int nsys_read_diagnostics(struct nsys *r);
 
-/* ---- nsys_gapline.c: what gapline noted when it captured; after nsys_read_gpus ---- */
-int nsys_read_gapline(struct nsys *r);
+/* ---- nsys_gapline.c: what gapline noted when it captured ---- */
+int nsys_read_notes(struct nsys *r);
+int nsys_read_gapline(struct nsys *r); /* after nsys_read_gpus */
+
+/* Who collected ("cupti", "nsys"), and how graphs were traced ("graph", "node"; others mean nothing). */
+void nsys_note_collector(struct nsys *r, const char *collector);
+void nsys_note_graph_mode(struct nsys *r, const char *mode);
 
 /* ---- shared (nsys.c) ---- */
 

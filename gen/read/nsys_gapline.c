@@ -16,7 +16,24 @@ static const char *harmless(struct nsys *r, const char *text, size_t n)
 	return names_text(r->names, names_add(r->names, text, n));
 }
 
-static int read_facts(struct nsys *r)
+void nsys_note_collector(struct nsys *r, const char *collector)
+{
+	/* What gapline captured through nsys is nsys's: it can be compared with any other profile of nsys. */
+	if (strcmp(collector, "nsys") == 0)
+		return;
+	r->trace->source.kind = SOURCE_GAPLINE;
+	r->trace->source.collector = arena_format(r->arena, "gapline-%s", collector);
+}
+
+void nsys_note_graph_mode(struct nsys *r, const char *mode)
+{
+	if (strcasecmp(mode, "graph") == 0)
+		r->stated_mode = GRAPHS_WHOLE;
+	else if (strcasecmp(mode, "node") == 0)
+		r->stated_mode = GRAPHS_BY_NODE;
+}
+
+int nsys_read_notes(struct nsys *r)
 {
 	enum { NAME, VALUE, N };
 	static const char *const columns[] = {"name", "value"};
@@ -30,7 +47,11 @@ static int read_facts(struct nsys *r)
 		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
 		if (!name || !value)
 			continue;
-		if (strcmp(name, "gapline") == 0)
+		if (strcmp(name, "collector") == 0)
+			nsys_note_collector(r, harmless(r, value, n));
+		else if (strcmp(name, "graphs") == 0)
+			nsys_note_graph_mode(r, value);
+		else if (strcmp(name, "gapline") == 0)
 			source->captured_by = harmless(r, value, n);
 		else if (strcmp(name, "cupti") == 0)
 			source->cupti = harmless(r, value, n);
@@ -172,7 +193,5 @@ static int read_samples(struct nsys *r, const struct sampled *sampled)
 int nsys_read_gapline(struct nsys *r)
 {
 	struct sampled sampled = {0};
-	if (read_facts(r) != 0 || read_sampled(r, &sampled) != 0 || read_samples(r, &sampled) != 0)
-		return -1;
-	return 0;
+	return read_sampled(r, &sampled) != 0 || read_samples(r, &sampled) != 0 ? -1 : 0;
 }

@@ -15,23 +15,6 @@ static const char *harmless(struct nsys *r, const char *text, size_t n)
 
 /* ---- versions and options ---- */
 
-/* A profile that gapline captured through nsys is nsys's: it can be compared with any other of nsys. */
-static void note_collector(struct nsys *r, const char *collector)
-{
-	if (strcmp(collector, "nsys") == 0)
-		return;
-	r->trace->source.kind = SOURCE_GAPLINE;
-	r->trace->source.collector = arena_format(r->arena, "gapline-%s", collector);
-}
-
-static void note_graph_mode(struct nsys *r, const char *mode)
-{
-	if (strcasecmp(mode, "graph") == 0)
-		r->stated_mode = GRAPHS_WHOLE;
-	else if (strcasecmp(mode, "node") == 0)
-		r->stated_mode = GRAPHS_BY_NODE;
-}
-
 static int read_export(struct nsys *r)
 {
 	enum { NAME, VALUE, N };
@@ -61,31 +44,8 @@ static int read_export(struct nsys *r)
 	}
 	r->trace->source.exporter = *version ? arena_format(r->arena, "%s %s", product, version) : product;
 	if (strcmp(product, "gapline") == 0)
-		note_collector(r, "cupti");
+		nsys_note_collector(r, "cupti");
 	return 0;
-}
-
-/* What gapline noted when it captured (capture/annotate.h): it may have called nsys, or collected by itself. */
-static int read_annotation(struct nsys *r)
-{
-	enum { NAME, VALUE, N };
-	static const char *const columns[] = {"name", "value"};
-	struct scan s;
-	if (scan_open(&s, &r->db, "GAPLINE_CAPTURE", columns, N) != 0)
-		return -1;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
-		size_t n, name_n;
-		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
-		if (!name || !value)
-			continue;
-		if (strcmp(name, "collector") == 0)
-			note_collector(r, harmless(r, value, n));
-		else if (strcmp(name, "graphs") == 0)
-			note_graph_mode(r, value);
-	}
-	scan_close(&s);
-	return more;
 }
 
 /* Only the option for graphs: other rows of this table name users, folders and environment variables. */
@@ -104,7 +64,7 @@ static int read_capture(struct nsys *r)
 			continue;
 		const char *value = scan_text(&s, VALUE, &n);
 		if (value)
-			note_graph_mode(r, value);
+			nsys_note_graph_mode(r, value);
 	}
 	scan_close(&s);
 	return more;
@@ -158,7 +118,7 @@ static int read_system(struct nsys *r)
 
 int nsys_read_source(struct nsys *r)
 {
-	return read_export(r) != 0 || read_capture(r) != 0 || read_annotation(r) != 0 || read_system(r) != 0 ? -1 : 0;
+	return read_export(r) != 0 || read_capture(r) != 0 || nsys_read_notes(r) != 0 || read_system(r) != 0 ? -1 : 0;
 }
 
 /* The last part of a path of either style. */
