@@ -1,6 +1,6 @@
 #!/bin/sh
 # capture.sh PAIR OUT: measures and captures both sides of workloads/PAIR on a machine with a GPU, the CUDA toolkit,
-# CMake, Python 3 and nsys. Everything lands under the folder OUT:
+# CMake, Python 3, nsys and, for the last step, gapline. Everything lands under the folder OUT:
 #
 #   unprofiled.jsonl   what the program prints, ABBA-interleaved runs without a profiler, then A/A runs of the baseline
 #   profiled.jsonl     the same from the captured runs
@@ -10,7 +10,7 @@
 #   work.txt           the fault's size in the program's own unit, found in a first run and the same in all others
 #   summary.txt        means and spreads
 #
-# Settings from the environment: NSYS (the command, default nsys), REPEATS (captures a side, 4), UNPROFILED (runs a side
+# Settings from the environment: NSYS and GAPLINE (the commands, default nsys and gapline), REPEATS (captures a side, 4), UNPROFILED (runs a side
 # without a profiler, 6), STEPS (60), WARMUP (10), OPTIONS (more options of the program; with
 # --fault-work N among them the fault's size is N instead of what the first run finds for --fault-ms).
 set -eu
@@ -18,6 +18,7 @@ pair=$1
 out=$2
 here=$(cd "$(dirname "$0")" && pwd)
 nsys=${NSYS:-nsys}
+gapline=${GAPLINE:-gapline}
 repeats=${REPEATS:-4}
 unprofiled=${UNPROFILED:-6}
 arguments="--steps ${STEPS:-60} --warmup ${WARMUP:-10} ${OPTIONS:-}"
@@ -70,6 +71,10 @@ while [ $i -le "$repeats" ]; do
 done
 gpu_state >>"$out/gpu.txt"
 python3 "$here/summarise.py" "$out" | tee "$out/summary.txt"
+if ! command -v "$gapline" >/dev/null; then
+	echo "capture.sh: no gapline here; make runs/ elsewhere: gapline scrub raw/NAME.sqlite -o runs/NAME.sqlite.gz" >&2
+	exit 1
+fi
 for file in "$out"/raw/*.sqlite; do
-	python3 "$here/scrub.py" "$file" "$out/runs/$(basename "$file").gz"
+	"$gapline" scrub "$file" -o "$out/runs/$(basename "$file").gz"
 done

@@ -91,8 +91,7 @@ static void learn_value(struct scrub_text *text, const char *name, size_t name_n
 	for (size_t i = 0; i < sizeof tells / sizeof *tells; i++) {
 		if (!ends_with(name, name_n, tells[i].word))
 			continue;
-		if (tells[i].is_home)
-			value = last_part(value, &n);
+
 		scrub_text_hide(text, tells[i].kind, value, n);
 		return;
 	}
