@@ -40,6 +40,7 @@ struct nsys {
 	const char **gpu_uuid, **gpu_bus; /* by GPU, "" where not stated: what tells physical GPUs apart */
 
 	int64_t last_time;           /* the latest time in any row that was kept */
+	int64_t launcher;            /* process id of gapline between nsys and the program, 0: none */
 	enum graph_mode stated_mode; /* that the capture's options name, or GRAPHS_NONE */
 };
 
