@@ -15,6 +15,7 @@ const struct cmd cmd_table[] = {
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
+	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
 	{0},
 };
 
