@@ -31,9 +31,9 @@ int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
-int cmd_stats(int argc, char **argv);
 
 /* The exit statuses as --help prints them; the lines of a command without gates leave out 1 and 4. */
 extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[], *const cmd_run_statuses[],

@@ -68,14 +68,33 @@ void sheet_sort(struct sheet *sheet, const struct sheet_order *by, size_t n)
 	arena_release(&arena);
 }
 
+/* Makes the decimal number in `text` one unit of its last digit larger in magnitude. */
+static void increment(char *text)
+{
+	size_t n = strlen(text), first = *text == '-';
+	while (n-- > first) {
+		if (text[n] == '.')
+			continue;
+		if (text[n]++ != '9')
+			return;
+		text[n] = '0';
+	}
+	memmove(text + first + 1, text + first, strlen(text + first) + 1);
+	text[first] = '1';
+}
+
 void sheet_decimal(double value, int decimals, char *text, size_t room)
 {
 	/* printf takes a value halfway to the even neighbour. Halfway, and exactly so in binary, lies what is an odd
-	 * number of 2^-(decimals + 1). */
+	 * number of 2^-(decimals + 1); its next decimal, the last one, is a 5. */
 	double parts = ldexp(value, decimals + 1);
-	if (fabs(parts) < 0x1p53 && fmod(parts, 2) != 0 && parts == floor(parts))
-		value = nextafter(value, value < 0 ? -INFINITY : INFINITY);
-	snprintf(text, room, "%.*f", decimals, value);
+	bool halfway = fmod(parts, 2) != 0 && parts == floor(parts);
+	snprintf(text, room, "%.*f", halfway ? decimals + 1 : decimals, value);
+	size_t n = strlen(text);
+	if (halfway && text[n - 1] == '5') {
+		text[n - 1] = 0;
+		increment(text);
+	}
 }
 
 static int decimals_of(enum sheet_kind kind)

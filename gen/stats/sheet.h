@@ -74,8 +74,8 @@ static inline struct sheet_cell sheet_none(void)
 	return (struct sheet_cell){.none = true};
 }
 
-/* `value` with that many decimals; a value halfway between two goes away from zero, as SQLite's round() has it. The
- * value is taken for what the double is: 0.05 lies above the middle, 0.15 below. */
+/* `value` with that many decimals, at least one; a value halfway between two goes away from zero, as SQLite's round()
+ * has it. The value is taken for what the double is: 0.05 lies above the middle, 0.15 below. */
 void sheet_decimal(double value, int decimals, char *text, size_t room);
 
 /* Comma-separated with one line of titles, quoted only where it must be (RFC 4180), lines ending with "\n" alone; a
