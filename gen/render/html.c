@@ -1,6 +1,7 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "render/assets.h"
 #include "render/clocks.h"
+#include "render/lanes.h"
 #include "render/page.h"
 #include "render/pictures.h"
 #include "render/render.h"
@@ -61,17 +62,22 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct verdict *v = &a->verdict;
-	const char *gate = words_gate(a, arena), *more = words_more(a, arena);
+	const char *gate = words_gate(a, arena), *more = words_more(a, arena), *change = words_change(a, arena);
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
 	page_fill(&page->top, "verdict.result", words_result(a));
 	page_fill(&page->top, "verdict.speedup", format_times(arena, v->speedup, v->speedup));
 	page_fill(&page->top, "verdict.interval", words_interval(a, arena));
-	page_fill(&page->top, "verdict.sentence",
-	          arena_format(arena, "%s %s", words_verdict(a, arena), words_change(a, arena)));
+	page_fill(&page->top, "verdict.sentence", words_verdict(a, arena));
+	page_if(&page->top, "verdict.change", *change != 0);
+	page_fill(&page->top, "verdict.change", change);
 	page_if(&page->top, "verdict.more", *more != 0);
 	page_fill(&page->top, "verdict.more", more);
+	xmlNode *picture = page_draw(&page->top, "verdict.picture");
+	if (v->has_interval)
+		speedup_draw(a, arena, picture);
+	glance_draw(a, arena, page_draw(&page->top, "glance"));
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
 	page_attribute(&page->top, "gate", "class", view_gate_name(view_gate(a)));
@@ -104,8 +110,8 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
 		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
-	if (gpus > TIMELINE_DEVICES)
-		first = arena_format(arena, " Of %u GPUs the first %d are drawn.", gpus, TIMELINE_DEVICES);
+	if (gpus > LANES_DEVICES)
+		first = arena_format(arena, " Of %u GPUs the first %d are drawn.", gpus, LANES_DEVICES);
 	page_fill(&page->top, "timeline.text",
 	          arena_format(arena,
 	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { WIDTH = 1200, GUTTER = 152, STRIP = 34 };
+enum { WIDTH = 1200, GUTTER = 160, STRIP = 34, ABOVE = 18, PITCH = ABOVE + STRIP + 30 };
 
 /* One bar for each run of bins that look alike; `from` and `to` are fractions of the strip's height, from below. */
 static void draw_layer(xmlNode *parent, int which, const float *from, const float *to, double x, double y, double bin)
@@ -24,6 +24,19 @@ static void draw_layer(xmlNode *parent, int which, const float *from, const floa
 	if (path.n)
 		svg_path(svg_swatch(parent, which), path.data);
 	buf_release(&path);
+}
+
+/* Where the steps of the timeline lie; false for a run without steps. */
+static bool find_shown(const struct side *s, int64_t *start, int64_t *end)
+{
+	const struct run_result *run = &s->runs[s->median_run];
+	if (!s->steps_found || s->timeline.first_step == 0 || run->warmup == 0)
+		return false;
+	*start = s->overview.window_start;
+	for (size_t i = run->warmup - 1; i + 1 < s->timeline.first_step && i < run->n_periods; i++)
+		*start += run->period[i];
+	*end = *start + s->timeline.length;
+	return true;
 }
 
 static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, double y, double width)
@@ -64,6 +77,16 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 	svg_text(muted, middle, y + STRIP + 20, ANCHOR_MIDDLE, label);
 	if (from - GUTTER > svg_text_width("start-up and warm-up") + 10)
 		svg_text(muted, GUTTER + (from - GUTTER) / 2, y + STRIP + 20, ANCHOR_MIDDLE, "start-up and warm-up");
+	int64_t start, end;
+	if (!find_shown(s, &start, &end))
+		return;
+	xmlNode *shown = svg_group(svg, "after");
+	svg_attribute(shown, "fill", "#0b6e7d");
+	double x0 = GUTTER + (double)start * px, x1 = GUTTER + (double)end * px;
+	svg_rect(shown, x0, y - 6, fmax(x1 - x0, 2), 4, "the steps of the timeline above");
+	const char *here = "shown above";
+	double room = svg_text_width(here) / 2;
+	svg_text(muted, fmin(fmax((x0 + x1) / 2, GUTTER + room), WIDTH - room), y - 9, ANCHOR_MIDDLE, here);
 }
 
 void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
@@ -72,13 +95,13 @@ void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 	int64_t length[2] = {a->side[0].overview.length, a->side[1].overview.length};
 	int64_t longest = length[0] > length[1] ? length[0] : length[1];
 	xmlNode *svg = svg_picture(
-		parent, WIDTH, 2 * (STRIP + 32) + 19, "The whole run of both sides",
+		parent, WIDTH, 2 * PITCH + 19, "The whole run of both sides",
 		"How busy the GPU was from the first to the last GPU operation, and which part is measured.");
 	for (int side = 0; side < 2; side++) {
 		/* one time scale, unless the shorter run would be too small to see */
 		double share = longest > 0 ? (double)length[side] / (double)longest : 1;
-		draw_strip(&a->side[side], arena, svg, side * (STRIP + 32), share < 0.2 ? room : room * share);
+		draw_strip(&a->side[side], arena, svg, side * PITCH + ABOVE, share < 0.2 ? room : room * share);
 	}
 	static const int which[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY, SHADE_IDLE, -1};
-	svg_legend(svg, GUTTER, 2 * (STRIP + 32), room, which);
+	svg_legend(svg, GUTTER, 2 * PITCH, room, which);
 }

@@ -66,6 +66,22 @@ xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *t
 	return svg;
 }
 
+void svg_stretch(xmlNode *svg)
+{
+	xmlUnsetProp(svg, (const xmlChar *)"viewBox");
+	svg_attribute(svg, "width", "100%");
+}
+
+xmlNode *svg_window(xmlNode *parent, const char *x, double y, const char *width, double height)
+{
+	xmlNode *window = element(parent, "svg");
+	svg_attribute(window, "x", x);
+	svg_number(window, "y", y);
+	svg_attribute(window, "width", width);
+	svg_number(window, "height", height);
+	return window;
+}
+
 xmlNode *svg_group(xmlNode *parent, const char *class)
 {
 	xmlNode *g = element(parent, "g");
@@ -131,6 +147,14 @@ xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const
 		svg_attribute(node, "text-anchor", anchor == ANCHOR_MIDDLE ? "middle" : "end");
 	text_node(node, text);
 	return node;
+}
+
+void svg_drop_empty(xmlNode *group)
+{
+	if (group->children)
+		return;
+	xmlUnlinkNode(group);
+	xmlFreeNode(group);
 }
 
 void svg_patterns(xmlNode *svg)

@@ -7,7 +7,7 @@
 
 #include <libxml/tree.h>
 
-enum { SVG_TEXT = 12 }; /* font size of labels */
+enum { SVG_TEXT = 12, SVG_SMALL = 11 }; /* font sizes of labels */
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
@@ -17,6 +17,12 @@ xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *t
 
 /* Changes the height of a picture, for one whose content decides. */
 void svg_resize(xmlNode *svg, double width, double height);
+
+/* Makes a picture as wide as its place, at its own height and without scaling: x and width inside are percentages. */
+void svg_stretch(xmlNode *svg);
+
+/* A window that cuts off what does not fit; x and width as percentages. */
+xmlNode *svg_window(xmlNode *parent, const char *x, double y, const char *width, double height);
 
 /* A <g> with a class; NULL: without. */
 xmlNode *svg_group(xmlNode *parent, const char *class);
@@ -36,6 +42,9 @@ xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const
 void svg_attribute(xmlNode *node, const char *name, const char *value);
 void svg_number(xmlNode *node, const char *name, double value);
 void svg_hover(xmlNode *node, const char *text);
+
+/* Removes a group in which nothing was drawn. */
+void svg_drop_empty(xmlNode *group);
 
 /* The <defs> with the stripes of every striped swatch; once in a document. */
 void svg_patterns(xmlNode *svg);

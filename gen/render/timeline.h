@@ -4,9 +4,6 @@
 
 #include "render/svg.h"
 
-/* So many GPUs of a side are drawn. */
-enum { TIMELINE_DEVICES = 4 };
-
 void timeline_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 void overview_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 

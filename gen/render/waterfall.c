@@ -116,7 +116,7 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 
 void bars_draw(xmlNode *parent, double before, double after, double most)
 {
-	enum { CELL = 150, HALF = 8 };
+	enum { CELL = 190, HALF = 8 };
 	double px = most > 0 ? CELL / most : 0;
 	xmlNode *svg = svg_picture(parent, CELL, 2 * HALF + 2, NULL, NULL);
 	xmlNode *first = svg_group(svg, "before"), *second = svg_group(svg, "after");
