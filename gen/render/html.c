@@ -1,6 +1,7 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "render/assets.h"
 #include "render/clocks.h"
+#include "render/data.h"
 #include "render/lanes.h"
 #include "render/page.h"
 #include "render/pictures.h"
@@ -52,10 +53,13 @@ static void fill_head(const struct analysis *a, struct page *page)
 	page_if(&page->top, "linked", false);
 	page_fill(&page->top, "style", asset_report_css.bytes);
 	page_if(&page->top, "policy", true);
-	page_attribute(&page->top, "policy", "content",
-	               arena_format(arena,
-	                            "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
-	                            asset_report_css.sha256));
+	page_attribute(
+		&page->top, "policy", "content",
+		arena_format(arena,
+	                     "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
+	                     "form-action 'none'",
+	                     asset_report_css.sha256, asset_report_js.sha256));
+	page_fill(&page->top, "script", asset_report_js.bytes);
 }
 
 static void fill_verdict(const struct analysis *a, struct page *page)
@@ -95,7 +99,7 @@ static const char *file_shown(const struct side *s, struct arena *arena)
 	return format_name(arena, s->runs[s->median_run].file, 60);
 }
 
-static void fill_timeline(const struct analysis *a, struct page *page)
+static void fill_timeline(const struct analysis *a, const char *data, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const char *shown[2], *first = "", *overview = "The whole run";
@@ -118,6 +122,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	                       "and its colour is the cause.%s",
 	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : "", first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
+	page_fill(&page->top, "data", data);
 	if (several_runs(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
 		                        file_shown(&a->side[1], arena));
@@ -427,13 +432,16 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 {
 	if (a->n_sides != 2)
 		return err_set(err, "report: two sides are needed");
+	struct buf data = {0};
+	if (data_write(a, &data, err))
+		return -1;
 	struct arena arena = {0};
 	struct page page;
 	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
 	page_open(&page, asset_report_html.bytes, asset_report_html.n, &arena);
 	fill_head(a, &page);
 	fill_verdict(a, &page);
-	fill_timeline(a, &page);
+	fill_timeline(a, data.data, &page);
 	fill_waterfall(a, unit, &page);
 	tables_phases(a, unit, &page);
 	tables_idle(a, unit, &page);
@@ -444,5 +452,6 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 	fill_method(a, &page);
 	int status = page_finish(&page, out, err);
 	arena_release(&arena);
+	buf_release(&data);
 	return status;
 }
