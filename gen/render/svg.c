@@ -50,9 +50,8 @@ void svg_resize(xmlNode *svg, double width, double height)
 	svg_number(svg, "height", ceil(height));
 }
 
-xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description)
+static void set_up(xmlNode *svg, double width, double height, const char *title, const char *description)
 {
-	xmlNode *svg = element(parent, "svg");
 	svg_resize(svg, width, height);
 	svg_attribute(svg, "font-family", FONT);
 	svg_number(svg, "font-size", SVG_TEXT);
@@ -63,7 +62,19 @@ xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *t
 	} else {
 		svg_attribute(svg, "aria-hidden", "true");
 	}
+}
+
+xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description)
+{
+	xmlNode *svg = element(parent, "svg");
+	set_up(svg, width, height, title, description);
 	return svg;
+}
+
+void svg_picture_root(xmlNode *svg, double width, double height, const char *title, const char *description)
+{
+	svg_attribute(svg, "xmlns", "http://www.w3.org/2000/svg");
+	set_up(svg, width, height, title, description);
 }
 
 void svg_stretch(xmlNode *svg)

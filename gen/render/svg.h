@@ -15,6 +15,9 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
  * title: decoration beside text that says the same. */
 xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description);
 
+/* The same for an <svg> that is a document of its own. */
+void svg_picture_root(xmlNode *svg, double width, double height, const char *title, const char *description);
+
 /* Changes the height of a picture, for one whose content decides. */
 void svg_resize(xmlNode *svg, double width, double height);
 

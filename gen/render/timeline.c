@@ -274,3 +274,12 @@ void timeline_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 	draw(d, svg, 1);
 	svg_resize(svg, WIDTH, d->y);
 }
+
+double timeline_draw_at(const struct analysis *a, struct arena *arena, xmlNode *parent, double width, double y,
+                        double stretch)
+{
+	struct drawing *d = begin(a, arena, width);
+	d->y = y;
+	draw(d, parent, stretch);
+	return d->y;
+}

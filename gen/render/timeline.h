@@ -5,6 +5,11 @@
 #include "render/svg.h"
 
 void timeline_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* The timeline without a picture of its own, from `y` on; lanes are `stretch` times as high. Returns where it ends. */
+double timeline_draw_at(const struct analysis *analysis, struct arena *arena, xmlNode *parent, double width, double y,
+                        double stretch);
+
 void overview_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 #endif
