@@ -54,7 +54,7 @@ function readTimes(from, keys, first) {
 
 function readLane(from, paletteSize) {
 	demand(KINDS.includes(from.kind), 'a lane of an unknown kind');
-	const lane = { kind: from.kind, label: String(from.label), device: Number(from.device) };
+	const lane = { kind: from.kind, label: String(from.label), note: String(from.note ?? ''), device: Number(from.device) };
 	const keys = ['start', 'length', 'which', 'name', 'phase', 'wait', 'group', 'many'];
 	Object.assign(lane, readTimes(from, keys.filter(key => from[key] !== undefined), 0));
 	for (const key of ['which', 'name', 'phase', 'call', 'stream', 'group', 'busy']) lane[key] = readColumn(from, key, lane.n, 0);

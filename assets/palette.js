@@ -1,12 +1,12 @@
 /* The pictures' colours on a canvas. Greys follow the page's theme, colours with a meaning stay. */
 
-function stripes(context, swatch, background) {
+function stripes(context, colour, background) {
 	const tile = document.createElement('canvas');
 	tile.width = tile.height = 8;
 	const ink = tile.getContext('2d');
 	ink.fillStyle = background;
 	ink.fillRect(0, 0, 8, 8);
-	ink.strokeStyle = swatch.colour;
+	ink.strokeStyle = colour;
 	ink.lineWidth = 3.2;
 	for (let x = -8; x <= 16; x += 8) {
 		ink.beginPath();
@@ -31,14 +31,14 @@ export function makePaints(context, element, palette) {
 		font: style.fontFamily,
 	};
 	const paints = palette.map(swatch => {
-		const grey = swatch.cause === null ? variable(swatch.class, '') : '';
-		const colour = grey || swatch.colour;
+		const colour = variable(swatch.class, swatch.colour);
+		const grey = swatch.cause === null;
 		return {
 			colour,
-			fill: swatch.striped ? stripes(context, swatch, page.card) : colour,
-			/* a grey that follows the theme takes the theme's ink */
-			ink: grey || (swatch.striped && swatch.cause === null) ? page.ink : swatch.ink,
-			halo: swatch.striped ? (swatch.cause === null ? page.card : '#fff') : null,
+			fill: swatch.striped ? stripes(context, colour, page.card) : colour,
+			/* what follows the theme takes the theme's ink */
+			ink: grey || swatch.striped ? page.ink : swatch.ink,
+			halo: swatch.striped ? page.card : null,
 		};
 	});
 	return { page, paints };

@@ -8,6 +8,8 @@ import { makePaints } from './palette.js';
 import { Scale } from './scale.js';
 
 const HEIGHT = { phases: 22, calls: 18, stream: 20, copies: 14, gaps: 42 };
+const LOW_GAPS = 30, LABELLED = 45; /* a lane of short gaps, and pixels from which on a gap has words */
+const NARROW = 640, GUTTER = 184, ABOVE = 15; /* without room for a gutter, labels stand above their lanes */
 const HEADING = 26, AXIS = 24, MAP = 22, LANE_GAP = 4, SIDE_GAP = 16, NEAR = 2.5;
 const LONGEST_GAPS = 200; /* of a side, for stepping from one to the next */
 
@@ -76,7 +78,8 @@ export class Timeline {
 
 	place() {
 		const width = Math.max(this.element.clientWidth, 200);
-		const gutter = width < 640 ? 84 : 160;
+		this.narrow = width < NARROW;
+		const gutter = this.narrow ? 6 : GUTTER, above = this.narrow ? ABOVE : 0;
 		this.box = { x: gutter, width: width - gutter - 8 };
 		this.rows = [];
 		this.headings = [];
@@ -87,8 +90,10 @@ export class Timeline {
 			let top = y;
 			for (const lane of side.lanes) {
 				if (!this.allLanes && this.isMinor(side, lane)) continue;
-				this.rows.push({ side: s, lane, y, height: HEIGHT[lane.kind], top });
-				y += HEIGHT[lane.kind] + LANE_GAP;
+				const height = this.heightOf(lane);
+				y += above;
+				this.rows.push({ side: s, lane, y, height, top });
+				y += height + LANE_GAP;
 				if (lane.kind === 'gaps') {
 					y += LANE_GAP;
 					if (side.devices > 1) top = y;
@@ -98,7 +103,7 @@ export class Timeline {
 			y += SIDE_GAP;
 		});
 		this.axisY = y - SIDE_GAP / 2;
-		this.mapY = this.axisY + AXIS;
+		this.mapY = this.axisY + AXIS + above;
 		this.height = this.mapY + MAP + 2;
 		const ratio = devicePixelRatio || 1;
 		this.canvas.width = Math.round(width * ratio);
@@ -109,6 +114,13 @@ export class Timeline {
 		Object.assign(this, makePaints(this.context, this.element, this.data.palette));
 		this.map = null;
 		this.update();
+	}
+
+	/* Where no gap has room for words, a lane of gaps has only its own label to hold. */
+	heightOf(lane) {
+		const least = (LABELLED / this.box.width) * (this.scale.most - this.scale.least);
+		const low = lane.kind === 'gaps' && !lane.start.some((start, i) => lane.end[i] - start >= least);
+		return low ? LOW_GAPS : HEIGHT[lane.kind];
 	}
 
 	xOf(time) {
@@ -163,16 +175,32 @@ export class Timeline {
 			c.fillStyle = page.ink;
 			c.fillText(side.label, 4, y + 17);
 		}
-		for (const row of this.rows) {
-			c.font = `${row.lane.kind === 'gaps' ? 'bold ' : ''}12px ${page.font}`;
-			c.fillStyle = page.muted;
-			c.fillText(fitText(c, row.lane.label, this.box.x - 10), 4, row.y + row.height / 2 + 4);
-		}
+		for (const row of this.rows) this.drawName(row);
 		this.drawMap();
 	}
 
 	boxOf(row) {
 		return { x: this.box.x, width: this.box.width, y: row.y, height: row.height };
+	}
+
+	drawName({ lane, y, height }) {
+		const c = this.context, middle = y + height / 2, { font, muted } = this.page;
+		const whole = lane.note ? `${lane.label}: ${lane.note}` : lane.label;
+		c.textAlign = 'start';
+		c.fillStyle = muted;
+		c.font = `${lane.note ? 'bold ' : ''}12px ${font}`;
+		if (this.narrow) {
+			/* over the lines of steps and time */
+			const text = fitText(c, whole, this.box.width);
+			c.strokeStyle = this.page.card;
+			c.lineWidth = 4;
+			c.strokeText(text, this.box.x, y - 4);
+			c.fillText(text, this.box.x, y - 4);
+			return;
+		}
+		c.fillText(fitText(c, lane.label, this.box.x - 10), 4, lane.note ? middle - 3 : middle + 4);
+		c.font = `12px ${font}`;
+		if (lane.note) c.fillText(fitText(c, lane.note, this.box.x - 10), 4, middle + 12);
 	}
 
 	drawRow(row) {
@@ -192,14 +220,15 @@ export class Timeline {
 		c.font = `12px ${page.font}`;
 		c.fillStyle = page.muted;
 		c.textAlign = 'start';
-		c.fillText(`time, ${unit.name}`, 4, this.axisY + 16);
+		if (!this.narrow) c.fillText(`time, ${unit.name}`, 4, this.axisY + 16);
 		c.textAlign = 'center';
 		for (let t = Math.ceil(scale.start / step) * step; t <= scale.end; t += step) {
 			const x = this.xOf(t);
 			c.fillStyle = page.line;
 			c.fillRect(Math.round(x), 24, 1, this.axisY - 22);
 			c.fillStyle = page.muted;
-			const text = formatTick(t, step, unit).replace(/^-(0(\.0*)?)$/, '$1').replace('-', '−');
+			const tick = formatTick(t, step, unit).replace(/^-(0(\.0*)?)$/, '$1').replace('-', '−');
+			const text = this.narrow ? `${tick} ${unit.name}` : tick;
 			const half = c.measureText(text).width / 2;
 			c.fillText(text, Math.min(Math.max(x, box.x + half), box.x + box.width - half), this.axisY + 16);
 		}
@@ -324,7 +353,8 @@ export class Timeline {
 		c.font = `12px ${page.font}`;
 		c.fillStyle = page.muted;
 		c.textAlign = 'start';
-		c.fillText(fitText(c, 'waits, in small', box.x - 10), 4, this.mapY + 15);
+		if (this.narrow) c.fillText('waits, in small', box.x, this.mapY - 4);
+		else c.fillText('waits, in small', 4, this.mapY + 15);
 		const x = box.x + ((this.scale.start - all.start) / all.length) * box.width;
 		const width = Math.max((this.scale.length / all.length) * box.width, 3);
 		c.globalAlpha = 0.72;

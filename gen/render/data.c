@@ -232,6 +232,7 @@ static void write_lane(struct writer *w, const struct lane *lane, const struct i
 	json_object(&w->json, NULL);
 	json_text(&w->json, "kind", kind[lane->kind]);
 	json_text(&w->json, "label", lane->label);
+	json_text(&w->json, "note", lane->note);
 	json_integer(&w->json, "device", lane->device);
 	write_column(w, "start", items, start_of);
 	write_column(w, "length", items, item_length);

@@ -88,11 +88,6 @@ struct slice {
 	const char *first, *second; /* lines of its label */
 };
 
-static const char *percent(struct arena *arena, double share)
-{
-	return arena_format(arena, "%.3f%%", share * 100);
-}
-
 static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *slice, double from, double y, double most)
 {
 	double share = slice->ns / most, room = share * WIDTH - 2 * PAD;
@@ -100,8 +95,8 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 	xmlNode *rect = svg_rect(svg_swatch(svg, slice->which), 0, y, 0, BAR,
 	                         arena_format(arena, "%s%s%s: %s", slice->first, *slice->second ? ", " : "",
 	                                      slice->second, format_time(arena, slice->ns)));
-	svg_attribute(rect, "x", percent(arena, from / most));
-	svg_attribute(rect, "width", percent(arena, share));
+	svg_share(rect, "x", from / most);
+	svg_share(rect, "width", share);
 	const char *time = format_short_time(arena, slice->ns);
 	const char *first = svg_fit(arena, slice->first, room * 0.92);
 	const char *second = *slice->second ? arena_format(arena, "%s \xC2\xB7 %s", slice->second, time) : time;
@@ -109,7 +104,7 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 		second = svg_text_width(time) <= room ? time : "";
 	if (!*second)
 		return;
-	xmlNode *label = svg_window(svg, percent(arena, from / most), y, percent(arena, share), BAR);
+	xmlNode *label = svg_window(svg, from / most, y, share, BAR);
 	svg_attribute(label, "class", slice->which == SHADE_COMPUTE ? "ink" : "label");
 	svg_attribute(label, "fill", swatch->ink);
 	svg_attribute(label, "pointer-events", "none");
@@ -158,6 +153,7 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 		"The GPU's work, then what it waited for, on one scale; the tables below have the "
 		"numbers.");
 	svg_stretch(svg);
+	svg_patterns(svg); /* for all pictures of the page: in one that a script hides they would not be drawn */
 	xmlNode *ink = svg_group(svg, "ink");
 	svg_attribute(ink, "fill", "#111");
 	for (int side = 0; side < 2; side++) {

@@ -437,7 +437,7 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 		return -1;
 	struct arena arena = {0};
 	struct page page;
-	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
+	struct unit unit = view_table_unit(a);
 	page_open(&page, asset_report_html.bytes, asset_report_html.n, &arena);
 	fill_head(a, &page);
 	fill_verdict(a, &page);

@@ -21,7 +21,8 @@ enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_COPIES, LANE_GAPS };
 struct lane {
 	enum lane_kind kind;
 	const char *label;
-	uint32_t device; /* of streams, copies and gaps: index into timeline.devices */
+	const char *note; /* of gaps: idle time a step; NULL on other lanes */
+	uint32_t device;  /* of streams, copies and gaps: index into timeline.devices */
 	struct segment *segments;
 	uint32_t n;
 	double y, height;

@@ -1,14 +1,13 @@
 #include "render/lanes.h"
 
+#include "render/format.h"
 #include "render/view.h"
 
-enum {
-	LABEL = 144,    /* pixels for a lane's label */
-	FEW_DEVICES = 2 /* up to so many have a lane for each stream and each direction of copies */
-};
+enum { FEW_DEVICES = 2 }; /* up to so many have a lane for each stream and each direction of copies */
 
 struct builder {
 	const struct analysis *a;
+	const struct side *side;
 	struct arena *arena;
 	struct lanes *lanes;
 };
@@ -55,10 +54,11 @@ static const char *call_label(struct builder *b, const struct timeline *t, uint3
 	for (uint32_t i = 0; i < t->n_calls; i++)
 		alone = alone && (i == at || t->calls[i].thread_name != lane->thread_name);
 	if (alone)
-		return arena_format(b->arena, "CUDA calls, %s", svg_fit(b->arena, name, LABEL - 72));
+		return arena_format(b->arena, "CUDA calls, %s", svg_fit(b->arena, name, LANES_LABEL - 72));
 	const char *label = arena_format(b->arena, "CUDA calls, %s %lld", name, (long long)lane->tid);
-	return svg_text_width(label) <= LABEL ? label
-	                                      : arena_format(b->arena, "CUDA calls, tid %lld", (long long)lane->tid);
+	return svg_text_width(label) <= LANES_LABEL
+	               ? label
+	               : arena_format(b->arena, "CUDA calls, tid %lld", (long long)lane->tid);
 }
 
 /* The step thread's lane comes first; the others by the number of their calls. */
@@ -210,6 +210,10 @@ static void add_gaps(struct builder *b, const struct device_lanes *device, const
 {
 	struct lane *lane = add_lane(b, LANE_GAPS, arena_format(b->arena, "%s idle, by cause", gpu), device->device,
 	                             device->n_pieces);
+	struct unit unit = view_table_unit(b->a);
+	lane->note = arena_format(b->arena, "%s %s a %s",
+	                          format_number(b->arena, unit, b->side->devices[device->device].budget.idle),
+	                          unit.name, view_unit(b->side));
 	for (uint32_t g = 0; g < device->n_gaps; g++)
 		for (uint32_t p = 0; p < device->gaps[g].n_pieces; p++) {
 			const struct gap_piece *s = &device->pieces[device->gaps[g].first_piece + p];
@@ -227,7 +231,7 @@ static void add_gaps(struct builder *b, const struct device_lanes *device, const
 void lanes_build(const struct analysis *a, int side, struct arena *arena, struct lanes *out)
 {
 	const struct timeline *t = &a->side[side].timeline;
-	struct builder b = {a, arena, out};
+	struct builder b = {a, &a->side[side], arena, out};
 	out->n = 0;
 	add_phases(&b, t);
 	add_calls(&b, t);

@@ -7,6 +7,7 @@
 #include "render/lane.h"
 
 enum {
+	LANES_LABEL = 168, /* pixels for a lane's label */
 	LANES_DEVICES = 8, /* so many GPUs of a side are shown */
 	LANES_CALLS = 3,
 	LANES_STREAMS = 6, /* what has no room shares the last lane */

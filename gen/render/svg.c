@@ -83,14 +83,29 @@ void svg_stretch(xmlNode *svg)
 	svg_attribute(svg, "width", "100%");
 }
 
-xmlNode *svg_window(xmlNode *parent, const char *x, double y, const char *width, double height)
+void svg_share(xmlNode *node, const char *name, double share)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%.3f%%", share * 100);
+	svg_attribute(node, name, text);
+}
+
+xmlNode *svg_window(xmlNode *parent, double x, double y, double width, double height)
 {
 	xmlNode *window = element(parent, "svg");
-	svg_attribute(window, "x", x);
+	svg_share(window, "x", x);
 	svg_number(window, "y", y);
-	svg_attribute(window, "width", width);
+	svg_share(window, "width", width);
 	svg_number(window, "height", height);
 	return window;
+}
+
+void svg_fill_window(xmlNode *window, double width, double height)
+{
+	char box[80];
+	snprintf(box, sizeof box, "0 0 %g %g", width, height);
+	svg_attribute(window, "viewBox", box);
+	svg_attribute(window, "preserveAspectRatio", "none");
 }
 
 xmlNode *svg_group(xmlNode *parent, const char *class)
@@ -181,8 +196,11 @@ void svg_patterns(xmlNode *svg)
 		svg_number(pattern, "width", 6);
 		svg_number(pattern, "height", 6);
 		svg_attribute(pattern, "patternTransform", "rotate(45)");
-		svg_attribute(svg_rect(pattern, 0, 0, 6, 6, NULL), "fill", "#fff");
-		svg_attribute(svg_rect(pattern, 0, 0, 3.6, 6, NULL), "fill", swatch->colour);
+		xmlNode *ground = svg_rect(pattern, 0, 0, 6, 6, NULL), *stripe = svg_rect(pattern, 0, 0, 3.6, 6, NULL);
+		svg_attribute(ground, "fill", "#fff");
+		svg_attribute(ground, "class", "ground");
+		svg_attribute(stripe, "fill", swatch->colour);
+		svg_attribute(stripe, "class", swatch->class);
 	}
 }
 

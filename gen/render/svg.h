@@ -24,8 +24,14 @@ void svg_resize(xmlNode *svg, double width, double height);
 /* Makes a picture as wide as its place, at its own height and without scaling: x and width inside are percentages. */
 void svg_stretch(xmlNode *svg);
 
-/* A window that cuts off what does not fit; x and width as percentages. */
-xmlNode *svg_window(xmlNode *parent, const char *x, double y, const char *width, double height);
+/* Sets a place or a length to a share of the picture's width: "12.345%". */
+void svg_share(xmlNode *node, const char *name, double share);
+
+/* A window in a stretched picture that cuts off what does not fit; x and width are shares. */
+xmlNode *svg_window(xmlNode *parent, double x, double y, double width, double height);
+
+/* Gives a window units of its own, `width` by `height` of them, that are stretched to fill it. */
+void svg_fill_window(xmlNode *window, double width, double height);
 
 /* A <g> with a class; NULL: without. */
 xmlNode *svg_group(xmlNode *parent, const char *class);

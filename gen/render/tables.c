@@ -7,10 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 30, FEW = 6, SHOWN = 90, SHOWN_KERNEL = 72, WHOLE = 1000, MOST_GPUS = 16 };
+enum { MOST_ROWS = 30, FEW = 6, SHOWN = 90, SHOWN_KERNEL = 62, WHOLE = 1000, MOST_GPUS = 16 };
 
 /* Of the longer step: rows below this say nothing about it. */
 static const double SMALL = 5e-4;
+static const double VISIBLE = 5e-3;
 
 static double least_of(const struct analysis *a)
 {
@@ -104,7 +105,7 @@ void tables_change(struct scope *scope, const char *name, const char *text, doub
 {
 	page_fill(scope, name, text);
 	bool shows = strcmp(text, "0") != 0 && strcmp(text, "~0") != 0;
-	page_attribute(scope, name, "class", !shows ? "n" : change < 0 ? "n less" : "n more-of");
+	page_attribute(scope, name, "class", !shows || change == 0 ? "n" : change < 0 ? "n less" : "n more-of");
 }
 
 /* A text that is shortened has the whole one beside it. */
@@ -131,12 +132,14 @@ static const char *pair_of(struct arena *arena, const char *before, const char *
 	return strcmp(before, after) == 0 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
 }
 
-static void fill_times(struct scope *row, struct unit unit, const double time[2])
+/* `most`: the longest time of the table; a change that cannot be seen beside it has no colour. */
+static void fill_times(struct scope *row, struct unit unit, const double time[2], double most)
 {
 	struct arena *arena = row->page->arena;
 	page_fill(row, "before", format_number(arena, unit, time[0]));
 	page_fill(row, "after", format_number(arena, unit, time[1]));
-	tables_change(row, "change", format_change(arena, unit, time[1] - time[0]), time[1] - time[0]);
+	double change = time[1] - time[0];
+	tables_change(row, "change", format_change(arena, unit, change), fabs(change) < VISIBLE * most ? 0 : change);
 }
 
 static void fill_counts(struct scope *row, const double count[2])
@@ -152,7 +155,7 @@ static void fill_more(struct scope *scope, const char *name, const struct lines 
 		return;
 	struct scope *row = page_row(rows);
 	page_fill(row, "name", arena_format(scope->page->arena, "and %u more", lines->n - lines->shown));
-	fill_times(row, unit, lines->time);
+	fill_times(row, unit, lines->time, lines->most);
 	if (counts)
 		fill_counts(row, lines->count);
 }
@@ -180,7 +183,7 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 		const struct line *line = &lines.line[i];
 		struct scope *row = page_row(rows);
 		fill_name(row, waterfall_label(a, page->arena, a->waterfall[line->at[0]].part));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
 	fill_more(&page->top, "part.more", &lines, unit, false);
@@ -244,7 +247,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 		mark_row(row, "data-phase", (uint32_t)line->key);
 		fill_name(row, view_phase(a, (uint32_t)line->key));
 		page_fill(row, "rank", pair_of(arena, rank[0], rank[1]));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 		page_fill(
 			row, "idle",
@@ -305,7 +308,7 @@ void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 		page_fill(row, "phase",
 		          view_has_phases(a) ? format_name(arena, view_phase(a, (uint32_t)line->key), SHOWN)
 		                             : "\xE2\x80\x93");
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
 	fill_more(&page->top, "cause.more", &lines, unit, false);
@@ -335,7 +338,7 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 		const char *name = names_text(a->names, (uint32_t)line->key);
 		mark_row(row, "data-name", (uint32_t)line->key);
 		fill_shortened(row, name, format_kernel(page->arena, name, SHOWN_KERNEL));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		fill_counts(row, line->count);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
@@ -363,7 +366,7 @@ static void fill_api(const struct analysis *a, struct unit unit, struct page *pa
 		key_draw(page_draw(row, "key"), palette_of_call(class));
 		mark_row(row, "data-name", (uint32_t)(line->key >> 8));
 		fill_name(row, names_text(a->names, (uint32_t)(line->key >> 8)));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		fill_counts(row, line->count);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
@@ -393,7 +396,7 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 		struct scope *row = page_row(rows);
 		page_fill(row, "name",
 		          arena_format(arena, "%s%s", view_copy_label(c), c->pageable ? ", pageable memory" : ""));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 		fill_counts(row, line->count);
 		page_fill(row, "bytes",

@@ -8,11 +8,11 @@
 
 enum {
 	WIDTH = 1200,
-	GUTTER = 160,      /* for the lanes' labels */
-	RIGHT = 24,        /* for half of the last time */
-	LABELLED = 45,     /* pixels from which on a gap has room for words */
-	BAND = 4,          /* pixels from which on a gap shows through the lanes of its GPU */
-	MOST_HOVERS = 2200 /* rectangles with a text of their own in the whole picture */
+	GUTTER = LANES_LABEL + 16, /* for the lanes' labels */
+	RIGHT = 24,                /* for half of the last time */
+	LABELLED = 45,             /* pixels from which on a gap has room for words */
+	BAND = 4,                  /* pixels from which on a gap shows through the lanes of its GPU */
+	MOST_HOVERS = 2200         /* rectangles with a text of their own in the whole picture */
 };
 
 struct drawing {
@@ -43,8 +43,8 @@ static void place_lanes(struct drawing *d, int side, double stretch)
 		bool labels = false;
 		for (uint32_t k = 0; k < lane->n && !labels; k++)
 			labels = (double)(lane->segments[k].end - lane->segments[k].start) * d->axis.px >= LABELLED;
-		if (lane->kind == LANE_GAPS && !labels) /* nothing to write: half the height will do */
-			lane->height /= 2;
+		if (lane->kind == LANE_GAPS && !labels) /* nothing to write: room for its own label will do */
+			lane->height *= 0.7;
 		d->y += lane->height + (lane->kind == LANE_GAPS ? 12 : 4);
 	}
 	d->bottom[side] = d->y - 8;
@@ -176,9 +176,13 @@ static void draw_lanes(struct drawing *d, int side, double least)
 	double right = d->axis.x + (double)d->a->side[side].timeline.length * d->axis.px;
 	for (uint32_t i = 0; i < d->lanes[side].n; i++) {
 		const struct lane *lane = &d->lanes[side].lane[i];
-		xmlNode *label = svg_text(labels, 4, lane->y + lane->height / 2 + 4, ANCHOR_START, lane->label);
-		if (lane->kind == LANE_GAPS)
+		double middle = lane->y + lane->height / 2;
+		bool gaps = lane->kind == LANE_GAPS;
+		xmlNode *label = svg_text(labels, 4, gaps ? middle - 3 : middle + 4, ANCHOR_START, lane->label);
+		if (gaps) {
 			svg_attribute(label, "font-weight", "bold");
+			svg_text(labels, 4, middle + 12, ANCHOR_START, lane->note);
+		}
 		svg_line(floor, d->axis.x, lane->y + lane->height + 0.5, right, lane->y + lane->height + 0.5);
 		struct axis axis = d->axis;
 		axis.length = d->a->side[side].timeline.length;
@@ -251,7 +255,6 @@ static void draw(struct drawing *d, xmlNode *svg, double stretch)
 {
 	double top = d->y + 20;
 	d->svg = svg;
-	svg_patterns(svg);
 	for (int side = 0; side < 2; side++)
 		place_lanes(d, side, stretch);
 	draw_axis(d, top, d->y);
@@ -280,6 +283,7 @@ double timeline_draw_at(const struct analysis *a, struct arena *arena, xmlNode *
 {
 	struct drawing *d = begin(a, arena, width);
 	d->y = y;
+	svg_patterns(parent);
 	draw(d, parent, stretch);
 	return d->y;
 }
