@@ -6,20 +6,35 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef int render(const struct analysis *analysis, struct buf *out, struct err *err);
+static const struct {
+	const char *name;
+	render *render;
+} kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = {"the report", render_html},
+                            [COMPARE_JSON] = {"the JSON", render_json},
+                            [COMPARE_SVG] = {"the picture", render_svg}};
+
 /* What can be known to fail without reading a profile. */
 static int prepare_outputs(struct compare *c, struct err *err)
 {
+	const char *name[COMPARE_OUTPUTS];
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
 		if (!c->paths[i])
 			continue;
-		struct output *o = &c->outputs[c->n_outputs++];
-		if (output_prepare(o, c->paths[i], err))
+		name[c->n_outputs] = kinds[i].name;
+		if (output_prepare(&c->outputs[c->n_outputs++], c->paths[i], err))
 			return -1;
 	}
-	if (c->n_outputs == COMPARE_OUTPUTS && c->outputs[COMPARE_HTML].standard && c->outputs[COMPARE_JSON].standard)
-		return err_set(err, "the report and the JSON would both go to standard output; name a file for one");
-	if (c->n_outputs == COMPARE_OUTPUTS && output_same(&c->outputs[COMPARE_HTML], &c->outputs[COMPARE_JSON]))
-		return err_set(err, "%s: the report and the JSON would go to the same file", c->paths[COMPARE_JSON]);
+	for (size_t i = 0; i < c->n_outputs; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct output *a = &c->outputs[k], *b = &c->outputs[i];
+			if (a->standard && b->standard)
+				return err_set(err, "%s and %s would both go to standard output; name a file for one",
+				               name[k], name[i]);
+			if (output_same(a, b))
+				return err_set(err, "%s: %s and %s would go to the same file", b->path, name[k],
+				               name[i]);
+		}
 	return 0;
 }
 
@@ -49,7 +64,7 @@ static int write_outputs(struct compare *c, const struct analysis *analysis, str
 		if (!c->paths[i])
 			continue;
 		struct buf *b = &c->bytes[i];
-		if (i == COMPARE_HTML ? render_html(analysis, b, err) : render_json(analysis, b, err))
+		if (kinds[i].render(analysis, b, err))
 			return -1;
 		c->outputs[n].bytes = b->data;
 		c->outputs[n++].n = b->n;
