@@ -13,7 +13,7 @@ enum {
 	TEXT_MAX_BYTES = 64 << 20, /* longest text or row that is taken from a file */
 	ROW_MIN_BYTES = 4,         /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
 	ROW_USUAL_BYTES = 32,      /* rows with a start, an end and ids are no shorter */
-	METER_STEPS = 100000       /* of SQLite's machine between two looks at how far it is: some thousand rows */
+	METER_STEPS = 10000        /* of SQLite's machine between two looks at how far it is: some hundred rows */
 };
 
 static int fail(struct db *db, int code, const char *table)
