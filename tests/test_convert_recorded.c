@@ -255,12 +255,8 @@ static const char *columns(struct support *s, const char *db, const char *table)
 
 static const char *unpack(struct support *s, const char *packed)
 {
-	struct file_bytes bytes = {0};
-	if (file_unpack(packed, &bytes, &s->err) != 0)
-		fail_msg("%s", s->err.text);
 	const char *path = support_path(s, "nsys.sqlite");
-	support_write(path, bytes.data, bytes.n);
-	file_release(&bytes);
+	support_unpack(s, packed, path);
 	return path;
 }
 

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_READ_READ_H
 #define GAPLINE_READ_READ_H
 
+#include "base/meter.h"
 #include "trace/trace.h"
 
 /* Reads the profile at `path` into `*trace` (zeroed by the callee); texts go to `names`, memory comes from `arena`,
@@ -16,8 +17,9 @@ int read_profile(const char *path, struct names *names, struct arena *arena, str
 
 /* What is wanted beyond that. */
 struct read_wish {
-	bool details;     /* the columns that trace.h calls "on request", as far as the format has them */
-	bool without_gpu; /* a profile in which nothing ran on a GPU is no error */
+	bool details;        /* the columns that trace.h calls "on request", as far as the format has them */
+	bool without_gpu;    /* a profile in which nothing ran on a GPU is no error */
+	struct meter *meter; /* counts the bytes of the profile's file that are dealt with; NULL: not wanted */
 };
 
 int read_profile_with(const char *path, const struct read_wish *wish, struct names *names, struct arena *arena,
