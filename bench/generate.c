@@ -1,10 +1,12 @@
 /* Makes a synthetic profile, and the truth about it.
  *
  *	generate job PROFILE.sqlite [OPTION=VALUE ...]    also writes PROFILE.sqlite.truth.json
+ *	generate SHAPE PROFILE.sqlite N                   one thing in excess: shapes.h
  *
  * Options of a job: rows (about so many in the whole profile) or steps, seed, warmup, ranks, kernels (a step), sync
  * (steps between two waits for the GPU), fixed=1, numbered=1. */
 #include "job.h"
+#include "shapes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +65,16 @@ int main(int argc, char **argv)
 {
 	if (argc >= 3 && strcmp(argv[1], "job") == 0)
 		return make_job(argv[2], argv + 3);
-	fputs("usage: generate job PROFILE.sqlite [OPTION=VALUE ...]\n", stderr);
+	if (argc == 4) {
+		struct profile_file file;
+		file_open(&file, argv[2]);
+		int unknown = shape_write(argv[1], strtoll(argv[3], NULL, 10), &file);
+		file_close(&file);
+		if (!unknown)
+			return 0;
+	}
+	fprintf(stderr,
+	        "usage: generate job PROFILE.sqlite [OPTION=VALUE ...]\n       generate SHAPE PROFILE.sqlite N\n%s",
+	        shape_help);
 	return 2;
 }
