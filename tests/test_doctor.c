@@ -34,6 +34,7 @@ static int setup(void **state)
 	for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
 		unsetenv(variables[i]);
 	setenv("GAPLINE_NSYS", "/nonexistent/nsys", 1);
+	setenv("GAPLINE_CUPTI", none, 1);
 	setenv("PATH", "/nonexistent", 1);
 	strcpy(root, "/tmp/gapline-doctor-XXXXXX");
 	return mkdtemp(root) ? 0 : -1;

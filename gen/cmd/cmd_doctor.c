@@ -22,7 +22,7 @@ static const char *const statuses[] = {
 static const char about[] =
 	"Looks at everything that capturing a profile needs: the container, the driver, GPUs, CUPTI, gapline's own "
 	"libraries, nsys, permissions. Each line says ok, or what is missing and what to do. Reports are made "
-        "anywhere, "
+	"anywhere, "
 	"also without a GPU.";
 
 /* Words from column INDENT on, wrapped. */

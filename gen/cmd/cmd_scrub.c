@@ -27,7 +27,7 @@ static const char *const examples[] = {
 
 static const char about[] =
 	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
-        "user "
+	"user "
 	"names, paths, command lines, other processes, and every table and column that neither this program nor nsys "
 	"stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
 	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds an "

@@ -1,8 +1,8 @@
 #include "read/scrub.h"
 
 #include "base/buf.h"
-#include "read/db.h"
 #include "base/keymap.h"
+#include "read/db.h"
 #include "read/read.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_text.h"

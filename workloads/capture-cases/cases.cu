@@ -1,5 +1,6 @@
-/* Programs that are hard to capture, one a word: `capture-cases tiny 20 300` runs 20 steps of 300 kernels. What each does
- * is in `cases` below; every one prints the median of its step times, and its NVTX ranges are called step_0, step_1, … */
+/* Programs that are hard to capture, one a word: `capture-cases tiny 20 300` runs 20 steps of 300 kernels. What each
+ * does is in `cases` below; every one prints the median of its step times, and its NVTX ranges are called step_0,
+ * step_1, … */
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
@@ -283,19 +284,19 @@ static const struct {
 	void (*run)(const plan &);
 	plan usual;
 } cases[] = {
-        {"tiny", "many short kernels", tiny, {20, 300, 0}},
-        {"lagging", "the GPU is always behind", lagging, {20, 300, 20}},
-        {"killed", "dies by SIGKILL in the middle", killed, {0, 50, 0}},
-        {"killed-lagging", "the same while the GPU is behind", killed_lagging, {0, 50, 20}},
-        {"_exit", "ends by _exit", underscore_exit, {20, 50, 0}},
-        {"crash", "dies by SIGSEGV", crash, {20, 50, 0}},
-        {"graph", "a CUDA graph a step", graph, {20, 50, 0}},
-        {"streams", "four streams, copies, events, threads", streams, {20, 10, 0}},
-        {"driver", "launches by the driver API", driver, {20, 50, 0}},
-        {"child", "CUDA is begun in a forked child", child, {20, 50, 0}},
-        {"workers", "forks children while it uses CUDA", workers, {20, 50, 0}},
-        {"range", "cudaProfilerStart and -Stop around the middle third", range, {21, 50, 0}},
-        {"none", "never calls CUDA", none, {20, 0, 0}},
+	{"tiny", "many short kernels", tiny, {20, 300, 0}},
+	{"lagging", "the GPU is always behind", lagging, {20, 300, 20}},
+	{"killed", "dies by SIGKILL in the middle", killed, {0, 50, 0}},
+	{"killed-lagging", "the same while the GPU is behind", killed_lagging, {0, 50, 20}},
+	{"_exit", "ends by _exit", underscore_exit, {20, 50, 0}},
+	{"crash", "dies by SIGSEGV", crash, {20, 50, 0}},
+	{"graph", "a CUDA graph a step", graph, {20, 50, 0}},
+	{"streams", "four streams, copies, events, threads", streams, {20, 10, 0}},
+	{"driver", "launches by the driver API", driver, {20, 50, 0}},
+	{"child", "CUDA is begun in a forked child", child, {20, 50, 0}},
+	{"workers", "forks children while it uses CUDA", workers, {20, 50, 0}},
+	{"range", "cudaProfilerStart and -Stop around the middle third", range, {21, 50, 0}},
+	{"none", "never calls CUDA", none, {20, 0, 0}},
 };
 
 int main(int argc, char **argv)
