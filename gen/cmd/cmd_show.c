@@ -43,7 +43,7 @@ static int show(struct show *s, const struct opt_list *operands)
 		inputs_say_passed_over(&inputs, 1, &s->arena);
 	progress_init(&progress, s->quiet, inputs.n);
 	names_init(&s->names, &s->arena);
-	if (inputs_read(&inputs, &s->names, &s->arena, &progress, &err))
+	if (inputs_read(&inputs, 1, &s->names, &s->arena, &progress, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	struct analyse_run run = {&inputs.item[0].trace, inputs.item[0].path};
 	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, &analysis, &err) ||

@@ -106,9 +106,8 @@ int compare_sides(struct compare *c)
 	if (!c->quiet)
 		inputs_say_passed_over(c->sides, 2, &c->arena);
 	progress_init(&progress, c->quiet, c->sides[0].n + c->sides[1].n);
-	for (size_t s = 0; s < 2; s++)
-		if (inputs_read(&c->sides[s], &c->names, &c->arena, &progress, &err))
-			return cmd_fail(CMD_BAD_PROFILE, &err);
+	if (inputs_read(c->sides, 2, &c->names, &c->arena, &progress, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
 	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
 	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);

@@ -195,25 +195,27 @@ void progress_init(struct progress *progress, bool quiet, size_t of)
 {
 	const char *term = getenv("TERM");
 	bool rewritable = term && strcmp(term, "dumb") && isatty(STDERR_FILENO);
-	*progress = (struct progress){!quiet && rewritable, 0, of};
+	*progress = (struct progress){!quiet && rewritable, of};
 }
 
-int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
+int inputs_read(struct inputs *sides, size_t n, struct names *names, struct arena *arena, struct progress *progress,
                 struct err *err)
 {
-	for (size_t i = 0; i < inputs->n; i++) {
-		struct input *in = &inputs->item[i];
-		progress->done++;
-		if (progress->on)
-			fprintf(stderr, "\r\033[Kreading %zu of %zu: %.60s", progress->done, progress->of,
-			        cmd_harmless(arena, in->path));
-		int rc = read_profile(in->path, names, arena, &in->trace, err);
-		if (progress->on)
-			fputs("\r\033[K", stderr);
-		if (rc)
-			return -1;
+	struct read_input *list = NULL;
+	size_t found = 0;
+	for (size_t s = 0; s < n; s++) {
+		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
+		for (size_t i = 0; i < sides[s].n; i++)
+			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace};
 	}
-	return 0;
+	if (progress->on && progress->of == 1)
+		fprintf(stderr, "\r\033[Kreading %.60s", cmd_harmless(arena, list->path));
+	else if (progress->on)
+		fprintf(stderr, "\r\033[Kreading %zu profiles", progress->of);
+	int rc = read_profiles(list, found, names, arena, err);
+	if (progress->on)
+		fputs("\r\033[K", stderr);
+	return rc;
 }
 
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)

@@ -36,12 +36,12 @@ void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *
 /* Progress on stderr while files are read: a line that is rewritten, and gone at the end. */
 struct progress {
 	bool on;
-	size_t done, of;
+	size_t of;
 };
 void progress_init(struct progress *progress, bool quiet, size_t of);
 
-/* Reads every profile. 0, or -1 with `err`. */
-int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
+/* Reads every profile of `n` sides, all of them side by side. 0, or -1 with `err`. */
+int inputs_read(struct inputs *sides, size_t n, struct names *names, struct arena *arena, struct progress *progress,
                 struct err *err);
 
 /* -1 with `err` when leaving out `warmup` steps (< 0: not asked for) would leave nothing of a run that has steps.

@@ -1,6 +1,7 @@
 #include "read/read.h"
 
 #include "base/file.h"
+#include "base/parallel.h"
 #include "read/nsys.h"
 
 #include <string.h>
@@ -102,5 +103,44 @@ int read_profile(const char *path, struct names *names, struct arena *arena, str
 	file_release(&unpacked);
 	if (result == 0)
 		trace_link(trace, arena);
+	return result;
+}
+
+/* A profile that is read beside others, with names and memory of its own. */
+struct reading {
+	const struct read_input *input;
+	struct names names;
+	struct arena arena;
+	struct err err;
+	int result;
+};
+
+static void read_one(void *context, size_t i)
+{
+	struct reading *r = (struct reading *)context + i;
+	names_init(&r->names, &r->arena);
+	r->result = read_profile(r->input->path, &r->names, &r->arena, r->input->trace, &r->err);
+}
+
+int read_profiles(const struct read_input *inputs, size_t n, struct names *names, struct arena *arena, struct err *err)
+{
+	if (n == 1)
+		return read_profile(inputs->path, names, arena, inputs->trace, err);
+	struct arena scratch = {0};
+	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
+	int result = 0;
+	for (size_t i = 0; i < n; i++)
+		list[i].input = &inputs[i];
+	parallel_each(n, read_one, list);
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].result != 0 && result == 0) {
+			*err = list[i].err;
+			result = -1;
+		}
+		if (result == 0)
+			trace_rename(inputs[i].trace, names, names_merge(names, &list[i].names, &scratch));
+		arena_adopt(arena, &list[i].arena);
+	}
+	arena_release(&scratch);
 	return result;
 }
