@@ -111,6 +111,23 @@ char *arena_format(struct arena *a, const char *format, ...)
 	return text;
 }
 
+void arena_adopt(struct arena *a, struct arena *from)
+{
+	struct arena_block *last = from->blocks;
+	while (last && last->next)
+		last = last->next;
+	if (last) { /* behind the newest block of `a`, which has room left */
+		struct arena_block **at = a->blocks ? &a->blocks->next : &a->blocks;
+		last->next = *at;
+		if (*at)
+			(*at)->previous = last;
+		from->blocks->previous = a->blocks;
+		*at = from->blocks;
+	}
+	a->used += from->used;
+	*from = (struct arena){0};
+}
+
 void arena_release(struct arena *a)
 {
 	for (struct arena_block *b = a->blocks, *next; b; b = next) {

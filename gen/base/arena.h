@@ -26,6 +26,9 @@ char *arena_copy(struct arena *a, const char *text, size_t n);
 /* printf into the arena. */
 char *arena_format(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Moves everything that `from` holds into `a`; pointers stay valid, and `from` is empty. */
+void arena_adopt(struct arena *a, struct arena *from);
+
 /* Gives everything back; the arena may be used again. */
 void arena_release(struct arena *a);
 

@@ -201,16 +201,17 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n)
 	return bytes;
 }
 
-int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
+int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err)
 {
-	inputs->wish.meter = progress_meter(progress);
-	for (size_t i = 0; i < inputs->n; i++) {
-		struct input *in = &inputs->item[i];
-		if (read_profile_with(in->path, &inputs->wish, names, arena, &in->trace, err))
-			return -1;
+	struct read_input *list = NULL;
+	size_t found = 0;
+	for (size_t s = 0; s < n; s++) {
+		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
+		for (size_t i = 0; i < sides[s].n; i++)
+			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace};
 	}
-	return 0;
+	return read_profiles(list, found, wish, names, arena, err);
 }
 
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)

@@ -1,5 +1,6 @@
 #include "read/read.h"
 
+#include "base/parallel.h"
 #include "read/nsys.h"
 #include "read/source.h"
 
@@ -106,5 +107,46 @@ int read_profile_with(const char *path, const struct read_wish *wish, struct nam
 	source_close(&source);
 	if (result == 0)
 		trace_link(trace, arena);
+	return result;
+}
+
+/* A profile that is read beside others, with names and memory of its own. */
+struct reading {
+	const struct read_input *input;
+	const struct read_wish *wish;
+	struct names names;
+	struct arena arena;
+	struct err err;
+	int result;
+};
+
+static void read_one(void *context, size_t i)
+{
+	struct reading *r = (struct reading *)context + i;
+	names_init(&r->names, &r->arena);
+	r->result = read_profile_with(r->input->path, r->wish, &r->names, &r->arena, r->input->trace, &r->err);
+}
+
+int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
+                  struct arena *arena, struct err *err)
+{
+	if (n == 1)
+		return read_profile_with(inputs->path, wish, names, arena, inputs->trace, err);
+	struct arena scratch = {0};
+	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
+	int result = 0;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct reading){.input = &inputs[i], .wish = wish};
+	parallel_each(n, read_one, list);
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].result != 0 && result == 0) {
+			*err = list[i].err;
+			result = -1;
+		}
+		if (result == 0)
+			trace_rename(inputs[i].trace, names, names_merge(names, &list[i].names, &scratch));
+		arena_adopt(arena, &list[i].arena);
+	}
+	arena_release(&scratch);
 	return result;
 }

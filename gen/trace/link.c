@@ -235,6 +235,37 @@ static void mark_waits(struct linker *l)
 			t->calls.waits[i] = 1;
 }
 
+static void rename_column(uint32_t *name, size_t n, const uint32_t *ids)
+{
+	for (size_t i = 0; i < n; i++)
+		name[i] = ids[name[i]];
+}
+
+void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
+{
+	t->names = names;
+	rename_column(t->ops.name, t->ops.n, ids);
+	if (t->ops.base_name)
+		rename_column(t->ops.base_name, t->ops.n, ids);
+	if (t->ops.mangled_name)
+		rename_column(t->ops.mangled_name, t->ops.n, ids);
+	if (t->calls.full_name)
+		rename_column(t->calls.full_name, t->calls.n, ids);
+	rename_column(t->calls.name, t->calls.n, ids);
+	rename_column(t->ranges.name, t->ranges.n, ids);
+	rename_column(t->ranges.domain, t->ranges.n, ids);
+	rename_column(t->os_calls.name, t->os_calls.n, ids);
+	rename_column(t->overheads.name, t->overheads.n, ids);
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		t->processes[i].name = ids[t->processes[i].name];
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		t->threads[i].name = ids[t->threads[i].name];
+	for (uint32_t i = 0; i < t->n_gpus; i++)
+		t->gpus[i].name = ids[t->gpus[i].name];
+	for (uint32_t i = 0; i < t->n_diagnostics; i++)
+		t->diagnostics[i].text = ids[t->diagnostics[i].text];
+}
+
 void trace_link(struct trace *trace, struct arena *arena)
 {
 	struct linker l = {trace, arena, NULL};
