@@ -156,21 +156,17 @@ static int64_t unpack_spools(struct support *s, const char *name, const char *fo
 		fail_msg("%s is missing", packed);
 	assert_int_equal(mkdir(folder, 0700), 0);
 	for (const struct dirent *e; (e = readdir(dir));) {
-		struct file_bytes bytes = {0};
 		struct spool_header header;
-		size_t n = strlen(e->d_name);
+		size_t n = strlen(e->d_name), bytes;
 		if (e->d_name[0] == '.')
 			continue;
-		if (file_unpack(arena_format(&s->arena, "%s/%s", packed, e->d_name), &bytes, &s->err) != 0)
-			fail_msg("%s", s->err.text);
-		assert_true(bytes.n >= sizeof header && n > 3);
-		memcpy(&header, bytes.data, sizeof header);
+		assert_true(n > 3);
+		const char *plain = arena_format(&s->arena, "%s/%.*s", folder, (int)(n - 3), e->d_name);
+		support_unpack(s, arena_format(&s->arena, "%s/%s", packed, e->d_name), plain);
+		const unsigned char *data = support_load(s, plain, &bytes);
+		assert_true(bytes >= sizeof header);
+		memcpy(&header, data, sizeof header);
 		start = header.monotonic_ns < start ? header.monotonic_ns : start;
-		FILE *f = fopen(arena_format(&s->arena, "%s/%.*s", folder, (int)(n - 3), e->d_name), "wb");
-		assert_non_null(f);
-		assert_int_equal(fwrite(bytes.data, 1, bytes.n, f), bytes.n);
-		assert_int_equal(fclose(f), 0);
-		file_release(&bytes);
 	}
 	closedir(dir);
 	return start;
