@@ -126,7 +126,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	}
 	if (!found.n) {
 		err_set(err,
-		        "%s: no profile in this folder; wanted are SQLite exports, plain or gzipped "
+		        "%s: no profile in this folder; wanted are SQLite exports, plain or packed "
 		        "(nsys export --type sqlite makes them from .nsys-rep files)",
 		        folder);
 		return CMD_BAD_PROFILE;
