@@ -568,9 +568,9 @@ class Run(Case):
         self.assertIn("gapline: baseline 1: nsys: WARNING: the GPU is tired.\n", said)
 
 
-class Cupti(Case):
-    """The collector of gapline's own, as installed: bin/gapline and lib/gapline/. No target here uses CUDA, so the library
-    is never loaded; what is tested is everything around it."""
+class Installed(Case):
+    """gapline with a collector of its own, as installed: bin/gapline and lib/gapline/. No target here uses CUDA, so the
+    library is never loaded; what is tested is everything around it."""
 
     def setUp(self):
         super().setUp()
@@ -589,6 +589,8 @@ class Cupti(Case):
         env = self.env | how.pop("env", {})
         return subprocess.Popen([self.installed, *arguments], cwd=self.folder, env=env, text=True, **how)
 
+
+class Cupti(Installed):
     def environment(self, *options, **how):
         """What the target finds in its environment."""
         script = "env > env; ls -d $GAPLINE_SPOOL"
@@ -740,6 +742,106 @@ class Cupti(Case):
         os.close(master)
         self.assertIn(b"went on", said)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3)
+
+    def test_asked_to_end_as_gapline_was(self):
+        for number in signal.SIGTERM, signal.SIGHUP:
+            name = signal.Signals(number).name[3:]
+            script = f"trap 'echo {name}; exit 0' {name}; trap 'echo INT; exit 0' INT; echo $$ > pid; sleep 60 & wait"
+            process = self.start("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script)
+            self.pids("pid")
+            process.send_signal(number)
+            out, said = process.communicate(timeout=60)
+            self.assertEqual((out, process.returncode), (f"{name}\n", -number), said)
+            (self.folder / "pid").unlink()
+
+    def test_first_process_of_a_container(self):
+        """A signal does not end it unless it does so itself."""
+        unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], capture_output=True).returncode:
+            self.skipTest("no process namespaces here")
+        script = "echo > ready; sleep 60 & wait"
+        command = [*unshare, self.installed, "capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script]
+        process = subprocess.Popen(command, cwd=self.folder, env=self.env, stderr=subprocess.PIPE, text=True)
+        self.wait_for(lambda: (self.folder / "ready").exists())
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, said)
+
+
+class Shell(Installed):
+    """Jobs of an interactive shell."""
+
+    def setUp(self):
+        super().setUp()
+        pid, self.terminal = pty.fork()
+        if not pid:
+            os.chdir(self.folder)
+            os.execve("/bin/bash", ["bash", "--norc", "--noediting", "-i"], self.env | {"PS1": "PROMPT "})
+        self.pid, self.said, self.read_to = pid, b"", 0
+        self.expect("PROMPT ")
+
+    def tearDown(self):
+        os.close(self.terminal)
+        os.waitpid(self.pid, 0)
+        super().tearDown()
+
+    def expect(self, text):
+        """Reads on until the text comes, behind what was expected before."""
+        while (at := self.said.find(text.encode(), self.read_to)) < 0:
+            self.assertTrue(select.select([self.terminal], [], [], 20)[0], f"no {text!r} in {self.said.decode()}")
+            self.said += os.read(self.terminal, 4096)
+        self.read_to = at + len(text)
+
+    def type(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def type_capture(self, script, after=""):
+        self.type(f"{self.installed} capture --collector cupti -o x.sqlite -- sh -c '{script}' {after}\n")
+
+    def test_stopped_then_in_the_background(self):
+        self.type_capture("echo begun; until test -e go; do sleep 0.1; done; echo went on")
+        self.expect("begun\r\n")
+        self.type("\x1a")
+        self.expect("Stopped")
+        self.expect("PROMPT ")
+        self.type("bg\n")
+        self.expect("PROMPT ")
+        self.type("echo the shell has $((40 + 2))\n")  # and its terminal
+        self.expect("the shell has 42")
+        (self.folder / "go").touch()
+        self.expect("went on")
+        self.expect("nothing was recorded")
+
+    def test_reads_the_terminal_in_the_background(self):
+        self.type_capture("echo begun; read line; echo got $line", "&")
+        self.expect("begun\r\n")
+        for _ in range(100):
+            self.type("jobs\n")
+            self.expect("[1]+  ")
+            if "Stopped" in self.line():
+                break
+        self.assertIn("Stopped", self.line())
+        self.type("fg\n")
+        self.expect("\r\n")
+        self.type("hello\n")
+        self.expect("got hello")
+        self.expect("nothing was recorded")
+
+    def line(self):
+        """The rest of the line that was expected last."""
+        begin = self.read_to
+        self.expect("\n")
+        self.read_to, end = begin, self.read_to
+        return self.said[begin:end].decode()
+
+    def test_runs_have_no_terminal(self):
+        """A program that asks for a password fails, and does not wait in the background for ever."""
+        asks = "sh -c \"read line < /dev/tty\""
+        self.type(f"{self.installed} run --collector cupti -o out --baseline '{asks}' --fixed true\n")
+        self.expect("/dev/tty")
+        self.expect("/dev/tty: No such device")
+        self.expect("failed: exit status 2")
 
 
 if __name__ == "__main__":

@@ -80,7 +80,7 @@ static void end_under_nsys(struct capture *c, int number)
 {
 	const int steps[] = {number, SIGTERM, SIGKILL};
 	bool patient = true;
-	proc_signal(&c->proc, number);
+	proc_signal(&c->proc, SIGINT); /* from nsys itself, that asks for the report */
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && !c->proc.ended; i++) {
 		const struct proc program = {.pid = c->job.collector->type->group(&c->job)};
 		int64_t until = proc_now_ns() + (int64_t)GRACE_MS * 1000000;
@@ -143,7 +143,7 @@ static void watch(struct capture *c)
 				end_program(c, r->options->kill);
 			stop = INT64_MAX;
 		} else if (proc_interrupted()) {
-			end_program(c, SIGINT);
+			end_program(c, proc_interrupted()); /* programs save what they have on one, not on another */
 		} else {
 			int64_t wait = stop - now < TICK_MS * (int64_t)1000000 ? (stop - now) / 1000000 + 1 : TICK_MS;
 			proc_wait(&c->proc, (int)wait);
