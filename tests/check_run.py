@@ -144,7 +144,7 @@ class Capture(Case):
             ("%x.sqlite", "'%x' is unknown"),
             ("%q{RANK.sqlite", "'%q' is unknown"),
             ("a%p/x.sqlite", "%p can stand in the file's name only"),
-            ("nowhere/x.sqlite", "no folder can be made beside it"),
+            ("nowhere/x.sqlite", "nowhere/x.sqlite: there is no folder nowhere/\n"),
             ("profiles/", "names a folder"),
         ):
             with self.subTest(name):
@@ -484,6 +484,32 @@ class Run(Case):
         self.assertIn("no/out: No such file or directory; the folder that it is to lie in has to be there", said)
         _, said = self.run_both(*self.BOTH, "-o", "base-0.sqlite", status=2)
         self.assertIn("Not a directory", said)
+
+    def test_profiles_of_the_same_names(self):
+        """A folder that no suite began belongs to somebody else, whatever its files are called."""
+        (self.folder / "out").mkdir()
+        (self.folder / "out/baseline-1.sqlite").write_text("captured by hand")
+        _, said = self.run_both(*self.BOTH, "-o", "out", status=2)
+        self.assertIn("out: holds other things ('baseline-1.sqlite')", said)
+        self.assertEqual((self.folder / "out/baseline-1.sqlite").read_text(), "captured by hand")
+
+    def test_program_that_is_not_there(self):
+        """It is found out before the other side has run, and before anything is removed."""
+        first = "sh -c 'touch ran; : base-#.sqlite'"
+        for side in ["--baseline", "no-such-program", "--fixed", first], ["--baseline", first, "--fixed", "no-such-program"]:
+            name = side[side.index("no-such-program") - 1][2:]
+            _, said = self.run_both(*side, "-o", "out", status=2)
+            self.assertEqual(said, f"gapline: {name} side: no-such-program: there is no such program on PATH\n")
+            self.assertFalse((self.folder / "out").exists() or (self.folder / "ran").exists())
+        self.run_both(*self.BOTH, "--repeat", "1", "-o", "out")
+        before = self.files("out")
+        self.run_both("--baseline", first, "--fixed", "no-such-program", "--force", "-o", "out", status=2)
+        self.assertEqual(self.files("out"), before)
+
+    def test_again_after_nothing(self):
+        """A folder whose first run already failed needs no --force."""
+        self.run_both("--baseline", "sh -c 'exit 3'", "--fixed", "true fixed-#.sqlite", "-o", "out", status=3)
+        self.run_both(*self.BOTH, "--repeat", "1", "-o", "out")
 
     def test_percent_in_the_folder(self):
         self.run_both(*self.BOTH, "--repeat", "1", "-o", "100%p")

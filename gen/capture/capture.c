@@ -297,6 +297,14 @@ static int finish(struct capture *c, struct err *err)
 	return annotate(c, err) || put_in_place(c, err) ? -1 : 0;
 }
 
+int capture_find_program(const char *const *command, struct arena *arena, struct err *err)
+{
+	if (find_on_path(command[0], arena))
+		return 0;
+	return err_set(err, "%s: there is no such program%s", command[0],
+	               strchr(command[0], '/') ? ", or it is not executable" : " on PATH");
+}
+
 int capture_one(const struct capture_request *request, struct arena *arena, struct capture_result *result,
                 struct err *err)
 {
@@ -308,10 +316,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	c.job.arena = arena;
 	c.job.cupti = "";
 	*result = (struct capture_result){.complete = "", .cupti = ""};
-	if (!find_on_path(request->command[0], arena))
-		return err_set(err, "%s: there is no such program%s", request->command[0],
-		               strchr(request->command[0], '/') ? ", or it is not executable" : " on PATH");
-	if (make_folder(&c, err))
+	if (capture_find_program(request->command, arena, err) || make_folder(&c, err))
 		return -1;
 	gpu_state_open(&c.gpus, NULL, arena);
 	int rc = start(&c, err);
