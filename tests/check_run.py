@@ -377,10 +377,10 @@ class Run(Case):
 
     def test_quiet_shows_the_end_of_the_log(self):
         _, said = self.run_both(
-            "--baseline", "sh -c 'seq 100; printf \"\\033[31mlast\"; exit 1'", "--fixed", "true", "-q", "-o", "out", status=3
+            "--baseline", "sh -c 'seq 100; printf \"\\0\\033[31mlast\"; exit 1'", "--fixed", "true", "-q", "-o", "out", status=3
         )
         tail = "".join(f"  | {i}\n" for i in range(91, 101))
-        self.assertTrue(said.endswith(f"its output is in out/baseline-1.log; the end of it:\n{tail}  | ?[31mlast\n"), said)
+        self.assertTrue(said.endswith(f"its output is in out/baseline-1.log; the end of it:\n{tail}  | ??[31mlast\n"), said)
 
     def test_profile_that_holds_nothing(self):
         _, said = self.run_both("--baseline", "true no-gpu.sqlite", "--fixed", "true", "-o", "out", status=3)
@@ -391,6 +391,11 @@ class Run(Case):
         _, said = self.run_both(*self.BOTH, "--step", "nothing", "-o", "out", status=3)
         self.assertIn("baseline side, run 1: ", said)
         self.assertIn("nothing", said)
+
+    def test_duration(self):
+        both = ["--baseline", "sh -c 'sleep 60; : base-#.sqlite'", "--fixed", "sh -c 'sleep 60; : fixed-#.sqlite'"]
+        self.run_both(*both, "--duration", "1", "--repeat", "1", "-o", "out")
+        self.assertEqual({r["exit_status"] for r in self.state()["runs"]}, {128 + signal.SIGTERM})
 
     def test_without_steps(self):
         both = ["--baseline", "true whole-#.sqlite", "--fixed", "true whole-fixed-#.sqlite"]
@@ -748,6 +753,18 @@ class Cupti(Installed):
         self.assertIn("saved\r\ngapline: nothing was recorded", said)
         self.assertEqual(status, 3)
 
+    def test_control_c_ends_the_script_around(self):
+        said, status = self.type_at("touch ready; sleep 60", keys=b"\x03", when="ready")
+        self.assertIn("gapline: interrupted; there is no profile", said)
+        self.assertEqual(status, -signal.SIGINT)
+        (self.folder / "ready").unlink()
+        self.installed.rename(self.folder / "bin/real")
+        self.installed.write_text("#!/bin/sh\n\"$(dirname \"$0\")/real\" \"$@\"; echo went on\n")
+        self.installed.chmod(0o755)
+        said, status = self.type_at("touch ready; sleep 60", keys=b"\x03", when="ready")
+        self.assertNotIn("went on", said)
+        self.assertEqual(status, -signal.SIGINT)
+
     def test_control_z_stops_both(self):
         pid, master = pty.fork()
         if not pid:
@@ -847,6 +864,7 @@ class Shell(Installed):
             self.expect("[1]+  ")
             if "Stopped" in self.line():
                 break
+            time.sleep(0.1)
         self.assertIn("Stopped", self.line())
         self.type("fg\n")
         self.expect("\r\n")

@@ -138,6 +138,12 @@ static void stop_with(struct proc *proc, int number)
 	kill(-proc->pid, SIGCONT);
 }
 
+void proc_share_interrupt(const struct proc *proc)
+{
+	if (proc->had_terminal)
+		kill(0, SIGINT);
+}
+
 /* ---- starting ---- */
 
 static size_t name_length(const char *entry)
@@ -268,6 +274,7 @@ static bool has_ended(struct proc *proc)
 		proc->ended = true;
 		if (proc->owns_terminal)
 			give_terminal(getpgrp());
+		proc->had_terminal = proc->owns_terminal;
 		proc->owns_terminal = false;
 	}
 	return true;
@@ -404,7 +411,12 @@ bool proc_end_group(struct proc *proc, int grace_ms)
 	return true;
 }
 
-/* ---- words ---- */
+/* ---- statuses ---- */
+
+int proc_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 void proc_status_text(int status, char *text, size_t room)
 {

@@ -18,6 +18,7 @@ struct proc {
 	bool ended;
 	bool wants_terminal; /* started with `terminal` */
 	bool owns_terminal;  /* the terminal was given to it and is taken back when it ends */
+	bool had_terminal;   /* at its end */
 };
 
 struct proc_spawn {
@@ -66,12 +67,19 @@ void proc_release_signals(void); /* back to what signals do by themselves */
 int proc_interrupted(void);      /* the signal that came first, 0: none */
 int proc_interrupts(void);       /* how many came */
 
+/* The program died of SIGINT. When it had the terminal, that was Ctrl-C: passes it on to our own group, which the
+ * terminal left out: to us, and to the script or make that started us. */
+void proc_share_interrupt(const struct proc *proc);
+
 /* Ends gapline by the signal that came, as if it had never been caught: whoever started it sees why. The first process
  * of a container, which signals cannot end, exits with 128 + the signal. Returns when none came. */
 void proc_die_of_interrupt(void);
 
 /* "exit status 3", "killed by SIGSEGV (signal 11)": of a status of waitpid, into `text`. */
 void proc_status_text(int status, char *text, size_t room);
+
+/* The same as a shell tells it in a number: the exit status, or 128 + the signal. */
+int proc_exit_status(int status);
 
 int64_t proc_now_ns(void); /* CLOCK_MONOTONIC */
 

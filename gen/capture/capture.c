@@ -204,14 +204,14 @@ static void judge(struct capture *c)
 	out->status = c->job.status;
 	out->status_known = c->job.status_known;
 	out->cut_short = c->job.cut_short;
+	bool by_signal = out->status_known && WIFSIGNALED(out->status);
+	if (by_signal && WTERMSIG(out->status) == SIGINT)
+		proc_share_interrupt(&c->proc);
 	out->interrupted = proc_interrupted();
 	out->elapsed_ns = c->job.ran_ns;
-	bool by_signal = out->status_known && WIFSIGNALED(out->status);
-	bool interrupted =
-		out->interrupted || (c->request->interactive && by_signal && WTERMSIG(out->status) == SIGINT);
 	out->failed = out->status_known && out->status && !out->cut_short && !out->interrupted;
 	proc_status_text(out->status, words, sizeof words);
-	if (interrupted)
+	if (out->interrupted)
 		out->complete = "the capture was interrupted";
 	else if (!out->status_known && !out->cut_short)
 		out->complete = "how the program ended is not known";

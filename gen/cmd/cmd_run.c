@@ -65,6 +65,8 @@ static void show_log(struct run *r, const char *path)
 	ssize_t n = fd < 0 ? 0 : pread(fd, tail, LOG_TAIL, size > LOG_TAIL ? size - LOG_TAIL : 0);
 	if (fd >= 0)
 		close(fd);
+	for (ssize_t i = 0; i < n; i++)
+		tail[i] = tail[i] ? tail[i] : '?';
 	tail[n > 0 ? n : 0] = 0;
 	size_t lines = 0;
 	char *from = tail + strlen(tail);
@@ -183,7 +185,7 @@ static int run_next(struct run *r, struct suite_run *next, bool *steps)
 	if (rc)
 		return fail(r, next, &result, log, &err);
 	next->seconds = (double)result.elapsed_ns / 1e9;
-	next->exit_status = result.status;
+	next->exit_status = proc_exit_status(result.status);
 	next->complete = result.complete;
 	suite_add(&r->suite, next);
 	return suite_write(&r->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
