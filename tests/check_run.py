@@ -529,6 +529,18 @@ class Run(Case):
         os.close(writes)
         self.assertNotIn("secret", out)
 
+    def test_closed_descriptors(self):
+        """Closed ones are not taken by files of gapline's, and the program has what it is promised."""
+        script = "readlink /proc/$$/fd/0; echo error >&2; : base-#.sqlite"
+        (self.folder / "script").write_text(script)
+        words = ["run", *WITH_NSYS, "--baseline", "sh script base-#.sqlite", "--fixed", "sh script fixed-#.sqlite"]
+        close = "exec <&- >&- 2>&-; exec \"$0\" \"$@\""
+        command = ["sh", "-c", close, GAPLINE, *words, "--repeat", "1", "-q", "-o", "out"]
+        process = subprocess.run(command, cwd=self.folder, env=self.env, timeout=60)
+        self.assertEqual(process.returncode, 2)  # the verdict could not be printed
+        self.assertEqual((self.folder / "out/fixed-1.log").read_text(), "/dev/null\nerror\n")
+        self.gapline("show", "out/fixed-1.sqlite", "-q")
+
     def test_gates(self):
         self.run_both(*self.BOTH, "--min-speedup", "1.5", "-o", "a")
         self.run_both(*self.BOTH, "--min-speedup", "1.7", "-o", "b", status=1)
