@@ -22,6 +22,7 @@ import time
 import unittest
 
 import tiny_profile
+import tiny_spool
 
 HERE = pathlib.Path(__file__).resolve().parent
 GAPLINE = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
@@ -797,6 +798,14 @@ class Cupti(Installed):
         os.close(master)
         self.assertIn(b"went on", said)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3)
+
+    def test_records_of_another_time(self):
+        """They are not taken for a program that used no CUDA."""
+        (self.folder / "spool").write_bytes(tiny_spool.spool())
+        _, said = self.gapline(
+            "capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", "cp spool $GAPLINE_SPOOL/1.spool", status=3
+        )
+        self.assertRegex(said, r"of \d+ records none has times within the program's run; take --collector nsys\n\Z")
 
     def test_asked_to_end_as_gapline_was(self):
         for number in signal.SIGTERM, signal.SIGHUP:
