@@ -443,14 +443,19 @@ export class Timeline {
 		this.update();
 	}
 
-	/* The next of the long gaps, or the one before; with something lit, of those that have a part in it. */
-	step(way) {
-		const lit = this.lit && this.lit.name === undefined ? this.lit : null;
-		const list = this.gaps.filter(gap => {
-			if (!lit) return true;
+	/* The long gaps; with something lit, those that have a part in it. */
+	get stops() {
+		const { lit } = this;
+		if (!lit || lit.name !== undefined) return this.gaps;
+		return this.gaps.filter(gap => {
 			const { lane, pieces } = this.piecesOf(gap);
 			return pieces.some(i => isLit(lit, lane, i));
 		});
+	}
+
+	/* The next of them, or the one before. */
+	step(way) {
+		const list = this.stops;
 		if (!list.length) return null;
 		let at = list.indexOf(this.gap);
 		if (at >= 0) at = (at + way + list.length) % list.length;
