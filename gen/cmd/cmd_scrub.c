@@ -10,7 +10,7 @@
 struct scrub_command {
 	const char *output;
 	struct opt_list hide;
-	bool quiet;
+	bool force, quiet;
 	struct arena arena;
 	struct output out;
 	struct scrub_copy copy;
@@ -27,11 +27,10 @@ static const char *const examples[] = {
 
 static const char about[] =
 	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
-	"user "
-	"names, paths, command lines, other processes, and every table and column that neither this program nor nsys "
-	"stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
-	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds an "
-	"absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
+	"user names, paths, command lines, other processes, and every table and column that neither this program nor "
+	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
+	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
+	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
 	"'[user A]'.";
 
 static bool ends_with(const char *text, const char *end)
@@ -87,6 +86,10 @@ static int scrub(struct scrub_command *c, const char *profile)
 		err_set(&err, "%s: this output would replace the input", c->output);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
+	if (c->out.exists && !c->out.stream && !c->out.standard && !c->force) {
+		err_set(&err, "%s: exists already; --force replaces it", c->output);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
 	struct scrub_request request = {profile, c->hide.item, c->hide.n};
 	if (scrub_profile(&request, &c->arena, &c->copy, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
@@ -111,6 +114,7 @@ int cmd_scrub(int argc, char **argv)
 	struct opt options[] = {
 		{OPT_TEXT, 'o', "output", "FILE", "the copy; packed when FILE ends with .gz; '-' is standard output",
 	         .text = &c.output},
+		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
 		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};

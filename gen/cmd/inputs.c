@@ -1,7 +1,5 @@
 #include "cmd/inputs.h"
 
-#include "read/read.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -207,7 +205,7 @@ int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena,
 		if (progress->on)
 			fprintf(stderr, "\r\033[Kreading %zu of %zu: %.60s", progress->done, progress->of,
 			        cmd_harmless(arena, in->path));
-		int rc = read_profile(in->path, names, arena, &in->trace, err);
+		int rc = read_profile_with(in->path, &inputs->wish, names, arena, &in->trace, err);
 		if (progress->on)
 			fputs("\r\033[K", stderr);
 		if (rc)

@@ -4,6 +4,7 @@
 
 #include "analyse/analysis.h"
 #include "cmd/cmd.h"
+#include "read/read.h"
 
 #include <sys/stat.h>
 
@@ -17,6 +18,7 @@ struct inputs {
 	const char *side; /* "baseline", for messages */
 	struct input *item;
 	size_t n;
+	struct read_wish wish;       /* set before inputs_read; all false for a report */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
 };
 

@@ -1,5 +1,6 @@
 #include "cupti_records.h"
 
+#include "cupti_window.h"
 #include "spool_writer.h"
 
 #include <stdbool.h>
@@ -153,15 +154,18 @@ static void record_seen(const struct cupti_api *api, const CUpti_Activity *recor
 void records_put(const struct cupti_api *api, uint8_t *buffer, size_t valid)
 {
 	CUpti_Activity *record = NULL, *before = NULL;
+	bool wanted = false;
 	n_buffers++;
 	while (api->cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
 		if (before)
 			size_seen(before->kind, (size_t)((uint8_t *)record - (uint8_t *)before));
 		record_seen(api, record);
+		wanted = window_wants(record) || wanted;
 		before = record;
 	}
 	/* The last one ends where the buffer does; its size is news only if there was none of its kind before it. */
 	if (before && (uint32_t)before->kind < KINDS && !sizes[before->kind])
 		size_seen(before->kind, (size_t)(buffer + valid - (uint8_t *)before));
-	spool_put(SPOOL_BUFFER, 0, buffer, valid, NULL, 0);
+	if (wanted)
+		spool_put(SPOOL_BUFFER, 0, buffer, valid, NULL, 0);
 }

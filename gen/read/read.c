@@ -83,6 +83,12 @@ static int refuse(const char *path, const struct file_head *head, bool packed, s
 
 int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err)
 {
+	return read_profile_with(path, &(struct read_wish){0}, names, arena, trace, err);
+}
+
+int read_profile_with(const char *path, const struct read_wish *wish, struct names *names, struct arena *arena,
+                      struct trace *trace, struct err *err)
+{
 	*trace = (struct trace){.names = names};
 	struct file_head head;
 	struct file_bytes unpacked = {0};
@@ -96,7 +102,7 @@ int read_profile(const char *path, struct names *names, struct arena *arena, str
 		file_look_bytes(&unpacked, &head);
 	}
 	if (begins(&head, SQLITE_MAGIC, sizeof SQLITE_MAGIC))
-		result = nsys_read(path, &unpacked, names, arena, trace, err);
+		result = nsys_read(path, wish, &unpacked, names, arena, trace, err);
 	else
 		refuse(path, &head, packed, err);
 	file_release(&unpacked);

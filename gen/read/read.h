@@ -14,4 +14,13 @@
  * the usual reason is and how to capture again). */
 int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err);
 
+/* What is wanted beyond that. */
+struct read_wish {
+	bool details;     /* the columns that trace.h calls "on request", as far as the format has them */
+	bool without_gpu; /* a profile in which nothing ran on a GPU is no error */
+};
+
+int read_profile_with(const char *path, const struct read_wish *wish, struct names *names, struct arena *arena,
+                      struct trace *trace, struct err *err);
+
 #endif

@@ -66,11 +66,10 @@ static int learn_options(struct scrub *s, const char *table)
 	return more;
 }
 
-static int learn_programs(struct scrub *s)
+static int learn_paths(struct scrub *s, const char *table, const char *column)
 {
-	static const char *const columns[] = {"name"};
 	struct scan scan;
-	if (scan_open(&scan, &s->from, "PROCESSES", columns, 1) != 0)
+	if (scan_open(&scan, &s->from, table, &column, 1) != 0)
 		return -1;
 	int more;
 	while ((more = scan_next(&scan)) > 0) {
@@ -90,7 +89,7 @@ static int learn(struct scrub *s)
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		if (learn_options(s, tables[i]) != 0)
 			return -1;
-	return learn_programs(s);
+	return learn_paths(s, "PROCESSES", "name") != 0 || learn_paths(s, "ANALYSIS_FILE", "filename") != 0 ? -1 : 0;
 }
 
 /* ---- tables ---- */

@@ -72,10 +72,11 @@ static void sort_host_rows(struct linker *l)
 	struct trace *t = l->trace;
 	struct trace_calls *c = &t->calls;
 	REARRANGE(l, c->n, by_thread(l, c->n, c->thread, c->start, c->end), COLUMN(c->start), COLUMN(c->end),
-	          COLUMN(c->name), COLUMN(c->thread), COLUMN(c->correlation), COLUMN(c->class));
+	          COLUMN(c->name), COLUMN(c->thread), COLUMN(c->correlation), COLUMN(c->class), COLUMN(c->full_name));
 	struct trace_ranges *r = &t->ranges;
 	REARRANGE(l, r->n, by_thread(l, r->n, r->thread, r->start, r->end), COLUMN(r->start), COLUMN(r->end),
-	          COLUMN(r->name), COLUMN(r->domain), COLUMN(r->thread), COLUMN(r->kind), COLUMN(r->clipped));
+	          COLUMN(r->name), COLUMN(r->domain), COLUMN(r->thread), COLUMN(r->kind), COLUMN(r->clipped),
+	          COLUMN(r->moved));
 	struct trace_os_calls *o = &t->os_calls;
 	REARRANGE(l, o->n, by_thread(l, o->n, o->thread, o->start, o->end), COLUMN(o->start), COLUMN(o->end),
 	          COLUMN(o->name), COLUMN(o->thread), COLUMN(o->class));
@@ -193,7 +194,8 @@ static void sort_ops(struct linker *l)
 	                      .tie = o->launch};
 	REARRANGE(l, o->n, order_rows(&order, l->arena), COLUMN(o->start), COLUMN(o->end), COLUMN(o->bytes),
 	          COLUMN(o->name), COLUMN(o->device), COLUMN(o->stream), COLUMN(o->correlation), COLUMN(o->launch),
-	          COLUMN(o->kind), COLUMN(o->copy), COLUMN(o->flags));
+	          COLUMN(o->kind), COLUMN(o->copy), COLUMN(o->flags), COLUMN(o->base_name), COLUMN(o->mangled_name),
+	          COLUMN(o->context), COLUMN(o->green), COLUMN(o->from), COLUMN(o->to));
 	size_t row = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		t->devices[d].first_op = (uint32_t)row;

@@ -4,7 +4,9 @@
 #include "fake_cuda.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,9 +85,34 @@ static void range(void)
 	fake->launch("after", 9, 10);
 }
 
+/* More windows than fit between two looks of the background thread, and work that goes on beside them. */
+static void *launch_on(void *over)
+{
+	while (!atomic_load((_Atomic int *)over)) {
+		fake->launch("beside", 1, 2);
+		usleep(200);
+	}
+	return NULL;
+}
+
+static void ranges(void)
+{
+	static _Atomic int over;
+	pthread_t thread;
+	pthread_create(&thread, NULL, launch_on, &over);
+	for (int i = 0; i < 1000; i++) {
+		fake->profiler(1);
+		fake->launch("inside", 3, 4);
+		fake->profiler(0);
+		usleep(i % 100 ? 100 : 20000);
+	}
+	atomic_store(&over, 1);
+	pthread_join(thread, NULL);
+}
+
 static void slow(void)
 {
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 90; i++) {
 		fake->launch("slow", 1, 2);
 		usleep(10000);
 	}
@@ -125,9 +152,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"launches", launches}, {"names", names}, {"forks", forks}, {"killed", killed},
-	             {"range", range},       {"slow", slow},   {"hog", hog},     {"kinds", kinds},
-	             {"nothing", nothing},   {"child", child}};
+	} cases[] = {{"launches", launches}, {"names", names},     {"forks", forks}, {"killed", killed},
+	             {"range", range},       {"ranges", ranges},   {"slow", slow},   {"hog", hog},
+	             {"kinds", kinds},       {"nothing", nothing}, {"child", child}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
