@@ -89,10 +89,10 @@ def both(text):
 
 def whole_name(shown, names):
     """Even what the page calls a whole name is bounded, at 1000 characters."""
-    if "\u2026" not in shown:
+    if shown in names:
         return shown
-    head, _, tail = shown.partition("\u2026")
-    fits = [name for name in names if name.startswith(head) and name.endswith(tail)]
+    pattern = re.compile(".*".join(map(re.escape, shown.split("\u2026"))), re.DOTALL)
+    fits = [name for name in names if pattern.fullmatch(name)]
     return fits[0] if len(fits) == 1 else shown
 
 
