@@ -21,7 +21,7 @@ export function makeView(picture) {
 		whole: ['Whole', 'Whole: show everything (0)'],
 		before: ['‹ gap', 'The long gap before (p)'],
 		after: ['gap ›', 'The next long gap (n)'],
-		lanes: ['All lanes', 'Show also lanes in which little happens'],
+		lanes: ['All lanes', 'All lanes: show also those in which little happens'],
 		copy: ['Copy link', 'Copy link to what is shown'],
 		dark: ['✕', 'Light up everything again (Escape)'],
 	};

@@ -1,8 +1,11 @@
-"""check_browser.py GAPLINE BUILD_TESTS_DIR [TEST ...]
+"""check_browser.py GAPLINE BUILD_TESTS_DIR [--refresh] [TEST ...]
 
 The report in a real browser: makes reports of fabricated analyses, of the example's captures, and of the same captures
-under hostile names, then runs tests/page/*.test.mjs on them with node's own test runner. Needs node, chromium, java and
-the packages of tests/page/package-lock.json (`./dev test` installs them); without, says so and is skipped."""
+under hostile names, then runs tests/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
+packages of tests/page/package-lock.json (`./dev test` installs them); without, says so and is skipped.
+
+Pictures that differ from the kept ones are written into the build folder, looks/, with the difference marked; --refresh
+keeps what is there now."""
 
 import gzip
 import os
@@ -21,9 +24,9 @@ SKIPPED = 77
 
 def find_missing():
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    missing = [name for name in ("node", "java") if not shutil.which(name)]
-    if not chromium:
-        missing.append("chromium")
+    missing = [] if shutil.which("node") else ["node"]
+    if not chromium or subprocess.run([chromium, "--version"], capture_output=True).returncode:
+        missing.append("chromium that starts")
     if not (HERE / "node_modules" / "playwright-core").is_dir():
         missing.append("tests/page/node_modules (npm ci --prefix tests/page)")
     return chromium, missing
@@ -79,14 +82,21 @@ def report(gapline, pair, base):
 
 
 def main():
-    gapline, tests, wanted = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
+    gapline, tests = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+    refresh, wanted = "--refresh" in sys.argv, [a for a in sys.argv[3:] if a != "--refresh"]
+    if refresh:
+        wanted = ["looks"]
     chromium, missing = find_missing()
     if missing:
-        print("skipped: there is no", ", no ".join(missing))
+        print("the page is not tried in a browser: there is no", ", no ".join(missing))
         sys.exit(SKIPPED)
+    differing = tests.parent / "looks"
+    shutil.rmtree(differing, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
         make_reports(gapline, tests, pathlib.Path(folder))
-        env = {**os.environ, "GAPLINE_REPORTS": folder, "GAPLINE_CHROMIUM": chromium}
+        env = {**os.environ, "GAPLINE_REPORTS": folder, "GAPLINE_CHROMIUM": chromium, "GAPLINE_DIFFERING": str(differing)}
+        if refresh:
+            env["GAPLINE_REFRESH"] = "1"
         files = sorted(HERE.glob("*.test.mjs"))
         files = [f for f in files if not wanted or f.name.removesuffix(".test.mjs") in wanted]
         assert files, "no such test"

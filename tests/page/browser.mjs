@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import path from 'node:path';
-import { after } from 'node:test';
+import { after, afterEach } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { inflateSync } from 'node:zlib';
 import { chromium } from 'playwright-core';
@@ -12,6 +12,10 @@ export const fileOf = name => path.join(folder, name.includes('.') ? name : `${n
 export const jsonOf = async name => JSON.parse(await readFile(fileOf(`${name}.json`), 'utf8'));
 
 let browser = null, server = null;
+
+afterEach(async () => {
+	for (const context of browser?.contexts() ?? []) await context.close();
+});
 
 after(async () => {
 	await browser?.close();
@@ -50,7 +54,7 @@ export function frames(page, n = 2) {
 export const POLICIES = {
 	none: null,
 	jenkins: "sandbox; default-src 'none'; img-src 'self'; style-src 'self'",
-	sandbox: "sandbox allow-scripts; default-src 'self'",
+	scripts: "sandbox allow-scripts; default-src 'self'",
 };
 
 export async function serve() {

@@ -2,9 +2,12 @@
  *
  * Fonts, their versions and how letters are smoothed differ from one machine to the next, and must not matter; what must
  * is whether something is there, where, how large and in which colour. So both pictures are cut into cells, CELL pixels
- * wide, and only the cells' mean colours are compared: a letter is smaller than a cell. Parts are taken one by one, so that a
- * line that breaks elsewhere moves nothing below it. With another family of fonts
- * altogether less than 2 % of the cells of a part are far off. `./dev refresh` writes the kept pictures anew: those of the cells. */
+ * wide, and only the cells' mean colours are compared: a letter is smaller than a cell. Parts are taken one by one, so
+ * that a line that breaks elsewhere moves nothing below it. With another family of fonts altogether less than 2 % of the
+ * cells of a part are far off.
+ *
+ * The kept pictures are those of the cells. What differs from them is written into the build folder, looks/: the part as
+ * it is now, with the cells that are far off marked. `./dev refresh` keeps what is there now. */
 import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -16,6 +19,7 @@ const KEPT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.u
 const CELL = 16, REFRESH = Boolean(process.env.GAPLINE_REFRESH);
 const TALLER = 0.12; /* a part may be so much higher or lower: lines break elsewhere */
 const FAR = 48; /* a cell is far off beyond so many of 255 */
+const DIFFERING = process.env.GAPLINE_DIFFERING;
 const mostFar = part => (part === 'timeline' ? 0.02 : 0.03); /* of all cells; the timeline has few words */
 const MEAN = 7; /* of all cells */
 
@@ -44,8 +48,9 @@ function toCells(png) {
 	return cells;
 }
 
-/* Rows are matched by their share of the height, and with a neighbour: half a cell up or down is nothing. */
-function compare(now, kept) {
+/* Rows are matched by their share of the height, and with a neighbour: half a cell up or down is nothing. `marked` gets
+ * the cells that are far off, [column, row] in shares. */
+function compare(now, kept, marked = []) {
 	let far = 0, sum = 0;
 	for (let row = 0; row < kept.height; row++)
 		for (let column = 0; column < kept.width; column++) {
@@ -57,9 +62,26 @@ function compare(now, kept) {
 			}
 			sum += best;
 			far += best > FAR;
+			if (best > FAR) marked.push([column / kept.width, row / kept.height]);
 		}
 	const cells = kept.height * kept.width;
 	return { far: far / cells, mean: sum / cells };
+}
+
+/* The picture, with a frame around every marked cell. */
+async function writeMarked(png, kept, marked, name) {
+	const wide = png.width / kept.width, high = png.height / kept.height;
+	for (const [column, row] of marked)
+		for (let y = 0; y < high; y++)
+			for (let x = 0; x < wide; x++) {
+				if (x > 1 && y > 1 && x < wide - 2 && y < high - 2) continue;
+				const at = Math.floor(row * png.height + y) * png.width + Math.floor(column * png.width + x);
+				png.data.set([255, 0, 255, 255], 4 * at);
+			}
+	await mkdir(DIFFERING, { recursive: true });
+	const file = path.join(DIFFERING, `${name}.png`);
+	await writeFile(file, PNG.sync.write(png));
+	return file;
 }
 
 for (const [look, { report, parts, print, ...options }] of Object.entries(LOOKS))
@@ -67,19 +89,23 @@ for (const [look, { report, parts, print, ...options }] of Object.entries(LOOKS)
 		const page = await open(report, options);
 		if (print) await page.emulateMedia({ media: 'print' });
 		if (options.javaScriptEnabled !== false) await frames(page, 4);
+		const wrong = [];
 		await mkdir(KEPT, { recursive: true });
 		for (const part of parts) {
-			const now = toCells(PNG.sync.read(await page.locator(`#${part}`).screenshot({ animations: 'disabled' })));
-			const file = path.join(KEPT, `${look}-${part}.png`);
+			const png = PNG.sync.read(await page.locator(`#${part}`).screenshot({ animations: 'disabled' }));
+			const now = toCells(png), file = path.join(KEPT, `${look}-${part}.png`);
 			if (REFRESH) {
 				await writeFile(file, PNG.sync.write(now));
 				continue;
 			}
 			const kept = PNG.sync.read(await readFile(file));
-			assert.ok(Math.abs(now.height / kept.height - 1) <= TALLER + 1 / kept.height, `${part}: ${now.height} rows of cells, not ${kept.height}`);
-			const { far, mean } = compare(now, kept);
-			assert.ok(far <= mostFar(part) && mean <= MEAN, `${part}: ${(100 * far).toFixed(1)} % of the cells are far off, ${mean.toFixed(1)} in the mean`);
+			const marked = [], { far, mean } = compare(now, kept, marked);
+			const height = Math.abs(now.height / kept.height - 1) <= TALLER + 1 / kept.height;
+			if (height && far <= mostFar(part) && mean <= MEAN) continue;
+			const percent = (100 * far).toFixed(1), written = await writeMarked(png, kept, marked, `${look}-${part}`);
+			wrong.push(`${part}: ${now.height} rows of cells, kept ${kept.height}; ${percent} % are far off, ${mean.toFixed(1)} in the mean: ${written}`);
 		}
+		assert.deepEqual(wrong, []);
 	});
 
 test('the comparison notices what matters', async () => {
