@@ -18,7 +18,7 @@ ARG BASE_RUNTIME=nvidia/cuda:${CUDA_VERSION}-base-ubuntu24.04
 FROM ${BASE} AS build
 ENV DEBIAN_FRONTEND=noninteractive
 RUN apt-get update && apt-get install -y --no-install-recommends \
-	gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libxml2-dev zlib1g-dev libyajl-dev
+	gcc libc6-dev cmake ninja-build pkg-config libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev libyajl-dev
 WORKDIR /gapline
 COPY . .
 RUN cmake --preset demo -DGAPLINE_COMMAND_ONLY=ON -DCMAKE_INSTALL_PREFIX=/usr/local -DCMAKE_INSTALL_LIBDIR=lib && \
@@ -32,7 +32,7 @@ RUN libraries=/image/usr/lib/$(gcc -print-multiarch) && mkdir -p "$libraries" &&
 
 FROM ${BASE_RUNTIME}
 RUN apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-	libsqlite3-0 libxml2 zlib1g libyajl2 && rm -rf /var/lib/apt/lists/* && \
+	libsqlite3-0 libxml2 zlib1g libzstd1 libyajl2 && rm -rf /var/lib/apt/lists/* && \
 	mkdir -p /work && chmod 1777 /work
 COPY --from=build /image/ /
 # compute: the driver's CUDA; utility: NVML, for clocks and temperatures.

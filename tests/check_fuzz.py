@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Damages small profiles and spools in many ways and runs each through its fuzz targets: an answer or an error, never a
-crash.
+"""Damages small profiles, spools and names in many ways and runs each through its fuzz targets: an answer or an error,
+never a crash.
 
     check_fuzz.py FUZZ_TARGET...
 
@@ -23,6 +23,7 @@ EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4
 BYTES_CHANGED = 80
 PAGES_CHANGED = 40
 SPOOLS = 200  # of each way to damage them
+NAMES = 2000
 VALUES_IN = ("tiny", "layout_2020", "layout_2026")  # the other layouts have the same columns
 
 
@@ -59,6 +60,18 @@ def damage_spool(folder, random):
     for i in range(SPOOLS):
         mixed = [blocks[next(random) % len(blocks)] for _ in range(len(blocks) + 4)]
         (folder / f"blocks-{i}").write_bytes(data[:48] + b"".join(mixed))
+
+
+def damage_names(folder, random):
+    """Mangled names, without their "_Z", with pieces of others in them, and with pieces repeated."""
+    names = [line.split(b"\t")[0][2:] for line in (HERE / "kernel_names.tsv").read_bytes().splitlines()]
+    for i in range(NAMES):
+        name, other = names[next(random) % len(names)], names[next(random) % len(names)]
+        for _ in range(1 + next(random) % 4):
+            at, begin = next(random) % (len(name) + 1), next(random) % (len(other) + 1)
+            piece = other[begin : begin + next(random) % 12] * (1 if next(random) % 4 else next(random) % 2000)
+            name = name[:at] + piece + name[at + next(random) % 4 :]
+        (folder / f"name-{i}").write_bytes(name)
 
 
 def run_all(target, files, what):
@@ -124,7 +137,8 @@ def damage_values(folder, seed):
 def main():
     targets = [pathlib.Path(target).resolve() for target in sys.argv[1:]]
     of_spools = [target for target in targets if "spool" in target.name]
-    of_profiles = [target for target in targets if target not in of_spools]
+    of_names = [target for target in targets if "name" in target.name]
+    of_profiles = [target for target in targets if target not in of_spools + of_names]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -145,6 +159,13 @@ def main():
         for target in of_spools:
             runs += len(files)
             failed += not run_all(target, files, "spools")
+        names = pathlib.Path(made) / "names"
+        names.mkdir()
+        damage_names(names, random)
+        files = sorted(names.iterdir())
+        for target in of_names:
+            runs += len(files)
+            failed += not run_all(target, files, "names")
     print(f"{runs} damaged files were tried, {failed} times with a crash")
     sys.exit(bool(failed) or not runs)
 

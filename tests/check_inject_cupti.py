@@ -37,13 +37,27 @@ def records(s):
             while at < len(b.data):
                 (kind,) = struct.unpack("<I", b.data[at : at + 4])
                 data = b.data[at : at + sizes[kind]]
-                yield kind, data, names[struct.unpack("<Q", data[104:112])[0]] if kind == KERNEL else None
+                yield kind, data, names.get(struct.unpack("<Q", data[104:112])[0]) if kind == KERNEL else None
                 at += sizes[kind]
             assert at == len(b.data)
 
 
 def kernels(s):
     return [(name, *struct.unpack("<QQ", data[16:32])) for kind, data, name in records(s) if kind == KERNEL]
+
+
+def in_windows(s):
+    """Kernels whose call began in a window: what conversion takes."""
+    calls, windows = {}, s.windows()
+    for kind, data, _ in records(s):
+        if kind == RUNTIME:
+            calls[struct.unpack("<I", data[32:36])[0]] = struct.unpack("<Q", data[8:16])[0]
+    spans = [(a[2], b[2]) for a, b in zip(windows[::2], windows[1::2])]
+    for kind, data, name in records(s):
+        if kind == KERNEL:
+            begin = calls[struct.unpack("<I", data[92:96])[0]]
+            if any(a <= begin < b for a, b in spans):
+                yield name, begin
 
 
 class Cupti(unittest.TestCase):
@@ -99,6 +113,9 @@ class Cupti(unittest.TestCase):
     def test_name_at_a_place_used_again(self):
         self.assertEqual(kernels(self.one("names")), [("first_kernel", 1, 2), ("second", 3, 4), ("second", 5, 6)])
 
+    def test_name_that_is_gone(self):
+        self.assertEqual(kernels(self.one("unloaded")), [(None, 1, 2), ("there", 3, 4)])
+
     def test_dropped(self):
         self.assertEqual(self.one("launches", FAKE_DROPPED="7").dropped(), [(1, 7)])
 
@@ -139,9 +156,12 @@ class Cupti(unittest.TestCase):
             self.assertEqual(s.of("CUPTI")[0].data[8:12], b"\2\0\0\0")
             self.assertEqual(set(whole) - set(self.output.split()), {str(GRAPH)})
 
+    # Windows do not switch CUPTI, for which the fake would abort the program: the spool holds the buffers that have
+    # something of a window, and the windows themselves.
+
     def test_capture_range(self):
         s = self.one("range", GAPLINE_CAPTURE_RANGE="cudaProfilerApi")
-        self.assertEqual([k[0] for k in kernels(s)], ["inside", "again"])
+        self.assertEqual([k[0] for k in in_windows(s)], ["inside", "again"])
         self.assertEqual([w[:2] for w in s.windows()], [(1, 2), (0, 2), (1, 2), (0, 2)])
         self.assertEqual(len(s.of("DEVICE")), 1)
         # Without the option the calls mean nothing.
@@ -149,15 +169,38 @@ class Cupti(unittest.TestCase):
             self.run_target("range", GAPLINE_SPOOL=folder)
             self.assertEqual(len(kernels(spool.read_all(folder)[0])), 5)
 
+    def test_many_ranges_beside_work(self):
+        s = self.one("ranges", GAPLINE_CAPTURE_RANGE="cudaProfilerApi")
+        windows = s.windows()
+        self.assertEqual([w[0] for w in windows], [1, 0] * (len(windows) // 2))
+        self.assertEqual(windows, sorted(windows, key=lambda w: w[2]))
+        self.assertEqual(len(windows), 2000)
+        self.assertEqual(sum(k[0] == "inside" for k in in_windows(s)), 1000)
+
     def test_window_of_time(self):
         now = time.monotonic_ns()
         start, stop = now + 150 * MS, now + 300 * MS
         s = self.one("slow", GAPLINE_START_NS=str(start), GAPLINE_STOP_NS=str(stop))
         calls = [struct.unpack("<Q", data[8:16])[0] for kind, data, _ in records(s) if kind == RUNTIME]
-        self.assertGreater(len(calls), 5)
-        self.assertTrue(all(start <= c < stop + 40 * MS for c in calls))
+        self.assertGreater(sum(start <= c < stop for c in calls), 8)
+        self.assertTrue(all(start - 60 * MS <= c < stop + 300 * MS for c in calls), "nothing from afar is kept")
         self.assertEqual(s.windows(), [(1, 1, start), (0, 1, stop)])
         self.assertEqual(len(s.of("DEVICE")), 1)
+
+    def test_window_that_closes_with_the_program(self):
+        """The end of the window comes before, during and after the program's own; a lone start or end do too."""
+        for end in range(860, 1000, 40):
+            for start in (850, None):
+                with self.subTest(end=end, start=start), tempfile.TemporaryDirectory() as folder:
+                    now = time.monotonic_ns()
+                    more = {"GAPLINE_START_NS": str(now + start * MS)} if start else {}
+                    self.run_target("slow", GAPLINE_SPOOL=folder, GAPLINE_STOP_NS=str(now + end * MS), **more)
+                    (s,) = spool.read_all(folder)
+                    self.assertTrue(s.complete)
+
+    def test_window_that_is_never_reached(self):
+        s = self.one("launches", GAPLINE_START_NS=str(time.monotonic_ns() + 60_000 * MS))
+        self.assertEqual((s.windows(), s.of("BUFFER"), len(s.of("DEVICE"))), ([], [], 1))
 
     def message(self, code, *words, case="nothing", **more):
         s = self.one(case, **more)

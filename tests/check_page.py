@@ -15,7 +15,7 @@ FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "hostile", "l
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ALLOWED = set(
     "html head meta title style body header main section nav footer article h1 h2 h3 p b strong span a ul li dl dt dd div "
-    "table caption thead tbody tfoot tr th td details summary svg desc defs pattern g rect line path text".split()
+    "table caption thead tbody tfoot tr th td details summary figure figcaption svg desc defs pattern g rect line path text tspan script".split()
 )
 
 
@@ -24,7 +24,8 @@ class Page(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open, self.ids, self.links, self.fills = [], [], [], set()
         self.policy = None
-        self.style = ""
+        self.style = self.script = ""
+        self.scripts = []
 
     def handle_starttag(self, tag, attributes):
         assert tag in ALLOWED, f"<{tag}>"
@@ -40,6 +41,8 @@ class Page(html.parser.HTMLParser):
                 self.fills.add(reference)
         if attributes.get("http-equiv") == "Content-Security-Policy":
             self.policy = attributes["content"]
+        if tag == "script":
+            self.scripts.append(attributes)
         if tag not in VOID:
             self.open.append(tag)
 
@@ -50,6 +53,12 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] == "style":
             self.style += data
+        if self.open and self.open[-1] == "script" and self.scripts[-1].get("type") == "module":
+            self.script += data
+
+
+def digest(text):
+    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
 
 
 def check(text):
@@ -61,9 +70,13 @@ def check(text):
     assert len(set(page.ids)) == len(page.ids), "an id is there twice"
     for target in page.links + sorted(page.fills):
         assert target.startswith("#") and target[1:] in page.ids, f"{target} leads nowhere"
-    digest = base64.b64encode(hashlib.sha256(page.style.encode("utf-8")).digest()).decode()
-    assert page.policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'", page.policy
+    assert page.scripts == [{"id": "data", "type": "text/plain"}, {"type": "module"}], page.scripts
+    style, script = (f"'sha256-{digest(part)}'" for part in (page.style, page.script))
+    policy = f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+    assert page.policy == policy, page.policy
     assert "url(" not in page.style and "@import" not in page.style
+    for request in ("fetch(", "XMLHttpRequest", "import(", "WebSocket", "sendBeacon", "innerHTML", "eval(", "document.write"):
+        assert request not in page.script, request
     assert "<!--" not in text.decode("utf-8").replace("&lt;!--", "")
 
 
@@ -79,13 +92,14 @@ def main():
             check(text)
         except AssertionError as error:
             sys.exit(f"{name}: {error}")
-    broken = texts["pair"].replace(b"</style>", b"x{}</style>")
-    try:
-        check(broken)
-    except AssertionError:
-        print(f"check_page: {len(texts)} pages are sound")
-        return
-    sys.exit("check_page: a style that the policy does not allow went unseen")
+    for end, more in ((b"</style>", b"x{}"), (b"</script>\n</body>", b";")):
+        broken = texts["pair"].replace(end, more + end)
+        try:
+            check(broken)
+        except AssertionError:
+            continue
+        sys.exit(f"check_page: what the policy does not allow went unseen before {end}")
+    print(f"check_page: {len(texts)} pages are sound")
 
 
 main()

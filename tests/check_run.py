@@ -243,7 +243,10 @@ class Capture(Case):
 
     def test_what_nsys_says(self):
         _, said = self.capture("-q", "-o", "x.sqlite", "--", "true", "base-0.sqlite", env={"STANDIN_NSYS": "warns"})
-        self.assertEqual(said, "gapline: nsys: WARNING: the GPU is tired.\n")
+        self.assertEqual(said, "gapline: nsys: WARNING: the GPU is tired.\ngapline: nsys: Some events were lost.\n")
+        out, _ = self.gapline("report", "x.sqlite", "x.sqlite", "--json", "-")  # nor is what concerns gapline's own process told later
+        self.assertIn("Some events were lost", out)
+        self.assertNotIn("No CUDA events", out)
 
     def test_output_through_nsys(self):
         env = {"STANDIN_NSYS": "closes-descriptors"}

@@ -4,10 +4,12 @@
     check_scrub.py GAPLINE
 
 Every text of a profile with the tables of all layouts in profiles/, and of more that nsys writes, is a marker of its
-own; those that a copy still holds must be exactly the ones listed here. Then the copies of small profiles, and of the
-captures in ../shared/captures beside the repository (or where GAPLINE_CAPTURES says), must give the same JSON.
+own; those that a copy still holds must be exactly the ones listed here. What a profile tells about people is looked for
+in the bytes of its copy, in UTF-8, UTF-16 and base64. Then the copies of small profiles, of profiles by gapline itself,
+and of the captures in ../shared/captures beside the repository (or where GAPLINE_CAPTURES says), must give the same JSON.
 """
 
+import base64
 import gzip
 import os
 import pathlib
@@ -62,7 +64,7 @@ KEPT = {
 
 METADATA = [  # table, name, value
     ("TARGET_INFO_SYSTEM_ENV", "Hostname", "orca17.deep.sea"),
-    ("TARGET_INFO_SYSTEM_ENV", "DeviceEnvironment", "PATH=/usr/bin\nHOME=/data/people/wilhelmine\nTOKEN=hunter2"),
+    ("TARGET_INFO_SYSTEM_ENV", "DeviceEnvironment", "PATH=/usr/bin\nHOME=/data/people/wilhelmine\nTOKEN=hunter2\nX=/lakehouse/q3"),
     ("META_DATA_CAPTURE", "PROCESS_0:COMMAND", "train --token 1234"),
     ("META_DATA_CAPTURE", "PROCESS_0:USER_NAME", "jdoe"),
     ("META_DATA_CAPTURE", "START_TRIGGER", "a trigger with a story"),
@@ -70,6 +72,7 @@ METADATA = [  # table, name, value
     ("META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION", "2025.3.1.90"),
 ]
 SECRETS = ["orca17", "deep.sea", "wilhelmine", "jdoe", "exporter", "hunter2", "1234", "story", "people", "anton"]
+SECRETS += ["lakehouse", "zebrafish"]  # a folder of the metadata; a process that has nothing to do with it
 # A name that is kept, and what becomes of it.
 MASKED = [
     ("step of jdoe", "step of [user A]"),
@@ -81,6 +84,10 @@ MASKED = [
     ("/home/anton", "[path C]"),
     ("C:\\people\\x.exe", "C:[path D]/x.exe"),
     ("https://deep.sea/people/x", "https:[path E]/x"),
+    ("wilhelmine's batch", "[user B]'s batch"),
+    ("open /lakehouse/teams/x", "open [path F]/x"),
+    ("/weights/people/net.onnx", "[path G]/net.onnx"),
+    ("/backbone/block.0/Conv + /backbone/Add", "/backbone/block.0/Conv + /backbone/Add"),
     ("forward/backward", "forward/backward"),
     ("void f<(int)4/(int)2>(T1 *)", "void f<(int)4/(int)2>(T1 *)"),
     ("a / b", "a / b"),
@@ -141,6 +148,20 @@ def make_marked(path):
     db.close()
 
 
+def forms(text):
+    """The text as bytes of which the secrets in it can be made out again, in the ways that metadata is written."""
+    return [text.encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be")] + [base64.b64encode(text.encode())]
+
+
+def traces(secret):
+    """What a secret looks like in a file: as it is, in UTF-16, and in base64 at each of the three offsets."""
+    found = [secret.encode(code) for code in ("utf-8", "utf-16-le", "utf-16-be")]
+    for offset in range(3):
+        whole = base64.b64encode(b"\0" * offset + secret.encode())
+        found.append(whole[(0, 2, 3)[offset] : (offset + len(secret)) * 8 // 6])
+    return [trace.lower() for trace in found]
+
+
 def make_telling(path):
     """A small profile whose metadata and names tell about people."""
     tiny_profile.write(path, steps=30)
@@ -148,6 +169,7 @@ def make_telling(path):
     db.executescript(
         "CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT);"
         "CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT);"
+        "CREATE TABLE GAPLINE_CAPTURE (name TEXT, value TEXT);"
         "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
         "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);"
     )
@@ -163,6 +185,17 @@ def make_telling(path):
         db.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, textId) VALUES (?, ?, ?, ?, ?)", row)
     db.execute("INSERT INTO StringIds VALUES (2000, 'a thread of jdoe''s other program')")
     db.execute("INSERT INTO ThreadNames VALUES (2000, 20, ?)", (OTHER + 88,))
+    db.execute("INSERT INTO PROCESSES VALUES (?, 88, '/usr/bin/zebrafish --of anton')", (OTHER,))
+    for column in ("jsonText", "binaryData"):
+        db.execute(f"ALTER TABLE NVTX_EVENTS ADD COLUMN {column} TEXT")
+    db.execute("ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN image BLOB")
+    db.execute("CREATE TABLE OF_A_LATER_VERSION (data BLOB)")
+    for form in forms(" ".join(SECRETS)):
+        db.execute("INSERT INTO OF_A_LATER_VERSION VALUES (?)", (form,))
+        db.execute("INSERT INTO META_DATA_CAPTURE VALUES ('START_TRIGGER', ?)", (form,))
+        db.execute("INSERT INTO GAPLINE_CAPTURE VALUES ('notes', ?)", (form,))
+        db.execute("UPDATE NVTX_EVENTS SET jsonText = ?, binaryData = ? WHERE start < 30", (form.decode("latin-1"), form))
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET image = ? WHERE rowid % 5 = 0", (form,))
     db.commit()
     db.close()
 
@@ -172,7 +205,7 @@ def run(gapline, *arguments, folder=None):
 
 
 def scrub(gapline, profile, copy, *options):
-    done = run(gapline, "scrub", profile, "-o", copy, *options)
+    done = run(gapline, "scrub", "--force", profile, "-o", copy, *options)
     assert done.returncode == 0, f"{profile}: {done.stderr}"
     return done.stdout
 
@@ -190,17 +223,29 @@ def check_leaks(gapline, folder):
 def check_masks(gapline, folder):
     make_telling(folder / "telling.sqlite")
     said = scrub(gapline, folder / "telling.sqlite", folder / "copy.sqlite")
-    raw = (folder / "copy.sqlite").read_bytes().decode("latin-1").lower()
-    found = [secret for secret in SECRETS if re.search(rf"{re.escape(secret)}(?!s)", raw)]
-    assert not found, found
+    raw = (folder / "copy.sqlite").read_bytes().lower().replace(b"jdoes", b"")  # that is somebody else
+    telling = (folder / "telling.sqlite").read_bytes().lower()
+    for secret in SECRETS:
+        found = [trace for trace in traces(secret) if trace in raw]
+        assert not found, found
+        planted = sum(trace in telling for trace in traces(secret))
+        assert planted >= 4, f"{secret}: only {planted} traces of it are in the original"
     db = sqlite3.connect(folder / "copy.sqlite")
     have = [row[0] for row in db.execute("SELECT value FROM StringIds WHERE id BETWEEN 1000 AND 1999 ORDER BY id")]
     assert have == [masked for _, masked in MASKED], have
     assert [row[0] for row in db.execute("SELECT name FROM PROCESSES")] == [name for _, name in PROGRAMS]
-    assert "a thread of" not in raw, "the name of another program's thread"
+    assert b"a thread of" not in raw, "the name of another program's thread"
     db.close()
     changed = sum(name != masked for name, masked in MASKED) + len(PROGRAMS)
     assert f"{changed} names were changed" in said, said
+    # The same in a database of UTF-16.
+    db = sqlite3.connect(folder / "telling.sqlite")
+    wide = sqlite3.connect(folder / "wide.sqlite")
+    wide.executescript("PRAGMA encoding = 'UTF-16le';\n" + "\n".join(db.iterdump()))
+    wide.close()
+    db.close()
+    scrub(gapline, folder / "wide.sqlite", folder / "narrow.sqlite")
+    assert (folder / "narrow.sqlite").read_bytes() == (folder / "copy.sqlite").read_bytes()
     scrub(gapline, folder / "telling.sqlite", folder / "hidden.sqlite", "--hide", "data_load")
     assert b"data_load" not in (folder / "hidden.sqlite").read_bytes()
 
@@ -218,10 +263,79 @@ def check_same(gapline, folder, profile):
     status, before = json_of(gapline, profile.parent, profile.name)
     after = json_of(gapline, copied, profile.name)
     assert after[0] == status, f"{profile}: exit status {status}, of the copy {after[0]}"
-    if status == 0 and "no name was changed" in said:
-        assert after[1] == before, f"{profile}: another result"
-    (copied / profile.name).unlink()
+    assert "no name was changed" in said, said
+    assert after[1] == before, f"{profile}: another result"
     return status == 0
+
+
+def check_own(gapline, folder):
+    """A profile that `gapline capture` has annotated, then one with what a machine with GPUs adds."""
+    tiny_profile.write(folder / "recorded.sqlite")
+    done = subprocess.run(
+        [gapline, "capture", "--collector", "nsys", "-o", "own.sqlite", "--", "test", "-e", "recorded.sqlite"],
+        cwd=folder,
+        env=os.environ | {"GAPLINE_NSYS": str(HERE / "standin_nsys.py")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    db = sqlite3.connect(folder / "own.sqlite")
+    assert db.execute("SELECT count(*) FROM GAPLINE_CAPTURE").fetchone()[0] >= 4
+    assert check_same(gapline, folder, folder / "own.sqlite")
+    uuid = "0123abcd-89ab-cdef-0123-456789abcdef"
+    db.executescript(
+        "ALTER TABLE TARGET_INFO_GPU ADD COLUMN uuid TEXT; ALTER TABLE TARGET_INFO_GPU ADD COLUMN busLocation TEXT;"
+        "INSERT INTO GAPLINE_CAPTURE VALUES ('cupti', '13.0.1'), ('complete', 'the program was killed by SIGKILL'),"
+        " ('dropped', '7');"
+        "DELETE FROM GAPLINE_CAPTURE WHERE name IN ('collector', 'gpu_state');"
+        "INSERT INTO GAPLINE_CAPTURE VALUES ('collector', 'cupti'), ('gpu_state', 'NVML');"
+        "INSERT INTO TARGET_INFO_GPU (id, name, uuid, busLocation) VALUES (1, 'another', 'GPU-ff', '0000:19:00.0');"
+        f"UPDATE TARGET_INFO_GPU SET uuid = '{uuid}', busLocation = '0000:18:00.0' WHERE id = 0;"
+        "DELETE FROM GAPLINE_GPU; DELETE FROM GAPLINE_GPU_STATE;"
+        f"INSERT INTO GAPLINE_GPU VALUES (3, 'GPU-{uuid.upper()}', NULL, 'Test GPU', 1980);"
+        "INSERT INTO GAPLINE_GPU VALUES (4, 'GPU-FF', '00000000:19:00.0', 'another', 1980);"
+    )
+    for i in range(30):
+        sample = (i * 2_000_000, 3 + i % 2, 1400 + i, 2000, 300_000, 55, 97, 4)
+        db.execute("INSERT INTO GAPLINE_GPU_STATE VALUES (?, ?, ?, ?, ?, ?, ?, ?)", sample)
+    db.commit()
+    db.close()
+    assert check_same(gapline, folder, folder / "own.sqlite")
+    said = json_of(gapline, folder, "own.sqlite")[1]
+    assert '"cupti"' in said and "SIGKILL" in said and "14" in said, said
+    assert uuid[:8] not in (folder / "copied/own.sqlite").read_text("latin-1").lower()
+
+
+def check_several_processes(gapline, folder):
+    """Each process with events keeps its name, and its threads theirs."""
+    tiny_profile.write(folder / "several.sqlite")
+    db = sqlite3.connect(folder / "several.sqlite")
+    second = tiny_profile.GLOBAL_PID + (5 << 24)
+    db.executescript(
+        "CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, name TEXT);"
+        "CREATE TABLE ThreadNames (nameId INTEGER, priority INTEGER, globalTid INTEGER);"
+        "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER, pid INTEGER);"
+    )
+    names = [(tiny_profile.GLOBAL_PID, "rank0"), (second, "rank1"), (OTHER, "sshd"), (OTHER + (1 << 24), "vim")]
+    for i, (process, name) in enumerate(names):
+        db.execute("INSERT INTO PROCESSES VALUES (?, ?, ?)", (process, process >> 24 & 0xFFFFFF, name))
+        db.execute("INSERT INTO StringIds VALUES (?, ?)", (500 + i, f"main of {name}"))
+        db.execute("INSERT INTO ThreadNames VALUES (?, 20, ?)", (500 + i, process | tiny_profile.TID))
+    for table, column in ("KERNEL", "globalPid"), ("RUNTIME", "globalTid"):
+        table = f"CUPTI_ACTIVITY_KIND_{table}"
+        columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+        values = [f"{c} + {5 << 24}" if c == column else c for c in columns]
+        db.execute(f"INSERT INTO {table} SELECT {', '.join(values)} FROM {table}")
+    db.commit()
+    db.close()
+    assert check_same(gapline, folder, folder / "several.sqlite")
+    db = sqlite3.connect(folder / "copied/several.sqlite")
+    assert [row[0] for row in db.execute("SELECT name FROM PROCESSES ORDER BY name")] == ["rank0", "rank1"]
+    threads = db.execute("SELECT value FROM ThreadNames JOIN StringIds ON id = nameId ORDER BY value").fetchall()
+    assert threads == [("main of rank0",), ("main of rank1",)], threads
+    assert not re.search(b"sshd|vim", (folder / "copied/several.sqlite").read_bytes())
+    db.close()
 
 
 def check_files(gapline, folder):
@@ -239,9 +353,10 @@ def check_files(gapline, folder):
     db.close()
     # An error leaves what was there.
     tiny_profile.damage(folder / "tiny.sqlite")
-    done = run(gapline, "scrub", folder / "tiny.sqlite", "-o", folder / "a.sqlite")
+    done = run(gapline, "scrub", "--force", folder / "tiny.sqlite", "-o", folder / "a.sqlite")
     assert done.returncode == 3 and "is damaged" in done.stderr, done
     assert (folder / "a.sqlite").read_bytes() == plain
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
 
 def main():
@@ -252,6 +367,8 @@ def main():
         check_leaks(gapline, folder)
         check_masks(gapline, folder)
         check_files(gapline, folder)
+        check_own(gapline, folder)
+        check_several_processes(gapline, folder)
         tiny_profile.write(folder / "whole.sqlite")
         assert check_same(gapline, folder, folder / "whole.sqlite")
         found = sorted(captures.glob("**/*.sqlite.gz")) + sorted((HERE.parent / "examples").glob("**/*.sqlite.gz"))

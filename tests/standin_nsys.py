@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -60,11 +61,21 @@ def profile(options, target, mode):
         n = int(count.read_text()) + 1 if count.exists() else 0
         count.write_text(str(n))
         recorded = recorded.replace("#", str(n))
-    report.with_name(report.name + ".nsys-rep").write_text(str(pathlib.Path(recorded).resolve()))
+    report.with_name(report.name + ".nsys-rep").write_text(f"{pathlib.Path(recorded).resolve()}\n{child.pid}")
     print(f"[1/1] [0%   ] {report.name}\r[1/1] [====100%] {report.name}\nGenerated:\n    {report}.nsys-rep")
     if mode == "warns":
         print("WARNING: the GPU is tired.")
     return status if status >= 0 else 128 - status
+
+
+def add_diagnostics(path, started):
+    """What nsys says of each process: of the one that it started itself, and of another."""
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text TEXT, globalPid INTEGER)")
+    rows = [(2, "No CUDA events collected.", started), (2, "Some events were lost.", started + 1)]
+    db.executemany("INSERT INTO DIAGNOSTIC_EVENT VALUES (?, ?, ? << 24)", rows)
+    db.commit()
+    db.close()
 
 
 def main():
@@ -88,7 +99,10 @@ def main():
             print("QdstrmImporter: error while loading shared libraries: libelf.so.1: cannot open shared object file")
             return 1
         to = next(a for a in arguments if a.startswith("--output=")).split("=", 1)[1]
-        shutil.copy(pathlib.Path(arguments[-1]).read_text(), to)
+        recorded, started = pathlib.Path(arguments[-1]).read_text().splitlines()
+        shutil.copy(recorded, to)
+        if mode == "warns":
+            add_diagnostics(to, int(started))
         return 0
     print(f"unrecognised option '{arguments[0]}'")
     return 1

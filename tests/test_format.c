@@ -134,6 +134,29 @@ static int release(void **state)
 	return 0;
 }
 
+static void kernels_lose_what_nobody_looks_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *name, *text;
+	} cases[] = {
+		{"void cudnn::bn_fw_tr<float, 3>(T2, const T1 *)", "cudnn::bn_fw_tr<float, 3>"},
+		{"axpy(float *, const float *, int)", "axpy"},
+		{"sm90_xmma_gemm_f32f32", "sm90_xmma_gemm_f32f32"},
+		{"void at::f<(lambda(int) (instance 1))>(int, T3)", "at::f<(lambda(int) (instance 1))>"},
+		{"void (anonymous namespace)::step(int)", "(anonymous namespace)::step"},
+		{"operator()", "operator"},
+		{"(int)", "(int)"},       /* nothing before it */
+		{"void (T)", "void (T)"}, /* nothing but a type */
+		{"f)", "f)"},
+		{"f(((g)", "f(("},
+		{"void ", "void "},
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		assert_string_equal(format_kernel(&arena, cases[i].name, 60), cases[i].text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +166,7 @@ int main(void)
 		cmocka_unit_test_teardown(counts_and_bytes, release),
 		cmocka_unit_test_teardown(names_lose_their_middles, release),
 		cmocka_unit_test_teardown(names_always_fit, release),
+		cmocka_unit_test_teardown(kernels_lose_what_nobody_looks_for, release),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

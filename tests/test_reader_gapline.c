@@ -48,6 +48,24 @@ static void test_complete(void **state)
 	assert_int_equal(s->trace.source.lost, 0);
 }
 
+/* What nsys says of gapline's own process between it and the program is not about the program. */
+static void test_launcher(void **state)
+{
+	struct support *s = *state;
+	static const char said[] =
+		"CREATE TABLE DIAGNOSTIC_EVENT (severity INTEGER, text TEXT, globalPid INTEGER);"
+		"INSERT INTO DIAGNOSTIC_EVENT VALUES (2, 'of the launcher', (77 << 24) | (1 << 48)), "
+		"(2, 'of the program', 78 << 24), (2, 'of nobody', NULL);";
+	read_with(s, said);
+	assert_int_equal(s->trace.n_diagnostics, 3);
+	support_teardown(state);
+	support_setup(state);
+	s = *state;
+	read_with(s, arena_format(&s->arena, "%s INSERT INTO GAPLINE_CAPTURE VALUES ('launcher', '77')", said));
+	assert_int_equal(s->trace.n_diagnostics, 2);
+	assert_string_equal(support_name(s, s->trace.diagnostics[0].text), "of the program");
+}
+
 /* By UUID, with and without its kind in front; numbers that cannot be are unknown; sorted by GPU and time. */
 static void test_samples(void **state)
 {
@@ -127,7 +145,7 @@ static void test_absent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_facts), TEST(test_complete), TEST(test_samples),
+		TEST(test_facts), TEST(test_launcher), TEST(test_complete), TEST(test_samples),
 		TEST(test_bus),   TEST(test_only_gpu), TEST(test_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

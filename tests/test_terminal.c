@@ -32,7 +32,7 @@ static void the_verdict_in_words(void **state)
 		out.data,
 		"Faster 2.30" TIMES ", 95 % interval 2.22" TIMES " to 2.38" TIMES ", one run a side\n"
 		"  a step      55.64 " ARROW " 24.22 ms\n"
-		"  why         Largest change: GPU waiting for host code in data_load, 31.04 " ARROW " 0 ms a step.\n"
+		"  why         The GPU no longer waits for host code in data_load: 31.04 " ARROW " 0 ms a step.\n"
 		"  diagnosis   confirmed: the resolved findings promised a mean step of 24.36 ms, measured 24.22 ms\n"
 		"  same work   yes, both sides did the same work\n"
 		"  know this   One run a side cannot see a clock or thermal state that differs between two captures;\n"

@@ -10,8 +10,8 @@
 #   work.txt           the fault's size in the program's own unit, found in a first run and the same in all others
 #   summary.txt        means and spreads
 #
-# Settings from the environment: NSYS and GAPLINE (the commands, default nsys and gapline), REPEATS (captures a side, 4), UNPROFILED (runs a side
-# without a profiler, 6), STEPS (60), WARMUP (10), OPTIONS (more options of the program; with
+# Settings from the environment: NSYS and GAPLINE (the commands, default nsys and gapline), REPEATS (captures a side, 4),
+# UNPROFILED (runs a side without a profiler, 6), STEPS (60), WARMUP (10), OPTIONS (more options of the program; with
 # --fault-work N among them the fault's size is N instead of what the first run finds for --fault-ms).
 set -eu
 pair=$1
@@ -76,5 +76,5 @@ if ! command -v "$gapline" >/dev/null; then
 	exit 1
 fi
 for file in "$out"/raw/*.sqlite; do
-	"$gapline" scrub "$file" -o "$out/runs/$(basename "$file").gz"
+	"$gapline" scrub --force --quiet "$file" -o "$out/runs/$(basename "$file").gz"
 done

@@ -33,15 +33,21 @@ static int put_fact(sqlite3_stmt *row, const char *name, const char *value)
 static int put_facts(sqlite3 *db, const struct annotation *a)
 {
 	const char *source = a->gpu_state && *a->gpu_state->source ? a->gpu_state->source : "none";
-	char dropped[24];
+	char dropped[24], launcher[24];
 	const char *const facts[][2] = {
-		{"gapline", a->version}, {"collector", a->collector},
-		{"cupti", a->cupti},     {"trace", a->trace},
-		{"graphs", a->graphs},   {"complete", a->complete},
-		{"gpu_state", source},   {"dropped", a->dropped > 0 ? dropped : NULL},
+		{"gapline", a->version},
+		{"collector", a->collector},
+		{"cupti", a->cupti},
+		{"trace", a->trace},
+		{"graphs", a->graphs},
+		{"complete", a->complete},
+		{"gpu_state", source},
+		{"dropped", a->dropped > 0 ? dropped : NULL},
+		{"launcher", a->launcher > 0 ? launcher : NULL},
 	};
 	sqlite3_stmt *row = NULL;
 	sqlite3_snprintf(sizeof dropped, dropped, "%lld", a->dropped);
+	sqlite3_snprintf(sizeof launcher, launcher, "%lld", a->launcher);
 	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_CAPTURE VALUES (?, ?)", -1, &row, NULL);
 	for (size_t i = 0; i < sizeof facts / sizeof *facts && code == SQLITE_OK; i++)
 		code = put_fact(row, facts[i][0], facts[i][1]);

@@ -9,6 +9,8 @@
  *		graphs      "graph" or "node"
  *		complete    "yes", or why not, as a sentence: "the program was killed by SIGKILL"
  *		dropped     records that were lost, as a number; absent: none
+ *		launcher    process id of gapline itself between nsys and the program; what nsys says of that process
+ *		            is not about the program. nsys only
  *		gpu_state   "NVML", "nvidia-smi", or "none"
  *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER)
  *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
@@ -22,7 +24,7 @@
 
 struct annotation {
 	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */
-	long long dropped;
+	long long dropped, launcher;                                         /* 0: no row */
 	const struct gpu_state *gpu_state;
 	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */
 };

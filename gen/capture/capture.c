@@ -245,6 +245,7 @@ static int annotate(struct capture *c, struct err *err)
 		.graphs = c->job.graphs,
 		.complete = out->complete,
 		.dropped = c->job.dropped,
+		.launcher = c->job.launcher,
 		.gpu_state = &c->gpus,
 		.start_ns = c->job.start_ns,
 	};

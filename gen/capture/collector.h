@@ -52,6 +52,7 @@ struct collector_job {
 	int ended_with;    /* status (waitpid) of what was started */
 	int status;        /* status of the program itself; `learn` sets it */
 	pid_t pid;         /* of the program, likewise; 0: it could not be started */
+	pid_t launcher;    /* gapline's own process among the profiled ones; 0: none */
 	bool status_known; /* false: it never ran, or nobody was left to tell */
 
 	/* what became of it, from `finish` */

@@ -203,6 +203,7 @@ static void learn(struct collector_job *job)
 	target_read_notes(nsys->notes, &notes);
 	if (notes.pid || notes.problem)
 		job->pid = notes.pid;
+	job->launcher = notes.launcher;
 	job->status = notes.status;
 	job->status_known = notes.ended;
 	if (notes.ended)
@@ -295,23 +296,23 @@ static int look(struct collector_job *job, struct err *err)
 	static const char *const cuda[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
 	                                   "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_RUNTIME",
 	                                   "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
-	static const char *const event[] = {"severity", "text"}, *const begin[] = {"utcEpochNs"};
+	static const char *const event[] = {"severity", "text", "globalPid"}, *const begin[] = {"utcEpochNs"};
 	enum { WARNING = 2 }; /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL of nsys */
 	struct timespec utc, monotonic;
 	struct db db;
 	struct scan scan;
 	bool any = false;
 	int more = -1;
-	const struct file_bytes on_disk = {0};
-	if (db_open(&db, job->profile, &on_disk, job->arena, err))
+	if (db_open(&db, job->profile, -1, job->arena, err))
 		goto done;
 	for (size_t i = 0; i < sizeof cuda / sizeof *cuda; i++)
 		any = any || db_table(&db, cuda[i]);
-	if (scan_open(&scan, &db, "DIAGNOSTIC_EVENT", event, 2))
+	if (scan_open(&scan, &db, "DIAGNOSTIC_EVENT", event, 3))
 		goto done;
 	while ((more = scan_next(&scan)) > 0) {
 		size_t n;
-		bool grave = scan_int(&scan, 0) >= WARNING;
+		bool own = job->launcher && (scan_int_or(&scan, 2, 0) >> 24 & 0xFFFFFF) == job->launcher;
+		bool grave = scan_int(&scan, 0) >= WARNING && !own;
 		const char *text = scan_text(&scan, 1, &n);
 		if (grave && text)
 			collector_say(job, "nsys: %.*s", (int)(n < 400 ? n : 400), text);

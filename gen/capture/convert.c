@@ -32,7 +32,8 @@ static void begin_file(struct file *f, struct convert *c, const struct spool_rea
 	f->process = convert_process(c, h->pid);
 	f->process->correlation_base = f->process->last_correlation;
 	f->process->domain_base = f->process->last_domain;
-	struct keymap *maps[] = {&f->threads, &f->contexts, &f->kernels, &f->callbacks, &f->strings, &f->stacks};
+	struct keymap *maps[] = {&f->threads, &f->contexts, &f->kernels, &f->callbacks,
+	                         &f->strings, &f->stacks,   &f->launches};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)
 		keymap_init(maps[i], &f->arena);
 }
@@ -70,6 +71,18 @@ static int write_rows(struct file *f, const char *name, struct err *err)
 	return more < 0 || profile_failed(&c->profile) ? -1 : 0;
 }
 
+/* Between the first reading and the second one, where collection had windows. */
+static int scan_launches(struct file *f, const char *name, struct err *err)
+{
+	struct spool_reader reader;
+	int more = spool_open(&reader, f->convert->request->spool, name, &f->convert->work, err);
+	while (more > 0 && (more = spool_next(&reader, err)) > 0)
+		if (reader.block.type == SPOOL_BUFFER)
+			convert_scan_launches(f, reader.payload, (size_t)reader.block.bytes);
+	spool_close(&reader);
+	return more < 0 ? -1 : 0;
+}
+
 /* First round: everything but calls of the operating system. */
 static int convert_file(struct convert *c, size_t i)
 {
@@ -84,6 +97,8 @@ static int convert_file(struct convert *c, size_t i)
 	int failed = convert_scan(&f, &reader, c->err);
 	bool ended = reader.ended;
 	spool_close(&reader);
+	if (!failed && f.active && convert_limited(&f))
+		failed = scan_launches(&f, c->files[i], c->err);
 	if (!failed && f.active) {
 		failed = write_rows(&f, c->files[i], c->err);
 		f.process->active = true;

@@ -106,6 +106,8 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 		return false;
 	}
 	uint32_t correlation = record_u32(r, at->correlation);
+	if (!convert_launched_in_window(f, correlation))
+		return false;
 	profile_begin(p, table);
 	profile_int(p, start);
 	profile_int(p, end);
@@ -222,6 +224,8 @@ static void write_call(struct file *f, const unsigned char *r, bool driver)
 		f->convert->result->skipped++;
 		return;
 	}
+	if (!convert_in_window(f, start))
+		return;
 	int64_t name = callback_name(f, driver ? DOMAIN_DRIVER : DOMAIN_RUNTIME, record_u32(r, CALL_ID));
 	if (name == TRIVIAL || (driver && convert_in_runtime_call(f, tid, start, end)))
 		return;
@@ -247,6 +251,8 @@ static void write_sync(struct file *f, const unsigned char *r)
 		f->convert->result->skipped++;
 		return;
 	}
+	if (!convert_in_window(f, start))
+		return;
 	uint32_t known = keymap_find(&f->contexts, context);
 	profile_begin(p, PROFILE_SYNC);
 	profile_int(p, start);
@@ -298,6 +304,8 @@ static void write_overhead(struct file *f, const unsigned char *r)
 		f->convert->result->skipped++;
 		return;
 	}
+	if (!convert_in_window(f, start))
+		return;
 	bool tells = f->sizes.bytes[RECORD_OVERHEAD] >= OVERHEAD2_BYTES;
 	uint32_t correlation = tells ? record_u32(r, OVERHEAD_CORRELATION) : 0;
 	const char *name;

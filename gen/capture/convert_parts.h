@@ -85,6 +85,12 @@ struct thread_calls {
 	bool unsorted;
 };
 
+/* Times of collection, one after the other; none: always. */
+struct windows {
+	struct interval *all; /* end: INT64_MAX while it is open */
+	size_t n, room;
+};
+
 struct stack {
 	struct interval *open; /* start: the range's; end: its row */
 	size_t n, room, closes;
@@ -116,7 +122,9 @@ struct file {
 	struct keymap stacks; /* of open ranges, by thread << 32 | domain */
 	struct stack *stack;
 	struct nvtx_halves *halves;
-	int64_t *closes; /* times at which collection was stopped, sorted */
+	struct windows windows[2]; /* of time, and of cudaProfilerStart and -Stop: what counts is in both */
+	struct keymap launches;    /* correlations of the calls in them */
+	int64_t *closes;           /* times at which collection was stopped, sorted */
 	size_t n_closes, close_room;
 };
 
@@ -174,6 +182,19 @@ int convert_scan(struct file *f, struct spool_reader *reader, struct err *err);
 
 /* Whether the thread was inside a runtime call from `start` to `end`. */
 bool convert_in_runtime_call(struct file *f, uint32_t tid, int64_t start, int64_t end);
+
+/* ---- convert_window.c ---- */
+void convert_add_window(struct file *f, const struct spool_window *window);
+bool convert_limited(const struct file *f); /* are there any? */
+
+/* Whether a call that began at `time`, one of the profile, is to become a row. */
+bool convert_in_window(const struct file *f, int64_t time);
+
+/* Of every buffer, when all windows are known and there are any: which calls are in them. */
+void convert_scan_launches(struct file *f, const unsigned char *payload, size_t n);
+
+/* Whether what a call with this correlation launched is to become a row; 0 is of no call. */
+bool convert_launched_in_window(const struct file *f, uint32_t correlation);
 
 /* ---- convert_info.c ---- */
 void convert_add_device(struct convert *c, uint32_t pid, const unsigned char *payload, size_t n);

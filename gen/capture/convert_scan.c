@@ -175,6 +175,7 @@ static void scan_window(struct file *f, const unsigned char *payload, size_t n)
 	if (n < sizeof window)
 		return;
 	memcpy(&window, payload, sizeof window);
+	convert_add_window(f, &window);
 	if (window.open)
 		return;
 	if (f->n_closes == f->close_room) {

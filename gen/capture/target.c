@@ -61,13 +61,15 @@ void target_read_notes(const char *notes, struct target_notes *out)
 	*out = (struct target_notes){0};
 	FILE *f = fopen(notes, "re");
 	while (f && fgets(line, sizeof line, f)) {
-		int pid, group, own, status, problem;
+		int pid, group, own, status, problem, launcher;
 		long long now;
 		if (sscanf(line, "started %d %d %d %lld", &pid, &group, &own, &now) == 4) {
 			out->pid = pid;
 			out->group = group;
 			out->own_output = own;
 			out->start_ns = now;
+		} else if (sscanf(line, "launcher %d", &launcher) == 1) {
+			out->launcher = launcher;
 		} else if (sscanf(line, "ended %d 0 0 %lld", &status, &now) == 2) {
 			out->status = status;
 			out->ended = true;
@@ -159,7 +161,7 @@ int target_main(int argc, char **argv)
 		note(notes, "failed", problem, 0, 0);
 		return 127;
 	}
-	if (note(notes, "started", pid, getpgrp(), own))
+	if (note(notes, "launcher", getpid(), 0, 0) || note(notes, "started", pid, getpgrp(), own))
 		kill(pid, SIGKILL); /* gapline and its folder are gone: nobody would ever end it */
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;

@@ -32,6 +32,7 @@ void target_release(struct target_plan *plan);
 /* The notes. */
 struct target_notes {
 	pid_t pid, group; /* 0: it was never started */
+	pid_t launcher;   /* gapline between nsys and the target */
 	bool own_output;  /* it has the descriptors; else its output goes where nsys lets it go */
 	bool ended;       /* then `status` is waitpid's */
 	int status;

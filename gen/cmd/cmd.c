@@ -13,6 +13,7 @@ const struct cmd cmd_table[] = {
 	{"run", "capture both sides, in turns, then report and verdict", cmd_run},
 	{"capture", "one program -> one profile", cmd_capture},
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
+	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{0},

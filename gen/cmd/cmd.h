@@ -31,6 +31,7 @@ int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
+int cmd_stats(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 

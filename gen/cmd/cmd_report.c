@@ -53,18 +53,21 @@ int cmd_report(int argc, char **argv)
 {
 	struct compare c;
 	compare_init(&c);
-	struct opt options[COMPARE_OPTIONS_MAX + 4] = {
+	struct opt options[COMPARE_OPTIONS_MAX + 5] = {
 		{OPT_TEXT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
 		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_JSON]},
+		{OPT_TEXT, 0, "svg", "FILE",
+	         "write the gap timeline alone as a picture to FILE; '-' is standard output",
+	         .text = &c.paths[COMPARE_SVG]},
 	};
 	const struct opt sides[] = {
 		{OPT_LIST, 0, "baseline", "FILE",
 	         "a run of the baseline: a file, a folder or a quoted pattern; may be repeated", .list = &c.given[0]},
 		{OPT_LIST, 0, "fixed", "FILE", "a run of the fixed side, likewise", .list = &c.given[1]},
 	};
-	size_t n = 2;
+	size_t n = 3;
 	n += compare_step_options(&c, options + n);
 	options[n++] = sides[0];
 	options[n++] = sides[1];

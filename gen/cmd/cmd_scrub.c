@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "read/scrub.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@
 struct scrub_command {
 	const char *output;
 	struct opt_list hide;
-	bool quiet;
+	bool force, quiet;
 	struct arena arena;
 	struct output out;
 	struct scrub_copy copy;
@@ -27,11 +28,10 @@ static const char *const examples[] = {
 
 static const char about[] =
 	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
-	"user "
-	"names, paths, command lines, other processes, and every table and column that neither this program nor nsys "
-	"stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
-	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds an "
-	"absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
+	"user names, paths, command lines, other processes, and every table and column that neither this program nor "
+	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
+	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
+	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
 	"'[user A]'.";
 
 static bool ends_with(const char *text, const char *end)
@@ -77,24 +77,38 @@ static void say(const struct scrub_command *c, const char *profile)
 	arena_release(&arena);
 }
 
+static int make_copy(struct scrub_command *c, const char *profile, int64_t bytes, struct err *err)
+{
+	struct progress progress;
+	progress_begin(&progress, c->quiet, "copying", bytes);
+	struct scrub_request request = {profile, c->hide.item, c->hide.n, progress_meter(&progress)};
+	int rc = scrub_profile(&request, &c->arena, &c->copy, err);
+	progress_say(&progress, "packing");
+	if (rc == 0 && ends_with(c->output, ".gz"))
+		rc = file_pack(c->copy.bytes, c->copy.n, &c->packed, err);
+	progress_end(&progress);
+	return rc;
+}
+
 static int scrub(struct scrub_command *c, const char *profile)
 {
 	struct err err;
-	struct stat input;
+	struct stat input = {0};
 	if (output_prepare(&c->out, c->output, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (stat(profile, &input) == 0 && output_replaces(&c->out, &input)) {
 		err_set(&err, "%s: this output would replace the input", c->output);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
-	struct scrub_request request = {profile, c->hide.item, c->hide.n};
-	if (scrub_profile(&request, &c->arena, &c->copy, &err))
+	if (c->out.exists && !c->out.stream && !c->out.standard && !c->force) {
+		err_set(&err, "%s: exists already; --force replaces it", c->output);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	if (make_copy(c, profile, input.st_size, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	c->out.bytes = (const char *)c->copy.bytes;
 	c->out.n = c->copy.n;
-	if (ends_with(c->output, ".gz")) {
-		if (file_pack(c->copy.bytes, c->copy.n, &c->packed, &err))
-			return cmd_fail(CMD_BAD_PROFILE, &err);
+	if (c->packed.data) {
 		c->out.bytes = (const char *)c->packed.data;
 		c->out.n = c->packed.n;
 	}
@@ -111,6 +125,7 @@ int cmd_scrub(int argc, char **argv)
 	struct opt options[] = {
 		{OPT_TEXT, 'o', "output", "FILE", "the copy; packed when FILE ends with .gz; '-' is standard output",
 	         .text = &c.output},
+		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
 		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};

@@ -6,20 +6,35 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef int render(const struct analysis *analysis, struct buf *out, struct err *err);
+static const struct {
+	const char *name;
+	render *render;
+} kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = {"the report", render_html},
+                            [COMPARE_JSON] = {"the JSON", render_json},
+                            [COMPARE_SVG] = {"the picture", render_svg}};
+
 /* What can be known to fail without reading a profile. */
 static int prepare_outputs(struct compare *c, struct err *err)
 {
+	const char *name[COMPARE_OUTPUTS];
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
 		if (!c->paths[i])
 			continue;
-		struct output *o = &c->outputs[c->n_outputs++];
-		if (output_prepare(o, c->paths[i], err))
+		name[c->n_outputs] = kinds[i].name;
+		if (output_prepare(&c->outputs[c->n_outputs++], c->paths[i], err))
 			return -1;
 	}
-	if (c->n_outputs == COMPARE_OUTPUTS && c->outputs[COMPARE_HTML].standard && c->outputs[COMPARE_JSON].standard)
-		return err_set(err, "the report and the JSON would both go to standard output; name a file for one");
-	if (c->n_outputs == COMPARE_OUTPUTS && output_same(&c->outputs[COMPARE_HTML], &c->outputs[COMPARE_JSON]))
-		return err_set(err, "%s: the report and the JSON would go to the same file", c->paths[COMPARE_JSON]);
+	for (size_t i = 0; i < c->n_outputs; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct output *a = &c->outputs[k], *b = &c->outputs[i];
+			if (a->standard && b->standard)
+				return err_set(err, "%s and %s would both go to standard output; name a file for one",
+				               name[k], name[i]);
+			if (output_same(a, b))
+				return err_set(err, "%s: %s and %s would go to the same file", b->path, name[k],
+				               name[i]);
+		}
 	return 0;
 }
 
@@ -49,7 +64,7 @@ static int write_outputs(struct compare *c, const struct analysis *analysis, str
 		if (!c->paths[i])
 			continue;
 		struct buf *b = &c->bytes[i];
-		if (i == COMPARE_HTML ? render_html(analysis, b, err) : render_json(analysis, b, err))
+		if (kinds[i].render(analysis, b, err))
 			return -1;
 		c->outputs[n].bytes = b->data;
 		c->outputs[n++].n = b->n;
@@ -88,6 +103,20 @@ static int gate_status(const struct analysis *analysis)
 	return CMD_DONE;
 }
 
+static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
+{
+	if (inputs_read(c->sides, 2, &c->names, &c->arena, progress, err))
+		return CMD_BAD_PROFILE;
+	progress_say(progress, "comparing");
+	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
+	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, analysis, err))
+		return CMD_WRONG_USAGE;
+	for (size_t s = 0; s < 2; s++)
+		if (inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
+			return CMD_WRONG_USAGE;
+	return CMD_DONE;
+}
+
 int compare_sides(struct compare *c)
 {
 	struct err err;
@@ -105,18 +134,14 @@ int compare_sides(struct compare *c)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
 		inputs_say_passed_over(c->sides, 2, &c->arena);
-	progress_init(&progress, c->quiet, c->sides[0].n + c->sides[1].n);
-	if (inputs_read(c->sides, 2, &c->names, &c->arena, &progress, &err))
-		return cmd_fail(CMD_BAD_PROFILE, &err);
-	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
-	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, &analysis, &err))
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	for (size_t s = 0; s < 2; s++)
-		if (inputs_check_warmup(&c->sides[s], &analysis.side[s], c->analysis.warmup, &err))
-			return cmd_fail(CMD_WRONG_USAGE, &err);
+	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
+	int status = read_and_analyse(c, &progress, &analysis, &err);
+	progress_end(&progress);
+	if (status)
+		return cmd_fail(status, &err);
 	if (write_outputs(c, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
+	status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
 	return status ? status : gate_status(&analysis);
 }
 

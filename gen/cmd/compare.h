@@ -8,7 +8,7 @@
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
 
-enum { COMPARE_HTML, COMPARE_JSON, COMPARE_OUTPUTS };
+enum { COMPARE_HTML, COMPARE_JSON, COMPARE_SVG, COMPARE_OUTPUTS };
 
 struct compare {
 	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */

@@ -61,6 +61,16 @@ bool spool_window(int64_t time)
 	       !atomic_load_explicit(&library->shut, memory_order_relaxed);
 }
 
+bool spool_time_limited(void)
+{
+	return window_start != INT64_MIN || window_stop != INT64_MAX;
+}
+
+bool spool_time_touches(int64_t start, int64_t end)
+{
+	return end >= window_start && start < window_stop;
+}
+
 bool spool_is_writer(void)
 {
 	uint32_t writer = atomic_load_explicit(&writer_tid, memory_order_relaxed);

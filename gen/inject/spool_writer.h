@@ -40,10 +40,12 @@ int spool_start(void);
  * By any thread, at exit; does nothing in a process that never had anything to say. */
 void spool_finish(void);
 
-int64_t spool_now(void);         /* CLOCK_MONOTONIC, the clock of all our spools */
-bool spool_window(int64_t time); /* is `time` within what is to be collected? By any thread. */
-uint32_t spool_tid(void);        /* of the calling thread, remembered */
-bool spool_is_writer(void);      /* is this the background thread? */
+int64_t spool_now(void);                             /* CLOCK_MONOTONIC, the clock of all our spools */
+bool spool_window(int64_t time);                     /* is `time` within what is to be collected? By any thread. */
+bool spool_time_limited(void);                       /* is there a time outside of which nothing is to be collected? */
+bool spool_time_touches(int64_t start, int64_t end); /* is anything from `start` to `end` within that time? */
+uint32_t spool_tid(void);                            /* of the calling thread, remembered */
+bool spool_is_writer(void);                          /* is this the background thread? */
 
 /* Room for an event of the calling thread with `text_bytes` after it; type, sizes and text are the caller's to fill,
  * the rest is 0. NULL: nothing can be recorded (memory is used up, the process is ending, or a signal handler

@@ -104,7 +104,7 @@ static int check_kind(const struct nsys *r)
 static int check_contents(const struct nsys *r)
 {
 	const struct trace *t = r->trace;
-	if (t->ops.n > 0)
+	if (t->ops.n > 0 || r->wish->without_gpu)
 		return 0;
 	int64_t dropped = 0;
 	for (uint32_t i = 0; i < t->n_dropped; i++)
@@ -149,10 +149,10 @@ static void list_devices(struct nsys *r)
 		                                      .gpu = TRACE_NONE};
 }
 
-int nsys_read(const char *path, const struct file_bytes *memory, struct names *names, struct arena *arena,
-              struct trace *trace, struct err *err)
+int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
+              struct arena *arena, struct trace *trace, struct err *err)
 {
-	struct nsys r = {.path = path, .names = names, .arena = arena, .trace = trace, .err = err};
+	struct nsys r = {.path = path, .wish = wish, .names = names, .arena = arena, .trace = trace, .err = err};
 	int result = -1;
 	*trace = (struct trace){.names = names};
 	trace->source = (struct trace_source){.kind = SOURCE_NSYS_SQLITE,
@@ -172,8 +172,10 @@ int nsys_read(const char *path, const struct file_bytes *memory, struct names *n
 	keymap_init(&r.devices, arena);
 	keymap_init(&r.domain_ids, arena);
 	keymap_init(&r.domains, arena);
-	if (db_open(&r.db, path, memory, arena, err) != 0 || check_kind(&r) != 0 || nsys_read_source(&r) != 0 ||
-	    read_tables(&r) != 0 || check_contents(&r) != 0)
+	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
+		goto done;
+	db_meter(&r.db, &source->reading);
+	if (check_kind(&r) != 0 || nsys_read_source(&r) != 0 || read_tables(&r) != 0 || check_contents(&r) != 0)
 		goto done;
 	list_devices(&r);
 	nsys_finish(&r);

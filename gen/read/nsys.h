@@ -9,11 +9,13 @@
 
 #include "base/keymap.h"
 #include "read/db.h"
-#include "trace/trace.h"
+#include "read/read.h"
+#include "read/source.h"
 
 struct nsys {
 	struct db db;
 	const char *path;
+	const struct read_wish *wish;
 	struct names *names;
 	struct arena *arena;
 	struct trace *trace;
@@ -40,11 +42,12 @@ struct nsys {
 	const char **gpu_uuid, **gpu_bus; /* by GPU, "" where not stated: what tells physical GPUs apart */
 
 	int64_t last_time;           /* the latest time in any row that was kept */
+	int64_t launcher;            /* process id of gapline between nsys and the program, 0: none */
 	enum graph_mode stated_mode; /* that the capture's options name, or GRAPHS_NONE */
 };
 
-int nsys_read(const char *path, const struct file_bytes *memory, struct names *names, struct arena *arena,
-              struct trace *trace, struct err *err);
+int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
+              struct arena *arena, struct trace *trace, struct err *err);
 
 /* ---- nsys_ops.c: what ran on the GPU ---- */
 int nsys_read_ops(struct nsys *r);
@@ -90,17 +93,19 @@ uint32_t nsys_thread(struct nsys *r, int64_t global_tid);
 /* Counts a row that is left out. */
 void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason);
 
+/* 36 years: differences, doubled too, stay in range. */
+static const int64_t NSYS_TIME_FAR = (int64_t)1 << 60;
+
 /* Why a row with these times cannot be used, or NULL. `from_zero`: the row's kind never starts before the capture. */
 static inline const char *nsys_time_flaw(int64_t start, int64_t end, bool from_zero)
 {
-	const int64_t far = (int64_t)1 << 60; /* 36 years: differences, doubled too, stay in range */
 	if (start == 0 && end == 0)
 		return "has no timestamp";
 	if (end < start)
 		return "ends before it starts";
 	if (from_zero && start < 0)
 		return "starts before the capture";
-	if (start < -far || end > far)
+	if (start < -NSYS_TIME_FAR || end > NSYS_TIME_FAR)
 		return "has an impossible timestamp";
 	return NULL;
 }

@@ -63,6 +63,8 @@ int nsys_read_notes(struct nsys *r)
 			source->incomplete = strcmp(value, "yes") == 0 ? "" : harmless(r, value, n);
 		else if (strcmp(name, "dropped") == 0 && value[0] >= '0' && value[0] <= '9')
 			source->lost = strtoll(value, NULL, 10);
+		else if (strcmp(name, "launcher") == 0)
+			r->launcher = strtoll(value, NULL, 10);
 	}
 	scan_close(&s);
 	return more;

@@ -60,6 +60,7 @@ int nsys_read_calls(struct nsys *r)
 /* ---- NVTX ---- */
 
 enum { NVTX_START, NVTX_END, NVTX_TYPE, NVTX_TEXT, NVTX_THREAD, NVTX_TEXT_ID, NVTX_DOMAIN, NVTX_N };
+enum { NVTX_END_THREAD = NVTX_N, NVTX_N_DETAILS }; /* on request */
 
 /* The name of an NVTX row: registered (textId) or at hand (text); 0 (empty) when it has neither. */
 static uint32_t nvtx_name(struct nsys *r, const char *text, size_t n, int64_t text_id)
@@ -107,6 +108,8 @@ static void resize_ranges(struct nsys *r, void *(*resize)(struct arena *, void *
 	x->thread = resize(r->arena, x->thread, old, n, sizeof *x->thread);
 	x->kind = resize(r->arena, x->kind, old, n, sizeof *x->kind);
 	x->clipped = resize(r->arena, x->clipped, old, n, sizeof *x->clipped);
+	if (r->wish->details)
+		x->moved = resize(r->arena, x->moved, old, n, sizeof *x->moved);
 }
 
 static void add_range(struct nsys *r, size_t *room, int64_t start, int64_t end, uint32_t name, uint32_t domain,
@@ -129,9 +132,12 @@ static void add_range(struct nsys *r, size_t *room, int64_t start, int64_t end, 
 
 int nsys_read_ranges(struct nsys *r)
 {
-	static const char *const columns[] = {"start", "end", "eventType", "text", "globalTid", "textId", "domainId"};
+	static const char *const columns[] = {"start",     "end",    "eventType", "text",
+	                                      "globalTid", "textId", "domainId",  "endGlobalTid"};
+	struct trace_ranges *x = &r->trace->ranges;
 	struct scan s;
-	if (scan_open(&s, &r->db, "NVTX_EVENTS", columns, NVTX_N) != 0)
+	bool details = r->wish->details;
+	if (scan_open(&s, &r->db, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N) != 0)
 		return -1;
 	size_t room = 0;
 	int more;
@@ -151,11 +157,17 @@ int nsys_read_ranges(struct nsys *r)
 			nsys_drop(r, &s, flaw);
 			continue;
 		}
+		if (start > x->last_time && start <= NSYS_TIME_FAR)
+			x->last_time = start;
+		if (!open && end > x->last_time && end <= NSYS_TIME_FAR)
+			x->last_time = end;
 		if (range) {
 			uint32_t thread = nsys_thread(r, global_tid), process = r->trace->threads[thread].process;
 			add_range(r, &room, start, open ? start : end, nvtx_name(r, text, n, text_id),
 			          domain_of(r, process, domain_id), thread, push_pop ? RANGE_PUSH_POP : RANGE_START_END,
 			          open);
+			if (details && !push_pop)
+				x->moved[x->n - 1] = scan_int_or(&s, NVTX_END_THREAD, -1) != -1;
 		} else if (type == TYPE_DOMAIN) {
 			uint32_t process = nsys_process(r, global_tid);
 			uint32_t domain = domain_of(r, process, domain_id);

@@ -367,8 +367,8 @@ static char *without_paths(struct nsys *r, const char *text, size_t n, size_t *o
 
 int nsys_read_diagnostics(struct nsys *r)
 {
-	enum { SEVERITY, TEXT, N };
-	static const char *const columns[] = {"severity", "text"};
+	enum { SEVERITY, TEXT, PROCESS, N };
+	static const char *const columns[] = {"severity", "text", "globalPid"};
 	struct trace *t = r->trace;
 	struct scan s;
 	if (scan_open(&s, &r->db, "DIAGNOSTIC_EVENT", columns, N) != 0)
@@ -378,6 +378,8 @@ int nsys_read_diagnostics(struct nsys *r)
 		int64_t severity = scan_int(&s, SEVERITY);
 		size_t n;
 		const char *text = severity >= 2 ? scan_text(&s, TEXT, &n) : NULL;
+		if (r->launcher && (scan_int_or(&s, PROCESS, 0) >> 24 & 0xFFFFFF) == r->launcher)
+			continue;
 		if (s.flaws || !text || t->n_diagnostics == DIAGNOSTICS_MAX)
 			continue;
 		n = n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES;

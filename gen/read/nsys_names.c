@@ -75,6 +75,10 @@ static void resolve_names(struct nsys *r)
 		if (t->ops.kind[i] == OP_KERNEL && class[t->ops.name[i]])
 			t->ops.kind[i] = OP_COMM;
 		t->ops.name[i] = r->string_name[t->ops.name[i]];
+		if (r->wish->details) {
+			t->ops.base_name[i] = r->string_name[t->ops.base_name[i]];
+			t->ops.mangled_name[i] = r->string_name[t->ops.mangled_name[i]];
+		}
 	}
 	for (uint32_t i = 0; i < n; i++)
 		class[i] = (uint8_t)classify_os(names_text(r->names, r->string_name[i]));
@@ -101,6 +105,8 @@ static void resolve_names(struct nsys *r)
 	enum { NEW, DONE = 128 };
 	memset(class, NEW, n);
 	uint32_t *stripped = ARENA_NEW(r->arena, n, uint32_t);
+	if (r->wish->details)
+		t->calls.full_name = ARENA_NEW(r->arena, t->calls.n, uint32_t);
 	for (size_t i = 0; i < t->calls.n; i++) {
 		uint32_t string = t->calls.name[i];
 		if (class[string] == NEW) {
@@ -108,6 +114,8 @@ static void resolve_names(struct nsys *r)
 			class[string] = (uint8_t)(DONE | classify_call(names_text(r->names, stripped[string])));
 		}
 		t->calls.class[i] = class[string] & (DONE - 1);
+		if (t->calls.full_name)
+			t->calls.full_name[i] = r->string_name[string];
 		t->calls.name[i] = stripped[string];
 	}
 }

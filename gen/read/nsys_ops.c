@@ -26,11 +26,20 @@ enum { KERNEL_NAME = COMMON, KERNEL_NODE, KERNEL_N };
 enum { COPY_BYTES = COMMON, COPY_NODE, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
 enum { SET_BYTES = COMMON, SET_NODE, SET_N };
 
+/* Behind those, on request: what all tables of ops have, then what one kind has. */
+enum { CONTEXT, GREEN, COMMON_DETAILS };
+enum { KERNEL_BASE = COMMON_DETAILS, KERNEL_MANGLED, KERNEL_DETAILS };
+enum { SET_KIND = COMMON_DETAILS, SET_DETAILS };
+
 #define COMMON_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
-static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS, "demangledName|shortName", "graphNodeId"};
-static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes", "graphNodeId", "copyKind", "srcKind", "dstKind"};
-static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", "graphNodeId"};
-static const char *const GRAPH_COLUMNS[] = {COMMON_COLUMNS};
+#define COMMON_DETAIL_COLUMNS "contextId", "greenContextId"
+static const char *const KERNEL_COLUMNS[] = {
+	COMMON_COLUMNS,        "demangledName|shortName", "graphNodeId",
+	COMMON_DETAIL_COLUMNS, "shortName|demangledName", "mangledName|demangledName|shortName"};
+static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes",   "graphNodeId",        "copyKind",
+                                           "srcKind",      "dstKind", COMMON_DETAIL_COLUMNS};
+static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", "graphNodeId", COMMON_DETAIL_COLUMNS, "memKind"};
+static const char *const GRAPH_COLUMNS[] = {COMMON_COLUMNS, COMMON_DETAIL_COLUMNS};
 
 struct op_columns {
 	struct trace_ops *ops;
@@ -54,6 +63,14 @@ static void reserve(struct nsys *r, struct op_columns *c, size_t n)
 	o->kind = arena_grow(r->arena, o->kind, old, c->room, sizeof *o->kind);
 	o->copy = arena_grow(r->arena, o->copy, old, c->room, sizeof *o->copy);
 	o->flags = arena_grow(r->arena, o->flags, old, c->room, sizeof *o->flags);
+	if (!r->wish->details)
+		return;
+	o->base_name = arena_grow(r->arena, o->base_name, old, c->room, sizeof *o->base_name);
+	o->mangled_name = arena_grow(r->arena, o->mangled_name, old, c->room, sizeof *o->mangled_name);
+	o->context = arena_grow(r->arena, o->context, old, c->room, sizeof *o->context);
+	o->green = arena_grow(r->arena, o->green, old, c->room, sizeof *o->green);
+	o->from = arena_grow(r->arena, o->from, old, c->room, sizeof *o->from);
+	o->to = arena_grow(r->arena, o->to, old, c->room, sizeof *o->to);
 }
 
 static uint32_t device_of(struct nsys *r, int64_t global_pid, int64_t ordinal)
@@ -81,20 +98,49 @@ static void read_copy(struct scan *s, uint32_t *copy, uint8_t *flags)
 		*flags |= OPF_MANAGED;
 }
 
+static uint8_t memory_kind(struct scan *s, int column)
+{
+	int64_t kind = scan_int_or(s, column, MEMORY_NOT_RECORDED);
+	return kind < MEMORY_PAGEABLE || kind > MEMORY_UNKNOWN ? MEMORY_NOT_RECORDED : (uint8_t)kind;
+}
+
+static uint32_t context_id(struct scan *s, int column, uint32_t none)
+{
+	int64_t id = scan_int_or(s, column, none);
+	return id < 0 || id > UINT32_MAX ? none : (uint32_t)id;
+}
+
+/* What was requested of op `i`, whose name is set. `at`: the first column of the details. A name that is no number is
+ * a flaw that the op was kept for. */
+static void read_details(struct nsys *r, struct scan *s, int at, enum op_kind kind, size_t i)
+{
+	struct trace_ops *o = &r->trace->ops;
+	o->context[i] = context_id(s, at + CONTEXT, TRACE_NONE);
+	o->green[i] = context_id(s, at + GREEN, 0);
+	o->from[i] = kind == OP_COPY ? memory_kind(s, COPY_SOURCE) : MEMORY_NOT_RECORDED;
+	o->to[i] = kind == OP_COPY     ? memory_kind(s, COPY_TARGET)
+	           : kind == OP_MEMSET ? memory_kind(s, at + SET_KIND)
+	                               : MEMORY_NOT_RECORDED;
+	o->base_name[i] = kind == OP_KERNEL ? nsys_string(r, scan_int_or(s, at + KERNEL_BASE, -1)) : o->name[i];
+	o->mangled_name[i] = kind == OP_KERNEL ? nsys_string(r, scan_int_or(s, at + KERNEL_MANGLED, -1)) : o->name[i];
+}
+
 static int read_table(struct nsys *r, struct op_columns *c, const char *table, enum op_kind kind)
 {
 	static const struct {
 		const char *const *names;
-		int n, bytes, node;
+		int n, bytes, node, details;
 	} layouts[] = {
-		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_NODE},
-		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, -1},
-		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COPY_NODE},
-		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_NODE},
+		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_NODE, KERNEL_DETAILS},
+		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, -1, COMMON_DETAILS},
+		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COPY_NODE, COMMON_DETAILS},
+		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_NODE, SET_DETAILS},
 	};
 	struct trace_ops *o = c->ops;
 	struct scan s;
-	if (scan_open(&s, &r->db, table, layouts[kind].names, layouts[kind].n) != 0)
+	int basic = layouts[kind].n;
+	if (scan_open(&s, &r->db, table, layouts[kind].names,
+	              r->wish->details ? basic + layouts[kind].details : basic) != 0)
 		return -1;
 	reserve(r, c, o->n + scan_guess(&s));
 	uint32_t fixed_name = 0, copy_names[COPY_UM_D2D + 1] = {0};
@@ -147,6 +193,8 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 		o->kind[i] = (uint8_t)kind;
 		o->copy[i] = (uint8_t)copy;
 		o->flags[i] = flags;
+		if (r->wish->details)
+			read_details(r, &s, basic, kind, i);
 		nsys_seen(r, end);
 	}
 	scan_close(&s);

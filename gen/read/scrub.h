@@ -3,8 +3,8 @@
  * column that scrub_layout.h does not name) is not in it. The copy is a new database, so that nothing of the original
  * is left in free pages.
  *
- * Names that a result shows (ranges, kernels, threads) stay; where one holds an absolute path, or the host or user that
- * the profile's metadata names, that part is masked (scrub_text.h), and the result differs in that name. */
+ * Names that a result shows (ranges, kernels, threads) stay; where one holds a file's absolute path, or the host or
+ * user that the profile's metadata names, that part is masked (scrub_text.h), and the result differs in that name. */
 #ifndef GAPLINE_READ_SCRUB_H
 #define GAPLINE_READ_SCRUB_H
 
@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 struct scrub_request {
-	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or gzipped */
+	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or packed */
 	const char *const *hide; /* more words to mask */
 	size_t n_hide;
+	struct meter *meter; /* counts bytes of the file; NULL: not wanted */
 };
 
 struct scrub_copy {

@@ -161,6 +161,7 @@ const char *const SCRUB_OPTION_NAMES[] = {
 	"gapline",
 	"gpu_state",
 	"graphs",
+	"launcher",
 	"trace",
 };
 

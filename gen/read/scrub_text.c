@@ -91,7 +91,8 @@ static void learn_value(struct scrub_text *text, const char *name, size_t name_n
 	for (size_t i = 0; i < sizeof tells / sizeof *tells; i++) {
 		if (!ends_with(name, name_n, tells[i].word))
 			continue;
-
+		if (tells[i].is_home)
+			value = last_part(value, &n);
 		scrub_text_hide(text, tells[i].kind, value, n);
 		return;
 	}
@@ -101,6 +102,7 @@ void scrub_text_learn(struct scrub_text *text, const char *name, const char *val
 {
 	static const char breaks[] = "\n\r\t;"; /* between environment variables; and NUL */
 	learn_value(text, name, strlen(name), value, n);
+	scrub_path_learn(&text->roots, text->arena, value, n);
 	for (size_t i = 0; i < n;) {
 		size_t end = i;
 		while (end < n && value[end] && !strchr(breaks, value[end]))
@@ -120,6 +122,7 @@ void scrub_text_learn(struct scrub_text *text, const char *name, const char *val
 void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
 {
 	static const char *const homes[] = {"/home/", "/Users/", "\\Users\\"};
+	scrub_path_learn(&text->roots, text->arena, path, n);
 	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {
 		size_t length = strlen(homes[h]);
 		const char *at = memmem(path, n, homes[h], length);
@@ -152,49 +155,6 @@ static void put_mask(struct scrub_text *text, struct buf *out, enum scrub_kind k
 	buf_format(out, "[%s %s]", words[kind], letters + at);
 }
 
-static bool is_separator(char c)
-{
-	return c == '/' || c == '\\';
-}
-
-/* What a part of a path is made of. */
-static bool is_part(unsigned char c)
-{
-	return c > ' ' && c != 0x7f && !is_separator((char)c) && !strchr("()<>[]{}\"'`|;,:?*", c);
-}
-
-/* The length of the folder of the absolute path that begins at `at`, 0 when none begins there: two parts or more, and
- * nothing before it that it could belong to ("forward/backward", "T1/T2", ")/2"). The last part does not belong to the
- * folder, unless it is a home folder or the path ends with a separator. */
-static size_t folder_length(const char *bytes, size_t n, size_t at)
-{
-	bool tilde = bytes[at] == '~' && at + 1 < n && is_separator(bytes[at + 1]);
-	if (!tilde && !is_separator(bytes[at]))
-		return 0;
-	unsigned char before = at && bytes[at - 1] ? (unsigned char)bytes[at - 1] : ' ';
-	if (isalnum(before) || before >= 0x80 || strchr("_.*)]>~/\\", before))
-		return 0;
-	size_t i = at + tilde, folder = 0, parts = tilde, last = 0, last_n = 0, before_last = 0, before_last_n = 0;
-	while (i < n && is_separator(bytes[i])) {
-		while (i < n && is_separator(bytes[i]))
-			i++;
-		folder = i - at;
-		size_t from = i;
-		while (i < n && is_part((unsigned char)bytes[i]))
-			i++;
-		if (i == from)
-			break;
-		parts++;
-		before_last = last, before_last_n = last_n;
-		last = from, last_n = i - from;
-	}
-	if (parts < 2)
-		return 0;
-	bool is_home = (before_last_n == 4 && !strncmp(bytes + before_last, "home", 4)) ||
-	               (before_last_n == 5 && !strncmp(bytes + before_last, "Users", 5));
-	return is_home ? i - at : folder;
-}
-
 static const struct scrub_secret *secret_at(const struct scrub_text *text, const char *bytes, size_t n, size_t at)
 {
 	if (at && isalnum((unsigned char)bytes[at - 1]))
@@ -215,7 +175,7 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 	size_t copied = 0;
 	bool changed = false;
 	for (size_t at = 0; at < *n;) {
-		size_t folder = folder_length(bytes, *n, at), length = folder;
+		size_t folder = scrub_path_folder(&text->roots, bytes, *n, at), length = folder;
 		const struct scrub_secret *secret = folder ? NULL : secret_at(text, bytes, *n, at);
 		if (secret)
 			length = secret->n;
@@ -226,8 +186,8 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 		changed = true;
 		buf_add(&out, bytes + copied, at - copied);
 		put_mask(text, &out, secret ? secret->kind : SCRUB_PATH, bytes + at, length);
-		if (folder && at + length < *n && !is_separator(bytes[at + length]) &&
-		    is_part((unsigned char)bytes[at + length]))
+		if (folder && at + length < *n && !scrub_path_is_separator(bytes[at + length]) &&
+		    scrub_path_is_part((unsigned char)bytes[at + length]))
 			buf_text(&out, "/");
 		at += length;
 		copied = at;
@@ -271,7 +231,7 @@ const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_
 			end++;
 		const char *word = bytes + i;
 		for (size_t k = i; k + 1 < end; k++)
-			if (is_separator(bytes[k]))
+			if (scrub_path_is_separator(bytes[k]))
 				word = bytes + k + 1;
 		buf_add(&out, word, (size_t)(bytes + end - word));
 		if (end < *n)

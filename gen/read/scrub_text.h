@@ -1,10 +1,12 @@
 /* Texts that are kept, without what they tell about a machine and its people. A host name, a user name, a home folder
- * or any other word to hide becomes "[host A]", "[user A]", "[word A]", the folder of an absolute path "[path A]";
- * equal parts get equal letters and different ones different letters, so that names that differ go on differing. */
+ * or any other word to hide becomes "[host A]", "[user A]", "[word A]", the folder of a file's path (scrub_path.h)
+ * "[path A]"; equal parts get equal letters and different ones different letters, so that names that differ go on
+ * differing. */
 #ifndef GAPLINE_READ_SCRUB_TEXT_H
 #define GAPLINE_READ_SCRUB_TEXT_H
 
 #include "base/arena.h"
+#include "read/scrub_path.h"
 #include "trace/names.h"
 
 #include <stdbool.h>
@@ -24,6 +26,7 @@ struct scrub_text {
 	struct names found[SCRUB_KINDS]; /* what was masked, by letter: id 1 is A */
 	struct names changed;            /* the texts, as they were, that were changed */
 	struct names uuids;
+	struct scrub_roots roots;
 };
 
 void scrub_text_init(struct scrub_text *text, struct arena *arena);
@@ -36,7 +39,7 @@ void scrub_text_hide(struct scrub_text *text, enum scrub_kind kind, const char *
  * the value. A value of a row of an unrelated name is looked through for those only. */
 void scrub_text_learn(struct scrub_text *text, const char *name, const char *value, size_t n);
 
-/* The user whose home a path lies in: /home/USER/…, /Users/USER/…. */
+/* The user whose home a path of the metadata lies in (/home/USER/…, /Users/USER/…), and where such paths begin. */
 void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n);
 
 /* The text without them; `*n` is its length before and after. The same pointer when nothing was found. */

@@ -189,3 +189,32 @@ const char *format_name(struct arena *arena, const char *name, unsigned most)
 		name = cut(arena, name, (most - 1) - (most - 1) / 2, length - (most - 1) / 2);
 	return name;
 }
+
+/* Where the list of parameters starts that ends the name; 0 if there is none, or nothing before it. */
+static size_t parameters_of(const char *name)
+{
+	size_t at = strlen(name);
+	if (at == 0 || name[at - 1] != ')')
+		return 0;
+	int depth = 0;
+	while (at > 0) {
+		char c = name[--at];
+		depth += c == ')';
+		depth -= c == '(';
+		if (depth == 0)
+			break;
+	}
+	while (at > 0 && name[at - 1] == ' ')
+		at--;
+	return depth == 0 ? at : 0;
+}
+
+const char *format_kernel(struct arena *arena, const char *name, unsigned most)
+{
+	static const char nothing[] = "void ";
+	size_t start = strncmp(name, nothing, sizeof nothing - 1) == 0 ? sizeof nothing - 1 : 0;
+	size_t end = parameters_of(name);
+	if (end <= start)
+		return format_name(arena, name, most);
+	return format_name(arena, arena_copy(arena, name + start, end - start), most);
+}

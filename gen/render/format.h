@@ -44,6 +44,9 @@ const char *format_plural(struct arena *arena, int64_t n, const char *one, const
  * then its parameters, then its own middle. U+2026 stands for what is left out. Never splits a character. */
 const char *format_name(struct arena *arena, const char *name, unsigned most);
 
+/* A kernel's name likewise, without what a reader does not look for: "void " and its parameters. */
+const char *format_kernel(struct arena *arena, const char *name, unsigned most);
+
 /* The number of characters (code points) of a text. */
 unsigned format_length(const char *text);
 

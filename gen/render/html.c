@@ -1,6 +1,8 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "render/assets.h"
 #include "render/clocks.h"
+#include "render/data.h"
+#include "render/lanes.h"
 #include "render/page.h"
 #include "render/pictures.h"
 #include "render/render.h"
@@ -51,27 +53,35 @@ static void fill_head(const struct analysis *a, struct page *page)
 	page_if(&page->top, "linked", false);
 	page_fill(&page->top, "style", asset_report_css.bytes);
 	page_if(&page->top, "policy", true);
-	page_attribute(&page->top, "policy", "content",
-	               arena_format(arena,
-	                            "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
-	                            asset_report_css.sha256));
+	page_attribute(
+		&page->top, "policy", "content",
+		arena_format(arena,
+	                     "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
+	                     "form-action 'none'",
+	                     asset_report_css.sha256, asset_report_js.sha256));
+	page_fill(&page->top, "script", asset_report_js.bytes);
 }
 
 static void fill_verdict(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct verdict *v = &a->verdict;
-	const char *gate = words_gate(a, arena), *more = words_more(a, arena);
+	const char *gate = words_gate(a, arena), *more = words_more(a, arena), *change = words_change(a, arena);
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
 	page_fill(&page->top, "verdict.result", words_result(a));
 	page_fill(&page->top, "verdict.speedup", format_times(arena, v->speedup, v->speedup));
 	page_fill(&page->top, "verdict.interval", words_interval(a, arena));
-	page_fill(&page->top, "verdict.sentence",
-	          arena_format(arena, "%s %s", words_verdict(a, arena), words_change(a, arena)));
+	page_fill(&page->top, "verdict.sentence", words_verdict(a, arena));
+	page_if(&page->top, "verdict.change", *change != 0);
+	page_fill(&page->top, "verdict.change", change);
 	page_if(&page->top, "verdict.more", *more != 0);
 	page_fill(&page->top, "verdict.more", more);
+	xmlNode *picture = page_draw(&page->top, "verdict.picture");
+	if (v->has_interval)
+		speedup_draw(a, arena, picture);
+	glance_draw(a, arena, page_draw(&page->top, "glance"));
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
 	page_attribute(&page->top, "gate", "class", view_gate_name(view_gate(a)));
@@ -89,7 +99,7 @@ static const char *file_shown(const struct side *s, struct arena *arena)
 	return format_name(arena, s->runs[s->median_run].file, 60);
 }
 
-static void fill_timeline(const struct analysis *a, struct page *page)
+static void fill_timeline(const struct analysis *a, const char *data, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const char *shown[2], *first = "", *overview = "The whole run";
@@ -104,14 +114,15 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
 		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
-	if (gpus > TIMELINE_DEVICES)
-		first = arena_format(arena, " Of %u GPUs the first %d are drawn.", gpus, TIMELINE_DEVICES);
+	if (gpus > LANES_DEVICES)
+		first = arena_format(arena, " Of %u GPUs the first %d are drawn.", gpus, LANES_DEVICES);
 	page_fill(&page->top, "timeline.text",
 	          arena_format(arena,
 	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "
 	                       "and its colour is the cause.%s",
 	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : "", first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
+	page_fill(&page->top, "data", data);
 	if (several_runs(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
 		                        file_shown(&a->side[1], arena));
@@ -421,13 +432,16 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 {
 	if (a->n_sides != 2)
 		return err_set(err, "report: two sides are needed");
+	struct buf data = {0};
+	if (data_write(a, &data, err))
+		return -1;
 	struct arena arena = {0};
 	struct page page;
-	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
+	struct unit unit = view_table_unit(a);
 	page_open(&page, asset_report_html.bytes, asset_report_html.n, &arena);
 	fill_head(a, &page);
 	fill_verdict(a, &page);
-	fill_timeline(a, &page);
+	fill_timeline(a, data.data, &page);
 	fill_waterfall(a, unit, &page);
 	tables_phases(a, unit, &page);
 	tables_idle(a, unit, &page);
@@ -438,5 +452,6 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 	fill_method(a, &page);
 	int status = page_finish(&page, out, err);
 	arena_release(&arena);
+	buf_release(&data);
 	return status;
 }

@@ -22,6 +22,12 @@ void json_init(struct json *json, struct buf *out)
 	yajl_gen_config(json->gen, yajl_gen_print_callback, append, (void *)out);
 }
 
+void json_compact(struct json *json)
+{
+	if (json->gen)
+		yajl_gen_config(json->gen, yajl_gen_beautify, 0);
+}
+
 int json_finish(struct json *json, struct err *err)
 {
 	yajl_gen_status status = json->status;

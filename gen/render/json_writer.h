@@ -28,6 +28,9 @@ struct json {
 /* Starts a document that is appended to `out`, which must outlive it. */
 void json_init(struct json *json, struct buf *out);
 
+/* Without line breaks and indents; before anything is written. */
+void json_compact(struct json *json);
+
 /* Ends the document and releases the writer. 0, or -1 with `err`; then `out` holds a broken document. */
 int json_finish(struct json *json, struct err *err);
 

@@ -41,6 +41,7 @@ static const char *hover(const struct canvas *c, const struct segment *s)
 	const char *time = format_time(c->arena, (double)(s->end - s->start));
 	switch (c->lane->kind) {
 	case LANE_STREAM:
+	case LANE_COPIES:
 		return arena_format(c->arena, "%s: %s%s", name, time, phase);
 	case LANE_GAPS:
 		if (s->call)
@@ -56,12 +57,8 @@ static const char *hover(const struct canvas *c, const struct segment *s)
 
 static xmlNode *group(struct canvas *c, xmlNode *parent, int which)
 {
-	if (!c->group[which]) {
+	if (!c->group[which])
 		c->group[which] = svg_swatch(parent, which);
-		/* calls share the causes' colours and must not draw the eye from the gaps */
-		if (c->lane->kind == LANE_CALLS)
-			svg_attribute(c->group[which], "fill-opacity", "0.5");
-	}
 	return c->group[which];
 }
 
@@ -119,7 +116,7 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 	const struct lane *lane = c->lane;
 	double room = x1 - x0 - 8, x = c->axis->x + x0 + 4, middle = lane->y + lane->height / 2;
 	const char *phase = s->phase || view_has_phases(c->a) ? view_phase(c->a, s->phase) : "";
-	if (lane->kind == LANE_PHASES) {
+	if (lane->kind != LANE_GAPS) {
 		const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);
 		if (*text)
 			svg_text(parent, x, middle + 4, ANCHOR_START, text);
@@ -151,8 +148,10 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 static void add_labels(struct canvas *c, xmlNode *parent)
 {
 	const struct lane *lane = c->lane;
-	xmlNode *labels = svg_group(parent, lane->kind == LANE_PHASES ? "ink" : NULL);
-	svg_attribute(labels, "fill", "#333");
+	xmlNode *labels = svg_group(parent, lane->kind == LANE_GAPS ? NULL : "ink");
+	svg_attribute(labels, "fill", "#222");
+	if (lane->kind == LANE_CALLS || lane->kind == LANE_STREAM)
+		svg_number(labels, "font-size", SVG_SMALL);
 	svg_attribute(labels, "pointer-events", "none");
 	for (uint32_t i = 0, next; i < lane->n; i = next) {
 		const struct segment *s = &lane->segments[i];
@@ -173,19 +172,18 @@ static void add_labels(struct canvas *c, xmlNode *parent)
 		}
 		add_label(c, labels, x0, x1, s, spent);
 	}
-	if (!labels->children) {
-		xmlUnlinkNode(labels);
-		xmlFreeNode(labels);
-	}
+	svg_drop_empty(labels);
 }
 
 void lane_draw(const struct analysis *a, const struct lane *lane, const struct axis *axis, double least,
                struct arena *arena, xmlNode *parent)
 {
 	struct canvas c = {.a = a, .lane = lane, .axis = axis, .arena = arena, .columns = (int)ceil(axis->width)};
-	/* calls nest: what matters more is drawn over what matters less, as in enum call_class */
-	for (int class = CALL_OTHER; lane->kind == LANE_CALLS && class <= CALL_MODULE; class ++)
-		group(&c, parent, palette_of_call((enum call_class) class));
+	/* calls nest, and a wait is not to be hidden by a call around it */
+	if (lane->kind == LANE_CALLS) {
+		group(&c, parent, SHADE_CALL);
+		group(&c, parent, SHADE_WAIT);
+	}
 	for (uint32_t i = 0; i < lane->n; i++) {
 		const struct segment *s = &lane->segments[i];
 		double x = clip(axis, s->start), width = clip(axis, s->end) - x;
@@ -201,11 +199,9 @@ void lane_draw(const struct analysis *a, const struct lane *lane, const struct a
 		if (c.path[which].n)
 			svg_path(group(&c, parent, which), c.path[which].data);
 		buf_release(&c.path[which]);
-		if (c.group[which] && !c.group[which]->children) {
-			xmlUnlinkNode(c.group[which]);
-			xmlFreeNode(c.group[which]);
-		}
+		if (c.group[which])
+			svg_drop_empty(c.group[which]);
 	}
-	if (lane->kind == LANE_PHASES || lane->kind == LANE_GAPS)
+	if (lane->kind != LANE_COPIES)
 		add_labels(&c, parent);
 }

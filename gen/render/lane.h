@@ -12,13 +12,17 @@ struct segment {
 	int which; /* palette */
 	uint32_t name, phase, call;
 	uint32_t group; /* labels of gaps join pieces of one gap only */
+	uint32_t stream;
+	int64_t launch_start, launch_end; /* of the op's launch; both -1: unknown or not an op */
 };
 
-enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_GAPS };
+enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_COPIES, LANE_GAPS };
 
 struct lane {
 	enum lane_kind kind;
 	const char *label;
+	const char *note; /* of gaps: idle time a step; NULL on other lanes */
+	uint32_t device;  /* of streams, copies and gaps: index into timeline.devices */
 	struct segment *segments;
 	uint32_t n;
 	double y, height;

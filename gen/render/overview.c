@@ -6,10 +6,22 @@
 
 #include <math.h>
 
-enum { WIDTH = 1200, GUTTER = 152, STRIP = 34 };
+/* Places and widths are shares of the picture's width, so that it fits on a phone and its words keep their size. */
+enum { WIDTH = 1200, STRIP = 34, ABOVE = 38, PITCH = ABOVE + STRIP + 36 };
+
+static const int layers[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY, SHADE_IDLE};
+
+static bool is_seen(const struct overview *o, int layer)
+{
+	const float *const share[] = {o->compute, o->comm, o->copy, o->idle};
+	for (int i = 0; i < OVERVIEW_BINS; i++)
+		if (round(share[layer][i] * STRIP) > 0)
+			return true;
+	return false;
+}
 
 /* One bar for each run of bins that look alike; `from` and `to` are fractions of the strip's height, from below. */
-static void draw_layer(xmlNode *parent, int which, const float *from, const float *to, double x, double y, double bin)
+static void draw_layer(xmlNode *parent, int which, const float *from, const float *to)
 {
 	struct buf path = {0};
 	for (int i = 0, next; i < OVERVIEW_BINS; i = next) {
@@ -18,17 +30,28 @@ static void draw_layer(xmlNode *parent, int which, const float *from, const floa
 			if (round(from[next] * STRIP) != low || round(to[next] * STRIP) != high)
 				break;
 		if (high > low)
-			buf_format(&path, "M%.5g %.4gh%.4gv%gh-%.4gz", x + i * bin, y + STRIP - high, (next - i) * bin,
-			           high - low, (next - i) * bin);
+			buf_format(&path, "M%d %gh%dv%gh-%dz", i, STRIP - high, next - i, high - low, next - i);
 	}
 	if (path.n)
 		svg_path(svg_swatch(parent, which), path.data);
 	buf_release(&path);
 }
 
-static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, double y, double width)
+/* Where the steps of the timeline lie; false for a run without steps. */
+static bool find_shown(const struct side *s, int64_t *start, int64_t *end)
 {
-	const struct overview *o = &s->overview;
+	const struct run_result *run = &s->runs[s->median_run];
+	if (!s->steps_found || s->timeline.first_step == 0 || run->warmup == 0)
+		return false;
+	*start = s->overview.window_start;
+	for (size_t i = run->warmup - 1; i + 1 < s->timeline.first_step && i < run->n_periods; i++)
+		*start += run->period[i];
+	*end = *start + s->timeline.length;
+	return true;
+}
+
+static void draw_busy(const struct overview *o, struct arena *arena, xmlNode *svg, double y, double width)
+{
 	float *level[5];
 	for (int k = 0; k < 5; k++)
 		level[k] = ARENA_NEW(arena, OVERVIEW_BINS, float);
@@ -38,47 +61,89 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 		level[3][i] = level[2][i] + o->copy[i];
 		level[4][i] = 1;
 	}
-	static const int which[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY, SHADE_IDLE};
+	xmlNode *window = svg_window(svg, 0, y, width, STRIP);
+	svg_fill_window(window, OVERVIEW_BINS, STRIP);
 	for (int k = 0; k < 4; k++)
-		draw_layer(svg, which[k], level[k], level[k + 1], GUTTER, y, width / OVERVIEW_BINS);
+		draw_layer(window, layers[k], level[k], level[k + 1]);
+}
 
-	xmlNode *text = svg_group(svg, "ink"), *muted = svg_group(svg, "muted");
-	svg_attribute(text, "fill", "#111");
+/* A rectangle from share `from` to share `to`. */
+static void draw_part(xmlNode *parent, double from, double to, double y, double height, const char *hover)
+{
+	xmlNode *rect = svg_rect(parent, 0, y, 0, height, hover);
+	svg_share(rect, "x", from);
+	svg_share(rect, "width", to > from ? to - from : 0);
+}
+
+/* A text that begins where a part begins, or ends where it ends when that lies in the right half. */
+static void write_at(xmlNode *parent, double from, double to, double y, const char *text)
+{
+	bool right = to > 0.5;
+	xmlNode *node = svg_text(parent, 0, y, right ? ANCHOR_END : ANCHOR_START, text);
+	svg_share(node, "x", right ? to : from);
+}
+
+static void draw_bracket(xmlNode *svg, double from, double to, double y)
+{
+	xmlNode *lines = svg_strokes(svg, "boundary", "#333", 1.6, NULL);
+	const double ends[][4] = {{from, y, from, y + 6}, {from, y + 6, to, y + 6}, {to, y, to, y + 6}};
+	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+		xmlNode *line = svg_line(lines, 0, ends[i][1], 0, ends[i][3]);
+		svg_share(line, "x1", ends[i][0]);
+		svg_share(line, "x2", ends[i][2]);
+	}
+}
+
+static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, double y, double width)
+{
+	const struct overview *o = &s->overview;
+	draw_busy(o, arena, svg, y, width);
+	xmlNode *ink = svg_group(svg, "ink"), *muted = svg_group(svg, "muted");
+	svg_attribute(ink, "fill", "#111");
 	svg_attribute(muted, "fill", "#555");
-	svg_attribute(svg_text(text, 4, y + 15, ANCHOR_START, s->label), "font-weight", "bold");
-	svg_text(muted, 4, y + 30, ANCHOR_START, format_time(arena, (double)o->length));
+	svg_attribute(svg_text(ink, 0, y - 22, ANCHOR_START,
+	                       arena_format(arena, "%s, %s", s->label, format_time(arena, (double)o->length))),
+	              "font-weight", "bold");
 
 	double px = o->length > 0 ? width / (double)o->length : 0;
-	double from = GUTTER + (double)o->window_start * px, to = GUTTER + (double)o->window_end * px;
+	double from = (double)o->window_start * px, to = (double)o->window_end * px;
 	xmlNode *veil = svg_group(svg, "veil");
 	svg_attribute(veil, "fill", "#fff");
 	svg_attribute(veil, "fill-opacity", "0.6");
-	svg_rect(veil, GUTTER, y, from - GUTTER, STRIP, "before the measured window: start-up and warm-up");
-	svg_rect(veil, to, y, GUTTER + width - to, STRIP, "after the measured window");
-	xmlNode *bracket = svg_strokes(svg, "boundary", "#333", 1.6, NULL);
-	svg_path(bracket, arena_format(arena, "M%.1f %.1fv5H%.1fv-5", from, y + STRIP + 2, to));
-	const char *label =
-		arena_format(arena, "measured: %s", format_time(arena, (double)(o->window_end - o->window_start)));
-	double half = svg_text_width(label) / 2, middle = (from + to) / 2;
-	middle = middle - half < GUTTER ? GUTTER + half : middle + half > WIDTH ? WIDTH - half : middle;
-	svg_text(muted, middle, y + STRIP + 20, ANCHOR_MIDDLE, label);
-	if (from - GUTTER > svg_text_width("start-up and warm-up") + 10)
-		svg_text(muted, GUTTER + (from - GUTTER) / 2, y + STRIP + 20, ANCHOR_MIDDLE, "start-up and warm-up");
+	draw_part(veil, 0, from, y, STRIP, "before the measured window: start-up and warm-up");
+	draw_part(veil, to, width, y, STRIP, "after the measured window");
+	draw_bracket(svg, from, to, y + STRIP + 2);
+	write_at(muted, from, to, y + STRIP + 22,
+	         arena_format(arena, "measured: %s", format_time(arena, (double)(o->window_end - o->window_start))));
+	if (from > 0.35)
+		svg_text(muted, 0, y + STRIP + 22, ANCHOR_START, "start-up and warm-up");
+	int64_t start, end;
+	if (!find_shown(s, &start, &end))
+		return;
+	xmlNode *shown = svg_group(svg, "after");
+	svg_attribute(shown, "fill", "#0b6e7d");
+	double x0 = (double)start * px, x1 = (double)end * px;
+	draw_part(shown, x0, fmax(x1, x0 + 2.0 / WIDTH), y - 6, 4, "the steps of the timeline above");
+	write_at(muted, x0, x1, y - 9, "shown above");
 }
 
 void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
-	const double room = WIDTH - GUTTER - 24;
 	int64_t length[2] = {a->side[0].overview.length, a->side[1].overview.length};
 	int64_t longest = length[0] > length[1] ? length[0] : length[1];
 	xmlNode *svg = svg_picture(
-		parent, WIDTH, 2 * (STRIP + 32) + 19, "The whole run of both sides",
+		parent, WIDTH, 2 * PITCH + 19, "The whole run of both sides",
 		"How busy the GPU was from the first to the last GPU operation, and which part is measured.");
+	svg_stretch(svg);
 	for (int side = 0; side < 2; side++) {
 		/* one time scale, unless the shorter run would be too small to see */
 		double share = longest > 0 ? (double)length[side] / (double)longest : 1;
-		draw_strip(&a->side[side], arena, svg, side * (STRIP + 32), share < 0.2 ? room : room * share);
+		draw_strip(&a->side[side], arena, svg, side * PITCH + ABOVE, share < 0.2 ? 1 : share);
 	}
-	static const int which[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY, SHADE_IDLE, -1};
-	svg_legend(svg, GUTTER, 2 * (STRIP + 32), room, which);
+	int seen[5], n = 0;
+	for (int k = 0; k < 4; k++)
+		if (is_seen(&a->side[0].overview, k) || is_seen(&a->side[1].overview, k))
+			seen[n++] = layers[k];
+	seen[n] = -1;
+	svg_legend(svg, 0, 2 * PITCH, WIDTH, seen);
 }

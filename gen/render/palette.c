@@ -31,10 +31,12 @@ static const struct swatch causes[CAUSE_COUNT] = {
 };
 
 static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {
-	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#b4bfca", "#b4bfca", "#111", "GPU compute", false},
+	[SHADE_COMPUTE - CAUSE_COUNT] = {"compute", "#9fadbb", "#9fadbb", "#111", "GPU compute", false},
 	[SHADE_COMM - CAUSE_COUNT] = {"comm", "url(#comm)", "#5b6b7b", "#111", "communication", true},
-	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#7d8b99", "#7d8b99", "#111", "copies", false},
+	[SHADE_COPY - CAUSE_COUNT] = {"copy", "#66788a", "#66788a", "#fff", "copies", false},
 	[SHADE_IDLE - CAUSE_COUNT] = {"idle", "#eeb490", "#eeb490", "#111", "GPU idle", false},
+	[SHADE_CALL - CAUSE_COUNT] = {"call", "#ccd5dd", "#ccd5dd", "#111", "CUDA call", false},
+	[SHADE_WAIT - CAUSE_COUNT] = {"wait", "url(#wait)", "#c3ccd5", "#111", "synchronising call", true},
 	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false},
 	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false},
 };

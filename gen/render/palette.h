@@ -21,6 +21,8 @@ enum shade {
 	SHADE_COMM,
 	SHADE_COPY,
 	SHADE_IDLE,
+	SHADE_CALL, /* what the host does is grey too, so that only waits have a colour */
+	SHADE_WAIT,
 	SHADE_PHASE_A,
 	SHADE_PHASE_B,
 	SHADE_COUNT

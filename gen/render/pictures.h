@@ -4,6 +4,12 @@
 
 #include "render/svg.h"
 
+/* The speedup's interval on an axis around 1; only where there is one. */
+void speedup_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* A mean step of each side as a bar: the GPU's work, then its waits by cause and phase. */
+void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
 /* From the baseline's step to the fixed one's; parts too small to see are folded into one bar. */
 void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 

@@ -9,6 +9,9 @@
 /* The self-contained report.html. Deterministic. -1 with `err` if the built-in template does not fit the code. */
 int render_html(const struct analysis *analysis, struct buf *out, struct err *err);
 
+/* The gap timeline alone, a self-contained SVG, twice as wide as high. */
+int render_svg(const struct analysis *analysis, struct buf *out, struct err *err);
+
 /* The JSON result, schema "gapline/1" (docs/gapline.schema.json), ends with a newline. */
 int render_json(const struct analysis *analysis, struct buf *out, struct err *err);
 

@@ -50,9 +50,8 @@ void svg_resize(xmlNode *svg, double width, double height)
 	svg_number(svg, "height", ceil(height));
 }
 
-xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description)
+static void set_up(xmlNode *svg, double width, double height, const char *title, const char *description)
 {
-	xmlNode *svg = element(parent, "svg");
 	svg_resize(svg, width, height);
 	svg_attribute(svg, "font-family", FONT);
 	svg_number(svg, "font-size", SVG_TEXT);
@@ -63,7 +62,50 @@ xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *t
 	} else {
 		svg_attribute(svg, "aria-hidden", "true");
 	}
+}
+
+xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description)
+{
+	xmlNode *svg = element(parent, "svg");
+	set_up(svg, width, height, title, description);
 	return svg;
+}
+
+void svg_picture_root(xmlNode *svg, double width, double height, const char *title, const char *description)
+{
+	svg_attribute(svg, "xmlns", "http://www.w3.org/2000/svg");
+	set_up(svg, width, height, title, description);
+}
+
+void svg_stretch(xmlNode *svg)
+{
+	xmlUnsetProp(svg, (const xmlChar *)"viewBox");
+	svg_attribute(svg, "width", "100%");
+}
+
+void svg_share(xmlNode *node, const char *name, double share)
+{
+	char text[40];
+	snprintf(text, sizeof text, "%.3f%%", share * 100);
+	svg_attribute(node, name, text);
+}
+
+xmlNode *svg_window(xmlNode *parent, double x, double y, double width, double height)
+{
+	xmlNode *window = element(parent, "svg");
+	svg_share(window, "x", x);
+	svg_number(window, "y", y);
+	svg_share(window, "width", width);
+	svg_number(window, "height", height);
+	return window;
+}
+
+void svg_fill_window(xmlNode *window, double width, double height)
+{
+	char box[80];
+	snprintf(box, sizeof box, "0 0 %g %g", width, height);
+	svg_attribute(window, "viewBox", box);
+	svg_attribute(window, "preserveAspectRatio", "none");
 }
 
 xmlNode *svg_group(xmlNode *parent, const char *class)
@@ -133,6 +175,14 @@ xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const
 	return node;
 }
 
+void svg_drop_empty(xmlNode *group)
+{
+	if (group->children)
+		return;
+	xmlUnlinkNode(group);
+	xmlFreeNode(group);
+}
+
 void svg_patterns(xmlNode *svg)
 {
 	xmlNode *defs = element(svg, "defs");
@@ -146,8 +196,11 @@ void svg_patterns(xmlNode *svg)
 		svg_number(pattern, "width", 6);
 		svg_number(pattern, "height", 6);
 		svg_attribute(pattern, "patternTransform", "rotate(45)");
-		svg_attribute(svg_rect(pattern, 0, 0, 6, 6, NULL), "fill", "#fff");
-		svg_attribute(svg_rect(pattern, 0, 0, 3.6, 6, NULL), "fill", swatch->colour);
+		xmlNode *ground = svg_rect(pattern, 0, 0, 6, 6, NULL), *stripe = svg_rect(pattern, 0, 0, 3.6, 6, NULL);
+		svg_attribute(ground, "fill", "#fff");
+		svg_attribute(ground, "class", "ground");
+		svg_attribute(stripe, "fill", swatch->colour);
+		svg_attribute(stripe, "class", swatch->class);
 	}
 }
 

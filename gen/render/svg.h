@@ -7,7 +7,7 @@
 
 #include <libxml/tree.h>
 
-enum { SVG_TEXT = 12 }; /* font size of labels */
+enum { SVG_TEXT = 12, SVG_SMALL = 11 }; /* font sizes of labels */
 
 enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
 
@@ -15,8 +15,23 @@ enum anchor { ANCHOR_START, ANCHOR_MIDDLE, ANCHOR_END };
  * title: decoration beside text that says the same. */
 xmlNode *svg_picture(xmlNode *parent, double width, double height, const char *title, const char *description);
 
+/* The same for an <svg> that is a document of its own. */
+void svg_picture_root(xmlNode *svg, double width, double height, const char *title, const char *description);
+
 /* Changes the height of a picture, for one whose content decides. */
 void svg_resize(xmlNode *svg, double width, double height);
+
+/* Makes a picture as wide as its place, at its own height and without scaling: x and width inside are percentages. */
+void svg_stretch(xmlNode *svg);
+
+/* Sets a place or a length to a share of the picture's width: "12.345%". */
+void svg_share(xmlNode *node, const char *name, double share);
+
+/* A window in a stretched picture that cuts off what does not fit; x and width are shares. */
+xmlNode *svg_window(xmlNode *parent, double x, double y, double width, double height);
+
+/* Gives a window units of its own, `width` by `height` of them, that are stretched to fill it. */
+void svg_fill_window(xmlNode *window, double width, double height);
 
 /* A <g> with a class; NULL: without. */
 xmlNode *svg_group(xmlNode *parent, const char *class);
@@ -36,6 +51,9 @@ xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const
 void svg_attribute(xmlNode *node, const char *name, const char *value);
 void svg_number(xmlNode *node, const char *name, double value);
 void svg_hover(xmlNode *node, const char *text);
+
+/* Removes a group in which nothing was drawn. */
+void svg_drop_empty(xmlNode *group);
 
 /* The <defs> with the stripes of every striped swatch; once in a document. */
 void svg_patterns(xmlNode *svg);

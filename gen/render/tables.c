@@ -7,7 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 30, SHOWN = 90, WHOLE = 1000, MOST_GPUS = 16 };
+enum { MOST_ROWS = 30, FEW = 6, SHOWN = 90, SHOWN_KERNEL = 62, WHOLE = 1000, MOST_GPUS = 16 };
+
+/* Of the longer step: rows below this say nothing about it. */
+static const double SMALL = 5e-4;
+static const double VISIBLE = 5e-3;
+
+static double least_of(const struct analysis *a)
+{
+	return SMALL * fmax(a->side[0].period_mean, a->side[1].period_mean);
+}
 
 /* What both sides say about one thing; `at` is the row on each side, −1 if it is not there. */
 struct line {
@@ -52,8 +61,9 @@ static void add(struct lines *lines, int side, uint32_t at, uint64_t key, double
 	line->bytes[side] = bytes;
 }
 
-/* Joins lines of one key, sorts them by the longer of their two times, and sums up those beyond `most` rows. */
-static void join(struct lines *lines, uint32_t most)
+/* Joins lines of one key, sorts them by the longer of their two times, and sums up those beyond `most` rows and, after
+ * the first few, those that are shorter than `least`. */
+static void join(struct lines *lines, uint32_t most, double least)
 {
 	uint32_t n = 0;
 	qsort(lines->line, lines->n, sizeof *lines->line, by_key);
@@ -74,6 +84,11 @@ static void join(struct lines *lines, uint32_t most)
 	lines->n = n;
 	qsort(lines->line, n, sizeof *lines->line, by_time);
 	lines->shown = n <= most ? n : most - 1;
+	while (lines->shown > FEW &&
+	       fmax(lines->line[lines->shown - 1].time[0], lines->line[lines->shown - 1].time[1]) < least)
+		lines->shown--;
+	if (lines->shown + 1 == n) /* one row is no longer than what would stand for it */
+		lines->shown = n <= most ? n : lines->shown;
 	for (uint32_t i = 0; i < n; i++)
 		for (int side = 0; side < 2; side++) {
 			lines->most = fmax(lines->most, lines->line[i].time[side]);
@@ -90,31 +105,47 @@ void tables_change(struct scope *scope, const char *name, const char *text, doub
 {
 	page_fill(scope, name, text);
 	bool shows = strcmp(text, "0") != 0 && strcmp(text, "~0") != 0;
-	page_attribute(scope, name, "class", !shows ? "n" : change < 0 ? "n less" : "n more-of");
+	page_attribute(scope, name, "class", !shows || change == 0 ? "n" : change < 0 ? "n less" : "n more-of");
+}
+
+/* A text that is shortened has the whole one beside it. */
+static void fill_shortened(struct scope *row, const char *name, const char *shown)
+{
+	page_fill(row, "name", shown);
+	if (strcmp(name, shown) != 0)
+		page_attribute(row, "name", "title", format_name(row->page->arena, name, WHOLE));
 }
 
 static void fill_name(struct scope *row, const char *name)
 {
-	struct arena *arena = row->page->arena;
-	page_fill(row, "name", format_name(arena, name, SHOWN));
-	if (format_length(name) > SHOWN)
-		page_attribute(row, "name", "title", format_name(arena, name, WHOLE));
+	fill_shortened(row, name, format_name(row->page->arena, name, SHOWN));
 }
 
-static void fill_times(struct scope *row, struct unit unit, const double time[2])
+/* What a row is about, for the script that lights it up in the timeline: ids of names, a cause's number. */
+static void mark_row(struct scope *row, const char *attribute, uint32_t id)
+{
+	page_attribute(row, NULL, attribute, arena_format(row->page->arena, "%u", id));
+}
+
+static const char *pair_of(struct arena *arena, const char *before, const char *after)
+{
+	return strcmp(before, after) == 0 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
+}
+
+/* `most`: the longest time of the table; a change that cannot be seen beside it has no colour. */
+static void fill_times(struct scope *row, struct unit unit, const double time[2], double most)
 {
 	struct arena *arena = row->page->arena;
 	page_fill(row, "before", format_number(arena, unit, time[0]));
 	page_fill(row, "after", format_number(arena, unit, time[1]));
-	tables_change(row, "change", format_change(arena, unit, time[1] - time[0]), time[1] - time[0]);
+	double change = time[1] - time[0];
+	tables_change(row, "change", format_change(arena, unit, change), fabs(change) < VISIBLE * most ? 0 : change);
 }
 
 static void fill_counts(struct scope *row, const double count[2])
 {
 	struct arena *arena = row->page->arena;
-	page_fill(row, "count.before", format_count(arena, count[0]));
-	page_fill(row, "count.after", format_count(arena, count[1]));
-	page_fill(row, "count.change", format_count_change(arena, count[1] - count[0]));
+	page_fill(row, "count", pair_of(arena, format_count(arena, count[0]), format_count(arena, count[1])));
 }
 
 static void fill_more(struct scope *scope, const char *name, const struct lines *lines, struct unit unit, bool counts)
@@ -124,7 +155,7 @@ static void fill_more(struct scope *scope, const char *name, const struct lines 
 		return;
 	struct scope *row = page_row(rows);
 	page_fill(row, "name", arena_format(scope->page->arena, "and %u more", lines->n - lines->shown));
-	fill_times(row, unit, lines->time);
+	fill_times(row, unit, lines->time, lines->most);
 	if (counts)
 		fill_counts(row, lines->count);
 }
@@ -143,7 +174,7 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 	for (uint32_t i = 0; i < a->n_waterfall; i++)
 		for (int side = 0; side < 2; side++)
 			add(&lines, side, i, i, side ? a->waterfall[i].fixed : a->waterfall[i].baseline, 0, 0);
-	join(&lines, 2 * MOST_ROWS);
+	join(&lines, 2 * MOST_ROWS, 0);
 	page_fill(
 		&page->top, "waterfall.caption",
 		arena_format(page->arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]), unit.name));
@@ -152,7 +183,7 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 		const struct line *line = &lines.line[i];
 		struct scope *row = page_row(rows);
 		fill_name(row, waterfall_label(a, page->arena, a->waterfall[line->at[0]].part));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
 	fill_more(&page->top, "part.more", &lines, unit, false);
@@ -190,11 +221,6 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 		}
 }
 
-static const char *arrow(struct arena *arena, const char *before, const char *after)
-{
-	return arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
-}
-
 void tables_phases(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -203,7 +229,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 	for (int s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < a->side[s].n_phases; i++)
 			add(&lines, s, i, a->side[s].phases[i].name, a->side[s].phases[i].cost, 0, 0);
-	join(&lines, MOST_ROWS);
+	join(&lines, MOST_ROWS, least_of(a));
 	page_if(&page->top, "phases.none", !view_has_phases(a));
 	page_if(&page->top, "phases.some", view_has_phases(a));
 	page_fill(&page->top, "phases.caption", caption(page, "Phases", unit, a));
@@ -218,16 +244,19 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 			rank[s] = line->at[s] < 0 ? "\xE2\x80\x93" : arena_format(arena, "%u", p[s]->rank);
 		}
 		struct scope *row = page_row(rows);
+		mark_row(row, "data-phase", (uint32_t)line->key);
 		fill_name(row, view_phase(a, (uint32_t)line->key));
-		page_fill(row, "rank", strcmp(rank[0], rank[1]) == 0 ? rank[0] : arrow(arena, rank[0], rank[1]));
-		fill_times(row, unit, line->time);
+		page_fill(row, "rank", pair_of(arena, rank[0], rank[1]));
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
-		page_fill(row, "idle",
-		          arrow(arena, format_number(arena, unit, p[0]->idle), format_number(arena, unit, p[1]->idle)));
+		page_fill(
+			row, "idle",
+			pair_of(arena, format_number(arena, unit, p[0]->idle), format_number(arena, unit, p[1]->idle)));
 		page_fill(row, "gpu",
-		          arrow(arena, format_number(arena, unit, p[0]->gpu), format_number(arena, unit, p[1]->gpu)));
-		page_fill(row, "host",
-		          arrow(arena, format_number(arena, unit, p[0]->host), format_number(arena, unit, p[1]->host)));
+		          pair_of(arena, format_number(arena, unit, p[0]->gpu), format_number(arena, unit, p[1]->gpu)));
+		page_fill(
+			row, "host",
+			pair_of(arena, format_number(arena, unit, p[0]->host), format_number(arena, unit, p[1]->host)));
 	}
 	fill_more(&page->top, "phase.more", &lines, unit, false);
 }
@@ -260,7 +289,7 @@ void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 			const struct idle_row *row = &a->side[s].budget.rows[i];
 			add(&lines, s, i, (uint64_t)row->cause << 32 | row->phase, row->per_step, 0, 0);
 		}
-	join(&lines, MOST_ROWS);
+	join(&lines, MOST_ROWS, least_of(a));
 	page_fill(&page->top, "idle.caption", caption(page, "GPU idle time by cause and phase", unit, a));
 	struct rows *rows = page_rows(&page->top, "cause");
 	for (uint32_t i = 0; i < lines.shown; i++) {
@@ -270,13 +299,16 @@ void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 		for (int s = 0; s < 2 && !call; s++)
 			call = line->at[s] < 0 ? 0 : a->side[s].budget.rows[line->at[s]].call;
 		struct scope *row = page_row(rows);
+		mark_row(row, "data-cause", (uint32_t)cause);
+		if (view_has_phases(a))
+			mark_row(row, "data-phase", (uint32_t)line->key);
 		key_draw(page_draw(row, "key"), (int)cause);
 		const char *label = cause_label(cause);
 		fill_name(row, call ? arena_format(arena, "%s: %s", label, names_text(a->names, call)) : label);
 		page_fill(row, "phase",
 		          view_has_phases(a) ? format_name(arena, view_phase(a, (uint32_t)line->key), SHOWN)
 		                             : "\xE2\x80\x93");
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
 	fill_more(&page->top, "cause.more", &lines, unit, false);
@@ -296,15 +328,17 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 			const struct kernel_result *k = &a->side[s].kernels[i];
 			add(&lines, s, i, k->name, k->per_step, k->instances, 0);
 		}
-	join(&lines, MOST_ROWS);
+	join(&lines, MOST_ROWS, least_of(a));
 	page_fill(&page->top, "kernels.caption",
 	          caption(page, "Kernels and whole graph launches, summed over GPUs", unit, a));
 	struct rows *rows = page_rows(&page->top, "kernel");
 	for (uint32_t i = 0; i < lines.shown; i++) {
 		const struct line *line = &lines.line[i];
 		struct scope *row = page_row(rows);
-		fill_name(row, names_text(a->names, (uint32_t)line->key));
-		fill_times(row, unit, line->time);
+		const char *name = names_text(a->names, (uint32_t)line->key);
+		mark_row(row, "data-name", (uint32_t)line->key);
+		fill_shortened(row, name, format_kernel(page->arena, name, SHOWN_KERNEL));
+		fill_times(row, unit, line->time, lines.most);
 		fill_counts(row, line->count);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
@@ -320,7 +354,7 @@ static void fill_api(const struct analysis *a, struct unit unit, struct page *pa
 			const struct api_result *c = &a->side[s].api[i];
 			add(&lines, s, i, (uint64_t)c->name << 8 | c->class, c->per_step, c->calls, 0);
 		}
-	join(&lines, MOST_ROWS);
+	join(&lines, MOST_ROWS, least_of(a));
 	page_if(&page->top, "api.none", lines.n == 0);
 	page_if(&page->top, "api.some", lines.n > 0);
 	page_fill(&page->top, "api.caption", caption(page, "CUDA API calls inside the measured window", unit, a));
@@ -330,8 +364,9 @@ static void fill_api(const struct analysis *a, struct unit unit, struct page *pa
 		enum call_class class = (enum call_class)(line->key & 0xff);
 		struct scope *row = page_row(rows);
 		key_draw(page_draw(row, "key"), palette_of_call(class));
+		mark_row(row, "data-name", (uint32_t)(line->key >> 8));
 		fill_name(row, names_text(a->names, (uint32_t)(line->key >> 8)));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		fill_counts(row, line->count);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}
@@ -349,7 +384,7 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 			uint64_t key = (uint64_t)c->memset << 9 | (uint64_t)c->pageable << 8 | (uint64_t)c->kind;
 			add(&lines, s, i, key, c->per_step, c->instances, c->bytes);
 		}
-	join(&lines, 2 * MOST_ROWS); /* no more than there are kinds */
+	join(&lines, 2 * MOST_ROWS, 0); /* no more than there are kinds */
 	page_if(&page->top, "copies.none", lines.n == 0);
 	page_if(&page->top, "copies.some", lines.n > 0);
 	page_fill(&page->top, "copies.caption", caption(page, "Copies and memsets, summed over GPUs", unit, a));
@@ -361,12 +396,11 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 		struct scope *row = page_row(rows);
 		page_fill(row, "name",
 		          arena_format(arena, "%s%s", view_copy_label(c), c->pageable ? ", pageable memory" : ""));
-		fill_times(row, unit, line->time);
+		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
-		page_fill(row, "count.before", format_count(arena, line->count[0]));
-		page_fill(row, "count.after", format_count(arena, line->count[1]));
-		page_fill(row, "bytes.before", format_bytes(arena, line->bytes[0]));
-		page_fill(row, "bytes.after", format_bytes(arena, line->bytes[1]));
+		fill_counts(row, line->count);
+		page_fill(row, "bytes",
+		          pair_of(arena, format_bytes(arena, line->bytes[0]), format_bytes(arena, line->bytes[1])));
 	}
 }
 

@@ -1,22 +1,18 @@
 #include "render/timeline.h"
 
 #include "render/format.h"
-#include "render/lane.h"
+#include "render/lanes.h"
 #include "render/view.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum {
 	WIDTH = 1200,
-	GUTTER = 152, /* for the lanes' labels */
-	MOST_CALL_LANES = 3,
-	MOST_STREAMS = 6,
-	MOST_DEVICES = TIMELINE_DEVICES,
-	MOST_LANES = 2 + MOST_CALL_LANES + MOST_DEVICES * (MOST_STREAMS + 1),
-	LABELLED = 45,     /* pixels from which on a gap has room for words */
-	MOST_HOVERS = 2200 /* rectangles with a text of their own in the whole picture */
+	GUTTER = LANES_LABEL + 16, /* for the lanes' labels */
+	RIGHT = 24,                /* for half of the last time */
+	LABELLED = 45,             /* pixels from which on a gap has room for words */
+	BAND = 4,                  /* pixels from which on a gap shows through the lanes of its GPU */
+	MOST_HOVERS = 2200         /* rectangles with a text of their own in the whole picture */
 };
 
 struct drawing {
@@ -24,135 +20,61 @@ struct drawing {
 	struct arena *arena;
 	xmlNode *svg;
 	struct axis axis;
-	double y;
-	struct lane lanes[2][MOST_LANES];
-	uint32_t n_lanes[2];
+	double width, y;
+	struct lanes lanes[2];
 	double top[2], bottom[2];
 	double seen[SHADE_COUNT]; /* ns in the lanes, for the legend */
 };
 
-static struct lane *add_lane(struct drawing *d, int side, enum lane_kind kind, const char *label, uint32_t n)
-{
-	static const double height[] = {[LANE_PHASES] = 22, [LANE_CALLS] = 12, [LANE_STREAM] = 16, [LANE_GAPS] = 40};
-	struct lane *lane = &d->lanes[side][d->n_lanes[side]++];
-	*lane = (struct lane){.kind = kind, .label = label, .y = d->y, .height = height[kind]};
-	lane->segments = ARENA_NEW(d->arena, n, struct segment);
-	d->y += height[kind] + (kind == LANE_GAPS ? 10 : 4);
-	return lane;
-}
+/* ---- lanes ---- */
 
-static void add_segment(struct drawing *d, struct lane *lane, struct segment segment)
+/* Gives the lanes of a side their places. `stretch`: 1, or more where there is room to fill. */
+static void place_lanes(struct drawing *d, int side, double stretch)
 {
-	lane->segments[lane->n++] = segment;
-	if (lane->kind != LANE_PHASES)
-		d->seen[segment.which] += (double)(segment.end - segment.start);
-}
-
-/* Neighbouring phases differ in shade, and a phase has the same one in every step. */
-static void add_phases(struct drawing *d, int side, const struct timeline *t)
-{
-	if (!t->n_phases)
-		return;
-	struct lane *lane = add_lane(d, side, LANE_PHASES, "phases (host)", t->n_phases);
-	uint32_t *known = ARENA_NEW(d->arena, t->n_phases, uint32_t), n_known = 0;
-	for (uint32_t i = 0; i < t->n_phases; i++) {
-		const struct span *s = &t->phases[i];
-		uint32_t k = 0;
-		while (k < n_known && known[k] != s->name)
-			k++;
-		if (k == n_known && n_known < 64)
-			known[n_known++] = s->name;
-		add_segment(
-			d, lane,
-			(struct segment){s->start, s->end, k % 2 ? SHADE_PHASE_B : SHADE_PHASE_A, s->name, 0, 0, 0});
+	static const double height[] = {
+		[LANE_PHASES] = 22, [LANE_CALLS] = 16, [LANE_STREAM] = 18, [LANE_COPIES] = 12, [LANE_GAPS] = 44};
+	struct lanes *lanes = &d->lanes[side];
+	d->top[side] = d->y;
+	d->y += 38;
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		struct lane *lane = &lanes->lane[i];
+		lane->y = d->y;
+		lane->height = height[lane->kind] * stretch;
+		bool labels = false;
+		for (uint32_t k = 0; k < lane->n && !labels; k++)
+			labels = (double)(lane->segments[k].end - lane->segments[k].start) * d->axis.px >= LABELLED;
+		if (lane->kind == LANE_GAPS && !labels) /* nothing to write: room for its own label will do */
+			lane->height *= 0.7;
+		d->y += lane->height + (lane->kind == LANE_GAPS ? 12 : 4);
 	}
+	d->bottom[side] = d->y - 8;
+	d->y += 10;
 }
 
-/* Threads of several processes often have the same name; then their number tells them apart. */
-static const char *call_label(struct drawing *d, const struct timeline *t, uint32_t at)
+/* A lane in which next to nothing happens would look empty. */
+static bool shows(const struct drawing *d, const struct lane *lane)
 {
-	const struct call_lane *lane = &t->calls[at];
-	const char *name = lane->thread_name ? names_text(d->a->names, lane->thread_name) : "thread";
-	bool alone = true;
-	for (uint32_t i = 0; i < t->n_calls; i++)
-		alone = alone && (i == at || t->calls[i].thread_name != lane->thread_name);
-	if (alone)
-		return arena_format(d->arena, "CUDA calls, %s", svg_fit(d->arena, name, GUTTER - 80));
-	const char *label = arena_format(d->arena, "CUDA calls, %s %lld", name, (long long)lane->tid);
-	return svg_text_width(label) <= GUTTER - 8
-	               ? label
-	               : arena_format(d->arena, "CUDA calls, tid %lld", (long long)lane->tid);
+	double busy = 0, least = lane->kind == LANE_COPIES ? 0.005 * d->axis.width : 1;
+	for (uint32_t k = 0; k < lane->n; k++)
+		busy += (double)(lane->segments[k].end - lane->segments[k].start) * d->axis.px;
+	return busy >= least || lane->kind == LANE_GAPS || lane->kind == LANE_PHASES;
 }
 
-/* The step thread's lane comes first; the others by the number of their calls, and those for which there is no room
- * share the last lane. */
-static void add_calls(struct drawing *d, int side, const struct timeline *t)
+static void drop_empty_lanes(struct drawing *d, struct lanes *lanes)
 {
-	uint32_t *order = ARENA_NEW(d->arena, t->n_calls, uint32_t);
-	for (uint32_t i = 0; i < t->n_calls; i++) {
-		const struct call_lane *lane = &t->calls[i];
-		uint32_t at = i;
-		for (; at > 0; at--) {
-			const struct call_lane *before = &t->calls[order[at - 1]];
-			if (before->step_thread || (!lane->step_thread && before->n_calls >= lane->n_calls))
-				break;
-			order[at] = order[at - 1];
-		}
-		order[at] = i;
-	}
-	for (uint32_t i = 0; i < t->n_calls;) {
-		uint32_t end = i + 1 == MOST_CALL_LANES ? t->n_calls : i + 1, n = 0;
-		for (uint32_t k = i; k < end; k++)
-			n += t->calls[order[k]].n_calls;
-		const char *label = end - i > 1 ? arena_format(d->arena, "CUDA calls, %u threads", end - i)
-		                                : call_label(d, t, order[i]);
-		struct lane *lane = add_lane(d, side, LANE_CALLS, label, n);
-		for (; i < end; i++)
-			for (uint32_t k = 0; k < t->calls[order[i]].n_calls; k++) {
-				const struct call_span *s = &t->calls[order[i]].calls[k];
-				add_segment(d, lane,
-				            (struct segment){s->start, s->end, palette_of_call(s->class), s->name, 0, 0,
-				                             0});
-			}
-	}
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < lanes->n; i++)
+		if (shows(d, &lanes->lane[i]))
+			lanes->lane[n++] = lanes->lane[i];
+	lanes->n = n;
 }
 
-static void add_stream(struct drawing *d, struct lane *lane, const struct stream_lane *stream)
+static void see_lanes(struct drawing *d, int side)
 {
-	for (uint32_t i = 0; i < stream->n_ops; i++) {
-		const struct op_span *s = &stream->ops[i];
-		add_segment(d, lane,
-		            (struct segment){s->start, s->end, palette_of_op(s->kind), s->name, s->phase, 0, 0});
-	}
-}
-
-static void add_device(struct drawing *d, int side, const struct device_lanes *device, bool several)
-{
-	const char *gpu = several ? arena_format(d->arena, "GPU %u", device->device) : "GPU";
-	for (uint32_t i = 0; i < device->n_streams;) {
-		uint32_t end = i + 1 == MOST_STREAMS ? device->n_streams : i + 1, n = 0;
-		for (uint32_t k = i; k < end; k++)
-			n += device->streams[k].n_ops;
-		const char *label = end - i > 1
-		                            ? arena_format(d->arena, "%s, %u streams", gpu, end - i)
-		                            : arena_format(d->arena, "%s, stream %u", gpu, device->streams[i].stream);
-		struct lane *lane = add_lane(d, side, LANE_STREAM, label, n);
-		for (; i < end; i++)
-			add_stream(d, lane, &device->streams[i]);
-	}
-	struct lane *lane =
-		add_lane(d, side, LANE_GAPS, arena_format(d->arena, "%s idle, by cause", gpu), device->n_pieces);
-	bool labels = false;
-	for (uint32_t g = 0; g < device->n_gaps; g++)
-		for (uint32_t p = 0; p < device->gaps[g].n_pieces; p++) {
-			const struct gap_piece *s = &device->pieces[device->gaps[g].first_piece + p];
-			add_segment(d, lane,
-			            (struct segment){s->start, s->end, (int)s->cause, 0, s->phase, s->call, g});
-			labels = labels || (double)(s->end - s->start) * d->axis.px >= LABELLED;
-		}
-	if (!labels) { /* nothing to write: half the height will do */
-		d->y -= lane->height / 2;
-		lane->height /= 2;
+	for (uint32_t i = 0; i < d->lanes[side].n; i++) {
+		const struct lane *lane = &d->lanes[side].lane[i];
+		for (uint32_t k = 0; lane->kind != LANE_PHASES && k < lane->n; k++)
+			d->seen[lane->segments[k].which] += (double)(lane->segments[k].end - lane->segments[k].start);
 	}
 }
 
@@ -222,16 +144,45 @@ static void draw_axis(struct drawing *d, double top, double bottom)
 	svg_text(text, 4, bottom + 17, ANCHOR_START, arena_format(d->arena, "time, %s", unit.name));
 }
 
+/* What the host did while the GPU waited stands in the gap's light, so that the eye goes from one to the other. */
+static void draw_bands(struct drawing *d, int side)
+{
+	const struct lanes *lanes = &d->lanes[side];
+	double from = 0;
+	for (uint32_t i = 0; i < lanes->n; i++) {
+		const struct lane *lane = &lanes->lane[i];
+		if (i == 0 || (lanes->lane[i - 1].kind == LANE_GAPS && d->a->side[side].timeline.n_devices > 1))
+			from = lane->y;
+		if (lane->kind != LANE_GAPS)
+			continue;
+		xmlNode *bands = svg_group(d->svg, "band");
+		svg_attribute(bands, "fill-opacity", "0.13");
+		for (uint32_t k = 0; k < lane->n; k++) {
+			const struct segment *s = &lane->segments[k];
+			double x = (double)s->start * d->axis.px, width = (double)s->end * d->axis.px - x;
+			if (width >= BAND)
+				svg_attribute(svg_rect(bands, d->axis.x + x, from, width, lane->y - from, NULL), "fill",
+				              palette(s->which)->colour);
+		}
+		svg_drop_empty(bands);
+	}
+}
+
 static void draw_lanes(struct drawing *d, int side, double least)
 {
+	draw_bands(d, side);
 	xmlNode *labels = svg_group(d->svg, "muted"), *floor = svg_strokes(d->svg, "grid", "#c3cad1", 1, NULL);
 	svg_attribute(labels, "fill", "#555");
 	double right = d->axis.x + (double)d->a->side[side].timeline.length * d->axis.px;
-	for (uint32_t i = 0; i < d->n_lanes[side]; i++) {
-		const struct lane *lane = &d->lanes[side][i];
-		xmlNode *label = svg_text(labels, 4, lane->y + lane->height / 2 + 4, ANCHOR_START, lane->label);
-		if (lane->kind == LANE_GAPS)
+	for (uint32_t i = 0; i < d->lanes[side].n; i++) {
+		const struct lane *lane = &d->lanes[side].lane[i];
+		double middle = lane->y + lane->height / 2;
+		bool gaps = lane->kind == LANE_GAPS;
+		xmlNode *label = svg_text(labels, 4, gaps ? middle - 3 : middle + 4, ANCHOR_START, lane->label);
+		if (gaps) {
 			svg_attribute(label, "font-weight", "bold");
+			svg_text(labels, 4, middle + 12, ANCHOR_START, lane->note);
+		}
 		svg_line(floor, d->axis.x, lane->y + lane->height + 0.5, right, lane->y + lane->height + 0.5);
 		struct axis axis = d->axis;
 		axis.length = d->a->side[side].timeline.length;
@@ -244,8 +195,8 @@ static double hover_width(const struct drawing *d)
 	for (double least = 3;; least *= 1.5) {
 		uint32_t n = 0;
 		for (int side = 0; side < 2; side++)
-			for (uint32_t i = 0; i < d->n_lanes[side]; i++)
-				n += lane_count(&d->lanes[side][i], &d->axis, least);
+			for (uint32_t i = 0; i < d->lanes[side].n; i++)
+				n += lane_count(&d->lanes[side].lane[i], &d->axis, least);
 		if (n <= MOST_HOVERS)
 			return least;
 	}
@@ -254,14 +205,14 @@ static double hover_width(const struct drawing *d)
 static double draw_legend(struct drawing *d, double y)
 {
 	int which[SHADE_COUNT + 1], n = 0;
-	for (int i = SHADE_COMPUTE; i <= SHADE_COPY; i++)
-		if (d->seen[i] * d->axis.px >= 1)
-			which[n++] = i;
 	for (int i = 0; i < CAUSE_COUNT; i++)
 		if (d->seen[i] * d->axis.px >= 1)
 			which[n++] = i;
+	for (int i = SHADE_COMPUTE; i < SHADE_PHASE_A; i++)
+		if (d->seen[i] * d->axis.px >= 1)
+			which[n++] = i;
 	which[n] = -1;
-	return svg_legend(d->svg, 4, y, WIDTH - 8, which);
+	return svg_legend(d->svg, 4, y, d->width - 8, which);
 }
 
 static const char *describe(struct arena *arena, const struct analysis *a)
@@ -274,19 +225,6 @@ static const char *describe(struct arena *arena, const struct analysis *a)
 	return text;
 }
 
-static void add_side(struct drawing *d, int side)
-{
-	const struct timeline *t = &d->a->side[side].timeline;
-	d->top[side] = d->y;
-	d->y += 38;
-	add_phases(d, side, t);
-	add_calls(d, side, t);
-	for (uint32_t i = 0; i < t->n_devices && i < MOST_DEVICES; i++)
-		add_device(d, side, &t->devices[i], t->n_devices > 1);
-	d->bottom[side] = d->y - 8;
-	d->y += 8;
-}
-
 static void draw_heading(struct drawing *d, int side)
 {
 	xmlNode *text = svg_group(d->svg, "ink");
@@ -296,20 +234,30 @@ static void draw_heading(struct drawing *d, int side)
 	svg_number(heading, "font-size", 15);
 }
 
-void timeline_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+static struct drawing *begin(const struct analysis *a, struct arena *arena, double width)
 {
 	struct drawing *d = ARENA_NEW(arena, 1, struct drawing);
 	int64_t length = a->side[0].timeline.length > a->side[1].timeline.length ? a->side[0].timeline.length
 	                                                                         : a->side[1].timeline.length;
-	*d = (struct drawing){.a = a, .arena = arena};
-	d->axis = (struct axis){.x = GUTTER, .width = WIDTH - GUTTER - 24, .length = length > 0 ? length : 1};
+	*d = (struct drawing){.a = a, .arena = arena, .width = width};
+	d->axis = (struct axis){.x = GUTTER, .width = width - GUTTER - RIGHT, .length = length > 0 ? length : 1};
 	d->axis.px = d->axis.width / (double)d->axis.length;
-	d->svg = svg_picture(parent, WIDTH, 100, "GPU idle gaps, baseline above fixed, on one time scale",
-	                     describe(arena, a));
-	svg_patterns(d->svg);
-	add_side(d, 0);
-	add_side(d, 1);
-	draw_axis(d, 20, d->y);
+	for (int side = 0; side < 2; side++) {
+		lanes_build(a, side, arena, &d->lanes[side]);
+		drop_empty_lanes(d, &d->lanes[side]);
+		see_lanes(d, side);
+	}
+	return d;
+}
+
+/* Everything below `d->y`, which moves on. */
+static void draw(struct drawing *d, xmlNode *svg, double stretch)
+{
+	double top = d->y + 20;
+	d->svg = svg;
+	for (int side = 0; side < 2; side++)
+		place_lanes(d, side, stretch);
+	draw_axis(d, top, d->y);
 	double least = hover_width(d);
 	for (int side = 0; side < 2; side++) {
 		draw_heading(d, side);
@@ -317,5 +265,25 @@ void timeline_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 		draw_steps(d, side);
 	}
 	draw_saving(d);
-	svg_resize(d->svg, WIDTH, d->y + 30 + draw_legend(d, d->y + 30));
+	d->y += 30;
+	d->y += draw_legend(d, d->y);
+}
+
+void timeline_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+{
+	struct drawing *d = begin(a, arena, WIDTH);
+	xmlNode *svg = svg_picture(parent, WIDTH, 100, "GPU idle gaps, baseline above fixed, on one time scale",
+	                           describe(arena, a));
+	draw(d, svg, 1);
+	svg_resize(svg, WIDTH, d->y);
+}
+
+double timeline_draw_at(const struct analysis *a, struct arena *arena, xmlNode *parent, double width, double y,
+                        double stretch)
+{
+	struct drawing *d = begin(a, arena, width);
+	d->y = y;
+	svg_patterns(parent);
+	draw(d, parent, stretch);
+	return d->y;
 }

@@ -4,10 +4,12 @@
 
 #include "render/svg.h"
 
-/* So many GPUs of a side are drawn. */
-enum { TIMELINE_DEVICES = 4 };
-
 void timeline_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
+
+/* The timeline without a picture of its own, from `y` on; lanes are `stretch` times as high. Returns where it ends. */
+double timeline_draw_at(const struct analysis *analysis, struct arena *arena, xmlNode *parent, double width, double y,
+                        double stretch);
+
 void overview_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 #endif

@@ -1,5 +1,7 @@
 #include "render/view.h"
 
+#include <math.h>
+
 #include "render/format.h"
 
 enum gate view_gate(const struct analysis *analysis)
@@ -97,6 +99,11 @@ const char *view_graph_mode(enum graph_mode mode)
 	static const char *const name[] = {
 		[GRAPHS_NONE] = "none", [GRAPHS_WHOLE] = "whole", [GRAPHS_BY_NODE] = "by_node"};
 	return name[mode];
+}
+
+struct unit view_table_unit(const struct analysis *a)
+{
+	return format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
 }
 
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device)

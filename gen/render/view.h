@@ -3,6 +3,7 @@
 #define GAPLINE_RENDER_VIEW_H
 
 #include "analyse/analysis.h"
+#include "render/format.h"
 
 /* The gate of everything that was asked for: --min-speedup, --max-regression and --require-comparable. */
 enum gate view_gate(const struct analysis *analysis);
@@ -22,6 +23,9 @@ const char *view_copy_label(const struct copy_result *copy); /* "host to device"
 const char *view_call_class(enum call_class class);          /* "launch", "sync", … */
 const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "kineto", "gapline" */
 const char *view_graph_mode(enum graph_mode mode);           /* "none", "whole", "by_node" */
+
+/* The unit of the report's tables. */
+struct unit view_table_unit(const struct analysis *analysis);
 
 /* A GPU's model; "unknown GPU" where the profile does not say. */
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const double CUT = 0.2; /* of the longer step */
-enum { WIDTH = 1200, LEFT = 300, RIGHT = 110, ROW = 26, BAR = 18, MOST_BARS = 9 };
+enum { WIDTH = 1200, ROW = 36, WORDS = 18, BAR = 12, MOST_BARS = 9, LABEL = 70 };
 
 struct bar {
 	const char *label;
@@ -63,6 +63,40 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 	return n;
 }
 
+/* Where bars lie: shares of the picture's width, so that it fits on a phone and its words keep their size. */
+struct extent {
+	double least, px;
+};
+
+static double place(const struct extent *e, double ns)
+{
+	return (ns - e->least) * e->px;
+}
+
+static void draw_bar(const struct bar *b, const struct extent *e, const char *class, double y, xmlNode *svg)
+{
+	double low = fmin(b->from, b->to), high = fmax(b->from, b->to);
+	xmlNode *group = b->which < 0 ? svg_group(svg, class) : svg_swatch(svg, b->which);
+	if (b->which < 0)
+		svg_attribute(group, "fill", strcmp(class, "after") == 0 ? "#0b6e7d" : "#5c6773");
+	xmlNode *rect = svg_rect(group, 0, y, 0, BAR, NULL);
+	svg_share(rect, "x", place(e, low));
+	svg_share(rect, "width", fmax(place(e, high) - place(e, low), 1.5 / WIDTH));
+}
+
+/* "idle, host code in data_load  −30.25 ms": over its bar, so that both have the whole width. */
+static void write_bar(const struct bar *b, struct unit unit, double y, struct arena *arena, xmlNode *parent)
+{
+	bool whole = b->which < 0;
+	const char *value = whole ? format_number(arena, unit, b->to) : format_change(arena, unit, b->to - b->from);
+	xmlNode *text =
+		svg_text(parent, 0, y, ANCHOR_START, arena_format(arena, "%s  ", format_name(arena, b->label, LABEL)));
+	xmlNode *bold = xmlNewTextChild(text, NULL, (const xmlChar *)"tspan",
+	                                (const xmlChar *)arena_format(arena, "%s %s", value, unit.name));
+	svg_attribute(whole ? text : bold, "font-weight", "bold");
+	svg_number(bold, "dx", 6);
+}
+
 void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	struct bar bars[MOST_BARS + 3];
@@ -77,46 +111,36 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 	least = cut ? fmax(least - (most - least) / 2, 0) : fmin(least, 0);
 	for (uint32_t i = 0; i < n; i++)
 		bars[i].from = bars[i].which < 0 ? fmax(least, 0) : bars[i].from;
-	struct unit unit = format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
-	double px = most > least ? (WIDTH - LEFT - RIGHT) / (most - least) : 0;
-	xmlNode *svg = svg_picture(parent, WIDTH, n * ROW + (cut ? 22 : 6),
+	struct unit unit = view_table_unit(a);
+	struct extent extent = {least, most > least ? 1 / (most - least) : 0};
+	xmlNode *svg = svg_picture(parent, WIDTH, n * ROW + (cut ? 18 : 0),
 	                           "The way from the baseline's step to the fixed one's",
 	                           "Each bar starts where the one above ends; the table below has every number.");
-	xmlNode *ink = svg_group(svg, "ink"), *links = svg_strokes(svg, "grid", "#c3cad1", 1, NULL);
+	svg_stretch(svg);
+	xmlNode *links = svg_strokes(svg, "grid", "#c3cad1", 1, NULL), *ink = svg_group(svg, "ink halo");
+	svg_attribute(ink, "stroke", "#fff");
+	svg_number(ink, "stroke-width", 3);
+	svg_attribute(ink, "paint-order", "stroke");
 	svg_attribute(ink, "fill", "#222");
 	for (uint32_t i = 0; i < n; i++) {
-		const struct bar *b = &bars[i];
-		bool whole = b->which < 0;
-		double y = i * ROW + 4, low = fmin(b->from, b->to), high = fmax(b->from, b->to);
-		double x = LEFT + (low - least) * px, width = fmax((high - low) * px, 1.5);
-		xmlNode *group = whole ? svg_group(svg, i ? "after" : "before") : svg_swatch(svg, b->which);
-		if (whole)
-			svg_attribute(group, "fill", i ? "#0b6e7d" : "#5c6773");
-		svg_rect(group, x, y, width, BAR, NULL);
-		xmlNode *label = svg_text(ink, LEFT - 10, y + 13, ANCHOR_END, svg_fit(arena, b->label, LEFT - 14));
-		xmlNode *value = svg_text(ink, x + width + 6, y + 13, ANCHOR_START,
-		                          arena_format(arena, "%s %s",
-		                                       whole ? format_number(arena, unit, b->to)
-		                                             : format_change(arena, unit, b->to - b->from),
-		                                       unit.name));
-		if (whole) {
-			svg_attribute(label, "font-weight", "bold");
-			svg_attribute(value, "font-weight", "bold");
-		}
-		if (i + 1 < n) {
-			double edge = LEFT + (b->to - least) * px;
-			svg_line(links, edge, y + BAR, edge, y + ROW);
-		}
+		double y = i * ROW;
+		draw_bar(&bars[i], &extent, i ? "after" : "before", y + WORDS, svg);
+		write_bar(&bars[i], unit, y + 13, arena, ink);
+		if (i + 1 == n)
+			break;
+		xmlNode *link = svg_line(links, 0, y + WORDS + BAR, 0, y + ROW + WORDS);
+		svg_share(link, "x1", place(&extent, bars[i].to));
+		svg_share(link, "x2", place(&extent, bars[i].to));
 	}
 	if (cut)
-		svg_text(ink, LEFT, n * ROW + 16, ANCHOR_START,
+		svg_text(ink, 0, n * ROW + 12, ANCHOR_START,
 		         arena_format(arena, "The axis is cut: it starts at %s %s.", format_number(arena, unit, least),
 		                      unit.name));
 }
 
 void bars_draw(xmlNode *parent, double before, double after, double most)
 {
-	enum { CELL = 150, HALF = 8 };
+	enum { CELL = 190, HALF = 8 };
 	double px = most > 0 ? CELL / most : 0;
 	xmlNode *svg = svg_picture(parent, CELL, 2 * HALF + 2, NULL, NULL);
 	xmlNode *first = svg_group(svg, "before"), *second = svg_group(svg, "after");

@@ -12,8 +12,8 @@ const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 /* "95 % interval 2.22× to 2.38×", or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 
-/* The part of the step that changed most in the verdict's direction: "GPU waiting for host code in data_load: 31.04 ->
- * 0 ms a step"; "" when there is no direction. */
+/* What changed most in the verdict's direction: "The GPU no longer waits for host code in data_load: 31.04 -> 0 ms a
+ * step."; "" when there is no direction. */
 const char *words_change(const struct analysis *analysis, struct arena *arena);
 
 /* What an inconclusive result would take: "At least about 40 measured steps a side would be needed."; "" if nothing. */

@@ -66,11 +66,11 @@ static void sort_host_rows(struct linker *l)
 	struct order order;
 	order = by_thread(l, c->n, c->thread, c->start, c->end);
 	REARRANGE(&order, COLUMN(c->start), COLUMN(c->end), COLUMN(c->name), COLUMN(c->thread), COLUMN(c->correlation),
-	          COLUMN(c->class));
+	          COLUMN(c->class), COLUMN(c->full_name));
 	struct trace_ranges *r = &t->ranges;
 	order = by_thread(l, r->n, r->thread, r->start, r->end);
 	REARRANGE(&order, COLUMN(r->start), COLUMN(r->end), COLUMN(r->name), COLUMN(r->domain), COLUMN(r->thread),
-	          COLUMN(r->kind), COLUMN(r->clipped));
+	          COLUMN(r->kind), COLUMN(r->clipped), COLUMN(r->moved));
 	struct trace_os_calls *o = &t->os_calls;
 	order = by_thread(l, o->n, o->thread, o->start, o->end);
 	REARRANGE(&order, COLUMN(o->start), COLUMN(o->end), COLUMN(o->name), COLUMN(o->thread), COLUMN(o->class));
@@ -189,7 +189,8 @@ static void sort_ops(struct linker *l)
 	                      .tie = o->launch};
 	REARRANGE(&order, COLUMN(o->start), COLUMN(o->end), COLUMN(o->bytes), COLUMN(o->name), COLUMN(o->device),
 	          COLUMN(o->stream), COLUMN(o->correlation), COLUMN(o->launch), COLUMN(o->kind), COLUMN(o->copy),
-	          COLUMN(o->flags));
+	          COLUMN(o->flags), COLUMN(o->base_name), COLUMN(o->mangled_name), COLUMN(o->context), COLUMN(o->green),
+	          COLUMN(o->from), COLUMN(o->to));
 	size_t row = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		t->devices[d].first_op = (uint32_t)row;
@@ -231,7 +232,7 @@ static void mark_waits(struct linker *l)
 
 static void rename_column(uint32_t *name, size_t n, const uint32_t *ids)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && name; i++)
 		name[i] = ids[name[i]];
 }
 
@@ -239,7 +240,10 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 {
 	t->names = names;
 	rename_column(t->ops.name, t->ops.n, ids);
+	rename_column(t->ops.base_name, t->ops.n, ids);
+	rename_column(t->ops.mangled_name, t->ops.n, ids);
 	rename_column(t->calls.name, t->calls.n, ids);
+	rename_column(t->calls.full_name, t->calls.n, ids);
 	rename_column(t->ranges.name, t->ranges.n, ids);
 	rename_column(t->ranges.domain, t->ranges.n, ids);
 	rename_column(t->os_calls.name, t->os_calls.n, ids);

@@ -50,6 +50,20 @@ enum op_flag {
 	OPF_MANAGED = 4     /* a unified-memory migration: no call launched it */
 };
 
+/* Kind of the memory that a copy reads or writes, with CUPTI's numbers (CUpti_ActivityMemoryKind) less one, as nsys
+ * stores them. */
+enum memory_kind {
+	MEMORY_PAGEABLE = 0,
+	MEMORY_PINNED = 1,
+	MEMORY_DEVICE = 2,
+	MEMORY_ARRAY = 3,
+	MEMORY_MANAGED = 4,
+	MEMORY_DEVICE_STATIC = 5,
+	MEMORY_MANAGED_STATIC = 6,
+	MEMORY_UNKNOWN = 7,
+	MEMORY_NOT_RECORDED = 255
+};
+
 /* GPU ops, sorted by (device, start, end, launch). Ops of one stream may overlap. */
 struct trace_ops {
 	size_t n;
@@ -63,6 +77,13 @@ struct trace_ops {
 	uint8_t *kind;         /* enum op_kind */
 	uint8_t *copy;         /* enum copy_kind, for copies */
 	uint8_t *flags;        /* enum op_flag */
+
+	/* On request, else NULL (struct read_wish): */
+	uint32_t *base_name;    /* kernels: without template and arguments; else as `name` */
+	uint32_t *mangled_name; /* kernels: as the compiler calls it; else, or where it was not recorded, as `name` */
+	uint32_t *context;      /* CUPTI's context id */
+	uint32_t *green;        /* green context id; 0: in none */
+	uint8_t *from, *to;     /* enum memory_kind: of a copy's ends; a memset has `to` alone */
 };
 
 /* What a CUDA API call is about, strongest last: where calls nest, the strongest open one names what the thread does
@@ -81,6 +102,8 @@ struct trace_calls {
 	uint8_t *
 		waits; /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
 	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */
+
+	uint32_t *full_name; /* on request, else NULL: with version suffix, as the profile has it */
 };
 
 enum range_kind { RANGE_PUSH_POP, RANGE_START_END };
@@ -95,6 +118,9 @@ struct trace_ranges {
 	uint32_t *thread;
 	uint8_t *kind;    /* enum range_kind */
 	uint8_t *clipped; /* 1: was still open when the capture stopped; `end` is the last time seen in the profile */
+	uint8_t *moved;   /* on request, else NULL: 1: a start/end range for which the profile names an ending thread */
+
+	int64_t last_time; /* the latest start or end of anything that NVTX recorded, marks included */
 };
 
 enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX }; /* OS_WAIT: waits for another thread to signal; OS_MUTEX: for a lock */

@@ -16,6 +16,7 @@ when something differs that must not.
 """
 import argparse
 import collections
+import concurrent.futures
 import csv
 import io
 import json
@@ -151,8 +152,13 @@ def compare(case, command, arguments, table):
             if a or b:
                 table.row(case, f"{part} ms", f"{a:.4f}", f"{b:.4f}", abs(a - b) <= within * period,
                           f"{100 * (b - a) / period:+.2f} % of the period")
-    for report in STATS if arguments.nsys else ():
-        a, b = (stats(arguments.nsys, profiles[collector][0], report) for collector in COLLECTORS)
+    if not arguments.nsys:
+        return
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:  # it takes a second each time
+        wanted = {(collector, report): pool.submit(stats, arguments.nsys, profiles[collector][0], report)
+                  for report in STATS for collector in COLLECTORS}
+    for report in STATS:
+        a, b = (wanted[collector, report].result() for collector in COLLECTORS)
         wrong = [key for key in a.keys() | b.keys() if a.get(key) != b.get(key) and key[-1] != "cuKernelGetName"]
         table.row(case, f"stats {report}", len(a), len(b), not wrong,
                   "; ".join(f"{key[-1][:50]}: {a.get(key)} / {b.get(key)}" for key in wrong[:3]))

@@ -4,10 +4,13 @@
 #include "fake_cuda.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -42,6 +45,16 @@ static void names(void)
 	fake->launch(name, 3, 4);
 	usleep(100000);
 	fake->launch(name, 5, 6);
+}
+
+/* A module is unloaded before anybody looked at the name of its kernel. */
+static void unloaded(void)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	strcpy(page, "gone");
+	fake->launch(page, 1, 2);
+	munmap(page, 4096);
+	fake->launch("there", 3, 4);
 }
 
 static void forks(void)
@@ -83,9 +96,34 @@ static void range(void)
 	fake->launch("after", 9, 10);
 }
 
+/* More windows than fit between two looks of the background thread, and work that goes on beside them. */
+static void *launch_on(void *over)
+{
+	while (!atomic_load((_Atomic int *)over)) {
+		fake->launch("beside", 1, 2);
+		usleep(200);
+	}
+	return NULL;
+}
+
+static void ranges(void)
+{
+	static _Atomic int over;
+	pthread_t thread;
+	pthread_create(&thread, NULL, launch_on, &over);
+	for (int i = 0; i < 1000; i++) {
+		fake->profiler(1);
+		fake->launch("inside", 3, 4);
+		fake->profiler(0);
+		usleep(i % 100 ? 100 : 20000);
+	}
+	atomic_store(&over, 1);
+	pthread_join(thread, NULL);
+}
+
 static void slow(void)
 {
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 90; i++) {
 		fake->launch("slow", 1, 2);
 		usleep(10000);
 	}
@@ -125,9 +163,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"launches", launches}, {"names", names}, {"forks", forks}, {"killed", killed},
-	             {"range", range},       {"slow", slow},   {"hog", hog},     {"kinds", kinds},
-	             {"nothing", nothing},   {"child", child}};
+	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks},       {"killed", killed},
+	             {"range", range},       {"ranges", ranges}, {"unloaded", unloaded}, {"slow", slow},
+	             {"hog", hog},           {"kinds", kinds},   {"nothing", nothing},   {"child", child}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -22,7 +22,7 @@ static size_t used, room;
 static char kinds[256];
 static int on[64], started, stopped;
 static uint32_t correlation = 1;
-static pid_t owner;
+static pid_t owner, beginner;
 
 static long number(const char *name, long otherwise)
 {
@@ -36,6 +36,17 @@ static void here(void)
 		owner = getpid();
 	if (owner != getpid()) {
 		fputs("CUPTI was used in a forked child\n", stderr);
+		abort();
+	}
+}
+
+/* Activities are switched on by the thread that begins CUDA, while it does so, and never again: real ones crash when
+ * that happens beside a launch or at the program's end. */
+static void not_while_it_runs(void)
+{
+	here();
+	if (correlation > 1 || beginner != gettid()) {
+		fputs("CUPTI was switched while the program ran\n", stderr);
 		abort();
 	}
 }
@@ -152,6 +163,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *handle, CUpti_CallbackFunc ca
 {
 	(void)data;
 	here();
+	beginner = gettid();
 	*handle = (CUpti_SubscriberHandle)&subscriber;
 	subscriber = callback;
 	return (CUptiResult)number("FAKE_SUBSCRIBE", 0);
@@ -209,7 +221,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc want
 
 CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 {
-	here();
+	not_while_it_runs();
 	if (kind == (CUpti_ActivityKind)number("FAKE_REFUSE", -1))
 		return CUPTI_ERROR_INSUFFICIENT_PRIVILEGES;
 	pthread_mutex_lock(&lock);
@@ -232,7 +244,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
-	here();
+	not_while_it_runs();
 	on[kind] = 0;
 	return CUPTI_SUCCESS;
 }
@@ -268,7 +280,11 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext context, uint32_t stream
 CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t *size, void *value)
 {
 	here();
-	if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER || *size != 1 || *(uint8_t *)value != 1)
+	if (*size != 1 || *(uint8_t *)value != 1)
+		abort();
+	if (attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
+		return CUPTI_ERROR_NOT_SUPPORTED; /* as with confidential computing */
+	if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)
 		abort();
 	return CUPTI_SUCCESS;
 }

@@ -2,6 +2,7 @@
  * does is in `cases` below; every one prints the median of its step times, and its NVTX ranges are called step_0,
  * step_1, … */
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -274,6 +275,36 @@ static void range(const plan &p)
 	});
 }
 
+/* Many short windows while four threads launch without a pause. */
+static void ranges(const plan &p)
+{
+	enum { THREADS = 4 };
+	std::atomic<bool> over{false};
+	std::vector<std::thread> threads;
+	for (int i = 0; i < THREADS; i++)
+		threads.emplace_back([&] {
+			cudaStream_t s;
+			CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+			float *x = memory();
+			while (!over) {
+				launch_all(p, x, s);
+				CHECK(cudaStreamSynchronize(s));
+			}
+		});
+	float *x = memory();
+	steps(p, [&](int i) {
+		if (i % 4 == 1)
+			cudaProfilerStart();
+		launch_all(p, x, 0);
+		CHECK(cudaStreamSynchronize(0));
+		if (i % 4 == 2)
+			cudaProfilerStop();
+	});
+	over = true;
+	for (std::thread &t : threads)
+		t.join();
+}
+
 static void none(const plan &p)
 {
 	steps(p, [](int) { usleep(1000); });
@@ -296,6 +327,7 @@ static const struct {
 	{"child", "CUDA is begun in a forked child", child, {20, 50, 0}},
 	{"workers", "forks children while it uses CUDA", workers, {20, 50, 0}},
 	{"range", "cudaProfilerStart and -Stop around the middle third", range, {21, 50, 0}},
+	{"ranges", "many such windows while other threads launch", ranges, {200, 50, 0}},
 	{"none", "never calls CUDA", none, {20, 0, 0}},
 };
 

@@ -1,0 +1,220 @@
+/* Lanes on a canvas, at any density, by the rules of the static picture (gen/render/lane.h): what is at least a pixel wide
+ * is drawn at full height; what is narrower is summed up by pixel column, whose height says how much of it is covered and
+ * whose colour by what most. So a gap wider than a pixel never disappears. */
+import { firstReaching, phaseName } from './data.js';
+import { formatTime, shortName } from './format.js';
+
+const DIM = 0.22;
+const NARROWEST_LABEL = 30;
+const covers = new Map(); /* by paint and brightness, reused from frame to frame */
+
+/* ---- words that fit ---- */
+
+const widths = new Map();
+
+function widthOf(context, text) {
+	const key = context.font + text;
+	let width = widths.get(key);
+	if (width === undefined) {
+		if (widths.size > 20000) widths.clear();
+		width = context.measureText(text).width;
+		widths.set(key, width);
+	}
+	return width;
+}
+
+/* As much of `text` as fits, its middle left out; '' when that says nothing. */
+export function fitText(context, text, room) {
+	const width = widthOf(context, text);
+	if (width <= room) return text;
+	const letters = Array.from(text.slice(0, 400));
+	let kept = Math.floor((letters.length * room) / width) - 1;
+	for (; kept >= 6; kept--) {
+		const head = Math.ceil(kept / 2);
+		const shorter = `${letters.slice(0, head).join('')}…${letters.slice(letters.length - (kept - head)).join('')}`;
+		if (widthOf(context, shorter) <= room) return shorter;
+	}
+	return '';
+}
+
+/* ---- what is lit ---- */
+
+/* Whether a lane has anything to do with what is lit; the others stay as they are. */
+function concerns(lit, lane) {
+	if (lit.name !== undefined) return lane.kind === 'stream' || lane.kind === 'calls' || lane.kind === 'copies';
+	if (lit.cause !== undefined) return lane.kind === 'gaps';
+	return lane.kind !== 'calls';
+}
+
+export function isLit(lit, lane, i) {
+	if (lit.name !== undefined) return lane.name[i] === lit.name;
+	if (lane.kind === 'phases') return lane.name[i] === lit.phase;
+	return (lit.cause === undefined || lane.which[i] === lit.cause) && (lit.phase === undefined || lane.phase[i] === lit.phase);
+}
+
+/* ---- bars ---- */
+
+function coverOf(key, columns) {
+	let cover = covers.get(key);
+	if (!cover || cover.values.length < columns) {
+		cover = { values: new Float32Array(columns), used: false };
+		covers.set(key, cover);
+	}
+	if (!cover.used) cover.values.fill(0, 0, columns);
+	cover.used = true;
+	return cover.values;
+}
+
+function addCover(values, x, width, share, columns) {
+	for (let column = Math.floor(x); width > 0 && column < columns; column++) {
+		const part = Math.min(column + 1 - x, width);
+		values[column] += part * share;
+		x += part;
+		width -= part;
+	}
+}
+
+/* Neighbouring columns that look alike are one bar. */
+function drawColumns(context, box, paints, columns) {
+	const used = [];
+	for (const [key, cover] of covers)
+		if (cover.used) {
+			used.push([key, cover.values]);
+			cover.used = false;
+		}
+	if (!used.length) return;
+	const LEVELS = 12;
+	let from = 0, level = 0, key = -1;
+	for (let column = 0; column <= columns; column++) {
+		let all = 0, most = 0, best = -1;
+		if (column < columns)
+			for (const [candidate, values] of used) {
+				all += values[column];
+				if (values[column] > most) {
+					most = values[column];
+					best = candidate;
+				}
+			}
+		const high = best < 0 ? 0 : all >= 1 ? LEVELS : 1 + Math.floor(all * (LEVELS - 1));
+		if (column < columns && best === key && high === level) continue;
+		if (key >= 0) {
+			const height = (box.height * level) / LEVELS;
+			context.globalAlpha = key & 1 ? DIM : 1;
+			context.fillStyle = paints[key >> 1].fill;
+			context.fillRect(box.x + from, box.y + box.height - height, column - from, height);
+		}
+		from = column;
+		level = high;
+		key = best;
+	}
+}
+
+/* `box`: where the lane lies; `scale`: which time it shows. */
+export function drawBars(context, lane, box, scale, paints, lit) {
+	const px = box.width / scale.length, columns = Math.ceil(box.width);
+	const dims = lit && concerns(lit, lane);
+	const wide = new Map();
+	for (let i = firstReaching(lane, scale.start); i < lane.n && lane.start[i] < scale.end; i++) {
+		const x = Math.max((lane.start[i] - scale.start) * px, 0);
+		const width = Math.min((lane.end[i] - scale.start) * px, box.width) - x;
+		if (width <= 0) continue;
+		const key = (lane.which[i] << 1) | (dims && !isLit(lit, lane, i) ? 1 : 0);
+		const share = lane.many[i] > 1 ? Math.min(lane.busy[i] / (lane.end[i] - lane.start[i]), 1) : 1;
+		if (width < 1) {
+			addCover(coverOf(key, columns), x, width, share, columns);
+		} else {
+			let bars = wide.get(key);
+			if (!bars) wide.set(key, (bars = []));
+			bars.push(x, width, share);
+		}
+	}
+	/* a wait inside a longer call is drawn over it: paints are in that order */
+	for (const key of [...wide.keys()].sort((a, b) => a - b)) {
+		context.globalAlpha = key & 1 ? DIM : 1;
+		context.fillStyle = paints[key >> 1].fill;
+		const bars = wide.get(key);
+		for (let k = 0; k < bars.length; k += 3) {
+			const height = box.height * bars[k + 2];
+			/* a hair of background tells neighbours apart where there is room for it */
+			const width = bars[k + 1] > 5 ? bars[k + 1] - 0.6 : bars[k + 1];
+			context.fillRect(box.x + bars[k], box.y + box.height - height, width, height);
+		}
+	}
+	drawColumns(context, box, paints, columns);
+	context.globalAlpha = 1;
+}
+
+/* What the host did during a gap stands in the gap's light. */
+export function drawBands(context, lane, box, scale, paints, top) {
+	const px = box.width / scale.length;
+	context.globalAlpha = 0.13;
+	for (let i = firstReaching(lane, scale.start); i < lane.n && lane.start[i] < scale.end; i++) {
+		const x = Math.max((lane.start[i] - scale.start) * px, 0);
+		const width = Math.min((lane.end[i] - scale.start) * px, box.width) - x;
+		if (width < 4) continue;
+		context.fillStyle = paints[lane.which[i]].colour;
+		context.fillRect(box.x + x, top, width, box.y - top);
+	}
+	context.globalAlpha = 1;
+}
+
+/* ---- words on bars ---- */
+
+function write(context, paint, text, x, y) {
+	if (paint.halo) {
+		context.strokeStyle = paint.halo;
+		context.lineWidth = 3;
+		context.lineJoin = 'round';
+		context.strokeText(text, x, y);
+	}
+	context.fillStyle = paint.ink;
+	context.fillText(text, x, y);
+}
+
+function drawGapLabel(context, data, lane, box, paint, i, x, room, spent, font) {
+	const time = formatTime(spent), middle = box.y + box.height / 2;
+	context.font = `bold 12px ${font}`;
+	const first = fitText(context, data.palette[lane.which[i]].label, room);
+	context.font = `12px ${font}`;
+	const phase = data.hasPhases ? fitText(context, phaseName(data, lane.phase[i]), room - widthOf(context, ` · ${time}`)) : '';
+	let second = phase ? `${phase} · ${time}` : time;
+	if (widthOf(context, second) > room) second = '';
+	if (second) write(context, paint, second, x, first ? middle + 12 : middle + 4);
+	context.font = `bold 12px ${font}`;
+	if (first) write(context, paint, first, x, second ? middle - 3 : middle + 4);
+}
+
+/* Pieces of one gap with one cause and phase carry one label, though pieces too narrow to see lie between them. */
+export function drawLabels(context, data, lane, box, scale, paints, lit, font) {
+	const px = box.width / scale.length, gaps = lane.kind === 'gaps';
+	const end = i => Math.min((lane.end[i] - scale.start) * px, box.width);
+	context.font = `${lane.kind === 'phases' ? 12 : 11}px ${font}`;
+	let free = 0; /* segments of other streams, and calls inside calls, lie at the same place */
+	for (let i = firstReaching(lane, scale.start), next; i < lane.n && lane.start[i] < scale.end; i = next) {
+		const left = Math.max((lane.start[i] - scale.start) * px, 0);
+		let right = end(i), spent = lane.end[i] - lane.start[i];
+		next = i + 1;
+		if (right - left < 1) continue;
+		for (let k = i + 1; gaps && k < lane.n && lane.group[k] === lane.group[i]; k++) {
+			const same = lane.which[k] === lane.which[i] && lane.phase[k] === lane.phase[i];
+			if (!same && (lane.end[k] - lane.start[k]) * px >= 1.5) break;
+			if (same) {
+				right = end(k);
+				spent += lane.end[k] - lane.start[k];
+				next = k + 1;
+			}
+		}
+		const room = right - left - 8;
+		if (room < NARROWEST_LABEL || (lane.many[i] > 1 && !gaps)) continue;
+		context.globalAlpha = lit && concerns(lit, lane) && !isLit(lit, lane, i) ? 0.5 : 1;
+		const paint = paints[lane.which[i]];
+		if (gaps) {
+			drawGapLabel(context, data, lane, box, paint, i, box.x + left + 4, room, spent, font);
+		} else {
+			const text = left < free ? '' : fitText(context, shortName(data.names.get(lane.name[i]) ?? ''), room);
+			if (text) free = left + widthOf(context, text) + 8;
+			if (text) write(context, paint, text, box.x + left + 4, box.y + box.height / 2 + 4);
+		}
+	}
+	context.globalAlpha = 1;
+}

@@ -1,0 +1,183 @@
+/* Tables that can be sorted, searched and copied, whole names where they are shortened, and rows that light up what they
+ * are about in the timeline. Without this script the tables are complete and in order. */
+
+const SEARCHED = 9; /* rows from which on a table has a search field */
+
+function make(name, attributes, text) {
+	const node = document.createElement(name);
+	for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+	if (text !== undefined) node.textContent = text;
+	return node;
+}
+
+export async function copyText(text, button) {
+	let done = true;
+	try {
+		await navigator.clipboard.writeText(text);
+	} catch {
+		/* not a secure place, or not allowed: the old way, with a selection */
+		const area = make('textarea', { class: 'copied', 'aria-hidden': 'true' });
+		area.value = text;
+		document.body.append(area);
+		area.select();
+		done = document.execCommand('copy');
+		area.remove();
+	}
+	const before = button.dataset.text ?? button.textContent;
+	button.dataset.text = before;
+	button.textContent = done ? 'copied' : 'not allowed';
+	setTimeout(() => (button.textContent = before), 1200);
+}
+
+/* ---- sorting ---- */
+
+/* The number that a cell shows: of "30.25 → 0.06" the larger, "<0.01" just below it. */
+export function numberOf(text) {
+	const scale = { k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
+	const numbers = [...text.replaceAll('−', '-').matchAll(/(<)?([+-]?\d+(?:\.\d+)?)(?:\s*([kMGT])B)?/g)].map(
+		([, less, digits, unit]) => Number(digits) * (scale[unit] ?? 1) * (less ? 0.5 : 1),
+	);
+	return numbers.length ? numbers.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a)) : -Infinity;
+}
+
+function sortBy(table, column, button) {
+	const header = button.closest('th'), body = table.tBodies[0];
+	const numeric = header.classList.contains('n');
+	const falling = header.getAttribute('aria-sort') === (numeric ? 'descending' : 'ascending') ? !numeric : numeric;
+	for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
+	header.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
+	const rows = [...body.rows].filter(row => !row.classList.contains('more'));
+	const rest = [...body.rows].filter(row => row.classList.contains('more'));
+	const value = row => (numeric ? numberOf(row.cells[column].textContent) : row.cells[column].textContent.trim());
+	const compare = numeric ? (a, b) => a - b : (a, b) => a.localeCompare(b, 'en', { numeric: true });
+	const keyed = rows.map(row => [value(row), row]);
+	keyed.sort(([a], [b]) => (falling ? compare(b, a) : compare(a, b)));
+	body.append(...keyed.map(([, row]) => row), ...rest);
+}
+
+function makeSortable(table) {
+	[...table.tHead.rows[0].cells].forEach((header, column) => {
+		if (header.tagName !== 'TH' || !header.textContent.trim() || header.classList.contains('bars')) return;
+		const button = make('button', { type: 'button', class: 'sort' }, header.textContent);
+		button.addEventListener('click', () => sortBy(table, column, button));
+		header.replaceChildren(button);
+	});
+}
+
+/* ---- searching and copying ---- */
+
+function textOf(row) {
+	return `${row.textContent} ${row.querySelector('[title]')?.title ?? ''}`.toLowerCase();
+}
+
+function makeSearchable(table, tools, label) {
+	if (table.tBodies[0].rows.length < SEARCHED) return;
+	const field = make('input', { type: 'search', placeholder: 'Search', 'aria-label': `Search ${label}` });
+	field.addEventListener('input', () => {
+		const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+		for (const row of table.tBodies[0].rows) {
+			const text = textOf(row);
+			row.hidden = !words.every(word => text.includes(word));
+		}
+	});
+	tools.append(field);
+}
+
+function cellText(cell) {
+	const whole = cell.querySelector('[data-whole]')?.dataset.whole;
+	const text = whole ?? cell.querySelector('.light')?.textContent ?? cell.textContent;
+	return text.trim().replace(/\s+/g, ' ').replace(/[\\|<>`*_[\]]/g, '\\$&');
+}
+
+/* The visible rows as a Markdown table, for a pull request. */
+function toMarkdown(table) {
+	const keep = [...table.tHead.rows[0].cells].map((cell, i) => (cell.classList.contains('bars') ? -1 : i)).filter(i => i >= 0);
+	const line = cells => `| ${keep.map(i => cellText(cells[i])).join(' | ')} |`;
+	const rows = [...table.rows].filter(row => !row.hidden && row.parentNode !== table.tHead);
+	const rule = `| ${keep.map(i => (table.tHead.rows[0].cells[i].classList.contains('n') ? '--:' : '---')).join(' | ')} |`;
+	return [line(table.tHead.rows[0].cells), rule, ...rows.map(row => line(row.cells))].join('\n');
+}
+
+function makeCopyable(table, tools) {
+	const button = make('button', { type: 'button', title: 'Copy the rows as a Markdown table' }, 'Copy table');
+	button.addEventListener('click', () => copyText(toMarkdown(table), button));
+	tools.append(button);
+}
+
+/* ---- names and lights ---- */
+
+function makeName(row, timeline, lights) {
+	const name = row.querySelector('th span[title]') ?? (row.cells[0].title ? row.cells[0] : row.querySelector('th > span:last-child')) ?? row.cells[0];
+	const { cause, phase, name: id } = row.dataset;
+	const holder = name.tagName === 'TH' ? make('span', {}) : name;
+	if (holder !== name) {
+		holder.append(...name.childNodes);
+		name.append(holder);
+	}
+	const whole = name.title;
+	if (timeline && (cause ?? phase ?? id) !== undefined) {
+		const light = make('button', { type: 'button', class: 'light', 'aria-pressed': 'false', title: 'Light up in the timeline' });
+		light.append(...holder.childNodes);
+		holder.append(light);
+		const number = text => (text === undefined ? undefined : Number(text));
+		const lit = { cause: number(cause), phase: number(phase), name: number(id) };
+		light.addEventListener('click', () => lights.toggle(lit));
+		lights.add(light, lit);
+	}
+	if (!whole) return;
+	name.removeAttribute('title');
+	holder.dataset.whole = whole;
+	const text = holder.querySelector('.light') ?? holder, short = text.textContent;
+	const more = make('button', { type: 'button', class: 'tool', 'aria-expanded': 'false' }, 'whole name');
+	more.addEventListener('click', () => {
+		const open = more.getAttribute('aria-expanded') === 'true';
+		text.textContent = open ? short : whole;
+		more.setAttribute('aria-expanded', !open);
+	});
+	const copy = make('button', { type: 'button', class: 'tool' }, 'copy');
+	copy.addEventListener('click', () => copyText(whole, copy));
+	const tools = make('span', { class: 'name-tools' });
+	tools.append(more, ' ', copy);
+	name.append(tools);
+}
+
+/* Which rows are lit. */
+class Lights {
+	constructor(timeline) {
+		this.timeline = timeline;
+		this.buttons = [];
+		timeline?.listen(() => {
+			for (const [button, lit] of this.buttons) button.setAttribute('aria-pressed', String(this.same(lit)));
+		});
+	}
+
+	add(button, lit) {
+		this.buttons.push([button, lit]);
+	}
+
+	same(lit) {
+		const now = this.timeline.lit;
+		return Boolean(now) && now.cause === lit.cause && now.phase === lit.phase && now.name === lit.name;
+	}
+
+	toggle(lit) {
+		const off = this.same(lit);
+		this.timeline.light(off ? null : lit);
+		if (!off) this.timeline.element.closest('section').scrollIntoView({ block: 'start' });
+	}
+}
+
+/* `timeline` may be missing: everything else works all the same. */
+export function improveTables(timeline) {
+	const lights = new Lights(timeline);
+	for (const table of document.querySelectorAll('.scroll table')) {
+		if (!table.tHead || !table.querySelector('th.bars')) continue;
+		const label = table.closest('.scroll').getAttribute('aria-label');
+		const tools = make('div', { class: 'tools' });
+		for (const row of table.tBodies[0].rows) if (!row.classList.contains('more')) makeName(row, timeline, lights);
+		makeSearchable(table, tools, label.toLowerCase());
+		makeCopyable(table, tools);
+		makeSortable(table);
+		table.closest('.scroll').before(tools);
+	}
+}

@@ -1,0 +1,245 @@
+/* gapline stats: the tables of `nsys stats` and `nsys analyze`, with the options of those commands. */
+#include "base/output.h"
+#include "cmd/cmd.h"
+#include "cmd/inputs.h"
+#include "stats/stats.h"
+
+#include <string.h>
+
+enum format { CSV, TABLE, COLUMN, JSON, N_FORMATS };
+
+struct stats {
+	struct opt_list reports, rules; /* as written: "a,b:base" */
+	const char *prefix;             /* NULL: standard output */
+	int format;
+	bool quiet;
+	int ignored; /* value of options that mean nothing here */
+	struct arena arena;
+	struct names names;
+	struct inputs inputs;
+	struct stats_request *requests;
+	struct sheet *sheets;
+	size_t n;
+	struct output *outputs; /* one, or one for each sheet */
+	struct buf *bytes;
+	size_t n_outputs;
+};
+
+static const char *const formats[] = {"csv", "table", "column", "json", NULL};
+static const char *const booleans[] = {"true", "false", NULL};
+static const char *const arguments[] = {"[OPTIONS] PROFILE", NULL};
+
+static const char *const examples[] = {
+	"gapline stats run.sqlite --report cuda_gpu_kern_sum,cuda_api_sum",
+	"gapline stats run.sqlite --report cuda_gpu_kern_sum:base --format csv",
+	"gapline stats run.sqlite --rule gpu_gaps:gap=1:rows=10 --rule gpu_time_util",
+	"gapline stats run.sqlite --report nvtx_sum --format csv --output run   # run_nvtx_sum.csv",
+	NULL,
+};
+
+/* What `nsys stats` prints when no report is named, as far as gapline has it. */
+static const char default_reports[] =
+	"nvtx_sum,osrt_sum,cuda_api_sum,cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_gpu_mem_size_sum";
+
+/* "a,b:base" -> two requests. */
+static int add_requests(struct stats *s, const char *list, struct err *err)
+{
+	for (const char *at = list;;) {
+		size_t n = strcspn(at, ",");
+		const char *text = arena_copy(&s->arena, at, n);
+		s->requests = arena_grow(&s->arena, s->requests, s->n, s->n + 1, sizeof *s->requests);
+		if (stats_request_parse(text, &s->arena, &s->requests[s->n], err) != 0)
+			return -1;
+		s->n++;
+		if (!at[n])
+			return 0;
+		at += n + 1;
+	}
+}
+
+static int parse_requests(struct stats *s, struct err *err)
+{
+	const struct opt_list *lists[] = {&s->reports, &s->rules};
+	for (size_t l = 0; l < 2; l++)
+		for (size_t i = 0; i < lists[l]->n; i++)
+			if (add_requests(s, lists[l]->item[i], err) != 0)
+				return -1;
+	return s->n ? 0 : add_requests(s, default_reports, err);
+}
+
+/* Where the files of `--output .` go: beside the profile, without its ending. */
+static const char *stem_of(const char *path, struct arena *arena)
+{
+	static const char *const endings[] = {".gz", ".zst", ".sqlite", ".nsys-rep", ".qdrep", ".db", ".json"};
+	char *stem = arena_copy(arena, path, strlen(path));
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		size_t n = strlen(stem), m = strlen(endings[i]);
+		if (n > m && stem[n - m - 1] != '/' && strcmp(stem + n - m, endings[i]) == 0)
+			stem[n - m] = 0;
+	}
+	return stem;
+}
+
+static bool goes_to_files(const struct stats *s)
+{
+	return s->prefix && strcmp(s->prefix, "-") != 0;
+}
+
+static int prepare_outputs(struct stats *s, struct err *err)
+{
+	static const char *const endings[N_FORMATS] = {"csv", "txt", "txt", "json"};
+	bool files = goes_to_files(s);
+	const struct input *input = &s->inputs.item[0];
+	const char *stem = files && strcmp(s->prefix, ".") == 0 ? stem_of(input->path, &s->arena) : s->prefix;
+	size_t n = files ? s->n : 1;
+	s->outputs = ARENA_NEW(&s->arena, n, struct output);
+	s->bytes = ARENA_NEW(&s->arena, n, struct buf);
+	for (size_t i = 0; i < n; i++) {
+		const char *path =
+			files ? arena_format(&s->arena, "%s_%s.%s", stem, s->requests[i].name, endings[s->format])
+			      : "-";
+		s->n_outputs++;
+		if (output_prepare(&s->outputs[i], path, err) != 0)
+			return -1;
+		if (output_replaces(&s->outputs[i], &input->file))
+			return err_set(err, "%s: this output would replace the profile", path);
+		for (size_t j = 0; j < i; j++)
+			if (output_same(&s->outputs[j], &s->outputs[i]))
+				return err_set(err, "two tables would go to %s", path);
+	}
+	return 0;
+}
+
+/* Appends tables to `out`; between those on standard output stands an empty line. */
+static int render(const struct stats *s, const struct sheet *sheets, size_t n, struct buf *out, struct err *err)
+{
+	if (s->format == JSON)
+		return sheet_json(sheets, n, out, err);
+	for (size_t i = 0; i < n; i++) {
+		buf_text(out, i ? "\n" : "");
+		if (s->format == CSV)
+			sheet_csv(&sheets[i], out);
+		else
+			sheet_aligned(&sheets[i], out);
+	}
+	return 0;
+}
+
+/* What the reader of a table has to know, on standard error. */
+static void print_notes(const struct stats *s)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct sheet *sheet = &s->sheets[i];
+		if (sheet->n_rows == 0)
+			fprintf(stderr, "gapline: %s: the profile holds nothing for this table\n", sheet->name);
+		if (sheet->note)
+			fprintf(stderr, "gapline: %s: %s\n", sheet->name, sheet->note);
+	}
+}
+
+static int make_sheets(struct stats *s, struct progress *progress, struct err *err)
+{
+	names_init(&s->names, &s->arena);
+	s->inputs.wish = (struct read_wish){.details = true, .without_gpu = true};
+	if (inputs_read(&s->inputs, 1, &s->names, &s->arena, progress, err) != 0)
+		return -1;
+	progress_say(progress, "making tables");
+	s->sheets = ARENA_NEW(&s->arena, s->n, struct sheet);
+	for (size_t i = 0; i < s->n; i++)
+		stats_make(&s->inputs.item[0].trace, &s->requests[i], &s->arena, &s->sheets[i]);
+	return 0;
+}
+
+static int make_tables(struct stats *s)
+{
+	struct err err;
+	struct progress progress;
+	bool files = goes_to_files(s);
+	if (prepare_outputs(s, &err) != 0)
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&s->inputs, 1));
+	int rc = make_sheets(s, &progress, &err);
+	progress_end(&progress);
+	if (rc != 0)
+		return cmd_fail(CMD_BAD_PROFILE, &err);
+	for (size_t i = 0; i < s->n_outputs; i++) {
+		if (render(s, &s->sheets[i], files ? 1 : s->n, &s->bytes[i], &err) != 0)
+			return cmd_fail(CMD_WRONG_USAGE, &err);
+		s->outputs[i].bytes = s->bytes[i].data;
+		s->outputs[i].n = s->bytes[i].n;
+	}
+	if (output_write(s->outputs, s->n_outputs, &err) != 0)
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (!s->quiet)
+		print_notes(s);
+	return CMD_DONE;
+}
+
+static int find_profile(struct stats *s, const struct opt_list *operands)
+{
+	struct err err;
+	int status = inputs_find(&s->inputs, "profile", operands, &s->arena, &err);
+	if (status)
+		return cmd_fail(status, &err);
+	if (s->inputs.n != 1) {
+		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], s->inputs.n);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	return make_tables(s);
+}
+
+int cmd_stats(int argc, char **argv)
+{
+	struct stats s = {.format = N_FORMATS};
+	struct opt options[] = {
+		{OPT_LIST, 'r', "report", "NAME[,NAME]",
+	         "the tables to make, with their arguments: cuda_gpu_kern_sum[:base|:mangled], cuda_api_sum, "
+	         "cuda_gpu_mem_time_sum, cuda_gpu_mem_size_sum, cuda_kern_exec_sum, nvtx_sum, nvtx_pushpop_sum, "
+	         "nvtx_startend_sum, nvtx_gpu_proj_sum[:graphs=1], osrt_sum, "
+	         "gpu_gaps[:gap=MS][:rows=N][:graphs=1], "
+	         "gpu_time_util[:threshold=PCT][:chunks=N][:rows=N][:graphs=1], cuda_api_sync[:rows=N], "
+	         "cuda_memcpy_async[:rows=N], cuda_memcpy_sync[:rows=N], cuda_memset_sync[:rows=N]; may be repeated "
+	         "(default: the summaries of ranges, OS calls, CUDA calls, kernels and copies)",
+	         .list = &s.reports},
+		{OPT_LIST, 0, "rule", "NAME[,NAME]", "the same, as 'nsys analyze' calls it", .list = &s.rules},
+		{OPT_CHOICE, 'f', "format", "FORMAT",
+	         "csv, table, column (the same as table) or json (default: table on standard output, csv in files)",
+	         .choice = &s.format, .choices = formats},
+		{OPT_TEXT, 'o', "output", "PREFIX",
+	         "write files PREFIX_NAME.csv instead of printing; '.' stands for the profile's own path without its "
+	         "ending, '-' for standard output",
+	         .text = &s.prefix},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the tables and errors", .flag = &s.quiet},
+		{OPT_CHOICE, 0, "force-export", "BOOL", "for command lines written for nsys; means nothing here",
+	         .choice = &s.ignored, .choices = booleans},
+		{OPT_CHOICE, 0, "force-overwrite", "BOOL", "likewise: files of a table are always replaced",
+	         .choice = &s.ignored, .choices = booleans},
+	};
+	static const char about[] =
+		"Makes the tables of 'nsys stats' and 'nsys analyze' from a profile, without nsys: same columns, "
+		"order and rounding. docs/stats.md tells where they differ, and why.";
+	const struct opt_usage usage = {
+		"gapline stats", arguments,         about, options, sizeof options / sizeof *options,
+		examples,        cmd_plain_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &s.arena, &operands);
+	if (status < 0) {
+		if (s.format == N_FORMATS)
+			s.format = goes_to_files(&s) ? CSV : TABLE;
+		if (operands.n == 0)
+			err_set(&err, "a profile is needed");
+		else if (operands.n > 1)
+			err_set(&err, "one profile is wanted, and %zu are given", operands.n);
+		if (operands.n != 1 || parse_requests(&s, &err) != 0)
+			status = cmd_misuse(&usage, &err);
+		else
+			status = find_profile(&s, &operands);
+	}
+	for (size_t i = 0; i < s.n_outputs; i++) {
+		buf_release(&s.bytes[i]);
+		output_release(&s.outputs[i]);
+	}
+	arena_release(&s.arena);
+	return status;
+}

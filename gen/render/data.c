@@ -1,0 +1,417 @@
+#include "render/data.h"
+
+#include "render/format.h"
+#include "render/json_writer.h"
+#include "render/lanes.h"
+#include "render/view.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum {
+	MOST_SEGMENTS = 60000, /* of both sides: what a script draws in a frame */
+	NAME = 300             /* characters of a name */
+};
+
+/* A segment as the script gets it: one, or neighbours joined. */
+struct item {
+	struct segment s;
+	uint32_t many;
+	int64_t busy;
+};
+
+struct items {
+	struct item *item;
+	uint32_t n;
+};
+
+struct writer {
+	const struct analysis *a;
+	struct arena *arena;
+	struct lanes lanes[2];
+	struct items *items[2]; /* by lane */
+	int64_t least;
+	bool *named; /* by id */
+	struct json json;
+};
+
+/* ---- joining ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct segment *x = a, *y = b;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	if (x->stream != y->stream)
+		return x->stream < y->stream ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static int64_t length_of(const struct segment *s)
+{
+	return s->end - s->start;
+}
+
+/* Joins short neighbours from `i` on; what takes the longest of them gives the whole its looks. */
+static uint32_t join(const struct lane *lane, uint32_t i, int64_t least, struct item *out)
+{
+	const struct segment *s = lane->segments;
+	int64_t spent[SHADE_COUNT] = {0}, longest = -1;
+	uint32_t next = i;
+	*out = (struct item){.s = s[i]};
+	for (; next < lane->n; next++) {
+		const struct segment *o = &s[next];
+		if (length_of(o) >= least || (next > i && o->start >= out->s.end + least) ||
+		    o->end - out->s.start > 4 * least)
+			break;
+		spent[o->which] += length_of(o);
+		out->busy += length_of(o);
+		out->many++;
+		out->s.end = o->end > out->s.end ? o->end : out->s.end;
+		if (length_of(o) > longest) {
+			longest = length_of(o);
+			out->s.name = o->name;
+			out->s.phase = o->phase;
+			out->s.call = o->call;
+			out->s.group = o->group;
+			out->s.stream = o->stream;
+		}
+	}
+	for (int which = 0; which < SHADE_COUNT; which++)
+		if (spent[which] > spent[out->s.which])
+			out->s.which = which;
+	if (out->many > 1)
+		out->s.launch_start = out->s.launch_end = -1;
+	return next;
+}
+
+static void join_lane(const struct lane *lane, int64_t least, struct items *out)
+{
+	out->n = 0;
+	for (uint32_t i = 0; i < lane->n;) {
+		const struct segment *s = &lane->segments[i];
+		struct item *item = &out->item[out->n++];
+		if (length_of(s) >= least) {
+			*item = (struct item){*s, 1, length_of(s)};
+			i++;
+		} else {
+			i = join(lane, i, least, item);
+		}
+	}
+}
+
+static uint64_t join_all(struct writer *w)
+{
+	uint64_t n = 0;
+	for (int side = 0; side < 2; side++)
+		for (uint32_t i = 0; i < w->lanes[side].n; i++) {
+			join_lane(&w->lanes[side].lane[i], w->least, &w->items[side][i]);
+			n += w->items[side][i].n;
+		}
+	return n;
+}
+
+/* ---- columns ---- */
+
+typedef int64_t column(const struct writer *w, const struct item *item, const struct item *before);
+
+static int64_t start_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	return item->s.start - (before ? before->s.start : 0);
+}
+
+static int64_t item_length(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return length_of(&item->s);
+}
+
+static int64_t which_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->s.which;
+}
+
+static int64_t use_name(const struct writer *w, uint32_t id)
+{
+	w->named[id] = true;
+	return id;
+}
+
+static int64_t name_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)before;
+	return use_name(w, item->s.name);
+}
+
+static int64_t phase_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)before;
+	return use_name(w, item->s.phase);
+}
+
+static int64_t call_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)before;
+	return use_name(w, item->s.call);
+}
+
+static int64_t stream_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->s.stream;
+}
+
+/* From the launch's start; an op never starts before it, but clocks of host and GPU may say so. */
+static int64_t wait_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->s.launch_start < 0 || item->s.launch_start > item->s.start ? -1
+	                                                                        : item->s.start - item->s.launch_start;
+}
+
+static int64_t launch_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->s.launch_start < 0 ? -1 : item->s.launch_end - item->s.launch_start;
+}
+
+static int64_t group_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->s.group;
+}
+
+static int64_t many_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->many;
+}
+
+static int64_t busy_of(const struct writer *w, const struct item *item, const struct item *before)
+{
+	(void)w;
+	(void)before;
+	return item->many > 1 ? item->busy : 0;
+}
+
+static void write_column(struct writer *w, const char *key, const struct items *items, column *value)
+{
+	bool same = items->n > 0;
+	for (uint32_t i = 0; same && i < items->n; i++)
+		same = value(w, &items->item[i], i ? &items->item[i - 1] : NULL) == value(w, &items->item[0], NULL);
+	if (same) {
+		json_integer(&w->json, key, value(w, &items->item[0], NULL));
+		return;
+	}
+	json_array(&w->json, key);
+	for (uint32_t i = 0; i < items->n; i++)
+		json_integer(&w->json, NULL, value(w, &items->item[i], i ? &items->item[i - 1] : NULL));
+	json_end_array(&w->json);
+}
+
+static void write_lane(struct writer *w, const struct lane *lane, const struct items *items)
+{
+	static const char *const kind[] = {[LANE_PHASES] = "phases",
+	                                   [LANE_CALLS] = "calls",
+	                                   [LANE_STREAM] = "stream",
+	                                   [LANE_COPIES] = "copies",
+	                                   [LANE_GAPS] = "gaps"};
+	bool op = lane->kind == LANE_STREAM || lane->kind == LANE_COPIES;
+	json_object(&w->json, NULL);
+	json_text(&w->json, "kind", kind[lane->kind]);
+	json_text(&w->json, "label", lane->label);
+	json_text(&w->json, "note", lane->note);
+	json_integer(&w->json, "device", lane->device);
+	write_column(w, "start", items, start_of);
+	write_column(w, "length", items, item_length);
+	write_column(w, "which", items, which_of);
+	write_column(w, "many", items, many_of);
+	write_column(w, "busy", items, busy_of);
+	if (lane->kind != LANE_GAPS)
+		write_column(w, "name", items, name_of);
+	if (op || lane->kind == LANE_GAPS)
+		write_column(w, "phase", items, phase_of);
+	if (op) {
+		write_column(w, "stream", items, stream_of);
+		write_column(w, "wait", items, wait_of);
+		write_column(w, "launch", items, launch_of);
+	}
+	if (lane->kind == LANE_GAPS) {
+		write_column(w, "call", items, call_of);
+		write_column(w, "group", items, group_of);
+	}
+	json_end_object(&w->json);
+}
+
+/* ---- the document ---- */
+
+/* Whole gaps, for what opened them: as a lane of their own, whose `which` is an enum opened and `group` the gap that
+ * pieces name. */
+static void write_gaps(struct writer *w, const struct timeline *t)
+{
+	json_array(&w->json, "gaps");
+	for (uint32_t d = 0; d < t->n_devices && d < LANES_DEVICES; d++) {
+		const struct device_lanes *device = &t->devices[d];
+		struct items items = {ARENA_NEW(w->arena, device->n_gaps, struct item), 0};
+		for (uint32_t g = 0; g < device->n_gaps; g++) {
+			const struct gap_span *gap = &device->gaps[g];
+			if (gap->end - gap->start >= w->least)
+				items.item[items.n++] = (struct item){.s = {.start = gap->start,
+				                                            .end = gap->end,
+				                                            .which = (int)gap->opened,
+				                                            .group = g}};
+		}
+		json_object(&w->json, NULL);
+		json_integer(&w->json, "device", device->device);
+		write_column(w, "start", &items, start_of);
+		write_column(w, "length", &items, item_length);
+		write_column(w, "opened", &items, which_of);
+		write_column(w, "group", &items, group_of);
+		json_end_object(&w->json);
+	}
+	json_end_array(&w->json);
+}
+
+static void write_side(struct writer *w, int side)
+{
+	const struct side *s = &w->a->side[side];
+	const struct timeline *t = &s->timeline;
+	json_object(&w->json, NULL);
+	json_text(&w->json, "label", s->label);
+	json_integer(&w->json, "length", t->length);
+	json_array(&w->json, "boundary");
+	for (uint32_t i = 0; i < t->n_boundaries; i++)
+		json_integer(&w->json, NULL, t->boundary[i]);
+	json_end_array(&w->json);
+	json_integer(&w->json, "first_step", t->first_step);
+	json_bool(&w->json, "steps", s->steps_found);
+	json_integer(&w->json, "least", w->least);
+	json_array(&w->json, "lanes");
+	for (uint32_t i = 0; i < w->lanes[side].n; i++)
+		write_lane(w, &w->lanes[side].lane[i], &w->items[side][i]);
+	json_end_array(&w->json);
+	write_gaps(w, t);
+	json_end_object(&w->json);
+}
+
+static void write_palette(struct writer *w)
+{
+	json_array(&w->json, "palette");
+	for (int which = 0; which < SHADE_COUNT; which++) {
+		const struct swatch *swatch = palette(which);
+		json_object(&w->json, NULL);
+		json_text(&w->json, "class", swatch->class);
+		json_text(&w->json, "colour", swatch->colour);
+		json_text(&w->json, "ink", swatch->ink);
+		json_text(&w->json, "label", swatch->label ? swatch->label : cause_label((enum cause)which));
+		json_bool(&w->json, "striped", swatch->striped);
+		json_text(&w->json, "cause", which < CAUSE_COUNT ? cause_name((enum cause)which) : NULL);
+		json_end_object(&w->json);
+	}
+	json_end_array(&w->json);
+	json_array(&w->json, "opened");
+	for (int opened = 0; opened < OPENED_COUNT; opened++)
+		json_text(&w->json, NULL, opened_name((enum opened)opened));
+	json_end_array(&w->json);
+}
+
+static void write_names(struct writer *w)
+{
+	const struct names *names = w->a->names;
+	json_array(&w->json, "ids");
+	for (uint32_t id = 1; id < names->n; id++)
+		if (w->named[id])
+			json_integer(&w->json, NULL, id);
+	json_end_array(&w->json);
+	json_array(&w->json, "names");
+	for (uint32_t id = 1; id < names->n; id++)
+		if (w->named[id])
+			json_text(&w->json, NULL, format_name(w->arena, names_text(names, id), NAME));
+	json_end_array(&w->json);
+}
+
+static int write_json(struct writer *w, struct buf *out, struct err *err)
+{
+	memset(w->named, 0, w->a->names->n * sizeof *w->named);
+	json_init(&w->json, out);
+	json_compact(&w->json);
+	json_object(&w->json, NULL);
+	json_text(&w->json, "unit", view_unit(&w->a->side[0]));
+	json_bool(&w->json, "phases", view_has_phases(w->a));
+	write_palette(w);
+	json_array(&w->json, "sides");
+	for (int side = 0; side < 2; side++)
+		write_side(w, side);
+	json_end_array(&w->json);
+	write_names(w);
+	json_end_object(&w->json);
+	return json_finish(&w->json, err);
+}
+
+/* ---- packing ---- */
+
+static void add_base64(struct buf *out, const unsigned char *bytes, size_t n)
+{
+	static const char letter[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	for (size_t i = 0; i < n; i += 3) {
+		uint32_t group = (uint32_t)bytes[i] << 16;
+		group |= i + 1 < n ? (uint32_t)bytes[i + 1] << 8 : 0;
+		group |= i + 2 < n ? bytes[i + 2] : 0;
+		const char four[] = {letter[group >> 18], letter[group >> 12 & 63],
+		                     i + 1 < n ? letter[group >> 6 & 63] : '=', i + 2 < n ? letter[group & 63] : '='};
+		buf_add(out, four, sizeof four);
+	}
+}
+
+/* 1: packed; 0: too long, nothing added; -1 with `err`. */
+static int pack(const struct buf *json, struct buf *out, struct err *err)
+{
+	uLongf n = compressBound((uLong)json->n);
+	unsigned char *bytes = malloc(n);
+	if (!bytes)
+		return err_set(err, "report: out of memory");
+	int status = compress2(bytes, &n, (const unsigned char *)json->data, (uLong)json->n, 9);
+	bool fits = (n + 2) / 3 * 4 <= DATA_MOST;
+	if (status == Z_OK && fits)
+		add_base64(out, bytes, n);
+	free(bytes);
+	return status != Z_OK ? err_set(err, "report: the data cannot be compressed (zlib status %d)", status) : fits;
+}
+
+int data_write(const struct analysis *a, struct buf *out, struct err *err)
+{
+	struct arena arena = {0};
+	struct writer w = {.a = a, .arena = &arena, .named = ARENA_NEW(&arena, a->names->n, bool)};
+	for (int side = 0; side < 2; side++) {
+		struct lanes *lanes = &w.lanes[side];
+		lanes_build(a, side, &arena, lanes);
+		w.items[side] = ARENA_NEW(&arena, lanes->n, struct items);
+		for (uint32_t i = 0; i < lanes->n; i++) {
+			qsort(lanes->lane[i].segments, lanes->lane[i].n, sizeof(struct segment), by_start);
+			w.items[side][i].item = ARENA_NEW(&arena, lanes->lane[i].n, struct item);
+		}
+	}
+	int status = 0;
+	do {
+		while (join_all(&w) > MOST_SEGMENTS)
+			w.least = w.least ? 2 * w.least : 250;
+		struct buf json = {0};
+		status = write_json(&w, &json, err) ? -1 : pack(&json, out, err);
+		buf_release(&json);
+		w.least = w.least ? 2 * w.least : 250;
+	} while (status == 0);
+	arena_release(&arena);
+	return status < 0 ? -1 : 0;
+}

@@ -1,0 +1,173 @@
+/* The pictures of the verdict's card: how sure the speedup is, and what a step of either side consists of. */
+#include "render/pictures.h"
+
+#include "render/format.h"
+#include "render/view.h"
+
+#include <math.h>
+
+/* ---- the speedup on an axis around 1 ---- */
+
+enum { SPEEDUP_WIDTH = 460, SPEEDUP_HEIGHT = 74, AXIS = 36, EDGE = 34 };
+static const double SAME = 0.02; /* what counts as unchanged: DESIGN 5's margin */
+
+struct scale {
+	double low, px; /* logarithms */
+};
+
+static double at(const struct scale *s, double speedup)
+{
+	return EDGE + (log(speedup) - s->low) * s->px;
+}
+
+static struct scale scale_of(const struct analysis *a)
+{
+	const struct verdict *v = &a->verdict;
+	double low = fmin(log(v->lo), 0), high = fmax(log(v->hi), 0);
+	if (a->options.min_speedup > 0) {
+		low = fmin(low, log(a->options.min_speedup));
+		high = fmax(high, log(a->options.min_speedup));
+	}
+	/* room for the band of what counts as the same, and around everything */
+	double least = 4 * SAME, middle = (low + high) / 2, half = fmax((high - low) / 2 * 1.15, least);
+	return (struct scale){middle - half, (SPEEDUP_WIDTH - 2 * EDGE) / (2 * half)};
+}
+
+/* Names a place on the axis, unless the name of 1 is in its way. */
+static void name_place(xmlNode *parent, const struct scale *s, double speedup, const char *text)
+{
+	double half = svg_text_width(text) / 2 + 6, x = fmin(fmax(at(s, speedup), half), SPEEDUP_WIDTH - half);
+	if (fabs(x - at(s, 1)) > half + 14)
+		svg_text(parent, x, AXIS + 30, ANCHOR_MIDDLE, text);
+}
+
+void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+{
+	const struct verdict *v = &a->verdict;
+	struct scale s = scale_of(a);
+	xmlNode *svg = svg_picture(parent, SPEEDUP_WIDTH, SPEEDUP_HEIGHT, "The speedup and its 95 % interval",
+	                           "The line at 1 is no change, the band around it is what counts as the same.");
+	xmlNode *band = svg_group(svg, "band-same"), *muted = svg_group(svg, "muted"), *ink = svg_group(svg, "ink");
+	svg_attribute(band, "fill", "#c9d2db");
+	svg_attribute(muted, "fill", "#555");
+	svg_attribute(ink, "fill", "#111");
+	double one = at(&s, 1), left = at(&s, 1 / (1 + SAME)), right = at(&s, 1 + SAME);
+	svg_rect(band, left, AXIS - 26, right - left, 38, "within 2 %: counts as the same");
+	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
+	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
+	svg_line(lines, one, AXIS - 26, one, AXIS + 12);
+
+	double x0 = at(&s, v->lo), x1 = at(&s, v->hi), x = at(&s, v->speedup);
+	xmlNode *tone = svg_group(svg, "tone");
+	svg_attribute(tone, "fill", "#3f5b7a");
+	svg_rect(tone, x0, AXIS - 5, fmax(x1 - x0, 2), 10, NULL);
+	svg_path(tone, arena_format(arena, "M%.1f %da7 7 0 1 0 .01 0z", x, AXIS - 7));
+	svg_text(muted, one, AXIS + 30, ANCHOR_MIDDLE, "1\xC3\x97");
+	svg_attribute(svg_text(ink, x, AXIS - 16, ANCHOR_MIDDLE, format_times(arena, v->speedup, v->speedup)),
+	              "font-weight", "bold");
+	double target = a->options.min_speedup;
+	if (target > 0) {
+		double mark = at(&s, target);
+		svg_path(lines, arena_format(arena, "M%.1f %dv24", mark, AXIS - 12));
+		name_place(muted, &s, target, arena_format(arena, "asked for %s", format_times(arena, target, 2)));
+	} else {
+		name_place(muted, &s, exp(s.low), "slower");
+		name_place(muted, &s, exp(s.low + (SPEEDUP_WIDTH - 2 * EDGE) / s.px), "faster");
+	}
+}
+
+/* ---- what a step consists of ---- */
+
+/* Widths are shares of the page's, so that the bars fit on a phone and words keep their size; a word that has no room
+ * there is cut off by its own slice. WIDTH is what the page has on a desk. */
+enum { WIDTH = 1080, BAR = 44, ROW = 76, PAD = 7 };
+
+struct slice {
+	int which;
+	double ns;
+	const char *first, *second; /* lines of its label */
+};
+
+static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *slice, double from, double y, double most)
+{
+	double share = slice->ns / most, room = share * WIDTH - 2 * PAD;
+	const struct swatch *swatch = palette(slice->which);
+	xmlNode *rect = svg_rect(svg_swatch(svg, slice->which), 0, y, 0, BAR,
+	                         arena_format(arena, "%s%s%s: %s", slice->first, *slice->second ? ", " : "",
+	                                      slice->second, format_time(arena, slice->ns)));
+	svg_share(rect, "x", from / most);
+	svg_share(rect, "width", share);
+	const char *time = format_short_time(arena, slice->ns);
+	const char *first = svg_fit(arena, slice->first, room * 0.92);
+	const char *second = *slice->second ? arena_format(arena, "%s \xC2\xB7 %s", slice->second, time) : time;
+	if (svg_text_width(second) > room)
+		second = svg_text_width(time) <= room ? time : "";
+	if (!*second)
+		return;
+	xmlNode *label = svg_window(svg, from / most, y, share, BAR);
+	svg_attribute(label, "class", slice->which == SHADE_COMPUTE ? "ink" : "label");
+	svg_attribute(label, "fill", swatch->ink);
+	svg_attribute(label, "pointer-events", "none");
+	if (swatch->striped) {
+		svg_attribute(label, "stroke", "#fff");
+		svg_number(label, "stroke-width", 3);
+		svg_attribute(label, "paint-order", "stroke");
+	}
+	if (*first)
+		svg_attribute(svg_text(label, PAD, 18, ANCHOR_START, first), "font-weight", "bold");
+	svg_text(label, PAD, *first ? 35 : 26, ANCHOR_START, second);
+}
+
+/* Work first, then waits from the longest on; waits too short to see are one slice. */
+static uint32_t make_slices(const struct analysis *a, const struct budget *b, double most, struct arena *arena,
+                            struct slice *slices)
+{
+	uint32_t n = 0;
+	const struct slice work[] = {{SHADE_COMPUTE, b->compute, "GPU compute", ""},
+	                             {SHADE_COMM, b->comm_exposed, "communication", "nothing else runs"},
+	                             {SHADE_COPY, b->copy_exposed, "copies", "nothing else runs"}};
+	for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+		if (work[i].ns > 0)
+			slices[n++] = work[i];
+	double rest = 0;
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		const struct idle_row *row = &b->rows[i];
+		if (row->per_step / most * WIDTH < 1)
+			rest += row->per_step;
+		else
+			slices[n++] = (struct slice){(int)row->cause, row->per_step,
+			                             arena_format(arena, "waits: %s", cause_label(row->cause)),
+			                             view_has_phases(a) ? view_phase(a, row->phase) : ""};
+	}
+	if (rest > 0)
+		slices[n++] = (struct slice){SHADE_IDLE, rest, "smaller waits", ""};
+	return n;
+}
+
+void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+{
+	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
+	xmlNode *svg = svg_picture(
+		parent, WIDTH, 2 * ROW,
+		arena_format(arena, "What a mean %s consists of, baseline above fixed", view_unit(&a->side[0])),
+		"The GPU's work, then what it waited for, on one scale; the tables below have the "
+		"numbers.");
+	svg_stretch(svg);
+	svg_patterns(svg); /* for all pictures of the page: in one that a script hides they would not be drawn */
+	xmlNode *ink = svg_group(svg, "ink");
+	svg_attribute(ink, "fill", "#111");
+	for (int side = 0; side < 2; side++) {
+		const struct side *s = &a->side[side];
+		double x = 0, y = side * ROW;
+		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START,
+		                       arena_format(arena, "%s, mean %s %s", s->label, view_unit(s),
+		                                    format_time(arena, s->budget.period))),
+		              "font-weight", "bold");
+		struct slice *slices = ARENA_NEW(arena, s->budget.n_rows + 4, struct slice);
+		uint32_t n = most > 0 ? make_slices(a, &s->budget, most, arena, slices) : 0;
+		for (uint32_t i = 0; i < n; i++) {
+			draw_slice(arena, svg, &slices[i], x, y + 26, most);
+			x += slices[i].ns;
+		}
+	}
+}

@@ -1,0 +1,25 @@
+/* The lanes of a side's timeline, from the host down to what the GPU lacks: phases of the step thread, CUDA calls of
+ * the launching threads, and for every GPU its streams, its copies by direction, and its idle time by cause. The
+ * picture and the page's data (data.h) have the same lanes. */
+#ifndef GAPLINE_RENDER_LANES_H
+#define GAPLINE_RENDER_LANES_H
+
+#include "render/lane.h"
+
+enum {
+	LANES_LABEL = 168, /* pixels for a lane's label */
+	LANES_DEVICES = 8, /* so many GPUs of a side are shown */
+	LANES_CALLS = 3,
+	LANES_STREAMS = 6, /* what has no room shares the last lane */
+	LANES_MOST = 1 + LANES_CALLS + LANES_DEVICES * (LANES_STREAMS + 4)
+};
+
+struct lanes {
+	struct lane lane[LANES_MOST];
+	uint32_t n;
+};
+
+/* Without y and height. */
+void lanes_build(const struct analysis *analysis, int side, struct arena *arena, struct lanes *out);
+
+#endif

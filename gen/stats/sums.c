@@ -1,0 +1,247 @@
+/* Reports that group rows by name and summarise durations or sizes. */
+#include "stats/reports.h"
+#include "stats/tally.h"
+
+#define SPAN_COLUMNS(count)                                                                                            \
+	{"Time (%)", SHEET_TENTHS}, {"Total Time (ns)", SHEET_WHOLE}, {count, SHEET_WHOLE},                            \
+		{"Avg (ns)", SHEET_TENTHS}, {"Med (ns)", SHEET_TENTHS}, {"Min (ns)", SHEET_WHOLE},                     \
+		{"Max (ns)", SHEET_WHOLE},                                                                             \
+	{                                                                                                              \
+		"StdDev (ns)", SHEET_TENTHS                                                                            \
+	}
+enum { SHARE, TOTAL, COUNT, MEAN, MEDIAN, LEAST, MOST, DEVIATION, SPAN_CELLS };
+
+static const struct sheet_column kernel_columns[] = {SPAN_COLUMNS("Instances"), {"Name", SHEET_TEXT}};
+static const struct sheet_column call_columns[] = {SPAN_COLUMNS("Num Calls"), {"Name", SHEET_TEXT}};
+static const struct sheet_column memory_columns[] = {SPAN_COLUMNS("Count"), {"Operation", SHEET_TEXT}};
+static const struct sheet_column range_columns[] = {SPAN_COLUMNS("Instances"), {"Range", SHEET_TEXT}};
+static const struct sheet_column style_columns[] = {
+	SPAN_COLUMNS("Instances"), {"Style", SHEET_TEXT}, {"Range", SHEET_TEXT}};
+
+/* The first cells of a row. `all`: the sum of the totals of all rows. */
+static void add_spans(struct sheet_cell *cell, const struct summary *s, double all)
+{
+	cell[SHARE] = sheet_number(all > 0 ? 100 * (double)s->total / all : 0);
+	cell[TOTAL] = sheet_whole(s->total);
+	cell[COUNT] = sheet_whole((int64_t)s->n);
+	cell[MEAN] = sheet_number(s->mean);
+	cell[MEDIAN] = sheet_number(s->median);
+	cell[LEAST] = sheet_whole(s->least);
+	cell[MOST] = sheet_whole(s->most);
+	cell[DEVIATION] = sheet_number(s->deviation);
+}
+
+/* Longest total first, equal ones by their texts. */
+static void sort_spans(struct sheet *out)
+{
+	struct sheet_order by[] = {{TOTAL, true}, {out->n_columns - 1, false}, {SPAN_CELLS, false}};
+	sheet_sort(out, by, sizeof by / sizeof *by);
+}
+
+/* One row a group. */
+static void add_groups(struct sheet *out, const struct tally *tally, const struct tally_values *values,
+                       void (*name)(const struct trace *, const uint32_t *key, struct sheet_cell *, struct arena *),
+                       const struct trace *trace)
+{
+	double all = 0;
+	struct summary *s = ARENA_NEW(tally->arena, tally->n, struct summary);
+	for (uint32_t g = 0; g < tally->n; g++) {
+		s[g] = tally_summary(values, g);
+		all += (double)s[g].total;
+	}
+	for (uint32_t g = 0; g < tally->n; g++) {
+		struct sheet_cell *cell = sheet_add(out);
+		add_spans(cell, &s[g], all);
+		name(trace, tally_key(tally, g), cell + SPAN_CELLS, out->arena);
+	}
+	sort_spans(out);
+}
+
+static void plain_name(const struct trace *trace, const uint32_t *key, struct sheet_cell *cell, struct arena *arena)
+{
+	(void)arena;
+	*cell = sheet_text(names_text(trace->names, key[0]));
+}
+
+static void range_name(const struct trace *trace, const uint32_t *key, struct sheet_cell *cell, struct arena *arena)
+{
+	*cell = sheet_text(stats_range_name(trace, key[0], key[1], arena));
+}
+
+static void styled_name(const struct trace *trace, const uint32_t *key, struct sheet_cell *cell, struct arena *arena)
+{
+	*cell++ = sheet_text(stats_style((uint8_t)key[2]));
+	*cell = sheet_text(stats_range_name(trace, key[0], key[1], arena));
+}
+
+/* ---- kernels ---- */
+
+/* The names of kernels that were asked for, as far as they were read. */
+static const uint32_t *kernel_names(const struct trace_ops *ops, enum stats_names names)
+{
+	const uint32_t *column = names == STATS_BASE_NAMES      ? ops->base_name
+	                         : names == STATS_MANGLED_NAMES ? ops->mangled_name
+	                                                        : ops->name;
+	return column ? column : ops->name;
+}
+
+void stats_kernel_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	STATS_COLUMNS(out, kernel_columns);
+	const struct trace_ops *ops = &trace->ops;
+	const uint32_t *name = kernel_names(ops, request->names);
+	struct arena arena = {0};
+	struct tally tally;
+	struct tally_values values;
+	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
+	tally_init(&tally, 1, &arena);
+	for (size_t i = 0; i < ops->n; i++)
+		group[i] = stats_is_kernel(ops->kind[i]) ? tally_group(&tally, &name[i]) : TALLY_NO_GROUP;
+	tally_spans(&tally, group, ops->start, ops->end, ops->n, &values);
+	add_groups(out, &tally, &values, plain_name, trace);
+	arena_release(&arena);
+}
+
+/* ---- copies and memsets ---- */
+
+static bool is_memory(uint8_t kind)
+{
+	return kind == OP_COPY || kind == OP_MEMSET;
+}
+
+static void group_memory(const struct trace_ops *ops, struct tally *tally, uint32_t *group)
+{
+	for (size_t i = 0; i < ops->n; i++)
+		group[i] = is_memory(ops->kind[i]) ? tally_group(tally, &ops->name[i]) : TALLY_NO_GROUP;
+}
+
+void stats_memory_time_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	STATS_COLUMNS(out, memory_columns);
+	const struct trace_ops *ops = &trace->ops;
+	struct arena arena = {0};
+	struct tally tally;
+	struct tally_values values;
+	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
+	tally_init(&tally, 1, &arena);
+	group_memory(ops, &tally, group);
+	tally_spans(&tally, group, ops->start, ops->end, ops->n, &values);
+	add_groups(out, &tally, &values, plain_name, trace);
+	arena_release(&arena);
+}
+
+void stats_memory_size_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	static const struct sheet_column columns[] = {
+		{"Total (MB)", SHEET_THOUSANDTHS},  {"Count", SHEET_WHOLE},          {"Avg (MB)", SHEET_THOUSANDTHS},
+		{"Med (MB)", SHEET_THOUSANDTHS},    {"Min (MB)", SHEET_THOUSANDTHS}, {"Max (MB)", SHEET_THOUSANDTHS},
+		{"StdDev (MB)", SHEET_THOUSANDTHS}, {"Operation", SHEET_TEXT},
+	};
+	(void)request;
+	STATS_COLUMNS(out, columns);
+	const struct trace_ops *ops = &trace->ops;
+	struct arena arena = {0};
+	struct tally tally;
+	struct tally_values values;
+	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
+	tally_init(&tally, 1, &arena);
+	group_memory(ops, &tally, group);
+	tally_spans(&tally, group, NULL, ops->bytes, ops->n, &values);
+	for (uint32_t g = 0; g < tally.n; g++) {
+		struct summary s = tally_summary(&values, g);
+		struct sheet_cell *cell = sheet_add(out);
+		*cell++ = sheet_number((double)s.total / 1e6);
+		*cell++ = sheet_whole((int64_t)s.n);
+		*cell++ = sheet_number(s.mean / 1e6);
+		*cell++ = sheet_number(s.median / 1e6);
+		*cell++ = sheet_number((double)s.least / 1e6);
+		*cell++ = sheet_number((double)s.most / 1e6);
+		*cell++ = sheet_number(s.deviation / 1e6);
+		plain_name(trace, tally_key(&tally, g), cell, out->arena);
+	}
+	sheet_sort(out, (const struct sheet_order[]){{0, true}, {7, false}}, 2);
+	arena_release(&arena);
+}
+
+/* ---- calls ---- */
+
+void stats_api_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	STATS_COLUMNS(out, call_columns);
+	const struct trace_calls *calls = &trace->calls;
+	struct arena arena = {0};
+	struct tally tally;
+	struct tally_values values;
+	uint32_t *group = ARENA_NEW(&arena, calls->n, uint32_t), *short_name = stats_call_names(trace, &arena);
+	tally_init(&tally, 1, &arena);
+	for (size_t i = 0; i < calls->n; i++)
+		group[i] = tally_group(&tally, &short_name[stats_call_name(calls, i)]);
+	tally_spans(&tally, group, calls->start, calls->end, calls->n, &values);
+	add_groups(out, &tally, &values, plain_name, trace);
+	arena_release(&arena);
+}
+
+void stats_os_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	STATS_COLUMNS(out, call_columns);
+	const struct trace_os_calls *calls = &trace->os_calls;
+	struct arena arena = {0};
+	struct tally tally;
+	struct tally_values values;
+	uint32_t *group = ARENA_NEW(&arena, calls->n, uint32_t);
+	tally_init(&tally, 1, &arena);
+	for (size_t i = 0; i < calls->n; i++)
+		group[i] = tally_group(&tally, &calls->name[i]);
+	tally_spans(&tally, group, calls->start, calls->end, calls->n, &values);
+	add_groups(out, &tally, &values, plain_name, trace);
+	arena_release(&arena);
+}
+
+/* ---- ranges ---- */
+
+enum { PUSH_POP = 1 << RANGE_PUSH_POP, START_END = 1 << RANGE_START_END };
+
+/* Ranges of the kinds in the set `kinds`. */
+static void sum_ranges(const struct trace *trace, unsigned kinds, struct sheet *out)
+{
+	const struct trace_ranges *r = &trace->ranges;
+	bool styled = kinds == (PUSH_POP | START_END);
+	struct arena arena = {0};
+	struct tally tally;
+	struct tally_values values;
+	uint32_t *group = ARENA_NEW(&arena, r->n, uint32_t);
+	int64_t *end = ARENA_NEW(&arena, r->n, int64_t);
+	tally_init(&tally, 3, &arena);
+	for (size_t i = 0; i < r->n; i++) {
+		const uint32_t key[] = {r->domain[i], r->name[i], r->kind[i]};
+		group[i] = kinds & 1u << r->kind[i] ? tally_group(&tally, key) : TALLY_NO_GROUP;
+		end[i] = stats_range_end(r, i);
+	}
+	tally_spans(&tally, group, r->start, end, r->n, &values);
+	add_groups(out, &tally, &values, styled ? styled_name : range_name, trace);
+	arena_release(&arena);
+}
+
+void stats_range_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	STATS_COLUMNS(out, style_columns);
+	sum_ranges(trace, PUSH_POP | START_END, out);
+}
+
+void stats_push_pop_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	STATS_COLUMNS(out, range_columns);
+	sum_ranges(trace, PUSH_POP, out);
+}
+
+void stats_start_end_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	STATS_COLUMNS(out, range_columns);
+	sum_ranges(trace, START_END, out);
+}
