@@ -58,21 +58,42 @@ static void find_phases(struct run *run)
 	}
 }
 
-int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
-                struct err *err)
+void run_begin(struct run *run, const struct trace *trace, struct arena *arena)
 {
 	*run = (struct run){.trace = trace, .arena = arena};
 	fold_names(trace, 0, arena, &run->fold);
-	if (steps_find(trace, &run->fold, step, arena, &run->steps, err) < 0)
-		return -1;
-	if (run->steps.found) { /* counters inside the steps fold too */
-		fold_names(trace, run->steps.n_instances, arena, &run->fold);
-		run->steps.name = run->fold.of[trace->ranges.name[run->steps.members[0].range[0]]];
-	}
+}
+
+int run_find_steps(struct run *run, const char *step, struct err *err)
+{
+	return steps_find(run->trace, &run->fold, step, run->arena, &run->steps, err);
+}
+
+void run_name_steps(struct run *run)
+{
+	const struct trace *t = run->trace;
+	if (!run->steps.found)
+		return;
+	fold_names(t, run->steps.n_instances, run->arena, &run->fold); /* counters inside the steps fold too */
+	run->steps.name = run->fold.of[t->ranges.name[run->steps.members[0].range[0]]];
+}
+
+void run_find_phases(struct run *run, int warmup)
+{
 	find_extent(run);
 	find_window(run, warmup);
-	activity_init(&run->activity, trace, &run->fold, &run->steps, arena);
+	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
 	find_phases(run);
+}
+
+int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
+                struct err *err)
+{
+	run_begin(run, trace, arena);
+	if (run_find_steps(run, step, err) < 0)
+		return -1;
+	run_name_steps(run);
+	run_find_phases(run, warmup);
 	return 0;
 }
 

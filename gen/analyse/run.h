@@ -93,7 +93,15 @@ static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
 }
 
-/* Steps, window and phases of a trace. `file` is for messages. -1 when --step names nothing that is there. */
+/* Steps, window and phases of a trace. -1 when --step names nothing that is there. Four parts, one after the other: the
+ * first and the third add to the names that all runs share, the others may be done for several runs at a time, each
+ * with an arena of its own. */
+void run_begin(struct run *run, const struct trace *trace, struct arena *arena);
+int run_find_steps(struct run *run, const char *step, struct err *err);
+void run_name_steps(struct run *run);
+void run_find_phases(struct run *run, int warmup);
+
+/* All four. */
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err);
 

@@ -97,8 +97,7 @@ static void name_thread(struct nsys *r, uint32_t thread, uint32_t string)
 	r->thread_string[thread] = string;
 }
 
-static void resize_ranges(struct nsys *r, void *(*resize)(struct arena *, void *, size_t, size_t, size_t), size_t old,
-                          size_t n)
+static void resize_ranges(struct nsys *r, nsys_resize *resize, size_t old, size_t n)
 {
 	struct trace_ranges *x = &r->trace->ranges;
 	x->start = resize(r->arena, x->start, old, n, sizeof *x->start);
@@ -177,6 +176,7 @@ int nsys_read_ranges(struct nsys *r)
 		}
 	}
 	scan_close(&s);
+	resize_ranges(r, arena_trim, room, r->trace->ranges.n);
 	return more;
 }
 
