@@ -141,35 +141,34 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 
 /* ---- all gaps of a device ---- */
 
+struct latencies {
+	const struct run *run;
+	const struct device_run *device;
+};
+
+/* Of the launch of gap i's next op, when its call returned inside the gap. */
+static bool gap_latency(const void *context, size_t i, int64_t *latency)
+{
+	const struct latencies *l = context;
+	const struct trace *t = l->run->trace;
+	struct gap gap = run_gap(l->run, l->device, i);
+	if (gap.edge || t->ops.launch[gap.next] == TRACE_NONE)
+		return false;
+	int64_t returned = t->calls.end[t->ops.launch[gap.next]];
+	*latency = gap.end - returned;
+	return returned >= gap.start && returned < gap.end;
+}
+
 /* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
-	const struct trace *t = run->trace;
-	struct arena scratch = {0};
-	int64_t *latency = NULL, limit = UNKNOWN_LIMIT;
-	size_t n = 0, room = 0;
-	for (size_t i = 0; i < d->n_gaps; i++) {
-		struct gap gap = run_gap(run, d, i);
-		if (gap.edge || t->ops.launch[gap.next] == TRACE_NONE)
-			continue;
-		int64_t returned = t->calls.end[t->ops.launch[gap.next]];
-		if (returned < gap.start || returned >= gap.end)
-			continue;
-		if (n == room) {
-			size_t more = arena_more(room);
-			latency = arena_grow(&scratch, latency, room, more, sizeof *latency);
-			room = more;
-		}
-		latency[n++] = gap.end - returned;
-	}
-	if (n >= MIN_SAMPLES) {
-		int64_t low, high;
-		middle_of(latency, n, &low, &high);
-		int64_t median = (low + high) / 2;
-		limit = 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
-	}
-	arena_release(&scratch);
-	return limit;
+	struct latencies latencies = {run, d};
+	struct middle_values values = {gap_latency, &latencies, d->n_gaps};
+	int64_t low, high;
+	if (middle_of(&values, &low, &high) < MIN_SAMPLES)
+		return UNKNOWN_LIMIT;
+	int64_t median = (low + high) / 2;
+	return 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
 }
 
 struct pieces {
