@@ -174,36 +174,24 @@ static void add_calls(struct tables *b, const struct run *run)
 }
 
 /* Medians, not means: a launch that waits for a full queue takes a thousand times as long as the others. */
-static double median_launch_call(const struct run *run)
+static bool launch_length(const void *context, size_t i, int64_t *length)
 {
-	const struct trace *t = run->trace;
-	struct arena scratch = {0};
-	int64_t *length = ARENA_NEW(&scratch, t->calls.n, int64_t);
-	size_t n = 0;
-	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
-		int64_t start, end;
-		run_host_window(run, t->threads[thread].process, &start, &end);
-		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++)
-			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
-				length[n++] = t->calls.end[i] - t->calls.start[i];
-	}
-	double median = middle_median(length, n);
-	arena_release(&scratch);
-	return median;
+	const struct run *run = context;
+	const struct trace_calls *calls = &run->trace->calls;
+	int64_t start, end;
+	if (calls->class[i] != CALL_LAUNCH)
+		return false;
+	run_host_window(run, run->trace->threads[calls->thread[i]].process, &start, &end);
+	*length = calls->end[i] - calls->start[i];
+	return calls->start[i] >= start && calls->start[i] < end;
 }
 
-static double median_kernel(const struct run *run)
+static bool kernel_length(const void *context, size_t i, int64_t *length)
 {
-	const struct trace *t = run->trace;
-	struct arena scratch = {0};
-	int64_t *length = ARENA_NEW(&scratch, t->ops.n, int64_t);
-	size_t n = 0;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_KERNEL && run_measures_op(run, i))
-			length[n++] = t->ops.end[i] - t->ops.start[i];
-	double median = middle_median(length, n);
-	arena_release(&scratch);
-	return median;
+	const struct run *run = context;
+	const struct trace_ops *ops = &run->trace->ops;
+	*length = ops->end[i] - ops->start[i];
+	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
 }
 
 static int compare_count(const void *a, const void *b)
@@ -271,9 +259,12 @@ void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *
 		b.weight = 1 / ((double)n * runs[r].n_steps);
 		add_ops(&b, &runs[r]);
 		add_calls(&b, &runs[r]);
-		facts->launch_call += median_launch_call(&runs[r]) / (double)n;
+		const struct trace *t = runs[r].trace;
+		struct middle_values launches = {launch_length, &runs[r], t->calls.n};
+		struct middle_values kernels = {kernel_length, &runs[r], t->ops.n};
+		facts->launch_call += middle_median(&launches) / (double)n;
 		facts->steady_launches += steady_launches(&runs[r]) / (double)n;
-		facts->kernel_median += median_kernel(&runs[r]) / (double)n;
+		facts->kernel_median += middle_median(&kernels) / (double)n;
 	}
 	struct names *names = runs[0].trace->names;
 	if (side->n_kernels)

@@ -191,16 +191,19 @@ static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
 	const struct device_run *device = &v->run->devices[d];
 	struct piece_list list = {v, out, 0};
 	uint32_t n = 0;
-	for (size_t i = 0; i < device->n_gaps; i++)
-		n += device->gaps[i].start < v->end && device->gaps[i].end > v->start;
+	for (size_t i = 0; i < device->n_gaps; i++) {
+		struct gap gap = run_gap(v->run, device, i);
+		n += gap.start < v->end && gap.end > v->start;
+	}
 	out->gaps = ARENA_NEW(v->arena, n, struct gap_span);
 	for (size_t i = 0; i < device->n_gaps; i++) {
-		int64_t start = device->gaps[i].start, end = device->gaps[i].end;
+		struct gap whole = run_gap(v->run, device, i);
+		int64_t start = whole.start, end = whole.end;
 		if (start >= v->end || !clip_to(v, &start, &end))
 			continue;
 		struct gap_span *gap = &out->gaps[out->n_gaps++];
 		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
-		gap->opened = gap_walk(v->run, device, &device->gaps[i], &v->run->others[d], add_piece, &list);
+		gap->opened = gap_walk(v->run, device, &whole, run_sharing(v->run, device), add_piece, &list);
 		gap->n_pieces = out->n_pieces - gap->first_piece;
 	}
 }

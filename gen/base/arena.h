@@ -20,6 +20,16 @@ void *arena_alloc(struct arena *a, size_t n, size_t size);
  * zeroed, `old` must not be used any more. Large blocks are resized in place where the system can. */
 void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
 
+/* Gives back what lies beyond the first `n` of the `old_n` items at `old`, as far as they fill blocks of their own. */
+void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
+
+/* How much room a list that is full with `room` items should have next: twice as much while it is short; a long one
+ * grows by less, because what is not used then is memory that the profile does not need. */
+static inline size_t arena_more(size_t room)
+{
+	return room < 16 ? 32 : room < 4096 ? 2 * room : room + room / 8;
+}
+
 /* A copy of `n` bytes with a NUL after them. */
 char *arena_copy(struct arena *a, const char *text, size_t n);
 

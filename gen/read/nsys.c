@@ -39,7 +39,7 @@ bool nsys_room(size_t *room, size_t n)
 {
 	if (n <= *room)
 		return false;
-	size_t more = *room + *room / 2;
+	size_t more = *room + (*room < 4096 ? *room / 2 : *room / 8);
 	*room = n > more ? n : more;
 	if (*room < 64)
 		*room = 64;

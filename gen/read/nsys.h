@@ -118,6 +118,9 @@ static inline const char *nsys_value_flaw(const struct scan *scan)
 	return scan->flaws & SCAN_WRONG_TYPE ? "holds a value of the wrong type" : "lacks a value";
 }
 
+/* arena_grow or arena_trim. */
+typedef void *nsys_resize(struct arena *arena, void *old, size_t old_n, size_t n, size_t size);
+
 /* Makes `room` at least `n`; true when the columns must grow to it. */
 bool nsys_room(size_t *room, size_t n);
 
