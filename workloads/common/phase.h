@@ -3,11 +3,14 @@
 #define WORKLOADS_COMMON_PHASE_H
 
 #include <nvtx3/nvToolsExt.h>
+#include <stdbool.h>
 
-static inline void phase_begin(const char *name)
-{
-	nvtxRangePushA(name);
-}
+/* Calls all phases but the step a, b, c …, in the order in which they come up: what a report then says of their causes
+ * cannot come from their names. Before the first phase. */
+void phase_names(bool neutral);
+
+/* `name` lasts as long as the program. */
+void phase_begin(const char *name);
 
 static inline void phase_end(void)
 {
