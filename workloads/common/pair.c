@@ -132,10 +132,12 @@ static void result_print(const struct run *run, const char *gpu)
 	printf("{\"workload\":\"%s\",\"variant\":\"%s\",\"gpu\":\"%s\",\"gpus\":%d,\"steps\":%d,\"warmup\":%d,"
 	       "\"size\":%d,\"sweeps\":%d,\"fault_ms\":%g,\"fault_work\":%d,\"seed\":%" PRIu64 ","
 	       "\"fault_ms_measured\":%.4f,\"step_ms\":%.4f,\"step_ms_median\":%.4f,\"step_ms_min\":%.4f,"
-	       "\"step_ms_max\":%.4f,\"step_ms_deviation\":%.4f,\"result_hash\":\"%016" PRIx64 "\"}\n",
+	       "\"step_ms_max\":%.4f,\"step_ms_deviation\":%.4f,\"result_hash\":\"%016" PRIx64 "\",\"phases\":",
 	       run->pair->name, run->pair->text.variants[o->variant], gpu, run->ranks.n, o->steps, o->warmup, o->size,
 	       run->sweeps, o->fault_ms, run->work, o->seed, fault, mean, median, steps[0], steps[n - 1], deviation,
 	       run->hash);
+	phase_print(stdout);
+	puts("}");
 	free(steps);
 }
 

@@ -6,7 +6,7 @@
 enum { NAMES = 26 };
 
 static bool neutral;
-static const char *known[NAMES]; /* known[0] is called "a" … */
+static const char *known[NAMES]; /* known[0] is "a" … */
 static int n_known;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -15,10 +15,9 @@ void phase_names(bool is_neutral)
 	neutral = is_neutral;
 }
 
-static const char *letter(const char *name)
+/* The phase's place among all, NAMES if there are too many. */
+static int place(const char *name)
 {
-	static const char letters[NAMES][2] = {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
-	                                       "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z"};
 	int i = 0;
 
 	pthread_mutex_lock(&lock);
@@ -27,10 +26,26 @@ static const char *letter(const char *name)
 	if (i == n_known && n_known < NAMES)
 		known[n_known++] = name;
 	pthread_mutex_unlock(&lock);
-	return i < NAMES ? letters[i] : name;
+	return i;
 }
 
 void phase_begin(const char *name)
 {
-	nvtxRangePushA(neutral && strcmp(name, "step") != 0 ? letter(name) : name);
+	char letter[] = "a";
+	int i;
+
+	if (strcmp(name, "step") == 0) {
+		nvtxRangePushA(name);
+		return;
+	}
+	i = place(name);
+	letter[0] = (char)('a' + i);
+	nvtxRangePushA(neutral && i < NAMES ? letter : name);
+}
+
+void phase_print(FILE *out)
+{
+	for (int i = 0; i < n_known; i++)
+		fprintf(out, "%s\"%s\"", i > 0 ? "," : "[", known[i]);
+	fputs(n_known > 0 ? "]" : "[]", out);
 }

@@ -4,9 +4,10 @@
 
 #include <nvtx3/nvToolsExt.h>
 #include <stdbool.h>
+#include <stdio.h>
 
-/* Calls all phases but the step a, b, c …, in the order in which they come up: what a report then says of their causes
- * cannot come from their names. Before the first phase. */
+/* With neutral names, all phases but the step are called a, b, c …, in the order in which they come up: what a report
+ * then says of their causes cannot come from their names. Before the first phase. */
 void phase_names(bool neutral);
 
 /* `name` lasts as long as the program. */
@@ -16,5 +17,8 @@ static inline void phase_end(void)
 {
 	nvtxRangePop();
 }
+
+/* Writes the phases so far as an array of JSON, in the order in which they came up: what a, b, c … stand for. */
+void phase_print(FILE *out);
 
 #endif
