@@ -115,30 +115,43 @@ static void check_result(struct run *run)
 	free(field);
 }
 
-/* One line of JSON. Times leave the warm-up out; a step lasts from one result that the host saw to the next. */
+static void list_print(const char *name, const double *values, int n)
+{
+	printf(",\"%s\":[", name);
+	for (int i = 0; i < n; i++)
+		printf("%s%.4f", i > 0 ? "," : "", values[i]);
+	printf("]");
+}
+
+/* One line of JSON. Times leave the warm-up out; a step lasts from one result that the host saw to the next. The lists
+ * have all steps (the first one of steps_ms is 0), so that a reader may choose others. */
 static void result_print(const struct run *run, const char *gpu)
 {
 	const struct options *o = run->options;
-	int n = o->steps - o->warmup;
-	double *steps = memory_array(n, sizeof(*steps)), fault = 0, mean, deviation, median;
+	const int n = o->steps - o->warmup;
+	double *steps = memory_array(o->steps, sizeof(*steps)), *sorted = memory_array(n, sizeof(*sorted)), fault = 0;
 
-	mean = (run->done_ms[o->steps - 1] - run->done_ms[o->warmup - 1]) / n;
+	for (int i = 1; i < o->steps; i++)
+		steps[i] = run->done_ms[i] - run->done_ms[i - 1];
 	for (int i = 0; i < n; i++) {
-		steps[i] = run->done_ms[o->warmup + i] - run->done_ms[o->warmup + i - 1];
+		sorted[i] = steps[o->warmup + i];
 		fault += run->fault_ms[o->warmup + i] / n;
 	}
-	deviation = clock_deviation(steps, n);
-	median = clock_median(steps, n); /* sorts */
 	printf("{\"workload\":\"%s\",\"variant\":\"%s\",\"gpu\":\"%s\",\"gpus\":%d,\"steps\":%d,\"warmup\":%d,"
-	       "\"size\":%d,\"sweeps\":%d,\"fault_ms\":%g,\"fault_work\":%d,\"seed\":%" PRIu64 ","
-	       "\"fault_ms_measured\":%.4f,\"step_ms\":%.4f,\"step_ms_median\":%.4f,\"step_ms_min\":%.4f,"
-	       "\"step_ms_max\":%.4f,\"step_ms_deviation\":%.4f,\"result_hash\":\"%016" PRIx64 "\",\"phases\":",
+	       "\"size\":%d,\"sweeps\":%d,\"fault_ms\":%g,\"fault_work\":%d,\"seed\":%" PRIu64,
 	       run->pair->name, run->pair->text.variants[o->variant], gpu, run->ranks.n, o->steps, o->warmup, o->size,
-	       run->sweeps, o->fault_ms, run->work, o->seed, fault, mean, median, steps[0], steps[n - 1], deviation,
-	       run->hash);
+	       run->sweeps, o->fault_ms, run->work, o->seed);
+	printf(",\"fault_ms_measured\":%.4f,\"step_ms\":%.4f,\"step_ms_deviation\":%.4f", fault,
+	       (run->done_ms[o->steps - 1] - run->done_ms[o->warmup - 1]) / n, clock_deviation(sorted, n));
+	printf(",\"step_ms_median\":%.4f", clock_median(sorted, n)); /* sorts */
+	printf(",\"step_ms_min\":%.4f,\"step_ms_max\":%.4f,\"result_hash\":\"%016" PRIx64 "\",\"phases\":", sorted[0],
+	       sorted[n - 1], run->hash);
 	phase_print(stdout);
+	list_print("steps_ms", steps, o->steps);
+	list_print("faults_ms", run->fault_ms, o->steps);
 	puts("}");
 	free(steps);
+	free(sorted);
 }
 
 /* Sets run->work and run->sweeps, the same in all ranks. */

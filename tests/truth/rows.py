@@ -1,0 +1,288 @@
+"""What is injected, where it landed, and what else gapline said: one row for each pair and size."""
+import collections
+import glob
+import json
+import math
+import os
+import re
+import subprocess
+import tempfile
+
+Pair = collections.namedtuple("Pair", "name gpus sizes options trace accounts finding ceiling verdict")
+
+SHARE = 0.95  # of the injected time that must land where it belongs
+CLAIM = 0.10  # of a step: no finding of another kind may claim more
+CEILING = 0.10  # how far the measured step may be from the combined ceiling
+SPEEDUP = 0.02  # how far the profiled speedup may be from the unprofiled one …
+LONG_STEP = 2.0  # … for steps of so many ms
+
+
+def read_pairs(path):
+    pairs = []
+    with open(path, encoding="utf-8") as file:
+        lines = [line.rstrip("\n") for line in file if line.strip() and not line.startswith("#")]
+    for line in lines[1:]:
+        name, gpus, sizes, options, trace, accounts, finding, ceiling, verdict = line.split("\t")
+        pairs.append(Pair(name, int(gpus), sizes.split(","), [] if options == "-" else options.split(), trace,
+                          [] if accounts == "-" else accounts.split(","), None if finding == "-" else finding,
+                          ceiling == "yes", verdict))
+    return pairs
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else 0.0
+
+
+def read_jsonl(path):
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file if line.startswith("{")]
+
+
+def natural(name):
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
+
+
+def report(gapline, folder, sides):
+    """gapline's result for two lists of profiles; (None, message) when it gives none."""
+    with tempfile.TemporaryDirectory() as scratch:
+        result = os.path.join(scratch, "report.json")
+        words = [gapline, "report", "-q", "--json", result, "-o", os.path.join(scratch, "report.html")]
+        for side, files in zip(("--baseline", "--fixed"), sides):
+            for file in files:
+                words += [side, os.path.join(folder, file)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return None, done.stderr.strip()
+        with open(result, encoding="utf-8") as file:
+            return json.load(file), ""
+
+
+# ---- accounts: where time is, ms a step ----
+
+
+def phase_name(name, run):
+    """The plain name of a phase; `run` says what the letters of neutral names stand for."""
+    phases = run.get("phases", [])
+    if name and len(name) == 1 and "a" <= name <= "z" and ord(name) - ord("a") < len(phases):
+        return phases[ord(name) - ord("a")]
+    return name
+
+
+def account(side, what, run):
+    budget = side["budget"]
+    part, *rest = what.split(":")
+    if part == "idle":
+        cause, phase = rest
+        return sum(row["ms_per_step"] for row in budget["idle"]
+                   if row["cause"] == cause and phase_name(row["phase"], run) == phase)
+    exposed = [device["per_step"]["comm_exposed"] for device in side["devices"]]
+    if part == "comm_exposed":
+        return min(exposed)
+    if part == "waiting":
+        return mean(exposed) - min(exposed)
+    return budget["per_step"][part]
+
+
+def where(side):
+    """Everything in a step by part, and idle time by cause."""
+    found = {part: side["budget"]["per_step"][part] for part in ("compute", "comm_exposed", "copy_exposed")}
+    for row in side["budget"]["idle"]:
+        found[row["cause"]] = found.get(row["cause"], 0) + row["ms_per_step"]
+    return found
+
+
+# ---- what the programs say ----
+
+
+def injected(runs, side, result):
+    """The fault as the programs of a side measured it, over the steps that gapline measured too."""
+    warmup = {int(judged["file"].split("-")[1].split(".")[0]): judged["warmup"] for judged in result[side]["runs"]}
+    return mean(mean(run["faults_ms"][warmup[run["run"]]:]) for run in runs if run["side"] == side and run["run"] in warmup)
+
+
+def wall_clock(runs):
+    """What an unprofiled step takes: each run's 10 % trimmed mean of the logarithms, as gapline's own headline."""
+    found = []
+    for run in runs:
+        steps = sorted(run["steps_ms"][run["warmup"]:])
+        trimmed = steps[len(steps) // 10:len(steps) - len(steps) // 10]
+        found.append(mean(math.log(step) for step in trimmed))
+    return math.exp(mean(found))
+
+
+class Row:
+    def __init__(self, pair, size, folder, gapline):
+        self.pair, self.size, self.problems = pair, size, []
+        self.said = {"pair": pair.name, "size_ms": float(size)}
+        self.runs = read_jsonl(os.path.join(folder, "profiled.jsonl"))
+        self.free = read_jsonl(os.path.join(folder, "unprofiled.jsonl"))
+        files = [os.path.basename(name) for name in glob.glob(os.path.join(folder, "*.sqlite*"))]
+        sides = [sorted((f for f in files if f.startswith(side)), key=natural) for side in ("baseline", "fixed")]
+        if pair.name == "no-change":
+            self.judge_repeats(folder, gapline, sides)
+        result, error = report(gapline, folder, sides)
+        if result is None:
+            self.problem(f"gapline: {error}")
+            return
+        self.result = result
+        hashes = {run["result_hash"] for run in self.runs + self.free}
+        if len(hashes) != 1:
+            self.problem(f"the runs computed {len(hashes)} different results")
+        self.judge_share()
+        self.judge_findings()
+        self.judge_ceiling()
+        self.judge_verdict()
+
+    def problem(self, text):
+        self.problems.append(f"{self.pair.name} {self.size} ms: {text}")
+
+    def judge_repeats(self, folder, gapline, sides):
+        """Every single pair of captures of the same program."""
+        results = collections.Counter()
+        for baseline, fixed in zip(*sides):
+            result, error = report(gapline, folder, [[baseline], [fixed]])
+            results[result["verdict"]["result"] if result else error] += 1
+        self.said["repeats"] = dict(results)
+        for wrong in ("faster", "slower"):
+            if results[wrong]:
+                self.problem(f"{results[wrong]} of {sum(results.values())} single pairs are {wrong}")
+
+    def judge_share(self):
+        baseline, fixed, said = self.result["baseline"], self.result["fixed"], self.said
+        sign = -1 if self.pair.verdict == "slower" else 1
+        run = next((run for run in self.runs if run["side"] == "baseline"), {})
+        amount = injected(self.runs, "baseline" if sign > 0 else "fixed", self.result)
+        landed = sum(sign * (account(baseline, what, run) - account(fixed, what, run)) for what in self.pair.accounts)
+        before, after = where(baseline), where(fixed)
+        said["injected_ms"], said["landed_ms"] = amount, landed
+        said["moved"] = {key: sign * (before.get(key, 0) - after.get(key, 0)) for key in {**before, **after}}
+        if not self.pair.accounts:
+            return
+        said["share"] = landed / amount if amount > 0 else 0.0
+        if said["share"] < SHARE:
+            self.problem(f"{100 * said['share']:.1f} % of {amount:.3f} ms landed on {', '.join(self.pair.accounts)}")
+
+    def judge_findings(self):
+        found = [f for f in self.result["findings"] if f["id"] != "gpu_bound"]
+        main = [f for f in found if f["id"] == self.pair.finding and f["side"] == "baseline"]
+        self.said["finding"] = main[0]["status"] if main else None
+        if self.pair.finding and (not main or main[0]["status"] != "resolved"):
+            self.problem(f"{self.pair.finding} is {main[0]['status'] if main else 'not found'}")
+        others = []
+        for f in found:
+            if f["id"] == self.pair.finding or (self.pair.finding == "launch_bound" and f["id"] == "graph_opportunity"):
+                continue
+            share = f["ms_per_step"] / self.result[f["side"]]["budget"]["per_step"]["period"]
+            others.append(f"{f['id']} ({f['side']}, {100 * share:.0f} %)")
+            if share > CLAIM or not self.pair.finding:
+                self.problem(f"{f['id']} claims {100 * share:.1f} % of the {f['side']} step")
+        self.said["other_findings"] = others
+
+    def judge_ceiling(self):
+        diagnosis = self.result["diagnosis"]
+        combined, measured = diagnosis["combined_ceiling_ms"], diagnosis["measured_ms"]
+        self.said["ceiling_ms"], self.said["measured_ms"] = combined, self.result["fixed"]["budget"]["per_step"]["period"]
+        if not self.pair.ceiling:
+            return
+        if not combined:
+            self.problem("no ceiling")
+        elif abs(measured / combined - 1) > CEILING:
+            self.problem(f"the ceiling is {combined:.3f} ms, measured are {measured:.3f}")
+
+    def judge_verdict(self):
+        said, verdict = self.said, self.result["verdict"]
+        said["verdict"], said["speedup"] = verdict["result"], verdict["speedup"]
+        said["comparable"] = verdict["comparable"]
+        said["step_ms"] = [self.result[side]["steps"]["period_ms"]["trimmed_mean"] for side in ("baseline", "fixed")]
+        largest = float(self.size) == max(float(size) for size in self.pair.sizes)
+        wanted = {self.pair.verdict} | ({"inconclusive"} if self.pair.verdict == "unchanged" else set())
+        if (largest and said["verdict"] not in wanted) or (not largest and said["verdict"] in self.never()):
+            self.problem(f"the verdict is {said['verdict']}")
+        if not self.free:
+            return
+        free = [wall_clock([run for run in self.free if run["variant"] == side]) for side in ("baseline", "fixed")]
+        said["unprofiled_ms"], said["unprofiled_speedup"] = free, free[0] / free[1]
+        said["distortion"] = said["speedup"] / said["unprofiled_speedup"] - 1
+        if min(free) >= LONG_STEP and abs(said["distortion"]) > SPEEDUP:
+            self.problem(f"the profiled speedup {said['speedup']:.3f} is not the unprofiled one, "
+                         f"{said['unprofiled_speedup']:.3f}")
+
+    def never(self):
+        return {"faster": {"slower"}, "slower": {"faster"}, "unchanged": {"faster", "slower"}}[self.pair.verdict]
+
+
+# ---- the table ----
+
+
+def number(value, digits=2):
+    return "" if value is None else f"{value:.{digits}f}"
+
+
+class Table:
+    def __init__(self, pairs, folder, gapline):
+        self.rows = []
+        for pair in pairs:
+            for size in pair.sizes:
+                path = os.path.join(folder, f"{pair.name}-{size}")
+                if os.path.exists(os.path.join(path, "profiled.jsonl")):
+                    self.rows.append(Row(pair, size, path, gapline))
+
+    def problems(self):
+        return [problem for row in self.rows for problem in row.problems]
+
+    def markdown(self):
+        lines = [
+            "| pair | fault, ms | injected | landed | share | main finding | other findings | ceiling | measured step "
+            "| speedup | unprofiled | verdict |",
+            "|---|--:|--:|--:|--:|---|---|--:|--:|--:|--:|---|",
+        ]
+        for row in self.rows:
+            s = row.said
+            share = f"{100 * s['share']:.1f} %" if "share" in s else ""
+            finding = f"{row.pair.finding}: {s.get('finding')}" if row.pair.finding else ""
+            repeats = ", ".join(f"{n} {result}" for result, n in sorted(s.get("repeats", {}).items()))
+            lines.append("| " + " | ".join([
+                row.pair.name, row.size, number(s.get("injected_ms"), 3), number(s.get("landed_ms"), 3), share, finding,
+                ", ".join(s.get("other_findings", [])), number(s.get("ceiling_ms") or None, 3),
+                number(s.get("measured_ms"), 3), number(s.get("speedup"), 3), number(s.get("unprofiled_speedup"), 3),
+                s.get("verdict", "") + (f"; single pairs: {repeats}" if repeats else "")]) + " |")
+        return "\n".join(lines + ["", *self.matrix(), ""])
+
+    def matrix(self):
+        """Which part of the budget, and which cause of idle time, what was injected moved: in % of it."""
+        columns = sorted({key for row in self.rows if row.pair.accounts for key, ms in row.said.get("moved", {}).items()
+                          if row.said.get("injected_ms", 0) > 0 and abs(ms) > 0.005 * row.said["injected_ms"]})
+        lines = ["| injected \\ landed, % | " + " | ".join(columns) + " |", "|---|" + "--:|" * len(columns)]
+        names = dict.fromkeys(row.pair.name for row in self.rows if row.pair.accounts)
+        for name in names:
+            of_pair = [row.said for row in self.rows if row.pair.name == name and row.said.get("injected_ms", 0) > 0]
+            total = sum(said["injected_ms"] for said in of_pair)
+            cells = [100 * sum(said["moved"].get(key, 0) for said in of_pair) / total if total else 0 for key in columns]
+            lines.append(f"| {name} | " + " | ".join("" if abs(c) < 0.5 else f"{c:.0f}" for c in cells) + " |")
+        return lines
+
+    def write_json(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump([{**row.said, "problems": row.problems} for row in self.rows], file, indent=1, sort_keys=True)
+            file.write("\n")
+
+    def worse_than(self, path):
+        """What an earlier table had right and this one has not: more problems in a row, a smaller share, a verdict that
+        is another one."""
+        with open(path, encoding="utf-8") as file:
+            before = {(row["pair"], row["size_ms"]): row for row in json.load(file)}
+        worse = []
+        for row in self.rows:
+            old, label = before.pop((row.said["pair"], row.said["size_ms"]), None), f"{row.pair.name} {row.size} ms"
+            if old is None:
+                continue
+            if len(row.problems) > len(old["problems"]):
+                worse.append(f"{label}: {len(row.problems)} problems, before {len(old['problems'])}")
+            if old.get("share", 0) <= 1 and row.said.get("share", 0) < old.get("share", 0) - 0.005:
+                worse.append(f"{label}: {row.said['share']:.3f} of the fault landed right, before {old['share']:.3f}")
+            if row.said.get("verdict") != old.get("verdict"):
+                worse.append(f"{label}: {row.said.get('verdict')}, before {old.get('verdict')}")
+        return worse + [f"{name} {size} ms: not there any more" for name, size in before]
