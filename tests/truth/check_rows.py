@@ -38,7 +38,7 @@ def check_programs():
     runs = [{"side": "baseline", "run": 1, "faults_ms": [9, 9, 2, 4]}, {"side": "baseline", "run": 2, "faults_ms": [9, 1, 1, 1]},
             {"side": "fixed", "run": 1, "faults_ms": [100, 100, 100, 100]}]
     result = {"baseline": {"runs": [{"file": "baseline-1.sqlite.gz", "warmup": 2}, {"file": "baseline-2.sqlite.gz", "warmup": 1}]}}
-    assert rows.injected(runs, "baseline", result) == 2  # 3 in run 1, 1 in run 2
+    assert rows.fault(runs, "baseline", result) == 2  # 3 in run 1, 1 in run 2
     steps = [0, 50] + [2] * 8 + [1, 1000]  # the two last ones are trimmed away
     assert math.isclose(rows.wall_clock([{"steps_ms": steps, "warmup": 2}]), 2)
 
@@ -48,12 +48,12 @@ def check_pairs():
     pairs = rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv"))
     with open(os.path.join(ROOT, "workloads", "CMakeLists.txt"), encoding="utf-8") as file:
         built = set(re.findall(r"^workload\((\S+)", file.read(), re.M))
-    assert {pair.name for pair in pairs} == built - {"training-step"}, built
+    assert {pair.program for pair in pairs} == built - {"training-step"}, built
     with open(os.path.join(ROOT, "gen", "analyse", "rules.c"), encoding="utf-8") as file:
         findings = set(re.findall(r'^\t\{"(\w+)", "', file.read(), re.M))
     for pair in pairs:
         assert pair.finding is None or pair.finding in findings, pair.finding
-        with open(os.path.join(ROOT, "workloads", pair.name, "main.c"), encoding="utf-8") as file:
+        with open(os.path.join(ROOT, "workloads", pair.program, "main.c"), encoding="utf-8") as file:
             phases = set(re.findall(r'phase_begin\("(\w+)"\)', file.read()))
         for what in pair.accounts:
             if what.startswith("idle:"):

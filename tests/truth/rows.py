@@ -8,8 +8,21 @@ import re
 import subprocess
 import tempfile
 
-Pair = collections.namedtuple("Pair", "name gpus sizes options trace accounts finding ceiling verdict")
 
+class Pair(collections.namedtuple("Pair", "name gpus sizes options trace accounts finding ceiling verdict")):
+    __slots__ = ()
+
+    @property
+    def program(self):
+        """What follows a + says what else is different, beside the program."""
+        return self.name.split("+")[0]
+
+    def neutral(self, size):
+        """At the middle size phases have neutral names: that no name gives a cause away is measured, too."""
+        return len(self.sizes) == 3 and size == self.sizes[1] or "+" in self.name
+
+
+COLLECTORS = ("cupti", "nsys")
 SHARE = 0.95  # of the injected time that must land where it belongs
 CLAIM = 0.10  # of a step: no finding of another kind may claim more
 CEILING = 0.10  # how far the measured step may be from the combined ceiling
@@ -97,7 +110,7 @@ def where(side):
 # ---- what the programs say ----
 
 
-def injected(runs, side, result):
+def fault(runs, side, result):
     """The fault as the programs of a side measured it, over the steps that gapline measured too."""
     warmup = {int(judged["file"].split("-")[1].split(".")[0]): judged["warmup"] for judged in result[side]["runs"]}
     return mean(mean(run["faults_ms"][warmup[run["run"]]:]) for run in runs if run["side"] == side and run["run"] in warmup)
@@ -114,9 +127,9 @@ def wall_clock(runs):
 
 
 class Row:
-    def __init__(self, pair, size, folder, gapline):
+    def __init__(self, pair, size, collector, folder, gapline):
         self.pair, self.size, self.problems = pair, size, []
-        self.said = {"pair": pair.name, "size_ms": float(size)}
+        self.said = {"pair": pair.name, "size_ms": float(size), "collector": collector}
         self.runs = read_jsonl(os.path.join(folder, "profiled.jsonl"))
         self.free = read_jsonl(os.path.join(folder, "unprofiled.jsonl"))
         files = [os.path.basename(name) for name in glob.glob(os.path.join(folder, "*.sqlite*"))]
@@ -137,7 +150,14 @@ class Row:
         self.judge_verdict()
 
     def problem(self, text):
-        self.problems.append(f"{self.pair.name} {self.size} ms: {text}")
+        self.problems.append(text)
+
+    def key(self):
+        return self.said["pair"], self.said["size_ms"], self.said["collector"]
+
+    def label(self):
+        pair, size, collector = self.key()
+        return f"{pair} {size:g} ms, {collector}"
 
     def judge_repeats(self, folder, gapline, sides):
         """Every single pair of captures of the same program."""
@@ -154,7 +174,7 @@ class Row:
         baseline, fixed, said = self.result["baseline"], self.result["fixed"], self.said
         sign = -1 if self.pair.verdict == "slower" else 1
         run = next((run for run in self.runs if run["side"] == "baseline"), {})
-        amount = injected(self.runs, "baseline" if sign > 0 else "fixed", self.result)
+        amount = sign * (fault(self.runs, "baseline", self.result) - fault(self.runs, "fixed", self.result))
         landed = sum(sign * (account(baseline, what, run) - account(fixed, what, run)) for what in self.pair.accounts)
         before, after = where(baseline), where(fixed)
         said["injected_ms"], said["landed_ms"] = amount, landed
@@ -201,14 +221,26 @@ class Row:
         wanted = {self.pair.verdict} | ({"inconclusive"} if self.pair.verdict == "unchanged" else set())
         if (largest and said["verdict"] not in wanted) or (not largest and said["verdict"] in self.never()):
             self.problem(f"the verdict is {said['verdict']}")
+        said["unrecorded_speedup"] = self.unrecorded()
         if not self.free:
             return
         free = [wall_clock([run for run in self.free if run["variant"] == side]) for side in ("baseline", "fixed")]
         said["unprofiled_ms"], said["unprofiled_speedup"] = free, free[0] / free[1]
         said["distortion"] = said["speedup"] / said["unprofiled_speedup"] - 1
-        if min(free) >= LONG_STEP and abs(said["distortion"]) > SPEEDUP:
+        if min(free) < LONG_STEP or abs(said["distortion"]) <= SPEEDUP:
+            return
+        guess = said["unrecorded_speedup"]
+        if guess is None or abs(guess / said["unprofiled_speedup"] - 1) > SPEEDUP:
             self.problem(f"the profiled speedup {said['speedup']:.3f} is not the unprofiled one, "
-                         f"{said['unprofiled_speedup']:.3f}")
+                         f"{said['unprofiled_speedup']:.3f}" + (f", the report guesses {guess:.3f}" if guess else ""))
+
+    def unrecorded(self):
+        """The speedup without the profiler's part, where the report says that it has one; else None."""
+        sides = [self.result[side] for side in ("baseline", "fixed")]
+        if not any("not recorded" in reason for reason in self.result["verdict"]["reasons"]):
+            return None
+        steps = [side["budget"]["per_step"]["period"] - side["totals"]["recording_ms_per_step"] for side in sides]
+        return steps[0] / steps[1]
 
     def never(self):
         return {"faster": {"slower"}, "slower": {"faster"}, "unchanged": {"faster", "slower"}}[self.pair.verdict]
@@ -221,35 +253,48 @@ def number(value, digits=2):
     return "" if value is None else f"{value:.{digits}f}"
 
 
+HEAD = ("pair", "fault, ms", "collector", "injected", "landed", "share", "main finding", "other findings", "ceiling",
+        "measured", "speedup", "unprofiled", "verdict", "not met")
+
+
 class Table:
-    def __init__(self, pairs, folder, gapline):
+    def __init__(self, pairs, folder, gapline, unpack):
         self.rows = []
         for pair in pairs:
-            for size in pair.sizes:
-                path = os.path.join(folder, f"{pair.name}-{size}")
-                if os.path.exists(os.path.join(path, "profiled.jsonl")):
-                    self.rows.append(Row(pair, size, path, gapline))
+            for collector in COLLECTORS:
+                for size in pair.sizes:
+                    path = os.path.join(folder, f"{pair.name}-{size}" + ("" if collector == "cupti" else "-" + collector))
+                    if os.path.exists(os.path.join(path, "profiled.jsonl")):
+                        self.rows.append(Row(pair, size, collector, unpack(path), gapline))
 
     def problems(self):
-        return [problem for row in self.rows for problem in row.problems]
+        return [f"{row.label()}: {problem}" for row in self.rows for problem in row.problems]
 
-    def markdown(self):
-        lines = [
-            "| pair | fault, ms | injected | landed | share | main finding | other findings | ceiling | measured step "
-            "| speedup | unprofiled | verdict |",
-            "|---|--:|--:|--:|--:|---|---|--:|--:|--:|--:|---|",
-        ]
+    def cells(self):
+        """Each row as texts, in the order of HEAD."""
         for row in self.rows:
             s = row.said
-            share = f"{100 * s['share']:.1f} %" if "share" in s else ""
-            finding = f"{row.pair.finding}: {s.get('finding')}" if row.pair.finding else ""
             repeats = ", ".join(f"{n} {result}" for result, n in sorted(s.get("repeats", {}).items()))
-            lines.append("| " + " | ".join([
-                row.pair.name, row.size, number(s.get("injected_ms"), 3), number(s.get("landed_ms"), 3), share, finding,
-                ", ".join(s.get("other_findings", [])), number(s.get("ceiling_ms") or None, 3),
-                number(s.get("measured_ms"), 3), number(s.get("speedup"), 3), number(s.get("unprofiled_speedup"), 3),
-                s.get("verdict", "") + (f"; single pairs: {repeats}" if repeats else "")]) + " |")
+            guess = s.get("unrecorded_speedup")
+            yield [
+                row.pair.name, row.size, s["collector"], number(s.get("injected_ms") if row.pair.accounts else None, 3),
+                number(s.get("landed_ms") if row.pair.accounts else None, 3),
+                f"{100 * s['share']:.1f} %" if "share" in s else "",
+                f"{row.pair.finding}: {s.get('finding')}" if row.pair.finding else "", ", ".join(s.get("other_findings", [])),
+                number(s.get("ceiling_ms") or None, 3), number(s.get("measured_ms"), 3),
+                number(s.get("speedup"), 3) + (f" (without recording about {guess:.3f})" if guess else ""),
+                number(s.get("unprofiled_speedup"), 3),
+                s.get("verdict", "") + (f"; single pairs: {repeats}" if repeats else ""), "; ".join(row.problems)]
+
+    def markdown(self):
+        numbers = ("fault, ms", "injected", "landed", "share", "ceiling", "measured", "speedup", "unprofiled")
+        lines = ["| " + " | ".join(HEAD) + " |", "|" + "|".join("--:" if head in numbers else "---" for head in HEAD) + "|"]
+        lines += ["| " + " | ".join(cells) + " |" for cells in self.cells()]
         return "\n".join(lines + ["", *self.matrix(), ""])
+
+    def write_tsv(self, path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines("\t".join(cells) + "\n" for cells in [HEAD, *self.cells()])
 
     def matrix(self):
         """Which part of the budget, and which cause of idle time, what was injected moved: in % of it."""
@@ -273,10 +318,10 @@ class Table:
         """What an earlier table had right and this one has not: more problems in a row, a smaller share, a verdict that
         is another one."""
         with open(path, encoding="utf-8") as file:
-            before = {(row["pair"], row["size_ms"]): row for row in json.load(file)}
+            before = {(row["pair"], row["size_ms"], row["collector"]): row for row in json.load(file)}
         worse = []
         for row in self.rows:
-            old, label = before.pop((row.said["pair"], row.said["size_ms"]), None), f"{row.pair.name} {row.size} ms"
+            old, label = before.pop(row.key(), None), row.label()
             if old is None:
                 continue
             if len(row.problems) > len(old["problems"]):
@@ -285,4 +330,4 @@ class Table:
                 worse.append(f"{label}: {row.said['share']:.3f} of the fault landed right, before {old['share']:.3f}")
             if row.said.get("verdict") != old.get("verdict"):
                 worse.append(f"{label}: {row.said.get('verdict')}, before {old.get('verdict')}")
-        return worse + [f"{name} {size} ms: not there any more" for name, size in before]
+        return worse + [f"{name} {size:g} ms, {collector}: not there any more" for name, size, collector in before]

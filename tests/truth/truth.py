@@ -2,21 +2,23 @@
 """Holds what gapline says against what is true (workloads/truth.md).
 
     truth.py capture FOLDER --build BUILD [--pairs A,B] [--sizes 2] …   on a machine with GPUs: runs and captures
-    truth.py judge FOLDER [--table FILE] [--against TABLE.json]         anywhere: analyses, writes the table
+    truth.py judge FOLDER [--table TABLE] [--against TABLE.json]         anywhere: analyses, writes the table
     truth.py pack FOLDER TO                                             scrubbed and small, for the repository
 
-FOLDER holds a folder for each pair and size, NAME-SIZE, with unprofiled.jsonl and profiled.jsonl (what the programs
-printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (or .gz), and gapline's report.json. An
-interrupted capture goes on with what is missing. `judge` exits with 1 when a row does not meet what truth.tsv
-demands, or with --against when a row got worse than in that table; with 77 when there is no FOLDER."""
+FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys NAME-SIZE-nsys, with unprofiled.jsonl
+and profiled.jsonl (what the programs printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (packed:
+captures.tar.xz with them), and gapline's report.html. An interrupted capture goes on with what is missing. `judge`
+exits with 1 when a row does not meet what truth.tsv demands, or with --against when a row got worse than in that
+table; with 77 when there is no FOLDER."""
 import argparse
-import gzip
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
 
 sys.dont_write_bytecode = True  # the working tree stays as it is
@@ -51,9 +53,9 @@ def order(i):
 
 
 def program(args, pair, variant, size, more=()):
-    path = os.path.join(args.build, pair.name)
+    path = os.path.join(args.build, pair.program)
     words = [path, "--variant", variant, "--fault-ms", size, "--steps", str(args.steps), "--warmup", str(args.warmup)]
-    return words + list(pair.options) + (["--names", "neutral"] if args.neutral else []) + list(more)
+    return words + list(pair.options) + (["--names", "neutral"] if pair.neutral(size) else []) + list(more)
 
 
 def run_both(args, pair, size, folder, work):
@@ -83,28 +85,32 @@ def run_both(args, pair, size, folder, work):
     shutil.rmtree(runs)
 
 
-def capture_one(args, pair, size):
-    folder = os.path.join(args.folder, f"{pair.name}-{size}")
-    if os.path.exists(os.path.join(folder, "profiled.jsonl")) or (
-        args.unprofiled_only and os.path.exists(os.path.join(folder, "done"))
-    ):
-        return
-    os.makedirs(folder, exist_ok=True)
-    name = "unprofiled.jsonl"
-    if os.path.exists(os.path.join(folder, name)):
-        os.remove(os.path.join(folder, name))
-    start = time.monotonic()
-    first = execute(program(args, pair, "baseline", size), folder, "calibration.jsonl")
-    work = ("--fault-work", re.search(r'"fault_work":(\d+)', first).group(1))
-    for i in range(args.unprofiled):
+def run_free(args, pair, size, folder, work, times):
+    """Without a profiler."""
+    for i in times:
         for side in order(i):
-            execute(program(args, pair, side, size, work), folder, name)
-    if args.unprofiled_only:
-        with open(os.path.join(folder, "done"), "w", encoding="utf-8"):
-            pass
-    else:
-        run_both(args, pair, size, folder, work)
-    say(f"{pair.name} {size} ms: {time.monotonic() - start:.1f} s")
+            execute(program(args, pair, side, size, work), folder, "unprofiled.jsonl")
+
+
+def capture_one(args, pair, size):
+    plain = os.path.join(args.folder, f"{pair.name}-{size}")
+    folder = plain + ("" if args.collector == "cupti" else "-" + args.collector)
+    if os.path.exists(os.path.join(folder, "profiled.jsonl")):
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder)
+    start = time.monotonic()
+    runs = rows.read_jsonl(os.path.join(plain, "unprofiled.jsonl"))  # of the other collector: to the same work
+    work = ("--fault-work", str(runs[0]["fault_work"])) if runs else ()
+    if not work:
+        first = execute(program(args, pair, "baseline", size), folder, "calibration.jsonl")
+        work = ("--fault-work", re.search(r'"fault_work":(\d+)', first).group(1))
+    # half before and half after the captures, so that a drift of the machine falls on both alike
+    half = (args.unprofiled + 1) // 2
+    run_free(args, pair, size, folder, work, range(half))
+    run_both(args, pair, size, folder, work)
+    run_free(args, pair, size, folder, work, range(half, args.unprofiled))
+    say(f"{os.path.basename(folder)}: {time.monotonic() - start:.1f} s")
 
 
 def capture(args):
@@ -119,19 +125,39 @@ def capture(args):
 # ---- judge ----
 
 
+def unpack(folder, scratch):
+    """The folder, or a copy with its packed captures unpacked."""
+    packed = os.path.join(folder, "captures.tar.xz")
+    if not os.path.exists(packed):
+        return folder
+    to = os.path.join(scratch, os.path.basename(folder))
+    os.makedirs(to)
+    for name in os.listdir(folder):
+        if name.endswith(".jsonl"):
+            shutil.copyfile(os.path.join(folder, name), os.path.join(to, name))
+    with tarfile.open(packed) as tar:
+        for member in tar:
+            if member.isfile() and re.fullmatch(r"(baseline|fixed)-\d+\.sqlite", member.name):
+                with open(os.path.join(to, member.name), "wb") as out:
+                    shutil.copyfileobj(tar.extractfile(member), out)
+    return to
+
+
 def judge(args):
     if not os.path.isdir(args.folder):
         say(f"skipped: {args.folder} is not there")
         return 77
     pairs = rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv"))
-    table = rows.Table(pairs, args.folder, args.gapline)
+    with tempfile.TemporaryDirectory() as scratch:
+        table = rows.Table(pairs, args.folder, args.gapline, lambda folder: unpack(folder, scratch))
     if not table.rows:
         raise SystemExit(f"{args.folder}: no captured pair is here")
     text = table.markdown()
     if args.table:
-        with open(args.table, "w", encoding="utf-8") as file:
+        with open(args.table + ".md", "w", encoding="utf-8") as file:
             file.write(text)
-        table.write_json(os.path.splitext(args.table)[0] + ".json")
+        table.write_json(args.table + ".json")
+        table.write_tsv(args.table + ".tsv")
     print(text)
     problems = table.worse_than(args.against) if args.against else table.problems()
     for problem in problems:
@@ -142,26 +168,33 @@ def judge(args):
 # ---- pack ----
 
 
+def nameless(member):
+    """Owner and time do not belong into a repository: the same bytes every time."""
+    member.uid = member.gid = member.mtime = 0
+    member.uname = member.gname = ""
+    member.mode = 0o644
+    return member
+
+
 def pack(args):
     for name in sorted(os.listdir(args.folder)):
         folder = os.path.join(args.folder, name)
         if not os.path.exists(os.path.join(folder, "profiled.jsonl")):
             continue
+        keep = NO_CHANGE_RUNS if name.startswith("no-change") else args.keep
         to = os.path.join(args.to, name)
         os.makedirs(to, exist_ok=True)
         for file in ("unprofiled.jsonl", "profiled.jsonl"):
-            shutil.copyfile(os.path.join(folder, file), os.path.join(to, file))
-        for file in sorted(os.listdir(folder)):
-            match = re.fullmatch(r"(baseline|fixed)-(\d+)\.sqlite", file)
-            if not match or int(match.group(2)) > args.keep:
-                continue
-            clean = os.path.join(to, file)
-            subprocess.run([args.gapline, "scrub", os.path.join(folder, file), "-o", clean], check=True)
-            with open(clean, "rb") as source, open(clean + ".gz", "wb") as target:
-                # no name and no time in the header: the same bytes every time
-                with gzip.GzipFile(filename="", mode="wb", fileobj=target, compresslevel=9, mtime=0) as packed:
-                    shutil.copyfileobj(source, packed)
-            os.remove(clean)
+            if os.path.exists(os.path.join(folder, file)):
+                shutil.copyfile(os.path.join(folder, file), os.path.join(to, file))
+        with tempfile.TemporaryDirectory() as scratch, tarfile.open(os.path.join(to, "captures.tar.xz"), "w:xz", preset=9) as tar:
+            for file in sorted(os.listdir(folder), key=rows.natural):
+                match = re.fullmatch(r"(baseline|fixed)-(\d+)\.sqlite", file)
+                if not match or int(match.group(2)) > keep:
+                    continue
+                clean = os.path.join(scratch, file)
+                subprocess.run([args.gapline, "scrub", "-q", os.path.join(folder, file), "-o", clean], check=True)
+                tar.add(clean, file, filter=nameless)
     return 0
 
 
@@ -181,18 +214,16 @@ def main():
     c.add_argument("--warmup", type=int, default=10)
     c.add_argument("--repeat", type=int, default=3, help="captures of each side")
     c.add_argument("--unprofiled", type=int, default=3, help="runs of each side without a profiler")
-    c.add_argument("--unprofiled-only", action="store_true")
-    c.add_argument("--neutral", action="store_true", help="phases are called a, b, c …")
     j = commands.add_parser("judge")
     j.add_argument("folder")
     j.add_argument("--gapline", default=default)
-    j.add_argument("--table", help="write it to FILE, and the same as JSON beside it")
+    j.add_argument("--table", help="write it to TABLE.md, TABLE.tsv and TABLE.json")
     j.add_argument("--against", help="the JSON of an earlier table")
     p = commands.add_parser("pack")
     p.add_argument("folder")
     p.add_argument("to")
     p.add_argument("--gapline", default=default)
-    p.add_argument("--keep", type=int, default=3, help="runs of each side")
+    p.add_argument("--keep", type=int, default=1, help="runs of each side; of no-change all")
     args = parser.parse_args()
     return {"capture": capture, "judge": judge, "pack": pack}[args.command](args)
 
