@@ -6,14 +6,16 @@
 #include "../common/phase.h"
 #include "../common/thread.h"
 
-#include <semaphore.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <string.h>
 
-/* What the two threads share. In each step the launching thread hands a result over, and the worker files it. */
+/* What the two threads share. In each step the launching thread hands a result over, and the worker files it. Both
+ * watch the counters instead of sleeping, so that a step waits for the lock and for no wake-up beside it. */
 static struct {
 	pthread_t thread;
-	sem_t given, taken; /* a result to file; the worker has begun with it */
+	atomic_int given, taken; /* results to file; those with which the worker has begun */
 	pthread_mutex_t lock;
 	bool locks; /* the fault: the worker keeps the lock while it works */
 	bool stop;
@@ -33,26 +35,26 @@ static void file_away(uint8_t *picture, float result, int rounds)
 	desk.hash = hash_bytes(desk.hash, filtered + FRAME_PIXELS / 2, FRAME_EDGE);
 }
 
-static void semaphore_wait(sem_t *semaphore)
+static void wait_until(const atomic_int *counter, int reached)
 {
-	while (sem_wait(semaphore) != 0)
-		;
+	while (atomic_load(counter) < reached)
+		sched_yield();
 }
 
 static void *work(void *argument)
 {
 	uint8_t *picture = argument;
 
-	for (;;) {
+	for (int n = 1;; n++) {
 		float result;
 
-		semaphore_wait(&desk.given);
+		wait_until(&desk.given, n);
 		if (desk.stop)
 			return NULL;
 		result = desk.result;
 		if (desk.locks)
 			pthread_mutex_lock(&desk.lock);
-		sem_post(&desk.taken);
+		atomic_store(&desk.taken, n);
 		phase_begin("file");
 		file_away(picture, result, desk.rounds);
 		phase_end();
@@ -69,8 +71,8 @@ static void step(struct run *run, int i)
 	if (i > 0) {
 		phase_begin("report");
 		desk.result = run->residual[i - 1];
-		sem_post(&desk.given);
-		semaphore_wait(&desk.taken);
+		atomic_store(&desk.given, i);
+		wait_until(&desk.taken, i);
 		phase_end();
 	}
 	phase_begin("settings");
@@ -96,8 +98,6 @@ static void prepare(struct run *run)
 {
 	picture = memory_array(FRAME_PIXELS, 1);
 	frame_draw(picture, run->options->seed, 0);
-	sem_init(&desk.given, 0, 0);
-	sem_init(&desk.taken, 0, 0);
 	desk.locks = run->options->variant == 0;
 	desk.rounds = run->work;
 	desk.settings = run->sweeps;
@@ -107,7 +107,7 @@ static void prepare(struct run *run)
 static void finish(struct run *run)
 {
 	desk.stop = true;
-	sem_post(&desk.given);
+	atomic_fetch_add(&desk.given, 1);
 	pthread_join(desk.thread, NULL);
 	run->hash = hash_bytes(run->hash, &desk.hash, sizeof(desk.hash));
 	free(picture);
