@@ -4,6 +4,7 @@
 #include "analyse/side.h"
 
 #include <math.h>
+#include <string.h>
 
 /* What a recorded call takes beyond an unrecorded one. Measured with the programs in workloads/ on an H200's host,
  * with and without CUPTI's activity records of calls and kernels: 0.8 to 0.85 µs a call for launches, for allocations
@@ -24,20 +25,32 @@ static uint32_t first_from(const struct trace *t, uint32_t i, uint32_t end, int6
 	return i;
 }
 
-/* Calls of the thread that the gap waited for: from the one that was open when it began to the launch that ended it. */
-static uint32_t count_calls(const struct trace *t, const struct gap *gap)
+/* The runtime of CUDA 13 makes this call at every launch that is watched: nsys records it, as part of the launch. */
+static bool is_the_profilers(const struct trace *t, uint32_t call)
+{
+	return strcmp(names_text(t->names, t->calls.name[call]), "cuKernelGetName") == 0;
+}
+
+/* Calls of the thread that the gap waited for: from the one that was open when it began to the launch that ended it. An
+ * op that came late shows what its thread did a launch latency earlier (DESIGN 3). */
+static uint32_t count_calls(const struct trace *t, const struct gap *gap, int64_t limit)
 {
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)
 		return 0;
 	uint32_t launch = t->ops.launch[gap->next], thread = t->calls.thread[launch];
-	if (t->calls.end[launch] <= gap->start)
+	int64_t latency = gap->end - t->calls.end[launch], from = gap->start;
+	if (latency > 0 && latency <= limit)
+		from -= latency;
+	if (t->calls.end[launch] <= from)
 		return 0; /* it was there already: the GPU waited for something else */
 	uint32_t begin = t->first_call[thread], end = t->first_call[thread + 1];
-	uint32_t i = first_from(t, begin, end, gap->start);
-	if (i > begin && t->calls.end[i - 1] > gap->start)
+	uint32_t i = first_from(t, begin, end, from);
+	if (i > begin && t->calls.end[i - 1] > from)
 		i--;
-	uint32_t last = first_from(t, i, end, t->calls.start[launch] + 1);
-	return last - i;
+	uint32_t last = first_from(t, i, end, t->calls.start[launch] + 1), n = 0;
+	for (; i < last; i++)
+		n += !is_the_profilers(t, i);
+	return n;
 }
 
 void recording_build(const struct run *runs, size_t n, struct side *side)
@@ -53,7 +66,7 @@ void recording_build(const struct run *runs, size_t n, struct side *side)
 			for (size_t i = 0; i < device->n_gaps; i++) {
 				const struct gap *gap = &device->gaps[i];
 				if (!gap->edge && gap->start >= run->window_start && gap->start < run->window_end)
-					calls += weight * count_calls(run->trace, gap);
+					calls += weight * count_calls(run->trace, gap, device->limit);
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 import rows  # noqa: E402
+import truth  # noqa: E402
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 
@@ -40,7 +41,10 @@ def check_programs():
     result = {"baseline": {"runs": [{"file": "baseline-1.sqlite.gz", "warmup": 2}, {"file": "baseline-2.sqlite.gz", "warmup": 1}]}}
     assert rows.fault(runs, "baseline", result) == 2  # 3 in run 1, 1 in run 2
     steps = [0, 50] + [2] * 8 + [1, 1000]  # the two last ones are trimmed away
-    assert math.isclose(rows.wall_clock([{"steps_ms": steps, "warmup": 2}]), 2)
+    assert math.isclose(rows.step_log({"steps_ms": steps, "warmup": 2}), math.log(2))
+    # two groups, each with variance 2 of its 2 values: (1 + 1) of the means, 2 degrees of freedom
+    assert math.isclose(rows.half_width([[0, 2], [5, 7]]), 4.303 * math.sqrt(2))
+    assert rows.half_width([[0, 2], [5]]) is None and rows.half_width([[1, 1], [2, 2]]) == 0
 
 
 def check_pairs():
@@ -60,7 +64,14 @@ def check_pairs():
                 assert what.split(":")[2] in phases, (pair.name, what)
 
 
+def check_readme():
+    """The short table in README.md is the one that the measured table gives."""
+    wanted, text = truth.readme_text()
+    assert wanted == text, "README.md: run tests/truth/truth.py readme"
+
+
 if __name__ == "__main__":
+    check_readme()
     check_accounts()
     check_programs()
     check_pairs()

@@ -26,7 +26,7 @@ COLLECTORS = ("cupti", "nsys")
 SHARE = 0.95  # of the injected time that must land where it belongs
 CLAIM = 0.10  # of a step: no finding of another kind may claim more
 CEILING = 0.10  # how far the measured step may be from the combined ceiling
-SPEEDUP = 0.02  # how far the profiled speedup may be from the unprofiled one …
+SPEEDUP = 0.02  # beyond chance, how far the profiled speedup may be from the unprofiled one …
 LONG_STEP = 2.0  # … for steps of so many ms
 
 
@@ -116,14 +116,25 @@ def fault(runs, side, result):
     return mean(mean(run["faults_ms"][warmup[run["run"]]:]) for run in runs if run["side"] == side and run["run"] in warmup)
 
 
-def wall_clock(runs):
-    """What an unprofiled step takes: each run's 10 % trimmed mean of the logarithms, as gapline's own headline."""
-    found = []
-    for run in runs:
-        steps = sorted(run["steps_ms"][run["warmup"]:])
-        trimmed = steps[len(steps) // 10:len(steps) - len(steps) // 10]
-        found.append(mean(math.log(step) for step in trimmed))
-    return math.exp(mean(found))
+def step_log(run):
+    """The logarithm of an unprofiled run's step: the 10 % trimmed mean of the logarithms, as gapline's own headline."""
+    steps = sorted(run["steps_ms"][run["warmup"]:])
+    return mean(math.log(step) for step in steps[len(steps) // 10:len(steps) - len(steps) // 10])
+
+
+# Student's t, two-sided 95 %, by degrees of freedom.
+T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131)
+
+
+def half_width(groups):
+    """Of the 95 % interval of a sum or difference of the groups' means (Welch); None without repeats."""
+    if any(len(group) < 2 for group in groups):
+        return None
+    parts = [sum((x - mean(group)) ** 2 for x in group) / (len(group) - 1) / len(group) for group in groups]
+    if sum(parts) == 0:
+        return 0.0
+    freedom = sum(parts) ** 2 / sum(part ** 2 / (len(group) - 1) for part, group in zip(parts, groups))
+    return T95[min(int(freedom), len(T95)) - 1] * math.sqrt(sum(parts))
 
 
 class Row:
@@ -189,6 +200,8 @@ class Row:
         found = [f for f in self.result["findings"] if f["id"] != "gpu_bound"]
         main = [f for f in found if f["id"] == self.pair.finding and f["side"] == "baseline"]
         self.said["finding"] = main[0]["status"] if main else None
+        bound = [f for f in self.result["findings"] if f["id"] == "gpu_bound" and f["side"] == "baseline"]
+        self.said["text"] = (main or bound or [{"text": ""}])[0]["text"]
         if self.pair.finding and (not main or main[0]["status"] != "resolved"):
             self.problem(f"{self.pair.finding} is {main[0]['status'] if main else 'not found'}")
         others = []
@@ -224,15 +237,22 @@ class Row:
         said["unrecorded_speedup"] = self.unrecorded()
         if not self.free:
             return
-        free = [wall_clock([run for run in self.free if run["variant"] == side]) for side in ("baseline", "fixed")]
-        said["unprofiled_ms"], said["unprofiled_speedup"] = free, free[0] / free[1]
-        said["distortion"] = said["speedup"] / said["unprofiled_speedup"] - 1
-        if min(free) < LONG_STEP or abs(said["distortion"]) <= SPEEDUP:
+        free = [[step_log(run) for run in self.free if run["variant"] == side] for side in ("baseline", "fixed")]
+        seen = [[math.log(run["series"]["trimmed_mean_ms"]) for run in self.result[side]["runs"]]
+                for side in ("baseline", "fixed")]
+        said["unprofiled_ms"] = [math.exp(mean(logs)) for logs in free]
+        said["unprofiled_speedup"] = said["unprofiled_ms"][0] / said["unprofiled_ms"][1]
+        chance = half_width(free + seen)
+        if chance is None:
+            return  # how much a single run is off by chance, nobody knows
+        said["distortion"], said["chance"] = said["speedup"] / said["unprofiled_speedup"] - 1, chance
+        allowed = SPEEDUP + said["chance"]
+        if min(said["unprofiled_ms"]) < LONG_STEP or abs(said["distortion"]) <= allowed:
             return
         guess = said["unrecorded_speedup"]
-        if guess is None or abs(guess / said["unprofiled_speedup"] - 1) > SPEEDUP:
-            self.problem(f"the profiled speedup {said['speedup']:.3f} is not the unprofiled one, "
-                         f"{said['unprofiled_speedup']:.3f}" + (f", the report guesses {guess:.3f}" if guess else ""))
+        if guess is None or abs(guess / said["unprofiled_speedup"] - 1) > allowed:
+            self.problem(f"the profiled speedup is {100 * said['distortion']:+.1f} % off, "
+                         f"± {100 * said['chance']:.1f} % by chance" + (", more than the report says" if guess else ""))
 
     def unrecorded(self):
         """The speedup without the profiler's part, where the report says that it has one; else None."""
@@ -254,7 +274,7 @@ def number(value, digits=2):
 
 
 HEAD = ("pair", "fault, ms", "collector", "injected", "landed", "share", "main finding", "other findings", "ceiling",
-        "measured", "speedup", "unprofiled", "verdict", "not met")
+        "measured", "speedup", "unprofiled", "distortion", "verdict", "not met")
 
 
 class Table:
@@ -284,10 +304,11 @@ class Table:
                 number(s.get("ceiling_ms") or None, 3), number(s.get("measured_ms"), 3),
                 number(s.get("speedup"), 3) + (f" (without recording about {guess:.3f})" if guess else ""),
                 number(s.get("unprofiled_speedup"), 3),
+                f"{100 * s['distortion']:+.1f} ± {100 * s['chance']:.1f} %" if "distortion" in s else "",
                 s.get("verdict", "") + (f"; single pairs: {repeats}" if repeats else ""), "; ".join(row.problems)]
 
     def markdown(self):
-        numbers = ("fault, ms", "injected", "landed", "share", "ceiling", "measured", "speedup", "unprofiled")
+        numbers = ("fault, ms", "injected", "landed", "share", "ceiling", "measured", "speedup", "unprofiled", "distortion")
         lines = ["| " + " | ".join(HEAD) + " |", "|" + "|".join("--:" if head in numbers else "---" for head in HEAD) + "|"]
         lines += ["| " + " | ".join(cells) + " |" for cells in self.cells()]
         return "\n".join(lines + ["", *self.matrix(), ""])
@@ -331,3 +352,39 @@ class Table:
             if row.said.get("verdict") != old.get("verdict"):
                 worse.append(f"{label}: {row.said.get('verdict')}, before {old.get('verdict')}")
         return worse + [f"{name} {size:g} ms, {collector}: not there any more" for name, size, collector in before]
+
+
+# ---- the short table of the README ----
+
+
+def faults(path):
+    """The fault of each pair, in words, from the table in workloads/README.md."""
+    with open(path, encoding="utf-8") as file:
+        return dict(re.findall(r"^\| \[([\w-]+)\]\(.*?\|\s*(.*?)\s*\|", file.read(), re.M))
+
+
+def short_table(table, words):
+    """The largest size of each pair, from the JSON of a table."""
+    largest = {}
+    for row in table:
+        if row["collector"] == "cupti" and "+" not in row["pair"]:
+            if row["size_ms"] >= largest.get(row["pair"], row)["size_ms"]:
+                largest[row["pair"]] = row
+    lines = ["| what is true | what gapline says | and there | promised, measured | speedup, unprofiled | verdict |",
+             "|---|---|--:|--:|--:|---|"]
+    for name, row in largest.items():
+        amount = f" {row['injected_ms']:.2f} ms a step: {words[name]}" if "share" in row else f" {words[name]}"
+        ceiling = f"{row['ceiling_ms']:.2f}, {row['measured_ms']:.2f} ms" if row.get("ceiling_ms") else ""
+        lines.append("| " + " | ".join([
+            f"[{name}](workloads/{name}):{amount}", row["text"], f"{100 * row['share']:.1f} %" if "share" in row else "",
+            ceiling, f"{row['speedup']:.3f}×, {row['unprofiled_speedup']:.3f}×", row["verdict"]]) + " |")
+    return "\n".join(lines)
+
+
+MARKS = ("<!-- truth: made by tests/truth/truth.py readme -->", "<!-- end of truth -->")
+
+
+def put_between_marks(text, table):
+    """README's text with the table between its marks."""
+    start, end = text.index(MARKS[0]) + len(MARKS[0]), text.index(MARKS[1])
+    return text[:start] + "\n" + table + "\n" + text[end:]

@@ -4,13 +4,15 @@
     truth.py capture FOLDER --build BUILD [--pairs A,B] [--sizes 2] …   on a machine with GPUs: runs and captures
     truth.py judge FOLDER [--table TABLE] [--against TABLE.json]         anywhere: analyses, writes the table
     truth.py pack FOLDER TO                                             scrubbed and small, for the repository
+    truth.py readme                                                     puts the short table into README.md
 
 FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys NAME-SIZE-nsys, with unprofiled.jsonl
 and profiled.jsonl (what the programs printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (packed:
-captures.tar.xz with them), and gapline's report.html. An interrupted capture goes on with what is missing. `judge`
+captures.tar.xz with them, unless that is large), and gapline's report.html. An interrupted capture goes on with what is missing. `judge`
 exits with 1 when a row does not meet what truth.tsv demands, or with --against when a row got worse than in that
 table; with 77 when there is no FOLDER."""
 import argparse
+import json
 import os
 import re
 import shlex
@@ -195,6 +197,28 @@ def pack(args):
                 clean = os.path.join(scratch, file)
                 subprocess.run([args.gapline, "scrub", "-q", os.path.join(folder, file), "-o", clean], check=True)
                 tar.add(clean, file, filter=nameless)
+        if os.path.getsize(os.path.join(to, "captures.tar.xz")) > args.most:
+            shutil.rmtree(to)
+            say(f"{name}: too large, left out")
+    return 0
+
+
+# ---- readme ----
+
+
+def readme_text():
+    """README.md as it should be, and as it is."""
+    with open(os.path.join(ROOT, "examples", "truth", "table.json"), encoding="utf-8") as file:
+        table = rows.short_table(json.load(file), rows.faults(os.path.join(ROOT, "workloads", "README.md")))
+    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+        text = file.read()
+    return rows.put_between_marks(text, table), text
+
+
+def readme(_):
+    text, _ = readme_text()
+    with open(os.path.join(ROOT, "README.md"), "w", encoding="utf-8") as file:
+        file.write(text)
     return 0
 
 
@@ -224,8 +248,10 @@ def main():
     p.add_argument("to")
     p.add_argument("--gapline", default=default)
     p.add_argument("--keep", type=int, default=1, help="runs of each side; of no-change all")
+    p.add_argument("--most", type=int, default=660000, help="bytes of a pair's captures; larger ones are left out")
+    commands.add_parser("readme")
     args = parser.parse_args()
-    return {"capture": capture, "judge": judge, "pack": pack}[args.command](args)
+    return {"capture": capture, "judge": judge, "pack": pack, "readme": readme}[args.command](args)
 
 
 if __name__ == "__main__":
