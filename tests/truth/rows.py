@@ -262,6 +262,9 @@ class Row:
         steps = [side["budget"]["per_step"]["period"] - side["totals"]["recording_ms_per_step"] for side in sides]
         return steps[0] / steps[1]
 
+    def verdict_is_right(self):
+        return self.said["verdict"] == self.pair.verdict
+
     def never(self):
         return {"faster": {"slower"}, "slower": {"faster"}, "unchanged": {"faster", "slower"}}[self.pair.verdict]
 
@@ -311,7 +314,34 @@ class Table:
         numbers = ("fault, ms", "injected", "landed", "share", "ceiling", "measured", "speedup", "unprofiled", "distortion")
         lines = ["| " + " | ".join(HEAD) + " |", "|" + "|".join("--:" if head in numbers else "---" for head in HEAD) + "|"]
         lines += ["| " + " | ".join(cells) + " |" for cells in self.cells()]
-        return "\n".join(lines + ["", *self.matrix(), ""])
+        return "\n".join(["# What gapline says, and what is true", "", *self.bounds(), "", *lines, "", *self.matrix(), ""])
+
+    def bounds(self):
+        """What was asked for, and in how many rows it is so."""
+        shares = [row for row in self.rows if "share" in row.said]
+        found = [row for row in self.rows if row.pair.finding]
+        promised = [row for row in self.rows if row.pair.ceiling and row.said.get("ceiling_ms")]
+        off = {row: abs(row.said["measured_ms"] / row.said["ceiling_ms"] - 1) for row in promised}
+        timed = [row for row in self.rows if "distortion" in row.said and min(row.said["unprofiled_ms"]) >= LONG_STEP]
+        apart = {row: abs(row.said["distortion"]) for row in timed}
+        all_ms = [sum(row.said[key] for row in shares) for key in ("injected_ms", "landed_ms")]
+        worst = min(shares, key=lambda row: row.said["share"])
+        furthest, widest = max(off, key=off.get), max(apart, key=apart.get)
+        return [
+            f"- {sum(row.said['share'] >= SHARE for row in shares)} of {len(shares)} rows have at least 95 % of the injected "
+            f"time where it belongs (all together {100 * all_ms[1] / all_ms[0]:.1f} %; least: {worst.label()}, "
+            f"{100 * worst.said['share']:.1f} %).",
+            f"- {sum(row.said['finding'] == 'resolved' for row in found)} of {len(found)} rows have their main finding in the "
+            "baseline, resolved in the fixed side.",
+            f"- {sum(ratio <= CEILING for ratio in off.values())} of {sum(row.pair.ceiling for row in self.rows)} rows have the "
+            f"combined ceiling within 10 % of what was measured (furthest: {furthest.label()}, {100 * off[furthest]:.1f} %).",
+            f"- {sum(ratio <= SPEEDUP for ratio in apart.values())} of {len(timed)} rows with steps of 2 ms and more have a "
+            "profiled speedup within 2 % of the unprofiled one; of the others "
+            f"{sum(ratio > SPEEDUP + row.said['chance'] for row, ratio in apart.items())} are further off than chance "
+            f"explains (furthest: {widest.label()}, {100 * apart[widest]:.1f} %). The reports name the share of recording in "
+            f"{sum(bool(row.said.get('unrecorded_speedup')) for row in self.rows)} rows.",
+            f"- {sum(row.verdict_is_right() for row in self.rows)} of {len(self.rows)} rows have the right verdict.",
+        ]
 
     def write_tsv(self, path):
         with open(path, "w", encoding="utf-8") as file:

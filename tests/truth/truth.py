@@ -4,6 +4,7 @@
     truth.py capture FOLDER --build BUILD [--pairs A,B] [--sizes 2] …   on a machine with GPUs: runs and captures
     truth.py judge FOLDER [--table TABLE] [--against TABLE.json]         anywhere: analyses, writes the table
     truth.py pack FOLDER TO                                             scrubbed and small, for the repository
+    truth.py reports FOLDER                                             a report of each pair, into FOLDER/reports
     truth.py readme                                                     puts the short table into README.md
 
 FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys NAME-SIZE-nsys, with unprofiled.jsonl
@@ -203,6 +204,27 @@ def pack(args):
     return 0
 
 
+# ---- reports ----
+
+
+def reports(args):
+    """Of the largest size of each pair that is there."""
+    os.makedirs(os.path.join(args.folder, "reports"), exist_ok=True)
+    for pair in rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv")):
+        folders = [os.path.join(args.folder, f"{pair.name}-{size}") for size in reversed(pair.sizes)]
+        folder = next((folder for folder in folders if os.path.isdir(folder)), None)
+        if folder is None or pair.name != pair.program:
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            words = [args.gapline, "report", "-q", "--title", f"{pair.name}, {os.path.basename(folder)[len(pair.name) + 1:]} ms"]
+            captures = unpack(folder, scratch)
+            for side in ("baseline", "fixed"):
+                for file in sorted((f for f in os.listdir(captures) if f.startswith(side)), key=rows.natural):
+                    words += [f"--{side}", os.path.join(captures, file)]
+            subprocess.run(words + ["-o", os.path.join(args.folder, "reports", pair.name + ".html")], check=True)
+    return 0
+
+
 # ---- readme ----
 
 
@@ -249,9 +271,12 @@ def main():
     p.add_argument("--gapline", default=default)
     p.add_argument("--keep", type=int, default=1, help="runs of each side; of no-change all")
     p.add_argument("--most", type=int, default=660000, help="bytes of a pair's captures; larger ones are left out")
+    r = commands.add_parser("reports")
+    r.add_argument("folder")
+    r.add_argument("--gapline", default=default)
     commands.add_parser("readme")
     args = parser.parse_args()
-    return {"capture": capture, "judge": judge, "pack": pack, "readme": readme}[args.command](args)
+    return {"capture": capture, "judge": judge, "pack": pack, "reports": reports, "readme": readme}[args.command](args)
 
 
 if __name__ == "__main__":
