@@ -18,11 +18,11 @@ export function makeView(picture) {
 	const buttons = {
 		closer: ['+', 'Zoom in (+)'],
 		farther: ['−', 'Zoom out (−)'],
-		whole: ['Whole', 'Show everything (0)'],
+		whole: ['Whole', 'Whole: show everything (0)'],
 		before: ['‹ gap', 'The long gap before (p)'],
 		after: ['gap ›', 'The next long gap (n)'],
-		lanes: ['All lanes', 'Show also lanes in which little happens'],
-		copy: ['Copy link', 'Copy a link to what is shown'],
+		lanes: ['All lanes', 'All lanes: show also those in which little happens'],
+		copy: ['Copy link', 'Copy link to what is shown'],
 		dark: ['✕', 'Light up everything again (Escape)'],
 	};
 	for (const [key, [text, title]] of Object.entries(buttons))

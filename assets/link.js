@@ -43,19 +43,8 @@ export class Link {
 		if (!/^#(t|gap|lit)=/.test(location.hash)) return;
 		const { timeline } = this, { data } = timeline;
 		const fields = new Map(location.hash.slice(1).split('&').map(part => part.split('=', 2)));
-		const gap = /^(\d)\.(\d+)\.(\d+)$/.exec(fields.get('gap') ?? '')?.slice(1).map(Number);
-		if (gap) {
-			const at = timeline.gaps.findIndex(g => g.side === gap[0] && g.device === gap[1] && g.group === gap[2]);
-			if (at >= 0) {
-				timeline.choose(timeline.gaps[at]);
-				sayGap(this.parts, timeline, { gap: timeline.gaps[at], at, of: timeline.gaps.length });
-			}
-		}
-		const [, start, end] = /^(-?\d+)\.\.(-?\d+)$/.exec(fields.get('t') ?? '') ?? [];
-		if (start !== undefined && Number(start) < Number(end)) timeline.show(Number(start), Number(end));
 		const [cause, phase, name] = (fields.get('lit') ?? '').split('@');
-		if (name === undefined) return;
-		const idOf = text => {
+		const idOf = (text = '') => {
 			let wanted;
 			try {
 				wanted = decodeURIComponent(text);
@@ -69,7 +58,18 @@ export class Link {
 		};
 		const which = data.palette.findIndex(swatch => swatch.cause !== null && swatch.cause === cause);
 		const lit = { cause: which < 0 ? undefined : which, phase: idOf(phase), name: idOf(name) };
-		if (Object.values(lit).some(value => value !== undefined)) timeline.light(lit);
+		timeline.light(Object.values(lit).some(value => value !== undefined) ? lit : null);
+		const gap = /^(\d)\.(\d+)\.(\d+)$/.exec(fields.get('gap') ?? '')?.slice(1).map(Number);
+		if (gap) {
+			const list = timeline.stops;
+			const at = list.findIndex(g => g.side === gap[0] && g.device === gap[1] && g.group === gap[2]);
+			if (at >= 0) {
+				timeline.choose(list[at]);
+				sayGap(this.parts, timeline, { gap: list[at], at, of: list.length });
+			}
+		}
+		const [, start, end] = /^(-?\d+)\.\.(-?\d+)$/.exec(fields.get('t') ?? '') ?? [];
+		if (start !== undefined && Number(start) < Number(end)) timeline.show(Number(start), Number(end));
 	}
 
 	copy(button) {

@@ -10,7 +10,7 @@ import { Scale } from './scale.js';
 const HEIGHT = { phases: 22, calls: 18, stream: 20, copies: 14, gaps: 42 };
 const LOW_GAPS = 30, LABELLED = 45; /* a lane of short gaps, and pixels from which on a gap has words */
 const NARROW = 640, GUTTER = 184, ABOVE = 15; /* without room for a gutter, labels stand above their lanes */
-const HEADING = 26, AXIS = 24, MAP = 22, LANE_GAP = 4, SIDE_GAP = 16, NEAR = 2.5;
+const HEADING = 26, TALL_HEADING = 44, AXIS = 24, MAP = 22, LANE_GAP = 4, SIDE_GAP = 16, NEAR = 2.5;
 const LONGEST_GAPS = 200; /* of a side, for stepping from one to the next */
 
 function listGaps(data) {
@@ -85,8 +85,10 @@ export class Timeline {
 		this.headings = [];
 		let y = 4;
 		this.data.sides.forEach((side, s) => {
-			this.headings.push({ side, y, top: y + HEADING });
-			y += HEADING;
+			/* names of steps stand below the side's where there is no gutter for it */
+			const top0 = y + (this.narrow ? TALL_HEADING : HEADING);
+			this.headings.push({ side, y, top: top0 });
+			y = top0;
 			let top = y;
 			for (const lane of side.lanes) {
 				if (!this.allLanes && this.isMinor(side, lane)) continue;
@@ -234,7 +236,7 @@ export class Timeline {
 		}
 	}
 
-	drawSteps({ side, y, top, bottom }) {
+	drawSteps({ side, top, bottom }) {
 		const c = this.context, { box } = this;
 		c.strokeStyle = this.page.boundary;
 		c.lineWidth = 1.2;
@@ -242,7 +244,7 @@ export class Timeline {
 		c.beginPath();
 		for (const time of side.boundary) {
 			const x = this.xOf(time);
-			c.moveTo(x, y + 6);
+			c.moveTo(x, top - 20);
 			c.lineTo(x, bottom);
 		}
 		c.stroke();
@@ -272,7 +274,8 @@ export class Timeline {
 		const text = `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatTime(Math.abs(a.length - b.length))} less`;
 		c.font = `12px ${this.page.font}`;
 		if (c.measureText(text).width + 40 > to - from || from < this.box.x) return;
-		const y = (heading.top + heading.bottom) / 2;
+		/* in the middle, unless lanes have their names there */
+		const y = this.narrow ? heading.top - 12 : (heading.top + heading.bottom) / 2;
 		c.strokeStyle = this.page.boundary;
 		c.lineWidth = 1.2;
 		c.beginPath();
@@ -443,14 +446,19 @@ export class Timeline {
 		this.update();
 	}
 
-	/* The next of the long gaps, or the one before; with something lit, of those that have a part in it. */
-	step(way) {
-		const lit = this.lit && this.lit.name === undefined ? this.lit : null;
-		const list = this.gaps.filter(gap => {
-			if (!lit) return true;
+	/* The long gaps; with something lit, those that have a part in it. */
+	get stops() {
+		const { lit } = this;
+		if (!lit || lit.name !== undefined) return this.gaps;
+		return this.gaps.filter(gap => {
 			const { lane, pieces } = this.piecesOf(gap);
 			return pieces.some(i => isLit(lit, lane, i));
 		});
+	}
+
+	/* The next of them, or the one before. */
+	step(way) {
+		const list = this.stops;
 		if (!list.length) return null;
 		let at = list.indexOf(this.gap);
 		if (at >= 0) at = (at + way + list.length) % list.length;

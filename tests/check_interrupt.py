@@ -24,11 +24,12 @@ import tiny_profile
 GAPLINE, SLOW = (os.path.abspath(a) for a in sys.argv[1:3])
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMANDS = {  # what it writes, and how
-    "report": (["report.html", "result.json"], "report {a} {b} -q -o out/report.html --json out/result.json"),
+    "report": (["gaps.svg", "report.html", "result.json"],
+               "report {a} {b} -q -o out/report.html --json out/result.json --svg out/gaps.svg"),
     "stats": (["t_cuda_api_sum.csv", "t_cuda_gpu_kern_sum.csv"],
               "stats {a} -q --report cuda_api_sum,cuda_gpu_kern_sum --output out/t"),
-    "scrub": (["copy.sqlite"], "scrub {a} -q -o out/copy.sqlite"),
-    "scrub, packed": (["copy.sqlite.gz"], "scrub {a} -q -o out/copy.sqlite.gz"),
+    "scrub": (["copy.sqlite"], "scrub {a} -q --force -o out/copy.sqlite"),
+    "scrub, packed": (["copy.sqlite.gz"], "scrub {a} -q --force -o out/copy.sqlite.gz"),
     "show": ([], "show {a} -q"),
 }
 failures = []

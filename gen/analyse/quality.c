@@ -101,6 +101,9 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
 		                     "them are unattributed.",
 		                     100 * side->unlaunched_share));
+	const char *recording = recording_note(side, arena);
+	if (recording)
+		add_note(side, arena, recording);
 	if (clipped)
 		add_note(side, arena,
 		         arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",

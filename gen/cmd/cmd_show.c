@@ -2,6 +2,7 @@
 #include "analyse/analyse.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "cmd/progress.h"
 #include "render/render.h"
 
 #include <unistd.h>
@@ -23,14 +24,16 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
-			    "time, phases, kernels and findings. A profile is an nsys SQLite export, plain or gzipped.";
+static const char about[] =
+	"Shows where a step's time goes in one profile: the budget, the largest causes of idle "
+	"time, phases, kernels and findings. A profile is an nsys SQLite export, plain or packed (gzip, zstd).";
 
 static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
                             struct err *err)
 {
+	const struct read_wish wish = {.meter = progress_meter(progress)};
 	names_init(&s->names, &s->arena);
-	if (inputs_read(inputs, 1, &s->names, &s->arena, progress, err))
+	if (inputs_read(inputs, 1, &wish, &s->names, &s->arena, err))
 		return CMD_BAD_PROFILE;
 	progress_say(progress, "analysing");
 	struct analyse_run run = {&inputs->item[0].trace, inputs->item[0].path};

@@ -2,6 +2,7 @@
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "cmd/progress.h"
 #include "stats/stats.h"
 
 #include <string.h>
@@ -140,8 +141,8 @@ static void print_notes(const struct stats *s)
 static int make_sheets(struct stats *s, struct progress *progress, struct err *err)
 {
 	names_init(&s->names, &s->arena);
-	s->inputs.wish = (struct read_wish){.details = true, .without_gpu = true};
-	if (inputs_read(&s->inputs, 1, &s->names, &s->arena, progress, err) != 0)
+	const struct read_wish wish = {.details = true, .without_gpu = true, .meter = progress_meter(progress)};
+	if (inputs_read(&s->inputs, 1, &wish, &s->names, &s->arena, err) != 0)
 		return -1;
 	progress_say(progress, "making tables");
 	s->sheets = ARENA_NEW(&s->arena, s->n, struct sheet);

@@ -1,5 +1,7 @@
 #include "cmd/compare.h"
 
+#include "cmd/progress.h"
+
 #include "render/render.h"
 #include "render/view.h"
 
@@ -105,7 +107,8 @@ static int gate_status(const struct analysis *analysis)
 
 static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
 {
-	if (inputs_read(c->sides, 2, &c->names, &c->arena, progress, err))
+	const struct read_wish wish = {.meter = progress_meter(progress)};
+	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
 	progress_say(progress, "comparing");
 	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),

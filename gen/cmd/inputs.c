@@ -126,7 +126,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	}
 	if (!found.n) {
 		err_set(err,
-		        "%s: no profile in this folder; wanted are SQLite exports, plain or gzipped "
+		        "%s: no profile in this folder; wanted are SQLite exports, plain or packed "
 		        "(nsys export --type sqlite makes them from .nsys-rep files)",
 		        folder);
 		return CMD_BAD_PROFILE;
@@ -201,7 +201,7 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n)
 	return bytes;
 }
 
-int inputs_read(struct inputs *sides, size_t n, struct names *names, struct arena *arena, struct progress *progress,
+int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err)
 {
 	struct read_input *list = NULL;
@@ -211,8 +211,7 @@ int inputs_read(struct inputs *sides, size_t n, struct names *names, struct aren
 		for (size_t i = 0; i < sides[s].n; i++)
 			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace};
 	}
-	sides->wish.meter = progress_meter(progress);
-	return read_profiles(list, found, &sides->wish, names, arena, err);
+	return read_profiles(list, found, wish, names, arena, err);
 }
 
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)

@@ -4,7 +4,6 @@
 
 #include "analyse/analysis.h"
 #include "cmd/cmd.h"
-#include "cmd/progress.h"
 #include "read/read.h"
 
 #include <sys/stat.h>
@@ -19,7 +18,6 @@ struct inputs {
 	const char *side; /* "baseline", for messages */
 	struct input *item;
 	size_t n;
-	struct read_wish wish;       /* set before inputs_read; all false for a report */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
 };
 
@@ -39,8 +37,8 @@ void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *
 /* Bytes of the files of `n` sides: what makes a progress bar full. */
 int64_t inputs_bytes(const struct inputs *sides, size_t n);
 
-/* Reads every profile of `n` sides as the first one's wish says, all of them side by side. 0, or -1 with `err`. */
-int inputs_read(struct inputs *sides, size_t n, struct names *names, struct arena *arena, struct progress *progress,
+/* Reads every profile of `n` sides, all of them side by side. 0, or -1 with `err`. */
+int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err);
 
 /* -1 with `err` when leaving out `warmup` steps (< 0: not asked for) would leave nothing of a run that has steps.

@@ -135,10 +135,8 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 	struct arena scratch = {0};
 	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
 	int result = 0;
-	for (size_t i = 0; i < n; i++) {
-		list[i].input = &inputs[i];
-		list[i].wish = wish;
-	}
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct reading){.input = &inputs[i], .wish = wish};
 	parallel_each(n, read_one, list);
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].result != 0 && result == 0) {

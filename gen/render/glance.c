@@ -55,16 +55,18 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	svg_rect(band, left, AXIS - 26, right - left, 38, "within 2 %: counts as the same");
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
 	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
-	svg_line(lines, one, AXIS - 26, one, AXIS + 12);
-
 	double x0 = at(&s, v->lo), x1 = at(&s, v->hi), x = at(&s, v->speedup);
+	const char *name = format_times(arena, v->speedup, v->speedup);
+	/* the line keeps out of the name above it */
+	bool under = fabs(x - one) < svg_text_width(name) * 0.6 + 4;
+	svg_line(lines, one, AXIS - (under ? 12 : 26), one, AXIS + 12);
+
 	xmlNode *tone = svg_group(svg, "tone");
 	svg_attribute(tone, "fill", "#3f5b7a");
 	svg_rect(tone, x0, AXIS - 5, fmax(x1 - x0, 2), 10, NULL);
 	svg_path(tone, arena_format(arena, "M%.1f %da7 7 0 1 0 .01 0z", x, AXIS - 7));
 	svg_text(muted, one, AXIS + 30, ANCHOR_MIDDLE, "1\xC3\x97");
-	svg_attribute(svg_text(ink, x, AXIS - 16, ANCHOR_MIDDLE, format_times(arena, v->speedup, v->speedup)),
-	              "font-weight", "bold");
+	svg_attribute(svg_text(ink, x, AXIS - 16, ANCHOR_MIDDLE, name), "font-weight", "bold");
 	double target = a->options.min_speedup;
 	if (target > 0) {
 		double mark = at(&s, target);
@@ -86,6 +88,7 @@ struct slice {
 	int which;
 	double ns;
 	const char *first, *second; /* lines of its label */
+	const char *brief;          /* the first line where there is less room */
 };
 
 static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *slice, double from, double y, double most)
@@ -98,7 +101,9 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 	svg_share(rect, "x", from / most);
 	svg_share(rect, "width", share);
 	const char *time = format_short_time(arena, slice->ns);
-	const char *first = svg_fit(arena, slice->first, room * 0.92);
+	const char *first = svg_text_width(slice->first) <= room * 0.92 ? slice->first : NULL;
+	if (!first)
+		first = svg_fit(arena, slice->brief, room * 0.92);
 	const char *second = *slice->second ? arena_format(arena, "%s \xC2\xB7 %s", slice->second, time) : time;
 	if (svg_text_width(second) > room)
 		second = svg_text_width(time) <= room ? time : "";
@@ -123,9 +128,10 @@ static uint32_t make_slices(const struct analysis *a, const struct budget *b, do
                             struct slice *slices)
 {
 	uint32_t n = 0;
-	const struct slice work[] = {{SHADE_COMPUTE, b->compute, "GPU compute", ""},
-	                             {SHADE_COMM, b->comm_exposed, "communication", "nothing else runs"},
-	                             {SHADE_COPY, b->copy_exposed, "copies", "nothing else runs"}};
+	const struct slice work[] = {
+		{SHADE_COMPUTE, b->compute, "GPU compute", "", "compute"},
+		{SHADE_COMM, b->comm_exposed, "communication", "nothing else runs", "communication"},
+		{SHADE_COPY, b->copy_exposed, "copies", "nothing else runs", "copies"}};
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++)
 		if (work[i].ns > 0)
 			slices[n++] = work[i];
@@ -137,10 +143,11 @@ static uint32_t make_slices(const struct analysis *a, const struct budget *b, do
 		else
 			slices[n++] = (struct slice){(int)row->cause, row->per_step,
 			                             arena_format(arena, "waits: %s", cause_label(row->cause)),
-			                             view_has_phases(a) ? view_phase(a, row->phase) : ""};
+			                             view_has_phases(a) ? view_phase(a, row->phase) : "",
+			                             cause_label(row->cause)};
 	}
 	if (rest > 0)
-		slices[n++] = (struct slice){SHADE_IDLE, rest, "smaller waits", ""};
+		slices[n++] = (struct slice){SHADE_IDLE, rest, "smaller waits", "", "waits"};
 	return n;
 }
 

@@ -239,7 +239,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
 			page_fill(row, "period",
 			          run->series && !rest ? format_number(arena, unit, exp(run->series->location)) : "");
-			page_fill(row, "shown", r == s->median_run && !rest ? "shown in the timeline" : "");
+			page_fill(row, "shown", r == s->median_run && !rest ? "shown" : "");
 		}
 }
 

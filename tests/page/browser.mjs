@@ -1,0 +1,100 @@
+/* What the page's tests share: one browser a file, a local server with policies, and the timeline as a reader meets it. */
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import path from 'node:path';
+import { after, afterEach } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { inflateSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+
+const folder = process.env.GAPLINE_REPORTS;
+export const fileOf = name => path.join(folder, name.includes('.') ? name : `${name}.html`);
+export const jsonOf = async name => JSON.parse(await readFile(fileOf(`${name}.json`), 'utf8'));
+
+let browser = null, server = null;
+
+afterEach(async () => {
+	for (const context of browser?.contexts() ?? []) await context.close();
+});
+
+after(async () => {
+	await browser?.close();
+	server?.close();
+});
+
+/* Opens a report; what goes wrong meanwhile is noted in `page.wrong`, every address asked for in `page.asked`. */
+export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragment = '', ...options } = {}) {
+	browser ??= await chromium.launch({ executablePath: process.env.GAPLINE_CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
+	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+	const page = await context.newPage();
+	page.wrong = [];
+	page.asked = [];
+	page.on('pageerror', error => page.wrong.push(error.message));
+	page.on('console', message => ['error', 'warning'].includes(message.type()) && page.wrong.push(message.text()));
+	page.on('dialog', dialog => page.wrong.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
+	page.on('request', request => page.asked.push(request.url()));
+	await page.goto(at + fragment, { waitUntil: 'load' });
+	if (options.javaScriptEnabled !== false && !at.startsWith('http')) await isReady(page);
+	return page;
+}
+
+/* The script's last deed is a mark; two frames later all of it is drawn. */
+export async function isReady(page) {
+	await page.waitForFunction(() => performance.getEntriesByName('gapline-interactive').length > 0);
+	await frames(page);
+}
+
+export function frames(page, n = 2) {
+	return page.evaluate(async count => {
+		for (let i = 0; i < count; i++) await new Promise(done => requestAnimationFrame(done));
+	}, n);
+}
+
+/* The reports under a policy: `${await serve()}/POLICY/NAME.html`. */
+export const POLICIES = {
+	none: null,
+	jenkins: "sandbox; default-src 'none'; img-src 'self'; style-src 'self'",
+	scripts: "sandbox allow-scripts; default-src 'self'",
+};
+
+export async function serve() {
+	if (!server) {
+		server = createServer(async (request, response) => {
+			const [, policy, name] = request.url.split('/');
+			const headers = { 'content-type': 'text/html; charset=utf-8' };
+			if (POLICIES[policy]) headers['content-security-policy'] = POLICIES[policy];
+			try {
+				const body = await readFile(path.join(folder, path.basename(name)));
+				response.writeHead(200, headers).end(body);
+			} catch {
+				response.writeHead(404).end();
+			}
+		});
+		await new Promise(done => server.listen(0, '127.0.0.1', done));
+		server.unref();
+	}
+	return `http://127.0.0.1:${server.address().port}`;
+}
+
+/* ---- the timeline ---- */
+
+/* What is shown, [start, end] in ns: the fragment says it a quarter of a second after the last movement. */
+export async function shown(page) {
+	await page.waitForTimeout(320);
+	const found = /[#&]t=(-?\d+)\.\.(-?\d+)/.exec(await page.evaluate(() => location.hash));
+	return found ? [Number(found[1]), Number(found[2])] : null;
+}
+
+export async function stageBox(page) {
+	const stage = page.locator('#stage');
+	await stage.scrollIntoViewIfNeeded();
+	await page.waitForTimeout(300); /* a wheel right after scrolling scrolls on */
+	return stage.boundingBox();
+}
+
+/* The page's data as the script unpacks it, by other means. */
+export async function dataOf(name) {
+	const html = await readFile(fileOf(name), 'utf8');
+	const [, packed] = /<script id="data" type="text\/plain">([^<]*)<\/script>/.exec(html);
+	return JSON.parse(inflateSync(Buffer.from(packed, 'base64')));
+}

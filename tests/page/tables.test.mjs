@@ -1,0 +1,98 @@
+/* Tables under the hands of a reader. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { jsonOf, open } from './browser.mjs';
+
+const texts = locator => locator.evaluateAll(nodes => nodes.map(node => node.textContent.trim()));
+const number = text => Number(text.replace('−', '-').replace('+', '').replace(/^<.*|^~.*/, '0'));
+
+/* The column's cells, without the row that stands for what is left out. */
+const column = (page, section, n) => texts(page.locator(`${section} table:has(th.bars) tbody tr:not(.more) > :nth-child(${n})`));
+
+test('a header sorts by its numbers, again the other way round, and says so', async () => {
+	const page = await open('pair'), section = '#kernels';
+	const order = await column(page, section, 1);
+	const header = name => page.locator(`${section} thead th:not(.bars)`, { hasText: name });
+	await header('After').getByRole('button').click();
+	const falling = (await column(page, section, 4)).map(number);
+	assert.deepEqual(falling, [...falling].sort((a, b) => b - a));
+	assert.ok(falling[0] > falling.at(-1));
+	assert.equal(await header('After').getAttribute('aria-sort'), 'descending');
+	await header('After').getByRole('button').press('Enter');
+	const rising = (await column(page, section, 4)).map(number);
+	assert.deepEqual(rising, [...rising].sort((a, b) => a - b));
+	assert.equal(await header('After').getAttribute('aria-sort'), 'ascending');
+	await header('Kernel').getByRole('button').click();
+	assert.equal(await header('After').getAttribute('aria-sort'), null);
+	const names = await column(page, section, 1);
+	assert.notDeepEqual(names, order);
+	assert.deepEqual([...names].sort(), [...order].sort(), 'the same rows');
+	assert.match(await page.locator(`${section} tbody tr`).last().textContent(), /^and \d+ more/, 'what is left out stays last');
+});
+
+test('changes sort by sign, bytes by size', async () => {
+	const page = await open('example');
+	await page.locator('#idle thead').getByRole('button', { name: 'Change' }).click();
+	await page.locator('#idle thead').getByRole('button', { name: 'Change' }).click();
+	const changes = (await column(page, '#idle', 6)).map(number);
+	assert.deepEqual(changes, [...changes].sort((a, b) => a - b));
+	await page.locator('#copies thead').getByRole('button', { name: 'Bytes' }).click();
+	const bytes = await column(page, '#copies', 7), unit = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9 };
+	const size = text => Math.max(...[...text.matchAll(/([\d.]+) (\w*B)/g)].map(([, n, name]) => n * unit[name]));
+	assert.deepEqual(bytes.map(size), bytes.map(size).sort((a, b) => b - a));
+});
+
+test('searching keeps the rows with all the words, of whole names too', async () => {
+	const page = await open('pair'), json = await jsonOf('pair');
+	const field = page.getByRole('searchbox', { name: 'Search kernels' });
+	const rows = () => page.locator('#kernels tbody tr:visible').count();
+	const all = await rows();
+	const hidden = json.baseline.kernels[0].name.slice(-30, -10); /* beyond where the table shortens it */
+	await field.fill(hidden);
+	const found = await rows();
+	assert.ok(found > 0 && found < all, `${found} of ${all} rows`);
+	await field.fill('no such kernel');
+	assert.equal(await rows(), 0);
+	await field.fill('');
+	assert.equal(await rows(), all);
+});
+
+test('a long name can be seen whole and copied; a table is copied as Markdown', async () => {
+	const page = await open('pair', { permissions: [] }), json = await jsonOf('pair');
+	await page.context().grantPermissions(['clipboard-read', 'clipboard-write']).catch(() => {});
+	const clipboard = () => page.evaluate(() => navigator.clipboard.readText());
+	const whole = json.baseline.kernels.find(k => k.name.length > 70).name;
+	const row = page.locator('#kernels tbody tr', { has: page.getByRole('button', { name: 'whole name' }) }).first();
+	assert.match(await row.locator('th').innerText(), /…/);
+	await row.hover();
+	await row.getByRole('button', { name: 'whole name' }).click();
+	assert.ok((await row.locator('th').innerText()).includes(whole));
+	await row.getByRole('button', { name: 'whole name' }).click();
+	assert.ok(!(await row.locator('th').innerText()).includes(whole));
+	await row.getByRole('button', { name: 'copy', exact: true }).click();
+	assert.equal(await clipboard(), whole);
+	await page.locator('#phases').getByRole('button', { name: 'Copy table' }).click();
+	const [head, rule, ...lines] = (await clipboard()).split('\n');
+	assert.equal(head, '| Phase | Rank | Cost before | Cost after | Change | GPU idle for it | GPU work | Host |');
+	assert.equal(rule, '| --- | --- | --: | --: | --: | --: | --: | --: |');
+	assert.equal(lines.length, await page.locator('#phases tbody tr').count());
+	assert.match(lines[0], /^\| data\\_load \| 1 → \d+ \| 31\.04 \| 0(\.\d+)? \| −31\.0\d \|/);
+});
+
+test('bars are as long as their numbers', async () => {
+	const page = await open('pair');
+	for (const section of ['#phases', '#kernels']) {
+		const rows = await page.locator(`${section} tbody tr:not(.more)`).evaluateAll(nodes =>
+			nodes.map(node => ({
+				bars: [...node.querySelectorAll('td svg g')].map(g => Number(g.querySelector('rect')?.getAttribute('width') ?? 0)),
+				cells: [...node.querySelectorAll('td.n')].slice(0, 2).map(cell => cell.textContent),
+			})),
+		);
+		const most = Math.max(...rows.flatMap(row => row.cells.map(number)));
+		for (const { bars, cells } of rows)
+			cells.forEach((cell, side) => {
+				const wanted = (number(cell) / most) * 190;
+				assert.ok(Math.abs((bars[side] ?? 0) - wanted) < 1.5, `${section}: ${cell} is ${bars[side]} wide, not ${wanted}`);
+			});
+	}
+});
