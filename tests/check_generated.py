@@ -33,6 +33,46 @@ def notices_a_nanosecond(side, path):
     return len(truth.compare(side, other)[1]) == 2  # the row and its part
 
 
+def check_bounds(gapline, generate, folder):
+    """Profiles with more names and kernels than anybody reads: rows are few, sums are whole, and it is said. The sizes
+    of the rows come from the generator (bench/shapes.c). Returns what is wrong."""
+    wrong = []
+
+    def equal(what, found, true):
+        if abs(found - true) > 1e-9 * abs(true):
+            wrong.append(f"{what}: {found}, expected {true}")
+
+    def analysed(shape, n):
+        path, report = f"{folder}/{shape}.sqlite", f"{folder}/{shape}.json"
+        subprocess.run([generate, shape, path, str(n)], check=True)
+        subprocess.run([gapline, "report", path, path, "--json", report, "-q"], check=True)
+        with open(report) as f:
+            side = json.load(f)["fixed"]
+        return side, " ".join(side["data"]["notes"])
+
+    side, notes = analysed("names", 5000)
+    budget = side["budget"]
+    equal("phases", len(side["phases"]) <= 1000, True)
+    equal("cost of all phases", sum(p["cost_ms_per_step"] for p in side["phases"]), budget["per_step"]["period"])
+    equal("idle rows", sum(r["ms_per_step"] for r in budget["idle"]), budget["per_step"]["idle"])
+    equal("idle of all phases", sum(p["idle_ms_per_step"] for p in side["phases"]), budget["per_step"]["idle"])
+    equal("a row for the rest", side["phases"][-1]["name"] == "(other ranges)", True)
+    equal("what is said of phases", "4500 NVTX ranges are phases: the 997 that cost" in notes, True)
+
+    side, notes = analysed("kernels", 5000)
+    equal("kernels", len(side["kernels"]) <= 1000, True)
+    launches = sum(k["instances_per_step"] for k in side["kernels"])
+    equal("launches of all kernels", launches, side["totals"]["launches_per_step"])
+    equal("launches", launches, 500)
+    equal("time of all kernels", sum(k["ms_per_step"] for k in side["kernels"]), 500 * 0.0015)
+    equal("what is said of kernels", "are 4500 kernels by name: the 998 that" in notes, True)
+
+    side, notes = analysed("one-step", 250000)
+    equal("kernels of one step", sum(k["instances_per_step"] for k in side["kernels"]), 250000)
+    equal("what the timeline says", "ends before the run does: 50000 of its GPU operations" in notes, True)
+    return wrong
+
+
 def main():
     gapline, generate = sys.argv[1:3]
     scale = int(sys.argv[3]) if len(sys.argv) > 3 else 1
@@ -58,6 +98,10 @@ def main():
             failed += bool(wrong)
             for fault in wrong[:10]:
                 print(f"{pair}: {fault}")
+        wrong = check_bounds(gapline, generate, folder)
+        failed += bool(wrong)
+        for fault in wrong:
+            print(f"bounds: {fault}")
     print(f"{checked} numbers of {len(PAIRS)} pairs compared with the truth, {failed} pairs wrong")
     sys.exit(bool(failed))
 

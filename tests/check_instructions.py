@@ -26,18 +26,18 @@ SIZES = (20000, 60000)  # events of a pair: the difference leaves out what every
 # times, in proportion to the square 16 times; what every run costs is subtracted.
 MOST = 5.5
 SHAPES = {
-    "names": 3000,
-    "nesting": 5000,
-    "streams": 3000,
-    "one-step": 5000,
-    "long-step": 5000,
-    "start-end": 5000,
-    "threads": 3000,
-    "processes": 25,
-    "kernels": 3000,
-    "os-calls": 2000,
-    "syncs": 5000,
-    "steps": 3000,
+    "names": 2000,
+    "nesting": 3000,
+    "streams": 2000,
+    "one-step": 3000,
+    "long-step": 3000,
+    "start-end": 3000,
+    "threads": 1000,
+    "processes": 30,
+    "kernels": 2000,
+    "os-calls": 500,
+    "syncs": 3000,
+    "steps": 2000,
 }
 
 

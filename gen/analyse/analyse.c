@@ -1,5 +1,6 @@
 #include "analyse/analyse.h"
 
+#include "analyse/bound.h"
 #include "analyse/compare.h"
 #include "analyse/findings.h"
 #include "analyse/side.h"
@@ -250,6 +251,7 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	if (out->side[0].steps_found == out->side[1].steps_found)
 		waterfall_build(arena, out);
 	findings_build(facts, arena, out);
+	bound_lists(names, arena, out);
 	return 0;
 }
 
@@ -267,5 +269,6 @@ int analyse_one(const struct analyse_run *input, const struct analyse_options *o
 		out->side[0].runs[0].series = series;
 	out->side[0].period_trimmed = job.runs[0].steps.found ? exp(series->location) : out->side[0].period_mean;
 	findings_build(&facts, arena, out);
+	bound_lists(names, arena, out);
 	return 0;
 }

@@ -181,7 +181,9 @@ struct device_lanes {
 	struct gap_piece *pieces;
 	uint32_t n_pieces;
 };
+enum { TIMELINE_DEVICES = 8 }; /* devices whose lanes are filled; those of the others are empty */
 struct timeline {
+	int64_t left_out;      /* GPU ops of the one step, or of the run, that come after what is shown; 0: none */
 	int64_t length;        /* ns shown: from the first boundary to the last */
 	int64_t *boundary;     /* step ends, relative: boundary[0] = 0 … boundary[n_boundaries − 1] = length */
 	uint32_t n_boundaries; /* steps shown + 1; for a run without steps 2 */

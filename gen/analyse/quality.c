@@ -88,6 +88,11 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 			         "CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
 			         "and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
 	}
+	if (side->timeline.left_out)
+		add_note(side, arena,
+		         arena_format(arena,
+		                      "The timeline ends before the %s does: %lld of its GPU operations come later.",
+		                      side->steps_found ? "step" : "run", (long long)side->timeline.left_out));
 	side->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
 	if (side->unlaunched_share > 0.01)
 		add_note(

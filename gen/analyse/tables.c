@@ -174,16 +174,34 @@ static void add_calls(struct tables *b, const struct run *run)
 }
 
 /* Medians, not means: a launch that waits for a full queue takes a thousand times as long as the others. */
+struct launch_calls {
+	const struct run *run;
+	const int64_t *start, *end; /* of the host's part of the window, by process */
+};
+
 static bool launch_length(const void *context, size_t i, int64_t *length)
 {
-	const struct run *run = context;
-	const struct trace_calls *calls = &run->trace->calls;
-	int64_t start, end;
+	const struct launch_calls *l = context;
+	const struct trace_calls *calls = &l->run->trace->calls;
 	if (calls->class[i] != CALL_LAUNCH)
 		return false;
-	run_host_window(run, run->trace->threads[calls->thread[i]].process, &start, &end);
+	uint32_t process = l->run->trace->threads[calls->thread[i]].process;
 	*length = calls->end[i] - calls->start[i];
-	return calls->start[i] >= start && calls->start[i] < end;
+	return calls->start[i] >= l->start[process] && calls->start[i] < l->end[process];
+}
+
+static double median_launch_call(const struct run *run)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	int64_t *start = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	int64_t *end = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		run_host_window(run, p, &start[p], &end[p]);
+	struct launch_calls launches = {run, start, end};
+	double median = middle_median(&(struct middle_values){launch_length, &launches, t->calls.n});
+	arena_release(&scratch);
+	return median;
 }
 
 static bool kernel_length(const void *context, size_t i, int64_t *length)
@@ -259,10 +277,8 @@ void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *
 		b.weight = 1 / ((double)n * runs[r].n_steps);
 		add_ops(&b, &runs[r]);
 		add_calls(&b, &runs[r]);
-		const struct trace *t = runs[r].trace;
-		struct middle_values launches = {launch_length, &runs[r], t->calls.n};
-		struct middle_values kernels = {kernel_length, &runs[r], t->ops.n};
-		facts->launch_call += middle_median(&launches) / (double)n;
+		struct middle_values kernels = {kernel_length, &runs[r], runs[r].trace->ops.n};
+		facts->launch_call += median_launch_call(&runs[r]) / (double)n;
 		facts->steady_launches += steady_launches(&runs[r]) / (double)n;
 		facts->kernel_median += middle_median(&kernels) / (double)n;
 	}

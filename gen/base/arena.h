@@ -27,7 +27,7 @@ void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size
  * grows by less, because what is not used then is memory that the profile does not need. */
 static inline size_t arena_more(size_t room)
 {
-	return room < 16 ? 32 : room < 4096 ? 2 * room : room + room / 8;
+	return room < 2 ? 4 : room < 4096 ? 2 * room : room + room / 8;
 }
 
 /* A copy of `n` bytes with a NUL after them. */
