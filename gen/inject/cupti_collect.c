@@ -222,7 +222,7 @@ static void put(uint8_t *buffer, size_t valid)
 
 void collect_tick(bool last)
 {
-	size_t dropped = 0;
+	size_t dropped = 0, refused;
 	if (!atomic_load(&usable))
 		return;
 	if (!announced)
@@ -231,7 +231,11 @@ void collect_tick(bool last)
 	buffers_prepare();
 	api.cuptiActivityFlushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 	buffers_drain(put);
-	if (api.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) == CUPTI_SUCCESS && dropped) {
+	if (api.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) != CUPTI_SUCCESS)
+		dropped = 0;
+	refused = buffers_refused(); /* in case CUPTI does not count them */
+	dropped = dropped < refused ? refused : dropped;
+	if (dropped) {
 		struct spool_dropped lost = {SPOOL_DROPPED_CUPTI, 0, dropped};
 		spool_put(SPOOL_DROPPED, 0, &lost, sizeof lost, NULL, 0);
 	}
