@@ -64,7 +64,7 @@ void recording_build(const struct run *runs, size_t n, struct side *side)
 			const struct device_run *device = &run->devices[d];
 			double weight = 1 / ((double)n * run->n_steps * run->n_devices);
 			for (size_t i = 0; i < device->n_gaps; i++) {
-				struct gap gap = run_gap(run, device, i);
+				const struct gap gap = run_gap(run, device, i);
 				if (!gap.edge && gap.start >= run->window_start && gap.start < run->window_end)
 					calls += weight * count_calls(run->trace, &gap, device->limit);
 			}
