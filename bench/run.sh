@@ -1,5 +1,6 @@
 #!/bin/sh
-# Reads and analyses the largest capture, beside a bare SQLite loop over the same rows: bench/run.sh [ROUNDS]
+# Reads and analyses the largest capture, beside a bare SQLite loop over the same rows, and opens its report in a browser:
+# bench/run.sh [ROUNDS]
 # The capture lies in ../shared/captures beside the repository, or where GAPLINE_CAPTURES says.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -27,3 +28,12 @@ if command -v /usr/bin/time >/dev/null 2>&1; then
 else
 	time "$gapline" show "$folder/large.sqlite" >/dev/null
 fi
+
+# The report of the large capture, in a browser.
+chromium=$(command -v chromium || command -v chromium-browser || true)
+if [ -z "$chromium" ] || [ ! -d "$root/tests/page/node_modules/playwright-core" ] || ! command -v node >/dev/null 2>&1; then
+	echo "the report is not timed in a browser: that needs chromium, node and npm ci in tests/page"
+	exit 0
+fi
+"$gapline" report --quiet "$folder/large.sqlite" "$folder/large.sqlite" -o "$folder/report.html"
+node "$root/tests/page/speed.mjs" "$chromium" "$folder/report.html"
