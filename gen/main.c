@@ -2,6 +2,7 @@
 #include "capture/target.h"
 #include "cmd/cmd.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 static void add_general_help(struct buf *out)
@@ -62,8 +63,19 @@ static int help(int argc, char **argv)
 	return c ? c->run(2, ask) : unknown_command(argv[1]);
 }
 
+/* A standard descriptor that was closed by whoever started us would be the next file that is opened, and messages would
+ * go into a profile. What stands in for it fails as a closed one does: it is open for the other direction. */
+static void hold_standard_descriptors(void)
+{
+	static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
+	for (int fd = 0; fd < 3; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
+	hold_standard_descriptors();
 	if (argc < 2) {
 		struct err err;
 		struct buf text = {0};

@@ -37,7 +37,7 @@ def records(s):
             while at < len(b.data):
                 (kind,) = struct.unpack("<I", b.data[at : at + 4])
                 data = b.data[at : at + sizes[kind]]
-                yield kind, data, names[struct.unpack("<Q", data[104:112])[0]] if kind == KERNEL else None
+                yield kind, data, names.get(struct.unpack("<Q", data[104:112])[0]) if kind == KERNEL else None
                 at += sizes[kind]
             assert at == len(b.data)
 
@@ -112,6 +112,9 @@ class Cupti(unittest.TestCase):
 
     def test_name_at_a_place_used_again(self):
         self.assertEqual(kernels(self.one("names")), [("first_kernel", 1, 2), ("second", 3, 4), ("second", 5, 6)])
+
+    def test_name_that_is_gone(self):
+        self.assertEqual(kernels(self.one("unloaded")), [(None, 1, 2), ("there", 3, 4)])
 
     def test_dropped(self):
         self.assertEqual(self.one("launches", FAKE_DROPPED="7").dropped(), [(1, 7)])

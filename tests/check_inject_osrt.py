@@ -112,7 +112,9 @@ class Osrt(unittest.TestCase):
         self.assertEqual(sorted(s.complete for s in children), [False, True])
         for s in children:
             self.assertEqual(s.header.parent, parent[0].header.pid)
-            self.assertEqual({name for name, _ in self.calls(s)}, {"usleep"})
+            # The one that leaves by _exit may have been quicker than the background thread on a busy machine.
+            self.assertLessEqual({name for name, _ in self.calls(s)}, {"usleep"})
+            self.assertTrue(self.calls(s) or not s.complete)
 
     def test_killed(self):
         target = subprocess.Popen([TARGET, "until-killed"], env=self.environment())
@@ -146,7 +148,7 @@ class Osrt(unittest.TestCase):
         python = by_program[pathlib.Path(sys.executable).resolve().name]
         self.assertTrue(python.complete)
         self.assertEqual(len({e.tid for e in python.events}), 2)
-        self.assertTrue(any(e.payload - e.time >= 49 * MS for e in python.events if e.tid == python.header.pid))
+        self.assertTrue(any(e.payload - e.time >= 20 * MS for e in python.events if e.tid == python.header.pid))
 
 
 if __name__ == "__main__":

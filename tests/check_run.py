@@ -22,6 +22,7 @@ import time
 import unittest
 
 import tiny_profile
+import tiny_spool
 
 HERE = pathlib.Path(__file__).resolve().parent
 GAPLINE = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
@@ -144,7 +145,7 @@ class Capture(Case):
             ("%x.sqlite", "'%x' is unknown"),
             ("%q{RANK.sqlite", "'%q' is unknown"),
             ("a%p/x.sqlite", "%p can stand in the file's name only"),
-            ("nowhere/x.sqlite", "no folder can be made beside it"),
+            ("nowhere/x.sqlite", "nowhere/x.sqlite: there is no folder nowhere/\n"),
             ("profiles/", "names a folder"),
         ):
             with self.subTest(name):
@@ -377,10 +378,10 @@ class Run(Case):
 
     def test_quiet_shows_the_end_of_the_log(self):
         _, said = self.run_both(
-            "--baseline", "sh -c 'seq 100; printf \"\\033[31mlast\"; exit 1'", "--fixed", "true", "-q", "-o", "out", status=3
+            "--baseline", "sh -c 'seq 100; printf \"\\0\\033[31mlast\"; exit 1'", "--fixed", "true", "-q", "-o", "out", status=3
         )
         tail = "".join(f"  | {i}\n" for i in range(91, 101))
-        self.assertTrue(said.endswith(f"its output is in out/baseline-1.log; the end of it:\n{tail}  | ?[31mlast\n"), said)
+        self.assertTrue(said.endswith(f"its output is in out/baseline-1.log; the end of it:\n{tail}  | ??[31mlast\n"), said)
 
     def test_profile_that_holds_nothing(self):
         _, said = self.run_both("--baseline", "true no-gpu.sqlite", "--fixed", "true", "-o", "out", status=3)
@@ -391,6 +392,11 @@ class Run(Case):
         _, said = self.run_both(*self.BOTH, "--step", "nothing", "-o", "out", status=3)
         self.assertIn("baseline side, run 1: ", said)
         self.assertIn("nothing", said)
+
+    def test_duration(self):
+        both = ["--baseline", "sh -c 'sleep 60; : base-#.sqlite'", "--fixed", "sh -c 'sleep 60; : fixed-#.sqlite'"]
+        self.run_both(*both, "--duration", "1", "--repeat", "1", "-o", "out")
+        self.assertEqual({r["exit_status"] for r in self.state()["runs"]}, {128 + signal.SIGTERM})
 
     def test_without_steps(self):
         both = ["--baseline", "true whole-#.sqlite", "--fixed", "true whole-fixed-#.sqlite"]
@@ -485,6 +491,32 @@ class Run(Case):
         _, said = self.run_both(*self.BOTH, "-o", "base-0.sqlite", status=2)
         self.assertIn("Not a directory", said)
 
+    def test_profiles_of_the_same_names(self):
+        """A folder that no suite began belongs to somebody else, whatever its files are called."""
+        (self.folder / "out").mkdir()
+        (self.folder / "out/baseline-1.sqlite").write_text("captured by hand")
+        _, said = self.run_both(*self.BOTH, "-o", "out", status=2)
+        self.assertIn("out: holds other things ('baseline-1.sqlite')", said)
+        self.assertEqual((self.folder / "out/baseline-1.sqlite").read_text(), "captured by hand")
+
+    def test_program_that_is_not_there(self):
+        """It is found out before the other side has run, and before anything is removed."""
+        first = "sh -c 'touch ran; : base-#.sqlite'"
+        for side in ["--baseline", "no-such-program", "--fixed", first], ["--baseline", first, "--fixed", "no-such-program"]:
+            name = side[side.index("no-such-program") - 1][2:]
+            _, said = self.run_both(*side, "-o", "out", status=2)
+            self.assertEqual(said, f"gapline: {name} side: no-such-program: there is no such program on PATH\n")
+            self.assertFalse((self.folder / "out").exists() or (self.folder / "ran").exists())
+        self.run_both(*self.BOTH, "--repeat", "1", "-o", "out")
+        before = self.files("out")
+        self.run_both("--baseline", first, "--fixed", "no-such-program", "--force", "-o", "out", status=2)
+        self.assertEqual(self.files("out"), before)
+
+    def test_again_after_nothing(self):
+        """A folder whose first run already failed needs no --force."""
+        self.run_both("--baseline", "sh -c 'exit 3'", "--fixed", "true fixed-#.sqlite", "-o", "out", status=3)
+        self.run_both(*self.BOTH, "--repeat", "1", "-o", "out")
+
     def test_percent_in_the_folder(self):
         self.run_both(*self.BOTH, "--repeat", "1", "-o", "100%p")
         self.assertIn("fixed-1.sqlite", self.files("100%p"))
@@ -497,6 +529,18 @@ class Run(Case):
         os.close(reads)
         os.close(writes)
         self.assertNotIn("secret", out)
+
+    def test_closed_descriptors(self):
+        """Closed ones are not taken by files of gapline's, and the program has what it is promised."""
+        script = "readlink /proc/$$/fd/0; echo error >&2; : base-#.sqlite"
+        (self.folder / "script").write_text(script)
+        words = ["run", *WITH_NSYS, "--baseline", "sh script base-#.sqlite", "--fixed", "sh script fixed-#.sqlite"]
+        close = "exec <&- >&- 2>&-; exec \"$0\" \"$@\""
+        command = ["sh", "-c", close, GAPLINE, *words, "--repeat", "1", "-q", "-o", "out"]
+        process = subprocess.run(command, cwd=self.folder, env=self.env, timeout=60)
+        self.assertEqual(process.returncode, 2)  # the verdict could not be printed
+        self.assertEqual((self.folder / "out/fixed-1.log").read_text(), "/dev/null\nerror\n")
+        self.gapline("show", "out/fixed-1.sqlite", "-q")
 
     def test_gates(self):
         self.run_both(*self.BOTH, "--min-speedup", "1.5", "-o", "a")
@@ -568,9 +612,9 @@ class Run(Case):
         self.assertIn("gapline: baseline 1: nsys: WARNING: the GPU is tired.\n", said)
 
 
-class Cupti(Case):
-    """The collector of gapline's own, as installed: bin/gapline and lib/gapline/. No target here uses CUDA, so the library
-    is never loaded; what is tested is everything around it."""
+class Installed(Case):
+    """gapline with a collector of its own, as installed: bin/gapline and lib/gapline/. No target here uses CUDA, so the
+    library is never loaded; what is tested is everything around it."""
 
     def setUp(self):
         super().setUp()
@@ -589,6 +633,8 @@ class Cupti(Case):
         env = self.env | how.pop("env", {})
         return subprocess.Popen([self.installed, *arguments], cwd=self.folder, env=env, text=True, **how)
 
+
+class Cupti(Installed):
     def environment(self, *options, **how):
         """What the target finds in its environment."""
         script = "env > env; ls -d $GAPLINE_SPOOL"
@@ -720,6 +766,18 @@ class Cupti(Case):
         self.assertIn("saved\r\ngapline: nothing was recorded", said)
         self.assertEqual(status, 3)
 
+    def test_control_c_ends_the_script_around(self):
+        said, status = self.type_at("touch ready; sleep 60", keys=b"\x03", when="ready")
+        self.assertIn("gapline: interrupted; there is no profile", said)
+        self.assertEqual(status, -signal.SIGINT)
+        (self.folder / "ready").unlink()
+        self.installed.rename(self.folder / "bin/real")
+        self.installed.write_text("#!/bin/sh\n\"$(dirname \"$0\")/real\" \"$@\"; echo went on\n")
+        self.installed.chmod(0o755)
+        said, status = self.type_at("touch ready; sleep 60", keys=b"\x03", when="ready")
+        self.assertNotIn("went on", said)
+        self.assertEqual(status, -signal.SIGINT)
+
     def test_control_z_stops_both(self):
         pid, master = pty.fork()
         if not pid:
@@ -740,6 +798,115 @@ class Cupti(Case):
         os.close(master)
         self.assertIn(b"went on", said)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3)
+
+    def test_records_of_another_time(self):
+        """They are not taken for a program that used no CUDA."""
+        (self.folder / "spool").write_bytes(tiny_spool.spool())
+        _, said = self.gapline(
+            "capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", "cp spool $GAPLINE_SPOOL/1.spool", status=3
+        )
+        self.assertRegex(said, r"of \d+ records none has times within the program's run; take --collector nsys\n\Z")
+
+    def test_asked_to_end_as_gapline_was(self):
+        for number in signal.SIGTERM, signal.SIGHUP:
+            name = signal.Signals(number).name[3:]
+            script = f"trap 'echo {name}; exit 0' {name}; trap 'echo INT; exit 0' INT; echo $$ > pid; sleep 60 & wait"
+            process = self.start("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script)
+            self.pids("pid")
+            process.send_signal(number)
+            out, said = process.communicate(timeout=60)
+            self.assertEqual((out, process.returncode), (f"{name}\n", -number), said)
+            (self.folder / "pid").unlink()
+
+    def test_first_process_of_a_container(self):
+        """A signal does not end it unless it does so itself."""
+        unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], capture_output=True).returncode:
+            self.skipTest("no process namespaces here")
+        script = "echo > ready; sleep 60 & wait"
+        command = [*unshare, self.installed, "capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script]
+        process = subprocess.Popen(command, cwd=self.folder, env=self.env, stderr=subprocess.PIPE, text=True)
+        self.wait_for(lambda: (self.folder / "ready").exists())
+        children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        os.kill(int(children[0]), signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 128 + signal.SIGTERM, said)
+
+
+class Shell(Installed):
+    """Jobs of an interactive shell."""
+
+    def setUp(self):
+        super().setUp()
+        pid, self.terminal = pty.fork()
+        if not pid:
+            os.chdir(self.folder)
+            os.execve("/bin/bash", ["bash", "--norc", "--noediting", "-i"], self.env | {"PS1": "PROMPT "})
+        self.pid, self.said, self.read_to = pid, b"", 0
+        self.expect("PROMPT ")
+
+    def tearDown(self):
+        os.close(self.terminal)
+        os.waitpid(self.pid, 0)
+        super().tearDown()
+
+    def expect(self, text):
+        """Reads on until the text comes, behind what was expected before."""
+        while (at := self.said.find(text.encode(), self.read_to)) < 0:
+            self.assertTrue(select.select([self.terminal], [], [], 20)[0], f"no {text!r} in {self.said.decode()}")
+            self.said += os.read(self.terminal, 4096)
+        self.read_to = at + len(text)
+
+    def type(self, keys):
+        os.write(self.terminal, keys.encode())
+
+    def type_capture(self, script, after=""):
+        self.type(f"{self.installed} capture --collector cupti -o x.sqlite -- sh -c '{script}' {after}\n")
+
+    def test_stopped_then_in_the_background(self):
+        self.type_capture("echo begun; until test -e go; do sleep 0.1; done; echo went on")
+        self.expect("begun\r\n")
+        self.type("\x1a")
+        self.expect("Stopped")
+        self.expect("PROMPT ")
+        self.type("bg\n")
+        self.expect("PROMPT ")
+        self.type("echo the shell has $((40 + 2))\n")  # and its terminal
+        self.expect("the shell has 42")
+        (self.folder / "go").touch()
+        self.expect("went on")
+        self.expect("nothing was recorded")
+
+    def test_reads_the_terminal_in_the_background(self):
+        self.type_capture("echo begun; read line; echo got $line", "&")
+        self.expect("begun\r\n")
+        for _ in range(100):
+            self.type("jobs\n")
+            self.expect("[1]+  ")
+            if "Stopped" in self.line():
+                break
+            time.sleep(0.1)
+        self.assertIn("Stopped", self.line())
+        self.type("fg\n")
+        self.expect("\r\n")
+        self.type("hello\n")
+        self.expect("got hello")
+        self.expect("nothing was recorded")
+
+    def line(self):
+        """The rest of the line that was expected last."""
+        begin = self.read_to
+        self.expect("\n")
+        self.read_to, end = begin, self.read_to
+        return self.said[begin:end].decode()
+
+    def test_runs_have_no_terminal(self):
+        """A program that asks for a password fails, and does not wait in the background for ever."""
+        asks = "sh -c \"read line < /dev/tty\""
+        self.type(f"{self.installed} run --collector cupti -o out --baseline '{asks}' --fixed true\n")
+        self.expect("/dev/tty")
+        self.expect("/dev/tty: No such device")
+        self.expect("failed: exit status 2")
 
 
 if __name__ == "__main__":

@@ -95,4 +95,42 @@ static inline void begin_cuda(struct spool_maker *m, uint32_t pid)
 	spool_add_callback(m, 1, 307, "cuLaunchKernel");
 }
 
+/* Unpacks tests/spools/NAME into a folder of the test's; the earliest time in it. */
+static inline int64_t support_unpack_spools(struct support *s, const char *name, const char *folder)
+{
+	const char *packed = arena_format(&s->arena, TESTS_DIR "/spools/%s", name);
+	int64_t start = INT64_MAX;
+	DIR *dir = opendir(packed);
+	if (!dir)
+		fail_msg("%s is missing", packed);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	for (const struct dirent *e; (e = readdir(dir));) {
+		struct spool_header header;
+		size_t n = strlen(e->d_name), bytes;
+		if (e->d_name[0] == '.')
+			continue;
+		assert_true(n > 3);
+		const char *plain = arena_format(&s->arena, "%s/%.*s", folder, (int)(n - 3), e->d_name);
+		support_unpack(s, arena_format(&s->arena, "%s/%s", packed, e->d_name), plain);
+		const unsigned char *data = support_load(s, plain, &bytes);
+		assert_true(bytes >= sizeof header);
+		memcpy(&header, data, sizeof header);
+		start = header.monotonic_ns < start ? header.monotonic_ns : start;
+	}
+	closedir(dir);
+	return start;
+}
+
+/* How to convert what was recorded: the program began at `start`. */
+static inline struct convert_request support_recorded(struct support *s, const char *name, const char *folder,
+                                                      int64_t start)
+{
+	return (struct convert_request){.spool = folder,
+	                                .profile = support_path(s, arena_format(&s->arena, "%s.sqlite", name)),
+	                                .start_ns = start,
+	                                .start_utc_ns = 1700000000000000000,
+	                                .stop_ns = start + 60000000000,
+	                                .version = "0.1.0"};
+}
+
 #endif

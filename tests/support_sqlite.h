@@ -3,6 +3,7 @@
 #define GAPLINE_TESTS_SUPPORT_SQLITE_H
 
 #include "base/buf.h"
+#include "base/unpack.h"
 #include "read/read.h"
 
 #include <dirent.h>
@@ -39,6 +40,20 @@ static inline int support_setup(void **state)
 	names_init(&s->names, &s->arena);
 	*state = s;
 	return 0;
+}
+
+/* Unpacks what a test finds packed. */
+static inline void support_unpack(struct support *s, const char *packed, const char *plain)
+{
+	char piece[65536];
+	struct unpack *from = unpack_open(packed, &s->err);
+	FILE *to = fopen(plain, "wb");
+	ssize_t n = 0;
+	while (from && to && (n = unpack_read(from, piece, sizeof piece, &s->err)) > 0)
+		fwrite(piece, 1, (size_t)n, to);
+	unpack_close(from);
+	if (!from || n < 0 || !to || fclose(to) != 0)
+		support_die(s->err.text);
 }
 
 static inline int support_teardown(void **state)

@@ -17,6 +17,7 @@ enum { US = 1000, MS = 1000 * US, STEPS = 40 };
 /* What one step does, in order: host work, an allocation, a copy of the input, kernels, a wait for the GPU. */
 struct program {
 	int64_t host, alloc, copy, kernel; /* ns; 0: not there */
+	int64_t launch;                    /* length of a launch call, 0: 2 µs */
 	int kernels, per_launch;           /* per_launch > 1: nodes of a graph */
 	bool pageable, sync, epochs;       /* epochs: a range around every eight steps */
 };
@@ -25,7 +26,7 @@ static const struct program healthy = {.kernel = 100 * US, .kernels = 30};
 
 static const struct trace *program_run(struct scene *s, const struct program *p)
 {
-	int64_t t = 0, gpu = 0, epoch = 0;
+	int64_t t = 0, gpu = 0, epoch = 0, launch = p->launch ? p->launch : 2 * US;
 	uint32_t stream = 7;
 	scene_trace_begin(s);
 	for (int i = 0; i < STEPS; i++) {
@@ -53,9 +54,9 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 		for (int k = 0; k < p->kernels; k++) {
 			bool node = p->per_launch > 1;
 			if (!node || k % p->per_launch == 0) {
-				maker_call(&s->m, s->main, t, t + 2 * US, node ? "cudaGraphLaunch" : "cudaLaunchKernel",
+				maker_call(&s->m, s->main, t, t + launch, node ? "cudaGraphLaunch" : "cudaLaunchKernel",
 				           CALL_LAUNCH, ++s->correlation);
-				t += 2 * US;
+				t += launch;
 			}
 			gpu = gpu > t + 2 * US ? gpu : t + 2 * US;
 			size_t op = maker_op(&s->m, s->gpu, stream, OP_KERNEL, gpu, gpu + p->kernel, "gemm",
@@ -174,6 +175,50 @@ static void test_allocation(void **state)
 	struct program slow = healthy;
 	slow.alloc = 6 * MS;
 	expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
+}
+
+static void test_a_remainder_is_resolved(void **state)
+{
+	/* Of 3 ms of idle time in a step of 6, 0.15 stay, 5 % of the shorter step: what the fix was for is done. Not so
+	 * when 0.6 stay. */
+	struct program slow = healthy, fast = healthy;
+	slow.alloc = 6 * MS;
+	fast.alloc = 3150 * US;
+	const struct analysis *a = compare_programs(*state, slow, fast);
+	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_RESOLVED);
+	assert_int_equal(finding_of(a, "alloc_in_step", 1)->status, FINDING_REMAINING);
+	assert_true(a->combined_ceiling > 0);
+	fast.alloc = 3600 * US;
+	a = compare_programs(*state, slow, fast);
+	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_REMAINING);
+}
+
+/* A reason of the verdict or a note of the baseline that has the words, or NULL. */
+static const char *sentence_with(const char *const *list, uint32_t n, const char *words)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strstr(list[i], words))
+			return list[i];
+	return NULL;
+}
+
+static void test_recording_is_named(void **state)
+{
+	/* 300 launches of 20 µs for kernels of 1 µs: the GPU waits for every call, 240 µs of about 6 ms are recording.
+	 * In one graph it waits for one call a step. */
+	struct program slow = {.kernel = 1 * US, .kernels = 300, .launch = 20 * US};
+	struct program graph = {.kernel = 1 * US, .kernels = 300, .launch = 20 * US, .per_launch = 300};
+	const struct analysis *a = compare_programs(*state, slow, graph);
+	assert_float_equal(a->side[0].waited_calls, 300, 1);
+	assert_float_equal(a->side[0].recording, 240 * US, 1 * US);
+	assert_true(a->side[1].waited_calls < 2);
+	assert_non_null(sentence_with((const char *const *)a->side[0].notes, a->side[0].n_notes, "300 calls a step"));
+	assert_non_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "not recorded"));
+	/* kernels that queue up: no call is waited for, and nothing is said */
+	a = compare_programs(*state, healthy, healthy);
+	assert_true(a->side[0].waited_calls < 2);
+	assert_null(sentence_with((const char *const *)a->side[0].notes, a->side[0].n_notes, "Recording"));
+	assert_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "ecord"));
 }
 
 static void test_launch_bound(void **state)
@@ -324,6 +369,8 @@ int main(void)
 		TEST(test_input_starvation),
 		TEST(test_pageable_copies),
 		TEST(test_allocation),
+		TEST(test_a_remainder_is_resolved),
+		TEST(test_recording_is_named),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),
 		TEST(test_a_graph_needs_no_graph),

@@ -245,10 +245,7 @@ static void public_files_are_read_or_refused(void **state)
 			continue;
 		const char *path = arena_format(&s->arena, "%s/public/%s", folder, e->d_name);
 		const char *plain = support_path(s, "plain.sqlite");
-		struct file_bytes bytes;
-		assert_int_equal(file_unpack(path, &bytes, &s->err), 0);
-		support_write(plain, bytes.data, bytes.n);
-		file_release(&bytes);
+		support_unpack(s, path, plain);
 
 		int result = support_read(s, path);
 		size_t ops = s->trace.ops.n, calls = s->trace.calls.n, ranges = s->trace.ranges.n;

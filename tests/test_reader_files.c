@@ -66,7 +66,6 @@ static void told_by_content(void **state)
 		{"\xFD"
 	         "7zXZ\0",
 	         6, "xz; unpack"},
-		{"\x28\xB5\x2F\xFD", 4, "zstd; unpack"},
 		{"PK\x03\x04", 4, "zip; unpack"},
 		{"BZh9", 4, "bzip2; unpack"},
 		{"hello", 5, "no profile that can be read here"},
@@ -76,6 +75,7 @@ static void told_by_content(void **state)
 		{"SQLite format 3\0", 16, "is cut off"},
 		{"SQLite format 4\0 and more", 24, "no profile that can be read here"},
 		{"\x1F\x8B", 2, "is cut off"},
+		{"\x28\xB5\x2F\xFD", 4, "zstd"},
 		{"\x1F\x8B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 11, "is damaged"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -79,42 +79,52 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 
 /* ---- what a thread does ---- */
 
-/* Merges the thread's overhead, calls and OS calls, each sorted by start, into one sorted list of layers. */
+/* The thread's overhead, calls and OS calls, each sorted by start, merged into one sequence of layers. */
+struct doings {
+	const struct trace *trace;
+	uint32_t overhead, overhead_end, call, call_end, os, os_end;
+};
+
+static bool next_doing(void *context, struct layer *out)
+{
+	struct doings *d = context;
+	const struct trace *t = d->trace;
+	bool has_overhead = d->overhead < d->overhead_end, has_call = d->call < d->call_end, has_os = d->os < d->os_end;
+	if (!has_overhead && !has_call && !has_os)
+		return false;
+	int64_t overhead = has_overhead ? t->overheads.start[d->overhead] : INT64_MAX;
+	int64_t call = has_call ? t->calls.start[d->call] : INT64_MAX;
+	int64_t os = has_os ? t->os_calls.start[d->os] : INT64_MAX;
+	if (overhead <= call && overhead <= os) {
+		uint32_t i = d->overhead++;
+		enum cause cause = t->overheads.class[i] == OVERHEAD_MODULE_LOAD ? CAUSE_MODULE_LOAD : CAUSE_PROFILER;
+		*out = (struct layer){overhead, t->overheads.end[i], OVERHEAD_RANK, pack(cause, 0, 0)};
+	} else if (call <= os) {
+		uint32_t i = d->call++;
+		enum call_class class = t->calls.class[i];
+		*out = (struct layer){call, t->calls.end[i], (uint32_t)call_meaning[class].rank,
+		                      pack(call_meaning[class].cause, t->calls.waits[i], 0)};
+	} else {
+		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
+		*out = (struct layer){os, t->os_calls.end[i], OS_RANK, value};
+	}
+	return true;
+}
+
 static struct track *doing_of(struct activity *a, uint32_t thread)
 {
 	struct track *track = &a->doing[thread];
 	if (track->n)
 		return track;
 	const struct trace *t = a->trace;
-	uint32_t o = t->first_overhead[thread], o_end = t->first_overhead[thread + 1];
-	uint32_t c = t->first_call[thread], c_end = t->first_call[thread + 1];
-	uint32_t s = t->first_os_call[thread], s_end = t->first_os_call[thread + 1];
-	struct arena scratch = {0};
-	size_t n = 0;
-	struct layer *layers = ARENA_NEW(&scratch, (o_end - o) + (c_end - c) + (s_end - s) + 1, struct layer);
-	while (o < o_end || c < c_end || s < s_end) {
-		int64_t overhead = o < o_end ? t->overheads.start[o] : INT64_MAX;
-		int64_t call = c < c_end ? t->calls.start[c] : INT64_MAX;
-		int64_t os = s < s_end ? t->os_calls.start[s] : INT64_MAX;
-		if (overhead <= call && overhead <= os) {
-			enum cause cause =
-				t->overheads.class[o] == OVERHEAD_MODULE_LOAD ? CAUSE_MODULE_LOAD : CAUSE_PROFILER;
-			layers[n++] = (struct layer){overhead, t->overheads.end[o], OVERHEAD_RANK, pack(cause, 0, 0)};
-			o++;
-		} else if (call <= os) {
-			enum call_class class = t->calls.class[c];
-			layers[n++] = (struct layer){call, t->calls.end[c], call_meaning[class].rank,
-			                             pack(call_meaning[class].cause, t->calls.waits[c], 0)};
-			c++;
-		} else {
-			layers[n++] =
-				(struct layer){os, t->os_calls.end[s], OS_RANK,
-			                       pack(CAUSE_HOST_BLOCKED, t->os_calls.class[s], t -> os_calls.name[s])};
-			s++;
-		}
-	}
-	track->n = flatten(layers, n, a->arena, &track->start, &track->value);
-	arena_release(&scratch);
+	struct doings d = {t,
+	                   t->first_overhead[thread],
+	                   t->first_overhead[thread + 1],
+	                   t->first_call[thread],
+	                   t->first_call[thread + 1],
+	                   t->first_os_call[thread],
+	                   t->first_os_call[thread + 1]};
+	track->n = flatten(next_doing, &d, a->arena, &track->start, &track->value);
 	return track;
 }
 
@@ -139,25 +149,31 @@ uint32_t track_find(struct track *track, int64_t t)
 	return track->hint = low;
 }
 
+struct rows { /* of one thread that are still to come */
+	const struct activity *activity;
+	uint32_t next, end;
+};
+
+static bool next_wait(void *context, struct layer *out)
+{
+	struct rows *rows = context;
+	const struct trace_calls *calls = &rows->activity->trace->calls;
+	while (rows->next < rows->end && !calls->waits[rows->next])
+		rows->next++;
+	if (rows->next == rows->end)
+		return false;
+	uint32_t i = rows->next++;
+	enum wait wait = calls->class[i] == CALL_SYNC ? WAIT_SYNC : WAIT_COPY;
+	*out = (struct layer){calls->start[i], calls->end[i], wait == WAIT_COPY, wait};
+	return true;
+}
+
 enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
 {
 	struct track *track = &a->waits[thread];
 	if (!track->n) {
-		const struct trace_calls *calls = &a->trace->calls;
-		uint32_t first = a->trace->first_call[thread], last = a->trace->first_call[thread + 1];
-		struct arena scratch = {0};
-		size_t n = 0;
-		for (uint32_t c = first; c < last; c++)
-			n += calls->waits[c];
-		struct layer *layers = ARENA_NEW(&scratch, n, struct layer);
-		n = 0;
-		for (uint32_t c = first; c < last; c++)
-			if (calls->waits[c]) {
-				enum wait wait = calls->class[c] == CALL_SYNC ? WAIT_SYNC : WAIT_COPY;
-				layers[n++] = (struct layer){calls->start[c], calls->end[c], wait == WAIT_COPY, wait};
-			}
-		track->n = flatten(layers, n, a->arena, &track->start, &track->value);
-		arena_release(&scratch);
+		struct rows rows = {a, a->trace->first_call[thread], a->trace->first_call[thread + 1]};
+		track->n = flatten(next_wait, &rows, a->arena, &track->start, &track->value);
 	}
 	return (enum wait)track->value[track_find(track, t)];
 }
@@ -166,15 +182,24 @@ enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
 
 /* Ranges of the step thread that can be phases: in a step, those that opened inside it, until it ends; outside of
  * steps, those that contain no step. A range that was open before a step began is silent while the step runs. */
-static size_t member_layers(const struct activity *a, const struct step_member *m, struct layer *layers)
+struct member_rows {
+	struct rows rows;
+	const struct step_member *member;
+	uint32_t step; /* the first step that ends after the range begins */
+};
+
+static bool next_of_member(void *context, struct layer *out)
 {
+	struct member_rows *rows = context;
+	const struct activity *a = rows->rows.activity;
 	const struct trace_ranges *r = &a->trace->ranges;
-	size_t n = 0;
-	uint32_t step = 0; /* the first step that ends after the range begins */
-	for (uint32_t i = a->trace->first_range[m->thread]; i < a->trace->first_range[m->thread + 1]; i++) {
+	const struct step_member *m = rows->member;
+	while (rows->rows.next < rows->rows.end) {
+		uint32_t i = rows->rows.next++;
 		int64_t start = r->start[i], end = r->end[i];
-		while (step < m->n && m->end[step] <= start)
-			step++;
+		while (rows->step < m->n && m->end[rows->step] <= start)
+			rows->step++;
+		uint32_t step = rows->step;
 		if (r->domain[i] != a->steps->domain || (step < m->n && m->range[step] == i))
 			continue;
 		bool inside = step < m->n && m->start[step] <= start && i > m->range[step];
@@ -188,20 +213,25 @@ static size_t member_layers(const struct activity *a, const struct step_member *
 			end = m->end[step];
 		if (next < m->n && end > m->start[next])
 			end = m->start[next];
-		layers[n++] = (struct layer){start, end, i, a->fold->of[r->name[i]]};
+		*out = (struct layer){start, end, i, a->fold->of[r->name[i]]};
+		return true;
 	}
-	return n;
+	return false;
 }
 
 /* Ranges of a thread that is no step thread: all, or those in the domain of the steps. */
-static size_t thread_layers(const struct activity *a, uint32_t thread, struct layer *layers)
+static bool next_range(void *context, struct layer *out)
 {
+	struct rows *rows = context;
+	const struct activity *a = rows->activity;
 	const struct trace_ranges *r = &a->trace->ranges;
-	size_t n = 0;
-	for (uint32_t i = a->trace->first_range[thread]; i < a->trace->first_range[thread + 1]; i++)
-		if (!a->steps->found || r->domain[i] == a->steps->domain)
-			layers[n++] = (struct layer){r->start[i], r->end[i], i, a->fold->of[r->name[i]]};
-	return n;
+	while (rows->next < rows->end && a->steps->found && r->domain[rows->next] != a->steps->domain)
+		rows->next++;
+	if (rows->next == rows->end)
+		return false;
+	uint32_t i = rows->next++;
+	*out = (struct layer){r->start[i], r->end[i], i, a->fold->of[r->name[i]]};
+	return true;
 }
 
 struct track *activity_phases(struct activity *a, uint32_t thread)
@@ -211,12 +241,9 @@ struct track *activity_phases(struct activity *a, uint32_t thread)
 		return track;
 	const struct trace *t = a->trace;
 	const struct step_member *m = a->steps->found ? steps_member(a->steps, t->threads[thread].process) : NULL;
-	struct arena scratch = {0};
-	struct layer *layers =
-		ARENA_NEW(&scratch, t->first_range[thread + 1] - t->first_range[thread] + 1, struct layer);
-	size_t n = m && m->thread == thread ? member_layers(a, m, layers) : thread_layers(a, thread, layers);
-	track->n = flatten(layers, n, a->arena, &track->start, &track->value);
-	arena_release(&scratch);
+	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
+	track->n = m && m->thread == thread ? flatten(next_of_member, &rows, a->arena, &track->start, &track->value)
+	                                    : flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
 	return track;
 }
 

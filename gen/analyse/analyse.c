@@ -1,8 +1,10 @@
 #include "analyse/analyse.h"
 
+#include "analyse/bound.h"
 #include "analyse/compare.h"
 #include "analyse/findings.h"
 #include "analyse/side.h"
+#include "base/parallel.h"
 
 #include <math.h>
 #include <string.h>
@@ -23,21 +25,57 @@ static bool is_same_capture(const struct trace *a, const struct trace *b)
 	       memcmp(a->ops.end, b->ops.end, bytes) == 0;
 }
 
-/* All inputs of a command, both sides in one list. */
+/* The inputs of a side. */
 struct job {
 	const struct analyse_run *inputs;
 	const char *label;
 	size_t n;
 	struct run *runs;
 	const char **files;
+	struct side *side;
+	struct side_facts *facts;
+	struct arena memory; /* of `side` and `facts` */
 };
 
-static int prepare(struct job *job, size_t r, const char *step, int warmup, struct arena *arena, struct err *err)
+/* One run: what is done side by side with others. */
+struct task {
+	struct job *job;
+	size_t r;
+	const struct analyse_options *options;
+	struct arena memory;
+	struct err err;
+	int result;
+};
+
+static struct run *run_of(struct task *task)
 {
+	return &task->job->runs[task->r];
+}
+
+static void find_steps(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
 	struct err cause;
-	if (run_prepare(&job->runs[r], job->inputs[r].trace, step, warmup, arena, &cause) < 0)
-		return err_set(err, "%s (%s): %s", job->inputs[r].file, job->label, cause.text);
-	return 0;
+	task->result = run_find_steps(run_of(task), task->options->step, &cause);
+	if (task->result < 0)
+		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->label, cause.text);
+}
+
+static void find_run_phases(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
+	run_find_phases(run_of(task), task->options->warmup);
+}
+
+static void charge_devices(void *context, size_t i)
+{
+	run_devices(run_of((struct task *)context + i));
+}
+
+static void build_side(void *context, size_t i)
+{
+	struct job *job = (struct job *)context + i;
+	side_build(job->runs, job->n, job->files, job->label, &job->memory, job->side, job->facts);
 }
 
 static bool is_step_in_all(struct job *jobs, int n_jobs, uint32_t name)
@@ -77,7 +115,8 @@ static int agree_on_step(struct job *jobs, int n_jobs, int warmup, struct names 
 			continue;
 		for (int j = 0; j < n_jobs; j++)
 			for (size_t r = 0; r < jobs[j].n; r++)
-				if (prepare(&jobs[j], r, names_text(names, tried[i]), warmup, arena, err) < 0)
+				if (run_prepare(&jobs[j].runs[r], jobs[j].inputs[r].trace, names_text(names, tried[i]),
+				                warmup, jobs[j].runs[r].arena, err) < 0)
 					return -1;
 		return 0;
 	}
@@ -111,27 +150,54 @@ static int check_side(const struct job *job, const struct names *names, struct e
 	return 0;
 }
 
-static int prepare_all(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
+static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_jobs,
+                         const struct analyse_options *options, struct names *names, struct arena *arena,
+                         struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct task *task = &tasks[i];
+		task->job->files[task->r] = base_name(task->job->inputs[task->r].file, names);
+		run_begin(run_of(task), task->job->inputs[task->r].trace, &task->memory);
+	}
+	parallel_each(n, find_steps, tasks);
+	for (size_t i = 0; i < n; i++) {
+		if (tasks[i].result < 0) {
+			*err = tasks[i].err;
+			return -1;
+		}
+		run_name_steps(run_of(&tasks[i]));
+	}
+	parallel_each(n, find_run_phases, tasks);
+	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
+		return -1;
+	parallel_each(n, charge_devices, tasks);
+	for (int j = 0; j < n_jobs; j++)
+		if (check_side(&jobs[j], names, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* Prepares all runs and makes the sides of them. */
+static int build_sides(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
                        struct arena *arena, struct err *err)
 {
+	size_t n = 0;
+	struct task *tasks = NULL;
 	for (int j = 0; j < n_jobs; j++) {
 		jobs[j].runs = ARENA_NEW(arena, jobs[j].n, struct run);
 		jobs[j].files = ARENA_NEW(arena, jobs[j].n, const char *);
-		for (size_t r = 0; r < jobs[j].n; r++) {
-			jobs[j].files[r] = base_name(jobs[j].inputs[r].file, names);
-			if (prepare(&jobs[j], r, options->step, options->warmup, arena, err) < 0)
-				return -1;
-		}
-	}
-	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
-		return -1;
-	for (int j = 0; j < n_jobs; j++) {
+		tasks = arena_grow(arena, tasks, n, n + jobs[j].n, sizeof *tasks);
 		for (size_t r = 0; r < jobs[j].n; r++)
-			run_devices(&jobs[j].runs[r]);
-		if (check_side(&jobs[j], names, err) < 0)
-			return -1;
+			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
 	}
-	return 0;
+	int result = prepare_tasks(tasks, n, jobs, n_jobs, options, names, arena, err);
+	if (result == 0)
+		parallel_each((size_t)n_jobs, build_side, jobs);
+	for (size_t i = 0; i < n; i++)
+		arena_adopt(arena, &tasks[i].memory);
+	for (int j = 0; j < n_jobs; j++)
+		arena_adopt(arena, &jobs[j].memory);
+	return result;
 }
 
 static struct verdict_side series_of(const struct run *runs, size_t n, bool steps, struct arena *arena)
@@ -161,15 +227,13 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err)
 {
-	struct job jobs[2] = {{.inputs = baseline, .n = n_baseline, .label = "baseline"},
-	                      {.inputs = fixed, .n = n_fixed, .label = "fixed"}};
 	struct side_facts facts[2];
+	struct job jobs[2] = {
+		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &out->side[0], .facts = &facts[0]},
+		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &out->side[1], .facts = &facts[1]}};
 	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 2};
-	if (prepare_all(jobs, 2, options, names, arena, err) < 0)
+	if (build_sides(jobs, 2, options, names, arena, err) < 0)
 		return -1;
-	for (int s = 0; s < 2; s++)
-		side_build(jobs[s].runs, jobs[s].n, jobs[s].files, jobs[s].label, arena, &out->side[s], &facts[s]);
-
 	out->require_comparable = options->require_comparable;
 	const char *reason = compare_work(facts, arena, out);
 	out->options = (struct verdict_options){.min_speedup = options->min_speedup,
@@ -187,23 +251,24 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	if (out->side[0].steps_found == out->side[1].steps_found)
 		waterfall_build(arena, out);
 	findings_build(facts, arena, out);
+	bound_lists(names, arena, out);
 	return 0;
 }
 
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err)
 {
-	struct job job = {.inputs = input, .n = 1, .label = "profile"};
 	struct side_facts facts;
+	struct job job = {.inputs = input, .n = 1, .label = "profile", .side = &out->side[0], .facts = &facts};
 	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 1};
-	if (prepare_all(&job, 1, options, names, arena, err) < 0)
+	if (build_sides(&job, 1, options, names, arena, err) < 0)
 		return -1;
-	side_build(job.runs, 1, job.files, job.label, arena, &out->side[0], &facts);
 	struct series *series = ARENA_NEW(arena, 1, struct series);
 	*series = job.runs[0].series;
 	if (job.runs[0].steps.found)
 		out->side[0].runs[0].series = series;
 	out->side[0].period_trimmed = job.runs[0].steps.found ? exp(series->location) : out->side[0].period_mean;
 	findings_build(&facts, arena, out);
+	bound_lists(names, arena, out);
 	return 0;
 }

@@ -181,7 +181,9 @@ struct device_lanes {
 	struct gap_piece *pieces;
 	uint32_t n_pieces;
 };
+enum { TIMELINE_DEVICES = 8 }; /* devices whose lanes are filled; those of the others are empty */
 struct timeline {
+	int64_t left_out;      /* GPU ops of the one step, or of the run, that come after what is shown; 0: none */
 	int64_t length;        /* ns shown: from the first boundary to the last */
 	int64_t *boundary;     /* step ends, relative: boundary[0] = 0 … boundary[n_boundaries − 1] = length */
 	uint32_t n_boundaries; /* steps shown + 1; for a run without steps 2 */
@@ -229,6 +231,8 @@ struct side {
 	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
 	double busy;     /* compute + comm_exposed + copy_exposed */
 	double overhead; /* profiler's own recorded overhead on launching threads, per step */
+	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
+	double recording;    /* what recording those made the step longer, about, ns; at most the idle time */
 	struct timeline timeline;
 	struct overview overview;
 	const struct trace_dropped *dropped;

@@ -70,7 +70,7 @@ static struct spread spread_of(int64_t *list, size_t n, double unit)
 		min = list[i] < min ? list[i] : min;
 		max = list[i] > max ? list[i] : max;
 	}
-	spread.median = middle_median(list, n) / unit;
+	spread.median = middle_median_of_list(list, n) / unit;
 	spread.min = (double)min / unit;
 	spread.max = (double)max / unit;
 	return spread;

@@ -13,8 +13,8 @@ const char *compare_work(const struct side_facts facts[2], struct arena *arena, 
  * samples enough to rely on (conditions.c). */
 const char *conditions_difference(const struct analysis *out, struct arena *arena, bool *material);
 
-/* Adds to the verdict's reasons what held the GPUs of one side back, clocks that were the same, and a capture that is
- * incomplete on one side. The verdict has been judged before. */
+/* Adds to the verdict's reasons what held the GPUs of one side back, clocks that were the same, what recording did to
+ * the speedup, and a capture that is incomplete on one side. The verdict has been judged before. */
 void conditions_reasons(const struct side_facts facts[2], struct arena *arena, struct analysis *out);
 
 /* The parts from the baseline's step to the fixed one's (waterfall.c). */

@@ -117,7 +117,10 @@ static const char *incomplete(const struct side_facts *facts)
 void conditions_reasons(const struct side_facts facts[2], struct arena *arena, struct analysis *a)
 {
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
+	const char *recording = recording_reason(a, arena);
 	say_same_clocks(a, arena);
+	if (recording)
+		add_reason(a, arena, recording);
 	for (int s = 0; s < 2; s++) {
 		say_held_back(a, arena, s);
 		if (broken[s] && !broken[1 - s])

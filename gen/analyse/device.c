@@ -17,6 +17,7 @@ struct sweep {
 	struct running running[CLASS_COUNT];
 	struct arena scratch;
 	size_t gap_room;
+	uint32_t latest; /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
 };
 
 static enum busy_with class_of(enum op_kind kind)
@@ -129,16 +130,17 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 	}
 }
 
-static void add_gap(struct sweep *s, int64_t start, int64_t end, uint32_t next, bool edge)
+static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
 {
 	struct device_run *d = s->out;
 	if (d->n_gaps == s->gap_room) {
-		size_t room = s->gap_room ? 2 * s->gap_room : 256;
+		size_t room = arena_more(s->gap_room);
 		d->gaps = arena_grow(s->run->arena, d->gaps, s->gap_room, room, sizeof *d->gaps);
 		s->gap_room = room;
 	}
-	d->gaps[d->n_gaps++] = (struct gap){start, end, next, edge};
-	d->idle += clip(s->run, &start, &end);
+	d->gaps[d->n_gaps++] = (struct gap_ops){before, next};
+	struct gap gap = run_gap(s->run, d, d->n_gaps - 1);
+	d->idle += clip(s->run, &gap.start, &gap.end);
 }
 
 /* Accounts for [*now, until), in which no op starts; returns where the device fell idle, `until` if it did not. */
@@ -183,7 +185,7 @@ static void sweep_phases(struct run *run, uint32_t device, struct device_run *ou
 
 void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 {
-	struct sweep s = {.run = run, .trace = run->trace, .out = out};
+	struct sweep s = {.run = run, .trace = run->trace, .out = out, .latest = TRACE_NONE};
 	const struct trace_ops *ops = &run->trace->ops;
 	uint32_t first = run->trace->devices[device].first_op, last = first + run->trace->devices[device].n_ops;
 	*out = (struct device_run){.device = device, .cells = {.arena = run->arena}};
@@ -199,12 +201,11 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 			if (ops->end[j] > start && (next == TRACE_NONE || is_earlier(run->trace, j, next)))
 				next = j;
 		if (next != TRACE_NONE) {
-			bool edge = now == INT64_MIN;
-			if (edge)
+			if (now == INT64_MIN)
 				now = start < run->window_start ? start : run->window_start;
 			now = sweep_until(&s, now, start);
 			if (now < start)
-				add_gap(&s, now, start, next, edge);
+				add_gap(&s, s.latest, next);
 			now = start;
 			for (; i < j; i++)
 				if (ops->end[i] > start) {
@@ -212,6 +213,8 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 					                    (ops->kind[i] == OP_COMM && start < run->window_end &&
 					                     ops->end[i] > run->window_start);
 					running_add(&s, &s.running[class_of(ops->kind[i])], i);
+					if (s.latest == TRACE_NONE || ops->end[i] > ops->end[s.latest])
+						s.latest = i;
 				}
 		}
 		i = j;
@@ -220,7 +223,8 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 		now = run->window_start;
 	int64_t end = sweep_until(&s, now, INT64_MAX);
 	if (end < run->window_end)
-		add_gap(&s, end, run->window_end, TRACE_NONE, true);
+		add_gap(&s, s.latest, TRACE_NONE);
+	out->gaps = arena_trim(run->arena, out->gaps, s.gap_room, out->n_gaps, sizeof *out->gaps);
 	sweep_phases(run, device, out);
 	arena_release(&s.scratch);
 }

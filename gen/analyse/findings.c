@@ -105,12 +105,15 @@ static void diagnose(const struct evidence *const *resolved, size_t n, struct an
 }
 
 /* Resolved is what cost something before and costs less than half of it now: crossing a threshold alone is not enough.
- * That the GPU is the bottleneck is a matter of shares, not of amounts. */
+ * What still speaks, because the step is shorter now, must be down to a tenth. That the GPU is the bottleneck is a
+ * matter of shares, not of amounts. */
 static bool is_resolved(const struct evidence *before, const struct evidence *after)
 {
-	if (before->per_step <= 0 || after->per_step > 0)
+	if (before->per_step <= 0)
 		return false;
-	return before->rule->kind == RULE_BOUND || after->amount < before->amount / 2;
+	if (before->rule->kind == RULE_BOUND)
+		return after->per_step <= 0;
+	return after->amount < before->amount / (after->per_step > 0 ? 10 : 2);
 }
 
 /* New is what was hardly there before, not what has grown. */

@@ -1,44 +1,53 @@
 #include "analyse/flatten.h"
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+
+struct open {
+	int64_t end;
+	uint32_t rank, value, number; /* `number`: which layer, for ties */
+};
 
 /* A binary heap of open layers, strongest on top; closed ones are thrown away when they come up. */
+enum { FEW = 32 };
 struct heap {
-	const struct layer *layers;
-	uint32_t *item;
+	struct open *item;
 	size_t n, room;
+	struct open few[FEW]; /* hardly any thread has more open at once: no memory is asked for */
 	struct arena scratch;
 };
 
-static bool is_stronger(const struct layer *layers, uint32_t a, uint32_t b)
+static bool is_stronger(const struct open *a, const struct open *b)
 {
-	if (layers[a].rank != layers[b].rank)
-		return layers[a].rank < layers[b].rank;
-	return a < b;
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return a->number < b->number;
 }
 
-static void heap_push(struct heap *h, uint32_t item)
+static void heap_push(struct heap *h, const struct open *item)
 {
 	if (h->n == h->room) {
-		size_t room = h->room ? 2 * h->room : 32;
-		h->item = arena_grow(&h->scratch, h->item, h->room, room, sizeof *h->item);
+		size_t room = arena_more(h->room);
+		struct open *old = h->item == h->few ? NULL : h->item;
+		h->item = arena_grow(&h->scratch, old, old ? h->room : 0, room, sizeof *h->item);
+		if (!old)
+			memcpy(h->item, h->few, h->n * sizeof *h->item);
 		h->room = room;
 	}
 	size_t i = h->n++;
-	for (; i && is_stronger(h->layers, item, h->item[(i - 1) / 2]); i = (i - 1) / 2)
+	for (; i && is_stronger(item, &h->item[(i - 1) / 2]); i = (i - 1) / 2)
 		h->item[i] = h->item[(i - 1) / 2];
-	h->item[i] = item;
+	h->item[i] = *item;
 }
 
 static void heap_pop(struct heap *h)
 {
-	uint32_t item = h->item[--h->n];
+	struct open item = h->item[--h->n];
 	size_t i = 0;
 	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
-		if (child + 1 < h->n && is_stronger(h->layers, h->item[child + 1], h->item[child]))
+		if (child + 1 < h->n && is_stronger(&h->item[child + 1], &h->item[child]))
 			child++;
-		if (!is_stronger(h->layers, h->item[child], item))
+		if (!is_stronger(&h->item[child], &item))
 			break;
 		h->item[i] = h->item[child];
 	}
@@ -59,7 +68,7 @@ static void emit(struct output *out, int64_t start, uint32_t value)
 	if (out->n && out->value[out->n - 1] == value)
 		return;
 	if (out->n == out->room) {
-		size_t room = out->room ? 2 * out->room : 16;
+		size_t room = arena_more(out->room);
 		out->start = arena_grow(out->arena, out->start, out->room, room, sizeof *out->start);
 		out->value = arena_grow(out->arena, out->value, out->room, room, sizeof *out->value);
 		out->room = room;
@@ -68,29 +77,43 @@ static void emit(struct output *out, int64_t start, uint32_t value)
 	out->value[out->n++] = value;
 }
 
-uint32_t flatten(const struct layer *layers, size_t n, struct arena *arena, int64_t **start, uint32_t **value)
+/* What closes up to `until`, in which nothing opens. */
+static void close_until(struct heap *open, struct output *out, int64_t until)
 {
-	struct heap open = {.layers = layers};
-	struct output out = {.arena = arena};
-	emit(&out, INT64_MIN, 0);
-	for (size_t next = 0; next < n || open.n;) {
-		int64_t until = next < n ? layers[next].start : INT64_MAX; /* nothing opens before */
-		while (open.n && layers[open.item[0]].end <= until) {
-			int64_t end = layers[open.item[0]].end;
-			while (open.n && layers[open.item[0]].end <= end)
-				heap_pop(&open);
-			emit(&out, end, open.n ? layers[open.item[0]].value : 0);
-		}
-		if (next == n)
-			break;
-		for (; next < n && layers[next].start == until; next++)
-			if (layers[next].end > until)
-				heap_push(&open, (uint32_t)next);
-		if (open.n)
-			emit(&out, until, layers[open.item[0]].value);
+	while (open->n && open->item[0].end <= until) {
+		int64_t end = open->item[0].end;
+		while (open->n && open->item[0].end <= end)
+			heap_pop(open);
+		emit(out, end, open->n ? open->item[0].value : 0);
 	}
+}
+
+uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, struct arena *arena, int64_t **start,
+                 uint32_t **value)
+{
+	struct heap open;
+	open.item = open.few;
+	open.n = 0;
+	open.room = FEW;
+	open.scratch = (struct arena){0};
+	struct output out = {.arena = arena};
+	struct layer layer;
+	uint32_t number = 0;
+	emit(&out, INT64_MIN, 0);
+	for (bool more = next(context, &layer); more;) {
+		int64_t now = layer.start;
+		close_until(&open, &out, now);
+		for (; more && layer.start == now; more = next(context, &layer)) {
+			struct open item = {layer.end, layer.rank, layer.value, number++};
+			if (layer.end > now)
+				heap_push(&open, &item);
+		}
+		if (open.n)
+			emit(&out, now, open.item[0].value);
+	}
+	close_until(&open, &out, INT64_MAX);
 	arena_release(&open.scratch);
-	*start = out.start;
-	*value = out.value;
+	*start = arena_trim(arena, out.start, out.room, out.n, sizeof *out.start);
+	*value = arena_trim(arena, out.value, out.room, out.n, sizeof *out.value);
 	return (uint32_t)out.n;
 }

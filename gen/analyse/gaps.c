@@ -58,7 +58,8 @@ void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
 /* ---- one gap ---- */
 
 struct gap_walk {
-	const struct intervals *others;
+	const struct sharing *sharing; /* NULL: nothing is taken out */
+	uint32_t process;
 	int64_t shift; /* what the thread did at t explains the gap at t + shift */
 	void (*visit)(void *context, const struct doing *piece);
 	void *context;
@@ -69,22 +70,15 @@ static void emit(struct gap_walk *w, struct doing piece)
 {
 	if (piece.start >= piece.end)
 		return;
-	const struct intervals *o = w->others;
-	size_t low = 0, high = o ? o->n : 0;
-	while (low < high) { /* the first interval that ends after the piece begins */
-		size_t middle = low + (high - low) / 2;
-		if (o->end[middle] <= piece.start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	struct doing part = piece;
-	for (; o && low < o->n && o->start[low] < piece.end; low++) {
-		part.end = o->start[low];
+	int64_t start, end;
+	while (w->sharing && part.start < piece.end && sharing_next(w->sharing, w->process, part.start, &start, &end) &&
+	       start < piece.end) {
+		part.end = start;
 		if (part.start < part.end)
 			w->visit(w->context, &part);
-		struct doing other = {.start = o->start[low] > part.start ? o->start[low] : part.start,
-		                      .end = o->end[low] < piece.end ? o->end[low] : piece.end,
+		struct doing other = {.start = start > part.start ? start : part.start,
+		                      .end = end < piece.end ? end : piece.end,
 		                      .cause = CAUSE_OTHER_PROCESS};
 		w->visit(w->context, &other);
 		part.start = other.end;
@@ -104,11 +98,11 @@ static void emit_shifted(void *context, const struct doing *stretch)
 }
 
 enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
-                     const struct intervals *others, void (*visit)(void *context, const struct doing *piece),
+                     const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
                      void *context)
 {
 	const struct trace *t = run->trace;
-	struct gap_walk w = {others, 0, visit, context};
+	struct gap_walk w = {sharing, t->devices[device->device].process, 0, visit, context};
 	int64_t g0 = gap->start, g1 = gap->end;
 	struct doing rest = {.start = g0, .end = g1, .cause = CAUSE_UNATTRIBUTED};
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE) {
@@ -147,29 +141,34 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 
 /* ---- all gaps of a device ---- */
 
+struct latencies {
+	const struct run *run;
+	const struct device_run *device;
+};
+
+/* Of the launch of gap i's next op, when its call returned inside the gap. */
+static bool gap_latency(const void *context, size_t i, int64_t *latency)
+{
+	const struct latencies *l = context;
+	const struct trace *t = l->run->trace;
+	struct gap gap = run_gap(l->run, l->device, i);
+	if (gap.edge || t->ops.launch[gap.next] == TRACE_NONE)
+		return false;
+	int64_t returned = t->calls.end[t->ops.launch[gap.next]];
+	*latency = gap.end - returned;
+	return returned >= gap.start && returned < gap.end;
+}
+
 /* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */
 static int64_t find_limit(const struct run *run, const struct device_run *d)
 {
-	const struct trace *t = run->trace;
-	struct arena scratch = {0};
-	int64_t *latency = ARENA_NEW(&scratch, d->n_gaps + 1, int64_t), limit = UNKNOWN_LIMIT;
-	size_t n = 0;
-	for (size_t i = 0; i < d->n_gaps; i++) {
-		const struct gap *gap = &d->gaps[i];
-		if (gap->edge || t->ops.launch[gap->next] == TRACE_NONE)
-			continue;
-		int64_t returned = t->calls.end[t->ops.launch[gap->next]];
-		if (returned >= gap->start && returned < gap->end)
-			latency[n++] = gap->end - returned;
-	}
-	if (n >= MIN_SAMPLES) {
-		int64_t low, high;
-		middle_of(latency, n, &low, &high);
-		int64_t median = (low + high) / 2;
-		limit = 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
-	}
-	arena_release(&scratch);
-	return limit;
+	struct latencies latencies = {run, d};
+	struct middle_values values = {gap_latency, &latencies, d->n_gaps};
+	int64_t low, high;
+	if (middle_of(&values, &low, &high) < MIN_SAMPLES)
+		return UNKNOWN_LIMIT;
+	int64_t median = (low + high) / 2;
+	return 2 * median > MIN_LIMIT ? 2 * median : MIN_LIMIT;
 }
 
 struct pieces {
@@ -190,36 +189,60 @@ static void collect(void *context, const struct doing *piece)
 	p->piece[p->n++] = *piece;
 }
 
-void device_charge(struct run *run, struct device_run *d, const struct intervals *others)
+/* Whether the launching thread waited in any part of the gap that no other process filled. */
+static bool is_blocked(const struct pieces *pieces, const struct sharing *sharing, uint32_t process)
 {
+	for (size_t k = 0; k < pieces->n; k++) {
+		const struct doing *p = &pieces->piece[k];
+		if (p->waits && (!sharing || sharing_time(sharing, process, p->start, p->end) < p->end - p->start))
+			return true;
+	}
+	return false;
+}
+
+static void add_cell(struct device_run *d, const struct cell_key *key, int64_t ns)
+{
+	if (!ns)
+		return;
+	cells_add(&d->cells, key, ns);
+	d->cost[key->phase] += ns;
+}
+
+void device_charge(struct run *run, struct device_run *d)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct sharing *sharing = run_sharing(run, d);
+	uint32_t process = run->trace->devices[d->device].process;
 	struct pieces pieces = {.run = run};
 	d->limit = find_limit(run, d);
 	for (size_t i = 0; i < d->n_gaps; i++) {
-		const struct gap *gap = &d->gaps[i];
-		if (gap->end <= run->window_start || gap->start >= run->window_end)
+		struct gap gap = run_gap(run, d, i);
+		if (gap.end <= run->window_start || gap.start >= run->window_end)
 			continue;
 		pieces.n = 0;
-		struct cell_key key = {.opened = gap_walk(run, d, gap, others, collect, &pieces)};
-		key.blocked = key.opened == OPENED_SYNC;
-		for (size_t k = 0; k < pieces.n; k++)
-			key.blocked = key.blocked || pieces.piece[k].waits;
-		key.input = gap->next != TRACE_NONE && run->trace->ops.kind[gap->next] == OP_COPY &&
-		            run->trace->ops.copy[gap->next] == COPY_H2D;
-		key.pageable = gap->next != TRACE_NONE && (run->trace->ops.flags[gap->next] & OPF_PAGEABLE);
-		key.lasting = gap->end - gap->start > LASTING_GAP;
+		struct cell_key key = {.opened = gap_walk(run, d, &gap, NULL, collect, &pieces)};
+		key.blocked = key.opened == OPENED_SYNC || is_blocked(&pieces, sharing, process);
+		key.input = gap.next != TRACE_NONE && ops->kind[gap.next] == OP_COPY && ops->copy[gap.next] == COPY_H2D;
+		key.pageable = gap.next != TRACE_NONE && (ops->flags[gap.next] & OPF_PAGEABLE);
+		key.lasting = gap.end - gap.start > LASTING_GAP;
+		struct cell_key others = key; /* time of other processes belongs to no phase */
+		others.cause = CAUSE_OTHER_PROCESS;
+		int64_t of_others = 0;
 		for (size_t k = 0; k < pieces.n; k++) {
 			const struct doing *p = &pieces.piece[k];
 			int64_t start = p->start > run->window_start ? p->start : run->window_start;
 			int64_t end = p->end < run->window_end ? p->end : run->window_end;
 			if (end <= start)
 				continue;
+			int64_t shared = sharing ? sharing_time(sharing, process, start, end) : 0;
+			of_others += shared;
 			key.cause = p->cause;
 			key.phase = run_phase(run, p->phase);
 			key.call = p->call;
 			key.mutex = p->mutex;
-			cells_add(&d->cells, &key, end - start);
-			d->cost[key.phase] += end - start;
+			add_cell(d, &key, end - start - shared);
 		}
+		add_cell(d, &others, of_others);
 	}
 	arena_release(&pieces.scratch);
 }

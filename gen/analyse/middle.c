@@ -1,55 +1,75 @@
 #include "analyse/middle.h"
 
-static void swap(int64_t *a, int64_t *b)
-{
-	int64_t t = *a;
-	*a = *b;
-	*b = t;
-}
+#include <string.h>
 
-/* Reorders so that list[k] is what it would be if sorted, with nothing larger before and nothing smaller after it.
- * Three-way partition, so that many equal values, which launch times are full of, cost one pass. */
-static void select_kth(int64_t *list, size_t n, size_t k)
+enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
+
+/* The value with `rank` smaller or equal ones before it, by its digits, the highest first: each pass counts the values
+ * that share the digits found so far by their next one. `least` is the smallest value, `bits` what the distance to the
+ * largest takes. */
+static uint64_t select_rank(const struct middle_values *values, size_t rank, int64_t least, int bits)
 {
-	size_t first = 0, last = n; /* the k-th is in [first, last) */
-	while (last - first > 1) {
-		int64_t a = list[first], b = list[first + (last - first) / 2], c = list[last - 1];
-		int64_t pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-		size_t less = first, i = first, more = last;
-		while (i < more) {
-			if (list[i] < pivot)
-				swap(&list[less++], &list[i++]);
-			else if (list[i] > pivot)
-				swap(&list[i], &list[--more]);
-			else
-				i++;
-		}
-		if (k < less)
-			last = less;
-		else if (k >= more)
-			first = more;
-		else
-			return;
+	size_t count[DIGITS];
+	uint64_t prefix = 0;
+	for (int shift = (bits + DIGIT_BITS - 1) / DIGIT_BITS * DIGIT_BITS; shift > 0;) {
+		int64_t v;
+		shift -= DIGIT_BITS;
+		memset(count, 0, sizeof count);
+		for (size_t i = 0; i < values->n; i++)
+			if (values->value(values->context, i, &v)) {
+				uint64_t key = ((uint64_t)v - (uint64_t)least) >> shift;
+				if (key >> DIGIT_BITS == prefix)
+					count[key & (DIGITS - 1)]++;
+			}
+		size_t digit = 0;
+		for (; rank >= count[digit]; digit++)
+			rank -= count[digit];
+		prefix = prefix << DIGIT_BITS | digit;
 	}
+	return prefix;
 }
 
-void middle_of(int64_t *list, size_t n, int64_t *low, int64_t *high)
+size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high)
 {
-	select_kth(list, n, n / 2);
-	*low = *high = list[n / 2];
-	if (n % 2)
-		return;
-	*low = list[0];
-	for (size_t i = 1; i < n / 2; i++)
-		if (list[i] > *low)
-			*low = list[i];
-}
-
-double middle_median(int64_t *list, size_t n)
-{
-	int64_t low, high;
+	int64_t v, least = INT64_MAX, most = INT64_MIN;
+	size_t n = 0, up_to = 0;
+	for (size_t i = 0; i < values->n; i++)
+		if (values->value(values->context, i, &v)) {
+			least = v < least ? v : least;
+			most = v > most ? v : most;
+			n++;
+		}
 	if (!n)
 		return 0;
-	middle_of(list, n, &low, &high);
-	return ((double)low + (double)high) / 2;
+	uint64_t span = (uint64_t)most - (uint64_t)least;
+	int bits = span ? 64 - __builtin_clzll(span) : 0;
+	*low = *high = (int64_t)(select_rank(values, (n - 1) / 2, least, bits) + (uint64_t)least);
+	if (n % 2)
+		return n;
+	int64_t next = INT64_MAX; /* the smallest that is larger than *low */
+	for (size_t i = 0; i < values->n; i++)
+		if (values->value(values->context, i, &v)) {
+			up_to += v <= *low;
+			next = v > *low && v < next ? v : next;
+		}
+	if (up_to <= n / 2)
+		*high = next;
+	return n;
+}
+
+double middle_median(const struct middle_values *values)
+{
+	int64_t low, high;
+	return middle_of(values, &low, &high) ? ((double)low + (double)high) / 2 : 0;
+}
+
+static bool list_value(const void *context, size_t i, int64_t *out)
+{
+	*out = ((const int64_t *)context)[i];
+	return true;
+}
+
+double middle_median_of_list(const int64_t *list, size_t n)
+{
+	return middle_median(&(struct middle_values){list_value, list, n});
 }

@@ -88,6 +88,11 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 			         "CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
 			         "and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
 	}
+	if (side->timeline.left_out)
+		add_note(side, arena,
+		         arena_format(arena,
+		                      "The timeline ends before the %s does: %lld of its GPU operations come later.",
+		                      side->steps_found ? "step" : "run", (long long)side->timeline.left_out));
 	side->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
 	if (side->unlaunched_share > 0.01)
 		add_note(
@@ -96,6 +101,9 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
 		                     "them are unattributed.",
 		                     100 * side->unlaunched_share));
+	const char *recording = recording_note(side, arena);
+	if (recording)
+		add_note(side, arena, recording);
 	if (clipped)
 		add_note(side, arena,
 		         arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",

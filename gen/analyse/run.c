@@ -1,7 +1,5 @@
 #include "analyse/run.h"
 
-#include <stdlib.h>
-
 static void find_extent(struct run *run)
 {
 	const struct trace_ops *ops = &run->trace->ops;
@@ -60,77 +58,61 @@ static void find_phases(struct run *run)
 	}
 }
 
-int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
-                struct err *err)
+void run_begin(struct run *run, const struct trace *trace, struct arena *arena)
 {
 	*run = (struct run){.trace = trace, .arena = arena};
 	fold_names(trace, 0, arena, &run->fold);
-	if (steps_find(trace, &run->fold, step, arena, &run->steps, err) < 0)
-		return -1;
-	if (run->steps.found) { /* counters inside the steps fold too */
-		fold_names(trace, run->steps.n_instances, arena, &run->fold);
-		run->steps.name = run->fold.of[trace->ranges.name[run->steps.members[0].range[0]]];
-	}
+}
+
+int run_find_steps(struct run *run, const char *step, struct err *err)
+{
+	return steps_find(run->trace, &run->fold, step, run->arena, &run->steps, err);
+}
+
+void run_name_steps(struct run *run)
+{
+	const struct trace *t = run->trace;
+	if (!run->steps.found)
+		return;
+	fold_names(t, run->steps.n_instances, run->arena, &run->fold); /* counters inside the steps fold too */
+	run->steps.name = run->fold.of[t->ranges.name[run->steps.members[0].range[0]]];
+}
+
+void run_find_phases(struct run *run, int warmup)
+{
 	find_extent(run);
 	find_window(run, warmup);
-	activity_init(&run->activity, trace, &run->fold, &run->steps, arena);
+	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
 	find_phases(run);
+}
+
+int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
+                struct err *err)
+{
+	run_begin(run, trace, arena);
+	if (run_find_steps(run, step, err) < 0)
+		return -1;
+	run_name_steps(run);
+	run_find_phases(run, warmup);
 	return 0;
 }
 
 /* ---- devices ---- */
 
-struct interval {
-	int64_t start, end;
-};
-
-static int compare_interval(const void *a, const void *b)
+struct gap run_gap(const struct run *run, const struct device_run *device, size_t i)
 {
-	const struct interval *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct gap_ops *g = &device->gaps[i];
+	return (struct gap){.start = g->before == TRACE_NONE ? run->window_start : ops->end[g->before],
+	                    .end = g->next == TRACE_NONE ? run->window_end : ops->start[g->next],
+	                    .next = g->next,
+	                    .edge = g->before == TRACE_NONE || g->next == TRACE_NONE};
 }
 
-/* When other processes ran on the physical GPU of `device`: sorted, disjoint. */
-static void find_others(const struct run *run, uint32_t device, struct arena *arena, struct intervals *out)
+const struct sharing *run_sharing(const struct run *run, const struct device_run *device)
 {
-	const struct trace *t = run->trace;
-	const struct trace_device *self = &t->devices[device];
-	struct arena scratch = {0};
-	size_t n = 0;
-	for (int fill = 0; fill < 2; fill++) {
-		struct interval *list = ARENA_NEW(&scratch, n + 1, struct interval);
-		n = 0;
-		for (uint32_t d = 0; self->gpu != TRACE_NONE && d < t->n_devices; d++) {
-			const struct trace_device *other = &t->devices[d];
-			if (other->gpu != self->gpu || other->process == self->process)
-				continue;
-			for (uint32_t i = other->first_op; i < other->first_op + other->n_ops; i++, n++)
-				if (fill)
-					list[n] = (struct interval){t->ops.start[i], t->ops.end[i]};
-		}
-		if (!n)
-			break;
-		if (!fill)
-			continue;
-		qsort(list, n, sizeof *list, compare_interval);
-		size_t apart = 1; /* intervals that do not touch: an upper bound on what is left after merging */
-		for (size_t i = 1; i < n; i++)
-			apart += list[i].start > list[i - 1].end;
-		out->start = ARENA_NEW(arena, apart, int64_t);
-		out->end = ARENA_NEW(arena, apart, int64_t);
-		for (size_t i = 0; i < n; i++) {
-			if (list[i].start >= list[i].end)
-				continue;
-			if (out->n && list[i].start <= out->end[out->n - 1]) {
-				if (list[i].end > out->end[out->n - 1])
-					out->end[out->n - 1] = list[i].end;
-				continue;
-			}
-			out->start[out->n] = list[i].start;
-			out->end[out->n++] = list[i].end;
-		}
-	}
-	arena_release(&scratch);
+	uint32_t gpu = run->trace->devices[device->device].gpu;
+	return gpu != TRACE_NONE && run->sharing[gpu].n ? &run->sharing[gpu] : NULL;
 }
 
 static bool has_work(const struct run *run, uint32_t device)
@@ -148,14 +130,15 @@ void run_devices(struct run *run)
 {
 	const struct trace *t = run->trace;
 	run->devices = ARENA_NEW(run->arena, t->n_devices, struct device_run);
-	run->others = ARENA_NEW(run->arena, t->n_devices, struct intervals);
+	run->sharing = ARENA_NEW(run->arena, t->n_gpus, struct sharing);
+	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
+		sharing_build(t, gpu, run->arena, &run->sharing[gpu]);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		if (!has_work(run, d))
 			continue;
-		find_others(run, d, run->arena, &run->others[run->n_devices]);
 		struct device_run *device = &run->devices[run->n_devices];
 		device_sweep(run, d, device);
-		device_charge(run, device, &run->others[run->n_devices]);
+		device_charge(run, device);
 		run->n_devices++;
 	}
 	struct overview *o = &run->overview;

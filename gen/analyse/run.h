@@ -4,6 +4,7 @@
 
 #include "analyse/activity.h"
 #include "analyse/analysis.h"
+#include "analyse/sharing.h"
 #include "analyse/steps.h"
 
 /* Idle time of one device in the window, by everything that findings ask of it. */
@@ -39,22 +40,22 @@ struct gap {
 	bool edge;     /* no op before or none after: from the window's start, or to its end */
 };
 
+/* A gap as it is kept: the op that ended last before it, and `next`. There are as many gaps as ops. */
+struct gap_ops {
+	uint32_t before, next; /* TRACE_NONE: none */
+};
+
 /* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells. */
 struct device_run {
 	uint32_t device; /* index into trace.devices */
 	int64_t compute, comm, copy, idle;
 	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations */
 	int64_t *cost, *gpu;                 /* ns by phase index: share of the window; union of the phase's ops */
-	struct gap *gaps; /* of the whole profile, in order; window edges without ops before or after included */
+	struct gap_ops *gaps; /* of the whole profile, in order; window edges without ops before or after included */
 	size_t n_gaps;
 	int64_t limit; /* launch-latency limit, ns */
 	struct cells cells;
 	bool communicates; /* ran a communication kernel in the window */
-};
-
-struct intervals {
-	int64_t *start, *end; /* sorted, disjoint */
-	size_t n;
 };
 
 struct run {
@@ -71,7 +72,7 @@ struct run {
 	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */
 	uint32_t *op_phase;         /* per op: phase index at its launch */
 	struct device_run *devices; /* those with ops in the window */
-	struct intervals *others;   /* by device: when other processes ran on the same physical GPU */
+	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
 	struct overview overview;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
@@ -92,22 +93,37 @@ static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
 }
 
-/* Steps, window and phases of a trace. `file` is for messages. -1 when --step names nothing that is there. */
+/* Steps, window and phases of a trace. -1 when --step names nothing that is there. Four parts, one after the other: the
+ * first and the third add to the names that all runs share, the others may be done for several runs at a time, each
+ * with an arena of its own. */
+void run_begin(struct run *run, const struct trace *trace, struct arena *arena);
+int run_find_steps(struct run *run, const char *step, struct err *err);
+void run_name_steps(struct run *run);
+void run_find_phases(struct run *run, int warmup);
+
+/* All four. */
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err);
 
 /* The budgets of all devices that have work in the window, and the overview. */
 void run_devices(struct run *run);
 
+/* Gap i of a device. */
+struct gap run_gap(const struct run *run, const struct device_run *device, size_t i);
+
+/* When other processes may have run on the device's GPU; NULL: they did not, or it cannot be told. */
+const struct sharing *run_sharing(const struct run *run, const struct device_run *device);
+
 /* One pass over a device's ops: busy parts, phase costs, overview, gaps (device.c). Allocates everything in `out`. */
 void device_sweep(struct run *run, uint32_t device, struct device_run *out);
 
-/* Finds the limit and charges every gap in the window to causes (gaps.c). `others`: see struct run. */
-void device_charge(struct run *run, struct device_run *device, const struct intervals *others);
+/* Finds the limit and charges every gap in the window to causes (gaps.c). */
+void device_charge(struct run *run, struct device_run *device);
 
-/* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. */
+/* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. The time in which other
+ * processes ran is left in them when `sharing` is NULL. */
 enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
-                     const struct intervals *others, void (*visit)(void *context, const struct doing *piece),
+                     const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
                      void *context);
 
 /* Adds `ns` to the cell of `key`. */

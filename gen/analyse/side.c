@@ -394,5 +394,6 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	side->overview = runs[side->median_run].overview;
 	timeline_build(&runs[side->median_run], arena, &side->timeline);
 	clocks_build(runs, n, side);
+	recording_build(runs, n, side);
 	quality_build(runs, n, arena, side);
 }

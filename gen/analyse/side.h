@@ -50,6 +50,12 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out);
 /* Clocks of the side's devices, which are there already (clocks.c). */
 void clocks_build(const struct run *runs, size_t n, struct side *side);
 
+/* What recording made the side's step longer, about (recording.c), and a sentence when that is worth saying, else NULL:
+ * on a side, and on the speedup of a pair whose verdict has been judged. The budget is there already. */
+void recording_build(const struct run *runs, size_t n, struct side *side);
+const char *recording_note(const struct side *side, struct arena *arena);
+const char *recording_reason(const struct analysis *out, struct arena *arena);
+
 /* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
 

@@ -20,6 +20,7 @@ struct steps {
 	uint32_t name, domain; /* normalised name */
 	struct step_member *members;
 	uint32_t n_members;
+	uint32_t *member_of;      /* by process: 1 + its member, 0 for none; NULL without steps */
 	uint32_t n;               /* steps after merging */
 	uint32_t last_instance;   /* that belongs to a step; trailing ones may have no GPU ops */
 	uint32_t n_instances;     /* before merging: per member */

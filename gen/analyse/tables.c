@@ -174,36 +174,42 @@ static void add_calls(struct tables *b, const struct run *run)
 }
 
 /* Medians, not means: a launch that waits for a full queue takes a thousand times as long as the others. */
+struct launch_calls {
+	const struct run *run;
+	const int64_t *start, *end; /* of the host's part of the window, by process */
+};
+
+static bool launch_length(const void *context, size_t i, int64_t *length)
+{
+	const struct launch_calls *l = context;
+	const struct trace_calls *calls = &l->run->trace->calls;
+	if (calls->class[i] != CALL_LAUNCH)
+		return false;
+	uint32_t process = l->run->trace->threads[calls->thread[i]].process;
+	*length = calls->end[i] - calls->start[i];
+	return calls->start[i] >= l->start[process] && calls->start[i] < l->end[process];
+}
+
 static double median_launch_call(const struct run *run)
 {
 	const struct trace *t = run->trace;
 	struct arena scratch = {0};
-	int64_t *length = ARENA_NEW(&scratch, t->calls.n, int64_t);
-	size_t n = 0;
-	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
-		int64_t start, end;
-		run_host_window(run, t->threads[thread].process, &start, &end);
-		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++)
-			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
-				length[n++] = t->calls.end[i] - t->calls.start[i];
-	}
-	double median = middle_median(length, n);
+	int64_t *start = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	int64_t *end = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		run_host_window(run, p, &start[p], &end[p]);
+	struct launch_calls launches = {run, start, end};
+	double median = middle_median(&(struct middle_values){launch_length, &launches, t->calls.n});
 	arena_release(&scratch);
 	return median;
 }
 
-static double median_kernel(const struct run *run)
+static bool kernel_length(const void *context, size_t i, int64_t *length)
 {
-	const struct trace *t = run->trace;
-	struct arena scratch = {0};
-	int64_t *length = ARENA_NEW(&scratch, t->ops.n, int64_t);
-	size_t n = 0;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_KERNEL && run_measures_op(run, i))
-			length[n++] = t->ops.end[i] - t->ops.start[i];
-	double median = middle_median(length, n);
-	arena_release(&scratch);
-	return median;
+	const struct run *run = context;
+	const struct trace_ops *ops = &run->trace->ops;
+	*length = ops->end[i] - ops->start[i];
+	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
 }
 
 static int compare_count(const void *a, const void *b)
@@ -271,9 +277,10 @@ void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *
 		b.weight = 1 / ((double)n * runs[r].n_steps);
 		add_ops(&b, &runs[r]);
 		add_calls(&b, &runs[r]);
+		struct middle_values kernels = {kernel_length, &runs[r], runs[r].trace->ops.n};
 		facts->launch_call += median_launch_call(&runs[r]) / (double)n;
 		facts->steady_launches += steady_launches(&runs[r]) / (double)n;
-		facts->kernel_median += median_kernel(&runs[r]) / (double)n;
+		facts->kernel_median += middle_median(&kernels) / (double)n;
 	}
 	struct names *names = runs[0].trace->names;
 	if (side->n_kernels)

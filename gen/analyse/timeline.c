@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STEPS_SHOWN = 3 };
+enum {
+	STEPS_SHOWN = 3,
+	OPS_SHOWN = 200000 /* in all lanes: more tell nobody anything, and need more memory than the profile */
+};
 
 struct view {
 	struct run *run;
@@ -191,18 +194,63 @@ static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
 	const struct device_run *device = &v->run->devices[d];
 	struct piece_list list = {v, out, 0};
 	uint32_t n = 0;
-	for (size_t i = 0; i < device->n_gaps; i++)
-		n += device->gaps[i].start < v->end && device->gaps[i].end > v->start;
+	for (size_t i = 0; i < device->n_gaps; i++) {
+		struct gap gap = run_gap(v->run, device, i);
+		n += gap.start < v->end && gap.end > v->start;
+	}
 	out->gaps = ARENA_NEW(v->arena, n, struct gap_span);
 	for (size_t i = 0; i < device->n_gaps; i++) {
-		int64_t start = device->gaps[i].start, end = device->gaps[i].end;
+		struct gap whole = run_gap(v->run, device, i);
+		int64_t start = whole.start, end = whole.end;
 		if (start >= v->end || !clip_to(v, &start, &end))
 			continue;
 		struct gap_span *gap = &out->gaps[out->n_gaps++];
 		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
-		gap->opened = gap_walk(v->run, device, &device->gaps[i], &v->run->others[d], add_piece, &list);
+		gap->opened = gap_walk(v->run, device, &whole, run_sharing(v->run, device), add_piece, &list);
 		gap->n_pieces = out->n_pieces - gap->first_piece;
 	}
+}
+
+/* The first op of a device that starts at or after `t`. */
+static uint32_t op_from(const struct trace *t, const struct trace_device *d, int64_t time)
+{
+	uint32_t low = d->first_op, high = d->first_op + d->n_ops;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->ops.start[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int64_t ops_between(const struct run *run, int64_t start, int64_t end)
+{
+	int64_t n = 0;
+	for (uint32_t i = 0; i < run->n_devices && i < TIMELINE_DEVICES; i++) {
+		const struct trace_device *d = &run->trace->devices[run->devices[i].device];
+		n += op_from(run->trace, d, end) - op_from(run->trace, d, start);
+	}
+	return n;
+}
+
+/* Ends the view where it has so many ops as can be shown. */
+static void cut(struct view *v, struct timeline *out)
+{
+	int64_t all = ops_between(v->run, v->start, v->end), low = v->start + 1, high = v->end;
+	if (all <= OPS_SHOWN)
+		return;
+	while (low < high) { /* the last end with no more ops than that */
+		int64_t middle = low + (high - low + 1) / 2;
+		if (ops_between(v->run, v->start, middle) <= OPS_SHOWN)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	v->end = low;
+	out->left_out = all - ops_between(v->run, v->start, v->end);
+	out->boundary[out->n_boundaries - 1] = v->end - v->start;
 }
 
 void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
@@ -214,6 +262,9 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
 	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
 	if (s->found) {
 		uint32_t first = most_typical(run, shown); /* period i lies between the ends of steps i and i + 1 */
+		for (; shown > 1 && ops_between(run, s->end[first], s->end[first + shown]) > OPS_SHOWN;
+		     first = most_typical(run, shown))
+			shown--;
 		v.start = s->end[first];
 		v.end = s->end[first + shown];
 		out->first_step = first + 1;
@@ -223,6 +274,7 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
 		out->boundary[1] = v.end - v.start;
 		out->n_boundaries = 2;
 	}
+	cut(&v, out);
 	out->length = v.end - v.start;
 	add_phases(&v, out);
 	add_calls(&v, out);
@@ -230,6 +282,8 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
 	out->n_devices = run->n_devices;
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		out->devices[d].device = d;
+		if (d >= TIMELINE_DEVICES)
+			continue;
 		add_streams(&v, run->devices[d].device, &out->devices[d]);
 		add_gaps(&v, d, &out->devices[d]);
 	}

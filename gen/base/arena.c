@@ -62,6 +62,24 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
 	return p;
 }
 
+/* Makes the block whose data begins at `data` hold `bytes`. */
+static struct arena_block *resize_block(struct arena *a, void *data, size_t bytes)
+{
+	struct arena_block *b = (struct arena_block *)((char *)data - offsetof(struct arena_block, data));
+	struct arena_block *next = b->next, *previous = b->previous;
+	b = realloc(b, sizeof *b + bytes);
+	if (!b)
+		out_of_memory();
+	b->room = b->used = bytes;
+	if (next)
+		next->previous = b;
+	if (previous)
+		previous->next = b;
+	else
+		a->blocks = b;
+	return b;
+}
+
 void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
 {
 	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size);
@@ -73,21 +91,23 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 			memcpy(p, old, old_n * size);
 		return p;
 	}
-	struct arena_block *b = (struct arena_block *)((char *)old - offsetof(struct arena_block, data));
-	struct arena_block *next = b->next, *previous = b->previous;
-	b = realloc(b, sizeof *b + bytes);
-	if (!b)
-		out_of_memory();
+	struct arena_block *b = resize_block(a, old, bytes);
 	memset(b->data + old_n * size, 0, bytes - old_n * size);
-	b->room = b->used = bytes;
-	if (next)
-		next->previous = b;
-	if (previous)
-		previous->next = b;
-	else
-		a->blocks = b;
 	a->used += bytes - old_bytes;
 	return b->data;
+}
+
+void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
+{
+	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size);
+	if (old_bytes < SMALL || bytes >= old_bytes)
+		return old;
+	if (bytes < SMALL) /* a list this short would not be taken for a block of its own */
+		bytes = SMALL;
+	if (bytes >= old_bytes)
+		return old;
+	a->used -= old_bytes - bytes;
+	return resize_block(a, old, bytes)->data;
 }
 
 char *arena_copy(struct arena *a, const char *text, size_t n)
@@ -109,6 +129,23 @@ char *arena_format(struct arena *a, const char *format, ...)
 		vsnprintf(text, (size_t)n + 1, format, again);
 	va_end(again);
 	return text;
+}
+
+void arena_adopt(struct arena *a, struct arena *from)
+{
+	struct arena_block *last = from->blocks;
+	while (last && last->next)
+		last = last->next;
+	if (last) { /* behind the newest block of `a`, which has room left */
+		struct arena_block **at = a->blocks ? &a->blocks->next : &a->blocks;
+		last->next = *at;
+		if (*at)
+			(*at)->previous = last;
+		from->blocks->previous = a->blocks;
+		*at = from->blocks;
+	}
+	a->used += from->used;
+	*from = (struct arena){0};
 }
 
 void arena_release(struct arena *a)

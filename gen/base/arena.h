@@ -20,11 +20,24 @@ void *arena_alloc(struct arena *a, size_t n, size_t size);
  * zeroed, `old` must not be used any more. Large blocks are resized in place where the system can. */
 void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
 
+/* Gives back what lies beyond the first `n` of the `old_n` items at `old`, as far as they fill blocks of their own. */
+void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
+
+/* How much room a list that is full with `room` items should have next: twice as much while it is short; a long one
+ * grows by less, because what is not used then is memory that the profile does not need. */
+static inline size_t arena_more(size_t room)
+{
+	return room < 2 ? 4 : room < 4096 ? 2 * room : room + room / 8;
+}
+
 /* A copy of `n` bytes with a NUL after them. */
 char *arena_copy(struct arena *a, const char *text, size_t n);
 
 /* printf into the arena. */
 char *arena_format(struct arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Moves everything that `from` holds into `a`; pointers stay valid, and `from` is empty. */
+void arena_adopt(struct arena *a, struct arena *from);
 
 /* Gives everything back; the arena may be used again. */
 void arena_release(struct arena *a);

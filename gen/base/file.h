@@ -1,4 +1,4 @@
-/* Input files: what they begin with, and a gzip file's contents; and the other way, bytes as a gzip file. */
+/* Input files and what they begin with; and bytes as a gzip file (the other way: base/unpack.h). */
 #ifndef GAPLINE_BASE_FILE_H
 #define GAPLINE_BASE_FILE_H
 
@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum { FILE_HEAD_BYTES = 512 };
 
@@ -22,14 +23,15 @@ struct file_bytes {
 	size_t n;
 };
 
-/* Reads the head of the regular file at `path`. -1: missing, unreadable, a directory or no regular file. */
+/* Opens the regular file at `path` for reading. The descriptor; -1: missing, unreadable, a directory or no regular
+ * file. */
+int file_open(const char *path, int64_t *size, struct err *err);
+
+/* Reads up to n bytes; fewer only at the end of the file. -1 with errno. */
+ssize_t file_read(int fd, void *data, size_t n);
+
+/* Reads the head of the regular file at `path`. -1: as above, or the file cannot be read. */
 int file_look(const char *path, struct file_head *head, struct err *err);
-
-/* The same for bytes in memory. */
-void file_look_bytes(const struct file_bytes *bytes, struct file_head *head);
-
-/* Unpacks the gzip file at `path` (all its members) into memory. -1: unreadable, damaged, or cut off. */
-int file_unpack(const char *path, struct file_bytes *bytes, struct err *err);
 
 /* Packs n bytes as `gzip -n` does: with neither a name nor a time, so that equal bytes give equal bytes. -1: out of
  * memory. */

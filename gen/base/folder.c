@@ -14,7 +14,10 @@ const char *folder_beside(const char *path, struct arena *arena, struct err *err
 	char *made = arena_format(arena, "%.*s.%.200s.XXXXXX", (int)(name - path), path, name);
 	if (mkdtemp(made))
 		return made;
-	err_set(err, "%s: no folder can be made beside it: %s", path, strerror(errno));
+	if (errno == ENOENT)
+		err_set(err, "%s: there is no folder %.*s", path, (int)(name - path), path);
+	else
+		err_set(err, "%s: no folder can be made beside it: %s", path, strerror(errno));
 	return NULL;
 }
 

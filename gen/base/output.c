@@ -12,6 +12,9 @@
 
 enum { TRIES = 100 };
 
+/* Held back while files are written. */
+static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
 static bool same_file(const struct stat *a, const struct stat *b)
 {
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
@@ -112,10 +115,28 @@ bool output_replaces(const struct output *o, const struct stat *input)
 
 /* ---- writing ---- */
 
+/* Whether a signal waits that will end gapline (a signal held back waits also when it is ignored). */
+static bool is_interrupted(void)
+{
+	sigset_t waiting;
+	struct sigaction action;
+	sigpending(&waiting);
+	for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+		if (sigismember(&waiting, held[i]) && !sigaction(held[i], NULL, &action) &&
+		    action.sa_handler == SIG_DFL)
+			return true;
+	return false;
+}
+
 static int write_all(int fd, const char *bytes, size_t n)
 {
+	enum { PIECE = 1 << 20 };
 	while (n) {
-		ssize_t done = write(fd, bytes, n);
+		if (is_interrupted()) {
+			errno = EINTR;
+			return -1;
+		}
+		ssize_t done = write(fd, bytes, n < PIECE ? n : PIECE);
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
@@ -199,9 +220,9 @@ static void remove_temporary(struct output *o)
 
 int output_write(struct output *outputs, size_t n, struct err *err)
 {
-	/* An interrupt between creating a temporary file and renaming it would leave it behind; it waits these few
-	 * milliseconds. A file size limit is to be an error like any other, not a signal that kills. */
-	static const int held[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	/* An interrupt between creating a temporary file and renaming it would leave it behind; it waits until the
+	 * files written so far are gone again, or all in place. A file size limit is to be an error like any other,
+	 * not a signal that kills. */
 	sigset_t hold, before;
 	void (*size_limit)(int) = signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&hold);

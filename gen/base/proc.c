@@ -86,6 +86,7 @@ void proc_die_of_interrupt(void)
 	fflush(NULL);
 	signal(first_signal, SIG_DFL);
 	raise(first_signal);
+	_exit(128 + first_signal); /* the first process of a container does not die of its own signals */
 }
 
 /* The signals that end a wait, blocked outside of ppoll, so that none slips in between looking and waiting. */
@@ -117,13 +118,30 @@ static bool have_terminal(void)
 	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* Ctrl-Z stopped the group that has the terminal, and the shell must get it back: we stop too, and go on together. */
-static void stop_with(const struct proc *proc)
+/* The program was stopped. By Ctrl-Z: the shell must get the terminal back, we stop too, and go on together. Because it
+ * used the terminal while it was in the background: so are we, or a shell has brought us to the front since. Whether it
+ * has the terminal when it goes on depends on whether we do by then. */
+static void stop_with(struct proc *proc, int number)
 {
-	give_terminal(getpgrp());
-	kill(0, SIGSTOP);
-	give_terminal(proc->pid);
+	bool background = !proc->owns_terminal && (number == SIGTTIN || number == SIGTTOU);
+	if (!proc->owns_terminal && !background)
+		return;
+	if (proc->owns_terminal)
+		give_terminal(getpgrp());
+	if (!background || !have_terminal())
+		kill(0, background ? number : SIGSTOP);
+	proc->owns_terminal = have_terminal();
+	if (proc->owns_terminal)
+		give_terminal(proc->pid);
+	else if (background)
+		poll(NULL, 0, GROUP_POLL_MS); /* no shell, so we were not stopped: the program tries again, and again */
 	kill(-proc->pid, SIGCONT);
+}
+
+void proc_share_interrupt(const struct proc *proc)
+{
+	if (proc->had_terminal)
+		kill(0, SIGINT);
 }
 
 /* ---- starting ---- */
@@ -166,7 +184,10 @@ static char **make_environment(const char *const *changes)
 /* In the child. What fails is told through `report`, which a successful exec closes. */
 static void become(const struct proc_spawn *spawn, char **environment, bool terminal, const sigset_t *mask, int report)
 {
-	setpgid(0, 0);
+	if (spawn->terminal)
+		setpgid(0, 0);
+	else
+		setsid();
 	if (terminal)
 		give_terminal(getpid());
 	bool failed = (spawn->input >= 0 && dup2(spawn->input, STDIN_FILENO) < 0) ||
@@ -212,8 +233,7 @@ int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *er
 	problem = proc->pid < 0 ? errno : 0;
 	close(report[1]);
 	if (!problem) {
-		setpgid(proc->pid, proc->pid); /* both sides do it: neither may run ahead of it */
-		ssize_t n;
+		ssize_t n; /* once this read is over, the program is in its group */
 		while ((n = read(report[0], &problem, sizeof problem)) < 0 && errno == EINTR)
 			continue;
 		if (n != sizeof problem)
@@ -225,6 +245,7 @@ int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *er
 	close(report[0]);
 	free(environment);
 	proc->owns_terminal = terminal && !problem;
+	proc->wants_terminal = spawn->terminal;
 	if (terminal && problem)
 		give_terminal(getpgrp());
 	if (!problem)
@@ -239,20 +260,21 @@ static bool has_ended(struct proc *proc)
 {
 	int status;
 	while (!proc->ended) {
-		pid_t pid = waitpid(proc->pid, &status, WNOHANG | (proc->owns_terminal ? WUNTRACED : 0));
+		pid_t pid = waitpid(proc->pid, &status, WNOHANG | (proc->wants_terminal ? WUNTRACED : 0));
 		if (pid < 0 && errno == EINTR)
 			continue;
 		if (pid == 0)
 			return false;
 		if (pid > 0 && WIFSTOPPED(status)) {
-			stop_with(proc);
-			continue;
+			stop_with(proc, WSTOPSIG(status));
+			return false;
 		}
 		proc->status = pid > 0 ? status : 0;
 		proc->end_ns = proc_now_ns();
 		proc->ended = true;
 		if (proc->owns_terminal)
 			give_terminal(getpgrp());
+		proc->had_terminal = proc->owns_terminal;
 		proc->owns_terminal = false;
 	}
 	return true;
@@ -389,7 +411,12 @@ bool proc_end_group(struct proc *proc, int grace_ms)
 	return true;
 }
 
-/* ---- words ---- */
+/* ---- statuses ---- */
+
+int proc_exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
 
 void proc_status_text(int status, char *text, size_t room)
 {

@@ -16,7 +16,9 @@ struct proc {
 	int64_t end_ns;   /* set when it has ended */
 	int status;       /* of waitpid, once it has ended */
 	bool ended;
-	bool owns_terminal; /* the terminal was given to it and is taken back when it ends */
+	bool wants_terminal; /* started with `terminal` */
+	bool owns_terminal;  /* the terminal was given to it and is taken back when it ends */
+	bool had_terminal;   /* at its end */
 };
 
 struct proc_spawn {
@@ -26,7 +28,8 @@ struct proc_spawn {
 	int output;                     /* descriptor for its standard output and error; −1: ours */
 	int input;                      /* descriptor for its standard input; −1: ours */
 	bool terminal; /* it is used by a person: when standard input is our terminal, the terminal is handed to it, so
-	                  that it can read, and gets Ctrl-C and Ctrl-Z itself; taken back when it ends */
+	                  that it can read, and gets Ctrl-C and Ctrl-Z itself; taken back when it ends. Else it has no
+	                  terminal at all (setsid(2)): what asks for one fails, instead of being stopped for ever */
 };
 
 /* Starts it. -1 with `err` when it cannot be started: not found, not executable. */
@@ -64,12 +67,19 @@ void proc_release_signals(void); /* back to what signals do by themselves */
 int proc_interrupted(void);      /* the signal that came first, 0: none */
 int proc_interrupts(void);       /* how many came */
 
-/* Ends gapline by the signal that came, as if it had never been caught: whoever started it sees why. Returns when none
- * came. */
+/* The program died of SIGINT. When it had the terminal, that was Ctrl-C: passes it on to our own group, which the
+ * terminal left out: to us, and to the script or make that started us. */
+void proc_share_interrupt(const struct proc *proc);
+
+/* Ends gapline by the signal that came, as if it had never been caught: whoever started it sees why. The first process
+ * of a container, which signals cannot end, exits with 128 + the signal. Returns when none came. */
 void proc_die_of_interrupt(void);
 
 /* "exit status 3", "killed by SIGSEGV (signal 11)": of a status of waitpid, into `text`. */
 void proc_status_text(int status, char *text, size_t room);
+
+/* The same as a shell tells it in a number: the exit status, or 128 + the signal. */
+int proc_exit_status(int status);
 
 int64_t proc_now_ns(void); /* CLOCK_MONOTONIC */
 

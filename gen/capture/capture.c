@@ -80,7 +80,7 @@ static void end_under_nsys(struct capture *c, int number)
 {
 	const int steps[] = {number, SIGTERM, SIGKILL};
 	bool patient = true;
-	proc_signal(&c->proc, number);
+	proc_signal(&c->proc, SIGINT); /* from nsys itself, that asks for the report */
 	for (size_t i = 0; i < sizeof steps / sizeof *steps && !c->proc.ended; i++) {
 		const struct proc program = {.pid = c->job.collector->type->group(&c->job)};
 		int64_t until = proc_now_ns() + (int64_t)GRACE_MS * 1000000;
@@ -143,7 +143,7 @@ static void watch(struct capture *c)
 				end_program(c, r->options->kill);
 			stop = INT64_MAX;
 		} else if (proc_interrupted()) {
-			end_program(c, SIGINT);
+			end_program(c, proc_interrupted()); /* programs save what they have on one, not on another */
 		} else {
 			int64_t wait = stop - now < TICK_MS * (int64_t)1000000 ? (stop - now) / 1000000 + 1 : TICK_MS;
 			proc_wait(&c->proc, (int)wait);
@@ -204,14 +204,14 @@ static void judge(struct capture *c)
 	out->status = c->job.status;
 	out->status_known = c->job.status_known;
 	out->cut_short = c->job.cut_short;
+	bool by_signal = out->status_known && WIFSIGNALED(out->status);
+	if (by_signal && WTERMSIG(out->status) == SIGINT)
+		proc_share_interrupt(&c->proc);
 	out->interrupted = proc_interrupted();
 	out->elapsed_ns = c->job.ran_ns;
-	bool by_signal = out->status_known && WIFSIGNALED(out->status);
-	bool interrupted =
-		out->interrupted || (c->request->interactive && by_signal && WTERMSIG(out->status) == SIGINT);
 	out->failed = out->status_known && out->status && !out->cut_short && !out->interrupted;
 	proc_status_text(out->status, words, sizeof words);
-	if (interrupted)
+	if (out->interrupted)
 		out->complete = "the capture was interrupted";
 	else if (!out->status_known && !out->cut_short)
 		out->complete = "how the program ended is not known";
@@ -297,6 +297,14 @@ static int finish(struct capture *c, struct err *err)
 	return annotate(c, err) || put_in_place(c, err) ? -1 : 0;
 }
 
+int capture_find_program(const char *const *command, struct arena *arena, struct err *err)
+{
+	if (find_on_path(command[0], arena))
+		return 0;
+	return err_set(err, "%s: there is no such program%s", command[0],
+	               strchr(command[0], '/') ? ", or it is not executable" : " on PATH");
+}
+
 int capture_one(const struct capture_request *request, struct arena *arena, struct capture_result *result,
                 struct err *err)
 {
@@ -308,10 +316,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	c.job.arena = arena;
 	c.job.cupti = "";
 	*result = (struct capture_result){.complete = "", .cupti = ""};
-	if (!find_on_path(request->command[0], arena))
-		return err_set(err, "%s: there is no such program%s", request->command[0],
-		               strchr(request->command[0], '/') ? ", or it is not executable" : " on PATH");
-	if (make_folder(&c, err))
+	if (capture_find_program(request->command, arena, err) || make_folder(&c, err))
 		return -1;
 	gpu_state_open(&c.gpus, NULL, arena);
 	int rc = start(&c, err);

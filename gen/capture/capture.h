@@ -34,6 +34,9 @@ struct capture_result {
 	size_t n_messages;
 };
 
+/* Whether there is such a program. -1 with `err`: not found, or not executable. */
+int capture_find_program(const char *const *command, struct arena *arena, struct err *err);
+
 /* 0: the profile is written. -1 with `err`: it is not; `result` says how far it came. Nothing half-written stays. Needs
  * proc_catch_signals. */
 int capture_one(const struct capture_request *request, struct arena *arena, struct capture_result *result,

@@ -114,6 +114,11 @@ static int finish(struct collector_job *job, struct err *err)
 	job->cupti = result.cupti;
 	job->dropped = result.dropped;
 	job->incomplete = result.incomplete;
+	if (!result.ops && !result.calls && result.skipped)
+		return err_set(err,
+		               "nothing could be recorded: of %lld records none has times within the program's run; "
+		               "take --collector nsys",
+		               (long long)result.skipped);
 	if (result.skipped)
 		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
 	if (result.ops || result.calls) {

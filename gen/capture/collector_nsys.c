@@ -303,8 +303,7 @@ static int look(struct collector_job *job, struct err *err)
 	struct scan scan;
 	bool any = false;
 	int more = -1;
-	const struct file_bytes on_disk = {0};
-	if (db_open(&db, job->profile, &on_disk, job->arena, err))
+	if (db_open(&db, job->profile, -1, job->arena, err))
 		goto done;
 	for (size_t i = 0; i < sizeof cuda / sizeof *cuda; i++)
 		any = any || db_table(&db, cuda[i]);

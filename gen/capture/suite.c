@@ -140,6 +140,8 @@ int suite_look(const char *folder, struct suite_folder *found, struct arena *are
 	if (!dir)
 		return err_set(err, "%s: %s", folder, strerror(errno));
 	found->exists = true;
+	size_t n_ours = 0;
+	const char *ours = NULL;
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		const char *name = entry->d_name;
 		if (!strcmp(name, ".") || !strcmp(name, ".."))
@@ -147,8 +149,14 @@ int suite_look(const char *folder, struct suite_folder *found, struct arena *are
 		found->has_run = found->has_run || !strcmp(name, "run.json");
 		if (!is_ours(name) && !found->n_others++)
 			found->other = arena_copy(arena, name, strlen(name));
+		else if (is_ours(name) && *name != '.' && !n_ours++)
+			ours = arena_copy(arena, name, strlen(name));
 	}
 	closedir(dir);
+	if (n_ours && !found->has_run) { /* a suite begins with run.json: these only have the same names */
+		found->n_others += n_ours;
+		found->other = ours;
+	}
 	return 0;
 }
 

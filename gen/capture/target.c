@@ -166,5 +166,5 @@ int target_main(int argc, char **argv)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		continue;
 	note(notes, "ended", status, 0, 0);
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return proc_exit_status(status);
 }

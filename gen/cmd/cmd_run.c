@@ -65,6 +65,8 @@ static void show_log(struct run *r, const char *path)
 	ssize_t n = fd < 0 ? 0 : pread(fd, tail, LOG_TAIL, size > LOG_TAIL ? size - LOG_TAIL : 0);
 	if (fd >= 0)
 		close(fd);
+	for (ssize_t i = 0; i < n; i++)
+		tail[i] = tail[i] ? tail[i] : '?';
 	tail[n > 0 ? n : 0] = 0;
 	size_t lines = 0;
 	char *from = tail + strlen(tail);
@@ -183,7 +185,7 @@ static int run_next(struct run *r, struct suite_run *next, bool *steps)
 	if (rc)
 		return fail(r, next, &result, log, &err);
 	next->seconds = (double)result.elapsed_ns / 1e9;
-	next->exit_status = result.status;
+	next->exit_status = proc_exit_status(result.status);
 	next->complete = result.complete;
 	suite_add(&r->suite, next);
 	return suite_write(&r->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
@@ -250,6 +252,14 @@ static int run_all(struct run *r)
 
 /* ---- before and after ---- */
 
+/* A suite whose first run already failed left nothing to lose. */
+static bool holds_no_runs(const struct suite *suite)
+{
+	struct suite was = *suite;
+	struct err ignored;
+	return suite_read(&was, &ignored) == 1 && !was.n_runs;
+}
+
 static int prepare_folder(struct run *r, struct err *err)
 {
 	struct suite_folder found;
@@ -264,7 +274,7 @@ static int prepare_folder(struct run *r, struct err *err)
 		r->suite.n_runs = was.n_runs;
 		return suite_write(&r->suite, err);
 	}
-	if (found.has_run && !r->force)
+	if (found.has_run && !r->force && !holds_no_runs(&r->suite))
 		return err_set(err, "%s: holds runs already; --resume goes on from them, --force starts anew",
 		               r->folder);
 	if (found.n_others && !r->force)
@@ -277,9 +287,12 @@ static int prepare_commands(struct run *r, struct err *err)
 {
 	struct arena *arena = &r->compare.arena;
 	for (size_t s = 0; s < 2; s++) {
+		struct err why;
 		r->suite.commands[s] = r->commands[s].words;
 		if (r->commands[s].text && command_split(r->commands[s].text, arena, &r->suite.commands[s], err))
 			return -1;
+		if (capture_find_program(r->suite.commands[s], arena, &why))
+			return err_set(err, "%s side: %s", suite_side_names[s], why.text);
 	}
 	r->suite.folder = r->folder;
 	r->suite.arena = arena;

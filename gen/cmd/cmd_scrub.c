@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
+#include "cmd/progress.h"
 #include "read/scrub.h"
 
 #include <string.h>
@@ -76,10 +77,23 @@ static void say(const struct scrub_command *c, const char *profile)
 	arena_release(&arena);
 }
 
+static int make_copy(struct scrub_command *c, const char *profile, int64_t bytes, struct err *err)
+{
+	struct progress progress;
+	progress_begin(&progress, c->quiet, "copying", bytes);
+	struct scrub_request request = {profile, c->hide.item, c->hide.n, progress_meter(&progress)};
+	int rc = scrub_profile(&request, &c->arena, &c->copy, err);
+	progress_say(&progress, "packing");
+	if (rc == 0 && ends_with(c->output, ".gz"))
+		rc = file_pack(c->copy.bytes, c->copy.n, &c->packed, err);
+	progress_end(&progress);
+	return rc;
+}
+
 static int scrub(struct scrub_command *c, const char *profile)
 {
 	struct err err;
-	struct stat input;
+	struct stat input = {0};
 	if (output_prepare(&c->out, c->output, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (stat(profile, &input) == 0 && output_replaces(&c->out, &input)) {
@@ -90,14 +104,11 @@ static int scrub(struct scrub_command *c, const char *profile)
 		err_set(&err, "%s: exists already; --force replaces it", c->output);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
-	struct scrub_request request = {profile, c->hide.item, c->hide.n};
-	if (scrub_profile(&request, &c->arena, &c->copy, &err))
+	if (make_copy(c, profile, input.st_size, &err))
 		return cmd_fail(CMD_BAD_PROFILE, &err);
 	c->out.bytes = (const char *)c->copy.bytes;
 	c->out.n = c->copy.n;
-	if (ends_with(c->output, ".gz")) {
-		if (file_pack(c->copy.bytes, c->copy.n, &c->packed, &err))
-			return cmd_fail(CMD_BAD_PROFILE, &err);
+	if (c->packed.data) {
 		c->out.bytes = (const char *)c->packed.data;
 		c->out.n = c->packed.n;
 	}

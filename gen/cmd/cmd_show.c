@@ -2,6 +2,7 @@
 #include "analyse/analyse.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "cmd/progress.h"
 #include "render/render.h"
 
 #include <unistd.h>
@@ -23,8 +24,24 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
-			    "time, phases, kernels and findings. A profile is an nsys SQLite export, plain or gzipped.";
+static const char about[] =
+	"Shows where a step's time goes in one profile: the budget, the largest causes of idle "
+	"time, phases, kernels and findings. A profile is an nsys SQLite export, plain or packed (gzip, zstd).";
+
+static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
+                            struct err *err)
+{
+	const struct read_wish wish = {.meter = progress_meter(progress)};
+	names_init(&s->names, &s->arena);
+	if (inputs_read(inputs, 1, &wish, &s->names, &s->arena, err))
+		return CMD_BAD_PROFILE;
+	progress_say(progress, "analysing");
+	struct analyse_run run = {&inputs->item[0].trace, inputs->item[0].path};
+	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, analysis, err) ||
+	    inputs_check_warmup(inputs, &analysis->side[0], s->analysis.warmup, err))
+		return CMD_WRONG_USAGE;
+	return CMD_DONE;
+}
 
 static int show(struct show *s, const struct opt_list *operands)
 {
@@ -41,14 +58,11 @@ static int show(struct show *s, const struct opt_list *operands)
 	}
 	if (!s->quiet)
 		inputs_say_passed_over(&inputs, 1, &s->arena);
-	progress_init(&progress, s->quiet, inputs.n);
-	names_init(&s->names, &s->arena);
-	if (inputs_read(&inputs, &s->names, &s->arena, &progress, &err))
-		return cmd_fail(CMD_BAD_PROFILE, &err);
-	struct analyse_run run = {&inputs.item[0].trace, inputs.item[0].path};
-	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, &analysis, &err) ||
-	    inputs_check_warmup(&inputs, &analysis.side[0], s->analysis.warmup, &err))
-		return cmd_fail(CMD_WRONG_USAGE, &err);
+	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&inputs, 1));
+	status = read_and_analyse(s, &inputs, &progress, &analysis, &err);
+	progress_end(&progress);
+	if (status)
+		return cmd_fail(status, &err);
 	struct buf text = {0};
 	render_side(&analysis, cmd_use_colour(s->colour, STDOUT_FILENO), &text);
 	status = cmd_print(text.data, text.n);

@@ -2,6 +2,7 @@
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "cmd/progress.h"
 #include "stats/stats.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ static int parse_requests(struct stats *s, struct err *err)
 /* Where the files of `--output .` go: beside the profile, without its ending. */
 static const char *stem_of(const char *path, struct arena *arena)
 {
-	static const char *const endings[] = {".gz", ".sqlite", ".nsys-rep", ".qdrep", ".db", ".json"};
+	static const char *const endings[] = {".gz", ".zst", ".sqlite", ".nsys-rep", ".qdrep", ".db", ".json"};
 	char *stem = arena_copy(arena, path, strlen(path));
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
 		size_t n = strlen(stem), m = strlen(endings[i]);
@@ -137,6 +138,19 @@ static void print_notes(const struct stats *s)
 	}
 }
 
+static int make_sheets(struct stats *s, struct progress *progress, struct err *err)
+{
+	names_init(&s->names, &s->arena);
+	const struct read_wish wish = {.details = true, .without_gpu = true, .meter = progress_meter(progress)};
+	if (inputs_read(&s->inputs, 1, &wish, &s->names, &s->arena, err) != 0)
+		return -1;
+	progress_say(progress, "making tables");
+	s->sheets = ARENA_NEW(&s->arena, s->n, struct sheet);
+	for (size_t i = 0; i < s->n; i++)
+		stats_make(&s->inputs.item[0].trace, &s->requests[i], &s->arena, &s->sheets[i]);
+	return 0;
+}
+
 static int make_tables(struct stats *s)
 {
 	struct err err;
@@ -144,14 +158,11 @@ static int make_tables(struct stats *s)
 	bool files = goes_to_files(s);
 	if (prepare_outputs(s, &err) != 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	progress_init(&progress, s->quiet, 1);
-	names_init(&s->names, &s->arena);
-	s->inputs.wish = (struct read_wish){.details = true, .without_gpu = true};
-	if (inputs_read(&s->inputs, &s->names, &s->arena, &progress, &err) != 0)
+	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&s->inputs, 1));
+	int rc = make_sheets(s, &progress, &err);
+	progress_end(&progress);
+	if (rc != 0)
 		return cmd_fail(CMD_BAD_PROFILE, &err);
-	s->sheets = ARENA_NEW(&s->arena, s->n, struct sheet);
-	for (size_t i = 0; i < s->n; i++)
-		stats_make(&s->inputs.item[0].trace, &s->requests[i], &s->arena, &s->sheets[i]);
 	for (size_t i = 0; i < s->n_outputs; i++) {
 		if (render(s, &s->sheets[i], files ? 1 : s->n, &s->bytes[i], &err) != 0)
 			return cmd_fail(CMD_WRONG_USAGE, &err);

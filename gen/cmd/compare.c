@@ -1,5 +1,7 @@
 #include "cmd/compare.h"
 
+#include "cmd/progress.h"
+
 #include "render/render.h"
 #include "render/view.h"
 
@@ -103,6 +105,21 @@ static int gate_status(const struct analysis *analysis)
 	return CMD_DONE;
 }
 
+static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
+{
+	const struct read_wish wish = {.meter = progress_meter(progress)};
+	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
+		return CMD_BAD_PROFILE;
+	progress_say(progress, "comparing");
+	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
+	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, analysis, err))
+		return CMD_WRONG_USAGE;
+	for (size_t s = 0; s < 2; s++)
+		if (inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
+			return CMD_WRONG_USAGE;
+	return CMD_DONE;
+}
+
 int compare_sides(struct compare *c)
 {
 	struct err err;
@@ -120,19 +137,14 @@ int compare_sides(struct compare *c)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
 		inputs_say_passed_over(c->sides, 2, &c->arena);
-	progress_init(&progress, c->quiet, c->sides[0].n + c->sides[1].n);
-	for (size_t s = 0; s < 2; s++)
-		if (inputs_read(&c->sides[s], &c->names, &c->arena, &progress, &err))
-			return cmd_fail(CMD_BAD_PROFILE, &err);
-	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
-	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, &analysis, &err))
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	for (size_t s = 0; s < 2; s++)
-		if (inputs_check_warmup(&c->sides[s], &analysis.side[s], c->analysis.warmup, &err))
-			return cmd_fail(CMD_WRONG_USAGE, &err);
+	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
+	int status = read_and_analyse(c, &progress, &analysis, &err);
+	progress_end(&progress);
+	if (status)
+		return cmd_fail(status, &err);
 	if (write_outputs(c, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
+	status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
 	return status ? status : gate_status(&analysis);
 }
 

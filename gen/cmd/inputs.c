@@ -1,5 +1,7 @@
 #include "cmd/inputs.h"
 
+#include "base/unpack.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,13 +34,14 @@ static bool ends_with(const char *name, const char *ending)
 
 static bool is_named_like_an_export(const char *name)
 {
-	return ends_with(name, ".sqlite") || ends_with(name, ".sqlite.gz") || ends_with(name, ".db");
+	return ends_with(name, ".sqlite") || ends_with(name, ".sqlite.gz") || ends_with(name, ".sqlite.zst") ||
+	       ends_with(name, ".db");
 }
 
 /* An nsys report whose export is missing: a run that would vanish. Beside its export it is the same run again. */
 static bool is_report_without_export(const char *path, struct arena *arena)
 {
-	static const char *const exports[] = {".sqlite", ".sqlite.gz"};
+	static const char *const exports[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
 	if (!ends_with(path, ".nsys-rep") && !ends_with(path, ".qdrep"))
 		return false;
 	int stem = (int)(strrchr(path, '.') - path);
@@ -49,10 +52,10 @@ static bool is_report_without_export(const char *path, struct arena *arena)
 	return true;
 }
 
-/* Whether it is a SQLite database or something gzipped, whatever its name. */
+/* Whether it is a SQLite database or something packed, whatever its name. */
 static bool begins_like_a_profile(const char *path)
 {
-	static const char sqlite[16] = "SQLite format 3", gzip[2] = "\x1f\x8b";
+	static const char sqlite[16] = "SQLite format 3";
 	char head[sizeof sqlite] = "";
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
@@ -60,7 +63,7 @@ static bool begins_like_a_profile(const char *path)
 	ssize_t n = read(fd, head, sizeof head);
 	close(fd);
 	return (n == sizeof head && !memcmp(head, sqlite, sizeof sqlite)) ||
-	       (n >= (ssize_t)sizeof gzip && !memcmp(head, gzip, sizeof gzip));
+	       (n > 0 && packing_of(head, (size_t)n) != PACKING_NONE);
 }
 
 static int by_text(const void *a, const void *b)
@@ -123,7 +126,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	}
 	if (!found.n) {
 		err_set(err,
-		        "%s: no profile in this folder; wanted are SQLite exports, plain or gzipped "
+		        "%s: no profile in this folder; wanted are SQLite exports, plain or packed "
 		        "(nsys export --type sqlite makes them from .nsys-rep files)",
 		        folder);
 		return CMD_BAD_PROFILE;
@@ -189,29 +192,26 @@ void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *
 
 /* ---- reading ---- */
 
-void progress_init(struct progress *progress, bool quiet, size_t of)
+int64_t inputs_bytes(const struct inputs *sides, size_t n)
 {
-	const char *term = getenv("TERM");
-	bool rewritable = term && strcmp(term, "dumb") && isatty(STDERR_FILENO);
-	*progress = (struct progress){!quiet && rewritable, 0, of};
+	int64_t bytes = 0;
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < sides[s].n; i++)
+			bytes += sides[s].item[i].file.st_size;
+	return bytes;
 }
 
-int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
+int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err)
 {
-	for (size_t i = 0; i < inputs->n; i++) {
-		struct input *in = &inputs->item[i];
-		progress->done++;
-		if (progress->on)
-			fprintf(stderr, "\r\033[Kreading %zu of %zu: %.60s", progress->done, progress->of,
-			        cmd_harmless(arena, in->path));
-		int rc = read_profile_with(in->path, &inputs->wish, names, arena, &in->trace, err);
-		if (progress->on)
-			fputs("\r\033[K", stderr);
-		if (rc)
-			return -1;
+	struct read_input *list = NULL;
+	size_t found = 0;
+	for (size_t s = 0; s < n; s++) {
+		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
+		for (size_t i = 0; i < sides[s].n; i++)
+			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace};
 	}
-	return 0;
+	return read_profiles(list, found, wish, names, arena, err);
 }
 
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)

@@ -18,14 +18,13 @@ struct inputs {
 	const char *side; /* "baseline", for messages */
 	struct input *item;
 	size_t n;
-	struct read_wish wish;       /* set before inputs_read; all false for a report */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
 };
 
 /* Finds the files that `given` stands for, in the order given; those of a folder or a pattern sorted by name:
  *  - a file (anything that can be opened and is no folder);
- *  - a folder: all its files that look like a profile by their name (.sqlite, .sqlite.gz, .db, or an nsys report
- *    without its export beside it) or by how they begin, without going deeper and without hidden files;
+ *  - a folder: all its files that look like a profile by their name (.sqlite, .sqlite.gz, .sqlite.zst, .db, or an nsys
+ * report without its export beside it) or by how they begin, without going deeper and without hidden files;
  *  - else, where nothing has that name, a pattern of glob(3).
  * CMD_DONE; CMD_BAD_PROFILE when something is missing or a folder or pattern holds nothing; CMD_WRONG_USAGE when a file
  * is named twice: the same run counted twice would pass for a repeat. `err` is filled then. */
@@ -35,15 +34,11 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
 /* One line on stderr that names what was passed over in the folders of `n` sides, if anything was. */
 void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *arena);
 
-/* Progress on stderr while files are read: a line that is rewritten, and gone at the end. */
-struct progress {
-	bool on;
-	size_t done, of;
-};
-void progress_init(struct progress *progress, bool quiet, size_t of);
+/* Bytes of the files of `n` sides: what makes a progress bar full. */
+int64_t inputs_bytes(const struct inputs *sides, size_t n);
 
-/* Reads every profile. 0, or -1 with `err`. */
-int inputs_read(struct inputs *inputs, struct names *names, struct arena *arena, struct progress *progress,
+/* Reads every profile of `n` sides, all of them side by side. 0, or -1 with `err`. */
+int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err);
 
 /* -1 with `err` when leaving out `warmup` steps (< 0: not asked for) would leave nothing of a run that has steps.

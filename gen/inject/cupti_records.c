@@ -3,11 +3,15 @@
 #include "cupti_window.h"
 #include "spool_writer.h"
 
+#include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
-enum { KINDS = 64, CALLS = 4096, LONGEST_NAME = 64 << 10 };
+enum { KINDS = 64, CALLS = 4096, LONGEST_NAME = 64 << 10, NAME_PIECE = 256 };
 
 static uint32_t sizes[KINDS];
 static uint8_t called[3][CALLS / 8]; /* by callback domain: names that are in the file */
@@ -49,16 +53,48 @@ static int kernels_grow(void)
 	return 0;
 }
 
+/* The name at `pointer` as text that lasts until the next call, NULL if there is none. The memory is not ours: the
+ * kernel copies it, so that a pointer to what was unloaded meanwhile costs a name and not the program. */
+static const char *kernel_read(const char *pointer)
+{
+	static char text[LONGEST_NAME];
+	static bool refused; /* some containers do */
+	size_t n = 0;
+	while (!refused && n < sizeof text) {
+		const char *from = pointer + n;
+		size_t piece = NAME_PIECE - ((uintptr_t)from & (NAME_PIECE - 1)); /* never across a page */
+		if (piece > sizeof text - n)
+			piece = sizeof text - n;
+		struct iovec to = {text + n, piece}, source = {(void *)from, piece};
+		ssize_t got = process_vm_readv(getpid(), &to, 1, &source, 1, 0);
+		if (got <= 0) {
+			refused = errno == EPERM || errno == ENOSYS;
+			break;
+		}
+		if (memchr(text + n, 0, (size_t)got))
+			return text;
+		n += (size_t)got;
+	}
+	if (refused)
+		snprintf(text, sizeof text, "%s", pointer);
+	return refused ? text : NULL;
+}
+
 static void kernel_seen(const char *pointer)
 {
 	if (!pointer || (2 * n_kernels >= kernels_room && kernels_grow()))
 		return;
 	struct kernel *k = kernel_slot(kernels, kernels_room, pointer);
-	if (k->checked == n_buffers || (k->name && !strcmp(k->name, pointer))) {
+	if (k->pointer && k->checked == n_buffers)
+		return;
+	const char *text = kernel_read(pointer);
+	if (!text)
+		return;
+	if (k->name && !strcmp(k->name, text)) {
 		k->checked = n_buffers;
 		return;
 	}
-	char *name = strndup(pointer, LONGEST_NAME);
+	char *name = strdup(text);
 	if (!name)
 		return;
 	n_kernels += !k->pointer;

@@ -1,14 +1,19 @@
 #include "read/db.h"
 
 #include "base/buf.h"
+#include "read/db_vfs.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
 	TEXT_MAX_BYTES = 64 << 20, /* longest text or row that is taken from a file */
 	ROW_MIN_BYTES = 4,         /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
-	ROW_USUAL_BYTES = 32       /* rows with a start, an end and ids are no shorter */
+	ROW_USUAL_BYTES = 32,      /* rows with a start, an end and ids are no shorter */
+	METER_STEPS = 10000        /* of SQLite's machine between two looks at how far it is: some hundred rows */
 };
 
 static int fail(struct db *db, int code, const char *table)
@@ -64,6 +69,7 @@ static int check_length(struct db *db, const struct file_head *head)
 		               db->path, head->n);
 	int64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
 	page = page == 1 ? 65536 : page;
+	db->page = page;
 	bool count_holds = big_endian(h + 24, 4) == big_endian(h + 92, 4); /* else an old writer left it stale */
 	int64_t whole = count_holds ? page * pages : page ? (head->size + page - 1) / page * page : 0;
 	if (head->size < whole)
@@ -117,44 +123,67 @@ static int list_tables(struct db *db)
 	return code == SQLITE_DONE ? 0 : fail(db, code, NULL);
 }
 
-static int open_memory(struct db *db, const struct file_bytes *memory)
+/* SQLite calls this now and then while it works. */
+static int tell_meter(void *context)
 {
-	int code = sqlite3_open_v2(":memory:", &db->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	if (code != SQLITE_OK)
-		return code;
-	/* A database in memory has no WAL. The file's own one, if it had any, is not part of what was packed. */
-	memory->data[18] = memory->data[19] = 1;
-	sqlite3_int64 n = (sqlite3_int64)memory->n;
-	return sqlite3_deserialize(db->handle, "main", memory->data, n, n, SQLITE_DESERIALIZE_READONLY);
+	struct db *db = context;
+	int pages = 0, most = 0;
+	sqlite3_db_status(db->handle, SQLITE_DBSTATUS_CACHE_MISS, &pages, &most, 0);
+	meter_add(db->meter, pages * db->page - db->told);
+	db->told = pages * db->page;
+	return 0;
 }
 
-int db_open(struct db *db, const char *path, const struct file_bytes *memory, struct arena *arena, struct err *err)
+/* What the file begins with, and its size. */
+static int look(const char *path, int unpacked, struct file_head *head, struct err *err)
+{
+	if (unpacked < 0)
+		return file_look(path, head, err);
+	struct stat file;
+	ssize_t n = pread(unpacked, head->data, sizeof head->data, 0);
+	if (n < 0 || fstat(unpacked, &file) != 0)
+		return err_set(err, "%s: cannot be read again after it was unpacked: %s", path, strerror(errno));
+	head->n = (size_t)n;
+	head->size = file.st_size;
+	return 0;
+}
+
+static int open_file(struct db *db, int unpacked)
+{
+	enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX };
+	struct buf uri = {0};
+	int code;
+	if (unpacked < 0) {
+		uri_of(db->path, &uri);
+		code = sqlite3_open_v2(uri.data, &db->handle, FLAGS | SQLITE_OPEN_URI, NULL);
+	} else {
+		buf_format(&uri, "%d", unpacked);
+		code = sqlite3_open_v2(uri.data, &db->handle, FLAGS, db_vfs());
+	}
+	buf_release(&uri);
+	return code;
+}
+
+int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err)
 {
 	*db = (struct db){.path = path, .arena = arena, .err = err};
 	struct file_head head;
-	if (memory->data)
-		file_look_bytes(memory, &head);
-	else if (file_look(path, &head, err) != 0)
-		return -1;
-	if (check_length(db, &head) != 0)
+	if (look(path, unpacked, &head, err) != 0 || check_length(db, &head) != 0)
 		return -1;
 	db->bytes = head.size;
-
-	int code;
-	if (memory->data) {
-		code = open_memory(db, memory);
-	} else {
-		struct buf uri = {0};
-		uri_of(path, &uri);
-		code = sqlite3_open_v2(uri.data, &db->handle,
-		                       SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, NULL);
-		buf_release(&uri);
-	}
+	int code = open_file(db, unpacked);
 	if (code != SQLITE_OK)
 		return fail(db, code, NULL);
 	if (configure(db) != 0)
 		return -1;
 	return list_tables(db);
+}
+
+void db_meter(struct db *db, struct meter *meter)
+{
+	db->meter = meter;
+	meter->of = db->bytes;
+	sqlite3_progress_handler(db->handle, METER_STEPS, tell_meter, db);
 }
 
 void db_close(struct db *db)

@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/meter.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -32,13 +33,21 @@ struct db {
 	struct err *err;
 	const char **tables; /* names of the plain tables */
 	size_t n_tables;
+	int64_t page;        /* bytes in a page of it */
+	struct meter *meter; /* see db_meter */
+	int64_t told;        /* to the meter so far */
 };
 
-/* Opens the database file at `path`, or, when `memory` holds bytes, the database in them (changed: a WAL mark in its
- * header is removed), which must stay until db_close. -1 with `err`: not a database, cut off, damaged. Call db_close in
- * any case. */
-int db_open(struct db *db, const char *path, const struct file_bytes *memory, struct arena *arena, struct err *err);
+/* Opens the database file at `path`, or, when `unpacked` is no negative number, the one that this descriptor reads; it
+ * stays the caller's and open until db_close. -1 with `err`: not a database, cut off, damaged. Call db_close in any
+ * case.
+ */
+int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err);
 void db_close(struct db *db);
+
+/* Counts the bytes of the database that are read from here on. Several connections to one database may share a meter.
+ */
+void db_meter(struct db *db, struct meter *meter);
 
 /* The name under which the file has the table: `name` itself or the highest `name`_V<digit>; NULL if it has neither. */
 const char *db_table(const struct db *db, const char *name);

@@ -39,7 +39,7 @@ bool nsys_room(size_t *room, size_t n)
 {
 	if (n <= *room)
 		return false;
-	size_t more = *room + *room / 2;
+	size_t more = *room + (*room < 4096 ? *room / 2 : *room / 8);
 	*room = n > more ? n : more;
 	if (*room < 64)
 		*room = 64;
@@ -149,7 +149,7 @@ static void list_devices(struct nsys *r)
 		                                      .gpu = TRACE_NONE};
 }
 
-int nsys_read(const char *path, const struct read_wish *wish, const struct file_bytes *memory, struct names *names,
+int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
               struct arena *arena, struct trace *trace, struct err *err)
 {
 	struct nsys r = {.path = path, .wish = wish, .names = names, .arena = arena, .trace = trace, .err = err};
@@ -172,8 +172,10 @@ int nsys_read(const char *path, const struct read_wish *wish, const struct file_
 	keymap_init(&r.devices, arena);
 	keymap_init(&r.domain_ids, arena);
 	keymap_init(&r.domains, arena);
-	if (db_open(&r.db, path, memory, arena, err) != 0 || check_kind(&r) != 0 || nsys_read_source(&r) != 0 ||
-	    read_tables(&r) != 0 || check_contents(&r) != 0)
+	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
+		goto done;
+	db_meter(&r.db, &source->reading);
+	if (check_kind(&r) != 0 || nsys_read_source(&r) != 0 || read_tables(&r) != 0 || check_contents(&r) != 0)
 		goto done;
 	list_devices(&r);
 	nsys_finish(&r);

@@ -10,6 +10,7 @@
 #include "base/keymap.h"
 #include "read/db.h"
 #include "read/read.h"
+#include "read/source.h"
 
 struct nsys {
 	struct db db;
@@ -45,7 +46,7 @@ struct nsys {
 	enum graph_mode stated_mode; /* that the capture's options name, or GRAPHS_NONE */
 };
 
-int nsys_read(const char *path, const struct read_wish *wish, const struct file_bytes *memory, struct names *names,
+int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
               struct arena *arena, struct trace *trace, struct err *err);
 
 /* ---- nsys_ops.c: what ran on the GPU ---- */
@@ -116,6 +117,9 @@ static inline const char *nsys_value_flaw(const struct scan *scan)
 		return NULL;
 	return scan->flaws & SCAN_WRONG_TYPE ? "holds a value of the wrong type" : "lacks a value";
 }
+
+/* arena_grow or arena_trim. */
+typedef void *nsys_resize(struct arena *arena, void *old, size_t old_n, size_t n, size_t size);
 
 /* Makes `room` at least `n`; true when the columns must grow to it. */
 bool nsys_room(size_t *room, size_t n);

@@ -97,22 +97,27 @@ static void name_thread(struct nsys *r, uint32_t thread, uint32_t string)
 	r->thread_string[thread] = string;
 }
 
+static void resize_ranges(struct nsys *r, nsys_resize *resize, size_t old, size_t n)
+{
+	struct trace_ranges *x = &r->trace->ranges;
+	x->start = resize(r->arena, x->start, old, n, sizeof *x->start);
+	x->end = resize(r->arena, x->end, old, n, sizeof *x->end);
+	x->name = resize(r->arena, x->name, old, n, sizeof *x->name);
+	x->domain = resize(r->arena, x->domain, old, n, sizeof *x->domain);
+	x->thread = resize(r->arena, x->thread, old, n, sizeof *x->thread);
+	x->kind = resize(r->arena, x->kind, old, n, sizeof *x->kind);
+	x->clipped = resize(r->arena, x->clipped, old, n, sizeof *x->clipped);
+	if (r->wish->details)
+		x->moved = resize(r->arena, x->moved, old, n, sizeof *x->moved);
+}
+
 static void add_range(struct nsys *r, size_t *room, int64_t start, int64_t end, uint32_t name, uint32_t domain,
                       uint32_t thread, enum range_kind kind, bool clipped)
 {
 	struct trace_ranges *x = &r->trace->ranges;
 	size_t old = *room;
-	if (nsys_room(room, x->n + 1)) {
-		x->start = arena_grow(r->arena, x->start, old, *room, sizeof *x->start);
-		x->end = arena_grow(r->arena, x->end, old, *room, sizeof *x->end);
-		x->name = arena_grow(r->arena, x->name, old, *room, sizeof *x->name);
-		x->domain = arena_grow(r->arena, x->domain, old, *room, sizeof *x->domain);
-		x->thread = arena_grow(r->arena, x->thread, old, *room, sizeof *x->thread);
-		x->kind = arena_grow(r->arena, x->kind, old, *room, sizeof *x->kind);
-		x->clipped = arena_grow(r->arena, x->clipped, old, *room, sizeof *x->clipped);
-		if (r->wish->details)
-			x->moved = arena_grow(r->arena, x->moved, old, *room, sizeof *x->moved);
-	}
+	if (nsys_room(room, x->n + 1))
+		resize_ranges(r, arena_grow, old, *room);
 	size_t i = x->n++;
 	x->start[i] = start;
 	x->end[i] = end;
@@ -171,6 +176,7 @@ int nsys_read_ranges(struct nsys *r)
 		}
 	}
 	scan_close(&s);
+	resize_ranges(r, arena_trim, room, r->trace->ranges.n);
 	return more;
 }
 

@@ -46,31 +46,36 @@ struct op_columns {
 	size_t room;
 };
 
-static void reserve(struct nsys *r, struct op_columns *c, size_t n)
+/* Makes all columns longer (arena_grow) or shorter (arena_trim). */
+static void resize(struct nsys *r, nsys_resize *to, size_t old, size_t n)
 {
-	struct trace_ops *o = c->ops;
-	size_t old = c->room;
-	if (!nsys_room(&c->room, n))
-		return;
-	o->start = arena_grow(r->arena, o->start, old, c->room, sizeof *o->start);
-	o->end = arena_grow(r->arena, o->end, old, c->room, sizeof *o->end);
-	o->bytes = arena_grow(r->arena, o->bytes, old, c->room, sizeof *o->bytes);
-	o->name = arena_grow(r->arena, o->name, old, c->room, sizeof *o->name);
-	o->device = arena_grow(r->arena, o->device, old, c->room, sizeof *o->device);
-	o->stream = arena_grow(r->arena, o->stream, old, c->room, sizeof *o->stream);
-	o->correlation = arena_grow(r->arena, o->correlation, old, c->room, sizeof *o->correlation);
-	o->launch = arena_grow(r->arena, o->launch, old, c->room, sizeof *o->launch);
-	o->kind = arena_grow(r->arena, o->kind, old, c->room, sizeof *o->kind);
-	o->copy = arena_grow(r->arena, o->copy, old, c->room, sizeof *o->copy);
-	o->flags = arena_grow(r->arena, o->flags, old, c->room, sizeof *o->flags);
+	struct trace_ops *o = &r->trace->ops;
+	o->start = to(r->arena, o->start, old, n, sizeof *o->start);
+	o->end = to(r->arena, o->end, old, n, sizeof *o->end);
+	o->bytes = to(r->arena, o->bytes, old, n, sizeof *o->bytes);
+	o->name = to(r->arena, o->name, old, n, sizeof *o->name);
+	o->device = to(r->arena, o->device, old, n, sizeof *o->device);
+	o->stream = to(r->arena, o->stream, old, n, sizeof *o->stream);
+	o->correlation = to(r->arena, o->correlation, old, n, sizeof *o->correlation);
+	o->launch = to(r->arena, o->launch, old, n, sizeof *o->launch);
+	o->kind = to(r->arena, o->kind, old, n, sizeof *o->kind);
+	o->copy = to(r->arena, o->copy, old, n, sizeof *o->copy);
+	o->flags = to(r->arena, o->flags, old, n, sizeof *o->flags);
 	if (!r->wish->details)
 		return;
-	o->base_name = arena_grow(r->arena, o->base_name, old, c->room, sizeof *o->base_name);
-	o->mangled_name = arena_grow(r->arena, o->mangled_name, old, c->room, sizeof *o->mangled_name);
-	o->context = arena_grow(r->arena, o->context, old, c->room, sizeof *o->context);
-	o->green = arena_grow(r->arena, o->green, old, c->room, sizeof *o->green);
-	o->from = arena_grow(r->arena, o->from, old, c->room, sizeof *o->from);
-	o->to = arena_grow(r->arena, o->to, old, c->room, sizeof *o->to);
+	o->base_name = to(r->arena, o->base_name, old, n, sizeof *o->base_name);
+	o->mangled_name = to(r->arena, o->mangled_name, old, n, sizeof *o->mangled_name);
+	o->context = to(r->arena, o->context, old, n, sizeof *o->context);
+	o->green = to(r->arena, o->green, old, n, sizeof *o->green);
+	o->from = to(r->arena, o->from, old, n, sizeof *o->from);
+	o->to = to(r->arena, o->to, old, n, sizeof *o->to);
+}
+
+static void reserve(struct nsys *r, struct op_columns *c, size_t n)
+{
+	size_t old = c->room;
+	if (nsys_room(&c->room, n))
+		resize(r, arena_grow, old, c->room);
 }
 
 static uint32_t device_of(struct nsys *r, int64_t global_pid, int64_t ordinal)
@@ -212,6 +217,7 @@ int nsys_read_ops(struct nsys *r)
 	if (r->devices.n > DEVICES_MAX)
 		return err_set(r->err, "%s: names %u devices, which no profile has; export the report again with nsys",
 		               r->path, r->devices.n);
+	resize(r, arena_trim, c.room, r->trace->ops.n);
 	return 0;
 }
 

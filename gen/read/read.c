@@ -1,7 +1,8 @@
 #include "read/read.h"
 
-#include "base/file.h"
+#include "base/parallel.h"
 #include "read/nsys.h"
+#include "read/source.h"
 
 #include <string.h>
 
@@ -12,8 +13,6 @@ static bool begins(const struct file_head *head, const char *magic, size_t n)
 }
 
 #define BEGINS(head, magic) begins((head), (magic), sizeof(magic) - 1)
-
-static const char SQLITE_MAGIC[] = "SQLite format 3"; /* its NUL belongs to it */
 
 static bool is_json(const struct file_head *head)
 {
@@ -29,8 +28,14 @@ static const char *packed_as(const struct file_head *head)
 	if (BEGINS(head, "\xFD"
 	                 "7zXZ"))
 		return "xz";
-	if (BEGINS(head, "\x28\xB5\x2F\xFD"))
+	switch (packing_of(head->data, head->n)) { /* packed twice, or there would be no head of this kind */
+	case PACKING_GZIP:
+		return "gzip";
+	case PACKING_ZSTD:
 		return "zstd";
+	case PACKING_NONE:
+		break;
+	}
 	if (BEGINS(head, "PK\x03\x04"))
 		return "zip";
 	if (BEGINS(head, "BZh"))
@@ -38,20 +43,23 @@ static const char *packed_as(const struct file_head *head)
 	return NULL;
 }
 
-/* Fills err with what the file is instead of a profile. `packed`: the head is of a gzip file's contents. */
-static int refuse(const char *path, const struct file_head *head, bool packed, struct err *err)
+/* Fills err with what the file is instead of a profile. The head is of what is packed in it, if it is packed. */
+static int refuse(const char *path, const struct source *source, struct err *err)
 {
-	const char *inside = packed ? "holds, gzipped, " : "is ";
+	const struct file_head *head = &source->head;
+	bool packed = source->packing != PACKING_NONE;
+	const char *word = packing_word(source->packing), *inside = "is ";
+	if (packed)
+		inside = source->packing == PACKING_GZIP ? "holds, gzipped, " : "holds, packed with zstd, ";
 	if (head->size == 0)
-		return err_set(err, "%s: %s; capture or export the profile again", path,
-		               packed ? "holds nothing, gzipped" : "is empty");
+		return err_set(err, "%s: %s%s; capture or export the profile again", path,
+		               packed ? "holds nothing, " : "is empty", packed ? word : "");
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report")) {
 		if (packed)
-			return err_set(
-				err,
-				"%s: holds a gzipped nsys report; unpack it and export it with: nsys export --type "
-				"sqlite --output PROFILE.sqlite REPORT.nsys-rep",
-				path);
+			return err_set(err,
+			               "%s: %san nsys report; unpack it and export it with: nsys export --type sqlite "
+			               "--output PROFILE.sqlite REPORT.nsys-rep",
+			               path, inside);
 		return err_set(
 			err,
 			"%s: is an nsys report, which only nsys itself can read; export it with: nsys export --type "
@@ -72,7 +80,7 @@ static int refuse(const char *path, const struct file_head *head, bool packed, s
 			path, inside);
 	if (packed_as(head))
 		return err_set(err, "%s: %spacked with %s; unpack it first", path, inside, packed_as(head));
-	if (head->n < sizeof SQLITE_MAGIC && begins(head, SQLITE_MAGIC, head->n))
+	if (head->n < sizeof SOURCE_SQLITE && begins(head, SOURCE_SQLITE, head->n))
 		return err_set(err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
 		               head->n);
 	return err_set(
@@ -90,23 +98,55 @@ int read_profile_with(const char *path, const struct read_wish *wish, struct nam
                       struct trace *trace, struct err *err)
 {
 	*trace = (struct trace){.names = names};
-	struct file_head head;
-	struct file_bytes unpacked = {0};
-	int result = -1;
-	if (file_look(path, &head, err) != 0)
-		return -1;
-	bool packed = BEGINS(&head, "\x1F\x8B");
-	if (packed) {
-		if (file_unpack(path, &unpacked, err) != 0)
-			return -1;
-		file_look_bytes(&unpacked, &head);
-	}
-	if (begins(&head, SQLITE_MAGIC, sizeof SQLITE_MAGIC))
-		result = nsys_read(path, wish, &unpacked, names, arena, trace, err);
-	else
-		refuse(path, &head, packed, err);
-	file_release(&unpacked);
+	struct source source;
+	int result = source_open(&source, path, wish->meter, err);
+	if (result == 0 && source.sqlite)
+		result = nsys_read(path, wish, &source, names, arena, trace, err);
+	else if (result == 0)
+		result = refuse(path, &source, err);
+	source_close(&source);
 	if (result == 0)
 		trace_link(trace, arena);
+	return result;
+}
+
+/* A profile that is read beside others, with names and memory of its own. */
+struct reading {
+	const struct read_input *input;
+	const struct read_wish *wish;
+	struct names names;
+	struct arena arena;
+	struct err err;
+	int result;
+};
+
+static void read_one(void *context, size_t i)
+{
+	struct reading *r = (struct reading *)context + i;
+	names_init(&r->names, &r->arena);
+	r->result = read_profile_with(r->input->path, r->wish, &r->names, &r->arena, r->input->trace, &r->err);
+}
+
+int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
+                  struct arena *arena, struct err *err)
+{
+	if (n == 1)
+		return read_profile_with(inputs->path, wish, names, arena, inputs->trace, err);
+	struct arena scratch = {0};
+	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
+	int result = 0;
+	for (size_t i = 0; i < n; i++)
+		list[i] = (struct reading){.input = &inputs[i], .wish = wish};
+	parallel_each(n, read_one, list);
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].result != 0 && result == 0) {
+			*err = list[i].err;
+			result = -1;
+		}
+		if (result == 0)
+			trace_rename(inputs[i].trace, names, names_merge(names, &list[i].names, &scratch));
+		arena_adopt(arena, &list[i].arena);
+	}
+	arena_release(&scratch);
 	return result;
 }

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_READ_READ_H
 #define GAPLINE_READ_READ_H
 
+#include "base/meter.h"
 #include "trace/trace.h"
 
 /* Reads the profile at `path` into `*trace` (zeroed by the callee); texts go to `names`, memory comes from `arena`,
@@ -16,11 +17,23 @@ int read_profile(const char *path, struct names *names, struct arena *arena, str
 
 /* What is wanted beyond that. */
 struct read_wish {
-	bool details;     /* the columns that trace.h calls "on request", as far as the format has them */
-	bool without_gpu; /* a profile in which nothing ran on a GPU is no error */
+	bool details;        /* the columns that trace.h calls "on request", as far as the format has them */
+	bool without_gpu;    /* a profile in which nothing ran on a GPU is no error */
+	struct meter *meter; /* counts the bytes of the profile's file that are dealt with; NULL: not wanted */
 };
 
 int read_profile_with(const char *path, const struct read_wish *wish, struct names *names, struct arena *arena,
                       struct trace *trace, struct err *err);
+
+/* One of several profiles to read. */
+struct read_input {
+	const char *path;
+	struct trace *trace;
+};
+
+/* Reads `n` profiles side by side, on all processors, as read_profile_with does one after the other: the result is the
+ * same, down to the ids of names. -1 with the `err` of the first that fails. */
+int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
+                  struct arena *arena, struct err *err);
 
 #endif

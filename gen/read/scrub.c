@@ -6,6 +6,7 @@
 #include "read/read.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_text.h"
+#include "read/source.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -416,33 +417,31 @@ static int refuse(const char *path, struct arena *arena, struct err *err)
 
 int scrub_profile(const struct scrub_request *request, struct arena *arena, struct scrub_copy *copy, struct err *err)
 {
-	static const char MAGIC[] = "SQLite format 3";
 	struct scrub s = {.copy = copy, .arena = arena, .err = err};
-	struct file_head head;
-	struct file_bytes unpacked = {0};
+	struct source source;
 	int result = -1;
 	*copy = (struct scrub_copy){0};
-	if (file_look(request->path, &head, err) != 0)
-		return -1;
-	if (head.n >= 2 && head.data[0] == 0x1F && head.data[1] == 0x8B) {
-		if (file_unpack(request->path, &unpacked, err) != 0)
-			return -1;
-		file_look_bytes(&unpacked, &head);
-	}
+	if (source_open(&source, request->path, request->meter, err) != 0)
+		goto done;
 	scrub_text_init(&s.text, arena);
 	keymap_init(&s.processes, arena);
 	keymap_init(&s.threads, arena);
 	keymap_init(&s.strings, arena);
 	for (size_t i = 0; i < request->n_hide; i++)
 		scrub_text_hide(&s.text, SCRUB_WORD, request->hide[i], strlen(request->hide[i]));
-	if (head.n < sizeof MAGIC || memcmp(head.data, MAGIC, sizeof MAGIC) != 0)
+	if (!source.sqlite) {
 		refuse(request->path, arena, err);
-	else if (db_open(&s.from, request->path, &unpacked, arena, err) == 0 && check_kind(&s) == 0 && learn(&s) == 0 &&
-	         copy_all(&s) == 0)
+		goto done;
+	}
+	if (db_open(&s.from, request->path, source.unpacked, arena, err) != 0)
+		goto done;
+	db_meter(&s.from, &source.reading);
+	if (check_kind(&s) == 0 && learn(&s) == 0 && copy_all(&s) == 0)
 		result = 0;
+done:
 	sqlite3_close(s.to);
 	db_close(&s.from);
-	file_release(&unpacked);
+	source_close(&source);
 	return result;
 }
 

@@ -15,9 +15,10 @@
 #include <stdint.h>
 
 struct scrub_request {
-	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or gzipped */
+	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or packed */
 	const char *const *hide; /* more words to mask */
 	size_t n_hide;
+	struct meter *meter; /* counts bytes of the file; NULL: not wanted */
 };
 
 struct scrub_copy {

@@ -287,6 +287,8 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_object(json, "totals");
 	json_ms(json, "gpu_busy_ms_per_step", s->busy);
 	json_ms(json, "profiler_overhead_ms_per_step", s->overhead);
+	json_number(json, "waited_calls_per_step", s->waited_calls);
+	json_ms(json, "recording_ms_per_step", s->recording);
 	json_number(json, "launches_per_step", s->launches);
 	json_number(json, "graph_launches_per_step", s->graph_launches);
 	json_number(json, "collectives_per_step", s->collectives);

@@ -4,11 +4,12 @@
 #ifndef GAPLINE_RENDER_LANES_H
 #define GAPLINE_RENDER_LANES_H
 
+#include "analyse/analysis.h"
 #include "render/lane.h"
 
 enum {
-	LANES_LABEL = 168, /* pixels for a lane's label */
-	LANES_DEVICES = 8, /* so many GPUs of a side are shown */
+	LANES_LABEL = 168,                /* pixels for a lane's label */
+	LANES_DEVICES = TIMELINE_DEVICES, /* so many GPUs of a side are shown */
 	LANES_CALLS = 3,
 	LANES_STREAMS = 6, /* what has no room shares the last lane */
 	LANES_MOST = 1 + LANES_CALLS + LANES_DEVICES * (LANES_STREAMS + 4)

@@ -6,51 +6,43 @@
 struct linker {
 	struct trace *trace;
 	struct arena *arena;
-	void *scratch; /* eight bytes for each row of the longest table */
 };
 
-/* Rearranges the columns (pointers to them, with item sizes) by the permutation, if there is one. */
+/* Rearranges the columns (pointers to them, with item sizes) in the order of the keys, if they are not. */
 struct column {
 	void *data;
 	size_t size;
 };
 
-static void rearrange(struct linker *l, size_t n, const uint32_t *permutation, const struct column *columns,
-                      size_t n_columns)
+static void rearrange(const struct order *order, const struct column *columns, size_t n_columns)
 {
-	if (!permutation)
-		return;
-	if (!l->scratch) {
-		const struct trace *t = l->trace;
-		size_t most = t->ops.n;
-		const size_t others[] = {t->calls.n, t->ranges.n, t->os_calls.n, t->overheads.n};
-		for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-			most = others[i] > most ? others[i] : most;
-		l->scratch = ARENA_NEW(l->arena, most, uint64_t);
-	}
-	for (size_t i = 0; i < n_columns; i++)
+	struct arena scratch = {0};
+	const uint32_t *permutation = order_rows(order, &scratch);
+	void *room = permutation ? ARENA_NEW(&scratch, order->n, uint64_t) : NULL;
+	for (size_t i = 0; i < n_columns && permutation; i++)
 		if (columns[i].data)
-			order_column(columns[i].data, columns[i].size, n, permutation, l->scratch);
+			order_column(columns[i].data, columns[i].size, order->n, permutation, room);
+	arena_release(&scratch);
 }
 
 #define COLUMN(pointer)                                                                                                \
 	{                                                                                                              \
 		(pointer), sizeof *(pointer)                                                                           \
 	}
-#define REARRANGE(l, n, permutation, ...)                                                                              \
-	rearrange(l, n, permutation, (const struct column[]){__VA_ARGS__},                                             \
+#define REARRANGE(order, ...)                                                                                          \
+	rearrange(order, (const struct column[]){__VA_ARGS__},                                                         \
 	          sizeof((const struct column[]){__VA_ARGS__}) / sizeof(struct column))
 
-/* Permutation that sorts by (thread, start, end descending). */
-static uint32_t *by_thread(struct linker *l, size_t n, const uint32_t *thread, const int64_t *start, const int64_t *end)
+/* By thread, start, end descending. */
+static struct order by_thread(const struct linker *l, size_t n, const uint32_t *thread, const int64_t *start,
+                              const int64_t *end)
 {
-	struct order order = {.n = n,
+	return (struct order){.n = n,
 	                      .group = thread,
 	                      .n_groups = l->trace->n_threads,
 	                      .start = start,
 	                      .end = end,
 	                      .end_descending = true};
-	return order_rows(&order, l->arena);
 }
 
 /* The first row of each thread, and the end of the last: n_threads + 1 entries. */
@@ -71,18 +63,20 @@ static void sort_host_rows(struct linker *l)
 {
 	struct trace *t = l->trace;
 	struct trace_calls *c = &t->calls;
-	REARRANGE(l, c->n, by_thread(l, c->n, c->thread, c->start, c->end), COLUMN(c->start), COLUMN(c->end),
-	          COLUMN(c->name), COLUMN(c->thread), COLUMN(c->correlation), COLUMN(c->class), COLUMN(c->full_name));
+	struct order order;
+	order = by_thread(l, c->n, c->thread, c->start, c->end);
+	REARRANGE(&order, COLUMN(c->start), COLUMN(c->end), COLUMN(c->name), COLUMN(c->thread), COLUMN(c->correlation),
+	          COLUMN(c->class), COLUMN(c->full_name));
 	struct trace_ranges *r = &t->ranges;
-	REARRANGE(l, r->n, by_thread(l, r->n, r->thread, r->start, r->end), COLUMN(r->start), COLUMN(r->end),
-	          COLUMN(r->name), COLUMN(r->domain), COLUMN(r->thread), COLUMN(r->kind), COLUMN(r->clipped),
-	          COLUMN(r->moved));
+	order = by_thread(l, r->n, r->thread, r->start, r->end);
+	REARRANGE(&order, COLUMN(r->start), COLUMN(r->end), COLUMN(r->name), COLUMN(r->domain), COLUMN(r->thread),
+	          COLUMN(r->kind), COLUMN(r->clipped), COLUMN(r->moved));
 	struct trace_os_calls *o = &t->os_calls;
-	REARRANGE(l, o->n, by_thread(l, o->n, o->thread, o->start, o->end), COLUMN(o->start), COLUMN(o->end),
-	          COLUMN(o->name), COLUMN(o->thread), COLUMN(o->class));
+	order = by_thread(l, o->n, o->thread, o->start, o->end);
+	REARRANGE(&order, COLUMN(o->start), COLUMN(o->end), COLUMN(o->name), COLUMN(o->thread), COLUMN(o->class));
 	struct trace_overheads *v = &t->overheads;
-	REARRANGE(l, v->n, by_thread(l, v->n, v->thread, v->start, v->end), COLUMN(v->start), COLUMN(v->end),
-	          COLUMN(v->name), COLUMN(v->thread), COLUMN(v->class));
+	order = by_thread(l, v->n, v->thread, v->start, v->end);
+	REARRANGE(&order, COLUMN(v->start), COLUMN(v->end), COLUMN(v->name), COLUMN(v->thread), COLUMN(v->class));
 	t->first_call = first_of_thread(l, c->n, c->thread);
 	t->first_range = first_of_thread(l, r->n, r->thread);
 	t->first_os_call = first_of_thread(l, o->n, o->thread);
@@ -99,12 +93,11 @@ struct call_index {
 	uint32_t *sorted; /* instead: calls, by id */
 };
 
-static struct call_index *index_calls(struct linker *l)
+static struct call_index *index_calls(const struct trace *t, struct arena *arena)
 {
-	struct trace *t = l->trace;
-	struct call_index *index = ARENA_NEW(l->arena, t->n_processes, struct call_index);
-	uint32_t *high = ARENA_NEW(l->arena, t->n_processes, uint32_t);
-	size_t *count = ARENA_NEW(l->arena, t->n_processes, size_t);
+	struct call_index *index = ARENA_NEW(arena, t->n_processes, struct call_index);
+	uint32_t *high = ARENA_NEW(arena, t->n_processes, uint32_t);
+	size_t *count = ARENA_NEW(arena, t->n_processes, size_t);
 	for (size_t i = 0; i < t->calls.n; i++) {
 		uint32_t id = t->calls.correlation[i], p = t->threads[t->calls.thread[i]].process;
 		if (!id)
@@ -120,9 +113,9 @@ static struct call_index *index_calls(struct linker *l)
 		uint64_t span = count[p] ? (uint64_t)high[p] - index[p].low + 1 : 0;
 		if (span <= 8 * (uint64_t)count[p] + 1024) {
 			index[p].n = (uint32_t)span;
-			index[p].table = ARENA_NEW(l->arena, span, uint32_t);
+			index[p].table = ARENA_NEW(arena, span, uint32_t);
 		} else {
-			index[p].sorted = ARENA_NEW(l->arena, count[p], uint32_t);
+			index[p].sorted = ARENA_NEW(arena, count[p], uint32_t);
 		}
 	}
 	for (size_t i = 0; i < t->calls.n; i++) {
@@ -139,11 +132,11 @@ static struct call_index *index_calls(struct linker *l)
 		struct call_index *x = &index[p];
 		if (x->table)
 			continue;
-		uint32_t *id = ARENA_NEW(l->arena, x->n, uint32_t), *none = ARENA_NEW(l->arena, x->n, uint32_t);
+		uint32_t *id = ARENA_NEW(arena, x->n, uint32_t), *none = ARENA_NEW(arena, x->n, uint32_t);
 		for (uint32_t i = 0; i < x->n; i++)
 			id[i] = t->calls.correlation[x->sorted[i]];
 		struct order order = {.n = x->n, .group = none, .n_groups = 1, .tie = id};
-		uint32_t *permutation = order_rows(&order, l->arena);
+		uint32_t *permutation = order_rows(&order, arena);
 		if (permutation)
 			order_column(x->sorted, sizeof *x->sorted, x->n, permutation, id);
 	}
@@ -171,7 +164,8 @@ static void join_ops(struct linker *l)
 {
 	struct trace *t = l->trace;
 	struct trace_ops *o = &t->ops;
-	const struct call_index *index = index_calls(l);
+	struct arena scratch = {0};
+	const struct call_index *index = index_calls(t, &scratch);
 	t->n_unlaunched = 0;
 	for (size_t i = 0; i < o->n; i++) {
 		bool managed = o->flags[i] & OPF_MANAGED;
@@ -180,6 +174,7 @@ static void join_ops(struct linker *l)
 				: find_call(&t->calls, &index[t->devices[o->device[i]].process], o->correlation[i]);
 		t->n_unlaunched += o->launch[i] == TRACE_NONE && !managed;
 	}
+	arena_release(&scratch);
 }
 
 static void sort_ops(struct linker *l)
@@ -192,10 +187,10 @@ static void sort_ops(struct linker *l)
 	                      .start = o->start,
 	                      .end = o->end,
 	                      .tie = o->launch};
-	REARRANGE(l, o->n, order_rows(&order, l->arena), COLUMN(o->start), COLUMN(o->end), COLUMN(o->bytes),
-	          COLUMN(o->name), COLUMN(o->device), COLUMN(o->stream), COLUMN(o->correlation), COLUMN(o->launch),
-	          COLUMN(o->kind), COLUMN(o->copy), COLUMN(o->flags), COLUMN(o->base_name), COLUMN(o->mangled_name),
-	          COLUMN(o->context), COLUMN(o->green), COLUMN(o->from), COLUMN(o->to));
+	REARRANGE(&order, COLUMN(o->start), COLUMN(o->end), COLUMN(o->bytes), COLUMN(o->name), COLUMN(o->device),
+	          COLUMN(o->stream), COLUMN(o->correlation), COLUMN(o->launch), COLUMN(o->kind), COLUMN(o->copy),
+	          COLUMN(o->flags), COLUMN(o->base_name), COLUMN(o->mangled_name), COLUMN(o->context), COLUMN(o->green),
+	          COLUMN(o->from), COLUMN(o->to));
 	size_t row = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		t->devices[d].first_op = (uint32_t)row;
@@ -235,9 +230,37 @@ static void mark_waits(struct linker *l)
 			t->calls.waits[i] = 1;
 }
 
+static void rename_column(uint32_t *name, size_t n, const uint32_t *ids)
+{
+	for (size_t i = 0; i < n && name; i++)
+		name[i] = ids[name[i]];
+}
+
+void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
+{
+	t->names = names;
+	rename_column(t->ops.name, t->ops.n, ids);
+	rename_column(t->ops.base_name, t->ops.n, ids);
+	rename_column(t->ops.mangled_name, t->ops.n, ids);
+	rename_column(t->calls.name, t->calls.n, ids);
+	rename_column(t->calls.full_name, t->calls.n, ids);
+	rename_column(t->ranges.name, t->ranges.n, ids);
+	rename_column(t->ranges.domain, t->ranges.n, ids);
+	rename_column(t->os_calls.name, t->os_calls.n, ids);
+	rename_column(t->overheads.name, t->overheads.n, ids);
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		t->processes[i].name = ids[t->processes[i].name];
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		t->threads[i].name = ids[t->threads[i].name];
+	for (uint32_t i = 0; i < t->n_gpus; i++)
+		t->gpus[i].name = ids[t->gpus[i].name];
+	for (uint32_t i = 0; i < t->n_diagnostics; i++)
+		t->diagnostics[i].text = ids[t->diagnostics[i].text];
+}
+
 void trace_link(struct trace *trace, struct arena *arena)
 {
-	struct linker l = {trace, arena, NULL};
+	struct linker l = {trace, arena};
 	sort_host_rows(&l);
 	join_ops(&l);
 	sort_ops(&l);

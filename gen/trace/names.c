@@ -2,6 +2,7 @@
 
 #include "base/utf8.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { RAW_WHOLE = 2 * NAME_MAX_BYTES }; /* raw texts up to here are cleaned as a whole before they are shortened */
@@ -89,8 +90,8 @@ void names_init(struct names *names, struct arena *arena)
 	rehash(names, 1024);
 }
 
-/* The id of a text that is harmless already. */
-static uint32_t intern(struct names *names, const char *text, size_t n)
+/* The id of a text that is harmless already; it is copied when it is new, or kept as it is. */
+static uint32_t intern_text(struct names *names, const char *text, size_t n, bool copy)
 {
 	if (n == 0)
 		return 0;
@@ -108,11 +109,16 @@ static uint32_t intern(struct names *names, const char *text, size_t n)
 		names->room *= 2;
 	}
 	uint32_t id = names->n++;
-	names->text[id] = arena_copy(names->arena, text, n);
+	names->text[id] = copy ? arena_copy(names->arena, text, n) : text;
 	names->slots[at & (names->n_slots - 1)] = id;
 	if (names->n > names->n_slots / 2)
 		rehash(names, names->n_slots * 2);
 	return id;
+}
+
+static uint32_t intern(struct names *names, const char *text, size_t n)
+{
+	return intern_text(names, text, n, true);
 }
 
 uint32_t names_add(struct names *names, const char *bytes, size_t n)
@@ -143,4 +149,12 @@ uint32_t names_add(struct names *names, const char *bytes, size_t n)
 uint32_t names_add_text(struct names *names, const char *text)
 {
 	return text ? names_add(names, text, strlen(text)) : 0;
+}
+
+uint32_t *names_merge(struct names *names, const struct names *from, struct arena *arena)
+{
+	uint32_t *ids = ARENA_NEW(arena, from->n, uint32_t);
+	for (uint32_t id = 1; id < from->n; id++)
+		ids[id] = intern_text(names, from->text[id], strlen(from->text[id]), false);
+	return ids;
 }

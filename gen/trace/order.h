@@ -22,7 +22,7 @@ struct order {
 };
 
 /* The permutation that sorts: row i of the sorted set is row permutation[i]. NULL when the rows are in order. From the
- * arena. */
+ * arena; what it takes to find it is given back before. */
 uint32_t *order_rows(const struct order *order, struct arena *arena);
 
 /* Rearranges a column of n items of `size` (1, 4 or 8) bytes. `scratch` has room for n * size bytes. */

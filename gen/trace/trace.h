@@ -282,4 +282,7 @@ struct trace {
  * process), n_unlaunched and the class of blocking copies. Working memory comes from `arena`. */
 void trace_link(struct trace *trace, struct arena *arena);
 
+/* Moves a trace to another table of names: every name of it becomes ids[name]. */
+void trace_rename(struct trace *trace, struct names *names, const uint32_t *ids);
+
 #endif

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,16 @@ static void names(void)
 	fake->launch(name, 3, 4);
 	usleep(100000);
 	fake->launch(name, 5, 6);
+}
+
+/* A module is unloaded before anybody looked at the name of its kernel. */
+static void unloaded(void)
+{
+	char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	strcpy(page, "gone");
+	fake->launch(page, 1, 2);
+	munmap(page, 4096);
+	fake->launch("there", 3, 4);
 }
 
 static void forks(void)
@@ -152,9 +163,9 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"launches", launches}, {"names", names},     {"forks", forks}, {"killed", killed},
-	             {"range", range},       {"ranges", ranges},   {"slow", slow},   {"hog", hog},
-	             {"kinds", kinds},       {"nothing", nothing}, {"child", child}};
+	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks},       {"killed", killed},
+	             {"range", range},       {"ranges", ranges}, {"unloaded", unloaded}, {"slow", slow},
+	             {"hog", hog},           {"kinds", kinds},   {"nothing", nothing},   {"child", child}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

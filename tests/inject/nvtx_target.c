@@ -93,7 +93,7 @@ static void *worker(void *argument)
 		nvtxRangePop();
 	}
 	handed[me] = nvtxRangeStartA("ended by another thread");
-	usleep(100000); /* until the names of threads are looked at */
+	usleep(500000); /* until the names of threads are looked at, on a busy machine too */
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* speed.mjs CHROMIUM REPORT.html ...: how long a report takes to paint and to become interactive, and what a frame costs
- * the main thread while the timeline is zoomed and moved. Run by bench/run.sh; the limits are the issue's: 1.5 MB, 200 ms,
+ * the main thread while the timeline is zoomed and moved. Run by bench/page.sh; the limits are the issue's: 1.5 MB, 200 ms,
  * 500 ms, 16 ms for 19 frames of 20. Times are the clock's; a busy machine makes them longer, so the thread's own time
  * for a frame stands beside. */
 import { stat } from 'node:fs/promises';

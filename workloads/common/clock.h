@@ -16,4 +16,7 @@ static inline double clock_ms(void)
 /* The median of the `n` >= 1 values, which it sorts in place. */
 double clock_median(double *values, int n);
 
+/* The standard deviation of one of the `n` values; 0 for n < 2. */
+double clock_deviation(const double *values, int n);
+
 #endif

@@ -6,7 +6,7 @@ out=$(mktemp) && err=$(mktemp) || exit 1
 trap 'rm -f "$out" "$err"' EXIT
 for variant in baseline fixed; do
 	CUDA_VISIBLE_DEVICES=-1 "$program" --variant $variant --steps 4 --warmup 1 \
-		--size 64 --batch 64 --fault-ms 1.5 --fault-work 3 --seed 7 >"$out" 2>"$err"
+		--size 64 --fault-ms 1.5 --fault-work 3 --seed 7 >"$out" 2>"$err"
 	status=$?
 	cat "$err"
 	[ $status -eq 3 ] || { echo "$variant: exit status $status, not 3"; exit 1; }

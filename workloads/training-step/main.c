@@ -2,6 +2,7 @@
 #include "../common/check.h"
 #include "../common/clock.h"
 #include "../common/gpu.h"
+#include "../common/phase.h"
 #include "train.h"
 
 #include <inttypes.h>
@@ -12,6 +13,9 @@ enum { PICTURES = 16384, SIZE_MAX_HIDDEN = 16384 };
 /* Of the loss along the gradient, by finite differences in float32: seen below 1e-4 with right code, 1 with a sign or a
  * transposition wrong. */
 static const double gradient_tolerance = 0.02;
+
+static const struct options_text text = {(const char *const[]){"baseline", "fixed", NULL}, "width of the hidden layers",
+                                         "rounds of the storage filter"};
 
 /* The gradient against finite differences, on batch 0, before training. */
 static double gradient_check(const struct data *data, struct model *model, int batch, void *host)
@@ -86,7 +90,7 @@ static void result_print(const struct training *t, const char *gpu, double gradi
 	       "\"size\":%d,\"batch\":%d,\"fault_ms\":%g,\"seed\":%" PRIu64 ",\"fault_work\":%d,"
 	       "\"prepare_ms\":%.4f,\"step_ms\":%.4f,\"step_ms_median\":%.4f,\"gradient_error\":%.2g,"
 	       "\"loss_first\":%.9g,\"loss_last\":%.9g,\"loss_hash\":\"%016" PRIx64 "\"}\n",
-	       o->fixed ? "fixed" : "baseline", gpu, o->steps, o->warmup, o->size, o->batch, o->fault_ms, o->seed,
+	       text.variants[o->variant], gpu, o->steps, o->warmup, o->size, o->batch, o->fault_ms, o->seed,
 	       t->data->rounds, prepare, mean_ms, clock_median(steps, n), gradient_error, (double)t->losses[0],
 	       (double)t->losses[o->steps - 1], losses_hash(t->losses, o->steps));
 	free(steps);
@@ -104,12 +108,13 @@ int main(int argc, char **argv)
 	void *host;
 	int result = EXIT_SUCCESS;
 
-	options_parse(&o, "width of the hidden layers", "rounds of the storage filter", argc, argv);
+	options_parse(&o, &text, argc, argv);
 	if (o.size > SIZE_MAX_HIDDEN) {
 		fprintf(stderr, "%s: --size is at most %d\n", argv[0], SIZE_MAX_HIDDEN);
 		return EXIT_USAGE;
 	}
-	gpu_open("training-step", gpu, sizeof(gpu));
+	gpu_open("training-step", 0, 1, gpu, sizeof(gpu));
+	phase_names(o.neutral_names);
 	t.losses = array(o.steps, sizeof(*t.losses));
 	t.prepare_ms = array(o.steps, sizeof(*t.prepare_ms));
 	t.done_ms = array(o.steps, sizeof(*t.done_ms));
@@ -128,7 +133,7 @@ int main(int argc, char **argv)
 		result = EXIT_WRONG_RESULT;
 	}
 
-	if (o.fixed)
+	if (o.variant == 1)
 		train_fixed(&t);
 	else
 		train_baseline(&t);

@@ -1,7 +1,7 @@
 #include "model.h"
 
-#include "../common/check.h"
 #include "../common/random.h"
+#include "blas.h"
 #include "kernels.h"
 
 #include <math.h>

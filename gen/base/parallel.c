@@ -1,0 +1,47 @@
+#include "base/parallel.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+enum { THREADS_MAX = 64 };
+
+struct job {
+	void (*work)(void *context, size_t i);
+	void *context;
+	size_t n;
+	atomic_size_t next;
+};
+
+static void *take(void *argument)
+{
+	struct job *job = argument;
+	for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->n;)
+		job->work(job->context, i);
+	return NULL;
+}
+
+static size_t processors(void)
+{
+	cpu_set_t set;
+	int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (size_t)n;
+}
+
+void parallel_each(size_t n, void (*work)(void *context, size_t i), void *context)
+{
+	struct job job = {.work = work, .context = context, .n = n};
+	pthread_t threads[THREADS_MAX];
+	size_t wanted = processors(), started = 0;
+	wanted = wanted < n ? wanted : n;
+	sigset_t all, before;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	while (started + 1 < wanted && pthread_create(&threads[started], NULL, take, &job) == 0)
+		started++;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	take(&job); /* also all of it, when no thread could be started */
+	while (started)
+		pthread_join(threads[--started], NULL);
+}

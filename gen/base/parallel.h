@@ -1,0 +1,12 @@
+/* Independent pieces of work on all processors. */
+#ifndef GAPLINE_BASE_PARALLEL_H
+#define GAPLINE_BASE_PARALLEL_H
+
+#include <stddef.h>
+
+/* Calls work(context, i) for every i below n, in no particular order, on as many threads as the process may use
+ * processors (the caller's is one of them), and returns when all are done. Signals are left to the caller's thread.
+ * Pieces share nothing that one of them changes: each has an arena, an err and a result of its own. */
+void parallel_each(size_t n, void (*work)(void *context, size_t i), void *context);
+
+#endif

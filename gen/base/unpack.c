@@ -1,0 +1,244 @@
+#include "base/unpack.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#ifdef GAPLINE_ZSTD
+#include <zstd.h>
+#include <zstd_errors.h>
+#endif
+
+enum { CHUNK = 256 * 1024 };
+
+struct unpack {
+	const char *path;
+	enum packing packing;
+	int fd;
+	int64_t size, taken; /* of the packed file; taken into `in` so far */
+	unsigned char *in;   /* CHUNK bytes */
+	size_t in_n, in_at;
+	bool input_ended, ended;
+	z_stream z;
+	int state;    /* of inflate */
+	int members;  /* that are complete */
+	bool z_begun; /* inflateEnd is due */
+#ifdef GAPLINE_ZSTD
+	ZSTD_DStream *zstd;
+	bool in_frame;
+#endif
+};
+
+enum packing packing_of(const void *head, size_t n)
+{
+	if (n >= 2 && memcmp(head, "\x1F\x8B", 2) == 0)
+		return PACKING_GZIP;
+	/* RFC 8878: a frame, or a skippable one (as pzstd and seekable archives begin) */
+	static const unsigned char frame[] = {0x28, 0xB5, 0x2F, 0xFD}, skippable[] = {0x2A, 0x4D, 0x18};
+	const unsigned char *bytes = head;
+	if (n >= 4 && (memcmp(bytes, frame, 4) == 0 || (bytes[0] >> 4 == 5 && memcmp(bytes + 1, skippable, 3) == 0)))
+		return PACKING_ZSTD;
+	return PACKING_NONE;
+}
+
+const char *packing_word(enum packing packing)
+{
+	return packing == PACKING_GZIP ? "gzipped" : packing == PACKING_ZSTD ? "packed with zstd" : "not packed";
+}
+
+/* Makes sure that there is input, unless it has ended. */
+static int refill(struct unpack *u, struct err *err)
+{
+	if (u->in_at < u->in_n || u->input_ended)
+		return 0;
+	ssize_t n = file_read(u->fd, u->in, CHUNK);
+	if (n < 0)
+		return err_set(err, "%s: cannot be read: %s", u->path, strerror(errno));
+	u->input_ended = n < CHUNK;
+	u->taken += n;
+	u->in_n = (size_t)n;
+	u->in_at = 0;
+	return 0;
+}
+
+static bool no_input(const struct unpack *u)
+{
+	return u->in_at == u->in_n && u->input_ended;
+}
+
+/* ---- gzip ---- */
+
+/* One turn: some input becomes some output. Returns the bytes made, or -1. */
+static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct err *err)
+{
+	if (u->state == Z_STREAM_END) {
+		/* Another member may follow; anything else after a complete one is padding. */
+		if (u->in_at == u->in_n || u->in[u->in_at] != 0x1F) {
+			u->ended = true;
+			return 0;
+		}
+		inflateReset(&u->z);
+	}
+	z_stream *z = &u->z;
+	z->next_in = u->in + u->in_at;
+	z->avail_in = (uInt)(u->in_n - u->in_at);
+	z->next_out = data;
+	z->avail_out = n > 1u << 30 ? 1u << 30 : (uInt)n;
+	u->state = inflate(z, Z_NO_FLUSH);
+	u->in_at = u->in_n - z->avail_in;
+	if (u->state == Z_STREAM_END) {
+		u->members++;
+	} else if (u->state == Z_BUF_ERROR && no_input(u)) {
+		return err_set(err, "%s: is cut off: the gzip data end too early; copy the file again", u->path);
+	} else if (u->state != Z_OK && u->state != Z_BUF_ERROR) {
+		if (u->members == 0 || z->total_out > 0)
+			return err_set(err,
+			               "%s: is damaged: the gzip data cannot be unpacked (%s); copy the file again",
+			               u->path, z->msg ? z->msg : "wrong data");
+		u->ended = true; /* padding that happens to begin like a member */
+	}
+	return z->next_out - data;
+}
+
+static int gzip_begin(struct unpack *u)
+{
+	u->state = inflateInit2(&u->z, 15 + 16); /* 16: gzip wrapper only */
+	u->z_begun = u->state == Z_OK;
+	return u->z_begun ? 0 : -1;
+}
+
+/* ---- zstd ---- */
+
+#ifdef GAPLINE_ZSTD
+static ssize_t zstd_turn(struct unpack *u, unsigned char *data, size_t n, struct err *err)
+{
+	if (!u->in_frame && no_input(u)) {
+		u->ended = true;
+		return 0;
+	}
+	ZSTD_inBuffer in = {u->in, u->in_n, u->in_at};
+	ZSTD_outBuffer out = {data, n, 0};
+	size_t left = ZSTD_decompressStream(u->zstd, &out, &in);
+	u->in_at = in.pos;
+	if (ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge)
+		return err_set(err,
+		               "%s: was packed with a long window and needs more than 128 MB to unpack; unpack it "
+		               "first: zstd -d --long=31",
+		               u->path);
+	if (ZSTD_isError(left))
+		return err_set(err, "%s: is damaged: the zstd data cannot be unpacked (%s); copy the file again",
+		               u->path, ZSTD_getErrorName(left));
+	u->in_frame = left > 0;
+	if (u->in_frame && out.pos == 0 && no_input(u))
+		return err_set(err, "%s: is cut off: the zstd data end too early; copy the file again", u->path);
+	return (ssize_t)out.pos;
+}
+
+static int zstd_begin(struct unpack *u)
+{
+	u->zstd = ZSTD_createDStream();
+	u->in_frame = true; /* a file without any frame is cut off */
+	return u->zstd ? 0 : -1;
+}
+#endif
+
+/* ---- both ---- */
+
+static ssize_t turn(struct unpack *u, unsigned char *data, size_t n, struct err *err)
+{
+#ifdef GAPLINE_ZSTD
+	if (u->packing == PACKING_ZSTD)
+		return zstd_turn(u, data, n, err);
+#endif
+	return gzip_turn(u, data, n, err);
+}
+
+static int begin(struct unpack *u, struct err *err)
+{
+	int rc = -1;
+	u->packing = packing_of(u->in, u->in_n);
+	if (u->packing == PACKING_NONE)
+		return err_set(err, "%s: is packed neither with gzip nor with zstd", u->path);
+	if (u->packing == PACKING_GZIP)
+		rc = gzip_begin(u);
+#ifdef GAPLINE_ZSTD
+	else
+		rc = zstd_begin(u);
+#else
+	else
+		return err_set(err,
+		               "%s: is packed with zstd, and this gapline was built without libzstd; unpack it "
+		               "first: zstd -d FILE",
+		               u->path);
+#endif
+	return rc == 0 ? 0 : err_set(err, "%s: out of memory", u->path);
+}
+
+struct unpack *unpack_open(const char *path, struct err *err)
+{
+	struct unpack *u = calloc(1, sizeof *u);
+	if (!u) {
+		err_set(err, "%s: out of memory", path);
+		return NULL;
+	}
+	u->path = path;
+	u->in = malloc(CHUNK);
+	u->fd = file_open(path, &u->size, err);
+	if (u->fd >= 0 && !u->in)
+		err_set(err, "%s: out of memory", path);
+	if (u->fd >= 0 && u->in && refill(u, err) == 0 && begin(u, err) == 0)
+		return u;
+	unpack_close(u);
+	return NULL;
+}
+
+ssize_t unpack_read(struct unpack *u, void *data, size_t n, struct err *err)
+{
+	size_t made = 0;
+	while (made < n && !u->ended) {
+		if (refill(u, err) != 0)
+			return -1;
+		ssize_t more = turn(u, (unsigned char *)data + made, n - made, err);
+		if (more < 0)
+			return -1;
+		made += (size_t)more;
+	}
+	return (ssize_t)made;
+}
+
+int64_t unpack_size(const struct unpack *u)
+{
+	return u->size;
+}
+
+int64_t unpack_used(const struct unpack *u)
+{
+	return u->taken - (int64_t)(u->in_n - u->in_at);
+}
+
+void unpack_close(struct unpack *u)
+{
+	if (!u)
+		return;
+	if (u->z_begun)
+		inflateEnd(&u->z);
+#ifdef GAPLINE_ZSTD
+	ZSTD_freeDStream(u->zstd);
+#endif
+	if (u->fd >= 0)
+		close(u->fd);
+	free(u->in);
+	free(u);
+}
+
+int unpack_look(const char *path, struct file_head *head, struct err *err)
+{
+	struct unpack *u = unpack_open(path, err);
+	ssize_t n = u ? unpack_read(u, head->data, sizeof head->data, err) : -1;
+	unpack_close(u);
+	head->n = n < 0 ? 0 : (size_t)n;
+	head->size = (int64_t)head->n;
+	return n < 0 ? -1 : 0;
+}

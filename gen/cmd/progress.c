@@ -1,0 +1,130 @@
+#include "cmd/progress.h"
+
+#include "base/proc.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 24 };
+
+static const int64_t SECOND = 1000000000, PATIENCE = SECOND, EVERY = SECOND / 10;
+static const char CLEAR[] = "\r\033[K";
+static const int signals[PROGRESS_SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+
+/* On the screen is: nothing, a bar, or nothing for good (a signal came). */
+static _Atomic(int) screen;
+enum { EMPTY, DRAWN, CLOSED };
+
+static void draw(struct progress *p)
+{
+	char line[160], bar[BAR + 1];
+	double part = meter_part(&p->meter);
+	long long seconds = (proc_now_ns() - p->start_ns) / SECOND;
+	int expected = EMPTY;
+	memset(bar, '-', BAR);
+	memset(bar, '#', (size_t)(part * BAR));
+	bar[BAR] = 0;
+	int n = snprintf(line, sizeof line, "%s[%s] %3d %%  %s, %lld s", CLEAR, bar, (int)(part * 100),
+	                 atomic_load(&p->doing), seconds);
+	if (atomic_compare_exchange_strong(&screen, &expected, DRAWN) || expected == DRAWN)
+		if (write(STDERR_FILENO, line, (size_t)n) < 0)
+			return; /* nobody to tell */
+}
+
+static void *watch(void *progress)
+{
+	struct progress *p = progress;
+	int64_t wait = PATIENCE;
+	pthread_mutex_lock(&p->mutex);
+	while (!p->ended) {
+		struct timespec until;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		int64_t ns = until.tv_nsec + wait;
+		until.tv_sec += ns / SECOND;
+		until.tv_nsec = ns % SECOND;
+		if (pthread_cond_timedwait(&p->wake, &p->mutex, &until) == 0)
+			continue;
+		draw(p);
+		wait = EVERY;
+	}
+	pthread_mutex_unlock(&p->mutex);
+	return NULL;
+}
+
+/* Takes the bar away, then lets the signal do what it does. */
+static void clear_and_die(int signal_number)
+{
+	if (atomic_exchange(&screen, CLOSED) == DRAWN && write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1) < 0)
+		_exit(128 + signal_number); /* there is no terminal any more */
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+static void catch_signals(struct progress *p)
+{
+	struct sigaction clear = {.sa_handler = clear_and_die};
+	for (size_t i = 0; i < PROGRESS_SIGNALS; i++) {
+		sigaction(signals[i], NULL, &p->before[i]);
+		if (p->before[i].sa_handler == SIG_DFL) /* else it is ignored, or somebody minds it already */
+			sigaction(signals[i], &clear, NULL);
+	}
+}
+
+/* The thread takes no signals: they are for the one that works, which holds them back while it writes. */
+static bool start_thread(struct progress *p)
+{
+	sigset_t all, before;
+	pthread_condattr_t clock;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_mutex_init(&p->mutex, NULL);
+	pthread_cond_init(&p->wake, &clock);
+	pthread_condattr_destroy(&clock);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	bool started = pthread_create(&p->thread, NULL, watch, p) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return started;
+}
+
+void progress_begin(struct progress *p, bool quiet, const char *doing, int64_t of)
+{
+	const char *term = getenv("TERM");
+	*p = (struct progress){.meter.of = of, .doing = doing, .start_ns = proc_now_ns()};
+	if (quiet || !term || !strcmp(term, "dumb") || !isatty(STDERR_FILENO) || !start_thread(p))
+		return;
+	p->on = true;
+	atomic_store(&screen, EMPTY);
+	catch_signals(p);
+}
+
+struct meter *progress_meter(struct progress *p)
+{
+	return p->on ? &p->meter : NULL;
+}
+
+void progress_say(struct progress *p, const char *doing)
+{
+	atomic_store(&p->doing, doing);
+}
+
+void progress_end(struct progress *p)
+{
+	if (!p->on)
+		return;
+	p->on = false;
+	pthread_mutex_lock(&p->mutex);
+	p->ended = true;
+	pthread_cond_signal(&p->wake);
+	pthread_mutex_unlock(&p->mutex);
+	pthread_join(p->thread, NULL);
+	if (atomic_exchange(&screen, EMPTY) == DRAWN && write(STDERR_FILENO, CLEAR, sizeof CLEAR - 1) < 0)
+		return; /* nobody to tell */
+	for (size_t i = 0; i < PROGRESS_SIGNALS; i++)
+		sigaction(signals[i], &p->before[i], NULL);
+	pthread_cond_destroy(&p->wake);
+	pthread_mutex_destroy(&p->mutex);
+}

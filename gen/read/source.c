@@ -1,0 +1,32 @@
+#include "read/source.h"
+
+#include <string.h>
+#include <unistd.h>
+
+int source_open(struct source *s, const char *path, struct meter *meter, struct err *err)
+{
+	*s = (struct source){.unpacked = -1};
+	if (file_look(path, &s->head, err) != 0)
+		return -1;
+	int64_t size = s->head.size;
+	s->packing = packing_of(s->head.data, s->head.n);
+	if (s->packing != PACKING_NONE && unpack_look(path, &s->head, err) != 0)
+		return -1;
+	/* Unpacking gzip takes about as long as reading what was unpacked. */
+	s->whole = (struct meter){.of = size, .parent = meter, .weight = size};
+	s->unpacking = (struct meter){.of = size, .parent = &s->whole, .weight = size / 2};
+	s->reading = (struct meter){.parent = &s->whole, .weight = s->packing == PACKING_NONE ? size : size / 2};
+	s->sqlite = s->head.n >= sizeof SOURCE_SQLITE && memcmp(s->head.data, SOURCE_SQLITE, sizeof SOURCE_SQLITE) == 0;
+	if (!s->sqlite || s->packing == PACKING_NONE)
+		return 0;
+	s->unpacked = unpack_to_file(path, &s->unpacking, err);
+	return s->unpacked < 0 ? -1 : 0;
+}
+
+void source_close(struct source *s)
+{
+	meter_fill(&s->whole);
+	if (s->unpacked >= 0)
+		close(s->unpacked);
+	s->unpacked = -1;
+}

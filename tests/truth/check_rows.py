@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""The arithmetic of rows.py on numbers small enough to be worked out by hand, and truth.tsv against the programs."""
+import math
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+import rows  # noqa: E402
+import truth  # noqa: E402
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+
+
+def side(idle, comm, **parts):
+    """A side of a result: idle rows (cause, phase, ms), exposed communication by device, the budget's other parts."""
+    return {
+        "budget": {
+            "per_step": {"compute": 0, "copy_exposed": 0, "comm_exposed": rows.mean(comm), **parts},
+            "idle": [{"cause": c, "phase": p, "ms_per_step": ms} for c, p, ms in idle],
+        },
+        "devices": [{"per_step": {"comm_exposed": ms}} for ms in comm],
+    }
+
+
+def check_accounts():
+    one = side([("alloc", "a", 1.5), ("alloc", "cleanup", 0.25), ("host_code", "a", 4)], [3, 5], compute=7)
+    run = {"phases": ["workspace", "cleanup"]}
+    assert rows.account(one, "idle:alloc:workspace", run) == 1.5  # neutral names are read by the program's list
+    assert rows.account(one, "idle:alloc:cleanup", run) == 0.25
+    assert rows.account(one, "idle:alloc:other", run) == 0
+    assert rows.account(one, "compute", run) == 7
+    assert rows.account(one, "comm_exposed", run) == 3  # the rank that waits least
+    assert rows.account(one, "waiting", run) == 1  # 4 in the mean, less 3
+    assert rows.where(one)["alloc"] == 1.75 and rows.where(one)["host_code"] == 4
+
+
+def check_programs():
+    runs = [{"side": "baseline", "run": 1, "faults_ms": [9, 9, 2, 4]}, {"side": "baseline", "run": 2, "faults_ms": [9, 1, 1, 1]},
+            {"side": "fixed", "run": 1, "faults_ms": [100, 100, 100, 100]}]
+    result = {"baseline": {"runs": [{"file": "baseline-1.sqlite.gz", "warmup": 2}, {"file": "baseline-2.sqlite.gz", "warmup": 1}]}}
+    assert rows.fault(runs, "baseline", result) == 2  # 3 in run 1, 1 in run 2
+    steps = [0, 50] + [2] * 8 + [1, 1000]  # the two last ones are trimmed away
+    assert math.isclose(rows.step_log({"steps_ms": steps, "warmup": 2}), math.log(2))
+    # two groups, each with variance 2 of its 2 values: (1 + 1) of the means, 2 degrees of freedom
+    assert math.isclose(rows.half_width([[0, 2], [5, 7]]), 4.303 * math.sqrt(2))
+    assert rows.half_width([[0, 2], [5]]) is None and rows.half_width([[1, 1], [2, 2]]) == 0
+
+
+def check_pairs():
+    """Every pair of the table is a program, with the phases that its accounts name; every program is in the table."""
+    pairs = rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv"))
+    with open(os.path.join(ROOT, "workloads", "CMakeLists.txt"), encoding="utf-8") as file:
+        built = set(re.findall(r"^workload\((\S+)", file.read(), re.M))
+    assert {pair.program for pair in pairs} == built - {"training-step"}, built
+    with open(os.path.join(ROOT, "gen", "analyse", "rules.c"), encoding="utf-8") as file:
+        findings = set(re.findall(r'^\t\{"(\w+)", "', file.read(), re.M))
+    for pair in pairs:
+        assert pair.finding is None or pair.finding in findings, pair.finding
+        with open(os.path.join(ROOT, "workloads", pair.program, "main.c"), encoding="utf-8") as file:
+            phases = set(re.findall(r'phase_begin\("(\w+)"\)', file.read()))
+        for what in pair.accounts:
+            if what.startswith("idle:"):
+                assert what.split(":")[2] in phases, (pair.name, what)
+
+
+def check_readme():
+    """The short table in README.md is the one that the measured table gives."""
+    wanted, text = truth.readme_text()
+    assert wanted == text, "README.md: run tests/truth/truth.py readme"
+
+
+if __name__ == "__main__":
+    check_readme()
+    check_accounts()
+    check_programs()
+    check_pairs()
+    print("ok")

@@ -1,0 +1,93 @@
+/* Input lies in pageable memory. See README.md. */
+#include "../common/check.h"
+#include "../common/ensemble.h"
+#include "../common/pair.h"
+#include "../common/phase.h"
+
+static struct ensemble ensemble;
+
+static int calibrate_copy(struct run *run)
+{
+	return ensemble_calibrate(run->options->fault_ms, false, run->stream, run->options->seed);
+}
+
+static void queue_step(struct run *run, int i)
+{
+	phase_begin("assimilate");
+	ensemble_use(&ensemble, i % ENSEMBLES, &run->reaction, run->stream);
+	phase_end();
+	run_simulate(run);
+}
+
+/* ---- baseline: asynchronous by name only; from pageable memory the call stages every byte itself ---- */
+
+static void step_baseline(struct run *run, int i)
+{
+	phase_begin("h2d");
+	run_fault_begin(run, i);
+	CUDA_CHECK(cudaMemcpyAsync(ensemble.device[i % ENSEMBLES], ensemble.host[i % ENSEMBLES], ensemble.bytes,
+	                           cudaMemcpyHostToDevice, run->stream));
+	run_fault_end(run, i);
+	phase_end();
+	queue_step(run, i);
+	run_read(run, i);
+}
+
+/* ---- fixed: from pinned memory, a step ahead, while the GPU simulates ---- */
+
+static cudaStream_t copy;
+static cudaEvent_t copied[ENSEMBLES];
+
+/* The step that used this buffer last is over: the host has read its residual. */
+static void queue_copy(int i)
+{
+	const int e = i % ENSEMBLES;
+
+	CUDA_CHECK(cudaMemcpyAsync(ensemble.device[e], ensemble.host[e], ensemble.bytes, cudaMemcpyHostToDevice, copy));
+	CUDA_CHECK(cudaEventRecord(copied[e], copy));
+}
+
+static void step_fixed(struct run *run, int i)
+{
+	phase_begin("h2d");
+	run_fault_begin(run, i);
+	if (i == 0)
+		queue_copy(0);
+	CUDA_CHECK(cudaStreamWaitEvent(run->stream, copied[i % ENSEMBLES], 0));
+	if (i + 1 < run->options->steps)
+		queue_copy(i + 1);
+	run_fault_end(run, i);
+	phase_end();
+	queue_step(run, i);
+	run_read(run, i);
+}
+
+static void prepare(struct run *run)
+{
+	ensemble_init(&ensemble, run->work, run->options->variant == 1, run->options->seed);
+	CUDA_CHECK(cudaStreamCreateWithFlags(&copy, cudaStreamNonBlocking));
+	for (int e = 0; e < ENSEMBLES; e++)
+		CUDA_CHECK(cudaEventCreateWithFlags(&copied[e], cudaEventDisableTiming));
+}
+
+static void finish(struct run *run)
+{
+	(void)run;
+	for (int e = 0; e < ENSEMBLES; e++)
+		CUDA_CHECK(cudaEventDestroy(copied[e]));
+	CUDA_CHECK(cudaStreamDestroy(copy));
+	ensemble_release(&ensemble);
+}
+
+static const struct pair pair = {
+	.name = "pageable-copy",
+	.text = {(const char *const[]){"baseline", "fixed", NULL}, "sweeps of the simulation a step, at least",
+                 "frames that are copied in a step"},
+	.defaults = {.steps = 60, .warmup = 10, .size = 12, .fault_ms = 2, .seed = 1},
+	.outlast = true,
+	.calibrate = calibrate_copy,
+	.prepare = prepare,
+	.step = {step_baseline, step_fixed},
+	.finish = finish,
+};
+PAIR_MAIN(pair)
