@@ -2,7 +2,7 @@
 import { describe, gapSentence } from './details.js';
 import { formatTime } from './format.js';
 
-const WHEEL = 0.0018, BUTTON = 1.6, PAGE_SCROLL = 250;
+const WHEEL = 0.0018, BUTTON = 1.6, PAGE_SCROLL = 250, SAY_AFTER = 100; /* ms */
 
 function element(name, attributes, text) {
 	const node = document.createElement(name);
@@ -64,8 +64,10 @@ function fillLegend(legend, timeline) {
 		return { which, entry, key };
 	});
 	legend.replaceChildren(...entries.map(({ entry }) => entry));
-	let theme = null;
+	let theme = null, known;
 	timeline.listen(() => {
+		if (theme === timeline.paints && known === timeline.lit) return;
+		known = timeline.lit;
 		for (const { which, entry, key } of entries) {
 			const { lit } = timeline;
 			if (entry.tagName === 'BUTTON')
@@ -97,7 +99,7 @@ function placeTip(view, tip, event) {
 
 function hover(parts, timeline, event) {
 	const at = timeline.find(event.offsetX, event.offsetY);
-	const same = at && timeline.hovered && at.row === timeline.hovered.row && at.index === timeline.hovered.index;
+	const known = timeline.hovered, same = at?.row === known?.row && at?.index === known?.index;
 	if (at && !same) fillTip(parts.tip, timeline, at);
 	if (!same) {
 		timeline.hovered = at;
@@ -242,12 +244,16 @@ export function listen(parts, timeline, link) {
 	listenPointers(parts, timeline);
 	listenKeys(parts, timeline, actions);
 	fillLegend(parts.legend, timeline);
-	timeline.listen(() => {
+	/* Words lay the page out and paint it anew: not in every frame. */
+	let later = 0;
+	const say = () => {
 		const { scale } = timeline;
+		later = 0;
 		parts.shown.textContent = scale.whole ? '' : `${formatTime(scale.length)} shown`;
 		buttons.farther.disabled = buttons.whole.disabled = scale.whole;
 		buttons.dark.hidden = !timeline.lit;
 		const words = timeline.litWords;
 		buttons.dark.textContent = words ? `lit: ${words} ✕` : '';
-	});
+	};
+	timeline.listen(() => (later ||= setTimeout(say, SAY_AFTER)));
 }

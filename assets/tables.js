@@ -146,7 +146,10 @@ class Lights {
 	constructor(timeline) {
 		this.timeline = timeline;
 		this.buttons = [];
+		let known;
 		timeline?.listen(() => {
+			if (known === timeline.lit) return;
+			known = timeline.lit;
 			for (const [button, lit] of this.buttons) button.setAttribute('aria-pressed', String(this.same(lit)));
 		});
 	}

@@ -1,0 +1,91 @@
+/* speed.mjs CHROMIUM REPORT.html ...: how long a report takes to paint and to become interactive, and what a frame costs
+ * the main thread while the timeline is zoomed and moved. Run by bench/page.sh; the limits are the issue's: 1.5 MB, 200 ms,
+ * 500 ms, 16 ms for 19 frames of 20. Times are the clock's; a busy machine makes them longer, so the thread's own time
+ * for a frame stands beside. */
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const [executablePath, ...reports] = process.argv.slice(2);
+const ROUNDS = 9, LIMIT = { size: 1.5e6, paint: 200, interactive: 500, frame: 16 };
+const sorted = list => [...list].sort((a, b) => a - b);
+const quantile = (list, q) => sorted(list)[Math.min(Math.floor(q * list.length), list.length - 1)];
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+let failed = 0;
+
+function say(what, value, limit, unit) {
+	const ok = value <= limit;
+	failed += !ok;
+	console.log(`  ${what}: ${value.toFixed(unit === 'MB' ? 2 : 1)} ${unit} (limit ${limit} ${unit})${ok ? '' : ' FAILED'}`);
+}
+
+async function open(report) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+	const page = await context.newPage();
+	await page.goto(pathToFileURL(path.resolve(report)).href);
+	await page.waitForFunction(() => performance.getEntriesByName('gapline-interactive').length > 0);
+	return page;
+}
+
+/* Main-thread time from one drawing of the timeline to the next: of the clock and of the thread, in ms. */
+function framesOf(trace) {
+	const { traceEvents } = JSON.parse(trace);
+	const begins = traceEvents.filter(e => e.name === 'FireAnimationFrame');
+	const counts = new Map();
+	for (const e of begins) counts.set(`${e.pid}.${e.tid}`, (counts.get(`${e.pid}.${e.tid}`) ?? 0) + 1);
+	const [thread] = [...counts].sort((a, b) => b[1] - a[1])[0];
+	const mine = e => `${e.pid}.${e.tid}` === thread;
+	const starts = sorted(begins.filter(mine).map(e => e.ts));
+	const tasks = traceEvents.filter(e => mine(e) && e.ph === 'X' && e.name === 'ThreadControllerImpl::RunTask');
+	const frames = starts.map(() => ({ clock: 0, own: 0 }));
+	let at = 0;
+	for (const task of tasks.sort((a, b) => a.ts - b.ts)) {
+		while (at + 1 < starts.length && task.ts + task.dur > starts[at + 1]) at++;
+		if (task.ts + task.dur < starts[0]) continue;
+		frames[at].clock += task.dur / 1000;
+		frames[at].own += (task.tdur ?? task.dur) / 1000;
+	}
+	return frames;
+}
+
+async function zoom(page) {
+	const stage = page.locator('#stage');
+	await stage.scrollIntoViewIfNeeded();
+	await page.waitForTimeout(500);
+	const box = await stage.boundingBox();
+	const categories = ['toplevel', 'devtools.timeline'];
+	await browser.startTracing(page, { categories });
+	await page.mouse.move(box.x + box.width * 0.4, box.y + 60);
+	for (let i = 0; i < 120; i++) {
+		await page.mouse.wheel(0, i % 60 < 30 ? -90 : 90);
+		await page.waitForTimeout(16);
+	}
+	await page.mouse.wheel(0, -300);
+	await page.mouse.down();
+	for (let i = 0; i < 60; i++) await page.mouse.move(box.x + box.width * (0.4 + 0.2 * Math.sin(i / 8)), box.y + 60);
+	await page.mouse.up();
+	return framesOf(String(await browser.stopTracing()));
+}
+
+for (const report of reports) {
+	console.log(path.basename(report));
+	say('size', (await stat(report)).size / 1e6, LIMIT.size / 1e6, 'MB');
+	const paints = [], ready = [];
+	await (await open(report)).context().close(); /* the first load warms the browser up */
+	for (let i = 0; i < ROUNDS; i++) {
+		const page = await open(report);
+		await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
+		paints.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0].startTime));
+		ready.push(await page.evaluate(() => performance.getEntriesByName('gapline-interactive')[0].startTime));
+		await page.context().close();
+	}
+	say(`first paint, median of ${ROUNDS}`, quantile(paints, 0.5), LIMIT.paint, 'ms');
+	say(`interactive, median of ${ROUNDS}`, quantile(ready, 0.5), LIMIT.interactive, 'ms');
+	const page = await open(report), frames = await zoom(page);
+	say(`main thread a frame while zooming, 95th percentile of ${frames.length}`, quantile(frames.map(f => f.clock), 0.95), LIMIT.frame, 'ms');
+	console.log(`  of it the thread's own time: ${quantile(frames.map(f => f.own), 0.95).toFixed(1)} ms; median ${quantile(frames.map(f => f.clock), 0.5).toFixed(1)} ms`);
+	await page.context().close();
+}
+await browser.close();
+process.exit(failed ? 1 : 0);
