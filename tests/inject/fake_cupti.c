@@ -316,8 +316,6 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t 
 	here();
 	if (*size != 1 || *(uint8_t *)value != 1)
 		abort();
-	if (attribute == CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED)
-		return CUPTI_ERROR_NOT_SUPPORTED; /* as with confidential computing */
 	if (attribute != CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER)
 		abort();
 	return CUPTI_SUCCESS;
