@@ -1,4 +1,5 @@
 #include "render/format.h"
+#include "render/words.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -56,6 +57,19 @@ static void speedups_show_their_distance_from_one(void **state)
 	assert_string_equal(format_times(&arena, 0.16351, 0.1629), "0.164" TIMES);
 	assert_string_equal(format_times(&arena, 0.01234, 0.01234), "0.0123" TIMES);
 	assert_string_equal(format_times(&arena, 0.1041, 2.28), "0.104" TIMES); /* the bound of a wide interval */
+}
+
+static void the_ends_of_an_interval_differ(void **state)
+{
+	static struct analysis a; /* too large for the stack */
+	(void)state;
+	a.verdict = (struct verdict){.speedup = 1.4384, .lo = 1.4361, .hi = 1.4408, .has_interval = true};
+	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.436" TIMES " to 1.441" TIMES);
+	a.verdict.lo = 1.43838;
+	a.verdict.hi = 1.43842;
+	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.43838" TIMES " to 1.43842" TIMES);
+	a.verdict.lo = a.verdict.hi = 1.4384;
+	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.44" TIMES " to 1.44" TIMES);
 }
 
 static void counts_and_bytes(void **state)
@@ -163,6 +177,7 @@ int main(void)
 		cmocka_unit_test_teardown(times_in_the_unit_that_fits, release),
 		cmocka_unit_test_teardown(nothing_and_little_differ, release),
 		cmocka_unit_test_teardown(speedups_show_their_distance_from_one, release),
+		cmocka_unit_test_teardown(the_ends_of_an_interval_differ, release),
 		cmocka_unit_test_teardown(counts_and_bytes, release),
 		cmocka_unit_test_teardown(names_lose_their_middles, release),
 		cmocka_unit_test_teardown(names_always_fit, release),

@@ -4,8 +4,10 @@
 #include "render/view.h"
 
 #include <math.h>
+#include <string.h>
 
 #define ARROW "\xE2\x86\x92"
+#define TIMES "\xC3\x97"
 
 const char *words_result(const struct analysis *a)
 {
@@ -23,11 +25,17 @@ const char *words_pair(struct arena *arena, double before, double after)
 	                    format_number(arena, unit, after), unit.name);
 }
 
+/* With as many digits as it takes to tell its ends apart. */
 static const char *range(const struct analysis *a, struct arena *arena)
 {
+	enum { MOST_DECIMALS = 6 };
 	const struct verdict *v = &a->verdict;
-	return arena_format(arena, "%s to %s", format_times(arena, v->lo, v->speedup),
-	                    format_times(arena, v->hi, v->speedup));
+	const char *lo = format_times(arena, v->lo, v->speedup), *hi = format_times(arena, v->hi, v->speedup);
+	for (int decimals = 3; v->hi > v->lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS; decimals++) {
+		lo = arena_format(arena, "%.*f" TIMES, decimals, v->lo);
+		hi = arena_format(arena, "%.*f" TIMES, decimals, v->hi);
+	}
+	return arena_format(arena, "%s to %s", lo, hi);
 }
 
 const char *words_interval(const struct analysis *a, struct arena *arena)
