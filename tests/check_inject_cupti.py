@@ -122,7 +122,14 @@ class Cupti(unittest.TestCase):
     def test_memory_in_flight_is_bounded(self):
         self.run_target("hog")
         count = int(self.output.split()[0])
-        self.assertTrue(100 <= count <= 256, count)
+        self.assertTrue(1000 <= count <= 4096, count)
+        (s,) = spool.read_all(self.folder.name)
+        self.assertEqual(s.dropped(), [(1, 1)], "a refusal is noted even where CUPTI does not count it")
+
+    def test_a_thread_for_every_launch(self):
+        s = self.one("launches", FAKE_THREADS="1")
+        self.assertEqual(len(kernels(s)), 10000)
+        self.assertEqual(s.dropped(), [])
 
     def test_forked_children_leave_cupti_alone(self):
         s = self.one("forks")  # the fake aborts a child that uses it

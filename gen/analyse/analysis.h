@@ -229,8 +229,8 @@ struct side {
 	uint32_t n_copies;
 	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
 	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
-	double busy;     /* compute + comm_exposed + copy_exposed */
-	double overhead; /* profiler's own recorded overhead on launching threads, per step */
+	double busy;         /* compute + comm_exposed + copy_exposed */
+	double overhead;     /* profiler's own recorded overhead on launching threads, per step */
 	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
 	double recording;    /* what recording those made the step longer, about, ns; at most the idle time */
 	struct timeline timeline;

@@ -32,7 +32,7 @@ struct suite_run {
 	const char *profile; /* names of files in the folder */
 	const char *log;     /* NULL: the program's output was passed through */
 	double seconds;
-	int exit_status; /* 128 + the signal that ended it */
+	int exit_status;      /* 128 + the signal that ended it */
 	const char *complete; /* "yes", or why the profile is not whole */
 };
 

@@ -4,10 +4,10 @@
 #define GAPLINE_INJECT_CUPTI_BUFFERS_H
 
 #include <cupti.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* CUPTI's two callbacks. When the most memory that may be in flight is used up, CUPTI gets no buffer and counts the
- * records that it drops. */
+/* CUPTI's two callbacks. When 256 MB wait to be written, or 4096 buffers are out, CUPTI gets none and drops records. */
 void CUPTIAPI buffers_request(uint8_t **buffer, size_t *size, size_t *most_records);
 void CUPTIAPI buffers_complete(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid);
 
@@ -17,5 +17,8 @@ void buffers_drain(void (*write)(uint8_t *buffer, size_t valid));
 
 /* Makes sure that some zeroed buffers are ready, so that no thread of the program has to make one. */
 void buffers_prepare(void);
+
+/* How often CUPTI got no buffer since this was asked last; each time, one record at least is lost. */
+size_t buffers_refused(void);
 
 #endif

@@ -20,7 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_MESSAGES = 16, LOOK_TICKS = 1000 / SPOOL_TICK_MS, HIGH_FD = 900, JOIN_S = 10 };
+enum { MOST_MESSAGES = 16, HIGH_FD = 900, JOIN_S = 10 };
+
+static const int64_t LOOK_NS = 1000000000; /* between looks for threads' names */
 
 enum phase { PHASE_NONE, PHASE_STARTING, PHASE_RUNNING, PHASE_FINISHED };
 
@@ -28,8 +30,10 @@ static struct spool_library *library;
 static char folder[PATH_MAX];
 static int64_t window_start = INT64_MIN, window_stop = INT64_MAX;
 
-static _Atomic int phase;         /* enum phase */
-static _Atomic uint32_t stopping; /* a futex */
+static _Atomic int phase; /* enum phase */
+/* What the background thread has to do before its next tick is due; a futex. */
+enum { WAKE_NOT, WAKE_TO_WORK, WAKE_TO_STOP };
+static _Atomic uint32_t wake;
 static pthread_t thread;
 static _Atomic uint32_t writer_tid;
 
@@ -84,7 +88,7 @@ static void forked(void)
 		close(file);
 	file = -1;
 	atomic_store(&phase, PHASE_NONE);
-	atomic_store(&stopping, 0);
+	atomic_store(&wake, WAKE_NOT);
 	atomic_store(&writer_tid, 0);
 	atomic_store(&n_messages, 0);
 	n_written_messages = 0;
@@ -322,17 +326,29 @@ static void *background(void *unused)
 		spool_events_close();
 		return NULL;
 	}
-	for (unsigned tick = 1; !atomic_load(&stopping); tick++) {
+	int64_t looked = spool_now();
+	for (;;) {
 		struct timespec wait = {0, SPOOL_TICK_MS * 1000000L};
-		syscall(SYS_futex, &stopping, FUTEX_WAIT_PRIVATE, 0, &wait, NULL, 0);
-		if (atomic_load(&stopping))
+		uint32_t hurried = WAKE_TO_WORK;
+		syscall(SYS_futex, &wake, FUTEX_WAIT_PRIVATE, WAKE_NOT, &wait, NULL, 0);
+		atomic_compare_exchange_strong(&wake, &hurried, WAKE_NOT);
+		if (hurried == WAKE_TO_STOP)
 			break;
 		work(false);
-		if (tick % LOOK_TICKS == 0)
+		if (spool_now() - looked >= LOOK_NS) {
 			spool_threads_look();
+			looked = spool_now();
+		}
 	}
 	finish();
 	return NULL;
+}
+
+void spool_hurry(void)
+{
+	uint32_t none = WAKE_NOT;
+	if (atomic_compare_exchange_strong(&wake, &none, WAKE_TO_WORK))
+		syscall(SYS_futex, &wake, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 int spool_start(void)
@@ -362,8 +378,8 @@ void spool_finish(void)
 	int running = PHASE_RUNNING, none = PHASE_NONE;
 	if (atomic_compare_exchange_strong(&phase, &running, PHASE_FINISHED)) {
 		struct timespec limit;
-		atomic_store(&stopping, 1);
-		syscall(SYS_futex, &stopping, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+		atomic_store(&wake, WAKE_TO_STOP);
+		syscall(SYS_futex, &wake, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 		/* A program that ends inside the driver may hold a lock that the last flush needs: better a profile
 		 * without an end than a program without one. */
 		clock_gettime(CLOCK_REALTIME, &limit);

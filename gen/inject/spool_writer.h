@@ -40,6 +40,9 @@ int spool_start(void);
  * By any thread, at exit; does nothing in a process that never had anything to say. */
 void spool_finish(void);
 
+/* Has the background thread work at once instead of at its next tick. By any thread; does not block. */
+void spool_hurry(void);
+
 int64_t spool_now(void);                             /* CLOCK_MONOTONIC, the clock of all our spools */
 bool spool_window(int64_t time);                     /* is `time` within what is to be collected? By any thread. */
 bool spool_time_limited(void);                       /* is there a time outside of which nothing is to be collected? */

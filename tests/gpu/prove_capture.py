@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What capturing is held to, measured on a machine with a GPU: the two collectors agree, what each costs the program,
-and what becomes of programs that are hard to capture. Writes OUT/capture.md, which is kept as docs/capture.md.
+and what becomes of programs that are hard to capture. Writes OUT/capture.md; docs/capture.md tells of such
+measurements.
 
     nvcc -O2 -std=c++17 -arch=native -o capture-cases workloads/capture-cases/cases.cu -lcuda
     prove_capture.py --gapline GAPLINE --cases capture-cases [--training training-step] [--python python3] [--nsys NSYS] OUT
@@ -191,7 +192,7 @@ def main():
             file.write(text + "\n")
             file.flush()
         write("# Capturing, measured\n")
-        write("Written by `tests/gpu/prove_capture.py`; do not edit. Measured on"
+        write("Written by `tests/gpu/prove_capture.py`. Measured on"
               f" {datetime.date.today():%d %B %Y}, {gpu[0] if gpu else 'an unknown GPU'} (driver).\n")
         for part in a.only.split(","):
             if part == "collectors" and not a.nsys:
