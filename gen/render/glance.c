@@ -81,8 +81,8 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 /* ---- what a step consists of ---- */
 
 /* Widths are shares of the page's, so that the bars fit on a phone and words keep their size; a word that has no room
- * there is cut off by its own slice. WIDTH is what the page has on a desk. */
-enum { WIDTH = 1080, BAR = 44, ROW = 76, PAD = 7 };
+ * there is put away (`desk`). WIDTH is what the page has on a desk, and PHONE on a phone. */
+enum { WIDTH = 1080, PHONE = 300, BAR = 44, ROW = 76, PAD = 7 };
 
 struct slice {
 	int which;
@@ -110,7 +110,9 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 	if (!*second)
 		return;
 	xmlNode *label = svg_window(svg, from / most, y, share, BAR);
-	svg_attribute(label, "class", slice->which == SHADE_COMPUTE ? "ink" : "label");
+	bool fits = fmax(svg_text_width(first) * 1.08, svg_text_width(second)) <= share * PHONE - 2 * PAD;
+	const char *tone = slice->which == SHADE_COMPUTE ? "ink" : "label";
+	svg_attribute(label, "class", fits ? tone : arena_format(arena, "%s desk", tone));
 	svg_attribute(label, "fill", swatch->ink);
 	svg_attribute(label, "pointer-events", "none");
 	if (swatch->striped) {

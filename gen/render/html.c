@@ -364,12 +364,16 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	                            {"bytes, between and within devices", {b->bytes_d2d, f->bytes_d2d}}};
 	rows = page_rows(&page->top, "work");
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
-		const double *v = work[i].value;
+		const double *v = work[i].value, change = v[1] - v[0];
+		bool bytes = strncmp(work[i].name, "bytes", 5) == 0;
 		struct scope *row = page_row(rows);
 		page_fill(row, "name", work[i].name);
-		page_fill(row, "before", format_count(arena, v[0]));
-		page_fill(row, "after", format_count(arena, v[1]));
-		page_fill(row, "change", format_count_change(arena, v[1] - v[0]));
+		page_fill(row, "before", bytes ? format_bytes(arena, v[0]) : format_count(arena, v[0]));
+		page_fill(row, "after", bytes ? format_bytes(arena, v[1]) : format_count(arena, v[1]));
+		page_fill(row, "change",
+		          bytes && fabs(change) >= 1 ? arena_format(arena, "%s%s", change < 0 ? "\xE2\x88\x92" : "+",
+		                                                    format_bytes(arena, fabs(change)))
+		                                     : format_count_change(arena, change));
 	}
 	clocks_fill(a, page);
 	page_fill(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
