@@ -281,6 +281,7 @@ struct analysis {
 	struct verdict_options options;
 	bool require_comparable;
 	bool comparable;
+	bool work_hidden; /* not comparable, but only for kernels of which one side ran some in graphs traced whole */
 	const char **differences;
 	uint32_t n_differences; /* material: each a sentence */
 	const char **notes;

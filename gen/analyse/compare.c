@@ -295,20 +295,32 @@ static const char *cannot_be_judged(const struct comparison *c, const struct sid
 	return NULL;
 }
 
+/* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
+static bool graphs_hide(const struct comparison *c)
+{
+	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
+	return whole && fabs(c->a->graph_launches - c->b->graph_launches) > c->slack;
+}
+
 const char *compare_work(const struct side_facts facts[2], struct arena *arena, struct analysis *out)
 {
 	struct comparison c = {.arena = arena, .out = out, .a = &out->side[0], .b = &out->side[1]};
 	const char *reason = cannot_be_judged(&c, facts);
+	size_t hidden = 0; /* differences that may be no more than what graphs hide */
 	if (reason)
 		add(&c, true, reason);
 	compare_environment(&c, facts);
 	if (c.a->steps_found == c.b->steps_found) {
 		double steps = fmin((double)c.a->measured / c.a->n_runs, (double)c.b->measured / c.b->n_runs);
 		c.slack = steps > 0 ? 1.5 / steps : 0.5; /* every run has its own edges */
+		size_t before = out->n_differences;
 		add_count(&c, "Kernel launches", c.a->launches, c.b->launches, true);
 		add_count(&c, "Graph launches", c.a->graph_launches, c.b->graph_launches, true);
+		size_t counts = out->n_differences - before;
 		add_count(&c, "Collectives", c.a->collectives, c.b->collectives, true);
+		before = out->n_differences;
 		compare_kernels(&c, facts);
+		hidden = graphs_hide(&c) ? counts + out->n_differences - before : 0;
 		double all = fmax(c.a->bytes_h2d + c.a->bytes_d2h + c.a->bytes_d2d,
 		                  c.b->bytes_h2d + c.b->bytes_d2h + c.b->bytes_d2d);
 		add_bytes(&c, "to the device", COPY_H2D, c.a->bytes_h2d, c.b->bytes_h2d, all);
@@ -317,5 +329,6 @@ const char *compare_work(const struct side_facts facts[2], struct arena *arena, 
 		add_count(&c, "NVTX ranges", c.a->range_instances, c.b->range_instances, false);
 	}
 	out->comparable = out->n_differences == 0;
+	out->work_hidden = hidden > 0 && out->n_differences == hidden;
 	return reason;
 }

@@ -177,7 +177,10 @@ const char *words_gate(const struct analysis *a, struct arena *arena)
 
 const char *words_comparable(const struct analysis *a)
 {
-	return a->comparable ? "yes, both sides did the same work" : "no, the two sides did different work";
+	return a->comparable    ? "yes, both sides did the same work"
+	       : a->work_hidden ? "it cannot be told: CUDA graphs traced whole hide their kernels "
+	                          "(--cuda-graph-trace node shows them)"
+	                        : "no, the two sides did different work";
 }
 
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)
