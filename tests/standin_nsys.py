@@ -4,7 +4,7 @@
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
 command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
 old, broken, no-report, no-importer, no-export, refused, dies, closes-descriptors,
-no-forks. STANDIN_ARGS: a file that gets the options.
+no-forks, full, full-export. STANDIN_ARGS: a file that gets the options.
 """
 
 import os
@@ -21,6 +21,9 @@ HELP = "\t--cpuctxsw=\n\t--cuda-graph-trace=\n\t--kill=\n\t--wait=\n\t--capture-
 
 
 def profile(options, target, mode):
+    if mode == "full":
+        print("Error: cannot write the report: No space left on device")
+        return 1
     if mode == "refused":
         print("Error: ptrace failed: Operation not permitted")
         return 1
@@ -97,6 +100,9 @@ def main():
             pathlib.Path(os.environ["STANDIN_ARGS"]).write_text("\n".join(arguments[1:n]) + "\n")
         return profile(arguments[1:n], arguments[n:], mode)
     if arguments[0] == "export":
+        if mode == "full-export":
+            print("Error: No space left on device")
+            return 1
         if mode == "no-export":
             print("QdstrmImporter: error while loading shared libraries: libelf.so.1: cannot open shared object file")
             return 1

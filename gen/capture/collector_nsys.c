@@ -287,6 +287,7 @@ static int export(struct collector_job *job, const char *report, struct err *err
 		return -1;
 	if (!status && exists(job->profile))
 		return 0;
+	job->unwritable = nsys_found_no_space(said);
 	char words[80];
 	proc_status_text(status, words, sizeof words);
 	return err_set(err, "nsys export failed (%s): %s%s", words, nsys_last_line(said, job->arena),
@@ -353,6 +354,7 @@ static int finish(struct collector_job *job, struct err *err)
 		const char *path = arena_format(job->arena, "%s%s", nsys->report, endings[i]);
 		report = exists(path) ? path : NULL;
 	}
+	job->unwritable = !report && nsys_found_no_space(said);
 	if (!report)
 		return no_report(job, said, &notes, err);
 	if (strstr(said, "Setting to --cuda-graph-trace=node")) /* an old driver cannot do what was asked for */
