@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""What libgapline-cupti.so writes for a program that uses CUDA, with a stand-in for the driver and for CUPTI.
+"""What libgapline-cupti.so writes for a program that uses CUDA, with a stand-in for the driver and for CUPTI; and the
+profile that `gapline capture` makes of it.
 
-    check_inject_cupti.py LIBRARY CUDA_TARGET FOLDER_OF_THE_FAKES
+    check_inject_cupti.py LIBRARY CUDA_TARGET FOLDER_OF_THE_FAKES GAPLINE
 """
 
 import glob
 import os
 import pathlib
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -17,7 +19,7 @@ import unittest
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "inject"))
 import spool
 
-LIBRARY, TARGET, FAKES = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
+LIBRARY, TARGET, FAKES, GAPLINE = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
 KERNEL, RUNTIME, DRIVER, DEVICE, GRAPH = 10, 5, 4, 8, 51
 MS = 1_000_000
 NO_CUPTI, TOO_OLD, TAKEN, FAILED = 1, 2, 3, 4
@@ -60,7 +62,7 @@ def in_windows(s):
                 yield name, begin
 
 
-class Cupti(unittest.TestCase):
+class Case(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
@@ -73,6 +75,8 @@ class Cupti(unittest.TestCase):
         return {**env, "LD_LIBRARY_PATH": paths, "CUDA_INJECTION64_PATH": str(LIBRARY),
                 "GAPLINE_SPOOL": self.folder.name, **named, **more}
 
+
+class Cupti(Case):
     def run_target(self, *words, **more):
         done = subprocess.run([TARGET, *words], env=self.environment(**more), capture_output=True, text=True, timeout=60)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -278,5 +282,57 @@ class Cupti(unittest.TestCase):
             self.skipTest("a CUPTI of CUDA 12 is installed here")
 
 
+class Capture(Case):
+    """From the program to the profile, with everything of ours in between."""
+
+    def capture(self, *words, **more):
+        env = {k: v for k, v in self.environment(**more).items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+        profile = pathlib.Path(self.folder.name) / "x.sqlite"
+        command = [GAPLINE, "capture", "--collector", "cupti", "-o", profile, "--", TARGET, *words]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"\Agapline: \S+: \d+\.\d s, complete\n\Z")
+        self.assertEqual(os.listdir(self.folder.name), ["x.sqlite"])
+        db = sqlite3.connect(profile)
+        self.addCleanup(db.close)
+        return done.stdout, db
+
+    def test_profile(self):
+        before = time.monotonic_ns()
+        out, db = self.capture("steps", FAKE_EXACT="1")
+        ran = time.monotonic_ns() - before
+        printed = [(name, int(start), int(end)) for name, start, end in map(str.split, out.splitlines())]
+        self.assertEqual(len(printed), 60)
+
+        rows = db.execute(
+            "SELECT s.value, k.start, k.end, k.correlationId FROM CUPTI_ACTIVITY_KIND_KERNEL k "
+            "JOIN StringIds s ON s.id = k.shortName ORDER BY k.start"
+        ).fetchall()
+        zero = printed[0][1] - rows[0][1]  # the profile's time 0 on the clock that the program printed
+        self.assertTrue(before < zero < printed[0][1], "time 0 is the start of the program")
+        self.assertEqual(rows, [(n, s - zero, e - zero, i) for i, (n, s, e) in enumerate(printed, 1)])
+
+        calls = db.execute(
+            "SELECT s.value, r.start, r.end, r.correlationId, r.globalTid FROM CUPTI_ACTIVITY_KIND_RUNTIME r "
+            "JOIN StringIds s ON s.id = r.nameId ORDER BY r.start"
+        ).fetchall()
+        self.assertEqual([(c[0], c[3]) for c in calls], [("cudaLaunchKernel_v7000", i) for i in range(1, 61)])
+        self.assertTrue(all(0 < c[1] <= c[2] < ran for c in calls))
+
+        ranges = db.execute("SELECT text, start, end, globalTid FROM NVTX_EVENTS WHERE eventType = 59 ORDER BY start")
+        ranges = ranges.fetchall()
+        self.assertEqual([r[0] for r in ranges], ["step"] * 20)
+        self.assertEqual({r[3] for r in ranges}, {c[4] for c in calls})
+        inside = [[c[3] for c in calls if r[1] <= c[1] and c[2] <= r[2]] for r in ranges]
+        self.assertEqual(inside, [[i, i + 1, i + 2] for i in range(1, 61, 3)])
+
+        self.assertEqual(db.execute("SELECT name, smCount FROM TARGET_INFO_GPU").fetchall(), [("Fake GPU", 132)])
+        facts = dict(db.execute("SELECT name, value FROM GAPLINE_CAPTURE"))
+        self.assertIn(facts.pop("gpu_state"), ("none", "NVML", "nvidia-smi"))
+        version = subprocess.run([GAPLINE, "--version"], capture_output=True, text=True).stdout.split()[1]
+        self.assertEqual(facts, {"gapline": version, "collector": "cupti", "cupti": "13.0.1", "trace": "cuda,nvtx",
+                                 "graphs": "graph", "complete": "yes"})
+
+
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])

@@ -10,6 +10,7 @@ import os
 import pathlib
 import pty
 import re
+import resource
 import select
 import shutil
 import signal
@@ -27,6 +28,13 @@ import tiny_spool
 HERE = pathlib.Path(__file__).resolve().parent
 GAPLINE = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
 WITH_NSYS = ["--collector", "nsys"]
+
+
+def limited(size):
+    """How to start a process for which a file can have that many bytes: it stands for a full disk."""
+    # Python ignores the signal that comes with it; restore_signals would have it kill.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+    return {"preexec_fn": limit, "restore_signals": False}
 
 
 def is_alive(pid):
@@ -192,13 +200,25 @@ class Capture(Case):
         self.assertEqual(out, "base-0.sqlite\n")
         self.assertIn(", complete\n", said)
 
+    def test_disk_is_full(self):
+        size = os.stat(self.folder / "base-0.sqlite").st_size  # the export fits, notes in it do not
+        _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite", status=2, **limited(size))
+        self.assertRegex(said, r"what was captured cannot be noted in the profile: .+\n\Z")
+        _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite", status=2, env={"STANDIN_NSYS": "full"})
+        self.assertIn("nsys wrote no report: the disk is full; nsys said: ", said)
+        both = ["--baseline", "true base-#.sqlite", "--fixed", "true fixed-#.sqlite", "-o", "out"]
+        _, said = self.run_both(*both, status=2, env={"STANDIN_NSYS": "full-export"})
+        self.assertIn("nsys export failed", said)
+        self.assertNotIn("x.sqlite", self.files())
+
     def test_options_reach_nsys(self):
         def options(*given):
             self.capture(*given, "--force", "-o", "x.sqlite", "--", "true", "base-0.sqlite", env={"STANDIN_ARGS": "args"})
             return [o for o in (self.folder / "args").read_text().split() if not o.startswith("--output")]
 
         common = ["--force-overwrite=true", "--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none"]
-        self.assertEqual(options(), [*common, "--cuda-graph-trace=graph", "--wait=primary", "--kill=sigterm"])
+        forks = "--trace-fork-before-exec=true"
+        self.assertEqual(options(), [*common, "--cuda-graph-trace=graph", "--wait=primary", forks, "--kill=sigterm"])
         self.assertIn("--trace=cuda,nvtx,osrt", options("--trace", "cuda,nvtx,osrt"))
         self.assertIn("--trace=cuda", options("--trace", "cuda"))
         self.assertIn("--cuda-graph-trace=node", options("--cuda-graph-trace", "node"))
@@ -206,6 +226,8 @@ class Capture(Case):
         for option in "--delay=2", "--duration=9", "--kill=sigkill", "--capture-range=cudaProfilerApi":
             self.assertIn(option, some)
         self.assertIn("--capture-range-end=stop", some)
+        self.env["STANDIN_NSYS"] = "no-forks"  # a version without that option is not given it
+        self.assertNotIn(forks, options())
 
     def test_wrong_usage(self):
         for words, arguments in (
@@ -798,6 +820,16 @@ class Cupti(Installed):
         os.close(master)
         self.assertIn(b"went on", said)
         self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), 3)
+
+    def test_profile_that_cannot_be_written(self):
+        (self.folder / "spool").write_bytes(tiny_spool.spool())
+        script = "cp spool $GAPLINE_SPOOL/1.spool"
+        command = ["capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script]
+        _, said = self.gapline(*command, status=2, **limited(16384))
+        self.assertRegex(said, r"cannot be written: .+\n\Z")
+        _, said = self.gapline(*command[:-1], script + "; exit 9", status=3, **limited(16384))
+        self.assertIn("the program failed: exit status 9; there is no profile: ", said)
+        self.assertNotIn("x", self.files())
 
     def test_records_of_another_time(self):
         """They are not taken for a program that used no CUDA."""

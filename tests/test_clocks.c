@@ -101,6 +101,84 @@ static void test_under_load(void **state)
 	assert_true(c->limited[LIMIT_OTHER] == 0.25 && c->limited[LIMIT_HARDWARE] == 0);
 }
 
+/* The window holds no sample: the last one before it and the first one after it count, if they are near. */
+static void test_beside_the_window(void **state)
+{
+	enum { START = 900, END = 19900, NEAR = 1500000000 };
+	static const struct {
+		struct shot shots[5];
+		uint32_t samples, idle, beside, blind;
+		double sm;
+		const char *note;
+	} cases[] = {
+		/* in any order */
+		{{{END + 5, 1, 90, 1, 0},
+	          {END, 1800, 90, 1, 4},
+	          {0, 2, 90, 1, 0},
+	          {START - 1, 1600, 90, 1, 0},
+	          {-9, 3, 90, 1, 0}},
+	         2,
+	         0,
+	         2,
+	         0,
+	         1700,
+	         "stand for it"},
+		/* one side is too far by a nanosecond */
+		{{{START - NEAR - 1, 1, 90, 1, 0}, {END + NEAR, 1800, 90, 1, 0}}, 1, 0, 1, 0, 1800, "stand for it"},
+		{{{START - NEAR, 1500, 90, 1, 0}, {END + NEAR + 1, 1, 90, 1, 0}}, 1, 0, 1, 0, 1500, "stand for it"},
+		{{{START - NEAR - 1, 1, 90, 1, 0}, {END + NEAR + 1, 1, 90, 1, 0}},
+	         0,
+	         0,
+	         0,
+	         1,
+	         0,
+	         "or within 1.5 s of it"},
+		/* idle ones are left out as ever, and no other is looked for */
+		{{{START - 2, 1, 90, 1, 0}, {START - 1, 345, 0, 1, 1}, {END, 1800, 90, 1, 0}},
+	         1,
+	         1,
+	         1,
+	         0,
+	         1800,
+	         "stand for it"},
+		/* an idle one in the window: the GPU was idle */
+		{{{START - 1, 1, 90, 1, 0}, {START, 345, 0, 1, 1}, {END, 1, 90, 1, 0}}, 0, 1, 0, 0, 0, NULL},
+		/* nothing was sampled */
+		{{{0}}, 0, 0, 0, 0, 0, NULL},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct scene *s = *state;
+		size_t n = 0;
+		while (n < 5 && cases[i].shots[n].sm)
+			n++;
+		s->trace = sampled_trace(s, cases[i].shots, n);
+		s->warmup = 1;
+		const struct side *side = scene_analyse(s);
+		const struct clocks *c = &side->devices[0].clocks;
+		assert_int_equal(c->samples, cases[i].samples);
+		assert_int_equal(c->idle, cases[i].idle);
+		assert_int_equal(c->beside, cases[i].beside);
+		assert_int_equal(c->blind, cases[i].blind);
+		assert_true(c->sm_mhz.median == cases[i].sm);
+		const char *note = find(side->notes, side->n_notes, "No sample of the GPU's clocks");
+		assert_true(cases[i].note ? note && strstr(note, cases[i].note) : !note);
+	}
+}
+
+/* Samples beside the window show a difference, but nothing is built on them. */
+static void test_beside_the_windows_of_a_pair(void **state)
+{
+	struct scene *s = *state;
+	const struct shot fast[] = {{899, 1980, 99, 1, 0}, {19900, 1980, 99, 1, 0}};
+	const struct shot slow[] = {{899, 1755, 99, 1, 0}, {19900, 1755, 99, 1, 0}};
+	const struct analysis *a = compare(s, sampled_trace(s, fast, 2), sampled_trace(s, fast, 2));
+	assert_int_equal(a->side[1].devices[0].clocks.beside, 2);
+	assert_null(REASON(a, "SM clock"));
+	a = compare(s, sampled_trace(s, fast, 2), sampled_trace(s, slow, 2));
+	assert_true(a->comparable);
+	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
+}
+
 /* Medians of 1980 and of `mhz`, with `n` samples each. */
 static const struct analysis *with_clocks(struct scene *s, int32_t mhz, size_t n)
 {
@@ -197,8 +275,13 @@ static void test_incomplete(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_under_load), TEST(test_other_clocks), TEST(test_unknown_clocks),
-		TEST(test_held_back),  TEST(test_incomplete),
+		TEST(test_under_load),
+		TEST(test_other_clocks),
+		TEST(test_unknown_clocks),
+		TEST(test_held_back),
+		TEST(test_incomplete),
+		TEST(test_beside_the_window),
+		TEST(test_beside_the_windows_of_a_pair),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

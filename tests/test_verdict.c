@@ -349,7 +349,7 @@ static void runs_without_steps(void **unused)
 	assert_true(v->has_interval);
 	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
 	assert_int_equal(v->more_runs, 3);
-	assert_true(says(v, "at least 3 runs a side"));
+	assert_true(says(v, "at least 3 runs of each side"));
 	v = judge(spans(1, 1));
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_false(v->has_interval);

@@ -229,7 +229,7 @@ static void more_steps_cannot_help(void **unused)
 	assert_int_equal(v->more_steps, 0);
 	assert_int_equal(v->more_runs, 3);
 	assert_true(says(v, "More steps would not settle it"));
-	assert_true(says(v, "at least about 3 runs a side"));
+	assert_true(says(v, "at least about 3 runs of each side"));
 }
 
 /* runs = max(3, k R) with g = max(|ln S|, ln 1.02). */

@@ -2,6 +2,9 @@
 #include "analyse/middle.h"
 #include "analyse/side.h"
 
+/* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */
+static const int64_t NEAR_NS = 1500000000;
+
 static const struct {
 	enum trace_limit bit;
 	const char *name, *label;
@@ -76,6 +79,47 @@ static struct spread spread_of(int64_t *list, size_t n, double unit)
 	return spread;
 }
 
+static void take_sample(const struct trace_gpu_sample *s, struct pool *pool, struct clocks *out)
+{
+	if (is_idle(s))
+		out->idle++;
+	else
+		add_sample(s, pool, out);
+}
+
+/* The samples of one run that count: those in its window, else the nearest one on each side of it. */
+static void add_run(const struct run *run, uint32_t gpu, struct pool *pool, struct clocks *out)
+{
+	const struct trace *t = run->trace;
+	const struct trace_gpu_sample *before = NULL, *after = NULL;
+	bool any = false, within = false;
+	for (size_t i = 0; i < t->n_gpu_samples; i++) {
+		const struct trace_gpu_sample *s = &t->gpu_samples[i];
+		if (s->gpu != gpu)
+			continue;
+		any = true;
+		if (s->time < run->window_start) {
+			before = !before || s->time > before->time ? s : before;
+		} else if (s->time >= run->window_end) {
+			after = !after || s->time < after->time ? s : after;
+		} else {
+			within = true;
+			take_sample(s, pool, out);
+		}
+	}
+	if (!any || within)
+		return;
+	bool has_before = before && run->window_start - before->time <= NEAR_NS;
+	bool has_after = after && after->time - run->window_end <= NEAR_NS;
+	uint32_t samples = out->samples;
+	if (has_before)
+		take_sample(before, pool, out);
+	if (has_after)
+		take_sample(after, pool, out);
+	out->beside += out->samples - samples;
+	out->blind += !has_before && !has_after;
+}
+
 static void build_device(const struct run *runs, size_t n, uint32_t d, struct clocks *out)
 {
 	struct arena scratch = {0};
@@ -86,17 +130,9 @@ static void build_device(const struct run *runs, size_t n, uint32_t d, struct cl
 	for (int q = 0; q < QUANTITIES; q++)
 		pool.value[q] = ARENA_NEW(&scratch, room, int64_t);
 	for (size_t r = 0; r < n; r++) {
-		const struct trace *t = runs[r].trace;
 		uint32_t gpu = d < runs[r].n_devices ? run_gpu(&runs[r], d) : TRACE_NONE;
-		for (size_t i = 0; i < t->n_gpu_samples && gpu != TRACE_NONE; i++) {
-			const struct trace_gpu_sample *s = &t->gpu_samples[i];
-			if (s->gpu != gpu || s->time < runs[r].window_start || s->time >= runs[r].window_end)
-				continue;
-			if (is_idle(s))
-				out->idle++;
-			else
-				add_sample(s, &pool, out);
-		}
+		if (gpu != TRACE_NONE)
+			add_run(&runs[r], gpu, &pool, out);
 	}
 	out->sm_mhz = spread_of(pool.value[SM], pool.n[SM], 1);
 	out->memory_mhz = spread_of(pool.value[MEMORY], pool.n[MEMORY], 1);
@@ -111,4 +147,19 @@ void clocks_build(const struct run *runs, size_t n, struct side *side)
 {
 	for (uint32_t d = 0; d < side->n_devices; d++)
 		build_device(runs, n, d, &side->devices[d].clocks);
+}
+
+const char *clocks_note(const struct side *side)
+{
+	bool beside = false, blind = false;
+	for (uint32_t d = 0; d < side->n_devices; d++) {
+		beside = beside || side->devices[d].clocks.beside;
+		blind = blind || side->devices[d].clocks.blind;
+	}
+	if (beside)
+		return "No sample of the GPU's clocks fell into the measured time of a run; the nearest ones, at most "
+		       "1.5 s "
+		       "before and after it, stand for it.";
+	return blind ? "No sample of the GPU's clocks fell into the measured time of a run, or within 1.5 s of it."
+	             : NULL;
 }

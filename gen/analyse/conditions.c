@@ -37,7 +37,8 @@ const char *conditions_difference(const struct analysis *a, struct arena *arena,
 		return NULL;
 	const struct spread *x = &a->side[0].devices[d].clocks.sm_mhz, *y = &a->side[1].devices[d].clocks.sm_mhz;
 	const char *which = a->side[0].n_devices > 1 ? arena_format(arena, " of device %u", d) : "";
-	*material = x->n >= SAMPLES_ENOUGH && y->n >= SAMPLES_ENOUGH;
+	bool beside = a->side[0].devices[d].clocks.beside || a->side[1].devices[d].clocks.beside;
+	*material = x->n >= SAMPLES_ENOUGH && y->n >= SAMPLES_ENOUGH && !beside;
 	return arena_format(arena,
 	                    "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (medians of "
 	                    "%u and %u samples), %.1f %% apart, which changes GPU times whatever the fix does.",
@@ -97,6 +98,8 @@ static void say_same_clocks(struct analysis *a, struct arena *arena)
 	uint32_t d = furthest(a, &far);
 	if (d == TRACE_NONE || far > CLOCKS_APART || a->side[0].n_runs > 1 || a->side[1].n_runs > 1)
 		return;
+	if (a->side[0].devices[d].clocks.beside || a->side[1].devices[d].clocks.beside)
+		return; /* of the measured time itself they show nothing */
 	const struct spread *x = &a->side[0].devices[d].clocks.sm_mhz, *y = &a->side[1].devices[d].clocks.sm_mhz;
 	add_reason(a, arena,
 	           arena_format(arena,

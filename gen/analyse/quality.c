@@ -101,7 +101,9 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
 		                     "them are unattributed.",
 		                     100 * side->unlaunched_share));
-	const char *recording = recording_note(side, arena);
+	const char *clocks = clocks_note(side), *recording = recording_note(side, arena);
+	if (clocks)
+		add_note(side, arena, clocks);
 	if (recording)
 		add_note(side, arena, recording);
 	if (clipped)

@@ -29,6 +29,9 @@ static const char *percent(struct arena *arena, double ln)
 	return arena_format(arena, p < 10 ? "%.1f %%" : "%.0f %%", p);
 }
 
+/* How to have more runs, whichever way these were captured and given. */
+#define MORE_RUNS "(gapline run --repeat, or several --baseline/--fixed)"
+
 static const char *floor_text(const struct evidence *e)
 {
 	return e->floor > LN_FLOOR_ONE ? "10 %" : "3 %";
@@ -53,8 +56,8 @@ static void say_plan(struct list *list, const struct evidence *e)
 		say_steps_needed(list, e, v->more_steps);
 	else if (verdict_wants_steps(e, v))
 		SAY(list,
-		    "More steps would not settle it, as one run a side must show more than 3 %%: repeat with "
-		    "--baseline/--fixed, at least about %lld runs a side.",
+		    "More steps would not settle it, as one run a side must show more than 3 %%: at least about %lld "
+		    "runs of each side would be needed " MORE_RUNS ".",
 		    (long long)v->more_runs);
 	else if (v->more_runs > 0)
 		say_runs_needed(list, e, v->more_runs);
@@ -81,9 +84,8 @@ static void say_too_little(struct list *list, const struct evidence *e)
 		    e->m[0], SIDE[0], e->m[1], SIDE[1], SHORT_STEPS);
 	} else {
 		SAY(list,
-		    "Without steps a whole run is one measurement, and there are %zu of %s and %zu of %s: repeat "
-		    "with --baseline/--fixed, at least %d runs a side, or name the range that is one step with "
-		    "--step.",
+		    "Without steps a whole run is one measurement, and there are %zu of %s and %zu of %s: capture "
+		    "at least %d runs of each side " MORE_RUNS ", or name the range that is one step with --step.",
 		    e->runs[0], SIDE[0], e->runs[1], SIDE[1], SPAN_RUNS);
 	}
 }
@@ -176,7 +178,7 @@ static void say_limits(struct list *list, const struct evidence *e, int warmup)
 		say(list, "The time of a run is its whole span, start-up included.");
 	if (e->runs[0] == 1 && e->runs[1] == 1 && e->steps)
 		say(list, "One run a side: a clock or thermal state that differs between the two captures cannot be "
-		          "seen; repeat with --baseline/--fixed to measure it.");
+		          "seen; more runs of each side " MORE_RUNS " measure it.");
 	else if (v->one_run && e->steps)
 		SAY(list,
 		    "Only one run of %s: how much its runs differ is taken from the other side; repeat it with "

@@ -47,8 +47,10 @@ bool run_measures_op(const struct run *run, size_t i);
 /* A few representative steps of a run, to the nanosecond (timeline.c). */
 void timeline_build(struct run *run, struct arena *arena, struct timeline *out);
 
-/* Clocks of the side's devices, which are there already (clocks.c). */
+/* Clocks of the side's devices, which are there already (clocks.c), and a sentence when samples lie beside the measured
+ * time only, else NULL. */
 void clocks_build(const struct run *runs, size_t n, struct side *side);
+const char *clocks_note(const struct side *side);
 
 /* What recording made the side's step longer, about (recording.c), and a sentence when that is worth saying, else NULL:
  * on a side, and on the speedup of a pair whose verdict has been judged. The budget is there already. */

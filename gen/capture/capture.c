@@ -289,12 +289,15 @@ static int put_in_place(struct capture *c, struct err *err)
 
 static int finish(struct capture *c, struct err *err)
 {
-	const struct capture_result *out = c->result;
+	struct capture_result *out = c->result;
 	if (!c->request->keep_failed && (out->failed || out->interrupted))
 		return err_set(err, "%s", out->complete);
-	if (c->job.collector->type->finish(&c->job, err))
+	int failed = c->job.collector->type->finish(&c->job, err);
+	out->unwritable = failed && c->job.unwritable;
+	if (failed)
 		return -1;
-	return annotate(c, err) || put_in_place(c, err) ? -1 : 0;
+	out->unwritable = annotate(c, err) || put_in_place(c, err);
+	return out->unwritable ? -1 : 0;
 }
 
 int capture_find_program(const char *const *command, struct arena *arena, struct err *err)

@@ -26,6 +26,7 @@ struct capture_result {
 	bool failed;           /* it ended with an exit status or by a signal, and nobody had asked it to */
 	int interrupted;       /* the signal by which gapline was told to end; 0: none */
 	bool cut_short;        /* gapline ended it: the duration was over */
+	bool unwritable;       /* there is no profile because it, or what it is made of, could not be written */
 	bool left_over;        /* it left processes behind, which were ended */
 	const char *complete;  /* "yes", or why the profile is not whole, as a sentence */
 	const char *cupti;     /* version, "" unknown */

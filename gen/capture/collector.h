@@ -60,6 +60,7 @@ struct collector_job {
 	const char *cupti;     /* version, "" unknown */
 	int64_t dropped;       /* records lost */
 	size_t incomplete;     /* processes whose records end in the middle */
+	bool unwritable;       /* `finish` failed because a file could not be written */
 	const char **messages; /* a sentence each, for people */
 	size_t n_messages;
 };

@@ -107,7 +107,9 @@ static int finish(struct collector_job *job, struct err *err)
 		.version = job->version,
 	};
 	struct convert_result result = {0};
-	if (convert_spool(&request, job->arena, &result, err))
+	int failed = convert_spool(&request, job->arena, &result, err);
+	job->unwritable = result.unwritable;
+	if (failed)
 		return -1;
 	for (size_t i = 0; i < result.n_messages; i++)
 		collector_say(job, "%s", result.messages[i]);

@@ -23,7 +23,7 @@
 enum { ASK_MS = 60000, AGENT_MS = 1000, OPTIONS_MAX = 24, ANSWER_MAX = 256 * 1024 };
 
 /* Options of `nsys profile` that not every version has. */
-enum ability { CAN_GRAPHS = 1, CAN_CPUCTXSW = 2, CAN_RANGE_END = 4, CAN_KILL = 8, CAN_WAIT = 16 };
+enum ability { CAN_GRAPHS = 1, CAN_CPUCTXSW = 2, CAN_RANGE_END = 4, CAN_KILL = 8, CAN_WAIT = 16, CAN_FORKS = 32 };
 
 static const struct {
 	enum ability ability;
@@ -34,6 +34,7 @@ static const struct {
 	{CAN_RANGE_END, "--capture-range-end"},
 	{CAN_KILL, "--kill"},
 	{CAN_WAIT, "--wait"},
+	{CAN_FORKS, "--trace-fork-before-exec"},
 };
 enum { N_ABILITIES = sizeof abilities / sizeof *abilities };
 
@@ -137,6 +138,8 @@ static const char *const *profile_command(const struct collector_job *job, const
 		argv[n++] = o->graph_nodes ? "--cuda-graph-trace=node" : "--cuda-graph-trace=graph";
 	if (can & CAN_WAIT)
 		argv[n++] = "--wait=primary"; /* ours waits for what it started; a daemon left behind is ended */
+	if (can & CAN_FORKS)
+		argv[n++] = "--trace-fork-before-exec=true"; /* ranks may be forked, without an exec */
 	if (o->delay > 0)
 		argv[n++] = arena_format(arena, "--delay=%.0f", o->delay);
 	if (o->duration > 0)
@@ -284,6 +287,7 @@ static int export(struct collector_job *job, const char *report, struct err *err
 		return -1;
 	if (!status && exists(job->profile))
 		return 0;
+	job->unwritable = nsys_found_no_space(said);
 	char words[80];
 	proc_status_text(status, words, sizeof words);
 	return err_set(err, "nsys export failed (%s): %s%s", words, nsys_last_line(said, job->arena),
@@ -350,6 +354,7 @@ static int finish(struct collector_job *job, struct err *err)
 		const char *path = arena_format(job->arena, "%s%s", nsys->report, endings[i]);
 		report = exists(path) ? path : NULL;
 	}
+	job->unwritable = !report && nsys_found_no_space(said);
 	if (!report)
 		return no_report(job, said, &notes, err);
 	if (strstr(said, "Setting to --cuda-graph-trace=node")) /* an old driver cannot do what was asked for */

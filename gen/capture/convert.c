@@ -150,8 +150,12 @@ static int find_writers(struct convert *c)
 
 static int convert_all(struct convert *c)
 {
-	if (find_writers(c) != 0 || profile_open(&c->profile, c->request->profile, &c->work, c->err) != 0)
+	if (find_writers(c) != 0)
 		return -1;
+	if (profile_open(&c->profile, c->request->profile, &c->work, c->err) != 0) {
+		c->result->unwritable = true;
+		return -1;
+	}
 	for (size_t i = 0; i < c->n_files; i++)
 		if (convert_file(c, i) != 0)
 			return -1;
@@ -180,6 +184,7 @@ int convert_spool(const struct convert_request *request, struct arena *arena, st
 	keymap_init(&c.pids, &c.work);
 	names_init(&c.message_texts, &c.work);
 	failed = convert_all(&c);
+	result->unwritable = result->unwritable || profile_failed(&c.profile);
 	convert_list_messages(&c);
 	profile_close(&c.profile);
 	arena_release(&c.work);

@@ -29,7 +29,8 @@ struct convert_result {
 	const char *cupti;                    /* "13.0.1" of the (first) process, "" if none was loaded */
 	const char **messages;                /* what the libraries had to say, each once, worst first */
 	size_t n_messages;
-	int worst; /* enum spool_severity of the worst message, 0 if none */
+	int worst;       /* enum spool_severity of the worst message, 0 if none */
+	bool unwritable; /* it failed because the profile could not be written */
 };
 
 /* 0; -1 with `err`: the folder cannot be read, a file in it is no spool, the profile cannot be written, or a process's

@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { LINE_MAX_SHOWN = 300 };
+#define NO_SPACE "No space left"
 
 const char *nsys_version(const char *said, struct arena *arena)
 {
@@ -65,6 +66,11 @@ const char *nsys_last_line(const char *said, struct arena *arena)
 	return last;
 }
 
+bool nsys_found_no_space(const char *said)
+{
+	return strstr(said, NO_SPACE);
+}
+
 const char *nsys_explain(const char *said)
 {
 	static const struct {
@@ -81,7 +87,7 @@ const char *nsys_explain(const char *said)
 	         "give the container --cap-add=SYS_ADMIN"},
 		{"Permission denied", "a file or folder was refused, often the temporary folder of another user; set "
 	                              "TMPDIR to one of your own"},
-		{"No space left", "the disk is full"},
+		{NO_SPACE, "the disk is full"},
 		{"already running", "another nsys session runs here"},
 	};
 	for (size_t i = 0; i < sizeof known / sizeof *known; i++)

@@ -19,6 +19,9 @@ const char *nsys_next_line(const char **at, struct arena *arena);
 /* The last such line, "" if there is none. */
 const char *nsys_last_line(const char *said, struct arena *arena);
 
+/* Whether what it said is that the disk is full. */
+bool nsys_found_no_space(const char *said);
+
 /* The usual reasons for having no report, recognised by its words: a sentence with the remedy, or NULL. */
 const char *nsys_explain(const char *said);
 

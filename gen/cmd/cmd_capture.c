@@ -42,7 +42,7 @@ static int tell(struct capture_command *o, const struct capture_result *result, 
 		return cmd_fail(CMD_BAD_PROFILE, &say);
 	}
 	if (rc)
-		return cmd_fail(CMD_BAD_PROFILE, err);
+		return cmd_fail(result->unwritable ? CMD_WRONG_USAGE : CMD_BAD_PROFILE, err);
 	if (!o->quiet || strcmp(result->complete, "yes"))
 		fprintf(stderr, "gapline: %s: %s, %s\n", cmd_harmless(&o->arena, result->file),
 		        capturing_time_text(result->elapsed_ns, &o->arena),

@@ -100,11 +100,12 @@ static int fail(struct run *r, const struct suite_run *run, const struct capture
 		        command_text(r->suite.commands[run->side], &r->compare.arena), words);
 	else
 		err_set(&say, "%s: %s", where(run, &r->compare.arena), err->text);
-	cmd_fail(CMD_BAD_PROFILE, &say);
+	bool program = result->started && (result->failed || result->interrupted || !result->unwritable);
+	int status = cmd_fail(program ? CMD_BAD_PROFILE : CMD_WRONG_USAGE, &say);
 	if (log && result->started && !result->interrupted)
 		show_log(r, log);
 	say_kept(r);
-	return result->started ? CMD_BAD_PROFILE : CMD_WRONG_USAGE;
+	return status;
 }
 
 /* ---- one run ---- */

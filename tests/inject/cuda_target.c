@@ -4,6 +4,7 @@
 #include "fake_cuda.h"
 
 #include <dlfcn.h>
+#include <nvtx3/nvToolsExt.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static const struct fake *fake;
@@ -147,6 +149,25 @@ static void kinds(void)
 	printf("%s\n", fake->kinds());
 }
 
+/* Work with real times, in ranges; prints each kernel's. */
+static void steps(void)
+{
+	for (int i = 0; i < 60; i++) {
+		struct timespec now;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		uint64_t start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + 100000;
+		const char *name = i % 2 ? "odd" : "even";
+		if (i % 3 == 0)
+			nvtxRangePushA("step");
+		fake->launch(name, start, start + 20000 + (unsigned)i);
+		printf("%s %llu %llu\n", name, (unsigned long long)start,
+		       (unsigned long long)start + 20000 + (unsigned)i);
+		usleep(300);
+		if (i % 3 == 2)
+			nvtxRangePop();
+	}
+}
+
 static void child(void)
 {
 	/* CUDA is begun in the child, which is how it has to be with fork. */
@@ -165,7 +186,8 @@ int main(int argc, char **argv)
 		void (*run)(void);
 	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks},       {"killed", killed},
 	             {"range", range},       {"ranges", ranges}, {"unloaded", unloaded}, {"slow", slow},
-	             {"hog", hog},           {"kinds", kinds},   {"nothing", nothing},   {"child", child}};
+	             {"hog", hog},           {"kinds", kinds},   {"nothing", nothing},   {"child", child},
+	             {"steps", steps}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

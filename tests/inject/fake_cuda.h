@@ -8,6 +8,7 @@
  *	FAKE_OTHER       who is subscribed already
  *	FAKE_REFUSE      an activity kind that cannot be enabled
  *	FAKE_DROPPED     records said to be dropped, once
+ *	FAKE_EXACT       records are as long as CUPTI 13.0 makes them; else some lengths are this fake's own
  *
  * CUPTI's functions end the process if they are called in a forked child. */
 #ifndef GAPLINE_TESTS_FAKE_CUDA_H

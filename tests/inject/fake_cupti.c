@@ -52,16 +52,19 @@ static void not_while_it_runs(void)
 	}
 }
 
-/* A device's record is as long as the header says; kernels and calls have odd lengths that a reader must be told. */
+/* A device's record is as long as the header says; kernels and calls have odd lengths that a reader must be told,
+ * unless FAKE_EXACT wants those of CUPTI 13.0, which conversion knows. */
 static size_t size_of(uint32_t kind)
 {
+	enum { KERNEL10 = 216 }; /* bytes of CUpti_ActivityKernel10, which the headers of CUDA 12 lack */
+	bool exact = getenv("FAKE_EXACT");
 	switch (kind) {
 	case CUPTI_ACTIVITY_KIND_DEVICE:
 		return sizeof(CUpti_ActivityDevice4);
 	case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-		return sizeof(CUpti_ActivityKernel9) + 24;
+		return exact ? KERNEL10 : sizeof(CUpti_ActivityKernel9) + 24;
 	default:
-		return sizeof(CUpti_ActivityAPI) + 8;
+		return sizeof(CUpti_ActivityAPI) + (exact ? 0 : 8);
 	}
 }
 
