@@ -2,6 +2,7 @@
 #include "analyse/compare.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double CLOCKS_APART = 0.02; /* of the faster side's median, from here on it matters */
 enum { SAMPLES_ENOUGH = 3 };             /* of a side, to rely on their median or on what they never saw */
@@ -54,6 +55,15 @@ static void add_reason(struct analysis *a, struct arena *arena, const char *text
 	v->reasons[v->n_reasons++] = text;
 }
 
+/* What concerns the speedup itself stands before everything else. */
+static void add_first(struct analysis *a, struct arena *arena, const char *text)
+{
+	add_reason(a, arena, text);
+	struct verdict *v = &a->verdict;
+	memmove(v->reasons + 1, v->reasons, (v->n_reasons - 1) * sizeof *v->reasons);
+	v->reasons[0] = text;
+}
+
 /* How many samples of a side say what held its GPUs back, and in how many of them `limit` did. */
 static uint32_t count_limited(const struct side *side, enum limit limit, double *limited)
 {
@@ -101,6 +111,8 @@ static void say_same_clocks(struct analysis *a, struct arena *arena)
 	if (a->side[0].devices[d].clocks.beside || a->side[1].devices[d].clocks.beside)
 		return; /* of the measured time itself they show nothing */
 	const struct spread *x = &a->side[0].devices[d].clocks.sm_mhz, *y = &a->side[1].devices[d].clocks.sm_mhz;
+	if (x->n < SAMPLES_ENOUGH || y->n < SAMPLES_ENOUGH)
+		return;
 	add_reason(a, arena,
 	           arena_format(arena,
 	                        "The SM clock was sampled under load: %.0f MHz in the baseline, %.0f MHz in the fixed "
@@ -123,7 +135,7 @@ void conditions_reasons(const struct side_facts facts[2], struct arena *arena, s
 	const char *recording = recording_reason(a, arena);
 	say_same_clocks(a, arena);
 	if (recording)
-		add_reason(a, arena, recording);
+		add_first(a, arena, recording);
 	for (int s = 0; s < 2; s++) {
 		say_held_back(a, arena, s);
 		if (broken[s] && !broken[1 - s])

@@ -102,8 +102,12 @@ static void say_result(struct list *list, const struct evidence *e)
 	const struct verdict *v = list->verdict;
 	const char *where = v->speedup > 1 ? "above" : "below";
 	if (v->result == VERDICT_UNCHANGED) {
-		say(list, "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, it "
-		          "is smaller than that.");
+		say(list,
+		    v->lo > 1 || v->hi < 1
+		            ? "The whole 95 % interval of the speedup lies within 2 % of 1: there is a difference, but "
+		              "one that counts as none."
+		            : "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, "
+		              "it is smaller than that.");
 	} else if (v->result != VERDICT_INCONCLUSIVE && e->floor > 0) {
 		SAY(list, "The whole 95 %% interval of the speedup lies beyond the %s that %s must show.",
 		    floor_text(e), who_must(v));

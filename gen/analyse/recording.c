@@ -83,12 +83,12 @@ const char *recording_note(const struct side *side, struct arena *arena)
 {
 	if (share(side) < WORTH_SAYING)
 		return NULL;
-	return arena_format(
-		arena,
-		"Recording a CUDA call takes the host about %.1f µs: %s calls a step that the GPU waited for "
-		"make up about %s ms (%.1f %%) of the step.",
-		NS_A_CALL / 1e3, say_digits(arena, side->waited_calls), say_digits(arena, side->recording / 1e6),
-		100 * share(side));
+	return arena_format(arena,
+	                    "Recording a CUDA call takes the host about %.1f µs (on the machine where that was "
+	                    "measured): %s calls a step that the GPU waited for "
+	                    "make up about %s ms (%.1f %%) of the step.",
+	                    NS_A_CALL / 1e3, say_digits(arena, side->waited_calls),
+	                    say_digits(arena, side->recording / 1e6), 100 * share(side));
 }
 
 const char *recording_reason(const struct analysis *a, struct arena *arena)

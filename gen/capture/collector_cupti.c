@@ -26,9 +26,9 @@ static int find(struct collector *collector, struct err *err)
 	static const char *const taken[] = {ENV_CUDA, ENV_NVTX};
 	collector->tool = find_library(LIBRARY, collector->arena);
 	if (!collector->tool)
-		return err_set(err,
-		               "this build of gapline has no " LIBRARY " (it was built without the CUDA toolkit), so "
-		               "it captures with nsys only");
+		return err_set(err, LIBRARY
+		               " does not lie beside this gapline, so it captures with nsys only; build gapline where "
+		               "the CUDA toolkit's headers (cupti.h, nvtx3) are");
 	for (size_t i = 0; i < sizeof taken / sizeof *taken; i++) {
 		const char *value = getenv(taken[i]);
 		if (value && *value)

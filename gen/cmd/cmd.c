@@ -24,7 +24,8 @@ const struct cmd cmd_table[] = {
 #define STATUS_PROFILE "3  a profile cannot be read, or holds nothing to judge"
 
 #define STATUS_OPEN                                                                                                    \
-	"4  a gate is open: X of --min-speedup lies within the interval, or there is\n     too little data for any "   \
+	"4  a gate is inconclusive: X of --min-speedup lies within the interval, or there is\n     too little data "   \
+	"for any "                                                                                                     \
 	"verdict"
 
 const char *const cmd_gate_statuses[] = {
