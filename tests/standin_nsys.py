@@ -7,6 +7,7 @@ old, broken, no-report, no-importer, no-export, refused, dies, closes-descriptor
 no-forks, full, full-export. STANDIN_ARGS: a file that gets the options.
 """
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -38,7 +39,11 @@ def profile(options, target, mode):
         start_new_session=True,
         close_fds=mode == "closes-descriptors",
     )
-    signal.signal(signal.SIGINT, lambda *_: os.killpg(child.pid, signal.SIGTERM))
+    def end(*_):
+        with contextlib.suppress(ProcessLookupError):  # it may have ended by itself
+            os.killpg(child.pid, signal.SIGTERM)
+
+    signal.signal(signal.SIGINT, end)
     if mode == "dies":
         time.sleep(0.2)
         os.kill(os.getpid(), signal.SIGKILL)
