@@ -217,8 +217,7 @@ class Capture(Case):
             return [o for o in (self.folder / "args").read_text().split() if not o.startswith("--output")]
 
         common = ["--force-overwrite=true", "--trace=cuda,nvtx", "--sample=none", "--cpuctxsw=none"]
-        forks = "--trace-fork-before-exec=true"
-        self.assertEqual(options(), [*common, "--cuda-graph-trace=graph", "--wait=primary", forks, "--kill=sigterm"])
+        self.assertEqual(options(), [*common, "--cuda-graph-trace=graph", "--wait=primary", "--kill=sigterm"])
         self.assertIn("--trace=cuda,nvtx,osrt", options("--trace", "cuda,nvtx,osrt"))
         self.assertIn("--trace=cuda", options("--trace", "cuda"))
         self.assertIn("--cuda-graph-trace=node", options("--cuda-graph-trace", "node"))
@@ -226,8 +225,6 @@ class Capture(Case):
         for option in "--delay=2", "--duration=9", "--kill=sigkill", "--capture-range=cudaProfilerApi":
             self.assertIn(option, some)
         self.assertIn("--capture-range-end=stop", some)
-        self.env["STANDIN_NSYS"] = "no-forks"  # a version without that option is not given it
-        self.assertNotIn(forks, options())
 
     def test_wrong_usage(self):
         for words, arguments in (

@@ -3,8 +3,8 @@
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
 command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
-old, broken, no-report, no-importer, no-export, refused, dies, closes-descriptors,
-no-forks, full, full-export. STANDIN_ARGS: a file that gets the options.
+old, broken, no-report, no-importer, no-export, refused, dies, closes-descriptors, full, full-export. STANDIN_ARGS: a file
+that gets the options.
 """
 
 import contextlib
@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 
-FORKS = "\t--trace-fork-before-exec=\n"
 HELP = "\t--cpuctxsw=\n\t--cuda-graph-trace=\n\t--kill=\n\t--wait=\n\t--capture-range-end=\n\t-t, --trace=\n"
 
 
@@ -97,7 +96,7 @@ def main():
         print(f"NVIDIA Nsight Systems version {'2019.5.2' if mode == 'old' else '2025.3.2.474-253236389321v0'}")
         return 0
     if arguments == ["profile", "--help"]:
-        print(HELP + ("" if mode == "no-forks" else FORKS))
+        print(HELP)
         return 0
     if arguments[0] == "profile":
         n = next(i for i, a in enumerate(arguments[1:], 1) if not a.startswith("-"))

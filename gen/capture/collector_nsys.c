@@ -23,7 +23,7 @@
 enum { ASK_MS = 60000, AGENT_MS = 1000, OPTIONS_MAX = 24, ANSWER_MAX = 256 * 1024 };
 
 /* Options of `nsys profile` that not every version has. */
-enum ability { CAN_GRAPHS = 1, CAN_CPUCTXSW = 2, CAN_RANGE_END = 4, CAN_KILL = 8, CAN_WAIT = 16, CAN_FORKS = 32 };
+enum ability { CAN_GRAPHS = 1, CAN_CPUCTXSW = 2, CAN_RANGE_END = 4, CAN_KILL = 8, CAN_WAIT = 16 };
 
 static const struct {
 	enum ability ability;
@@ -34,7 +34,6 @@ static const struct {
 	{CAN_RANGE_END, "--capture-range-end"},
 	{CAN_KILL, "--kill"},
 	{CAN_WAIT, "--wait"},
-	{CAN_FORKS, "--trace-fork-before-exec"},
 };
 enum { N_ABILITIES = sizeof abilities / sizeof *abilities };
 
@@ -138,8 +137,6 @@ static const char *const *profile_command(const struct collector_job *job, const
 		argv[n++] = o->graph_nodes ? "--cuda-graph-trace=node" : "--cuda-graph-trace=graph";
 	if (can & CAN_WAIT)
 		argv[n++] = "--wait=primary"; /* ours waits for what it started; a daemon left behind is ended */
-	if (can & CAN_FORKS)
-		argv[n++] = "--trace-fork-before-exec=true"; /* ranks may be forked, without an exec */
 	if (o->delay > 0)
 		argv[n++] = arena_format(arena, "--delay=%.0f", o->delay);
 	if (o->duration > 0)
