@@ -213,6 +213,9 @@ static void test_other_clocks(void **state)
 	a = with_clocks(s, 1755, 2);
 	assert_true(a->comparable);
 	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
+	/* … nor does the same clock in two samples explain anything away. */
+	assert_null(REASON(with_clocks(s, 1980, 2), "SM clock"));
+	assert_non_null(REASON(with_clocks(s, 1980, 3), "SM clock"));
 }
 
 static void test_unknown_clocks(void **state)

@@ -58,6 +58,20 @@ static enum verdict_result at(double speedup, size_t n)
 	return result;
 }
 
+/* A difference that is proven and too small to count is not called one that may not exist. */
+static void unchanged_says_what_is_known(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 50, 1019900000000);
+	add_run(p, 1, 50, 1000000000000);
+	assert_true(says(judge(p), "there is a difference, but one that counts as none"));
+	p = pair_new();
+	add_run(p, 0, 50, 1000000000000);
+	add_run(p, 1, 50, 1000000000000);
+	assert_true(says(judge(p), "if there is a difference, it is smaller than that"));
+}
+
 static void floors(void **unused)
 {
 	(void)unused;
@@ -391,6 +405,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(identical_sides),
 		TEST(nothing_varies),
+		TEST(unchanged_says_what_is_known),
 		TEST(floors),
 		TEST(interval_of_long_runs),
 		TEST(short_capture_is_doubled),
