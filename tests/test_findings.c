@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/side.h"
 #include "scene.h"
 
 #include <math.h>
@@ -221,6 +222,37 @@ static void test_recording_is_named(void **state)
 	assert_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "ecord"));
 }
 
+/* Recorded 3x, of which the baseline's recording is a tenth: 2.7x without. */
+static enum gate gate_with(enum gate gate, double speedup, double min_speedup, double max_regression, double share)
+{
+	static struct analysis a; /* large */
+	struct arena arena = {0};
+	a.side[0].budget.period = a.side[1].budget.period = 1 * MS;
+	a.side[0].recording = share * MS;
+	a.options = (struct verdict_options){.min_speedup = min_speedup, .max_regression = max_regression};
+	a.verdict = (struct verdict){
+		.speedup = speedup, .lo = speedup * 0.99, .hi = speedup * 1.01, .has_interval = true, .gate = gate};
+	const char *said = recording_opens_gate(&a, &arena);
+	assert_int_equal(said != NULL, a.verdict.gate != gate);
+	arena_release(&arena);
+	return a.verdict.gate;
+}
+
+static void test_recording_opens_gates(void **state)
+{
+	(void)state;
+	assert_int_equal(gate_with(GATE_PASSED, 3, 2.9, -1, 0.1), GATE_INCONCLUSIVE);
+	assert_int_equal(gate_with(GATE_PASSED, 3, 2.6, -1, 0.1), GATE_PASSED);
+	assert_int_equal(gate_with(GATE_PASSED, 3, 2.9, -1, 0.005), GATE_PASSED); /* not worth a word */
+	assert_int_equal(gate_with(GATE_PASSED, 3, 0, 5, 0.1), GATE_PASSED);
+	assert_int_equal(gate_with(GATE_FAILED, 3, 3.2, -1, -0.1),
+	                 GATE_INCONCLUSIVE); /* the fixed side's is the larger */
+	assert_int_equal(gate_with(GATE_FAILED, 3, 3.5, -1, -0.1), GATE_FAILED);
+	assert_int_equal(gate_with(GATE_FAILED, 0.9, 0, 5, -0.1), GATE_INCONCLUSIVE);
+	assert_int_equal(gate_with(GATE_FAILED, 0.9, 3, 5, -0.1), GATE_FAILED); /* the other gate stays missed */
+	assert_int_equal(gate_with(GATE_NONE, 3, 0, -1, 0.1), GATE_NONE);
+}
+
 static void test_launch_bound(void **state)
 {
 	/* 300 kernels of 1 µs, a launch every 2 µs: of every 2 µs the GPU waits one. */
@@ -371,6 +403,7 @@ int main(void)
 		TEST(test_allocation),
 		TEST(test_a_remainder_is_resolved),
 		TEST(test_recording_is_named),
+		TEST(test_recording_opens_gates),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),
 		TEST(test_a_graph_needs_no_graph),

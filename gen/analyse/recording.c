@@ -91,11 +91,37 @@ const char *recording_note(const struct side *side, struct arena *arena)
 	                    say_digits(arena, side->recording / 1e6), 100 * share(side));
 }
 
+/* The speedup without recording over the one with it; 1 where it is not worth a word. */
+static double change_of(const struct analysis *a)
+{
+	double change = (1 - share(&a->side[0])) / (1 - share(&a->side[1]));
+	return a->verdict.has_interval && fabs(change - 1) >= WORTH_SAYING ? change : 1;
+}
+
+const char *recording_opens_gate(struct analysis *a, struct arena *arena)
+{
+	struct verdict *v = &a->verdict;
+	double target = a->options.min_speedup, bound = 1 / (1 + a->options.max_regression / 100);
+	double change = change_of(a), unrecorded = v->speedup * change, at = 0;
+	bool missed = target > 0 && v->hi < target, slower = a->options.max_regression >= 0 && v->hi < bound;
+	if (change == 1)
+		return NULL;
+	if (v->gate == GATE_PASSED && target > 0 && unrecorded < target)
+		at = target;
+	else if (v->gate == GATE_FAILED && (!missed || unrecorded >= target) && (!slower || unrecorded >= bound))
+		at = missed ? target : bound;
+	if (at == 0)
+		return NULL;
+	v->gate = GATE_INCONCLUSIVE;
+	return arena_format(arena, "The gate at %.4gx is open: recorded, the speedup lies %s it, not recorded %s it.",
+	                    at, unrecorded < at ? "above" : "below", unrecorded < at ? "below" : "above");
+}
+
 const char *recording_reason(const struct analysis *a, struct arena *arena)
 {
 	const struct side *b = &a->side[0], *f = &a->side[1];
-	double change = (1 - share(b)) / (1 - share(f));
-	if (!a->verdict.has_interval || fabs(change - 1) < WORTH_SAYING)
+	double change = change_of(a);
+	if (change == 1)
 		return NULL;
 	return arena_format(
 		arena,

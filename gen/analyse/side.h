@@ -58,6 +58,10 @@ void recording_build(const struct run *runs, size_t n, struct side *side);
 const char *recording_note(const struct side *side, struct arena *arena);
 const char *recording_reason(const struct analysis *out, struct arena *arena);
 
+/* Opens a gate that was decided by the recorded speedup, when the one without recording lies on the other side of it; a
+ * sentence that says so, or NULL. After the verdict. */
+const char *recording_opens_gate(struct analysis *out, struct arena *arena);
+
 /* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
 
