@@ -323,7 +323,12 @@ static void find_sync(struct evidence *e)
 	                     "ms (%.0f %%).",
 	                     once ? "once" : digits(e, e->facts->blocking_syncs), once ? "" : " times", a_step(e),
 	                     ms(e, e->idle), share(e, e->idle));
-	e->advice = "Read results back later or asynchronously (events, pinned memory) so that the host runs ahead.";
+	e->advice = e->side->source.has_os_calls
+	                    ? "Read results back later or asynchronously (events, pinned memory) so that the host runs "
+	                      "ahead."
+	                    : "Read results back later or asynchronously (events, pinned memory) so that the host runs "
+	                      "ahead. Whether the host worked or was blocked meanwhile, by a lock perhaps, was not "
+	                      "recorded: --trace cuda,nvtx,osrt tells.";
 }
 
 /* ---- several devices ---- */
