@@ -51,6 +51,16 @@ def kernels(profile):
     return rows
 
 
+# Waits for the file "go". It starts no process: one that is stopped between vfork and exec keeps its parent from stopping.
+WAITS = """import os, time
+open("ready", "w")
+print("begun", flush=True)
+while not os.path.exists("go"):
+    time.sleep(0.1)
+print("went on")
+"""
+
+
 class Case(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -766,6 +776,7 @@ class Cupti(Installed):
             command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", "sh", "-c", script]
             os.execve(self.installed, [self.installed, *command], self.env)
         self.wait_for(lambda: (self.folder / when).exists())
+        time.sleep(0.3)  # until it waits: a shell that is just starting a program hears signals later
         os.write(master, keys)
         said = b""
         with contextlib.suppress(OSError):
@@ -801,8 +812,7 @@ class Cupti(Installed):
         pid, master = pty.fork()
         if not pid:
             os.chdir(self.folder)
-            script = "touch ready; until test -e go; do sleep 0.1; done; echo went on"
-            command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", "sh", "-c", script]
+            command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", sys.executable, "-c", WAITS]
             os.execve(self.installed, [self.installed, *command], self.env)
         self.wait_for(lambda: (self.folder / "ready").exists())
         os.write(master, b"\x1a")
@@ -842,6 +852,7 @@ class Cupti(Installed):
             script = f"trap 'echo {name}; exit 0' {name}; trap 'echo INT; exit 0' INT; echo $$ > pid; sleep 60 & wait"
             process = self.start("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script)
             self.pids("pid")
+            time.sleep(0.3)  # until it waits
             process.send_signal(number)
             out, said = process.communicate(timeout=60)
             self.assertEqual((out, process.returncode), (f"{name}\n", -number), said)
@@ -893,7 +904,8 @@ class Shell(Installed):
         self.type(f"{self.installed} capture --collector cupti -o x.sqlite -- sh -c '{script}' {after}\n")
 
     def test_stopped_then_in_the_background(self):
-        self.type_capture("echo begun; until test -e go; do sleep 0.1; done; echo went on")
+        (self.folder / "waits.py").write_text(WAITS)
+        self.type(f"{self.installed} capture --collector cupti -o x.sqlite -- {sys.executable} waits.py\n")
         self.expect("begun\r\n")
         self.type("\x1a")
         self.expect("Stopped")
