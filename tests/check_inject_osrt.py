@@ -47,7 +47,9 @@ class Osrt(unittest.TestCase):
         return [(e.words, e.payload - e.time) for e in s.events if e.tid == (tid or s.header.pid)]
 
     def assert_calls(self, s, expected):
-        got = [(name, ns) for name, ns in self.calls(s) if name in dict(expected)]
+        # Calls that should be short last longer than 50 us now and then, on a busy machine.
+        short = min(wanted for _, wanted in expected) // 4
+        got = [(name, ns) for name, ns in self.calls(s) if name in dict(expected) and ns >= short]
         self.assertEqual([name for name, _ in got], [name for name, _ in expected])
         for (name, ns), (_, wanted) in zip(got, expected):
             self.assertGreaterEqual(ns, wanted - MS // 2, name)
