@@ -1,5 +1,6 @@
 /* Preloaded, makes reading and writing take time, so that a test can do something in the middle: SLOW_READ and
- * SLOW_WRITE are microseconds a call. Small writes, as those of messages, stay as fast as they are. */
+ * SLOW_WRITE are microseconds a call. Writes of less than SLOW_LEAST bytes (4096 without it), as those of messages,
+ * stay as fast as they are. */
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <sys/types.h>
@@ -17,7 +18,8 @@ static void wait_as(const char *name)
 ssize_t write(int fd, const void *data, size_t n)
 {
 	ssize_t (*next)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-	if (n >= LARGE)
+	const char *least = getenv("SLOW_LEAST");
+	if (n >= (least ? (size_t)atoi(least) : LARGE))
 		wait_as("SLOW_WRITE");
 	return next(fd, data, n);
 }
