@@ -1,5 +1,7 @@
 #include "analyse/bound.h"
 
+#include "analyse/side.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,16 +12,6 @@ static void add_note(struct side *side, struct arena *arena, const char *note)
 }
 
 /* ---- phases ---- */
-
-static int compare_rows(const void *a, const void *b, void *names)
-{
-	const struct idle_row *x = a, *y = b;
-	if (x->per_step != y->per_step)
-		return x->per_step > y->per_step ? -1 : 1;
-	if (x->cause != y->cause)
-		return x->cause < y->cause ? -1 : 1;
-	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
-}
 
 /* Rows of phases that have none of their own any more become one a cause. `left_out` is by name. */
 static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, struct names *names)
@@ -42,7 +34,7 @@ static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, s
 	}
 	b->n_rows = kept;
 	if (kept)
-		qsort_r(b->rows, kept, sizeof *b->rows, compare_rows, names);
+		qsort_r(b->rows, kept, sizeof *b->rows, side_compare_idle, names);
 }
 
 static void bound_phases(struct side *side, struct names *names, struct arena *arena)

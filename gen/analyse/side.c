@@ -32,7 +32,7 @@ static int compare_shares(const void *a, const void *b)
 	return order ? order : compare_numbers(k->lasting, l->lasting);
 }
 
-static int compare_idle(const void *a, const void *b, void *names)
+int side_compare_idle(const void *a, const void *b, void *names)
 {
 	const struct idle_row *x = a, *y = b;
 	if (x->per_step != y->per_step)
@@ -78,7 +78,7 @@ static void make_rows(const struct share *list, size_t n, struct arena *arena, s
 		row->opened[key->opened] += list[i].fact.per_step;
 	}
 	if (out->n_rows)
-		qsort_r(out->rows, out->n_rows, sizeof *out->rows, compare_idle, names);
+		qsort_r(out->rows, out->n_rows, sizeof *out->rows, side_compare_idle, names);
 }
 
 /* What one device of one run contributes. */

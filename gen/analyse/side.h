@@ -44,6 +44,9 @@ void run_host_window(const struct run *run, uint32_t process, int64_t *start, in
 /* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
 bool run_measures_op(const struct run *run, size_t i);
 
+/* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
+int side_compare_idle(const void *a, const void *b, void *names);
+
 /* A few representative steps of a run, to the nanosecond (timeline.c). */
 void timeline_build(struct run *run, struct arena *arena, struct timeline *out);
 
