@@ -95,6 +95,7 @@ static int64_t correlation_of(struct file *f, uint32_t raw)
 struct op_places {
 	int start, end, device, context, stream, correlation;
 };
+enum { NO_CALL = -1 }; /* instead of the place of a correlation: a kernel launched it */
 
 /* Begins a row with the columns that ops share; false when the record makes no sense. */
 static bool begin_op(struct file *f, enum profile_table table, const unsigned char *r, const struct op_places *at)
@@ -105,8 +106,9 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 		f->convert->result->skipped++;
 		return false;
 	}
-	uint32_t correlation = record_u32(r, at->correlation);
-	if (!convert_launched_in_window(f, correlation))
+	bool launched = at->correlation != NO_CALL;
+	uint32_t correlation = launched ? record_u32(r, at->correlation) : 0;
+	if (launched ? !convert_launched_in_window(f, correlation) : !convert_in_window(f, start))
 		return false;
 	profile_begin(p, table);
 	profile_int(p, start);
@@ -210,6 +212,19 @@ static void write_graph(struct file *f, const unsigned char *r)
 		return;
 	profile_int(p, 0); /* the graph that was instantiated: CUPTI tells only which one ran */
 	profile_int(p, record_u32(r, GRAPH_ID));
+	profile_end(p);
+}
+
+/* A row like those of other graphs, as what it is: work of the GPU that no call launched. */
+static void write_device_graph(struct file *f, const unsigned char *r)
+{
+	static const struct op_places places = {DEVICE_GRAPH_START,   DEVICE_GRAPH_END,    DEVICE_GRAPH_DEVICE,
+	                                        DEVICE_GRAPH_CONTEXT, DEVICE_GRAPH_STREAM, NO_CALL};
+	struct profile *p = &f->convert->profile;
+	if (!begin_op(f, PROFILE_GRAPH, r, &places))
+		return;
+	profile_int(p, record_u32(r, DEVICE_GRAPH_ID));
+	profile_int(p, 0); /* the instantiated graph: the record does not say */
 	profile_end(p);
 }
 
@@ -343,6 +358,9 @@ void convert_buffer(struct file *f, const unsigned char *payload, size_t n)
 			break;
 		case RECORD_GRAPH_TRACE:
 			write_graph(f, w.record);
+			break;
+		case RECORD_DEVICE_GRAPH_TRACE:
+			write_device_graph(f, w.record);
 			break;
 		case RECORD_RUNTIME:
 			write_call(f, w.record, false);
