@@ -231,7 +231,7 @@ static inline struct spool_record spool_graph(uint64_t start, uint64_t end, uint
 	return r;
 }
 
-static inline struct spool_record spool_device_graph(uint64_t start, uint64_t end, uint32_t graph, uint32_t stream)
+static inline struct spool_record spool_device_graph(uint64_t start, uint64_t end, uint32_t graph)
 {
 	struct spool_record r = {0};
 	put32(&r, 0, 53);
@@ -241,7 +241,7 @@ static inline struct spool_record spool_device_graph(uint64_t start, uint64_t en
 	put32(&r, 28, 999); /* the graph that launched it, and how: not kept */
 	put32(&r, 32, 2);
 	put32(&r, 36, 1);
-	put64(&r, 40, stream);
+	put64(&r, 40, (uint64_t)1 << 57); /* as CUPTI does */
 	return r;
 }
 

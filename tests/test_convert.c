@@ -49,7 +49,7 @@ static void test_ops_and_calls(void **state)
 	spool_record(&b, &r, 88);
 	r = spool_graph(START + 1300, START + 1400, 2, 13, 10);
 	spool_record(&b, &r, 56);
-	r = spool_device_graph(START + 1410, START + 1480, 21, 14);
+	r = spool_device_graph(START + 1410, START + 1480, 21);
 	spool_record(&b, &r, 56);
 	r = spool_sync(START + 1500, START + 1600, 3, 13, 11);
 	spool_record(&b, &r, 56);
@@ -120,7 +120,7 @@ static void test_ops_and_calls(void **state)
 	assert_string_equal(query(s, db,
 	                          "SELECT start, end, streamId, correlationId, graphId, graphExecId FROM "
 	                          "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
-	                    "1300|1400|13|10|0|2\n1410|1480|14|-|21|0");
+	                    "1300|1400|13|10|0|2\n1410|1480|144115188075855872|0|0|21");
 	/* The context was last used on device 0 (by the memset). */
 	assert_string_equal(query(s, db,
 	                          "SELECT start, end, deviceId, contextId, streamId, correlationId, syncType, eventId, "
@@ -188,7 +188,7 @@ static void test_device_graphs_in_a_window(void **state)
 	spool_add(&m, SPOOL_WINDOW, 0, &opens, sizeof opens);
 	spool_add(&m, SPOOL_WINDOW, 0, &closes, sizeof closes);
 	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
-		struct spool_record r = spool_device_graph((uint64_t)(START + starts[i]), START + 200, 1, 7);
+		struct spool_record r = spool_device_graph((uint64_t)(START + starts[i]), START + 200, 1);
 		spool_record(&b, &r, 56);
 	}
 	spool_add_buffer(&m, &b);

@@ -116,8 +116,13 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 	profile_int(p, record_u32(r, at->device));
 	profile_int(p, record_u32(r, at->context));
 	profile_int(p, 0); /* no green context, as nsys has it: the record does not say */
-	profile_int(p, record_u32(r, at->stream));
-	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	if (launched) {
+		profile_int(p, record_u32(r, at->stream));
+		profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	} else {
+		profile_int(p, (int64_t)record_u64(r, at->stream));
+		profile_int(p, 0);
+	}
 	profile_int(p, convert_global_pid(f->header.pid));
 	f->convert->result->ops++;
 	return true;
@@ -215,7 +220,8 @@ static void write_graph(struct file *f, const unsigned char *r)
 	profile_end(p);
 }
 
-/* A row like those of other graphs, as what it is: work of the GPU that no call launched. */
+/* A row like those of other graphs, and as nsys writes it: work of the GPU that no call launched, in a stream of
+ * CUPTI's with a number beyond 32 bits. */
 static void write_device_graph(struct file *f, const unsigned char *r)
 {
 	static const struct op_places places = {DEVICE_GRAPH_START,   DEVICE_GRAPH_END,    DEVICE_GRAPH_DEVICE,
@@ -223,8 +229,8 @@ static void write_device_graph(struct file *f, const unsigned char *r)
 	struct profile *p = &f->convert->profile;
 	if (!begin_op(f, PROFILE_GRAPH, r, &places))
 		return;
+	profile_int(p, 0); /* as with other graphs */
 	profile_int(p, record_u32(r, DEVICE_GRAPH_ID));
-	profile_int(p, 0); /* the instantiated graph: the record does not say */
 	profile_end(p);
 }
 

@@ -162,7 +162,7 @@ enum { /* CUpti_ActivityDeviceGraphTrace */
        DEVICE_GRAPH_END = 16,
        DEVICE_GRAPH_ID = 24,
        DEVICE_GRAPH_CONTEXT = 36,
-       DEVICE_GRAPH_STREAM = 40 /* u64; of which the low half is the stream's number */
+       DEVICE_GRAPH_STREAM = 40 /* u64 */
 };
 
 /* What a file says about the sizes of its records, by kind; 0: not said. */
