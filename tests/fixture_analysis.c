@@ -393,6 +393,8 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 	                      .speedup = speedup,
 	                      .lo = few_steps ? speedup : speedup * exp(-0.034),
 	                      .hi = few_steps ? speedup : speedup * exp(0.034),
+	                      .outer_lo = few_steps ? speedup : speedup * exp(-0.034),
+	                      .outer_hi = few_steps ? speedup : speedup * exp(0.034),
 	                      .has_interval = !few_steps,
 	                      .half_width = few_steps ? 0 : 0.034,
 	                      .location = {log(a->side[0].period_trimmed), log(a->side[1].period_trimmed)},

@@ -194,6 +194,46 @@ static void test_a_remainder_is_resolved(void **state)
 	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_REMAINING);
 }
 
+static void test_a_synchronisation_is_resolved_by_its_own_fix(void **state)
+{
+	/* Once a step the host waits for the GPU, and then works for 2 ms before it launches 3 ms of kernels. */
+	struct program slow = {.host = 2 * MS, .kernel = 100 * US, .kernels = 30, .sync = true};
+	struct program ahead = slow, quick = slow, often = slow;
+	ahead.sync = false;
+	quick.host = 40 * US;
+	/* no waiting: the work is hidden behind the kernels, and the synchronisation was the reason */
+	const struct analysis *a = compare_programs(*state, slow, ahead);
+	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_RESOLVED);
+	assert_null(finding_of(a, "host_after_sync", 0));
+	assert_int_equal(a->diagnosis, DIAGNOSIS_CONFIRMED);
+	/* less work: the host waits as before, and comes back to an idle GPU as before */
+	a = compare_programs(*state, slow, quick);
+	assert_null(finding_of(a, "sync_every_step", 0));
+	assert_int_equal(finding_of(a, "host_after_sync", 0)->status, FINDING_RESOLVED);
+	assert_float_equal(finding_of(a, "host_after_sync", 0)->per_step, 2 * MS, 20 * US);
+	assert_string_equal(names_text(a->names, finding_of(a, "host_after_sync", 0)->phase), "load");
+	/* more work: nothing is new about the synchronisation */
+	a = compare_programs(*state, quick, slow);
+	assert_null(finding_of(a, "sync_every_step", 1));
+	assert_int_equal(finding_of(a, "host_after_sync", 1)->status, FINDING_NEW);
+	/* nothing changed: both are what they are, one finding */
+	a = compare_programs(*state, slow, often);
+	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_REMAINING);
+	assert_null(finding_of(a, "host_after_sync", 0));
+}
+
+static void test_calls_that_are_still_made(void **state)
+{
+	struct program slow = healthy, hidden = healthy;
+	slow.alloc = 6 * MS;
+	hidden.alloc = 1 * MS; /* behind 3 ms of kernels */
+	const struct finding *f = finding_of(compare_programs(*state, slow, hidden), "alloc_in_step", 0);
+	assert_int_equal(f->status, FINDING_RESOLVED);
+	assert_non_null(strstr(f->text, "The fixed side still makes such calls, 1 a step; the GPU waits 0 ms"));
+	f = finding_of(compare_programs(*state, slow, healthy), "alloc_in_step", 0);
+	assert_null(strstr(f->text, "still"));
+}
+
 /* A reason of the verdict or a note of the baseline that has the words, or NULL. */
 static const char *sentence_with(const char *const *list, uint32_t n, const char *words)
 {
@@ -222,35 +262,36 @@ static void test_recording_is_named(void **state)
 	assert_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "ecord"));
 }
 
-/* Recorded 3x, of which the baseline's recording is a tenth: 2.7x without. */
-static enum gate gate_with(enum gate gate, double speedup, double min_speedup, double max_regression, double share)
+/* The step of a side without what recording took at a price of `ns` a call. */
+static double unrecorded_step(const struct side *side, double ns)
 {
-	static struct analysis a; /* large */
-	struct arena arena = {0};
-	a.side[0].budget.period = a.side[1].budget.period = 1 * MS;
-	a.side[0].recording = share * MS;
-	a.options = (struct verdict_options){.min_speedup = min_speedup, .max_regression = max_regression};
-	a.verdict = (struct verdict){
-		.speedup = speedup, .lo = speedup * 0.99, .hi = speedup * 1.01, .has_interval = true, .gate = gate};
-	const char *said = recording_opens_gate(&a, &arena);
-	assert_int_equal(said != NULL, a.verdict.gate != gate);
-	arena_release(&arena);
-	return a.verdict.gate;
+	double waited = side->budget.period - side->budget.compute - side->budget.copy_exposed;
+	return side->budget.period - fmin(waited, side->waited_calls * ns);
 }
 
-static void test_recording_opens_gates(void **state)
+static void test_recording_widens_the_interval(void **state)
 {
-	(void)state;
-	assert_int_equal(gate_with(GATE_PASSED, 3, 2.9, -1, 0.1), GATE_INCONCLUSIVE);
-	assert_int_equal(gate_with(GATE_PASSED, 3, 2.6, -1, 0.1), GATE_PASSED);
-	assert_int_equal(gate_with(GATE_PASSED, 3, 2.9, -1, 0.005), GATE_PASSED); /* not worth a word */
-	assert_int_equal(gate_with(GATE_PASSED, 3, 0, 5, 0.1), GATE_PASSED);
-	assert_int_equal(gate_with(GATE_FAILED, 3, 3.2, -1, -0.1),
-	                 GATE_INCONCLUSIVE); /* the fixed side's is the larger */
-	assert_int_equal(gate_with(GATE_FAILED, 3, 3.5, -1, -0.1), GATE_FAILED);
-	assert_int_equal(gate_with(GATE_FAILED, 0.9, 0, 5, -0.1), GATE_INCONCLUSIVE);
-	assert_int_equal(gate_with(GATE_FAILED, 0.9, 3, 5, -0.1), GATE_FAILED); /* the other gate stays missed */
-	assert_int_equal(gate_with(GATE_NONE, 3, 0, -1, 0.1), GATE_NONE);
+	/* Launches of 2 µs, of which 0.8 µs may be recording, and all of it at most. */
+	struct program slow = {.kernel = 1 * US, .kernels = 300, .launch = 2 * US};
+	struct program graph = {.kernel = 1 * US, .kernels = 300, .launch = 2 * US, .per_launch = 300};
+	const struct analysis *a = compare_programs(*state, slow, graph);
+	assert_float_equal(a->side[0].shortest_launch, 2 * US, 1);
+	double lowest = 1, highest = 1, recorded = unrecorded_step(&a->side[0], 0) / unrecorded_step(&a->side[1], 0);
+	for (int price = 0; price <= 2 * US; price += 10) { /* every price that a call may have */
+		double speedup = unrecorded_step(&a->side[0], price) / unrecorded_step(&a->side[1], price);
+		lowest = fmin(lowest, speedup / recorded);
+		highest = fmax(highest, speedup / recorded);
+		if (price == 800)
+			assert_float_equal(a->unrecorded, a->verdict.speedup * speedup / recorded, 1e-9);
+	}
+	assert_true(lowest < 0.7);
+	assert_float_equal(a->verdict.outer_lo, a->verdict.lo * lowest, 1e-9);
+	assert_float_equal(a->verdict.outer_hi, a->verdict.hi * highest, 1e-9);
+	/* the same program on both sides: whatever a call costs, it costs it twice */
+	a = compare_programs(*state, slow, slow);
+	assert_float_equal(a->verdict.outer_lo, a->verdict.lo, 1e-12);
+	assert_float_equal(a->verdict.outer_hi, a->verdict.hi, 1e-12);
+	assert_true(a->unrecorded == 0);
 }
 
 static void test_launch_bound(void **state)
@@ -402,8 +443,10 @@ int main(void)
 		TEST(test_pageable_copies),
 		TEST(test_allocation),
 		TEST(test_a_remainder_is_resolved),
+		TEST(test_a_synchronisation_is_resolved_by_its_own_fix),
+		TEST(test_calls_that_are_still_made),
 		TEST(test_recording_is_named),
-		TEST(test_recording_opens_gates),
+		TEST(test_recording_widens_the_interval),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),
 		TEST(test_a_graph_needs_no_graph),

@@ -206,32 +206,71 @@ static void warmup_found(void **unused)
 	assert_int_equal(cut_of(p, 40), 0);
 }
 
-/* Spikes inflate the variance of every remainder alike and so hide a warm-up; clipped, they do not. */
+/* Spikes inflate the variance of every remainder alike and so hide a warm-up; clipped, they do not. The warm-up has a
+ * quick step before it, so that only MSER can find it. */
 static void spikes_hide_no_warmup(void **unused)
 {
 	(void)unused;
 	int64_t p[40];
 	for (int i = 0; i < 40; i++)
-		p[i] = i < 3 ? 1070000 : 1000000;
-	assert_int_equal(cut_of(p, 40), 3);
+		p[i] = i > 0 && i < 4 ? 1070000 : 1000000;
+	assert_int_equal(cut_of(p, 40), 4);
 	p[39] = 9000000; /* the last element has one neighbour */
-	assert_int_equal(cut_of(p, 40), 3);
+	assert_int_equal(cut_of(p, 40), 4);
 	p[20] = 9000000;
-	assert_int_equal(cut_of(p, 40), 3);
+	assert_int_equal(cut_of(p, 40), 4);
 	p[21] = 9000000; /* two in a row are not clipped */
 	assert_int_equal(cut_of(p, 40), 0);
 	/* The fence comes from the second half: 5 values of −10 % and 6 of +10 % among 20 have the MAD 10 %, so that
 	 * nothing is a spike. The squares of these 11, 0.11, drown the warm-up's 3 · 0.07²: over 40² less than 0.11
-	 * over 37². (A fence from the still first half would clip the six, and 0.05 would not drown it.) */
+	 * over 36². (A fence from the still first half would clip the six, and 0.05 would not drown it.) */
 	for (int i = 0; i < 40; i++)
-		p[i] = i < 3 ? 1070000 : i < 24 || i > 34 ? 1000000 : i % 2 ? 900000 : 1100000;
+		p[i] = i > 0 && i < 4 ? 1070000 : i < 24 || i > 34 ? 1000000 : i % 2 ? 900000 : 1100000;
 	assert_int_equal(cut_of(p, 40), 0);
 	/* ±1 % in turn: the fence is 1 + 3 · 1.4826 = 5.4 % above the lower of them. Three spikes of 30 % are clipped
 	 * to it. */
 	for (int i = 0; i < 40; i++)
-		p[i] = i < 3 ? 1060000 : i % 2 ? 1010000 : 990000;
+		p[i] = i > 0 && i < 4 ? 1060000 : i % 2 ? 1010000 : 990000;
 	p[10] = p[20] = p[30] = 1300000;
-	assert_int_equal(cut_of(p, 40), 3);
+	assert_int_equal(cut_of(p, 40), 4);
+}
+
+/* What leads and is slow is left out, however steady the rest is that MSER would rather cut. */
+static void slow_start_is_skipped(void **unused)
+{
+	(void)unused;
+	int64_t p[40];
+	/* a slow first step, then one that settles by 0.3 % until the tenth: MSER cuts 10, which are not slow as a
+	 * whole */
+	for (int i = 0; i < 40; i++)
+		p[i] = i < 10 ? 1003000 : 1000000;
+	assert_int_equal(cut_of(p, 40), 0);
+	p[0] = 1110000;
+	assert_int_equal(cut_of(p, 40), 1);
+	p[1] = 1050000;
+	assert_int_equal(cut_of(p, 40), 2);
+	p[3] = 1050000; /* not behind a steady step */
+	assert_int_equal(cut_of(p, 40), 2);
+	/* nor within half a percent */
+	p[0] = p[1] = 1004900, p[3] = 1003000;
+	assert_int_equal(cut_of(p, 40), 0);
+	/* nor within 3 · 1.4826 · MAD: −2 to 2 % in equal parts make it 4.47 %. Two spikes beside each other keep MSER
+	 * from cutting at the front. */
+	for (int i = 0; i < 40; i++)
+		p[i] = 980000 + 10000 * (i * 7 % 5);
+	p[30] = p[31] = 3000000;
+	p[0] = 1040000;
+	assert_int_equal(cut_of(p, 40), 0);
+	p[0] = 1060000;
+	assert_int_equal(cut_of(p, 40), 1);
+	p[30] = p[31] = 1000000;
+	/* with 8 steps all of them are needed for an interval */
+	p[0] = 1500000;
+	assert_int_equal(cut_of(p, 9), 1);
+	for (int i = 0; i < 9; i++)
+		p[i] = i == 0 ? 1110000 : i < 3 ? 1003000 : 1000000;
+	assert_int_equal(cut_of(p, 9), 1);
+	assert_int_equal(cut_of(p, 8), 0);
 }
 
 static void warmup_must_be_material(void **unused)
@@ -271,6 +310,7 @@ int main(void)
 		cmocka_unit_test(warmup_by_hand),
 		cmocka_unit_test(warmup_found),
 		cmocka_unit_test(spikes_hide_no_warmup),
+		cmocka_unit_test(slow_start_is_skipped),
 		cmocka_unit_test(warmup_must_be_material),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

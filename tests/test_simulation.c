@@ -243,9 +243,40 @@ static void real_differences(void **unused)
 	assert_int_equal(broken, 0);
 }
 
+/* What is left out of series that never warmed up: steps are lost, and where waves are long, the slow ones. */
+static void steady_series_stay_whole(void **unused)
+{
+	(void)unused;
+	static const size_t STEPS[] = {20, 60, 100, 300};
+	printf("\nNothing warms up\n\n| noise | steps | series that are cut | steps left out |\n|---|---|---|---|\n");
+	broken = 0;
+	for (size_t i = 0; i < N_NOISES * 4; i++) {
+		const struct noise *noise = &NOISES[i / 4];
+		size_t n = STEPS[i % 4] - 1, cut_series = 0, cut_steps = 0;
+		if (noise->warmup || noise->regimes)
+			continue;
+		state = 1000 + i;
+		for (int k = 0; k < PAIRS; k++) {
+			int64_t period[MAX_STEPS];
+			struct series series;
+			simulate(noise, n, log(1e7), period);
+			verdict_series(&(struct verdict_run){period, n}, -1, &series);
+			cut_series += series.cut > 0;
+			cut_steps += series.cut;
+		}
+		double lost = (double)cut_steps / PAIRS / (double)n;
+		printf("| %s | %zu | %.1f %% | %.2f %% |\n", noise->name, STEPS[i % 4],
+		       100.0 * (double)cut_series / PAIRS, 100 * lost);
+		if (BOUNDED && noise->phi < 0.9 && lost > 0.03)
+			broken++;
+	}
+	assert_int_equal(broken, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steady_series_stay_whole),
 		cmocka_unit_test(same_on_both_sides),
 		cmocka_unit_test(real_differences),
 	};

@@ -257,6 +257,51 @@ static void steps_count_when_runs_agree(void **unused)
 	assert_false(v->short_capture);
 }
 
+/* Three runs a side that do not vary, at a speedup that recording may have changed by a factor from `least` to `most`.
+ */
+static const struct verdict *recorded(double speedup, double least, double most, double min_speedup,
+                                      double max_regression)
+{
+	struct pair *p = three_runs(30, speedup);
+	p->options.beyond[0] = log(least);
+	p->options.beyond[1] = log(most);
+	p->options.min_speedup = min_speedup;
+	p->options.max_regression = max_regression;
+	return judge(p);
+}
+
+static void what_recording_may_have_done(void **unused)
+{
+	(void)unused;
+	const struct verdict *v = recorded(3, 0.9, 1.1, 0, -1);
+	near(v->speedup, 3, 1e-9);
+	near(v->lo, 3, 1e-9);
+	near(v->outer_lo, 2.7, 1e-9);
+	near(v->outer_hi, 3.3, 1e-9);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	/* a result holds at every price of recording, or not at all; more of the same does not help */
+	assert_int_equal(recorded(1.05, 0.96, 1, 0, -1)->result, VERDICT_FASTER);
+	v = recorded(1.05, 0.94, 1, 0, -1);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(v->more_steps + v->more_runs, 0);
+	assert_true(says(v, "Recorded, the fixed side is faster, but recording may be all there is to it"));
+	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.94, 0, -1)->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.96, 0, -1)->result, VERDICT_SLOWER);
+	assert_int_equal(recorded(1.01, 0.99, 1.005, 0, -1)->result, VERDICT_UNCHANGED);
+	assert_int_equal(recorded(1.01, 0.99, 1.015, 0, -1)->result, VERDICT_INCONCLUSIVE);
+	/* so does a gate */
+	assert_int_equal(recorded(3, 0.9, 1, 2.6, -1)->gate, GATE_PASSED);
+	v = recorded(3, 0.9, 1, 2.9, -1);
+	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
+	assert_true(says(v, "is open: recorded, it is reached, but"));
+	assert_int_equal(recorded(3, 1, 1.1, 3.2, -1)->gate, GATE_INCONCLUSIVE);
+	assert_int_equal(recorded(3, 1, 1.1, 3.5, -1)->gate, GATE_FAILED);
+	assert_int_equal(recorded(0.9, 1, 1.1, 0, 5)->gate, GATE_INCONCLUSIVE);
+	assert_int_equal(recorded(0.9, 1, 1.1, 3, 5)->gate, GATE_FAILED); /* the other one is missed */
+	assert_int_equal(recorded(0.9, 0.8, 1, 0, 5)->gate, GATE_FAILED);
+	assert_int_equal(recorded(3, 0.9, 1, 0, 5)->gate, GATE_PASSED);
+}
+
 static void floors_of_several_runs(void **unused)
 {
 	(void)unused;
@@ -411,6 +456,7 @@ int main(void)
 		TEST(short_capture_is_doubled),
 		TEST(drift_widens),
 		TEST(descriptive_only),
+		TEST(what_recording_may_have_done),
 		TEST(nothing_measured),
 		TEST(welch),
 		TEST(steps_count_when_runs_agree),

@@ -241,6 +241,7 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	                                        .warmup = options->warmup,
 	                                        .descriptive = reason != NULL,
 	                                        .descriptive_reason = reason};
+	recording_bounds(out, out->options.beyond);
 	struct verdict_side sides[2];
 	for (int s = 0; s < 2; s++)
 		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);

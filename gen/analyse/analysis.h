@@ -232,10 +232,11 @@ struct side {
 	uint32_t n_copies;
 	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
 	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
-	double busy;         /* compute + comm_exposed + copy_exposed */
-	double overhead;     /* profiler's own recorded overhead on launching threads, per step */
-	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
-	double recording;    /* what recording those made the step longer, about, ns; at most the idle time */
+	double busy;            /* compute + comm_exposed + copy_exposed */
+	double overhead;        /* profiler's own recorded overhead on launching threads, per step */
+	double waited_calls;    /* recorded calls of launching threads that began while their GPU was idle, per step */
+	double shortest_launch; /* of all calls that launched an op, ns; 0: there is none */
+	double recording;       /* what recording those made the step longer, about, ns; at most the idle time */
 	struct timeline timeline;
 	struct overview overview;
 	const struct trace_dropped *dropped;
@@ -281,6 +282,7 @@ struct analysis {
 	uint32_t n_sides;  /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;
+	double unrecorded; /* the speedup without what recording took, about; 0: hardly another one */
 	struct verdict_options options;
 	bool require_comparable;
 	bool comparable;

@@ -134,9 +134,6 @@ void conditions_reasons(const struct side_facts facts[2], struct arena *arena, s
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
 	const char *recording = recording_reason(a, arena);
 	say_same_clocks(a, arena);
-	const char *opened = recording_opens_gate(a, arena);
-	if (opened)
-		add_first(a, arena, opened);
 	if (recording)
 		add_first(a, arena, recording);
 	for (int s = 0; s < 2; s++) {

@@ -1,12 +1,13 @@
 #include "analyse/findings.h"
+#include "analyse/say.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Looks at every rule on one side. */
-static struct evidence *look(const struct side *side, const struct side_facts *facts, struct arena *arena,
-                             const struct names *names)
+static struct evidence *look(const struct side *side, const struct side_facts *facts, bool same_syncs,
+                             struct arena *arena, const struct names *names)
 {
 	struct evidence *list = ARENA_NEW(arena, n_rules, struct evidence);
 	bool *taken = ARENA_NEW(arena, facts->n_idle, bool);
@@ -14,6 +15,7 @@ static struct evidence *look(const struct side *side, const struct side_facts *f
 		struct evidence *e = &list[r];
 		*e = (struct evidence){.rule = &rules[r], .side = side, .facts = facts, .arena = arena, .names = names};
 		e->taken = taken;
+		e->same_syncs = same_syncs;
 		e->claims = ARENA_NEW(arena, facts->n_idle, bool);
 		rules[r].find(e);
 		bool shared = r + 1 < n_rules && rules[r].kind == RULE_LAUNCH && rules[r + 1].kind == RULE_LAUNCH;
@@ -23,7 +25,19 @@ static struct evidence *look(const struct side *side, const struct side_facts *f
 	return list;
 }
 
-static void add_finding(const struct evidence *e, int side, enum finding_status status, struct analysis *out)
+/* The evidence, and what it is worth to know about the calls that are blamed when their cost is resolved. */
+static const char *text_of(const struct evidence *e, const struct evidence *after)
+{
+	if (!after || e->calls <= 0 || after->calls < e->calls / 2)
+		return e->text;
+	return arena_format(e->arena, "%s The fixed side still makes such %s, %s %s; the GPU waits %s ms for them.",
+	                    e->text, e->kind_of_call, say_digits(e->arena, after->calls),
+	                    e->side->steps_found ? "a step" : "in the run", say_digits(e->arena, after->amount / 1e6));
+}
+
+/* `after`: the same rule on the other side, if the finding is resolved there; else NULL. */
+static void add_finding(const struct evidence *e, int side, enum finding_status status, const struct evidence *after,
+                        struct analysis *out)
 {
 	struct finding *f = &out->findings[out->n_findings++];
 	*f = (struct finding){.id = e->rule->id,
@@ -34,7 +48,7 @@ static void add_finding(const struct evidence *e, int side, enum finding_status 
 	                      .per_step = e->per_step,
 	                      .has_ceiling = e->ceiling > 0,
 	                      .ceiling_step = e->ceiling,
-	                      .text = e->text,
+	                      .text = text_of(e, after),
 	                      .advice = e->advice};
 	if (f->has_ceiling)
 		f->ceiling_speedup = e->side->budget.period / e->ceiling;
@@ -124,23 +138,43 @@ static bool is_new(const struct evidence *before, const struct evidence *after)
 	return after->rule->kind == RULE_BOUND || before->amount < after->amount / 10;
 }
 
+/* Whether the synchronisation's finding is resolved, or new, by its cost. */
+static bool cost_has_moved(const struct evidence *const seen[2])
+{
+	for (size_t r = 0; r < n_rules; r++)
+		if (rules[r].kind == RULE_SYNC)
+			return is_resolved(&seen[0][r], &seen[1][r]) || is_new(&seen[0][r], &seen[1][r]);
+	return false;
+}
+
+/* The host comes back from synchronisations to an idle GPU as often on both sides: to less than half of one a step, or
+ * 5 %, which is what a busy or an idle GPU at that moment makes by chance. */
+static bool is_synchronised_alike(const struct side_facts facts[2])
+{
+	double a = facts[0].sync_gaps, b = facts[1].sync_gaps;
+	return fmin(a, b) > 0 && fabs(a - b) < fmax(0.5, 0.05 * fmax(a, b));
+}
+
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)
 {
 	const struct evidence *seen[2] = {0};
 	const struct evidence **resolved = ARENA_NEW(arena, n_rules, const struct evidence *);
 	size_t n_resolved = 0;
 	for (uint32_t s = 0; s < out->n_sides; s++)
-		seen[s] = look(&out->side[s], &facts[s], arena, out->names);
+		seen[s] = look(&out->side[s], &facts[s], false, arena, out->names);
 	/* a step and a whole run have no amounts in common */
 	bool alike = out->n_sides == 2 && out->side[0].steps_found == out->side[1].steps_found;
+	if (alike && cost_has_moved(seen) && is_synchronised_alike(facts))
+		for (uint32_t s = 0; s < 2; s++)
+			seen[s] = look(&out->side[s], &facts[s], true, arena, out->names);
 	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
 	for (size_t r = 0; r < n_rules; r++) {
 		const struct evidence *before = &seen[0][r], *after = seen[1] ? &seen[1][r] : NULL;
 		bool gone = alike && is_resolved(before, after), came = alike && is_new(before, after);
 		if (before->per_step > 0)
-			add_finding(before, 0, gone ? FINDING_RESOLVED : FINDING_REMAINING, out);
+			add_finding(before, 0, gone ? FINDING_RESOLVED : FINDING_REMAINING, gone ? after : NULL, out);
 		if (after && after->per_step > 0)
-			add_finding(after, 1, came ? FINDING_NEW : FINDING_REMAINING, out);
+			add_finding(after, 1, came ? FINDING_NEW : FINDING_REMAINING, NULL, out);
 		if (gone && rules[r].kind != RULE_BOUND)
 			resolved[n_resolved++] = before;
 	}

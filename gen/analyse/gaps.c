@@ -221,6 +221,7 @@ void device_charge(struct run *run, struct device_run *d)
 			continue;
 		pieces.n = 0;
 		struct cell_key key = {.opened = gap_walk(run, d, &gap, NULL, collect, &pieces)};
+		d->sync_gaps += key.opened == OPENED_SYNC;
 		key.blocked = key.opened == OPENED_SYNC || is_blocked(&pieces, sharing, process);
 		key.input = gap.next != TRACE_NONE && ops->kind[gap.next] == OP_COPY && ops->copy[gap.next] == COPY_H2D;
 		key.pageable = gap.next != TRACE_NONE && (ops->flags[gap.next] & OPF_PAGEABLE);

@@ -116,6 +116,11 @@ static void say_result(struct list *list, const struct evidence *e)
 		    where);
 	} else if (!e->judged) {
 		say_too_little(list, e);
+	} else if (e->recorded != VERDICT_INCONCLUSIVE) {
+		SAY(list,
+		    "Recorded, the fixed side is %s, but recording may be all there is to it: with what that may have "
+		    "taken the interval reaches from %.3g to %.3g, and no number of steps or runs makes it narrower.",
+		    verdict_result_name(e->recorded), v->outer_lo, v->outer_hi);
 	} else {
 		if (v->lo <= 1 && v->hi >= 1)
 			say(list, "The 95 % interval of the speedup holds 1 but reaches more than 2 % away from it: "
@@ -157,17 +162,27 @@ static void say_gates(struct list *list, const struct evidence *e, const struct 
 		say(list, "The gate stays open, because these data give no verdict.");
 		return;
 	}
-	if (target > 0 && v->lo >= target)
+	if (target > 0 && v->outer_lo >= target)
 		SAY(list, "The speedup of %.4gx that was asked for is reached by the whole interval.", target);
-	else if (target > 0 && v->hi < target)
+	else if (target > 0 && v->outer_hi < target)
 		SAY(list, "The speedup of %.4gx that was asked for is missed: the whole interval lies below it.",
 		    target);
+	else if (target > 0 && (v->lo >= target || v->hi < target))
+		SAY(list,
+		    "Whether the speedup of %.4gx that was asked for is reached is open: recorded, it is %s, but with "
+		    "what recording may have taken the interval reaches from %.3g to %.3g.",
+		    target, v->lo >= target ? "reached" : "missed", v->outer_lo, v->outer_hi);
 	else if (target > 0)
 		say_open_target(list, e, target);
-	if (allowed >= 0 && v->hi < bound)
+	if (allowed >= 0 && v->outer_hi < bound)
 		SAY(list, "The fixed side is slower by more than the %.3g %% allowed: the whole interval shows it.",
 		    allowed);
-	else if (allowed >= 0 && v->lo >= bound)
+	else if (allowed >= 0 && v->hi < bound)
+		SAY(list,
+		    "Whether the fixed side is slower by more than the %.3g %% allowed is open: recorded, it is, but "
+		    "with what recording may have taken the interval reaches from %.3g to %.3g.",
+		    allowed, v->outer_lo, v->outer_hi);
+	else if (allowed >= 0 && v->outer_lo >= bound)
 		SAY(list, "A slowdown by more than the %.3g %% allowed is ruled out by the whole interval.", allowed);
 	else if (allowed >= 0)
 		SAY(list, "A slowdown by more than the %.3g %% allowed is not shown, but not ruled out either.",

@@ -1,7 +1,10 @@
 /* What recording itself costs: a profiler that notes every CUDA call holds the calling thread up each time. That makes
- * a step longer only where the GPU waits for that thread. */
+ * a step longer only where the GPU waits for that thread. The price of a call is an estimate, and differs between
+ * machines; two things are sure of it. It is not below nothing, and not above the shortest launch of the capture,
+ * because to record a launch is the most there is to record (the call and its kernel), and all of that launch, its own
+ * work included, took no longer. Between the two lie all speedups that the capture allows. */
+#include "analyse/compare.h"
 #include "analyse/say.h"
-#include "analyse/side.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,6 +56,29 @@ static uint32_t count_calls(const struct trace *t, const struct gap *gap, int64_
 	return n;
 }
 
+/* What recording made a step longer at a price of `ns` a call: not more than the GPU waited. */
+static double recording_at(const struct side *side, double ns)
+{
+	return fmin(side->waited_calls * ns, side->budget.period - side->busy);
+}
+
+/* Length of the shortest call that launched an op; 0: there is none. */
+static double shortest_launch(const struct run *runs, size_t n)
+{
+	int64_t least = INT64_MAX;
+	for (size_t r = 0; r < n; r++) {
+		const struct trace *t = runs[r].trace;
+		for (size_t i = 0; i < t->ops.n; i++) {
+			uint32_t call = t->ops.launch[i];
+			if (call == TRACE_NONE || t->calls.class[call] != CALL_LAUNCH)
+				continue;
+			int64_t length = t->calls.end[call] - t->calls.start[call];
+			least = length < least ? length : least;
+		}
+	}
+	return least < INT64_MAX ? (double)least : 0;
+}
+
 void recording_build(const struct run *runs, size_t n, struct side *side)
 {
 	double calls = 0;
@@ -71,12 +97,18 @@ void recording_build(const struct run *runs, size_t n, struct side *side)
 		}
 	}
 	side->waited_calls = calls;
-	side->recording = fmin(calls * NS_A_CALL, side->budget.period - side->busy);
+	side->shortest_launch = shortest_launch(runs, n);
+	side->recording = recording_at(side, NS_A_CALL);
+}
+
+static double share_at(const struct side *side, double ns)
+{
+	return side->budget.period > 0 ? recording_at(side, ns) / side->budget.period : 0;
 }
 
 static double share(const struct side *side)
 {
-	return side->budget.period > 0 ? side->recording / side->budget.period : 0;
+	return share_at(side, NS_A_CALL);
 }
 
 const char *recording_note(const struct side *side, struct arena *arena)
@@ -91,42 +123,39 @@ const char *recording_note(const struct side *side, struct arena *arena)
 	                    say_digits(arena, side->recording / 1e6), 100 * share(side));
 }
 
-/* The speedup without recording over the one with it; 1 where it is not worth a word. */
-static double change_of(const struct analysis *a)
+/* The highest price that a call can have on both sides: the same profiler recorded them. */
+static double highest_price(const struct analysis *a)
 {
-	double change = (1 - share(&a->side[0])) / (1 - share(&a->side[1]));
-	return a->verdict.has_interval && fabs(change - 1) >= WORTH_SAYING ? change : 1;
+	double b = a->side[0].shortest_launch, f = a->side[1].shortest_launch;
+	return fmax(NS_A_CALL, b > 0 && f > 0 ? fmin(b, f) : fmax(b, f));
 }
 
-const char *recording_opens_gate(struct analysis *a, struct arena *arena)
+/* The speedup without recording over the one with it, at a price of `ns` a call, as a logarithm. */
+static double change_at(const struct analysis *a, double ns)
 {
-	struct verdict *v = &a->verdict;
-	double target = a->options.min_speedup, bound = 1 / (1 + a->options.max_regression / 100);
-	double change = change_of(a), unrecorded = v->speedup * change, at = 0;
-	bool missed = target > 0 && v->hi < target, slower = a->options.max_regression >= 0 && v->hi < bound;
-	if (change == 1)
-		return NULL;
-	if (v->gate == GATE_PASSED && target > 0 && unrecorded < target)
-		at = target;
-	else if (v->gate == GATE_FAILED && (!missed || unrecorded >= target) && (!slower || unrecorded >= bound))
-		at = missed ? target : bound;
-	if (at == 0)
-		return NULL;
-	v->gate = GATE_INCONCLUSIVE;
-	return arena_format(arena, "The gate at %.4gx is open: recorded, the speedup lies %s it, not recorded %s it.",
-	                    at, unrecorded < at ? "above" : "below", unrecorded < at ? "below" : "above");
+	return log1p(-share_at(&a->side[0], ns)) - log1p(-share_at(&a->side[1], ns));
 }
 
-const char *recording_reason(const struct analysis *a, struct arena *arena)
+void recording_bounds(const struct analysis *a, double beyond[2])
+{
+	double most = change_at(a, highest_price(a)), likely = change_at(a, NS_A_CALL);
+	beyond[0] = fmin(0, fmin(most, likely));
+	beyond[1] = fmax(0, fmax(most, likely));
+}
+
+const char *recording_reason(struct analysis *a, struct arena *arena)
 {
 	const struct side *b = &a->side[0], *f = &a->side[1];
-	double change = change_of(a);
-	if (change == 1)
+	const struct verdict *v = &a->verdict;
+	if (!v->has_interval || a->options.beyond[1] - a->options.beyond[0] < log1p(WORTH_SAYING))
 		return NULL;
-	return arena_format(
-		arena,
-		"Recording CUDA calls takes about %s ms (%.1f %%) of the baseline's step and %s ms (%.1f %%) "
-		"of the fixed side's: not recorded, the speedup would be about %.3g, not %.3g.",
-		say_digits(arena, b->recording / 1e6), 100 * share(b), say_digits(arena, f->recording / 1e6),
-		100 * share(f), a->verdict.speedup * change, a->verdict.speedup);
+	a->unrecorded = v->speedup * exp(change_at(a, NS_A_CALL));
+	return arena_format(arena,
+	                    "Recording CUDA calls takes about %s ms (%.1f %%) of the baseline's step and %s ms (%.1f "
+	                    "%%) of the fixed side's: not recorded, the speedup would be about %.3g, not %.3g. A call "
+	                    "may cost less than the %.1f µs assumed, or up to %.1f µs, the shortest launch: result and "
+	                    "gates go by the interval with all of that in it, %.3g to %.3g.",
+	                    say_digits(arena, b->recording / 1e6), 100 * share(b),
+	                    say_digits(arena, f->recording / 1e6), 100 * share(f), a->unrecorded, v->speedup,
+	                    NS_A_CALL / 1e3, highest_price(a) / 1e3, v->outer_lo, v->outer_hi);
 }

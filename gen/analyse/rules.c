@@ -110,8 +110,16 @@ static bool fits_alloc(const struct cell_key *idle)
 	return idle->cause == CAUSE_ALLOC;
 }
 
+/* What the finding blames, whether it costs something or not. */
+static void blame(struct evidence *e, double calls, const char *kind)
+{
+	e->calls = calls;
+	e->kind_of_call = kind;
+}
+
 static void find_alloc(struct evidence *e)
 {
+	blame(e, e->facts->alloc_calls, "calls");
 	claim(e, fits_alloc);
 	if (!costs(e, 0, SMALL))
 		return;
@@ -130,6 +138,7 @@ static bool fits_module(const struct cell_key *idle)
 
 static void find_module(struct evidence *e)
 {
+	blame(e, e->facts->module_calls, "calls");
 	claim(e, fits_module);
 	if (!costs(e, 0, SMALL))
 		return;
@@ -163,6 +172,7 @@ static bool fits_managed(const struct cell_key *idle)
 
 static void find_managed(struct evidence *e)
 {
+	blame(e, e->facts->managed_copies, "migrations");
 	claim(e, fits_managed);
 	if (!costs(e, e->facts->copy_managed, SMALL))
 		return;
@@ -205,6 +215,7 @@ static void find_pageable(struct evidence *e)
 {
 	/* without kernels there is nothing to hide the copies behind: pinned ones would take their time too */
 	double hidden = e->side->budget.compute > 0 ? e->facts->copy_pageable : 0;
+	blame(e, e->facts->pageable_copies, "copies");
 	if (e->facts->pageable_copies <= 0)
 		return;
 	claim(e, fits_pageable);
@@ -267,6 +278,7 @@ static bool fits_launch(const struct cell_key *idle)
 
 static bool claim_launches(struct evidence *e, bool many)
 {
+	blame(e, e->facts->launch_calls, "launches");
 	claim(e, fits_launch);
 	if (!costs(e, 0, MANY) || !many)
 		return keep_silent(e);
@@ -307,6 +319,39 @@ static bool fits_sync(const struct cell_key *idle)
 	       idle->cause != CAUSE_UNATTRIBUTED;
 }
 
+static bool fits_after_sync(const struct cell_key *idle)
+{
+	return idle->opened == OPENED_SYNC && is_host_time(idle->cause);
+}
+
+/* What the host did meanwhile may have been a lock. */
+static const char *advise(const struct evidence *e, const char *advice)
+{
+	if (e->side->source.has_os_calls)
+		return advice;
+	return arena_format(e->arena,
+	                    "%s Whether the host worked or was blocked meanwhile, by a lock perhaps, was not recorded: "
+	                    "--trace cuda,nvtx,osrt tells.",
+	                    advice);
+}
+
+/* With both sides at hand, and the same synchronisations on both, the host's work behind them is what differs. */
+static void find_after_sync(struct evidence *e)
+{
+	if (!e->same_syncs)
+		return;
+	claim(e, fits_after_sync);
+	if (!costs(e, 0, CONSIDERABLE))
+		return;
+	e->text =
+		arena_format(e->arena,
+	                     "When the host comes back from waiting for the GPU, the launching thread is busy%s for "
+	                     "%s ms %s (%.0f %%) before it launches again. Both sides synchronise alike: this work is "
+	                     "what differs.",
+	                     in_phase(e), ms(e, e->idle), a_step(e), share(e, e->idle));
+	e->advice = advise(e, "Do this work on another thread or before the synchronisation, or do not wait there.");
+}
+
 static void find_sync(struct evidence *e)
 {
 	claim(e, fits_sync);
@@ -323,12 +368,8 @@ static void find_sync(struct evidence *e)
 	                     "ms (%.0f %%).",
 	                     once ? "once" : digits(e, e->facts->blocking_syncs), once ? "" : " times", a_step(e),
 	                     ms(e, e->idle), share(e, e->idle));
-	e->advice = e->side->source.has_os_calls
-	                    ? "Read results back later or asynchronously (events, pinned memory) so that the host runs "
-	                      "ahead."
-	                    : "Read results back later or asynchronously (events, pinned memory) so that the host runs "
-	                      "ahead. Whether the host worked or was blocked meanwhile, by a lock perhaps, was not "
-	                      "recorded: --trace cuda,nvtx,osrt tells.";
+	e->advice = advise(
+		e, "Read results back later or asynchronously (events, pinned memory) so that the host runs ahead.");
 }
 
 /* ---- several devices ---- */
@@ -392,6 +433,7 @@ const struct rule rules[] = {
 	{"host_work", "Host work on the critical path", RULE_INPUT, find_host_work},
 	{"launch_bound", "Launch-bound", RULE_LAUNCH, find_launches},
 	{"graph_opportunity", "Graph opportunity", RULE_LAUNCH, find_graph},
+	{"host_after_sync", "Host work after a synchronisation", RULE_INPUT, find_after_sync},
 	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, find_sync},
 	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, find_comm},
 	{"straggler", "One device waits for another", RULE_PLAIN, find_straggler},

@@ -55,7 +55,8 @@ struct device_run {
 	size_t n_gaps;
 	int64_t limit; /* launch-latency limit, ns */
 	struct cells cells;
-	bool communicates; /* ran a communication kernel in the window */
+	bool communicates;  /* ran a communication kernel in the window */
+	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
 };
 
 struct run {

@@ -63,11 +63,35 @@ static bool cut_is_material(const double *y, size_t n, size_t cut, double *sorte
 	return head - rest >= fmax(2 * noise, log(1.005));
 }
 
+/* A slow start of a step or two is too short for MSER: it cuts where the remainder is steadiest, among steps that are
+ * steady already, and then what it would cut is not slow as a whole. So what leads and is slow goes, too: one step
+ * after the other, as far as the first that lies below the fence of all that is left. At most a quarter, since more
+ * than that is no start, and never so much that no interval is left. */
+static size_t skip_slow_start(const double *y, size_t n, size_t cut, double *sorted, double *scratch)
+{
+	size_t left = n - cut, most = left / 4;
+	if (left <= DESCRIPTIVE_STEPS)
+		return cut;
+	if (most > left - DESCRIPTIVE_STEPS)
+		most = left - DESCRIPTIVE_STEPS;
+	for (size_t i = 0; i < left; i++)
+		sorted[i] = y[cut + i];
+	stats_sort(sorted, left);
+	double median = stats_median(sorted, left);
+	double noise = NORMAL_MAD * stats_mad(y + cut, left, median, scratch);
+	double fence = median + fmax(3 * noise, log(1.005));
+	size_t start = 0;
+	while (start < most && y[cut + start] > fence)
+		start++;
+	return cut + start;
+}
+
 static size_t find_warmup(const double *y, size_t n, double *a, double *b)
 {
 	despike(y, n, a, b);
 	size_t cut = mser(a, n);
-	return cut > 0 && cut_is_material(y, n, cut, a, b) ? cut : 0;
+	cut = cut > 0 && cut_is_material(y, n, cut, a, b) ? cut : 0;
+	return skip_slow_start(y, n, cut, a, b);
 }
 
 /* A steady run's halves differ by chance only: t with the 8 degrees of freedom of 4 cosines a half, two-sided 0.1 %. */

@@ -94,6 +94,7 @@ static size_t add_device(const struct run *run, uint32_t d, double weight, struc
 	b->period += (double)(run->window_end - run->window_start) * weight;
 	facts->copy_pageable += (double)dr->copy_pageable * weight / side->n_devices;
 	facts->copy_managed += (double)dr->copy_managed * weight / side->n_devices;
+	facts->sync_gaps += dr->sync_gaps * weight / side->n_devices;
 	for (uint32_t c = 0; c < dr->cells.n; c++) {
 		shares[c] = (struct share){.device = d};
 		shares[c].fact.key = dr->cells.cell[c].key;

@@ -26,6 +26,7 @@ struct side_facts {
 	double copy_pageable, copy_managed;   /* of the budget's copy_exposed, ns a step */
 	double managed_copies;                /* unified-memory migrations a step */
 	double blocking_syncs;                /* synchronising calls a step on launching threads */
+	double sync_gaps;                     /* times a step that one of them came back to a GPU without work */
 	double alloc_calls, module_calls;     /* the same of allocations and module loads */
 	const struct run *runs;               /* what the side was made of */
 	size_t n_runs;
@@ -55,15 +56,10 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out);
 void clocks_build(const struct run *runs, size_t n, struct side *side);
 const char *clocks_note(const struct side *side);
 
-/* What recording made the side's step longer, about (recording.c), and a sentence when that is worth saying, else NULL:
- * on a side, and on the speedup of a pair whose verdict has been judged. The budget is there already. */
+/* What recording made the side's step longer, about (recording.c), and a sentence when that is worth saying, else NULL.
+ * The budget is there already. */
 void recording_build(const struct run *runs, size_t n, struct side *side);
 const char *recording_note(const struct side *side, struct arena *arena);
-const char *recording_reason(const struct analysis *out, struct arena *arena);
-
-/* Opens a gate that was decided by the recorded speedup, when the one without recording lies on the other side of it; a
- * sentence that says so, or NULL. After the verdict. */
-const char *recording_opens_gate(struct analysis *out, struct arena *arena);
 
 /* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);

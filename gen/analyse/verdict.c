@@ -129,14 +129,14 @@ static bool short_after_warmup(const struct evidence *e)
 }
 
 /* All comparisons are made in logs, so that swapped sides give the mirrored result to the last bit. */
-static enum verdict_result decide(double ln_speedup, double half, double floor)
+static enum verdict_result decide(double lo, double hi, double floor)
 {
-	if (ln_speedup - half > -LN_MARGIN && ln_speedup + half < LN_MARGIN)
+	if (lo > -LN_MARGIN && hi < LN_MARGIN)
 		return VERDICT_UNCHANGED;
-	double near = fabs(ln_speedup) - half;
+	double near = fmax(lo, -hi);
 	if (near <= 0 || near < floor)
 		return VERDICT_INCONCLUSIVE;
-	return ln_speedup > 0 ? VERDICT_FASTER : VERDICT_SLOWER;
+	return lo > 0 ? VERDICT_FASTER : VERDICT_SLOWER;
 }
 
 static int64_t round_up(double x)
@@ -199,7 +199,8 @@ static void plan(const struct evidence *e, struct verdict *v)
 	}
 }
 
-/* max_regression only fails on proof, min_speedup only passes on proof. */
+/* max_regression only fails on proof, min_speedup only passes on proof. What only the recorded speedup fails is open.
+ */
 static enum gate judge_gates(const struct verdict_options *options, const struct evidence *e, const struct verdict *v)
 {
 	bool speedup = options->min_speedup > 0, regression = options->max_regression >= 0;
@@ -207,10 +208,11 @@ static enum gate judge_gates(const struct verdict_options *options, const struct
 		return GATE_NONE;
 	if (!e->judged)
 		return GATE_INCONCLUSIVE;
-	if ((speedup && v->hi < options->min_speedup) ||
-	    (regression && v->hi < 1 / (1 + options->max_regression / 100)))
+	double bound = 1 / (1 + options->max_regression / 100);
+	if ((speedup && v->outer_hi < options->min_speedup) || (regression && v->outer_hi < bound))
 		return GATE_FAILED;
-	return speedup && v->lo < options->min_speedup ? GATE_INCONCLUSIVE : GATE_PASSED;
+	bool open = (speedup && v->outer_lo < options->min_speedup) || (regression && v->hi < bound);
+	return open ? GATE_INCONCLUSIVE : GATE_PASSED;
 }
 
 void verdict_judge(const struct verdict_side side[2], const struct verdict_options *options, struct arena *arena,
@@ -235,7 +237,7 @@ void verdict_judge(const struct verdict_side side[2], const struct verdict_optio
 
 	bool known = !e.empty && e.stepped[0] == e.stepped[1];
 	double ln_speedup = known ? v->location[0] - v->location[1] : 0;
-	v->speedup = v->lo = v->hi = exp(ln_speedup);
+	v->speedup = v->lo = v->hi = v->outer_lo = v->outer_hi = exp(ln_speedup);
 	v->has_interval = known && (e.steps ? !fewer_steps(&e, DESCRIPTIVE_STEPS) : !v->one_run);
 	bool enough = e.steps || (e.runs[0] >= SPAN_RUNS && e.runs[1] >= SPAN_RUNS);
 	e.judged = v->has_interval && enough && !options->descriptive;
@@ -250,15 +252,21 @@ void verdict_judge(const struct verdict_side side[2], const struct verdict_optio
 		v->half_width = (v->short_capture ? 2 : 1) * chance + drift;
 		v->lo = exp(ln_speedup - v->half_width);
 		v->hi = exp(ln_speedup + v->half_width);
+		v->outer_lo = exp(ln_speedup - v->half_width + options->beyond[0]);
+		v->outer_hi = exp(ln_speedup + v->half_width + options->beyond[1]);
 	}
 	if (v->short_capture || (e.steps && short_after_warmup(&e)))
 		e.floor = LN_FLOOR_SHORT;
 	else if (v->one_run)
 		e.floor = LN_FLOOR_ONE;
-	if (e.judged)
-		v->result = decide(ln_speedup, v->half_width, e.floor);
+	if (e.judged) {
+		double lo = ln_speedup - v->half_width, hi = ln_speedup + v->half_width;
+		e.recorded = decide(lo, hi, e.floor);
+		if (decide(lo + options->beyond[0], hi + options->beyond[1], e.floor) == e.recorded)
+			v->result = e.recorded;
+	}
 	v->gate = judge_gates(options, &e, v);
-	if (v->result == VERDICT_INCONCLUSIVE && !options->descriptive)
+	if (e.recorded == VERDICT_INCONCLUSIVE && !options->descriptive)
 		plan(&e, v);
 	verdict_explain(&e, options, arena, v);
 }

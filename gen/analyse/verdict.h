@@ -49,17 +49,20 @@ struct verdict_options {
 	int warmup;            /* as in verdict_series, for every run of both sides */
 	bool descriptive;      /* the sides cannot be compared (see `descriptive_reason`): result is inconclusive */
 	const char *descriptive_reason;
+	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
+	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 };
 
 enum gate { GATE_NONE, GATE_PASSED, GATE_FAILED, GATE_INCONCLUSIVE };
 
 struct verdict {
 	enum verdict_result result;
-	double speedup;     /* S = exp(T_baseline − T_fixed) */
-	double lo, hi;      /* 95 % interval of S; equal to S when no interval can be given (`has_interval` false) */
-	bool has_interval;  /* false: descriptive only (fewer than 8 steps, or one run a side without steps) */
-	double half_width;  /* in logs, as printed (after doubling for short captures) */
-	double location[2]; /* mean over runs of T; exp of it is the headline period in ns */
+	double speedup; /* S = exp(T_baseline − T_fixed) */
+	double lo, hi;  /* 95 % interval of S; equal to S when no interval can be given (`has_interval` false) */
+	double outer_lo, outer_hi; /* the interval, widened by `beyond`: what the result and the gates go by */
+	bool has_interval;         /* false: descriptive only (fewer than 8 steps, or one run a side without steps) */
+	double half_width;         /* in logs, as printed (after doubling for short captures) */
+	double location[2];        /* mean over runs of T; exp of it is the headline period in ns */
 	bool short_capture, one_run;
 	int64_t more_steps;   /* at least about so many steps a side would be needed; 0: not applicable */
 	int64_t more_runs;    /* the same in runs a side */

@@ -22,22 +22,23 @@ void series_measure(const struct verdict_run *run, int warmup, int max_terms, st
 
 /* The numbers behind a verdict that its reasons tell about. By side where there are two. */
 struct evidence {
-	bool steps;         /* both sides have steps */
-	bool stepped[2];    /* the side has steps */
-	bool empty;         /* a side measured nothing */
-	bool judged;        /* there is an interval, and enough data for it to decide something */
-	size_t runs[2];     /* runs */
-	size_t m[2];        /* median over runs of the measured periods */
-	size_t cut[2];      /* median over runs of the periods left out as warm-up */
-	double tau[2];      /* largest over runs */
-	double variance[2]; /* V of the side's mean T, within runs */
-	double between;     /* half-width from the runs' spread; 0 with one run a side */
-	double within;      /* half-width from the steps' spread; 0 without steps */
-	double drift[2];    /* mean over runs of drift_size */
-	size_t drifting[2]; /* runs that drift */
-	double plain;       /* half-width before doubling for a short capture */
-	double floor;       /* ln: the near end of the interval must lie beyond it for a direction */
-	double tails;       /* ln of (ratio of mean periods / S): how far unusual steps pull the mean */
+	bool steps;                   /* both sides have steps */
+	bool stepped[2];              /* the side has steps */
+	bool empty;                   /* a side measured nothing */
+	bool judged;                  /* there is an interval, and enough data for it to decide something */
+	size_t runs[2];               /* runs */
+	size_t m[2];                  /* median over runs of the measured periods */
+	size_t cut[2];                /* median over runs of the periods left out as warm-up */
+	double tau[2];                /* largest over runs */
+	double variance[2];           /* V of the side's mean T, within runs */
+	double between;               /* half-width from the runs' spread; 0 with one run a side */
+	double within;                /* half-width from the steps' spread; 0 without steps */
+	double drift[2];              /* mean over runs of drift_size */
+	size_t drifting[2];           /* runs that drift */
+	double plain;                 /* half-width before doubling for a short capture */
+	enum verdict_result recorded; /* what the interval alone gives; `result` is that, or inconclusive */
+	double floor;                 /* ln: the near end of the interval must lie beyond it for a direction */
+	double tails;                 /* ln of (ratio of mean periods / S): how far unusual steps pull the mean */
 };
 
 /* Steps, or runs, a side (in all, not added) at which a half-width of `distance` (logs) can be expected; 0: hopeless.

@@ -51,6 +51,15 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	} else {
 		json_null(json, "ci95");
 	}
+	if (v->has_interval) {
+		json_array(json, "outer");
+		json_number(json, NULL, v->outer_lo);
+		json_number(json, NULL, v->outer_hi);
+		json_end_array(json);
+	} else {
+		json_null(json, "outer");
+	}
+	json_number(json, "unrecorded_speedup", a->unrecorded > 0 ? a->unrecorded : NAN);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
 	json_bool(json, "short_capture", v->short_capture);
 	json_bool(json, "one_run", v->one_run);

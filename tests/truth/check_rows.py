@@ -45,6 +45,8 @@ def check_programs():
     # two groups, each with variance 2 of its 2 values: (1 + 1) of the means, 2 degrees of freedom
     assert math.isclose(rows.half_width([[0, 2], [5, 7]]), 4.303 * math.sqrt(2))
     assert rows.half_width([[0, 2], [5]]) is None and rows.half_width([[1, 1], [2, 2]]) == 0
+    assert rows.overlap([1, 2], 1.5, 0) and rows.overlap([1, 2], 2.1, 0.1) and rows.overlap([1, 2], 0.95, 0.1)
+    assert not rows.overlap([1, 2], 2.1, 0.01) and not rows.overlap([1, 2], 0.9, None) and not rows.overlap(None, 1, 1)
 
 
 def check_pairs():

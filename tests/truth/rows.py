@@ -137,6 +137,11 @@ def half_width(groups):
     return T95[min(int(freedom), len(T95)) - 1] * math.sqrt(sum(parts))
 
 
+def overlap(interval, value, half):
+    """Whether an interval holds a part of another: a value, and half of its width in logarithms."""
+    return interval is not None and interval[0] <= value * math.exp(half or 0) and value * math.exp(-(half or 0)) <= interval[1]
+
+
 class Row:
     def __init__(self, pair, size, collector, folder, gapline):
         self.pair, self.size, self.problems = pair, size, []
@@ -234,7 +239,7 @@ class Row:
         wanted = {self.pair.verdict} | ({"inconclusive"} if self.pair.verdict == "unchanged" else set())
         if (largest and said["verdict"] not in wanted) or (not largest and said["verdict"] in self.never()):
             self.problem(f"the verdict is {said['verdict']}")
-        said["unrecorded_speedup"] = self.unrecorded()
+        said["unrecorded_speedup"], said["outer"] = verdict["unrecorded_speedup"], verdict["outer"]
         if not self.free:
             return
         free = [[step_log(run) for run in self.free if run["variant"] == side] for side in ("baseline", "fixed")]
@@ -242,6 +247,7 @@ class Row:
                 for side in ("baseline", "fixed")]
         said["unprofiled_ms"] = [math.exp(mean(logs)) for logs in free]
         said["unprofiled_speedup"] = said["unprofiled_ms"][0] / said["unprofiled_ms"][1]
+        said["held"] = overlap(said["outer"], said["unprofiled_speedup"], half_width(free))
         chance = half_width(free + seen)
         if chance is None:
             return  # how much a single run is off by chance, nobody knows
@@ -253,14 +259,6 @@ class Row:
         if guess is None or abs(guess / said["unprofiled_speedup"] - 1) > allowed:
             self.problem(f"the profiled speedup is {100 * said['distortion']:+.1f} % off, "
                          f"± {100 * said['chance']:.1f} % by chance" + (", more than the report says" if guess else ""))
-
-    def unrecorded(self):
-        """The speedup without the profiler's part, where the report says that it has one; else None."""
-        sides = [self.result[side] for side in ("baseline", "fixed")]
-        if not any("not recorded" in reason for reason in self.result["verdict"]["reasons"]):
-            return None
-        steps = [side["budget"]["per_step"]["period"] - side["totals"]["recording_ms_per_step"] for side in sides]
-        return steps[0] / steps[1]
 
     def verdict_is_right(self):
         return self.said["verdict"] == self.pair.verdict
@@ -305,7 +303,8 @@ class Table:
                 f"{100 * s['share']:.1f} %" if "share" in s else "",
                 f"{row.pair.finding}: {s.get('finding')}" if row.pair.finding else "", ", ".join(s.get("other_findings", [])),
                 number(s.get("ceiling_ms") or None, 3), number(s.get("measured_ms"), 3),
-                number(s.get("speedup"), 3) + (f" (without recording about {guess:.3f})" if guess else ""),
+                number(s.get("speedup"), 3) + (
+                    f" (without recording about {guess:.3f}, {s['outer'][0]:.2f} to {s['outer'][1]:.2f})" if guess else ""),
                 number(s.get("unprofiled_speedup"), 3),
                 f"{100 * s['distortion']:+.1f} ± {100 * s['chance']:.1f} %" if "distortion" in s else "",
                 s.get("verdict", "") + (f"; single pairs: {repeats}" if repeats else ""), "; ".join(row.problems)]
@@ -340,6 +339,9 @@ class Table:
             f"{sum(ratio > SPEEDUP + row.said['chance'] for row, ratio in apart.items())} are further off than chance "
             f"explains (furthest: {widest.label()}, {100 * apart[widest]:.1f} %). The reports name the share of recording in "
             f"{sum(bool(row.said.get('unrecorded_speedup')) for row in self.rows)} rows.",
+            f"- {sum(row.said['held'] for row in timed)} of these {len(timed)} rows have the unprofiled speedup within the "
+            "outer interval, by which result and gates go. Not: "
+            f"{', '.join(row.label() for row in timed if not row.said['held']) or 'none'}.",
             f"- {sum(row.verdict_is_right() for row in self.rows)} of {len(self.rows)} rows have the right verdict.",
         ]
 
@@ -379,6 +381,8 @@ class Table:
                 worse.append(f"{label}: {len(row.problems)} problems, before {len(old['problems'])}")
             if old.get("share", 0) <= 1 and row.said.get("share", 0) < old.get("share", 0) - 0.005:
                 worse.append(f"{label}: {row.said['share']:.3f} of the fault landed right, before {old['share']:.3f}")
+            if old.get("held") and not row.said.get("held"):
+                worse.append(f"{label}: the outer interval does not hold the unprofiled speedup any more")
             if row.said.get("verdict") != old.get("verdict"):
                 worse.append(f"{label}: {row.said.get('verdict')}, before {old.get('verdict')}")
         return worse + [f"{name} {size:g} ms, {collector}: not there any more" for name, size, collector in before]
