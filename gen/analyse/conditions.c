@@ -1,5 +1,6 @@
 /* The conditions under which the two sides ran: clocks, what held them back, captures that broke off. */
 #include "analyse/compare.h"
+#include "analyse/unprofiled.h"
 
 #include <math.h>
 #include <string.h>
@@ -132,10 +133,14 @@ static const char *incomplete(const struct side_facts *facts)
 void conditions_reasons(const struct side_facts facts[2], struct arena *arena, struct analysis *a)
 {
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
-	const char *recording = recording_reason(a, arena);
+	bool first = true;
+	const char *recording =
+		a->options.unprofiled ? unprofiled_reason(a, arena, &first) : recording_reason(a, arena);
 	say_same_clocks(a, arena);
-	if (recording)
+	if (recording && first)
 		add_first(a, arena, recording);
+	else if (recording)
+		add_reason(a, arena, recording);
 	for (int s = 0; s < 2; s++) {
 		say_held_back(a, arena, s);
 		if (broken[s] && !broken[1 - s])

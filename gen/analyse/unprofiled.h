@@ -12,4 +12,13 @@
  * steps, and when several instances make a step and there are not as many of them as in the recorded run. */
 struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena);
 
+/* Judges the unprofiled runs of both sides, n[s] runs at runs[s], into out->unprofiled, and gives its interval to
+ * out->options, for the verdict on the recorded ones. Leaves both alone unless each side has such runs, and enough for
+ * an interval. */
+void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct arena *arena, struct analysis *out);
+
+/* After the verdict: fills out->unrecorded; a sentence, or NULL without such runs. *first: recording changes the
+ * speedup by 1 % or more, so that it belongs before everything else. */
+const char *unprofiled_reason(struct analysis *out, struct arena *arena, bool *first);
+
 #endif
