@@ -35,6 +35,25 @@ static void test_every_piece_is_done_once(void **state)
 	}
 }
 
+static void note_width(void *context, size_t i)
+{
+	size_t *width = context;
+	width[i] = parallel_width();
+}
+
+static void test_pieces_share_the_processors(void **state)
+{
+	(void)state;
+	size_t all = parallel_width(), width[4];
+	for (size_t n = 1; n <= 4; n++) {
+		size_t threads = n < all ? n : all;
+		parallel_each(n, note_width, width);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(width[i], all / threads);
+		assert_int_equal(parallel_width(), all);
+	}
+}
+
 /* Fills an arena with small and large pieces, each with its number all over it. */
 static void fill(struct arena *a, unsigned char **pieces, const size_t *sizes, size_t n, int first)
 {
@@ -108,6 +127,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_every_piece_is_done_once),
+		cmocka_unit_test(test_pieces_share_the_processors),
 		cmocka_unit_test(test_adopted_memory_lives_on),
 		cmocka_unit_test(test_merged_names_have_the_ids_of_one_table),
 	};

@@ -11,14 +11,21 @@ struct job {
 	void (*work)(void *context, size_t i);
 	void *context;
 	size_t n;
+	size_t width; /* of each thread */
 	atomic_size_t next;
 };
+
+/* Processors for what this thread divides; 0: all that there are. */
+static _Thread_local size_t own_width;
 
 static void *take(void *argument)
 {
 	struct job *job = argument;
+	size_t before = own_width;
+	own_width = job->width;
 	for (size_t i; (i = atomic_fetch_add(&job->next, 1)) < job->n;)
 		job->work(job->context, i);
+	own_width = before;
 	return NULL;
 }
 
@@ -29,12 +36,17 @@ static size_t processors(void)
 	return n < 1 ? 1 : n > THREADS_MAX ? THREADS_MAX : (size_t)n;
 }
 
+size_t parallel_width(void)
+{
+	return own_width ? own_width : processors();
+}
+
 void parallel_each(size_t n, void (*work)(void *context, size_t i), void *context)
 {
 	struct job job = {.work = work, .context = context, .n = n};
 	pthread_t threads[THREADS_MAX];
-	size_t wanted = processors(), started = 0;
-	wanted = wanted < n ? wanted : n;
+	size_t width = parallel_width(), wanted = width < n ? width : n, started = 0;
+	job.width = wanted ? width / wanted : 1;
 	sigset_t all, before;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);

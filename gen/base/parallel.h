@@ -9,4 +9,8 @@
  * Pieces share nothing that one of them changes: each has an arena, an err and a result of its own. */
 void parallel_each(size_t n, void (*work)(void *context, size_t i), void *context);
 
+/* How many threads parallel_each would use at most, here: pieces of work that are divided again share the processors
+ * that there are. At least 1. */
+size_t parallel_width(void);
+
 #endif

@@ -129,16 +129,21 @@ static int check_contents(const struct nsys *r)
 	                                                : "nsys profile --trace=cuda,nvtx,osrt COMMAND");
 }
 
-static int read_tables(struct nsys *r)
+static int read_tables(struct nsys *r, struct source *source)
 {
-	int (*const steps[])(struct nsys *) = {
-		nsys_read_calls,    nsys_read_ops,       nsys_read_syncs,        nsys_read_ranges,
-		nsys_read_os_calls, nsys_read_overheads, nsys_read_thread_names, nsys_read_strings,
-	};
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
-		if (steps[i](r) != 0)
-			return -1;
-	return 0;
+	if (nsys_read_events(r, source) != 0 || nsys_read_thread_names(r) != 0)
+		return -1;
+	return nsys_read_strings(r);
+}
+
+void nsys_init_numbers(struct nsys *r)
+{
+	keymap_init(&r->strings, r->arena);
+	keymap_init(&r->processes, r->arena);
+	keymap_init(&r->threads, r->arena);
+	keymap_init(&r->devices, r->arena);
+	keymap_init(&r->domain_ids, r->arena);
+	keymap_init(&r->domains, r->arena);
 }
 
 static void list_devices(struct nsys *r)
@@ -169,16 +174,11 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	                                      .traced = "",
 	                                      .sampled_by = "",
 	                                      .incomplete = ""};
-	keymap_init(&r.strings, arena);
-	keymap_init(&r.processes, arena);
-	keymap_init(&r.threads, arena);
-	keymap_init(&r.devices, arena);
-	keymap_init(&r.domain_ids, arena);
-	keymap_init(&r.domains, arena);
+	nsys_init_numbers(&r);
 	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
 		goto done;
 	db_meter(&r.db, &source->reading);
-	if (check_kind(&r) != 0 || nsys_read_source(&r) != 0 || read_tables(&r) != 0 || check_contents(&r) != 0)
+	if (check_kind(&r) != 0 || nsys_read_source(&r) != 0 || read_tables(&r, source) != 0 || check_contents(&r) != 0)
 		goto done;
 	list_devices(&r);
 	nsys_finish(&r);

@@ -49,6 +49,9 @@ struct nsys {
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
               struct arena *arena, struct trace *trace, struct err *err);
 
+/* ---- nsys_events.c: all tables of events ---- */
+int nsys_read_events(struct nsys *r, struct source *source);
+
 /* ---- nsys_ops.c: what ran on the GPU ---- */
 int nsys_read_ops(struct nsys *r);
 int nsys_read_syncs(struct nsys *r);
@@ -88,6 +91,16 @@ uint32_t nsys_string(struct nsys *r, int64_t id);
 
 /* A name that is at hand. */
 uint32_t nsys_text(struct nsys *r, uint32_t name);
+
+/* The same name, where another reader gave the index to `key` (a key of its `strings`); `names`: ids in this one's
+ * table by that one's. */
+uint32_t nsys_join_string(struct nsys *r, uint64_t key, const uint32_t *names);
+
+/* Empty numberings. */
+void nsys_init_numbers(struct nsys *r);
+
+/* Notes the name that the program gave a thread, an index of strings. */
+void nsys_name_thread(struct nsys *r, uint32_t thread, uint32_t string);
 
 /* Index of the process or thread, added if it is new. */
 uint32_t nsys_process(struct nsys *r, int64_t global_pid);

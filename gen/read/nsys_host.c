@@ -85,7 +85,7 @@ static uint32_t domain_of(struct nsys *r, uint32_t process, int64_t id)
 	return domain;
 }
 
-static void name_thread(struct nsys *r, uint32_t thread, uint32_t string)
+void nsys_name_thread(struct nsys *r, uint32_t thread, uint32_t string)
 {
 	if (thread >= r->thread_room) {
 		uint32_t room = thread + thread / 2 + 64;
@@ -172,7 +172,7 @@ int nsys_read_ranges(struct nsys *r)
 			uint32_t domain = domain_of(r, process, domain_id);
 			r->domain_string[domain] = nvtx_name(r, text, n, text_id);
 		} else if (type == TYPE_THREAD_NAME) {
-			name_thread(r, nsys_thread(r, global_tid), nvtx_name(r, text, n, text_id));
+			nsys_name_thread(r, nsys_thread(r, global_tid), nvtx_name(r, text, n, text_id));
 		}
 	}
 	scan_close(&s);
@@ -195,7 +195,7 @@ int nsys_read_thread_names(struct nsys *r)
 		uint32_t thread = keymap_find(&r->threads, (uint64_t)global_tid);
 		bool named = thread < r->thread_room && r->thread_string[thread] != TRACE_NONE;
 		if (thread != UINT32_MAX && !named) /* the program's own name for it wins */
-			name_thread(r, thread, nsys_string(r, name));
+			nsys_name_thread(r, thread, nsys_string(r, name));
 	}
 	scan_close(&s);
 	return more;

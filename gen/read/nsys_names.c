@@ -17,6 +17,11 @@ uint32_t nsys_text(struct nsys *r, uint32_t name)
 	return keymap_add(&r->strings, AT_HAND | name);
 }
 
+uint32_t nsys_join_string(struct nsys *r, uint64_t key, const uint32_t *names)
+{
+	return key & AT_HAND ? nsys_text(r, names[key & ~AT_HAND]) : keymap_add(&r->strings, key);
+}
+
 /* One pass over StringIds, which may hold millions of texts (stack symbols, the output of the program): a text that no
  * row uses is not even looked at. */
 int nsys_read_strings(struct nsys *r)
