@@ -1,0 +1,182 @@
+/* What the reader makes of single rows, columns and texts that are odd, hostile or missing. */
+#include "support_sqlite.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void rows_that_make_no_sense_are_counted(void **state)
+{
+	struct support *s = *state;
+	/* TEXT in an INTEGER column stays TEXT when it is no number. */
+	const char *path = support_profile(
+		s, "layout_2021.sql",
+		"CREATE TEMP TABLE k AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL LIMIT 1;"
+		"UPDATE k SET start = 500, end = 400; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET start = 0, end = 0; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET start = -5, end = 10; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET start = 1, end = 9000000000000000000;"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET start = 'soon', end = 10; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET start = 1.5, end = 10; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET start = 1, end = 10, deviceId = x'00'; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
+		"FROM k;"
+		"UPDATE k SET deviceId = -1; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
+		"UPDATE k SET deviceId = 0, streamId = -1; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
+		"FROM k;"
+		"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = -1; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 1 << "
+		"60 WHERE"
+		" copyKind = 11;"
+		"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET nameId = 'cudaFree' WHERE start = 1200;"
+		"INSERT INTO NVTX_EVENTS(start, end, eventType, text) VALUES (50, 40, 59, 'backwards');"
+		"INSERT INTO OSRT_API VALUES (50, 40, 27, 281476654432358, 10, 0, 0, 0)");
+	assert_int_equal(support_read(s, path), 0);
+	static const struct {
+		const char *table, *reason;
+		int rows;
+	} want[] = {
+		{"CUPTI_ACTIVITY_KIND_RUNTIME", "holds a value of the wrong type", 1},
+		{"CUPTI_ACTIVITY_KIND_KERNEL", "ends before it starts", 2},
+		{"CUPTI_ACTIVITY_KIND_KERNEL", "has no timestamp", 1},
+		{"CUPTI_ACTIVITY_KIND_KERNEL", "starts before the capture", 1},
+		{"CUPTI_ACTIVITY_KIND_KERNEL", "has an impossible timestamp", 1},
+		{"CUPTI_ACTIVITY_KIND_KERNEL", "holds a value of the wrong type", 3},
+		{"CUPTI_ACTIVITY_KIND_KERNEL", "has an impossible device or stream", 2},
+		{"CUPTI_ACTIVITY_KIND_MEMCPY", "has an impossible size", 1},
+		{"CUPTI_ACTIVITY_KIND_MEMSET", "has an impossible size", 1},
+		{"NVTX_EVENTS", "ends before it starts", 1},
+		{"OSRT_API", "ends before it starts", 1},
+	};
+	const struct trace *t = &s->trace;
+	assert_int_equal(t->n_dropped, sizeof want / sizeof *want);
+	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+		assert_string_equal(t->dropped[i].table, want[i].table);
+		assert_string_equal(t->dropped[i].reason, want[i].reason);
+		assert_int_equal(t->dropped[i].rows, want[i].rows);
+	}
+	assert_int_equal(t->ops.n, 4); /* the six of events.sql without the memset and a copy */
+	assert_int_equal(t->calls.n, 3);
+	assert_int_equal(t->ranges.n, 4);
+}
+
+static void values_that_may_be_missing(void **state)
+{
+	struct support *s = *state;
+	/* Joining goes on without a process (both sides NULL), names without StringIds are said to be unknown. */
+	const char *path = support_profile(s, "layout_2021.sql",
+	                                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET globalPid = NULL;"
+	                                   "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET correlationId = NULL, srcKind = NULL,"
+	                                   " dstKind = NULL;"
+	                                   "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = NULL;"
+	                                   "UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET correlationId = 4294967296 + 1;"
+	                                   "DELETE FROM StringIds WHERE id = 2; DROP TABLE ThreadNames;"
+	                                   "DROP TABLE TARGET_INFO_SYSTEM_ENV; DROP TABLE TARGET_INFO_GPU;"
+	                                   "DROP TABLE EXPORT_META_DATA; DROP TABLE PROCESSES; DROP TABLE OSRT_API;"
+	                                   "DROP TABLE PROFILER_OVERHEAD; DROP TABLE NVTX_EVENTS;"
+	                                   "DROP TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
+	assert_int_equal(support_read(s, path), 0);
+	const struct trace *t = &s->trace;
+	assert_int_equal(t->n_dropped, 0);
+	assert_int_equal(t->ops.n, 6);
+	assert_int_equal(t->devices[0].n_ops, 2); /* of the unknown process */
+	assert_string_equal(support_name(s, t->ops.name[0]), "(unknown name)");
+	assert_int_equal(t->calls.start[t->ops.launch[0]], 1000);
+	assert_int_equal(t->n_unlaunched, 3); /* two copies and the memset, whose id is no id */
+	assert_false(t->source.has_ranges || t->source.has_os_calls || t->source.has_overheads);
+	assert_int_equal(t->n_gpus, 0);
+	assert_int_equal(t->devices[0].gpu, TRACE_NONE);
+	for (size_t i = 0; i < t->ops.n; i++)
+		assert_false(t->ops.flags[i] & OPF_PAGEABLE);
+}
+
+static void call_names_lose_their_versions(void **state)
+{
+	struct support *s = *state;
+	static const char *const names[][2] = {
+		{"cudaLaunchKernel_v7000", "cudaLaunchKernel"},
+		{"cudaLaunchKernelExC_ptsz_v11060", "cudaLaunchKernelExC"},
+		{"cudaMemsetAsync_ptds_v7000", "cudaMemsetAsync"},
+		{"cudaStreamGetCaptureInfo_v2_v11030", "cudaStreamGetCaptureInfo_v2"},
+		{"cuGetProcAddress_v2", "cuGetProcAddress_v2"},
+		{"cuLaunchKernel_ptsz", "cuLaunchKernel"},
+		{"cuLaunchKernel", "cuLaunchKernel"},
+		{"_v7000", "_v7000"},
+		{"7000", "7000"},
+		{"", ""},
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		const char *path = support_profile(
+			s, "layout_2025.sql",
+			arena_format(&s->arena, "UPDATE StringIds SET value = '%s' WHERE id = 4", names[i][0]));
+		assert_int_equal(support_read(s, path), 0);
+		assert_string_equal(support_name(s, s->trace.calls.name[1]), names[i][1]);
+		unlink(path);
+	}
+}
+
+/* Views and virtual tables in place of tables would run code of the file's choosing. */
+static void views_are_not_tables(void **state)
+{
+	struct support *s = *state;
+	const char *path = support_profile(
+		s, "layout_2025.sql",
+		"ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME RENAME TO hidden;"
+		"CREATE VIEW CUPTI_ACTIVITY_KIND_RUNTIME AS WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 "
+		"FROM x)"
+		" SELECT n AS start, n AS end, 0 AS eventClass, 1 AS globalTid, 1 AS correlationId, 1 AS nameId FROM x;"
+		"ALTER TABLE NVTX_EVENTS RENAME TO hidden2;"
+		"CREATE VIRTUAL TABLE NVTX_EVENTS USING fts4(start, end, eventType, text);"
+		"ALTER TABLE PROCESSES RENAME TO hidden3;"
+		"CREATE TABLE PROCESSES (globalPid INTEGER, pid INTEGER, n INTEGER, name TEXT AS (zeroblob(n * "
+		"100000000)));"
+		"INSERT INTO PROCESSES(globalPid, pid, n) VALUES (281476654432256, 5, 5)");
+	assert_int_equal(support_read(s, path), 0);
+	assert_int_equal(s->trace.calls.n, 0);
+	assert_int_equal(s->trace.ranges.n, 0);
+	assert_int_equal(s->trace.ops.n, 6);
+	assert_string_equal(support_name(s, s->trace.processes[0].name), ""); /* generated columns do not count */
+}
+
+static void hostile_texts(void **state)
+{
+	struct support *s = *state;
+	const char *path = support_profile(
+		s, "layout_2025.sql",
+		"UPDATE StringIds SET value = '</script><img src=x onerror=alert(1)>' WHERE id = 2;"
+		"UPDATE StringIds SET value = char(27) || ']0;owned' || char(7) WHERE id = 8;"
+		"UPDATE NVTX_EVENTS SET text = CAST(x'6162ff63' AS TEXT) WHERE text = 'step_0';"
+		"UPDATE NVTX_EVENTS SET text = char(8238) || 'evil' WHERE text = 'step_1';"
+		"UPDATE META_DATA_EXPORT SET value = '1' || char(10) || '2' WHERE name = 'EXPORT_SCHEMA_VERSION';"
+		"UPDATE PROCESSES SET name = 'C:\\Users\\someone\\a.exe' WHERE pid = 100;"
+		"UPDATE TARGET_INFO_GPU SET name = char(155) || 'GPU';"
+		"INSERT INTO NVTX_EVENTS(start, end, eventType, text, globalTid) VALUES (1, 2, 59,"
+		" replace(hex(zeroblob(50000)), '0', 'long'), 281476654432357)");
+	assert_int_equal(support_read(s, path), 0);
+	const struct trace *t = &s->trace;
+	assert_string_equal(support_name(s, t->ops.name[0]), "</script><img src=x onerror=alert(1)>");
+	assert_string_equal(support_name(s, t->ranges.name[1]), "ab\xEF\xBF\xBD"
+	                                                        "c");
+	assert_string_equal(support_name(s, t->ranges.name[2]), "\xEF\xBF\xBD]0;owned\xEF\xBF\xBD");
+	assert_string_equal(support_name(s, t->ranges.name[3]), "\xEF\xBF\xBD"
+	                                                        "evil");
+	assert_in_range(strlen(support_name(s, t->ranges.name[0])), 4000, NAME_MAX_BYTES);
+	assert_string_equal(t->source.schema, "1\xEF\xBF\xBD"
+	                                      "2");
+	assert_string_equal(support_name(s, t->processes[0].name), "a.exe");
+	assert_string_equal(support_name(s, t->gpus[0].name), "\xEF\xBF\xBDGPU");
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(rows_that_make_no_sense_are_counted),
+		TEST(values_that_may_be_missing),
+		TEST(call_names_lose_their_versions),
+		TEST(views_are_not_tables),
+		TEST(hostile_texts),
+	};
+	return cmocka_run_group_tests_name("reader_rows", tests, NULL, NULL);
+}
