@@ -20,10 +20,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "inject"))
 import spool
 
 LIBRARY, TARGET, FAKES, GAPLINE = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
-KERNEL, RUNTIME, DRIVER, DEVICE, GRAPH = 10, 5, 4, 8, 51
+KERNEL, RUNTIME, DRIVER, DEVICE, GRAPH, DEVICE_GRAPH = 10, 5, 4, 8, 51, 53
 MS = 1_000_000
 NO_CUPTI, TOO_OLD, TAKEN, FAILED = 1, 2, 3, 4
-ERROR = 3
+WARNING, ERROR = 2, 3
 
 
 def records(s):
@@ -160,6 +160,7 @@ class Cupti(Case):
         self.assertEqual(self.one("kinds").of("CUPTI")[0].data[8:12], b"\1\0\0\0")
         whole = self.output.split()
         self.assertIn(str(GRAPH), whole)
+        self.assertEqual(whole[0], str(DEVICE_GRAPH), "before anything else, or CUPTI takes no notice")
         self.assertLessEqual({str(KERNEL), str(RUNTIME), str(DRIVER), str(DEVICE), "1", "22", "2", "38", "17"}, set(whole))
         with tempfile.TemporaryDirectory() as folder:
             self.run_target("kinds", GAPLINE_GRAPH_TRACE="node", GAPLINE_SPOOL=folder)
@@ -256,6 +257,13 @@ class Cupti(Case):
         self.assertIn("CUPTI_ERROR_INSUFFICIENT_PRIVILEGES", text)
         self.assertIn("NVreg_RestrictProfilingToAdminUsers", text)
         self.assertEqual(kernels(s), [])
+
+    def test_without_graphs_that_kernels_launch(self):
+        s = self.one("launches", FAKE_REFUSE=str(DEVICE_GRAPH))
+        ((severity, code, text),) = s.messages()
+        self.assertEqual((severity, code), (WARNING, FAILED))
+        self.assertIn("graphs that kernels launch", text)
+        self.assertEqual(len(kernels(s)), 10000, "all else is recorded")
 
     def test_the_one_that_is_loaded_is_taken(self):
         loaded = FAKES / "fake_cupti_other" / "libcupti.so.13"

@@ -28,6 +28,7 @@ import tiny_spool
 HERE = pathlib.Path(__file__).resolve().parent
 GAPLINE = pathlib.Path(sys.argv.pop(1)).resolve() if __name__ == "__main__" else None
 WITH_NSYS = ["--collector", "nsys"]
+RECORDED_ONLY = [*WITH_NSYS, "--unprofiled", "0"]
 
 
 def limited(size):
@@ -107,7 +108,7 @@ class Case(unittest.TestCase):
         return self.gapline("capture", *WITH_NSYS, *arguments, **how)
 
     def run_both(self, *arguments, **how):
-        return self.gapline("run", *WITH_NSYS, *arguments, **how)
+        return self.gapline("run", *RECORDED_ONLY, *arguments, **how)
 
     def files(self, name="."):
         """What a folder holds, hidden files included, without the inputs."""
@@ -563,7 +564,7 @@ class Run(Case):
         """Closed ones are not taken by files of gapline's, and the program has what it is promised."""
         script = "readlink /proc/$$/fd/0; echo error >&2; : base-#.sqlite"
         (self.folder / "script").write_text(script)
-        words = ["run", *WITH_NSYS, "--baseline", "sh script base-#.sqlite", "--fixed", "sh script fixed-#.sqlite"]
+        words = ["run", *RECORDED_ONLY, "--baseline", "sh script base-#.sqlite", "--fixed", "sh script fixed-#.sqlite"]
         close = "exec <&- >&- 2>&-; exec \"$0\" \"$@\""
         command = ["sh", "-c", close, GAPLINE, *words, "--repeat", "1", "-q", "-o", "out"]
         process = subprocess.run(command, cwd=self.folder, env=self.env, timeout=60)
@@ -578,7 +579,7 @@ class Run(Case):
 
     def interrupted(self, number, fixed, then=None):
         both = ["--baseline", "true base-#.sqlite", "--fixed", fixed, "-o", "out"]
-        process = self.start("run", *WITH_NSYS, *both)
+        process = self.start("run", *RECORDED_ONLY, *both)
         pids = self.pids("pid")
         process.send_signal(number)
         if then:
@@ -624,14 +625,14 @@ class Run(Case):
 
     def test_bar(self):
         both = ["--baseline", "sh -c 'sleep 0.5; : base-#.sqlite'", "--fixed", "true fixed-#.sqlite"]
-        said = self.on_terminal("run", *WITH_NSYS, *both, "--repeat", "2", "-o", "out", "-q")
+        said = self.on_terminal("run", *RECORDED_ONLY, *both, "--repeat", "2", "-o", "out", "-q")
         self.assertIn("\r\x1b[K[------------------------] 0 of 4 done, baseline 1: 0.0 s", said)
         self.assertIn("\r\x1b[K[######------------------] 1 of 4 done, fixed 1: ", said)
         self.assertRegex(said, r"baseline 1: 0\.[2-9] s")
         self.assertRegex(said, r"\r\x1b\[Kgapline: run 4 of 4: baseline 2: \d+\.\d s\r\n")
 
     def test_no_bar_among_the_output_of_programs(self):
-        said = self.on_terminal("run", *WITH_NSYS, *self.BOTH, "--repeat", "1", "-o", "out")
+        said = self.on_terminal("run", *RECORDED_ONLY, *self.BOTH, "--repeat", "1", "-o", "out")
         self.assertNotIn("\x1b[K[", said)
         self.assertRegex(said, r"gapline: run 1 of 2: baseline 1\r\ngapline: run 1 of 2: baseline 1: \d")
 
@@ -661,6 +662,87 @@ class Installed(Case):
         how = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | how
         env = self.env | how.pop("env", {})
         return subprocess.Popen([self.installed, *arguments], cwd=self.folder, env=env, text=True, **how)
+
+
+# Under the stand-in for nsys, whatever its profile says; else the spool of a program with one range a step.
+STEPS = r"""import os, struct, sys, time
+sys.path.insert(0, os.environ["TESTS"])
+import tiny_spool
+if "GAPLINE_SPOOL" in os.environ:
+    assert "CUDA_INJECTION64_PATH" not in os.environ and "NVTX_INJECTION64_PATH" in os.environ
+    now, events, period = time.monotonic_ns(), b"", int(sys.argv[2])
+    for i in range(60 if period else 0):
+        start = now + i * period
+        events += tiny_spool.event(1, start, b"step") + tiny_spool.event(2, start + period // 2)
+    head = struct.pack("<8sIIIIIIqq", b"GLSPOOL\0", 1, 1, os.getpid(), 0, 2, 0, now, now)
+    with open(os.environ["GAPLINE_SPOOL"] + "/1-cuda-0.spool", "wb") as out:
+        out.write(head + tiny_spool.block(tiny_spool.EVENTS, events, tid=1) + tiny_spool.block(tiny_spool.END, bytes(8)))
+    time.sleep(0.2)
+    sys.exit(int(sys.argv[3]) if len(sys.argv) > 3 else 0)
+"""
+
+
+class Unprofiled(Installed):
+    """Runs in which nothing but NVTX is recorded, by gapline's own library, whatever the collector is."""
+
+    def setUp(self):
+        super().setUp()
+        (self.folder / "steps.py").write_text(STEPS)
+        self.env["TESTS"] = str(HERE)
+
+    def both(self, baseline=900_000, fixed=450_000, *options, status=0, more=""):
+        sides = ["--baseline", f"python3 steps.py base-#.sqlite {baseline}{more}"]
+        sides += ["--fixed", f"python3 steps.py fixed-#.sqlite {fixed}{more}"]
+        return self.gapline("run", *WITH_NSYS, *sides, "-o", "out", *options, status=status)
+
+    def order(self):
+        runs = json.loads((self.folder / "out/run.json").read_text())["runs"]
+        return " ".join(f"{r['side'][0]}{r['run']}{'u' if r['unprofiled'] else ''}" for r in runs)
+
+    def ranges(self, name):
+        db = sqlite3.connect(f"file:{self.folder}/out/{name}.sqlite?immutable=1", uri=True)
+        rows = db.execute("SELECT start, end, name FROM GAPLINE_UNPROFILED ORDER BY start").fetchall()
+        db.close()
+        return rows
+
+    def test_in_turns(self):
+        _, said = self.both()
+        self.assertEqual(self.order(), "b1 f1 f1u b1u f2 b2 b2u f2u b3 f3 f3u b3u")
+        self.assertRegex(said, r"gapline: run 3 of 12: fixed 1, unprofiled: \d\.\d s\n")
+        for name, period in ("baseline-3", 900_000), ("fixed-1", 450_000):
+            rows = self.ranges(name)
+            self.assertEqual({name for _, _, name in rows}, {"step"})
+            self.assertEqual({b[0] - a[0] for a, b in zip(rows, rows[1:])}, {period})
+            self.assertEqual(len(rows), 60)
+        self.assertEqual([n for n in self.files("out") if "unprofiled" in n], [])
+
+    def test_fewer_than_recorded(self):
+        self.both(900_000, 450_000, "--unprofiled", "1", "-q")
+        self.assertEqual(self.order(), "b1 f1 f1u b1u f2 b2 b3 f3")
+        self.assertIn("fixed-1.unprofiled.log", self.files("out"))
+        self.both(900_000, 450_000, "--unprofiled", "2", "-q", "--resume")
+        self.assertEqual(self.order(), "b1 f1 f1u b1u f2 b2 b3 f3 b2u f2u")
+
+    def test_program_that_fails_unprofiled(self):
+        _, said = self.both(more=" 5", status=3)
+        self.assertRegex(said, r"fixed side, run 1, unprofiled: 'python3 .* 450000 5' failed: exit status 5\n")
+        self.assertEqual(self.order(), "b1 f1")
+
+    def test_program_without_ranges_then(self):
+        _, said = self.both(0, 0)
+        self.assertIn("gapline: fixed 1, unprofiled: ", said)
+        self.assertIn("; unprofiled runs are left out\n", said)
+        self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
+
+    def test_asked_for_and_impossible(self):
+        words = ["--baseline", "true base-#.sqlite", "--fixed", "true fixed-#.sqlite", "-o", "out"]
+        _, said = self.gapline("run", *WITH_NSYS, *words, "--unprofiled", "1", "--trace", "cuda", status=2)
+        self.assertIn("--unprofiled: steps are timed by their NVTX ranges, and --trace leaves those out", said)
+        self.library.unlink()
+        _, said = self.gapline("run", *WITH_NSYS, *words, "--unprofiled", "1", status=2)
+        self.assertIn("libgapline-cupti.so does not lie beside this gapline", said)
+        self.gapline("run", *WITH_NSYS, *words)
+        self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
 
 
 class Cupti(Installed):

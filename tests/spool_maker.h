@@ -231,6 +231,20 @@ static inline struct spool_record spool_graph(uint64_t start, uint64_t end, uint
 	return r;
 }
 
+static inline struct spool_record spool_device_graph(uint64_t start, uint64_t end, uint32_t graph)
+{
+	struct spool_record r = {0};
+	put32(&r, 0, 53);
+	put64(&r, 8, start);
+	put64(&r, 16, end);
+	put32(&r, 24, graph);
+	put32(&r, 28, 999); /* the graph that launched it, and how: not kept */
+	put32(&r, 32, 2);
+	put32(&r, 36, 1);
+	put64(&r, 40, (uint64_t)1 << 57); /* as CUPTI does */
+	return r;
+}
+
 static inline struct spool_record spool_overhead(uint64_t start, uint64_t end, uint32_t kind, uint32_t object_kind,
                                                  uint32_t tid)
 {

@@ -80,8 +80,8 @@ static inline void write_spool(struct support *s, struct spool_maker *m, const c
 /* A process with CUPTI 13.0.1's layouts, two kernels' names and three calls' names. */
 static inline void begin_cuda(struct spool_maker *m, uint32_t pid)
 {
-	static const uint32_t sizes[][2] = {{1, 96},  {2, 88},  {4, 40},  {5, 40},  {10, 216},
-	                                    {17, 56}, {22, 96}, {38, 56}, {51, 56}, {9, 48}};
+	static const uint32_t sizes[][2] = {{1, 96},  {2, 88},  {4, 40},  {5, 40},  {10, 216}, {17, 56},
+	                                    {22, 96}, {38, 56}, {51, 56}, {53, 56}, {9, 48}};
 	spool_begin(m, pid, WRITER);
 	spool_add_text(m, SPOOL_PROGRAM, 0, "trainer");
 	spool_add_text(m, SPOOL_DRIVER, 0, "580.159.04");

@@ -49,6 +49,8 @@ static void test_ops_and_calls(void **state)
 	spool_record(&b, &r, 88);
 	r = spool_graph(START + 1300, START + 1400, 2, 13, 10);
 	spool_record(&b, &r, 56);
+	r = spool_device_graph(START + 1410, START + 1480, 21);
+	spool_record(&b, &r, 56);
 	r = spool_sync(START + 1500, START + 1600, 3, 13, 11);
 	spool_record(&b, &r, 56);
 	r = spool_overhead(START + 1700, START + 1800, 4 << 16, 2, MAIN);
@@ -73,7 +75,7 @@ static void test_ops_and_calls(void **state)
 	const char *db;
 	struct convert_result result = convert(s, &db);
 	assert_int_equal(result.processes, 1);
-	assert_int_equal(result.ops, 7);
+	assert_int_equal(result.ops, 8);
 	assert_int_equal(result.calls, 4);
 	assert_int_equal(result.skipped, 0);
 	assert_int_equal(result.incomplete, 0);
@@ -118,7 +120,7 @@ static void test_ops_and_calls(void **state)
 	assert_string_equal(query(s, db,
 	                          "SELECT start, end, streamId, correlationId, graphId, graphExecId FROM "
 	                          "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
-	                    "1300|1400|13|10|0|2");
+	                    "1300|1400|13|10|0|2\n1410|1480|144115188075855872|0|0|21");
 	/* The context was last used on device 0 (by the memset). */
 	assert_string_equal(query(s, db,
 	                          "SELECT start, end, deviceId, contextId, streamId, correlationId, syncType, eventId, "
@@ -171,6 +173,30 @@ static void test_layouts_of_cuda_12(void **state)
 	assert_string_equal(query(s, db, "SELECT start, eventSyncId FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"), "90|-");
 	assert_string_equal(query(s, db, "SELECT start, end, graphExecId FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),
 	                    "110|120|3");
+}
+
+/* Of graphs that kernels launch there is no call: their own beginning says whether they belong to the window. */
+static void test_device_graphs_in_a_window(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	struct buf b = {0};
+	const struct spool_window opens = {.open = 1, .why = 2, .time = START + 50},
+				  closes = {.open = 0, .why = 2, .time = START + 100};
+	static const int64_t starts[] = {49, 50, 99, 100};
+	begin_cuda(&m, PID);
+	spool_add(&m, SPOOL_WINDOW, 0, &opens, sizeof opens);
+	spool_add(&m, SPOOL_WINDOW, 0, &closes, sizeof closes);
+	for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+		struct spool_record r = spool_device_graph((uint64_t)(START + starts[i]), START + 200, 1);
+		spool_record(&b, &r, 56);
+	}
+	spool_add_buffer(&m, &b);
+	spool_end(&m, START + 300);
+	write_spool(s, &m, "700-cuda-0.spool");
+	const char *db;
+	convert(s, &db);
+	assert_string_equal(query(s, db, "SELECT start FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE ORDER BY 1"), "50\n99");
 }
 
 static void test_times_without_sense(void **state)
@@ -540,6 +566,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_ops_and_calls, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_layouts_of_cuda_12, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_device_graphs_in_a_window, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_times_without_sense, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_layouts_that_are_not_known, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_damaged_buffer, support_setup, support_teardown),

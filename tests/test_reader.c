@@ -294,6 +294,28 @@ static void graph_launches_traced_whole(void **state)
 	assert_int_equal(t->calls.class[t->ops.launch[i]], CALL_LAUNCH);
 }
 
+/* As nsys 2025.3 exports them: CUPTI's own stream, no call. */
+static void graphs_that_kernels_launch(void **state)
+{
+	struct support *s = *state;
+	const char *path = support_profile(
+		s, "layout_2025.sql",
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId "
+		"INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER, streamId INTEGER NOT NULL, "
+		"correlationId INTEGER, globalPid INTEGER, graphId INTEGER NOT NULL, graphExecId INTEGER NOT NULL);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (3000, 3900, 0, 1, NULL, 144115188075855872, 0, "
+		"281476654432256, 1, 2)");
+	assert_int_equal(support_read(s, path), 0);
+	const struct trace *t = &s->trace;
+	size_t i = t->devices[0].n_ops - 1;
+	assert_int_equal(t->n_dropped, 0);
+	assert_int_equal(t->ops.kind[i], OP_GRAPH);
+	assert_int_equal(t->ops.end[i], 3900);
+	assert_int_equal(t->ops.launch[i], TRACE_NONE);
+	for (size_t k = 0; k < i; k++)
+		assert_int_not_equal(t->ops.stream[k], t->ops.stream[i]);
+}
+
 static void graph_launches_traced_by_node(void **state)
 {
 	struct support *s = *state;
@@ -338,7 +360,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
 		"UPDATE k SET start = 1, end = 10, deviceId = x'00'; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
 		"FROM k;"
 		"UPDATE k SET deviceId = -1; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM k;"
-		"UPDATE k SET deviceId = 0, streamId = 4294967296; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
+		"UPDATE k SET deviceId = 0, streamId = -1; INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * "
 		"FROM k;"
 		"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET bytes = -1; UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = 1 << "
 		"60 WHERE"
@@ -533,6 +555,7 @@ int main(void)
 		TEST(warnings_lose_their_folders),
 		TEST(secrets_stay_in_the_file),
 		TEST(graph_launches_traced_whole),
+		TEST(graphs_that_kernels_launch),
 		TEST(graph_launches_traced_by_node),
 		TEST(rows_that_make_no_sense_are_counted),
 		TEST(values_that_may_be_missing),

@@ -33,8 +33,8 @@ static const char *order(struct suite *suite)
 	struct suite_run next;
 	const char *text = "";
 	while (suite_next(suite, false, &next)) {
-		text = arena_format(&arena, "%s%s%c%d", text, *text ? " " : "", suite_side_names[next.side][0],
-		                    next.number);
+		text = arena_format(&arena, "%s%s%c%d%s", text, *text ? " " : "", suite_side_names[next.side][0],
+		                    next.number, next.unprofiled ? "u" : "");
 		assert_null(next.log);
 		suite_add(suite, &next);
 	}
@@ -52,6 +52,24 @@ static void test_order(void **state)
 	suite = new_suite(4, SUITE_STEPS);
 	assert_string_equal(order(&suite), "b1 f1 f2 b2 b3 f3 f4 b4");
 	suite = new_suite(2, SUITE_NO_STEPS);
+	assert_string_equal(order(&suite), "b0 f0 b1 f1 f2 b2");
+}
+
+/* Each pair of unprofiled runs behind the recorded one of its number, and the other way round. */
+static void test_unprofiled_order(void **state)
+{
+	(void)state;
+	struct suite suite = new_suite(3, SUITE_STEPS_UNKNOWN);
+	suite.unprofiled = 3;
+	assert_string_equal(order(&suite), "b1 f1 f1u b1u f2 b2 b2u f2u b3 f3 f3u b3u");
+	suite = new_suite(4, SUITE_STEPS);
+	suite.unprofiled = 1;
+	assert_string_equal(order(&suite), "b1 f1 f1u b1u f2 b2 b3 f3 f4 b4");
+	suite = new_suite(1, SUITE_STEPS);
+	suite.unprofiled = 5;
+	assert_string_equal(order(&suite), "b1 f1 f1u b1u");
+	suite = new_suite(2, SUITE_NO_STEPS); /* nothing to time */
+	suite.unprofiled = 2;
 	assert_string_equal(order(&suite), "b0 f0 b1 f1 f2 b2");
 }
 
@@ -103,6 +121,9 @@ static void test_which_files_are_a_suites(void **state)
 	                                   "fixed-12.log",
 	                                   "discarded-fixed.sqlite",
 	                                   ".baseline-1.sqlite.AbCd12",
+	                                   "fixed-2.unprofiled.log",
+	                                   "baseline-2.unprofiled.sqlite",
+	                                   ".fixed-2.unprofiled.sqlite.AbCd12",
 	                                   ".run.json.17-0.tmp"};
 	static const char *const others[] = {"run.json.bak",
 	                                     "baseline-0.sqlite",
@@ -171,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_order, release_arena),
+		cmocka_unit_test_teardown(test_unprofiled_order, release_arena),
 		cmocka_unit_test_teardown(test_going_on, release_arena),
 		cmocka_unit_test_teardown(test_names, release_arena),
 		cmocka_unit_test_teardown(test_which_files_are_a_suites, release_arena),

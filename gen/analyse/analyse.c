@@ -4,6 +4,7 @@
 #include "analyse/compare.h"
 #include "analyse/findings.h"
 #include "analyse/side.h"
+#include "analyse/unprofiled.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -240,7 +241,11 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	                                        .warmup = options->warmup,
 	                                        .descriptive = reason != NULL,
 	                                        .descriptive_reason = reason};
-	recording_bounds(out, out->options.beyond);
+	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
+	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
+	unprofiled_judge(runs, n_runs, arena, out);
+	if (!out->options.unprofiled)
+		recording_bounds(out, out->options.beyond);
 	struct verdict_side sides[2];
 	for (int s = 0; s < 2; s++)
 		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);

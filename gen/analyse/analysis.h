@@ -282,7 +282,10 @@ struct analysis {
 	uint32_t n_sides;  /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;
-	double unrecorded; /* the speedup without what recording took, about; 0: hardly another one */
+	double unrecorded; /* the speedup without what recording took: of the unprofiled runs, else about; 0: hardly
+	                    * another one than the recorded */
+	struct verdict unprofiled;     /* of the unprofiled runs alone; has_interval is false without them */
+	uint32_t n_unprofiled_runs[2]; /* by side */
 	struct verdict_options options;
 	bool require_comparable;
 	bool comparable;

@@ -1,6 +1,7 @@
 /* The conditions under which the two sides ran: clocks, what held them back, captures that broke off. */
 #include "analyse/analyse.h"
 #include "analyse/compare.h"
+#include "analyse/unprofiled.h"
 
 #include <math.h>
 #include <string.h>
@@ -149,10 +150,14 @@ static void say_same_capture(const struct side_facts facts[2], struct arena *are
 void conditions_reasons(const struct side_facts facts[2], struct arena *arena, struct analysis *a)
 {
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
-	const char *recording = recording_reason(a, arena);
+	bool first = true;
+	const char *recording =
+		a->options.unprofiled ? unprofiled_reason(a, arena, &first) : recording_reason(a, arena);
 	say_same_clocks(a, arena);
-	if (recording)
+	if (recording && first)
 		add_first(a, arena, recording);
+	else if (recording)
+		add_reason(a, arena, recording);
 	say_same_capture(facts, arena, a);
 	for (int s = 0; s < 2; s++) {
 		say_held_back(a, arena, s);

@@ -236,7 +236,7 @@ void verdict_judge(const struct verdict_side side[2], const struct verdict_optio
 	}
 
 	bool known = !e.empty && e.stepped[0] == e.stepped[1];
-	double ln_speedup = known ? v->location[0] - v->location[1] : 0;
+	double ln_speedup = known ? v->location[0] - v->location[1] : 0, outer[2] = {ln_speedup, ln_speedup};
 	v->speedup = v->lo = v->hi = v->outer_lo = v->outer_hi = exp(ln_speedup);
 	v->has_interval = known && (e.steps ? !fewer_steps(&e, DESCRIPTIVE_STEPS) : !v->one_run);
 	bool enough = e.steps || (e.runs[0] >= SPAN_RUNS && e.runs[1] >= SPAN_RUNS);
@@ -252,17 +252,22 @@ void verdict_judge(const struct verdict_side side[2], const struct verdict_optio
 		v->half_width = (v->short_capture ? 2 : 1) * chance + drift;
 		v->lo = exp(ln_speedup - v->half_width);
 		v->hi = exp(ln_speedup + v->half_width);
-		v->outer_lo = exp(ln_speedup - v->half_width + options->beyond[0]);
-		v->outer_hi = exp(ln_speedup + v->half_width + options->beyond[1]);
+		outer[0] = ln_speedup - v->half_width + options->beyond[0];
+		outer[1] = ln_speedup + v->half_width + options->beyond[1];
+		if (options->unprofiled) {
+			outer[0] = fmin(outer[0], options->known[0]);
+			outer[1] = fmax(outer[1], options->known[1]);
+		}
+		v->outer_lo = exp(outer[0]);
+		v->outer_hi = exp(outer[1]);
 	}
 	if (v->short_capture || (e.steps && short_after_warmup(&e)))
 		e.floor = LN_FLOOR_SHORT;
 	else if (v->one_run)
 		e.floor = LN_FLOOR_ONE;
 	if (e.judged) {
-		double lo = ln_speedup - v->half_width, hi = ln_speedup + v->half_width;
-		e.recorded = decide(lo, hi, e.floor);
-		if (decide(lo + options->beyond[0], hi + options->beyond[1], e.floor) == e.recorded)
+		e.recorded = decide(ln_speedup - v->half_width, ln_speedup + v->half_width, e.floor);
+		if (decide(outer[0], outer[1], e.floor) == e.recorded)
 			v->result = e.recorded;
 	}
 	v->gate = judge_gates(options, &e, v);

@@ -49,6 +49,8 @@ struct verdict_options {
 	int warmup;            /* as in verdict_series, for every run of both sides */
 	bool descriptive;      /* the sides cannot be compared (see `descriptive_reason`): result is inconclusive */
 	const char *descriptive_reason;
+	bool unprofiled;  /* the same programs were measured without a profiler, too: */
+	double known[2];  /* logs: the 95 % interval of their speedup; mirrored when the sides are swapped */
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 };
@@ -59,7 +61,8 @@ struct verdict {
 	enum verdict_result result;
 	double speedup; /* S = exp(T_baseline − T_fixed) */
 	double lo, hi;  /* 95 % interval of S; equal to S when no interval can be given (`has_interval` false) */
-	double outer_lo, outer_hi; /* the interval, widened by `beyond`: what the result and the gates go by */
+	double outer_lo, outer_hi; /* the interval, widened by `beyond`, and so that it holds `known`: what the result
+	                            * and the gates go by */
 	bool has_interval;         /* false: descriptive only (fewer than 8 steps, or one run a side without steps) */
 	double half_width;         /* in logs, as printed (after doubling for short captures) */
 	double location[2];        /* mean over runs of T; exp of it is the headline period in ns */

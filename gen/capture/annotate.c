@@ -121,3 +121,30 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 	sqlite3_close(db); /* takes back a transaction that is still open */
 	return code == SQLITE_OK ? 0 : -1;
 }
+
+/* An export without any string lacks their table. Type 59 is a push/pop range, 60 a start/end range (nsys's ENUM_NSYS_EVENT_TYPE). */
+static const char copy_ranges[] =
+	"CREATE TABLE IF NOT EXISTS unprofiled.StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
+	"DROP TABLE IF EXISTS main.GAPLINE_UNPROFILED;"
+	"CREATE TABLE main.GAPLINE_UNPROFILED (start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, name TEXT);"
+	"INSERT INTO main.GAPLINE_UNPROFILED SELECT n.start, n.end, n.globalTid, coalesce(n.text, s.value) "
+	"FROM unprofiled.NVTX_EVENTS n LEFT JOIN unprofiled.StringIds s ON s.id = n.textId "
+	"WHERE n.eventType IN (59, 60) AND n.end IS NOT NULL ORDER BY n.globalTid, n.start;"
+	"COMMIT";
+
+int annotate_unprofiled(const char *path, const char *unprofiled, struct err *err)
+{
+	sqlite3 *db = NULL;
+	char *attach = sqlite3_mprintf("ATTACH %Q AS unprofiled; BEGIN IMMEDIATE", unprofiled);
+	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	if (code == SQLITE_OK)
+		code = attach ? sqlite3_exec(db, attach, NULL, NULL, NULL) : SQLITE_NOMEM;
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, copy_ranges, NULL, NULL, NULL);
+	if (code != SQLITE_OK)
+		err_set(err, "%s: the unprofiled run cannot be noted in the profile: %s", path,
+		        db ? sqlite3_errmsg(db) : "out of memory");
+	sqlite3_free(attach);
+	sqlite3_close(db);
+	return code == SQLITE_OK ? 0 : -1;
+}

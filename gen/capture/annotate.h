@@ -15,7 +15,10 @@
  *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER)
  *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
  *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
- *		time in ns on the profile's own clock; NULL: not known */
+ *		time in ns on the profile's own clock; NULL: not known
+ *	GAPLINE_UNPROFILED(start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, name TEXT)
+ *		NVTX push/pop and start/end ranges of another run of the same program, taken in turns with this one,
+ *		in which nothing else was recorded; ns from the start of that run */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 
@@ -32,5 +35,8 @@ struct annotation {
 /* Adds the tables to the profile at `path` in one transaction; no journal or other file stays beside it. 0, or -1 with
  * `err`, and then the profile is as it was. */
 int annotate_profile(const char *path, const struct annotation *annotation, struct err *err);
+
+/* Puts the ranges of the profile at `unprofiled` into the one at `path`, instead of those that it had; as above. */
+int annotate_unprofiled(const char *path, const char *unprofiled, struct err *err);
 
 #endif

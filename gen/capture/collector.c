@@ -28,6 +28,11 @@ static int take(struct collector *c, const struct collector_type *type, const ch
 	return type->find(c, err);
 }
 
+int collector_for_unprofiled(struct collector *collector, struct arena *arena, struct err *err)
+{
+	return take(collector, &collector_cupti, "", arena, err);
+}
+
 /* Our own first: it costs the program less, and starts and stops in a fraction of the time. But it needs a CUPTI, and
  * where none is in sight, nsys, which brings one, is the safer choice. */
 int collector_choose(struct collector *collector, enum collector_kind kind, const char *const *const *commands,

@@ -22,6 +22,7 @@ struct capture_options {
 		duration; /* seconds: recorded is [delay, delay + duration) after the start; duration 0: to the end */
 	bool profiler_range; /* only between cudaProfilerStart and cudaProfilerStop */
 	int kill;            /* signal for the program when the duration is over; 0: it goes on unrecorded */
+	bool unprofiled; /* nothing but the times of NVTX ranges: CUDA is not watched at all. collector_cupti only */
 };
 
 struct collector;
@@ -104,6 +105,10 @@ extern const struct collector_type collector_nsys, collector_cupti;
 /* Chooses for all the `n` commands that are to be compared. -1 with `err`: there is none, or not the one asked for. */
 int collector_choose(struct collector *collector, enum collector_kind kind, const char *const *const *commands,
                      size_t n, struct arena *arena, struct err *err);
+
+/* The one that `unprofiled` captures take, whatever records otherwise: CUPTI is not needed. -1 with `err`: gapline's
+ * own library is not here. */
+int collector_for_unprofiled(struct collector *collector, struct arena *arena, struct err *err);
 
 /* Adds a message. */
 void collector_say(struct collector_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -95,6 +95,7 @@ static int64_t correlation_of(struct file *f, uint32_t raw)
 struct op_places {
 	int start, end, device, context, stream, correlation;
 };
+enum { NO_CALL = -1 }; /* instead of the place of a correlation: a kernel launched it */
 
 /* Begins a row with the columns that ops share; false when the record makes no sense. */
 static bool begin_op(struct file *f, enum profile_table table, const unsigned char *r, const struct op_places *at)
@@ -105,8 +106,9 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 		f->convert->result->skipped++;
 		return false;
 	}
-	uint32_t correlation = record_u32(r, at->correlation);
-	if (!convert_launched_in_window(f, correlation))
+	bool launched = at->correlation != NO_CALL;
+	uint32_t correlation = launched ? record_u32(r, at->correlation) : 0;
+	if (launched ? !convert_launched_in_window(f, correlation) : !convert_in_window(f, start))
 		return false;
 	profile_begin(p, table);
 	profile_int(p, start);
@@ -114,8 +116,13 @@ static bool begin_op(struct file *f, enum profile_table table, const unsigned ch
 	profile_int(p, record_u32(r, at->device));
 	profile_int(p, record_u32(r, at->context));
 	profile_int(p, 0); /* no green context, as nsys has it: the record does not say */
-	profile_int(p, record_u32(r, at->stream));
-	profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	if (launched) {
+		profile_int(p, record_u32(r, at->stream));
+		profile_int_or_null(p, correlation != 0, correlation_of(f, correlation));
+	} else {
+		profile_int(p, (int64_t)record_u64(r, at->stream));
+		profile_int(p, 0);
+	}
 	profile_int(p, convert_global_pid(f->header.pid));
 	f->convert->result->ops++;
 	return true;
@@ -210,6 +217,20 @@ static void write_graph(struct file *f, const unsigned char *r)
 		return;
 	profile_int(p, 0); /* the graph that was instantiated: CUPTI tells only which one ran */
 	profile_int(p, record_u32(r, GRAPH_ID));
+	profile_end(p);
+}
+
+/* A row like those of other graphs, and as nsys writes it: work of the GPU that no call launched, in a stream of
+ * CUPTI's with a number beyond 32 bits. */
+static void write_device_graph(struct file *f, const unsigned char *r)
+{
+	static const struct op_places places = {DEVICE_GRAPH_START,   DEVICE_GRAPH_END,    DEVICE_GRAPH_DEVICE,
+	                                        DEVICE_GRAPH_CONTEXT, DEVICE_GRAPH_STREAM, NO_CALL};
+	struct profile *p = &f->convert->profile;
+	if (!begin_op(f, PROFILE_GRAPH, r, &places))
+		return;
+	profile_int(p, 0); /* as with other graphs */
+	profile_int(p, record_u32(r, DEVICE_GRAPH_ID));
 	profile_end(p);
 }
 
@@ -343,6 +364,9 @@ void convert_buffer(struct file *f, const unsigned char *payload, size_t n)
 			break;
 		case RECORD_GRAPH_TRACE:
 			write_graph(f, w.record);
+			break;
+		case RECORD_DEVICE_GRAPH_TRACE:
+			write_device_graph(f, w.record);
 			break;
 		case RECORD_RUNTIME:
 			write_call(f, w.record, false);

@@ -22,6 +22,7 @@ static const struct kind *kind_of(uint32_t kind)
 		[RECORD_MEMCPY2] = {"copies between devices", {PEER_COPY3_BYTES, PEER_COPY4_BYTES}},
 		[RECORD_SYNCHRONIZATION] = {"synchronisations", {SYNC1_BYTES, SYNC2_BYTES}},
 		[RECORD_GRAPH_TRACE] = {"graph launches", {GRAPH1_BYTES, GRAPH2_BYTES}},
+		[RECORD_DEVICE_GRAPH_TRACE] = {"graphs launched by kernels", {DEVICE_GRAPH_BYTES}},
 	};
 	return kind < RECORD_KINDS && kinds[kind].name ? &kinds[kind] : NULL;
 }

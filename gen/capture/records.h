@@ -26,7 +26,8 @@ enum record_kind { /* CUpti_ActivityKind, those that become rows */
 	           RECORD_MEMCPY2 = 22, /* between two devices */
 	           RECORD_SYNCHRONIZATION = 38,
 	           RECORD_GRAPH_TRACE = 51,
-	           RECORD_KINDS = 64 /* kinds from here on are not used */
+	           RECORD_DEVICE_GRAPH_TRACE = 53, /* launched by a kernel */
+	           RECORD_KINDS = 64               /* kinds from here on are not used */
 };
 
 /* Sizes of the layouts; each layout also has the values of the smaller ones. */
@@ -48,7 +49,8 @@ enum {
 	OVERHEAD2_BYTES = 48, /* adds correlationId */
 	OVERHEAD3_BYTES = 56,
 	GRAPH1_BYTES = 48,
-	GRAPH2_BYTES = 56
+	GRAPH2_BYTES = 56,
+	DEVICE_GRAPH_BYTES = 56
 };
 
 enum {                          /* CUpti_ActivityKernel7 to 10 */
@@ -152,6 +154,15 @@ enum { /* CUpti_ActivityGraphTrace and 2 */
        GRAPH_ID = 28,
        GRAPH_CONTEXT = 32,
        GRAPH_STREAM = 36
+};
+
+enum { /* CUpti_ActivityDeviceGraphTrace */
+       DEVICE_GRAPH_DEVICE = 4,
+       DEVICE_GRAPH_START = 8,
+       DEVICE_GRAPH_END = 16,
+       DEVICE_GRAPH_ID = 24,
+       DEVICE_GRAPH_CONTEXT = 36,
+       DEVICE_GRAPH_STREAM = 40 /* u64 */
 };
 
 /* What a file says about the sizes of its records, by kind; 0: not said. */

@@ -18,6 +18,9 @@ SAME(RECORD_OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD);
 SAME(RECORD_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMCPY2);
 SAME(RECORD_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
 SAME(RECORD_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+#if CUPTI_API_VERSION >= 21 /* CUDA 12.3 */
+SAME(RECORD_DEVICE_GRAPH_TRACE, CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE);
+#endif
 SAME(RECORD_OBJECT_THREAD, CUPTI_ACTIVITY_OBJECT_THREAD);
 
 #define KERNEL(record)                                                                                                 \
@@ -148,6 +151,16 @@ SIZE(CUpti_ActivityGraphTrace, GRAPH1_BYTES);
 GRAPH(CUpti_ActivityGraphTrace);
 SIZE(CUpti_ActivityGraphTrace2, GRAPH2_BYTES);
 GRAPH(CUpti_ActivityGraphTrace2);
+
+#if CUPTI_API_VERSION >= 21
+SIZE(CUpti_ActivityDeviceGraphTrace, DEVICE_GRAPH_BYTES);
+PLACE(CUpti_ActivityDeviceGraphTrace, deviceId, DEVICE_GRAPH_DEVICE);
+PLACE(CUpti_ActivityDeviceGraphTrace, start, DEVICE_GRAPH_START);
+PLACE(CUpti_ActivityDeviceGraphTrace, end, DEVICE_GRAPH_END);
+PLACE(CUpti_ActivityDeviceGraphTrace, graphId, DEVICE_GRAPH_ID);
+PLACE(CUpti_ActivityDeviceGraphTrace, contextId, DEVICE_GRAPH_CONTEXT);
+PLACE(CUpti_ActivityDeviceGraphTrace, streamId, DEVICE_GRAPH_STREAM);
+#endif
 
 SIZE(CUpti_ActivitySynchronization, SYNC1_BYTES);
 SYNC(CUpti_ActivitySynchronization);

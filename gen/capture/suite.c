@@ -15,32 +15,45 @@ const char *const suite_side_names[2] = {"baseline", "fixed"};
 
 static const char *file_name(const struct suite *suite, enum suite_side side, int number, const char *ending)
 {
+
 	if (!number)
 		return arena_format(suite->arena, "discarded-%s.%s", suite_side_names[side], ending);
 	return arena_format(suite->arena, "%s-%d.%s", suite_side_names[side], number, ending);
 }
 
-/* The side and number of run `i` of the plan. */
+/* Pairs of unprofiled runs. */
+static size_t unprofiled_pairs(const struct suite *suite)
+{
+	int pairs = suite->unprofiled < suite->repeat ? suite->unprofiled : suite->repeat;
+	return suite->steps == SUITE_NO_STEPS || pairs < 0 ? 0 : (size_t)pairs;
+}
+
+/* The side, number and kind of run `i` of the plan. */
 static struct suite_run planned(const struct suite *suite, size_t i)
 {
-	size_t discarded = suite->steps == SUITE_NO_STEPS ? 2 : 0;
+	size_t discarded = suite->steps == SUITE_NO_STEPS ? 2 : 0, both = 2 * unprofiled_pairs(suite);
 	if (i < discarded)
 		return (struct suite_run){.side = i ? SUITE_FIXED : SUITE_BASELINE, .number = 0};
 	size_t pair = (i - discarded) / 2, second = (i - discarded) % 2;
-	return (struct suite_run){.side = (pair + second) % 2 ? SUITE_FIXED : SUITE_BASELINE, .number = (int)pair + 1};
+	bool unprofiled = pair < both && pair % 2;
+	size_t number = pair < both ? pair / 2 : pair - both / 2; /* from 0 */
+	return (struct suite_run){.side = (number + unprofiled + second) % 2 ? SUITE_FIXED : SUITE_BASELINE,
+	                          .number = (int)number + 1,
+	                          .unprofiled = unprofiled};
 }
 
 static bool is_done(const struct suite *suite, const struct suite_run *run)
 {
 	for (size_t i = 0; i < suite->n_runs; i++)
-		if (suite->runs[i].side == run->side && suite->runs[i].number == run->number)
+		if (suite->runs[i].side == run->side && suite->runs[i].number == run->number &&
+		    suite->runs[i].unprofiled == run->unprofiled)
 			return true;
 	return false;
 }
 
 size_t suite_total(const struct suite *suite)
 {
-	return (size_t)suite->repeat * 2 + (suite->steps == SUITE_NO_STEPS ? 2 : 0);
+	return (size_t)suite->repeat * 2 + unprofiled_pairs(suite) * 2 + (suite->steps == SUITE_NO_STEPS ? 2 : 0);
 }
 
 size_t suite_done(const struct suite *suite)
@@ -60,7 +73,9 @@ bool suite_next(const struct suite *suite, bool logged, struct suite_run *next)
 		if (is_done(suite, next))
 			continue;
 		next->profile = file_name(suite, next->side, next->number, "sqlite");
-		next->log = logged ? file_name(suite, next->side, next->number, "log") : NULL;
+		next->log =
+			logged ? file_name(suite, next->side, next->number, next->unprofiled ? "unprofiled.log" : "log")
+			       : NULL;
 		next->complete = "";
 		return true;
 	}
@@ -125,6 +140,7 @@ static bool is_ours(const char *name)
 		if (rest == at && (sscanf(rest + n, "-%d%n", &number, &end) != 1 || number < 1))
 			continue;
 		rest += n + (rest == at ? (size_t)end : 0);
+		rest += strncmp(rest, ".unprofiled", 11) ? 0 : 11;
 		if (!strcmp(rest, ".log") || (*name == '.' ? !strncmp(rest, ".sqlite.", 8) : !strcmp(rest, ".sqlite")))
 			return true;
 	}

@@ -3,12 +3,15 @@
  *
  *	{ "schema": "gapline-run/1", "gapline": "0.1.0",
  *	  "collector": { "name": "nsys", "version": "2025.3.2" },
- *	  "options": "--trace cuda,nvtx …", "repeat": 3,
+ *	  "options": "--trace cuda,nvtx …", "repeat": 3, "unprofiled": 3,
  *	  "commands": { "baseline": [words], "fixed": [words] },
  *	  "steps": true | false | null,           null: not known yet
- *	  "runs": [ { "side": "baseline", "run": 1, "discarded": false, "profile": "baseline-1.sqlite", "log": null,
+ *	  "runs": [ { "side": "baseline", "run": 1, "unprofiled": false, "discarded": false,
+ *	              "profile": "baseline-1.sqlite", "log": null,
  *	              "seconds": 12.3, "exit_status": 0, "complete": "yes" }, … ] }      in the order in which they ran
- */
+ *
+ * An unprofiled run (struct capture_options) belongs to the recorded one of its side and number: what it tells is added
+ * to that profile. */
 #ifndef GAPLINE_CAPTURE_SUITE_H
 #define GAPLINE_CAPTURE_SUITE_H
 
@@ -29,6 +32,7 @@ enum suite_steps { SUITE_STEPS_UNKNOWN, SUITE_STEPS, SUITE_NO_STEPS };
 struct suite_run {
 	enum suite_side side;
 	int number;          /* from 1; 0: the discarded one */
+	bool unprofiled;     /* `profile` is that of the recorded run */
 	const char *profile; /* names of files in the folder */
 	const char *log;     /* NULL: the program's output was passed through */
 	double seconds;
@@ -42,6 +46,7 @@ struct suite {
 	const char *version, *collector, *collector_version;
 	const char *options; /* of the capture, as text: what has to be the same in all runs */
 	int repeat;
+	int unprofiled; /* runs of each side, at most `repeat`; only programs with steps are run so */
 	enum suite_steps steps;
 	struct suite_run *runs; /* finished */
 	size_t n_runs;
@@ -49,7 +54,8 @@ struct suite {
 };
 
 /* The run that comes next, with side, number and names filled; false: all are done. Pairs alternate in their order
- * (A B, B A, A B, …), so that a drift of the machine hits both sides alike. */
+ * (A B, B A, A B, …), so that a drift of the machine hits both sides alike; a pair of unprofiled runs follows the
+ * recorded one of the same number, and has the other order. */
 bool suite_next(const struct suite *suite, bool logged, struct suite_run *next);
 
 /* Runs in all, as far as is known, and how many of them are finished. */

@@ -31,6 +31,7 @@ static void write_run(struct json *json, const struct suite_run *run)
 	json_object(json, NULL);
 	json_text(json, "side", suite_side_names[run->side]);
 	json_integer(json, "run", run->number);
+	json_bool(json, "unprofiled", run->unprofiled);
 	json_bool(json, "discarded", !run->number);
 	json_text(json, "profile", run->profile);
 	json_text(json, "log", run->log);
@@ -50,6 +51,7 @@ static void write_members(struct json *json, const struct suite *suite)
 	json_end_object(json);
 	json_text(json, "options", suite->options);
 	json_integer(json, "repeat", suite->repeat);
+	json_integer(json, "unprofiled", suite->unprofiled);
 	json_object(json, "commands");
 	for (size_t s = 0; s < 2; s++) {
 		json_array(json, suite_side_names[s]);
@@ -134,6 +136,7 @@ static void read_run(struct suite *suite, yajl_val from)
 	struct suite_run run = {
 		.side = side && !strcmp(side, suite_side_names[SUITE_FIXED]) ? SUITE_FIXED : SUITE_BASELINE,
 		.number = (int)get_number(from, "run"),
+		.unprofiled = YAJL_IS_TRUE(get(from, "unprofiled", yajl_t_any)),
 		.profile = get_text(suite, from, "profile"),
 		.log = get_text(suite, from, "log"),
 		.seconds = get_number(from, "seconds"),
@@ -157,6 +160,7 @@ static int read_members(struct suite *suite, yajl_val root, struct err *err)
 	suite->collector_version = get_text(suite, collector, "version");
 	suite->options = get_text(suite, root, "options");
 	suite->repeat = (int)get_number(root, "repeat");
+	suite->unprofiled = (int)get_number(root, "unprofiled");
 	suite->steps = YAJL_IS_TRUE(steps) ? SUITE_STEPS : YAJL_IS_FALSE(steps) ? SUITE_NO_STEPS : SUITE_STEPS_UNKNOWN;
 	for (size_t s = 0; s < 2; s++)
 		suite->commands[s] = read_command(suite, commands, suite_side_names[s]);

@@ -1,5 +1,6 @@
 /* gapline run: captures both sides in turns, then compares them. */
 #include "base/proc.h"
+#include "capture/annotate.h"
 #include "capture/command.h"
 #include "capture/suite.h"
 #include "cmd/capturing.h"
@@ -17,9 +18,10 @@ enum { REPEAT = 3, REPEAT_MAX = 1000, LOG_LINES = 10, LOG_TAIL = 8192 };
 struct run {
 	const char *folder;
 	struct opt_command commands[2];
-	int repeat;
+	int repeat, unprofiled; /* −1: as many as recorded ones */
 	bool resume, force, quiet;
 	struct capturing capturing;
+	struct collector for_unprofiled;
 	struct compare compare; /* its arena holds everything */
 	struct suite suite;
 	struct progress_runs progress;
@@ -53,7 +55,8 @@ static const char *where(const struct suite_run *run, struct arena *arena)
 {
 	if (!run->number)
 		return arena_format(arena, "%s side, run to be discarded", suite_side_names[run->side]);
-	return arena_format(arena, "%s side, run %d", suite_side_names[run->side], run->number);
+	return arena_format(arena, "%s side, run %d%s", suite_side_names[run->side], run->number,
+	                    run->unprofiled ? ", unprofiled" : "");
 }
 
 /* The end of the program's output, when it went to a file. */
@@ -131,9 +134,11 @@ static int look(struct run *r, const char *path, bool *steps, struct err *err)
 static int capture(struct run *r, const struct suite_run *next, const char *path, int output,
                    struct capture_result *result, struct err *err)
 {
+	struct capture_options options = r->capturing.options;
+	options.unprofiled = next->unprofiled;
 	const struct capture_request request = {
-		.collector = &r->capturing.chosen,
-		.options = &r->capturing.options,
+		.collector = next->unprofiled ? &r->for_unprofiled : &r->capturing.chosen,
+		.options = &options,
 		.command = r->suite.commands[next->side],
 		.file = path,
 		.replace = true,
@@ -163,6 +168,20 @@ static const char *literal(const char *path, struct arena *arena)
 	return made;
 }
 
+/* An unprofiled run gives a profile of NVTX ranges only, which are added to the one of its number. */
+static int capture_unprofiled(struct run *r, const struct suite_run *next, const char *path, int output,
+                              struct capture_result *result, struct err *err)
+{
+	struct arena *arena = &r->compare.arena;
+	const char *ranges = arena_format(arena, "%s/%s-%d.unprofiled.sqlite", r->folder, suite_side_names[next->side],
+	                                  next->number);
+	int rc = capture(r, next, literal(ranges, arena), output, result, err);
+	if (!rc)
+		rc = annotate_unprofiled(path, ranges, err);
+	unlink(ranges);
+	return rc;
+}
+
 static int run_next(struct run *r, struct suite_run *next, bool *steps)
 {
 	struct arena *arena = &r->compare.arena;
@@ -176,12 +195,19 @@ static int run_next(struct run *r, struct suite_run *next, bool *steps)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
 	progress_runs_begin(&r->progress, next);
-	int rc = capture(r, next, literal(path, arena), output, &result, &err);
+	int rc = next->unprofiled ? capture_unprofiled(r, next, path, output, &result, &err)
+	                          : capture(r, next, literal(path, arena), output, &result, &err);
 	if (output >= 0)
 		close(output);
-	if (!rc && look(r, path, steps, &err)) {
+	if (!rc && !next->unprofiled && look(r, path, steps, &err)) {
 		unlink(path);
 		rc = -1;
+	}
+	if (rc && next->unprofiled && result.started && !result.failed && !result.interrupted) {
+		fprintf(stderr, "gapline: %s: %s; unprofiled runs are left out\n", progress_runs_name(next, arena),
+		        cmd_harmless(arena, err.text));
+		r->suite.unprofiled = 0;
+		return suite_write(&r->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
 	}
 	if (rc)
 		return fail(r, next, &result, log, &err);
@@ -223,7 +249,7 @@ static int look_again(struct run *r, bool steps[2])
 	for (size_t i = 0; i < r->suite.n_runs && r->suite.steps == SUITE_STEPS_UNKNOWN; i++) {
 		const struct suite_run *run = &r->suite.runs[i];
 		const char *path = arena_format(&r->compare.arena, "%s/%s", r->folder, run->profile);
-		if (run->number == 1 && look(r, path, &steps[run->side], &err))
+		if (run->number == 1 && !run->unprofiled && look(r, path, &steps[run->side], &err))
 			return cmd_fail(CMD_BAD_PROFILE, &err);
 	}
 	return CMD_DONE;
@@ -239,7 +265,7 @@ static int run_all(struct run *r)
 	while (!status && suite_next(&r->suite, r->quiet, &next)) {
 		bool found;
 		status = run_next(r, &next, &found);
-		if (!status && next.number == 1)
+		if (!status && next.number == 1 && !next.unprofiled)
 			steps[next.side] = found;
 		if (!status)
 			status = settle_steps(r, steps);
@@ -299,8 +325,24 @@ static int prepare_commands(struct run *r, struct err *err)
 	r->suite.arena = arena;
 	r->suite.version = cmd_version;
 	r->suite.repeat = r->repeat;
+	r->suite.unprofiled = r->unprofiled < 0 || r->unprofiled > r->repeat ? r->repeat : r->unprofiled;
 	r->suite.options = capturing_text(&r->capturing, arena);
 	return 0;
+}
+
+/* Without NVTX there are no steps to time, and without gapline's own library nobody who times them: an error only when
+ * such runs were asked for. */
+static int choose_unprofiled(struct run *r, struct err *err)
+{
+	int rc = 0;
+	if (r->suite.unprofiled && !r->capturing.options.nvtx)
+		rc = err_set(err, "--unprofiled: steps are timed by their NVTX ranges, and --trace leaves those out");
+	if (!rc && r->suite.unprofiled)
+		rc = collector_for_unprofiled(&r->for_unprofiled, &r->compare.arena, err);
+	if (!rc)
+		return 0;
+	r->suite.unprofiled = 0;
+	return r->unprofiled > 0 ? -1 : 0;
 }
 
 static int report(struct run *r)
@@ -309,7 +351,7 @@ static int report(struct run *r)
 	for (size_t i = 0; i < r->suite.n_runs; i++) {
 		const struct suite_run *run = &r->suite.runs[i];
 		struct opt_list *given = &c->given[run->side];
-		if (!run->number)
+		if (!run->number || run->unprofiled)
 			continue;
 		given->item = arena_grow(&c->arena, given->item, given->n, given->n + 1, sizeof *given->item);
 		given->item[given->n++] = arena_format(&c->arena, "%s/%s", r->folder, run->profile);
@@ -333,7 +375,7 @@ static int run(struct run *r)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	r->suite.collector = r->capturing.chosen.type->name;
 	r->suite.collector_version = r->capturing.chosen.version;
-	if (prepare_folder(r, &err))
+	if (choose_unprofiled(r, &err) || prepare_folder(r, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	fprintf(stderr, "gapline: collector: %s\n", capturing_collector_text(&r->capturing, &r->compare.arena));
 	progress_runs_init(&r->progress, &r->suite, r->quiet, &r->compare.arena);
@@ -360,9 +402,9 @@ static int check_usage(const struct run *r, const struct opt_list *operands, str
 
 int cmd_run(int argc, char **argv)
 {
-	struct run r = {.repeat = REPEAT};
+	struct run r = {.repeat = REPEAT, .unprofiled = -1};
 	compare_init(&r.compare);
-	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 6] = {
+	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 7] = {
 		{OPT_COMMAND, 0, "baseline", "COMMAND",
 	         "what to run for the baseline: a quoted command line, or -- and words", .command = &r.commands[0]},
 		{OPT_COMMAND, 0, "fixed", "COMMAND", "what to run for the fixed side, likewise",
@@ -371,11 +413,16 @@ int cmd_run(int argc, char **argv)
 	         .text = &r.folder},
 		{OPT_WHOLE, 0, "repeat", "N", "runs of each side (default: 3)", .whole = &r.repeat, .min = 1,
 	         .max = REPEAT_MAX},
+		{OPT_WHOLE, 0, "unprofiled", "N",
+	         "runs of each side in which only the times of NVTX ranges are noted, in turns with the recorded ones: "
+	         "they "
+	         "say what recording does to the programs (default: as many as recorded; 0: none)",
+	         .whole = &r.unprofiled, .min = 0, .max = REPEAT_MAX},
 		{OPT_FLAG, 0, "resume", NULL,
 	         "go on from the runs that DIR holds; commands and options must be the same", .flag = &r.resume},
 		{OPT_FLAG, 0, "force", NULL, "remove the runs that DIR holds and start anew", .flag = &r.force},
 	};
-	size_t n = 6;
+	size_t n = 7;
 	n += capturing_options(&r.capturing, options + n);
 	n += compare_step_options(&r.compare, options + n);
 	n += compare_print_options(

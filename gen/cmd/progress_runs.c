@@ -11,7 +11,7 @@ enum { BAR = 24 };
 const char *progress_runs_name(const struct suite_run *run, struct arena *arena)
 {
 	const char *side = suite_side_names[run->side];
-	return run->number ? arena_format(arena, "%s %d", side, run->number)
+	return run->number ? arena_format(arena, "%s %d%s", side, run->number, run->unprofiled ? ", unprofiled" : "")
 	                   : arena_format(arena, "%s, to be discarded", side);
 }
 

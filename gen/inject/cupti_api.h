@@ -33,6 +33,13 @@ struct cupti_subscribe {
 	size_t old_name_bytes;
 };
 
+/* The head of CUpti_ActivityDeviceGraphTrace (CUDA 12.3), and its kind; ours for the same reason. */
+enum { CUPTI_DEVICE_GRAPH = 53 };
+struct cupti_device_graph {
+	uint32_t kind, device;
+	uint64_t start, end;
+};
+
 struct cupti_api {
 	void *library; /* NULL: none was found */
 	char path[PATH_MAX];
@@ -44,6 +51,7 @@ struct cupti_api {
 	/* Not in every version; NULL then. */
 	CUptiResult (*silence_runtime)(CUpti_CallbackId, uint8_t enable); /* cuptiActivityEnableRuntimeApi */
 	CUptiResult (*silence_driver)(CUpti_CallbackId, uint8_t enable);
+	CUptiResult (*trace_device_graphs)(uint8_t enable); /* cuptiActivityEnableDeviceGraph */
 	CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *, struct cupti_subscribe *);
 };
 

@@ -94,6 +94,8 @@ static int take(struct search *s, const char *path, int flags)
 #undef CUPTI_LOOK
 	api->silence_runtime = (__typeof__(api->silence_runtime))dlsym(library, "cuptiActivityEnableRuntimeApi");
 	api->silence_driver = (__typeof__(api->silence_driver))dlsym(library, "cuptiActivityEnableDriverApi");
+	api->trace_device_graphs =
+		(__typeof__(api->trace_device_graphs))dlsym(library, "cuptiActivityEnableDeviceGraph");
 	api->subscribe_v2 = (__typeof__(api->subscribe_v2))dlsym(library, "cuptiSubscribe_v2");
 	char reason[128];
 	if (missing) {

@@ -1,5 +1,6 @@
 #include "cupti_window.h"
 
+#include "cupti_api.h"
 #include "spool_writer.h"
 
 #include <pthread.h>
@@ -118,7 +119,7 @@ bool window_wants(const CUpti_Activity *record)
 {
 	if (!limited)
 		return true;
-	switch (record->kind) {
+	switch ((int)record->kind) {
 	case CUPTI_ACTIVITY_KIND_RUNTIME:
 	case CUPTI_ACTIVITY_KIND_DRIVER:
 		return wants_call((const CUpti_ActivityAPI *)record);
@@ -142,6 +143,10 @@ bool window_wants(const CUpti_Activity *record)
 	case CUPTI_ACTIVITY_KIND_GRAPH_TRACE: {
 		const CUpti_ActivityGraphTrace *g = (const CUpti_ActivityGraphTrace *)record;
 		return wants_op(g->start, g->end, g->correlationId);
+	}
+	case CUPTI_DEVICE_GRAPH: {
+		const struct cupti_device_graph *g = (const struct cupti_device_graph *)record;
+		return touches((int64_t)g->start, (int64_t)g->end, LATE_NS);
 	}
 	case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
 		const CUpti_ActivitySynchronization *s = (const CUpti_ActivitySynchronization *)record;

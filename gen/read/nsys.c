@@ -180,7 +180,7 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	list_devices(&r);
 	nsys_finish(&r);
 	if (nsys_read_processes(&r) != 0 || nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 ||
-	    nsys_read_gapline(&r) != 0)
+	    nsys_read_gapline(&r) != 0 || nsys_read_unprofiled(&r) != 0)
 		goto done;
 	trace->source.has_calls = trace->calls.n > 0;
 	trace->source.has_ranges = trace->ranges.n > 0;

@@ -130,6 +130,13 @@ static void read_details(struct nsys *r, struct scan *s, int at, enum op_kind ki
 	o->mangled_name[i] = kind == OP_KERNEL ? nsys_string(r, scan_int_or(s, at + KERNEL_MANGLED, -1)) : o->name[i];
 }
 
+/* Graphs that kernels launch run in a stream of CUPTI's own, 1 << 57: both halves of the number together tell it from
+ * those of the program, which are small. */
+static uint32_t stream_id(int64_t stream)
+{
+	return (uint32_t)((uint64_t)stream | (uint64_t)stream >> 32);
+}
+
 static int read_table(struct nsys *r, struct op_columns *c, const char *table, enum op_kind kind)
 {
 	static const struct {
@@ -177,7 +184,7 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 		const char *flaw = nsys_value_flaw(&s);
 		if (!flaw)
 			flaw = nsys_time_flaw(start, end, true);
-		if (!flaw && (device < 0 || device > UINT32_MAX || stream < 0 || stream > UINT32_MAX))
+		if (!flaw && (device < 0 || device > UINT32_MAX || stream < 0))
 			flaw = "has an impossible device or stream";
 		if (!flaw && (bytes < 0 || bytes > BYTES_MAX))
 			flaw = "has an impossible size";
@@ -192,7 +199,7 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 		o->bytes[i] = bytes;
 		o->name[i] = kind == OP_KERNEL ? nsys_string(r, name) : kind == OP_COPY ? copy_names[copy] : fixed_name;
 		o->device[i] = device_of(r, process, device);
-		o->stream[i] = (uint32_t)stream;
+		o->stream[i] = stream_id(stream);
 		bool joins = correlation > 0 && correlation <= UINT32_MAX && !(flags & OPF_MANAGED);
 		o->correlation[i] = joins ? (uint32_t)correlation : 0;
 		o->kind[i] = (uint8_t)kind;

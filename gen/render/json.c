@@ -37,6 +37,29 @@ static void write_gate(struct json *json, const struct analysis *a)
 	json_end_object(json);
 }
 
+static void write_unprofiled(struct json *json, const struct analysis *a)
+{
+	static const char *const members[2] = {"baseline", "fixed"};
+	const struct verdict *u = &a->unprofiled;
+	if (!u->has_interval) {
+		json_null(json, "unprofiled");
+		return;
+	}
+	json_object(json, "unprofiled");
+	json_number(json, "speedup", u->speedup);
+	json_array(json, "ci95");
+	json_number(json, NULL, u->lo);
+	json_number(json, NULL, u->hi);
+	json_end_array(json);
+	for (int s = 0; s < 2; s++) {
+		json_object(json, members[s]);
+		json_integer(json, "runs", a->n_unprofiled_runs[s]);
+		json_ms(json, "step_ms", exp(u->location[s]));
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -60,6 +83,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 		json_null(json, "outer");
 	}
 	json_number(json, "unrecorded_speedup", a->unrecorded > 0 ? a->unrecorded : NAN);
+	write_unprofiled(json, a);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
 	json_bool(json, "short_capture", v->short_capture);
 	json_bool(json, "one_run", v->one_run);

@@ -248,6 +248,7 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 	rename_column(t->ranges.domain, t->ranges.n, ids);
 	rename_column(t->os_calls.name, t->os_calls.n, ids);
 	rename_column(t->overheads.name, t->overheads.n, ids);
+	rename_column(t->unprofiled.name, t->unprofiled.n, ids);
 	for (uint32_t i = 0; i < t->n_processes; i++)
 		t->processes[i].name = ids[t->processes[i].name];
 	for (uint32_t i = 0; i < t->n_threads; i++)

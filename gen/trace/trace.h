@@ -189,6 +189,15 @@ struct trace_device {
 	uint32_t n_ops;
 };
 
+/* Ranges of another run of the same program in which nothing but NVTX was recorded (`gapline run`), sorted by (thread,
+ * start). Their times have nothing to do with the others'. */
+struct trace_unprofiled {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *name;
+	int64_t *thread; /* a number of its own */
+};
+
 /* What a GPU did at one instant, noted about once a second by gapline while it captured; gpu_samples is sorted by (gpu,
  * time). Numbers that are not known are -1. */
 struct trace_gpu_sample {
@@ -267,6 +276,7 @@ struct trace {
 	uint32_t n_devices;
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
+	struct trace_unprofiled unprofiled;
 	struct trace_gpu_sample *gpu_samples;
 	size_t n_gpu_samples;
 	struct trace_dropped *dropped;

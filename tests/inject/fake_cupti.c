@@ -279,6 +279,18 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 	return CUPTI_SUCCESS;
 }
 
+/* Shown as the kind of record that it brings. */
+CUptiResult cuptiActivityEnableDeviceGraph(uint8_t enable)
+{
+	enum { DEVICE_GRAPH_TRACE = 53 }; /* which the headers before CUDA 12.3 lack */
+	not_while_it_runs();
+	if (number("FAKE_REFUSE", -1) == DEVICE_GRAPH_TRACE)
+		return CUPTI_ERROR_NOT_SUPPORTED;
+	size_t n = strlen(kinds);
+	snprintf(kinds + n, sizeof kinds - n, "%s%d ", enable ? "" : "-", DEVICE_GRAPH_TRACE);
+	return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
 	not_while_it_runs();

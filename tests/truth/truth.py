@@ -66,7 +66,7 @@ def run_both(args, pair, size, folder, work):
     runs = os.path.join(folder, "runs")
     repeat = NO_CHANGE_RUNS if pair.name == "no-change" else args.repeat
     words = [args.gapline, "run", "--repeat", str(repeat), "--collector", args.collector, "--quiet", "-o", runs]
-    words += ["--trace", pair.trace]
+    words += ["--trace", pair.trace, "--unprofiled", str(min(repeat, args.repeat))]
     if os.path.exists(os.path.join(runs, "run.json")):
         words.append("--resume")
     for side in ("baseline", "fixed"):
