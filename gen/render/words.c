@@ -38,15 +38,25 @@ static const char *range(const struct analysis *a, struct arena *arena)
 	return arena_format(arena, "%s to %s", lo, hi);
 }
 
+/* The speedup without a profiler, where it is another one. */
+static const char *unrecorded(const struct analysis *a, struct arena *arena)
+{
+	if (a->unrecorded <= 0 || fabs(a->unrecorded / a->verdict.speedup - 1) < 0.01)
+		return "";
+	const char *speedup = format_times(arena, a->unrecorded, a->unrecorded);
+	return arena_format(arena, a->options.unprofiled ? "; %s unprofiled" : "; not recorded about %s", speedup);
+}
+
 const char *words_interval(const struct analysis *a, struct arena *arena)
 {
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
 	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
-	return arena_format(arena, "95 %% interval %s%s", range(a, arena),
+	return arena_format(arena, "95 %% interval %s%s%s", range(a, arena),
 	                    !a->verdict.one_run ? ""
 	                    : two               ? ", one run a side"
-	                                        : ", only one run of one side");
+	                                        : ", only one run of one side",
+	                    unrecorded(a, arena));
 }
 
 const char *words_verdict(const struct analysis *a, struct arena *arena)
