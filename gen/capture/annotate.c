@@ -127,8 +127,8 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 static const char copy_ranges[] =
 	"CREATE TABLE IF NOT EXISTS unprofiled.StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
 	"DROP TABLE IF EXISTS main.GAPLINE_UNPROFILED;"
-	"CREATE TABLE main.GAPLINE_UNPROFILED (start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, name "
-        "TEXT);"
+	"CREATE TABLE main.GAPLINE_UNPROFILED (start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, "
+	"name TEXT);"
 	"INSERT INTO main.GAPLINE_UNPROFILED SELECT n.start, n.end, n.globalTid, coalesce(n.text, s.value) "
 	"FROM unprofiled.NVTX_EVENTS n LEFT JOIN unprofiled.StringIds s ON s.id = n.textId "
 	"WHERE n.eventType IN (59, 60) AND n.end IS NOT NULL ORDER BY n.globalTid, n.start;"
