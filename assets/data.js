@@ -30,11 +30,11 @@ function readColumn(from, key, n, otherwise) {
 	const column = new Float64Array(n);
 	if (Array.isArray(value)) {
 		demand(value.length === n, `${key} has ${value.length} of ${n} values`);
-		for (let i = 0; i < n; i++) column[i] = value[i];
+		for (let i = 0; i < n; i++) column[i] = Number.isFinite(value[i]) ? value[i] : NaN;
 	} else {
-		column.fill(value);
+		column.fill(Number.isFinite(value) ? value : NaN);
 	}
-	demand(column.every(Number.isFinite), `${key} is not a number`);
+	demand(!column.includes(NaN), `${key} is not a number`);
 	return column;
 }
 

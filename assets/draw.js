@@ -79,7 +79,7 @@ function addCover(values, x, width, share, columns) {
 }
 
 /* Neighbouring columns that look alike are one bar. Those with stripes are put off: [paint's key, from, to, level]. */
-function drawColumns(paints, columns) {
+function drawColumns(paints, columns, ratio) {
 	const used = [], later = [];
 	for (const [key, cover] of covers)
 		if (cover.used) {
@@ -102,7 +102,7 @@ function drawColumns(paints, columns) {
 		if (column < columns && best === key && high === level) continue;
 		if (key >= 0) {
 			const { rgb } = paints[key >> 1];
-			if (rgb) strip.summary(from, column, level, rgb, key & 1 ? DIM : 1);
+			if (rgb) strip.summary(Math.round(from * ratio), Math.round(column * ratio), level, rgb, key & 1 ? DIM : 1);
 			else later.push([key, from, column, level]);
 		}
 		from = column;
@@ -112,16 +112,16 @@ function drawColumns(paints, columns) {
 	return later;
 }
 
-/* `box`: where the lane lies; `scale`: which time it shows. Widths are in the screen's pixels. */
+/* `box`: where the lane lies; `scale`: which time it shows. */
 export function drawBars(context, lane, box, scale, paints, lit) {
-	const ratio = devicePixelRatio || 1, all = box.width * ratio;
-	const px = all / scale.length, columns = Math.ceil(all);
+	const ratio = devicePixelRatio || 1;
+	const px = box.width / scale.length, columns = Math.ceil(box.width);
 	const dims = lit && concerns(lit, lane);
 	const { start, end, which, many, busy, n } = lane;
 	for (const bars of wide.values()) bars.length = 0;
 	for (let i = firstReaching(lane, scale.start); i < n && start[i] < scale.end; i++) {
 		const x = Math.max((start[i] - scale.start) * px, 0);
-		const width = Math.min((end[i] - scale.start) * px, all) - x;
+		const width = Math.min((end[i] - scale.start) * px, box.width) - x;
 		if (width <= 0) continue;
 		const key = (which[i] << 1) | (dims && !isLit(lit, lane, i) ? 1 : 0);
 		const share = many[i] > 1 ? Math.min(busy[i] / (end[i] - start[i]), 1) : 1;
@@ -133,7 +133,7 @@ export function drawBars(context, lane, box, scale, paints, lit) {
 			bars.push(x, width, share);
 		}
 	}
-	strip.begin(columns);
+	strip.begin(Math.ceil(columns * ratio));
 	/* a wait inside a longer call is drawn over it: paints are in that order */
 	for (const key of [...wide.keys()].sort((a, b) => a - b)) {
 		const bars = wide.get(key), { fill, rgb } = paints[key >> 1], alpha = key & 1 ? DIM : 1;
@@ -142,23 +142,22 @@ export function drawBars(context, lane, box, scale, paints, lit) {
 		context.fillStyle = fill;
 		for (let k = 0; k < bars.length; k += 3) {
 			const x = bars[k], width = bars[k + 1], share = bars[k + 2];
-			if (width < FEW * ratio && share === 1 && rgb) {
-				strip.bar(x, width, rgb, alpha);
+			if (width < FEW && share === 1 && rgb) {
+				strip.bar(x * ratio, width * ratio, rgb, alpha);
 				continue;
 			}
 			const height = box.height * share;
 			/* a hair of background tells neighbours apart where there is room for it */
-			const hair = width > FEW * ratio ? 0.6 : 0;
-			context.fillRect(box.x + x / ratio, box.y + box.height - height, width / ratio - hair, height);
+			context.fillRect(box.x + x, box.y + box.height - height, width > FEW ? width - 0.6 : width, height);
 		}
 	}
-	const later = drawColumns(paints, columns);
+	const later = drawColumns(paints, columns, ratio);
 	strip.draw(context, box, ratio);
 	for (const [key, from, to, level] of later) {
 		const height = (box.height * level) / LEVELS;
 		context.globalAlpha = key & 1 ? DIM : 1;
 		context.fillStyle = paints[key >> 1].fill;
-		context.fillRect(box.x + from / ratio, box.y + box.height - height, (to - from) / ratio, height);
+		context.fillRect(box.x + from, box.y + box.height - height, to - from, height);
 	}
 	context.globalAlpha = 1;
 }

@@ -40,9 +40,13 @@ export function makePaints(context, element, palette) {
 	const paints = palette.map(swatch => {
 		const colour = variable(swatch.class, swatch.colour);
 		const grey = swatch.cause === null;
+		let pattern = null; /* few of them are needed */
 		return {
 			colour,
-			fill: swatch.striped ? stripes(context, colour, page.card) : colour,
+			get fill() {
+				if (!swatch.striped) return colour;
+				return (pattern ??= stripes(context, colour, page.card));
+			},
 			css: swatch.striped ? `repeating-linear-gradient(-45deg, ${colour} 0 2.3px, ${page.card} 2.3px 5.6px)` : colour,
 			rgb: swatch.striped ? null : numbersOf(context, colour),
 			/* what follows the theme takes the theme's ink */
