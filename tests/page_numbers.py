@@ -20,9 +20,11 @@ class Page(html.parser.HTMLParser):
         self.section, self.tables, self.texts, self.words = "", {}, {}, {}
         self.cell = self.title = self.word = None
         self.data, self.quiet, self.picture, self.packed = "", 0, 0, False
+        self.options = None # inside an option of a command line, which goes on with its sentence; False: right behind
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
+        self.options = True if attributes.get("class") == "option" else None
         if tag == "section":
             self.section = attributes["id"]
         elif tag == "table":
@@ -42,6 +44,7 @@ class Page(html.parser.HTMLParser):
             self.title = attributes["title"]
 
     def handle_endtag(self, tag):
+        self.options = False if self.options else None
         if tag in ("td", "th"):
             text = re.sub(r"\s+", " ", "".join(self.cell)).strip()
             self.tables[self.section][-1]["rows"][-1]["cells"].append((text, self.title or text))
@@ -69,6 +72,8 @@ class Page(html.parser.HTMLParser):
             return
         elif self.cell is not None:
             self.cell.append(data)
+        elif self.options is not None:
+            self.texts[self.section][-1] += data
         else:
             self.texts.setdefault(self.section, []).append(data)
 

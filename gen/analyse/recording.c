@@ -126,7 +126,7 @@ const char *recording_reason(const struct analysis *a, struct arena *arena)
 	return arena_format(
 		arena,
 		"Recording CUDA calls takes about %s ms (%.1f %%) of the baseline's step and %s ms (%.1f %%) "
-		"of the fixed side's: not recorded, the speedup would be about %.3g, not %.3g.",
+		"of the fixed side's: not recorded, the speedup would be about %s, not %s.",
 		say_digits(arena, b->recording / 1e6), 100 * share(b), say_digits(arena, f->recording / 1e6),
-		100 * share(f), a->verdict.speedup * change, a->verdict.speedup);
+		100 * share(f), say_digits(arena, a->verdict.speedup * change), say_digits(arena, a->verdict.speedup));
 }
