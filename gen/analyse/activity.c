@@ -271,7 +271,8 @@ uint32_t activity_phase(struct activity *a, uint32_t thread, int64_t t)
 
 struct walk {
 	struct activity *a;
-	uint32_t thread; /* the thread whose time is explained */
+	uint32_t thread;               /* the thread whose time is explained */
+	struct track *own, *inherited; /* its phases and, if it is no step thread, those of the step thread */
 	void (*visit)(void *context, const struct doing *stretch);
 	void *context;
 };
@@ -284,19 +285,18 @@ static int64_t track_end(const struct track *track, uint32_t i, int64_t end)
 /* Visits [start, end), in which one cause holds, split where the phase changes. */
 static void visit_phases(struct walk *w, int64_t start, int64_t end, uint32_t value, enum cause cause)
 {
-	struct track *own = activity_phases(w->a, w->thread), *inherited = step_phases(w->a, w->thread);
 	while (start < end) {
 		int64_t until = end;
 		uint32_t phase = 0;
-		if (inherited) {
-			uint32_t i = track_find(inherited, start);
-			phase = inherited->value[i];
-			until = track_end(inherited, i, until);
+		if (w->inherited) {
+			uint32_t i = track_find(w->inherited, start);
+			phase = w->inherited->value[i];
+			until = track_end(w->inherited, i, until);
 		}
 		if (!phase) {
-			uint32_t i = track_find(own, start);
-			phase = own->value[i];
-			until = track_end(own, i, until);
+			uint32_t i = track_find(w->own, start);
+			phase = w->own->value[i];
+			until = track_end(w->own, i, until);
 		}
 		struct doing stretch = {
 			.start = start, .end = until, .cause = cause, .phase = phase, .waits = value_waits(value)};
@@ -346,6 +346,6 @@ static void walk_thread(struct walk *w, uint32_t thread, uint32_t rank, int64_t 
 void activity_walk(struct activity *a, uint32_t thread, int64_t start, int64_t end,
                    void (*visit)(void *context, const struct doing *stretch), void *context)
 {
-	struct walk w = {a, thread, visit, context};
+	struct walk w = {a, thread, activity_phases(a, thread), step_phases(a, thread), visit, context};
 	walk_thread(&w, thread, 0, start, end);
 }

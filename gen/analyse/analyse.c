@@ -177,24 +177,24 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 	return 0;
 }
 
-/* Prepares all runs and makes the sides of them. */
+/* Prepares all runs and makes the sides of them. What the sides are made of, the runs among it, lives in `work`. */
 static int build_sides(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
-                       struct arena *arena, struct err *err)
+                       struct arena *work, struct arena *arena, struct err *err)
 {
 	size_t n = 0;
 	struct task *tasks = NULL;
 	for (int j = 0; j < n_jobs; j++) {
-		jobs[j].runs = ARENA_NEW(arena, jobs[j].n, struct run);
-		jobs[j].files = ARENA_NEW(arena, jobs[j].n, const char *);
-		tasks = arena_grow(arena, tasks, n, n + jobs[j].n, sizeof *tasks);
+		jobs[j].runs = ARENA_NEW(work, jobs[j].n, struct run);
+		jobs[j].files = ARENA_NEW(work, jobs[j].n, const char *);
+		tasks = arena_grow(work, tasks, n, n + jobs[j].n, sizeof *tasks);
 		for (size_t r = 0; r < jobs[j].n; r++)
 			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
 	}
-	int result = prepare_tasks(tasks, n, jobs, n_jobs, options, names, arena, err);
+	int result = prepare_tasks(tasks, n, jobs, n_jobs, options, names, work, err);
 	if (result == 0)
 		parallel_each((size_t)n_jobs, build_side, jobs);
 	for (size_t i = 0; i < n; i++)
-		arena_adopt(arena, &tasks[i].memory);
+		arena_adopt(work, &tasks[i].memory);
 	for (int j = 0; j < n_jobs; j++)
 		arena_adopt(arena, &jobs[j].memory);
 	return result;
@@ -223,16 +223,11 @@ static void set_headline(struct side *side, const struct verdict *verdict, int w
 	side->period_trimmed = exp(location / side->n_runs);
 }
 
-int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
-                 const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
-                 struct err *err)
+static int analyse_jobs(struct job *jobs, const struct analyse_options *options, struct names *names,
+                        struct arena *work, struct arena *arena, struct analysis *out, struct err *err)
 {
-	struct side_facts facts[2];
-	struct job jobs[2] = {
-		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &out->side[0], .facts = &facts[0]},
-		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &out->side[1], .facts = &facts[1]}};
-	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 2};
-	if (build_sides(jobs, 2, options, names, arena, err) < 0)
+	const struct side_facts *facts = jobs[0].facts; /* of both sides */
+	if (build_sides(jobs, 2, options, names, work, arena, err) < 0)
 		return -1;
 	out->require_comparable = options->require_comparable;
 	const char *reason = compare_work(facts, arena, out);
@@ -260,20 +255,38 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	return 0;
 }
 
+int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
+                 const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
+                 struct err *err)
+{
+	struct arena work = {0};
+	struct side_facts facts[2];
+	struct job jobs[2] = {
+		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &out->side[0], .facts = &facts[0]},
+		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &out->side[1], .facts = &facts[1]}};
+	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 2};
+	int result = analyse_jobs(jobs, options, names, &work, arena, out, err);
+	arena_release(&work);
+	return result;
+}
+
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err)
 {
+	struct arena work = {0};
 	struct side_facts facts;
 	struct job job = {.inputs = input, .n = 1, .label = "profile", .side = &out->side[0], .facts = &facts};
 	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 1};
-	if (build_sides(&job, 1, options, names, arena, err) < 0)
-		return -1;
-	struct series *series = ARENA_NEW(arena, 1, struct series);
-	*series = job.runs[0].series;
-	if (job.runs[0].steps.found)
-		out->side[0].runs[0].series = series;
-	out->side[0].period_trimmed = job.runs[0].steps.found ? exp(series->location) : out->side[0].period_mean;
-	findings_build(&facts, arena, out);
-	bound_lists(names, arena, out);
-	return 0;
+	int result = build_sides(&job, 1, options, names, &work, arena, err);
+	if (result == 0) {
+		struct series *series = ARENA_NEW(arena, 1, struct series);
+		bool steps = job.runs[0].steps.found;
+		*series = job.runs[0].series;
+		out->side[0].runs[0].series = steps ? series : NULL;
+		out->side[0].period_trimmed = steps ? exp(series->location) : out->side[0].period_mean;
+		findings_build(&facts, arena, out);
+		bound_lists(names, arena, out);
+	}
+	arena_release(&work);
+	return result;
 }

@@ -4,12 +4,19 @@
 
 enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
 
-/* The value with `rank` smaller or equal ones before it, by its digits, the highest first: each pass counts the values
- * that share the digits found so far by their next one. `least` is the smallest value, `bits` what the distance to the
- * largest takes. */
-static uint64_t select_rank(const struct middle_values *values, size_t rank, int64_t least, int bits)
+/* A value with `rank` smaller or equal ones before it, found by its digits, the highest first: each pass counts the
+ * values that share the digits found so far by their next one. */
+struct selection {
+	uint64_t value; /* less the smallest value */
+	uint64_t
+		next; /* the value of the following rank, if `has_next`: it may lie beyond what the last pass counted */
+	bool has_next;
+};
+
+/* `least` is the smallest value, `bits` what the distance to the largest takes. */
+static struct selection select_rank(const struct middle_values *values, size_t rank, int64_t least, int bits)
 {
-	size_t count[DIGITS];
+	size_t count[DIGITS] = {0}, digit = 0;
 	uint64_t prefix = 0;
 	for (int shift = (bits + DIGIT_BITS - 1) / DIGIT_BITS * DIGIT_BITS; shift > 0;) {
 		int64_t v;
@@ -21,18 +28,31 @@ static uint64_t select_rank(const struct middle_values *values, size_t rank, int
 				if (key >> DIGIT_BITS == prefix)
 					count[key & (DIGITS - 1)]++;
 			}
-		size_t digit = 0;
-		for (; rank >= count[digit]; digit++)
+		for (digit = 0; rank >= count[digit]; digit++)
 			rank -= count[digit];
 		prefix = prefix << DIGIT_BITS | digit;
 	}
-	return prefix;
+	size_t next = digit;
+	if (rank + 1 >= count[digit])
+		for (next++; next < DIGITS && !count[next];)
+			next++;
+	return (struct selection){prefix, prefix - digit + next, next < DIGITS};
+}
+
+/* The smallest value that is larger than `than`; there is one. */
+static int64_t next_above(const struct middle_values *values, int64_t than)
+{
+	int64_t v, next = INT64_MAX;
+	for (size_t i = 0; i < values->n; i++)
+		if (values->value(values->context, i, &v) && v > than && v < next)
+			next = v;
+	return next;
 }
 
 size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high)
 {
 	int64_t v, least = INT64_MAX, most = INT64_MIN;
-	size_t n = 0, up_to = 0;
+	size_t n = 0;
 	for (size_t i = 0; i < values->n; i++)
 		if (values->value(values->context, i, &v)) {
 			least = v < least ? v : least;
@@ -41,19 +61,14 @@ size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high
 		}
 	if (!n)
 		return 0;
-	uint64_t span = (uint64_t)most - (uint64_t)least;
-	int bits = span ? 64 - __builtin_clzll(span) : 0;
-	*low = *high = (int64_t)(select_rank(values, (n - 1) / 2, least, bits) + (uint64_t)least);
-	if (n % 2)
+	*low = *high = least;
+	if (least == most)
 		return n;
-	int64_t next = INT64_MAX; /* the smallest that is larger than *low */
-	for (size_t i = 0; i < values->n; i++)
-		if (values->value(values->context, i, &v)) {
-			up_to += v <= *low;
-			next = v > *low && v < next ? v : next;
-		}
-	if (up_to <= n / 2)
-		*high = next;
+	int bits = 64 - __builtin_clzll((uint64_t)most - (uint64_t)least);
+	struct selection found = select_rank(values, (n - 1) / 2, least, bits);
+	*low = *high = (int64_t)(found.value + (uint64_t)least);
+	if (n % 2 == 0)
+		*high = found.has_next ? (int64_t)(found.next + (uint64_t)least) : next_above(values, *low);
 	return n;
 }
 

@@ -328,7 +328,9 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 		if (run->steps.found) {
 			out->n_steps = run->steps.n;
 			out->warmup = run->warmup;
-			out->period = run->period;
+			int64_t *all = ARENA_NEW(arena, run->n_periods, int64_t);
+			memcpy(all, run->period, run->n_periods * sizeof *all);
+			out->period = all;
 			out->n_periods = run->n_periods;
 			for (uint32_t i = run->warmup - 1; i < run->n_periods; i++)
 				period[m++] = (double)run->period[i];

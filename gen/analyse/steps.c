@@ -300,14 +300,21 @@ static void find_ends(const struct trace *t, struct arena *arena, struct steps *
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		const struct step_member *m = steps_member(s, t->devices[d].process);
 		uint32_t first = t->devices[d].first_op, last = first + t->devices[d].n_ops;
+		uint32_t before = 0; /* the instance of an earlier op, most often this one's too */
 		for (uint32_t i = first; i < last; i++) {
 			uint32_t k = TRACE_NONE;
-			if (m && t->ops.launch[i] != TRACE_NONE)
-				k = steps_instance_at(m, t->calls.start[t->ops.launch[i]]);
+			if (m && t->ops.launch[i] != TRACE_NONE) {
+				int64_t launch = t->calls.start[t->ops.launch[i]];
+				bool same = m->start[before] <= launch && launch < m->end[before];
+				k = same ? before : steps_instance_at(m, launch);
+			}
 			if (k >= s->n_instances)
 				k = TRACE_NONE;
 			s->op_step[i] = k;
-			if (k != TRACE_NONE && t->ops.end[i] > end[k])
+			if (k == TRACE_NONE)
+				continue;
+			before = k;
+			if (t->ops.end[i] > end[k])
 				end[k] = t->ops.end[i];
 		}
 	}

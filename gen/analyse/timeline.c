@@ -81,8 +81,8 @@ static void add_calls(struct view *v, struct timeline *out)
 		if (!v->run->activity.launches[thread])
 			continue;
 		uint32_t first = t->first_call[thread], last = t->first_call[thread + 1], n = 0;
-		for (uint32_t i = first; i < last; i++)
-			n += t->calls.start[i] < v->end && t->calls.end[i] > v->start;
+		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++)
+			n += t->calls.end[i] > v->start;
 		if (!n)
 			continue;
 		struct call_lane *lane = &out->calls[out->n_calls++];
@@ -92,13 +92,27 @@ static void add_calls(struct view *v, struct timeline *out)
 		                           .tid = t->threads[thread].tid,
 		                           .step_thread = m && m->thread == thread,
 		                           .calls = ARENA_NEW(v->arena, n, struct call_span)};
-		for (uint32_t i = first; i < last; i++) {
+		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++) {
 			int64_t start = t->calls.start[i], end = t->calls.end[i];
-			if (start < v->end && end > v->start && clip_to(v, &start, &end))
+			if (end > v->start && clip_to(v, &start, &end))
 				lane->calls[lane->n_calls++] = (struct call_span){start, end, t->calls.name[i],
 				                                                  (enum call_class)t->calls.class[i]};
 		}
 	}
+}
+
+/* The first op of a device that starts at or after `time`. */
+static uint32_t op_from(const struct trace *t, const struct trace_device *d, int64_t time)
+{
+	uint32_t low = d->first_op, high = d->first_op + d->n_ops;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->ops.start[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
 }
 
 static int compare_streams(const void *a, const void *b)
@@ -130,15 +144,17 @@ static struct op_span op_span_of(const struct view *v, uint32_t op, int64_t star
 static void add_streams(struct view *v, uint32_t device, struct device_lanes *out)
 {
 	const struct trace *t = v->run->trace;
-	uint32_t first = t->devices[device].first_op, last = first + t->devices[device].n_ops;
+	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
 	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
 	struct arena scratch = {0};
 	struct names streams; /* the stream numbers as texts: any number of streams, found in constant time */
 	names_init(&streams, &scratch);
-	uint32_t *lane_of_op = ARENA_NEW(&scratch, t->devices[device].n_ops, uint32_t);
+	while (first < last && t->ops.end[first] <= v->start)
+		first++;
+	uint32_t *lane_of_op = ARENA_NEW(&scratch, last - first, uint32_t);
 	for (uint32_t i = first; i < last; i++) {
 		int64_t start = t->ops.start[i], end = t->ops.end[i];
-		if (start >= v->end || !clip_to(v, &start, &end))
+		if (!clip_to(v, &start, &end))
 			continue;
 		uint32_t lane = names_add_text(&streams, arena_format(&scratch, "%u", t->ops.stream[i]));
 		if (lane >= room) {
@@ -158,7 +174,7 @@ static void add_streams(struct view *v, uint32_t device, struct device_lanes *ou
 		out->streams[lane - 1].ops = ARENA_NEW(v->arena, of_stream[lane], struct op_span);
 	for (uint32_t i = first; n_shown && i < last; i++) {
 		int64_t start = t->ops.start[i], end = t->ops.end[i];
-		if (start >= v->end || !clip_to(v, &start, &end))
+		if (!clip_to(v, &start, &end))
 			continue;
 		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
 		lane->ops[lane->n_ops++] = op_span_of(v, i, start, end);
@@ -189,40 +205,38 @@ static void add_piece(void *context, const struct doing *piece)
 	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
 }
 
+/* The first gap of a device that ends after the view begins; gaps are disjoint and in order. */
+static size_t first_gap(const struct view *v, const struct device_run *device)
+{
+	size_t low = 0, high = device->n_gaps;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (run_gap(v->run, device, middle).end <= v->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
 {
 	const struct device_run *device = &v->run->devices[d];
 	struct piece_list list = {v, out, 0};
-	uint32_t n = 0;
-	for (size_t i = 0; i < device->n_gaps; i++) {
-		struct gap gap = run_gap(v->run, device, i);
-		n += gap.start < v->end && gap.end > v->start;
-	}
-	out->gaps = ARENA_NEW(v->arena, n, struct gap_span);
-	for (size_t i = 0; i < device->n_gaps; i++) {
+	size_t first = first_gap(v, device), end_of_view = first;
+	while (end_of_view < device->n_gaps && run_gap(v->run, device, end_of_view).start < v->end)
+		end_of_view++;
+	out->gaps = ARENA_NEW(v->arena, end_of_view - first, struct gap_span);
+	for (size_t i = first; i < end_of_view; i++) {
 		struct gap whole = run_gap(v->run, device, i);
 		int64_t start = whole.start, end = whole.end;
-		if (start >= v->end || !clip_to(v, &start, &end))
+		if (!clip_to(v, &start, &end))
 			continue;
 		struct gap_span *gap = &out->gaps[out->n_gaps++];
 		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
 		gap->opened = gap_walk(v->run, device, &whole, run_sharing(v->run, device), add_piece, &list);
 		gap->n_pieces = out->n_pieces - gap->first_piece;
 	}
-}
-
-/* The first op of a device that starts at or after `t`. */
-static uint32_t op_from(const struct trace *t, const struct trace_device *d, int64_t time)
-{
-	uint32_t low = d->first_op, high = d->first_op + d->n_ops;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->ops.start[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
 }
 
 static int64_t ops_between(const struct run *run, int64_t start, int64_t end)

@@ -2,12 +2,16 @@
 
 #include <stdalign.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL = 64 * 1024 }; /* requests from here on get a block of their own, so that they can be resized */
+enum {
+	OWN = 4096,        /* requests from here on get a block of their own, so that they can be resized in place */
+	SHARED = 64 * 1024 /* smaller ones share blocks of this size */
+};
 
 struct arena_block {
 	struct arena_block *next, *previous; /* `previous` lets a resized block be relinked */
@@ -21,7 +25,7 @@ static void out_of_memory(void)
 	exit(3);
 }
 
-static struct arena_block *add_block(struct arena *a, size_t room)
+static struct arena_block *new_block(size_t room)
 {
 	struct arena_block *b = NULL;
 	if (room <= SIZE_MAX - sizeof *b)
@@ -29,10 +33,19 @@ static struct arena_block *add_block(struct arena *a, size_t room)
 	if (!b)
 		out_of_memory();
 	b->room = room;
-	b->next = a->blocks;
-	if (a->blocks)
-		a->blocks->previous = b;
-	a->blocks = b;
+	return b;
+}
+
+/* A block that small requests share stands first; one that belongs to a single request goes behind it. */
+static struct arena_block *add_block(struct arena *a, size_t room, bool shared)
+{
+	struct arena_block *b = new_block(room);
+	struct arena_block **at = a->blocks && !shared ? &a->blocks->next : &a->blocks;
+	b->previous = a->blocks && !shared ? a->blocks : NULL;
+	b->next = *at;
+	if (*at)
+		(*at)->previous = b;
+	*at = b;
 	return b;
 }
 
@@ -49,14 +62,14 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
 {
 	size_t bytes = bytes_of(n, size);
 	a->used += bytes;
-	if (bytes >= SMALL) {
-		struct arena_block *b = add_block(a, bytes);
+	if (bytes >= OWN) {
+		struct arena_block *b = add_block(a, bytes, false);
 		b->used = bytes;
 		return b->data;
 	}
 	struct arena_block *b = a->blocks;
 	if (!b || b->room - b->used < bytes)
-		b = add_block(a, SMALL);
+		b = add_block(a, SHARED, true);
 	void *p = b->data + b->used;
 	b->used += bytes;
 	return p;
@@ -85,7 +98,7 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size);
 	if (bytes <= old_bytes)
 		return old;
-	if (old_bytes < SMALL) {
+	if (old_bytes < OWN) {
 		void *p = arena_alloc(a, n, size);
 		if (old)
 			memcpy(p, old, old_n * size);
@@ -100,11 +113,9 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size)
 {
 	size_t old_bytes = old ? bytes_of(old_n, size) : 0, bytes = bytes_of(n, size);
-	if (old_bytes < SMALL || bytes >= old_bytes)
-		return old;
-	if (bytes < SMALL) /* a list this short would not be taken for a block of its own */
-		bytes = SMALL;
-	if (bytes >= old_bytes)
+	if (bytes < OWN) /* a list this short would not be taken for a block of its own */
+		bytes = OWN;
+	if (old_bytes < OWN || bytes >= old_bytes)
 		return old;
 	a->used -= old_bytes - bytes;
 	return resize_block(a, old, bytes)->data;

@@ -46,6 +46,21 @@ ssize_t file_read(int fd, void *data, size_t n)
 	return (ssize_t)got;
 }
 
+int file_write(int fd, const void *data, size_t n)
+{
+	const char *bytes = data;
+	while (n) {
+		ssize_t done = write(fd, bytes, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -1;
+		bytes += done;
+		n -= (size_t)done;
+	}
+	return 0;
+}
+
 int file_look(const char *path, struct file_head *head, struct err *err)
 {
 	int fd = file_open(path, &head->size, err);

@@ -1,4 +1,4 @@
-/* Input files and what they begin with; and bytes as a gzip file (the other way: base/unpack.h). */
+/* Input files and what they begin with, whole reads and writes; and bytes as a gzip file (the other way: base/unpack.h). */
 #ifndef GAPLINE_BASE_FILE_H
 #define GAPLINE_BASE_FILE_H
 
@@ -29,6 +29,9 @@ int file_open(const char *path, int64_t *size, struct err *err);
 
 /* Reads up to n bytes; fewer only at the end of the file. -1 with errno. */
 ssize_t file_read(int fd, void *data, size_t n);
+
+/* Writes n bytes; all of them, or -1 with errno. */
+int file_write(int fd, const void *data, size_t n);
 
 /* Reads the head of the regular file at `path`. -1: as above, or the file cannot be read. */
 int file_look(const char *path, struct file_head *head, struct err *err);

@@ -1,6 +1,7 @@
 #include "base/output.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -128,21 +129,18 @@ static bool is_interrupted(void)
 	return false;
 }
 
-static int write_all(int fd, const char *bytes, size_t n)
+/* In pieces, so that an interrupt need not wait for a long output. */
+static int write_bytes(int fd, const char *bytes, size_t n)
 {
 	enum { PIECE = 1 << 20 };
-	while (n) {
+	for (size_t piece; n; bytes += piece, n -= piece) {
+		piece = n < PIECE ? n : PIECE;
 		if (is_interrupted()) {
 			errno = EINTR;
 			return -1;
 		}
-		ssize_t done = write(fd, bytes, n < PIECE ? n : PIECE);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
+		if (file_write(fd, bytes, piece) != 0)
 			return -1;
-		bytes += done;
-		n -= (size_t)done;
 	}
 	return 0;
 }
@@ -175,7 +173,7 @@ static int write_temporary(struct output *o, struct err *err)
 	if (fd < 0)
 		return fail(o, strerror(errno), err);
 	int problem = 0;
-	if (write_all(fd, o->bytes, o->n) || (o->exists && fchmod(fd, o->found.st_mode & 0777)))
+	if (write_bytes(fd, o->bytes, o->n) || (o->exists && fchmod(fd, o->found.st_mode & 0777)))
 		problem = errno;
 	if (close(fd) && !problem)
 		problem = errno;
@@ -187,7 +185,7 @@ static int write_stream(const struct output *o, struct err *err)
 	int fd = o->standard ? STDOUT_FILENO : open(o->target, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
 		return fail(o, strerror(errno), err);
-	int problem = write_all(fd, o->bytes, o->n) ? errno : 0;
+	int problem = write_bytes(fd, o->bytes, o->n) ? errno : 0;
 	if (!o->standard && close(fd) && !problem)
 		problem = errno;
 	return problem ? fail(o, strerror(problem), err) : 0;

@@ -1,6 +1,8 @@
 /* Packed files, unpacked into files without a name. */
 #include "base/unpack.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -44,20 +46,6 @@ static int open_temporary(const char **folder)
 	return memfd_create("gapline", MFD_CLOEXEC);
 }
 
-static int write_all(int fd, const unsigned char *bytes, size_t n)
-{
-	while (n) {
-		ssize_t done = write(fd, bytes, n);
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return -1;
-		bytes += done;
-		n -= (size_t)done;
-	}
-	return 0;
-}
-
 /* Writing beyond a limit on the size of files sends a signal that kills; it is to be an error like any other. */
 static void hold_size_limit(sigset_t *before)
 {
@@ -84,7 +72,7 @@ static int pour(struct unpack *from, int to, const char *path, const char *folde
 	ssize_t n = piece ? PIECE : err_set(err, "%s: out of memory", path);
 	while (n == PIECE) {
 		n = unpack_read(from, piece, PIECE, err);
-		if (n > 0 && write_all(to, piece, (size_t)n) != 0)
+		if (n > 0 && file_write(to, piece, (size_t)n) != 0)
 			n = err_set(err, "%s: cannot be unpacked in %s: %s; TMPDIR may name a folder with more room",
 			            path, folder, strerror(errno));
 		meter_add(meter, unpack_used(from) - used);

@@ -66,13 +66,16 @@ static void tell_graph_mode(struct nsys *r)
 {
 	struct trace *t = r->trace;
 	bool whole = false, nodes = false, launched = false;
+	uint32_t looked_at = 0; /* rows of one name follow each other */
 	for (size_t i = 0; i < t->ops.n; i++) {
 		whole = whole || t->ops.kind[i] == OP_GRAPH;
 		nodes = nodes || (t->ops.flags[i] & OPF_GRAPH_NODE);
 	}
 	for (size_t i = 0; i < t->calls.n && !launched; i++)
-		if (t->calls.class[i] == CALL_LAUNCH)
-			launched = strstr(names_text(t->names, t->calls.name[i]), "GraphLaunch") != NULL;
+		if (t->calls.class[i] == CALL_LAUNCH && t->calls.name[i] != looked_at) {
+			looked_at = t->calls.name[i];
+			launched = strstr(names_text(t->names, looked_at), "GraphLaunch") != NULL;
+		}
 	if (whole || nodes || launched)
 		t->source.graphs = r->stated_mode != GRAPHS_NONE ? r->stated_mode
 		                   : whole                       ? GRAPHS_WHOLE
