@@ -30,11 +30,11 @@ function readColumn(from, key, n, otherwise) {
 	const column = new Float64Array(n);
 	if (Array.isArray(value)) {
 		demand(value.length === n, `${key} has ${value.length} of ${n} values`);
-		for (let i = 0; i < n; i++) column[i] = value[i];
+		for (let i = 0; i < n; i++) column[i] = Number.isFinite(value[i]) ? value[i] : NaN;
 	} else {
-		column.fill(value);
+		column.fill(Number.isFinite(value) ? value : NaN);
 	}
-	demand(column.every(Number.isFinite), `${key} is not a number`);
+	demand(!column.includes(NaN), `${key} is not a number`);
 	return column;
 }
 
@@ -63,11 +63,15 @@ function readLane(from, paletteSize) {
 	/* how far any segment up to here reaches: segments may hold others */
 	lane.reach = new Float64Array(lane.n);
 	lane.total = 0;
+	let first = 0;
+	lane.longest = 0; /* segment, or all pieces of a gap: ns */
 	for (let i = 0; i < lane.n; i++) {
 		demand(lane.which[i] >= 0 && lane.which[i] < paletteSize, 'a colour that is not there');
 		demand(lane.end[i] >= lane.start[i] && (i === 0 || lane.start[i] >= lane.start[i - 1]), 'times out of order');
 		lane.reach[i] = Math.max(lane.end[i], i ? lane.reach[i - 1] : 0);
 		lane.total += lane.many[i] > 1 ? lane.busy[i] : lane.end[i] - lane.start[i];
+		if (i === 0 || lane.kind !== 'gaps' || lane.group[i] !== lane.group[first]) first = i;
+		lane.longest = Math.max(lane.longest, lane.end[i] - lane.start[first]);
 	}
 	return lane;
 }

@@ -3,10 +3,14 @@
  * whose colour by what most. So a gap wider than a pixel never disappears. */
 import { firstReaching, phaseName } from './data.js';
 import { formatTime, shortName } from './format.js';
+import { LEVELS, Strip } from './strip.js';
 
 const DIM = 0.22;
+const FEW = 5; /* pixels: bars below it are drawn together */
 const NARROWEST_LABEL = 30;
-const covers = new Map(); /* by paint and brightness, reused from frame to frame */
+/* by paint and brightness, reused from lane to lane: what columns hold, and bars of at least a pixel: x, width, share */
+const covers = new Map(), wide = new Map();
+const strip = new Strip();
 
 /* ---- words that fit ---- */
 
@@ -74,16 +78,15 @@ function addCover(values, x, width, share, columns) {
 	}
 }
 
-/* Neighbouring columns that look alike are one bar. */
-function drawColumns(context, box, paints, columns) {
-	const used = [];
+/* Neighbouring columns that look alike are one bar. Those with stripes are put off: [paint's key, from, to, level]. */
+function drawColumns(paints, columns, ratio) {
+	const used = [], later = [];
 	for (const [key, cover] of covers)
 		if (cover.used) {
 			used.push([key, cover.values]);
 			cover.used = false;
 		}
-	if (!used.length) return;
-	const LEVELS = 12;
+	if (!used.length) return later;
 	let from = 0, level = 0, key = -1;
 	for (let column = 0; column <= columns; column++) {
 		let all = 0, most = 0, best = -1;
@@ -98,28 +101,30 @@ function drawColumns(context, box, paints, columns) {
 		const high = best < 0 ? 0 : all >= 1 ? LEVELS : 1 + Math.floor(all * (LEVELS - 1));
 		if (column < columns && best === key && high === level) continue;
 		if (key >= 0) {
-			const height = (box.height * level) / LEVELS;
-			context.globalAlpha = key & 1 ? DIM : 1;
-			context.fillStyle = paints[key >> 1].fill;
-			context.fillRect(box.x + from, box.y + box.height - height, column - from, height);
+			const { rgb } = paints[key >> 1];
+			if (rgb) strip.summary(Math.round(from * ratio), Math.round(column * ratio), level, rgb, key & 1 ? DIM : 1);
+			else later.push([key, from, column, level]);
 		}
 		from = column;
 		level = high;
 		key = best;
 	}
+	return later;
 }
 
 /* `box`: where the lane lies; `scale`: which time it shows. */
 export function drawBars(context, lane, box, scale, paints, lit) {
+	const ratio = devicePixelRatio || 1;
 	const px = box.width / scale.length, columns = Math.ceil(box.width);
 	const dims = lit && concerns(lit, lane);
-	const wide = new Map();
-	for (let i = firstReaching(lane, scale.start); i < lane.n && lane.start[i] < scale.end; i++) {
-		const x = Math.max((lane.start[i] - scale.start) * px, 0);
-		const width = Math.min((lane.end[i] - scale.start) * px, box.width) - x;
+	const { start, end, which, many, busy, n } = lane;
+	for (const bars of wide.values()) bars.length = 0;
+	for (let i = firstReaching(lane, scale.start); i < n && start[i] < scale.end; i++) {
+		const x = Math.max((start[i] - scale.start) * px, 0);
+		const width = Math.min((end[i] - scale.start) * px, box.width) - x;
 		if (width <= 0) continue;
-		const key = (lane.which[i] << 1) | (dims && !isLit(lit, lane, i) ? 1 : 0);
-		const share = lane.many[i] > 1 ? Math.min(lane.busy[i] / (lane.end[i] - lane.start[i]), 1) : 1;
+		const key = (which[i] << 1) | (dims && !isLit(lit, lane, i) ? 1 : 0);
+		const share = many[i] > 1 ? Math.min(busy[i] / (end[i] - start[i]), 1) : 1;
 		if (width < 1) {
 			addCover(coverOf(key, columns), x, width, share, columns);
 		} else {
@@ -128,25 +133,39 @@ export function drawBars(context, lane, box, scale, paints, lit) {
 			bars.push(x, width, share);
 		}
 	}
+	strip.begin(Math.ceil(columns * ratio));
 	/* a wait inside a longer call is drawn over it: paints are in that order */
 	for (const key of [...wide.keys()].sort((a, b) => a - b)) {
-		context.globalAlpha = key & 1 ? DIM : 1;
-		context.fillStyle = paints[key >> 1].fill;
-		const bars = wide.get(key);
+		const bars = wide.get(key), { fill, rgb } = paints[key >> 1], alpha = key & 1 ? DIM : 1;
+		if (!bars.length) continue;
+		context.globalAlpha = alpha;
+		context.fillStyle = fill;
 		for (let k = 0; k < bars.length; k += 3) {
-			const height = box.height * bars[k + 2];
+			const x = bars[k], width = bars[k + 1], share = bars[k + 2];
+			if (width < FEW && share === 1 && rgb) {
+				strip.bar(x * ratio, width * ratio, rgb, alpha);
+				continue;
+			}
+			const height = box.height * share;
 			/* a hair of background tells neighbours apart where there is room for it */
-			const width = bars[k + 1] > 5 ? bars[k + 1] - 0.6 : bars[k + 1];
-			context.fillRect(box.x + bars[k], box.y + box.height - height, width, height);
+			context.fillRect(box.x + x, box.y + box.height - height, width > FEW ? width - 0.6 : width, height);
 		}
 	}
-	drawColumns(context, box, paints, columns);
+	const later = drawColumns(paints, columns, ratio);
+	strip.draw(context, box, ratio);
+	for (const [key, from, to, level] of later) {
+		const height = (box.height * level) / LEVELS;
+		context.globalAlpha = key & 1 ? DIM : 1;
+		context.fillStyle = paints[key >> 1].fill;
+		context.fillRect(box.x + from, box.y + box.height - height, to - from, height);
+	}
 	context.globalAlpha = 1;
 }
 
 /* What the host did during a gap stands in the gap's light. */
 export function drawBands(context, lane, box, scale, paints, top) {
 	const px = box.width / scale.length;
+	if (lane.longest * px < 4) return;
 	context.globalAlpha = 0.13;
 	for (let i = firstReaching(lane, scale.start); i < lane.n && lane.start[i] < scale.end; i++) {
 		const x = Math.max((lane.start[i] - scale.start) * px, 0);
@@ -187,6 +206,7 @@ function drawGapLabel(context, data, lane, box, paint, i, x, room, spent, font) 
 /* Pieces of one gap with one cause and phase carry one label, though pieces too narrow to see lie between them. */
 export function drawLabels(context, data, lane, box, scale, paints, lit, font) {
 	const px = box.width / scale.length, gaps = lane.kind === 'gaps';
+	if (lane.longest * px < NARROWEST_LABEL) return;
 	const end = i => Math.min((lane.end[i] - scale.start) * px, box.width);
 	context.font = `${lane.kind === 'phases' ? 12 : 11}px ${font}`;
 	let free = 0; /* segments of other streams, and calls inside calls, lie at the same place */

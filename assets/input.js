@@ -2,7 +2,7 @@
 import { describe, gapSentence } from './details.js';
 import { formatTime } from './format.js';
 
-const WHEEL = 0.0018, BUTTON = 1.6, PAGE_SCROLL = 250, SAY_AFTER = 100; /* ms */
+const WHEEL = 0.0018, BUTTON = 1.6, PAGE_SCROLL = 250, SAY_AFTER = 80; /* ms */
 
 function element(name, attributes, text) {
 	const node = document.createElement(name);
@@ -52,7 +52,7 @@ export function makeView(picture) {
 function fillLegend(legend, timeline) {
 	const entries = timeline.seen.map(which => {
 		const { label, cause } = timeline.data.palette[which];
-		const key = element('canvas', { class: 'swatch', width: '24', height: '24', 'aria-hidden': 'true' });
+		const key = element('span', { class: 'swatch', 'aria-hidden': 'true' });
 		const entry = element(cause === null ? 'span' : 'button', cause === null ? {} : { type: 'button', class: 'light', 'aria-pressed': 'false' });
 		entry.append(key, label);
 		if (cause !== null)
@@ -72,10 +72,7 @@ function fillLegend(legend, timeline) {
 			const { lit } = timeline;
 			if (entry.tagName === 'BUTTON')
 				entry.setAttribute('aria-pressed', String(Boolean(lit) && lit.cause === which && lit.phase === undefined));
-			if (theme === timeline.paints) continue;
-			const ink = key.getContext('2d');
-			ink.fillStyle = timeline.paints[which].fill;
-			ink.fillRect(0, 0, 24, 24);
+			if (theme !== timeline.paints) key.style.background = timeline.paints[which].css;
 		}
 		theme = timeline.paints;
 	});
@@ -84,7 +81,7 @@ function fillLegend(legend, timeline) {
 function fillTip(tip, timeline, hovered) {
 	const { title, paint, lines } = describe(timeline, hovered);
 	const key = element('span', { class: 'swatch' });
-	key.style.background = timeline.paints[paint].colour;
+	key.style.background = timeline.paints[paint].css;
 	const head = element('b', {});
 	head.append(key, title);
 	tip.replaceChildren(head, ...lines.map(line => element('span', { class: line.startsWith('  ') ? 'in' : '' }, line.trim())));
@@ -244,16 +241,22 @@ export function listen(parts, timeline, link) {
 	listenPointers(parts, timeline);
 	listenKeys(parts, timeline, actions);
 	fillLegend(parts.legend, timeline);
-	/* Words lay the page out and paint it anew: not in every frame. */
+	/* Words lay the page out and paint it anew: not while something moves. */
 	let later = 0;
+	const put = (node, text) => {
+		if (node.textContent !== text) node.textContent = text;
+	};
 	const say = () => {
 		const { scale } = timeline;
-		later = 0;
-		parts.shown.textContent = scale.whole ? '' : `${formatTime(scale.length)} shown`;
+		put(parts.shown, scale.whole ? '' : `${formatTime(scale.length)} shown`);
 		buttons.farther.disabled = buttons.whole.disabled = scale.whole;
 		buttons.dark.hidden = !timeline.lit;
 		const words = timeline.litWords;
-		buttons.dark.textContent = words ? `lit: ${words} ✕` : '';
+		put(buttons.dark, words ? `lit: ${words} ✕` : '');
 	};
-	timeline.listen(() => (later ||= setTimeout(say, SAY_AFTER)));
+	say();
+	timeline.listen(() => {
+		clearTimeout(later);
+		later = setTimeout(say, SAY_AFTER);
+	});
 }

@@ -5,6 +5,21 @@ import { Link } from './link.js';
 import { improveTables } from './tables.js';
 import { Timeline } from './timeline.js';
 
+/* Lays out what the style sheet has put off, a section at a time, when there is nothing else to do. */
+function settle(sections) {
+	const later = window.requestIdleCallback ?? setTimeout;
+	const next = () => {
+		const section = sections.shift();
+		if (!section) {
+			performance.mark('gapline-settled');
+			return;
+		}
+		section.classList.add('settled');
+		later(next);
+	};
+	later(next);
+}
+
 async function start() {
 	let timeline = null;
 	try {
@@ -16,7 +31,11 @@ async function start() {
 		console.warn(`gapline: the timeline stays a picture: ${error.message}`);
 	}
 	improveTables(timeline);
-	performance.mark('gapline-interactive');
+	/* a frame that is asked for later comes after the timeline's first */
+	requestAnimationFrame(() => {
+		performance.mark('gapline-interactive');
+		settle([...document.querySelectorAll('#timeline ~ section')]);
+	});
 }
 
 start();

@@ -17,6 +17,13 @@ function stripes(context, colour, background) {
 	return context.createPattern(tile, 'repeat');
 }
 
+/* Red, green and blue, 0 to 255. */
+function numbersOf(context, colour) {
+	context.fillStyle = '#000';
+	context.fillStyle = colour; /* whatever CSS calls it, it is read back as #rrggbb */
+	return [1, 3, 5].map(at => parseInt(context.fillStyle.slice(at, at + 2), 16));
+}
+
 /* Paints by number in the data's palette, and the page's own colours. */
 export function makePaints(context, element, palette) {
 	const style = getComputedStyle(element);
@@ -33,9 +40,15 @@ export function makePaints(context, element, palette) {
 	const paints = palette.map(swatch => {
 		const colour = variable(swatch.class, swatch.colour);
 		const grey = swatch.cause === null;
+		let pattern = null; /* few of them are needed */
 		return {
 			colour,
-			fill: swatch.striped ? stripes(context, colour, page.card) : colour,
+			get fill() {
+				if (!swatch.striped) return colour;
+				return (pattern ??= stripes(context, colour, page.card));
+			},
+			css: swatch.striped ? `repeating-linear-gradient(-45deg, ${colour} 0 2.3px, ${page.card} 2.3px 5.6px)` : colour,
+			rgb: swatch.striped ? null : numbersOf(context, colour),
 			/* what follows the theme takes the theme's ink */
 			ink: grey || swatch.striped ? page.ink : swatch.ink,
 			halo: swatch.striped ? page.card : null,

@@ -46,7 +46,7 @@ export class Timeline {
 		this.allLanes = false;
 		this.listeners = new Set();
 		this.frame = 0;
-		new ResizeObserver(() => this.place()).observe(element);
+		new ResizeObserver(() => element.clientWidth !== this.placed && this.place()).observe(element);
 		matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.place());
 		this.place();
 	}
@@ -77,7 +77,8 @@ export class Timeline {
 	}
 
 	place() {
-		const width = Math.max(this.element.clientWidth, 200);
+		this.placed = this.element.clientWidth;
+		const width = Math.max(this.placed, 200);
 		this.narrow = width < NARROW;
 		const gutter = this.narrow ? 6 : GUTTER, above = this.narrow ? ABOVE : 0;
 		this.box = { x: gutter, width: width - gutter - 8 };

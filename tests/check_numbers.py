@@ -1,9 +1,9 @@
 """check_numbers.py GAPLINE BUILD_TESTS_DIR
 
-Every number on the page is found in the JSON: tables cell by cell, with what they leave out, and the sentences. Reports
-are those of fabricated analyses, of the example, and of the captures beside the repository where there are any."""
+Every number on the page is found in the JSON: the main tables here, cell by cell, with what they leave out, and all the
+rest in check_numbers_words.py, which lists what is not in the JSON and why. Reports are those of fabricated analyses, of
+the examples, and of the captures beside the repository where there are any."""
 
-import html.parser
 import json
 import os
 import pathlib
@@ -12,74 +12,24 @@ import subprocess
 import sys
 import tempfile
 
+from check_numbers_words import Words
+from page_numbers import MS, Page, shows
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "large"]
 PAIRS = ["torch-dataloader", "tiny-kernels-graph", "pinned-prefetch", "gpt2-mixed-precision", "ddp-2gpu"]
-MS = {"ns": 1e-6, "µs": 1e-3, "ms": 1.0, "s": 1e3}
-BYTES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
 
-
-class Page(html.parser.HTMLParser):
-    """Tables as lists of rows of (text, whole name), by section; and the text of everything outside tables."""
-
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.section, self.tables, self.texts = "", {}, {}
-        self.cell = self.title = None
-        self.quiet = 0
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if tag == "section":
-            self.section = attributes["id"]
-        elif tag == "table":
-            self.tables.setdefault(self.section, []).append({"caption": "", "rows": []})
-        elif tag == "tr":
-            self.tables[self.section][-1]["rows"].append({"class": attributes.get("class", ""), "cells": []})
-        elif tag in ("td", "th", "caption"):
-            self.cell, self.title = [], None
-        elif tag in ("script", "style", "svg"):
-            self.quiet += 1
-        if self.cell is not None and "title" in attributes:
-            self.title = attributes["title"]
-
-    def handle_endtag(self, tag):
-        if tag in ("td", "th"):
-            text = re.sub(r"\s+", " ", "".join(self.cell)).strip()
-            self.tables[self.section][-1]["rows"][-1]["cells"].append((text, self.title or text))
-            self.cell = None
-        elif tag == "caption":
-            self.tables[self.section][-1]["caption"] = "".join(self.cell)
-            self.cell = None
-        elif tag in ("script", "style", "svg"):
-            self.quiet -= 1
-
-    def handle_data(self, data):
-        if self.quiet:
-            return
-        if self.cell is not None:
-            self.cell.append(data)
-        else:
-            self.texts.setdefault(self.section, []).append(data)
-
-
-def shows(text, value, unit=1.0):
-    """Whether a cell is the rounded value, both in the JSON's unit."""
-    text = text.replace("\u2212", "-").replace("+", "")
-    if text in ("", "\u2013"):
-        return value == 0
-    if text == "~0":
-        return abs(value) < 0.5 * unit
-    less = re.fullmatch(r"<(0\.\d+|1)", text)
-    if less:
-        return 0 < value <= float(less[1]) * unit
-    found = re.fullmatch(r"(-?\d+)(?:\.(\d+))?( [kMGT]?B)?", text)
-    if not found:
-        return False
-    scale = BYTES[found[3].strip()] if found[3] else unit
-    half = 0.5 * 10 ** -len(found[2] or "") * scale
-    return abs(float(text.split(" ")[0]) * scale - value) <= half * (1 + 1e-6) + 1e-9 * abs(value)
+COPIES = {
+    "memset": "memset",
+    "unknown direction": "unknown",
+    "within the device": "d2d",
+    "device to device": "p2p",
+    "unified memory, to device": "um_h2d",
+    "unified memory, to host": "um_d2h",
+    "unified memory, between devices": "um_d2d",
+}
+COPIES |= {f"{a} to {b}": f"{a[0]}2{b[0]}" for a in ("host", "device", "array") for b in ("host", "device", "array") if {a, b} != {"device"}}
 
 
 def both(text):
@@ -96,9 +46,9 @@ def whole_name(shown, names):
     return fits[0] if len(fits) == 1 else shown
 
 
-class Check:
+class Check(Words):
     def __init__(self, name, page, result):
-        self.name, self.page, self.result = name, page, result
+        self.name, self.page, self.result, self.fabricated = name, page, result, name in FIXTURES
         self.sides = [result["baseline"], result["fixed"]]
         self.cells = 0
 
@@ -136,6 +86,8 @@ class Check:
             else:
                 key = whole_name(cells[0][1], {k for side in left for k in side})
                 assert key in keyed[0] or key in keyed[1], f"{self.name}: {section}: nobody knows {key!r}"
+                parts = map(re.escape, cells[0][0].split("\u2026"))
+                assert re.search(".*".join(parts), re.sub(r"\s+", " ", key)), f"{self.name}: {section}: {cells[0][0]!r} is not {key!r}"
                 values = [side.pop(key, 0) for side in left]
                 extra(cells, key, unit)
             at = {"phases": 3, "idle": 3, "kernels": 2, "api": 2, "copies": 2, "waterfall": 2}[section]
@@ -173,26 +125,35 @@ class Check:
         self.compare("kernels", lambda k: k["name"], lambda k: k["ms_per_step"], [s["kernels"] for s in self.sides], extra)
 
     def api(self):
-        self.compare("api", lambda c: c["name"], lambda c: c["ms_per_step"], [s["api"] for s in self.sides])
+        calls = [{}, {}]
+        for side in range(2):
+            for call in self.sides[side]["api"]:
+                calls[side].setdefault(call["name"], []).append(call["calls_per_step"])
+
+        def extra(cells, key, unit):
+            for text, side in zip(both(cells[5][0]), calls):
+                self.expect(text, sum(side.get(key, [0])), 1, f"calls of {key}")
+
+        self.compare("api", lambda c: c["name"], lambda c: c["ms_per_step"], [s["api"] for s in self.sides], extra)
 
     def copies(self):
         table = self.table("copies")
         if not table:
             return
-        unit, totals = self.unit(table), [0, 0, 0, 0]
+        unit = self.unit(table)
         for row in table["rows"][1:]:
             cells = row["cells"]
             name = re.sub(", pageable memory$", "", cells[0][0])
             pageable = name != cells[0][0]
-            words = {"host to device": "h2d", "device to host": "d2h", "device to device": "d2d", "memset": "memset"}
+            kind = COPIES[name]
+            times = [0, 0]
             for side in range(2):
-                found = [c for c in self.sides[side]["copies"] if c["kind"] == words.get(name, c["kind"]) and c["pageable"] == pageable]
-                if name not in words:
-                    continue
-                time = sum(c["ms_per_step"] for c in found)
-                self.expect(cells[2 + side][0], time, unit, f"copies, {cells[0][0]}")
+                found = [c for c in self.sides[side]["copies"] if c["kind"] == kind and c["pageable"] == pageable]
+                times[side] = sum(c["ms_per_step"] for c in found)
+                self.expect(cells[2 + side][0], times[side], unit, f"copies, {cells[0][0]}")
                 self.expect(both(cells[5][0])[side], sum(c["instances_per_step"] for c in found), 1, f"copies, {cells[0][0]}")
                 self.expect(both(cells[6][0])[side], sum(c["bytes_per_step"] for c in found), 1, f"bytes, {cells[0][0]}")
+            self.expect(cells[4][0], times[1] - times[0], unit, f"copies, {cells[0][0]}")
 
     def idle(self):
         """Causes have other words on the page: rows are matched by phase and by being the longest left."""
@@ -208,6 +169,8 @@ class Check:
             cells = row["cells"]
             if row["class"] == "more":
                 values = [sum(side.values()) for side in rows]
+                n = len({k for side in rows for k in side})
+                assert cells[0][0] == f"and {n} more", f"{self.name}: idle: {cells[0][0]}, not {n}"
             elif cells[0][0].startswith("All "):
                 values = [side["budget"]["per_step"]["idle"] for side in self.sides]
             else:
@@ -230,20 +193,29 @@ class Check:
         table = self.table("waterfall", "each column adds up")
         if not parts:
             return
-        unit, shown = self.unit(table), [0.0, 0.0]
+        unit, headlines = self.unit(table), []
         order = sorted(parts, key=lambda p: -max(p["baseline_ms"], p["fixed_ms"]))
         for row, part in zip(table["rows"][1:], order):
             cells = row["cells"]
+            left = order[len(table["rows"]) - 3 :]
             if row["class"] == "more":
-                break
+                assert cells[0][0] == f"and {len(left)} more", f"{self.name}: waterfall: {cells[0][0]}, not {len(left)}"
+                part = {key: sum(p[key] for p in left) for key in ("baseline_ms", "fixed_ms", "delta_ms")}
+            elif " in " in part["part"] and not part["part"].endswith(" in (between phases)"):
+                phase = part["part"].partition(" in ")[2]
+                assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
             for i, key in enumerate(("baseline_ms", "fixed_ms", "delta_ms")):
                 self.expect(cells[2 + i][0], part[key], unit, f"waterfall, {cells[0][0]}")
+            if row["class"] == "more":
+                break
         total = table["rows"][-1]["cells"]
         for i, side in enumerate(self.sides):
             headline = side["steps"]["period_ms"]["trimmed_mean"]
             self.expect(total[2 + i][0], headline, unit, "waterfall, a step")
+            headlines.append(headline)
             added = sum(p[("baseline_ms", "fixed_ms")[i]] for p in parts)
             assert abs(added - headline) < 1e-6 * headline, f"{self.name}: the waterfall's parts add up to {added}"
+        self.expect(total[4][0], headlines[1] - headlines[0], unit, "waterfall, a step")
 
     def budget(self):
         table = self.table("waterfall", "The budget of each GPU")
@@ -251,6 +223,9 @@ class Check:
         for side, label in zip(self.sides, ("baseline", "fixed")):
             devices = [d["per_step"] for d in side["devices"]]
             mine = [r["cells"] for r in rows if r["cells"][0][0] == label]
+            for cells, device in zip(mine, side["devices"]):
+                gpu = rf"(GPU )?{device['id']}(: .*)?, process {device['process']}|mean of {len(devices)}"
+                assert re.fullmatch(gpu, cells[1][0]), f"{self.name}: budget: {cells[1][0]}"
             for cells, device in zip(mine, [*devices[:16], side["budget"]["per_step"]]):
                 for text, key in zip(cells[2:], ("compute", "comm_exposed", "copy_exposed", "idle", "period")):
                     self.expect(text[0], device[key], unit, f"budget, {label}")
@@ -265,37 +240,10 @@ class Check:
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
 
-    # ---- sentences ----
-
-    def numbers_of(self, value):
-        if isinstance(value, bool) or value is None:
-            return
-        if isinstance(value, (int, float)):
-            yield float(value)
-        elif isinstance(value, str):
-            yield from (float(n) for n in re.findall(r"\d+(?:\.\d+)?", value))
-        else:
-            for item in value.values() if isinstance(value, dict) else value:
-                yield from self.numbers_of(item)
-
-    def sentences(self):
-        """Numbers in the verdict, the findings and their like: found in the same part of the JSON, as rounded there."""
-        result, allowed = self.result, [95, 100, 0, 1, 2]
-        parts = [result["verdict"], result["findings"], result["diagnosis"], result["waterfall"]]
-        for side in self.sides:
-            parts += [side["steps"], side["budget"], side["phases"], side["source"], side["data"], side["totals"], side["runs"]]
-        known = sorted({*allowed, *(n for part in parts for n in self.numbers_of(part))})
-        known += [n * 1e3 for n in known] + [n / 1e3 for n in known] + [n * 100 for n in known]
-        for section in ("verdict", "findings"):
-            for text in self.page.texts.get(section, []):
-                for token in re.findall(r"(?<![\w.#-])\d+(?:\.\d+)?(?![\w.]*\w)", text.replace("\u00d7", " ")):
-                    half = 0.5 * 10 ** -len(token.partition(".")[2])
-                    self.cells += 1
-                    assert any(abs(float(token) - n) <= half * 1.0001 for n in known), f"{self.name}: {section}: {token} in {text!r}"
-
     def run(self):
-        for part in ("phases", "kernels", "api", "copies", "idle", "waterfall", "budget", "steps", "sentences"):
+        for part in ("phases", "kernels", "api", "copies", "idle", "waterfall", "budget", "steps"):
             getattr(self, part)()
+        self.run_words()
         return self.cells
 
 
@@ -303,11 +251,14 @@ def reports(gapline, tests, folder):
     for fixture in FIXTURES:
         out = [subprocess.run([tests / "print_fixture", fixture, kind], capture_output=True, check=True).stdout for kind in ("html", "json")]
         yield fixture, *out
-    pairs = {"example": ROOT / "examples" / "training-step"}
+    example = ROOT / "examples" / "training-step"
+    pairs = {"example": example, "runs": example / "runs"}
     pairs |= {name: CAPTURES / name for name in PAIRS if (CAPTURES / name).is_dir()}
     for name, pair in pairs.items():
         page, result = folder / "page.html", folder / "result.json"
-        sides = [next(pair.glob(f"{side}.sqlite*")) for side in ("baseline", "fixed")]
+        sides = [next(pair.glob(f"{side}.sqlite*"), None) for side in ("baseline", "fixed")]
+        if not all(sides):
+            sides = [f"--baseline={pair}/baseline-*", f"--fixed={pair}/fixed-*"]
         subprocess.run([gapline, "report", *sides, "-o", page, "--json", result, "--quiet"], check=True)
         yield name, page.read_bytes(), result.read_bytes()
 

@@ -92,7 +92,8 @@ def main():
             check(text)
         except AssertionError as error:
             sys.exit(f"{name}: {error}")
-    for end, more in ((b"</style>", b"x{}"), (b"</script>\n</body>", b";")):
+    for end, more in ((b"</style>", b"x{}"), (b"</script>\n\n<section", b";")):
+        assert texts["pair"].count(end) == 1, end
         broken = texts["pair"].replace(end, more + end)
         try:
             check(broken)

@@ -63,6 +63,18 @@ static void marks_are_filled_and_go_away(void **state)
 	assert_page(&page, "<p><b title='&lt;\"&gt;'>x &lt; y &amp; \"z\"</b><i>1</i></p>");
 }
 
+static void options_in_sentences_do_not_break(void **state)
+{
+	(void)state;
+	struct page page;
+	open_page(&page, "<p><b data-fill=\"a\"/><i data-fill=\"b\"/></p>");
+	page_say(&page.top, "a", "repeat (run --repeat, or --baseline/--fixed) <it>");
+	page_say(&page.top, "b", "runs operator--_is_a_name_that_is_longer_than_options_are once");
+	assert_page(&page, "<p><b>repeat (run <span class=\"option\">--repeat,</span> or <span "
+	                   "class=\"option\">--baseline/--fixed)</span> &lt;it&gt;</b><i>runs "
+	                   "operator--_is_a_name_that_is_longer_than_options_are once</i></p>");
+}
+
 static void rows_repeat_and_nest(void **state)
 {
 	(void)state;
@@ -479,6 +491,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(marks_are_filled_and_go_away, release),
+		cmocka_unit_test_teardown(options_in_sentences_do_not_break, release),
 		cmocka_unit_test_teardown(rows_repeat_and_nest, release),
 		cmocka_unit_test_teardown(rows_inside_what_is_dropped, release),
 		cmocka_unit_test_teardown(a_slot_without_code_is_an_error, release),

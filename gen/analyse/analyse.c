@@ -1,5 +1,4 @@
 #include "analyse/analyse.h"
-#include "analyse/unprofiled.h"
 
 #include "analyse/bound.h"
 #include "analyse/compare.h"
@@ -18,9 +17,7 @@ static const char *base_name(const char *path, struct names *names)
 	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
 }
 
-/* Two files that hold the same capture, packed or copied, are one measurement: as two they would narrow the interval.
- */
-static bool is_same_capture(const struct trace *a, const struct trace *b)
+bool analyse_same_capture(const struct trace *a, const struct trace *b)
 {
 	size_t bytes = a->ops.n * sizeof *a->ops.start;
 	return a->ops.n == b->ops.n && memcmp(a->ops.start, b->ops.start, bytes) == 0 &&
@@ -125,14 +122,15 @@ static int agree_on_step(struct job *jobs, int n_jobs, int warmup, struct names 
 	return 0;
 }
 
-/* Runs of one side are averaged, so all of them have steps of one name, or none has any. */
+/* Runs of one side are averaged, so all of them have steps of one name, or none has any. One capture given twice would
+ * pass for two measurements and narrow the interval. */
 static int check_side(const struct job *job, const struct names *names, struct err *err)
 {
 	const struct steps *first = &job->runs[0].steps;
 	for (size_t r = 0; r < job->n; r++) {
 		const struct steps *s = &job->runs[r].steps;
 		for (size_t q = 0; q < r; q++)
-			if (is_same_capture(job->inputs[q].trace, job->inputs[r].trace))
+			if (analyse_same_capture(job->inputs[q].trace, job->inputs[r].trace))
 				return err_set(
 					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
 					job->inputs[r].file, job->label, job->inputs[q].file);

@@ -19,6 +19,10 @@ struct analyse_run {
 	const char *file; /* as given on the command line; only its last part is kept */
 };
 
+/* Whether two profiles hold the same capture, packed, copied or exported again: every GPU operation at the same time.
+ */
+bool analyse_same_capture(const struct trace *a, const struct trace *b);
+
 /* Analyses a side's runs, `n_runs` >= 1 each. `arena` must outlive `out`; `names` is the table that the traces share.
  * 0, or -1 with `err`: --step names a range that is not there (the message lists what is) or launches nothing, two runs
  * of a side are the same capture, or no GPU operation takes any time. */

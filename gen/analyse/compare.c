@@ -120,8 +120,8 @@ static void add_group(struct comparison *c, const struct group *g, const char *w
 		return;
 	const char *name = shorten(c->arena, names_text(c->out->names, g->name));
 	add(c, all > 0 && g->time / all > MATERIAL,
-	    arena_format(c->arena, "%u %s %s: %.3g ms %s (largest: %s).", g->n,
-	                 g->n == 1 ? "kernel runs" : "kernels run", what, g->time / 1e6, per(c), name));
+	    arena_format(c->arena, "%u %s %s: %s ms %s (largest: %s).", g->n, g->n == 1 ? "kernel runs" : "kernels run",
+	                 what, say_digits(c->arena, g->time / 1e6), per(c), name));
 }
 
 /* Kernels that run equally often but not equally long: less work in the same launches, a better kernel, or another
@@ -134,9 +134,9 @@ static void add_times(struct comparison *c, const struct group *g, const struct 
 		return;
 	add(c, g->time > MATERIAL_TIME * all,
 	    arena_format(c->arena,
-	                 "%u %s equally often but not equally long: %.3g ms %s of difference (largest: %s), by less "
+	                 "%u %s equally often but not equally long: %s ms %s of difference (largest: %s), by less "
 	                 "work in the same launches, a better kernel, or another clock.",
-	                 g->n, g->n == 1 ? "kernel runs" : "kernels run", g->time / 1e6, per(c),
+	                 g->n, g->n == 1 ? "kernel runs" : "kernels run", say_digits(c->arena, g->time / 1e6), per(c),
 	                 shorten(c->arena, names_text(c->out->names, g->name))));
 }
 

@@ -1,5 +1,6 @@
 /* The sentences beside a verdict. They are for a busy, sceptical reader: what was shown, what was not, what it would
  * take, and what this data cannot show. Numbers have few digits, so that they mean the same everywhere. */
+#include "analyse/say.h"
 #include "analyse/verdict_parts.h"
 
 #include <math.h>
@@ -170,23 +171,26 @@ static void say_gates(struct list *list, const struct evidence *e, const struct 
 	else if (target > 0 && (v->lo >= target || v->hi < target))
 		SAY(list,
 		    "Whether the speedup of %.4gx that was asked for is reached is open: recorded, it is %s, but with "
-		    "what recording may have taken the interval reaches from %.3g to %.3g.",
-		    target, v->lo >= target ? "reached" : "missed", v->outer_lo, v->outer_hi);
+		    "what recording may have taken the interval reaches from %s to %s.",
+		    target, v->lo >= target ? "reached" : "missed", say_digits(list->arena, v->outer_lo),
+		    say_digits(list->arena, v->outer_hi));
 	else if (target > 0)
 		say_open_target(list, e, target);
 	if (allowed >= 0 && v->outer_hi < bound)
-		SAY(list, "The fixed side is slower by more than the %.3g %% allowed: the whole interval shows it.",
-		    allowed);
+		SAY(list, "The fixed side is slower by more than the %s %% allowed: the whole interval shows it.",
+		    say_digits(list->arena, allowed));
 	else if (allowed >= 0 && v->hi < bound)
 		SAY(list,
-		    "Whether the fixed side is slower by more than the %.3g %% allowed is open: recorded, it is, but "
-		    "with what recording may have taken the interval reaches from %.3g to %.3g.",
-		    allowed, v->outer_lo, v->outer_hi);
+		    "Whether the fixed side is slower by more than the %s %% allowed is open: recorded, it is, but "
+		    "with what recording may have taken the interval reaches from %s to %s.",
+		    say_digits(list->arena, allowed), say_digits(list->arena, v->outer_lo),
+		    say_digits(list->arena, v->outer_hi));
 	else if (allowed >= 0 && v->outer_lo >= bound)
-		SAY(list, "A slowdown by more than the %.3g %% allowed is ruled out by the whole interval.", allowed);
+		SAY(list, "A slowdown by more than the %s %% allowed is ruled out by the whole interval.",
+		    say_digits(list->arena, allowed));
 	else if (allowed >= 0)
-		SAY(list, "A slowdown by more than the %.3g %% allowed is not shown, but not ruled out either.",
-		    allowed);
+		SAY(list, "A slowdown by more than the %s %% allowed is not shown, but not ruled out either.",
+		    say_digits(list->arena, allowed));
 }
 
 /* What the numbers cannot show, or show only with a correction. */
@@ -217,8 +221,8 @@ static void say_limits(struct list *list, const struct evidence *e, int warmup)
 	if (v->has_interval && fabs(e->tails) > LN_MARGIN)
 		SAY(list,
 		    "Unusually long steps weigh on one side: by the mean of all measured steps the ratio would "
-		    "be %.3g, not %.3g.",
-		    v->speedup * exp(e->tails), v->speedup);
+		    "be %s, not %s.",
+		    say_digits(list->arena, v->speedup * exp(e->tails)), say_digits(list->arena, v->speedup));
 	for (int i = 0; i < 2 && e->steps; i++)
 		if (e->cut[i] > 0)
 			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", e->cut[i] + 1,

@@ -115,12 +115,12 @@ const char *recording_note(const struct side *side, struct arena *arena)
 {
 	if (share(side) < WORTH_SAYING)
 		return NULL;
+	const char *per = side->steps_found ? " a step" : "", *all = side->steps_found ? "step" : "run";
 	return arena_format(arena,
 	                    "Recording a CUDA call takes the host about %.1f µs (on the machine where that was "
-	                    "measured): %s calls a step that the GPU waited for "
-	                    "make up about %s ms (%.1f %%) of the step.",
-	                    NS_A_CALL / 1e3, say_digits(arena, side->waited_calls),
-	                    say_digits(arena, side->recording / 1e6), 100 * share(side));
+	                    "measured): %s calls%s that the GPU waited for make up about %s ms (%.1f %%) of the %s.",
+	                    NS_A_CALL / 1e3, say_digits(arena, side->waited_calls), per,
+	                    say_digits(arena, side->recording / 1e6), 100 * share(side), all);
 }
 
 /* The highest price that a call can have on both sides: the same profiler recorded them. */
@@ -151,11 +151,12 @@ const char *recording_reason(struct analysis *a, struct arena *arena)
 		return NULL;
 	a->unrecorded = v->speedup * exp(change_at(a, NS_A_CALL));
 	return arena_format(arena,
-	                    "Recording CUDA calls takes about %s ms (%.1f %%) of the baseline's step and %s ms (%.1f "
-	                    "%%) of the fixed side's: not recorded, the speedup would be about %.3g, not %.3g. A call "
+	                    "Recording CUDA calls takes about %s ms (%.1f %%) of the baseline's %s and %s ms (%.1f "
+	                    "%%) of the fixed side's: not recorded, the speedup would be about %s, not %s. A call "
 	                    "may cost less than the %.1f µs assumed, or up to %.1f µs, the shortest launch: result and "
-	                    "gates go by the interval with all of that in it, %.3g to %.3g.",
-	                    say_digits(arena, b->recording / 1e6), 100 * share(b),
-	                    say_digits(arena, f->recording / 1e6), 100 * share(f), a->unrecorded, v->speedup,
-	                    NS_A_CALL / 1e3, highest_price(a) / 1e3, v->outer_lo, v->outer_hi);
+	                    "gates go by the interval with all of that in it, %s to %s.",
+	                    say_digits(arena, b->recording / 1e6), 100 * share(b), b->steps_found ? "step" : "run",
+	                    say_digits(arena, f->recording / 1e6), 100 * share(f), say_digits(arena, a->unrecorded),
+	                    say_digits(arena, v->speedup), NS_A_CALL / 1e3, highest_price(a) / 1e3,
+	                    say_digits(arena, v->outer_lo), say_digits(arena, v->outer_hi));
 }

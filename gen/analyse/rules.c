@@ -424,7 +424,7 @@ static void find_gpu_bound(struct evidence *e)
 /* In the order in which they claim idle time: what a call's name proves, before what the order of events suggests. */
 const struct rule rules[] = {
 	{"module_load", "Module loading inside the window", RULE_PLAIN, find_module},
-	{"alloc_in_step", "Allocation inside the step", RULE_PLAIN, find_alloc},
+	{"alloc_in_step", "Allocation on the critical path", RULE_PLAIN, find_alloc},
 	{"lock_contention", "Launching thread waits for a lock", RULE_PLAIN, find_lock},
 	{"managed_memory", "Managed-memory migration", RULE_PLAIN, find_managed},
 	{"input_starvation", "Input starvation", RULE_INPUT, find_input},

@@ -20,7 +20,7 @@ const char *say_count(struct arena *arena, double count)
 const char *say_bytes(struct arena *arena, double bytes)
 {
 	if (bytes < 1e3)
-		return arena_format(arena, "%.3g %s", bytes, bytes == 1 ? "byte" : "bytes");
+		return arena_format(arena, "%s %s", say_digits(arena, bytes), bytes == 1 ? "byte" : "bytes");
 	if (bytes < 1e6)
 		return arena_format(arena, "%.4g kB", bytes / 1e3);
 	return arena_format(arena, bytes < 1e9 ? "%.4g MB" : "%.0f MB", bytes / 1e6);

@@ -79,7 +79,7 @@ void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct
 		if (!sides[s].n_runs)
 			return;
 	}
-	const struct verdict_options options = {.max_regression = -1, .warmup = -1};
+	const struct verdict_options options = {.max_regression = -1, .warmup = out->options.warmup};
 	verdict_judge(sides, &options, arena, &v);
 	if (!v.has_interval)
 		return;

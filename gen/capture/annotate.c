@@ -122,11 +122,13 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 	return code == SQLITE_OK ? 0 : -1;
 }
 
-/* An export without any string lacks their table. Type 59 is a push/pop range, 60 a start/end range (nsys's ENUM_NSYS_EVENT_TYPE). */
+/* An export without any string lacks their table. Type 59 is a push/pop range, 60 a start/end range (nsys's
+ * ENUM_NSYS_EVENT_TYPE). */
 static const char copy_ranges[] =
 	"CREATE TABLE IF NOT EXISTS unprofiled.StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
 	"DROP TABLE IF EXISTS main.GAPLINE_UNPROFILED;"
-	"CREATE TABLE main.GAPLINE_UNPROFILED (start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, name TEXT);"
+	"CREATE TABLE main.GAPLINE_UNPROFILED (start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, "
+	"name TEXT);"
 	"INSERT INTO main.GAPLINE_UNPROFILED SELECT n.start, n.end, n.globalTid, coalesce(n.text, s.value) "
 	"FROM unprofiled.NVTX_EVENTS n LEFT JOIN unprofiled.StringIds s ON s.id = n.textId "
 	"WHERE n.eventType IN (59, 60) AND n.end IS NOT NULL ORDER BY n.globalTid, n.start;"

@@ -122,16 +122,25 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 }
 
 /* A mistake that CI makes easily, and that always passes for "unchanged". */
-static void say_same_files(struct compare *c)
+static void say_same_captures(struct compare *c)
 {
 	const struct inputs *a = &c->sides[0], *b = &c->sides[1];
 	for (size_t i = 0; i < a->n; i++)
-		for (size_t k = 0; k < b->n; k++)
-			if (a->item[i].file.st_dev == b->item[k].file.st_dev &&
-			    a->item[i].file.st_ino == b->item[k].file.st_ino)
+		for (size_t k = 0; k < b->n; k++) {
+			const char *one = cmd_harmless(&c->arena, a->item[i].path);
+			const char *other = cmd_harmless(&c->arena, b->item[k].path);
+			bool same_file = a->item[i].file.st_dev == b->item[k].file.st_dev &&
+			                 a->item[i].file.st_ino == b->item[k].file.st_ino;
+			if (same_file)
 				fprintf(stderr,
 				        "gapline: %s is on both sides: compared with itself, a run shows nothing\n",
-				        cmd_harmless(&c->arena, a->item[i].path));
+				        one);
+			else if (analyse_same_capture(&a->item[i].trace, &b->item[k].trace))
+				fprintf(stderr,
+				        "gapline: %s and %s hold the same capture: compared with itself, a run shows "
+				        "nothing\n",
+				        one, other);
+		}
 }
 
 int compare_sides(struct compare *c)
@@ -151,12 +160,12 @@ int compare_sides(struct compare *c)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
 		inputs_say_passed_over(c->sides, 2, &c->arena);
-	say_same_files(c);
 	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
 	int status = read_and_analyse(c, &progress, &analysis, &err);
 	progress_end(&progress);
 	if (status)
 		return cmd_fail(status, &err);
+	say_same_captures(c);
 	if (write_outputs(c, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);

@@ -148,7 +148,7 @@ static int set_up(void)
 	if (subscribe())
 		return -1;
 	/* Graphs that kernels launch are GPU work like any other. And CUPTI then notes times in a way that costs less:
-	 * a graph of 300 nodes is 15 % slower than without a profiler instead of 28 %, and every kernel's time is 66 ns
+	 * a graph of 300 nodes is 14 % slower than without a profiler instead of 29 %, and every kernel's time is 66 ns
 	 * shorter, to the nanosecond what nsys says, which does the same (H200, CUPTI 13.0; docs/capture.md). CUPTI
 	 * wants it before CUDA is initialised. Times in the host's memory would be worse: kernels 0.2 µs too long. */
 	if (api.trace_device_graphs && (result = api.trace_device_graphs(1)) != CUPTI_SUCCESS)

@@ -23,7 +23,7 @@ static double at(const struct scale *s, double speedup)
 static struct scale scale_of(const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
-	double low = fmin(log(v->lo), 0), high = fmax(log(v->hi), 0);
+	double low = fmin(log(v->outer_lo), 0), high = fmax(log(v->outer_hi), 0);
 	if (a->options.min_speedup > 0) {
 		low = fmin(low, log(a->options.min_speedup));
 		high = fmax(high, log(a->options.min_speedup));
@@ -55,7 +55,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	svg_rect(band, left, AXIS - 26, right - left, 38, "within 2 %: counts as the same");
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
 	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
-	double x0 = at(&s, v->lo), x1 = at(&s, v->hi), x = at(&s, v->speedup);
+	double x0 = at(&s, v->outer_lo), x1 = at(&s, v->outer_hi), x = at(&s, v->speedup);
 	const char *name = format_times(arena, v->speedup, v->speedup);
 	/* the line keeps out of the name above it */
 	bool under = fabs(x - one) < svg_text_width(name) * 0.6 + 4;

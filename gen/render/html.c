@@ -22,7 +22,7 @@ static void fill_texts(struct page *page, const char *name, const char **text, s
 	struct arena *arena = page->arena;
 	struct rows *rows = page_rows(&page->top, name);
 	for (size_t i = 0; i < n && i < MOST_TEXTS; i++)
-		page_fill(page_row(rows), "text", format_name(arena, text[i], TEXT));
+		page_say(page_row(rows), "text", format_name(arena, text[i], TEXT));
 	if (n > MOST_TEXTS)
 		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - MOST_TEXTS));
 }
@@ -85,7 +85,7 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
 	page_attribute(&page->top, "gate", "class", view_gate_name(view_gate(a)));
-	page_fill(&page->top, "comparable", words_comparable(a));
+	page_say(&page->top, "comparable", words_comparable(a));
 	page_attribute(&page->top, "comparable", "class", a->comparable ? "passed" : "failed");
 	page_if(&page->top, "differences", a->n_differences > 0);
 	fill_texts(page, "difference", a->differences, a->n_differences);
@@ -191,8 +191,8 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		page_fill(row, "status", status);
 		page_fill(row, "title", f->title);
 		page_fill(row, "side", other ? "on both sides" : side);
-		page_fill(row, "text", other ? both_texts(f, other, arena) : format_name(arena, f->text, TEXT));
-		page_fill(row, "advice", format_name(arena, f->advice, TEXT));
+		page_say(row, "text", other ? both_texts(f, other, arena) : format_name(arena, f->text, TEXT));
+		page_say(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
 		page_fill(row, "ceiling",
 		          arena_format(arena, "Ceiling: %s %s a %s, %s, if this one thing were perfectly fixed.",
@@ -376,7 +376,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 		                                     : format_count_change(arena, change));
 	}
 	clocks_fill(a, page);
-	page_fill(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
+	page_say(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
 	page_if(&page->top, "environment.differences", a->n_differences > 0);
 	fill_texts(page, "environment.difference", a->differences, a->n_differences);
 	page_if(&page->top, "notes", a->n_notes > 0);

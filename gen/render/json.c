@@ -177,6 +177,21 @@ static void write_runs(struct json *json, const struct side *s)
 	json_end_array(json);
 }
 
+/* What the page's timeline and its strip of the whole run are made of. */
+static void write_shown(struct json *json, const struct side *s)
+{
+	const struct timeline *t = &s->timeline;
+	json_object(json, "shown");
+	json_integer(json, "run", s->median_run);
+	json_integer(json, "first_step", t->first_step);
+	json_integer(json, "steps", s->steps_found && t->n_boundaries ? t->n_boundaries - 1 : 0);
+	json_ms(json, "length_ms", (double)t->length);
+	json_ms(json, "run_ms", (double)s->overview.length);
+	json_ms(json, "window_start_ms", (double)s->overview.window_start);
+	json_ms(json, "window_end_ms", (double)s->overview.window_end);
+	json_end_object(json);
+}
+
 static const char *const opened_key[] = {[OPENED_SYNC] = "sync", [OPENED_DRY] = "dry", [OPENED_WAITING] = "waiting"};
 
 /* Both members of a budget: `per_step`, and `idle`, whose rows add up to per_step.idle. */
@@ -364,6 +379,7 @@ static void write_side(struct json *json, const struct analysis *a, const struct
 	write_source(json, &s->source);
 	write_steps(json, a, s);
 	write_runs(json, s);
+	write_shown(json, s);
 	json_object(json, "budget");
 	write_budget(json, a, &s->budget);
 	json_end_object(json);

@@ -165,6 +165,38 @@ void page_fill(struct scope *scope, const char *name, const char *text)
 	xmlAddChild(mark->node, xmlNewDocText(scope->page->doc, (const xmlChar *)text));
 }
 
+static void add_text(xmlNode *parent, const char *text, size_t n)
+{
+	if (n)
+		xmlAddChild(parent, xmlNewDocTextLen(parent->doc, (const xmlChar *)text, (int)n));
+}
+
+void page_say(struct scope *scope, const char *name, const char *sentence)
+{
+	struct mark *mark = find(scope, MARK_FILL, name);
+	if (!mark || !is_text(scope, name, sentence))
+		return;
+	enum { LONGEST = 40 }; /* a name with "--" in it may be as long as it likes, and has to break */
+	empty(mark->node);
+	const char *said = sentence;
+	for (const char *at = sentence; (at = strstr(at, "--"));) {
+		const char *word = at;
+		while (word > said && word[-1] != ' ')
+			word--;
+		size_t n = strcspn(word, " ");
+		if (n > LONGEST) {
+			at = word + n;
+			continue;
+		}
+		add_text(mark->node, said, (size_t)(word - said));
+		xmlNode *span = xmlNewChild(mark->node, NULL, (const xmlChar *)"span", NULL);
+		xmlSetProp(span, (const xmlChar *)"class", (const xmlChar *)"option");
+		add_text(span, word, n);
+		said = at = word + n;
+	}
+	add_text(mark->node, said, strlen(said));
+}
+
 xmlNode *page_draw(struct scope *scope, const char *name)
 {
 	struct mark *mark = find(scope, MARK_DRAW, name);

@@ -56,6 +56,9 @@ void page_open(struct page *page, const char *template, size_t n, struct arena *
 
 void page_fill(struct scope *scope, const char *name, const char *text);
 
+/* The same for a sentence, in which an option of a command line, `--warmup`, is a word that does not break. */
+void page_say(struct scope *scope, const char *name, const char *sentence);
+
 /* Appends to `out`, releases the page. 0, or -1 with `err` and nothing appended. */
 int page_finish(struct page *page, struct buf *out, struct err *err);
 

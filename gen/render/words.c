@@ -25,17 +25,28 @@ const char *words_pair(struct arena *arena, double before, double after)
 	                    format_number(arena, unit, after), unit.name);
 }
 
-/* With as many digits as it takes to tell its ends apart. */
+/* The outer one, which is what is known of the program and not only of its recording, with as many digits as it takes to
+ * tell its ends apart. */
 static const char *range(const struct analysis *a, struct arena *arena)
 {
 	enum { MOST_DECIMALS = 6 };
 	const struct verdict *v = &a->verdict;
-	const char *lo = format_times(arena, v->lo, v->speedup), *hi = format_times(arena, v->hi, v->speedup);
-	for (int decimals = 3; v->hi > v->lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS; decimals++) {
-		lo = arena_format(arena, "%.*f" TIMES, decimals, v->lo);
-		hi = arena_format(arena, "%.*f" TIMES, decimals, v->hi);
+	const char *lo = format_times(arena, v->outer_lo, v->speedup);
+	const char *hi = format_times(arena, v->outer_hi, v->speedup);
+	for (int decimals = 3; v->outer_hi > v->outer_lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS; decimals++) {
+		lo = arena_format(arena, "%.*f" TIMES, decimals, v->outer_lo);
+		hi = arena_format(arena, "%.*f" TIMES, decimals, v->outer_hi);
 	}
 	return arena_format(arena, "%s to %s", lo, hi);
+}
+
+/* The speedup without a profiler, where it is another one. */
+static const char *unrecorded(const struct analysis *a, struct arena *arena)
+{
+	if (a->unrecorded <= 0 || fabs(a->unrecorded / a->verdict.speedup - 1) < 0.01)
+		return "";
+	const char *speedup = format_times(arena, a->unrecorded, a->unrecorded);
+	return arena_format(arena, a->options.unprofiled ? "; %s unprofiled" : "; not recorded about %s", speedup);
 }
 
 const char *words_interval(const struct analysis *a, struct arena *arena)
@@ -43,10 +54,11 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
 	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
-	return arena_format(arena, "95 %% interval %s%s", range(a, arena),
+	return arena_format(arena, "95 %% interval %s%s%s", range(a, arena),
 	                    !a->verdict.one_run ? ""
 	                    : two               ? ", one run a side"
-	                                        : ", only one run of one side");
+	                                        : ", only one run of one side",
+	                    unrecorded(a, arena));
 }
 
 const char *words_verdict(const struct analysis *a, struct arena *arena)

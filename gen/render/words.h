@@ -9,7 +9,7 @@ const char *words_result(const struct analysis *analysis); /* "Faster" */
 /* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % sure of 2.22× to 2.38×." */
 const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 
-/* "95 % interval 2.22× to 2.38×", or why there is none. */
+/* "95 % interval 2.22× to 2.38×", with "; 2.1× unprofiled" where recording makes a difference, or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 
 /* What changed most in the verdict's direction: "The GPU no longer waits for host code in data_load: 31.04 -> 0 ms a

@@ -4,7 +4,8 @@ and what becomes of programs that are hard to capture. Writes OUT/capture.md; do
 measurements.
 
     nvcc -O2 -std=c++17 -arch=native -o capture-cases workloads/capture-cases/cases.cu -lcuda
-    prove_capture.py --gapline GAPLINE --cases capture-cases [--training training-step] [--python python3] [--nsys NSYS] OUT
+    prove_capture.py --gapline GAPLINE --cases capture-cases [--training training-step]
+        [--device-graph device-graph] [--python python3] [--nsys NSYS] OUT
 
 Without nsys the comparisons are left out. Exit status 1 when something is not as it has to be.
 """
@@ -65,6 +66,8 @@ def cases(a):
     yield Case("CUDA graph", f"{c} graph 60 300", {GRAPHS: (60, 60), KERNELS: (0, 0), RANGES: (60, 60)})
     yield Case("CUDA graph, by node", f"{c} graph 60 300", {GRAPHS: (0, 0), KERNELS: (18000, 18000)},
                "--cuda-graph-trace node")
+    if a.device_graph:
+        yield Case("graphs that a kernel launches", f"{shlex.quote(str(a.device_graph))} 60", {GRAPHS: (120, 120)})
     yield Case("four streams and threads", f"{c} streams 60 5", known(1200, 120, **{COPIES: (360, 360)}))
     yield Case("blocking calls", f"{c} streams 60 5", known(1200, 120, **{JOINS: (1, 240)}), "--trace cuda,nvtx,osrt")
     yield Case("launches by the driver's API", f"{c} driver 60 20", known(1200, 60))
@@ -172,6 +175,7 @@ def main():
     parser.add_argument("--gapline", type=path, required=True, help="the built one, with inject/ beside it")
     parser.add_argument("--cases", type=path, required=True)
     parser.add_argument("--training", type=path)
+    parser.add_argument("--device-graph", type=path, help="workloads/capture-cases/device_graph.cu, built")
     parser.add_argument("--python", default="python3")
     parser.add_argument("--nsys", default=os.environ.get("GAPLINE_NSYS"))
     parser.add_argument("--repeat", type=int, default=3)

@@ -40,7 +40,7 @@ export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragme
 
 /* The script's last deed is a mark; two frames later all of it is drawn. */
 export async function isReady(page) {
-	await page.waitForFunction(() => performance.getEntriesByName('gapline-interactive').length > 0);
+	await page.waitForFunction(() => performance.getEntriesByName('gapline-settled').length > 0);
 	await frames(page);
 }
 

@@ -270,7 +270,7 @@ def main():
     p.add_argument("to")
     p.add_argument("--gapline", default=default)
     p.add_argument("--keep", type=int, default=1, help="runs of each side; of no-change all")
-    p.add_argument("--most", type=int, default=660000, help="bytes of a pair's captures; larger ones are left out")
+    p.add_argument("--most", type=int, default=700000, help="bytes of a pair's captures; larger ones are left out")
     r = commands.add_parser("reports")
     r.add_argument("folder")
     r.add_argument("--gapline", default=default)

@@ -1,0 +1,111 @@
+"""A report as a reader sees it, for check_numbers.py: its tables, the words of its pictures, its sentences, and the data
+that its script draws; and whether a number shown is a value rounded."""
+
+import base64
+import html.parser
+import json
+import re
+import zlib
+
+MS = {"ns": 1e-6, "µs": 1e-3, "ms": 1.0, "s": 1e3}
+BYTES = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+
+
+class Page(html.parser.HTMLParser):
+    """Tables as lists of rows of (text, whole name), by section; the words of pictures, as (element, text); the text of
+    everything outside of both; and the packed data."""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.section, self.tables, self.texts, self.words = "", {}, {}, {}
+        self.cell = self.title = self.word = None
+        self.data, self.quiet, self.picture, self.packed = "", 0, 0, False
+        self.options = None # inside an option of a command line, which goes on with its sentence; False: right behind
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        self.options = True if attributes.get("class") == "option" else None
+        if tag == "section":
+            self.section = attributes["id"]
+        elif tag == "table":
+            self.tables.setdefault(self.section, []).append({"caption": "", "rows": []})
+        elif tag == "tr":
+            self.tables[self.section][-1]["rows"].append({"class": attributes.get("class", ""), "cells": []})
+        elif tag in ("td", "th", "caption"):
+            self.cell, self.title = [], None
+        elif tag in ("script", "style"):
+            self.quiet += 1
+            self.packed = attributes.get("id") == "data"
+        elif tag == "svg":
+            self.picture += 1
+        elif self.picture and tag in ("text", "title", "desc"):
+            self.word = []
+        if self.cell is not None and "title" in attributes:
+            self.title = attributes["title"]
+
+    def handle_endtag(self, tag):
+        self.options = False if self.options else None
+        if tag in ("td", "th"):
+            text = re.sub(r"\s+", " ", "".join(self.cell)).strip()
+            self.tables[self.section][-1]["rows"][-1]["cells"].append((text, self.title or text))
+            self.cell = None
+        elif tag == "caption":
+            self.tables[self.section][-1]["caption"] = "".join(self.cell)
+            self.cell = None
+        elif tag in ("script", "style"):
+            self.quiet -= 1
+            self.packed = False
+        elif tag == "svg":
+            self.picture -= 1
+        elif self.word is not None and tag in ("text", "title", "desc"):
+            self.words.setdefault(self.section, []).append((tag, "".join(self.word).strip()))
+            self.word = None
+        elif tag == "section":
+            self.section = ""
+
+    def handle_data(self, data):
+        if self.packed:
+            self.data += data
+        if self.word is not None:
+            self.word.append(data)
+        elif self.quiet or self.picture:
+            return
+        elif self.cell is not None:
+            self.cell.append(data)
+        elif self.options is not None:
+            self.texts[self.section][-1] += data
+        else:
+            self.texts.setdefault(self.section, []).append(data)
+
+
+def shows(text, value, unit=1.0):
+    """Whether a cell is the rounded value, both in the JSON's unit."""
+    text = text.replace("\u2212", "-").replace("+", "")
+    if text in ("", "\u2013"):
+        return value == 0
+    if text == "~0":
+        return abs(value) < 0.5 * unit
+    less = re.fullmatch(r"<(0\.\d+|1)", text)
+    if less:
+        return 0 < value <= float(less[1]) * unit
+    found = re.fullmatch(r"(-?\d+)(?:\.(\d+))?( [kMGT]?B)?", text)
+    if not found:
+        return False
+    scale = BYTES[found[3].strip()] if found[3] else unit
+    half = 0.5 * 10 ** -len(found[2] or "") * scale
+    return abs(float(text.split(" ")[0]) * scale - value) <= half * (1 + 1e-6) + 1e-9 * abs(value)
+
+
+def drawn(page):
+    """What the page's script draws (gen/render/data.h): for each side, its lanes with `ends` worked out."""
+    data = json.loads(zlib.decompress(base64.b64decode(page.data)))
+    names = {0: "", **dict(zip(data["ids"], data["names"]))}
+    for side in data["sides"]:
+        for lane in side["lanes"]:
+            n = max([len(v) for v in lane.values() if isinstance(v, list)], default=1)
+            for key in ("start", "length", "which", "name", "phase", "group", "call"):
+                value = lane.get(key, 0)
+                lane[key] = value if isinstance(value, list) else [value] * n
+            lane["names"] = [names[i] for i in lane["name"]]
+            lane["phases"] = [names[i] for i in lane["phase"]]
+    return data

@@ -1,0 +1,51 @@
+/* Numbers in sentences: what a person would write, at every size. */
+#include "analyse/say.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct arena arena;
+
+static void digits_without_an_exponent(void **state)
+{
+	(void)state;
+	static const struct {
+		double value;
+		const char *text;
+	} rows[] = {{0, "0"},           {0.00002, "<0.001"}, {0.00123, "0.00123"},
+	            {2.5, "2.5"},       {31.04, "31"},       {999.4, "999"},
+	            {999.6, "1000"},    {2143.7, "2144"},    {1234567, "1234567"},
+	            {-2143.7, "-2144"}, {12.345, "12.3"},    {1e9, "1000000000"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_string_equal(say_digits(&arena, rows[i].value), rows[i].text);
+}
+
+static void bytes_in_their_unit(void **state)
+{
+	(void)state;
+	static const struct {
+		double bytes;
+		const char *text;
+	} rows[] = {{0, "0 bytes"},     {1, "1 byte"},       {999.4, "999 bytes"}, {999.7, "1000 bytes"},
+	            {12500, "12.5 kB"}, {6.29e6, "6.29 MB"}, {2.5e10, "25000 MB"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_string_equal(say_bytes(&arena, rows[i].bytes), rows[i].text);
+}
+
+static int release(void **state)
+{
+	(void)state;
+	arena_release(&arena);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(digits_without_an_exponent),
+	                                   cmocka_unit_test(bytes_in_their_unit)};
+	return cmocka_run_group_tests(tests, NULL, release);
+}
