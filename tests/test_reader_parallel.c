@@ -15,7 +15,7 @@ static const char *const LAYOUTS[] = {"layout_2020.sql", "layout_2021.sql", "lay
 /* Rows that are dropped, in tables of every group; names at hand; a thread and a process that only one table has. */
 static const char MORE[] =
 	"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET end = start - 1 WHERE rowid = (SELECT max(rowid) FROM "
-        "CUPTI_ACTIVITY_KIND_RUNTIME);"
+	"CUPTI_ACTIVITY_KIND_RUNTIME);"
 	"UPDATE CUPTI_ACTIVITY_KIND_MEMSET SET end = start - 1;"
 	"INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) VALUES (7, 5, 59, 'never', 77);"
 	"INSERT INTO NVTX_EVENTS (start, end, eventType, text, globalTid) VALUES (50, 60, 59, 'alone', 5000000000077);";
