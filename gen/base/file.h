@@ -1,4 +1,5 @@
-/* Input files and what they begin with, whole reads and writes; and bytes as a gzip file (the other way: base/unpack.h). */
+/* Input files and what they begin with, whole reads and writes; and bytes as a gzip file (the other way:
+ * base/unpack.h). */
 #ifndef GAPLINE_BASE_FILE_H
 #define GAPLINE_BASE_FILE_H
 
