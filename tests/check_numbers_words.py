@@ -355,8 +355,8 @@ class Words:
     def sentences(self):
         """Numbers of everything else: in the same part of the JSON, as rounded there, in ms or another unit of time."""
         verdict, names = self.result["verdict"], self.strings_of([self.result["title"], [side["runs"] for side in self.sides]])
-        plain = [*verdict["ci95"]] if verdict["ci95"] else []
-        plain += [verdict["speedup"], verdict["more_steps"], verdict["more_runs"], verdict["gate"]["min_speedup"], verdict["gate"]["max_regression"]]
+        plain = [*verdict["outer"]] if verdict["outer"] else []
+        plain += [verdict["speedup"], verdict["unrecorded_speedup"], verdict["more_steps"], verdict["more_runs"], verdict["gate"]["min_speedup"], verdict["gate"]["max_regression"]]
         plain = [n for n in plain if n is not None] + CONSTANTS
         runs = [len(side["runs"]) for side in self.sides]
         shown = [side["shown"]["steps"] for side in self.sides]

@@ -25,15 +25,16 @@ const char *words_pair(struct arena *arena, double before, double after)
 	                    format_number(arena, unit, after), unit.name);
 }
 
-/* The outer one, which is what is known of the program and not only of its recording, with as many digits as it takes to
- * tell its ends apart. */
+/* The outer one, which is what is known of the program and not only of its recording, with as many digits as it takes
+ * to tell its ends apart. */
 static const char *range(const struct analysis *a, struct arena *arena)
 {
 	enum { MOST_DECIMALS = 6 };
 	const struct verdict *v = &a->verdict;
 	const char *lo = format_times(arena, v->outer_lo, v->speedup);
 	const char *hi = format_times(arena, v->outer_hi, v->speedup);
-	for (int decimals = 3; v->outer_hi > v->outer_lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS; decimals++) {
+	for (int decimals = 3; v->outer_hi > v->outer_lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS;
+	     decimals++) {
 		lo = arena_format(arena, "%.*f" TIMES, decimals, v->outer_lo);
 		hi = arena_format(arena, "%.*f" TIMES, decimals, v->outer_hi);
 	}
