@@ -1,4 +1,5 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
+#include "base/parallel.h"
 #include "render/assets.h"
 #include "render/clocks.h"
 #include "render/data.h"
@@ -99,7 +100,7 @@ static const char *file_shown(const struct side *s, struct arena *arena)
 	return format_name(arena, s->runs[s->median_run].file, 60);
 }
 
-static void fill_timeline(const struct analysis *a, const char *data, struct page *page)
+static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const char *shown[2], *first = "", *overview = "The whole run";
@@ -122,7 +123,6 @@ static void fill_timeline(const struct analysis *a, const char *data, struct pag
 	                       "and its colour is the cause.%s",
 	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : "", first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
-	page_fill(&page->top, "data", data);
 	if (several_runs(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
 		                        file_shown(&a->side[1], arena));
@@ -432,30 +432,55 @@ static void fill_method(const struct analysis *a, struct page *page)
 	                        : arena_format(arena, "Made by gapline from %u profiles.", profiles));
 }
 
+/* The page but for the script's data, and those: neither needs the other. */
+struct parts {
+	const struct analysis *a;
+	struct arena arena;
+	struct page page;
+	struct buf data;
+	struct err err;
+	int status; /* of the data */
+};
+
+static void fill_page(const struct analysis *a, struct page *page, struct arena *arena)
+{
+	struct unit unit = view_table_unit(a);
+	page_open(page, asset_report_html.bytes, asset_report_html.n, arena);
+	fill_head(a, page);
+	fill_verdict(a, page);
+	fill_timeline(a, page);
+	fill_waterfall(a, unit, page);
+	tables_phases(a, unit, page);
+	tables_idle(a, unit, page);
+	fill_findings(a, unit, page);
+	tables_work(a, unit, page);
+	fill_steps(a, unit, page);
+	fill_environment(a, page);
+	fill_method(a, page);
+}
+
+static void make_part(void *context, size_t i)
+{
+	struct parts *parts = context;
+	if (i == 0)
+		fill_page(parts->a, &parts->page, &parts->arena);
+	else
+		parts->status = data_write(parts->a, &parts->data, &parts->err);
+}
+
 int render_html(const struct analysis *a, struct buf *out, struct err *err)
 {
 	if (a->n_sides != 2)
 		return err_set(err, "report: two sides are needed");
-	struct buf data = {0};
-	if (data_write(a, &data, err))
-		return -1;
-	struct arena arena = {0};
-	struct page page;
-	struct unit unit = view_table_unit(a);
-	page_open(&page, asset_report_html.bytes, asset_report_html.n, &arena);
-	fill_head(a, &page);
-	fill_verdict(a, &page);
-	fill_timeline(a, data.data, &page);
-	fill_waterfall(a, unit, &page);
-	tables_phases(a, unit, &page);
-	tables_idle(a, unit, &page);
-	fill_findings(a, unit, &page);
-	tables_work(a, unit, &page);
-	fill_steps(a, unit, &page);
-	fill_environment(a, &page);
-	fill_method(a, &page);
-	int status = page_finish(&page, out, err);
-	arena_release(&arena);
-	buf_release(&data);
+	struct parts parts = {.a = a};
+	parallel_each(2, make_part, &parts);
+	page_fill(&parts.page.top, "data", parts.status ? "" : parts.data.data);
+	int status = page_finish(&parts.page, out, err);
+	if (parts.status) {
+		*err = parts.err;
+		status = -1;
+	}
+	arena_release(&parts.arena);
+	buf_release(&parts.data);
 	return status;
 }

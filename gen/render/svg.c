@@ -228,7 +228,9 @@ double svg_text_width(const char *text)
 
 const char *svg_fit(struct arena *arena, const char *text, double width)
 {
-	enum { LEAST = 8 };
+	enum { LEAST = 8, SHORTEST = 20 /* wide: what is left of "(anonymous)" when it is shortened, "(…)" */ };
+	if (width < SHORTEST && svg_text_width(text) > width)
+		return "";
 	unsigned most = format_length(text);
 	const char *fitting = text;
 	while (svg_text_width(fitting) > width) {
