@@ -117,12 +117,15 @@ def generated(options, events):
 
 
 def nsys(options, folder, path):
-    """Reports of nsys on one export, where it is installed: it wants the report file's name beside it."""
+    """The same tables by `nsys stats` or `nsys analyze`, where it is installed, and by `gapline stats`, from one export."""
     if not shutil.which("nsys"):
         return
-    for words in (["stats", "--report", "cuda_gpu_kern_sum,cuda_api_sum,nvtx_sum"], ["analyze", "--rule", "gpu_gaps"]):
-        took = Sample(["nsys", *words[:1], "--sqlite", path, *words[1:], path]).wall
-        print(f"{'':10} nsys {words[0]}, one file: {took:.3f} s")
+    tables = (("stats", "--report", "cuda_gpu_kern_sum,cuda_api_sum,nvtx_sum"), ("analyze", "--rule", "gpu_gaps"))
+    for verb, option, names in tables:
+        ours = [f"{options.build}/gen/gapline", "stats", path, "--report", names, "--format", "csv"]
+        theirs = ["nsys", verb, "--quiet", "--force-export=false", "--format=csv", option, names, path]
+        took = [median([Sample(words) for _ in range(options.rounds)], "wall") for words in (ours, theirs)]
+        print(f"{'':10} {names} of one file: gapline stats {took[0]:.3f} s, nsys {verb} {took[1]:.3f} s", flush=True)
 
 
 def main():
