@@ -731,13 +731,16 @@ class Unprofiled(Installed):
     def test_program_without_ranges_then(self):
         _, said = self.both(0, 0)
         self.assertIn("gapline: fixed 1, unprofiled: ", said)
-        self.assertIn("; unprofiled runs are left out\n", said)
+        self.assertIn("; no more unprofiled runs are made\n", said)
         self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
 
     def test_asked_for_and_impossible(self):
         words = ["--baseline", "true base-#.sqlite", "--fixed", "true fixed-#.sqlite", "-o", "out"]
         _, said = self.gapline("run", *WITH_NSYS, *words, "--unprofiled", "1", "--trace", "cuda", status=2)
         self.assertIn("--unprofiled: steps are timed by their NVTX ranges, and --trace leaves those out", said)
+        ranged = ["--unprofiled", "1", "--capture-range", "cudaProfilerApi"]
+        _, said = self.gapline("run", *WITH_NSYS, *words, *ranged, status=2)
+        self.assertIn("so --capture-range leaves no such runs", said)
         self.library.unlink()
         _, said = self.gapline("run", *WITH_NSYS, *words, "--unprofiled", "1", status=2)
         self.assertIn("libgapline-cupti.so does not lie beside this gapline", said)

@@ -122,6 +122,7 @@ static void test_which_files_are_a_suites(void **state)
 	                                   "discarded-fixed.sqlite",
 	                                   ".baseline-1.sqlite.AbCd12",
 	                                   "fixed-2.unprofiled.log",
+	                                   "fixed-2.sqlite-journal",
 	                                   "baseline-2.unprofiled.sqlite",
 	                                   ".fixed-2.unprofiled.sqlite.AbCd12",
 	                                   ".run.json.17-0.tmp"};

@@ -135,7 +135,51 @@ static void test_a_gain_of_recording_is_none(void **state)
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	bool said = false;
 	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		said |= strstr(a->verdict.reasons[i], "recording may be all there is to it") != NULL;
+		said |= strstr(a->verdict.reasons[i], "the unprofiled runs do not show the same") != NULL;
+	assert_true(said);
+}
+
+static void test_gate_of_regression(void **state)
+{
+	/* Recorded, both sides take the same; without a profiler the fixed side is slower by 30 %. */
+	struct scene *s = *state;
+	const struct trace *side[2];
+	for (int k = 0; k < 2; k++) {
+		record(s, 3000000);
+		add_steps(s, 1, STEPS, k ? 2600000 : 2000000);
+		side[k] = maker_link(&s->m);
+	}
+	struct analyse_options options = defaults;
+	options.max_regression = 5;
+	const struct analysis *a = compare(s, side[0], side[1], options);
+	assert_near(a->unprofiled.speedup, 1 / 1.3);
+	assert_int_equal(a->verdict.gate, GATE_INCONCLUSIVE);
+	bool said = false;
+	for (size_t i = 0; i < a->verdict.n_reasons; i++)
+		said |= strstr(a->verdict.reasons[i], "allowed is open: without a profiler it is") != NULL;
+	assert_true(said);
+}
+
+/* A host that runs ahead: its ranges take 1 ms, the GPU's steps 3 ms, so that the ranges say nothing of the steps. */
+static void test_host_ahead_of_the_gpu(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *fixed = fixed_of(s);
+	scene_trace_begin(s);
+	for (int i = 0; i < STEPS; i++) {
+		int64_t host = (int64_t)i * 1000000, gpu = 2000 + (int64_t)i * 3000000;
+		scene_range(s, s->main, host, host + 900000, "step");
+		scene_kernel(s, s->main, host + 1, host + 1900, gpu, gpu + 3000000 - i % 3);
+	}
+	add_steps(s, 1, STEPS, 1000000);
+	const struct analysis *a = compare(s, maker_link(&s->m), fixed, defaults);
+	assert_near(a->verdict.speedup, 3);
+	assert_false(a->options.unprofiled);
+	assert_near(a->verdict.outer_lo, 3);
+	assert_int_equal(a->verdict.result, VERDICT_FASTER);
+	bool said = false;
+	for (size_t i = 0; i < a->verdict.n_reasons; i++)
+		said |= strstr(a->verdict.reasons[i], "not used: on the baseline the host runs ahead") != NULL;
 	assert_true(said);
 }
 
@@ -206,6 +250,8 @@ int main(void)
 		SCENE(test_the_outer_interval_holds_both),
 		SCENE(test_gates_go_by_it),
 		SCENE(test_a_gain_of_recording_is_none),
+		SCENE(test_gate_of_regression),
+		SCENE(test_host_ahead_of_the_gpu),
 		SCENE(test_both_sides_must_have_them),
 		SCENE(test_periods),
 		SCENE(test_warmup_that_was_asked_for),

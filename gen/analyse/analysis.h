@@ -286,6 +286,7 @@ struct analysis {
 	                    * another one than the recorded */
 	struct verdict unprofiled;     /* of the unprofiled runs alone; has_interval is false without them */
 	uint32_t n_unprofiled_runs[2]; /* by side */
+	const char *unprofiled_unused; /* why the unprofiled runs that are there are not used, a sentence; else NULL */
 	struct verdict_options options;
 	bool require_comparable;
 	bool comparable;

@@ -158,6 +158,8 @@ void conditions_reasons(const struct side_facts facts[2], struct arena *arena, s
 		add_first(a, arena, recording);
 	else if (recording)
 		add_reason(a, arena, recording);
+	if (a->unprofiled_unused)
+		add_reason(a, arena, a->unprofiled_unused);
 	say_same_capture(facts, arena, a);
 	for (int s = 0; s < 2; s++) {
 		say_held_back(a, arena, s);

@@ -147,12 +147,12 @@ static bool cost_has_moved(const struct evidence *const seen[2])
 	return false;
 }
 
-/* The host comes back from synchronisations to an idle GPU as often on both sides: to less than half of one a step, or
- * 5 %, which is what a busy or an idle GPU at that moment makes by chance. */
+/* The host comes back from synchronisations to an idle GPU as often on both sides: to less than half of one a step
+ * and of their number, or 5 %, which is what a busy or an idle GPU at that moment makes by chance. */
 static bool is_synchronised_alike(const struct side_facts facts[2])
 {
 	double a = facts[0].sync_gaps, b = facts[1].sync_gaps;
-	return fmin(a, b) > 0 && fabs(a - b) < fmax(0.5, 0.05 * fmax(a, b));
+	return 2 * fmin(a, b) > fmax(a, b) && fabs(a - b) < fmax(0.5, 0.05 * fmax(a, b));
 }
 
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)

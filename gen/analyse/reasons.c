@@ -98,7 +98,7 @@ static const char *who_must(const struct verdict *v)
 	                        : "runs with few steps after warm-up";
 }
 
-static void say_result(struct list *list, const struct evidence *e)
+static void say_result(struct list *list, const struct evidence *e, const struct verdict_options *options)
 {
 	const struct verdict *v = list->verdict;
 	const char *where = v->speedup > 1 ? "above" : "below";
@@ -117,11 +117,24 @@ static void say_result(struct list *list, const struct evidence *e)
 		    where);
 	} else if (!e->judged) {
 		say_too_little(list, e);
+	} else if (e->recorded != VERDICT_INCONCLUSIVE && options->unprofiled) {
+		SAY(list,
+		    "Recorded, the fixed side is %s; the unprofiled runs do not show the same: the interval that holds "
+		    "both "
+		    "reaches from %s to %s. More runs of each side make it narrower, unless recording is what makes "
+		    "the two "
+		    "differ.",
+		    verdict_result_name(e->recorded), say_digits(list->arena, v->outer_lo),
+		    say_digits(list->arena, v->outer_hi));
 	} else if (e->recorded != VERDICT_INCONCLUSIVE) {
 		SAY(list,
-		    "Recorded, the fixed side is %s, but recording may be all there is to it: with what that may have "
-		    "taken the interval reaches from %.3g to %.3g, and no number of steps or runs makes it narrower.",
-		    verdict_result_name(e->recorded), v->outer_lo, v->outer_hi);
+		    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have "
+		    "taken the "
+		    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run "
+		    "also "
+		    "measures without a profiler).",
+		    verdict_result_name(e->recorded), say_digits(list->arena, v->outer_lo),
+		    say_digits(list->arena, v->outer_hi));
 	} else {
 		if (v->lo <= 1 && v->hi >= 1)
 			say(list, "The 95 % interval of the speedup holds 1 but reaches more than 2 % away from it: "
@@ -188,6 +201,13 @@ static void say_gates(struct list *list, const struct evidence *e, const struct 
 	else if (allowed >= 0 && v->outer_lo >= bound)
 		SAY(list, "A slowdown by more than the %s %% allowed is ruled out by the whole interval.",
 		    say_digits(list->arena, allowed));
+	else if (allowed >= 0 && options->unprofiled && options->known[1] < log(bound))
+		SAY(list,
+		    "Whether the fixed side is slower by more than the %s %% allowed is open: without a profiler it "
+		    "is, "
+		    "recorded that is not shown: the interval that holds both reaches from %s to %s.",
+		    say_digits(list->arena, allowed), say_digits(list->arena, v->outer_lo),
+		    say_digits(list->arena, v->outer_hi));
 	else if (allowed >= 0)
 		SAY(list, "A slowdown by more than the %s %% allowed is not shown, but not ruled out either.",
 		    say_digits(list->arena, allowed));
@@ -240,7 +260,7 @@ void verdict_explain(const struct evidence *e, const struct verdict_options *opt
 		say(&list, reason ? reason : "The two sides cannot be compared.");
 		say(&list, "A verdict takes two profiles that were captured in the same way.");
 	} else {
-		say_result(&list, e);
+		say_result(&list, e, options);
 	}
 	say_gates(&list, e, options);
 	say_limits(&list, e, options->warmup);

@@ -138,9 +138,17 @@ static double change_at(const struct analysis *a, double ns)
 
 void recording_bounds(const struct analysis *a, double beyond[2])
 {
-	double most = change_at(a, highest_price(a)), likely = change_at(a, NS_A_CALL);
-	beyond[0] = fmin(0, fmin(most, likely));
-	beyond[1] = fmax(0, fmax(most, likely));
+	double highest = highest_price(a), at[4] = {highest, NS_A_CALL};
+	for (int s = 0; s < 2; s++) { /* where a side's idle time is used up, the curve bends */
+		const struct side *x = &a->side[s];
+		at[2 + s] = x->waited_calls > 0 ? fmin(highest, (x->budget.period - x->busy) / x->waited_calls) : 0;
+	}
+	beyond[0] = beyond[1] = 0;
+	for (int i = 0; i < 4; i++) {
+		double change = change_at(a, at[i]);
+		beyond[0] = fmin(beyond[0], change);
+		beyond[1] = fmax(beyond[1], change);
+	}
 }
 
 const char *recording_reason(struct analysis *a, struct arena *arena)
@@ -150,13 +158,17 @@ const char *recording_reason(struct analysis *a, struct arena *arena)
 	if (!v->has_interval || a->options.beyond[1] - a->options.beyond[0] < log1p(WORTH_SAYING))
 		return NULL;
 	a->unrecorded = v->speedup * exp(change_at(a, NS_A_CALL));
+	double highest = highest_price(a);
+	const char *up_to = highest > NS_A_CALL
+	                            ? arena_format(arena, ", or up to %.1f µs, the shortest launch", highest / 1e3)
+	                            : "";
 	return arena_format(arena,
 	                    "Recording CUDA calls takes about %s ms (%.1f %%) of the baseline's %s and %s ms (%.1f "
 	                    "%%) of the fixed side's: not recorded, the speedup would be about %s, not %s. A call "
-	                    "may cost less than the %.1f µs assumed, or up to %.1f µs, the shortest launch: result and "
-	                    "gates go by the interval with all of that in it, %s to %s.",
+	                    "may cost less than the %.1f µs assumed%s: result and gates go by the interval with all of "
+	                    "that in it, %s to %s.",
 	                    say_digits(arena, b->recording / 1e6), 100 * share(b), b->steps_found ? "step" : "run",
 	                    say_digits(arena, f->recording / 1e6), 100 * share(f), say_digits(arena, a->unrecorded),
-	                    say_digits(arena, v->speedup), NS_A_CALL / 1e3, highest_price(a) / 1e3,
-	                    say_digits(arena, v->outer_lo), say_digits(arena, v->outer_hi));
+	                    say_digits(arena, v->speedup), NS_A_CALL / 1e3, up_to, say_digits(arena, v->outer_lo),
+	                    say_digits(arena, v->outer_hi));
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 
 static const double WORTH_SAYING = 0.01; /* of the speedup */
+static const double HOST_FOLLOWS = 0.01; /* so close the host's steps have to be to the GPU's */
 
 /* Ends of the outermost instances of the step range on one thread: rows [from, to). Returns how many there are; `ends`
  * may be NULL, to count. */
@@ -22,6 +23,28 @@ static uint32_t instances(const struct run *run, size_t from, size_t to, int64_t
 		n++;
 	}
 	return n;
+}
+
+/* Whether several instances make a step. */
+static bool is_merged(const struct steps *s)
+{
+	return s->n + (s->n_instances - 1 - s->last_instance) != s->n_instances;
+}
+
+/* From the ends of all instances to those of the steps: of a step's instances the last one counts. */
+static uint32_t take_last_instances(const struct steps *s, int64_t *end)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		end[k] = end[k + 1 < s->n ? s->first_instance[k + 1] - 1 : s->last_instance];
+	return s->n;
+}
+
+/* In place. */
+static struct verdict_run differences(int64_t *end, uint32_t n)
+{
+	for (uint32_t k = 1; k < n; k++)
+		end[k - 1] = end[k] - end[k - 1];
+	return (struct verdict_run){end, n - 1};
 }
 
 /* The thread with most instances: its rows [*from, *to). Returns their number. */
@@ -50,34 +73,57 @@ struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena
 	if (!s->found)
 		return none;
 	uint32_t n = find_thread(run, &from, &to);
-	bool merged = s->n + (s->n_instances - 1 - s->last_instance) != s->n_instances;
+	bool merged = is_merged(s);
 	if (n < 2 || (merged && n != s->n_instances))
 		return none;
 	int64_t *end = ARENA_NEW(arena, n, int64_t);
 	instances(run, from, to, end);
-	if (merged) { /* of a step's instances the last one counts */
-		for (uint32_t k = 0; k < s->n; k++)
-			end[k] = end[k + 1 < s->n ? s->first_instance[k + 1] - 1 : s->last_instance];
-		n = s->n;
-	}
-	for (uint32_t k = 1; k < n; k++)
-		end[k - 1] = end[k] - end[k - 1];
-	return (struct verdict_run){end, n - 1};
+	if (merged)
+		n = take_last_instances(s, end);
+	return differences(end, n);
+}
+
+/* Of a recorded run both are known: where the host runs ahead of the GPU, its ranges do not say what a step took. */
+static bool host_follows(const struct run *run, int warmup, struct arena *arena)
+{
+	const struct steps *s = &run->steps;
+	int64_t *end = ARENA_NEW(arena, s->n_instances, int64_t);
+	for (uint32_t k = 0; k < s->n_instances; k++)
+		end[k] = s->members[0].end[k];
+	struct verdict_run host = differences(end, take_last_instances(s, end)), gpu = {run->period, run->n_periods};
+	struct series of_gpu, of_host;
+	verdict_series(&gpu, warmup, &of_gpu);
+	verdict_series(&host, (int)of_gpu.cut + 1, &of_host);
+	return fabs(of_host.location - of_gpu.location) < log1p(HOST_FOLLOWS);
 }
 
 void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct arena *arena, struct analysis *out)
 {
+	static const char *const side_names[2] = {"baseline", "fixed side"};
 	struct verdict_side sides[2];
 	struct verdict v;
+	const char *ahead = NULL;
 	for (int s = 0; s < 2; s++) {
 		struct verdict_run *list = ARENA_NEW(arena, n[s], struct verdict_run);
 		sides[s] = (struct verdict_side){list, 0, true};
 		for (size_t r = 0; r < n[s]; r++) {
-			list[sides[s].n_runs] = unprofiled_periods(&runs[s][r], arena);
-			sides[s].n_runs += list[sides[s].n_runs].n > 0;
+			struct verdict_run periods = unprofiled_periods(&runs[s][r], arena);
+			if (!periods.n)
+				continue;
+			list[sides[s].n_runs++] = periods;
+			if (!host_follows(&runs[s][r], out->options.warmup, arena))
+				ahead = side_names[s];
 		}
 		if (!sides[s].n_runs)
 			return;
+	}
+	if (ahead) {
+		out->unprofiled_unused = arena_format(arena,
+		                                      "The unprofiled runs are not used: on the %s the host runs ahead "
+		                                      "of the GPU, so that the ends of its "
+		                                      "ranges do not say how long a step took.",
+		                                      ahead);
+		return;
 	}
 	const struct verdict_options options = {.max_regression = -1, .warmup = out->options.warmup};
 	verdict_judge(sides, &options, arena, &v);
@@ -87,8 +133,8 @@ void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct
 	for (int s = 0; s < 2; s++)
 		out->n_unprofiled_runs[s] = (uint32_t)sides[s].n_runs;
 	out->options.unprofiled = true;
-	out->options.known[0] = log(v.lo);
-	out->options.known[1] = log(v.hi);
+	out->options.known[0] = v.location[0] - v.location[1] - v.half_width;
+	out->options.known[1] = v.location[0] - v.location[1] + v.half_width;
 }
 
 /* "2.3 % longer", "0.1 % shorter" */

@@ -211,7 +211,8 @@ static enum gate judge_gates(const struct verdict_options *options, const struct
 	double bound = 1 / (1 + options->max_regression / 100);
 	if ((speedup && v->outer_hi < options->min_speedup) || (regression && v->outer_hi < bound))
 		return GATE_FAILED;
-	bool open = (speedup && v->outer_lo < options->min_speedup) || (regression && v->hi < bound);
+	bool shown = v->hi < bound || (options->unprofiled && options->known[1] < log(bound));
+	bool open = (speedup && v->outer_lo < options->min_speedup) || (regression && shown);
 	return open ? GATE_INCONCLUSIVE : GATE_PASSED;
 }
 

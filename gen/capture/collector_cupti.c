@@ -117,15 +117,19 @@ static int finish(struct collector_job *job, struct err *err)
 	job->cupti = result.cupti;
 	job->dropped = result.dropped;
 	job->incomplete = result.incomplete;
-	if (!result.ops && !result.calls && result.skipped)
+	bool timed = job->options->unprofiled && result.ranges;
+	if (!result.ops && !result.calls && result.skipped && !timed)
 		return err_set(err,
 		               "nothing could be recorded: of %lld records none has times within the program's run; "
 		               "take --collector nsys",
 		               (long long)result.skipped);
 	if (result.skipped)
 		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
+	if (timed)
+		return 0;
 	if (job->options->unprofiled)
-		return result.ranges ? 0 : err_set(err, "the program has no NVTX ranges");
+		return err_set(err, "the program has no NVTX ranges%s",
+		               job->options->delay > 0 || job->options->duration > 0 ? " in the time asked for" : "");
 	if (result.ops || result.calls) {
 		if (!result.ops)
 			collector_say(job, "CUDA calls were recorded, but nothing from the GPU");

@@ -15,7 +15,6 @@ const char *const suite_side_names[2] = {"baseline", "fixed"};
 
 static const char *file_name(const struct suite *suite, enum suite_side side, int number, const char *ending)
 {
-
 	if (!number)
 		return arena_format(suite->arena, "discarded-%s.%s", suite_side_names[side], ending);
 	return arena_format(suite->arena, "%s-%d.%s", suite_side_names[side], number, ending);
@@ -141,7 +140,8 @@ static bool is_ours(const char *name)
 			continue;
 		rest += n + (rest == at ? (size_t)end : 0);
 		rest += strncmp(rest, ".unprofiled", 11) ? 0 : 11;
-		if (!strcmp(rest, ".log") || (*name == '.' ? !strncmp(rest, ".sqlite.", 8) : !strcmp(rest, ".sqlite")))
+		if (!strcmp(rest, ".log") || !strcmp(rest, ".sqlite-journal") ||
+		    (*name == '.' ? !strncmp(rest, ".sqlite.", 8) : !strcmp(rest, ".sqlite")))
 			return true;
 	}
 	return false;

@@ -204,7 +204,7 @@ static int run_next(struct run *r, struct suite_run *next, bool *steps)
 		rc = -1;
 	}
 	if (rc && next->unprofiled && result.started && !result.failed && !result.interrupted) {
-		fprintf(stderr, "gapline: %s: %s; unprofiled runs are left out\n", progress_runs_name(next, arena),
+		fprintf(stderr, "gapline: %s: %s; no more unprofiled runs are made\n", progress_runs_name(next, arena),
 		        cmd_harmless(arena, err.text));
 		r->suite.unprofiled = 0;
 		return suite_write(&r->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
@@ -337,6 +337,10 @@ static int choose_unprofiled(struct run *r, struct err *err)
 	int rc = 0;
 	if (r->suite.unprofiled && !r->capturing.options.nvtx)
 		rc = err_set(err, "--unprofiled: steps are timed by their NVTX ranges, and --trace leaves those out");
+	if (!rc && r->suite.unprofiled && r->capturing.options.profiler_range)
+		rc = err_set(err,
+		             "--unprofiled: when the program calls cudaProfilerStart and -Stop is not seen without "
+		             "recording CUDA, so --capture-range leaves no such runs");
 	if (!rc && r->suite.unprofiled)
 		rc = collector_for_unprofiled(&r->for_unprofiled, &r->compare.arena, err);
 	if (!rc)

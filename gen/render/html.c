@@ -474,10 +474,12 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 		return err_set(err, "report: two sides are needed");
 	struct parts parts = {.a = a};
 	parallel_each(2, make_part, &parts);
+	size_t before = out->n;
 	page_fill(&parts.page.top, "data", parts.status ? "" : parts.data.data);
 	int status = page_finish(&parts.page, out, err);
-	if (parts.status) {
+	if (parts.status) { /* the page could not be made without its data */
 		*err = parts.err;
+		out->n = before;
 		status = -1;
 	}
 	arena_release(&parts.arena);
