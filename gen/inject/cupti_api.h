@@ -33,7 +33,7 @@ struct cupti_subscribe {
 	size_t old_name_bytes;
 };
 
-/* The head of CUpti_ActivityDeviceGraphTrace (CUDA 12.3), and its kind; ours for the same reason. */
+/* The head of CUpti_ActivityDeviceGraphTrace (CUDA 13), and its kind; ours for the same reason. */
 enum { CUPTI_DEVICE_GRAPH = 53 };
 struct cupti_device_graph {
 	uint32_t kind, device;

@@ -282,7 +282,7 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
 /* Shown as the kind of record that it brings. */
 CUptiResult cuptiActivityEnableDeviceGraph(uint8_t enable)
 {
-	enum { DEVICE_GRAPH_TRACE = 53 }; /* which the headers before CUDA 12.3 lack */
+	enum { DEVICE_GRAPH_TRACE = 53 }; /* which the headers of CUDA 12.4 lack */
 	not_while_it_runs();
 	if (number("FAKE_REFUSE", -1) == DEVICE_GRAPH_TRACE)
 		return CUPTI_ERROR_NOT_SUPPORTED;
