@@ -12,6 +12,7 @@
 #include "render/view.h"
 #include "render/words.h"
 
+#include <libxml/parser.h>
 #include <math.h>
 #include <string.h>
 
@@ -473,6 +474,7 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 	if (a->n_sides != 2)
 		return err_set(err, "report: two sides are needed");
 	struct parts parts = {.a = a};
+	xmlInitParser(); /* libxml2 takes the thread that comes first for the main one: it has to be one that stays */
 	parallel_each(2, make_part, &parts);
 	size_t before = out->n;
 	page_fill(&parts.page.top, "data", parts.status ? "" : parts.data.data);
