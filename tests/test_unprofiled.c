@@ -63,6 +63,14 @@ static const struct analysis *compare(struct scene *s, const struct trace *basel
 	return result;
 }
 
+static bool says(const struct analysis *a, const char *words)
+{
+	bool said = false;
+	for (size_t i = 0; i < a->verdict.n_reasons; i++)
+		said |= strstr(a->verdict.reasons[i], words) != NULL;
+	return said;
+}
+
 static void assert_near(double value, double expected)
 {
 	if (fabs(value / expected - 1) > 1e-3)
@@ -133,10 +141,7 @@ static void test_a_gain_of_recording_is_none(void **state)
 	const struct analysis *a = compare(s, baseline, fixed_of(s), defaults);
 	assert_near(a->verdict.speedup, 1.2);
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
-	bool said = false;
-	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		said |= strstr(a->verdict.reasons[i], "the unprofiled runs do not show the same") != NULL;
-	assert_true(said);
+	assert_true(says(a, "the unprofiled runs do not show the same"));
 }
 
 static void test_gate_of_regression(void **state)
@@ -154,10 +159,7 @@ static void test_gate_of_regression(void **state)
 	const struct analysis *a = compare(s, side[0], side[1], options);
 	assert_near(a->unprofiled.speedup, 1 / 1.3);
 	assert_int_equal(a->verdict.gate, GATE_INCONCLUSIVE);
-	bool said = false;
-	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		said |= strstr(a->verdict.reasons[i], "allowed is open: without a profiler it is") != NULL;
-	assert_true(said);
+	assert_true(says(a, "allowed is open: without a profiler it is"));
 }
 
 /* A host that runs ahead: its ranges take 1 ms, the GPU's steps 3 ms, so that the ranges say nothing of the steps. */
@@ -177,10 +179,7 @@ static void test_host_ahead_of_the_gpu(void **state)
 	assert_false(a->options.unprofiled);
 	assert_near(a->verdict.outer_lo, 3);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
-	bool said = false;
-	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		said |= strstr(a->verdict.reasons[i], "not used: on the baseline the host runs ahead") != NULL;
-	assert_true(said);
+	assert_true(says(a, "not used: on the baseline the host runs ahead"));
 }
 
 static void test_both_sides_must_have_them(void **state)

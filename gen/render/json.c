@@ -37,6 +37,19 @@ static void write_gate(struct json *json, const struct analysis *a)
 	json_end_object(json);
 }
 
+/* null where there is none. */
+static void write_interval(struct json *json, const char *key, bool known, double lo, double hi)
+{
+	if (!known) {
+		json_null(json, key);
+		return;
+	}
+	json_array(json, key);
+	json_number(json, NULL, lo);
+	json_number(json, NULL, hi);
+	json_end_array(json);
+}
+
 static void write_unprofiled(struct json *json, const struct analysis *a)
 {
 	static const char *const members[2] = {"baseline", "fixed"};
@@ -47,10 +60,7 @@ static void write_unprofiled(struct json *json, const struct analysis *a)
 	}
 	json_object(json, "unprofiled");
 	json_number(json, "speedup", u->speedup);
-	json_array(json, "ci95");
-	json_number(json, NULL, u->lo);
-	json_number(json, NULL, u->hi);
-	json_end_array(json);
+	write_interval(json, "ci95", true, u->lo, u->hi);
 	for (int s = 0; s < 2; s++) {
 		json_object(json, members[s]);
 		json_integer(json, "runs", a->n_unprofiled_runs[s]);
@@ -66,22 +76,8 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_object(json, "verdict");
 	json_text(json, "result", verdict_result_name(v->result));
 	json_number(json, "speedup", v->speedup);
-	if (v->has_interval) {
-		json_array(json, "ci95");
-		json_number(json, NULL, v->lo);
-		json_number(json, NULL, v->hi);
-		json_end_array(json);
-	} else {
-		json_null(json, "ci95");
-	}
-	if (v->has_interval) {
-		json_array(json, "outer");
-		json_number(json, NULL, v->outer_lo);
-		json_number(json, NULL, v->outer_hi);
-		json_end_array(json);
-	} else {
-		json_null(json, "outer");
-	}
+	write_interval(json, "ci95", v->has_interval, v->lo, v->hi);
+	write_interval(json, "outer", v->has_interval, v->outer_lo, v->outer_hi);
 	json_number(json, "unrecorded_speedup", a->unrecorded > 0 ? a->unrecorded : NAN);
 	write_unprofiled(json, a);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
