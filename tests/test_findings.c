@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/compare.h"
 #include "analyse/side.h"
 #include "scene.h"
 
@@ -294,6 +295,29 @@ static void test_recording_widens_the_interval(void **state)
 	assert_true(a->unrecorded == 0);
 }
 
+static void test_recording_that_fills_a_sides_waits(void **unused)
+{
+	/* 0.4 and 6 ms of waits: from 0.2 µs a call on the baseline has none left to lose, the fixed side has. */
+	static struct analysis a;
+	static const double compute[2] = {9.6 * MS, 4 * MS}, calls[2] = {2000, 1000};
+	double beyond[2], lowest = 0, highest = 0;
+	(void)unused;
+	for (int i = 0; i < 2; i++)
+		a.side[i] = (struct side){.budget = {.period = 10 * MS, .compute = compute[i]},
+		                          .busy = compute[i],
+		                          .waited_calls = calls[i],
+		                          .shortest_launch = 2 * US};
+	recording_bounds(&a, beyond);
+	for (int price = 0; price <= 2 * US; price++) {
+		double speedup = unrecorded_step(&a.side[0], price) / unrecorded_step(&a.side[1], price);
+		lowest = fmin(lowest, log(speedup));
+		highest = fmax(highest, log(speedup));
+	}
+	assert_true(lowest < -0.02 && highest > 0.1);
+	assert_float_equal(beyond[0], lowest, 1e-9);
+	assert_float_equal(beyond[1], highest, 1e-9);
+}
+
 static void test_launch_bound(void **state)
 {
 	/* 300 kernels of 1 µs, a launch every 2 µs: of every 2 µs the GPU waits one. */
@@ -447,6 +471,7 @@ int main(void)
 		TEST(test_calls_that_are_still_made),
 		TEST(test_recording_is_named),
 		TEST(test_recording_widens_the_interval),
+		TEST(test_recording_that_fills_a_sides_waits),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),
 		TEST(test_a_graph_needs_no_graph),
