@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# page.sh BUILD: the report of a large pair in a browser (tests/page/speed.mjs says what is measured and held to): of two
+# page.sh BUILD: the report of a large pair in a browser (tests/render/page/speed.mjs says what is measured and held to): of two
 # generated profiles with a million events each, and of the large recorded capture where it lies in ../shared/captures or
 # where GAPLINE_CAPTURES says.
 set -euo pipefail
@@ -7,8 +7,8 @@ build=$(realpath "$1")
 cd "$(dirname "$0")/.."
 captures=${GAPLINE_CAPTURES:-../shared/captures}
 chromium=$(command -v chromium || command -v chromium-browser || true)
-if [ -z "$chromium" ] || [ ! -d tests/page/node_modules/playwright-core ] || ! command -v node >/dev/null; then
-	echo "skipped: that needs chromium, node and npm ci in tests/page"
+if [ -z "$chromium" ] || [ ! -d tests/render/page/node_modules/playwright-core ] || ! command -v node >/dev/null; then
+	echo "skipped: that needs chromium, node and npm ci in tests/render/page"
 	exit 77
 fi
 folder=$(mktemp -d)
@@ -21,4 +21,4 @@ if [ -f "$captures/large-900k-kernels.sqlite.xz" ] && command -v xz >/dev/null; 
 	xz -dc "$captures/large-900k-kernels.sqlite.xz" >"$folder/large.sqlite"
 	"$build/gen/gapline" report --quiet "$folder/large.sqlite" "$folder/large.sqlite" -o "$folder/large-capture.html"
 fi
-node tests/page/speed.mjs "$chromium" "$folder"/*.html
+node tests/render/page/speed.mjs "$chromium" "$folder"/*.html

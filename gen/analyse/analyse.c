@@ -1,10 +1,10 @@
 #include "analyse/analyse.h"
 
-#include "analyse/bound.h"
-#include "analyse/compare.h"
-#include "analyse/findings.h"
-#include "analyse/side.h"
-#include "analyse/unprofiled.h"
+#include "analyse/judge/bound.h"
+#include "analyse/judge/compare.h"
+#include "analyse/judge/findings.h"
+#include "analyse/judge/unprofiled.h"
+#include "analyse/side/side.h"
 #include "base/parallel.h"
 
 #include <math.h>

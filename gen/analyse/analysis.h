@@ -8,7 +8,7 @@
 #ifndef GAPLINE_ANALYSE_ANALYSIS_H
 #define GAPLINE_ANALYSE_ANALYSIS_H
 
-#include "analyse/verdict.h"
+#include "analyse/judge/verdict.h"
 #include "trace/trace.h"
 
 /* Why a device was idle (DESIGN 3). cause_name gives the JSON's word, cause_label a reader's. */

@@ -1,0 +1,129 @@
+#include "analyse/judge/bound.h"
+
+#include "analyse/side/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void add_note(struct side *side, struct arena *arena, const char *note)
+{
+	side->notes = arena_grow(arena, side->notes, side->n_notes, side->n_notes + 1, sizeof *side->notes);
+	side->notes[side->n_notes++] = note;
+}
+
+/* ---- phases ---- */
+
+/* Rows of phases that have none of their own any more become one a cause. `left_out` is by name. */
+static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, struct names *names)
+{
+	struct idle_row *of_cause[CAUSE_COUNT] = {0};
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		struct idle_row row = b->rows[i];
+		if (!left_out[row.phase]) {
+			b->rows[kept++] = row;
+		} else if (!of_cause[row.cause]) { /* the largest comes first: it names the call */
+			row.phase = other;
+			of_cause[row.cause] = &b->rows[kept];
+			b->rows[kept++] = row;
+		} else {
+			of_cause[row.cause]->per_step += row.per_step;
+			for (int o = 0; o < OPENED_COUNT; o++)
+				of_cause[row.cause]->opened[o] += row.opened[o];
+		}
+	}
+	b->n_rows = kept;
+	if (kept)
+		qsort_r(b->rows, kept, sizeof *b->rows, side_compare_idle, names);
+}
+
+static void bound_phases(struct side *side, struct names *names, struct arena *arena)
+{
+	if (side->n_phases <= BOUND_ROWS)
+		return;
+	struct arena scratch = {0};
+	struct phase_result rest = {.name = names_add_text(names, "(other ranges)")};
+	bool *left_out = ARENA_NEW(&scratch, names->n, bool);
+	uint32_t kept = BOUND_ROWS - 2, all = side->n_phases, between = 0;
+	for (uint32_t i = 0; i < all; i++)
+		between += side->phases[i].name == 0;
+	for (uint32_t i = kept; i < all; i++) {
+		struct phase_result p = side->phases[i];
+		if (p.name == 0) { /* time between phases is none of theirs */
+			side->phases[kept++] = p;
+			continue;
+		}
+		left_out[p.name] = true;
+		rest.cost += p.cost;
+		rest.gpu += p.gpu;
+		rest.idle += p.idle;
+		rest.host += p.host;
+		rest.instances += p.instances;
+		rest.cost_share += p.cost_share;
+	}
+	side->phases[kept++] = rest;
+	side->n_phases = kept;
+	for (uint32_t i = 0; i < kept; i++)
+		side->phases[i].rank = i + 1;
+	bound_rows(&side->budget, left_out, rest.name, names);
+	for (uint32_t d = 0; d < side->n_devices; d++)
+		bound_rows(&side->devices[d].budget, left_out, rest.name, names);
+	add_note(side, arena,
+	         arena_format(arena,
+	                      "%u NVTX ranges are phases: the %u that cost most are listed, the others are added up as "
+	                      "'(other ranges)'.",
+	                      all - between, kept - 1 - between));
+	arena_release(&scratch);
+}
+
+/* ---- kernels ---- */
+
+static void bound_kernels(struct side *side, struct names *names, struct arena *arena)
+{
+	if (side->n_kernels <= BOUND_ROWS)
+		return;
+	struct kernel_result rest[2] = {
+		{.name = names_add_text(names, "(other kernels)")},
+		{.name = names_add_text(names, "(other communication kernels)"), .comm = true},
+	};
+	uint32_t kept = BOUND_ROWS - 2, all = side->n_kernels;
+	for (uint32_t i = kept; i < all; i++) {
+		struct kernel_result *r = &rest[side->kernels[i].comm];
+		r->instances += side->kernels[i].instances;
+		r->per_step += side->kernels[i].per_step;
+	}
+	for (int comm = 0; comm < 2; comm++)
+		if (rest[comm].instances > 0)
+			side->kernels[kept++] = rest[comm];
+	side->n_kernels = kept;
+	add_note(side, arena,
+	         arena_format(arena,
+	                      "There are %u kernels by name: the %u that took longest are listed, the others are added "
+	                      "up as '(other kernels)'.",
+	                      all, BOUND_ROWS - 2));
+}
+
+/* ---- the waterfall ---- */
+
+static void bound_waterfall(struct analysis *out)
+{
+	if (out->n_waterfall <= BOUND_ROWS)
+		return;
+	struct waterfall_part *last = &out->waterfall[BOUND_ROWS - 1];
+	for (uint32_t i = BOUND_ROWS; i < out->n_waterfall; i++) {
+		last->baseline += out->waterfall[i].baseline;
+		last->fixed += out->waterfall[i].fixed;
+	}
+	last->part = "other parts";
+	last->delta = last->fixed - last->baseline;
+	out->n_waterfall = BOUND_ROWS;
+}
+
+void bound_lists(struct names *names, struct arena *arena, struct analysis *out)
+{
+	for (uint32_t s = 0; s < out->n_sides; s++) {
+		bound_phases(&out->side[s], names, arena);
+		bound_kernels(&out->side[s], names, arena);
+	}
+	bound_waterfall(out);
+}

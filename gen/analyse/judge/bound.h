@@ -1,0 +1,13 @@
+/* Lists that a profile can make as long as it likes are cut to what a reader can use: the rest is one row, so that sums
+ * stay what they are, and a note says so. */
+#ifndef GAPLINE_ANALYSE_JUDGE_BOUND_H
+#define GAPLINE_ANALYSE_JUDGE_BOUND_H
+
+#include "analyse/analysis.h"
+
+enum { BOUND_ROWS = 1000 }; /* phases and kernels of a side, parts of the waterfall */
+
+/* When everything is computed: phases, their idle rows, kernels and parts of the waterfall. */
+void bound_lists(struct names *names, struct arena *arena, struct analysis *out);
+
+#endif

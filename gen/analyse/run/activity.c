@@ -1,0 +1,351 @@
+#include "analyse/run/activity.h"
+
+#include "analyse/run/flatten.h"
+
+/* Values of the `doing` track: cause + 1 in the low bits; for operating-system calls also their class and name; for
+ * CUDA calls, in place of the class, whether they wait. */
+enum { CAUSE_BITS = 5, CLASS_BITS = 3, NAME_SHIFT = CAUSE_BITS + CLASS_BITS };
+
+static uint32_t pack(enum cause cause, uint32_t class, uint32_t name)
+{
+	if (name >> (32 - NAME_SHIFT))
+		name = 0;
+	return ((uint32_t)cause + 1) | (uint32_t) class << CAUSE_BITS | name << NAME_SHIFT;
+}
+static enum cause value_cause(uint32_t value)
+{
+	return value ? (enum cause)((value & ((1u << CAUSE_BITS) - 1)) - 1) : CAUSE_HOST_CODE;
+}
+static enum os_class value_class(uint32_t value)
+{
+	return (enum os_class)(value >> CAUSE_BITS & ((1u << CLASS_BITS) - 1));
+}
+static bool value_waits(uint32_t value)
+{
+	enum cause cause = value_cause(value);
+	return cause == CAUSE_HOST_BLOCKED || cause == CAUSE_SYNC_RETURN ||
+	       (cause == CAUSE_COPY_API && value_class(value));
+}
+static uint32_t value_name(uint32_t value)
+{
+	return value >> NAME_SHIFT;
+}
+
+static const struct {
+	enum cause cause;
+	int rank;
+} call_meaning[] = {
+	[CALL_MODULE] = {CAUSE_MODULE_LOAD, 1}, [CALL_ALLOC] = {CAUSE_ALLOC, 2},
+	[CALL_SYNC] = {CAUSE_SYNC_RETURN, 3},   [CALL_COPY] = {CAUSE_COPY_API, 4},
+	[CALL_LAUNCH] = {CAUSE_LAUNCH_API, 5},  [CALL_OTHER] = {CAUSE_OTHER_API, 6},
+};
+enum { OVERHEAD_RANK = 0, OS_RANK = 7 };
+
+void activity_init(struct activity *a, const struct trace *trace, const struct fold *fold, const struct steps *steps,
+                   struct arena *arena)
+{
+	*a = (struct activity){.trace = trace, .fold = fold, .steps = steps, .arena = arena};
+	a->doing = ARENA_NEW(arena, trace->n_threads, struct track);
+	a->phases = ARENA_NEW(arena, trace->n_threads, struct track);
+	a->waits = ARENA_NEW(arena, trace->n_threads, struct track);
+	a->launches = ARENA_NEW(arena, trace->n_threads, bool);
+	for (size_t i = 0; i < trace->ops.n; i++)
+		if (trace->ops.launch[i] != TRACE_NONE)
+			a->launches[trace->calls.thread[trace->ops.launch[i]]] = true;
+
+	/* count, sum up, fill; then the step thread moves to the front of its process */
+	a->launchers = ARENA_NEW(arena, trace->n_threads, uint32_t);
+	a->first_launcher = ARENA_NEW(arena, trace->n_processes + 2, uint32_t);
+	uint32_t *at = a->first_launcher + 1;
+	for (uint32_t u = 0; u < trace->n_threads; u++)
+		if (a->launches[u])
+			at[trace->threads[u].process + 1]++;
+	for (uint32_t p = 0; p < trace->n_processes; p++)
+		at[p + 1] += at[p];
+	for (uint32_t u = 0; u < trace->n_threads; u++)
+		if (a->launches[u])
+			a->launchers[at[trace->threads[u].process]++] = u;
+	for (uint32_t m = 0; steps->found && m < steps->n_members; m++) {
+		uint32_t first = a->first_launcher[steps->members[m].process];
+		for (uint32_t i = first; i < a->first_launcher[steps->members[m].process + 1]; i++)
+			if (a->launchers[i] == steps->members[m].thread) {
+				for (; i > first; i--)
+					a->launchers[i] = a->launchers[i - 1];
+				a->launchers[first] = steps->members[m].thread;
+				break;
+			}
+	}
+}
+
+/* ---- what a thread does ---- */
+
+/* The thread's overhead, calls and OS calls, each sorted by start, merged into one sequence of layers. */
+struct doings {
+	const struct trace *trace;
+	uint32_t overhead, overhead_end, call, call_end, os, os_end;
+};
+
+static bool next_doing(void *context, struct layer *out)
+{
+	struct doings *d = context;
+	const struct trace *t = d->trace;
+	bool has_overhead = d->overhead < d->overhead_end, has_call = d->call < d->call_end, has_os = d->os < d->os_end;
+	if (!has_overhead && !has_call && !has_os)
+		return false;
+	int64_t overhead = has_overhead ? t->overheads.start[d->overhead] : INT64_MAX;
+	int64_t call = has_call ? t->calls.start[d->call] : INT64_MAX;
+	int64_t os = has_os ? t->os_calls.start[d->os] : INT64_MAX;
+	if (overhead <= call && overhead <= os) {
+		uint32_t i = d->overhead++;
+		enum cause cause = t->overheads.class[i] == OVERHEAD_MODULE_LOAD ? CAUSE_MODULE_LOAD : CAUSE_PROFILER;
+		*out = (struct layer){overhead, t->overheads.end[i], OVERHEAD_RANK, pack(cause, 0, 0)};
+	} else if (call <= os) {
+		uint32_t i = d->call++;
+		enum call_class class = t->calls.class[i];
+		*out = (struct layer){call, t->calls.end[i], (uint32_t)call_meaning[class].rank,
+		                      pack(call_meaning[class].cause, t->calls.waits[i], 0)};
+	} else {
+		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
+		*out = (struct layer){os, t->os_calls.end[i], OS_RANK, value};
+	}
+	return true;
+}
+
+static struct track *doing_of(struct activity *a, uint32_t thread)
+{
+	struct track *track = &a->doing[thread];
+	if (track->n)
+		return track;
+	const struct trace *t = a->trace;
+	struct doings d = {t,
+	                   t->first_overhead[thread],
+	                   t->first_overhead[thread + 1],
+	                   t->first_call[thread],
+	                   t->first_call[thread + 1],
+	                   t->first_os_call[thread],
+	                   t->first_os_call[thread + 1]};
+	track->n = flatten(next_doing, &d, a->arena, &track->start, &track->value);
+	return track;
+}
+
+uint32_t track_find(struct track *track, int64_t t)
+{
+	uint32_t low = track->hint, high = track->hint; /* start[low] <= t, and t < start[high] where high < n */
+	if (track->start[low] > t) {
+		low = 0;
+	} else {
+		uint32_t step = 1;
+		for (; step < track->n - low && track->start[low + step] <= t; step *= 2)
+			low += step;
+		high = step < track->n - low ? low + step : track->n;
+	}
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (track->start[middle] <= t)
+			low = middle;
+		else
+			high = middle;
+	}
+	return track->hint = low;
+}
+
+struct rows { /* of one thread that are still to come */
+	const struct activity *activity;
+	uint32_t next, end;
+};
+
+static bool next_wait(void *context, struct layer *out)
+{
+	struct rows *rows = context;
+	const struct trace_calls *calls = &rows->activity->trace->calls;
+	while (rows->next < rows->end && !calls->waits[rows->next])
+		rows->next++;
+	if (rows->next == rows->end)
+		return false;
+	uint32_t i = rows->next++;
+	enum wait wait = calls->class[i] == CALL_SYNC ? WAIT_SYNC : WAIT_COPY;
+	*out = (struct layer){calls->start[i], calls->end[i], wait == WAIT_COPY, wait};
+	return true;
+}
+
+enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
+{
+	struct track *track = &a->waits[thread];
+	if (!track->n) {
+		struct rows rows = {a, a->trace->first_call[thread], a->trace->first_call[thread + 1]};
+		track->n = flatten(next_wait, &rows, a->arena, &track->start, &track->value);
+	}
+	return (enum wait)track->value[track_find(track, t)];
+}
+
+/* ---- phases ---- */
+
+/* Ranges of the step thread that can be phases: in a step, those that opened inside it, until it ends; outside of
+ * steps, those that contain no step. A range that was open before a step began is silent while the step runs. */
+struct member_rows {
+	struct rows rows;
+	const struct step_member *member;
+	uint32_t step; /* the first step that ends after the range begins */
+};
+
+static bool next_of_member(void *context, struct layer *out)
+{
+	struct member_rows *rows = context;
+	const struct activity *a = rows->rows.activity;
+	const struct trace_ranges *r = &a->trace->ranges;
+	const struct step_member *m = rows->member;
+	while (rows->rows.next < rows->rows.end) {
+		uint32_t i = rows->rows.next++;
+		int64_t start = r->start[i], end = r->end[i];
+		while (rows->step < m->n && m->end[rows->step] <= start)
+			rows->step++;
+		uint32_t step = rows->step;
+		if (r->domain[i] != a->steps->domain || (step < m->n && m->range[step] == i))
+			continue;
+		bool inside = step < m->n && m->start[step] <= start && i > m->range[step];
+		uint32_t next = inside ? step + 1 : step; /* the first step that begins while the range is open */
+		bool contains = false;
+		for (uint32_t k = next; k < m->n && m->start[k] < end && !contains; k++)
+			contains = m->end[k] <= end;
+		if (contains && !inside)
+			continue;
+		if (contains && end > m->end[step])
+			end = m->end[step];
+		if (next < m->n && end > m->start[next])
+			end = m->start[next];
+		*out = (struct layer){start, end, i, a->fold->of[r->name[i]]};
+		return true;
+	}
+	return false;
+}
+
+/* Ranges of a thread that is no step thread: all, or those in the domain of the steps. */
+static bool next_range(void *context, struct layer *out)
+{
+	struct rows *rows = context;
+	const struct activity *a = rows->activity;
+	const struct trace_ranges *r = &a->trace->ranges;
+	while (rows->next < rows->end && a->steps->found && r->domain[rows->next] != a->steps->domain)
+		rows->next++;
+	if (rows->next == rows->end)
+		return false;
+	uint32_t i = rows->next++;
+	*out = (struct layer){r->start[i], r->end[i], i, a->fold->of[r->name[i]]};
+	return true;
+}
+
+struct track *activity_phases(struct activity *a, uint32_t thread)
+{
+	struct track *track = &a->phases[thread];
+	if (track->n)
+		return track;
+	const struct trace *t = a->trace;
+	const struct step_member *m = a->steps->found ? steps_member(a->steps, t->threads[thread].process) : NULL;
+	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
+	track->n = m && m->thread == thread ? flatten(next_of_member, &rows, a->arena, &track->start, &track->value)
+	                                    : flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
+	return track;
+}
+
+static uint32_t phase_at(struct track *track, int64_t t)
+{
+	return track->value[track_find(track, t)];
+}
+
+static struct track *step_phases(struct activity *a, uint32_t thread)
+{
+	if (!a->steps->found)
+		return NULL;
+	const struct step_member *m = steps_member(a->steps, a->trace->threads[thread].process);
+	return m && m->thread != thread ? activity_phases(a, m->thread) : NULL;
+}
+
+uint32_t activity_phase(struct activity *a, uint32_t thread, int64_t t)
+{
+	struct track *inherited = step_phases(a, thread);
+	uint32_t phase = inherited ? phase_at(inherited, t) : 0;
+	return phase ? phase : phase_at(activity_phases(a, thread), t);
+}
+
+/* ---- walking ---- */
+
+struct walk {
+	struct activity *a;
+	uint32_t thread;               /* the thread whose time is explained */
+	struct track *own, *inherited; /* its phases and, if it is no step thread, those of the step thread */
+	void (*visit)(void *context, const struct doing *stretch);
+	void *context;
+};
+
+static int64_t track_end(const struct track *track, uint32_t i, int64_t end)
+{
+	return i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
+}
+
+/* Visits [start, end), in which one cause holds, split where the phase changes. */
+static void visit_phases(struct walk *w, int64_t start, int64_t end, uint32_t value, enum cause cause)
+{
+	while (start < end) {
+		int64_t until = end;
+		uint32_t phase = 0;
+		if (w->inherited) {
+			uint32_t i = track_find(w->inherited, start);
+			phase = w->inherited->value[i];
+			until = track_end(w->inherited, i, until);
+		}
+		if (!phase) {
+			uint32_t i = track_find(w->own, start);
+			phase = w->own->value[i];
+			until = track_end(w->own, i, until);
+		}
+		struct doing stretch = {
+			.start = start, .end = until, .cause = cause, .phase = phase, .waits = value_waits(value)};
+		if (cause == CAUSE_HOST_BLOCKED) {
+			stretch.call = value_name(value);
+			stretch.mutex = value_class(value) == OS_MUTEX;
+		}
+		w->visit(w->context, &stretch);
+		start = until;
+	}
+}
+
+enum { MAX_LOOKED_AT = 16 }; /* a thread that waits for more than so many waiting threads is a hand-over */
+
+/* The `rank`-th other launching thread of the process, the step thread first; TRACE_NONE when there are no more. */
+static uint32_t other_launcher(const struct activity *a, uint32_t thread, uint32_t rank)
+{
+	uint32_t process = a->trace->threads[thread].process;
+	for (uint32_t i = a->first_launcher[process]; i < a->first_launcher[process + 1] && rank < MAX_LOOKED_AT; i++)
+		if (a->launchers[i] != thread && rank-- == 0)
+			return a->launchers[i];
+	return TRACE_NONE;
+}
+
+/* What `thread`, the rank-th thread looked at, does in [start, end); where it waits for another one, the next in line
+ * is asked. */
+static void walk_thread(struct walk *w, uint32_t thread, uint32_t rank, int64_t start, int64_t end)
+{
+	struct track *track = doing_of(w->a, thread);
+	for (uint32_t i = track_find(track, start); start < end; i++) {
+		int64_t until = track_end(track, i, end);
+		uint32_t v = track->value[i];
+		enum cause cause = value_cause(v);
+		if (cause == CAUSE_HOST_BLOCKED && value_class(v) == OS_WAIT) {
+			uint32_t other = other_launcher(w->a, w->thread, rank);
+			if (other != TRACE_NONE)
+				walk_thread(w, other, rank + 1, start, until);
+			else
+				visit_phases(w, start, until, v, rank ? CAUSE_HANDOVER : CAUSE_HOST_BLOCKED);
+		} else {
+			visit_phases(w, start, until, v, cause);
+		}
+		start = until;
+	}
+}
+
+void activity_walk(struct activity *a, uint32_t thread, int64_t start, int64_t end,
+                   void (*visit)(void *context, const struct doing *stretch), void *context)
+{
+	struct walk w = {a, thread, activity_phases(a, thread), step_phases(a, thread), visit, context};
+	walk_thread(&w, thread, 0, start, end);
+}

@@ -1,0 +1,230 @@
+/* One pass over the ops of a device, in order of their start: what the device was busy with at every instant, and the
+ * gaps in between. */
+#include "analyse/run/run.h"
+
+/* Running ops of one class, the earliest-launched on top. Finished ones are thrown away when they come up. */
+struct running {
+	uint32_t *op;
+	size_t n, room;
+};
+
+enum busy_with { CLASS_COMPUTE, CLASS_COMM, CLASS_COPY, CLASS_COUNT };
+
+struct sweep {
+	struct run *run;
+	const struct trace *trace;
+	struct device_run *out;
+	struct running running[CLASS_COUNT];
+	struct arena scratch;
+	size_t gap_room;
+	uint32_t latest; /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
+};
+
+static enum busy_with class_of(enum op_kind kind)
+{
+	switch (kind) {
+	case OP_KERNEL:
+	case OP_GRAPH:
+		return CLASS_COMPUTE;
+	case OP_COMM:
+		return CLASS_COMM;
+	case OP_COPY:
+	case OP_MEMSET:
+		break;
+	}
+	return CLASS_COPY;
+}
+
+/* Order of DESIGN 3: by launch, start, end, stream. */
+static bool is_earlier(const struct trace *t, uint32_t a, uint32_t b)
+{
+	int64_t launch_a = op_launch_start(t, a), launch_b = op_launch_start(t, b);
+	if (launch_a != launch_b)
+		return launch_a < launch_b;
+	if (t->ops.start[a] != t->ops.start[b])
+		return t->ops.start[a] < t->ops.start[b];
+	if (t->ops.end[a] != t->ops.end[b])
+		return t->ops.end[a] < t->ops.end[b];
+	if (t->ops.stream[a] != t->ops.stream[b])
+		return t->ops.stream[a] < t->ops.stream[b];
+	return a < b;
+}
+
+static void running_add(struct sweep *s, struct running *r, uint32_t op)
+{
+	if (r->n == r->room) {
+		size_t room = r->room ? 2 * r->room : 16;
+		r->op = arena_grow(&s->scratch, r->op, r->room, room, sizeof *r->op);
+		r->room = room;
+	}
+	size_t i = r->n++;
+	for (; i && is_earlier(s->trace, op, r->op[(i - 1) / 2]); i = (i - 1) / 2)
+		r->op[i] = r->op[(i - 1) / 2];
+	r->op[i] = op;
+}
+
+/* The earliest-launched op that still runs at `t`, or TRACE_NONE. */
+static uint32_t running_first(struct sweep *s, struct running *r, int64_t t)
+{
+	while (r->n && s->trace->ops.end[r->op[0]] <= t) {
+		uint32_t op = r->op[--r->n];
+		size_t i = 0;
+		for (size_t child; (child = 2 * i + 1) < r->n; i = child) {
+			if (child + 1 < r->n && is_earlier(s->trace, r->op[child + 1], r->op[child]))
+				child++;
+			if (!is_earlier(s->trace, r->op[child], op))
+				break;
+			r->op[i] = r->op[child];
+		}
+		r->op[i] = op;
+	}
+	return r->n ? r->op[0] : TRACE_NONE;
+}
+
+static int64_t clip(const struct run *run, int64_t *start, int64_t *end)
+{
+	if (*start < run->window_start)
+		*start = run->window_start;
+	if (*end > run->window_end)
+		*end = run->window_end;
+	return *end > *start ? *end - *start : 0;
+}
+
+/* Adds [start, end) to the bins of the whole run. */
+static void add_to_overview(struct run *run, float *bins, int64_t start, int64_t end)
+{
+	double width = (double)(run->last_op - run->first_op) / OVERVIEW_BINS;
+	if (width <= 0)
+		return;
+	double a = (double)(start - run->first_op) / width, b = (double)(end - run->first_op) / width;
+	for (int i = (int)a; i < OVERVIEW_BINS && i < b; i++) {
+		double low = a > i ? a : i, high = b < i + 1 ? b : i + 1;
+		if (high > low)
+			bins[i] += (float)(high - low);
+	}
+}
+
+static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
+{
+	struct overview *o = &s->run->overview;
+	add_to_overview(s->run,
+	                kind == CLASS_COMPUTE ? o->compute
+	                : kind == CLASS_COMM  ? o->comm
+	                                      : o->copy,
+	                start, end);
+	int64_t ns = clip(s->run, &start, &end);
+	s->out->cost[s->run->op_phase[op]] += ns;
+	switch (kind) {
+	case CLASS_COMPUTE:
+		s->out->compute += ns;
+		break;
+	case CLASS_COMM:
+		s->out->comm += ns;
+		break;
+	default:
+		s->out->copy += ns;
+		if (s->trace->ops.flags[op] & OPF_PAGEABLE)
+			s->out->copy_pageable += ns;
+		if (s->trace->ops.flags[op] & OPF_MANAGED)
+			s->out->copy_managed += ns;
+	}
+}
+
+static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
+{
+	struct device_run *d = s->out;
+	if (d->n_gaps == s->gap_room) {
+		size_t room = arena_more(s->gap_room);
+		d->gaps = arena_grow(s->run->arena, d->gaps, s->gap_room, room, sizeof *d->gaps);
+		s->gap_room = room;
+	}
+	d->gaps[d->n_gaps++] = (struct gap_ops){before, next};
+	struct gap gap = run_gap(s->run, d, d->n_gaps - 1);
+	d->idle += clip(s->run, &gap.start, &gap.end);
+}
+
+/* Accounts for [*now, until), in which no op starts; returns where the device fell idle, `until` if it did not. */
+static int64_t sweep_until(struct sweep *s, int64_t now, int64_t until)
+{
+	while (now < until) {
+		uint32_t op = TRACE_NONE;
+		enum busy_with kind = 0;
+		for (; kind < CLASS_COUNT; kind++) {
+			op = running_first(s, &s->running[kind], now);
+			if (op != TRACE_NONE)
+				break;
+		}
+		if (op == TRACE_NONE)
+			return now;
+		int64_t end = s->trace->ops.end[op] < until ? s->trace->ops.end[op] : until;
+		add_busy(s, kind, op, now, end);
+		now = end;
+	}
+	return now;
+}
+
+/* Unions of the ops of each phase, in the window. */
+static void sweep_phases(struct run *run, uint32_t device, struct device_run *out)
+{
+	const struct trace *t = run->trace;
+	int64_t *covered = ARENA_NEW(run->arena, run->n_phases, int64_t);
+	for (uint32_t p = 0; p < run->n_phases; p++)
+		covered[p] = run->window_start;
+	uint32_t first = t->devices[device].first_op;
+	for (uint32_t i = first; i < first + t->devices[device].n_ops; i++) {
+		uint32_t phase = run->op_phase[i];
+		int64_t start = t->ops.start[i], end = t->ops.end[i];
+		if (start < covered[phase])
+			start = covered[phase];
+		if (clip(run, &start, &end)) {
+			out->gpu[phase] += end - start;
+			covered[phase] = end;
+		}
+	}
+}
+
+void device_sweep(struct run *run, uint32_t device, struct device_run *out)
+{
+	struct sweep s = {.run = run, .trace = run->trace, .out = out, .latest = TRACE_NONE};
+	const struct trace_ops *ops = &run->trace->ops;
+	uint32_t first = run->trace->devices[device].first_op, last = first + run->trace->devices[device].n_ops;
+	*out = (struct device_run){.device = device, .cells = {.arena = run->arena}};
+	out->cost = ARENA_NEW(run->arena, run->n_phases, int64_t);
+	out->gpu = ARENA_NEW(run->arena, run->n_phases, int64_t);
+
+	int64_t now = INT64_MIN; /* everything before is accounted for */
+	for (uint32_t i = first; i < last;) {
+		int64_t start = ops->start[i];
+		uint32_t next = TRACE_NONE; /* of the ops that start now, the first by launch */
+		uint32_t j = i;
+		for (; j < last && ops->start[j] == start; j++)
+			if (ops->end[j] > start && (next == TRACE_NONE || is_earlier(run->trace, j, next)))
+				next = j;
+		if (next != TRACE_NONE) {
+			if (now == INT64_MIN)
+				now = start < run->window_start ? start : run->window_start;
+			now = sweep_until(&s, now, start);
+			if (now < start)
+				add_gap(&s, s.latest, next);
+			now = start;
+			for (; i < j; i++)
+				if (ops->end[i] > start) {
+					out->communicates = out->communicates ||
+					                    (ops->kind[i] == OP_COMM && start < run->window_end &&
+					                     ops->end[i] > run->window_start);
+					running_add(&s, &s.running[class_of(ops->kind[i])], i);
+					if (s.latest == TRACE_NONE || ops->end[i] > ops->end[s.latest])
+						s.latest = i;
+				}
+		}
+		i = j;
+	}
+	if (now == INT64_MIN)
+		now = run->window_start;
+	int64_t end = sweep_until(&s, now, INT64_MAX);
+	if (end < run->window_end)
+		add_gap(&s, s.latest, TRACE_NONE);
+	out->gaps = arena_trim(run->arena, out->gaps, s.gap_room, out->n_gaps, sizeof *out->gaps);
+	sweep_phases(run, device, out);
+	arena_release(&s.scratch);
+}

@@ -1,0 +1,119 @@
+#include "analyse/run/flatten.h"
+
+#include <stddef.h>
+#include <string.h>
+
+struct open {
+	int64_t end;
+	uint32_t rank, value, number; /* `number`: which layer, for ties */
+};
+
+/* A binary heap of open layers, strongest on top; closed ones are thrown away when they come up. */
+enum { FEW = 32 };
+struct heap {
+	struct open *item;
+	size_t n, room;
+	struct open few[FEW]; /* hardly any thread has more open at once: no memory is asked for */
+	struct arena scratch;
+};
+
+static bool is_stronger(const struct open *a, const struct open *b)
+{
+	if (a->rank != b->rank)
+		return a->rank < b->rank;
+	return a->number < b->number;
+}
+
+static void heap_push(struct heap *h, const struct open *item)
+{
+	if (h->n == h->room) {
+		size_t room = arena_more(h->room);
+		struct open *old = h->item == h->few ? NULL : h->item;
+		h->item = arena_grow(&h->scratch, old, old ? h->room : 0, room, sizeof *h->item);
+		if (!old)
+			memcpy(h->item, h->few, h->n * sizeof *h->item);
+		h->room = room;
+	}
+	size_t i = h->n++;
+	for (; i && is_stronger(item, &h->item[(i - 1) / 2]); i = (i - 1) / 2)
+		h->item[i] = h->item[(i - 1) / 2];
+	h->item[i] = *item;
+}
+
+static void heap_pop(struct heap *h)
+{
+	struct open item = h->item[--h->n];
+	size_t i = 0;
+	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
+		if (child + 1 < h->n && is_stronger(&h->item[child + 1], &h->item[child]))
+			child++;
+		if (!is_stronger(&h->item[child], &item))
+			break;
+		h->item[i] = h->item[child];
+	}
+	h->item[i] = item;
+}
+
+struct output {
+	struct arena *arena;
+	int64_t *start;
+	uint32_t *value;
+	size_t n, room;
+};
+
+static void emit(struct output *out, int64_t start, uint32_t value)
+{
+	if (out->n && out->start[out->n - 1] == start)
+		out->n--;
+	if (out->n && out->value[out->n - 1] == value)
+		return;
+	if (out->n == out->room) {
+		size_t room = arena_more(out->room);
+		out->start = arena_grow(out->arena, out->start, out->room, room, sizeof *out->start);
+		out->value = arena_grow(out->arena, out->value, out->room, room, sizeof *out->value);
+		out->room = room;
+	}
+	out->start[out->n] = start;
+	out->value[out->n++] = value;
+}
+
+/* What closes up to `until`, in which nothing opens. */
+static void close_until(struct heap *open, struct output *out, int64_t until)
+{
+	while (open->n && open->item[0].end <= until) {
+		int64_t end = open->item[0].end;
+		while (open->n && open->item[0].end <= end)
+			heap_pop(open);
+		emit(out, end, open->n ? open->item[0].value : 0);
+	}
+}
+
+uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, struct arena *arena, int64_t **start,
+                 uint32_t **value)
+{
+	struct heap open;
+	open.item = open.few;
+	open.n = 0;
+	open.room = FEW;
+	open.scratch = (struct arena){0};
+	struct output out = {.arena = arena};
+	struct layer layer;
+	uint32_t number = 0;
+	emit(&out, INT64_MIN, 0);
+	for (bool more = next(context, &layer); more;) {
+		int64_t now = layer.start;
+		close_until(&open, &out, now);
+		for (; more && layer.start == now; more = next(context, &layer)) {
+			struct open item = {layer.end, layer.rank, layer.value, number++};
+			if (layer.end > now)
+				heap_push(&open, &item);
+		}
+		if (open.n)
+			emit(&out, now, open.item[0].value);
+	}
+	close_until(&open, &out, INT64_MAX);
+	arena_release(&open.scratch);
+	*start = arena_trim(arena, out.start, out.room, out.n, sizeof *out.start);
+	*value = arena_trim(arena, out.value, out.room, out.n, sizeof *out.value);
+	return (uint32_t)out.n;
+}

@@ -1,0 +1,164 @@
+#include "analyse/run/fold.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum {
+	LEVELS = 16,     /* numbers looked at in one name; what comes after stays as it is */
+	MIN_DISTINCT = 3 /* two names that differ in a number are not yet a counter */
+};
+
+/* One distinct range name on its way to being normalised. */
+struct entry {
+	char *text; /* so far: folded numbers are already '#' */
+	size_t at;  /* numbers before this offset are decided */
+	int64_t instances;
+	int64_t threads; /* threads that use the name */
+};
+
+/* Names that are equal up to their next number. */
+struct group {
+	int64_t instances, threads, names;
+};
+
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Length of `text` without a trailing list ", key = value, …". */
+static size_t length_without_list(const char *text)
+{
+	for (const char *comma = strchr(text, ','); comma; comma = strchr(comma + 1, ',')) {
+		const char *c = comma + 1;
+		while (*c == ' ')
+			c++;
+		const char *word = c;
+		while (is_word(*c))
+			c++;
+		if (c > word && strncmp(c, " = ", 3) == 0)
+			return (size_t)(comma - text);
+	}
+	return strlen(text);
+}
+
+/* The next number at or after `at`: digits, or 0x and hexadecimal digits. Returns its offset, or -1. */
+static ptrdiff_t next_number(const char *text, size_t at, size_t *length)
+{
+	for (size_t i = at; text[i]; i++) {
+		if (!isdigit((unsigned char)text[i]))
+			continue;
+		size_t j = i + 1;
+		if (text[i] == '0' && text[j] == 'x' && isxdigit((unsigned char)text[j + 1]))
+			for (j++; isxdigit((unsigned char)text[j]); j++)
+				;
+		else
+			while (isdigit((unsigned char)text[j]))
+				j++;
+		*length = j - i;
+		return (ptrdiff_t)i;
+	}
+	return -1;
+}
+
+/* The distinct names of ranges, without their lists; `entry_of` tells the entry of a name, plus one. */
+static void count_names(const struct trace *trace, struct arena *arena, uint32_t *entry_of, struct entry **entries,
+                        size_t *n)
+{
+	const struct trace_ranges *r = &trace->ranges;
+	struct names texts; /* ids are entries plus one */
+	names_init(&texts, arena);
+	uint32_t *thread = NULL; /* that was last seen to use an entry: ranges are sorted by thread */
+	size_t room = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		uint32_t name = r->name[i];
+		if (!entry_of[name]) {
+			const char *text = names_text(trace->names, name);
+			size_t length = length_without_list(text);
+			entry_of[name] = names_add(&texts, text, length);
+			if (entry_of[name] == 0)
+				continue; /* the empty name */
+			if (entry_of[name] > *n) {
+				if (*n == room) {
+					size_t more = room ? 2 * room : 64;
+					*entries = arena_grow(arena, *entries, room, more, sizeof **entries);
+					thread = arena_grow(arena, thread, room, more, sizeof *thread);
+					room = more;
+				}
+				thread[*n] = TRACE_NONE;
+				(*entries)[(*n)++].text = arena_copy(arena, text, length);
+			}
+		}
+		uint32_t e = entry_of[name] - 1;
+		(*entries)[e].instances++;
+		if (thread[e] != r->thread[i]) {
+			thread[e] = r->thread[i];
+			(*entries)[e].threads++;
+		}
+	}
+}
+
+static bool is_counter(const struct group *g, size_t steps)
+{
+	if (g->names < MIN_DISTINCT)
+		return false;
+	if (4 * g->instances <= 5 * g->threads) /* about once each on every thread that uses it */
+		return true;
+	return steps && 4 * g->instances >= 3 * (int64_t)steps && 4 * g->instances <= 5 * (int64_t)steps;
+}
+
+/* Decides the next number of every name; returns how many names may have more. */
+static size_t fold_level(struct entry *entries, size_t n, size_t steps, struct arena *arena)
+{
+	struct names prefixes;
+	names_init(&prefixes, arena);
+	uint32_t *group_of = ARENA_NEW(arena, n, uint32_t);
+	struct group *groups = ARENA_NEW(arena, n + 1, struct group);
+	size_t length, left = 0;
+	for (size_t i = 0; i < n; i++) {
+		ptrdiff_t number = next_number(entries[i].text, entries[i].at, &length);
+		if (number < 0)
+			continue;
+		/* the prefix alone would make "" and "no number" the same, so its first byte tells them apart */
+		char *prefix = arena_format(arena, "^%.*s", (int)number, entries[i].text);
+		uint32_t id = names_add_text(&prefixes, prefix);
+		group_of[i] = id;
+		groups[id].instances += entries[i].instances;
+		groups[id].threads += entries[i].threads;
+		groups[id].names++;
+	}
+	for (size_t i = 0; i < n; i++) {
+		struct entry *e = &entries[i];
+		if (!group_of[i])
+			continue;
+		size_t number = (size_t)next_number(e->text, e->at, &length);
+		if (!is_counter(&groups[group_of[i]], steps)) {
+			e->at = number + length;
+		} else {
+			bool marked = number > 0 && e->text[number - 1] == '#';
+			if (!marked)
+				e->text[number++] = '#', length--;
+			memmove(e->text + number, e->text + number + length, strlen(e->text + number + length) + 1);
+			e->at = number;
+		}
+		left++;
+	}
+	return left;
+}
+
+void fold_names(const struct trace *trace, size_t steps, struct arena *arena, struct fold *out)
+{
+	struct arena scratch = {0};
+	struct entry *entries = NULL;
+	size_t n = 0;
+	out->n = trace->names->n;
+	out->of = ARENA_NEW(arena, out->n, uint32_t);
+	uint32_t *entry_of = ARENA_NEW(&scratch, out->n, uint32_t);
+	count_names(trace, &scratch, entry_of, &entries, &n);
+	for (int level = 0; level < LEVELS && n && fold_level(entries, n, steps, &scratch); level++)
+		;
+	for (uint32_t name = 0; name < out->n; name++)
+		if (entry_of[name])
+			out->of[name] = names_add_text(trace->names, entries[entry_of[name] - 1].text);
+	arena_release(&scratch);
+}

@@ -1,0 +1,155 @@
+#include "analyse/run/run.h"
+
+static void find_extent(struct run *run)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	run->first_op = INT64_MAX;
+	run->last_op = INT64_MIN;
+	for (size_t i = 0; i < ops->n; i++) {
+		if (ops->start[i] < run->first_op)
+			run->first_op = ops->start[i];
+		if (ops->end[i] > run->last_op)
+			run->last_op = ops->end[i];
+	}
+}
+
+static void find_window(struct run *run, int warmup)
+{
+	const struct steps *s = &run->steps;
+	if (!s->found) {
+		run->n_steps = 1;
+		run->window_start = s->span_named ? s->span_start : run->first_op;
+		run->window_end = s->span_named ? s->span_end : run->last_op;
+		return;
+	}
+	int64_t *period = ARENA_NEW(run->arena, s->n, int64_t);
+	for (uint32_t k = 1; k < s->n; k++)
+		period[k - 1] = s->end[k] - s->end[k - 1];
+	run->period = period;
+	run->n_periods = s->n - 1;
+	struct verdict_run series = {period, run->n_periods};
+	verdict_series(&series, warmup, &run->series);
+	run->warmup = (uint32_t)run->series.cut + 1;
+	run->n_steps = s->n - run->warmup;
+	run->window_start = s->end[run->warmup - 1];
+	run->window_end = s->end[s->n - 1];
+}
+
+/* Gives every normalised range name a phase index, and every op the phase at its launch. */
+static void find_phases(struct run *run)
+{
+	const struct trace *t = run->trace;
+	run->phase_of_name = ARENA_NEW(run->arena, t->names->n, uint32_t);
+	run->phases = ARENA_NEW(run->arena, run->fold.n + 1, uint32_t);
+	run->n_phases = 1; /* phase 0: none */
+	for (size_t i = 0; i < t->ranges.n; i++) {
+		uint32_t name = run->fold.of[t->ranges.name[i]];
+		if (name && !run->phase_of_name[name]) {
+			run->phase_of_name[name] = run->n_phases;
+			run->phases[run->n_phases++] = name;
+		}
+	}
+	run->op_phase = ARENA_NEW(run->arena, t->ops.n, uint32_t);
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t launch = t->ops.launch[i];
+		if (launch != TRACE_NONE)
+			run->op_phase[i] = run_phase(
+				run, activity_phase(&run->activity, t->calls.thread[launch], t->calls.start[launch]));
+	}
+}
+
+void run_begin(struct run *run, const struct trace *trace, struct arena *arena)
+{
+	*run = (struct run){.trace = trace, .arena = arena};
+	fold_names(trace, 0, arena, &run->fold);
+}
+
+int run_find_steps(struct run *run, const char *step, struct err *err)
+{
+	return steps_find(run->trace, &run->fold, step, run->arena, &run->steps, err);
+}
+
+void run_name_steps(struct run *run)
+{
+	const struct trace *t = run->trace;
+	if (!run->steps.found)
+		return;
+	fold_names(t, run->steps.n_instances, run->arena, &run->fold); /* counters inside the steps fold too */
+	run->steps.name = run->fold.of[t->ranges.name[run->steps.members[0].range[0]]];
+}
+
+void run_find_phases(struct run *run, int warmup)
+{
+	find_extent(run);
+	find_window(run, warmup);
+	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
+	find_phases(run);
+}
+
+int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
+                struct err *err)
+{
+	run_begin(run, trace, arena);
+	if (run_find_steps(run, step, err) < 0)
+		return -1;
+	run_name_steps(run);
+	run_find_phases(run, warmup);
+	return 0;
+}
+
+/* ---- devices ---- */
+
+struct gap run_gap(const struct run *run, const struct device_run *device, size_t i)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct gap_ops *g = &device->gaps[i];
+	return (struct gap){.start = g->before == TRACE_NONE ? run->window_start : ops->end[g->before],
+	                    .end = g->next == TRACE_NONE ? run->window_end : ops->start[g->next],
+	                    .next = g->next,
+	                    .edge = g->before == TRACE_NONE || g->next == TRACE_NONE};
+}
+
+const struct sharing *run_sharing(const struct run *run, const struct device_run *device)
+{
+	uint32_t gpu = run->trace->devices[device->device].gpu;
+	return gpu != TRACE_NONE && run->sharing[gpu].n ? &run->sharing[gpu] : NULL;
+}
+
+static bool has_work(const struct run *run, uint32_t device)
+{
+	const struct trace *t = run->trace;
+	const struct trace_device *d = &t->devices[device];
+	for (uint32_t i = d->first_op; i < d->first_op + d->n_ops; i++)
+		if (t->ops.start[i] < run->window_end && t->ops.end[i] > run->window_start &&
+		    t->ops.end[i] > t->ops.start[i])
+			return true;
+	return false;
+}
+
+void run_devices(struct run *run)
+{
+	const struct trace *t = run->trace;
+	run->devices = ARENA_NEW(run->arena, t->n_devices, struct device_run);
+	run->sharing = ARENA_NEW(run->arena, t->n_gpus, struct sharing);
+	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
+		sharing_build(t, gpu, run->arena, &run->sharing[gpu]);
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		if (!has_work(run, d))
+			continue;
+		struct device_run *device = &run->devices[run->n_devices];
+		device_sweep(run, d, device);
+		device_charge(run, device);
+		run->n_devices++;
+	}
+	struct overview *o = &run->overview;
+	o->length = run->last_op - run->first_op;
+	o->window_start = run->window_start - run->first_op;
+	o->window_end = run->window_end - run->first_op;
+	for (int i = 0; i < OVERVIEW_BINS; i++) {
+		float n = run->n_devices ? (float)run->n_devices : 1;
+		o->compute[i] /= n;
+		o->comm[i] /= n;
+		o->copy[i] /= n;
+		o->idle[i] = 1 - o->compute[i] - o->comm[i] - o->copy[i];
+	}
+}

@@ -1,0 +1,133 @@
+/* Working state of one run of a side while it is analysed, and the exact integer budget of its devices. */
+#ifndef GAPLINE_ANALYSE_RUN_RUN_H
+#define GAPLINE_ANALYSE_RUN_RUN_H
+
+#include "analyse/analysis.h"
+#include "analyse/run/activity.h"
+#include "analyse/run/sharing.h"
+#include "analyse/run/steps.h"
+
+/* Idle time of one device in the window, by everything that findings ask of it. */
+struct cell_key {
+	enum cause cause;
+	uint32_t phase;     /* index into run.phases */
+	uint32_t call;      /* CAUSE_HOST_BLOCKED: name of the OS call; else 0 */
+	enum opened opened; /* what opened the gap */
+	bool mutex;         /* the OS call waits for a lock */
+	bool blocked;       /* the launching thread made a blocking call in the gap */
+	bool input;         /* the gap ended with a host-to-device copy */
+	bool pageable;      /* the gap ended with a copy from or to pageable memory */
+	bool lasting;       /* the gap is longer than any launch takes: LASTING_GAP */
+};
+enum { LASTING_GAP = 1000 * 1000 }; /* ns */
+struct cell {
+	struct cell_key key;
+	int64_t ns;
+};
+
+/* Cells by key. */
+struct cells {
+	struct arena *arena;
+	struct cell *cell;
+	uint32_t n, room;
+	uint32_t *slots, n_slots; /* open addressing: 1 + index */
+};
+
+/* A maximal idle interval of a device. */
+struct gap {
+	int64_t start, end;
+	uint32_t next; /* the op that ends it; TRACE_NONE: none follows */
+	bool edge;     /* no op before or none after: from the window's start, or to its end */
+};
+
+/* A gap as it is kept: the op that ended last before it, and `next`. There are as many gaps as ops. */
+struct gap_ops {
+	uint32_t before, next; /* TRACE_NONE: none */
+};
+
+/* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells. */
+struct device_run {
+	uint32_t device; /* index into trace.devices */
+	int64_t compute, comm, copy, idle;
+	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations */
+	int64_t *cost, *gpu;                 /* ns by phase index: share of the window; union of the phase's ops */
+	struct gap_ops *gaps; /* of the whole profile, in order; window edges without ops before or after included */
+	size_t n_gaps;
+	int64_t limit; /* launch-latency limit, ns */
+	struct cells cells;
+	bool communicates;  /* ran a communication kernel in the window */
+	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
+};
+
+struct run {
+	const struct trace *trace;
+	struct arena *arena;
+	struct fold fold;
+	struct steps steps;
+	struct activity activity;
+	uint32_t warmup;  /* leading steps left out; 0 without steps */
+	uint32_t n_steps; /* steps in the window; 1 without steps */
+	int64_t window_start, window_end;
+	int64_t first_op, last_op;  /* start of the first and end of the last op of the profile */
+	uint32_t *phases, n_phases; /* normalised names; phases[0] = 0: between phases */
+	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */
+	uint32_t *op_phase;         /* per op: phase index at its launch */
+	struct device_run *devices; /* those with ops in the window */
+	struct sharing *sharing;    /* by GPU (trace.gpus) */
+	uint32_t n_devices;
+	struct overview overview;
+	const int64_t *period; /* all step periods, n_periods = steps − 1 */
+	uint32_t n_periods;
+	struct series series;
+};
+
+/* Index of a phase's name. */
+static inline uint32_t run_phase(const struct run *run, uint32_t name)
+{
+	return run->phase_of_name[name];
+}
+
+/* The GPU of a device of the run, an index into trace.gpus; TRACE_NONE if it cannot be told. */
+static inline uint32_t run_gpu(const struct run *run, uint32_t device)
+{
+	uint32_t gpu = run->trace->devices[run->devices[device].device].gpu;
+	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
+}
+
+/* Steps, window and phases of a trace. -1 when --step names nothing that is there. Four parts, one after the other: the
+ * first and the third add to the names that all runs share, the others may be done for several runs at a time, each
+ * with an arena of its own. */
+void run_begin(struct run *run, const struct trace *trace, struct arena *arena);
+int run_find_steps(struct run *run, const char *step, struct err *err);
+void run_name_steps(struct run *run);
+void run_find_phases(struct run *run, int warmup);
+
+/* All four. */
+int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
+                struct err *err);
+
+/* The budgets of all devices that have work in the window, and the overview. */
+void run_devices(struct run *run);
+
+/* Gap i of a device. */
+struct gap run_gap(const struct run *run, const struct device_run *device, size_t i);
+
+/* When other processes may have run on the device's GPU; NULL: they did not, or it cannot be told. */
+const struct sharing *run_sharing(const struct run *run, const struct device_run *device);
+
+/* One pass over a device's ops: busy parts, phase costs, overview, gaps (device.c). Allocates everything in `out`. */
+void device_sweep(struct run *run, uint32_t device, struct device_run *out);
+
+/* Finds the limit and charges every gap in the window to causes (gaps.c). */
+void device_charge(struct run *run, struct device_run *device);
+
+/* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. The time in which other
+ * processes ran is left in them when `sharing` is NULL. */
+enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
+                     const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
+                     void *context);
+
+/* Adds `ns` to the cell of `key`. */
+void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns);
+
+#endif

@@ -1,0 +1,165 @@
+/* How fast the GPUs ran: samples of clocks, power and temperature, and what held the clocks back. */
+#include "analyse/side/middle.h"
+#include "analyse/side/side.h"
+
+/* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */
+static const int64_t NEAR_NS = 1500000000;
+
+static const struct {
+	enum trace_limit bit;
+	const char *name, *label;
+} LIMITS[LIMIT_COUNT] = {
+	[LIMIT_POWER] = {LIMITED_POWER, "power_cap", "power cap"},
+	[LIMIT_THERMAL] = {LIMITED_THERMAL, "thermal", "heat"},
+	[LIMIT_HARDWARE_THERMAL] = {LIMITED_HARDWARE_THERMAL, "hardware_thermal", "heat (hardware)"},
+	[LIMIT_HARDWARE] = {LIMITED_HARDWARE, "hardware_slowdown", "hardware slowdown"},
+	[LIMIT_POWER_BRAKE] = {LIMITED_POWER_BRAKE, "power_brake", "power brake"},
+	[LIMIT_APPLICATION] = {LIMITED_APPLICATION, "application_clocks", "clocks set by the user"},
+	[LIMIT_SYNC_BOOST] = {LIMITED_SYNC_BOOST, "sync_boost", "kept in step with another GPU"},
+	[LIMIT_OTHER] = {0, "other", "another reason"},
+};
+
+const char *limit_name(enum limit limit)
+{
+	return LIMITS[limit].name;
+}
+
+const char *limit_label(enum limit limit)
+{
+	return LIMITS[limit].label;
+}
+
+/* Numbers of the samples that count, by what they are. */
+enum { SM, MEMORY, POWER, TEMPERATURE, QUANTITIES };
+
+struct pool {
+	int64_t *value[QUANTITIES];
+	size_t n[QUANTITIES];
+	uint32_t limited[LIMIT_COUNT];
+};
+
+static bool is_idle(const struct trace_gpu_sample *s)
+{
+	if (s->busy_percent >= 0)
+		return s->busy_percent == 0;
+	return s->has_limits && (s->limits & LIMITED_IDLE); /* parts of a GPU (MIG) tell no utilisation */
+}
+
+static void add_sample(const struct trace_gpu_sample *s, struct pool *pool, struct clocks *out)
+{
+	const int32_t value[QUANTITIES] = {s->sm_mhz, s->memory_mhz, s->power_mw, s->temperature_c};
+	out->samples++;
+	for (int q = 0; q < QUANTITIES; q++)
+		if (value[q] >= 0)
+			pool->value[q][pool->n[q]++] = value[q];
+	if (!s->has_limits)
+		return;
+	uint64_t rest = s->limits & ~(uint64_t)LIMITED_IDLE;
+	out->judged++;
+	for (int l = 0; l < LIMIT_OTHER; l++) {
+		pool->limited[l] += (rest & LIMITS[l].bit) != 0;
+		rest &= ~(uint64_t)LIMITS[l].bit;
+	}
+	pool->limited[LIMIT_OTHER] += rest != 0;
+}
+
+static struct spread spread_of(int64_t *list, size_t n, double unit)
+{
+	struct spread spread = {.n = (uint32_t)n};
+	if (!n)
+		return spread;
+	int64_t min = list[0], max = list[0];
+	for (size_t i = 1; i < n; i++) {
+		min = list[i] < min ? list[i] : min;
+		max = list[i] > max ? list[i] : max;
+	}
+	spread.median = middle_median_of_list(list, n) / unit;
+	spread.min = (double)min / unit;
+	spread.max = (double)max / unit;
+	return spread;
+}
+
+static void take_sample(const struct trace_gpu_sample *s, struct pool *pool, struct clocks *out)
+{
+	if (is_idle(s))
+		out->idle++;
+	else
+		add_sample(s, pool, out);
+}
+
+/* The samples of one run that count: those in its window, else the nearest one on each side of it. */
+static void add_run(const struct run *run, uint32_t gpu, struct pool *pool, struct clocks *out)
+{
+	const struct trace *t = run->trace;
+	const struct trace_gpu_sample *before = NULL, *after = NULL;
+	bool any = false, within = false;
+	for (size_t i = 0; i < t->n_gpu_samples; i++) {
+		const struct trace_gpu_sample *s = &t->gpu_samples[i];
+		if (s->gpu != gpu)
+			continue;
+		any = true;
+		if (s->time < run->window_start) {
+			before = !before || s->time > before->time ? s : before;
+		} else if (s->time >= run->window_end) {
+			after = !after || s->time < after->time ? s : after;
+		} else {
+			within = true;
+			take_sample(s, pool, out);
+		}
+	}
+	if (!any || within)
+		return;
+	bool has_before = before && run->window_start - before->time <= NEAR_NS;
+	bool has_after = after && after->time - run->window_end <= NEAR_NS;
+	uint32_t samples = out->samples;
+	if (has_before)
+		take_sample(before, pool, out);
+	if (has_after)
+		take_sample(after, pool, out);
+	out->beside += out->samples - samples;
+	out->blind += !has_before && !has_after;
+}
+
+static void build_device(const struct run *runs, size_t n, uint32_t d, struct clocks *out)
+{
+	struct arena scratch = {0};
+	struct pool pool = {0};
+	size_t room = 0;
+	for (size_t r = 0; r < n; r++)
+		room += runs[r].trace->n_gpu_samples;
+	for (int q = 0; q < QUANTITIES; q++)
+		pool.value[q] = ARENA_NEW(&scratch, room, int64_t);
+	for (size_t r = 0; r < n; r++) {
+		uint32_t gpu = d < runs[r].n_devices ? run_gpu(&runs[r], d) : TRACE_NONE;
+		if (gpu != TRACE_NONE)
+			add_run(&runs[r], gpu, &pool, out);
+	}
+	out->sm_mhz = spread_of(pool.value[SM], pool.n[SM], 1);
+	out->memory_mhz = spread_of(pool.value[MEMORY], pool.n[MEMORY], 1);
+	out->power_w = spread_of(pool.value[POWER], pool.n[POWER], 1000);
+	out->temperature_c = spread_of(pool.value[TEMPERATURE], pool.n[TEMPERATURE], 1);
+	for (int l = 0; l < LIMIT_COUNT && out->judged; l++)
+		out->limited[l] = (double)pool.limited[l] / out->judged;
+	arena_release(&scratch);
+}
+
+void clocks_build(const struct run *runs, size_t n, struct side *side)
+{
+	for (uint32_t d = 0; d < side->n_devices; d++)
+		build_device(runs, n, d, &side->devices[d].clocks);
+}
+
+const char *clocks_note(const struct side *side)
+{
+	bool beside = false, blind = false;
+	for (uint32_t d = 0; d < side->n_devices; d++) {
+		beside = beside || side->devices[d].clocks.beside;
+		blind = blind || side->devices[d].clocks.blind;
+	}
+	if (beside)
+		return "No sample of the GPU's clocks fell into the measured time of a run; the nearest ones, at most "
+		       "1.5 s "
+		       "before and after it, stand for it.";
+	return blind ? "No sample of the GPU's clocks fell into the measured time of a run, or within 1.5 s of it."
+	             : NULL;
+}

@@ -1,0 +1,90 @@
+#include "analyse/side/middle.h"
+
+#include <string.h>
+
+enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
+
+/* A value with `rank` smaller or equal ones before it, found by its digits, the highest first: each pass counts the
+ * values that share the digits found so far by their next one. */
+struct selection {
+	uint64_t value; /* less the smallest value */
+	uint64_t
+		next; /* the value of the following rank, if `has_next`: it may lie beyond what the last pass counted */
+	bool has_next;
+};
+
+/* `least` is the smallest value, `bits` what the distance to the largest takes. */
+static struct selection select_rank(const struct middle_values *values, size_t rank, int64_t least, int bits)
+{
+	size_t count[DIGITS] = {0}, digit = 0;
+	uint64_t prefix = 0;
+	for (int shift = (bits + DIGIT_BITS - 1) / DIGIT_BITS * DIGIT_BITS; shift > 0;) {
+		int64_t v;
+		shift -= DIGIT_BITS;
+		memset(count, 0, sizeof count);
+		for (size_t i = 0; i < values->n; i++)
+			if (values->value(values->context, i, &v)) {
+				uint64_t key = ((uint64_t)v - (uint64_t)least) >> shift;
+				if (key >> DIGIT_BITS == prefix)
+					count[key & (DIGITS - 1)]++;
+			}
+		for (digit = 0; rank >= count[digit]; digit++)
+			rank -= count[digit];
+		prefix = prefix << DIGIT_BITS | digit;
+	}
+	size_t next = digit;
+	if (rank + 1 >= count[digit])
+		for (next++; next < DIGITS && !count[next];)
+			next++;
+	return (struct selection){prefix, prefix - digit + next, next < DIGITS};
+}
+
+/* The smallest value that is larger than `than`; there is one. */
+static int64_t next_above(const struct middle_values *values, int64_t than)
+{
+	int64_t v, next = INT64_MAX;
+	for (size_t i = 0; i < values->n; i++)
+		if (values->value(values->context, i, &v) && v > than && v < next)
+			next = v;
+	return next;
+}
+
+size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high)
+{
+	int64_t v, least = INT64_MAX, most = INT64_MIN;
+	size_t n = 0;
+	for (size_t i = 0; i < values->n; i++)
+		if (values->value(values->context, i, &v)) {
+			least = v < least ? v : least;
+			most = v > most ? v : most;
+			n++;
+		}
+	if (!n)
+		return 0;
+	*low = *high = least;
+	if (least == most)
+		return n;
+	int bits = 64 - __builtin_clzll((uint64_t)most - (uint64_t)least);
+	struct selection found = select_rank(values, (n - 1) / 2, least, bits);
+	*low = *high = (int64_t)(found.value + (uint64_t)least);
+	if (n % 2 == 0)
+		*high = found.has_next ? (int64_t)(found.next + (uint64_t)least) : next_above(values, *low);
+	return n;
+}
+
+double middle_median(const struct middle_values *values)
+{
+	int64_t low, high;
+	return middle_of(values, &low, &high) ? ((double)low + (double)high) / 2 : 0;
+}
+
+static bool list_value(const void *context, size_t i, int64_t *out)
+{
+	*out = ((const int64_t *)context)[i];
+	return true;
+}
+
+double middle_median_of_list(const int64_t *list, size_t n)
+{
+	return middle_median(&(struct middle_values){list_value, list, n});
+}

@@ -1,0 +1,113 @@
+/* What a reader should know about the data of a side before believing its numbers. */
+#include "analyse/side/side.h"
+
+#include <string.h>
+
+static void add_note(struct side *side, struct arena *arena, const char *text)
+{
+	for (uint32_t i = 0; i < side->n_notes; i++)
+		if (strcmp(side->notes[i], text) == 0)
+			return;
+	side->notes = arena_grow(arena, side->notes, side->n_notes, side->n_notes + 1, sizeof *side->notes);
+	side->notes[side->n_notes++] = text;
+}
+
+static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strcmp(list[i].table, row->table) == 0 && strcmp(list[i].reason, row->reason) == 0)
+			return &list[i];
+	return NULL;
+}
+
+/* Rows dropped by the reader, added up over runs; diagnostics, each text once. */
+static void add_lists(const struct run *runs, size_t n, struct arena *arena, struct side *side)
+{
+	uint32_t n_dropped = 0, n_diagnostics = 0;
+	for (size_t r = 0; r < n; r++) {
+		n_dropped += runs[r].trace->n_dropped;
+		n_diagnostics += runs[r].trace->n_diagnostics;
+	}
+	struct trace_dropped *dropped = ARENA_NEW(arena, n_dropped, struct trace_dropped);
+	struct trace_diagnostic *diagnostics = ARENA_NEW(arena, n_diagnostics, struct trace_diagnostic);
+	for (size_t r = 0; r < n; r++) {
+		const struct trace *t = runs[r].trace;
+		for (uint32_t i = 0; i < t->n_dropped; i++) {
+			struct trace_dropped *same = dropped_of(dropped, side->n_dropped, &t->dropped[i]);
+			if (same)
+				same->rows += t->dropped[i].rows;
+			else
+				dropped[side->n_dropped++] = t->dropped[i];
+		}
+		for (uint32_t i = 0; i < t->n_diagnostics; i++) {
+			bool seen = false;
+			for (uint32_t k = 0; k < side->n_diagnostics && !seen; k++)
+				seen = diagnostics[k].text == t->diagnostics[i].text;
+			if (!seen)
+				diagnostics[side->n_diagnostics++] = t->diagnostics[i];
+		}
+	}
+	side->dropped = dropped;
+	side->diagnostics = diagnostics;
+}
+
+void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side)
+{
+	int64_t ops = 0, unlaunched = 0, clipped = 0;
+	add_lists(runs, n, arena, side);
+	for (size_t r = 0; r < n; r++) {
+		const struct trace *t = runs[r].trace;
+		ops += (int64_t)t->ops.n;
+		unlaunched += t->n_unlaunched;
+		for (size_t i = 0; i < t->ranges.n; i++)
+			clipped += t->ranges.clipped[i];
+		if (*t->source.incomplete)
+			add_note(side, arena,
+			         arena_format(arena, "The capture of %s is incomplete: %s.", side->runs[r].file,
+			                      t->source.incomplete));
+		if (t->source.lost > 0)
+			add_note(side, arena,
+			         arena_format(arena, "%lld records were lost while %s was captured.",
+			                      (long long)t->source.lost, side->runs[r].file));
+		if (runs[r].steps.uneven)
+			add_note(side, arena, "The processes have different numbers of steps; the shortest counts.");
+		if (runs[r].n_devices != runs[0].n_devices)
+			add_note(side, arena, "The runs used different numbers of devices; they are matched in order.");
+		if (!t->source.has_calls)
+			add_note(side, arena,
+			         "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
+			         "--trace=cuda,nvtx.");
+		if (!t->source.has_ranges)
+			add_note(side, arena, "The profile has no NVTX ranges: there are no phases and no steps.");
+		else if (!runs[r].steps.found && !runs[r].steps.span_named)
+			add_note(side, arena,
+			         "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
+			         "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
+		if (t->source.graphs == GRAPHS_WHOLE)
+			add_note(side, arena,
+			         "CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
+			         "and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
+	}
+	if (side->timeline.left_out)
+		add_note(side, arena,
+		         arena_format(arena,
+		                      "The timeline ends before the %s does: %lld of its GPU operations come later.",
+		                      side->steps_found ? "step" : "run", (long long)side->timeline.left_out));
+	side->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
+	if (side->unlaunched_share > 0.01)
+		add_note(
+			side, arena,
+			arena_format(arena,
+		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
+		                     "them are unattributed.",
+		                     100 * side->unlaunched_share));
+	const char *clocks = clocks_note(side), *recording = recording_note(side, arena);
+	if (clocks)
+		add_note(side, arena, clocks);
+	if (recording)
+		add_note(side, arena, recording);
+	if (clipped)
+		add_note(side, arena,
+		         arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",
+		                      (long long)clipped));
+}

@@ -1,0 +1,293 @@
+/* What ran in the measured steps, by name: kernels, calls, copies, and counts a step. */
+#include "analyse/side/middle.h"
+#include "analyse/side/side.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end)
+{
+	const struct steps *s = &run->steps;
+	*start = INT64_MIN;
+	*end = INT64_MAX;
+	if (s->span_named) {
+		*start = s->span_start;
+		*end = s->span_end;
+	}
+	if (!s->found)
+		return;
+	const struct step_member *m = steps_member(s, process);
+	if (!m)
+		m = &s->members[0];
+	*start = m->start[s->first_instance[run->warmup]];
+	*end = m->end[s->last_instance];
+}
+
+bool run_measures_op(const struct run *run, size_t i)
+{
+	const struct trace *t = run->trace;
+	if (!run->steps.found && !run->steps.span_named)
+		return true;
+	if (run->steps.found && run->steps.op_step[i] != TRACE_NONE)
+		return run->steps.op_step[i] >= run->warmup;
+	if (t->ops.launch[i] == TRACE_NONE)
+		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
+	int64_t start, end, launch = t->calls.start[t->ops.launch[i]];
+	run_host_window(run, op_process(t, i), &start, &end);
+	return launch >= start && launch < end;
+}
+
+/* Rows found by name: slot[name] is 1 + the index of its row. */
+struct tables {
+	struct side *side;
+	struct side_facts *facts;
+	struct arena *arena;
+	uint32_t *kernel_slot, *call_slot, *copy_slot[2]; /* copies: not pageable, pageable */
+	uint32_t kernel_room, call_room, copy_room;
+	double weight; /* 1 / (runs × steps of the run) */
+};
+
+static void *row_of(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
+{
+	if (!*slot) {
+		if (*n == *room) {
+			uint32_t more = *room ? 2 * *room : 32;
+			*rows = arena_grow(arena, *rows, *room, more, size);
+			*room = more;
+		}
+		*slot = ++*n;
+	}
+	return (char *)*rows + (size_t)(*slot - 1) * size;
+}
+
+static void add_kernel(struct tables *b, const struct trace *t, size_t i)
+{
+	void *rows = b->side->kernels;
+	struct kernel_result *k = row_of(b->arena, &b->kernel_slot[t->ops.name[i]], &rows, &b->side->n_kernels,
+	                                 &b->kernel_room, sizeof *k);
+	b->side->kernels = rows;
+	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
+	k->name = t->ops.name[i];
+	k->comm = t->ops.kind[i] == OP_COMM;
+	k->graph = t->ops.kind[i] == OP_GRAPH;
+	k->instances += b->weight;
+	k->per_step += time;
+	b->facts->kernel_time += time;
+	if (k->graph)
+		b->side->graph_launches += b->weight;
+	else
+		b->side->launches += b->weight;
+	if (k->comm)
+		b->side->collectives += b->weight;
+}
+
+static void add_copy(struct tables *b, const struct trace *t, size_t i)
+{
+	bool pageable = t->ops.flags[i] & OPF_PAGEABLE;
+	void *rows = b->side->copies;
+	struct copy_result *c = row_of(b->arena, &b->copy_slot[pageable][t->ops.name[i]], &rows, &b->side->n_copies,
+	                               &b->copy_room, sizeof *c);
+	b->side->copies = rows;
+	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
+	double bytes = (double)t->ops.bytes[i] * b->weight;
+	c->name = t->ops.name[i];
+	c->kind = (enum copy_kind)t->ops.copy[i];
+	c->memset = t->ops.kind[i] == OP_MEMSET;
+	c->pageable = pageable;
+	c->instances += b->weight;
+	c->bytes += bytes;
+	c->per_step += time;
+	if (pageable) {
+		b->facts->pageable_copies += b->weight;
+		b->facts->pageable_bytes += bytes;
+		b->facts->pageable_time += time;
+	}
+	if (t->ops.flags[i] & OPF_MANAGED)
+		b->facts->managed_copies += b->weight;
+	if (c->memset)
+		return;
+	switch (c->kind) {
+	case COPY_H2D:
+	case COPY_UM_H2D:
+		b->side->bytes_h2d += bytes;
+		break;
+	case COPY_D2H:
+	case COPY_UM_D2H:
+		b->side->bytes_d2h += bytes;
+		break;
+	default:
+		b->side->bytes_d2d += bytes;
+	}
+}
+
+static void add_ops(struct tables *b, const struct run *run)
+{
+	const struct trace *t = run->trace;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (!run_measures_op(run, i))
+			continue;
+		if (t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET)
+			add_copy(b, t, i);
+		else
+			add_kernel(b, t, i);
+	}
+}
+
+static void add_calls(struct tables *b, const struct run *run)
+{
+	const struct trace *t = run->trace;
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		int64_t start, end;
+		run_host_window(run, t->threads[thread].process, &start, &end);
+		bool launches = run->activity.launches[thread];
+		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
+			if (t->calls.start[i] < start || t->calls.start[i] >= end)
+				continue;
+			void *rows = b->side->api;
+			struct api_result *a = row_of(b->arena, &b->call_slot[t->calls.name[i]], &rows, &b->side->n_api,
+			                              &b->call_room, sizeof *a);
+			b->side->api = rows;
+			enum call_class class = (enum call_class)t->calls.class[i];
+			a->name = t->calls.name[i];
+			if (class > a->class)
+				a->class = class;
+			a->calls += b->weight;
+			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
+			b->side->sync_calls += t->calls.waits[i] ? b->weight : 0;
+			if (!launches)
+				continue;
+			b->facts->launch_calls += class == CALL_LAUNCH ? b->weight : 0;
+			b->facts->blocking_syncs += t->calls.waits[i] ? b->weight : 0;
+			b->facts->alloc_calls += class == CALL_ALLOC ? b->weight : 0;
+			b->facts->module_calls += class == CALL_MODULE ? b->weight : 0;
+		}
+		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
+			if (t->ranges.start[i] >= start && t->ranges.start[i] < end)
+				b->side->range_instances += b->weight;
+		for (uint32_t i = t->first_overhead[thread]; launches && i < t->first_overhead[thread + 1]; i++) {
+			int64_t a = t->overheads.start[i] > start ? t->overheads.start[i] : start;
+			int64_t z = t->overheads.end[i] < end ? t->overheads.end[i] : end;
+			if (t->overheads.class[i] == OVERHEAD_PROFILER && z > a)
+				b->side->overhead += (double)(z - a) * b->weight;
+		}
+	}
+}
+
+/* Medians, not means: a launch that waits for a full queue takes a thousand times as long as the others. */
+struct launch_calls {
+	const struct run *run;
+	const int64_t *start, *end; /* of the host's part of the window, by process */
+};
+
+static bool launch_length(const void *context, size_t i, int64_t *length)
+{
+	const struct launch_calls *l = context;
+	const struct trace_calls *calls = &l->run->trace->calls;
+	if (calls->class[i] != CALL_LAUNCH)
+		return false;
+	uint32_t process = l->run->trace->threads[calls->thread[i]].process;
+	*length = calls->end[i] - calls->start[i];
+	return calls->start[i] >= l->start[process] && calls->start[i] < l->end[process];
+}
+
+static double median_launch_call(const struct run *run)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	int64_t *start = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	int64_t *end = ARENA_NEW(&scratch, t->n_processes, int64_t);
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		run_host_window(run, p, &start[p], &end[p]);
+	struct launch_calls launches = {run, start, end};
+	double median = middle_median(&(struct middle_values){launch_length, &launches, t->calls.n});
+	arena_release(&scratch);
+	return median;
+}
+
+static bool kernel_length(const void *context, size_t i, int64_t *length)
+{
+	const struct run *run = context;
+	const struct trace_ops *ops = &run->trace->ops;
+	*length = ops->end[i] - ops->start[i];
+	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
+}
+
+static int compare_count(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Share of the measured steps that launch as many kernels as most of them do. */
+static double steady_launches(const struct run *run)
+{
+	if (!run->steps.found)
+		return 0;
+	struct arena scratch = {0};
+	uint32_t *count = ARENA_NEW(&scratch, run->steps.n, uint32_t), longest = 0;
+	for (size_t i = 0; i < run->trace->ops.n; i++)
+		if (run->trace->ops.kind[i] == OP_KERNEL && run->steps.op_step[i] != TRACE_NONE &&
+		    !(run->trace->ops.flags[i] & OPF_GRAPH_NODE))
+			count[run->steps.op_step[i]]++;
+	qsort(count + run->warmup, run->n_steps, sizeof *count, compare_count);
+	for (uint32_t i = run->warmup, equal = 0; i < run->steps.n; i++) {
+		equal = i > run->warmup && count[i] == count[i - 1] ? equal + 1 : 1;
+		if (equal > longest)
+			longest = equal;
+	}
+	arena_release(&scratch);
+	return (double)longest / run->n_steps;
+}
+
+/* ---- order: by time, then by name, so that output is the same on every machine ---- */
+
+static int compare_rows(double time_a, double time_b, uint32_t name_a, uint32_t name_b, const struct names *names)
+{
+	if (time_a != time_b)
+		return time_a > time_b ? -1 : 1;
+	return strcmp(names_text(names, name_a), names_text(names, name_b));
+}
+static int compare_kernels(const void *a, const void *b, void *names)
+{
+	const struct kernel_result *x = a, *y = b;
+	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
+}
+static int compare_api(const void *a, const void *b, void *names)
+{
+	const struct api_result *x = a, *y = b;
+	return compare_rows(x->per_step, y->per_step, x->name, y->name, names);
+}
+static int compare_copies(const void *a, const void *b, void *names)
+{
+	const struct copy_result *x = a, *y = b;
+	int order = compare_rows(x->per_step, y->per_step, x->name, y->name, names);
+	return order ? order : (int)x->pageable - (int)y->pageable;
+}
+
+void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts)
+{
+	struct arena scratch = {0};
+	struct tables b = {.side = side, .facts = facts, .arena = arena};
+	uint32_t n_names = runs[0].trace->names->n;
+	b.kernel_slot = ARENA_NEW(&scratch, n_names, uint32_t);
+	b.call_slot = ARENA_NEW(&scratch, n_names, uint32_t);
+	b.copy_slot[0] = ARENA_NEW(&scratch, n_names, uint32_t);
+	b.copy_slot[1] = ARENA_NEW(&scratch, n_names, uint32_t);
+	for (size_t r = 0; r < n; r++) {
+		b.weight = 1 / ((double)n * runs[r].n_steps);
+		add_ops(&b, &runs[r]);
+		add_calls(&b, &runs[r]);
+		struct middle_values kernels = {kernel_length, &runs[r], runs[r].trace->ops.n};
+		facts->launch_call += median_launch_call(&runs[r]) / (double)n;
+		facts->steady_launches += steady_launches(&runs[r]) / (double)n;
+		facts->kernel_median += middle_median(&kernels) / (double)n;
+	}
+	struct names *names = runs[0].trace->names;
+	if (side->n_kernels)
+		qsort_r(side->kernels, side->n_kernels, sizeof *side->kernels, compare_kernels, names);
+	if (side->n_api)
+		qsort_r(side->api, side->n_api, sizeof *side->api, compare_api, names);
+	if (side->n_copies)
+		qsort_r(side->copies, side->n_copies, sizeof *side->copies, compare_copies, names);
+	arena_release(&scratch);
+}

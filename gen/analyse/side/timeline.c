@@ -1,0 +1,304 @@
+/* Which steps stand for a run, and what happened in them. */
+#include "analyse/side/side.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	STEPS_SHOWN = 3,
+	OPS_SHOWN = 200000 /* in all lanes: more tell nobody anything, and need more memory than the profile */
+};
+
+struct view {
+	struct run *run;
+	struct arena *arena;
+	int64_t start, end; /* what is shown */
+};
+
+static int compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The first of STEPS_SHOWN consecutive measured steps whose periods are closest to the median, in logs. */
+static uint32_t most_typical(const struct run *run, uint32_t shown)
+{
+	struct arena scratch = {0};
+	uint32_t first = run->warmup - 1, n = run->n_periods - first; /* measured periods */
+	double *log_period = ARENA_NEW(&scratch, n, double), *sorted = ARENA_NEW(&scratch, n, double);
+	for (uint32_t i = 0; i < n; i++)
+		sorted[i] = log_period[i] = log((double)run->period[first + i]);
+	qsort(sorted, n, sizeof *sorted, compare_double);
+	double median = sorted[n / 2], best_distance = INFINITY;
+	uint32_t best = 0;
+	for (uint32_t i = 0; i + shown <= n; i++) {
+		double distance = 0;
+		for (uint32_t k = i; k < i + shown; k++)
+			distance = fmax(distance, fabs(log_period[k] - median));
+		if (distance < best_distance) {
+			best_distance = distance;
+			best = i;
+		}
+	}
+	arena_release(&scratch);
+	return first + best;
+}
+
+static bool clip_to(const struct view *v, int64_t *start, int64_t *end)
+{
+	if (*start < v->start)
+		*start = v->start;
+	if (*end > v->end)
+		*end = v->end;
+	*start -= v->start;
+	*end -= v->start;
+	return *end > *start;
+}
+
+static void add_phases(struct view *v, struct timeline *out)
+{
+	const struct steps *s = &v->run->steps;
+	if (!s->found)
+		return;
+	struct track *track = activity_phases(&v->run->activity, s->members[0].thread);
+	uint32_t first = track_find(track, v->start), n = 0;
+	for (uint32_t i = first; i < track->n && track->start[i] < v->end; i++)
+		n++;
+	out->phases = ARENA_NEW(v->arena, n, struct span);
+	for (uint32_t i = first; i < first + n; i++) {
+		int64_t start = track->start[i], end = i + 1 < track->n ? track->start[i + 1] : v->end;
+		if (track->value[i] && clip_to(v, &start, &end))
+			out->phases[out->n_phases++] = (struct span){start, end, track->value[i]};
+	}
+}
+
+static void add_calls(struct view *v, struct timeline *out)
+{
+	const struct trace *t = v->run->trace;
+	out->calls = ARENA_NEW(v->arena, t->n_threads, struct call_lane);
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		if (!v->run->activity.launches[thread])
+			continue;
+		uint32_t first = t->first_call[thread], last = t->first_call[thread + 1], n = 0;
+		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++)
+			n += t->calls.end[i] > v->start;
+		if (!n)
+			continue;
+		struct call_lane *lane = &out->calls[out->n_calls++];
+		const struct step_member *m =
+			v->run->steps.found ? steps_member(&v->run->steps, t->threads[thread].process) : NULL;
+		*lane = (struct call_lane){.thread_name = t->threads[thread].name,
+		                           .tid = t->threads[thread].tid,
+		                           .step_thread = m && m->thread == thread,
+		                           .calls = ARENA_NEW(v->arena, n, struct call_span)};
+		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++) {
+			int64_t start = t->calls.start[i], end = t->calls.end[i];
+			if (end > v->start && clip_to(v, &start, &end))
+				lane->calls[lane->n_calls++] = (struct call_span){start, end, t->calls.name[i],
+				                                                  (enum call_class)t->calls.class[i]};
+		}
+	}
+}
+
+/* The first op of a device that starts at or after `time`. */
+static uint32_t op_from(const struct trace *t, const struct trace_device *d, int64_t time)
+{
+	uint32_t low = d->first_op, high = d->first_op + d->n_ops;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (t->ops.start[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int compare_streams(const void *a, const void *b)
+{
+	const struct stream_lane *x = a, *y = b;
+	return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static struct op_span op_span_of(const struct view *v, uint32_t op, int64_t start, int64_t end)
+{
+	const struct trace *t = v->run->trace;
+	struct op_span span = {.start = start,
+	                       .end = end,
+	                       .name = t->ops.name[op],
+	                       .phase = v->run->phases[v->run->op_phase[op]],
+	                       .kind = (enum op_kind)t->ops.kind[op],
+	                       .copy = (enum copy_kind)t->ops.copy[op],
+	                       .launch_start = -1,
+	                       .launch_end = -1};
+	uint32_t launch = t->ops.launch[op];
+	if (launch != TRACE_NONE && t->calls.start[launch] >= v->start) {
+		span.launch_start = t->calls.start[launch] - v->start;
+		span.launch_end = t->calls.end[launch] - v->start;
+	}
+	return span;
+}
+
+/* Streams of a device that ran something in the view. Two passes over its ops: count, then fill. */
+static void add_streams(struct view *v, uint32_t device, struct device_lanes *out)
+{
+	const struct trace *t = v->run->trace;
+	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
+	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
+	struct arena scratch = {0};
+	struct names streams; /* the stream numbers as texts: any number of streams, found in constant time */
+	names_init(&streams, &scratch);
+	while (first < last && t->ops.end[first] <= v->start)
+		first++;
+	uint32_t *lane_of_op = ARENA_NEW(&scratch, last - first, uint32_t);
+	for (uint32_t i = first; i < last; i++) {
+		int64_t start = t->ops.start[i], end = t->ops.end[i];
+		if (!clip_to(v, &start, &end))
+			continue;
+		uint32_t lane = names_add_text(&streams, arena_format(&scratch, "%u", t->ops.stream[i]));
+		if (lane >= room) {
+			uint32_t more = room ? 2 * room : 16;
+			of_stream = arena_grow(&scratch, of_stream, room, more, sizeof *of_stream);
+			out->streams = arena_grow(v->arena, out->streams, room, more, sizeof *out->streams);
+			room = more;
+		}
+		lane_of_op[i - first] = lane;
+		of_stream[lane]++;
+		out->streams[lane - 1].stream = t->ops.stream[i];
+		if (lane > out->n_streams)
+			out->n_streams = lane;
+		n_shown++;
+	}
+	for (uint32_t lane = 1; lane <= out->n_streams; lane++)
+		out->streams[lane - 1].ops = ARENA_NEW(v->arena, of_stream[lane], struct op_span);
+	for (uint32_t i = first; n_shown && i < last; i++) {
+		int64_t start = t->ops.start[i], end = t->ops.end[i];
+		if (!clip_to(v, &start, &end))
+			continue;
+		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
+		lane->ops[lane->n_ops++] = op_span_of(v, i, start, end);
+	}
+	if (out->n_streams)
+		qsort(out->streams, out->n_streams, sizeof *out->streams, compare_streams);
+	arena_release(&scratch);
+}
+
+struct piece_list {
+	const struct view *view;
+	struct device_lanes *out;
+	uint32_t room;
+};
+
+static void add_piece(void *context, const struct doing *piece)
+{
+	struct piece_list *list = context;
+	struct device_lanes *out = list->out;
+	int64_t start = piece->start, end = piece->end;
+	if (!clip_to(list->view, &start, &end))
+		return;
+	if (out->n_pieces == list->room) {
+		uint32_t room = list->room ? 2 * list->room : 64;
+		out->pieces = arena_grow(list->view->arena, out->pieces, list->room, room, sizeof *out->pieces);
+		list->room = room;
+	}
+	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
+}
+
+/* The first gap of a device that ends after the view begins; gaps are disjoint and in order. */
+static size_t first_gap(const struct view *v, const struct device_run *device)
+{
+	size_t low = 0, high = device->n_gaps;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (run_gap(v->run, device, middle).end <= v->start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
+{
+	const struct device_run *device = &v->run->devices[d];
+	struct piece_list list = {v, out, 0};
+	size_t first = first_gap(v, device), end_of_view = first;
+	while (end_of_view < device->n_gaps && run_gap(v->run, device, end_of_view).start < v->end)
+		end_of_view++;
+	out->gaps = ARENA_NEW(v->arena, end_of_view - first, struct gap_span);
+	for (size_t i = first; i < end_of_view; i++) {
+		struct gap whole = run_gap(v->run, device, i);
+		int64_t start = whole.start, end = whole.end;
+		if (!clip_to(v, &start, &end))
+			continue;
+		struct gap_span *gap = &out->gaps[out->n_gaps++];
+		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
+		gap->opened = gap_walk(v->run, device, &whole, run_sharing(v->run, device), add_piece, &list);
+		gap->n_pieces = out->n_pieces - gap->first_piece;
+	}
+}
+
+static int64_t ops_between(const struct run *run, int64_t start, int64_t end)
+{
+	int64_t n = 0;
+	for (uint32_t i = 0; i < run->n_devices && i < TIMELINE_DEVICES; i++) {
+		const struct trace_device *d = &run->trace->devices[run->devices[i].device];
+		n += op_from(run->trace, d, end) - op_from(run->trace, d, start);
+	}
+	return n;
+}
+
+/* Ends the view where it has so many ops as can be shown. */
+static void cut(struct view *v, struct timeline *out)
+{
+	int64_t all = ops_between(v->run, v->start, v->end), low = v->start + 1, high = v->end;
+	if (all <= OPS_SHOWN)
+		return;
+	while (low < high) { /* the last end with no more ops than that */
+		int64_t middle = low + (high - low + 1) / 2;
+		if (ops_between(v->run, v->start, middle) <= OPS_SHOWN)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	v->end = low;
+	out->left_out = all - ops_between(v->run, v->start, v->end);
+	out->boundary[out->n_boundaries - 1] = v->end - v->start;
+}
+
+void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
+{
+	const struct steps *s = &run->steps;
+	struct view v = {.run = run, .arena = arena, .start = run->window_start, .end = run->window_end};
+	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
+	*out = (struct timeline){0};
+	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
+	if (s->found) {
+		uint32_t first = most_typical(run, shown); /* period i lies between the ends of steps i and i + 1 */
+		for (; shown > 1 && ops_between(run, s->end[first], s->end[first + shown]) > OPS_SHOWN;
+		     first = most_typical(run, shown))
+			shown--;
+		v.start = s->end[first];
+		v.end = s->end[first + shown];
+		out->first_step = first + 1;
+		for (uint32_t k = 0; k <= shown; k++)
+			out->boundary[out->n_boundaries++] = s->end[first + k] - v.start;
+	} else {
+		out->boundary[1] = v.end - v.start;
+		out->n_boundaries = 2;
+	}
+	cut(&v, out);
+	out->length = v.end - v.start;
+	add_phases(&v, out);
+	add_calls(&v, out);
+	out->devices = ARENA_NEW(arena, run->n_devices, struct device_lanes);
+	out->n_devices = run->n_devices;
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		out->devices[d].device = d;
+		if (d >= TIMELINE_DEVICES)
+			continue;
+		add_streams(&v, run->devices[d].device, &out->devices[d]);
+		add_gaps(&v, d, &out->devices[d]);
+	}
+}

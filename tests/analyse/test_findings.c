@@ -1,0 +1,486 @@
+/* Findings, ceilings and the same-work guard on programs whose fault is known because the test makes it: a little model
+ * of a training step on one thread and one stream, with its faults set by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/judge/compare.h"
+#include "analyse/side/side.h"
+#include "scene.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { US = 1000, MS = 1000 * US, STEPS = 40 };
+
+/* What one step does, in order: host work, an allocation, a copy of the input, kernels, a wait for the GPU. */
+struct program {
+	int64_t host, alloc, copy, kernel; /* ns; 0: not there */
+	int64_t launch;                    /* length of a launch call, 0: 2 µs */
+	int kernels, per_launch;           /* per_launch > 1: nodes of a graph */
+	bool pageable, sync, epochs;       /* epochs: a range around every eight steps */
+};
+
+static const struct program healthy = {.kernel = 100 * US, .kernels = 30};
+
+static const struct trace *program_run(struct scene *s, const struct program *p)
+{
+	int64_t t = 0, gpu = 0, epoch = 0, launch = p->launch ? p->launch : 2 * US;
+	uint32_t stream = 7;
+	scene_trace_begin(s);
+	for (int i = 0; i < STEPS; i++) {
+		int64_t begin = t;
+		t += 1 * US + i % 3;
+		if (p->host) {
+			scene_range(s, s->main, t, t + p->host, "load");
+			t += p->host;
+		}
+		if (p->alloc) {
+			maker_call(&s->m, s->main, t, t + p->alloc, "cudaMalloc", CALL_ALLOC, ++s->correlation);
+			t += p->alloc;
+		}
+		if (p->copy) {
+			maker_call(&s->m, s->main, t, t + 2 * US, "cudaMemcpyAsync", CALL_COPY, ++s->correlation);
+			t += 2 * US;
+			gpu = gpu > t + 2 * US ? gpu : t + 2 * US;
+			size_t op = maker_op(&s->m, s->gpu, stream, OP_COPY, gpu, gpu + p->copy,
+			                     "[CUDA memcpy Host-to-Device]", s->correlation);
+			s->m.trace->ops.copy[op] = COPY_H2D;
+			s->m.trace->ops.flags[op] = p->pageable ? OPF_PAGEABLE : 0;
+			s->m.trace->ops.bytes[op] = p->copy * 20;
+			gpu += p->copy;
+		}
+		for (int k = 0; k < p->kernels; k++) {
+			bool node = p->per_launch > 1;
+			if (!node || k % p->per_launch == 0) {
+				maker_call(&s->m, s->main, t, t + launch, node ? "cudaGraphLaunch" : "cudaLaunchKernel",
+				           CALL_LAUNCH, ++s->correlation);
+				t += launch;
+			}
+			gpu = gpu > t + 2 * US ? gpu : t + 2 * US;
+			size_t op = maker_op(&s->m, s->gpu, stream, OP_KERNEL, gpu, gpu + p->kernel, "gemm",
+			                     s->correlation);
+			s->m.trace->ops.flags[op] = node ? OPF_GRAPH_NODE : 0;
+			gpu += p->kernel;
+		}
+		if (p->sync) {
+			int64_t end = (gpu > t ? gpu : t) + 2 * US;
+			maker_call(&s->m, s->main, t, end, "cudaDeviceSynchronize", CALL_SYNC, ++s->correlation);
+			t = end;
+		}
+		scene_range(s, s->main, begin, t, "step");
+		if (p->epochs && i % 8 == 7) {
+			scene_range(s, s->main, epoch, t + 500, "epoch");
+			epoch = t += US;
+		}
+	}
+	return maker_link(&s->m);
+}
+
+static const struct analysis *compare_traces(struct scene *s, const struct trace *baseline, const struct trace *fixed)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .max_regression = -1};
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static const struct analysis *compare_programs(struct scene *s, struct program baseline, struct program fixed)
+{
+	const struct trace *a = program_run(s, &baseline);
+	return compare_traces(s, a, program_run(s, &fixed));
+}
+
+static const struct finding *finding_of(const struct analysis *a, const char *id, int side)
+{
+	for (uint32_t i = 0; i < a->n_findings; i++)
+		if (strcmp(a->findings[i].id, id) == 0 && a->findings[i].side == side)
+			return &a->findings[i];
+	return NULL;
+}
+
+/* Asserts that the baseline's only finding besides gpu_bound is `id` (NULL: none), at about `ns` a step. */
+static const struct finding *expect_only(const struct analysis *a, const char *id, double ns)
+{
+	const struct finding *found = NULL;
+	for (uint32_t i = 0; i < a->n_findings; i++) {
+		const struct finding *f = &a->findings[i];
+		if (f->side != 0 || strcmp(f->id, "gpu_bound") == 0)
+			continue;
+		if (!id || strcmp(f->id, id) != 0)
+			fail_msg("unexpected: %s: %s", f->id, f->text);
+		found = f;
+	}
+	if (!id)
+		return NULL;
+	assert_non_null(found);
+	if (fabs(found->per_step / ns - 1) > 0.03)
+		fail_msg("%s costs %.0f ns a step, not %.0f: %s", id, found->per_step, ns, found->text);
+	return found;
+}
+
+static void test_healthy(void **state)
+{
+	const struct analysis *a = compare_programs(*state, healthy, healthy);
+	expect_only(a, NULL, 0);
+	assert_non_null(finding_of(a, "gpu_bound", 0));
+	assert_int_equal(a->diagnosis, DIAGNOSIS_NONE);
+	assert_true(a->comparable);
+}
+
+static void test_serial_copies(void **state)
+{
+	/* A pinned copy of 400 µs in the kernels' stream: nothing beside it. */
+	struct program slow = healthy;
+	slow.copy = 400 * US;
+	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "serial_copies", 400 * US);
+	assert_non_null(strstr(f->text, "run alone on the GPU for 0.4 ms a step"));
+	assert_int_equal(f->status, FINDING_RESOLVED);
+}
+
+static void test_input_starvation(void **state)
+{
+	/* 2 ms of host work before each copy, after a synchronisation: the GPU waits for all of it. The copy is pinned
+	 * and short. */
+	struct program slow = {.host = 2 * MS, .copy = 10 * US, .kernel = 100 * US, .kernels = 30, .sync = true};
+	struct program fast = slow;
+	fast.host = 0;
+	fast.sync = false;
+	const struct analysis *a = compare_programs(*state, slow, fast);
+	const struct finding *f = finding_of(a, "input_starvation", 0);
+	assert_non_null(f);
+	assert_true(fabs(f->per_step / (2 * MS) - 1) < 0.03);
+	assert_string_equal(names_text(a->names, f->phase), "load");
+	assert_int_equal(f->status, FINDING_RESOLVED);
+	/* period 2000 + 10 + 3000 + some calls; without the 2000: about 3010, which is what the fixed side needs */
+	assert_int_equal(a->diagnosis, DIAGNOSIS_CONFIRMED);
+}
+
+static void test_pageable_copies(void **state)
+{
+	struct program slow = healthy;
+	slow.copy = 400 * US;
+	slow.pageable = true;
+	const struct finding *f = expect_only(compare_programs(*state, slow, healthy), "pageable_copies", 400 * US);
+	assert_non_null(strstr(f->text, "1 copy a step moves 8 MB"));
+}
+
+static void test_allocation(void **state)
+{
+	/* The step's 30 launches are sent in 60 µs; then 6 ms of allocation, while the GPU has 3 ms of work. */
+	struct program slow = healthy;
+	slow.alloc = 6 * MS;
+	expect_only(compare_programs(*state, slow, healthy), "alloc_in_step", 3 * MS);
+}
+
+static void test_a_remainder_is_resolved(void **state)
+{
+	/* Of 3 ms of idle time in a step of 6, 0.15 stay, 5 % of the shorter step: what the fix was for is done. Not so
+	 * when 0.6 stay. */
+	struct program slow = healthy, fast = healthy;
+	slow.alloc = 6 * MS;
+	fast.alloc = 3150 * US;
+	const struct analysis *a = compare_programs(*state, slow, fast);
+	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_RESOLVED);
+	assert_int_equal(finding_of(a, "alloc_in_step", 1)->status, FINDING_REMAINING);
+	assert_true(a->combined_ceiling > 0);
+	fast.alloc = 3600 * US;
+	a = compare_programs(*state, slow, fast);
+	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_REMAINING);
+}
+
+static void test_a_synchronisation_is_resolved_by_its_own_fix(void **state)
+{
+	/* Once a step the host waits for the GPU, and then works for 2 ms before it launches 3 ms of kernels. */
+	struct program slow = {.host = 2 * MS, .kernel = 100 * US, .kernels = 30, .sync = true};
+	struct program ahead = slow, quick = slow, often = slow;
+	ahead.sync = false;
+	quick.host = 40 * US;
+	/* no waiting: the work is hidden behind the kernels, and the synchronisation was the reason */
+	const struct analysis *a = compare_programs(*state, slow, ahead);
+	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_RESOLVED);
+	assert_null(finding_of(a, "host_after_sync", 0));
+	assert_int_equal(a->diagnosis, DIAGNOSIS_CONFIRMED);
+	/* less work: the host waits as before, and comes back to an idle GPU as before */
+	a = compare_programs(*state, slow, quick);
+	assert_null(finding_of(a, "sync_every_step", 0));
+	assert_int_equal(finding_of(a, "host_after_sync", 0)->status, FINDING_RESOLVED);
+	assert_float_equal(finding_of(a, "host_after_sync", 0)->per_step, 2 * MS, 20 * US);
+	assert_string_equal(names_text(a->names, finding_of(a, "host_after_sync", 0)->phase), "load");
+	/* more work: nothing is new about the synchronisation */
+	a = compare_programs(*state, quick, slow);
+	assert_null(finding_of(a, "sync_every_step", 1));
+	assert_int_equal(finding_of(a, "host_after_sync", 1)->status, FINDING_NEW);
+	/* nothing changed: both are what they are, one finding */
+	a = compare_programs(*state, slow, often);
+	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_REMAINING);
+	assert_null(finding_of(a, "host_after_sync", 0));
+}
+
+static void test_calls_that_are_still_made(void **state)
+{
+	struct program slow = healthy, hidden = healthy;
+	slow.alloc = 6 * MS;
+	hidden.alloc = 1 * MS; /* behind 3 ms of kernels */
+	const struct finding *f = finding_of(compare_programs(*state, slow, hidden), "alloc_in_step", 0);
+	assert_int_equal(f->status, FINDING_RESOLVED);
+	assert_non_null(strstr(f->text, "The fixed side still makes such calls, 1 a step; the GPU waits 0 ms"));
+	f = finding_of(compare_programs(*state, slow, healthy), "alloc_in_step", 0);
+	assert_null(strstr(f->text, "still"));
+}
+
+/* A reason of the verdict or a note of the baseline that has the words, or NULL. */
+static const char *sentence_with(const char *const *list, uint32_t n, const char *words)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strstr(list[i], words))
+			return list[i];
+	return NULL;
+}
+
+static void test_recording_is_named(void **state)
+{
+	/* 300 launches of 20 µs for kernels of 1 µs: the GPU waits for every call, 240 µs of about 6 ms are recording.
+	 * In one graph it waits for one call a step. */
+	struct program slow = {.kernel = 1 * US, .kernels = 300, .launch = 20 * US};
+	struct program graph = {.kernel = 1 * US, .kernels = 300, .launch = 20 * US, .per_launch = 300};
+	const struct analysis *a = compare_programs(*state, slow, graph);
+	assert_float_equal(a->side[0].waited_calls, 300, 1);
+	assert_float_equal(a->side[0].recording, 240 * US, 1 * US);
+	assert_true(a->side[1].waited_calls < 2);
+	assert_non_null(sentence_with((const char *const *)a->side[0].notes, a->side[0].n_notes, "300 calls a step"));
+	assert_non_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "not recorded"));
+	/* kernels that queue up: no call is waited for, and nothing is said */
+	a = compare_programs(*state, healthy, healthy);
+	assert_true(a->side[0].waited_calls < 2);
+	assert_null(sentence_with((const char *const *)a->side[0].notes, a->side[0].n_notes, "Recording"));
+	assert_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "ecord"));
+}
+
+/* The step of a side without what recording took at a price of `ns` a call. */
+static double unrecorded_step(const struct side *side, double ns)
+{
+	double waited = side->budget.period - side->budget.compute - side->budget.copy_exposed;
+	return side->budget.period - fmin(waited, side->waited_calls * ns);
+}
+
+static void test_recording_widens_the_interval(void **state)
+{
+	/* Launches of 2 µs, of which 0.8 µs may be recording, and all of it at most. */
+	struct program slow = {.kernel = 1 * US, .kernels = 300, .launch = 2 * US};
+	struct program graph = {.kernel = 1 * US, .kernels = 300, .launch = 2 * US, .per_launch = 300};
+	const struct analysis *a = compare_programs(*state, slow, graph);
+	assert_float_equal(a->side[0].shortest_launch, 2 * US, 1);
+	double lowest = 1, highest = 1, recorded = unrecorded_step(&a->side[0], 0) / unrecorded_step(&a->side[1], 0);
+	for (int price = 0; price <= 2 * US; price += 10) { /* every price that a call may have */
+		double speedup = unrecorded_step(&a->side[0], price) / unrecorded_step(&a->side[1], price);
+		lowest = fmin(lowest, speedup / recorded);
+		highest = fmax(highest, speedup / recorded);
+		if (price == 800)
+			assert_float_equal(a->unrecorded, a->verdict.speedup * speedup / recorded, 1e-9);
+	}
+	assert_true(lowest < 0.7);
+	assert_float_equal(a->verdict.outer_lo, a->verdict.lo * lowest, 1e-9);
+	assert_float_equal(a->verdict.outer_hi, a->verdict.hi * highest, 1e-9);
+	/* the same program on both sides: whatever a call costs, it costs it twice */
+	a = compare_programs(*state, slow, slow);
+	assert_float_equal(a->verdict.outer_lo, a->verdict.lo, 1e-12);
+	assert_float_equal(a->verdict.outer_hi, a->verdict.hi, 1e-12);
+	assert_true(a->unrecorded == 0);
+}
+
+static void test_recording_that_fills_a_sides_waits(void **unused)
+{
+	/* 0.4 and 6 ms of waits: from 0.2 µs a call on the baseline has none left to lose, the fixed side has. */
+	static struct analysis a;
+	static const double compute[2] = {9.6 * MS, 4 * MS}, calls[2] = {2000, 1000};
+	double beyond[2], lowest = 0, highest = 0;
+	(void)unused;
+	for (int i = 0; i < 2; i++)
+		a.side[i] = (struct side){.budget = {.period = 10 * MS, .compute = compute[i]},
+		                          .busy = compute[i],
+		                          .waited_calls = calls[i],
+		                          .shortest_launch = 2 * US};
+	recording_bounds(&a, beyond);
+	for (int price = 0; price <= 2 * US; price++) {
+		double speedup = unrecorded_step(&a.side[0], price) / unrecorded_step(&a.side[1], price);
+		lowest = fmin(lowest, log(speedup));
+		highest = fmax(highest, log(speedup));
+	}
+	assert_true(lowest < -0.02 && highest > 0.1);
+	assert_float_equal(beyond[0], lowest, 1e-9);
+	assert_float_equal(beyond[1], highest, 1e-9);
+}
+
+static void test_launch_bound(void **state)
+{
+	/* 300 kernels of 1 µs, a launch every 2 µs: of every 2 µs the GPU waits one. */
+	struct program slow = {.kernel = 1 * US, .kernels = 300};
+	struct program graph = {.kernel = 1 * US, .kernels = 300, .per_launch = 300};
+	const struct analysis *a = compare_programs(*state, slow, graph);
+	assert_non_null(finding_of(a, "launch_bound", 0));
+	assert_non_null(finding_of(a, "graph_opportunity", 0));
+	assert_true(fabs(finding_of(a, "launch_bound", 0)->per_step / (300 * US) - 1) < 0.03);
+	assert_int_equal(finding_of(a, "launch_bound", 0)->status, FINDING_RESOLVED);
+	assert_null(finding_of(a, "graph_opportunity", 1));
+}
+
+static void test_host_work_is_not_launch_bound(void **state)
+{
+	/* 20 ms of host code a step, 30 kernels of 300 µs launched in 60 µs, no synchronisation: the GPU waits 11 ms,
+	 * and a graph would not help. */
+	struct program slow = {.host = 20 * MS, .kernel = 300 * US, .kernels = 30};
+	struct program fast = slow;
+	fast.host = 0;
+	const struct analysis *a = compare_programs(*state, slow, fast);
+	expect_only(a, "host_work", 11 * MS);
+	assert_int_equal(finding_of(a, "host_work", 0)->status, FINDING_RESOLVED);
+	assert_int_equal(a->diagnosis, DIAGNOSIS_CONFIRMED);
+}
+
+static void test_a_graph_needs_no_graph(void **state)
+{
+	/* One graph launch of 100 nodes, with 300 µs of host code before it. */
+	struct program slow = {.host = 300 * US, .kernel = 1 * US, .kernels = 100, .per_launch = 100};
+	const struct analysis *a = compare_programs(*state, slow, slow);
+	assert_null(finding_of(a, "graph_opportunity", 0));
+	assert_null(finding_of(a, "launch_bound", 0));
+}
+
+static void test_fewer_launches_resolve_nothing(void **state)
+{
+	/* 25 and 19 launches stand on either side of what counts as many; the GPU waits as long in both. */
+	struct program before = {.host = 350 * US, .kernel = 2 * US, .kernels = 25}, after = before;
+	after.kernels = 19;
+	const struct analysis *a = compare_programs(*state, before, after);
+	assert_non_null(finding_of(a, "launch_bound", 0));
+	assert_int_equal(finding_of(a, "launch_bound", 0)->status, FINDING_REMAINING);
+	assert_int_equal(a->diagnosis, DIAGNOSIS_NONE);
+}
+
+static void test_half_the_work_in_the_same_kernels(void **state)
+{
+	struct program half = healthy;
+	half.kernel /= 2;
+	const struct analysis *a = compare_programs(*state, healthy, half);
+	assert_int_equal(a->verdict.result, VERDICT_FASTER);
+	assert_false(a->comparable);
+	assert_non_null(strstr(a->differences[0], "equally often but not equally long"));
+}
+
+static void test_steps_are_agreed_on(void **state)
+{
+	/* The same program; in one capture a range lies around every eight steps and has the longer total. */
+	struct program epochs = healthy;
+	epochs.epochs = true;
+	const struct analysis *a = compare_programs(*state, healthy, epochs);
+	assert_true(a->side[0].steps_found && a->side[1].steps_found);
+	assert_string_equal(names_text(a->names, a->side[1].step_name), "step");
+	assert_int_equal(a->verdict.result, VERDICT_UNCHANGED);
+}
+
+static void test_one_capture_is_one_run(void **state)
+{
+	struct scene *s = *state;
+	struct analyse_options options = {.warmup = -1, .max_regression = -1};
+	struct analysis result;
+	struct err err = {0};
+	const struct trace *once = program_run(s, &healthy), *copy = maker_scaled(&s->arena, once, 1);
+	struct program slower = healthy;
+	slower.kernels = 31;
+	struct analyse_run baseline[2] = {{once, "a.sqlite"}, {copy, "b.sqlite"}},
+			   fixed = {program_run(s, &slower), "f"};
+	assert_int_equal(analyse_pair(baseline, 2, &fixed, 1, &options, &s->names, &s->arena, &result, &err), -1);
+	assert_non_null(strstr(err.text, "same capture as a.sqlite"));
+}
+
+/* Two different runs of the same program a side. */
+static int analyse_runs(struct scene *s, struct trace *baseline[2], struct trace *fixed[2], struct analysis *result,
+                        struct err *err)
+{
+	static const struct analyse_options options = {.warmup = 5, .max_regression = -1};
+	struct analyse_run b[2] = {{baseline[0], "b1"}, {baseline[1], "b2"}},
+			   f[2] = {{fixed[0], "f1"}, {fixed[1], "f2"}};
+	return analyse_pair(b, 2, f, 2, &options, &s->names, &s->arena, result, err);
+}
+
+static void four_runs(struct scene *s, struct trace *baseline[2], struct trace *fixed[2])
+{
+	for (int i = 0; i < 4; i++) {
+		struct program p = healthy;
+		p.kernel += i * 100; /* no two captures are the same */
+		program_run(s, &p);
+		(i < 2 ? baseline : fixed)[i % 2] = s->m.trace;
+	}
+}
+
+static void test_every_run_is_guarded(void **state)
+{
+	struct scene *s = *state;
+	struct trace *baseline[2], *fixed[2];
+	struct analysis result;
+	struct err err = {0};
+	four_runs(s, baseline, fixed);
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	assert_int_equal(result.verdict.result, VERDICT_UNCHANGED);
+	assert_true(result.comparable);
+
+	fixed[1]->source.driver = "1.2.3"; /* another machine, in the second run only */
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	assert_false(result.comparable);
+	assert_non_null(strstr(result.differences[0], "f2 was captured with another driver than f1"));
+
+	for (int r = 0; r < 2; r++)
+		baseline[r]->source.graphs = fixed[r]->source.graphs = GRAPHS_WHOLE;
+	baseline[1]->source.graphs = GRAPHS_BY_NODE;
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	assert_int_equal(result.verdict.result, VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(result.differences[0], "traced whole in one run and node by node in another"));
+}
+
+static void test_runs_of_a_side_have_the_same_steps(void **state)
+{
+	struct scene *s = *state;
+	struct trace *baseline[2], *fixed[2];
+	struct analysis result;
+	struct err err = {0};
+	four_runs(s, baseline, fixed);
+	fixed[1]->ranges.n = 0; /* captured without NVTX */
+	memset(fixed[1]->first_range, 0, (fixed[1]->n_threads + 1) * sizeof *fixed[1]->first_range);
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), -1);
+	assert_non_null(strstr(err.text, "f2 (fixed): its steps are not found, those of f1 are step"));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
+	const struct CMUnitTest tests[] = {
+		TEST(test_healthy),
+		TEST(test_serial_copies),
+		TEST(test_input_starvation),
+		TEST(test_pageable_copies),
+		TEST(test_allocation),
+		TEST(test_a_remainder_is_resolved),
+		TEST(test_a_synchronisation_is_resolved_by_its_own_fix),
+		TEST(test_calls_that_are_still_made),
+		TEST(test_recording_is_named),
+		TEST(test_recording_widens_the_interval),
+		TEST(test_recording_that_fills_a_sides_waits),
+		TEST(test_launch_bound),
+		TEST(test_host_work_is_not_launch_bound),
+		TEST(test_a_graph_needs_no_graph),
+		TEST(test_fewer_launches_resolve_nothing),
+		TEST(test_half_the_work_in_the_same_kernels),
+		TEST(test_steps_are_agreed_on),
+		TEST(test_one_capture_is_one_run),
+		TEST(test_every_run_is_guarded),
+		TEST(test_runs_of_a_side_have_the_same_steps),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

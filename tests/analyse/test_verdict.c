@@ -1,0 +1,471 @@
+/* The verdict, rule by rule, on series made so that the answer can be worked out by hand. */
+#include "analyse/judge/stats.h"
+#include "verdict_pair.h"
+
+/* ---- one run a side ---- */
+
+static void identical_sides(void **unused)
+{
+	(void)unused;
+	for (uint64_t start = 1; start < 300; start++) {
+		struct pair *p = pair_new();
+		for (int s = 0; s < 2; s++) {
+			seed = start * 0x9e3779b97f4a7c15;
+			size_t n_runs = 1 + (size_t)(uniform() * 4);
+			for (size_t r = 0; r < n_runs; r++)
+				add_noisy_run(p, s, 1 + (size_t)(uniform() * 100), 5e6, 0.2 * uniform(), uniform());
+		}
+		const struct verdict *v = judge(p);
+		assert_true(v->speedup == 1);
+		assert_true(v->result == VERDICT_UNCHANGED || v->result == VERDICT_INCONCLUSIVE);
+		near(v->lo * v->hi, 1, 1e-12);
+		arena_release(&arena);
+	}
+}
+
+static void nothing_varies(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 30, 2000000);
+	add_run(p, 1, 30, 1000000);
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	near(v->speedup, 2, 1e-12);
+	near(v->lo, v->speedup, 0);
+	near(v->hi, v->speedup, 0);
+	near(v->half_width, 0, 0);
+	assert_true(v->has_interval && v->one_run && !v->short_capture);
+	assert_int_equal(v->gate, GATE_NONE);
+	assert_int_equal(v->more_steps + v->more_runs, 0);
+	near(exp(v->location[0]), 2000000, 1e-5);
+	assert_true(says(v, "One run a side: a clock or thermal state that differs between the two captures"));
+	assert_true(says(v, "3 %"));
+}
+
+/* The result of `n` steps a side that do not vary, at a speedup. */
+static enum verdict_result at(double speedup, size_t n)
+{
+	struct pair *p = pair_new();
+	add_run(p, 0, n, (int64_t)(1e12 * speedup));
+	add_run(p, 1, n, 1000000000000);
+	enum verdict_result result = judge(p)->result;
+	swap_sides(p);
+	enum verdict_result mirrored = judge(p)->result;
+	assert_int_equal(mirrored, result == VERDICT_FASTER   ? VERDICT_SLOWER
+	                           : result == VERDICT_SLOWER ? VERDICT_FASTER
+	                                                      : result);
+	return result;
+}
+
+/* A difference that is proven and too small to count is not called one that may not exist. */
+static void unchanged_says_what_is_known(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 50, 1019900000000);
+	add_run(p, 1, 50, 1000000000000);
+	assert_true(says(judge(p), "there is a difference, but one that counts as none"));
+	p = pair_new();
+	add_run(p, 0, 50, 1000000000000);
+	add_run(p, 1, 50, 1000000000000);
+	assert_true(says(judge(p), "if there is a difference, it is smaller than that"));
+}
+
+static void floors(void **unused)
+{
+	(void)unused;
+	assert_int_equal(at(1.0199, 50), VERDICT_UNCHANGED);
+	assert_int_equal(at(1.0201, 50), VERDICT_INCONCLUSIVE);
+	assert_int_equal(at(1.0299, 50), VERDICT_INCONCLUSIVE);
+	assert_int_equal(at(1.0301, 50), VERDICT_FASTER);
+	assert_int_equal(at(1 / 1.0299, 50), VERDICT_INCONCLUSIVE);
+	assert_int_equal(at(1 / 1.0301, 50), VERDICT_SLOWER);
+	/* twenty steps are no short capture, nineteen are, seven are nothing */
+	assert_int_equal(at(1.0301, 20), VERDICT_FASTER);
+	assert_int_equal(at(1.0301, 19), VERDICT_INCONCLUSIVE);
+	assert_int_equal(at(1.0999, 19), VERDICT_INCONCLUSIVE);
+	assert_int_equal(at(1.1001, 19), VERDICT_FASTER);
+	assert_int_equal(at(1.0199, 19), VERDICT_UNCHANGED);
+	assert_int_equal(at(1.1001, 8), VERDICT_FASTER);
+	assert_int_equal(at(3, 7), VERDICT_INCONCLUSIVE);
+	assert_int_equal(at(1, 7), VERDICT_INCONCLUSIVE);
+}
+
+/* half-width = t √(V_A + V_B), dof (V_A + V_B)² / (V_A²/B_A + V_B²/B_B). */
+static double within(const struct verdict *v)
+{
+	const struct series *a = v->series[0], *b = v->series[1];
+	double sum = a->variance + b->variance;
+	double dof = sum * sum / (a->variance * a->variance / a->dof + b->variance * b->variance / b->dof);
+	return stats_t_quantile(0.975, dof) * sqrt(sum);
+}
+
+static void interval_of_long_runs(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	seed = 11;
+	add_noisy_run(p, 0, 200, 5e6, 0.05, 0.3);
+	add_noisy_run(p, 1, 120, 4e6, 0.03, 0);
+	const struct verdict *v = judge(p);
+	assert_false(v->short_capture);
+	assert_true(v->series[0]->dof > 4);
+	near(v->half_width, within(v), 1e-12);
+	near(log(v->hi / v->speedup), v->half_width, 1e-12);
+	near(log(v->speedup / v->lo), v->half_width, 1e-12);
+	near(log(v->speedup), v->series[0]->location - v->series[1]->location, 1e-12);
+	assert_int_equal(v->result, VERDICT_FASTER);
+}
+
+static void short_capture_is_doubled(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	seed = 5;
+	add_noisy_run(p, 0, 15, 5e6, 0.02, 0);
+	add_noisy_run(p, 1, 300, 4e6, 0.02, 0); /* long, but the pair is as short as its shorter side */
+	p->options.warmup = 0;
+	const struct verdict *v = judge(p);
+	assert_true(v->short_capture);
+	assert_int_equal(v->series[0]->dof, 4);
+	assert_int_equal(v->series[1]->dof, 4);
+	near(v->half_width, 2 * within(v), 1e-12);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	assert_true(says(v, "short capture"));
+	assert_true(says(v, "10 %"));
+	/* twenty-five steps that hang together are short as well: fewer than 12 independent ones */
+	p = pair_new();
+	int64_t *wave = add_run(p, 0, 25, 1);
+	for (int i = 0; i < 25; i++)
+		wave[i] = (int64_t)(5e6 * (1 + 0.01 * sin(i / 4.0)));
+	add_noisy_run(p, 1, 25, 5e6, 0.02, 0);
+	p->options.warmup = 0;
+	v = judge(p);
+	assert_true(25 / v->series[0]->tau < 12);
+	assert_true(v->short_capture);
+}
+
+static void drift_widens(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	int64_t *first = add_run(p, 0, 60, 2000000);
+	for (int i = 0; i < 60; i++)
+		first[i] = (i < 30 ? 2000000 : 2100000) + (i % 2 ? 300 : -300);
+	add_run(p, 1, 60, 1000000);
+	p->options.warmup = 0;
+	const struct verdict *v = judge(p);
+	assert_true(v->series[0]->drift && !v->series[1]->drift);
+	near(v->series[0]->drift_size, log(1.05), 1e-4);
+	assert_true(v->short_capture); /* a step hangs together like nothing else */
+	near(v->half_width, 2 * within(v) + v->series[0]->drift_size, 1e-12);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	assert_true(says(v, "the baseline drifts"));
+	assert_false(says(v, "the fixed side drifts"));
+}
+
+static void descriptive_only(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 7, 2000000);
+	add_run(p, 1, 500, 1000000);
+	p->options.min_speedup = 1.5;
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_false(v->has_interval);
+	near(v->speedup, 2, 1e-12);
+	assert_true(v->lo == v->speedup && v->hi == v->speedup);
+	assert_int_equal(v->more_steps, 20);
+	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
+	assert_true(says(v, "at least about 20 steps a side"));
+}
+
+static void nothing_measured(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 100, 2000000);
+	add_run(p, 1, 0, 1);
+	p->options.min_speedup = 1.5;
+	p->options.max_regression = 5;
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_false(v->has_interval);
+	near(v->speedup, 1, 0);
+	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
+	assert_true(says(v, "In the fixed side there is nothing to measure"));
+}
+
+/* ---- several runs a side ---- */
+
+/* Runs of equal steps: all spread is between runs. Both sides spread alike, so ν = (2v)² / (2 v²/2) = 4 and the
+ * half-width is t_4 √(2 s²/3). */
+static void welch(void **unused)
+{
+	(void)unused;
+	static const double FACTOR[] = {1, 1.02, 1.04};
+	struct pair *p = pair_new();
+	for (int r = 0; r < 3; r++) {
+		add_run(p, 0, 30, (int64_t)(1e12 * FACTOR[r]));
+		add_run(p, 1, 30, (int64_t)(5e11 * FACTOR[r]));
+	}
+	double mean = (log(1.02) + log(1.04)) / 3;
+	double square = (mean * mean + pow(log(1.02) - mean, 2) + pow(log(1.04) - mean, 2)) / 2;
+	const struct verdict *v = judge(p);
+	near(v->half_width, 2.7764451051977944 * sqrt(2 * square / 3), 1e-10);
+	near(v->speedup, 2, 1e-11);
+	assert_false(v->one_run);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	near(v->location[0], log(1e12) + mean, 1e-11);
+	assert_false(says(v, "One run"));
+	/* one side does not vary: its runs add no uncertainty, ν = R − 1 = 2 */
+	for (int r = 0; r < 3; r++)
+		for (int i = 0; i < 30; i++)
+			p->period[1][r][i] = 500000000000;
+	v = judge(p);
+	near(v->half_width, 4.3026527297494639 * sqrt(square / 3), 1e-10);
+}
+
+/* Runs that agree exactly while their steps do not: the steps' spread counts. dof = (V_A + V_B)² / Σ (V_r/R²)²/B_r */
+static void steps_count_when_runs_agree(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	for (int s = 0; s < 2; s++) {
+		add_noisy_run(p, s, 100, s ? 4e9 : 5e9, 0.05, 0.2);
+		for (int r = 1; r < 3; r++)
+			memcpy(add_run(p, s, 100, 1), p->period[s][0], 100 * sizeof(int64_t));
+	}
+	const struct verdict *v = judge(p);
+	const struct series *a = v->series[0], *b = v->series[1];
+	double va = a->variance / 3, vb = b->variance / 3;
+	double dof =
+		(va + vb) * (va + vb) / (3 * pow(a->variance / 9, 2) / a->dof + 3 * pow(b->variance / 9, 2) / b->dof);
+	near(v->half_width, stats_t_quantile(0.975, dof) * sqrt(va + vb), 1e-12);
+	/* twelve steps a run: no doubling with several runs */
+	p->options.warmup = 0;
+	for (int s = 0; s < 2; s++)
+		for (int r = 0; r < 3; r++)
+			p->run[s][r].n = 12;
+	v = judge(p);
+	a = v->series[0], b = v->series[1];
+	va = a->variance / 3, vb = b->variance / 3;
+	dof = (va + vb) * (va + vb) / (3 * pow(a->variance / 9, 2) / a->dof + 3 * pow(b->variance / 9, 2) / b->dof);
+	near(v->half_width, stats_t_quantile(0.975, dof) * sqrt(va + vb), 1e-12);
+	assert_false(v->short_capture);
+}
+
+/* Three runs a side that do not vary, at a speedup that recording may have changed by a factor from `least` to `most`.
+ */
+static const struct verdict *recorded(double speedup, double least, double most, double min_speedup,
+                                      double max_regression)
+{
+	struct pair *p = three_runs(30, speedup);
+	p->options.beyond[0] = log(least);
+	p->options.beyond[1] = log(most);
+	p->options.min_speedup = min_speedup;
+	p->options.max_regression = max_regression;
+	return judge(p);
+}
+
+static void what_recording_may_have_done(void **unused)
+{
+	(void)unused;
+	const struct verdict *v = recorded(3, 0.9, 1.1, 0, -1);
+	near(v->speedup, 3, 1e-9);
+	near(v->lo, 3, 1e-9);
+	near(v->outer_lo, 2.7, 1e-9);
+	near(v->outer_hi, 3.3, 1e-9);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	/* a result holds at every price of recording, or not at all; more of the same does not help */
+	assert_int_equal(recorded(1.05, 0.96, 1, 0, -1)->result, VERDICT_FASTER);
+	v = recorded(1.05, 0.94, 1, 0, -1);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(v->more_steps + v->more_runs, 0);
+	assert_true(says(v, "Recorded, the fixed side is faster, but recording may have changed that"));
+	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.94, 0, -1)->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(recorded(1 / 1.05, 1, 1 / 0.96, 0, -1)->result, VERDICT_SLOWER);
+	assert_int_equal(recorded(1.01, 0.99, 1.005, 0, -1)->result, VERDICT_UNCHANGED);
+	assert_int_equal(recorded(1.01, 0.99, 1.015, 0, -1)->result, VERDICT_INCONCLUSIVE);
+	/* so does a gate */
+	assert_int_equal(recorded(3, 0.9, 1, 2.6, -1)->gate, GATE_PASSED);
+	v = recorded(3, 0.9, 1, 2.9, -1);
+	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
+	assert_true(says(v, "is open: recorded, it is reached, but"));
+	assert_int_equal(recorded(3, 1, 1.1, 3.2, -1)->gate, GATE_INCONCLUSIVE);
+	assert_int_equal(recorded(3, 1, 1.1, 3.5, -1)->gate, GATE_FAILED);
+	assert_int_equal(recorded(0.9, 1, 1.1, 0, 5)->gate, GATE_INCONCLUSIVE);
+	assert_int_equal(recorded(0.9, 1, 1.1, 3, 5)->gate, GATE_FAILED); /* the other one is missed */
+	assert_int_equal(recorded(0.9, 0.8, 1, 0, 5)->gate, GATE_FAILED);
+	assert_int_equal(recorded(3, 0.9, 1, 0, 5)->gate, GATE_PASSED);
+}
+
+static void floors_of_several_runs(void **unused)
+{
+	(void)unused;
+	assert_int_equal(judge(three_runs(30, 1.0201))->result, VERDICT_FASTER);    /* no floor … */
+	assert_int_equal(judge(three_runs(30, 1.0199))->result, VERDICT_UNCHANGED); /* … but the margin comes first */
+	assert_int_equal(judge(three_runs(12, 1.0201))->result, VERDICT_FASTER);
+	assert_int_equal(judge(three_runs(8, 1 / 1.0201))->result, VERDICT_SLOWER);
+	assert_false(judge(three_runs(7, 2))->has_interval);
+	assert_int_equal(judge(three_runs(7, 2))->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(judge(three_runs(7, 2))->more_steps, 20);
+	/* the median run decides: one short run among three is no harm */
+	struct pair *p = three_runs(30, 2);
+	p->run[1][2].n = 3;
+	assert_int_equal(judge(p)->result, VERDICT_FASTER);
+	p->run[1][0].n = 3;
+	assert_int_equal(judge(p)->result, VERDICT_INCONCLUSIVE);
+	/* of two runs the shorter */
+	p = three_runs(30, 2);
+	p->side[0].n_runs = 2;
+	assert_int_equal(judge(p)->result, VERDICT_FASTER);
+	p->run[0][0].n = 3;
+	assert_int_equal(judge(p)->result, VERDICT_INCONCLUSIVE);
+	/* a warm-up that leaves fewer than 20 steps keeps the 10 % floor */
+	for (int more = 0; more < 2; more++) {
+		p = three_runs(21 + (size_t)more, 1.09);
+		for (int r = 0; r < 3; r++)
+			p->period[0][r][0] = p->period[0][r][1] = 3000000000000;
+		const struct verdict *v = judge(p);
+		assert_int_equal(v->series[0][1].cut, 2);
+		assert_int_equal(v->result, more ? VERDICT_FASTER : VERDICT_INCONCLUSIVE);
+		assert_int_equal(v->more_steps, more ? 0 : 20);
+		assert_int_equal(v->more_runs, 0);
+		assert_true(
+			says(v, "The first 3 steps of a typical run of the baseline are left out as warm-up (found"));
+	}
+}
+
+/* One of three runs drifts by 6 %: a third of that is added to what chance allows. */
+static void drift_of_several_runs(void **unused)
+{
+	(void)unused;
+	struct pair *p = three_runs(60, 2);
+	p->options.warmup = 0;
+	for (int i = 30; i < 60; i++)
+		p->period[1][1][i] = 1060000000000;
+	const struct verdict *v = judge(p);
+	double square = pow(log(1.06) / 2, 2) / 3, between = 4.3026527297494639 * sqrt(square / 3);
+	near(v->half_width, between + log(1.06) / 3, 1e-9);
+	assert_true(says(v, "the fixed side drifts (the two halves of a run differ by 6.0 %)"));
+}
+
+/* One run against several: the several runs' spread stands for both sides, s √(1 + 1/3) with 2 degrees of freedom. */
+static void one_run_against_several(void **unused)
+{
+	(void)unused;
+	struct pair *p = pair_new();
+	add_run(p, 0, 30, 2000000000000);
+	add_run(p, 1, 30, 1000000000000);
+	add_run(p, 1, 30, 1020000000000);
+	add_run(p, 1, 30, 1040000000000);
+	double mean = (log(1.02) + log(1.04)) / 3;
+	double square = (mean * mean + pow(log(1.02) - mean, 2) + pow(log(1.04) - mean, 2)) / 2;
+	const struct verdict *v = judge(p);
+	near(v->half_width, 4.3026527297494639 * sqrt(square * 4 / 3), 1e-10);
+	assert_true(v->one_run);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	assert_true(says(v, "Only one run of the baseline"));
+	/* 5 % apart that is too little, and what it takes is runs: k = 2 (h / ln S)² times the three there are */
+	for (int i = 0; i < 30; i++)
+		p->period[0][0][i] = 1070000000000;
+	v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(v->more_steps, 0);
+	assert_int_equal(v->more_runs, (int)ceil(6 * pow(v->half_width / (log(1.07) - mean), 2)));
+}
+
+/* ---- runs without steps ---- */
+
+static struct pair *spans(size_t baseline, size_t fixed)
+{
+	struct pair *p = pair_new();
+	for (size_t r = 0; r < baseline; r++)
+		add_run(p, 0, 1, 2000000000 + 10000000 * (int64_t)r);
+	for (size_t r = 0; r < fixed; r++)
+		add_run(p, 1, 1, 1000000000 + 5000000 * (int64_t)r);
+	p->side[0].steps = p->side[1].steps = false;
+	return p;
+}
+
+static void runs_without_steps(void **unused)
+{
+	(void)unused;
+	struct pair *p = spans(3, 3);
+	const struct verdict *v = judge(p);
+	double mean = (log(1.005) + log(1.01)) / 3;
+	double square = (mean * mean + pow(log(1.005) - mean, 2) + pow(log(1.01) - mean, 2)) / 2;
+	near(v->half_width, 2.7764451051977944 * sqrt(2 * square / 3), 1e-9);
+	assert_int_equal(v->result, VERDICT_FASTER);
+	assert_true(says(v, "start-up included"));
+	p = spans(2, 3);
+	p->options.min_speedup = 1.1;
+	v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_true(v->has_interval);
+	assert_int_equal(v->gate, GATE_INCONCLUSIVE);
+	assert_int_equal(v->more_runs, 3);
+	assert_true(says(v, "at least 3 runs of each side"));
+	v = judge(spans(1, 1));
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_false(v->has_interval);
+	assert_int_equal(v->more_runs, 3);
+	assert_int_equal(v->more_steps, 0);
+	assert_true(says(v, "--step"));
+	near(v->speedup, 2, 1e-12);
+	v = judge(spans(1, 3));
+	assert_false(v->has_interval);
+}
+
+static void steps_on_one_side_only(void **unused)
+{
+	(void)unused;
+	struct pair *p = three_runs(30, 2);
+	p->side[0].steps = false;
+	const struct verdict *v = judge(p);
+	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+	assert_false(v->has_interval);
+	near(v->speedup, 1, 0); /* a span over a step is no speedup */
+	assert_true(says(v, "Steps were found in the fixed side only"));
+	swap_sides(p);
+	assert_true(says(judge(p), "Steps were found in the baseline only"));
+}
+
+static void names(void **unused)
+{
+	(void)unused;
+	assert_string_equal(verdict_result_name(VERDICT_INCONCLUSIVE), "inconclusive");
+	assert_string_equal(verdict_result_name(VERDICT_FASTER), "faster");
+	assert_string_equal(verdict_result_name(VERDICT_SLOWER), "slower");
+	assert_string_equal(verdict_result_name(VERDICT_UNCHANGED), "unchanged");
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(identical_sides),
+		TEST(nothing_varies),
+		TEST(unchanged_says_what_is_known),
+		TEST(floors),
+		TEST(interval_of_long_runs),
+		TEST(short_capture_is_doubled),
+		TEST(drift_widens),
+		TEST(descriptive_only),
+		TEST(what_recording_may_have_done),
+		TEST(nothing_measured),
+		TEST(welch),
+		TEST(steps_count_when_runs_agree),
+		TEST(floors_of_several_runs),
+		TEST(drift_of_several_runs),
+		TEST(one_run_against_several),
+		TEST(runs_without_steps),
+		TEST(steps_on_one_side_only),
+		TEST(names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,457 @@
+#!/usr/bin/env python3
+"""Runs `gapline report` on real captures and compares its JSON with answers known from elsewhere.
+
+    check_captures.py [GAPLINE]
+
+GAPLINE is the built command (default: the newest build that there is). The captures lie in ../shared/captures
+beside the repository, or where GAPLINE_CAPTURES says; without them nothing is checked and the status is 77. The answers
+come from the captures' own README: an independent script computed them. Periods and parts of a step have to agree
+within 0.5 % (below 0.05 ms: within 0.005 ms), the causes of idle time within 3 %, beside the rounding of the answer.
+"""
+import glob
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+
+# Mean ms of a step, per side: W, trimmed mean, mean, compute, comm, copy, idle; then the causes that matter as (cause,
+# phase or None for all phases, ms). Texts, because the last digit given says how far an answer is rounded.
+ANSWERS = {
+    "torch-dataloader": {
+        "warmup": 5,
+        "baseline": ("55.64", "56.31", "23.840", "0", "0.591", "31.879"),
+        "baseline_causes": [("host_code", None, "31.40"), ("host_code", "data_load", "31.04"),
+                            ("dispatch", None, "0.21"), ("copy_api", None, "0.20")],
+        "fixed": ("24.22", "24.22", "23.856", "0", "0.137", "0.231"),
+        "fixed_causes": [("dispatch", None, "0.22")],
+        "phases": {"baseline": [("data_load", "31.04"), ("backward", "16.2"), ("forward", "8.0")]},
+        "ceiling": ("24.36", "24.22"),
+        "verdict": ("faster", "2.289", "2.21", "2.37"),
+        "resolved": ["input_starvation"],
+    },
+    "tiny-kernels-graph": {
+        "warmup": 6,
+        "baseline": ("1.1365", "1.1413", "0.316", "0", "0.001", "0.824"),
+        "baseline_causes": [("launch_api", "compute", "0.81")],
+        "fixed": ("0.3610", "0.3615", "0.319", "0", "0.001", "0.041"),
+        "fixed_causes": [("launch_api", None, "0.029"), ("copy_api", None, "0.009")],
+        "phases": {"baseline": [("compute", "1.13")]},
+        "verdict": ("faster", "3.17", "2.99", "3.36"),
+        "resolved": ["launch_bound", "graph_opportunity"],
+    },
+    "pinned-prefetch": {
+        "warmup": 8,
+        "baseline": ("4.398", "4.399", "2.727", "0", "0.679", "0.993"),
+        "baseline_causes": [("host_code", None, "0.906"), ("host_code", "data_load", "0.903"),
+                            ("copy_api", "h2d", "0.063")],
+        "fixed": ("2.7486", "2.7487", "2.727", "0", "0.005", "0.017"),
+        "fixed_causes": [("dispatch", None, "0.017")],
+        "phases": {"baseline": [("forward", "1.41"), ("backward", "1.32"), ("data_load", "0.90"), ("h2d", "0.74")]},
+        "ceiling": ("2.754", "2.749"),
+        "verdict": ("faster", "1.599", "1.59", "1.61"),
+        "resolved": [],
+    },
+    "gpt2-mixed-precision": {
+        "warmup": 5,
+        "baseline": ("68.61", "68.74", "65.267", "0", "0.122", "3.354"),
+        "baseline_causes": [("dispatch", None, "1.98"), ("host_code", None, "1.20"), ("launch_api", None, "0.13")],
+        "fixed": ("27.12", "27.14", "23.584", "0", "0.078", "3.474"),
+        "fixed_causes": [("host_code", None, "1.75"), ("dispatch", None, "1.05"), ("launch_api", None, "0.57")],
+        "phases": {"baseline": [("bwd", "41.5"), ("fwd", "23.5"), ("opt", "3.6")]},
+        "verdict": ("faster", "2.53", "2.48", "2.57"),
+        "resolved": [],
+    },
+    "ddp-2gpu": {
+        "warmup": 5,
+        "baseline": ("50.534", "50.536", "49.162", "0.981", "0.063", "0.33"),
+        "baseline_causes": [("dispatch", None, "0.33")],
+        "fixed": ("49.902", "49.902", "49.42", "0.147", "0.062", "0.27"),
+        "fixed_causes": [("dispatch", None, "0.26")],
+        "phases": {},
+        "verdict": ("unchanged", "1.012", "1.008", "1.017"),
+        "resolved": [],
+    },
+}
+PARTS = ("compute", "comm_exposed", "copy_exposed", "idle")
+
+
+class Table:
+    def __init__(self):
+        self.passed = self.failed = 0
+
+    def check(self, what, good, seen="", expected=""):
+        self.passed += bool(good)
+        self.failed += not good
+        line = f"{'ok  ' if good else 'FAIL'}  {what:<64} {seen}"
+        print(line + (f"   expected {expected}" if expected != "" else ""), flush=True)
+        return good
+
+    def near(self, what, seen, answer, share=0.005, small=0.05, small_by=0.005):
+        """`answer` is a text: half a unit of its last digit is allowed beside `share`."""
+        value = float(answer)
+        rounding = 0.5 * 10.0 ** -len(answer.partition(".")[2])
+        allowed = share * abs(value) + rounding * 1.0001
+        if share == 0.005 and abs(value) < small:
+            allowed = small_by
+        good = isinstance(seen, (int, float)) and abs(seen - value) <= allowed
+        shown = f"{seen:.5g}" if isinstance(seen, (int, float)) else repr(seen)
+        return self.check(what, good, shown, f"{answer} +- {allowed:.2g}")
+
+
+class Gapline:
+    """The command, run in a folder of copies that must stay as it was."""
+
+    def __init__(self, command, folder):
+        self.command, self.folder = command, folder
+
+    def run(self, *arguments):
+        environment = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+        return subprocess.run([self.command, *arguments], capture_output=True, text=True, errors="replace",
+                              timeout=600, env=environment)
+
+    def report(self, baseline, fixed, *options):
+        """(exit status, JSON or None, HTML or b'', what it said on standard error)"""
+        with tempfile.TemporaryDirectory() as out:
+            html, result = os.path.join(out, "report.html"), os.path.join(out, "report.json")
+            done = self.run("report", baseline, fixed, "-o", html, "--json", result, *options)
+            document, page = None, b""
+            if os.path.exists(result):
+                with open(result, encoding="utf-8") as file:
+                    document = json.load(file)
+            if os.path.exists(html):
+                with open(html, "rb") as file:
+                    page = file.read()
+            return done.returncode, document, page, done.stderr
+
+    def state(self):
+        """Every file of the folder with its contents' hash."""
+        found = {}
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, self.folder)] = hashlib.sha256(file.read()).hexdigest()
+        return found
+
+
+def status_text(status):
+    if status >= 0:
+        return f"exit {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
+
+
+def idle_of(device, cause, phase=None):
+    return sum(row["ms_per_step"] for row in device["idle"]
+               if row["cause"] == cause and (phase is None or row["phase"] == phase))
+
+
+def check_side(table, name, side, answer, causes):
+    period = side["steps"]["period_ms"]
+    table.near(f"{name}: period, trimmed mean", period["trimmed_mean"], answer[0])
+    table.near(f"{name}: period, mean", period["mean"], answer[1])
+    for device in side["devices"]:
+        where = f"{name} device {device['id']}" if len(side["devices"]) > 1 else name
+        step = device["per_step"]
+        for part, value in zip(PARTS, answer[2:]):
+            table.near(f"{where}: {part}", step[part], value)
+        for cause, phase, value in causes:
+            table.near(f"{where}: {cause}" + (f" in {phase}" if phase else ""), idle_of(device, cause, phase), value,
+                       share=0.03)
+
+
+def check_sums(table, name, side):
+    """What has to add up adds up, in every profile."""
+    for device in side["devices"]:
+        step = device["per_step"]
+        gap = sum(step[part] for part in PARTS) - step["period"]
+        table.check(f"{name} device {device['id']}: parts add up to the period",
+                    abs(gap) <= 1e-9 * max(1, step["period"]), f"{gap:.1e} off")
+        gap = sum(row["ms_per_step"] for row in device["idle"]) - step["idle"]
+        table.check(f"{name} device {device['id']}: causes add up to the idle time",
+                    abs(gap) <= 1e-9 * max(1, step["idle"]), f"{gap:.1e} off")
+    mean = sum(device["per_step"]["period"] for device in side["devices"]) / len(side["devices"])
+    gap = sum(phase["cost_ms_per_step"] for phase in side["phases"]) - mean
+    table.check(f"{name}: phase costs add up to the period", abs(gap) <= 1e-9 * max(1, mean), f"{gap:.1e} off")
+    costs = [phase["cost_ms_per_step"] for phase in side["phases"]]
+    table.check(f"{name}: phases are ranked by cost", costs == sorted(costs, reverse=True))
+
+
+def check_waterfall(table, name, document):
+    for side in ("baseline", "fixed"):
+        total = sum(part[f"{side}_ms"] for part in document["waterfall"])
+        headline = document[side]["steps"]["period_ms"]["trimmed_mean"]
+        table.check(f"{name}: the waterfall adds up to the {side} period", abs(total - headline) <= 1e-9 * headline,
+                    f"{total:.6f}", f"{headline:.6f}")
+
+
+def check_pair_at_warmup(table, gapline, name, answer, paths):
+    status, document, _, said = gapline.report(*paths, "--warmup", str(answer["warmup"]))
+    if not table.check(f"{name} --warmup {answer['warmup']}: a report", status == 0 and document is not None,
+                       status_text(status) + " " + said.strip()[:80]):
+        return
+    for side in ("baseline", "fixed"):
+        check_side(table, f"{name} {side}", document[side], answer[side], answer[f"{side}_causes"])
+        check_sums(table, f"{name} {side}", document[side])
+        table.check(f"{name} {side}: warm-up as asked for",
+                    all(w == answer["warmup"] for w in [document[side]["steps"]["warmup"]]),
+                    document[side]["steps"]["warmup"], answer["warmup"])
+    check_waterfall(table, name, document)
+    for side, ranking in answer["phases"].items():
+        for rank, (phase, cost) in enumerate(ranking, 1):
+            row = next((p for p in document[side]["phases"] if p["name"] == phase), None)
+            if table.check(f"{name} {side}: phase {phase}, rank", row and row["rank"] == rank,
+                           row and row["rank"], rank):
+                table.near(f"{name} {side}: phase {phase}, cost", row["cost_ms_per_step"], cost, share=0.01)
+    if "ceiling" in answer:
+        diagnosis = document["diagnosis"]
+        table.near(f"{name}: combined ceiling", diagnosis["combined_ceiling_ms"], answer["ceiling"][0])
+        table.near(f"{name}: measured", diagnosis["measured_ms"], answer["ceiling"][1])
+        table.check(f"{name}: diagnosis", diagnosis["result"] == "confirmed", diagnosis["result"], "confirmed")
+    if name == "tiny-kernels-graph":
+        device = document["baseline"]["devices"][0]
+        hardware = idle_of(device, "launch_latency") + idle_of(device, "dispatch")
+        table.check(f"{name} baseline: not blamed on the hardware's latency", hardware < 0.02,
+                    f"{hardware:.4f} ms", "< 0.02")
+    if name == "torch-dataloader":
+        backward = next(p for p in document["baseline"]["phases"] if p["name"] == "backward")
+        table.check(f"{name} baseline: backward's kernels are backward's", backward["gpu_ms_per_step"] > 15,
+                    f"{backward['gpu_ms_per_step']:.2f} ms of GPU time", "> 15")
+
+
+def check_pair_by_itself(table, gapline, name, answer, paths):
+    """Warm-up found automatically: verdict, findings, the mirror and the determinism of the report."""
+    status, document, page, said = gapline.report(*paths)
+    if not table.check(f"{name}: a report", status == 0 and document is not None,
+                       status_text(status) + " " + said.strip()[:80]):
+        return None
+    verdict = document["verdict"]
+    result, speedup, lo, hi = answer["verdict"]
+    table.check(f"{name}: verdict", verdict["result"] == result, verdict["result"], result)
+    table.near(f"{name}: speedup", verdict["speedup"], speedup)
+    table.near(f"{name}: 95 % interval from", verdict["ci95"][0], lo)
+    table.near(f"{name}: 95 % interval to", verdict["ci95"][1], hi)
+    findings = document["findings"]
+    for finding in answer["resolved"]:
+        seen = [f["status"] for f in findings if f["id"] == finding]
+        table.check(f"{name}: finding {finding}", seen == ["resolved"], seen, "resolved")
+    for finding in findings:
+        table.check(f"{name}: finding {finding['id']} has a number", any(c.isdigit() for c in finding["text"]))
+    if "ceiling" in answer:
+        table.check(f"{name}: diagnosis", document["diagnosis"]["result"] == "confirmed",
+                    document["diagnosis"]["result"], "confirmed")
+        table.near(f"{name}: combined ceiling", document["diagnosis"]["combined_ceiling_ms"], answer["ceiling"][0],
+                   share=0.01)
+    if name == "gpt2-mixed-precision":
+        for side in ("baseline", "fixed"):
+            step = document[side]["steps"]["name"]
+            table.check(f"{name} {side}: step", step == "iter#", step, "iter#")
+        table.check(f"{name}: the differences in kernels are said",
+                    any("kernel" in text for text in verdict["differences"]), len(verdict["differences"]))
+        table.check(f"{name}: not comparable", verdict["comparable"] is False)
+        bound = [f["status"] for f in findings if f["id"] == "gpu_bound" and f["side"] == "baseline"]
+        table.check(f"{name} baseline: the GPU is the bottleneck", len(bound) == 1, bound)
+    if name == "tiny-kernels-graph":
+        said = " ".join(gapline.run("report", *paths, "--color", "never").stdout.split())
+        table.check(f"{name}: hidden work is not called different", "same work it cannot be told: CUDA graphs" in said,
+                    said[:300])
+        table.check(f"{name}: nor comparable", verdict["comparable"] is False)
+    if name == "torch-dataloader":
+        first = document["baseline"]["phases"][0]["name"]
+        table.check(f"{name} baseline: first phase", first == "data_load", first, "data_load")
+    if name == "ddp-2gpu":
+        for side, comm in (("baseline", "0.98"), ("fixed", "0.15")):
+            for device in document[side]["devices"]:
+                table.near(f"{name} {side} device {device['id']}: exposed communication",
+                           device["per_step"]["comm_exposed"], comm, share=0.03)
+    table.check(f"{name}: report of at most 1.5 MB", 0 < len(page) <= 1500000, len(page))
+    table.check(f"{name}: no path in the report", gapline.folder.encode() not in page)
+    again = gapline.report(*paths)
+    table.check(f"{name}: same input, same bytes", again[2] == page and again[1] == document)
+    status, mirrored, _, _ = gapline.report(*reversed(paths))
+    other = {"faster": "slower", "slower": "faster"}.get(result, result)
+    if table.check(f"{name} swapped: a report", status == 0 and mirrored is not None, status_text(status)):
+        swapped = mirrored["verdict"]
+        table.check(f"{name} swapped: verdict", swapped["result"] == other, swapped["result"], other)
+        table.check(f"{name} swapped: speedup", abs(swapped["speedup"] * verdict["speedup"] - 1) < 1e-12,
+                    f"{swapped['speedup'] * verdict['speedup'] - 1:.1e} off 1/S")
+        table.check(f"{name} swapped: interval", abs(swapped["ci95"][0] * verdict["ci95"][1] - 1) < 1e-12 and
+                    abs(swapped["ci95"][1] * verdict["ci95"][0] - 1) < 1e-12)
+    return document
+
+
+def check_self(table, gapline, name, path):
+    status, document, _, said = gapline.report(path, path)
+    if not table.check(f"{name} against itself: a report", status == 0 and document is not None,
+                       status_text(status) + " " + said.strip()[:80]):
+        return
+    verdict = document["verdict"]
+    table.check(f"{name} against itself: speedup 1", verdict["speedup"] == 1, verdict["speedup"])
+    table.check(f"{name} against itself: no direction", verdict["result"] in ("unchanged", "inconclusive"),
+                verdict["result"])
+    table.check(f"{name} against itself: empty waterfall", document["waterfall"] == [], len(document["waterfall"]))
+    table.check(f"{name} against itself: comparable", verdict["comparable"] is True, verdict["differences"])
+    table.check(f"{name} against itself: nothing resolved, nothing new",
+                all(f["status"] == "remaining" for f in document["findings"]))
+
+
+def check_gates(table, gapline, paths):
+    """torch-dataloader: 2.289 [2.21, 2.37]."""
+    baseline, fixed = paths
+    for options, status in (
+            (("--min-speedup", "2"), 0), (("--min-speedup", "2.5"), 1), (("--min-speedup", "2.29"), 4),
+            (("--max-regression", "5"), 0), (("--no-such-option",), 2), (("--step", "no_such_range"), 2)):
+        done = gapline.report(baseline, fixed, *options)
+        expected = (2, 3) if options[0] == "--step" else (status,)
+        table.check("torch-dataloader " + " ".join(options), done[0] in expected, status_text(done[0]),
+                    " or ".join(map(str, expected)))
+    done = gapline.report(fixed, baseline, "--max-regression", "5")
+    table.check("torch-dataloader swapped --max-regression 5", done[0] == 1, status_text(done[0]), 1)
+    done = gapline.report(baseline, os.path.join(gapline.folder, "is-not-there.sqlite"))
+    table.check("a file that is not there", done[0] == 3 and done[3].strip() and done[1] is None,
+                status_text(done[0]) + " " + done[3].strip()[:80], 3)
+
+
+def without_names(document):
+    """The part of a result that does not depend on what the input files are called."""
+    return [document["verdict"], document["waterfall"], [document[side]["devices"] for side in ("baseline", "fixed")]]
+
+
+def check_public(table, gapline, folder):
+    kinds = {}
+    for path in sorted(glob.glob(os.path.join(folder, "*.sqlite.gz"))):
+        name = os.path.basename(path).replace(".sqlite.gz", "")
+        shown = gapline.run("show", path)
+        status, document, _, said = gapline.report(path, path)
+        said = said.strip()
+        read = status == 0 and document is not None
+        refused = status == 3 and document is None and bool(said)
+        table.check(f"{name}: read, or refused with a reason", read or refused,
+                    status_text(status) + (" " + said[:110] if status else ""))
+        table.check(f"{name}: show agrees", shown.returncode == (0 if read else 3), status_text(shown.returncode))
+        kinds[name] = read
+        if not read:
+            continue
+        for device in document["baseline"]["devices"]:
+            if device["per_step"]["period"] <= 0:
+                table.check(f"{name}: a window that is not empty", False, device["per_step"]["period"])
+        check_sums(table, name, document["baseline"])
+        verdict = document["verdict"]
+        table.check(f"{name}: speedup 1, no direction",
+                    verdict["speedup"] == 1 and verdict["result"] in ("unchanged", "inconclusive"), verdict["result"])
+        if "nsys-ai" in name:
+            steps = document["baseline"]["steps"]
+            table.check(f"{name}: no steps invented", not steps["found"], steps.get("name"))
+    empty = "YoonKyonghwan-EfficientCenterFormer-poolformer"
+    table.check(f"{empty}: refused (it has no GPU work)", kinds.get(empty) is False)
+    some = os.path.join(folder, "kmcho2019-Rodinia_3.1_Gaussian-report2.sqlite.gz")
+    status, document, _, said = gapline.report(some, os.path.join(folder, empty + ".sqlite.gz"))
+    table.check("an empty side is an error, never a win", status == 3 and document is None and said.strip(),
+                status_text(status) + " " + said.strip()[:80], 3)
+
+
+def kernel_total(side):
+    return sum(kernel["ms_per_step"] for kernel in side["kernels"])
+
+
+def check_without_ranges(table, gapline, folder):
+    """Profiles without NVTX: budget, gaps and kernels, and from one run a side no direction."""
+    for first, second in (("kmcho2019-Rodinia_3.1_Gaussian-report2", "kmcho2019-Rodinia_3.1_Gaussian-report5"),
+                          ("cestwc-balinski-and-gomory-cuda-report11", "cestwc-balinski-and-gomory-cuda-report16")):
+        paths = [os.path.join(folder, name + ".sqlite.gz") for name in (first, second)]
+        status, document, page, said = gapline.report(*paths)
+        if not table.check(f"{first} -> {second[-8:]}: a report", status == 0 and document is not None and page,
+                           status_text(status) + " " + said.strip()[:80]):
+            continue
+        verdict = document["verdict"]
+        table.check(f"{first}: inconclusive, with the reason",
+                    verdict["result"] == "inconclusive" and len(verdict["reasons"]) > 0, verdict["result"])
+        table.check(f"{first}: kernels and idle causes are there",
+                    all(document[s]["kernels"] and document[s]["devices"][0]["idle"] for s in ("baseline", "fixed")))
+        periods = [document[s]["devices"][0]["per_step"]["period"] for s in ("baseline", "fixed")]
+        if first.startswith("kmcho"):
+            table.near(f"{first}: kernel time", kernel_total(document["baseline"]), "2808")
+            table.near(f"{second}: kernel time", kernel_total(document["fixed"]), "717")
+            launches = [sum(k["instances_per_step"] for k in document[s]["kernels"]) for s in ("baseline", "fixed")]
+            table.check(f"{first}: kernels", launches == [8190, 8190], launches, [8190, 8190])
+        else:
+            table.near(f"{first}: span", periods[0], "193")
+            table.near(f"{second}: span", periods[1], "68")
+            waits = idle_of(document["fixed"]["devices"][0], "sync_return")
+            table.check(f"{second}: blocking read-backs count as synchronisation", waits > 0, f"{waits:.3f} ms")
+
+
+def check_kineto(table, gapline, folder):
+    paths = [os.path.join(folder, f"{side}.json.gz") for side in ("baseline", "fixed")]
+    status, document, _, said = gapline.report(*paths)
+    if status == 3:
+        table.check("kineto-dataloader: refused, named as a PyTorch trace",
+                    document is None and ("PyTorch" in said or "Kineto" in said), said.strip()[:100])
+        return
+    if table.check("kineto-dataloader: a report", status == 0 and document is not None, status_text(status)):
+        table.check("kineto-dataloader: verdict", document["verdict"]["result"] == "faster",
+                    document["verdict"]["result"], "faster")
+        table.near("kineto-dataloader: 95 % interval from", document["verdict"]["ci95"][0], "2.11")
+        table.near("kineto-dataloader: 95 % interval to", document["verdict"]["ci95"][1], "2.31")
+
+
+def command_find():
+    if len(sys.argv) > 1:
+        return os.path.abspath(sys.argv[1])
+    built = glob.glob(os.path.join(ROOT, "build", "*", "gen", "gapline"))
+    return max(built, key=os.path.getmtime) if built else None
+
+
+def main():
+    captures = os.environ.get("GAPLINE_CAPTURES") or os.path.join(os.path.dirname(ROOT), "shared", "captures")
+    if not os.path.isdir(captures):
+        print("skipped: there are no captures beside the repository (../shared/captures), nor in GAPLINE_CAPTURES")
+        return 77
+    command = command_find()
+    if not command or not os.access(command, os.X_OK):
+        print("gapline is not built")
+        return 1
+    table = Table()
+    with tempfile.TemporaryDirectory(prefix="gapline-captures-") as folder:
+        for name in [*ANSWERS, "public", "kineto-dataloader"]:
+            os.mkdir(os.path.join(folder, name))
+            for path in glob.glob(os.path.join(captures, name, "*.gz")):
+                shutil.copyfile(path, os.path.join(folder, name, os.path.basename(path)))
+        plain = []
+        for side in ("baseline", "fixed"):
+            plain.append(os.path.join(folder, "torch-dataloader", f"{side}.sqlite"))
+            with gzip.open(plain[-1] + ".gz") as source, open(plain[-1], "wb") as target:
+                shutil.copyfileobj(source, target)
+        gapline = Gapline(command, folder)
+        before = gapline.state()
+        for name, answer in ANSWERS.items():
+            paths = [os.path.join(folder, name, f"{side}.sqlite.gz") for side in ("baseline", "fixed")]
+            check_pair_at_warmup(table, gapline, name, answer, paths)
+            document = check_pair_by_itself(table, gapline, name, answer, paths)
+            check_self(table, gapline, name, paths[0])
+            if name == "torch-dataloader":
+                check_gates(table, gapline, paths)
+                status, unpacked, _, _ = gapline.report(*plain)
+                table.check(f"{name}: packed or not, the same result", document and unpacked and
+                            without_names(document) == without_names(unpacked), status_text(status))
+        check_public(table, gapline, os.path.join(folder, "public"))
+        check_without_ranges(table, gapline, os.path.join(folder, "public"))
+        check_kineto(table, gapline, os.path.join(folder, "kineto-dataloader"))
+        after = gapline.state()
+        table.check("no file appeared beside the inputs, none changed", before == after,
+                    sorted(set(before.items()) ^ set(after.items()))[:3])
+    print(f"{table.passed} passed, {table.failed} failed")
+    return 1 if table.failed or not table.passed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

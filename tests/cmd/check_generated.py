@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Makes synthetic profiles whose answers are known and compares what `gapline report` says with the truth, exactly.
+
+    check_generated.py GAPLINE GENERATE [SCALE]
+
+GENERATE is bench/generate; SCALE multiplies the sizes (default 1).
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+import truth
+
+PAIRS = [  # what both sides are; the fixed side loads its data faster
+    "rows=20000",
+    "rows=20000 seed=2 sync=4 warmup=5",
+    "rows=12000 seed=3 ranks=4 kernels=40",
+    "rows=20000 seed=4 ranks=2 sync=3 numbered=1 warmup=8",
+    "rows=6000 seed=5 kernels=6",
+    "rows=30000 seed=6 kernels=900 steps=24",
+    "rows=9000 seed=7 kernels=17 sync=50 numbered=1 warmup=1",
+]
+
+
+def notices_a_nanosecond(side, path):
+    with open(f"{path}.truth.json") as f:
+        other = json.load(f)
+    other["devices"][0]["rows"][-1]["waiting"] += 1
+    return len(truth.compare(side, other)[1]) == 2  # the row and its part
+
+
+def check_bounds(gapline, generate, folder):
+    """Profiles with more names and kernels than anybody reads: rows are few, sums are whole, and it is said. The sizes
+    of the rows come from the generator (bench/shapes.c). Returns what is wrong."""
+    wrong = []
+
+    def equal(what, found, true):
+        if abs(found - true) > 1e-9 * abs(true):
+            wrong.append(f"{what}: {found}, expected {true}")
+
+    def analysed(shape, n):
+        path, report = f"{folder}/{shape}.sqlite", f"{folder}/{shape}.json"
+        subprocess.run([generate, shape, path, str(n)], check=True)
+        subprocess.run([gapline, "report", path, path, "--json", report, "-q"], check=True)
+        with open(report) as f:
+            side = json.load(f)["fixed"]
+        return side, " ".join(side["data"]["notes"])
+
+    side, notes = analysed("names", 5000)
+    budget = side["budget"]
+    equal("phases", len(side["phases"]) <= 1000, True)
+    equal("cost of all phases", sum(p["cost_ms_per_step"] for p in side["phases"]), budget["per_step"]["period"])
+    equal("idle rows", sum(r["ms_per_step"] for r in budget["idle"]), budget["per_step"]["idle"])
+    equal("idle of all phases", sum(p["idle_ms_per_step"] for p in side["phases"]), budget["per_step"]["idle"])
+    equal("a row for the rest", side["phases"][-1]["name"] == "(other ranges)", True)
+    equal("what is said of phases", "4500 NVTX ranges are phases: the 997 that cost" in notes, True)
+
+    side, notes = analysed("kernels", 5000)
+    equal("kernels", len(side["kernels"]) <= 1000, True)
+    launches = sum(k["instances_per_step"] for k in side["kernels"])
+    equal("launches of all kernels", launches, side["totals"]["launches_per_step"])
+    equal("launches", launches, 500)
+    equal("time of all kernels", sum(k["ms_per_step"] for k in side["kernels"]), 500 * 0.0015)
+    equal("what is said of kernels", "are 4500 kernels by name: the 998 that" in notes, True)
+
+    side, notes = analysed("one-step", 250000)
+    equal("kernels of one step", sum(k["instances_per_step"] for k in side["kernels"]), 250000)
+    equal("what the timeline says", "ends before the run does: 50000 of its GPU operations" in notes, True)
+    return wrong
+
+
+def main():
+    gapline, generate = sys.argv[1:3]
+    scale = int(sys.argv[3]) if len(sys.argv) > 3 else 1
+    failed, checked = 0, 0
+    with tempfile.TemporaryDirectory(prefix="gapline-generated-") as folder:
+        for pair in PAIRS:
+            words = [f"rows={int(w[5:]) * scale}" if w.startswith("rows=") else w for w in pair.split()]
+            warmup = next((w[7:] for w in words if w.startswith("warmup=")), "3")
+            paths = [f"{folder}/{side}.sqlite" for side in ("baseline", "fixed")]
+            for path, fixed in zip(paths, "01"):
+                subprocess.run([generate, "job", path, *words, f"fixed={fixed}"], check=True)
+            report = f"{folder}/report.json"
+            subprocess.run([gapline, "report", *paths, "--warmup", warmup, "--json", report, "-q"], check=True)
+            n, wrong, result = truth.compare_files(report, *paths)
+            verdict = result["verdict"]["result"]
+            if verdict == "slower" or (pair == PAIRS[0] and verdict != "faster"):
+                wrong.append(f"the verdict is {verdict}")
+            if result["verdict"]["differences"]:
+                wrong.append(f"differences where there are none: {result['verdict']['differences']}")
+            if not notices_a_nanosecond(result["fixed"], paths[1]):
+                wrong.append("one nanosecond more in the truth goes unnoticed")
+            checked += n
+            failed += bool(wrong)
+            for fault in wrong[:10]:
+                print(f"{pair}: {fault}")
+        wrong = check_bounds(gapline, generate, folder)
+        failed += bool(wrong)
+        for fault in wrong:
+            print(f"bounds: {fault}")
+    print(f"{checked} numbers of {len(PAIRS)} pairs compared with the truth, {failed} pairs wrong")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

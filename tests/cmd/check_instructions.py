@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Counts the instructions of `gapline report`: per event against the number that the repository keeps, and on profiles
+with one thing in excess, where they must not grow faster than the profile.
+
+    check_instructions.py event GAPLINE GENERATE [--refresh]
+    check_instructions.py growth GAPLINE GENERATE [SHAPE ...]
+
+Instructions hardly depend on what else the machine does. They do depend on compiler and libraries, so bench/
+instructions.tsv keeps a number for each set of them; without one for this machine's set, status 77. Status 77 also without
+valgrind, and with a sanitizer in the command.
+"""
+
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+KEPT = pathlib.Path(__file__).resolve().parents[2] / "bench" / "instructions.tsv"
+GROWTH = 1.10  # allowed against the kept number
+SIZES = (20000, 60000)  # events of a pair: the difference leaves out what every run costs
+
+# Sizes of which the larger is four times the smaller. Work in proportion to the profile grows 4 times, with a sort 4.7
+# times, in proportion to the square 16 times; what every run costs is subtracted.
+MOST = 5.5
+SHAPES = {
+    "names": 2000,
+    "nesting": 3000,
+    "streams": 2000,
+    "one-step": 3000,
+    "long-step": 3000,
+    "start-end": 3000,
+    "threads": 1000,
+    "processes": 30,
+    "kernels": 2000,
+    "os-calls": 500,
+    "syncs": 3000,
+    "steps": 2000,
+}
+
+
+def count(command):
+    words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    done = subprocess.run(words, capture_output=True, text=True)
+    found = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not found:
+        sys.exit(f"{' '.join(words)}: status {done.returncode}\n{done.stderr[-2000:]}")
+    return int(found[1])
+
+
+def report(gapline, folder, baseline, fixed):
+    return count([gapline, "report", baseline, fixed, "-o", f"{folder}/report.html", "--json", f"{folder}/report.json", "-q"])
+
+
+def tools(gapline):
+    """The compiler's major version and SQLite's version: what the number depends on most."""
+    notes = subprocess.run(["readelf", "-p", ".comment", gapline], capture_output=True, text=True).stdout
+    compiler = re.search(r"GCC: .*? (\d+)\.", notes)
+    return f"gcc {compiler[1] if compiler else '?'}, SQLite {sqlite3.sqlite_version}"
+
+
+def check_event(gapline, generate, refresh):
+    counts, events = [], []
+    with tempfile.TemporaryDirectory(prefix="gapline-instructions-") as folder:
+        for size in SIZES:
+            paths = [f"{folder}/baseline.sqlite", f"{folder}/fixed.sqlite"]
+            for path, fixed in zip(paths, "01"):
+                subprocess.run([generate, "job", path, f"rows={size // 2}", f"fixed={fixed}", f"seed={fixed}"], check=True)
+            n = 0
+            for path in paths:
+                db = sqlite3.connect(path)
+                for table in ("KERNEL", "MEMCPY", "MEMSET", "RUNTIME"):
+                    n += db.execute(f"SELECT count(*) FROM CUPTI_ACTIVITY_KIND_{table}").fetchone()[0]
+                n += sum(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in ("NVTX_EVENTS", "OSRT_API"))
+                db.close()
+            events.append(n)
+            counts.append(report(gapline, folder, *paths))
+    each = (counts[1] - counts[0]) / (events[1] - events[0])
+    kept = dict(line.rsplit("\t", 1) for line in KEPT.read_text().splitlines() if not line.startswith("#"))
+    mine = tools(gapline)
+    print(f"{each:.0f} instructions an event ({mine}); {counts[0] - each * events[0]:.0f} beside that")
+    if refresh:
+        kept[mine] = f"{each:.0f}"
+        head = [line for line in KEPT.read_text().splitlines() if line.startswith("#")]
+        KEPT.write_text("\n".join(head + [f"{k}\t{v}" for k, v in sorted(kept.items())]) + "\n")
+        return 0
+    if mine not in kept:
+        print(f"{KEPT.name} keeps no number for {mine}: not checked; --refresh writes one")
+        return 77
+    print(f"kept: {kept[mine]}; at most {GROWTH} times as many are allowed")
+    return each > GROWTH * float(kept[mine])
+
+
+def check_growth(gapline, generate, shapes):
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="gapline-growth-") as folder:
+        for shape in shapes or SHAPES:
+            counts = []
+            for n in (SHAPES[shape] // 20 + 1, SHAPES[shape], 4 * SHAPES[shape]):
+                path = f"{folder}/{shape}.sqlite"
+                subprocess.run([generate, shape, path, str(n)], check=True)
+                counts.append(report(gapline, folder, path, path))
+            n = SHAPES[shape]
+            # What every run costs: where the line through the two smaller sizes meets zero, if it is above that.
+            small = SHAPES[shape] // 20 + 1
+            slope = (counts[1] - counts[0]) / (n - small)
+            base = max(0, counts[0] - slope * small)
+            grown = (counts[2] - base) / (counts[1] - base)
+            print(f"{shape:10} {n:6} to {4 * n:6}: {grown:5.2f} times the instructions, {(counts[2] - counts[1]) / 3 / n:8.0f} each",
+                  flush=True)
+            if grown > MOST:
+                failed += 1
+                print(f"{shape}: grows faster than the profile")
+    return bool(failed)
+
+
+def main():
+    what, gapline, generate = sys.argv[1:4]
+    if not shutil.which("valgrind"):
+        print("valgrind is not installed: instructions are not counted")
+        sys.exit(77)
+    if b"__asan_init" in pathlib.Path(gapline).read_bytes():
+        print("built with a sanitizer: instructions mean nothing")
+        sys.exit(77)
+    if what == "event":
+        sys.exit(check_event(gapline, generate, "--refresh" in sys.argv))
+    sys.exit(check_growth(gapline, generate, sys.argv[4:]))
+
+
+if __name__ == "__main__":
+    main()

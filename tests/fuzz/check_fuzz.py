@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Damages small profiles, spools and names in many ways and runs each through its fuzz targets: an answer or an error,
+never a crash.
+
+    check_fuzz.py FUZZ_TARGET...
+
+The damage is the same on every machine: bytes changed in headers and cells, pages overwritten, swapped, cut off, and
+values of the rows themselves set to extremes, which SQLite finds nothing wrong with.
+"""
+
+import gzip
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tiny_profile
+import tiny_spool
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "'text'", "x'00ff'"]
+BYTES_CHANGED = 80
+PAGES_CHANGED = 40
+SPOOLS = 200  # of each way to damage them
+NAMES = 2000
+VALUES_IN = ("tiny", "layout_2020", "layout_2026")  # the other layouts have the same columns
+
+
+def seeds(folder):
+    tiny_profile.write(folder / "tiny.sqlite", steps=12)
+    for layout in sorted((TESTS / "read/profiles").glob("layout_*.sql")):
+        db = sqlite3.connect(folder / f"{layout.stem}.sqlite")
+        db.executescript(layout.read_text(encoding="utf-8"))
+        db.executescript((TESTS / "read/profiles/events.sql").read_text(encoding="utf-8"))
+        db.close()
+    return sorted(folder.glob("*.sqlite"))
+
+
+def damage_spool(folder, random):
+    """Spools with bytes changed, numbers at their ends, blocks left out and blocks in another order."""
+    data = tiny_spool.spool()
+    (folder / "whole").write_bytes(data)
+    for i in range(SPOOLS):
+        changed = bytearray(data)
+        for _ in range(1 + next(random) % 6):
+            at = next(random) % len(changed)
+            if next(random) % 2:
+                changed[at] = next(random) % 256
+            else:
+                at -= at % 4
+                number = next(random) % 3 * 0x7FFFFFFF + next(random) % 3
+                changed[at : at + 4] = (number & 0xFFFFFFFF).to_bytes(4, "little")
+        (folder / f"bytes-{i}").write_bytes(changed)
+    blocks, at = [], 48
+    while at < len(data):
+        size = 16 + (int.from_bytes(data[at + 8 : at + 16], "little") + 7) // 8 * 8
+        blocks.append(data[at : at + size])
+        at += size
+    for i in range(SPOOLS):
+        mixed = [blocks[next(random) % len(blocks)] for _ in range(len(blocks) + 4)]
+        (folder / f"blocks-{i}").write_bytes(data[:48] + b"".join(mixed))
+
+
+def damage_names(folder, random):
+    """Mangled names, without their "_Z", with pieces of others in them, and with pieces repeated."""
+    names = [line.split(b"\t")[0][2:] for line in (TESTS / "capture/kernel_names.tsv").read_bytes().splitlines()]
+    for i in range(NAMES):
+        name, other = names[next(random) % len(names)], names[next(random) % len(names)]
+        for _ in range(1 + next(random) % 4):
+            at, begin = next(random) % (len(name) + 1), next(random) % (len(other) + 1)
+            piece = other[begin : begin + next(random) % 12] * (1 if next(random) % 4 else next(random) % 2000)
+            name = name[:at] + piece + name[at + next(random) % 4 :]
+        (folder / f"name-{i}").write_bytes(name)
+
+
+def run_all(target, files, what):
+    """Whether the target survives the files; says how it ended if not."""
+    done = subprocess.run([target, *files], capture_output=True, timeout=1000)
+    if done.returncode:
+        print(f"{target.name}, {what}: status {done.returncode}")
+        print(done.stderr.decode("utf-8", "replace")[-6000:])
+    return done.returncode == 0
+
+
+def damage_bytes(folder, seed, random):
+    data = seed.read_bytes()
+    for i in range(BYTES_CHANGED):
+        changed = bytearray(data)
+        for _ in range(1 + next(random) % 8):
+            # half of the changes in the first pages, where the structure is
+            reach = len(changed) if next(random) % 2 else min(len(changed), 8192)
+            changed[next(random) % reach] = next(random) % 256
+        (folder / f"{seed.stem}-bytes-{i}").write_bytes(changed)
+    for i in range(PAGES_CHANGED):
+        pages = [data[at : at + 4096] for at in range(0, len(data), 4096)]
+        a, b = next(random) % len(pages), next(random) % len(pages)
+        kind = i % 4
+        if kind == 0:
+            pages[a] = bytes([next(random) % 256]) * 4096
+        elif kind == 1:
+            pages[a], pages[b] = pages[b], pages[a]
+        elif kind == 2:
+            pages[a] = pages[b]
+        else:
+            pages = pages[: max(a, 1)]
+        (folder / f"{seed.stem}-pages-{i}").write_bytes(b"".join(pages))
+    packed = gzip.compress(data, mtime=0)
+    for i in range(20):
+        changed = bytearray(packed)
+        changed[next(random) % len(changed)] ^= 1 + next(random) % 255
+        (folder / f"{seed.stem}-gzip-{i}").write_bytes(changed[: len(changed) - (next(random) % 50 if i % 2 else 0)])
+
+
+def damage_values(folder, seed):
+    """Every column of every table, in turn, set to an extreme in every third row."""
+    db = sqlite3.connect(seed)
+    tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    columns = [(t, row[1]) for t in tables for row in db.execute(f'PRAGMA table_info("{t}")')]
+    db.close()
+    data = seed.read_bytes()
+    for i, (table, column) in enumerate(columns):
+        for j, value in enumerate(EXTREMES):
+            path = folder / f"{seed.stem}-value-{i}-{j}"
+            path.write_bytes(data)
+            db = sqlite3.connect(path)
+            db.executescript("PRAGMA synchronous = OFF; PRAGMA journal_mode = MEMORY;")
+            try:
+                db.execute(f'UPDATE "{table}" SET "{column}" = {value} WHERE rowid % 3 = 0')
+                db.commit()
+            except sqlite3.Error:
+                path.unlink()  # the column forbids this value
+            finally:
+                db.close()
+
+
+def main():
+    targets = [pathlib.Path(target).resolve() for target in sys.argv[1:]]
+    of_spools = [target for target in targets if "spool" in target.name]
+    of_names = [target for target in targets if "name" in target.name]
+    of_profiles = [target for target in targets if target not in of_spools + of_names]
+    random = tiny_profile.jitters(2026, 2**30)
+    runs = failed = 0
+    with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
+        for seed in seeds(pathlib.Path(made)):
+            folder = pathlib.Path(made) / f"{seed.stem}.d"
+            folder.mkdir()
+            damage_bytes(folder, seed, random)
+            if seed.stem in VALUES_IN:
+                damage_values(folder, seed)
+            files = [seed, *sorted(folder.iterdir())]
+            for target in of_profiles:
+                runs += len(files)
+                failed += not run_all(target, files, seed.stem)
+        spools = pathlib.Path(made) / "spools"
+        spools.mkdir()
+        damage_spool(spools, random)
+        files = sorted(spools.iterdir())
+        for target in of_spools:
+            runs += len(files)
+            failed += not run_all(target, files, "spools")
+        names = pathlib.Path(made) / "names"
+        names.mkdir()
+        damage_names(names, random)
+        files = sorted(names.iterdir())
+        for target in of_names:
+            runs += len(files)
+            failed += not run_all(target, files, "names")
+    print(f"{runs} damaged files were tried, {failed} times with a crash")
+    sys.exit(bool(failed) or not runs)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""check_browser.py GAPLINE BUILD_TESTS_DIR [--refresh] [TEST ...]
+
+The report in a real browser: makes reports of fabricated analyses, of the example's captures, and of the same captures
+under hostile names, then runs tests/render/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
+packages of tests/render/page/package-lock.json (`./dev test` installs them); without, says so and is skipped.
+
+Pictures that differ from the kept ones are written into the build folder, looks/, with the difference marked; --refresh
+keeps what is there now."""
+
+import gzip
+import os
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent / "page"
+EXAMPLE = HERE.parents[2] / "examples" / "training-step"
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "hostile", "large"]
+SKIPPED = 77
+
+
+def find_missing():
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    missing = [] if shutil.which("node") else ["node"]
+    if not chromium or subprocess.run([chromium, "--version"], capture_output=True).returncode:
+        missing.append("chromium that starts")
+    if not (HERE / "node_modules" / "playwright-core").is_dir():
+        missing.append("tests/render/page/node_modules (npm ci --prefix tests/render/page)")
+    return chromium, missing
+
+
+def rename_everything(path):
+    """Names as a hostile program could choose them: markup, broken UTF-8, 64 KiB, text that runs right to left."""
+    db = sqlite3.connect(path)
+    db.text_factory = bytes
+    names = [row[0] for row in db.execute("SELECT id FROM StringIds ORDER BY id")]
+    ranges = [row[0] for row in db.execute("SELECT DISTINCT text FROM NVTX_EVENTS WHERE text IS NOT NULL ORDER BY text")]
+    attacks = [
+        b"</script><script>window.broken=1</script>",
+        b"<img src=x onerror=window.broken=1>",
+        b"]]><svg onload=window.broken=1>",
+        b"\xff\xfe\x80 broken \xc3( utf-8 \xed\xa0\x80",
+        b"k" + b"<" * 65536,
+        "\u202egnp.exe \u2066 \u200f\u05d0\u05d1\u05d2".encode(),
+        b"javascript:window.broken=1//\" onclick='window.broken=1'",
+        "\u2028\u2029 \x00\x07\x1b[31m".encode(),
+    ]
+    kernels = {row[0] for row in db.execute("SELECT DISTINCT demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL")}
+    for i, name in enumerate(n for n in names if n in kernels):
+        attack = attacks[i % len(attacks)] + b"%d" % i
+        db.execute("UPDATE StringIds SET value = CAST(? AS TEXT) WHERE id = ?", (attack, name))
+    # What is a step is found by its name's equality: each range keeps one name, an ugly one.
+    for i, text in enumerate(ranges):
+        if not text.rstrip(b"0123456789").endswith(b"step_") and not text.startswith(b"step"):
+            db.execute("UPDATE NVTX_EVENTS SET text = CAST(? AS TEXT) WHERE text = ?", (attacks[i % len(attacks)] + text, text))
+    db.commit()
+    db.close()
+
+
+def make_reports(gapline, tests, folder):
+    for fixture in FIXTURES:
+        for kind in ("html", "json"):
+            made = subprocess.run([tests / "print_fixture", fixture, kind], capture_output=True, check=True)
+            (folder / f"{fixture}.{kind}").write_bytes(made.stdout)
+    pair = [EXAMPLE / "baseline.sqlite.gz", EXAMPLE / "fixed.sqlite.gz"]
+    report(gapline, pair, folder / "example")
+    bad = []
+    for source in pair:
+        target = folder / source.name.removesuffix(".gz")
+        target.write_bytes(gzip.decompress(source.read_bytes()))
+        rename_everything(target)
+        bad.append(target)
+    report(gapline, bad, folder / "names")
+
+
+def report(gapline, pair, base):
+    command = [gapline, "report", *pair, "-o", f"{base}.html", "--json", f"{base}.json", "--svg", f"{base}.svg", "--quiet"]
+    subprocess.run(command, check=True)
+
+
+def main():
+    gapline, tests = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+    refresh, wanted = "--refresh" in sys.argv, [a for a in sys.argv[3:] if a != "--refresh"]
+    if refresh:
+        wanted = ["looks"]
+    chromium, missing = find_missing()
+    if missing:
+        print("the page is not tried in a browser: there is no", ", no ".join(missing))
+        sys.exit(SKIPPED)
+    differing = tests.parent / "looks"
+    shutil.rmtree(differing, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        make_reports(gapline, tests, pathlib.Path(folder))
+        env = {**os.environ, "GAPLINE_REPORTS": folder, "GAPLINE_CHROMIUM": chromium, "GAPLINE_DIFFERING": str(differing)}
+        if refresh:
+            env["GAPLINE_REFRESH"] = "1"
+        files = sorted(HERE.glob("*.test.mjs"))
+        files = [f for f in files if not wanted or f.name.removesuffix(".test.mjs") in wanted]
+        assert files, "no such test"
+        sys.exit(subprocess.run(["node", "--test", *files], env=env, cwd=HERE).returncode)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,278 @@
+"""check_numbers.py GAPLINE BUILD_TESTS_DIR
+
+Every number on the page is found in the JSON: the main tables here, cell by cell, with what they leave out, and all the
+rest in check_numbers_words.py, which lists what is not in the JSON and why. Reports are those of fabricated analyses, of
+the examples, and of the captures beside the repository where there are any."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from check_numbers_words import Words
+from page_numbers import MS, Page, shows
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "large"]
+PAIRS = ["torch-dataloader", "tiny-kernels-graph", "pinned-prefetch", "gpt2-mixed-precision", "ddp-2gpu"]
+
+COPIES = {
+    "memset": "memset",
+    "unknown direction": "unknown",
+    "within the device": "d2d",
+    "device to device": "p2p",
+    "unified memory, to device": "um_h2d",
+    "unified memory, to host": "um_d2h",
+    "unified memory, between devices": "um_d2d",
+}
+COPIES |= {f"{a} to {b}": f"{a[0]}2{b[0]}" for a in ("host", "device", "array") for b in ("host", "device", "array") if {a, b} != {"device"}}
+
+
+def both(text):
+    before, _, after = text.partition(" \u2192 ")
+    return before, after or before
+
+
+def whole_name(shown, names):
+    """Even what the page calls a whole name is bounded, at 1000 characters."""
+    if shown in names:
+        return shown
+    pattern = re.compile(".*".join(map(re.escape, shown.split("\u2026"))), re.DOTALL)
+    fits = [name for name in names if pattern.fullmatch(name)]
+    return fits[0] if len(fits) == 1 else shown
+
+
+class Check(Words):
+    def __init__(self, name, page, result):
+        self.name, self.page, self.result, self.fabricated = name, page, result, name in FIXTURES
+        self.sides = [result["baseline"], result["fixed"]]
+        self.cells = 0
+
+    def expect(self, text, value, unit, where):
+        self.cells += 1
+        assert shows(text, value, unit), f"{self.name}: {where}: the page says {text!r}, the JSON {value!r}"
+
+    def table(self, section, contains=""):
+        found = [t for t in self.page.tables.get(section, []) if contains in t["caption"]]
+        return found[0] if found else None
+
+    def unit(self, table):
+        return MS[re.search(r"(ns|µs|ms|s)(?: a (?:step|run)\b|;|$)", table["caption"])[1]]
+
+    def compare(self, section, key_of, value_of, items, extra=lambda cells, key, unit: None):
+        """Rows keyed by their header; two sides; the row `more` is what is left over, so that the sums are right."""
+        table = self.table(section)
+        if not table:
+            assert not any(items[0]) and not any(items[1]), f"{self.name}: no table of {section}"
+            return
+        unit = self.unit(table)
+        keyed = [{}, {}]
+        for side in range(2):
+            for item in items[side]:
+                keyed[side][key_of(item)] = keyed[side].get(key_of(item), 0) + value_of(item)
+        left = [dict(k) for k in keyed]
+        for row in table["rows"][1:]:
+            cells = row["cells"]
+            if row["class"] == "more":
+                values = [sum(side.values()) for side in left]
+                n = len({k for side in left for k in side})
+                assert cells[0][0] == f"and {n} more", f"{self.name}: {section}: {cells[0][0]}, not {n}"
+            elif cells[0][0].startswith("All "):
+                values = [sum(side.values()) for side in keyed]
+            else:
+                key = whole_name(cells[0][1], {k for side in left for k in side})
+                assert key in keyed[0] or key in keyed[1], f"{self.name}: {section}: nobody knows {key!r}"
+                parts = map(re.escape, cells[0][0].split("\u2026"))
+                assert re.search(".*".join(parts), re.sub(r"\s+", " ", key)), f"{self.name}: {section}: {cells[0][0]!r} is not {key!r}"
+                values = [side.pop(key, 0) for side in left]
+                extra(cells, key, unit)
+            at = {"phases": 3, "idle": 3, "kernels": 2, "api": 2, "copies": 2, "waterfall": 2}[section]
+            for i, value in enumerate((*values, values[1] - values[0])):
+                self.expect(cells[at + i][0], value, unit, f"{section}, {cells[0][0]}")
+
+    # ---- the tables ----
+
+    def phases(self):
+        table = self.table("phases")
+        if not table:
+            return
+        of = [{p["name"]: p for p in side["phases"]} for side in self.sides]
+
+        def extra(cells, key, unit):
+            for at, field in ((6, "idle_ms_per_step"), (7, "gpu_ms_per_step"), (8, "host_ms_per_step")):
+                for text, side in zip(both(cells[at][0]), of):
+                    self.expect(text, side.get(key, {}).get(field, 0), unit, f"{field} of {key}")
+            for text, side in zip(both(cells[1][0]), of):
+                rank = side.get(key, {}).get("rank")
+                assert text == ("\u2013" if rank is None else str(rank)), f"{self.name}: rank of {key}: {text}"
+
+        self.compare("phases", lambda p: p["name"], lambda p: p["cost_ms_per_step"], [s["phases"] for s in self.sides], extra)
+
+    def kernels(self):
+        counts = [{}, {}]
+        for side in range(2):
+            for kernel in self.sides[side]["kernels"]:
+                counts[side][kernel["name"]] = counts[side].get(kernel["name"], 0) + kernel["instances_per_step"]
+
+        def extra(cells, key, unit):
+            for text, side in zip(both(cells[5][0]), counts):
+                self.expect(text, side.get(key, 0), 1, f"launches of {key}")
+
+        self.compare("kernels", lambda k: k["name"], lambda k: k["ms_per_step"], [s["kernels"] for s in self.sides], extra)
+
+    def api(self):
+        calls = [{}, {}]
+        for side in range(2):
+            for call in self.sides[side]["api"]:
+                calls[side].setdefault(call["name"], []).append(call["calls_per_step"])
+
+        def extra(cells, key, unit):
+            for text, side in zip(both(cells[5][0]), calls):
+                self.expect(text, sum(side.get(key, [0])), 1, f"calls of {key}")
+
+        self.compare("api", lambda c: c["name"], lambda c: c["ms_per_step"], [s["api"] for s in self.sides], extra)
+
+    def copies(self):
+        table = self.table("copies")
+        if not table:
+            return
+        unit = self.unit(table)
+        for row in table["rows"][1:]:
+            cells = row["cells"]
+            name = re.sub(", pageable memory$", "", cells[0][0])
+            pageable = name != cells[0][0]
+            kind = COPIES[name]
+            times = [0, 0]
+            for side in range(2):
+                found = [c for c in self.sides[side]["copies"] if c["kind"] == kind and c["pageable"] == pageable]
+                times[side] = sum(c["ms_per_step"] for c in found)
+                self.expect(cells[2 + side][0], times[side], unit, f"copies, {cells[0][0]}")
+                self.expect(both(cells[5][0])[side], sum(c["instances_per_step"] for c in found), 1, f"copies, {cells[0][0]}")
+                self.expect(both(cells[6][0])[side], sum(c["bytes_per_step"] for c in found), 1, f"bytes, {cells[0][0]}")
+            self.expect(cells[4][0], times[1] - times[0], unit, f"copies, {cells[0][0]}")
+
+    def idle(self):
+        """Causes have other words on the page: rows are matched by phase and by being the longest left."""
+        table = self.table("idle")
+        unit, left = self.unit(table), [list(s["budget"]["idle"]) for s in self.sides]
+        rows = [{}, {}]
+        for side in range(2):
+            for row in left[side]:
+                key = (row["cause"], row["phase"])
+                rows[side][key] = rows[side].get(key, 0) + row["ms_per_step"]
+        words = {}
+        for row in table["rows"][1:]:
+            cells = row["cells"]
+            if row["class"] == "more":
+                values = [sum(side.values()) for side in rows]
+                n = len({k for side in rows for k in side})
+                assert cells[0][0] == f"and {n} more", f"{self.name}: idle: {cells[0][0]}, not {n}"
+            elif cells[0][0].startswith("All "):
+                values = [side["budget"]["per_step"]["idle"] for side in self.sides]
+            else:
+                head, cut, tail = cells[1][1].partition("\u2026")
+                is_phase = lambda name: name.startswith(head) and name.endswith(tail) if cut else name == head
+                keys = {k for side in rows for k in side if head == "\u2013" or is_phase(k[1] or "(between phases)")}
+                label = cells[0][0].split(":")[0]
+                fits = [k for k in keys if all(shows(cells[3 + i][0], rows[i].get(k, 0), unit) for i in range(2))]
+                fits = [k for k in fits if words.get(label, k[0]) == k[0]]
+                assert fits, f"{self.name}: idle: {cells}"
+                key = max(fits, key=lambda k: max(side.get(k, 0) for side in rows))
+                words[label] = key[0]
+                values = [side.pop(key, 0) for side in rows]
+            for i, value in enumerate((*values, values[1] - values[0])):
+                self.expect(cells[3 + i][0], value, unit, f"idle, {cells[0][0]}")
+        assert len(set(words.values())) == len(words), f"{self.name}: {words}"
+
+    def waterfall(self):
+        parts = self.result["waterfall"]
+        table = self.table("waterfall", "each column adds up")
+        if not parts:
+            return
+        unit, headlines = self.unit(table), []
+        order = sorted(parts, key=lambda p: -max(p["baseline_ms"], p["fixed_ms"]))
+        for row, part in zip(table["rows"][1:], order):
+            cells = row["cells"]
+            left = order[len(table["rows"]) - 3 :]
+            if row["class"] == "more":
+                assert cells[0][0] == f"and {len(left)} more", f"{self.name}: waterfall: {cells[0][0]}, not {len(left)}"
+                part = {key: sum(p[key] for p in left) for key in ("baseline_ms", "fixed_ms", "delta_ms")}
+            elif " in " in part["part"] and not part["part"].endswith(" in (between phases)"):
+                phase = part["part"].partition(" in ")[2]
+                assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
+            for i, key in enumerate(("baseline_ms", "fixed_ms", "delta_ms")):
+                self.expect(cells[2 + i][0], part[key], unit, f"waterfall, {cells[0][0]}")
+            if row["class"] == "more":
+                break
+        total = table["rows"][-1]["cells"]
+        for i, side in enumerate(self.sides):
+            headline = side["steps"]["period_ms"]["trimmed_mean"]
+            self.expect(total[2 + i][0], headline, unit, "waterfall, a step")
+            headlines.append(headline)
+            added = sum(p[("baseline_ms", "fixed_ms")[i]] for p in parts)
+            assert abs(added - headline) < 1e-6 * headline, f"{self.name}: the waterfall's parts add up to {added}"
+        self.expect(total[4][0], headlines[1] - headlines[0], unit, "waterfall, a step")
+
+    def budget(self):
+        table = self.table("waterfall", "The budget of each GPU")
+        unit, rows = self.unit(table), table["rows"][1:]
+        for side, label in zip(self.sides, ("baseline", "fixed")):
+            devices = [d["per_step"] for d in side["devices"]]
+            mine = [r["cells"] for r in rows if r["cells"][0][0] == label]
+            for cells, device in zip(mine, side["devices"]):
+                gpu = rf"(GPU )?{device['id']}(: .*)?, process {device['process']}|mean of {len(devices)}"
+                assert re.fullmatch(gpu, cells[1][0]), f"{self.name}: budget: {cells[1][0]}"
+            for cells, device in zip(mine, [*devices[:16], side["budget"]["per_step"]]):
+                for text, key in zip(cells[2:], ("compute", "comm_exposed", "copy_exposed", "idle", "period")):
+                    self.expect(text[0], device[key], unit, f"budget, {label}")
+
+    def steps(self):
+        table = self.table("steps", "Measured periods")
+        unit = self.unit(table)
+        keys = {"trimmed mean": "trimmed_mean", "median": "median", "mean": "mean", "shortest": "min", "longest": "max"}
+        for row in table["rows"][1:]:
+            cells = row["cells"]
+            values = [side["steps"]["period_ms"][keys[cells[0][0]]] for side in self.sides]
+            for i, value in enumerate((*values, values[1] - values[0])):
+                self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
+
+    def run(self):
+        for part in ("phases", "kernels", "api", "copies", "idle", "waterfall", "budget", "steps"):
+            getattr(self, part)()
+        self.run_words()
+        return self.cells
+
+
+def reports(gapline, tests, folder):
+    for fixture in FIXTURES:
+        out = [subprocess.run([tests / "print_fixture", fixture, kind], capture_output=True, check=True).stdout for kind in ("html", "json")]
+        yield fixture, *out
+    example = ROOT / "examples" / "training-step"
+    pairs = {"example": example, "runs": example / "runs"}
+    pairs |= {name: CAPTURES / name for name in PAIRS if (CAPTURES / name).is_dir()}
+    for name, pair in pairs.items():
+        page, result = folder / "page.html", folder / "result.json"
+        sides = [next(pair.glob(f"{side}.sqlite*"), None) for side in ("baseline", "fixed")]
+        if not all(sides):
+            sides = [f"--baseline={pair}/baseline-*", f"--fixed={pair}/fixed-*"]
+        subprocess.run([gapline, "report", *sides, "-o", page, "--json", result, "--quiet"], check=True)
+        yield name, page.read_bytes(), result.read_bytes()
+
+
+def main():
+    gapline, tests = (pathlib.Path(a).resolve() for a in sys.argv[1:3])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, page_bytes, json_bytes in reports(gapline, tests, pathlib.Path(folder)):
+            page = Page()
+            page.feed(page_bytes.decode())
+            n = Check(name, page, json.loads(json_bytes)).run()
+            assert n > 60, f"{name}: only {n} numbers compared"
+            print(f"{name}: {n} numbers")
+
+
+if __name__ == "__main__":
+    main()
