@@ -1,10 +1,10 @@
-/* run.json: written by render/json_writer's rules, read by yajl's tree. */
+/* run.json: written by base/json_writer's rules, read by yajl's tree. */
 #include "capture/suite.h"
 
 #include "base/file.h"
+#include "base/json_writer.h"
 #include "base/output.h"
 #include "capture/command.h"
-#include "render/json_writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

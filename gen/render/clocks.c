@@ -1,6 +1,6 @@
 #include "render/clocks.h"
 
-#include "render/format.h"
+#include "base/format.h"
 #include "render/view.h"
 
 bool clocks_known(const struct analysis *a)

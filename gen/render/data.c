@@ -1,7 +1,7 @@
 #include "render/data.h"
 
-#include "render/format.h"
-#include "render/json_writer.h"
+#include "base/format.h"
+#include "base/json_writer.h"
 #include "render/lanes.h"
 #include "render/view.h"
 

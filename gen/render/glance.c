@@ -1,7 +1,7 @@
 /* The pictures of the verdict's card: how sure the speedup is, and what a step of either side consists of. */
 #include "render/pictures.h"
 
-#include "render/format.h"
+#include "base/format.h"
 #include "render/view.h"
 
 #include <math.h>

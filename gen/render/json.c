@@ -1,6 +1,6 @@
 /* The JSON result (docs/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`, whose
  * numbers are ms. */
-#include "render/json_writer.h"
+#include "base/json_writer.h"
 #include "render/render.h"
 #include "render/view.h"
 

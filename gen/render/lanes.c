@@ -1,6 +1,6 @@
 #include "render/lanes.h"
 
-#include "render/format.h"
+#include "base/format.h"
 #include "render/view.h"
 
 enum { FEW_DEVICES = 2 }; /* up to so many have a lane for each stream and each direction of copies */

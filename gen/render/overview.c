@@ -1,5 +1,5 @@
 /* The whole run of each side as a strip: how busy the GPU was, and which part of it is measured. */
-#include "render/format.h"
+#include "base/format.h"
 #include "render/timeline.h"
 
 #include "base/buf.h"

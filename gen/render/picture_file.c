@@ -1,5 +1,5 @@
 /* The gap timeline as a file of its own, twice as wide as high, for a README or a pull request. */
-#include "render/format.h"
+#include "base/format.h"
 #include "render/render.h"
 #include "render/timeline.h"
 #include "render/words.h"

@@ -1,7 +1,7 @@
 #include "render/pictures.h"
 
 #include "base/buf.h"
-#include "render/format.h"
+#include "base/format.h"
 #include "render/view.h"
 
 #include <math.h>

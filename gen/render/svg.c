@@ -1,6 +1,6 @@
 #include "render/svg.h"
 
-#include "render/format.h"
+#include "base/format.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #define GAPLINE_RENDER_TABLES_H
 
 #include "analyse/analysis.h"
-#include "render/format.h"
+#include "base/format.h"
 #include "render/page.h"
 
 void tables_waterfall(const struct analysis *analysis, struct unit unit, struct page *page);

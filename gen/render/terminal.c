@@ -1,7 +1,7 @@
 /* The verdict and one profile's summary for a terminal or a CI log: at most 100 columns, no control characters but the
  * colours that were asked for. */
+#include "base/format.h"
 #include "render/clocks.h"
-#include "render/format.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"

@@ -1,6 +1,6 @@
 #include "render/timeline.h"
 
-#include "render/format.h"
+#include "base/format.h"
 #include "render/lanes.h"
 #include "render/view.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "render/format.h"
+#include "base/format.h"
 
 enum gate view_gate(const struct analysis *analysis)
 {

@@ -3,7 +3,7 @@
 #define GAPLINE_RENDER_VIEW_H
 
 #include "analyse/analysis.h"
-#include "render/format.h"
+#include "base/format.h"
 
 /* The gate of everything that was asked for: --min-speedup, --max-regression and --require-comparable. */
 enum gate view_gate(const struct analysis *analysis);

@@ -1,6 +1,6 @@
 #include "render/words.h"
 
-#include "render/format.h"
+#include "base/format.h"
 #include "render/view.h"
 
 #include <math.h>

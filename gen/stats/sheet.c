@@ -1,7 +1,7 @@
 #include "stats/sheet.h"
 
-#include "render/format.h"
-#include "render/json_writer.h"
+#include "base/format.h"
+#include "base/json_writer.h"
 
 #include <math.h>
 #include <stdio.h>

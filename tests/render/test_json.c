@@ -1,5 +1,5 @@
+#include "base/json_writer.h"
 #include "fixture_analysis.h"
-#include "render/json_writer.h"
 #include "render/render.h"
 
 #include <math.h>

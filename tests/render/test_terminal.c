@@ -1,5 +1,5 @@
+#include "base/format.h"
 #include "fixture_analysis.h"
-#include "render/format.h"
 #include "render/render.h"
 
 #include <setjmp.h>

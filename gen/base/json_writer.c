@@ -1,4 +1,4 @@
-#include "render/json_writer.h"
+#include "base/json_writer.h"
 
 #include <math.h>
 #include <stdio.h>

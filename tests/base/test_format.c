@@ -1,4 +1,4 @@
-#include "render/format.h"
+#include "base/format.h"
 #include "render/words.h"
 
 #include <math.h>

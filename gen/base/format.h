@@ -1,6 +1,6 @@
 /* Numbers and names as a reader sees them: the one place that rounds. All results are arena texts. */
-#ifndef GAPLINE_RENDER_FORMAT_H
-#define GAPLINE_RENDER_FORMAT_H
+#ifndef GAPLINE_BASE_FORMAT_H
+#define GAPLINE_BASE_FORMAT_H
 
 #include "base/arena.h"
 

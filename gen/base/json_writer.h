@@ -9,8 +9,8 @@
  *     return json_finish(&json, err);
  *
  * The first failure (a text that is not UTF-8, wrong nesting) is kept and reported by json_finish. */
-#ifndef GAPLINE_RENDER_JSON_WRITER_H
-#define GAPLINE_RENDER_JSON_WRITER_H
+#ifndef GAPLINE_BASE_JSON_WRITER_H
+#define GAPLINE_BASE_JSON_WRITER_H
 
 #include "base/buf.h"
 #include "base/err.h"
