@@ -248,11 +248,26 @@ struct side {
 	uint32_t n_notes; /* what a reader should know about this side's data: sentences */
 };
 
+/* What a part of the waterfall is. part_kind_name gives the JSON's word. */
+enum part_kind {
+	PART_COMPUTE,   /* the budget's parts … */
+	PART_COMM,      /* communication not overlapped */
+	PART_COPY,      /* copies not overlapped */
+	PART_IDLE,      /* one row of the idle time: a cause in a phase */
+	PART_UNUSUAL,   /* headline minus the budget's period, where unusual steps were set aside */
+	PART_RECORDING, /* what recording added: counted in the parts above and not in the headline, so it is negative
+	                 */
+	PART_OTHER,     /* the smallest of a long list, added up */
+	PART_COUNT
+};
+const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_steps", … */
+
 /* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double
- * rounding); empty when nothing differs. */
+ * rounding); empty when nothing differs. No two parts have the same (kind, cause, phase). */
 struct waterfall_part {
-	const char
-		*part; /* "compute", "comm_exposed", "copy_exposed", "idle: host_code in data_load", "unusual_steps" */
+	enum part_kind kind;
+	enum cause cause;              /* of PART_IDLE */
+	uint32_t phase;                /* of PART_IDLE: a name; 0: between phases */
 	double baseline, fixed, delta; /* ns a step */
 };
 

@@ -56,6 +56,15 @@ const char *opened_name(enum opened opened)
 	return names[opened];
 }
 
+const char *part_kind_name(enum part_kind kind)
+{
+	static const char *const names[PART_COUNT] = {
+		[PART_COMPUTE] = "compute", [PART_COMM] = "comm_exposed",     [PART_COPY] = "copy_exposed",
+		[PART_IDLE] = "idle",       [PART_UNUSUAL] = "unusual_steps", [PART_RECORDING] = "recording",
+		[PART_OTHER] = "other"};
+	return names[kind];
+}
+
 const char *finding_status_name(enum finding_status status)
 {
 	static const char *const names[] = {

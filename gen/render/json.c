@@ -392,7 +392,12 @@ static void write_waterfall(struct json *json, const struct analysis *a)
 	for (uint32_t i = 0; i < a->n_waterfall; i++) {
 		const struct waterfall_part *part = &a->waterfall[i];
 		json_object(json, NULL);
-		json_text(json, "part", part->part);
+		bool idle = part->kind == PART_IDLE;
+		json_object(json, "part");
+		json_text(json, "kind", part_kind_name(part->kind));
+		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
+		json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
+		json_end_object(json);
 		json_ms(json, "baseline_ms", part->baseline);
 		json_ms(json, "fixed_ms", part->fixed);
 		json_ms(json, "delta_ms", part->delta);

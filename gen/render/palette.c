@@ -1,7 +1,5 @@
 #include "render/palette.h"
 
-#include <string.h>
-
 #define SOLID(name, colour, ink)                                                                                       \
 	{                                                                                                              \
 		name, colour, colour, ink, NULL, false                                                                 \
@@ -69,23 +67,22 @@ int palette_of_op(enum op_kind kind)
 	return SHADE_COMPUTE;
 }
 
-int palette_of_part(const char *part)
+int palette_of_part(const struct waterfall_part *part)
 {
-	static const char idle[] = "idle: ";
-	if (strcmp(part, "compute") == 0)
+	switch (part->kind) {
+	case PART_COMPUTE:
 		return SHADE_COMPUTE;
-	if (strcmp(part, "comm_exposed") == 0)
+	case PART_COMM:
 		return SHADE_COMM;
-	if (strcmp(part, "copy_exposed") == 0)
+	case PART_COPY:
 		return SHADE_COPY;
-	if (strncmp(part, idle, sizeof idle - 1) != 0)
-		return SHADE_IDLE;
-	part += sizeof idle - 1;
-	for (int c = 0; c < CAUSE_COUNT; c++) {
-		const char *name = cause_name((enum cause)c);
-		size_t n = strlen(name);
-		if (strncmp(part, name, n) == 0 && (part[n] == 0 || part[n] == ' '))
-			return c;
+	case PART_IDLE:
+		return (int)part->cause;
+	case PART_UNUSUAL:
+	case PART_RECORDING:
+	case PART_OTHER:
+	case PART_COUNT:
+		break;
 	}
 	return SHADE_IDLE;
 }

@@ -34,7 +34,7 @@ const struct swatch *palette(int which);
 int palette_of_call(enum call_class class); /* the cause that idle time inside such a call gets */
 int palette_of_op(enum op_kind kind);
 
-/* The swatch that fits a part of the waterfall: "compute", "idle: host_code in data_load"; SHADE_IDLE if none does. */
-int palette_of_part(const char *part);
+/* The swatch that fits a part of the waterfall; SHADE_IDLE if none does. */
+int palette_of_part(const struct waterfall_part *part);
 
 #endif

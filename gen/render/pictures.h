@@ -14,7 +14,7 @@ void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *
 void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 /* A part's name for a reader: "idle: host_code in data_load" -> "idle, host code in data_load". */
-const char *waterfall_label(const struct analysis *analysis, struct arena *arena, const char *part);
+const char *waterfall_label(const struct analysis *analysis, struct arena *arena, const struct waterfall_part *part);
 
 /* The distribution of both sides' periods on one scale, and each side's periods in order. */
 void steps_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);

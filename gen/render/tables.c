@@ -182,7 +182,7 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 	for (uint32_t i = 0; i < lines.shown; i++) {
 		const struct line *line = &lines.line[i];
 		struct scope *row = page_row(rows);
-		fill_name(row, waterfall_label(a, page->arena, a->waterfall[line->at[0]].part));
+		fill_name(row, waterfall_label(a, page->arena, &a->waterfall[line->at[0]]));
 		fill_times(row, unit, line->time, lines.most);
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
 	}

@@ -16,29 +16,28 @@ struct bar {
 	int which; /* palette; −1: a whole step */
 };
 
-const char *waterfall_label(const struct analysis *a, struct arena *arena, const char *part)
+const char *waterfall_label(const struct analysis *a, struct arena *arena, const struct waterfall_part *part)
 {
-	static const char *const words[][2] = {{"compute", "GPU compute"},
-	                                       {"comm_exposed", "communication not overlapped"},
-	                                       {"copy_exposed", "copies not overlapped"},
-	                                       {"unusual_steps", "unusual steps (trimmed \xE2\x88\x92 mean)"}};
-	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (strcmp(part, words[i][0]) == 0)
-			return words[i][1];
-	int which = palette_of_part(part);
-	if (which >= CAUSE_COUNT)
-		return part;
-	const char *rest = part + strlen("idle: ") + strlen(cause_name((enum cause)which));
-	if (strstr(rest, "(between phases)"))
-		rest = view_has_phases(a) ? " between phases" : "";
-	return arena_format(arena, "idle, %s%s", cause_label((enum cause)which), rest);
+	static const char *const words[PART_COUNT] = {
+		[PART_COMPUTE] = "GPU compute",        [PART_COMM] = "communication not overlapped",
+		[PART_COPY] = "copies not overlapped", [PART_UNUSUAL] = "unusual steps (trimmed \xE2\x88\x92 mean)",
+		[PART_RECORDING] = "recording",        [PART_OTHER] = "other parts",
+	};
+	if (part->kind != PART_IDLE)
+		return words[part->kind];
+	const char *phase = names_text(a->names, part->phase);
+	const char *where = part->phase          ? arena_format(arena, " in %s", phase)
+	                    : view_has_phases(a) ? " between phases"
+	                                         : "";
+	return arena_format(arena, "idle, %s%s", cause_label(part->cause), where);
 }
 
+/* The analysis has them in this order; what is equal stays as it is there. */
 static int by_change(const void *a, const void *b)
 {
 	const struct waterfall_part *const *x = a, *const *y = b;
 	double d = fabs((*y)->delta) - fabs((*x)->delta);
-	return d > 0 ? 1 : d < 0 ? -1 : strcmp((*x)->part, (*y)->part);
+	return d > 0 ? 1 : d < 0 ? -1 : *x < *y ? -1 : *x > *y;
 }
 
 static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct bar *bars)
@@ -52,8 +51,8 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 	uint32_t n = 0, i = 0;
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
 	for (; i < a->n_waterfall && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
-		bars[n++] = (struct bar){waterfall_label(a, arena, parts[i]->part), at, at + parts[i]->delta,
-		                         palette_of_part(parts[i]->part)};
+		bars[n++] = (struct bar){waterfall_label(a, arena, parts[i]), at, at + parts[i]->delta,
+		                         palette_of_part(parts[i])};
 		at += parts[i]->delta;
 	}
 	if (i < a->n_waterfall)

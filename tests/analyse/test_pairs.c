@@ -95,7 +95,9 @@ static void test_sides_swapped(void **state)
 		const struct waterfall_part *part = &pair->waterfall[i];
 		bool mirrored = false;
 		for (uint32_t k = 0; k < swapped->n_waterfall; k++)
-			mirrored |= strcmp(swapped->waterfall[k].part, part->part) == 0 &&
+			mirrored |= swapped->waterfall[k].kind == part->kind &&
+			            swapped->waterfall[k].cause == part->cause &&
+			            swapped->waterfall[k].phase == part->phase &&
 			            fabs(swapped->waterfall[k].delta + part->delta) < 1e-6;
 		assert_true(mirrored);
 	}

@@ -201,8 +201,8 @@ class Check(Words):
             if row["class"] == "more":
                 assert cells[0][0] == f"and {len(left)} more", f"{self.name}: waterfall: {cells[0][0]}, not {len(left)}"
                 part = {key: sum(p[key] for p in left) for key in ("baseline_ms", "fixed_ms", "delta_ms")}
-            elif " in " in part["part"] and not part["part"].endswith(" in (between phases)"):
-                phase = part["part"].partition(" in ")[2]
+            elif part["part"]["kind"] == "idle" and part["part"]["phase"] != "(between phases)":
+                phase = part["part"]["phase"]
                 assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
             for i, key in enumerate(("baseline_ms", "fixed_ms", "delta_ms")):
                 self.expect(cells[2 + i][0], part[key], unit, f"waterfall, {cells[0][0]}")

@@ -57,7 +57,7 @@ def check_sums(result):
             parts = [part[f"{key}_ms"] for part in result["waterfall"]]
             check_sum(f"waterfall of {key}", parts, result[key]["steps"]["period_ms"]["trimmed_mean"])
     for part in result["waterfall"]:
-        check_sum(part["part"], [part["baseline_ms"], part["delta_ms"]], part["fixed_ms"])
+        check_sum(str(part["part"]), [part["baseline_ms"], part["delta_ms"]], part["fixed_ms"])
     verdict = result["verdict"]
     if verdict["ci95"]:
         assert verdict["ci95"][0] <= verdict["speedup"] <= verdict["ci95"][1]

@@ -477,11 +477,20 @@ static void what_fills_a_pixel_gives_it_its_colour(void **state)
 static void colours_by_part(void **state)
 {
 	(void)state;
-	assert_int_equal(palette_of_part("compute"), SHADE_COMPUTE);
-	assert_int_equal(palette_of_part("idle: host_code in data_load"), CAUSE_HOST_CODE);
-	assert_int_equal(palette_of_part("idle: host_blocked in x"), CAUSE_HOST_BLOCKED);
-	assert_int_equal(palette_of_part("idle: dispatch"), CAUSE_DISPATCH);
-	assert_int_equal(palette_of_part("unusual_steps"), SHADE_IDLE);
+	static const struct {
+		enum part_kind kind;
+		enum cause cause;
+		int which;
+	} parts[] = {{PART_COMPUTE, 0, SHADE_COMPUTE},
+	             {PART_COMM, 0, SHADE_COMM},
+	             {PART_COPY, 0, SHADE_COPY},
+	             {PART_IDLE, CAUSE_HOST_BLOCKED, CAUSE_HOST_BLOCKED},
+	             {PART_IDLE, CAUSE_DISPATCH, CAUSE_DISPATCH},
+	             {PART_UNUSUAL, 0, SHADE_IDLE}};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		struct waterfall_part part = {.kind = parts[i].kind, .cause = parts[i].cause};
+		assert_int_equal(palette_of_part(&part), parts[i].which);
+	}
 	for (int i = 0; i < SHADE_COUNT; i++)
 		for (int k = 0; k < i; k++) /* no two look the same: a colour is used again only as stripes */
 			assert_true(strcmp(palette(i)->fill, palette(k)->fill) != 0);

@@ -312,22 +312,23 @@ static void fill_waterfall(struct maker *m, struct analysis *a)
 	const struct budget *b = &a->side[0].budget, *f = &a->side[1].budget;
 	struct waterfall_part *w = ARENA_NEW(m->arena, 4 + b->n_rows + f->n_rows, struct waterfall_part);
 	uint32_t n = 0;
-	w[n++] = (struct waterfall_part){"compute", b->compute, f->compute, 0};
-	w[n++] = (struct waterfall_part){"comm_exposed", b->comm_exposed, f->comm_exposed, 0};
-	w[n++] = (struct waterfall_part){"copy_exposed", b->copy_exposed, f->copy_exposed, 0};
+	w[n++] = (struct waterfall_part){.kind = PART_COMPUTE, .baseline = b->compute, .fixed = f->compute};
+	w[n++] = (struct waterfall_part){.kind = PART_COMM, .baseline = b->comm_exposed, .fixed = f->comm_exposed};
+	w[n++] = (struct waterfall_part){.kind = PART_COPY, .baseline = b->copy_exposed, .fixed = f->copy_exposed};
 	for (uint32_t i = 0; i < b->n_rows + f->n_rows; i++) {
 		const struct idle_row *row = i < b->n_rows ? &b->rows[i] : &f->rows[i - b->n_rows];
-		const char *phase = row->phase ? names_text(m->names, row->phase) : "(between phases)";
-		char *part = arena_format(m->arena, "idle: %s in %s", cause_name(row->cause), phase);
 		uint32_t at = 3;
-		while (at < n && strcmp(w[at].part, part) != 0)
+		while (at < n && (w[at].cause != row->cause || w[at].phase != row->phase))
 			at++;
-		w[at].part = part;
+		w[at].kind = PART_IDLE;
+		w[at].cause = row->cause;
+		w[at].phase = row->phase;
 		*(i < b->n_rows ? &w[at].baseline : &w[at].fixed) += row->per_step;
 		n = at == n ? n + 1 : n;
 	}
-	w[n++] = (struct waterfall_part){"unusual_steps", a->side[0].period_trimmed - b->period,
-	                                 a->side[1].period_trimmed - f->period, 0};
+	w[n++] = (struct waterfall_part){.kind = PART_UNUSUAL,
+	                                 .baseline = a->side[0].period_trimmed - b->period,
+	                                 .fixed = a->side[1].period_trimmed - f->period};
 	for (uint32_t i = 0; i < n; i++)
 		w[i].delta = w[i].fixed - w[i].baseline;
 	a->waterfall = w;

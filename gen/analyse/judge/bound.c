@@ -114,7 +114,9 @@ static void bound_waterfall(struct analysis *out)
 		last->baseline += out->waterfall[i].baseline;
 		last->fixed += out->waterfall[i].fixed;
 	}
-	last->part = "other parts";
+	last->kind = PART_OTHER;
+	last->cause = 0;
+	last->phase = 0;
 	last->delta = last->fixed - last->baseline;
 	out->n_waterfall = BOUND_ROWS;
 }

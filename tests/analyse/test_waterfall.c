@@ -1,0 +1,131 @@
+/* The way from one step to the other: its parts are typed, each is there once, and together they are the two steps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/judge/bound.h"
+#include "render/pictures.h"
+#include "scene.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { US = 1000, STEPS = 30 };
+
+/* Steps of one kernel of 500 µs behind a range of `host` ns in which nothing is launched. */
+static const struct trace *run_with(struct scene *s, const char *range, int64_t host)
+{
+	scene_trace_begin(s);
+	for (int64_t i = 0, t = 0; i < STEPS; i++) {
+		int64_t begin = t, length = host + i % 3 * US;
+		scene_range(s, s->main, t, t + length, range);
+		t += length;
+		scene_kernel(s, s->main, t, t + 2 * US, t + 3 * US, t + 503 * US);
+		scene_call(s, s->main, t + 10 * US, t + 505 * US, "cudaDeviceSynchronize", CALL_SYNC);
+		t += 510 * US;
+		scene_range(s, s->main, begin, t, "step");
+	}
+	return maker_link(&s->m);
+}
+
+static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .max_regression = -1};
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static const struct waterfall_part *part_of(const struct analysis *a, enum part_kind kind, enum cause cause,
+                                            const char *phase)
+{
+	const struct waterfall_part *found = NULL;
+	for (uint32_t i = 0; i < a->n_waterfall; i++) {
+		const struct waterfall_part *p = &a->waterfall[i];
+		if (p->kind != kind ||
+		    (kind == PART_IDLE && (p->cause != cause || strcmp(names_text(a->names, p->phase), phase) != 0)))
+			continue;
+		assert_null(found);
+		found = p;
+	}
+	return found;
+}
+
+/* Names that look like the words around them stay names. */
+static void test_names_are_not_words(void **state)
+{
+	static const char *const names[] = {"eval (between phases)", "alloc in x", "idle: alloc in x", "other parts"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct scene *s = *state;
+		const struct analysis *a = analyse(s, run_with(s, names[i], 900 * US), run_with(s, names[i], 100 * US));
+		const struct waterfall_part *p = part_of(a, PART_IDLE, CAUSE_HOST_CODE, names[i]);
+		assert_non_null(p);
+		assert_float_equal(p->delta, -800.0 * US, 10 * US);
+		const char *label = waterfall_label(a, &s->arena, p);
+		assert_string_equal(label, arena_format(&s->arena, "idle, host code in %s", names[i]));
+	}
+}
+
+static void test_parts_add_up(void **state)
+{
+	struct scene *s = *state;
+	const struct analysis *a = analyse(s, run_with(s, "load", 900 * US), run_with(s, "read", 100 * US));
+	double baseline = 0, fixed = 0;
+	for (uint32_t i = 0; i < a->n_waterfall; i++) {
+		const struct waterfall_part *p = &a->waterfall[i];
+		assert_float_equal(p->delta, p->fixed - p->baseline, 1e-6);
+		assert_ptr_equal(part_of(a, p->kind, p->cause, names_text(a->names, p->phase)), p); /* once */
+		baseline += p->baseline;
+		fixed += p->fixed;
+	}
+	assert_float_equal(baseline, a->side[0].period_trimmed, 1e-6);
+	assert_float_equal(fixed, a->side[1].period_trimmed, 1e-6);
+}
+
+static void test_a_long_list_is_added_up(void **unused)
+{
+	enum { N = BOUND_ROWS + 500 };
+	static struct waterfall_part parts[N];
+	static struct analysis a = {.n_sides = 2, .waterfall = parts, .n_waterfall = N};
+	struct arena arena = {0};
+	struct names names;
+	double baseline = 0, fixed = 0;
+	(void)unused;
+	names_init(&names, &arena);
+	for (uint32_t i = 0; i < N; i++) {
+		parts[i] = (struct waterfall_part){PART_IDLE, CAUSE_ALLOC, i, 2.0 * N - i, i, 2.0 * i - 2.0 * N};
+		baseline += i < BOUND_ROWS - 1 ? 0 : parts[i].baseline;
+		fixed += i < BOUND_ROWS - 1 ? 0 : parts[i].fixed;
+	}
+	bound_lists(&names, &arena, &a);
+	assert_int_equal(a.n_waterfall, BOUND_ROWS);
+	const struct waterfall_part *last = &parts[BOUND_ROWS - 1];
+	assert_int_equal(last->kind, PART_OTHER);
+	assert_int_equal(last->phase, 0);
+	assert_float_equal(last->baseline, baseline, 1e-6);
+	assert_float_equal(last->fixed, fixed, 1e-6);
+	assert_float_equal(last->delta, fixed - baseline, 1e-6);
+	assert_int_equal(parts[BOUND_ROWS - 2].kind, PART_IDLE);
+	/* one that fits is left alone */
+	bound_lists(&names, &arena, &a);
+	assert_int_equal(a.n_waterfall, BOUND_ROWS);
+	assert_float_equal(last->baseline, baseline, 1e-6);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
+	const struct CMUnitTest tests[] = {
+		TEST(test_names_are_not_words),
+		TEST(test_parts_add_up),
+		cmocka_unit_test(test_a_long_list_is_added_up),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
