@@ -23,13 +23,6 @@ void *arena_grow(struct arena *a, void *old, size_t old_n, size_t n, size_t size
 /* Gives back what lies beyond the first `n` of the `old_n` items at `old`, as far as they fill blocks of their own. */
 void *arena_trim(struct arena *a, void *old, size_t old_n, size_t n, size_t size);
 
-/* How much room a list that is full with `room` items should have next: twice as much while it is short; a long one
- * grows by less, because what is not used then is memory that the profile does not need. */
-static inline size_t arena_more(size_t room)
-{
-	return room < 2 ? 4 : room < 4096 ? 2 * room : room + room / 8;
-}
-
 /* A copy of `n` bytes with a NUL after them. */
 char *arena_copy(struct arena *a, const char *text, size_t n);
 

@@ -1,5 +1,7 @@
 #include "base/keymap.h"
 
+#include "base/list.h"
+
 static uint64_t mix(uint64_t key)
 {
 	key ^= key >> 32; /* multiply-xorshift, so that neither low nor high bits alone decide */
@@ -42,11 +44,7 @@ uint32_t keymap_add_new(struct keymap *map, uint64_t key)
 {
 	uint32_t index = keymap_find(map, key);
 	if (index == UINT32_MAX) {
-		if (map->n == map->room) {
-			uint32_t room = map->room ? map->room * 2 : 32;
-			map->keys = arena_grow(map->arena, map->keys, map->room, room, sizeof *map->keys);
-			map->room = room;
-		}
+		LIST_GROW(map->arena, map->keys, map->n, map->room);
 		index = map->n++;
 		map->keys[index] = key;
 		if (map->n > map->n_slots / 2) {

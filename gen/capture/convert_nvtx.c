@@ -1,6 +1,7 @@
 /* NVTX events -> rows. A range becomes a row when it begins, without an end, and gets its end when that comes; one that
  * is never ended stays without, as nsys has it. */
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/utf8.h"
 #include "capture/convert_parts.h"
 
@@ -86,11 +87,7 @@ static void push(struct file *f, uint32_t tid, const struct spool_event *e, int6
 {
 	struct stack *s = stack_of(f, tid, e->domain);
 	forget_before(f, s, start);
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 8;
-		s->open = arena_grow(&f->arena, s->open, s->room, room, sizeof *s->open);
-		s->room = room;
-	}
+	LIST_GROW(&f->arena, s->open, s->n, s->room);
 	s->open[s->n++] = (struct interval){start, row};
 }
 

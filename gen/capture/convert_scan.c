@@ -1,3 +1,5 @@
+#include "base/list.h"
+#include "base/search.h"
 #include "capture/convert_parts.h"
 
 #include <stdlib.h>
@@ -13,11 +15,7 @@ static void add_call(struct file *f, const unsigned char *record)
 	uint32_t room = f->threads.room, i = keymap_add(&f->threads, record_u32(record, CALL_THREAD));
 	f->thread_calls = convert_grow(&f->arena, f->thread_calls, room, &f->threads, sizeof *f->thread_calls);
 	struct thread_calls *t = &f->thread_calls[i];
-	if (t->n == t->room) {
-		size_t more = t->room ? 2 * t->room : 64;
-		t->calls = arena_grow(&f->arena, t->calls, t->room, more, sizeof *t->calls);
-		t->room = more;
-	}
+	LIST_GROW(&f->arena, t->calls, t->n, t->room);
 	t->unsorted = t->unsorted || (t->n && t->calls[t->n - 1].start > start);
 	t->calls[t->n++] = (struct interval){start, end};
 }
@@ -44,15 +42,9 @@ static size_t calls_until(struct thread_calls *t, int64_t start)
 	for (size_t i = t->last; i <= t->n && i <= t->last + 1; i++)
 		if ((i == 0 || t->calls[i - 1].start <= start) && (i == t->n || t->calls[i].start > start))
 			return t->last = i;
-	size_t low = 0, high = t->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (t->calls[middle].start <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return t->last = low;
+	size_t next = 0;
+	SEARCH(next, t->n, t->calls[next].start <= start);
+	return t->last = next;
 }
 
 bool convert_in_runtime_call(struct file *f, uint32_t tid, int64_t start, int64_t end)
@@ -178,11 +170,7 @@ static void scan_window(struct file *f, const unsigned char *payload, size_t n)
 	convert_add_window(f, &window);
 	if (window.open)
 		return;
-	if (f->n_closes == f->close_room) {
-		size_t room = f->close_room ? 2 * f->close_room : 16;
-		f->closes = arena_grow(&f->arena, f->closes, f->close_room, room, sizeof *f->closes);
-		f->close_room = room;
-	}
+	LIST_GROW(&f->arena, f->closes, f->n_closes, f->close_room);
 	f->closes[f->n_closes++] = convert_time(f, (uint64_t)window.time);
 }
 

@@ -1,6 +1,8 @@
 /* Windows of collection: --delay, --duration, cudaProfilerStart and -Stop. A spool holds somewhat more than was asked
  * for (whole buffers); what becomes rows is exact: calls that began in a window, and what they launched, whenever that
  * ran. */
+#include "base/list.h"
+#include "base/search.h"
 #include "capture/convert_parts.h"
 
 enum { WHY_RANGE = 2 };
@@ -14,11 +16,7 @@ void convert_add_window(struct file *f, const struct spool_window *window)
 		w->all[w->n - 1].end = time;
 	if (open || (!window->open && w->n > 0))
 		return; /* what is said twice says nothing new */
-	if (w->n == w->room) {
-		size_t room = w->room ? 2 * w->room : 16;
-		w->all = arena_grow(&f->arena, w->all, w->room, room, sizeof *w->all);
-		w->room = room;
-	}
+	LIST_GROW(&f->arena, w->all, w->n, w->room);
 	/* An end that comes first: collection went on from the start. */
 	w->all[w->n++] = window->open ? (struct interval){time, INT64_MAX} : (struct interval){INT64_MIN, time};
 }
@@ -30,15 +28,9 @@ bool convert_limited(const struct file *f)
 
 static bool in_one(const struct windows *w, int64_t time)
 {
-	size_t low = 0, high = w->n; /* first window that begins later */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (w->all[middle].start <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return w->n == 0 || (low > 0 && time < w->all[low - 1].end);
+	size_t next = 0; /* the first window that begins later */
+	SEARCH(next, w->n, w->all[next].start <= time);
+	return w->n == 0 || (next > 0 && time < w->all[next - 1].end);
 }
 
 bool convert_in_window(const struct file *f, int64_t time)

@@ -1,3 +1,4 @@
+#include "base/list.h"
 #include "capture/gpu_source.h"
 
 #include <string.h>
@@ -34,11 +35,7 @@ void gpu_state_add(struct gpu_state *state, const struct gpu_sample *sample)
 	if (sample->sm_mhz < 0 && sample->memory_mhz < 0 && sample->power_mw < 0 && sample->temperature_c < 0 &&
 	    sample->busy_percent < 0 && !sample->has_throttle)
 		return;
-	if (state->n == state->room) {
-		size_t room = state->room ? 2 * state->room : 256;
-		state->samples = arena_grow(state->arena, state->samples, state->room, room, sizeof *state->samples);
-		state->room = room;
-	}
+	LIST_GROW(state->arena, state->samples, state->n, state->room);
 	state->samples[state->n++] = *sample;
 }
 

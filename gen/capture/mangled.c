@@ -1,3 +1,4 @@
+#include "base/list.h"
 #include "capture/mangled_parser.h"
 
 #include <ctype.h>
@@ -8,11 +9,7 @@ node *mangled_remember(struct mangled_parser *p, node *made, bool is_type)
 {
 	if (p->failed)
 		return made;
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 32;
-		p->substitutions = arena_grow(p->arena, p->substitutions, p->room, room, sizeof *p->substitutions);
-		p->room = room;
-	}
+	LIST_GROW(p->arena, p->substitutions, p->n, p->room);
 	p->substitutions[p->n++] = (struct mangled_substitution){made, is_type};
 	return made;
 }

@@ -1,6 +1,7 @@
 #include "capture/profile.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -243,7 +244,7 @@ static uint32_t add_string(struct profile *p, const char *text, size_t n)
 		if (p->string_bytes[id - 1] == n && memcmp(p->string[id - 1], text, n) == 0)
 			return id;
 	if (p->n_strings == p->string_room) {
-		uint32_t room = p->string_room ? 2 * p->string_room : 256;
+		uint32_t room = (uint32_t)list_more(p->string_room);
 		p->string = arena_grow(p->arena, p->string, p->string_room, room, sizeof *p->string);
 		p->string_bytes = arena_grow(p->arena, p->string_bytes, p->string_room, room, sizeof *p->string_bytes);
 		p->string_room = room;

@@ -1,3 +1,4 @@
+#include "base/list.h"
 #include "read/nsys.h"
 
 #include <ctype.h>
@@ -196,7 +197,7 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 		const char *bus = scan_text(&s, BUS, &bus_n);
 		if (t->n_gpus == room) {
 			uint32_t old = room;
-			room = room ? 2 * room : 8;
+			room = (uint32_t)list_more(room);
 			t->gpus = arena_grow(r->arena, t->gpus, old, room, sizeof *t->gpus);
 			*rows = arena_grow(r->arena, *rows, old, room, sizeof **rows);
 		}

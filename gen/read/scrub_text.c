@@ -1,6 +1,7 @@
 #include "read/scrub_text.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -42,11 +43,7 @@ void scrub_text_hide(struct scrub_text *text, enum scrub_kind kind, const char *
 {
 	const char *dot = kind == SCRUB_HOST ? memchr(word, '.', n) : NULL;
 	if (!says_nothing(word, n) && !is_known(text, word, n)) {
-		if (text->n_secrets == text->room) {
-			size_t room = text->room ? 2 * text->room : 16;
-			text->secrets = arena_grow(text->arena, text->secrets, text->room, room, sizeof *text->secrets);
-			text->room = room;
-		}
+		LIST_GROW(text->arena, text->secrets, text->n_secrets, text->room);
 		/* The longest first: a full host name before its first label. */
 		size_t at = text->n_secrets++;
 		for (; at > 0 && text->secrets[at - 1].n < n; at--)

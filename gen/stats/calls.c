@@ -1,4 +1,5 @@
 /* Rules of `nsys analyze` that list calls which make the host wait, longest first. */
+#include "base/list.h"
 #include "stats/reports.h"
 
 #include <stdlib.h>
@@ -20,11 +21,7 @@ struct list {
 
 static void list_add(struct list *list, int64_t start, int64_t end, size_t row)
 {
-	if (list->n == list->room) {
-		size_t room = list->room ? 2 * list->room : 64;
-		list->item = arena_grow(list->arena, list->item, list->room, room, sizeof *list->item);
-		list->room = room;
-	}
+	LIST_GROW(list->arena, list->item, list->n, list->room);
 	list->item[list->n++] = (struct listed){end - start, start, (uint32_t)row};
 }
 

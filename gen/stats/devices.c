@@ -1,5 +1,6 @@
 /* Rules of `nsys analyze` about how busy GPUs were. A device is a (process, device) pair; from its first op to its last
  * it could have been busy. */
+#include "base/search.h"
 #include "stats/reports.h"
 
 #include <stdlib.h>
@@ -60,15 +61,9 @@ static struct overheads overheads_of(const struct trace *trace, struct arena *ar
 /* The first overhead of a process or a later one. */
 static size_t overhead_first(const struct overheads *list, uint32_t process)
 {
-	size_t low = 0, high = list->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list->item[middle].process < process)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t i = 0;
+	SEARCH(i, list->n, list->item[i].process < process);
+	return i;
 }
 
 /* From the first to the last of a device's ops; false when it has none. */

@@ -1,6 +1,7 @@
 /* nvtx_gpu_proj_sum: ranges projected onto the GPU. A range owns the ops whose launching call lies wholly inside it on
  * the thread that opened it; its projection reaches from the first start to the last end of them. Ranges that own
  * nothing do not appear, not even as another's parent. */
+#include "base/search.h"
 #include "stats/reports.h"
 #include "stats/tally.h"
 
@@ -115,15 +116,9 @@ static struct work tree_work(const struct launching *l, size_t k, size_t low, si
 /* The first of n calls that starts at `time` or later. */
 static size_t calls_before(const struct trace *trace, const uint32_t *call, size_t n, int64_t time)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (trace->calls.start[call[middle]] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t i = 0;
+	SEARCH(i, n, trace->calls.start[call[i]] < time);
+	return i;
 }
 
 /* ---- ranges ---- */

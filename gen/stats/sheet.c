@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/list.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +14,7 @@ enum { NUMBER_ROOM = 400 }; /* the longest double with its decimals, and commas 
 struct sheet_cell *sheet_add(struct sheet *sheet)
 {
 	if (sheet->n_rows == sheet->room) {
-		size_t room = sheet->room ? 2 * sheet->room : 64;
+		size_t room = list_more(sheet->room);
 		sheet->cells = arena_grow(sheet->arena, sheet->cells, sheet->room * sheet->n_columns,
 		                          room * sheet->n_columns, sizeof *sheet->cells);
 		sheet->room = room;

@@ -1,5 +1,7 @@
 #include "stats/tally.h"
 
+#include "base/list.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -39,10 +41,9 @@ uint32_t tally_group(struct tally *t, const uint32_t *key)
 		if (memcmp(tally_key(t, slot - 1), key, bytes) == 0)
 			return slot - 1;
 	if (t->n == t->room) {
-		uint32_t room = t->room ? t->room * 2 : 32;
-		t->keys = arena_grow(t->arena, t->keys, (size_t)t->room * t->width, (size_t)room * t->width,
-		                     sizeof *t->keys);
-		t->room = room;
+		size_t room = list_more(t->room);
+		t->keys = arena_grow(t->arena, t->keys, (size_t)t->room * t->width, room * t->width, sizeof *t->keys);
+		t->room = (uint32_t)room;
 	}
 	uint32_t g = t->n++;
 	memcpy(t->keys + (size_t)g * t->width, key, bytes);

@@ -1,4 +1,5 @@
 /* Puts a trace's columns in their documented order and joins GPU ops to the calls that launched them. */
+#include "base/search.h"
 #include "trace/classify.h"
 #include "trace/order.h"
 #include "trace/trace.h"
@@ -149,15 +150,9 @@ static uint32_t find_call(const struct trace_calls *calls, const struct call_ind
 		return TRACE_NONE;
 	if (x->table)
 		return id - x->low < x->n ? x->table[id - x->low] - 1 : TRACE_NONE; /* an empty entry wraps to NONE */
-	uint32_t low = 0, high = x->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (calls->correlation[x->sorted[middle]] < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < x->n && calls->correlation[x->sorted[low]] == id ? x->sorted[low] : TRACE_NONE;
+	uint32_t i = 0;
+	SEARCH(i, x->n, calls->correlation[x->sorted[i]] < id);
+	return i < x->n && calls->correlation[x->sorted[i]] == id ? x->sorted[i] : TRACE_NONE;
 }
 
 static void join_ops(struct linker *l)

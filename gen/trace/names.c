@@ -1,5 +1,6 @@
 #include "trace/names.h"
 
+#include "base/list.h"
 #include "base/utf8.h"
 
 #include <stdbool.h>
@@ -103,11 +104,7 @@ static uint32_t intern_text(struct names *names, const char *text, size_t n, boo
 		if (strncmp(names->text[id], text, n) == 0 && names->text[id][n] == 0)
 			return id;
 	}
-	if (names->n == names->room) {
-		names->text = arena_grow(names->arena, names->text, names->room, (size_t)names->room * 2,
-		                         sizeof *names->text);
-		names->room *= 2;
-	}
+	LIST_GROW(names->arena, names->text, names->n, names->room);
 	uint32_t id = names->n++;
 	names->text[id] = copy ? arena_copy(names->arena, text, n) : text;
 	names->slots[at & (names->n_slots - 1)] = id;

@@ -1,5 +1,6 @@
 /* The way from the baseline's step to the fixed one's, part by part, exact. */
 #include "analyse/judge/compare.h"
+#include "base/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +15,7 @@ struct waterfall {
 static void add_part(struct waterfall *w, struct waterfall_part part)
 {
 	struct analysis *out = w->out;
-	if (out->n_waterfall == w->room) {
-		uint32_t room = w->room ? 2 * w->room : 32;
-		out->waterfall = arena_grow(w->arena, out->waterfall, w->room, room, sizeof *out->waterfall);
-		w->room = room;
-	}
+	LIST_GROW(w->arena, out->waterfall, out->n_waterfall, w->room);
 	out->waterfall[out->n_waterfall++] = part;
 }
 

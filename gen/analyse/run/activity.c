@@ -1,6 +1,7 @@
 #include "analyse/run/activity.h"
 
 #include "analyse/run/flatten.h"
+#include "base/search.h"
 
 /* Values of the `doing` track: cause + 1 in the low bits; for operating-system calls also their class and name; for
  * CUDA calls, in place of the class, whether they wait. */
@@ -139,14 +140,9 @@ uint32_t track_find(struct track *track, int64_t t)
 			low += step;
 		high = step < track->n - low ? low + step : track->n;
 	}
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (track->start[middle] <= t)
-			low = middle;
-		else
-			high = middle;
-	}
-	return track->hint = low;
+	uint32_t next = low + 1;
+	SEARCH(next, high, track->start[next] <= t);
+	return track->hint = next - 1;
 }
 
 struct rows { /* of one thread that are still to come */

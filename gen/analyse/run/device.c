@@ -1,8 +1,10 @@
 /* One pass over the ops of a device, in order of their start: what the device was busy with at every instant, and the
  * gaps in between. */
 #include "analyse/run/run.h"
+#include "base/heap.h"
+#include "base/list.h"
 
-/* Running ops of one class, the earliest-launched on top. Finished ones are thrown away when they come up. */
+/* A heap of running ops of one class, the earliest-launched first. Finished ones are thrown away when they come up. */
 struct running {
 	uint32_t *op;
 	size_t n, room;
@@ -36,8 +38,10 @@ static enum busy_with class_of(enum op_kind kind)
 }
 
 /* Order of DESIGN 3: by launch, start, end, stream. */
-static bool is_earlier(const struct trace *t, uint32_t a, uint32_t b)
+static bool is_earlier(const void *x, const void *y, const void *trace)
 {
+	const struct trace *t = trace;
+	uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
 	int64_t launch_a = op_launch_start(t, a), launch_b = op_launch_start(t, b);
 	if (launch_a != launch_b)
 		return launch_a < launch_b;
@@ -52,32 +56,15 @@ static bool is_earlier(const struct trace *t, uint32_t a, uint32_t b)
 
 static void running_add(struct sweep *s, struct running *r, uint32_t op)
 {
-	if (r->n == r->room) {
-		size_t room = r->room ? 2 * r->room : 16;
-		r->op = arena_grow(&s->scratch, r->op, r->room, room, sizeof *r->op);
-		r->room = room;
-	}
-	size_t i = r->n++;
-	for (; i && is_earlier(s->trace, op, r->op[(i - 1) / 2]); i = (i - 1) / 2)
-		r->op[i] = r->op[(i - 1) / 2];
-	r->op[i] = op;
+	LIST_GROW(&s->scratch, r->op, r->n, r->room);
+	heap_push(r->op, r->n++, sizeof *r->op, &op, is_earlier, s->trace);
 }
 
 /* The earliest-launched op that still runs at `t`, or TRACE_NONE. */
 static uint32_t running_first(struct sweep *s, struct running *r, int64_t t)
 {
-	while (r->n && s->trace->ops.end[r->op[0]] <= t) {
-		uint32_t op = r->op[--r->n];
-		size_t i = 0;
-		for (size_t child; (child = 2 * i + 1) < r->n; i = child) {
-			if (child + 1 < r->n && is_earlier(s->trace, r->op[child + 1], r->op[child]))
-				child++;
-			if (!is_earlier(s->trace, r->op[child], op))
-				break;
-			r->op[i] = r->op[child];
-		}
-		r->op[i] = op;
-	}
+	while (r->n && s->trace->ops.end[r->op[0]] <= t)
+		heap_pop(r->op, r->n--, sizeof *r->op, is_earlier, s->trace);
 	return r->n ? r->op[0] : TRACE_NONE;
 }
 
@@ -133,11 +120,7 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
 {
 	struct device_run *d = s->out;
-	if (d->n_gaps == s->gap_room) {
-		size_t room = arena_more(s->gap_room);
-		d->gaps = arena_grow(s->run->arena, d->gaps, s->gap_room, room, sizeof *d->gaps);
-		s->gap_room = room;
-	}
+	LIST_GROW(s->run->arena, d->gaps, d->n_gaps, s->gap_room);
 	d->gaps[d->n_gaps++] = (struct gap_ops){before, next};
 	struct gap gap = run_gap(s->run, d, d->n_gaps - 1);
 	d->idle += clip(s->run, &gap.start, &gap.end);
@@ -198,7 +181,7 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 		uint32_t next = TRACE_NONE; /* of the ops that start now, the first by launch */
 		uint32_t j = i;
 		for (; j < last && ops->start[j] == start; j++)
-			if (ops->end[j] > start && (next == TRACE_NONE || is_earlier(run->trace, j, next)))
+			if (ops->end[j] > start && (next == TRACE_NONE || is_earlier(&j, &next, run->trace)))
 				next = j;
 		if (next != TRACE_NONE) {
 			if (now == INT64_MIN)

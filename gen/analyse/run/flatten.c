@@ -1,5 +1,8 @@
 #include "analyse/run/flatten.h"
 
+#include "base/heap.h"
+#include "base/list.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -8,50 +11,35 @@ struct open {
 	uint32_t rank, value, number; /* `number`: which layer, for ties */
 };
 
-/* A binary heap of open layers, strongest on top; closed ones are thrown away when they come up. */
+/* A heap of open layers, strongest first; closed ones are thrown away when they come up. */
 enum { FEW = 32 };
-struct heap {
+struct layers {
 	struct open *item;
 	size_t n, room;
 	struct open few[FEW]; /* hardly any thread has more open at once: no memory is asked for */
 	struct arena scratch;
 };
 
-static bool is_stronger(const struct open *a, const struct open *b)
+static bool is_stronger(const void *x, const void *y, const void *context)
 {
+	const struct open *a = x, *b = y;
+	(void)context;
 	if (a->rank != b->rank)
 		return a->rank < b->rank;
 	return a->number < b->number;
 }
 
-static void heap_push(struct heap *h, const struct open *item)
+static void layers_add(struct layers *h, const struct open *item)
 {
 	if (h->n == h->room) {
-		size_t room = arena_more(h->room);
+		size_t room = list_more(h->room);
 		struct open *old = h->item == h->few ? NULL : h->item;
 		h->item = arena_grow(&h->scratch, old, old ? h->room : 0, room, sizeof *h->item);
 		if (!old)
 			memcpy(h->item, h->few, h->n * sizeof *h->item);
 		h->room = room;
 	}
-	size_t i = h->n++;
-	for (; i && is_stronger(item, &h->item[(i - 1) / 2]); i = (i - 1) / 2)
-		h->item[i] = h->item[(i - 1) / 2];
-	h->item[i] = *item;
-}
-
-static void heap_pop(struct heap *h)
-{
-	struct open item = h->item[--h->n];
-	size_t i = 0;
-	for (size_t child; (child = 2 * i + 1) < h->n; i = child) {
-		if (child + 1 < h->n && is_stronger(&h->item[child + 1], &h->item[child]))
-			child++;
-		if (!is_stronger(&h->item[child], &item))
-			break;
-		h->item[i] = h->item[child];
-	}
-	h->item[i] = item;
+	heap_push(h->item, h->n++, sizeof *h->item, item, is_stronger, NULL);
 }
 
 struct output {
@@ -68,7 +56,7 @@ static void emit(struct output *out, int64_t start, uint32_t value)
 	if (out->n && out->value[out->n - 1] == value)
 		return;
 	if (out->n == out->room) {
-		size_t room = arena_more(out->room);
+		size_t room = list_more(out->room);
 		out->start = arena_grow(out->arena, out->start, out->room, room, sizeof *out->start);
 		out->value = arena_grow(out->arena, out->value, out->room, room, sizeof *out->value);
 		out->room = room;
@@ -78,12 +66,12 @@ static void emit(struct output *out, int64_t start, uint32_t value)
 }
 
 /* What closes up to `until`, in which nothing opens. */
-static void close_until(struct heap *open, struct output *out, int64_t until)
+static void close_until(struct layers *open, struct output *out, int64_t until)
 {
 	while (open->n && open->item[0].end <= until) {
 		int64_t end = open->item[0].end;
 		while (open->n && open->item[0].end <= end)
-			heap_pop(open);
+			heap_pop(open->item, open->n--, sizeof *open->item, is_stronger, NULL);
 		emit(out, end, open->n ? open->item[0].value : 0);
 	}
 }
@@ -91,7 +79,7 @@ static void close_until(struct heap *open, struct output *out, int64_t until)
 uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, struct arena *arena, int64_t **start,
                  uint32_t **value)
 {
-	struct heap open;
+	struct layers open;
 	open.item = open.few;
 	open.n = 0;
 	open.room = FEW;
@@ -106,7 +94,7 @@ uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context
 		for (; more && layer.start == now; more = next(context, &layer)) {
 			struct open item = {layer.end, layer.rank, layer.value, number++};
 			if (layer.end > now)
-				heap_push(&open, &item);
+				layers_add(&open, &item);
 		}
 		if (open.n)
 			emit(&out, now, open.item[0].value);

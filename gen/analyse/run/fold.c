@@ -1,5 +1,7 @@
 #include "analyse/run/fold.h"
 
+#include "base/list.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -80,7 +82,7 @@ static void count_names(const struct trace *trace, struct arena *arena, uint32_t
 				continue; /* the empty name */
 			if (entry_of[name] > *n) {
 				if (*n == room) {
-					size_t more = room ? 2 * room : 64;
+					size_t more = list_more(room);
 					*entries = arena_grow(arena, *entries, room, more, sizeof **entries);
 					thread = arena_grow(arena, thread, room, more, sizeof *thread);
 					room = more;

@@ -1,6 +1,7 @@
 /* Why a device was idle: every gap is charged to causes, exactly (DESIGN 3). */
 #include "analyse/run/run.h"
 #include "analyse/side/middle.h"
+#include "base/list.h"
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
@@ -31,11 +32,7 @@ static uint32_t cell_slot(const struct cells *c, const struct cell_key *key)
 
 static void cells_make_room(struct cells *c)
 {
-	if (c->n == c->room) {
-		uint32_t room = c->room ? 2 * c->room : 32;
-		c->cell = arena_grow(c->arena, c->cell, c->room, room, sizeof *c->cell);
-		c->room = room;
-	}
+	LIST_GROW(c->arena, c->cell, c->n, c->room);
 	if (2 * (c->n + 1) <= c->n_slots)
 		return;
 	c->n_slots = c->n_slots ? 2 * c->n_slots : 64;
@@ -181,11 +178,7 @@ struct pieces {
 static void collect(void *context, const struct doing *piece)
 {
 	struct pieces *p = context;
-	if (p->n == p->room) {
-		size_t room = p->room ? 2 * p->room : 64;
-		p->piece = arena_grow(&p->scratch, p->piece, p->room, room, sizeof *p->piece);
-		p->room = room;
-	}
+	LIST_GROW(&p->scratch, p->piece, p->n, p->room);
 	p->piece[p->n++] = *piece;
 }
 

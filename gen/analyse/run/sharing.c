@@ -1,5 +1,7 @@
 #include "analyse/run/sharing.h"
 
+#include "base/search.h"
+
 #include <stdlib.h>
 
 /* A process begins or stops to keep the GPU busy. */
@@ -126,15 +128,9 @@ void sharing_build(const struct trace *t, uint32_t gpu, struct arena *arena, str
 /* The first stretch that ends after `t`. */
 static size_t first_after(const struct sharing *s, int64_t t)
 {
-	size_t low = 0, high = s->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (s->end[middle] <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t i = 0;
+	SEARCH(i, s->n, s->end[i] <= t);
+	return i;
 }
 
 /* How much of the time before `t` anybody ran. */
@@ -149,18 +145,12 @@ static int64_t all_before(const struct sharing *s, int64_t t)
 /* How much of it only `process` ran. */
 static int64_t own_before(const struct sharing *s, uint32_t process, int64_t t)
 {
-	uint32_t first = s->first_own[process], end = s->first_own[process + 1], low = first, high = end;
-	while (low < high) { /* the first of its stretches that starts at or after t */
-		uint32_t middle = low + (high - low) / 2;
-		if (s->start[s->own[middle]] < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == first)
+	uint32_t first = s->first_own[process], next = first; /* the first of its stretches that starts at or after t */
+	SEARCH(next, s->first_own[process + 1], s->start[s->own[next]] < t);
+	if (next == first)
 		return 0;
-	uint32_t i = s->own[low - 1];
-	return s->own_before[low - 1] + (t < s->end[i] ? t : s->end[i]) - s->start[i];
+	uint32_t i = s->own[next - 1];
+	return s->own_before[next - 1] + (t < s->end[i] ? t : s->end[i]) - s->start[i];
 }
 
 int64_t sharing_time(const struct sharing *s, uint32_t process, int64_t start, int64_t end)

@@ -2,6 +2,8 @@
 
 #include "base/buf.h"
 #include "base/keymap.h"
+#include "base/list.h"
+#include "base/search.h"
 #include "trace/order.h"
 
 #include <stdlib.h>
@@ -70,15 +72,9 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 /* Index of the first launch that starts at or after `t`. */
 static size_t launches_from(const struct launches *l, int64_t t)
 {
-	size_t low = 0, high = l->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (l->start[middle] < t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t i = 0;
+	SEARCH(i, l->n, l->start[i] < t);
+	return i;
 }
 
 /* What is launched before the i-th launch. */
@@ -171,11 +167,7 @@ static struct candidate *collect_candidates(const struct trace *t, const struct 
 		}
 		if (!disjoint || (!few && c.n < MIN_INSTANCES))
 			continue;
-		if (n == room) {
-			size_t more = arena_more(room);
-			list = arena_grow(arena, list, room, more, sizeof *list);
-			room = more;
-		}
+		LIST_GROW(arena, list, n, room);
 		list[n++] = c;
 	}
 	if (n)
@@ -264,15 +256,9 @@ static void add_member(const struct trace *t, const struct candidate *c, const u
 
 uint32_t steps_instance_at(const struct step_member *m, int64_t t)
 {
-	uint32_t low = 0, high = m->n;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (m->start[middle] <= t)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && t < m->end[low - 1] ? low - 1 : TRACE_NONE;
+	uint32_t next = 0;
+	SEARCH(next, m->n, m->start[next] <= t);
+	return next && t < m->end[next - 1] ? next - 1 : TRACE_NONE;
 }
 
 const struct step_member *steps_member(const struct steps *steps, uint32_t process)

@@ -5,6 +5,7 @@
  * work included, took no longer. Between the two lie all speedups that the capture allows. */
 #include "analyse/judge/compare.h"
 #include "analyse/say.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <string.h>
@@ -18,13 +19,7 @@ static const double WORTH_SAYING = 0.01; /* of a step, or of the speedup */
 /* The first call of the thread's [i, end) that starts at `t` or later. */
 static uint32_t first_from(const struct trace *t, uint32_t i, uint32_t end, int64_t at)
 {
-	while (i < end) {
-		uint32_t middle = i + (end - i) / 2;
-		if (t->calls.start[middle] < at)
-			i = middle + 1;
-		else
-			end = middle;
-	}
+	SEARCH(i, end, t->calls.start[i] < at);
 	return i;
 }
 

@@ -1,6 +1,7 @@
 /* What ran in the measured steps, by name: kernels, calls, copies, and counts a step. */
 #include "analyse/side/middle.h"
 #include "analyse/side/side.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,7 @@ static void *row_of(struct arena *arena, uint32_t *slot, void **rows, uint32_t *
 {
 	if (!*slot) {
 		if (*n == *room) {
-			uint32_t more = *room ? 2 * *room : 32;
+			uint32_t more = (uint32_t)list_more(*room);
 			*rows = arena_grow(arena, *rows, *room, more, size);
 			*room = more;
 		}

@@ -1,5 +1,7 @@
 /* Which steps stand for a run, and what happened in them. */
 #include "analyse/side/side.h"
+#include "base/list.h"
+#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -104,15 +106,9 @@ static void add_calls(struct view *v, struct timeline *out)
 /* The first op of a device that starts at or after `time`. */
 static uint32_t op_from(const struct trace *t, const struct trace_device *d, int64_t time)
 {
-	uint32_t low = d->first_op, high = d->first_op + d->n_ops;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (t->ops.start[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	uint32_t i = d->first_op;
+	SEARCH(i, d->first_op + d->n_ops, t->ops.start[i] < time);
+	return i;
 }
 
 static int compare_streams(const void *a, const void *b)
@@ -158,7 +154,7 @@ static void add_streams(struct view *v, uint32_t device, struct device_lanes *ou
 			continue;
 		uint32_t lane = names_add_text(&streams, arena_format(&scratch, "%u", t->ops.stream[i]));
 		if (lane >= room) {
-			uint32_t more = room ? 2 * room : 16;
+			uint32_t more = (uint32_t)list_more(room);
 			of_stream = arena_grow(&scratch, of_stream, room, more, sizeof *of_stream);
 			out->streams = arena_grow(v->arena, out->streams, room, more, sizeof *out->streams);
 			room = more;
@@ -197,26 +193,16 @@ static void add_piece(void *context, const struct doing *piece)
 	int64_t start = piece->start, end = piece->end;
 	if (!clip_to(list->view, &start, &end))
 		return;
-	if (out->n_pieces == list->room) {
-		uint32_t room = list->room ? 2 * list->room : 64;
-		out->pieces = arena_grow(list->view->arena, out->pieces, list->room, room, sizeof *out->pieces);
-		list->room = room;
-	}
+	LIST_GROW(list->view->arena, out->pieces, out->n_pieces, list->room);
 	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
 }
 
 /* The first gap of a device that ends after the view begins; gaps are disjoint and in order. */
 static size_t first_gap(const struct view *v, const struct device_run *device)
 {
-	size_t low = 0, high = device->n_gaps;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (run_gap(v->run, device, middle).end <= v->start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t i = 0;
+	SEARCH(i, device->n_gaps, run_gap(v->run, device, i).end <= v->start);
+	return i;
 }
 
 static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
@@ -252,17 +238,11 @@ static int64_t ops_between(const struct run *run, int64_t start, int64_t end)
 /* Ends the view where it has so many ops as can be shown. */
 static void cut(struct view *v, struct timeline *out)
 {
-	int64_t all = ops_between(v->run, v->start, v->end), low = v->start + 1, high = v->end;
+	int64_t all = ops_between(v->run, v->start, v->end), end = v->start + 2;
 	if (all <= OPS_SHOWN)
 		return;
-	while (low < high) { /* the last end with no more ops than that */
-		int64_t middle = low + (high - low + 1) / 2;
-		if (ops_between(v->run, v->start, middle) <= OPS_SHOWN)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	v->end = low;
+	SEARCH(end, v->end, ops_between(v->run, v->start, end) <= OPS_SHOWN); /* the first end with more than that */
+	v->end = end - 1;
 	out->left_out = all - ops_between(v->run, v->start, v->end);
 	out->boundary[out->n_boundaries - 1] = v->end - v->start;
 }
