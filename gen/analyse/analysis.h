@@ -31,6 +31,7 @@ enum cause {
 	CAUSE_UNATTRIBUTED,   /* the profile does not say: the launch is missing, or no op follows */
 	CAUSE_COUNT
 };
+extern const enum cause cause_of_call[];     /* by enum call_class: of idle time inside such a call */
 const char *cause_name(enum cause cause);    /* "host_code" */
 const char *cause_label(enum cause cause);   /* "host code" … a few words for a reader */
 const char *cause_meaning(enum cause cause); /* one sentence for a legend or tooltip */

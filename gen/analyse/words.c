@@ -33,6 +33,10 @@ static const struct {
                                 "The profile does not say: the launching call is missing, or nothing follows."},
 };
 
+const enum cause cause_of_call[] = {
+	[CALL_OTHER] = CAUSE_OTHER_API,  [CALL_LAUNCH] = CAUSE_LAUNCH_API, [CALL_COPY] = CAUSE_COPY_API,
+	[CALL_SYNC] = CAUSE_SYNC_RETURN, [CALL_ALLOC] = CAUSE_ALLOC,       [CALL_MODULE] = CAUSE_MODULE_LOAD};
+
 const char *cause_name(enum cause cause)
 {
 	return causes[cause].name;

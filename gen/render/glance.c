@@ -9,7 +9,6 @@
 /* ---- the speedup on an axis around 1 ---- */
 
 enum { SPEEDUP_WIDTH = 460, SPEEDUP_HEIGHT = 74, AXIS = 36, EDGE = 34 };
-static const double SAME = 0.02; /* what counts as unchanged: DESIGN 5's margin */
 
 struct scale {
 	double low, px; /* logarithms */
@@ -29,7 +28,7 @@ static struct scale scale_of(const struct analysis *a)
 		high = fmax(high, log(a->options.min_speedup));
 	}
 	/* room for the band of what counts as the same, and around everything */
-	double least = 4 * SAME, middle = (low + high) / 2, half = fmax((high - low) / 2 * 1.15, least);
+	double least = 4 * VERDICT_MARGIN, middle = (low + high) / 2, half = fmax((high - low) / 2 * 1.15, least);
 	return (struct scale){middle - half, (SPEEDUP_WIDTH - 2 * EDGE) / (2 * half)};
 }
 
@@ -51,8 +50,9 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	svg_attribute(band, "fill", "#c9d2db");
 	svg_attribute(muted, "fill", "#555");
 	svg_attribute(ink, "fill", "#111");
-	double one = at(&s, 1), left = at(&s, 1 / (1 + SAME)), right = at(&s, 1 + SAME);
-	svg_rect(band, left, AXIS - 26, right - left, 38, "within 2 %: counts as the same");
+	double one = at(&s, 1), left = at(&s, 1 / (1 + VERDICT_MARGIN)), right = at(&s, 1 + VERDICT_MARGIN);
+	svg_rect(band, left, AXIS - 26, right - left, 38,
+	         arena_format(arena, "within %g %%: counts as the same", 100 * VERDICT_MARGIN));
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
 	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
 	double x0 = at(&s, v->outer_lo), x1 = at(&s, v->outer_hi), x = at(&s, v->speedup);

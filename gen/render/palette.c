@@ -44,14 +44,6 @@ const struct swatch *palette(int which)
 	return which < CAUSE_COUNT ? &causes[which] : &shades[which - CAUSE_COUNT];
 }
 
-int palette_of_call(enum call_class class)
-{
-	static const enum cause cause[] = {
-		[CALL_OTHER] = CAUSE_OTHER_API,  [CALL_LAUNCH] = CAUSE_LAUNCH_API, [CALL_COPY] = CAUSE_COPY_API,
-		[CALL_SYNC] = CAUSE_SYNC_RETURN, [CALL_ALLOC] = CAUSE_ALLOC,       [CALL_MODULE] = CAUSE_MODULE_LOAD};
-	return (int)cause[class];
-}
-
 int palette_of_op(enum op_kind kind)
 {
 	switch (kind) {

@@ -31,7 +31,6 @@ enum shade {
 /* `which`: an enum cause or an enum shade. */
 const struct swatch *palette(int which);
 
-int palette_of_call(enum call_class class); /* the cause that idle time inside such a call gets */
 int palette_of_op(enum op_kind kind);
 
 /* The swatch that fits a part of the waterfall; SHADE_IDLE if none does. */

@@ -363,7 +363,7 @@ static void fill_api(const struct analysis *a, struct unit unit, struct page *pa
 		const struct line *line = &lines.line[i];
 		enum call_class class = (enum call_class)(line->key & 0xff);
 		struct scope *row = page_row(rows);
-		key_draw(page_draw(row, "key"), palette_of_call(class));
+		key_draw(page_draw(row, "key"), cause_of_call[class]);
 		mark_row(row, "data-name", (uint32_t)(line->key >> 8));
 		fill_name(row, names_text(a->names, (uint32_t)(line->key >> 8)));
 		fill_times(row, unit, line->time, lines.most);

@@ -80,8 +80,8 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 		return arena_format(arena, "Slower: %s, a speedup of %s%s.", periods, speedup, sure);
 	case VERDICT_UNCHANGED:
 		return arena_format(arena,
-		                    "Unchanged: %s; a speedup of %s%s, is within the 2 %% that count as the same.",
-		                    periods, speedup, sure);
+		                    "Unchanged: %s; a speedup of %s%s, is within the %g %% that count as the same.",
+		                    periods, speedup, sure, 100 * VERDICT_MARGIN);
 	case VERDICT_INCONCLUSIVE:
 		break;
 	}

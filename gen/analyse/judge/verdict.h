@@ -40,6 +40,9 @@ struct series {
  * keep every period, and warmup W drops W − 1 periods); < 0: found automatically. At least one period is kept. */
 void verdict_series(const struct verdict_run *run, int warmup, struct series *out);
 
+/* A speedup nearer to 1 than this counts as none; docs/verdict.md says why. */
+#define VERDICT_MARGIN 0.02
+
 enum verdict_result { VERDICT_INCONCLUSIVE, VERDICT_FASTER, VERDICT_SLOWER, VERDICT_UNCHANGED };
 const char *verdict_result_name(enum verdict_result result); /* "inconclusive", … as in the JSON */
 

@@ -13,7 +13,7 @@ enum {
 	SPAN_RUNS = 3           /* runs a side that a verdict without steps needs */
 };
 
-#define LN_MARGIN log(1.02)      /* differences within it are "unchanged" */
+#define LN_MARGIN log(1 + VERDICT_MARGIN)
 #define LN_FLOOR_ONE log(1.03)   /* what one run a side must exceed for a direction */
 #define LN_FLOOR_SHORT log(1.10) /* the same for a short capture */
 

@@ -32,13 +32,9 @@ static uint32_t value_name(uint32_t value)
 	return value >> NAME_SHIFT;
 }
 
-static const struct {
-	enum cause cause;
-	int rank;
-} call_meaning[] = {
-	[CALL_MODULE] = {CAUSE_MODULE_LOAD, 1}, [CALL_ALLOC] = {CAUSE_ALLOC, 2},
-	[CALL_SYNC] = {CAUSE_SYNC_RETURN, 3},   [CALL_COPY] = {CAUSE_COPY_API, 4},
-	[CALL_LAUNCH] = {CAUSE_LAUNCH_API, 5},  [CALL_OTHER] = {CAUSE_OTHER_API, 6},
+/* Which of several open calls counts: the least. */
+static const uint32_t call_rank[] = {
+	[CALL_MODULE] = 1, [CALL_ALLOC] = 2, [CALL_SYNC] = 3, [CALL_COPY] = 4, [CALL_LAUNCH] = 5, [CALL_OTHER] = 6,
 };
 enum { OVERHEAD_RANK = 0, OS_RANK = 7 };
 
@@ -103,8 +99,8 @@ static bool next_doing(void *context, struct layer *out)
 	} else if (call <= os) {
 		uint32_t i = d->call++;
 		enum call_class class = t->calls.class[i];
-		*out = (struct layer){call, t->calls.end[i], (uint32_t)call_meaning[class].rank,
-		                      pack(call_meaning[class].cause, t->calls.waits[i], 0)};
+		*out = (struct layer){call, t->calls.end[i], call_rank[class],
+		                      pack(cause_of_call[class], t->calls.waits[i], 0)};
 	} else {
 		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
 		*out = (struct layer){os, t->os_calls.end[i], OS_RANK, value};

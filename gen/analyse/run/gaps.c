@@ -9,49 +9,6 @@ enum {
 	MIN_SAMPLES = 20
 };
 
-/* ---- cells ---- */
-
-static bool is_same(const struct cell_key *a, const struct cell_key *b)
-{
-	return a->cause == b->cause && a->phase == b->phase && a->call == b->call && a->opened == b->opened &&
-	       a->mutex == b->mutex && a->blocked == b->blocked && a->input == b->input && a->pageable == b->pageable &&
-	       a->lasting == b->lasting;
-}
-
-static uint32_t cell_slot(const struct cells *c, const struct cell_key *key)
-{
-	uint64_t small = (uint64_t)key->cause << 7 | (uint64_t)key->pageable << 6 | (uint64_t)key->lasting << 5 |
-	                 (uint64_t)key->opened << 3 | (uint64_t)key->mutex << 2 | (uint64_t)key->blocked << 1 |
-	                 (uint64_t)key->input;
-	uint64_t h = ((uint64_t)key->phase << 12 ^ (uint64_t)key->call << 38 ^ small) * 0x9e3779b97f4a7c15u;
-	uint32_t i = (uint32_t)(h >> 32) & (c->n_slots - 1);
-	while (c->slots[i] && !is_same(&c->cell[c->slots[i] - 1].key, key))
-		i = (i + 1) & (c->n_slots - 1);
-	return i;
-}
-
-static void cells_make_room(struct cells *c)
-{
-	LIST_GROW(c->arena, c->cell, c->n, c->room);
-	if (2 * (c->n + 1) <= c->n_slots)
-		return;
-	c->n_slots = c->n_slots ? 2 * c->n_slots : 64;
-	c->slots = ARENA_NEW(c->arena, c->n_slots, uint32_t);
-	for (uint32_t i = 0; i < c->n; i++)
-		c->slots[cell_slot(c, &c->cell[i].key)] = i + 1;
-}
-
-void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
-{
-	cells_make_room(cells);
-	uint32_t slot = cell_slot(cells, key);
-	if (!cells->slots[slot]) {
-		cells->cell[cells->n].key = *key;
-		cells->slots[slot] = ++cells->n;
-	}
-	cells->cell[cells->slots[slot] - 1].ns += ns;
-}
-
 /* ---- one gap ---- */
 
 struct gap_walk {

@@ -4,34 +4,9 @@
 
 #include "analyse/analysis.h"
 #include "analyse/run/activity.h"
+#include "analyse/run/cells.h"
 #include "analyse/run/sharing.h"
 #include "analyse/run/steps.h"
-
-/* Idle time of one device in the window, by everything that findings ask of it. */
-struct cell_key {
-	enum cause cause;
-	uint32_t phase;     /* index into run.phases */
-	uint32_t call;      /* CAUSE_HOST_BLOCKED: name of the OS call; else 0 */
-	enum opened opened; /* what opened the gap */
-	bool mutex;         /* the OS call waits for a lock */
-	bool blocked;       /* the launching thread made a blocking call in the gap */
-	bool input;         /* the gap ended with a host-to-device copy */
-	bool pageable;      /* the gap ended with a copy from or to pageable memory */
-	bool lasting;       /* the gap is longer than any launch takes: LASTING_GAP */
-};
-enum { LASTING_GAP = 1000 * 1000 }; /* ns */
-struct cell {
-	struct cell_key key;
-	int64_t ns;
-};
-
-/* Cells by key. */
-struct cells {
-	struct arena *arena;
-	struct cell *cell;
-	uint32_t n, room;
-	uint32_t *slots, n_slots; /* open addressing: 1 + index */
-};
 
 /* A maximal idle interval of a device. */
 struct gap {
@@ -126,8 +101,5 @@ void device_charge(struct run *run, struct device_run *device);
 enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
                      const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
                      void *context);
-
-/* Adds `ns` to the cell of `key`. */
-void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns);
 
 #endif

@@ -10,26 +10,13 @@ struct share {
 	struct idle_fact fact;
 };
 
-static int compare_numbers(uint32_t a, uint32_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* By device and key; cause and phase first, because rows are made of those. */
 static int compare_shares(const void *a, const void *b)
 {
 	const struct share *x = a, *y = b;
-	const struct cell_key *k = &x->fact.key, *l = &y->fact.key;
-	int order = compare_numbers(x->device, y->device);
-	order = order ? order : compare_numbers(k->cause, l->cause);
-	order = order ? order : compare_numbers(k->phase, l->phase);
-	order = order ? order : compare_numbers(k->call, l->call);
-	order = order ? order : compare_numbers(k->opened, l->opened);
-	order = order ? order : compare_numbers(k->mutex, l->mutex);
-	order = order ? order : compare_numbers(k->blocked, l->blocked);
-	order = order ? order : compare_numbers(k->input, l->input);
-	order = order ? order : compare_numbers(k->pageable, l->pageable);
-	return order ? order : compare_numbers(k->lasting, l->lasting);
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return cell_compare(&x->fact.key, &y->fact.key);
 }
 
 int side_compare_idle(const void *a, const void *b, void *names)
