@@ -11,14 +11,13 @@
  *		dropped     records that were lost, as a number; absent: none
  *		launcher    process id of gapline itself between nsys and the program; what nsys says of that process
  *		            is not about the program. nsys only
- *		gpu_state   "NVML", "nvidia-smi", or "none"
- *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER)
- *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
- *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
- *		time in ns on the profile's own clock; NULL: not known
- *	GAPLINE_UNPROFILED(start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, name TEXT)
- *		NVTX push/pop and start/end ranges of another run of the same program, taken in turns with this one,
- *		in which nothing else was recorded; ns from the start of that run */
+ *		ranges_ns   what it took a step to add NVTX ranges to a PyTorch program (capture/python_ranges.h), by
+ *the adding module's own clock; absent: none were added gpu_state   "NVML", "nvidia-smi", or "none" GAPLINE_GPU(gpu
+ *INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER) GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu
+ *INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER,
+ *throttle INTEGER) time in ns on the profile's own clock; NULL: not known GAPLINE_UNPROFILED(start INTEGER NOT NULL,
+ *end INTEGER NOT NULL, thread INTEGER, name TEXT) NVTX push/pop and start/end ranges of another run of the same
+ *program, taken in turns with this one, in which nothing else was recorded; ns from the start of that run */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 
@@ -28,6 +27,7 @@
 struct annotation {
 	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */
 	long long dropped, launcher;                                         /* 0: no row */
+	long long ranges_ns;                                                 /* 0: no row */
 	const struct gpu_state *gpu_state;
 	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */
 };

@@ -171,7 +171,12 @@ static int start(struct capture *c, struct err *err)
 	c->job.log = -1;
 	memcpy(c->job.output, output, sizeof output);
 	c->job.input = input >= 0 ? input : STDIN_FILENO;
+	bool ranges = false;
 	int rc = c->job.collector->type->prepare(&c->job, err);
+	if (!rc)
+		rc = python_ranges_wanted(r->options->ranges, r->command, &ranges, c->job.arena, err);
+	if (!rc && ranges)
+		c->job.environment = python_ranges_environment(c->job.environment, c->job.folder, c->job.arena);
 	const struct proc_spawn spawn = {
 		.argv = c->job.argv,
 		.environment = c->job.environment,
@@ -237,6 +242,7 @@ static int annotate(struct capture *c, struct err *err)
 		out->complete = arena_format(c->job.arena,
 		                             "%zu process%s ended without a word: killed, crashed, or left by _exit",
 		                             c->job.incomplete, c->job.incomplete == 1 ? "" : "es");
+	const struct python_ranges *ranges = &c->job.ranges;
 	const struct annotation annotation = {
 		.version = c->job.version,
 		.collector = c->job.collector->type->name,
@@ -245,6 +251,7 @@ static int annotate(struct capture *c, struct err *err)
 		.graphs = c->job.graphs,
 		.complete = out->complete,
 		.dropped = c->job.dropped,
+		.ranges_ns = ranges->steps > 0 ? ranges->own_ns / ranges->steps + 1 : 0,
 		.launcher = c->job.launcher,
 		.gpu_state = &c->gpus,
 		.start_ns = c->job.start_ns,
@@ -287,12 +294,24 @@ static int put_in_place(struct capture *c, struct err *err)
 	return 0;
 }
 
+static void say_ranges(struct collector_job *job)
+{
+	const struct python_ranges *r = &job->ranges;
+	if (r->steps)
+		collector_say(job, "NVTX ranges were added to PyTorch: %lld steps, %.1f us each", (long long)r->steps,
+		              (double)r->own_ns / (double)r->steps / 1e3);
+	if (r->error)
+		collector_say(job, "adding NVTX ranges to PyTorch ended early: %s", r->error);
+}
+
 static int finish(struct capture *c, struct err *err)
 {
 	struct capture_result *out = c->result;
 	if (!c->request->keep_failed && (out->failed || out->interrupted))
 		return err_set(err, "%s", out->complete);
 	int failed = c->job.collector->type->finish(&c->job, err);
+	python_ranges_read(c->job.folder, c->job.arena, &c->job.ranges);
+	say_ranges(&c->job);
 	out->unwritable = failed && c->job.unwritable;
 	if (failed)
 		return -1;

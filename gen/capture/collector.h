@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "capture/python_ranges.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,8 +21,9 @@ struct capture_options {
 	bool graph_nodes; /* CUDA graphs node by node; else a launch is one operation */
 	double delay,
 		duration; /* seconds: recorded is [delay, delay + duration) after the start; duration 0: to the end */
-	bool profiler_range; /* only between cudaProfilerStart and cudaProfilerStop */
-	int kill;            /* signal for the program when the duration is over; 0: it goes on unrecorded */
+	bool profiler_range;    /* only between cudaProfilerStart and cudaProfilerStop */
+	int kill;               /* signal for the program when the duration is over; 0: it goes on unrecorded */
+	enum ranges_how ranges; /* NVTX ranges added to PyTorch programs */
 	bool unprofiled; /* nothing but the times of NVTX ranges: CUDA is not watched at all. collector_cupti only */
 };
 
@@ -57,9 +59,10 @@ struct collector_job {
 	bool status_known; /* false: it never ran, or nobody was left to tell */
 
 	/* what became of it, from `finish` */
-	const char *graphs;    /* "graph" or "node": how it really traced */
-	const char *cupti;     /* version, "" unknown */
-	int64_t dropped;       /* records lost */
+	const char *graphs; /* "graph" or "node": how it really traced */
+	const char *cupti;  /* version, "" unknown */
+	int64_t dropped;    /* records lost */
+	struct python_ranges ranges;
 	size_t incomplete;     /* processes whose records end in the middle */
 	bool unwritable;       /* `finish` failed because a file could not be written */
 	const char **messages; /* a sentence each, for people */

@@ -8,6 +8,7 @@ static const char *const graph_choices[] = {"graph", "node", NULL};
 static const char *const collector_choices[] = {"auto", "nsys", "cupti", NULL}; /* as in enum collector_kind */
 static const char *const range_choices[] = {"none", "cudaProfilerApi", NULL};
 static const char *const kill_choices[] = {"sigterm", "sigkill", "none", NULL};
+static const char *const annotate_choices[] = {"auto", "pytorch", "none", NULL}; /* as in enum ranges_how */
 static const int kill_signals[] = {SIGTERM, SIGKILL, 0};
 
 size_t capturing_options(struct capturing *c, struct opt *rows)
@@ -36,6 +37,11 @@ size_t capturing_options(struct capturing *c, struct opt *rows)
 		{OPT_CHOICE, 0, "capture-range", "WHICH",
 	         "cudaProfilerApi: record only between cudaProfilerStart and cudaProfilerStop; none is the default",
 	         .choice = &c->range, .choices = range_choices},
+		{OPT_CHOICE, 0, "annotate", "HOW",
+	         "NVTX ranges for PyTorch programs that have none, added while they run: steps, data loading, forward, "
+	         "backward and optimizer. auto: to Python programs (the default); pytorch: to whatever the command "
+	         "starts; none",
+	         .choice = &c->annotate, .choices = annotate_choices},
 	};
 	_Static_assert(sizeof options / sizeof *options == CAPTURING_OPTIONS_MAX, "the array that callers make");
 	memcpy(rows, options, sizeof options);
@@ -68,6 +74,7 @@ int capturing_settle(struct capturing *c, struct err *err)
 	struct capture_options *o = &c->options;
 	o->graph_nodes = c->graphs == 1;
 	o->profiler_range = c->range == 1;
+	o->ranges = (enum ranges_how)c->annotate;
 	o->kill = kill_signals[c->kill];
 	if (c->kill && o->duration <= 0)
 		return err_set(err, "--kill says what happens after --duration, which is not given");
@@ -123,6 +130,8 @@ const char *capturing_text(const struct capturing *c, struct arena *arena)
 		buf_format(&text, " --delay %.17g", o->delay);
 	if (o->duration > 0)
 		buf_format(&text, " --duration %.17g --kill %s", o->duration, kill_choices[c->kill]);
+	if (c->annotate)
+		buf_format(&text, " --annotate %s", annotate_choices[c->annotate]);
 	if (o->profiler_range)
 		buf_format(&text, " --capture-range %s", range_choices[c->range]);
 	const char *copy = arena_copy(arena, text.data, text.n);

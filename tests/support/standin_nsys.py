@@ -1,4 +1,4 @@
-#!/usr/bin/python3
+#!/usr/bin/python3 -I
 """Plays nsys for tests: the same commands, files and habits, but the profile is the one that the target names.
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its

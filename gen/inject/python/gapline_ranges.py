@@ -1,0 +1,345 @@
+"""Adds NVTX ranges to a PyTorch program while it runs: `gapline capture --annotate pytorch`.
+
+    data_load   the training process in DataLoader's __next__
+    forward     a root module's forward: one that holds the optimizer's parameters and is nobody's child
+    backward    torch.autograd.backward, which Tensor.backward calls
+    optimizer   Optimizer.step, without the closure that it may call
+    gapline: step   from the end of one optimizer step to the end of the next; with several optimizers, of the one that
+                    stepped first. It is a start/end range, for it does not nest in the program's own.
+
+Waits for torch to be imported and does nothing in a program without it. What it changes are Python attributes and
+torch's own hooks; no module gets a global hook and no class another __call__, because torch.compile would see them. In
+code that is being compiled it does nothing at all. An error of its own ends it, is said once, and never reaches the
+program. What it took is written to $GAPLINE_RANGES when the process ends, a
+line a process: steps, nanoseconds, and the error if there was one."""
+
+import atexit
+import functools
+import gc
+import os
+import sys
+import threading
+import time
+
+STEP = "gapline: step"
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+now = time.perf_counter_ns
+
+
+def never():
+    return False
+
+
+class State:
+    """Of this process. `own` is the time that the ranges took, in ns."""
+
+    def __init__(self):
+        self.broken = None
+        self.report = None
+        self.pid = os.getpid()
+        self.nvtx, self.is_compiling = None, never
+        self.lead = None  # weak reference to the optimizer whose steps count
+        self.step = None  # the open range
+        self.steps = self.own = 0
+        self.roots_known = False
+
+
+state = State()
+
+
+def give_up(error):
+    """The first error is the last: from here on every hook returns at once."""
+    if not state.broken:
+        state.broken = f"{type(error).__name__}: {error}"
+        sys.stderr.write(f"gapline: no more ranges are added: {state.broken}\n")
+
+
+def quietly(function):
+    """For what is gapline's own work: its time is counted, its errors stay here, compiled code does not see it."""
+
+    @functools.wraps(function)
+    def guarded(*arguments):
+        if state.broken or state.is_compiling():
+            return None
+        begin = now()
+        try:
+            return function(*arguments)
+        except Exception as error:  # noqa: BLE001 # the program comes first
+            give_up(error)
+            return None
+        finally:
+            state.own += now() - begin
+
+    return guarded
+
+
+@quietly
+def push(name):
+    state.nvtx.range_push(name)
+    return True
+
+
+@quietly
+def pop():
+    state.nvtx.range_pop()
+
+
+def ranged(name, function):
+    """The function, with a range around it."""
+
+    @functools.wraps(function)
+    def within(*arguments, **keywords):
+        if state.is_compiling():
+            return function(*arguments, **keywords)
+        pushed = push(name)
+        try:
+            return function(*arguments, **keywords)
+        finally:
+            if pushed:
+                pop()
+
+    return within
+
+
+# ---- steps ----
+
+
+@quietly
+def step_ended(optimizer):
+    import weakref
+
+    lead = state.lead() if state.lead else None
+    if lead is None:
+        state.lead = weakref.ref(optimizer)
+    elif lead is not optimizer:
+        return
+    if state.step is not None:
+        state.nvtx.range_end(state.step)
+        state.steps += 1
+    if not state.roots_known:
+        state.roots_known = True
+        watch_roots(optimizer)
+        state.own = 0  # looking for them is no part of a step
+    state.step = state.nvtx.range_start(STEP)
+
+
+def without_closure(closure):
+    """The closure runs forward and backward: they are not the optimizer's."""
+
+    @functools.wraps(closure)
+    def outside(*arguments, **keywords):
+        pop()
+        try:
+            return closure(*arguments, **keywords)
+        finally:
+            push("optimizer")
+
+    return outside
+
+
+class Stepping(threading.local):
+    """The optimizers of this thread whose range is open: one may call another's step."""
+
+    def __init__(self):
+        self.optimizers = []
+
+
+stepping = Stepping()
+
+
+def before_step(optimizer, arguments, keywords):
+    if state.broken or state.is_compiling():
+        return None
+    if any(one is optimizer for one in stepping.optimizers):  # its last step raised
+        after_step(optimizer, arguments, keywords)
+    if not push("optimizer"):
+        return None
+    stepping.optimizers.append(optimizer)
+    if keywords.get("closure"):
+        return arguments, {**keywords, "closure": without_closure(keywords["closure"])}
+    if len(arguments) > 1 and callable(arguments[1]):  # step(self, closure)
+        return (arguments[0], without_closure(arguments[1]), *arguments[2:]), keywords
+    return None
+
+
+def after_step(optimizer, arguments, keywords):
+    if state.is_compiling():
+        return
+    while any(one is optimizer for one in stepping.optimizers):
+        pop()
+        if stepping.optimizers.pop() is optimizer:
+            step_ended(optimizer)
+
+
+# ---- root modules ----
+
+
+def may_be_compiled(module):
+    """Whether torch.compile looks into it: then a hook would be a reason to compile again."""
+    if getattr(module, "_compiled_call_impl", None) is not None:
+        return True
+    return "torch._dynamo" in sys.modules and type(module).__name__ != "OptimizedModule"
+
+
+def watch_roots(optimizer):
+    """Finds the modules once, at the end of the first step: looking through all objects takes some 100 ms."""
+    import torch
+
+    parameters = {id(p) for group in optimizer.param_groups for p in group["params"]}
+    modules = [o for o in gc.get_objects() if issubclass(type(o), torch.nn.Module)]
+    children = {id(child) for module in modules for child in module._modules.values() if child is not None}
+    for module in modules:
+        if id(module) in children or may_be_compiled(module):
+            continue
+        if any(id(p) in parameters for p in module.parameters()):
+            module.register_forward_pre_hook(lambda *_: push("forward") and None)
+            module.register_forward_hook(lambda *_: pop(), always_call=True)
+
+
+# ---- other processes ----
+
+
+def is_python(program):
+    name = os.path.basename(os.fspath(program) if not isinstance(program, bytes) else os.fsdecode(program))
+    return name.startswith(("python", "pypy")) or program == sys.executable
+
+
+def environment(env):
+    env["PYTHONPATH"] = FOLDER + (os.pathsep + env["PYTHONPATH"] if "PYTHONPATH" in env else "")
+    env["GAPLINE_RANGES"] = state.report
+    return env
+
+
+def patch_subprocess(module):
+    """A Python that this one starts gets the ranges, too (torchrun); another program gets the environment that it would
+    have had."""
+    start = module.Popen.__init__
+
+    @functools.wraps(start)
+    def started(self, args, *more, **keywords):
+        try:
+            words = [args] if isinstance(args, (str, bytes, os.PathLike)) else list(args)
+            if not more and not keywords.get("shell") and words and is_python(keywords.get("executable") or words[0]):
+                keywords["env"] = environment(dict(os.environ if keywords.get("env") is None else keywords["env"]))
+        except Exception as error:  # noqa: BLE001 # the program comes first
+            give_up(error)
+        return start(self, args, *more, **keywords)
+
+    module.Popen.__init__ = started
+
+
+def patch_spawn(module):
+    launch = module.Popen._launch
+
+    @functools.wraps(launch)
+    def launched(self, process):
+        had = {name: os.environ.get(name) for name in ("PYTHONPATH", "GAPLINE_RANGES")}
+        os.environ.update(environment(dict(os.environ)))
+        try:
+            return launch(self, process)
+        finally:
+            for name, value in had.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+    module.Popen._launch = launched
+
+
+# ---- modules as they are imported ----
+
+
+def patch_torch(torch):
+    state.nvtx = torch.cuda.nvtx
+    state.is_compiling = torch.compiler.is_compiling
+    state.nvtx.range_end(state.nvtx.range_start("gapline: ranges"))  # raises where torch was built without NVTX
+    torch.autograd.backward = ranged("backward", torch.autograd.backward)
+
+
+def patch_optimizer(module):
+    module.register_optimizer_step_pre_hook(before_step)
+    module.register_optimizer_step_post_hook(after_step)
+
+
+def patch_loader(module):
+    base = module._BaseDataLoaderIter
+    base.__next__ = ranged("data_load", base.__next__)
+
+
+OF_TORCH = {
+    "torch": patch_torch,
+    "torch.optim.optimizer": patch_optimizer,
+    "torch.utils.data.dataloader": patch_loader,
+}
+PATCHES = {**OF_TORCH, "subprocess": patch_subprocess, "multiprocessing.popen_spawn_posix": patch_spawn}
+
+
+class Watcher:
+    """First on sys.meta_path: lets the others find a module, and patches it once it has run. torch's parts are imported
+    while torch itself is; they are patched when that has ended."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in PATCHES or state.broken:
+            return None
+        for finder in sys.meta_path:
+            spec = finder.find_spec(name, path, target) if finder is not self and hasattr(finder, "find_spec") else None
+            if spec:
+                break
+        else:
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            loaded(name)
+
+        try:
+            spec.loader.exec_module = exec_module
+        except AttributeError as error:  # a loader that does not let itself be changed
+            give_up(error)
+        return spec
+
+
+waiting = []
+
+
+def loaded(name):
+    waiting.append(name)
+    if name in OF_TORCH and "torch" not in waiting and not state.nvtx:
+        return
+    try:
+        for ready in sorted(waiting):  # torch itself comes before its parts
+            PATCHES[ready](sys.modules[ready])
+            waiting.remove(ready)
+    except Exception as error:  # noqa: BLE001 # the program comes first
+        give_up(error)
+
+
+# ---- begin and end ----
+
+
+def write_report():
+    if os.getpid() != state.pid or not (state.steps or state.broken):
+        return
+    with open(state.report, "a", encoding="utf-8") as file:
+        file.write(f"{state.steps} {state.own} {state.broken or ''}".replace("\n", " ") + "\n")
+
+
+def after_fork():
+    """A forked process is another one: the open range is its parent's."""
+    state.pid, state.steps, state.own, state.step = os.getpid(), 0, 0, None
+
+
+def begin():
+    state.report = os.environ.pop("GAPLINE_RANGES")
+    sys.meta_path.insert(0, Watcher())
+    os.register_at_fork(after_in_child=after_fork)
+    atexit.register(quietly_write)
+
+
+def quietly_write():
+    try:
+        write_report()
+    except Exception:  # noqa: BLE001 # gapline says that it learned nothing
+        pass

@@ -1,0 +1,212 @@
+#!/usr/bin/python3
+"""check_ranges.py GAPLINE: the NVTX ranges that gapline adds to PyTorch programs, on a stand-in for torch that writes down
+which ranges it was asked for, and what becomes of programs that have nothing to do with them."""
+
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SUPPORT = ROOT / "tests/support"
+sys.path.insert(0, str(SUPPORT))
+import tiny_profile
+
+MODULE = ROOT / "gen/inject/python"
+
+NETWORK = """
+import torch
+
+class Inner(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._parameters = [object()]
+
+    def forward(self, x):
+        return torch.Tensor()
+
+class Outer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self._modules = {"inner": Inner()}
+
+    def forward(self, x):
+        return self._modules["inner"](x)
+
+model = Outer()
+optimizer = torch.optim.SGD(model.parameters())
+"""
+LOOP = """
+for x in torch.utils.data.DataLoader(range(3)):
+    model(x).backward()
+    optimizer.step()
+"""
+LOADED = ["push data_load", "pop"]
+FORWARD = ["push forward", "pop"]
+BACKWARD = ["push backward", "run backward", "pop"]
+OPTIMIZER = ["push optimizer", "run optimizer", "pop"]
+
+
+class Ranges(unittest.TestCase):
+    def setUp(self):
+        self.made = tempfile.TemporaryDirectory(prefix="gapline-ranges-")
+        self.addCleanup(self.made.cleanup)
+        self.folder = pathlib.Path(self.made.name)
+        self.report = self.folder / "report"
+        self.plain = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "STANDIN_NVTX": str(self.folder / "nvtx"),
+                      "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(SUPPORT / "standin_torch")}
+        self.env = self.plain | {"GAPLINE_RANGES": str(self.report)}
+        self.env["PYTHONPATH"] = f"{MODULE}:{self.env['PYTHONPATH']}"
+
+    def python(self, text, env=None, status=0):
+        program = self.folder / "program.py"
+        program.write_text(text)
+        done = subprocess.run(["/usr/bin/python3", program], env=env or self.env, text=True, capture_output=True,
+                              cwd=self.folder, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done
+
+    def noted(self):
+        file = self.folder / "nvtx"
+        lines = file.read_text().splitlines() if file.exists() else []
+        self.assertEqual(lines[:2], ["start 1 gapline: ranges", "end 1"])
+        return lines[2:]
+
+    def test_a_training_loop(self):
+        self.python(NETWORK + LOOP)
+        whole = LOADED + FORWARD + BACKWARD + OPTIMIZER
+        step = lambda n: [f"start {n} gapline: step"]
+        # the root module is known from the first step's end on
+        expected = LOADED + BACKWARD + OPTIMIZER + step(2) + whole + ["end 2"] + step(3) + whole + ["end 3"] + step(4) + LOADED
+        self.assertEqual(self.noted(), expected)
+        steps, ns = self.report.read_text().split()
+        self.assertEqual(steps, "2")
+        self.assertTrue(0 < int(ns) < 10**9)
+
+    def test_nothing_is_computed_differently(self):
+        with_ranges = self.python(NETWORK + LOOP + "print(model, optimizer.param_groups)").stdout.split(" object at")[0]
+        without = self.python(NETWORK + LOOP + "print(model, optimizer.param_groups)", self.plain).stdout
+        self.assertEqual(with_ranges, without.split(" object at")[0])
+
+    def test_a_closure_is_not_the_optimizers(self):
+        self.python(NETWORK + "optimizer.step(lambda: model(1).backward())\n"
+                    "optimizer.step(closure=lambda: model(1).backward())\n")
+        first = ["push optimizer", "pop", *BACKWARD, "push optimizer", "run optimizer", "pop"]
+        second = ["push optimizer", "pop", *FORWARD, *BACKWARD, "push optimizer", "run optimizer", "pop"]
+        self.assertEqual(self.noted(), first + ["start 2 gapline: step"] + second + ["end 2", "start 3 gapline: step"])
+
+    def test_of_two_optimizers_the_first_counts(self):
+        self.python(NETWORK + "other = torch.optim.SGD([])\nfor i in range(3):\n    optimizer.step()\n    other.step()\n")
+        self.assertEqual(sum(line.endswith("gapline: step") for line in self.noted()), 3)
+
+    def test_a_step_that_raised_is_closed(self):
+        self.python(NETWORK + "def fails(): raise ValueError\ntry: optimizer.step(fails)\nexcept ValueError: pass\n"
+                    "optimizer.step()\noptimizer.step()\n")
+        depth = 0
+        for line in self.noted():
+            depth += line.startswith("push") - (line == "pop")
+        self.assertEqual(depth, 0)
+
+    def test_code_that_is_compiled_sees_nothing(self):
+        self.python(NETWORK + "torch.compiler.is_compiling = lambda: True\n" + LOOP, self.env | {"LATE": "1"})
+        self.assertNotIn("gapline: step", self.noted())
+
+    def test_a_module_that_may_be_compiled_gets_no_hook(self):
+        self.python(NETWORK + "import sys\nsys.modules['torch._dynamo'] = torch\n" + LOOP)
+        self.assertNotIn("push forward", self.noted())
+        (self.folder / "nvtx").unlink()
+        self.python(NETWORK.replace("Outer", "OptimizedModule") + "import sys\nsys.modules['torch._dynamo'] = torch\n" + LOOP)
+        self.assertIn("push forward", self.noted())
+
+    def test_an_error_is_said_once_and_stays_away_from_the_program(self):
+        done = self.python(NETWORK + LOOP + "print('went on')", self.env | {"STANDIN_NVTX_FAILS": "1"})
+        self.assertEqual(done.stdout, "went on\n")
+        self.assertEqual(done.stderr.count("gapline:"), 1)
+        self.assertIn("NVTX functions not installed", done.stderr)
+        self.assertIn("NVTX functions not installed", self.report.read_text())
+
+    def test_a_program_without_torch(self):
+        done = self.python("import sys, os\nprint([m for m in sys.modules if m.startswith('torch')], 'GAPLINE_RANGES' in os.environ)")
+        self.assertEqual(done.stdout, "[] False\n")
+        self.assertFalse(self.report.exists())
+
+    def test_the_path_is_as_it_would_have_been(self):
+        text = "import sys, os\nprint(sys.path, sorted(os.environ.items()))"
+        for path in (None, "", str(self.folder), f"{self.folder}:"):
+            with self.subTest(path=path):
+                plain = {k: v for k, v in self.plain.items() if k != "PYTHONPATH"}
+                env = plain | {"GAPLINE_RANGES": str(self.report), "PYTHONPATH": f"{MODULE}{':' + path if path is not None else ''}"}
+                plain = plain if path is None else plain | {"PYTHONPATH": path}
+                self.assertEqual(self.python(text, env).stdout, self.python(text, plain).stdout)
+
+    def test_the_users_sitecustomize_is_loaded(self):
+        (self.folder / "sitecustomize.py").write_text("import builtins\nbuiltins.mine = __file__\n")
+        env = self.env | {"PYTHONPATH": f"{MODULE}:{self.folder}"}
+        self.assertEqual(self.python("import sitecustomize\nprint(mine, sitecustomize.__file__ == mine)", env).stdout,
+                         f"{self.folder}/sitecustomize.py True\n")
+
+    def test_children_that_are_no_python_get_the_environment_they_would_have_had(self):
+        text = "import subprocess\nprint(subprocess.run(['/usr/bin/env'], capture_output=True, text=True).stdout)"
+        self.assertEqual(self.python(text).stdout, self.python(text, self.plain).stdout)
+
+    def test_children_that_are_python_get_ranges(self):
+        (self.folder / "child.py").write_text(NETWORK + LOOP)
+        for start in ("import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'], check=True)",
+                      "import subprocess, sys, os\nsubprocess.run([sys.executable, 'child.py'], check=True, env=dict(os.environ))"):
+            self.python(start)
+            self.assertIn("push optimizer", self.noted())
+            (self.folder / "nvtx").unlink()
+
+    def test_spawned_processes_get_ranges(self):
+        (self.folder / "child.py").write_text("def run():\n" + "".join(f"    {line}\n" for line in (NETWORK + LOOP).splitlines()))
+        self.python("import multiprocessing, child\nif __name__ == '__main__':\n"
+                    "    p = multiprocessing.get_context('spawn').Process(target=child.run)\n    p.start()\n    p.join()\n"
+                    "    import os\n    print(os.environ['PYTHONPATH'])\n    assert p.exitcode == 0\n")
+        self.assertIn("push optimizer", self.noted())
+
+    def test_a_forked_worker_does_not_end_its_parents_step(self):
+        self.python(NETWORK + "optimizer.step()\nimport os\nif os.fork() == 0:\n    optimizer.step()\n    os._exit(0)\nos.wait()\n")
+        self.assertEqual([line for line in self.noted() if line.startswith("end")], [])
+
+
+class Capture(unittest.TestCase):
+    """`--annotate` of the command, under a stand-in for nsys."""
+
+    def run_capture(self, *options, command="python3"):
+        with tempfile.TemporaryDirectory(prefix="gapline-ranges-") as made:
+            folder = pathlib.Path(made)
+            tiny_profile.write(folder / "tiny.sqlite")
+            (folder / "program.py").write_text(NETWORK + LOOP)
+            (folder / "wrapper").write_text("#!/bin/sh\nexec python3 \"$@\"\n")
+            (folder / "wrapper").chmod(0o755)
+            env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "GAPLINE_NSYS": str(SUPPORT / "standin_nsys.py"),
+                   "STANDIN_NVTX": str(folder / "nvtx"), "PYTHONPATH": str(SUPPORT / "standin_torch"),
+                   "PYTHONDONTWRITEBYTECODE": "1"}
+            done = subprocess.run([GAPLINE, "capture", "--collector", "nsys", *options, "-o", "out.sqlite", "--", command,
+                                   "program.py", "tiny.sqlite"], cwd=folder, env=env, text=True, capture_output=True, timeout=60)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            db = sqlite3.connect(folder / "out.sqlite")
+            rows = dict(db.execute("SELECT name, value FROM GAPLINE_CAPTURE"))
+            db.close()
+            return rows.get("ranges_ns"), (folder / "nvtx").read_text(), done.stderr
+
+    def test_python_gets_them_unless_told_otherwise(self):
+        ns, nvtx, said = self.run_capture()
+        self.assertGreater(int(ns), 0)
+        self.assertIn("gapline: step", nvtx)
+        self.assertIn("NVTX ranges were added to PyTorch: 2 steps", said)
+        ns, nvtx, said = self.run_capture("--annotate", "none")
+        self.assertIsNone(ns)
+        self.assertNotIn("push", nvtx)
+
+    def test_a_wrapper_gets_them_when_told_so(self):
+        self.assertIsNone(self.run_capture(command="./wrapper")[0])
+        self.assertIsNotNone(self.run_capture("--annotate", "pytorch", command="./wrapper")[0])
+
+
+if __name__ == "__main__":
+    GAPLINE = os.path.abspath(sys.argv.pop(1))
+    unittest.main(verbosity=0)
