@@ -13,7 +13,8 @@ uint32_t nsys_process(struct nsys *r, int64_t global_pid)
 		if (r->processes.room > room)
 			t->processes =
 				arena_grow(r->arena, t->processes, room, r->processes.room, sizeof *t->processes);
-		t->processes[p] = (struct trace_process){.global = global, .pid = (int64_t)(global >> 24 & 0xFFFFFF)};
+		t->processes[p] =
+			(struct trace_process){.global = global, .pid = (int64_t)(global >> 24 & 0xFFFFFF), .rank = -1};
 		t->n_processes = p + 1;
 	}
 	return p;
@@ -46,16 +47,23 @@ bool nsys_room(size_t *room, size_t n)
 	return true;
 }
 
-void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason)
+void nsys_keep(struct nsys *r, enum row_kind kind, size_t n)
+{
+	r->trace->rows[kind].read += (int64_t)n;
+}
+
+void nsys_drop(struct nsys *r, const struct scan *scan, enum row_kind kind, const char *reason)
 {
 	struct trace *t = r->trace;
 	uint32_t i = 0;
+	t->rows[kind].read++;
+	t->rows[kind].dropped++;
 	while (i < t->n_dropped &&
 	       (strcmp(t->dropped[i].table, scan->table) != 0 || strcmp(t->dropped[i].reason, reason) != 0))
 		i++;
 	if (i == t->n_dropped) {
 		t->dropped = arena_grow(r->arena, t->dropped, i, (size_t)i + 1, sizeof *t->dropped);
-		t->dropped[i] = (struct trace_dropped){.table = scan->table, .reason = reason};
+		t->dropped[i] = (struct trace_dropped){.kind = kind, .table = scan->table, .reason = reason};
 		t->n_dropped++;
 	}
 	t->dropped[i].rows++;
@@ -131,7 +139,7 @@ static int check_contents(const struct nsys *r)
 
 static int read_tables(struct nsys *r, struct source *source)
 {
-	if (nsys_read_events(r, source) != 0 || nsys_read_thread_names(r) != 0)
+	if (nsys_read_events(r, source) != 0 || nsys_read_thread_names(r) != 0 || nsys_read_slices(r) != 0)
 		return -1;
 	return nsys_read_strings(r);
 }
@@ -173,7 +181,10 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	                                      .cupti = "",
 	                                      .traced = "",
 	                                      .sampled_by = "",
-	                                      .incomplete = ""};
+	                                      .incomplete = "",
+	                                      .started = TRACE_NO_TIME,
+	                                      .rank = -1,
+	                                      .ranks = -1};
 	nsys_init_numbers(&r);
 	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
 		goto done;
@@ -182,8 +193,8 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 		goto done;
 	list_devices(&r);
 	nsys_finish(&r);
-	if (nsys_read_processes(&r) != 0 || nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 ||
-	    nsys_read_gapline(&r) != 0 || nsys_read_unprofiled(&r) != 0)
+	if (nsys_read_processes(&r) != 0 || nsys_read_ranks(&r) != 0 || nsys_read_gpus(&r) != 0 ||
+	    nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 || nsys_read_unprofiled(&r) != 0)
 		goto done;
 	trace->source.has_calls = trace->calls.n > 0;
 	trace->source.has_ranges = trace->ranges.n > 0;

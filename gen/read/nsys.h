@@ -54,7 +54,6 @@ int nsys_read_events(struct nsys *r, struct source *source);
 
 /* ---- nsys_ops.c: what ran on the GPU ---- */
 int nsys_read_ops(struct nsys *r);
-int nsys_read_syncs(struct nsys *r);
 
 /* ---- nsys_host.c: what threads did ---- */
 int nsys_read_calls(struct nsys *r);
@@ -62,6 +61,7 @@ int nsys_read_ranges(struct nsys *r);
 int nsys_read_os_calls(struct nsys *r);
 int nsys_read_overheads(struct nsys *r);
 int nsys_read_thread_names(struct nsys *r);
+int nsys_read_slices(struct nsys *r); /* after all other events: of the threads that they name */
 
 /* ---- nsys_names.c: strings, and everything that waits for them ---- */
 int nsys_read_strings(struct nsys *r);
@@ -70,6 +70,7 @@ void nsys_finish(struct nsys *r);
 /* ---- nsys_info.c: where the profile comes from ---- */
 int nsys_read_source(struct nsys *r);
 int nsys_read_processes(struct nsys *r);
+int nsys_read_ranks(struct nsys *r); /* after nsys_read_processes */
 int nsys_read_gpus(struct nsys *r);
 int nsys_read_diagnostics(struct nsys *r);
 
@@ -106,8 +107,9 @@ void nsys_name_thread(struct nsys *r, uint32_t thread, uint32_t string);
 uint32_t nsys_process(struct nsys *r, int64_t global_pid);
 uint32_t nsys_thread(struct nsys *r, int64_t global_tid);
 
-/* Counts a row that is left out. */
-void nsys_drop(struct nsys *r, const struct scan *scan, const char *reason);
+/* Counts a row that is left out, and n that are kept. */
+void nsys_drop(struct nsys *r, const struct scan *scan, enum row_kind kind, const char *reason);
+void nsys_keep(struct nsys *r, enum row_kind kind, size_t n);
 
 /* 36 years: differences, doubled too, stay in range. */
 static const int64_t NSYS_TIME_FAR = (int64_t)1 << 60;

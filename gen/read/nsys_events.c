@@ -11,7 +11,7 @@ static int read_calls(struct nsys *r)
 
 static int read_gpu(struct nsys *r)
 {
-	return nsys_read_ops(r) != 0 ? -1 : nsys_read_syncs(r);
+	return nsys_read_ops(r);
 }
 
 static int read_host(struct nsys *r)
@@ -69,6 +69,10 @@ static void renumber(uint32_t *column, size_t n, const uint32_t *number)
 static void join_dropped(struct nsys *r, const struct trace *from)
 {
 	struct trace *t = r->trace;
+	for (int kind = 0; kind < ROW_KINDS; kind++) {
+		t->rows[kind].read += from->rows[kind].read;
+		t->rows[kind].dropped += from->rows[kind].dropped;
+	}
 	size_t n = (size_t)t->n_dropped + from->n_dropped;
 	t->dropped = arena_grow(r->arena, t->dropped, t->n_dropped, n, sizeof *t->dropped);
 	for (uint32_t i = 0; i < from->n_dropped; i++)
@@ -99,7 +103,6 @@ static void join(struct nsys *r, struct part *p)
 	renumber(t->ops.base_name, t->ops.n, string);
 	renumber(t->ops.mangled_name, t->ops.n, string);
 	renumber(t->ops.device, t->ops.n, device);
-	renumber(t->syncs.process, t->syncs.n, process);
 	renumber(t->ranges.name, t->ranges.n, string);
 	renumber(t->ranges.thread, t->ranges.n, thread);
 	renumber(t->os_calls.name, t->os_calls.n, string);
@@ -123,7 +126,6 @@ static void join_all(struct nsys *r, struct part *parts)
 	for (int i = 1; i < GROUPS; i++)
 		join(r, &parts[i]);
 	r->trace->ops = gpu->trace.ops;
-	r->trace->syncs = gpu->trace.syncs;
 	r->trace->ranges = host->trace.ranges;
 	r->trace->os_calls = host->trace.os_calls;
 	r->trace->overheads = host->trace.overheads;

@@ -170,7 +170,7 @@ static int read_samples(struct nsys *r, const struct sampled *sampled)
 		const char *flaw = nsys_value_flaw(&s);
 		flaw = flaw ? flaw : time == 0 ? NULL : nsys_time_flaw(time, time, false);
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, ROWS_GPU_SAMPLES, flaw);
 			continue;
 		}
 		uint32_t i = 0;
@@ -187,6 +187,7 @@ static int read_samples(struct nsys *r, const struct sampled *sampled)
 		t->gpu_samples[t->n_gpu_samples++] = one;
 	}
 	scan_close(&s);
+	nsys_keep(r, ROWS_GPU_SAMPLES, t->n_gpu_samples);
 	if (t->n_gpu_samples)
 		qsort(t->gpu_samples, t->n_gpu_samples, sizeof *t->gpu_samples, compare_samples);
 	return more;

@@ -1,5 +1,5 @@
 #include "read/nsys.h"
-#include "trace/classify.h"
+#include "trace/slices.h"
 
 /* Values of eventClass and eventType that matter; nsys numbers them alike in every version since 2020. */
 enum {
@@ -33,7 +33,7 @@ int nsys_read_calls(struct nsys *r)
 		if (!flaw)
 			flaw = nsys_time_flaw(start, end, true);
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, ROWS_CALLS, flaw);
 			continue;
 		}
 		size_t old = room;
@@ -54,6 +54,7 @@ int nsys_read_calls(struct nsys *r)
 		nsys_seen(r, end);
 	}
 	scan_close(&s);
+	nsys_keep(r, ROWS_CALLS, c->n);
 	return more;
 }
 
@@ -153,7 +154,7 @@ int nsys_read_ranges(struct nsys *r)
 		if (!flaw && range)
 			flaw = nsys_time_flaw(start, open ? (start > 0 ? start : 1) : end, false);
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, ROWS_RANGES, flaw);
 			continue;
 		}
 		if (start > x->last_time && start <= NSYS_TIME_FAR)
@@ -176,6 +177,7 @@ int nsys_read_ranges(struct nsys *r)
 		}
 	}
 	scan_close(&s);
+	nsys_keep(r, ROWS_RANGES, x->n);
 	resize_ranges(r, arena_trim, room, r->trace->ranges.n);
 	return more;
 }
@@ -222,7 +224,7 @@ int nsys_read_os_calls(struct nsys *r)
 		if (!flaw)
 			flaw = nsys_time_flaw(start, end, false);
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, ROWS_OS_CALLS, flaw);
 			continue;
 		}
 		size_t old = room;
@@ -241,6 +243,7 @@ int nsys_read_os_calls(struct nsys *r)
 		nsys_seen(r, end);
 	}
 	scan_close(&s);
+	nsys_keep(r, ROWS_OS_CALLS, o->n);
 	return more;
 }
 
@@ -273,6 +276,7 @@ static int read_overheads(struct nsys *r, const char *table, size_t *room)
 	enum { START, END, THREAD, NAME, TYPE, N };
 	static const char *const columns[] = {"start", "end", "globalTid", "nameId", "overheadType"};
 	struct trace_overheads *v = &r->trace->overheads;
+	size_t before = v->n;
 	struct scan s;
 	if (scan_open(&s, &r->db, table, columns, N) != 0)
 		return -1;
@@ -286,7 +290,7 @@ static int read_overheads(struct nsys *r, const char *table, size_t *room)
 		if (!flaw)
 			flaw = nsys_time_flaw(start, end, false);
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, ROWS_OVERHEADS, flaw);
 			continue;
 		}
 		size_t old = *room;
@@ -309,6 +313,7 @@ static int read_overheads(struct nsys *r, const char *table, size_t *room)
 		nsys_seen(r, end);
 	}
 	scan_close(&s);
+	nsys_keep(r, ROWS_OVERHEADS, v->n - before);
 	return more;
 }
 
@@ -318,4 +323,34 @@ int nsys_read_overheads(struct nsys *r)
 	if (read_overheads(r, "PROFILER_OVERHEAD", &room) != 0)
 		return -1;
 	return read_overheads(r, "CUPTI_ACTIVITY_KIND_OVERHEAD", &room);
+}
+
+/* Threads of which nothing else is known are left out: nsys notes those of the whole process tree, or of the system. */
+int nsys_read_slices(struct nsys *r)
+{
+	enum { TIME, IN, THREAD, N };
+	static const char *const columns[] = {"start", "isSchedIn", "globalTid"};
+	struct slice_events events = {0};
+	struct arena scratch = {0};
+	struct scan s;
+	if (scan_open(&s, &r->db, "SCHED_EVENTS", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t time = scan_int(&s, TIME), in = scan_int(&s, IN), global_tid = scan_int_or(&s, THREAD, 0);
+		const char *flaw = nsys_value_flaw(&s);
+		flaw = flaw ? flaw : nsys_time_flaw(time, time, false);
+		if (flaw) {
+			nsys_drop(r, &s, ROWS_SLICES, flaw);
+			continue;
+		}
+		uint32_t thread = keymap_find(&r->threads, (uint64_t)global_tid);
+		nsys_keep(r, ROWS_SLICES, 1);
+		if (thread != UINT32_MAX)
+			slices_note(&events, &scratch, time, thread, in != 0);
+	}
+	scan_close(&s);
+	slices_build(&events, r->threads.n, r->arena, &r->trace->slices);
+	arena_release(&scratch);
+	return more;
 }

@@ -176,7 +176,6 @@ static void order_processes(struct nsys *r)
 		t->threads[i].process = new_index[t->threads[i].process];
 	for (uint32_t i = 0; i < t->n_devices; i++)
 		t->devices[i].process = new_index[t->devices[i].process];
-	replace(t->syncs.process, t->syncs.n, new_index);
 }
 
 static void order_threads(struct nsys *r)
@@ -196,6 +195,7 @@ static void order_threads(struct nsys *r)
 	replace(t->ranges.thread, t->ranges.n, new_index);
 	replace(t->os_calls.thread, t->os_calls.n, new_index);
 	replace(t->overheads.thread, t->overheads.n, new_index);
+	replace(t->slices.thread, t->slices.n, new_index);
 }
 
 static void order_devices(struct nsys *r)

@@ -142,12 +142,14 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 	static const struct {
 		const char *const *names;
 		int n, bytes, node, details;
+		enum row_kind rows;
 	} layouts[] = {
-		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_NODE, KERNEL_DETAILS},
-		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, -1, COMMON_DETAILS},
-		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COPY_NODE, COMMON_DETAILS},
-		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_NODE, SET_DETAILS},
+		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_NODE, KERNEL_DETAILS, ROWS_KERNELS},
+		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, -1, COMMON_DETAILS, ROWS_GRAPHS},
+		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COPY_NODE, COMMON_DETAILS, ROWS_COPIES},
+		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_NODE, SET_DETAILS, ROWS_MEMSETS},
 	};
+	const enum row_kind rows = layouts[kind].rows;
 	struct trace_ops *o = c->ops;
 	struct scan s;
 	int basic = layouts[kind].n;
@@ -155,6 +157,7 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 	              r->wish->details ? basic + layouts[kind].details : basic) != 0)
 		return -1;
 	reserve(r, c, o->n + scan_guess(&s));
+	size_t before = o->n;
 	uint32_t fixed_name = 0, copy_names[COPY_UM_D2D + 1] = {0};
 	if (kind == OP_GRAPH)
 		fixed_name = nsys_text(r, names_add_text(r->names, "[CUDA graph]"));
@@ -189,7 +192,7 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 		if (!flaw && (bytes < 0 || bytes > BYTES_MAX))
 			flaw = "has an impossible size";
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, rows, flaw);
 			continue;
 		}
 		reserve(r, c, o->n + 1);
@@ -210,6 +213,7 @@ static int read_table(struct nsys *r, struct op_columns *c, const char *table, e
 		nsys_seen(r, end);
 	}
 	scan_close(&s);
+	nsys_keep(r, rows, o->n - before);
 	return more;
 }
 
@@ -226,45 +230,4 @@ int nsys_read_ops(struct nsys *r)
 		               r->path, r->devices.n);
 	resize(r, arena_trim, c.room, r->trace->ops.n);
 	return 0;
-}
-
-int nsys_read_syncs(struct nsys *r)
-{
-	enum { SYNC_START, SYNC_END, SYNC_CORRELATION, SYNC_PROCESS, SYNC_TYPE, SYNC_N };
-	static const char *const columns[] = {"start", "end", "correlationId", "globalPid", "syncType"};
-	struct trace_syncs *y = &r->trace->syncs;
-	struct scan s;
-	if (scan_open(&s, &r->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", columns, SYNC_N) != 0)
-		return -1;
-	size_t room = 0;
-	int more;
-	while ((more = scan_next(&s)) > 0) {
-		int64_t start = scan_int(&s, SYNC_START), end = scan_int(&s, SYNC_END);
-		int64_t correlation = scan_int_or(&s, SYNC_CORRELATION, 0), process = scan_int_or(&s, SYNC_PROCESS, 0);
-		int64_t type = scan_int_or(&s, SYNC_TYPE, 0);
-		const char *flaw = nsys_value_flaw(&s);
-		if (!flaw)
-			flaw = nsys_time_flaw(start, end, true);
-		if (flaw) {
-			nsys_drop(r, &s, flaw);
-			continue;
-		}
-		size_t old = room;
-		if (nsys_room(&room, y->n + 1)) {
-			y->start = arena_grow(r->arena, y->start, old, room, sizeof *y->start);
-			y->end = arena_grow(r->arena, y->end, old, room, sizeof *y->end);
-			y->process = arena_grow(r->arena, y->process, old, room, sizeof *y->process);
-			y->correlation = arena_grow(r->arena, y->correlation, old, room, sizeof *y->correlation);
-			y->type = arena_grow(r->arena, y->type, old, room, sizeof *y->type);
-		}
-		size_t i = y->n++;
-		y->start[i] = start;
-		y->end[i] = end;
-		y->process[i] = nsys_process(r, process);
-		y->correlation[i] = correlation > 0 && correlation <= UINT32_MAX ? (uint32_t)correlation : 0;
-		y->type[i] = type > 0 && type <= UINT8_MAX ? (uint8_t)type : 0;
-		nsys_seen(r, end);
-	}
-	scan_close(&s);
-	return more;
 }

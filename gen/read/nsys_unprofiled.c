@@ -29,7 +29,7 @@ int nsys_read_unprofiled(struct nsys *r)
 		    (thread < u->thread[u->n - 1] || (thread == u->thread[u->n - 1] && start < u->start[u->n - 1])))
 			flaw = "is out of order";
 		if (flaw) {
-			nsys_drop(r, &s, flaw);
+			nsys_drop(r, &s, ROWS_UNPROFILED, flaw);
 			continue;
 		}
 		size_t old = room;
@@ -41,6 +41,7 @@ int nsys_read_unprofiled(struct nsys *r)
 		u->name[u->n++] = text ? names_add(r->names, text, n) : 0;
 	}
 	scan_close(&s);
+	nsys_keep(r, ROWS_UNPROFILED, u->n);
 	resize(r, arena_trim, room, u->n);
 	return more;
 }

@@ -78,10 +78,14 @@ static void sort_host_rows(struct linker *l)
 	struct trace_overheads *v = &t->overheads;
 	order = by_thread(l, v->n, v->thread, v->start, v->end);
 	REARRANGE(&order, COLUMN(v->start), COLUMN(v->end), COLUMN(v->name), COLUMN(v->thread), COLUMN(v->class));
+	struct trace_slices *i = &t->slices;
+	order = by_thread(l, i->n, i->thread, i->start, i->end);
+	REARRANGE(&order, COLUMN(i->start), COLUMN(i->end), COLUMN(i->thread));
 	t->first_call = first_of_thread(l, c->n, c->thread);
 	t->first_range = first_of_thread(l, r->n, r->thread);
 	t->first_os_call = first_of_thread(l, o->n, o->thread);
 	t->first_overhead = first_of_thread(l, v->n, v->thread);
+	t->first_slice = first_of_thread(l, i->n, i->thread);
 }
 
 /* Calls of a process by correlation id. Ids count up, so a process's calls usually fill an interval of ids and a plain
@@ -254,9 +258,29 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 		t->diagnostics[i].text = ids[t->diagnostics[i].text];
 }
 
+/* Widens [*first, *last] by n rows. */
+static void stretch(size_t n, const int64_t *start, const int64_t *end, int64_t *first, int64_t *last)
+{
+	for (size_t i = 0; i < n; i++) {
+		*first = start[i] < *first ? start[i] : *first;
+		*last = end[i] > *last ? end[i] : *last;
+	}
+}
+
+static void find_extent(struct trace *t)
+{
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	stretch(t->ops.n, t->ops.start, t->ops.end, &first, &last);
+	stretch(t->calls.n, t->calls.start, t->calls.end, &first, &last);
+	stretch(t->ranges.n, t->ranges.start, t->ranges.end, &first, &last);
+	t->first_time = first <= last ? first : 0;
+	t->last_time = first <= last ? last : 0;
+}
+
 void trace_link(struct trace *trace, struct arena *arena)
 {
 	struct linker l = {trace, arena};
+	find_extent(trace);
 	sort_host_rows(&l);
 	join_ops(&l);
 	sort_ops(&l);

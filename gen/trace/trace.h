@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define TRACE_NONE UINT32_MAX
+#define TRACE_NO_TIME INT64_MIN
 
 enum op_kind {
 	OP_KERNEL, /* a kernel that computes */
@@ -149,20 +150,23 @@ struct trace_overheads {
 	                 * are the program's own (OVERHEAD_MODULE_LOAD) */
 };
 
-/* Rows of CUPTI's synchronisation table, in any order: evidence beside the calls. */
-struct trace_syncs {
+/* Slices of time in which a thread was on a processor, as the operating system's scheduler noted them, sorted by
+ * (thread, start); those of a thread do not overlap. Between the end of a slice and the start of its thread's next one
+ * the thread was off the processors; outside its first and last slice nothing is known. Only threads that have other
+ * rows too are here, and of a capture in which the scheduler was not recorded none is. Where an event was lost, the
+ * time between its neighbours counts as on a processor: "off" is only said where both of its ends were recorded. */
+struct trace_slices {
 	size_t n;
 	int64_t *start, *end;
-	uint32_t *process;
-	uint32_t *correlation;
-	uint8_t *type; /* CUpti_ActivitySynchronizationType: 1 event, 2 stream waits for event (no host wait), 3 stream,
-	                  4 context */
+	uint32_t *thread;
 };
 
 struct trace_process {
 	uint64_t global; /* nsys globalPid: the high 40 bits of a globalTid */
 	int64_t pid;
 	uint32_t name; /* base name of the program, 0 if unknown */
+	int32_t rank;  /* its number in a parallel job, -1 if the profile does not say */
+	uint64_t host; /* digest of the host's name, 0 if unknown: tells hosts apart, and stands in no output */
 };
 
 struct trace_thread {
@@ -221,8 +225,30 @@ enum trace_limit {
 	LIMITED_POWER_BRAKE = 0x80
 };
 
+/* Kinds of rows, as they are counted. */
+enum row_kind {
+	ROWS_KERNELS,
+	ROWS_GRAPHS,
+	ROWS_COPIES,
+	ROWS_MEMSETS,
+	ROWS_CALLS,
+	ROWS_RANGES, /* a row of NVTX that cannot be told to be a range or not counts as one */
+	ROWS_OS_CALLS,
+	ROWS_OVERHEADS,
+	ROWS_SLICES, /* the scheduler's events that slices are made of */
+	ROWS_UNPROFILED,
+	ROWS_GPU_SAMPLES,
+	ROW_KINDS
+};
+
+/* How many rows of a kind the profile holds, and how many of them were dropped because they make no sense. */
+struct trace_count {
+	int64_t read, dropped;
+};
+
 /* Rows that make no sense, dropped and counted. */
 struct trace_dropped {
+	enum row_kind kind;
 	const char *table;  /* the profile's table name, arena text */
 	const char *reason; /* "ends before it starts", "has no timestamp", … */
 	int64_t rows;
@@ -233,7 +259,7 @@ struct trace_diagnostic {
 	uint32_t text; /* file paths in it are shortened to their last part */
 };
 
-enum source_kind { SOURCE_NSYS_SQLITE, SOURCE_KINETO, SOURCE_GAPLINE };
+enum source_kind { SOURCE_NSYS_SQLITE, SOURCE_GAPLINE };
 enum graph_mode {
 	GRAPHS_NONE,
 	GRAPHS_WHOLE,
@@ -255,6 +281,10 @@ struct trace_source {
 	const char *sampled_by;  /* where gpu_samples come from: "NVML", "nvidia-smi", "none" */
 	const char *incomplete;  /* why the end of the run may be missing, a sentence; "" when it is complete */
 	int64_t lost;            /* records that the collector lost */
+	int64_t started;     /* the trace's time 0 on the wall clock: ns since 1970 (UTC); TRACE_NO_TIME: not known */
+	uint64_t host;       /* digest of the host's name; 0: not known. No output shows it */
+	uint64_t job;        /* digest of what a launcher calls the job that the program is part of; likewise */
+	int32_t rank, ranks; /* the program's number in that job, and how many it has; -1: not known */
 	bool has_calls, has_ranges, has_os_calls, has_overheads; /* whether the table exists and held rows */
 	enum graph_mode graphs;
 };
@@ -267,7 +297,7 @@ struct trace {
 	struct trace_ranges ranges;
 	struct trace_os_calls os_calls;
 	struct trace_overheads overheads;
-	struct trace_syncs syncs;
+	struct trace_slices slices;
 	struct trace_process *processes;
 	uint32_t n_processes;
 	struct trace_thread *threads;
@@ -279,13 +309,16 @@ struct trace {
 	struct trace_unprofiled unprofiled;
 	struct trace_gpu_sample *gpu_samples;
 	size_t n_gpu_samples;
+	struct trace_count rows[ROW_KINDS];
 	struct trace_dropped *dropped;
 	uint32_t n_dropped;
 	struct trace_diagnostic *diagnostics;
 	uint32_t n_diagnostics;
 	/* first row of each thread, filled by trace_link: rows of thread t are [first[t], first[t + 1]) */
-	uint32_t *first_call, *first_range, *first_os_call, *first_overhead;
-	int64_t n_unlaunched; /* ops other than unified-memory migrations without a call in the profile */
+	uint32_t *first_call, *first_range, *first_os_call, *first_overhead, *first_slice;
+	int64_t first_time, last_time; /* of all ops, calls and ranges: when recording began and ended, as far as rows
+	                                * tell; both 0 where there is none. Filled by trace_link */
+	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
 };
 
 /* Sorts all columns as documented, fills trace.first_*, devices' op spans, ops.launch (same correlation *and* same

@@ -56,7 +56,7 @@ static void compare(const struct reading *a, const struct reading *b)
 	if (a->result != 0)
 		return;
 	if (t->ops.n != u->ops.n || t->calls.n != u->calls.n || t->ranges.n != u->ranges.n ||
-	    t->syncs.n != u->syncs.n || t->os_calls.n != u->os_calls.n || t->overheads.n != u->overheads.n ||
+	    t->slices.n != u->slices.n || t->os_calls.n != u->os_calls.n || t->overheads.n != u->overheads.n ||
 	    t->n_threads != u->n_threads || t->n_processes != u->n_processes || t->n_devices != u->n_devices ||
 	    t->n_gpus != u->n_gpus || t->n_dropped != u->n_dropped || t->n_diagnostics != u->n_diagnostics)
 		abort();

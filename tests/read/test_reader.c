@@ -112,10 +112,6 @@ static void check_host(const struct support *s)
 	assert_string_equal(support_name(s, t->os_calls.name[0]), "pthread_cond_wait");
 	assert_int_equal(t->os_calls.class[0], OS_WAIT);
 	assert_int_equal(t->os_calls.thread[0], 1);
-	assert_int_equal(t->syncs.n, 1);
-	assert_int_equal(t->syncs.type[0], 3);
-	assert_int_equal(t->syncs.correlation[0], 3);
-	assert_int_equal(t->syncs.process[0], 0);
 	assert_int_equal(t->overheads.n, 2);
 	assert_int_equal(t->overheads.class[0], OVERHEAD_PROFILER);
 	assert_int_equal(t->overheads.class[1], OVERHEAD_MODULE_LOAD);

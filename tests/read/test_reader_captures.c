@@ -226,7 +226,6 @@ static void compare_with_sql(const struct support *s, sqlite3 *db)
 	assert_int_equal(t->ranges.n, query(db, "SELECT count(*) FROM NVTX_EVENTS WHERE eventType IN (59, 60)"));
 	assert_int_equal(length(t->ranges.n, t->ranges.start, t->ranges.end),
 	                 query(db, "SELECT " SPAN " FROM NVTX_EVENTS WHERE eventType IN (59, 60)"));
-	assert_int_equal(t->syncs.n, query(db, "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION"));
 	assert_int_equal(t->n_devices,
 	                 query(db,
 	                       "SELECT count(*) FROM (SELECT globalPid, deviceId FROM CUPTI_ACTIVITY_KIND_KERNEL UNION"

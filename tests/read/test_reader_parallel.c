@@ -68,8 +68,10 @@ static void check_same(const struct trace *a, const struct trace *b)
 	assert_int_equal(a->overheads.n, b->overheads.n);
 	SAME(overheads.name, a->overheads.n);
 	SAME(overheads.thread, a->overheads.n);
-	assert_int_equal(a->syncs.n, b->syncs.n);
-	SAME(syncs.process, a->syncs.n);
+	assert_int_equal(a->slices.n, b->slices.n);
+	SAME(slices.start, a->slices.n);
+	SAME(slices.thread, a->slices.n);
+	assert_memory_equal(a->rows, b->rows, sizeof a->rows);
 	assert_int_equal(a->n_processes, b->n_processes);
 	assert_int_equal(a->n_devices, b->n_devices);
 	assert_int_equal(a->n_threads, b->n_threads);

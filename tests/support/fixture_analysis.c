@@ -243,7 +243,7 @@ static void fill_source(struct maker *m, struct side *s)
 	                                  .has_overheads = true,
 	                                  .graphs = GRAPHS_NONE};
 	struct trace_dropped *dropped = ARENA_NEW(m->arena, 1, struct trace_dropped);
-	*dropped = (struct trace_dropped){"CUPTI_ACTIVITY_KIND_RUNTIME", "ends before it starts", 2};
+	*dropped = (struct trace_dropped){ROWS_CALLS, "CUPTI_ACTIVITY_KIND_RUNTIME", "ends before it starts", 2};
 	s->dropped = dropped;
 	s->n_dropped = 1;
 	struct trace_diagnostic *diagnostic = ARENA_NEW(m->arena, 1, struct trace_diagnostic);

@@ -18,6 +18,8 @@ void maker_init(struct maker *m, struct arena *arena, struct names *names)
 	struct trace_source *source = &m->trace->source;
 	source->kind = SOURCE_NSYS_SQLITE;
 	source->collector = "nsys";
+	source->started = TRACE_NO_TIME;
+	source->rank = source->ranks = -1;
 	source->exporter = source->schema = source->driver = source->cuda_driver = "";
 	source->captured_by = source->cupti = source->traced = source->sampled_by = source->incomplete = "";
 }
@@ -28,6 +30,7 @@ uint32_t maker_process(struct maker *m, int64_t pid)
 	COLUMN_GROW(m, t->processes, t->n_processes);
 	t->processes[t->n_processes].global = (uint64_t)pid << 24;
 	t->processes[t->n_processes].pid = pid;
+	t->processes[t->n_processes].rank = -1;
 	return t->n_processes++;
 }
 
@@ -203,7 +206,7 @@ const struct trace *maker_scaled(struct arena *arena, const struct trace *trace,
 	SCALE(ranges);
 	SCALE(os_calls);
 	SCALE(overheads);
-	SCALE(syncs);
+	SCALE(slices);
 #undef SCALE
 	return scaled;
 }

@@ -77,8 +77,6 @@ static double shortest_launch(const struct run *runs, size_t n)
 void recording_build(const struct run *runs, size_t n, struct side *side)
 {
 	double calls = 0;
-	if (side->source.kind == SOURCE_KINETO)
-		return; /* PyTorch's own instrumentation costs far more, and differs by operator */
 	for (size_t r = 0; r < n; r++) {
 		const struct run *run = &runs[r];
 		for (uint32_t d = 0; d < run->n_devices; d++) {

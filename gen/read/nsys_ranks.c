@@ -1,0 +1,198 @@
+/* What tells one file of a parallel job from another: when its time 0 was, on which host, in which job, as which rank.
+ * Host names and the environment are looked at here and nowhere else, and nothing but numbers and digests leaves. */
+#include "read/nsys.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* FNV-1a, its last bits mixed; never 0. */
+static uint64_t digest(const char *text, size_t n)
+{
+	uint64_t h = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < n; i++)
+		h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
+	h = (h ^ h >> 31) * 0x9e3779b97f4a7c15u;
+	return h ? h : 1;
+}
+
+static int read_start(struct nsys *r)
+{
+	static const char *const columns[] = {"utcEpochNs"};
+	struct scan s;
+	if (scan_open(&s, &r->db, "TARGET_INFO_SESSION_START_TIME", columns, 1) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t time = scan_int_or(&s, 0, 0);
+		if (time > 0 && r->trace->source.started == TRACE_NO_TIME)
+			r->trace->source.started = time;
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* ---- the environment, as launchers set it for each process ---- */
+
+enum variable_use { IS_RANK, IS_RANKS, IS_JOB };
+
+/* torchrun; OpenMPI; PMIx; MPICH and Intel MPI; MVAPICH2; Slurm (an array job's tasks are jobs of their own). The first
+ * that is set counts. */
+static const struct {
+	const char *name;
+	enum variable_use use;
+} VARIABLES[] = {
+	{"RANK", IS_RANK},
+	{"OMPI_COMM_WORLD_RANK", IS_RANK},
+	{"PMIX_RANK", IS_RANK},
+	{"PMI_RANK", IS_RANK},
+	{"MV2_COMM_WORLD_RANK", IS_RANK},
+	{"SLURM_PROCID", IS_RANK},
+	{"WORLD_SIZE", IS_RANKS},
+	{"OMPI_COMM_WORLD_SIZE", IS_RANKS},
+	{"PMI_SIZE", IS_RANKS},
+	{"MV2_COMM_WORLD_SIZE", IS_RANKS},
+	{"SLURM_NTASKS", IS_RANKS},
+	{"TORCHELASTIC_RUN_ID", IS_JOB},
+	{"PMIX_NAMESPACE", IS_JOB},
+	{"OMPI_MCA_ess_base_jobid", IS_JOB},
+	{"SLURM_JOB_ID", IS_JOB},
+};
+enum { VARIABLES_N = sizeof VARIABLES / sizeof *VARIABLES, RANKS_MAX = 10000000 };
+
+struct found {
+	uint64_t job[VARIABLES_N];
+	int32_t number[VARIABLES_N]; /* -1: not set */
+};
+
+static bool of_a_name(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* Notes the variables in a text "NAME=value", or many of them one after the other, however they are separated. */
+static void look_at(const char *text, size_t n, struct found *found)
+{
+	for (size_t i = 0; i < n; i++) {
+		if ((i && of_a_name(text[i - 1])) || !of_a_name(text[i]))
+			continue;
+		for (int v = 0; v < VARIABLES_N; v++) {
+			size_t length = strlen(VARIABLES[v].name), at = i + length + 1, end = at;
+			if (at > n || memcmp(text + i, VARIABLES[v].name, length) != 0 || text[i + length] != '=')
+				continue;
+			while (end < n && (of_a_name(text[end]) || strchr(".-:@", text[end])) && text[end])
+				end++;
+			char *rest;
+			char number[12];
+			size_t digits = end - at < sizeof number ? end - at : 0;
+			memcpy(number, text + at, digits);
+			number[digits] = 0;
+			long value = strtol(number, &rest, 10);
+			if (digits && !*rest && value >= 0 && value < RANKS_MAX)
+				found->number[v] = (int32_t)value;
+			if (end > at)
+				found->job[v] = digest(text + i, end - i);
+		}
+	}
+}
+
+static void take(struct trace_source *source, const struct found *found)
+{
+	bool has_job = false;
+	for (int v = 0; v < VARIABLES_N; v++) {
+		if (VARIABLES[v].use == IS_RANK && source->rank < 0)
+			source->rank = found->number[v];
+		else if (VARIABLES[v].use == IS_RANKS && source->ranks < 0)
+			source->ranks = found->number[v];
+		else if (VARIABLES[v].use == IS_JOB && found->job[v] && !has_job) {
+			source->job = found->job[v];
+			has_job = true;
+		}
+	}
+	if (source->ranks == 0 || (source->ranks > 0 && source->rank >= source->ranks))
+		source->rank = source->ranks = -1;
+}
+
+static bool ends_with(const char *text, size_t n, const char *end)
+{
+	size_t m = strlen(end);
+	return n >= m && memcmp(text + n - m, end, m) == 0;
+}
+
+static int read_names(struct nsys *r, const char *table, struct found *found)
+{
+	enum { NAME, VALUE, N };
+	static const char *const columns[] = {"name", "value"};
+	struct scan s;
+	if (scan_open(&s, &r->db, table, columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t name_n, n;
+		const char *name = scan_text(&s, NAME, &name_n);
+		bool host = name && (strcmp(name, "Hostname") == 0 || strcmp(name, "HostName") == 0);
+		bool environment = name && (ends_with(name, name_n, "DeviceEnvironment") ||
+		                            ends_with(name, name_n, "ENVIRONMENT_VARIABLE"));
+		if (!host && !environment)
+			continue;
+		const char *value = scan_text(&s, VALUE, &n);
+		if (value && n && host)
+			r->trace->source.host = digest(value, n);
+		else if (value && environment)
+			look_at(value, n, found);
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* ---- MPI ---- */
+
+static int read_mpi_ranks(struct nsys *r)
+{
+	enum { THREAD, RANK, N };
+	static const char *const columns[] = {"globalTid", "rank"};
+	struct trace *t = r->trace;
+	struct scan s;
+	if (scan_open(&s, &r->db, "MPI_RANKS", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		int64_t thread = scan_int(&s, THREAD), rank = scan_int(&s, RANK);
+		if (s.flaws || rank < 0 || rank >= RANKS_MAX)
+			continue;
+		for (uint32_t p = 0; p < t->n_processes; p++)
+			if (t->processes[p].global == ((uint64_t)thread & ~(uint64_t)0xFFFFFF))
+				t->processes[p].rank = (int32_t)rank;
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* The environment is that of the program which nsys started: its rank, unless that is a launcher of several. */
+static void give_rank(struct trace *t)
+{
+	uint32_t process = TRACE_NONE;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		if (process != TRACE_NONE && t->devices[d].process != process)
+			return;
+		process = t->devices[d].process;
+	}
+	if (process != TRACE_NONE && t->processes[process].rank < 0)
+		t->processes[process].rank = t->source.rank;
+}
+
+int nsys_read_ranks(struct nsys *r)
+{
+	struct trace *t = r->trace;
+	struct found found = {0};
+	for (int v = 0; v < VARIABLES_N; v++)
+		found.number[v] = -1;
+	if (read_start(r) != 0 || read_names(r, "TARGET_INFO_SYSTEM_ENV", &found) != 0 ||
+	    read_names(r, "META_DATA_CAPTURE", &found) != 0 || read_mpi_ranks(r) != 0)
+		return -1;
+	take(&t->source, &found);
+	give_rank(t);
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		t->processes[p].host = t->source.host;
+	return 0;
+}

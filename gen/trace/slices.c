@@ -1,0 +1,43 @@
+#include "trace/slices.h"
+
+#include "trace/order.h"
+
+void slices_note(struct slice_events *e, struct arena *arena, int64_t time, uint32_t thread, bool in)
+{
+	if (e->n == e->room) {
+		size_t room = arena_more(e->room);
+		e->time = arena_grow(arena, e->time, e->room, room, sizeof *e->time);
+		e->thread = arena_grow(arena, e->thread, e->room, room, sizeof *e->thread);
+		e->in = arena_grow(arena, e->in, e->room, room, sizeof *e->in);
+		e->room = room;
+	}
+	e->time[e->n] = time;
+	e->thread[e->n] = thread;
+	e->in[e->n++] = in;
+}
+
+void slices_build(const struct slice_events *e, uint32_t n_threads, struct arena *arena, struct trace_slices *s)
+{
+	struct arena scratch = {0};
+	const struct order order = {.n = e->n, .group = e->thread, .n_groups = n_threads, .start = e->time};
+	const uint32_t *sorted = order_rows(&order, &scratch);
+	*s = (struct trace_slices){.start = ARENA_NEW(arena, e->n, int64_t),
+	                           .end = ARENA_NEW(arena, e->n, int64_t),
+	                           .thread = ARENA_NEW(arena, e->n, uint32_t)};
+	bool off = true; /* since the event before this one */
+	for (size_t i = 0; i < e->n; i++) {
+		size_t row = sorted ? sorted[i] : i;
+		bool other_thread = !s->n || s->thread[s->n - 1] != e->thread[row];
+		/* A thread's first event opens a slice even where it takes the thread off: nothing is known before. */
+		if (other_thread || (off && e->in[row])) {
+			s->start[s->n] = e->time[row];
+			s->thread[s->n++] = e->thread[row];
+		}
+		s->end[s->n - 1] = e->time[row];
+		off = !e->in[row];
+	}
+	s->start = arena_trim(arena, s->start, e->n, s->n, sizeof *s->start);
+	s->end = arena_trim(arena, s->end, e->n, s->n, sizeof *s->end);
+	s->thread = arena_trim(arena, s->thread, e->n, s->n, sizeof *s->thread);
+	arena_release(&scratch);
+}
