@@ -1,11 +1,12 @@
 #include "trace/slices.h"
 
+#include "base/list.h"
 #include "trace/order.h"
 
 void slices_note(struct slice_events *e, struct arena *arena, int64_t time, uint32_t thread, bool in)
 {
 	if (e->n == e->room) {
-		size_t room = arena_more(e->room);
+		size_t room = list_more(e->room);
 		e->time = arena_grow(arena, e->time, e->room, room, sizeof *e->time);
 		e->thread = arena_grow(arena, e->thread, e->room, room, sizeof *e->thread);
 		e->in = arena_grow(arena, e->in, e->room, room, sizeof *e->in);
