@@ -6,7 +6,7 @@
 #include "capture/target.h"
 
 #include "base/proc.h"
-#include "read/db.h"
+#include "read/nsys_export.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -291,51 +291,32 @@ static int export(struct collector_job *job, const char *report, struct err *err
 	               strstr(said, "shared librar") ? "; install what it misses, usually libdw1 and libelf1" : "");
 }
 
+/* Passes on what nsys says of the program; of its own launcher the user knows nothing. */
+static void say_warning(void *context, uint32_t process, const char *text, size_t n)
+{
+	struct collector_job *job = context;
+	if (!job->launcher || process != (uint32_t)job->launcher)
+		collector_say(job, "nsys: %.*s", (int)(n < 400 ? n : 400), text);
+}
+
 /* Whether anything of CUDA is in it, nsys's own warnings, and when its clock began. */
 static int look(struct collector_job *job, struct err *err)
 {
-	static const char *const cuda[] = {"CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY",
-	                                   "CUPTI_ACTIVITY_KIND_MEMSET", "CUPTI_ACTIVITY_KIND_RUNTIME",
-	                                   "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"};
-	static const char *const event[] = {"severity", "text", "globalPid"}, *const begin[] = {"utcEpochNs"};
-	enum { WARNING = 2 }; /* ENUM_DIAGNOSTIC_SEVERITY_LEVEL of nsys */
+	struct nsys_export export;
 	struct timespec utc, monotonic;
-	struct db db;
-	struct scan scan;
-	bool any = false;
-	int more = -1;
-	if (db_open(&db, job->profile, -1, job->arena, err))
-		goto done;
-	for (size_t i = 0; i < sizeof cuda / sizeof *cuda; i++)
-		any = any || db_table(&db, cuda[i]);
-	if (scan_open(&scan, &db, "DIAGNOSTIC_EVENT", event, 3))
-		goto done;
-	while ((more = scan_next(&scan)) > 0) {
-		size_t n;
-		bool own = job->launcher && (scan_int_or(&scan, 2, 0) >> 24 & 0xFFFFFF) == job->launcher;
-		bool grave = scan_int(&scan, 0) >= WARNING && !own;
-		const char *text = scan_text(&scan, 1, &n);
-		if (grave && text)
-			collector_say(job, "nsys: %.*s", (int)(n < 400 ? n : 400), text);
-	}
-	scan_close(&scan);
-	if (more || scan_open(&scan, &db, "TARGET_INFO_SESSION_START_TIME", begin, 1))
-		goto done;
+	if (nsys_export_look(job->profile, job->arena, say_warning, job, &export, err))
+		return -1;
 	clock_gettime(CLOCK_REALTIME, &utc);
 	clock_gettime(CLOCK_MONOTONIC, &monotonic);
 	int64_t apart = (int64_t)(utc.tv_sec - monotonic.tv_sec) * 1000000000 + utc.tv_nsec - monotonic.tv_nsec;
-	if ((more = scan_next(&scan)) > 0 && scan_int_or(&scan, 0, 0) > 0)
-		job->start_ns = scan_int(&scan, 0) - apart;
-	scan_close(&scan);
-done:
-	db_close(&db);
-	if (more < 0)
-		return -1;
-	return any ? 0
-	           : err_set(err, "nothing was recorded: the program never used CUDA%s",
-	                     job->options->delay > 0 || job->options->duration > 0 || job->options->profiler_range
-	                             ? " in the time asked for"
-	                             : "");
+	if (export.begin_utc_ns > 0)
+		job->start_ns = export.begin_utc_ns - apart;
+	return export.cuda
+	               ? 0
+	               : err_set(err, "nothing was recorded: the program never used CUDA%s",
+	                         job->options->delay > 0 || job->options->duration > 0 || job->options->profiler_range
+	                                 ? " in the time asked for"
+	                                 : "");
 }
 
 static int finish(struct collector_job *job, struct err *err)
