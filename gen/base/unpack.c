@@ -17,8 +17,8 @@ struct unpack {
 	const char *path;
 	enum packing packing;
 	int fd;
-	int64_t size, taken; /* of the packed file; taken into `in` so far */
-	unsigned char *in;   /* CHUNK bytes */
+	int64_t taken;     /* of the packed file, into `in` so far */
+	unsigned char *in; /* CHUNK bytes */
 	size_t in_n, in_at;
 	bool input_ended, ended;
 	z_stream z;
@@ -185,7 +185,8 @@ struct unpack *unpack_open(const char *path, struct err *err)
 	}
 	u->path = path;
 	u->in = malloc(CHUNK);
-	u->fd = file_open(path, &u->size, err);
+	int64_t size;
+	u->fd = file_open(path, &size, err);
 	if (u->fd >= 0 && !u->in)
 		err_set(err, "%s: out of memory", path);
 	if (u->fd >= 0 && u->in && refill(u, err) == 0 && begin(u, err) == 0)
@@ -206,11 +207,6 @@ ssize_t unpack_read(struct unpack *u, void *data, size_t n, struct err *err)
 		made += (size_t)more;
 	}
 	return (ssize_t)made;
-}
-
-int64_t unpack_size(const struct unpack *u)
-{
-	return u->size;
 }
 
 int64_t unpack_used(const struct unpack *u)

@@ -26,8 +26,7 @@ struct unpack *unpack_open(const char *path, struct err *err);
 /* The next n bytes; fewer only at the end. -1 with `err`: unreadable, damaged, or cut off. */
 ssize_t unpack_read(struct unpack *unpack, void *data, size_t n, struct err *err);
 
-/* Bytes of the packed file, and those of them that were used so far. */
-int64_t unpack_size(const struct unpack *unpack);
+/* Bytes of the packed file that were used so far. */
 int64_t unpack_used(const struct unpack *unpack);
 
 void unpack_close(struct unpack *unpack); /* NULL is nothing to close */

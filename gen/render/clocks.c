@@ -3,7 +3,7 @@
 #include "base/format.h"
 #include "render/view.h"
 
-bool clocks_known(const struct analysis *a)
+static bool clocks_known(const struct analysis *a)
 {
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t d = 0; d < a->side[s].n_devices; d++)

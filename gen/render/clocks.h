@@ -5,8 +5,6 @@
 #include "analyse/analysis.h"
 #include "render/page.h"
 
-bool clocks_known(const struct analysis *analysis);
-
 /* "SM 1755 (1710 to 1980) MHz, …, 64 °C (40 samples under load); held back by: power cap in 60.0 %"; "" when nothing is
  * known. */
 const char *clocks_words(const struct clocks *clocks, struct arena *arena);

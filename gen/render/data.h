@@ -4,7 +4,7 @@
  *     {"names": ["…", …], "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
  *      "opened": ["…", …],
  *      "sides": [{"label", "length", "boundary": [ns, …], "first_step", "steps", "least",
- *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device", "minor",
+ *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device",
  *                            "start": [ns since the segment before, …], "length": [ns, …], "which": [palette, …],
  *                            "name": [index of names, −1: none, …], "phase": […], "call": […], "stream": […],
  *                            "wait": [ns from launch to start, −1: unknown, …], "launch": [ns inside the launch, …],

@@ -235,13 +235,6 @@ struct scope *page_row(struct rows *rows)
 	return scope;
 }
 
-void page_texts(struct scope *scope, const char *name, const char **text, size_t n)
-{
-	struct rows *rows = page_rows(scope, name);
-	for (size_t i = 0; i < n; i++)
-		page_fill(page_row(rows), "text", text[i]);
-}
-
 void page_if(struct scope *scope, const char *name, bool keep)
 {
 	struct mark *mark = find(scope, MARK_IF, name);

@@ -68,9 +68,6 @@ xmlNode *page_draw(struct scope *scope, const char *name);
 struct rows *page_rows(struct scope *scope, const char *name);
 struct scope *page_row(struct rows *rows);
 
-/* Rows that hold one text each: `name` is the row, and its only mark is data-fill="text". */
-void page_texts(struct scope *scope, const char *name, const char **text, size_t n);
-
 void page_if(struct scope *scope, const char *name, bool keep);
 
 /* Sets an attribute of the element that carries the mark `name`, of any kind; name NULL: of the row's own element. */

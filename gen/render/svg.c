@@ -36,7 +36,7 @@ void svg_number(xmlNode *node, const char *name, double value)
 	svg_attribute(node, name, strcmp(text, "-0") == 0 ? "0" : text);
 }
 
-void svg_hover(xmlNode *node, const char *text)
+static void svg_hover(xmlNode *node, const char *text)
 {
 	text_node(element(node, "title"), text);
 }

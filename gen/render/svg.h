@@ -50,7 +50,6 @@ xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const
 
 void svg_attribute(xmlNode *node, const char *name, const char *value);
 void svg_number(xmlNode *node, const char *name, double value);
-void svg_hover(xmlNode *node, const char *text);
 
 /* Removes a group in which nothing was drawn. */
 void svg_drop_empty(xmlNode *group);

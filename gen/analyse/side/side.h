@@ -22,13 +22,13 @@ struct side_facts {
 	double kernel_median;   /* median length of a kernel, ns */
 	double kernel_time;     /* sum of kernel lengths, ns a step */
 	double pageable_copies; /* copies from or to pageable memory a step … */
-	double pageable_bytes, pageable_time; /* … their bytes and the sum of their lengths, ns */
-	double copy_pageable, copy_managed;   /* of the budget's copy_exposed, ns a step */
-	double managed_copies;                /* unified-memory migrations a step */
-	double blocking_syncs;                /* synchronising calls a step on launching threads */
-	double sync_gaps;                     /* times a step that one of them came back to a GPU without work */
-	double alloc_calls, module_calls;     /* the same of allocations and module loads */
-	const struct run *runs;               /* what the side was made of */
+	double pageable_bytes;  /* … and their bytes */
+	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */
+	double managed_copies;              /* unified-memory migrations a step */
+	double blocking_syncs;              /* synchronising calls a step on launching threads */
+	double sync_gaps;                   /* times a step that one of them came back to a GPU without work */
+	double alloc_calls, module_calls;   /* the same of allocations and module loads */
+	const struct run *runs;             /* what the side was made of */
 	size_t n_runs;
 	bool *communicates;         /* by device of the side: it ran a communication kernel */
 	uint32_t ranks;             /* how many do; of those, ns a step: */
@@ -41,9 +41,6 @@ void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *
 /* The host's part of the window of run `run` in `process`: from the start of its first measured step to the end of the
  * last; without steps, everything. */
 void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end);
-
-/* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
-bool run_measures_op(const struct run *run, size_t i);
 
 /* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
 int side_compare_idle(const void *a, const void *b, void *names);

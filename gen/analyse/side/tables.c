@@ -24,7 +24,8 @@ void run_host_window(const struct run *run, uint32_t process, int64_t *start, in
 	*end = m->end[s->last_instance];
 }
 
-bool run_measures_op(const struct run *run, size_t i)
+/* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
+static bool is_measured(const struct run *run, size_t i)
 {
 	const struct trace *t = run->trace;
 	if (!run->steps.found && !run->steps.span_named)
@@ -101,7 +102,6 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	if (pageable) {
 		b->facts->pageable_copies += b->weight;
 		b->facts->pageable_bytes += bytes;
-		b->facts->pageable_time += time;
 	}
 	if (t->ops.flags[i] & OPF_MANAGED)
 		b->facts->managed_copies += b->weight;
@@ -125,7 +125,7 @@ static void add_ops(struct tables *b, const struct run *run)
 {
 	const struct trace *t = run->trace;
 	for (size_t i = 0; i < t->ops.n; i++) {
-		if (!run_measures_op(run, i))
+		if (!is_measured(run, i))
 			continue;
 		if (t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET)
 			add_copy(b, t, i);
@@ -210,7 +210,7 @@ static bool kernel_length(const void *context, size_t i, int64_t *length)
 	const struct run *run = context;
 	const struct trace_ops *ops = &run->trace->ops;
 	*length = ops->end[i] - ops->start[i];
-	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
+	return ops->kind[i] == OP_KERNEL && is_measured(run, i);
 }
 
 static int compare_count(const void *a, const void *b)
