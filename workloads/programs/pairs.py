@@ -79,6 +79,8 @@ def train(options, width, depth, batch, fast, compiled=False, amp=False, item=Fa
     total, seen = torch.zeros((), device="cuda"), 0.0
     for i in range(options.steps):
         clock.before(i)
+        if compiled:
+            torch.compiler.cudagraph_mark_step_begin()  # the last step's outputs may be overwritten
         with mark("step"):
             if batches:
                 with mark("data_load"):
@@ -92,7 +94,7 @@ def train(options, width, depth, batch, fast, compiled=False, amp=False, item=Fa
                 loss.backward()
             with mark("optimizer"):
                 optimiser.step()
-                optimiser.zero_grad(set_to_none=not compiled)
+                optimiser.zero_grad()
             if item:
                 seen += loss.item()
             else:
