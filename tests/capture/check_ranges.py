@@ -115,11 +115,14 @@ class Ranges(unittest.TestCase):
         self.assertNotIn("gapline: step", self.noted())
 
     def test_a_module_that_may_be_compiled_gets_no_hook(self):
-        self.python(NETWORK + "import sys\nsys.modules['torch._dynamo'] = torch\n" + LOOP)
+        self.python(NETWORK + "import torch._dynamo\ntorch._dynamo.utils.counters['frames']['total'] = 1\n" + LOOP)
         self.assertNotIn("push forward", self.noted())
         (self.folder / "nvtx").unlink()
-        self.python(NETWORK.replace("Outer", "OptimizedModule") + "import sys\nsys.modules['torch._dynamo'] = torch\n" + LOOP)
+        self.python(NETWORK.replace("Outer", "OptimizedModule") + "import torch._dynamo\ntorch._dynamo.utils.counters['frames']['total'] = 1\n" + LOOP)
         self.assertIn("push forward", self.noted())
+
+    def test_dynamo_leaves_the_wrapper_alone(self):
+        self.assertEqual(self.python(NETWORK + "print(torch._dynamo.eval_frame.skipped)").stdout, "['within']\n")
 
     def test_an_error_is_said_once_and_stays_away_from_the_program(self):
         done = self.python(NETWORK + LOOP + "print('went on')", self.env | {"STANDIN_NVTX_FAILS": "1"})

@@ -59,7 +59,7 @@ def quietly(function):
 
     @functools.wraps(function)
     def guarded(*arguments):
-        if state.broken or state.is_compiling():
+        if state.is_compiling() or state.broken:
             return None
         begin = now()
         try:
@@ -99,6 +99,9 @@ def ranged(name, function):
                 pop()
 
     return within
+
+
+wrapper_code = ranged("", never).__code__
 
 
 # ---- steps ----
@@ -149,7 +152,7 @@ stepping = Stepping()
 
 
 def before_step(optimizer, arguments, keywords):
-    if state.broken or state.is_compiling():
+    if state.is_compiling() or state.broken:
         return None
     if any(one is optimizer for one in stepping.optimizers):  # its last step raised
         after_step(optimizer, arguments, keywords)
@@ -176,10 +179,12 @@ def after_step(optimizer, arguments, keywords):
 
 
 def may_be_compiled(module):
-    """Whether torch.compile looks into it: then a hook would be a reason to compile again."""
+    """Whether torch.compile has looked into it: then a hook would be a reason to compile again. Optimizers import dynamo
+    whether anything is compiled or not."""
     if getattr(module, "_compiled_call_impl", None) is not None:
         return True
-    return "torch._dynamo" in sys.modules and type(module).__name__ != "OptimizedModule"
+    dynamo = sys.modules.get("torch._dynamo")
+    return bool(dynamo and dynamo.utils.counters["frames"]) and type(module).__name__ != "OptimizedModule"
 
 
 def watch_roots(optimizer):
@@ -268,12 +273,22 @@ def patch_loader(module):
     base.__next__ = ranged("data_load", base.__next__)
 
 
+def patch_dynamo(module):
+    """What it evaluates frame by frame may call `within`: that is nothing to compile, and what it calls is as before."""
+    module.skip_code(wrapper_code)
+
+
 OF_TORCH = {
     "torch": patch_torch,
     "torch.optim.optimizer": patch_optimizer,
     "torch.utils.data.dataloader": patch_loader,
 }
-PATCHES = {**OF_TORCH, "subprocess": patch_subprocess, "multiprocessing.popen_spawn_posix": patch_spawn}
+PATCHES = {
+    **OF_TORCH,
+    "subprocess": patch_subprocess,
+    "multiprocessing.popen_spawn_posix": patch_spawn,
+    "torch._dynamo.eval_frame": patch_dynamo,
+}
 
 
 class Watcher:

@@ -1,0 +1,5 @@
+skipped = []
+
+
+def skip_code(code):
+    skipped.append(code.co_name)
