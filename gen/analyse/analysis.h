@@ -289,6 +289,15 @@ struct finding {
 	const char *advice; /* what to do */
 };
 
+/* Whether the two sides did the same work. */
+enum same_work {
+	SAME_WORK_SAME, /* launches, kernels and their time, bytes each way, phases, collectives agree within 1 % */
+	SAME_WORK_JOB,  /* input, result and phases agree, and nothing is left out; the way is another one */
+	SAME_WORK_DIFFERENT, /* they do not */
+	SAME_WORK_UNKNOWN    /* what was recorded does not tell */
+};
+const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
+
 enum diagnosis_result { DIAGNOSIS_NONE, DIAGNOSIS_CONFIRMED, DIAGNOSIS_PARTLY, DIAGNOSIS_EXCEEDED };
 const char *diagnosis_result_name(enum diagnosis_result result);
 
@@ -305,8 +314,9 @@ struct analysis {
 	const char *unprofiled_unused; /* why the unprofiled runs that are there are not used, a sentence; else NULL */
 	struct verdict_options options;
 	bool require_comparable;
-	bool comparable;
-	bool work_hidden; /* not comparable, but only for kernels of which one side ran some in graphs traced whole */
+	enum same_work same_work;
+	bool other_conditions; /* another GPU, driver, clock or way of recording on one side */
+	bool comparable;       /* the same work or the same job, under the same conditions */
 	const char **differences;
 	uint32_t n_differences; /* material: each a sentence */
 	const char **notes;

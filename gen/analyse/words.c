@@ -76,6 +76,15 @@ const char *finding_status_name(enum finding_status status)
 	return names[status];
 }
 
+const char *same_work_name(enum same_work same_work)
+{
+	static const char *const names[] = {[SAME_WORK_SAME] = "same",
+	                                    [SAME_WORK_JOB] = "same_job",
+	                                    [SAME_WORK_DIFFERENT] = "different",
+	                                    [SAME_WORK_UNKNOWN] = "unknown"};
+	return names[same_work];
+}
+
 const char *diagnosis_result_name(enum diagnosis_result result)
 {
 	static const char *const names[] = {[DIAGNOSIS_NONE] = "none",

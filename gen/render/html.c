@@ -88,7 +88,10 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "gate", gate);
 	page_attribute(&page->top, "gate", "class", view_gate_name(view_gate(a)));
 	page_say(&page->top, "comparable", words_comparable(a));
-	page_attribute(&page->top, "comparable", "class", a->comparable ? "passed" : "failed");
+	page_attribute(&page->top, "comparable", "class",
+	               a->comparable                       ? "passed"
+	               : a->same_work == SAME_WORK_UNKNOWN ? "unknown"
+	                                                   : "failed");
 	page_if(&page->top, "differences", a->n_differences > 0);
 	fill_texts(page, "difference", a->differences, a->n_differences);
 	page_fill(&page->top, "diagnosis", words_diagnosis(a, arena));

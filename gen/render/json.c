@@ -86,6 +86,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);
 	write_gate(json, a);
+	json_text(json, "same_work", same_work_name(a->same_work));
 	json_bool(json, "comparable", a->comparable);
 	texts(json, "differences", a->differences, a->n_differences);
 	texts(json, "notes", a->notes, a->n_notes);

@@ -9,8 +9,10 @@ enum gate view_gate(const struct analysis *analysis)
 	enum gate gate = analysis->verdict.gate;
 	if (!analysis->require_comparable)
 		return gate;
-	if (!analysis->comparable)
+	if (analysis->same_work == SAME_WORK_DIFFERENT || analysis->other_conditions || gate == GATE_FAILED)
 		return GATE_FAILED;
+	if (analysis->same_work == SAME_WORK_UNKNOWN)
+		return GATE_INCONCLUSIVE;
 	return gate == GATE_NONE ? GATE_PASSED : gate;
 }
 

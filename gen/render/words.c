@@ -190,10 +190,19 @@ const char *words_gate(const struct analysis *a, struct arena *arena)
 
 const char *words_comparable(const struct analysis *a)
 {
-	return a->comparable    ? "yes, both sides did the same work"
-	       : a->work_hidden ? "it cannot be told: CUDA graphs traced whole hide their kernels "
-	                          "(--cuda-graph-trace node shows them)"
-	                        : "no, the two sides did different work";
+	static const char *const words[] = {
+		[SAME_WORK_SAME] = "yes, both sides did the same work",
+		[SAME_WORK_JOB] = "the same job, done in another way",
+		[SAME_WORK_DIFFERENT] = "no, the two sides did different work",
+		[SAME_WORK_UNKNOWN] = "? what was recorded does not tell",
+	};
+	static const char *const elsewhere[] = {
+		[SAME_WORK_SAME] = "yes, but under other conditions",
+		[SAME_WORK_JOB] = "the same job, done in another way, and under other conditions",
+		[SAME_WORK_DIFFERENT] = "no, the two sides did different work, and under other conditions",
+		[SAME_WORK_UNKNOWN] = "? what was recorded does not tell, and the conditions are others",
+	};
+	return a->other_conditions ? elsewhere[a->same_work] : words[a->same_work];
 }
 
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)

@@ -411,6 +411,7 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 		v->gate = few_steps ? GATE_INCONCLUSIVE : GATE_PASSED;
 	}
 	a->comparable = m->which != FIXTURE_DEVICES;
+	a->same_work = a->comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
 	a->require_comparable = m->which == FIXTURE_DEVICES;
 	a->differences = (const char **)(uintptr_t)launches;
 	a->n_differences = a->comparable ? 0 : 1;

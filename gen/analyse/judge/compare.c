@@ -1,5 +1,6 @@
 #include "analyse/judge/compare.h"
 
+#include "analyse/judge/work.h"
 #include "analyse/say.h"
 
 #include <math.h>
@@ -8,12 +9,19 @@
 
 static const double MATERIAL = 0.01;      /* of launches, bytes or GPU time */
 static const double MATERIAL_TIME = 0.05; /* of GPU time, for kernels that run equally often */
+static const double FEW_BYTES = 1024;     /* a step: a scalar here and there is no input and no result */
 
 struct comparison {
 	struct arena *arena;
 	struct analysis *out;
 	const struct side *a, *b;
+	struct renames renames;
+	double steps; /* of the shorter side; 0 without steps */
 	double slack; /* instances a step that an edge of the window can make: one and a half in the shorter side */
+	bool kernels_differ;
+	bool different;  /* the work is not the same */
+	bool conditions; /* the machine or the recording was not the same */
+	bool doubtful;   /* what was recorded does not tell whether the work is the same */
 };
 
 static void add(struct comparison *c, bool material, const char *text)
@@ -37,6 +45,12 @@ static const char *per(const struct comparison *c)
 	return c->a->steps_found ? "a step" : "a run";
 }
 
+static void doubt(struct comparison *c, const char *why)
+{
+	c->doubtful = true;
+	add(c, true, why);
+}
+
 /* A count, compared: a note below the threshold, nothing when equal. */
 static void add_count(struct comparison *c, const char *what, double a, double b, bool may_be_material)
 {
@@ -58,14 +72,17 @@ static double largest_copy(const struct side *side, enum copy_kind kind)
 	return largest;
 }
 
-static void add_bytes(struct comparison *c, const char *direction, enum copy_kind kind, double a, double b, double all)
+/* `all`: what the difference is held against. Returns whether it is material. */
+static bool add_bytes(struct comparison *c, const char *direction, enum copy_kind kind, double a, double b, double all)
 {
 	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind));
 	if (fabs(a - b) <= 1e-9 * all)
-		return;
-	add(c, fabs(a - b) / all > MATERIAL && fabs(a - b) > slack,
+		return false;
+	bool material = fabs(a - b) / all > MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
+	add(c, material,
 	    arena_format(c->arena, "Copied %s: %s %s in the baseline, %s in the fixed side.", direction,
 	                 say_bytes(c->arena, a), per(c), say_bytes(c->arena, b)));
+	return material;
 }
 
 static const char *shorten(struct arena *arena, const char *name)
@@ -78,94 +95,138 @@ static const char *shorten(struct arena *arena, const char *name)
 	return arena_format(arena, "%.*s…", (int)keep, name);
 }
 
+static const char *name_of(const struct comparison *c, uint32_t name)
+{
+	return shorten(c->arena, names_text(c->out->names, name));
+}
+
+/* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
+static bool graphs_hide(const struct comparison *c)
+{
+	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
+	return whole && fabs(c->a->graph_launches - c->b->graph_launches) > c->slack;
+}
+
 /* ---- kernels ---- */
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct kernel_result *x = *(const struct kernel_result *const *)a;
-	const struct kernel_result *y = *(const struct kernel_result *const *)b;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-static const struct kernel_result **by_name(const struct side *side, struct arena *arena)
-{
-	const struct kernel_result **list = ARENA_NEW(arena, side->n_kernels + 1, const struct kernel_result *);
-	for (uint32_t i = 0; i < side->n_kernels; i++)
-		list[i] = &side->kernels[i];
-	if (side->n_kernels)
-		qsort(list, side->n_kernels, sizeof *list, compare_names);
-	return list;
-}
-
-/* Kernels of one kind of difference: how many, their time, the largest. */
-struct group {
-	uint32_t n;
-	double time, largest;
-	uint32_t name;
-};
-
-static void group_add(struct group *g, const struct kernel_result *k, double time)
-{
-	g->n++;
-	g->time += time;
-	if (time > g->largest || !g->name) {
-		g->largest = time;
-		g->name = k->name;
-	}
-}
-
-static void add_group(struct comparison *c, const struct group *g, const char *what, double all)
+static void add_group(struct comparison *c, const struct work_group *g, const char *what, double all)
 {
 	if (!g->n)
 		return;
-	const char *name = shorten(c->arena, names_text(c->out->names, g->name));
 	add(c, all > 0 && g->time / all > MATERIAL,
 	    arena_format(c->arena, "%u %s %s: %s ms %s (largest: %s).", g->n, g->n == 1 ? "kernel runs" : "kernels run",
-	                 what, say_digits(c->arena, g->time / 1e6), per(c), name));
+	                 what, say_digits(c->arena, g->time / 1e6), per(c), shorten(c->arena, g->name)));
 }
 
 /* Kernels that run equally often but not equally long: less work in the same launches, a better kernel, or another
- * clock. Clocks alone move it by a few percent, so it is material from there on. (Waiting makes communication kernels
- * long.) */
-static void add_times(struct comparison *c, const struct group *g, const struct side_facts facts[2])
+ * clock. Clocks alone move it by a few percent, so it is material from there on. */
+static bool add_times(struct comparison *c, const struct work_group *g, double all)
 {
-	double all = fmax(facts[0].kernel_time, facts[1].kernel_time);
+	bool material = g->time > MATERIAL_TIME * all;
 	if (!g->n || g->time < MATERIAL * all)
-		return;
-	add(c, g->time > MATERIAL_TIME * all,
+		return false;
+	add(c, material,
 	    arena_format(c->arena,
 	                 "%u %s equally often but not equally long: %s ms %s of difference (largest: %s), by less "
 	                 "work in the same launches, a better kernel, or another clock.",
 	                 g->n, g->n == 1 ? "kernel runs" : "kernels run", say_digits(c->arena, g->time / 1e6), per(c),
-	                 shorten(c->arena, names_text(c->out->names, g->name))));
+	                 shorten(c->arena, g->name)));
+	return material;
+}
+
+/* `side` runs them less often. */
+static bool add_left_out(struct comparison *c, const struct work_left_out *l, int side)
+{
+	static const char *const head[2] = {"The fixed side does work that the baseline leaves out",
+	                                    "The fixed side leaves work out"};
+	if (!l->n)
+		return false;
+	const char *more = l->n > 1 ? arena_format(c->arena, " (and %u more)", l->n - 1) : "";
+	const char *name = *l->name ? shorten(c->arena, l->name) : "a kernel without a name";
+	add(c, true,
+	    arena_format(c->arena,
+	                 "%s: %s%s runs %s times %s in the baseline and %s in the fixed side, with nothing new in its "
+	                 "place.",
+	                 head[side], name, more, say_count(c->arena, side ? l->with : l->without), per(c),
+	                 say_count(c->arena, side ? l->without : l->with)));
+	return true;
 }
 
 static void compare_kernels(struct comparison *c, const struct side_facts facts[2])
 {
-	struct arena scratch = {0};
-	const struct kernel_result **a = by_name(c->a, &scratch), **b = by_name(c->b, &scratch);
-	struct group only_a = {0}, only_b = {0}, counts = {0}, times = {0};
-	for (uint32_t i = 0, j = 0; i < c->a->n_kernels || j < c->b->n_kernels;) {
-		if (j == c->b->n_kernels || (i < c->a->n_kernels && a[i]->name < b[j]->name)) {
-			group_add(&only_a, a[i], a[i]->per_step);
-			i++;
-		} else if (i == c->a->n_kernels || b[j]->name < a[i]->name) {
-			group_add(&only_b, b[j], b[j]->per_step);
-			j++;
-		} else {
-			double far = distance(a[i]->instances, b[j]->instances);
-			if (far > MATERIAL && fabs(a[i]->instances - b[j]->instances) > c->slack)
-				group_add(&counts, a[i], far * fmax(a[i]->per_step, b[j]->per_step));
-			else if (!a[i]->comm && distance(a[i]->per_step, b[j]->per_step) > MATERIAL)
-				group_add(&times, a[i], fabs(a[i]->per_step - b[j]->per_step));
-			i++, j++;
+	struct work_kernels k;
+	struct work_scale scale = {c->a->steps_found, c->slack, c->steps};
+	uint32_t before = c->out->n_differences;
+	work_compare(facts, &c->renames, c->out->names, &scale, c->arena, &k);
+	double all = fmax(k.time[0], k.time[1]);
+	for (int s = 0; s < 2; s++)
+		c->different |= !graphs_hide(c) && add_left_out(c, &k.left_out[s], s);
+	add_group(c, &k.only[0], "only in the baseline", all);
+	add_group(c, &k.only[1], "only in the fixed side", all);
+	add_group(c, &k.counts, "a different number of times", all);
+	bool times = add_times(c, &k.times, all);
+	c->kernels_differ = c->out->n_differences > before;
+	if (c->kernels_differ && graphs_hide(c))
+		doubt(c, "CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node "
+		         "shows them.");
+	if (c->kernels_differ && (k.unnamed[0] > MATERIAL || k.unnamed[1] > MATERIAL))
+		doubt(c, "Kernels without names cannot be compared.");
+	if (times && c->a->bytes_h2d + c->b->bytes_h2d <= 0)
+		doubt(c, "No input was copied to the device that would show whether the kernels had as much to do.");
+}
+
+/* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
+static void compare_collectives(struct comparison *c)
+{
+	double a = c->a->collectives, b = c->b->collectives;
+	add_count(c, "Collectives", a, b, true);
+	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
+}
+
+static double bytes_between(const struct side *side)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < side->n_copies; i++)
+		if (!side->copies[i].memset &&
+		    (side->copies[i].kind == COPY_P2P || side->copies[i].kind == COPY_UM_D2D))
+			bytes += side->copies[i].bytes;
+	return bytes;
+}
+
+/* ---- phases ---- */
+
+static bool has_phase(const struct side *side, uint32_t name)
+{
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		if (side->phases[i].name == name)
+			return true;
+	return false;
+}
+
+/* Ranges that only one side has: more annotation, or another job; the kernels tell. */
+static void compare_phases(struct comparison *c)
+{
+	bool differ = false;
+	for (uint32_t i = 0; i < c->renames.n; i++)
+		add(c, false,
+		    arena_format(c->arena, "The phase %s of the baseline is called %s in the fixed side.",
+		                 name_of(c, c->renames.list[i].from), name_of(c, c->renames.list[i].to)));
+	for (int s = 0; s < 2; s++) {
+		const struct side *side = s ? c->b : c->a, *other = s ? c->a : c->b;
+		for (uint32_t i = 0; i < side->n_phases; i++) {
+			const struct phase_result *p = &side->phases[i];
+			uint32_t there =
+				s ? renames_baseline(&c->renames, p->name) : renames_fixed(&c->renames, p->name);
+			if (!p->name || has_phase(other, there) || p->instances <= c->slack)
+				continue;
+			differ = true;
+			add(c, false,
+			    arena_format(c->arena, "Only the %s has the phase %s.", s ? "fixed side" : "baseline",
+			                 name_of(c, p->name)));
 		}
 	}
-	add_group(c, &only_a, "only in the baseline", facts[0].kernel_time);
-	add_group(c, &only_b, "only in the fixed side", facts[1].kernel_time);
-	add_group(c, &counts, "a different number of times", fmax(facts[0].kernel_time, facts[1].kernel_time));
-	add_times(c, &times, facts);
-	arena_release(&scratch);
+	if (differ && c->kernels_differ)
+		doubt(c, "The two sides have different phases and different kernels.");
 }
 
 /* ---- where and how they were captured ---- */
@@ -233,10 +294,6 @@ static void compare_runs(struct comparison *c, const struct side *side, const st
 static void compare_environment(struct comparison *c, const struct side_facts facts[2])
 {
 	const struct trace_source *a = &c->a->source, *b = &c->b->source;
-	if (c->a->n_devices != c->b->n_devices)
-		add(c, true,
-		    arena_format(c->arena, "Devices with work: %u in the baseline, %u in the fixed side.",
-		                 c->a->n_devices, c->b->n_devices));
 	compare_text(c, true, "GPU", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
 	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
@@ -295,40 +352,58 @@ static const char *cannot_be_judged(const struct comparison *c, const struct sid
 	return NULL;
 }
 
-/* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
-static bool graphs_hide(const struct comparison *c)
+/* The way may be another one as long as what goes in, what comes out and who works on it are the same. */
+static enum same_work same_work_of(const struct comparison *c, uint32_t material)
 {
-	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
-	return whole && fabs(c->a->graph_launches - c->b->graph_launches) > c->slack;
+	return c->different  ? SAME_WORK_DIFFERENT
+	       : c->doubtful ? SAME_WORK_UNKNOWN
+	       : material    ? SAME_WORK_JOB
+	                     : SAME_WORK_SAME;
+}
+
+static void compare_jobs(struct comparison *c, const struct side_facts facts[2])
+{
+	const struct side *a = c->a, *b = c->b;
+	double runs = fmin((double)a->measured / a->n_runs, (double)b->measured / b->n_runs);
+	c->steps = runs;
+	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
+	renames_find(c->out->side, c->arena, &c->renames);
+	if (a->n_devices != b->n_devices) {
+		c->different = true;
+		add(c, true,
+		    arena_format(c->arena, "Devices with work: %u in the baseline, %u in the fixed side.", a->n_devices,
+		                 b->n_devices));
+	}
+	double all = fmax(a->bytes_h2d + a->bytes_d2h + a->bytes_d2d, b->bytes_h2d + b->bytes_d2h + b->bytes_d2d);
+	double input = fmax(a->bytes_h2d, b->bytes_h2d);
+	c->different |= add_bytes(c, "to the device", COPY_H2D, a->bytes_h2d, b->bytes_h2d, input);
+	c->different |= add_bytes(c, "to the host", COPY_D2H, a->bytes_d2h, b->bytes_d2h, all);
+	compare_kernels(c, facts);
+	add_count(c, "Kernel launches", a->launches, b->launches, true);
+	add_count(c, "Graph launches", a->graph_launches, b->graph_launches, true);
+	compare_collectives(c);
+	add_bytes(c, "between devices", COPY_P2P, bytes_between(a), bytes_between(b), all);
+	add_bytes(c, "within a device", COPY_D2D, a->bytes_d2d - bytes_between(a), b->bytes_d2d - bytes_between(b),
+	          all);
+	compare_phases(c);
+	add_count(c, "NVTX ranges", a->range_instances, b->range_instances, false);
 }
 
 const char *compare_work(const struct side_facts facts[2], struct arena *arena, struct analysis *out)
 {
 	struct comparison c = {.arena = arena, .out = out, .a = &out->side[0], .b = &out->side[1]};
 	const char *reason = cannot_be_judged(&c, facts);
-	size_t hidden = 0; /* differences that may be no more than what graphs hide */
 	if (reason)
 		add(&c, true, reason);
 	compare_environment(&c, facts);
-	if (c.a->steps_found == c.b->steps_found) {
-		double steps = fmin((double)c.a->measured / c.a->n_runs, (double)c.b->measured / c.b->n_runs);
-		c.slack = steps > 0 ? 1.5 / steps : 0.5; /* every run has its own edges */
-		size_t before = out->n_differences;
-		add_count(&c, "Kernel launches", c.a->launches, c.b->launches, true);
-		add_count(&c, "Graph launches", c.a->graph_launches, c.b->graph_launches, true);
-		size_t counts = out->n_differences - before;
-		add_count(&c, "Collectives", c.a->collectives, c.b->collectives, true);
-		before = out->n_differences;
-		compare_kernels(&c, facts);
-		hidden = graphs_hide(&c) ? counts + out->n_differences - before : 0;
-		double all = fmax(c.a->bytes_h2d + c.a->bytes_d2h + c.a->bytes_d2d,
-		                  c.b->bytes_h2d + c.b->bytes_d2h + c.b->bytes_d2d);
-		add_bytes(&c, "to the device", COPY_H2D, c.a->bytes_h2d, c.b->bytes_h2d, all);
-		add_bytes(&c, "to the host", COPY_D2H, c.a->bytes_d2h, c.b->bytes_d2h, all);
-		add_bytes(&c, "between devices", COPY_D2D, c.a->bytes_d2d, c.b->bytes_d2d, all);
-		add_count(&c, "NVTX ranges", c.a->range_instances, c.b->range_instances, false);
-	}
-	out->comparable = out->n_differences == 0;
-	out->work_hidden = hidden > 0 && out->n_differences == hidden;
+	c.conditions = out->n_differences > 0;
+	uint32_t before = out->n_differences;
+	if (c.a->steps_found == c.b->steps_found)
+		compare_jobs(&c, facts);
+	else
+		c.doubtful = true;
+	out->same_work = same_work_of(&c, out->n_differences - before);
+	out->other_conditions = c.conditions;
+	out->comparable = !c.conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
 	return reason;
 }

@@ -35,6 +35,9 @@ struct side_facts {
 	double comm_min, comm_mean; /* smallest and mean exposed communication */
 };
 
+/* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them (tables.c). */
+bool run_measures_op(const struct run *run, size_t i);
+
 /* Kernels, calls, copies and counts of `side` and `facts` (tables.c); part of side_build. */
 void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
 

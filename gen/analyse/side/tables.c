@@ -24,8 +24,7 @@ void run_host_window(const struct run *run, uint32_t process, int64_t *start, in
 	*end = m->end[s->last_instance];
 }
 
-/* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
-static bool is_measured(const struct run *run, size_t i)
+bool run_measures_op(const struct run *run, size_t i)
 {
 	const struct trace *t = run->trace;
 	if (!run->steps.found && !run->steps.span_named)
@@ -125,7 +124,7 @@ static void add_ops(struct tables *b, const struct run *run)
 {
 	const struct trace *t = run->trace;
 	for (size_t i = 0; i < t->ops.n; i++) {
-		if (!is_measured(run, i))
+		if (!run_measures_op(run, i))
 			continue;
 		if (t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET)
 			add_copy(b, t, i);
@@ -210,7 +209,7 @@ static bool kernel_length(const void *context, size_t i, int64_t *length)
 	const struct run *run = context;
 	const struct trace_ops *ops = &run->trace->ops;
 	*length = ops->end[i] - ops->start[i];
-	return ops->kind[i] == OP_KERNEL && is_measured(run, i);
+	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
 }
 
 static int compare_count(const void *a, const void *b)

@@ -1,0 +1,25 @@
+/* Phases that have another name on the other side: a range that only one side has, in the same place of the step, as
+ * often a step, between the same neighbours as one that only the other side has. */
+#ifndef GAPLINE_ANALYSE_JUDGE_RENAMES_H
+#define GAPLINE_ANALYSE_JUDGE_RENAMES_H
+
+#include "analyse/analysis.h"
+
+struct rename {
+	uint32_t from, to; /* names in the baseline and in the fixed side */
+};
+
+struct renames {
+	struct rename *list;
+	uint32_t n;
+};
+
+/* Both sides are built, their timelines too. */
+void renames_find(const struct side side[2], struct arena *arena, struct renames *out);
+
+/* What the fixed side calls a phase of the baseline, and the other way round; the same name where it was not renamed.
+ */
+uint32_t renames_fixed(const struct renames *renames, uint32_t baseline);
+uint32_t renames_baseline(const struct renames *renames, uint32_t fixed);
+
+#endif

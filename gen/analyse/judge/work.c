@@ -1,0 +1,286 @@
+#include "analyse/judge/work.h"
+
+#include "analyse/judge/kernel_key.h"
+#include "base/keymap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double CLOSE = 0.01; /* counts and times that are so near are the same */
+
+/* A kernel in a phase, counted on both sides. */
+struct row {
+	const char *key;
+	uint32_t phase; /* the baseline's name for it */
+	bool comm;
+	double instances[2], time[2]; /* a step, by side */
+};
+
+struct rows {
+	struct row *row;
+	size_t n, room;
+	struct arena *arena;
+};
+
+static double distance(double a, double b)
+{
+	double larger = fmax(a, b);
+	return larger > 0 ? fabs(a - b) / larger : 0;
+}
+
+static bool is_whole(const struct work_scale *s, double count)
+{
+	return fabs(count - round(count)) <= s->slack && round(count) >= 1;
+}
+
+bool work_differs(const struct work_scale *s, double a, double b)
+{
+	double far = fabs(a - b), most = fmax(a, b);
+	if (!s->steps)
+		return far > s->slack && distance(a, b) > CLOSE;
+	if (is_whole(s, most))
+		return far > s->slack;
+	return distance(a, b) > CLOSE && far > s->slack + 3 * sqrt(most / s->n);
+}
+
+/* ---- counting ---- */
+
+static struct row *row_add(struct rows *rows)
+{
+	if (rows->n == rows->room) {
+		size_t room = rows->room ? 2 * rows->room : 64;
+		rows->row = arena_grow(rows->arena, rows->row, rows->room, room, sizeof *rows->row);
+		rows->room = room;
+	}
+	rows->row[rows->n] = (struct row){0};
+	return &rows->row[rows->n++];
+}
+
+/* Names become keys once each, not once an op. */
+struct counting {
+	struct rows *rows;
+	const struct renames *renames;
+	const struct names *names;
+	struct work_kernels *out;
+	struct arena *arena; /* of the keys */
+	const char **key;    /* by name */
+	int side;
+};
+
+static const char *key_of(struct counting *c, uint32_t name)
+{
+	if (!c->key[name])
+		c->key[name] = kernel_key(c->arena, names_text(c->names, name));
+	return c->key[name];
+}
+
+static void count_run(struct counting *c, const struct run *run, double weight)
+{
+	const struct trace *t = run->trace;
+	struct keymap map;
+	size_t first = c->rows->n;
+	keymap_init(&map, c->rows->arena);
+	for (size_t i = 0; i < t->ops.n; i++) {
+		bool comm = t->ops.kind[i] == OP_COMM;
+		if ((t->ops.kind[i] != OP_KERNEL && !comm) || !run_measures_op(run, i))
+			continue;
+		uint32_t phase = run->phases[run->op_phase[i]];
+		uint32_t at = keymap_add(&map, (uint64_t)t->ops.name[i] << 32 | phase);
+		if (first + at == c->rows->n) {
+			struct row *row = row_add(c->rows);
+			row->key = key_of(c, t->ops.name[i]);
+			row->phase = c->side ? renames_baseline(c->renames, phase) : phase;
+			row->comm = comm;
+		}
+		struct row *row = &c->rows->row[first + at];
+		double time = (double)(t->ops.end[i] - t->ops.start[i]) * weight;
+		row->instances[c->side] += weight;
+		row->time[c->side] += time;
+		c->out->time[c->side] += time;
+		c->out->unnamed[c->side] += *row->key ? 0 : weight;
+	}
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int order = strcmp(x->key, y->key);
+	if (order)
+		return order;
+	return x->phase < y->phase ? -1 : x->phase > y->phase;
+}
+
+static void merge_rows(struct rows *rows)
+{
+	size_t kept = 0;
+	if (rows->n)
+		qsort(rows->row, rows->n, sizeof *rows->row, compare_rows);
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct row *r = &rows->row[i];
+		if (!kept || compare_rows(&rows->row[kept - 1], r) != 0) {
+			rows->row[kept++] = *r;
+			continue;
+		}
+		for (int s = 0; s < 2; s++) {
+			rows->row[kept - 1].instances[s] += r->instances[s];
+			rows->row[kept - 1].time[s] += r->time[s];
+		}
+	}
+	rows->n = kept;
+}
+
+/* The kernels of all phases together. `first` gets, by kernel, its first row; one more than there are kernels. */
+static struct row *add_phases(const struct rows *rows, struct arena *arena, size_t **first, size_t *n)
+{
+	struct row *all = ARENA_NEW(arena, rows->n + 1, struct row);
+	*first = ARENA_NEW(arena, rows->n + 1, size_t);
+	*n = 0;
+	for (size_t i = 0; i < rows->n; i++) {
+		const struct row *r = &rows->row[i];
+		if (!*n || strcmp(all[*n - 1].key, r->key) != 0) {
+			(*first)[*n] = i;
+			all[(*n)++] = *r;
+			continue;
+		}
+		for (int s = 0; s < 2; s++) {
+			all[*n - 1].instances[s] += r->instances[s];
+			all[*n - 1].time[s] += r->time[s];
+		}
+	}
+	(*first)[*n] = rows->n;
+	return all;
+}
+
+/* ---- what is left out ---- */
+
+struct search {
+	const struct work_scale *scale;
+	const struct rows *rows;
+	const struct row *all;
+	const size_t *first;
+	size_t n;
+	int less;      /* the side that may leave something out */
+	bool *shrinks; /* by phase name: a kernel runs less often there, and less often altogether */
+};
+
+/* `sign` > 0: the side runs it more often than the other one, < 0: less often. */
+static bool changes(const struct search *s, const struct row *r, int sign)
+{
+	double here = r->instances[s->less], there = r->instances[1 - s->less];
+	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there);
+}
+
+static void find_shrinking(struct search *s)
+{
+	for (size_t k = 0; k < s->n; k++)
+		for (size_t i = s->first[k]; i < s->first[k + 1] && changes(s, &s->all[k], -1); i++)
+			s->shrinks[s->rows->row[i].phase] |= changes(s, &s->rows->row[i], -1);
+}
+
+/* Whether `grown` may stand in the place of `missing`, which runs less often in some phases. One that ran in every step
+ * and now runs in some needs something that runs in the others. */
+static bool may_replace(const struct search *s, size_t grown, size_t missing)
+{
+	double left = s->all[missing].instances[s->less];
+	bool now_and_then = left > s->scale->slack && !is_whole(s->scale, left) &&
+	                    is_whole(s->scale, s->all[missing].instances[1 - s->less]);
+	if (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less]))
+		return false;
+	for (size_t g = s->first[grown]; g < s->first[grown + 1]; g++) {
+		const struct row *r = &s->rows->row[g];
+		if (!changes(s, r, 1))
+			continue;
+		if (!s->shrinks[r->phase])
+			return true;
+		for (size_t m = s->first[missing]; m < s->first[missing + 1]; m++)
+			if (s->rows->row[m].phase == r->phase && changes(s, &s->rows->row[m], -1))
+				return true;
+	}
+	return false;
+}
+
+static void find_left_out(struct search *s, struct work_left_out *out)
+{
+	double longest = -1;
+	find_shrinking(s);
+	for (size_t k = 0; k < s->n; k++) {
+		bool replaced = false;
+		if (!changes(s, &s->all[k], -1))
+			continue;
+		for (size_t g = 0; g < s->n && !replaced; g++)
+			replaced = changes(s, &s->all[g], 1) && may_replace(s, g, k);
+		if (replaced)
+			continue;
+		out->n++;
+		if (s->all[k].time[1 - s->less] <= longest)
+			continue;
+		longest = s->all[k].time[1 - s->less];
+		out->name = s->all[k].key;
+		out->with = s->all[k].instances[1 - s->less];
+		out->without = s->all[k].instances[s->less];
+	}
+}
+
+/* ---- all of it ---- */
+
+static void group_add(struct work_group *g, const char *name, double time)
+{
+	g->n++;
+	g->time += time;
+	if (time > g->largest || !g->name) {
+		g->largest = time;
+		g->name = name;
+	}
+}
+
+static void find_groups(const struct work_scale *scale, const struct row *all, size_t n, struct work_kernels *out)
+{
+	for (size_t k = 0; k < n; k++) {
+		const struct row *r = &all[k];
+		const char *name = *r->key ? r->key : "(no name)";
+		if (r->comm)
+			continue; /* how many, and which algorithm: a matter of buckets and ranks */
+		if (r->instances[0] == 0 || r->instances[1] == 0) {
+			int side = r->instances[0] == 0;
+			group_add(&out->only[side], name, r->time[side]);
+		} else if (work_differs(scale, r->instances[0], r->instances[1])) {
+			group_add(&out->counts, name,
+			          distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
+		} else if (distance(r->time[0], r->time[1]) > CLOSE) {
+			group_add(&out->times, name, fabs(r->time[0] - r->time[1]));
+		}
+	}
+}
+
+void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
+                  const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
+{
+	struct arena scratch = {0};
+	struct rows rows = {.arena = &scratch};
+	*out = (struct work_kernels){0};
+	for (int side = 0; side < 2; side++) {
+		struct counting c = {.rows = &rows, .renames = renames, .names = names, .out = out, .arena = arena};
+		c.key = ARENA_NEW(&scratch, names->n, const char *);
+		c.side = side;
+		double count = 0;
+		for (size_t r = 0; r < facts[side].n_runs; r++) {
+			const struct run *run = &facts[side].runs[r];
+			count_run(&c, run, 1 / ((double)facts[side].n_runs * run->n_steps));
+		}
+		for (size_t i = 0; i < rows.n; i++)
+			count += rows.row[i].instances[side];
+		out->unnamed[side] = count > 0 ? out->unnamed[side] / count : 0;
+	}
+	merge_rows(&rows);
+	struct search search = {.scale = scale, .rows = &rows};
+	size_t *first;
+	search.all = add_phases(&rows, &scratch, &first, &search.n);
+	search.first = first;
+	find_groups(scale, search.all, search.n, out);
+	for (search.less = 0; search.less < 2; search.less++) {
+		search.shrinks = ARENA_NEW(&scratch, names->n, bool);
+		find_left_out(&search, &out->left_out[search.less]);
+	}
+	arena_release(&scratch);
+}

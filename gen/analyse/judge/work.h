@@ -1,0 +1,50 @@
+/* Which kernels the two sides ran, by kernel_key: what only one has, what runs another number of times or another time,
+ * and what one side leaves out. Pure; part of the same-work guard (compare.h). */
+#ifndef GAPLINE_ANALYSE_JUDGE_WORK_H
+#define GAPLINE_ANALYSE_JUDGE_WORK_H
+
+#include "analyse/judge/renames.h"
+#include "analyse/side/side.h"
+
+/* Kernels of one kind of difference. Communication is in none: how many there are depends on how gradients are cut into
+ * buckets, and waiting makes them long. */
+struct work_group {
+	uint32_t n;       /* keys */
+	double time;      /* ns a step that they differ by */
+	double largest;   /* of the one named */
+	const char *name; /* the one that differs most */
+};
+
+/* A kernel that one side runs less often, with nothing in its place: no kernel that this side runs more often, in the
+ * phases where that one is missing or in a phase in which nothing is missing. */
+struct work_left_out {
+	uint32_t n;           /* keys; 0: nothing is left out */
+	const char *name;     /* the one that runs longest on the other side … */
+	double with, without; /* … how often a step there, and here */
+};
+
+struct work_kernels {
+	struct work_group only[2];        /* by side */
+	struct work_group counts;         /* on both, another number of times */
+	struct work_group times;          /* on both, as often, another time */
+	struct work_left_out left_out[2]; /* by the side that leaves it out */
+	double unnamed[2];                /* share of the side's kernels that have no name */
+	double time[2];                   /* of all kernels, ns a step */
+};
+
+/* How counts of the two sides are told apart. */
+struct work_scale {
+	bool steps;   /* counts are a step; else of a run, where nothing below 1 % matters */
+	double slack; /* instances a step that the edges of the window can make */
+	double n;     /* steps of the shorter side */
+};
+
+/* Whether a kernel's counts differ by more than edges and chance make. One that runs in every step (a whole number of
+ * times on the side with more) is held to its number, others to what random occurrence allows. */
+bool work_differs(const struct work_scale *scale, double a, double b);
+
+/* Both sides are built. The result's texts live in `arena`. */
+void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
+                  const struct work_scale *scale, struct arena *arena, struct work_kernels *out);
+
+#endif

@@ -1,0 +1,288 @@
+/* The same-work guard: same, same_job, different, unknown, on little programs that are changed in one way each. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/judge/kernel_key.h"
+#include "analyse/judge/work.h"
+#include "scene.h"
+
+#include <string.h>
+
+enum { US = 1000, STEPS = 60, MOST = 6 };
+
+/* A kernel of a step: in `phase`, in `run` of every `of` steps (0: in every one). */
+struct part {
+	const char *phase, *name;
+	int run, of;
+	int64_t length; /* 0: 100 µs */
+	enum op_kind kind;
+};
+
+struct program {
+	struct part part[MOST];
+	int64_t input, result; /* bytes copied before the first kernel, after the last */
+	int64_t device, peer;  /* bytes copied within the device, to another one */
+	enum graph_mode graphs;
+};
+
+static void copy(struct scene *s, int64_t *t, int64_t bytes, enum copy_kind kind, const char *name)
+{
+	if (!bytes)
+		return;
+	maker_call(&s->m, s->main, *t, *t + US, "cudaMemcpyAsync", CALL_COPY, ++s->correlation);
+	size_t op = maker_op(&s->m, s->gpu, 7, OP_COPY, *t + 2 * US, *t + 9 * US, name, s->correlation);
+	s->m.trace->ops.copy[op] = (uint8_t)kind;
+	s->m.trace->ops.bytes[op] = bytes;
+	*t += 10 * US;
+}
+
+static const struct trace *program_run(struct scene *s, const struct program *p)
+{
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int step = 0; step < STEPS; step++) {
+		int64_t begin = t;
+		t += US * (1 + step % 3); /* no two captures are the same */
+		copy(s, &t, p->input, COPY_H2D, "[CUDA memcpy Host-to-Device]");
+		copy(s, &t, p->device, COPY_D2D, "[CUDA memcpy Device-to-Device]");
+		copy(s, &t, p->peer, COPY_P2P, "[CUDA memcpy Peer-to-Peer]");
+		for (int i = 0; i < MOST && p->part[i].name;) {
+			const char *phase = p->part[i].phase;
+			int64_t start = t;
+			for (; i < MOST && p->part[i].name && strcmp(p->part[i].phase, phase) == 0; i++) {
+				const struct part *k = &p->part[i];
+				int64_t length = k->length ? k->length : 100 * US;
+				if (k->of && step % k->of >= k->run)
+					continue;
+				maker_call(&s->m, s->main, t, t + US, "cudaLaunchKernel", CALL_LAUNCH,
+				           ++s->correlation);
+				maker_op(&s->m, s->gpu, 7, k->kind, t + 2 * US, t + 2 * US + length, k->name,
+				         s->correlation);
+				t += 3 * US + length;
+			}
+			scene_range(s, s->main, start, t, phase);
+		}
+		copy(s, &t, p->result, COPY_D2H, "[CUDA memcpy Device-to-Host]");
+		scene_call(s, s->main, t, t + US, "cudaDeviceSynchronize", CALL_SYNC);
+		t += 2 * US;
+		scene_range(s, s->main, begin, t, "step");
+	}
+	const struct trace *trace = maker_link(&s->m);
+	s->m.trace->source.graphs = p->graphs;
+	return trace;
+}
+
+static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .max_regression = -1};
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static bool has(const char **list, uint32_t n, const char *words)
+{
+	for (uint32_t i = 0; i < n; i++)
+		if (strstr(list[i], words))
+			return true;
+	return false;
+}
+
+/* Asserts the answer, and that it is the same with the sides swapped. */
+static const struct analysis *expect(struct scene *s, struct program baseline, struct program fixed,
+                                     enum same_work wanted)
+{
+	const struct trace *b = program_run(s, &baseline), *f = program_run(s, &fixed);
+	const struct analysis *a = analyse(s, b, f), *swapped = analyse(s, f, b);
+	if (a->same_work != wanted || swapped->same_work != wanted) {
+		for (uint32_t i = 0; i < a->n_differences; i++)
+			print_message("%s\n", a->differences[i]);
+		fail_msg("%s and %s, not %s", same_work_name(a->same_work), same_work_name(swapped->same_work),
+		         same_work_name(wanted));
+	}
+	assert_int_equal(a->comparable, wanted == SAME_WORK_SAME || wanted == SAME_WORK_JOB);
+	assert_true(wanted == SAME_WORK_SAME || a->n_differences > 0);
+	return a;
+}
+
+static const struct program training = {.part = {{"forward", "void gemm<float, 128>(float *)", 0, 0, 0, 0},
+                                                 {"forward", "relu(float *)", 0, 0, 0, 0},
+                                                 {"backward", "void gemm<float, 64>(float *)", 0, 0, 0, 0},
+                                                 {"optimizer", "adam(float *)", 0, 0, 2 * US, 0}},
+                                        .input = 1 << 20,
+                                        .result = 4};
+
+static void test_same(void **state)
+{
+	struct program longer = training; /* by 4 % of GPU time: another clock */
+	longer.part[0].length = 112 * US;
+	expect(*state, training, training, SAME_WORK_SAME);
+	expect(*state, training, longer, SAME_WORK_SAME);
+}
+
+static void test_work_that_is_left_out(void **state)
+{
+	/* The optimizer takes 2 of 320 µs. */
+	struct program half = training, never = training, other = training;
+	half.part[3].run = 1;
+	half.part[3].of = 2;
+	const struct analysis *a = expect(*state, training, half, SAME_WORK_DIFFERENT);
+	assert_non_null(strstr(a->differences[0], "The fixed side leaves work out: adam runs 1 times a step in the "
+	                                          "baseline and 0.49 in the fixed side"));
+	never.part[3].name = NULL;
+	expect(*state, training, never, SAME_WORK_DIFFERENT);
+	/* what was replaced elsewhere does not stand in for it */
+	other.part[0].name = "hgemm(half *)";
+	other.part[3].run = 3;
+	other.part[3].of = 4;
+	expect(*state, training, other, SAME_WORK_DIFFERENT);
+}
+
+static void test_another_way(void **state)
+{
+	struct program fused = training, better = training, variant = training;
+	fused.part[0].name = "gemm_relu(float *)";
+	fused.part[1] = fused.part[2];
+	fused.part[2] = fused.part[3];
+	fused.part[3].name = NULL;
+	expect(*state, training, fused, SAME_WORK_JOB);
+	better.part[0].length = 50 * US;
+	expect(*state, training, better, SAME_WORK_JOB);
+	variant.part[0].name = "void gemm<float, 256>(float *, int)"; /* of the same kernel */
+	expect(*state, training, variant, SAME_WORK_SAME);
+	/* one half the time this variant, one half that */
+	struct program either = training;
+	either.part[3] = (struct part){"optimizer", "adam(float *)", 1, 2, 0, 0};
+	either.part[4] = (struct part){"optimizer", "adam_wide(float *)", 1, 1, 0, 0};
+	expect(*state, training, either, SAME_WORK_DIFFERENT); /* … and it would have to run in the other half */
+	struct program copies = training;
+	copies.device = 1 << 20;
+	const struct analysis *a = expect(*state, training, copies, SAME_WORK_JOB);
+	assert_true(has(a->differences, a->n_differences, "Copied within a device"));
+	assert_false(has(a->differences, a->n_differences, "between devices"));
+	copies.device = 0;
+	copies.peer = 1 << 20;
+	a = expect(*state, training, copies, SAME_WORK_JOB);
+	assert_true(has(a->differences, a->n_differences, "Copied between devices"));
+}
+
+static void test_a_kernel_now_and_then(void **state)
+{
+	/* In 11 of 60 steps here, in 9 there (the last ones, so that windows cut them differently): chance. */
+	struct program once = training, other = training;
+	once.part[4] = (struct part){"optimizer", "log(float *)", 1, 5, 0, 0};
+	other.part[4] = (struct part){"optimizer", "log(float *)", 1, 6, 0, 0};
+	expect(*state, once, other, SAME_WORK_SAME);
+	once.part[4].of = 2; /* in every second step and in hardly any is not */
+	other.part[4].of = 60;
+	expect(*state, once, other, SAME_WORK_DIFFERENT);
+}
+
+static void test_input_and_result(void **state)
+{
+	struct program less = training, more = training, scalar = training;
+	less.input = (1 << 20) * 90 / 100;
+	const struct analysis *a = expect(*state, training, less, SAME_WORK_DIFFERENT);
+	assert_non_null(strstr(a->differences[0], "Copied to the device"));
+	more.result = 1 << 17;
+	expect(*state, training, more, SAME_WORK_DIFFERENT);
+	scalar.result = 0; /* a loss of 4 bytes is not read back any more */
+	expect(*state, training, scalar, SAME_WORK_SAME);
+}
+
+static void test_collectives(void **state)
+{
+	struct program many = training, few = training;
+	many.part[4] = (struct part){"optimizer", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 0, 0, 0, OP_COMM};
+	many.part[5] = many.part[4];
+	few.part[4] = many.part[4];
+	few.part[4].name = "ncclDevKernel_AllReduce_Sum_f32_TREE_LL";
+	expect(*state, many, few, SAME_WORK_JOB);
+	expect(*state, many, training, SAME_WORK_DIFFERENT); /* gradients are not reduced any more */
+}
+
+static void test_what_cannot_be_told(void **state)
+{
+	struct program graph = training, renamed = training, unnamed = training, twice = training, none = training;
+	for (int i = 0; i < 4; i++)
+		graph.part[i] = (struct part){0};
+	graph.part[0] = (struct part){"forward", "[CUDA graph]", 0, 0, 300 * US, OP_GRAPH};
+	graph.graphs = GRAPHS_WHOLE;
+	const struct analysis *a = expect(*state, training, graph, SAME_WORK_UNKNOWN);
+	assert_true(has(a->differences, a->n_differences, "traced whole"));
+	/* other phases and other kernels */
+	renamed.part[0] = (struct part){"warp", "hgemm", 0, 0, 0, 0};
+	renamed.part[1] = (struct part){"weft", "hrelu", 0, 0, 0, 0};
+	expect(*state, training, renamed, SAME_WORK_UNKNOWN);
+	for (int i = 0; i < 4; i++)
+		unnamed.part[i].name = "";
+	expect(*state, training, unnamed, SAME_WORK_UNKNOWN);
+	/* as many kernels, half as long, and nothing says what they had to do */
+	twice.input = none.input = 0;
+	none.part[0].length = 50 * US;
+	expect(*state, twice, none, SAME_WORK_UNKNOWN);
+}
+
+static void test_a_renamed_phase(void **state)
+{
+	struct program renamed = training, moved = training;
+	renamed.part[0].phase = renamed.part[1].phase = "fwd";
+	renamed.part[0].name = "hgemm";
+	const struct analysis *a = expect(*state, training, renamed, SAME_WORK_JOB);
+	assert_true(has(a->notes, a->n_notes, "The phase forward of the baseline is called fwd in the fixed side"));
+	/* the same kernels under more ranges */
+	moved.part[1].phase = "activation";
+	expect(*state, training, moved, SAME_WORK_SAME);
+}
+
+static void test_keys(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_align1>(T1::Params)", "cutlass::Kernel2"},
+		{"void at::native::<unnamed>::copy_kernel<int, (int)4>(int, T1)", "at::native::copy_kernel"},
+		{"void at::native::(anonymous namespace)::copy_kernel<int>(int)", "at::native::copy_kernel"},
+		{"vec<op(int)>::operator()(float *)", "vec::operator"},
+		{"main_145_gpu", "main_gpu"},
+		{"solve_step2_97_gpu__red", "solve_step2_gpu__red"},
+		{"my_gpu_kernel", "my_gpu_kernel"},
+		{"nvkernel_main_F1L145_2", "nvkernel_main"},
+		{"nvkernel_layer_2", "nvkernel_layer_2"},
+		{"__omp_offloading_10305_a1b2c3_solve_l88", "__omp_offloading_solve"},
+		{"__omp_offloading_fd00_12_main_helper_l7", "__omp_offloading_main_helper"},
+		{"main$_omp_fn$0", "main$_omp_fn"},
+		{"triton_poi_fused_add_12", "triton_poi_fused_add"},
+		{"triton_red_fused__native_layer_norm_3", "triton_red_fused__native_layer_norm"},
+		{"layer_1", "layer_1"},
+		{"sgemm_128x64_nn", "sgemm_128x64_nn"},
+		{"", ""},
+		{"<lambda(int)#1>", "<lambda(int)#1>"},
+		{"(odd", "(odd"},
+	};
+	struct scene *s = *state;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		assert_string_equal(kernel_key(&s->arena, pairs[i][0]), pairs[i][1]);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
+	const struct CMUnitTest tests[] = {
+		TEST(test_same),
+		TEST(test_work_that_is_left_out),
+		TEST(test_another_way),
+		TEST(test_a_kernel_now_and_then),
+		TEST(test_input_and_result),
+		TEST(test_collectives),
+		TEST(test_what_cannot_be_told),
+		TEST(test_a_renamed_phase),
+		TEST(test_keys),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
