@@ -1,5 +1,6 @@
 /* What analysis says about a pair of profiles: plain data that the renderers (gen/render) and commands read. Nothing in
- * gen/render computes; every number on a page is here, in the JSON's meaning (DESIGN 8).
+ * gen/render computes; every number on a page is here, in the JSON's meaning (docs/gapline.schema.json).
+ * What the words mean, and why: docs/analysis.md.
  *
  * Units: `…_ns` totals are integer nanoseconds; everything called *per step* is a double in nanoseconds: the window's
  * total over its steps, and the mean over runs when a side has several, and over devices where the text says so. For a
@@ -11,7 +12,7 @@
 #include "analyse/judge/verdict.h"
 #include "trace/trace.h"
 
-/* Why a device was idle (DESIGN 3). cause_name gives the JSON's word, cause_label a reader's. */
+/* Why a device was idle (docs/analysis.md, Causes). cause_name gives the JSON's word, cause_label a reader's. */
 enum cause {
 	CAUSE_HOST_CODE,      /* the launching thread ran its own code */
 	CAUSE_HOST_BLOCKED,   /* … sat in an operating-system call; the row names it */
@@ -98,7 +99,7 @@ struct device_result {
 	int64_t clock_hz;  /* highest SM clock of the model, 0: unknown */
 	int64_t window_ns; /* of the median run */
 	struct budget budget;
-	double limit_ns; /* the launch-latency limit that was used (DESIGN 3), median run */
+	double limit_ns; /* the launch-latency limit that was used (limit in docs/analysis.md, Causes), median run */
 	struct clocks clocks;
 };
 

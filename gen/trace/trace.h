@@ -88,7 +88,7 @@ struct trace_ops {
 };
 
 /* What a CUDA API call is about, strongest last: where calls nest, the strongest open one names what the thread does
- * (DESIGN 3). Told by the call's name: classify_call. */
+ * (docs/analysis.md, Causes). Told by the call's name: classify_call. */
 enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CALL_MODULE };
 
 /* CUDA runtime and driver calls, sorted by (thread, start, end descending). Calls of one thread may nest. */

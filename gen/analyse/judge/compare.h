@@ -1,4 +1,5 @@
-/* What two sides have in common and what not: the same-work guard, the waterfall (DESIGN 4 and 5). */
+/* What two sides have in common and what not: the same-work guard, the waterfall (docs/analysis.md, Same work and
+ * Diagnosis). */
 #ifndef GAPLINE_ANALYSE_JUDGE_COMPARE_H
 #define GAPLINE_ANALYSE_JUDGE_COMPARE_H
 

@@ -1,4 +1,4 @@
-/* Findings (DESIGN 6), their ceilings and whether the diagnosis was right (DESIGN 4).
+/* Findings, their ceilings and whether the diagnosis was right (docs/analysis.md, from Findings on).
  *
  * *Resolved* means that the cost is gone, and that nothing in the traces says that it went for another reason than the
  * finding's. Most costs name their reason themselves: idle time inside an allocation, exposed copies, exposed

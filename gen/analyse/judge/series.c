@@ -1,4 +1,4 @@
-/* One run's step periods -> its location, and how sure that is (DESIGN 5: warm-up, independent steps, drift). */
+/* One run's step periods -> its location, and how sure that is (docs/verdict.md: warm-up, independent steps, drift). */
 #include "analyse/judge/stats.h"
 #include "analyse/judge/verdict_parts.h"
 

@@ -1,4 +1,4 @@
-/* Two sides' series -> the speedup, its interval, the result and the gates (DESIGN 5). */
+/* Two sides' series -> the speedup, its interval, the result and the gates (docs/verdict.md). */
 #include "analyse/judge/stats.h"
 #include "analyse/judge/verdict_parts.h"
 
@@ -173,7 +173,7 @@ bool verdict_wants_steps(const struct evidence *e, const struct verdict *v)
 	return e->steps && v->one_run && e->between <= e->within;
 }
 
-/* The distance that the half-width has to shrink to is at first the kinder one of DESIGN 5. Where that asks for no more
+/* The distance that the half-width has to shrink to is at first the kinder one. Where that asks for no more
  * than there is, it must shrink to the nearer of the two proofs: a direction, or `unchanged`. */
 static void plan(const struct evidence *e, struct verdict *v)
 {

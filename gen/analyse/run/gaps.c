@@ -1,4 +1,4 @@
-/* Why a device was idle: every gap is charged to causes, exactly (DESIGN 3). */
+/* Why a device was idle: every gap is charged to causes, exactly (docs/analysis.md, Causes). */
 #include "analyse/run/run.h"
 #include "analyse/side/middle.h"
 #include "base/list.h"

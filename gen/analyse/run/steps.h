@@ -1,4 +1,4 @@
-/* Which NVTX range is one step, and when each step ended on the GPU (DESIGN 2). */
+/* Which NVTX range is one step, and when each step ended on the GPU (docs/analysis.md, Step). */
 #ifndef GAPLINE_ANALYSE_RUN_STEPS_H
 #define GAPLINE_ANALYSE_RUN_STEPS_H
 
@@ -29,7 +29,7 @@ struct steps {
 	int64_t *end;             /* step ends on the GPU, strictly increasing */
 	uint32_t *op_step;        /* per op: its step, or TRACE_NONE; NULL when there are no steps */
 	bool uneven;              /* members have different numbers of instances: the shortest counts */
-	/* --step named a range that is there less than twice: the run's span is this one (DESIGN 5, "No steps") */
+	/* --step named a range that is there less than twice: the run's span is this one (docs/verdict.md) */
 	bool span_named;
 	int64_t span_start, span_end;
 };

@@ -30,7 +30,7 @@ static bool is_the_profilers(const struct trace *t, uint32_t call)
 }
 
 /* Calls of the thread that the gap waited for: from the one that was open when it began to the launch that ended it. An
- * op that came late shows what its thread did a launch latency earlier (DESIGN 3). */
+ * op that came late shows what its thread did a launch latency earlier (docs/analysis.md, Causes). */
 static uint32_t count_calls(const struct trace *t, const struct gap *gap, int64_t limit)
 {
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)

@@ -336,7 +336,7 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 }
 
 /* Host work of the step threads, a step: what is neither synchronising nor blocked; a launch call longer than ten times
- * their median counts at the median, because it waits for a full queue (DESIGN 4). */
+ * their median counts at the median, because it waits for a full queue (docs/analysis.md, Ceilings). */
 struct host_work {
 	double ns;
 };

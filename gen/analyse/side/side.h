@@ -15,7 +15,8 @@ struct idle_fact {
 struct side_facts {
 	struct idle_fact *idle;
 	uint32_t n_idle;
-	double host_work;       /* step threads outside synchronising and blocking calls, ns a step (DESIGN 4) */
+	double host_work;       /* step threads outside synchronising and blocking calls, ns a step (docs/analysis.md,
+	                           Ceilings) */
 	double launch_call;     /* median length of a launch call, ns */
 	double launch_calls;    /* launch calls a step */
 	double steady_launches; /* share of the measured steps that launch the most frequent number of kernels */
