@@ -275,7 +275,9 @@ def patch_loader(module):
 
 def patch_dynamo(module):
     """What it evaluates frame by frame may call `within`: that is nothing to compile, and what it calls is as before."""
-    module.skip_code(wrapper_code)
+    skip_code = getattr(module, "skip_code", None)  # not everywhere: then one more graph break may be counted
+    if skip_code:
+        skip_code(wrapper_code)
 
 
 OF_TORCH = {
