@@ -33,14 +33,6 @@ static int general_help(void)
 	return status;
 }
 
-static const struct cmd *cmd_find(const char *name)
-{
-	for (const struct cmd *c = cmd_table; c->name; c++)
-		if (!strcmp(c->name, name))
-			return c;
-	return NULL;
-}
-
 static int unknown_command(const char *name)
 {
 	struct err err;

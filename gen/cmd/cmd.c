@@ -16,6 +16,8 @@ const struct cmd cmd_table[] = {
 	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
+	{"manual", "manual pages for man(1), made from the options", cmd_manual},
+	{"completion", "completion for bash, zsh and fish", cmd_completion},
 	{0},
 };
 
@@ -98,6 +100,30 @@ int cmd_print(const char *bytes, size_t n)
 	return status;
 }
 
+const struct cmd *cmd_find(const char *name)
+{
+	for (const struct cmd *c = cmd_table; c->name; c++)
+		if (!strcmp(c->name, name))
+			return c;
+	return NULL;
+}
+
+/* Whoever asked for a command's usage; its --help goes there. */
+static struct {
+	void (*visit)(void *context, const struct opt_usage *usage);
+	void *context;
+} asked;
+
+void cmd_usage(const struct cmd *command, void (*visit)(void *context, const struct opt_usage *usage), void *context)
+{
+	char name[32], *argv[] = {name, (char[]){"--help"}, NULL};
+	snprintf(name, sizeof name, "%s", command->name);
+	asked.visit = visit;
+	asked.context = context;
+	command->run(2, argv);
+	asked.visit = NULL;
+}
+
 int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands)
 {
 	struct err err;
@@ -107,6 +133,10 @@ int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct are
 		return -1;
 	if (rc < 0)
 		return cmd_misuse(usage, &err);
+	if (asked.visit) {
+		asked.visit(asked.context, usage);
+		return CMD_DONE;
+	}
 	opt_help(usage, &help);
 	rc = cmd_print(help.data, help.n);
 	buf_release(&help);

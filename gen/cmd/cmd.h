@@ -34,6 +34,14 @@ int cmd_show(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
+int cmd_manual(int argc, char **argv);
+int cmd_completion(int argc, char **argv);
+
+/* The row of a command; NULL: there is none of this name. */
+const struct cmd *cmd_find(const char *name);
+
+/* Calls `visit` with what the command parses and helps with, which is its own while `visit` runs. */
+void cmd_usage(const struct cmd *command, void (*visit)(void *context, const struct opt_usage *usage), void *context);
 
 /* The exit statuses as --help prints them; the lines of a command without gates leave out 1 and 4. */
 extern const char *const cmd_gate_statuses[], *const cmd_plain_statuses[], *const cmd_run_statuses[],
