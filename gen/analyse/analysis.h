@@ -43,6 +43,13 @@ enum opened { OPENED_SYNC, OPENED_DRY, OPENED_WAITING, OPENED_COUNT };
  * elsewhere; OPENED_WAITING: an op was queued but could not start. */
 const char *opened_name(enum opened opened);
 
+/* Who marked a run's steps. */
+enum step_origin {
+	STEPS_NONE,      /* nobody: the run is one measurement */
+	STEPS_BY_RANGE,  /* an NVTX range */
+	STEPS_BY_PATTERN /* the sequence of GPU operations, which repeats */
+};
+
 struct idle_row {
 	enum cause cause;
 	uint32_t phase; /* 0: between phases; shown as "(between phases)" */

@@ -124,18 +124,31 @@ static void test_less_than_seventy_percent_of_gpu_time(void **state)
 	step_expect(s, scene_analyse(s), "(none)");
 }
 
-static void test_work_outside_first_and_last_does_not_count(void **state)
+/* Ten steps of 600 of GPU time, and as much before the first and after the last as `before` and `after` say. */
+static void steps_with_work_around(struct scene *s, int64_t before, int64_t after)
 {
-	/* Long start-up and evaluation before the first and after the last instance. */
-	struct scene *s = *state;
-	kernel(s, s->main, 0, 100, 90000);
+	kernel(s, s->main, 0, 100, 100 + before);
 	for (int i = 0; i < 10; i++) {
 		int64_t t = 100000 + 1000 * (int64_t)i;
 		scene_range(s, s->main, t, t + 900, "train");
 		kernel(s, s->main, t + 100, t + 200, t + 800);
 	}
-	kernel(s, s->main, 120000, 120100, 200000);
+	kernel(s, s->main, 120000, 120100, 120100 + after);
+}
+
+static void test_half_of_the_gpu_time_lies_around(void **state)
+{
+	/* Start-up and evaluation before the first and after the last instance take as long as the ten steps: 6000. */
+	struct scene *s = *state;
+	steps_with_work_around(s, 2000, 4000);
 	step_expect(s, scene_analyse(s), "train");
+}
+
+static void test_more_than_half_of_the_gpu_time_lies_around(void **state)
+{
+	struct scene *s = *state;
+	steps_with_work_around(s, 2000, 4001);
+	step_expect(s, scene_analyse(s), "(none)");
 }
 
 static void test_small_ranges_that_launch_most(void **state)
@@ -291,34 +304,34 @@ static void test_host_runs_ahead(void **state)
 	assert_true(fabs(side->budget.compute - 100) < 1e-9 && side->budget.idle == 0);
 }
 
-static void test_step_without_ops_merges(void **state)
+static void test_step_without_ops_shares_the_next_period(void **state)
 {
-	/* Steps 3 and 7 of ten launch nothing (80 %): their time belongs to the next. Ends at 800, 1800, 2800, 4800,
-	 * 5800, 6800, 8800, 9800: periods of 1000 and two of 2000. */
+	/* Steps 3 and 7 of ten launch nothing (80 %): their GPU ends at 800, 1800, 2800, 4800, 5800, 6800, 8800, 9800,
+	 * and the two times of 2000 are of two steps each. */
 	struct scene *s = *state;
 	for (int64_t i = 0; i < 10; i++) {
 		scene_range(s, s->main, 1000 * i, 1000 * i + 900, "train");
 		if (i != 3 && i != 7)
 			kernel(s, s->main, 1000 * i + 100, 1000 * i + 200, 1000 * i + 800);
 	}
-	static const int64_t periods[] = {1000, 1000, 2000, 1000, 1000, 2000, 1000};
 	const struct side *side = scene_analyse(s);
-	assert_int_equal(side->runs[0].n_periods, 7);
-	for (int i = 0; i < 7; i++)
-		assert_int_equal(side->runs[0].period[i], periods[i]);
+	assert_int_equal(side->runs[0].n_periods, 9);
+	for (int i = 0; i < 9; i++)
+		assert_int_equal(side->runs[0].period[i], 1000);
 }
 
-static void test_step_whose_end_does_not_advance_merges(void **state)
+static void test_step_that_is_overtaken_shares_the_period(void **state)
 {
-	/* Step 4's kernel ends inside a long one of step 3 on another stream, [3200, 4900). */
+	/* Step 4's kernel ends inside a long one of step 3 on another stream, [3200, 4900): both end then, and each has
+	 * half of the 2100 since the end of step 2. */
 	struct scene *s = *state;
 	steps_plain(s, 10, "train");
 	maker_call(&s->m, s->main, 3150, 3160, "cudaLaunchKernel", CALL_LAUNCH, 99);
 	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 3200, 4900, "long", 99);
-	static const int64_t periods[] = {1000, 1000, 2100, 900, 1000, 1000, 1000, 1000};
+	static const int64_t periods[] = {1000, 1000, 1050, 1050, 900, 1000, 1000, 1000, 1000};
 	const struct side *side = scene_analyse(s);
-	assert_int_equal(side->runs[0].n_periods, 8);
-	for (int i = 0; i < 8; i++)
+	assert_int_equal(side->runs[0].n_periods, 9);
+	for (int i = 0; i < 9; i++)
 		assert_int_equal(side->runs[0].period[i], periods[i]);
 }
 
@@ -398,7 +411,8 @@ static void test_step_named_by_normalised_name(void **state)
 
 static void test_step_named_that_the_rules_refuse(void **state)
 {
-	/* Half of the instances launch: no step by the rules, but the user says so. Ends of the launching ones. */
+	/* Half of the instances launch: no step by the rules, but the user says so. The last one launches nothing and
+	 * is left out: eleven steps of 1000. */
 	struct scene *s = *state;
 	for (int64_t i = 0; i < 12; i++) {
 		scene_range(s, s->main, 1000 * i, 1000 * i + 900, "tick");
@@ -408,8 +422,8 @@ static void test_step_named_that_the_rules_refuse(void **state)
 	s->step = "tick";
 	const struct side *side = scene_analyse(s);
 	step_expect(s, side, "tick");
-	assert_int_equal(side->runs[0].n_periods, 5);
-	assert_int_equal(side->runs[0].period[0], 2000);
+	assert_int_equal(side->runs[0].n_periods, 10);
+	assert_int_equal(side->runs[0].period[0], 1000);
 }
 
 static void test_step_named_that_is_not_there(void **state)
@@ -447,7 +461,8 @@ int main(void)
 		SCENE(test_less_than_eighty_percent_launch),
 		SCENE(test_seventy_percent_of_gpu_time),
 		SCENE(test_less_than_seventy_percent_of_gpu_time),
-		SCENE(test_work_outside_first_and_last_does_not_count),
+		SCENE(test_half_of_the_gpu_time_lies_around),
+		SCENE(test_more_than_half_of_the_gpu_time_lies_around),
 		SCENE(test_small_ranges_that_launch_most),
 		SCENE(test_small_ranges_alone_are_no_steps),
 		SCENE(test_autograd_thread_is_not_the_step_thread),
@@ -458,8 +473,8 @@ int main(void)
 		SCENE(test_names_of_phases),
 		SCENE(test_counter_that_runs_within_a_step),
 		SCENE(test_host_runs_ahead),
-		SCENE(test_step_without_ops_merges),
-		SCENE(test_step_whose_end_does_not_advance_merges),
+		SCENE(test_step_without_ops_shares_the_next_period),
+		SCENE(test_step_that_is_overtaken_shares_the_period),
 		SCENE(test_ops_between_steps_end_none),
 		SCENE(test_two_processes_make_one_series),
 		SCENE(test_step_named),

@@ -33,27 +33,28 @@ static void range_paint(const struct walk *w, uint32_t *rows, uint32_t i, int64_
 static void thread_ranges_walk(struct walk *w, uint32_t thread)
 {
 	const struct trace_ranges *r = &w->trace->ranges;
-	const struct process_steps *steps = &w->process[w->trace->threads[thread].process];
 	struct thread_walk *walk = &w->threads[thread];
+	bool owner = oracle_has_marks(w, thread);
 	walk->first = oracle_rows(w);
-	bool owner = w->steps && steps->thread == thread;
 	if (owner) {
 		walk->in_step = oracle_rows(w);
 		walk->child = oracle_rows(w);
 		walk->outside = oracle_rows(w);
-		for (size_t k = 0; k < steps->n; k++)
-			for (int64_t t = steps->instances[k].start; t < steps->instances[k].end; t++)
+		for (size_t k = 0; k < w->n_marks; k++)
+			for (int64_t t = w->marks[k].start; w->marks[k].thread == thread && t < w->marks[k].end; t++)
 				walk->in_step[t] = (uint32_t)k;
 	}
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (r->thread[i] != thread || (w->steps && r->domain[i] != steps->domain))
+		if (r->thread[i] != thread || (w->steps && r->domain[i] != w->domain))
 			continue;
 		range_paint(w, walk->first, i, r->start[i], r->end[i]);
-		if (!owner || r->name[i] == steps->name)
+		if (!owner || r->name[i] == w->name)
 			continue;
 		bool contains = false;
-		for (size_t k = 0; k < steps->n; k++) {
-			const struct instance *step = &steps->instances[k];
+		for (size_t k = 0; k < w->n_marks; k++) {
+			const struct mark *step = &w->marks[k];
+			if (step->thread != thread)
+				continue;
 			bool same = r->start[i] == step->start && r->end[i] == step->end;
 			if (!same && r->start[i] <= step->start && r->end[i] >= step->end) {
 				contains = true;
@@ -127,7 +128,9 @@ uint32_t oracle_phase_at(const struct walk *w, uint32_t thread, int64_t t)
 	if (!instant_known(w, t))
 		return 0;
 	uint32_t own = w->threads[thread].first[t];
-	uint32_t owner = w->steps ? w->process[w->trace->threads[thread].process].thread : TRACE_NONE;
+	uint32_t owner = w->steps ? w->owner[w->trace->threads[thread].process] : TRACE_NONE;
+	if (oracle_has_marks(w, thread))
+		owner = thread;
 	if (owner == TRACE_NONE)
 		return own == TRACE_NONE ? 0 : range_name(w, own);
 	const struct thread_walk *steps = &w->threads[owner];
@@ -165,7 +168,7 @@ struct doing oracle_doing_at(const struct walk *w, uint32_t thread, int64_t t)
 	if (!doing.waits)
 		return doing;
 	uint32_t process = w->trace->threads[thread].process;
-	uint32_t owner = w->steps ? w->process[process].thread : TRACE_NONE;
+	uint32_t owner = w->steps ? w->owner[process] : TRACE_NONE;
 	bool others = false;
 	for (int round = 0; round < 2; round++) /* the step thread first, then by index */
 		for (uint32_t u = 0; u < w->trace->n_threads; u++) {

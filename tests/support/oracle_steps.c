@@ -1,125 +1,497 @@
 #include "oracle_walk.h"
 
-/* Instances of (thread, domain, name), by start; the count. */
-static size_t instances_of(const struct walk *w, uint32_t thread, uint32_t domain, uint32_t name, struct instance *out)
+/* Every question is answered by looking at everything: rows against rows, ops against instances. */
+
+static uint32_t process_of(const struct trace *trace, uint32_t thread)
 {
-	const struct trace_ranges *r = &w->trace->ranges;
-	size_t n = 0;
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->thread[i] != thread || r->domain[i] != domain || r->name[i] != name)
-			continue;
-		size_t at = n++;
-		for (; at > 0 && out[at - 1].start > r->start[i]; at--)
-			out[at] = out[at - 1];
-		out[at] = (struct instance){r->start[i], r->end[i]};
+	return trace->threads[thread].process;
+}
+
+static uint32_t launcher(const struct trace *trace, size_t op)
+{
+	uint32_t launch = trace->ops.launch[op];
+	return launch == TRACE_NONE ? TRACE_NONE : trace->calls.thread[launch];
+}
+
+static int64_t launched_at(const struct trace *trace, size_t op)
+{
+	return trace->calls.start[trace->ops.launch[op]];
+}
+
+static double op_length(const struct trace *trace, size_t op)
+{
+	return (double)(trace->ops.end[op] - trace->ops.start[op]);
+}
+
+/* A push/pop range inside another of its kind is part of it. */
+static bool is_nested(const struct trace_ranges *r, size_t i)
+{
+	for (size_t j = 0; j < r->n; j++) {
+		bool same_kind = r->thread[j] == r->thread[i] && r->domain[j] == r->domain[i] &&
+		                 r->name[j] == r->name[i] && r->kind[j] == RANGE_PUSH_POP &&
+		                 r->kind[i] == RANGE_PUSH_POP;
+		bool equal = r->start[j] == r->start[i] && r->end[j] == r->end[i];
+		if (same_kind && j != i && r->start[j] <= r->start[i] && r->end[j] >= r->end[i] &&
+		    r->start[i] < r->end[j] && (!equal || j < i))
+			return true;
 	}
-	return n;
+	return false;
 }
 
-static bool instances_disjoint(const struct instance *instances, size_t n)
+static bool is_open(const struct mark *m, int64_t t)
 {
-	for (size_t k = 1; k < n; k++)
-		if (instances[k].start < instances[k - 1].end)
-			return false;
-	return true;
+	return t >= m->start && t < m->end;
 }
 
-static size_t instance_of(const struct instance *instances, size_t n, int64_t t)
+/* ---- which range ---- */
+
+struct choice {
+	uint32_t process, name, domain;
+	struct mark *marks;
+	size_t n;
+	int64_t total;
+	bool overlap, fits;
+	double stretch;
+};
+
+/* Whether at least half of the thread's instances hold a launch of its own. */
+static bool launches_itself(const struct walk *w, const struct choice *c, uint32_t thread)
 {
-	for (size_t k = 0; k < n; k++)
-		if (t >= instances[k].start && t < instances[k].end)
-			return k;
-	return n;
+	size_t n = 0, launching = 0;
+	for (size_t k = 0; k < c->n; k++) {
+		if (c->marks[k].thread != thread)
+			continue;
+		bool found = false;
+		for (size_t i = 0; i < w->trace->ops.n; i++)
+			found = found ||
+			        (launcher(w->trace, i) == thread && is_open(&c->marks[k], launched_at(w->trace, i)));
+		n++;
+		launching += found;
+	}
+	return 2 * launching >= n;
 }
 
-/* The rules for a step range: 5 disjoint instances, 80 % of them launch GPU work, and 70 % of the GPU time launched by
- * the process from the first to the last was launched while one was open. */
-static bool instances_are_steps(const struct walk *w, uint32_t process, const struct instance *instances, size_t n)
+static int64_t total_on(const struct choice *c, uint32_t thread)
+{
+	int64_t total = 0;
+	for (size_t k = 0; k < c->n; k++)
+		if (c->marks[k].thread == thread)
+			total += c->marks[k].end - c->marks[k].start;
+	return total;
+}
+
+static bool is_on(const struct choice *c, uint32_t thread)
+{
+	for (size_t k = 0; k < c->n; k++)
+		if (c->marks[k].thread == thread)
+			return true;
+	return false;
+}
+
+/* Of several threads those stay that launch; if none does, the one with the longest total. */
+static void drop_watchers(const struct walk *w, struct choice *c)
+{
+	bool *stays = ARENA_NEW(w->arena, w->trace->n_threads, bool);
+	size_t threads = 0, launching = 0, kept = 0;
+	uint32_t longest = TRACE_NONE;
+	for (uint32_t u = 0; u < w->trace->n_threads; u++) {
+		if (!is_on(c, u))
+			continue;
+		threads++;
+		stays[u] = launches_itself(w, c, u);
+		launching += stays[u];
+		if (longest == TRACE_NONE || total_on(c, u) > total_on(c, longest))
+			longest = u;
+	}
+	if (threads < 2)
+		return;
+	if (launching == 0)
+		stays[longest] = true;
+	for (size_t k = 0; k < c->n; k++)
+		if (stays[c->marks[k].thread])
+			c->marks[kept++] = c->marks[k];
+	c->n = kept;
+}
+
+/* The rules that one process can tell: five instances, 80 % of them launch, and of the GPU time launched from the first
+ * to the last 70 % was launched while one was open. */
+static bool is_step(const struct walk *w, struct choice *c)
 {
 	const struct trace *trace = w->trace;
-	if (n < 5 || !instances_disjoint(instances, n))
-		return false;
-	bool *launched = ARENA_NEW(w->arena, n, bool);
-	int64_t inside = 0, all = 0;
-	for (size_t i = 0; i < trace->ops.n; i++) {
-		uint32_t launch = trace->ops.launch[i];
-		if (launch == TRACE_NONE || trace->threads[trace->calls.thread[launch]].process != process)
-			continue;
-		int64_t t = trace->calls.start[launch], length = trace->ops.end[i] - trace->ops.start[i];
-		if (t < instances[0].start || t >= instances[n - 1].end)
-			continue;
-		all += length;
-		size_t k = instance_of(instances, n, t);
-		if (k < n) {
-			inside += length;
-			launched[k] = true;
-		}
-	}
+	bool *launched = ARENA_NEW(w->arena, c->n, bool);
+	double inside = 0;
 	size_t launching = 0;
-	for (size_t k = 0; k < n; k++)
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (size_t k = 0; k < c->n; k++) {
+		first = c->marks[k].start < first ? c->marks[k].start : first;
+		last = c->marks[k].end > last ? c->marks[k].end : last;
+	}
+	for (size_t i = 0; i < trace->ops.n; i++) {
+		uint32_t thread = launcher(trace, i);
+		if (thread == TRACE_NONE || process_of(trace, thread) != c->process)
+			continue;
+		int64_t t = launched_at(trace, i);
+		bool open = false;
+		for (size_t k = 0; k < c->n; k++)
+			if (is_open(&c->marks[k], t))
+				open = launched[k] = true;
+		c->stretch += t >= first && t < last ? op_length(trace, i) : 0;
+		inside += open ? op_length(trace, i) : 0;
+	}
+	for (size_t k = 0; k < c->n; k++)
 		launching += launched[k];
-	return 10 * launching >= 8 * n && 10 * inside >= 7 * all && inside > 0;
+	return c->n >= 5 && 10 * launching >= 8 * c->n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
 }
 
-/* Finds the step ranges of a process: those named `name`, or by the rules where it is 0. */
-static uint32_t process_steps_find(struct walk *w, uint32_t process, uint32_t name)
+static void choice_fill(const struct walk *w, uint32_t process, uint32_t domain, uint32_t name, struct choice *c)
 {
 	const struct trace_ranges *r = &w->trace->ranges;
-	struct process_steps *best = &w->process[process];
-	int64_t best_total = -1;
-	uint32_t best_name = 0;
-	best->thread = TRACE_NONE;
-	for (size_t i = 0; i < r->n; i++) {
-		if (w->trace->threads[r->thread[i]].process != process || (name && r->name[i] != name))
-			continue;
-		struct instance *instances = ARENA_NEW(w->arena, r->n, struct instance);
-		size_t n = instances_of(w, r->thread[i], r->domain[i], r->name[i], instances);
-		if (!name && !instances_are_steps(w, process, instances, n))
-			continue;
-		int64_t total = 0;
-		for (size_t k = 0; k < n; k++)
-			total += instances[k].end - instances[k].start;
-		if (total <= best_total)
-			continue;
-		best_total = total;
-		best_name = r->name[i];
-		*best = (struct process_steps){r->thread[i], r->domain[i], r->name[i], instances, n};
+	*c = (struct choice){.process = process, .name = name, .domain = domain};
+	c->marks = ARENA_NEW(w->arena, r->n, struct mark);
+	for (size_t i = 0; i < r->n; i++)
+		if (process_of(w->trace, r->thread[i]) == process && r->domain[i] == domain && r->name[i] == name &&
+		    !is_nested(r, i))
+			c->marks[c->n++] =
+				(struct mark){process, r->thread[i], r->start[i], r->end[i], r->clipped[i], SIZE_MAX};
+	drop_watchers(w, c);
+	for (size_t k = 0; k < c->n; k++) {
+		int64_t total = total_on(c, c->marks[k].thread);
+		c->total = total > c->total ? total : c->total;
+		for (size_t j = 0; j < k; j++)
+			c->overlap = c->overlap ||
+			             (c->marks[j].thread == c->marks[k].thread && c->marks[j].start < c->marks[k].end &&
+			              c->marks[k].start < c->marks[j].end);
 	}
-	return best_name;
+}
+
+static bool is_better(const struct choice *a, const struct choice *b)
+{
+	if (!b || a->overlap != b->overlap)
+		return !b || b->overlap;
+	if (a->total != b->total)
+		return a->total > b->total;
+	if (a->process != b->process)
+		return a->process < b->process;
+	return a->name != b->name ? a->name < b->name : a->domain < b->domain;
+}
+
+/* Fills w->marks with the instances of the range that is taken. */
+static void range_choose(struct walk *w, uint32_t wanted)
+{
+	const struct trace *trace = w->trace;
+	const struct trace_ranges *r = &trace->ranges;
+	struct choice *list = ARENA_NEW(w->arena, r->n, struct choice);
+	const struct choice *best = NULL;
+	size_t n = 0;
+	double whole = 0;
+	for (size_t i = 0; i < trace->ops.n; i++)
+		whole += op_length(trace, i);
+	for (size_t i = 0; i < r->n; i++) {
+		uint32_t process = process_of(trace, r->thread[i]);
+		bool seen = wanted && r->name[i] != wanted;
+		for (size_t k = 0; k < n && !seen; k++)
+			seen = list[k].process == process && list[k].name == r->name[i] &&
+			       list[k].domain == r->domain[i];
+		if (seen)
+			continue;
+		choice_fill(w, process, r->domain[i], r->name[i], &list[n]);
+		list[n].fits = wanted || is_step(w, &list[n]);
+		n++;
+	}
+	for (size_t k = 0; k < n; k++) {
+		double stretch = 0; /* of all processes */
+		for (size_t j = 0; j < n; j++)
+			if (list[j].fits && list[j].name == list[k].name && list[j].domain == list[k].domain)
+				stretch += list[j].stretch;
+		if (list[k].fits && (wanted || 2 * stretch >= whole) && is_better(&list[k], best))
+			best = &list[k];
+	}
+	w->marks = ARENA_NEW(w->arena, r->n, struct mark);
+	w->steps = best != NULL;
+	for (size_t k = 0; k < n && best; k++)
+		for (size_t i = 0; i < list[k].n; i++)
+			if (list[k].fits && list[k].name == best->name && list[k].domain == best->domain)
+				w->marks[w->n_marks++] = list[k].marks[i];
+	w->name = best ? best->name : 0;
+	w->domain = best ? best->domain : 0;
+}
+
+bool oracle_has_marks(const struct walk *w, uint32_t thread)
+{
+	for (size_t k = 0; k < w->n_marks; k++)
+		if (w->marks[k].thread == thread)
+			return true;
+	return false;
+}
+
+/* ---- which instance an op belongs to ---- */
+
+/* Of the instances on a thread that are open at t the one that began last; n_marks: none. */
+static size_t mark_open(const struct walk *w, uint32_t thread, int64_t t)
+{
+	size_t best = w->n_marks;
+	for (size_t k = 0; k < w->n_marks; k++)
+		if (w->marks[k].thread == thread && is_open(&w->marks[k], t) &&
+		    (best == w->n_marks || w->marks[k].start > w->marks[best].start ||
+		     (w->marks[k].start == w->marks[best].start && w->marks[k].end <= w->marks[best].end)))
+			best = k;
+	return best;
+}
+
+/* GPU time that the thread launched in its own instances, on one device. */
+static double time_on(const struct walk *w, uint32_t thread, uint32_t device)
+{
+	double time = 0;
+	for (size_t i = 0; i < w->trace->ops.n; i++)
+		if (launcher(w->trace, i) == thread && w->trace->ops.device[i] == device &&
+		    mark_open(w, thread, launched_at(w->trace, i)) < w->n_marks)
+			time += op_length(w->trace, i);
+	return time;
+}
+
+/* A device is a thread's when a tenth of that time is on it. */
+static bool uses(const struct walk *w, uint32_t thread, uint32_t device)
+{
+	double all = 0, here = time_on(w, thread, device);
+	for (uint32_t d = 0; d < w->trace->n_devices; d++)
+		all += time_on(w, thread, d);
+	return here > 0 && 10 * here >= all;
+}
+
+/* Threads with instances that share a device are of one lane: by thread, the smallest number of its lane's threads. */
+static uint32_t *lanes_of(const struct walk *w)
+{
+	uint32_t n = w->trace->n_threads, *lane = ARENA_NEW(w->arena, n, uint32_t);
+	bool *use = ARENA_NEW(w->arena, (size_t)n * w->trace->n_devices, bool);
+	for (uint32_t u = 0; u < n; u++) {
+		lane[u] = u;
+		for (uint32_t d = 0; d < w->trace->n_devices && oracle_has_marks(w, u); d++)
+			use[u * w->trace->n_devices + d] = uses(w, u, d);
+	}
+	for (bool changed = true; changed;) {
+		changed = false;
+		for (uint32_t u = 0; u < n; u++)
+			for (uint32_t v = 0; v < n; v++)
+				for (uint32_t d = 0; d < w->trace->n_devices; d++)
+					if (use[u * w->trace->n_devices + d] && use[v * w->trace->n_devices + d] &&
+					    lane[u] < lane[v]) {
+						lane[v] = lane[u];
+						changed = true;
+					}
+	}
+	return lane;
+}
+
+/* How many threads of the process have instances. */
+static size_t threads_with_marks(const struct walk *w, uint32_t process)
+{
+	size_t n = 0;
+	for (uint32_t u = 0; u < w->trace->n_threads; u++)
+		n += process_of(w->trace, u) == process && oracle_has_marks(w, u);
+	return n;
+}
+
+/* The instance of an op, or n_marks. What a thread without instances launches belongs to those of the threads that use
+ * the op's device, or to any where none does. */
+static size_t mark_of(const struct walk *w, const uint32_t *lane, size_t op)
+{
+	const struct trace *trace = w->trace;
+	uint32_t thread = launcher(trace, op), used = TRACE_NONE;
+	if (thread == TRACE_NONE)
+		return w->n_marks;
+	int64_t t = launched_at(trace, op);
+	if (oracle_has_marks(w, thread))
+		return mark_open(w, thread, t);
+	uint32_t process = process_of(trace, thread);
+	bool several = threads_with_marks(w, process) > 1;
+	for (uint32_t u = 0; u < trace->n_threads && several && used == TRACE_NONE; u++)
+		if (process_of(trace, u) == process && oracle_has_marks(w, u) &&
+		    time_on(w, u, trace->ops.device[op]) > 0)
+			used = lane[u];
+	size_t best = w->n_marks;
+	for (uint32_t u = 0; u < trace->n_threads; u++) {
+		if (process_of(trace, u) != process || !oracle_has_marks(w, u) ||
+		    (used != TRACE_NONE && lane[u] != used))
+			continue;
+		size_t k = mark_open(w, u, t);
+		if (k < w->n_marks && (best == w->n_marks || w->marks[k].start > w->marks[best].start))
+			best = k;
+	}
+	return best;
+}
+
+/* ---- which instance is which step ---- */
+
+static bool is_before(const struct mark *a, const struct mark *b)
+{
+	if (a->start != b->start)
+		return a->start < b->start;
+	if (a->thread != b->thread)
+		return a->thread < b->thread;
+	return a->end > b->end;
+}
+
+/* Place of an instance among those on its thread, and their number. */
+static size_t place_on_thread(const struct walk *w, const struct mark *m, size_t *n)
+{
+	size_t place = 0;
+	*n = 0;
+	for (size_t k = 0; k < w->n_marks; k++)
+		if (w->marks[k].thread == m->thread) {
+			++*n;
+			place += is_before(&w->marks[k], m);
+		}
+	return place;
+}
+
+/* Whether something launched in [from, to), by the thread, or by the process where it is the only one with instances,
+ * has no op. */
+static bool misses_op(const struct walk *w, const struct mark *m, int64_t from, int64_t to)
+{
+	const struct trace *trace = w->trace;
+	bool alone = threads_with_marks(w, m->process) == 1;
+	for (size_t c = 0; c < trace->calls.n; c++) {
+		uint32_t thread = trace->calls.thread[c];
+		bool ours = thread == m->thread || (alone && process_of(trace, thread) == m->process);
+		if (!ours || trace->calls.class[c] != CALL_LAUNCH || trace->calls.start[c] < from ||
+		    trace->calls.start[c] >= to)
+			continue;
+		bool found = false;
+		for (size_t i = 0; i < trace->ops.n; i++)
+			found = found || trace->ops.launch[i] == c;
+		if (!found)
+			return true;
+	}
+	return false;
+}
+
+/* What the end of the capture cuts: the last instances of a thread, while they were open when it stopped, or hold
+ * launches that never ran although the thread's first half has none of them. */
+static void cut_find(struct walk *w)
+{
+	for (uint32_t u = 0; u < w->trace->n_threads; u++) {
+		struct mark **on = ARENA_NEW(w->arena, w->n_marks, struct mark *);
+		size_t n = 0;
+		for (size_t k = 0; k < w->n_marks; k++)
+			if (w->marks[k].thread == u)
+				on[place_on_thread(w, &w->marks[k], &n)] = &w->marks[k];
+		if (n == 0)
+			continue;
+		bool complete = !misses_op(w, on[0], on[0]->start, on[n / 2]->start);
+		for (size_t k = n; k-- > n / 2;) {
+			bool open = on[k]->cut;
+			on[k]->cut = open || (complete && misses_op(w, on[k], on[k]->start, on[k]->end));
+			if (!on[k]->cut)
+				break;
+		}
+	}
+}
+
+static bool lane_communicates(const struct walk *w, const uint32_t *lane, const size_t *of_op, uint32_t l)
+{
+	for (size_t i = 0; i < w->trace->ops.n; i++)
+		if (of_op[i] < w->n_marks && lane[w->marks[of_op[i]].thread] == l && w->trace->ops.kind[i] == OP_COMM)
+			return true;
+	return false;
+}
+
+/* Numbers the instances: in each lane for itself where the lanes are ranks, else all together. Returns the steps. */
+static size_t steps_number(const struct walk *w, const uint32_t *lane, const size_t *of_op)
+{
+	size_t least = SIZE_MAX, most = 0, all = 0;
+	bool talk = true;
+	for (uint32_t l = 0; l < w->trace->n_threads; l++) {
+		size_t n = 0;
+		bool any = false;
+		for (size_t k = 0; k < w->n_marks; k++) {
+			any = any || lane[w->marks[k].thread] == l;
+			n += lane[w->marks[k].thread] == l && !w->marks[k].cut;
+		}
+		if (!any)
+			continue;
+		least = n < least ? n : least;
+		most = n > most ? n : most;
+		all += n;
+		talk = talk && lane_communicates(w, lane, of_op, l);
+	}
+	bool ranks = most - least <= 2 || 20 * (most - least) <= most || talk;
+	for (size_t k = 0; k < w->n_marks; k++) {
+		size_t place = 0;
+		for (size_t j = 0; j < w->n_marks; j++)
+			place += !w->marks[j].cut && (!ranks || lane[w->marks[j].thread] == lane[w->marks[k].thread]) &&
+			         is_before(&w->marks[j], &w->marks[k]);
+		w->marks[k].step = w->marks[k].cut || (ranks && place >= least) ? SIZE_MAX : place;
+	}
+	return ranks ? least : all;
+}
+
+/* ---- when a step ended ---- */
+
+static void steps_end(const struct walk *w, const size_t *of_op, size_t n, struct oracle *out)
+{
+	int64_t *own = ARENA_NEW(w->arena, n, int64_t), *end = ARENA_NEW(w->arena, n, int64_t);
+	for (size_t k = 0; k < n; k++)
+		own[k] = -1;
+	for (size_t i = 0; i < w->trace->ops.n; i++) {
+		size_t step = of_op[i] < w->n_marks ? w->marks[of_op[i]].step : SIZE_MAX;
+		if (step != SIZE_MAX && w->trace->ops.end[i] > own[step])
+			own[step] = w->trace->ops.end[i];
+	}
+	while (n && own[n - 1] < 0) /* trailing steps without GPU work */
+		n--;
+	for (size_t k = 0; k < n; k++) {
+		size_t with_ops = k; /* a step without ops ends with the next that has some */
+		while (own[with_ops] < 0)
+			with_ops++;
+		for (size_t j = 0; j <= with_ops; j++)
+			end[k] = own[j] > end[k] ? own[j] : end[k];
+	}
+	/* Those that end together divide the time since the end before; up to the first end they are one. */
+	size_t together = 0, merged = 0;
+	out->step_end = ARENA_NEW(w->arena, n, int64_t);
+	for (size_t k = 0; k < n; k += together) {
+		together = 1;
+		while (k + together < n && end[k + together] == end[k])
+			together++;
+		if (k == 0) {
+			merged = together - 1;
+			out->step_end[out->n_steps++] = end[0];
+			continue;
+		}
+		for (size_t j = 1; j <= together; j++)
+			out->step_end[out->n_steps++] =
+				end[k - 1] + (end[k] - end[k - 1]) * (int64_t)j / (int64_t)together;
+	}
+	for (size_t k = 0; k < w->n_marks; k++) {
+		size_t *step = &w->marks[k].step;
+		if (*step != SIZE_MAX)
+			*step = *step < merged ? 0 : *step - merged;
+		if (*step >= out->n_steps)
+			*step = SIZE_MAX;
+	}
 }
 
 void oracle_steps_find(struct walk *w, const char *step, struct oracle *out)
 {
 	const struct trace *trace = w->trace;
-	uint32_t name = step ? names_add_text(trace->names, step) : 0;
-	w->process = ARENA_NEW(w->arena, trace->n_processes, struct process_steps);
-	size_t n = 0;
-	for (uint32_t p = 0; p < trace->n_processes; p++) {
-		uint32_t found = process_steps_find(w, p, name);
-		if (w->process[p].thread == TRACE_NONE)
-			continue;
-		w->steps = true;
-		out->step_name = found;
-		if (n == 0 || w->process[p].n < n) /* a step is one that every process has taken */
-			n = w->process[p].n;
-	}
+	range_choose(w, step ? names_add_text(trace->names, step) : 0);
 	out->steps = w->steps;
-	/* Ends of the steps, over all devices of the job; a step that does not advance the end merges into the next. */
-	out->step_end = ARENA_NEW(w->arena, n, int64_t);
-	int64_t end = -1;
-	for (size_t k = 0; k < n; k++) {
-		int64_t reached = end;
-		for (size_t i = 0; i < trace->ops.n; i++) {
-			uint32_t launch = trace->ops.launch[i];
-			if (launch == TRACE_NONE)
-				continue;
-			const struct process_steps *p =
-				&w->process[trace->threads[trace->calls.thread[launch]].process];
-			if (instance_of(p->instances, p->n, trace->calls.start[launch]) == k && k < p->n &&
-			    trace->ops.end[i] > reached)
-				reached = trace->ops.end[i];
-		}
-		if (reached > end)
-			out->step_end[out->n_steps++] = end = reached;
+	out->step_name = w->name;
+	w->owner = ARENA_NEW(w->arena, trace->n_processes, uint32_t);
+	for (uint32_t p = 0; p < trace->n_processes; p++) {
+		struct choice c = {.marks = w->marks, .n = w->n_marks};
+		w->owner[p] = TRACE_NONE;
+		for (uint32_t u = 0; u < trace->n_threads; u++)
+			if (process_of(trace, u) == p && oracle_has_marks(w, u) &&
+			    (w->owner[p] == TRACE_NONE || total_on(&c, u) > total_on(&c, w->owner[p])))
+				w->owner[p] = u;
 	}
+	if (!w->steps)
+		return;
+	uint32_t *lane = lanes_of(w);
+	size_t *of_op = ARENA_NEW(w->arena, trace->ops.n, size_t);
+	for (size_t i = 0; i < trace->ops.n; i++)
+		of_op[i] = mark_of(w, lane, i);
+	cut_find(w);
+	steps_end(w, of_op, steps_number(w, lane, of_op), out);
 }

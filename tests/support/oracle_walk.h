@@ -18,16 +18,12 @@ struct thread_walk {
 	bool launches;      /* at least one of its calls launched a GPU op */
 };
 
-struct instance {
+/* One instance of the step range. */
+struct mark {
+	uint32_t process, thread;
 	int64_t start, end;
-};
-
-/* The step ranges of one process. */
-struct process_steps {
-	uint32_t thread; /* TRACE_NONE: none */
-	uint32_t domain, name;
-	struct instance *instances;
-	size_t n;
+	bool cut;
+	size_t step; /* SIZE_MAX: left out */
 };
 
 struct walk {
@@ -35,7 +31,10 @@ struct walk {
 	struct arena *arena;
 	int64_t horizon;
 	bool steps;
-	struct process_steps *process;
+	uint32_t name, domain; /* of the step range */
+	struct mark *marks;    /* of all processes */
+	size_t n_marks;
+	uint32_t *owner; /* by process: the thread with the longest instances, TRACE_NONE: none has any */
 	struct thread_walk *threads;
 };
 
@@ -49,8 +48,11 @@ struct doing {
 uint8_t *oracle_bytes(const struct walk *w);
 uint32_t *oracle_rows(const struct walk *w);
 
-/* Finds the steps of every process and fills the steps of `out` (oracle_steps.c). */
+/* Finds the steps and fills those of `out` (oracle_steps.c). */
 void oracle_steps_find(struct walk *w, const char *step, struct oracle *out);
+
+/* Whether instances of the step range are on the thread. */
+bool oracle_has_marks(const struct walk *w, uint32_t thread);
 
 /* Walks every thread; needs the steps (oracle_host.c). */
 void oracle_host_walk(struct walk *w);

@@ -25,20 +25,6 @@ static uint32_t instances(const struct run *run, size_t from, size_t to, int64_t
 	return n;
 }
 
-/* Whether several instances make a step. */
-static bool is_merged(const struct steps *s)
-{
-	return s->n + (s->n_instances - 1 - s->last_instance) != s->n_instances;
-}
-
-/* From the ends of all instances to those of the steps: of a step's instances the last one counts. */
-static uint32_t take_last_instances(const struct steps *s, int64_t *end)
-{
-	for (uint32_t k = 0; k < s->n; k++)
-		end[k] = end[k + 1 < s->n ? s->first_instance[k + 1] - 1 : s->last_instance];
-	return s->n;
-}
-
 /* In place. */
 static struct verdict_run differences(int64_t *end, uint32_t n)
 {
@@ -73,13 +59,10 @@ struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena
 	if (!s->found)
 		return none;
 	uint32_t n = find_thread(run, &from, &to);
-	bool merged = is_merged(s);
-	if (n < 2 || (merged && n != s->n_instances))
+	if (n < 2)
 		return none;
 	int64_t *end = ARENA_NEW(arena, n, int64_t);
 	instances(run, from, to, end);
-	if (merged)
-		n = take_last_instances(s, end);
 	return differences(end, n);
 }
 
@@ -87,10 +70,13 @@ struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena
 static bool host_follows(const struct run *run, int warmup, struct arena *arena)
 {
 	const struct steps *s = &run->steps;
-	int64_t *end = ARENA_NEW(arena, s->n_instances, int64_t);
-	for (uint32_t k = 0; k < s->n_instances; k++)
-		end[k] = s->members[0].end[k];
-	struct verdict_run host = differences(end, take_last_instances(s, end)), gpu = {run->period, run->n_periods};
+	const struct step_thread *first = &s->threads[0];
+	int64_t *end = ARENA_NEW(arena, first->n, int64_t);
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < first->n; k++)
+		if (first->step[k] != TRACE_NONE && (n == 0 || first->step[k] != first->step[k - 1]))
+			end[n++] = first->end[k];
+	struct verdict_run host = differences(end, n), gpu = {run->period, run->n_periods};
 	struct series of_gpu, of_host;
 	verdict_series(&gpu, warmup, &of_gpu);
 	verdict_series(&host, (int)of_gpu.cut + 1, &of_host);

@@ -62,13 +62,14 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 	for (uint32_t u = 0; u < trace->n_threads; u++)
 		if (a->launches[u])
 			a->launchers[at[trace->threads[u].process]++] = u;
-	for (uint32_t m = 0; steps->found && m < steps->n_members; m++) {
-		uint32_t first = a->first_launcher[steps->members[m].process];
-		for (uint32_t i = first; i < a->first_launcher[steps->members[m].process + 1]; i++)
-			if (a->launchers[i] == steps->members[m].thread) {
+	for (uint32_t p = 0; steps->found && p < trace->n_processes; p++) {
+		const struct step_thread *m = steps_of_process(steps, p);
+		uint32_t first = a->first_launcher[p];
+		for (uint32_t i = first; m && i < a->first_launcher[p + 1]; i++)
+			if (a->launchers[i] == m->thread) {
 				for (; i > first; i--)
 					a->launchers[i] = a->launchers[i - 1];
-				a->launchers[first] = steps->members[m].thread;
+				a->launchers[first] = m->thread;
 				break;
 			}
 	}
@@ -172,29 +173,39 @@ enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
 
 /* ---- phases ---- */
 
-/* Ranges of the step thread that can be phases: in a step, those that opened inside it, until it ends; outside of
- * steps, those that contain no step. A range that was open before a step began is silent while the step runs. */
+/* Ranges of a thread with instances that can be phases: in an instance, those that opened inside it, until it ends;
+ * outside of them, those that contain none. A range that was open before an instance began is silent while that runs.
+ */
 struct member_rows {
 	struct rows rows;
-	const struct step_member *member;
-	uint32_t step; /* the first step that ends after the range begins */
+	const struct step_thread *member;
+	uint32_t step; /* the first instance that ends after the range begins */
 };
+
+/* Whether the range is the k-th instance itself. */
+static bool is_instance(const struct activity *a, const struct step_thread *m, uint32_t k, uint32_t range)
+{
+	const struct trace_ranges *r = &a->trace->ranges;
+	return k < m->n && r->start[range] == m->start[k] && r->end[range] == m->end[k] &&
+	       a->fold->of[r->name[range]] == a->steps->name;
+}
 
 static bool next_of_member(void *context, struct layer *out)
 {
 	struct member_rows *rows = context;
 	const struct activity *a = rows->rows.activity;
 	const struct trace_ranges *r = &a->trace->ranges;
-	const struct step_member *m = rows->member;
+	const struct step_thread *m = rows->member;
 	while (rows->rows.next < rows->rows.end) {
 		uint32_t i = rows->rows.next++;
 		int64_t start = r->start[i], end = r->end[i];
 		while (rows->step < m->n && m->end[rows->step] <= start)
 			rows->step++;
 		uint32_t step = rows->step;
-		if (r->domain[i] != a->steps->domain || (step < m->n && m->range[step] == i))
+		if (r->domain[i] != a->steps->domain || is_instance(a, m, step, i))
 			continue;
-		bool inside = step < m->n && m->start[step] <= start && i > m->range[step];
+		bool inside =
+			step < m->n && (m->start[step] < start || (m->start[step] == start && end <= m->end[step]));
 		uint32_t next = inside ? step + 1 : step; /* the first step that begins while the range is open */
 		bool contains = false;
 		for (uint32_t k = next; k < m->n && m->start[k] < end && !contains; k++)
@@ -211,13 +222,39 @@ static bool next_of_member(void *context, struct layer *out)
 	return false;
 }
 
-/* Ranges of a thread that is no step thread: all, or those in the domain of the steps. */
+/* The first instance of a thread that begins at or after `t`. */
+static uint32_t instance_from(const struct step_thread *m, int64_t t)
+{
+	uint32_t low = 0;
+	SEARCH(low, m->n, m->start[low] < t);
+	return low;
+}
+
+/* The same of a thread whose instances are known by their ops: their times on the host are about right, so that a range
+ * is a phase unless it holds two whole ones. */
+static bool next_of_loop(void *context, struct layer *out)
+{
+	struct member_rows *rows = context;
+	const struct activity *a = rows->rows.activity;
+	const struct trace_ranges *r = &a->trace->ranges;
+	while (rows->rows.next < rows->rows.end) {
+		uint32_t i = rows->rows.next++;
+		if (instance_from(rows->member, r->end[i]) - instance_from(rows->member, r->start[i]) > 2)
+			continue;
+		*out = (struct layer){r->start[i], r->end[i], i, a->fold->of[r->name[i]]};
+		return true;
+	}
+	return false;
+}
+
+/* Ranges of a thread without instances: all, or those in the domain of the steps. */
 static bool next_range(void *context, struct layer *out)
 {
 	struct rows *rows = context;
 	const struct activity *a = rows->activity;
 	const struct trace_ranges *r = &a->trace->ranges;
-	while (rows->next < rows->end && a->steps->found && r->domain[rows->next] != a->steps->domain)
+	bool any = !a->steps->found || a->steps->by_op;
+	while (rows->next < rows->end && !any && r->domain[rows->next] != a->steps->domain)
 		rows->next++;
 	if (rows->next == rows->end)
 		return false;
@@ -232,10 +269,13 @@ struct track *activity_phases(struct activity *a, uint32_t thread)
 	if (track->n)
 		return track;
 	const struct trace *t = a->trace;
-	const struct step_member *m = a->steps->found ? steps_member(a->steps, t->threads[thread].process) : NULL;
+	const struct step_thread *m = a->steps->found ? steps_on_thread(a->steps, thread) : NULL;
 	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
-	track->n = m && m->thread == thread ? flatten(next_of_member, &rows, a->arena, &track->start, &track->value)
-	                                    : flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
+	if (m)
+		track->n = flatten(a->steps->by_op ? next_of_loop : next_of_member, &rows, a->arena, &track->start,
+		                   &track->value);
+	else
+		track->n = flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
 	return track;
 }
 
@@ -246,10 +286,10 @@ static uint32_t phase_at(struct track *track, int64_t t)
 
 static struct track *step_phases(struct activity *a, uint32_t thread)
 {
-	if (!a->steps->found)
+	if (!a->steps->found || steps_on_thread(a->steps, thread))
 		return NULL;
-	const struct step_member *m = steps_member(a->steps, a->trace->threads[thread].process);
-	return m && m->thread != thread ? activity_phases(a, m->thread) : NULL;
+	const struct step_thread *m = steps_of_process(a->steps, a->trace->threads[thread].process);
+	return m ? activity_phases(a, m->thread) : NULL;
 }
 
 uint32_t activity_phase(struct activity *a, uint32_t thread, int64_t t)

@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_RUN_ACTIVITY_H
 
 #include "analyse/analysis.h"
+#include "analyse/run/fold.h"
 #include "analyse/run/steps.h"
 
 /* A piecewise constant function of time: value i holds from start[i] to start[i + 1]; start[0] is INT64_MIN. */

@@ -1,5 +1,9 @@
 #include "analyse/run/run.h"
 
+#include "analyse/run/marks.h"
+
+#include <string.h>
+
 static void find_extent(struct run *run)
 {
 	const struct trace_ops *ops = &run->trace->ops;
@@ -35,6 +39,51 @@ static void find_window(struct run *run, int warmup)
 	run->window_end = s->end[s->n - 1];
 }
 
+/* When the threads with instances were in the measured ones. */
+static void find_host_window(struct run *run)
+{
+	const struct steps *s = &run->steps;
+	uint32_t n = run->trace->n_processes;
+	run->host_start = ARENA_NEW(run->arena, n, int64_t);
+	run->host_end = ARENA_NEW(run->arena, n, int64_t);
+	for (uint32_t p = 0; p < n; p++) {
+		run->host_start[p] = s->span_named ? s->span_start : s->found ? INT64_MAX : INT64_MIN;
+		run->host_end[p] = s->span_named ? s->span_end : s->found ? INT64_MIN : INT64_MAX;
+	}
+	for (uint32_t i = 0; s->found && i < s->n_threads; i++) {
+		const struct step_thread *t = &s->threads[i];
+		int64_t *start = &run->host_start[t->process], *end = &run->host_end[t->process];
+		for (uint32_t k = 0; k < t->n; k++) {
+			if (t->step[k] == TRACE_NONE || t->step[k] < run->warmup)
+				continue;
+			*start = t->start[k] < *start ? t->start[k] : *start;
+			*end = t->end[k] > *end ? t->end[k] : *end;
+		}
+	}
+}
+
+void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end)
+{
+	for (uint32_t i = 0; i < run->steps.n_threads && run->host_start[process] > run->host_end[process]; i++)
+		process = run->steps.threads[i].process;
+	*start = run->host_start[process];
+	*end = run->host_end[process];
+}
+
+bool run_measures_op(const struct run *run, size_t i)
+{
+	const struct trace *t = run->trace;
+	if (!run->steps.found && !run->steps.span_named)
+		return true;
+	if (run->steps.found && run->steps.op_step[i] != TRACE_NONE)
+		return run->steps.op_step[i] >= run->warmup;
+	if (t->ops.launch[i] == TRACE_NONE)
+		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
+	int64_t start, end, launch = t->calls.start[t->ops.launch[i]];
+	run_host_window(run, op_process(t, i), &start, &end);
+	return launch >= start && launch < end;
+}
+
 /* Gives every normalised range name a phase index, and every op the phase at its launch. */
 static void find_phases(struct run *run)
 {
@@ -64,9 +113,52 @@ void run_begin(struct run *run, const struct trace *trace, struct arena *arena)
 	fold_names(trace, 0, arena, &run->fold);
 }
 
+/* A range named by --step that is there once (in a process): the run's span is from its start to its end, on the host
+ * and the GPU. */
+static bool find_span(struct run *run, const struct step_marks *marks)
+{
+	const struct trace *t = run->trace;
+	struct steps *s = &run->steps;
+	for (uint32_t k = 1; k < marks->n; k++)
+		if (marks->instance[k].process == marks->instance[k - 1].process)
+			return false;
+	*s = (struct steps){.span_named = true, .span_start = INT64_MAX, .span_end = INT64_MIN};
+	for (uint32_t k = 0; k < marks->n; k++) {
+		s->span_start = marks->instance[k].start < s->span_start ? marks->instance[k].start : s->span_start;
+		s->span_end = marks->instance[k].end > s->span_end ? marks->instance[k].end : s->span_end;
+	}
+	int64_t host_end = s->span_end;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (t->ops.launch[i] == TRACE_NONE)
+			continue;
+		int64_t launch = t->calls.start[t->ops.launch[i]];
+		if (launch >= s->span_start && launch < host_end && t->ops.end[i] > s->span_end)
+			s->span_end = t->ops.end[i];
+	}
+	return true;
+}
+
+static int launches_nothing(const struct run *run, const struct step_marks *marks, struct err *err)
+{
+	return err_set(
+		err,
+		"--step: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
+		"the range that encloses the work of a whole step",
+		names_text(run->trace->names, marks->name));
+}
+
 int run_find_steps(struct run *run, const char *step, struct err *err)
 {
-	return steps_find(run->trace, &run->fold, step, run->arena, &run->steps, err);
+	struct step_marks marks;
+	run->steps = (struct steps){.n_ranks = 1};
+	if (step && strcmp(step, "none") == 0)
+		return 0;
+	if (marks_from_ranges(run->trace, &run->fold, step, run->arena, &marks, err) < 0)
+		return -1;
+	if (!marks.n || (step && find_span(run, &marks)))
+		return 0;
+	steps_from_instances(run->trace, &marks, run->arena, &run->steps);
+	return step && !run->steps.found ? launches_nothing(run, &marks, err) : 0;
 }
 
 void run_name_steps(struct run *run)
@@ -75,13 +167,15 @@ void run_name_steps(struct run *run)
 	if (!run->steps.found)
 		return;
 	fold_names(t, run->steps.n_instances, run->arena, &run->fold); /* counters inside the steps fold too */
-	run->steps.name = run->fold.of[t->ranges.name[run->steps.members[0].range[0]]];
+	if (run->steps.written)
+		run->steps.name = run->fold.of[run->steps.written];
 }
 
 void run_find_phases(struct run *run, int warmup)
 {
 	find_extent(run);
 	find_window(run, warmup);
+	find_host_window(run);
 	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
 	find_phases(run);
 }

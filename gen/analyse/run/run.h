@@ -5,6 +5,7 @@
 #include "analyse/analysis.h"
 #include "analyse/run/activity.h"
 #include "analyse/run/cells.h"
+#include "analyse/run/fold.h"
 #include "analyse/run/sharing.h"
 #include "analyse/run/steps.h"
 
@@ -43,12 +44,13 @@ struct run {
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */
 	int64_t window_start, window_end;
-	int64_t first_op, last_op;  /* start of the first and end of the last op of the profile */
-	uint32_t *phases, n_phases; /* normalised names; phases[0] = 0: between phases */
-	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */
-	uint32_t *op_phase;         /* per op: phase index at its launch */
-	struct device_run *devices; /* those with ops in the window */
-	struct sharing *sharing;    /* by GPU (trace.gpus) */
+	int64_t *host_start, *host_end; /* the host's part of the window, by process (run_host_window) */
+	int64_t first_op, last_op;      /* start of the first and end of the last op of the profile */
+	uint32_t *phases, n_phases;     /* normalised names; phases[0] = 0: between phases */
+	uint32_t *phase_of_name;        /* index into phases, by name id; 0 for names that are no phase */
+	uint32_t *op_phase;             /* per op: phase index at its launch */
+	struct device_run *devices;     /* those with ops in the window */
+	struct sharing *sharing;        /* by GPU (trace.gpus) */
 	uint32_t n_devices;
 	struct overview overview;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
@@ -69,9 +71,16 @@ static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
 }
 
-/* Steps, window and phases of a trace. -1 when --step names nothing that is there. Four parts, one after the other: the
- * first and the third add to the names that all runs share, the others may be done for several runs at a time, each
- * with an arena of its own. */
+/* The host's part of the window in `process`: from the start of its first measured instance to the end of the last, for
+ * a process without instances as in the first that has some; without steps, everything. */
+void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end);
+
+/* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
+bool run_measures_op(const struct run *run, size_t i);
+
+/* Steps, window and phases of a trace. -1 when --step names nothing that is there; --step none asks for no steps. Four
+ * parts, one after the other: the first and the third add to the names that all runs share, the others may be done for
+ * several runs at a time, each with an arena of its own. */
 void run_begin(struct run *run, const struct trace *trace, struct arena *arena);
 int run_find_steps(struct run *run, const char *step, struct err *err);
 void run_name_steps(struct run *run);

@@ -1,389 +1,550 @@
 #include "analyse/run/steps.h"
 
-#include "base/buf.h"
-#include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
-#include "trace/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_INSTANCES = 5 };
+/* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
+ * places. */
+enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */ };
+enum { USES_DEVICE = 10 /* a thread uses a device that one in so many of its GPU nanoseconds are on */ };
 
-/* GPU time launched by one process, in order of the launching calls: time[i] is what the calls up to the i-th launch.
- */
-struct launches {
-	const int64_t *start;
-	const double *time; /* a sum of lengths has no bound, where many ops run side by side */
-	size_t n;
+/* Instances are numbered by their place in `order`: by process, thread, start. A lane is what makes one rank: the
+ * instances of threads that use the same device. */
+struct build {
+	const struct trace *trace;
+	const struct step_marks *marks;
+	struct arena *arena, scratch;
+	struct steps *out;
+	uint32_t *order; /* place -> index into marks.instance */
+	uint32_t *first; /* by step thread: its places are [first[i], first[i + 1]) */
+	uint32_t *at;    /* by op: the place of its instance, or TRACE_NONE */
+	uint32_t *lane;  /* by place */
+	uint32_t n_lanes;
 };
 
-/* A (thread, normalised name, domain) with its instances: ranges order[first .. first + n). */
-struct candidate {
-	uint32_t thread, name, domain;
-	size_t first, n;
-	int64_t total;
-};
-
-static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
+static struct instance *instance_at(const struct build *b, uint32_t place)
 {
-	struct arena scratch = {0};
-	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
-	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE) {
-			by_call[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);
-			launched[t->ops.launch[i]] = 1;
-		}
-	size_t n = 0;
-	for (size_t c = 0; c < t->calls.n; c++)
-		n += launched[c];
-	int64_t *start = ARENA_NEW(arena, n, int64_t);
-	double *time = ARENA_NEW(arena, n, double);
-	uint32_t *process = ARENA_NEW(&scratch, n, uint32_t);
-	n = 0;
-	for (size_t c = 0; c < t->calls.n; c++)
-		if (launched[c]) {
-			start[n] = t->calls.start[c];
-			time[n] = by_call[c];
-			process[n++] = t->threads[t->calls.thread[c]].process;
-		}
-	for (size_t i = 0; i < n; i++)
-		by_process[process[i]].n++;
-	struct order order = {.n = n, .group = process, .n_groups = t->n_processes, .start = start};
-	uint32_t *rows = order_rows(&order, &scratch);
-	if (rows) {
-		void *room = ARENA_NEW(&scratch, n, uint64_t);
-		order_column(start, sizeof *start, n, rows, room);
-		order_column(time, sizeof *time, n, rows, room);
+	return &b->marks->instance[b->order[place]];
+}
+
+/* ---- instances that were given by their ops ---- */
+
+/* Their time on the host: from an instance's first launch to the next one's on that thread, the last one to its own
+ * last launch's end. */
+static void find_host_times(struct build *b)
+{
+	const struct trace *t = b->trace;
+	const struct step_marks *m = b->marks;
+	int64_t *last = ARENA_NEW(&b->scratch, m->n, int64_t);
+	for (uint32_t k = 0; k < m->n; k++) {
+		m->instance[k].start = INT64_MAX;
+		last[k] = INT64_MIN;
 	}
-	for (uint32_t p = 0; p < t->n_processes; p++) {
-		by_process[p].start = start;
-		by_process[p].time = time;
-		for (size_t i = 1; i < by_process[p].n; i++)
-			time[i] += time[i - 1];
-		start += by_process[p].n;
-		time += by_process[p].n;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (m->of_op[i] == TRACE_NONE)
+			continue;
+		struct instance *x = &m->instance[m->of_op[i]];
+		int64_t start = op_launch_start(t, i), end = start;
+		if (t->ops.launch[i] != TRACE_NONE)
+			end = t->calls.end[t->ops.launch[i]];
+		if (start < x->start)
+			x->start = start;
+		if (end > last[m->of_op[i]])
+			last[m->of_op[i]] = end;
 	}
-	arena_release(&scratch);
-}
-
-/* Index of the first launch that starts at or after `t`. */
-static size_t launches_from(const struct launches *l, int64_t t)
-{
-	size_t i = 0;
-	SEARCH(i, l->n, l->start[i] < t);
-	return i;
-}
-
-/* What is launched before the i-th launch. */
-static double time_before(const struct launches *l, size_t i)
-{
-	return i ? l->time[i - 1] : 0;
-}
-
-/* Ranges grouped by (thread, name, domain). */
-struct groups {
-	struct keymap names; /* by name << 32 | domain */
-	struct keymap keys;  /* by thread << 32 | index in `names` */
-	uint32_t *of;        /* by range: its group, or TRACE_NONE */
-	size_t *first;       /* by group: its ranges are order[first[g] .. first[g + 1]) */
-	uint32_t *order;
-};
-
-/* `few`: names that occur less often than a step has to are left out. */
-static void group_ranges(const struct trace *t, const struct fold *fold, bool few, struct arena *arena,
-                         struct groups *out)
-{
-	const struct trace_ranges *r = &t->ranges;
-	uint32_t *instances = ARENA_NEW(arena, t->names->n, uint32_t);
-	keymap_init(&out->names, arena);
-	keymap_init(&out->keys, arena);
-	out->of = ARENA_NEW(arena, r->n, uint32_t);
-	for (size_t i = 0; i < r->n; i++)
-		instances[fold->of[r->name[i]]]++;
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t name = fold->of[r->name[i]];
-		uint64_t thread = r->thread[i];
-		out->of[i] = TRACE_NONE;
-		if (few || instances[name] >= MIN_INSTANCES)
-			out->of[i] =
-				keymap_add(&out->keys,
-			                   thread << 32 | keymap_add(&out->names, (uint64_t)name << 32 | r->domain[i]));
+	for (uint32_t k = 0; k < m->n; k++) {
+		m->instance[k].end = last[k];
+		if (m->instance[k].start > last[k]) /* no ops */
+			m->instance[k].start = m->instance[k].end = 0;
 	}
-	size_t *first = ARENA_NEW(arena, (size_t)out->keys.n + 2, size_t);
-	for (size_t i = 0; i < r->n; i++)
-		if (out->of[i] != TRACE_NONE)
-			first[out->of[i] + 2]++;
-	for (size_t g = 2; g < (size_t)out->keys.n + 2; g++)
-		first[g] += first[g - 1];
-	out->order = ARENA_NEW(arena, first[out->keys.n + 1], uint32_t);
-	for (size_t i = 0; i < r->n; i++) /* ranges of a thread are in order of their start */
-		if (out->of[i] != TRACE_NONE)
-			out->order[first[out->of[i] + 1]++] = (uint32_t)i;
-	out->first = first;
 }
 
-static int compare_candidates(const void *a, const void *b)
+static void meet_on_host(struct build *b)
 {
-	const struct candidate *x = a, *y = b;
+	for (uint32_t i = 0; i < b->out->n_threads; i++)
+		for (uint32_t p = b->first[i]; p + 1 < b->first[i + 1]; p++)
+			instance_at(b, p)->end = instance_at(b, p + 1)->start;
+}
+
+/* ---- threads ---- */
+
+static int compare_instances(const void *a, const void *b, void *list)
+{
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct instance *x = (struct instance *)list + i, *y = (struct instance *)list + k;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	if (x->name != y->name)
-		return x->name < y->name ? -1 : 1;
-	return x->domain < y->domain ? -1 : x->domain > y->domain;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return i < k ? -1 : i > k;
 }
 
-/* The groups in order of thread, name and domain; nested instances of one name count once, by the outermost. A group
- * whose instances overlap in part is no step and left out; so is one with too few instances, unless it is asked for. */
-static struct candidate *collect_candidates(const struct trace *t, const struct fold *fold, bool few,
-                                            struct arena *arena, uint32_t **order_out, size_t *n_out)
+static int64_t length_of(const struct step_thread *t)
 {
-	const struct trace_ranges *r = &t->ranges;
-	struct groups groups;
-	group_ranges(t, fold, few, arena, &groups);
-	struct candidate *list = NULL;
-	size_t n = 0, room = 0;
-	for (uint32_t g = 0; g < groups.keys.n; g++) {
-		uint64_t name = groups.names.keys[(uint32_t)groups.keys.keys[g]];
-		struct candidate c = {(uint32_t)(groups.keys.keys[g] >> 32),
-		                      (uint32_t)(name >> 32),
-		                      (uint32_t)name,
-		                      groups.first[g],
-		                      0,
-		                      0};
-		int64_t end = INT64_MIN;
-		bool disjoint = true;
-		for (size_t k = groups.first[g]; k < groups.first[g + 1]; k++) {
-			uint32_t range = groups.order[k];
-			if (r->start[range] < end) {
-				disjoint = disjoint && r->end[range] <= end;
+	int64_t ns = 0;
+	for (uint32_t i = 0; i < t->n; i++)
+		ns += t->end[i] - t->start[i];
+	return ns;
+}
+
+/* Groups the instances by thread. `threads` of a process are in order of their number here. */
+static void find_threads(struct build *b)
+{
+	struct steps *s = b->out;
+	uint32_t n = b->marks->n;
+	b->order = ARENA_NEW(&b->scratch, n, uint32_t);
+	for (uint32_t i = 0; i < n; i++)
+		b->order[i] = i;
+	if (n)
+		qsort_r(b->order, n, sizeof *b->order, compare_instances, b->marks->instance);
+	for (uint32_t p = 0; p < n; p++)
+		s->n_threads += p == 0 || instance_at(b, p)->thread != instance_at(b, p - 1)->thread;
+	s->threads = ARENA_NEW(b->arena, s->n_threads, struct step_thread);
+	s->thread_at = ARENA_NEW(b->arena, b->trace->n_threads, uint32_t);
+	s->first_of = ARENA_NEW(b->arena, b->trace->n_processes, uint32_t);
+	b->first = ARENA_NEW(&b->scratch, (size_t)s->n_threads + 1, uint32_t);
+	for (uint32_t p = 0, i = 0; p < n; i++) {
+		const struct instance *x = instance_at(b, p);
+		b->first[i] = p;
+		s->threads[i] = (struct step_thread){.process = x->process, .thread = x->thread};
+		while (p < n && instance_at(b, p)->thread == x->thread)
+			p++;
+		b->first[i + 1] = p;
+		s->thread_at[x->thread] = i + 1;
+	}
+}
+
+/* The columns of the threads; steps come later. */
+static void fill_threads(struct build *b)
+{
+	struct steps *s = b->out;
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		struct step_thread *t = &s->threads[i];
+		t->n = b->first[i + 1] - b->first[i];
+		t->start = ARENA_NEW(b->arena, t->n, int64_t);
+		t->end = ARENA_NEW(b->arena, t->n, int64_t);
+		t->until = ARENA_NEW(b->arena, t->n, int64_t);
+		t->step = ARENA_NEW(b->arena, t->n, uint32_t);
+		for (uint32_t k = 0; k < t->n; k++) {
+			const struct instance *x = instance_at(b, b->first[i] + k);
+			t->start[k] = x->start;
+			t->end[k] = x->end;
+			t->until[k] = k && t->until[k - 1] > x->end ? t->until[k - 1] : x->end;
+		}
+	}
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct step_thread *x = a, *y = b;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	int64_t lx = length_of(x), ly = length_of(y);
+	if (lx != ly)
+		return lx > ly ? -1 : 1;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+static void order_threads(struct steps *s)
+{
+	qsort(s->threads, s->n_threads, sizeof *s->threads, compare_threads);
+	for (uint32_t i = s->n_threads; i-- > 0;) {
+		s->thread_at[s->threads[i].thread] = i + 1;
+		s->first_of[s->threads[i].process] = i + 1;
+	}
+}
+
+uint32_t steps_open_at(const struct step_thread *thread, int64_t t)
+{
+	uint32_t low = 0;
+	SEARCH(low, thread->n, thread->start[low] <= t);
+	for (; low && thread->until[low - 1] > t; low--)
+		if (thread->end[low - 1] > t)
+			return low - 1;
+	return TRACE_NONE;
+}
+
+const struct step_thread *steps_on_thread(const struct steps *s, uint32_t thread)
+{
+	return s->thread_at && s->thread_at[thread] ? &s->threads[s->thread_at[thread] - 1] : NULL;
+}
+
+const struct step_thread *steps_of_process(const struct steps *s, uint32_t process)
+{
+	return s->first_of && s->first_of[process] ? &s->threads[s->first_of[process] - 1] : NULL;
+}
+
+/* ---- which instance an op belongs to ---- */
+
+static uint32_t place_open(const struct build *b, uint32_t i, int64_t t)
+{
+	uint32_t k = steps_open_at(&b->out->threads[i], t);
+	return k == TRACE_NONE ? TRACE_NONE : b->first[i] + k;
+}
+
+/* Ops that a thread with instances launched: the instance that is open on it. */
+static void place_own_ops(struct build *b)
+{
+	const struct trace *t = b->trace;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t launch = t->ops.launch[i];
+		b->at[i] = TRACE_NONE;
+		if (launch == TRACE_NONE)
+			continue;
+		uint32_t thread = b->out->thread_at[t->calls.thread[launch]];
+		if (thread)
+			b->at[i] = place_open(b, thread - 1, t->calls.start[launch]);
+	}
+}
+
+/* Ops that another thread of the process launched: of the instances that are open on threads that use the op's device,
+ * the one that began last. */
+static void place_helpers_ops(struct build *b, const uint32_t *lane_of_thread, const uint32_t *lane_of_device,
+                              const uint32_t *first_of, const uint32_t *n_of)
+{
+	const struct trace *t = b->trace;
+	const struct steps *s = b->out;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t launch = t->ops.launch[i], process = op_process(t, i);
+		if (launch == TRACE_NONE || s->thread_at[t->calls.thread[launch]] || !n_of[process])
+			continue;
+		uint32_t lane = lane_of_device[t->ops.device[i]];
+		for (uint32_t k = first_of[process]; k < first_of[process] + n_of[process]; k++) {
+			if (lane != TRACE_NONE && lane_of_thread[k] != lane)
+				continue;
+			uint32_t place = place_open(b, k, t->calls.start[launch]);
+			if (place != TRACE_NONE &&
+			    (b->at[i] == TRACE_NONE || instance_at(b, place)->start > instance_at(b, b->at[i])->start))
+				b->at[i] = place;
+		}
+	}
+}
+
+/* ---- lanes ---- */
+
+/* Threads of one process are of one lane when they use the same device: a tenth of what they launched themselves, in
+ * their instances, ran there. */
+static void join_threads(const struct build *b, uint32_t first, uint32_t n, const double *time, uint32_t *lane)
+{
+	uint32_t n_devices = b->trace->n_devices;
+	uint32_t *user = ARENA_NEW(&((struct build *)b)->scratch, n_devices, uint32_t); /* 1 + a thread that uses it */
+	for (uint32_t k = first; k < first + n; k++) {
+		const double *mine = time + (size_t)(k - first) * n_devices;
+		double all = 0;
+		lane[k] = k;
+		for (uint32_t d = 0; d < n_devices; d++)
+			all += mine[d];
+		for (uint32_t d = 0; d < n_devices; d++) {
+			if (mine[d] <= 0 || USES_DEVICE * mine[d] < all)
+				continue;
+			if (!user[d]) {
+				user[d] = k + 1;
 				continue;
 			}
-			end = r->end[range];
-			c.total += end - r->start[range];
-			groups.order[c.first + c.n++] = range;
+			uint32_t from = lane[k], to = lane[user[d] - 1];
+			for (uint32_t j = first; j <= k; j++)
+				if (lane[j] == from)
+					lane[j] = to;
 		}
-		if (!disjoint || (!few && c.n < MIN_INSTANCES))
+	}
+}
+
+/* Lanes of instances that have their time on the host; places all ops. */
+static void find_lanes(struct build *b)
+{
+	const struct trace *t = b->trace;
+	const struct steps *s = b->out;
+	uint32_t *lane = ARENA_NEW(&b->scratch, s->n_threads, uint32_t);
+	uint32_t *of_device = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
+	uint32_t *first = ARENA_NEW(&b->scratch, t->n_processes, uint32_t);
+	uint32_t *n = ARENA_NEW(&b->scratch, t->n_processes, uint32_t);
+	place_own_ops(b);
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		of_device[d] = TRACE_NONE;
+	for (uint32_t k = s->n_threads; k-- > 0;) {
+		lane[k] = k;
+		first[s->threads[k].process] = k;
+		n[s->threads[k].process]++;
+	}
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		if (n[p] < 2)
 			continue;
-		LIST_GROW(arena, list, n, room);
-		list[n++] = c;
+		double *time = ARENA_NEW(&b->scratch, (size_t)n[p] * t->n_devices, double);
+		for (size_t i = 0; i < t->ops.n; i++) {
+			if (b->at[i] == TRACE_NONE || op_process(t, i) != p)
+				continue;
+			uint32_t k = s->thread_at[instance_at(b, b->at[i])->thread] - 1;
+			time[(size_t)(k - first[p]) * t->n_devices + t->ops.device[i]] +=
+				(double)(t->ops.end[i] - t->ops.start[i]);
+		}
+		join_threads(b, first[p], n[p], time, lane);
+		for (uint32_t k = first[p]; k < first[p] + n[p]; k++)
+			for (uint32_t d = 0; d < t->n_devices; d++)
+				if (time[(size_t)(k - first[p]) * t->n_devices + d] > 0 && of_device[d] == TRACE_NONE)
+					of_device[d] = lane[k];
 	}
-	if (n)
-		qsort(list, n, sizeof *list, compare_candidates);
-	*order_out = groups.order;
-	*n_out = n;
-	return list;
+	place_helpers_ops(b, lane, of_device, first, n);
+	uint32_t *number = ARENA_NEW(&b->scratch, (size_t)s->n_threads + 1, uint32_t);
+	for (uint32_t k = 0; k < s->n_threads; k++) {
+		if (!number[lane[k]])
+			number[lane[k]] = ++b->n_lanes;
+		for (uint32_t p = b->first[k]; p < b->first[k + 1]; p++)
+			b->lane[p] = number[lane[k]] - 1;
+	}
 }
 
-static bool is_step(const struct trace *t, const struct candidate *c, const uint32_t *order,
-                    const struct launches *launches)
+/* Lanes of instances that were given by their ops: the device. */
+static void find_lanes_of_ops(struct build *b)
 {
-	if (c->n < MIN_INSTANCES)
-		return false;
-	const struct trace_ranges *r = &t->ranges;
-	const struct launches *l = &launches[t->threads[c->thread].process];
-	size_t launching = 0;
-	double inside = 0;
-	for (size_t i = 0; i < c->n; i++) {
-		uint32_t range = order[c->first + i];
-		size_t a = launches_from(l, r->start[range]), b = launches_from(l, r->end[range]);
-		launching += b > a;
-		inside += time_before(l, b) - time_before(l, a);
+	const struct trace *t = b->trace;
+	uint32_t *place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
+	uint32_t *number = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		place[b->order[p]] = p;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t k = b->marks->of_op[i];
+		b->at[i] = k == TRACE_NONE ? TRACE_NONE : place[k];
+		if (k == TRACE_NONE)
+			continue;
+		uint32_t *lane = &number[t->ops.device[i]];
+		if (!*lane)
+			*lane = ++b->n_lanes;
+		b->lane[b->at[i]] = *lane - 1;
 	}
-	uint32_t first = order[c->first], last = order[c->first + c->n - 1];
-	double all = time_before(l, launches_from(l, r->end[last])) - time_before(l, launches_from(l, r->start[first]));
-	return 5 * launching >= 4 * c->n && all > 0 && 10 * inside >= 7 * all;
+	if (!b->n_lanes)
+		b->n_lanes = 1;
 }
 
-/* --step NAME: the normalised name, the same without its mask, or a name as it stands in the profile. */
-static bool is_wanted(const struct trace *t, const struct candidate *c, const uint32_t *order, const char *wanted)
+/* ---- what the end of the capture cuts ---- */
+
+/* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
+ * other thread of the process has instances, those of all others. */
+static int64_t *missing_of(struct build *b, uint32_t i, const uint8_t *launched, size_t *n)
 {
-	const char *name = names_text(t->names, c->name);
-	size_t n = strlen(wanted);
-	if (strcmp(name, wanted) == 0)
-		return true;
-	if (strncmp(name, wanted, n) == 0 && (strcmp(name + n, "#") == 0 || strcmp(name + n, "_#") == 0))
-		return true;
-	for (size_t i = 0; i < c->n; i++)
-		if (strcmp(names_text(t->names, t->ranges.name[order[c->first + i]]), wanted) == 0)
+	const struct trace *t = b->trace;
+	const struct step_thread *s = &b->out->threads[i];
+	bool alone =
+		(i == 0 || s[-1].process != s->process) && (i + 1 == b->out->n_threads || s[1].process != s->process);
+	int64_t *start = NULL;
+	size_t room = 0;
+	*n = 0;
+	for (uint32_t u = 0; u < t->n_threads; u++) {
+		if (u != s->thread && (!alone || t->threads[u].process != s->process))
+			continue;
+		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
+			if (t->calls.class[c] != CALL_LAUNCH || launched[c])
+				continue;
+			LIST_GROW(&b->scratch, start, *n, room);
+			start[(*n)++] = t->calls.start[c];
+		}
+	}
+	return start;
+}
+
+static bool is_missing_in(const int64_t *start, size_t n, int64_t from, int64_t to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (start[i] >= from && start[i] < to)
 			return true;
 	return false;
 }
 
-static int no_such_step(const struct trace *t, const struct candidate *list, size_t n, const char *wanted,
-                        struct err *err)
+/* Whether the capture ended in the last instances of a thread: they were open when it did, or launched what never ran,
+ * while nothing of the kind is true of the first half. */
+static void find_cut(struct build *b)
 {
-	struct buf have = {0};
-	for (size_t i = 0, shown = 0; i < n && shown < 8; i++) {
-		bool seen = false;
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = list[j].name == list[i].name;
-		if (!seen)
-			buf_format(&have, "%s'%.60s'", shown++ ? ", " : "", names_text(t->names, list[i].name));
-	}
-	err_set(err, "--step %s: no NVTX range of this name in the profile; %s%s", wanted,
-	        have.n ? "it has " : "it has no NVTX ranges at all", have.n ? have.data : "");
-	buf_release(&have);
-	return -1;
-}
-
-static int launches_nothing(const struct trace *t, const struct steps *s, struct err *err)
-{
-	return err_set(
-		err,
-		"--step: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
-		"the range that encloses the work of a whole step",
-		names_text(t->names, s->name));
-}
-
-static void add_member(const struct trace *t, const struct candidate *c, const uint32_t *order, struct arena *arena,
-                       struct steps *out)
-{
-	struct step_member *m = &out->members[out->n_members++];
-	out->member_of[t->threads[c->thread].process] = out->n_members;
-	*m = (struct step_member){.process = t->threads[c->thread].process, .thread = c->thread, .n = (uint32_t)c->n};
-	m->range = ARENA_NEW(arena, c->n, uint32_t);
-	m->start = ARENA_NEW(arena, c->n, int64_t);
-	m->end = ARENA_NEW(arena, c->n, int64_t);
-	for (size_t i = 0; i < c->n; i++) {
-		m->range[i] = order[c->first + i];
-		m->start[i] = t->ranges.start[m->range[i]];
-		m->end[i] = t->ranges.end[m->range[i]];
-	}
-}
-
-uint32_t steps_instance_at(const struct step_member *m, int64_t t)
-{
-	uint32_t next = 0;
-	SEARCH(next, m->n, m->start[next] <= t);
-	return next && t < m->end[next - 1] ? next - 1 : TRACE_NONE;
-}
-
-const struct step_member *steps_member(const struct steps *steps, uint32_t process)
-{
-	uint32_t member = steps->member_of ? steps->member_of[process] : 0;
-	return member ? &steps->members[member - 1] : NULL;
-}
-
-/* Ends of the steps: the running maximum of their ops' ends. Instances that do not advance it merge into the next. */
-static void find_ends(const struct trace *t, struct arena *arena, struct steps *s)
-{
-	s->n_instances = s->members[0].n;
-	for (uint32_t m = 1; m < s->n_members; m++) {
-		s->uneven = s->uneven || s->members[m].n != s->n_instances;
-		if (s->members[m].n < s->n_instances)
-			s->n_instances = s->members[m].n;
-	}
-	s->op_step = ARENA_NEW(arena, t->ops.n, uint32_t);
-	s->of_instance = ARENA_NEW(arena, s->n_instances, uint32_t);
-	s->first_instance = ARENA_NEW(arena, s->n_instances, uint32_t);
-	s->end = ARENA_NEW(arena, s->n_instances, int64_t);
-	int64_t *end = ARENA_NEW(arena, s->n_instances, int64_t);
-	for (uint32_t k = 0; k < s->n_instances; k++)
-		end[k] = INT64_MIN;
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		const struct step_member *m = steps_member(s, t->devices[d].process);
-		uint32_t first = t->devices[d].first_op, last = first + t->devices[d].n_ops;
-		uint32_t before = 0; /* the instance of an earlier op, most often this one's too */
-		for (uint32_t i = first; i < last; i++) {
-			uint32_t k = TRACE_NONE;
-			if (m && t->ops.launch[i] != TRACE_NONE) {
-				int64_t launch = t->calls.start[t->ops.launch[i]];
-				bool same = m->start[before] <= launch && launch < m->end[before];
-				k = same ? before : steps_instance_at(m, launch);
-			}
-			if (k >= s->n_instances)
-				k = TRACE_NONE;
-			s->op_step[i] = k;
-			if (k == TRACE_NONE)
-				continue;
-			before = k;
-			if (t->ops.end[i] > end[k])
-				end[k] = t->ops.end[i];
+	const struct trace *t = b->trace;
+	uint8_t *launched = ARENA_NEW(&b->scratch, t->calls.n + 1, uint8_t);
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE)
+			launched[t->ops.launch[i]] = 1;
+	for (uint32_t i = 0; i < b->out->n_threads; i++) {
+		const struct step_thread *s = &b->out->threads[i];
+		size_t n;
+		int64_t *missing = b->marks->of_op ? NULL : missing_of(b, i, launched, &n);
+		if (!missing || is_missing_in(missing, n, s->start[0], s->start[s->n / 2]))
+			n = 0;
+		for (uint32_t k = s->n; k-- > s->n / 2;) {
+			struct instance *x = instance_at(b, b->first[i] + k);
+			x->cut = x->cut || is_missing_in(missing, n, x->start, x->end);
+			if (!x->cut)
+				break;
+			b->out->n_cut++;
 		}
 	}
-	int64_t latest = INT64_MIN;
-	uint32_t first = 0;
-	for (uint32_t k = 0; k < s->n_instances; k++) {
-		s->of_instance[k] = s->n;
-		if (end[k] <= latest)
+}
+
+/* ---- steps ---- */
+
+static bool communicates_everywhere(const struct build *b)
+{
+	const struct trace *t = b->trace;
+	bool *communicates = ARENA_NEW(&((struct build *)b)->scratch, b->n_lanes, bool);
+	uint32_t n = 0;
+	for (size_t i = 0; i < t->ops.n && n < b->n_lanes; i++) {
+		if (b->at[i] == TRACE_NONE || t->ops.kind[i] != OP_COMM || communicates[b->lane[b->at[i]]])
 			continue;
-		s->first_instance[s->n] = first;
-		s->end[s->n++] = latest = end[k];
-		first = k + 1;
+		communicates[b->lane[b->at[i]]] = true;
+		n++;
 	}
-	for (uint32_t k = first; k < s->n_instances; k++)
-		s->of_instance[k] = TRACE_NONE;
-	s->last_instance = first ? first - 1 : 0;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (s->op_step[i] != TRACE_NONE)
-			s->op_step[i] = s->of_instance[s->op_step[i]];
+	return n == b->n_lanes;
 }
 
-/* A range named by --step that is there once: the run's span is from its start to its end, on the host and the GPU. */
-static void find_span(const struct trace *t, const struct step_member *m, struct steps *s)
+static int compare_places(const void *a, const void *b, void *context)
 {
-	s->span_named = true;
-	s->span_start = m->start[0];
-	s->span_end = m->end[0];
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (op_process(t, i) == m->process && t->ops.launch[i] != TRACE_NONE) {
-			int64_t launch = t->calls.start[t->ops.launch[i]];
-			if (launch >= m->start[0] && launch < m->end[0] && t->ops.end[i] > s->span_end)
-				s->span_end = t->ops.end[i];
+	const struct build *build = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	const struct instance *x = instance_at(build, i), *y = instance_at(build, k);
+	if (build->lane[i] != build->lane[k])
+		return build->lane[i] < build->lane[k] ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+/* Numbers the instances of each lane in order of their start, those that are cut left out; where the lanes are no
+ * ranks, of all of them together. Returns how many steps that makes. */
+static uint32_t number_steps(struct build *b)
+{
+	struct steps *s = b->out;
+	uint32_t n = 0, *place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
+	uint32_t *count = ARENA_NEW(&b->scratch, b->n_lanes, uint32_t);
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		instance_at(b, p)->step = TRACE_NONE;
+		if (instance_at(b, p)->cut)
+			continue;
+		place[n++] = p;
+		count[b->lane[p]]++;
+	}
+	uint32_t least = UINT32_MAX, most = 0;
+	for (uint32_t l = 0; l < b->n_lanes; l++) {
+		least = count[l] < least ? count[l] : least;
+		most = count[l] > most ? count[l] : most;
+	}
+	bool near = most - least <= NEAR_COUNT || (uint64_t)NEAR_SHARE * (most - least) <= most;
+	bool ranks = b->n_lanes == 1 || near || communicates_everywhere(b);
+	if (!ranks)
+		memset(b->lane, 0, b->marks->n * sizeof *b->lane);
+	if (n)
+		qsort_r(place, n, sizeof *place, compare_places, b);
+	s->n_ranks = ranks ? b->n_lanes : 1;
+	s->uneven = ranks && least != most;
+	for (uint32_t i = 0, k = 0; i < n; i++, k++) {
+		if (i && b->lane[place[i]] != b->lane[place[i - 1]])
+			k = 0;
+		instance_at(b, place[i])->step = !ranks || k < least ? k : TRACE_NONE;
+	}
+	return ranks ? least : n;
+}
+
+/* `own` holds the end of each step's own ops, INT64_MIN where it has none; it becomes the end of the step: the latest
+ * so far, for a step without ops the next one's. Returns how many steps there are up to the last with ops. */
+static uint32_t extend_ends(int64_t *own, uint32_t n)
+{
+	int64_t latest = INT64_MIN, next = INT64_MIN;
+	while (n && own[n - 1] == INT64_MIN)
+		n--;
+	for (uint32_t k = 0; k < n; k++)
+		if (own[k] > latest)
+			latest = own[k];
+		else if (own[k] != INT64_MIN)
+			own[k] = latest;
+	for (uint32_t k = n; k-- > 0; next = own[k])
+		if (own[k] == INT64_MIN)
+			own[k] = next;
+	return n;
+}
+
+/* Steps with one end divide the time since the end before into equal parts; those with the first end become one.
+ * Returns how many less they are. */
+static uint32_t divide_ends(struct steps *s, const int64_t *end, uint32_t n)
+{
+	uint32_t merged = 0;
+	for (uint32_t from = 0, to; from < n; from = to) {
+		for (to = from; to < n && end[to] == end[from];)
+			to++;
+		if (from == 0) {
+			merged = to - 1;
+			s->end[s->n++] = end[0];
+			continue;
 		}
+		int64_t before = end[from - 1], all = end[from] - before;
+		for (uint32_t k = 1; k <= to - from; k++) {
+			s->shared[s->n] = to - from > 1;
+			s->end[s->n++] = before + (int64_t)((__int128)all * k / (to - from));
+		}
+	}
+	return merged;
 }
 
-int steps_find(const struct trace *t, const struct fold *fold, const char *wanted, struct arena *arena,
-               struct steps *out, struct err *err)
+static void end_steps(struct build *b, uint32_t n)
 {
-	struct arena scratch = {0};
-	uint32_t *order;
-	size_t n;
-	int result = 0;
-	*out = (struct steps){0};
-	struct launches *launches = ARENA_NEW(&scratch, t->n_processes, struct launches);
-	struct candidate *list = collect_candidates(t, fold, wanted, &scratch, &order, &n);
-	collect_launches(t, &scratch, launches);
+	const struct trace *t = b->trace;
+	struct steps *s = b->out;
+	int64_t *own = ARENA_NEW(&b->scratch, n, int64_t);
+	double all = 0, inside = 0;
+	for (uint32_t k = 0; k < n; k++)
+		own[k] = INT64_MIN;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t k = b->at[i] == TRACE_NONE ? TRACE_NONE : instance_at(b, b->at[i])->step;
+		if (k != TRACE_NONE && t->ops.end[i] > own[k])
+			own[k] = t->ops.end[i];
+	}
+	s->end = ARENA_NEW(b->arena, n, int64_t);
+	s->shared = ARENA_NEW(b->arena, n, bool);
+	uint32_t merged = divide_ends(s, own, extend_ends(own, n));
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		uint32_t *step = &instance_at(b, p)->step;
+		if (*step != TRACE_NONE)
+			*step = *step < merged ? 0 : *step - merged;
+		if (*step >= s->n)
+			*step = TRACE_NONE;
+	}
+	s->op_step = ARENA_NEW(b->arena, t->ops.n, uint32_t);
+	for (size_t i = 0; i < t->ops.n; i++) {
+		double length = (double)(t->ops.end[i] - t->ops.start[i]);
+		s->op_step[i] = b->at[i] == TRACE_NONE ? TRACE_NONE : instance_at(b, b->at[i])->step;
+		all += length;
+		inside += s->op_step[i] == TRACE_NONE ? 0 : length;
+	}
+	s->coverage = all > 0 ? inside / all : 0;
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		for (uint32_t k = 0; k < s->threads[i].n; k++)
+			s->threads[i].step[k] = instance_at(b, b->first[i] + k)->step;
+}
 
-	/* the name that has the longest total in one thread; then, of every process, its best thread with that name */
-	bool *fits = ARENA_NEW(&scratch, n + 1, bool);
-	const struct candidate *winner = NULL;
-	for (size_t i = 0; i < n; i++) {
-		fits[i] = wanted ? is_wanted(t, &list[i], order, wanted) : is_step(t, &list[i], order, launches);
-		if (fits[i] && (!winner || list[i].total > winner->total))
-			winner = &list[i];
-	}
-	if (!winner) {
-		if (wanted)
-			result = no_such_step(t, list, n, wanted, err);
-		goto done;
-	}
-	out->name = winner->name;
-	out->domain = winner->domain;
-	out->members = ARENA_NEW(arena, t->n_processes, struct step_member);
-	out->member_of = ARENA_NEW(arena, t->n_processes, uint32_t);
-	const struct candidate **best = ARENA_NEW(&scratch, t->n_processes, const struct candidate *);
-	for (size_t i = 0; i < n; i++) {
-		uint32_t p = t->threads[list[i].thread].process;
-		if (fits[i] && list[i].name == winner->name && list[i].domain == winner->domain &&
-		    (!best[p] || list[i].total > best[p]->total))
-			best[p] = &list[i];
-	}
-	for (uint32_t p = 0; p < t->n_processes; p++)
-		if (best[p])
-			add_member(t, best[p], order, arena, out);
-	if (winner->n == 1) {
-		find_span(t, steps_member(out, t->threads[winner->thread].process), out);
-		goto done;
-	}
-	find_ends(t, arena, out);
+void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
+                          struct steps *out)
+{
+	struct build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
+	*out = (struct steps){.origin = marks->origin,
+	                      .name = marks->name,
+	                      .domain = marks->domain,
+	                      .written = marks->written,
+	                      .by_op = marks->of_op != NULL,
+	                      .n_instances = marks->n};
+	b.at = ARENA_NEW(&b.scratch, trace->ops.n, uint32_t);
+	b.lane = ARENA_NEW(&b.scratch, marks->n, uint32_t);
+	if (marks->of_op)
+		find_host_times(&b);
+	find_threads(&b);
+	if (marks->of_op)
+		meet_on_host(&b);
+	fill_threads(&b);
+	if (marks->of_op)
+		find_lanes_of_ops(&b);
+	else
+		find_lanes(&b);
+	find_cut(&b);
+	end_steps(&b, number_steps(&b));
+	order_threads(out);
 	out->found = out->n >= 2;
-	if (wanted && !out->found)
-		result = launches_nothing(t, out, err);
-done:
-	arena_release(&scratch);
-	return result;
+	arena_release(&b.scratch);
 }

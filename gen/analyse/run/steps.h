@@ -1,49 +1,97 @@
-/* Which NVTX range is one step, and when each step ended on the GPU (docs/analysis.md, Step). */
+/* The steps of a run: which instances of its loop there are, which of them are one step, and when each step ended on
+ * the GPU (docs/analysis.md, Step).
+ *
+ * Who knows a loop proposes it as a list of instances (struct step_marks): NVTX ranges do (marks.c), others can.
+ * steps_from_instances makes steps of any such list, and nothing after it asks where the list came from. */
 #ifndef GAPLINE_ANALYSE_RUN_STEPS_H
 #define GAPLINE_ANALYSE_RUN_STEPS_H
 
-#include "analyse/run/fold.h"
-#include "trace/trace.h"
+#include "analyse/analysis.h"
 
-/* The step thread of one process and its step ranges, in order, disjoint. */
-struct step_member {
-	uint32_t process, thread;
-	uint32_t *range;      /* indices into trace.ranges */
-	int64_t *start, *end; /* the host ranges */
-	uint32_t n;
+/* One instance of the loop. */
+struct instance {
+	uint32_t process, thread; /* the thread that it is on, an index into trace.threads */
+	int64_t start, end;       /* on the host: what the process launches in between belongs to it */
+	bool cut;                 /* the capture ended before the instance did */
+	uint32_t step; /* filled by steps_from_instances: the step it is an instance of, TRACE_NONE: left out */
 };
 
-/* The steps of a profile. Members are the processes that take part (one per rank); instance k of every member is part
- * of the same step. Instances that did not advance the GPU (no ops) are merged into the next one. */
+/* A loop as somebody proposes it.
+ *
+ * Instances are given by their time on the host (of_op is NULL; what launched an op then tells where it belongs), or by
+ * their ops: of_op[i] is the instance of op i, an index into `instance`, TRACE_NONE for ops of no instance. Then
+ * `start` and `end` are filled by steps_from_instances from the ops' launches, `process` and `thread` are those that
+ * launch, and an instance's ops are on one device: the k-th instance of one device and the k-th of another are ranks of
+ * one step.
+ *
+ * In any order; at most one per op when given by ops. Everything is borrowed but `instance`, which is written to. */
+struct step_marks {
+	enum step_origin origin;
+	uint32_t name;    /* of the loop: a normalised name for ranges, else an id of trace.names; 0: none */
+	uint32_t domain;  /* of its ranges; 0 where there are none */
+	uint32_t written; /* the name of one of its ranges as the profile has it; 0 where there are none */
+	struct instance *instance;
+	uint32_t n;
+	const uint32_t *of_op;
+};
+
+/* A thread with instances, sorted by start. They may overlap. */
+struct step_thread {
+	uint32_t process, thread;
+	uint32_t n;
+	int64_t *start, *end;
+	uint32_t *step; /* TRACE_NONE: left out */
+	int64_t *until; /* the latest end up to this one */
+};
+
+/* The steps of a profile, numbered in order of their start.
+ *
+ * Instances of several threads that use the same device are steps of their own, however they overlap: requests,
+ * workers. Threads or processes on different devices with as many instances each are ranks: instance k of each is part
+ * of step k, which ends when the last of them does. (As many: at most 2 or a twentieth apart, as a capture's ends make
+ * them, or all of them communicate; the shortest counts then.) With numbers that differ more, every instance is a step.
+ *
+ * The end of a step is the latest end of its ops and of those of all steps before it. Steps with the same end, because
+ * a long op of an earlier one outlives them, and steps without GPU ops, which end with the next step that has some,
+ * divide the time since the end before into equal parts: end[] increases all the same, and differences between them add
+ * up. Steps up to the first end are one. Left out are instances that the end of the capture cuts, and trailing ones
+ * without GPU ops. */
 struct steps {
-	bool found;
-	uint32_t name, domain; /* normalised name */
-	struct step_member *members;
-	uint32_t n_members;
-	uint32_t *member_of;      /* by process: 1 + its member, 0 for none; NULL without steps */
-	uint32_t n;               /* steps after merging */
-	uint32_t last_instance;   /* that belongs to a step; trailing ones may have no GPU ops */
-	uint32_t n_instances;     /* before merging: per member */
-	uint32_t *of_instance;    /* step of instance k; trailing instances without GPU ops: TRACE_NONE */
-	uint32_t *first_instance; /* of step k */
-	int64_t *end;             /* step ends on the GPU, strictly increasing */
-	uint32_t *op_step;        /* per op: its step, or TRACE_NONE; NULL when there are no steps */
-	bool uneven;              /* members have different numbers of instances: the shortest counts */
-	/* --step named a range that is there less than twice: the run's span is this one (docs/verdict.md) */
+	bool found; /* at least two */
+	enum step_origin origin;
+	bool by_op;                     /* the instances were given by their ops */
+	uint32_t name, domain, written; /* as in step_marks */
+	struct step_thread *threads;
+	uint32_t n_threads;   /* by process, then total length descending */
+	uint32_t *thread_at;  /* by thread of the trace: 1 + index into `threads`, 0: it has no instances; NULL without
+	                         steps */
+	uint32_t *first_of;   /* by process: 1 + its first one in `threads`, 0: none; NULL without steps */
+	uint32_t n_ranks;     /* ranks that make a step, at least 1 */
+	uint32_t n_instances; /* proposed, of all ranks */
+	uint32_t n;           /* steps */
+	int64_t *end;         /* of each, ns */
+	bool *shared;         /* by step: its end is one of several equal parts, not an op's */
+	uint32_t *op_step;    /* by op: its step, or TRACE_NONE */
+	bool uneven;          /* ranks have different numbers of instances: the shortest counts */
+	uint32_t n_cut;       /* instances left out because the capture ended in them */
+	double coverage;      /* share of the profile's GPU time (op lengths added up) that belongs to steps, 0 to 1 */
+	/* --step named a range that is there less than twice: the run's span is this one */
 	bool span_named;
 	int64_t span_start, span_end;
 };
 
-/* Finds the steps; `wanted` overrides the choice (--step NAME: a range's name, normalised or as written) and may be
- * NULL. Not finding any is no error, unless `wanted` is given: then -1, and `err` lists ranges that are there. */
-int steps_find(const struct trace *trace, const struct fold *fold, const char *wanted, struct arena *arena,
-               struct steps *out, struct err *err);
+/* Steps of a proposal. out->found is false when fewer than two instances end. Everything lives in `arena`. */
+void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
+                          struct steps *out);
 
-/* The instance of a member that is open at `t`, or TRACE_NONE. */
-uint32_t steps_instance_at(const struct step_member *member, int64_t t);
+/* Of the instances that are open on a thread at `t`, the index of the one that began last; TRACE_NONE: none is. */
+uint32_t steps_open_at(const struct step_thread *thread, int64_t t);
 
-/* The member of a process, or NULL. */
-const struct step_member *steps_member(const struct steps *steps, uint32_t process);
+/* The instances of a thread of the trace; NULL: it has none. */
+const struct step_thread *steps_on_thread(const struct steps *steps, uint32_t thread);
+
+/* The thread of a process with the longest instances; NULL: no thread of it has any. */
+const struct step_thread *steps_of_process(const struct steps *steps, uint32_t process);
 
 /* The process of op `i`, and the start of its launch; an op without launch counts from its own start. */
 static inline uint32_t op_process(const struct trace *t, size_t i)

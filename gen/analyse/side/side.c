@@ -206,25 +206,25 @@ static void add_host_phases(struct run *run, struct side *side, uint32_t *slot, 
 {
 	const struct trace *t = run->trace;
 	const struct steps *s = &run->steps;
-	for (uint32_t m = 0; s->found && m < s->n_members; m++) {
+	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
 		int64_t start, end;
-		run_host_window(run, s->members[m].process, &start, &end);
-		struct track *track = activity_phases(&run->activity, s->members[m].thread);
+		run_host_window(run, s->threads[m].process, &start, &end);
+		struct track *track = activity_phases(&run->activity, s->threads[m].thread);
 		for (uint32_t i = track_find(track, start); i < track->n && track->start[i] < end; i++) {
 			if (!track->value[i])
 				continue;
 			int64_t a = track->start[i] > start ? track->start[i] : start;
 			int64_t z = i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
-			phase_of(side, slot, track->value[i])->host += (double)(z - a) * weight / s->n_members;
+			phase_of(side, slot, track->value[i])->host += (double)(z - a) * weight / s->n_ranks;
 		}
-		uint32_t thread = s->members[m].thread;
+		uint32_t thread = s->threads[m].thread;
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
 			if (t->ranges.start[i] < start || t->ranges.start[i] >= end)
 				continue;
 			uint32_t k = track_find(track, t->ranges.start[i]);
 			uint32_t name = run->fold.of[t->ranges.name[i]];
 			if (track->value[k] == name && track->start[k] == t->ranges.start[i])
-				phase_of(side, slot, name)->instances += weight / s->n_members;
+				phase_of(side, slot, name)->instances += weight / s->n_ranks;
 		}
 	}
 }
@@ -355,10 +355,10 @@ static double host_work(struct run *run, double launch_call)
 	struct host_work work = {0};
 	if (!s->found)
 		return 0;
-	for (uint32_t m = 0; m < s->n_members; m++) {
+	for (uint32_t m = 0; m < s->n_threads; m++) {
 		int64_t start, end;
-		uint32_t thread = s->members[m].thread;
-		run_host_window(run, s->members[m].process, &start, &end);
+		uint32_t thread = s->threads[m].thread;
+		run_host_window(run, s->threads[m].process, &start, &end);
 		activity_walk(&run->activity, thread, start, end, add_host_work, &work);
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 			double length = (double)(t->calls.end[i] - t->calls.start[i]);
@@ -367,7 +367,7 @@ static double host_work(struct run *run, double launch_call)
 				work.ns -= length - launch_call;
 		}
 	}
-	return work.ns / s->n_members / run->n_steps;
+	return work.ns / s->n_ranks / run->n_steps;
 }
 
 void side_build(struct run *runs, size_t n, const char *const *files, const char *label, struct arena *arena,

@@ -36,15 +36,8 @@ struct side_facts {
 	double comm_min, comm_mean; /* smallest and mean exposed communication */
 };
 
-/* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them (tables.c). */
-bool run_measures_op(const struct run *run, size_t i);
-
 /* Kernels, calls, copies and counts of `side` and `facts` (tables.c); part of side_build. */
 void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
-
-/* The host's part of the window of run `run` in `process`: from the start of its first measured step to the end of the
- * last; without steps, everything. */
-void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end);
 
 /* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
 int side_compare_idle(const void *a, const void *b, void *names);

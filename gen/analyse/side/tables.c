@@ -6,38 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end)
-{
-	const struct steps *s = &run->steps;
-	*start = INT64_MIN;
-	*end = INT64_MAX;
-	if (s->span_named) {
-		*start = s->span_start;
-		*end = s->span_end;
-	}
-	if (!s->found)
-		return;
-	const struct step_member *m = steps_member(s, process);
-	if (!m)
-		m = &s->members[0];
-	*start = m->start[s->first_instance[run->warmup]];
-	*end = m->end[s->last_instance];
-}
-
-bool run_measures_op(const struct run *run, size_t i)
-{
-	const struct trace *t = run->trace;
-	if (!run->steps.found && !run->steps.span_named)
-		return true;
-	if (run->steps.found && run->steps.op_step[i] != TRACE_NONE)
-		return run->steps.op_step[i] >= run->warmup;
-	if (t->ops.launch[i] == TRACE_NONE)
-		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
-	int64_t start, end, launch = t->calls.start[t->ops.launch[i]];
-	run_host_window(run, op_process(t, i), &start, &end);
-	return launch >= start && launch < end;
-}
-
 /* Rows found by name: slot[name] is 1 + the index of its row. */
 struct tables {
 	struct side *side;

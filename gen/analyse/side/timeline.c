@@ -63,7 +63,7 @@ static void add_phases(struct view *v, struct timeline *out)
 	const struct steps *s = &v->run->steps;
 	if (!s->found)
 		return;
-	struct track *track = activity_phases(&v->run->activity, s->members[0].thread);
+	struct track *track = activity_phases(&v->run->activity, s->threads[0].thread);
 	uint32_t first = track_find(track, v->start), n = 0;
 	for (uint32_t i = first; i < track->n && track->start[i] < v->end; i++)
 		n++;
@@ -88,11 +88,10 @@ static void add_calls(struct view *v, struct timeline *out)
 		if (!n)
 			continue;
 		struct call_lane *lane = &out->calls[out->n_calls++];
-		const struct step_member *m =
-			v->run->steps.found ? steps_member(&v->run->steps, t->threads[thread].process) : NULL;
 		*lane = (struct call_lane){.thread_name = t->threads[thread].name,
 		                           .tid = t->threads[thread].tid,
-		                           .step_thread = m && m->thread == thread,
+		                           .step_thread = v->run->steps.found &&
+		                                          steps_on_thread(&v->run->steps, thread) != NULL,
 		                           .calls = ARENA_NEW(v->arena, n, struct call_span)};
 		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++) {
 			int64_t start = t->calls.start[i], end = t->calls.end[i];

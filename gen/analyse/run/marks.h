@@ -1,0 +1,23 @@
+/* NVTX ranges as marks of steps: the first to propose a loop (run_find_steps). */
+#ifndef GAPLINE_ANALYSE_RUN_MARKS_H
+#define GAPLINE_ANALYSE_RUN_MARKS_H
+
+#include "analyse/run/fold.h"
+#include "analyse/run/steps.h"
+
+/* Proposes a range whose instances are steps: a normalised name (and domain) of a process with at least 5 instances, at
+ * least 80 % of which launch GPU work, such that at least 70 % of the GPU time that the process launches from the first
+ * to the last was launched, by any thread, while one was open, and that, added up over the processes that have such a
+ * range, what is launched from the first to the last is at least half of the GPU time of the profile. The one with the
+ * longest total on one thread wins, names whose instances do not overlap on any thread before others. GPU time is the
+ * lengths of ops, added up.
+ *
+ * On several threads of a process only those count that launch GPU work themselves in at least half of their instances;
+ * if none does, the one with the longest total. Push/pop ranges inside one of the same name count with the outermost.
+ *
+ * `wanted` (--step NAME: a range's name, normalised or as written) overrides the choice and may be NULL. out->n is 0
+ * when there is no such range; with `wanted` that is an error: -1, and `err` lists ranges that are there. */
+int marks_from_ranges(const struct trace *trace, const struct fold *fold, const char *wanted, struct arena *arena,
+                      struct step_marks *out, struct err *err);
+
+#endif
