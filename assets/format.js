@@ -1,4 +1,4 @@
-/* Times and names as the rest of the page writes them (gen/render/format.h). */
+/* Times and names as the rest of the page writes them (gen/base/format.h). */
 
 export function formatTime(ns) {
 	const size = Math.abs(ns);

@@ -1,5 +1,5 @@
-/* Tables that can be sorted, searched and copied, whole names where they are shortened, and rows that light up what they
- * are about in the timeline. Without this script the tables are complete and in order. */
+/* Tables that can be sorted, searched and copied, whole names where they are shortened, and rows that highlight what they
+ * are about in the timeline. Without this script the tables are complete and in order, and open to all their rows. */
 
 const SEARCHED = 9; /* rows from which on a table has a search field */
 
@@ -40,47 +40,92 @@ export function numberOf(text) {
 	return numbers.length ? numbers.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a)) : -Infinity;
 }
 
-function sortBy(table, column, button) {
-	const header = button.closest('th'), body = table.tBodies[0];
-	const numeric = header.classList.contains('n');
-	const falling = header.getAttribute('aria-sort') === (numeric ? 'descending' : 'ascending') ? !numeric : numeric;
-	for (const other of table.tHead.rows[0].cells) other.removeAttribute('aria-sort');
-	header.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
-	const rows = [...body.rows].filter(row => !row.classList.contains('more'));
-	const rest = [...body.rows].filter(row => row.classList.contains('more'));
-	const value = row => (numeric ? numberOf(row.cells[column].textContent) : row.cells[column].textContent.trim());
+/* The rows that the table has, without the sums of those that are not shown. */
+function bodyRows(table) {
+	return [...table.tBodies[0].rows].filter(row => !row.classList.contains('more'));
+}
+
+/* As many rows as before are shown at first, from the new order's top on; the sum of the others follows them. */
+function putRows(table, rows) {
+	const body = table.tBodies[0];
+	const shown = rows.filter(row => !row.classList.contains('rest')).length;
+	rows.forEach((row, i) => row.classList.toggle('rest', i >= shown));
+	const sums = [...body.querySelectorAll('.more:not(.beyond)')], beyond = [...body.querySelectorAll('.beyond')];
+	/* a sum is of other rows now */
+	if (rows.some((row, i) => row !== table.inOrder[i])) sums.forEach(row => (row.hidden = true));
+	else sums.forEach(row => (row.hidden = false));
+	body.append(...rows.slice(0, shown), ...sums, ...rows.slice(shown), ...beyond);
+}
+
+function sortBy(table, column, falling, size = value => value) {
+	const numeric = table.tHead.rows[0].cells[column].classList.contains('n');
+	const value = row => (numeric ? size(numberOf(row.cells[column].textContent)) : row.cells[column].textContent.trim());
 	const compare = numeric ? (a, b) => a - b : (a, b) => a.localeCompare(b, 'en', { numeric: true });
-	const keyed = rows.map(row => [value(row), row]);
+	const keyed = bodyRows(table).map(row => [value(row), row]);
 	keyed.sort(([a], [b]) => (falling ? compare(b, a) : compare(a, b)));
-	body.append(...keyed.map(([, row]) => row), ...rest);
+	putRows(table, keyed.map(([, row]) => row));
+}
+
+function unmark(table) {
+	for (const cell of table.tHead.rows[0].cells) cell.removeAttribute('aria-sort');
+	table.differences?.setAttribute('aria-pressed', 'false');
 }
 
 function makeSortable(table) {
 	[...table.tHead.rows[0].cells].forEach((header, column) => {
 		if (header.tagName !== 'TH' || !header.textContent.trim() || header.classList.contains('bars')) return;
 		const button = make('button', { type: 'button', class: 'sort' }, header.textContent);
-		button.addEventListener('click', () => sortBy(table, column, button));
+		button.addEventListener('click', () => {
+			const numeric = header.classList.contains('n');
+			const falling = header.getAttribute('aria-sort') === (numeric ? 'descending' : 'ascending') ? !numeric : numeric;
+			unmark(table);
+			header.setAttribute('aria-sort', falling ? 'descending' : 'ascending');
+			sortBy(table, column, falling);
+		});
 		header.replaceChildren(button);
 	});
+}
+
+/* Largest change first, whichever its direction; again: the order of before. */
+function makeDifferences(table, tools) {
+	const column = [...table.tHead.rows[0].cells].findIndex(cell => cell.textContent === 'Change');
+	if (column < 0 || bodyRows(table).length < 3) return;
+	const button = make('button', { type: 'button', 'aria-pressed': 'false' }, 'Differences first');
+	table.differences = button;
+	button.addEventListener('click', () => {
+		const on = button.getAttribute('aria-pressed') !== 'true';
+		unmark(table);
+		button.setAttribute('aria-pressed', String(on));
+		if (on) sortBy(table, column, true, Math.abs);
+		else putRows(table, table.inOrder);
+	});
+	tools.append(button);
 }
 
 /* ---- searching and copying ---- */
 
 function textOf(row) {
-	return `${row.textContent} ${row.querySelector('[title]')?.title ?? ''}`.toLowerCase();
+	return `${row.textContent} ${row.querySelector('[data-whole]')?.dataset.whole ?? ''}`.toLowerCase();
 }
 
 function makeSearchable(table, tools, label) {
-	if (table.tBodies[0].rows.length < SEARCHED) return;
-	const field = make('input', { type: 'search', placeholder: 'Search', 'aria-label': `Search ${label}` });
+	const rows = bodyRows(table);
+	if (rows.length < SEARCHED) return;
+	const holder = table.closest('.rows');
+	const field = make('input', { type: 'search', placeholder: `Search ${rows.length} rows`, 'aria-label': `Search all ${rows.length} rows of ${label}` });
+	const said = make('span', { class: 'shown', role: 'status' });
 	field.addEventListener('input', () => {
 		const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-		for (const row of table.tBodies[0].rows) {
+		let found = 0;
+		for (const row of rows) {
 			const text = textOf(row);
 			row.hidden = !words.every(word => text.includes(word));
+			found += !row.hidden;
 		}
+		holder?.classList.toggle('searched', words.length > 0);
+		said.textContent = words.length === 0 ? '' : found ? `${found} of ${rows.length}` : 'nothing matches';
 	});
-	tools.append(field);
+	tools.append(said, field);
 }
 
 function cellText(cell) {
@@ -89,11 +134,15 @@ function cellText(cell) {
 	return text.trim().replace(/\s+/g, ' ').replace(/[\\|<>`*_[\]]/g, '\\$&');
 }
 
+function isShown(row) {
+	return !row.hidden && getComputedStyle(row).display !== 'none';
+}
+
 /* The visible rows as a Markdown table, for a pull request. */
 function toMarkdown(table) {
 	const keep = [...table.tHead.rows[0].cells].map((cell, i) => (cell.classList.contains('bars') ? -1 : i)).filter(i => i >= 0);
 	const line = cells => `| ${keep.map(i => cellText(cells[i])).join(' | ')} |`;
-	const rows = [...table.rows].filter(row => !row.hidden && row.parentNode !== table.tHead);
+	const rows = [...table.rows].filter(row => isShown(row) && row.parentNode !== table.tHead);
 	const rule = `| ${keep.map(i => (table.tHead.rows[0].cells[i].classList.contains('n') ? '--:' : '---')).join(' | ')} |`;
 	return [line(table.tHead.rows[0].cells), rule, ...rows.map(row => line(row.cells))].join('\n');
 }
@@ -116,7 +165,7 @@ function makeName(row, timeline, lights) {
 	}
 	const whole = name.title;
 	if (timeline && (cause ?? phase ?? id) !== undefined) {
-		const light = make('button', { type: 'button', class: 'light', 'aria-pressed': 'false', title: 'Light up in the timeline' });
+		const light = make('button', { type: 'button', class: 'light', 'aria-pressed': 'false', title: 'Highlight in the timeline' });
 		light.append(...holder.childNodes);
 		holder.append(light);
 		const number = text => (text === undefined ? undefined : Number(text));
@@ -176,9 +225,11 @@ export function improveTables(timeline) {
 	for (const table of document.querySelectorAll('.scroll table')) {
 		if (!table.tHead || !table.querySelector('th.bars')) continue;
 		const label = table.closest('.scroll').getAttribute('aria-label');
+		table.inOrder = bodyRows(table);
 		const tools = make('div', { class: 'tools' });
-		for (const row of table.tBodies[0].rows) if (!row.classList.contains('more')) makeName(row, timeline, lights);
+		for (const row of bodyRows(table)) makeName(row, timeline, lights);
 		makeSearchable(table, tools, label.toLowerCase());
+		makeDifferences(table, tools);
 		makeCopyable(table, tools);
 		makeSortable(table);
 		table.closest('.scroll').before(tools);

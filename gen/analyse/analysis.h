@@ -134,6 +134,13 @@ struct copy_result {
 	double instances, bytes, per_step;
 };
 
+/* NVTX ranges of one name that begin in the host's part of the measured window; per step, summed over threads. */
+struct range_result {
+	uint32_t domain, name;  /* the domain's name, 0: the default one; the range's, normalised: "step_#" */
+	double instances, host; /* how many; how long they are open */
+	double gpu; /* running time of the GPU work that their threads launched inside them, summed over GPUs */
+};
+
 struct run_result {
 	const char *file;      /* base name of the input as given, made harmless; not a path */
 	size_t n_steps;        /* steps found, 0 if none */
@@ -239,6 +246,8 @@ struct side {
 	uint32_t n_api;
 	struct copy_result *copies;
 	uint32_t n_copies;
+	struct range_result *ranges;
+	uint32_t n_ranges;                                                         /* by host descending */
 	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
 	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
 	double busy;            /* compute + comm_exposed + copy_exposed */

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MINUS "\xE2\x88\x92"
@@ -217,4 +218,114 @@ const char *format_kernel(struct arena *arena, const char *name, unsigned most)
 	if (end <= start)
 		return format_name(arena, name, most);
 	return format_name(arena, arena_copy(arena, name + start, end - start), most);
+}
+
+/* ---- names beside each other ---- */
+
+struct named {
+	const char *name, *shown;
+	size_t at; /* in the caller's lists */
+};
+
+static int by_look(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->shown, y->shown);
+	return order ? order : strcmp(x->name, y->name);
+}
+
+static bool of_word(char c)
+{
+	return c == '_' || inside_character(c) || ((unsigned char)c & 0x80) || (c >= '0' && c <= '9') ||
+	       (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* How many bytes all names of a group begin with; never inside a character. The group is sorted by name. */
+static size_t common_start(const struct named *group, size_t n)
+{
+	const char *first = group[0].name, *last = group[n - 1].name;
+	size_t same = 0;
+	while (first[same] && first[same] == last[same])
+		same++;
+	while (same > 0 && inside_character(first[same]))
+		same--;
+	return same;
+}
+
+/* Where a function's own name starts, behind its namespaces. */
+static size_t own_name(const char *name, size_t end)
+{
+	static const char unnamed[] = "<unnamed>", anonymous[] = "(anonymous namespace)";
+	size_t start = 0;
+	for (size_t i = 0; i < end; i++) {
+		if (strncmp(name + i, unnamed, sizeof unnamed - 1) == 0)
+			i += sizeof unnamed - 2;
+		else if (strncmp(name + i, anonymous, sizeof anonymous - 1) == 0)
+			i += sizeof anonymous - 2;
+		else if (name[i] == '<' || name[i] == '(')
+			break;
+		else if (name[i] == ':' && name[i + 1] == ':' && i + 2 < end)
+			start = i + 2;
+		else if (name[i] == ' ')
+			start = i + 1;
+	}
+	return start;
+}
+
+/* The function's name, then the place from which it differs from the others. */
+static const char *show_place(struct arena *arena, const char *name, size_t place, unsigned most)
+{
+	enum { BACK = 14 };
+	size_t start = own_name(name, place), from = place;
+	while (from > start && place - from < BACK && of_word(name[from - 1]))
+		from--;
+	if (place - from >= BACK) /* in a long word */
+		from = place;
+	while (from > start && inside_character(name[from]))
+		from--;
+	const char *head = arena_copy(arena, name + start, from - start), *rest = name + from;
+	unsigned kept = most / 2, before = format_length(head), left = format_length(rest);
+	if (before > kept) { /* too far for both in one piece */
+		size_t own = strcspn(head, "<(");
+		head = arena_copy(
+			arena, head,
+			own && format_length(arena_copy(arena, head, own)) < kept ? own : offset_of(head, kept - 1));
+		head = arena_format(arena, "%s" ELLIPSIS, head);
+		before = format_length(head);
+	}
+	unsigned room = most - before;
+	if (left <= room)
+		return arena_format(arena, "%s%s", head, rest);
+	return arena_format(arena, "%s%.*s" ELLIPSIS, head, (int)offset_of(rest, room - 1), rest);
+}
+
+/* What still looks alike afterwards differs further on: each round shows a later place. */
+static bool tell_apart(struct arena *arena, struct named *all, size_t n, unsigned most)
+{
+	bool again = false;
+	qsort(all, n, sizeof *all, by_look);
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && strcmp(all[end].shown, all[i].shown) == 0;)
+			end++;
+		size_t same = strcmp(all[i].name, all[end - 1].name) == 0;
+		if (end - i < 2 || same)
+			continue;
+		size_t place = common_start(all + i, end - i);
+		for (size_t k = i; k < end; k++)
+			all[k].shown = show_place(arena, all[k].name, place, most);
+		again = true;
+	}
+	return again;
+}
+
+void format_apart(struct arena *arena, const char *const *name, const char **shown, size_t n, unsigned most)
+{
+	enum { ROUNDS = 40 };
+	struct named *all = ARENA_NEW(arena, n, struct named);
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct named){name[i], shown[i], i};
+	for (int round = 0; round < ROUNDS && tell_apart(arena, all, n, most); round++)
+		;
+	for (size_t i = 0; i < n; i++)
+		shown[all[i].at] = all[i].shown;
 }

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* A unit of time with a number of decimals, so that the numbers of a table stand in line and can be added up. */
@@ -46,6 +47,11 @@ const char *format_name(struct arena *arena, const char *name, unsigned most);
 
 /* A kernel's name likewise, without what a reader does not look for: "void " and its parameters. */
 const char *format_kernel(struct arena *arena, const char *name, unsigned most);
+
+/* Makes names that look alike once shortened look different again, by showing the place where they differ: shown[i] is
+ * what was made of name[i], at most `most` (at least 24) characters of it, and is replaced where two different names
+ * have one. Names that differ by nothing but what format_kernel leaves out differ by that. */
+void format_apart(struct arena *arena, const char *const *name, const char **shown, size_t n, unsigned most);
 
 /* The number of characters (code points) of a text. */
 unsigned format_length(const char *text);

@@ -21,7 +21,7 @@
 #include "base/err.h"
 
 /* Appends to `out`. At most DATA_MOST characters. */
-enum { DATA_MOST = 700 * 1024 };
+enum { DATA_MOST = 550 * 1024 };
 int data_write(const struct analysis *analysis, struct buf *out, struct err *err);
 
 #endif

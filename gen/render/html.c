@@ -450,6 +450,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 {
 	struct unit unit = view_table_unit(a);
 	page_open(page, asset_report_html.bytes, asset_report_html.n, arena);
+	tables_begin(page);
 	fill_head(a, page);
 	fill_verdict(a, page);
 	fill_timeline(a, page);

@@ -316,6 +316,18 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 		json_end_object(json);
 	}
 	json_end_array(json);
+	json_array(json, "nvtx");
+	for (uint32_t i = 0; i < s->n_ranges; i++) {
+		const struct range_result *r = &s->ranges[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, r->name));
+		json_text(json, "domain", r->domain ? names_text(a->names, r->domain) : NULL);
+		json_number(json, "instances_per_step", r->instances);
+		json_ms(json, "host_ms", r->host);
+		json_ms(json, "gpu_ms", r->gpu);
+		json_end_object(json);
+	}
+	json_end_array(json);
 	json_array(json, "copies");
 	for (uint32_t i = 0; i < s->n_copies; i++) {
 		const struct copy_result *c = &s->copies[i];

@@ -216,7 +216,14 @@ struct rows *page_rows(struct scope *scope, const char *name)
 	struct mark *mark = find(scope, MARK_ROW, name);
 	rows->page = scope->page;
 	rows->nowhere.page = scope->page;
-	rows->prototype = mark ? mark->node : NULL;
+	rows->prototype = rows->place = mark ? mark->node : NULL;
+	return rows;
+}
+
+struct rows *page_rows_among(struct scope *scope, const char *name, const struct rows *beside)
+{
+	struct rows *rows = page_rows(scope, name);
+	rows->place = beside->place ? beside->place : rows->place;
 	return rows;
 }
 
@@ -229,7 +236,7 @@ struct scope *page_row(struct rows *rows)
 	*scope = (struct scope){.page = page, .next = page->top.next};
 	page->top.next = scope;
 	xmlNode *copy = xmlDocCopyNode(rows->prototype, page->doc, 1);
-	xmlAddPrevSibling(rows->prototype, copy);
+	xmlAddPrevSibling(rows->place, copy);
 	scope->root = copy;
 	collect(scope, copy);
 	return scope;

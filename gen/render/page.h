@@ -41,7 +41,8 @@ struct scope {
 
 struct rows {
 	struct page *page;
-	xmlNode *prototype; /* copies go before it */
+	xmlNode *prototype; /* is copied */
+	xmlNode *place;     /* copies go before this one */
 	struct scope nowhere;
 };
 
@@ -50,6 +51,7 @@ struct page {
 	struct arena *arena; /* for texts and for the page's own lists */
 	struct scope top;
 	struct err first; /* the first error, "" if none */
+	size_t room;      /* for whoever fills the page: bytes left for what is long */
 };
 
 void page_open(struct page *page, const char *template, size_t n, struct arena *arena);
@@ -67,6 +69,9 @@ xmlNode *page_draw(struct scope *scope, const char *name);
 
 struct rows *page_rows(struct scope *scope, const char *name);
 struct scope *page_row(struct rows *rows);
+
+/* Rows of another kind that stand among `beside`, in the order in which both are made. */
+struct rows *page_rows_among(struct scope *scope, const char *name, const struct rows *beside);
 
 void page_if(struct scope *scope, const char *name, bool keep);
 

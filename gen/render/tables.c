@@ -1,103 +1,23 @@
 #include "render/tables.h"
 
+#include "analyse/table.h"
 #include "render/pictures.h"
 #include "render/view.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 30, FEW = 6, SHOWN = 90, SHOWN_KERNEL = 62, WHOLE = 1000, MOST_GPUS = 16 };
-
-/* Of the longer step: rows below this say nothing about it. */
-static const double SMALL = 5e-4;
+enum {
+	SHOWN = 90,
+	SHOWN_KERNEL = 62,
+	WHOLE = 1000,      /* characters of what is called a whole name … */
+	WHOLE_LEAST = 120, /* … and where there are very many of them */
+	ROW = 240,         /* bytes of a row without its name */
+	ROOM = 450 * 1000, /* bytes of the rows, of all tables, that are not shown at first */
+	DOMAIN = 40,       /* characters of an NVTX domain's name */
+	MOST_GPUS = 16
+};
 static const double VISIBLE = 5e-3;
-
-static double least_of(const struct analysis *a)
-{
-	return SMALL * fmax(a->side[0].period_mean, a->side[1].period_mean);
-}
-
-/* What both sides say about one thing; `at` is the row on each side, −1 if it is not there. */
-struct line {
-	uint64_t key;
-	double time[2], count[2], bytes[2];
-	int64_t at[2];
-};
-
-struct lines {
-	struct line *line;
-	uint32_t n;
-	double most;              /* the longest time */
-	double time[2], count[2]; /* sums of the lines left out of the table */
-	uint32_t shown;
-};
-
-static int by_key(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct line *x = a, *y = b;
-	double d = fmax(y->time[0], y->time[1]) - fmax(x->time[0], x->time[1]);
-	return d > 0 ? 1 : d < 0 ? -1 : by_key(a, b);
-}
-
-static void begin(struct lines *lines, struct arena *arena, size_t room)
-{
-	*lines = (struct lines){.line = ARENA_NEW(arena, room, struct line)};
-}
-
-static void add(struct lines *lines, int side, uint32_t at, uint64_t key, double time, double count, double bytes)
-{
-	struct line *line = &lines->line[lines->n++];
-	*line = (struct line){.key = key, .at = {-1, -1}};
-	line->at[side] = at;
-	line->time[side] = time;
-	line->count[side] = count;
-	line->bytes[side] = bytes;
-}
-
-/* Joins lines of one key, sorts them by the longer of their two times, and sums up those beyond `most` rows and, after
- * the first few, those that are shorter than `least`. */
-static void join(struct lines *lines, uint32_t most, double least)
-{
-	uint32_t n = 0;
-	qsort(lines->line, lines->n, sizeof *lines->line, by_key);
-	for (uint32_t i = 0; i < lines->n; i++) {
-		struct line *from = &lines->line[i];
-		if (n == 0 || lines->line[n - 1].key != from->key) {
-			lines->line[n++] = *from;
-			continue;
-		}
-		struct line *to = &lines->line[n - 1];
-		for (int side = 0; side < 2; side++) {
-			to->time[side] += from->time[side];
-			to->count[side] += from->count[side];
-			to->bytes[side] += from->bytes[side];
-			to->at[side] = to->at[side] >= 0 ? to->at[side] : from->at[side];
-		}
-	}
-	lines->n = n;
-	qsort(lines->line, n, sizeof *lines->line, by_time);
-	lines->shown = n <= most ? n : most - 1;
-	while (lines->shown > FEW &&
-	       fmax(lines->line[lines->shown - 1].time[0], lines->line[lines->shown - 1].time[1]) < least)
-		lines->shown--;
-	if (lines->shown + 1 == n) /* one row is no longer than what would stand for it */
-		lines->shown = n <= most ? n : lines->shown;
-	for (uint32_t i = 0; i < n; i++)
-		for (int side = 0; side < 2; side++) {
-			lines->most = fmax(lines->most, lines->line[i].time[side]);
-			if (i >= lines->shown) {
-				lines->time[side] += lines->line[i].time[side];
-				lines->count[side] += lines->line[i].count[side];
-			}
-		}
-}
 
 /* ---- cells ---- */
 
@@ -108,17 +28,29 @@ void tables_change(struct scope *scope, const char *name, const char *text, doub
 	page_attribute(scope, name, "class", !shows || change == 0 ? "n" : change < 0 ? "n less" : "n more-of");
 }
 
-/* A text that is shortened has the whole one beside it. */
-static void fill_shortened(struct scope *row, const char *name, const char *shown)
+/* Bytes of a text in the page. */
+static size_t markup_length(const char *text)
 {
-	page_fill(row, "name", shown);
-	if (strcmp(name, shown) != 0)
-		page_attribute(row, "name", "title", format_name(row->page->arena, name, WHOLE));
+	size_t n = 0;
+	for (; *text; text++)
+		n += *text == '<' || *text == '>' ? 4 : *text == '&' || *text == '"' ? 6 : 1;
+	return n;
 }
 
-static void fill_name(struct scope *row, const char *name)
+static const char **names_of(const struct table *t, struct arena *arena)
 {
-	fill_shortened(row, name, format_name(row->page->arena, name, SHOWN));
+	return ARENA_NEW(arena, t->kept, const char *);
+}
+
+/* How names look side by side. */
+static const char **shorten_all(const char **name, const struct table *t, bool kernels, struct arena *arena)
+{
+	const char **shown = names_of(t, arena);
+	unsigned most = kernels ? SHOWN_KERNEL : SHOWN;
+	for (uint32_t i = 0; i < t->kept; i++)
+		shown[i] = kernels ? format_kernel(arena, name[i], most) : format_name(arena, name[i], most);
+	format_apart(arena, name, shown, t->kept, most);
+	return shown;
 }
 
 /* What a row is about, for the script that lights it up in the timeline: ids of names, a cause's number. */
@@ -133,13 +65,24 @@ static const char *pair_of(struct arena *arena, const char *before, const char *
 }
 
 /* `most`: the longest time of the table; a change that cannot be seen beside it has no colour. */
-static void fill_times(struct scope *row, struct unit unit, const double time[2], double most)
+static void fill_times(struct scope *row, struct unit unit, const double time[2], double most, bool host)
 {
 	struct arena *arena = row->page->arena;
 	page_fill(row, "before", format_number(arena, unit, time[0]));
 	page_fill(row, "after", format_number(arena, unit, time[1]));
 	double change = time[1] - time[0];
-	tables_change(row, "change", format_change(arena, unit, change), fabs(change) < VISIBLE * most ? 0 : change);
+	tables_change(row, "change", format_change(arena, unit, change),
+	              host || fabs(change) < VISIBLE * most ? 0 : change);
+}
+
+static const char *number_pair(struct arena *arena, struct unit unit, const double value[2])
+{
+	return pair_of(arena, format_number(arena, unit, value[0]), format_number(arena, unit, value[1]));
+}
+
+static void fill_gpu(struct scope *row, struct unit unit, const double gpu[2])
+{
+	page_fill(row, "gpu", number_pair(row->page->arena, unit, gpu));
 }
 
 static void fill_counts(struct scope *row, const double count[2])
@@ -148,16 +91,100 @@ static void fill_counts(struct scope *row, const double count[2])
 	page_fill(row, "count", pair_of(arena, format_count(arena, count[0]), format_count(arena, count[1])));
 }
 
-static void fill_more(struct scope *scope, const char *name, const struct lines *lines, struct unit unit, bool counts)
+/* Rows of a table one after the other: those that are shown, the sum of the others, these, and the sum of what is left
+ * out. The template has a row for a thing, NAME, a row for sums, NAME.more, and what opens the table, NAME.all. */
+struct filling {
+	struct rows *rows, *sums;
+	struct table *t;
+	const char **name, **shown; /* by row */
+	unsigned whole;
+	struct unit unit;
+	const char *mark;
+	bool counts, gpu;
+	bool host; /* a host that runs ahead loses nothing by it: no change is good or bad */
+};
+
+static void fill_sum(struct filling *f, const struct table_row *sum, uint32_t n, const char *class)
 {
-	struct rows *rows = page_rows(scope, name);
-	if (lines->shown == lines->n)
+	struct arena *arena = f->rows->page->arena;
+	struct scope *row = page_row(f->sums);
+	page_attribute(row, NULL, "class", class);
+	page_fill(row, "name", arena_format(arena, "and %u more", n));
+	fill_times(row, f->unit, sum->time, f->t->most, f->host);
+	if (f->counts)
+		fill_counts(row, sum->count);
+}
+
+/* Keeps as many rows as the page has room for, with names as whole as that allows. */
+static void fit(struct filling *f, size_t *room)
+{
+	struct table *t = f->t;
+	f->whole = WHOLE;
+	if (t->kept == t->shown)
 		return;
-	struct scope *row = page_row(rows);
-	page_fill(row, "name", arena_format(scope->page->arena, "and %u more", lines->n - lines->shown));
-	fill_times(row, unit, lines->time, lines->most);
-	if (counts)
-		fill_counts(row, lines->count);
+	size_t each = *room / (t->kept - t->shown);
+	f->whole = each > ROW + SHOWN + WHOLE         ? WHOLE
+	           : each < ROW + SHOWN + WHOLE_LEAST ? WHOLE_LEAST
+	                                              : (unsigned)each - ROW - SHOWN;
+	for (uint32_t i = t->shown; i < t->kept; i++) {
+		size_t length = ROW + markup_length(f->shown[i]);
+		if (strcmp(f->shown[i], f->name[i]) != 0)
+			length += markup_length(format_name(f->rows->page->arena, f->name[i], f->whole));
+		if (length > *room)
+			table_keep(t, i);
+		else
+			*room -= length;
+	}
+}
+
+static struct filling fill_begin(struct page *page, const char *mark, struct table *t, const char **name,
+                                 const char **shown, struct unit unit)
+{
+	struct rows *rows = page_rows(&page->top, mark);
+	const char *sums = arena_format(page->arena, "%s.more", mark);
+	struct filling f = {
+		rows, page_rows_among(&page->top, sums, rows), t, name, shown, WHOLE, unit, mark, false, false, false};
+	fit(&f, &page->room);
+	return f;
+}
+
+/* Row `i` of the table, with what all tables have. A name that is shortened has the whole one beside it. */
+static struct scope *fill_row(struct filling *f, uint32_t i)
+{
+	enum { BAR = 190 };
+	struct arena *arena = f->rows->page->arena;
+	const struct table_row *line = &f->t->row[i];
+	bool rest = i >= f->t->shown;
+	if (i == f->t->shown)
+		fill_sum(f, &f->t->rest, f->t->n - f->t->shown, "more");
+	struct scope *row = page_row(f->rows);
+	if (rest)
+		page_attribute(row, NULL, "class", "rest");
+	page_fill(row, "name", f->shown[i]);
+	if (strcmp(f->name[i], f->shown[i]) != 0)
+		page_attribute(row, "name", "title", format_name(arena, f->name[i], rest ? f->whole : WHOLE));
+	fill_times(row, f->unit, line->time, f->t->most, f->host);
+	xmlNode *bars = page_draw(row, "bars");
+	if (!rest || fmax(line->time[0], line->time[1]) * BAR >= 8 * f->t->most)
+		bars_draw(bars, line->time[0], line->time[1], f->t->most);
+	if (f->counts)
+		fill_counts(row, line->count);
+	if (f->gpu)
+		fill_gpu(row, f->unit, line->gpu);
+	return row;
+}
+
+static void fill_end(struct filling *f, const char *things)
+{
+	struct page *page = f->rows->page;
+	const struct table *t = f->t;
+	const char *mark = arena_format(page->arena, "%s.all", f->mark);
+	if (t->kept < t->n)
+		fill_sum(f, &t->beyond, t->n - t->kept, "more beyond");
+	page_if(&page->top, mark, t->shown < t->n);
+	page_fill(&page->top, mark,
+	          t->kept < t->n ? arena_format(page->arena, "The first %u of %u %s", t->kept, t->n, things)
+	                         : arena_format(page->arena, "All %u %s", t->n, things));
 }
 
 static const char *caption(struct page *page, const char *what, struct unit unit, const struct analysis *a)
@@ -167,26 +194,25 @@ static const char *caption(struct page *page, const char *what, struct unit unit
 
 /* ---- the tables ---- */
 
+void tables_begin(struct page *page)
+{
+	page->room = ROOM;
+}
+
 void tables_waterfall(const struct analysis *a, struct unit unit, struct page *page)
 {
-	struct lines lines;
-	begin(&lines, page->arena, 2 * (size_t)a->n_waterfall);
-	for (uint32_t i = 0; i < a->n_waterfall; i++)
-		for (int side = 0; side < 2; side++)
-			add(&lines, side, i, i, side ? a->waterfall[i].fixed : a->waterfall[i].baseline, 0, 0);
-	join(&lines, 2 * MOST_ROWS, 0);
-	page_fill(
-		&page->top, "waterfall.caption",
-		arena_format(page->arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]), unit.name));
-	struct rows *rows = page_rows(&page->top, "part");
-	for (uint32_t i = 0; i < lines.shown; i++) {
-		const struct line *line = &lines.line[i];
-		struct scope *row = page_row(rows);
-		fill_name(row, waterfall_label(a, page->arena, &a->waterfall[line->at[0]]));
-		fill_times(row, unit, line->time, lines.most);
-		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
-	}
-	fill_more(&page->top, "part.more", &lines, unit, false);
+	struct arena *arena = page->arena;
+	struct table t = table_make(a, TABLE_PARTS, arena);
+	page_fill(&page->top, "waterfall.caption",
+	          arena_format(arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]), unit.name));
+	const char **name = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++)
+		name[i] = waterfall_label(a, arena, &a->waterfall[t.row[i].key]);
+	const char **shown = shorten_all(name, &t, false, arena);
+	struct filling f = fill_begin(page, "part", &t, name, shown, unit);
+	for (uint32_t i = 0; i < t.kept; i++)
+		fill_row(&f, i);
+	fill_end(&f, "parts");
 }
 
 void tables_budget(const struct analysis *a, struct unit unit, struct page *page)
@@ -224,49 +250,42 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 void tables_phases(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	struct lines lines;
-	begin(&lines, arena, (size_t)a->side[0].n_phases + a->side[1].n_phases);
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].n_phases; i++)
-			add(&lines, s, i, a->side[s].phases[i].name, a->side[s].phases[i].cost, 0, 0);
-	join(&lines, MOST_ROWS, least_of(a));
+	struct table t = table_make(a, TABLE_PHASES, arena);
 	page_if(&page->top, "phases.none", !view_has_phases(a));
 	page_if(&page->top, "phases.some", view_has_phases(a));
 	page_fill(&page->top, "phases.caption", caption(page, "Phases", unit, a));
-	struct rows *rows = page_rows(&page->top, "phase");
-	for (uint32_t i = 0; i < lines.shown; i++) {
-		const struct line *line = &lines.line[i];
+	const char **name = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++)
+		name[i] = view_phase(a, (uint32_t)t.row[i].key);
+	const char **shown = shorten_all(name, &t, false, arena);
+	struct filling f = fill_begin(page, "phase", &t, name, shown, unit);
+	for (uint32_t i = 0; i < t.kept; i++) {
 		static const struct phase_result nothing;
+		const struct table_row *line = &t.row[i];
 		const struct phase_result *p[2];
-		const char *rank[2];
+		const char *place[2];
 		for (int s = 0; s < 2; s++) {
 			p[s] = line->at[s] < 0 ? &nothing : &a->side[s].phases[line->at[s]];
-			rank[s] = line->at[s] < 0 ? "\xE2\x80\x93" : arena_format(arena, "%u", p[s]->rank);
+			place[s] = line->at[s] < 0 ? "\xE2\x80\x93" : arena_format(arena, "%u", p[s]->rank);
 		}
-		struct scope *row = page_row(rows);
+		struct scope *row = fill_row(&f, i);
 		mark_row(row, "data-phase", (uint32_t)line->key);
-		fill_name(row, view_phase(a, (uint32_t)line->key));
-		page_fill(row, "rank", pair_of(arena, rank[0], rank[1]));
-		fill_times(row, unit, line->time, lines.most);
-		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
-		page_fill(
-			row, "idle",
-			pair_of(arena, format_number(arena, unit, p[0]->idle), format_number(arena, unit, p[1]->idle)));
-		page_fill(row, "gpu",
-		          pair_of(arena, format_number(arena, unit, p[0]->gpu), format_number(arena, unit, p[1]->gpu)));
-		page_fill(
-			row, "host",
-			pair_of(arena, format_number(arena, unit, p[0]->host), format_number(arena, unit, p[1]->host)));
+		const double idle[2] = {p[0]->idle, p[1]->idle}, gpu[2] = {p[0]->gpu, p[1]->gpu};
+		const double host[2] = {p[0]->host, p[1]->host};
+		page_fill(row, "place", pair_of(arena, place[0], place[1]));
+		page_fill(row, "idle", number_pair(arena, unit, idle));
+		page_fill(row, "gpu", number_pair(arena, unit, gpu));
+		page_fill(row, "host", number_pair(arena, unit, host));
 	}
-	fill_more(&page->top, "phase.more", &lines, unit, false);
+	fill_end(&f, "phases");
 }
 
 /* The causes that the table shows, with what they mean. */
-static void fill_meanings(const struct lines *lines, struct page *page)
+static void fill_meanings(const struct table *t, struct page *page)
 {
 	bool shown[CAUSE_COUNT] = {false};
-	for (uint32_t i = 0; i < lines->shown; i++)
-		shown[lines->line[i].key >> 32] = true;
+	for (uint32_t i = 0; i < t->kept; i++)
+		shown[t->row[i].key >> 32] = true;
 	struct rows *rows = page_rows(&page->top, "meaning");
 	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
 		if (!shown[cause])
@@ -276,128 +295,131 @@ static void fill_meanings(const struct lines *lines, struct page *page)
 		page_fill(row, "cause", cause_label((enum cause)cause));
 		page_fill(row, "text", cause_meaning((enum cause)cause));
 	}
-	page_if(&page->top, "meanings", lines->shown > 0);
+	page_if(&page->top, "meanings", t->shown > 0);
 }
 
 void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	struct lines lines;
-	begin(&lines, arena, (size_t)a->side[0].budget.n_rows + a->side[1].budget.n_rows);
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].budget.n_rows; i++) {
-			const struct idle_row *row = &a->side[s].budget.rows[i];
-			add(&lines, s, i, (uint64_t)row->cause << 32 | row->phase, row->per_step, 0, 0);
-		}
-	join(&lines, MOST_ROWS, least_of(a));
+	struct table t = table_make(a, TABLE_IDLE, arena);
 	page_fill(&page->top, "idle.caption", caption(page, "GPU idle time by cause and phase", unit, a));
-	struct rows *rows = page_rows(&page->top, "cause");
-	for (uint32_t i = 0; i < lines.shown; i++) {
-		const struct line *line = &lines.line[i];
-		enum cause cause = (enum cause)(line->key >> 32);
+	const char **name = names_of(&t, arena), **shown = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++) {
+		const struct table_row *line = &t.row[i];
 		uint32_t call = 0;
 		for (int s = 0; s < 2 && !call; s++)
 			call = line->at[s] < 0 ? 0 : a->side[s].budget.rows[line->at[s]].call;
-		struct scope *row = page_row(rows);
+		name[i] = cause_label((enum cause)(line->key >> 32));
+		if (call)
+			name[i] = arena_format(arena, "%s: %s", name[i], names_text(a->names, call));
+		shown[i] = format_name(arena, name[i], SHOWN);
+	}
+	struct filling f = fill_begin(page, "cause", &t, name, shown, unit);
+	for (uint32_t i = 0; i < t.kept; i++) {
+		enum cause cause = (enum cause)(t.row[i].key >> 32);
+		uint32_t phase = (uint32_t)t.row[i].key;
+		struct scope *row = fill_row(&f, i);
 		mark_row(row, "data-cause", (uint32_t)cause);
 		if (view_has_phases(a))
-			mark_row(row, "data-phase", (uint32_t)line->key);
+			mark_row(row, "data-phase", phase);
 		key_draw(page_draw(row, "key"), (int)cause);
-		const char *label = cause_label(cause);
-		fill_name(row, call ? arena_format(arena, "%s: %s", label, names_text(a->names, call)) : label);
 		page_fill(row, "phase",
-		          view_has_phases(a) ? format_name(arena, view_phase(a, (uint32_t)line->key), SHOWN)
-		                             : "\xE2\x80\x93");
-		fill_times(row, unit, line->time, lines.most);
-		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
+		          view_has_phases(a) ? format_name(arena, view_phase(a, phase), SHOWN) : "\xE2\x80\x93");
 	}
-	fill_more(&page->top, "cause.more", &lines, unit, false);
+	fill_end(&f, "causes");
 	double idle[2] = {a->side[0].budget.idle, a->side[1].budget.idle};
 	page_fill(&page->top, "idle.before", format_number(arena, unit, idle[0]));
 	page_fill(&page->top, "idle.after", format_number(arena, unit, idle[1]));
 	tables_change(&page->top, "idle.change", format_change(arena, unit, idle[1] - idle[0]), idle[1] - idle[0]);
-	fill_meanings(&lines, page);
+	fill_meanings(&t, page);
+}
+
+/* Tables whose rows are a name each, with a time and a number. */
+static struct table begin_named(const struct analysis *a, enum table_kind kind, const char *mark, struct page *page)
+{
+	struct table t = table_make(a, kind, page->arena);
+	page_if(&page->top, arena_format(page->arena, "%s.none", mark), t.n == 0);
+	page_if(&page->top, arena_format(page->arena, "%s.some", mark), t.n > 0);
+	return t;
 }
 
 static void fill_kernels(const struct analysis *a, struct unit unit, struct page *page)
 {
-	struct lines lines;
-	begin(&lines, page->arena, (size_t)a->side[0].n_kernels + a->side[1].n_kernels);
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].n_kernels; i++) {
-			const struct kernel_result *k = &a->side[s].kernels[i];
-			add(&lines, s, i, k->name, k->per_step, k->instances, 0);
-		}
-	join(&lines, MOST_ROWS, least_of(a));
+	struct arena *arena = page->arena;
+	struct table t = begin_named(a, TABLE_KERNELS, "kernels", page);
 	page_fill(&page->top, "kernels.caption",
 	          caption(page, "Kernels and whole graph launches, summed over GPUs", unit, a));
-	struct rows *rows = page_rows(&page->top, "kernel");
-	for (uint32_t i = 0; i < lines.shown; i++) {
-		const struct line *line = &lines.line[i];
-		struct scope *row = page_row(rows);
-		const char *name = names_text(a->names, (uint32_t)line->key);
-		mark_row(row, "data-name", (uint32_t)line->key);
-		fill_shortened(row, name, format_kernel(page->arena, name, SHOWN_KERNEL));
-		fill_times(row, unit, line->time, lines.most);
-		fill_counts(row, line->count);
-		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
-	}
-	fill_more(&page->top, "kernel.more", &lines, unit, true);
+	const char **name = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++)
+		name[i] = names_text(a->names, (uint32_t)t.row[i].key);
+	const char **shown = shorten_all(name, &t, true, arena);
+	struct filling f = fill_begin(page, "kernel", &t, name, shown, unit);
+	f.counts = true;
+	for (uint32_t i = 0; i < t.kept; i++)
+		mark_row(fill_row(&f, i), "data-name", (uint32_t)t.row[i].key);
+	fill_end(&f, "kernels");
 }
 
 static void fill_api(const struct analysis *a, struct unit unit, struct page *page)
 {
-	struct lines lines;
-	begin(&lines, page->arena, (size_t)a->side[0].n_api + a->side[1].n_api);
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].n_api; i++) {
-			const struct api_result *c = &a->side[s].api[i];
-			add(&lines, s, i, (uint64_t)c->name << 8 | c->class, c->per_step, c->calls, 0);
-		}
-	join(&lines, MOST_ROWS, least_of(a));
-	page_if(&page->top, "api.none", lines.n == 0);
-	page_if(&page->top, "api.some", lines.n > 0);
+	struct arena *arena = page->arena;
+	struct table t = begin_named(a, TABLE_CALLS, "api", page);
 	page_fill(&page->top, "api.caption", caption(page, "CUDA API calls inside the measured window", unit, a));
-	struct rows *rows = page_rows(&page->top, "call");
-	for (uint32_t i = 0; i < lines.shown; i++) {
-		const struct line *line = &lines.line[i];
-		enum call_class class = (enum call_class)(line->key & 0xff);
-		struct scope *row = page_row(rows);
-		key_draw(page_draw(row, "key"), cause_of_call[class]);
-		mark_row(row, "data-name", (uint32_t)(line->key >> 8));
-		fill_name(row, names_text(a->names, (uint32_t)(line->key >> 8)));
-		fill_times(row, unit, line->time, lines.most);
-		fill_counts(row, line->count);
-		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
+	const char **name = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++)
+		name[i] = names_text(a->names, (uint32_t)t.row[i].key);
+	const char **shown = shorten_all(name, &t, false, arena);
+	struct filling f = fill_begin(page, "call", &t, name, shown, unit);
+	f.host = true;
+	f.counts = true;
+	for (uint32_t i = 0; i < t.kept; i++) {
+		const struct table_row *line = &t.row[i];
+		int s = line->at[0] < 0 ? 1 : 0;
+		struct scope *row = fill_row(&f, i);
+		key_draw(page_draw(row, "key"), cause_of_call[a->side[s].api[line->at[s]].class]);
+		mark_row(row, "data-name", (uint32_t)line->key);
 	}
-	fill_more(&page->top, "call.more", &lines, unit, true);
+	fill_end(&f, "calls");
+}
+
+static void fill_ranges(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	struct table t = begin_named(a, TABLE_RANGES, "nvtx", page);
+	page_fill(&page->top, "nvtx.caption", caption(page, "NVTX ranges by name: time on the host", unit, a));
+	const char **name = names_of(&t, arena);
+	for (uint32_t i = 0; i < t.kept; i++) {
+		uint32_t domain = (uint32_t)(t.row[i].key >> 32);
+		const char *text = names_text(a->names, (uint32_t)t.row[i].key);
+		name[i] = domain ? arena_format(arena, "%s: %s",
+		                                format_name(arena, names_text(a->names, domain), DOMAIN), text)
+		                 : text;
+	}
+	const char **shown = shorten_all(name, &t, false, arena);
+	struct filling f = fill_begin(page, "range", &t, name, shown, unit);
+	f.host = true;
+	f.counts = true;
+	f.gpu = true;
+	for (uint32_t i = 0; i < t.kept; i++)
+		fill_row(&f, i);
+	fill_end(&f, "ranges");
 }
 
 static void fill_copies(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	struct lines lines;
-	begin(&lines, arena, (size_t)a->side[0].n_copies + a->side[1].n_copies);
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].n_copies; i++) {
-			const struct copy_result *c = &a->side[s].copies[i];
-			uint64_t key = (uint64_t)c->memset << 9 | (uint64_t)c->pageable << 8 | (uint64_t)c->kind;
-			add(&lines, s, i, key, c->per_step, c->instances, c->bytes);
-		}
-	join(&lines, 2 * MOST_ROWS, 0); /* no more than there are kinds */
-	page_if(&page->top, "copies.none", lines.n == 0);
-	page_if(&page->top, "copies.some", lines.n > 0);
+	struct table t = begin_named(a, TABLE_COPIES, "copies", page);
 	page_fill(&page->top, "copies.caption", caption(page, "Copies and memsets, summed over GPUs", unit, a));
 	struct rows *rows = page_rows(&page->top, "copy");
-	for (uint32_t i = 0; i < lines.n; i++) {
-		const struct line *line = &lines.line[i];
+	for (uint32_t i = 0; i < t.n; i++) {
+		const struct table_row *line = &t.row[i];
 		int s = line->at[0] < 0 ? 1 : 0;
 		const struct copy_result *c = &a->side[s].copies[line->at[s]];
 		struct scope *row = page_row(rows);
 		page_fill(row, "name",
 		          arena_format(arena, "%s%s", view_copy_label(c), c->pageable ? ", pageable memory" : ""));
-		fill_times(row, unit, line->time, lines.most);
-		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], lines.most);
+		fill_times(row, unit, line->time, t.most, false);
+		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], t.most);
 		fill_counts(row, line->count);
 		page_fill(row, "bytes",
 		          pair_of(arena, format_bytes(arena, line->bytes[0]), format_bytes(arena, line->bytes[1])));
@@ -408,5 +430,6 @@ void tables_work(const struct analysis *a, struct unit unit, struct page *page)
 {
 	fill_kernels(a, unit, page);
 	fill_api(a, unit, page);
+	fill_ranges(a, unit, page);
 	fill_copies(a, unit, page);
 }

@@ -1,11 +1,14 @@
-/* The report's tables: both sides joined, before, after and change. Long tables end with a row that holds the exact sum
- * of what they leave out. */
+/* The report's tables: both sides joined, baseline, fixed and change. Long tables have the exact sum of what they do
+ * not show at first, and then those rows, which a reader opens. */
 #ifndef GAPLINE_RENDER_TABLES_H
 #define GAPLINE_RENDER_TABLES_H
 
 #include "analyse/analysis.h"
 #include "base/format.h"
 #include "render/page.h"
+
+/* First: how much room there is for rows that are not shown at first. The tables after it share it, in their order. */
+void tables_begin(struct page *page);
 
 void tables_waterfall(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_budget(const struct analysis *analysis, struct unit unit, struct page *page);

@@ -77,7 +77,7 @@ class Check(Words):
         left = [dict(k) for k in keyed]
         for row in table["rows"][1:]:
             cells = row["cells"]
-            if row["class"] == "more":
+            if "more" in row["class"].split():
                 values = [sum(side.values()) for side in left]
                 n = len({k for side in left for k in side})
                 assert cells[0][0] == f"and {n} more", f"{self.name}: {section}: {cells[0][0]}, not {n}"
@@ -90,7 +90,7 @@ class Check(Words):
                 assert re.search(".*".join(parts), re.sub(r"\s+", " ", key)), f"{self.name}: {section}: {cells[0][0]!r} is not {key!r}"
                 values = [side.pop(key, 0) for side in left]
                 extra(cells, key, unit)
-            at = {"phases": 3, "idle": 3, "kernels": 2, "api": 2, "copies": 2, "waterfall": 2}[section]
+            at = {"phases": 3, "idle": 3, "kernels": 2, "api": 2, "nvtx": 2, "copies": 2, "waterfall": 2}[section]
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[at + i][0], value, unit, f"{section}, {cells[0][0]}")
 
@@ -136,6 +136,17 @@ class Check(Words):
 
         self.compare("api", lambda c: c["name"], lambda c: c["ms_per_step"], [s["api"] for s in self.sides], extra)
 
+    def nvtx(self):
+        label = lambda r: f"{r['domain']}: {r['name']}" if r["domain"] is not None else r["name"]
+        of = [{label(r): r for r in side["nvtx"]} for side in self.sides]
+
+        def extra(cells, key, unit):
+            for at, field, scale in ((5, "instances_per_step", 1), (6, "gpu_ms", unit)):
+                for text, side in zip(both(cells[at][0]), of):
+                    self.expect(text, side.get(key, {}).get(field, 0), scale, f"{field} of {key}")
+
+        self.compare("nvtx", label, lambda r: r["host_ms"], [s["nvtx"] for s in self.sides], extra)
+
     def copies(self):
         table = self.table("copies")
         if not table:
@@ -167,7 +178,7 @@ class Check(Words):
         words = {}
         for row in table["rows"][1:]:
             cells = row["cells"]
-            if row["class"] == "more":
+            if "more" in row["class"].split():
                 values = [sum(side.values()) for side in rows]
                 n = len({k for side in rows for k in side})
                 assert cells[0][0] == f"and {n} more", f"{self.name}: idle: {cells[0][0]}, not {n}"
@@ -195,19 +206,19 @@ class Check(Words):
             return
         unit, headlines = self.unit(table), []
         order = sorted(parts, key=lambda p: -max(p["baseline_ms"], p["fixed_ms"]))
-        for row, part in zip(table["rows"][1:], order):
+        left = list(order)
+        for row in table["rows"][1:-1]:
             cells = row["cells"]
-            left = order[len(table["rows"]) - 3 :]
-            if row["class"] == "more":
+            if "more" in row["class"].split():
                 assert cells[0][0] == f"and {len(left)} more", f"{self.name}: waterfall: {cells[0][0]}, not {len(left)}"
                 part = {key: sum(p[key] for p in left) for key in ("baseline_ms", "fixed_ms", "delta_ms")}
-            elif part["part"]["kind"] == "idle" and part["part"]["phase"] != "(between phases)":
-                phase = part["part"]["phase"]
-                assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
+            else:
+                part = left.pop(0)
+                kind, phase = part["part"]["kind"], part["part"]["phase"]
+                if kind == "idle" and phase != "(between phases)":
+                    assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
             for i, key in enumerate(("baseline_ms", "fixed_ms", "delta_ms")):
                 self.expect(cells[2 + i][0], part[key], unit, f"waterfall, {cells[0][0]}")
-            if row["class"] == "more":
-                break
         total = table["rows"][-1]["cells"]
         for i, side in enumerate(self.sides):
             headline = side["steps"]["period_ms"]["trimmed_mean"]
@@ -241,7 +252,7 @@ class Check(Words):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
 
     def run(self):
-        for part in ("phases", "kernels", "api", "copies", "idle", "waterfall", "budget", "steps"):
+        for part in ("phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "steps"):
             getattr(self, part)()
         self.run_words()
         return self.cells

@@ -352,6 +352,14 @@ class Words:
         ceilings = [finding["ceiling"] for finding in self.result["findings"] if finding["ceiling"]]
         return found and any(is_time(found[1], c["step_ms"]) and shows(found[4], c["speedup"]) for c in ceilings)
 
+    def rows_of(self, section):
+        """How many rows a table has when both sides are joined."""
+        if section == "waterfall":
+            return len(self.result["waterfall"])
+        keys = {"idle": ("cause", "phase"), "nvtx": ("domain", "name")}.get(section, ("name",))
+        lists = [side["budget"]["idle"] if section == "idle" else side[section] for side in self.sides]
+        return len({tuple(row[key] for key in keys) for rows in lists for row in rows})
+
     def sentences(self):
         """Numbers of everything else: in the same part of the JSON, as rounded there, in ms or another unit of time."""
         verdict, names = self.result["verdict"], self.strings_of([self.result["title"], [side["runs"] for side in self.sides]])
@@ -379,6 +387,12 @@ class Words:
                     continue
                 if text.startswith("Ceiling: "):
                     self.claim(self.ceilings(text), "findings", text)
+                    continue
+                opens = re.fullmatch(r"(?:All|The first (\d+) of) (\d+) (?:causes|parts|phases|kernels|calls|ranges)", text)
+                if opens:
+                    rows = [row for row in self.page.tables[section][0]["rows"] if not {"more"} & set(row["class"].split())]
+                    self.claim(int(opens[2]) == self.rows_of(section), section, text)
+                    self.claim(len(rows) - 1 - (section in ("waterfall", "idle")) == int(opens[1] or opens[2]), section, text)
                     continue
                 for name in names if section in ("", "timeline") else ():
                     text = text.replace(name, "")

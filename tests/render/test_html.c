@@ -78,7 +78,7 @@ static void every_analysis_gives_a_page(void **state)
 		assert_true(r.html.n < 1500000);
 		assert_memory_equal(r.html.data, "<!DOCTYPE html>", 15);
 		assert_int_equal(number(&r, "count(//@data-fill | //@data-draw | //@data-row | //@data-if)"), 0);
-		assert_int_equal(number(&r, "count(//main/section)"), 12);
+		assert_int_equal(number(&r, "count(//main/section)"), 13);
 		assert_int_equal(number(&r, "count(//section[not(h2)])"), 0);
 		/* every picture has words for those who cannot see it, or is decoration */
 		assert_int_equal(
@@ -205,7 +205,10 @@ static void what_is_left_out_is_summed_up(void **state)
 	(void)state;
 	struct report r;
 	open_report(&r, FIXTURE_PAIR);
-	assert_int_equal(number(&r, "count(//section[@id='kernels']//tbody/tr)"), 30);
+	assert_int_equal(number(&r, "count(//section[@id='kernels']//tbody/tr)"), 41);
+	assert_int_equal(number(&r, "count(//section[@id='kernels']//tr[@class='more']/preceding-sibling::tr)"), 29);
+	assert_int_equal(number(&r, "count(//section[@id='kernels']//tr[@class='rest'])"), 11);
+	assert_text(&r, "//section[@id='kernels']//summary", "All 40 kernels");
 	assert_text(&r, "//section[@id='kernels']//tr[@class='more']/th", "and 11 more");
 	double sum = 0;
 	for (uint32_t i = 29; i < 40; i++)

@@ -203,6 +203,15 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 	for (uint32_t i = 0; i < 4; i++)
 		s->api[i] = (struct api_result){fixture_text(m, call[i]), class[i], 300.0 / (i * i * 30 + 1),
 		                                2.0 * MS / (i + 1)};
+	s->n_ranges = m->which == FIXTURE_NO_STEPS ? 0 : s->n_phases;
+	s->ranges = ARENA_NEW(m->arena, s->n_ranges, struct range_result);
+	for (uint32_t i = 0; i < s->n_ranges; i++)
+		s->ranges[i] = (struct range_result){.name = s->phases[i].name ? s->phases[i].name
+		                                                               : fixture_text(m, "all_reduce"),
+		                                     .domain = i == 2 ? fixture_text(m, "NCCL") : 0,
+		                                     .instances = s->phases[i].instances,
+		                                     .host = s->phases[i].host,
+		                                     .gpu = s->phases[i].gpu};
 	s->copies = ARENA_NEW(m->arena, 3, struct copy_result);
 	s->n_copies = 3;
 	s->copies[0] = (struct copy_result){

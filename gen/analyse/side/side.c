@@ -379,6 +379,7 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	build_budgets(runs, n, arena, side, facts);
 	build_phases(runs, n, arena, side, facts);
 	tables_build(runs, n, arena, side, facts);
+	ranges_build(runs, n, arena, side);
 	for (size_t r = 0; r < n; r++)
 		facts->host_work += host_work(&runs[r], facts->launch_call) / (double)n;
 	side->overview = runs[side->median_run].overview;

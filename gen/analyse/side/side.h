@@ -39,6 +39,9 @@ struct side_facts {
 /* Kernels, calls, copies and counts of `side` and `facts` (tables.c); part of side_build. */
 void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
 
+/* The side's NVTX ranges (ranges.c). */
+void ranges_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
+
 /* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
 int side_compare_idle(const void *a, const void *b, void *names);
 

@@ -13,21 +13,21 @@ test('a header sorts by its numbers, again the other way round, and says so', as
 	const page = await open('pair'), section = '#kernels';
 	const order = await column(page, section, 1);
 	const header = name => page.locator(`${section} thead th:not(.bars)`, { hasText: name });
-	await header('After').getByRole('button').click();
+	await header('Fixed').getByRole('button').click();
 	const falling = (await column(page, section, 4)).map(number);
 	assert.deepEqual(falling, [...falling].sort((a, b) => b - a));
 	assert.ok(falling[0] > falling.at(-1));
-	assert.equal(await header('After').getAttribute('aria-sort'), 'descending');
-	await header('After').getByRole('button').press('Enter');
+	assert.equal(await header('Fixed').getAttribute('aria-sort'), 'descending');
+	await header('Fixed').getByRole('button').press('Enter');
 	const rising = (await column(page, section, 4)).map(number);
 	assert.deepEqual(rising, [...rising].sort((a, b) => a - b));
-	assert.equal(await header('After').getAttribute('aria-sort'), 'ascending');
+	assert.equal(await header('Fixed').getAttribute('aria-sort'), 'ascending');
 	await header('Kernel').getByRole('button').click();
-	assert.equal(await header('After').getAttribute('aria-sort'), null);
+	assert.equal(await header('Fixed').getAttribute('aria-sort'), null);
 	const names = await column(page, section, 1);
 	assert.notDeepEqual(names, order);
 	assert.deepEqual([...names].sort(), [...order].sort(), 'the same rows');
-	assert.match(await page.locator(`${section} tbody tr`).last().textContent(), /^and \d+ more/, 'what is left out stays last');
+	assert.equal(await page.locator(`${section} tbody tr.rest`).count(), 11, 'as many as before are not shown at first');
 });
 
 test('changes sort by sign, bytes by size', async () => {
@@ -44,7 +44,7 @@ test('changes sort by sign, bytes by size', async () => {
 
 test('searching keeps the rows with all the words, of whole names too', async () => {
 	const page = await open('pair'), json = await jsonOf('pair');
-	const field = page.getByRole('searchbox', { name: 'Search kernels' });
+	const field = page.getByRole('searchbox', { name: /Search all .* kernels/ });
 	const rows = () => page.locator('#kernels tbody tr:visible').count();
 	const all = await rows();
 	const hidden = json.baseline.kernels[0].name.slice(-30, -10); /* beyond where the table shortens it */
@@ -53,8 +53,34 @@ test('searching keeps the rows with all the words, of whole names too', async ()
 	assert.ok(found > 0 && found < all, `${found} of ${all} rows`);
 	await field.fill('no such kernel');
 	assert.equal(await rows(), 0);
+	assert.equal(await page.locator('#kernels').getByRole('status').textContent(), 'nothing matches');
 	await field.fill('');
 	assert.equal(await rows(), all);
+	await field.fill('fused_kernel_39');
+	assert.equal(await rows(), 1, 'a row that is not shown at first');
+});
+
+test('every row is reached by keyboard alone, with a script and without, and by the search', async () => {
+	for (const options of [{}, { javaScriptEnabled: false }]) {
+		const page = await open('pair', options), visible = () => page.locator('#kernels tbody tr:visible').count();
+		const json = await jsonOf('pair'), names = new Set([...json.baseline.kernels, ...json.fixed.kernels].map(k => k.name));
+		assert.equal(await visible(), 30, 'with the sum of the others');
+		await page.locator('#kernels summary').focus();
+		await page.keyboard.press('Enter');
+		assert.equal(await visible(), names.size);
+		await page.keyboard.press('Enter');
+		assert.equal(await visible(), 30);
+	}
+});
+
+test('differences come first by one click, and go by another', async () => {
+	const page = await open('example'), size = async () => (await column(page, '#kernels', 5)).map(t => Math.abs(number(t)));
+	const before = await column(page, '#kernels', 1);
+	const button = page.locator('#kernels').getByRole('button', { name: 'Differences first' });
+	await button.click();
+	assert.deepEqual(await size(), (await size()).sort((a, b) => b - a));
+	await button.click();
+	assert.deepEqual(await column(page, '#kernels', 1), before);
 });
 
 test('a long name can be seen whole and copied; a table is copied as Markdown', async () => {
@@ -73,7 +99,7 @@ test('a long name can be seen whole and copied; a table is copied as Markdown', 
 	assert.equal(await clipboard(), whole);
 	await page.locator('#phases').getByRole('button', { name: 'Copy table' }).click();
 	const [head, rule, ...lines] = (await clipboard()).split('\n');
-	assert.equal(head, '| Phase | Rank | Cost before | Cost after | Change | GPU idle for it | GPU work | Host |');
+	assert.equal(head, '| Phase | Place | Cost, baseline | Cost, fixed | Change | GPU idle for it | GPU work | Host |');
 	assert.equal(rule, '| --- | --- | --: | --: | --: | --: | --: | --: |');
 	assert.equal(lines.length, await page.locator('#phases tbody tr').count());
 	assert.match(lines[0], /^\| data\\_load \| 1 → \d+ \| 31\.04 \| 0(\.\d+)? \| −31\.0\d \|/);
@@ -82,7 +108,7 @@ test('a long name can be seen whole and copied; a table is copied as Markdown', 
 test('bars are as long as their numbers', async () => {
 	const page = await open('pair');
 	for (const section of ['#phases', '#kernels']) {
-		const rows = await page.locator(`${section} tbody tr:not(.more)`).evaluateAll(nodes =>
+		const rows = await page.locator(`${section} tbody tr:not(.more):not(.rest)`).evaluateAll(nodes =>
 			nodes.map(node => ({
 				bars: [...node.querySelectorAll('td svg g')].map(g => Number(g.querySelector('rect')?.getAttribute('width') ?? 0)),
 				cells: [...node.querySelectorAll('td.n')].slice(0, 2).map(cell => cell.textContent),

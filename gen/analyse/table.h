@@ -1,0 +1,52 @@
+/* What both sides say about the same things, joined: the rows of the report's tables, in their order, and which of them
+ * matter. Decided here once, so that every output shows the same rows; an output only formats them.
+ *
+ *     row[0 … shown)     what is shown at first: the longest, as far as they say something about a step
+ *     row[shown … kept)  what a reader can open
+ *     row[kept … n)      so many that only their sum is said
+ */
+#ifndef GAPLINE_ANALYSE_TABLE_H
+#define GAPLINE_ANALYSE_TABLE_H
+
+#include "analyse/analysis.h"
+
+enum {
+	TABLE_SHOWN = 30,  /* rows shown at first, with the one that sums up the others */
+	TABLE_KEPT = 1000, /* rows that can be opened */
+	TABLE_FEW = 6      /* so many are shown however short they are */
+};
+
+enum table_kind {
+	TABLE_PHASES,  /* time: cost; key: name */
+	TABLE_IDLE,    /* key: cause << 32 | phase */
+	TABLE_KERNELS, /* key: name; count: launches */
+	TABLE_CALLS,   /* key: name; count: calls */
+	TABLE_RANGES,  /* key: domain << 32 | name; time: of the host; gpu; count: instances */
+	TABLE_COPIES,  /* key: of table_copy_key; count: copies; bytes */
+	TABLE_PARTS    /* of the waterfall; key: index into analysis.waterfall */
+};
+
+/* By side; what a side does not have is 0. Times are ns a step. */
+struct table_row {
+	uint64_t key;
+	double time[2], gpu[2], count[2], bytes[2];
+	int64_t at[2]; /* index of the (first) row in the side's own list; −1: the side has none */
+};
+
+struct table {
+	struct table_row *row;
+	uint32_t n, kept, shown;
+	double most;                   /* the longest time of all rows */
+	struct table_row rest, beyond; /* sums of row[shown … n) and row[kept … n) */
+};
+
+uint64_t table_copy_key(const struct copy_result *copy);
+
+/* Rows by the longer of their two times (of ranges: of the host's or the GPU's time) descending, ties by key, which is
+ * an order that the input decides. Everything comes from `arena`. */
+struct table table_make(const struct analysis *analysis, enum table_kind kind, struct arena *arena);
+
+/* Lowers `kept`, at least to `shown`: where an output has less room. */
+void table_keep(struct table *table, uint32_t kept);
+
+#endif
