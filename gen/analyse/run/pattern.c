@@ -1,0 +1,556 @@
+#include "analyse/run/pattern.h"
+
+#include "analyse/run/pattern_fit.h"
+#include "analyse/run/pattern_tuples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	CANDIDATES = 48,   /* tuples of one width that are tried */
+	WIDEST = 1024,     /* tuples that are looked at, in tokens */
+	EFFORT = 24,       /* ops that trying may look at, as a multiple of the sequence */
+	SAMPLE = 256,      /* cycles on which a candidate is tried first, or a median is taken */
+	BURSTS = 3,        /* so many runs of cycles with something else between them are told apart by themselves */
+	INNER_OPS = 65536, /* of a few cycles, in which a shorter one is looked for */
+	LAYER_OPS = 64,    /* what a layer of a step holds at most */
+	LAYER_STEPS = 20   /* steps of layers that there are at least: what the host does less often is now and then */
+};
+
+/* A loop of the sequence, or none: n is 0. Its cycles are those of `fit` in [from, to) that are any, or, where
+ * `bursts`, of the runs in it. */
+struct found {
+	struct pattern_fit fit;
+	uint32_t from, to, cycles;
+	struct pattern_share share;
+	bool bursts;
+};
+
+static bool is_explained(const struct pattern_share *share, uint32_t cycles)
+{
+	return cycles >= PATTERN_CYCLES && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED &&
+	       share->alike * (uint64_t)4 >= cycles * (uint64_t)3;
+}
+
+/* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
+static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
+{
+	while (k < to && f->grade[k] == GRADE_NONE)
+		k++;
+	*first = k;
+	while (k < to && f->grade[k] != GRADE_NONE) {
+		k++;
+		if (f->more[k - 1])
+			break;
+	}
+	*end = k;
+	return k > *first;
+}
+
+/* Share of the cycles of [from, to) with which the host had to do. */
+static double host_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+{
+	uint32_t with = 0;
+	for (uint32_t k = from; k < to; k++) {
+		bool host = false;
+		for (size_t i = f->cut[k]; i < f->cut[k + 1] && !host; i++)
+			host = s->flags[i] & PATTERN_HOST;
+		with += host;
+	}
+	return to > from ? (double)with / (double)(to - from) : 0;
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
+static double cycle_time(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                         bool busy)
+{
+	int64_t some[SAMPLE];
+	uint32_t n = 0, stride = (to - from) / SAMPLE + 1;
+	for (uint32_t k = from; k + 1 < to && n < SAMPLE; k += stride) {
+		int64_t time = 0;
+		for (size_t i = f->cut[k]; busy && i < f->cut[k + 1]; i++)
+			time += s->length[i];
+		some[n++] = busy ? time : s->end[f->cut[k + 2] - 1] - s->end[f->cut[k + 1] - 1];
+	}
+	qsort(some, n, sizeof *some, compare_lengths);
+	return n ? (double)some[n / 2] : 0;
+}
+
+static bool is_other(double a, double b)
+{
+	return a > b * 1.5 || b > a * 1.5;
+}
+
+/* Two stretches of the same names with something else between them are two loops where a cycle of one takes half as
+ * long again as of the other (another size of the same solver). The larger one is kept; the other is found later. */
+static void split_by_time(const struct pattern_fit *f, const struct pattern_sequence *s, struct found *found)
+{
+	enum { INTERRUPTIONS = 16 };
+	uint32_t at[INTERRUPTIONS], n = 0;
+	for (uint32_t k = found->from; k + 1 < found->to; k++) {
+		bool interrupted = f->grade[k] != GRADE_EXACT;
+		for (size_t i = f->cut[k] + 1; i <= f->cut[k + 1] && i < s->n && !interrupted; i++)
+			interrupted = s->flags[i] & PATTERN_BREAK;
+		if (interrupted) {
+			if (n == INTERRUPTIONS)
+				return;
+			at[n++] = k + 1;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		/* without the cycle that holds the interruption itself */
+		if (at[i] < found->from + PATTERN_CYCLES + 1 || at[i] + PATTERN_CYCLES > found->to)
+			continue;
+		uint32_t before = at[i] - found->from, behind = found->to - at[i];
+		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
+		             cycle_time(f, s, at[i], found->to, true)) ||
+		    is_other(cycle_time(f, s, found->from, at[i] - 1, false),
+		             cycle_time(f, s, at[i], found->to, false))) {
+			if (before > behind)
+				found->to = at[i];
+			else
+				found->from = at[i];
+		}
+	}
+}
+
+static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+	for (uint32_t k = from; k < to; k++)
+		n += f->grade[k] != GRADE_NONE;
+	return n;
+}
+
+/* Whether runs of cycles are about as long as each other: three quarters of them; the last may be cut. */
+static bool even_runs(const struct pattern_fit *f, uint32_t from, uint32_t to, uint32_t typical)
+{
+	uint32_t all = 0, even = 0, first, end;
+	bool last_short = false;
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
+		uint32_t n = end - first;
+		if (n < PATTERN_CYCLES)
+			continue;
+		all++;
+		even += n * 8 >= typical * 7 && n * 8 <= typical * 9;
+		last_short = n * 8 < typical * 7;
+	}
+	return even * 4 >= (all - last_short) * 3;
+}
+
+/* Whether cuts make a loop; which part of them. */
+static bool accept(const struct pattern_sequence *s, struct found *out)
+{
+	const struct pattern_fit *f = &out->fit;
+	struct arena scratch = {0};
+	bool good = false;
+	out->bursts = false;
+	out->from = 0;
+	out->to = f->n;
+	while (out->from < out->to && f->grade[out->from] < GRADE_ALIKE)
+		out->from++;
+	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
+		out->to--;
+	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES)
+		goto done;
+	split_by_time(f, s, out);
+	out->cycles = count_cycles(f, out->from, out->to);
+	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
+	good = is_explained(&out->share, out->cycles);
+	uint32_t from = out->from + (f->grade[out->from] != GRADE_EXACT);
+	uint32_t to = out->to - (f->grade[out->to - 1] != GRADE_EXACT);
+	if (!good && to - from >= PATTERN_CYCLES && to - from < out->to - out->from) {
+		/* an end may hold what belongs to what lies before or behind the loop */
+		struct pattern_share share = pattern_fit_share(f, s, from, to, &scratch);
+		uint32_t cycles = count_cycles(f, from, to);
+		if (is_explained(&share, cycles)) {
+			*out = (struct found){.fit = *f, .from = from, .to = to, .cycles = cycles, .share = share};
+			good = true;
+		}
+	}
+	if (good)
+		goto done;
+
+	uint32_t runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
+	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
+		if (end - first < PATTERN_CYCLES)
+			continue;
+		runs++;
+		cycles += end - first;
+		if (end - first > best_end - best) {
+			best = first;
+			best_end = end;
+		}
+	}
+	if (!runs)
+		goto done;
+	/* Runs of cycles with something else between them, again and again: layers of a step, or steps with a
+	 * validation between them. The host has to do with every step, and not with a layer. A few runs may be loops of
+	 * their own. */
+	out->bursts = runs > 1 && cycles * 10 >= out->cycles * 9 && even_runs(f, out->from, out->to, best_end - best) &&
+	              host_share(f, s, out->from, out->to) >= 0.9;
+	if (out->bursts || runs > BURSTS) {
+		out->cycles = cycles;
+		good = out->bursts;
+		goto done;
+	}
+	out->from = best;
+	out->to = best_end;
+	if (f->more[best_end - 1]) /* what lies behind it is no part of it */
+		out->to--;
+	out->cycles = count_cycles(f, out->from, out->to);
+	if (out->cycles >= PATTERN_CYCLES) {
+		out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
+		good = is_explained(&out->share, out->cycles);
+	}
+done:
+	arena_release(&scratch);
+	return good;
+}
+
+/* Tries cuts on some cycles in the middle: most candidates are wrong, and most of those are seen to be here. */
+static bool is_promising(const struct pattern_sequence *s, const size_t *cut, uint32_t n)
+{
+	if (n < 4 * SAMPLE)
+		return true;
+	struct arena scratch = {0};
+	struct pattern_fit fit;
+	size_t *some = ARENA_NEW(&scratch, SAMPLE + 1, size_t);
+	memcpy(some, cut + n / 2, SAMPLE * sizeof *some);
+	pattern_fit_init(&fit, s, some, SAMPLE, &scratch);
+	struct pattern_share share = pattern_fit_share(&fit, s, 0, SAMPLE, &scratch);
+	arena_release(&scratch);
+	return share.ops >= 0.5;
+}
+
+static bool try_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena, struct found *out)
+{
+	/* ops of one launch belong together: nodes of a graph, in an order of their own */
+	uint32_t kept = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		while (cut[k] && s->at[cut[k] - 1] == s->at[cut[k]])
+			cut[k]--;
+		if (!kept || cut[k] != cut[kept - 1])
+			cut[kept++] = cut[k];
+	}
+	if (kept < PATTERN_CYCLES || !is_promising(s, cut, kept))
+		return false;
+	pattern_fit_init(&out->fit, s, cut, kept, arena);
+	uint32_t longer = 0;
+	for (uint32_t k = 0; k < kept && out->fit.ops > 1; k++)
+		longer += out->fit.grade[k] != GRADE_EXACT &&
+		          (out->fit.cut[k + 1] - out->fit.cut[k]) * 8 >= (size_t)out->fit.ops * 13;
+	if (longer && longer * (uint64_t)4 <= kept) {
+		size_t *more = ARENA_NEW(arena, (size_t)kept * 2 + 1, size_t);
+		uint32_t split = pattern_fit_split(&out->fit, s, more, kept * 2);
+		if (split > kept)
+			pattern_fit_init(&out->fit, s, more, split, arena);
+	}
+	return accept(s, out);
+}
+
+/* Ops of the loop: the larger one explains more. */
+static double weight(const struct found *f)
+{
+	return f->bursts ? (double)f->cycles * f->fit.ops : f->share.ops * (double)f->share.n_ops;
+}
+
+/* The loop that explains most, among those the one with the shortest cycle. `least` occurrences of a tuple at least,
+ * tuples no wider than `widest`; `width` receives the width of the tuple at which its cycles begin. */
+static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t widest, struct arena *arena,
+                     struct found *out, uint32_t *width)
+{
+	struct arena scratch = {0};
+	struct pattern_tuples tuples;
+	struct pattern_candidate *list = ARENA_NEW(&scratch, CANDIDATES, struct pattern_candidate);
+	struct arena best_arena = {0};
+	struct found best = {0};
+	bool have = false;
+	uint64_t effort = 0;
+	pattern_tuples_init(&tuples, s, &scratch);
+	for (;;) {
+		struct arena pass = {0};
+		uint32_t n = pattern_candidates(&tuples, least, list, CANDIDATES, &pass);
+		for (uint32_t i = 0; i < n && effort <= EFFORT * (uint64_t)s->n; i++) {
+			size_t span = list[i].last - list[i].first;
+			if (span * 200 < s->n)
+				continue;
+			if (have && (double)span < weight(&best) * 0.95)
+				continue;
+			struct arena own = {0};
+			struct found found = {0};
+			size_t *cut = ARENA_NEW(&own, (size_t)list[i].n + 1, size_t);
+			pattern_occurrences(&tuples, list[i].id, cut);
+			effort += span + s->n / 4;
+			/* as much explained by a shorter cycle, or more by any */
+			bool good = try_cuts(s, cut, list[i].n, &own, &found);
+			if (good && (!have || weight(&found) > weight(&best) * 1.05 ||
+			             (weight(&found) > weight(&best) * 0.95 && found.fit.ops < best.fit.ops))) {
+				arena_release(&best_arena);
+				best_arena = own;
+				best = found;
+				*width = tuples.width;
+				have = true;
+			} else {
+				arena_release(&own);
+			}
+		}
+		arena_release(&pass);
+		if ((have && weight(&best) * 2 >= (double)s->n) || tuples.width >= widest ||
+		    effort > EFFORT * (uint64_t)s->n)
+			break;
+		if (!pattern_tuples_widen(&tuples))
+			break;
+	}
+	if (have)
+		arena_adopt(arena, &best_arena);
+	*out = best;
+	arena_release(&scratch);
+	return have;
+}
+
+/* Whether a few cycles from the middle, looked at by themselves, consist of shorter ones. Their number, and the width
+ * of the tuple that tells. */
+static uint32_t inner_cycles(const struct pattern_sequence *s, const struct found *f, uint32_t *width)
+{
+	enum { FEW = 16 };
+	if (f->fit.ops < 2)
+		return 0;
+	struct arena scratch = {0};
+	uint32_t n = f->to - f->from < FEW ? f->to - f->from : FEW;
+	uint32_t from = f->from + (f->to - f->from - n) / 2;
+	while (n > 2 && f->fit.cut[from + n] - f->fit.cut[from] > INNER_OPS)
+		n--;
+	size_t first = f->fit.cut[from];
+	struct pattern_sequence part = *s;
+	part.n = f->fit.cut[from + n] - first;
+	part.token += first;
+	part.at += first;
+	part.end += first;
+	part.pause += first;
+	part.length += first;
+	part.flags += first;
+	struct found inner = {0};
+	uint32_t cycles = 0;
+	if (find_one(&part, n + n / 2, WIDEST, &scratch, &inner, width) && !inner.bursts &&
+	    (double)inner.fit.ops < 0.7 * f->fit.ops && weight(&inner) >= PATTERN_EXPLAINED * (double)part.n)
+		cycles = inner.cycles / n;
+	arena_release(&scratch);
+	return cycles;
+}
+
+/* Where short cycles go on and on, and only every 24th has something else to compute behind it, or is one that the host
+ * has to do with, the cycles are layers, or launches, of a step. True: `out` is those steps. */
+static bool find_outer(const struct pattern_sequence *s, const struct found *f, struct arena *arena, struct found *out)
+{
+	const struct pattern_fit *fit = &f->fit;
+	if (f->bursts || fit->ops > LAYER_OPS)
+		return false;
+	uint32_t n = 0, even = 0, before = 0, distance = 0;
+	size_t *cut = ARENA_NEW(arena, (size_t)fit->n + 2, size_t);
+	uint32_t first = 0;
+	for (uint32_t k = f->from; k + 1 < f->to; k++) {
+		bool marks = false, differs = fit->grade[k] != GRADE_EXACT;
+		for (size_t i = fit->cut[k]; i < fit->cut[k + 1] && !marks; i++)
+			marks = s->flags[i] & PATTERN_HOST ||
+			        (differs && s->flags[i] & PATTERN_WORK && !fit->usual[s->token[i]]);
+		if (!marks)
+			continue;
+		even += n && k - before == distance;
+		distance = k - before;
+		before = k;
+		first = n ? first : k - f->from + 1;
+		cut[n++] = fit->cut[k + 1];
+	}
+	if (n < LAYER_STEPS || distance < 2 || even * 10 < (n - 2) * 9)
+		return false;
+	if (first == distance) { /* the first of them is whole */
+		memmove(cut + 1, cut, n++ * sizeof *cut);
+		cut[0] = fit->cut[f->from];
+	}
+	struct found found = {0};
+	bool good = try_cuts(s, cut, n, arena, &found) && !found.bursts && weight(&found) >= weight(f) * 0.8;
+	if (good)
+		*out = found;
+	return good;
+}
+
+/* A cycle may be cut anywhere; it is best cut where the program pauses: before the op that follows the longest pause of
+ * a usual cycle. */
+static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, struct found *f)
+{
+	const struct pattern_fit *fit = &f->fit;
+	if (f->bursts || fit->ops < 2 || fit->model == UINT32_MAX)
+		return;
+	enum { FEW = 31 };
+	struct arena scratch = {0};
+	double *pause = ARENA_NEW(&scratch, fit->ops, double);
+	uint32_t some[FEW], n_some = 0, stride = (f->to - f->from) / FEW + 1;
+	for (uint32_t k = f->from; k < f->to; k += fit->grade[k] == GRADE_EXACT ? stride : 1)
+		if (fit->grade[k] == GRADE_EXACT && n_some < FEW)
+			some[n_some++] = k;
+	for (uint32_t i = 0; i < fit->ops && n_some; i++) {
+		int64_t of_op[FEW];
+		for (uint32_t k = 0; k < n_some; k++)
+			of_op[k] = (int64_t)s->pause[fit->cut[some[k]] + i];
+		qsort(of_op, n_some, sizeof *of_op, compare_lengths);
+		pause[i] = (double)of_op[n_some / 2];
+	}
+	uint32_t best = 0;
+	for (uint32_t i = 1; i < fit->ops; i++)
+		if (pause[i] > pause[best])
+			best = i;
+	if (best && pause[best] > pause[0] * 1.25) {
+		/* one more at either end, of which the present cuts have half each */
+		size_t *cut = ARENA_NEW(arena, (size_t)(f->to - f->from) + 3, size_t);
+		uint32_t n = 0;
+		if (fit->cut[f->from] + best >= fit->ops)
+			cut[n++] = fit->cut[f->from] + best - fit->ops;
+		for (uint32_t k = f->from; k < f->to; k++) {
+			/* counted from the nearer end: ops may be lost or added */
+			size_t length = fit->cut[k + 1] - fit->cut[k], left = fit->ops - best;
+			size_t at = best <= left || k + 1 == f->to || length < left ? fit->cut[k] + best
+			                                                            : fit->cut[k + 1] - left;
+			if (at < s->n && (!n || at > cut[n - 1]))
+				cut[n++] = at;
+		}
+		if (fit->cut[f->to] + best < s->n && fit->cut[f->to] + best > cut[n - 1])
+			cut[n++] = fit->cut[f->to] + best;
+		struct found found = {0};
+		if (try_cuts(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
+		    found.share.ops >= f->share.ops - 0.02)
+			*f = found;
+	}
+	arena_release(&scratch);
+}
+
+static bool find_loop(const struct pattern_sequence *s, struct arena *arena, struct found *out)
+{
+	uint32_t width = 0;
+	if (s->n < PATTERN_CYCLES || !find_one(s, PATTERN_CYCLES, WIDEST, arena, out, &width))
+		return false;
+	uint32_t inner = out->bursts ? 0 : inner_cycles(s, out, &width);
+	if (inner > 1) {
+		struct found shorter = {0};
+		if (find_one(s, out->cycles + out->cycles / 2, width, arena, &shorter, &width) &&
+		    weight(&shorter) >= 0.9 * weight(out) && shorter.fit.ops < out->fit.ops)
+			*out = shorter;
+	}
+	struct found outer = {0};
+	if (find_outer(s, out, arena, &outer))
+		*out = outer;
+	cut_at_pause(s, arena, out);
+	return true;
+}
+
+/* The ops that are in no loop yet. `row`: which of the whole sequence they are. */
+static void leave_out(const struct pattern *p, struct pattern_sequence *s, uint32_t *row)
+{
+	size_t n = 0;
+	uint8_t removed = 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (p->loop[row[i]]) {
+			removed = PATTERN_BREAK;
+		} else {
+			row[n] = row[i];
+			s->end[n] = s->end[i];
+			s->pause[n] = s->pause[i];
+			s->token[n] = s->token[i];
+			s->at[n] = s->at[i];
+			s->length[n] = s->length[i];
+			s->flags[n++] = s->flags[i] | removed;
+			removed = 0;
+		}
+	s->n = n;
+}
+
+static void add_loop(const struct pattern_sequence *s, const uint32_t *row, const struct found *f, struct arena *arena,
+                     struct pattern *out)
+{
+	const struct pattern_fit *fit = &f->fit;
+	struct pattern_loop *loop = &out->loops[out->n_loops++];
+	*loop = (struct pattern_loop){.ops = fit->ops};
+	loop->explained = f->bursts ? 1 : f->share.ops < f->share.time ? f->share.ops : f->share.time;
+	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
+	for (uint32_t k = f->from; k < f->to; k++) {
+		if (fit->grade[k] == GRADE_NONE)
+			continue;
+		/* what lies behind a cycle that holds more than twice what is usual is not its own */
+		size_t end = fit->more[k] && fit->cut[k] + fit->ops < fit->cut[k + 1] ? fit->cut[k] + fit->ops
+		                                                                      : fit->cut[k + 1];
+		for (size_t i = fit->cut[k]; i < end; i++) {
+			out->loop[row[i]] = (uint8_t)out->n_loops;
+			out->cycle[row[i]] = loop->n;
+			loop->time += (double)s->length[i];
+			loop->n_ops++;
+		}
+		loop->differ += fit->grade[k] != GRADE_EXACT;
+		loop->at[loop->n++] = s->at[fit->cut[k]];
+		loop->at[loop->n] = end < s->n ? s->at[end] : INT64_MAX;
+	}
+}
+
+static int compare_loops(const void *a, const void *b)
+{
+	const struct pattern_loop *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time > y->time ? -1 : 1;
+	return x->at[0] < y->at[0] ? -1 : x->at[0] > y->at[0];
+}
+
+/* The loops in order of their time, and the ops' numbers of them with it. */
+static void sort_loops(struct pattern *p, size_t n)
+{
+	uint8_t place[PATTERN_LOOPS + 1] = {0};
+	struct pattern_loop before[PATTERN_LOOPS];
+	memcpy(before, p->loops, sizeof before);
+	qsort(p->loops, p->n_loops, sizeof *p->loops, compare_loops);
+	for (uint32_t i = 0; i < p->n_loops; i++)
+		for (uint32_t k = 0; k < p->n_loops; k++)
+			if (before[i].at == p->loops[k].at)
+				place[i + 1] = (uint8_t)(k + 1);
+	for (size_t i = 0; i < n; i++)
+		p->loop[i] = place[p->loop[i]];
+}
+
+void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out)
+{
+	struct arena scratch = {0};
+	struct pattern_sequence s = *sequence;
+	size_t n = s.n;
+	*out = (struct pattern){0};
+	out->loops = ARENA_NEW(arena, PATTERN_LOOPS, struct pattern_loop);
+	out->loop = ARENA_NEW(arena, n, uint8_t);
+	out->cycle = ARENA_NEW(arena, n, uint32_t);
+	uint32_t *row = ARENA_NEW(&scratch, n, uint32_t);
+	for (size_t i = 0; i < n; i++)
+		row[i] = (uint32_t)i;
+	while (out->n_loops < PATTERN_LOOPS) {
+		struct arena pass = {0};
+		struct found found = {0};
+		bool have = find_loop(&s, &pass, &found);
+		if (have)
+			add_loop(&s, row, &found, arena, out);
+		arena_release(&pass);
+		if (!have || s.n == 0)
+			break;
+		if (out->n_loops == 1) { /* the caller's columns stay as they are */
+			size_t bytes = s.n;
+			s.token = memcpy(ARENA_NEW(&scratch, bytes, uint32_t), s.token, bytes * sizeof *s.token);
+			s.at = memcpy(ARENA_NEW(&scratch, bytes, int64_t), s.at, bytes * sizeof *s.at);
+			s.end = memcpy(ARENA_NEW(&scratch, bytes, int64_t), s.end, bytes * sizeof *s.end);
+			s.pause = memcpy(ARENA_NEW(&scratch, bytes, float), s.pause, bytes * sizeof *s.pause);
+			s.length = memcpy(ARENA_NEW(&scratch, bytes, int64_t), s.length, bytes * sizeof *s.length);
+			s.flags = memcpy(ARENA_NEW(&scratch, bytes, uint8_t), s.flags, bytes);
+		}
+		leave_out(out, &s, row);
+	}
+	sort_loops(out, n);
+	arena_release(&scratch);
+}

@@ -1,0 +1,81 @@
+/* What repeats in a sequence of GPU ops: loops, told by the names of the ops alone. Pure: integers in, integers out.
+ *
+ * A sequence holds the ops of one process in the order in which they were launched (or, where launches are not known,
+ * started). A *lane* is what has an order of its own: a launching thread, or a stream; between lanes the order may
+ * differ from one repetition to the next. A *token* is (lane, name). A *loop* is a stretch of the sequence that is cut
+ * into *cycles* which hold the same tokens, each as often:
+ *
+ *	- at least PATTERN_CYCLES cycles;
+ *	- they explain at least PATTERN_EXPLAINED of the stretch's ops and of its GPU time: a token that a cycle holds
+ *	  more or less often than is usual counts as not explained, except where the cycle before or after makes up for
+ *	  it (an op that moved over a boundary);
+ *	- at least three quarters of the cycles are alike (three quarters of what they hold is what is usual);
+ *	- of the cuts that do this the shortest cycle; but where the host copies or waits in every n-th of short cycles
+ *	  only, or other kernels follow on every n-th, n of them are one, for layers are not steps.
+ *
+ * A few cycles may therefore differ: a logging step, a longer one, one of which rows were lost. Ops that explain
+ *nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.
+ *
+ * Method. As in tandem-repeat finders (G. Benson, Tandem repeats finder, Nucleic Acids Research 27, 1999), candidates
+ * for a boundary come from k-tuples that recur at even distances; k = 1, 2, 4, …, tuples being named by pairs of
+ * shorter ones (R. M. Karp, R. E. Miller, A. L. Rosenberg, Rapid identification of repeated patterns, STOC 1972), every
+ * width one pass over the sequence. What a cycle holds is compared as a multiset, by a sum of hashes first (equal sums:
+ * equal cycles), token by token only where sums differ; how often a token is usual is a majority vote (R. S. Boyer,
+ * J S. Moore, 1981). Time is linear in the ops for a bounded number of candidates. */
+#ifndef GAPLINE_ANALYSE_RUN_PATTERN_H
+#define GAPLINE_ANALYSE_RUN_PATTERN_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	PATTERN_CYCLES = 5, /* repetitions that a loop has at least */
+	PATTERN_LOOPS = 16  /* loops that are told apart in one sequence at most; what is left then is in none */
+};
+#define PATTERN_EXPLAINED 0.95
+
+enum pattern_flag {
+	PATTERN_WORK = 1, /* the op computes: a kernel or a graph, not a copy */
+	PATTERN_HOST = 2, /* the op moves data between host and device, or the host waited between the op's launch and
+	                   * the next one's: the host had to do with it */
+	PATTERN_BREAK = 4 /* ops were taken out before it; set within */
+};
+
+/* Ops in order. `token` is below n_tokens, `at` never falls. */
+struct pattern_sequence {
+	size_t n;
+	uint32_t *token;
+	int64_t *at;     /* when the op was launched, or started */
+	int64_t *end;    /* on the GPU */
+	int64_t *length; /* GPU time */
+	float *pause;    /* ns before `at` in which nothing was being launched (started: in which nothing ran) */
+	uint8_t *flags;  /* enum pattern_flag */
+	uint32_t n_tokens;
+	uint32_t *lane; /* by token */
+	uint32_t n_lanes;
+};
+
+struct pattern_loop {
+	uint32_t n;       /* cycles */
+	uint32_t differ;  /* of these: hold something else than is usual */
+	uint32_t ops;     /* in a usual cycle */
+	double explained; /* 0.95 to 1: the smaller one of the shares of the stretch's ops and GPU time */
+	double time;      /* GPU time of all its ops */
+	size_t n_ops;
+	int64_t *at; /* n + 1 times: cycle k is launched in [at[k], at[k + 1]) */
+};
+
+struct pattern {
+	struct pattern_loop *loops; /* by time, descending */
+	uint32_t n_loops;
+	uint8_t *loop;   /* by op: 1 + its loop, 0: none */
+	uint32_t *cycle; /* by op in a loop: its cycle */
+};
+
+/* Finds the loops of a sequence. `arena` holds what is found. */
+void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out);
+
+#endif

@@ -1,0 +1,259 @@
+#include "analyse/run/pattern_fit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t hash(uint32_t token)
+{
+	uint64_t h = (token + 1) * 0x9E3779B97F4A7C15u;
+	h ^= h >> 29;
+	h *= 0xBF58476D1CE4E5B9u;
+	return h ^ h >> 32;
+}
+
+static int compare_sums(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t sum_of(const struct pattern_sequence *s, size_t from, size_t to)
+{
+	uint64_t sum = 0;
+	for (size_t i = from; i < to; i++)
+		sum += hash(s->token[i]);
+	return sum;
+}
+
+/* The sum that most of some cycles have, from all over the stretch; how many of a hundred have it. */
+static int commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum, struct arena *scratch)
+{
+	enum { SAMPLE = 4096 };
+	uint64_t *some = ARENA_NEW(scratch, SAMPLE, uint64_t);
+	uint32_t taken = 0, stride = n / SAMPLE + 1;
+	for (uint32_t k = 0; k < n && taken < SAMPLE; k += stride)
+		some[taken++] = f->sum[k];
+	qsort(some, taken, sizeof *some, compare_sums);
+	uint32_t best = 0;
+	for (uint32_t i = 0, first = 0; i < taken; i++) {
+		if (some[i] != some[first])
+			first = i;
+		if (i - first + 1 > best) {
+			best = i - first + 1;
+			*sum = some[i];
+		}
+	}
+	return (int)((uint64_t)best * 100 / taken);
+}
+
+/* Counts of the tokens of one cycle; `seen` lists those that are there. */
+struct counts {
+	uint32_t *of, *seen;
+	uint32_t n;
+};
+
+static void counts_init(struct counts *c, const struct pattern_sequence *s, struct arena *arena)
+{
+	c->of = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	c->seen = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	c->n = 0;
+}
+
+static void counts_take(struct counts *c, const struct pattern_sequence *s, size_t from, size_t to)
+{
+	for (uint32_t i = 0; i < c->n; i++)
+		c->of[c->seen[i]] = 0;
+	c->n = 0;
+	for (size_t i = from; i < to; i++)
+		if (!c->of[s->token[i]]++)
+			c->seen[c->n++] = s->token[i];
+}
+
+/* No two cycles are equal often enough: of every token the count that most cycles have. */
+static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n, struct arena *scratch)
+{
+	struct counts counts;
+	counts_init(&counts, s, scratch);
+	uint32_t *votes = ARENA_NEW(scratch, s->n_tokens, uint32_t), *there = ARENA_NEW(scratch, s->n_tokens, uint32_t);
+	for (uint32_t k = 0; k < n; k++) {
+		counts_take(&counts, s, f->cut[k], f->cut[k + 1]);
+		for (uint32_t i = 0; i < counts.n; i++) {
+			uint32_t token = counts.seen[i];
+			there[token]++;
+			if (votes[token] == 0)
+				f->usual[token] = counts.of[token];
+			if (f->usual[token] == counts.of[token])
+				votes[token]++;
+			else
+				votes[token]--;
+		}
+	}
+	for (uint32_t token = 0; token < s->n_tokens; token++)
+		if (there[token] * (uint64_t)2 <= n)
+			f->usual[token] = 0;
+}
+
+static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, struct counts *counts)
+{
+	size_t all = f->cut[k + 1] - f->cut[k], common = 0;
+	counts_take(counts, s, f->cut[k], f->cut[k + 1]);
+	for (uint32_t i = 0; i < counts->n; i++) {
+		uint32_t usual = f->usual[counts->seen[i]], is = counts->of[counts->seen[i]];
+		common += usual < is ? usual : is;
+	}
+	size_t larger = all > f->ops ? all : f->ops, missing = f->ops - common;
+	/* what lacks more than an eighth (or a few) is something else (a validation step is the forward half of a
+	 * training step); lanes may have run ahead or behind */
+	size_t few = f->ops / 3 < 3 ? f->ops / 3 : 3;
+	size_t lost = s->n_lanes > 1 ? f->ops / 2 : f->ops / 8 > few ? f->ops / 8 : few;
+	f->grade[k] = common == larger                        ? GRADE_EXACT
+	              : missing > lost || common * 2 < f->ops ? GRADE_NONE
+	              : common * 4 >= larger * 3              ? GRADE_ALIKE
+	                                                      : GRADE_CYCLE;
+	f->more[k] = all - common > f->ops;
+}
+
+void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, size_t *cut, uint32_t n,
+                      struct arena *arena)
+{
+	struct arena scratch = {0};
+	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
+	f->grade = ARENA_NEW(arena, n, uint8_t);
+	f->more = ARENA_NEW(arena, n, uint8_t);
+	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
+	f->sum = ARENA_NEW(arena, n, uint64_t);
+	uint32_t whole = n - 1;
+	for (uint32_t k = 0; k < whole; k++)
+		f->sum[k] = sum_of(s, cut[k], cut[k + 1]);
+	uint64_t sum = 0;
+	if (commonest_sum(f, whole, &sum, &scratch) >= 20) {
+		for (uint32_t k = 0; k < whole && f->model == UINT32_MAX; k++)
+			if (f->sum[k] == sum)
+				f->model = k;
+		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++)
+			f->usual[s->token[i]]++;
+	} else {
+		vote(f, s, whole, &scratch);
+	}
+	for (uint32_t token = 0; token < s->n_tokens; token++)
+		f->ops += f->usual[token];
+	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
+	f->sum[n - 1] = sum_of(s, cut[n - 1], cut[n]);
+	struct counts counts;
+	counts_init(&counts, s, &scratch);
+	for (uint32_t k = 0; k < n; k++)
+		if (f->model != UINT32_MAX && f->sum[k] == sum)
+			f->grade[k] = GRADE_EXACT;
+		else
+			grade(f, s, k, &counts);
+	arena_release(&scratch);
+}
+
+uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_sequence *s, size_t *out, uint32_t room)
+{
+	struct arena scratch = {0};
+	struct counts counts;
+	counts_init(&counts, s, &scratch);
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < f->n; k++) {
+		if (n == room)
+			break;
+		out[n++] = f->cut[k];
+		if (f->grade[k] == GRADE_NONE)
+			continue;
+		for (size_t at = f->cut[k] + f->ops; n < room && at + f->ops <= f->cut[k + 1] + f->ops / 4;
+		     at += f->ops) {
+			size_t common = 0, end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
+			counts_take(&counts, s, at, end);
+			for (uint32_t i = 0; i < counts.n; i++) {
+				uint32_t usual = f->usual[counts.seen[i]], is = counts.of[counts.seen[i]];
+				common += usual < is ? usual : is;
+			}
+			if (common * 4 < (size_t)f->ops * 3)
+				break;
+			out[n++] = at;
+		}
+	}
+	arena_release(&scratch);
+	return n;
+}
+
+/* How many of a token the last cycle that differed had beyond what is usual, or less, that
+ * nothing has made up for yet; and the GPU time of one of them. */
+struct balance {
+	int64_t beyond;
+	double each;
+	uint32_t cycle; /* 1 + the cycle; 0: none */
+};
+
+/* What a cycle that differs holds too much or too little of, and no neighbour makes up for, is not explained. */
+struct account {
+	struct balance *of; /* by token */
+	uint64_t beyond, missing;
+	double time;
+};
+
+static void settle(struct account *a, struct balance *b)
+{
+	if (b->beyond > 0) {
+		a->beyond += (uint64_t)b->beyond;
+		a->time += b->each * (double)b->beyond;
+	} else {
+		a->missing += (uint64_t)-b->beyond;
+	}
+	b->beyond = 0;
+}
+
+static void enter(struct account *a, uint32_t token, uint32_t cycle, int64_t beyond, double each)
+{
+	struct balance *b = &a->of[token];
+	if (b->cycle + 1 == cycle && (b->beyond > 0) != (beyond > 0)) {
+		int64_t even = llabs(b->beyond) < llabs(beyond) ? llabs(b->beyond) : llabs(beyond);
+		b->beyond += b->beyond > 0 ? -even : even;
+		beyond += beyond > 0 ? -even : even;
+	}
+	settle(a, b);
+	*b = (struct balance){beyond, each, cycle};
+}
+
+struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
+                                       uint32_t to, struct arena *arena)
+{
+	struct pattern_share share = {0};
+	struct counts counts;
+	counts_init(&counts, s, arena);
+	struct account account = {.of = ARENA_NEW(arena, s->n_tokens, struct balance)};
+	double *time = ARENA_NEW(arena, s->n_tokens, double);
+	uint32_t *usual = ARENA_NEW(arena, s->n_tokens, uint32_t), n_usual = 0;
+	for (uint32_t token = 0; token < s->n_tokens; token++)
+		if (f->usual[token])
+			usual[n_usual++] = token;
+	for (uint32_t k = from; k < to; k++) {
+		share.alike += f->grade[k] >= GRADE_ALIKE;
+		share.n_ops += f->cut[k + 1] - f->cut[k];
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+			share.all_time += (double)s->length[i];
+		if (f->grade[k] == GRADE_EXACT)
+			continue;
+		counts_take(&counts, s, f->cut[k], f->cut[k + 1]);
+		for (uint32_t i = 0; i < counts.n; i++)
+			time[counts.seen[i]] = 0;
+		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+			time[s->token[i]] += (double)s->length[i];
+		for (uint32_t i = 0; i < counts.n; i++) {
+			uint32_t token = counts.seen[i], n = counts.of[token];
+			if (n > f->usual[token])
+				enter(&account, token, k + 1, (int64_t)n - f->usual[token], time[token] / n);
+		}
+		/* an end that the capture or the loop's own end cuts short is no fault of it */
+		for (uint32_t i = 0; i < n_usual && k + 1 < to; i++)
+			if (counts.of[usual[i]] < f->usual[usual[i]])
+				enter(&account, usual[i], k + 1, (int64_t)counts.of[usual[i]] - f->usual[usual[i]], 0);
+	}
+	for (uint32_t token = 0; token < s->n_tokens; token++)
+		settle(&account, &account.of[token]);
+	double all = (double)share.n_ops + (double)account.missing;
+	share.ops = all > 0 ? 1 - (double)(account.beyond + account.missing) / all : 0;
+	share.time = share.all_time > 0 ? 1 - account.time / share.all_time : 1;
+	return share;
+}

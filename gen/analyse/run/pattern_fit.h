@@ -1,0 +1,47 @@
+/* How well cuts explain a sequence: what a cycle usually holds, and how much of the sequence is that. */
+#ifndef GAPLINE_ANALYSE_RUN_PATTERN_FIT_H
+#define GAPLINE_ANALYSE_RUN_PATTERN_FIT_H
+
+#include "analyse/run/pattern.h"
+
+enum pattern_grade {
+	GRADE_NONE,  /* no cycle of this loop: too much of what is usual is not there */
+	GRADE_CYCLE, /* what is usual is there, and more besides */
+	GRADE_ALIKE, /* and that is three quarters of what it holds */
+	GRADE_EXACT  /* just that */
+};
+
+/* Cycle k is the ops [cut[k], cut[k + 1]). */
+struct pattern_fit {
+	uint32_t n;      /* cycles */
+	size_t *cut;     /* n + 1 */
+	uint8_t *grade;  /* by cycle */
+	uint8_t *more;   /* by cycle: holds more than twice what is usual: something else lies behind it */
+	uint32_t *usual; /* by token: how often a cycle holds it */
+	uint32_t ops;    /* the sum of `usual` */
+	uint32_t model;  /* a cycle that is usual in every token, or UINT32_MAX */
+	uint64_t *sum;   /* by cycle: the sum of its tokens' hashes */
+};
+
+/* How much of the cycles [from, to) is usual. */
+struct pattern_share {
+	double ops, time; /* explained */
+	uint32_t alike;   /* cycles */
+	size_t n_ops;     /* all in the stretch */
+	double all_time;
+};
+
+/* Looks at `n` cuts (at least 2) that begin at the ops `cut`, which has room for one more: the last cycle ends where a
+ * usual one would. Everything is in `arena`. */
+void pattern_fit_init(struct pattern_fit *fit, const struct pattern_sequence *sequence, size_t *cut, uint32_t n,
+                      struct arena *arena);
+
+/* The cuts, and more of them where a cycle holds what several do: an op at which one begins was lost. At most `room`.
+ * Returns how many. */
+uint32_t pattern_fit_split(const struct pattern_fit *fit, const struct pattern_sequence *sequence, size_t *out,
+                           uint32_t room);
+
+struct pattern_share pattern_fit_share(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
+                                       uint32_t from, uint32_t to, struct arena *arena);
+
+#endif

@@ -1,0 +1,123 @@
+#include "analyse/run/pattern_ops.h"
+
+#include "base/keymap.h"
+#include "trace/order.h"
+
+#include <stdlib.h>
+
+static bool belongs(const struct trace *t, size_t i, uint32_t process)
+{
+	return t->devices[t->ops.device[i]].process == process && !(t->ops.flags[i] & OPF_MANAGED);
+}
+
+double pattern_launched_share(const struct trace *t, uint32_t process)
+{
+	size_t n = 0, launched = 0;
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (belongs(t, i, process)) {
+			n++;
+			launched += t->ops.launch[i] != TRACE_NONE;
+		}
+	return n ? (double)launched / (double)n : 0;
+}
+
+static uint8_t flags_of(const struct trace *t, size_t i)
+{
+	if (t->ops.kind[i] == OP_COPY)
+		return t->ops.copy[i] == COPY_H2D || t->ops.copy[i] == COPY_D2H || t->ops.copy[i] == COPY_H2A ||
+		                       t->ops.copy[i] == COPY_A2H
+		               ? PATTERN_HOST
+		               : 0;
+	return t->ops.kind[i] == OP_MEMSET ? 0 : PATTERN_WORK;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The host waited between the launch of an op and that of the next one. */
+static void mark_waits(const struct trace *t, uint32_t process, struct pattern_sequence *s)
+{
+	struct arena scratch = {0};
+	size_t n = 0;
+	for (size_t c = 0; c < t->calls.n; c++)
+		n += t->calls.waits[c];
+	int64_t *wait = ARENA_NEW(&scratch, n, int64_t);
+	n = 0;
+	for (size_t c = 0; c < t->calls.n; c++)
+		if (t->calls.waits[c] && t->threads[t->calls.thread[c]].process == process)
+			wait[n++] = t->calls.start[c];
+	bool sorted = true;
+	for (size_t i = 1; i < n && sorted; i++)
+		sorted = wait[i - 1] <= wait[i];
+	if (!sorted)
+		qsort(wait, n, sizeof *wait, compare_times);
+	for (size_t i = 0, w = 0; i < s->n && w < n; i++) {
+		while (w < n && wait[w] < s->at[i])
+			w++;
+		if (w < n && (i + 1 == s->n || wait[w] < s->at[i + 1]))
+			s->flags[i] |= PATTERN_HOST;
+	}
+	arena_release(&scratch);
+}
+
+void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, struct arena *arena,
+                         struct pattern_ops *out)
+{
+	const struct trace_ops *ops = &t->ops;
+	struct pattern_sequence *s = &out->sequence;
+	*out = (struct pattern_ops){0};
+	size_t n = 0;
+	for (size_t i = 0; i < ops->n; i++)
+		n += belongs(t, i, process) && (how == PATTERN_BY_START || ops->launch[i] != TRACE_NONE);
+	out->op = ARENA_NEW(arena, n, uint32_t);
+	s->at = ARENA_NEW(arena, n, int64_t);
+	for (size_t i = 0; i < ops->n; i++)
+		if (belongs(t, i, process) && (how == PATTERN_BY_START || ops->launch[i] != TRACE_NONE)) {
+			s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
+			out->op[s->n++] = (uint32_t)i;
+		}
+	struct arena scratch = {0};
+	struct order order = {.n = n, .group = ARENA_NEW(&scratch, n, uint32_t), .n_groups = 1, .start = s->at};
+	uint32_t *rows = order_rows(&order, &scratch);
+	if (rows) {
+		void *room = ARENA_NEW(&scratch, n, uint64_t);
+		order_column(s->at, sizeof *s->at, n, rows, room);
+		order_column(out->op, sizeof *out->op, n, rows, room);
+	}
+	arena_release(&scratch);
+
+	struct keymap lanes, tokens;
+	keymap_init(&lanes, &scratch);
+	keymap_init(&tokens, &scratch);
+	s->token = ARENA_NEW(arena, n, uint32_t);
+	s->end = ARENA_NEW(arena, n, int64_t);
+	s->length = ARENA_NEW(arena, n, int64_t);
+	s->pause = ARENA_NEW(arena, n, float);
+	int64_t until = INT64_MAX; /* the latest end of a launch, or of an op, so far */
+	s->flags = ARENA_NEW(arena, n, uint8_t);
+	for (size_t k = 0; k < n; k++) {
+		size_t i = out->op[k];
+		uint64_t lane = how == PATTERN_BY_LAUNCH ? t->calls.thread[ops->launch[i]]
+		                                         : (uint64_t)ops->device[i] << 32 | ops->stream[i];
+		s->token[k] = keymap_add(&tokens, (uint64_t)keymap_add(&lanes, lane) << 32 | ops->name[i]);
+		s->end[k] = ops->end[i];
+		s->length[k] = ops->end[i] - ops->start[i];
+		s->flags[k] = flags_of(t, i);
+		int64_t end = how == PATTERN_BY_LAUNCH ? t->calls.end[ops->launch[i]] : ops->end[i];
+		s->pause[k] = k && s->at[k] > until ? (float)(s->at[k] - until) : 0;
+		until = !k || end > until ? end : until;
+	}
+	s->n_lanes = lanes.n;
+	s->n_tokens = tokens.n;
+	s->lane = ARENA_NEW(arena, tokens.n, uint32_t);
+	out->name = ARENA_NEW(arena, tokens.n, uint32_t);
+	for (uint32_t token = 0; token < tokens.n; token++) {
+		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
+		out->name[token] = (uint32_t)tokens.keys[token];
+	}
+	arena_release(&scratch);
+	mark_waits(t, process, s);
+}

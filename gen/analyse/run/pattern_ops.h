@@ -1,0 +1,28 @@
+/* The GPU ops of a process as a sequence in which to look for what repeats. */
+#ifndef GAPLINE_ANALYSE_RUN_PATTERN_OPS_H
+#define GAPLINE_ANALYSE_RUN_PATTERN_OPS_H
+
+#include "analyse/run/pattern.h"
+#include "trace/trace.h"
+
+enum pattern_order {
+	PATTERN_BY_LAUNCH, /* in order of the calls that launched them; a thread is a lane. Ops without one are left out
+	                    */
+	PATTERN_BY_START   /* in order of their start; a stream is a lane */
+};
+
+struct pattern_ops {
+	struct pattern_sequence sequence;
+	uint32_t *op;   /* by place in the sequence: the op of the trace */
+	uint32_t *name; /* by token */
+};
+
+/* The sequence of a process. Migrations of managed memory are left out: no call launches them, and which page is moved
+ * when is a matter of chance. Everything is in `arena`. */
+void pattern_ops_collect(const struct trace *trace, uint32_t process, enum pattern_order order, struct arena *arena,
+                         struct pattern_ops *out);
+
+/* The share of the process's ops, migrations left out, of which the profile has the call that launched them. */
+double pattern_launched_share(const struct trace *trace, uint32_t process);
+
+#endif

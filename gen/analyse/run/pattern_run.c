@@ -1,0 +1,305 @@
+#include "analyse/run/pattern_run.h"
+
+#include "analyse/run/pattern_ops.h"
+#include "base/keymap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SMALL_LOOP 0.02 /* of a process's GPU time: loops below are left out */
+
+/* The loops of one process, and the sequence that they were found in. */
+struct part {
+	struct pattern_ops ops;
+	struct pattern pattern;
+	double time, in_loops; /* GPU time: of the sequence, of its loops */
+};
+
+/* Loops of copies alone (a model's weights on their way in), and those that are next to nothing, are not worth a row.
+ */
+static void drop_small(struct part *part)
+{
+	const struct pattern_sequence *s = &part->ops.sequence;
+	struct pattern *p = &part->pattern;
+	bool computes[PATTERN_LOOPS + 1] = {0};
+	uint8_t place[PATTERN_LOOPS + 1] = {0};
+	uint32_t kept = 0;
+	for (size_t i = 0; i < s->n; i++)
+		computes[p->loop[i]] = computes[p->loop[i]] || s->flags[i] & PATTERN_WORK;
+	for (uint32_t l = 0; l < p->n_loops; l++)
+		if (p->loops[l].time >= part->time * (computes[l + 1] ? SMALL_LOOP : 0.5)) {
+			p->loops[kept++] = p->loops[l];
+			place[l + 1] = (uint8_t)kept;
+		}
+	p->n_loops = kept;
+	for (size_t i = 0; i < s->n; i++)
+		p->loop[i] = place[p->loop[i]];
+}
+
+static void look(const struct trace *t, uint32_t process, enum pattern_order order, struct arena *arena,
+                 struct part *out)
+{
+	*out = (struct part){0};
+	pattern_ops_collect(t, process, order, arena, &out->ops);
+	pattern_find(&out->ops.sequence, arena, &out->pattern);
+	for (size_t i = 0; i < out->ops.sequence.n; i++)
+		out->time += (double)out->ops.sequence.length[i];
+	drop_small(out);
+	for (uint32_t l = 0; l < out->pattern.n_loops; l++)
+		out->in_loops += out->pattern.loops[l].time;
+}
+
+/* In order of launch where the calls are in the profile: what a thread asks for comes in the same order every time,
+ * what streams do side by side does not. Workers of a pool launch in turns; then streams have the order. */
+static void find_in_process(const struct trace *t, uint32_t process, struct arena *arena, struct part *out)
+{
+	*out = (struct part){0};
+	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED) {
+		look(t, process, PATTERN_BY_LAUNCH, arena, out);
+		if (out->in_loops >= 0.8 * out->time)
+			return;
+	}
+	struct arena own = {0};
+	struct part other;
+	look(t, process, PATTERN_BY_START, &own, &other);
+	if (other.in_loops > out->in_loops * 1.1) {
+		arena_adopt(arena, &own);
+		*out = other;
+	} else {
+		arena_release(&own);
+	}
+}
+
+static int compare_makeup(const void *a, const void *b)
+{
+	const struct run_loop_op *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time > y->time ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Adds the ops of a process's loop to what the loop is made of. */
+static void add_makeup(const struct part *part, uint32_t number, struct arena *arena, struct run_loop *loop)
+{
+	const struct pattern_sequence *s = &part->ops.sequence;
+	struct arena scratch = {0};
+	struct keymap names;
+	keymap_init(&names, &scratch);
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		keymap_add(&names, loop->makeup[i].name);
+	uint32_t *of_token = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
+	for (size_t i = 0; i < s->n; i++)
+		if (part->pattern.loop[i] == number + 1)
+			of_token[s->token[i]] = keymap_add(&names, part->ops.name[s->token[i]]) + 1;
+	loop->makeup = arena_grow(arena, loop->makeup, loop->n_makeup, names.n, sizeof *loop->makeup);
+	loop->n_makeup = names.n;
+	for (uint32_t i = 0; i < names.n; i++)
+		loop->makeup[i].name = (uint32_t)names.keys[i];
+	for (size_t i = 0; i < s->n; i++)
+		if (part->pattern.loop[i] == number + 1) {
+			loop->makeup[of_token[s->token[i]] - 1].n += 1. / part->pattern.loops[number].n;
+			loop->makeup[of_token[s->token[i]] - 1].time += (double)s->length[i];
+		}
+	arena_release(&scratch);
+}
+
+double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
+{
+	struct arena scratch = {0};
+	struct keymap names;
+	keymap_init(&names, &scratch);
+	double both = 0, of_b = 0;
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		keymap_add(&names, a->makeup[i].name);
+	uint8_t *shared = ARENA_NEW(&scratch, names.n, uint8_t);
+	for (uint32_t i = 0; i < b->n_makeup; i++) {
+		uint32_t at = keymap_find(&names, b->makeup[i].name);
+		if (at != UINT32_MAX) {
+			shared[at] = 1;
+			of_b += b->makeup[i].time;
+		}
+	}
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		both += shared[i] ? a->makeup[i].time : 0;
+	arena_release(&scratch);
+	return (a->time > 0 ? both / a->time : 0) / 2 + (b->time > 0 ? of_b / b->time : 0) / 2;
+}
+
+/* The ends of a process's cycles: the running maximum of their ops' ends. Fills the loop's period and stretch. */
+static void measure(const struct trace *t, const struct part *part, uint32_t number, struct run_loop *loop)
+{
+	int64_t first = INT64_MIN, last = INT64_MIN, start = INT64_MAX;
+	uint32_t n = part->pattern.loops[number].n;
+	for (size_t i = 0; i < part->ops.sequence.n; i++)
+		if (part->pattern.loop[i] == number + 1) {
+			uint32_t op = part->ops.op[i];
+			if (part->pattern.cycle[i] == 0 && t->ops.end[op] > first)
+				first = t->ops.end[op];
+			if (t->ops.end[op] > last)
+				last = t->ops.end[op];
+			if (part->ops.sequence.at[i] < start)
+				start = part->ops.sequence.at[i];
+		}
+	double period = n > 1 ? (double)(last - first) / (n - 1) : 0;
+	loop->period = period > loop->period ? period : loop->period;
+	loop->start = loop->processes > 1 && loop->start < start ? loop->start : start;
+	loop->end = loop->processes > 1 && loop->end > last ? loop->end : last;
+}
+
+static void add_part(const struct trace *t, const struct part *part, struct arena *arena, struct run_loops *out)
+{
+	uint8_t number[PATTERN_LOOPS + 1] = {0};
+	uint32_t before = out->n;
+	for (uint32_t l = 0; l < part->pattern.n_loops; l++) {
+		const struct pattern_loop *from = &part->pattern.loops[l];
+		struct run_loop mine = {.n = from->n,
+		                        .processes = 1,
+		                        .differ = from->differ,
+		                        .ops = from->ops,
+		                        .explained = from->explained,
+		                        .time = from->time};
+		add_makeup(part, l, arena, &mine);
+		measure(t, part, l, &mine);
+		/* the same loop of another process: a rank */
+		uint32_t same = before;
+		for (uint32_t k = 0; k < before && same == before; k++) {
+			bool taken = false;
+			for (uint32_t m = 0; m < l; m++)
+				taken = taken || number[m + 1] == k + 1;
+			if (!taken && run_loop_alike(&mine, &out->list[k]) >= 0.9 &&
+			    mine.ops * (uint64_t)10 <= out->list[k].ops * (uint64_t)11 &&
+			    out->list[k].ops * (uint64_t)10 <= mine.ops * (uint64_t)11)
+				same = k;
+		}
+		if (same < before) {
+			struct run_loop *loop = &out->list[same];
+			loop->processes++;
+			loop->n = loop->n > mine.n ? loop->n : mine.n;
+			loop->differ += mine.differ;
+			loop->explained = loop->explained < mine.explained ? loop->explained : mine.explained;
+			loop->time += mine.time;
+			add_makeup(part, l, arena, loop);
+			measure(t, part, l, loop);
+			number[l + 1] = (uint8_t)(same + 1);
+		} else if (out->n < UINT8_MAX - 1) {
+			out->list[out->n++] = mine;
+			number[l + 1] = (uint8_t)out->n;
+		}
+	}
+	for (size_t i = 0; i < part->ops.sequence.n; i++) {
+		uint32_t op = part->ops.op[i];
+		out->loop[op] = number[part->pattern.loop[i]];
+		out->cycle[op] = part->pattern.cycle[i];
+	}
+}
+
+static int compare_loops(const void *a, const void *b)
+{
+	const struct run_loop *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time > y->time ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort_loops(const struct trace *t, struct run_loops *out)
+{
+	uint8_t place[UINT8_MAX + 1] = {0};
+	for (uint32_t i = 0; i < out->n; i++)
+		out->list[i].name = i + 1; /* until it has one */
+	qsort(out->list, out->n, sizeof *out->list, compare_loops);
+	for (uint32_t i = 0; i < out->n; i++)
+		place[out->list[i].name] = (uint8_t)(i + 1);
+	for (size_t i = 0; i < t->ops.n; i++)
+		out->loop[i] = place[out->loop[i]];
+}
+
+/* A kernel's name without what it returns, template and arguments: what people call it. Its length; `text` moves to its
+ * begin. */
+static size_t short_name(const char **text)
+{
+	const char *s = *text;
+	if (*s == '[') /* copies, memsets and graphs */
+		return strlen(s);
+	size_t depth = 0, begin = 0, i = 0;
+	for (; s[i]; i++) {
+		if (s[i] == '<') {
+			if (depth++ == 0 && i > begin && s[i - 1] != ' ')
+				break;
+		} else if (s[i] == '>') {
+			depth -= depth > 0;
+		} else if (depth == 0 && s[i] == '(') {
+			if (strncmp(s + i, "(anonymous namespace)", 21) != 0)
+				break;
+			i += 20;
+		} else if (depth == 0 && (s[i] == ' ' || (s[i] == ':' && s[i + 1] == ':'))) {
+			begin = i + 1 + (s[i] == ':');
+			i += s[i] == ':';
+		}
+	}
+	if (i <= begin)
+		return strlen(s);
+	*text = s + begin;
+	return i - begin;
+}
+
+/* The two kernels that weigh most, the second one where it weighs a quarter of the first; copies where there are no
+ * kernels. */
+static void name_loop(const struct trace *t, struct run_loop *loop, struct arena *arena)
+{
+	enum { LONGEST = 40 };
+	const char *words[2] = {0};
+	int lengths[2] = {0};
+	uint32_t n = 0;
+	double first = 0;
+	for (int copies = 0; copies < 2 && !n; copies++)
+		for (uint32_t i = 0; i < loop->n_makeup && n < 2; i++) {
+			const char *text = names_text(t->names, loop->makeup[i].name);
+			if ((*text == '[') != copies)
+				continue;
+			if (n && loop->makeup[i].time < first / 4)
+				break;
+			size_t length = short_name(&text);
+			if (n && (size_t)lengths[0] == (length > LONGEST ? LONGEST : length) &&
+			    strncmp(words[0], text, (size_t)lengths[0]) == 0)
+				continue;
+			first = n ? first : loop->makeup[i].time;
+			words[n] = text;
+			lengths[n++] = length > LONGEST ? LONGEST : (int)length;
+		}
+	const char *name = n == 2   ? arena_format(arena, "%.*s + %.*s", lengths[0], words[0], lengths[1], words[1])
+	                   : n == 1 ? arena_format(arena, "%.*s", lengths[0], words[0])
+	                            : "GPU work";
+	loop->name = names_add_text(t->names, name);
+}
+
+void pattern_run_find(const struct trace *t, struct arena *arena, struct run_loops *out)
+{
+	struct arena scratch = {0};
+	*out = (struct run_loops){0};
+	struct part *parts = ARENA_NEW(&scratch, t->n_processes, struct part);
+	uint32_t n = 0;
+	double all = 0, in_loops = 0;
+	for (size_t i = 0; i < t->ops.n; i++)
+		all += (double)(t->ops.end[i] - t->ops.start[i]);
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		find_in_process(t, p, &scratch, &parts[p]);
+		n += parts[p].pattern.n_loops;
+		in_loops += parts[p].in_loops;
+	}
+	if (n && in_loops * 2 >= all) {
+		out->list = ARENA_NEW(arena, n, struct run_loop);
+		out->loop = ARENA_NEW(arena, t->ops.n, uint8_t);
+		out->cycle = ARENA_NEW(arena, t->ops.n, uint32_t);
+		out->share = all > 0 ? in_loops / all : 0;
+		for (uint32_t p = 0; p < t->n_processes; p++)
+			add_part(t, &parts[p], arena, out);
+		sort_loops(t, out);
+		for (uint32_t l = 0; l < out->n; l++) {
+			struct run_loop *loop = &out->list[l];
+			qsort(loop->makeup, loop->n_makeup, sizeof *loop->makeup, compare_makeup);
+			loop->share = all > 0 ? loop->time / all : 0;
+			name_loop(t, loop, arena);
+		}
+	}
+	arena_release(&scratch);
+}

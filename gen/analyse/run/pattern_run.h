@@ -1,0 +1,44 @@
+/* What repeats in a profile: the loops of all its processes, and which of their cycles an op belongs to. */
+#ifndef GAPLINE_ANALYSE_RUN_PATTERN_RUN_H
+#define GAPLINE_ANALYSE_RUN_PATTERN_RUN_H
+
+#include "trace/trace.h"
+
+/* A kernel, copy or memset of a loop: `name` is there `n` times in a usual cycle and took `time` of the GPU in all. */
+struct run_loop_op {
+	uint32_t name;
+	double n, time;
+};
+
+/* A loop: what repeats in one process, or the same in several (ranks). */
+struct run_loop {
+	uint32_t name;      /* its two kernels that weigh most, an id of trace.names */
+	uint32_t n;         /* cycles, of the process that has most */
+	uint32_t processes; /* in which it is */
+	uint32_t differ;    /* cycles that hold something else than is usual, of all processes */
+	uint32_t ops;       /* GPU ops in a usual cycle, of one process */
+	double explained;   /* of the stretch's ops and GPU time, the smaller one, 0.95 to 1 */
+	double time, share; /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
+	double period; /* ns from the end of the first cycle's ops to the last one's, divided by the cycles between:
+	                * the longest of the processes' */
+	int64_t start, end;         /* first launch; latest end of an op */
+	struct run_loop_op *makeup; /* by time, descending */
+	uint32_t n_makeup;
+};
+
+struct run_loops {
+	struct run_loop *list; /* by time, descending */
+	uint32_t n;
+	uint8_t *loop;   /* by op of the trace: 1 + its loop, 0: none */
+	uint32_t *cycle; /* by op in a loop: its cycle, as its process counts */
+	double share;    /* of the profile's GPU time that belongs to loops */
+};
+
+/* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time. */
+void pattern_run_find(const struct trace *trace, struct arena *arena, struct run_loops *out);
+
+/* How much alike two loops are by what they are made of, 0 to 1: the part of their GPU time, on average, that kernels
+ * of the same name take. The names are those of one table. */
+double run_loop_alike(const struct run_loop *a, const struct run_loop *b);
+
+#endif
