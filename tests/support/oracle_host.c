@@ -30,6 +30,16 @@ static void range_paint(const struct walk *w, uint32_t *rows, uint32_t i, int64_
 			rows[t] = i;
 }
 
+static bool marks_overlap(const struct walk *w, uint32_t thread)
+{
+	for (size_t j = 0; j < w->n_marks; j++)
+		for (size_t k = 0; k < j; k++)
+			if (w->marks[j].thread == thread && w->marks[k].thread == thread &&
+			    w->marks[j].start < w->marks[k].end && w->marks[k].start < w->marks[j].end)
+				return true;
+	return false;
+}
+
 static void thread_ranges_walk(struct walk *w, uint32_t thread)
 {
 	const struct trace_ranges *r = &w->trace->ranges;
@@ -51,6 +61,15 @@ static void thread_ranges_walk(struct walk *w, uint32_t thread)
 		if (!owner || r->name[i] == w->name)
 			continue;
 		bool contains = false;
+		if (marks_overlap(w, thread)) { /* what is open in several instances is a child of none: all the same */
+			for (size_t k = 0; k < w->n_marks; k++)
+				contains =
+					contains || (w->marks[k].thread == thread && r->start[i] <= w->marks[k].start &&
+				                     r->end[i] >= w->marks[k].end && r->end[i] > w->marks[k].start);
+			for (int j = 0; j < 2 && !contains; j++)
+				range_paint(w, j ? walk->child : walk->outside, i, r->start[i], r->end[i]);
+			continue;
+		}
 		for (size_t k = 0; k < w->n_marks; k++) {
 			const struct mark *step = &w->marks[k];
 			if (step->thread != thread)

@@ -93,7 +93,10 @@ static void ranges_steps(struct maker *m, const struct random_shape *shape, cons
 	for (int64_t k = 0; k < n; k++) {
 		int64_t start = t + 1 + random_between(r, 0, late);
 		int64_t end = random_between(r, start + least, t + slot);
+		if (k && random_chance(r, 5)) /* the one before is still open */
+			start -= random_between(r, 0, slot / 2);
 		maker_range(m, thread, start, end, "step", "", random_chance(r, 10) ? RANGE_START_END : RANGE_PUSH_POP);
+		m->trace->ranges.clipped[m->trace->ranges.n - 1] = k == n - 1 && random_chance(r, 10);
 		ranges_nested(m, shape, thread, start + 1, end, 0, r);
 		if (random_chance(r, 30))
 			ranges_nested(m, shape, thread, end, t + slot, 1, r);
@@ -235,9 +238,11 @@ void random_trace(struct maker *m, const struct random_shape *shape, struct rand
 		int64_t steps = n_steps + (random_chance(r, 20) ? random_between(r, -2, 2) : 0);
 		bool stepless = k > 0 && random_chance(r, 10);
 		int64_t owner = random_between(r, 0, p.n_threads - 1);
+		bool workers = random_chance(r, 25); /* every thread has steps of its own, mostly as many */
 		for (int i = 0; i < p.n_threads; i++) {
-			if (shape->steps && !stepless && i == owner)
-				ranges_steps(m, shape, &habits, p.threads[i], steps < 5 ? 5 : steps, r);
+			int64_t more = workers && random_chance(r, 40) ? random_between(r, -4, 6) : 0;
+			if (shape->steps && !stepless && (i == owner || workers))
+				ranges_steps(m, shape, &habits, p.threads[i], steps + more < 5 ? 5 : steps + more, r);
 			else if (random_chance(r, 60))
 				ranges_nested(m, shape, p.threads[i], 0, shape->length, 0, r);
 			ranges_overlapping(m, shape, p.threads[i], r);

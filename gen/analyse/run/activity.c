@@ -230,8 +230,17 @@ static uint32_t instance_from(const struct step_thread *m, int64_t t)
 	return low;
 }
 
-/* The same of a thread whose instances are known by their ops: their times on the host are about right, so that a range
- * is a phase unless it holds two whole ones. */
+/* How many whole instances a range holds, about: no more than begin in it. */
+static uint32_t instances_in(const struct step_thread *m, int64_t start, int64_t end)
+{
+	uint32_t n = 0;
+	for (uint32_t k = instance_from(m, start); k < m->n && m->start[k] < end && n < 2; k++)
+		n += m->end[k] <= end;
+	return n;
+}
+
+/* The same of a thread whose instances overlap, so that a range may be opened in several: those that hold none. Where
+ * instances are known by their ops, their times on the host are about right, and a range may hold one. */
 static bool next_of_loop(void *context, struct layer *out)
 {
 	struct member_rows *rows = context;
@@ -239,7 +248,9 @@ static bool next_of_loop(void *context, struct layer *out)
 	const struct trace_ranges *r = &a->trace->ranges;
 	while (rows->rows.next < rows->rows.end) {
 		uint32_t i = rows->rows.next++;
-		if (instance_from(rows->member, r->end[i]) - instance_from(rows->member, r->start[i]) > 2)
+		if (!a->steps->by_op && r->domain[i] != a->steps->domain)
+			continue;
+		if (instances_in(rows->member, r->start[i], r->end[i]) > a->steps->by_op)
 			continue;
 		*out = (struct layer){r->start[i], r->end[i], i, a->fold->of[r->name[i]]};
 		return true;
@@ -272,8 +283,8 @@ struct track *activity_phases(struct activity *a, uint32_t thread)
 	const struct step_thread *m = a->steps->found ? steps_on_thread(a->steps, thread) : NULL;
 	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
 	if (m)
-		track->n = flatten(a->steps->by_op ? next_of_loop : next_of_member, &rows, a->arena, &track->start,
-		                   &track->value);
+		track->n = flatten(a->steps->by_op || m->overlap ? next_of_loop : next_of_member, &rows, a->arena,
+		                   &track->start, &track->value);
 	else
 		track->n = flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
 	return track;

@@ -136,6 +136,7 @@ static void fill_threads(struct build *b)
 			const struct instance *x = instance_at(b, b->first[i] + k);
 			t->start[k] = x->start;
 			t->end[k] = x->end;
+			t->overlap = t->overlap || (k && x->start < t->until[k - 1]);
 			t->until[k] = k && t->until[k - 1] > x->end ? t->until[k - 1] : x->end;
 		}
 	}

@@ -35,10 +35,11 @@ struct step_marks {
 	const uint32_t *of_op;
 };
 
-/* A thread with instances, sorted by start. They may overlap. */
+/* A thread with instances, sorted by start. */
 struct step_thread {
 	uint32_t process, thread;
 	uint32_t n;
+	bool overlap; /* some are open at the same time */
 	int64_t *start, *end;
 	uint32_t *step; /* TRACE_NONE: left out */
 	int64_t *until; /* the latest end up to this one */
