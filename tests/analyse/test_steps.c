@@ -323,15 +323,15 @@ static void test_step_without_ops_shares_the_next_period(void **state)
 static void test_step_that_is_overtaken_shares_the_period(void **state)
 {
 	/* Step 4's kernel ends inside a long one of step 3 on another stream, [3200, 4900): both end then, and each has
-	 * half of the 2100 since the end of step 2. */
+	 * half of the 2100 since the end of step 2. The last step might have gone the same way, and is left out. */
 	struct scene *s = *state;
 	steps_plain(s, 10, "train");
 	maker_call(&s->m, s->main, 3150, 3160, "cudaLaunchKernel", CALL_LAUNCH, 99);
 	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 3200, 4900, "long", 99);
-	static const int64_t periods[] = {1000, 1000, 1050, 1050, 900, 1000, 1000, 1000, 1000};
+	static const int64_t periods[] = {1000, 1000, 1050, 1050, 900, 1000, 1000, 1000};
 	const struct side *side = scene_analyse(s);
-	assert_int_equal(side->runs[0].n_periods, 9);
-	for (int i = 0; i < 9; i++)
+	assert_int_equal(side->runs[0].n_periods, 8);
+	for (int i = 0; i < 8; i++)
 		assert_int_equal(side->runs[0].period[i], periods[i]);
 }
 

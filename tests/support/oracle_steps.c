@@ -446,6 +446,17 @@ static void steps_end(const struct walk *w, const size_t *of_op, size_t n, struc
 		for (size_t j = 0; j <= with_ops; j++)
 			end[k] = own[j] > end[k] ? own[j] : end[k];
 	}
+	/* Where a step's ops outlive a later step's, the last end is not the end of anything: the loop might have gone
+	 * on under it. */
+	bool outlived = false;
+	for (size_t k = 1; k < n; k++)
+		for (size_t j = 0; j < k; j++)
+			outlived = outlived || (own[k] >= 0 && own[j] >= own[k]);
+	size_t closed = 0;
+	while (closed < n && end[closed] < end[n - 1])
+		closed++;
+	if (outlived && closed >= 3)
+		n = closed;
 	/* Those that end together divide the time since the end before; up to the first end they are one. */
 	size_t together = 0, merged = 0;
 	out->step_end = ARENA_NEW(w->arena, n, int64_t);

@@ -9,6 +9,7 @@
 /* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
  * places. */
 enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */ };
+enum { MIN_CLOSED = 3 }; /* steps that are left when the last ones are not counted */
 enum { USES_DEVICE = 10 /* a thread uses a device that one in so many of its GPU nanoseconds are on */ };
 
 /* Instances are numbered by their place in `order`: by process, thread, start. A lane is what makes one rank: the
@@ -446,21 +447,29 @@ static uint32_t number_steps(struct build *b)
 }
 
 /* `own` holds the end of each step's own ops, INT64_MIN where it has none; it becomes the end of the step: the latest
- * so far, for a step without ops the next one's. Returns how many steps there are up to the last with ops. */
+ * so far, for a step without ops the next one's. Returns how many steps there are: up to the last with ops, or, where
+ * ops outlive later steps, up to the last but one end. */
 static uint32_t extend_ends(int64_t *own, uint32_t n)
 {
 	int64_t latest = INT64_MIN, next = INT64_MIN;
+	bool outlived = false;
 	while (n && own[n - 1] == INT64_MIN)
 		n--;
-	for (uint32_t k = 0; k < n; k++)
-		if (own[k] > latest)
+	for (uint32_t k = 0; k < n; k++) {
+		if (own[k] > latest) {
 			latest = own[k];
-		else if (own[k] != INT64_MIN)
+		} else if (own[k] != INT64_MIN) {
 			own[k] = latest;
+			outlived = true;
+		}
+	}
 	for (uint32_t k = n; k-- > 0; next = own[k])
 		if (own[k] == INT64_MIN)
 			own[k] = next;
-	return n;
+	uint32_t closed = n;
+	while (closed && own[closed - 1] == latest)
+		closed--;
+	return outlived && closed >= MIN_CLOSED ? closed : n;
 }
 
 /* Steps with one end divide the time since the end before into equal parts; those with the first end become one.

@@ -55,8 +55,9 @@ struct step_thread {
  * The end of a step is the latest end of its ops and of those of all steps before it. Steps with the same end, because
  * a long op of an earlier one outlives them, and steps without GPU ops, which end with the next step that has some,
  * divide the time since the end before into equal parts: end[] increases all the same, and differences between them add
- * up. Steps up to the first end are one. Left out are instances that the end of the capture cuts, and trailing ones
- * without GPU ops. */
+ * up. Steps up to the first end are one. Left out are instances that the end of the capture cuts, trailing ones without
+ * GPU ops, and, where ops outlive later steps, those with the last end: how many more its op would have outlived had
+ * the loop gone on is not known, and with it the window would be longer than its steps. */
 struct steps {
 	bool found; /* at least two */
 	enum step_origin origin;
