@@ -285,25 +285,55 @@ const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_ste
 struct waterfall_part {
 	enum part_kind kind;
 	enum cause cause;              /* of PART_IDLE */
-	uint32_t phase;                /* of PART_IDLE: a name; 0: between phases */
+	uint32_t phase;                /* of PART_IDLE: a name, the baseline's if it has one; 0: between phases */
+	uint32_t renamed;              /* of PART_IDLE: what the fixed side calls the phase, if otherwise; else 0 */
 	double baseline, fixed, delta; /* ns a step */
 };
 
-enum finding_status { FINDING_REMAINING, FINDING_RESOLVED, FINDING_NEW };
+/* By the cost's own change, measured in the same way on both sides. */
+enum finding_status {
+	FINDING_RESOLVED, /* the cost fell to a fifth or less */
+	FINDING_REDUCED,  /* it fell to four fifths or less */
+	FINDING_REMAINING,
+	FINDING_NEW /* there was a fifth of it in the baseline, or less */
+};
 const char *finding_status_name(enum finding_status status);
+
+/* The evidence of a finding: numbers that its sentences are made of. */
+enum finding_unit {
+	FINDING_TIME,  /* ns (a step, where it is a cost) */
+	FINDING_COUNT, /* a step */
+	FINDING_BYTES, /* a step */
+	FINDING_SHARE  /* 0 to 1 */
+};
+const char *finding_unit_name(enum finding_unit unit); /* "ms" (the JSON converts), "per_step", "bytes", "share" */
+struct finding_number {
+	const char *name; /* "cost", "copies", … */
+	enum finding_unit unit;
+	double value[2]; /* by side; 0 on a side that is not there */
+};
+enum { FINDING_NUMBERS = 8 };
 
 struct finding {
 	const char *id;    /* "input_starvation", "pageable_copies", … */
 	const char *title; /* a few words: "Input starvation" */
-	int side;          /* 0: seen in the baseline, 1: seen in the fixed side */
+	int side;  /* whose evidence, ceiling and advice these are: 1 where only the fixed side shows it, else 0 */
+	bool both; /* both sides show it */
 	enum finding_status status;
-	uint32_t phase;  /* 0: no phase */
-	double per_step; /* what it costs, ns a step */
+	uint32_t phase[2];  /* by side, the phase with most of it; 0: no phase */
+	double per_step[2]; /* what it costs, ns a step, by side, measured in the same way */
 	bool has_ceiling;
 	double ceiling_step; /* ns: the mean step if this one thing were perfectly fixed */
 	double ceiling_speedup;
-	const char *text;   /* evidence, with its numbers */
+	struct finding_number number[FINDING_NUMBERS];
+	uint32_t n_numbers;
+	const char *text;   /* evidence, with its numbers; of a pair, the other side's cost too */
 	const char *advice; /* what to do */
+};
+
+/* A phase that has another name on the fixed side, by its place in the step. */
+struct phase_rename {
+	uint32_t from, to; /* names in the baseline and in the fixed side */
 };
 
 /* Whether the two sides did the same work. */
@@ -315,8 +345,26 @@ enum same_work {
 };
 const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
 
-enum diagnosis_result { DIAGNOSIS_NONE, DIAGNOSIS_CONFIRMED, DIAGNOSIS_PARTLY, DIAGNOSIS_EXCEEDED };
+/* Whether what was found in the baseline, and is resolved, explains the gain. */
+enum diagnosis_result {
+	DIAGNOSIS_NONE,      /* nothing was resolved, or the verdict is not `faster`: nothing to explain */
+	DIAGNOSIS_CONFIRMED, /* it explains 80 to 125 % of the gain */
+	DIAGNOSIS_PARTLY,    /* less: `rest` says where more came from */
+	DIAGNOSIS_EXCEEDED   /* more than was gained: something else changed too, `rest` */
+};
 const char *diagnosis_result_name(enum diagnosis_result result);
+
+/* Times in ns a step, arithmetic means. */
+struct diagnosis {
+	enum diagnosis_result result;
+	double combined_ceiling; /* the step if all that is resolved were perfectly fixed; 0: nothing was resolved */
+	double measured;         /* the fixed side's step; 0: nothing was resolved */
+	double gain;             /* how much shorter the step got */
+	double explained;        /* how much of that the combined ceiling promised */
+	double share;            /* explained / gain; 0 where nothing is judged */
+	bool has_rest;
+	struct waterfall_part rest; /* of `partly` the largest other gain, of `exceeded` the largest loss */
+};
 
 struct analysis {
 	const struct names *names;
@@ -341,9 +389,12 @@ struct analysis {
 	struct waterfall_part *waterfall;
 	uint32_t n_waterfall;
 	struct finding *findings;
-	uint32_t n_findings;               /* by per_step descending within status */
-	enum diagnosis_result diagnosis;   /* none when nothing was resolved, or when the verdict is not `faster` */
-	double combined_ceiling, measured; /* ns a step, arithmetic means; 0 when nothing was resolved */
+	uint32_t n_findings; /* by per_step descending within status */
+	const struct phase_rename *renames;
+	uint32_t n_renames;
+	struct waterfall_part change; /* the part that changed most in the direction of the verdict; … */
+	bool has_change;              /* … only with `faster` and `slower` */
+	struct diagnosis diagnosis;
 };
 
 #endif

@@ -71,9 +71,20 @@ const char *part_kind_name(enum part_kind kind)
 
 const char *finding_status_name(enum finding_status status)
 {
-	static const char *const names[] = {
-		[FINDING_REMAINING] = "remaining", [FINDING_RESOLVED] = "resolved", [FINDING_NEW] = "new"};
+	static const char *const names[] = {[FINDING_RESOLVED] = "resolved",
+	                                    [FINDING_REDUCED] = "reduced",
+	                                    [FINDING_REMAINING] = "remaining",
+	                                    [FINDING_NEW] = "new"};
 	return names[status];
+}
+
+const char *finding_unit_name(enum finding_unit unit)
+{
+	static const char *const names[] = {[FINDING_TIME] = "ms",
+	                                    [FINDING_COUNT] = "per_step",
+	                                    [FINDING_BYTES] = "bytes",
+	                                    [FINDING_SHARE] = "share"};
+	return names[unit];
 }
 
 const char *same_work_name(enum same_work same_work)

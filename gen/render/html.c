@@ -153,28 +153,6 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	tables_budget(a, unit, page);
 }
 
-/* The same thing that is not there to be fixed ("the GPU is the bottleneck"), said of the other side; NULL if it is
- * true of one side only. */
-static const struct finding *counterpart(const struct analysis *a, const struct finding *f)
-{
-	for (uint32_t i = 0; i < a->n_findings && !f->has_ceiling; i++) {
-		const struct finding *other = &a->findings[i];
-		if (other->side != f->side && !other->has_ceiling && other->phase == f->phase &&
-		    strcmp(other->id, f->id) == 0)
-			return other;
-	}
-	return NULL;
-}
-
-static const char *both_texts(const struct finding *one, const struct finding *other, struct arena *arena)
-{
-	const struct finding *b = one->side ? other : one, *f = one->side ? one : other;
-	if (strcmp(b->text, f->text) == 0)
-		return format_name(arena, b->text, TEXT);
-	return arena_format(arena, "Baseline: %s Fixed side: %s", format_name(arena, b->text, TEXT),
-	                    format_name(arena, f->text, TEXT));
-}
-
 static void fill_findings(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -182,9 +160,6 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 	struct rows *rows = page_rows(&page->top, "finding");
 	for (uint32_t i = 0; i < a->n_findings && i < 2 * MOST_TEXTS; i++) {
 		const struct finding *f = &a->findings[i];
-		const struct finding *other = counterpart(a, f);
-		if (other && other < f)
-			continue; /* said already */
 		/* what cannot be fixed is neither resolved nor new */
 		const char *status = f->has_ceiling ? finding_status_name(f->status) : "";
 		const char *side = f->side ? "in the fixed side" : "in the baseline";
@@ -194,8 +169,8 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		page_if(row, "status", f->has_ceiling);
 		page_fill(row, "status", status);
 		page_fill(row, "title", f->title);
-		page_fill(row, "side", other ? "on both sides" : side);
-		page_say(row, "text", other ? both_texts(f, other, arena) : format_name(arena, f->text, TEXT));
+		page_fill(row, "side", f->both ? "on both sides" : side);
+		page_say(row, "text", format_name(arena, f->text, TEXT));
 		page_say(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
 		page_fill(row, "ceiling",

@@ -410,10 +410,28 @@ static void write_waterfall(struct json *json, const struct analysis *a)
 		json_text(json, "kind", part_kind_name(part->kind));
 		json_text(json, "cause", idle ? cause_name(part->cause) : NULL);
 		json_text(json, "phase", idle ? view_phase(a, part->phase) : NULL);
+		json_text(json, "renamed", part->renamed ? names_text(a->names, part->renamed) : NULL);
 		json_end_object(json);
 		json_ms(json, "baseline_ms", part->baseline);
 		json_ms(json, "fixed_ms", part->fixed);
 		json_ms(json, "delta_ms", part->delta);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* Times in ns become ms. */
+static void write_evidence(struct json *json, const struct analysis *a, const struct finding *f)
+{
+	json_array(json, "evidence");
+	for (uint32_t i = 0; i < f->n_numbers; i++) {
+		const struct finding_number *n = &f->number[i];
+		double scale = n->unit == FINDING_TIME ? 1e6 : 1;
+		json_object(json, NULL);
+		json_text(json, "name", n->name);
+		json_text(json, "unit", finding_unit_name(n->unit));
+		for (uint32_t s = 0; s < a->n_sides; s++)
+			json_number(json, a->side[s].label, n->value[s] / scale);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -427,10 +445,14 @@ static void write_findings(struct json *json, const struct analysis *a)
 		json_object(json, NULL);
 		json_text(json, "id", f->id);
 		json_text(json, "title", f->title);
-		json_text(json, "side", a->side[f->side].label);
+		json_text(json, "side", f->both ? "both" : a->side[f->side].label);
 		json_text(json, "status", finding_status_name(f->status));
-		json_text(json, "phase", f->phase ? names_text(a->names, f->phase) : NULL);
-		json_ms(json, "ms_per_step", f->per_step);
+		json_text(json, "phase", f->phase[f->side] ? names_text(a->names, f->phase[f->side]) : NULL);
+		json_ms(json, "ms_per_step", f->per_step[f->side]);
+		json_object(json, "cost_ms_per_step");
+		for (uint32_t s = 0; s < a->n_sides; s++)
+			json_ms(json, a->side[s].label, f->per_step[s]);
+		json_end_object(json);
 		if (f->has_ceiling) {
 			json_object(json, "ceiling");
 			json_ms(json, "step_ms", f->ceiling_step);
@@ -439,11 +461,26 @@ static void write_findings(struct json *json, const struct analysis *a)
 		} else {
 			json_null(json, "ceiling");
 		}
+		write_evidence(json, a, f);
 		json_text(json, "text", f->text);
 		json_text(json, "advice", f->advice);
 		json_end_object(json);
 	}
 	json_end_array(json);
+}
+
+static void write_diagnosis(struct json *json, const struct analysis *a)
+{
+	const struct diagnosis *d = &a->diagnosis;
+	bool known = d->combined_ceiling > 0, judged = d->result != DIAGNOSIS_NONE;
+	json_object(json, "diagnosis");
+	json_ms(json, "combined_ceiling_ms", known ? d->combined_ceiling : NAN);
+	json_ms(json, "measured_ms", known ? d->measured : NAN);
+	json_text(json, "result", diagnosis_result_name(d->result));
+	json_ms(json, "gain_ms", judged ? d->gain : NAN);
+	json_ms(json, "explained_ms", judged ? d->explained : NAN);
+	json_number(json, "explained_share", judged ? d->share : NAN);
+	json_end_object(json);
 }
 
 int render_json(const struct analysis *a, struct buf *out, struct err *err)
@@ -458,12 +495,7 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 		write_side(&json, a, &a->side[i]);
 	write_waterfall(&json, a);
 	write_findings(&json, a);
-	json_object(&json, "diagnosis");
-	bool known = a->combined_ceiling > 0;
-	json_ms(&json, "combined_ceiling_ms", known ? a->combined_ceiling : NAN);
-	json_ms(&json, "measured_ms", known ? a->measured : NAN);
-	json_text(&json, "result", diagnosis_result_name(a->diagnosis));
-	json_end_object(&json);
+	write_diagnosis(&json, a);
 	json_end_object(&json);
 	return json_finish(&json, err);
 }

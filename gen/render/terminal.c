@@ -122,7 +122,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
 	         words_pair(&t.arena, a->side[0].period_trimmed, a->side[1].period_trimmed));
 	put_fact(&t, "why", words_change(a, &t.arena));
-	put_fact(&t, "diagnosis", a->combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
+	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	put_fact(&t, "same work", words_comparable(a));
 	put_facts(&t, "", a->differences, a->n_differences);
 	put_facts(&t, "know this", v->reasons, v->n_reasons);

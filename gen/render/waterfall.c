@@ -29,7 +29,9 @@ const char *waterfall_label(const struct analysis *a, struct arena *arena, const
 	const char *where = part->phase          ? arena_format(arena, " in %s", phase)
 	                    : view_has_phases(a) ? " between phases"
 	                                         : "";
-	return arena_format(arena, "idle, %s%s", cause_label(part->cause), where);
+	const char *renamed =
+		part->renamed ? arena_format(arena, " (now %s)", names_text(a->names, part->renamed)) : "";
+	return arena_format(arena, "idle, %s%s%s", cause_label(part->cause), where, renamed);
 }
 
 /* The analysis has them in this order; what is equal stays as it is there. */

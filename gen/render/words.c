@@ -1,6 +1,7 @@
 #include "render/words.h"
 
 #include "base/format.h"
+#include "render/pictures.h"
 #include "render/view.h"
 
 #include <math.h>
@@ -92,29 +93,8 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 
 /* ---- what changed most ---- */
 
-struct change {
-	const char *what; /* of work */
-	const struct idle_row *row;
-	double before, after;
-};
-
-static void consider(struct change *best, double sign, struct change other)
-{
-	if (sign * (other.before - other.after) > sign * (best->before - best->after))
-		*best = other;
-}
-
-static double idle_of(const struct budget *b, const struct idle_row *like)
-{
-	double sum = 0;
-	for (uint32_t i = 0; i < b->n_rows; i++)
-		if (b->rows[i].cause == like->cause && b->rows[i].phase == like->phase)
-			sum += b->rows[i].per_step;
-	return sum;
-}
-
 /* What a GPU waits for, as an object: "host code in data_load". */
-static const char *wait_of(const struct analysis *a, const struct idle_row *row, struct arena *arena)
+static const char *wait_of(const struct analysis *a, const struct waterfall_part *part, struct arena *arena)
 {
 	static const char *const object[CAUSE_COUNT] = {[CAUSE_HOST_BLOCKED] = "a blocked host thread",
 	                                                [CAUSE_SYNC_RETURN] =
@@ -128,38 +108,33 @@ static const char *wait_of(const struct analysis *a, const struct idle_row *row,
 	                                                [CAUSE_DISPATCH] = "its own dispatch",
 	                                                [CAUSE_DEPENDENCY] = "dependencies",
 	                                                [CAUSE_UNATTRIBUTED] = "what the profile does not say"};
-	const char *what = object[row->cause] ? object[row->cause] : cause_label(row->cause);
-	return arena_format(arena, "%s%s", what, view_in_phase(a, row->phase, arena));
+	const char *what = object[part->cause] ? object[part->cause] : cause_label(part->cause);
+	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
+	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
+	                                    : "";
+	return arena_format(arena, "%s%s%s", what, view_in_phase(a, part->phase, arena), renamed);
 }
 
 const char *words_change(const struct analysis *a, struct arena *arena)
 {
-	if (a->verdict.result != VERDICT_FASTER && a->verdict.result != VERDICT_SLOWER)
+	static const char *const does[PART_COUNT] = {[PART_COMPUTE] = "computes",
+	                                             [PART_COMM] = "communicates and does nothing else",
+	                                             [PART_COPY] = "copies and does nothing else"};
+	const struct waterfall_part *part = &a->change;
+	if (!a->has_change)
 		return "";
-	double sign = a->verdict.result == VERDICT_FASTER ? 1 : -1;
-	const struct budget *b = &a->side[0].budget, *f = &a->side[1].budget;
-	struct change best = {NULL, NULL, 0, 0};
-	consider(&best, sign, (struct change){"computes", NULL, b->compute, f->compute});
-	consider(&best, sign,
-	         (struct change){"communicates and does nothing else", NULL, b->comm_exposed, f->comm_exposed});
-	consider(&best, sign, (struct change){"copies and does nothing else", NULL, b->copy_exposed, f->copy_exposed});
-	for (int side = 0; side < 2; side++)
-		for (uint32_t i = 0; i < a->side[side].budget.n_rows; i++) {
-			const struct idle_row *row = &a->side[side].budget.rows[i];
-			consider(&best, sign, (struct change){NULL, row, idle_of(b, row), idle_of(f, row)});
-		}
 	const char *times =
-		arena_format(arena, "%s a %s", words_pair(arena, best.before, best.after), view_unit(&a->side[0]));
-	if (best.what)
-		return arena_format(arena, "Largest change: the GPU %s for %s.", best.what, times);
-	if (!best.row)
+		arena_format(arena, "%s a %s", words_pair(arena, part->baseline, part->fixed), view_unit(&a->side[0]));
+	if (does[part->kind])
+		return arena_format(arena, "Largest change: the GPU %s for %s.", does[part->kind], times);
+	if (part->kind != PART_IDLE)
 		return "";
 	const double nearly = 0.03; /* so little is left that a reader calls it gone */
-	const char *way = best.after <= nearly * best.before   ? "no longer waits"
-	                  : best.before <= nearly * best.after ? "now waits"
-	                  : best.after < best.before           ? "waits less"
-	                                                       : "waits longer";
-	return arena_format(arena, "The GPU %s for %s: %s.", way, wait_of(a, best.row, arena), times);
+	const char *way = part->fixed <= nearly * part->baseline   ? "no longer waits"
+	                  : part->baseline <= nearly * part->fixed ? "now waits"
+	                  : part->fixed < part->baseline           ? "waits less"
+	                                                           : "waits longer";
+	return arena_format(arena, "The GPU %s for %s: %s.", way, wait_of(a, part, arena), times);
 }
 
 const char *words_more(const struct analysis *a, struct arena *arena)
@@ -207,14 +182,23 @@ const char *words_comparable(const struct analysis *a)
 
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 {
-	static const char *const head[] = {[DIAGNOSIS_NONE] = "not judged, because the verdict is not faster",
-	                                   [DIAGNOSIS_CONFIRMED] = "confirmed",
-	                                   [DIAGNOSIS_PARTLY] = "confirmed in part, slower than promised",
-	                                   [DIAGNOSIS_EXCEEDED] =
-	                                           "faster than promised, so something else changed too"};
-	if (a->diagnosis == DIAGNOSIS_NONE && a->combined_ceiling <= 0)
+	static const char *const head[] = {[DIAGNOSIS_CONFIRMED] = "confirmed",
+	                                   [DIAGNOSIS_PARTLY] = "only partly",
+	                                   [DIAGNOSIS_EXCEEDED] = "something else changed too"};
+	const struct diagnosis *d = &a->diagnosis;
+	const char *step = view_unit(&a->side[1]);
+	if (d->combined_ceiling <= 0)
 		return "nothing that was found in the baseline was resolved";
-	return arena_format(arena, "%s: the resolved findings promised a mean %s of %s, measured %s",
-	                    head[a->diagnosis], view_unit(&a->side[1]), format_time(arena, a->combined_ceiling),
-	                    format_time(arena, a->measured));
+	const char *promise = arena_format(arena, "a mean %s of %s promised, %s measured", step,
+	                                   format_time(arena, d->combined_ceiling), format_time(arena, d->measured));
+	if (d->result == DIAGNOSIS_NONE)
+		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
+	const char *rest = "";
+	if (d->has_rest)
+		rest = arena_format(
+			arena, "; %s: %s, %s", d->result == DIAGNOSIS_PARTLY ? "more came from" : "longer became",
+			waterfall_label(a, arena, &d->rest), words_pair(arena, d->rest.baseline, d->rest.fixed));
+	return arena_format(arena, "%s: the resolved findings explain %s of the %s that a %s got shorter (%s), %s%s",
+	                    head[d->result], format_time(arena, d->explained), format_time(arena, d->gain), step,
+	                    format_share(arena, d->share), promise, rest);
 }

@@ -115,7 +115,7 @@ static void test_against_itself(void **state)
 	assert_int_equal(pair->n_differences, 0);
 	for (uint32_t i = 0; i < pair->n_findings; i++)
 		assert_int_equal(pair->findings[i].status, FINDING_REMAINING);
-	assert_int_equal(pair->diagnosis, DIAGNOSIS_NONE); /* nothing was resolved */
+	assert_int_equal(pair->diagnosis.result, DIAGNOSIS_NONE); /* nothing was resolved */
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)

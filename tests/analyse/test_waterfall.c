@@ -99,7 +99,7 @@ static void test_a_long_list_is_added_up(void **unused)
 	(void)unused;
 	names_init(&names, &arena);
 	for (uint32_t i = 0; i < N; i++) {
-		parts[i] = (struct waterfall_part){PART_IDLE, CAUSE_ALLOC, i, 2.0 * N - i, i, 2.0 * i - 2.0 * N};
+		parts[i] = (struct waterfall_part){PART_IDLE, CAUSE_ALLOC, i, 0, 2.0 * N - i, i, 2.0 * i - 2.0 * N};
 		baseline += i < BOUND_ROWS - 1 ? 0 : parts[i].baseline;
 		fixed += i < BOUND_ROWS - 1 ? 0 : parts[i].fixed;
 	}

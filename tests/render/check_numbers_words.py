@@ -369,7 +369,9 @@ class Words:
         runs = [len(side["runs"]) for side in self.sides]
         shown = [side["shown"]["steps"] for side in self.sides]
         plain += [*runs, sum(runs), *shown, *(len(side["devices"]) for side in self.sides)]
-        times = [*self.numbers_of(self.result["diagnosis"]), *(side["steps"]["period_ms"]["trimmed_mean"] for side in self.sides)]
+        share = self.result["diagnosis"]["explained_share"]
+        plain += [100 * share] if share is not None else []
+        times = [*self.numbers_of(self.result["diagnosis"]), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["trimmed_mean"] for side in self.sides)]
         for side in self.sides:
             sums = {}
             for row in side["budget"]["idle"]: # of one cause and phase, whichever call it is

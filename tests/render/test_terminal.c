@@ -33,7 +33,8 @@ static void the_verdict_in_words(void **state)
 		"Faster 2.30" TIMES ", 95 % interval 2.22" TIMES " to 2.38" TIMES ", one run a side\n"
 		"  a step      55.64 " ARROW " 24.22 ms\n"
 		"  why         The GPU no longer waits for host code in data_load: 31.04 " ARROW " 0 ms a step.\n"
-		"  diagnosis   confirmed: the resolved findings promised a mean step of 24.36 ms, measured 24.22 ms\n"
+		"  diagnosis   confirmed: the resolved findings explain 31.95 ms of the 32.09 ms that a step got\n"
+		"              shorter (99.6 %), a mean step of 24.36 ms promised, 24.22 ms measured\n"
 		"  same work   yes, both sides did the same work\n"
 		"  know this   One run a side cannot see a clock or thermal state that differs between two captures;\n"
 		"              repeated, interleaved runs do.\n"
@@ -86,10 +87,10 @@ static void a_diagnosis_that_is_not_judged_says_why(void **state)
 	struct buf out = {0};
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
-	a.diagnosis = DIAGNOSIS_NONE;
+	a.diagnosis.result = DIAGNOSIS_NONE;
 	assert_non_null(strstr(printed(&a, &out), "  diagnosis   not judged, because the verdict is not faster: "));
-	assert_non_null(strstr(out.data, "24.36 ms, measured 24.22"));
-	a.combined_ceiling = a.measured = 0;
+	assert_non_null(strstr(out.data, "24.36 ms promised, 24.22"));
+	a.diagnosis = (struct diagnosis){0};
 	assert_null(strstr(printed(&a, &out), "diagnosis"));
 	buf_release(&out);
 	arena_release(&arena);

@@ -203,9 +203,9 @@ class Row:
 
     def judge_findings(self):
         found = [f for f in self.result["findings"] if f["id"] != "gpu_bound"]
-        main = [f for f in found if f["id"] == self.pair.finding and f["side"] == "baseline"]
+        main = [f for f in found if f["id"] == self.pair.finding and f["side"] in ("baseline", "both")]
         self.said["finding"] = main[0]["status"] if main else None
-        bound = [f for f in self.result["findings"] if f["id"] == "gpu_bound" and f["side"] == "baseline"]
+        bound = [f for f in self.result["findings"] if f["id"] == "gpu_bound" and f["side"] in ("baseline", "both")]
         self.said["text"] = (main or bound or [{"text": ""}])[0]["text"]
         if self.pair.finding and (not main or main[0]["status"] != "resolved"):
             self.problem(f"{self.pair.finding} is {main[0]['status'] if main else 'not found'}")
@@ -213,10 +213,11 @@ class Row:
         for f in found:
             if f["id"] == self.pair.finding or (self.pair.finding == "launch_bound" and f["id"] == "graph_opportunity"):
                 continue
-            share = f["ms_per_step"] / self.result[f["side"]]["budget"]["per_step"]["period"]
-            others.append(f"{f['id']} ({f['side']}, {100 * share:.0f} %)")
-            if share > CLAIM or not self.pair.finding:
-                self.problem(f"{f['id']} claims {100 * share:.1f} % of the {f['side']} step")
+            for side in ("baseline", "fixed") if f["side"] == "both" else (f["side"],):
+                share = f["cost_ms_per_step"][side] / self.result[side]["budget"]["per_step"]["period"]
+                others.append(f"{f['id']} ({side}, {100 * share:.0f} %)")
+                if share > CLAIM or not self.pair.finding:
+                    self.problem(f"{f['id']} claims {100 * share:.1f} % of the {side} step")
         self.said["other_findings"] = others
 
     def judge_ceiling(self):

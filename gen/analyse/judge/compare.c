@@ -368,6 +368,8 @@ static void compare_jobs(struct comparison *c, const struct side_facts facts[2])
 	c->steps = runs;
 	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
 	renames_find(c->out->side, c->arena, &c->renames);
+	c->out->renames = c->renames.list;
+	c->out->n_renames = c->renames.n;
 	if (a->n_devices != b->n_devices) {
 		c->different = true;
 		add(c, true,

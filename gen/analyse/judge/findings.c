@@ -1,150 +1,226 @@
 #include "analyse/judge/findings.h"
+
+#include "analyse/judge/renames.h"
 #include "analyse/say.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks at every rule on one side. */
+static const double GONE = 0.2; /* of the cost: so little is left of what is resolved, or was there of what is new … */
+static const double LESS = 0.8; /* … and of what is reduced */
+
+/* Looks at every rule on one side. Those that `claim` keep their idle time even where it is too little to speak of;
+ * NULL: only what speaks keeps it. */
 static struct evidence *look(const struct side *side, const struct side_facts *facts, bool same_syncs,
-                             struct arena *arena, const struct names *names)
+                             const bool *claim, struct arena *arena, const struct names *names)
 {
 	struct evidence *list = ARENA_NEW(arena, n_rules, struct evidence);
-	bool *taken = ARENA_NEW(arena, facts->n_idle, bool);
+	const struct rule **takers = ARENA_NEW(arena, facts->n_idle + 1, const struct rule *);
 	for (size_t r = 0; r < n_rules; r++) {
 		struct evidence *e = &list[r];
 		*e = (struct evidence){.rule = &rules[r], .side = side, .facts = facts, .arena = arena, .names = names};
-		e->taken = taken;
+		e->takers = takers;
 		e->same_syncs = same_syncs;
-		e->claims = ARENA_NEW(arena, facts->n_idle, bool);
+		e->claims = ARENA_NEW(arena, facts->n_idle + 1, bool);
 		rules[r].find(e);
-		bool shared = r + 1 < n_rules && rules[r].kind == RULE_LAUNCH && rules[r + 1].kind == RULE_LAUNCH;
-		for (uint32_t i = 0; i < facts->n_idle && e->per_step > 0 && !shared; i++)
-			taken[i] = taken[i] || e->claims[i];
+		for (uint32_t i = 0; i < facts->n_idle && (e->per_step > 0 || (claim && claim[r])); i++)
+			if (e->claims[i] && !takers[i])
+				takers[i] = &rules[r];
 	}
 	return list;
 }
 
-/* The evidence, and what it is worth to know about the calls that are blamed when their cost is resolved. */
-static const char *text_of(const struct evidence *e, const struct evidence *after)
+/* ---- the same cost on the other side ---- */
+
+/* What a finding's cost is on both sides. */
+struct cost {
+	double amount[2]; /* by the rule, and what moved, ns a step */
+	double moved[2];  /* of it, what the rule itself does not claim any more on that side */
+	double carried;   /* of a rule that speaks on one side: what is another one's cost on the other side */
+};
+
+struct pair {
+	const struct evidence *seen[2];
+	const struct renames *renames;
+	struct cost *cost; /* by rule */
+};
+
+/* Idle time with the key of `like` (a fact of side `from`) on side `s`: all of it, and what `e` claims of it. */
+static void sum_like(const struct pair *p, const struct evidence *e, const struct cell_key *like, int from, int s,
+                     double *all, double *claimed)
 {
-	if (!after || e->calls <= 0 || after->calls < e->calls / 2)
-		return e->text;
-	return arena_format(e->arena, "%s The fixed side still makes such %s, %s %s; the GPU waits %s ms for them.",
-	                    e->text, e->kind_of_call, say_digits(e->arena, after->calls),
-	                    e->side->steps_found ? "a step" : "in the run", say_digits(e->arena, after->amount / 1e6));
+	uint32_t phase = from == s ? like->phase
+	                 : from    ? renames_baseline(p->renames, like->phase)
+	                           : renames_fixed(p->renames, like->phase);
+	*all = *claimed = 0;
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		const struct cell_key *key = &e->facts->idle[i].key;
+		if (key->cause != like->cause || key->phase != phase || key->mutex != like->mutex)
+			continue;
+		*all += e->facts->idle[i].per_step;
+		*claimed += e->claims[i] ? e->facts->idle[i].per_step : 0;
+	}
 }
 
-/* `after`: the same rule on the other side, if the finding is resolved there; else NULL. */
-static void add_finding(const struct evidence *e, int side, enum finding_status status, const struct evidence *after,
-                        struct analysis *out)
+static bool is_first_of_key(const struct evidence *e, uint32_t i)
 {
+	const struct cell_key *key = &e->facts->idle[i].key;
+	for (uint32_t k = 0; k < i; k++) {
+		const struct cell_key *other = &e->facts->idle[k].key;
+		if (e->claims[k] && key->cause == other->cause && key->phase == other->phase &&
+		    key->mutex == other->mutex)
+			return false;
+	}
+	return true;
+}
+
+/* Rule r claims idle time on side `s`; how much of it is still there on the other side, by cause and phase, and claimed
+ * by other rules or by none: beyond what was there and not claimed before. Whoever claims it there carries it. */
+static void find_moved(struct pair *p, size_t r, int s)
+{
+	const struct evidence *here = &p->seen[s][r], *there = &p->seen[1 - s][r];
+	for (uint32_t i = 0; i < here->facts->n_idle; i++) {
+		const struct cell_key *key = &here->facts->idle[i].key;
+		double all, mine, all_there, mine_there;
+		if (!here->claims[i] || !is_first_of_key(here, i))
+			continue;
+		sum_like(p, here, key, s, s, &all, &mine);
+		sum_like(p, there, key, s, 1 - s, &all_there, &mine_there);
+		double rest = all_there - mine_there;
+		double moved = fmin(mine - fmin(mine, mine_there), rest - (all - mine));
+		if (moved <= 0)
+			continue;
+		p->cost[r].moved[1 - s] += moved;
+		for (size_t q = 0; q < n_rules; q++) {
+			const struct evidence *other = &p->seen[1 - s][q];
+			double of_other, ignored;
+			if (q == r || other->per_step <= 0 || p->seen[s][q].per_step > 0)
+				continue;
+			sum_like(p, other, key, s, 1 - s, &ignored, &of_other);
+			p->cost[q].carried += moved * of_other / rest;
+		}
+	}
+}
+
+/* Whether the rule speaks on the side, of a cost that no finding of the other side has already. */
+static bool speaks(const struct pair *p, size_t r, int s)
+{
+	const struct evidence *e = &p->seen[s][r];
+	return e->per_step > 0 && p->cost[r].carried <= (1 - GONE) * e->amount;
+}
+
+static void find_costs(struct pair *p)
+{
+	for (size_t r = 0; r < n_rules; r++)
+		for (int s = 0; s < 2; s++)
+			p->cost[r].amount[s] = p->seen[s][r].amount;
+	for (size_t r = 0; r < n_rules; r++)
+		if (p->seen[0][r].per_step > 0)
+			find_moved(p, r, 0);
+	for (size_t r = 0; r < n_rules; r++)
+		if (p->seen[1][r].per_step > 0 && p->seen[0][r].per_step <= 0 && speaks(p, r, 1))
+			find_moved(p, r, 1);
+	for (size_t r = 0; r < n_rules; r++)
+		for (int s = 0; s < 2; s++)
+			p->cost[r].amount[s] += p->cost[r].moved[s];
+}
+
+static enum finding_status status_of(const struct rule *rule, const double amount[2], bool before)
+{
+	if (rule->kind == RULE_BOUND) /* a share, not an amount: nothing that is there to be fixed */
+		return FINDING_REMAINING;
+	if (!before)
+		return amount[0] <= GONE * amount[1] ? FINDING_NEW : FINDING_REMAINING;
+	return amount[1] <= GONE * amount[0]   ? FINDING_RESOLVED
+	       : amount[1] <= LESS * amount[0] ? FINDING_REDUCED
+	                                       : FINDING_REMAINING;
+}
+
+/* ---- sentences ---- */
+
+/* What became of a cost, with the other side's number. `e`: the finding's evidence, `other`: the same rule there. */
+static const char *text_of(const struct evidence *e, const struct evidence *other, const struct finding *f,
+                           const struct cost *cost)
+{
+	const char *text = e->rule->tell(e), *unit = e->side->steps_found ? "a step" : "in the run";
+	int s = !f->side; /* the other side */
+	if (!other)
+		return text;
+	if (e->rule->kind == RULE_BOUND)
+		return f->both ? arena_format(e->arena, "%s Fixed side: %s", text, other->rule->tell(other)) : text;
+	const char *where = f->phase[s] && f->phase[s] != f->phase[!s]
+	                            ? arena_format(e->arena, " in %s", names_text(e->names, f->phase[s]))
+	                            : "";
+	double share = other->side->budget.period > 0 ? 100 * f->per_step[s] / other->side->budget.period : 0;
+	text = arena_format(e->arena, "%s %s: %s ms %s (%.1f %%)%s.", text, s ? "Fixed side" : "Baseline",
+	                    say_digits(e->arena, f->per_step[s] / 1e6), unit, share, f->per_step[s] > 0 ? where : "");
+	if (f->status != FINDING_RESOLVED && cost->moved[s] > f->per_step[s] / 2)
+		text = arena_format(e->arena, "%s It is the same waiting, though other calls end it there.", text);
+	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
+		text = arena_format(e->arena, "%s Such %s are still made there, %s %s.", text, e->kind_of_call,
+		                    say_digits(e->arena, other->calls), unit);
+	return text;
+}
+
+static void add_finding(const struct pair *p, size_t r, struct analysis *out)
+{
+	const struct evidence *before = &p->seen[0][r], *after = p->seen[1] ? &p->seen[1][r] : NULL;
+	bool said[2] = {speaks(p, r, 0), after && speaks(p, r, 1)};
+	if (!said[0] && !said[1])
+		return;
+	const struct evidence *e = said[0] ? before : after;
 	struct finding *f = &out->findings[out->n_findings++];
 	*f = (struct finding){.id = e->rule->id,
 	                      .title = e->rule->title,
-	                      .side = side,
-	                      .status = status,
-	                      .phase = e->phase,
-	                      .per_step = e->per_step,
+	                      .side = !said[0],
+	                      .both = said[0] && said[1],
+	                      .status = FINDING_REMAINING,
 	                      .has_ceiling = e->ceiling > 0,
 	                      .ceiling_step = e->ceiling,
-	                      .text = text_of(e, after),
-	                      .advice = e->advice};
-	if (f->has_ceiling)
-		f->ceiling_speedup = e->side->budget.period / e->ceiling;
+	                      .ceiling_speedup = e->ceiling > 0 ? e->side->budget.period / e->ceiling : 0,
+	                      .advice = e->rule->advise(e),
+	                      .n_numbers = e->n_numbers};
+	memcpy(f->number, e->number, sizeof f->number);
+	for (int s = 0; s < 2 && p->seen[s]; s++) {
+		const struct evidence *of = &p->seen[s][r];
+		f->phase[s] = of->phase;
+		f->per_step[s] = p->cost[r].amount[s];
+		for (uint32_t i = 0; i < f->n_numbers; i++)
+			f->number[i].value[s] = of->number[i].value[0];
+	}
+	if (after)
+		f->status = status_of(e->rule, p->cost[r].amount, said[0]);
+	f->text = text_of(e, after ? said[0] ? after : before : NULL, f, &p->cost[r]);
 }
 
 static int compare_findings(const void *a, const void *b)
 {
 	const struct finding *x = a, *y = b;
-	if (x->status != y->status) {
-		static const int order[] = {[FINDING_RESOLVED] = 0, [FINDING_REMAINING] = 1, [FINDING_NEW] = 2};
-		return order[x->status] - order[y->status];
-	}
 	bool bound_x = !x->has_ceiling, bound_y = !y->has_ceiling; /* "the GPU is the bottleneck" goes last */
 	if (bound_x != bound_y)
 		return bound_x - bound_y;
-	if (x->per_step != y->per_step)
-		return x->per_step > y->per_step ? -1 : 1;
+	if (x->status != y->status)
+		return x->status < y->status ? -1 : 1;
+	if (x->per_step[x->side] != y->per_step[y->side])
+		return x->per_step[x->side] > y->per_step[y->side] ? -1 : 1;
 	return strcmp(x->id, y->id);
 }
 
-/* The mean step if everything that the fixed side resolved were perfectly fixed in the baseline. Without
- * synchronisations the host's work still takes its time, less what is moved to other threads; free launches still need
- * one. */
-static double combine(const struct evidence *const *resolved, size_t n)
+/* ---- all of them ---- */
+
+/* What was said as if of a baseline is of the fixed side. */
+static void finding_turn(struct finding *f)
 {
-	const struct side_facts *facts = resolved[0]->facts;
-	double step = resolved[0]->side->budget.period, host = facts->host_work, launch = 0;
-	bool sync = false;
-	for (uint32_t i = 0; i < facts->n_idle; i++)
-		for (size_t k = 0; k < n; k++)
-			if (resolved[k]->claims[i]) {
-				step -= facts->idle[i].per_step;
-				break;
-			}
-	for (size_t k = 0; k < n; k++) {
-		step -= resolved[k]->busy;
-		switch (resolved[k]->rule->kind) {
-		case RULE_INPUT:
-			host -= resolved[k]->per_step;
-			break;
-		case RULE_SYNC:
-			sync = true;
-			break;
-		case RULE_LAUNCH:
-			launch = facts->launch_call;
-			break;
-		default:
-			break;
-		}
+	f->side = 1;
+	f->phase[1] = f->phase[0];
+	f->per_step[1] = f->per_step[0];
+	f->phase[0] = 0;
+	f->per_step[0] = 0;
+	for (uint32_t i = 0; i < f->n_numbers; i++) {
+		f->number[i].value[1] = f->number[i].value[0];
+		f->number[i].value[0] = 0;
 	}
-	return (sync ? fmax(step, host) : step) + launch;
-}
-
-static void diagnose(const struct evidence *const *resolved, size_t n, struct analysis *out)
-{
-	if (!n)
-		return;
-	out->combined_ceiling = combine(resolved, n);
-	out->measured = out->side[1].budget.period;
-	if (out->combined_ceiling <= 0) { /* what is claimed is all there is: no prediction */
-		out->combined_ceiling = out->measured = 0;
-		return;
-	}
-	if (out->verdict.result != VERDICT_FASTER)
-		return; /* two numbers, but no gain to hold them against */
-	double ratio = out->measured / out->combined_ceiling;
-	out->diagnosis = ratio > 1.1 ? DIAGNOSIS_PARTLY : ratio < 0.9 ? DIAGNOSIS_EXCEEDED : DIAGNOSIS_CONFIRMED;
-}
-
-/* Resolved is what cost something before and costs less than half of it now: crossing a threshold alone is not enough.
- * What still speaks, because the step is shorter now, must be down to a tenth. That the GPU is the bottleneck is a
- * matter of shares, not of amounts. */
-static bool is_resolved(const struct evidence *before, const struct evidence *after)
-{
-	if (before->per_step <= 0)
-		return false;
-	if (before->rule->kind == RULE_BOUND)
-		return after->per_step <= 0;
-	return after->amount < before->amount / (after->per_step > 0 ? 10 : 2);
-}
-
-/* New is what was hardly there before, not what has grown. */
-static bool is_new(const struct evidence *before, const struct evidence *after)
-{
-	if (after->per_step <= 0 || before->per_step > 0)
-		return false;
-	return after->rule->kind == RULE_BOUND || before->amount < after->amount / 10;
-}
-
-/* Whether the synchronisation's finding is resolved, or new, by its cost. */
-static bool cost_has_moved(const struct evidence *const seen[2])
-{
-	for (size_t r = 0; r < n_rules; r++)
-		if (rules[r].kind == RULE_SYNC)
-			return is_resolved(&seen[0][r], &seen[1][r]) || is_new(&seen[0][r], &seen[1][r]);
-	return false;
 }
 
 /* The host comes back from synchronisations to an idle GPU as often on both sides: to less than half of one a step
@@ -155,31 +231,65 @@ static bool is_synchronised_alike(const struct side_facts facts[2])
 	return 2 * fmin(a, b) > fmax(a, b) && fabs(a - b) < fmax(0.5, 0.05 * fmax(a, b));
 }
 
+/* Whether the cost that the synchronisation's finding names is another one on the two sides. */
+static bool has_cost_changed(const struct evidence *const seen[2])
+{
+	for (size_t r = 0; r < n_rules; r++) {
+		const struct evidence *b = &seen[0][r], *f = &seen[1][r];
+		if (rules[r].kind == RULE_SYNC && (b->per_step > 0 || f->per_step > 0))
+			return fmin(b->amount, f->amount) <= LESS * fmax(b->amount, f->amount);
+	}
+	return false;
+}
+
+static void look_again(struct pair *p, const struct side_facts facts[2], struct arena *arena, struct analysis *out)
+{
+	bool *claim = ARENA_NEW(arena, n_rules, bool);
+	bool after_sync = has_cost_changed(p->seen) && is_synchronised_alike(facts);
+	if (after_sync)
+		for (int s = 0; s < 2; s++)
+			p->seen[s] = look(&out->side[s], &facts[s], true, NULL, arena, out->names);
+	for (size_t r = 0; r < n_rules; r++)
+		claim[r] = p->seen[0][r].per_step > 0 || p->seen[1][r].per_step > 0;
+	for (int s = 0; s < 2; s++)
+		p->seen[s] = look(&out->side[s], &facts[s], after_sync, claim, arena, out->names);
+}
+
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)
 {
-	const struct evidence *seen[2] = {0};
+	struct pair p = {.cost = ARENA_NEW(arena, n_rules, struct cost)};
+	struct renames renames = {out->renames, out->n_renames};
 	const struct evidence **resolved = ARENA_NEW(arena, n_rules, const struct evidence *);
 	size_t n_resolved = 0;
-	for (uint32_t s = 0; s < out->n_sides; s++)
-		seen[s] = look(&out->side[s], &facts[s], false, arena, out->names);
-	/* a step and a whole run have no amounts in common */
-	bool alike = out->n_sides == 2 && out->side[0].steps_found == out->side[1].steps_found;
-	if (alike && cost_has_moved(seen) && is_synchronised_alike(facts))
-		for (uint32_t s = 0; s < 2; s++)
-			seen[s] = look(&out->side[s], &facts[s], true, arena, out->names);
+	p.renames = &renames;
 	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
-	for (size_t r = 0; r < n_rules; r++) {
-		const struct evidence *before = &seen[0][r], *after = seen[1] ? &seen[1][r] : NULL;
-		bool gone = alike && is_resolved(before, after), came = alike && is_new(before, after);
-		if (before->per_step > 0)
-			add_finding(before, 0, gone ? FINDING_RESOLVED : FINDING_REMAINING, gone ? after : NULL, out);
-		if (after && after->per_step > 0)
-			add_finding(after, 1, came ? FINDING_NEW : FINDING_REMAINING, NULL, out);
-		if (gone && rules[r].kind != RULE_BOUND)
-			resolved[n_resolved++] = before;
+	/* a step and a whole run have no amounts in common: such a pair is two profiles */
+	bool alike = out->n_sides == 2 && out->side[0].steps_found == out->side[1].steps_found;
+	if (alike) {
+		for (int s = 0; s < 2; s++)
+			p.seen[s] = look(&out->side[s], &facts[s], false, NULL, arena, out->names);
+		look_again(&p, facts, arena, out);
+		find_costs(&p);
+		for (size_t r = 0; r < n_rules; r++)
+			add_finding(&p, r, out);
+	} else {
+		for (uint32_t s = 0; s < out->n_sides; s++) {
+			uint32_t first = out->n_findings;
+			p.seen[0] = look(&out->side[s], &facts[s], false, NULL, arena, out->names);
+			for (size_t r = 0; r < n_rules; r++) {
+				p.cost[r] = (struct cost){.amount = {p.seen[0][r].amount, 0}};
+				add_finding(&p, r, out);
+			}
+			for (uint32_t i = first; s && i < out->n_findings; i++)
+				finding_turn(&out->findings[i]);
+		}
 	}
+	for (size_t r = 0; r < n_rules && alike; r++)
+		if (speaks(&p, r, 0) && rules[r].kind != RULE_BOUND &&
+		    status_of(&rules[r], p.cost[r].amount, true) == FINDING_RESOLVED)
+			resolved[n_resolved++] = &p.seen[0][r];
 	if (out->n_findings)
 		qsort(out->findings, out->n_findings, sizeof *out->findings, compare_findings);
-	if (out->n_sides == 2)
-		diagnose(resolved, n_resolved, out);
+	if (alike)
+		diagnosis_judge(resolved, n_resolved, out);
 }

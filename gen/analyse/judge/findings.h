@@ -1,8 +1,9 @@
 /* Findings, their ceilings and whether the diagnosis was right (docs/analysis.md, from Findings on).
  *
- * *Resolved* means that the cost is gone, and that nothing in the traces says that it went for another reason than the
- * finding's. Most costs name their reason themselves: idle time inside an allocation, exposed copies, exposed
- * communication, waiting for the last rank, a mutex. They are gone when that time is gone.
+ * A finding's cost is measured in the same way on both sides: what speaks on one side claims its idle time on both,
+ * below its threshold too. *Resolved* means that this cost fell by most of itself. It did not when the same idle time
+ * (same cause, same phase, whatever the phase is called now) is still there and merely ends with another call, so that
+ * another rule has it: then the finding remains, and the other one is not said to be new.
  *
  * - A synchronisation's cost is what the host does after it, so its time alone proves nothing: the fix makes the host
  *   come back to a GPU that still has work, or not wait at all. If the host comes back to an idle GPU as often as
@@ -15,7 +16,9 @@
 
 #include "analyse/side/side.h"
 
-/* Fills out->findings, and with two sides also out->diagnosis, combined_ceiling and measured. */
+/* Fills out->findings, and with two sides also out->diagnosis. `facts` are those of the sides, whose waterfall is
+ * built.
+ */
 void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out);
 
 struct rule;
@@ -28,24 +31,26 @@ struct evidence {
 	const struct side_facts *facts;
 	struct arena *arena;
 	const struct names *names;
-	const bool *taken; /* by index into facts->idle: claimed by an earlier finding */
-	bool same_syncs;   /* the two sides synchronise alike: what differs behind it has another reason */
-	/* what a rule fills when it finds something: */
+	const struct rule *const *takers; /* by index into facts->idle: the earlier finding that claimed it, or NULL */
+	bool same_syncs; /* the two sides synchronise alike: what differs behind it has another reason */
+	/* what a rule fills, whether it finds something or not: */
 	bool *claims;             /* by index into facts->idle: what it claims */
 	double idle;              /* sum of that, ns a step */
 	double busy;              /* what it claims of the busy parts, ns a step */
-	double amount;            /* both together, also when that is too little to speak of */
-	double per_step;          /* what it costs: 0 means not found */
+	double amount;            /* both together */
+	double host;              /* what the host would be rid of, ns a step */
 	uint32_t phase;           /* the phase with most of it; 0: none */
-	double ceiling;           /* ns a step; 0: none */
 	double calls;             /* what is blamed, a step, also when it costs too little; 0: it is not counted */
 	const char *kind_of_call; /* "copies" … */
-	const char *text, *advice;
+	struct finding_number number[FINDING_NUMBERS]; /* value[0] of each */
+	uint32_t n_numbers;
+	/* … and only if it does: */
+	double per_step; /* what it costs: 0 means not found */
+	double ceiling;  /* ns a step; 0: none */
 };
 
 enum rule_kind {
 	RULE_PLAIN,
-	RULE_INPUT,  /* moves host work to other threads */
 	RULE_SYNC,   /* lets the host run ahead: its work still takes its time */
 	RULE_LAUNCH, /* makes launches free, but for one a step; the rules of this kind share their claims */
 	RULE_BOUND   /* says where the time goes, and is nothing to fix here */
@@ -55,9 +60,19 @@ struct rule {
 	const char *id, *title;
 	enum rule_kind kind;
 	void (*find)(struct evidence *e);
+	const char *(*tell)(const struct evidence *e);   /* the evidence as a sentence, made of its numbers */
+	const char *(*advise)(const struct evidence *e); /* what to do */
 };
 
 extern const struct rule rules[];
 extern const size_t n_rules;
+
+/* The step if everything that is resolved were perfectly fixed, never above the ceiling of any one of them; and how
+ * much of the gain that explains (diagnosis.c). */
+void diagnosis_judge(const struct evidence *const *resolved, size_t n, struct analysis *out);
+
+/* The least that a step takes when the host is not waited for: the GPU's work, and the waiting that is none of the
+ * host's doing. `without`: by index into the idle facts, what is claimed by others anyway; may be NULL. */
+double diagnosis_floor(const struct side *side, const struct side_facts *facts, const bool *without);
 
 #endif

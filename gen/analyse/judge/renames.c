@@ -76,7 +76,8 @@ static bool is_same_place(const struct place *a, const struct place *b)
 void renames_find(const struct side side[2], struct arena *arena, struct renames *out)
 {
 	struct order b = order_of(&side[0], &side[1], arena), f = order_of(&side[1], &side[0], arena);
-	*out = (struct renames){ARENA_NEW(arena, b.n + 1, struct rename), 0};
+	struct phase_rename *list = ARENA_NEW(arena, b.n + 1, struct phase_rename);
+	*out = (struct renames){list, 0};
 	if (!has_anchor(&b) || !has_anchor(&f))
 		return;
 	find_neighbours(&b);
@@ -84,7 +85,7 @@ void renames_find(const struct side side[2], struct arena *arena, struct renames
 	for (uint32_t i = 0; i < b.n; i++)
 		for (uint32_t k = 0; k < f.n; k++)
 			if (is_same_place(&b.place[i], &f.place[k]))
-				out->list[out->n++] = (struct rename){b.place[i].name, f.place[k].name};
+				list[out->n++] = (struct phase_rename){b.place[i].name, f.place[k].name};
 }
 
 uint32_t renames_fixed(const struct renames *renames, uint32_t baseline)

@@ -5,12 +5,8 @@
 
 #include "analyse/analysis.h"
 
-struct rename {
-	uint32_t from, to; /* names in the baseline and in the fixed side */
-};
-
 struct renames {
-	struct rename *list;
+	const struct phase_rename *list;
 	uint32_t n;
 };
 

@@ -1,5 +1,6 @@
 /* The way from the baseline's step to the fixed one's, part by part, exact. */
 #include "analyse/judge/compare.h"
+#include "analyse/judge/renames.h"
 #include "base/list.h"
 
 #include <math.h>
@@ -27,18 +28,21 @@ static void add_pair(struct waterfall *w, enum part_kind kind, double baseline, 
 
 static int compare_keys(const void *a, const void *b)
 {
-	const struct idle_row *x = *(const struct idle_row *const *)a, *y = *(const struct idle_row *const *)b;
+	const struct idle_row *x = a, *y = b;
 	if (x->cause != y->cause)
 		return x->cause < y->cause ? -1 : 1;
 	return x->phase < y->phase ? -1 : x->phase > y->phase;
 }
 
-/* The rows of a budget by (cause, phase). */
-static const struct idle_row **by_key(const struct budget *b, struct arena *arena)
+/* The rows of a side's budget by (cause, phase); phases have the baseline's names. */
+static struct idle_row *by_key(const struct analysis *a, int side, const struct renames *renames, struct arena *arena)
 {
-	const struct idle_row **list = ARENA_NEW(arena, b->n_rows + 1, const struct idle_row *);
-	for (uint32_t i = 0; i < b->n_rows; i++)
-		list[i] = &b->rows[i];
+	const struct budget *b = &a->side[side].budget;
+	struct idle_row *list = ARENA_NEW(arena, b->n_rows + 1, struct idle_row);
+	for (uint32_t i = 0; i < b->n_rows; i++) {
+		list[i] = b->rows[i];
+		list[i].phase = side ? renames_baseline(renames, b->rows[i].phase) : b->rows[i].phase;
+	}
 	if (b->n_rows)
 		qsort(list, b->n_rows, sizeof *list, compare_keys);
 	return list;
@@ -57,6 +61,23 @@ static int compare_parts(const void *a, const void *b, void *names)
 	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
 }
 
+/* What changed most: of work and of waiting, not of how it was measured. */
+static void find_change(struct analysis *out)
+{
+	double sign = out->verdict.result == VERDICT_FASTER   ? -1
+	              : out->verdict.result == VERDICT_SLOWER ? 1
+	                                                      : 0,
+	       most = 0;
+	for (uint32_t i = 0; i < out->n_waterfall; i++) {
+		const struct waterfall_part *p = &out->waterfall[i];
+		if (sign * p->delta <= most || p->kind == PART_UNUSUAL || p->kind == PART_RECORDING)
+			continue;
+		most = sign * p->delta;
+		out->change = *p;
+		out->has_change = true;
+	}
+}
+
 void waterfall_build(struct arena *arena, struct analysis *out)
 {
 	struct waterfall w = {.arena = arena, .out = out};
@@ -64,18 +85,24 @@ void waterfall_build(struct arena *arena, struct analysis *out)
 	add_pair(&w, PART_COMPUTE, a->compute, b->compute);
 	add_pair(&w, PART_COMM, a->comm_exposed, b->comm_exposed);
 	add_pair(&w, PART_COPY, a->copy_exposed, b->copy_exposed);
-	const struct idle_row **rows_a = by_key(a, arena), **rows_b = by_key(b, arena);
+	const struct renames renames = {out->renames, out->n_renames};
+	struct arena scratch = {0};
+	const struct idle_row *rows_a = by_key(out, 0, &renames, &scratch),
+			      *rows_b = by_key(out, 1, &renames, &scratch);
 	for (uint32_t i = 0, j = 0; i < a->n_rows || j < b->n_rows;) {
 		int order = i == a->n_rows ? 1 : j == b->n_rows ? -1 : compare_keys(&rows_a[i], &rows_b[j]);
-		const struct idle_row *row = order <= 0 ? rows_a[i] : rows_b[j];
+		const struct idle_row *row = order <= 0 ? &rows_a[i] : &rows_b[j];
+		uint32_t renamed = renames_fixed(&renames, row->phase);
 		add_part(&w, (struct waterfall_part){.kind = PART_IDLE,
 		                                     .cause = row->cause,
 		                                     .phase = row->phase,
-		                                     .baseline = order <= 0 ? rows_a[i]->per_step : 0,
-		                                     .fixed = order >= 0 ? rows_b[j]->per_step : 0});
+		                                     .renamed = renamed == row->phase ? 0 : renamed,
+		                                     .baseline = order <= 0 ? rows_a[i].per_step : 0,
+		                                     .fixed = order >= 0 ? rows_b[j].per_step : 0});
 		i += order <= 0;
 		j += order >= 0;
 	}
+	arena_release(&scratch);
 	add_pair(&w, PART_UNUSUAL, out->side[0].period_trimmed - a->period, out->side[1].period_trimmed - b->period);
 	bool differs = false;
 	for (uint32_t i = 0; i < out->n_waterfall; i++) {
@@ -87,4 +114,5 @@ void waterfall_build(struct arena *arena, struct analysis *out)
 	else
 		qsort_r(out->waterfall, out->n_waterfall, sizeof *out->waterfall, compare_parts,
 		        (struct names *)(uintptr_t)out->names);
+	find_change(out);
 }

@@ -1,0 +1,166 @@
+/* Rules on what the GPUs do: copies, communication, computing. */
+#include "analyse/judge/rules_parts.h"
+
+#include "analyse/say.h"
+
+#include <math.h>
+
+/* ---- copies ---- */
+
+static bool fits_managed(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_MANAGED_MEMORY;
+}
+
+void find_managed(struct evidence *e)
+{
+	rule_blame(e, e->facts->managed_copies, "migrations");
+	rule_note(e, "migrations", FINDING_COUNT, e->facts->managed_copies);
+	rule_claim(e, fits_managed);
+	rule_costs(e, e->facts->copy_managed, SMALL);
+}
+
+const char *tell_managed(const struct evidence *e)
+{
+	return arena_format(e->arena, "%s unified-memory migrations %s hold the GPU up for %s ms (%.1f %%).",
+	                    rule_digits(e, rule_value(e, "migrations")), rule_a_step(e), rule_ms(e, "cost"),
+	                    rule_share(e, "cost"));
+}
+
+const char *advise_managed(const struct evidence *e)
+{
+	(void)e;
+	return "Prefetch with cudaMemPrefetchAsync, or use explicit copies.";
+}
+
+static bool fits_pageable(const struct cell_key *idle)
+{
+	return idle->pageable && (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API ||
+	                          idle->cause == CAUSE_SYNC_RETURN || rule_is_host_time(idle->cause));
+}
+
+void find_pageable(struct evidence *e)
+{
+	/* without kernels there is nothing to hide the copies behind: pinned ones would take their time too */
+	double hidden = e->side->budget.compute > 0 ? e->facts->copy_pageable : 0;
+	rule_blame(e, e->facts->pageable_copies, "copies");
+	rule_note(e, "copies", FINDING_COUNT, e->facts->pageable_copies);
+	rule_note(e, "bytes", FINDING_BYTES, e->facts->pageable_bytes);
+	rule_note(e, "alone", FINDING_TIME, e->facts->copy_pageable);
+	e->host = e->facts->pageable_copies > 0 ? rule_claim(e, fits_pageable) : 0;
+	rule_note(e, "idle", FINDING_TIME, e->idle);
+	rule_costs(e, hidden, SMALL);
+}
+
+const char *tell_pageable(const struct evidence *e)
+{
+	double copies = rule_value(e, "copies");
+	bool one = fabs(copies - 1) < 1e-6;
+	return arena_format(
+		e->arena,
+		"%s %s %s %s %s from or to pageable memory: %s ms in which nothing else runs on the GPU, and "
+		"%s ms of idle time before them.",
+		say_count(e->arena, copies), one ? "copy" : "copies", rule_a_step(e), one ? "moves" : "move",
+		say_bytes(e->arena, rule_value(e, "bytes")), rule_ms(e, "alone"), rule_ms(e, "idle"));
+}
+
+const char *advise_pageable(const struct evidence *e)
+{
+	(void)e;
+	return "Use pinned memory (cudaMallocHost, pin_memory=True) and asynchronous copies.";
+}
+
+void find_serial_copies(struct evidence *e)
+{
+	double cost = e->side->budget.copy_exposed - e->facts->copy_pageable - e->facts->copy_managed;
+	rule_costs(e, e->side->budget.compute > 0 ? cost : 0, CONSIDERABLE);
+}
+
+const char *tell_serial_copies(const struct evidence *e)
+{
+	return arena_format(
+		e->arena, "Copies and memsets run alone on the GPU for %s ms %s (%.1f %%), with no kernel beside them.",
+		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"));
+}
+
+const char *advise_serial_copies(const struct evidence *e)
+{
+	(void)e;
+	return "Copy on a second stream while kernels run, with events for the order.";
+}
+
+/* ---- several devices ---- */
+
+void find_comm(struct evidence *e)
+{
+	rule_costs(e, e->facts->comm_min, SMALL);
+}
+
+const char *tell_comm(const struct evidence *e)
+{
+	return arena_format(e->arena,
+	                    "Communication runs for %s ms %s (%.1f %%) without a computing kernel beside it, on every "
+	                    "communicating device.",
+	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"));
+}
+
+const char *advise_comm(const struct evidence *e)
+{
+	(void)e;
+	return "Overlap it with the backward pass: reduce gradients in buckets as they become ready.";
+}
+
+void find_straggler(struct evidence *e)
+{
+	rule_note(e, "ranks", FINDING_COUNT, e->facts->ranks);
+	rule_costs(e, e->facts->ranks < 2 ? 0 : e->facts->comm_mean - e->facts->comm_min, 2 * SMALL);
+}
+
+const char *tell_straggler(const struct evidence *e)
+{
+	const struct device_result *last = NULL;
+	for (uint32_t d = 0; d < e->side->n_devices; d++) {
+		const struct device_result *device = &e->side->devices[d];
+		if (e->facts->communicates[d] && (!last || device->budget.comm_exposed < last->budget.comm_exposed))
+			last = device;
+	}
+	return arena_format(
+		e->arena,
+		"Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); the "
+		"one that waits least is device %u of process %lld.",
+		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), last ? last->ordinal : 0,
+		last ? (long long)last->process : 0);
+}
+
+const char *advise_straggler(const struct evidence *e)
+{
+	(void)e;
+	return "Balance the work: equal batches and sequence lengths, the same input speed on every rank.";
+}
+
+/* ---- nothing left to fix at this level ---- */
+
+void find_gpu_bound(struct evidence *e)
+{
+	const struct budget *b = &e->side->budget;
+	e->amount = b->compute;
+	rule_note(e, "cost", FINDING_TIME, b->compute);
+	rule_note(e, "period", FINDING_TIME, b->period);
+	if (b->compute >= 0.9 * b->period)
+		e->per_step = b->compute;
+}
+
+const char *tell_gpu_bound(const struct evidence *e)
+{
+	return arena_format(
+		e->arena,
+		"Kernels run for %s of %s ms %s (%.0f %%): the GPU is the bottleneck, and nothing around it "
+		"can make this much faster.",
+		rule_ms(e, "cost"), rule_ms(e, "period"), rule_a_step(e), rule_share(e, "cost"));
+}
+
+const char *advise_gpu_bound(const struct evidence *e)
+{
+	(void)e;
+	return "Go to the kernels: precision, fusion, memory access (Nsight Compute).";
+}

@@ -1,0 +1,92 @@
+/* What the files of the rules share; others use analyse/judge/findings.h. */
+#ifndef GAPLINE_ANALYSE_JUDGE_RULES_PARTS_H
+#define GAPLINE_ANALYSE_JUDGE_RULES_PARTS_H
+
+#include "analyse/judge/findings.h"
+
+#define SMALL 0.01        /* of a step: from here on a rule speaks … */
+#define CONSIDERABLE 0.03 /* … and where the evidence is only circumstantial */
+#define MANY 0.05
+enum { MANY_LAUNCHES = 20 }; /* a step */
+
+double rule_period(const struct evidence *e);
+
+/* Claims the idle time that `fits`, unless an earlier finding has it; sets the phase with most of it. */
+double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle));
+
+/* What it costs is what was claimed of idle time, and `busy` of the busy parts; the ceiling is the step without it.
+ * Whether that is at least `least` of a step. */
+bool rule_costs(struct evidence *e, double busy, double least);
+
+/* For what has a cost but is not the matter: the amount stays known, for the comparison with the other side. */
+void rule_keep_silent(struct evidence *e);
+
+/* What the finding blames, whether it costs something or not. */
+void rule_blame(struct evidence *e, double calls, const char *kind);
+
+/* A number of the evidence; and again, to say it. `name` is the JSON's. */
+void rule_note(struct evidence *e, const char *name, enum finding_unit unit, double value);
+double rule_value(const struct evidence *e, const char *name);
+
+bool rule_is_host_time(enum cause cause);
+
+/* Words: three digits; ms of a number of the evidence, and its share of a step in percent; " in data_load" or ""; "a
+ * step" or "in the run". */
+const char *rule_digits(const struct evidence *e, double value);
+const char *rule_ms(const struct evidence *e, const char *name);
+double rule_share(const struct evidence *e, const char *name);
+const char *rule_in_phase(const struct evidence *e);
+const char *rule_a_step(const struct evidence *e);
+
+/* Host calls and host time (rules_host.c). */
+void find_module(struct evidence *e);
+const char *tell_module(const struct evidence *e);
+const char *advise_module(const struct evidence *e);
+void find_alloc(struct evidence *e);
+const char *tell_alloc(const struct evidence *e);
+const char *advise_alloc(const struct evidence *e);
+void find_lock(struct evidence *e);
+const char *tell_lock(const struct evidence *e);
+const char *advise_lock(const struct evidence *e);
+void find_input(struct evidence *e);
+const char *tell_input(const struct evidence *e);
+const char *advise_input(const struct evidence *e);
+void find_host_work(struct evidence *e);
+const char *tell_host_work(const struct evidence *e);
+const char *advise_host_work(const struct evidence *e);
+void find_after_sync(struct evidence *e);
+const char *tell_after_sync(const struct evidence *e);
+const char *advise_after_sync(const struct evidence *e);
+void find_sync(struct evidence *e);
+const char *tell_sync(const struct evidence *e);
+const char *advise_sync(const struct evidence *e);
+
+/* Launches (rules_launch.c). */
+void find_launches(struct evidence *e);
+const char *tell_launches(const struct evidence *e);
+const char *advise_launches(const struct evidence *e);
+void find_graph(struct evidence *e);
+const char *tell_graph(const struct evidence *e);
+const char *advise_graph(const struct evidence *e);
+
+/* What the GPUs do: copies, communication, computing (rules_gpu.c). */
+void find_managed(struct evidence *e);
+const char *tell_managed(const struct evidence *e);
+const char *advise_managed(const struct evidence *e);
+void find_pageable(struct evidence *e);
+const char *tell_pageable(const struct evidence *e);
+const char *advise_pageable(const struct evidence *e);
+void find_serial_copies(struct evidence *e);
+const char *tell_serial_copies(const struct evidence *e);
+const char *advise_serial_copies(const struct evidence *e);
+void find_comm(struct evidence *e);
+const char *tell_comm(const struct evidence *e);
+const char *advise_comm(const struct evidence *e);
+void find_straggler(struct evidence *e);
+const char *tell_straggler(const struct evidence *e);
+const char *advise_straggler(const struct evidence *e);
+void find_gpu_bound(struct evidence *e);
+const char *tell_gpu_bound(const struct evidence *e);
+const char *advise_gpu_bound(const struct evidence *e);
+
+#endif
