@@ -2,93 +2,12 @@
 
 #include <string.h>
 
-static const uint64_t PROCESS_MASK = ~(uint64_t)0xFFFFFF; /* a globalTid without its thread is a globalPid */
-
-uint32_t nsys_process(struct nsys *r, int64_t global_pid)
+int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns)
 {
-	struct trace *t = r->trace;
-	uint64_t global = (uint64_t)global_pid & PROCESS_MASK;
-	uint32_t known = r->processes.n, room = r->processes.room, p = keymap_add(&r->processes, global);
-	if (p == known) {
-		if (r->processes.room > room)
-			t->processes =
-				arena_grow(r->arena, t->processes, room, r->processes.room, sizeof *t->processes);
-		t->processes[p] =
-			(struct trace_process){.global = global, .pid = (int64_t)(global >> 24 & 0xFFFFFF), .rank = -1};
-		t->n_processes = p + 1;
-	}
-	return p;
-}
-
-uint32_t nsys_thread(struct nsys *r, int64_t global_tid)
-{
-	struct trace *t = r->trace;
-	uint64_t global = (uint64_t)global_tid;
-	uint32_t known = r->threads.n, room = r->threads.room, thread = keymap_add(&r->threads, global);
-	if (thread == known) {
-		if (r->threads.room > room)
-			t->threads = arena_grow(r->arena, t->threads, room, r->threads.room, sizeof *t->threads);
-		t->threads[thread] = (struct trace_thread){.global = global,
-		                                           .tid = (int64_t)(global & ~PROCESS_MASK),
-		                                           .process = nsys_process(r, global_tid)};
-		t->n_threads = thread + 1;
-	}
-	return thread;
-}
-
-bool nsys_room(size_t *room, size_t n)
-{
-	if (n <= *room)
-		return false;
-	size_t more = *room + (*room < 4096 ? *room / 2 : *room / 8);
-	*room = n > more ? n : more;
-	if (*room < 64)
-		*room = 64;
-	return true;
-}
-
-void nsys_keep(struct nsys *r, enum row_kind kind, size_t n)
-{
-	r->trace->rows[kind].read += (int64_t)n;
-}
-
-void nsys_drop(struct nsys *r, const struct scan *scan, enum row_kind kind, const char *reason)
-{
-	struct trace *t = r->trace;
-	uint32_t i = 0;
-	t->rows[kind].read++;
-	t->rows[kind].dropped++;
-	while (i < t->n_dropped &&
-	       (strcmp(t->dropped[i].table, scan->table) != 0 || strcmp(t->dropped[i].reason, reason) != 0))
-		i++;
-	if (i == t->n_dropped) {
-		t->dropped = arena_grow(r->arena, t->dropped, i, (size_t)i + 1, sizeof *t->dropped);
-		t->dropped[i] = (struct trace_dropped){.kind = kind, .table = scan->table, .reason = reason};
-		t->n_dropped++;
-	}
-	t->dropped[i].rows++;
-}
-
-/* How graph launches were traced: what the capture's options say counts when there is a sign of graphs at all. */
-static void tell_graph_mode(struct nsys *r)
-{
-	struct trace *t = r->trace;
-	bool whole = false, nodes = false, launched = false;
-	uint32_t looked_at = 0; /* rows of one name follow each other */
-	for (size_t i = 0; i < t->ops.n; i++) {
-		whole = whole || t->ops.kind[i] == OP_GRAPH;
-		nodes = nodes || (t->ops.flags[i] & OPF_GRAPH_NODE);
-	}
-	for (size_t i = 0; i < t->calls.n && !launched; i++)
-		if (t->calls.class[i] == CALL_LAUNCH && t->calls.name[i] != looked_at) {
-			looked_at = t->calls.name[i];
-			launched = strstr(names_text(t->names, looked_at), "GraphLaunch") != NULL;
-		}
-	if (whole || nodes || launched)
-		t->source.graphs = r->stated_mode != GRAPHS_NONE ? r->stated_mode
-		                   : whole                       ? GRAPHS_WHOLE
-		                   : nodes                       ? GRAPHS_BY_NODE
-		                                                 : GRAPHS_NONE;
+	if (scan_open(scan, &r->db, table, columns, n_columns) != 0)
+		return -1;
+	build_from(&r->build, scan->table);
+	return 0;
 }
 
 /* Whether this is an export of nsys at all. */
@@ -137,32 +56,13 @@ static int check_contents(const struct nsys *r)
 	                                                : "nsys profile --trace=cuda,nvtx,osrt COMMAND");
 }
 
+/* Everything that the builder has to know before it numbers and names. */
 static int read_tables(struct nsys *r, struct source *source)
 {
-	if (nsys_read_events(r, source) != 0 || nsys_read_thread_names(r) != 0 || nsys_read_slices(r) != 0)
+	if (nsys_read_source(r) != 0 || nsys_read_events(r, source) != 0 || nsys_read_thread_names(r) != 0 ||
+	    nsys_read_strings(r) != 0 || check_contents(r) != 0)
 		return -1;
-	return nsys_read_strings(r);
-}
-
-void nsys_init_numbers(struct nsys *r)
-{
-	keymap_init(&r->strings, r->arena);
-	keymap_init(&r->processes, r->arena);
-	keymap_init(&r->threads, r->arena);
-	keymap_init(&r->devices, r->arena);
-	keymap_init(&r->domain_ids, r->arena);
-	keymap_init(&r->domains, r->arena);
-}
-
-static void list_devices(struct nsys *r)
-{
-	struct trace *t = r->trace;
-	t->n_devices = r->devices.n;
-	t->devices = ARENA_NEW(r->arena, t->n_devices, struct trace_device);
-	for (uint32_t i = 0; i < t->n_devices; i++)
-		t->devices[i] = (struct trace_device){.process = (uint32_t)(r->devices.keys[i] >> 32),
-		                                      .ordinal = (uint32_t)r->devices.keys[i],
-		                                      .gpu = TRACE_NONE};
+	return nsys_read_unprofiled(r) != 0 || nsys_read_processes(r) != 0 ? -1 : nsys_read_ranks(r);
 }
 
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
@@ -170,37 +70,20 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 {
 	struct nsys r = {.path = path, .wish = wish, .names = names, .arena = arena, .trace = trace, .err = err};
 	int result = -1;
-	*trace = (struct trace){.names = names};
-	trace->source = (struct trace_source){.kind = SOURCE_NSYS_SQLITE,
-	                                      .collector = "nsys",
-	                                      .exporter = "",
-	                                      .schema = "",
-	                                      .driver = "",
-	                                      .cuda_driver = "",
-	                                      .captured_by = "",
-	                                      .cupti = "",
-	                                      .traced = "",
-	                                      .sampled_by = "",
-	                                      .incomplete = "",
-	                                      .started = TRACE_NO_TIME,
-	                                      .rank = -1,
-	                                      .ranks = -1};
-	nsys_init_numbers(&r);
+	build_begin(&r.build, trace, names, arena, wish->details);
+	trace->source.kind = SOURCE_NSYS_SQLITE;
+	trace->source.collector = "nsys";
+	if (source_unpack(source, err) != 0)
+		return -1;
 	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
 		goto done;
 	db_meter(&r.db, &source->reading);
-	if (check_kind(&r) != 0 || nsys_read_source(&r) != 0 || read_tables(&r, source) != 0 || check_contents(&r) != 0)
+	if (check_kind(&r) != 0 || read_tables(&r, source) != 0)
 		goto done;
-	list_devices(&r);
-	nsys_finish(&r);
-	if (nsys_read_processes(&r) != 0 || nsys_read_ranks(&r) != 0 || nsys_read_gpus(&r) != 0 ||
-	    nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 || nsys_read_unprofiled(&r) != 0)
+	build_finish(&r.build);
+	nsys_give_ranks(&r);
+	if (nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0)
 		goto done;
-	trace->source.has_calls = trace->calls.n > 0;
-	trace->source.has_ranges = trace->ranges.n > 0;
-	trace->source.has_os_calls = trace->os_calls.n > 0;
-	trace->source.has_overheads = trace->overheads.n > 0;
-	tell_graph_mode(&r);
 	result = 0;
 done:
 	db_close(&r.db);

@@ -28,9 +28,9 @@ void nsys_note_collector(struct nsys *r, const char *collector)
 void nsys_note_graph_mode(struct nsys *r, const char *mode)
 {
 	if (strcasecmp(mode, "graph") == 0)
-		r->stated_mode = GRAPHS_WHOLE;
+		build_graphs(&r->build, GRAPHS_WHOLE);
 	else if (strcasecmp(mode, "node") == 0)
-		r->stated_mode = GRAPHS_BY_NODE;
+		build_graphs(&r->build, GRAPHS_BY_NODE);
 }
 
 int nsys_read_notes(struct nsys *r)
@@ -139,24 +139,14 @@ static int32_t number(struct scan *s, int column, int64_t most)
 	return value >= 0 && value <= most ? (int32_t)value : -1;
 }
 
-static int compare_samples(const void *a, const void *b)
-{
-	const struct trace_gpu_sample *x = a, *y = b;
-	if (x->gpu != y->gpu)
-		return x->gpu < y->gpu ? -1 : 1;
-	return x->time < y->time ? -1 : x->time > y->time;
-}
-
 static int read_samples(struct nsys *r, const struct sampled *sampled)
 {
 	enum { TIME, GPU, SM, MEMORY, POWER, TEMPERATURE, BUSY, THROTTLE, N };
 	static const char *const columns[] = {"time",     "gpu",           "sm_mhz",       "memory_mhz",
 	                                      "power_mw", "temperature_c", "busy_percent", "throttle"};
-	struct trace *t = r->trace;
 	struct scan s;
-	if (scan_open(&s, &r->db, "GAPLINE_GPU_STATE", columns, N) != 0)
+	if (nsys_scan(r, &s, "GAPLINE_GPU_STATE", columns, N) != 0)
 		return -1;
-	size_t room = 0;
 	int more;
 	while ((more = scan_next(&s)) > 0) {
 		int64_t time = scan_int(&s, TIME), gpu_number = scan_int(&s, GPU);
@@ -168,28 +158,18 @@ static int read_samples(struct nsys *r, const struct sampled *sampled)
 		                               .busy_percent = number(&s, BUSY, 100)};
 		uint64_t limits = (uint64_t)scan_int_or(&s, THROTTLE, 0);
 		const char *flaw = nsys_value_flaw(&s);
-		flaw = flaw ? flaw : time == 0 ? NULL : nsys_time_flaw(time, time, false);
-		if (flaw) {
-			nsys_drop(r, &s, ROWS_GPU_SAMPLES, flaw);
-			continue;
-		}
 		uint32_t i = 0;
 		while (i < sampled->n && sampled->number[i] != gpu_number)
 			i++;
-		if (i == sampled->n || sampled->gpu[i] == TRACE_NONE)
+		if (!flaw && (i == sampled->n || sampled->gpu[i] == TRACE_NONE))
 			continue; /* a GPU that the program did not see */
-		one.gpu = sampled->gpu[i];
+		one.gpu = flaw ? 0 : sampled->gpu[i];
 		one.has_limits = sqlite3_column_type(s.statement, THROTTLE) == SQLITE_INTEGER;
 		one.limits = limits;
-		size_t old = room;
-		if (nsys_room(&room, t->n_gpu_samples + 1))
-			t->gpu_samples = arena_grow(r->arena, t->gpu_samples, old, room, sizeof *t->gpu_samples);
-		t->gpu_samples[t->n_gpu_samples++] = one;
+		build_sample(&r->build, &one, flaw);
 	}
 	scan_close(&s);
-	nsys_keep(r, ROWS_GPU_SAMPLES, t->n_gpu_samples);
-	if (t->n_gpu_samples)
-		qsort(t->gpu_samples, t->n_gpu_samples, sizeof *t->gpu_samples, compare_samples);
+	build_order_samples(&r->build);
 	return more;
 }
 

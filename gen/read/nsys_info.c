@@ -149,15 +149,14 @@ int nsys_read_processes(struct nsys *r)
 		const char *name = scan_text(&s, NAME, &n);
 		if (s.flaws)
 			continue;
-		for (uint32_t i = 0; i < t->n_processes; i++) {
-			if (t->processes[i].global != (uint64_t)global)
-				continue;
-			if (pid >= 0)
-				t->processes[i].pid = pid;
-			if (name) {
-				name = base_name(name, &n);
-				t->processes[i].name = names_add(r->names, name, n);
-			}
+		uint32_t i = build_find_process(&r->build, (uint64_t)global);
+		if (i == TRACE_NONE)
+			continue;
+		if (pid >= 0)
+			t->processes[i].pid = pid;
+		if (name) {
+			name = base_name(name, &n);
+			t->processes[i].name = names_add(r->names, name, n);
 		}
 	}
 	scan_close(&s);

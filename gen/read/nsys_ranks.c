@@ -160,25 +160,12 @@ static int read_mpi_ranks(struct nsys *r)
 		int64_t thread = scan_int(&s, THREAD), rank = scan_int(&s, RANK);
 		if (s.flaws || rank < 0 || rank >= RANKS_MAX)
 			continue;
-		for (uint32_t p = 0; p < t->n_processes; p++)
-			if (t->processes[p].global == ((uint64_t)thread & ~(uint64_t)0xFFFFFF))
-				t->processes[p].rank = (int32_t)rank;
+		uint32_t p = build_find_process(&r->build, nsys_process_key(thread));
+		if (p != TRACE_NONE)
+			t->processes[p].rank = (int32_t)rank;
 	}
 	scan_close(&s);
 	return more;
-}
-
-/* The environment is that of the program which nsys started: its rank, unless that is a launcher of several. */
-static void give_rank(struct trace *t)
-{
-	uint32_t process = TRACE_NONE;
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		if (process != TRACE_NONE && t->devices[d].process != process)
-			return;
-		process = t->devices[d].process;
-	}
-	if (process != TRACE_NONE && t->processes[process].rank < 0)
-		t->processes[process].rank = t->source.rank;
 }
 
 int nsys_read_ranks(struct nsys *r)
@@ -191,8 +178,21 @@ int nsys_read_ranks(struct nsys *r)
 	    read_names(r, "META_DATA_CAPTURE", &found) != 0 || read_mpi_ranks(r) != 0)
 		return -1;
 	take(&t->source, &found);
-	give_rank(t);
+	return 0;
+}
+
+/* The environment is that of the program which nsys started: its rank, unless that is a launcher of several. */
+void nsys_give_ranks(struct nsys *r)
+{
+	struct trace *t = r->trace;
+	uint32_t process = TRACE_NONE;
+	bool one = t->n_devices > 0;
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		t->processes[p].host = t->source.host;
-	return 0;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		one = one && (process == TRACE_NONE || t->devices[d].process == process);
+		process = t->devices[d].process;
+	}
+	if (one && t->processes[process].rank < 0)
+		t->processes[process].rank = t->source.rank;
 }

@@ -6,7 +6,18 @@
 
 #include <string.h>
 
-/* What a file is, told by how it begins. */
+/* The formats. A file is of the first one that recognises how it begins, or how what is packed in it begins. `read` is
+ * read_profile_with of a file of its format, without looking at it first. */
+static const struct {
+	bool (*recognise)(const struct file_head *head);
+	int (*read)(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
+	            struct arena *arena, struct trace *trace, struct err *err);
+} FORMATS[] = {
+	{source_is_sqlite, nsys_read},
+};
+
+/* ---- what is none of them ---- */
+
 static bool begins(const struct file_head *head, const char *magic, size_t n)
 {
 	return head->n >= n && memcmp(head->data, magic, n) == 0;
@@ -100,13 +111,14 @@ int read_profile_with(const char *path, const struct read_wish *wish, struct nam
 	*trace = (struct trace){.names = names};
 	struct source source;
 	int result = source_open(&source, path, wish->meter, err);
-	if (result == 0 && source.sqlite)
-		result = nsys_read(path, wish, &source, names, arena, trace, err);
-	else if (result == 0)
-		result = refuse(path, &source, err);
+	if (result == 0) {
+		size_t i = 0, n = sizeof FORMATS / sizeof *FORMATS;
+		while (i < n && !FORMATS[i].recognise(&source.head))
+			i++;
+		result = i < n ? FORMATS[i].read(path, wish, &source, names, arena, trace, err)
+		               : refuse(path, &source, err);
+	}
 	source_close(&source);
-	if (result == 0)
-		trace_link(trace, arena);
 	return result;
 }
 

@@ -429,10 +429,12 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	keymap_init(&s.strings, arena);
 	for (size_t i = 0; i < request->n_hide; i++)
 		scrub_text_hide(&s.text, SCRUB_WORD, request->hide[i], strlen(request->hide[i]));
-	if (!source.sqlite) {
+	if (!source_is_sqlite(&source.head)) {
 		refuse(request->path, arena, err);
 		goto done;
 	}
+	if (source_unpack(&source, err) != 0)
+		goto done;
 	if (db_open(&s.from, request->path, source.unpacked, arena, err) != 0)
 		goto done;
 	db_meter(&s.from, &source.reading);

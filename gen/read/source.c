@@ -5,7 +5,7 @@
 
 int source_open(struct source *s, const char *path, struct meter *meter, struct err *err)
 {
-	*s = (struct source){.unpacked = -1};
+	*s = (struct source){.path = path, .unpacked = -1};
 	if (file_look(path, &s->head, err) != 0)
 		return -1;
 	int64_t size = s->head.size;
@@ -16,10 +16,19 @@ int source_open(struct source *s, const char *path, struct meter *meter, struct 
 	s->whole = (struct meter){.of = size, .parent = meter, .weight = size};
 	s->unpacking = (struct meter){.of = size, .parent = &s->whole, .weight = size / 2};
 	s->reading = (struct meter){.parent = &s->whole, .weight = s->packing == PACKING_NONE ? size : size / 2};
-	s->sqlite = s->head.n >= sizeof SOURCE_SQLITE && memcmp(s->head.data, SOURCE_SQLITE, sizeof SOURCE_SQLITE) == 0;
-	if (!s->sqlite || s->packing == PACKING_NONE)
+	return 0;
+}
+
+bool source_is_sqlite(const struct file_head *head)
+{
+	return head->n >= sizeof SOURCE_SQLITE && memcmp(head->data, SOURCE_SQLITE, sizeof SOURCE_SQLITE) == 0;
+}
+
+int source_unpack(struct source *s, struct err *err)
+{
+	if (s->packing == PACKING_NONE || s->unpacked >= 0)
 		return 0;
-	s->unpacked = unpack_to_file(path, &s->unpacking, err);
+	s->unpacked = unpack_to_file(s->path, &s->unpacking, err);
 	return s->unpacked < 0 ? -1 : 0;
 }
 

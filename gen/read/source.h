@@ -11,16 +11,23 @@
 struct source {
 	enum packing packing;
 	struct file_head head; /* the beginning of what is in it; see unpack_look */
-	bool sqlite;           /* begins as a SQLite database does (https://www.sqlite.org/fileformat2.html) */
-	int unpacked;          /* a packed database: descriptor of it, unpacked, without a name; else -1 */
+	const char *path;
+	int unpacked; /* what source_unpack unpacked: descriptor of it, without a name; else -1 */
 	struct meter whole, unpacking, reading; /* reading: for db_meter */
 };
 
 static const char SOURCE_SQLITE[] = "SQLite format 3"; /* its NUL belongs to it */
 
-/* Looks at the file, and unpacks it when it is a packed database. `meter` (may be NULL) counts bytes of the file. 0, or
- * -1 with `err`: missing, unreadable, no regular file; damaged or cut off. source_close in any case. */
+/* Looks at how the file begins, and if it is packed at how what is in it begins. `meter` (may be NULL) counts bytes of
+ * the file. 0, or -1 with `err`: missing, unreadable, no regular file; damaged or cut off. source_close in any case. */
 int source_open(struct source *source, const char *path, struct meter *meter, struct err *err);
+
+/* Whether it begins as a SQLite database does (https://www.sqlite.org/fileformat2.html). */
+bool source_is_sqlite(const struct file_head *head);
+
+/* Unpacks what is packed into a file without a name, for formats that have to go back and forth. 0, or -1 with `err`.
+ */
+int source_unpack(struct source *source, struct err *err);
 
 /* Takes it that the file was read: the rest of its bytes counts as done. */
 void source_close(struct source *source);

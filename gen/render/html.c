@@ -367,7 +367,7 @@ static const char *dropped_of(const struct side *s, struct arena *arena)
 	const char *text = "";
 	for (uint32_t i = 0; i < s->n_dropped && i < MOST_FILES; i++)
 		text = arena_format(arena, "%s%s%lld in %s: %s", text, i ? "; " : "", (long long)s->dropped[i].rows,
-		                    format_name(arena, s->dropped[i].table, 60),
+		                    format_name(arena, s->dropped[i].where, 60),
 		                    format_name(arena, s->dropped[i].reason, 60));
 	if (s->n_dropped > MOST_FILES)
 		text = arena_format(arena, "%s; and %u more kinds", text, s->n_dropped - MOST_FILES);

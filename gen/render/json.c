@@ -364,7 +364,7 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 	json_array(json, "dropped");
 	for (uint32_t i = 0; i < s->n_dropped; i++) {
 		json_object(json, NULL);
-		json_text(json, "table", s->dropped[i].table);
+		json_text(json, "table", s->dropped[i].where);
 		json_text(json, "reason", s->dropped[i].reason);
 		json_integer(json, "rows", s->dropped[i].rows);
 		json_end_object(json);

@@ -1,6 +1,7 @@
 /* Puts a trace's columns in their documented order and joins GPU ops to the calls that launched them. */
 #include "base/search.h"
 #include "trace/classify.h"
+#include "trace/columns.h"
 #include "trace/order.h"
 #include "trace/trace.h"
 
@@ -8,85 +9,6 @@ struct linker {
 	struct trace *trace;
 	struct arena *arena;
 };
-
-/* Rearranges the columns (pointers to them, with item sizes) in the order of the keys, if they are not. */
-struct column {
-	void *data;
-	size_t size;
-};
-
-static void rearrange(const struct order *order, const struct column *columns, size_t n_columns)
-{
-	struct arena scratch = {0};
-	const uint32_t *permutation = order_rows(order, &scratch);
-	void *room = permutation ? ARENA_NEW(&scratch, order->n, uint64_t) : NULL;
-	for (size_t i = 0; i < n_columns && permutation; i++)
-		if (columns[i].data)
-			order_column(columns[i].data, columns[i].size, order->n, permutation, room);
-	arena_release(&scratch);
-}
-
-#define COLUMN(pointer)                                                                                                \
-	{                                                                                                              \
-		(pointer), sizeof *(pointer)                                                                           \
-	}
-#define REARRANGE(order, ...)                                                                                          \
-	rearrange(order, (const struct column[]){__VA_ARGS__},                                                         \
-	          sizeof((const struct column[]){__VA_ARGS__}) / sizeof(struct column))
-
-/* By thread, start, end descending. */
-static struct order by_thread(const struct linker *l, size_t n, const uint32_t *thread, const int64_t *start,
-                              const int64_t *end)
-{
-	return (struct order){.n = n,
-	                      .group = thread,
-	                      .n_groups = l->trace->n_threads,
-	                      .start = start,
-	                      .end = end,
-	                      .end_descending = true};
-}
-
-/* The first row of each thread, and the end of the last: n_threads + 1 entries. */
-static uint32_t *first_of_thread(struct linker *l, size_t n, const uint32_t *thread)
-{
-	uint32_t n_threads = l->trace->n_threads, *first = ARENA_NEW(l->arena, (size_t)n_threads + 1, uint32_t);
-	size_t row = 0;
-	for (uint32_t t = 0; t < n_threads; t++) {
-		first[t] = (uint32_t)row;
-		while (row < n && thread[row] == t)
-			row++;
-	}
-	first[n_threads] = (uint32_t)n;
-	return first;
-}
-
-static void sort_host_rows(struct linker *l)
-{
-	struct trace *t = l->trace;
-	struct trace_calls *c = &t->calls;
-	struct order order;
-	order = by_thread(l, c->n, c->thread, c->start, c->end);
-	REARRANGE(&order, COLUMN(c->start), COLUMN(c->end), COLUMN(c->name), COLUMN(c->thread), COLUMN(c->correlation),
-	          COLUMN(c->class), COLUMN(c->full_name));
-	struct trace_ranges *r = &t->ranges;
-	order = by_thread(l, r->n, r->thread, r->start, r->end);
-	REARRANGE(&order, COLUMN(r->start), COLUMN(r->end), COLUMN(r->name), COLUMN(r->domain), COLUMN(r->thread),
-	          COLUMN(r->kind), COLUMN(r->clipped), COLUMN(r->moved));
-	struct trace_os_calls *o = &t->os_calls;
-	order = by_thread(l, o->n, o->thread, o->start, o->end);
-	REARRANGE(&order, COLUMN(o->start), COLUMN(o->end), COLUMN(o->name), COLUMN(o->thread), COLUMN(o->class));
-	struct trace_overheads *v = &t->overheads;
-	order = by_thread(l, v->n, v->thread, v->start, v->end);
-	REARRANGE(&order, COLUMN(v->start), COLUMN(v->end), COLUMN(v->name), COLUMN(v->thread), COLUMN(v->class));
-	struct trace_slices *i = &t->slices;
-	order = by_thread(l, i->n, i->thread, i->start, i->end);
-	REARRANGE(&order, COLUMN(i->start), COLUMN(i->end), COLUMN(i->thread));
-	t->first_call = first_of_thread(l, c->n, c->thread);
-	t->first_range = first_of_thread(l, r->n, r->thread);
-	t->first_os_call = first_of_thread(l, o->n, o->thread);
-	t->first_overhead = first_of_thread(l, v->n, v->thread);
-	t->first_slice = first_of_thread(l, i->n, i->thread);
-}
 
 /* Calls of a process by correlation id. Ids count up, so a process's calls usually fill an interval of ids and a plain
  * table over that interval finds a call in one step. Where the interval is mostly holes (a hostile or damaged file),
@@ -180,16 +102,7 @@ static void sort_ops(struct linker *l)
 {
 	struct trace *t = l->trace;
 	struct trace_ops *o = &t->ops;
-	struct order order = {.n = o->n,
-	                      .group = o->device,
-	                      .n_groups = t->n_devices,
-	                      .start = o->start,
-	                      .end = o->end,
-	                      .tie = o->launch};
-	REARRANGE(&order, COLUMN(o->start), COLUMN(o->end), COLUMN(o->bytes), COLUMN(o->name), COLUMN(o->device),
-	          COLUMN(o->stream), COLUMN(o->correlation), COLUMN(o->launch), COLUMN(o->kind), COLUMN(o->copy),
-	          COLUMN(o->flags), COLUMN(o->base_name), COLUMN(o->mangled_name), COLUMN(o->context), COLUMN(o->green),
-	          COLUMN(o->from), COLUMN(o->to));
+	columns_order(t, ROWS_OF_OPS, l->arena);
 	size_t row = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		t->devices[d].first_op = (uint32_t)row;
@@ -229,25 +142,13 @@ static void mark_waits(struct linker *l)
 			t->calls.waits[i] = 1;
 }
 
-static void rename_column(uint32_t *name, size_t n, const uint32_t *ids)
-{
-	for (size_t i = 0; i < n && name; i++)
-		name[i] = ids[name[i]];
-}
-
 void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 {
 	t->names = names;
-	rename_column(t->ops.name, t->ops.n, ids);
-	rename_column(t->ops.base_name, t->ops.n, ids);
-	rename_column(t->ops.mangled_name, t->ops.n, ids);
-	rename_column(t->calls.name, t->calls.n, ids);
-	rename_column(t->calls.full_name, t->calls.n, ids);
-	rename_column(t->ranges.name, t->ranges.n, ids);
-	rename_column(t->ranges.domain, t->ranges.n, ids);
-	rename_column(t->os_calls.name, t->os_calls.n, ids);
-	rename_column(t->overheads.name, t->overheads.n, ids);
-	rename_column(t->unprofiled.name, t->unprofiled.n, ids);
+	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		columns_renumber(t, rows, COLUMN_NAME, ids);
+		columns_renumber(t, rows, COLUMN_DOMAIN, ids);
+	}
 	for (uint32_t i = 0; i < t->n_processes; i++)
 		t->processes[i].name = ids[t->processes[i].name];
 	for (uint32_t i = 0; i < t->n_threads; i++)
@@ -281,7 +182,9 @@ void trace_link(struct trace *trace, struct arena *arena)
 {
 	struct linker l = {trace, arena};
 	find_extent(trace);
-	sort_host_rows(&l);
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		if (COLUMNS[rows].first)
+			columns_order(trace, rows, arena);
 	join_ops(&l);
 	sort_ops(&l);
 	mark_waits(&l);

@@ -1,7 +1,8 @@
 /* One profile in memory: columns of integer nanoseconds and interned names. No SQL, no markup, no analysis.
  *
- * A reader (gen/read) fills the columns in any order and calls trace_link, which sorts them and joins GPU ops to the
- * calls that launched them. From then on the trace is constant. Everything lives in the arena given to the reader.
+ * A reader (gen/read) hands its rows to a builder (trace/build.h), in any order; trace_link sorts them and joins GPU
+ * ops to the calls that launched them. From then on the trace is constant. Everything lives in the arena given to the
+ * reader.
  *
  * Times are int64 nanoseconds from the start of the capture; intervals are half-open [start, end), end >= start.
  * Indices are uint32; TRACE_NONE stands for "there is none". */
@@ -126,7 +127,7 @@ struct trace_ranges {
 
 enum os_class { OS_OTHER, OS_WAIT, OS_MUTEX }; /* OS_WAIT: waits for another thread to signal; OS_MUTEX: for a lock */
 
-/* Operating-system calls that nsys recorded (OS runtime tracing), sorted by (thread, start, end descending). */
+/* Operating-system calls that were recorded (OS runtime tracing), sorted by (thread, start, end descending). */
 struct trace_os_calls {
 	size_t n;
 	int64_t *start, *end;
@@ -162,7 +163,6 @@ struct trace_slices {
 };
 
 struct trace_process {
-	uint64_t global; /* nsys globalPid: the high 40 bits of a globalTid */
 	int64_t pid;
 	uint32_t name; /* base name of the program, 0 if unknown */
 	int32_t rank;  /* its number in a parallel job, -1 if the profile does not say */
@@ -170,7 +170,6 @@ struct trace_process {
 };
 
 struct trace_thread {
-	uint64_t global; /* nsys globalTid */
 	int64_t tid;
 	uint32_t process; /* index into trace.processes */
 	uint32_t name;
@@ -249,7 +248,7 @@ struct trace_count {
 /* Rows that make no sense, dropped and counted. */
 struct trace_dropped {
 	enum row_kind kind;
-	const char *table;  /* the profile's table name, arena text */
+	const char *where;  /* the profile's own name for where they stand, such as a table's; arena text */
 	const char *reason; /* "ends before it starts", "has no timestamp", … */
 	int64_t rows;
 };

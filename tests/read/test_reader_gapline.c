@@ -103,7 +103,7 @@ static void test_samples(void **state)
 	assert_int_equal(x[3].busy_percent, 97);
 	assert_true(x[3].limits == LIMITED_POWER);
 	assert_int_equal(t->n_dropped, 1); /* the fast one */
-	assert_string_equal(t->dropped[0].table, "GAPLINE_GPU_STATE");
+	assert_string_equal(t->dropped[0].where, "GAPLINE_GPU_STATE");
 	assert_true(t->gpus[1].clock_hz == 1980000000); /* what the profile says itself stays */
 }
 

@@ -76,13 +76,13 @@ static void check_same(const struct trace *a, const struct trace *b)
 	assert_int_equal(a->n_devices, b->n_devices);
 	assert_int_equal(a->n_threads, b->n_threads);
 	for (uint32_t i = 0; i < a->n_threads; i++) {
-		assert_true(a->threads[i].global == b->threads[i].global);
+		assert_int_equal(a->threads[i].tid, b->threads[i].tid);
 		assert_int_equal(a->threads[i].process, b->threads[i].process);
 		assert_int_equal(a->threads[i].name, b->threads[i].name);
 	}
 	assert_int_equal(a->n_dropped, b->n_dropped);
 	for (uint32_t i = 0; i < a->n_dropped; i++) {
-		assert_string_equal(a->dropped[i].table, b->dropped[i].table);
+		assert_string_equal(a->dropped[i].where, b->dropped[i].where);
 		assert_string_equal(a->dropped[i].reason, b->dropped[i].reason);
 		assert_int_equal(a->dropped[i].rows, b->dropped[i].rows);
 	}

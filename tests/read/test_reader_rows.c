@@ -52,7 +52,7 @@ static void rows_that_make_no_sense_are_counted(void **state)
 	const struct trace *t = &s->trace;
 	assert_int_equal(t->n_dropped, sizeof want / sizeof *want);
 	for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-		assert_string_equal(t->dropped[i].table, want[i].table);
+		assert_string_equal(t->dropped[i].where, want[i].table);
 		assert_string_equal(t->dropped[i].reason, want[i].reason);
 		assert_int_equal(t->dropped[i].rows, want[i].rows);
 	}

@@ -28,7 +28,6 @@ uint32_t maker_process(struct maker *m, int64_t pid)
 {
 	struct trace *t = m->trace;
 	COLUMN_GROW(m, t->processes, t->n_processes);
-	t->processes[t->n_processes].global = (uint64_t)pid << 24;
 	t->processes[t->n_processes].pid = pid;
 	t->processes[t->n_processes].rank = -1;
 	return t->n_processes++;
@@ -39,7 +38,6 @@ uint32_t maker_thread(struct maker *m, uint32_t process, int64_t tid)
 	struct trace *t = m->trace;
 	COLUMN_GROW(m, t->threads, t->n_threads);
 	struct trace_thread *thread = &t->threads[t->n_threads];
-	thread->global = t->processes[process].global | (uint64_t)tid;
 	thread->tid = tid;
 	thread->process = process;
 	return t->n_threads++;

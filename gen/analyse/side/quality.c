@@ -15,7 +15,7 @@ static void add_note(struct side *side, struct arena *arena, const char *text)
 static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (strcmp(list[i].table, row->table) == 0 && strcmp(list[i].reason, row->reason) == 0)
+		if (strcmp(list[i].where, row->where) == 0 && strcmp(list[i].reason, row->reason) == 0)
 			return &list[i];
 	return NULL;
 }

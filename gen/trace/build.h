@@ -1,0 +1,217 @@
+/* Builds a struct trace from rows, in whatever order a profile holds them. A format is "rows in" and nothing else:
+ * processes, threads, devices, domains and names are numbered here, rows that make no sense are dropped and counted,
+ * and build_finish classifies, orders and links what is left.
+ *
+ *	struct build b;
+ *	build_begin(&b, &trace, &names, &arena, false);
+ *	build_from(&b, "kernels");
+ *	build_op(&b, &(struct build_op){.kind = OP_KERNEL, .start = 20, .end = 50, .process = 100, .pid = 100,
+ *	                                .correlation = 7, .name = build_text(&b, "gemm", 4)});
+ *	build_call(&b, &(struct build_call){.thread = {.key = 101, .process = 100, .pid = 100, .tid = 101},
+ *	                                    .start = 10, .end = 14, .correlation = 7,
+ *	                                    .name = build_text(&b, "cudaLaunchKernel", 16)});
+ *	build_finish(&b);
+ *
+ * Times are ns from the start of the capture. Everything lives in the arena. Functions do not fail: a row that cannot
+ * be used is counted in trace.dropped. */
+#ifndef GAPLINE_TRACE_BUILD_H
+#define GAPLINE_TRACE_BUILD_H
+
+#include "base/keymap.h"
+#include "trace/columns.h"
+#include "trace/slices.h"
+
+static const uint64_t BUILD_AT_HAND = (uint64_t)1 << 62; /* in a key of strings: the rest is the id of a text */
+
+struct build {
+	struct trace *trace;
+	struct names *names;
+	struct arena *arena;
+	bool requested; /* fill the columns that trace.h calls "on request" */
+
+	/* all else is the builder's own */
+	const char *where;
+	size_t room[COLUMNS_OF];
+
+	struct keymap strings; /* names: by a number of the format's, or by their id; see build_number, build_text */
+	uint32_t *string_name; /* by index of strings: the id of its text, or TRACE_NONE */
+	uint32_t string_room;
+	uint32_t unknown_name; /* id of what a name is called whose text was not given; 0: not needed yet */
+	bool ops_named;
+	uint32_t graph_string, memset_string, copy_string[COPY_UM_D2D + 1]; /* indices of the fixed names of ops */
+
+	struct keymap processes, threads; /* by the format's keys */
+	struct keymap devices;            /* by process << 32 | ordinal */
+	uint64_t last_process;            /* the device of the op before: last_device, when it is of this process … */
+	int64_t last_ordinal;             /* … and has this ordinal */
+	uint32_t last_device;             /* index + 1; 0: none yet */
+
+	struct keymap domain_ids; /* numbers of any size, numbered */
+	struct keymap domains;    /* by process << 32 | index of domain_ids */
+	uint32_t *domain_string;  /* by index of domains: index of strings, or TRACE_NONE */
+	uint32_t domain_room;
+	uint32_t *thread_string; /* by thread: the name that the program gave it, likewise */
+	uint32_t thread_room;
+
+	struct keymap scheduled; /* keys of threads in the scheduler's events, which are no reason to list them */
+	struct slice_events switches;
+	size_t sample_room;
+
+	int64_t last_time; /* the latest time in any row that was kept */
+	enum graph_mode stated_mode;
+};
+
+/* Makes `trace` empty, of an unknown source, and begins. `names`: where texts go. */
+void build_begin(struct build *b, struct trace *trace, struct names *names, struct arena *arena, bool requested);
+
+/* Says where the rows that follow stand, for the list of dropped rows: a table of a database. The text has to live as
+ * long as the trace. */
+void build_from(struct build *b, const char *where);
+
+/* `n` more rows of a kind are to be expected. */
+void build_reserve(struct build *b, enum columns_of rows, size_t n);
+
+/* ---- names ---- */
+
+/* A row names things by a key. A text that is at hand: */
+uint64_t build_text(struct build *b, const char *text, size_t n);
+
+/* A text that the format keeps elsewhere under a number, and gives later or never (then the name is unknown). A
+ * negative number is the unknown name. */
+uint64_t build_number(int64_t number);
+
+/* That text, if any row names it: build_wants gives an index to be handed to build_give, or TRACE_NONE. */
+uint32_t build_wants(const struct build *b, int64_t number);
+void build_give(struct build *b, uint32_t index, const char *text, size_t n);
+
+/* ---- rows ---- */
+
+/* A thread, told apart by `key`, of the process told apart by `process`: numbers of the format's own that also order
+ * them. */
+struct build_thread {
+	uint64_t key, process;
+	int64_t pid, tid; /* as people know them */
+};
+
+/* Common to all rows: `flaw` is why the row cannot be used, as far as the format can tell, else NULL. Times, sizes and
+ * numbers are looked at here. */
+
+struct build_op {
+	const char *flaw;
+	int64_t start, end, bytes;
+	uint64_t process;
+	int64_t pid;
+	int64_t device, stream; /* ordinal of the device in its process; stream id */
+	int64_t correlation;    /* not in 1 to UINT32_MAX: joins nothing */
+	uint64_t name;          /* of a kernel; the others have fixed names */
+	enum op_kind kind;      /* OP_COMM is told by the name */
+	enum copy_kind copy;
+	uint8_t flags;    /* enum op_flag; OPF_PAGEABLE and OPF_MANAGED of a copy are told by its kinds */
+	uint8_t from, to; /* enum memory_kind */
+	uint64_t base_name, mangled_name; /* of a kernel, on request; and so: */
+	uint32_t context, green;
+};
+
+struct build_call {
+	const char *flaw;
+	int64_t start, end, correlation;
+	uint64_t name; /* with or without CUDA's version suffix */
+	struct build_thread thread;
+};
+
+struct build_range {
+	const char *flaw;
+	int64_t start, end; /* end is INT64_MIN: was still open when the capture stopped */
+	uint64_t name;
+	int64_t domain; /* the process's number for it: build_domain */
+	struct build_thread thread;
+	enum range_kind kind;
+	bool moved; /* a start/end range for which the profile names an ending thread */
+};
+
+struct build_os_call {
+	const char *flaw;
+	int64_t start, end;
+	uint64_t name;
+	struct build_thread thread;
+};
+
+struct build_overhead {
+	const char *flaw;
+	int64_t start, end;
+	uint64_t name;
+	struct build_thread thread;
+	enum overhead_class class; /* OVERHEAD_PROFILER: or what its name tells */
+};
+
+/* The scheduler put a thread on a processor (in) or took it off. */
+struct build_switch {
+	const char *flaw;
+	int64_t time;
+	uint64_t thread; /* key */
+	bool in;
+};
+
+struct build_unprofiled { /* sorted by (thread, start) */
+	const char *flaw;
+	int64_t start, end, thread;
+	uint64_t name;
+};
+
+void build_op(struct build *b, const struct build_op *row);
+void build_call(struct build *b, const struct build_call *row);
+bool build_range(struct build *b, const struct build_range *row); /* true: kept */
+void build_os_call(struct build *b, const struct build_os_call *row);
+void build_overhead(struct build *b, const struct build_overhead *row);
+void build_switch(struct build *b, const struct build_switch *row);
+void build_unprofiled(struct build *b, const struct build_unprofiled *row);
+
+/* What a GPU of trace.gpus did: at any time, also behind build_finish; build_order_samples after the last of them. */
+void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);
+void build_order_samples(struct build *b);
+
+/* Counts a row that is left out. */
+void build_drop(struct build *b, enum row_kind kind, const char *reason);
+
+/* Why a row with these times cannot be used, or NULL. `from_zero`: its kind never starts before the capture. */
+const char *build_time_flaw(int64_t start, int64_t end, bool from_zero);
+
+/* A time at which NVTX recorded something that is no range. */
+void build_mark(struct build *b, int64_t time);
+
+/* ---- what is known about them ---- */
+
+/* Index in trace.processes until build_finish, added if it is new; or TRACE_NONE when no row is of that process. */
+uint32_t build_process(struct build *b, uint64_t key, int64_t pid);
+uint32_t build_find_process(const struct build *b, uint64_t key);
+
+/* The program's own name for a domain of a process, or for a thread; and a name that the system has for a thread, which
+ * counts where rows are of that thread and the program has none. */
+void build_domain(struct build *b, uint32_t process, int64_t domain, uint64_t name);
+void build_thread_name(struct build *b, const struct build_thread *thread, uint64_t name);
+void build_system_name(struct build *b, uint64_t thread, uint64_t name);
+
+/* How the capture's options say that graphs were traced. */
+void build_graphs(struct build *b, enum graph_mode mode);
+
+/* ---- inside the builder ---- */
+
+uint32_t build_thread_index(struct build *b, const struct build_thread *thread);
+uint32_t build_domain_index(struct build *b, uint32_t process, int64_t domain);
+void build_name_index(struct build *b, uint32_t thread, uint32_t string);
+
+/* ---- the end ---- */
+
+/* Gives back room that the rows so far do not need. */
+void build_trim(struct build *b);
+
+/* Takes over what another builder was given, as if `b` had been given it now; `from` and its names must not be used any
+ * more, and its arena has to live on. */
+void build_join(struct build *b, struct build *from);
+
+/* Turns keys into names, orders processes, threads and devices by their keys, tells what names mean, fills trace.source
+ * as far as rows tell, and links (trace_link). From then on rows are constant; GPUs, ranks and texts of the source may
+ * still be filled in. */
+void build_finish(struct build *b);
+
+#endif

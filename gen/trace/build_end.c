@@ -1,0 +1,355 @@
+/* The end of building a trace: two builders become one; keys become names; what names mean; order. */
+#include "trace/build.h"
+
+#include "trace/classify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- joining ---- */
+
+static void join_dropped(struct build *b, const struct trace *from)
+{
+	struct trace *t = b->trace;
+	size_t n = (size_t)t->n_dropped + from->n_dropped;
+	for (int kind = 0; kind < ROW_KINDS; kind++) {
+		t->rows[kind].read += from->rows[kind].read;
+		t->rows[kind].dropped += from->rows[kind].dropped;
+	}
+	t->dropped = arena_grow(b->arena, t->dropped, t->n_dropped, n, sizeof *t->dropped);
+	for (uint32_t i = 0; i < from->n_dropped; i++)
+		t->dropped[t->n_dropped++] = from->dropped[i];
+}
+
+/* Indices of b by those of another builder, in the order in which that one met them: as if b had met them now. */
+struct numbers {
+	uint32_t *string, *process, *thread, *device, *domain, *scheduled;
+};
+
+static struct numbers number_anew(struct build *b, const struct build *from, struct arena *scratch)
+{
+	const struct trace *t = from->trace;
+	const uint32_t *names = names_merge(b->names, from->names, scratch);
+	struct numbers x = {.string = ARENA_NEW(scratch, from->strings.n, uint32_t),
+	                    .process = ARENA_NEW(scratch, from->processes.n, uint32_t),
+	                    .thread = ARENA_NEW(scratch, from->threads.n, uint32_t),
+	                    .device = ARENA_NEW(scratch, from->devices.n, uint32_t),
+	                    .domain = ARENA_NEW(scratch, from->domains.n, uint32_t),
+	                    .scheduled = ARENA_NEW(scratch, from->scheduled.n, uint32_t)};
+	for (uint32_t i = 0; i < from->strings.n; i++) {
+		uint64_t key = from->strings.keys[i];
+		x.string[i] = keymap_add(&b->strings,
+		                         key & BUILD_AT_HAND ? BUILD_AT_HAND | names[key & ~BUILD_AT_HAND] : key);
+	}
+	for (uint32_t i = 0; i < from->processes.n; i++)
+		x.process[i] = build_process(b, from->processes.keys[i], t->processes[i].pid);
+	for (uint32_t i = 0; i < from->threads.n; i++) {
+		uint32_t process = t->threads[i].process;
+		x.thread[i] = build_thread_index(b, &(struct build_thread){.key = from->threads.keys[i],
+		                                                           .process = from->processes.keys[process],
+		                                                           .pid = t->processes[process].pid,
+		                                                           .tid = t->threads[i].tid});
+	}
+	for (uint32_t i = 0; i < from->devices.n; i++) {
+		uint64_t key = from->devices.keys[i];
+		x.device[i] = keymap_add(&b->devices, (uint64_t)x.process[key >> 32] << 32 | (uint32_t)key);
+	}
+	for (uint32_t i = 0; i < from->domains.n; i++) {
+		uint64_t key = from->domains.keys[i];
+		x.domain[i] =
+			build_domain_index(b, x.process[key >> 32], (int64_t)from->domain_ids.keys[(uint32_t)key]);
+		if (from->domain_string[i] != TRACE_NONE)
+			b->domain_string[x.domain[i]] = x.string[from->domain_string[i]];
+	}
+	for (uint32_t i = 0; i < from->scheduled.n; i++)
+		x.scheduled[i] = keymap_add(&b->scheduled, from->scheduled.keys[i]);
+	return x;
+}
+
+void build_join(struct build *b, struct build *from)
+{
+	struct arena scratch = {0};
+	struct trace *t = from->trace;
+	const struct numbers x = number_anew(b, from, &scratch);
+	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		columns_renumber(t, rows, COLUMN_NAME, x.string);
+		columns_renumber(t, rows, COLUMN_DOMAIN, x.domain);
+		columns_renumber(t, rows, COLUMN_THREAD, x.thread);
+		columns_renumber(t, rows, COLUMN_DEVICE, x.device);
+		if (!*columns_rows(t, rows))
+			continue;
+		if (!*columns_rows(b->trace, rows)) {
+			columns_take(b->trace, t, rows);
+			b->room[rows] = from->room[rows];
+		} else {
+			build_trim(b);
+			columns_append(b->trace, t, rows, b->arena);
+			b->room[rows] = *columns_rows(b->trace, rows);
+		}
+	}
+	build_reserve(b, ROWS_OF_OPS, 0); /* the fixed names of ops, which rows that follow need */
+	for (uint32_t i = 0; i < from->thread_room; i++)
+		if (from->thread_string[i] != TRACE_NONE)
+			build_name_index(b, x.thread[i], x.string[from->thread_string[i]]);
+	for (size_t i = 0; i < from->switches.n; i++)
+		slices_note(&b->switches, b->arena, from->switches.time[i], x.scheduled[from->switches.thread[i]],
+		            from->switches.in[i]);
+	for (size_t i = 0; i < t->n_gpu_samples; i++)
+		build_sample(b, &t->gpu_samples[i], NULL);
+	if (t->ranges.last_time > b->trace->ranges.last_time)
+		b->trace->ranges.last_time = t->ranges.last_time;
+	if (from->last_time > b->last_time)
+		b->last_time = from->last_time;
+	for (uint32_t i = 0; i < from->string_room && i < from->strings.n; i++) {
+		const char *text =
+			from->string_name[i] == TRACE_NONE ? NULL : names_text(from->names, from->string_name[i]);
+		if (text)
+			build_give(b, x.string[i], text, strlen(text));
+	}
+	t->rows[ROWS_GPU_SAMPLES].read -= (int64_t)t->n_gpu_samples; /* counted with the samples just now */
+	join_dropped(b, t);
+	arena_release(&scratch);
+}
+
+/* ---- names ---- */
+
+/* A call's name without the CUDA version that CUPTI appends, four or five digits: cudaMemcpyAsync_ptsz_v7000 ->
+ * cudaMemcpyAsync. The driver's own names keep theirs: cuGetProcAddress_v2. */
+static uint32_t strip_version(struct names *names, uint32_t id)
+{
+	const char *name = names_text(names, id);
+	size_t n = strlen(name), digits = n;
+	while (digits > 0 && name[digits - 1] >= '0' && name[digits - 1] <= '9')
+		digits--;
+	if (n - digits >= 4 && digits > 2 && name[digits - 1] == 'v' && name[digits - 2] == '_')
+		n = digits - 2;
+	if (n > 5 && (strncmp(name + n - 5, "_ptsz", 5) == 0 || strncmp(name + n - 5, "_ptds", 5) == 0))
+		n -= 5;
+	return name[n] ? names_add(names, name, n) : id;
+}
+
+/* The text of each string: at hand, given, or unknown. */
+static const uint32_t *texts_of(struct build *b, struct arena *scratch)
+{
+	uint32_t *text = ARENA_NEW(scratch, b->strings.n, uint32_t);
+	for (uint32_t i = 0; i < b->strings.n; i++) {
+		uint64_t key = b->strings.keys[i];
+		if (key & BUILD_AT_HAND) {
+			text[i] = (uint32_t)(key & ~BUILD_AT_HAND);
+		} else if (i < b->string_room && b->string_name[i] != TRACE_NONE) {
+			text[i] = b->string_name[i];
+		} else {
+			if (!b->unknown_name)
+				b->unknown_name = names_add_text(b->names, "(unknown name)");
+			text[i] = b->unknown_name;
+		}
+	}
+	return text;
+}
+
+/* What the names of calls tell. Stripping makes names of its own, only for strings that calls use. */
+static void resolve_calls(struct build *b, const uint32_t *text, uint8_t *class, struct arena *scratch)
+{
+	enum { NEW, DONE = 128 };
+	struct trace_calls *c = &b->trace->calls;
+	uint32_t *stripped = ARENA_NEW(scratch, b->strings.n, uint32_t);
+	memset(class, NEW, b->strings.n);
+	for (size_t i = 0; i < c->n; i++) {
+		uint32_t string = c->name[i];
+		if (class[string] == NEW) {
+			stripped[string] = strip_version(b->names, text[string]);
+			class[string] = (uint8_t)(DONE | classify_call(names_text(b->names, stripped[string])));
+		}
+		c->class[i] = class[string] & (DONE - 1);
+		if (c->full_name)
+			c->full_name[i] = text[string];
+		c->name[i] = stripped[string];
+	}
+}
+
+/* What the other rows' names tell, while they are still indices of strings. */
+static void classify_rows(struct build *b, const uint32_t *text, uint8_t *class)
+{
+	struct trace *t = b->trace;
+	uint32_t n = b->strings.n;
+	for (uint32_t i = 0; i < n; i++)
+		class[i] = classify_comm(names_text(b->names, text[i]));
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.kind[i] == OP_KERNEL && class[t->ops.name[i]])
+			t->ops.kind[i] = OP_COMM;
+	for (uint32_t i = 0; i < n; i++)
+		class[i] = (uint8_t)classify_os(names_text(b->names, text[i]));
+	for (size_t i = 0; i < t->os_calls.n; i++)
+		t->os_calls.class[i] = class[t->os_calls.name[i]];
+	for (uint32_t i = 0; i < n; i++)
+		class[i] = (uint8_t)classify_overhead(names_text(b->names, text[i]));
+	for (size_t i = 0; i < t->overheads.n; i++)
+		if (class[t->overheads.name[i]] == OVERHEAD_MODULE_LOAD)
+			t->overheads.class[i] = OVERHEAD_MODULE_LOAD;
+}
+
+static void resolve_names(struct build *b)
+{
+	struct arena scratch = {0};
+	struct trace *t = b->trace;
+	const uint32_t *text = texts_of(b, &scratch);
+	uint8_t *class = ARENA_NEW(&scratch, b->strings.n, uint8_t);
+	uint32_t *domain = ARENA_NEW(&scratch, b->domains.n, uint32_t);
+	classify_rows(b, text, class);
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		if (rows != ROWS_OF_CALLS)
+			columns_renumber(t, rows, COLUMN_NAME, text);
+	for (uint32_t i = 0; i < b->domains.n; i++)
+		domain[i] = b->domain_string[i] == TRACE_NONE ? 0 : text[b->domain_string[i]];
+	columns_renumber(t, ROWS_OF_RANGES, COLUMN_DOMAIN, domain);
+	for (uint32_t i = 0; i < b->thread_room && i < t->n_threads; i++)
+		if (b->thread_string[i] != TRACE_NONE)
+			t->threads[i].name = text[b->thread_string[i]];
+	resolve_calls(b, text, class, &scratch);
+	arena_release(&scratch);
+}
+
+/* ---- order of processes, threads and devices: by key, not by who came first ---- */
+
+struct numbered {
+	uint64_t key;
+	uint32_t index;
+};
+
+static int compare_numbered(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+/* New index by old index for n keys that are all different. */
+static const uint32_t *order_keys(const uint64_t *keys, uint32_t n, struct arena *scratch)
+{
+	struct numbered *list = ARENA_NEW(scratch, n, struct numbered);
+	uint32_t *number = ARENA_NEW(scratch, n, uint32_t);
+	for (uint32_t i = 0; i < n; i++)
+		list[i] = (struct numbered){keys[i], i};
+	qsort(list, n, sizeof *list, compare_numbered);
+	for (uint32_t i = 0; i < n; i++)
+		number[list[i].index] = i;
+	return number;
+}
+
+static bool in_order(const uint32_t *number, uint32_t n)
+{
+	uint32_t i = 0;
+	while (i < n && number[i] == i)
+		i++;
+	return i == n;
+}
+
+/* Moves item i of n to number[i]. */
+static void permute(void *items, size_t size, uint32_t n, const uint32_t *number, struct arena *scratch)
+{
+	if (!n)
+		return;
+	char *copy = arena_alloc(scratch, n, size);
+	memcpy(copy, items, n * size);
+	for (uint32_t i = 0; i < n; i++)
+		memcpy((char *)items + number[i] * size, copy + i * size, size);
+}
+
+static void list_devices(struct build *b, const uint32_t *process)
+{
+	struct trace *t = b->trace;
+	t->n_devices = b->devices.n;
+	t->devices = ARENA_NEW(b->arena, t->n_devices, struct trace_device);
+	for (uint32_t i = 0; i < t->n_devices; i++) {
+		uint64_t key = b->devices.keys[i];
+		t->devices[i] = (struct trace_device){
+			.process = process[key >> 32], .ordinal = (uint32_t)key, .gpu = TRACE_NONE};
+	}
+}
+
+static void order_all(struct build *b)
+{
+	struct arena scratch = {0};
+	struct trace *t = b->trace;
+	const uint32_t *process = order_keys(b->processes.keys, t->n_processes, &scratch);
+	const uint32_t *thread = order_keys(b->threads.keys, t->n_threads, &scratch);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		t->threads[i].process = process[t->threads[i].process];
+	list_devices(b, process);
+	uint64_t *device_keys = ARENA_NEW(&scratch, t->n_devices, uint64_t);
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		device_keys[i] = (uint64_t)t->devices[i].process << 32 | t->devices[i].ordinal;
+	const uint32_t *device = order_keys(device_keys, t->n_devices, &scratch);
+	permute(t->processes, sizeof *t->processes, t->n_processes, process, &scratch);
+	permute(t->threads, sizeof *t->threads, t->n_threads, thread, &scratch);
+	permute(t->devices, sizeof *t->devices, t->n_devices, device, &scratch);
+	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		if (!in_order(thread, t->n_threads))
+			columns_renumber(t, rows, COLUMN_THREAD, thread);
+		if (!in_order(device, t->n_devices))
+			columns_renumber(t, rows, COLUMN_DEVICE, device);
+	}
+	/* The scheduler's events, of threads that have rows. */
+	struct slice_events known = {0};
+	for (size_t i = 0; i < b->switches.n; i++) {
+		uint32_t of = keymap_find(&b->threads, b->scheduled.keys[b->switches.thread[i]]);
+		if (of != TRACE_NONE)
+			slices_note(&known, &scratch, b->switches.time[i], thread[of], b->switches.in[i]);
+	}
+	slices_build(&known, t->n_threads, b->arena, &t->slices);
+	arena_release(&scratch);
+}
+
+/* ---- the source, as far as rows tell ---- */
+
+/* How graph launches were traced: what the capture's options say counts when there is a sign of graphs at all. */
+static void tell_graph_mode(struct build *b)
+{
+	struct trace *t = b->trace;
+	bool whole = false, nodes = false, launched = false;
+	uint32_t looked_at = 0; /* rows of one name follow each other */
+	for (size_t i = 0; i < t->ops.n; i++) {
+		whole = whole || t->ops.kind[i] == OP_GRAPH;
+		nodes = nodes || (t->ops.flags[i] & OPF_GRAPH_NODE);
+	}
+	for (size_t i = 0; i < t->calls.n && !launched; i++)
+		if (t->calls.class[i] == CALL_LAUNCH && t->calls.name[i] != looked_at) {
+			looked_at = t->calls.name[i];
+			launched = strstr(names_text(t->names, looked_at), "GraphLaunch") != NULL;
+		}
+	if (whole || nodes || launched)
+		t->source.graphs = b->stated_mode != GRAPHS_NONE ? b->stated_mode
+		                   : whole                       ? GRAPHS_WHOLE
+		                   : nodes                       ? GRAPHS_BY_NODE
+		                                                 : GRAPHS_NONE;
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const struct trace_gpu_sample *x = a, *y = b;
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+void build_order_samples(struct build *b)
+{
+	if (b->trace->n_gpu_samples)
+		qsort(b->trace->gpu_samples, b->trace->n_gpu_samples, sizeof *b->trace->gpu_samples, compare_samples);
+}
+
+void build_finish(struct build *b)
+{
+	struct trace *t = b->trace;
+	resolve_names(b);
+	for (size_t i = 0; i < t->ranges.n; i++)
+		if (t->ranges.clipped[i])
+			t->ranges.end[i] = b->last_time;
+	order_all(b);
+	build_trim(b);
+	t->source.has_calls = t->calls.n > 0;
+	t->source.has_ranges = t->ranges.n > 0;
+	t->source.has_os_calls = t->os_calls.n > 0;
+	t->source.has_overheads = t->overheads.n > 0;
+	tell_graph_mode(b);
+	trace_link(t, b->arena);
+}

@@ -1,0 +1,220 @@
+#include "trace/columns.h"
+
+#include "trace/order.h"
+
+#include <string.h>
+
+#define COLUMN(kind, member, role, origin)                                                                             \
+	{                                                                                                              \
+		offsetof(struct trace_##kind, member), sizeof *((struct trace_##kind *)0)->member, (role), (origin)    \
+	}
+
+static const struct column OPS[] = {
+	COLUMN(ops, start, COLUMN_TIME, COLUMN_READ),
+	COLUMN(ops, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(ops, bytes, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, name, COLUMN_NAME, COLUMN_READ),
+	COLUMN(ops, device, COLUMN_DEVICE, COLUMN_READ),
+	COLUMN(ops, stream, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, correlation, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, launch, COLUMN_CALL, COLUMN_READ), /* room for trace_link, which sorts by it */
+	COLUMN(ops, kind, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, copy, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, flags, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ops, base_name, COLUMN_NAME, COLUMN_REQUESTED),
+	COLUMN(ops, mangled_name, COLUMN_NAME, COLUMN_REQUESTED),
+	COLUMN(ops, context, COLUMN_VALUE, COLUMN_REQUESTED),
+	COLUMN(ops, green, COLUMN_VALUE, COLUMN_REQUESTED),
+	COLUMN(ops, from, COLUMN_VALUE, COLUMN_REQUESTED),
+	COLUMN(ops, to, COLUMN_VALUE, COLUMN_REQUESTED),
+};
+static const struct column RANGES[] = {
+	COLUMN(ranges, start, COLUMN_TIME, COLUMN_READ),    COLUMN(ranges, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(ranges, name, COLUMN_NAME, COLUMN_READ),     COLUMN(ranges, domain, COLUMN_DOMAIN, COLUMN_READ),
+	COLUMN(ranges, thread, COLUMN_THREAD, COLUMN_READ), COLUMN(ranges, kind, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(ranges, clipped, COLUMN_VALUE, COLUMN_READ), COLUMN(ranges, moved, COLUMN_VALUE, COLUMN_REQUESTED),
+};
+static const struct column CALLS[] = {
+	COLUMN(calls, start, COLUMN_TIME, COLUMN_READ),        COLUMN(calls, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(calls, name, COLUMN_NAME, COLUMN_READ),         COLUMN(calls, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(calls, correlation, COLUMN_VALUE, COLUMN_READ), COLUMN(calls, class, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(calls, waits, COLUMN_VALUE, COLUMN_LINKED),     COLUMN(calls, full_name, COLUMN_NAME, COLUMN_REQUESTED),
+};
+static const struct column OS_CALLS[] = {
+	COLUMN(os_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(os_calls, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(os_calls, name, COLUMN_NAME, COLUMN_READ),   COLUMN(os_calls, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(os_calls, class, COLUMN_VALUE, COLUMN_READ),
+};
+static const struct column OVERHEADS[] = {
+	COLUMN(overheads, start, COLUMN_TIME, COLUMN_READ),  COLUMN(overheads, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(overheads, name, COLUMN_NAME, COLUMN_READ),   COLUMN(overheads, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(overheads, class, COLUMN_VALUE, COLUMN_READ),
+};
+static const struct column SLICES[] = {
+	COLUMN(slices, start, COLUMN_TIME, COLUMN_READ),
+	COLUMN(slices, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(slices, thread, COLUMN_THREAD, COLUMN_READ),
+};
+/* Times of another run, on a clock of their own, and threads that are numbers of their own. */
+static const struct column UNPROFILED[] = {
+	COLUMN(unprofiled, start, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(unprofiled, end, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(unprofiled, name, COLUMN_NAME, COLUMN_READ),
+	COLUMN(unprofiled, thread, COLUMN_VALUE, COLUMN_READ),
+};
+
+#define TABLE(member, list, first)                                                                                     \
+	{                                                                                                              \
+		offsetof(struct trace, member), (first), (list), sizeof(list) / sizeof *(list)                         \
+	}
+const struct columns COLUMNS[COLUMNS_OF] = {
+	[ROWS_OF_OPS] = TABLE(ops, OPS, 0),
+	[ROWS_OF_RANGES] = TABLE(ranges, RANGES, offsetof(struct trace, first_range)),
+	[ROWS_OF_CALLS] = TABLE(calls, CALLS, offsetof(struct trace, first_call)),
+	[ROWS_OF_OS_CALLS] = TABLE(os_calls, OS_CALLS, offsetof(struct trace, first_os_call)),
+	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
+	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),
+	[ROWS_OF_UNPROFILED] = TABLE(unprofiled, UNPROFILED, 0),
+};
+
+size_t *columns_rows(struct trace *t, enum columns_of rows)
+{
+	return (size_t *)((char *)t + COLUMNS[rows].at);
+}
+
+static size_t rows_of(const struct trace *t, enum columns_of rows)
+{
+	return *(const size_t *)((const char *)t + COLUMNS[rows].at);
+}
+
+/* Pointers of several types stand in one table: they are copied as bytes, so that no type is taken for another. */
+void *columns_get(const struct trace *t, enum columns_of rows, const struct column *column)
+{
+	void *values;
+	memcpy(&values, (const char *)t + COLUMNS[rows].at + column->at, sizeof values);
+	return values;
+}
+
+void columns_set(struct trace *t, enum columns_of rows, const struct column *column, void *values)
+{
+	memcpy((char *)t + COLUMNS[rows].at + column->at, &values, sizeof values);
+}
+
+void columns_resize(struct trace *t, enum columns_of rows, struct arena *arena, size_t old, size_t n, bool requested)
+{
+	const struct columns *all = &COLUMNS[rows];
+	for (size_t i = 0; i < all->n; i++) {
+		const struct column *c = &all->column[i];
+		if (c->origin == COLUMN_LINKED || (c->origin == COLUMN_REQUESTED && !requested))
+			continue;
+		void *values = columns_get(t, rows, c);
+		columns_set(t, rows, c,
+		            n < old ? arena_trim(arena, values, old, n, c->size)
+		                    : arena_grow(arena, values, old, n, c->size));
+	}
+}
+
+void columns_renumber(struct trace *t, enum columns_of rows, enum column_role role, const uint32_t *number)
+{
+	const struct columns *all = &COLUMNS[rows];
+	size_t n = rows_of(t, rows);
+	for (size_t i = 0; i < all->n; i++) {
+		uint32_t *value = all->column[i].role == role ? columns_get(t, rows, &all->column[i]) : NULL;
+		for (size_t row = 0; value && row < n; row++)
+			value[row] = value[row] == TRACE_NONE ? TRACE_NONE : number[value[row]];
+	}
+}
+
+void columns_shift(struct trace *t, enum columns_of rows, int64_t by)
+{
+	const struct columns *all = &COLUMNS[rows];
+	size_t n = rows_of(t, rows);
+	for (size_t i = 0; i < all->n && by; i++) {
+		int64_t *time = all->column[i].role == COLUMN_TIME ? columns_get(t, rows, &all->column[i]) : NULL;
+		for (size_t row = 0; time && row < n; row++)
+			time[row] += by;
+	}
+}
+
+/* ---- order ---- */
+
+static const void *column_of(const struct trace *t, enum columns_of rows, enum column_role role, int which)
+{
+	const struct columns *all = &COLUMNS[rows];
+	for (size_t i = 0; i < all->n; i++)
+		if (all->column[i].role == role && which-- == 0)
+			return columns_get(t, rows, &all->column[i]);
+	return NULL;
+}
+
+/* The first row of each thread, and the end of the last: n_threads + 1 entries. */
+static uint32_t *first_of_thread(const struct trace *t, size_t n, const uint32_t *thread, struct arena *arena)
+{
+	uint32_t *first = ARENA_NEW(arena, (size_t)t->n_threads + 1, uint32_t);
+	size_t row = 0;
+	for (uint32_t i = 0; i < t->n_threads; i++) {
+		first[i] = (uint32_t)row;
+		while (row < n && thread[row] == i)
+			row++;
+	}
+	first[t->n_threads] = (uint32_t)n;
+	return first;
+}
+
+void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
+{
+	const struct columns *all = &COLUMNS[rows];
+	struct arena scratch = {0};
+	bool ops = rows == ROWS_OF_OPS; /* by device and, last, launch; all others by thread, the longer one first */
+	const struct order order = {.n = rows_of(t, rows),
+	                            .group = column_of(t, rows, ops ? COLUMN_DEVICE : COLUMN_THREAD, 0),
+	                            .n_groups = ops ? t->n_devices : t->n_threads,
+	                            .start = column_of(t, rows, COLUMN_TIME, 0),
+	                            .end = column_of(t, rows, COLUMN_TIME, 1),
+	                            .end_descending = !ops,
+	                            .tie = ops ? t->ops.launch : NULL};
+	const uint32_t *permutation = order_rows(&order, &scratch);
+	void *room = permutation ? ARENA_NEW(&scratch, order.n, uint64_t) : NULL;
+	for (size_t i = 0; permutation && i < all->n; i++) {
+		void *values = columns_get(t, rows, &all->column[i]);
+		if (values)
+			order_column(values, all->column[i].size, order.n, permutation, room);
+	}
+	if (all->first) {
+		uint32_t *first = first_of_thread(t, order.n, order.group, arena);
+		memcpy((char *)t + all->first, &first, sizeof first);
+	}
+	arena_release(&scratch);
+}
+
+/* ---- merging ---- */
+
+void columns_take(struct trace *t, struct trace *from, enum columns_of rows)
+{
+	const struct columns *all = &COLUMNS[rows];
+	for (size_t i = 0; i < all->n; i++) {
+		columns_set(t, rows, &all->column[i], columns_get(from, rows, &all->column[i]));
+		columns_set(from, rows, &all->column[i], NULL);
+	}
+	*columns_rows(t, rows) = rows_of(from, rows);
+	*columns_rows(from, rows) = 0;
+}
+
+void columns_append(struct trace *t, const struct trace *from, enum columns_of rows, struct arena *arena)
+{
+	const struct columns *all = &COLUMNS[rows];
+	size_t n = rows_of(t, rows), more = rows_of(from, rows);
+	for (size_t i = 0; i < all->n && more; i++) {
+		const struct column *c = &all->column[i];
+		char *values = columns_get(t, rows, c);
+		const void *added = columns_get(from, rows, c);
+		if (added && (values || !n)) {
+			values = arena_grow(arena, values, n, n + more, c->size);
+			memcpy(values + n * c->size, added, more * c->size);
+		} else {
+			values = NULL;
+		}
+		columns_set(t, rows, c, values);
+	}
+	*columns_rows(t, rows) = n + more;
+}

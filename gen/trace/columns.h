@@ -1,0 +1,80 @@
+/* The columns of a trace, as data: a table for each kind of rows. Whoever does something to all columns (make room, put
+ * in order, number anew, merge) goes through these tables, so that a new column is a member in trace.h and a line in
+ * columns.c. */
+#ifndef GAPLINE_TRACE_COLUMNS_H
+#define GAPLINE_TRACE_COLUMNS_H
+
+#include "trace/trace.h"
+
+/* What the values of a column are. */
+enum column_role {
+	COLUMN_VALUE,  /* a number that means the same in every trace */
+	COLUMN_TIME,   /* ns on the trace's clock */
+	COLUMN_NAME,   /* a name */
+	COLUMN_DOMAIN, /* a name too; while a trace is built, the number of a domain */
+	COLUMN_THREAD, /* index into threads */
+	COLUMN_DEVICE, /* index into devices */
+	COLUMN_CALL    /* index into calls, or TRACE_NONE */
+};
+
+enum column_origin {
+	COLUMN_READ,      /* filled by whoever adds rows */
+	COLUMN_REQUESTED, /* likewise, but only on request; else NULL */
+	COLUMN_LINKED     /* made by trace_link; NULL before */
+};
+
+struct column {
+	size_t at;    /* where the pointer to its values stands in the struct of its kind of rows */
+	uint8_t size; /* of a value: 1, 4 or 8 bytes */
+	uint8_t role, origin;
+};
+
+enum columns_of {
+	ROWS_OF_OPS,
+	ROWS_OF_RANGES,
+	ROWS_OF_CALLS,
+	ROWS_OF_OS_CALLS,
+	ROWS_OF_OVERHEADS,
+	ROWS_OF_SLICES,
+	ROWS_OF_UNPROFILED,
+	COLUMNS_OF
+};
+
+struct columns {
+	size_t at; /* where the struct of this kind of rows, which begins with the number of rows, stands in a trace */
+	size_t first; /* where the list of each thread's first row stands in a trace; 0: there is none */
+	const struct column *column;
+	size_t n;
+};
+
+extern const struct columns COLUMNS[COLUMNS_OF];
+
+/* The number of rows. */
+size_t *columns_rows(struct trace *trace, enum columns_of rows);
+
+/* The values of one column, NULL where it has none; and another place for them. */
+void *columns_get(const struct trace *trace, enum columns_of rows, const struct column *column);
+void columns_set(struct trace *trace, enum columns_of rows, const struct column *column, void *values);
+
+/* Gives all columns that are read, and with `requested` those on request, room for `n` rows instead of `old`:
+ * arena_grow where that is more, arena_trim where it is less. */
+void columns_resize(struct trace *trace, enum columns_of rows, struct arena *arena, size_t old, size_t n,
+                    bool requested);
+
+/* Replaces every value v of the columns with this role by number[v]; TRACE_NONE stays. */
+void columns_renumber(struct trace *trace, enum columns_of rows, enum column_role role, const uint32_t *number);
+
+/* Adds `by` to every time. */
+void columns_shift(struct trace *trace, enum columns_of rows, int64_t by);
+
+/* Puts the rows in the order that trace.h documents for this kind, and makes the list of first rows, from `arena`. */
+void columns_order(struct trace *trace, enum columns_of rows, struct arena *arena);
+
+/* Moves the rows of `from` to `trace`, which has none of this kind; `from` has none then. */
+void columns_take(struct trace *trace, struct trace *from, enum columns_of rows);
+
+/* Appends the rows of `from` to those of `trace`, as they are: names, threads and devices have to mean the same in
+ * both. A column that one of the two lacks is NULL after it, unless `trace` had no rows. Memory comes from `arena`. */
+void columns_append(struct trace *trace, const struct trace *from, enum columns_of rows, struct arena *arena);
+
+#endif
