@@ -53,6 +53,8 @@ int nsys_read_diagnostics(struct nsys *r);
 int nsys_read_ranks(struct nsys *r);  /* after nsys_read_processes, before build_finish */
 void nsys_give_ranks(struct nsys *r); /* after it */
 
+uint64_t nsys_gpu_id(const struct nsys *r, const char *uuid, const char *bus); /* for trace_gpu.id */
+
 /* ---- nsys_gapline.c: what gapline noted when it captured ---- */
 int nsys_read_notes(struct nsys *r);
 int nsys_read_gapline(struct nsys *r); /* after nsys_read_gpus */

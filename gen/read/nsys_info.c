@@ -311,6 +311,7 @@ int nsys_read_gpus(struct nsys *r)
 	for (uint32_t i = 0; i < t->n_gpus; i++) {
 		r->gpu_uuid[i] = rows[i].uuid;
 		r->gpu_bus[i] = rows[i].bus;
+		t->gpus[i].id = nsys_gpu_id(r, rows[i].uuid, rows[i].bus);
 	}
 	/* Without a table: the only GPU is the one. Several: their CUDA number fits as long as one process uses them;
 	 * with several processes each may count from 0 (CUDA_VISIBLE_DEVICES), and a guess could make two ranks share

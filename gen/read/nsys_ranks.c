@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* FNV-1a, its last bits mixed; never 0. */
 static uint64_t digest(const char *text, size_t n)
@@ -195,4 +196,14 @@ void nsys_give_ranks(struct nsys *r)
 	}
 	if (one && t->processes[process].rank < 0)
 		t->processes[process].rank = t->source.rank;
+}
+
+/* A UUID is a GPU's own (of a part of one, where it is parted); a place on the bus is, on one host. */
+uint64_t nsys_gpu_id(const struct nsys *r, const char *uuid, const char *bus)
+{
+	if (*uuid) {
+		uuid += strncasecmp(uuid, "GPU-", 4) == 0 ? 4 : 0;
+		return digest(uuid, strlen(uuid));
+	}
+	return *bus && r->trace->source.host ? digest(bus, strlen(bus)) ^ r->trace->source.host : 0;
 }

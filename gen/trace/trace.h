@@ -178,6 +178,7 @@ struct trace_thread {
 /* A physical GPU as the profile describes it. Unknown numbers are 0. */
 struct trace_gpu {
 	uint32_t name;
+	uint64_t id; /* digest of what tells it from every other GPU, of other hosts too; 0: not known. In no output */
 	int64_t memory_bytes;
 	int64_t clock_hz; /* highest SM clock */
 	int64_t sm_count;

@@ -1,0 +1,179 @@
+#include "trace/merge.h"
+
+#include "trace/columns.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Appends n items to a list of *count. */
+static void *join_lists(struct arena *arena, void *list, uint32_t *count, const void *more, uint32_t n, size_t size)
+{
+	if (n) {
+		list = arena_grow(arena, list, *count, (size_t)*count + n, size);
+		memcpy((char *)list + *count * size, more, n * size);
+		*count += n;
+	}
+	return list;
+}
+
+/* The number of each GPU of `from` in `t`; those that are new there are added. */
+static const uint32_t *join_gpus(struct trace *t, const struct trace *from, struct arena *arena, struct arena *scratch)
+{
+	uint32_t *number = ARENA_NEW(scratch, from->n_gpus, uint32_t), before = t->n_gpus;
+	for (uint32_t i = 0; i < from->n_gpus; i++) {
+		uint32_t g = 0;
+		while (g < before && !(from->gpus[i].id && t->gpus[g].id == from->gpus[i].id))
+			g++;
+		if (g == before) {
+			g = t->n_gpus;
+			t->gpus = join_lists(arena, t->gpus, &t->n_gpus, &from->gpus[i], 1, sizeof *t->gpus);
+		}
+		number[i] = g;
+	}
+	return number;
+}
+
+static const uint32_t *counting_from(uint32_t first, uint32_t n, struct arena *scratch)
+{
+	uint32_t *number = ARENA_NEW(scratch, n, uint32_t);
+	for (uint32_t i = 0; i < n; i++)
+		number[i] = first + i;
+	return number;
+}
+
+/* Processes, threads and devices of `from` behind those of `t`, its rows numbered accordingly. */
+static void join_things(struct trace *t, struct trace *from, struct arena *arena, struct arena *scratch)
+{
+	uint32_t processes = t->n_processes;
+	const uint32_t *thread = counting_from(t->n_threads, from->n_threads, scratch);
+	const uint32_t *device = counting_from(t->n_devices, from->n_devices, scratch);
+	const uint32_t *gpu = join_gpus(t, from, arena, scratch);
+	for (uint32_t i = 0; i < from->n_threads; i++)
+		from->threads[i].process += processes;
+	for (uint32_t i = 0; i < from->n_devices; i++) {
+		from->devices[i].process += processes;
+		if (from->devices[i].gpu != TRACE_NONE)
+			from->devices[i].gpu = gpu[from->devices[i].gpu];
+	}
+	for (size_t i = 0; i < from->n_gpu_samples; i++)
+		from->gpu_samples[i].gpu = gpu[from->gpu_samples[i].gpu];
+	t->processes = join_lists(arena, t->processes, &t->n_processes, from->processes, from->n_processes,
+	                          sizeof *t->processes);
+	t->threads = join_lists(arena, t->threads, &t->n_threads, from->threads, from->n_threads, sizeof *t->threads);
+	t->devices = join_lists(arena, t->devices, &t->n_devices, from->devices, from->n_devices, sizeof *t->devices);
+	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		columns_renumber(from, rows, COLUMN_THREAD, thread);
+		columns_renumber(from, rows, COLUMN_DEVICE, device);
+	}
+}
+
+static void join_dropped(struct trace *t, const struct trace *from, struct arena *arena)
+{
+	for (int kind = 0; kind < ROW_KINDS; kind++) {
+		t->rows[kind].read += from->rows[kind].read;
+		t->rows[kind].dropped += from->rows[kind].dropped;
+	}
+	for (uint32_t i = 0; i < from->n_dropped; i++) {
+		uint32_t k = 0;
+		while (k < t->n_dropped && (strcmp(t->dropped[k].where, from->dropped[i].where) != 0 ||
+		                            strcmp(t->dropped[k].reason, from->dropped[i].reason) != 0))
+			k++;
+		if (k < t->n_dropped)
+			t->dropped[k].rows += from->dropped[i].rows;
+		else
+			t->dropped =
+				join_lists(arena, t->dropped, &t->n_dropped, &from->dropped[i], 1, sizeof *t->dropped);
+	}
+}
+
+static void join_diagnostics(struct trace *t, const struct trace *from, struct arena *arena)
+{
+	for (uint32_t i = 0; i < from->n_diagnostics; i++) {
+		uint32_t k = 0;
+		while (k < t->n_diagnostics && t->diagnostics[k].text != from->diagnostics[i].text)
+			k++;
+		if (k == t->n_diagnostics)
+			t->diagnostics = join_lists(arena, t->diagnostics, &t->n_diagnostics, &from->diagnostics[i], 1,
+			                            sizeof *t->diagnostics);
+	}
+}
+
+static int compare_samples(const void *a, const void *b)
+{
+	const struct trace_gpu_sample *x = a, *y = b;
+	if (x->gpu != y->gpu)
+		return x->gpu < y->gpu ? -1 : 1;
+	return x->time < y->time ? -1 : x->time > y->time;
+}
+
+static void join_samples(struct trace *t, const struct trace *from, int64_t offset, struct arena *arena)
+{
+	size_t n = t->n_gpu_samples + from->n_gpu_samples;
+	if (!from->n_gpu_samples)
+		return;
+	t->gpu_samples = arena_grow(arena, t->gpu_samples, t->n_gpu_samples, n, sizeof *t->gpu_samples);
+	for (size_t i = 0; i < from->n_gpu_samples; i++) {
+		t->gpu_samples[t->n_gpu_samples + i] = from->gpu_samples[i];
+		t->gpu_samples[t->n_gpu_samples + i].time += offset;
+	}
+	t->n_gpu_samples = n;
+	qsort(t->gpu_samples, n, sizeof *t->gpu_samples, compare_samples);
+}
+
+/* What the second file says about where the run comes from. */
+static void join_source(struct trace_source *to, const struct trace_source *from, int64_t offset)
+{
+	to->lost += from->lost;
+	to->has_calls = to->has_calls || from->has_calls;
+	to->has_ranges = to->has_ranges || from->has_ranges;
+	to->has_os_calls = to->has_os_calls || from->has_os_calls;
+	to->has_overheads = to->has_overheads || from->has_overheads;
+	if (!*to->incomplete)
+		to->incomplete = from->incomplete;
+	if (to->started == TRACE_NO_TIME && from->started != TRACE_NO_TIME)
+		to->started = from->started - offset;
+	if (to->host != from->host)
+		to->host = 0;
+	if (to->job != from->job)
+		to->job = 0;
+	if (to->graphs == GRAPHS_NONE)
+		to->graphs = from->graphs;
+	to->rank = -1;
+	to->ranks = from->ranks > to->ranks ? from->ranks : to->ranks;
+}
+
+static void shift(struct trace *t, int64_t offset)
+{
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		columns_shift(t, rows, offset);
+	for (size_t i = 0; i < t->n_gpu_samples; i++)
+		t->gpu_samples[i].time += offset;
+	t->ranges.last_time += offset;
+	if (t->source.started != TRACE_NO_TIME)
+		t->source.started -= offset;
+}
+
+void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena)
+{
+	*out = *parts[0].trace;
+	shift(out, parts[0].offset);
+	for (size_t i = 1; i < n; i++) {
+		struct arena scratch = {0};
+		struct trace *from = parts[i].trace;
+		join_things(out, from, arena, &scratch);
+		for (int rows = 0; rows < COLUMNS_OF; rows++) {
+			columns_shift(from, rows, parts[i].offset);
+			/* Those of the first file are as good as any other's: one rank's unrecorded run. */
+			if (rows != ROWS_OF_UNPROFILED)
+				columns_append(out, from, rows, arena);
+		}
+		if (from->ranges.n && from->ranges.last_time + parts[i].offset > out->ranges.last_time)
+			out->ranges.last_time = from->ranges.last_time + parts[i].offset;
+		join_dropped(out, from, arena);
+		join_diagnostics(out, from, arena);
+		join_samples(out, from, parts[i].offset, arena);
+		join_source(&out->source, &from->source, parts[i].offset);
+		arena_release(&scratch);
+	}
+	trace_link(out, arena);
+}
