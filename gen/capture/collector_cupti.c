@@ -71,7 +71,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	set[n++] = arena_format(job->arena, SPOOL_ENV_GRAPHS "=%s", o->graph_nodes ? "node" : "graph");
 	set[n++] = o->delay > 0 ? arena_format(job->arena, SPOOL_ENV_START "=%lld", (long long)start) : SPOOL_ENV_START;
 	set[n++] = o->duration > 0
-	                   ? arena_format(job->arena, SPOOL_ENV_STOP "=%lld", (long long)(start + seconds(o->duration)))
+	                   ? arena_format(job->arena, SPOOL_ENV_STOP "=%lld", (long long)start + seconds(o->duration))
 	                   : SPOOL_ENV_STOP;
 	set[n++] = o->profiler_range ? SPOOL_ENV_RANGE "=cudaProfilerApi" : SPOOL_ENV_RANGE;
 	if (o->nvtx || o->unprofiled)

@@ -119,7 +119,7 @@ static bool end(struct child *child)
 	close(child->output);
 	if (waitpid(child->pid, &status, WNOHANG) == 0) {
 		/* Its output is closed or no longer wanted: a moment to end by itself. */
-		struct timespec moment = {.tv_nsec = 10 * 1000 * 1000};
+		struct timespec moment = {.tv_nsec = 10L * 1000 * 1000};
 		bool ended = false;
 		for (int i = 0; i < 10 && !ended; i++) {
 			nanosleep(&moment, NULL);

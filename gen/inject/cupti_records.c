@@ -153,7 +153,7 @@ static void call_seen(const struct cupti_api *api, const CUpti_ActivityAPI *reco
 	char text[256] = {0}; /* with its padding */
 	struct spool_callback callback = {domain, record->cbid, 0, (uint32_t)strnlen(name, sizeof text - 8)};
 	memcpy(text, name, callback.text_bytes);
-	callback.bytes = (uint32_t)(sizeof callback + (callback.text_bytes + 7) / 8 * 8);
+	callback.bytes = (uint32_t)sizeof callback + (callback.text_bytes + 7) / 8 * 8;
 	spool_put(SPOOL_CALLBACK_NAMES, 0, &callback, sizeof callback, text, callback.bytes - sizeof callback);
 }
 

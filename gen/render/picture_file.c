@@ -12,7 +12,7 @@ static xmlNode *new_picture(const struct analysis *a, struct arena *arena, xmlDo
 {
 	xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"svg", NULL);
 	xmlDocSetRootElement(doc, root);
-	svg_picture_root(root, WIDTH, WIDTH / 2, words_verdict(a, arena),
+	svg_picture_root(root, WIDTH, WIDTH / 2.0, words_verdict(a, arena),
 	                 "GPU idle gaps of both sides on one time scale, coloured by cause.");
 	return root;
 }

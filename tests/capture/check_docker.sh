@@ -6,6 +6,7 @@
 # is kept in BUILD_DIR. Skipped (77) where that cannot work: not root, tools missing, no package source, no chroot.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+. tests/support/debian.sh
 folder=$(realpath -m "$1")/docker
 examples=$PWD/examples/training-step
 
@@ -14,13 +15,11 @@ skip() {
 	exit 77
 }
 [ "$(id -u)" = 0 ] || skip "not root"
-for tool in buildah debootstrap apt-get unshare; do
+for tool in buildah apt-get unshare; do
 	command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
 . /etc/os-release
-source=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-	awk -v release="${VERSION_CODENAME:-}" '$2 == release && $3 == "main" { print $1; exit }')
-[ -n "$source" ] || skip "no package source of ${VERSION_CODENAME:-this distribution}"
+[ -n "$(debian_source)" ] || skip "no package source of ${VERSION_CODENAME:-this distribution}"
 unshare --mount true 2>/dev/null || skip "mounts are not allowed here"
 
 mkdir -p "$folder"
@@ -36,7 +35,7 @@ fail() {
 if [ ! -e "$base" ]; then
 	echo "making a base of $VERSION_CODENAME"
 	rm -rf "$folder/root"
-	debootstrap --variant=minbase "$VERSION_CODENAME" "$folder/root" "$source" >>"$log" 2>&1 || {
+	debian_make "$folder/root" "$folder/tools" >>"$log" 2>&1 || {
 		tail -n 5 "$log"
 		skip "debootstrap failed" # a network that is away is no fault of ours
 	}

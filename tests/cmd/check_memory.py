@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Runs the command and the unit tests under valgrind: no leak, no invalid or undefined byte, on good input and on bad.
+"""Runs the command under valgrind, and the unit tests too: no leak, no invalid or undefined byte, on good input and on
+bad.
 
-    check_memory.py GAPLINE TESTS_FOLDER
+    check_memory.py GAPLINE            the command
+    check_memory.py GAPLINE TESTS      … and every unit test in the folder TESTS
 
 Status 77 when valgrind is not installed or the command is built with a sanitizer, which does the same in its own way.
 """
@@ -21,8 +23,8 @@ VALGRIND += ["--error-exitcode=99"]
 # reachable then is no leak.
 KEEP_LIBRARIES = ("doctor",)
 LOST_ONLY = ["--errors-for-leak-kinds=definite,indirect,possible", "--show-leak-kinds=definite,indirect,possible"]
-# Tests that take seconds without valgrind and minutes with it; the other build's sanitizers look at them.
-SLOW = ("simulation", "reader_files", "verdict_rules", "html", "budget", "spool")
+# Tests that take a minute without valgrind; the other build's sanitizers look at them.
+SLOW = ("simulation",)
 
 COMMANDS = [  # arguments, exit status
     ("report base.sqlite fixed.sqlite -o report.html --json out.json", 0),
@@ -44,7 +46,8 @@ COMMANDS = [  # arguments, exit status
 
 
 def main():
-    gapline, tests = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    gapline, folders = pathlib.Path(sys.argv[1]).resolve(), [pathlib.Path(word).resolve() for word in sys.argv[2:]]
+    tests = sorted(t for folder in folders for t in folder.glob("test_*") if t.is_file() and not t.name.endswith(SLOW))
     if not shutil.which("valgrind"):
         print("valgrind is not installed: memory is not checked")
         sys.exit(77)
@@ -52,7 +55,7 @@ def main():
         print("built with a sanitizer: valgrind is for the other build")
         sys.exit(77)
     runs = [([str(gapline), *words.split()], status) for words, status in COMMANDS]
-    runs += [([str(t)], 0) for t in sorted(tests.glob("test_*")) if t.is_file() and not t.name.endswith(SLOW)]
+    runs += [([str(test)], 0) for test in tests]
     failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-memory-") as made:
         folder = pathlib.Path(made)

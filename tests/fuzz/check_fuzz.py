@@ -2,7 +2,9 @@
 """Damages small profiles, spools and names in many ways and runs each through its fuzz targets: an answer or an error,
 never a crash.
 
-    check_fuzz.py FUZZ_TARGET...
+    check_fuzz.py TIMES FUZZ_TARGET...
+
+TIMES is how much there is of every kind of damage: 1 takes a minute, 10 takes ten and more.
 
 The damage is the same on every machine: bytes changed in headers and cells, pages overwritten, swapped, cut off, and
 values of the rows themselves set to extremes, which SQLite finds nothing wrong with.
@@ -21,11 +23,13 @@ import tiny_spool
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "'text'", "x'00ff'"]
-BYTES_CHANGED = 80
-PAGES_CHANGED = 40
-SPOOLS = 200  # of each way to damage them
-NAMES = 2000
-VALUES_IN = ("tiny", "layout_2020", "layout_2026")  # the other layouts have the same columns
+TIMES = int(sys.argv[1])
+BYTES_CHANGED = 12 * TIMES
+PAGES_CHANGED = 8 * TIMES
+SPOOLS = 40 * TIMES  # of each way to damage them
+NAMES = 300 * TIMES
+# Each column of one file takes every extreme; the other layouts that are named have the other columns.
+VALUES_IN = ("tiny", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
 
 
 def seeds(folder):
@@ -77,7 +81,7 @@ def damage_names(folder, random):
 
 def run_all(target, files, what):
     """Whether the target survives the files; says how it ended if not."""
-    done = subprocess.run([target, *files], capture_output=True, timeout=1000)
+    done = subprocess.run([target, *files], capture_output=True, timeout=1000 * TIMES)
     if done.returncode:
         print(f"{target.name}, {what}: status {done.returncode}")
         print(done.stderr.decode("utf-8", "replace")[-6000:])
@@ -107,7 +111,7 @@ def damage_bytes(folder, seed, random):
             pages = pages[: max(a, 1)]
         (folder / f"{seed.stem}-pages-{i}").write_bytes(b"".join(pages))
     packed = gzip.compress(data, mtime=0)
-    for i in range(20):
+    for i in range(4 * TIMES):
         changed = bytearray(packed)
         changed[next(random) % len(changed)] ^= 1 + next(random) % 255
         (folder / f"{seed.stem}-gzip-{i}").write_bytes(changed[: len(changed) - (next(random) % 50 if i % 2 else 0)])
@@ -136,7 +140,7 @@ def damage_values(folder, seed):
 
 
 def main():
-    targets = [pathlib.Path(target).resolve() for target in sys.argv[1:]]
+    targets = [pathlib.Path(target).resolve() for target in sys.argv[2:]]
     of_spools = [target for target in targets if "spool" in target.name]
     of_names = [target for target in targets if "name" in target.name]
     of_profiles = [target for target in targets if target not in of_spools + of_names]
