@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 const char *say_digits(struct arena *arena, double value)
 {
@@ -24,4 +25,14 @@ const char *say_bytes(struct arena *arena, double bytes)
 	if (bytes < 1e6)
 		return arena_format(arena, "%.4g kB", bytes / 1e3);
 	return arena_format(arena, bytes < 1e9 ? "%.4g MB" : "%.0f MB", bytes / 1e6);
+}
+
+const char *say_short(struct arena *arena, const char *name)
+{
+	size_t n = strlen(name), keep = 48;
+	if (n <= keep + 1)
+		return name;
+	while (keep && ((unsigned char)name[keep] & 0xc0) == 0x80) /* not inside a character */
+		keep--;
+	return arena_format(arena, "%.*s…", (int)keep, name);
 }

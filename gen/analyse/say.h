@@ -13,4 +13,7 @@ const char *say_count(struct arena *arena, double count);
 /* "4 bytes", "12.5 kB", "6.29 MB". */
 const char *say_bytes(struct arena *arena, double bytes);
 
+/* A name of at most about fifty characters: a longer one is cut, with "…". */
+const char *say_short(struct arena *arena, const char *name);
+
 #endif

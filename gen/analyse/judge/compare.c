@@ -85,19 +85,9 @@ static bool add_bytes(struct comparison *c, const char *direction, enum copy_kin
 	return material;
 }
 
-static const char *shorten(struct arena *arena, const char *name)
-{
-	size_t n = strlen(name), keep = 48;
-	if (n <= keep + 1)
-		return name;
-	while (keep && ((unsigned char)name[keep] & 0xc0) == 0x80) /* not inside a character */
-		keep--;
-	return arena_format(arena, "%.*s…", (int)keep, name);
-}
-
 static const char *name_of(const struct comparison *c, uint32_t name)
 {
-	return shorten(c->arena, names_text(c->out->names, name));
+	return say_short(c->arena, names_text(c->out->names, name));
 }
 
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
@@ -115,7 +105,7 @@ static void add_group(struct comparison *c, const struct work_group *g, const ch
 		return;
 	add(c, all > 0 && g->time / all > MATERIAL,
 	    arena_format(c->arena, "%u %s %s: %s ms %s (largest: %s).", g->n, g->n == 1 ? "kernel runs" : "kernels run",
-	                 what, say_digits(c->arena, g->time / 1e6), per(c), shorten(c->arena, g->name)));
+	                 what, say_digits(c->arena, g->time / 1e6), per(c), say_short(c->arena, g->name)));
 }
 
 /* Kernels that run equally often but not equally long: less work in the same launches, a better kernel, or another
@@ -130,7 +120,7 @@ static bool add_times(struct comparison *c, const struct work_group *g, double a
 	                 "%u %s equally often but not equally long: %s ms %s of difference (largest: %s), by less "
 	                 "work in the same launches, a better kernel, or another clock.",
 	                 g->n, g->n == 1 ? "kernel runs" : "kernels run", say_digits(c->arena, g->time / 1e6), per(c),
-	                 shorten(c->arena, g->name)));
+	                 say_short(c->arena, g->name)));
 	return material;
 }
 
@@ -142,7 +132,7 @@ static bool add_left_out(struct comparison *c, const struct work_left_out *l, in
 	if (!l->n)
 		return false;
 	const char *more = l->n > 1 ? arena_format(c->arena, " (and %u more)", l->n - 1) : "";
-	const char *name = *l->name ? shorten(c->arena, l->name) : "a kernel without a name";
+	const char *name = *l->name ? say_short(c->arena, l->name) : "a kernel without a name";
 	add(c, true,
 	    arena_format(c->arena,
 	                 "%s: %s%s runs %s times %s in the baseline and %s in the fixed side, with nothing new in its "
@@ -242,7 +232,7 @@ static void compare_text(struct comparison *c, bool material, const char *what, 
 	if (strcmp(or_unknown(a), or_unknown(b)) != 0)
 		add(c, material && known,
 		    arena_format(c->arena, "%s: %s in the baseline, %s in the fixed side.", what,
-		                 shorten(c->arena, or_unknown(a)), shorten(c->arena, or_unknown(b))));
+		                 say_short(c->arena, or_unknown(a)), say_short(c->arena, or_unknown(b))));
 }
 
 static void compare_option(struct comparison *c, const char *what, bool a, bool b)
@@ -347,8 +337,8 @@ static const char *cannot_be_judged(const struct comparison *c, const struct sid
 			c->arena,
 			"A step is '%s' in the baseline and '%s' in the fixed side, and no range is a step in "
 			"both; name the step range with --step.",
-			shorten(c->arena, names_text(names, c->a->step_name)),
-			shorten(c->arena, names_text(names, c->b->step_name)));
+			say_short(c->arena, names_text(names, c->a->step_name)),
+			say_short(c->arena, names_text(names, c->b->step_name)));
 	return NULL;
 }
 

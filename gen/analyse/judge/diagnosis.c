@@ -16,7 +16,7 @@ double diagnosis_floor(const struct side *side, const struct side_facts *facts, 
 {
 	double floor = side->busy;
 	for (uint32_t i = 0; i < facts->n_idle; i++)
-		if (!is_the_hosts(facts->idle[i].key.cause) && !(without && without[i]))
+		if ((!is_the_hosts(facts->idle[i].key.cause) || facts->idle[i].key.once) && !(without && without[i]))
 			floor += facts->idle[i].per_step;
 	return floor;
 }

@@ -128,7 +128,7 @@ static void find_costs(struct pair *p)
 
 static enum finding_status status_of(const struct rule *rule, const double amount[2], bool before)
 {
-	if (rule->kind == RULE_BOUND) /* a share, not an amount: nothing that is there to be fixed */
+	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE) /* nothing that is there to be fixed */
 		return FINDING_REMAINING;
 	if (!before)
 		return amount[0] <= GONE * amount[1] ? FINDING_NEW : FINDING_REMAINING;
@@ -147,7 +147,7 @@ static const char *text_of(const struct evidence *e, const struct evidence *othe
 	int s = !f->side; /* the other side */
 	if (!other)
 		return text;
-	if (e->rule->kind == RULE_BOUND)
+	if (e->rule->kind == RULE_BOUND || e->rule->kind == RULE_ONCE)
 		return f->both ? arena_format(e->arena, "%s Fixed side: %s", text, other->rule->tell(other)) : text;
 	const char *where = f->phase[s] && f->phase[s] != f->phase[!s]
 	                            ? arena_format(e->arena, " in %s", names_text(e->names, f->phase[s]))
@@ -285,7 +285,7 @@ void findings_build(const struct side_facts *facts, struct arena *arena, struct 
 		}
 	}
 	for (size_t r = 0; r < n_rules && alike; r++)
-		if (speaks(&p, r, 0) && rules[r].kind != RULE_BOUND &&
+		if (speaks(&p, r, 0) && p.seen[0][r].ceiling > 0 &&
 		    status_of(&rules[r], p.cost[r].amount, true) == FINDING_RESOLVED)
 			resolved[n_resolved++] = &p.seen[0][r];
 	if (out->n_findings)

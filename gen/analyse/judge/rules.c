@@ -25,7 +25,7 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 	e->phase = 0;
 	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
 		const struct idle_fact *fact = &e->facts->idle[i];
-		e->claims[i] = !is_taken(e, i) && fits(&fact->key);
+		e->claims[i] = !is_taken(e, i) && fits(&fact->key) && fact->key.once == (e->rule->kind == RULE_ONCE);
 		if (!e->claims[i])
 			continue;
 		e->idle += fact->per_step;
@@ -113,6 +113,7 @@ const struct rule rules[] = {
 	{"module_load", "Module loading inside the window", RULE_PLAIN, RULE(module)},
 	{"alloc_in_step", "Allocation on the critical path", RULE_PLAIN, RULE(alloc)},
 	{"lock_contention", "Launching thread waits for a lock", RULE_PLAIN, RULE(lock)},
+	{"paced", "Paced by a clock or by clients", RULE_PLAIN, RULE(paced)},
 	{"managed_memory", "Managed-memory migration", RULE_PLAIN, RULE(managed)},
 	{"input_starvation", "Input starvation", RULE_PLAIN, RULE(input)},
 	{"pageable_copies", "Copies from pageable memory", RULE_PLAIN, RULE(pageable)},
@@ -124,6 +125,7 @@ const struct rule rules[] = {
 	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, RULE(sync)},
 	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, RULE(comm)},
 	{"straggler", "One device waits for another", RULE_PLAIN, RULE(straggler)},
+	{"one_off_gaps", "Gaps that happened once", RULE_ONCE, RULE(once)},
 	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, RULE(gpu_bound)},
 };
 const size_t n_rules = sizeof rules / sizeof *rules;

@@ -3,6 +3,9 @@
 #include "analyse/judge/rules_parts.h"
 
 #include <math.h>
+#include <string.h>
+
+static const double HARDLY_ANY = 0.05; /* a step */
 
 /* ---- calls that hold up the launching thread ---- */
 
@@ -35,15 +38,21 @@ const char *advise_module(const struct evidence *e)
 
 static bool fits_alloc(const struct cell_key *idle)
 {
-	return idle->cause == CAUSE_ALLOC;
+	return idle->cause == CAUSE_ALLOC || idle->alloc;
 }
 
 void find_alloc(struct evidence *e)
 {
 	rule_blame(e, e->facts->alloc_calls, "calls");
 	rule_note(e, "calls", FINDING_COUNT, e->facts->alloc_calls);
-	e->host = rule_claim(e, fits_alloc);
-	rule_costs(e, 0, SMALL);
+	rule_note(e, "in_calls", FINDING_TIME, e->facts->alloc_time);
+	rule_claim(e, fits_alloc);
+	e->host = e->facts->alloc_time;
+	if (!rule_costs(e, 0, SMALL) || e->facts->blocking_syncs > HARDLY_ANY || !e->side->steps_found)
+		return;
+	/* nothing else makes the host wait for the GPU: without these calls it would run ahead all the time */
+	double free = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work - e->facts->alloc_time);
+	e->ceiling = fmin(e->ceiling, free);
 }
 
 const char *tell_alloc(const struct evidence *e)
@@ -83,6 +92,59 @@ const char *advise_lock(const struct evidence *e)
 {
 	(void)e;
 	return "Do not share the lock with other threads while launching, or launch from a process of its own.";
+}
+
+/* ---- paced: nobody waits for the GPU here ---- */
+
+/* Sleeping until a time, or until a client has something to say. Not poll and read: producers are waited for so. */
+static bool is_pacing(const char *call)
+{
+	static const char *const calls[] = {"nanosleep",   "clock_nanosleep", "usleep", "sleep",   "epoll_wait",
+	                                    "epoll_pwait", "epoll_pwait2",    "accept", "accept4", "timerfd_read"};
+	for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+		if (strcmp(call, calls[i]) == 0)
+			return true;
+	return false;
+}
+
+/* The calls' names are interned, and cells have no table of names at hand: what fits is found name by name. */
+void find_paced(struct evidence *e)
+{
+	uint32_t most = 0;
+	double longest = 0;
+	e->idle = 0;
+	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
+		const struct idle_fact *fact = &e->facts->idle[i];
+		e->claims[i] = fact->key.cause == CAUSE_HOST_BLOCKED && !fact->key.once && !e->takers[i] &&
+		               is_pacing(names_text(e->names, fact->key.call));
+		if (!e->claims[i])
+			continue;
+		e->idle += fact->per_step;
+		if (fact->per_step <= longest)
+			continue;
+		longest = fact->per_step;
+		most = fact->key.call;
+		e->phase = fact->key.phase;
+	}
+	e->kind_of_call = names_text(e->names, most);
+	rule_note(e, "period", FINDING_TIME, rule_period(e));
+	rule_costs(e, 0, MANY);
+	e->ceiling = 0;
+}
+
+const char *tell_paced(const struct evidence *e)
+{
+	return arena_format(
+		e->arena,
+		"The launching thread sleeps in %s%s for %s ms %s (%.0f %%) while the GPU has nothing to do: "
+		"the program waits for its clock or its clients, and its speed is not the GPU's.",
+		e->kind_of_call, rule_in_phase(e), rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"));
+}
+
+const char *advise_paced(const struct evidence *e)
+{
+	(void)e;
+	return "Judge the work between the waits: with more clients, without the clock, or by the GPU's own time.";
 }
 
 /* ---- input starvation: the GPU waits while the host makes the next input, which a copy to the device then brings ----

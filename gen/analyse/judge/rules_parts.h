@@ -48,6 +48,9 @@ const char *advise_alloc(const struct evidence *e);
 void find_lock(struct evidence *e);
 const char *tell_lock(const struct evidence *e);
 const char *advise_lock(const struct evidence *e);
+void find_paced(struct evidence *e);
+const char *tell_paced(const struct evidence *e);
+const char *advise_paced(const struct evidence *e);
 void find_input(struct evidence *e);
 const char *tell_input(const struct evidence *e);
 const char *advise_input(const struct evidence *e);
@@ -60,6 +63,11 @@ const char *advise_after_sync(const struct evidence *e);
 void find_sync(struct evidence *e);
 const char *tell_sync(const struct evidence *e);
 const char *advise_sync(const struct evidence *e);
+
+/* What happened once (rules_once.c). */
+void find_once(struct evidence *e);
+const char *tell_once(const struct evidence *e);
+const char *advise_once(const struct evidence *e);
 
 /* Launches (rules_launch.c). */
 void find_launches(struct evidence *e);

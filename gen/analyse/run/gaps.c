@@ -1,12 +1,14 @@
 /* Why a device was idle: every gap is charged to causes, exactly (docs/analysis.md, Causes). */
-#include "analyse/run/run.h"
+#include "analyse/run/once.h"
 #include "analyse/side/middle.h"
 #include "base/list.h"
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
 	UNKNOWN_LIMIT = 10000, /* ns, when too few launches tell */
-	MIN_SAMPLES = 20
+	MIN_SAMPLES = 20,
+	INPUT_PART = 20,   /* a good part of a step's input is one in so many, … */
+	INPUT_BYTES = 1024 /* … and no less than so many bytes */
 };
 
 /* ---- one gap ---- */
@@ -150,6 +152,74 @@ static bool is_blocked(const struct pieces *pieces, const struct sharing *sharin
 	return false;
 }
 
+/* Copies to the device that are so large carry input; a flag or a learning rate does not. */
+static int64_t least_input(const struct run *run, const struct device_run *d)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct trace_device *device = &run->trace->devices[d->device];
+	int64_t all = 0, largest = 0;
+	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
+		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_H2D || ops->start[i] < run->window_start ||
+		    ops->start[i] >= run->window_end)
+			continue;
+		all += ops->bytes[i];
+		largest = ops->bytes[i] > largest ? ops->bytes[i] : largest;
+	}
+	int64_t part = (run->steps.found ? all / run->n_steps : largest) / INPUT_PART;
+	return part > INPUT_BYTES ? part : INPUT_BYTES;
+}
+
+/* The copies to the device that follow each other from `op` on bring so much together. */
+static bool brings_input(const struct run *run, const struct device_run *d, uint32_t op, int64_t least)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct trace_device *device = &run->trace->devices[d->device];
+	int64_t bytes = 0;
+	for (uint32_t i = op; i < device->first_op + device->n_ops && bytes < least; i++) {
+		if (ops->kind[i] == OP_MEMSET && i > op)
+			continue;
+		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_H2D)
+			return false;
+		bytes += ops->bytes[i];
+	}
+	return bytes >= least;
+}
+
+/* How long the thread that ends the gap had been inside an allocation or free when the GPU ran out of work, 0 if it was
+ * not: for so long that call waited for the GPU, and without it the host would have been as much ahead. */
+static int64_t waited_in_alloc(const struct run *run, const struct gap *gap, const struct pieces *pieces)
+{
+	const struct trace *t = run->trace;
+	if (!pieces->n || pieces->piece[0].cause != CAUSE_ALLOC || gap->next == TRACE_NONE ||
+	    t->ops.launch[gap->next] == TRACE_NONE)
+		return 0;
+	uint32_t thread = t->calls.thread[t->ops.launch[gap->next]], first = t->first_call[thread];
+	uint32_t i = t->ops.launch[gap->next];
+	while (i > first && t->calls.start[i] > gap->start)
+		i--;
+	for (int back = 0; back < 4 && i >= first && i != TRACE_NONE; back++, i--) /* calls nest */
+		if (t->calls.class[i] == CALL_ALLOC && t->calls.end[i] > gap->start)
+			return gap->start - t->calls.start[i];
+	return 0;
+}
+
+static bool is_hosts(enum cause cause)
+{
+	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_LAUNCH_API ||
+	       cause == CAUSE_COPY_API || cause == CAUSE_OTHER_API || cause == CAUSE_LAUNCH_LATENCY;
+}
+
+struct charge {
+	struct run *run;
+	struct device_run *d;
+	const struct sharing *sharing;
+	uint32_t process;
+	int64_t least_input;
+	struct pieces pieces; /* of the gap in turn */
+	struct once_candidate *lasting;
+	size_t n_lasting, lasting_room;
+};
+
 static void add_cell(struct device_run *d, const struct cell_key *key, int64_t ns)
 {
 	if (!ns)
@@ -158,42 +228,111 @@ static void add_cell(struct device_run *d, const struct cell_key *key, int64_t n
 	d->cost[key->phase] += ns;
 }
 
+/* Idle time that an allocation's waiting caused is cut off the piece. */
+static void add_piece(struct charge *c, struct cell_key *key, int64_t ns, int64_t *waited, int sign)
+{
+	int64_t hidden = is_hosts(key->cause) ? (*waited < ns ? *waited : ns) : 0;
+	*waited -= hidden;
+	key->alloc = true;
+	add_cell(c->d, key, sign * hidden);
+	key->alloc = false;
+	add_cell(c->d, key, sign * (ns - hidden));
+}
+
+static enum opened collect_gap(struct charge *c, const struct gap *gap)
+{
+	c->pieces.n = 0;
+	return gap_walk(c->run, c->d, gap, NULL, collect, &c->pieces);
+}
+
+/* Adds the pieces that were collected, or with sign −1 takes them back. */
+static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key, int sign)
+{
+	const struct run *run = c->run;
+	const struct trace_ops *ops = &run->trace->ops;
+	int64_t waited = waited_in_alloc(run, gap, &c->pieces), of_others = 0;
+	key.blocked = key.opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process);
+	key.input = gap->next != TRACE_NONE && brings_input(run, c->d, gap->next, c->least_input);
+	key.pageable = gap->next != TRACE_NONE && (ops->flags[gap->next] & OPF_PAGEABLE);
+	key.lasting = gap->end - gap->start > LASTING_GAP;
+	struct cell_key others = key; /* time of other processes belongs to no phase */
+	others.cause = CAUSE_OTHER_PROCESS;
+	for (size_t k = 0; k < c->pieces.n; k++) {
+		const struct doing *p = &c->pieces.piece[k];
+		int64_t start = p->start > run->window_start ? p->start : run->window_start;
+		int64_t end = p->end < run->window_end ? p->end : run->window_end;
+		if (end <= start)
+			continue;
+		int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, start, end) : 0;
+		of_others += shared;
+		key.cause = p->cause;
+		key.phase = run_phase(run, p->phase);
+		key.call = p->call;
+		key.mutex = p->mutex;
+		add_piece(c, &key, end - start - shared, &waited, sign);
+	}
+	add_cell(c->d, &others, sign * of_others);
+}
+
+/* What most of the gap was: the longest of its stretches of one cause and phase. */
+static void add_lasting(struct charge *c, size_t i, const struct gap *gap)
+{
+	struct once_candidate candidate = {.gap = i};
+	int64_t start = gap->start > c->run->window_start ? gap->start : c->run->window_start;
+	int64_t end = gap->end < c->run->window_end ? gap->end : c->run->window_end, longest = 0;
+	for (size_t k = 0; k < c->pieces.n; k++) {
+		const struct doing *p = &c->pieces.piece[k];
+		if (p->end - p->start <= longest)
+			continue;
+		longest = p->end - p->start;
+		candidate.cause = p->cause;
+		candidate.phase = run_phase(c->run, p->phase);
+	}
+	candidate.length = end - start;
+	LIST_GROW(&c->pieces.scratch, c->lasting, c->n_lasting, c->lasting_room);
+	c->lasting[c->n_lasting++] = candidate;
+}
+
+/* Gaps that happened once are charged to cells of their own. */
+static void set_apart(struct charge *c)
+{
+	struct run *run = c->run;
+	struct device_run *d = c->d;
+	size_t n = once_select(c->lasting, c->n_lasting, run->n_steps);
+	d->once = ARENA_NEW(run->arena, n, struct once_gap);
+	for (size_t i = 0; i < n; i++) {
+		const struct once_candidate *o = &c->lasting[i];
+		struct gap gap = run_gap(run, d, o->gap);
+		struct cell_key key = {.opened = collect_gap(c, &gap)};
+		add_gap(c, &gap, key, -1);
+		key.once = true;
+		add_gap(c, &gap, key, 1);
+		d->once[d->n_once++] =
+			(struct once_gap){.start = gap.start > run->window_start ? gap.start : run->window_start,
+		                          .end = gap.end < run->window_end ? gap.end : run->window_end,
+		                          .cause = o->cause,
+		                          .phase = o->phase,
+		                          .before = d->gaps[o->gap].before,
+		                          .next = gap.next};
+	}
+}
+
 void device_charge(struct run *run, struct device_run *d)
 {
-	const struct trace_ops *ops = &run->trace->ops;
-	const struct sharing *sharing = run_sharing(run, d);
-	uint32_t process = run->trace->devices[d->device].process;
-	struct pieces pieces = {.run = run};
+	struct charge c = {.run = run, .d = d, .sharing = run_sharing(run, d), .pieces = {.run = run}};
+	c.process = run->trace->devices[d->device].process;
+	c.least_input = least_input(run, d);
 	d->limit = find_limit(run, d);
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		struct gap gap = run_gap(run, d, i);
 		if (gap.end <= run->window_start || gap.start >= run->window_end)
 			continue;
-		pieces.n = 0;
-		struct cell_key key = {.opened = gap_walk(run, d, &gap, NULL, collect, &pieces)};
+		struct cell_key key = {.opened = collect_gap(&c, &gap)};
 		d->sync_gaps += key.opened == OPENED_SYNC;
-		key.blocked = key.opened == OPENED_SYNC || is_blocked(&pieces, sharing, process);
-		key.input = gap.next != TRACE_NONE && ops->kind[gap.next] == OP_COPY && ops->copy[gap.next] == COPY_H2D;
-		key.pageable = gap.next != TRACE_NONE && (ops->flags[gap.next] & OPF_PAGEABLE);
-		key.lasting = gap.end - gap.start > LASTING_GAP;
-		struct cell_key others = key; /* time of other processes belongs to no phase */
-		others.cause = CAUSE_OTHER_PROCESS;
-		int64_t of_others = 0;
-		for (size_t k = 0; k < pieces.n; k++) {
-			const struct doing *p = &pieces.piece[k];
-			int64_t start = p->start > run->window_start ? p->start : run->window_start;
-			int64_t end = p->end < run->window_end ? p->end : run->window_end;
-			if (end <= start)
-				continue;
-			int64_t shared = sharing ? sharing_time(sharing, process, start, end) : 0;
-			of_others += shared;
-			key.cause = p->cause;
-			key.phase = run_phase(run, p->phase);
-			key.call = p->call;
-			key.mutex = p->mutex;
-			add_cell(d, &key, end - start - shared);
-		}
-		add_cell(d, &others, of_others);
+		add_gap(&c, &gap, key, 1);
+		if (gap.end - gap.start > LASTING_GAP)
+			add_lasting(&c, i, &gap);
 	}
-	arena_release(&pieces.scratch);
+	set_apart(&c);
+	arena_release(&c.pieces.scratch);
 }

@@ -21,6 +21,14 @@ struct gap_ops {
 	uint32_t before, next; /* TRACE_NONE: none */
 };
 
+/* A gap that is not repeated over the steps. */
+struct once_gap {
+	int64_t start, end;    /* as far as the window holds it */
+	enum cause cause;      /* most of it … */
+	uint32_t phase;        /* … in that phase, an index into run.phases */
+	uint32_t before, next; /* the ops around it; TRACE_NONE: none */
+};
+
 /* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells. */
 struct device_run {
 	uint32_t device; /* index into trace.devices */
@@ -31,6 +39,8 @@ struct device_run {
 	size_t n_gaps;
 	int64_t limit; /* launch-latency limit, ns */
 	struct cells cells;
+	struct once_gap *once; /* in order of time; see once.h */
+	uint32_t n_once;
 	bool communicates;  /* ran a communication kernel in the window */
 	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
 };

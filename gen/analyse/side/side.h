@@ -29,6 +29,7 @@ struct side_facts {
 	double blocking_syncs;              /* synchronising calls a step on launching threads */
 	double sync_gaps;                   /* times a step that one of them came back to a GPU without work */
 	double alloc_calls, module_calls;   /* the same of allocations and module loads */
+	double alloc_time;                  /* inside those allocations and frees, ns a step */
 	const struct run *runs;             /* what the side was made of */
 	size_t n_runs;
 	bool *communicates;         /* by device of the side: it ran a communication kernel */

@@ -127,6 +127,8 @@ static void add_calls(struct tables *b, const struct run *run)
 			b->facts->launch_calls += class == CALL_LAUNCH ? b->weight : 0;
 			b->facts->blocking_syncs += t->calls.waits[i] ? b->weight : 0;
 			b->facts->alloc_calls += class == CALL_ALLOC ? b->weight : 0;
+			b->facts->alloc_time +=
+				class == CALL_ALLOC ? (double)(t->calls.end[i] - t->calls.start[i]) * b->weight : 0;
 			b->facts->module_calls += class == CALL_MODULE ? b->weight : 0;
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)

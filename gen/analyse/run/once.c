@@ -1,0 +1,54 @@
+#include "analyse/run/once.h"
+
+#include <stdlib.h>
+
+/* Whether a thread works, sleeps or waits for another one differs from step to step. */
+static enum cause kind_of(const struct once_candidate *c)
+{
+	return c->cause == CAUSE_HOST_BLOCKED || c->cause == CAUSE_HANDOVER ? CAUSE_HOST_CODE : c->cause;
+}
+
+static bool is_same_kind(const struct once_candidate *a, const struct once_candidate *b)
+{
+	return kind_of(a) == kind_of(b) && a->phase == b->phase;
+}
+
+/* By kind and phase, the longest first. */
+static int compare_candidates(const void *a, const void *b)
+{
+	const struct once_candidate *x = a, *y = b;
+	if (kind_of(x) != kind_of(y))
+		return kind_of(x) < kind_of(y) ? -1 : 1;
+	if (x->phase != y->phase)
+		return x->phase < y->phase ? -1 : 1;
+	if (x->length != y->length)
+		return x->length > y->length ? -1 : 1;
+	return x->gap < y->gap ? -1 : x->gap > y->gap;
+}
+
+static int compare_gaps(const void *a, const void *b)
+{
+	const struct once_candidate *x = a, *y = b;
+	return x->gap < y->gap ? -1 : x->gap > y->gap;
+}
+
+size_t once_select(struct once_candidate *list, size_t n, uint32_t n_steps)
+{
+	size_t kept = 0, enough = n_steps > 100 * ONCE_ALIKE ? (n_steps + 99) / 100 : ONCE_ALIKE;
+	if (n)
+		qsort(list, n, sizeof *list, compare_candidates);
+	for (size_t i = 0, first = 0, end = 0; i < n; i++) {
+		if (!is_same_kind(&list[i], &list[first]))
+			first = i;
+		if (end < i)
+			end = i;
+		while (end < n && is_same_kind(&list[end], &list[i]) && 2 * list[end].length >= list[i].length)
+			end++;
+		struct once_candidate c = list[i];
+		if (end - first < enough)
+			list[kept++] = c; /* in front of i, or in its place, among its kind: never ahead of it */
+	}
+	if (kept)
+		qsort(list, kept, sizeof *list, compare_gaps);
+	return kept;
+}
