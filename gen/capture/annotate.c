@@ -124,31 +124,41 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 	return code == SQLITE_OK ? 0 : -1;
 }
 
-/* An export without any string lacks their table. Type 59 is a push/pop range, 60 a start/end range (nsys's
- * ENUM_NSYS_EVENT_TYPE). */
-static const char copy_ranges[] =
-	"CREATE TABLE IF NOT EXISTS unprofiled.StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
-	"DROP TABLE IF EXISTS main.GAPLINE_UNPROFILED;"
-	"CREATE TABLE main.GAPLINE_UNPROFILED (start INTEGER NOT NULL, end INTEGER NOT NULL, thread INTEGER, "
-	"name TEXT);"
-	"INSERT INTO main.GAPLINE_UNPROFILED SELECT n.start, n.end, n.globalTid, coalesce(n.text, s.value) "
-	"FROM unprofiled.NVTX_EVENTS n LEFT JOIN unprofiled.StringIds s ON s.id = n.textId "
-	"WHERE n.eventType IN (59, 60) AND n.end IS NOT NULL ORDER BY n.globalTid, n.start;"
-	"COMMIT";
-
-int annotate_unprofiled(const char *path, const char *unprofiled, struct err *err)
+static int put_stopwatch(sqlite3 *db, const struct annotation_stopwatch *runs, size_t n)
 {
+	sqlite3_stmt *row = NULL;
+	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, ?)", -1, &row, NULL);
+	for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
+		sqlite3_bind_int64(row, 1, runs[i].start_utc_ns);
+		if (!runs[i].unused)
+			sqlite3_bind_int64(row, 2, runs[i].ns);
+		sqlite3_bind_int64(row, 3, runs[i].steps);
+		sqlite3_bind_int64(row, 4, runs[i].process_ns);
+		if (runs[i].unused)
+			sqlite3_bind_text(row, 5, runs[i].unused, -1, SQLITE_STATIC);
+		code = put_row(row);
+	}
+	sqlite3_finalize(row);
+	return code;
+}
+
+int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs, size_t n, struct err *err)
+{
+	static const char table[] =
+		"BEGIN IMMEDIATE; DROP TABLE IF EXISTS GAPLINE_STOPWATCH;"
+		"CREATE TABLE GAPLINE_STOPWATCH (start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, "
+		"process INTEGER NOT NULL, unused TEXT);";
 	sqlite3 *db = NULL;
-	char *attach = sqlite3_mprintf("ATTACH %Q AS unprofiled; BEGIN IMMEDIATE", unprofiled);
 	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code == SQLITE_OK)
-		code = attach ? sqlite3_exec(db, attach, NULL, NULL, NULL) : SQLITE_NOMEM;
+		code = sqlite3_exec(db, table, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, copy_ranges, NULL, NULL, NULL);
+		code = put_stopwatch(db, runs, n);
+	if (code == SQLITE_OK)
+		code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
 	if (code != SQLITE_OK)
-		err_set(err, "%s: the unprofiled run cannot be noted in the profile: %s", path,
+		err_set(err, "%s: the stopwatch runs cannot be noted in the profile: %s", path,
 		        db ? sqlite3_errmsg(db) : "out of memory");
-	sqlite3_free(attach);
 	sqlite3_close(db);
 	return code == SQLITE_OK ? 0 : -1;
 }

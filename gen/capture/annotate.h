@@ -12,12 +12,19 @@
  *		launcher    process id of gapline itself between nsys and the program; what nsys says of that process
  *		            is not about the program. nsys only
  *		ranges_ns   what it took a step to add NVTX ranges to a PyTorch program (capture/python_ranges.h), by
- *the adding module's own clock; absent: none were added gpu_state   "NVML", "nvidia-smi", or "none" GAPLINE_GPU(gpu
- *INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER) GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu
- *INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER,
- *throttle INTEGER) time in ns on the profile's own clock; NULL: not known GAPLINE_UNPROFILED(start INTEGER NOT NULL,
- *end INTEGER NOT NULL, thread INTEGER, name TEXT) NVTX push/pop and start/end ranges of another run of the same
- *program, taken in turns with this one, in which nothing else was recorded; ns from the start of that run */
+ *		            the adding module's own clock; absent: none were added
+ *		gpu_state   "NVML", "nvidia-smi", or "none"
+ *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER)
+ *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
+ *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
+ *		time in ns on the profile's own clock; NULL: not known
+ *	GAPLINE_STOPWATCH(start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL,
+ *		unused TEXT)
+ *		other runs of the same program, taken in turns with this one, in which nothing was recorded
+ *		(capture/stopwatch.h), a row each: UTC of its start in ns; ns that the steps took, NULL where that is
+ *		not known, for the reason `unused`, a clause; how many steps, 0: the program has none, and the time is
+ *		the process's; ns from the process's start to its end. `gapline run` puts all of a side into the
+ *		side's first profile */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 
@@ -36,7 +43,13 @@ struct annotation {
  * `err`, and then the profile is as it was. */
 int annotate_profile(const char *path, const struct annotation *annotation, struct err *err);
 
-/* Puts the ranges of the profile at `unprofiled` into the one at `path`, instead of those that it had; as above. */
-int annotate_unprofiled(const char *path, const char *unprofiled, struct err *err);
+struct annotation_stopwatch {
+	int64_t start_utc_ns, ns, process_ns;
+	uint32_t steps;
+	const char *unused; /* NULL: it is used */
+};
+
+/* Puts `n` stopwatch runs into the profile at `path`, instead of those that it had; as above. */
+int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs, size_t n, struct err *err);
 
 #endif

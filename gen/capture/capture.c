@@ -173,7 +173,7 @@ static int start(struct capture *c, struct err *err)
 	c->job.input = input >= 0 ? input : STDIN_FILENO;
 	bool ranges = false;
 	int rc = c->job.collector->type->prepare(&c->job, err);
-	if (!rc)
+	if (!rc && (!r->plan || r->plan->steps)) /* a process that is timed as a whole needs none */
 		rc = python_ranges_wanted(r->options->ranges, r->command, &ranges, c->job.arena, err);
 	if (!rc && ranges)
 		c->job.environment = python_ranges_environment(c->job.environment, c->job.folder, c->job.arena);
@@ -214,6 +214,7 @@ static void judge(struct capture *c)
 		proc_share_interrupt(&c->proc);
 	out->interrupted = proc_interrupted();
 	out->elapsed_ns = c->job.ran_ns;
+	out->start_utc_ns = c->job.start_utc_ns;
 	out->failed = out->status_known && out->status && !out->cut_short && !out->interrupted;
 	proc_status_text(out->status, words, sizeof words);
 	if (out->interrupted)
@@ -297,7 +298,7 @@ static int put_in_place(struct capture *c, struct err *err)
 static void say_ranges(struct collector_job *job)
 {
 	const struct python_ranges *r = &job->ranges;
-	if (r->steps)
+	if (r->steps && !job->plan)
 		collector_say(job, "NVTX ranges were added to PyTorch: %lld steps, %.1f us each", (long long)r->steps,
 		              (double)r->own_ns / (double)r->steps / 1e3);
 	if (r->error)
@@ -315,6 +316,9 @@ static int finish(struct capture *c, struct err *err)
 	out->unwritable = failed && c->job.unwritable;
 	if (failed)
 		return -1;
+	out->timed = c->job.timed;
+	if (c->request->plan)
+		return 0;
 	out->unwritable = annotate(c, err) || put_in_place(c, err);
 	return out->unwritable ? -1 : 0;
 }
@@ -334,13 +338,15 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	c.job.collector = request->collector;
 	c.job.options = request->options;
 	c.job.command = request->command;
+	c.job.plan = request->plan;
 	c.job.version = request->version;
 	c.job.arena = arena;
 	c.job.cupti = "";
 	*result = (struct capture_result){.complete = "", .cupti = ""};
 	if (capture_find_program(request->command, arena, err) || make_folder(&c, err))
 		return -1;
-	gpu_state_open(&c.gpus, NULL, arena);
+	if (!request->plan) /* asking the GPU is not for nothing */
+		gpu_state_open(&c.gpus, NULL, arena);
 	int rc = start(&c, err);
 	if (!rc) {
 		watch(&c);

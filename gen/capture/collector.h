@@ -1,12 +1,13 @@
 /* Who records what a program does: nsys, or gapline's own library, which is loaded into the program and asks CUPTI
- * (gen/inject). Both give a profile in nsys's SQLite layout; which of them was used is written into it, because two
- * profiles compare only when the same one made them. */
+ * (gen/inject); and who only looks at the clock (capture/stopwatch.h). The first two give a profile in nsys's SQLite
+ * layout; which of them was used is written into it, because two profiles compare only when the same one made them. */
 #ifndef GAPLINE_CAPTURE_COLLECTOR_H
 #define GAPLINE_CAPTURE_COLLECTOR_H
 
 #include "base/arena.h"
 #include "base/err.h"
 #include "capture/python_ranges.h"
+#include "capture/stopwatch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +25,6 @@ struct capture_options {
 	bool profiler_range;    /* only between cudaProfilerStart and cudaProfilerStop */
 	int kill;               /* signal for the program when the duration is over; 0: it goes on unrecorded */
 	enum ranges_how ranges; /* NVTX ranges added to PyTorch programs */
-	bool unprofiled; /* nothing but the times of NVTX ranges: CUDA is not watched at all. collector_cupti only */
 };
 
 struct collector;
@@ -33,11 +33,12 @@ struct collector;
 struct collector_job {
 	const struct collector *collector;
 	const struct capture_options *options;
-	const char *const *command; /* the program, ends with NULL */
-	const char *folder;         /* absolute; for whatever files it needs, removed afterwards */
-	const char *profile;        /* to be written, in `folder` */
-	const char *version;        /* of gapline */
-	int input, output[2];       /* the program's standard input, output and error */
+	const char *const *command;        /* the program, ends with NULL */
+	const char *folder;                /* absolute; for whatever files it needs, removed afterwards */
+	const char *profile;               /* to be written, in `folder`; not by collector_stopwatch, */
+	const struct stopwatch_plan *plan; /* which does as this says; else NULL */
+	const char *version;               /* of gapline */
+	int input, output[2];              /* the program's standard input, output and error */
 	struct arena *arena;
 
 	/* from collector_type.prepare: what to start */
@@ -63,9 +64,10 @@ struct collector_job {
 	const char *cupti;  /* version, "" unknown */
 	int64_t dropped;    /* records lost */
 	struct python_ranges ranges;
-	size_t incomplete;     /* processes whose records end in the middle */
-	bool unwritable;       /* `finish` failed because a file could not be written */
-	const char **messages; /* a sentence each, for people */
+	size_t incomplete;             /* processes whose records end in the middle */
+	struct stopwatch_result timed; /* collector_stopwatch only */
+	bool unwritable;               /* `finish` failed because a file could not be written */
+	const char **messages;         /* a sentence each, for people */
 	size_t n_messages;
 };
 
@@ -103,15 +105,14 @@ struct collector {
 	struct arena *arena;
 };
 
-extern const struct collector_type collector_nsys, collector_cupti;
+extern const struct collector_type collector_nsys, collector_cupti, collector_stopwatch;
 
 /* Chooses for all the `n` commands that are to be compared. -1 with `err`: there is none, or not the one asked for. */
 int collector_choose(struct collector *collector, enum collector_kind kind, const char *const *const *commands,
                      size_t n, struct arena *arena, struct err *err);
 
-/* The one that `unprofiled` captures take, whatever records otherwise: CUPTI is not needed. -1 with `err`: gapline's
- * own library is not here. */
-int collector_for_unprofiled(struct collector *collector, struct arena *arena, struct err *err);
+/* The one that stopwatch runs take, whoever records the others. */
+void collector_for_stopwatch(struct collector *collector, struct arena *arena);
 
 /* Adds a message. */
 void collector_say(struct collector_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));

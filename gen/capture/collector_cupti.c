@@ -66,17 +66,16 @@ static int prepare(struct collector_job *job, struct err *err)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	int64_t start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + seconds(o->delay);
 	set[n++] = arena_format(job->arena, SPOOL_ENV_FOLDER "=%s", spool);
-	if (!o->unprofiled)
-		set[n++] = arena_format(job->arena, ENV_CUDA "=%s", job->collector->tool);
+	set[n++] = arena_format(job->arena, ENV_CUDA "=%s", job->collector->tool);
 	set[n++] = arena_format(job->arena, SPOOL_ENV_GRAPHS "=%s", o->graph_nodes ? "node" : "graph");
 	set[n++] = o->delay > 0 ? arena_format(job->arena, SPOOL_ENV_START "=%lld", (long long)start) : SPOOL_ENV_START;
 	set[n++] = o->duration > 0
 	                   ? arena_format(job->arena, SPOOL_ENV_STOP "=%lld", (long long)start + seconds(o->duration))
 	                   : SPOOL_ENV_STOP;
 	set[n++] = o->profiler_range ? SPOOL_ENV_RANGE "=cudaProfilerApi" : SPOOL_ENV_RANGE;
-	if (o->nvtx || o->unprofiled)
+	if (o->nvtx)
 		set[n++] = arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool);
-	if (o->osrt && !o->unprofiled)
+	if (o->osrt)
 		set[n++] = arena_format(job->arena, "LD_PRELOAD=%s%s%s", preload ? preload : "",
 		                        preload && *preload ? ":" : "", find_library(OSRT_LIBRARY, job->arena));
 	job->environment = set;
@@ -117,19 +116,13 @@ static int finish(struct collector_job *job, struct err *err)
 	job->cupti = result.cupti;
 	job->dropped = result.dropped;
 	job->incomplete = result.incomplete;
-	bool timed = job->options->unprofiled && result.ranges;
-	if (!result.ops && !result.calls && result.skipped && !timed)
+	if (!result.ops && !result.calls && result.skipped)
 		return err_set(err,
 		               "nothing could be recorded: of %lld records none has times within the program's run; "
 		               "take --collector nsys",
 		               (long long)result.skipped);
 	if (result.skipped)
 		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
-	if (timed)
-		return 0;
-	if (job->options->unprofiled)
-		return err_set(err, "the program has no NVTX ranges%s",
-		               job->options->delay > 0 || job->options->duration > 0 ? " in the time asked for" : "");
 	if (result.ops || result.calls) {
 		if (!result.ops)
 			collector_say(job, "CUDA calls were recorded, but nothing from the GPU");

@@ -4,87 +4,116 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+static const char LOCK_NAME[] = ".lock";
 
 const char *const suite_side_names[2] = {"baseline", "fixed"};
 
 /* ---- the order ---- */
 
-static const char *file_name(const struct suite *suite, enum suite_side side, int number, const char *ending)
-{
-	if (!number)
-		return arena_format(suite->arena, "discarded-%s.%s", suite_side_names[side], ending);
-	return arena_format(suite->arena, "%s-%d.%s", suite_side_names[side], number, ending);
-}
-
-/* Pairs of unprofiled runs. */
-static size_t unprofiled_pairs(const struct suite *suite)
-{
-	int pairs = suite->unprofiled < suite->repeat ? suite->unprofiled : suite->repeat;
-	return suite->steps == SUITE_NO_STEPS || pairs < 0 ? 0 : (size_t)pairs;
-}
+/* With as many stopwatch runs as a time limit allows, the recorded ones come as if they were so many. */
+enum { SPREAD_OVER = 5 };
 
 /* The side, number and kind of run `i` of the plan. */
 static struct suite_run planned(const struct suite *suite, size_t i)
 {
-	size_t discarded = suite->steps == SUITE_NO_STEPS ? 2 : 0, both = 2 * unprofiled_pairs(suite);
-	if (i < discarded)
-		return (struct suite_run){.side = i ? SUITE_FIXED : SUITE_BASELINE, .number = 0};
-	size_t pair = (i - discarded) / 2, second = (i - discarded) % 2;
-	bool unprofiled = pair < both && pair % 2;
-	size_t number = pair < both ? pair / 2 : pair - both / 2; /* from 0 */
-	return (struct suite_run){.side = (number + unprofiled + second) % 2 ? SUITE_FIXED : SUITE_BASELINE,
-	                          .number = (int)number + 1,
-	                          .unprofiled = unprofiled};
+	int pairs[2] = {0, 0}, over = suite->repeat < SUITE_MANY ? suite->repeat : SPREAD_OVER;
+	bool stopwatch = false;
+	for (size_t pair = 0; pair <= i / 2; pair++) {
+		bool due = pairs[0] < suite->recorded &&
+		           (pairs[1] >= suite->repeat || pairs[1] * suite->recorded >= pairs[0] * over);
+		stopwatch = !due;
+		pairs[stopwatch]++;
+	}
+	size_t number = (size_t)pairs[stopwatch];
+	return (struct suite_run){.side = (number - 1 + stopwatch + i % 2) % 2 ? SUITE_FIXED : SUITE_BASELINE,
+	                          .number = (int)number,
+	                          .stopwatch = stopwatch};
 }
 
 static bool is_done(const struct suite *suite, const struct suite_run *run)
 {
 	for (size_t i = 0; i < suite->n_runs; i++)
 		if (suite->runs[i].side == run->side && suite->runs[i].number == run->number &&
-		    suite->runs[i].unprofiled == run->unprofiled)
+		    suite->runs[i].stopwatch == run->stopwatch)
 			return true;
 	return false;
 }
 
-size_t suite_total(const struct suite *suite)
+static size_t positions(const struct suite *suite)
 {
-	return (size_t)suite->repeat * 2 + unprofiled_pairs(suite) * 2 + (suite->steps == SUITE_NO_STEPS ? 2 : 0);
+	return 2 * (size_t)(suite->recorded + suite->repeat);
 }
 
 size_t suite_done(const struct suite *suite)
 {
 	size_t done = 0;
-	for (size_t i = 0; i < suite_total(suite); i++) {
+	for (size_t i = 0; i < positions(suite); i++) {
 		struct suite_run run = planned(suite, i);
 		done += is_done(suite, &run);
 	}
 	return done;
 }
 
-bool suite_next(const struct suite *suite, bool logged, struct suite_run *next)
+bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run)
 {
-	for (size_t i = 0; i < suite_total(suite); i++) {
-		*next = planned(suite, i);
-		if (is_done(suite, next))
-			continue;
-		next->profile = file_name(suite, next->side, next->number, "sqlite");
-		next->log =
-			logged ? file_name(suite, next->side, next->number, next->unprofiled ? "unprofiled.log" : "log")
-			       : NULL;
-		next->complete = "";
-		return true;
+	while (*i < positions(suite)) {
+		*run = planned(suite, (*i)++);
+		if (!is_done(suite, run) && !(run->stopwatch && suite->no_stopwatch))
+			return true;
 	}
 	return false;
 }
 
-bool suite_has_pair(const struct suite *suite)
+size_t suite_total(const struct suite *suite)
 {
-	const struct suite_run first[] = {{.side = SUITE_BASELINE, .number = 1}, {.side = SUITE_FIXED, .number = 1}};
-	return is_done(suite, &first[0]) && is_done(suite, &first[1]);
+	struct suite_run run;
+	size_t i = 0, n = suite_done(suite);
+	while (suite_ahead(suite, &i, &run))
+		n++;
+	return n;
+}
+
+bool suite_next(const struct suite *suite, bool logged, struct suite_run *next)
+{
+	size_t i = 0;
+	if (!suite_ahead(suite, &i, next))
+		return false;
+	const char *side = suite_side_names[next->side];
+	next->profile = next->stopwatch ? NULL : arena_format(suite->arena, "%s-%d.sqlite", side, next->number);
+	next->log = logged ? arena_format(suite->arena, "%s-%d%s.log", side, next->number,
+	                                  next->stopwatch ? ".stopwatch" : "")
+	                   : NULL;
+	next->complete = "";
+	return true;
+}
+
+size_t suite_pairs(const struct suite *suite, bool stopwatch)
+{
+	size_t pairs = 0;
+	for (int number = 1; number <= (stopwatch ? suite->repeat : suite->recorded); number++) {
+		const struct suite_run pair[] = {
+			{.side = SUITE_BASELINE, .number = number, .stopwatch = stopwatch},
+			{.side = SUITE_FIXED, .number = number, .stopwatch = stopwatch},
+		};
+		pairs += is_done(suite, &pair[0]) && is_done(suite, &pair[1]);
+	}
+	return pairs;
+}
+
+size_t suite_used(const struct suite *suite, enum suite_side side)
+{
+	size_t used = 0;
+	for (size_t i = 0; i < suite->n_runs; i++)
+		used += suite->runs[i].side == side && suite->runs[i].stopwatch && !suite->runs[i].timed.unused;
+	return used;
 }
 
 void suite_add(struct suite *suite, const struct suite_run *run)
@@ -93,39 +122,25 @@ void suite_add(struct suite *suite, const struct suite_run *run)
 	suite->runs[suite->n_runs++] = *run;
 }
 
+const struct suite_run *suite_first(const struct suite *suite, enum suite_side side)
+{
+	for (size_t i = 0; i < suite->n_runs; i++)
+		if (suite->runs[i].side == side && suite->runs[i].number == 1 && !suite->runs[i].stopwatch)
+			return &suite->runs[i];
+	return NULL;
+}
+
 /* ---- files ---- */
-
-static int move(const struct suite *suite, const char *from, const char *to, struct err *err)
-{
-	const char *old = arena_format(suite->arena, "%s/%s", suite->folder, from);
-	if (!rename(old, arena_format(suite->arena, "%s/%s", suite->folder, to)))
-		return 0;
-	return err_set(err, "%s: cannot be renamed to %s: %s", old, to, strerror(errno));
-}
-
-int suite_discard_first(struct suite *suite, struct err *err)
-{
-	suite->steps = SUITE_NO_STEPS;
-	for (size_t i = 0; i < suite->n_runs; i++) {
-		struct suite_run *run = &suite->runs[i];
-		if (run->number != 1)
-			continue;
-		const char *profile = file_name(suite, run->side, 0, "sqlite"),
-			   *log = file_name(suite, run->side, 0, "log");
-		if (move(suite, run->profile, profile, err) || (run->log && move(suite, run->log, log, err)))
-			return -1;
-		run->number = 0;
-		run->profile = profile;
-		run->log = run->log ? log : NULL;
-	}
-	return 0;
-}
 
 /* Whether a suite writes files of this name, those that a killed gapline left behind included. */
 static bool is_ours(const char *name)
 {
 	static const char *const fixed_names[] = {"run.json", "report.html", "report.json"};
+	static const char *const endings[] = {".log", ".stopwatch.log", ".unprofiled.log", ".sqlite",
+	                                      ".sqlite-journal"};
 	int number, end = 0;
+	if (!strcmp(name, LOCK_NAME))
+		return true;
 	for (size_t i = 0; i < sizeof fixed_names / sizeof *fixed_names; i++)
 		if (!strcmp(name, fixed_names[i]) ||
 		    (*name == '.' && !strncmp(name + 1, fixed_names[i], strlen(fixed_names[i]))))
@@ -133,16 +148,17 @@ static bool is_ours(const char *name)
 	const char *at = name + (*name == '.');
 	for (size_t s = 0; s < 2; s++) {
 		size_t n = strlen(suite_side_names[s]);
-		const char *rest = !strncmp(at, "discarded-", 10) ? at + 10 : at;
+		const char *rest = !strncmp(at, "discarded-", 10) ? at + 10 : at; /* of gapline 0.1 */
 		if (strncmp(rest, suite_side_names[s], n))
 			continue;
 		if (rest == at && (sscanf(rest + n, "-%d%n", &number, &end) != 1 || number < 1))
 			continue;
 		rest += n + (rest == at ? (size_t)end : 0);
-		rest += strncmp(rest, ".unprofiled", 11) ? 0 : 11;
-		if (!strcmp(rest, ".log") || !strcmp(rest, ".sqlite-journal") ||
-		    (*name == '.' ? !strncmp(rest, ".sqlite.", 8) : !strcmp(rest, ".sqlite")))
+		if (*name == '.' && (!strncmp(rest, ".sqlite.", 8) || !strncmp(rest, ".stopwatch.", 11)))
 			return true;
+		for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+			if (!strcmp(rest, endings[i]))
+				return *name != '.' || i == 4;
 	}
 	return false;
 }
@@ -176,20 +192,75 @@ int suite_look(const char *folder, struct suite_folder *found, struct arena *are
 	return 0;
 }
 
+static int make_folder(const char *folder, struct err *err)
+{
+	if (!mkdir(folder, 0777) || errno == EEXIST)
+		return 0;
+	return err_set(err, "%s: %s%s", folder, strerror(errno),
+	               errno == ENOENT ? "; the folder that it is to lie in has to be there" : "");
+}
+
 int suite_clear(const char *folder, struct err *err)
 {
 	DIR *dir = opendir(folder);
-	if (!dir) {
-		if (errno != ENOENT || mkdir(folder, 0777))
-			return err_set(err, "%s: %s%s", folder, strerror(errno),
-			               errno == ENOENT ? "; the folder that it is to lie in has to be there" : "");
-		return 0;
-	}
+	if (!dir)
+		return err_set(err, "%s: %s", folder, strerror(errno));
 	struct arena arena = {0};
 	for (struct dirent *entry; (entry = readdir(dir));)
-		if (is_ours(entry->d_name))
+		if (is_ours(entry->d_name) && strcmp(entry->d_name, LOCK_NAME) != 0)
 			folder_remove(arena_format(&arena, "%s/%s", folder, entry->d_name));
 	closedir(dir);
 	arena_release(&arena);
 	return 0;
+}
+
+/* ---- one at a time ---- */
+
+/* The file is the one that has the name now: whoever had it may have removed it since it was opened. */
+static bool is_current(int fd, const char *path)
+{
+	struct stat open_one, named;
+	return !fstat(fd, &open_one) && !stat(path, &named) && open_one.st_dev == named.st_dev &&
+	       open_one.st_ino == named.st_ino;
+}
+
+static int refuse(const char *folder, int fd, struct err *err)
+{
+	char who[32] = "";
+	ssize_t n = pread(fd, who, sizeof who - 1, 0);
+	long pid = n > 0 ? strtol(who, NULL, 10) : 0;
+	close(fd);
+	if (pid > 0)
+		return err_set(err, "%s: another gapline run, process %ld, is writing into it", folder, pid);
+	return err_set(err, "%s: another gapline run is writing into it", folder);
+}
+
+int suite_lock(const char *folder, struct arena *arena, struct err *err)
+{
+	const char *path = arena_format(arena, "%s/%s", folder, LOCK_NAME);
+	if (make_folder(folder, err))
+		return -1;
+	for (;;) {
+		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (fd < 0)
+			return err_set(err, "%s: %s", errno == ENOTDIR ? folder : path, strerror(errno));
+		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
+			return refuse(folder, fd, err);
+		if (!is_current(fd, path)) {
+			close(fd);
+			continue;
+		}
+		if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
+			err_set(err, "%s: %s", path, strerror(errno));
+			close(fd);
+			return -1;
+		}
+		return fd;
+	}
+}
+
+void suite_unlock(const char *folder, int lock, struct arena *arena)
+{
+	unlink(arena_format(arena, "%s/%s", folder, LOCK_NAME));
+	close(lock);
 }

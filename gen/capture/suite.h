@@ -1,75 +1,87 @@
 /* The runs of both sides: which comes next, and what a folder holds of them. The state lies in the folder's run.json,
  * written anew after every run, so that an interrupted suite can go on. It holds no environment and no host.
  *
- *	{ "schema": "gapline-run/1", "gapline": "0.1.0",
+ *	{ "schema": "gapline-run/2", "gapline": "0.1.0",
  *	  "collector": { "name": "nsys", "version": "2025.3.2" },
- *	  "options": "--trace cuda,nvtx …", "repeat": 3, "unprofiled": 3,
+ *	  "options": "--trace cuda,nvtx …", "repeat": 5, "recorded": 2,
  *	  "commands": { "baseline": [words], "fixed": [words] },
- *	  "steps": true | false | null,           null: not known yet
- *	  "runs": [ { "side": "baseline", "run": 1, "unprofiled": false, "discarded": false,
- *	              "profile": "baseline-1.sqlite", "log": null,
- *	              "seconds": 12.3, "exit_status": 0, "complete": "yes" }, … ] }      in the order in which they ran
+ *	  "stopwatch": { "baseline": { "step": "step_#", "domain": "", "first": 12, "last": 60, "steps": 48,
+ *	                 "processes": 1, "limit_ms": 10000 } | null, "fixed": … },     null: not known yet
+ *	  "no_stopwatch": null,                     or why there are no (more) stopwatch runs, a clause
+ *	  "runs": [ { "side": "baseline", "run": 1, "kind": "recorded", "profile": "baseline-1.sqlite", "log": null,
+ *	              "seconds": 12.3, "exit_status": 0, "complete": "yes" },
+ *	            { "side": "baseline", "run": 1, "kind": "stopwatch", "profile": null, "log": null, "seconds": 10.2,
+ *	              "exit_status": 0, "complete": "yes", "start_utc_ns": …, "time_ns": …, "steps": 48,
+ *	              "unused": null }, … ] }                                      in the order in which they ran
  *
- * An unprofiled run (struct capture_options) belongs to the recorded one of its side and number: what it tells is added
- * to that profile. */
+ * The first recorded run of a side says where the stopwatch runs (capture/stopwatch.h) of that side take the time; what
+ * those tell is put into its profile, too (capture/annotate.h). */
 #ifndef GAPLINE_CAPTURE_SUITE_H
 #define GAPLINE_CAPTURE_SUITE_H
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "capture/stopwatch.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+enum { SUITE_MANY = 1000 }; /* the most runs of a kind and side */
+
 enum suite_side { SUITE_BASELINE, SUITE_FIXED };
 extern const char *const suite_side_names[2];
 
-/* What is known of the programs' steps: without any, a run counts as a whole, and the first of each side, which finds
- * cold caches and clocks, is discarded. */
-enum suite_steps { SUITE_STEPS_UNKNOWN, SUITE_STEPS, SUITE_NO_STEPS };
-
 struct suite_run {
 	enum suite_side side;
-	int number;          /* from 1; 0: the discarded one */
-	bool unprofiled;     /* `profile` is that of the recorded run */
-	const char *profile; /* names of files in the folder */
-	const char *log;     /* NULL: the program's output was passed through */
-	double seconds;
+	int number;           /* of its side and kind, from 1 */
+	bool stopwatch;       /* else it is recorded */
+	const char *profile;  /* names of files in the folder; of a stopwatch run NULL */
+	const char *log;      /* NULL: the program's output was passed through */
+	double seconds;       /* from the program's start to its end */
 	int exit_status;      /* 128 + the signal that ended it */
 	const char *complete; /* "yes", or why the profile is not whole */
+	int64_t start_utc_ns;
+	struct stopwatch_result timed; /* of a stopwatch run */
+	uint32_t steps;                /* in that time */
 };
 
 struct suite {
 	const char *folder;
 	const char *const *commands[2]; /* by side; end with NULL */
 	const char *version, *collector, *collector_version;
-	const char *options; /* of the capture, as text: what has to be the same in all runs */
-	int repeat;
-	int unprofiled; /* runs of each side, at most `repeat`; only programs with steps are run so */
-	enum suite_steps steps;
-	struct suite_run *runs; /* finished */
+	const char *options;  /* of the capture, as text: what has to be the same in all runs */
+	int repeat, recorded; /* stopwatch runs and recorded runs of each side */
+	bool planned[2];      /* `plan` is known, from the side's first recorded run */
+	struct stopwatch_plan plan[2];
+	const char *no_stopwatch; /* why no more stopwatch runs are made, a clause; NULL: they are */
+	struct suite_run *runs;   /* finished */
 	size_t n_runs;
 	struct arena *arena;
 };
 
-/* The run that comes next, with side, number and names filled; false: all are done. Pairs alternate in their order
- * (A B, B A, A B, …), so that a drift of the machine hits both sides alike; a pair of unprofiled runs follows the
- * recorded one of the same number, and has the other order. */
+/* The run that comes next, with side, number and names filled; false: all are done. A pair of recorded runs comes
+ * first, the others are spread evenly among those of stopwatch runs. Pairs of each kind alternate in their order (A B,
+ * B A, A B, …), so that a drift of the machine hits both sides alike; recorded ones begin with A B, the others with B
+ * A. */
 bool suite_next(const struct suite *suite, bool logged, struct suite_run *next);
+
+/* The first run of the plan that is still to be done at or after position `*i`, which is moved past it; false: there is
+ * none. To look ahead; names are not filled. */
+bool suite_ahead(const struct suite *suite, size_t *i, struct suite_run *run);
 
 /* Runs in all, as far as is known, and how many of them are finished. */
 size_t suite_total(const struct suite *suite);
 size_t suite_done(const struct suite *suite);
 
+/* Pairs of a kind that are finished, and stopwatch runs of a side that can be used. */
+size_t suite_pairs(const struct suite *suite, bool stopwatch);
+size_t suite_used(const struct suite *suite, enum suite_side side);
+
 void suite_add(struct suite *suite, const struct suite_run *run);
 
-/* Whether the first run of each side is there, so that steps can be told. */
-bool suite_has_pair(const struct suite *suite);
-
-/* Settles that there are no steps: the first run of each side becomes its discarded one, its files are renamed. -1 with
- * `err`. */
-int suite_discard_first(struct suite *suite, struct err *err);
+/* The first recorded run of a side, or NULL. */
+const struct suite_run *suite_first(const struct suite *suite, enum suite_side side);
 
 /* Writes run.json, whole or not at all. -1 with `err`. */
 int suite_write(const struct suite *suite, struct err *err);
@@ -89,7 +101,13 @@ struct suite_folder {
 };
 int suite_look(const char *folder, struct suite_folder *found, struct arena *arena, struct err *err);
 
-/* Makes the folder, or removes what an older suite wrote into it. -1 with `err`. */
+/* Removes what an older suite wrote into the folder. -1 with `err`. */
 int suite_clear(const char *folder, struct err *err);
+
+/* Makes the folder if it is not there, and takes it for this process: a lock on a file in it, which holds the process's
+ * number and ends with the process, however that ends. The descriptor for suite_unlock; -1 with `err`: another process
+ * has it, and which. */
+int suite_lock(const char *folder, struct arena *arena, struct err *err);
+void suite_unlock(const char *folder, int lock, struct arena *arena);
 
 #endif

@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <yajl/yajl_tree.h>
 
-#define SCHEMA "gapline-run/1"
+#define SCHEMA "gapline-run/2"
 
 enum { STATE_BYTES_MAX = 16 << 20, ERROR_MAX = 200 };
 
@@ -31,13 +31,31 @@ static void write_run(struct json *json, const struct suite_run *run)
 	json_object(json, NULL);
 	json_text(json, "side", suite_side_names[run->side]);
 	json_integer(json, "run", run->number);
-	json_bool(json, "unprofiled", run->unprofiled);
-	json_bool(json, "discarded", !run->number);
+	json_text(json, "kind", run->stopwatch ? "stopwatch" : "recorded");
 	json_text(json, "profile", run->profile);
 	json_text(json, "log", run->log);
 	json_number(json, "seconds", run->seconds);
 	json_integer(json, "exit_status", run->exit_status);
 	json_text(json, "complete", run->complete);
+	json_integer(json, "start_utc_ns", run->start_utc_ns);
+	if (run->stopwatch) {
+		json_integer(json, "time_ns", run->timed.ns);
+		json_integer(json, "steps", run->steps);
+		json_text(json, "unused", run->timed.unused);
+	}
+	json_end_object(json);
+}
+
+static void write_plan(struct json *json, const char *side, const struct stopwatch_plan *plan)
+{
+	json_object(json, side);
+	json_text(json, "step", plan->step);
+	json_text(json, "domain", plan->domain);
+	json_integer(json, "first", plan->first);
+	json_integer(json, "last", plan->last);
+	json_integer(json, "steps", plan->steps);
+	json_integer(json, "processes", plan->processes);
+	json_integer(json, "limit_ms", plan->limit_ms);
 	json_end_object(json);
 }
 
@@ -51,7 +69,7 @@ static void write_members(struct json *json, const struct suite *suite)
 	json_end_object(json);
 	json_text(json, "options", suite->options);
 	json_integer(json, "repeat", suite->repeat);
-	json_integer(json, "unprofiled", suite->unprofiled);
+	json_integer(json, "recorded", suite->recorded);
 	json_object(json, "commands");
 	for (size_t s = 0; s < 2; s++) {
 		json_array(json, suite_side_names[s]);
@@ -60,10 +78,14 @@ static void write_members(struct json *json, const struct suite *suite)
 		json_end_array(json);
 	}
 	json_end_object(json);
-	if (suite->steps == SUITE_STEPS_UNKNOWN)
-		json_null(json, "steps");
-	else
-		json_bool(json, "steps", suite->steps == SUITE_STEPS);
+	json_object(json, "stopwatch");
+	for (size_t s = 0; s < 2; s++)
+		if (suite->planned[s])
+			write_plan(json, suite_side_names[s], &suite->plan[s]);
+		else
+			json_null(json, suite_side_names[s]);
+	json_end_object(json);
+	json_text(json, "no_stopwatch", suite->no_stopwatch);
 	json_array(json, "runs");
 	for (size_t i = 0; i < suite->n_runs; i++)
 		write_run(json, &suite->runs[i]);
@@ -130,21 +152,57 @@ static bool is_there(const struct suite *suite, const char *name)
 	return name && !strchr(name, '/') && !access(arena_format(suite->arena, "%s/%s", suite->folder, name), F_OK);
 }
 
+static int64_t get_integer(yajl_val object, const char *key)
+{
+	yajl_val v = get(object, key, yajl_t_number);
+	return v && YAJL_IS_INTEGER(v) ? YAJL_GET_INTEGER(v) : -1;
+}
+
 static void read_run(struct suite *suite, yajl_val from)
 {
-	const char *side = get_text(suite, from, "side");
+	const char *side = get_text(suite, from, "side"), *kind = get_text(suite, from, "kind");
+	int64_t steps = get_integer(from, "steps");
 	struct suite_run run = {
 		.side = side && !strcmp(side, suite_side_names[SUITE_FIXED]) ? SUITE_FIXED : SUITE_BASELINE,
 		.number = (int)get_number(from, "run"),
-		.unprofiled = YAJL_IS_TRUE(get(from, "unprofiled", yajl_t_any)),
+		.stopwatch = kind && !strcmp(kind, "stopwatch"),
 		.profile = get_text(suite, from, "profile"),
 		.log = get_text(suite, from, "log"),
 		.seconds = get_number(from, "seconds"),
 		.exit_status = (int)get_number(from, "exit_status"),
 		.complete = get_text(suite, from, "complete"),
+		.start_utc_ns = get_integer(from, "start_utc_ns"),
 	};
-	if (side && run.number >= 0 && run.complete && is_there(suite, run.profile))
+	if (!side || run.number < 1 || run.number > SUITE_MANY || !run.complete)
+		return;
+	run.timed.ns = get_integer(from, "time_ns");
+	run.timed.unused = get_text(suite, from, "unused");
+	run.steps = (uint32_t)steps;
+	if (run.stopwatch ? steps == run.steps && (run.timed.ns > 0) == !run.timed.unused
+	                  : is_there(suite, run.profile))
 		suite_add(suite, &run);
+}
+
+/* A plan that makes no sense is none: the side's first recorded run is looked at again. */
+static void read_plan(struct suite *suite, size_t s, yajl_val from)
+{
+	const char *const keys[] = {"first", "last", "steps", "processes", "limit_ms"};
+	int64_t n[sizeof keys / sizeof *keys];
+	struct stopwatch_plan plan = {.step = get_text(suite, from, "step"), .domain = get_text(suite, from, "domain")};
+	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+		n[i] = get_integer(from, keys[i]);
+		if (n[i] < 0 || n[i] > UINT32_MAX)
+			return;
+	}
+	plan.first = (uint32_t)n[0];
+	plan.last = (uint32_t)n[1];
+	plan.steps = (uint32_t)n[2];
+	plan.processes = (uint32_t)n[3];
+	plan.limit_ms = n[4];
+	suite->planned[s] = !plan.steps || (plan.step && plan.domain && plan.first && plan.first < plan.last &&
+	                                    plan.processes && plan.limit_ms);
+	if (suite->planned[s])
+		suite->plan[s] = plan;
 }
 
 static int read_members(struct suite *suite, yajl_val root, struct err *err)
@@ -154,16 +212,18 @@ static int read_members(struct suite *suite, yajl_val root, struct err *err)
 		return err_set(err, "%s: was not written by this version of gapline; --force starts anew",
 		               state_path(suite));
 	yajl_val collector = get(root, "collector", yajl_t_object), commands = get(root, "commands", yajl_t_object);
-	yajl_val runs = get(root, "runs", yajl_t_array), steps = get(root, "steps", yajl_t_any);
+	yajl_val runs = get(root, "runs", yajl_t_array), plans = get(root, "stopwatch", yajl_t_object);
 	suite->version = get_text(suite, root, "gapline");
 	suite->collector = get_text(suite, collector, "name");
 	suite->collector_version = get_text(suite, collector, "version");
 	suite->options = get_text(suite, root, "options");
 	suite->repeat = (int)get_number(root, "repeat");
-	suite->unprofiled = (int)get_number(root, "unprofiled");
-	suite->steps = YAJL_IS_TRUE(steps) ? SUITE_STEPS : YAJL_IS_FALSE(steps) ? SUITE_NO_STEPS : SUITE_STEPS_UNKNOWN;
-	for (size_t s = 0; s < 2; s++)
+	suite->recorded = (int)get_number(root, "recorded");
+	suite->no_stopwatch = get_text(suite, root, "no_stopwatch");
+	for (size_t s = 0; s < 2; s++) {
 		suite->commands[s] = read_command(suite, commands, suite_side_names[s]);
+		read_plan(suite, s, get(plans, suite_side_names[s], yajl_t_object));
+	}
 	if (!suite->version || !suite->collector || !suite->collector_version || !suite->options || !runs)
 		return err_set(err, "%s: is damaged; --force starts anew", state_path(suite));
 	for (size_t i = 0; i < YAJL_GET_ARRAY(runs)->len; i++)

@@ -59,6 +59,9 @@ uint64_t nsys_gpu_id(const struct nsys *r, const char *uuid, const char *bus); /
 int nsys_read_notes(struct nsys *r);
 int nsys_read_gapline(struct nsys *r); /* after nsys_read_gpus */
 
+/* ---- nsys_stopwatch.c: runs of the same program whose time was taken ---- */
+int nsys_read_stopwatch(struct nsys *r);
+
 /* ---- nsys_unprofiled.c: a run of the same program that was not recorded ---- */
 int nsys_read_unprofiled(struct nsys *r);
 

@@ -458,6 +458,30 @@ void build_unprofiled(struct build *b, const struct build_unprofiled *row)
 	u->name[i] = keymap_add(&b->strings, row->name);
 }
 
+static const char *stopwatch_flaw(const struct trace_stopwatch *run, const struct trace_stopwatch *before)
+{
+	if (run->time < 0 || run->process < 0 || (run->time == 0) != (run->unused != NULL))
+		return "has a time that makes no sense";
+	if (run->time > run->process)
+		return "has steps that last longer than the process";
+	if (before && (run->start < before->start || run->steps != before->steps))
+		return "is out of order, or has other steps than the one before";
+	return NULL;
+}
+
+void build_stopwatch(struct build *b, const struct trace_stopwatch *run, const char *flaw)
+{
+	struct trace *t = b->trace;
+	const struct trace_stopwatch *before = t->n_stopwatch ? &t->stopwatch[t->n_stopwatch - 1] : NULL;
+	if (!usable(b, ROWS_STOPWATCH, flaw ? flaw : stopwatch_flaw(run, before)))
+		return;
+	LIST_GROW(b->arena, t->stopwatch, t->n_stopwatch, b->stopwatch_room);
+	t->stopwatch[t->n_stopwatch] = *run;
+	if (run->unused)
+		t->stopwatch[t->n_stopwatch].unused = names_text(b->names, names_add_text(b->names, run->unused));
+	t->n_stopwatch++;
+}
+
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw)
 {
 	struct trace *t = b->trace;

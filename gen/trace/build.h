@@ -55,7 +55,7 @@ struct build {
 
 	struct keymap scheduled; /* keys of threads in the scheduler's events, which are no reason to list them */
 	struct slice_events switches;
-	size_t sample_room;
+	size_t sample_room, stopwatch_room;
 
 	int64_t last_time; /* the latest time in any row that was kept */
 	enum graph_mode stated_mode;
@@ -169,6 +169,9 @@ void build_unprofiled(struct build *b, const struct build_unprofiled *row);
 /* What a GPU of trace.gpus did: at any time, also behind build_finish; build_order_samples after the last of them. */
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);
 void build_order_samples(struct build *b);
+
+/* A stopwatch run, after the one before it; `unused` is any text, NULL where there is a time. */
+void build_stopwatch(struct build *b, const struct trace_stopwatch *run, const char *flaw);
 
 /* Counts a row that is left out. */
 void build_drop(struct build *b, enum row_kind kind, const char *reason);

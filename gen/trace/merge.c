@@ -120,6 +120,15 @@ static void join_samples(struct trace *t, const struct trace *from, int64_t offs
 	qsort(t->gpu_samples, n, sizeof *t->gpu_samples, compare_samples);
 }
 
+/* The files are of one run, so their stopwatch runs are the same ones, if more than one file has them. */
+static void join_stopwatch(struct trace *t, const struct trace *from)
+{
+	if (t->n_stopwatch)
+		return;
+	t->stopwatch = from->stopwatch;
+	t->n_stopwatch = from->n_stopwatch;
+}
+
 /* What the second file says about where the run comes from. */
 static void join_source(struct trace_source *to, const struct trace_source *from, int64_t offset)
 {
@@ -172,6 +181,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		join_dropped(out, from, arena);
 		join_diagnostics(out, from, arena);
 		join_samples(out, from, parts[i].offset, arena);
+		join_stopwatch(out, from);
 		join_source(&out->source, &from->source, parts[i].offset);
 		arena_release(&scratch);
 	}

@@ -202,6 +202,15 @@ struct trace_unprofiled {
 	int64_t *thread; /* a number of its own */
 };
 
+/* Another run of the same program, taken in turns with this one, in which nothing was recorded (`gapline run`). */
+struct trace_stopwatch {
+	int64_t start;      /* UTC of its start, ns */
+	int64_t time;       /* ns that `steps` steps took, or the whole process where `steps` is 0; 0: not known */
+	int64_t process;    /* ns from the process's start to its end */
+	uint32_t steps;     /* 0: the program has none */
+	const char *unused; /* why `time` is not known, a clause; else NULL */
+};
+
 /* What a GPU did at one instant, noted about once a second by gapline while it captured; gpu_samples is sorted by (gpu,
  * time). Numbers that are not known are -1. */
 struct trace_gpu_sample {
@@ -236,6 +245,7 @@ enum row_kind {
 	ROWS_OS_CALLS,
 	ROWS_OVERHEADS,
 	ROWS_SLICES, /* the scheduler's events that slices are made of */
+	ROWS_STOPWATCH,
 	ROWS_UNPROFILED,
 	ROWS_GPU_SAMPLES,
 	ROW_KINDS
@@ -307,6 +317,8 @@ struct trace {
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
 	struct trace_unprofiled unprofiled;
+	struct trace_stopwatch *stopwatch; /* in the order in which they ran */
+	uint32_t n_stopwatch;
 	struct trace_gpu_sample *gpu_samples;
 	size_t n_gpu_samples;
 	struct trace_count rows[ROW_KINDS];

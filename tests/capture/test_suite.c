@@ -1,4 +1,4 @@
-/* The order of runs, with and without steps, and from where it goes on; what nsys says. */
+/* The order of runs, and from where it goes on; their state; what nsys says. */
 #include "capture/nsys_words.h"
 #include "capture/suite.h"
 
@@ -22,19 +22,19 @@ static int release_arena(void **state)
 	return 0;
 }
 
-static struct suite new_suite(int repeat, enum suite_steps steps)
+static struct suite new_suite(int recorded, int repeat)
 {
-	return (struct suite){.folder = ".", .repeat = repeat, .steps = steps, .arena = &arena};
+	return (struct suite){.folder = ".", .repeat = repeat, .recorded = recorded, .arena = &arena};
 }
 
-/* Goes through the whole plan: "b1 f1 f2 b2". */
+/* Goes through the whole plan: "b1 f1 f1s b1s"; s is a stopwatch run. */
 static const char *order(struct suite *suite)
 {
 	struct suite_run next;
 	const char *text = "";
 	while (suite_next(suite, false, &next)) {
 		text = arena_format(&arena, "%s%s%c%d%s", text, *text ? " " : "", suite_side_names[next.side][0],
-		                    next.number, next.unprofiled ? "u" : "");
+		                    next.number, next.stopwatch ? "s" : "");
 		assert_null(next.log);
 		suite_add(suite, &next);
 	}
@@ -45,64 +45,157 @@ static const char *order(struct suite *suite)
 static void test_order(void **state)
 {
 	(void)state;
-	struct suite suite = new_suite(1, SUITE_STEPS);
+	struct suite suite = new_suite(1, 0);
 	assert_string_equal(order(&suite), "b1 f1");
-	suite = new_suite(3, SUITE_STEPS_UNKNOWN);
+	suite = new_suite(3, 0);
 	assert_string_equal(order(&suite), "b1 f1 f2 b2 b3 f3");
-	suite = new_suite(4, SUITE_STEPS);
-	assert_string_equal(order(&suite), "b1 f1 f2 b2 b3 f3 f4 b4");
-	suite = new_suite(2, SUITE_NO_STEPS);
-	assert_string_equal(order(&suite), "b0 f0 b1 f1 f2 b2");
+	suite = new_suite(1, 3);
+	assert_string_equal(order(&suite), "b1 f1 f1s b1s b2s f2s f3s b3s");
+	suite = new_suite(2, 5);
+	assert_string_equal(order(&suite), "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s f5s b5s");
+	suite = new_suite(3, 2); /* more recorded ones than others */
+	assert_string_equal(order(&suite), "b1 f1 f1s b1s f2 b2 b2s f2s b3 f3");
 }
 
-/* Each pair of unprofiled runs behind the recorded one of its number, and the other way round. */
-static void test_unprofiled_order(void **state)
+/* Every run is made once, and each kind takes turns: at any time no side is more than one ahead. */
+static void test_turns(void **state)
 {
 	(void)state;
-	struct suite suite = new_suite(3, SUITE_STEPS_UNKNOWN);
-	suite.unprofiled = 3;
-	assert_string_equal(order(&suite), "b1 f1 f1u b1u f2 b2 b2u f2u b3 f3 f3u b3u");
-	suite = new_suite(4, SUITE_STEPS);
-	suite.unprofiled = 1;
-	assert_string_equal(order(&suite), "b1 f1 f1u b1u f2 b2 b3 f3 f4 b4");
-	suite = new_suite(1, SUITE_STEPS);
-	suite.unprofiled = 5;
-	assert_string_equal(order(&suite), "b1 f1 f1u b1u");
-	suite = new_suite(2, SUITE_NO_STEPS); /* nothing to time */
-	suite.unprofiled = 2;
-	assert_string_equal(order(&suite), "b0 f0 b1 f1 f2 b2");
+	for (int recorded = 1; recorded < 6; recorded++)
+		for (int repeat = 0; repeat < 8; repeat++) {
+			struct suite suite = new_suite(recorded, repeat);
+			struct suite_run next;
+			int made[2][2] = {{0}};
+			for (int i = 0; suite_next(&suite, false, &next); i++) {
+				int *n = made[next.stopwatch];
+				assert_int_equal(next.number, ++n[next.side]);
+				assert_in_range(n[0] - n[1] + 1, 0, 2);
+				assert_true(i > 1 || !next.stopwatch);
+				suite_add(&suite, &next);
+			}
+			assert_int_equal(made[0][0], recorded);
+			assert_int_equal(made[0][1], recorded);
+			assert_int_equal(made[1][0], repeat);
+			assert_int_equal(made[1][1], repeat);
+		}
+}
+
+/* Under a time limit the recorded runs do not wait for a thousandth of the others. */
+static void test_as_many_as_fit(void **state)
+{
+	(void)state;
+	struct suite suite = new_suite(2, SUITE_MANY);
+	struct suite_run next;
+	int before = 0;
+	while (suite_next(&suite, false, &next) && !(next.number == 2 && !next.stopwatch)) {
+		before += next.stopwatch;
+		suite_add(&suite, &next);
+	}
+	assert_int_equal(before, 6);
 }
 
 static void test_going_on(void **state)
 {
 	(void)state;
-	struct suite suite = new_suite(3, SUITE_STEPS);
+	struct suite suite = new_suite(3, 0);
 	const struct suite_run done[] = {{.side = SUITE_FIXED, .number = 2}, {.side = SUITE_BASELINE, .number = 1}};
 	suite_add(&suite, &done[0]);
 	suite_add(&suite, &done[1]);
 	assert_int_equal(suite_done(&suite), 2);
 	assert_int_equal(suite_total(&suite), 6);
-	assert_false(suite_has_pair(&suite));
+	assert_int_equal(suite_pairs(&suite, false), 0);
+	assert_null(suite_first(&suite, SUITE_FIXED));
+	assert_ptr_equal(suite_first(&suite, SUITE_BASELINE), &suite.runs[1]);
 	assert_string_equal(order(&suite), "f1 b2 b3 f3");
-	suite.repeat = 5;
+	suite.recorded = 5;
 	assert_string_equal(order(&suite), "f4 b4 b5 f5");
-	suite.repeat = 2; /* fewer than there are: nothing is to be done */
+	suite.recorded = 2; /* fewer than there are: nothing is to be done */
 	assert_string_equal(order(&suite), "");
-	assert_true(suite_has_pair(&suite));
+	assert_int_equal(suite_pairs(&suite, false), 2);
+}
+
+/* No more stopwatch runs: those that were made stay counted, and the recorded ones go on. */
+static void test_giving_up(void **state)
+{
+	(void)state;
+	struct suite suite = new_suite(2, 5);
+	struct suite_run next;
+	for (int i = 0; i < 4; i++) {
+		assert_true(suite_next(&suite, false, &next));
+		if (next.side == SUITE_FIXED && next.stopwatch)
+			next.timed.unused = "it may not be";
+		suite_add(&suite, &next);
+	}
+	assert_int_equal(suite_total(&suite), 14);
+	assert_int_equal(suite_used(&suite, SUITE_FIXED), 0);
+	assert_int_equal(suite_used(&suite, SUITE_BASELINE), 1);
+	suite.no_stopwatch = "it may not be";
+	assert_int_equal(suite_total(&suite), 6);
+	assert_string_equal(order(&suite), "f2 b2");
 }
 
 static void test_names(void **state)
 {
 	(void)state;
-	struct suite suite = new_suite(2, SUITE_NO_STEPS);
+	struct suite suite = new_suite(1, 1);
 	struct suite_run next;
-	assert_true(suite_next(&suite, true, &next));
-	assert_string_equal(next.profile, "discarded-baseline.sqlite");
-	assert_string_equal(next.log, "discarded-baseline.log");
-	suite.steps = SUITE_STEPS;
 	assert_true(suite_next(&suite, true, &next));
 	assert_string_equal(next.profile, "baseline-1.sqlite");
 	assert_string_equal(next.log, "baseline-1.log");
+	suite_add(&suite, &next);
+	assert_true(suite_next(&suite, true, &next));
+	suite_add(&suite, &next);
+	assert_true(suite_next(&suite, true, &next));
+	assert_null(next.profile);
+	assert_string_equal(next.log, "fixed-1.stopwatch.log");
+}
+
+/* What is read is what was written, and what makes no sense is left out. */
+static void test_state(void **state)
+{
+	static const char *const words[] = {"true", NULL};
+	char folder[] = "/tmp/gapline-suite-XXXXXX";
+	struct err err;
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	struct suite suite = new_suite(2, 3), was = {.folder = folder, .arena = &arena};
+	suite.folder = folder;
+	suite.version = "1";
+	suite.collector = suite.collector_version = suite.options = "x";
+	suite.commands[0] = suite.commands[1] = words;
+	suite.planned[1] = true;
+	suite.plan[1] = (struct stopwatch_plan){"step \"#\"", "d", 4, 60, 56, 2, 10000};
+	struct suite_run runs[] = {
+		{.side = SUITE_FIXED,
+	         .number = 1,
+	         .stopwatch = true,
+	         .complete = "yes",
+	         .start_utc_ns = 17,
+	         .steps = 56},
+		{.side = SUITE_BASELINE, .number = 2, .stopwatch = true, .complete = "yes", .seconds = 1.5},
+		{.side = SUITE_BASELINE, .number = 1, .complete = "yes", .profile = "is-not-there.sqlite"},
+	};
+	runs[0].timed.ns = INT64_C(1) << 60;
+	runs[1].timed.unused = "a reason";
+	for (size_t i = 0; i < 3; i++)
+		suite_add(&suite, &runs[i]);
+	assert_int_equal(suite_write(&suite, &err), 0);
+	assert_int_equal(suite_read(&was, &err), 1);
+	assert_int_equal(suite_same(&was, &suite, &err), 0);
+	assert_true(!was.planned[0] && was.planned[1] && !was.no_stopwatch);
+	assert_string_equal(was.plan[1].step, "step \"#\"");
+	assert_string_equal(was.plan[1].domain, "d");
+	assert_int_equal(was.plan[1].first, 4);
+	assert_int_equal(was.plan[1].last, 60);
+	assert_int_equal(was.plan[1].steps, 56);
+	assert_int_equal(was.plan[1].processes, 2);
+	assert_int_equal(was.plan[1].limit_ms, 10000);
+	assert_int_equal(was.n_runs, 2);
+	assert_true(was.runs[0].timed.ns == INT64_C(1) << 60 && was.runs[0].steps == 56);
+	assert_int_equal(was.runs[0].start_utc_ns, 17);
+	assert_string_equal(was.runs[1].timed.unused, "a reason");
+	assert_int_equal(unlink(arena_format(&arena, "%s/run.json", folder)), 0);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 static void put(const char *path)
@@ -122,9 +215,9 @@ static void test_which_files_are_a_suites(void **state)
 	                                   "discarded-fixed.sqlite",
 	                                   ".baseline-1.sqlite.AbCd12",
 	                                   "fixed-2.unprofiled.log",
+	                                   "fixed-2.stopwatch.log",
 	                                   "fixed-2.sqlite-journal",
-	                                   "baseline-2.unprofiled.sqlite",
-	                                   ".fixed-2.unprofiled.sqlite.AbCd12",
+	                                   ".fixed-2.stopwatch.AbCd12",
 	                                   ".run.json.17-0.tmp"};
 	static const char *const others[] = {"run.json.bak",
 	                                     "baseline-0.sqlite",
@@ -193,9 +286,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(test_order, release_arena),
-		cmocka_unit_test_teardown(test_unprofiled_order, release_arena),
+		cmocka_unit_test_teardown(test_turns, release_arena),
+		cmocka_unit_test_teardown(test_as_many_as_fit, release_arena),
 		cmocka_unit_test_teardown(test_going_on, release_arena),
+		cmocka_unit_test_teardown(test_giving_up, release_arena),
 		cmocka_unit_test_teardown(test_names, release_arena),
+		cmocka_unit_test_teardown(test_state, release_arena),
 		cmocka_unit_test_teardown(test_which_files_are_a_suites, release_arena),
 		cmocka_unit_test_teardown(test_nsys_words, release_arena),
 	};

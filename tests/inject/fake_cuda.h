@@ -10,7 +10,12 @@
  *	FAKE_DROPPED     records said to be dropped, once
  *	FAKE_EXACT       records are as long as CUPTI 13.0 makes them; else some lengths are this fake's own
  *
- * CUPTI's functions end the process if they are called in a forked child. */
+ *	FAKE_RECORD      what cuCtxRecordEvent returns, or cuCtxSynchronize where the driver is an old one
+ *	FAKE_QUERY       what cuEventQuery returns
+ *	FAKE_HANG        cuDeviceGetCount never returns
+ *
+ * CUPTI's functions end the process if they are called in a forked child; the driver's answer that it is not
+ * initialised there. A primary context that would be made by being asked for ends the process. */
 #ifndef GAPLINE_TESTS_FAKE_CUDA_H
 #define GAPLINE_TESTS_FAKE_CUDA_H
 
@@ -28,6 +33,17 @@ struct fake {
 	const char *(*kinds)(void);
 	/* The record sizes of this fake. */
 	uint32_t kernel_bytes, api_bytes;
+};
+
+/* The driver's side: queues that only know when they will be empty. Contexts 0 and 1 are the primary ones of the two
+ * devices, 2 is one that the program made. */
+struct fake_driver {
+	void (*use)(int context);              /* makes it active, and the calling thread's */
+	void (*work)(int context, int64_t ns); /* submits work; < 0: that never ends */
+	void (*drain)(int context);            /* what the program's own synchronisation does */
+	int (*capture)(int begins);            /* a graph capture begins or ends; returns how many were broken so far */
+	int (*left)(void);                     /* events and references to contexts that were not given back */
+	int (*uses)(void);                     /* calls of cuDeviceGetCount */
 };
 
 #endif

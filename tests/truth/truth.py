@@ -65,8 +65,8 @@ def run_both(args, pair, size, folder, work):
     """gapline run: both sides in turns, and the report."""
     runs = os.path.join(folder, "runs")
     repeat = NO_CHANGE_RUNS if pair.name == "no-change" else args.repeat
-    words = [args.gapline, "run", "--repeat", str(repeat), "--collector", args.collector, "--quiet", "-o", runs]
-    words += ["--trace", pair.trace, "--unprofiled", str(min(repeat, args.repeat))]
+    words = [args.gapline, "run", "--recorded", str(repeat), "--collector", args.collector, "--quiet", "-o", runs]
+    words += ["--trace", pair.trace, "--repeat", str(min(repeat, args.repeat))]
     if os.path.exists(os.path.join(runs, "run.json")):
         words.append("--resume")
     for side in ("baseline", "fixed"):

@@ -1,0 +1,209 @@
+#include "analyse/run/instants.h"
+
+#include "analyse/run/run.h"
+
+#include <string.h>
+
+/* How near a capture of another thread may come: so many steps, and at least this. */
+enum { NEAR_STEPS = 3 };
+static const int64_t NEAR_NS = 50000000;
+
+/* ---- captures ---- */
+
+/* A graph capture, from the call that began it to the end of the call that ended it. */
+struct capture {
+	int64_t start, end;
+	uint32_t process, thread;
+};
+struct captures {
+	struct capture *item;
+	size_t n;
+};
+
+static bool is_call(const struct trace *t, size_t i, const char *runtime, const char *driver)
+{
+	const char *name = names_text(t->names, t->calls.name[i]);
+	return !strncmp(name, runtime, strlen(runtime)) || !strncmp(name, driver, strlen(driver));
+}
+
+/* Calls of a thread are in order. A capture that ends on another thread, or not at all, is taken to last to the end. */
+static struct captures find_captures(const struct trace *t, struct arena *arena)
+{
+	struct captures all = {0};
+	bool open = false;
+	for (size_t i = 0; i < t->calls.n; i++) {
+		uint32_t thread = t->calls.thread[i];
+		open = open && all.item[all.n - 1].thread == thread;
+		if (is_call(t, i, "cudaStreamBeginCapture", "cuStreamBeginCapture")) {
+			all.item = arena_grow(arena, all.item, all.n, all.n + 1, sizeof *all.item);
+			all.item[all.n++] =
+				(struct capture){t->calls.start[i], INT64_MAX, t->threads[thread].process, thread};
+			open = true;
+		} else if (open && is_call(t, i, "cudaStreamEndCapture", "cuStreamEndCapture")) {
+			all.item[all.n - 1].end = t->calls.end[i];
+			open = false;
+		}
+	}
+	return all;
+}
+
+static bool breaks_capture(const struct captures *all, uint32_t process, uint32_t thread, int64_t at, int64_t near)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct capture *c = &all->item[i];
+		int64_t room = c->thread == thread ? 0 : near;
+		if (c->process == process && c->start <= at + room && (c->end == INT64_MAX || c->end > at - room))
+			return true;
+	}
+	return false;
+}
+
+/* ---- the ends of steps on the host ---- */
+
+/* When a process has ended its part of a step, and on which thread; `n` 0: it has none. */
+struct host_end {
+	int64_t at;
+	uint32_t thread, n; /* instances of the step in this process: ranks */
+};
+struct host {
+	uint32_t process;
+	struct host_end *of_step;
+};
+struct hosts {
+	struct host *item;
+	uint32_t n;
+};
+
+static struct hosts find_hosts(const struct steps *s, struct arena *arena)
+{
+	struct hosts hosts = {ARENA_NEW(arena, s->n_threads, struct host), 0};
+	for (uint32_t i = 0; i < s->n_threads; i++) { /* by process */
+		const struct step_thread *t = &s->threads[i];
+		if (!hosts.n || hosts.item[hosts.n - 1].process != t->process)
+			hosts.item[hosts.n++] = (struct host){t->process, ARENA_NEW(arena, s->n, struct host_end)};
+		for (uint32_t k = 0; k < t->n; k++) {
+			if (t->step[k] == TRACE_NONE)
+				continue;
+			struct host_end *e = &hosts.item[hosts.n - 1].of_step[t->step[k]];
+			if (!e->n++ || t->end[k] > e->at) {
+				e->at = t->end[k];
+				e->thread = t->thread;
+			}
+		}
+	}
+	return hosts;
+}
+
+static bool is_safe(const struct hosts *hosts, const struct captures *captures, uint32_t step, int64_t near)
+{
+	for (uint32_t p = 0; p < hosts->n; p++) {
+		const struct host_end *e = &hosts->item[p].of_step[step];
+		if (breaks_capture(captures, hosts->item[p].process, e->thread, e->at, near))
+			return false;
+	}
+	return true;
+}
+
+static int64_t greatest_lag(const struct steps *s, const struct hosts *hosts)
+{
+	int64_t lag = 0;
+	for (uint32_t p = 0; p < hosts->n; p++)
+		for (uint32_t step = 0; step < s->n; step++) {
+			const struct host_end *e = &hosts->item[p].of_step[step];
+			if (e->n && s->end[step] - e->at > lag)
+				lag = s->end[step] - e->at;
+		}
+	return lag;
+}
+
+/* ---- counts ---- */
+
+/* How many of the step's ranges of a process have ended by `at`. */
+static uint32_t ended_by(const struct run *run, uint32_t process, int64_t at)
+{
+	const struct trace_ranges *r = &run->trace->ranges;
+	uint32_t n = 0;
+	for (size_t i = 0; i < r->n; i++)
+		n += run->fold.of[r->name[i]] == run->steps.name && r->domain[i] == run->steps.domain &&
+		     run->trace->threads[r->thread[i]].process == process && !r->clipped[i] && r->end[i] <= at;
+	return n;
+}
+
+/* Instances of steps that a process ends after `from` and by `to`. */
+static uint32_t steps_between(const struct steps *s, uint32_t process, int64_t from, int64_t to)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < s->n_threads; i++)
+		for (uint32_t k = 0; k < s->threads[i].n && s->threads[i].process == process; k++)
+			n += s->threads[i].step[k] != TRACE_NONE && s->threads[i].end[k] > from &&
+			     s->threads[i].end[k] <= to;
+	return n;
+}
+
+static const char *count(const struct run *run, const struct hosts *hosts, uint32_t first, uint32_t last,
+                         struct instants *out)
+{
+	for (uint32_t p = 0; p < hosts->n; p++) {
+		const struct host *h = &hosts->item[p];
+		const struct host_end *from = &h->of_step[first], *to = &h->of_step[last];
+		if (!from->n || from->n != to->n)
+			return "its processes take turns at them";
+		uint32_t counts[2] = {ended_by(run, h->process, from->at), ended_by(run, h->process, to->at)};
+		uint32_t steps = steps_between(&run->steps, h->process, from->at, to->at);
+		if (steps % from->n || counts[0] >= counts[1])
+			return "its threads make different numbers of them";
+		if (p && (out->first != counts[0] || out->last != counts[1] || out->steps != steps / from->n))
+			return "its processes make different numbers of them";
+		out->first = counts[0];
+		out->last = counts[1];
+		out->steps = steps / from->n;
+	}
+	return NULL;
+}
+
+static bool lost_ranges(const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->n_dropped; i++)
+		if (t->dropped[i].kind == ROWS_RANGES)
+			return true;
+	return t->source.lost > 0;
+}
+
+static const char *place(const struct run *run, const struct hosts *hosts, struct arena *arena, struct instants *out)
+{
+	const struct steps *s = &run->steps;
+	struct captures captures = find_captures(run->trace, arena);
+	uint32_t first = run->warmup ? run->warmup - 1 : 0, last = s->n - 1;
+	if (lost_ranges(run->trace))
+		return "ranges were lost in the recording, so that they cannot be counted";
+	int64_t near = last > first ? NEAR_STEPS * ((s->end[last] - s->end[first]) / (last - first)) : 0;
+	near = near > NEAR_NS ? near : NEAR_NS;
+	while (first < last && !is_safe(hosts, &captures, first, near))
+		first++;
+	while (first < last && !is_safe(hosts, &captures, last, near))
+		last--;
+	if (first < last)
+		return count(run, hosts, first, last, out);
+	return captures.n ? "the program captures CUDA graphs all along, and waiting for the devices then would break "
+	                    "those"
+	                  : "there are too few steps";
+}
+
+int instants_find(const struct trace *trace, const char *step, int warmup, struct arena *arena, struct instants *out,
+                  struct err *err)
+{
+	struct run run;
+	*out = (struct instants){0};
+	if (run_prepare(&run, trace, step, warmup, arena, err) < 0)
+		return -1;
+	if (!run.steps.found || run.steps.origin != STEPS_BY_RANGE)
+		return 0;
+	struct hosts hosts = find_hosts(&run.steps, arena);
+	out->steps = 1;
+	out->step = names_text(trace->names, run.steps.name);
+	out->domain = names_text(trace->names, run.steps.domain);
+	out->processes = hosts.n;
+	out->lag_ns = greatest_lag(&run.steps, &hosts);
+	out->unknown = place(&run, &hosts, arena, out);
+	return 0;
+}

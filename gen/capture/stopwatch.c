@@ -1,0 +1,140 @@
+#include "capture/stopwatch.h"
+
+#include "capture/stopwatch_page.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CAPTURE_FIRST = 900, CAPTURE_LAST = 910 }; /* CUresult: what has to do with captures of graphs */
+
+struct pages {
+	struct stopwatch_page *item;
+	size_t n;
+};
+
+/* A page that was cut, or was never one, is no page. */
+static bool read_page(int folder, const char *name, struct stopwatch_page *page)
+{
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	ssize_t n = fd < 0 ? 0 : read(fd, page, sizeof *page);
+	if (fd >= 0)
+		close(fd);
+	return n == (ssize_t)sizeof *page && !memcmp(page->magic, STOPWATCH_MAGIC, sizeof page->magic) &&
+	       page->version == STOPWATCH_VERSION;
+}
+
+static int read_pages(const char *path, struct arena *arena, struct pages *pages, struct err *err)
+{
+	DIR *folder = opendir(path);
+	if (!folder)
+		return err_set(err, "%s: %s", path, strerror(errno));
+	for (struct dirent *entry; (entry = readdir(folder));) {
+		size_t length = strlen(entry->d_name), ending = sizeof STOPWATCH_ENDING - 1;
+		if (length <= ending || strcmp(entry->d_name + length - ending, STOPWATCH_ENDING) != 0)
+			continue;
+		pages->item = arena_grow(arena, pages->item, pages->n, pages->n + 1, sizeof *pages->item);
+		if (read_page(dirfd(folder), entry->d_name, &pages->item[pages->n]))
+			pages->n++;
+	}
+	closedir(folder);
+	return 0;
+}
+
+/* ---- why not ---- */
+
+static const char *ordinal(uint64_t n, struct arena *arena)
+{
+	static const char *const endings[] = {"th", "st", "nd", "rd"};
+	uint64_t last = n % 10;
+	return arena_format(arena, "%llu%s", (unsigned long long)n,
+	                    last < 4 && n / 10 % 10 != 1 ? endings[last] : "th");
+}
+
+static const char *problem_text(const struct stopwatch_page *p, const struct stopwatch_plan *plan, struct arena *arena)
+{
+	const char *when = p->idle[0] ? "last" : "last warm-up";
+	switch (p->problem) {
+	case STOPWATCH_NO_DRIVER:
+		return "no CUDA driver that can be waited for is loaded in the process that makes the steps";
+	case STOPWATCH_NO_CONTEXT:
+		return "no GPU is in use in the process that makes the steps";
+	case STOPWATCH_TIME_LIMIT:
+		return arena_format(
+			arena,
+			"after the %s step the GPU did not become idle within %.3g s: a kernel that goes on, a "
+			"callback or another process holds it up",
+			when, (double)plan->limit_ms / 1e3);
+	case STOPWATCH_NO_THREAD:
+		return arena_format(arena, "the thread that waits for the GPU could not be started: %s",
+		                    strerror(p->code));
+	default:
+		break;
+	}
+	if (p->code >= CAPTURE_FIRST && p->code <= CAPTURE_LAST)
+		return arena_format(arena,
+		                    "after the %s step the GPU could not be waited for, because a CUDA graph was being "
+		                    "captured (CUDA error %d)",
+		                    when, (int)p->code);
+	return arena_format(arena, "after the %s step the GPU could not be waited for (CUDA error %d)", when,
+	                    (int)p->code);
+}
+
+static const char *too_few(const struct pages *pages, const struct stopwatch_plan *plan, struct arena *arena)
+{
+	uint64_t most = 0, short_ones = 0;
+	for (size_t i = 0; i < pages->n; i++) {
+		uint64_t ended = pages->item[i].ended;
+		most = ended > most && ended < plan->last ? ended : most;
+		short_ones += ended < plan->last;
+	}
+	if (!most)
+		return arena_format(arena, "the program made no range '%s'%s; the recorded one made %u and more",
+		                    plan->step, pages->n ? " in one of its processes" : "", plan->last);
+	return arena_format(
+		arena, "%s ended after %llu range%s '%s', and the time is taken at the %s, which a recorded run made",
+		plan->processes > 1 ? "one of its processes" : "the program", (unsigned long long)most,
+		most == 1 ? "" : "s", plan->step, ordinal(plan->last, arena));
+}
+
+/* ---- the time ---- */
+
+static bool is_whole(const struct stopwatch_page *p, const struct stopwatch_plan *plan)
+{
+	return p->ended >= plan->last && p->idle[0] && p->idle[1] && p->problem == STOPWATCH_FINE;
+}
+
+int stopwatch_read(const char *folder, const struct stopwatch_plan *plan, struct arena *arena,
+                   struct stopwatch_result *out, struct err *err)
+{
+	struct pages pages = {0};
+	int64_t start = 0, end = 0;
+	size_t whole = 0;
+	const char *problem = NULL;
+	*out = (struct stopwatch_result){0};
+	if (read_pages(folder, arena, &pages, err))
+		return -1;
+	for (size_t i = 0; i < pages.n; i++) {
+		const struct stopwatch_page *p = &pages.item[i];
+		if (p->problem != STOPWATCH_FINE && !problem)
+			problem = problem_text(p, plan, arena);
+		if (!is_whole(p, plan))
+			continue;
+		whole++;
+		start = p->idle[0] > start ? p->idle[0] : start;
+		end = p->idle[1] > end ? p->idle[1] : end;
+	}
+	/* A process beside those that make the steps may do as it likes: a forked child cannot use CUDA, say. */
+	if (whole < plan->processes)
+		out->unused = problem ? problem : too_few(&pages, plan, arena);
+	if (!out->unused && whole > plan->processes)
+		out->unused = arena_format(arena, "%zu processes made the steps, and %u in the recorded run", whole,
+		                           plan->processes);
+	if (!out->unused && end <= start)
+		out->unused = "its last step ended before its last warm-up step in another process";
+	out->ns = out->unused ? 0 : end - start;
+	return 0;
+}

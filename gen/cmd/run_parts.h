@@ -1,0 +1,32 @@
+/* What the files of `gapline run` share: run_suite.c makes the runs, cmd_run.c everything before and after. */
+#ifndef GAPLINE_CMD_RUN_PARTS_H
+#define GAPLINE_CMD_RUN_PARTS_H
+
+#include "capture/suite.h"
+#include "cmd/capturing.h"
+#include "cmd/compare.h"
+#include "cmd/progress_runs.h"
+
+enum { RUN_REPEAT = 5, RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3 }; /* runs of each side, by default */
+
+struct run {
+	const char *folder;
+	struct opt_command commands[2];
+	int repeat, recorded;       /* −1: not given */
+	const char *limit_text;     /* --time-limit; NULL: none */
+	int64_t limit_ns, began_ns; /* 0: no limit */
+	bool resume, force, quiet;
+	struct capturing capturing;
+	struct collector for_stopwatch;
+	struct compare compare; /* its arena holds everything */
+	struct suite suite;
+	struct progress_runs progress;
+};
+
+/* Makes all runs that are still to be made. An enum cmd_status; what goes wrong is printed. */
+int run_all(struct run *run);
+
+/* One line on stderr: how much is done, and how to go on; nothing when nothing is. */
+void run_say_kept(struct run *run);
+
+#endif

@@ -1,0 +1,342 @@
+#include "analyse/run/instants.h"
+#include "base/proc.h"
+#include "capture/annotate.h"
+#include "capture/command.h"
+#include "cmd/run_parts.h"
+#include "read/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LOG_LINES = 10, LOG_TAIL = 8192 };
+
+/* A wait of a stopwatch run may take this, and some times what the GPU was behind the host in the recorded one. */
+enum { WAIT_MS = 10000, WAIT_LAGS = 4 };
+
+/* What `--time-limit` makes at least, and how many runs of a side that cannot be used end the attempts. */
+enum { LEAST_PAIRS = 2, UNUSED_MAX = 2 };
+
+/* ---- what goes wrong ---- */
+
+static const char *where(const struct suite_run *run, struct arena *arena)
+{
+	return arena_format(arena, "%s side, run %d%s", suite_side_names[run->side], run->number,
+	                    run->stopwatch ? ", stopwatch" : "");
+}
+
+/* The end of the program's output, when it went to a file. */
+static void show_log(struct run *r, const char *path)
+{
+	char tail[LOG_TAIL + 1];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	ssize_t n = fd < 0 ? 0 : pread(fd, tail, LOG_TAIL, size > LOG_TAIL ? size - LOG_TAIL : 0);
+	if (fd >= 0)
+		close(fd);
+	for (ssize_t i = 0; i < n; i++)
+		tail[i] = tail[i] ? tail[i] : '?';
+	tail[n > 0 ? n : 0] = 0;
+	size_t lines = 0;
+	char *from = tail + strlen(tail);
+	while (from > tail && (from[-1] != '\n' || lines < LOG_LINES))
+		lines += *--from == '\n';
+	fprintf(stderr, "gapline: its output is in %s%s\n", cmd_harmless(&r->compare.arena, path),
+	        *from ? "; the end of it:" : ", and empty");
+	for (char *line = strtok(from, "\r\n"); line; line = strtok(NULL, "\r\n"))
+		fprintf(stderr, "  | %s\n", cmd_harmless(&r->compare.arena, line));
+}
+
+void run_say_kept(struct run *r)
+{
+	size_t done = suite_done(&r->suite);
+	if (!done)
+		return;
+	const char *of = r->limit_ns ? "" : arena_format(&r->compare.arena, " of %zu", suite_total(&r->suite));
+	fprintf(stderr, "gapline: %zu%s runs are done and kept in %s; the same command with --resume goes on\n", done,
+	        of, cmd_harmless(&r->compare.arena, r->folder));
+}
+
+static int fail(struct run *r, const struct suite_run *run, const struct capture_result *result, const char *log,
+                const struct err *err)
+{
+	struct err say;
+	char words[80];
+	proc_status_text(result->status, words, sizeof words);
+	if (result->interrupted)
+		err_set(&say, "%s: interrupted", where(run, &r->compare.arena));
+	else if (result->failed)
+		err_set(&say, "%s: '%s' failed: %s", where(run, &r->compare.arena),
+		        command_text(r->suite.commands[run->side], &r->compare.arena), words);
+	else
+		err_set(&say, "%s: %s", where(run, &r->compare.arena), err->text);
+	bool program = result->started && (result->failed || result->interrupted || !result->unwritable);
+	int status = cmd_fail(program ? CMD_BAD_PROFILE : CMD_WRONG_USAGE, &say);
+	if (log && result->started && !result->interrupted)
+		show_log(r, log);
+	run_say_kept(r);
+	return status;
+}
+
+static int write_state(struct run *r)
+{
+	struct err err;
+	return suite_write(&r->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
+}
+
+/* ---- what the first recorded run of a side says ---- */
+
+static int plan_from(struct run *r, const struct trace *trace, struct arena *arena, enum suite_side side,
+                     struct err *err)
+{
+	struct instants at;
+	struct arena *keep = &r->compare.arena;
+	const struct analyse_options *o = &r->compare.analysis;
+	if (instants_find(trace, o->step, o->warmup, arena, &at, err))
+		return -1;
+	r->suite.planned[side] = true;
+	r->suite.plan[side] = (struct stopwatch_plan){0};
+	if (at.steps && at.unknown && !r->suite.no_stopwatch)
+		r->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", suite_side_names[side], at.unknown);
+	if (!at.steps || at.unknown)
+		return 0;
+	r->suite.plan[side] = (struct stopwatch_plan){
+		.step = arena_copy(keep, at.step, strlen(at.step)),
+		.domain = arena_copy(keep, at.domain, strlen(at.domain)),
+		.first = at.first,
+		.last = at.last,
+		.steps = at.steps,
+		.processes = at.processes,
+		.limit_ms = WAIT_MS + WAIT_LAGS * (at.lag_ns / 1000000),
+	};
+	return 0;
+}
+
+/* Reads the fresh profile as the comparison will: what cannot be compared is found out now, not after the last run. */
+static int look(struct run *r, const struct suite_run *run, const char *path, struct err *err)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct trace trace;
+	struct analysis analysis;
+	const struct analyse_run one = {&trace, path};
+	names_init(&names, &arena);
+	int rc = read_profile(path, &names, &arena, &trace, err);
+	if (!rc)
+		rc = analyse_one(&one, &r->compare.analysis, &names, &arena, &analysis, err);
+	if (!rc && !r->suite.planned[run->side])
+		rc = plan_from(r, &trace, &arena, run->side, err);
+	arena_release(&arena);
+	return rc;
+}
+
+/* Without stopwatch runs the recorded ones are all that there is. */
+static void record_more(struct run *r)
+{
+	if (r->recorded < 0 && r->suite.recorded < RUN_RECORDED_ALONE)
+		r->suite.recorded = RUN_RECORDED_ALONE;
+}
+
+/* Once both sides were recorded: what the stopwatch runs measure. A side without steps can only be timed as a whole,
+ * and then the other one is, too. */
+static int settle(struct run *r)
+{
+	struct suite *s = &r->suite;
+	struct err err;
+	bool steps[2] = {s->plan[0].steps > 0, s->plan[1].steps > 0};
+	if (!s->planned[0] || !s->planned[1] || (!s->repeat && !s->no_stopwatch))
+		return CMD_DONE;
+	if (!s->no_stopwatch && steps[0] && steps[1] && stopwatch_check(&r->compare.arena, &err))
+		s->no_stopwatch = arena_copy(&r->compare.arena, err.text, strlen(err.text));
+	if (s->no_stopwatch) {
+		fprintf(stderr, "gapline: no stopwatch runs are made: %s\n",
+		        cmd_harmless(&r->compare.arena, s->no_stopwatch));
+		record_more(r);
+	} else if (!steps[0] || !steps[1]) {
+		fprintf(stderr,
+		        "gapline: %s no steps (NVTX ranges), so a stopwatch run is timed from the program's start to "
+		        "its end\n",
+		        steps[0] == steps[1] ? "the programs have"
+		        : steps[0]           ? "the fixed side has"
+		                             : "the baseline has");
+		s->plan[0].steps = s->plan[1].steps = 0;
+	}
+	return write_state(r);
+}
+
+/* A resumed suite may have been killed between a run and the look at it. */
+static int look_again(struct run *r)
+{
+	struct err err;
+	for (size_t s = 0; s < 2; s++) {
+		const struct suite_run *first = suite_first(&r->suite, (enum suite_side)s);
+		if (!first || r->suite.planned[s])
+			continue;
+		if (look(r, first, arena_format(&r->compare.arena, "%s/%s", r->folder, first->profile), &err))
+			return cmd_fail(CMD_BAD_PROFILE, &err);
+		if (r->suite.planned[0] && r->suite.planned[1])
+			return settle(r);
+	}
+	return CMD_DONE;
+}
+
+/* ---- one run ---- */
+
+static int capture(struct run *r, const struct suite_run *next, const char *path, int output,
+                   struct capture_result *result, struct err *err)
+{
+	const struct capture_request request = {
+		.collector = next->stopwatch ? &r->for_stopwatch : &r->capturing.chosen,
+		.options = &r->capturing.options,
+		.command = r->suite.commands[next->side],
+		.plan = next->stopwatch ? &r->suite.plan[next->side] : NULL,
+		.file = path,
+		.replace = true,
+		.output = output,
+		.version = cmd_version,
+		.tick = progress_runs_tick,
+		.context = &r->progress,
+	};
+	int rc = capture_one(&request, &r->compare.arena, result, err);
+	progress_runs_end(&r->progress, result->elapsed_ns, !rc);
+	capturing_say_messages(
+		&r->capturing, result,
+		arena_format(&r->compare.arena, "gapline: %s", progress_runs_name(next, &r->compare.arena)),
+		&r->compare.arena);
+	return rc;
+}
+
+/* A % in the folder's name is a % to capture_one. */
+static const char *literal(const char *path, struct arena *arena)
+{
+	char *made = arena_alloc(arena, 2 * strlen(path) + 1, 1), *to = made;
+	for (; *path; path++) {
+		if (*path == '%')
+			*to++ = '%';
+		*to++ = *path;
+	}
+	return made;
+}
+
+/* All stopwatch runs of a side, into its first profile. */
+static int note_stopwatch(struct run *r, enum suite_side side)
+{
+	struct err err;
+	struct arena *arena = &r->compare.arena;
+	const struct suite_run *first = suite_first(&r->suite, side);
+	struct annotation_stopwatch *rows = ARENA_NEW(arena, r->suite.n_runs + 1, struct annotation_stopwatch);
+	size_t n = 0;
+	for (size_t i = 0; i < r->suite.n_runs; i++) {
+		const struct suite_run *run = &r->suite.runs[i];
+		if (run->side == side && run->stopwatch)
+			rows[n++] = (struct annotation_stopwatch){
+				.start_utc_ns = run->start_utc_ns,
+				.ns = run->timed.ns,
+				.process_ns = (int64_t)(run->seconds * 1e9),
+				.steps = run->steps,
+				.unused = run->timed.unused,
+			};
+	}
+	if (first && n && annotate_stopwatch(arena_format(arena, "%s/%s", r->folder, first->profile), rows, n, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	return CMD_DONE;
+}
+
+/* Says why a run is not used; after some, no more are made. */
+static void say_unused(struct run *r, const struct suite_run *run)
+{
+	struct arena *arena = &r->compare.arena;
+	size_t unused = 0;
+	fprintf(stderr, "gapline: %s: not used: %s\n", progress_runs_name(run, arena),
+	        cmd_harmless(arena, run->timed.unused));
+	for (size_t i = 0; i < r->suite.n_runs; i++)
+		unused += r->suite.runs[i].side == run->side && r->suite.runs[i].timed.unused;
+	if (unused < UNUSED_MAX || suite_used(&r->suite, run->side))
+		return;
+	r->suite.no_stopwatch =
+		arena_format(arena, "on the %s side, %s", suite_side_names[run->side], run->timed.unused);
+	record_more(r);
+	fprintf(stderr, "gapline: no more stopwatch runs are made\n");
+}
+
+static int finish_run(struct run *r, struct suite_run *run, const struct capture_result *result)
+{
+	run->seconds = (double)result->elapsed_ns / 1e9;
+	run->exit_status = proc_exit_status(result->status);
+	run->complete = result->complete;
+	run->start_utc_ns = result->start_utc_ns;
+	run->timed = result->timed;
+	run->steps = run->stopwatch ? r->suite.plan[run->side].steps : 0;
+	suite_add(&r->suite, run);
+	if (run->stopwatch && run->timed.unused)
+		say_unused(r, run);
+	int status = write_state(r);
+	return status ? status : note_stopwatch(r, run->side);
+}
+
+static int run_next(struct run *r, struct suite_run *next)
+{
+	struct arena *arena = &r->compare.arena;
+	struct err err;
+	struct capture_result result = {0};
+	const char *path = next->stopwatch ? arena_format(arena, "%s/%s-%d.stopwatch", r->folder,
+	                                                  suite_side_names[next->side], next->number)
+	                                   : arena_format(arena, "%s/%s", r->folder, next->profile);
+	const char *log = next->log ? arena_format(arena, "%s/%s", r->folder, next->log) : NULL;
+	int output = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
+	if (log && output < 0) {
+		err_set(&err, "%s: %s", log, strerror(errno));
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	progress_runs_begin(&r->progress, next);
+	int rc = capture(r, next, literal(path, arena), output, &result, &err);
+	if (output >= 0)
+		close(output);
+	if (!rc && !next->stopwatch && look(r, next, path, &err)) {
+		unlink(path);
+		rc = -1;
+	}
+	return rc ? fail(r, next, &result, log, &err) : finish_run(r, next, &result);
+}
+
+/* ---- all runs ---- */
+
+/* The longest that a pair of runs of this kind took so far; of the other kind, where there is none. */
+static int64_t longest_pair(const struct suite *s, bool stopwatch)
+{
+	double longest[2][2] = {{0}};
+	for (size_t i = 0; i < s->n_runs; i++) {
+		double *of = &longest[s->runs[i].stopwatch][s->runs[i].side];
+		*of = s->runs[i].seconds > *of ? s->runs[i].seconds : *of;
+	}
+	double pair = longest[stopwatch][0] + longest[stopwatch][1];
+	return (int64_t)(1e9 * (pair > 0 ? pair : longest[!stopwatch][0] + longest[!stopwatch][1]));
+}
+
+/* Whether the time limit leaves no room for the pair that begins with `next`. */
+static bool is_late(const struct run *r, const struct suite_run *next)
+{
+	const struct suite *s = &r->suite;
+	bool begins = s->n_runs % 2 == 0, stopwatch = s->repeat && !s->no_stopwatch;
+	return r->limit_ns && begins && suite_pairs(s, stopwatch) >= LEAST_PAIRS &&
+	       proc_now_ns() - r->began_ns + longest_pair(s, next->stopwatch) > r->limit_ns;
+}
+
+int run_all(struct run *r)
+{
+	struct suite_run next;
+	int status = look_again(r);
+	while (!status && suite_next(&r->suite, r->quiet, &next) && !is_late(r, &next)) {
+		bool planned = r->suite.planned[0] && r->suite.planned[1];
+		status = run_next(r, &next);
+		if (!status && !planned)
+			status = settle(r);
+		if (!status && proc_interrupted() && suite_next(&r->suite, r->quiet, &next)) {
+			run_say_kept(r);
+			status = CMD_BAD_PROFILE;
+		}
+	}
+	return status;
+}

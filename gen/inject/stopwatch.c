@@ -1,0 +1,370 @@
+/* libgapline-stopwatch.so: what NVTX loads into a program for a stopwatch run (NVTX_INJECTION64_PATH). It counts the
+ * ends of one step range, waits for the devices at two of them (stopwatch_wait.h), and notes when that was, in a page
+ * that is also a file (capture/stopwatch_page.h). Nothing is recorded, and CUDA's own interfaces for profilers are
+ * neither used nor loaded. Without GAPLINE_STOPWATCH in the environment it does nothing at all.
+ *
+ * A range is known again at its end without memory: by a bit in the handle that NVTX keeps for us, or, for push and
+ * pop, in a stack of bits of the thread. */
+#include "step_match.h"
+#include "stopwatch_wait.h"
+
+#define NVTX_NO_IMPL
+#include <nvtx3/nvToolsExt.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table));
+
+enum { MOST_NAME = 1024, LONGEST_TEXT = 4096, MOST_DEPTH = 1024, ATTRIBUTES_BYTES = 48, MATCHES = 1 };
+
+static char folder[PATH_MAX], step[MOST_NAME], domain[MOST_NAME];
+static uint64_t instants[2]; /* counts of ended ranges */
+static int64_t limit_ns = STOPWATCH_LIMIT_MS * INT64_C(1000000);
+
+/* ---- the page ---- */
+
+static _Atomic(struct stopwatch_page *) page;
+static _Atomic pid_t owner; /* of `page` */
+static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
+
+static void forked(void)
+{
+	atomic_store(&page, NULL); /* the parent's, which stays mapped and is left alone */
+	pthread_mutex_init(&making, NULL);
+}
+
+static struct stopwatch_page *page_map(pid_t pid)
+{
+	char path[PATH_MAX + 64];
+	int fd = -1;
+	for (unsigned n = 0; n < 10000 && fd < 0; n++) {
+		snprintf(path, sizeof path, "%s/%d-%u" STOPWATCH_ENDING, folder, (int)pid, n);
+		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && access(path, F_OK))
+			return NULL;
+	}
+	if (fd < 0)
+		return NULL;
+	/* Room on the disk first: a mapped page without any is SIGBUS. */
+	struct stopwatch_page *p = MAP_FAILED;
+	if (!posix_fallocate(fd, 0, sizeof *p))
+		p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	close(fd);
+	if (p == MAP_FAILED) {
+		unlink(path);
+		return NULL;
+	}
+	p->version = STOPWATCH_VERSION;
+	p->pid = (uint32_t)pid;
+	memcpy(p->magic, STOPWATCH_MAGIC, sizeof p->magic);
+	return p;
+}
+
+/* This process's page. NULL: there can be none. A child that was made without pthread_atfork's handlers is told by its
+ * number. */
+static struct stopwatch_page *page_mine(void)
+{
+	pid_t pid = getpid();
+	struct stopwatch_page *p = atomic_load_explicit(&page, memory_order_acquire);
+	if (p && atomic_load_explicit(&owner, memory_order_relaxed) == pid)
+		return p;
+	pthread_mutex_lock(&making);
+	p = atomic_load(&page);
+	if (!p || atomic_load(&owner) != pid) {
+		p = page_map(pid);
+		atomic_store(&owner, pid);
+		atomic_store(&page, p);
+	}
+	pthread_mutex_unlock(&making);
+	return p;
+}
+
+static void step_ended(void)
+{
+	struct stopwatch_page *p = page_mine();
+	if (!p)
+		return;
+	uint64_t n = atomic_fetch_add(&p->ended, 1) + 1;
+	for (int which = 0; which < 2; which++)
+		if (n == instants[which] && atomic_load(&p->problem) == STOPWATCH_FINE)
+			stopwatch_wait(p, which, limit_ns);
+}
+
+/* ---- which ranges are steps ---- */
+
+static bool is_step(const char *text)
+{
+	return text && step_match(step, text, strnlen(text, LONGEST_TEXT));
+}
+
+/* As UTF-8; what is too long for a name is none. */
+static const char *narrow(const wchar_t *text, char *to, size_t room)
+{
+	size_t n = 0;
+	for (; text && *text && n + 5 < room; text++) {
+		uint32_t c = (uint32_t)*text;
+		if (c < 0x80) {
+			to[n++] = (char)c;
+			continue;
+		}
+		int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+		to[n++] = (char)((0xff00 >> (more + 1) & 0xff) | c >> (6 * more));
+		while (more--)
+			to[n++] = (char)(0x80 | (c >> (6 * more) & 0x3f));
+	}
+	to[n] = 0;
+	return text && !*text ? to : NULL;
+}
+
+static bool is_step_wide(const wchar_t *text)
+{
+	char utf8[LONGEST_TEXT];
+	return is_step(narrow(text, utf8, sizeof utf8));
+}
+
+static bool in_domain(const void *handle)
+{
+	return handle ? (uintptr_t)handle & MATCHES : !*domain;
+}
+
+static bool is_step_ex(const void *handle, const nvtxEventAttributes_t *a)
+{
+	if (!in_domain(handle) || !a || a->size < ATTRIBUTES_BYTES)
+		return false;
+	switch (a->messageType) {
+	case NVTX_MESSAGE_TYPE_ASCII:
+		return is_step(a->message.ascii);
+	case NVTX_MESSAGE_TYPE_UNICODE:
+		return is_step_wide(a->message.unicode);
+	case NVTX_MESSAGE_TYPE_REGISTERED:
+		return (uintptr_t)a->message.registered & MATCHES;
+	default:
+		return false;
+	}
+}
+
+static _Atomic uint64_t n_handles;
+
+static uint64_t handle(bool matches)
+{
+	return (atomic_fetch_add(&n_handles, 1) + 1) << 1 | (matches ? MATCHES : 0);
+}
+
+/* ---- ranges ---- */
+
+/* Ranges of the step's domain that are open on this thread, and which of them are steps. */
+static __thread uint32_t depth;
+static __thread uint8_t steps[MOST_DEPTH / 8];
+
+static int push(const void *of, bool matches)
+{
+	if (!in_domain(of))
+		return NVTX_NO_PUSH_POP_TRACKING;
+	if (depth < MOST_DEPTH) {
+		uint8_t bit = (uint8_t)(1 << depth % 8);
+		steps[depth / 8] = (uint8_t)(matches ? steps[depth / 8] | bit : steps[depth / 8] & ~bit);
+	}
+	return (int)depth++;
+}
+
+static int pop(const void *of)
+{
+	if (!in_domain(of) || !depth)
+		return NVTX_NO_PUSH_POP_TRACKING;
+	depth--;
+	int level = (int)depth;
+	if (depth < MOST_DEPTH && steps[depth / 8] >> depth % 8 & 1)
+		step_ended();
+	return level;
+}
+
+static int NVTX_API on_push_a(const char *s)
+{
+	return push(NULL, in_domain(NULL) && is_step(s));
+}
+
+static int NVTX_API on_push_w(const wchar_t *s)
+{
+	return push(NULL, in_domain(NULL) && is_step_wide(s));
+}
+
+static int NVTX_API on_push_ex(const nvtxEventAttributes_t *a)
+{
+	return push(NULL, is_step_ex(NULL, a));
+}
+
+static int NVTX_API on_pop(void)
+{
+	return pop(NULL);
+}
+
+static int NVTX_API on_domain_push_ex(nvtxDomainHandle_t of, const nvtxEventAttributes_t *a)
+{
+	return push(of, is_step_ex(of, a));
+}
+
+static int NVTX_API on_domain_pop(nvtxDomainHandle_t of)
+{
+	return pop(of);
+}
+
+static nvtxRangeId_t NVTX_API on_start_a(const char *s)
+{
+	return handle(in_domain(NULL) && is_step(s));
+}
+
+static nvtxRangeId_t NVTX_API on_start_w(const wchar_t *s)
+{
+	return handle(in_domain(NULL) && is_step_wide(s));
+}
+
+static nvtxRangeId_t NVTX_API on_start_ex(const nvtxEventAttributes_t *a)
+{
+	return handle(is_step_ex(NULL, a));
+}
+
+static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t of, const nvtxEventAttributes_t *a)
+{
+	return handle(is_step_ex(of, a));
+}
+
+static void NVTX_API on_end(nvtxRangeId_t id)
+{
+	if (id & MATCHES)
+		step_ended();
+}
+
+static void NVTX_API on_domain_end(nvtxDomainHandle_t of, nvtxRangeId_t id)
+{
+	(void)of;
+	on_end(id);
+}
+
+/* ---- names ---- */
+
+static nvtxDomainHandle_t NVTX_API on_domain_a(const char *name)
+{
+	return (nvtxDomainHandle_t)(uintptr_t)handle(name && *name && !strcmp(name, domain));
+}
+
+static nvtxDomainHandle_t NVTX_API on_domain_w(const wchar_t *name)
+{
+	char utf8[LONGEST_TEXT];
+	return on_domain_a(narrow(name, utf8, sizeof utf8));
+}
+
+static nvtxStringHandle_t NVTX_API on_string_a(nvtxDomainHandle_t of, const char *text)
+{
+	(void)of;
+	return (nvtxStringHandle_t)(uintptr_t)handle(is_step(text));
+}
+
+static nvtxStringHandle_t NVTX_API on_string_w(nvtxDomainHandle_t of, const wchar_t *text)
+{
+	(void)of;
+	return (nvtxStringHandle_t)(uintptr_t)handle(is_step_wide(text));
+}
+
+/* ---- the tables ---- */
+
+struct row {
+	unsigned id;
+	NvtxFunctionPointer function;
+};
+
+#define ROW(id, function)                                                                                              \
+	{                                                                                                              \
+		NVTX_CBID_##id, (NvtxFunctionPointer)(function)                                                        \
+	}
+
+static const struct row core[] = {
+	ROW(CORE_RangeStartEx, on_start_ex), ROW(CORE_RangeStartA, on_start_a), ROW(CORE_RangeStartW, on_start_w),
+	ROW(CORE_RangeEnd, on_end),          ROW(CORE_RangePushEx, on_push_ex), ROW(CORE_RangePushA, on_push_a),
+	ROW(CORE_RangePushW, on_push_w),     ROW(CORE_RangePop, on_pop),
+};
+
+static const struct row core2[] = {
+	ROW(CORE2_DomainRangeStartEx, on_domain_start_ex),
+	ROW(CORE2_DomainRangeEnd, on_domain_end),
+	ROW(CORE2_DomainRangePushEx, on_domain_push_ex),
+	ROW(CORE2_DomainRangePop, on_domain_pop),
+	ROW(CORE2_DomainRegisterStringA, on_string_a),
+	ROW(CORE2_DomainRegisterStringW, on_string_w),
+	ROW(CORE2_DomainCreateA, on_domain_a),
+	ROW(CORE2_DomainCreateW, on_domain_w),
+};
+
+static int fill(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule module, const struct row *rows, size_t n)
+{
+	NvtxFunctionTable table = NULL;
+	unsigned size = 0;
+	if (!callbacks->GetModuleFunctionTable(module, &table, &size) || !table)
+		return 0;
+	for (size_t i = 0; i < n; i++)
+		if (rows[i].id < size && table[rows[i].id])
+			*table[rows[i].id] = rows[i].function;
+	return 1;
+}
+
+/* ---- the beginning ---- */
+
+static bool text_from(const char *name, char *to, size_t room)
+{
+	const char *text = getenv(name);
+	return text && snprintf(to, room, "%s", text) < (int)room;
+}
+
+static bool number_from(const char *name, uint64_t *to)
+{
+	const char *text = getenv(name);
+	char *end;
+	unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+	if (!value || *end)
+		return false;
+	*to = value;
+	return true;
+}
+
+static void prepare(void)
+{
+	const char *wanted = getenv(STOPWATCH_ENV_FOLDER);
+	uint64_t limit_ms;
+	if (!wanted || !*wanted || !realpath(wanted, folder) || !text_from(STOPWATCH_ENV_STEP, step, sizeof step) ||
+	    !text_from(STOPWATCH_ENV_DOMAIN, domain, sizeof domain) ||
+	    !number_from(STOPWATCH_ENV_FIRST, &instants[0]) || !number_from(STOPWATCH_ENV_LAST, &instants[1])) {
+		folder[0] = 0;
+		return;
+	}
+	if (number_from(STOPWATCH_ENV_LIMIT_MS, &limit_ms) && limit_ms < INT64_MAX / 1000000)
+		limit_ns = (int64_t)limit_ms * 1000000;
+	pthread_atfork(NULL, NULL, forked);
+}
+
+/* By every copy of NVTX in the process, at its first call. 0: NVTX lets go of this library and does nothing. */
+int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table))
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	pthread_once(&once, prepare);
+	const NvtxExportTableCallbacks *callbacks = folder[0] ? get_table(NVTX_ETID_CALLBACKS) : NULL;
+	if (!callbacks || callbacks->struct_size < sizeof *callbacks)
+		return 0;
+	const NvtxExportTableVersionInfo *version = get_table(NVTX_ETID_VERSIONINFO);
+	if (version && version->struct_size >= sizeof *version && version->SetInjectionNvtxVersion)
+		version->SetInjectionNvtxVersion(NVTX_VERSION);
+	if (!fill(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core))
+		return 0;
+	fill(callbacks, NVTX_CB_MODULE_CORE2, core2, sizeof core2 / sizeof *core2); /* absent before NVTX 2.1 */
+	return 1;
+}

@@ -1,0 +1,163 @@
+/* At which step ranges a stopwatch run takes the time: scenes whose counts can be told by looking at them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/run/instants.h"
+#include "scene.h"
+
+enum { STEPS = 60, PERIOD = 1000000, LAG = 3000000 };
+
+static void add_call(struct scene *s, uint32_t thread, int64_t at, const char *name)
+{
+	scene_call(s, thread, at, at + 10, name, CALL_OTHER);
+}
+
+/* Steps 0 to 59 of a millisecond on the host; the GPU ends each three milliseconds later. */
+static void add_step(struct scene *s, uint32_t thread, int i, const char *name)
+{
+	int64_t t = (int64_t)i * PERIOD;
+	scene_range(s, thread, t, t + PERIOD - 1000, name);
+	scene_kernel(s, thread, t + 100, t + 200, t + PERIOD - 1000 + LAG - 900000, t + PERIOD - 1000 + LAG);
+}
+
+static void add_steps(struct scene *s, uint32_t thread)
+{
+	for (int i = 0; i < STEPS; i++)
+		add_step(s, thread, i, "step");
+}
+
+static struct instants find(struct scene *s, int warmup)
+{
+	struct instants at;
+	struct err err = {0};
+	trace_link(s->m.trace, &s->arena);
+	if (instants_find(s->m.trace, NULL, warmup, &s->arena, &at, &err))
+		fail_msg("%s", err.text);
+	return at;
+}
+
+static void test_first_and_last(void **state)
+{
+	struct scene *s = *state;
+	add_steps(s, s->main);
+	struct instants at = find(s, 5);
+	assert_null(at.unknown);
+	assert_string_equal(at.step, "step");
+	assert_string_equal(at.domain, "");
+	assert_int_equal(at.first, 5);
+	assert_int_equal(at.last, STEPS);
+	assert_int_equal(at.steps, STEPS - 5);
+	assert_int_equal(at.processes, 1);
+	assert_int_equal(at.lag_ns, LAG);
+}
+
+/* Ranges of the name that are no steps, on a thread without GPU work, count all the same: the program's own order says
+ * which is the 60th. */
+static void test_other_ranges_of_the_name(void **state)
+{
+	struct scene *s = *state;
+	add_steps(s, s->main);
+	for (int i = 0; i < 10; i++)
+		scene_range(s, s->other, 30 * PERIOD + i * 1000, 30 * PERIOD + i * 1000 + 500, "step");
+	struct instants at = find(s, 5);
+	assert_null(at.unknown);
+	assert_int_equal(at.first, 5);
+	assert_int_equal(at.last, STEPS + 10);
+	assert_int_equal(at.steps, STEPS - 5);
+}
+
+/* Two workers of one process: each instance is a step. */
+static void test_workers(void **state)
+{
+	struct scene *s = *state;
+	for (int i = 0; i < STEPS; i++)
+		add_step(s, i % 2 ? s->other : s->main, i, "step");
+	struct instants at = find(s, 4);
+	assert_null(at.unknown);
+	assert_int_equal(at.first, 4);
+	assert_int_equal(at.last, STEPS);
+	assert_int_equal(at.steps, STEPS - 4);
+}
+
+/* The step thread captures a graph in the last warm-up step and in the last one, until the next would begin: the
+ * neighbours are taken. */
+static void test_captures_of_the_step_thread(void **state)
+{
+	struct scene *s = *state;
+	add_steps(s, s->main);
+	add_call(s, s->main, 4 * PERIOD + 500, "cudaStreamBeginCapture");
+	add_call(s, s->main, 5 * PERIOD + 500, "cudaStreamEndCapture");
+	add_call(s, s->main, (STEPS - 1) * PERIOD + 500, "cuStreamBeginCapture_v2");
+	struct instants at = find(s, 5);
+	assert_null(at.unknown);
+	assert_int_equal(at.first, 6);
+	assert_int_equal(at.last, STEPS - 1);
+	assert_int_equal(at.steps, STEPS - 1 - 6);
+}
+
+/* A capture within a step of the same thread disturbs nobody. */
+static void test_capture_inside_a_step(void **state)
+{
+	struct scene *s = *state;
+	add_steps(s, s->main);
+	add_call(s, s->main, 4 * PERIOD + 500, "cudaStreamBeginCapture");
+	add_call(s, s->main, 4 * PERIOD + 800, "cudaStreamEndCapture");
+	assert_int_equal(find(s, 5).first, 5);
+}
+
+/* Another thread's are kept away from: 50 ms here, as steps are short. */
+static void test_captures_of_another_thread(void **state)
+{
+	struct scene *s = *state;
+	for (int i = 0; i < 4 * STEPS; i++)
+		add_step(s, s->main, i, "step");
+	add_call(s, s->other, 10 * PERIOD, "cudaStreamBeginCapture");
+	add_call(s, s->other, 11 * PERIOD, "cudaStreamEndCapture");
+	struct instants at = find(s, 5);
+	assert_null(at.unknown);
+	assert_int_equal(at.first, 11 + 51);
+	assert_int_equal(at.last, 4 * STEPS);
+}
+
+static void test_captures_all_along(void **state)
+{
+	struct scene *s = *state;
+	add_steps(s, s->main);
+	for (int i = 0; i < STEPS; i += 10) {
+		add_call(s, s->other, i * (int64_t)PERIOD, "cudaStreamBeginCapture");
+		add_call(s, s->other, (i + 9) * (int64_t)PERIOD, "cudaStreamEndCapture");
+	}
+	struct instants at = find(s, 5);
+	assert_true(at.steps > 0);
+	assert_non_null(at.unknown);
+}
+
+static void test_no_steps(void **state)
+{
+	struct scene *s = *state;
+	for (int i = 0; i < STEPS; i++)
+		scene_kernel(s, s->main, i * 1000 + i * i, i * 1000 + i * i + 10, i * 1000 + 500, i * 1000 + 510);
+	struct instants at = find(s, -1);
+	assert_int_equal(at.steps, 0);
+	assert_null(at.unknown);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
+	const struct CMUnitTest tests[] = {
+		TEST(test_first_and_last),
+		TEST(test_other_ranges_of_the_name),
+		TEST(test_workers),
+		TEST(test_captures_of_the_step_thread),
+		TEST(test_capture_inside_a_step),
+		TEST(test_captures_of_another_thread),
+		TEST(test_captures_all_along),
+		TEST(test_no_steps),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Runs `gapline run` with its stopwatch: recorded runs are played by a stand-in for nsys, the others are real, on the
+stand-in for the CUDA driver (tests/inject).
+
+    check_run_stopwatch.py GAPLINE INJECT_TESTS_FOLDER [-k PATTERN]
+"""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import captured
+from captured import Case, WITH_NSYS
+
+INJECT = pathlib.Path(sys.argv.pop(2)).resolve()
+STEP_NS = 500_000  # of `stopwatch_target plain`, on a GPU that the host runs ahead of
+
+
+class Stopwatch(Case):
+    def setUp(self):
+        super().setUp()
+        self.env["LD_LIBRARY_PATH"] = str(INJECT / "fake_driver")
+
+    def program(self, case, steps, profile):
+        return f"{INJECT}/stopwatch_target {case} {steps} {profile}"
+
+    def run_pair(self, *options, baseline=None, fixed=None, **how):
+        baseline = baseline or self.program("plain", 70, "base-#.sqlite")
+        fixed = fixed or self.program("plain", 70, "fixed-#.sqlite")
+        return self.gapline("run", *WITH_NSYS, "--baseline", baseline, "--fixed", fixed, "-o", "out", *options, **how)
+
+    def state(self):
+        return json.loads((self.folder / "out/run.json").read_text())
+
+    def order(self):
+        return " ".join(f"{r['side'][0]}{r['run']}{'s' * (r['kind'] == 'stopwatch')}" for r in self.state()["runs"])
+
+    def timed(self, side="baseline"):
+        return [r for r in self.state()["runs"] if r["kind"] == "stopwatch" and r["side"] == side]
+
+    def rows(self, name):
+        db = sqlite3.connect(f"file:{self.folder}/out/{name}.sqlite?immutable=1", uri=True)
+        try:
+            return db.execute("SELECT start, time, steps, process, unused FROM GAPLINE_STOPWATCH").fetchall()
+        except sqlite3.OperationalError:
+            return None
+        finally:
+            db.close()
+
+    def test_in_turns(self):
+        _, said = self.run_pair()
+        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s f5s b5s")
+        self.assertRegex(said, r"gapline: run 3 of 14: fixed 1, stopwatch; about \d+\.\d s left\n")
+        self.assertRegex(said, r"gapline: run 14 of 14: baseline 5, stopwatch: \d\.\d s\n")
+        for side in "baseline", "fixed":
+            plan = self.state()["stopwatch"][side]
+            self.assertEqual((plan["step"], plan["domain"], plan["processes"]), ("step", "", 1))
+            self.assertEqual(plan["last"], 60)
+            self.assertEqual(plan["steps"], 60 - plan["first"])
+            self.assertGreaterEqual(plan["limit_ms"], 10000)
+            runs = self.timed(side)
+            self.assertEqual(len(runs), 5)
+            per_step = [r["time_ns"] / r["steps"] / STEP_NS for r in runs]  # longer, where others use the machine
+            self.assertTrue(0.99 < min(per_step) < 1.02, per_step)
+            for run in runs:
+                self.assertIsNone(run["unused"])
+                self.assertEqual(run["steps"], plan["steps"])
+                self.assertLess(run["time_ns"], run["seconds"] * 1e9)
+            self.assertEqual(
+                [row[:3] + row[4:] for row in self.rows(f"{side}-1")],
+                [(r["start_utc_ns"], r["time_ns"], r["steps"], None) for r in runs],
+            )
+            self.assertLess(abs(runs[0]["start_utc_ns"] - time.time_ns()), 300e9)
+            self.assertIsNone(self.rows(f"{side}-2"))
+        self.assertEqual(self.files("out"), sorted([f"{s}-{n}.sqlite" for s in ("baseline", "fixed") for n in (1, 2)]
+                                                   + ["report.html", "report.json", "run.json"]))
+
+    def test_nothing_of_a_profiler(self):
+        (self.folder / "target.sh").write_text('env > "env-$$"; exec "$@"\n')
+        wrapped = "sh target.sh " + self.program("plain", 70, "base-#.sqlite")
+        self.run_pair("--repeat", "1", "--recorded", "1", baseline=wrapped)
+        texts = [p.read_text() for p in self.folder.glob("env-*")]
+        (free,) = [dict(l.split("=", 1) for l in t.splitlines()) for t in texts if "GAPLINE_STOPWATCH=" in t]
+        self.assertNotIn("CUDA_INJECTION64_PATH", free)
+        self.assertNotIn("GAPLINE_SPOOL", free)
+        self.assertTrue(free["NVTX_INJECTION64_PATH"].endswith("/libgapline-stopwatch.so"))
+        self.assertFalse(os.path.exists(free["GAPLINE_STOPWATCH"]))
+
+    def test_numbers_of_runs(self):
+        self.run_pair("--repeat", "1", "--recorded", "2", "-q")
+        self.assertEqual(self.order(), "b1 f1 f1s b1s f2 b2")
+        self.assertIn("fixed-1.stopwatch.log", self.files("out"))
+        self.run_pair("--repeat", "2", "--recorded", "2", "-q", "--resume")
+        self.assertEqual(self.order(), "b1 f1 f1s b1s f2 b2 b2s f2s")
+        self.assertEqual(len(self.rows("baseline-1")), 2)
+        self.run_pair("--repeat", "0", "--force")
+        self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
+
+    def test_fewer_steps(self):
+        short = self.program("plain", 44, "fixed-#.sqlite")
+        _, said = self.run_pair(fixed=short)
+        why = "the program ended after 44 ranges 'step', and the time is taken at the 60th, which a recorded run made"
+        self.assertIn(f"gapline: fixed 1, stopwatch: not used: {why}\n", said)
+        self.assertIn("gapline: no more stopwatch runs are made\n", said)
+        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f2 b2 b3 f3")
+        self.assertEqual(self.state()["no_stopwatch"], f"on the fixed side, {why}")
+        self.assertEqual([row[1:3] + row[4:] for row in self.rows("fixed-1")], [(None, 60 - self.first(), why)] * 2)
+        self.run_pair("--recorded", "4", "--resume", fixed=short)
+        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f2 b2 b3 f3 f4 b4")
+
+    def first(self, side="fixed"):
+        return self.state()["stopwatch"][side]["first"]
+
+    def test_other_ranges(self):
+        _, said = self.run_pair(baseline=self.program("ahead", 70, "base-#.sqlite"))
+        self.assertIn("baseline 1, stopwatch: not used: the program made no range 'step'; the recorded one made 60", said)
+
+    def test_work_that_never_ends(self):
+        stuck = self.program("stuck", 70, "base-#.sqlite")
+        self.run_pair("--repeat", "0", "--recorded", "1", baseline=stuck)
+        state = self.folder / "out/run.json"
+        text, n = re.subn(r'("step":\s*"step".*?"limit_ms":\s*)\d+', r"\g<1>300", state.read_text(), flags=re.S)
+        self.assertEqual(n, 2)
+        text, n = re.subn(r'("step":\s*)"step"', r'\g<1>"step #"', text, count=1)  # what the program calls its steps
+        state.write_text(text)
+        _, said = self.run_pair("--repeat", "1", "--recorded", "1", "--resume", baseline=stuck)
+        self.assertIn(
+            "baseline 1, stopwatch: not used: after the last step the GPU did not become idle within 0.3 s: a kernel that goes "
+            "on, a callback or another process holds it up\n",
+            said,
+        )
+        self.assertIn("went on", (self.run_pair("--repeat", "2", "--recorded", "1", "--resume", baseline=stuck)[0]))
+
+    def test_without_steps(self):
+        both = {"baseline": "sh -c 'sleep 0.4; : whole-#.sqlite'", "fixed": "sh -c 'sleep 0.2; : fixed-#.sqlite'"}
+        _, said = self.run_pair("--repeat", "2", "--recorded", "1", **both)
+        self.assertIn(
+            "gapline: the baseline has no steps (NVTX ranges), so a stopwatch run is timed from the program's start to its "
+            "end\n",
+            said,
+        )
+        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s")
+        for side, seconds in ("baseline", 0.4), ("fixed", 0.2):
+            for run in self.timed(side):
+                self.assertEqual((run["steps"], run["unused"], run["time_ns"]), (0, None, round(run["seconds"] * 1e9)))
+                self.assertTrue(seconds < run["seconds"] < seconds + 0.15, run)
+
+    def test_program_that_fails_only_then(self):
+        script = "sh -c 'test -z $GAPLINE_STOPWATCH || exit 5; : fixed-#.sqlite'"
+        _, said = self.run_pair(fixed=script, status=3)
+        self.assertIn("gapline: fixed side, run 1, stopwatch: 'sh -c", said)
+        self.assertIn("failed: exit status 5\n", said)
+        self.assertEqual(self.order(), "b1 f1")
+
+    def test_interrupted_and_resumed(self):
+        (self.folder / "slow.sh").write_text('test -z "$GAPLINE_STOPWATCH" || { echo $$ > pid; sleep 60; }; exec "$@"\n')
+        fixed = "sh slow.sh " + self.program("plain", 70, "fixed-#.sqlite")
+        words = ["--baseline", self.program("plain", 70, "base-#.sqlite"), "--fixed", fixed, "-o", "out", "--repeat", "2"]
+        process = self.start("run", *WITH_NSYS, *words)
+        self.pids("pid")
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+        self.assertIn("gapline: fixed side, run 1, stopwatch: interrupted\n", said)
+        self.assertIn("2 of 8 runs are done and kept in out", said)
+        self.assertEqual(self.files("out"), ["baseline-1.sqlite", "fixed-1.sqlite", "run.json"])
+        (self.folder / "slow.sh").write_text('exec "$@"\n')
+        self.gapline("run", *WITH_NSYS, *words, "--resume")
+        self.assertEqual(self.order(), "b1 f1 f1s b1s f2 b2 b2s f2s")
+        self.assertEqual([len(self.rows(f"{s}-1")) for s in ("baseline", "fixed")], [2, 2])
+
+    def test_profile_lost_on_the_way(self):
+        """The runs that were timed are noted in the one that takes its place."""
+        self.run_pair("--repeat", "2", "--recorded", "1")
+        (self.folder / "out/fixed-1.sqlite").unlink()
+        self.run_pair("--repeat", "2", "--recorded", "1", "--resume")
+        self.assertEqual(self.order(), "b1 f1s b1s b2s f2s f1")
+        self.assertEqual(len(self.rows("fixed-1")), 2)
+
+    def test_time_limit(self):
+        sides = {s: "sh -c 'sleep 0.3; : whole-#.sqlite'" for s in ("baseline", "fixed")}
+        _, said = self.run_pair("--time-limit", "0.1s", **sides)
+        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s", "two of each side at least")
+        self.assertRegex(said, r"gapline: run 6: fixed 2, stopwatch: 0\.\d s\n")
+        before = time.monotonic()
+        self.run_pair("--time-limit", "6s", "--force", **sides)
+        self.assertLess(time.monotonic() - before, 8)
+        self.assertGreaterEqual(len(self.timed()), 3)
+        self.assertIn("b1s b2s f2s f3s b3s f2 b2 b4s", self.order())
+        self.assertEqual(len(self.timed("fixed")), len(self.timed()))
+
+    def test_asked_for_and_impossible(self):
+        both = {"baseline": "true base-#.sqlite", "fixed": "true fixed-#.sqlite"}
+        part = "with --delay, --duration or --capture-range a part of the program is recorded, and which one that is is not known without recording"
+        for part_of_it in ["--duration", "9"], ["--delay", "1"], ["--capture-range", "cudaProfilerApi"]:
+            _, said = self.run_pair("--repeat", "3", *part_of_it, status=2, **both)
+            self.assertIn(f"--repeat: there are no stopwatch runs: {part}", said)
+            _, said = self.run_pair("--time-limit", "5m", *part_of_it, status=2, **both)
+            self.assertIn("--time-limit: there are no stopwatch runs: with", said)
+        _, said = self.run_pair("--delay", "1", **both)
+        self.assertIn(f"gapline: no stopwatch runs are made: {part}\n", said)
+        self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
+
+    def test_another_tool(self):
+        _, said = self.run_pair("--repeat", "1", env={"NVTX_INJECTION64_PATH": "/opt/tool.so"})
+        self.assertIn("gapline: no stopwatch runs are made: another tool is to be told of NVTX ranges here (", said)
+        self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
+
+    def test_one_at_a_time(self):
+        waits = "sh -c 'touch here; while test ! -e go; do sleep 0.1; done; : base-#.sqlite'"
+        words = ["--baseline", waits, "--fixed", "true fixed-#.sqlite", "-o", "out", "--repeat", "0", "--recorded", "1"]
+        first = self.start("run", *WITH_NSYS, *words)
+        self.wait_for(lambda: (self.folder / "here").exists())
+        for more in [], ["--force"], ["--resume"]:
+            _, said = self.gapline("run", *WITH_NSYS, *words, *more, status=2)
+            self.assertEqual(said, f"gapline: out: another gapline run, process {first.pid}, is writing into it\n")
+        (self.folder / "go").touch()
+        _, said = first.communicate(timeout=60)
+        self.assertEqual(first.returncode, 0, said)
+        self.assertEqual(self.order(), "b1 f1")
+        self.assertNotIn(".lock", self.files("out"))
+
+    def test_lock_of_a_dead_process(self):
+        waits = "sh -c 'echo $$ > pid; while test ! -e go; do sleep 0.1; done; : base-#.sqlite'"
+        words = ["--baseline", waits, "--fixed", "true fixed-#.sqlite", "-o", "out", "--repeat", "0", "--recorded", "1"]
+        first = self.start("run", *WITH_NSYS, *words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.pids("pid")
+        first.kill()
+        first.wait(timeout=60)
+        self.assertIn(".lock", self.files("out"))
+        (self.folder / "go").touch()
+        self.gapline("run", *WITH_NSYS, *words, "--resume")
+        self.assertEqual(self.order(), "b1 f1")
+
+
+if __name__ == "__main__":
+    captured.main()
