@@ -418,13 +418,33 @@ int proc_exit_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/* "TERM"; NULL: not known. */
+static const char *signal_name(int number)
+{
+#if __GLIBC_PREREQ(2, 32)
+	return sigabbrev_np(number);
+#else
+	static const struct {
+		int number;
+		const char *name;
+	} names[] = {{SIGHUP, "HUP"},   {SIGINT, "INT"},   {SIGQUIT, "QUIT"}, {SIGILL, "ILL"},   {SIGTRAP, "TRAP"},
+	             {SIGABRT, "ABRT"}, {SIGBUS, "BUS"},   {SIGFPE, "FPE"},   {SIGKILL, "KILL"}, {SIGUSR1, "USR1"},
+	             {SIGSEGV, "SEGV"}, {SIGUSR2, "USR2"}, {SIGPIPE, "PIPE"}, {SIGALRM, "ALRM"}, {SIGTERM, "TERM"},
+	             {SIGXCPU, "XCPU"}, {SIGXFSZ, "XFSZ"}, {SIGSYS, "SYS"}};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (names[i].number == number)
+			return names[i].name;
+	return NULL;
+#endif
+}
+
 void proc_status_text(int status, char *text, size_t room)
 {
 	if (!WIFSIGNALED(status)) {
 		snprintf(text, room, "exit status %d", WEXITSTATUS(status));
 		return;
 	}
-	const char *name = sigabbrev_np(WTERMSIG(status));
+	const char *name = signal_name(WTERMSIG(status));
 	if (name)
 		snprintf(text, room, "killed by SIG%s (signal %d)", name, WTERMSIG(status));
 	else

@@ -1,8 +1,10 @@
 #include "read/scrub.h"
+#include "read/db_bytes.h"
 
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "read/db.h"
+#include "read/db_bytes.h"
 #include "read/read.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_text.h"
@@ -393,9 +395,7 @@ static int copy_all(struct scrub *s)
 			return -1;
 	if (run(s, "COMMIT") != 0)
 		return -1;
-	sqlite3_int64 n = 0;
-	s->copy->bytes = sqlite3_serialize(s->to, "main", &n, 0);
-	s->copy->n = (size_t)n;
+	s->copy->bytes = db_bytes(s->to, &s->copy->n);
 	if (!s->copy->bytes)
 		return err_set(s->err, "%s: the copy does not fit into memory, or is larger than 2 GB", s->from.path);
 	list_left_out(s);
