@@ -16,6 +16,7 @@
 enum cause {
 	CAUSE_HOST_CODE,      /* the launching thread ran its own code */
 	CAUSE_HOST_BLOCKED,   /* … sat in an operating-system call; the row names it */
+	CAUSE_OFF_CPU,        /* … was not on a processor, and in no call that the profile knows */
 	CAUSE_HANDOVER,       /* … waited for another launching thread that waited too */
 	CAUSE_SYNC_RETURN,    /* … was inside a synchronising call or a blocking read-back */
 	CAUSE_COPY_API,       /* … inside a copy or memset call */
@@ -27,6 +28,7 @@ enum cause {
 	CAUSE_LAUNCH_LATENCY, /* the launch was on its way after a synchronisation */
 	CAUSE_DISPATCH,       /* the GPU's own gap between two ops that were both queued */
 	CAUSE_DEPENDENCY,     /* the op was queued and waited for an event, stream or device */
+	CAUSE_LATE_START,     /* the op was queued, had nothing to wait for, and started late all the same */
 	CAUSE_MANAGED_MEMORY, /* ended by a unified-memory migration */
 	CAUSE_OTHER_PROCESS,  /* another process ran on the same physical GPU */
 	CAUSE_UNATTRIBUTED,   /* the profile does not say: the launch is missing, or no op follows */

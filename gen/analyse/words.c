@@ -7,6 +7,8 @@ static const struct {
 	[CAUSE_HOST_CODE] = {"host_code", "host code", "The thread that launches GPU work was running its own code."},
 	[CAUSE_HOST_BLOCKED] = {"host_blocked", "host blocked",
                                 "The thread that launches GPU work sat in an operating-system call."},
+	[CAUSE_OFF_CPU] = {"off_cpu", "host off the processor",
+                           "The thread that launches GPU work was not on a processor: asleep, or others ran there."},
 	[CAUSE_HANDOVER] = {"handover", "thread hand-over",
                             "The launching thread waited for another launching thread, which waited too."},
 	[CAUSE_SYNC_RETURN] = {"sync_return", "synchronisation",
@@ -25,6 +27,9 @@ static const struct {
                             "The GPU's own short gap between two operations that were both queued."},
 	[CAUSE_DEPENDENCY] = {"dependency", "dependency",
                               "The next operation was queued and waited for an event, a stream or another device."},
+	[CAUSE_LATE_START] = {"late_start", "late start",
+                              "The next operation was queued, had nothing to wait for that the profile knows of, and "
+                              "started late all the same: a clock or power state, another context, paging."},
 	[CAUSE_MANAGED_MEMORY] = {"managed_memory", "managed memory",
                                   "The gap ended with a unified-memory migration that no call launched."},
 	[CAUSE_OTHER_PROCESS] = {"other_process", "another process",

@@ -12,6 +12,7 @@
 static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_HOST_CODE] = SOLID("host-code", "#d55e00", "#111"),
 	[CAUSE_HOST_BLOCKED] = SOLID("host-blocked", "#e69f00", "#111"),
+	[CAUSE_OFF_CPU] = STRIPED("off-cpu", "#d55e00"),
 	[CAUSE_HANDOVER] = STRIPED("handover", "#e69f00"),
 	[CAUSE_SYNC_RETURN] = SOLID("sync-return", "#cc79a7", "#111"),
 	[CAUSE_COPY_API] = SOLID("copy-api", "#56b4e9", "#111"),
@@ -23,6 +24,7 @@ static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_LAUNCH_LATENCY] = STRIPED("launch-latency", "#0072b2"),
 	[CAUSE_DISPATCH] = SOLID("dispatch", "#0072b2", "#fff"),
 	[CAUSE_DEPENDENCY] = SOLID("dependency", "#882255", "#fff"),
+	[CAUSE_LATE_START] = SOLID("late-start", "#44aa99", "#111"),
 	[CAUSE_MANAGED_MEMORY] = STRIPED("managed-memory", "#56b4e9"),
 	[CAUSE_OTHER_PROCESS] = STRIPED("other-process", "#882255"),
 	[CAUSE_UNATTRIBUTED] = SOLID("unattributed", "#999999", "#111"),

@@ -96,18 +96,20 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 /* What a GPU waits for, as an object: "host code in data_load". */
 static const char *wait_of(const struct analysis *a, const struct waterfall_part *part, struct arena *arena)
 {
-	static const char *const object[CAUSE_COUNT] = {[CAUSE_HOST_BLOCKED] = "a blocked host thread",
-	                                                [CAUSE_SYNC_RETURN] =
-	                                                        "the host to come back from synchronising",
-	                                                [CAUSE_COPY_API] = "copy calls",
-	                                                [CAUSE_LAUNCH_API] = "launch calls",
-	                                                [CAUSE_ALLOC] = "allocations",
-	                                                [CAUSE_MODULE_LOAD] = "module loading",
-	                                                [CAUSE_OTHER_API] = "other CUDA calls",
-	                                                [CAUSE_PROFILER] = "the profiler",
-	                                                [CAUSE_DISPATCH] = "its own dispatch",
-	                                                [CAUSE_DEPENDENCY] = "dependencies",
-	                                                [CAUSE_UNATTRIBUTED] = "what the profile does not say"};
+	static const char *const object[CAUSE_COUNT] = {
+		[CAUSE_HOST_BLOCKED] = "a blocked host thread",
+		[CAUSE_SYNC_RETURN] = "the host to come back from synchronising",
+		[CAUSE_COPY_API] = "copy calls",
+		[CAUSE_LAUNCH_API] = "launch calls",
+		[CAUSE_ALLOC] = "allocations",
+		[CAUSE_MODULE_LOAD] = "module loading",
+		[CAUSE_OTHER_API] = "other CUDA calls",
+		[CAUSE_PROFILER] = "the profiler",
+		[CAUSE_DISPATCH] = "its own dispatch",
+		[CAUSE_OFF_CPU] = "a host thread that is not on a processor",
+		[CAUSE_DEPENDENCY] = "dependencies",
+		[CAUSE_LATE_START] = "operations that start late though they are queued",
+		[CAUSE_UNATTRIBUTED] = "what the profile does not say"};
 	const char *what = object[part->cause] ? object[part->cause] : cause_label(part->cause);
 	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
 	                                                   format_name(arena, names_text(a->names, part->renamed), 100))

@@ -297,12 +297,13 @@ static void test_dispatch(void **state)
 
 static void test_dispatch_up_to_the_limit(void **state)
 {
-	/* A gap of exactly the limit is the GPU's own still, one of 1 ns more is a dependency. */
+	/* A gap of exactly the limit is the GPU's own still, one of 1 ns more a late start: there is one stream only.
+	 */
 	struct scene *s = *state;
 	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
 	scene_kernel(s, s->main, 5000, 5010, 40000, 41000);
 	scene_kernel(s, s->main, 5020, 5030, 51001, 52000);
-	EXPECT(s, 0, {CAUSE_DISPATCH, NULL, 10000, NULL}, {CAUSE_DEPENDENCY, NULL, 10001, NULL});
+	EXPECT(s, 0, {CAUSE_DISPATCH, NULL, 10000, NULL}, {CAUSE_LATE_START, NULL, 10001, NULL});
 }
 
 static void test_late_up_to_the_limit(void **state)
@@ -319,15 +320,63 @@ static void test_late_up_to_the_limit(void **state)
 
 static void test_dependency(void **state)
 {
-	/* The same with a gap of 15000: longer than the limit of 10000, so it waited for something. */
+	/* The same with a gap of 15000: longer than the limit of 10000, so it waited for something: another stream. */
 	struct scene *s = *state;
 	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
 	scene_kernel(s, s->main, 5000, 5010, 45000, 46000);
 	scene_range(s, s->main, 4000, 6000, "forward");
+	maker_op(&s->m, s->gpu, 8, OP_KERNEL, 25000, 26000, "other", 0);
 	EXPECT(s, 0, {CAUSE_DEPENDENCY, "forward", 15000, NULL});
 }
 
-static void test_dependency_after_launch(void **state)
+static void test_late_start(void **state)
+{
+	/* The same with one stream, and nothing that it could wait for. A migration of managed memory is no stream. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	scene_kernel(s, s->main, 5000, 5010, 45000, 46000);
+	scene_range(s, s->main, 4000, 6000, "forward");
+	size_t op = maker_op(&s->m, s->gpu, 0, OP_COPY, 25000, 26000, "[CUDA memcpy Unified Host-to-Device]", 0);
+	s->m.trace->ops.flags[op] = OPF_MANAGED;
+	EXPECT(s, 0, {CAUSE_LATE_START, "forward", 15000, NULL});
+}
+
+static void test_dependency_on_an_event(void **state)
+{
+	/* One stream, but an event that it waits for. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	scene_call(s, s->main, 4960, 4970, "cudaStreamWaitEvent", CALL_OTHER);
+	scene_kernel(s, s->main, 5000, 5010, 45000, 46000);
+	EXPECT(s, 0, {CAUSE_DEPENDENCY, NULL, 15000, NULL});
+}
+
+static void test_dependency_on_another_device(void **state)
+{
+	struct scene *s = *state;
+	uint32_t second = maker_device(&s->m, s->process, 1, TRACE_NONE);
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	scene_kernel(s, s->main, 5000, 5010, 45000, 46000);
+	maker_op(&s->m, second, 7, OP_KERNEL, 20000, 46000, "peer", 0);
+	EXPECT(s, 0, {CAUSE_DEPENDENCY, NULL, 15000, NULL});
+}
+
+static void test_off_the_processor(void **state)
+{
+	/* The thread is on a processor on [0, 2500) and [3500, 6000): in the gap [2000, 4000), which its launch
+	 * [3900, 3950) ends with a latency of 50, it is off on [2500, 3500), and in a call of the system on
+	 * [3000, 3200) of it. Before its first slice and after its last nothing is known. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 900, 950, 1000, 2000);
+	scene_kernel(s, s->main, 3900, 3950, 4000, 5000);
+	maker_slice(&s->m, s->main, 0, 2500);
+	maker_slice(&s->m, s->main, 3500, 6000);
+	maker_os_call(&s->m, s->main, 3000, 3200, "read", OS_OTHER);
+	EXPECT(s, 0, {CAUSE_HOST_CODE, NULL, 2500 - 1950 + 400, NULL}, {CAUSE_OFF_CPU, NULL, 800, NULL},
+	       {CAUSE_HOST_BLOCKED, NULL, 200, "read"}, {CAUSE_LAUNCH_API, NULL, 50, NULL});
+}
+
+static void test_late_start_after_launch(void **state)
 {
 	/* B's launch [31500, 32000) is inside the gap [30000, 45000), r = 13000 > 10000: before 32000 the host counts
 	 * (1500 code in load, 500 launch in forward), from then on B waited. */
@@ -337,7 +386,7 @@ static void test_dependency_after_launch(void **state)
 	scene_range(s, s->main, 20000, 31500, "load");
 	scene_range(s, s->main, 31500, 33000, "forward");
 	EXPECT(s, 0, {CAUSE_HOST_CODE, "load", 1500, NULL}, {CAUSE_LAUNCH_API, "forward", 500, NULL},
-	       {CAUSE_DEPENDENCY, "forward", 13000, NULL});
+	       {CAUSE_LATE_START, "forward", 13000, NULL});
 }
 
 static void test_started_before_return(void **state)
@@ -463,7 +512,11 @@ int main(void)
 		SCENE(test_dispatch_up_to_the_limit),
 		SCENE(test_late_up_to_the_limit),
 		SCENE(test_dependency),
-		SCENE(test_dependency_after_launch),
+		SCENE(test_late_start),
+		SCENE(test_dependency_on_an_event),
+		SCENE(test_dependency_on_another_device),
+		SCENE(test_off_the_processor),
+		SCENE(test_late_start_after_launch),
 		SCENE(test_started_before_return),
 		SCENE(test_started_when_returned),
 		SCENE(test_managed_memory),

@@ -1,5 +1,5 @@
 /* The middle of lists, against sorting them. */
-#include "analyse/side/middle.h"
+#include "analyse/run/middle.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

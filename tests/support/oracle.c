@@ -156,6 +156,28 @@ static void instant_set_doing(const struct walk *w, struct oracle_instant *at, u
 	instant_set(at, doing.cause, oracle_phase_at(w, thread, t), doing.cause == CAUSE_HOST_BLOCKED ? doing.call : 0);
 }
 
+/* Whether a queued op of the process can wait for another: its ops are on several streams or devices, or a call makes a
+ * stream wait, or the op is a graph's. */
+static bool can_depend(const struct trace *trace, uint32_t op)
+{
+	static const char *const calls[] = {"cudaStreamWaitEvent", "cuStreamWaitEvent", "cudaLaunchHostFunc"};
+	uint32_t process = trace->devices[trace->ops.device[op]].process;
+	for (size_t i = 0; i < trace->ops.n; i++)
+		for (size_t j = 0; j < i; j++)
+			if (trace->devices[trace->ops.device[i]].process == process &&
+			    trace->devices[trace->ops.device[j]].process == process &&
+			    !((trace->ops.flags[i] | trace->ops.flags[j]) & OPF_MANAGED) &&
+			    (trace->ops.device[i] != trace->ops.device[j] ||
+			     trace->ops.stream[i] != trace->ops.stream[j]))
+				return true;
+	for (size_t c = 0; c < trace->calls.n; c++)
+		for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++)
+			if (trace->threads[trace->calls.thread[c]].process == process &&
+			    strcmp(names_text(trace->names, trace->calls.name[c]), calls[k]) == 0)
+				return true;
+	return trace->ops.flags[op] & OPF_GRAPH_NODE;
+}
+
 /* The causes of a gap [g0, g1). */
 static void gap_walk(const struct walk *w, uint32_t device, struct oracle_device *d, int64_t g0, int64_t g1)
 {
@@ -171,10 +193,11 @@ static void gap_walk(const struct walk *w, uint32_t device, struct oracle_device
 	}
 	uint32_t thread = trace->calls.thread[launch], phase = op_phase(w, next);
 	int64_t returned = trace->calls.end[launch], r = g1 - returned;
-	bool synced = w->threads[thread].sync[g0], waited = w->threads[thread].waits[g0];
+	bool synced = w->threads[thread].sync[g0], waiting = w->threads[thread].waits[g0];
+	enum cause waited = can_depend(trace, next) ? CAUSE_DEPENDENCY : CAUSE_LATE_START;
 	for (int64_t t = g0; t < g1; t++) {
 		struct oracle_instant *at = &d->at[t];
-		at->opened = returned <= g0 ? OPENED_WAITING : waited ? OPENED_SYNC : OPENED_DRY;
+		at->opened = returned <= g0 ? OPENED_WAITING : waiting ? OPENED_SYNC : OPENED_DRY;
 		if (r > 0 && r <= d->limit && synced) {
 			if (t >= g1 - r)
 				instant_set(at, CAUSE_LAUNCH_LATENCY, phase, 0);
@@ -183,7 +206,7 @@ static void gap_walk(const struct walk *w, uint32_t device, struct oracle_device
 		} else if (r > 0 && r <= d->limit) {
 			instant_set_doing(w, at, thread, t - r);
 		} else if (r > d->limit && t >= returned) {
-			instant_set(at, g1 - g0 <= d->limit ? CAUSE_DISPATCH : CAUSE_DEPENDENCY, phase, 0);
+			instant_set(at, g1 - g0 <= d->limit ? CAUSE_DISPATCH : waited, phase, 0);
 		} else {
 			instant_set_doing(w, at, thread, t);
 		}
@@ -279,6 +302,7 @@ void oracle_run(const struct trace *trace, const char *step, size_t warmup, stru
 	w.horizon = column_last(trace->calls.end, trace->calls.n, w.horizon);
 	w.horizon = column_last(trace->ranges.end, trace->ranges.n, w.horizon);
 	w.horizon = column_last(trace->os_calls.end, trace->os_calls.n, w.horizon);
+	w.horizon = column_last(trace->slices.end, trace->slices.n, w.horizon);
 	w.horizon = column_last(trace->overheads.end, trace->overheads.n, w.horizon) + 1;
 	out->horizon = w.horizon;
 	oracle_steps_find(&w, step, out);

@@ -159,6 +159,21 @@ uint32_t oracle_phase_at(const struct walk *w, uint32_t thread, int64_t t)
 	return range == TRACE_NONE ? 0 : range_name(w, range);
 }
 
+/* Between two slices on a processor: one ended before or now, another starts later, and none holds the instant. */
+static bool is_off_processor(const struct trace *trace, uint32_t thread, int64_t t)
+{
+	bool before = false, after = false;
+	for (size_t i = 0; i < trace->slices.n; i++) {
+		if (trace->slices.thread[i] != thread)
+			continue;
+		if (t >= trace->slices.start[i] && t < trace->slices.end[i])
+			return false;
+		before = before || trace->slices.end[i] <= t;
+		after = after || trace->slices.start[i] > t;
+	}
+	return before && after;
+}
+
 static struct doing thread_alone_at(const struct walk *w, uint32_t thread, int64_t t)
 {
 	static const enum cause by_class[] = {
@@ -178,6 +193,8 @@ static struct doing thread_alone_at(const struct walk *w, uint32_t thread, int64
 	if (os != TRACE_NONE)
 		return (struct doing){CAUSE_HOST_BLOCKED, w->trace->os_calls.name[os],
 		                      w->trace->os_calls.class[os] == OS_WAIT};
+	if (is_off_processor(w->trace, thread, t))
+		return (struct doing){CAUSE_OFF_CPU, 0, false};
 	return (struct doing){CAUSE_HOST_CODE, 0, false};
 }
 

@@ -51,6 +51,7 @@ struct habits {
 struct process_plan {
 	uint32_t index, threads[3], devices[2];
 	int n_threads, n_devices;
+	bool one_stream;
 	uint32_t correlation; /* last one used; the same ids come again in other processes */
 };
 
@@ -128,8 +129,8 @@ static void op_add(struct maker *m, const struct random_shape *shape, const stru
 		start = 0;
 	if (start + length > queue_end[device])
 		queue_end[device] = start + length;
-	size_t op = maker_op(m, p->devices[device], (uint32_t)random_between(r, 7, 9), kinds[kind], start,
-	                     start + length, names[kind], correlation);
+	size_t op = maker_op(m, p->devices[device], p->one_stream ? 7 : (uint32_t)random_between(r, 7, 9), kinds[kind],
+	                     start, start + length, names[kind], correlation);
 	if (kinds[kind] == OP_COPY) {
 		m->trace->ops.copy[op] = random_chance(r, 50) ? COPY_H2D : COPY_D2H;
 		m->trace->ops.flags[op] = random_chance(r, 50) ? OPF_PAGEABLE : 0;
@@ -160,6 +161,10 @@ static void calls_of_thread(struct maker *m, const struct random_shape *shape, c
 			maker_call(m, thread, inner, random_between(r, inner, end), call_kinds[kind].name,
 			           call_kinds[kind].class, ++p->correlation);
 		}
+		if (random_chance(r, 1))
+			maker_call(m, thread, end, end,
+			           random_chance(r, 50) ? "cudaStreamWaitEvent" : "cudaLaunchHostFunc", CALL_OTHER,
+			           ++p->correlation);
 		t = end +
 		    random_length(r, shape->causal ? 2 * shape->length / (shape->max_calls + 1) : shape->length / 10);
 	}
@@ -205,6 +210,13 @@ static void host_rows(struct maker *m, const struct random_shape *shape, uint32_
 		t = end;
 	}
 	t = 0;
+	for (int64_t n = random_chance(r, 40) ? random_between(r, 1, 12) : 0; n > 0; n--) {
+		int64_t start = t + random_length(r, shape->length / 6),
+			end = start + 1 + random_length(r, shape->length / 5);
+		maker_slice(m, thread, start, end);
+		t = end;
+	}
+	t = 0;
 	for (int64_t n = random_between(r, 0, 2); n > 0; n--) {
 		int64_t start = t + random_between(r, 0, shape->length / 2),
 			end = start + random_length(r, shape->length / 9);
@@ -230,6 +242,7 @@ void random_trace(struct maker *m, const struct random_shape *shape, struct rand
 		int64_t queue_end[2] = {0, 0};
 		p.n_threads = (int)random_between(r, 1, 3);
 		p.n_devices = random_chance(r, 25) ? 2 : 1;
+		p.one_stream = p.n_devices == 1 && random_chance(r, 40);
 		for (int i = 0; i < p.n_threads; i++)
 			p.threads[i] = maker_thread(m, p.index, 10 * (100 + k) + i);
 		for (int i = 0; i < p.n_devices; i++)

@@ -174,6 +174,19 @@ void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end
 	m->trace->source.has_overheads = true;
 }
 
+void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end)
+{
+	struct trace_slices *rows = &m->trace->slices;
+	size_t i = rows->n;
+	COLUMN_GROW(m, rows->start, i);
+	COLUMN_GROW(m, rows->end, i);
+	COLUMN_GROW(m, rows->thread, i);
+	rows->start[i] = start;
+	rows->end[i] = end;
+	rows->thread[i] = thread;
+	rows->n++;
+}
+
 const struct trace *maker_link(struct maker *m)
 {
 	for (size_t i = 0; i < m->trace->ops.n; i++)

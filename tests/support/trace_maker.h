@@ -43,6 +43,9 @@ void maker_os_call(struct maker *m, uint32_t thread, int64_t start, int64_t end,
 void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name,
                     enum overhead_class class);
 
+/* A slice of time on a processor; those of a thread must not overlap. */
+void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end);
+
 /* Sorts and joins (trace_link), fills the source; the trace is constant from then on. */
 const struct trace *maker_link(struct maker *m);
 

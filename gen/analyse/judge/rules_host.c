@@ -209,8 +209,8 @@ const char *advise_host_work(const struct evidence *e)
 static bool fits_sync(const struct cell_key *idle)
 {
 	return idle->opened == OPENED_SYNC && idle->cause != CAUSE_DISPATCH && idle->cause != CAUSE_DEPENDENCY &&
-	       idle->cause != CAUSE_MANAGED_MEMORY && idle->cause != CAUSE_OTHER_PROCESS &&
-	       idle->cause != CAUSE_UNATTRIBUTED;
+	       idle->cause != CAUSE_LATE_START && idle->cause != CAUSE_MANAGED_MEMORY &&
+	       idle->cause != CAUSE_OTHER_PROCESS && idle->cause != CAUSE_UNATTRIBUTED;
 }
 
 static bool fits_after_sync(const struct cell_key *idle)

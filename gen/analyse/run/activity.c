@@ -36,7 +36,7 @@ static uint32_t value_name(uint32_t value)
 static const uint32_t call_rank[] = {
 	[CALL_MODULE] = 1, [CALL_ALLOC] = 2, [CALL_SYNC] = 3, [CALL_COPY] = 4, [CALL_LAUNCH] = 5, [CALL_OTHER] = 6,
 };
-enum { OVERHEAD_RANK = 0, OS_RANK = 7 };
+enum { OVERHEAD_RANK = 0, OS_RANK = 7, OFF_RANK = 8 };
 
 void activity_init(struct activity *a, const struct trace *trace, const struct fold *fold, const struct steps *steps,
                    struct arena *arena)
@@ -77,34 +77,46 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 
 /* ---- what a thread does ---- */
 
-/* The thread's overhead, calls and OS calls, each sorted by start, merged into one sequence of layers. */
+/* The thread's overhead, calls, OS calls and the time between its slices on a processor, each sorted by start, merged
+ * into one sequence of layers. */
 struct doings {
 	const struct trace *trace;
 	uint32_t overhead, overhead_end, call, call_end, os, os_end;
+	uint32_t off, off_end; /* slices that another one follows: between them the thread was off */
 };
+
+static int64_t earliest(int64_t a, int64_t b, int64_t c)
+{
+	return a < b ? (a < c ? a : c) : b < c ? b : c;
+}
 
 static bool next_doing(void *context, struct layer *out)
 {
 	struct doings *d = context;
 	const struct trace *t = d->trace;
-	bool has_overhead = d->overhead < d->overhead_end, has_call = d->call < d->call_end, has_os = d->os < d->os_end;
-	if (!has_overhead && !has_call && !has_os)
+	bool has_overhead = d->overhead < d->overhead_end, has_call = d->call < d->call_end, has_os = d->os < d->os_end,
+	     has_off = d->off < d->off_end;
+	if (!has_overhead && !has_call && !has_os && !has_off)
 		return false;
 	int64_t overhead = has_overhead ? t->overheads.start[d->overhead] : INT64_MAX;
 	int64_t call = has_call ? t->calls.start[d->call] : INT64_MAX;
 	int64_t os = has_os ? t->os_calls.start[d->os] : INT64_MAX;
-	if (overhead <= call && overhead <= os) {
+	int64_t off = has_off ? t->slices.end[d->off] : INT64_MAX;
+	if (overhead <= earliest(call, os, off)) {
 		uint32_t i = d->overhead++;
 		enum cause cause = t->overheads.class[i] == OVERHEAD_MODULE_LOAD ? CAUSE_MODULE_LOAD : CAUSE_PROFILER;
 		*out = (struct layer){overhead, t->overheads.end[i], OVERHEAD_RANK, pack(cause, 0, 0)};
-	} else if (call <= os) {
+	} else if (call <= earliest(os, off, INT64_MAX)) {
 		uint32_t i = d->call++;
 		enum call_class class = t->calls.class[i];
 		*out = (struct layer){call, t->calls.end[i], call_rank[class],
 		                      pack(cause_of_call[class], t->calls.waits[i], 0)};
-	} else {
+	} else if (os <= off) {
 		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
 		*out = (struct layer){os, t->os_calls.end[i], OS_RANK, value};
+	} else {
+		uint32_t i = d->off++;
+		*out = (struct layer){off, t->slices.start[i + 1], OFF_RANK, pack(CAUSE_OFF_CPU, 0, 0)};
 	}
 	return true;
 }
@@ -115,13 +127,16 @@ static struct track *doing_of(struct activity *a, uint32_t thread)
 	if (track->n)
 		return track;
 	const struct trace *t = a->trace;
+	uint32_t off = t->first_slice[thread], off_end = t->first_slice[thread + 1];
 	struct doings d = {t,
 	                   t->first_overhead[thread],
 	                   t->first_overhead[thread + 1],
 	                   t->first_call[thread],
 	                   t->first_call[thread + 1],
 	                   t->first_os_call[thread],
-	                   t->first_os_call[thread + 1]};
+	                   t->first_os_call[thread + 1],
+	                   off,
+	                   off_end > off ? off_end - 1 : off};
 	track->n = flatten(next_doing, &d, a->arena, &track->start, &track->value);
 	return track;
 }

@@ -1,7 +1,9 @@
 /* Why a device was idle: every gap is charged to causes, exactly (docs/analysis.md, Causes). */
+#include "analyse/run/middle.h"
 #include "analyse/run/once.h"
-#include "analyse/side/middle.h"
 #include "base/list.h"
+
+#include <string.h>
 
 enum {
 	MIN_LIMIT = 3000,      /* ns */
@@ -53,6 +55,55 @@ static void emit_shifted(void *context, const struct doing *stretch)
 	emit(w, piece);
 }
 
+/* Calls that make a stream wait for what the trace does not order: an event, a value in memory, a function on the
+ * host. */
+static bool makes_wait(const char *call)
+{
+	static const char *const words[] = {"StreamWaitEvent",  "StreamWaitValue", "WaitExternalSemaphores",
+	                                    "StreamBatchMemOp", "LaunchHostFunc",  "StreamAddCallback"};
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strstr(call, words[i]))
+			return true;
+	return false;
+}
+
+void gaps_find_dependencies(struct run *run)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	uint32_t *stream = ARENA_NEW(&scratch, t->n_processes, uint32_t),
+		 *device = ARENA_NEW(&scratch, t->n_processes, uint32_t);
+	uint8_t *waits = ARENA_NEW(&scratch, t->names->n, uint8_t); /* by name: 0 not looked at, 1 no, 2 yes */
+	bool *seen = ARENA_NEW(&scratch, t->n_processes, bool);
+	run->can_depend = ARENA_NEW(run->arena, t->n_processes, bool);
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t p = op_process(t, i);
+		if (t->ops.flags[i] & OPF_MANAGED)
+			continue;
+		if (seen[p] && (stream[p] != t->ops.stream[i] || device[p] != t->ops.device[i]))
+			run->can_depend[p] = true;
+		seen[p] = true;
+		stream[p] = t->ops.stream[i];
+		device[p] = t->ops.device[i];
+	}
+	for (size_t i = 0; i < t->calls.n; i++) {
+		uint8_t *known = &waits[t->calls.name[i]];
+		if (!*known)
+			*known = makes_wait(names_text(t->names, t->calls.name[i])) ? 2 : 1;
+		if (*known == 2)
+			run->can_depend[t->threads[t->calls.thread[i]].process] = true;
+	}
+	arena_release(&scratch);
+}
+
+/* Whether a queued op may have waited for something: another stream or device of its process, an event or the like, or
+ * the node before it in a graph. */
+static bool can_depend(const struct run *run, const struct device_run *device, uint32_t op)
+{
+	return run->can_depend[run->trace->devices[device->device].process] ||
+	       (run->trace->ops.flags[op] & OPF_GRAPH_NODE);
+}
+
 enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
                      const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
                      void *context)
@@ -89,7 +140,9 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 		int64_t until = l1 > g0 ? l1 : g0;
 		activity_walk(&run->activity, thread, g0, until, emit_shifted, &w);
 		rest.start = until;
-		rest.cause = g1 - g0 <= device->limit ? CAUSE_DISPATCH : CAUSE_DEPENDENCY;
+		rest.cause = g1 - g0 <= device->limit             ? CAUSE_DISPATCH
+		             : can_depend(run, device, gap->next) ? CAUSE_DEPENDENCY
+		                                                  : CAUSE_LATE_START;
 		emit(&w, rest);
 	}
 	return opened;

@@ -227,6 +227,7 @@ void run_devices(struct run *run)
 	run->sharing = ARENA_NEW(run->arena, t->n_gpus, struct sharing);
 	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
 		sharing_build(t, gpu, run->arena, &run->sharing[gpu]);
+	gaps_find_dependencies(run);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		if (!has_work(run, d))
 			continue;

@@ -59,8 +59,9 @@ struct run {
 	uint32_t *phases, n_phases;     /* normalised names; phases[0] = 0: between phases */
 	uint32_t *phase_of_name;        /* index into phases, by name id; 0 for names that are no phase */
 	uint32_t *op_phase;             /* per op: phase index at its launch */
-	struct device_run *devices;     /* those with ops in the window */
-	struct sharing *sharing;        /* by GPU (trace.gpus) */
+	bool *can_depend;           /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
+	struct device_run *devices; /* those with ops in the window */
+	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
 	struct overview overview;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
@@ -114,6 +115,10 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out);
 
 /* Finds the limit and charges every gap in the window to causes (gaps.c). */
 void device_charge(struct run *run, struct device_run *device);
+
+/* Fills run->can_depend: processes that use several streams or devices, or make a stream wait for an event, a value in
+ * memory or the host. */
+void gaps_find_dependencies(struct run *run);
 
 /* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. The time in which other
  * processes ran is left in them when `sharing` is NULL. */

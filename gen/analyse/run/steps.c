@@ -302,23 +302,42 @@ static void find_lanes(struct build *b)
 	}
 }
 
-/* Lanes of instances that were given by their ops: the device. */
+static uint32_t root_of(uint32_t *parent, uint32_t d)
+{
+	while (parent[d] != d)
+		d = parent[d] = parent[parent[d]];
+	return d;
+}
+
+/* Lanes of instances that were given by their ops: the device, or all those that instances have ops on together. */
 static void find_lanes_of_ops(struct build *b)
 {
 	const struct trace *t = b->trace;
 	uint32_t *place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
 	uint32_t *number = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
+	uint32_t *parent = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
+	uint32_t *device = ARENA_NEW(&b->scratch, b->marks->n, uint32_t); /* by place: 1 + that of its first op */
 	for (uint32_t p = 0; p < b->marks->n; p++)
 		place[b->order[p]] = p;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		parent[d] = d;
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t k = b->marks->of_op[i];
 		b->at[i] = k == TRACE_NONE ? TRACE_NONE : place[k];
 		if (k == TRACE_NONE)
 			continue;
-		uint32_t *lane = &number[t->ops.device[i]];
+		uint32_t *first = &device[place[k]];
+		if (!*first)
+			*first = t->ops.device[i] + 1;
+		parent[root_of(parent, t->ops.device[i])] = root_of(parent, *first - 1);
+	}
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		if (!device[p])
+			continue;
+		uint32_t *lane = &number[root_of(parent, device[p] - 1)];
 		if (!*lane)
 			*lane = ++b->n_lanes;
-		b->lane[b->at[i]] = *lane - 1;
+		b->lane[p] = *lane - 1;
 	}
 	if (!b->n_lanes)
 		b->n_lanes = 1;

@@ -20,9 +20,9 @@ struct instance {
  *
  * Instances are given by their time on the host (of_op is NULL; what launched an op then tells where it belongs), or by
  * their ops: of_op[i] is the instance of op i, an index into `instance`, TRACE_NONE for ops of no instance. Then
- * `start` and `end` are filled by steps_from_instances from the ops' launches, `process` and `thread` are those that
- * launch, and an instance's ops are on one device: the k-th instance of one device and the k-th of another are ranks of
- * one step.
+ * `start` and `end` are filled by steps_from_instances from the ops' launches, and `process` and `thread` are those
+ * that launch them. The k-th instance of one device and the k-th of another are ranks of one step, unless instances
+ * have ops on both.
  *
  * In any order; at most one per op when given by ops. Everything is borrowed but `instance`, which is written to. */
 struct step_marks {

@@ -1,5 +1,5 @@
 /* How fast the GPUs ran: samples of clocks, power and temperature, and what held the clocks back. */
-#include "analyse/side/middle.h"
+#include "analyse/run/middle.h"
 #include "analyse/side/side.h"
 
 /* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */

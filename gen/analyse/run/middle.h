@@ -1,6 +1,6 @@
 /* The middle of many integers, without a copy of them. */
-#ifndef GAPLINE_ANALYSE_SIDE_MIDDLE_H
-#define GAPLINE_ANALYSE_SIDE_MIDDLE_H
+#ifndef GAPLINE_ANALYSE_RUN_MIDDLE_H
+#define GAPLINE_ANALYSE_RUN_MIDDLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

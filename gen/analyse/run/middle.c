@@ -1,4 +1,4 @@
-#include "analyse/side/middle.h"
+#include "analyse/run/middle.h"
 
 #include <string.h>
 
