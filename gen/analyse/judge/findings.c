@@ -231,21 +231,33 @@ static bool is_synchronised_alike(const struct side_facts facts[2])
 	return 2 * fmin(a, b) > fmax(a, b) && fabs(a - b) < fmax(0.5, 0.05 * fmax(a, b));
 }
 
-/* Whether the cost that the synchronisation's finding names is another one on the two sides. */
-static bool has_cost_changed(const struct evidence *const seen[2])
+/* The host's time after synchronisations, whichever rule claims it. */
+static double time_after_syncs(const struct side_facts *facts)
 {
-	for (size_t r = 0; r < n_rules; r++) {
-		const struct evidence *b = &seen[0][r], *f = &seen[1][r];
-		if (rules[r].kind == RULE_SYNC && (b->per_step > 0 || f->per_step > 0))
-			return fmin(b->amount, f->amount) <= LESS * fmax(b->amount, f->amount);
+	double time = 0;
+	for (uint32_t i = 0; i < facts->n_idle; i++) {
+		const struct cell_key *key = &facts->idle[i].key;
+		bool host = key->cause == CAUSE_HOST_CODE || key->cause == CAUSE_HOST_BLOCKED ||
+		            key->cause == CAUSE_HANDOVER;
+		time += key->opened == OPENED_SYNC && host && !key->once ? facts->idle[i].per_step : 0;
 	}
+	return time;
+}
+
+/* Whether a synchronisation is blamed on either side, and its cost is another one on the other. */
+static bool has_cost_changed(const struct evidence *const seen[2], const struct side_facts facts[2])
+{
+	double b = time_after_syncs(&facts[0]), f = time_after_syncs(&facts[1]);
+	for (size_t r = 0; r < n_rules; r++)
+		if (rules[r].kind == RULE_SYNC && (seen[0][r].per_step > 0 || seen[1][r].per_step > 0))
+			return fmin(b, f) <= LESS * fmax(b, f);
 	return false;
 }
 
 static void look_again(struct pair *p, const struct side_facts facts[2], struct arena *arena, struct analysis *out)
 {
 	bool *claim = ARENA_NEW(arena, n_rules, bool);
-	bool after_sync = has_cost_changed(p->seen) && is_synchronised_alike(facts);
+	bool after_sync = has_cost_changed(p->seen, facts) && is_synchronised_alike(facts);
 	if (after_sync)
 		for (int s = 0; s < 2; s++)
 			p->seen[s] = look(&out->side[s], &facts[s], true, NULL, arena, out->names);

@@ -58,14 +58,17 @@ const char *tell_once(const struct evidence *e)
 	const char *where = phase ? arena_format(e->arena, " in %s", names_text(e->names, phase)) : "";
 	const char *more =
 		n > 1 ? arena_format(e->arena, " %u more such %s there.", n - 1, n == 2 ? "gap is" : "gaps are") : "";
+	const char *but = e->side->steps_found
+	                          ? "This is in the time of a step, but it is not repeated over the steps, and no "
+	                            "ceiling counts on it."
+	                          : "This is in the time of the run, but no ceiling counts on it.";
 	return arena_format(
 		e->arena,
 		"Once, %s ms after the run's first GPU operation, the GPU waits %s ms (%s%s), between %s and "
-		"%s.%s This is in the time of a step, but it is not repeated over the steps, and no ceiling "
-		"counts on it.",
+		"%s.%s %s",
 		rule_ms(e, "after"), rule_ms(e, "longest"), cause_label(gap->cause), where,
 		say_short(e->arena, op_name(run, e, gap->before)), say_short(e->arena, op_name(run, e, gap->next)),
-		more);
+		more, but);
 }
 
 const char *advise_once(const struct evidence *e)
