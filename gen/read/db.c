@@ -5,6 +5,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,6 +78,46 @@ static int check_length(struct db *db, const struct file_head *head)
 		               "%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
 		               "again with nsys",
 		               db->path, (long long)head->size, (long long)whole);
+	return 0;
+}
+
+/* Whether there is a file at `path` with more than `empty` bytes that begins with the `n` of `magic`. */
+static bool begins_with(const char *path, int64_t empty, const void *magic, size_t n)
+{
+	struct file_head head;
+	struct err ignored;
+	if (access(path, R_OK) && errno == EACCES)
+		return true; /* it cannot be told, and what is not read would be missing in silence */
+	return file_look(path, &head, &ignored) == 0 && head.size > empty && head.n >= n &&
+	       memcmp(head.data, magic, n) == 0;
+}
+
+/* What SQLite leaves beside a file that somebody still writes to, or did not finish writing to. An immutable file has
+ * none of it, so SQLite itself would not look: a write-ahead log holds changes that are not in the file yet, and a
+ * journal with a header what the file was before a change that was broken off
+ * (https://www.sqlite.org/fileformat2.html#the_rollback_journal, #the_write_ahead_log). */
+static int check_leftovers(struct db *db)
+{
+	static const unsigned char journal[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+	static const unsigned char log[] = {0x37, 0x7f, 0x06}; /* and 0x82 or 0x83, by the order of bytes */
+	enum { LOG_HEADER = 32 };
+	char *real = realpath(db->path, NULL); /* they lie beside the file itself, and not beside a link to it */
+	const char *path = arena_format(db->arena, "%s", real ? real : db->path);
+	free(real);
+	const char *beside = arena_format(db->arena, "%s-wal", path);
+	if (begins_with(beside, LOG_HEADER, log, sizeof log))
+		return err_set(
+			db->err,
+			"%s: its latest rows are not in it yet but in %s; let the program that writes it end, or "
+			"have SQLite put them in: sqlite3 FILE 'PRAGMA journal_mode=DELETE'",
+			db->path, beside);
+	beside = arena_format(db->arena, "%s-journal", path);
+	if (begins_with(beside, 0, journal, sizeof journal))
+		return err_set(
+			db->err,
+			"%s: is in the middle of a change, which %s can take back; let the program that writes it "
+			"end, or have SQLite do that: sqlite3 FILE .tables",
+			db->path, beside);
 	return 0;
 }
 
@@ -171,7 +212,8 @@ int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, 
 {
 	*db = (struct db){.path = path, .arena = arena, .err = err};
 	struct file_head head;
-	if (look(path, unpacked, &head, err) != 0 || check_length(db, &head) != 0)
+	if (look(path, unpacked, &head, err) != 0 || (unpacked < 0 && check_leftovers(db) != 0) ||
+	    check_length(db, &head) != 0)
 		return -1;
 	db->bytes = head.size;
 	int code = open_file(db, unpacked);
@@ -281,6 +323,25 @@ static bool add_column(struct buf *sql, const char *specification, const char *c
 	return found > 0;
 }
 
+/* The name under which the rowid of a table can be asked for: the first that no column of its own has; NULL: none, or
+ * the table has no rowid (https://www.sqlite.org/rowidtable.html). */
+static const char *rowid_of(struct db *db, const char *table, const char *const *names, size_t n_names)
+{
+	static const char *const rowids[] = {"_rowid_", "rowid", "oid"};
+	const char *found = NULL;
+	for (size_t i = 0; i < sizeof rowids / sizeof *rowids && !found; i++)
+		if (!has_column(names, n_names, rowids[i], strlen(rowids[i])))
+			found = rowids[i];
+	struct buf sql = {0};
+	sqlite3_stmt *statement = NULL;
+	buf_format(&sql, "SELECT %s FROM ", found ? found : "NULL");
+	quote(&sql, table, strlen(table));
+	bool known = found && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK;
+	sqlite3_finalize(statement);
+	buf_release(&sql);
+	return known ? found : NULL;
+}
+
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
 {
 	*scan = (struct scan){.db = db, .table = db_table(db, table), .most_rows = db->bytes / ROW_MIN_BYTES};
@@ -295,6 +356,10 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
 		buf_text(&sql, i ? ", " : "SELECT ");
 		scan->has[i] = add_column(&sql, columns[i], names, n_names);
 	}
+	const char *rowid = rowid_of(db, scan->table, names, n_names);
+	scan->rowid = rowid ? n_columns : -1;
+	if (rowid)
+		buf_format(&sql, ", %s", rowid);
 	/* Without an index of the user's making: rows then come in the table's order, and the index may be stale. */
 	buf_text(&sql, " FROM ");
 	quote(&sql, scan->table, strlen(scan->table));
@@ -308,6 +373,17 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
 	return 0;
 }
 
+/* A table is a tree in the order of its rowids, so a scan sees them rise. Where two pages of a file have changed
+ * places, each is sound by itself, and only the order tells. What cannot be told: pages of one row's place in two
+ * tables whose ids rise alike around it, and pages of a table that was declared WITHOUT ROWID. */
+static bool is_in_order(struct scan *scan)
+{
+	int64_t rowid = sqlite3_value_int64(sqlite3_column_value(scan->statement, scan->rowid));
+	bool later = scan->rows == 0 || rowid > scan->last_rowid;
+	scan->last_rowid = rowid;
+	return later;
+}
+
 int scan_next(struct scan *scan)
 {
 	if (!scan->statement)
@@ -315,6 +391,8 @@ int scan_next(struct scan *scan)
 	scan->flaws = 0;
 	int code = sqlite3_step(scan->statement);
 	if (__builtin_expect(code == SQLITE_ROW, 1)) {
+		if (scan->rowid >= 0 && !is_in_order(scan))
+			return fail(scan->db, SQLITE_CORRUPT, scan->table);
 		/* Pages that point at each other in a damaged file can repeat rows without end. */
 		return ++scan->rows <= scan->most_rows ? 1 : fail(scan->db, SQLITE_CORRUPT, scan->table);
 	}

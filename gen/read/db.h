@@ -1,7 +1,8 @@
 /* A profile's SQLite database, opened so that nothing is written anywhere and a hostile file can do no harm: read-only,
  * immutable (no lock, journal or other file beside it), schema not trusted, plain tables only. Tables are scanned once,
  * front to back, columns chosen by name; a column that the table lacks reads as NULL, a table that is missing or empty
- * has no rows. SQLite's code is checked to the end of every scan.
+ * has no rows. SQLite's code is checked to the end of every scan, and so is that rows come in the order of their ids:
+ * where pages of a file have changed places SQLite reads on without a word.
  *
  *	struct scan scan;
  *	static const char *const columns[] = {"start", "end", "demangledName|shortName"};
@@ -39,8 +40,8 @@ struct db {
 };
 
 /* Opens the database file at `path`, or, when `unpacked` is no negative number, the one that this descriptor reads; it
- * stays the caller's and open until db_close. -1 with `err`: not a database, cut off, damaged. Call db_close in any
- * case.
+ * stays the caller's and open until db_close. -1 with `err`: not a database, cut off, damaged, or SQLite left a
+ * write-ahead log or a journal beside it, so that what is in it is not what was written. Call db_close in any case.
  */
 int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err);
 void db_close(struct db *db);
@@ -59,9 +60,11 @@ enum { SCAN_COLUMNS_MAX = 64 };
 
 struct scan {
 	struct db *db;
-	sqlite3_stmt *statement;    /* NULL: no such table */
-	const char *table;          /* as the file names it */
-	int64_t rows, most_rows;    /* seen so far; more than the file can hold means a damaged file */
+	sqlite3_stmt *statement; /* NULL: no such table */
+	const char *table;       /* as the file names it */
+	int64_t rows, most_rows; /* seen so far; more than the file can hold means a damaged file */
+	int rowid;               /* the column that holds the rowid; -1: the table has none that could be asked for */
+	int64_t last_rowid;
 	unsigned flaws;             /* enum scan_flaw, of the values asked for in this row */
 	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
 };
