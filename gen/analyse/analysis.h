@@ -232,6 +232,10 @@ struct side {
 	uint32_t n_runs;
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	bool steps_found;
+	enum step_origin step_origin; /* of the first run; STEPS_NONE where not all runs have steps */
+	double step_coverage;  /* share of the profile's GPU time that belongs to steps, 0 to 1; mean over runs */
+	uint32_t step_ranks;   /* ranks that make a step; of the first run */
+	double startup;        /* ns before the first step began, mean over runs: run.startup */
 	uint32_t step_name;    /* normalised: "step_#" */
 	size_t measured;       /* step periods measured, all runs together */
 	double period_trimmed; /* headline: exp of the mean T, ns */

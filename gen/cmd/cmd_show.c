@@ -74,7 +74,7 @@ int cmd_show(int argc, char **argv)
 {
 	struct show s = {.analysis = {.warmup = -1, .max_regression = -1}};
 	struct opt options[] = {
-		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step (default: found automatically)",
+		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &s.analysis.step},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
 	         .whole = &s.analysis.warmup, .max = 1e9},

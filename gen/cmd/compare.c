@@ -204,7 +204,7 @@ static size_t put(struct opt *rows, const struct opt *from, size_t n)
 size_t compare_step_options(struct compare *c, struct opt *rows)
 {
 	const struct opt options[] = {
-		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step (default: found automatically)",
+		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &c->analysis.step},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
 	         .whole = &c->analysis.warmup, .max = 1e9},

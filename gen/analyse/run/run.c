@@ -84,6 +84,51 @@ bool run_measures_op(const struct run *run, size_t i)
 	return launch >= start && launch < end;
 }
 
+static int64_t first_of(const int64_t *start, size_t n, int64_t first)
+{
+	for (size_t i = 0; i < n; i++)
+		first = start[i] < first ? start[i] : first;
+	return first;
+}
+
+static void find_startup(struct run *run)
+{
+	const struct trace *t = run->trace;
+	const struct steps *s = &run->steps;
+	int64_t begin = first_of(t->ops.start, t->ops.n, INT64_MAX), end = INT64_MAX;
+	begin = first_of(t->calls.start, t->calls.n, begin);
+	begin = first_of(t->ranges.start, t->ranges.n, begin);
+	begin = first_of(t->os_calls.start, t->os_calls.n, begin);
+	for (uint32_t i = 0; s->found && i < s->n_threads; i++)
+		end = s->threads[i].start[0] < end ? s->threads[i].start[0] : end;
+	if (s->found) {
+		run->startup = end - begin;
+		return;
+	}
+	int64_t half = run->first_op + (run->last_op - run->first_op) / 2;
+	end = begin;
+	for (size_t i = 0; i < t->calls.n; i++)
+		if (t->calls.class[i] == CALL_MODULE && t->calls.end[i] > end && t->calls.end[i] <= half)
+			end = t->calls.end[i];
+	for (size_t i = 0; i < t->overheads.n; i++)
+		if (t->overheads.class[i] == OVERHEAD_MODULE_LOAD && t->overheads.end[i] > end &&
+		    t->overheads.end[i] <= half)
+			end = t->overheads.end[i];
+	run->startup = t->ops.n ? end - begin : 0;
+}
+
+static void count_early_ops(struct run *run)
+{
+	const struct trace *t = run->trace;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		int64_t early = op_launch_start(t, i) - t->ops.start[i];
+		if (early <= CLOCK_TOLERANCE)
+			continue;
+		run->early_ops++;
+		run->earliest = early > run->earliest ? early : run->earliest;
+	}
+}
+
 /* Gives every normalised range name a phase index, and every op the phase at its launch. */
 static void find_phases(struct run *run)
 {
@@ -176,6 +221,8 @@ void run_find_phases(struct run *run, int warmup)
 	find_extent(run);
 	find_window(run, warmup);
 	find_host_window(run);
+	find_startup(run);
+	count_early_ops(run);
 	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
 	find_phases(run);
 }

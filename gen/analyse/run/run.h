@@ -45,6 +45,8 @@ struct device_run {
 	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
 };
 
+enum { CLOCK_TOLERANCE = 20000 }; /* ns; clocks of host and GPU differ by up to 14 µs in captures that are fine */
+
 struct run {
 	const struct trace *trace;
 	struct arena *arena;
@@ -64,6 +66,13 @@ struct run {
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
 	struct overview overview;
+	/* Start-up, ns: from the first row of the profile to the start of the first step; without steps to the end of
+	 * the last module load that is over by half time; 0 without either. It is part of no step. */
+	int64_t startup;
+	/* Ops that start more than CLOCK_TOLERANCE before the call that launched them, and by how much at most, ns: the
+	 * capture's clocks of host and GPU disagree. */
+	size_t early_ops;
+	int64_t earliest;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
 	uint32_t n_periods;
 	struct series series;

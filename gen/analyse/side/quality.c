@@ -51,6 +51,29 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 	side->diagnostics = diagnostics;
 }
 
+/* What is true of one run: steps that the capture cuts, clocks that disagree. */
+static void add_run_notes(struct side *side, const struct run *run, const char *file, struct arena *arena)
+{
+	const struct steps *s = &run->steps;
+	uint32_t cut = s->found ? (s->n_cut + s->n_ranks - 1) / s->n_ranks : 0;
+	if (cut == 1)
+		add_note(side, arena,
+		         arena_format(arena, "The end of the capture cuts the last step of %s, which is left out.",
+		                      file));
+	else if (cut)
+		add_note(side, arena,
+		         arena_format(arena, "The end of the capture cuts the last %u steps of %s, which are left out.",
+		                      cut, file));
+	if (run->early_ops)
+		add_note(side, arena,
+		         arena_format(
+				 arena,
+				 "%zu of %zu GPU operations of %s start before the call that launched them, by up to "
+				 "%.0f µs: the capture's clocks of host and GPU disagree, and causes of gaps about "
+				 "that short are uncertain.",
+				 run->early_ops, run->trace->ops.n, file, (double)run->earliest / 1e3));
+}
+
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side)
 {
 	int64_t ops = 0, unlaunched = 0, clipped = 0;
@@ -70,7 +93,8 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 			         arena_format(arena, "%lld records were lost while %s was captured.",
 			                      (long long)t->source.lost, side->runs[r].file));
 		if (runs[r].steps.uneven)
-			add_note(side, arena, "The processes have different numbers of steps; the shortest counts.");
+			add_note(side, arena, "The ranks have different numbers of steps; the shortest counts.");
+		add_run_notes(side, &runs[r], side->runs[r].file, arena);
 		if (runs[r].n_devices != runs[0].n_devices)
 			add_note(side, arena, "The runs used different numbers of devices; they are matched in order.");
 		if (!t->source.has_calls)

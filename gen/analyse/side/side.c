@@ -304,6 +304,12 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 		room += runs[r].n_periods + 1;
 	}
 	side->step_name = runs[0].steps.name;
+	side->step_origin = side->steps_found ? runs[0].steps.origin : STEPS_NONE;
+	side->step_ranks = runs[0].steps.n_ranks;
+	for (size_t r = 0; r < n; r++) {
+		side->step_coverage += runs[r].steps.coverage / (double)n;
+		side->startup += (double)runs[r].startup / (double)n;
+	}
 	double *period = ARENA_NEW(&scratch, room, double);
 	size_t m = 0;
 	for (size_t r = 0; r < n; r++) {
@@ -335,8 +341,9 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 	arena_release(&scratch);
 }
 
-/* Host work of the step threads, a step: what is neither synchronising nor blocked; a launch call longer than ten times
- * their median counts at the median, because it waits for a full queue (docs/analysis.md, Ceilings). */
+/* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
+ * nor blocked; a launch call longer than ten times their median counts at the median, because it waits for a full queue
+ * (docs/analysis.md, Ceilings). */
 struct host_work {
 	double ns;
 };
@@ -367,7 +374,7 @@ static double host_work(struct run *run, double launch_call)
 				work.ns -= length - launch_call;
 		}
 	}
-	return work.ns / s->n_ranks / run->n_steps;
+	return work.ns / s->n_threads / run->n_steps;
 }
 
 void side_build(struct run *runs, size_t n, const char *const *files, const char *label, struct arena *arena,

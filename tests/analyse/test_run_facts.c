@@ -1,0 +1,131 @@
+/* What is known of a run besides its budget: where its steps come from, what the capture cuts, start-up, clocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Steps of 1000 from `from`: range [t, t + 900), one kernel [t + 200, t + 800) launched at t + 100. */
+static void steps_at(struct scene *s, int64_t from, int n)
+{
+	for (int64_t t = from; t < from + 1000 * (int64_t)n; t += 1000) {
+		scene_range(s, s->main, t, t + 900, "train");
+		scene_kernel(s, s->main, t + 100, t + 105, t + 200, t + 800);
+	}
+}
+
+static bool is_noted(const struct side *side, const char *words)
+{
+	for (uint32_t i = 0; i < side->n_notes; i++)
+		if (strstr(side->notes[i], words))
+			return true;
+	return false;
+}
+
+static void test_coverage(void **state)
+{
+	/* Ten steps of 600, and 2000 of other work before and after them: 6000 of 8000. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 0, 5, 100, 1100);
+	steps_at(s, 2000, 10);
+	scene_kernel(s, s->main, 13000, 13005, 13100, 14100);
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->step_origin, STEPS_BY_RANGE);
+	assert_true(fabs(side->step_coverage - 0.75) < 1e-12);
+	assert_int_equal(side->step_ranks, 1);
+	assert_true(side->startup == 2000);
+	assert_false(is_noted(side, "cuts") || is_noted(side, "clocks"));
+}
+
+static void test_open_step_is_left_out(void **state)
+{
+	/* The eleventh was open when the capture ended, and its kernel ran: nine periods all the same. */
+	struct scene *s = *state;
+	steps_at(s, 0, 11);
+	s->m.trace->ranges.clipped[10] = 1;
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->runs[0].n_periods, 9);
+	assert_true(is_noted(side, "cuts the last step of"));
+}
+
+static void test_step_whose_launch_never_ran_is_left_out(void **state)
+{
+	struct scene *s = *state;
+	steps_at(s, 0, 11);
+	scene_call(s, s->main, 10850, 10860, "cudaLaunchKernel", CALL_LAUNCH);
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->runs[0].n_periods, 9);
+	assert_true(is_noted(side, "cuts the last step of"));
+}
+
+static void test_launches_that_never_run_cut_nothing(void **state)
+{
+	/* One in every step: a failing launch, or one whose rows were lost. */
+	struct scene *s = *state;
+	steps_at(s, 0, 11);
+	for (int64_t t = 0; t < 11000; t += 1000)
+		scene_call(s, s->main, t + 850, t + 860, "cudaLaunchKernel", CALL_LAUNCH);
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->runs[0].n_periods, 10);
+	assert_false(is_noted(side, "cuts"));
+}
+
+static void test_startup_without_steps(void **state)
+{
+	/* Modules are loaded on [1000, 5000), one more late on, which is no start-up. */
+	struct scene *s = *state;
+	scene_call(s, s->main, 1000, 5000, "cuModuleLoadData", CALL_MODULE);
+	for (int64_t t = 6000; t < 60000; t += 7000)
+		scene_kernel(s, s->main, t, t + 10, t + 20, t + 600);
+	scene_call(s, s->main, 50000, 51000, "cuModuleLoadData", CALL_MODULE);
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->step_origin, STEPS_NONE);
+	assert_true(side->startup == 4000);
+}
+
+static void test_clocks_that_disagree(void **state)
+{
+	/* A kernel 20 µs before its launch is within what clocks differ by, one of 21 µs is not. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 120000, 120010, 100000, 101000);
+	scene_kernel(s, s->main, 140000, 140010, 150000, 151000);
+	assert_false(is_noted(scene_analyse(s), "clocks"));
+	scene_trace_begin(s);
+	scene_kernel(s, s->main, 121000, 121010, 100000, 101000);
+	scene_kernel(s, s->main, 140000, 140010, 150000, 151000);
+	const struct side *side = scene_analyse(s);
+	assert_true(is_noted(side, "1 of 2 GPU operations of hand-made start before"));
+	assert_true(is_noted(side, "up to 21 µs"));
+}
+
+static void test_no_steps_asked_for(void **state)
+{
+	struct scene *s = *state;
+	steps_at(s, 0, 10);
+	s->step = "none";
+	const struct side *side = scene_analyse(s);
+	assert_false(side->steps_found);
+	assert_int_equal(side->runs[0].window_ns, 9600);
+}
+
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_coverage),
+		SCENE(test_open_step_is_left_out),
+		SCENE(test_step_whose_launch_never_ran_is_left_out),
+		SCENE(test_launches_that_never_run_cut_nothing),
+		SCENE(test_startup_without_steps),
+		SCENE(test_clocks_that_disagree),
+		SCENE(test_no_steps_asked_for),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
