@@ -229,6 +229,8 @@ static int analyse_jobs(struct job *jobs, const struct analyse_options *options,
 	const struct side_facts *facts = jobs[0].facts; /* of both sides */
 	if (build_sides(jobs, 2, options, names, work, arena, err) < 0)
 		return -1;
+	for (int s = 0; s < 2; s++)
+		quality_files(&out->side[s], &options->files[s], arena);
 	out->require_comparable = options->require_comparable;
 	const char *reason = compare_work(facts, arena, out);
 	out->options = (struct verdict_options){.min_speedup = options->min_speedup,

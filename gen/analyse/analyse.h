@@ -11,6 +11,7 @@ struct analyse_options {
 	double min_speedup;    /* 0: no gate */
 	double max_regression; /* < 0: no gate */
 	bool require_comparable;
+	struct side_files files[2]; /* by side; without, each run is one file */
 };
 
 /* One run of a side: the trace, and the input's name for the report. */

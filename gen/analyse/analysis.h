@@ -143,6 +143,19 @@ struct range_result {
 	double gpu; /* running time of the GPU work that their threads launched inside them, summed over GPUs */
 };
 
+/* The files of a side, as they were given. */
+struct side_file {
+	const char *file; /* base name, harmless */
+	uint32_t run;     /* index into side.runs */
+	int32_t rank;     /* in that run; -1: not known */
+};
+struct side_files {
+	const struct side_file *file;
+	uint32_t n;
+	const char *why;  /* "ranks: …", "repeats: …": what they are and how that was told; "" for one file */
+	const char *note; /* what a reader has to know about that, a sentence; NULL: nothing */
+};
+
 struct run_result {
 	const char *file;      /* base name of the input as given, made harmless; not a path */
 	size_t n_steps;        /* steps found, 0 if none */
@@ -229,6 +242,7 @@ struct side {
 	const char *label;          /* "baseline" or "fixed"; "profile" for `gapline show` */
 	struct trace_source source; /* of the first run */
 	struct run_result *runs;
+	struct side_files files;
 	uint32_t n_runs;
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	bool steps_found;

@@ -127,6 +127,9 @@ static int report(struct run *r)
 	}
 	c->paths[COMPARE_HTML] = arena_format(&c->arena, "%s/report.html", r->folder);
 	c->paths[COMPARE_JSON] = arena_format(&c->arena, "%s/report.json", r->folder);
+	/* They were run in turns. */
+	if (c->files_are == RANKS_TELL)
+		c->files_are = RANKS_ARE_REPEATS;
 	int status = compare_sides(c);
 	if (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE)
 		fprintf(stderr, "gapline: the report is %s\n", cmd_harmless(&c->arena, c->paths[COMPARE_HTML]));

@@ -35,8 +35,9 @@ static int read_and_analyse(struct show *s, struct inputs *inputs, struct progre
 	names_init(&s->names, &s->arena);
 	if (inputs_read(inputs, 1, &wish, &s->names, &s->arena, err))
 		return CMD_BAD_PROFILE;
+	inputs_group(inputs, RANKS_TELL, &s->names, &s->arena);
 	progress_say(progress, "analysing");
-	struct analyse_run run = {&inputs->item[0].trace, inputs->item[0].path};
+	struct analyse_run run = {&inputs->run[0].trace, inputs->run[0].path};
 	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, analysis, err) ||
 	    inputs_check_warmup(inputs, &analysis->side[0], s->analysis.warmup, err))
 		return CMD_WRONG_USAGE;

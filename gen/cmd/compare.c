@@ -54,9 +54,9 @@ static int spare_inputs(const struct compare *c, struct err *err)
 
 static struct analyse_run *runs_of(const struct inputs *side, struct arena *arena)
 {
-	struct analyse_run *runs = ARENA_NEW(arena, side->n, struct analyse_run);
-	for (size_t i = 0; i < side->n; i++)
-		runs[i] = (struct analyse_run){&side->item[i].trace, side->item[i].path};
+	struct analyse_run *runs = ARENA_NEW(arena, side->n_runs, struct analyse_run);
+	for (size_t i = 0; i < side->n_runs; i++)
+		runs[i] = (struct analyse_run){&side->run[i].trace, side->run[i].path};
 	return runs;
 }
 
@@ -106,23 +106,9 @@ static int gate_status(const struct analysis *analysis)
 	return CMD_DONE;
 }
 
-static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
-{
-	const struct read_wish wish = {.meter = progress_meter(progress)};
-	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
-		return CMD_BAD_PROFILE;
-	progress_say(progress, "comparing");
-	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n, runs_of(&c->sides[1], &c->arena),
-	                 c->sides[1].n, &c->analysis, &c->names, &c->arena, analysis, err))
-		return CMD_WRONG_USAGE;
-	for (size_t s = 0; s < 2; s++)
-		if (inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
-			return CMD_WRONG_USAGE;
-	return CMD_DONE;
-}
-
-/* A mistake that CI makes easily, and that always passes for "unchanged". */
-static void say_same_captures(struct compare *c)
+/* A mistake that CI makes easily, and that always passes for "unchanged": lines for stderr. Looked for before the files
+ * of a run become one trace. */
+static void find_same_captures(struct compare *c, struct opt_list *lines)
 {
 	const struct inputs *a = &c->sides[0], *b = &c->sides[1];
 	for (size_t i = 0; i < a->n; i++)
@@ -131,16 +117,43 @@ static void say_same_captures(struct compare *c)
 			const char *other = cmd_harmless(&c->arena, b->item[k].path);
 			bool same_file = a->item[i].file.st_dev == b->item[k].file.st_dev &&
 			                 a->item[i].file.st_ino == b->item[k].file.st_ino;
-			if (same_file)
-				fprintf(stderr,
-				        "gapline: %s is on both sides: compared with itself, a run shows nothing\n",
-				        one);
-			else if (analyse_same_capture(&a->item[i].trace, &b->item[k].trace))
-				fprintf(stderr,
-				        "gapline: %s and %s hold the same capture: compared with itself, a run shows "
-				        "nothing\n",
-				        one, other);
+			const char *what =
+				same_file ? arena_format(&c->arena, "%s is on both sides", one)
+					  : arena_format(&c->arena, "%s and %s hold the same capture", one, other);
+			if (!same_file && !analyse_same_capture(&a->item[i].trace, &b->item[k].trace))
+				continue;
+			lines->item = arena_grow(&c->arena, lines->item, lines->n, lines->n + 1, sizeof *lines->item);
+			lines->item[lines->n++] = what;
 		}
+}
+
+/* What the report says of a side's files. */
+static struct side_files files_of(const struct inputs *side, struct arena *arena)
+{
+	struct side_file *list = ARENA_NEW(arena, side->n, struct side_file);
+	for (size_t i = 0; i < side->n; i++)
+		list[i] = (struct side_file){side->told[i].name, side->told[i].run, side->told[i].rank};
+	return (struct side_files){list, (uint32_t)side->n, side->ranks.why, side->ranks.note};
+}
+
+static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
+{
+	const struct read_wish wish = {.meter = progress_meter(progress)};
+	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
+		return CMD_BAD_PROFILE;
+	progress_say(progress, "comparing");
+	find_same_captures(c, &c->same_captures);
+	for (size_t s = 0; s < 2; s++) {
+		inputs_group(&c->sides[s], (enum ranks_asked)c->files_are, &c->names, &c->arena);
+		c->analysis.files[s] = files_of(&c->sides[s], &c->arena);
+	}
+	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n_runs, runs_of(&c->sides[1], &c->arena),
+	                 c->sides[1].n_runs, &c->analysis, &c->names, &c->arena, analysis, err))
+		return CMD_WRONG_USAGE;
+	for (size_t s = 0; s < 2; s++)
+		if (inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
+			return CMD_WRONG_USAGE;
+	return CMD_DONE;
 }
 
 int compare_sides(struct compare *c)
@@ -165,7 +178,12 @@ int compare_sides(struct compare *c)
 	progress_end(&progress);
 	if (status)
 		return cmd_fail(status, &err);
-	say_same_captures(c);
+	for (size_t i = 0; i < c->same_captures.n; i++)
+		fprintf(stderr, "gapline: %s: compared with itself, a run shows nothing\n", c->same_captures.item[i]);
+	for (size_t s = 0; s < 2; s++)
+		if (c->sides[s].ranks.careful && !c->quiet)
+			fprintf(stderr, "gapline: %s side: %s\n", labels[s],
+			        cmd_harmless(&c->arena, c->sides[s].ranks.note));
 	if (write_outputs(c, &analysis, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	status = c->quiet ? CMD_DONE : print_verdict(c, &analysis);
@@ -201,11 +219,19 @@ static size_t put(struct opt *rows, const struct opt *from, size_t n)
 	return n;
 }
 
+/* In the order of enum ranks_asked. */
+static const char *const files_are[] = {"auto", "ranks", "repeats", NULL};
+
 size_t compare_step_options(struct compare *c, struct opt *rows)
 {
 	const struct opt options[] = {
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &c->analysis.step},
+		{OPT_CHOICE, 0, "files-are", "WHAT",
+	         "auto, ranks or repeats: whether several files of a side are the ranks of one run or runs of their "
+	         "own; "
+	         "auto tells it by when they were recorded, and by jobs, rank numbers and names",
+	         .choice = &c->files_are, .choices = files_are},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
 	         .whole = &c->analysis.warmup, .max = 1e9},
 		{OPT_DECIMAL, 0, "min-speedup", "X",

@@ -14,6 +14,7 @@ struct compare {
 	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */
 	struct opt_list given[2];           /* profiles of the baseline and of the fixed side, as named by the user */
 	struct analyse_options analysis;
+	int files_are; /* enum ranks_asked */
 	int colour;
 	bool quiet;
 	struct arena arena;
@@ -21,6 +22,7 @@ struct compare {
 	struct inputs sides[2];
 	struct output outputs[COMPARE_OUTPUTS];
 	size_t n_outputs;
+	struct opt_list same_captures; /* lines for stderr: what is on both sides */
 	struct buf bytes[COMPARE_OUTPUTS];
 };
 
@@ -29,7 +31,7 @@ void compare_release(struct compare *c);
 
 /* The options of the comparison, which both commands have, in two parts, so that each can put its own between them.
  * Writes rows, returns how many. */
-enum { COMPARE_OPTIONS_MAX = 8 };
+enum { COMPARE_OPTIONS_MAX = 9 };
 size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
                              const char *quiet_help); /* how it looks */

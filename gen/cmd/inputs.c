@@ -1,6 +1,7 @@
 #include "cmd/inputs.h"
 
 #include "base/unpack.h"
+#include "trace/merge.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,7 +21,7 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 			return CMD_WRONG_USAGE;
 		}
 	in->item = arena_grow(arena, in->item, in->n, in->n + 1, sizeof *in->item);
-	in->item[in->n++] = (struct input){.path = path, .file = *file};
+	in->item[in->n++] = (struct input){.path = path, .file = *file, .folder = in->folder};
 	return CMD_DONE;
 }
 
@@ -111,6 +112,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	closedir(dir);
 	list_sort(&found);
 	list_sort(&others);
+	in->folder = in->n_folders++;
 	for (size_t i = 0; i < others.n; i++)
 		list_add(&in->passed_over, others.item[i], arena);
 	int status = CMD_DONE;
@@ -124,6 +126,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 		        errno == ENOENT ? "is a link to a file that is not there" : strerror(errno));
 		status = CMD_BAD_PROFILE;
 	}
+	in->folder = TRACE_NONE;
 	if (!found.n) {
 		err_set(err,
 		        "%s: no profile in this folder; wanted are SQLite exports, plain or packed "
@@ -165,7 +168,7 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
                 struct err *err)
 {
 	int status = CMD_DONE;
-	*inputs = (struct inputs){.side = side};
+	*inputs = (struct inputs){.side = side, .folder = TRACE_NONE};
 	for (size_t i = 0; i < given->n && !status; i++) {
 		const char *path = given->item[i];
 		struct stat file;
@@ -214,12 +217,58 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	return read_profiles(list, found, wish, names, arena, err);
 }
 
+/* The last part of a path, harmless. */
+static const char *file_name(const char *path, struct names *names)
+{
+	const char *slash = strrchr(path, '/');
+	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
+}
+
+/* The files of a run in their places. */
+static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < in->n; i++)
+		if (in->told[i].run == run) {
+			list[in->told[i].place] = &in->item[i];
+			n++;
+		}
+	return n;
+}
+
+void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names, struct arena *arena)
+{
+	struct merge_part *parts = ARENA_NEW(arena, in->n, struct merge_part);
+	struct input **list = ARENA_NEW(arena, in->n, struct input *);
+	in->told = ARENA_NEW(arena, in->n, struct ranks_file);
+	for (size_t i = 0; i < in->n; i++)
+		in->told[i] = (struct ranks_file){.trace = &in->item[i].trace,
+		                                  .name = file_name(in->item[i].path, names),
+		                                  .folder = in->item[i].folder};
+	in->ranks = ranks_tell(in->told, in->n, asked, arena);
+	in->n_runs = in->ranks.n_runs;
+	in->run = ARENA_NEW(arena, in->n_runs, struct input_run);
+	for (uint32_t run = 0; run < in->n_runs; run++) {
+		struct input_run *to = &in->run[run];
+		size_t n = files_of(in, run, list);
+		to->path = list[0]->path;
+		if (n == 1) {
+			to->trace = list[0]->trace;
+			continue;
+		}
+		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
+		for (size_t i = 0; i < n; i++)
+			parts[i] = (struct merge_part){&list[i]->trace, in->told[list[i] - in->item].offset};
+		trace_merge(parts, n, &to->trace, arena);
+	}
+}
+
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)
 {
 	for (size_t i = 0; i < side->n_runs; i++) {
 		size_t steps = side->runs[i].n_steps;
 		if (steps && warmup >= 0 && (size_t)warmup >= steps)
-			return err_set(err, "--warmup %d: %s has only %zu step%s", warmup, inputs->item[i].path, steps,
+			return err_set(err, "--warmup %d: %s has only %zu step%s", warmup, inputs->run[i].path, steps,
 			               steps == 1 ? "" : "s");
 	}
 	return 0;

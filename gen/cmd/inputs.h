@@ -5,20 +5,34 @@
 #include "analyse/analysis.h"
 #include "cmd/cmd.h"
 #include "read/read.h"
+#include "trace/ranks.h"
 
 #include <sys/stat.h>
 
 struct input {
 	const char *path;
 	struct stat file;
-	struct trace trace; /* filled by inputs_read */
+	uint32_t folder;    /* number of the folder that it was found in, TRACE_NONE: named by itself */
+	struct trace trace; /* filled by inputs_read; inputs_group takes its rows */
+};
+
+/* A run of a side: one file, or those of its ranks. */
+struct input_run {
+	struct trace trace;
+	const char *path; /* of its file; of several: "FIRST and 3 more" */
 };
 
 struct inputs {
 	const char *side; /* "baseline", for messages */
 	struct input *item;
 	size_t n;
+	uint32_t n_folders, folder;  /* how many so far; the one that is being looked through, or TRACE_NONE */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
+
+	struct input_run *run; /* filled by inputs_group */
+	size_t n_runs;
+	struct ranks ranks;
+	struct ranks_file *told; /* by file */
 };
 
 /* Finds the files that `given` stands for, in the order given; those of a folder or a pattern sorted by name:
@@ -40,6 +54,9 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n);
 /* Reads every profile of `n` sides, all of them side by side. 0, or -1 with `err`. */
 int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err);
+
+/* Tells which files are ranks of one run and which are repeats, and makes one trace of each run. */
+void inputs_group(struct inputs *inputs, enum ranks_asked asked, struct names *names, struct arena *arena);
 
 /* -1 with `err` when leaving out `warmup` steps (< 0: not asked for) would leave nothing of a run that has steps.
  * `side` is what the inputs were analysed to. */

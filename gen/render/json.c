@@ -142,6 +142,25 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_end_object(json);
 }
 
+/* Where a run has several files, or several runs were told apart. */
+static void write_files(struct json *json, const struct side *s)
+{
+	json_array(json, "files");
+	for (uint32_t i = 0; i < s->files.n; i++) {
+		const struct side_file *f = &s->files.file[i];
+		json_object(json, NULL);
+		json_text(json, "file", f->file);
+		json_integer(json, "run", f->run);
+		if (f->rank >= 0)
+			json_integer(json, "rank", f->rank);
+		else
+			json_null(json, "rank");
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_text(json, "files_are", s->files.why ? s->files.why : "");
+}
+
 static void write_runs(struct json *json, const struct side *s)
 {
 	json_array(json, "runs");
@@ -387,6 +406,7 @@ static void write_side(struct json *json, const struct analysis *a, const struct
 	json_object(json, s->label);
 	write_source(json, &s->source);
 	write_steps(json, a, s);
+	write_files(json, s);
 	write_runs(json, s);
 	write_shown(json, s);
 	json_object(json, "budget");

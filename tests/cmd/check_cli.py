@@ -45,6 +45,14 @@ def make_profiles(folder):
     for i in range(3):
         make(f"runs/base-{i}.sqlite", seed=10 + i)
         make(f"runs/fixed-{i}.sqlite", load=50_000, seed=20 + i)
+    # two ranks of one run, one of which began 50 us later; and two files of which nobody knows when they were recorded
+    (folder / "ranks").mkdir()
+    (folder / "unknown").mkdir()
+    for i in range(2):
+        begin = 1_795_900_000_000_000_000 + i * 50_000
+        make(f"ranks/base-rank{i}.sqlite", seed=30 + i, started=begin)
+        make(f"ranks/fixed-rank{2 * i}.sqlite", load=50_000, seed=40 + i, started=begin + 600_000_000_000)
+        make(f"unknown/{'ab'[i]}.sqlite", seed=50 + i, started=0)
     (folder / "fixed-runs").mkdir()
     for i in range(3):
         shutil.copy(folder / f"runs/fixed-{i}.sqlite", folder / "fixed-runs")

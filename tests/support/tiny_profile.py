@@ -16,6 +16,7 @@ NAMES = ["gemm(float *)", "gemm", "cudaLaunchKernel_v7000", "cudaStreamSynchroni
 SCHEMA = """
 CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);
+CREATE TABLE TARGET_INFO_SESSION_START_TIME (utcEpochNs INTEGER, utcTime TEXT, localTime TEXT);
 CREATE TABLE TARGET_INFO_GPU (vmId INTEGER, id INTEGER, name TEXT, totalMemory INTEGER, clockRate INTEGER,
     smCount INTEGER);
 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
@@ -36,8 +37,8 @@ def jitters(seed, size):
         yield (state >> 33) % (size + 1)
 
 
-def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0):
-    """`more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others."""
+def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, started=None):
+    """`started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others."""
     tid = GLOBAL_PID | TID
     rows = {"KERNEL": [], "RUNTIME": [], "NVTX": []}
     now, correlation = 1_000_000, 1
@@ -66,6 +67,10 @@ def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000
         "INSERT INTO META_DATA_EXPORT VALUES (?, ?)",
         [("EXPORT_PRODUCT_VERSION", "2025.3.1.90"), ("EXPORT_SCHEMA_VERSION", "3.20.2")],
     )
+    if started is None:
+        started = 1_795_000_000_000_000_000 + seed * 60_000_000_000
+    if started:
+        db.execute("INSERT INTO TARGET_INFO_SESSION_START_TIME VALUES (?, '', '')", (started,))
     db.execute("INSERT INTO TARGET_INFO_GPU VALUES (0, 0, 'Test GPU', 1 << 33, 1000000000, 8)")
     for table, n, kept in ("CUPTI_ACTIVITY_KIND_KERNEL", 10, "KERNEL"), ("CUPTI_ACTIVITY_KIND_RUNTIME", 7, "RUNTIME"):
         db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * n)})", rows[kept])

@@ -12,6 +12,13 @@ static void add_note(struct side *side, struct arena *arena, const char *text)
 	side->notes[side->n_notes++] = text;
 }
 
+void quality_files(struct side *side, const struct side_files *files, struct arena *arena)
+{
+	side->files = *files;
+	if (files->note)
+		add_note(side, arena, files->note);
+}
+
 static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)
 {
 	for (uint32_t i = 0; i < n; i++)

@@ -59,6 +59,9 @@ const char *clocks_note(const struct side *side);
 void recording_build(const struct run *runs, size_t n, struct side *side);
 const char *recording_note(const struct side *side, struct arena *arena);
 
+/* How the side's files were told apart, among its notes too (quality.c). */
+void quality_files(struct side *side, const struct side_files *files, struct arena *arena);
+
 /* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
 

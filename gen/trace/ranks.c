@@ -1,0 +1,378 @@
+#include "trace/ranks.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- what a file says of itself ---- */
+
+static const char *const RANK_WORDS[] = {"rank", "proc", "worker", "node", "gpu", "host", NULL};
+static const char *const REPEAT_WORDS[] = {"run", "rep", "repeat", "repetition", "trial", "try", "take", NULL};
+
+/* The number behind one of the words in a file's name, "rank3", "rank-3", "rank_03"; -1: there is none. `at` and `n`
+ * say where its digits stand. */
+static int32_t number_after(const char *name, const char *const *words, size_t *at, size_t *n)
+{
+	for (size_t i = 0; name[i]; i++)
+		for (size_t w = 0; words[w]; w++) {
+			size_t length = strlen(words[w]), digits = i + length;
+			if ((i && isalpha((unsigned char)name[i - 1])) || strncasecmp(name + i, words[w], length) != 0)
+				continue;
+			digits += name[digits] && strchr("-_.= ", name[digits]) ? 1 : 0;
+			*at = digits;
+			*n = strspn(name + digits, "0123456789");
+			if (*n > 0 && *n < 8)
+				return atoi(name + digits);
+		}
+	return -1;
+}
+
+/* Whether two names are the same but for the number behind one of the words. */
+static bool differ_in(const char *a, const char *b, const char *const *words)
+{
+	size_t at[2], n[2];
+	if (number_after(a, words, &at[0], &n[0]) < 0 || number_after(b, words, &at[1], &n[1]) < 0)
+		return false;
+	return at[0] == at[1] && memcmp(a, b, at[0]) == 0 && strcmp(a + at[0] + n[0], b + at[1] + n[1]) == 0;
+}
+
+/* The process whose GPU work the file holds, if it is one. */
+static const struct trace_process *main_process(const struct trace *t)
+{
+	uint32_t process = t->n_devices ? t->devices[0].process : TRACE_NONE;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		if (t->devices[d].process != process)
+			return NULL;
+	return process == TRACE_NONE ? NULL : &t->processes[process];
+}
+
+static int32_t rank_of(const struct ranks_file *f)
+{
+	const struct trace_process *process = main_process(f->trace);
+	size_t at, n;
+	if (process && process->rank >= 0)
+		return process->rank;
+	if (f->trace->source.rank >= 0)
+		return f->trace->source.rank;
+	return process ? number_after(f->name, RANK_WORDS, &at, &n) : -1;
+}
+
+static bool has_time(const struct ranks_file *f)
+{
+	return f->trace->source.started != TRACE_NO_TIME && f->trace->last_time > f->trace->first_time;
+}
+
+static bool overlap(const struct trace *a, const struct trace *b)
+{
+	return a->source.started + a->first_time < b->source.started + b->last_time &&
+	       b->source.started + b->first_time < a->source.started + a->last_time;
+}
+
+static bool other_job(const struct trace *a, const struct trace *b)
+{
+	return a->source.job && b->source.job && a->source.job != b->source.job;
+}
+
+static bool same_program(const struct trace *a, const struct trace *b)
+{
+	const struct trace_process *x = main_process(a), *y = main_process(b);
+	return x && y && x->name && x->name == y->name;
+}
+
+/* ---- runs ---- */
+
+/* What tells that two files are of one run. */
+typedef bool together(const struct ranks_file *a, const struct ranks_file *b);
+
+static bool of_overlapping_times(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return overlap(a->trace, b->trace) && !other_job(a->trace, b->trace);
+}
+static bool of_one_folder(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return a->folder == b->folder;
+}
+static bool of_one_job(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return a->trace->source.job == b->trace->source.job;
+}
+static bool of_one_name(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return differ_in(a->name, b->name, RANK_WORDS);
+}
+static bool always(const struct ranks_file *a, const struct ranks_file *b)
+{
+	(void)a;
+	(void)b;
+	return true;
+}
+static bool never(const struct ranks_file *a, const struct ranks_file *b)
+{
+	(void)a;
+	(void)b;
+	return false;
+}
+
+/* Connected components, numbered by their first file; returns how many. */
+static uint32_t connect(struct ranks_file *files, size_t n, together *are, struct arena *arena)
+{
+	uint32_t runs = 0;
+	for (size_t i = 0; i < n; i++)
+		files[i].run = (uint32_t)i;
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++) {
+			uint32_t from = files[i].run, to = files[k].run;
+			if (from == to || !are(&files[i], &files[k]))
+				continue;
+			for (size_t j = 0; j < n; j++)
+				if (files[j].run == from || files[j].run == to)
+					files[j].run = from < to ? from : to;
+		}
+	/* A component has the number of its first file: count those. */
+	uint32_t *number = ARENA_NEW(arena, n, uint32_t);
+	for (size_t i = 0; i < n; i++) {
+		if (files[i].run == i)
+			number[i] = runs++;
+		files[i].run = number[files[i].run];
+	}
+	return runs;
+}
+
+static bool share_job(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return a->trace->source.job && a->trace->source.job == b->trace->source.job;
+}
+static bool share_ranks(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return a->rank >= 0 && b->rank >= 0 && a->rank != b->rank;
+}
+static bool share_program(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return same_program(a->trace, b->trace);
+}
+
+/* Whether any two files of a run have this in common, in all runs of several files. */
+static bool all_share(const struct ranks_file *files, size_t n, together *are)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (files[i].run == files[k].run && !are(&files[i], &files[k]))
+				return false;
+	return true;
+}
+
+static bool any_pair(const struct ranks_file *files, size_t n, together *are)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (are(&files[i], &files[k]))
+				return true;
+	return false;
+}
+
+static bool all_pairs(const struct ranks_file *files, size_t n, together *are)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!are(&files[i], &files[k]))
+				return false;
+	return true;
+}
+
+static bool of_one_repeat_name(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return differ_in(a->name, b->name, REPEAT_WORDS);
+}
+
+static bool of_times_that_overlap(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return overlap(a->trace, b->trace);
+}
+
+static void tell_by_times(struct ranks_file *files, size_t n, struct arena *arena, struct ranks *r)
+{
+	r->n_runs = connect(files, n, of_overlapping_times, arena);
+	if (r->n_runs == n)
+		r->why = any_pair(files, n, of_times_that_overlap) ? "repeats: they are of different jobs"
+		                                                   : "repeats: their recorded times do not overlap";
+	else if (all_share(files, n, share_job))
+		r->why = "ranks: their recorded times overlap, and they are of one job";
+	else if (all_share(files, n, share_ranks))
+		r->why = "ranks: their recorded times overlap, and they have different rank numbers";
+	else if (all_share(files, n, share_program))
+		r->why =
+			"ranks: their recorded times overlap, and they are of one program (--files-are repeats if they "
+			"are runs side by side)";
+	else
+		r->why = "ranks: their recorded times overlap";
+	r->careful = r->n_runs < n && !all_share(files, n, share_job) && !all_share(files, n, share_ranks) &&
+	             !all_share(files, n, share_program);
+}
+
+/* Without start times in all of them. */
+static void tell_by_names(struct ranks_file *files, size_t n, struct arena *arena, struct ranks *r)
+{
+	bool jobs = true, folders = true;
+	for (size_t i = 0; i < n; i++) {
+		jobs = jobs && files[i].trace->source.job;
+		folders = folders && files[i].folder != TRACE_NONE;
+	}
+	if (jobs) {
+		r->n_runs = connect(files, n, of_one_job, arena);
+		r->why = "by the job that each file is of";
+	} else if (any_pair(files, n, of_one_name)) {
+		r->n_runs = connect(files, n, of_one_name, arena);
+		r->why = "ranks: their names differ in the number of a rank";
+	} else if (all_pairs(files, n, of_one_repeat_name)) {
+		r->n_runs = connect(files, n, never, arena);
+		r->why = "repeats: their names differ in the number of a run";
+	} else if (folders && !all_pairs(files, n, of_one_folder)) {
+		r->n_runs = connect(files, n, of_one_folder, arena);
+		r->why = "ranks of one run where they lie in one folder";
+	} else {
+		r->n_runs = connect(files, n, always, arena);
+		r->careful = true;
+		r->why = "ranks: the files do not say when they were recorded";
+	}
+}
+
+static void tell_as_asked(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena,
+                          struct ranks *r)
+{
+	bool times = true, folders = true;
+	for (size_t i = 0; i < n; i++) {
+		times = times && has_time(&files[i]);
+		folders = folders && files[i].folder != TRACE_NONE;
+	}
+	if (asked == RANKS_ARE_REPEATS) {
+		r->n_runs = connect(files, n, never, arena);
+		r->why = "repeats: as asked";
+		return;
+	}
+	/* Ranks, of several runs where folders or times say so. */
+	r->n_runs = times ? connect(files, n, of_overlapping_times, arena) : (uint32_t)n;
+	if (r->n_runs == n && folders)
+		r->n_runs = connect(files, n, of_one_folder, arena);
+	if (r->n_runs == n)
+		r->n_runs = connect(files, n, always, arena);
+	r->why = "ranks: as asked";
+}
+
+/* ---- the files of a run ---- */
+
+struct member {
+	struct ranks_file *file;
+	size_t given;
+	bool by_rank, by_pid;
+};
+
+static int compare_members(const void *a, const void *b)
+{
+	const struct member *x = a, *y = b;
+	if (x->by_rank && x->file->rank != y->file->rank)
+		return x->file->rank < y->file->rank ? -1 : 1;
+	if (x->by_pid) {
+		int64_t p = x->file->trace->processes[0].pid, q = y->file->trace->processes[0].pid;
+		if (p != q)
+			return p < q ? -1 : 1;
+	}
+	return x->given < y->given ? -1 : x->given > y->given;
+}
+
+/* Numbers of ranks that a run lacks: those below its highest, or below the size of its job. NULL: none, or not known.
+ */
+static const char *missing(const struct member *list, size_t n, struct arena *arena)
+{
+	enum { NAMED = 8 };
+	int32_t size = 0;
+	char *text = arena_alloc(arena, 16 * NAMED + 80, 1);
+	size_t used = 0, lacking = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_source *source = &list[i].file->trace->source;
+		if (list[i].file->rank < 0)
+			return NULL;
+		size = list[i].file->rank >= size ? list[i].file->rank + 1 : size;
+		size = source->ranks > size ? source->ranks : size;
+	}
+	size_t at = 0;
+	for (int32_t rank = 0; rank < size; rank++) {
+		while (at < n && list[at].file->rank < rank)
+			at++;
+		if (at < n && list[at].file->rank == rank)
+			continue;
+		if (lacking++ < NAMED)
+			used += (size_t)snprintf(text + used, 16, "%s%d", used ? ", " : "", rank);
+	}
+	if (!lacking)
+		return NULL;
+	return arena_format(arena, "rank%s %s%s of %d %s not among the files", lacking > 1 ? "s" : "", text,
+	                    lacking > NAMED ? " …" : "", size, lacking > 1 ? "are" : "is");
+}
+
+/* Orders the files of run `run` and gives them a clock; returns what is missing, or NULL. */
+static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, struct arena *arena)
+{
+	struct member *list = ARENA_NEW(arena, n, struct member);
+	size_t m = 0;
+	bool ranks = true, one_host = true;
+	int64_t begin = INT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		if (files[i].run != run)
+			continue;
+		list[m++] = (struct member){.file = &files[i], .given = i};
+		ranks = ranks && files[i].rank >= 0;
+		one_host = one_host && files[i].trace->n_processes &&
+		           files[i].trace->source.host == list[0].file->trace->source.host;
+		for (size_t k = 0; k + 1 < m; k++)
+			ranks = ranks && list[k].file->rank != files[i].rank;
+		if (has_time(&files[i]) && files[i].trace->source.started < begin)
+			begin = files[i].trace->source.started;
+	}
+	for (size_t i = 0; i < m; i++) {
+		list[i].by_rank = ranks;
+		list[i].by_pid = one_host;
+	}
+	qsort(list, m, sizeof *list, compare_members);
+	for (size_t i = 0; i < m; i++) {
+		list[i].file->place = (uint32_t)i;
+		list[i].file->offset = has_time(list[i].file) ? list[i].file->trace->source.started - begin : 0;
+	}
+	return m > 1 && ranks ? missing(list, m, arena) : NULL;
+}
+
+struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena)
+{
+	struct ranks r = {.n_runs = 1, .why = ""};
+	bool times = true;
+	for (size_t i = 0; i < n; i++) {
+		files[i].run = 0;
+		files[i].rank = rank_of(&files[i]);
+		times = times && has_time(&files[i]);
+	}
+	if (n > 1 && asked != RANKS_TELL)
+		tell_as_asked(files, n, asked, arena, &r);
+	else if (n > 1 && times)
+		tell_by_times(files, n, arena, &r);
+	else if (n > 1)
+		tell_by_names(files, n, arena, &r);
+	const char *lacking = NULL;
+	for (uint32_t run = 0; run < r.n_runs; run++) {
+		const char *text = arrange(files, n, run, arena);
+		lacking = lacking ? lacking : text;
+	}
+	if (r.n_runs == n && !lacking)
+		return r;
+	const char *reason = strstr(r.why, ": ");
+	const char *what = r.n_runs == 1   ? "the ranks of one run"
+	                   : r.n_runs == n ? "repeats"
+	                                   : arena_format(arena, "%u runs of one or more ranks", r.n_runs);
+	r.note = arena_format(arena, "%zu files count as %s%s: %s%s", n, what, r.careful ? ", the careful guess" : "",
+	                      reason ? reason + 2 : r.why,
+	                      r.careful ? ", and nothing tells ranks from repeats; --files-are says it" : "");
+	if (lacking)
+		r.note = arena_format(arena, "%s; %s", r.note, lacking);
+	r.note = arena_format(arena, "%s.", r.note);
+	return r;
+}

@@ -1,0 +1,121 @@
+/* Two files of one run -> one trace. */
+#include "trace/columns.h"
+#include "trace/merge.h"
+#include "trace_maker.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* One rank: process 100 on both hosts, which launches a kernel with the same correlation id, and a GPU with `gpu_id`.
+ */
+static struct trace *rank(struct arena *arena, struct names *names, uint64_t host, uint64_t gpu_id, int64_t length)
+{
+	struct maker m;
+	maker_init(&m, arena, names);
+	uint32_t process = maker_process(&m, 100), thread = maker_thread(&m, process, 100);
+	uint32_t gpu = maker_gpu(&m, "GPU"), device = maker_device(&m, process, 0, gpu);
+	m.trace->gpus[gpu].id = gpu_id;
+	m.trace->processes[process].host = m.trace->source.host = host;
+	maker_call(&m, thread, 10, 20, "cudaLaunchKernel", CALL_LAUNCH, 1);
+	maker_call(&m, thread, 30, 40, "cudaDeviceSynchronize", CALL_SYNC, 0);
+	maker_op(&m, device, 7, OP_KERNEL, 25, 25 + length, "gemm", 1);
+	maker_range(&m, thread, 5, 50, "step", "", RANGE_PUSH_POP);
+	maker_os_call(&m, thread, 30, 39, "poll", OS_OTHER);
+	m.trace->rows[ROWS_KERNELS] = (struct trace_count){2, 1};
+	m.trace->dropped = ARENA_NEW(arena, 1, struct trace_dropped);
+	m.trace->dropped[0] = (struct trace_dropped){ROWS_KERNELS, "kernels", "ends before it starts", 1};
+	m.trace->n_dropped = 1;
+	maker_link(&m);
+	m.trace->source.started = 1000 - length;
+	return m.trace;
+}
+
+static void hosts_with_one_process_id_stay_apart(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct names names;
+	struct trace out;
+	names_init(&names, &arena);
+	struct trace *a = rank(&arena, &names, 1, 11, 60), *b = rank(&arena, &names, 2, 22, 70);
+	trace_merge((struct merge_part[]){{a, 10}, {b, 0}}, 2, &out, &arena);
+	assert_int_equal(out.n_processes, 2);
+	assert_int_equal(out.n_threads, 2);
+	assert_int_equal(out.n_devices, 2);
+	assert_int_equal(out.n_gpus, 2);
+	assert_int_equal(out.ops.n, 2);
+	assert_int_equal(out.n_unlaunched, 0);
+	for (uint32_t d = 0; d < 2; d++) {
+		uint32_t op = out.devices[d].first_op, call = out.ops.launch[op], thread = out.calls.thread[call];
+		int64_t offset = d == 0 ? 10 : 0;
+		assert_int_equal(out.devices[d].n_ops, 1);
+		assert_int_equal(out.devices[d].process, d);
+		assert_int_equal(out.devices[d].gpu, d);
+		assert_int_equal(out.threads[thread].process, d);
+		assert_int_equal(out.ops.start[op], 25 + offset);
+		assert_int_equal(out.ops.end[op], 25 + offset + 60 + 10 * d);
+		assert_int_equal(out.calls.start[call], 10 + offset);
+		assert_int_equal(out.ranges.start[out.first_range[thread]], 5 + offset);
+		assert_int_equal(out.os_calls.end[out.first_os_call[thread]], 39 + offset);
+		assert_int_equal(out.calls.waits[call + 1], 1);
+		assert_true(out.processes[d].host == d + 1);
+	}
+	assert_int_equal(out.first_time, 5);
+	assert_int_equal(out.last_time, 95);
+	assert_int_equal(out.rows[ROWS_KERNELS].read, 4);
+	assert_int_equal(out.rows[ROWS_KERNELS].dropped, 2);
+	assert_int_equal(out.n_dropped, 1);
+	assert_int_equal(out.dropped[0].rows, 2);
+	assert_true(out.source.host == 0); /* there are two */
+	assert_true(out.source.started == 930);
+	arena_release(&arena);
+}
+
+static void one_gpu_of_two_files_is_one(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct names names;
+	struct trace out;
+	names_init(&names, &arena);
+	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 33, 60), 0}, {rank(&arena, &names, 1, 33, 60), 0}},
+	            2, &out, &arena);
+	assert_int_equal(out.n_gpus, 1);
+	assert_int_equal(out.devices[1].gpu, 0);
+	assert_true(out.source.host == 1);
+	/* without an identity they stay two: a guess could make two ranks share a GPU */
+	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 0, 60), 0}, {rank(&arena, &names, 1, 0, 60), 0}}, 2,
+	            &out, &arena);
+	assert_int_equal(out.n_gpus, 2);
+	assert_int_equal(out.devices[1].gpu, 1);
+	arena_release(&arena);
+}
+
+/* Columns that only some files have are in none of the merged ones, rather than half filled. */
+static void columns_that_one_file_lacks_are_lacking(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct names names;
+	struct trace out;
+	names_init(&names, &arena);
+	struct trace *a = rank(&arena, &names, 1, 0, 60), *b = rank(&arena, &names, 1, 0, 60);
+	a->calls.full_name = ARENA_NEW(&arena, a->calls.n, uint32_t);
+	trace_merge((struct merge_part[]){{a, 0}, {b, 0}}, 2, &out, &arena);
+	assert_null(out.calls.full_name);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hosts_with_one_process_id_stay_apart),
+		cmocka_unit_test(one_gpu_of_two_files_is_one),
+		cmocka_unit_test(columns_that_one_file_lacks_are_lacking),
+	};
+	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
+}
