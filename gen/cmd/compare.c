@@ -181,7 +181,7 @@ int compare_sides(struct compare *c)
 	for (size_t i = 0; i < c->same_captures.n; i++)
 		fprintf(stderr, "gapline: %s: compared with itself, a run shows nothing\n", c->same_captures.item[i]);
 	for (size_t s = 0; s < 2; s++)
-		if (c->sides[s].ranks.careful && !c->quiet)
+		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
 			fprintf(stderr, "gapline: %s side: %s\n", labels[s],
 			        cmd_harmless(&c->arena, c->sides[s].ranks.note));
 	if (write_outputs(c, &analysis, &err))

@@ -1,5 +1,6 @@
 #include "cmd/inputs.h"
 
+#include "analyse/analyse.h"
 #include "base/unpack.h"
 #include "trace/merge.h"
 
@@ -236,8 +237,38 @@ static size_t files_of(const struct inputs *in, uint32_t run, struct input **lis
 	return n;
 }
 
+/* One capture given twice, copied or packed, would pass for two runs or for two ranks: it counts once. */
+static void drop_copies(struct inputs *in, struct names *names, struct arena *arena)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < in->n; i++) {
+		size_t k = 0;
+		while (k < kept && !analyse_same_capture(&in->item[k].trace, &in->item[i].trace))
+			k++;
+		if (k == kept) {
+			in->item[kept++] = in->item[i];
+			continue;
+		}
+		list_add(&in->copies,
+		         arena_format(arena, "%s holds the same capture as %s and counts once",
+		                      file_name(in->item[i].path, names), file_name(in->item[k].path, names)),
+		         arena);
+	}
+	in->n = kept;
+}
+
+/* What is said of the files: how they were told apart, and which were left out. */
+static const char *note_of(const struct inputs *in, struct arena *arena)
+{
+	const char *note = in->ranks.note;
+	for (size_t i = 0; i < in->copies.n; i++)
+		note = arena_format(arena, "%s%s%s.", note ? note : "", note ? " " : "", in->copies.item[i]);
+	return note;
+}
+
 void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names, struct arena *arena)
 {
+	drop_copies(in, names, arena);
 	struct merge_part *parts = ARENA_NEW(arena, in->n, struct merge_part);
 	struct input **list = ARENA_NEW(arena, in->n, struct input *);
 	in->told = ARENA_NEW(arena, in->n, struct ranks_file);
@@ -246,6 +277,7 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		                                  .name = file_name(in->item[i].path, names),
 		                                  .folder = in->item[i].folder};
 	in->ranks = ranks_tell(in->told, in->n, asked, arena);
+	in->ranks.note = note_of(in, arena);
 	in->n_runs = in->ranks.n_runs;
 	in->run = ARENA_NEW(arena, in->n_runs, struct input_run);
 	for (uint32_t run = 0; run < in->n_runs; run++) {

@@ -29,6 +29,8 @@ struct inputs {
 	uint32_t n_folders, folder;  /* how many so far; the one that is being looked through, or TRACE_NONE */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
 
+	struct opt_list copies; /* sentences on files that were left out as copies of others, filled by inputs_group */
+
 	struct input_run *run; /* filled by inputs_group */
 	size_t n_runs;
 	struct ranks ranks;
@@ -55,7 +57,8 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n);
 int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err);
 
-/* Tells which files are ranks of one run and which are repeats, and makes one trace of each run. */
+/* Leaves out files that hold the same capture as another, tells which files are ranks of one run and which are repeats,
+ * and makes one trace of each run. */
 void inputs_group(struct inputs *inputs, enum ranks_asked asked, struct names *names, struct arena *arena);
 
 /* -1 with `err` when leaving out `warmup` steps (< 0: not asked for) would leave nothing of a run that has steps.
