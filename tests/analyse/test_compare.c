@@ -145,6 +145,17 @@ static void test_work_that_is_left_out(void **state)
 	expect(*state, training, other, SAME_WORK_DIFFERENT);
 }
 
+static void test_a_kernel_elsewhere_is_no_replacement(void **state)
+{
+	/* No optimizer any more, and another kernel in the forward pass. */
+	struct program other = training;
+	other.part[0].name = "hgemm(half *)";
+	other.part[3].name = NULL;
+	expect(*state, training, other, SAME_WORK_DIFFERENT);
+	other.part[3].name = "fused_adam(half *)"; /* but another one */
+	expect(*state, training, other, SAME_WORK_JOB);
+}
+
 static void test_another_way(void **state)
 {
 	struct program fused = training, better = training, variant = training;
@@ -242,6 +253,46 @@ static void test_a_renamed_phase(void **state)
 	expect(*state, training, moved, SAME_WORK_SAME);
 }
 
+/* A side whose steps show these phases ("ABC"), once a step each. */
+static void make_side(struct scene *s, const char *phases, struct side *side)
+{
+	uint32_t n = (uint32_t)strlen(phases);
+	*side = (struct side){.phases = ARENA_NEW(&s->arena, n, struct phase_result), .n_phases = n};
+	side->timeline.phases = ARENA_NEW(&s->arena, n, struct span);
+	side->timeline.n_phases = n;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t name = scene_name(s, arena_format(&s->arena, "%c", phases[i]));
+		side->phases[i] = (struct phase_result){.name = name, .instances = 1};
+		side->timeline.phases[i] = (struct span){i, i + 1, name};
+	}
+}
+
+static void test_renames(void **state)
+{
+	static const char *const cases[][3] = {
+		{"ABCD", "AXYD", "BXCY"}, /* in order */
+		{"ABCD", "BCDX", "AX"},   /* steps follow each other: X comes before B as well */
+		{"ABDE", "AXED", ""},     /* between others */
+		{"ABD", "ADX", ""},       /* between A and D, between D and A */
+		{"ABCDE", "AXDE", ""},    /* two became one */
+		{"AB", "XY", ""},         /* nothing to go by */
+	};
+	struct scene *s = *state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		static struct side side[2];
+		struct renames renames;
+		make_side(s, cases[i][0], &side[0]);
+		make_side(s, cases[i][1], &side[1]);
+		renames_find(side, &s->arena, &renames);
+		char said[16] = "";
+		for (uint32_t k = 0; k < renames.n && k < 7; k++) {
+			strcat(said, names_text(&s->names, renames.list[k].from));
+			strcat(said, names_text(&s->names, renames.list[k].to));
+		}
+		assert_string_equal(said, cases[i][2]);
+	}
+}
+
 static void test_keys(void **state)
 {
 	static const char *const pairs[][2] = {
@@ -276,12 +327,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_same),
 		TEST(test_work_that_is_left_out),
+		TEST(test_a_kernel_elsewhere_is_no_replacement),
 		TEST(test_another_way),
 		TEST(test_a_kernel_now_and_then),
 		TEST(test_input_and_result),
 		TEST(test_collectives),
 		TEST(test_what_cannot_be_told),
 		TEST(test_a_renamed_phase),
+		TEST(test_renames),
 		TEST(test_keys),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
