@@ -351,6 +351,16 @@ static void test_dependency_on_an_event(void **state)
 	EXPECT(s, 0, {CAUSE_DEPENDENCY, NULL, 15000, NULL});
 }
 
+static void test_dependency_in_a_graph(void **state)
+{
+	/* Nodes of a graph wait for each other, whatever stream they are shown on. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 4900, 4950, 20000, 30000);
+	size_t op = maker_op(&s->m, s->gpu, 7, OP_KERNEL, 45000, 46000, "node", s->correlation);
+	s->m.trace->ops.flags[op] = OPF_GRAPH_NODE;
+	EXPECT(s, 0, {CAUSE_DEPENDENCY, NULL, 15000, NULL});
+}
+
 static void test_dependency_on_another_device(void **state)
 {
 	struct scene *s = *state;
@@ -514,6 +524,7 @@ int main(void)
 		SCENE(test_dependency),
 		SCENE(test_late_start),
 		SCENE(test_dependency_on_an_event),
+		SCENE(test_dependency_in_a_graph),
 		SCENE(test_dependency_on_another_device),
 		SCENE(test_off_the_processor),
 		SCENE(test_late_start_after_launch),

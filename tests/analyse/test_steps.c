@@ -213,6 +213,39 @@ static void test_phases_are_not_steps(void **state)
 	assert_true(phase_is_there(s, side, "forward") && phase_is_there(s, side, "backward"));
 }
 
+static void test_ranges_that_overlap_come_last(void **state)
+{
+	/* "in flight" is open for two steps each time: a longer total than step's, but not one after the other. */
+	struct scene *s = *state;
+	steps_plain(s, 10, "step");
+	for (int64_t t = 0; t < 10000; t += 1000)
+		maker_range(&s->m, s->main, t + 50, t + 1950, "in flight", "", RANGE_START_END);
+	step_expect(s, scene_analyse(s), "step");
+}
+
+static void test_ranks_that_communicate_are_ranks(void **state)
+{
+	/* Two processes on a GPU each, of which one was captured for ten steps and one for twenty: they talk, so they
+	 * are ranks, and the shorter one counts. Without communication each instance is a step. */
+	struct scene *s = *state;
+	for (int talk = 1; talk >= 0; talk--) {
+		scene_trace_begin(s);
+		uint32_t rank = maker_process(&s->m, 200), thread = maker_thread(&s->m, rank, 200);
+		uint32_t gpu = maker_device(&s->m, rank, 0, TRACE_NONE);
+		steps_plain(s, 20, "train");
+		maker_op(&s->m, s->gpu, 7, talk ? OP_COMM : OP_KERNEL, 900, 950, "reduce", s->correlation);
+		for (uint32_t i = 0; i < 10; i++) {
+			int64_t t = 1000 * (int64_t)i;
+			scene_range(s, thread, t + 3, t + 903, "train");
+			maker_call(&s->m, thread, t + 110, t + 115, "cudaLaunchKernel", CALL_LAUNCH, i + 1);
+			maker_op(&s->m, gpu, 7, talk ? OP_COMM : OP_KERNEL, t + 200, t + 790, "reduce", i + 1);
+		}
+		const struct side *side = scene_analyse(s);
+		assert_int_equal(side->step_ranks, talk ? 2 : 1);
+		assert_in_range(side->runs[0].n_steps, talk ? 10 : 27, talk ? 10 : 30);
+	}
+}
+
 static void test_ranges_around_all_steps(void **state)
 {
 	/* One epoch around ten steps has one instance: never a step. */
@@ -467,6 +500,8 @@ int main(void)
 		SCENE(test_small_ranges_alone_are_no_steps),
 		SCENE(test_autograd_thread_is_not_the_step_thread),
 		SCENE(test_phases_are_not_steps),
+		SCENE(test_ranges_that_overlap_come_last),
+		SCENE(test_ranks_that_communicate_are_ranks),
 		SCENE(test_ranges_around_all_steps),
 		SCENE(test_counter_in_the_step_name),
 		SCENE(test_hash_counter),
