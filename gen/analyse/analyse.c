@@ -3,6 +3,7 @@
 #include "analyse/judge/bound.h"
 #include "analyse/judge/compare.h"
 #include "analyse/judge/findings.h"
+#include "analyse/judge/nothing.h"
 #include "analyse/judge/unprofiled.h"
 #include "analyse/side/side.h"
 #include "base/parallel.h"
@@ -15,13 +16,6 @@ static const char *base_name(const char *path, struct names *names)
 {
 	const char *slash = strrchr(path, '/');
 	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
-}
-
-bool analyse_same_capture(const struct trace *a, const struct trace *b)
-{
-	size_t bytes = a->ops.n * sizeof *a->ops.start;
-	return a->ops.n == b->ops.n && memcmp(a->ops.start, b->ops.start, bytes) == 0 &&
-	       memcmp(a->ops.end, b->ops.end, bytes) == 0;
 }
 
 /* The inputs of a side. */
@@ -130,7 +124,7 @@ static int check_side(const struct job *job, const struct names *names, struct e
 	for (size_t r = 0; r < job->n; r++) {
 		const struct steps *s = &job->runs[r].steps;
 		for (size_t q = 0; q < r; q++)
-			if (analyse_same_capture(job->inputs[q].trace, job->inputs[r].trace))
+			if (nothing_same_capture(job->inputs[q].trace, job->inputs[r].trace))
 				return err_set(
 					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
 					job->inputs[r].file, job->label, job->inputs[q].file);
@@ -141,11 +135,13 @@ static int check_side(const struct job *job, const struct names *names, struct e
 				"steps, so name their range with --step",
 				job->inputs[r].file, job->label, s->found ? names_text(names, s->name) : "not found",
 				job->inputs[0].file, first->found ? names_text(names, first->name) : "not found");
-		if (!job->runs[r].n_devices)
-			return err_set(err,
-			               "%s (%s): no GPU operation takes any time in the measured window, so there is "
-			               "nothing to judge; capture again with --trace=cuda,nvtx",
-			               job->inputs[r].file, job->label);
+		if (!job->runs[r].n_devices) {
+			err_set(err,
+			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
+			        "nothing to judge; capture again with --trace=cuda,nvtx",
+			        job->inputs[r].file, job->label);
+			return ANALYSE_EMPTY;
+		}
 	}
 	return 0;
 }
@@ -171,9 +167,10 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
 		return -1;
 	parallel_each(n, charge_devices, tasks);
+	int result;
 	for (int j = 0; j < n_jobs; j++)
-		if (check_side(&jobs[j], names, err) < 0)
-			return -1;
+		if ((result = check_side(&jobs[j], names, err)) < 0)
+			return result;
 	return 0;
 }
 
@@ -200,53 +197,84 @@ static int build_sides(struct job *jobs, int n_jobs, const struct analyse_option
 	return result;
 }
 
+/* ---- the verdict ---- */
+
 static struct verdict_side series_of(const struct run *runs, size_t n, bool steps, struct arena *arena)
 {
 	struct verdict_run *list = ARENA_NEW(arena, n, struct verdict_run);
 	for (size_t r = 0; r < n; r++) {
-		int64_t *span = ARENA_NEW(arena, 1, int64_t);
+		int64_t started = runs[r].trace->source.started, *span = ARENA_NEW(arena, 1, int64_t);
 		*span = runs[r].window_end - runs[r].window_start;
-		list[r] =
-			steps ? (struct verdict_run){runs[r].period, runs[r].n_periods} : (struct verdict_run){span, 1};
+		list[r] = steps ? (struct verdict_run){runs[r].period, runs[r].n_periods, 0}
+		                : (struct verdict_run){span, 1, 0};
+		list[r].start = started == TRACE_NO_TIME ? 0 : started;
 	}
 	return (struct verdict_side){list, n, steps};
 }
 
-/* The verdict knows no location where the sides cannot be compared; then a side speaks for itself. */
+/* The headline of a side. */
 static void set_headline(struct side *side, const struct verdict *verdict, int which)
 {
-	double location = 0;
-	for (uint32_t r = 0; r < side->n_runs; r++) {
+	for (uint32_t r = 0; r < side->n_runs; r++)
 		side->runs[r].series = &verdict->series[which][r];
-		location += side->steps_found ? side->runs[r].series->location : log((double)side->runs[r].window_ns);
-	}
-	side->period_trimmed = exp(location / side->n_runs);
+	side->time_per_step = verdict->step[which];
+	side->period_typical = verdict->step_typical[which];
 }
 
+/* What else is known of the sides, once they are built: `mismatch` says why they were captured too differently, or is
+ * NULL. */
+static struct verdict_conditions find_conditions(const struct job *jobs, const struct analysis *out,
+                                                 const char *mismatch, const char *nothing, struct arena *arena)
+{
+	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
+	const char *const *files[2] = {jobs[0].files, jobs[1].files};
+	const size_t n[2] = {jobs[0].n, jobs[1].n};
+	const struct verdict *u = &out->unprofiled.verdict;
+	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
+	                               .doubt = mismatch ? mismatch : nothing_but_rest(runs, files, n, arena),
+	                               .unprofiled = u->has_interval};
+	if (c.unprofiled) {
+		c.known[0] = log(u->lo);
+		c.known[1] = log(u->hi);
+	} else {
+		recording_bounds(out, c.beyond);
+	}
+	return c;
+}
+
+static struct verdict judge(const struct job *jobs, const struct analysis *out, int warmup, struct arena *arena)
+{
+	struct verdict verdict;
+	struct verdict_side sides[2];
+	for (int s = 0; s < 2; s++)
+		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);
+	verdict_judge(sides, warmup, &out->conditions, arena, &verdict);
+	return verdict;
+}
+
+/* The sides, what they have in common, the verdict, and what it is worth, in this order: each needs those before it. */
 static int analyse_jobs(struct job *jobs, const struct analyse_options *options, struct names *names,
                         struct arena *work, struct arena *arena, struct analysis *out, struct err *err)
 {
 	const struct side_facts *facts = jobs[0].facts; /* of both sides */
-	if (build_sides(jobs, 2, options, names, work, arena, err) < 0)
-		return -1;
+	const struct run *runs[2];
+	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
+	int result = build_sides(jobs, 2, options, names, work, arena, err);
+	if (result < 0)
+		return result;
+	for (int s = 0; s < 2; s++)
+		runs[s] = jobs[s].runs;
 	for (int s = 0; s < 2; s++)
 		quality_files(&out->side[s], &options->files[s], arena);
-	out->require_comparable = options->require_comparable;
-	const char *reason = compare_work(facts, arena, out);
-	out->options = (struct verdict_options){.min_speedup = options->min_speedup,
-	                                        .max_regression = options->max_regression,
-	                                        .warmup = options->warmup,
-	                                        .descriptive = reason != NULL,
-	                                        .descriptive_reason = reason};
-	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
-	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
-	unprofiled_judge(runs, n_runs, arena, out);
-	if (!out->options.unprofiled)
-		recording_bounds(out, out->options.beyond);
-	struct verdict_side sides[2];
-	for (int s = 0; s < 2; s++)
-		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);
-	verdict_judge(sides, &out->options, arena, &out->verdict);
+	const char *mismatch = compare_work(facts, arena, out);
+	out->unprofiled = unprofiled_judge(runs, n_runs, options->warmup, arena);
+	out->conditions = find_conditions(jobs, out, mismatch, options->nothing, arena);
+	out->verdict = judge(jobs, out, options->warmup, arena);
+	out->gates = gates_judge(&out->verdict, &out->conditions, out->same_work, out->other_conditions,
+	                         &options->gates, arena);
+	out->unrecorded = !out->conditions.unprofiled ? recording_likely(out)
+	                  : out->verdict.has_interval ? out->unprofiled.verdict.speedup
+	                                              : 0;
 	conditions_reasons(facts, arena, out);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);
@@ -282,10 +310,12 @@ int analyse_one(const struct analyse_run *input, const struct analyse_options *o
 	int result = build_sides(&job, 1, options, names, &work, arena, err);
 	if (result == 0) {
 		struct series *series = ARENA_NEW(arena, 1, struct series);
-		bool steps = job.runs[0].steps.found;
-		*series = job.runs[0].series;
-		out->side[0].runs[0].series = steps ? series : NULL;
-		out->side[0].period_trimmed = steps ? exp(series->location) : out->side[0].period_mean;
+		struct side *side = &out->side[0];
+		const struct verdict_run run = {job.runs[0].period, job.runs[0].n_periods, 0};
+		series_of_run(&run, options->warmup, arena, series);
+		side->runs[0].series = side->steps_found ? series : NULL;
+		side->time_per_step = side->steps_found ? series->mean : side->period_mean;
+		side->period_typical = side->steps_found ? exp(series->typical) : side->period_mean;
 		findings_build(&facts, arena, out);
 		bound_lists(names, arena, out);
 	}

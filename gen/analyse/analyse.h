@@ -6,11 +6,10 @@
 
 struct analyse_options {
 	const char *title;
-	const char *step;      /* --step NAME, or NULL: found automatically */
-	int warmup;            /* --warmup N, or -1: found automatically */
-	double min_speedup;    /* 0: no gate */
-	double max_regression; /* < 0: no gate */
-	bool require_comparable;
+	const char *step; /* --step NAME, or NULL: found automatically */
+	int warmup;       /* --warmup N, or -1: found automatically */
+	struct gates_asked gates;
+	const char *nothing;        /* a sentence: the files say that there is nothing to compare; else NULL */
 	struct side_files files[2]; /* by side; without, each run is one file */
 };
 
@@ -20,13 +19,12 @@ struct analyse_run {
 	const char *file; /* as given on the command line; only its last part is kept */
 };
 
-/* Whether two profiles hold the same capture, packed, copied or exported again: every GPU operation at the same time.
- */
-bool analyse_same_capture(const struct trace *a, const struct trace *b);
+/* A profile holds nothing to judge: no GPU operation takes any time in what is measured. */
+enum { ANALYSE_EMPTY = -2 };
 
 /* Analyses a side's runs, `n_runs` >= 1 each. `arena` must outlive `out`; `names` is the table that the traces share.
- * 0, or -1 with `err`: --step names a range that is not there (the message lists what is) or launches nothing, two runs
- * of a side are the same capture, or no GPU operation takes any time. */
+ * 0, or with `err`: -1, --step names a range that is not there (the message lists what is) or launches nothing, or two
+ * runs of a side are the same capture; ANALYSE_EMPTY. */
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err);

@@ -9,6 +9,7 @@
 #ifndef GAPLINE_ANALYSE_ANALYSIS_H
 #define GAPLINE_ANALYSE_ANALYSIS_H
 
+#include "analyse/judge/gates.h"
 #include "analyse/judge/verdict.h"
 #include "trace/trace.h"
 
@@ -252,7 +253,9 @@ struct side {
 	double startup;        /* ns before the first step began, mean over runs: run.startup */
 	uint32_t step_name;    /* normalised: "step_#" */
 	size_t measured;       /* step periods measured, all runs together */
-	double period_trimmed; /* headline: exp of the mean T, ns */
+	double time_per_step;  /* headline, ns: the window over its steps, the mean over runs, and steps that were set
+	                        * aside count as the mean of the others; without steps the mean span of a run */
+	double period_typical; /* exp of the mean over runs of the 10 % trimmed mean of ln period */
 	double period_mean, period_median, period_min,
 		period_max; /* over all measured periods; mean: mean of runs' means */
 	struct device_result *devices;
@@ -356,15 +359,6 @@ struct phase_rename {
 	uint32_t from, to; /* names in the baseline and in the fixed side */
 };
 
-/* Whether the two sides did the same work. */
-enum same_work {
-	SAME_WORK_SAME, /* launches, kernels and their time, bytes each way, phases, collectives agree within 1 % */
-	SAME_WORK_JOB,  /* input, result and phases agree, and nothing is left out; the way is another one */
-	SAME_WORK_DIFFERENT, /* they do not */
-	SAME_WORK_UNKNOWN    /* what was recorded does not tell */
-};
-const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
-
 /* Whether what was found in the baseline, and is resolved, explains the gain. */
 enum diagnosis_result {
 	DIAGNOSIS_NONE,      /* nothing was resolved, or the verdict is not `faster`: nothing to explain */
@@ -386,6 +380,13 @@ struct diagnosis {
 	struct waterfall_part rest; /* of `partly` the largest other gain, of `exceeded` the largest loss */
 };
 
+/* What runs without a profiler say, for the verdict on the recorded ones. */
+struct unprofiled {
+	struct verdict verdict; /* of those runs alone; has_interval is false without them */
+	uint32_t n_runs[2];     /* by side */
+	const char *unused;     /* why those that are there are not used, a sentence; else NULL */
+};
+
 struct analysis {
 	const struct names *names;
 	const char *title; /* may be NULL */
@@ -394,11 +395,9 @@ struct analysis {
 	struct verdict verdict;
 	double unrecorded; /* the speedup without what recording took: of the unprofiled runs, else about; 0: hardly
 	                    * another one than the recorded */
-	struct verdict unprofiled;     /* of the unprofiled runs alone; has_interval is false without them */
-	uint32_t n_unprofiled_runs[2]; /* by side */
-	const char *unprofiled_unused; /* why the unprofiled runs that are there are not used, a sentence; else NULL */
-	struct verdict_options options;
-	bool require_comparable;
+	struct unprofiled unprofiled; /* runs of the same programs without a profiler */
+	struct verdict_conditions conditions;
+	struct gates gates;
 	enum same_work same_work;
 	bool other_conditions; /* another GPU, driver, clock or way of recording on one side */
 	bool comparable;       /* the same work or the same job, under the same conditions */

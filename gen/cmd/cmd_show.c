@@ -38,8 +38,10 @@ static int read_and_analyse(struct show *s, struct inputs *inputs, struct progre
 	inputs_group(inputs, RANKS_TELL, &s->names, &s->arena);
 	progress_say(progress, "analysing");
 	struct analyse_run run = {&inputs->run[0].trace, inputs->run[0].path};
-	if (analyse_one(&run, &s->analysis, &s->names, &s->arena, analysis, err) ||
-	    inputs_check_warmup(inputs, &analysis->side[0], s->analysis.warmup, err))
+	int result = analyse_one(&run, &s->analysis, &s->names, &s->arena, analysis, err);
+	if (result < 0)
+		return result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : CMD_WRONG_USAGE;
+	if (inputs_check_warmup(inputs, &analysis->side[0], s->analysis.warmup, err))
 		return CMD_WRONG_USAGE;
 	return CMD_DONE;
 }
@@ -73,7 +75,7 @@ static int show(struct show *s, const struct opt_list *operands)
 
 int cmd_show(int argc, char **argv)
 {
-	struct show s = {.analysis = {.warmup = -1, .max_regression = -1}};
+	struct show s = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
 	struct opt options[] = {
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &s.analysis.step},

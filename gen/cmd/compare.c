@@ -1,9 +1,9 @@
 #include "cmd/compare.h"
 
+#include "analyse/judge/nothing.h"
 #include "cmd/progress.h"
 
 #include "render/render.h"
-#include "render/view.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -94,7 +94,7 @@ static int print_verdict(const struct compare *c, const struct analysis *analysi
 
 static int gate_status(const struct analysis *analysis)
 {
-	switch (view_gate(analysis)) {
+	switch (analysis->gates.result) {
 	case GATE_FAILED:
 		return CMD_GATE_NOT_MET;
 	case GATE_INCONCLUSIVE:
@@ -106,25 +106,27 @@ static int gate_status(const struct analysis *analysis)
 	return CMD_DONE;
 }
 
-/* A mistake that CI makes easily, and that always passes for "unchanged": lines for stderr. Looked for before the files
- * of a run become one trace. */
-static void find_same_captures(struct compare *c, struct opt_list *lines)
+/* Without folders, harmless like every text. */
+static const char *last_part(struct compare *c, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return names_text(&c->names, names_add_text(&c->names, slash && slash[1] ? slash + 1 : path));
+}
+
+/* A mistake that CI makes easily. Looked for before the files of a run become one trace: the report says it, and that
+ * there is nothing to compare. */
+static const char *find_same_captures(struct compare *c)
 {
 	const struct inputs *a = &c->sides[0], *b = &c->sides[1];
 	for (size_t i = 0; i < a->n; i++)
-		for (size_t k = 0; k < b->n; k++) {
-			const char *one = cmd_harmless(&c->arena, a->item[i].path);
-			const char *other = cmd_harmless(&c->arena, b->item[k].path);
-			bool same_file = a->item[i].file.st_dev == b->item[k].file.st_dev &&
-			                 a->item[i].file.st_ino == b->item[k].file.st_ino;
-			const char *what =
-				same_file ? arena_format(&c->arena, "%s is on both sides", one)
-					  : arena_format(&c->arena, "%s and %s hold the same capture", one, other);
-			if (!same_file && !analyse_same_capture(&a->item[i].trace, &b->item[k].trace))
-				continue;
-			lines->item = arena_grow(&c->arena, lines->item, lines->n, lines->n + 1, sizeof *lines->item);
-			lines->item[lines->n++] = what;
-		}
+		for (size_t k = 0; k < b->n; k++)
+			if (nothing_same_capture(&a->item[i].trace, &b->item[k].trace))
+				return arena_format(
+					&c->arena,
+					"%s (baseline) and %s (fixed side) hold the same capture: compared with "
+					"itself, a run shows nothing.",
+					last_part(c, a->item[i].path), last_part(c, b->item[k].path));
+	return NULL;
 }
 
 /* What the report says of a side's files. */
@@ -142,14 +144,16 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
 	progress_say(progress, "comparing");
-	find_same_captures(c, &c->same_captures);
+	c->analysis.nothing = find_same_captures(c);
 	for (size_t s = 0; s < 2; s++) {
 		inputs_group(&c->sides[s], (enum ranks_asked)c->files_are, &c->names, &c->arena);
 		c->analysis.files[s] = files_of(&c->sides[s], &c->arena);
 	}
-	if (analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n_runs, runs_of(&c->sides[1], &c->arena),
-	                 c->sides[1].n_runs, &c->analysis, &c->names, &c->arena, analysis, err))
-		return CMD_WRONG_USAGE;
+	int result =
+		analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n_runs, runs_of(&c->sides[1], &c->arena),
+	                     c->sides[1].n_runs, &c->analysis, &c->names, &c->arena, analysis, err);
+	if (result < 0)
+		return result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : CMD_WRONG_USAGE;
 	for (size_t s = 0; s < 2; s++)
 		if (inputs_check_warmup(&c->sides[s], &analysis->side[s], c->analysis.warmup, err))
 			return CMD_WRONG_USAGE;
@@ -178,8 +182,6 @@ int compare_sides(struct compare *c)
 	progress_end(&progress);
 	if (status)
 		return cmd_fail(status, &err);
-	for (size_t i = 0; i < c->same_captures.n; i++)
-		fprintf(stderr, "gapline: %s: compared with itself, a run shows nothing\n", c->same_captures.item[i]);
 	for (size_t s = 0; s < 2; s++)
 		if ((c->sides[s].ranks.careful || c->sides[s].copies.n) && !c->quiet)
 			fprintf(stderr, "gapline: %s side: %s\n", labels[s],
@@ -194,7 +196,7 @@ int compare_sides(struct compare *c)
 
 void compare_init(struct compare *c)
 {
-	*c = (struct compare){.analysis = {.warmup = -1, .max_regression = -1}};
+	*c = (struct compare){.analysis = {.warmup = -1, .gates.max_regression = -1}};
 }
 
 void compare_begin(struct compare *c)
@@ -237,13 +239,13 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 		{OPT_DECIMAL, 0, "min-speedup", "X",
 	         "gate: passed when the whole interval of the speedup is at X or above, failed when all of it is below "
 	         "X, else inconclusive",
-	         .decimal = &c->analysis.min_speedup, .min = 0.001, .max = 1000},
+	         .decimal = &c->analysis.gates.min_speedup, .min = 0.001, .max = 1000},
 		{OPT_DECIMAL, 0, "max-regression", "PCT",
 	         "gate: failed when a slowdown of more than PCT percent is proven (the upper end of the interval is "
 	         "below 1/(1+PCT/100)), else passed, also when the verdict is inconclusive",
-	         .decimal = &c->analysis.max_regression, .max = 1000},
+	         .decimal = &c->analysis.gates.max_regression, .max = 1000},
 		{OPT_FLAG, 0, "require-comparable", NULL, "gate: failed when the two sides did different work",
-	         .flag = &c->analysis.require_comparable},
+	         .flag = &c->analysis.gates.require_comparable},
 	};
 	return put(rows, options, sizeof options / sizeof *options);
 }

@@ -22,7 +22,6 @@ struct compare {
 	struct inputs sides[2];
 	struct output outputs[COMPARE_OUTPUTS];
 	size_t n_outputs;
-	struct opt_list same_captures; /* lines for stderr: what is on both sides */
 	struct buf bytes[COMPARE_OUTPUTS];
 };
 

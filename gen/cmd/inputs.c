@@ -1,6 +1,6 @@
 #include "cmd/inputs.h"
 
-#include "analyse/analyse.h"
+#include "analyse/judge/nothing.h"
 #include "base/unpack.h"
 #include "trace/merge.h"
 
@@ -243,7 +243,7 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 	size_t kept = 0;
 	for (size_t i = 0; i < in->n; i++) {
 		size_t k = 0;
-		while (k < kept && !analyse_same_capture(&in->item[k].trace, &in->item[i].trace))
+		while (k < kept && !nothing_same_capture(&in->item[k].trace, &in->item[i].trace))
 			k++;
 		if (k == kept) {
 			in->item[kept++] = in->item[i];

@@ -22,10 +22,11 @@ static double at(const struct scale *s, double speedup)
 static struct scale scale_of(const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
-	double low = fmin(log(v->outer_lo), 0), high = fmax(log(v->outer_hi), 0);
-	if (a->options.min_speedup > 0) {
-		low = fmin(low, log(a->options.min_speedup));
-		high = fmax(high, log(a->options.min_speedup));
+	double low = fmin(log(v->lo), 0), high = fmax(log(v->hi), 0);
+	double asked = gates_asked_speedup(&a->gates);
+	if (asked > 0) {
+		low = fmin(low, log(asked));
+		high = fmax(high, log(asked));
 	}
 	/* room for the band of what counts as the same, and around everything */
 	double least = 4 * VERDICT_MARGIN, middle = (low + high) / 2, half = fmax((high - low) / 2 * 1.15, least);
@@ -55,7 +56,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	         arena_format(arena, "within %g %%: counts as the same", 100 * VERDICT_MARGIN));
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
 	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
-	double x0 = at(&s, v->outer_lo), x1 = at(&s, v->outer_hi), x = at(&s, v->speedup);
+	double x0 = at(&s, v->lo), x1 = at(&s, v->hi), x = at(&s, v->speedup);
 	const char *name = format_times(arena, v->speedup, v->speedup);
 	/* the line keeps out of the name above it */
 	bool under = fabs(x - one) < svg_text_width(name) * 0.6 + 4;
@@ -67,7 +68,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	svg_path(tone, arena_format(arena, "M%.1f %da7 7 0 1 0 .01 0z", x, AXIS - 7));
 	svg_text(muted, one, AXIS + 30, ANCHOR_MIDDLE, "1\xC3\x97");
 	svg_attribute(svg_text(ink, x, AXIS - 16, ANCHOR_MIDDLE, name), "font-weight", "bold");
-	double target = a->options.min_speedup;
+	double target = gates_asked_speedup(&a->gates);
 	if (target > 0) {
 		double mark = at(&s, target);
 		svg_path(lines, arena_format(arena, "M%.1f %dv24", mark, AXIS - 12));

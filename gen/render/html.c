@@ -73,7 +73,7 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
 	page_fill(&page->top, "verdict.result", words_result(a));
-	page_fill(&page->top, "verdict.speedup", format_times(arena, v->speedup, v->speedup));
+	page_fill(&page->top, "verdict.speedup", words_speedup(a, arena));
 	page_fill(&page->top, "verdict.interval", words_interval(a, arena));
 	page_fill(&page->top, "verdict.sentence", words_verdict(a, arena));
 	page_if(&page->top, "verdict.change", *change != 0);
@@ -86,7 +86,7 @@ static void fill_verdict(const struct analysis *a, struct page *page)
 	glance_draw(a, arena, page_draw(&page->top, "glance"));
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
-	page_attribute(&page->top, "gate", "class", view_gate_name(view_gate(a)));
+	page_attribute(&page->top, "gate", "class", gate_result_name(a->gates.result));
 	page_say(&page->top, "comparable", words_comparable(a));
 	page_attribute(&page->top, "comparable", "class",
 	               a->comparable                       ? "passed"
@@ -137,7 +137,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 static void fill_waterfall(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	double before = a->side[0].period_trimmed, after = a->side[1].period_trimmed;
+	double before = a->side[0].time_per_step, after = a->side[1].time_per_step;
 	page_fill(&page->top, "waterfall.title",
 	          arena_format(arena, "From %s to %s %s a %s", format_number(arena, unit, before),
 	                       format_number(arena, unit, after), unit.name, view_unit(&a->side[0])));
@@ -199,8 +199,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 	struct arena *arena = page->arena;
 	page_if(&page->top, "runs", several_runs(a));
 	page_fill(&page->top, "runs.caption",
-	          arena_format(arena,
-	                       "Runs; the trimmed mean of each, %s; a side's is the mean of its runs' (of logarithms)",
+	          arena_format(arena, "Runs; the time per step of each, %s; a side's is the mean of its runs'",
 	                       unit.name));
 	struct rows *rows = page_rows(&page->top, "run");
 	for (int side = 0; side < 2; side++)
@@ -217,7 +216,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->warmup) : "");
 			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
 			page_fill(row, "period",
-			          run->series && !rest ? format_number(arena, unit, exp(run->series->location)) : "");
+			          run->series && !rest ? format_number(arena, unit, run->series->mean) : "");
 			page_fill(row, "shown", r == s->median_run && !rest ? "shown" : "");
 		}
 }
@@ -228,11 +227,14 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 	struct arena *arena = page->arena;
 	page_fill(&page->top, "steps.title", b->steps_found ? "Step times" : "Run times");
 	page_fill(&page->top, "steps.caption",
-	          arena_format(arena, "Measured periods, %s; the headline is the trimmed mean", unit.name));
+	          arena_format(arena,
+	                       "Measured periods, %s; the headline is the time per step, their mean; a typical one is "
+	                       "the trimmed mean of logarithms",
+	                       unit.name));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
-	const struct pair times[] = {{"trimmed mean", {b->period_trimmed, f->period_trimmed}},
+	const struct pair times[] = {{"time per step", {b->time_per_step, f->time_per_step}},
+	                             {"typical", {b->period_typical, f->period_typical}},
 	                             {"median", {b->period_median, f->period_median}},
-	                             {"mean", {b->period_mean, f->period_mean}},
 	                             {"shortest", {b->period_min, f->period_min}},
 	                             {"longest", {b->period_max, f->period_max}}};
 	struct rows *rows = page_rows(&page->top, "step");

@@ -22,21 +22,6 @@ static void count_or_null(struct json *json, const char *key, int64_t count)
 		json_null(json, key);
 }
 
-static void write_gate(struct json *json, const struct analysis *a)
-{
-	enum gate gate = view_gate(a);
-	json_object(json, "gate");
-	json_number(json, "min_speedup", a->options.min_speedup > 0 ? a->options.min_speedup : NAN);
-	json_number(json, "max_regression", a->options.max_regression >= 0 ? a->options.max_regression : NAN);
-	json_bool(json, "require_comparable", a->require_comparable);
-	if (gate == GATE_PASSED || gate == GATE_FAILED)
-		json_bool(json, "passed", gate == GATE_PASSED);
-	else
-		json_null(json, "passed");
-	json_text(json, "result", view_gate_name(gate));
-	json_end_object(json);
-}
-
 /* null where there is none. */
 static void write_interval(struct json *json, const char *key, bool known, double lo, double hi)
 {
@@ -50,21 +35,60 @@ static void write_interval(struct json *json, const char *key, bool known, doubl
 	json_end_array(json);
 }
 
-static void write_unprofiled(struct json *json, const struct analysis *a)
+/* In the unit of what was asked: a speedup, a regression in percent, or the same work. */
+static void write_gate(struct json *json, const struct gate *gate)
+{
+	json_object(json, NULL);
+	json_text(json, "name", gate->name);
+	if (gate->kind == GATE_REQUIRE_COMPARABLE) {
+		json_text(json, "asked", same_work_name(SAME_WORK_SAME));
+		json_text(json, "found", same_work_name(gate->work));
+	} else {
+		json_number(json, "asked", gate->asked);
+		json_number(json, "found", gate->has_found ? gate->found : NAN);
+	}
+	write_interval(json, "interval", gate->has_found, gate->lo, gate->hi);
+	json_text(json, "result", gate_result_name(gate->result));
+	json_text(json, "text", gate->text);
+	json_end_object(json);
+}
+
+static void write_gates(struct json *json, const struct gates *gates)
+{
+	json_text(json, "gate", gate_result_name(gates->result));
+	json_array(json, "gates");
+	for (size_t i = 0; i < gates->n; i++)
+		write_gate(json, &gates->gate[i]);
+	json_end_array(json);
+}
+
+/* What was counted; null where nothing was. */
+static void write_estimate(struct json *json, const char *key, const struct verdict_estimate *e)
+{
+	if (!e->known) {
+		json_null(json, key);
+		return;
+	}
+	json_object(json, key);
+	json_number(json, "speedup", e->speedup);
+	write_interval(json, "ci95", e->has_interval, e->lo, e->hi);
+	json_end_object(json);
+}
+
+static void write_unprofiled(struct json *json, const struct unprofiled *u)
 {
 	static const char *const members[2] = {"baseline", "fixed"};
-	const struct verdict *u = &a->unprofiled;
-	if (!u->has_interval) {
+	if (!u->verdict.has_interval) {
 		json_null(json, "unprofiled");
 		return;
 	}
 	json_object(json, "unprofiled");
-	json_number(json, "speedup", u->speedup);
-	write_interval(json, "ci95", true, u->lo, u->hi);
+	json_number(json, "speedup", u->verdict.speedup);
+	write_interval(json, "ci95", true, u->verdict.lo, u->verdict.hi);
 	for (int s = 0; s < 2; s++) {
 		json_object(json, members[s]);
-		json_integer(json, "runs", a->n_unprofiled_runs[s]);
-		json_ms(json, "step_ms", exp(u->location[s]));
+		json_integer(json, "runs", u->n_runs[s]);
+		json_ms(json, "step_ms", u->verdict.step[s]);
 		json_end_object(json);
 	}
 	json_end_object(json);
@@ -75,18 +99,26 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	const struct verdict *v = &a->verdict;
 	json_object(json, "verdict");
 	json_text(json, "result", verdict_result_name(v->result));
-	json_number(json, "speedup", v->speedup);
+	json_number(json, "speedup", v->has_speedup ? v->speedup : NAN);
 	write_interval(json, "ci95", v->has_interval, v->lo, v->hi);
-	write_interval(json, "outer", v->has_interval, v->outer_lo, v->outer_hi);
+	json_text(json, "measured", verdict_measure_name(v->measured));
+	write_estimate(json, "recorded", &v->recorded);
+	write_estimate(json, "typical", &v->typical);
+	json_number(json, "counted_speedup", v->has_speedup ? v->counted : NAN);
 	json_number(json, "unrecorded_speedup", a->unrecorded > 0 ? a->unrecorded : NAN);
-	write_unprofiled(json, a);
+	write_unprofiled(json, &a->unprofiled);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
+	json_number(json, "floor", v->has_interval ? exp(v->floor) : NAN);
 	json_bool(json, "short_capture", v->short_capture);
 	json_bool(json, "one_run", v->one_run);
+	json_bool(json, "paired", v->paired);
+	json_bool(json, "warming", v->warming);
+	json_text(json, "order", !v->order_known ? "unknown" : v->in_turns ? "in_turns" : "one_after_the_other");
+	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);
-	write_gate(json, a);
 	json_text(json, "same_work", same_work_name(a->same_work));
+	write_gates(json, &a->gates);
 	json_bool(json, "comparable", a->comparable);
 	texts(json, "differences", a->differences, a->n_differences);
 	texts(json, "notes", a->notes, a->n_notes);
@@ -132,9 +164,10 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].warmup : 0);
 	json_integer(json, "measured", (int64_t)s->measured);
 	json_object(json, "period_ms");
-	json_ms(json, "trimmed_mean", s->period_trimmed);
+	json_ms(json, "mean", s->time_per_step);
+	json_ms(json, "counted", s->period_mean);
+	json_ms(json, "typical", s->period_typical);
 	json_ms(json, "median", s->period_median);
-	json_ms(json, "mean", s->period_mean);
 	json_ms(json, "min", s->period_min);
 	json_ms(json, "max", s->period_max);
 	json_end_object(json);
@@ -178,12 +211,17 @@ static void write_runs(struct json *json, const struct side *s)
 		if (run->series) {
 			json_object(json, "series");
 			json_integer(json, "measured", (int64_t)run->series->m);
-			json_ms(json, "trimmed_mean_ms", exp(run->series->location));
+			json_ms(json, "mean_ms", run->series->mean);
+			json_ms(json, "counted_ms", run->series->counted);
+			json_ms(json, "typical_ms", exp(run->series->typical));
+			json_integer(json, "set_aside", (int64_t)run->series->aside);
+			json_integer(json, "pattern", (int64_t)run->series->pattern);
+			json_integer(json, "slow_steps", (int64_t)run->series->slow.n);
 			json_number(json, "variance", run->series->variance);
 			json_number(json, "tau", run->series->tau);
 			json_integer(json, "dof", run->series->dof);
-			json_bool(json, "drift", run->series->drift);
-			json_number(json, "drift_size", run->series->drift_size);
+			json_number(json, "drift", run->series->drift);
+			json_number(json, "level", expm1(run->series->level));
 			json_end_object(json);
 		} else {
 			json_null(json, "series");
@@ -508,7 +546,7 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
-	json_text(&json, "schema", "gapline/1");
+	json_text(&json, "schema", "gapline/2");
 	json_text(&json, "title", a->title);
 	write_verdict(&json, a);
 	for (uint32_t i = 0; i < a->n_sides; i++)

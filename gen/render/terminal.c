@@ -115,12 +115,13 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	struct terminal t = {.a = a, .out = out, .colour = colour};
 	const struct verdict *v = &a->verdict;
 	put_ink(&t, ink[v->result], words_result(a));
-	put_ink(&t, INK_BOLD, arena_format(&t.arena, " %s", format_times(&t.arena, v->speedup, v->speedup)));
+	if (v->has_speedup)
+		put_ink(&t, INK_BOLD, arena_format(&t.arena, " %s", words_speedup(a, &t.arena)));
 	const char *interval = arena_format(&t.arena, ", %s", words_interval(a, &t.arena));
 	put(&t, interval, strlen(interval));
 	end_line(&t);
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
-	         words_pair(&t.arena, a->side[0].period_trimmed, a->side[1].period_trimmed));
+	         words_pair(&t.arena, a->side[0].time_per_step, a->side[1].time_per_step));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	put_fact(&t, "same work", words_comparable(a));
@@ -244,19 +245,19 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 {
 	struct terminal t = {.a = a, .out = out, .colour = colour};
 	const struct side *s = &a->side[0];
-	struct unit unit = format_unit(s->period_trimmed);
+	struct unit unit = format_unit(s->time_per_step);
 	put_ink(&t, INK_BOLD, format_name(&t.arena, s->runs[0].file, COLUMNS));
 	end_line(&t);
 	if (s->steps_found) {
 		put_fact(&t, "a step",
-		         arena_format(&t.arena, "%s, the trimmed mean of %s", format_time(&t.arena, s->period_trimmed),
+		         arena_format(&t.arena, "%s, the mean of %s", format_time(&t.arena, s->time_per_step),
 		                      format_plural(&t.arena, (int64_t)s->measured, "period", "periods")));
 		put_fact(&t, "steps",
 		         arena_format(&t.arena, "%zu ranges named %s, %zu left out as warm-up", s->runs[0].n_steps,
 		                      format_name(&t.arena, names_text(a->names, s->step_name), 60),
 		                      s->runs[0].warmup));
 	} else {
-		put_fact(&t, "run", format_time(&t.arena, s->period_trimmed));
+		put_fact(&t, "run", format_time(&t.arena, s->time_per_step));
 		put_fact(&t, "steps", "none found: times are for the whole run");
 	}
 	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)

@@ -4,27 +4,6 @@
 
 #include "base/format.h"
 
-enum gate view_gate(const struct analysis *analysis)
-{
-	enum gate gate = analysis->verdict.gate;
-	if (!analysis->require_comparable)
-		return gate;
-	if (analysis->same_work == SAME_WORK_DIFFERENT || analysis->other_conditions || gate == GATE_FAILED)
-		return GATE_FAILED;
-	if (analysis->same_work == SAME_WORK_UNKNOWN)
-		return GATE_INCONCLUSIVE;
-	return gate == GATE_NONE ? GATE_PASSED : gate;
-}
-
-const char *view_gate_name(enum gate gate)
-{
-	static const char *const name[] = {[GATE_NONE] = "none",
-	                                   [GATE_PASSED] = "passed",
-	                                   [GATE_FAILED] = "failed",
-	                                   [GATE_INCONCLUSIVE] = "inconclusive"};
-	return name[gate];
-}
-
 const char *view_phase(const struct analysis *analysis, uint32_t phase)
 {
 	return phase ? names_text(analysis->names, phase) : "(between phases)";
@@ -104,7 +83,7 @@ const char *view_graph_mode(enum graph_mode mode)
 
 struct unit view_table_unit(const struct analysis *a)
 {
-	return format_unit(fmax(a->side[0].period_trimmed, a->side[1].period_trimmed));
+	return format_unit(fmax(a->side[0].time_per_step, a->side[1].time_per_step));
 }
 
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device)

@@ -5,10 +5,6 @@
 #include "analyse/analysis.h"
 #include "base/format.h"
 
-/* The gate of everything that was asked for: --min-speedup, --max-regression and --require-comparable. */
-enum gate view_gate(const struct analysis *analysis);
-const char *view_gate_name(enum gate gate); /* "none", "passed", "failed", "inconclusive" */
-
 /* A phase's name; id 0 is "(between phases)". */
 const char *view_phase(const struct analysis *analysis, uint32_t phase);
 

@@ -49,7 +49,7 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 		parts[i] = &a->waterfall[i];
 	qsort(parts, a->n_waterfall, sizeof *parts, by_change);
 
-	double at = a->side[0].period_trimmed, end = a->side[1].period_trimmed, least = fmax(at, end) * 0.004;
+	double at = a->side[0].time_per_step, end = a->side[1].time_per_step, least = fmax(at, end) * 0.004;
 	uint32_t n = 0, i = 0;
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
 	for (; i < a->n_waterfall && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
@@ -102,7 +102,7 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 {
 	struct bar bars[MOST_BARS + 3];
 	uint32_t n = make_bars(a, arena, bars);
-	double most = 0, least = a->side[0].period_trimmed;
+	double most = 0, least = a->side[0].time_per_step;
 	for (uint32_t i = 0; i < n; i++) {
 		most = fmax(most, fmax(bars[i].from, bars[i].to));
 		least = fmin(least, bars[i].which < 0 ? bars[i].to : fmin(bars[i].from, bars[i].to));

@@ -26,18 +26,16 @@ const char *words_pair(struct arena *arena, double before, double after)
 	                    format_number(arena, unit, after), unit.name);
 }
 
-/* The outer one, which is what is known of the program and not only of its recording, with as many digits as it takes
- * to tell its ends apart. */
+/* With as many digits as it takes to tell its ends apart. */
 static const char *range(const struct analysis *a, struct arena *arena)
 {
 	enum { MOST_DECIMALS = 6 };
 	const struct verdict *v = &a->verdict;
-	const char *lo = format_times(arena, v->outer_lo, v->speedup);
-	const char *hi = format_times(arena, v->outer_hi, v->speedup);
-	for (int decimals = 3; v->outer_hi > v->outer_lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS;
-	     decimals++) {
-		lo = arena_format(arena, "%.*f" TIMES, decimals, v->outer_lo);
-		hi = arena_format(arena, "%.*f" TIMES, decimals, v->outer_hi);
+	const char *lo = format_times(arena, v->lo, v->speedup);
+	const char *hi = format_times(arena, v->hi, v->speedup);
+	for (int decimals = 3; v->hi > v->lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS; decimals++) {
+		lo = arena_format(arena, "%.*f" TIMES, decimals, v->lo);
+		hi = arena_format(arena, "%.*f" TIMES, decimals, v->hi);
 	}
 	return arena_format(arena, "%s to %s", lo, hi);
 }
@@ -48,11 +46,18 @@ static const char *unrecorded(const struct analysis *a, struct arena *arena)
 	if (a->unrecorded <= 0 || fabs(a->unrecorded / a->verdict.speedup - 1) < 0.01)
 		return "";
 	const char *speedup = format_times(arena, a->unrecorded, a->unrecorded);
-	return arena_format(arena, a->options.unprofiled ? "; %s unprofiled" : "; not recorded about %s", speedup);
+	return arena_format(arena, a->conditions.unprofiled ? "; %s unprofiled" : "; not recorded about %s", speedup);
+}
+
+const char *words_speedup(const struct analysis *a, struct arena *arena)
+{
+	return a->verdict.has_speedup ? format_times(arena, a->verdict.speedup, a->verdict.speedup) : "";
 }
 
 const char *words_interval(const struct analysis *a, struct arena *arena)
 {
+	if (!a->verdict.has_speedup)
+		return "nothing to compare";
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
 	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
@@ -66,9 +71,11 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 const char *words_verdict(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
-	const char *speedup = format_times(arena, v->speedup, v->speedup);
+	const char *speedup = words_speedup(a, arena);
+	if (!v->has_speedup)
+		return "Inconclusive: there is nothing to compare.";
 	const char *periods =
-		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].period_trimmed, a->side[1].period_trimmed),
+		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
 	                     view_unit(&a->side[0]));
 	/* one run cannot see what differs from run to run, so its interval must not sound as if it did */
 	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
@@ -152,17 +159,10 @@ const char *words_more(const struct analysis *a, struct arena *arena)
 
 const char *words_gate(const struct analysis *a, struct arena *arena)
 {
-	enum gate gate = view_gate(a);
-	if (gate == GATE_NONE)
-		return "";
-	const char *asked = "";
-	if (a->options.min_speedup > 0)
-		asked = arena_format(arena, ", at least %s", format_times(arena, a->options.min_speedup, 2));
-	if (a->options.max_regression >= 0)
-		asked = arena_format(arena, "%s, at most %g %% slower", asked, a->options.max_regression);
-	if (a->require_comparable)
-		asked = arena_format(arena, "%s, the same work", asked);
-	return arena_format(arena, "%s (asked for: %s)", view_gate_name(gate), *asked ? asked + 2 : "nothing");
+	const char *all = "";
+	for (size_t i = 0; i < a->gates.n; i++)
+		all = arena_format(arena, "%s%s%s", all, i ? " " : "", a->gates.gate[i].text);
+	return a->gates.n > 1 ? arena_format(arena, "%s. %s", gate_result_name(a->gates.result), all) : all;
 }
 
 const char *words_comparable(const struct analysis *a)

@@ -9,6 +9,9 @@ const char *words_result(const struct analysis *analysis); /* "Faster" */
 /* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % sure of 2.22× to 2.38×." */
 const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 
+/* "2.30×", or "" when there is nothing to compare. */
+const char *words_speedup(const struct analysis *analysis, struct arena *arena);
+
 /* "95 % interval 2.22× to 2.38×", with "; 2.1× unprofiled" where recording makes a difference, or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 

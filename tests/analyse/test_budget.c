@@ -277,7 +277,7 @@ static bool trial_run(struct trial *c, const char *step, size_t warmup, struct a
 {
 	struct err err = {0};
 	struct analyse_run run = {.trace = c->trace, .file = "random.sqlite"};
-	struct analyse_options options = {.step = step, .warmup = (int)warmup, .max_regression = -1};
+	struct analyse_options options = {.step = step, .warmup = (int)warmup, .gates.max_regression = -1};
 	c->wrong[0] = '\0';
 	oracle_run(c->trace, step, warmup, arena, &c->oracle);
 	if (c->oracle.steps && c->oracle.n_steps < 2)

@@ -48,7 +48,7 @@ static const struct trace *sampled_trace(struct scene *s, const struct shot *sho
 
 static const struct analysis *compare(struct scene *s, const struct trace *a, const struct trace *b)
 {
-	static const struct analyse_options options = {.warmup = 1, .max_regression = -1};
+	static const struct analyse_options options = {.warmup = 1, .gates.max_regression = -1};
 	struct err err = {0};
 	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
 	struct analyse_run runs[2] = {{.trace = a, .file = "a"}, {.trace = b, .file = "b"}};

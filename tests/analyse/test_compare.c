@@ -78,7 +78,7 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 
 static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
 {
-	static const struct analyse_options defaults = {.warmup = 5, .max_regression = -1};
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
 	struct err err = {0};
 	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
 	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};

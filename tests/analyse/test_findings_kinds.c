@@ -127,7 +127,7 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 
 static const struct analysis *compare(struct scene *s, struct program baseline, struct program fixed)
 {
-	static const struct analyse_options defaults = {.warmup = 5, .max_regression = -1};
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
 	struct err err = {0};
 	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
 	const struct trace *b = program_run(s, &baseline);

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct analyse_options defaults = {.warmup = -1, .max_regression = -1};
+static const struct analyse_options defaults = {.warmup = -1, .gates.max_regression = -1};
 
 /* A trace of `n` steps whose kernels take `busy`, whose host work before the next launch takes `idle`; every seventh
  * step is 10 % longer, so that spreads are not 0. Names are shared by all traces of the scene. */
@@ -54,8 +54,8 @@ static void test_pair(void **state)
 		baseline += part->baseline;
 		fixed += part->fixed;
 	}
-	assert_true(fabs(baseline - pair->side[0].period_trimmed) < 1e-6);
-	assert_true(fabs(fixed - pair->side[1].period_trimmed) < 1e-6);
+	assert_true(fabs(baseline - pair->side[0].time_per_step) < 1e-6);
+	assert_true(fabs(fixed - pair->side[1].time_per_step) < 1e-6);
 }
 
 static void test_unit_of_time_does_not_matter(void **state)
@@ -69,8 +69,8 @@ static void test_unit_of_time_does_not_matter(void **state)
 			pair_analyse(s, maker_scaled(&s->arena, a, factors[i]), maker_scaled(&s->arena, b, factors[i]));
 		assert_int_equal(scaled->verdict.result, pair->verdict.result);
 		assert_true(fabs(scaled->verdict.speedup / pair->verdict.speedup - 1) < 1e-9);
-		assert_true(fabs(scaled->verdict.lo / pair->verdict.lo - 1) < 1e-9);
-		assert_true(fabs(scaled->verdict.hi / pair->verdict.hi - 1) < 1e-9);
+		assert_true(fabs(scaled->verdict.recorded.lo / pair->verdict.recorded.lo - 1) < 1e-9);
+		assert_true(fabs(scaled->verdict.recorded.hi / pair->verdict.recorded.hi - 1) < 1e-9);
 		for (int k = 0; k < 2; k++) {
 			assert_int_equal(scaled->side[k].runs[0].warmup, pair->side[k].runs[0].warmup);
 			assert_true(fabs(scaled->side[k].budget.compute / pair->side[k].budget.compute -

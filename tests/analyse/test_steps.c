@@ -64,7 +64,7 @@ static void test_plain(void **state)
 	assert_int_equal(side->runs[0].n_periods, 9);
 	for (int i = 0; i < 9; i++)
 		assert_int_equal(side->runs[0].period[i], 1000);
-	assert_true(fabs(side->period_trimmed - 1000) < 1e-6);
+	assert_true(fabs(side->time_per_step - 1000) < 1e-6);
 	assert_true(fabs(side->budget.compute - 600) < 1e-9 && fabs(side->budget.idle - 400) < 1e-9);
 }
 
@@ -465,7 +465,7 @@ static void test_step_named_that_is_not_there(void **state)
 	struct err err = {0};
 	steps_plain(s, 10, "train");
 	struct analyse_run run = {.trace = maker_link(&s->m), .file = "hand-made"};
-	struct analyse_options options = {.step = "trian", .warmup = -1, .max_regression = -1};
+	struct analyse_options options = {.step = "trian", .warmup = -1, .gates.max_regression = -1};
 	assert_int_equal(analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err), -1);
 	assert_non_null(strstr(err.text, "trian"));
 	assert_non_null(strstr(err.text, "train")); /* the message lists what is there */

@@ -33,7 +33,7 @@ static const struct trace *run_with(struct scene *s, const char *range, int64_t 
 
 static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
 {
-	static const struct analyse_options defaults = {.warmup = 5, .max_regression = -1};
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
 	struct err err = {0};
 	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
 	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
@@ -84,8 +84,8 @@ static void test_parts_add_up(void **state)
 		baseline += p->baseline;
 		fixed += p->fixed;
 	}
-	assert_float_equal(baseline, a->side[0].period_trimmed, 1e-6);
-	assert_float_equal(fixed, a->side[1].period_trimmed, 1e-6);
+	assert_float_equal(baseline, a->side[0].time_per_step, 1e-6);
+	assert_float_equal(fixed, a->side[1].time_per_step, 1e-6);
 }
 
 static void test_a_long_list_is_added_up(void **unused)

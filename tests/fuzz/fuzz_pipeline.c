@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct trace trace;
 	struct analysis analysis;
 	struct err err;
-	const struct analyse_options options = {.warmup = -1, .max_regression = -1};
+	const struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
 	write_file(path, data, n);
 	names_init(&names, &arena);
 	if (!read_profile(path, &names, &arena, &trace, &err)) {

@@ -89,7 +89,7 @@ def budget(gapline, profile, folder):
     if not side["steps"]["found"]:
         return None
     parts = side["devices"][0]["per_step"]
-    return {"period": side["steps"]["period_ms"]["trimmed_mean"], **{part: parts[part] for part in PARTS}}
+    return {"period": side["steps"]["period_ms"]["mean"], **{part: parts[part] for part in PARTS}}
 
 
 class Table:

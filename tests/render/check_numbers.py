@@ -221,7 +221,7 @@ class Check(Words):
                 self.expect(cells[2 + i][0], part[key], unit, f"waterfall, {cells[0][0]}")
         total = table["rows"][-1]["cells"]
         for i, side in enumerate(self.sides):
-            headline = side["steps"]["period_ms"]["trimmed_mean"]
+            headline = side["steps"]["period_ms"]["mean"]
             self.expect(total[2 + i][0], headline, unit, "waterfall, a step")
             headlines.append(headline)
             added = sum(p[("baseline_ms", "fixed_ms")[i]] for p in parts)
@@ -244,7 +244,7 @@ class Check(Words):
     def steps(self):
         table = self.table("steps", "Measured periods")
         unit = self.unit(table)
-        keys = {"trimmed mean": "trimmed_mean", "median": "median", "mean": "mean", "shortest": "min", "longest": "max"}
+        keys = {"time per step": "mean", "typical": "typical", "median": "median", "shortest": "min", "longest": "max"}
         for row in table["rows"][1:]:
             cells = row["cells"]
             values = [side["steps"]["period_ms"][keys[cells[0][0]]] for side in self.sides]

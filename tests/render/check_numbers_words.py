@@ -74,7 +74,7 @@ class Words:
                     self.expect(warmup, run["warmup"], 1, f"warm-up of {file}")
                 self.expect(measured, len(run["period_ms"]) - max(run["warmup"] - 1, 0), 1, f"periods of {file}")
                 if run["series"]:
-                    self.expect(period, run["series"]["trimmed_mean_ms"], unit, f"trimmed mean of {file}")
+                    self.expect(period, run["series"]["mean_ms"], unit, f"time per step of {file}")
                 self.claim((shown == "shown") == (i == side["shown"]["run"]), "runs", shown)
 
     def fact_of(self, name, side):
@@ -172,7 +172,7 @@ class Words:
             if head:
                 self.claim(is_time(head[2], self.result[head[1]]["budget"]["per_step"]["period"]), "a mean step", text)
             elif re.fullmatch(r"[\d.]+\u00d7", text) or text.startswith("asked for "):
-                speedup = verdict["gate"]["min_speedup"] if text.startswith("asked") else verdict["speedup"]
+                speedup = verdict["gates"][0]["asked"] if text.startswith("asked") else verdict["speedup"]
                 number = text.removeprefix("asked for ").rstrip("\u00d7")
                 self.claim(text == "1\u00d7" or shows(number, speedup), "speedup", text)
             elif tag == "title" and slice_:
@@ -280,7 +280,7 @@ class Words:
 
     def waterfall_picture(self):
         parts = self.result["waterfall"]
-        values = [part["delta_ms"] for part in parts] + [side["steps"]["period_ms"]["trimmed_mean"] for side in self.sides]
+        values = [part["delta_ms"] for part in parts] + [side["steps"]["period_ms"]["mean"] for side in self.sides]
         texts = [text for tag, text in self.page.words.get("waterfall", []) if tag == "text"]
         texts = [text for text in texts if not text.startswith("The axis is cut")] # where an axis starts is a place on it
         for text in texts:
@@ -308,7 +308,7 @@ class Words:
             count = re.fullmatch(r"(\d+) periods?(?: in (\d+) runs)?", text)
             over = re.fullmatch(r"(\d+) beyond", text)
             if time:
-                values = [side["steps"]["period_ms"]["trimmed_mean"] for side in self.sides]
+                values = [side["steps"]["period_ms"]["mean"] for side in self.sides]
                 self.claim(any(is_time(time[1], value) for value in values), "trimmed mean", text)
             elif count:
                 self.claim((int(count[1]), int(count[2] or 1)) in counts, "periods", text)
@@ -343,7 +343,7 @@ class Words:
         verdict = self.result["verdict"]
         remarks = [f"{label}: {note}" for label, side in zip(("baseline", "fixed"), self.sides) for note in side["data"]["notes"]]
         found = [finding[key] for finding in self.result["findings"] for key in ("title", "text", "advice")]
-        texts = verdict["differences"] + verdict["notes"] + verdict["reasons"] + remarks
+        texts = [" ".join(gate["text"] for gate in verdict["gates"])] + [gate["text"] for gate in verdict["gates"]] + verdict["differences"] + verdict["notes"] + verdict["reasons"] + remarks
         sizes = [len(verdict["differences"]), len(verdict["notes"]), len(verdict["reasons"]), len(remarks)]
         return texts + found, [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
 
@@ -363,15 +363,15 @@ class Words:
     def sentences(self):
         """Numbers of everything else: in the same part of the JSON, as rounded there, in ms or another unit of time."""
         verdict, names = self.result["verdict"], self.strings_of([self.result["title"], [side["runs"] for side in self.sides]])
-        plain = [*verdict["outer"]] if verdict["outer"] else []
-        plain += [verdict["speedup"], verdict["unrecorded_speedup"], verdict["more_steps"], verdict["more_runs"], verdict["gate"]["min_speedup"], verdict["gate"]["max_regression"]]
+        plain = [*verdict["ci95"]] if verdict["ci95"] else []
+        plain += [verdict["speedup"], verdict["unrecorded_speedup"], verdict["more_steps"], verdict["more_runs"]]
         plain = [n for n in plain if n is not None] + CONSTANTS
         runs = [len(side["runs"]) for side in self.sides]
         shown = [side["shown"]["steps"] for side in self.sides]
         plain += [*runs, sum(runs), *shown, *(len(side["devices"]) for side in self.sides)]
         share = self.result["diagnosis"]["explained_share"]
         plain += [100 * share] if share is not None else []
-        times = [*self.numbers_of(self.result["diagnosis"]), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["trimmed_mean"] for side in self.sides)]
+        times = [*self.numbers_of(self.result["diagnosis"]), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["mean"] for side in self.sides)]
         for side in self.sides:
             sums = {}
             for row in side["budget"]["idle"]: # of one cause and phase, whichever call it is

@@ -55,7 +55,7 @@ def check_sums(result):
         check_side(key, result[key])
         if result["waterfall"]:
             parts = [part[f"{key}_ms"] for part in result["waterfall"]]
-            check_sum(f"waterfall of {key}", parts, result[key]["steps"]["period_ms"]["trimmed_mean"])
+            check_sum(f"waterfall of {key}", parts, result[key]["steps"]["period_ms"]["mean"])
     for part in result["waterfall"]:
         check_sum(str(part["part"]), [part["baseline_ms"], part["delta_ms"]], part["fixed_ms"])
     verdict = result["verdict"]
@@ -69,9 +69,11 @@ def check_sums(result):
 def check_that_it_can_fail(validator, good):
     """A schema that accepts everything would pass all of the above."""
     for break_it in (
-        lambda r: r.update(schema="gapline/2"),
+        lambda r: r.update(schema="gapline/1"),
         lambda r: r["verdict"].update(result="better"),
         lambda r: r["verdict"].update(ci95=[1.0]),
+        lambda r: r["verdict"]["gates"][0].update(result="none"),
+        lambda r: r["verdict"]["gates"][0].pop("text"),
         lambda r: r["baseline"]["budget"]["per_step"].update(idle="1"),
         lambda r: r["fixed"]["devices"][0]["idle"][0].update(cause="bad_luck"),
         lambda r: r.update(unknown=1),

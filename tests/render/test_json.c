@@ -99,21 +99,27 @@ static void keys_of_the_design(void **state)
 	struct arena arena = {0};
 	struct analysis a;
 	yajl_val root = parse(FIXTURE_PAIR, &arena, &a);
-	assert_string_equal(YAJL_GET_STRING(at(root, "schema")), "gapline/1");
+	assert_string_equal(YAJL_GET_STRING(at(root, "schema")), "gapline/2");
 	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.result")), "faster");
 	assert_true(YAJL_GET_DOUBLE(at(root, "verdict.speedup")) == a.verdict.speedup);
 	yajl_val ci = at(root, "verdict.ci95");
 	assert_true(YAJL_GET_DOUBLE(YAJL_GET_ARRAY(ci)->values[0]) == a.verdict.lo);
 	assert_true(YAJL_GET_DOUBLE(YAJL_GET_ARRAY(ci)->values[1]) == a.verdict.hi);
-	assert_true(YAJL_GET_DOUBLE(at(root, "verdict.gate.min_speedup")) == 1.5);
-	assert_true(YAJL_IS_NULL(at(root, "verdict.gate.max_regression")));
-	assert_true(YAJL_IS_TRUE(at(root, "verdict.gate.passed")));
+	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.measured")), "recorded");
+	assert_true(YAJL_GET_DOUBLE(at(root, "verdict.recorded.speedup")) == a.verdict.speedup);
+	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.same_work")), "same");
+	assert_int_equal(YAJL_GET_ARRAY(at(root, "verdict.gates"))->len, 1);
+	yajl_val gate = YAJL_GET_ARRAY(at(root, "verdict.gates"))->values[0];
+	assert_string_equal(YAJL_GET_STRING(at(gate, "name")), "min_speedup");
+	assert_true(YAJL_GET_DOUBLE(at(gate, "asked")) == 1.5);
+	assert_true(YAJL_GET_DOUBLE(at(gate, "found")) == a.verdict.speedup);
+	assert_string_equal(YAJL_GET_STRING(at(gate, "result")), "passed");
 	assert_true(YAJL_IS_TRUE(at(root, "verdict.comparable")));
 	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.source.kind")), "nsys-sqlite");
 	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.steps.name")), "step_#");
 	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.steps.warmup")), 5);
 	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.steps.measured")), 21);
-	assert_true(YAJL_GET_DOUBLE(at(root, "baseline.steps.period_ms.trimmed_mean")) == 55.64);
+	assert_true(YAJL_GET_DOUBLE(at(root, "baseline.steps.period_ms.mean")) == 55.64);
 	yajl_val device = YAJL_GET_ARRAY(at(root, "baseline.devices"))->values[0];
 	assert_true(YAJL_GET_DOUBLE(at(device, "per_step.compute")) == 23.840);
 	yajl_val idle = YAJL_GET_ARRAY(at(device, "idle"))->values[0];
@@ -142,8 +148,7 @@ static void what_is_not_known_is_null(void **state)
 	struct analysis a;
 	yajl_val root = parse(FIXTURE_INCONCLUSIVE, &arena, &a);
 	assert_true(YAJL_IS_NULL(at(root, "verdict.ci95")));
-	assert_true(YAJL_IS_NULL(at(root, "verdict.gate.passed")));
-	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.gate.result")), "inconclusive");
+	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.gate")), "inconclusive");
 	assert_int_equal(YAJL_GET_INTEGER(at(root, "verdict.more_steps")), 20);
 	assert_true(YAJL_IS_NULL(at(root, "diagnosis.combined_ceiling_ms")));
 	yajl_tree_free(root);
@@ -161,9 +166,12 @@ static void different_work_fails_a_gate_that_asks_for_it(void **state)
 	struct arena arena = {0};
 	struct analysis a;
 	yajl_val root = parse(FIXTURE_DEVICES, &arena, &a);
-	assert_int_equal(a.verdict.gate, GATE_PASSED); /* the speedup alone would pass */
+	assert_int_equal(a.gates.gate[0].result, GATE_PASSED); /* the speedup alone would pass */
 	assert_true(YAJL_IS_FALSE(at(root, "verdict.comparable")));
-	assert_true(YAJL_IS_FALSE(at(root, "verdict.gate.passed")));
+	yajl_val gate = YAJL_GET_ARRAY(at(root, "verdict.gates"))->values[1];
+	assert_string_equal(YAJL_GET_STRING(at(gate, "found")), "different");
+	assert_string_equal(YAJL_GET_STRING(at(gate, "result")), "failed");
+	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.gate")), "failed");
 	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.result")), "faster");
 	yajl_tree_free(root);
 	arena_release(&arena);

@@ -135,14 +135,22 @@ static void fill_runs(struct maker *m, struct side *s, uint32_t n_runs, size_t n
 		run->period = period;
 		run->n_periods = n_periods;
 		run->window_ns = mean * (int64_t)measured;
-		all[r] = (struct series){cut, measured, log(s->period_trimmed), 1e-5, 1.4,
-		                         5,   r == 1,   r == 1 ? 0.004 : 0};
+		all[r] = (struct series){.cut = cut,
+		                         .m = measured,
+		                         .mean = s->time_per_step,
+		                         .counted = s->budget.period,
+		                         .cycle = s->time_per_step,
+		                         .variance = 1e-5,
+		                         .tau = 1.4,
+		                         .dof = 5,
+		                         .drift = r == 1 ? 0.004 : 0,
+		                         .typical = log(s->time_per_step)};
 		run->series = &all[r];
 		s->measured += measured;
 	}
 	*series = all;
 	s->period_mean = s->budget.period;
-	s->period_median = s->period_trimmed;
+	s->period_median = s->period_typical = s->time_per_step;
 	s->period_min = (double)least;
 	s->period_max = (double)most;
 }
@@ -272,7 +280,7 @@ static void fill_slow(struct maker *m, struct side *s, const struct series **ser
 	fill_budget(m, &s->budget, 23.840, 0, 0.591, slow_idle, sizeof slow_idle / sizeof *slow_idle);
 	if (steps)
 		s->step_name = fixture_text(m, "step_#");
-	s->period_trimmed = steps ? 55.64 * MS : s->budget.period;
+	s->time_per_step = steps ? 55.64 * MS : s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3,
 	          !steps                             ? 1
 	          : m->which == FIXTURE_INCONCLUSIVE ? 7
@@ -301,7 +309,7 @@ static void fill_fast(struct maker *m, struct side *s, const struct series **ser
 	            sizeof fast_idle / sizeof *fast_idle);
 	if (steps)
 		s->step_name = fixture_text(m, "step_#");
-	s->period_trimmed = s->budget.period;
+	s->time_per_step = s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3, !steps ? 1 : m->which == FIXTURE_LARGE ? 50003 : 25, steps ? 5 : 0, series);
 	fill_devices(m, s, m->which == FIXTURE_DEVICES ? 2 : 1);
 	if (m->which == FIXTURE_DEVICES)
@@ -336,8 +344,8 @@ static void fill_waterfall(struct maker *m, struct analysis *a)
 		n = at == n ? n + 1 : n;
 	}
 	w[n++] = (struct waterfall_part){.kind = PART_UNUSUAL,
-	                                 .baseline = a->side[0].period_trimmed - b->period,
-	                                 .fixed = a->side[1].period_trimmed - f->period};
+	                                 .baseline = a->side[0].time_per_step - b->period,
+	                                 .fixed = a->side[1].time_per_step - f->period};
 	for (uint32_t i = 0; i < n; i++) {
 		w[i].delta = w[i].fixed - w[i].baseline;
 		if (w[i].delta >= a->change.delta)
@@ -401,32 +409,34 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
 	struct verdict *v = &a->verdict;
 	bool few_steps = m->which == FIXTURE_INCONCLUSIVE, self = m->which == FIXTURE_SELF;
-	double speedup = a->side[0].period_trimmed / a->side[1].period_trimmed;
+	double speedup = a->side[0].time_per_step / a->side[1].time_per_step;
 	*v = (struct verdict){.result = few_steps ? VERDICT_INCONCLUSIVE
 	                                : self    ? VERDICT_UNCHANGED
 	                                          : VERDICT_FASTER,
+	                      .has_speedup = true,
 	                      .speedup = speedup,
+	                      .counted = speedup,
 	                      .lo = few_steps ? speedup : speedup * exp(-0.034),
 	                      .hi = few_steps ? speedup : speedup * exp(0.034),
-	                      .outer_lo = few_steps ? speedup : speedup * exp(-0.034),
-	                      .outer_hi = few_steps ? speedup : speedup * exp(0.034),
 	                      .has_interval = !few_steps,
+	                      .judged = !few_steps,
 	                      .half_width = few_steps ? 0 : 0.034,
-	                      .location = {log(a->side[0].period_trimmed), log(a->side[1].period_trimmed)},
+	                      .floor = few_steps ? 0 : log(1.03),
+	                      .step = {a->side[0].time_per_step, a->side[1].time_per_step},
 	                      .short_capture = few_steps,
 	                      .one_run = m->which != FIXTURE_NO_STEPS,
 	                      .more_steps = few_steps ? 20 : 0,
 	                      .reasons = (const char **)(uintptr_t)(few_steps ? few : one_run),
 	                      .n_reasons = m->which == FIXTURE_NO_STEPS ? 0 : 1,
 	                      .series = {series[0], series[1]}};
-	a->options = (struct verdict_options){.max_regression = -1, .warmup = -1};
-	if (m->which == FIXTURE_PAIR || few_steps || m->which == FIXTURE_DEVICES) {
-		a->options.min_speedup = 1.5;
-		v->gate = few_steps ? GATE_INCONCLUSIVE : GATE_PASSED;
-	}
+	v->recorded = (struct verdict_estimate){true, v->has_interval, v->speedup, v->lo, v->hi};
+	v->typical = v->recorded;
+	struct gates_asked asked = {.max_regression = -1, .require_comparable = m->which == FIXTURE_DEVICES};
+	if (m->which == FIXTURE_PAIR || few_steps || m->which == FIXTURE_DEVICES)
+		asked.min_speedup = 1.5;
 	a->comparable = m->which != FIXTURE_DEVICES;
 	a->same_work = a->comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
-	a->require_comparable = m->which == FIXTURE_DEVICES;
+	a->gates = gates_judge(v, &a->conditions, a->same_work, false, &asked, m->arena);
 	a->differences = (const char **)(uintptr_t)launches;
 	a->n_differences = a->comparable ? 0 : 1;
 	a->notes = (const char **)(uintptr_t)version;

@@ -62,7 +62,7 @@ const struct side *scene_analyse(struct scene *s)
 	if (!s->trace)
 		s->trace = maker_link(&s->m);
 	struct analyse_run run = {.trace = s->trace, .file = "hand-made"};
-	struct analyse_options options = {.step = s->step, .warmup = s->warmup, .max_regression = -1};
+	struct analyse_options options = {.step = s->step, .warmup = s->warmup, .gates.max_regression = -1};
 	if (analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err))
 		fail_msg("%s", err.text);
 	return &s->result.side[0];

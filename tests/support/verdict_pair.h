@@ -2,7 +2,7 @@
 #ifndef GAPLINE_TESTS_VERDICT_PAIR_H
 #define GAPLINE_TESTS_VERDICT_PAIR_H
 
-#include "analyse/judge/verdict.h"
+#include "analyse/judge/gates.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -34,8 +34,13 @@ struct pair {
 	int64_t period[2][RUNS][MAX];
 	struct verdict_run run[2][RUNS];
 	struct verdict_side side[2];
-	struct verdict_options options;
+	int warmup;
+	struct verdict_conditions conditions;
+	struct gates_asked asked;
+	enum same_work work;
+	bool other_conditions;
 	struct verdict v;
+	struct gates gates;
 };
 
 static inline struct pair *pair_new(void)
@@ -43,7 +48,7 @@ static inline struct pair *pair_new(void)
 	struct pair *p = ARENA_NEW(&arena, 1, struct pair);
 	for (int s = 0; s < 2; s++)
 		p->side[s] = (struct verdict_side){p->run[s], 0, true};
-	p->options = (struct verdict_options){.max_regression = -1, .warmup = -1};
+	p->warmup = p->asked.max_regression = -1;
 	return p;
 }
 
@@ -53,7 +58,7 @@ static inline int64_t *add_run(struct pair *p, int s, size_t n, int64_t period)
 	size_t r = p->side[s].n_runs++;
 	for (size_t i = 0; i < n; i++)
 		p->period[s][r][i] = period;
-	p->run[s][r] = (struct verdict_run){p->period[s][r], n};
+	p->run[s][r] = (struct verdict_run){p->period[s][r], n, 0};
 	return p->period[s][r];
 }
 
@@ -69,17 +74,24 @@ static inline struct pair *three_runs(size_t n, double speedup)
 
 static inline const struct verdict *judge(struct pair *p)
 {
-	verdict_judge(p->side, &p->options, &arena, &p->v);
+	verdict_judge(p->side, p->warmup, &p->conditions, &arena, &p->v);
+	p->gates = gates_judge(&p->v, &p->conditions, p->work, p->other_conditions, &p->asked, &arena);
 	/* whatever the result: sentences, at least one, and more wherever nothing was decided */
 	assert_true(p->v.n_reasons > 0);
 	for (size_t i = 0; i < p->v.n_reasons; i++) {
 		const char *text = p->v.reasons[i];
-		assert_true(isupper((unsigned char)text[0]));
+		assert_true(isupper((unsigned char)text[0]) || isdigit((unsigned char)text[0]));
 		assert_int_equal(text[strlen(text) - 1], '.');
 		assert_null(strstr(text, "nan"));
 		assert_null(strstr(text, "inf"));
 	}
 	return &p->v;
+}
+
+static inline enum gate_result gate_of(struct pair *p)
+{
+	judge(p);
+	return p->gates.result;
 }
 
 static inline bool says(const struct verdict *v, const char *words)
@@ -113,6 +125,17 @@ static inline void add_noisy_run(struct pair *p, int s, size_t n, double base, d
 	for (size_t i = 0; i < n; i++) {
 		x = phi * x + wild * (2 * uniform() - 1);
 		period[i] = (int64_t)(base * exp(x) * (uniform() < 0.03 ? 1.4 : 1));
+	}
+}
+
+/* The same without spikes. */
+static inline void add_even_run(struct pair *p, int s, size_t n, double base, double wild, double phi)
+{
+	int64_t *period = add_run(p, s, n, 1);
+	double x = 0;
+	for (size_t i = 0; i < n; i++) {
+		x = phi * x + wild * (2 * uniform() - 1);
+		period[i] = (int64_t)(base * exp(x));
 	}
 }
 

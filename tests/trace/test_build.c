@@ -115,7 +115,7 @@ static void a_toy_format_gets_a_whole_report(void **state)
 		assert_int_equal(trace[side].rows[ROWS_KERNELS].dropped, 1);
 		assert_string_equal(trace[side].dropped[0].where, "lines");
 	}
-	const struct analyse_options options = {.warmup = -1, .max_regression = -1};
+	const struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
 	if (analyse_pair(&run[0], 1, &run[1], 1, &options, &names, &arena, &analysis, &err) != 0 ||
 	    render_json(&analysis, &json, &err) != 0 || render_html(&analysis, &html, &err) != 0)
 		fail_msg("%s", err.text);

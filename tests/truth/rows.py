@@ -117,9 +117,8 @@ def fault(runs, side, result):
 
 
 def step_log(run):
-    """The logarithm of an unprofiled run's step: the 10 % trimmed mean of the logarithms, as gapline's own headline."""
-    steps = sorted(run["steps_ms"][run["warmup"]:])
-    return mean(math.log(step) for step in steps[len(steps) // 10:len(steps) - len(steps) // 10])
+    """The logarithm of an unprofiled run's time per step: the mean, as gapline's own headline."""
+    return math.log(mean(run["steps_ms"][run["warmup"]:]))
 
 
 # Student's t, two-sided 95 %, by degrees of freedom.
@@ -235,16 +234,16 @@ class Row:
         said, verdict = self.said, self.result["verdict"]
         said["verdict"], said["speedup"] = verdict["result"], verdict["speedup"]
         said["comparable"] = verdict["comparable"]
-        said["step_ms"] = [self.result[side]["steps"]["period_ms"]["trimmed_mean"] for side in ("baseline", "fixed")]
+        said["step_ms"] = [self.result[side]["steps"]["period_ms"]["mean"] for side in ("baseline", "fixed")]
         largest = float(self.size) == max(float(size) for size in self.pair.sizes)
         wanted = {self.pair.verdict} | ({"inconclusive"} if self.pair.verdict == "unchanged" else set())
         if (largest and said["verdict"] not in wanted) or (not largest and said["verdict"] in self.never()):
             self.problem(f"the verdict is {said['verdict']}")
-        said["unrecorded_speedup"], said["outer"] = verdict["unrecorded_speedup"], verdict["outer"]
+        said["unrecorded_speedup"], said["outer"] = verdict["unrecorded_speedup"], verdict["ci95"]
         if not self.free:
             return
         free = [[step_log(run) for run in self.free if run["variant"] == side] for side in ("baseline", "fixed")]
-        seen = [[math.log(run["series"]["trimmed_mean_ms"]) for run in self.result[side]["runs"]]
+        seen = [[math.log(run["series"]["mean_ms"]) for run in self.result[side]["runs"]]
                 for side in ("baseline", "fixed")]
         said["unprofiled_ms"] = [math.exp(mean(logs)) for logs in free]
         said["unprofiled_speedup"] = said["unprofiled_ms"][0] / said["unprofiled_ms"][1]
@@ -392,7 +391,7 @@ class Table:
             if old.get("share", 0) <= 1 and row.said.get("share", 0) < old.get("share", 0) - 0.005:
                 worse.append(f"{label}: {row.said['share']:.3f} of the fault landed right, before {old['share']:.3f}")
             if old.get("held") and not row.said.get("held"):
-                worse.append(f"{label}: the outer interval does not hold the unprofiled speedup any more")
+                worse.append(f"{label}: the interval does not hold the unprofiled speedup any more")
             if row.said.get("verdict") != old.get("verdict"):
                 worse.append(f"{label}: {row.said.get('verdict')}, before {old.get('verdict')}")
         return worse + [f"{name} {size:g} ms, {collector}: not there any more" for name, size, collector in before]

@@ -14,12 +14,14 @@ const char *compare_work(const struct side_facts facts[2], struct arena *arena, 
  * samples enough to rely on (conditions.c). */
 const char *conditions_difference(const struct analysis *out, struct arena *arena, bool *material);
 
-/* How much lower and higher the speedup may be without recording, as verdict_options.beyond has it (recording.c). The
- * sides are built. */
+/* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it (recording.c).
+ * The sides are built. */
 void recording_bounds(const struct analysis *out, double beyond[2]);
 
-/* After the verdict: fills out->unrecorded; a sentence when that is worth saying, else NULL. */
-const char *recording_reason(struct analysis *out, struct arena *arena);
+/* After the verdict: about the speedup without recording, where the difference is worth saying, else 0; and a sentence,
+ * else NULL. */
+double recording_likely(const struct analysis *a);
+const char *recording_reason(const struct analysis *a, struct arena *arena);
 
 /* Adds to the verdict's reasons what held the GPUs of one side back, clocks that were the same, what recording did to
  * the speedup, and a capture that is incomplete on one side. The verdict has been judged before. */

@@ -1,5 +1,4 @@
 /* The conditions under which the two sides ran: clocks, what held them back, captures that broke off. */
-#include "analyse/analyse.h"
 #include "analyse/judge/compare.h"
 #include "analyse/judge/unprofiled.h"
 
@@ -131,36 +130,19 @@ static const char *incomplete(const struct side_facts *facts)
 	return NULL;
 }
 
-/* A mistake that is easily made, and that passes for "unchanged". */
-static void say_same_capture(const struct side_facts facts[2], struct arena *arena, struct analysis *a)
-{
-	for (size_t b = 0; b < facts[0].n_runs; b++)
-		for (size_t f = 0; f < facts[1].n_runs; f++)
-			if (analyse_same_capture(facts[0].runs[b].trace, facts[1].runs[f].trace)) {
-				add_first(a, arena,
-				          arena_format(
-						  arena,
-						  "%s (baseline) and %s (fixed side) hold the same capture: compared "
-						  "with itself, a run shows nothing.",
-						  a->side[0].runs[b].file, a->side[1].runs[f].file));
-				return;
-			}
-}
-
 void conditions_reasons(const struct side_facts facts[2], struct arena *arena, struct analysis *a)
 {
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
 	bool first = true;
 	const char *recording =
-		a->options.unprofiled ? unprofiled_reason(a, arena, &first) : recording_reason(a, arena);
+		a->conditions.unprofiled ? unprofiled_reason(a, arena, &first) : recording_reason(a, arena);
 	say_same_clocks(a, arena);
 	if (recording && first)
 		add_first(a, arena, recording);
 	else if (recording)
 		add_reason(a, arena, recording);
-	if (a->unprofiled_unused)
-		add_reason(a, arena, a->unprofiled_unused);
-	say_same_capture(facts, arena, a);
+	if (a->unprofiled.unused)
+		add_reason(a, arena, a->unprofiled.unused);
 	for (int s = 0; s < 2; s++) {
 		say_held_back(a, arena, s);
 		if (broken[s] && !broken[1 - s])

@@ -1,7 +1,8 @@
 /* The sentences beside a verdict. They are for a busy, sceptical reader: what was shown, what was not, what it would
  * take, and what this data cannot show. Numbers have few digits, so that they mean the same everywhere. */
-#include "analyse/judge/verdict_parts.h"
+#include "analyse/judge/proof.h"
 #include "analyse/say.h"
+#include "base/list.h"
 
 #include <math.h>
 
@@ -10,258 +11,394 @@ static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 struct list {
 	struct arena *arena;
 	struct verdict *verdict;
+	size_t room;
 };
-
-/* Room for every sentence that can come together. */
-enum { MAX_REASONS = 16 };
 
 static void say(struct list *list, const char *sentence)
 {
-	if (list->verdict->n_reasons < MAX_REASONS)
-		list->verdict->reasons[list->verdict->n_reasons++] = sentence;
+	struct verdict *v = list->verdict;
+	LIST_GROW(list->arena, v->reasons, v->n_reasons, list->room);
+	v->reasons[v->n_reasons++] = sentence;
 }
 
 #define SAY(list, ...) say(list, arena_format((list)->arena, __VA_ARGS__))
 
-/* A difference of logs as a percentage: two digits, and no more than are honest. */
-static const char *percent(struct arena *arena, double ln)
+/* A share as a percentage: two digits, and no more than are honest. */
+static const char *percent(struct arena *arena, double share)
 {
-	double p = 100 * expm1(ln);
-	return arena_format(arena, p < 10 ? "%.1f %%" : "%.0f %%", p);
+	double p = round(1000 * share) / 10;
+	return arena_format(arena, p < 10 && p != round(p) ? "%.1f %%" : "%.0f %%", p);
+}
+
+/* "1.08x [1.07, 1.09]" */
+static const char *estimate(struct arena *arena, double speedup, double lo, double hi)
+{
+	return arena_format(arena, "%sx [%s, %s]", say_digits(arena, speedup), say_digits(arena, lo),
+	                    say_digits(arena, hi));
 }
 
 /* How to have more runs, whichever way these were captured and given. */
 #define MORE_RUNS "(gapline run --repeat, or several --baseline/--fixed)"
 
-static const char *floor_text(const struct evidence *e)
-{
-	return e->floor > LN_FLOOR_ONE ? "10 %" : "3 %";
-}
+/* ---- what it would take ---- */
 
-static void say_steps_needed(struct list *list, const struct evidence *e, int64_t steps)
-{
-	SAY(list, "At least about %lld steps %s would be needed (measured: %zu and %zu).", (long long)steps,
-	    e->runs[0] > 1 || e->runs[1] > 1 ? "a run" : "a side", e->m[0], e->m[1]);
-}
-
-static void say_runs_needed(struct list *list, const struct evidence *e, int64_t runs)
-{
-	SAY(list, "At least about %lld runs a side would be needed (there are %zu and %zu).", (long long)runs,
-	    e->runs[0], e->runs[1]);
-}
-
-static void say_plan(struct list *list, const struct evidence *e)
+static void say_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
-	if (v->more_steps > 0)
-		say_steps_needed(list, e, v->more_steps);
-	else if (verdict_wants_steps(e, v))
+	if (v->more_runs > 0 && p->order.known && !p->order.interleaved)
 		SAY(list,
-		    "More steps would not settle it, as one run a side must show more than 3 %%: at least about %lld "
-		    "runs of each side would be needed " MORE_RUNS ".",
+		    "Capture the sides in turns (A B B A …), at least about %lld runs of each side: the order of these "
+		    "runs is part of what leaves it open.",
 		    (long long)v->more_runs);
+	else if (v->more_steps > 0)
+		SAY(list, "At least about %lld steps %s would be needed (measured: %zu and %zu).",
+		    (long long)v->more_steps, p->runs[0] > 1 || p->runs[1] > 1 ? "a run" : "a side", p->m[0], p->m[1]);
 	else if (v->more_runs > 0)
-		say_runs_needed(list, e, v->more_runs);
+		SAY(list,
+		    "At least about %lld runs of each side, captured in turns, would be needed (there are %zu and "
+		    "%zu) " MORE_RUNS ".",
+		    (long long)v->more_runs, p->runs[0], p->runs[1]);
 	else
 		say(list,
 		    "No number of further runs worth making would settle it: the runs of a side differ too much.");
 }
 
-static void say_too_little(struct list *list, const struct evidence *e)
+/* ---- why it is open, the first that applies ---- */
+
+static void say_too_little(struct list *list, const struct proof *p)
 {
-	if (e->stepped[0] != e->stepped[1]) {
-		SAY(list,
-		    "Steps were found in %s only, so there is nothing to compare: name with --step the range "
-		    "that is one step on both sides.",
-		    SIDE[e->stepped[1]]);
-	} else if (e->empty) {
-		int i = e->m[0] == 0 ? 0 : 1;
+	if (p->empty) {
+		int i = p->m[0] == 0 ? 0 : 1;
 		SAY(list, "In %s there is nothing to measure: capture at least about %d steps a side.", SIDE[i],
-		    SHORT_STEPS);
-	} else if (e->steps) {
+		    SERIES_SHORT);
+	} else if (p->steps) {
 		SAY(list,
-		    "Too few steps to say how sure the speedup is (measured: %zu in %s, %zu in %s): capture at "
-		    "least about %d steps a side.",
-		    e->m[0], SIDE[0], e->m[1], SIDE[1], SHORT_STEPS);
+		    "Too few steps to say how sure the speedup is (measured: %zu in %s, %zu in %s): numbers only. %d a "
+		    "side are the least.",
+		    p->m[0], SIDE[0], p->m[1], SIDE[1], SERIES_SHORT);
 	} else {
-		SAY(list,
-		    "Without steps a whole run is one measurement, and there are %zu of %s and %zu of %s: capture "
-		    "at least %d runs of each side " MORE_RUNS ", or name the range that is one step with --step.",
-		    e->runs[0], SIDE[0], e->runs[1], SIDE[1], SPAN_RUNS);
+		say(list,
+		    "Without steps all that is known of a run is the span of its capture, start-up included, which "
+		    "proves nothing about the program's speed: name the range that is one step with --step, or "
+		    "measure the programs without a profiler (gapline run).");
 	}
 }
 
-static const char *who_must(const struct verdict *v)
+/* The longest step that was set aside, and whose. */
+static int aside_side(const struct proof *p, const struct verdict *v, double *longest)
 {
-	return v->short_capture ? "a short capture"
-	       : v->one_run     ? "one run a side"
-	                        : "runs with few steps after warm-up";
+	int side = 0;
+	*longest = 0;
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < p->runs[i]; r++)
+			if (v->series[i][r].aside_longest > *longest) {
+				*longest = v->series[i][r].aside_longest;
+				side = i;
+			}
+	return side;
 }
 
-static void say_result(struct list *list, const struct evidence *e, const struct verdict_options *options)
+static bool open_without_aside(const struct proof *p, const struct verdict *v)
+{
+	double half = fmax(p->change - p->lo, p->hi - p->change);
+	half = fmin(half, p->plain);
+	return v->aside[0] + v->aside[1] > 0 &&
+	       proof_decide(p->change - half, p->change + half, p->floor) != VERDICT_INCONCLUSIVE;
+}
+
+static bool say_aside(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
-	const char *where = v->speedup > 1 ? "above" : "below";
-	if (v->result == VERDICT_UNCHANGED) {
-		say(list,
-		    v->lo > 1 || v->hi < 1
-		            ? "The whole 95 % interval of the speedup lies within 2 % of 1: there is a difference, but "
-		              "one that counts as none."
-		            : "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, "
-		              "it is smaller than that.");
-	} else if (v->result != VERDICT_INCONCLUSIVE && e->floor > 0) {
-		SAY(list, "The whole 95 %% interval of the speedup lies beyond the %s that %s must show.",
-		    floor_text(e), who_must(v));
-	} else if (v->result != VERDICT_INCONCLUSIVE) {
-		SAY(list, "The whole 95 %% interval of the speedup lies %s 1, with the spread between runs in it.",
-		    where);
-	} else if (!e->judged) {
-		say_too_little(list, e);
-	} else if (e->recorded != VERDICT_INCONCLUSIVE && options->unprofiled) {
+	double longest;
+	int i = aside_side(p, v, &longest);
+	if (!open_without_aside(p, v))
+		return false;
+	SAY(list,
+	    "%s of %s took %s ms, as long as %.0f others. Without %s the speedup is %sx, with %s %sx. One capture "
+	    "cannot "
+	    "tell an accident from the program: capture again.",
+	    v->aside[i] > 1 ? "Two steps" : "One step", SIDE[i], say_digits(list->arena, longest / 1e6),
+	    longest / v->step[i], v->aside[i] > 1 ? "them" : "it", say_digits(list->arena, v->speedup),
+	    v->aside[i] > 1 ? "them" : "it", say_digits(list->arena, v->counted));
+	return true;
+}
+
+static bool say_order(struct list *list, const struct proof *p)
+{
+	const struct order *o = &p->order;
+	if (!o->judged)
+		return false;
+	SAY(list,
+	    "The runs of %s mostly came before those of %s, and from run to run the time changes by %s whichever side "
+	    "it "
+	    "is: such a drift of the machine would look the same as this difference. Capture in turns.",
+	    SIDE[o->first], SIDE[1 - o->first], percent(list->arena, fabs(o->drift)));
+	return true;
+}
+
+static bool say_warming(struct list *list, const struct proof *p)
+{
+	const struct verdict *v = list->verdict;
+	if (!v->warming)
+		return false;
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < p->runs[i]; r++)
+			if (v->series[i][r].warming) {
+				SAY(list,
+				    "%s was still warming up when the capture ended (%zu steps): a level that was "
+				    "never "
+				    "reached proves nothing. Capture longer, or give --warmup.",
+				    i ? "The fixed side" : "The baseline", v->series[i][r].cut + v->series[i][r].m + 1);
+				return true;
+			}
+	return true;
+}
+
+static const struct series *changing(const struct proof *p, const struct verdict *v, int *side)
+{
+	*side = p->level[1] > p->level[0];
+	for (size_t r = 0; r < p->runs[*side]; r++)
+		if (v->series[*side][r].level >= p->level[*side])
+			return &v->series[*side][r];
+	return &v->series[*side][0];
+}
+
+/* The size of the level, not of a pair's difference, and only where it is what hinders. */
+static bool say_level(struct list *list, const struct proof *p)
+{
+	int i;
+	double level = fmax(p->level[0], p->level[1]);
+	if (p->paired || level <= LN_FLOOR_ONE || fabs(p->change) > level + p->plain)
+		return false;
+	const struct series *s = changing(p, list->verdict, &i);
+	SAY(list,
+	    "%s changes its own speed by %s at step %zu: less than that cannot be told from it with one run a side.",
+	    i ? "The fixed side" : "The baseline", percent(list->arena, expm1(level)), s->cut + s->level_at + 1);
+	return true;
+}
+
+static bool say_few_slow(struct list *list, const struct proof *p)
+{
+	const struct verdict *v = list->verdict;
+	for (int i = 1; i >= 0 && v->more_steps > 0 && !p->paired; i--)
+		for (size_t r = 0; r < p->runs[i]; r++) {
+			const struct series *s = &v->series[i][r];
+			if (s->slow.n != 1 && s->slow.n != 2)
+				continue;
+			SAY(list, "%s of %zu of %s: no rhythm yet. About %lld steps would show it.",
+			    s->slow.n == 1 ? "One slow step" : "Two slow steps", s->m, SIDE[i],
+			    (long long)v->more_steps);
+			return true;
+		}
+	return false;
+}
+
+static bool say_short_capture(struct list *list, const struct proof *p)
+{
+	if (!p->short_capture)
+		return false;
+	SAY(list,
+	    "A short capture (%zu and %zu measured steps, of which about %.0f and %.0f count as independent): a "
+	    "difference "
+	    "must exceed 10 %%.",
+	    p->m[0], p->m[1], (double)p->m[0] / p->tau[0], (double)p->m[1] / p->tau[1]);
+	return true;
+}
+
+static bool say_one_run(struct list *list, const struct proof *p)
+{
+	if (!p->one_run || !(p->lo > 0 || p->hi < 0))
+		return false;
+	SAY(list, "One run a side cannot see a clock or thermal state that differs between captures, so a difference "
+	          "must exceed 3 %%. Three runs of each side, captured in turns, would see it.");
+	return true;
+}
+
+static void say_open(struct list *list, const struct proof *p)
+{
+	const struct verdict *v = list->verdict;
+	bool said = say_aside(list, p) || say_order(list, p) || say_warming(list, p) || say_level(list, p) ||
+	            say_few_slow(list, p) || say_short_capture(list, p) || say_one_run(list, p);
+	if (!said && v->recorded.lo <= 1 && v->recorded.hi >= 1)
+		say(list, "The 95 % interval of the speedup holds 1 but reaches more than 2 % away from it: neither a "
+		          "change nor its absence is shown.");
+	else if (!said)
+		SAY(list,
+		    "The 95 %% interval of the speedup lies %s 1, but not wholly beyond the %s that these data must "
+		    "show.",
+		    v->recorded.lo > 1 ? "above" : "below", percent(list->arena, expm1(p->floor)));
+	say_plan(list, p);
+}
+
+/* ---- the result ---- */
+
+static void say_recorded_only(struct list *list, const struct proof *p, const struct verdict_conditions *conditions)
+{
+	const struct verdict *v = list->verdict;
+	const char *lo = say_digits(list->arena, v->lo), *hi = say_digits(list->arena, v->hi);
+	if (conditions->unprofiled)
 		SAY(list,
 		    "Recorded, the fixed side is %s; the unprofiled runs do not show the same: the interval that holds "
 		    "both "
 		    "reaches from %s to %s. More runs of each side make it narrower, unless recording is what makes "
-		    "the two "
-		    "differ.",
-		    verdict_result_name(e->recorded), say_digits(list->arena, v->outer_lo),
-		    say_digits(list->arena, v->outer_hi));
-	} else if (e->recorded != VERDICT_INCONCLUSIVE) {
+		    "the "
+		    "two differ.",
+		    verdict_result_name(p->counted_result), lo, hi);
+	else
 		SAY(list,
 		    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have "
 		    "taken the "
 		    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run "
 		    "also "
 		    "measures without a profiler).",
-		    verdict_result_name(e->recorded), say_digits(list->arena, v->outer_lo),
-		    say_digits(list->arena, v->outer_hi));
-	} else {
-		if (v->lo <= 1 && v->hi >= 1)
-			say(list, "The 95 % interval of the speedup holds 1 but reaches more than 2 % away from it: "
-			          "neither a change nor its absence is shown.");
-		else
-			SAY(list,
-			    "The 95 %% interval of the speedup lies %s 1, but not wholly beyond the %s "
-			    "that %s must show.",
-			    where, floor_text(e), who_must(v));
-		say_plan(list, e);
-	}
+		    verdict_result_name(p->counted_result), lo, hi);
 }
 
-/* An open gate says what would settle it, whatever the verdict itself needs. */
-static void say_open_target(struct list *list, const struct evidence *e, double target)
+static const char *who_must(const struct proof *p)
+{
+	return p->short_capture                        ? "a short capture"
+	       : p->floor >= LN_FLOOR_SHORT            ? "runs with few steps after warm-up, or with a change of level,"
+	       : p->one_run && p->floor > LN_FLOOR_ONE ? "one run a side with a change of level"
+	       : p->one_run                            ? "one run a side"
+	                                               : "several runs";
+}
+
+static void say_result(struct list *list, const struct proof *p, const struct verdict_conditions *conditions)
 {
 	const struct verdict *v = list->verdict;
-	double distance = fabs(v->location[0] - v->location[1] - log(target));
-	bool steps = verdict_wants_steps(e, v);
-	int64_t more = steps ? verdict_steps_needed(e, distance) : verdict_runs_needed(e, distance);
-	const char *open = "is open: the interval reaches from below it to above it";
-	if (more > 0)
-		SAY(list,
-		    "Whether the speedup of %.4gx that was asked for is reached %s; at least about %lld %s a "
-		    "side would be needed to tell.",
-		    target, open, (long long)more, steps ? "steps" : "runs");
+	if (v->result == VERDICT_UNCHANGED)
+		say(list,
+		    v->lo > 1 || v->hi < 1
+		            ? "The whole 95 % interval of the speedup lies within 2 % of 1: there is a difference, but "
+		              "one that counts as none."
+		            : "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, "
+		              "it is smaller than that.");
+	else if (v->result != VERDICT_INCONCLUSIVE)
+		SAY(list, "The whole 95 %% interval of the speedup lies beyond the %s that %s must show.",
+		    percent(list->arena, expm1(p->floor)), who_must(p));
+	else if (p->empty || !p->steps || p->few)
+		say_too_little(list, p);
+	else if (p->counted_result != VERDICT_INCONCLUSIVE)
+		say_recorded_only(list, p, conditions);
 	else
-		SAY(list,
-		    "Whether the speedup of %.4gx that was asked for is reached %s, and what was measured is too "
-		    "close to it for more of the same to tell.",
-		    target, open);
+		say_open(list, p);
 }
 
-static void say_gates(struct list *list, const struct evidence *e, const struct verdict_options *options)
+/* The second line: what a typical step says, where that is something else. */
+static void say_typical(struct list *list, const struct proof *p)
 {
-	const struct verdict *v = list->verdict;
-	double target = options->min_speedup, allowed = options->max_regression, bound = 1 / (1 + allowed / 100);
-	if (v->gate != GATE_NONE && !e->judged) {
-		say(list, "The gate stays open, because these data give no verdict.");
-		return;
-	}
-	if (target > 0 && v->outer_lo >= target)
-		SAY(list, "The speedup of %.4gx that was asked for is reached by the whole interval.", target);
-	else if (target > 0 && v->outer_hi < target)
-		SAY(list, "The speedup of %.4gx that was asked for is missed: the whole interval lies below it.",
-		    target);
-	else if (target > 0 && (v->lo >= target || v->hi < target))
-		SAY(list,
-		    "Whether the speedup of %.4gx that was asked for is reached is open: recorded, it is %s, but with "
-		    "what recording may have taken the interval reaches from %s to %s.",
-		    target, v->lo >= target ? "reached" : "missed", say_digits(list->arena, v->outer_lo),
-		    say_digits(list->arena, v->outer_hi));
-	else if (target > 0)
-		say_open_target(list, e, target);
-	if (allowed >= 0 && v->outer_hi < bound)
-		SAY(list, "The fixed side is slower by more than the %s %% allowed: the whole interval shows it.",
-		    say_digits(list->arena, allowed));
-	else if (allowed >= 0 && v->hi < bound)
-		SAY(list,
-		    "Whether the fixed side is slower by more than the %s %% allowed is open: recorded, it is, but "
-		    "with what recording may have taken the interval reaches from %s to %s.",
-		    say_digits(list->arena, allowed), say_digits(list->arena, v->outer_lo),
-		    say_digits(list->arena, v->outer_hi));
-	else if (allowed >= 0 && v->outer_lo >= bound)
-		SAY(list, "A slowdown by more than the %s %% allowed is ruled out by the whole interval.",
-		    say_digits(list->arena, allowed));
-	else if (allowed >= 0 && options->unprofiled && options->known[1] < log(bound))
-		SAY(list,
-		    "Whether the fixed side is slower by more than the %s %% allowed is open: without a profiler it "
-		    "is, "
-		    "recorded that is not shown: the interval that holds both reaches from %s to %s.",
-		    say_digits(list->arena, allowed), say_digits(list->arena, v->outer_lo),
-		    say_digits(list->arena, v->outer_hi));
-	else if (allowed >= 0)
-		SAY(list, "A slowdown by more than the %s %% allowed is not shown, but not ruled out either.",
-		    say_digits(list->arena, allowed));
+	struct verdict *v = list->verdict;
+	const struct verdict_estimate *t = &v->typical;
+	v->typical_why = shape_why(p, v, list->arena);
+	if (v->typical_why)
+		SAY(list, "A typical step: %s. %s", estimate(list->arena, t->speedup, t->lo, t->hi), v->typical_why);
 }
 
-/* What the numbers cannot show, or show only with a correction. */
-static void say_limits(struct list *list, const struct evidence *e, int warmup)
+/* ---- what the numbers cannot show, or show only with a correction ---- */
+
+static void say_runs(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
-	if (!e->steps)
-		say(list, "The time of a run is its whole span, start-up included.");
-	if (e->runs[0] == 1 && e->runs[1] == 1 && e->steps)
+	if (p->runs[0] == 1 && p->runs[1] == 1)
 		say(list, "One run a side: a clock or thermal state that differs between the two captures cannot be "
 		          "seen; more runs of each side " MORE_RUNS " measure it.");
-	else if (v->one_run && e->steps)
+	else if (p->one_run)
 		SAY(list,
 		    "Only one run of %s: how much its runs differ is taken from the other side; repeat it with "
 		    "%s to measure it.",
-		    SIDE[e->runs[0] > 1], e->runs[0] > 1 ? "--fixed" : "--baseline");
-	if (v->short_capture && v->has_interval)
+		    SIDE[p->runs[0] > 1], p->runs[0] > 1 ? "--fixed" : "--baseline");
+	else if (!p->order.known)
+		say(list, "The order of the runs is not known: if the sides were not captured in turns, a drift of the "
+		          "machine counts as effect.");
+	else if (p->order.judged && v->result != VERDICT_INCONCLUSIVE)
 		SAY(list,
-		    "A short capture: of %zu and %zu measured steps, about %.0f and %.0f count as independent, "
-		    "so the interval is twice as wide as its formula gives.",
-		    e->m[0], e->m[1], (double)e->m[0] / e->tau[0], (double)e->m[1] / e->tau[1]);
+		    "The sides were not captured in turns: the interval also holds the speedup without a drift of %s a "
+		    "run.",
+		    percent(list->arena, fabs(p->order.drift)));
+}
+
+static void say_steps_set_aside(struct list *list, const struct proof *p)
+{
+	const struct verdict *v = list->verdict;
+	for (int i = 0; i < 2; i++)
+		if (v->aside[i] > 0)
+			SAY(list,
+			    "%s of %s took 10 times as long as the others or longer (%s of its time) and %s set aside: "
+			    "the "
+			    "speedup is the one without, and the interval also holds the one with everything counted, "
+			    "%sx.",
+			    v->aside[i] > 1 ? "Two steps" : "One step", SIDE[i],
+			    percent(list->arena, fmax(1 - v->step[i] / v->step_counted[i], 0)),
+			    v->aside[i] > 1 ? "are" : "is", say_digits(list->arena, v->counted));
+	size_t most = p->m[0] < p->m[1] ? p->m[0] : p->m[1];
+	bool irregular = false;
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < p->runs[i]; r++)
+			irregular = irregular || (v->series[i][r].slow.n > 0 && !v->series[i][r].slow.regular);
+	if (irregular && !p->paired)
+		SAY(list, "Slow steps rarer than about one in %zu cannot be seen in %zu steps.", most / 3, most);
+}
+
+static void say_warmup(struct list *list, const struct proof *p, int warmup)
+{
+	const struct verdict *v = list->verdict;
+	for (int i = 0; i < 2; i++)
+		if (p->cut[i] > 0)
+			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", p->cut[i] + 1,
+			    p->runs[i] > 1 ? "a typical run of " : "", SIDE[i],
+			    warmup < 0 ? " (found in the data; --warmup overrides it)" : ", as --warmup asks");
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < p->runs[i]; r++)
+			if (v->series[i][r].level_start) {
+				SAY(list,
+				    "The first %zu steps of %s take %s longer, and it is not a decay: they are kept.",
+				    v->series[i][r].level_n + 1, SIDE[i],
+				    percent(list->arena, expm1(v->series[i][r].level_excess)));
+				break;
+			}
+}
+
+static void say_limits(struct list *list, const struct proof *p, int warmup)
+{
+	const struct verdict *v = list->verdict;
+	if (!p->steps || p->empty)
+		return;
+	say_runs(list, p);
+	if (v->result != VERDICT_INCONCLUSIVE)
+		say_short_capture(list, p);
+	if (v->has_interval && p->paired)
+		say(list, "Both sides do the same at the same steps: they are compared step by step.");
 	for (int i = 0; i < 2 && v->has_interval; i++)
-		if (e->drifting[i] > 0)
+		if (p->drifting[i] > 0)
 			SAY(list,
 			    "The step time of %s drifts (the two halves of a run differ by %s), which widens the "
 			    "interval; a later start of the measurement (--warmup) or a longer capture may settle it.",
-			    SIDE[i], percent(list->arena, e->drift[i] * (double)e->runs[i] / (double)e->drifting[i]));
-	if (v->has_interval && fabs(e->tails) > LN_MARGIN)
-		SAY(list,
-		    "Unusually long steps weigh on one side: by the mean of all measured steps the ratio would "
-		    "be %s, not %s.",
-		    say_digits(list->arena, v->speedup * exp(e->tails)), say_digits(list->arena, v->speedup));
-	for (int i = 0; i < 2 && e->steps; i++)
-		if (e->cut[i] > 0)
-			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", e->cut[i] + 1,
-			    e->runs[i] > 1 ? "a typical run of " : "", SIDE[i],
-			    warmup < 0 ? " (found in the data; --warmup overrides it)" : ", as --warmup asks");
+			    p->paired ? "one side against the other" : SIDE[i],
+			    percent(list->arena, p->drift[i] * (double)p->runs[i] / (double)p->drifting[i]));
+	if (v->has_interval)
+		say_steps_set_aside(list, p);
+	say_warmup(list, p, warmup);
 }
 
-void verdict_explain(const struct evidence *e, const struct verdict_options *options, struct arena *arena,
-                     struct verdict *v)
+void reasons_say(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
+                 struct verdict *v)
 {
-	struct list list = {arena, v};
-	v->reasons = ARENA_NEW(arena, MAX_REASONS, const char *);
-	if (options->descriptive) {
-		const char *reason = options->descriptive_reason;
-		say(&list, reason ? reason : "The two sides cannot be compared.");
-		say(&list, "A verdict takes two profiles that were captured in the same way.");
-	} else {
-		say_result(&list, e, options);
+	struct list list = {arena, v, 0};
+	if (conditions->nothing) {
+		say(&list, conditions->nothing);
+		return;
 	}
-	say_gates(&list, e, options);
-	say_limits(&list, e, options->warmup);
+	if (p->stepped[0] != p->stepped[1]) {
+		SAY(&list,
+		    "Steps were found in %s only, so there is nothing to compare: name with --step the range "
+		    "that is one step on both sides.",
+		    SIDE[p->stepped[1]]);
+		return;
+	}
+	if (conditions->doubt)
+		say(&list, conditions->doubt);
+	else
+		say_result(&list, p, conditions);
+	say_typical(&list, p);
+	say_limits(&list, p, warmup);
 }

@@ -1,156 +1,271 @@
-/* One run's step periods -> its location, and how sure that is (docs/verdict.md: warm-up, independent steps, drift). */
+#include "analyse/judge/series.h"
+
 #include "analyse/judge/stats.h"
-#include "analyse/judge/verdict_parts.h"
+#include "analyse/judge/warmup.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdlib.h>
 
-static const double NORMAL_MAD = 1.4826; /* MAD × this estimates a normal standard deviation */
+enum {
+	MAX_LAG = 1000,  /* autocorrelations added up for tau … */
+	LONG = 2000,     /* … and, in series longer than this, … */
+	MAX_TERMS = 64,  /* … cosines: a million steps stay affordable */
+	DRIFT_TERMS = 4, /* cosines for either half */
+	DRIFT_LEAST = 8, /* measured steps from which on halves are compared */
+	PAIR_LEAST = 12  /* common steps from which on two runs are compared step by step */
+};
 
-/* Beyond so many lags the sum of autocorrelations is cut off, so that a series of a million steps stays affordable. */
-enum { MAX_LAG = 10000 };
+static const double EXTREME = 10;       /* times the median */
+static const double DRIFT_T = 5.04;     /* Student's t of 8 degrees of freedom, two-sided 0.1 % */
+static const double DRIFT_SHARE = 0.02; /* less than that between the halves is no drift */
+static const double LEVEL_SIGMAS = 5;
+static const double ALIKE = 0.8;
 
-/* Copies y with its isolated spikes clipped to a fence from its second half, which is steady if anything is. A spike
- * stands alone (its neighbours are below the fence); the first step never counts as one. */
-static void despike(const double *y, size_t n, double *out, double *scratch)
+/* ---- what is measured ---- */
+
+static double *steps_of(const struct verdict_run *run, size_t cut, struct arena *arena)
 {
-	const double *half = y + n / 2;
-	size_t n_half = n - n / 2;
-	for (size_t i = 0; i < n_half; i++)
-		out[i] = half[i];
-	stats_sort(out, n_half);
-	double median = stats_median(out, n_half);
-	double fence = median + 3 * NORMAL_MAD * stats_mad(half, n_half, median, scratch);
-	for (size_t i = 0; i < n; i++) {
-		bool spike = i > 0 && y[i] > fence && y[i - 1] <= fence && (i + 1 == n || y[i + 1] <= fence);
-		out[i] = spike ? fence : y[i];
-	}
+	size_t m = run->n - cut;
+	double *x = ARENA_NEW(arena, m, double);
+	for (size_t i = 0; i < m; i++)
+		x[i] = (double)(run->period[cut + i] > 0 ? run->period[cut + i] : 1);
+	return x;
 }
 
-/* MSER-1 (White 1997): the cut d in 0 … n/2 with at least 5 left that minimises Σ_{i>d}(y_i − mean)² / (n − d)²; the
- * smallest such d. From the back, each d adds one value to a running mean and sum of squares (Welford). */
-static size_t mser(const double *y, size_t n)
+void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 {
-	double mean = 0, square = 0, best = INFINITY;
-	size_t cut = 0;
-	for (size_t d = n; d-- > 0;) {
-		double left = (double)(n - d), off = y[d] - mean;
-		mean += off / left;
-		square += off * (y[d] - mean);
-		if (d > n / 2 || (n - d < 5 && d > 0))
-			continue;
-		double value = square / (left * left);
-		if (value <= best) {
-			best = value;
-			cut = d;
-		}
-	}
-	return cut;
-}
-
-/* Whether what was cut differs from the rest by more than its noise, and by more than half a percent: MSER alone cuts
- * something in a third of all steady series. */
-static bool cut_is_material(const double *y, size_t n, size_t cut, double *sorted, double *scratch)
-{
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = y[i];
-	stats_sort(sorted, cut);
-	double head = fmin(stats_mean(y, cut), stats_median(sorted, cut));
-	stats_sort(sorted + cut, n - cut);
-	double rest = stats_median(sorted + cut, n - cut);
-	double noise = NORMAL_MAD * stats_mad(y + cut, n - cut, rest, scratch);
-	return head - rest >= fmax(2 * noise, log(1.005));
-}
-
-/* A slow start of a step or two is too short for MSER: it cuts where the remainder is steadiest, among steps that are
- * steady already, and then what it would cut is not slow as a whole. So what leads and is slow goes, too: one step
- * after the other, as far as the first that lies below the fence of all that is left. At most a quarter, since more
- * than that is no start, and never so much that no interval is left. */
-static size_t skip_slow_start(const double *y, size_t n, size_t cut, double *sorted, double *scratch)
-{
-	size_t left = n - cut, most = left / 4;
-	if (left <= DESCRIPTIVE_STEPS)
-		return cut;
-	if (most > left - DESCRIPTIVE_STEPS)
-		most = left - DESCRIPTIVE_STEPS;
-	for (size_t i = 0; i < left; i++)
-		sorted[i] = y[cut + i];
-	stats_sort(sorted, left);
-	double median = stats_median(sorted, left);
-	double noise = NORMAL_MAD * stats_mad(y + cut, left, median, scratch);
-	double fence = median + fmax(3 * noise, log(1.005));
-	size_t start = 0;
-	while (start < most && y[cut + start] > fence)
-		start++;
-	return cut + start;
-}
-
-static size_t find_warmup(const double *y, size_t n, double *a, double *b)
-{
-	despike(y, n, a, b);
-	size_t cut = mser(a, n);
-	cut = cut > 0 && cut_is_material(y, n, cut, a, b) ? cut : 0;
-	return skip_slow_start(y, n, cut, a, b);
-}
-
-/* A steady run's halves differ by chance only: t with the 8 degrees of freedom of 4 cosines a half, two-sided 0.1 %. */
-static void test_drift(const double *w, size_t m, struct series *out)
-{
-	if (m < DESCRIPTIVE_STEPS)
+	*out = (struct series){.tau = 1};
+	if (run->n == 0)
 		return;
+	if (warmup >= 0) {
+		out->cut = warmup < 1 ? 0 : (size_t)warmup - 1 < run->n ? (size_t)warmup - 1 : run->n - 1;
+	} else {
+		struct arena work = {0};
+		double *y = steps_of(run, 0, &work);
+		for (size_t i = 0; i < run->n; i++)
+			y[i] = log(y[i]);
+		struct warmup found = warmup_find(y, run->n);
+		out->cut = found.cut;
+		out->warming = found.to_the_half;
+		out->level_start = found.level_start;
+		out->level_n = found.level;
+		out->level_excess = found.excess;
+		arena_release(&work);
+	}
+	out->m = run->n - out->cut;
+}
+
+static double extreme_from(const double *x, size_t m, double *scratch)
+{
+	return EXTREME * stats_median_of(x, m, scratch);
+}
+
+size_t series_extremes(const struct verdict_run *run, const struct series *cut)
+{
+	struct arena work = {0};
+	size_t n = 0;
+	if (cut->m > 0) {
+		double *x = steps_of(run, cut->cut, &work);
+		double from = extreme_from(x, cut->m, ARENA_NEW(&work, cut->m, double));
+		for (size_t i = 0; i < cut->m; i++)
+			n += x[i] >= from;
+	}
+	arena_release(&work);
+	return n;
+}
+
+/* Extreme steps become the mean of the others. */
+static void set_steps_aside(double *x, size_t m, double *scratch, struct series *out)
+{
+	double from = extreme_from(x, m, scratch);
+	size_t kept = 0;
+	for (size_t i = 0; i < m; i++)
+		if (x[i] < from)
+			scratch[kept++] = x[i];
+	double mean = stats_mean(scratch, kept); /* of at least half: the median is below `from` */
+	for (size_t i = 0; i < m; i++)
+		if (x[i] >= from) {
+			out->aside++;
+			out->aside_longest = fmax(out->aside_longest, x[i]);
+			x[i] = mean;
+		}
+}
+
+/* ---- how sure that is ---- */
+
+/* Winsorised at a tenth: w and its limits. */
+static void winsorise(double *w, size_t m, double *sorted, double limit[2])
+{
+	for (size_t i = 0; i < m; i++)
+		sorted[i] = w[i];
+	stats_sort(sorted, m);
+	limit[0] = sorted[m / 10];
+	limit[1] = sorted[m - 1 - m / 10];
+	stats_clamp(w, m, limit[0], limit[1]);
+}
+
+/* Enough cosines for the precision that the independent steps allow, few enough to keep clear of their correlation and
+ * below the frequency of what comes back. */
+static int term_count(size_t m, double tau, const struct series *s, bool short_capture)
+{
+	double terms = fmin(floor((double)m / (6 * tau)), floor(0.4 * pow((double)m, 2.0 / 3)));
+	if (m > LONG)
+		terms = fmin(terms, MAX_TERMS);
+	if (s->pattern)
+		terms = fmin(terms, fmax(4, 2 * floor((double)(m + 2) / (double)s->pattern) - 2));
+	else if (s->slow.regular)
+		terms = fmin(terms, fmax(4, 2 * (double)s->slow.n - 2));
+	terms = short_capture ? SERIES_SHORT_TERMS : fmax(terms, 4);
+	return (int)fmin(terms, (double)m - 1);
+}
+
+/* A steady run's halves differ by chance only. Returns the second half's mean minus the first's where it is more than
+ * chance allows, else 0. */
+static double halves_apart(const double *w, size_t m)
+{
+	if (m < DRIFT_LEAST)
+		return 0;
 	size_t n[2] = {m / 2, m - m / 2};
 	const double *half[2] = {w, w + n[0]};
 	double mean[2], variance = 0;
 	for (int i = 0; i < 2; i++) {
-		int terms = n[i] - 1 < SHORT_TERMS ? (int)n[i] - 1 : SHORT_TERMS;
+		int terms = n[i] - 1 < DRIFT_TERMS ? (int)n[i] - 1 : DRIFT_TERMS;
 		mean[i] = stats_mean(half[i], n[i]);
 		variance += stats_cosine_variance(half[i], n[i], terms) / (double)n[i];
 	}
-	double apart = fabs(mean[0] - mean[1]);
-	out->drift = apart > 5.04 * sqrt(variance) && apart > LN_MARGIN;
-	out->drift_size = out->drift ? apart : 0;
+	double apart = mean[1] - mean[0];
+	return fabs(apart) > DRIFT_T * sqrt(variance) ? apart : 0;
 }
 
-/* Enough cosines for the precision that the independent steps allow, few enough to keep clear of their correlation. */
-static int term_count(size_t m, double tau, int max_terms)
+/* The largest change of the mean at one step of the run, if no noise from step to step makes it: over splits with both
+ * parts at least max(5, m/8), x clipped to its median ± 5 standard deviations, though no tighter than `limit`. Returns
+ * D, *at the split. */
+static double change_of_level(const double *x, size_t m, const double limit[2], struct arena *work, size_t *at)
 {
-	double terms = fmin(floor((double)m / (6 * tau)), floor(0.4 * pow((double)m, 2.0 / 3)));
-	terms = fmin(fmax(terms, 4), max_terms);
-	return (int)fmin(terms, (double)m - 1);
+	size_t part = m / 8 > 5 ? m / 8 : 5;
+	*at = 0;
+	if (m < 2 * part)
+		return 0;
+	double *scratch = ARENA_NEW(work, m, double), *clipped = ARENA_NEW(work, m, double);
+	double median = stats_median_of(x, m, scratch);
+	double reach = 5 * STATS_NORMAL_MAD * stats_mad(x, m, median, scratch);
+	for (size_t i = 0; i < m; i++)
+		clipped[i] = x[i];
+	stats_clamp(clipped, m, fmin(median - reach, limit[0]), fmax(median + reach, limit[1]));
+	double *jump = ARENA_NEW(work, m, double);
+	for (size_t i = 0; i + 1 < m; i++)
+		jump[i] = x[i + 1] - x[i];
+	double usual = stats_median_of(jump, m - 1, scratch);
+	double sigma = STATS_NORMAL_MAD * stats_mad(jump, m - 1, usual, scratch) / sqrt(2);
+	double mean = stats_mean(clipped, m), left = 0, best = 0, size = 0;
+	for (size_t i = 1; i + part <= m; i++) {
+		left += clipped[i - 1] - mean; /* what the right part lacks, the left part has */
+		double parts = 1 / (double)i + 1 / (double)(m - i), apart = fabs(left) * parts;
+		if (i < part || !(apart / sqrt(parts) > best))
+			continue;
+		best = apart / sqrt(parts);
+		size = apart;
+		*at = i;
+	}
+	return best > LEVEL_SIGMAS * sigma && size > 1e-12 * fabs(median) ? size : 0;
 }
 
-void series_measure(const struct verdict_run *run, int warmup, int max_terms, struct series *out)
+/* Everything about the spread of x, whose mean counts as `mean`. Changes x. */
+static void spread_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, struct series *out)
 {
-	*out = (struct series){.tau = 1};
-	size_t n = run->n;
-	if (n == 0)
+	double square = mean * mean * (double)m, limit[2];
+	double *w = ARENA_NEW(work, m, double), *sorted = ARENA_NEW(work, m, double);
+	for (size_t i = 0; i < m; i++)
+		w[i] = x[i];
+	winsorise(w, m, sorted, limit);
+	out->tau = stats_autocorrelation_time(w, m, m / 3 < MAX_LAG ? m / 3 : MAX_LAG);
+	out->dof = term_count(m, out->tau, out, short_capture);
+	if (out->dof > 0) {
+		out->variance = stats_cosine_variance(x, m, out->dof) / square;
+		out->core = stats_cosine_variance(w, m, out->dof) / square;
+	}
+	double apart = halves_apart(w, m) / mean;
+	out->drift = fabs(apart) > DRIFT_SHARE ? fabs(apart) : 0;
+	if (out->cut > 0 && apart < -DRIFT_SHARE)
+		out->warming = true;
+	out->level = log1p(change_of_level(x, m, limit, work, &out->level_at) / mean);
+}
+
+/* The typical step: the trimmed mean of the logs w, with the cosines on the winsorised ones, as many as for the mean.
+ * 0.64 = (1 − 2 · 10 %)² makes the trimmed mean's variance of theirs. */
+static void typical_step(double *w, size_t m, double *sorted, struct series *out)
+{
+	double limit[2];
+	winsorise(w, m, sorted, limit);
+	out->typical = stats_trimmed_mean(sorted, m, m / 10);
+	if (out->dof > 0)
+		out->typical_variance = stats_cosine_variance(w, m, out->dof) / ((double)m * 0.64);
+}
+
+void series_measure(const struct verdict_run *run, bool set_aside, bool short_capture, struct arena *arena,
+                    struct series *out)
+{
+	size_t m = out->m;
+	if (m == 0)
 		return;
 	struct arena work = {0};
-	double *y = ARENA_NEW(&work, n, double), *a = ARENA_NEW(&work, n, double), *b = ARENA_NEW(&work, n, double);
-	for (size_t i = 0; i < n; i++)
-		y[i] = log((double)(run->period[i] > 0 ? run->period[i] : 1));
-	if (warmup < 0)
-		out->cut = find_warmup(y, n, a, b);
-	else
-		out->cut = warmup < 1 ? 0 : (size_t)warmup - 1 < n ? (size_t)warmup - 1 : n - 1;
-
-	size_t m = out->m = n - out->cut, trim = m / 10;
-	double *w = y + out->cut, *sorted = a;
+	double *x = steps_of(run, out->cut, &work), *scratch = ARENA_NEW(&work, m, double);
+	double *logs = ARENA_NEW(&work, m, double);
+	out->counted = stats_mean(x, m);
+	out->aside = 0;
+	if (set_aside)
+		set_steps_aside(x, m, scratch, out);
+	out->mean = out->cycle = stats_mean(x, m);
 	for (size_t i = 0; i < m; i++)
-		sorted[i] = w[i];
-	stats_sort(sorted, m);
-	out->location = stats_trimmed_mean(sorted, m, trim);
-	stats_clamp(w, m, sorted[trim], sorted[m - 1 - trim]);
-	out->tau = stats_autocorrelation_time(w, m, m / 3 < MAX_LAG ? m / 3 : MAX_LAG);
-	out->dof = term_count(m, out->tau, max_terms);
-	if (out->dof > 0) /* 0.64 = (1 − 2 · 10 %)²: the trimmed mean's variance from that of the winsorised values */
-		out->variance = stats_cosine_variance(w, m, out->dof) / ((double)m * 0.64);
-	test_drift(w, m, out);
+		logs[i] = log(x[i]);
+	out->slow = rhythm_slow_steps(x, m, scratch);
+	out->pattern = rhythm_pattern(x, m, out->slow.spacing);
+	if (out->pattern) {
+		out->phase = ARENA_NEW(arena, out->pattern, double);
+		out->cycle = rhythm_take_out(x, m, out->pattern, out->phase);
+	}
+	double one = out->slow.excess / ((double)m * out->mean);
+	out->more = out->slow.n > 0 && !out->slow.regular && !out->pattern && !short_capture ? one * one : 0;
+	spread_of(x, m, out->mean, short_capture, &work, out);
+	typical_step(logs, m, scratch, out);
 	arena_release(&work);
 }
 
-void verdict_series(const struct verdict_run *run, int warmup, struct series *out)
+void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out)
 {
-	series_measure(run, warmup, INT_MAX, out);
+	series_cut(run, warmup, out);
+	size_t extremes = series_extremes(run, out);
+	series_measure(run, extremes > 0 && extremes <= SERIES_ASIDE, false, arena, out);
+}
+
+bool series_pair(const struct verdict_run *a, const struct series *of_a, const struct verdict_run *b,
+                 const struct series *of_b, bool short_capture, struct series *out)
+{
+	const struct verdict_run *run[2] = {a, b};
+	const struct series *of[2] = {of_a, of_b};
+	size_t cut = of_a->cut > of_b->cut ? of_a->cut : of_b->cut, m = a->n - cut;
+	if (a->n != b->n || a->n < cut + PAIR_LEAST)
+		return false;
+	struct arena work = {0};
+	struct series unused = {0};
+	double *x[2], square = 0, common = 0;
+	for (int s = 0; s < 2; s++) {
+		x[s] = steps_of(run[s], cut, &work);
+		if (of[s]->aside)
+			set_steps_aside(x[s], m, ARENA_NEW(&work, m, double), &unused);
+		for (size_t i = 0; i < m; i++) {
+			x[s][i] = x[s][i] / of[s]->mean - 1;
+			square += x[s][i] * x[s][i];
+		}
+	}
+	for (size_t i = 0; i < m; i++) {
+		common += x[0][i] * x[1][i];
+		x[0][i] -= x[1][i];
+	}
+	bool alike = square > 0 && 2 * common >= ALIKE * square;
+	if (alike) {
+		*out = (struct series){.cut = cut, .m = m, .tau = 1};
+		spread_of(x[0], m, 1, short_capture, &work, out);
+	}
+	arena_release(&work);
+	return alike;
 }

@@ -30,6 +30,14 @@ double stats_mad(const double *x, size_t n, double centre, double *scratch)
 	return stats_median(scratch, n);
 }
 
+double stats_median_of(const double *x, size_t n, double *scratch)
+{
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = x[i];
+	stats_sort(scratch, n);
+	return stats_median(scratch, n);
+}
+
 /* Summed as distances from the first value: the mean of equal values is then exactly that value, and a constant series
  * has variance 0 and not a rounding error. */
 double stats_mean(const double *x, size_t n)

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* The median of absolute deviations times this estimates the standard deviation of a normal distribution. */
+#define STATS_NORMAL_MAD 1.4826
+
 /* Ascending, in place. */
 void stats_sort(double *x, size_t n);
 
@@ -13,6 +16,9 @@ double stats_median(const double *sorted, size_t n);
 
 /* Median of |x_i − centre|, unscaled (× 1.4826 estimates a normal standard deviation). `scratch` has room for n. */
 double stats_mad(const double *x, size_t n, double centre, double *scratch);
+
+/* Median of values in any order. `scratch` has room for n; it may be x itself, which is sorted then. */
+double stats_median_of(const double *x, size_t n, double *scratch);
 
 double stats_mean(const double *x, size_t n);
 

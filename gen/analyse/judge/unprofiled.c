@@ -30,7 +30,7 @@ static struct verdict_run differences(int64_t *end, uint32_t n)
 {
 	for (uint32_t k = 1; k < n; k++)
 		end[k - 1] = end[k] - end[k - 1];
-	return (struct verdict_run){end, n - 1};
+	return (struct verdict_run){end, n - 1, 0};
 }
 
 /* The thread with most instances: its rows [*from, *to). Returns their number. */
@@ -54,7 +54,7 @@ static uint32_t find_thread(const struct run *run, size_t *from, size_t *to)
 struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena)
 {
 	const struct steps *s = &run->steps;
-	struct verdict_run none = {NULL, 0};
+	struct verdict_run none = {NULL, 0, 0};
 	size_t from = 0, to = 0;
 	if (!s->found)
 		return none;
@@ -76,18 +76,19 @@ static bool host_follows(const struct run *run, int warmup, struct arena *arena)
 	for (uint32_t k = 0; k < first->n; k++)
 		if (first->step[k] != TRACE_NONE && (n == 0 || first->step[k] != first->step[k - 1]))
 			end[n++] = first->end[k];
-	struct verdict_run host = differences(end, n), gpu = {run->period, run->n_periods};
+	struct verdict_run host = differences(end, n), gpu = {run->period, run->n_periods, 0};
 	struct series of_gpu, of_host;
-	verdict_series(&gpu, warmup, &of_gpu);
-	verdict_series(&host, (int)of_gpu.cut + 1, &of_host);
-	return fabs(of_host.location - of_gpu.location) < log1p(HOST_FOLLOWS);
+	series_of_run(&gpu, warmup, arena, &of_gpu);
+	series_of_run(&host, (int)of_gpu.cut + 1, arena, &of_host);
+	return fabs(log(of_host.mean / of_gpu.mean)) < log1p(HOST_FOLLOWS);
 }
 
-void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct arena *arena, struct analysis *out)
+struct unprofiled unprofiled_judge(const struct run *const runs[2], const size_t n[2], int warmup, struct arena *arena)
 {
 	static const char *const side_names[2] = {"baseline", "fixed side"};
+	static const struct verdict_conditions none = {0};
+	struct unprofiled out = {0};
 	struct verdict_side sides[2];
-	struct verdict v;
 	const char *ahead = NULL;
 	for (int s = 0; s < 2; s++) {
 		struct verdict_run *list = ARENA_NEW(arena, n[s], struct verdict_run);
@@ -97,30 +98,28 @@ void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct
 			if (!periods.n)
 				continue;
 			list[sides[s].n_runs++] = periods;
-			if (!host_follows(&runs[s][r], out->options.warmup, arena))
+			if (!host_follows(&runs[s][r], warmup, arena))
 				ahead = side_names[s];
 		}
 		if (!sides[s].n_runs)
-			return;
+			return out;
 	}
 	if (ahead) {
-		out->unprofiled_unused = arena_format(arena,
-		                                      "The unprofiled runs are not used: on the %s the host runs ahead "
-		                                      "of the GPU, so that the ends of its "
-		                                      "ranges do not say how long a step took.",
-		                                      ahead);
-		return;
+		out.unused =
+			arena_format(arena,
+		                     "The unprofiled runs are not used: on the %s the host runs ahead of the GPU, so "
+		                     "that the ends of its ranges do not say how long a step took.",
+		                     ahead);
+		return out;
 	}
-	const struct verdict_options options = {.max_regression = -1, .warmup = out->options.warmup};
-	verdict_judge(sides, &options, arena, &v);
+	struct verdict v;
+	verdict_judge(sides, warmup, &none, arena, &v);
 	if (!v.has_interval)
-		return;
-	out->unprofiled = v;
+		return out;
+	out.verdict = v;
 	for (int s = 0; s < 2; s++)
-		out->n_unprofiled_runs[s] = (uint32_t)sides[s].n_runs;
-	out->options.unprofiled = true;
-	out->options.known[0] = v.location[0] - v.location[1] - v.half_width;
-	out->options.known[1] = v.location[0] - v.location[1] + v.half_width;
+		out.n_runs[s] = (uint32_t)sides[s].n_runs;
+	return out;
 }
 
 /* "2.3 % longer", "0.1 % shorter" */
@@ -129,27 +128,23 @@ static const char *change(double ln_ratio, struct arena *arena)
 	return arena_format(arena, "%.1f %% %s", 100 * fabs(expm1(ln_ratio)), ln_ratio < 0 ? "shorter" : "longer");
 }
 
-const char *unprofiled_reason(struct analysis *a, struct arena *arena, bool *first)
+const char *unprofiled_reason(const struct analysis *a, struct arena *arena, bool *first)
 {
-	const struct verdict *v = &a->verdict, *u = &a->unprofiled;
-	if (!a->options.unprofiled || !v->has_interval)
+	const struct verdict *v = &a->verdict, *u = &a->unprofiled.verdict;
+	if (!a->conditions.unprofiled || !v->has_interval)
 		return NULL;
-	double ln_change = log(u->speedup) - log(v->speedup);
-	bool wider = u->lo < v->lo || u->hi > v->hi;
-	*first = fabs(expm1(ln_change)) >= WORTH_SAYING;
-	a->unrecorded = u->speedup;
-	const char *runs =
-		a->n_unprofiled_runs[0] == a->n_unprofiled_runs[1]
-			? arena_format(arena, "%u run%s a side", a->n_unprofiled_runs[0],
-	                               a->n_unprofiled_runs[0] == 1 ? "" : "s")
-			: arena_format(arena, "%u and %u runs", a->n_unprofiled_runs[0], a->n_unprofiled_runs[1]);
+	bool wider = u->lo < v->recorded.lo || u->hi > v->recorded.hi;
+	*first = fabs(expm1(log(u->speedup) - log(v->speedup))) >= WORTH_SAYING;
+	const uint32_t *n = a->unprofiled.n_runs;
+	const char *runs = n[0] == n[1] ? arena_format(arena, "%u run%s a side", n[0], n[0] == 1 ? "" : "s")
+	                                : arena_format(arena, "%u and %u runs", n[0], n[1]);
 	const char *by =
 		wider ? arena_format(arena, " Result and gates go by the interval that holds both, %.3f to %.3f.",
-	                             v->outer_lo, v->outer_hi)
+	                             v->lo, v->hi)
 		      : "";
 	return arena_format(arena,
 	                    "Without a profiler the speedup is %.3f (95 %% interval %.3f to %.3f; %s in turns with the "
 	                    "recorded ones): recorded, the baseline's step is %s and the fixed side's %s.%s",
-	                    u->speedup, u->lo, u->hi, runs, change(v->location[0] - u->location[0], arena),
-	                    change(v->location[1] - u->location[1], arena), by);
+	                    u->speedup, u->lo, u->hi, runs, change(log(v->step[0] / u->step[0]), arena),
+	                    change(log(v->step[1] / u->step[1]), arena), by);
 }

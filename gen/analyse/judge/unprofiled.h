@@ -3,7 +3,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_UNPROFILED_H
 #define GAPLINE_ANALYSE_JUDGE_UNPROFILED_H
 
-#include "analyse/judge/verdict.h"
+#include "analyse/analysis.h"
 #include "analyse/run/run.h"
 
 /* The step periods of the unprofiled run beside a run: from the end of one instance of the run's step range to that of
@@ -13,14 +13,13 @@
  * steps, and when several instances make a step and there are not as many of them as in the recorded run. */
 struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena);
 
-/* Judges the unprofiled runs of both sides, n[s] runs at runs[s], into out->unprofiled, and gives its interval to
- * out->options, for the verdict on the recorded ones. Leaves both alone unless each side has such runs, and enough for
- * an interval; and where, in a recorded run beside one, the host's steps do not take what the GPU's take (within 1 %):
- * then out->unprofiled_unused says so. */
-void unprofiled_judge(const struct run *const runs[2], const size_t n[2], struct arena *arena, struct analysis *out);
+/* Judges the unprofiled runs of both sides, n[s] runs at runs[s], of which `warmup` steps are left out as of the
+ * recorded ones. Nothing is known unless each side has such runs, and enough for an interval; and where, in a recorded
+ * run beside one, the host's steps do not take what the GPU's take (within 1 %): then `unused` says so. */
+struct unprofiled unprofiled_judge(const struct run *const runs[2], const size_t n[2], int warmup, struct arena *arena);
 
-/* After the verdict: fills out->unrecorded; a sentence, or NULL without such runs. *first: recording changes the
- * speedup by 1 % or more, so that it belongs before everything else. */
-const char *unprofiled_reason(struct analysis *out, struct arena *arena, bool *first);
+/* A sentence, or NULL without such runs. *first: recording changes the speedup by 1 % or more, so that it belongs
+ * before everything else. */
+const char *unprofiled_reason(const struct analysis *a, struct arena *arena, bool *first);
 
 #endif

@@ -1,8 +1,9 @@
-/* Two sides' series -> the speedup, its interval, the result and the gates (docs/verdict.md). */
-#include "analyse/judge/stats.h"
-#include "analyse/judge/verdict_parts.h"
+/* Two sides' series -> the speedup, its interval and the result. */
+#include "analyse/judge/verdict.h"
 
-#include <limits.h>
+#include "analyse/judge/proof.h"
+#include "analyse/judge/stats.h"
+
 #include <math.h>
 
 const char *verdict_result_name(enum verdict_result result)
@@ -11,125 +12,231 @@ const char *verdict_result_name(enum verdict_result result)
 	return names[result];
 }
 
-/* With an even number of runs the smaller of the two in the middle: a side is judged by what it surely has. */
-static size_t median_of(const double *sorted, size_t n)
+const char *verdict_measure_name(enum verdict_measure measure)
 {
-	return (size_t)sorted[(n - 1) / 2];
+	return measure == VERDICT_STOPWATCH ? "stopwatch" : "recorded";
 }
 
-static void measure_side(const struct verdict_side *side, int warmup, int max_terms, struct series *series)
-{
-	for (size_t r = 0; r < side->n_runs; r++)
-		series_measure(&side->runs[r], warmup, max_terms, &series[r]);
-}
+/* ---- the runs of a side ---- */
 
-/* ln of the mean over runs of the runs' mean periods: what a stopwatch around the measured steps says. */
-static double ln_mean_period(const struct verdict_side *side, const struct series *series)
+/* A side's extreme steps are set aside when there are one or two of them; more are the program's. */
+static void measure_side(const struct verdict_side *side, int warmup, struct arena *arena, struct series *series)
 {
-	double sum = 0;
+	size_t extremes = 0;
 	for (size_t r = 0; r < side->n_runs; r++) {
-		double run = 0;
-		for (size_t i = series[r].cut; i < side->runs[r].n; i++)
-			run += (double)side->runs[r].period[i];
-		sum += run / (double)series[r].m;
+		series_cut(&side->runs[r], warmup, &series[r]);
+		extremes += series_extremes(&side->runs[r], &series[r]);
 	}
-	return log(sum / (double)side->n_runs);
+	for (size_t r = 0; r < side->n_runs; r++)
+		series_measure(&side->runs[r], extremes > 0 && extremes <= SERIES_ASIDE, false, arena, &series[r]);
 }
 
-/* What a side's runs say together: side i of `e` and of `v`. Returns the variance of T between runs, s². */
-static double sum_up(const struct verdict_side *side, const struct series *series, struct arena *arena, int i,
-                     struct evidence *e, struct verdict *v)
+static void measure_short(const struct verdict_side *side, struct arena *arena, struct series *series)
 {
-	size_t n = side->n_runs;
-	double *sorted = ARENA_NEW(arena, n, double), variance = 0, drift = 0;
-	e->runs[i] = n;
-	e->tau[i] = 1;
-	e->drifting[i] = 0;
+	for (size_t r = 0; r < side->n_runs; r++) {
+		bool set_aside = series[r].aside > 0;
+		series_measure(&side->runs[r], set_aside, true, arena, &series[r]);
+	}
+}
+
+/* With an even number of runs the smaller of the two in the middle: a side is judged by what it surely has. */
+static size_t median_of(double *values, size_t n)
+{
+	stats_sort(values, n);
+	return (size_t)values[(n - 1) / 2];
+}
+
+/* Means, counts and flags of side i. */
+static void sum_up(const struct series *series, size_t n, int i, struct arena *arena, struct proof *p,
+                   struct verdict *v)
+{
+	double *mean = ARENA_NEW(arena, n, double), *scratch = ARENA_NEW(arena, n, double);
+	double cycle = 0, counted = 0, typical = 0;
+	size_t warming = 0;
+	p->runs[i] = n;
+	v->aside[i] = 0;
 	for (size_t r = 0; r < n; r++) {
-		variance += series[r].variance;
-		drift += series[r].drift_size;
-		e->tau[i] = fmax(e->tau[i], series[r].tau);
-		e->drifting[i] += series[r].drift;
-		e->empty = e->empty || series[r].m == 0;
-		sorted[r] = (double)series[r].m;
+		mean[r] = series[r].mean;
+		cycle += series[r].cycle;
+		counted += series[r].counted;
+		typical += series[r].typical;
+		v->aside[i] += series[r].aside;
+		v->level_start = v->level_start || series[r].level_start;
+		warming += series[r].warming;
+		p->empty = p->empty || series[r].m == 0;
+		scratch[r] = (double)series[r].m;
 	}
-	e->variance[i] = variance / ((double)n * (double)n);
-	e->drift[i] = drift / (double)n;
-	stats_sort(sorted, n);
-	e->m[i] = median_of(sorted, n);
+	/* of several runs most: that one of them never settled is in their spread */
+	v->warming = v->warming || 2 * warming > n;
+	p->mean[i] = mean;
+	p->side_mean[i] = stats_mean(mean, n);
+	p->cycle[i] = cycle / (double)n;
+	p->counted[i] = counted / (double)n;
+	p->m[i] = median_of(scratch, n);
 	for (size_t r = 0; r < n; r++)
-		sorted[r] = (double)series[r].cut;
-	stats_sort(sorted, n);
-	e->cut[i] = median_of(sorted, n);
-	for (size_t r = 0; r < n; r++)
-		sorted[r] = series[r].location;
-	v->location[i] = stats_mean(sorted, n);
-	return stats_variance(sorted, n);
+		scratch[r] = (double)series[r].cut;
+	p->cut[i] = median_of(scratch, n);
+	v->step[i] = p->side_mean[i];
+	v->step_counted[i] = p->counted[i];
+	v->step_typical[i] = exp(typical / (double)n);
 }
 
-/* Student's t times the standard error; 0 when nothing varies. `spread` is Σ v²/dof over the independent parts v that
- * add up to `variance` (Welch, Satterthwaite). */
-static double half_width(double variance, double spread)
+/* ---- what varies within the runs ---- */
+
+/* Adds run r of side i. `doubled`: its core's standard error counts twice, the slow steps' part once. */
+static void add_run(const struct series *s, double weight, bool doubled, int i, struct proof *p)
 {
-	if (!(variance > 0) || !(spread > 0))
-		return 0;
-	return stats_t_quantile(0.975, variance * variance / spread) * sqrt(variance);
+	double square = weight * weight, v = square * (s->variance + (doubled ? 3 * s->core : 0));
+	double plain = square * s->variance;
+	p->variance[i] += v;
+	p->plain_variance[i] += plain;
+	if (s->dof > 0) {
+		p->spread[i] += v * v / s->dof;
+		p->plain_spread[i] += plain * plain / s->dof;
+	}
+	p->more[i] += square * s->more;
+	p->tau[i] = fmax(p->tau[i], s->tau);
+	p->drift[i] += s->drift / (double)p->runs[i];
+	p->drifting[i] += s->drift > 0;
+	if (p->one_run)
+		p->level[i] = fmax(p->level[i], s->level);
 }
 
-static double within_runs(const struct evidence *e, const struct series *const series[2])
+static void clear_spread(struct proof *p)
 {
-	double spread[2] = {0};
 	for (int i = 0; i < 2; i++) {
-		double runs = (double)e->runs[i];
-		for (size_t r = 0; r < e->runs[i]; r++)
-			if (series[i][r].dof > 0) {
-				double v = series[i][r].variance / (runs * runs);
-				spread[i] += v * v / series[i][r].dof;
-			}
+		p->variance[i] = p->spread[i] = p->more[i] = p->plain_variance[i] = p->plain_spread[i] = 0;
+		p->drift[i] = p->level[i] = 0;
+		p->tau[i] = 1;
+		p->drifting[i] = 0;
 	}
-	return half_width(e->variance[0] + e->variance[1], spread[0] + spread[1]);
 }
 
-/* Welch's interval for the runs' locations. Where only one side was repeated, its spread must do for both: the other
- * side's single run varies as much as we know. */
-static double between_runs(const struct evidence *e, const double square[2])
+static void add_sides(const struct verdict *v, bool doubled, struct proof *p)
 {
-	double ra = (double)e->runs[0], rb = (double)e->runs[1];
-	if (e->runs[0] > 1 && e->runs[1] > 1) {
-		double a = square[0] / ra, b = square[1] / rb;
-		return half_width(a + b, a * a / (ra - 1) + b * b / (rb - 1));
+	clear_spread(p);
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < p->runs[i]; r++) {
+			const struct series *s = &v->series[i][r];
+			add_run(s, s->mean / (p->side_mean[i] * (double)p->runs[i]), doubled, i, p);
+		}
+}
+
+/* Both sides do the same thing at the same steps in every run: then what varies is their difference, and the spread of
+ * neither side by itself. It is kept as that of the first side. */
+static bool add_pairs(const struct verdict_side side[2], const struct verdict *v, bool doubled, struct proof *p)
+{
+	size_t n = p->runs[0], both = 0;
+	struct arena work = {0};
+	struct series *pair = ARENA_NEW(&work, n, struct series);
+	while (p->runs[1] == n && both < n &&
+	       series_pair(&side[0].runs[both], &v->series[0][both], &side[1].runs[both], &v->series[1][both], doubled,
+	                   &pair[both]))
+		both++;
+	if (both == n) {
+		clear_spread(p);
+		for (size_t r = 0; r < n; r++)
+			add_run(&pair[r], 1 / (double)n, doubled, 0, p);
+		p->tau[1] = p->tau[0];
 	}
-	if (e->runs[0] == 1 && e->runs[1] == 1)
-		return 0;
-	double v = (square[0] + square[1]) * (1 / ra + 1 / rb);
-	return half_width(v, v * v / (fmax(ra, rb) - 1));
+	arena_release(&work);
+	return both == n;
 }
 
-/* By a side's median run. */
-static bool fewer_steps(const struct evidence *e, size_t steps)
-{
-	return e->m[0] < steps || e->m[1] < steps;
-}
+/* ---- the interval ---- */
 
-static bool is_short(const struct evidence *e)
+/* One run a side that is too short, or hangs together too much, for its own variance to be known. By the median run and
+ * the largest τ. */
+static bool is_short(const struct proof *p)
 {
 	for (int i = 0; i < 2; i++)
-		if (e->m[i] < SHORT_STEPS || (double)e->m[i] / e->tau[i] < SHORT_INDEPENDENT)
+		if (p->m[i] < SERIES_SHORT || (double)p->m[i] / p->tau[i] < SERIES_INDEPENDENT)
 			return true;
 	return false;
 }
 
 /* A warm-up that eats into a short series leaves a remainder that may still be warming up, however many runs agree. */
-static bool short_after_warmup(const struct evidence *e)
+static bool short_after_warmup(const struct proof *p)
 {
 	for (int i = 0; i < 2; i++)
-		if (e->cut[i] > 0 && e->m[i] < SHORT_STEPS)
+		if (p->cut[i] > 0 && p->m[i] < SERIES_SHORT)
 			return true;
 	return false;
 }
 
+/* Student's t times √VV, with `more` under the root: the degrees of freedom stay those of VV. */
+static double half_within(const struct proof *p, double more)
+{
+	double variance = p->variance[0] + p->variance[1], spread = p->spread[0] + p->spread[1];
+	double half = order_half_width(variance, spread);
+	if (!(more > 0))
+		return half;
+	return half > 0 ? half * sqrt((variance + more) / variance) : 0;
+}
+
+static struct order judge_order(const struct verdict_side side[2], const struct proof *p, struct arena *arena)
+{
+	double *y[2];
+	int64_t *start[2];
+	for (int i = 0; i < 2; i++) {
+		y[i] = ARENA_NEW(arena, p->runs[i], double);
+		start[i] = ARENA_NEW(arena, p->runs[i], int64_t);
+		for (size_t r = 0; r < p->runs[i]; r++) {
+			y[i][r] = log(p->mean[i][r]);
+			start[i][r] = side[i].runs[r].start;
+		}
+	}
+	return order_judge((const double *const *)y, (const int64_t *const *)start, p->runs);
+}
+
+/* Run means relative to their side's. */
+static double half_between(const struct proof *p, struct arena *arena)
+{
+	double *x[2];
+	for (int i = 0; i < 2; i++) {
+		x[i] = ARENA_NEW(arena, p->runs[i], double);
+		for (size_t r = 0; r < p->runs[i]; r++)
+			x[i][r] = p->mean[i][r] / p->side_mean[i];
+	}
+	return order_welch((const double *const *)x, p->runs);
+}
+
+static void find_interval(struct proof *p, const struct verdict *v, struct arena *arena)
+{
+	double drift = p->drift[0] + p->drift[1];
+	p->between = half_between(p, arena);
+	p->within = half_within(p, 0);
+	/* Rare slow steps are skewed: seen k times, they may be k + 2. They make their side slower than it was seen. */
+	double lower = fmax(half_within(p, 2 * p->more[1]), p->between) + drift;
+	double upper = fmax(half_within(p, 2 * p->more[0]), p->between) + drift;
+	double plain =
+		order_half_width(p->plain_variance[0] + p->plain_variance[1], p->plain_spread[0] + p->plain_spread[1]);
+	p->plain = fmax(plain, p->between);
+	double cycles = p->paired ? p->change : p->change_cycles; /* the window may cut a cycle */
+	p->lo = fmin(p->change, cycles) - lower;
+	p->hi = fmax(p->change, cycles) + upper;
+	if (v->aside[0] + v->aside[1] > 0) { /* it has to hold with them and without */
+		p->lo = fmin(p->lo, p->change_counted - lower);
+		p->hi = fmax(p->hi, p->change_counted + upper);
+	}
+	if (p->order.judged) {
+		p->lo = fmin(p->lo, p->order.change - p->order.half);
+		p->hi = fmax(p->hi, p->order.change + p->order.half);
+	}
+}
+
+static double find_floor(const struct proof *p)
+{
+	if (p->few)
+		return 0;
+	double floor = p->one_run ? LN_FLOOR_ONE : LN_FLOOR_SEVERAL;
+	if (p->short_capture || short_after_warmup(p))
+		floor = LN_FLOOR_SHORT;
+	return fmax(floor, fmax(p->level[0], p->level[1]));
+}
+
 /* All comparisons are made in logs, so that swapped sides give the mirrored result to the last bit. */
-static enum verdict_result decide(double lo, double hi, double floor)
+enum verdict_result proof_decide(double lo, double hi, double floor)
 {
 	if (lo > -LN_MARGIN && hi < LN_MARGIN)
 		return VERDICT_UNCHANGED;
@@ -139,140 +246,108 @@ static enum verdict_result decide(double lo, double hi, double floor)
 	return lo > 0 ? VERDICT_FASTER : VERDICT_SLOWER;
 }
 
-static int64_t round_up(double x)
-{
-	double unit = x < 100 ? 1 : pow(10, floor(log10(x)) - 1); /* two digits: it is an estimate */
-	return (int64_t)(ceil(x / unit - 1e-9) * unit);
-}
+/* ---- the typical step ---- */
 
-/* The half-width shrinks with the root of the steps; twice that many leave room for bad luck. Counted in the steps of
- * the side that varies more. */
-static double growth(const struct evidence *e, double distance)
+/* The cosines within runs, or Welch between them. Drift is not in it: the typical step describes. */
+static struct verdict_estimate typical_step(const struct proof *p, const struct verdict *v, struct arena *arena)
 {
-	return distance > 0 ? 2 * (e->plain / distance) * (e->plain / distance) : INFINITY;
-}
-
-int64_t verdict_steps_needed(const struct evidence *e, double distance)
-{
-	int noisy = e->variance[1] > e->variance[0] || (e->variance[1] == e->variance[0] && e->m[1] < e->m[0]);
-	double independent = SHORT_INDEPENDENT * fmax(e->tau[0], e->tau[1]);
-	double steps = fmax(fmax(SHORT_STEPS, independent), growth(e, distance) * (double)e->m[noisy]);
-	return steps <= PLAN_LIMIT ? round_up(steps) : 0;
-}
-
-int64_t verdict_runs_needed(const struct evidence *e, double distance)
-{
-	double runs =
-		fmax(SPAN_RUNS, growth(e, distance) * (double)(e->runs[0] > e->runs[1] ? e->runs[0] : e->runs[1]));
-	return runs <= PLAN_LIMIT ? round_up(runs) : 0;
-}
-
-/* One run a side, and its own steps are what leaves it unsure. */
-bool verdict_wants_steps(const struct evidence *e, const struct verdict *v)
-{
-	return e->steps && v->one_run && e->between <= e->within;
-}
-
-/* The distance that the half-width has to shrink to is at first the kinder one. Where that asks for no more
- * than there is, it must shrink to the nearer of the two proofs: a direction, or `unchanged`. */
-static void plan(const struct evidence *e, struct verdict *v)
-{
-	bool by_steps = verdict_wants_steps(e, v);
-	double size = fabs(v->location[0] - v->location[1]), beyond = size - (by_steps ? LN_FLOOR_ONE : 0);
-	double kind = fmax(beyond, LN_MARGIN), strict = fmax(beyond, LN_MARGIN - size);
-	if (!e->judged) {
-		v->more_steps = e->steps ? SHORT_STEPS : 0;
-		v->more_runs = e->steps ? 0 : SPAN_RUNS;
-	} else if (by_steps) {
-		size_t least = e->m[0] < e->m[1] ? e->m[0] : e->m[1];
-		v->more_steps = verdict_steps_needed(e, kind);
-		if (v->more_steps <= (int64_t)least)
-			v->more_steps = verdict_steps_needed(e, strict);
-		v->more_runs = v->more_steps > 0 ? 0 : SPAN_RUNS;
-	} else if (!v->one_run && e->floor > 0 && size > v->half_width) {
-		v->more_steps = SHORT_STEPS; /* only the floor for few steps after warm-up is in the way */
-	} else {
-		size_t least = e->runs[0] < e->runs[1] ? e->runs[0] : e->runs[1];
-		v->more_runs = verdict_runs_needed(e, kind);
-		if (v->more_runs <= (int64_t)least)
-			v->more_runs = verdict_runs_needed(e, strict);
+	double variance[2] = {0}, spread[2] = {0}, *t[2];
+	for (int i = 0; i < 2; i++) {
+		double runs = (double)p->runs[i];
+		t[i] = ARENA_NEW(arena, p->runs[i], double);
+		for (size_t r = 0; r < p->runs[i]; r++) {
+			const struct series *s = &v->series[i][r];
+			double one = s->typical_variance / (runs * runs);
+			t[i][r] = s->typical;
+			variance[i] += one;
+			spread[i] += s->dof > 0 ? one * one / s->dof : 0;
+		}
 	}
+	double change = stats_mean(t[0], p->runs[0]) - stats_mean(t[1], p->runs[1]);
+	double half = fmax(order_half_width(variance[0] + variance[1], spread[0] + spread[1]),
+	                   order_welch((const double *const *)t, p->runs));
+	half = v->has_interval ? (p->short_capture ? 2 : 1) * half : 0;
+	return (struct verdict_estimate){true, v->has_interval, exp(change), exp(change - half), exp(change + half)};
 }
 
-/* max_regression only fails on proof, min_speedup only passes on proof. What only the recorded speedup fails is open.
- */
-static enum gate judge_gates(const struct verdict_options *options, const struct evidence *e, const struct verdict *v)
+/* ---- all of it ---- */
+
+static void set_interval(const struct proof *p, const struct verdict_conditions *conditions, struct verdict *v)
 {
-	bool speedup = options->min_speedup > 0, regression = options->max_regression >= 0;
-	if (!speedup && !regression)
-		return GATE_NONE;
-	if (!e->judged)
-		return GATE_INCONCLUSIVE;
-	double bound = 1 / (1 + options->max_regression / 100);
-	if ((speedup && v->outer_hi < options->min_speedup) || (regression && v->outer_hi < bound))
-		return GATE_FAILED;
-	bool shown = v->hi < bound || (options->unprofiled && options->known[1] < log(bound));
-	bool open = (speedup && v->outer_lo < options->min_speedup) || (regression && shown);
-	return open ? GATE_INCONCLUSIVE : GATE_PASSED;
+	double lo = p->lo + conditions->beyond[0], hi = p->hi + conditions->beyond[1];
+	if (conditions->unprofiled) {
+		lo = fmin(lo, conditions->known[0]);
+		hi = fmax(hi, conditions->known[1]);
+	}
+	v->half_width = (p->hi - p->lo) / 2;
+	v->recorded = (struct verdict_estimate){true, true, v->speedup, exp(p->lo), exp(p->hi)};
+	v->lo = exp(lo);
+	v->hi = exp(hi);
+	if (v->judged)
+		v->result = proof_decide(lo, hi, p->floor);
 }
 
-void verdict_judge(const struct verdict_side side[2], const struct verdict_options *options, struct arena *arena,
-                   struct verdict *out)
+static void measure(const struct verdict_side side[2], int warmup, struct arena *arena, struct proof *p,
+                    struct verdict *v)
 {
-	struct verdict *v = out;
-	struct evidence e = {.steps = side[0].steps && side[1].steps, .stepped = {side[0].steps, side[1].steps}};
 	struct series *series[2];
-	double square[2];
-	*v = (struct verdict){.one_run = side[0].n_runs == 1 || side[1].n_runs == 1};
 	for (int i = 0; i < 2; i++) {
 		series[i] = ARENA_NEW(arena, side[i].n_runs, struct series);
 		v->series[i] = series[i];
-		measure_side(&side[i], options->warmup, INT_MAX, series[i]);
-		square[i] = sum_up(&side[i], series[i], arena, i, &e, v);
+		measure_side(&side[i], warmup, arena, series[i]);
+		sum_up(series[i], side[i].n_runs, i, arena, p, v);
 	}
-	v->short_capture = e.steps && v->one_run && is_short(&e);
-	for (int i = 0; i < 2 && v->short_capture; i++) {
-		measure_side(&side[i], options->warmup, SHORT_TERMS, series[i]);
-		square[i] = sum_up(&side[i], series[i], arena, i, &e, v);
+	if (p->empty || !p->steps)
+		return;
+	p->few = p->m[0] < DESCRIPTIVE_STEPS || p->m[1] < DESCRIPTIVE_STEPS;
+	add_sides(v, false, p);
+	p->paired = add_pairs(side, v, false, p);
+	p->short_capture = p->one_run && is_short(p);
+	if (!p->short_capture)
+		return;
+	for (int i = 0; i < 2; i++)
+		measure_short(&side[i], arena, series[i]);
+	if (!p->paired || !add_pairs(side, v, true, p))
+		add_sides(v, true, p);
+}
+
+void verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
+                   struct arena *arena, struct verdict *out)
+{
+	struct verdict *v = out;
+	struct proof p = {.steps = side[0].steps && side[1].steps,
+	                  .stepped = {side[0].steps, side[1].steps},
+	                  .one_run = side[0].n_runs == 1 || side[1].n_runs == 1,
+	                  .tau = {1, 1}};
+	*v = (struct verdict){.speedup = 1, .lo = 1, .hi = 1, .counted = 1, .one_run = p.one_run};
+	measure(side, warmup, arena, &p, v);
+	v->has_speedup = !p.empty && p.stepped[0] == p.stepped[1] && !conditions->nothing;
+	v->has_interval = v->has_speedup && p.steps && !p.few;
+	v->judged = v->has_interval && !conditions->doubt && !v->warming;
+	v->few = p.few;
+	v->short_capture = p.short_capture = p.short_capture && !p.few;
+	v->paired = p.paired;
+	if (v->has_speedup) {
+		p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
+		p.change_cycles = log(p.cycle[0]) - log(p.cycle[1]);
+		p.change_counted = log(p.counted[0]) - log(p.counted[1]);
+		p.order = judge_order(side, &p, arena);
+		v->speedup = v->lo = v->hi = exp(p.change);
+		v->counted = exp(p.change_counted);
+		v->recorded = (struct verdict_estimate){true, false, v->speedup, v->speedup, v->speedup};
+		v->order_known = p.order.known;
+		v->in_turns = p.order.known && p.order.interleaved;
+		v->drifting = p.drift[0] > 0 || p.drift[1] > 0;
+		v->level = p.level[0] > 0 || p.level[1] > 0;
 	}
-
-	bool known = !e.empty && e.stepped[0] == e.stepped[1];
-	double ln_speedup = known ? v->location[0] - v->location[1] : 0, outer[2] = {ln_speedup, ln_speedup};
-	v->speedup = v->lo = v->hi = v->outer_lo = v->outer_hi = exp(ln_speedup);
-	v->has_interval = known && (e.steps ? !fewer_steps(&e, DESCRIPTIVE_STEPS) : !v->one_run);
-	bool enough = e.steps || (e.runs[0] >= SPAN_RUNS && e.runs[1] >= SPAN_RUNS);
-	e.judged = v->has_interval && enough && !options->descriptive;
-	if (known && e.steps)
-		e.tails = ln_mean_period(&side[0], series[0]) - ln_mean_period(&side[1], series[1]) - ln_speedup;
-
 	if (v->has_interval) {
-		e.between = between_runs(&e, square);
-		e.within = e.steps ? within_runs(&e, v->series) : 0;
-		double chance = fmax(e.between, e.within), drift = e.steps ? e.drift[0] + e.drift[1] : 0;
-		e.plain = chance + drift;
-		v->half_width = (v->short_capture ? 2 : 1) * chance + drift;
-		v->lo = exp(ln_speedup - v->half_width);
-		v->hi = exp(ln_speedup + v->half_width);
-		outer[0] = ln_speedup - v->half_width + options->beyond[0];
-		outer[1] = ln_speedup + v->half_width + options->beyond[1];
-		if (options->unprofiled) {
-			outer[0] = fmin(outer[0], options->known[0]);
-			outer[1] = fmax(outer[1], options->known[1]);
-		}
-		v->outer_lo = exp(outer[0]);
-		v->outer_hi = exp(outer[1]);
+		find_interval(&p, v, arena);
+		v->floor = p.floor = find_floor(&p);
+		p.counted_result = v->judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
+		set_interval(&p, conditions, v);
 	}
-	if (v->short_capture || (e.steps && short_after_warmup(&e)))
-		e.floor = LN_FLOOR_SHORT;
-	else if (v->one_run)
-		e.floor = LN_FLOOR_ONE;
-	if (e.judged) {
-		e.recorded = decide(ln_speedup - v->half_width, ln_speedup + v->half_width, e.floor);
-		if (decide(outer[0], outer[1], e.floor) == e.recorded)
-			v->result = e.recorded;
-	}
-	v->gate = judge_gates(options, &e, v);
-	if (e.recorded == VERDICT_INCONCLUSIVE && !options->descriptive)
-		plan(&e, v);
-	verdict_explain(&e, options, arena, v);
+	if (v->has_speedup && p.steps)
+		v->typical = typical_step(&p, v, arena);
+	plan_more(&p, v);
+	reasons_say(&p, conditions, warmup, arena, v);
 }

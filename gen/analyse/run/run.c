@@ -31,9 +31,10 @@ static void find_window(struct run *run, int warmup)
 		period[k - 1] = s->end[k] - s->end[k - 1];
 	run->period = period;
 	run->n_periods = s->n - 1;
-	struct verdict_run series = {period, run->n_periods};
-	verdict_series(&series, warmup, &run->series);
-	run->warmup = (uint32_t)run->series.cut + 1;
+	const struct verdict_run all = {period, run->n_periods, 0};
+	struct series series;
+	series_cut(&all, warmup, &series);
+	run->warmup = (uint32_t)series.cut + 1;
 	run->n_steps = s->n - run->warmup;
 	run->window_start = s->end[run->warmup - 1];
 	run->window_end = s->end[s->n - 1];

@@ -75,7 +75,6 @@ struct run {
 	int64_t earliest;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
 	uint32_t n_periods;
-	struct series series;
 };
 
 /* Index of a phase's name. */

@@ -144,13 +144,24 @@ void recording_bounds(const struct analysis *a, double beyond[2])
 	}
 }
 
-const char *recording_reason(struct analysis *a, struct arena *arena)
+/* Whether it is worth saying what recording may have done. */
+static bool matters(const struct analysis *a)
+{
+	const struct verdict_conditions *c = &a->conditions;
+	return a->verdict.has_interval && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
+}
+
+double recording_likely(const struct analysis *a)
+{
+	return matters(a) ? a->verdict.speedup * exp(change_at(a, NS_A_CALL)) : 0;
+}
+
+const char *recording_reason(const struct analysis *a, struct arena *arena)
 {
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	const struct verdict *v = &a->verdict;
-	if (!v->has_interval || a->options.beyond[1] - a->options.beyond[0] < log1p(WORTH_SAYING))
+	if (!matters(a))
 		return NULL;
-	a->unrecorded = v->speedup * exp(change_at(a, NS_A_CALL));
 	double highest = highest_price(a);
 	const char *up_to = highest > NS_A_CALL
 	                            ? arena_format(arena, ", or up to %.1f µs, the shortest launch", highest / 1e3)
@@ -161,7 +172,7 @@ const char *recording_reason(struct analysis *a, struct arena *arena)
 	                    "may cost less than the %.1f µs assumed%s: result and gates go by the interval with all of "
 	                    "that in it, %s to %s.",
 	                    say_digits(arena, b->recording / 1e6), 100 * share(b), b->steps_found ? "step" : "run",
-	                    say_digits(arena, f->recording / 1e6), 100 * share(f), say_digits(arena, a->unrecorded),
-	                    say_digits(arena, v->speedup), NS_A_CALL / 1e3, up_to, say_digits(arena, v->outer_lo),
-	                    say_digits(arena, v->outer_hi));
+	                    say_digits(arena, f->recording / 1e6), 100 * share(f),
+	                    say_digits(arena, recording_likely(a)), say_digits(arena, v->speedup), NS_A_CALL / 1e3,
+	                    up_to, say_digits(arena, v->lo), say_digits(arena, v->hi));
 }

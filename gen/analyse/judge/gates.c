@@ -1,0 +1,193 @@
+#include "analyse/judge/gates.h"
+
+#include "analyse/say.h"
+
+#include <math.h>
+
+const char *gate_result_name(enum gate_result result)
+{
+	static const char *const name[] = {[GATE_NONE] = "none",
+	                                   [GATE_PASSED] = "passed",
+	                                   [GATE_FAILED] = "failed",
+	                                   [GATE_INCONCLUSIVE] = "inconclusive"};
+	return name[result];
+}
+
+/* A sentence's parts. */
+struct words {
+	struct arena *arena;
+	const struct verdict *v;
+	double asked;
+};
+
+/* As many digits as it takes to tell a number from the one asked for. */
+static const char *apart(const struct words *w, double value, double asked)
+{
+	for (int decimals = 2; decimals < 6; decimals++) {
+		const char *one = arena_format(w->arena, "%.*f", decimals, value);
+		if (fabs(value - asked) * pow(10, decimals) >= 1)
+			return one;
+	}
+	return arena_format(w->arena, "%.6f", value);
+}
+
+static const char *interval(const struct words *w, double lo, double hi)
+{
+	return arena_format(w->arena, "%s to %s", apart(w, lo, w->asked), apart(w, hi, w->asked));
+}
+
+static const char *no_verdict(const struct words *w, const char *asked)
+{
+	const struct verdict *v = w->v;
+	return arena_format(w->arena, "%s was asked for; open, because %s.", asked,
+	                    !v->has_speedup    ? "there is nothing to compare"
+	                    : !v->has_interval ? "there is too little data for an interval"
+	                    : v->warming       ? "a side was still warming up when its capture ended"
+	                                       : "these data prove nothing (the first reason says why)");
+}
+
+static void judge_speedup(const struct verdict *v, struct arena *arena, struct gate *gate)
+{
+	const struct words w = {arena, v, gate->asked};
+	const char *asked = arena_format(arena, "A speedup of at least %.6gx", gate->asked);
+	const char *found = interval(&w, gate->lo, gate->hi);
+	gate->result = GATE_INCONCLUSIVE;
+	if (!v->judged) {
+		gate->text = no_verdict(&w, asked);
+	} else if (v->hi < gate->asked) {
+		gate->result = GATE_FAILED;
+		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
+		                          asked, found);
+	} else if (v->lo < gate->asked && v->recorded.known && v->recorded.lo >= gate->asked) {
+		gate->text =
+			arena_format(arena,
+		                     "%s was asked for; open: recorded it is reached, but with what recording may have "
+		                     "changed the interval reaches from %s.",
+		                     asked, found);
+	} else if (v->lo < gate->asked) {
+		gate->text = arena_format(
+			arena, "%s was asked for; open: the interval, %s, reaches from below it to above it.", asked,
+			found);
+	} else if (gate->asked > 1 && v->result != VERDICT_FASTER) {
+		gate->text = arena_format(
+			arena,
+			"%s was asked for; open: the whole interval, %s, reaches it, but the result is %s, "
+			"and a speedup above 1 takes `faster`.",
+			asked, found, verdict_result_name(v->result));
+	} else {
+		gate->result = GATE_PASSED;
+		gate->text = arena_format(arena, "%s was asked for; passed: the whole interval, %s, reaches it.", asked,
+		                          found);
+	}
+}
+
+static void judge_regression(const struct verdict *v, const struct verdict_conditions *conditions, struct arena *arena,
+                             struct gate *gate)
+{
+	double bound = 1 / (1 + gate->asked / 100);
+	const struct words w = {arena, v, bound};
+	const char *asked = arena_format(arena, "At most %.6g %% slower, a speedup of %s or more,", gate->asked,
+	                                 say_digits(arena, bound));
+	const char *found = interval(&w, v->lo, v->hi);
+	bool recorded = v->recorded.known && v->recorded.has_interval && v->recorded.hi < bound;
+	bool free = conditions->unprofiled && conditions->known[1] < log(bound);
+	gate->result = GATE_INCONCLUSIVE;
+	if (!v->judged) {
+		gate->text = no_verdict(&w, asked);
+	} else if (v->hi < bound) {
+		gate->result = GATE_FAILED;
+		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
+		                          asked, found);
+	} else if (recorded || free) {
+		gate->text = arena_format(arena,
+		                          "%s was asked for; open: %s it is missed, but the interval that holds both "
+		                          "ways of measuring reaches from %s.",
+		                          asked, recorded ? "recorded" : "without a profiler", found);
+	} else {
+		gate->result = GATE_PASSED;
+		gate->text = arena_format(
+			arena,
+			v->lo >= bound ? "%s was asked for; passed: the whole interval, %s, reaches it."
+				       : "%s was asked for; passed without a proof: the interval, %s, does not "
+					 "rule a larger slowdown out, but does not show it either.",
+			asked, found);
+	}
+}
+
+static void judge_work(struct gate *gate)
+{
+	static const enum gate_result result[] = {[SAME_WORK_SAME] = GATE_PASSED,
+	                                          [SAME_WORK_JOB] = GATE_PASSED,
+	                                          [SAME_WORK_DIFFERENT] = GATE_FAILED,
+	                                          [SAME_WORK_UNKNOWN] = GATE_INCONCLUSIVE};
+	static const char *const text[] = {
+		[SAME_WORK_SAME] = "The same work on both sides was asked for; passed.",
+		[SAME_WORK_JOB] =
+			"The same work on both sides was asked for; passed: the same job, done in another way.",
+		[SAME_WORK_DIFFERENT] =
+			"The same work on both sides was asked for; failed: they did different work (see "
+			"the differences).",
+		[SAME_WORK_UNKNOWN] =
+			"The same work on both sides was asked for; open: the profiles do not say enough to "
+			"tell (see the differences)."};
+	gate->result = result[gate->work];
+	gate->text = text[gate->work];
+	if (gate->conditions && gate->work != SAME_WORK_DIFFERENT) {
+		gate->result = GATE_FAILED;
+		gate->text = "The same work on both sides was asked for; failed: they ran under different conditions "
+			     "(see the "
+			     "differences).";
+	}
+}
+
+static struct gate *add(struct gates *gates, enum gate_kind kind, double asked)
+{
+	static const char *const name[] = {"min_speedup", "max_regression", "require_comparable"};
+	struct gate *gate = &gates->gate[gates->n++];
+	*gate = (struct gate){.kind = kind, .name = name[kind], .asked = asked};
+	return gate;
+}
+
+struct gates gates_judge(const struct verdict *v, const struct verdict_conditions *conditions, enum same_work work,
+                         bool other_conditions, const struct gates_asked *asked, struct arena *arena)
+{
+	struct gates gates = {0};
+	if (asked->min_speedup > 0) {
+		struct gate *gate = add(&gates, GATE_MIN_SPEEDUP, asked->min_speedup);
+		gate->has_found = v->has_speedup;
+		gate->found = v->speedup;
+		gate->lo = v->lo;
+		gate->hi = v->hi;
+		judge_speedup(v, arena, gate);
+	}
+	if (asked->max_regression >= 0) {
+		struct gate *gate = add(&gates, GATE_MAX_REGRESSION, asked->max_regression);
+		gate->has_found = v->has_speedup;
+		gate->found = 100 * (1 / v->speedup - 1);
+		gate->lo = 100 * (1 / v->hi - 1);
+		gate->hi = 100 * (1 / v->lo - 1);
+		judge_regression(v, conditions, arena, gate);
+	}
+	if (asked->require_comparable) {
+		struct gate *gate = add(&gates, GATE_REQUIRE_COMPARABLE, 0);
+		gate->work = work;
+		gate->conditions = other_conditions;
+		judge_work(gate);
+		if (!v->has_speedup && gate->result == GATE_PASSED) { /* where nothing is compared, no gate passes */
+			gate->result = GATE_INCONCLUSIVE;
+			gate->text =
+				"The same work on both sides was asked for; open, because there is nothing to compare.";
+		}
+	}
+	for (size_t i = 0; i < gates.n; i++) {
+		enum gate_result r = gates.gate[i].result;
+		if (gates.result != GATE_FAILED && (gates.result != GATE_INCONCLUSIVE || r == GATE_FAILED))
+			gates.result = r;
+	}
+	return gates;
+}
+
+double gates_asked_speedup(const struct gates *gates)
+{
+	return gates->n > 0 && gates->gate[0].kind == GATE_MIN_SPEEDUP ? gates->gate[0].asked : 0;
+}

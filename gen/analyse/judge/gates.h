@@ -1,0 +1,59 @@
+/* Gates: what was asked for, what was found, and which condition failed (docs/verdict.md, "Gates"). */
+#ifndef GAPLINE_ANALYSE_JUDGE_GATES_H
+#define GAPLINE_ANALYSE_JUDGE_GATES_H
+
+#include "analyse/judge/verdict.h"
+
+enum gate_result { GATE_NONE, GATE_PASSED, GATE_FAILED, GATE_INCONCLUSIVE };
+const char *gate_result_name(enum gate_result result); /* "none", "passed", "failed", "inconclusive" */
+
+/* Whether the two sides did the same work. */
+enum same_work {
+	SAME_WORK_SAME, /* launches, kernels and their time, bytes each way, phases, collectives agree within 1 % */
+	SAME_WORK_JOB,  /* input, result and phases agree, and nothing is left out; the way is another one */
+	SAME_WORK_DIFFERENT, /* they do not */
+	SAME_WORK_UNKNOWN    /* what was recorded does not tell */
+};
+const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
+
+/* What a user asked for. */
+struct gates_asked {
+	double min_speedup;    /* 0: not asked for */
+	double max_regression; /* percent; < 0: not asked for */
+	bool require_comparable;
+};
+
+enum gate_kind { GATE_MIN_SPEEDUP, GATE_MAX_REGRESSION, GATE_REQUIRE_COMPARABLE };
+
+struct gate {
+	enum gate_kind kind;
+	const char *name; /* "min_speedup", "max_regression", "require_comparable" */
+	enum gate_result result;
+	double asked; /* a speedup; a regression in percent; nothing (0) for require_comparable */
+	bool has_found;
+	double found;        /* the speedup; the regression in percent, 100 (1/S − 1); not for require_comparable */
+	double lo, hi;       /* the ends of its 95 % interval, by which the gate is judged */
+	enum same_work work; /* what require_comparable found … */
+	bool conditions;     /* … and whether another GPU, driver, clock or way of recording on one side */
+	const char *text;    /* a sentence: what was asked, what was found, and the condition that failed */
+};
+
+struct gates {
+	struct gate gate[3]; /* in the order of enum gate_kind */
+	size_t n;
+	enum gate_result result; /* of all together: failed before inconclusive before passed; none without gates */
+};
+
+/* min_speedup X: passed when the interval is at X or above, and, for X > 1, only with the result `faster`; failed when
+ * it is below X. max_regression P: failed when the interval is below 1/(1 + P/100), else passed; inconclusive where
+ * only the recorded programs, or only the unprofiled ones, show it. Both are inconclusive where the data give no
+ * verdict. require_comparable: passed for the same work or job, failed for different work, inconclusive where it is
+ * unknown. */
+struct gates gates_judge(const struct verdict *verdict, const struct verdict_conditions *conditions,
+                         enum same_work work, bool other_conditions, const struct gates_asked *asked,
+                         struct arena *arena);
+
+/* What min_speedup asks for; 0: nothing. */
+double gates_asked_speedup(const struct gates *gates);
+
+#endif

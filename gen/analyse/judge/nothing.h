@@ -1,0 +1,21 @@
+/* Sides that cannot be compared whatever their numbers say (docs/verdict.md, "Nothing to compare"). */
+#ifndef GAPLINE_ANALYSE_JUDGE_NOTHING_H
+#define GAPLINE_ANALYSE_JUDGE_NOTHING_H
+
+#include "analyse/run/run.h"
+
+/* Whether two profiles hold the same capture, packed, copied or exported again: every GPU operation at the same time.
+ */
+bool nothing_same_capture(const struct trace *a, const struct trace *b);
+
+/* A sentence when a capture is on both sides, so that there is nothing to compare, else NULL. Side s has the runs
+ * runs[s] of the files files[s], n[s] of each. */
+const char *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
+                               struct arena *arena);
+
+/* A sentence when more than 1 % of a kind of rows of a run had to be dropped, so that its numbers are those of the rest
+ * and prove nothing, else NULL. The worst kind of all runs is named. */
+const char *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
+                             struct arena *arena);
+
+#endif

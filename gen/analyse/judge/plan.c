@@ -1,0 +1,101 @@
+/* How many steps or runs would make an inconclusive verdict sure (docs/verdict.md, "How many more"). */
+#include "analyse/judge/proof.h"
+
+#include <math.h>
+
+int proof_noisy_side(const struct proof *p)
+{
+	return p->variance[1] > p->variance[0] || (p->variance[1] == p->variance[0] && p->m[1] < p->m[0]);
+}
+
+/* The half-width shrinks with the root of the steps; twice that many leave room for bad luck. */
+static double growth(const struct proof *p, double distance)
+{
+	return distance > 0 ? 2 * (p->plain / distance) * (p->plain / distance) : INFINITY;
+}
+
+static int64_t round_up(double x)
+{
+	return x <= PLAN_LIMIT ? (int64_t)ceil(x - 1e-9) : 0;
+}
+
+int64_t plan_steps(const struct proof *p, double distance)
+{
+	double independent = SERIES_INDEPENDENT * fmax(p->tau[0], p->tau[1]);
+	double grown = growth(p, distance) * (double)p->m[proof_noisy_side(p)];
+	return round_up(fmax(fmax(SERIES_SHORT, independent), grown));
+}
+
+int64_t plan_runs(const struct proof *p, double distance)
+{
+	size_t most = p->runs[0] > p->runs[1] ? p->runs[0] : p->runs[1];
+	return round_up(fmax(LEAST_RUNS, growth(p, distance) * (double)most));
+}
+
+/* One or two slow steps in a run are no rhythm yet; three show one. */
+static double steps_for_rhythm(const struct verdict *v, const struct proof *p)
+{
+	double most = 0;
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < p->runs[i] && !p->paired; r++) {
+			const struct series *s = &v->series[i][r];
+			if (s->slow.n == 1 || s->slow.n == 2)
+				most = fmax(most, 3.2 * (double)s->m / (double)s->slow.n);
+		}
+	return most;
+}
+
+static int64_t steps_in_all(const struct verdict *v, const struct proof *p, double distance)
+{
+	int64_t steps = plan_steps(p, distance), rhythm = round_up(steps_for_rhythm(v, p));
+	return steps > 0 && rhythm > steps ? rhythm : steps;
+}
+
+/* One run a side: more steps, unless only the floor is in the way, or accidents, or more steps than anyone captures. */
+static void plan_one_run(const struct proof *p, struct verdict *v)
+{
+	double size = fabs(p->change), beyond = size - LN_FLOOR_ONE;
+	int64_t least = (int64_t)(p->m[0] < p->m[1] ? p->m[0] : p->m[1]);
+	int64_t steps = steps_in_all(v, p, fmax(beyond, LN_MARGIN));
+	if (steps <= least) /* the kinder of the two proofs asks for no more than there is: the nearer one */
+		steps = steps_in_all(v, p, fmax(beyond, LN_MARGIN - size));
+	bool only_floor = !p->short_capture && (p->lo > 0 || p->hi < 0);
+	if (steps <= least || only_floor || v->aside[0] + v->aside[1] > 0 || p->between > p->within)
+		v->more_runs = p->between > p->within ? plan_runs(p, fmax(beyond, LN_MARGIN)) : LEAST_RUNS;
+	else
+		v->more_steps = steps;
+	if (!v->more_steps && !v->more_runs)
+		v->more_runs = LEAST_RUNS;
+}
+
+static void plan_runs_more(const struct proof *p, struct verdict *v)
+{
+	double size = fabs(p->change);
+	int64_t least = (int64_t)(p->runs[0] < p->runs[1] ? p->runs[0] : p->runs[1]);
+	if (p->floor > LN_FLOOR_SEVERAL && (p->lo > 0 || p->hi < 0)) {
+		v->more_steps = SERIES_SHORT; /* only the floor for few steps after warm-up is in the way */
+		return;
+	}
+	v->more_runs = plan_runs(p, fmax(size, LN_MARGIN));
+	if (v->more_runs > 0 && v->more_runs <= least)
+		v->more_runs = plan_runs(p, fmax(size - LN_FLOOR_SEVERAL, LN_MARGIN - size));
+	if (v->more_runs > 0 && v->more_runs <= least)
+		v->more_runs = least + 1;
+}
+
+void plan_more(const struct proof *p, struct verdict *v)
+{
+	if (!v->has_speedup || p->counted_result != VERDICT_INCONCLUSIVE)
+		return;
+	if (v->warming || v->few) {
+		v->more_steps = p->steps ? SERIES_SHORT : 0;
+		if (v->warming) /* as long again: what was not cut has to be steady for once */
+			v->more_steps = (int64_t)(2 * (p->m[0] > p->m[1] ? p->m[0] + p->cut[0] : p->m[1] + p->cut[1]));
+	} else if (!p->steps) {
+		return;
+	} else if (v->judged && p->one_run) {
+		plan_one_run(p, v);
+	} else if (v->judged) {
+		plan_runs_more(p, v);
+	}
+}

@@ -1,0 +1,75 @@
+/* The numbers behind a verdict: what its files share. Others use analyse/judge/verdict.h. */
+#ifndef GAPLINE_ANALYSE_JUDGE_PROOF_H
+#define GAPLINE_ANALYSE_JUDGE_PROOF_H
+
+#include "analyse/judge/order.h"
+#include "analyse/judge/verdict.h"
+
+enum {
+	DESCRIPTIVE_STEPS = 8, /* a side with fewer measured steps gets numbers, but no interval */
+	PLAN_LIMIT = 1000000,  /* nobody is told to capture more steps or runs than this */
+	LEAST_RUNS = 3         /* runs a side that a verdict on several needs */
+};
+
+#define LN_MARGIN log(1 + VERDICT_MARGIN) /* differences within it are "unchanged" */
+#define LN_FLOOR_ONE log(1.03)            /* what one run a side must exceed for a direction */
+#define LN_FLOOR_SEVERAL log(1.005)       /* the same for several */
+#define LN_FLOOR_SHORT log(1.10)          /* the same for a short capture */
+
+/* Two sides as they are measured; by side where there are two. Half-widths and distances are logs. */
+struct proof {
+	bool steps;               /* both sides have steps */
+	bool stepped[2];          /* the side has steps */
+	bool empty;               /* a side measured nothing */
+	size_t runs[2];           /* runs */
+	size_t m[2];              /* median over runs of the measured periods */
+	size_t cut[2];            /* median over runs of the periods left out as warm-up */
+	double tau[2];            /* largest over runs */
+	const double *mean[2];    /* run means, ns … */
+	double side_mean[2];      /* … M, their mean */
+	double cycle[2];          /* mean of the runs' means of whole cycles */
+	double counted[2];        /* M with everything as it was measured */
+	double variance[2];       /* of ln M, within runs: Σ v (μ_r/(M R))² */
+	double spread[2];         /* Σ of the squares of those over their degrees of freedom */
+	double more[2];           /* of ln M, what one more slow step would add */
+	double plain_variance[2]; /* as `variance` and `spread`, before a short capture is doubled */
+	double plain_spread[2];
+	double drift[2];    /* mean over runs */
+	size_t drifting[2]; /* runs that drift */
+	double level[2];    /* largest over runs; only with one run a side */
+	bool paired;
+	bool one_run, few, short_capture;
+	struct order order;
+	double between;                     /* half-width from the runs' spread; 0 with one run a side */
+	double within;                      /* half-width from the steps' spread */
+	double plain;                       /* half-width before doubling, drift and hulls */
+	double change;                      /* c = ln S */
+	double change_cycles;               /* the same of whole cycles */
+	double change_counted;              /* the same with everything counted */
+	double lo, hi;                      /* the interval of ln S as counted */
+	double floor;                       /* the near end of the interval must lie beyond it for a direction */
+	enum verdict_result counted_result; /* what the interval as counted gives */
+};
+
+/* The result of an interval of ln S: unchanged within the margin, a direction beyond the floor. */
+enum verdict_result proof_decide(double lo, double hi, double floor);
+
+/* The side whose runs vary more: the one that more steps help. */
+int proof_noisy_side(const struct proof *p);
+
+/* How many steps, or runs, a side in all would make an inconclusive verdict sure, at least: into v->more_steps and
+ * v->more_runs (plan.c). */
+void plan_more(const struct proof *p, struct verdict *v);
+
+/* The same for an interval that is to become as narrow as `distance` (logs): steps, or runs; 0: hopeless. */
+int64_t plan_steps(const struct proof *p, double distance);
+int64_t plan_runs(const struct proof *p, double distance);
+
+/* Fills v->reasons and v->typical_why (reasons.c, shape.c). */
+void reasons_say(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
+                 struct verdict *v);
+
+/* Why the typical step says something else than the throughput, a sentence; NULL: it does not. */
+const char *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena);
+
+#endif

@@ -1,0 +1,81 @@
+/* One run's step periods -> what they say about its time per step, and how sure that is (docs/verdict.md). Shares are
+ * relative to the run's mean period, so that nothing depends on the unit. */
+#ifndef GAPLINE_ANALYSE_JUDGE_SERIES_H
+#define GAPLINE_ANALYSE_JUDGE_SERIES_H
+
+#include "analyse/judge/rhythm.h"
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One run of a side as it is measured: `n` step periods in nanoseconds, each > 0 (N steps give N − 1). Their sum is the
+ * window and their number that of the step instances in it. */
+struct verdict_run {
+	const int64_t *period;
+	size_t n;
+	int64_t start; /* when the run began, ns since any epoch that both sides share; 0: not known */
+};
+
+struct series {
+	size_t cut;       /* leading periods left out as warm-up */
+	size_t m;         /* periods measured: n − cut */
+	bool level_start; /* the first `level` periods take longer by `excess` (logs), which does not decay: kept */
+	size_t level_n;
+	double level_excess;
+	bool warming; /* the warm-up took all it may take, or the rest still falls: a level was never reached */
+
+	double mean;          /* μ: window / m, ns; steps that are set aside count as the mean of the others */
+	double counted;       /* the same with everything as it was measured */
+	size_t aside;         /* steps set aside … */
+	double aside_longest; /* … and the longest of them, ns */
+
+	struct slow_steps slow;
+	size_t pattern;  /* period of the pattern; 0: none */
+	double cycle;    /* mean of a whole cycle of it, ns; without one: `mean` */
+	double *phase;   /* the `pattern` means of its phases, ns */
+	double tau;      /* 1 + 2 Σ r_k; m / tau is the number of independent steps */
+	int dof;         /* B: cosines, and degrees of freedom */
+	double variance; /* V: long-run variance of the mean, relative to its square */
+	double core;     /* W: the same of the winsorised steps */
+	double more;     /* the same that one more slow step than were seen would add; 0 where they are regular */
+	double drift;    /* how far the halves are apart, relative, where that is more than chance and 2 %; else 0 */
+	double level;    /* ln of the largest change of level inside the run that is no noise; else 0 */
+	size_t level_at; /* … and the step after which it comes, of the measured ones */
+
+	double typical;          /* T: 10 % trimmed mean of ln(period in ns) */
+	double typical_variance; /* long-run variance of T, with as many cosines */
+};
+
+enum {
+	SERIES_SHORT = 20,       /* one run with fewer measured steps is a short capture, … */
+	SERIES_INDEPENDENT = 12, /* … and so is one with fewer independent ones (m / tau) */
+	SERIES_SHORT_TERMS = 4,  /* cosines for short captures */
+	SERIES_ASIDE = 2         /* extreme steps of a side that may be set aside; more are the program's */
+};
+
+/* Finds the warm-up: `cut`, `m` and what goes with them. `warmup` >= 0: that many leading *steps* are left out (at
+ * least one, so warmup 0 and 1 both keep every period, and warmup W drops W − 1 periods); < 0: found automatically. At
+ * least one period is kept. */
+void series_cut(const struct verdict_run *run, int warmup, struct series *out);
+
+/* How many of the measured periods are extreme: at least 10 times their median. */
+size_t series_extremes(const struct verdict_run *run, const struct series *cut);
+
+/* Measures what series_cut left. `set_aside`: extreme steps are. `short_capture`: four cosines, and no `more`, because
+ * the doubling covers it. */
+void series_measure(const struct verdict_run *run, bool set_aside, bool short_capture, struct arena *arena,
+                    struct series *out);
+
+/* All of it for a run by itself. */
+void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out);
+
+/* Two runs that do the same at the same steps, compared step by step: the variance, core, tau, dof, drift and level of
+ * their difference p − q, p = x/μ − 1 of either, over the steps that both measured, into *out. False, and *out as it
+ * was, where they do not: other lengths, fewer than 12 common steps, or 2 Σ pq < 0.8 (Σ p² + Σ q²). Both have been
+ * measured. */
+bool series_pair(const struct verdict_run *a, const struct series *of_a, const struct verdict_run *b,
+                 const struct series *of_b, bool short_capture, struct series *out);
+
+#endif

@@ -1,0 +1,181 @@
+#include "analyse/judge/stopwatch.h"
+
+#include "analyse/judge/proof.h"
+#include "analyse/judge/stats.h"
+#include "analyse/say.h"
+
+#include <math.h>
+
+static const char *const SIDE[2] = {"the baseline", "the fixed side"};
+
+static void say(struct verdict *v, struct arena *arena, const char *sentence)
+{
+	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + 1, sizeof *v->reasons);
+	v->reasons[v->n_reasons++] = sentence;
+}
+
+/* The interval of ln S: Welch's, and around it what the order of the runs may have done. */
+static void find_interval(const struct stopwatch_side side[2], struct arena *arena, struct proof *p)
+{
+	double *relative[2], *ln[2];
+	int64_t *start[2];
+	for (int s = 0; s < 2; s++) {
+		size_t n = side[s].n_runs;
+		relative[s] = ARENA_NEW(arena, n, double);
+		ln[s] = ARENA_NEW(arena, n, double);
+		start[s] = ARENA_NEW(arena, n, int64_t);
+		for (size_t r = 0; r < n; r++) {
+			relative[s][r] = side[s].runs[r].step / p->side_mean[s];
+			ln[s][r] = log(side[s].runs[r].step);
+			start[s][r] = side[s].runs[r].start;
+		}
+	}
+	p->between = p->plain = order_welch((const double *const *)relative, p->runs);
+	p->order = order_judge((const double *const *)ln, (const int64_t *const *)start, p->runs);
+	p->lo = p->change - p->between;
+	p->hi = p->change + p->between;
+	if (p->order.judged) {
+		p->lo = fmin(p->lo, p->order.change - p->order.half);
+		p->hi = fmax(p->hi, p->order.change + p->order.half);
+	}
+}
+
+/* A run that is further from the mean of its side's others than ten times their spread is named, and stays. */
+static void say_outliers(const struct stopwatch_side side[2], struct arena *arena, struct verdict *v)
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < side[s].n_runs && side[s].n_runs >= 3; r++) {
+			double *others = ARENA_NEW(arena, side[s].n_runs, double);
+			size_t n = 0;
+			for (size_t q = 0; q < side[s].n_runs; q++)
+				if (q != r)
+					others[n++] = side[s].runs[q].step;
+			double mean = stats_mean(others, n), off = side[s].runs[r].step - mean;
+			if (fabs(off) <= 10 * sqrt(stats_variance(others, n)) || fabs(off) < 0.005 * mean)
+				continue;
+			say(v, arena,
+			    arena_format(
+				    arena,
+				    "Run %zu of %s took %s ms a step where the others took about %s ms; it counts like "
+				    "any other.",
+				    r + 1, SIDE[s], say_digits(arena, side[s].runs[r].step / 1e6),
+				    say_digits(arena, mean / 1e6)));
+		}
+}
+
+static void say_runs(const struct stopwatch_side side[2], const struct proof *p, struct arena *arena, struct verdict *v)
+{
+	enum { FEW_STEPS = 20 };
+	if (!p->order.known)
+		say(v, arena,
+		    "The order of the runs is not known: if the sides were not run in turns, a drift of the machine "
+		    "counts "
+		    "as effect.");
+	else if (p->order.judged)
+		say(v, arena,
+		    arena_format(
+			    arena,
+			    "The sides were not run in turns: the interval also holds the speedup without a drift of "
+			    "%.1f %% a run.",
+			    100 * fabs(p->order.drift)));
+	int64_t least = INT64_MAX;
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < side[s].n_runs; r++)
+			if (side[s].runs[r].steps > 0 && side[s].runs[r].steps < least)
+				least = side[s].runs[r].steps;
+	if (least < FEW_STEPS)
+		say(v, arena,
+		    arena_format(
+			    arena,
+			    "A run times only %lld steps: what happens less often than that may be missing in some "
+			    "runs.",
+			    (long long)least));
+	say_outliers(side, arena, v);
+}
+
+static void say_result(const struct proof *p, struct arena *arena, struct verdict *v)
+{
+	if (v->one_run)
+		say(v, arena,
+		    "One run of a side without a profiler does not say how much runs differ: at least 3 of each side "
+		    "are "
+		    "needed.");
+	else if (v->result == VERDICT_UNCHANGED)
+		say(v, arena, "The whole 95 % interval of the speedup lies within 2 % of 1.");
+	else if (v->result != VERDICT_INCONCLUSIVE)
+		say(v, arena,
+		    arena_format(arena,
+		                 "The whole 95 %% interval of the speedup, with the spread between runs in it, lies %s "
+		                 "1, by "
+		                 "0.5 %% or more.",
+		                 v->speedup > 1 ? "above" : "below"));
+	else
+		say(v, arena,
+		    v->more_runs > 0
+		            ? arena_format(arena,
+		                           "Neither a change nor its absence is shown: at least about %lld runs of "
+		                           "each side%s "
+		                           "would be needed (there are %zu and %zu).",
+		                           (long long)v->more_runs, p->order.judged ? ", made in turns," : "",
+		                           p->runs[0], p->runs[1])
+		            : "No number of further runs worth making would settle it: the runs of a side differ too "
+		              "much.");
+}
+
+static void plan(struct proof *p, struct verdict *v)
+{
+	double size = fabs(p->change);
+	int64_t least = (int64_t)(p->runs[0] < p->runs[1] ? p->runs[0] : p->runs[1]);
+	v->more_runs = v->one_run ? LEAST_RUNS : plan_runs(p, fmax(size, LN_MARGIN));
+	if (v->more_runs > 0 && v->more_runs <= least)
+		v->more_runs = least + 1;
+}
+
+void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
+                       struct verdict *out)
+{
+	struct verdict *v = out;
+	struct proof p = {.runs = {side[0].n_runs, side[1].n_runs}};
+	*v = (struct verdict){.measured = VERDICT_STOPWATCH, .speedup = 1, .lo = 1, .hi = 1, .counted = 1};
+	if (recorded) {
+		v->recorded = recorded->recorded;
+		v->typical = recorded->typical;
+		v->typical_why = recorded->typical_why;
+		for (int s = 0; s < 2; s++) {
+			v->series[s] = recorded->series[s];
+			v->step_typical[s] = recorded->step_typical[s];
+		}
+	}
+	v->one_run = p.runs[0] == 1 || p.runs[1] == 1;
+	if (!p.runs[0] || !p.runs[1]) {
+		say(v, arena, "A side was not run without a profiler: there is nothing to compare.");
+		return;
+	}
+	for (int s = 0; s < 2; s++) {
+		double *step = ARENA_NEW(arena, p.runs[s], double);
+		for (size_t r = 0; r < p.runs[s]; r++)
+			step[r] = side[s].runs[r].step;
+		p.mean[s] = step;
+		p.side_mean[s] = v->step[s] = v->step_counted[s] = stats_mean(step, p.runs[s]);
+	}
+	p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
+	v->has_speedup = true;
+	v->speedup = v->lo = v->hi = v->counted = exp(p.change);
+	find_interval(side, arena, &p);
+	v->order_known = p.order.known;
+	v->in_turns = p.order.known && p.order.interleaved;
+	if (!v->one_run) {
+		v->has_interval = v->judged = true;
+		v->lo = exp(p.lo);
+		v->hi = exp(p.hi);
+		v->half_width = (p.hi - p.lo) / 2;
+		v->floor = p.floor = LN_FLOOR_SEVERAL;
+		v->result = proof_decide(p.lo, p.hi, p.floor);
+	}
+	if (v->result == VERDICT_INCONCLUSIVE)
+		plan(&p, v);
+	say_result(&p, arena, v);
+	if (v->typical_why)
+		say(v, arena, v->typical_why);
+	say_runs(side, &p, arena, v);
+}

@@ -1,0 +1,28 @@
+/* The verdict of stopwatch runs: programs that ran without a profiler, each run one number (docs/verdict.md, "Stopwatch
+ * runs"). */
+#ifndef GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
+#define GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
+
+#include "analyse/judge/verdict.h"
+
+struct stopwatch_run {
+	double step; /* ns: the time between the two waits over the steps between them, or, without steps, the process's
+	              * time from start to exit; > 0 */
+	int64_t steps; /* steps between the waits; 0: the whole process is one measurement */
+	int64_t start; /* when the run began, ns since any epoch that all runs share; 0: not known */
+};
+
+struct stopwatch_side {
+	const struct stopwatch_run *runs;
+	size_t n_runs;
+};
+
+/* The verdict of stopwatch runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is
+ * Welch's t on the run means, widened where the runs were not made in turns. With one run on a side the result is
+ * `inconclusive`, without one there is no speedup. `recorded` is what the recorded runs say, as verdict_judge returned
+ * it; it goes into out->recorded and out->typical with its series, and decides nothing; may be NULL.
+ * out->measured is VERDICT_STOPWATCH. */
+void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
+                       struct verdict *out);
+
+#endif

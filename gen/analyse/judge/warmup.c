@@ -1,0 +1,141 @@
+#include "analyse/judge/warmup.h"
+
+#include "analyse/judge/stats.h"
+#include "base/arena.h"
+
+#include <math.h>
+
+enum {
+	LEAST_SEARCHED = 6, /* periods */
+	LEAST_LEFT = 8      /* so many are left when slow steps at the start are skipped */
+};
+
+#define LN_MATERIAL log(1.005) /* less than this is no slow start, however quiet the rest */
+
+/* The buffers of one search. */
+struct search {
+	const double *y;
+	size_t n;
+	double *sorted, *scratch;
+};
+
+/* Copies y with its isolated spikes clipped to a fence from its second half, which is steady if anything is. A spike
+ * stands alone (its neighbours are below the fence); the first step never counts as one. */
+static void despike(const struct search *s, double *out)
+{
+	const double *y = s->y, *half = s->y + s->n / 2;
+	size_t n_half = s->n - s->n / 2;
+	double median = stats_median_of(half, n_half, s->sorted);
+	double fence = median + 3 * STATS_NORMAL_MAD * stats_mad(half, n_half, median, s->scratch);
+	for (size_t i = 0; i < s->n; i++) {
+		bool spike = i > 0 && y[i] > fence && y[i - 1] <= fence && (i + 1 == s->n || y[i + 1] <= fence);
+		out[i] = spike ? fence : y[i];
+	}
+}
+
+/* MSER-1 (White 1997): the cut d in 0 … n/2 with at least 5 left that minimises Σ_{i>d}(y_i − mean)² / (n − d)²; the
+ * smallest such d. From the back, each d adds one value to a running mean and sum of squares (Welford). */
+static size_t mser(const double *y, size_t n)
+{
+	double mean = 0, square = 0, best = INFINITY;
+	size_t cut = 0;
+	for (size_t d = n; d-- > 0;) {
+		double left = (double)(n - d), off = y[d] - mean;
+		mean += off / left;
+		square += off * (y[d] - mean);
+		if (d > n / 2 || (n - d < 5 && d > 0))
+			continue;
+		double value = square / (left * left);
+		if (value <= best) {
+			best = value;
+			cut = d;
+		}
+	}
+	return cut;
+}
+
+/* Whether what was cut is slower than the rest by more than its noise, and by more than half a percent: MSER alone cuts
+ * something in a third of all steady series. The lower median, so that of two steps of which one is slow none is. */
+static bool cut_is_material(const struct search *s, size_t cut)
+{
+	for (size_t i = 0; i < cut; i++)
+		s->sorted[i] = s->y[i];
+	stats_sort(s->sorted, cut);
+	double head = fmin(stats_mean(s->y, cut), s->sorted[(cut - 1) / 2]);
+	double rest = stats_median_of(s->y + cut, s->n - cut, s->sorted);
+	double noise = STATS_NORMAL_MAD * stats_mad(s->y + cut, s->n - cut, rest, s->scratch);
+	return head - rest >= fmax(2 * noise, LN_MATERIAL);
+}
+
+/* A slow start of a step or two is too short for MSER: it cuts where the remainder is steadiest, among steps that are
+ * steady already, and then what it would cut is not slow as a whole. So what leads and is slow goes, too: one step
+ * after the other, as far as the first that lies below the fence of all that is left. At most a quarter, since more
+ * than that is no start, and never so much that no interval is left. */
+static size_t skip_slow_start(const struct search *s, size_t cut)
+{
+	size_t left = s->n - cut, most = left / 4;
+	if (left <= LEAST_LEFT)
+		return cut;
+	if (most > left - LEAST_LEFT)
+		most = left - LEAST_LEFT;
+	double median = stats_median_of(s->y + cut, left, s->sorted);
+	double noise = STATS_NORMAL_MAD * stats_mad(s->y + cut, left, median, s->scratch);
+	double fence = median + fmax(3 * noise, LN_MATERIAL);
+	size_t start = 0;
+	while (start < most && s->y[cut + start] > fence)
+		start++;
+	return cut + start;
+}
+
+/* What comes back later, for as long and at least half as slow, is the program and no start: a checkpoint at step 0,
+ * 12,
+ * 24. `rest` is the median of what is left. */
+static bool comes_back(const struct search *s, size_t cut, double rest)
+{
+	double head = stats_mean(s->y, cut) - rest, sum = 0;
+	for (size_t i = cut; i < s->n; i++) {
+		sum += s->y[i] - rest;
+		if (i >= 2 * cut)
+			sum -= s->y[i - cut] - rest;
+		if (i + 1 >= 2 * cut && sum / (double)cut >= head / 2)
+			return true;
+	}
+	return false;
+}
+
+/* A warm-up gets faster as it goes: the last third of a long cut is at most half as slow as the first. */
+static bool decays(const struct search *s, size_t cut, double rest)
+{
+	size_t third = cut / 3;
+	double first = stats_median_of(s->y, third, s->sorted) - rest;
+	double last = stats_median_of(s->y + cut - third, third, s->sorted) - rest;
+	return last <= first / 2;
+}
+
+struct warmup warmup_find(const double *y, size_t n)
+{
+	struct warmup found = {0};
+	struct arena work = {0};
+	if (n < LEAST_SEARCHED)
+		return found;
+	struct search s = {y, n, ARENA_NEW(&work, n, double), ARENA_NEW(&work, n, double)};
+	double *clipped = ARENA_NEW(&work, n, double);
+	despike(&s, clipped);
+	size_t cut = mser(clipped, n);
+	cut = skip_slow_start(&s, cut > 0 && cut_is_material(&s, cut) ? cut : 0);
+	if (cut > 0) {
+		double rest = stats_median_of(y + cut, n - cut, s.sorted);
+		if (comes_back(&s, cut, rest)) {
+			cut = 0;
+		} else if (cut > n / 4 && cut >= 3 && !decays(&s, cut, rest)) {
+			found.level_start = true;
+			found.level = cut;
+			found.excess = stats_mean(y, cut) - rest;
+			cut = 0;
+		}
+	}
+	found.cut = cut;
+	found.to_the_half = cut > 0 && cut >= n / 2;
+	arena_release(&work);
+	return found;
+}

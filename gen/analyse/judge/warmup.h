@@ -1,0 +1,19 @@
+/* How many leading step periods of a run are warm-up (docs/verdict.md, "Warm-up"). */
+#ifndef GAPLINE_ANALYSE_JUDGE_WARMUP_H
+#define GAPLINE_ANALYSE_JUDGE_WARMUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct warmup {
+	size_t cut;       /* leading periods left out */
+	bool level_start; /* a longer stretch at the beginning was kept: it does not decay into the rest */
+	size_t level;     /* … so many periods */
+	double excess;    /* … and by so much they are longer than the rest (logs) */
+	bool to_the_half; /* the cut took all it may take: whether the rest is steady cannot be told */
+};
+
+/* Searches the natural logs `y` of `n` periods. With fewer than 6 nothing is searched for. */
+struct warmup warmup_find(const double *y, size_t n);
+
+#endif

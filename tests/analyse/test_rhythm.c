@@ -1,0 +1,108 @@
+/* Slow steps, and patterns of steps. */
+#include "analyse/judge/stats.h"
+#include "verdict_pair.h"
+
+static void slow_steps(void **unused)
+{
+	(void)unused;
+	double x[30], scratch[30];
+	for (int i = 0; i < 30; i++)
+		x[i] = 10 + 0.01 * (i % 5);
+	x[3] = 10.9; /* below 10 % more than the median 10.02 */
+	assert_int_equal(rhythm_slow_steps(x, 30, scratch).n, 0);
+	x[3] = 15.02, x[12] = 25.02;
+	struct slow_steps s = rhythm_slow_steps(x, 30, scratch);
+	assert_int_equal(s.n, 2);
+	near(s.excess, 10, 1e-12);
+	near(s.least, 15.02 / 10.02, 1e-12);
+	near(s.most, 25.02 / 10.02, 1e-12);
+	assert_false(s.regular);
+	x[21] = 25.02; /* 9 and 9 */
+	s = rhythm_slow_steps(x, 30, scratch);
+	assert_true(s.regular);
+	assert_int_equal(s.spacing, 9);
+	x[21] = 10, x[22] = 25; /* 9 and 10: to one and a tenth of ten */
+	assert_true(rhythm_slow_steps(x, 30, scratch).regular);
+	x[22] = 10, x[24] = 25; /* 9 and 12 */
+	assert_false(rhythm_slow_steps(x, 30, scratch).regular);
+}
+
+/* R²_adj of one p in the dullest way. */
+static double explained(const double *x, size_t m, size_t p)
+{
+	double all = 0, total = 0, rest = 0;
+	for (size_t i = 0; i < m; i++)
+		all += x[i] / (double)m;
+	for (size_t i = 0; i < m; i++) {
+		double phase = 0, n = 0;
+		for (size_t k = i % p; k < m; k += p, n++)
+			phase += x[k];
+		total += (x[i] - all) * (x[i] - all);
+		rest += (x[i] - phase / n) * (x[i] - phase / n);
+	}
+	return 1 - rest / (double)(m - p) / (total / (double)(m - 1));
+}
+
+static void pattern_explains_most(void **unused)
+{
+	(void)unused;
+	double x[80];
+	int with = 0, without = 0;
+	seed = 77;
+	for (int k = 0; k < 400; k++) { /* rhythms and noise of all sizes, against the definition */
+		size_t m = 10 + (size_t)(uniform() * 70), period = 2 + (size_t)(uniform() * 20);
+		double size = 2 * uniform();
+		for (size_t i = 0; i < m; i++)
+			x[i] = 10 + size * (i % period == 1) + (i % period == 3) + (uniform() - 0.5);
+		double best = 0;
+		size_t expected = 0;
+		for (size_t p = 2; p <= (m + 2) / 3; p++)
+			best = fmax(best, explained(x, m, p));
+		for (size_t p = (m + 2) / 3; p >= 2; p--)
+			if (explained(x, m, p) >= fmax(0.75, best - 0.05))
+				expected = p;
+		assert_int_equal(rhythm_pattern(x, m, 0), expected);
+		with += expected > 0;
+		without += expected == 0;
+	}
+	assert_true(with > 20 && without > 20);
+	/* the smallest that explains nearly as much as the best: not 4, 6, 8 … */
+	for (int i = 0; i < 40; i++)
+		x[i] = i % 2 ? 12 : 8;
+	assert_int_equal(rhythm_pattern(x, 40, 0), 2);
+	/* three cycles are needed, but for slow steps that are regular */
+	for (int i = 0; i < 37; i++)
+		x[i] = i % 13 == 5 ? 20 : 10;
+	assert_int_equal(rhythm_pattern(x, 37, 0), 13); /* (37 + 2) / 3 = 13 */
+	assert_int_equal(rhythm_pattern(x, 36, 0), 0);
+	assert_int_equal(rhythm_pattern(x, 36, 13), 13);
+	/* nothing varies */
+	for (int i = 0; i < 40; i++)
+		x[i] = 10;
+	assert_int_equal(rhythm_pattern(x, 40, 0), 0);
+}
+
+/* 10, 10, 10, 22 and a cut cycle 10, 10: the mean of a cycle is 13, that of the 14 steps is less. */
+static void pattern_taken_out(void **unused)
+{
+	(void)unused;
+	double x[14], phase[4];
+	for (int i = 0; i < 14; i++)
+		x[i] = i % 4 == 3 ? 22 : 10;
+	double mean = stats_mean(x, 14);
+	near(rhythm_take_out(x, 14, 4, phase), 13, 1e-12);
+	near(phase[0], 10, 0);
+	near(phase[3], 22, 0);
+	for (int i = 0; i < 14; i++)
+		near(x[i], mean, 1e-12);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slow_steps),
+		cmocka_unit_test(pattern_explains_most),
+		cmocka_unit_test(pattern_taken_out),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
