@@ -49,7 +49,7 @@ static int parse_choice(const struct opt *o, const char *shown, const char *valu
 static int store(const struct opt *o, const char *shown, const char *value, struct arena *arena, struct err *err)
 {
 	double number;
-	if (o->kind != OPT_FLAG && !*value)
+	if (o->kind != OPT_FLAG && !*value && !o->may_be_empty)
 		return err_set(err, "%s: its value is empty", shown);
 	switch (o->kind) {
 	case OPT_FLAG:
@@ -217,7 +217,7 @@ int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena
 	while (p.next < argc) {
 		const char *argument = argv[p.next++];
 		int rc = 0;
-		if (!*argument)
+		if (!*argument && !only_operands)
 			rc = err_set(err, "an argument is empty");
 		else if (only_operands || argument[0] != '-' || !argument[1])
 			operands->item[operands->n++] = argument;

@@ -8,7 +8,8 @@
  *		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &quiet},
  *	};
  *
- * Understood: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-qv` for flags, `--` (the rest are operands), and
+ * Understood: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-qv` for flags, `--` (the rest are operands,
+ *empty ones too), and
  * `--name -- word ...` for commands.
  * Options and operands may come in any order; `-` is an operand. Names are never abbreviated, and an option with one
  * value must not come twice: a script in which the later of two gates silently wins is a trap. */
@@ -24,7 +25,7 @@
 
 enum opt_kind {
 	OPT_FLAG,    /* .flag: set to true */
-	OPT_TEXT,    /* .text: not empty */
+	OPT_TEXT,    /* .text: not empty, unless .may_be_empty */
 	OPT_LIST,    /* .list: may be repeated; each not empty */
 	OPT_WHOLE,   /* .whole: digits only, min to max, none of them negative */
 	OPT_DECIMAL, /* .decimal: digits with at most one point, min to max; no sign, exponent, inf, nan or hexadecimal
@@ -61,6 +62,7 @@ struct opt {
 		int *choice;
 		struct opt_command *command;
 	};
+	bool may_be_empty;          /* of OPT_TEXT */
 	double min, max;            /* both bounds are allowed */
 	const char *const *choices; /* ends with NULL */
 };

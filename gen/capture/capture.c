@@ -18,6 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { WIDEST_PID = 4194304 }; /* the most digits that %p can take (PID_MAX_LIMIT) */
+
 /* A program that is asked to end gets GRACE_MS; nsys, which then writes its report, as long as that takes people to
  * press Ctrl-C again. */
 enum { TICK_MS = 200, GRACE_MS = 5000, REPORT_MS = 120000, LEFT_OVER_MS = 2000 };
@@ -42,11 +44,17 @@ static bool has_pid(const char *pattern)
 	return false;
 }
 
-static int check_file(const struct capture_request *r, const char *name, struct err *err)
+/* Everything that can be known of the name before the program has run for nothing. */
+static int check_file(const struct capture_request *r, const char *name, struct arena *arena, struct err *err)
 {
 	const char *slash = strrchr(name, '/');
 	if (slash ? !slash[1] : !*name)
 		return err_set(err, "%s: names a folder; name a file in it", name);
+	const char *widest = command_file_name(r->file, WIDEST_PID, arena, err);
+	if (!widest)
+		return -1;
+	if (access(widest, F_OK) && errno == ENAMETOOLONG)
+		return err_set(err, "%s: %s", name, strerror(errno));
 	if (!r->replace && !has_pid(r->file) && !access(name, F_OK))
 		return err_set(err, "%s: exists already; --force replaces it", name);
 	return 0;
@@ -55,7 +63,7 @@ static int check_file(const struct capture_request *r, const char *name, struct 
 static int make_folder(struct capture *c, struct err *err)
 {
 	const char *name = command_file_name(c->request->file, 0, c->job.arena, err);
-	if (!name || check_file(c->request, name, err))
+	if (!name || check_file(c->request, name, c->job.arena, err))
 		return -1;
 	const char *folder = folder_beside(name, c->job.arena, err);
 	if (!folder)

@@ -202,6 +202,8 @@ void compare_init(struct compare *c)
 void compare_begin(struct compare *c)
 {
 	names_init(&c->names, &c->arena);
+	if (c->analysis.title && !*c->analysis.title)
+		c->analysis.title = NULL; /* none is what was asked for */
 	if (c->analysis.title)
 		c->analysis.title = names_text(&c->names, names_add_text(&c->names, c->analysis.title));
 }
@@ -253,7 +255,7 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, const char *quiet_help)
 {
 	const struct opt options[] = {
-		{OPT_TEXT, 0, "title", "TEXT", "the report's title", .text = &c->analysis.title},
+		{OPT_TEXT, 0, "title", "TEXT", "the report's title", .text = &c->analysis.title, .may_be_empty = true},
 		{OPT_FLAG, 'q', "quiet", NULL, quiet_help, .flag = quiet},
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &c->colour, .choices = cmd_colours},

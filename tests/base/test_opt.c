@@ -12,7 +12,7 @@
 
 struct values {
 	bool flag, other;
-	const char *text;
+	const char *text, *maybe;
 	struct opt_list list, operands;
 	int whole, choice;
 	double decimal;
@@ -41,6 +41,7 @@ static int parse(struct values *v, const char *line)
 		{OPT_CHOICE, 0, "choice", "WHEN", "a word", .choice = &v->choice, .choices = choices},
 		{OPT_COMMAND, 0, "command", "COMMAND", "a command", .command = &v->command},
 		{OPT_COMMAND, 0, "second", "COMMAND", "another", .command = &v->second},
+		{OPT_TEXT, 0, "maybe", "TEXT", "a text or none", .text = &v->maybe, .may_be_empty = true},
 	};
 	const struct opt_usage usage = {"tool", arguments, "About.", options, sizeof options / sizeof *options,
 	                                none,   none};
@@ -138,6 +139,24 @@ static void test_help_asked(void **state)
 	assert_int_equal(parse(&v, "-fh"), 1);
 	arena_release(&v.arena);
 	assert_int_equal(parse(&v, "--|--help"), 0);
+	arena_release(&v.arena);
+}
+
+/* What comes behind `--` is somebody else's, and an empty text is a text where that means something. */
+static void test_empty(void **state)
+{
+	struct values v;
+	(void)state;
+	assert_int_equal(parse(&v, "--maybe=|--|a||b|"), 0);
+	assert_string_equal(v.maybe, "");
+	assert_int_equal(v.operands.n, 4);
+	assert_string_equal(v.operands.item[1], "");
+	assert_string_equal(v.operands.item[2], "b");
+	assert_string_equal(v.operands.item[3], "");
+	arena_release(&v.arena);
+	assert_int_equal(parse(&v, "--maybe||x"), 0);
+	assert_string_equal(v.maybe, "");
+	assert_int_equal(v.operands.n, 1);
 	arena_release(&v.arena);
 }
 
@@ -242,8 +261,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_understood), cmocka_unit_test(test_commands), cmocka_unit_test(test_help_asked),
-		cmocka_unit_test(test_refused),    cmocka_unit_test(test_numbers),  cmocka_unit_test(test_near),
-		cmocka_unit_test(test_help),
+		cmocka_unit_test(test_empty),      cmocka_unit_test(test_refused),  cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_near),       cmocka_unit_test(test_help),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,12 @@ class Capture(Case):
         self.gapline("show", "x.sqlite", "-q")
         self.assertEqual(self.files(), ["x.sqlite"])
 
+    def test_empty_words_are_the_programs(self):
+        out, _ = self.capture("-o", "x.sqlite", "--", "printf", "<%s>", "--name", "", "base-0.sqlite", "")
+        self.assertEqual(out, "<--name><><base-0.sqlite><>")
+        _, said = self.capture("-o", "x.sqlite", "", "--", "true", status=2)
+        self.assertIn("an argument is empty", said)
+
     def test_quiet(self):
         self.assertEqual(self.capture("-q", "-o", "x.sqlite", "--", "true", "base-0.sqlite"), ("", ""))
 
@@ -51,9 +57,11 @@ class Capture(Case):
             ("a%p/x.sqlite", "%p can stand in the file's name only"),
             ("nowhere/x.sqlite", "nowhere/x.sqlite: there is no folder nowhere/\n"),
             ("profiles/", "names a folder"),
+            ("%q{LONG}.sqlite", "aaaa.sqlite: File name too long\n"),
+            (249 * "a" + "%p", "aaaa0: File name too long\n"),  # a process id may have seven digits
         ):
             with self.subTest(name):
-                _, said = self.capture("-o", name, "--", "touch", "ran", status=2)
+                _, said = self.capture("-o", name, "--", "touch", "ran", status=2, env={"LONG": 300 * "a"})
                 self.assertIn(words, said)
                 self.no_files()
 

@@ -131,6 +131,38 @@ static void test_only_gpu(void **state)
 	assert_int_equal(s->trace.n_gpu_samples, 1);
 }
 
+/* Runs that were timed and not recorded; rows that make no sense say nothing. */
+static void test_stopwatch(void **state)
+{
+	struct support *s = *state;
+	read_with(s, "CREATE TABLE GAPLINE_STOPWATCH (start INTEGER, time INTEGER, steps INTEGER, process INTEGER, "
+	             "unused TEXT);"
+	             "INSERT INTO GAPLINE_STOPWATCH VALUES (100, 5000, 40, 9000, NULL), "
+	             "(200, NULL, 40, 9000, 'it was' || char(27) || ' late'), (300, 5100, 40, 9000, NULL), "
+	             "(50, 5000, 40, 9000, NULL), "       /* before the others */
+	             "(400, 5000, 41, 9000, NULL), "      /* other steps */
+	             "(400, 9001, 40, 9000, NULL), "      /* longer than the process */
+	             "(400, NULL, 40, 9000, NULL), "      /* no time, no reason */
+	             "(400, 5000, 40, 9000, 'and yet'), " /* both */
+	             "(400, -5, 40, 9000, NULL), (400, 5000, -1, 9000, NULL), (400, 5000, 1 << 40, 9000, NULL), "
+	             "(400, 'soon', 40, 9000, NULL), (NULL, 5000, 40, 9000, NULL)");
+	const struct trace *t = &s->trace;
+	assert_int_equal(t->n_stopwatch, 3);
+	assert_int_equal(t->stopwatch[0].start, 100);
+	assert_int_equal(t->stopwatch[0].time, 5000);
+	assert_int_equal(t->stopwatch[0].steps, 40);
+	assert_int_equal(t->stopwatch[0].process, 9000);
+	assert_null(t->stopwatch[0].unused);
+	assert_int_equal(t->stopwatch[1].time, 0);
+	assert_int_equal(strncmp(t->stopwatch[1].unused, "it was", 6), 0);
+	assert_null(strchr(t->stopwatch[1].unused, 27)); /* hostile text */
+	assert_int_equal(t->stopwatch[2].time, 5100);
+	int64_t dropped = 0;
+	for (uint32_t i = 0; i < t->n_dropped; i++)
+		dropped += strcmp(t->dropped[i].where, "GAPLINE_STOPWATCH") == 0 ? t->dropped[i].rows : 0;
+	assert_int_equal(dropped, 10);
+}
+
 static void test_absent(void **state)
 {
 	struct support *s = *state;
@@ -138,6 +170,7 @@ static void test_absent(void **state)
 	assert_string_equal(s->trace.source.captured_by, "");
 	assert_string_equal(s->trace.source.incomplete, "");
 	assert_int_equal(s->trace.n_gpu_samples, 0);
+	assert_int_equal(s->trace.n_stopwatch, 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
@@ -145,8 +178,8 @@ static void test_absent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_facts), TEST(test_launcher), TEST(test_complete), TEST(test_samples),
-		TEST(test_bus),   TEST(test_only_gpu), TEST(test_absent),
+		TEST(test_facts), TEST(test_launcher), TEST(test_complete),  TEST(test_samples),
+		TEST(test_bus),   TEST(test_only_gpu), TEST(test_stopwatch), TEST(test_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
