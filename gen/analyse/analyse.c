@@ -4,8 +4,10 @@
 #include "analyse/judge/compare.h"
 #include "analyse/judge/findings.h"
 #include "analyse/judge/nothing.h"
+#include "analyse/judge/stopwatch.h"
 #include "analyse/judge/unprofiled.h"
 #include "analyse/side/side.h"
+#include "base/list.h"
 #include "base/parallel.h"
 
 #include <math.h>
@@ -252,6 +254,44 @@ static struct verdict judge(const struct job *jobs, const struct analysis *out, 
 	return verdict;
 }
 
+/* The stopwatch runs of a side that can be used: those of all its files. They have to measure what the side is measured
+ * by, its steps or the whole process. */
+static struct stopwatch_side stopwatch_of(const struct job *job, bool steps, struct arena *arena)
+{
+	struct stopwatch_run *list = NULL;
+	size_t n = 0, room = 0;
+	for (size_t r = 0; r < job->n; r++) {
+		const struct trace *t = job->runs[r].trace;
+		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
+			const struct trace_stopwatch *run = &t->stopwatch[i];
+			if (run->unused || (run->steps > 0) != steps)
+				continue;
+			LIST_GROW(arena, list, n, room);
+			list[n++] = (struct stopwatch_run){
+				.step = (double)run->time / (run->steps ? run->steps : 1),
+				.steps = run->steps,
+				.start = run->start,
+			};
+		}
+	}
+	return (struct stopwatch_side){list, n};
+}
+
+/* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
+ * to compare, or doubt about what is compared. */
+static void judge_stopwatch(const struct job *jobs, struct analysis *out, struct arena *arena)
+{
+	enum { LEAST_RUNS = 2 };
+	const struct verdict recorded = out->verdict;
+	struct stopwatch_side sides[2];
+	if (out->conditions.nothing || out->conditions.doubt)
+		return;
+	for (int s = 0; s < 2; s++)
+		sides[s] = stopwatch_of(&jobs[s], out->side[s].steps_found, arena);
+	if (sides[0].n_runs >= LEAST_RUNS && sides[1].n_runs >= LEAST_RUNS)
+		verdict_stopwatch(sides, &recorded, arena, &out->verdict);
+}
+
 /* The sides, what they have in common, the verdict, and what it is worth, in this order: each needs those before it. */
 static int analyse_jobs(struct job *jobs, const struct analyse_options *options, struct names *names,
                         struct arena *work, struct arena *arena, struct analysis *out, struct err *err)
@@ -270,11 +310,13 @@ static int analyse_jobs(struct job *jobs, const struct analyse_options *options,
 	out->unprofiled = unprofiled_judge(runs, n_runs, options->warmup, arena);
 	out->conditions = find_conditions(jobs, out, mismatch, options->nothing, arena);
 	out->verdict = judge(jobs, out, options->warmup, arena);
+	judge_stopwatch(jobs, out, arena);
 	out->gates = gates_judge(&out->verdict, &out->conditions, out->same_work, out->other_conditions,
 	                         &options->gates, arena);
-	out->unrecorded = !out->conditions.unprofiled ? recording_likely(out)
-	                  : out->verdict.has_interval ? out->unprofiled.verdict.speedup
-	                                              : 0;
+	out->unrecorded = out->verdict.measured == VERDICT_STOPWATCH ? 0
+	                  : !out->conditions.unprofiled              ? recording_likely(out)
+	                  : out->verdict.has_interval                ? out->unprofiled.verdict.speedup
+	                                                             : 0;
 	conditions_reasons(facts, arena, out);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);

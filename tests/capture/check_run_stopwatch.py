@@ -11,6 +11,7 @@ import pathlib
 import re
 import signal
 import sqlite3
+import statistics
 import subprocess
 import sys
 import time
@@ -81,6 +82,22 @@ class Stopwatch(Case):
             self.assertIsNone(self.rows(f"{side}-2"))
         self.assertEqual(self.files("out"), sorted([f"{s}-{n}.sqlite" for s in ("baseline", "fixed") for n in (1, 2)]
                                                    + ["report.html", "report.json", "run.json"]))
+
+    def test_verdict(self):
+        """What counts is the stopwatch's, also in a report made later of the profiles."""
+        self.run_pair("--repeat", "3", "--recorded", "1")
+        means = [statistics.mean(r["time_ns"] / r["steps"] for r in self.timed(s)) for s in ("baseline", "fixed")]
+        later, _ = self.gapline("report", "out/baseline-1.sqlite", "out/fixed-1.sqlite", "--json", "-")
+        for text in (self.folder / "out/report.json").read_text(), later:
+            verdict = json.loads(text)["verdict"]
+            self.assertEqual(verdict["measured"], "stopwatch")
+            self.assertAlmostEqual(verdict["speedup"], means[0] / means[1], places=4)
+            self.assertGreater(verdict["recorded"]["speedup"], 1.5)
+            parts = json.loads(text)["waterfall"]
+            self.assertIn("recording", [p["part"]["kind"] for p in parts])
+            self.assertNotIn("unusual_steps", [p["part"]["kind"] for p in parts])
+            for side, mean in zip(("baseline", "fixed"), means):
+                self.assertAlmostEqual(sum(p[f"{side}_ms"] for p in parts), mean / 1e6, places=6)
 
     def test_nothing_of_a_profiler(self):
         (self.folder / "target.sh").write_text('env > "env-$$"; exec "$@"\n')

@@ -103,7 +103,8 @@ void waterfall_build(struct arena *arena, struct analysis *out)
 		j += order >= 0;
 	}
 	arena_release(&scratch);
-	add_pair(&w, PART_UNUSUAL, out->side[0].time_per_step - a->period, out->side[1].time_per_step - b->period);
+	add_pair(&w, out->verdict.measured == VERDICT_STOPWATCH ? PART_RECORDING : PART_UNUSUAL,
+	         out->side[0].time_per_step - a->period, out->side[1].time_per_step - b->period);
 	bool differs = false;
 	for (uint32_t i = 0; i < out->n_waterfall; i++) {
 		out->waterfall[i].delta = out->waterfall[i].fixed - out->waterfall[i].baseline;
