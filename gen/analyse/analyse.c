@@ -6,6 +6,7 @@
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/unprofiled.h"
+#include "analyse/run/pattern_steps.h"
 #include "analyse/side/side.h"
 #include "base/list.h"
 #include "base/parallel.h"
@@ -92,6 +93,8 @@ static int agree_on_step(struct job *jobs, int n_jobs, int warmup, struct names 
 		for (size_t r = 0; r < jobs[j].n; r++) {
 			if (!jobs[j].runs[r].steps.found)
 				continue;
+			if (jobs[j].runs[r].steps.origin == STEPS_BY_PATTERN) /* these agree already */
+				return 0;
 			tried = arena_grow(arena, tried, n_tried, n_tried + 1, sizeof *tried);
 			tried[n_tried++] = jobs[j].runs[r].steps.name;
 		}
@@ -156,6 +159,7 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 		struct task *task = &tasks[i];
 		task->job->files[task->r] = base_name(task->job->inputs[task->r].file, names);
 		run_begin(run_of(task), task->job->inputs[task->r].trace, &task->memory);
+		run_of(task)->by_loop = options->loop != NULL;
 	}
 	parallel_each(n, find_steps, tasks);
 	for (size_t i = 0; i < n; i++) {
@@ -165,6 +169,11 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 		}
 		run_name_steps(run_of(&tasks[i]));
 	}
+	struct pattern_side sides[2] = {0};
+	for (int j = 0; j < n_jobs; j++)
+		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
+	if (pattern_agree(sides, n_jobs, options->loop, err) < 0)
+		return -1;
 	parallel_each(n, find_run_phases, tasks);
 	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
 		return -1;

@@ -7,6 +7,7 @@
 struct analyse_options {
 	const char *title;
 	const char *step; /* --step NAME, or NULL: found automatically */
+	const char *loop; /* --loop NAME, or NULL: steps are ranges, else the loop with the most time */
 	int warmup;       /* --warmup N, or -1: found automatically */
 	struct gates_asked gates;
 	const char *nothing;        /* a sentence: the files say that there is nothing to compare; else NULL */

@@ -53,6 +53,20 @@ enum step_origin {
 	STEPS_BY_PATTERN /* the sequence of GPU operations, which repeats */
 };
 
+const char *step_origin_name(enum step_origin origin); /* "none", "range", "pattern" */
+
+/* Something that repeats in the GPU's work. */
+struct loop_result {
+	uint32_t name;    /* the two kernels that weigh most: "gemm + softmax" */
+	uint32_t steps;   /* times that it repeats, of the process with most */
+	uint32_t differ;  /* of these, over all processes: hold something else than is usual */
+	uint32_t ops;     /* kernels, copies, memsets and graphs that a step of one process holds */
+	double period;    /* ns a step, the mean after its own warm-up */
+	double share;     /* of the GPU time of the profile, 0 to 1 */
+	double explained; /* of its ops and GPU time, by steps that all hold the same: 0.95 to 1 */
+	bool judged;      /* its steps are the side's */
+};
+
 struct idle_row {
 	enum cause cause;
 	uint32_t phase; /* 0: between phases; shown as "(between phases)" */
@@ -248,10 +262,14 @@ struct side {
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	bool steps_found;
 	enum step_origin step_origin; /* of the first run; STEPS_NONE where not all runs have steps */
-	double step_coverage;  /* share of the profile's GPU time that belongs to steps, 0 to 1; mean over runs */
-	uint32_t step_ranks;   /* ranks that make a step; of the first run */
-	double startup;        /* ns before the first step began, mean over runs: run.startup */
-	uint32_t step_name;    /* normalised: "step_#" */
+	double step_coverage;      /* share of the profile's GPU time that belongs to steps, 0 to 1; mean over runs */
+	uint32_t step_ranks;       /* ranks that make a step; of the first run */
+	double startup;            /* ns before the first step began, mean over runs: run.startup */
+	uint32_t step_name;        /* normalised: "step_#" */
+	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
+	uint32_t n_loops;
+	/* What the step thread did in `startup`, by cause: they add up to it. Zero without steps. */
+	double startup_cause[CAUSE_COUNT];
 	size_t measured;       /* step periods measured, all runs together */
 	double time_per_step;  /* headline, ns: the window over its steps, the mean over runs, and steps that were set
 	                        * aside count as the mean of the others; without steps the mean span of a run */

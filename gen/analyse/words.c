@@ -109,3 +109,10 @@ const char *diagnosis_result_name(enum diagnosis_result result)
 	                                    [DIAGNOSIS_EXCEEDED] = "exceeded"};
 	return names[result];
 }
+
+const char *step_origin_name(enum step_origin origin)
+{
+	static const char *const names[] = {
+		[STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern"};
+	return names[origin];
+}

@@ -79,6 +79,11 @@ int cmd_show(int argc, char **argv)
 	struct opt options[] = {
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &s.analysis.step},
+		{OPT_TEXT, 0, "loop", "NAME",
+	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
+	         "its "
+	         "name (default: an NVTX range, else the loop with the most time)",
+	         .text = &s.analysis.loop},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
 	         .whole = &s.analysis.warmup, .max = 1e9},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the result and errors", .flag = &s.quiet},

@@ -236,6 +236,10 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	         "own; "
 	         "auto tells it by when they were recorded, and by jobs, rank numbers and names",
 	         .choice = &c->files_are, .choices = files_are},
+		{OPT_TEXT, 0, "loop", "NAME",
+	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
+	         "its name (default: an NVTX range, else the loop with the most time)",
+	         .text = &c->analysis.loop},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out of every run (default: found automatically)",
 	         .whole = &c->analysis.warmup, .max = 1e9},
 		{OPT_DECIMAL, 0, "min-speedup", "X",

@@ -30,7 +30,7 @@ void compare_release(struct compare *c);
 
 /* The options of the comparison, which both commands have, in two parts, so that each can put its own between them.
  * Writes rows, returns how many. */
-enum { COMPARE_OPTIONS_MAX = 9 };
+enum { COMPARE_OPTIONS_MAX = 10 };
 size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
                              const char *quiet_help); /* how it looks */

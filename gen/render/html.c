@@ -3,6 +3,7 @@
 #include "render/assets.h"
 #include "render/clocks.h"
 #include "render/data.h"
+#include "render/evidence.h"
 #include "render/lanes.h"
 #include "render/page.h"
 #include "render/pictures.h"
@@ -312,10 +313,11 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 		warmup += s->runs[r].warmup;
 	}
 	const char *runs = s->n_runs > 1 ? arena_format(arena, " in %u runs", s->n_runs) : "";
-	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured",
+	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured%s",
 	                    format_name(arena, names_text(a->names, s->step_name), 80),
 	                    format_plural(arena, (int64_t)steps, "step", "steps"), runs, warmup,
-	                    format_plural(arena, (int64_t)s->measured, "period", "periods"));
+	                    format_plural(arena, (int64_t)s->measured, "period", "periods"),
+	                    arena_format(arena, "; %s", evidence_of(s, arena)));
 }
 
 static void fill_environment(const struct analysis *a, struct page *page)
@@ -333,6 +335,10 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	fill_fact(rows, "Recorded events", events_of(b, arena), events_of(f, arena));
 	fill_fact(rows, "Runs", arena_format(arena, "%u", b->n_runs), arena_format(arena, "%u", f->n_runs));
 	fill_fact(rows, "Steps", steps_of(a, b, arena), steps_of(a, f, arena));
+	if (b->n_loops > 1 || f->n_loops > 1)
+		fill_fact(rows, "Loops", evidence_loops(a, b, arena), evidence_loops(a, f, arena));
+	if (b->startup > 0 && f->startup > 0)
+		fill_fact(rows, "Start-up", evidence_startup(b, arena), evidence_startup(f, arena));
 
 	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_unit(b)));
 	const struct pair work[] = {{"kernel launches", {b->launches, f->launches}},

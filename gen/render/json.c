@@ -161,6 +161,8 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_object(json, "steps");
 	json_text(json, "name", s->steps_found ? names_text(a->names, s->step_name) : NULL);
 	json_bool(json, "found", s->steps_found);
+	json_text(json, "origin", step_origin_name(s->step_origin));
+	json_number(json, "coverage", s->step_coverage);
 	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].warmup : 0);
 	json_integer(json, "measured", (int64_t)s->measured);
 	json_object(json, "period_ms");
@@ -192,6 +194,42 @@ static void write_files(struct json *json, const struct side *s)
 	}
 	json_end_array(json);
 	json_text(json, "files_are", s->files.why ? s->files.why : "");
+}
+
+static void write_loops(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_array(json, "loops");
+	for (uint32_t i = 0; i < s->n_loops; i++) {
+		const struct loop_result *loop = &s->loops[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, loop->name));
+		json_integer(json, "steps", loop->steps);
+		json_ms(json, "period_ms", loop->period);
+		json_number(json, "share", loop->share);
+		json_integer(json, "ops", loop->ops);
+		json_integer(json, "differ", loop->differ);
+		json_number(json, "explained", loop->explained);
+		json_bool(json, "judged", loop->judged);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_startup(struct json *json, const struct side *s)
+{
+	json_object(json, "startup");
+	json_ms(json, "ms", s->startup);
+	json_array(json, "causes");
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		if (s->startup_cause[cause] <= 0)
+			continue;
+		json_object(json, NULL);
+		json_text(json, "cause", cause_name((enum cause)cause));
+		json_ms(json, "ms", s->startup_cause[cause]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
 }
 
 static void write_runs(struct json *json, const struct side *s)
@@ -445,6 +483,8 @@ static void write_side(struct json *json, const struct analysis *a, const struct
 	write_source(json, &s->source);
 	write_steps(json, a, s);
 	write_files(json, s);
+	write_loops(json, a, s);
+	write_startup(json, s);
 	write_runs(json, s);
 	write_shown(json, s);
 	json_object(json, "budget");

@@ -2,6 +2,7 @@
  * colours that were asked for. */
 #include "base/format.h"
 #include "render/clocks.h"
+#include "render/evidence.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
@@ -124,6 +125,13 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	         words_pair(&t.arena, a->side[0].time_per_step, a->side[1].time_per_step));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
+	for (int k = 0; k < 2; k++)
+		if (a->side[k].step_origin == STEPS_BY_PATTERN)
+			put_fact(
+				&t, k ? "" : "steps",
+				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
+	if (a->side[0].startup > 0 && a->side[1].startup > 0)
+		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup, a->side[1].startup));
 	put_fact(&t, "same work", words_comparable(a));
 	put_facts(&t, "", a->differences, a->n_differences);
 	put_facts(&t, "know this", v->reasons, v->n_reasons);
@@ -252,10 +260,17 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, "a step",
 		         arena_format(&t.arena, "%s, the mean of %s", format_time(&t.arena, s->time_per_step),
 		                      format_plural(&t.arena, (int64_t)s->measured, "period", "periods")));
+		bool pattern = s->step_origin == STEPS_BY_PATTERN;
 		put_fact(&t, "steps",
-		         arena_format(&t.arena, "%zu ranges named %s, %zu left out as warm-up", s->runs[0].n_steps,
-		                      format_name(&t.arena, names_text(a->names, s->step_name), 60),
-		                      s->runs[0].warmup));
+		         arena_format(&t.arena,
+		                      pattern ? "%zu times %s, %zu left out as warm-up; %s"
+		                              : "%zu ranges named %s, %zu left out as warm-up; %s",
+		                      s->runs[0].n_steps, format_name(&t.arena, names_text(a->names, s->step_name), 60),
+		                      s->runs[0].warmup, evidence_of(s, &t.arena)));
+		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TOP; l++)
+			put_fact(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
+		if (s->startup > 0)
+			put_fact(&t, "start-up", evidence_startup(s, &t.arena));
 	} else {
 		put_fact(&t, "run", format_time(&t.arena, s->time_per_step));
 		put_fact(&t, "steps", "none found: times are for the whole run");

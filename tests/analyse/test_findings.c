@@ -460,6 +460,15 @@ static void test_runs_of_a_side_have_the_same_steps(void **state)
 	four_runs(s, baseline, fixed);
 	fixed[1]->ranges.n = 0; /* captured without NVTX */
 	memset(fixed[1]->first_range, 0, (fixed[1]->n_threads + 1) * sizeof *fixed[1]->first_range);
+	/* then the steps of all four are what repeats */
+	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
+	for (int side = 0; side < 2; side++)
+		assert_int_equal(result.side[side].step_origin, STEPS_BY_PATTERN);
+	assert_int_equal(result.side[0].step_name, result.side[1].step_name);
+
+	/* and where nothing repeats, there is no step that all have */
+	for (size_t i = 0; i < fixed[1]->ops.n; i++)
+		fixed[1]->ops.name[i] = (uint32_t)((i * i * 2654435761u >> 7) % s->names.n);
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), -1);
 	assert_non_null(strstr(err.text, "f2 (fixed): its steps are not found, those of f1 are step"));
 }

@@ -106,11 +106,45 @@ class Words:
             )
         return None
 
+    def is_share(self, text, share):
+        found = re.match(r"(\d+(?:\.\d+)?) % of the GPU's work", text)
+        return bool(found) and shows(found[1], 100 * share, 1)
+
+    def evidence(self, text, side):
+        """What is said behind the steps: how much of the GPU's work they are, and the sequence that they come from."""
+        found = re.fullmatch(r"(?:steps found from the repeating sequence of (\d+) GPU operations?, (\d+) times, )?(.*)", text)
+        judged = [loop for loop in side["loops"] if loop["judged"]]
+        numbers = [(str(loop["ops"]), str(loop["steps"])) for loop in judged] or [(None, None)]
+        self.claim(found and (found[1], found[2]) in numbers and self.is_share(found[3], side["steps"]["coverage"]),
+                   "steps", text)
+
+    def loops(self, text, side):
+        rows = text.split("; ") if side["loops"] else []
+        self.claim(len(rows) == len(side["loops"]), "loops", text)
+        for row, loop in zip(rows, side["loops"]):
+            found = re.fullmatch(r"(.*): (\d+) × (" + TIME + r"), (.*?)(, judged)?", row)
+            self.claim(found and self.is_name(found[1], loop["name"]) and int(found[2]) == loop["steps"] and
+                       is_time(found[3], loop["period_ms"]) and self.is_share(found[6], loop["share"]) and
+                       bool(found[7]) == loop["judged"], "loops", row)
+
+    def startup(self, text, side):
+        whole, _, causes = text.partition(" before the first step")
+        self.claim(is_time(whole, side["startup"]["ms"]), "start-up", text)
+        largest = sorted((cause["ms"] for cause in side["startup"]["causes"]), reverse=True)
+        for said, ms in zip(re.findall(TIME, causes), largest[:3]):
+            self.claim(is_time(" ".join(said), ms), "start-up", text)
+
     def facts(self):
         table = self.table("environment", "What was compared")
         for row in table["rows"][1:]:
             (name, _), *cells = row["cells"]
             for (text, _), side in zip(cells, self.sides):
+                if name in ("Loops", "Start-up"):
+                    (self.loops if name == "Loops" else self.startup)(text, side)
+                    continue
+                if name == "Steps" and side["steps"]["found"]:
+                    text, _, evidence = text.partition("; ")
+                    self.evidence(evidence, side)
                 fact = self.fact_of(name, side)
                 if fact is None:
                     self.claim(not re.search(r"\d", text), name, text)

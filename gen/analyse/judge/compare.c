@@ -332,6 +332,13 @@ static const char *cannot_be_judged(const struct comparison *c, const struct sid
 			"the step range with --step.",
 			c->a->steps_found ? "baseline" : "fixed side");
 	const struct names *names = c->out->names;
+	if (c->a->step_origin == STEPS_BY_PATTERN && c->a->step_name != c->b->step_name)
+		return arena_format(
+			c->arena,
+			"What repeats is '%s' in the baseline and '%s' in the fixed side, neither with the "
+			"same kernels nor as often; name the loop that both have with --loop, or mark the steps.",
+			say_short(c->arena, names_text(names, c->a->step_name)),
+			say_short(c->arena, names_text(names, c->b->step_name)));
 	if (c->a->steps_found && c->a->step_name != c->b->step_name)
 		return arena_format(
 			c->arena,

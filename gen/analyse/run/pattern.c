@@ -430,7 +430,7 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	arena_release(&scratch);
 }
 
-static bool find_loop(const struct pattern_sequence *s, struct arena *arena, struct found *out)
+static bool find_loop(const struct pattern_sequence *s, bool shortest, struct arena *arena, struct found *out)
 {
 	uint32_t width = 0;
 	if (s->n < PATTERN_CYCLES || !find_one(s, PATTERN_CYCLES, WIDEST, arena, out, &width))
@@ -443,7 +443,7 @@ static bool find_loop(const struct pattern_sequence *s, struct arena *arena, str
 			*out = shorter;
 	}
 	struct found outer = {0};
-	if (find_outer(s, out, arena, &outer))
+	if (!shortest && find_outer(s, out, arena, &outer))
 		*out = outer;
 	cut_at_pause(s, arena, out);
 	return true;
@@ -519,7 +519,7 @@ static void sort_loops(struct pattern *p, size_t n)
 		p->loop[i] = place[p->loop[i]];
 }
 
-void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, struct pattern *out)
+void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct arena *arena, struct pattern *out)
 {
 	struct arena scratch = {0};
 	struct pattern_sequence s = *sequence;
@@ -534,7 +534,7 @@ void pattern_find(const struct pattern_sequence *sequence, struct arena *arena, 
 	while (out->n_loops < PATTERN_LOOPS) {
 		struct arena pass = {0};
 		struct found found = {0};
-		bool have = find_loop(&s, &pass, &found);
+		bool have = find_loop(&s, shortest, &pass, &found);
 		if (have)
 			add_loop(&s, row, &found, arena, out);
 		arena_release(&pass);

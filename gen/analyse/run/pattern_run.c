@@ -36,12 +36,12 @@ static void drop_small(struct part *part)
 		p->loop[i] = place[p->loop[i]];
 }
 
-static void look(const struct trace *t, uint32_t process, enum pattern_order order, struct arena *arena,
+static void look(const struct trace *t, uint32_t process, enum pattern_order order, bool shortest, struct arena *arena,
                  struct part *out)
 {
 	*out = (struct part){0};
 	pattern_ops_collect(t, process, order, arena, &out->ops);
-	pattern_find(&out->ops.sequence, arena, &out->pattern);
+	pattern_find(&out->ops.sequence, shortest, arena, &out->pattern);
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
 		out->time += (double)out->ops.sequence.length[i];
 	drop_small(out);
@@ -51,17 +51,18 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 
 /* In order of launch where the calls are in the profile: what a thread asks for comes in the same order every time,
  * what streams do side by side does not. Workers of a pool launch in turns; then streams have the order. */
-static void find_in_process(const struct trace *t, uint32_t process, struct arena *arena, struct part *out)
+static void find_in_process(const struct trace *t, uint32_t process, bool shortest, struct arena *arena,
+                            struct part *out)
 {
 	*out = (struct part){0};
 	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED) {
-		look(t, process, PATTERN_BY_LAUNCH, arena, out);
+		look(t, process, PATTERN_BY_LAUNCH, shortest, arena, out);
 		if (out->in_loops >= 0.8 * out->time)
 			return;
 	}
 	struct arena own = {0};
 	struct part other;
-	look(t, process, PATTERN_BY_START, &own, &other);
+	look(t, process, PATTERN_BY_START, shortest, &own, &other);
 	if (other.in_loops > out->in_loops * 1.1) {
 		arena_adopt(arena, &own);
 		*out = other;
@@ -125,25 +126,15 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 	return (a->time > 0 ? both / a->time : 0) / 2 + (b->time > 0 ? of_b / b->time : 0) / 2;
 }
 
-/* The ends of a process's cycles: the running maximum of their ops' ends. Fills the loop's period and stretch. */
-static void measure(const struct trace *t, const struct part *part, uint32_t number, struct run_loop *loop)
+/* The stretch that a process's part of a loop is in. */
+static void find_stretch(const struct trace *t, const struct part *part, uint32_t number, struct run_loop *loop)
 {
-	int64_t first = INT64_MIN, last = INT64_MIN, start = INT64_MAX;
-	uint32_t n = part->pattern.loops[number].n;
 	for (size_t i = 0; i < part->ops.sequence.n; i++)
 		if (part->pattern.loop[i] == number + 1) {
-			uint32_t op = part->ops.op[i];
-			if (part->pattern.cycle[i] == 0 && t->ops.end[op] > first)
-				first = t->ops.end[op];
-			if (t->ops.end[op] > last)
-				last = t->ops.end[op];
-			if (part->ops.sequence.at[i] < start)
-				start = part->ops.sequence.at[i];
+			int64_t start = part->ops.sequence.at[i], end = t->ops.end[part->ops.op[i]];
+			loop->start = start < loop->start ? start : loop->start;
+			loop->end = end > loop->end ? end : loop->end;
 		}
-	double period = n > 1 ? (double)(last - first) / (n - 1) : 0;
-	loop->period = period > loop->period ? period : loop->period;
-	loop->start = loop->processes > 1 && loop->start < start ? loop->start : start;
-	loop->end = loop->processes > 1 && loop->end > last ? loop->end : last;
 }
 
 static void add_part(const struct trace *t, const struct part *part, struct arena *arena, struct run_loops *out)
@@ -157,9 +148,11 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 		                        .differ = from->differ,
 		                        .ops = from->ops,
 		                        .explained = from->explained,
-		                        .time = from->time};
+		                        .time = from->time,
+		                        .start = INT64_MAX,
+		                        .end = INT64_MIN};
 		add_makeup(part, l, arena, &mine);
-		measure(t, part, l, &mine);
+		find_stretch(t, part, l, &mine);
 		/* the same loop of another process: a rank */
 		uint32_t same = before;
 		for (uint32_t k = 0; k < before && same == before; k++) {
@@ -179,7 +172,7 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 			loop->explained = loop->explained < mine.explained ? loop->explained : mine.explained;
 			loop->time += mine.time;
 			add_makeup(part, l, arena, loop);
-			measure(t, part, l, loop);
+			find_stretch(t, part, l, loop);
 			number[l + 1] = (uint8_t)(same + 1);
 		} else if (out->n < UINT8_MAX - 1) {
 			out->list[out->n++] = mine;
@@ -266,13 +259,18 @@ static void name_loop(const struct trace *t, struct run_loop *loop, struct arena
 			words[n] = text;
 			lengths[n++] = length > LONGEST ? LONGEST : (int)length;
 		}
-	const char *name = n == 2   ? arena_format(arena, "%.*s + %.*s", lengths[0], words[0], lengths[1], words[1])
-	                   : n == 1 ? arena_format(arena, "%.*s", lengths[0], words[0])
-	                            : "GPU work";
-	loop->name = names_add_text(t->names, name);
+	loop->title = n == 2   ? arena_format(arena, "%.*s + %.*s", lengths[0], words[0], lengths[1], words[1])
+	              : n == 1 ? arena_format(arena, "%.*s", lengths[0], words[0])
+	                       : "GPU work";
 }
 
-void pattern_run_find(const struct trace *t, struct arena *arena, struct run_loops *out)
+void run_loops_name(struct run_loops *loops, const struct trace *t)
+{
+	for (uint32_t l = 0; l < loops->n; l++)
+		loops->list[l].name = names_add_text(t->names, loops->list[l].title);
+}
+
+void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena, struct run_loops *out)
 {
 	struct arena scratch = {0};
 	*out = (struct run_loops){0};
@@ -282,7 +280,7 @@ void pattern_run_find(const struct trace *t, struct arena *arena, struct run_loo
 	for (size_t i = 0; i < t->ops.n; i++)
 		all += (double)(t->ops.end[i] - t->ops.start[i]);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
-		find_in_process(t, p, &scratch, &parts[p]);
+		find_in_process(t, p, shortest, &scratch, &parts[p]);
 		n += parts[p].pattern.n_loops;
 		in_loops += parts[p].in_loops;
 	}

@@ -12,15 +12,14 @@ struct run_loop_op {
 
 /* A loop: what repeats in one process, or the same in several (ranks). */
 struct run_loop {
-	uint32_t name;      /* its two kernels that weigh most, an id of trace.names */
-	uint32_t n;         /* cycles, of the process that has most */
-	uint32_t processes; /* in which it is */
-	uint32_t differ;    /* cycles that hold something else than is usual, of all processes */
-	uint32_t ops;       /* GPU ops in a usual cycle, of one process */
-	double explained;   /* of the stretch's ops and GPU time, the smaller one, 0.95 to 1 */
-	double time, share; /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
-	double period; /* ns from the end of the first cycle's ops to the last one's, divided by the cycles between:
-	                * the longest of the processes' */
+	const char *title;          /* its two kernels that weigh most: "gemm + softmax" */
+	uint32_t name;              /* the title as an id of trace.names; 0 until run_loops_name */
+	uint32_t n;                 /* cycles, of the process that has most */
+	uint32_t processes;         /* in which it is */
+	uint32_t differ;            /* cycles that hold something else than is usual, of all processes */
+	uint32_t ops;               /* GPU ops in a usual cycle, of one process */
+	double explained;           /* of the stretch's ops and GPU time, the smaller one, 0.95 to 1 */
+	double time, share;         /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
 	int64_t start, end;         /* first launch; latest end of an op */
 	struct run_loop_op *makeup; /* by time, descending */
 	uint32_t n_makeup;
@@ -34,8 +33,12 @@ struct run_loops {
 	double share;    /* of the profile's GPU time that belongs to loops */
 };
 
-/* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time. */
-void pattern_run_find(const struct trace *trace, struct arena *arena, struct run_loops *out);
+/* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time.
+ * `shortest`: short cycles are never put together (pattern_find). */
+void pattern_run_find(const struct trace *trace, bool shortest, struct arena *arena, struct run_loops *out);
+
+/* Gives the loops their names, which all runs share: for one run at a time. */
+void run_loops_name(struct run_loops *loops, const struct trace *trace);
 
 /* How much alike two loops are by what they are made of, 0 to 1: the part of their GPU time, on average, that kernels
  * of the same name take. The names are those of one table. */

@@ -1,6 +1,7 @@
 #include "analyse/run/run.h"
 
 #include "analyse/run/marks.h"
+#include "analyse/run/pattern_steps.h"
 
 #include <string.h>
 
@@ -85,6 +86,17 @@ bool run_measures_op(const struct run *run, size_t i)
 	return launch >= start && launch < end;
 }
 
+int64_t run_startup_end(const struct run *run)
+{
+	int64_t end = INT64_MAX;
+	for (uint32_t i = 0; i < run->steps.n_threads; i++)
+		end = run->steps.threads[i].start[0] < end ? run->steps.threads[i].start[0] : end;
+	for (uint32_t l = 0; l < run->loops.n; l++) /* another loop is no start-up, unless it is a warm-up */
+		if (run->loops.list[l].share >= 0.1 && run->loops.list[l].start < end)
+			end = run->loops.list[l].start;
+	return end;
+}
+
 static int64_t first_of(const int64_t *start, size_t n, int64_t first)
 {
 	for (size_t i = 0; i < n; i++)
@@ -100,10 +112,9 @@ static void find_startup(struct run *run)
 	begin = first_of(t->calls.start, t->calls.n, begin);
 	begin = first_of(t->ranges.start, t->ranges.n, begin);
 	begin = first_of(t->os_calls.start, t->os_calls.n, begin);
-	for (uint32_t i = 0; s->found && i < s->n_threads; i++)
-		end = s->threads[i].start[0] < end ? s->threads[i].start[0] : end;
 	if (s->found) {
-		run->startup = end - begin;
+		end = run_startup_end(run);
+		run->startup = end > begin ? end - begin : 0;
 		return;
 	}
 	int64_t half = run->first_op + (run->last_op - run->first_op) / 2;
@@ -199,9 +210,17 @@ int run_find_steps(struct run *run, const char *step, struct err *err)
 	run->steps = (struct steps){.n_ranks = 1};
 	if (step && strcmp(step, "none") == 0)
 		return 0;
-	if (marks_from_ranges(run->trace, &run->fold, step, run->arena, &marks, err) < 0)
+	if (run->by_loop)
+		marks = (struct step_marks){0};
+	else if (marks_from_ranges(run->trace, &run->fold, step, run->arena, &marks, err) < 0)
 		return -1;
-	if (!marks.n || (step && find_span(run, &marks)))
+	if (!marks.n) {
+		pattern_run_find(run->trace, false, run->arena, &run->loops);
+		if (run->loops.n)
+			pattern_steps(run, 0);
+		return 0;
+	}
+	if (step && find_span(run, &marks))
 		return 0;
 	steps_from_instances(run->trace, &marks, run->arena, &run->steps);
 	return step && !run->steps.found ? launches_nothing(run, &marks, err) : 0;
@@ -215,6 +234,9 @@ void run_name_steps(struct run *run)
 	fold_names(t, run->steps.n_instances, run->arena, &run->fold); /* counters inside the steps fold too */
 	if (run->steps.written)
 		run->steps.name = run->fold.of[run->steps.written];
+	run_loops_name(&run->loops, t);
+	if (run->steps.origin == STEPS_BY_PATTERN)
+		run->steps.name = run->loops.list[run->loop].name;
 }
 
 void run_find_phases(struct run *run, int warmup)

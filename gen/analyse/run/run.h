@@ -6,6 +6,7 @@
 #include "analyse/run/activity.h"
 #include "analyse/run/cells.h"
 #include "analyse/run/fold.h"
+#include "analyse/run/pattern_run.h"
 #include "analyse/run/sharing.h"
 #include "analyse/run/steps.h"
 
@@ -52,6 +53,9 @@ struct run {
 	struct arena *arena;
 	struct fold fold;
 	struct steps steps;
+	struct run_loops loops; /* what repeats; n is 0 where it was not looked for: a range is the step */
+	uint32_t loop;          /* of these: the one whose cycles are the steps */
+	bool by_loop;           /* set before run_find_steps: ranges are not asked */
 	struct activity activity;
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */
@@ -108,6 +112,9 @@ void run_find_phases(struct run *run, int warmup);
 /* All four. */
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err);
+
+/* When the first step was begun on the host, or, where several loops were found, the first step of any. */
+int64_t run_startup_end(const struct run *run);
 
 /* The budgets of all devices that have work in the window, and the overview. */
 void run_devices(struct run *run);

@@ -109,7 +109,10 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 			         "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
 			         "--trace=cuda,nvtx.");
 		if (!t->source.has_ranges)
-			add_note(side, arena, "The profile has no NVTX ranges: there are no phases and no steps.");
+			add_note(side, arena,
+			         runs[r].steps.found
+			                 ? "The profile has no NVTX ranges: there are no phases."
+			                 : "The profile has no NVTX ranges: there are no phases and no steps.");
 		else if (!runs[r].steps.found && !runs[r].steps.span_named)
 			add_note(side, arena,
 			         "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "

@@ -383,6 +383,8 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	*side = (struct side){.label = label, .source = runs[0].trace->source};
 	*facts = (struct side_facts){.runs = runs, .n_runs = n};
 	build_steps(runs, n, files, arena, side);
+	loops_build(runs, arena, side);
+	startup_build(runs, n, side);
 	build_budgets(runs, n, arena, side, facts);
 	build_phases(runs, n, arena, side, facts);
 	tables_build(runs, n, arena, side, facts);

@@ -62,6 +62,10 @@ const char *recording_note(const struct side *side, struct arena *arena);
 /* How the side's files were told apart, among its notes too (quality.c). */
 void quality_files(struct side *side, const struct side_files *files, struct arena *arena);
 
+/* The loops of the median run, and what lies before the first step (loops.c). */
+void loops_build(const struct run *runs, struct arena *arena, struct side *side);
+void startup_build(struct run *runs, size_t n, struct side *side);
+
 /* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
 

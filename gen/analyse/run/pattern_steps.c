@@ -1,0 +1,250 @@
+#include "analyse/run/pattern_steps.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+#define ALIKE 0.5 /* loops of which less is alike, and that are not as often, are not the same */
+
+/* The thread that launches most of a loop's GPU time in a process; the process's first one where no launches are known;
+ * TRACE_NONE: it has no threads. */
+static uint32_t launcher(const struct trace *t, const struct run_loops *loops, uint32_t index, uint32_t process,
+                         struct arena *scratch)
+{
+	double *time = ARENA_NEW(scratch, t->n_threads, double);
+	uint32_t best = TRACE_NONE;
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (loops->loop[i] == index + 1 && op_process(t, i) == process && t->ops.launch[i] != TRACE_NONE)
+			time[t->calls.thread[t->ops.launch[i]]] += (double)(t->ops.end[i] - t->ops.start[i]);
+	for (uint32_t thread = 0; thread < t->n_threads; thread++)
+		if (t->threads[thread].process == process && (best == TRACE_NONE || time[thread] > time[best]))
+			best = thread;
+	return best;
+}
+
+void pattern_steps(struct run *run, uint32_t index)
+{
+	const struct trace *t = run->trace;
+	const struct run_loops *loops = &run->loops;
+	const struct run_loop *loop = &loops->list[index];
+	struct arena scratch = {0};
+	struct step_marks marks = {.origin = STEPS_BY_PATTERN, .name = loop->name};
+	run->steps = (struct steps){.n_ranks = 1};
+	run->loop = index;
+
+	/* instances are numbered by device, then cycle; first those that have ops */
+	uint32_t *cycles = ARENA_NEW(&scratch, t->n_devices, uint32_t);
+	uint32_t **number = ARENA_NEW(&scratch, t->n_devices, uint32_t *);
+	uint32_t most = 0;
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		number[d] = ARENA_NEW(&scratch, loop->n, uint32_t);
+		for (uint32_t i = t->devices[d].first_op; i < t->devices[d].first_op + t->devices[d].n_ops; i++)
+			if (loops->loop[i] == index + 1 && !number[d][loops->cycle[i]]) {
+				number[d][loops->cycle[i]] = 1;
+				cycles[d]++;
+			}
+		most = cycles[d] > most ? cycles[d] : most;
+	}
+	uint32_t room = 0;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		room += cycles[d];
+	marks.instance = ARENA_NEW(&scratch, room, struct instance);
+	uint32_t *of_op = ARENA_NEW(&scratch, t->ops.n, uint32_t);
+	memset(of_op, 0xff, t->ops.n * sizeof *of_op);
+	for (uint32_t d = 0; d < t->n_devices; d++) {
+		uint32_t thread = cycles[d] ? launcher(t, loops, index, t->devices[d].process, &scratch) : TRACE_NONE;
+		uint32_t process_most = 0;
+		for (uint32_t e = 0; e < t->n_devices; e++)
+			if (t->devices[e].process == t->devices[d].process && cycles[e] > process_most)
+				process_most = cycles[e];
+		if (thread == TRACE_NONE || cycles[d] * (uint64_t)10 < process_most * (uint64_t)9)
+			continue;
+		for (uint32_t k = 0; k < loop->n; k++)
+			if (number[d][k]) {
+				marks.instance[marks.n] =
+					(struct instance){t->devices[d].process, thread, 0, 0, false, 0};
+				number[d][k] = ++marks.n;
+			}
+		for (uint32_t i = t->devices[d].first_op; i < t->devices[d].first_op + t->devices[d].n_ops; i++)
+			if (loops->loop[i] == index + 1)
+				of_op[i] = number[d][loops->cycle[i]] - 1;
+	}
+	marks.of_op = of_op;
+	if (marks.n)
+		steps_from_instances(t, &marks, run->arena, &run->steps);
+	arena_release(&scratch);
+}
+
+/* ---- one loop for all runs ---- */
+
+/* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
+ * say the same; else 0. */
+static double times_as_many(const struct run_loop *a, const struct run_loop *b)
+{
+	double all = 0, sum = 0, agree = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < a->n_makeup; i++)
+			for (uint32_t k = 0; k < b->n_makeup; k++) {
+				const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
+				if (x->name != y->name || x->n <= 0)
+					continue;
+				double weight = x->time / a->time, times = y->n / x->n;
+				if (pass == 0) {
+					all += weight;
+					sum += weight * times;
+				} else if (times > 0.8 * sum / all && times < 1.25 * sum / all) {
+					agree += weight;
+				}
+			}
+	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
+}
+
+static bool as_often(const struct run_loop *a, const struct run_loop *b)
+{
+	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
+	return more - fewer <= 2 || (more - fewer) * (uint64_t)10 <= more;
+}
+
+/* The loop that is `like`; UINT32_MAX: none is. By its kernels, and by how often it is there: a fix changes kernels, a
+ * warm-up of the same kernels is not there as often, nor as large. */
+static uint32_t most_alike(const struct run_loops *loops, const struct run_loop *like)
+{
+	uint32_t best = UINT32_MAX;
+	double most = 0;
+	for (uint32_t l = 0; l < loops->n; l++) {
+		double alike = run_loop_alike(&loops->list[l], like);
+		bool often = as_often(&loops->list[l], like);
+		double now = alike + often + 0.5 * loops->list[l].share;
+		if ((alike >= ALIKE || often) && now > most) {
+			most = now;
+			best = l;
+		}
+	}
+	return best;
+}
+
+/* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels and is there so
+ * many times less often. (A fix may well put 300 kernels into one: then the steps are as many as before.) */
+static bool same_unit(const struct run_loop *a, const struct run_loop *b)
+{
+	double times = times_as_many(a, b), often = times * b->n / a->n;
+	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b) || often < 0.5 || often > 2;
+}
+
+/* Looks for the loops of a run again, as short as can be; keeps what it had where that is no more like `like`. */
+static bool find_again(struct run *run, const struct run_loop *like)
+{
+	struct run_loops loops;
+	pattern_run_find(run->trace, true, run->arena, &loops);
+	uint32_t index = most_alike(&loops, like);
+	if (index == UINT32_MAX || !same_unit(like, &loops.list[index]))
+		return false;
+	run->loops = loops;
+	run_loops_name(&run->loops, run->trace);
+	pattern_steps(run, index);
+	return true;
+}
+
+static int no_such_loop(const struct run_loops *loops, const char *wanted, struct err *err)
+{
+	struct buf have = {0};
+	for (uint32_t l = 0; l < loops->n && l < 8; l++)
+		buf_format(&have, "%s'%.100s'", l ? ", " : "", loops->list[l].title);
+	err_set(err, "--loop %s: nothing that repeats has this name; %s%s", wanted,
+	        have.n ? "there is " : "nothing repeats in the GPU's work", have.n ? have.data : "");
+	buf_release(&have);
+	return -1;
+}
+
+/* The loop that `wanted` names: its whole name before a part of one, the larger one before the smaller. */
+static uint32_t named(const struct run_loops *loops, const char *wanted)
+{
+	for (uint32_t l = 0; l < loops->n; l++)
+		if (strcmp(loops->list[l].title, wanted) == 0)
+			return l;
+	for (uint32_t l = 0; l < loops->n; l++)
+		if (strstr(loops->list[l].title, wanted))
+			return l;
+	return UINT32_MAX;
+}
+
+static void forget(const struct pattern_side *sides, int n_sides)
+{
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN)
+				sides[s].runs[r].steps = (struct steps){.n_ranks = 1};
+}
+
+/* Whether the steps of all runs are a pattern's, now or after looking for one where there are ranges. */
+static bool all_repeat(const struct pattern_side *sides, int n_sides)
+{
+	uint32_t ranges = 0, patterns = 0, none = 0;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			const struct steps *steps = &sides[s].runs[r].steps;
+			none += !steps->found;
+			ranges += steps->found && steps->origin == STEPS_BY_RANGE;
+			patterns += steps->found && steps->origin == STEPS_BY_PATTERN;
+		}
+	if (!patterns || none)
+		return false;
+	for (int s = 0; s < n_sides && ranges; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			struct run *run = &sides[s].runs[r];
+			if (run->steps.origin == STEPS_BY_PATTERN)
+				continue;
+			pattern_run_find(run->trace, false, run->arena, &run->loops);
+			if (!run->loops.n)
+				return false;
+			run_loops_name(&run->loops, run->trace);
+		}
+	return true;
+}
+
+int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
+{
+	struct run *first = &sides[0].runs[0];
+	uint32_t index = 0;
+	if (wanted) {
+		index = named(&first->loops, wanted);
+		if (index == UINT32_MAX)
+			return no_such_loop(&first->loops, wanted, err);
+	}
+	if (!all_repeat(sides, n_sides)) {
+		bool ranges = false;
+		for (int s = 0; s < n_sides; s++)
+			for (size_t r = 0; r < sides[s].n; r++)
+				ranges = ranges || sides[s].runs[r].steps.origin == STEPS_BY_RANGE;
+		/* runs of a side have steps all of them, or none */
+		for (int s = 0; s < n_sides; s++)
+			for (size_t r = 0; r < sides[s].n; r++)
+				if (ranges || !sides[s].runs[r].steps.found)
+					forget(&sides[s], 1);
+		return 0;
+	}
+	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
+		pattern_steps(first, index);
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			struct run *run = &sides[s].runs[r];
+			const struct run_loop *like = &first->loops.list[first->loop];
+			if (run == first)
+				continue;
+			uint32_t mine = most_alike(&run->loops, like);
+			bool same = mine != UINT32_MAX;
+			if (!same)
+				mine = 0;
+			else if (!same_unit(like, &run->loops.list[mine]) &&
+			         (find_again(run, like) || find_again(first, &run->loops.list[mine])))
+				mine = run->loop;
+			if (run->loop != mine || run->steps.origin != STEPS_BY_PATTERN)
+				pattern_steps(run, mine);
+			/* one name: of two kernels that weigh about the same either may come first */
+			if (same || s == 0)
+				run->steps.name = first->steps.name;
+			else if (r > 0)
+				run->steps.name = sides[s].runs[0].steps.name;
+		}
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* Steps from what repeats, for profiles in which no NVTX range is a step. */
+#ifndef GAPLINE_ANALYSE_RUN_PATTERN_STEPS_H
+#define GAPLINE_ANALYSE_RUN_PATTERN_STEPS_H
+
+#include "analyse/run/run.h"
+
+/* Makes the cycles of loop `index` of run->loops the steps of the run. A device that has ops in less than nine of ten
+ * cycles has no steps of its own: its ops belong to none. */
+void pattern_steps(struct run *run, uint32_t index);
+
+/* Runs that are repeats of one side. */
+struct pattern_side {
+	struct run *runs;
+	size_t n;
+};
+
+/* Lets all runs have steps of the same loop: the one with the most time of the first side's first run, or the one that
+ * `wanted` (--loop NAME: its name or a part of it; may be NULL) names there, and of every other run the loop that is
+ * most like it by its kernels, or is there as often: then it gets the same name. Where a cycle of one run is several of
+ * another (a loop of layers here, of steps there), it is looked for again, as short as can be. Steps from ranges in
+ * some runs and from a pattern in others are not the same thing: then all are taken from the pattern, and where that
+ * cannot be, none.
+ *
+ * After run_name_steps of all runs. -1 when `wanted` names no loop: `err` lists those that there are. */
+int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err);
+
+#endif
