@@ -53,11 +53,7 @@ void pattern_steps(struct run *run, uint32_t index)
 	memset(of_op, 0xff, t->ops.n * sizeof *of_op);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		uint32_t thread = cycles[d] ? launcher(t, loops, index, t->devices[d].process, &scratch) : TRACE_NONE;
-		uint32_t process_most = 0;
-		for (uint32_t e = 0; e < t->n_devices; e++)
-			if (t->devices[e].process == t->devices[d].process && cycles[e] > process_most)
-				process_most = cycles[e];
-		if (thread == TRACE_NONE || cycles[d] * (uint64_t)10 < process_most * (uint64_t)9)
+		if (thread == TRACE_NONE || cycles[d] * (uint64_t)10 < most * (uint64_t)9)
 			continue;
 		for (uint32_t k = 0; k < loop->n; k++)
 			if (number[d][k]) {

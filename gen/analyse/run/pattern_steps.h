@@ -4,8 +4,8 @@
 
 #include "analyse/run/run.h"
 
-/* Makes the cycles of loop `index` of run->loops the steps of the run. A device that has ops in less than nine of ten
- * cycles has no steps of its own: its ops belong to none. */
+/* Makes the cycles of loop `index` of run->loops the steps of the run. A device that has less than nine of ten of the
+ * cycles that the one with most has is no rank of it: its ops belong to no step. */
 void pattern_steps(struct run *run, uint32_t index);
 
 /* Runs that are repeats of one side. */
