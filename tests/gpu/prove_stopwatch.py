@@ -76,9 +76,9 @@ class Proof:
             return None, ""
         return (pages[0].idle[1] - pages[0].idle[0]) / (steps - warmup) / 1e6, done.stdout
 
-    def row(self, name, found, own, note=""):
+    def row(self, name, found, own, note="", limit=LIMIT):
         off = found / own - 1
-        self.check(abs(off) <= LIMIT, f"{name:32} {found:10.4f} {own:10.4f} {100 * off:+7.2f} % {note}")
+        self.check(abs(off) <= limit, f"{name:32} {found:10.4f} {own:10.4f} {100 * off:+7.2f} % {note}")
 
     # ---- the same run: whether both clocks agree ----
 
@@ -104,7 +104,9 @@ class Proof:
             self.check(False, f"{name}, in other runs: {watched} {own}")
             return
         spread = (max(own) - min(own)) / statistics.mean(own)
-        self.row(f"{name}, in other runs", statistics.mean(watched), statistics.mean(own), f"own spread {100 * spread:.2f} %")
+        # three runs that spread so much among themselves say no more than that of the others
+        self.row(f"{name}, in other runs", statistics.mean(watched), statistics.mean(own), f"own spread {100 * spread:.2f} %",
+                 max(LIMIT, spread))
 
     def workloads(self):
         for name in WORKLOADS:
@@ -146,7 +148,7 @@ class Proof:
                 timed = []
                 if (pathlib.Path(folder) / "out/run.json").exists():
                     runs = json.loads((pathlib.Path(folder) / "out/run.json").read_text())["runs"]
-                    timed = [f"{r['time_ns'] / r['steps'] / 1e6:.4f}" for r in runs
+                    timed = [f"{r['time_ns'] / max(1, r['steps']) / 1e6:.4f}" for r in runs
                              if r["side"] == "baseline" and r["kind"] == "stopwatch" and not r["unused"]]
                 fine = done.returncode == 0 and (not words or re.search(words, "\n".join(said)))
                 fine = fine and (not well or re.search(well, done.stdout, re.M)) and (words or len(timed) == 2)

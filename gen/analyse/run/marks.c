@@ -368,18 +368,41 @@ static int no_such_step(const struct ranges *x, const char *wanted, struct err *
 	return -1;
 }
 
+/* Ranges that gapline itself added while it recorded (gen/inject/python). */
+#define ADDED_STEP "gapline: step"
+static const char *const added_phases[] = {"data_load", "forward", "backward", "optimizer"};
+
+/* Its step reaches from one step's end to the next's, so it is the longest: a step that the program marks is the step
+ * all the same, 2, and the phases that were added with it, 0, are none. */
+static int grade(const struct ranges *x, const struct candidate *c, bool added)
+{
+	const char *name = names_text(x->trace->names, x->pieces[c->first].name);
+	if (!strcmp(name, ADDED_STEP))
+		return 1;
+	for (size_t i = 0; added && i < sizeof added_phases / sizeof *added_phases; i++)
+		if (!strcmp(name, added_phases[i]))
+			return 0;
+	return 2;
+}
+
+static bool is_better(const struct ranges *x, const struct candidate *c, const struct candidate *than, bool added)
+{
+	int a = grade(x, c, added), b = grade(x, than, added);
+	if (a != b)
+		return a > b;
+	return c->overlap != than->overlap ? than->overlap : c->total > than->total;
+}
+
 /* The candidate whose name is taken; NULL: none fits. */
 static const struct candidate *find_winner(const struct ranges *x)
 {
 	const struct candidate *winner = NULL;
-	for (size_t i = 0; i < x->n; i++) {
-		const struct candidate *c = &x->list[i];
-		if (!c->fits)
-			continue;
-		if (!winner || (winner->overlap && !c->overlap) ||
-		    (winner->overlap == c->overlap && c->total > winner->total))
-			winner = c;
-	}
+	bool added = false;
+	for (size_t i = 0; i < x->n; i++)
+		added = added || grade(x, &x->list[i], false) == 1;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->list[i].fits && (!winner || is_better(x, &x->list[i], winner, added)))
+			winner = &x->list[i];
 	return winner;
 }
 

@@ -101,9 +101,6 @@ def ranged(name, function):
     return within
 
 
-wrapper_code = ranged("", never).__code__
-
-
 # ---- steps ----
 
 
@@ -274,10 +271,15 @@ def patch_loader(module):
 
 
 def patch_dynamo(module):
-    """What it evaluates frame by frame may call `within`: that is nothing to compile, and what it calls is as before."""
-    skip_code = getattr(module, "skip_code", None)  # not everywhere: then one more graph break may be counted
-    if skip_code:
-        skip_code(wrapper_code)
+    """Around a graph break it looks at every frame that is run. Those of this file are nothing to compile; what they call is
+    as before."""
+    skip_code = getattr(module, "skip_code", None)  # not everywhere: then it counts some frames more
+    codes = [one.__code__ for f in globals().values() for one in (f, getattr(f, "__wrapped__", None))
+             if hasattr(one, "__code__") and one.__code__.co_filename == __file__]
+    while skip_code and codes:
+        code = codes.pop()
+        skip_code(code)
+        codes += [inner for inner in code.co_consts if hasattr(inner, "co_code")]
 
 
 OF_TORCH = {
