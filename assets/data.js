@@ -54,7 +54,7 @@ function readTimes(from, keys, first) {
 
 function readLane(from, paletteSize) {
 	demand(KINDS.includes(from.kind), 'a lane of an unknown kind');
-	const lane = { kind: from.kind, label: String(from.label), note: String(from.note ?? ''), device: Number(from.device) };
+	const lane = { kind: from.kind, label: String(from.label), note: String(from.note ?? ''), device: Number(from.device), minor: Boolean(from.minor) };
 	const keys = ['start', 'length', 'which', 'name', 'phase', 'wait', 'group', 'many'];
 	Object.assign(lane, readTimes(from, keys.filter(key => from[key] !== undefined), 0));
 	for (const key of ['which', 'name', 'phase', 'call', 'stream', 'group', 'busy']) lane[key] = readColumn(from, key, lane.n, 0);
@@ -62,14 +62,12 @@ function readLane(from, paletteSize) {
 	lane.many = readColumn(from, 'many', lane.n, 1);
 	/* how far any segment up to here reaches: segments may hold others */
 	lane.reach = new Float64Array(lane.n);
-	lane.total = 0;
 	let first = 0;
 	lane.longest = 0; /* segment, or all pieces of a gap: ns */
 	for (let i = 0; i < lane.n; i++) {
 		demand(lane.which[i] >= 0 && lane.which[i] < paletteSize, 'a colour that is not there');
 		demand(lane.end[i] >= lane.start[i] && (i === 0 || lane.start[i] >= lane.start[i - 1]), 'times out of order');
 		lane.reach[i] = Math.max(lane.end[i], i ? lane.reach[i - 1] : 0);
-		lane.total += lane.many[i] > 1 ? lane.busy[i] : lane.end[i] - lane.start[i];
 		if (i === 0 || lane.kind !== 'gaps' || lane.group[i] !== lane.group[first]) first = i;
 		lane.longest = Math.max(lane.longest, lane.end[i] - lane.start[first]);
 	}
@@ -80,8 +78,7 @@ function readSide(from, paletteSize) {
 	const side = {
 		label: String(from.label),
 		length: Number(from.length),
-		steps: Boolean(from.steps),
-		firstStep: Number(from.first_step),
+		steps: Array.from(from.steps, words => Array.from(words, String)),
 		least: Number(from.least),
 	};
 	demand(side.length > 0 && Number.isFinite(side.length), 'nothing is shown');
@@ -109,6 +106,8 @@ export async function readData(element) {
 	return {
 		unit: String(from.unit),
 		hasPhases: Boolean(from.phases),
+		saving: from.saving === null ? '' : String(from.saving),
+		shorter: from.shorter ? 1 : 0,
 		palette: from.palette.map(swatch => ({
 			class: String(swatch.class),
 			colour: String(swatch.colour),

@@ -23,7 +23,7 @@ export function makeView(picture) {
 		after: ['gap ›', 'The next long gap (n)'],
 		lanes: ['All lanes', 'All lanes: show also those in which little happens'],
 		copy: ['Copy link', 'Copy link to what is shown'],
-		dark: ['✕', 'Light up everything again (Escape)'],
+		dark: ['✕', 'Highlight nothing (Escape)'],
 	};
 	for (const [key, [text, title]] of Object.entries(buttons))
 		bar.append((buttons[key] = element('button', { type: 'button', title, 'aria-label': title }, text)));
@@ -48,7 +48,7 @@ export function makeView(picture) {
 	return { view, bar, buttons, shown, stage, canvas, tip, legend, said };
 }
 
-/* A swatch with its words for each colour; a cause can be lit up. */
+/* A swatch with its words for each colour; a cause can be highlighted. */
 function fillLegend(legend, timeline) {
 	const entries = timeline.seen.map(which => {
 		const { label, cause } = timeline.data.palette[which];
@@ -252,7 +252,7 @@ export function listen(parts, timeline, link) {
 		buttons.farther.disabled = buttons.whole.disabled = scale.whole;
 		buttons.dark.hidden = !timeline.lit;
 		const words = timeline.litWords;
-		put(buttons.dark, words ? `lit: ${words} ✕` : '');
+		put(buttons.dark, words ? `highlighted: ${words} ✕` : '');
 	};
 	say();
 	timeline.listen(() => {

@@ -66,14 +66,8 @@ export class Timeline {
 
 	/* ---- where things lie ---- */
 
-	/* A lane in which next to nothing happens would look empty, and is kept for those who ask for it. */
-	isMinor(side, lane) {
-		const share = lane.total / side.length;
-		return lane.kind === 'copies' ? share < 0.005 : lane.kind !== 'gaps' && lane.kind !== 'phases' && share < 0.001;
-	}
-
 	get hasMinor() {
-		return this.data.sides.some(side => side.lanes.some(lane => this.isMinor(side, lane)));
+		return this.data.sides.some(side => side.lanes.some(lane => lane.minor));
 	}
 
 	place() {
@@ -92,7 +86,7 @@ export class Timeline {
 			y = top0;
 			let top = y;
 			for (const lane of side.lanes) {
-				if (!this.allLanes && this.isMinor(side, lane)) continue;
+				if (!this.allLanes && lane.minor) continue;
 				const height = this.heightOf(lane);
 				y += above;
 				this.rows.push({ side: s, lane, y, height, top });
@@ -257,22 +251,19 @@ export class Timeline {
 			const left = Math.max(this.xOf(side.boundary[i]), box.x);
 			const right = Math.min(this.xOf(side.boundary[i + 1]), box.x + box.width);
 			if (right <= left) continue;
-			const time = formatTime(side.boundary[i + 1] - side.boundary[i]);
-			const whole = side.steps ? `step ${side.firstStep + i}: ${time}` : `whole run: ${time}`;
-			const text = c.measureText(whole).width < right - left - 8 ? whole : fitText(c, time, right - left - 6);
+			const [whole, brief] = side.steps[i] ?? ['', ''];
+			const text = c.measureText(whole).width < right - left - 8 ? whole : fitText(c, brief, right - left - 6);
 			if (text) c.fillText(text, (left + right) / 2, top - 8);
 		}
 	}
 
-	/* "3 steps in 93.1 ms less", in the room that the shorter side leaves. */
+	/* In the room that the shorter side leaves. */
 	drawSaving() {
-		const c = this.context, [a, b] = this.data.sides;
-		if (!a.steps || !b.steps || a.boundary.length !== b.boundary.length) return;
-		const shorter = a.length < b.length ? 0 : 1, heading = this.headings[shorter];
+		const { saving: text, shorter } = this.data;
+		if (!text) return;
+		const c = this.context, heading = this.headings[shorter];
 		const from = this.xOf(this.data.sides[shorter].length) + 6;
 		const to = Math.min(this.xOf(this.data.sides[1 - shorter].length), this.box.x + this.box.width - 4);
-		const steps = a.boundary.length - 1;
-		const text = `${steps === 1 ? '1 step' : `${steps} steps`} in ${formatTime(Math.abs(a.length - b.length))} less`;
 		c.font = `12px ${this.page.font}`;
 		if (c.measureText(text).width + 40 > to - from || from < this.box.x) return;
 		/* in the middle, unless lanes have their names there */
@@ -357,8 +348,8 @@ export class Timeline {
 		c.font = `12px ${page.font}`;
 		c.fillStyle = page.muted;
 		c.textAlign = 'start';
-		if (this.narrow) c.fillText('waits, in small', box.x, this.mapY - 4);
-		else c.fillText('waits, in small', 4, this.mapY + 15);
+		if (this.narrow) c.fillText('overview', box.x, this.mapY - 4);
+		else c.fillText('overview', 4, this.mapY + 15);
 		const x = box.x + ((this.scale.start - all.start) / all.length) * box.width;
 		const width = Math.max((this.scale.length / all.length) * box.width, 3);
 		c.globalAlpha = 0.72;
@@ -404,7 +395,7 @@ export class Timeline {
 		return [...total.keys()].filter(which => total[which] >= least);
 	}
 
-	/* What is lit, in words. */
+	/* What is highlighted, in words. */
 	get litWords() {
 		if (!this.lit) return '';
 		const { cause, phase, name } = this.lit;

@@ -234,6 +234,7 @@ static void write_lane(struct writer *w, const struct lane *lane, const struct i
 	json_text(&w->json, "label", lane->label);
 	json_text(&w->json, "note", lane->note);
 	json_integer(&w->json, "device", lane->device);
+	json_bool(&w->json, "minor", lane->minor);
 	write_column(w, "start", items, start_of);
 	write_column(w, "length", items, item_length);
 	write_column(w, "which", items, which_of);
@@ -295,8 +296,15 @@ static void write_side(struct writer *w, int side)
 	for (uint32_t i = 0; i < t->n_boundaries; i++)
 		json_integer(&w->json, NULL, t->boundary[i]);
 	json_end_array(&w->json);
-	json_integer(&w->json, "first_step", t->first_step);
-	json_bool(&w->json, "steps", s->steps_found);
+	json_array(&w->json, "steps");
+	for (uint32_t i = 0; i + 1 < t->n_boundaries; i++) {
+		struct step_label label = lanes_step(w->a, side, i, w->arena);
+		json_array(&w->json, NULL);
+		json_text(&w->json, NULL, label.whole);
+		json_text(&w->json, NULL, label.brief);
+		json_end_array(&w->json);
+	}
+	json_end_array(&w->json);
 	json_integer(&w->json, "least", w->least);
 	json_array(&w->json, "lanes");
 	for (uint32_t i = 0; i < w->lanes[side].n; i++)
@@ -350,6 +358,9 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 	json_object(&w->json, NULL);
 	json_text(&w->json, "unit", view_unit(&w->a->side[0]));
 	json_bool(&w->json, "phases", view_has_phases(w->a));
+	int shorter;
+	json_text(&w->json, "saving", lanes_saving(w->a, &shorter, w->arena));
+	json_integer(&w->json, "shorter", shorter);
 	write_palette(w);
 	json_array(&w->json, "sides");
 	for (int side = 0; side < 2; side++)

@@ -2,8 +2,8 @@
  * base64. The script reads it, and the page works without either.
  *
  *     {"names": ["…", …], "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
- *      "opened": ["…", …],
- *      "sides": [{"label", "length", "boundary": [ns, …], "first_step", "steps", "least",
+ *      "opened": ["…", …], "saving": "3 steps take …" or null, "shorter": side,
+ *      "sides": [{"label", "length", "boundary": [ns, …], "steps": [["step 12: 24.22 ms", "24.22 ms"], …], "least",
  *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device",
  *                            "start": [ns since the segment before, …], "length": [ns, …], "which": [palette, …],
  *                            "name": [index of names, −1: none, …], "phase": […], "call": […], "stream": […],

@@ -25,6 +25,7 @@ struct lane {
 	uint32_t device;  /* of streams, copies and gaps: index into timeline.devices */
 	struct segment *segments;
 	uint32_t n;
+	bool minor; /* next to nothing happens in it: it would look empty */
 	double y, height;
 };
 

@@ -228,6 +228,37 @@ static void add_gaps(struct builder *b, const struct device_lanes *device, const
 		}
 }
 
+static bool is_minor(const struct lane *lane, int64_t length)
+{
+	double busy = 0, least = lane->kind == LANE_COPIES ? 0.005 : 0.001;
+	for (uint32_t k = 0; k < lane->n; k++)
+		busy += (double)(lane->segments[k].end - lane->segments[k].start);
+	return busy < least * (double)length && lane->kind != LANE_GAPS && lane->kind != LANE_PHASES;
+}
+
+struct step_label lanes_step(const struct analysis *a, int side, uint32_t i, struct arena *arena)
+{
+	const struct side *s = &a->side[side];
+	const struct timeline *t = &s->timeline;
+	const char *time = format_time(arena, (double)(t->boundary[i + 1] - t->boundary[i]));
+	return (struct step_label){s->steps_found ? arena_format(arena, "step %u: %s", t->first_step + i, time)
+	                                          : arena_format(arena, "whole run: %s", time),
+	                           time};
+}
+
+const char *lanes_saving(const struct analysis *a, int *side, struct arena *arena)
+{
+	const struct timeline *t[2] = {&a->side[0].timeline, &a->side[1].timeline};
+	*side = t[1]->length <= t[0]->length ? 1 : 0;
+	if (t[0]->n_boundaries != t[1]->n_boundaries || t[0]->n_boundaries < 2 || !a->side[0].steps_found ||
+	    !a->side[1].steps_found)
+		return NULL;
+	const char *less = format_time(arena, (double)(t[!*side]->length - t[*side]->length));
+	uint32_t steps = t[0]->n_boundaries - 1;
+	return steps == 1 ? arena_format(arena, "1 step takes %s less", less)
+	                  : arena_format(arena, "%u steps take %s less", steps, less);
+}
+
 void lanes_build(const struct analysis *a, int side, struct arena *arena, struct lanes *out)
 {
 	const struct timeline *t = &a->side[side].timeline;
@@ -246,4 +277,6 @@ void lanes_build(const struct analysis *a, int side, struct arena *arena, struct
 		}
 		add_gaps(&b, device, gpu);
 	}
+	for (uint32_t i = 0; i < out->n; i++)
+		out->lane[i].minor = is_minor(&out->lane[i], t->length);
 }

@@ -51,20 +51,11 @@ static void place_lanes(struct drawing *d, int side, double stretch)
 	d->y += 10;
 }
 
-/* A lane in which next to nothing happens would look empty. */
-static bool shows(const struct drawing *d, const struct lane *lane)
-{
-	double busy = 0, least = lane->kind == LANE_COPIES ? 0.005 * d->axis.width : 1;
-	for (uint32_t k = 0; k < lane->n; k++)
-		busy += (double)(lane->segments[k].end - lane->segments[k].start) * d->axis.px;
-	return busy >= least || lane->kind == LANE_GAPS || lane->kind == LANE_PHASES;
-}
-
-static void drop_empty_lanes(struct drawing *d, struct lanes *lanes)
+static void drop_minor_lanes(struct lanes *lanes)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < lanes->n; i++)
-		if (shows(d, &lanes->lane[i]))
+		if (!lanes->lane[i].minor)
 			lanes->lane[n++] = lanes->lane[i];
 	lanes->n = n;
 }
@@ -94,30 +85,25 @@ static void draw_steps(struct drawing *d, int side)
 		if (i + 1 == t->n_boundaries)
 			break;
 		double room = (double)(t->boundary[i + 1] - t->boundary[i]) * d->axis.px;
-		const char *time = format_time(d->arena, (double)(t->boundary[i + 1] - t->boundary[i]));
-		const char *label = s->steps_found ? arena_format(d->arena, "step %u: %s", t->first_step + i, time)
-		                                   : arena_format(d->arena, "whole run: %s", time);
-		if (svg_text_width(label) > room)
-			label = svg_text_width(time) <= room ? time : "";
+		struct step_label words = lanes_step(d->a, side, i, d->arena);
+		const char *label = svg_text_width(words.whole) <= room   ? words.whole
+		                    : svg_text_width(words.brief) <= room ? words.brief
+		                                                          : "";
 		if (*label)
 			svg_text(text, x + room / 2, top + 30, ANCHOR_MIDDLE, label);
 	}
 }
 
-/* "the same 3 steps: 96.3 ms less", in the room that the shorter side leaves. */
+/* In the room that the shorter side leaves. */
 static void draw_saving(struct drawing *d)
 {
-	const struct timeline *t[2] = {&d->a->side[0].timeline, &d->a->side[1].timeline};
-	int shorter = t[1]->length <= t[0]->length ? 1 : 0;
-	if (t[0]->n_boundaries != t[1]->n_boundaries || t[0]->n_boundaries < 2 || !d->a->side[0].steps_found ||
-	    !d->a->side[1].steps_found)
+	int shorter;
+	const char *text = lanes_saving(d->a, &shorter, d->arena);
+	if (!text)
 		return;
-	double less = (double)(t[!shorter]->length - t[shorter]->length);
-	double x = d->axis.x + (double)t[shorter]->length * d->axis.px, room = less * d->axis.px;
-	unsigned steps = t[0]->n_boundaries - 1;
-	const char *text = arena_format(d->arena, "%s in %s less",
-	                                steps == 1 ? "1 step" : arena_format(d->arena, "%u steps", steps),
-	                                format_time(d->arena, less));
+	int64_t length = d->a->side[shorter].timeline.length;
+	double x = d->axis.x + (double)length * d->axis.px;
+	double room = (double)(d->a->side[!shorter].timeline.length - length) * d->axis.px;
 	if (svg_text_width(text) + 30 > room)
 		return;
 	double y = (d->top[shorter] + d->bottom[shorter]) / 2 + 8;
@@ -244,7 +230,7 @@ static struct drawing *begin(const struct analysis *a, struct arena *arena, doub
 	d->axis.px = d->axis.width / (double)d->axis.length;
 	for (int side = 0; side < 2; side++) {
 		lanes_build(a, side, arena, &d->lanes[side]);
-		drop_empty_lanes(d, &d->lanes[side]);
+		drop_minor_lanes(&d->lanes[side]);
 		see_lanes(d, side);
 	}
 	return d;

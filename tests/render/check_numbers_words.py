@@ -268,7 +268,7 @@ class Words:
             steps += [(first + i, length) for i, length in enumerate(lengths)]
         for tag, text in words:
             step = re.fullmatch(rf"step (\d+): ({TIME})", text)
-            less = re.fullmatch(rf"(\d+) steps? in ({TIME}) less", text)
+            less = re.fullmatch(rf"(\d+) steps? takes? ({TIME}) less", text)
             strip = re.fullmatch(rf"(baseline|fixed), ({TIME})", text)
             if not re.search(r"\d", text) or tag == "text" and text in labels and not re.search(TIME, text):
                 continue

@@ -1,5 +1,6 @@
 /* Which steps stand for a run, and what happened in them. */
 #include "analyse/side/side.h"
+#include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
 
@@ -142,8 +143,8 @@ static void add_streams(struct view *v, uint32_t device, struct device_lanes *ou
 	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
 	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
 	struct arena scratch = {0};
-	struct names streams; /* the stream numbers as texts: any number of streams, found in constant time */
-	names_init(&streams, &scratch);
+	struct keymap streams;
+	keymap_init(&streams, &scratch);
 	while (first < last && t->ops.end[first] <= v->start)
 		first++;
 	uint32_t *lane_of_op = ARENA_NEW(&scratch, last - first, uint32_t);
@@ -151,7 +152,7 @@ static void add_streams(struct view *v, uint32_t device, struct device_lanes *ou
 		int64_t start = t->ops.start[i], end = t->ops.end[i];
 		if (!clip_to(v, &start, &end))
 			continue;
-		uint32_t lane = names_add_text(&streams, arena_format(&scratch, "%u", t->ops.stream[i]));
+		uint32_t lane = 1 + keymap_add(&streams, t->ops.stream[i]);
 		if (lane >= room) {
 			uint32_t more = (uint32_t)list_more(room);
 			of_stream = arena_grow(&scratch, of_stream, room, more, sizeof *of_stream);

@@ -197,7 +197,7 @@ test('a cause in a table lights up its gaps and dims the others', async () => {
 	await page.waitForTimeout(400);
 	const third = await place(page);
 	assert.ok(isOrange(await colourAt(page, third.xOf(28 * MS), y - box.y + third.box.y)));
-	assert.match(await page.locator('.bar').innerText(), /lit: data_load/);
+	assert.match(await page.locator('.bar').innerText(), /highlighted: data_load/);
 });
 
 test('the link brings back what is shown, what is lit and the chosen gap', async () => {
