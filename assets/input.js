@@ -2,7 +2,7 @@
 import { describe, gapSentence } from './details.js';
 import { formatTime } from './format.js';
 
-const WHEEL = 0.0018, BUTTON = 1.6, PAGE_SCROLL = 250, SAY_AFTER = 80; /* ms */
+const WHEEL = 0.0018, BUTTON = 1.6, PAGE_SCROLL = 250, GESTURE = 120, SAY_AFTER = 80; /* ms */
 
 function element(name, attributes, text) {
 	const node = document.createElement(name);
@@ -41,8 +41,9 @@ export function makeView(picture) {
 	const said = element('p', { class: 'said', role: 'status' });
 	stage.append(canvas);
 	const legend = element('div', { class: 'legend', role: 'group', 'aria-label': 'Colours' });
-	const hint = element('p', { class: 'note hint' }, 'Wheel: zoom. Drag: move. Keys: ← → + − 0, n and p for the long gaps. Point at anything to read what it is.');
-	view.append(bar, stage, tip, legend, said, hint);
+	const hint = element('p', { class: 'note hint mouse' }, 'Wheel: zoom. Drag: move. Point at anything to read what it is. ? lists the keys.');
+	const touch = element('p', { class: 'note hint touch' }, 'Drag: move. Two fingers: zoom. Touch anything to read what it is.');
+	view.append(bar, stage, tip, legend, said, hint, touch);
 	picture.before(view);
 	picture.classList.add('put-away');
 	return { view, bar, buttons, shown, stage, canvas, tip, legend, said };
@@ -121,13 +122,17 @@ export function sayGap(parts, timeline, step) {
 /* A wheel that scrolls the page goes on scrolling it when the timeline comes under the pointer, and zooming out of what is
  * whole already is scrolling too. */
 function listenWheel(stage, timeline) {
-	let scrolled = 0;
+	let scrolled = 0, moved = -GESTURE, gesture = false;
 	addEventListener('scroll', () => (scrolled = performance.now()), { passive: true });
 	stage.addEventListener(
 		'wheel',
 		event => {
 			const pixels = event.deltaMode === 1 ? 18 : event.deltaMode === 2 ? 400 : 1;
-			const sideways = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
+			/* a trackpad's gesture goes on the way it began: fingers never move quite straight */
+			const now = performance.now();
+			if (now - moved > GESTURE) gesture = Math.abs(event.deltaX) > Math.abs(event.deltaY) || event.shiftKey;
+			moved = now;
+			const sideways = gesture && !event.ctrlKey;
 			if (sideways) {
 				event.preventDefault();
 				timeline.pan(((event.deltaX || event.deltaY) * pixels) / timeline.box.width);

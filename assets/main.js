@@ -1,5 +1,6 @@
 /* Makes the page interactive. Whatever fails leaves the page as it is without a script. */
 import { readData } from './data.js';
+import { followSections, listenHelp } from './help.js';
 import { listen, makeView } from './input.js';
 import { Link } from './link.js';
 import { improveTables } from './tables.js';
@@ -31,9 +32,12 @@ async function start() {
 		console.warn(`gapline: the timeline stays a picture: ${error.message}`);
 	}
 	improveTables(timeline);
+	listenHelp();
+	addEventListener('beforeprint', () => document.querySelectorAll('details.sure').forEach(details => (details.open = true)));
 	/* a frame that is asked for later comes after the timeline's first */
 	requestAnimationFrame(() => {
 		performance.mark('gapline-interactive');
+		followSections(document.querySelector('nav'));
 		settle([...document.querySelectorAll('#timeline ~ section')]);
 	});
 }

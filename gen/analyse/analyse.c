@@ -345,8 +345,14 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	struct job jobs[2] = {
 		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &out->side[0], .facts = &facts[0]},
 		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &out->side[1], .facts = &facts[1]}};
-	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 2};
+	*out = (struct analysis){.names = names,
+	                         .title = options->title,
+	                         .items = options->items,
+	                         .items_name = options->items_name,
+	                         .n_sides = 2};
 	int result = analyse_jobs(jobs, options, names, &work, arena, out, err);
+	for (int s = 0; s < 2; s++)
+		out->side[s].name = options->name[s];
 	arena_release(&work);
 	return result;
 }

@@ -255,6 +255,7 @@ struct overview {
 
 struct side {
 	const char *label;          /* "baseline" or "fixed"; "profile" for `gapline show` */
+	const char *name;           /* what the user calls it, harmless; NULL: nothing but baseline or fixed */
 	struct trace_source source; /* of the first run */
 	struct run_result *runs;
 	struct side_files files;
@@ -407,8 +408,10 @@ struct unprofiled {
 
 struct analysis {
 	const struct names *names;
-	const char *title; /* may be NULL */
-	uint32_t n_sides;  /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
+	const char *title;      /* may be NULL */
+	double items;           /* that a step works on, 0: not told; --items '4096 tokens' */
+	const char *items_name; /* "tokens", harmless; NULL without items */
+	uint32_t n_sides;       /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;
 	double unrecorded; /* the speedup without what recording took: of the unprofiled runs, else about; 0: hardly

@@ -78,8 +78,8 @@ int cmd_report(int argc, char **argv)
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
 	if (status < 0) {
-		compare_begin(&c);
-		status = name_sides(&c, &operands, &err) ? cmd_misuse(&usage, &err) : compare_sides(&c);
+		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) ? cmd_misuse(&usage, &err)
+		                                                                    : compare_sides(&c);
 	}
 	compare_release(&c);
 	return status;

@@ -156,11 +156,26 @@ done:
 	return status;
 }
 
+/* A side without a name is called by the file name of its command's last word, and shows nothing else of it. */
+static void name_sides(struct run *r)
+{
+	for (size_t s = 0; s < 2; s++) {
+		const char *last = "";
+		for (const char *const *word = r->suite.commands[s]; *word; word++)
+			last = *word;
+		const char *slash = strrchr(last, '/');
+		if (!r->compare.analysis.name[s])
+			r->compare.analysis.name[s] = slash && slash[1] ? slash + 1 : last;
+	}
+}
+
 static int run(struct run *r)
 {
 	struct err err;
-	compare_begin(&r->compare);
 	if (prepare_commands(r, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	name_sides(r);
+	if (compare_begin(&r->compare, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	proc_catch_signals();
 	if (capturing_choose(&r->capturing, r->suite.commands, 2, &r->compare.arena, &err))

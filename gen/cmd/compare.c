@@ -5,7 +5,9 @@
 
 #include "render/render.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -199,13 +201,35 @@ void compare_init(struct compare *c)
 	*c = (struct compare){.analysis = {.warmup = -1, .gates.max_regression = -1}};
 }
 
-void compare_begin(struct compare *c)
+static const char *harmless(struct compare *c, const char *text)
+{
+	return text ? names_text(&c->names, names_add_text(&c->names, text)) : NULL;
+}
+
+/* "4096 tokens" */
+static int read_items(struct compare *c, struct err *err)
+{
+	char *rest;
+	if (!c->items)
+		return 0;
+	c->analysis.items = strtod(c->items, &rest);
+	const char *name = rest + strspn(rest, " ");
+	if (rest == c->items || !isfinite(c->analysis.items) || c->analysis.items <= 0 || !*name)
+		return err_set(err, "--items needs a number and what it counts, as in '4096 tokens', not '%s'",
+		               cmd_harmless(&c->arena, c->items));
+	c->analysis.items_name = harmless(c, name);
+	return 0;
+}
+
+int compare_begin(struct compare *c, struct err *err)
 {
 	names_init(&c->names, &c->arena);
 	if (c->analysis.title && !*c->analysis.title)
 		c->analysis.title = NULL; /* none is what was asked for */
-	if (c->analysis.title)
-		c->analysis.title = names_text(&c->names, names_add_text(&c->names, c->analysis.title));
+	c->analysis.title = harmless(c, c->analysis.title);
+	for (int s = 0; s < 2; s++)
+		c->analysis.name[s] = harmless(c, c->analysis.name[s]);
+	return read_items(c, err);
 }
 
 void compare_release(struct compare *c)
@@ -260,6 +284,12 @@ size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, c
 {
 	const struct opt options[] = {
 		{OPT_TEXT, 0, "title", "TEXT", "the report's title", .text = &c->analysis.title, .may_be_empty = true},
+		{OPT_TEXT, 0, "baseline-name", "TEXT", "what the baseline is called in title, timeline and tables",
+	         .text = &c->analysis.name[0]},
+		{OPT_TEXT, 0, "fixed-name", "TEXT", "what the fixed side is called there",
+	         .text = &c->analysis.name[1]},
+		{OPT_TEXT, 0, "items", "TEXT", "what a step works on, as in '4096 tokens': says how many a second",
+	         .text = &c->items},
 		{OPT_FLAG, 'q', "quiet", NULL, quiet_help, .flag = quiet},
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &c->colour, .choices = cmd_colours},

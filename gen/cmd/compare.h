@@ -14,7 +14,8 @@ struct compare {
 	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */
 	struct opt_list given[2];           /* profiles of the baseline and of the fixed side, as named by the user */
 	struct analyse_options analysis;
-	int files_are; /* enum ranks_asked */
+	int files_are;     /* enum ranks_asked */
+	const char *items; /* as given: "4096 tokens" */
 	int colour;
 	bool quiet;
 	struct arena arena;
@@ -30,13 +31,14 @@ void compare_release(struct compare *c);
 
 /* The options of the comparison, which both commands have, in two parts, so that each can put its own between them.
  * Writes rows, returns how many. */
-enum { COMPARE_OPTIONS_MAX = 10 };
+enum { COMPARE_OPTIONS_MAX = 13 };
 size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
                              const char *quiet_help); /* how it looks */
 
-/* After the options are known and before anything else: makes the title harmless. */
-void compare_begin(struct compare *c);
+/* After the options are known and before anything else: makes title and names harmless. -1 with `err` where --items is
+ * not a number and a word. */
+int compare_begin(struct compare *c, struct err *err);
 
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */
 int compare_sides(struct compare *c);

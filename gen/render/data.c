@@ -290,7 +290,7 @@ static void write_side(struct writer *w, int side)
 	const struct side *s = &w->a->side[side];
 	const struct timeline *t = &s->timeline;
 	json_object(&w->json, NULL);
-	json_text(&w->json, "label", s->label);
+	json_text(&w->json, "label", view_side(s, w->arena));
 	json_integer(&w->json, "length", t->length);
 	json_array(&w->json, "boundary");
 	for (uint32_t i = 0; i < t->n_boundaries; i++)

@@ -1,6 +1,7 @@
 /* report.html: fills templates/report.html section by section, in the template's order. */
 #include "base/parallel.h"
 #include "render/assets.h"
+#include "render/card.h"
 #include "render/clocks.h"
 #include "render/data.h"
 #include "render/evidence.h"
@@ -40,6 +41,11 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	if (a->title)
 		return format_name(arena, a->title, 200);
+	if (b->name && f->name)
+		return strcmp(b->name, f->name) == 0
+		               ? arena_format(arena, "%s, baseline and fixed", format_name(arena, b->name, 80))
+		               : arena_format(arena, "%s and %s", format_name(arena, b->name, 80),
+		                              format_name(arena, f->name, 80));
 	if (several_runs(a))
 		return arena_format(arena, "%s of the baseline and %u of the fixed side",
 		                    format_plural(arena, b->n_runs, "run", "runs"), f->n_runs);
@@ -63,41 +69,6 @@ static void fill_head(const struct analysis *a, struct page *page)
 	                     "form-action 'none'",
 	                     asset_report_css.sha256, asset_report_js.sha256));
 	page_fill(&page->top, "script", asset_report_js.bytes);
-}
-
-static void fill_verdict(const struct analysis *a, struct page *page)
-{
-	struct arena *arena = page->arena;
-	const struct verdict *v = &a->verdict;
-	const char *gate = words_gate(a, arena), *more = words_more(a, arena), *change = words_change(a, arena);
-	page_if(&page->top, "verdict", true);
-	page_attribute(&page->top, "verdict", "class",
-	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
-	page_fill(&page->top, "verdict.result", words_result(a));
-	page_fill(&page->top, "verdict.speedup", words_speedup(a, arena));
-	page_fill(&page->top, "verdict.interval", words_interval(a, arena));
-	page_fill(&page->top, "verdict.sentence", words_verdict(a, arena));
-	page_if(&page->top, "verdict.change", *change != 0);
-	page_fill(&page->top, "verdict.change", change);
-	page_if(&page->top, "verdict.more", *more != 0);
-	page_fill(&page->top, "verdict.more", more);
-	xmlNode *picture = page_draw(&page->top, "verdict.picture");
-	if (v->has_interval)
-		speedup_draw(a, arena, picture);
-	glance_draw(a, arena, page_draw(&page->top, "glance"));
-	page_if(&page->top, "gate", *gate != 0);
-	page_fill(&page->top, "gate", gate);
-	page_attribute(&page->top, "gate", "class", gate_result_name(a->gates.result));
-	page_say(&page->top, "comparable", words_comparable(a));
-	page_attribute(&page->top, "comparable", "class",
-	               a->comparable                       ? "passed"
-	               : a->same_work == SAME_WORK_UNKNOWN ? "unknown"
-	                                                   : "failed");
-	page_if(&page->top, "differences", a->n_differences > 0);
-	fill_texts(page, "difference", a->differences, a->n_differences);
-	page_fill(&page->top, "diagnosis", words_diagnosis(a, arena));
-	page_if(&page->top, "reasons", v->n_reasons > 0);
-	fill_texts(page, "reason", v->reasons, v->n_reasons);
 }
 
 static const char *file_shown(const struct side *s, struct arena *arena)
@@ -209,7 +180,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 			const struct run_result *run = &s->runs[r];
 			bool rest = r == MOST_RUNS, steps = s->steps_found && !rest;
 			struct scope *row = page_row(rows);
-			page_fill(row, "side", s->label);
+			page_fill(row, "side", view_side(s, arena));
 			page_fill(row, "file",
 			          rest ? arena_format(arena, "and %u more", s->n_runs - r)
 			               : format_name(arena, run->file, 80));
@@ -415,8 +386,7 @@ static void fill_method(const struct analysis *a, struct page *page)
 	fill_texts(page, "remark", remarks, n);
 	uint32_t profiles = b->n_runs + f->n_runs;
 	page_fill(&page->top, "made",
-	          profiles == 2 ? "Made by gapline from two profiles."
-	                        : arena_format(arena, "Made by gapline from %u profiles.", profiles));
+	          arena_format(arena, "Made by gapline " GAPLINE_VERSION " from %u profiles.", profiles));
 }
 
 /* The page but for the script's data, and those: neither needs the other. */
@@ -435,7 +405,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	page_open(page, asset_report_html.bytes, asset_report_html.n, arena);
 	tables_begin(page);
 	fill_head(a, page);
-	fill_verdict(a, page);
+	card_fill(a, page);
 	fill_timeline(a, page);
 	fill_waterfall(a, unit, page);
 	tables_phases(a, unit, page);

@@ -1,5 +1,6 @@
 /* The JSON result (docs/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`, whose
  * numbers are ms. */
+#include "analyse/card.h"
 #include "base/json_writer.h"
 #include "render/render.h"
 #include "render/view.h"
@@ -477,14 +478,48 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 	json_end_object(json);
 }
 
+static void rate_or_null(struct json *json, const char *key, double per_second)
+{
+	json_number(json, key, per_second > 0 ? per_second : NAN);
+}
+
+/* The numbers of the first screen that nothing else says. */
+static void write_rates(struct json *json, const struct analysis *a, int side)
+{
+	struct card card = card_make(a);
+	json_object(json, "rates");
+	rate_or_null(json, "steps_per_second", card.steps_per_second[side]);
+	rate_or_null(json, "items_per_step", a->items);
+	json_text(json, "items", a->items_name);
+	rate_or_null(json, "items_per_second", card.items_per_second[side]);
+	json_number(json, "gpu_busy_share", card.busy_share[side]);
+	json_end_object(json);
+}
+
+static void write_next(struct json *json, const struct analysis *a)
+{
+	struct card card = card_make(a);
+	if (!card.next) {
+		json_null(json, "next");
+		return;
+	}
+	json_object(json, "next");
+	json_text(json, "finding", card.next->id);
+	json_text(json, "phase", card.next_phase ? names_text(a->names, card.next_phase) : NULL);
+	json_number(json, "speedup", card.next_speedup);
+	json_end_object(json);
+}
+
 static void write_side(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_object(json, s->label);
+	json_text(json, "name", s->name);
 	write_source(json, &s->source);
 	write_steps(json, a, s);
 	write_files(json, s);
 	write_loops(json, a, s);
 	write_startup(json, s);
+	write_rates(json, a, s == &a->side[1]);
 	write_runs(json, s);
 	write_shown(json, s);
 	json_object(json, "budget");
@@ -587,12 +622,14 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	json_init(&json, out);
 	json_object(&json, NULL);
 	json_text(&json, "schema", "gapline/2");
+	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "title", a->title);
 	write_verdict(&json, a);
 	for (uint32_t i = 0; i < a->n_sides; i++)
 		write_side(&json, a, &a->side[i]);
 	write_waterfall(&json, a);
 	write_findings(&json, a);
+	write_next(&json, a);
 	write_diagnosis(&json, a);
 	json_end_object(&json);
 	return json_finish(&json, err);

@@ -1,6 +1,7 @@
 /* The whole run of each side as a strip: how busy the GPU was, and which part of it is measured. */
 #include "base/format.h"
 #include "render/timeline.h"
+#include "render/view.h"
 
 #include "base/buf.h"
 
@@ -101,9 +102,10 @@ static void draw_strip(const struct side *s, struct arena *arena, xmlNode *svg, 
 	xmlNode *ink = svg_group(svg, "ink"), *muted = svg_group(svg, "muted");
 	svg_attribute(ink, "fill", "#111");
 	svg_attribute(muted, "fill", "#555");
-	svg_attribute(svg_text(ink, 0, y - 22, ANCHOR_START,
-	                       arena_format(arena, "%s, %s", s->label, format_time(arena, (double)o->length))),
-	              "font-weight", "bold");
+	svg_attribute(
+		svg_text(ink, 0, y - 22, ANCHOR_START,
+	                 arena_format(arena, "%s, %s", view_side(s, arena), format_time(arena, (double)o->length))),
+		"font-weight", "bold");
 
 	double px = o->length > 0 ? width / (double)o->length : 0;
 	double from = (double)o->window_start * px, to = (double)o->window_end * px;

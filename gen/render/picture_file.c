@@ -12,8 +12,10 @@ static xmlNode *new_picture(const struct analysis *a, struct arena *arena, xmlDo
 {
 	xmlNode *root = xmlNewDocNode(doc, NULL, (const xmlChar *)"svg", NULL);
 	xmlDocSetRootElement(doc, root);
-	svg_picture_root(root, WIDTH, WIDTH / 2.0, words_verdict(a, arena),
-	                 "GPU idle gaps of both sides on one time scale, coloured by cause.");
+	svg_picture_root(
+		root, WIDTH, WIDTH / 2.0, words_verdict(a, arena),
+		"GPU idle gaps of both sides on one time scale, coloured by cause. Made by gapline " GAPLINE_VERSION
+		".");
 	return root;
 }
 

@@ -123,6 +123,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	end_line(&t);
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
 	         words_pair(&t.arena, a->side[0].time_per_step, a->side[1].time_per_step));
+	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	for (int k = 0; k < 2; k++)
@@ -132,11 +133,13 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
 	if (a->side[0].startup > 0 && a->side[1].startup > 0)
 		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup, a->side[1].startup));
-	put_fact(&t, "same work", words_comparable(a));
+	put_fact(&t, "same work",
+	         arena_format(&t.arena, "%s%s", a->same_work == SAME_WORK_UNKNOWN ? "? " : "", words_comparable(a)));
 	put_facts(&t, "", a->differences, a->n_differences);
+	put_fact(&t, "what next", words_next(a, &t.arena));
 	put_facts(&t, "know this", v->reasons, v->n_reasons);
-	put_fact(&t, "needed", words_more(a, &t.arena));
 	put_fact(&t, "gate", words_gate(a, &t.arena));
+	put_fact(&t, "gapline", GAPLINE_VERSION);
 	arena_release(&t.arena);
 }
 

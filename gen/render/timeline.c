@@ -215,7 +215,7 @@ static void draw_heading(struct drawing *d, int side)
 {
 	xmlNode *text = svg_group(d->svg, "ink");
 	svg_attribute(text, "fill", "#111");
-	xmlNode *heading = svg_text(text, 4, d->top[side] + 30, ANCHOR_START, d->a->side[side].label);
+	xmlNode *heading = svg_text(text, 4, d->top[side] + 30, ANCHOR_START, view_side(&d->a->side[side], d->arena));
 	svg_attribute(heading, "font-weight", "bold");
 	svg_number(heading, "font-size", 15);
 }

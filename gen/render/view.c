@@ -96,3 +96,10 @@ const char *view_unit(const struct side *side)
 {
 	return side->steps_found ? "step" : "run";
 }
+
+const char *view_side(const struct side *side, struct arena *arena)
+{
+	enum { NAME = 60 };
+	return side->name ? arena_format(arena, "%s: %s", side->label, format_name(arena, side->name, NAME))
+	                  : side->label;
+}

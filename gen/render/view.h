@@ -26,6 +26,9 @@ struct unit view_table_unit(const struct analysis *analysis);
 /* A GPU's model; "unknown GPU" where the profile does not say. */
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device);
 
+/* A side's name where it has one of its own: "baseline: train.py"; else "baseline". */
+const char *view_side(const struct side *side, struct arena *arena);
+
 /* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
 const char *view_unit(const struct side *side);
 

@@ -1,5 +1,6 @@
 #include "render/words.h"
 
+#include "analyse/card.h"
 #include "base/format.h"
 #include "render/pictures.h"
 #include "render/view.h"
@@ -26,15 +27,23 @@ const char *words_pair(struct arena *arena, double before, double after)
 	                    format_number(arena, unit, after), unit.name);
 }
 
+/* "2.30" */
+static const char *ratio(struct arena *arena, double value, double like)
+{
+	const char *text = format_times(arena, value, like);
+	return arena_copy(arena, text, strlen(text) - strlen(TIMES));
+}
+
 /* With as many digits as it takes to tell its ends apart. */
 static const char *range(const struct analysis *a, struct arena *arena)
 {
 	enum { MOST_DECIMALS = 6 };
 	const struct verdict *v = &a->verdict;
-	const char *lo = format_times(arena, v->lo, v->speedup);
+	const char *lo = ratio(arena, v->lo, v->speedup);
 	const char *hi = format_times(arena, v->hi, v->speedup);
-	for (int decimals = 3; v->hi > v->lo && strcmp(lo, hi) == 0 && decimals <= MOST_DECIMALS; decimals++) {
-		lo = arena_format(arena, "%.*f" TIMES, decimals, v->lo);
+	for (int decimals = 3; v->hi > v->lo && strncmp(lo, hi, strlen(lo)) == 0 && decimals <= MOST_DECIMALS;
+	     decimals++) {
+		lo = arena_format(arena, "%.*f", decimals, v->lo);
 		hi = arena_format(arena, "%.*f" TIMES, decimals, v->hi);
 	}
 	return arena_format(arena, "%s to %s", lo, hi);
@@ -54,18 +63,109 @@ const char *words_speedup(const struct analysis *a, struct arena *arena)
 	return a->verdict.has_speedup ? format_times(arena, a->verdict.speedup, a->verdict.speedup) : "";
 }
 
+/* One run cannot see what differs from run to run, so its interval must not sound as if it did. */
+static const char *interval(const struct analysis *a, struct arena *arena)
+{
+	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
+	return arena_format(arena, "95 %% interval %s%s", range(a, arena),
+	                    !a->verdict.one_run ? ""
+	                    : two               ? ", one run a side"
+	                                        : ", only one run of one side");
+}
+
 const char *words_interval(const struct analysis *a, struct arena *arena)
 {
 	if (!a->verdict.has_speedup)
 		return "nothing to compare";
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
-	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
-	return arena_format(arena, "95 %% interval %s%s%s", range(a, arena),
-	                    !a->verdict.one_run ? ""
-	                    : two               ? ", one run a side"
-	                                        : ", only one run of one side",
-	                    unrecorded(a, arena));
+	return arena_format(arena, "%s%s", interval(a, arena), unrecorded(a, arena));
+}
+
+const char *words_periods(const struct analysis *a, struct arena *arena)
+{
+	return arena_format(arena, "%s a %s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
+	                    view_unit(&a->side[0]));
+}
+
+/* "18.0 to 41.3 steps a second" with an arrow */
+static const char *rate(struct arena *arena, const double per_second[2], const char *of)
+{
+	if (per_second[0] <= 0 || per_second[1] <= 0)
+		return "";
+	return arena_format(arena, "%s " ARROW " %s %s a second, ", format_count(arena, per_second[0]),
+	                    format_count(arena, per_second[1]), of);
+}
+
+const char *words_rates(const struct analysis *a, struct arena *arena)
+{
+	struct card card = card_make(a);
+	return arena_format(arena, "%s%sGPU busy %s " ARROW " %s.", rate(arena, card.steps_per_second, "steps"),
+	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "",
+	                    format_share(arena, card.busy_share[0]), format_share(arena, card.busy_share[1]));
+}
+
+static const char *words_doubt(const struct analysis *a, enum doubt doubt, struct arena *arena)
+{
+	switch (doubt) {
+	case DOUBT_CONDITIONS:
+		return " The conditions differ: see Environment.";
+	case DOUBT_ONE_RUN:
+		return " One run a side: what differs from capture to capture, such as clocks, looks like a change.";
+	case DOUBT_RECORDING:
+		return arena_format(arena, " Without a profiler %s%s.", a->conditions.unprofiled ? "" : "about ",
+		                    format_times(arena, a->unrecorded, a->unrecorded));
+	case DOUBT_SHORT:
+		return arena_format(arena, " Few independent steps: only a change above 10 %% counts. This one does%s.",
+		                    a->verdict.result == VERDICT_INCONCLUSIVE || a->verdict.result == VERDICT_UNCHANGED
+		                            ? " not"
+		                            : "");
+	case DOUBT_WORK: /* has a place of its own */
+	case DOUBT_COUNT:
+		break;
+	}
+	return "";
+}
+
+const char *words_sure(const struct analysis *a, struct arena *arena)
+{
+	struct card card = card_make(a);
+	uint32_t few = a->side[0].n_runs < a->side[1].n_runs ? a->side[0].n_runs : a->side[1].n_runs;
+	if (!a->verdict.has_speedup)
+		return "There is nothing to compare.";
+	const char *text = a->verdict.has_interval ? arena_format(arena, "95 %% interval %s.", range(a, arena))
+	                                           : "Too little data for an interval.";
+	if (a->verdict.has_interval && few > 1)
+		text = arena_format(arena, "%s The spread between runs is in it, which one run could not show.", text);
+	for (uint32_t i = 0; i < card.n_doubts; i++)
+		text = arena_format(arena, "%s%s", text, words_doubt(a, card.doubt[i], arena));
+	return text;
+}
+
+/* A title goes on with a sentence: "Input starvation" is "input starvation", "GPU …" and "CUDA …" stay. */
+static const char *inside(struct arena *arena, const char *title)
+{
+	bool name = title[0] < 'A' || title[0] > 'Z' || title[1] < 'a' || title[1] > 'z';
+	return name ? title : arena_format(arena, "%c%s", title[0] - 'A' + 'a', title + 1);
+}
+
+const char *words_next(const struct analysis *a, struct arena *arena)
+{
+	struct card card = card_make(a);
+	const char *more = words_more(a, arena);
+	if (a->verdict.result == VERDICT_INCONCLUSIVE && *more)
+		return more;
+	if (!card.next)
+		return "Nothing that a rule knows is left between kernels: look at the kernels themselves.";
+	return arena_format(arena, "At most %s more: %s%s.", format_times(arena, card.next_speedup, card.next_speedup),
+	                    inside(arena, card.next->title),
+	                    card.next_phase ? view_in_phase(a, card.next_phase, arena) : "");
+}
+
+const char *words_no_change(const struct analysis *a)
+{
+	return a->verdict.result == VERDICT_UNCHANGED ? "Nothing changed that matters."
+	                                              : "While it is open which side is faster, no cause is named.";
 }
 
 const char *words_verdict(const struct analysis *a, struct arena *arena)
@@ -77,10 +177,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	const char *periods =
 		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
 	                     view_unit(&a->side[0]));
-	/* one run cannot see what differs from run to run, so its interval must not sound as if it did */
-	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
-	const char *within = !v->one_run ? "" : two ? " within these two captures" : " within these captures";
-	const char *sure = v->has_interval ? arena_format(arena, ", 95 %% sure of %s%s", range(a, arena), within) : "";
+	const char *sure = v->has_interval ? arena_format(arena, ", %s", interval(a, arena)) : "";
 	switch (v->result) {
 	case VERDICT_FASTER:
 		return arena_format(arena, "%s faster: %s%s.", speedup, periods, sure);
@@ -154,7 +251,7 @@ const char *words_more(const struct analysis *a, struct arena *arena)
 	const char *runs = v->more_runs > 0 ? arena_format(arena, "%lld runs a side", (long long)v->more_runs) : "";
 	if (!*steps && !*runs)
 		return "";
-	return arena_format(arena, "It would take at least about %s%s%s.", steps, *steps && *runs ? ", or " : "", runs);
+	return arena_format(arena, "At least %s%s%s would settle it.", steps, *steps && *runs ? ", or " : "", runs);
 }
 
 const char *words_gate(const struct analysis *a, struct arena *arena)
@@ -168,16 +265,16 @@ const char *words_gate(const struct analysis *a, struct arena *arena)
 const char *words_comparable(const struct analysis *a)
 {
 	static const char *const words[] = {
-		[SAME_WORK_SAME] = "yes, both sides did the same work",
+		[SAME_WORK_SAME] = "yes",
 		[SAME_WORK_JOB] = "the same job, done in another way",
 		[SAME_WORK_DIFFERENT] = "no, the two sides did different work",
-		[SAME_WORK_UNKNOWN] = "? what was recorded does not tell",
+		[SAME_WORK_UNKNOWN] = "what was recorded does not tell",
 	};
 	static const char *const elsewhere[] = {
 		[SAME_WORK_SAME] = "yes, but under other conditions",
 		[SAME_WORK_JOB] = "the same job, done in another way, and under other conditions",
 		[SAME_WORK_DIFFERENT] = "no, the two sides did different work, and under other conditions",
-		[SAME_WORK_UNKNOWN] = "? what was recorded does not tell, and the conditions are others",
+		[SAME_WORK_UNKNOWN] = "what was recorded does not tell, and the conditions are others",
 	};
 	return a->other_conditions ? elsewhere[a->same_work] : words[a->same_work];
 }
@@ -191,8 +288,9 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	const char *step = view_unit(&a->side[1]);
 	if (d->combined_ceiling <= 0)
 		return "nothing that was found in the baseline was resolved";
-	const char *promise = arena_format(arena, "a mean %s of %s promised, %s measured", step,
-	                                   format_time(arena, d->combined_ceiling), format_time(arena, d->measured));
+	const char *promise =
+		arena_format(arena, "predicted %s a %s, measured %s", format_time(arena, d->combined_ceiling), step,
+	                     format_time(arena, d->measured));
 	if (d->result == DIAGNOSIS_NONE)
 		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
 	const char *rest = "";

@@ -6,20 +6,33 @@
 
 const char *words_result(const struct analysis *analysis); /* "Faster" */
 
-/* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % sure of 2.22× to 2.38×." */
+/* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % interval 2.22 to 2.38×, one run a side." */
 const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 
 /* "2.30×", or "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 
-/* "95 % interval 2.22× to 2.38×", with "; 2.1× unprofiled" where recording makes a difference, or why there is none. */
+/* "95 % interval 2.22 to 2.38×", with "; 2.1× unprofiled" where recording makes a difference, or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
+
+const char *words_periods(const struct analysis *analysis, struct arena *arena); /* "55.64 -> 24.22 ms a step" */
+
+/* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %." */
+const char *words_rates(const struct analysis *analysis, struct arena *arena);
+
+/* The interval, and every fact that could turn the result round but for the work, which has a place of its own. */
+const char *words_sure(const struct analysis *analysis, struct arena *arena);
+
+/* "At most 1.12× more: launches in backward."; what would settle an open verdict; or that no rule knows. */
+const char *words_next(const struct analysis *analysis, struct arena *arena);
+
+const char *words_no_change(const struct analysis *analysis); /* where words_change has nothing to say */
 
 /* What changed most in the verdict's direction: "The GPU no longer waits for host code in data_load: 31.04 -> 0 ms a
  * step."; "" when there is no direction. */
 const char *words_change(const struct analysis *analysis, struct arena *arena);
 
-/* What an inconclusive result would take: "At least about 40 measured steps a side would be needed."; "" if nothing. */
+/* What an inconclusive result would take: "At least 40 measured steps a side would settle it."; "" if nothing. */
 const char *words_more(const struct analysis *analysis, struct arena *arena);
 
 const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */

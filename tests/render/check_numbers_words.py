@@ -399,6 +399,11 @@ class Words:
         verdict, names = self.result["verdict"], self.strings_of([self.result["title"], [side["runs"] for side in self.sides]])
         plain = [*verdict["ci95"]] if verdict["ci95"] else []
         plain += [verdict["speedup"], verdict["unrecorded_speedup"], verdict["more_steps"], verdict["more_runs"]]
+        rates = [side["rates"] for side in self.sides]
+        plain += [rate[key] for rate in rates for key in ("steps_per_second", "items_per_step", "items_per_second")]
+        plain += [100 * rate["gpu_busy_share"] for rate in rates]
+        plain += [self.result["next"]["speedup"]] if self.result["next"] else []
+        plain += [100 * self.result["diagnosis"]["explained_share"]] if self.result["diagnosis"].get("explained_share") else []
         plain = [n for n in plain if n is not None] + CONSTANTS
         runs = [len(side["runs"]) for side in self.sides]
         shown = [side["shown"]["steps"] for side in self.sides]
@@ -430,6 +435,10 @@ class Words:
                     self.claim(int(opens[2]) == self.rows_of(section), section, text)
                     self.claim(len(rows) - 1 - (section in ("waterfall", "idle")) == int(opens[1] or opens[2]), section, text)
                     continue
+                text = text.replace(f"gapline {self.result['gapline']}", "gapline")
+                if section == "verdict" and "Few independent steps: only a change above 10 %" in text:
+                    self.claim(verdict["short_capture"], section, text)
+                    text = text.replace("above 10 %", "")
                 for name in names if section in ("", "timeline") else ():
                     text = text.replace(name, "")
                 typical = re.findall(r"(\d+) typical steps?", text)

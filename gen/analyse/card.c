@@ -1,0 +1,62 @@
+#include "analyse/card.h"
+
+#include <math.h>
+
+static const double AS_RECORDED = 0.01; /* a speedup without a profiler that differs by less is the same */
+static const double NOTICED = 0.005;    /* what gains less is no advice */
+
+/* Fixed alone, a finding takes at most its cost out of the fixed side's step. Where only that side shows it, its
+ * ceiling is of that step, and may be lower. */
+static double speedup_of(const struct analysis *a, const struct finding *f)
+{
+	double step = a->side[1].budget.period, left = step - f->per_step[1];
+	if (f->status == FINDING_RESOLVED || !f->has_ceiling || (f->side == 0 && !f->both))
+		return 1;
+	return f->side == 1 ? f->ceiling_speedup : left > 0 ? step / left : 1;
+}
+
+static void choose_next(const struct analysis *a, struct card *card)
+{
+	card->next_speedup = 1;
+	for (uint32_t i = 0; i < a->n_findings; i++) {
+		const struct finding *f = &a->findings[i];
+		double speedup = speedup_of(a, f);
+		if (speedup <= card->next_speedup + NOTICED)
+			continue;
+		card->next = f;
+		card->next_speedup = speedup;
+		card->next_phase = f->phase[1];
+	}
+}
+
+static bool differs_unrecorded(const struct analysis *a)
+{
+	return a->unrecorded > 0 && fabs(a->unrecorded / a->verdict.speedup - 1) >= AS_RECORDED;
+}
+
+struct card card_make(const struct analysis *a)
+{
+	const struct verdict *v = &a->verdict;
+	const bool holds[DOUBT_COUNT] = {
+		[DOUBT_WORK] = a->same_work == SAME_WORK_DIFFERENT || a->same_work == SAME_WORK_UNKNOWN,
+		[DOUBT_CONDITIONS] = a->other_conditions,
+		[DOUBT_ONE_RUN] = v->one_run,
+		[DOUBT_RECORDING] = differs_unrecorded(a),
+		[DOUBT_SHORT] = v->has_interval && v->short_capture,
+	};
+	struct card card = {0};
+	choose_next(a, &card);
+	for (int d = 0; d < DOUBT_COUNT; d++)
+		if (holds[d])
+			card.doubt[card.n_doubts++] = (enum doubt)d;
+	for (int s = 0; s < 2; s++) {
+		const struct side *side = &a->side[s];
+		if (side->steps_found && side->time_per_step > 0) {
+			card.steps_per_second[s] = 1e9 / side->time_per_step;
+			card.items_per_second[s] = a->items * card.steps_per_second[s];
+		}
+		if (side->budget.period > 0)
+			card.busy_share[s] = 1 - side->budget.idle / side->budget.period;
+	}
+	return card;
+}

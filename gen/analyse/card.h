@@ -1,0 +1,30 @@
+/* What a reader sees first: which finding comes next, and which facts could reverse the verdict. Chosen once, so that
+ * the page, the terminal and whatever is written for a pull request say the same. */
+#ifndef GAPLINE_ANALYSE_CARD_H
+#define GAPLINE_ANALYSE_CARD_H
+
+#include "analyse/analysis.h"
+
+/* What could turn a result round, the gravest first. */
+enum doubt {
+	DOUBT_WORK,       /* the two sides did different work, or nobody knows */
+	DOUBT_CONDITIONS, /* another GPU, driver, clock or way of recording */
+	DOUBT_ONE_RUN,    /* what differs from run to run is not in the interval */
+	DOUBT_RECORDING,  /* without a profiler the speedup is another one */
+	DOUBT_SHORT,      /* few independent steps */
+	DOUBT_COUNT
+};
+
+struct card {
+	const struct finding *next; /* what would gain most on the fixed side; NULL: nothing that a rule knows */
+	double next_speedup;        /* at most so much, by fixing that alone; of the fixed side's mean step */
+	uint32_t next_phase;        /* where; 0: no phase */
+	enum doubt doubt[DOUBT_COUNT];
+	uint32_t n_doubts;
+	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no --items */
+	double busy_share[2];                            /* of the window in which the GPU worked, 0 to 1, by side */
+};
+
+struct card card_make(const struct analysis *analysis);
+
+#endif

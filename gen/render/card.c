@@ -1,0 +1,74 @@
+#include "render/card.h"
+
+#include "analyse/card.h"
+#include "base/format.h"
+#include "render/pictures.h"
+#include "render/view.h"
+#include "render/words.h"
+
+enum { MOST_DIFFERENCES = 3, TEXT = 600 };
+
+/* Sentences, no more of them than `most`, none longer than TEXT characters; the others are counted. */
+static void fill_list(struct page *page, const char *name, const char **text, size_t n, size_t most)
+{
+	struct arena *arena = page->arena;
+	struct rows *rows = page_rows(&page->top, name);
+	for (size_t i = 0; i < n && i < most; i++)
+		page_say(page_row(rows), "text", format_name(arena, text[i], TEXT));
+	if (n > most)
+		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - most));
+}
+
+static void fill_work(const struct analysis *a, struct page *page)
+{
+	static const char *const class[] = {[SAME_WORK_SAME] = "passed",
+	                                    [SAME_WORK_JOB] = "passed",
+	                                    [SAME_WORK_DIFFERENT] = "failed",
+	                                    [SAME_WORK_UNKNOWN] = "unknown"};
+	page_say(&page->top, "comparable", words_comparable(a));
+	page_attribute(&page->top, "comparable", "class", class[a->same_work]);
+	page_if(&page->top, "differences", a->n_differences > 0);
+	fill_list(page, "difference", a->differences, a->n_differences, MOST_DIFFERENCES);
+}
+
+/* Everything that was said about how sure it is, for those who ask. */
+static void fill_sure(const struct analysis *a, struct page *page)
+{
+	enum { MOST_REASONS = 24 };
+	const struct verdict *v = &a->verdict;
+	page_say(&page->top, "sure", words_sure(a, page->arena));
+	page_if(&page->top, "reasons", v->n_reasons > 0);
+	fill_list(page, "reason", v->reasons, v->n_reasons, MOST_REASONS);
+}
+
+void card_fill(const struct analysis *a, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct verdict *v = &a->verdict;
+	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena);
+	page_if(&page->top, "verdict", true);
+	page_attribute(&page->top, "verdict", "class",
+	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
+	page_fill(&page->top, "verdict.result", words_result(a));
+	page_fill(&page->top, "verdict.speedup", words_speedup(a, arena));
+	page_fill(&page->top, "verdict.interval",
+	          v->has_interval ? "The bar is the 95 % interval, the band at 1\xC3\x97 what counts as the same."
+	                          : "too little data for an interval");
+	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
+	page_if(&page->top, "verdict.rates", *rates != 0);
+	page_fill(&page->top, "verdict.rates", rates);
+	xmlNode *picture = page_draw(&page->top, "verdict.picture");
+	if (v->has_interval)
+		speedup_draw(a, arena, picture);
+	glance_draw(a, arena, page_draw(&page->top, "glance"));
+
+	fill_sure(a, page);
+	page_fill(&page->top, "why", *change ? change : words_no_change(a));
+	page_fill(&page->top, "diagnosis", words_diagnosis(a, arena));
+	fill_work(a, page);
+	page_say(&page->top, "next", words_next(a, arena));
+	page_if(&page->top, "gate", *gate != 0);
+	page_fill(&page->top, "gate", gate);
+	page_attribute(&page->top, "gate", "class", gate_result_name(a->gates.result));
+	page_if(&page->top, "start", !a->side[0].steps_found || !a->side[1].steps_found);
+}

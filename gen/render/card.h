@@ -1,0 +1,10 @@
+/* The page's first screen: what happened, how sure, why, whether both did the same work, and what next. */
+#ifndef GAPLINE_RENDER_CARD_H
+#define GAPLINE_RENDER_CARD_H
+
+#include "analyse/analysis.h"
+#include "render/page.h"
+
+void card_fill(const struct analysis *analysis, struct page *page);
+
+#endif

@@ -1,0 +1,51 @@
+/* The first screen: five answers, before anybody scrolls. */
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { jsonOf, open } from './browser.mjs';
+
+const SCREENS = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+
+/* What stands on the screen: texts by question, of what is wholly visible. */
+const answers = (page, height) =>
+	page.evaluate(bottom => {
+		const found = {};
+		const add = (key, node) => {
+			const box = node.getBoundingClientRect();
+			if (box.height > 0 && box.bottom <= bottom) found[key] = node.innerText.trim();
+		};
+		add('What happened?', document.querySelector('.result'));
+		for (const term of document.querySelectorAll('.answers dt')) add(term.innerText, term.nextElementSibling);
+		return found;
+	}, height);
+
+for (const [name, viewport] of Object.entries(SCREENS))
+	test(`five answers stand on the first screen of a ${name}`, async () => {
+		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'example']) {
+			const page = await open(report, { viewport }), json = await jsonOf(report);
+			const said = await answers(page, viewport.height);
+			const result = json.verdict.result;
+			assert.match(said['What happened?'] ?? '', new RegExp(`^${result}`, 'i'), report);
+			const interval = json.verdict.ci95 ? /95 % interval [\d.]+ to [\d.]+×/ : /Too little data/;
+			assert.match(said['How sure?'] ?? '', interval, report);
+			assert.match(said['Why?'] ?? '', /\w+ .*\.$/, report);
+			const work = { same: /^yes/, same_job: /^the same job/, different: /^no/, unknown: /does not tell/ }[json.verdict.same_work];
+			assert.match(said['Same work?'] ?? '', work, report);
+			assert.match(said['What next?'] ?? '', /\w+ .*\.$/, report);
+			assert.deepEqual(page.wrong, [], report);
+			/* a fact that could turn the result round is not folded away */
+			if (json.verdict.one_run) assert.match(said['How sure?'], /One run a side|one run of one side/i, report);
+		}
+	});
+
+test('the keys are listed on ?, and the table of contents follows', async () => {
+	const page = await open('pair');
+	await page.keyboard.press('?');
+	assert.match(await page.getByRole('dialog', { name: 'Keys' }).innerText(), /the next long gap/);
+	await page.keyboard.press('Escape');
+	assert.equal(await page.getByRole('dialog').count(), 0);
+	await page.locator('#kernels').scrollIntoViewIfNeeded();
+	await page.evaluate(() => document.getElementById('kernels').scrollIntoView());
+	await page.waitForTimeout(100);
+	assert.equal(await page.locator('nav a[aria-current]').innerText(), 'Kernels');
+	assert.deepEqual(page.wrong, []);
+});
