@@ -97,10 +97,29 @@ int64_t run_startup_end(const struct run *run)
 	return end;
 }
 
-static int64_t first_of(const int64_t *start, size_t n, int64_t first)
+/* The first of what threads of processes with GPU work did: what launched those is not them. */
+static int64_t first_of(const struct trace *t, const bool *works, const int64_t *start, const uint32_t *thread,
+                        size_t n, int64_t first)
 {
 	for (size_t i = 0; i < n; i++)
-		first = start[i] < first ? start[i] : first;
+		if (start[i] < first && works[t->threads[thread[i]].process])
+			first = start[i];
+	return first;
+}
+
+static int64_t find_begin(const struct trace *t)
+{
+	struct arena scratch = {0};
+	bool *works = ARENA_NEW(&scratch, t->n_processes, bool);
+	int64_t first = INT64_MAX;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		works[op_process(t, i)] = true;
+		first = t->ops.start[i] < first ? t->ops.start[i] : first;
+	}
+	first = first_of(t, works, t->calls.start, t->calls.thread, t->calls.n, first);
+	first = first_of(t, works, t->ranges.start, t->ranges.thread, t->ranges.n, first);
+	first = first_of(t, works, t->os_calls.start, t->os_calls.thread, t->os_calls.n, first);
+	arena_release(&scratch);
 	return first;
 }
 
@@ -108,10 +127,7 @@ static void find_startup(struct run *run)
 {
 	const struct trace *t = run->trace;
 	const struct steps *s = &run->steps;
-	int64_t begin = first_of(t->ops.start, t->ops.n, INT64_MAX), end = INT64_MAX;
-	begin = first_of(t->calls.start, t->calls.n, begin);
-	begin = first_of(t->ranges.start, t->ranges.n, begin);
-	begin = first_of(t->os_calls.start, t->os_calls.n, begin);
+	int64_t begin = find_begin(t), end = INT64_MAX;
 	if (s->found) {
 		end = run_startup_end(run);
 		run->startup = end > begin ? end - begin : 0;
