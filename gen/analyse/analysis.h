@@ -118,6 +118,7 @@ struct clocks {
 struct device_result {
 	uint32_t id;     /* position in the side, 0 … */
 	int64_t process; /* pid */
+	int32_t rank;    /* of the process in its parallel job; -1: not known */
 	uint32_t ordinal;
 	uint32_t name;     /* GPU model */
 	int64_t clock_hz;  /* highest SM clock of the model, 0: unknown */
@@ -253,6 +254,77 @@ struct overview {
 	float compute[OVERVIEW_BINS], comm[OVERVIEW_BINS], copy[OVERVIEW_BINS], idle[OVERVIEW_BINS];
 };
 
+/* What a part of the waterfall is. part_kind_name gives the JSON's word. */
+enum part_kind {
+	PART_COMPUTE,   /* the budget's parts … */
+	PART_COMM,      /* communication not overlapped */
+	PART_COPY,      /* copies not overlapped */
+	PART_IDLE,      /* one row of the idle time: a cause in a phase */
+	PART_UNUSUAL,   /* headline minus the budget's period, where unusual steps were set aside */
+	PART_RECORDING, /* what recording added: counted in the parts above and not in the headline, so it is negative
+	                 */
+	PART_OTHER,     /* the smallest of a long list, added up */
+	PART_COUNT
+};
+const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_steps", … */
+
+/* One of several devices of a side, beside the others; all times per step. Waiting for the last rank inside a
+ * communication kernel is not work: `waiting`, `moving` and `unmatched` add up to the budget's comm_exposed. */
+struct rank_result {
+	uint32_t device;   /* index into side.devices */
+	double own;        /* its step without exposed waiting: from the end of its own GPU work to the next such end */
+	double waiting;    /* exposed: in collectives, until the last rank has entered */
+	double moving;     /* exposed: in collectives, from then on */
+	double unmatched;  /* exposed: in communication kernels that could not be matched with other ranks' */
+	double hidden;     /* communication beside a computing kernel, its waiting included */
+	double waited_for; /* what each of the other ranks waited for this one, mean over them */
+	double last;       /* share of the collectives in which it came last */
+};
+
+/* Who is waited for. */
+enum straggler_kind {
+	STRAGGLER_NONE,       /* not known, or nobody waits for anybody */
+	STRAGGLER_PERSISTENT, /* for one rank in two thirds of all the waiting, or more */
+	STRAGGLER_TURNS       /* for several */
+};
+const char *straggler_kind_name(enum straggler_kind kind); /* "persistent" */
+
+/* The rank that is waited for most, and in which part of its step it differs most from the mean of the others. */
+struct straggler {
+	enum straggler_kind kind;
+	uint32_t device;     /* index into side.devices */
+	double share;        /* of all waiting, the part that was for this rank */
+	bool has_reason;     /* the part explains at least a third of what the others wait for it */
+	enum part_kind part; /* PART_COMPUTE, PART_COPY or PART_IDLE */
+	enum cause cause;    /* of PART_IDLE … */
+	bool input;          /* … unless all of it is host time that ended with a copy of input to the device */
+	uint32_t phase;      /* of PART_COMPUTE, and of PART_IDLE without `input`: a name, 0: between phases */
+	double more, others; /* ns a step: how much more than the others' mean, and that mean */
+};
+
+/* How long each rank's steps were (rank_result.own), in the side's median run. Cells hold the longest step of their
+ * ranks and steps. */
+enum { RANK_MAP_ROWS = 64, RANK_MAP_COLUMNS = 120 };
+struct rank_map {
+	uint32_t rows, columns;               /* 0: there is none: one device, or no steps */
+	uint32_t ranks_a_row, steps_a_column; /* the last row and column may hold fewer */
+	uint32_t first_step;                  /* number of the first step shown, counted from 0 in the run */
+	const float *step;                    /* ns, row by row */
+	double low, high;                     /* the shortest and the longest cell */
+};
+
+/* The ranks of a side together; where there is one device, nothing is known of them. */
+struct ranks_result {
+	struct rank_result *list; /* the slowest first: by `own` */
+	uint32_t n;               /* as many as devices, or 0 */
+	double collectives;       /* matched, per step */
+	bool known;               /* at least 95 % of the exposed communication is of matched collectives */
+	bool one_clock;           /* times are of one host; else who came last is told by how long kernels ran */
+	double waiting, moving, unmatched; /* exposed, mean over the devices that communicate, per step */
+	struct straggler straggler;
+	struct rank_map map;
+};
+
 struct side {
 	const char *label;          /* "baseline" or "fixed"; "profile" for `gapline show` */
 	const char *name;           /* what the user calls it, harmless; NULL: nothing but baseline or fixed */
@@ -297,6 +369,7 @@ struct side {
 	double waited_calls;    /* recorded calls of launching threads that began while their GPU was idle, per step */
 	double shortest_launch; /* of all calls that launched an op, ns; 0: there is none */
 	double recording;       /* what recording those made the step longer, about, ns; at most the idle time */
+	struct ranks_result ranks;
 	struct timeline timeline;
 	struct overview overview;
 	const struct trace_dropped *dropped;
@@ -307,20 +380,6 @@ struct side {
 	const char **notes;
 	uint32_t n_notes; /* what a reader should know about this side's data: sentences */
 };
-
-/* What a part of the waterfall is. part_kind_name gives the JSON's word. */
-enum part_kind {
-	PART_COMPUTE,   /* the budget's parts … */
-	PART_COMM,      /* communication not overlapped */
-	PART_COPY,      /* copies not overlapped */
-	PART_IDLE,      /* one row of the idle time: a cause in a phase */
-	PART_UNUSUAL,   /* headline minus the budget's period, where unusual steps were set aside */
-	PART_RECORDING, /* what recording added: counted in the parts above and not in the headline, so it is negative
-	                 */
-	PART_OTHER,     /* the smallest of a long list, added up */
-	PART_COUNT
-};
-const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_steps", … */
 
 /* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double
  * rounding); empty when nothing differs. No two parts have the same (kind, cause, phase). */
@@ -405,6 +464,10 @@ struct unprofiled {
 	uint32_t n_runs[2];     /* by side */
 	const char *unused;     /* why those that are there are not used, a sentence; else NULL */
 };
+
+/* A device among the others of its side: "rank 5"; "rank 5, device 1" where a rank has several; without ranks "device 0
+ * of process 4711". */
+const char *rank_label(const struct side *side, uint32_t device, struct arena *arena);
 
 struct analysis {
 	const struct names *names;

@@ -116,3 +116,22 @@ const char *step_origin_name(enum step_origin origin)
 		[STEPS_NONE] = "none", [STEPS_BY_RANGE] = "range", [STEPS_BY_PATTERN] = "pattern"};
 	return names[origin];
 }
+
+const char *straggler_kind_name(enum straggler_kind kind)
+{
+	static const char *const names[] = {
+		[STRAGGLER_NONE] = "none", [STRAGGLER_PERSISTENT] = "persistent", [STRAGGLER_TURNS] = "turns"};
+	return names[kind];
+}
+
+const char *rank_label(const struct side *side, uint32_t device, struct arena *arena)
+{
+	const struct device_result *d = &side->devices[device];
+	uint32_t of_rank = 0;
+	for (uint32_t i = 0; i < side->n_devices; i++)
+		of_rank += side->devices[i].rank == d->rank;
+	if (d->rank < 0)
+		return arena_format(arena, "device %u of process %lld", d->ordinal, (long long)d->process);
+	return of_rank > 1 ? arena_format(arena, "rank %d, device %u", d->rank, d->ordinal)
+	                   : arena_format(arena, "rank %d", d->rank);
+}

@@ -93,7 +93,9 @@ const char *advise_serial_copies(const struct evidence *e)
 
 void find_comm(struct evidence *e)
 {
-	rule_costs(e, e->facts->comm_min, SMALL);
+	const struct ranks_result *ranks = &e->side->ranks;
+	/* what is not waiting for the last one: said by the collectives, else the least that any rank has */
+	rule_costs(e, ranks->known ? ranks->moving + ranks->unmatched : e->facts->comm_min, SMALL);
 }
 
 const char *tell_comm(const struct evidence *e)
@@ -112,11 +114,40 @@ const char *advise_comm(const struct evidence *e)
 
 void find_straggler(struct evidence *e)
 {
+	const struct ranks_result *ranks = &e->side->ranks;
 	rule_note(e, "ranks", FINDING_COUNT, e->facts->ranks);
-	rule_costs(e, e->facts->ranks < 2 ? 0 : e->facts->comm_mean - e->facts->comm_min, 2 * SMALL);
+	rule_note(e, "for_one", FINDING_SHARE, ranks->straggler.share);
+	rule_note(e, "longer", FINDING_TIME, ranks->straggler.has_reason ? ranks->straggler.more : 0);
+	double waiting = ranks->known ? ranks->waiting : e->facts->comm_mean - e->facts->comm_min;
+	rule_costs(e, e->facts->ranks < 2 ? 0 : waiting, 2 * SMALL);
 }
 
-const char *tell_straggler(const struct evidence *e)
+/* In which part of its step the straggler differs: " It computes 4.1 ms …" */
+static const char *reason_of(const struct evidence *e, const struct straggler *s)
+{
+	const char *more = rule_digits(e, s->more / 1e6), *unit = rule_a_step(e);
+	const char *share = s->others > 0 ? arena_format(e->arena, " (%.0f %%)", 100 * s->more / s->others) : "";
+	const char *phase =
+		s->phase ? arena_format(e->arena, " in %s", say_short(e->arena, names_text(e->names, s->phase))) : "";
+	if (!s->has_reason)
+		return " No single part of its step says why.";
+	if (s->part == PART_COMPUTE)
+		return arena_format(e->arena, " It computes %s ms %s longer%s%s than the others in the mean.", more,
+		                    unit, share, phase);
+	if (s->part == PART_COPY)
+		return arena_format(e->arena, " It copies %s ms %s longer%s than the others in the mean.", more, unit,
+		                    share);
+	if (s->input)
+		return arena_format(e->arena,
+		                    " Its input is late: its GPU is idle for %s ms %s longer than the others' in the "
+		                    "mean, until the host copies input to it.",
+		                    more, unit);
+	return arena_format(e->arena, " Its GPU is idle for %s ms %s longer than the others' in the mean: %s%s.", more,
+	                    unit, cause_label(s->cause), phase);
+}
+
+/* Where collectives are not known: the device that communicates for the shortest time waits least. */
+static const char *tell_least(const struct evidence *e)
 {
 	const struct device_result *last = NULL;
 	for (uint32_t d = 0; d < e->side->n_devices; d++) {
@@ -124,12 +155,26 @@ const char *tell_straggler(const struct evidence *e)
 		if (e->facts->communicates[d] && (!last || device->budget.comm_exposed < last->budget.comm_exposed))
 			last = device;
 	}
-	return arena_format(
-		e->arena,
-		"Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); the "
-		"one that waits least is device %u of process %lld.",
-		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), last ? last->ordinal : 0,
-		last ? (long long)last->process : 0);
+	return last ? arena_format(e->arena, "the one that waits least is %s",
+	                           rank_label(e->side, (uint32_t)(last - e->side->devices), e->arena))
+	            : "";
+}
+
+const char *tell_straggler(const struct evidence *e)
+{
+	const struct straggler *s = &e->side->ranks.straggler;
+	const char *who = s->kind == STRAGGLER_NONE ? "" : rank_label(e->side, s->device, e->arena);
+	const char *for_whom =
+		s->kind == STRAGGLER_NONE ? tell_least(e)
+		: s->kind == STRAGGLER_TURNS
+			? arena_format(e->arena, "several come last in turns, and %.0f %% of the waiting is for %s",
+	                               100 * s->share, who)
+			: arena_format(e->arena, "%.0f %% of the waiting is for %s", 100 * s->share, who);
+	return arena_format(e->arena,
+	                    "Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); "
+	                    "%s.%s",
+	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), for_whom,
+	                    s->kind == STRAGGLER_PERSISTENT ? reason_of(e, s) : "");
 }
 
 const char *advise_straggler(const struct evidence *e)

@@ -104,6 +104,7 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 	switch (kind) {
 	case CLASS_COMPUTE:
 		s->out->compute += ns;
+		s->out->computes[s->run->op_phase[op]] += ns;
 		break;
 	case CLASS_COMM:
 		s->out->comm += ns;
@@ -173,6 +174,7 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 	uint32_t first = run->trace->devices[device].first_op, last = first + run->trace->devices[device].n_ops;
 	*out = (struct device_run){.device = device, .cells = {.arena = run->arena}};
 	out->cost = ARENA_NEW(run->arena, run->n_phases, int64_t);
+	out->computes = ARENA_NEW(run->arena, run->n_phases, int64_t);
 	out->gpu = ARENA_NEW(run->arena, run->n_phases, int64_t);
 
 	int64_t now = INT64_MIN; /* everything before is accounted for */

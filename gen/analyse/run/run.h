@@ -36,6 +36,7 @@ struct device_run {
 	int64_t compute, comm, copy, idle;
 	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations */
 	int64_t *cost, *gpu;                 /* ns by phase index: share of the window; union of the phase's ops */
+	int64_t *computes;                   /* ns by phase index: of `compute` */
 	struct gap_ops *gaps; /* of the whole profile, in order; window edges without ops before or after included */
 	size_t n_gaps;
 	int64_t limit; /* launch-latency limit, ns */
@@ -69,6 +70,9 @@ struct run {
 	struct device_run *devices; /* those with ops in the window */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
+	/* The same device in all runs of a side (side/places.c): by index into `devices`, the side's device; and by the
+	 * side's device, an index into `devices`, TRACE_NONE where the run has none. NULL until the side is made. */
+	uint32_t *place, *device_at;
 	struct overview overview;
 	/* Start-up, ns: from the first row of the profile to the start of the first step; without steps to the end of
 	 * the last module load that is over by half time; 0 without either. It is part of no step. */

@@ -130,7 +130,7 @@ static void build_device(const struct run *runs, size_t n, uint32_t d, struct cl
 	for (int q = 0; q < QUANTITIES; q++)
 		pool.value[q] = ARENA_NEW(&scratch, room, int64_t);
 	for (size_t r = 0; r < n; r++) {
-		uint32_t gpu = d < runs[r].n_devices ? run_gpu(&runs[r], d) : TRACE_NONE;
+		uint32_t at = runs[r].device_at[d], gpu = at == TRACE_NONE ? TRACE_NONE : run_gpu(&runs[r], at);
 		if (gpu != TRACE_NONE)
 			add_run(&runs[r], gpu, &pool, out);
 	}

@@ -69,10 +69,11 @@ static void make_rows(const struct share *list, size_t n, struct arena *arena, s
 }
 
 /* What one device of one run contributes. */
-static size_t add_device(const struct run *run, uint32_t d, double weight, struct side *side, struct side_facts *facts,
+static size_t add_device(const struct run *run, uint32_t at, double weight, struct side *side, struct side_facts *facts,
                          struct share *shares)
 {
-	const struct device_run *dr = &run->devices[d];
+	const struct device_run *dr = &run->devices[at];
+	uint32_t d = run->place[at];
 	struct budget *b = &side->devices[d].budget;
 	b->compute += (double)dr->compute * weight;
 	b->comm_exposed += (double)dr->comm * weight;
@@ -91,20 +92,21 @@ static size_t add_device(const struct run *run, uint32_t d, double weight, struc
 	return dr->cells.n;
 }
 
-static void describe_device(const struct run *run, uint32_t d, struct device_result *out)
+static void describe_device(const struct run *run, uint32_t at, struct device_result *out)
 {
 	const struct trace *t = run->trace;
-	const struct trace_device *device = &t->devices[run->devices[d].device];
-	out->id = d;
+	const struct trace_device *device = &t->devices[run->devices[at].device];
+	out->id = run->place[at];
+	out->rank = t->processes[device->process].rank;
 	out->process = t->processes[device->process].pid;
 	out->ordinal = device->ordinal;
-	uint32_t gpu = run_gpu(run, d);
+	uint32_t gpu = run_gpu(run, at);
 	if (gpu != TRACE_NONE) {
 		out->name = t->gpus[gpu].name;
 		out->clock_hz = t->gpus[gpu].clock_hz;
 	}
 	out->window_ns = run->window_end - run->window_start;
-	out->limit_ns = (double)run->devices[d].limit;
+	out->limit_ns = (double)run->devices[at].limit;
 }
 
 /* Means over devices. `shares` are those of all devices, weighted. */
@@ -144,34 +146,34 @@ static void build_mean(struct share *shares, size_t n, struct arena *arena, stru
 	side->busy = side->budget.compute + side->budget.comm_exposed + side->budget.copy_exposed;
 }
 
-/* Budgets of the devices and their mean. Devices are matched over runs by their position. */
+/* Budgets of the devices and their mean. */
 static void build_budgets(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts)
 {
 	struct arena scratch = {0};
 	struct names *names = runs[0].trace->names;
 	size_t n_shares = 0, room = 1;
-	for (size_t r = 0; r < n; r++) {
-		if (runs[r].n_devices > side->n_devices)
-			side->n_devices = runs[r].n_devices;
+	side->n_devices = places_find(runs, n);
+	for (size_t r = 0; r < n; r++)
 		for (uint32_t d = 0; d < runs[r].n_devices; d++)
 			room += runs[r].devices[d].cells.n;
-	}
 	struct share *shares = ARENA_NEW(&scratch, room, struct share);
 	side->devices = ARENA_NEW(arena, side->n_devices, struct device_result);
 	facts->communicates = ARENA_NEW(arena, side->n_devices, bool);
 	for (uint32_t d = 0; d < side->n_devices; d++) {
 		size_t with_work = 0; /* runs in which the device had work */
 		for (size_t r = 0; r < n; r++)
-			with_work += d < runs[r].n_devices;
+			with_work += runs[r].device_at[d] != TRACE_NONE;
 		size_t first = n_shares;
-		for (size_t r = 0; r < n; r++)
-			if (d < runs[r].n_devices) {
-				double weight = 1 / ((double)with_work * runs[r].n_steps);
-				facts->communicates[d] = facts->communicates[d] || runs[r].devices[d].communicates;
-				n_shares += add_device(&runs[r], d, weight, side, facts, shares + n_shares);
-				if (r == side->median_run || !side->devices[d].window_ns)
-					describe_device(&runs[r], d, &side->devices[d]);
-			}
+		for (size_t r = 0; r < n; r++) {
+			uint32_t at = runs[r].device_at[d];
+			if (at == TRACE_NONE)
+				continue;
+			double weight = 1 / ((double)with_work * runs[r].n_steps);
+			facts->communicates[d] = facts->communicates[d] || runs[r].devices[at].communicates;
+			n_shares += add_device(&runs[r], at, weight, side, facts, shares + n_shares);
+			if (r == side->median_run || !side->devices[d].window_ns)
+				describe_device(&runs[r], at, &side->devices[d]);
+		}
 		if (n_shares > first) {
 			qsort(shares + first, n_shares - first, sizeof *shares, compare_shares);
 			n_shares = first + merge_shares(shares + first, n_shares - first);
@@ -391,6 +393,7 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	ranges_build(runs, n, arena, side);
 	for (size_t r = 0; r < n; r++)
 		facts->host_work += host_work(&runs[r], facts->launch_call) / (double)n;
+	ranks_build(runs, n, arena, side, facts);
 	side->overview = runs[side->median_run].overview;
 	timeline_build(&runs[side->median_run], arena, &side->timeline);
 	clocks_build(runs, n, side);

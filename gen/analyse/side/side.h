@@ -37,6 +37,12 @@ struct side_facts {
 	double comm_min, comm_mean; /* smallest and mean exposed communication */
 };
 
+/* Which device of a run is which of every other run: the same rank (or, where ranks are not known, the process in the
+ * same place among those with devices), the same place among that rank's processes, the same ordinal. Fills `place` and
+ * `device_at` of the runs; returns how many devices the side has. In the order of the first run, and behind those what
+ * later runs have more (places.c). */
+uint32_t places_find(struct run *runs, size_t n);
+
 /* Kernels, calls, copies and counts of `side` and `facts` (tables.c); part of side_build. */
 void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
 
@@ -45,6 +51,10 @@ void ranges_build(const struct run *runs, size_t n, struct arena *arena, struct 
 
 /* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
 int side_compare_idle(const void *a, const void *b, void *names);
+
+/* What the side's ranks wait for each other, and for whom (ranks.c). The side's devices are there already. */
+void ranks_build(const struct run *runs, size_t n, struct arena *arena, struct side *side,
+                 const struct side_facts *facts);
 
 /* A few representative steps of a run, to the nanosecond (timeline.c). */
 void timeline_build(struct run *run, struct arena *arena, struct timeline *out);

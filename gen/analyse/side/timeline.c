@@ -275,7 +275,7 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
 	out->devices = ARENA_NEW(arena, run->n_devices, struct device_lanes);
 	out->n_devices = run->n_devices;
 	for (uint32_t d = 0; d < run->n_devices; d++) {
-		out->devices[d].device = d;
+		out->devices[d].device = run->place[d];
 		if (d >= TIMELINE_DEVICES)
 			continue;
 		add_streams(&v, run->devices[d].device, &out->devices[d]);

@@ -1,0 +1,184 @@
+#include "analyse/run/collectives.h"
+
+#include <stdlib.h>
+
+static int compare(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_ops(const void *a, const void *b)
+{
+	const struct collective_op *x = a, *y = b;
+	int order = compare(x->key, y->key);
+	order = order ? order : compare(x->step, y->step);
+	order = order ? order : compare(x->rank, y->rank);
+	order = order ? order : compare(x->launched, y->launched);
+	order = order ? order : compare(x->start, y->start);
+	return order ? order : compare(x->end, y->end);
+}
+
+static int compare_collectives(const void *a, const void *b)
+{
+	const struct collective *x = a, *y = b;
+	int order = compare(x->step, y->step);
+	order = order ? order : compare(x->last, y->last);
+	return order ? order : compare(x->waited, y->waited);
+}
+
+/* The ops of one key in one step: where those of each rank that has some begin; 0: ranks disagree about their number.
+ */
+static size_t count_each(const struct collective_op *ops, size_t n, size_t *first, uint32_t *n_ranks)
+{
+	size_t each = 0, begin = 0;
+	*n_ranks = 0;
+	for (size_t i = 1; i <= n; i++) {
+		if (i < n && ops[i].rank == ops[begin].rank)
+			continue;
+		if (each && i - begin != each)
+			return 0;
+		each = i - begin;
+		first[(*n_ranks)++] = begin;
+		begin = i;
+	}
+	return each;
+}
+
+static int64_t length(const struct collective_op *op)
+{
+	return op->end - op->start;
+}
+
+/* The k-th op of every rank as one collective. False where they cannot be one. */
+static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ranks, size_t k, bool one_clock,
+                  int64_t tolerance, struct collective *out)
+{
+	const struct collective_op *last = &ops[first[0] + k];
+	int64_t first_end = last->end;
+	for (uint32_t r = 1; r < n_ranks; r++) {
+		const struct collective_op *op = &ops[first[r] + k];
+		if (one_clock ? op->start > last->start : length(op) < length(last))
+			last = op;
+		first_end = op->end < first_end ? op->end : first_end;
+	}
+	if (one_clock && last->start > first_end + tolerance)
+		return false;
+	*out = (struct collective){.step = last->step, .last = last->rank, .n_ranks = n_ranks, .entered = last->start};
+	int64_t shortest = length(last), entered = last->start;
+	for (uint32_t r = 0; r < n_ranks; r++) {
+		struct collective_op *op = &ops[first[r] + k];
+		op->matched = true;
+		op->arrived = one_clock ? entered : op->start + length(op) - shortest;
+		op->arrived = op->arrived < op->end ? op->arrived : op->end;
+		out->waited += op->arrived - op->start;
+	}
+	return true;
+}
+
+/* All ops of one key. */
+static void match_key(struct collective_op *ops, size_t n, size_t *first, bool one_clock, int64_t tolerance,
+                      struct collectives *out)
+{
+	size_t before = out->n, refused = 0, end;
+	for (size_t i = 0; i < n; i = end) {
+		uint32_t n_ranks;
+		for (end = i + 1; end < n && ops[end].step == ops[i].step; end++)
+			;
+		size_t each = count_each(ops + i, end - i, first, &n_ranks);
+		for (size_t k = 0; k < each && n_ranks > 1; k++)
+			if (match(ops + i, first, n_ranks, k, one_clock, tolerance, &out->list[out->n]))
+				out->n++;
+			else
+				refused++;
+	}
+	if (20 * refused <= out->n - before + refused)
+		return;
+	out->n = before;
+	for (size_t i = 0; i < n; i++) {
+		ops[i].matched = false;
+		ops[i].arrived = ops[i].start;
+	}
+}
+
+void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
+                       struct arena *arena, struct collectives *out)
+{
+	size_t *first = ARENA_NEW(arena, (size_t)n_ranks + 1, size_t), end;
+	*out = (struct collectives){.list = ARENA_NEW(arena, n / 2 + 1, struct collective)};
+	for (size_t i = 0; i < n; i++) {
+		ops[i].matched = false;
+		ops[i].arrived = ops[i].start;
+	}
+	if (n)
+		qsort(ops, n, sizeof *ops, compare_ops);
+	for (size_t i = 0; i < n; i = end) {
+		for (end = i + 1; end < n && ops[end].key == ops[i].key; end++)
+			;
+		match_key(ops + i, end - i, first, one_clock, tolerance, out);
+	}
+	for (size_t i = 0; i < n; i++)
+		out->unmatched += !ops[i].matched;
+	if (out->n)
+		qsort(out->list, out->n, sizeof *out->list, compare_collectives);
+}
+
+/* ---- one device ---- */
+
+enum busy { COMPUTES, MOVES, WAITS, UNMATCHED, BUSY_KINDS };
+
+struct event {
+	int64_t time;
+	int change; /* +1 begins, −1 ends */
+	enum busy kind;
+};
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+	return compare(x->time, y->time);
+}
+
+static size_t add(struct event *events, size_t n, enum busy kind, int64_t start, int64_t end, int64_t from, int64_t to)
+{
+	start = start > from ? start : from;
+	end = end < to ? end : to;
+	if (end <= start)
+		return n;
+	events[n++] = (struct event){start, +1, kind};
+	events[n++] = (struct event){end, -1, kind};
+	return n;
+}
+
+struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretch *compute,
+                                     size_t n_compute, int64_t start, int64_t end,
+                                     void (*waits)(void *context, const struct stretch *stretch), void *context)
+{
+	struct arena scratch = {0};
+	struct event *events = ARENA_NEW(&scratch, 4 * n + 2 * n_compute + 1, struct event);
+	struct comm_parts parts = {0};
+	int open[BUSY_KINDS] = {0};
+	size_t m = 0;
+	for (size_t i = 0; i < n_compute; i++)
+		m = add(events, m, COMPUTES, compute[i].start, compute[i].end, start, end);
+	for (size_t i = 0; i < n; i++) {
+		m = add(events, m, WAITS, ops[i]->start, ops[i]->arrived, start, end);
+		m = add(events, m, ops[i]->matched ? MOVES : UNMATCHED, ops[i]->arrived, ops[i]->end, start, end);
+	}
+	if (m)
+		qsort(events, m, sizeof *events, compare_events);
+	for (size_t i = 0; i + 1 < m; i++) {
+		open[events[i].kind] += events[i].change;
+		int64_t ns = events[i + 1].time - events[i].time;
+		bool hidden = open[COMPUTES] > 0;
+		if (open[MOVES])
+			*(hidden ? &parts.hidden_moving : &parts.moving) += ns;
+		else if (open[WAITS])
+			*(hidden ? &parts.hidden_waiting : &parts.waiting) += ns;
+		else if (open[UNMATCHED])
+			*(hidden ? &parts.hidden_unmatched : &parts.unmatched) += ns;
+		if (waits && ns && !hidden && open[WAITS] && !open[MOVES])
+			waits(context, &(struct stretch){events[i].time, events[i + 1].time});
+	}
+	arena_release(&scratch);
+	return parts;
+}

@@ -1,0 +1,71 @@
+/* Which communication kernels of several ranks are one collective, and how long each rank waited in it for the last
+ * one. Pure; works on numbers alone. */
+#ifndef GAPLINE_ANALYSE_RUN_COLLECTIVES_H
+#define GAPLINE_ANALYSE_RUN_COLLECTIVES_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A communication kernel of an operation that no rank can leave before the last one has entered (all-reduce,
+ * all-gather, reduce-scatter, all-to-all; not broadcast, reduce, send and receive). Times in ns, end >= start. */
+struct collective_op {
+	int64_t start, end;
+	int64_t launched; /* when the host launched it: ranks launch the collectives of a communicator in one order */
+	uint32_t rank;    /* 0 … n_ranks − 1 */
+	uint32_t step;    /* which step it is of, or any number that all ranks agree on */
+	uint32_t key;     /* what it is: the kernel's name */
+
+	/* filled: */
+	bool matched;
+	int64_t arrived; /* when the last rank had entered, in [start, end]: until then it waited, from then on data
+	                  * moved. `start` where not matched */
+};
+
+struct collective {
+	uint32_t step, last; /* the rank that came last */
+	uint32_t n_ranks;    /* that took part, at least 2 */
+	int64_t entered;     /* when it came, ns */
+	int64_t waited;      /* ns, all ranks added up */
+};
+
+struct collectives {
+	struct collective *list; /* by step */
+	size_t n;
+	size_t unmatched; /* ops */
+};
+
+/* The k-th op of a rank with some key in some step is of the same collective as the k-th one of every other rank that
+ * has the key; ranks that never have it are not in its communicator. Where ranks disagree about how many there are in a
+ * step, those of the step are not matched.
+ *
+ * With one clock for all ranks the last one is the one whose kernel starts last, and others wait until then. That must
+ * be before any of them ends: what is not so is not matched, and of a key of which more than one in twenty is not so
+ * nothing is, because then several communicators have the same names, and who belongs to whom cannot be told.
+ * `tolerance` (ns) is what two ranks' times may be apart although they are the same. Without one clock, the last one is
+ * the one whose kernel is shortest, and the others waited for what theirs are longer. Ties go to the lower rank.
+ * `ops` are sorted by it. */
+void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
+                       struct arena *arena, struct collectives *out);
+
+/* A stretch of a device's time. */
+struct stretch {
+	int64_t start, end;
+};
+
+/* How the communication of one device divides the window. At an instant at which several of its kernels run, data
+ * moves if it does so in any of them; else it waits if any of them does. */
+struct comm_parts {
+	int64_t waiting, moving, unmatched;                      /* no kernel computes: exposed */
+	int64_t hidden_waiting, hidden_moving, hidden_unmatched; /* beside a computing kernel */
+};
+
+/* Divides [start, end). `compute`: when kernels compute, in any order, overlapping as they like. `waits` is called for
+ * every stretch of exposed waiting, in order of time; NULL: it is not wanted. */
+struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretch *compute,
+                                     size_t n_compute, int64_t start, int64_t end,
+                                     void (*waits)(void *context, const struct stretch *stretch), void *context);
+
+#endif

@@ -1,0 +1,31 @@
+/* What the ranks of a run wait for each other: its collectives, how each device's communication divides into waiting
+ * for the last rank and moving data, and how long each rank's steps are without that waiting. */
+#ifndef GAPLINE_ANALYSE_RUN_WAITING_H
+#define GAPLINE_ANALYSE_RUN_WAITING_H
+
+#include "analyse/run/collectives.h"
+#include "analyse/run/run.h"
+
+/* One device of the run. A rank's step k lasts from the end of its last GPU op of the steps up to k − 1 to that of the
+ * steps up to k. */
+struct device_waiting {
+	struct comm_parts parts; /* of the window; waiting + moving + unmatched is the budget's exposed communication */
+	double *step;            /* by measured step, n_steps of them: its length without exposed waiting, ns */
+	double own;              /* their mean; of a run without steps the window without exposed waiting */
+	double waited_for;       /* ns that all other ranks waited for this one, in the window */
+	uint32_t last;           /* collectives of the window in which it came last */
+};
+
+struct waiting {
+	struct device_waiting *device; /* by index into run.devices */
+	bool one_clock;                /* the ranks' times are of one host */
+	uint32_t n_collectives;        /* of the window */
+};
+
+/* The devices are charged already (run_devices). Everything lives in `arena`. */
+void waiting_find(const struct run *run, struct arena *arena, struct waiting *out);
+
+/* Whether a communication kernel of this name is of an operation that no rank can leave before all have entered. */
+bool waiting_is_synchronising(const char *kernel);
+
+#endif

@@ -1,0 +1,225 @@
+/* What the ranks of a side wait for each other, for whom, and why that one is late. */
+#include "analyse/run/waiting.h"
+#include "analyse/side/side.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double MOSTLY = 2.0 / 3;   /* of the waiting is for one rank: it is always the same one */
+static const double EXPLAINS = 1.0 / 3; /* of what is waited for a rank */
+static const double MATCHED = 0.95;     /* of the exposed communication */
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const struct rank_result *x = a, *y = b;
+	if (x->own != y->own)
+		return x->own > y->own ? -1 : 1;
+	return x->device < y->device ? -1 : x->device > y->device;
+}
+
+/* ---- the sums of all runs ---- */
+
+static void add_run(const struct run *run, const struct waiting *w, const uint32_t *with_work, size_t n_runs,
+                    struct ranks_result *out)
+{
+	double step = 1 / (double)run->n_steps;
+	out->collectives += w->n_collectives * step / (double)n_runs;
+	out->one_clock = out->one_clock && w->one_clock;
+	for (uint32_t at = 0; at < run->n_devices; at++) {
+		const struct device_waiting *d = &w->device[at];
+		struct rank_result *r = &out->list[run->place[at]];
+		double weight = step / with_work[run->place[at]];
+		r->own += run->steps.found ? d->own / with_work[run->place[at]] : d->own * weight;
+		r->waiting += (double)d->parts.waiting * weight;
+		r->moving += (double)d->parts.moving * weight;
+		r->unmatched += (double)d->parts.unmatched * weight;
+		r->hidden +=
+			(double)(d->parts.hidden_waiting + d->parts.hidden_moving + d->parts.hidden_unmatched) * weight;
+		r->waited_for += run->n_devices > 1 ? d->waited_for * weight / (run->n_devices - 1) : 0;
+		r->last += w->n_collectives ? (double)d->last / w->n_collectives / with_work[run->place[at]] : 0;
+	}
+}
+
+static void add_means(const struct side_facts *facts, struct ranks_result *out)
+{
+	double n = facts->ranks ? facts->ranks : 1;
+	for (uint32_t d = 0; d < out->n; d++) {
+		if (!facts->communicates[d])
+			continue;
+		out->waiting += out->list[d].waiting / n;
+		out->moving += out->list[d].moving / n;
+		out->unmatched += out->list[d].unmatched / n;
+	}
+	double exposed = out->waiting + out->moving + out->unmatched;
+	out->known = out->collectives > 0 && out->waiting + out->moving >= MATCHED * exposed;
+}
+
+/* ---- why ---- */
+
+/* A part of a device's step in which it may differ from others. */
+struct part {
+	enum part_kind kind;
+	enum cause cause;
+	bool input;
+	uint32_t phase; /* a name */
+};
+
+static bool is_input(const struct cell_key *key)
+{
+	return key->input && (key->cause == CAUSE_HOST_CODE || key->cause == CAUSE_HOST_BLOCKED ||
+	                      key->cause == CAUSE_HANDOVER || key->cause == CAUSE_OFF_CPU);
+}
+
+static struct part part_of(const struct run *run, const struct cell_key *key)
+{
+	if (is_input(key))
+		return (struct part){.kind = PART_IDLE, .input = true};
+	return (struct part){.kind = PART_IDLE, .cause = key->cause, .phase = run->phases[key->phase]};
+}
+
+static bool is_same(const struct part *a, const struct part *b)
+{
+	return a->kind == b->kind && a->cause == b->cause && a->input == b->input && a->phase == b->phase;
+}
+
+/* How long a part of a device's window is, ns. */
+static double length_of(const struct run *run, const struct device_run *d, const struct part *part)
+{
+	double sum = 0;
+	if (part->kind == PART_COPY)
+		return (double)d->copy;
+	for (uint32_t p = 0; p < run->n_phases && part->kind == PART_COMPUTE; p++)
+		sum += run->phases[p] == part->phase ? (double)d->computes[p] : 0;
+	for (uint32_t c = 0; c < d->cells.n && part->kind == PART_IDLE; c++) {
+		struct part other = part_of(run, &d->cells.cell[c].key);
+		sum += !d->cells.cell[c].key.once && is_same(&other, part) ? (double)d->cells.cell[c].ns : 0;
+	}
+	return sum;
+}
+
+/* A part of the straggler beside the mean of the others, per step, mean over runs. */
+static void compare_part(const struct run *runs, size_t n, const struct side_facts *facts, const struct part *part,
+                         struct straggler *best)
+{
+	double mine = 0, others = 0;
+	size_t with_mine = 0, with_others = 0;
+	for (size_t r = 0; r < n; r++)
+		for (uint32_t at = 0; at < runs[r].n_devices; at++) {
+			uint32_t place = runs[r].place[at];
+			if (!facts->communicates[place])
+				continue;
+			double length = length_of(&runs[r], &runs[r].devices[at], part) / runs[r].n_steps;
+			*(place == best->device ? &mine : &others) += length;
+			(*(place == best->device ? &with_mine : &with_others))++;
+		}
+	if (!with_mine || !with_others)
+		return;
+	mine /= (double)with_mine;
+	others /= (double)with_others;
+	if (mine - others <= best->more)
+		return;
+	best->part = part->kind;
+	best->cause = part->cause;
+	best->input = part->input;
+	best->phase = part->phase;
+	best->more = mine - others;
+	best->others = others;
+}
+
+static void find_reason(const struct run *runs, size_t n, const struct side_facts *facts, double waited_for,
+                        struct straggler *out)
+{
+	const struct run *run = NULL;
+	for (size_t r = 0; r < n && !run; r++)
+		run = runs[r].device_at[out->device] != TRACE_NONE ? &runs[r] : NULL;
+	const struct device_run *d = &run->devices[run->device_at[out->device]];
+	compare_part(runs, n, facts, &(struct part){.kind = PART_COPY}, out);
+	for (uint32_t p = 0; p < run->n_phases; p++)
+		if (d->computes[p])
+			compare_part(runs, n, facts, &(struct part){.kind = PART_COMPUTE, .phase = run->phases[p]},
+			             out);
+	for (uint32_t c = 0; c < d->cells.n; c++) {
+		struct part part = part_of(run, &d->cells.cell[c].key);
+		bool seen = d->cells.cell[c].key.once;
+		for (uint32_t e = 0; e < c && !seen; e++) {
+			struct part earlier = part_of(run, &d->cells.cell[e].key);
+			seen = !d->cells.cell[e].key.once && is_same(&earlier, &part);
+		}
+		if (!seen)
+			compare_part(runs, n, facts, &part, out);
+	}
+	out->has_reason = out->more >= EXPLAINS * waited_for;
+}
+
+static void find_straggler(const struct run *runs, size_t n, const struct side_facts *facts, struct ranks_result *out)
+{
+	struct straggler *s = &out->straggler;
+	double all = 0;
+	for (uint32_t d = 0; d < out->n; d++) {
+		all += out->list[d].waited_for;
+		if (out->list[d].waited_for > out->list[s->device].waited_for)
+			s->device = d;
+	}
+	if (!out->known || all <= 0)
+		return;
+	double waited_for = out->list[s->device].waited_for;
+	s->share = waited_for / all;
+	s->kind = s->share >= MOSTLY ? STRAGGLER_PERSISTENT : STRAGGLER_TURNS;
+	if (s->kind == STRAGGLER_PERSISTENT)
+		find_reason(runs, n, facts, waited_for, s);
+}
+
+/* ---- the map ---- */
+
+static void build_map(const struct run *run, const struct waiting *w, uint32_t n_places, struct arena *arena,
+                      struct rank_map *out)
+{
+	if (!run->steps.found || n_places < 2)
+		return;
+	*out = (struct rank_map){.ranks_a_row = (n_places + RANK_MAP_ROWS - 1) / RANK_MAP_ROWS,
+	                         .steps_a_column = (run->n_steps + RANK_MAP_COLUMNS - 1) / RANK_MAP_COLUMNS,
+	                         .first_step = run->warmup,
+	                         .low = INFINITY};
+	out->rows = (n_places + out->ranks_a_row - 1) / out->ranks_a_row;
+	out->columns = (run->n_steps + out->steps_a_column - 1) / out->steps_a_column;
+	float *step = ARENA_NEW(arena, (size_t)out->rows * out->columns, float);
+	for (uint32_t at = 0; at < run->n_devices; at++)
+		for (uint32_t k = 0; k < run->n_steps; k++) {
+			float *cell = &step[(size_t)(run->place[at] / out->ranks_a_row) * out->columns +
+			                    k / out->steps_a_column];
+			*cell = fmaxf(*cell, (float)w->device[at].step[k]);
+		}
+	for (size_t i = 0; i < (size_t)out->rows * out->columns; i++) {
+		out->low = fmin(out->low, step[i]);
+		out->high = fmax(out->high, step[i]);
+	}
+	out->step = step;
+}
+
+void ranks_build(const struct run *runs, size_t n, struct arena *arena, struct side *side,
+                 const struct side_facts *facts)
+{
+	struct arena scratch = {0};
+	struct ranks_result *out = &side->ranks;
+	if (side->n_devices < 2)
+		return;
+	*out = (struct ranks_result){
+		.list = ARENA_NEW(arena, side->n_devices, struct rank_result), .n = side->n_devices, .one_clock = true};
+	uint32_t *with_work = ARENA_NEW(&scratch, side->n_devices, uint32_t);
+	for (size_t r = 0; r < n; r++)
+		for (uint32_t at = 0; at < runs[r].n_devices; at++)
+			with_work[runs[r].place[at]]++;
+	for (size_t r = 0; r < n; r++) {
+		struct waiting w;
+		waiting_find(&runs[r], &scratch, &w);
+		add_run(&runs[r], &w, with_work, n, out);
+		if (r == side->median_run)
+			build_map(&runs[r], &w, side->n_devices, arena, &out->map);
+	}
+	for (uint32_t d = 0; d < out->n; d++)
+		out->list[d].device = d;
+	add_means(facts, out);
+	find_straggler(runs, n, facts, out);
+	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
+	arena_release(&scratch);
+}

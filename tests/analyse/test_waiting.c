@@ -1,0 +1,360 @@
+/* Generated jobs of several ranks: who is waited for, why, and every rank's step, as put in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/analyse.h"
+#include "analyse/run/waiting.h"
+#include "trace_maker.h"
+
+enum { STEPS = 30, WARM = 2, MOST = 64, US = 1000 };
+
+/* Steps of data_load, forward and backward, an all-reduce at their end that moves data for `move`, a synchronisation.
+ * Times in µs. */
+struct job {
+	uint32_t ranks;
+	int64_t load, forward, backward, move;
+	int64_t more_backward[MOST], more_load[MOST]; /* by rank */
+	bool turns;                                   /* the one with more backward is another one in every step */
+	bool reversed;                                /* processes in the opposite order, other ids */
+	bool nameless;                                /* ranks are not known */
+	uint32_t noise;                               /* µs, of every rank and step */
+};
+
+static const struct job plain = {.ranks = 8, .load = 200, .forward = 3000, .backward = 4000, .move = 500};
+
+static uint64_t seed = 1;
+
+static int64_t noise(const struct job *j)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return j->noise ? (int64_t)((seed >> 33) % (j->noise * US)) : 0;
+}
+
+struct rank {
+	uint32_t process, thread, device;
+};
+
+static uint32_t correlation;
+
+static size_t launch(struct maker *m, const struct rank *r, int64_t at, const char *call, enum op_kind kind,
+                     int64_t start, int64_t end, const char *name)
+{
+	bool copy = kind == OP_COPY;
+	maker_call(m, r->thread, at, at + 3 * US, call, copy ? CALL_COPY : CALL_LAUNCH, ++correlation);
+	return maker_op(m, r->device, 7, kind, start, end, name, correlation);
+}
+
+/* One step of a rank that the host begins at `t`; returns when its backward pass ends. */
+static int64_t begin_step(struct maker *m, const struct rank *r, const struct job *j, int64_t t, int64_t more_load,
+                          int64_t more_backward)
+{
+	int64_t loaded = t + (j->load + more_load) * US + noise(j);
+	int64_t copied = loaded + 4 * US + 100 * US, forward = copied + j->forward * US;
+	int64_t backward = forward + (j->backward + more_backward) * US + noise(j);
+	maker_range(m, r->thread, t, loaded + 3 * US, "data_load", "", RANGE_PUSH_POP);
+	size_t copy = launch(m, r, loaded, "cudaMemcpyAsync", OP_COPY, loaded + 4 * US, copied,
+	                     "[CUDA memcpy Host-to-Device]");
+	m->trace->ops.bytes[copy] = 1 << 20;
+	m->trace->ops.copy[copy] = COPY_H2D;
+	maker_range(m, r->thread, loaded + 4 * US, loaded + 9 * US, "forward", "", RANGE_PUSH_POP);
+	launch(m, r, loaded + 5 * US, "cudaLaunchKernel", OP_KERNEL, copied, forward, "gemm");
+	maker_range(m, r->thread, loaded + 10 * US, loaded + 20 * US, "backward", "", RANGE_PUSH_POP);
+	launch(m, r, loaded + 11 * US, "cudaLaunchKernel", OP_KERNEL, forward, backward, "gemm");
+	return backward;
+}
+
+static const struct trace *make(const struct job *j, struct arena *arena, struct names *names)
+{
+	struct maker m;
+	struct rank rank[MOST];
+	maker_init(&m, arena, names);
+	for (uint32_t i = 0; i < j->ranks; i++) {
+		uint32_t k = j->reversed ? j->ranks - 1 - i : i;
+		int64_t pid = (j->reversed ? 9000 : 100) + i;
+		rank[k].process = maker_process(&m, pid);
+		m.trace->processes[rank[k].process].rank = j->nameless ? -1 : (int32_t)k;
+		rank[k].thread = maker_thread(&m, rank[k].process, pid);
+		rank[k].device = maker_device(&m, rank[k].process, 0, TRACE_NONE);
+	}
+	int64_t t = 1000 * US;
+	for (uint32_t k = 0; k < STEPS; k++) {
+		int64_t backward[MOST], last = 0;
+		for (uint32_t r = 0; r < j->ranks; r++) {
+			int64_t more = j->more_backward[j->turns ? (r + k) % j->ranks : r];
+			backward[r] = begin_step(&m, &rank[r], j, t, j->more_load[r], more);
+			last = backward[r] > last ? backward[r] : last;
+		}
+		int64_t end = last + j->move * US;
+		for (uint32_t r = 0; r < j->ranks; r++) {
+			launch(&m, &rank[r], t + 5000 * US, "cudaLaunchKernel", OP_COMM, backward[r], end,
+			       "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+			maker_call(&m, rank[r].thread, t + 5010 * US, end + 5 * US, "cudaDeviceSynchronize", CALL_SYNC,
+			           ++correlation);
+			maker_range(&m, rank[r].thread, t, end + 10 * US, "step", "", RANGE_PUSH_POP);
+		}
+		t = end + 11 * US;
+	}
+	return maker_link(&m);
+}
+
+struct state {
+	struct arena arena;
+	struct names names;
+	struct analysis result;
+};
+
+static int begin(void **state)
+{
+	struct state *s = test_calloc(1, sizeof *s);
+	names_init(&s->names, &s->arena);
+	*state = s;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct state *s = *state;
+	arena_release(&s->arena);
+	test_free(s);
+	return 0;
+}
+
+static const struct side *analyse(struct state *s, const struct job *j)
+{
+	struct err err = {0};
+	struct analyse_run run = {.trace = make(j, &s->arena, &s->names), .file = "generated"};
+	struct analyse_options options = {.warmup = WARM, .gates.max_regression = -1};
+	if (analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err))
+		fail_msg("%s", err.text);
+	return &s->result.side[0];
+}
+
+static const struct rank_result *rank_of(const struct side *side, uint32_t device)
+{
+	for (uint32_t i = 0; i < side->ranks.n; i++)
+		if (side->ranks.list[i].device == device)
+			return &side->ranks.list[i];
+	fail();
+	return NULL;
+}
+
+static const struct finding *straggler_of(const struct state *s)
+{
+	for (uint32_t i = 0; i < s->result.n_findings; i++)
+		if (strcmp(s->result.findings[i].id, "straggler") == 0)
+			return &s->result.findings[i];
+	return NULL;
+}
+
+static void expect_text(const struct state *s, const char *part)
+{
+	const struct finding *f = straggler_of(s);
+	assert_non_null(f);
+	if (!strstr(f->text, part))
+		fail_msg("\"%s\" is not said: %s", part, f->text);
+}
+
+/* Every rank waits `lag` µs for `late`, moves data for 500 µs, and has the step that was put in. */
+static void expect_budgets(const struct side *side, const struct job *j, uint32_t late, double lag, double own)
+{
+	assert_true(side->ranks.known && side->ranks.one_clock);
+	assert_int_equal(side->ranks.n, j->ranks);
+	assert_float_equal(side->ranks.waiting, lag * US * (j->ranks - 1) / j->ranks, 1e-6);
+	assert_float_equal(side->ranks.collectives, 1, 1e-9);
+	assert_int_equal(side->ranks.list[0].device, late);
+	for (uint32_t d = 0; d < j->ranks; d++) {
+		const struct rank_result *r = rank_of(side, d);
+		assert_float_equal(r->waiting, d == late ? 0 : lag * US, 1e-6);
+		assert_float_equal(r->moving, 500 * US, 1e-6);
+		assert_float_equal(r->unmatched, 0, 1e-6);
+		assert_float_equal(r->hidden, 0, 1e-6);
+		assert_float_equal(r->waiting + r->moving, side->devices[d].budget.comm_exposed, 1e-6);
+		assert_float_equal(r->own, (own + (d == late ? lag : 0)) * US, 1e-6);
+		assert_float_equal(r->own, side->devices[d].budget.period - r->waiting, 1e-6);
+		assert_float_equal(r->waited_for, d == late ? lag * US : 0, 1e-6);
+		assert_float_equal(r->last, d == late, 1e-9);
+	}
+}
+
+static const double OWN = 200 + 4 + 100 + 3000 + 4000 + 500 + 11; /* µs: a step without waiting */
+
+static void test_a_straggler_that_computes_longer(void **state)
+{
+	struct state *s = *state;
+	static const uint32_t sizes[] = {2, 8, MOST};
+	for (size_t i = 0; i < 3; i++) {
+		struct job j = plain;
+		j.ranks = sizes[i];
+		uint32_t late = j.ranks > 5 ? 5 : 1;
+		j.more_backward[late] = 1920; /* 48 % */
+		const struct side *side = analyse(s, &j);
+		expect_budgets(side, &j, late, 1920, OWN);
+		const struct straggler *g = &side->ranks.straggler;
+		assert_int_equal(g->kind, STRAGGLER_PERSISTENT);
+		assert_int_equal(g->device, late);
+		assert_true(g->has_reason);
+		assert_int_equal(g->part, PART_COMPUTE);
+		assert_string_equal(names_text(&s->names, g->phase), "backward");
+		assert_float_equal(g->more, 1920 * US, 1e-6);
+		assert_float_equal(g->others, 4000 * US, 1e-6);
+		expect_text(s, late == 5
+		                       ? "100 % of the waiting is for rank 5. It computes 1.92 ms a step longer (48 %) "
+		                         "in backward"
+		                       : "100 % of the waiting is for rank 1.");
+		/* as fast as the mean: the mean over ranks of the step without waiting */
+		assert_float_equal(straggler_of(s)->ceiling_step, side->budget.period - side->ranks.waiting, 1e-6);
+	}
+}
+
+static void test_a_rank_whose_input_is_late(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.more_load[3] = 1500;
+	const struct side *side = analyse(s, &j);
+	expect_budgets(side, &j, 3, 1500, OWN);
+	const struct straggler *g = &side->ranks.straggler;
+	assert_int_equal(g->kind, STRAGGLER_PERSISTENT);
+	assert_int_equal(g->device, 3);
+	assert_int_equal(g->part, PART_IDLE);
+	assert_true(g->input && g->has_reason);
+	assert_float_equal(g->more, 1500 * US, 1e-6);
+	expect_text(s, "for rank 3. Its input is late");
+}
+
+static void test_ranks_that_take_turns(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.more_backward[0] = 2000;
+	j.turns = true;
+	const struct side *side = analyse(s, &j);
+	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_TURNS);
+	assert_true(side->ranks.straggler.share < 0.2);
+	/* the same exposed communication on all ranks, nearly: and all the same they wait for each other */
+	assert_float_equal(side->ranks.waiting, 2000. * US * 7 / 8, 1e-6);
+	expect_text(s, "in turns");
+}
+
+static void test_nobody_is_named_where_ranks_are_alike(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.noise = 20;
+	const struct side *side = analyse(s, &j);
+	assert_true(side->ranks.known);
+	assert_null(straggler_of(s));
+}
+
+static void test_a_rank_without_a_number(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.nameless = true;
+	j.more_backward[6] = 1000;
+	analyse(s, &j);
+	expect_text(s, "for device 0 of process 106.");
+}
+
+static void test_the_map_has_every_rank_and_step(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.more_backward[5] = 1920;
+	const struct rank_map *map = &analyse(s, &j)->ranks.map;
+	assert_int_equal(map->rows, 8);
+	assert_int_equal(map->columns, STEPS - WARM);
+	assert_int_equal(map->ranks_a_row, 1);
+	assert_int_equal(map->steps_a_column, 1);
+	assert_int_equal(map->first_step, WARM);
+	for (uint32_t i = 0; i < map->rows * map->columns; i++)
+		assert_float_equal(map->step[i], (OWN + (i / map->columns == 5 ? 1920 : 0)) * US, 1);
+	assert_float_equal(map->low, OWN * US, 1);
+	assert_float_equal(map->high, (OWN + 1920) * US, 1);
+}
+
+/* The second run has its processes in the opposite order: rank 5 is rank 5 all the same. */
+static void test_the_same_rank_in_every_run(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain, other = plain;
+	struct err err = {0};
+	j.more_backward[5] = other.more_backward[5] = 1920;
+	other.reversed = true;
+	other.forward += 1; /* another run */
+	struct analyse_run a[2] = {{.trace = make(&j, &s->arena, &s->names), .file = "a"},
+	                           {.trace = make(&other, &s->arena, &s->names), .file = "b"}};
+	other.backward += 1;
+	struct analyse_run b = {.trace = make(&other, &s->arena, &s->names), .file = "c"};
+	struct analyse_options options = {.warmup = WARM, .gates.max_regression = -1};
+	if (analyse_pair(a, 2, &b, 1, &options, &s->names, &s->arena, &s->result, &err))
+		fail_msg("%s", err.text);
+	const struct side *side = &s->result.side[0];
+	assert_int_equal(side->n_devices, 8);
+	for (uint32_t d = 0; d < 8; d++) {
+		assert_int_equal(side->devices[d].rank, d);
+		assert_float_equal(side->devices[d].budget.compute, (7000.5 + (d == 5 ? 1920 : 0)) * US, 1e-6);
+	}
+	assert_int_equal(side->ranks.straggler.device, 5);
+	assert_float_equal(side->ranks.straggler.more, 1920 * US, 1e-6);
+	/* the fixed side alone is reversed: its first device is rank 7 */
+	assert_int_equal(s->result.side[1].devices[0].rank, 7);
+	for (uint32_t i = 0; i < s->result.side[1].timeline.n_devices; i++)
+		assert_int_equal(s->result.side[1].timeline.devices[i].device, i);
+}
+
+/* Two captures of the same job, one run a side: no direction. */
+static void test_a_job_against_itself(void **state)
+{
+	struct state *s = *state;
+	int directions = 0;
+	for (uint64_t pair = 0; pair < 100; pair++) {
+		struct err err = {0};
+		struct job j = plain;
+		struct analyse_run run[2];
+		struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
+		j.noise = 400;
+		for (int i = 0; i < 2; i++) {
+			seed = 2 * pair + (uint64_t)i + 1;
+			noise(&j);
+			run[i] = (struct analyse_run){.trace = make(&j, &s->arena, &s->names), .file = "generated"};
+		}
+		if (analyse_pair(&run[0], 1, &run[1], 1, &options, &s->names, &s->arena, &s->result, &err))
+			fail_msg("%s", err.text);
+		enum verdict_result result = s->result.verdict.result;
+		directions += result == VERDICT_FASTER || result == VERDICT_SLOWER;
+	}
+	assert_in_range(directions, 0, 2);
+}
+
+static void test_names(void **state)
+{
+	(void)state;
+	assert_true(waiting_is_synchronising("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+	assert_true(waiting_is_synchronising("ncclKernel_ReduceScatter_RING_LL_Sum_float"));
+	assert_true(waiting_is_synchronising("vllm::cross_device_reduce_1stage"));
+	assert_false(waiting_is_synchronising("ncclDevKernel_Broadcast_RING_LL"));
+	assert_false(waiting_is_synchronising("ncclDevKernel_Reduce_Sum_f32_RING_LL"));
+	assert_false(waiting_is_synchronising("ncclDevKernel_SendRecv"));
+	assert_false(waiting_is_synchronising("ncclDevKernel_Generic_4"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_a_straggler_that_computes_longer, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_rank_whose_input_is_late, begin, end),
+		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
+		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_map_has_every_rank_and_step, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
+		cmocka_unit_test(test_names),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
