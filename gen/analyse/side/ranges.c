@@ -2,6 +2,8 @@
  * GPU work ran that was launched inside them. */
 #include "analyse/side/side.h"
 #include "base/keymap.h"
+#include "base/search.h"
+#include "trace/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,10 +17,12 @@ struct open {
 	uint32_t thread; /* 1 + the thread that was seen last to open one */
 };
 
-/* A call that launched measured work. */
-struct launch {
-	uint32_t thread; /* that it counts for */
-	int64_t start, gpu;
+/* Calls that launched measured work, by the thread that they count for, then by start. */
+struct launches {
+	size_t n;
+	int64_t *start;
+	int64_t *before; /* n + 1: GPU time of those before it */
+	size_t *first;   /* by thread, n_threads + 1: index of its first */
 };
 
 struct builder {
@@ -27,10 +31,7 @@ struct builder {
 	struct open *open;   /* by row, grown with `keys` */
 	uint32_t room;
 	uint32_t *seen, n_seen; /* rows of the thread at hand */
-	struct launch *launch;  /* by thread, then by start */
-	size_t n_launches;
-	size_t *first; /* by thread, n + 1: index into launch */
-	int64_t *gpu;  /* by launch, n + 1: GPU time of those before it */
+	struct launches launches;
 	struct arena *scratch;
 };
 
@@ -54,57 +55,54 @@ static uint32_t *main_threads(const struct trace *t, struct arena *scratch)
 	return main;
 }
 
-static int by_thread(const void *a, const void *b)
-{
-	const struct launch *x = a, *y = b;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
 static void sum_launched(struct builder *b)
 {
 	const struct trace *t = b->run->trace;
-	int64_t *gpu = ARENA_NEW(b->scratch, t->calls.n, int64_t);
+	struct launches *l = &b->launches;
+	int64_t *of_call = ARENA_NEW(b->scratch, t->calls.n, int64_t);
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE && run_measures_op(b->run, i))
-			gpu[t->ops.launch[i]] += t->ops.end[i] - t->ops.start[i];
+			of_call[t->ops.launch[i]] += t->ops.end[i] - t->ops.start[i];
 	for (size_t i = 0; i < t->calls.n; i++)
-		b->n_launches += gpu[i] > 0;
-	b->launch = ARENA_NEW(b->scratch, b->n_launches, struct launch);
+		l->n += of_call[i] > 0;
+	uint32_t *thread = ARENA_NEW(b->scratch, l->n, uint32_t);
+	int64_t *gpu = ARENA_NEW(b->scratch, l->n, int64_t);
+	l->start = ARENA_NEW(b->scratch, l->n, int64_t);
 	const uint32_t *main = main_threads(t, b->scratch);
-	size_t n = 0;
-	for (size_t i = 0; i < t->calls.n; i++) {
-		uint32_t thread = t->calls.thread[i], of = main[t->threads[thread].process];
-		if (gpu[i] <= 0)
+	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
+		if (of_call[i] <= 0)
 			continue;
-		bool ranges = t->first_range[thread] < t->first_range[thread + 1];
-		b->launch[n++] = (struct launch){ranges || of == TRACE_NONE ? thread : of, t->calls.start[i], gpu[i]};
+		uint32_t own = t->calls.thread[i], of = main[t->threads[own].process];
+		bool ranges = t->first_range[own] < t->first_range[own + 1];
+		thread[n] = ranges || of == TRACE_NONE ? own : of;
+		l->start[n] = t->calls.start[i];
+		gpu[n++] = of_call[i];
 	}
-	qsort(b->launch, n, sizeof *b->launch, by_thread);
-	b->first = ARENA_NEW(b->scratch, t->n_threads + 1, size_t);
-	b->gpu = ARENA_NEW(b->scratch, n + 1, int64_t);
-	for (size_t i = 0; i < n; i++) {
-		b->gpu[i + 1] = b->gpu[i] + b->launch[i].gpu;
-		b->first[b->launch[i].thread + 1] = i + 1;
+	struct order order = {.n = l->n, .group = thread, .n_groups = t->n_threads, .start = l->start};
+	const uint32_t *rows = order_rows(&order, b->scratch);
+	if (rows) {
+		void *room = ARENA_NEW(b->scratch, l->n, uint64_t);
+		order_column(thread, sizeof *thread, l->n, rows, room);
+		order_column(l->start, sizeof *l->start, l->n, rows, room);
+		order_column(gpu, sizeof *gpu, l->n, rows, room);
 	}
-	for (uint32_t thread = 0; thread < t->n_threads; thread++)
-		if (b->first[thread + 1] < b->first[thread])
-			b->first[thread + 1] = b->first[thread];
+	l->first = ARENA_NEW(b->scratch, t->n_threads + 1, size_t);
+	l->before = ARENA_NEW(b->scratch, l->n + 1, int64_t);
+	for (size_t i = 0; i < l->n; i++) {
+		l->before[i + 1] = l->before[i] + gpu[i];
+		l->first[thread[i] + 1] = i + 1;
+	}
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (l->first[i + 1] < l->first[i])
+			l->first[i + 1] = l->first[i];
 }
 
 /* GPU time that counts for the threads up to this one and was launched, on this one, before `time`. */
-static int64_t launched_before(const struct builder *b, uint32_t thread, int64_t time)
+static int64_t launched_before(const struct launches *l, uint32_t thread, int64_t time)
 {
-	size_t from = b->first[thread], to = b->first[thread + 1];
-	while (from < to) {
-		size_t middle = from + (to - from) / 2;
-		if (b->launch[middle].start < time)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return b->gpu[from];
+	size_t i = l->first[thread];
+	SEARCH(i, l->first[thread + 1], l->start[i] < time);
+	return l->before[i];
 }
 
 /* What was launched in a stretch counts once, however many ranges of the name hold it. */
@@ -112,7 +110,7 @@ static void flush(struct builder *b, uint32_t thread, struct open *o)
 {
 	if (!o->touched)
 		return;
-	o->gpu += launched_before(b, thread, o->end) - launched_before(b, thread, o->start);
+	o->gpu += launched_before(&b->launches, thread, o->end) - launched_before(&b->launches, thread, o->start);
 	o->touched = false;
 }
 
