@@ -405,22 +405,23 @@ void scan_close(struct scan *scan)
 	scan->statement = NULL;
 }
 
-size_t scan_guess(const struct scan *scan)
+size_t db_guess_rows(const struct db *db, const char *name)
 {
-	if (!scan->statement)
+	const char *table = db_table(db, name);
+	if (!table)
 		return 0;
 	struct buf sql = {0};
 	buf_text(&sql, "SELECT max(rowid) FROM ");
-	quote(&sql, scan->table, strlen(scan->table));
+	quote(&sql, table, strlen(table));
 	sqlite3_stmt *statement = NULL;
 	int64_t rows = 0;
 	/* Only a guess: a table without rowid or a damaged page here is met again by the scan itself. */
-	if (sqlite3_prepare_v2(scan->db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
+	if (sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
 	    sqlite3_step(statement) == SQLITE_ROW)
 		rows = sqlite3_column_int64(statement, 0);
 	sqlite3_finalize(statement);
 	buf_release(&sql);
-	int64_t most = scan->db->bytes / ROW_USUAL_BYTES;
+	int64_t most = db->bytes / ROW_USUAL_BYTES;
 	return rows < 0 ? 0 : (size_t)(rows < most ? rows : most);
 }
 

@@ -69,15 +69,17 @@ struct scan {
 	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
 };
 
-/* Begins a scan. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL. */
+/* Begins a scan. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL. It is fastest
+ * to name the column first that stands last in the table: for each column further back than those before, SQLite goes
+ * on through the row's header. */
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);
 
 /* 1: there is a row; 0: no more; -1: the table is damaged, `err` is filled. */
 int scan_next(struct scan *scan);
 void scan_close(struct scan *scan);
 
-/* A guess of the number of rows, from the highest rowid; at most what an ordinary table of this size holds. */
-size_t scan_guess(const struct scan *scan);
+/* A guess of the table's number of rows, from the highest rowid; at most what an ordinary table of this size holds. */
+size_t db_guess_rows(const struct db *db, const char *name);
 
 /* The integer in column i; NULL, text and anything else are 0 and a flaw. */
 static inline int64_t scan_int(struct scan *scan, int i)

@@ -17,12 +17,12 @@ enum {
 
 int nsys_read_calls(struct nsys *r)
 {
-	enum { START, END, THREAD, CORRELATION, NAME, CLASS, N };
-	static const char *const columns[] = {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"};
+	enum { NAME, START, END, THREAD, CORRELATION, CLASS, N };
+	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "correlationId", "eventClass"};
 	struct scan s;
 	if (nsys_scan(r, &s, "CUPTI_ACTIVITY_KIND_RUNTIME", columns, N) != 0)
 		return -1;
-	build_reserve(&r->build, ROWS_OF_CALLS, scan_guess(&s));
+	build_reserve(&r->build, ROWS_OF_CALLS, db_guess_rows(&r->db, "CUPTI_ACTIVITY_KIND_RUNTIME"));
 	int more;
 	while ((more = scan_next(&s)) > 0) {
 		struct build_call call = {.start = scan_int(&s, START),
@@ -41,7 +41,7 @@ int nsys_read_calls(struct nsys *r)
 
 /* ---- NVTX ---- */
 
-enum { NVTX_START, NVTX_END, NVTX_TYPE, NVTX_TEXT, NVTX_THREAD, NVTX_TEXT_ID, NVTX_DOMAIN, NVTX_N };
+enum { NVTX_DOMAIN, NVTX_START, NVTX_END, NVTX_TYPE, NVTX_TEXT, NVTX_THREAD, NVTX_TEXT_ID, NVTX_N };
 enum { NVTX_END_THREAD = NVTX_N, NVTX_N_DETAILS }; /* on request */
 
 /* The name of an NVTX row: registered (textId) or at hand (text); empty when it has neither. */
@@ -63,8 +63,8 @@ static void read_note(struct nsys *r, int64_t type, const struct build_thread *t
 
 int nsys_read_ranges(struct nsys *r)
 {
-	static const char *const columns[] = {"start",     "end",    "eventType", "text",
-	                                      "globalTid", "textId", "domainId",  "endGlobalTid"};
+	static const char *const columns[] = {"domainId", "start",     "end",    "eventType",
+	                                      "text",     "globalTid", "textId", "endGlobalTid"};
 	struct scan s;
 	bool details = r->wish->details;
 	if (nsys_scan(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N) != 0)
@@ -123,12 +123,12 @@ int nsys_read_thread_names(struct nsys *r)
 
 int nsys_read_os_calls(struct nsys *r)
 {
-	enum { START, END, THREAD, NAME, CLASS, N };
-	static const char *const columns[] = {"start", "end", "globalTid", "nameId", "eventClass"};
+	enum { NAME, START, END, THREAD, CLASS, N };
+	static const char *const columns[] = {"nameId", "start", "end", "globalTid", "eventClass"};
 	struct scan s;
 	if (nsys_scan(r, &s, "OSRT_API", columns, N) != 0)
 		return -1;
-	build_reserve(&r->build, ROWS_OF_OS_CALLS, scan_guess(&s));
+	build_reserve(&r->build, ROWS_OF_OS_CALLS, db_guess_rows(&r->db, "OSRT_API"));
 	int more;
 	while ((more = scan_next(&s)) > 0) {
 		struct build_os_call call = {.start = scan_int(&s, START),

@@ -3,24 +3,23 @@
 enum { DEVICES_MAX = 4096 };
 
 /* Columns of all tables of ops, then those of one kind. */
-enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
-enum { KERNEL_NAME = COMMON, KERNEL_NODE, KERNEL_N };
-enum { COPY_BYTES = COMMON, COPY_NODE, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
-enum { SET_BYTES = COMMON, SET_NODE, SET_N };
+enum { NODE, START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
+enum { KERNEL_NAME = COMMON, KERNEL_N };
+enum { COPY_BYTES = COMMON, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
+enum { SET_BYTES = COMMON, SET_N };
 
 /* Behind those, on request: what all tables of ops have, then what one kind has. */
 enum { CONTEXT, GREEN, COMMON_DETAILS };
 enum { KERNEL_BASE = COMMON_DETAILS, KERNEL_MANGLED, KERNEL_DETAILS };
 enum { SET_KIND = COMMON_DETAILS, SET_DETAILS };
 
-#define COMMON_COLUMNS "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
+#define COMMON_COLUMNS "graphNodeId", "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
 #define COMMON_DETAIL_COLUMNS "contextId", "greenContextId"
-static const char *const KERNEL_COLUMNS[] = {
-	COMMON_COLUMNS,        "demangledName|shortName", "graphNodeId",
-	COMMON_DETAIL_COLUMNS, "shortName|demangledName", "mangledName|demangledName|shortName"};
-static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes",   "graphNodeId",        "copyKind",
+static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS, "demangledName|shortName", COMMON_DETAIL_COLUMNS,
+                                             "shortName|demangledName", "mangledName|demangledName|shortName"};
+static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes",   "copyKind",
                                            "srcKind",      "dstKind", COMMON_DETAIL_COLUMNS};
-static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", "graphNodeId", COMMON_DETAIL_COLUMNS, "memKind"};
+static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", COMMON_DETAIL_COLUMNS, "memKind"};
 static const char *const GRAPH_COLUMNS[] = {COMMON_COLUMNS, COMMON_DETAIL_COLUMNS};
 
 static uint8_t memory_kind(struct scan *s, int column)
@@ -53,20 +52,19 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 {
 	static const struct {
 		const char *const *names;
-		int n, bytes, node, details;
+		int n, bytes, details;
 	} layouts[] = {
-		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_NODE, KERNEL_DETAILS},
-		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, -1, COMMON_DETAILS},
-		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COPY_NODE, COMMON_DETAILS},
-		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_NODE, SET_DETAILS},
+		[OP_KERNEL] = {KERNEL_COLUMNS, KERNEL_N, -1, KERNEL_DETAILS},
+		[OP_GRAPH] = {GRAPH_COLUMNS, COMMON, -1, COMMON_DETAILS},
+		[OP_COPY] = {COPY_COLUMNS, COPY_N, COPY_BYTES, COMMON_DETAILS},
+		[OP_MEMSET] = {SET_COLUMNS, SET_N, SET_BYTES, SET_DETAILS},
 	};
 	struct scan s;
 	int basic = layouts[kind].n;
 	if (nsys_scan(r, &s, table, layouts[kind].names, r->wish->details ? basic + layouts[kind].details : basic) != 0)
 		return -1;
-	build_reserve(&r->build, ROWS_OF_OPS, scan_guess(&s));
-	int bytes_at = layouts[kind].bytes, node_at = layouts[kind].node;
-	bool has_node = node_at >= 0 && s.has[node_at];
+	int bytes_at = layouts[kind].bytes;
+	bool has_node = kind != OP_GRAPH && s.has[NODE];
 	int more;
 	while ((more = scan_next(&s)) > 0) {
 		struct build_op op = {.kind = kind,
@@ -80,7 +78,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 		int64_t process = scan_int_or(&s, PROCESS, 0);
 		op.process = nsys_process_key(process);
 		op.pid = nsys_pid(process);
-		if (has_node && scan_int_or(&s, node_at, 0) != 0)
+		if (has_node && scan_int_or(&s, NODE, 0) != 0)
 			op.flags |= OPF_GRAPH_NODE;
 		if (bytes_at >= 0)
 			op.bytes = scan_int_or(&s, bytes_at, 0);
@@ -103,11 +101,21 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 
 int nsys_read_ops(struct nsys *r)
 {
-	if (read_table(r, "CUPTI_ACTIVITY_KIND_KERNEL", OP_KERNEL) != 0 ||
-	    read_table(r, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OP_GRAPH) != 0 ||
-	    read_table(r, "CUPTI_ACTIVITY_KIND_MEMCPY", OP_COPY) != 0 ||
-	    read_table(r, "CUPTI_ACTIVITY_KIND_MEMSET", OP_MEMSET) != 0)
-		return -1;
+	static const struct {
+		const char *name;
+		enum op_kind kind;
+	} tables[] = {{"CUPTI_ACTIVITY_KIND_KERNEL", OP_KERNEL},
+	              {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", OP_GRAPH},
+	              {"CUPTI_ACTIVITY_KIND_MEMCPY", OP_COPY},
+	              {"CUPTI_ACTIVITY_KIND_MEMSET", OP_MEMSET}};
+	enum { TABLES = sizeof tables / sizeof *tables };
+	size_t rows = 0;
+	for (int i = 0; i < TABLES; i++)
+		rows += db_guess_rows(&r->db, tables[i].name);
+	build_reserve(&r->build, ROWS_OF_OPS, rows); /* of all at once: columns that grow are copied */
+	for (int i = 0; i < TABLES; i++)
+		if (read_table(r, tables[i].name, tables[i].kind) != 0)
+			return -1;
 	if (r->build.devices.n > DEVICES_MAX)
 		return err_set(r->err, "%s: names %u devices, which no profile has; export the report again with nsys",
 		               r->path, r->build.devices.n);
