@@ -40,9 +40,11 @@ static void sort_group(const struct order *o, uint32_t *rows, uint32_t *other, u
 	ends[runs++] = (uint32_t)to;
 	uint32_t *source = rows, *target = other;
 	while (runs > 1) {
+		/* Of an odd number the first one waits: where tables were read one after the other it is the longest.
+		 */
 		size_t left = 0, begin = from;
-		for (size_t i = 0; i < runs; i += 2) {
-			size_t last = i + 1 < runs ? i + 1 : i;
+		for (size_t i = 0, last; i < runs; i = last + 1) {
+			last = i == 0 && runs % 2 ? 0 : i + 1;
 			merge(o, source, begin, ends[i], ends[last], target);
 			begin = ends[left++] = ends[last];
 		}

@@ -67,10 +67,9 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 		if (launched[c]) {
 			start[n] = t->calls.start[c];
 			time[n] = by_call[c];
-			process[n++] = t->threads[t->calls.thread[c]].process;
+			process[n] = t->threads[t->calls.thread[c]].process;
+			by_process[process[n++]].n++;
 		}
-	for (size_t i = 0; i < n; i++)
-		by_process[process[i]].n++;
 	struct order order = {.n = n, .group = process, .n_groups = t->n_processes, .start = start};
 	uint32_t *rows = order_rows(&order, &scratch);
 	if (rows) {
@@ -247,7 +246,7 @@ static void drop_watchers(const struct ranges *x, struct candidate *c, const uin
 
 static void collect_candidates(struct ranges *x, bool few)
 {
-	uint32_t *launching = count_launching(x->trace, x->arena);
+	const uint32_t *launching = NULL;
 	x->list = ARENA_NEW(x->arena, x->n_pieces, struct candidate);
 	for (size_t i = 0, next; i < x->n_pieces; i = next) {
 		const struct piece *p = x->pieces;
@@ -256,8 +255,10 @@ static void collect_candidates(struct ranges *x, bool few)
 		               p[next].domain == p[i].domain;)
 			next++;
 		c.n = next - i;
-		if (c.n > 1)
+		if (c.n > 1) {
+			launching = launching ? launching : count_launching(x->trace, x->arena);
 			drop_watchers(x, &c, launching);
+		}
 		for (size_t k = c.first; k < c.first + c.n; k++) {
 			c.instances += p[k].n;
 			c.total = p[k].total > c.total ? p[k].total : c.total;
@@ -270,6 +271,7 @@ static void collect_candidates(struct ranges *x, bool few)
 
 struct interval {
 	int64_t start, end;
+	size_t from, to; /* the launches inside */
 };
 
 static int compare_intervals(const void *a, const void *b)
@@ -288,21 +290,24 @@ static bool is_step(const struct ranges *x, struct candidate *c, const struct la
 	size_t n = 0, launching = 0;
 	for (size_t k = c->first; k < c->first + c->n; k++)
 		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++) {
-			open[n] = (struct interval){r->start[x->order[i]], r->end[x->order[i]]};
-			launching += launches_from(l, open[n].end) > launches_from(l, open[n].start);
+			int64_t start = r->start[x->order[i]], end = r->end[x->order[i]];
+			open[n] = (struct interval){start, end, launches_from(l, start), launches_from(l, end)};
+			launching += open[n].to > open[n].from;
 			n++;
 		}
 	qsort(open, n, sizeof *open, compare_intervals);
 	double inside = 0;
-	int64_t until = open[0].start; /* what is launched before is accounted for */
+	int64_t until = open[0].start; /* what is launched before is accounted for … */
+	size_t done = open[0].from;    /* … which is the launches before this one */
 	for (size_t i = 0; i < n; i++) {
-		int64_t start = open[i].start > until ? open[i].start : until;
-		if (open[i].end <= start)
+		if (open[i].end <= until || open[i].end == open[i].start)
 			continue;
+		size_t from = open[i].from > done ? open[i].from : done;
 		until = open[i].end;
-		inside += time_before(l, launches_from(l, until)) - time_before(l, launches_from(l, start));
+		done = open[i].to;
+		inside += time_before(l, done) - time_before(l, from);
 	}
-	c->stretch = time_before(l, launches_from(l, until)) - time_before(l, launches_from(l, open[0].start));
+	c->stretch = time_before(l, done) - time_before(l, open[0].from);
 	arena_release(&scratch);
 	return n >= MIN_INSTANCES && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
 }

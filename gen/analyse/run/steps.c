@@ -191,19 +191,36 @@ static uint32_t place_open(const struct build *b, uint32_t i, int64_t t)
 	return k == TRACE_NONE ? TRACE_NONE : b->first[i] + k;
 }
 
-/* Ops that a thread with instances launched: the instance that is open on it. */
-static void place_own_ops(struct build *b)
+/* Whether instance k is open at `t` and no later one has begun: what steps_open_at finds. */
+static bool is_open_at(const struct step_thread *s, uint32_t k, int64_t t)
+{
+	return k < s->n && s->start[k] <= t && t < s->end[k] && (k + 1 == s->n || t < s->start[k + 1]);
+}
+
+/* Ops that a thread with instances launched: the instance that is open on it. Returns whether other threads launched
+ * any. */
+static bool place_own_ops(struct build *b)
 {
 	const struct trace *t = b->trace;
+	bool others = false;
+	uint32_t k = 0; /* of the op before: ops of one instance follow each other */
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t launch = t->ops.launch[i];
 		b->at[i] = TRACE_NONE;
 		if (launch == TRACE_NONE)
 			continue;
 		uint32_t thread = b->out->thread_at[t->calls.thread[launch]];
-		if (thread)
-			b->at[i] = place_open(b, thread - 1, t->calls.start[launch]);
+		if (!thread) {
+			others = true;
+			continue;
+		}
+		const struct step_thread *s = &b->out->threads[thread - 1];
+		if (!is_open_at(s, k, t->calls.start[launch]))
+			k = steps_open_at(s, t->calls.start[launch]);
+		if (k != TRACE_NONE)
+			b->at[i] = b->first[thread - 1] + k;
 	}
+	return others;
 }
 
 /* Ops that another thread of the process launched: of the instances that are open on threads that use the op's device,
@@ -267,7 +284,7 @@ static void find_lanes(struct build *b)
 	uint32_t *of_device = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
 	uint32_t *first = ARENA_NEW(&b->scratch, t->n_processes, uint32_t);
 	uint32_t *n = ARENA_NEW(&b->scratch, t->n_processes, uint32_t);
-	place_own_ops(b);
+	bool helped = place_own_ops(b);
 	for (uint32_t d = 0; d < t->n_devices; d++)
 		of_device[d] = TRACE_NONE;
 	for (uint32_t k = s->n_threads; k-- > 0;) {
@@ -292,7 +309,8 @@ static void find_lanes(struct build *b)
 				if (time[(size_t)(k - first[p]) * t->n_devices + d] > 0 && of_device[d] == TRACE_NONE)
 					of_device[d] = lane[k];
 	}
-	place_helpers_ops(b, lane, of_device, first, n);
+	if (helped)
+		place_helpers_ops(b, lane, of_device, first, n);
 	uint32_t *number = ARENA_NEW(&b->scratch, (size_t)s->n_threads + 1, uint32_t);
 	for (uint32_t k = 0; k < s->n_threads; k++) {
 		if (!number[lane[k]])
