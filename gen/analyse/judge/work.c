@@ -1,7 +1,6 @@
 #include "analyse/judge/work.h"
 
 #include "analyse/judge/kernel_key.h"
-#include "base/keymap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@ struct row {
 	uint32_t phase; /* the baseline's name for it */
 	bool comm;
 	double instances[2], time[2]; /* a step, by side */
+	uint32_t in_phase, next;      /* while they are counted: the side's own phase; 1 + the name's next row */
 };
 
 struct rows {
@@ -65,6 +65,7 @@ struct counting {
 	struct work_kernels *out;
 	struct arena *arena; /* of the keys */
 	const char **key;    /* by name */
+	uint32_t *first;     /* by name: 1 + a row of it in the run at hand, which leads to the others */
 	int side;
 };
 
@@ -75,25 +76,34 @@ static const char *key_of(struct counting *c, uint32_t name)
 	return c->key[name];
 }
 
+/* A name has few phases. */
+static struct row *row_of(struct counting *c, uint32_t name, uint32_t phase, bool comm)
+{
+	struct rows *rows = c->rows;
+	uint32_t at = c->first[name];
+	while (at && rows->row[at - 1].in_phase != phase)
+		at = rows->row[at - 1].next;
+	if (at)
+		return &rows->row[at - 1];
+	struct row *row = row_add(rows);
+	row->key = key_of(c, name);
+	row->phase = c->side ? renames_baseline(c->renames, phase) : phase;
+	row->comm = comm;
+	row->in_phase = phase;
+	row->next = c->first[name];
+	c->first[name] = (uint32_t)rows->n;
+	return row;
+}
+
 static void count_run(struct counting *c, const struct run *run, double weight)
 {
 	const struct trace *t = run->trace;
-	struct keymap map;
-	size_t first = c->rows->n;
-	keymap_init(&map, c->rows->arena);
+	memset(c->first, 0, c->names->n * sizeof *c->first);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		bool comm = t->ops.kind[i] == OP_COMM;
 		if ((t->ops.kind[i] != OP_KERNEL && !comm) || !run_measures_op(run, i))
 			continue;
-		uint32_t phase = run->phases[run->op_phase[i]];
-		uint32_t at = keymap_add(&map, (uint64_t)t->ops.name[i] << 32 | phase);
-		if (first + at == c->rows->n) {
-			struct row *row = row_add(c->rows);
-			row->key = key_of(c, t->ops.name[i]);
-			row->phase = c->side ? renames_baseline(c->renames, phase) : phase;
-			row->comm = comm;
-		}
-		struct row *row = &c->rows->row[first + at];
+		struct row *row = row_of(c, t->ops.name[i], run->phases[run->op_phase[i]], comm);
 		double time = (double)(t->ops.end[i] - t->ops.start[i]) * weight;
 		row->instances[c->side] += weight;
 		row->time[c->side] += time;
@@ -262,6 +272,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	for (int side = 0; side < 2; side++) {
 		struct counting c = {.rows = &rows, .renames = renames, .names = names, .out = out, .arena = arena};
 		c.key = ARENA_NEW(&scratch, names->n, const char *);
+		c.first = ARENA_NEW(&scratch, names->n, uint32_t);
 		c.side = side;
 		double count = 0;
 		for (size_t r = 0; r < facts[side].n_runs; r++) {

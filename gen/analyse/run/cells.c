@@ -2,12 +2,7 @@
 
 #include "base/list.h"
 
-/* A key as two numbers that say all of it and sort as keys do. What a key consists of is listed here and nowhere else:
- * equality, order and hash are theirs. */
-struct cell_number {
-	uint64_t high, low;
-};
-
+/* What a key consists of is listed here and nowhere else: equality, order and hash are the numbers'. */
 static struct cell_number number_of(const struct cell_key *k)
 {
 	uint64_t flags = (uint64_t)k->once << 6 | (uint64_t)k->alloc << 5 | (uint64_t)k->mutex << 4 |
@@ -25,12 +20,16 @@ int cell_compare(const struct cell_key *a, const struct cell_key *b)
 	return x.low < y.low ? -1 : x.low > y.low;
 }
 
-static uint32_t find_slot(const struct cells *c, const struct cell_key *key)
+static bool is_same(struct cell_number a, struct cell_number b)
 {
-	struct cell_number number = number_of(key);
+	return a.high == b.high && a.low == b.low;
+}
+
+static uint32_t find_slot(const struct cells *c, struct cell_number number)
+{
 	uint64_t h = (number.high ^ (number.low << 23 | number.low >> 41)) * 0x9e3779b97f4a7c15u;
 	uint32_t i = (uint32_t)(h >> 32) & (c->n_slots - 1);
-	while (c->slots[i] && cell_compare(&c->cell[c->slots[i] - 1].key, key) != 0)
+	while (c->slots[i] && !is_same(c->cell[c->slots[i] - 1].number, number))
 		i = (i + 1) & (c->n_slots - 1);
 	return i;
 }
@@ -43,15 +42,17 @@ static void make_room(struct cells *c)
 	c->n_slots = c->n_slots ? 2 * c->n_slots : 64;
 	c->slots = ARENA_NEW(c->arena, c->n_slots, uint32_t);
 	for (uint32_t i = 0; i < c->n; i++)
-		c->slots[find_slot(c, &c->cell[i].key)] = i + 1;
+		c->slots[find_slot(c, c->cell[i].number)] = i + 1;
 }
 
 void cells_add(struct cells *cells, const struct cell_key *key, int64_t ns)
 {
 	make_room(cells);
-	uint32_t slot = find_slot(cells, key);
+	struct cell_number number = number_of(key);
+	uint32_t slot = find_slot(cells, number);
 	if (!cells->slots[slot]) {
 		cells->cell[cells->n].key = *key;
+		cells->cell[cells->n].number = number;
 		cells->slots[slot] = ++cells->n;
 	}
 	cells->cell[cells->slots[slot] - 1].ns += ns;

@@ -23,11 +23,17 @@ struct cell_key {
 };
 enum { LASTING_GAP = 1000 * 1000 }; /* ns */
 
+/* A key as two numbers that say all of it and sort as keys do. */
+struct cell_number {
+	uint64_t high, low;
+};
+
 /* Sorts keys by cause, phase and call, then by the rest; 0: every field is the same. */
 int cell_compare(const struct cell_key *a, const struct cell_key *b);
 
 struct cell {
 	struct cell_key key;
+	struct cell_number number; /* the key's */
 	int64_t ns;
 };
 
