@@ -88,6 +88,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"TARGET_INFO_SYSTEM_ENV", SCRUB_OPTIONS, "globalVid $name nameEnum $value"},
 	{"ANALYSIS_DETAILS", SCRUB_ALL, "globalVid duration startTime stopTime"},
 	{"PROCESSES", SCRUB_PROCESSES, "globalPid pid !name"},
+	{"SCHED_EVENTS", SCRUB_THREADS, "start cpu isSchedIn globalTid threadState threadBlock"},
 	{"ThreadNames", SCRUB_THREADS, "@nameId priority globalTid"},
 	{"DIAGNOSTIC_EVENT", SCRUB_DIAGNOSTICS, "timestamp timestampType source severity $text globalPid"},
 	{"META_DATA_EXPORT", SCRUB_OPTIONS, "$name $value"},
