@@ -120,6 +120,33 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
 	}
 }
 
+/* A few cycles at an end, too few to be a loop, behind or before something else that takes longer than several cycles:
+ * a first one before the compiler runs, the begin of the next token's layers. They, and what parts them, are left out.
+ */
+static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence *s, struct found *found)
+{
+	enum { LONG = 4 }; /* usual cycles that the interruption takes */
+	if (found->to - found->from < 3 * PATTERN_CYCLES)
+		return;
+	double usual = cycle_time(f, s, found->from, found->to, false);
+	uint32_t from = found->from, to = found->to;
+	for (uint32_t i = 1; i < PATTERN_CYCLES; i++) {
+		uint32_t front = found->from + i, back = found->to - 1 - i;
+		for (int end = 0; end < 2; end++) {
+			uint32_t k = end ? back : front;
+			int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
+			if (f->grade[k] == GRADE_EXACT || (double)took < LONG * usual)
+				continue;
+			if (end)
+				to = k;
+			else
+				from = k + 1;
+		}
+	}
+	found->from = from;
+	found->to = to;
+}
+
 static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
@@ -160,6 +187,7 @@ static bool accept(const struct pattern_sequence *s, struct found *out)
 	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES)
 		goto done;
 	split_by_time(f, s, out);
+	drop_ends(f, s, out);
 	out->cycles = count_cycles(f, out->from, out->to);
 	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
 	good = is_explained(&out->share, out->cycles);

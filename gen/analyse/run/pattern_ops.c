@@ -63,6 +63,13 @@ static void mark_waits(const struct trace *t, uint32_t process, struct pattern_s
 	arena_release(&scratch);
 }
 
+/* What has an order of its own on a device: a stream; copies and memsets together, for frameworks send them to one
+ * stream of a pool now and to another then. */
+static uint32_t queue_of(const struct trace *t, size_t i)
+{
+	return t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET ? UINT32_MAX : t->ops.stream[i];
+}
+
 void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, struct arena *arena,
                          struct pattern_ops *out)
 {
@@ -101,7 +108,7 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	for (size_t k = 0; k < n; k++) {
 		size_t i = out->op[k];
 		uint64_t lane = how == PATTERN_BY_LAUNCH ? t->calls.thread[ops->launch[i]]
-		                                         : (uint64_t)ops->device[i] << 32 | ops->stream[i];
+		                                         : (uint64_t)ops->device[i] << 32 | queue_of(t, i);
 		s->token[k] = keymap_add(&tokens, (uint64_t)keymap_add(&lanes, lane) << 32 | ops->name[i]);
 		s->end[k] = ops->end[i];
 		s->length[k] = ops->end[i] - ops->start[i];

@@ -8,7 +8,7 @@
 enum pattern_order {
 	PATTERN_BY_LAUNCH, /* in order of the calls that launched them; a thread is a lane. Ops without one are left out
 	                    */
-	PATTERN_BY_START   /* in order of their start; a stream is a lane */
+	PATTERN_BY_START   /* in order of their start; a stream is a lane, a device's copies one together */
 };
 
 struct pattern_ops {

@@ -126,6 +126,18 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 	return (a->time > 0 ? both / a->time : 0) / 2 + (b->time > 0 ? of_b / b->time : 0) / 2;
 }
 
+/* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
+ * it runs before the program's own loop, and often for longer. */
+static bool is_search(const struct trace *t, const struct run_loop *loop)
+{
+	static const char *const OF_SEARCH[] = {"RedzoneAllocatorKernel", "xla_fp_comparison", "RepeatBufferKernel"};
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		for (size_t k = 0; k < sizeof OF_SEARCH / sizeof *OF_SEARCH; k++)
+			if (strstr(names_text(t->names, loop->makeup[i].name), OF_SEARCH[k]))
+				return true;
+	return false;
+}
+
 /* The stretch that a process's part of a loop is in. */
 static void find_stretch(const struct trace *t, const struct part *part, uint32_t number, struct run_loop *loop)
 {
@@ -152,6 +164,7 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 		                        .start = INT64_MAX,
 		                        .end = INT64_MIN};
 		add_makeup(part, l, arena, &mine);
+		mine.search = is_search(t, &mine);
 		find_stretch(t, part, l, &mine);
 		/* the same loop of another process: a rank */
 		uint32_t same = before;
@@ -189,6 +202,8 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 static int compare_loops(const void *a, const void *b)
 {
 	const struct run_loop *x = a, *y = b;
+	if (x->search != y->search)
+		return x->search ? 1 : -1;
 	if (x->time != y->time)
 		return x->time > y->time ? -1 : 1;
 	return x->start < y->start ? -1 : x->start > y->start;
@@ -268,6 +283,34 @@ void run_loops_name(struct run_loops *loops, const struct trace *t)
 {
 	for (uint32_t l = 0; l < loops->n; l++)
 		loops->list[l].name = names_add_text(t->names, loops->list[l].title);
+}
+
+void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t index, uint32_t together)
+{
+	struct run_loop *loop = &loops->list[index];
+	struct arena scratch = {0};
+	uint32_t *n = ARENA_NEW(&scratch, t->n_processes, uint32_t), most = 0;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t process = t->devices[t->ops.device[i]].process;
+		if (loops->loop[i] == index + 1 && loops->cycle[i] >= n[process])
+			n[process] = loops->cycle[i] + 1;
+	}
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (loops->loop[i] != index + 1)
+			continue;
+		uint32_t cycle = loops->cycle[i] / together, whole = n[t->devices[t->ops.device[i]].process] / together;
+		if (cycle < whole)
+			loops->cycle[i] = cycle;
+		else
+			loops->loop[i] = 0;
+		most = whole > most ? whole : most;
+	}
+	loop->n = most;
+	loop->ops *= together;
+	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		loop->makeup[i].n *= together;
+	arena_release(&scratch);
 }
 
 void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena, struct run_loops *out)

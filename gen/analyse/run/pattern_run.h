@@ -20,13 +20,14 @@ struct run_loop {
 	uint32_t ops;               /* GPU ops in a usual cycle, of one process */
 	double explained;           /* of the stretch's ops and GPU time, the smaller one, 0.95 to 1 */
 	double time, share;         /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
+	bool search;                /* it tries out kernels: an autotuner's, no work of the program */
 	int64_t start, end;         /* first launch; latest end of an op */
 	struct run_loop_op *makeup; /* by time, descending */
 	uint32_t n_makeup;
 };
 
 struct run_loops {
-	struct run_loop *list; /* by time, descending */
+	struct run_loop *list; /* by time, descending; those that search behind all others */
 	uint32_t n;
 	uint8_t *loop;   /* by op of the trace: 1 + its loop, 0: none */
 	uint32_t *cycle; /* by op in a loop: its cycle, as its process counts */
@@ -36,6 +37,9 @@ struct run_loops {
 /* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time.
  * `shortest`: short cycles are never put together (pattern_find). */
 void pattern_run_find(const struct trace *trace, bool shortest, struct arena *arena, struct run_loops *out);
+
+/* Takes `together` cycles of loop `index` as one. What is left at the end of a process is in no loop then. */
+void run_loop_group(const struct trace *trace, struct run_loops *loops, uint32_t index, uint32_t together);
 
 /* Gives the loops their names, which all runs share: for one run at a time. */
 void run_loops_name(struct run_loops *loops, const struct trace *trace);

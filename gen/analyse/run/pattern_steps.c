@@ -119,12 +119,35 @@ static uint32_t most_alike(const struct run_loops *loops, const struct run_loop 
 	return best;
 }
 
-/* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels and is there so
- * many times less often. (A fix may well put 300 kernels into one: then the steps are as many as before.) */
+/* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels, unless it is
+ * there as often. (A fix may well put 300 kernels into one: then the steps are as many as before.) */
 static bool same_unit(const struct run_loop *a, const struct run_loop *b)
 {
-	double times = times_as_many(a, b), often = times * b->n / a->n;
-	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b) || often < 0.5 || often > 2;
+	double times = times_as_many(a, b);
+	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b);
+}
+
+/* How many cycles of `shorter` are one of `longer`: a whole number of times the kernels, as many times less often.
+ * 0: they are not. */
+static uint32_t cycles_together(const struct run_loop *shorter, const struct run_loop *longer)
+{
+	double times = times_as_many(shorter, longer);
+	uint32_t together = (uint32_t)(times + 0.5);
+	if (together < 2 || times < together - 0.1 * together || times > together + 0.1 * together)
+		return 0;
+	double often = (double)longer->n * together / shorter->n;
+	return often > 0.9 && often < 1.1 ? together : 0;
+}
+
+/* Makes one step of as many cycles of loop `index` as one of `like` is. False: it is no whole number of them. */
+static bool group_like(struct run *run, uint32_t index, const struct run_loop *like)
+{
+	uint32_t together = cycles_together(&run->loops.list[index], like);
+	if (!together)
+		return false;
+	run_loop_group(run->trace, &run->loops, index, together);
+	pattern_steps(run, index);
+	return true;
 }
 
 /* Looks for the loops of a run again, as short as can be; keeps what it had where that is no more like `like`. */
@@ -229,11 +252,19 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 				continue;
 			uint32_t mine = most_alike(&run->loops, like);
 			bool same = mine != UINT32_MAX;
-			if (!same)
+			if (!same) {
 				mine = 0;
-			else if (!same_unit(like, &run->loops.list[mine]) &&
-			         (find_again(run, like) || find_again(first, &run->loops.list[mine])))
-				mine = run->loop;
+			} else if (!same_unit(like, &run->loops.list[mine])) {
+				/* steps that are not the same are not compared */
+				if (!group_like(run, mine, like) &&
+				    !group_like(first, first->loop, &run->loops.list[mine]) && !find_again(run, like) &&
+				    !find_again(first, &run->loops.list[mine])) {
+					forget(sides, n_sides);
+					return 0;
+				}
+				if (run->steps.origin == STEPS_BY_PATTERN)
+					mine = run->loop;
+			}
 			if (run->loop != mine || run->steps.origin != STEPS_BY_PATTERN)
 				pattern_steps(run, mine);
 			/* one name: of two kernels that weigh about the same either may come first */

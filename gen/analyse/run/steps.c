@@ -33,23 +33,42 @@ static struct instance *instance_at(const struct build *b, uint32_t place)
 
 /* ---- instances that were given by their ops ---- */
 
+/* Whether the profile has a launch of every instance. */
+static bool all_launched(struct build *b)
+{
+	const struct trace *t = b->trace;
+	const struct step_marks *m = b->marks;
+	uint8_t *has = ARENA_NEW(&b->scratch, m->n, uint8_t); /* 1: ops, 2: and a launch of one */
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (m->of_op[i] != TRACE_NONE)
+			has[m->of_op[i]] |= t->ops.launch[i] == TRACE_NONE ? 1 : 3;
+	for (uint32_t k = 0; k < m->n; k++)
+		if (has[k] == 1)
+			return false;
+	return true;
+}
+
 /* Their time on the host: from an instance's first launch to the next one's on that thread, the last one to its own
- * last launch's end. */
+ * last launch's end. The host may be far ahead of the GPU: starts of ops and times of launches are never mixed. Where
+ * an instance has no launch, as the capture began after it, the starts of all instances' ops stand for their launches.
+ */
 static void find_host_times(struct build *b)
 {
 	const struct trace *t = b->trace;
 	const struct step_marks *m = b->marks;
 	int64_t *last = ARENA_NEW(&b->scratch, m->n, int64_t);
+	bool by_launch = all_launched(b);
 	for (uint32_t k = 0; k < m->n; k++) {
 		m->instance[k].start = INT64_MAX;
 		last[k] = INT64_MIN;
 	}
 	for (size_t i = 0; i < t->ops.n; i++) {
-		if (m->of_op[i] == TRACE_NONE)
+		bool launched = t->ops.launch[i] != TRACE_NONE;
+		if (m->of_op[i] == TRACE_NONE || (by_launch && !launched))
 			continue;
 		struct instance *x = &m->instance[m->of_op[i]];
-		int64_t start = op_launch_start(t, i), end = start;
-		if (t->ops.launch[i] != TRACE_NONE)
+		int64_t start = by_launch ? op_launch_start(t, i) : t->ops.start[i], end = start;
+		if (by_launch)
 			end = t->calls.end[t->ops.launch[i]];
 		if (start < x->start)
 			x->start = start;
