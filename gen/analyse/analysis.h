@@ -310,7 +310,7 @@ struct rank_map {
 	uint32_t ranks_a_row, steps_a_column; /* the last row and column may hold fewer */
 	uint32_t first_step;                  /* number of the first step shown, counted from 0 in the run */
 	const float *step;                    /* ns, row by row */
-	double low, high;                     /* the shortest and the longest cell */
+	double low, high; /* ns: what colours reach from and to; cells beyond half and twice the median are beyond */
 };
 
 /* The ranks of a side together; where there is one device, nothing is known of them. */

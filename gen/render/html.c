@@ -410,6 +410,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	fill_waterfall(a, unit, page);
 	tables_phases(a, unit, page);
 	tables_idle(a, unit, page);
+	tables_ranks(a, unit, page);
 	fill_findings(a, unit, page);
 	tables_work(a, unit, page);
 	fill_steps(a, unit, page);

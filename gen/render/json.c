@@ -358,6 +358,10 @@ static void write_devices(struct json *json, const struct analysis *a, const str
 		json_integer(json, "id", d->id);
 		json_integer(json, "process", d->process);
 		json_integer(json, "ordinal", d->ordinal);
+		if (d->rank < 0)
+			json_null(json, "rank");
+		else
+			json_integer(json, "rank", d->rank);
 		json_text(json, "name", names_text(a->names, d->name));
 		json_ms(json, "window_ms", (double)d->window_ns);
 		json_ms(json, "latency_limit_ms", d->limit_ns);
@@ -367,6 +371,76 @@ static void write_devices(struct json *json, const struct analysis *a, const str
 		json_end_object(json);
 	}
 	json_end_array(json);
+}
+
+/* Where all of it is of input, there is no one cause and phase. */
+static void write_straggler(struct json *json, const struct analysis *a, const struct straggler *g)
+{
+	if (g->kind == STRAGGLER_NONE) {
+		json_null(json, "straggler");
+		return;
+	}
+	bool idle = g->part == PART_IDLE;
+	json_object(json, "straggler");
+	json_text(json, "kind", straggler_kind_name(g->kind));
+	json_integer(json, "device", g->device);
+	json_number(json, "share", g->share);
+	if (g->has_reason) {
+		json_object(json, "longer");
+		json_text(json, "part", g->input ? "late_input" : part_kind_name(g->part));
+		json_text(json, "cause", idle && !g->input ? cause_name(g->cause) : NULL);
+		json_text(json, "phase", g->part != PART_COPY && !g->input ? view_phase(a, g->phase) : NULL);
+		json_ms(json, "ms_per_step", g->more);
+		json_ms(json, "others_ms_per_step", g->others);
+		json_end_object(json);
+	} else {
+		json_null(json, "longer");
+	}
+	json_end_object(json);
+}
+
+static void write_ranks(struct json *json, const struct analysis *a, const struct side *s)
+{
+	const struct ranks_result *r = &s->ranks;
+	if (!r->n) {
+		json_null(json, "ranks");
+		return;
+	}
+	json_object(json, "ranks");
+	json_bool(json, "matched", r->known);
+	json_bool(json, "one_clock", r->one_clock);
+	json_number(json, "collectives_per_step", r->collectives);
+	json_ms(json, "waiting_ms_per_step", r->waiting);
+	json_ms(json, "moving_ms_per_step", r->moving);
+	json_ms(json, "unmatched_ms_per_step", r->unmatched);
+	write_straggler(json, a, &r->straggler);
+	json_array(json, "list");
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct rank_result *rank = &r->list[i];
+		json_object(json, NULL);
+		json_integer(json, "device", rank->device);
+		json_ms(json, "own_ms_per_step", rank->own);
+		json_ms(json, "waiting_ms_per_step", rank->waiting);
+		json_ms(json, "moving_ms_per_step", rank->moving);
+		json_ms(json, "unmatched_ms_per_step", rank->unmatched);
+		json_ms(json, "overlapped_ms_per_step", rank->hidden);
+		json_ms(json, "waited_for_ms_per_step", rank->waited_for);
+		json_number(json, "last_share", rank->last);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	if (r->map.rows) {
+		json_object(json, "map");
+		json_integer(json, "ranks_a_row", r->map.ranks_a_row);
+		json_integer(json, "steps_a_column", r->map.steps_a_column);
+		json_integer(json, "first_step", r->map.first_step);
+		json_ms(json, "low_ms", r->map.low);
+		json_ms(json, "high_ms", r->map.high);
+		json_end_object(json);
+	} else {
+		json_null(json, "map");
+	}
+	json_end_object(json);
 }
 
 static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
@@ -526,6 +600,7 @@ static void write_side(struct json *json, const struct analysis *a, const struct
 	write_budget(json, a, &s->budget);
 	json_end_object(json);
 	write_devices(json, a, s);
+	write_ranks(json, a, s);
 	write_phases(json, a, s);
 	write_work(json, a, s);
 	write_data(json, a, s);

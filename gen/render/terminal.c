@@ -233,6 +233,29 @@ static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 	put_rest(t, unit, s->n_kernels, rest, of);
 }
 
+/* The slowest ranks, and the fastest. */
+static void put_ranks(struct terminal *t, const struct side *s, struct unit unit)
+{
+	const struct ranks_result *r = &s->ranks;
+	if (!r->n)
+		return;
+	put_heading(t, "Ranks by their own step, without waiting for others", unit);
+	for (uint32_t i = 0; i < r->n; i++) {
+		if (i == TOP - 1 && r->n > TOP) {
+			put_row(t, unit, r->list[r->n - 1].own, 0,
+			        arena_format(&t->arena, "%s, the fastest of %u",
+			                     rank_label(s, r->list[r->n - 1].device, &t->arena), r->n));
+			break;
+		}
+		put_row(t, unit, r->list[i].own, 0,
+		        r->known ? arena_format(&t->arena, "%s, waits for %s, is waited for %s",
+		                                rank_label(s, r->list[i].device, &t->arena),
+		                                format_time(&t->arena, r->list[i].waiting),
+		                                format_time(&t->arena, r->list[i].waited_for))
+		                 : rank_label(s, r->list[i].device, &t->arena));
+	}
+}
+
 static void put_findings(struct terminal *t)
 {
 	if (!t->a->n_findings)
@@ -284,6 +307,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
 	put_facts(&t, "know this", s->notes, s->n_notes);
 	put_budget(&t, s, unit);
+	put_ranks(&t, s, unit);
 	put_work(&t, s, unit);
 	put_findings(&t);
 	arena_release(&t.arena);

@@ -171,6 +171,26 @@ static void find_straggler(const struct run *runs, size_t n, const struct side_f
 
 /* ---- the map ---- */
 
+static int compare_float(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* One step that took ten times as long would leave no colours for the others. */
+static void find_range(const float *step, size_t n, struct rank_map *out)
+{
+	struct arena scratch = {0};
+	float *sorted = ARENA_NEW(&scratch, n, float);
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = step[i];
+	qsort(sorted, n, sizeof *sorted, compare_float);
+	double median = sorted[n / 2];
+	out->low = fmax(sorted[0], median / 2);
+	out->high = fmin(sorted[n - 1], 2 * median);
+	arena_release(&scratch);
+}
+
 static void build_map(const struct run *run, const struct waiting *w, uint32_t n_places, struct arena *arena,
                       struct rank_map *out)
 {
@@ -178,8 +198,7 @@ static void build_map(const struct run *run, const struct waiting *w, uint32_t n
 		return;
 	*out = (struct rank_map){.ranks_a_row = (n_places + RANK_MAP_ROWS - 1) / RANK_MAP_ROWS,
 	                         .steps_a_column = (run->n_steps + RANK_MAP_COLUMNS - 1) / RANK_MAP_COLUMNS,
-	                         .first_step = run->warmup,
-	                         .low = INFINITY};
+	                         .first_step = run->warmup};
 	out->rows = (n_places + out->ranks_a_row - 1) / out->ranks_a_row;
 	out->columns = (run->n_steps + out->steps_a_column - 1) / out->steps_a_column;
 	float *step = ARENA_NEW(arena, (size_t)out->rows * out->columns, float);
@@ -189,10 +208,7 @@ static void build_map(const struct run *run, const struct waiting *w, uint32_t n
 			                    k / out->steps_a_column];
 			*cell = fmaxf(*cell, (float)w->device[at].step[k]);
 		}
-	for (size_t i = 0; i < (size_t)out->rows * out->columns; i++) {
-		out->low = fmin(out->low, step[i]);
-		out->high = fmax(out->high, step[i]);
-	}
+	find_range(step, (size_t)out->rows * out->columns, out);
 	out->step = step;
 }
 
