@@ -3,6 +3,7 @@
 #include "analyse/judge/bound.h"
 #include "analyse/judge/compare.h"
 #include "analyse/judge/findings.h"
+#include "analyse/judge/gate_metric.h"
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/unprofiled.h"
@@ -329,6 +330,7 @@ static int analyse_jobs(struct job *jobs, const struct analyse_options *options,
 	conditions_reasons(facts, arena, out);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);
+	gate_metric_judge(&options->gates, arena, out);
 	if (out->side[0].steps_found == out->side[1].steps_found)
 		waterfall_build(arena, out);
 	findings_build(facts, arena, out);

@@ -12,6 +12,7 @@ static const char *const examples[] = {
 	"gapline report before.sqlite.gz after.sqlite.gz --json result.json --min-speedup 1.2",
 	"gapline report --baseline 'runs/base-*.sqlite' --fixed runs/fixed/ -o report.html",
 	"gapline report main.sqlite branch.sqlite --max-regression 3 --require-comparable",
+	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
 	NULL,
 };
 

@@ -221,6 +221,21 @@ static int read_items(struct compare *c, struct err *err)
 	return 0;
 }
 
+/* Before anything is read. */
+static int read_gates(struct compare *c, struct err *err)
+{
+	size_t n = c->expressions.n;
+	struct gate_expression *list = ARENA_NEW(&c->arena, n, struct gate_expression);
+	for (size_t i = 0; i < n; i++) {
+		const char *text = harmless(c, c->expressions.item[i]);
+		if (gate_expression_parse(text, &c->arena, &list[i], err))
+			return -1;
+	}
+	c->analysis.gates.expressions = list;
+	c->analysis.gates.n_expressions = n;
+	return 0;
+}
+
 int compare_begin(struct compare *c, struct err *err)
 {
 	names_init(&c->names, &c->arena);
@@ -229,7 +244,7 @@ int compare_begin(struct compare *c, struct err *err)
 	c->analysis.title = harmless(c, c->analysis.title);
 	for (int s = 0; s < 2; s++)
 		c->analysis.name[s] = harmless(c, c->analysis.name[s]);
-	return read_items(c, err);
+	return read_items(c, err) || read_gates(c, err) ? -1 : 0;
 }
 
 void compare_release(struct compare *c)
@@ -276,8 +291,15 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	         .decimal = &c->analysis.gates.max_regression, .max = 1000},
 		{OPT_FLAG, 0, "require-comparable", NULL, "gate: failed when the two sides did different work",
 	         .flag = &c->analysis.gates.require_comparable},
+		{OPT_LIST, 0, "gate", "EXPR",
+	         "gate: a number of the fixed side and its limit, as in 'idle<5%', 'phase:data_load.cost<0.5ms', "
+	         "'kernels_per_step<=+0%' (against the baseline) or 'speedup>=1.1'; inconclusive where there is no "
+	         "such "
+	         "number; may be repeated (docs/gates.md)",
+	         .list = &c->expressions},
 	};
-	return put(rows, options, sizeof options / sizeof *options);
+	_Static_assert(sizeof options / sizeof *options == COMPARE_STEP_OPTIONS, "the array that callers make");
+	return put(rows, options, COMPARE_STEP_OPTIONS);
 }
 
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, const char *quiet_help)
@@ -294,5 +316,6 @@ size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, c
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &c->colour, .choices = cmd_colours},
 	};
-	return put(rows, options, sizeof options / sizeof *options);
+	_Static_assert(sizeof options / sizeof *options == COMPARE_PRINT_OPTIONS, "the array that callers make");
+	return put(rows, options, COMPARE_PRINT_OPTIONS);
 }

@@ -14,8 +14,9 @@ struct compare {
 	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */
 	struct opt_list given[2];           /* profiles of the baseline and of the fixed side, as named by the user */
 	struct analyse_options analysis;
-	int files_are;     /* enum ranks_asked */
-	const char *items; /* as given: "4096 tokens" */
+	int files_are;               /* enum ranks_asked */
+	const char *items;           /* as given: "4096 tokens" */
+	struct opt_list expressions; /* --gate */
 	int colour;
 	bool quiet;
 	struct arena arena;
@@ -31,13 +32,17 @@ void compare_release(struct compare *c);
 
 /* The options of the comparison, which both commands have, in two parts, so that each can put its own between them.
  * Writes rows, returns how many. */
-enum { COMPARE_OPTIONS_MAX = 13 };
+enum {
+	COMPARE_STEP_OPTIONS = 8,
+	COMPARE_PRINT_OPTIONS = 6,
+	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS
+};
 size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
                              const char *quiet_help); /* how it looks */
 
 /* After the options are known and before anything else: makes title and names harmless. -1 with `err` where --items is
- * not a number and a word. */
+ * not a number and a word, or --gate no expression. */
 int compare_begin(struct compare *c, struct err *err);
 
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */

@@ -36,19 +36,22 @@ static void write_interval(struct json *json, const char *key, bool known, doubl
 	json_end_array(json);
 }
 
-/* In the unit of what was asked: a speedup, a regression in percent, or the same work. */
+/* In the unit of what was asked: a speedup, a regression in percent, the same work, or an expression's. */
 static void write_gate(struct json *json, const struct gate *gate)
 {
+	double of = gate->unit == GATE_NS ? 1e6 : 1; /* times are ms here */
 	json_object(json, NULL);
 	json_text(json, "name", gate->name);
 	if (gate->kind == GATE_REQUIRE_COMPARABLE) {
+		json_null(json, "unit");
 		json_text(json, "asked", same_work_name(SAME_WORK_SAME));
 		json_text(json, "found", same_work_name(gate->work));
 	} else {
-		json_number(json, "asked", gate->asked);
-		json_number(json, "found", gate->has_found ? gate->found : NAN);
+		json_text(json, "unit", gate_unit_name(gate->unit));
+		json_number(json, "asked", gate->asked / of);
+		json_number(json, "found", gate->has_found ? gate->found / of : NAN);
 	}
-	write_interval(json, "interval", gate->has_found, gate->lo, gate->hi);
+	write_interval(json, "interval", gate->has_interval, gate->lo / of, gate->hi / of);
 	json_text(json, "result", gate_result_name(gate->result));
 	json_text(json, "text", gate->text);
 	json_end_object(json);

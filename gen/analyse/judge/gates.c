@@ -20,40 +20,39 @@ struct words {
 	double asked;
 };
 
-/* As many digits as it takes to tell a number from the one asked for. */
-static const char *apart(const struct words *w, double value, double asked)
+const char *gates_apart(struct arena *arena, double value, double asked)
 {
 	for (int decimals = 2; decimals < 6; decimals++) {
-		const char *one = arena_format(w->arena, "%.*f", decimals, value);
+		const char *one = arena_format(arena, "%.*f", decimals, value);
 		if (fabs(value - asked) * pow(10, decimals) >= 1)
 			return one;
 	}
-	return arena_format(w->arena, "%.6f", value);
+	return arena_format(arena, "%.6f", value);
 }
 
 static const char *interval(const struct words *w, double lo, double hi)
 {
-	return arena_format(w->arena, "%s to %s", apart(w, lo, w->asked), apart(w, hi, w->asked));
+	return arena_format(w->arena, "%s to %s", gates_apart(w->arena, lo, w->asked),
+	                    gates_apart(w->arena, hi, w->asked));
 }
 
-static const char *no_verdict(const struct words *w, const char *asked)
+const char *gates_no_verdict(const struct verdict *v, const char *asked, struct arena *arena)
 {
-	const struct verdict *v = w->v;
-	return arena_format(w->arena, "%s was asked for; open, because %s.", asked,
+	return arena_format(arena, "%s was asked for; open, because %s.", asked,
 	                    !v->has_speedup    ? "there is nothing to compare"
 	                    : !v->has_interval ? "there is too little data for an interval"
 	                    : v->warming       ? "a side was still warming up when its capture ended"
 	                                       : "these data prove nothing (the first reason says why)");
 }
 
-static void judge_speedup(const struct verdict *v, struct arena *arena, struct gate *gate)
+void gates_judge_speedup(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
 	const struct words w = {arena, v, gate->asked};
 	const char *asked = arena_format(arena, "A speedup of at least %.6gx", gate->asked);
 	const char *found = interval(&w, gate->lo, gate->hi);
 	gate->result = GATE_INCONCLUSIVE;
 	if (!v->judged) {
-		gate->text = no_verdict(&w, asked);
+		gate->text = gates_no_verdict(v, asked, arena);
 	} else if (v->hi < gate->asked) {
 		gate->result = GATE_FAILED;
 		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
@@ -93,7 +92,7 @@ static void judge_regression(const struct verdict *v, const struct verdict_condi
 	bool free = conditions->unprofiled && conditions->known[1] < log(bound);
 	gate->result = GATE_INCONCLUSIVE;
 	if (!v->judged) {
-		gate->text = no_verdict(&w, asked);
+		gate->text = gates_no_verdict(v, asked, arena);
 	} else if (v->hi < bound) {
 		gate->result = GATE_FAILED;
 		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
@@ -140,12 +139,27 @@ static void judge_work(struct gate *gate)
 	}
 }
 
-static struct gate *add(struct gates *gates, enum gate_kind kind, double asked)
+static struct gate *add(struct gates *gates, enum gate_kind kind, double asked, struct arena *arena)
 {
 	static const char *const name[] = {"min_speedup", "max_regression", "require_comparable"};
+	gates->gate = arena_grow(arena, gates->gate, gates->n, gates->n + 1, sizeof *gates->gate);
 	struct gate *gate = &gates->gate[gates->n++];
 	*gate = (struct gate){.kind = kind, .name = name[kind], .asked = asked};
 	return gate;
+}
+
+/* One that failed decides, then one that is open. */
+static void sum_up(struct gates *gates, enum gate_result r)
+{
+	if (gates->result != GATE_FAILED && (gates->result != GATE_INCONCLUSIVE || r == GATE_FAILED))
+		gates->result = r;
+}
+
+void gates_add(struct gates *gates, const struct gate *gate, struct arena *arena)
+{
+	gates->gate = arena_grow(arena, gates->gate, gates->n, gates->n + 1, sizeof *gates->gate);
+	gates->gate[gates->n++] = *gate;
+	sum_up(gates, gate->result);
 }
 
 struct gates gates_judge(const struct verdict *v, const struct verdict_conditions *conditions, enum same_work work,
@@ -153,23 +167,25 @@ struct gates gates_judge(const struct verdict *v, const struct verdict_condition
 {
 	struct gates gates = {0};
 	if (asked->min_speedup > 0) {
-		struct gate *gate = add(&gates, GATE_MIN_SPEEDUP, asked->min_speedup);
-		gate->has_found = v->has_speedup;
+		struct gate *gate = add(&gates, GATE_MIN_SPEEDUP, asked->min_speedup, arena);
+		gate->unit = GATE_TIMES;
+		gate->has_found = gate->has_interval = v->has_speedup;
 		gate->found = v->speedup;
 		gate->lo = v->lo;
 		gate->hi = v->hi;
-		judge_speedup(v, arena, gate);
+		gates_judge_speedup(v, arena, gate);
 	}
 	if (asked->max_regression >= 0) {
-		struct gate *gate = add(&gates, GATE_MAX_REGRESSION, asked->max_regression);
-		gate->has_found = v->has_speedup;
+		struct gate *gate = add(&gates, GATE_MAX_REGRESSION, asked->max_regression, arena);
+		gate->unit = GATE_CHANGE;
+		gate->has_found = gate->has_interval = v->has_speedup;
 		gate->found = 100 * (1 / v->speedup - 1);
 		gate->lo = 100 * (1 / v->hi - 1);
 		gate->hi = 100 * (1 / v->lo - 1);
 		judge_regression(v, conditions, arena, gate);
 	}
 	if (asked->require_comparable) {
-		struct gate *gate = add(&gates, GATE_REQUIRE_COMPARABLE, 0);
+		struct gate *gate = add(&gates, GATE_REQUIRE_COMPARABLE, 0, arena);
 		gate->work = work;
 		gate->conditions = other_conditions;
 		judge_work(gate);
@@ -179,11 +195,8 @@ struct gates gates_judge(const struct verdict *v, const struct verdict_condition
 				"The same work on both sides was asked for; open, because there is nothing to compare.";
 		}
 	}
-	for (size_t i = 0; i < gates.n; i++) {
-		enum gate_result r = gates.gate[i].result;
-		if (gates.result != GATE_FAILED && (gates.result != GATE_INCONCLUSIVE || r == GATE_FAILED))
-			gates.result = r;
-	}
+	for (size_t i = 0; i < gates.n; i++)
+		sum_up(&gates, gates.gate[i].result);
 	return gates;
 }
 

@@ -2,6 +2,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_GATES_H
 #define GAPLINE_ANALYSE_JUDGE_GATES_H
 
+#include "analyse/judge/gate_expression.h"
 #include "analyse/judge/verdict.h"
 
 enum gate_result { GATE_NONE, GATE_PASSED, GATE_FAILED, GATE_INCONCLUSIVE };
@@ -21,25 +22,32 @@ struct gates_asked {
 	double min_speedup;    /* 0: not asked for */
 	double max_regression; /* percent; < 0: not asked for */
 	bool require_comparable;
+	const struct gate_expression *expressions; /* --gate, in their order; borrowed */
+	size_t n_expressions;
 };
 
-enum gate_kind { GATE_MIN_SPEEDUP, GATE_MAX_REGRESSION, GATE_REQUIRE_COMPARABLE };
+enum gate_kind { GATE_MIN_SPEEDUP, GATE_MAX_REGRESSION, GATE_REQUIRE_COMPARABLE, GATE_EXPRESSION };
 
 struct gate {
 	enum gate_kind kind;
-	const char *name; /* "min_speedup", "max_regression", "require_comparable" */
+	const char *name; /* "min_speedup", "max_regression", "require_comparable"; an expression as it was given */
 	enum gate_result result;
-	double asked; /* a speedup; a regression in percent; nothing (0) for require_comparable */
+	double asked;        /* a speedup; a regression in percent; nothing (0) for require_comparable;
+	                      * an expression's limit in its unit, times in ns */
+	enum gate_unit unit; /* of an expression's numbers; GATE_TIMES and GATE_CHANGE for the first two kinds */
 	bool has_found;
-	double found;        /* the speedup; the regression in percent, 100 (1/S − 1); not for require_comparable */
-	double lo, hi;       /* the ends of its 95 % interval, by which the gate is judged */
+	double found; /* the speedup; the regression in percent, 100 (1/S − 1); an expression's number, in its unit; not
+	               * for require_comparable */
+	bool has_interval; /* … and [lo, hi] is more than the number */
+	double lo, hi; /* the ends of its 95 % interval, by which the gate is judged; of an expression whose number is
+	                * known in part, the least and the most that it can be */
 	enum same_work work; /* what require_comparable found … */
 	bool conditions;     /* … and whether another GPU, driver, clock or way of recording on one side */
 	const char *text;    /* a sentence: what was asked, what was found, and the condition that failed */
 };
 
 struct gates {
-	struct gate gate[3]; /* in the order of enum gate_kind */
+	struct gate *gate; /* in the order of enum gate_kind, expressions as given; arena */
 	size_t n;
 	enum gate_result result; /* of all together: failed before inconclusive before passed; none without gates */
 };
@@ -52,6 +60,18 @@ struct gates {
 struct gates gates_judge(const struct verdict *verdict, const struct verdict_conditions *conditions,
                          enum same_work work, bool other_conditions, const struct gates_asked *asked,
                          struct arena *arena);
+
+/* Appends a gate, and says what all together come to. */
+void gates_add(struct gates *gates, const struct gate *gate, struct arena *arena);
+
+/* Judges a speedup that has to be at least gate->asked, by [gate->lo, gate->hi]. */
+void gates_judge_speedup(const struct verdict *verdict, struct arena *arena, struct gate *gate);
+
+/* "… was asked for; open, because …": where the data give no verdict (`judged` is false). */
+const char *gates_no_verdict(const struct verdict *verdict, const char *asked, struct arena *arena);
+
+/* As many digits as it takes to tell a number from the one asked for, two decimals at least. */
+const char *gates_apart(struct arena *arena, double value, double asked);
 
 /* What min_speedup asks for; 0: nothing. */
 double gates_asked_speedup(const struct gates *gates);

@@ -1,0 +1,265 @@
+/* Gates by expression: what an analysis answers, with numbers worked out by hand. The baseline's step takes 10 ms, 4 of
+ * them idle; the fixed side's 5 ms, 1 of them idle. */
+#include "analyse/judge/gate_metric.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { MS = 1000000 };
+
+struct made {
+	struct arena arena;
+	struct names names;
+	struct analysis a;
+	struct idle_row rows[2][2];
+	struct phase_result phases[2][3];
+	struct copy_result copies[2];
+	struct run_result runs[2];
+	struct series series[2];
+};
+
+static void make(struct made *m)
+{
+	static const double idle[2] = {4 * MS, 1 * MS}, step[2] = {10 * MS, 5 * MS};
+	*m = (struct made){0};
+	names_init(&m->names, &m->arena);
+	m->a = (struct analysis){.names = &m->names, .n_sides = 2};
+	uint32_t load = names_add_text(&m->names, "data load"), forward = names_add_text(&m->names, "forward"),
+		 gone = names_add_text(&m->names, "gone");
+	for (int s = 0; s < 2; s++) {
+		struct side *side = &m->a.side[s];
+		*side = (struct side){.steps_found = true,
+		                      .time_per_step = step[s],
+		                      .budget = {.compute = step[s] - idle[s], .idle = idle[s], .period = step[s]},
+		                      .launches = 15,
+		                      .bytes_h2d = 2e7,
+		                      .source = {.has_calls = true, .has_os_calls = true}};
+		m->rows[s][0] = (struct idle_row){.cause = CAUSE_HOST_CODE, .per_step = idle[s] * 0.75};
+		m->rows[s][1] = (struct idle_row){.cause = CAUSE_UNATTRIBUTED, .per_step = idle[s] * 0.25};
+		side->budget.rows = m->rows[s];
+		side->budget.n_rows = 2;
+		m->phases[s][0] = (struct phase_result){.name = forward, .cost = step[s] - idle[s], .gpu = 3 * MS};
+		m->phases[s][1] = (struct phase_result){.name = load, .cost = idle[s], .idle = idle[s], .host = 7 * MS};
+		m->phases[s][2] = (struct phase_result){.name = gone, .cost = 1};
+		side->phases = m->phases[s];
+		side->n_phases = s ? 2 : 3;
+	}
+	m->a.verdict = (struct verdict){.result = VERDICT_FASTER,
+	                                .measured = VERDICT_RECORDED,
+	                                .has_speedup = true,
+	                                .has_interval = true,
+	                                .judged = true,
+	                                .speedup = 2,
+	                                .lo = 1.6,
+	                                .hi = 2.5};
+}
+
+static const struct gate *ask(struct made *m, const char *text)
+{
+	struct gate_expression *e = ARENA_NEW(&m->arena, 1, struct gate_expression);
+	struct err err;
+	if (gate_expression_parse(text, &m->arena, e, &err))
+		fail_msg("%s", err.text);
+	const struct gates_asked asked = {.expressions = e, .n_expressions = 1};
+	m->a.gates = (struct gates){0};
+	gate_metric_judge(&asked, &m->arena, &m->a);
+	assert_int_equal(m->a.gates.n, 1);
+	assert_int_equal(m->a.gates.result, m->a.gates.gate[0].result);
+	assert_string_equal(m->a.gates.gate[0].name, text);
+	return &m->a.gates.gate[0];
+}
+
+struct expected {
+	const char *text;
+	enum gate_result result;
+	double found;
+	const char *says;
+};
+
+static void check(struct made *m, const struct expected *cases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct gate *gate = ask(m, cases[i].text);
+		if (gate->result != cases[i].result || (cases[i].says && !strstr(gate->text, cases[i].says)))
+			fail_msg("%s: %s", cases[i].text, gate->text);
+		double off = gate->found - cases[i].found;
+		if (gate->has_found && (off > 1e-6 || off < -1e-6))
+			fail_msg("%s: found %.9g", cases[i].text, gate->found);
+	}
+}
+
+#define CHECK(m, cases) check(m, cases, sizeof(cases) / sizeof *(cases))
+
+static void numbers_are_held_against_limits(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	static const struct expected cases[] = {
+		{"idle<21%", GATE_PASSED, 20, "idle<21% was asked for; passed: 20.00 % of a step was found."},
+		{"idle<20%", GATE_FAILED, 20, "failed: 20 % of a step was found"},
+		{"idle<=20%", GATE_PASSED, 20, NULL},
+		{"idle>20%", GATE_FAILED, 20, NULL},
+		{"idle>=20%", GATE_PASSED, 20, NULL},
+		{"idle<1.1ms", GATE_PASSED, 1 * MS, "1.00 ms a step"},
+		{"idle<0.9ms", GATE_FAILED, 1 * MS, NULL},
+		{"idle<=-75%", GATE_PASSED, -75, "-75 % against the baseline"},
+		{"idle<-75%", GATE_FAILED, -75, NULL},
+		{"compute<79%", GATE_FAILED, 80, NULL},
+		{"phase:\"data load\".cost<21%", GATE_PASSED, 20, NULL},
+		{"phase:\"data load\".idle<=+0%", GATE_PASSED, -75, NULL},
+		{"phase:\"data load\".host<150%", GATE_PASSED, 140, NULL},
+		{"phase:forward.gpu<59%", GATE_FAILED, 60, NULL},
+		{"kernels_per_step<=+0%", GATE_PASSED, 0, "passed: 0 % against the baseline"},
+		{"kernels_per_step<15", GATE_FAILED, 15, NULL},
+		{"kernels_per_step<16", GATE_PASSED, 15, NULL},
+		{"h2d_bytes<=20MB", GATE_PASSED, 2e7, "20 MB a step"},
+		{"step_ms<5.1", GATE_PASSED, 5 * MS, NULL},
+		{"step_ms<=4.9", GATE_FAILED, 5 * MS, NULL},
+	};
+	CHECK(&m, cases);
+	arena_release(&m.arena);
+}
+
+/* A number that is missing never passes, whatever the operator. */
+static void what_is_missing_passes_nothing(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	static const struct expected absent[] = {
+		{"phase:gone.cost<10%", GATE_INCONCLUSIVE, 0,
+	         "open, because the fixed side has no phase of this name; it has forward, data load."},
+		{"phase:gone.cost>=0%", GATE_INCONCLUSIVE, 0, NULL},
+		{"phase:data_load.cost<10%", GATE_INCONCLUSIVE, 0, NULL},
+	};
+	CHECK(&m, absent);
+	m.a.side[0].source.has_os_calls = m.a.side[1].source.has_os_calls = false;
+	static const struct expected blocked[] = {{"idle:host_blocked<1%", GATE_INCONCLUSIVE, 0, "not recorded"}};
+	CHECK(&m, blocked);
+	m.a.side[1].source.has_calls = false;
+	m.a.side[0].source.graphs = GRAPHS_WHOLE;
+	m.a.side[0].graph_launches = 1;
+	static const struct expected hidden[] = {
+		{"idle:host_code<99%", GATE_INCONCLUSIVE, 0, "without the CUDA calls"},
+		{"syncs_per_step<9", GATE_INCONCLUSIVE, 0, "not recorded"},
+		{"kernels_per_step<=+0%", GATE_INCONCLUSIVE, 0, "traced whole"},
+		{"h2d_bytes<=+0%", GATE_INCONCLUSIVE, 0, "traced whole"},
+		{"kernels_per_step<16", GATE_PASSED, 15, NULL}, /* the fixed side has no graphs */
+	};
+	CHECK(&m, hidden);
+	m.a.side[1].budget.period = 0;
+	static const struct expected nothing[] = {{"idle<5%", GATE_INCONCLUSIVE, 0, "no length"}};
+	CHECK(&m, nothing);
+	make(&m);
+	m.a.verdict.judged = false;
+	static const struct expected doubtful[] = {
+		{"idle<21%", GATE_INCONCLUSIVE, 20,
+	         "prove nothing (the first reason says why). Found: 20.00 % of a step."},
+		{"idle<19%", GATE_INCONCLUSIVE, 20, NULL},
+		{"speedup>=0.1", GATE_INCONCLUSIVE, 2, NULL},
+		{"step_ms<=+3%", GATE_INCONCLUSIVE, -50, NULL},
+	};
+	CHECK(&m, doubtful);
+	arena_release(&m.arena);
+}
+
+static void what_is_known_in_part_stays_open(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	static const struct expected causes[] = {
+		{"idle:host_code<16%", GATE_INCONCLUSIVE, 15, "does not say the cause"}, /* 15 to 20 % */
+		{"idle:host_code<14%", GATE_FAILED, 15, NULL},
+		{"idle:host_code<21%", GATE_PASSED, 15, NULL},
+		{"idle:host_code>14%", GATE_PASSED, 15, NULL},
+		{"idle:host_code>16%", GATE_INCONCLUSIVE, 15, NULL},
+		{"idle:unattributed<6%", GATE_PASSED, 5, NULL},
+		{"idle:host_code<-50%", GATE_PASSED, -75, NULL}, /* 0.75 to 1 of 3 to 4 ms: -81 to -67 % */
+		{"idle:host_code<-70%", GATE_INCONCLUSIVE, -75, NULL},
+	};
+	CHECK(&m, causes);
+	m.a.verdict.lo = 0.9;
+	m.a.verdict.hi = 1.1;
+	m.a.verdict.speedup = 1;
+	static const struct expected steps[] = {
+		{"step_ms<=+3%", GATE_INCONCLUSIVE, 0, "reaches from below the limit to above it"},
+		{"step_ms<=+12%", GATE_PASSED, 0, NULL},
+		{"step_ms<=-10%", GATE_FAILED, 0, NULL},
+	};
+	CHECK(&m, steps);
+	m.series[0].mean = 4.8 * MS;
+	m.series[1].mean = 5.2 * MS;
+	m.runs[0].series = &m.series[0];
+	m.runs[1].series = &m.series[1];
+	m.a.side[1].runs = m.runs;
+	m.a.side[1].n_runs = 2;
+	static const struct expected runs[] = {
+		{"step_ms<5.1", GATE_INCONCLUSIVE, 5 * MS, "the runs do not agree"},
+		{"step_ms<5.3", GATE_PASSED, 5 * MS, NULL},
+		{"step_ms<4.7", GATE_FAILED, 5 * MS, NULL},
+	};
+	CHECK(&m, runs);
+	m.a.side[0].launches = 0;
+	static const struct expected from_nothing[] = {
+		{"kernels_per_step<=+5%", GATE_FAILED, 0, "something where the baseline has nothing"},
+		{"kernels_per_step>=+5%", GATE_INCONCLUSIVE, 0, "no change in percent"},
+		{"collectives_per_step<=+0%", GATE_PASSED, 0, NULL},
+	};
+	CHECK(&m, from_nothing);
+	arena_release(&m.arena);
+}
+
+static void a_speedup_is_the_verdicts(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	static const struct expected cases[] = {
+		{"speedup>=1.5", GATE_PASSED, 2, "A speedup of at least 1.5x was asked for; passed"},
+		{"speedup>=1.7", GATE_INCONCLUSIVE, 2, NULL},
+		{"speedup>=2.6", GATE_FAILED, 2, NULL},
+	};
+	CHECK(&m, cases);
+	m.a.verdict.result = VERDICT_INCONCLUSIVE;
+	static const struct expected open[] = {{"speedup>=1.5", GATE_INCONCLUSIVE, 2, "takes `faster`"}};
+	CHECK(&m, open);
+	arena_release(&m.arena);
+}
+
+static void a_failed_gate_decides(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	static const char *const texts[] = {"idle<21%", "phase:gone.cost<1%", "idle<1%", "idle<22%"};
+	static const enum gate_result together[] = {GATE_PASSED, GATE_INCONCLUSIVE, GATE_FAILED, GATE_FAILED};
+	struct gate_expression e[4];
+	struct err err;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(gate_expression_parse(texts[i], &m.arena, &e[i], &err), 0);
+	for (size_t i = 0; i < 4; i++) {
+		const struct gates_asked asked = {.expressions = e, .n_expressions = i + 1};
+		m.a.gates = (struct gates){0};
+		gate_metric_judge(&asked, &m.arena, &m.a);
+		assert_int_equal(m.a.gates.n, i + 1);
+		assert_int_equal(m.a.gates.result, together[i]);
+	}
+	arena_release(&m.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(numbers_are_held_against_limits),
+		cmocka_unit_test(what_is_missing_passes_nothing),
+		cmocka_unit_test(what_is_known_in_part_stays_open),
+		cmocka_unit_test(a_speedup_is_the_verdicts),
+		cmocka_unit_test(a_failed_gate_decides),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
