@@ -378,7 +378,7 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
  * tables whose ids rise alike around it, and pages of a table that was declared WITHOUT ROWID. */
 static bool is_in_order(struct scan *scan)
 {
-	int64_t rowid = sqlite3_value_int64(sqlite3_column_value(scan->statement, scan->rowid));
+	int64_t rowid = sqlite3_column_int64(scan->statement, scan->rowid);
 	bool later = scan->rows == 0 || rowid > scan->last_rowid;
 	scan->last_rowid = rowid;
 	return later;

@@ -295,7 +295,8 @@ static bool is_step(const struct ranges *x, struct candidate *c, const struct la
 			launching += open[n].to > open[n].from;
 			n++;
 		}
-	qsort(open, n, sizeof *open, compare_intervals);
+	if (c->n > 1) /* ranges of one thread are in order of their start */
+		qsort(open, n, sizeof *open, compare_intervals);
 	double inside = 0;
 	int64_t until = open[0].start; /* what is launched before is accounted for … */
 	size_t done = open[0].from;    /* … which is the launches before this one */

@@ -72,13 +72,11 @@ void run_host_window(const struct run *run, uint32_t process, int64_t *start, in
 	*end = run->host_end[process];
 }
 
-bool run_measures_op(const struct run *run, size_t i)
+bool run_measures_op_of_no_step(const struct run *run, size_t i)
 {
 	const struct trace *t = run->trace;
 	if (!run->steps.found && !run->steps.span_named)
 		return true;
-	if (run->steps.found && run->steps.op_step[i] != TRACE_NONE)
-		return run->steps.op_step[i] >= run->warmup;
 	if (t->ops.launch[i] == TRACE_NONE)
 		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
 	int64_t start, end, launch = t->calls.start[t->ops.launch[i]];
@@ -278,16 +276,6 @@ int run_prepare(struct run *run, const struct trace *trace, const char *step, in
 }
 
 /* ---- devices ---- */
-
-struct gap run_gap(const struct run *run, const struct device_run *device, size_t i)
-{
-	const struct trace_ops *ops = &run->trace->ops;
-	const struct gap_ops *g = &device->gaps[i];
-	return (struct gap){.start = g->before == TRACE_NONE ? run->window_start : ops->end[g->before],
-	                    .end = g->next == TRACE_NONE ? run->window_end : ops->start[g->next],
-	                    .next = g->next,
-	                    .edge = g->before == TRACE_NONE || g->next == TRACE_NONE};
-}
 
 const struct sharing *run_sharing(const struct run *run, const struct device_run *device)
 {

@@ -103,7 +103,13 @@ static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end);
 
 /* Whether op `i` belongs to what is measured: launched by a measured step, or between two of them. */
-bool run_measures_op(const struct run *run, size_t i);
+bool run_measures_op_of_no_step(const struct run *run, size_t i);
+static inline bool run_measures_op(const struct run *run, size_t i)
+{
+	if (run->steps.found && run->steps.op_step[i] != TRACE_NONE)
+		return run->steps.op_step[i] >= run->warmup;
+	return run_measures_op_of_no_step(run, i);
+}
 
 /* Steps, window and phases of a trace. -1 when --step names nothing that is there; --step none asks for no steps. Four
  * parts, one after the other: the first and the third add to the names that all runs share, the others may be done for
@@ -124,7 +130,15 @@ int64_t run_startup_end(const struct run *run);
 void run_devices(struct run *run);
 
 /* Gap i of a device. */
-struct gap run_gap(const struct run *run, const struct device_run *device, size_t i);
+static inline struct gap run_gap(const struct run *run, const struct device_run *device, size_t i)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct gap_ops *g = &device->gaps[i];
+	return (struct gap){.start = g->before == TRACE_NONE ? run->window_start : ops->end[g->before],
+	                    .end = g->next == TRACE_NONE ? run->window_end : ops->start[g->next],
+	                    .next = g->next,
+	                    .edge = g->before == TRACE_NONE || g->next == TRACE_NONE};
+}
 
 /* When other processes may have run on the device's GPU; NULL: they did not, or it cannot be told. */
 const struct sharing *run_sharing(const struct run *run, const struct device_run *device);

@@ -192,11 +192,6 @@ uint32_t steps_open_at(const struct step_thread *thread, int64_t t)
 	return TRACE_NONE;
 }
 
-const struct step_thread *steps_on_thread(const struct steps *s, uint32_t thread)
-{
-	return s->thread_at && s->thread_at[thread] ? &s->threads[s->thread_at[thread] - 1] : NULL;
-}
-
 const struct step_thread *steps_of_process(const struct steps *s, uint32_t process)
 {
 	return s->first_of && s->first_of[process] ? &s->threads[s->first_of[process] - 1] : NULL;

@@ -90,7 +90,10 @@ void steps_from_instances(const struct trace *trace, const struct step_marks *ma
 uint32_t steps_open_at(const struct step_thread *thread, int64_t t);
 
 /* The instances of a thread of the trace; NULL: it has none. */
-const struct step_thread *steps_on_thread(const struct steps *steps, uint32_t thread);
+static inline const struct step_thread *steps_on_thread(const struct steps *s, uint32_t thread)
+{
+	return s->thread_at && s->thread_at[thread] ? &s->threads[s->thread_at[thread] - 1] : NULL;
+}
 
 /* The thread of a process with the longest instances; NULL: no thread of it has any. */
 const struct step_thread *steps_of_process(const struct steps *steps, uint32_t process);
