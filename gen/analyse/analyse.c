@@ -266,24 +266,37 @@ static struct verdict judge(const struct job *jobs, const struct analysis *out, 
 
 /* The stopwatch runs of a side that can be used: those of all its files. They have to measure what the side is measured
  * by, its steps or the whole process. */
-static struct stopwatch_side stopwatch_of(const struct job *job, bool steps, struct arena *arena)
+static struct stopwatch_side stopwatch_of(const struct job *job, struct side *side, struct arena *arena)
 {
+	static const char *const other[2] = {"the steps here are none that an NVTX range marks, and a stopwatch run "
+	                                     "counts ranges, so these timed the "
+	                                     "whole program: mark the step with a range, or let --annotate do it",
+	                                     "they timed steps, and here whole runs are compared"};
 	struct stopwatch_run *list = NULL;
 	size_t n = 0, room = 0;
+	double sum = 0;
 	for (size_t r = 0; r < job->n; r++) {
 		const struct trace *t = job->runs[r].trace;
 		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
 			const struct trace_stopwatch *run = &t->stopwatch[i];
-			if (run->unused || (run->steps > 0) != steps)
+			const char *unused = run->unused                             ? run->unused
+			                     : (run->steps > 0) == side->steps_found ? NULL
+			                                                             : other[run->steps > 0];
+			if (unused) {
+				side->unused = side->n_unused++ ? side->unused : unused;
 				continue;
+			}
 			LIST_GROW(arena, list, n, room);
-			list[n++] = (struct stopwatch_run){
+			list[n] = (struct stopwatch_run){
 				.step = (double)run->time / (run->steps ? run->steps : 1),
 				.steps = run->steps,
 				.start = run->start,
 			};
+			sum += list[n++].step;
 		}
 	}
+	side->n_stopwatch = (uint32_t)n;
+	side->stopwatch = n ? sum / (double)n : 0;
 	return (struct stopwatch_side){list, n};
 }
 
@@ -291,15 +304,16 @@ static struct stopwatch_side stopwatch_of(const struct job *job, bool steps, str
  * to compare, or doubt about what is compared. */
 static void judge_stopwatch(const struct job *jobs, struct analysis *out, struct arena *arena)
 {
-	enum { LEAST_RUNS = 2 };
 	const struct verdict recorded = out->verdict;
 	struct stopwatch_side sides[2];
-	if (out->conditions.nothing || out->conditions.doubt)
-		return;
-	for (int s = 0; s < 2; s++)
-		sides[s] = stopwatch_of(&jobs[s], out->side[s].steps_found, arena);
-	if (sides[0].n_runs >= LEAST_RUNS && sides[1].n_runs >= LEAST_RUNS)
+	for (int s = 0; s < 2; s++) {
+		sides[s] = stopwatch_of(&jobs[s], &out->side[s], arena);
+		out->side[s].recorded = recorded.step[s];
+	}
+	if (!out->conditions.nothing && !out->conditions.doubt && sides[0].n_runs >= STOPWATCH_LEAST_RUNS &&
+	    sides[1].n_runs >= STOPWATCH_LEAST_RUNS)
 		verdict_stopwatch(sides, &recorded, arena, &out->verdict);
+	stopwatch_say_runs(out, arena);
 }
 
 /* The sides, what they have in common, the verdict, and what it is worth, in this order: each needs those before it. */
@@ -374,6 +388,7 @@ int analyse_one(const struct analyse_run *input, const struct analyse_options *o
 		series_of_run(&run, options->warmup, arena, series);
 		side->runs[0].series = side->steps_found ? series : NULL;
 		side->time_per_step = side->steps_found ? series->mean : side->period_mean;
+		side->recorded = side->time_per_step;
 		side->period_typical = side->steps_found ? exp(series->typical) : side->period_mean;
 		findings_build(&facts, arena, out);
 		bound_lists(names, arena, out);

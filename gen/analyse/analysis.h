@@ -263,6 +263,8 @@ enum part_kind {
 	PART_UNUSUAL,   /* headline minus the budget's period, where unusual steps were set aside */
 	PART_RECORDING, /* what recording added: counted in the parts above and not in the headline, so it is negative
 	                 */
+	PART_OUTSIDE,   /* without steps: a program's start and end, which its stopwatch times and no part above holds,
+	                 * less what recording added */
 	PART_OTHER,     /* the smallest of a long list, added up */
 	PART_COUNT
 };
@@ -343,9 +345,15 @@ struct side {
 	uint32_t n_loops;
 	/* What the step thread did in `startup`, by cause: they add up to it. Zero without steps. */
 	double startup_cause[CAUSE_COUNT];
-	size_t measured;       /* step periods measured, all runs together */
-	double time_per_step;  /* headline, ns: the window over its steps, the mean over runs, and steps that were set
-	                        * aside count as the mean of the others; without steps the mean span of a run */
+	size_t measured;      /* step periods measured, all runs together */
+	double time_per_step; /* headline, ns: the window over its steps, the mean over runs, and steps that were set
+	                       * aside count as the mean of the others; without steps the mean span of a run */
+	double stopwatch;     /* ns: a step, or a whole run without steps, in its stopwatch runs, mean of those that can
+	                       * be used; 0: there are none */
+	uint32_t n_stopwatch; /* how many of them can be used, … */
+	uint32_t n_unused;    /* … and how many cannot, … */
+	const char *unused;   /* … and why, of the first of them: a clause; NULL without one */
+	double recorded;      /* ns: what time_per_step would be of the recorded runs alone */
 	double period_typical; /* exp of the mean over runs of the 10 % trimmed mean of ln period */
 	double period_mean, period_median, period_min,
 		period_max; /* over all measured periods; mean: mean of runs' means */

@@ -67,10 +67,10 @@ const char *opened_name(enum opened opened)
 
 const char *part_kind_name(enum part_kind kind)
 {
-	static const char *const names[PART_COUNT] = {
-		[PART_COMPUTE] = "compute", [PART_COMM] = "comm_exposed",     [PART_COPY] = "copy_exposed",
-		[PART_IDLE] = "idle",       [PART_UNUSUAL] = "unusual_steps", [PART_RECORDING] = "recording",
-		[PART_OTHER] = "other"};
+	static const char *const names[PART_COUNT] = {[PART_COMPUTE] = "compute",       [PART_COMM] = "comm_exposed",
+	                                              [PART_COPY] = "copy_exposed",     [PART_IDLE] = "idle",
+	                                              [PART_UNUSUAL] = "unusual_steps", [PART_RECORDING] = "recording",
+	                                              [PART_OUTSIDE] = "outside",       [PART_OTHER] = "other"};
 	return names[kind];
 }
 

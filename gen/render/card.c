@@ -45,7 +45,8 @@ void card_fill(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct verdict *v = &a->verdict;
-	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena);
+	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena),
+		   *recorded = words_recorded(a, arena);
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
@@ -55,6 +56,8 @@ void card_fill(const struct analysis *a, struct page *page)
 	          v->has_interval ? "The bar is the 95 % interval, the band at 1\xC3\x97 what counts as the same."
 	                          : "too little data for an interval");
 	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
+	page_if(&page->top, "verdict.recorded", *recorded != 0);
+	page_fill(&page->top, "verdict.recorded", recorded);
 	page_if(&page->top, "verdict.rates", *rates != 0);
 	page_fill(&page->top, "verdict.rates", rates);
 	xmlNode *picture = page_draw(&page->top, "verdict.picture");

@@ -170,7 +170,8 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 		const struct side *s = &a->side[side];
 		double x = 0, y = side * ROW;
 		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START,
-		                       arena_format(arena, "%s, mean %s %s", view_side(s, arena), view_unit(s),
+		                       arena_format(arena, "%s, mean %s%s %s", view_side(s, arena), view_unit(s),
+		                                    a->verdict.measured == VERDICT_STOPWATCH ? " recorded" : "",
 		                                    format_time(arena, s->budget.period))),
 		              "font-weight", "bold");
 		struct slice *slices = ARENA_NEW(arena, s->budget.n_rows + 4, struct slice);

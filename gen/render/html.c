@@ -197,14 +197,17 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 {
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct arena *arena = page->arena;
+	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
 	page_fill(&page->top, "steps.title", b->steps_found ? "Step times" : "Run times");
 	page_fill(&page->top, "steps.caption",
-	          arena_format(arena,
-	                       "Measured periods, %s; the headline is the time per step, their mean; a typical one is "
-	                       "the trimmed mean of logarithms",
-	                       unit.name));
+	          arena_format(
+			  arena,
+			  "Measured periods, %s; the headline is the time per step, %s; a typical one is the trimmed "
+			  "mean of logarithms",
+			  unit.name, stopwatch ? "here that of the stopwatch runs" : "their mean"));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
-	const struct pair times[] = {{"time per step", {b->time_per_step, f->time_per_step}},
+	const struct pair times[] = {{stopwatch ? "time per step, stopwatch" : "", {b->stopwatch, f->stopwatch}},
+	                             {stopwatch ? "recorded" : "time per step", {b->recorded, f->recorded}},
 	                             {"typical", {b->period_typical, f->period_typical}},
 	                             {"median", {b->period_median, f->period_median}},
 	                             {"shortest", {b->period_min, f->period_min}},
@@ -212,6 +215,8 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 	struct rows *rows = page_rows(&page->top, "step");
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		const double *v = times[i].value;
+		if (!*times[i].name)
+			continue;
 		struct scope *row = page_row(rows);
 		page_fill(row, "name", times[i].name);
 		page_fill(row, "before", format_number(arena, unit, v[0]));

@@ -178,6 +178,12 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_ms(json, "max", s->period_max);
 	json_end_object(json);
 	json_integer(json, "runs", s->n_runs);
+	if (s->n_stopwatch)
+		json_ms(json, "stopwatch_ms", s->stopwatch);
+	else
+		json_null(json, "stopwatch_ms");
+	json_integer(json, "stopwatch_runs", s->n_stopwatch);
+	json_ms(json, "recorded_ms", s->recorded);
 	json_end_object(json);
 }
 

@@ -74,6 +74,7 @@ int palette_of_part(const struct waterfall_part *part)
 		return (int)part->cause;
 	case PART_UNUSUAL:
 	case PART_RECORDING:
+	case PART_OUTSIDE:
 	case PART_OTHER:
 	case PART_COUNT:
 		break;

@@ -47,11 +47,11 @@ static void draw_hill(const struct side *s, int side, double most, double px, st
 	xmlNode *ink = svg_group(svg, "ink"), *mark = svg_strokes(svg, "boundary", "#111", 1.6, NULL);
 	svg_attribute(ink, "fill", "#222");
 	svg_attribute(svg_text(ink, 4, y + HILL - 8, ANCHOR_START, s->label), "font-weight", "bold");
-	double x = GUTTER + s->time_per_step * px;
+	double x = GUTTER + s->recorded * px;
 	svg_path(mark, arena_format(arena, "M%.1f %.1fv7", x, y + HILL));
 	bool left = x > WIDTH - 200;
 	svg_text(ink, left ? x - 6 : x + 6, y + 2, left ? ANCHOR_END : ANCHOR_START,
-	         arena_format(arena, "%s a %s", format_time(arena, s->time_per_step), view_unit(s)));
+	         arena_format(arena, "%s a %s", format_time(arena, s->recorded), view_unit(s)));
 	if (beyond)
 		svg_text(ink, WIDTH - 4, y + HILL - 8, ANCHOR_END, arena_format(arena, "%u beyond", beyond));
 }
@@ -174,7 +174,7 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	if (p.column.n)
 		svg_path(points, p.column.data);
 	buf_release(&p.column);
-	double mean = height_of(&p, s->time_per_step);
+	double mean = height_of(&p, s->recorded);
 	svg_line(svg_strokes(svg, "boundary", "#111", 1, "5 3"), p.x, mean, p.x + PANEL - GUTTER, mean);
 	const char *periods = format_plural(arena, (int64_t)n, "period", "periods");
 	if (s->n_runs > 1)

@@ -123,6 +123,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	end_line(&t);
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
 	         words_pair(&t.arena, a->side[0].time_per_step, a->side[1].time_per_step));
+	put_fact(&t, "recorded", words_recorded(a, &t.arena));
 	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");

@@ -19,9 +19,13 @@ struct bar {
 const char *waterfall_label(const struct analysis *a, struct arena *arena, const struct waterfall_part *part)
 {
 	static const char *const words[PART_COUNT] = {
-		[PART_COMPUTE] = "GPU compute",        [PART_COMM] = "communication not overlapped",
-		[PART_COPY] = "copies not overlapped", [PART_UNUSUAL] = "unusual steps (trimmed \xE2\x88\x92 mean)",
-		[PART_RECORDING] = "recording",        [PART_OTHER] = "other parts",
+		[PART_COMPUTE] = "GPU compute",
+		[PART_COMM] = "communication not overlapped",
+		[PART_COPY] = "copies not overlapped",
+		[PART_UNUSUAL] = "unusual steps (trimmed \xE2\x88\x92 mean)",
+		[PART_RECORDING] = "recording",
+		[PART_OTHER] = "other parts",
+		[PART_OUTSIDE] = "start and end of the program",
 	};
 	if (part->kind != PART_IDLE)
 		return words[part->kind];

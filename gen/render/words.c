@@ -168,6 +168,30 @@ const char *words_no_change(const struct analysis *a)
 	                                              : "While it is open which side is faster, no cause is named.";
 }
 
+/* "64 % longer (1.58 -> 2.57 ms)" */
+static const char *longer(const struct side *s, struct arena *arena)
+{
+	double change = s->recorded / s->stopwatch - 1;
+	return arena_format(arena, "%s %s (%s)", format_share(arena, fabs(change)), change < 0 ? "shorter" : "longer",
+	                    words_pair(arena, s->stopwatch, s->recorded));
+}
+
+const char *words_recorded(const struct analysis *a, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	if (v->measured != VERDICT_STOPWATCH || !v->recorded.known)
+		return "";
+	const char *speedup = format_times(arena, v->recorded.speedup, v->recorded.speedup);
+	if (!b->steps_found)
+		return arena_format(arena,
+		                    "%s, of what was recorded: without steps that is another stretch of the run "
+		                    "(%s) than the whole program, which its stopwatch times.",
+		                    speedup, words_pair(arena, b->recorded, f->recorded));
+	return arena_format(arena, "%s, when a step of the baseline took %s and one of the fixed side %s.", speedup,
+	                    longer(b, arena), longer(f, arena));
+}
+
 const char *words_verdict(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;

@@ -93,11 +93,42 @@ class Stopwatch(Case):
             self.assertEqual(verdict["measured"], "stopwatch")
             self.assertAlmostEqual(verdict["speedup"], means[0] / means[1], places=4)
             self.assertGreater(verdict["recorded"]["speedup"], 1.5)
+            steps = [json.loads(text)[side]["steps"] for side in ("baseline", "fixed")]
+            for s, mean in zip(steps, means):
+                self.assertEqual(s["stopwatch_runs"], 3)
+                self.assertAlmostEqual(s["stopwatch_ms"], mean / 1e6, places=6)
+                self.assertEqual(s["stopwatch_ms"], s["period_ms"]["mean"])
+            self.assertAlmostEqual(
+                steps[0]["recorded_ms"] / steps[1]["recorded_ms"], verdict["recorded"]["speedup"], places=6)
             parts = json.loads(text)["waterfall"]
             self.assertIn("recording", [p["part"]["kind"] for p in parts])
             self.assertNotIn("unusual_steps", [p["part"]["kind"] for p in parts])
             for side, mean in zip(("baseline", "fixed"), means):
                 self.assertAlmostEqual(sum(p[f"{side}_ms"] for p in parts), mean / 1e6, places=6)
+
+    def test_said_once(self):
+        """The stopwatch's number first, the recorded one a second line, how much longer recording made a step once."""
+        said, _ = self.run_pair("--repeat", "3", "--recorded", "1")
+        speedup = json.loads((self.folder / "out/report.json").read_text())["verdict"]["speedup"]
+        (first,) = re.findall(r"^[A-Z]\w+ (\d+\.\d+)\u00d7, 95 % interval", said, re.M)
+        self.assertAlmostEqual(float(first), speedup, delta=0.006)
+        said = " ".join(said.split())
+        self.assertRegex(said, r"recorded 1\.\d+\u00d7, when a step of the baseline took \d+\.\d % longer \(.*\) and one of ")
+        page = (self.folder / "out/report.html").read_text()
+        self.assertEqual(len(re.findall(r"when a step of the baseline took", page)), 1)
+        self.assertEqual(len(re.findall(r"when a step of the baseline took", said)), 1)
+
+    def test_steps_that_no_range_marks(self):
+        """Ranges are what a stopwatch run counts: without, the recorded runs decide, and one sentence says why."""
+        both = {"baseline": "sh -c 'sleep 0.02; : whole-#.sqlite'", "fixed": "sh -c 'sleep 0.01; : whole-fixed-#.sqlite'"}
+        said, _ = self.run_pair("--repeat", "2", "--recorded", "1", **both)
+        result = json.loads((self.folder / "out/report.json").read_text())
+        self.assertEqual(result["verdict"]["measured"], "recorded")
+        self.assertEqual([result[s]["steps"]["origin"] for s in ("baseline", "fixed")], ["pattern"] * 2)
+        self.assertEqual([result[s]["steps"]["stopwatch_ms"] for s in ("baseline", "fixed")], [None] * 2)
+        text = " ".join(said.split())
+        self.assertIn("2 of 2 stopwatch runs of the fixed side are not used: the steps here are none that an NVTX range marks", text)
+        self.assertIn("let --annotate do it", text)
 
     def test_nothing_of_a_profiler(self):
         (self.folder / "target.sh").write_text('env > "env-$$"; exec "$@"\n')

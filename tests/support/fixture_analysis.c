@@ -146,6 +146,7 @@ static void fill_runs(struct maker *m, struct side *s, uint32_t n_runs, size_t n
 		                         .drift = r == 1 ? 0.004 : 0,
 		                         .typical = log(s->time_per_step)};
 		run->series = &all[r];
+		s->recorded = s->time_per_step;
 		s->measured += measured;
 	}
 	*series = all;

@@ -179,3 +179,25 @@ void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict
 		say(v, arena, v->typical_why);
 	say_runs(side, &p, arena, v);
 }
+
+void stopwatch_say_runs(struct analysis *a, struct arena *arena)
+{
+	struct verdict *v = &a->verdict;
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	for (int s = 0; s < 2; s++) {
+		const struct side *side = &a->side[s];
+		if (side->n_unused)
+			say(v, arena,
+			    arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.", side->n_unused,
+			                 side->n_unused + side->n_stopwatch, SIDE[s],
+			                 side->n_unused == 1 ? "is" : "are", side->unused));
+	}
+	if (v->measured == VERDICT_STOPWATCH || !(b->n_stopwatch + b->n_unused + f->n_stopwatch + f->n_unused))
+		return;
+	if (b->n_stopwatch < STOPWATCH_LEAST_RUNS || f->n_stopwatch < STOPWATCH_LEAST_RUNS)
+		say(v, arena,
+		    arena_format(arena,
+		                 "The recorded runs decide: %d stopwatch runs of each side that can be used are the "
+		                 "least, and there are %u and %u.",
+		                 STOPWATCH_LEAST_RUNS, b->n_stopwatch, f->n_stopwatch));
+}

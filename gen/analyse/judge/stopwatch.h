@@ -3,7 +3,10 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 #define GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 
+#include "analyse/analysis.h"
 #include "analyse/judge/verdict.h"
+
+enum { STOPWATCH_LEAST_RUNS = 2 }; /* of a side, for them to decide */
 
 struct stopwatch_run {
 	double step; /* ns: the time between the two waits over the steps between them, or, without steps, the process's
@@ -24,5 +27,8 @@ struct stopwatch_side {
  * out->measured is VERDICT_STOPWATCH. */
 void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
                        struct verdict *out);
+
+/* Adds to the verdict's reasons which stopwatch runs were not used, and why they do not decide where they do not. */
+void stopwatch_say_runs(struct analysis *a, struct arena *arena);
 
 #endif

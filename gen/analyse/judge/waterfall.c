@@ -70,7 +70,8 @@ static void find_change(struct analysis *out)
 	       most = 0;
 	for (uint32_t i = 0; i < out->n_waterfall; i++) {
 		const struct waterfall_part *p = &out->waterfall[i];
-		if (sign * p->delta <= most || p->kind == PART_UNUSUAL || p->kind == PART_RECORDING)
+		if (sign * p->delta <= most || p->kind == PART_UNUSUAL || p->kind == PART_RECORDING ||
+		    p->kind == PART_OUTSIDE)
 			continue;
 		most = sign * p->delta;
 		out->change = *p;
@@ -103,7 +104,10 @@ void waterfall_build(struct arena *arena, struct analysis *out)
 		j += order >= 0;
 	}
 	arena_release(&scratch);
-	add_pair(&w, out->verdict.measured == VERDICT_STOPWATCH ? PART_RECORDING : PART_UNUSUAL,
+	add_pair(&w,
+	         out->verdict.measured != VERDICT_STOPWATCH ? PART_UNUSUAL
+	         : out->side[0].steps_found                 ? PART_RECORDING
+	                                                    : PART_OUTSIDE,
 	         out->side[0].time_per_step - a->period, out->side[1].time_per_step - b->period);
 	bool differs = false;
 	for (uint32_t i = 0; i < out->n_waterfall; i++) {
