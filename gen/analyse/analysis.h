@@ -231,7 +231,9 @@ struct device_lanes {
 	struct gap_piece *pieces;
 	uint32_t n_pieces;
 };
-enum { TIMELINE_DEVICES = 8 }; /* devices whose lanes are filled; those of the others are empty */
+/* Devices whose lanes are filled: all, or of more than these the slowest rank, the median one, the fastest and then the
+ * next slowest, in this order; the lanes of the others are empty. */
+enum { TIMELINE_DEVICES = 8 };
 struct timeline {
 	int64_t left_out;      /* GPU ops of the one step, or of the run, that come after what is shown; 0: none */
 	int64_t length;        /* ns shown: from the first boundary to the last */

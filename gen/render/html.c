@@ -79,7 +79,7 @@ static const char *file_shown(const struct side *s, struct arena *arena)
 static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *shown[2], *first = "", *overview = "The whole run";
+	const char *shown[2], *first = "", *named = "", *overview = "The whole run";
 	uint32_t gpus = 0;
 	for (int s = 0; s < 2; s++) {
 		const struct timeline *t = &a->side[s].timeline;
@@ -91,8 +91,11 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
 		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
+	for (int s = 0; s < 2; s++)
+		named = arena_format(arena, "%s%s", named, lanes_drawn(&a->side[s], arena));
 	if (gpus > LANES_DEVICES)
-		first = arena_format(arena, " Of %u GPUs the first %d are drawn.", gpus, LANES_DEVICES);
+		first = arena_format(arena, " Of %u GPUs %s%d are drawn%s.", gpus, *named ? "" : "the first ",
+		                     LANES_DEVICES, named);
 	page_fill(&page->top, "timeline.text",
 	          arena_format(arena,
 	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "

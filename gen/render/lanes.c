@@ -280,3 +280,14 @@ void lanes_build(const struct analysis *a, int side, struct arena *arena, struct
 	for (uint32_t i = 0; i < out->n; i++)
 		out->lane[i].minor = is_minor(&out->lane[i], t->length);
 }
+
+const char *lanes_drawn(const struct side *s, struct arena *arena)
+{
+	const struct device_lanes *d = s->timeline.devices;
+	if (s->timeline.n_devices <= LANES_DEVICES || !s->ranks.n)
+		return "";
+	return arena_format(arena,
+	                    "; of the %s the slowest (GPU %u), the median (GPU %u), the fastest (GPU %u) and then the "
+	                    "next slowest",
+	                    s->label, d[0].device, d[1].device, d[2].device);
+}

@@ -226,6 +226,40 @@ static void test_a_rank_whose_input_is_late(void **state)
 	expect_text(s, "for rank 3. Its input is late");
 }
 
+/* Of 64 ranks those are drawn that a reader asks for. */
+static void test_the_timeline_has_the_slowest_and_the_fastest(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.ranks = 64;
+	for (uint32_t r = 0; r < j.ranks; r++)
+		j.more_backward[r] = (7 * r + 3) % 64 * 10;
+	const struct side *side = analyse(s, &j);
+	const struct timeline *t = &side->timeline;
+	uint32_t slowest = 0, fastest = 0, median = 0;
+	for (uint32_t r = 0; r < j.ranks; r++) {
+		slowest = j.more_backward[r] == 630 ? r : slowest;
+		fastest = j.more_backward[r] == 0 ? r : fastest;
+		median = j.more_backward[r] == 310 ? r : median;
+	}
+	assert_int_equal(t->n_devices, 64);
+	assert_int_equal(t->devices[0].device, slowest);
+	assert_int_equal(t->devices[1].device, median);
+	assert_int_equal(t->devices[2].device, fastest);
+	for (uint32_t d = 3; d < TIMELINE_DEVICES; d++)
+		assert_int_equal(j.more_backward[t->devices[d].device], 620 - 10 * (d - 3));
+	bool seen[64] = {false};
+	for (uint32_t d = 0; d < 64; d++) {
+		assert_false(seen[t->devices[d].device]);
+		seen[t->devices[d].device] = true;
+		assert_int_equal(t->devices[d].n_streams > 0, d < TIMELINE_DEVICES);
+	}
+	j.ranks = 8; /* few are in their order */
+	t = &analyse(s, &j)->timeline;
+	for (uint32_t d = 0; d < 8; d++)
+		assert_int_equal(t->devices[d].device, d);
+}
+
 static void test_ranks_that_take_turns(void **state)
 {
 	struct state *s = *state;
@@ -348,6 +382,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_a_straggler_that_computes_longer, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_rank_whose_input_is_late, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, begin, end),
 		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
 		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, begin, end),

@@ -241,6 +241,25 @@ class Check(Words):
                 for text, key in zip(cells[2:], ("compute", "comm_exposed", "copy_exposed", "idle", "period")):
                     self.expect(text[0], device[key], unit, f"budget, {label}")
 
+    def ranks(self):
+        table = self.table("ranks")
+        if not table:
+            assert not any(side["ranks"] for side in self.sides), f"{self.name}: no table of ranks"
+            return
+        unit, rows = self.unit(table), table["rows"][1:]
+        for side, label in zip(self.sides, ("baseline", "fixed")):
+            mine, ranks = [r["cells"] for r in rows if r["cells"][0][0] == label], side["ranks"]["list"] if side["ranks"] else []
+            assert len(mine) == min(len(ranks), 48), f"{self.name}: ranks: {len(mine)} rows"
+            for cells, rank in zip(mine, ranks):
+                budget = side["devices"][rank["device"]]["per_step"]
+                own = {"compute": budget["compute"], "idle": budget["idle"]}
+                keys = ("own", "waited_for", None, "compute", "waiting", "moving", "unmatched", "overlapped", "idle")
+                for text, key in zip(cells[2:], keys):
+                    if key:
+                        self.expect(text[0], own.get(key, rank.get(f"{key}_ms_per_step")), unit, f"ranks, {label}, {key}")
+                if cells[4][0] != "\u2013":
+                    self.expect(cells[4][0].replace(" %", ""), 100 * rank["last_share"], 1, f"ranks, {label}, last")
+
     def steps(self):
         table = self.table("steps", "Measured periods")
         unit = self.unit(table)
@@ -252,7 +271,7 @@ class Check(Words):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
 
     def run(self):
-        for part in ("phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "steps"):
+        for part in ("phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "steps"):
             getattr(self, part)()
         self.run_words()
         return self.cells

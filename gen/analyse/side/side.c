@@ -395,7 +395,7 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 		facts->host_work += host_work(&runs[r], facts->launch_call) / (double)n;
 	ranks_build(runs, n, arena, side, facts);
 	side->overview = runs[side->median_run].overview;
-	timeline_build(&runs[side->median_run], arena, &side->timeline);
+	timeline_build(&runs[side->median_run], &side->ranks, arena, &side->timeline);
 	clocks_build(runs, n, side);
 	recording_build(runs, n, side);
 	quality_build(runs, n, arena, side);

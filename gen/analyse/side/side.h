@@ -56,8 +56,9 @@ int side_compare_idle(const void *a, const void *b, void *names);
 void ranks_build(const struct run *runs, size_t n, struct arena *arena, struct side *side,
                  const struct side_facts *facts);
 
-/* A few representative steps of a run, to the nanosecond (timeline.c). */
-void timeline_build(struct run *run, struct arena *arena, struct timeline *out);
+/* A few representative steps of a run, to the nanosecond; of many devices those of the slowest, the median and the
+ * fastest of its ranks first (timeline.c). */
+void timeline_build(struct run *run, const struct ranks_result *ranks, struct arena *arena, struct timeline *out);
 
 /* Clocks of the side's devices, which are there already (clocks.c), and a sentence when samples lie beside the measured
  * time only, else NULL. */

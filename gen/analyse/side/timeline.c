@@ -16,6 +16,7 @@ struct view {
 	struct run *run;
 	struct arena *arena;
 	int64_t start, end; /* what is shown */
+	uint32_t *order;    /* of run->devices: those that are shown come first */
 };
 
 static int compare_double(const void *a, const void *b)
@@ -225,38 +226,61 @@ static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
 	}
 }
 
-static int64_t ops_between(const struct run *run, int64_t start, int64_t end)
+static int64_t ops_between(const struct view *v, int64_t start, int64_t end)
 {
+	const struct run *run = v->run;
 	int64_t n = 0;
 	for (uint32_t i = 0; i < run->n_devices && i < TIMELINE_DEVICES; i++) {
-		const struct trace_device *d = &run->trace->devices[run->devices[i].device];
+		const struct trace_device *d = &run->trace->devices[run->devices[v->order[i]].device];
 		n += op_from(run->trace, d, end) - op_from(run->trace, d, start);
 	}
 	return n;
 }
 
+/* Of more devices than can be shown the slowest, the median and the fastest rank come first, and then the next slowest;
+ * else all are in their order. */
+static void choose_devices(struct view *v, const struct ranks_result *ranks)
+{
+	const struct run *run = v->run;
+	uint32_t n = 0;
+	bool *taken = ARENA_NEW(v->arena, run->n_devices, bool);
+	v->order = ARENA_NEW(v->arena, run->n_devices, uint32_t);
+	const uint32_t first[] = {0, ranks->n / 2, ranks->n ? ranks->n - 1 : 0};
+	for (uint32_t i = 0; run->n_devices > TIMELINE_DEVICES && i < 3 + ranks->n; i++) {
+		uint32_t at = run->device_at[ranks->list[i < 3 ? first[i] : i - 3].device];
+		if (at == TRACE_NONE || taken[at])
+			continue;
+		taken[at] = true;
+		v->order[n++] = at;
+	}
+	for (uint32_t at = 0; at < run->n_devices; at++)
+		if (!taken[at])
+			v->order[n++] = at;
+}
+
 /* Ends the view where it has so many ops as can be shown. */
 static void cut(struct view *v, struct timeline *out)
 {
-	int64_t all = ops_between(v->run, v->start, v->end), end = v->start + 2;
+	int64_t all = ops_between(v, v->start, v->end), end = v->start + 2;
 	if (all <= OPS_SHOWN)
 		return;
-	SEARCH(end, v->end, ops_between(v->run, v->start, end) <= OPS_SHOWN); /* the first end with more than that */
+	SEARCH(end, v->end, ops_between(v, v->start, end) <= OPS_SHOWN); /* the first end with more than that */
 	v->end = end - 1;
-	out->left_out = all - ops_between(v->run, v->start, v->end);
+	out->left_out = all - ops_between(v, v->start, v->end);
 	out->boundary[out->n_boundaries - 1] = v->end - v->start;
 }
 
-void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
+void timeline_build(struct run *run, const struct ranks_result *ranks, struct arena *arena, struct timeline *out)
 {
 	const struct steps *s = &run->steps;
 	struct view v = {.run = run, .arena = arena, .start = run->window_start, .end = run->window_end};
 	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
 	*out = (struct timeline){0};
+	choose_devices(&v, ranks);
 	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
 	if (s->found) {
 		uint32_t first = most_typical(run, shown); /* period i lies between the ends of steps i and i + 1 */
-		for (; shown > 1 && ops_between(run, s->end[first], s->end[first + shown]) > OPS_SHOWN;
+		for (; shown > 1 && ops_between(&v, s->end[first], s->end[first + shown]) > OPS_SHOWN;
 		     first = most_typical(run, shown))
 			shown--;
 		v.start = s->end[first];
@@ -275,10 +299,11 @@ void timeline_build(struct run *run, struct arena *arena, struct timeline *out)
 	out->devices = ARENA_NEW(arena, run->n_devices, struct device_lanes);
 	out->n_devices = run->n_devices;
 	for (uint32_t d = 0; d < run->n_devices; d++) {
-		out->devices[d].device = run->place[d];
+		uint32_t at = v.order[d];
+		out->devices[d].device = run->place[at];
 		if (d >= TIMELINE_DEVICES)
 			continue;
-		add_streams(&v, run->devices[d].device, &out->devices[d]);
-		add_gaps(&v, d, &out->devices[d]);
+		add_streams(&v, run->devices[at].device, &out->devices[d]);
+		add_gaps(&v, at, &out->devices[d]);
 	}
 }
