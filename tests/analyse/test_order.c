@@ -61,6 +61,7 @@ static void drift_taken_out(void **unused)
 	near(o.drift, 0.01, 1e-15);
 	near(o.change, 2 * e / 3, 1e-15);
 	near(o.half, 3.1824463052842629 * sqrt(4 * e * e / 9) * sqrt(2.0 / 3 + 9.0 / 4), 1e-12);
+	near(o.vif, 17.5 / 4, 1e-12); /* (2/3 + 9/4) / (2/3) */
 	/* two runs a side: one degree of freedom, t = 12.706; AABB, y = 0, 1, 2, 3 and ±e: Sxx = 1, RSS = e² … */
 	const double four[4] = {0, 0.01 + e, 0.02, 0.03 + e};
 	o = order_of("AABB", four);

@@ -399,6 +399,20 @@ static void still_warming(void **unused)
 		p[i] = (int64_t)(1e6 * (1 + exp(-i / 2.0)) + i % 3 * 100);
 	s = measure(p, 40, -1);
 	assert_true(s.cut > 0 && !s.warming);
+	/* one that takes longer than the capture: 17 of 17 periods fall, and no cut of them decays to a half */
+	for (int n = 12; n <= 36; n += 6) {
+		for (int i = 0; i < n; i++)
+			p[i] = (int64_t)(1e6 * (1 + exp(-i / 35.0)) + i * 37 % 5 * 2000);
+		assert_true(measure(p, (size_t)n, -1).warming);
+	}
+	/* a change of level in the second half is another state and no start; nor is a fall of less than half a percent
+	 */
+	for (int i = 0; i < 40; i++)
+		p[i] = (i >= 20 && i < 30 ? 1300000 : 1000000) + i % 3 * 100;
+	assert_false(measure(p, 40, -1).warming);
+	for (int i = 0; i < 40; i++)
+		p[i] = 1000000 - 100 * i + i % 3 * 100;
+	assert_false(measure(p, 40, -1).warming);
 	/* what --warmup leaves out is the user's word */
 	for (int i = 0; i < 40; i++)
 		p[i] = 1000000 + i % 3 * 100;

@@ -97,6 +97,11 @@ static void judge_regression(const struct verdict *v, const struct verdict_condi
 		gate->result = GATE_FAILED;
 		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
 		                          asked, found);
+	} else if (v->result == VERDICT_SLOWER && v->speedup < bound) {
+		gate->text = arena_format(arena,
+		                          "%s was asked for; open: the fixed side is slower, and likely by more, but "
+		                          "the interval, %s, does not prove that.",
+		                          asked, found);
 	} else if (recorded || free) {
 		gate->text = arena_format(arena,
 		                          "%s was asked for; open: %s it is missed, but the interval that holds both "

@@ -101,6 +101,7 @@ struct order order_judge(const double *const y[2], const int64_t *const start[2]
 		order.interleaved = total <= ENTANGLED * m.tt;
 		order.judged = !order.interleaved;
 		order.first = apart < 0;
+		order.vif = total / m.tt;
 		if (order.judged) {
 			order.drift = m.ty / m.tt;
 			order.change = m.y[0] - m.y[1] + order.drift * apart;

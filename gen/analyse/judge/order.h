@@ -22,7 +22,8 @@ struct order {
 	bool judged;      /* not interleaved, at least two runs a side: what follows is there */
 	double drift;     /* b: by so much (logs) a run takes longer than the one before, whichever side */
 	double change;    /* ln of the speedup without that drift … */
-	double half;      /* … and the half-width of its 95 % interval */
+	double half;      /* … and the half-width of its 95 % interval, by how far the runs lie off the line */
+	double vif;       /* by so much larger is the variance of `change` than that of the means' difference */
 	size_t first;     /* the side whose runs came first on average */
 };
 

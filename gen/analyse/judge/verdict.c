@@ -219,9 +219,10 @@ static void find_interval(struct proof *p, const struct verdict *v, struct arena
 		p->lo = fmin(p->lo, p->change_counted - lower);
 		p->hi = fmax(p->hi, p->change_counted + upper);
 	}
-	if (p->order.judged) {
-		p->lo = fmin(p->lo, p->order.change - p->order.half);
-		p->hi = fmax(p->hi, p->order.change + p->order.half);
+	if (p->order.judged) { /* few runs may lie on a line by chance: what varies within them is known better */
+		double half = fmax(p->order.half, p->within * sqrt(p->order.vif));
+		p->lo = fmin(p->lo, p->order.change - half);
+		p->hi = fmax(p->hi, p->order.change + half);
 	}
 }
 

@@ -7,10 +7,14 @@
 
 enum {
 	LEAST_SEARCHED = 6, /* periods */
+	LEAST_FALLING = 6,  /* … of a half that is asked whether it falls */
 	LEAST_LEFT = 8      /* so many are left when slow steps at the start are skipped */
 };
 
+#define LN_FALL log(1.02)
 #define LN_MATERIAL log(1.005) /* less than this is no slow start, however quiet the rest */
+
+static const double FALL_T = 5.04; /* Student's t of 8 degrees of freedom, two-sided 0.1 % */
 
 /* The buffers of one search. */
 struct search {
@@ -112,6 +116,42 @@ static bool decays(const struct search *s, size_t cut, double rest)
 	return last <= first / 2;
 }
 
+/* The least squares of one change of level, both levels at least two steps long. */
+static double step_rest(const double *y, size_t n, double mean, double total)
+{
+	double left = 0, least = total;
+	for (size_t i = 1; i + 2 <= n; i++) {
+		left += y[i - 1] - mean;
+		if (i >= 2)
+			least = fmin(least, total - left * left * (1 / (double)i + 1 / (double)(n - i)));
+	}
+	return least;
+}
+
+/* Whether y falls all the way: along a line, by more than 2 % and by more than its noise, and more like a line than
+ * like one change of level, which is another state of the machine and no start. */
+static bool falls(const struct search *s, const double *y, size_t n)
+{
+	if (n < LEAST_FALLING)
+		return false;
+	double mean = stats_mean(y, n), middle = (double)(n - 1) / 2, tt = 0, ty = 0, total = 0, rest = 0;
+	for (size_t i = 0; i < n; i++) {
+		double t = (double)i - middle;
+		tt += t * t;
+		ty += t * (y[i] - mean);
+		total += (y[i] - mean) * (y[i] - mean);
+	}
+	double slope = ty / tt;
+	for (size_t i = 0; i < n; i++) {
+		s->scratch[i] = y[i] - mean - slope * ((double)i - middle);
+		rest += s->scratch[i] * s->scratch[i];
+	}
+	if (!(-slope * (double)(n - 1) > LN_FALL) || step_rest(y, n, mean, total) <= rest)
+		return false;
+	double tau = rest > 1e-24 * total ? stats_autocorrelation_time(s->scratch, n, n / 3) : 1;
+	return -slope > FALL_T * sqrt(rest / (double)(n - 2) / tt * tau);
+}
+
 struct warmup warmup_find(const double *y, size_t n)
 {
 	struct warmup found = {0};
@@ -135,7 +175,8 @@ struct warmup warmup_find(const double *y, size_t n)
 		}
 	}
 	found.cut = cut;
-	found.to_the_half = cut > 0 && cut >= n / 2;
+	size_t from = cut > n / 2 ? cut : n / 2;
+	found.to_the_half = (cut > 0 && cut >= n / 2) || falls(&s, clipped + from, n - from);
 	arena_release(&work);
 	return found;
 }

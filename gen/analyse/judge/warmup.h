@@ -10,7 +10,8 @@ struct warmup {
 	bool level_start; /* a longer stretch at the beginning was kept: it does not decay into the rest */
 	size_t level;     /* … so many periods */
 	double excess;    /* … and by so much they are longer than the rest (logs) */
-	bool to_the_half; /* the cut took all it may take: whether the rest is steady cannot be told */
+	bool to_the_half; /* the cut took all it may take, or the second half still falls: no steady level was reached
+	                   */
 };
 
 /* Searches the natural logs `y` of `n` periods. With fewer than 6 nothing is searched for. */
