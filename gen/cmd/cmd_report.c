@@ -13,14 +13,15 @@ static const char *const examples[] = {
 	"gapline report --baseline 'runs/base-*.sqlite' --fixed runs/fixed/ -o report.html",
 	"gapline report main.sqlite branch.sqlite --max-regression 3 --require-comparable",
 	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
+	"gapline report before.pt.trace.json.gz after.pt.trace.json.gz -o report.html   # torch.profiler",
 	NULL,
 };
 
 static const char about[] =
 	"Compares two profiles of one workload and says whether the fix worked. The verdict goes to the terminal, the "
-	"evidence into the report. A side is an nsys SQLite export, plain or packed (gzip, zstd), a folder of them or "
-	"a quoted "
-	"pattern; several files are repeats of the side's run, or its ranks: --files-are.";
+	"evidence into the report. A side is an nsys SQLite export or a trace of the PyTorch profiler, plain or packed "
+	"(gzip, zstd), a folder of them or a quoted pattern; several files are repeats of the side's run, or its "
+	"ranks: --files-are.";
 
 /* The two ways of naming the sides must not be mixed: which file would belong to which side? */
 static int name_sides(struct compare *c, struct opt_list *operands, struct err *err)

@@ -2,6 +2,8 @@
 
 #include "analyse/judge/nothing.h"
 #include "base/unpack.h"
+#include "read/kineto.h"
+#include "read/source.h"
 #include "trace/merge.h"
 
 #include <dirent.h>
@@ -54,18 +56,18 @@ static bool is_report_without_export(const char *path, struct arena *arena)
 	return true;
 }
 
-/* Whether it is a SQLite database or something packed, whatever its name. */
+/* Whether it is a SQLite database, a PyTorch trace or something packed, whatever its name. */
 static bool begins_like_a_profile(const char *path)
 {
-	static const char sqlite[16] = "SQLite format 3";
-	char head[sizeof sqlite] = "";
+	struct file_head head = {0};
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return true; /* so that reading it gives the reason */
-	ssize_t n = read(fd, head, sizeof head);
+	ssize_t n = read(fd, head.data, sizeof head.data);
 	close(fd);
-	return (n == sizeof head && !memcmp(head, sqlite, sizeof sqlite)) ||
-	       (n > 0 && packing_of(head, (size_t)n) != PACKING_NONE);
+	head.n = n > 0 ? (size_t)n : 0;
+	return source_is_sqlite(&head) || packing_of(head.data, head.n) != PACKING_NONE ||
+	       kineto_looks_like_trace(&head);
 }
 
 static int by_text(const void *a, const void *b)
@@ -130,8 +132,8 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	in->folder = TRACE_NONE;
 	if (!found.n) {
 		err_set(err,
-		        "%s: no profile in this folder; wanted are SQLite exports, plain or packed "
-		        "(nsys export --type sqlite makes them from .nsys-rep files)",
+		        "%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain "
+		        "or packed (nsys export --type sqlite makes exports from .nsys-rep files)",
 		        folder);
 		return CMD_BAD_PROFILE;
 	}

@@ -1,21 +1,12 @@
 /* What tells one file of a parallel job from another: when its time 0 was, on which host, in which job, as which rank.
  * Host names and the environment are looked at here and nowhere else, and nothing but numbers and digests leaves. */
+#include "read/digest.h"
 #include "read/nsys.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-/* FNV-1a, its last bits mixed; never 0. */
-static uint64_t digest(const char *text, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
-	h = (h ^ h >> 31) * 0x9e3779b97f4a7c15u;
-	return h ? h : 1;
-}
 
 static int read_start(struct nsys *r)
 {

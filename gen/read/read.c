@@ -1,6 +1,7 @@
 #include "read/read.h"
 
 #include "base/parallel.h"
+#include "read/kineto.h"
 #include "read/nsys.h"
 #include "read/source.h"
 
@@ -14,6 +15,7 @@ static const struct {
 	            struct arena *arena, struct trace *trace, struct err *err);
 } FORMATS[] = {
 	{source_is_sqlite, nsys_read},
+	{kineto_recognise, kineto_read},
 };
 
 /* ---- what is none of them ---- */
@@ -24,14 +26,6 @@ static bool begins(const struct file_head *head, const char *magic, size_t n)
 }
 
 #define BEGINS(head, magic) begins((head), (magic), sizeof(magic) - 1)
-
-static bool is_json(const struct file_head *head)
-{
-	size_t i = BEGINS(head, "\xEF\xBB\xBF") ? 3 : 0;
-	while (i < head->n && strchr(" \t\r\n", head->data[i]) && head->data[i])
-		i++;
-	return i < head->n && (head->data[i] == '{' || head->data[i] == '[');
-}
 
 /* The name of a packed or foreign format, or NULL. */
 static const char *packed_as(const struct file_head *head)
@@ -82,12 +76,6 @@ static int refuse(const char *path, const struct source *source, struct err *err
 			err,
 			"%s: %sa Nsight Compute report (single kernels); this compares Nsight Systems profiles: nsys "
 			"profile COMMAND, then nsys export --type sqlite",
-			path, inside);
-	if (is_json(head))
-		return err_set(
-			err,
-			"%s: %sJSON, such as a PyTorch profiler (Kineto) trace; this version reads only what nsys "
-			"exports: capture with nsys profile, then nsys export --type sqlite",
 			path, inside);
 	if (packed_as(head))
 		return err_set(err, "%s: %spacked with %s; unpack it first", path, inside, packed_as(head));

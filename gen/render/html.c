@@ -278,7 +278,8 @@ static const char *events_of(const struct side *s, struct arena *arena)
 	                                     [GRAPHS_WHOLE] = ", CUDA graphs as a whole",
 	                                     [GRAPHS_BY_NODE] = ", CUDA graphs node by node"};
 	return arena_format(arena, "GPU work%s%s%s%s%s", t->has_calls ? ", CUDA calls" : "",
-	                    t->has_ranges ? ", NVTX" : "", t->has_os_calls ? ", operating-system calls" : "",
+	                    t->has_ranges ? (t->kind == SOURCE_KINETO ? ", annotations" : ", NVTX") : "",
+	                    t->has_os_calls ? ", operating-system calls" : "",
 	                    t->has_overheads ? ", the profiler's overhead" : "", graphs[t->graphs]);
 }
 

@@ -70,7 +70,8 @@ const char *view_call_class(enum call_class class)
 
 const char *view_source_kind(enum source_kind kind)
 {
-	static const char *const name[] = {[SOURCE_NSYS_SQLITE] = "nsys-sqlite", [SOURCE_GAPLINE] = "gapline"};
+	static const char *const name[] = {
+		[SOURCE_NSYS_SQLITE] = "nsys-sqlite", [SOURCE_GAPLINE] = "gapline", [SOURCE_KINETO] = "kineto"};
 	return name[kind];
 }
 

@@ -17,7 +17,7 @@ const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struc
 const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */
 const char *view_copy_label(const struct copy_result *copy); /* "host to device", …, for a reader */
 const char *view_call_class(enum call_class class);          /* "launch", "sync", … */
-const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "gapline" */
+const char *view_source_kind(enum source_kind kind);         /* "nsys-sqlite", "gapline", "kineto" */
 const char *view_graph_mode(enum graph_mode mode);           /* "none", "whole", "by_node" */
 
 /* The unit of the report's tables. */

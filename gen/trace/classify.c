@@ -51,8 +51,20 @@ bool classify_comm(const char *kernel)
 	return false;
 }
 
+/* ROCm's runtime calls are CUDA's by another prefix: hipMemcpyAsync. */
+static enum call_class classify_hip(const char *call)
+{
+	char text[128] = "cuda";
+	strncat(text, call + strlen("hip"), sizeof text - sizeof "cuda");
+	if (strstr(call, "LaunchKernel") || strstr(call, "GraphLaunch"))
+		return CALL_LAUNCH;
+	return strncmp(call + strlen("hip"), "Module", 6) == 0 ? CALL_MODULE : classify_call(text);
+}
+
 enum call_class classify_call(const char *call)
 {
+	if (begins(call, "hip"))
+		return classify_hip(call);
 	static const char *const module[] = {"cuModuleLoad", "cuModuleUnload",  "cuLibraryLoad",     "cuLibraryUnload",
 	                                     "cuLink",       "cudaLibraryLoad", "cudaLibraryUnload", NULL};
 	static const char *const alloc[] = {"cudaMalloc",
@@ -102,7 +114,8 @@ bool classify_call_blocks(const char *call)
 {
 	/* Between devices the plain calls return at once as well (CUDA runtime API, "API synchronization behavior"). */
 	static const char *const device_only[] = {"Peer", "DtoD", "DtoA", "AtoD", "AtoA", "ArrayToArray", NULL};
-	if (!(begins(call, "cudaMemcpy") || begins(call, "cuMemcpy")) || strstr(call, "Async"))
+	if (!(begins(call, "cudaMemcpy") || begins(call, "cuMemcpy") || begins(call, "hipMemcpy")) ||
+	    strstr(call, "Async"))
 		return false;
 	for (const char *const *part = device_only; *part; part++)
 		if (strstr(call, *part))

@@ -269,7 +269,7 @@ struct trace_diagnostic {
 	uint32_t text; /* file paths in it are shortened to their last part */
 };
 
-enum source_kind { SOURCE_NSYS_SQLITE, SOURCE_GAPLINE };
+enum source_kind { SOURCE_NSYS_SQLITE, SOURCE_GAPLINE, SOURCE_KINETO };
 enum graph_mode {
 	GRAPHS_NONE,
 	GRAPHS_WHOLE,

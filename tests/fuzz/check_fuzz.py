@@ -12,17 +12,22 @@ values of the rows themselves set to extremes, which SQLite finds nothing wrong 
 
 import gzip
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tiny_kineto
 import tiny_profile
 import tiny_spool
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "'text'", "x'00ff'"]
+JSON_EXTREMES = ["null", "-1", "0", "1e999", "-1e18", "9223372036854775807", "99999999999999999999", '""', '"x"', "[]", "{}",
+                 '"\\u0000\\ud800"', '{"a": [1]}', "true", '"ProfilerStep#1"', '"cpu_op"', '"kernel"', '"s"', '"M"',
+                 "4320554080664.123456789"]
 TIMES = int(sys.argv[1])
 BYTES_CHANGED = 12 * TIMES
 PAGES_CHANGED = 8 * TIMES
@@ -39,7 +44,9 @@ def seeds(folder):
         db.executescript(layout.read_text(encoding="utf-8"))
         db.executescript((TESTS / "read/profiles/events.sql").read_text(encoding="utf-8"))
         db.close()
-    return sorted(folder.glob("*.sqlite"))
+    for spelling in tiny_kineto.SPELLINGS:
+        tiny_kineto.write(folder / f"kineto_{spelling}.json", steps=8, kernels=6, spelling=spelling)
+    return sorted([*folder.glob("*.sqlite"), *folder.glob("*.json")])
 
 
 def damage_spool(folder, random):
@@ -139,6 +146,23 @@ def damage_values(folder, seed):
                 db.close()
 
 
+def damage_json(folder, seed, random):
+    """Values of a trace set to extremes, pieces left out, doubled and nested, the file cut anywhere."""
+    data = seed.read_text(encoding="utf-8")
+    values = list(re.finditer(r'(?<=: )("[^"]*"|-?[0-9.]+|\[[^\[\]{}]*\])', data))
+    for i in range(20 * TIMES):
+        changed, n = data, 1 + next(random) % 6
+        for value in sorted((values[next(random) % len(values)] for _ in range(n)), key=lambda v: -v.start()):
+            changed = changed[: value.start()] + JSON_EXTREMES[next(random) % len(JSON_EXTREMES)] + changed[value.end() :]
+        (folder / f"{seed.stem}-values-{i}").write_text(changed, encoding="utf-8")
+    events = data.splitlines(keepends=True)
+    for i in range(10 * TIMES):
+        at, to = next(random) % len(events), next(random) % len(events)
+        mixed = [events[:at] + events[to:], events[:at] + ["{"] + events[at:], events[:at] + ["[" * 300] + events[at:]]
+        (folder / f"{seed.stem}-events-{i}").write_text("".join(mixed[i % 3]), encoding="utf-8")
+        (folder / f"{seed.stem}-cut-{i}").write_text(data[: next(random) % len(data)], encoding="utf-8")
+
+
 def main():
     targets = [pathlib.Path(target).resolve() for target in sys.argv[2:]]
     of_spools = [target for target in targets if "spool" in target.name]
@@ -151,6 +175,8 @@ def main():
             folder = pathlib.Path(made) / f"{seed.stem}.d"
             folder.mkdir()
             damage_bytes(folder, seed, random)
+            if seed.suffix == ".json":
+                damage_json(folder, seed, random)
             if seed.stem in VALUES_IN:
                 damage_values(folder, seed)
             files = [seed, *sorted(folder.iterdir())]

@@ -81,6 +81,34 @@ static void add_run_notes(struct side *side, const struct run *run, const char *
 				 run->early_ops, run->trace->ops.n, file, (double)run->earliest / 1e3));
 }
 
+/* What was not recorded, in the words of the tool that did not. */
+static void add_missing(struct side *side, const struct trace *t, const struct steps *steps, struct arena *arena)
+{
+	bool kineto = t->source.kind == SOURCE_KINETO;
+	if (!t->source.has_calls)
+		add_note(side, arena,
+		         kineto ? "The trace has no CUDA calls: no gap can be charged to the host. Record with "
+		                  "ProfilerActivity.CPU and ProfilerActivity.CUDA."
+		                : "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
+		                  "--trace=cuda,nvtx.");
+	if (!t->source.has_ranges && kineto)
+		add_note(side, arena,
+		         steps->found ? "The trace has no annotations: there are no phases."
+		                      : "The trace has no annotations: there are no phases and no steps. Call the "
+		                        "profiler's step() after every step.");
+	else if (!t->source.has_ranges)
+		add_note(side, arena,
+		         steps->found ? "The profile has no NVTX ranges: there are no phases."
+		                      : "The profile has no NVTX ranges: there are no phases and no steps.");
+	else if (!steps->found && !steps->span_named)
+		add_note(side, arena,
+		         kineto ? "No annotation is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
+		                  "instances and covers 70 % of the GPU time. Call the profiler's step() after every "
+		                  "step and record more of them, or name one with --step."
+		                : "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
+		                  "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
+}
+
 void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side)
 {
 	int64_t ops = 0, unlaunched = 0, clipped = 0;
@@ -104,19 +132,7 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 		add_run_notes(side, &runs[r], side->runs[r].file, arena);
 		if (runs[r].n_devices != runs[0].n_devices)
 			add_note(side, arena, "The runs used different numbers of devices; they are matched in order.");
-		if (!t->source.has_calls)
-			add_note(side, arena,
-			         "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
-			         "--trace=cuda,nvtx.");
-		if (!t->source.has_ranges)
-			add_note(side, arena,
-			         runs[r].steps.found
-			                 ? "The profile has no NVTX ranges: there are no phases."
-			                 : "The profile has no NVTX ranges: there are no phases and no steps.");
-		else if (!runs[r].steps.found && !runs[r].steps.span_named)
-			add_note(side, arena,
-			         "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
-			         "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
+		add_missing(side, t, &runs[r].steps, arena);
 		if (t->source.graphs == GRAPHS_WHOLE)
 			add_note(side, arena,
 			         "CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
@@ -138,6 +154,10 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 	const char *clocks = clocks_note(side), *recording = recording_note(side, arena);
 	if (clocks)
 		add_note(side, arena, clocks);
+	if (n && runs[0].trace->source.kind == SOURCE_KINETO)
+		add_note(side, arena,
+		         "The PyTorch profiler notes every operator, and what that costs the host is not known: where "
+		         "the GPU waits for host code, the program is faster without it.");
 	if (recording)
 		add_note(side, arena, recording);
 	if (clipped)

@@ -1,0 +1,355 @@
+#include "read/kineto.h"
+
+#include <limits.h>
+#include <string.h>
+
+enum { RANKS_MAX = 10000000, DEVICES_MAX = 4096 };
+
+static size_t space_before(const struct file_head *head)
+{
+	size_t i = head->n >= 3 && memcmp(head->data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+	while (i < head->n && head->data[i] && strchr(" \t\r\n", head->data[i]))
+		i++;
+	return i;
+}
+
+bool kineto_recognise(const struct file_head *head)
+{
+	size_t i = space_before(head);
+	return i < head->n && (head->data[i] == '{' || head->data[i] == '[');
+}
+
+bool kineto_looks_like_trace(const struct file_head *head)
+{
+	static const char *const signs[] = {"\"traceEvents\"", "\"deviceProperties\"", "\"distributedInfo\"", "\"ph\""};
+	for (size_t i = 0; i < sizeof signs / sizeof *signs && kineto_recognise(head); i++)
+		if (memmem(head->data, head->n, signs[i], strlen(signs[i])))
+			return true;
+	return false;
+}
+
+struct build_thread kineto_thread_of(const struct kineto *k, uint32_t thread)
+{
+	const struct kineto_thread *t = &k->threads[thread];
+	return (struct build_thread){
+		.key = thread, .process = t->process, .pid = k->processes[t->process].pid, .tid = t->tid};
+}
+
+/* ---- time ---- */
+
+/* Before this there was no PyTorch profiler: a time of the file that is later counts from 1970. */
+static const int64_t YEAR_2015 = 1420070400000000000;
+
+struct clock {
+	int64_t origin;  /* what is taken from every time: a little before the first */
+	bool zero_fails; /* a time of 0 is one that the writer clamped, for all others are far from it */
+};
+
+static struct clock find_clock(const struct kineto *k)
+{
+	static const int64_t hour = 3600ll * 1000 * 1000 * 1000;
+	int64_t first = INT64_MAX, last = INT64_MIN;
+	for (size_t i = 0; i < k->n_ops + k->n_spans; i++) {
+		int64_t start = i < k->n_ops ? k->ops[i].start : k->spans[i - k->n_ops].start;
+		if (start == 0)
+			continue;
+		first = start < first ? start : first;
+		last = start > last ? start : last;
+	}
+	if (first == INT64_MAX)
+		return (struct clock){.origin = -1};
+	if (first > hour)
+		return (struct clock){first - 1, true};
+	return (struct clock){(first < 0 ? first : 0) - 1, false};
+}
+
+/* Leaves out what has such a time. */
+static void drop_clamped(struct kineto *k)
+{
+	size_t n = 0;
+	build_from(k->build, "kernel, gpu_memcpy, gpu_memset");
+	for (size_t i = 0; i < k->n_ops; i++)
+		if (k->ops[i].start != 0)
+			k->ops[n++] = k->ops[i];
+		else
+			build_drop(k->build, ROWS_KERNELS, "has no timestamp");
+	k->n_ops = n;
+	n = 0;
+	build_from(k->build, "cuda_runtime, user_annotation");
+	for (size_t i = 0; i < k->n_spans; i++)
+		if (k->spans[i].start != 0)
+			k->spans[n++] = k->spans[i];
+		else
+			build_drop(k->build, k->spans[i].kind == KINETO_CALL ? ROWS_CALLS : ROWS_RANGES,
+			           "has no timestamp");
+	k->n_spans = n;
+}
+
+static int64_t wall_time(const struct kineto *k, const struct clock *clock)
+{
+	if (k->base > YEAR_2015 && clock->origin < INT64_MAX - k->base)
+		return k->base + clock->origin;
+	return clock->origin > YEAR_2015 ? clock->origin : TRACE_NO_TIME;
+}
+
+/* ---- rows ---- */
+
+/* Which processes launched: a process by correlation, and the correlations of graph launches. */
+struct launches {
+	struct keymap correlations;
+	uint32_t *process; /* by index of correlations */
+	bool *graph;
+	uint32_t room;
+	uint32_t process_of_all; /* where one process called, or none; else TRACE_NONE */
+};
+
+static void give_calls(struct kineto *k, const struct clock *clock, struct launches *l)
+{
+	uint32_t callers = 0;
+	keymap_init(&l->correlations, &k->scratch);
+	build_from(k->build, "cuda_runtime");
+	l->process_of_all = k->n_spans ? k->threads[k->spans[0].thread].process : 0;
+	for (uint32_t i = 0; i < k->n_processes; i++)
+		if (k->processes[i].calls) {
+			l->process_of_all = i;
+			callers++;
+		}
+	if (callers > 1)
+		l->process_of_all = TRACE_NONE;
+	for (size_t i = 0; i < k->n_spans; i++) {
+		const struct kineto_span *s = &k->spans[i];
+		const char *name = names_text(k->names, s->name);
+		if (s->kind == KINETO_OVERHEAD)
+			build_overhead(k->build,
+			               &(struct build_overhead){.start = s->start - clock->origin,
+			                                        .end = s->end - clock->origin,
+			                                        .name = build_text(k->build, name, strlen(name)),
+			                                        .thread = kineto_thread_of(k, s->thread),
+			                                        .class = OVERHEAD_PROFILER});
+		if (s->kind != KINETO_CALL)
+			continue;
+		build_call(k->build, &(struct build_call){.start = s->start - clock->origin,
+		                                          .end = s->end - clock->origin,
+		                                          .correlation = s->correlation,
+		                                          .name = build_text(k->build, name, strlen(name)),
+		                                          .thread = kineto_thread_of(k, s->thread)});
+		bool graph = strstr(name, "GraphLaunch") != NULL;
+		if (!graph && l->process_of_all != TRACE_NONE)
+			continue;
+		uint32_t c = keymap_add(&l->correlations, (uint64_t)s->correlation);
+		if (c >= l->room) {
+			uint32_t room = c + c / 2 + 64;
+			l->process = arena_grow(&k->scratch, l->process, l->room, room, sizeof *l->process);
+			l->graph = arena_grow(&k->scratch, l->graph, l->room, room, sizeof *l->graph);
+			l->room = room;
+		}
+		l->process[c] = k->threads[s->thread].process;
+		l->graph[c] = graph;
+	}
+}
+
+/* "Memcpy HtoD (Pageable -> Device)", and ROCm's "CopyHostToDevice" and "Memcpy HtoD (Host -> Device)". */
+static void tell_copy(const char *name, struct build_op *op)
+{
+	static const struct {
+		const char *text;
+		enum copy_kind kind;
+	} directions[] = {{"HtoD", COPY_H2D},           {"DtoH", COPY_D2H},         {"DtoD", COPY_D2D},
+	                  {"PtoP", COPY_P2P},           {"HtoH", COPY_H2H},         {"HtoA", COPY_H2A},
+	                  {"AtoH", COPY_A2H},           {"AtoA", COPY_A2A},         {"AtoD", COPY_A2D},
+	                  {"DtoA", COPY_D2A},           {"HostToDevice", COPY_H2D}, {"DeviceToHost", COPY_D2H},
+	                  {"DeviceToDevice", COPY_D2D}, {"HostToHost", COPY_H2H}};
+	static const struct {
+		const char *text;
+		enum memory_kind kind;
+	} kinds[] = {
+		{"Pageable", MEMORY_PAGEABLE}, {"Pinned", MEMORY_PINNED},  {"Device Static", MEMORY_DEVICE_STATIC},
+		{"Device", MEMORY_DEVICE},     {"Array", MEMORY_ARRAY},    {"Managed Static", MEMORY_MANAGED_STATIC},
+		{"Managed", MEMORY_MANAGED},   {"Unknown", MEMORY_UNKNOWN}};
+	const char *ends[2] = {strchr(name, '('), strstr(name, "-> ")};
+	for (size_t i = sizeof directions / sizeof *directions; i--;)
+		if (strstr(name, directions[i].text))
+			op->copy = directions[i].kind;
+	for (int e = 0; e < 2; e++)
+		for (size_t i = 0; i < sizeof kinds / sizeof *kinds && ends[0] && ends[e]; i++) {
+			const char *at = ends[e] + (e ? 3 : 1);
+			if (strncmp(at, kinds[i].text, strlen(kinds[i].text)) == 0) {
+				*(e ? &op->to : &op->from) = (uint8_t)kinds[i].kind;
+				break;
+			}
+		}
+}
+
+static int give_ops(struct kineto *k, const struct clock *clock, const struct launches *l)
+{
+	static const char *const where[] = {
+		[OP_KERNEL] = "kernel", [OP_COPY] = "gpu_memcpy", [OP_MEMSET] = "gpu_memset"};
+	build_reserve(k->build, ROWS_OF_OPS, k->n_ops);
+	for (size_t i = 0; i < k->n_ops; i++) {
+		const struct kineto_op *from = &k->ops[i];
+		const char *name = names_text(k->names, from->name);
+		uint32_t c =
+			l->correlations.n ? keymap_find(&l->correlations, (uint64_t)from->correlation) : TRACE_NONE;
+		uint32_t process = l->process_of_all;
+		if (process == TRACE_NONE)
+			process = c != TRACE_NONE ? l->process[c] : 0;
+		uint64_t text = build_text(k->build, name, strlen(name));
+		struct build_op op = {.kind = (enum op_kind)from->kind,
+		                      .start = from->start - clock->origin,
+		                      .end = from->end - clock->origin,
+		                      .bytes = from->bytes,
+		                      .process = process,
+		                      .pid = k->n_processes ? k->processes[process].pid : 0,
+		                      .device = from->device,
+		                      .stream = from->stream,
+		                      .correlation = from->correlation,
+		                      .name = text,
+		                      .base_name = text,
+		                      .mangled_name = text,
+		                      .context = from->context,
+		                      .from = MEMORY_NOT_RECORDED,
+		                      .to = MEMORY_NOT_RECORDED};
+		if (from->node || (c != TRACE_NONE && l->graph[c]))
+			op.flags |= OPF_GRAPH_NODE;
+		if (op.kind == OP_COPY)
+			tell_copy(name, &op);
+		build_from(k->build, where[op.kind]);
+		build_op(k->build, &op);
+	}
+	if (k->build->devices.n > DEVICES_MAX)
+		return err_set(k->err, "%s: names %u devices, which no trace has; record it again", k->path,
+		               k->build->devices.n);
+	return 0;
+}
+
+/* ---- what is known about them ---- */
+
+/* "thread 966 (pt_autograd_0)" -> "pt_autograd_0" */
+static uint64_t thread_name(struct kineto *k, const char *text)
+{
+	const char *open = strncmp(text, "thread ", 7) == 0 ? strchr(text, '(') : NULL;
+	size_t n = open ? strlen(open) : 0;
+	return open && n > 2 && open[n - 1] == ')' ? build_text(k->build, open + 1, n - 2)
+	                                           : build_text(k->build, text, strlen(text));
+}
+
+static void give_names(struct kineto *k)
+{
+	for (uint32_t i = 0; i < k->n_threads; i++)
+		if (k->threads[i].name)
+			build_system_name(k->build, i, thread_name(k, names_text(k->names, k->threads[i].name)));
+	for (uint32_t i = 0; i < k->n_processes; i++) {
+		uint32_t process = build_find_process(k->build, i);
+		if (process != TRACE_NONE)
+			k->build->trace->processes[process].name = k->processes[i].name;
+	}
+}
+
+static void give_gpus(struct kineto *k, struct arena *arena)
+{
+	struct trace *t = k->build->trace;
+	t->gpus = ARENA_NEW(arena, k->n_gpus, struct trace_gpu);
+	for (uint32_t i = 0; i < k->n_gpus; i++) {
+		const struct kineto_gpu *from = &k->gpus[i];
+		t->gpus[t->n_gpus++] = (struct trace_gpu){.name = from->name,
+		                                          .memory_bytes = from->memory > 0 ? from->memory : 0,
+		                                          .sm_count = from->sms > 0 ? from->sms : 0};
+		for (uint32_t d = 0; d < t->n_devices; d++)
+			if (t->devices[d].gpu == TRACE_NONE && (int64_t)t->devices[d].ordinal == from->id)
+				t->devices[d].gpu = i;
+	}
+}
+
+static void give_source(struct kineto *k, const struct clock *clock, struct arena *arena)
+{
+	struct trace_source *s = &k->build->trace->source;
+	s->exporter = "PyTorch profiler (Kineto)";
+	if (k->schema > 0)
+		s->schema = arena_format(arena, "%lld", (long long)k->schema);
+	if (k->driver >= 1000 && k->driver < 1000000)
+		s->cuda_driver =
+			arena_format(arena, "%lld.%lld", (long long)k->driver / 1000, (long long)k->driver % 1000 / 10);
+	s->started = wall_time(k, clock);
+	s->host = k->host;
+	if (k->rank >= 0 && k->rank < RANKS_MAX && (k->ranks <= 0 || k->rank < k->ranks)) {
+		s->rank = (int32_t)k->rank;
+		s->ranks = k->ranks > 0 && k->ranks < RANKS_MAX ? (int32_t)k->ranks : -1;
+	}
+}
+
+/* ---- what is no trace, or holds nothing to judge ---- */
+
+static int check_kind(const struct kineto *k, enum packing packing)
+{
+	static const char *const inside[] = {
+		[PACKING_NONE] = "is", [PACKING_GZIP] = "holds, gzipped,", [PACKING_ZSTD] = "holds, packed with zstd,"};
+	if (!k->is_trace || !k->events)
+		return err_set(
+			k->err,
+			"%s: %s JSON, but no PyTorch trace: it holds no trace events; what can be read are traces "
+			"of torch.profiler (export_chrome_trace, tensorboard_trace_handler), and profiles of nsys "
+			"exported with: nsys export --type sqlite",
+			k->path, inside[packing]);
+	if (!k->n_ops && !k->operators && !k->annotations && !k->calls && !k->functions)
+		return err_set(
+			k->err,
+			"%s: is a trace of another program than the PyTorch profiler: none of its %lld events is an "
+			"operator, a CUDA call or GPU work",
+			k->path, (long long)k->events);
+	return 0;
+}
+
+static int check_contents(const struct kineto *k, const struct read_wish *wish)
+{
+	const struct trace *t = k->build->trace;
+	if (t->ops.n > 0 || wish->without_gpu)
+		return 0;
+	const char *reason =
+		k->n_ops   ? "its GPU events make no sense and were dropped: the file was changed"
+		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
+			     "profile, in virtual machines, or where another profiler uses CUPTI"
+			   : "CUDA was not among the activities, or the program did not use it";
+	return err_set(
+		k->err,
+		"%s: holds no GPU work, so there is nothing to judge: %lld operators, %lld annotations, %lld CUDA "
+		"calls; %s; record again with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])",
+		k->path, (long long)k->operators, (long long)k->annotations, (long long)k->calls, reason);
+}
+
+static int give_all(struct kineto *k, const struct read_wish *wish, struct arena *arena)
+{
+	const struct clock clock = find_clock(k);
+	struct launches launches = {0};
+	k->old_spelling = k->annotations == 0;
+	if (clock.zero_fails)
+		drop_clamped(k);
+	kineto_give_ranges(k, clock.origin);
+	give_calls(k, &clock, &launches);
+	if (give_ops(k, &clock, &launches) != 0 || check_contents(k, wish) != 0)
+		return -1;
+	give_names(k);
+	build_finish(k->build);
+	give_gpus(k, arena);
+	give_source(k, &clock, arena);
+	return 0;
+}
+
+int kineto_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
+                struct arena *arena, struct trace *trace, struct err *err)
+{
+	struct build build;
+	struct kineto k = {.path = path, .names = names, .build = &build, .err = err, .rank = -1, .ranks = -1};
+	build_begin(&build, trace, names, arena, wish->details);
+	trace->source.kind = SOURCE_KINETO;
+	trace->source.collector = "kineto";
+	keymap_init(&k.pids, &k.scratch);
+	keymap_init(&k.tids, &k.scratch);
+	keymap_init(&k.thread_keys, &k.scratch);
+	int result = kineto_parse(&k, source);
+	if (result == 0)
+		result = check_kind(&k, source->packing);
+	if (result == 0)
+		result = give_all(&k, wish, arena);
+	arena_release(&k.scratch);
+	return result;
+}

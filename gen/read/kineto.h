@@ -1,0 +1,112 @@
+/* Traces of the PyTorch profiler (Kineto): Chrome's trace format as JSON, packed or not, an array of events or an
+ * object around it, in every spelling since 2020. The layout is what libkineto's output_json.cpp writes.
+ *
+ * The file is streamed: yajl gets it in pieces, kineto_parse keeps the few numbers of each event that count, and
+ * kineto_phases and kineto_read hand them to the builder. Memory is that of the events kept, whatever else the file
+ * holds. */
+#ifndef GAPLINE_READ_KINETO_H
+#define GAPLINE_READ_KINETO_H
+
+#include "base/buf.h"
+#include "base/keymap.h"
+#include "read/read.h"
+#include "read/source.h"
+#include "trace/build.h"
+
+/* ---- for read.c ---- */
+
+/* Whether it begins as JSON does: only reading it tells whether it is a trace. */
+bool kineto_recognise(const struct file_head *head);
+
+/* Whether its first bytes show that it is a trace of this kind; one that says so later is missed. */
+bool kineto_looks_like_trace(const struct file_head *head);
+
+int kineto_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
+                struct arena *arena, struct trace *trace, struct err *err);
+
+/* ---- inside ---- */
+
+/* Decimal microseconds, as JSON writes a number ("4320554113004.505", "5e-1"), in ns, exactly; beyond three decimals
+ * the nearest ns. False: no number, or 2^61 ns and more. */
+bool kineto_ns(const char *text, size_t n, int64_t *ns);
+
+/* A decimal integer, also as a fraction of zeros. False: none, or it does not fit. */
+bool kineto_integer(const char *text, size_t n, int64_t *value);
+
+enum kineto_kind { KINETO_CALL, KINETO_OPERATOR, KINETO_ANNOTATION, KINETO_FUNCTION, KINETO_OVERHEAD };
+
+/* Something that a thread did. Times as the file has them, ns. */
+struct kineto_span {
+	int64_t start, end, correlation; /* correlation: of calls */
+	uint32_t name, thread;           /* name: id; thread: index into kineto.threads */
+	uint8_t kind;                    /* enum kineto_kind */
+};
+
+/* Something that a GPU did. */
+struct kineto_op {
+	int64_t start, end, bytes, correlation, device, stream;
+	uint32_t name, context;
+	uint8_t kind; /* enum op_kind: kernel, copy or memset */
+	bool node;    /* of a graph */
+};
+
+/* Where a forward operator begins that an operator of the backward pass belongs to. */
+struct kineto_link {
+	int64_t time;
+	uint32_t thread;
+};
+
+struct kineto_thread {
+	int64_t tid;
+	uint32_t process; /* index into kineto.processes */
+	uint32_t name;    /* id, 0: not said */
+};
+
+struct kineto_process {
+	int64_t pid;
+	uint32_t name;
+	uint32_t calls; /* CUDA calls seen */
+};
+
+struct kineto_gpu {
+	int64_t id, memory, sms;
+	uint32_t name;
+};
+
+struct kineto {
+	const char *path;
+	struct arena scratch; /* what the lists below live in */
+	struct names *names;
+	struct build *build;
+	struct err *err;
+
+	struct kineto_span *spans;
+	struct kineto_op *ops;
+	struct kineto_link *links;
+	struct kineto_thread *threads;
+	struct kineto_process *processes;
+	struct kineto_gpu *gpus;
+	size_t n_spans, n_ops, n_links, n_gpus;
+	size_t span_room, op_room, link_room, gpu_room;
+	uint32_t n_threads, n_processes, thread_room, process_room;
+	struct keymap pids, tids, thread_keys; /* numbers as the file has them; pairs of their indices */
+
+	int64_t events, operators, annotations, functions, calls; /* seen */
+	bool is_trace;                                            /* it is an array of events, or holds one */
+	bool old_spelling; /* no event has a category of annotations: they are among the operators */
+
+	int64_t base; /* ns since 1970 that times count from; 0: not said */
+	int64_t schema, driver, rank, ranks;
+	uint64_t host; /* digest; 0: not said */
+};
+
+/* Reads all of the file. 0, or -1 with `err`. */
+int kineto_parse(struct kineto *k, struct source *source);
+
+/* Hands annotations, and what is made of operators where a step has no annotations, to the builder. Sorts the spans by
+ * (thread, start, end descending). `origin` is what is taken from every time. */
+void kineto_give_ranges(struct kineto *k, int64_t origin);
+
+struct build_thread kineto_thread_of(const struct kineto *k, uint32_t thread);
+
+#endif

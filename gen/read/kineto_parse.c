@@ -1,0 +1,623 @@
+/* The file becomes lists of numbers, event by event. */
+#include "base/list.h"
+#include "read/digest.h"
+#include "read/kineto.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+#include <yajl/yajl_parse.h>
+
+enum { CHUNK = 256 * 1024, DEPTH_MAX = 256, NAME_ROOM = 16 * 1024, TOKEN_MAX = 64 * 1024 * 1024 };
+
+/* What the value that comes next is. */
+enum field {
+	NOTHING,
+	/* of an event */
+	PHASE,
+	CATEGORY,
+	NAME,
+	PROCESS,
+	THREAD,
+	START,
+	DURATION,
+	ARGUMENTS,
+	/* of an event's arguments */
+	CORRELATION,
+	DEVICE,
+	STREAM,
+	BYTES,
+	NODE,
+	CONTEXT,
+	META_NAME,
+	/* of the object around the events, and of what stands in there */
+	EVENTS,
+	BASE,
+	SCHEMA,
+	DRIVER,
+	HOST,
+	GPUS,
+	DISTRIBUTED,
+	GPU_ID,
+	GPU_NAME,
+	GPU_MEMORY,
+	GPU_SMS,
+	RANK,
+	RANKS
+};
+
+struct key {
+	const char *text;
+	enum field field;
+};
+
+static const struct key EVENT_KEYS[] = {{"ph", PHASE},     {"cat", CATEGORY},   {"name", NAME},
+                                        {"pid", PROCESS},  {"tid", THREAD},     {"ts", START},
+                                        {"dur", DURATION}, {"args", ARGUMENTS}, {NULL, NOTHING}};
+static const struct key ARGUMENT_KEYS[] = {
+	{"correlation", CORRELATION}, {"device", DEVICE},  {"stream", STREAM},      {"bytes", BYTES},
+	{"context", CONTEXT},         {"name", META_NAME}, {"graph node id", NODE}, {NULL, NOTHING}};
+static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS},
+                                       {"baseTimeNanoseconds", BASE},
+                                       {"schemaVersion", SCHEMA},
+                                       {"cuda_driver_version", DRIVER},
+                                       {"host_name", HOST},
+                                       {"deviceProperties", GPUS},
+                                       {"distributedInfo", DISTRIBUTED},
+                                       {NULL, NOTHING}};
+static const struct key GPU_KEYS[] = {
+	{"id", GPU_ID}, {"name", GPU_NAME}, {"totalGlobalMem", GPU_MEMORY}, {"numSms", GPU_SMS}, {NULL, NOTHING}};
+static const struct key RANK_KEYS[] = {{"rank", RANK}, {"world_size", RANKS}, {NULL, NOTHING}};
+
+/* Categories, as they have been written since 2020. */
+enum category {
+	OTHERS,
+	KERNEL,
+	COPY,
+	SET,
+	CALL,
+	OPERATOR,
+	ANNOTATION,
+	FUNCTION,
+	OVERHEAD,
+	LINK,
+};
+
+static const struct {
+	const char *text;
+	enum category category;
+	enum row_kind rows;
+} CATEGORIES[] = {
+	{"kernel", KERNEL, ROWS_KERNELS},
+	{"Kernel", KERNEL, ROWS_KERNELS},
+	{"gpu_memcpy", COPY, ROWS_COPIES},
+	{"Memcpy", COPY, ROWS_COPIES},
+	{"gpu_memset", SET, ROWS_MEMSETS},
+	{"Memset", SET, ROWS_MEMSETS},
+	{"cuda_runtime", CALL, ROWS_CALLS},
+	{"cuda_driver", CALL, ROWS_CALLS},
+	{"Runtime", CALL, ROWS_CALLS},
+	{"cpu_op", OPERATOR, ROWS_RANGES},
+	{"Operator", OPERATOR, ROWS_RANGES},
+	{"user_annotation", ANNOTATION, ROWS_RANGES},
+	{"python_function", FUNCTION, ROWS_RANGES},
+	{"overhead", OVERHEAD, ROWS_OVERHEADS},
+	{"fwdbwd", LINK, ROWS_RANGES},
+	{"forward_backward", LINK, ROWS_RANGES},
+};
+enum { CATEGORIES_N = sizeof CATEGORIES / sizeof *CATEGORIES };
+
+/* A pid or tid: a number, a text that is one, or a text that ends with one ("stream 7"). */
+struct number {
+	int64_t value;
+	bool there;
+};
+
+/* The event that is being read. */
+struct event {
+	char phase;
+	uint8_t category; /* index into CATEGORIES, CATEGORIES_N: another */
+	bool bad_time;
+	size_t name_n, meta_n; /* bytes in parser.name, parser.meta */
+	struct number process, thread, start, duration, correlation, device, stream, bytes, node, context;
+};
+
+struct parser {
+	struct kineto *k;
+	int depth, event_depth; /* open objects and arrays; those around the members of an event, 0: not in a list */
+	bool in_arguments, in_gpus, in_ranks, refused;
+	enum field field;
+	uint64_t tokens;
+	struct event event;
+	struct kineto_gpu gpu;
+	char name[NAME_ROOM], meta[NAME_ROOM];
+};
+
+/* ---- numbers of processes and threads ---- */
+
+static uint32_t process_index(struct kineto *k, int64_t pid)
+{
+	uint32_t known = k->n_processes, i = keymap_add(&k->pids, (uint64_t)pid);
+	if (i == known) {
+		LIST_GROW(&k->scratch, k->processes, k->n_processes, k->process_room);
+		k->processes[k->n_processes++] = (struct kineto_process){.pid = pid};
+	}
+	return i;
+}
+
+static uint32_t thread_index(struct kineto *k, int64_t pid, int64_t tid)
+{
+	uint32_t process = process_index(k, pid), known = k->n_threads;
+	uint32_t i = keymap_add(&k->thread_keys, (uint64_t)process << 32 | keymap_add(&k->tids, (uint64_t)tid));
+	if (i == known) {
+		LIST_GROW(&k->scratch, k->threads, k->n_threads, k->thread_room);
+		k->threads[k->n_threads++] = (struct kineto_thread){.tid = tid, .process = process};
+	}
+	return i;
+}
+
+/* ---- events ---- */
+
+static const char *time_flaw(const struct event *e)
+{
+	if (!e->start.there)
+		return e->bad_time ? "has an impossible timestamp" : "has no timestamp";
+	return e->bad_time ? "has an impossible duration" : NULL;
+}
+
+static void add_op(struct parser *p, enum op_kind kind)
+{
+	struct kineto *k = p->k;
+	const struct event *e = &p->event;
+	/* A kernel's pid is its device and its tid the stream, where its arguments do not say so. */
+	const struct number *device = e->device.there ? &e->device : &e->process;
+	const struct number *stream = e->stream.there ? &e->stream : &e->thread;
+	LIST_GROW(&k->scratch, k->ops, k->n_ops, k->op_room);
+	k->ops[k->n_ops++] = (struct kineto_op){.start = e->start.value,
+	                                        .end = e->start.value + e->duration.value,
+	                                        .bytes = e->bytes.value,
+	                                        .correlation = e->correlation.value,
+	                                        .device = device->value,
+	                                        .stream = stream->value,
+	                                        .name = names_add(k->names, p->name, e->name_n),
+	                                        .context = (uint32_t)e->context.value,
+	                                        .node = e->node.value > 0,
+	                                        .kind = (uint8_t)kind};
+}
+
+static void add_span(struct parser *p, enum kineto_kind kind)
+{
+	struct kineto *k = p->k;
+	const struct event *e = &p->event;
+	uint32_t thread = thread_index(k, e->process.value, e->thread.value);
+	k->processes[k->threads[thread].process].calls += kind == KINETO_CALL;
+	LIST_GROW(&k->scratch, k->spans, k->n_spans, k->span_room);
+	k->spans[k->n_spans++] = (struct kineto_span){.start = e->start.value,
+	                                              .end = e->start.value + e->duration.value,
+	                                              .correlation = e->correlation.value,
+	                                              .name = names_add(k->names, p->name, e->name_n),
+	                                              .thread = thread,
+	                                              .kind = (uint8_t)kind};
+}
+
+/* Functions of Python are most of a trace that has them, and what is shorter than this explains no gap. */
+static const int64_t FUNCTION_MIN = 100000;
+
+static void finish_complete(struct parser *p)
+{
+	struct kineto *k = p->k;
+	const struct event *e = &p->event;
+	const char *flaw = time_flaw(e);
+	enum category category = CATEGORIES[e->category].category;
+	build_from(k->build, CATEGORIES[e->category].text);
+	k->operators += category == OPERATOR;
+	k->annotations += category == ANNOTATION;
+	k->functions += category == FUNCTION;
+	k->calls += category == CALL;
+	if (flaw) {
+		build_drop(k->build, CATEGORIES[e->category].rows, flaw);
+		return;
+	}
+	switch (category) {
+	case KERNEL:
+		add_op(p, OP_KERNEL);
+		break;
+	case COPY:
+		add_op(p, OP_COPY);
+		break;
+	case SET:
+		add_op(p, OP_MEMSET);
+		break;
+	case CALL:
+		add_span(p, KINETO_CALL);
+		break;
+	case OPERATOR:
+		add_span(p, KINETO_OPERATOR);
+		break;
+	case ANNOTATION:
+		add_span(p, KINETO_ANNOTATION);
+		break;
+	case FUNCTION:
+		if (e->duration.value >= FUNCTION_MIN)
+			add_span(p, KINETO_FUNCTION);
+		break;
+	case OVERHEAD:
+		if (e->process.value > 0 && e->thread.value != 0) /* else nobody knows whose it was */
+			add_span(p, KINETO_OVERHEAD);
+		break;
+	case LINK:
+	case OTHERS:
+		break;
+	}
+}
+
+static void finish_event(struct parser *p)
+{
+	struct kineto *k = p->k;
+	const struct event *e = &p->event;
+	k->events += e->phase != 0;
+	if (e->phase == 'X' && e->category < CATEGORIES_N) {
+		finish_complete(p);
+	} else if (e->phase == 's' && e->category < CATEGORIES_N && CATEGORIES[e->category].category == LINK &&
+	           e->start.there) {
+		LIST_GROW(&k->scratch, k->links, k->n_links, k->link_room);
+		k->links[k->n_links++] = (struct kineto_link){
+			.time = e->start.value, .thread = thread_index(k, e->process.value, e->thread.value)};
+	} else if (e->phase == 'M' && e->meta_n && e->process.there) {
+		uint32_t text = names_add(k->names, p->meta, e->meta_n);
+		if (e->name_n == 12 && memcmp(p->name, "process_name", 12) == 0) {
+			uint32_t process = process_index(k, e->process.value); /* may move the list */
+			k->processes[process].name = text;
+		} else if (e->name_n == 11 && memcmp(p->name, "thread_name", 11) == 0 && e->thread.there) {
+			uint32_t thread = thread_index(k, e->process.value, e->thread.value);
+			k->threads[thread].name = text;
+		}
+	}
+}
+
+/* ---- values ---- */
+
+static size_t keep(char *to, const unsigned char *text, size_t n)
+{
+	/* A longer name is shortened in its middle, to far less than this, by whoever stores it. */
+	n = n < NAME_ROOM ? n : NAME_ROOM;
+	memcpy(to, text, n);
+	return n;
+}
+
+/* A text that is a number or ends with one. */
+static struct number number_in(const char *text, size_t n)
+{
+	struct number number = {0};
+	while (n && text[n - 1] == ' ')
+		n--;
+	size_t at = n;
+	while (at && text[at - 1] >= '0' && text[at - 1] <= '9')
+		at--;
+	if (at == 1 && text[0] == '-')
+		at = 0;
+	number.there = kineto_integer(text + at, n - at, &number.value);
+	return number;
+}
+
+static struct number *number_of(struct parser *p)
+{
+	struct event *e = &p->event;
+	switch (p->field) {
+	case PROCESS:
+		return &e->process;
+	case THREAD:
+		return &e->thread;
+	case CORRELATION:
+		return &e->correlation;
+	case DEVICE:
+		return &e->device;
+	case STREAM:
+		return &e->stream;
+	case BYTES:
+		return &e->bytes;
+	case NODE:
+		return &e->node;
+	case CONTEXT:
+		return &e->context;
+	default:
+		return NULL;
+	}
+}
+
+static int64_t *fact_of(struct parser *p)
+{
+	struct kineto *k = p->k;
+	switch (p->field) {
+	case BASE:
+		return &k->base;
+	case SCHEMA:
+		return &k->schema;
+	case DRIVER:
+		return &k->driver;
+	case RANK:
+		return &k->rank;
+	case RANKS:
+		return &k->ranks;
+	case GPU_ID:
+		return &p->gpu.id;
+	case GPU_MEMORY:
+		return &p->gpu.memory;
+	case GPU_SMS:
+		return &p->gpu.sms;
+	default:
+		return NULL;
+	}
+}
+
+static int on_number(void *context, const char *text, size_t n)
+{
+	struct parser *p = context;
+	struct number *number = number_of(p);
+	int64_t *fact = fact_of(p);
+	p->tokens++;
+	if (p->field == START || p->field == DURATION) {
+		struct number *time = p->field == START ? &p->event.start : &p->event.duration;
+		time->there = kineto_ns(text, n, &time->value);
+		p->event.bad_time = p->event.bad_time || !time->there;
+	} else if (number) {
+		number->there = kineto_integer(text, n, &number->value);
+		number->value = number->there ? number->value : 0;
+	} else if (fact) {
+		int64_t value;
+		if (kineto_integer(text, n, &value))
+			*fact = value;
+	}
+	p->field = NOTHING;
+	return 1;
+}
+
+static uint8_t category_of(const char *text, size_t n)
+{
+	uint8_t i = 0;
+	while (i < CATEGORIES_N && (strlen(CATEGORIES[i].text) != n || memcmp(CATEGORIES[i].text, text, n) != 0))
+		i++;
+	return i;
+}
+
+static int on_string(void *context, const unsigned char *bytes, size_t n)
+{
+	struct parser *p = context;
+	const char *text = (const char *)bytes;
+	struct number *number = number_of(p);
+	p->tokens++;
+	if (p->field == PHASE)
+		p->event.phase = n == 1 ? text[0] : 0;
+	else if (p->field == CATEGORY)
+		p->event.category = category_of(text, n);
+	else if (p->field == NAME)
+		p->event.name_n = keep(p->name, bytes, n);
+	else if (p->field == META_NAME)
+		p->event.meta_n = keep(p->meta, bytes, n);
+	else if (p->field == START || p->field == DURATION || p->field == BASE)
+		return on_number(context, text, n); /* "baseTimeNanoseconds" has been seen as a text */
+	else if (p->field == HOST && n)
+		p->k->host = digest(text, n);
+	else if (p->field == GPU_NAME)
+		p->gpu.name = names_add(p->k->names, text, n);
+	else if (number)
+		*number = number_in(text, n);
+	p->field = NOTHING;
+	return 1;
+}
+
+static int on_other(void *context)
+{
+	struct parser *p = context;
+	p->tokens++;
+	p->field = NOTHING;
+	return 1;
+}
+
+static int on_boolean(void *context, int value)
+{
+	(void)value;
+	return on_other(context);
+}
+
+/* ---- structure ---- */
+
+static enum field look_up(const struct key *keys, const unsigned char *text, size_t n)
+{
+	for (; keys->text; keys++)
+		if (keys->text[0] == (char)text[0] && strlen(keys->text) == n && memcmp(keys->text, text, n) == 0)
+			return keys->field;
+	return NOTHING;
+}
+
+static int on_key(void *context, const unsigned char *text, size_t n)
+{
+	struct parser *p = context;
+	p->tokens++;
+	p->field = NOTHING;
+	if (!n)
+		return 1;
+	if (p->event_depth) {
+		if (p->depth == p->event_depth)
+			p->field = look_up(EVENT_KEYS, text, n);
+		else if (p->in_arguments && p->depth == p->event_depth + 1)
+			p->field = look_up(ARGUMENT_KEYS, text, n);
+	} else if (p->depth == 1) {
+		p->field = look_up(ROOT_KEYS, text, n);
+	} else if (p->in_gpus && p->depth == 3) {
+		p->field = look_up(GPU_KEYS, text, n);
+	} else if (p->in_ranks && p->depth == 2) {
+		p->field = look_up(RANK_KEYS, text, n);
+	}
+	return 1;
+}
+
+static int open_one(struct parser *p)
+{
+	p->tokens++;
+	if (++p->depth <= DEPTH_MAX)
+		return 1;
+	err_set(p->k->err, "%s: is no PyTorch trace: its JSON is nested more than %d deep", p->k->path, DEPTH_MAX);
+	p->refused = true;
+	return 0;
+}
+
+static int on_object(void *context)
+{
+	struct parser *p = context;
+	enum field of = p->field;
+	p->field = NOTHING;
+	if (p->event_depth && p->depth == p->event_depth - 1)
+		p->event = (struct event){.category = CATEGORIES_N};
+	else if (p->event_depth && p->depth == p->event_depth && of == ARGUMENTS)
+		p->in_arguments = true;
+	else if (p->in_gpus && p->depth == 2)
+		p->gpu = (struct kineto_gpu){.id = -1};
+	else if (p->depth == 1 && of == DISTRIBUTED)
+		p->in_ranks = true;
+	return open_one(p);
+}
+
+static int on_object_end(void *context)
+{
+	struct parser *p = context;
+	struct kineto *k = p->k;
+	p->tokens++;
+	if (p->event_depth && p->depth == p->event_depth) {
+		finish_event(p);
+	} else if (p->in_arguments && p->depth == p->event_depth + 1) {
+		p->in_arguments = false;
+	} else if (p->in_gpus && p->depth == 3 && k->n_gpus < 1024) {
+		LIST_GROW(&k->scratch, k->gpus, k->n_gpus, k->gpu_room);
+		k->gpus[k->n_gpus++] = p->gpu;
+	} else if (p->depth == 2) {
+		p->in_ranks = false;
+	}
+	p->depth--;
+	p->field = NOTHING;
+	return 1;
+}
+
+static int on_array(void *context)
+{
+	struct parser *p = context;
+	enum field of = p->field;
+	p->field = NOTHING;
+	if (p->depth == 0 || (p->depth == 1 && of == EVENTS && !p->event_depth)) {
+		p->event_depth = p->depth + 2;
+		p->k->is_trace = true;
+	} else if (p->depth == 1 && of == GPUS) {
+		p->in_gpus = true;
+	}
+	return open_one(p);
+}
+
+static int on_array_end(void *context)
+{
+	struct parser *p = context;
+	p->tokens++;
+	p->depth--;
+	p->field = NOTHING;
+	if (p->event_depth && p->depth == p->event_depth - 2)
+		p->event_depth = 0;
+	else if (p->depth == 1)
+		p->in_gpus = false;
+	return 1;
+}
+
+static const yajl_callbacks CALLBACKS = {.yajl_null = on_other,
+                                         .yajl_boolean = on_boolean,
+                                         .yajl_number = on_number,
+                                         .yajl_string = on_string,
+                                         .yajl_start_map = on_object,
+                                         .yajl_map_key = on_key,
+                                         .yajl_end_map = on_object_end,
+                                         .yajl_start_array = on_array,
+                                         .yajl_end_array = on_array_end};
+
+/* ---- the file ---- */
+
+/* What is wrong with the JSON. `at`: bytes before the piece that yajl looked at last. */
+static int refuse_json(struct kineto *k, yajl_handle json, int64_t at, const unsigned char *piece, size_t n, bool ended)
+{
+	if (ended)
+		return err_set(
+			k->err,
+			"%s: is cut off: the JSON ends after %lld events without being closed, so what is missing "
+			"cannot be told; copy the file again, or record it again and let the program end",
+			k->path, (long long)k->events);
+	unsigned char *text = yajl_get_error(json, 0, piece, n);
+	const char *line = text ? (const char *)text : "";
+	err_set(k->err,
+	        "%s: is no valid JSON at byte %lld (%.*s); PyTorch before 2026 did not escape quotes in names of "
+	        "ranges: "
+	        "rename those, or record it again",
+	        k->path, (long long)(at + (int64_t)yajl_get_bytes_consumed(json)), (int)strcspn(line, "\n"), line);
+	yajl_free_error(json, text);
+	return -1;
+}
+
+/* The next bytes of what is in the file. */
+static ssize_t next_piece(struct kineto *k, struct source *source, struct unpack *packed, int fd, unsigned char *data)
+{
+	if (packed) {
+		int64_t used = unpack_used(packed);
+		ssize_t n = unpack_read(packed, data, CHUNK, k->err);
+		meter_add(&source->whole, unpack_used(packed) - used);
+		return n;
+	}
+	ssize_t n = file_read(fd, data, CHUNK);
+	if (n < 0)
+		err_set(k->err, "%s: cannot be read: %s", k->path, strerror(errno));
+	meter_add(&source->whole, n);
+	return n;
+}
+
+static int parse_pieces(struct parser *p, struct source *source, struct unpack *packed, int fd)
+{
+	struct kineto *k = p->k;
+	unsigned char *data = arena_alloc(&k->scratch, CHUNK, 1);
+	yajl_handle json = yajl_alloc(&CALLBACKS, NULL, p);
+	if (!json)
+		return err_set(k->err, "%s: out of memory", k->path);
+	yajl_config(json, yajl_dont_validate_strings, 1);
+	int64_t at = 0, quiet = 0;
+	int result = 0;
+	ssize_t n;
+	while (result == 0 && (n = next_piece(k, source, packed, fd, data)) != 0) {
+		size_t skip = at == 0 && n >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+		uint64_t tokens = p->tokens;
+		if (n < 0)
+			result = -1;
+		else if (yajl_parse(json, data + skip, (size_t)n - skip) != yajl_status_ok)
+			result = p->refused ? -1 : refuse_json(k, json, at, data + skip, (size_t)n - skip, false);
+		at += n;
+		quiet = p->tokens == tokens ? quiet + n : 0;
+		if (result == 0 && quiet > TOKEN_MAX)
+			result = err_set(k->err, "%s: is no PyTorch trace: it holds a text of more than %d MB", k->path,
+			                 TOKEN_MAX >> 20);
+	}
+	if (result == 0 && yajl_complete_parse(json) != yajl_status_ok)
+		result = p->refused ? -1 : refuse_json(k, json, at, data, 0, true);
+	yajl_free(json);
+	return result;
+}
+
+int kineto_parse(struct kineto *k, struct source *source)
+{
+	struct parser *p = ARENA_NEW(&k->scratch, 1, struct parser);
+	p->k = k;
+	struct unpack *packed = NULL;
+	int64_t size;
+	int fd = -1, result = -1;
+	if (source->packing != PACKING_NONE)
+		packed = unpack_open(k->path, k->err);
+	else
+		fd = file_open(k->path, &size, k->err);
+	if (packed || fd >= 0)
+		result = parse_pieces(p, source, packed, fd);
+	unpack_close(packed);
+	if (fd >= 0)
+		close(fd);
+	return result;
+}

@@ -1,0 +1,345 @@
+/* Ranges of a trace. What its user named is a range as it is; where PyTorch alone named things, the operators are put
+ * together to what a training step consists of: `forward`, `backward`, and `operators` where nothing tells which. */
+#include "base/list.h"
+#include "read/kineto.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Domains: of what counts as a phase, and of its details. */
+enum { PHASES, OPERATORS, FUNCTIONS };
+
+/* What a name stands for. */
+enum class {
+	NOT_LOOKED_AT,
+	PLAIN,     /* an operator, or something that its user named */
+	STEP,      /* ProfilerStep#7 */
+	OWN,       /* PyTorch's own annotation: enumerate(DataLoader)#…, Optimizer.step#… */
+	BACKWARD,  /* an operator of the backward pass */
+	LIBRARY,   /* an operator for sure, whatever its category */
+	COLLECTIVE /* around the launch of a communication kernel, which says it better */
+};
+
+/* An outermost operator or annotation. */
+struct item {
+	int64_t start, end;
+	uint32_t name, thread;
+	uint8_t class;
+	bool annotation;
+};
+
+struct items {
+	struct item *list;
+	size_t n, room;
+};
+
+struct phases {
+	struct kineto *k;
+	int64_t origin;
+	uint8_t *class;    /* by name */
+	bool *is_main;     /* by thread: runs the loop */
+	bool steps, named; /* there are ProfilerSteps; annotations of the user's own */
+	struct items notes, plain, backward, groups;
+	uint32_t *own_name; /* by name: of OWN, without what follows the # */
+};
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static enum class look_at(const char *name) {
+	if (begins(name, "ProfilerStep")) return STEP;
+	if (begins(name, "enumerate(DataLoader)#") || begins(name, "Optimizer.")) return OWN;
+	if (begins(name, "autograd::engine::evaluate_function") || strstr(name, "Backward") ||
+	    strstr(name, "AccumulateGrad")) return BACKWARD;
+	if (begins(name, "nccl:") || begins(name, "gloo:") || begins(name, "c10d::")) return COLLECTIVE;
+	if (strstr(name, "::") || begins(name, "record_param_comms") || !strcmp(name, "detach") ||
+	    !strcmp(name, "detach_")) return LIBRARY;
+	return PLAIN;
+}
+
+static enum class class_of(struct phases *p, uint32_t name) {
+	if (p->class[name] == NOT_LOOKED_AT) p->class[name] = (uint8_t)look_at(names_text(p->k->names, name));
+	return p->class[name];
+}
+
+/* ---- the builder's rows ---- */
+
+static void give(struct phases *p, uint32_t thread, int64_t start, int64_t end, uint64_t name, int domain)
+{
+	build_range(p->k->build, &(struct build_range){.start = start - p->origin,
+	                                               .end = end - p->origin,
+	                                               .name = name,
+	                                               .domain = domain,
+	                                               .thread = kineto_thread_of(p->k, thread),
+	                                               .kind = RANGE_PUSH_POP});
+}
+
+static uint64_t text_key(struct phases *p, const char *text)
+{
+	return build_text(p->k->build, text, strlen(text));
+}
+
+/* "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" -> "DataLoader.__next__" and "Optimizer.step#SGD.step"
+ * -> "Optimizer.step": with other workers or another optimiser it is the same phase. */
+static uint64_t own_phase(struct phases *p, uint32_t name)
+{
+	const char *text = names_text(p->k->names, name);
+	if (begins(text, "enumerate(DataLoader)"))
+		return text_key(p, "DataLoader.__next__");
+	return build_text(p->k->build, text, strcspn(text, "#"));
+}
+
+/* "/home/u/train.py(12): step" -> "train.py(12): step"; "<built-in method f of T object at 0x7f12>" without the
+ * address, which is another one in every run. */
+static uint64_t function_name(struct phases *p, uint32_t name)
+{
+	const char *text = names_text(p->k->names, name), *at = strstr(text, " object at 0x");
+	size_t n = strcspn(text, "("), from = n;
+	if (text[0] == '<')
+		return build_text(p->k->build, text, at ? (size_t)(at - text) + strlen(" object") : strlen(text));
+	while (from > 0 && text[from - 1] != '/')
+		from--;
+	return text_key(p, text[n] ? text + from : text);
+}
+
+static uint64_t operator_name(struct phases *p, uint32_t name)
+{
+	static const char evaluated[] = "autograd::engine::evaluate_function: ";
+	const char *text = names_text(p->k->names, name);
+	return text_key(p, begins(text, evaluated) ? text + strlen(evaluated) : text);
+}
+
+static void give_annotation(struct phases *p, const struct kineto_span *s)
+{
+	if (class_of(p, s->name) == OWN) {
+		give(p, s->thread, s->start, s->end, own_phase(p, s->name), PHASES);
+		give(p, s->thread, s->start, s->end, text_key(p, names_text(p->k->names, s->name)), OPERATORS);
+	} else {
+		give(p, s->thread, s->start, s->end, text_key(p, names_text(p->k->names, s->name)), PHASES);
+	}
+}
+
+/* ---- outermost operators ---- */
+
+static void add(struct phases *p, struct items *to, const struct kineto_span *s, enum class class, bool annotation)
+{
+	LIST_GROW(&p->k->scratch, to->list, to->n, to->room);
+	to->list[to->n++] = (struct item){.start = s->start,
+	                                  .end = s->end,
+	                                  .name = s->name,
+	                                  .thread = s->thread,
+	                                  .class = (uint8_t) class,
+	                                  .annotation = annotation};
+}
+
+/* Spans that nest, in the order of their starts. */
+static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t n)
+{
+	int64_t in_step = INT64_MIN, in_note = INT64_MIN, in_operator = INT64_MIN; /* until when */
+	for (; n--; s++) {
+		if (s->kind == KINETO_FUNCTION)
+			give(p, s->thread, s->start, s->end, function_name(p, s->name), FUNCTIONS);
+		if (s->kind != KINETO_OPERATOR && s->kind != KINETO_ANNOTATION)
+			continue;
+		enum class class = class_of(p, s->name);
+		if (s->kind == KINETO_ANNOTATION && class == COLLECTIVE)
+			continue;
+		bool outermost = s->start >= in_operator;
+		bool annotation = s->kind == KINETO_ANNOTATION || class == STEP || class == OWN ||
+		                  (p->k->old_spelling && outermost && class == PLAIN);
+		if (annotation) {
+			give_annotation(p, s);
+			p->named = p->named || class == PLAIN || class == LIBRARY || class == BACKWARD;
+			if (class == STEP)
+				in_step = s->end;
+			else if (s->end > in_note)
+				in_note = s->end;
+			if (p->is_main[s->thread])
+				add(p, &p->notes, s, class, true);
+			continue;
+		}
+		if (!outermost)
+			continue;
+		in_operator = s->end;
+		if (class == BACKWARD && s->start >= in_note)
+			add(p, &p->backward, s, class, false);
+		else if (class != BACKWARD && p->is_main[s->thread] && s->start < in_step && s->start >= in_note)
+			add(p, &p->plain, s, class, false);
+	}
+}
+
+/* ---- groups ---- */
+
+static int by_start(const void *a, const void *b)
+{
+	const struct item *x = a, *y = b;
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Whether an item of a list, in the order of starts, starts in (from, to]; of `thread` where it is not TRACE_NONE. */
+static bool starts_between(const struct items *items, int64_t from, int64_t to, uint32_t thread)
+{
+	size_t low = 0, high = items->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (items->list[middle].start <= from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < items->n && items->list[low].start <= to; low++)
+		if (thread == TRACE_NONE || items->list[low].thread == thread)
+			return true;
+	return false;
+}
+
+static struct items sorted(struct phases *p, const struct items *a, const struct items *b)
+{
+	struct items all = {.n = a->n + b->n};
+	all.list = ARENA_NEW(&p->k->scratch, all.n, struct item);
+	if (a->n)
+		memcpy(all.list, a->list, a->n * sizeof *all.list);
+	if (b->n)
+		memcpy(all.list + a->n, b->list, b->n * sizeof *all.list);
+	if (all.n)
+		qsort(all.list, all.n, sizeof *all.list, by_start);
+	return all;
+}
+
+/* The operators of the backward pass on a thread are one `backward` for as long as the threads of the loop begin
+ * nothing else: they wait for it. */
+static void group_backward(struct phases *p)
+{
+	const struct items loop = sorted(p, &p->notes, &p->plain), *of = &p->backward;
+	for (size_t i = 0, next; i < of->n; i = next) {
+		struct item group = of->list[i];
+		for (next = i + 1; next < of->n && of->list[next].thread == group.thread &&
+		                   !starts_between(&loop, group.end, of->list[next].start, TRACE_NONE);
+		     next++)
+			group.end = of->list[next].end > group.end ? of->list[next].end : group.end;
+		LIST_GROW(&p->k->scratch, p->groups.list, p->groups.n, p->groups.room);
+		p->groups.list[p->groups.n++] = group;
+		give(p, group.thread, group.start, group.end, text_key(p, "backward"), PHASES);
+		for (; i < next; i++)
+			give(p, group.thread, of->list[i].start, of->list[i].end, operator_name(p, of->list[i].name),
+			     OPERATORS);
+	}
+}
+
+static int compare_links(const void *a, const void *b)
+{
+	const struct kineto_link *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->time > y->time) - (x->time < y->time);
+}
+
+/* Whether the backward pass has an operator that belongs to something in this one. */
+static bool is_forward(const struct kineto *k, const struct item *item)
+{
+	size_t low = 0, high = k->n_links;
+	struct kineto_link from = {.time = item->start, .thread = item->thread};
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (compare_links(&k->links[middle], &from) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < k->n_links && k->links[low].thread == item->thread && k->links[low].time < item->end;
+}
+
+static void give_group(struct phases *p, const struct item *list, size_t n, const char *name)
+{
+	if (!n)
+		return;
+	give(p, list[0].thread, list[0].start, list[n - 1].end, text_key(p, name), PHASES);
+	for (size_t i = 0; i < n; i++)
+		give(p, list[i].thread, list[i].start, list[i].end, operator_name(p, list[i].name), OPERATORS);
+}
+
+/* Operators that follow each other on a thread of the loop, with neither an annotation nor a backward pass between
+ * them: from the first to the last that the backward pass belongs to they are `forward`. */
+static void group_plain(struct phases *p)
+{
+	const struct items *of = &p->plain, notes = sorted(p, &p->notes, &(struct items){0});
+	const struct items backward = sorted(p, &p->groups, &(struct items){0});
+	for (size_t i = 0, next; i < of->n; i = next) {
+		size_t first = of->n, behind = i; /* of those of the forward pass */
+		for (next = i; next < of->n && of->list[next].thread == of->list[i].thread; next++) {
+			int64_t from = next > i ? of->list[next - 1].start : INT64_MAX, to = of->list[next].start;
+			if (next > i && (starts_between(&notes, from, to, of->list[i].thread) ||
+			                 starts_between(&backward, from, to, TRACE_NONE)))
+				break;
+			if (!is_forward(p->k, &of->list[next]))
+				continue;
+			first = first < next ? first : next;
+			behind = next + 1;
+		}
+		first = first < next ? first : next;
+		behind = behind > first ? behind : first;
+		give_group(p, of->list + i, first - i, "operators");
+		give_group(p, of->list + first, behind - first, "forward");
+		give_group(p, of->list + behind, next - behind, "operators");
+	}
+}
+
+/* ---- all of them ---- */
+
+static int compare_spans(const void *a, const void *b)
+{
+	const struct kineto_span *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end > y->end ? -1 : 1;
+	return x->kind != y->kind ? (x->kind > y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
+}
+
+/* Threads with steps run the loop; where there are none, those with annotations. */
+static void find_main_threads(struct phases *p)
+{
+	struct kineto *k = p->k;
+	for (size_t i = 0; i < k->n_spans; i++)
+		if ((k->spans[i].kind == KINETO_ANNOTATION || k->spans[i].kind == KINETO_OPERATOR) &&
+		    class_of(p, k->spans[i].name) == STEP)
+			p->steps = p->is_main[k->spans[i].thread] = true;
+	for (size_t i = 0; i < k->n_spans && !p->steps; i++)
+		if (k->spans[i].kind == KINETO_ANNOTATION)
+			p->is_main[k->spans[i].thread] = true;
+}
+
+void kineto_give_ranges(struct kineto *k, int64_t origin)
+{
+	struct phases p = {.k = k,
+	                   .origin = origin,
+	                   .class = ARENA_NEW(&k->scratch, k->names->n, uint8_t),
+	                   .is_main = ARENA_NEW(&k->scratch, k->n_threads, bool)};
+	build_from(k->build, "ranges");
+	if (k->n_spans)
+		qsort(k->spans, k->n_spans, sizeof *k->spans, compare_spans);
+	if (k->n_links)
+		qsort(k->links, k->n_links, sizeof *k->links, compare_links);
+	find_main_threads(&p);
+	for (size_t i = 0, next; i < k->n_spans; i = next) {
+		for (next = i + 1; next < k->n_spans && k->spans[next].thread == k->spans[i].thread;)
+			next++;
+		look_at_thread(&p, k->spans + i, next - i);
+	}
+	/* Without annotations around them they would pass for steps themselves. */
+	if (p.steps || p.named)
+		group_backward(&p);
+	if (p.steps)
+		group_plain(&p);
+	for (uint32_t i = 0; i < k->n_processes; i++) {
+		uint32_t process = build_find_process(k->build, i);
+		if (process == TRACE_NONE)
+			continue;
+		build_domain(k->build, process, OPERATORS, text_key(&p, "PyTorch operators"));
+		build_domain(k->build, process, FUNCTIONS, text_key(&p, "Python functions"));
+	}
+}

@@ -1,0 +1,285 @@
+/* Traces of the PyTorch profiler: numbers, spellings, what is made of operators, what is refused. */
+#include "read/kineto.h"
+#include "support_sqlite.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const struct trace *read_text(struct support *s, const char *json)
+{
+	const char *path = support_path(s, "trace.json");
+	support_write(path, json, strlen(json));
+	if (support_read(s, path) != 0)
+		fail_msg("%s", s->err.text);
+	return &s->trace;
+}
+
+static void times_are_exact(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		int64_t ns;
+	} good[] = {
+		{"0", 0},
+		{"-0", 0},
+		{"1", 1000},
+		{"4320554113004.505", 4320554113004505},
+		{"1713797520123456.789", 1713797520123456789}, /* 19 digits, which a double does not hold */
+		{"1713797520123456.001", 1713797520123456001},
+		{".5", 500},
+		{"0.0005", 1},
+		{"0.0004999", 0},
+		{"-1.5", -1500},
+		{"1e3", 1000000},
+		{"1.5E+2", 150000},
+		{"25e-4", 3},
+		{"12.3456789012345678901234567890", 12346},
+		{"0e999999999999", 0},
+		{"2305843009213693.951", 2305843009213693951},
+	};
+	static const char *const bad[] = {"",      "-",
+	                                  ".",     "1e",
+	                                  "1e+",   "x",
+	                                  "1x",    "--1",
+	                                  "1.2.3", "+1",
+	                                  "0x10",  "2305843009213693.952",
+	                                  "1e999", "99999999999999999999"};
+	int64_t ns;
+	for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+		if (!kineto_ns(good[i].text, strlen(good[i].text), &ns))
+			fail_msg("%s is refused", good[i].text);
+		assert_int_equal(ns, good[i].ns);
+	}
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (kineto_ns(bad[i], strlen(bad[i]), &ns))
+			fail_msg("%s is taken for %lld", bad[i], (long long)ns);
+	assert_true(kineto_integer("10.0", 4, &ns) && ns == 10);
+	assert_false(kineto_integer("10159970886766084423", 20, &ns));
+}
+
+#define CALL(ts, dur, id)                                                                                              \
+	"{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaLaunchKernel\", \"pid\": 9, \"tid\": 9, "          \
+	"\"ts\": " ts ", \"dur\": " dur ", \"args\": {\"correlation\": " id "}}"
+#define KERNEL(ts, dur, id)                                                                                            \
+	"{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"pid\": 0, \"tid\": 7, \"ts\": " ts                 \
+	", \"dur\": " dur ", \"args\": {\"device\": 0, \"stream\": 7, \"correlation\": " id "}}"
+
+static void rows_join_whatever_comes_first(void **state)
+{
+	/* The key of the events in between, times relative to a base that comes last. */
+	const struct trace *t = read_text(
+		*state,
+		"{\"displayTimeUnit\": \"ms\", \"junk\": {\"traceEvents\": 3, \"ph\": [\"X\"]}, \"traceEvents\": "
+		"[" KERNEL("4320554113004.505", "2.25", "7") ", " CALL(
+			"4320554113000.001", "1.5",
+			"7") ", "
+			     "{\"ph\": \"X\", \"cat\": \"gpu_memcpy\", \"name\": \"Memcpy HtoD (Pageable -> Device)\", "
+			     "\"pid\": 0, "
+			     "\"tid\": 7, \"ts\": 4320554113100, \"dur\": 3, \"args\": {\"device\": 0, \"stream\": 7, "
+			     "\"bytes\": 64, "
+			     "\"correlation\": 8, \"nested\": {\"correlation\": 7, \"bytes\": 1}}}, "
+			     "{\"ph\": \"X\", \"cat\": \"gpu_user_annotation\", \"name\": \"ProfilerStep#1\", \"pid\": "
+			     "0, \"tid\": 7, "
+			     "\"ts\": 4320554113004, \"dur\": 2}, "
+			     "{\"ph\": \"X\", \"cat\": \"cuda_sync\", \"name\": \"Stream Sync\", \"pid\": 0, \"tid\": "
+			     "7, \"ts\": "
+			     "4320554113004, \"dur\": 2, \"args\": {\"stream\": 7, \"correlation\": 7}}], "
+			     "\"deviceProperties\": [{\"id\": 1, \"name\": \"other\"}, {\"id\": 0, \"name\": \"H200\", "
+			     "\"totalGlobalMem\": 150109880320, \"numSms\": 132}], \"distributedInfo\": {\"backend\": "
+			     "\"nccl\", "
+			     "\"rank\": 3, \"world_size\": 8, \"pg_config\": [{\"rank\": 5}]}, "
+			     "\"cuda_driver_version\": 13010, \"baseTimeNanoseconds\": 1790857026000000000}");
+	assert_int_equal(t->ops.n, 2);
+	assert_int_equal(t->calls.n, 1);
+	assert_int_equal(t->ranges.n, 0);
+	assert_int_equal(t->ops.end[0] - t->ops.start[0], 2250);
+	assert_int_equal(t->ops.start[0] - t->calls.start[0], 4504);
+	assert_int_equal(t->ops.launch[0], 0);
+	assert_int_equal(t->ops.launch[1], TRACE_NONE);
+	assert_int_equal(t->ops.copy[1], COPY_H2D);
+	assert_int_equal(t->ops.bytes[1], 64);
+	assert_true(t->ops.flags[1] & OPF_PAGEABLE);
+	assert_true(t->source.started + t->calls.start[0] == 1790857026000000000 + 4320554113000001);
+	assert_int_equal(t->source.rank, 3);
+	assert_int_equal(t->source.ranks, 8);
+	assert_string_equal(t->source.cuda_driver, "13.1");
+	assert_string_equal(t->source.collector, "kineto");
+	assert_int_equal(t->processes[t->devices[0].process].pid, 9);
+	assert_string_equal(names_text(t->names, t->gpus[t->devices[0].gpu].name), "H200");
+}
+
+static void bad_rows_are_dropped_and_counted(void **state)
+{
+	const struct trace *t = read_text(
+		*state,
+		"[" KERNEL("1000", "5", "1") ", " KERNEL("1000", "-5", "1") ", " KERNEL(
+			"\"soon\"", "5",
+			"1") ", " KERNEL("1e300", "5",
+	                                 "1") ", " KERNEL("1000", "1e300",
+	                                                  "1") ", " KERNEL("1000", "5",
+	                                                                   "-1") ", "
+										 "{\"ph\": \"X\", \"cat\": \"kernel\", "
+										 "\"name\": \"no time\"}, "
+										 "{\"ph\": \"X\", \"cat\": \"kernel\", "
+										 "\"ts\": 1, \"dur\": 1, \"pid\": -3, "
+										 "\"tid\": 0}, "
+										 "{}, [], 3, null, {\"ph\": \"X\"}, "
+										 "{\"args\": 3}, {\"ph\": \"M\", "
+										 "\"args\": []}, "
+										 "{\"name\": \"process_name\", \"ph\": "
+										 "\"M\", \"pid\": 9, \"args\": "
+										 "{\"name\": \"train\"}}]");
+	assert_int_equal(t->ops.n, 2);
+	assert_int_equal(t->rows[ROWS_KERNELS].read, 8);
+	assert_int_equal(t->rows[ROWS_KERNELS].dropped, 6);
+	assert_true(t->source.started == TRACE_NO_TIME);
+}
+
+static void a_time_clamped_to_zero_does_not_move_the_start(void **state)
+{
+	const struct trace *t =
+		read_text(*state, "[" KERNEL("1694128201557000", "5", "1") ", " KERNEL("0", "5", "2") "]");
+	assert_int_equal(t->ops.n, 1);
+	assert_true(t->ops.start[0] < 1000);
+	assert_true(t->source.started + t->ops.start[0] == 1694128201557000000);
+}
+
+#define SPAN(cat, name, tid, ts, dur)                                                                                  \
+	", {\"ph\": \"X\", \"cat\": \"" cat "\", \"name\": \"" name "\", \"pid\": 9, \"tid\": " tid ", \"ts\": " ts    \
+	", \"dur\": " dur "}"
+
+struct range {
+	const char *name, *domain;
+	int64_t start, end; /* us */
+};
+
+static void assert_ranges(const struct trace *t, const struct range *want, size_t n)
+{
+	for (size_t w = 0; w < n; w++) {
+		bool found = false;
+		for (size_t i = 0; i < t->ranges.n && !found; i++)
+			found = !strcmp(names_text(t->names, t->ranges.name[i]), want[w].name) &&
+			        !strcmp(names_text(t->names, t->ranges.domain[i]), want[w].domain) &&
+			        t->ranges.start[i] == want[w].start * 1000 + 1 &&
+			        t->ranges.end[i] == want[w].end * 1000 + 1;
+		if (!found)
+			fail_msg("no range %s of domain '%s' from %lld to %lld", want[w].name, want[w].domain,
+			         (long long)want[w].start, (long long)want[w].end);
+	}
+	assert_int_equal(t->ranges.n, n);
+}
+
+static void a_step_is_put_together(void **state)
+{
+	const struct trace *t = read_text(
+		*state,
+		"[" KERNEL("500", "5", "1") SPAN("user_annotation", "ProfilerStep#7", "9", "100", "1000")
+			SPAN("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", "9",
+	                     "110", "90") SPAN("cpu_op", "aten::stack", "9", "120", "10") /* the loader's own */
+		SPAN("cpu_op", "aten::to", "9", "210", "10") SPAN("cpu_op", "aten::linear", "9", "230", "30") SPAN(
+			"cpu_op", "aten::addmm", "9", "235",
+			"20") SPAN("cpu_op", "aten::ones_like", "9", "270",
+	                           "10") SPAN("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0",
+	                                      "10", "300", "50") SPAN("cpu_op", "AddmmBackward0", "10", "310", "20")
+			SPAN("cpu_op", "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad", "10",
+	                     "360", "40") SPAN("user_annotation", "nccl:all_reduce", "10", "370", "10")
+				SPAN("user_annotation", "Optimizer.step#AdamW.step", "9", "500",
+	                             "100") SPAN("cpu_op", "autograd::engine::evaluate_function: MulBackward0", "10",
+	                                         "650", "10") SPAN("cpu_op", "aten::item", "9", "700", "100")
+					SPAN("python_function", "/home/u/train.py(12): save", "9", "850",
+	                                     "200") SPAN("python_function", "<built-in method f of T object at 0x7f12>",
+	                                                 "9", "860", "150")
+						SPAN("python_function", "/home/u/train.py(13): short", "9", "870",
+	                                             "99") ", {\"ph\": \"s\", \"id\": 1, \"pid\": 9, \"tid\": 9, "
+							   "\"ts\": 235, \"cat\": \"fwdbwd\", \"name\": \"fwdbwd\"}]");
+	const char *details = "PyTorch operators", *functions = "Python functions";
+	const struct range want[] = {
+		{"ProfilerStep#7", "", 100, 1100},
+		{"DataLoader.__next__", "", 110, 200},
+		{"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", details, 110, 200},
+		{"operators", "", 210, 220},
+		{"aten::to", details, 210, 220},
+		{"forward", "", 230, 260},
+		{"aten::linear", details, 230, 260},
+		{"operators", "", 270, 280},
+		{"aten::ones_like", details, 270, 280},
+		{"backward", "", 300, 400},
+		{"AddmmBackward0", details, 300, 350},
+		{"torch::autograd::AccumulateGrad", details, 360, 400},
+		{"Optimizer.step", "", 500, 600},
+		{"Optimizer.step#AdamW.step", details, 500, 600},
+		{"backward", "", 650, 660}, /* the optimiser was between */
+		{"MulBackward0", details, 650, 660},
+		{"operators", "", 700, 800},
+		{"aten::item", details, 700, 800},
+		{"train.py(12): save", functions, 850, 1050},
+		{"<built-in method f of T object", functions, 860, 1010},
+	};
+	assert_ranges(t, want, sizeof want / sizeof *want);
+}
+
+static void the_users_own_phases_stay_as_they_are(void **state)
+{
+	const struct trace *t = read_text(
+		*state, "[" KERNEL("500", "5", "1") SPAN("Operator", "ProfilerStep #7", "\"9\"", "0.999", "1000")
+				SPAN("Operator", "## forward ##", "\"9\"", "110", "90")
+					SPAN("Operator", "aten::linear", "\"9\"", "120", "30")
+						SPAN("Operator", "detach", "\"9\"", "125", "3")
+							SPAN("Operator", "## loss ##", "\"9\"", "210", "50") "]");
+	assert_int_equal(t->ranges.n, 3);
+	assert_int_equal(t->n_threads, 1);
+	assert_int_equal(t->threads[0].tid, 9);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(t->ranges.domain[i], 0);
+}
+
+static void what_is_refused(void **state)
+{
+	struct support *s = *state;
+	static const struct {
+		const char *json, *says;
+	} cases[] = {
+		{"{\"traceEvents\": [" KERNEL("1", "2", "3"), "is cut off: the JSON ends after 1 events"},
+		{"{\"traceEvents\": [{\"ph\": \"X\", \"name\": \"a \"quoted\" name\"}]}", "no valid JSON at byte"},
+		{"{\"verdict\": {\"result\": \"faster\"}}", "is JSON, but no PyTorch trace"},
+		{"[1, 2, 3]", "is JSON, but no PyTorch trace"},
+		{"[{\"ph\": \"X\", \"cat\": \"devtools.timeline\", \"name\": \"RunTask\", \"ts\": 1, \"dur\": 1}]",
+	         "another program than the PyTorch profiler"},
+		{"[{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
+	         "\"dur\": 1}]",
+	         "holds no GPU work, so there is nothing to judge: 1 operators"},
+		{"[" CALL("1", "2", "3") "]", "CUDA calls were recorded, but nothing from the GPU"},
+		{"[{\"ph\": NaN}]", "no valid JSON"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *path = support_path(s, "trace.json");
+		support_write(path, cases[i].json, strlen(cases[i].json));
+		assert_int_equal(support_read(s, path), -1);
+		if (!strstr(s->err.text, cases[i].says))
+			fail_msg("'%s' does not say '%s'", s->err.text, cases[i].says);
+	}
+	char deep[4096];
+	memset(deep, '[', sizeof deep);
+	const char *path = support_path(s, "deep.json");
+	support_write(path, deep, sizeof deep);
+	assert_int_equal(support_read(s, path), -1);
+	assert_non_null(strstr(s->err.text, "nested"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_are_exact),
+		cmocka_unit_test_setup_teardown(rows_join_whatever_comes_first, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(bad_rows_are_dropped_and_counted, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(a_time_clamped_to_zero_does_not_move_the_start, support_setup,
+	                                        support_teardown),
+		cmocka_unit_test_setup_teardown(a_step_is_put_together, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(the_users_own_phases_stay_as_they_are, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(what_is_refused, support_setup, support_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
