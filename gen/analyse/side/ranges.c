@@ -66,8 +66,9 @@ static void sum_launched(struct builder *b)
 	for (size_t i = 0; i < t->calls.n; i++)
 		l->n += of_call[i] > 0;
 	uint32_t *thread = ARENA_NEW(b->scratch, l->n, uint32_t);
-	int64_t *gpu = ARENA_NEW(b->scratch, l->n, int64_t);
 	l->start = ARENA_NEW(b->scratch, l->n, int64_t);
+	l->before = ARENA_NEW(b->scratch, l->n + 1, int64_t);
+	int64_t *gpu = l->before + 1; /* of each by itself, at first */
 	const uint32_t *main = main_threads(t, b->scratch);
 	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
 		if (of_call[i] <= 0)
@@ -87,9 +88,8 @@ static void sum_launched(struct builder *b)
 		order_column(gpu, sizeof *gpu, l->n, rows, room);
 	}
 	l->first = ARENA_NEW(b->scratch, t->n_threads + 1, size_t);
-	l->before = ARENA_NEW(b->scratch, l->n + 1, int64_t);
 	for (size_t i = 0; i < l->n; i++) {
-		l->before[i + 1] = l->before[i] + gpu[i];
+		l->before[i + 1] += l->before[i];
 		l->first[thread[i] + 1] = i + 1;
 	}
 	for (uint32_t i = 0; i < t->n_threads; i++)
