@@ -3,23 +3,22 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-/* Tables of an nsys export and the columns that gapline needs; those that a file lacks are left out. */
+/* Tables of an nsys export and the columns that gapline reads, in its order; those that a file lacks are left out. */
 static const struct {
 	const char *table;
 	const char *columns[13];
 } tables[] = {
 	{"CUPTI_ACTIVITY_KIND_KERNEL",
-         {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName", "graphNodeId"}},
+         {"graphNodeId", "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "demangledName"}},
 	{"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", {"start", "end", "deviceId", "streamId", "correlationId", "globalPid"}},
 	{"CUPTI_ACTIVITY_KIND_MEMCPY",
-         {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "graphNodeId", "copyKind",
+         {"graphNodeId", "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "copyKind",
           "srcKind", "dstKind"}},
 	{"CUPTI_ACTIVITY_KIND_MEMSET",
-         {"start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes", "graphNodeId"}},
-	{"CUPTI_ACTIVITY_KIND_RUNTIME", {"start", "end", "globalTid", "correlationId", "nameId", "eventClass"}},
-	{"CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", {"start", "end", "correlationId", "globalPid", "syncType"}},
-	{"NVTX_EVENTS", {"start", "end", "eventType", "text", "textId", "globalTid", "endGlobalTid", "domainId"}},
-	{"OSRT_API", {"start", "end", "globalTid", "nameId", "eventClass"}},
+         {"graphNodeId", "start", "end", "deviceId", "streamId", "correlationId", "globalPid", "bytes"}},
+	{"CUPTI_ACTIVITY_KIND_RUNTIME", {"nameId", "start", "end", "globalTid", "correlationId", "eventClass"}},
+	{"NVTX_EVENTS", {"domainId", "start", "end", "eventType", "text", "textId", "globalTid"}},
+	{"OSRT_API", {"nameId", "start", "end", "globalTid", "eventClass"}},
 	{"PROFILER_OVERHEAD", {"start", "end", "globalTid", "nameId"}},
 	{"CUPTI_ACTIVITY_KIND_OVERHEAD", {"start", "end", "globalTid", "nameId", "overheadType"}},
 	{"StringIds", {"id", "value"}},
