@@ -16,16 +16,20 @@ struct tables {
 	double weight; /* 1 / (runs × steps of the run) */
 };
 
-static void *row_of(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
+static void add_row(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
 {
-	if (!*slot) {
-		if (*n == *room) {
-			uint32_t more = (uint32_t)list_more(*room);
-			*rows = arena_grow(arena, *rows, *room, more, size);
-			*room = more;
-		}
-		*slot = ++*n;
+	if (*n == *room) {
+		uint32_t more = (uint32_t)list_more(*room);
+		*rows = arena_grow(arena, *rows, *room, more, size);
+		*room = more;
 	}
+	*slot = ++*n;
+}
+
+static inline void *row_of(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
+{
+	if (__builtin_expect(!*slot, 0))
+		add_row(arena, slot, rows, n, room, size);
 	return (char *)*rows + (size_t)(*slot - 1) * size;
 }
 
@@ -124,12 +128,15 @@ static void add_calls(struct tables *b, const struct run *run)
 			b->side->sync_calls += t->calls.waits[i] ? b->weight : 0;
 			if (!launches)
 				continue;
-			b->facts->launch_calls += class == CALL_LAUNCH ? b->weight : 0;
 			b->facts->blocking_syncs += t->calls.waits[i] ? b->weight : 0;
-			b->facts->alloc_calls += class == CALL_ALLOC ? b->weight : 0;
-			b->facts->alloc_time +=
-				class == CALL_ALLOC ? (double)(t->calls.end[i] - t->calls.start[i]) * b->weight : 0;
-			b->facts->module_calls += class == CALL_MODULE ? b->weight : 0;
+			if (class == CALL_LAUNCH)
+				b->facts->launch_calls += b->weight;
+			else if (class == CALL_MODULE)
+				b->facts->module_calls += b->weight;
+			if (class != CALL_ALLOC)
+				continue;
+			b->facts->alloc_calls += b->weight;
+			b->facts->alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (t->ranges.start[i] >= start && t->ranges.start[i] < end)
