@@ -233,17 +233,16 @@ static void set_headline(struct side *side, const struct verdict *verdict, int w
 	side->period_typical = verdict->step_typical[which];
 }
 
-/* What else is known of the sides, once they are built: `mismatch` says why they were captured too differently, or is
- * NULL. */
-static struct verdict_conditions find_conditions(const struct job *jobs, const struct analysis *out,
-                                                 const char *mismatch, const char *nothing, struct arena *arena)
+/* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
+static struct verdict_conditions find_conditions(const struct job *jobs, const struct analysis *out, const char *doubt,
+                                                 const char *nothing, struct arena *arena)
 {
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n[2] = {jobs[0].n, jobs[1].n};
 	const struct verdict *u = &out->unprofiled.verdict;
 	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
-	                               .doubt = mismatch ? mismatch : nothing_but_rest(runs, files, n, arena),
+	                               .doubt = doubt,
 	                               .unprofiled = u->has_interval};
 	if (c.unprofiled) {
 		c.known[0] = log(u->lo);
@@ -330,9 +329,11 @@ static int analyse_jobs(struct job *jobs, const struct analyse_options *options,
 		runs[s] = jobs[s].runs;
 	for (int s = 0; s < 2; s++)
 		quality_files(&out->side[s], &options->files[s], arena);
-	const char *mismatch = compare_work(facts, arena, out);
+	const char *const *files[2] = {jobs[0].files, jobs[1].files};
+	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
+	const char *mismatch = compare_work(facts, rest != NULL, arena, out);
 	out->unprofiled = unprofiled_judge(runs, n_runs, options->warmup, arena);
-	out->conditions = find_conditions(jobs, out, mismatch, options->nothing, arena);
+	out->conditions = find_conditions(jobs, out, mismatch ? mismatch : rest, options->nothing, arena);
 	out->verdict = judge(jobs, out, options->warmup, arena);
 	judge_stopwatch(jobs, out, arena);
 	out->gates = gates_judge(&out->verdict, &out->conditions, out->same_work, out->other_conditions,

@@ -14,6 +14,7 @@ import gzip
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -37,6 +38,10 @@ def make_profiles(folder):
     make("damaged.sqlite")
     tiny_profile.damage(folder / "damaged.sqlite")
     make("no-gpu.sqlite", kernels=0)
+    make("ends-early.sqlite", load=50_000, seed=2)  # every 50th kernel ends before it starts
+    with sqlite3.connect(folder / "ends-early.sqlite") as db:
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = end + 1 WHERE correlationId % 50 = 7")
+    db.close()
     (folder / "base.sqlite.gz").write_bytes(gzip.compress((folder / "base.sqlite").read_bytes(), mtime=0))
     (folder / "cut.sqlite").write_bytes((folder / "base.sqlite").read_bytes()[:5000])
     (folder / "notes.txt").write_text("not a profile\n")

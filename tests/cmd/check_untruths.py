@@ -68,6 +68,8 @@ def wrong_gates(p, v):
         name = g["name"]
         if (p.nothing or p.doubt) and g["result"] == "passed":
             yield f"{name} passed, where nothing can be said"
+        if p.doubt and g["result"] == "failed":
+            yield f"{name} failed, where nothing can be said"
         if p.nothing or p.doubt or truth is None:
             continue
         if name == "min_speedup":
@@ -105,7 +107,7 @@ def untruths(gapline, kind, seed, keep):
             folder = keep / f"{kind}-{seed}"
             folder.mkdir(parents=True, exist_ok=True)
         sides = p.write(folder)
-        rc, doc, said = report(gapline, folder, sides, "--min-speedup", "1.1", "--max-regression", "3")
+        rc, doc, said = report(gapline, folder, sides, "--min-speedup", "1.1", "--max-regression", "3", "--require-comparable")
         if doc is None:
             return p, None, [f"exit {rc}: {said.strip()}"]
         v = doc["verdict"]

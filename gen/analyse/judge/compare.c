@@ -388,7 +388,17 @@ static void compare_jobs(struct comparison *c, const struct side_facts facts[2])
 	add_count(c, "NVTX ranges", a->range_instances, b->range_instances, false);
 }
 
-const char *compare_work(const struct side_facts facts[2], struct arena *arena, struct analysis *out)
+/* What is missing may be in the profile and not in the program. */
+static void leave_work_open(struct comparison *c)
+{
+	renames_find(c->out->side, c->arena, &c->renames);
+	c->out->renames = c->renames.list;
+	c->out->n_renames = c->renames.n;
+	doubt(c, "More than 1 % of a kind of rows of a profile make no sense and were left out, so the work of the two "
+	         "sides is not compared.");
+}
+
+const char *compare_work(const struct side_facts facts[2], bool rest, struct arena *arena, struct analysis *out)
 {
 	struct comparison c = {.arena = arena, .out = out, .a = &out->side[0], .b = &out->side[1]};
 	const char *reason = cannot_be_judged(&c, facts);
@@ -397,10 +407,12 @@ const char *compare_work(const struct side_facts facts[2], struct arena *arena, 
 	compare_environment(&c, facts);
 	c.conditions = out->n_differences > 0;
 	uint32_t before = out->n_differences;
-	if (c.a->steps_found == c.b->steps_found)
-		compare_jobs(&c, facts);
-	else
+	if (c.a->steps_found != c.b->steps_found)
 		c.doubtful = true;
+	else if (rest)
+		leave_work_open(&c);
+	else
+		compare_jobs(&c, facts);
 	out->same_work = same_work_of(&c, out->n_differences - before);
 	out->other_conditions = c.conditions;
 	out->comparable = !c.conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;

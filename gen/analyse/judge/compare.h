@@ -7,8 +7,9 @@
 
 /* Fills differences, notes and `comparable` of `out`, whose sides are built. When the sides cannot be judged against
  * each other at all (another collector, another graph tracing mode, steps on one side only), returns the reason, else
- * NULL. */
-const char *compare_work(const struct side_facts facts[2], struct arena *arena, struct analysis *out);
+ * NULL. `rest`: rows that make no sense were left out, so what one side has and the other has not may be missing in the
+ * profile only: the work is not compared. */
+const char *compare_work(const struct side_facts facts[2], bool rest, struct arena *arena, struct analysis *out);
 
 /* A sentence when the GPUs of the two sides ran at different SM clocks under load, else NULL; `material` when there are
  * samples enough to rely on (conditions.c). */
