@@ -146,27 +146,28 @@ static void fill_words(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	struct rows *rows = page_rows(&page->top, "ranks.word");
+	bool any = false;
 	for (int k = 0; k < 2; k++) {
 		const struct side *s = &a->side[k];
 		const struct ranks_result *r = &s->ranks;
-		const char *text = NULL;
+		const char *text[3];
+		int n = 0;
 		if (r->n && !r->known && r->waiting + r->moving + r->unmatched > 0)
-			text = "collectives could not be matched across ranks, so what is waiting in them and what is "
-			       "not is not known";
+			text[n++] = "collectives could not be matched across ranks, so how much of them is waiting is "
+				    "not known";
 		else if (r->known && !r->one_clock)
-			text = "ranks ran on several hosts, whose clocks differ: the rank whose kernel ran for the "
-			       "shortest time counts as the last one";
-		if (text)
-			page_say(page_row(rows), "text", arena_format(arena, "%s: %s.", s->label, text));
+			text[n++] = "ranks ran on several hosts, whose clocks differ: the rank whose kernel ran for "
+				    "the shortest time counts as the last one";
 		if (r->n > MOST_RANKS)
-			page_say(page_row(rows), "text",
-			         arena_format(arena, "%s: the table shows the %d slowest of %u ranks.", s->label,
-			                      MOST_RANKS, r->n));
+			text[n++] = arena_format(arena, "the table shows the %d slowest of %u ranks", MOST_RANKS, r->n);
 		if (r->map.rows && (r->map.ranks_a_row > 1 || r->map.steps_a_column > 1))
-			page_say(page_row(rows), "text",
-			         arena_format(arena, "%s: a cell is the longest of up to %u ranks and %u steps.",
-			                      s->label, r->map.ranks_a_row, r->map.steps_a_column));
+			text[n++] = arena_format(arena, "a cell is the longest of up to %u ranks and %u steps",
+			                         r->map.ranks_a_row, r->map.steps_a_column);
+		for (int i = 0; i < n; i++)
+			page_say(page_row(rows), "text", arena_format(arena, "%s: %s.", s->label, text[i]));
+		any = any || n;
 	}
+	page_if(&page->top, "ranks.words", any);
 }
 
 void tables_ranks(const struct analysis *a, struct unit unit, struct page *page)

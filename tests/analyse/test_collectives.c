@@ -129,6 +129,26 @@ static void test_groups_that_cannot_be_told_apart_are_not_matched(void **state)
 	arena_release(&arena);
 }
 
+/* Of 20 or more of a name, one may be amiss. */
+static void test_one_that_is_amiss(void **state)
+{
+	(void)state;
+	for (uint32_t amiss = 1; amiss <= 2; amiss++) {
+		struct arena arena = {0};
+		struct collectives found;
+		struct collective_op ops[60];
+		for (uint32_t i = 0; i < 60; i++) {
+			uint32_t k = i / 2, rank = i % 2;
+			int64_t start = 1000 * k + (rank && k < amiss ? 500 : 0);
+			ops[i] = (struct collective_op){start, start + 100, start, rank, k, 1, false, 0};
+		}
+		match(ops, 60, 2, &arena, &found);
+		assert_int_equal(found.n, amiss == 1 ? 29 : 0);
+		assert_int_equal(found.unmatched, amiss == 1 ? 2 : 60);
+		arena_release(&arena);
+	}
+}
+
 static void test_a_communicator_of_some_ranks(void **state)
 {
 	(void)state;
@@ -231,6 +251,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_generated_jobs),
 		cmocka_unit_test(test_groups_that_cannot_be_told_apart_are_not_matched),
+		cmocka_unit_test(test_one_that_is_amiss),
 		cmocka_unit_test(test_a_communicator_of_some_ranks),
 		cmocka_unit_test(test_steps_in_which_ranks_disagree_are_not_matched),
 		cmocka_unit_test(test_every_nanosecond_is_what_it_is),

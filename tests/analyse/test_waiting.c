@@ -21,6 +21,10 @@ struct job {
 	bool turns;                                   /* the one with more backward is another one in every step */
 	bool reversed;                                /* processes in the opposite order, other ids */
 	bool nameless;                                /* ranks are not known */
+	int64_t more_copy[MOST], more_forward[MOST];  /* by rank */
+	int64_t once;                                 /* rank 5 loads so much longer in one step */
+	int64_t skew;                                 /* of the clock of a second host, on which the later half is */
+	const char *collective;                       /* the kernel's name; NULL: an all-reduce */
 	uint32_t noise;                               /* µs, of every rank and step */
 };
 
@@ -49,11 +53,12 @@ static size_t launch(struct maker *m, const struct rank *r, int64_t at, const ch
 }
 
 /* One step of a rank that the host begins at `t`; returns when its backward pass ends. */
-static int64_t begin_step(struct maker *m, const struct rank *r, const struct job *j, int64_t t, int64_t more_load,
-                          int64_t more_backward)
+static int64_t begin_step(struct maker *m, const struct rank *r, const struct job *j, uint32_t k, int64_t t,
+                          int64_t more_load, int64_t more_backward)
 {
 	int64_t loaded = t + (j->load + more_load) * US + noise(j);
-	int64_t copied = loaded + 4 * US + 100 * US, forward = copied + j->forward * US;
+	int64_t copied = loaded + 4 * US + (100 + j->more_copy[k]) * US;
+	int64_t forward = copied + (j->forward + j->more_forward[k]) * US;
 	int64_t backward = forward + (j->backward + more_backward) * US + noise(j);
 	maker_range(m, r->thread, t, loaded + 3 * US, "data_load", "", RANGE_PUSH_POP);
 	size_t copy = launch(m, r, loaded, "cudaMemcpyAsync", OP_COPY, loaded + 4 * US, copied,
@@ -67,6 +72,11 @@ static int64_t begin_step(struct maker *m, const struct rank *r, const struct jo
 	return backward;
 }
 
+static int64_t skew_of(const struct job *j, uint32_t r)
+{
+	return r >= j->ranks / 2 ? j->skew * US : 0;
+}
+
 static const struct trace *make(const struct job *j, struct arena *arena, struct names *names)
 {
 	struct maker m;
@@ -77,6 +87,7 @@ static const struct trace *make(const struct job *j, struct arena *arena, struct
 		int64_t pid = (j->reversed ? 9000 : 100) + i;
 		rank[k].process = maker_process(&m, pid);
 		m.trace->processes[rank[k].process].rank = j->nameless ? -1 : (int32_t)k;
+		m.trace->processes[rank[k].process].host = j->skew ? 1 + (k >= j->ranks / 2) : 0;
 		rank[k].thread = maker_thread(&m, rank[k].process, pid);
 		rank[k].device = maker_device(&m, rank[k].process, 0, TRACE_NONE);
 	}
@@ -85,16 +96,18 @@ static const struct trace *make(const struct job *j, struct arena *arena, struct
 		int64_t backward[MOST], last = 0;
 		for (uint32_t r = 0; r < j->ranks; r++) {
 			int64_t more = j->more_backward[j->turns ? (r + k) % j->ranks : r];
-			backward[r] = begin_step(&m, &rank[r], j, t, j->more_load[r], more);
+			int64_t load = j->more_load[r] + (r == 5 && k == 10 ? j->once : 0), skew = skew_of(j, r);
+			backward[r] = begin_step(&m, &rank[r], j, r, t + skew, load, more) - skew;
 			last = backward[r] > last ? backward[r] : last;
 		}
 		int64_t end = last + j->move * US;
 		for (uint32_t r = 0; r < j->ranks; r++) {
-			launch(&m, &rank[r], t + 5000 * US, "cudaLaunchKernel", OP_COMM, backward[r], end,
-			       "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
-			maker_call(&m, rank[r].thread, t + 5010 * US, end + 5 * US, "cudaDeviceSynchronize", CALL_SYNC,
-			           ++correlation);
-			maker_range(&m, rank[r].thread, t, end + 10 * US, "step", "", RANGE_PUSH_POP);
+			int64_t skew = skew_of(j, r);
+			launch(&m, &rank[r], t + skew + 5000 * US, "cudaLaunchKernel", OP_COMM, backward[r] + skew,
+			       end + skew, j->collective ? j->collective : "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+			maker_call(&m, rank[r].thread, t + skew + 5010 * US, end + skew + 5 * US,
+			           "cudaDeviceSynchronize", CALL_SYNC, ++correlation);
+			maker_range(&m, rank[r].thread, t + skew, end + skew + 10 * US, "step", "", RANGE_PUSH_POP);
 		}
 		t = end + 11 * US;
 	}
@@ -142,12 +155,17 @@ static const struct rank_result *rank_of(const struct side *side, uint32_t devic
 	return NULL;
 }
 
-static const struct finding *straggler_of(const struct state *s)
+static const struct finding *finding_of(const struct state *s, const char *id)
 {
 	for (uint32_t i = 0; i < s->result.n_findings; i++)
-		if (strcmp(s->result.findings[i].id, "straggler") == 0)
+		if (strcmp(s->result.findings[i].id, id) == 0)
 			return &s->result.findings[i];
 	return NULL;
+}
+
+static const struct finding *straggler_of(const struct state *s)
+{
+	return finding_of(s, "straggler");
 }
 
 static void expect_text(const struct state *s, const char *part)
@@ -205,6 +223,8 @@ static void test_a_straggler_that_computes_longer(void **state)
 		                       ? "100 % of the waiting is for rank 5. It computes 1.92 ms a step longer (48 %) "
 		                         "in backward"
 		                       : "100 % of the waiting is for rank 1.");
+		/* what every rank has to move is communication, the rest is not */
+		assert_float_equal(finding_of(s, "comm_exposed")->per_step[0], 500 * US, 1e-6);
 		/* as fast as the mean: the mean over ranks of the step without waiting */
 		assert_float_equal(straggler_of(s)->ceiling_step, side->budget.period - side->ranks.waiting, 1e-6);
 	}
@@ -282,6 +302,70 @@ static void test_nobody_is_named_where_ranks_are_alike(void **state)
 	const struct side *side = analyse(s, &j);
 	assert_true(side->ranks.known);
 	assert_null(straggler_of(s));
+}
+
+/* The second half of the ranks has a clock that is 3 ms ahead: who is last is told by how long kernels run. */
+static void test_hosts_with_clocks_of_their_own(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.skew = 3000;
+	j.more_backward[2] = 1920;
+	const struct side *side = analyse(s, &j);
+	assert_true(side->ranks.known && !side->ranks.one_clock);
+	assert_int_equal(side->ranks.straggler.device, 2);
+	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_PERSISTENT);
+	for (uint32_t d = 0; d < 8; d++) {
+		assert_float_equal(rank_of(side, d)->own, (OWN + (d == 2 ? 1920 : 0)) * US, 1e-6);
+		assert_float_equal(rank_of(side, d)->waited_for, d == 2 ? 1920. * US : 0, 1e-6);
+	}
+}
+
+/* A quarter of what rank 5 is late by in each part of its step: no part explains it. */
+static void test_no_reason_is_better_than_a_poor_one(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.more_load[5] = j.more_copy[5] = j.more_forward[5] = j.more_backward[5] = 400;
+	const struct side *side = analyse(s, &j);
+	expect_budgets(side, &j, 5, 1600, OWN);
+	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_PERSISTENT);
+	assert_false(side->ranks.straggler.has_reason);
+	expect_text(s, "100 % of the waiting is for rank 5. No single part of its step says why.");
+	j.more_copy[5] = 2000;
+	analyse(s, &j);
+	expect_text(s, "It copies 2 ms a step longer (2000 %) than the others");
+}
+
+/* What happened in one step is no reason for all. */
+static void test_what_happened_once_is_no_reason(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.more_backward[5] = 1920;
+	j.once = 100000;
+	const struct side *side = analyse(s, &j);
+	assert_int_equal(side->ranks.straggler.device, 5);
+	assert_int_equal(side->ranks.straggler.part, PART_COMPUTE);
+	assert_float_equal(side->ranks.straggler.more, 1920 * US, 1e-6);
+	/* one step that is so much longer leaves colours for the others */
+	assert_float_equal(side->ranks.map.low, OWN * US, 1);
+	assert_float_equal(side->ranks.map.high, 2 * OWN * US, 2);
+}
+
+/* Ranks need not wait for each other in a broadcast: what is known is that one waits less than the others. */
+static void test_collectives_that_tell_nothing(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.collective = "ncclDevKernel_Broadcast_RING_LL";
+	j.more_backward[5] = 1920;
+	const struct side *side = analyse(s, &j);
+	assert_false(side->ranks.known);
+	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_NONE);
+	assert_float_equal(side->ranks.unmatched, (500 + 1920. * 7 / 8) * US, 1e-6);
+	assert_float_equal(finding_of(s, "comm_exposed")->per_step[0], 500 * US, 1e-6);
+	expect_text(s, "the one that waits least is rank 5");
 }
 
 static void test_a_rank_without_a_number(void **state)
@@ -365,6 +449,42 @@ static void test_a_job_against_itself(void **state)
 	assert_in_range(directions, 0, 2);
 }
 
+/* A process with two GPUs, which another run lists in the other order. */
+static void test_the_same_gpu_of_a_process(void **state)
+{
+	struct state *s = *state;
+	struct err err = {0};
+	struct analyse_run run[2];
+	for (int i = 0; i < 2; i++) {
+		struct maker m;
+		struct rank rank[2];
+		maker_init(&m, &s->arena, &s->names);
+		rank[0].process = rank[1].process = maker_process(&m, 100);
+		rank[0].thread = rank[1].thread = maker_thread(&m, 0, 100);
+		rank[i].device = maker_device(&m, 0, (uint32_t)i, TRACE_NONE);
+		rank[!i].device = maker_device(&m, 0, (uint32_t)!i, TRACE_NONE);
+		if (i)
+			m.trace->processes[0].pid = 200;
+		for (int64_t k = 0; k < 20; k++) {
+			int64_t t = (k + 1) * 10000 * US;
+			launch(&m, &rank[0], t, "cudaLaunchKernel", OP_KERNEL, t + 5 * US, t + (3000 + i) * US, "gemm");
+			launch(&m, &rank[1], t + 4 * US, "cudaLaunchKernel", OP_KERNEL, t + 8 * US, t + 6008 * US,
+			       "gemm");
+			maker_range(&m, rank[0].thread, t, t + 9 * US, "step", "", RANGE_PUSH_POP);
+		}
+		run[i] = (struct analyse_run){.trace = maker_link(&m), .file = "generated"};
+	}
+	struct analyse_options options = {.warmup = WARM, .gates.max_regression = -1};
+	if (analyse_pair(run, 2, run, 1, &options, &s->names, &s->arena, &s->result, &err))
+		fail_msg("%s", err.text);
+	const struct side *side = &s->result.side[0];
+	assert_int_equal(side->n_devices, 2);
+	for (uint32_t d = 0; d < 2; d++) {
+		assert_int_equal(side->devices[d].ordinal, d);
+		assert_float_equal(side->devices[d].budget.compute, (d ? 6000 : 2995.5) * US, 1e-6);
+	}
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -385,10 +505,15 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, begin, end),
 		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
 		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
+		cmocka_unit_test_setup_teardown(test_hosts_with_clocks_of_their_own, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_reason_is_better_than_a_poor_one, begin, end),
+		cmocka_unit_test_setup_teardown(test_what_happened_once_is_no_reason, begin, end),
+		cmocka_unit_test_setup_teardown(test_collectives_that_tell_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_map_has_every_rank_and_step, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_same_gpu_of_a_process, begin, end),
 		cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
