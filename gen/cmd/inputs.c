@@ -16,6 +16,53 @@
 
 /* ---- finding ---- */
 
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+	return n > m && !strcmp(name + n - m, ending);
+}
+
+static bool is_named_like_a_report(const char *path)
+{
+	return ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep");
+}
+
+/* The youngest export that lies beside a report, by the names that nsys and gapline's own advice give it. NULL: none.
+ */
+static const char *find_export(const char *path, struct stat *file, struct arena *arena)
+{
+	static const char *const endings[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
+	const char *found = NULL;
+	int stem = (int)(strrchr(path, '.') - path);
+	for (size_t i = 0; i < 2 * sizeof endings / sizeof *endings; i++) {
+		struct stat beside;
+		const char *name = i % 2 ? arena_format(arena, "%s%s", path, endings[i / 2])
+		                         : arena_format(arena, "%.*s%s", stem, path, endings[i / 2]);
+		if (stat(name, &beside) || !S_ISREG(beside.st_mode))
+			continue;
+		bool younger = !found || beside.st_mtim.tv_sec > file->st_mtim.tv_sec ||
+		               (beside.st_mtim.tv_sec == file->st_mtim.tv_sec &&
+		                beside.st_mtim.tv_nsec > file->st_mtim.tv_nsec);
+		if (younger) {
+			found = name;
+			*file = beside;
+		}
+	}
+	return found;
+}
+
+/* A report stands for the export beside it, unless that is the older one: the report was recorded anew since. */
+static void take_export(const char **path, struct stat *file, struct arena *arena)
+{
+	struct stat export;
+	const char *found = is_named_like_a_report(*path) ? find_export(*path, &export, arena) : NULL;
+	if (!found || export.st_mtim.tv_sec < file->st_mtim.tv_sec ||
+	    (export.st_mtim.tv_sec == file->st_mtim.tv_sec && export.st_mtim.tv_nsec < file->st_mtim.tv_nsec))
+		return;
+	*path = found;
+	*file = export;
+}
+
 static int add(struct inputs *in, const char *path, const struct stat *file, struct arena *arena, struct err *err)
 {
 	for (size_t i = 0; i < in->n; i++)
@@ -30,12 +77,6 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 
 /* ---- folders ---- */
 
-static bool ends_with(const char *name, const char *ending)
-{
-	size_t n = strlen(name), m = strlen(ending);
-	return n > m && !strcmp(name + n - m, ending);
-}
-
 static bool is_named_like_an_export(const char *name)
 {
 	return ends_with(name, ".sqlite") || ends_with(name, ".sqlite.gz") || ends_with(name, ".sqlite.zst") ||
@@ -45,15 +86,8 @@ static bool is_named_like_an_export(const char *name)
 /* An nsys report whose export is missing: a run that would vanish. Beside its export it is the same run again. */
 static bool is_report_without_export(const char *path, struct arena *arena)
 {
-	static const char *const exports[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
-	if (!ends_with(path, ".nsys-rep") && !ends_with(path, ".qdrep"))
-		return false;
-	int stem = (int)(strrchr(path, '.') - path);
-	for (size_t i = 0; i < sizeof exports / sizeof *exports; i++)
-		if (!access(arena_format(arena, "%.*s%s", stem, path, exports[i]), F_OK) ||
-		    !access(arena_format(arena, "%s%s", path, exports[i]), F_OK))
-			return false;
-	return true;
+	struct stat export;
+	return is_named_like_a_report(path) && !find_export(path, &export, arena);
 }
 
 /* Whether it is a SQLite database, a PyTorch trace or something packed, whatever its name. */
@@ -147,7 +181,10 @@ static int add_path(struct inputs *in, const char *path, struct arena *arena, st
 		err_set(err, "%s: %s", path, errno == ENOENT ? "there is no such file" : strerror(errno));
 		return CMD_BAD_PROFILE;
 	}
-	return S_ISDIR(file.st_mode) ? add_folder(in, path, arena, err) : add(in, path, &file, arena, err);
+	if (S_ISDIR(file.st_mode))
+		return add_folder(in, path, arena, err);
+	take_export(&path, &file, arena);
+	return add(in, path, &file, arena, err);
 }
 
 static int add_pattern(struct inputs *in, const char *pattern, struct arena *arena, struct err *err)

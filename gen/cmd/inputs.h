@@ -38,7 +38,8 @@ struct inputs {
 };
 
 /* Finds the files that `given` stands for, in the order given; those of a folder or a pattern sorted by name:
- *  - a file (anything that can be opened and is no folder);
+ *  - a file (anything that can be opened and is no folder); for an nsys report the export that lies beside it, if that
+ *    is not the older one;
  *  - a folder: all its files that look like a profile by their name (.sqlite, .sqlite.gz, .sqlite.zst, .db, or an nsys
  * report without its export beside it) or by how they begin, without going deeper and without hidden files;
  *  - else, where nothing has that name, a pattern of glob(3).

@@ -1,5 +1,6 @@
 #include "read/read.h"
 
+#include "base/buf.h"
 #include "base/parallel.h"
 #include "read/kineto.h"
 #include "read/nsys.h"
@@ -48,6 +49,34 @@ static const char *packed_as(const struct file_head *head)
 	return NULL;
 }
 
+/* Adds a path as one word of a shell's command line that no command takes for an option. */
+static void add_word(struct buf *to, const char *path, const char *ending)
+{
+	buf_text(to, path[0] == '-' ? "'./" : "'");
+	for (; *path; path++)
+		if (*path == '\'')
+			buf_text(to, "'\\''");
+		else
+			buf_add(to, path, 1);
+	buf_format(to, "%s'", ending);
+}
+
+/* An nsys report. The command is for the user's own files, to be copied as it is. */
+static int refuse_report(const char *path, struct err *err)
+{
+	struct buf command = {0};
+	size_t n = strlen(path);
+	bool old = n > 6 && strcmp(path + n - 6, ".qdrep") == 0;
+	buf_text(&command, "nsys export --type sqlite --force-overwrite true --output ");
+	add_word(&command, path, ".sqlite");
+	buf_text(&command, " ");
+	add_word(&command, path, "");
+	err_set(err, "%s: is an nsys report%s, which only nsys itself can read; export it with: %s", path,
+	        old ? " of 2021 or before (.qdrep)" : "", command.data);
+	buf_release(&command);
+	return -1;
+}
+
 /* Fills err with what the file is instead of a profile. The head is of what is packed in it, if it is packed. */
 static int refuse(const char *path, const struct source *source, struct err *err)
 {
@@ -59,18 +88,18 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	if (head->size == 0)
 		return err_set(err, "%s: %s%s; capture or export the profile again", path,
 		               packed ? "holds nothing, " : "is empty", packed ? word : "");
-	if (BEGINS(head, "NVIDIA Tegra Profiler Report")) {
-		if (packed)
-			return err_set(err,
-			               "%s: %san nsys report; unpack it and export it with: nsys export --type sqlite "
-			               "--output PROFILE.sqlite REPORT.nsys-rep",
-			               path, inside);
+	if (BEGINS(head, "version https://git-lfs.github.com/spec/"))
 		return err_set(
 			err,
-			"%s: is an nsys report, which only nsys itself can read; export it with: nsys export --type "
-			"sqlite --force-overwrite true --output \"%s.sqlite\" \"%s\"",
-			path, path, path);
-	}
+			"%s: %sa pointer of Git LFS, which stands for the file that was not fetched; fetch it with: "
+			"git lfs pull",
+			path, inside);
+	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
+		return packed ? err_set(err,
+		                        "%s: %san nsys report; unpack it and export it with: nsys export --type sqlite "
+		                        "--output PROFILE.sqlite REPORT.nsys-rep",
+		                        path, inside)
+		              : refuse_report(path, err);
 	if (BEGINS(head, "NVR\0"))
 		return err_set(
 			err,

@@ -64,9 +64,16 @@ static void a_report_is_told_how_to_be_exported(void **state)
 	const char *path = support_path(s, "a run.nsys-rep");
 	support_write(path, "NVIDIA Tegra Profiler Report 1.", 31);
 	REFUSED(s, path,
-	        arena_format(&s->arena,
-	                     "nsys export --type sqlite --force-overwrite true --output \"%s.sqlite\" \"%s\"", path,
-	                     path));
+	        arena_format(&s->arena, "nsys export --type sqlite --force-overwrite true --output '%s.sqlite' '%s'",
+	                     path, path));
+	path = support_path(s, "what's $HOME.qdrep");
+	support_write(path, "NVIDIA Tegra Profiler Report 1.", 31);
+	REFUSED(s, path, "what'\\''s $HOME.qdrep.sqlite' '");
+	REFUSED(s, path, "of 2021 or before (.qdrep)");
+	path = support_path(s, "run.sqlite");
+	static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
+	support_write(path, pointer, sizeof pointer - 1);
+	REFUSED(s, path, "a pointer of Git LFS");
 }
 
 static void databases_that_are_no_profile(void **state)
