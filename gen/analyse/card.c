@@ -37,10 +37,16 @@ static bool differs_unrecorded(const struct analysis *a)
 struct card card_make(const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
+	const bool several = v->has_interval && !v->one_run;
 	const bool holds[DOUBT_COUNT] = {
+		[DOUBT_DATA] = a->conditions.doubt != NULL,
 		[DOUBT_WORK] = a->same_work == SAME_WORK_DIFFERENT || a->same_work == SAME_WORK_UNKNOWN,
 		[DOUBT_CONDITIONS] = a->other_conditions,
+		[DOUBT_WARMING] = v->warming,
 		[DOUBT_ONE_RUN] = v->one_run,
+		[DOUBT_ORDER] = several && v->order_known && !v->in_turns,
+		[DOUBT_NO_ORDER] = several && !v->order_known,
+		[DOUBT_ASIDE] = v->aside[0] + v->aside[1] > 0,
 		[DOUBT_RECORDING] = differs_unrecorded(a),
 		[DOUBT_SHORT] = v->has_interval && v->short_capture,
 	};

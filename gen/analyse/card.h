@@ -7,9 +7,14 @@
 
 /* What could turn a result round, the gravest first. */
 enum doubt {
-	DOUBT_WORK,       /* the two sides did different work, or nobody knows */
+	DOUBT_DATA, /* what was recorded proves nothing: rows were left out, or the sides were traced differently */
+	DOUBT_WORK, /* the two sides did different work, or nobody knows */
 	DOUBT_CONDITIONS, /* another GPU, driver, clock or way of recording */
+	DOUBT_WARMING,    /* a side never reached its level */
 	DOUBT_ONE_RUN,    /* what differs from run to run is not in the interval */
+	DOUBT_ORDER,      /* several runs, not captured in turns: a drift of the machine looks like an effect */
+	DOUBT_NO_ORDER,   /* several runs, and their order is not known */
+	DOUBT_ASIDE,      /* steps were set aside: the speedup with them is another one */
 	DOUBT_RECORDING,  /* without a profiler the speedup is another one */
 	DOUBT_SHORT,      /* few independent steps */
 	DOUBT_COUNT

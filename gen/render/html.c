@@ -203,11 +203,10 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
 	page_fill(&page->top, "steps.title", b->steps_found ? "Step times" : "Run times");
 	page_fill(&page->top, "steps.caption",
-	          arena_format(
-			  arena,
-			  "Measured periods, %s; the headline is the time per step, %s; a typical one is the trimmed "
-			  "mean of logarithms",
-			  unit.name, stopwatch ? "here that of the stopwatch runs" : "their mean"));
+	          arena_format(arena,
+	                       "Measured periods, %s; the headline is the time per step, %s; typical is the mean of "
+	                       "logarithms without the tenth at either end",
+	                       unit.name, stopwatch ? "here that of the stopwatch runs" : "their mean"));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
 	const struct pair times[] = {{stopwatch ? "time per step, stopwatch" : "", {b->stopwatch, f->stopwatch}},
 	                             {stopwatch ? "recorded" : "time per step", {b->recorded, f->recorded}},

@@ -181,7 +181,9 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 		periods = arena_format(arena, "%s in %u runs", periods, s->n_runs);
 	svg_text(muted, p.x, p.y + DEPTH + 16, ANCHOR_START, periods);
 	svg_text(muted, p.x, p.y + DEPTH + 33, ANCHOR_START,
-	         "dashed: trimmed mean; shaded: warm-up; triangle: off scale");
+	         a->verdict.measured == VERDICT_STOPWATCH
+	                 ? "dashed: recorded time per step; shaded: warm-up; triangle: off scale"
+	                 : "dashed: time per step; shaded: warm-up; triangle: off scale");
 }
 
 void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)

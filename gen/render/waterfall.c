@@ -22,7 +22,7 @@ const char *waterfall_label(const struct analysis *a, struct arena *arena, const
 		[PART_COMPUTE] = "GPU compute",
 		[PART_COMM] = "communication not overlapped",
 		[PART_COPY] = "copies not overlapped",
-		[PART_UNUSUAL] = "unusual steps (trimmed \xE2\x88\x92 mean)",
+		[PART_UNUSUAL] = "steps set aside",
 		[PART_RECORDING] = "recording",
 		[PART_OTHER] = "other parts",
 		[PART_OUTSIDE] = "start and end of the program",

@@ -10,6 +10,7 @@
 
 #define ARROW "\xE2\x86\x92"
 #define TIMES "\xC3\x97"
+enum { SENTENCE = 600 };
 
 const char *words_result(const struct analysis *a)
 {
@@ -107,7 +108,21 @@ const char *words_rates(const struct analysis *a, struct arena *arena)
 
 static const char *words_doubt(const struct analysis *a, enum doubt doubt, struct arena *arena)
 {
+	const struct verdict *v = &a->verdict;
 	switch (doubt) {
+	case DOUBT_DATA:
+		return arena_format(arena, " %s", format_name(arena, a->conditions.doubt, SENTENCE));
+	case DOUBT_WARMING:
+		return " Still warming up when the capture ended.";
+	case DOUBT_ORDER:
+		return " Not captured in turns: a drift of the machine can look like this.";
+	case DOUBT_NO_ORDER:
+		return " The order of the runs is not known: a drift of the machine counts as a change.";
+	case DOUBT_ASIDE:
+		return arena_format(arena, " %s set aside; with %s %s.",
+		                    format_plural(arena, (int64_t)(v->aside[0] + v->aside[1]), "step", "steps"),
+		                    v->aside[0] + v->aside[1] > 1 ? "them" : "it",
+		                    format_times(arena, v->counted, v->speedup));
 	case DOUBT_CONDITIONS:
 		return " The conditions differ: see Environment.";
 	case DOUBT_ONE_RUN:
@@ -116,10 +131,10 @@ static const char *words_doubt(const struct analysis *a, enum doubt doubt, struc
 		return arena_format(arena, " Without a profiler %s%s.", a->conditions.unprofiled ? "" : "about ",
 		                    format_times(arena, a->unrecorded, a->unrecorded));
 	case DOUBT_SHORT:
-		return arena_format(arena, " Few independent steps: only a change above 10 %% counts. This one does%s.",
-		                    a->verdict.result == VERDICT_INCONCLUSIVE || a->verdict.result == VERDICT_UNCHANGED
-		                            ? " not"
-		                            : "");
+		return arena_format(
+			arena, " Few independent steps: only a change above %.2g %% counts.%s", 100 * expm1(v->floor),
+			v->result == VERDICT_INCONCLUSIVE || v->result == VERDICT_UNCHANGED ? " This one does not."
+											    : " This one does.");
 	case DOUBT_WORK: /* has a place of its own */
 	case DOUBT_COUNT:
 		break;
@@ -132,7 +147,8 @@ const char *words_sure(const struct analysis *a, struct arena *arena)
 	struct card card = card_make(a);
 	uint32_t few = a->side[0].n_runs < a->side[1].n_runs ? a->side[0].n_runs : a->side[1].n_runs;
 	if (!a->verdict.has_speedup)
-		return "There is nothing to compare.";
+		return a->conditions.nothing ? format_name(arena, a->conditions.nothing, SENTENCE)
+		                             : "There is nothing to compare.";
 	const char *text = a->verdict.has_interval ? arena_format(arena, "95 %% interval %s.", range(a, arena))
 	                                           : "Too little data for an interval.";
 	if (a->verdict.has_interval && few > 1)

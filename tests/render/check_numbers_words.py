@@ -343,7 +343,7 @@ class Words:
             over = re.fullmatch(r"(\d+) beyond", text)
             if time:
                 values = [side["steps"]["period_ms"]["mean"] for side in self.sides]
-                self.claim(any(is_time(time[1], value) for value in values), "trimmed mean", text)
+                self.claim(any(is_time(time[1], value) for value in values), "time per step", text)
             elif count:
                 self.claim((int(count[1]), int(count[2] or 1)) in counts, "periods", text)
             elif over:
@@ -398,7 +398,7 @@ class Words:
         """Numbers of everything else: in the same part of the JSON, as rounded there, in ms or another unit of time."""
         verdict, names = self.result["verdict"], self.strings_of([self.result["title"], [side["runs"] for side in self.sides]])
         plain = [*verdict["ci95"]] if verdict["ci95"] else []
-        plain += [verdict["speedup"], verdict["unrecorded_speedup"], verdict["more_steps"], verdict["more_runs"]]
+        plain += [verdict["speedup"], verdict["unrecorded_speedup"], verdict["more_steps"], verdict["more_runs"], verdict["counted_speedup"], verdict["steps_set_aside"]]
         rates = [side["rates"] for side in self.sides]
         plain += [rate[key] for rate in rates for key in ("steps_per_second", "items_per_step", "items_per_second")]
         plain += [100 * rate["gpu_busy_share"] for rate in rates]
@@ -436,11 +436,15 @@ class Words:
                     self.claim(len(rows) - 1 - (section in ("waterfall", "idle")) == int(opens[1] or opens[2]), section, text)
                     continue
                 text = text.replace(f"gapline {self.result['gapline']}", "gapline")
-                if section == "verdict" and "Few independent steps: only a change above 10 %" in text:
-                    self.claim(verdict["short_capture"], section, text)
-                    text = text.replace("above 10 %", "")
+                floor = re.search(r"Few independent steps: only a change above (\S+) %", text)
+                if section == "verdict" and floor:
+                    self.claim(verdict["short_capture"] and shows(floor[1], 100 * (verdict["floor"] - 1)), section, text)
+                    text = text.replace(f"above {floor[1]} %", "")
                 for name in names if section in ("", "timeline") else ():
                     text = text.replace(name, "")
+                if section == "verdict":
+                    for reason in verdict["reasons"]:
+                        text = text.replace(re.sub(r"\s+", " ", reason).strip(), "")
                 typical = re.findall(r"(\d+) typical steps?", text)
                 self.claim(not typical or list(map(int, typical)) == shown, "steps of the timeline", text)
                 for token in re.findall(r"(?<![\w.#-])\d+(?:\.\d+)*(?!\w)", text.replace("\u00d7", " ")):

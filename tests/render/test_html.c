@@ -3,6 +3,7 @@
 #include "render/lane.h"
 #include "render/render.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -30,15 +31,20 @@ struct report {
 	xmlXPathContext *xpath;
 };
 
-static void open_report(struct report *r, enum fixture which)
+static void read_report(struct report *r, enum fixture which)
 {
 	struct err err = {0};
-	*r = (struct report){0};
-	fixture_analysis(which, &arena, &r->a);
 	if (render_html(&r->a, &r->html, &err))
 		fail_msg("%s: %s", fixture_name(which), err.text);
 	r->doc = htmlReadMemory(r->html.data, (int)r->html.n, NULL, "UTF-8", HTML_PARSE_NOERROR | HTML_PARSE_NOWARNING);
 	r->xpath = xmlXPathNewContext(r->doc);
+}
+
+static void open_report(struct report *r, enum fixture which)
+{
+	*r = (struct report){0};
+	fixture_analysis(which, &arena, &r->a);
+	read_report(r, which);
 }
 
 static void close_report(struct report *r)
@@ -188,6 +194,50 @@ static void several_runs_are_told_apart(void **state)
 	assert_int_equal(number(&r, "count(//section[@id='steps']/div[@aria-label='Runs'])"), 0);
 	assert_text(&r, "//footer/p/span", "Made by gapline " GAPLINE_VERSION " from 2 profiles.");
 	close_report(&r);
+}
+
+static double said_on_the_card(struct analysis *a, const char *words)
+{
+	struct report r = {.a = *a};
+	read_report(&r, FIXTURE_PAIR);
+	double said = number(&r, arena_format(&arena, "count(//dl[@class='answers']//dd[contains(., '%s')])", words));
+	xmlXPathFreeContext(r.xpath);
+	xmlFreeDoc(r.doc);
+	buf_release(&r.html);
+	return said;
+}
+
+/* What could turn the verdict round is on the first screen and not folded away, and only where it is so. */
+static void doubts_are_never_folded(void **state)
+{
+	(void)state;
+	enum { DATA, WARMING, ORDER, NO_ORDER, ASIDE, SHORT, DOUBTS };
+	static const char *const words[DOUBTS] = {
+		[DATA] = "12 of 900 rows of kernels make no sense",
+		[WARMING] = "Still warming up when the capture ended.",
+		[ORDER] = "Not captured in turns",
+		[NO_ORDER] = "The order of the runs is not known",
+		[ASIDE] = "1 step set aside; with it 1.50\xC3\x97.",
+		[SHORT] = "only a change above 12 % counts. This one does.",
+	};
+	for (int with = 0; with <= DOUBTS; with++) {
+		struct analysis a;
+		fixture_analysis(FIXTURE_PAIR, &arena, &a);
+		struct verdict *v = &a.verdict;
+		if (with == DATA)
+			a.conditions.doubt = "12 of 900 rows of kernels make no sense and were left out.";
+		v->warming = with == WARMING;
+		v->one_run = with != ORDER && with != NO_ORDER;
+		v->order_known = with == ORDER;
+		v->aside[0] = with == ASIDE;
+		v->counted = 1.5;
+		v->short_capture = with == SHORT;
+		v->floor = log(1.12);
+		for (int doubt = 0; doubt < DOUBTS; doubt++)
+			if (said_on_the_card(&a, words[doubt]) != (with == doubt))
+				fail_msg("%s: %s", words[doubt], with == doubt ? "not said" : "said");
+		arena_release(&arena);
+	}
 }
 
 static void what_cannot_be_fixed_has_no_status(void **state)
@@ -367,6 +417,7 @@ int main(void)
 		cmocka_unit_test_teardown(what_the_page_says, release),
 		cmocka_unit_test_teardown(several_runs_are_told_apart, release),
 		cmocka_unit_test_teardown(clocks_are_shown_when_they_were_sampled, release),
+		cmocka_unit_test_teardown(doubts_are_never_folded, release),
 		cmocka_unit_test_teardown(what_cannot_be_fixed_has_no_status, release),
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),

@@ -33,6 +33,8 @@ const char *advise_managed(const struct evidence *e)
 	return "Prefetch with cudaMemPrefetchAsync, or use explicit copies.";
 }
 
+static const double WORTH_PINNING = 4096; /* bytes a step; a scalar takes as long from pinned memory */
+
 static bool fits_pageable(const struct cell_key *idle)
 {
 	return idle->pageable && (idle->cause == CAUSE_COPY_API || idle->cause == CAUSE_OTHER_API ||
@@ -41,6 +43,8 @@ static bool fits_pageable(const struct cell_key *idle)
 
 void find_pageable(struct evidence *e)
 {
+	if (e->facts->pageable_bytes < WORTH_PINNING)
+		return;
 	/* without kernels there is nothing to hide the copies behind: pinned ones would take their time too */
 	double hidden = e->side->budget.compute > 0 ? e->facts->copy_pageable : 0;
 	rule_blame(e, e->facts->pageable_copies, "copies");

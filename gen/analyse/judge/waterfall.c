@@ -20,6 +20,8 @@ static void add_part(struct waterfall *w, struct waterfall_part part)
 	out->waterfall[out->n_waterfall++] = part;
 }
 
+static const double ROUNDING = 1e-12; /* of a step */
+
 static void add_pair(struct waterfall *w, enum part_kind kind, double baseline, double fixed)
 {
 	if (baseline != 0 || fixed != 0)
@@ -104,11 +106,15 @@ void waterfall_build(struct arena *arena, struct analysis *out)
 		j += order >= 0;
 	}
 	arena_release(&scratch);
+	double rest[2] = {out->side[0].time_per_step - a->period, out->side[1].time_per_step - b->period};
+	for (int s = 0; s < 2; s++) /* what only double rounding leaves is no part */
+		if (fabs(rest[s]) < ROUNDING * out->side[s].time_per_step)
+			rest[s] = 0;
 	add_pair(&w,
 	         out->verdict.measured != VERDICT_STOPWATCH ? PART_UNUSUAL
 	         : out->side[0].steps_found                 ? PART_RECORDING
 	                                                    : PART_OUTSIDE,
-	         out->side[0].time_per_step - a->period, out->side[1].time_per_step - b->period);
+	         rest[0], rest[1]);
 	bool differs = false;
 	for (uint32_t i = 0; i < out->n_waterfall; i++) {
 		out->waterfall[i].delta = out->waterfall[i].fixed - out->waterfall[i].baseline;
