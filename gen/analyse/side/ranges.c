@@ -59,7 +59,7 @@ static void sum_launched(struct builder *b)
 {
 	const struct trace *t = b->run->trace;
 	struct launches *l = &b->launches;
-	int64_t *of_call = ARENA_NEW(b->scratch, t->calls.n, int64_t);
+	int64_t *of_call = ARENA_NEW(b->scratch, t->calls.n + 1, int64_t);
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE && run_measures_op(b->run, i))
 			of_call[t->ops.launch[i]] += t->ops.end[i] - t->ops.start[i];
@@ -67,8 +67,7 @@ static void sum_launched(struct builder *b)
 		l->n += of_call[i] > 0;
 	uint32_t *thread = ARENA_NEW(b->scratch, l->n, uint32_t);
 	l->start = ARENA_NEW(b->scratch, l->n, int64_t);
-	l->before = ARENA_NEW(b->scratch, l->n + 1, int64_t);
-	int64_t *gpu = l->before + 1; /* of each by itself, at first */
+	int64_t *gpu = of_call; /* by launch, in the same place: there are no more of them than calls */
 	const uint32_t *main = main_threads(t, b->scratch);
 	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
 		if (of_call[i] <= 0)
@@ -88,10 +87,15 @@ static void sum_launched(struct builder *b)
 		order_column(gpu, sizeof *gpu, l->n, rows, room);
 	}
 	l->first = ARENA_NEW(b->scratch, t->n_threads + 1, size_t);
+	int64_t sum = 0;
 	for (size_t i = 0; i < l->n; i++) {
-		l->before[i + 1] += l->before[i];
+		int64_t own = gpu[i];
+		gpu[i] = sum;
+		sum += own;
 		l->first[thread[i] + 1] = i + 1;
 	}
+	gpu[l->n] = sum;
+	l->before = gpu;
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (l->first[i + 1] < l->first[i])
 			l->first[i + 1] = l->first[i];
