@@ -71,6 +71,7 @@ int cmd_report(int argc, char **argv)
 		{OPT_LIST, 0, "fixed", "FILE", "a run of the fixed side, likewise", .list = &c.given[1]},
 	};
 	size_t n = 3;
+	n += compare_page_options(&c, options + n);
 	n += compare_step_options(&c, options + n);
 	options[n++] = sides[0];
 	options[n++] = sides[1];

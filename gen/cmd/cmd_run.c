@@ -246,6 +246,7 @@ int cmd_run(int argc, char **argv)
 	};
 	size_t n = 8;
 	n += capturing_options(&r.capturing, options + n);
+	n += compare_page_options(&r.compare, options + n);
 	n += compare_step_options(&r.compare, options + n);
 	n += compare_print_options(
 		&r.compare, options + n, &r.quiet,

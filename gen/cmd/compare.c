@@ -1,6 +1,8 @@
 #include "cmd/compare.h"
 
 #include "analyse/judge/nothing.h"
+#include "base/file.h"
+#include "base/markdown_writer.h"
 #include "cmd/progress.h"
 
 #include "render/render.h"
@@ -11,13 +13,59 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef int render(const struct analysis *analysis, struct buf *out, struct err *err);
-static const struct {
-	const char *name;
-	render *render;
-} kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = {"the report", render_html},
-                            [COMPARE_JSON] = {"the JSON", render_json},
-                            [COMPARE_SVG] = {"the picture", render_svg}};
+static const char *const kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = "the report",
+                                                   [COMPARE_JSON] = "the JSON",
+                                                   [COMPARE_SVG] = "the picture",
+                                                   [COMPARE_MARKDOWN] = "the Markdown",
+                                                   [COMPARE_COMMENT] = "the short Markdown",
+                                                   [COMPARE_JUNIT] = "the JUnit file",
+                                                   [COMPARE_SUMMARY] = "the step's summary"};
+
+/* What the steps of a job wrote before stays in front. */
+static int add_to_summary(const struct compare *c, struct buf *out, struct err *err)
+{
+	enum { MOST = 65536 }; /* GitHub takes 1 MiB of a step; so much is left for what this one writes */
+	int64_t size;
+	int fd = file_open(c->paths[COMPARE_SUMMARY], &size, err);
+	if (fd < 0)
+		return -1;
+	char *old = size <= (1 << 20) - MOST - 1 ? malloc((size_t)size + 1) : NULL;
+	ssize_t n = old ? file_read(fd, old, (size_t)size) : -1;
+	close(fd);
+	if (n > 0)
+		buf_add(out, old, (size_t)n);
+	if (n > 0 && old[n - 1] != '\n')
+		buf_text(out, "\n");
+	free(old);
+	return n < 0 ? err_set(err, "%s: cannot be added to: GitHub shows no more than 1 MiB of a summary",
+	                       c->paths[COMPARE_SUMMARY])
+	             : 0;
+}
+
+static int render(const struct compare *c, size_t kind, const struct analysis *a, struct buf *out, struct err *err)
+{
+	struct markdown_wish wish = c->links;
+	switch (kind) {
+	case COMPARE_HTML:
+		return render_html(a, out, err);
+	case COMPARE_JSON:
+		return render_json(a, out, err);
+	case COMPARE_SVG:
+		return render_svg(a, out, err);
+	case COMPARE_JUNIT:
+		return render_junit(a, out, err);
+	case COMPARE_SUMMARY:
+		if (add_to_summary(c, out, err))
+			return -1;
+		break;
+	case COMPARE_COMMENT:
+		wish.brief = true;
+		break;
+	default:
+		break;
+	}
+	return render_markdown(a, &wish, out, err);
+}
 
 /* What can be known to fail without reading a profile. */
 static int prepare_outputs(struct compare *c, struct err *err)
@@ -26,7 +74,7 @@ static int prepare_outputs(struct compare *c, struct err *err)
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
 		if (!c->paths[i])
 			continue;
-		name[c->n_outputs] = kinds[i].name;
+		name[c->n_outputs] = kinds[i];
 		if (output_prepare(&c->outputs[c->n_outputs++], c->paths[i], err))
 			return -1;
 	}
@@ -69,7 +117,7 @@ static int write_outputs(struct compare *c, const struct analysis *analysis, str
 		if (!c->paths[i])
 			continue;
 		struct buf *b = &c->bytes[i];
-		if (kinds[i].render(analysis, b, err))
+		if (render(c, i, analysis, b, err))
 			return -1;
 		c->outputs[n].bytes = b->data;
 		c->outputs[n++].n = b->n;
@@ -236,6 +284,20 @@ static int read_gates(struct compare *c, struct err *err)
 	return 0;
 }
 
+static int read_links(struct compare *c, struct err *err)
+{
+	const char *const url[] = {c->links.svg_url, c->links.report_url};
+	for (size_t i = 0; i < 2; i++)
+		if (url[i] && !markdown_url(url[i]))
+			return err_set(err, "--%s: '%s' is no http or https address that a link can hold",
+			               i ? "report-url" : "svg-url", cmd_harmless(&c->arena, url[i]));
+	const char *summary = getenv("GITHUB_STEP_SUMMARY");
+	if (c->github_summary && (!summary || !*summary))
+		return err_set(err, "--github-summary: GITHUB_STEP_SUMMARY is not set; a step of a GitHub job has it");
+	c->paths[COMPARE_SUMMARY] = c->github_summary ? summary : NULL;
+	return 0;
+}
+
 int compare_begin(struct compare *c, struct err *err)
 {
 	names_init(&c->names, &c->arena);
@@ -244,7 +306,7 @@ int compare_begin(struct compare *c, struct err *err)
 	c->analysis.title = harmless(c, c->analysis.title);
 	for (int s = 0; s < 2; s++)
 		c->analysis.name[s] = harmless(c, c->analysis.name[s]);
-	return read_items(c, err) || read_gates(c, err) ? -1 : 0;
+	return read_items(c, err) || read_gates(c, err) || read_links(c, err) ? -1 : 0;
 }
 
 void compare_release(struct compare *c)
@@ -300,6 +362,30 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	};
 	_Static_assert(sizeof options / sizeof *options == COMPARE_STEP_OPTIONS, "the array that callers make");
 	return put(rows, options, COMPARE_STEP_OPTIONS);
+}
+
+size_t compare_page_options(struct compare *c, struct opt *rows)
+{
+	const struct opt options[] = {
+		{OPT_TEXT, 0, "markdown", "FILE",
+	         "write the result for a step summary or a merge request to FILE, as Markdown; '-' is standard output",
+	         .text = &c->paths[COMPARE_MARKDOWN]},
+		{OPT_TEXT, 0, "markdown-short", "FILE",
+	         "the same for a comment: verdict, gates and caveats, after a hidden line by which a job finds it "
+	         "again",
+	         .text = &c->paths[COMPARE_COMMENT]},
+		{OPT_FLAG, 0, "github-summary", NULL, "add the Markdown to the file that GITHUB_STEP_SUMMARY names",
+	         .flag = &c->github_summary},
+		{OPT_TEXT, 0, "svg-url", "URL", "where the Markdown's reader finds the picture of --svg",
+	         .text = &c->links.svg_url},
+		{OPT_TEXT, 0, "report-url", "URL", "where the Markdown's reader finds the report",
+	         .text = &c->links.report_url},
+		{OPT_TEXT, 0, "junit", "FILE",
+	         "write gates and findings as test cases to FILE, as JUnit's XML; '-' is standard output",
+	         .text = &c->paths[COMPARE_JUNIT]},
+	};
+	_Static_assert(sizeof options / sizeof *options == COMPARE_PAGE_OPTIONS, "the array that callers make");
+	return put(rows, options, COMPARE_PAGE_OPTIONS);
 }
 
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, const char *quiet_help)

@@ -7,8 +7,18 @@
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "render/render.h"
 
-enum { COMPARE_HTML, COMPARE_JSON, COMPARE_SVG, COMPARE_OUTPUTS };
+enum {
+	COMPARE_HTML,
+	COMPARE_JSON,
+	COMPARE_SVG,
+	COMPARE_MARKDOWN,
+	COMPARE_COMMENT, /* the short Markdown */
+	COMPARE_JUNIT,
+	COMPARE_SUMMARY, /* the Markdown, behind what the file holds already */
+	COMPARE_OUTPUTS
+};
 
 struct compare {
 	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */
@@ -17,6 +27,8 @@ struct compare {
 	int files_are;               /* enum ranks_asked */
 	const char *items;           /* as given: "4096 tokens" */
 	struct opt_list expressions; /* --gate */
+	struct markdown_wish links;
+	bool github_summary;
 	int colour;
 	bool quiet;
 	struct arena arena;
@@ -30,19 +42,21 @@ struct compare {
 void compare_init(struct compare *c);
 void compare_release(struct compare *c);
 
-/* The options of the comparison, which both commands have, in two parts, so that each can put its own between them.
+/* The options of the comparison, which both commands have, in parts, so that each can put its own between them.
  * Writes rows, returns how many. */
 enum {
 	COMPARE_STEP_OPTIONS = 8,
 	COMPARE_PRINT_OPTIONS = 6,
-	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS
+	COMPARE_PAGE_OPTIONS = 6,
+	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_PAGE_OPTIONS
 };
 size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
+size_t compare_page_options(struct compare *c, struct opt *rows); /* what is written for a CI */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
                              const char *quiet_help); /* how it looks */
 
 /* After the options are known and before anything else: makes title and names harmless. -1 with `err` where --items is
- * not a number and a word, or --gate no expression. */
+ * not a number and a word, --gate no expression, or an address cannot stand in a link. */
 int compare_begin(struct compare *c, struct err *err);
 
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */

@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
+
 /* The self-contained report.html. Deterministic. -1 with `err` if the built-in template does not fit the code. */
 int render_html(const struct analysis *analysis, struct buf *out, struct err *err);
 
@@ -14,6 +16,21 @@ int render_svg(const struct analysis *analysis, struct buf *out, struct err *err
 
 /* The JSON result, schema "gapline/2" (docs/gapline.schema.json), ends with a newline. */
 int render_json(const struct analysis *analysis, struct buf *out, struct err *err);
+
+/* What a Markdown page shows besides the result; addresses are http or https, NULL: none. */
+struct markdown_wish {
+	const char *svg_url;    /* of the gap timeline's picture */
+	const char *report_url; /* of the report, or the artifact that holds it */
+	bool brief; /* for a comment: verdict, gates and caveats, after the hidden line "<!-- gapline -->" */
+};
+
+/* For a step summary or a comment: GitHub's Markdown, at most 65,536 characters. -1 with `err` for an address that a
+ * link cannot hold. */
+int render_markdown(const struct analysis *analysis, const struct markdown_wish *wish, struct buf *out,
+                    struct err *err);
+
+/* Gates and findings as test cases, JUnit's XML. */
+int render_junit(const struct analysis *analysis, struct buf *out, struct err *err);
 
 /* The short verdict for a terminal or a CI log. `colour`: ANSI colours. */
 void render_verdict(const struct analysis *analysis, bool colour, struct buf *out);

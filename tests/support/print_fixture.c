@@ -1,5 +1,5 @@
-/* print_fixture NAME FORMAT: a fabricated analysis as json, html, verdict or side on standard output, for checks that
- * are not written in C and for looking at a page while working on it. */
+/* print_fixture NAME FORMAT: a fabricated analysis as json, html, markdown, comment, junit, verdict or side on standard
+ * output, for checks that are not written in C and for looking at a page while working on it. */
 #include "fixture_analysis.h"
 #include "render/render.h"
 
@@ -12,6 +12,13 @@ static int print(const struct analysis *a, const char *format, struct buf *out, 
 		return render_json(a, out, err);
 	if (strcmp(format, "html") == 0)
 		return render_html(a, out, err);
+	const struct markdown_wish wish = {.svg_url = "https://example.org/gaps.svg?a=1&b=(2)",
+	                                   .report_url = "https://example.org/report.html",
+	                                   .brief = strcmp(format, "comment") == 0};
+	if (wish.brief || strcmp(format, "markdown") == 0)
+		return render_markdown(a, &wish, out, err);
+	if (strcmp(format, "junit") == 0)
+		return render_junit(a, out, err);
 	if (strcmp(format, "side") == 0)
 		render_side(a, false, out);
 	else
@@ -22,7 +29,7 @@ static int print(const struct analysis *a, const char *format, struct buf *out, 
 int main(int argc, char **argv)
 {
 	if (argc != 3) {
-		fputs("usage: print_fixture NAME json|html|verdict|colour|side\n", stderr);
+		fputs("usage: print_fixture NAME json|html|markdown|comment|junit|verdict|colour|side\n", stderr);
 		return 2;
 	}
 	for (int i = 0; i < FIXTURE_COUNT; i++) {

@@ -1,0 +1,237 @@
+/* The result for a pull request: a step summary, or short, a comment that a job writes anew each time. Blocks are
+ * added in the order of their weight, as long as there is room. */
+#include "analyse/table.h"
+#include "base/markdown_writer.h"
+#include "render/render.h"
+#include "render/view.h"
+#include "render/words.h"
+
+#include <string.h>
+
+/* GitHub's limit for a comment is 65,536 characters; bytes are at least as many. */
+enum { MOST_BYTES = 65536, RESERVE = 8192, CAVEATS = 3, TOP = 5, NAME = 80 };
+
+struct sheet {
+	const struct analysis *a;
+	const struct markdown_wish *wish;
+	struct arena arena;
+	struct buf *out;
+	struct buf block;
+	struct markdown md; /* writes to `block` */
+	size_t begin;       /* where this document begins in `out` */
+	bool cut;
+};
+
+/* Ends a block; false where there is no room for it. */
+static bool add(struct sheet *s)
+{
+	size_t room = MOST_BYTES - RESERVE, used = s->out->n - s->begin;
+	bool fits = s->block.n <= room - (used < room ? used : room);
+	if (fits && s->block.n)
+		buf_add(s->out, s->block.data, s->block.n);
+	s->cut = s->cut || !fits;
+	buf_release(&s->block);
+	return fits;
+}
+
+static void paragraph(struct sheet *s, const char *text)
+{
+	if (!*text)
+		return;
+	markdown_text(&s->md, text);
+	markdown_raw(&s->md, "\n\n");
+	add(s);
+}
+
+static void put_verdict(struct sheet *s)
+{
+	const struct analysis *a = s->a;
+	markdown_raw(&s->md, s->wish->brief ? "<!-- gapline -->\n" : "");
+	markdown_raw(&s->md, "### ");
+	markdown_text(&s->md, arena_format(&s->arena, "%s %s", words_result(a), words_speedup(a, &s->arena)));
+	markdown_raw(&s->md, "\n\n");
+	if (a->title) {
+		markdown_raw(&s->md, "Workload: ");
+		markdown_text(&s->md, format_name(&s->arena, a->title, NAME));
+		markdown_raw(&s->md, "\n\n");
+	}
+	markdown_raw(&s->md, "**");
+	markdown_text(&s->md, words_verdict(a, &s->arena));
+	markdown_raw(&s->md, "**\n\n");
+	add(s);
+	paragraph(s, words_change(a, &s->arena));
+	paragraph(s, words_more(a, &s->arena));
+}
+
+static void put_gates(struct sheet *s)
+{
+	static const char *const sign[] = {[GATE_NONE] = "",
+	                                   [GATE_PASSED] = "\xE2\x9C\x85 passed",
+	                                   [GATE_FAILED] = "\xE2\x9D\x8C failed",
+	                                   [GATE_INCONCLUSIVE] = "\xE2\x9D\x94 inconclusive"};
+	const struct gates *gates = &s->a->gates;
+	if (!gates->n)
+		return;
+	buf_format(&s->block, "**Gates: %s**\n\n| gate | result | asked and found |\n|---|---|---|\n",
+	           sign[gates->result]);
+	bool fits = add(s);
+	for (size_t i = 0; fits && i < gates->n; i++) {
+		const struct gate *gate = &gates->gate[i];
+		s->md.cell = true;
+		markdown_raw(&s->md, "| ");
+		markdown_code(&s->md, format_name(&s->arena, gate->name, NAME));
+		buf_format(&s->block, " | %s | ", sign[gate->result]);
+		markdown_text(&s->md, gate->text);
+		markdown_raw(&s->md, " |\n");
+		s->md.cell = false;
+		fits = add(s);
+	}
+	markdown_raw(&s->md, "\n");
+	add(s);
+}
+
+static void row(struct sheet *s, const char *name, bool code, struct unit unit, double baseline, double fixed)
+{
+	s->md.cell = true;
+	markdown_raw(&s->md, "| ");
+	if (code)
+		markdown_code(&s->md, format_name(&s->arena, name, NAME));
+	else
+		markdown_text(&s->md, name);
+	const double value[2] = {baseline, fixed};
+	for (int i = 0; i < 2; i++) {
+		markdown_raw(&s->md, " | ");
+		markdown_text(&s->md, format_number(&s->arena, unit, value[i]));
+	}
+	markdown_raw(&s->md, " |\n");
+	s->md.cell = false;
+}
+
+/* The head of a table of both sides. */
+static void head(struct sheet *s, const char *what, struct unit unit)
+{
+	s->md.cell = true;
+	buf_format(&s->block, "| %s, %s", what, unit.name);
+	for (int i = 0; i < 2; i++) {
+		markdown_raw(&s->md, " | ");
+		markdown_text(&s->md, format_name(&s->arena, view_side(&s->a->side[i], &s->arena), NAME));
+		buf_format(&s->block, ", a %s", view_unit(&s->a->side[i]));
+	}
+	markdown_raw(&s->md, " |\n|---|--:|--:|\n");
+	s->md.cell = false;
+}
+
+static void put_budget(struct sheet *s)
+{
+	const struct budget *b = &s->a->side[0].budget, *f = &s->a->side[1].budget;
+	struct unit unit = view_table_unit(s->a);
+	head(s, "budget", unit);
+	row(s, "GPU compute", false, unit, b->compute, f->compute);
+	row(s, "communication not overlapped", false, unit, b->comm_exposed, f->comm_exposed);
+	row(s, "copies not overlapped", false, unit, b->copy_exposed, f->copy_exposed);
+	row(s, "GPU idle", false, unit, b->idle, f->idle);
+	row(s, "all, the mean", false, unit, b->period, f->period);
+	markdown_raw(&s->md, "\n");
+	add(s);
+}
+
+static void put_phases(struct sheet *s)
+{
+	struct table t = table_make(s->a, TABLE_PHASES, &s->arena);
+	struct unit unit = view_table_unit(s->a);
+	if (!view_has_phases(s->a))
+		return;
+	head(s, "phases by cost", unit);
+	for (uint32_t i = 0; i < t.shown && i < TOP; i++)
+		row(s, view_phase(s->a, (uint32_t)t.row[i].key), true, unit, t.row[i].time[0], t.row[i].time[1]);
+	markdown_raw(&s->md, "\n");
+	add(s);
+}
+
+static void put_findings(struct sheet *s)
+{
+	uint32_t n = s->a->n_findings;
+	bool fits = true;
+	for (uint32_t i = 0; fits && i < n && i < TOP; i++) {
+		const struct finding *f = &s->a->findings[i];
+		markdown_raw(&s->md, i ? "- **" : "**Findings**\n\n- **");
+		markdown_text(&s->md, f->title);
+		buf_format(&s->block, "** (%s): ", finding_status_name(f->status));
+		markdown_text(&s->md, f->text);
+		markdown_raw(&s->md, "\n");
+		fits = add(s);
+	}
+	if (n > TOP)
+		buf_format(&s->block, "- and %u more in the report\n", n - TOP);
+	markdown_raw(&s->md, n ? "\n" : "");
+	add(s);
+}
+
+static void caveat(struct sheet *s, size_t *said, const char *text)
+{
+	if (*said == CAVEATS || !*text)
+		return;
+	markdown_raw(&s->md, (*said)++ ? "- " : "**Know this**\n\n- ");
+	markdown_text(&s->md, text);
+	markdown_raw(&s->md, "\n");
+	add(s);
+}
+
+/* Other work first: it makes a verdict worth little. */
+static void put_caveats(struct sheet *s)
+{
+	const struct analysis *a = s->a;
+	size_t said = 0;
+	if (!a->comparable || a->same_work != SAME_WORK_SAME) {
+		caveat(s, &said, arena_format(&s->arena, "Same work: %s.", words_comparable(a)));
+		caveat(s, &said, a->n_differences ? a->differences[0] : "");
+	}
+	for (size_t i = 0; i < a->verdict.n_reasons; i++)
+		caveat(s, &said, a->verdict.reasons[i]);
+	markdown_raw(&s->md, said ? "\n" : "");
+	add(s);
+}
+
+static void put_picture(struct sheet *s)
+{
+	if (!s->wish->svg_url)
+		return;
+	markdown_picture(&s->md, "Where the GPU worked and why it waited, both sides on one scale", s->wish->svg_url);
+	markdown_raw(&s->md, "\n\n");
+	add(s);
+}
+
+/* For this there is always room. */
+static void put_end(struct sheet *s)
+{
+	struct markdown md = {.out = s->out};
+	if (s->cut)
+		markdown_raw(&md, "\nThere is no room here for everything; the report has it.\n\n");
+	if (s->wish->report_url) {
+		markdown_link(&md, "The whole report, with its evidence", s->wish->report_url);
+		markdown_raw(&md, "\n");
+	}
+}
+
+int render_markdown(const struct analysis *a, const struct markdown_wish *wish, struct buf *out, struct err *err)
+{
+	const char *const urls[] = {wish->svg_url, wish->report_url};
+	struct sheet s = {.a = a, .wish = wish, .out = out, .begin = out->n};
+	s.md.out = &s.block;
+	for (size_t i = 0; i < 2; i++)
+		if (urls[i] && !markdown_url(urls[i]))
+			return err_set(err, "'%s' is no http or https address that a link can hold", urls[i]);
+	put_verdict(&s);
+	put_gates(&s);
+	if (!wish->brief) {
+		put_picture(&s);
+		put_budget(&s);
+		put_phases(&s);
+		put_findings(&s);
+	}
+	put_caveats(&s);
+	put_end(&s);
+	buf_release(&s.block);
+	arena_release(&s.arena);
+	return 0;
+}
