@@ -234,4 +234,8 @@ export function improveTables(timeline) {
 		makeSortable(table);
 		table.closest('.scroll').before(tools);
 	}
+	for (const table of document.querySelectorAll('.scroll table.sorts')) {
+		table.inOrder = bodyRows(table);
+		makeSortable(table);
+	}
 }
