@@ -185,6 +185,29 @@ static void gate_at_the_very_end(void **unused)
 	assert_int_equal(gate_of(p), GATE_PASSED);
 }
 
+/* A speedup above 1 takes the result `faster`: an interval that reaches it below a floor is not enough. */
+static void gate_takes_faster(void **unused)
+{
+	(void)unused;
+	static const struct {
+		int64_t baseline;
+		double asked;
+		enum verdict_result result;
+		enum gate_result gate;
+	} CASES[] = {{1025000000, 1.02, VERDICT_INCONCLUSIVE, GATE_INCONCLUSIVE},
+	             {1010000000, 1.005, VERDICT_UNCHANGED, GATE_INCONCLUSIVE},
+	             {1010000000, 1, VERDICT_UNCHANGED, GATE_PASSED},
+	             {1040000000, 1.02, VERDICT_FASTER, GATE_PASSED}};
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		struct pair *p = pair_new();
+		add_run(p, 0, 50, CASES[i].baseline);
+		add_run(p, 1, 50, 1000000000);
+		p->asked.min_speedup = CASES[i].asked;
+		assert_int_equal(gate_of(p), CASES[i].gate);
+		assert_int_equal(p->v.result, CASES[i].result);
+	}
+}
+
 static void incomparable_sides(void **unused)
 {
 	(void)unused;
@@ -304,10 +327,19 @@ static void more_runs_are_more(void **unused)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(swapped_sides_mirror),   TEST(scaled_times), TEST(order_of_runs),
-		TEST(a_line_by_chance),       TEST(gates),        TEST(gate_at_the_very_end),
-		TEST(incomparable_sides),     TEST(more_steps),   TEST(more_independent_steps),
-		TEST(more_steps_cannot_help), TEST(more_runs),    TEST(more_runs_are_more),
+		TEST(swapped_sides_mirror),
+		TEST(scaled_times),
+		TEST(order_of_runs),
+		TEST(a_line_by_chance),
+		TEST(gates),
+		TEST(gate_at_the_very_end),
+		TEST(gate_takes_faster),
+		TEST(incomparable_sides),
+		TEST(more_steps),
+		TEST(more_independent_steps),
+		TEST(more_steps_cannot_help),
+		TEST(more_runs),
+		TEST(more_runs_are_more),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
