@@ -42,22 +42,30 @@ static const char *estimate(struct arena *arena, double speedup, double lo, doub
 
 /* ---- what it would take ---- */
 
+/* "is one run a side" */
+static const char *runs_there_are(struct arena *arena, const struct proof *p)
+{
+	if (p->runs[0] == 1 && p->runs[1] == 1)
+		return "is one run a side";
+	return p->runs[0] == p->runs[1] ? arena_format(arena, "are %zu a side", p->runs[0])
+	                                : arena_format(arena, "are %zu and %zu", p->runs[0], p->runs[1]);
+}
+
 static void say_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	if (v->more_runs > 0 && p->order.known && !p->order.interleaved)
 		SAY(list,
-		    "Capture the sides in turns (A B B A …), at least about %lld runs of each side: the order of these "
+		    "Capture the sides in turns (A B B A …), at least %lld runs of each side: the order of these "
 		    "runs is part of what leaves it open.",
 		    (long long)v->more_runs);
 	else if (v->more_steps > 0)
-		SAY(list, "At least about %lld steps %s would be needed (measured: %zu and %zu).",
-		    (long long)v->more_steps, p->runs[0] > 1 || p->runs[1] > 1 ? "a run" : "a side", p->m[0], p->m[1]);
+		SAY(list, "At least %lld steps %s would be needed (measured: %zu and %zu).", (long long)v->more_steps,
+		    p->runs[0] > 1 || p->runs[1] > 1 ? "a run" : "a side", p->m[0], p->m[1]);
 	else if (v->more_runs > 0)
 		SAY(list,
-		    "At least about %lld runs of each side, captured in turns, would be needed (there are %zu and "
-		    "%zu) " MORE_RUNS ".",
-		    (long long)v->more_runs, p->runs[0], p->runs[1]);
+		    "At least %lld runs of each side, captured in turns, would be needed (there %s) " MORE_RUNS ".",
+		    (long long)v->more_runs, runs_there_are(list->arena, p));
 	else
 		say(list,
 		    "No number of further runs worth making would settle it: the runs of a side differ too much.");
@@ -69,7 +77,7 @@ static void say_too_little(struct list *list, const struct proof *p)
 {
 	if (p->empty) {
 		int i = p->m[0] == 0 ? 0 : 1;
-		SAY(list, "In %s there is nothing to measure: capture at least about %d steps a side.", SIDE[i],
+		SAY(list, "In %s there is nothing to measure: capture at least %d steps a side.", SIDE[i],
 		    SERIES_SHORT);
 	} else if (p->steps) {
 		SAY(list,
@@ -199,9 +207,9 @@ static bool say_short_capture(struct list *list, const struct proof *p)
 		return false;
 	SAY(list,
 	    "A short capture (%zu and %zu measured steps, of which about %.0f and %.0f count as independent): a "
-	    "difference "
-	    "must exceed 10 %%.",
-	    p->m[0], p->m[1], (double)p->m[0] / p->tau[0], (double)p->m[1] / p->tau[1]);
+	    "difference must exceed %s.",
+	    p->m[0], p->m[1], (double)p->m[0] / p->tau[0], (double)p->m[1] / p->tau[1],
+	    percent(list->arena, expm1(LN_FLOOR_SHORT)));
 	return true;
 }
 
@@ -256,8 +264,7 @@ static void say_recorded_only(struct list *list, const struct proof *p, const st
 
 static const char *who_must(const struct proof *p)
 {
-	return p->short_capture                        ? "a short capture"
-	       : p->floor >= LN_FLOOR_SHORT            ? "runs with few steps after warm-up, or with a change of level,"
+	return p->floor >= LN_FLOOR_SHORT              ? "runs with few steps after warm-up, or with a change of level,"
 	       : p->one_run && p->floor > LN_FLOOR_ONE ? "one run a side with a change of level"
 	       : p->one_run                            ? "one run a side"
 	                                               : "several runs";
@@ -273,6 +280,9 @@ static void say_result(struct list *list, const struct proof *p, const struct ve
 		              "one that counts as none."
 		            : "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, "
 		              "it is smaller than that.");
+	else if (v->result != VERDICT_INCONCLUSIVE && p->short_capture)
+		SAY(list, "Few independent steps: only a change above %s counts. This one does.",
+		    percent(list->arena, expm1(p->floor)));
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		SAY(list, "The whole 95 %% interval of the speedup lies beyond the %s that %s must show.",
 		    percent(list->arena, expm1(p->floor)), who_must(p));
@@ -342,11 +352,15 @@ static void say_steps_set_aside(struct list *list, const struct proof *p)
 static void say_warmup(struct list *list, const struct proof *p, int warmup)
 {
 	const struct verdict *v = list->verdict;
+	const char *why = warmup < 0 ? " (found in the data; --warmup overrides it)" : ", as --warmup asks";
+	if (p->cut[0] > 0 && p->cut[1] > 0)
+		SAY(list, "Left out as warm-up%s: the first %zu steps of %s%s, %zu of %s%s.", why, p->cut[0] + 1,
+		    p->runs[0] > 1 ? "a typical run of " : "", SIDE[0], p->cut[1] + 1,
+		    p->runs[1] > 1 ? "a typical run of " : "", SIDE[1]);
 	for (int i = 0; i < 2; i++)
-		if (p->cut[i] > 0)
+		if (p->cut[i] > 0 && !p->cut[1 - i])
 			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", p->cut[i] + 1,
-			    p->runs[i] > 1 ? "a typical run of " : "", SIDE[i],
-			    warmup < 0 ? " (found in the data; --warmup overrides it)" : ", as --warmup asks");
+			    p->runs[i] > 1 ? "a typical run of " : "", SIDE[i], why);
 	for (int i = 0; i < 2; i++)
 		for (size_t r = 0; r < p->runs[i]; r++)
 			if (v->series[i][r].level_start) {

@@ -113,7 +113,7 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		say(v, arena,
 		    v->more_runs > 0
 		            ? arena_format(arena,
-		                           "Neither a change nor its absence is shown: at least about %lld runs of "
+		                           "Neither a change nor its absence is shown: at least %lld runs of "
 		                           "each side%s "
 		                           "would be needed (there are %zu and %zu).",
 		                           (long long)v->more_runs, p->order.judged ? ", made in turns," : "",
