@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What every recipe here runs: both sides in turns on one machine, then the report and everything that a CI shows.
+#
+#   compare.sh OUT BASELINE FIXED          two command lines: `gapline run`
+#   compare.sh --profiles OUT BASELINE FIXED   two profiles that are there already: `gapline report`
+#
+# GAPLINE        the program (gapline)
+# GAPLINE_ARGS   further options, one a line: gates, --repeat=9, --time-limit=10m …
+# REPORT_URL, SVG_URL   where the reader of the Markdown finds them
+#
+# OUT gets report.html, result.json, gaps.svg, summary.md, comment.md, gapline.xml and status, which holds gapline's exit
+# status. It ends with that status, so that a gate that is not passed (1), or stays open (4), fails the job.
+set -euo pipefail
+
+profiles=
+if [ "${1-}" = --profiles ]; then profiles=1; shift; fi
+[ $# -eq 3 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+out=$1 baseline=$2 fixed=$3
+mkdir -p "$out"
+
+outputs=(--svg "$out/gaps.svg" --markdown "$out/summary.md" --markdown-short "$out/comment.md" --junit "$out/gapline.xml")
+[ -z "${SVG_URL-}" ] || outputs+=(--svg-url "$SVG_URL")
+[ -z "${REPORT_URL-}" ] || outputs+=(--report-url "$REPORT_URL")
+more=()
+while IFS= read -r line; do
+	[ -z "$line" ] || more+=("$line")
+done <<<"${GAPLINE_ARGS-}"
+
+status=0
+if [ -n "$profiles" ]; then
+	"${GAPLINE:-gapline}" report -o "$out/report.html" --json "$out/result.json" "${outputs[@]}" ${more[@]+"${more[@]}"} \
+		"$baseline" "$fixed" || status=$?
+else
+	"${GAPLINE:-gapline}" run -o "$out/run" --baseline "$baseline" --fixed "$fixed" "${outputs[@]}" ${more[@]+"${more[@]}"} || status=$?
+	[ ! -e "$out/run/report.html" ] || cp "$out/run/report.html" "$out/report.html"
+	[ ! -e "$out/run/report.json" ] || cp "$out/run/report.json" "$out/result.json"
+fi
+echo "$status" >"$out/status"
+if [ -n "${GITHUB_STEP_SUMMARY-}" ] && [ -e "$out/summary.md" ]; then
+	cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
+fi
+exit "$status"

@@ -1,0 +1,186 @@
+"""check_recipes.py GAPLINE
+
+The recipes of examples/ci: their scripts run on the profiles in examples/, with a stand-in for curl that plays the forge
+and notes what it was asked; their YAML is well-formed, and has the keys that their safety rests on."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CI = ROOT / "examples" / "ci"
+PAIR = [ROOT / "examples" / "training-step" / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
+SHA = "0123456789abcdef0123456789abcdef01234567"
+
+FORGE = r'''#!/usr/bin/env python3
+import json, os, sys
+arguments = sys.argv[1:]
+headers = sys.stdin.read()
+method = arguments[arguments.index("--request") + 1] if "--request" in arguments else "GET"
+data = [a for i, a in enumerate(arguments) if i and arguments[i - 1] in ("--data", "--data-urlencode")]
+url = next(a for a in arguments if a.startswith("http"))
+body = json.load(open(data[0][1:])) if method != "GET" else data
+with open(os.environ["FORGE_LOG"], "a") as log:
+    log.write(json.dumps({"method": method, "url": url, "body": body, "headers": headers, "arguments": arguments}) + "\n")
+answers = json.load(open(os.environ["FORGE_ANSWERS"]))
+print(json.dumps(next((answer for end, answer in answers.items() if url.split("?")[0].endswith(end)), {})))
+'''
+
+
+def run(script, *arguments, **environment):
+    keep = {"PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"}
+    return subprocess.run([script, *map(str, arguments)], env=keep | {k: str(v) for k, v in environment.items()}, capture_output=True, text=True)
+
+
+def check_compare(gapline, folder):
+    summary = folder / "step.md"
+    summary.touch()
+    for gates, status in (("--min-speedup=1.5\n--gate=idle<5%", 0), ("--gate=phase:data_load.cost>50%", 1), ("--gate=phase:no such.cost<1%", 2), ("--gate=phase:nope.cost<1%", 4)):
+        out = folder / f"out {status}"
+        done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline, GAPLINE_ARGS=gates, GITHUB_STEP_SUMMARY=summary,
+                   REPORT_URL="https://example.org/report", SVG_URL="https://example.org/gaps.svg")
+        assert done.returncode == status, f"{gates}: {done.returncode} {done.stderr}"
+        assert (out / "status").read_text() == f"{status}\n"
+        names = {path.name for path in out.iterdir()}
+        wanted = {"report.html", "result.json", "gaps.svg", "summary.md", "comment.md", "gapline.xml", "status"}
+        assert names == (wanted if status != 2 else {"status"}), f"{gates}: {names}"
+    assert summary.read_text().count("(<https://example.org/report>)") == 3, "the step's summary"
+    assert run(CI / "compare.sh", "--profiles", "x", GAPLINE=gapline).returncode == 2
+    # `gapline run`, played by a program that notes its arguments
+    player = folder / "player"
+    player.write_text('#!/bin/sh\nfor a; do echo "$a"; done >"$PLAYED"; mkdir -p "$3"; echo page >"$3/report.html"; echo {} >"$3/report.json"; exit 4\n')
+    player.chmod(0o755)
+    out = folder / "run"
+    done = run(CI / "compare.sh", out, "base 'a b'", "fixed $(touch x)", GAPLINE=player, PLAYED=folder / "played", GAPLINE_ARGS="--time-limit=10m\n--gate=idle<5%\n")
+    words = (folder / "played").read_text().splitlines()
+    assert done.returncode == 4 and words[0] == "run" and words[words.index("--baseline") + 1] == "base 'a b'", words
+    assert words[words.index("--fixed") + 1] == "fixed $(touch x)" and words[-2:] == ["--time-limit=10m", "--gate=idle<5%"], words
+    assert (out / "report.html").exists() and (out / "result.json").exists()
+
+
+class Forge:
+    def __init__(self, folder):
+        (folder / "bin").mkdir()
+        (folder / "bin" / "curl").write_text(FORGE)
+        (folder / "bin" / "curl").chmod(0o755)
+        self.folder, self.log = folder, folder / "log"
+
+    def run(self, script, file, answers, **environment):
+        self.log.write_text("")
+        (self.folder / "answers").write_text(json.dumps(answers))
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        done = run(script, file, FORGE_LOG=self.log, FORGE_ANSWERS=self.folder / "answers", **(environment | {"PATH": path}))
+        return done, [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+def pull(number, sha=SHA, repository="fork/repo"):
+    return {"number": number, "head": {"sha": sha, "repo": {"full_name": repository}}}
+
+
+def check_github(forge, comment):
+    script = CI / "github" / "comment.sh"
+    event = dict(GH_TOKEN="secret", GITHUB_REPOSITORY="own/repo", HEAD_SHA=SHA, HEAD_REPOSITORY="fork/repo", HEAD_BRANCH="a b&state=all;$(touch x)")
+    others = [{"id": 1, "user": {"login": "someone"}, "body": "<!-- gapline -->"}, {"id": 2, "user": {"login": "github-actions[bot]"}, "body": "else"}]
+    mine = {"id": 3, "user": {"login": "github-actions[bot]"}, "body": "<!-- gapline -->\nold"}
+    pulls = [pull(5, "f" * 40), pull(6, repository="other/repo"), pull(7)]
+    for comments, method, url in ((others, "POST", "/repos/own/repo/issues/7/comments"), ([*others, mine], "PATCH", "/repos/own/repo/issues/comments/3")):
+        done, asked = forge.run(script, comment, {"/pulls": pulls, "/issues/7/comments": comments}, **event)
+        assert done.returncode == 0, done.stderr
+        assert asked[0]["body"] == ["head=fork:a b&state=all;$(touch x)", "state=open"], asked[0]
+        assert asked[-1]["method"] == method and asked[-1]["url"].endswith(url), asked[-1]
+        assert asked[-1]["body"] == {"body": comment.read_text()}
+        assert all("secret" in request["headers"] and "secret" not in " ".join(request["arguments"]) for request in asked)
+    done, asked = forge.run(script, comment, {"/pulls": pulls[:2]}, **event)
+    assert done.returncode == 0 and len(asked) == 1, "no pull request has this head"
+    bad = forge.folder / "bad.md"
+    bad.write_text("<!-- gapline -->\n@team " + "$(touch x) `touch x` \" \\ " + "x" * 100000)
+    done, asked = forge.run(script, bad, {"/pulls": pulls, "/issues/7/comments": []}, **event)
+    text = asked[-1]["body"]["body"]
+    assert len(text) <= 65536 and text.startswith("<!-- gapline -->\n@\u200bteam $(touch x) `touch x` \" \\ xx"), text[:100]
+    bad.write_text("hello")
+    done, asked = forge.run(script, bad, {}, **event)
+    assert done.returncode == 1 and not asked, "what is not gapline's"
+    link = forge.folder / "link.md"
+    link.symlink_to(comment)
+    done, asked = forge.run(script, link, {}, **event)
+    assert done.returncode == 1 and not asked, "a link"
+    done, asked = forge.run(script, comment, {}, **(event | {"HEAD_SHA": "x;touch y"}))
+    assert done.returncode == 1 and not asked, "no commit"
+
+
+def check_gitlab(forge, comment):
+    script = CI / "gitlab" / "note.sh"
+    job = dict(CI_API_V4_URL="https://gitlab.example/api/v4", CI_MERGE_REQUEST_IID="7", CI_MERGE_REQUEST_PROJECT_ID="9", GAPLINE_TOKEN="secret")
+    others = [{"id": 1, "author": {"id": 5}, "body": "<!-- gapline -->"}, {"id": 2, "author": {"id": 4}, "body": "else"}]
+    for notes, method, end in ((others, "POST", "/notes"), ([*others, {"id": 3, "author": {"id": 4}, "body": "<!-- gapline -->\nold"}], "PUT", "/notes/3")):
+        done, asked = forge.run(script, comment, {"/user": {"id": 4}, "/notes": notes}, **job)
+        assert done.returncode == 0, done.stderr
+        assert asked[-1]["method"] == method and asked[-1]["url"].endswith("/projects/9/merge_requests/7" + end), asked[-1]
+        assert asked[-1]["body"] == {"body": comment.read_text()}
+    done, asked = forge.run(script, comment, {}, **(job | {"GAPLINE_TOKEN": ""}))
+    assert done.returncode == 0 and not asked, "a fork's pipeline has no token"
+    done, asked = forge.run(script, comment, {}, **(job | {"CI_MERGE_REQUEST_IID": "7/../8"}))
+    assert done.returncode == 1 and not asked
+
+
+def check_yaml():
+    import yaml
+
+    def load(name):
+        return yaml.load((CI / name).read_text(), Loader=yaml.BaseLoader)  # strings stay strings: `on` is a key
+
+    action = load("github/action.yml")
+    assert action["runs"]["using"] == "composite" and set(action["inputs"]) == {"baseline", "fixed", "options", "out", "gapline"}
+    for step in action["runs"]["steps"]:
+        assert "uses" in step or step["shell"] == "bash"
+    measure, comment, gitlab = load("github/gapline.yml"), load("github/gapline-comment.yml"), load("gitlab/gapline.gitlab-ci.yml")
+    assert "pull_request" in measure["on"] and "pull_request_target" not in measure["on"] and measure["permissions"] == {"contents": "read"}
+    job = measure["jobs"]["compare"]
+    assert "gpu-from-forks" in job["environment"] and "head.repo.full_name == github.repository" in job["environment"]
+    assert all(s["with"]["persist-credentials"] == "false" for s in job["steps"] if s.get("uses", "").startswith("actions/checkout"))
+    used = next(s for s in job["steps"] if s.get("uses", "").startswith("OWNER/gapline"))
+    assert set(used["with"]) <= set(action["inputs"])
+    assert list(comment["on"]) == ["workflow_run"] and comment["on"]["workflow_run"]["workflows"] == [measure["name"]]
+    for step in comment["jobs"]["comment"]["steps"]:
+        if step.get("uses", "").startswith("actions/checkout"):
+            assert "ref" not in step["with"] and "repository" not in step["with"], "the comment's job checks the pull request out"
+    # an expression inside a script's text is code that a branch's name could write
+    scripts = [step["run"] for file in (action["runs"], job, comment["jobs"]["comment"]) for step in file["steps"] if "run" in step]
+    assert scripts and not any("${{" in script for script in scripts)
+    for script in scripts + gitlab["gapline"]["script"] + gitlab["gapline"]["after_script"]:
+        assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0, script
+    assert gitlab["gapline"]["artifacts"]["reports"]["junit"] == "gapline-out/gapline.xml" and gitlab["gapline"]["artifacts"]["when"] == "always"
+    for name in re.findall(r"examples/ci/(\S+\.sh)", (CI / "gitlab" / "gapline.gitlab-ci.yml").read_text() + (CI / "jenkins" / "Jenkinsfile").read_text()):
+        assert os.access(CI / name, os.X_OK), name
+    jenkins = (CI / "jenkins" / "Jenkinsfile").read_text()
+    assert jenkins.count("{") == jenkins.count("}") and "publishHTML" in jenkins and "gapline-out/gapline.xml" in jenkins
+
+
+def main():
+    from shutil import which
+
+    try:
+        import yaml  # noqa: F401
+    except ImportError:
+        print("check_recipes: skipped, python3-yaml is missing")
+        return 77
+    if not which("jq"):
+        print("check_recipes: skipped, jq is missing")
+        return 77
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        check_yaml()
+        check_compare(sys.argv[1], folder)
+        forge, comment = Forge(folder), folder / "out 0" / "comment.md"
+        check_github(forge, comment)
+        check_gitlab(forge, comment)
+    print("compare.sh, comment.sh and note.sh run, YAML read")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
