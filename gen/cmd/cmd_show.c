@@ -24,9 +24,9 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static const char about[] =
-	"Shows where a step's time goes in one profile: the budget, the largest causes of idle "
-	"time, phases, kernels and findings. A profile is an nsys SQLite export, plain or packed (gzip, zstd).";
+static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
+			    "time, phases, kernels and findings. A profile is an nsys SQLite export or a trace of the "
+			    "PyTorch profiler, plain or packed (gzip, zstd).";
 
 static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
                             struct err *err)
