@@ -29,6 +29,25 @@ const char *evidence_loops(const struct analysis *a, const struct side *s, struc
 	return *all ? all : "marked by ranges";
 }
 
+static uint32_t judged_steps(const struct side *s)
+{
+	for (uint32_t l = 0; l < s->n_loops; l++)
+		if (s->loops[l].judged)
+			return s->loops[l].steps;
+	return 0;
+}
+
+const char *evidence_iterations(const struct analysis *a, struct arena *arena)
+{
+	uint32_t b = judged_steps(&a->side[0]), f = judged_steps(&a->side[1]);
+	uint32_t more = b > f ? b : f, fewer = b > f ? f : b;
+	/* a capture's ends take one or two */
+	if (!fewer || more - fewer <= 2)
+		return "";
+	return arena_format(arena, "%u against %u iterations: a step is compared with a step, their number is no speed",
+	                    b, f);
+}
+
 const char *evidence_startup(const struct side *s, struct arena *arena)
 {
 	enum { LARGEST = 3 };

@@ -132,6 +132,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 			put_fact(
 				&t, k ? "" : "steps",
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
+	put_fact(&t, "", evidence_iterations(a, &t.arena));
 	if (a->side[0].startup > 0 && a->side[1].startup > 0)
 		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup, a->side[1].startup));
 	put_fact(&t, "same work",

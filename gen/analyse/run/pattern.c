@@ -373,6 +373,11 @@ static uint32_t inner_cycles(const struct pattern_sequence *s, const struct foun
 	return cycles;
 }
 
+static uint32_t far(uint32_t a, uint32_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
 /* Where short cycles go on and on, and only every 24th has something else to compute behind it, or is one that the host
  * has to do with, the cycles are layers, or launches, of a step. True: `out` is those steps. */
 static bool find_outer(const struct pattern_sequence *s, const struct found *f, struct arena *arena, struct found *out)
@@ -390,7 +395,8 @@ static bool find_outer(const struct pattern_sequence *s, const struct found *f, 
 			        (differs && s->flags[i] & PATTERN_WORK && !fit->usual[s->token[i]]);
 		if (!marks)
 			continue;
-		even += n && k - before == distance;
+		/* a longer sequence now and then */
+		even += n && far(k - before, distance) * 8 <= distance;
 		distance = k - before;
 		before = k;
 		first = n ? first : k - f->from + 1;

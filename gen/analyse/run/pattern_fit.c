@@ -106,6 +106,9 @@ static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	 * training step); lanes may have run ahead or behind */
 	size_t few = f->ops / 3 < 3 ? f->ops / 3 : 3;
 	size_t lost = s->n_lanes > 1 ? f->ops / 2 : f->ops / 8 > few ? f->ops / 8 : few;
+	/* nothing but what is usual, and most of that: rows were lost */
+	if (all == common && lost < f->ops / 4)
+		lost = f->ops / 4;
 	f->grade[k] = common == larger                        ? GRADE_EXACT
 	              : missing > lost || common * 2 < f->ops ? GRADE_NONE
 	              : common * 4 >= larger * 3              ? GRADE_ALIKE
