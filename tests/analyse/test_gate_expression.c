@@ -102,7 +102,7 @@ static void mistakes_say_where(void **state)
 		if (!strstr(err.text, cases[i].says))
 			fail_msg("%s\nis not: %s", err.text, cases[i].says);
 	}
-	char *most = arena_copy(&arena, "idle<5%", GATE_EXPRESSION_MOST + 1);
+	char *most = ARENA_NEW(&arena, GATE_EXPRESSION_MOST + 2, char);
 	struct gate_expression e;
 	struct err err;
 	memset(most, 'i', GATE_EXPRESSION_MOST + 1);
