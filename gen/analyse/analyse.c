@@ -338,10 +338,11 @@ static int analyse_jobs(struct job *jobs, const struct analyse_options *options,
 	judge_stopwatch(jobs, out, arena);
 	out->gates = gates_judge(&out->verdict, &out->conditions, out->same_work, out->other_conditions,
 	                         &options->gates, arena);
-	out->unrecorded = out->verdict.measured == VERDICT_STOPWATCH ? 0
-	                  : !out->conditions.unprofiled              ? recording_likely(out)
-	                  : out->verdict.has_interval                ? out->unprofiled.verdict.speedup
-	                                                             : 0;
+	out->unrecorded =
+		out->verdict.measured == VERDICT_RECORDED && out->conditions.unprofiled && out->verdict.has_interval
+			? out->unprofiled.verdict.speedup
+			: 0;
+	out->while_recorded = recording_turns(out);
 	conditions_reasons(facts, arena, out);
 	for (int s = 0; s < 2; s++)
 		set_headline(&out->side[s], &out->verdict, s);

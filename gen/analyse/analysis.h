@@ -374,11 +374,12 @@ struct side {
 	uint32_t n_ranges;                                                         /* by host descending */
 	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
 	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
-	double busy;            /* compute + comm_exposed + copy_exposed */
-	double overhead;        /* profiler's own recorded overhead on launching threads, per step */
-	double waited_calls;    /* recorded calls of launching threads that began while their GPU was idle, per step */
-	double shortest_launch; /* of all calls that launched an op, ns; 0: there is none */
-	double recording;       /* what recording those made the step longer, about, ns; at most the idle time */
+	double busy;         /* compute + comm_exposed + copy_exposed */
+	double overhead;     /* profiler's own recorded overhead on launching threads, per step */
+	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
+	double launch_pace;  /* ns from the start of a launch to the next call of its thread: but for one in a hundred
+	                      * it is no less; 0: not known */
+	double recording;    /* what recording those made the step longer, about, ns; at most the idle time */
 	struct ranks_result ranks;
 	struct timeline timeline;
 	struct overview overview;
@@ -487,8 +488,8 @@ struct analysis {
 	uint32_t n_sides;       /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;
-	double unrecorded; /* the speedup without what recording took: of the unprofiled runs, else about; 0: hardly
-	                    * another one than the recorded */
+	double unrecorded;   /* the speedup of the unprofiled runs; 0: there are none */
+	bool while_recorded; /* the speedup is of recorded programs, and may be another by more than 5 % without */
 	struct unprofiled unprofiled; /* runs of the same programs without a profiler */
 	struct verdict_conditions conditions;
 	struct gates gates;

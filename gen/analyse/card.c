@@ -31,7 +31,7 @@ static void choose_next(const struct analysis *a, struct card *card)
 
 static bool differs_unrecorded(const struct analysis *a)
 {
-	return a->unrecorded > 0 && fabs(a->unrecorded / a->verdict.speedup - 1) >= AS_RECORDED;
+	return a->while_recorded || (a->unrecorded > 0 && fabs(a->unrecorded / a->verdict.speedup - 1) >= AS_RECORDED);
 }
 
 struct card card_make(const struct analysis *a)

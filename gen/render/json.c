@@ -109,6 +109,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	write_estimate(json, "recorded", &v->recorded);
 	write_estimate(json, "typical", &v->typical);
 	json_number(json, "counted_speedup", v->has_speedup ? v->counted : NAN);
+	json_bool(json, "while_recorded", a->while_recorded);
 	json_number(json, "unrecorded_speedup", a->unrecorded > 0 ? a->unrecorded : NAN);
 	write_unprofiled(json, &a->unprofiled);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);

@@ -56,7 +56,12 @@ static const char *unrecorded(const struct analysis *a, struct arena *arena)
 	if (a->unrecorded <= 0 || fabs(a->unrecorded / a->verdict.speedup - 1) < 0.01)
 		return "";
 	const char *speedup = format_times(arena, a->unrecorded, a->unrecorded);
-	return arena_format(arena, a->conditions.unprofiled ? "; %s unprofiled" : "; not recorded about %s", speedup);
+	return arena_format(arena, "; %s unprofiled", speedup);
+}
+
+const char *words_while(const struct analysis *a)
+{
+	return a->while_recorded ? " while recorded" : "";
 }
 
 const char *words_speedup(const struct analysis *a, struct arena *arena)
@@ -85,8 +90,8 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 
 const char *words_periods(const struct analysis *a, struct arena *arena)
 {
-	return arena_format(arena, "%s a %s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
-	                    view_unit(&a->side[0]));
+	return arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
+	                    view_unit(&a->side[0]), words_while(a));
 }
 
 /* "18.0 to 41.3 steps a second" with an arrow */
@@ -128,7 +133,9 @@ static const char *words_doubt(const struct analysis *a, enum doubt doubt, struc
 	case DOUBT_ONE_RUN:
 		return " One run a side: what differs from capture to capture, such as clocks, looks like a change.";
 	case DOUBT_RECORDING:
-		return arena_format(arena, " Without a profiler %s%s.", a->conditions.unprofiled ? "" : "about ",
+		if (a->while_recorded)
+			return " While recorded: a stopwatch (gapline run) says what it is without a profiler.";
+		return arena_format(arena, " Without a profiler %s.",
 		                    format_times(arena, a->unrecorded, a->unrecorded));
 	case DOUBT_SHORT:
 		return arena_format(
@@ -215,8 +222,8 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	if (!v->has_speedup)
 		return "Inconclusive: there is nothing to compare.";
 	const char *periods =
-		arena_format(arena, "%s a %s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
-	                     view_unit(&a->side[0]));
+		arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
+	                     view_unit(&a->side[0]), words_while(a));
 	const char *sure = v->has_interval ? arena_format(arena, ", %s", interval(a, arena)) : "";
 	switch (v->result) {
 	case VERDICT_FASTER:

@@ -9,6 +9,9 @@ const char *words_result(const struct analysis *analysis); /* "Faster" */
 /* "2.30× faster: 55.64 -> 24.22 ms a step, 95 % interval 2.22 to 2.38×, one run a side." */
 const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 
+/* " while recorded" where recording may have changed the speedup by more than 5 %, else "". */
+const char *words_while(const struct analysis *analysis);
+
 /* "2.30×", or "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 

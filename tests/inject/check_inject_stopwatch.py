@@ -19,6 +19,7 @@ import stopwatch_page
 LIBRARY, TARGET, FAKES = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
 STEPS, WARM = 120, 20
 MS = 1_000_000
+ATTEMPTS = 10
 
 
 class Stopwatch(unittest.TestCase):
@@ -53,8 +54,9 @@ class Stopwatch(unittest.TestCase):
         return [int(n) for n in re.findall(r"^own (\d+)$", self.output, re.M)]
 
     def exact(self, case, **how):
-        """The time of the steps is the program's own, within 1 %, at the third attempt on a busy machine."""
-        for attempt in range(3):
+        """The time of the steps is the program's own, within 1 %. On a busy machine either clock may be read late, never twice
+        alike; what the library does wrong it does every time."""
+        for attempt in range(ATTEMPTS):
             self.folder = tempfile.TemporaryDirectory()
             self.addCleanup(self.folder.cleanup)
             page = self.one(case, **how)
@@ -102,11 +104,24 @@ class Stopwatch(unittest.TestCase):
         self.assertGreater(page.idle[1] - page.idle[0], (STEPS - WARM) / 2 * MS / 2)
 
     def test_processes(self):
-        pages = self.run_target("ranks")
-        self.assertEqual([p.problem for p in pages], ["FINE", "FINE"])
-        self.assertEqual(len(self.own()), 2)
-        for own, page in zip(sorted(self.own()), sorted(pages, key=lambda p: p.idle[1] - p.idle[0])):
-            self.assertAlmostEqual((page.idle[1] - page.idle[0]) / own, 1, delta=0.05)
+        def off():
+            pages = self.run_target("ranks")
+            self.assertEqual([p.problem for p in pages], ["FINE", "FINE"])
+            self.assertEqual(len(self.own()), 2)
+            times = sorted(p.idle[1] - p.idle[0] for p in pages)
+            return max(abs(t / own - 1) for t, own in zip(times, sorted(self.own())))
+
+        self.near(off, 0.05)
+
+    def near(self, off, most):
+        offs = []
+        for attempt in range(ATTEMPTS):
+            self.folder = tempfile.TemporaryDirectory()
+            self.addCleanup(self.folder.cleanup)
+            offs.append(off())
+            if offs[-1] < most:
+                return
+        self.fail(f"off the program's own clock by {offs}")
 
     def test_work_that_never_ends(self):
         page = self.one("stuck", GAPLINE_STOPWATCH_LIMIT_MS="300")
@@ -139,10 +154,13 @@ class Stopwatch(unittest.TestCase):
         self.assertEqual(self.one("none").problem, "REFUSED")
 
     def test_fork(self):
-        parent, child = sorted(self.run_target("forks", step="step"), key=lambda p: -p.ended)
-        self.assertEqual((parent.problem, parent.ended), ("FINE", STEPS))
-        self.assertAlmostEqual((parent.idle[1] - parent.idle[0]) / self.own()[0], 1, delta=0.02)
-        self.assertEqual((child.problem, child.code, child.ended), ("REFUSED", 3, 30), "CUDA cannot be used there")
+        def off():
+            parent, child = sorted(self.run_target("forks", step="step"), key=lambda p: -p.ended)
+            self.assertEqual((parent.problem, parent.ended), ("FINE", STEPS))
+            self.assertEqual((child.problem, child.code, child.ended), ("REFUSED", 3, 30), "CUDA cannot be used there")
+            return abs((parent.idle[1] - parent.idle[0]) / self.own()[0] - 1)
+
+        self.near(off, 0.02)
 
     def test_ends_in_the_middle(self):
         for case, status in (("leaves", 0), ("dies", -signal.SIGSEGV)):

@@ -177,7 +177,7 @@ static void test_host_ahead_of_the_gpu(void **state)
 	const struct analysis *a = compare(s, maker_link(&s->m), fixed, defaults);
 	assert_near(a->verdict.speedup, 3);
 	assert_false(a->conditions.unprofiled);
-	assert_near(a->verdict.lo, 3);
+	assert_near(a->verdict.recorded.lo, 3);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
 	assert_true(says(a, "not used: on the baseline the host runs ahead"));
 }
@@ -190,7 +190,7 @@ static void test_both_sides_must_have_them(void **state)
 	const struct analysis *a = compare(s, baseline, maker_link(&s->m), defaults);
 	assert_false(a->unprofiled.verdict.has_interval);
 	assert_false(a->conditions.unprofiled);
-	assert_near(a->verdict.lo, 3);
+	assert_near(a->verdict.recorded.lo, 3);
 	/* two steps are no measurement either */
 	baseline = baseline_of(s);
 	record(s, 1000000);

@@ -413,7 +413,7 @@ def short_table(table, words):
         if row["collector"] == "cupti" and "+" not in row["pair"]:
             if row["size_ms"] >= largest.get(row["pair"], row)["size_ms"]:
                 largest[row["pair"]] = row
-    lines = ["| what is true | what gapline says | and there | promised, measured | recorded, unprofiled | true | verdict |",
+    lines = ["| what is true | what gapline says | and there | promised, measured | recorded, without a profiler | true | verdict |",
              "|---|---|--:|--:|--:|--:|---|"]
     for name, row in largest.items():
         amount = f" {row['injected_ms']:.2f} ms a step: {words[name]}" if "share" in row else f" {words[name]}"

@@ -19,9 +19,9 @@ const char *conditions_difference(const struct analysis *out, struct arena *aren
  * The sides are built. */
 void recording_bounds(const struct analysis *out, double beyond[2]);
 
-/* After the verdict: about the speedup without recording, where the difference is worth saying, else 0; and a sentence,
- * else NULL. */
-double recording_likely(const struct analysis *a);
+/* After the verdict: whether it is of recorded programs and recording may have changed the speedup by more than 5 %;
+ * and a sentence from 1 % on, else NULL. */
+bool recording_turns(const struct analysis *a);
 const char *recording_reason(const struct analysis *a, struct arena *arena);
 
 /* Adds to the verdict's reasons what held the GPUs of one side back, clocks that were the same, what recording did to

@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""What recorded captures alone say of the speedup without a profiler, held against programs whose own clocks are known.
+
+    check_exports.py GAPLINE EXAMPLES_TRUTH
+
+Of each pair that examples/truth keeps, unprofiled runs are taken out; what is left is as much as an export holds. At least
+95 of 100 intervals have to hold the speedup of the programs' own clocks, which itself is known within what it varies by.
+The captures beside the repository are added where they are there.
+"""
+
+import gzip
+import json
+import math
+import pathlib
+import shutil
+import sqlite3
+import statistics
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+SIDES = "baseline", "fixed"
+HELD = 0.95
+STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306)
+# A step's ms by the program's own clock, without a profiler: shared/captures/README.md.
+BESIDE = {"torch-compile": {"baseline": [2.585, 1.808, 1.835], "fixed": [0.333, 0.400, 0.386]}}
+
+
+def truth(steps):
+    """ln of the speedup, and half of its 95 % interval (Welch)."""
+    logs = [[math.log(ms) for ms in steps[side]] for side in SIDES]
+    parts = [statistics.variance(x) / len(x) for x in logs]
+    freedom = sum(parts) ** 2 / sum(p * p / (len(x) - 1) for p, x in zip(parts, logs))
+    half = STUDENT[max(0, min(len(STUDENT), int(freedom)) - 1)] * math.sqrt(sum(parts))
+    return statistics.mean(logs[0]) - statistics.mean(logs[1]), half
+
+
+def own_clock(folder):
+    path = folder / "unprofiled.jsonl"
+    if not path.exists():  # the same programs under another collector
+        path = folder.with_name(folder.name.removesuffix("-nsys")) / "unprofiled.jsonl"
+    steps = {side: [] for side in SIDES}
+    for line in path.read_text().splitlines() if path.exists() else []:
+        row = json.loads(line)
+        if "series" not in row:
+            steps[row["variant"]].append(row["step_ms"])
+    return steps if all(len(ms) > 1 for ms in steps.values()) else None
+
+
+def pairs(examples, work):
+    for archive in sorted(examples.glob("*/captures.tar.xz")):
+        steps = own_clock(archive.parent)
+        with tarfile.open(archive) as tar:
+            names = set(tar.getnames())
+            files = [work / f"{side}-1.sqlite" for side in SIDES]
+            if steps and all(f.name in names for f in files):
+                for f in files:
+                    tar.extract(f.name, work)
+                yield archive.parent.name, files, steps
+    for name, steps in BESIDE.items():
+        folder = examples.parents[2] / "shared/captures" / name
+        if folder.exists():
+            files = [work / f"{side}.sqlite" for side in SIDES]
+            for f in files:
+                with gzip.open(folder / f"{f.name}.gz") as packed, open(f, "wb") as out:
+                    shutil.copyfileobj(packed, out)
+            yield name, files, steps
+        else:
+            print(f"{name}: skipped, {folder} is not there")
+
+
+def main():
+    gapline, examples = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    held, missed, unsaid = 0, [], []
+    with tempfile.TemporaryDirectory() as work:
+        for name, files, steps in pairs(examples, pathlib.Path(work)):
+            for f in files:
+                db = sqlite3.connect(f)
+                db.execute("DROP TABLE IF EXISTS GAPLINE_UNPROFILED")
+                db.commit()
+                db.close()
+            said = subprocess.run([gapline, "report", *files, "--json", "-"], capture_output=True, text=True, check=True)
+            verdict = json.loads(said.stdout)["verdict"]
+            assert verdict["measured"] == "recorded" and verdict["unrecorded_speedup"] is None, name
+            (lo, hi), (ln, half) = verdict["ci95"], truth(steps)
+            if math.log(lo) <= ln + half and math.log(hi) >= ln - half:
+                held += 1
+            else:
+                missed.append(f"{name}: {math.exp(ln):.3f} is not in {lo:.3f} to {hi:.3f}")
+            counted = verdict["recorded"]["ci95"]
+            wider = max(counted[0] / lo, hi / counted[1])
+            if (wider > 1.0501) != verdict["while_recorded"] and abs(wider - 1.05) > 0.001:
+                unsaid.append(f"{name}: {wider:.3f}, while recorded: {verdict['while_recorded']}")
+    print(f"{held} of {held + len(missed)} held", *missed, *unsaid, sep="\n")
+    assert held + len(missed) >= 40, "pairs are missing"
+    return held < HELD * (held + len(missed)) or bool(unsaid)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
