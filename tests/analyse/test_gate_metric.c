@@ -154,6 +154,7 @@ static void what_is_missing_passes_nothing(void **state)
 	m.a.side[1].budget.period = 0;
 	static const struct expected nothing[] = {{"idle<5%", GATE_INCONCLUSIVE, 0, "no length"}};
 	CHECK(&m, nothing);
+	arena_release(&m.arena);
 	make(&m);
 	m.a.verdict.judged = false;
 	static const struct expected doubtful[] = {
