@@ -141,14 +141,14 @@ class Run(Case):
         self.run_both(*both, "--duration", "1", "--recorded", "1", "-o", "out")
         self.assertEqual({r["exit_status"] for r in self.state()["runs"]}, {128 + signal.SIGTERM})
 
-    def test_without_steps(self):
+    def test_without_ranges(self):
         both = ["--baseline", "true whole-#.sqlite", "--fixed", "true whole-fixed-#.sqlite"]
         out, said = self.run_both(*both, "-o", "out", "--recorded", "3")
         self.assertEqual(self.order(), "b1 f1 f2 b2 b3 f3")
         for kept, recorded in ("baseline-1", "whole-0"), ("fixed-3", "whole-fixed-2"):
             self.assertEqual(kernels(self.folder / f"out/{kept}.sqlite"), kernels(self.profiles / f"{recorded}.sqlite"))
         report = json.loads((self.folder / "out/report.json").read_text())
-        self.assertEqual([s["steps"]["found"] for s in (report["baseline"], report["fixed"])], [False, False])
+        self.assertEqual([s["steps"]["origin"] for s in (report["baseline"], report["fixed"])], ["pattern", "pattern"])
         self.assertEqual([s["steps"]["runs"] for s in (report["baseline"], report["fixed"])], [3, 3])
         self.assertTrue(out)
 
