@@ -35,6 +35,7 @@ struct program {
 	bool ahead;         /* no wait at the end */
 	bool names;         /* the profiler's call beside every launch */
 	int64_t last;       /* one more kernel of so many ns */
+	bool pageable;      /* the copy is from pageable memory */
 };
 
 static const struct program plain = {.load = 3 * MS, .bytes = 1 << 20, .kernels = 8, .kernel = 900 * US};
@@ -57,10 +58,12 @@ static void op(struct clock *c, const char *call, enum call_class class, enum op
 	c->gpu += length;
 }
 
-static void copy(struct clock *c, int64_t bytes)
+static void copy(struct clock *c, int64_t bytes, bool pageable)
 {
-	if (bytes)
-		op(c, "cudaMemcpyAsync", CALL_COPY, OP_COPY, "[CUDA memcpy Host-to-Device]", bytes, 5 * US);
+	if (!bytes)
+		return;
+	op(c, "cudaMemcpyAsync", CALL_COPY, OP_COPY, "[CUDA memcpy Host-to-Device]", bytes, 5 * US);
+	c->s->m.trace->ops.flags[c->s->m.trace->ops.n - 1] = pageable ? OPF_PAGEABLE : 0;
 }
 
 static void kernel(struct clock *c, const char *name, int64_t length)
@@ -101,7 +104,7 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 			call(&c, "cudaMalloc", CALL_ALLOC, p->alloc);
 		if (p->zero_first)
 			kernel(&c, "zero", 4 * US);
-		copy(&c, p->bytes);
+		copy(&c, p->bytes, p->pageable);
 		if (!p->zero_first)
 			kernel(&c, "zero", 4 * US);
 		int64_t start = c.t;
@@ -394,6 +397,21 @@ static void test_one_finding_with_both_numbers(void **state)
 	assert_non_null(strstr(f->text, "Fixed side: Kernels run for 8 of"));
 }
 
+static void test_a_scalar_need_not_be_pinned(void **state)
+{
+	/* The same 5 µs a step, and only the bytes differ: below a page a pinned copy would take as long. */
+	struct program page = {.bytes = 4096, .kernels = 8, .kernel = 10 * US, .pageable = true};
+	struct program scalar = page, pinned = page;
+	scalar.bytes = 4095;
+	pinned.pageable = false;
+	const struct finding *f = finding_of(compare(*state, page, page), "pageable_copies");
+	assert_true(f && f->both);
+	assert_non_null(strstr(f->text, "1 copy a step moves"));
+	assert_true(f->per_step[0] >= 5 * US); /* and what the GPU idles before it */
+	assert_null(finding_of(compare(*state, scalar, scalar), "pageable_copies"));
+	assert_null(finding_of(compare(*state, pinned, pinned), "pageable_copies"));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -410,6 +428,7 @@ int main(void)
 		TEST(test_a_long_call_is_no_launch),
 		TEST(test_the_profilers_own_calls),
 		TEST(test_one_finding_with_both_numbers),
+		TEST(test_a_scalar_need_not_be_pinned),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
