@@ -378,7 +378,7 @@ static void say_limits(struct list *list, const struct proof *p, int warmup)
 	if (!p->steps || p->empty)
 		return;
 	say_runs(list, p);
-	if (v->result != VERDICT_INCONCLUSIVE)
+	if (v->result == VERDICT_UNCHANGED) /* a direction has said it, and that this one counts */
 		say_short_capture(list, p);
 	if (v->has_interval && p->paired)
 		say(list, "Both sides do the same at the same steps: they are compared step by step.");
