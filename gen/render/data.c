@@ -88,10 +88,11 @@ static uint32_t join(const struct lane *lane, uint32_t i, int64_t least, struct 
 	return next;
 }
 
-static void join_lane(const struct lane *lane, int64_t least, struct items *out)
+/* Ends with the first item beyond `most`. */
+static void join_lane(const struct lane *lane, int64_t least, uint32_t most, struct items *out)
 {
 	out->n = 0;
-	for (uint32_t i = 0; i < lane->n;) {
+	for (uint32_t i = 0; i < lane->n && out->n <= most;) {
 		const struct segment *s = &lane->segments[i];
 		struct item *item = &out->item[out->n++];
 		if (length_of(s) >= least) {
@@ -103,15 +104,19 @@ static void join_lane(const struct lane *lane, int64_t least, struct items *out)
 	}
 }
 
-static uint64_t join_all(struct writer *w)
+/* Whether all fit; if not, it ends where that is known: a run without steps has many times more than fit. */
+static bool join_all(struct writer *w)
 {
-	uint64_t n = 0;
+	uint32_t left = MOST_SEGMENTS;
 	for (int side = 0; side < 2; side++)
 		for (uint32_t i = 0; i < w->lanes[side].n; i++) {
-			join_lane(&w->lanes[side].lane[i], w->least, &w->items[side][i]);
-			n += w->items[side][i].n;
+			struct items *items = &w->items[side][i];
+			join_lane(&w->lanes[side].lane[i], w->least, left, items);
+			if (items->n > left)
+				return false;
+			left -= items->n;
 		}
-	return n;
+	return true;
 }
 
 /* ---- columns ---- */
@@ -386,19 +391,20 @@ static void add_base64(struct buf *out, const unsigned char *bytes, size_t n)
 	}
 }
 
-/* 1: packed; 0: too long, nothing added; -1 with `err`. */
+/* 1: packed; 0: too long, nothing added; -1 with `err`. Compression ends where it is known to be too long. */
 static int pack(const struct buf *json, struct buf *out, struct err *err)
 {
-	uLongf n = compressBound((uLong)json->n);
+	uLongf n = DATA_MOST / 4 * 3;
 	unsigned char *bytes = malloc(n);
 	if (!bytes)
 		return err_set(err, "report: out of memory");
 	int status = compress2(bytes, &n, (const unsigned char *)json->data, (uLong)json->n, 9);
-	bool fits = (n + 2) / 3 * 4 <= DATA_MOST;
-	if (status == Z_OK && fits)
+	if (status == Z_OK)
 		add_base64(out, bytes, n);
 	free(bytes);
-	return status != Z_OK ? err_set(err, "report: the data cannot be compressed (zlib status %d)", status) : fits;
+	if (status != Z_OK && status != Z_BUF_ERROR)
+		return err_set(err, "report: the data cannot be compressed (zlib status %d)", status);
+	return status == Z_OK;
 }
 
 int data_write(const struct analysis *a, struct buf *out, struct err *err)
@@ -411,12 +417,13 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 		w.items[side] = ARENA_NEW(&arena, lanes->n, struct items);
 		for (uint32_t i = 0; i < lanes->n; i++) {
 			qsort(lanes->lane[i].segments, lanes->lane[i].n, sizeof(struct segment), by_start);
-			w.items[side][i].item = ARENA_NEW(&arena, lanes->lane[i].n, struct item);
+			uint32_t n = lanes->lane[i].n < MOST_SEGMENTS ? lanes->lane[i].n : MOST_SEGMENTS + 1;
+			w.items[side][i].item = ARENA_NEW(&arena, n, struct item);
 		}
 	}
 	int status = 0;
 	do {
-		while (join_all(&w) > MOST_SEGMENTS)
+		while (!join_all(&w))
 			w.least = w.least ? 2 * w.least : 250;
 		struct buf json = {0};
 		status = write_json(&w, &json, err) ? -1 : pack(&json, out, err);
