@@ -43,7 +43,7 @@ static bool fits_pageable(const struct cell_key *idle)
 
 void find_pageable(struct evidence *e)
 {
-	if (e->facts->pageable_bytes < WORTH_PINNING)
+	if (round(e->facts->pageable_bytes) < WORTH_PINNING) /* a mean of one size may come out a hair below it */
 		return;
 	/* without kernels there is nothing to hide the copies behind: pinned ones would take their time too */
 	double hidden = e->side->budget.compute > 0 ? e->facts->copy_pageable : 0;
