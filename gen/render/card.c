@@ -58,6 +58,8 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
 	page_if(&page->top, "verdict.recorded", *recorded != 0);
 	page_fill(&page->top, "verdict.recorded", recorded);
+	page_if(&page->top, "verdict.typical", v->typical_line);
+	page_fill(&page->top, "verdict.typical", v->typical_line ? v->typical_line : "");
 	page_if(&page->top, "verdict.rates", *rates != 0);
 	page_fill(&page->top, "verdict.rates", rates);
 	xmlNode *picture = page_draw(&page->top, "verdict.picture");

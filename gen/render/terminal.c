@@ -107,6 +107,17 @@ static void put_facts(struct terminal *t, const char *label, const char **text, 
 		put_fact(t, "", arena_format(&t->arena, "and %zu more", n - TOP));
 }
 
+/* What a typical step says has a line of its own. */
+static void put_reasons(struct terminal *t, const struct verdict *v)
+{
+	const char **left = ARENA_NEW(&t->arena, v->n_reasons + 1, const char *);
+	size_t n = 0;
+	for (size_t i = 0; i < v->n_reasons; i++)
+		if (v->reasons[i] != v->typical_line)
+			left[n++] = v->reasons[i];
+	put_facts(t, "know this", left, n);
+}
+
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 {
 	static const enum ink ink[] = {[VERDICT_INCONCLUSIVE] = INK_DOUBT,
@@ -124,6 +135,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
 	         words_pair(&t.arena, a->side[0].time_per_step, a->side[1].time_per_step));
 	put_fact(&t, "recorded", words_recorded(a, &t.arena));
+	put_fact(&t, "", v->typical_line ? v->typical_line : "");
 	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
@@ -139,7 +151,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	         arena_format(&t.arena, "%s%s", a->same_work == SAME_WORK_UNKNOWN ? "? " : "", words_comparable(a)));
 	put_facts(&t, "", a->differences, a->n_differences);
 	put_fact(&t, "what next", words_next(a, &t.arena));
-	put_facts(&t, "know this", v->reasons, v->n_reasons);
+	put_reasons(&t, v);
 	put_fact(&t, "gate", words_gate(a, &t.arena));
 	put_fact(&t, "gapline", GAPLINE_VERSION);
 	arena_release(&t.arena);

@@ -67,6 +67,20 @@ static void compare_flags(const struct verdict *v, const struct wanted *w)
 	assert_string_equal(flags, w->flags);
 }
 
+/* The line is there where it says something else than the speedup, with the reason, and it is one of the reasons. */
+static void check_typical_line(const struct verdict *v)
+{
+	size_t found = 0;
+	for (size_t i = 0; i < v->n_reasons; i++)
+		found += strncmp(v->reasons[i], "A typical step: ", 16) == 0 && v->reasons[i] == v->typical_line;
+	assert_int_equal(found, v->typical_why != NULL);
+	assert_int_equal(v->typical_line != NULL, v->typical_why != NULL);
+	if (v->typical_why)
+		assert_non_null(strstr(v->typical_line, v->typical_why));
+	else
+		assert_true(fabs(log(v->typical.speedup / v->speedup)) <= log(1.02) || !v->typical.has_interval);
+}
+
 static void compare(const struct verdict *v, const struct wanted *w)
 {
 	const double digit = 1.01e-4;
@@ -77,6 +91,7 @@ static void compare(const struct verdict *v, const struct wanted *w)
 	near(v->typical.speedup, w->typical, digit);
 	near(v->typical.lo, w->typical_lo, digit);
 	near(v->typical.hi, w->typical_hi, digit);
+	check_typical_line(v);
 	near(v->counted, w->counted, digit);
 	near(exp(v->floor), w->floor, 1.01e-3);
 	compare_flags(v, w);

@@ -126,6 +126,20 @@ static void same_input_same_bytes(void **state)
 	close_report(&first);
 }
 
+static void a_typical_step_is_a_second_line(void **state)
+{
+	(void)state;
+	struct report r = {0};
+	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
+	r.a.verdict.typical_line = "A typical step: 0.95x [0.92, 0.99]. <Why>.";
+	read_report(&r, FIXTURE_PAIR);
+	assert_text(&r, "//section[@id='verdict']//p[@class='sentence'][2]", r.a.verdict.typical_line);
+	close_report(&r);
+	open_report(&r, FIXTURE_PAIR);
+	assert_true(number(&r, "count(//section[@id='verdict']//p[contains(., 'typical')])") == 0);
+	close_report(&r);
+}
+
 static void what_the_page_says(void **state)
 {
 	(void)state;
@@ -415,6 +429,7 @@ int main(void)
 		cmocka_unit_test_teardown(one_side_is_no_report, release),
 		cmocka_unit_test_teardown(same_input_same_bytes, release),
 		cmocka_unit_test_teardown(what_the_page_says, release),
+		cmocka_unit_test_teardown(a_typical_step_is_a_second_line, release),
 		cmocka_unit_test_teardown(several_runs_are_told_apart, release),
 		cmocka_unit_test_teardown(clocks_are_shown_when_they_were_sampled, release),
 		cmocka_unit_test_teardown(doubts_are_never_folded, release),

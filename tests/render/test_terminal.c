@@ -86,6 +86,24 @@ static void the_number_of_runs_is_true(void **state)
 	arena_release(&arena);
 }
 
+static void a_typical_step_has_its_own_line(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_PAIR, &arena, &a);
+	assert_null(strstr(printed(&a, &out), "typical step"));
+	const char *reasons[] = {"First.", "A typical step: 0.95x [0.92, 0.99]. Why.", "Last."};
+	a.verdict.reasons = reasons;
+	a.verdict.n_reasons = 3;
+	a.verdict.typical_line = reasons[1];
+	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95x [0.92, 0.99]. Why.\n"));
+	assert_non_null(strstr(out.data, "  know this   First.\n              Last.\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
 static void a_diagnosis_that_is_not_judged_says_why(void **state)
 {
 	(void)state;
@@ -214,6 +232,7 @@ int main(void)
 		cmocka_unit_test(the_verdict_in_words),
 		cmocka_unit_test(an_inconclusive_one_says_what_it_takes),
 		cmocka_unit_test(the_number_of_runs_is_true),
+		cmocka_unit_test(a_typical_step_has_its_own_line),
 		cmocka_unit_test(a_diagnosis_that_is_not_judged_says_why),
 		cmocka_unit_test(sums_over_gpus_have_no_share),
 		cmocka_unit_test(clocks_are_one_line),

@@ -300,8 +300,11 @@ static void say_typical(struct list *list, const struct proof *p)
 	struct verdict *v = list->verdict;
 	const struct verdict_estimate *t = &v->typical;
 	v->typical_why = shape_why(p, v, list->arena);
-	if (v->typical_why)
-		SAY(list, "A typical step: %s. %s", estimate(list->arena, t->speedup, t->lo, t->hi), v->typical_why);
+	if (!v->typical_why)
+		return;
+	v->typical_line = arena_format(list->arena, "A typical step: %s. %s",
+	                               estimate(list->arena, t->speedup, t->lo, t->hi), v->typical_why);
+	say(list, v->typical_line);
 }
 
 /* ---- what the numbers cannot show, or show only with a correction ---- */

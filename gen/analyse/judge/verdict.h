@@ -59,14 +59,15 @@ struct verdict {
 	struct verdict_estimate recorded; /* of the recorded runs, as counted; unknown where those do not say */
 	struct verdict_estimate typical;  /* the typical step: 10 % trimmed mean of the logs; decides nothing */
 	const char
-		*typical_why;   /* a sentence, where the typical step says something else than the speedup; else NULL */
-	double counted;         /* S with the steps counted that were set aside */
-	double step[2];         /* time per step of a side, ns; steps set aside count as the mean of the others */
-	double step_counted[2]; /* the same with everything as it was measured */
-	double step_typical[2]; /* ns */
-	size_t aside[2];        /* steps set aside, over all runs of the side */
-	double half_width;      /* of ln S as counted, towards the nearer proof: half of ln(hi/lo), without recording */
-	double floor;           /* ln: the near end of the interval must lie beyond it for a direction */
+		*typical_why; /* a sentence, where the typical step says something else than the speedup; else NULL */
+	const char *typical_line; /* the reason with its estimate before that, one of `reasons`; NULL: none */
+	double counted;           /* S with the steps counted that were set aside */
+	double step[2];           /* time per step of a side, ns; steps set aside count as the mean of the others */
+	double step_counted[2];   /* the same with everything as it was measured */
+	double step_typical[2];   /* ns */
+	size_t aside[2];          /* steps set aside, over all runs of the side */
+	double half_width; /* of ln S as counted, towards the nearer proof: half of ln(hi/lo), without recording */
+	double floor;      /* ln: the near end of the interval must lie beyond it for a direction */
 	bool short_capture, one_run;
 	bool few;                   /* fewer than 8 measured steps */
 	bool paired;                /* both sides do the same at the same steps: compared step by step */
