@@ -1,6 +1,6 @@
 #include "analyse/run/pattern.h"
 
-#include "analyse/run/pattern_fit.h"
+#include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_tuples.h"
 
 #include <stdlib.h>
@@ -10,55 +10,10 @@ enum {
 	CANDIDATES = 48,   /* tuples of one width that are tried */
 	WIDEST = 1024,     /* tuples that are looked at, in tokens */
 	EFFORT = 24,       /* ops that trying may look at, as a multiple of the sequence */
-	SAMPLE = 256,      /* cycles on which a candidate is tried first, or a median is taken */
-	BURSTS = 3,        /* so many runs of cycles with something else between them are told apart by themselves */
 	INNER_OPS = 65536, /* of a few cycles, in which a shorter one is looked for */
 	LAYER_OPS = 64,    /* what a layer of a step holds at most */
 	LAYER_STEPS = 20   /* steps of layers that there are at least: what the host does less often is now and then */
 };
-
-/* A loop of the sequence, or none: n is 0. Its cycles are those of `fit` in [from, to) that are any, or, where
- * `bursts`, of the runs in it. */
-struct found {
-	struct pattern_fit fit;
-	uint32_t from, to, cycles;
-	struct pattern_share share;
-	bool bursts;
-};
-
-static bool is_explained(const struct pattern_share *share, uint32_t cycles)
-{
-	return cycles >= PATTERN_CYCLES && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED &&
-	       share->alike * (uint64_t)4 >= cycles * (uint64_t)3;
-}
-
-/* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
-static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
-{
-	while (k < to && f->grade[k] == GRADE_NONE)
-		k++;
-	*first = k;
-	while (k < to && f->grade[k] != GRADE_NONE) {
-		k++;
-		if (f->more[k - 1])
-			break;
-	}
-	*end = k;
-	return k > *first;
-}
-
-/* Share of the cycles of [from, to) with which the host had to do. */
-static double host_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
-{
-	uint32_t with = 0;
-	for (uint32_t k = from; k < to; k++) {
-		bool host = false;
-		for (size_t i = f->cut[k]; i < f->cut[k + 1] && !host; i++)
-			host = s->flags[i] & PATTERN_HOST;
-		with += host;
-	}
-	return to > from ? (double)with / (double)(to - from) : 0;
-}
 
 static int compare_lengths(const void *a, const void *b)
 {
@@ -66,239 +21,16 @@ static int compare_lengths(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
-static double cycle_time(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
-                         bool busy)
-{
-	int64_t some[SAMPLE];
-	uint32_t n = 0, stride = (to - from) / SAMPLE + 1;
-	for (uint32_t k = from; k + 1 < to && n < SAMPLE; k += stride) {
-		int64_t time = 0;
-		for (size_t i = f->cut[k]; busy && i < f->cut[k + 1]; i++)
-			time += s->length[i];
-		some[n++] = busy ? time : s->end[f->cut[k + 2] - 1] - s->end[f->cut[k + 1] - 1];
-	}
-	qsort(some, n, sizeof *some, compare_lengths);
-	return n ? (double)some[n / 2] : 0;
-}
-
-static bool is_other(double a, double b)
-{
-	return a > b * 1.5 || b > a * 1.5;
-}
-
-/* Two stretches of the same names with something else between them are two loops where a cycle of one takes half as
- * long again as of the other (another size of the same solver). The larger one is kept; the other is found later. */
-static void split_by_time(const struct pattern_fit *f, const struct pattern_sequence *s, struct found *found)
-{
-	enum { INTERRUPTIONS = 16 };
-	uint32_t at[INTERRUPTIONS], n = 0;
-	for (uint32_t k = found->from; k + 1 < found->to; k++) {
-		bool interrupted = f->grade[k] != GRADE_EXACT;
-		for (size_t i = f->cut[k] + 1; i <= f->cut[k + 1] && i < s->n && !interrupted; i++)
-			interrupted = s->flags[i] & PATTERN_BREAK;
-		if (interrupted) {
-			if (n == INTERRUPTIONS)
-				return;
-			at[n++] = k + 1;
-		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		/* without the cycle that holds the interruption itself */
-		if (at[i] < found->from + PATTERN_CYCLES + 1 || at[i] + PATTERN_CYCLES > found->to)
-			continue;
-		uint32_t before = at[i] - found->from, behind = found->to - at[i];
-		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
-		             cycle_time(f, s, at[i], found->to, true)) ||
-		    is_other(cycle_time(f, s, found->from, at[i] - 1, false),
-		             cycle_time(f, s, at[i], found->to, false))) {
-			if (before > behind)
-				found->to = at[i];
-			else
-				found->from = at[i];
-		}
-	}
-}
-
-/* A few cycles at an end, too few to be a loop, behind or before something else that takes longer than several cycles:
- * a first one before the compiler runs, the begin of the next token's layers. They, and what parts them, are left out.
- */
-static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence *s, struct found *found)
-{
-	enum { LONG = 4 }; /* usual cycles that the interruption takes */
-	if (found->to - found->from < 3 * PATTERN_CYCLES)
-		return;
-	double usual = cycle_time(f, s, found->from, found->to, false);
-	uint32_t from = found->from, to = found->to;
-	for (uint32_t i = 1; i < PATTERN_CYCLES; i++) {
-		uint32_t front = found->from + i, back = found->to - 1 - i;
-		for (int end = 0; end < 2; end++) {
-			uint32_t k = end ? back : front;
-			int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
-			if (f->grade[k] == GRADE_EXACT || (double)took < LONG * usual)
-				continue;
-			if (end)
-				to = k;
-			else
-				from = k + 1;
-		}
-	}
-	found->from = from;
-	found->to = to;
-}
-
-static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
-{
-	uint32_t n = 0;
-	for (uint32_t k = from; k < to; k++)
-		n += f->grade[k] != GRADE_NONE;
-	return n;
-}
-
-/* Whether runs of cycles are about as long as each other: three quarters of them; the last may be cut. */
-static bool even_runs(const struct pattern_fit *f, uint32_t from, uint32_t to, uint32_t typical)
-{
-	uint32_t all = 0, even = 0, first, end;
-	bool last_short = false;
-	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
-		uint32_t n = end - first;
-		if (n < PATTERN_CYCLES)
-			continue;
-		all++;
-		even += n * 8 >= typical * 7 && n * 8 <= typical * 9;
-		last_short = n * 8 < typical * 7;
-	}
-	return even * 4 >= (all - last_short) * 3;
-}
-
-/* Whether cuts make a loop; which part of them. */
-static bool accept(const struct pattern_sequence *s, struct found *out)
-{
-	const struct pattern_fit *f = &out->fit;
-	struct arena scratch = {0};
-	bool good = false;
-	out->bursts = false;
-	out->from = 0;
-	out->to = f->n;
-	while (out->from < out->to && f->grade[out->from] < GRADE_ALIKE)
-		out->from++;
-	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
-		out->to--;
-	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES)
-		goto done;
-	split_by_time(f, s, out);
-	drop_ends(f, s, out);
-	out->cycles = count_cycles(f, out->from, out->to);
-	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
-	good = is_explained(&out->share, out->cycles);
-	uint32_t from = out->from + (f->grade[out->from] != GRADE_EXACT);
-	uint32_t to = out->to - (f->grade[out->to - 1] != GRADE_EXACT);
-	if (!good && to - from >= PATTERN_CYCLES && to - from < out->to - out->from) {
-		/* an end may hold what belongs to what lies before or behind the loop */
-		struct pattern_share share = pattern_fit_share(f, s, from, to, &scratch);
-		uint32_t cycles = count_cycles(f, from, to);
-		if (is_explained(&share, cycles)) {
-			*out = (struct found){.fit = *f, .from = from, .to = to, .cycles = cycles, .share = share};
-			good = true;
-		}
-	}
-	if (good)
-		goto done;
-
-	uint32_t runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
-	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
-		if (end - first < PATTERN_CYCLES)
-			continue;
-		runs++;
-		cycles += end - first;
-		if (end - first > best_end - best) {
-			best = first;
-			best_end = end;
-		}
-	}
-	if (!runs)
-		goto done;
-	/* Runs of cycles with something else between them, again and again: layers of a step, or steps with a
-	 * validation between them. The host has to do with every step, and not with a layer. A few runs may be loops of
-	 * their own. */
-	out->bursts = runs > 1 && cycles * 10 >= out->cycles * 9 && even_runs(f, out->from, out->to, best_end - best) &&
-	              host_share(f, s, out->from, out->to) >= 0.9;
-	if (out->bursts || runs > BURSTS) {
-		out->cycles = cycles;
-		good = out->bursts;
-		goto done;
-	}
-	out->from = best;
-	out->to = best_end;
-	if (f->more[best_end - 1]) /* what lies behind it is no part of it */
-		out->to--;
-	out->cycles = count_cycles(f, out->from, out->to);
-	if (out->cycles >= PATTERN_CYCLES) {
-		out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
-		good = is_explained(&out->share, out->cycles);
-	}
-done:
-	arena_release(&scratch);
-	return good;
-}
-
-/* Tries cuts on some cycles in the middle: most candidates are wrong, and most of those are seen to be here. */
-static bool is_promising(const struct pattern_sequence *s, const size_t *cut, uint32_t n)
-{
-	if (n < 4 * SAMPLE)
-		return true;
-	struct arena scratch = {0};
-	struct pattern_fit fit;
-	size_t *some = ARENA_NEW(&scratch, SAMPLE + 1, size_t);
-	memcpy(some, cut + n / 2, SAMPLE * sizeof *some);
-	pattern_fit_init(&fit, s, some, SAMPLE, &scratch);
-	struct pattern_share share = pattern_fit_share(&fit, s, 0, SAMPLE, &scratch);
-	arena_release(&scratch);
-	return share.ops >= 0.5;
-}
-
-static bool try_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena, struct found *out)
-{
-	/* ops of one launch belong together: nodes of a graph, in an order of their own */
-	uint32_t kept = 0;
-	for (uint32_t k = 0; k < n; k++) {
-		while (cut[k] && s->at[cut[k] - 1] == s->at[cut[k]])
-			cut[k]--;
-		if (!kept || cut[k] != cut[kept - 1])
-			cut[kept++] = cut[k];
-	}
-	if (kept < PATTERN_CYCLES || !is_promising(s, cut, kept))
-		return false;
-	pattern_fit_init(&out->fit, s, cut, kept, arena);
-	uint32_t longer = 0;
-	for (uint32_t k = 0; k < kept && out->fit.ops > 1; k++)
-		longer += out->fit.grade[k] != GRADE_EXACT &&
-		          (out->fit.cut[k + 1] - out->fit.cut[k]) * 8 >= (size_t)out->fit.ops * 13;
-	if (longer && longer * (uint64_t)4 <= kept) {
-		size_t *more = ARENA_NEW(arena, (size_t)kept * 2 + 1, size_t);
-		uint32_t split = pattern_fit_split(&out->fit, s, more, kept * 2);
-		if (split > kept)
-			pattern_fit_init(&out->fit, s, more, split, arena);
-	}
-	return accept(s, out);
-}
-
-/* Ops of the loop: the larger one explains more. */
-static double weight(const struct found *f)
-{
-	return f->bursts ? (double)f->cycles * f->fit.ops : f->share.ops * (double)f->share.n_ops;
-}
-
 /* The loop that explains most, among those the one with the shortest cycle. `least` occurrences of a tuple at least,
  * tuples no wider than `widest`; `width` receives the width of the tuple at which its cycles begin. */
 static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t widest, struct arena *arena,
-                     struct found *out, uint32_t *width)
+                     struct pattern_found *out, uint32_t *width)
 {
 	struct arena scratch = {0};
 	struct pattern_tuples tuples;
 	struct pattern_candidate *list = ARENA_NEW(&scratch, CANDIDATES, struct pattern_candidate);
 	struct arena best_arena = {0};
-	struct found best = {0};
+	struct pattern_found best = {0};
 	bool have = false;
 	uint64_t effort = 0;
 	pattern_tuples_init(&tuples, s, &scratch);
@@ -309,17 +41,18 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			size_t span = list[i].last - list[i].first;
 			if (span * 200 < s->n)
 				continue;
-			if (have && (double)span < weight(&best) * 0.95)
+			if (have && (double)span < pattern_cuts_weight(&best) * 0.95)
 				continue;
 			struct arena own = {0};
-			struct found found = {0};
+			struct pattern_found found = {0};
 			size_t *cut = ARENA_NEW(&own, (size_t)list[i].n + 1, size_t);
 			pattern_occurrences(&tuples, list[i].id, cut);
 			effort += span + s->n / 4;
 			/* as much explained by a shorter cycle, or more by any */
-			bool good = try_cuts(s, cut, list[i].n, &own, &found);
-			if (good && (!have || weight(&found) > weight(&best) * 1.05 ||
-			             (weight(&found) > weight(&best) * 0.95 && found.fit.ops < best.fit.ops))) {
+			bool good = pattern_cuts_try(s, cut, list[i].n, &own, &found);
+			if (good && (!have || pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * 1.05 ||
+			             (pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * 0.95 &&
+			              found.fit.ops < best.fit.ops))) {
 				arena_release(&best_arena);
 				best_arena = own;
 				best = found;
@@ -330,7 +63,7 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			}
 		}
 		arena_release(&pass);
-		if ((have && weight(&best) * 2 >= (double)s->n) || tuples.width >= widest ||
+		if ((have && pattern_cuts_weight(&best) * 2 >= (double)s->n) || tuples.width >= widest ||
 		    effort > EFFORT * (uint64_t)s->n)
 			break;
 		if (!pattern_tuples_widen(&tuples))
@@ -345,7 +78,7 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 
 /* Whether a few cycles from the middle, looked at by themselves, consist of shorter ones. Their number, and the width
  * of the tuple that tells. */
-static uint32_t inner_cycles(const struct pattern_sequence *s, const struct found *f, uint32_t *width)
+static uint32_t inner_cycles(const struct pattern_sequence *s, const struct pattern_found *f, uint32_t *width)
 {
 	enum { FEW = 16 };
 	if (f->fit.ops < 2)
@@ -364,10 +97,11 @@ static uint32_t inner_cycles(const struct pattern_sequence *s, const struct foun
 	part.pause += first;
 	part.length += first;
 	part.flags += first;
-	struct found inner = {0};
+	struct pattern_found inner = {0};
 	uint32_t cycles = 0;
 	if (find_one(&part, n + n / 2, WIDEST, &scratch, &inner, width) && !inner.bursts &&
-	    (double)inner.fit.ops < 0.7 * f->fit.ops && weight(&inner) >= PATTERN_EXPLAINED * (double)part.n)
+	    (double)inner.fit.ops < 0.7 * f->fit.ops &&
+	    pattern_cuts_weight(&inner) >= PATTERN_EXPLAINED * (double)part.n)
 		cycles = inner.cycles / n;
 	arena_release(&scratch);
 	return cycles;
@@ -380,7 +114,8 @@ static uint32_t far(uint32_t a, uint32_t b)
 
 /* Where short cycles go on and on, and only every 24th has something else to compute behind it, or is one that the host
  * has to do with, the cycles are layers, or launches, of a step. True: `out` is those steps. */
-static bool find_outer(const struct pattern_sequence *s, const struct found *f, struct arena *arena, struct found *out)
+static bool find_outer(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,
+                       struct pattern_found *out)
 {
 	const struct pattern_fit *fit = &f->fit;
 	if (f->bursts || fit->ops > LAYER_OPS)
@@ -408,8 +143,9 @@ static bool find_outer(const struct pattern_sequence *s, const struct found *f, 
 		memmove(cut + 1, cut, n++ * sizeof *cut);
 		cut[0] = fit->cut[f->from];
 	}
-	struct found found = {0};
-	bool good = try_cuts(s, cut, n, arena, &found) && !found.bursts && weight(&found) >= weight(f) * 0.8;
+	struct pattern_found found = {0};
+	bool good = pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts &&
+	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * 0.8;
 	if (good)
 		*out = found;
 	return good;
@@ -417,7 +153,7 @@ static bool find_outer(const struct pattern_sequence *s, const struct found *f, 
 
 /* A cycle may be cut anywhere; it is best cut where the program pauses: before the op that follows the longest pause of
  * a usual cycle. */
-static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, struct found *f)
+static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *f)
 {
 	const struct pattern_fit *fit = &f->fit;
 	if (f->bursts || fit->ops < 2 || fit->model == UINT32_MAX)
@@ -456,27 +192,27 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 		}
 		if (fit->cut[f->to] + best < s->n && fit->cut[f->to] + best > cut[n - 1])
 			cut[n++] = fit->cut[f->to] + best;
-		struct found found = {0};
-		if (try_cuts(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
+		struct pattern_found found = {0};
+		if (pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
 		    found.share.ops >= f->share.ops - 0.02)
 			*f = found;
 	}
 	arena_release(&scratch);
 }
 
-static bool find_loop(const struct pattern_sequence *s, bool shortest, struct arena *arena, struct found *out)
+static bool find_loop(const struct pattern_sequence *s, bool shortest, struct arena *arena, struct pattern_found *out)
 {
 	uint32_t width = 0;
 	if (s->n < PATTERN_CYCLES || !find_one(s, PATTERN_CYCLES, WIDEST, arena, out, &width))
 		return false;
 	uint32_t inner = out->bursts ? 0 : inner_cycles(s, out, &width);
 	if (inner > 1) {
-		struct found shorter = {0};
+		struct pattern_found shorter = {0};
 		if (find_one(s, out->cycles + out->cycles / 2, width, arena, &shorter, &width) &&
-		    weight(&shorter) >= 0.9 * weight(out) && shorter.fit.ops < out->fit.ops)
+		    pattern_cuts_weight(&shorter) >= 0.9 * pattern_cuts_weight(out) && shorter.fit.ops < out->fit.ops)
 			*out = shorter;
 	}
-	struct found outer = {0};
+	struct pattern_found outer = {0};
 	if (!shortest && find_outer(s, out, arena, &outer))
 		*out = outer;
 	cut_at_pause(s, arena, out);
@@ -504,8 +240,8 @@ static void leave_out(const struct pattern *p, struct pattern_sequence *s, uint3
 	s->n = n;
 }
 
-static void add_loop(const struct pattern_sequence *s, const uint32_t *row, const struct found *f, struct arena *arena,
-                     struct pattern *out)
+static void add_loop(const struct pattern_sequence *s, const uint32_t *row, const struct pattern_found *f,
+                     struct arena *arena, struct pattern *out)
 {
 	const struct pattern_fit *fit = &f->fit;
 	struct pattern_loop *loop = &out->loops[out->n_loops++];
@@ -567,7 +303,7 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 		row[i] = (uint32_t)i;
 	while (out->n_loops < PATTERN_LOOPS) {
 		struct arena pass = {0};
-		struct found found = {0};
+		struct pattern_found found = {0};
 		bool have = find_loop(&s, shortest, &pass, &found);
 		if (have)
 			add_loop(&s, row, &found, arena, out);

@@ -1,5 +1,6 @@
 #include "analyse/run/steps.h"
 
+#include "analyse/run/steps_lanes.h"
 #include "base/list.h"
 #include "base/search.h"
 
@@ -10,31 +11,11 @@
  * places. */
 enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */ };
 enum { MIN_CLOSED = 3 }; /* steps that are left when the last ones are not counted */
-enum { USES_DEVICE = 10 /* a thread uses a device that one in so many of its GPU nanoseconds are on */ };
-
-/* Instances are numbered by their place in `order`: by process, thread, start. A lane is what makes one rank: the
- * instances of threads that use the same device. */
-struct build {
-	const struct trace *trace;
-	const struct step_marks *marks;
-	struct arena *arena, scratch;
-	struct steps *out;
-	uint32_t *order; /* place -> index into marks.instance */
-	uint32_t *first; /* by step thread: its places are [first[i], first[i + 1]) */
-	uint32_t *at;    /* by op: the place of its instance, or TRACE_NONE */
-	uint32_t *lane;  /* by place */
-	uint32_t n_lanes;
-};
-
-static struct instance *instance_at(const struct build *b, uint32_t place)
-{
-	return &b->marks->instance[b->order[place]];
-}
 
 /* ---- instances that were given by their ops ---- */
 
 /* Whether the profile has a launch of every instance. */
-static bool all_launched(struct build *b)
+static bool all_launched(struct steps_build *b)
 {
 	const struct trace *t = b->trace;
 	const struct step_marks *m = b->marks;
@@ -52,7 +33,7 @@ static bool all_launched(struct build *b)
  * last launch's end. The host may be far ahead of the GPU: starts of ops and times of launches are never mixed. Where
  * an instance has no launch, as the capture began after it, the starts of all instances' ops stand for their launches.
  */
-static void find_host_times(struct build *b)
+static void find_host_times(struct steps_build *b)
 {
 	const struct trace *t = b->trace;
 	const struct step_marks *m = b->marks;
@@ -82,11 +63,11 @@ static void find_host_times(struct build *b)
 	}
 }
 
-static void meet_on_host(struct build *b)
+static void meet_on_host(struct steps_build *b)
 {
 	for (uint32_t i = 0; i < b->out->n_threads; i++)
 		for (uint32_t p = b->first[i]; p + 1 < b->first[i + 1]; p++)
-			instance_at(b, p)->end = instance_at(b, p + 1)->start;
+			steps_instance(b, p)->end = steps_instance(b, p + 1)->start;
 }
 
 /* ---- threads ---- */
@@ -115,7 +96,7 @@ static int64_t length_of(const struct step_thread *t)
 }
 
 /* Groups the instances by thread. `threads` of a process are in order of their number here. */
-static void find_threads(struct build *b)
+static void find_threads(struct steps_build *b)
 {
 	struct steps *s = b->out;
 	uint32_t n = b->marks->n;
@@ -125,16 +106,16 @@ static void find_threads(struct build *b)
 	if (n)
 		qsort_r(b->order, n, sizeof *b->order, compare_instances, b->marks->instance);
 	for (uint32_t p = 0; p < n; p++)
-		s->n_threads += p == 0 || instance_at(b, p)->thread != instance_at(b, p - 1)->thread;
+		s->n_threads += p == 0 || steps_instance(b, p)->thread != steps_instance(b, p - 1)->thread;
 	s->threads = ARENA_NEW(b->arena, s->n_threads, struct step_thread);
 	s->thread_at = ARENA_NEW(b->arena, b->trace->n_threads, uint32_t);
 	s->first_of = ARENA_NEW(b->arena, b->trace->n_processes, uint32_t);
 	b->first = ARENA_NEW(&b->scratch, (size_t)s->n_threads + 1, uint32_t);
 	for (uint32_t p = 0, i = 0; p < n; i++) {
-		const struct instance *x = instance_at(b, p);
+		const struct instance *x = steps_instance(b, p);
 		b->first[i] = p;
 		s->threads[i] = (struct step_thread){.process = x->process, .thread = x->thread};
-		while (p < n && instance_at(b, p)->thread == x->thread)
+		while (p < n && steps_instance(b, p)->thread == x->thread)
 			p++;
 		b->first[i + 1] = p;
 		s->thread_at[x->thread] = i + 1;
@@ -142,7 +123,7 @@ static void find_threads(struct build *b)
 }
 
 /* The columns of the threads; steps come later. */
-static void fill_threads(struct build *b)
+static void fill_threads(struct steps_build *b)
 {
 	struct steps *s = b->out;
 	for (uint32_t i = 0; i < s->n_threads; i++) {
@@ -153,7 +134,7 @@ static void fill_threads(struct build *b)
 		t->until = ARENA_NEW(b->arena, t->n, int64_t);
 		t->step = ARENA_NEW(b->arena, t->n, uint32_t);
 		for (uint32_t k = 0; k < t->n; k++) {
-			const struct instance *x = instance_at(b, b->first[i] + k);
+			const struct instance *x = steps_instance(b, b->first[i] + k);
 			t->start[k] = x->start;
 			t->end[k] = x->end;
 			t->overlap = t->overlap || (k && x->start < t->until[k - 1]);
@@ -197,189 +178,11 @@ const struct step_thread *steps_of_process(const struct steps *s, uint32_t proce
 	return s->first_of && s->first_of[process] ? &s->threads[s->first_of[process] - 1] : NULL;
 }
 
-/* ---- which instance an op belongs to ---- */
-
-static uint32_t place_open(const struct build *b, uint32_t i, int64_t t)
-{
-	uint32_t k = steps_open_at(&b->out->threads[i], t);
-	return k == TRACE_NONE ? TRACE_NONE : b->first[i] + k;
-}
-
-/* Whether instance k is open at `t` and no later one has begun: what steps_open_at finds. */
-static bool is_open_at(const struct step_thread *s, uint32_t k, int64_t t)
-{
-	return k < s->n && s->start[k] <= t && t < s->end[k] && (k + 1 == s->n || t < s->start[k + 1]);
-}
-
-/* Ops that a thread with instances launched: the instance that is open on it. Returns whether other threads launched
- * any. */
-static bool place_own_ops(struct build *b)
-{
-	const struct trace *t = b->trace;
-	bool others = false;
-	uint32_t k = 0; /* of the op before: ops of one instance follow each other */
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t launch = t->ops.launch[i];
-		b->at[i] = TRACE_NONE;
-		if (launch == TRACE_NONE)
-			continue;
-		uint32_t thread = b->out->thread_at[t->calls.thread[launch]];
-		if (!thread) {
-			others = true;
-			continue;
-		}
-		const struct step_thread *s = &b->out->threads[thread - 1];
-		if (!is_open_at(s, k, t->calls.start[launch]))
-			k = steps_open_at(s, t->calls.start[launch]);
-		if (k != TRACE_NONE)
-			b->at[i] = b->first[thread - 1] + k;
-	}
-	return others;
-}
-
-/* Ops that another thread of the process launched: of the instances that are open on threads that use the op's device,
- * the one that began last. */
-static void place_helpers_ops(struct build *b, const uint32_t *lane_of_thread, const uint32_t *lane_of_device,
-                              const uint32_t *first_of, const uint32_t *n_of)
-{
-	const struct trace *t = b->trace;
-	const struct steps *s = b->out;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t launch = t->ops.launch[i], process = op_process(t, i);
-		if (launch == TRACE_NONE || s->thread_at[t->calls.thread[launch]] || !n_of[process])
-			continue;
-		uint32_t lane = lane_of_device[t->ops.device[i]];
-		for (uint32_t k = first_of[process]; k < first_of[process] + n_of[process]; k++) {
-			if (lane != TRACE_NONE && lane_of_thread[k] != lane)
-				continue;
-			uint32_t place = place_open(b, k, t->calls.start[launch]);
-			if (place != TRACE_NONE &&
-			    (b->at[i] == TRACE_NONE || instance_at(b, place)->start > instance_at(b, b->at[i])->start))
-				b->at[i] = place;
-		}
-	}
-}
-
-/* ---- lanes ---- */
-
-/* Threads of one process are of one lane when they use the same device: a tenth of what they launched themselves, in
- * their instances, ran there. */
-static void join_threads(const struct build *b, uint32_t first, uint32_t n, const double *time, uint32_t *lane)
-{
-	uint32_t n_devices = b->trace->n_devices;
-	uint32_t *user = ARENA_NEW(&((struct build *)b)->scratch, n_devices, uint32_t); /* 1 + a thread that uses it */
-	for (uint32_t k = first; k < first + n; k++) {
-		const double *mine = time + (size_t)(k - first) * n_devices;
-		double all = 0;
-		lane[k] = k;
-		for (uint32_t d = 0; d < n_devices; d++)
-			all += mine[d];
-		for (uint32_t d = 0; d < n_devices; d++) {
-			if (mine[d] <= 0 || USES_DEVICE * mine[d] < all)
-				continue;
-			if (!user[d]) {
-				user[d] = k + 1;
-				continue;
-			}
-			uint32_t from = lane[k], to = lane[user[d] - 1];
-			for (uint32_t j = first; j <= k; j++)
-				if (lane[j] == from)
-					lane[j] = to;
-		}
-	}
-}
-
-/* Lanes of instances that have their time on the host; places all ops. */
-static void find_lanes(struct build *b)
-{
-	const struct trace *t = b->trace;
-	const struct steps *s = b->out;
-	uint32_t *lane = ARENA_NEW(&b->scratch, s->n_threads, uint32_t);
-	uint32_t *of_device = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
-	uint32_t *first = ARENA_NEW(&b->scratch, t->n_processes, uint32_t);
-	uint32_t *n = ARENA_NEW(&b->scratch, t->n_processes, uint32_t);
-	bool helped = place_own_ops(b);
-	for (uint32_t d = 0; d < t->n_devices; d++)
-		of_device[d] = TRACE_NONE;
-	for (uint32_t k = s->n_threads; k-- > 0;) {
-		lane[k] = k;
-		first[s->threads[k].process] = k;
-		n[s->threads[k].process]++;
-	}
-	for (uint32_t p = 0; p < t->n_processes; p++) {
-		if (n[p] < 2)
-			continue;
-		double *time = ARENA_NEW(&b->scratch, (size_t)n[p] * t->n_devices, double);
-		for (size_t i = 0; i < t->ops.n; i++) {
-			if (b->at[i] == TRACE_NONE || op_process(t, i) != p)
-				continue;
-			uint32_t k = s->thread_at[instance_at(b, b->at[i])->thread] - 1;
-			time[(size_t)(k - first[p]) * t->n_devices + t->ops.device[i]] +=
-				(double)(t->ops.end[i] - t->ops.start[i]);
-		}
-		join_threads(b, first[p], n[p], time, lane);
-		for (uint32_t k = first[p]; k < first[p] + n[p]; k++)
-			for (uint32_t d = 0; d < t->n_devices; d++)
-				if (time[(size_t)(k - first[p]) * t->n_devices + d] > 0 && of_device[d] == TRACE_NONE)
-					of_device[d] = lane[k];
-	}
-	if (helped)
-		place_helpers_ops(b, lane, of_device, first, n);
-	uint32_t *number = ARENA_NEW(&b->scratch, (size_t)s->n_threads + 1, uint32_t);
-	for (uint32_t k = 0; k < s->n_threads; k++) {
-		if (!number[lane[k]])
-			number[lane[k]] = ++b->n_lanes;
-		for (uint32_t p = b->first[k]; p < b->first[k + 1]; p++)
-			b->lane[p] = number[lane[k]] - 1;
-	}
-}
-
-static uint32_t root_of(uint32_t *parent, uint32_t d)
-{
-	while (parent[d] != d)
-		d = parent[d] = parent[parent[d]];
-	return d;
-}
-
-/* Lanes of instances that were given by their ops: the device, or all those that instances have ops on together. */
-static void find_lanes_of_ops(struct build *b)
-{
-	const struct trace *t = b->trace;
-	uint32_t *place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
-	uint32_t *number = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
-	uint32_t *parent = ARENA_NEW(&b->scratch, t->n_devices, uint32_t);
-	uint32_t *device = ARENA_NEW(&b->scratch, b->marks->n, uint32_t); /* by place: 1 + that of its first op */
-	for (uint32_t p = 0; p < b->marks->n; p++)
-		place[b->order[p]] = p;
-	for (uint32_t d = 0; d < t->n_devices; d++)
-		parent[d] = d;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t k = b->marks->of_op[i];
-		b->at[i] = k == TRACE_NONE ? TRACE_NONE : place[k];
-		if (k == TRACE_NONE)
-			continue;
-		uint32_t *first = &device[place[k]];
-		if (!*first)
-			*first = t->ops.device[i] + 1;
-		parent[root_of(parent, t->ops.device[i])] = root_of(parent, *first - 1);
-	}
-	for (uint32_t p = 0; p < b->marks->n; p++) {
-		if (!device[p])
-			continue;
-		uint32_t *lane = &number[root_of(parent, device[p] - 1)];
-		if (!*lane)
-			*lane = ++b->n_lanes;
-		b->lane[p] = *lane - 1;
-	}
-	if (!b->n_lanes)
-		b->n_lanes = 1;
-}
-
 /* ---- what the end of the capture cuts ---- */
 
 /* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
  * other thread of the process has instances, those of all others. */
-static int64_t *missing_of(struct build *b, uint32_t i, const uint8_t *launched, size_t *n)
+static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *launched, size_t *n)
 {
 	const struct trace *t = b->trace;
 	const struct step_thread *s = &b->out->threads[i];
@@ -411,7 +214,7 @@ static bool is_missing_in(const int64_t *start, size_t n, int64_t from, int64_t 
 
 /* Whether the capture ended in the last instances of a thread: they were open when it did, or launched what never ran,
  * while nothing of the kind is true of the first half. */
-static void find_cut(struct build *b)
+static void find_cut(struct steps_build *b)
 {
 	const struct trace *t = b->trace;
 	uint8_t *launched = ARENA_NEW(&b->scratch, t->calls.n + 1, uint8_t);
@@ -425,7 +228,7 @@ static void find_cut(struct build *b)
 		if (!missing || is_missing_in(missing, n, s->start[0], s->start[s->n / 2]))
 			n = 0;
 		for (uint32_t k = s->n; k-- > s->n / 2;) {
-			struct instance *x = instance_at(b, b->first[i] + k);
+			struct instance *x = steps_instance(b, b->first[i] + k);
 			x->cut = x->cut || is_missing_in(missing, n, x->start, x->end);
 			if (!x->cut)
 				break;
@@ -436,10 +239,10 @@ static void find_cut(struct build *b)
 
 /* ---- steps ---- */
 
-static bool communicates_everywhere(const struct build *b)
+static bool communicates_everywhere(const struct steps_build *b)
 {
 	const struct trace *t = b->trace;
-	bool *communicates = ARENA_NEW(&((struct build *)b)->scratch, b->n_lanes, bool);
+	bool *communicates = ARENA_NEW(&((struct steps_build *)b)->scratch, b->n_lanes, bool);
 	uint32_t n = 0;
 	for (size_t i = 0; i < t->ops.n && n < b->n_lanes; i++) {
 		if (b->at[i] == TRACE_NONE || t->ops.kind[i] != OP_COMM || communicates[b->lane[b->at[i]]])
@@ -452,9 +255,9 @@ static bool communicates_everywhere(const struct build *b)
 
 static int compare_places(const void *a, const void *b, void *context)
 {
-	const struct build *build = context;
+	const struct steps_build *build = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	const struct instance *x = instance_at(build, i), *y = instance_at(build, k);
+	const struct instance *x = steps_instance(build, i), *y = steps_instance(build, k);
 	if (build->lane[i] != build->lane[k])
 		return build->lane[i] < build->lane[k] ? -1 : 1;
 	if (x->start != y->start)
@@ -464,14 +267,14 @@ static int compare_places(const void *a, const void *b, void *context)
 
 /* Numbers the instances of each lane in order of their start, those that are cut left out; where the lanes are no
  * ranks, of all of them together. Returns how many steps that makes. */
-static uint32_t number_steps(struct build *b)
+static uint32_t number_steps(struct steps_build *b)
 {
 	struct steps *s = b->out;
 	uint32_t n = 0, *place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
 	uint32_t *count = ARENA_NEW(&b->scratch, b->n_lanes, uint32_t);
 	for (uint32_t p = 0; p < b->marks->n; p++) {
-		instance_at(b, p)->step = TRACE_NONE;
-		if (instance_at(b, p)->cut)
+		steps_instance(b, p)->step = TRACE_NONE;
+		if (steps_instance(b, p)->cut)
 			continue;
 		place[n++] = p;
 		count[b->lane[p]]++;
@@ -492,7 +295,7 @@ static uint32_t number_steps(struct build *b)
 	for (uint32_t i = 0, k = 0; i < n; i++, k++) {
 		if (i && b->lane[place[i]] != b->lane[place[i - 1]])
 			k = 0;
-		instance_at(b, place[i])->step = !ranks || k < least ? k : TRACE_NONE;
+		steps_instance(b, place[i])->step = !ranks || k < least ? k : TRACE_NONE;
 	}
 	return ranks ? least : n;
 }
@@ -545,7 +348,7 @@ static uint32_t divide_ends(struct steps *s, const int64_t *end, uint32_t n)
 	return merged;
 }
 
-static void end_steps(struct build *b, uint32_t n)
+static void end_steps(struct steps_build *b, uint32_t n)
 {
 	const struct trace *t = b->trace;
 	struct steps *s = b->out;
@@ -554,7 +357,7 @@ static void end_steps(struct build *b, uint32_t n)
 	for (uint32_t k = 0; k < n; k++)
 		own[k] = INT64_MIN;
 	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t k = b->at[i] == TRACE_NONE ? TRACE_NONE : instance_at(b, b->at[i])->step;
+		uint32_t k = b->at[i] == TRACE_NONE ? TRACE_NONE : steps_instance(b, b->at[i])->step;
 		if (k != TRACE_NONE && t->ops.end[i] > own[k])
 			own[k] = t->ops.end[i];
 	}
@@ -562,7 +365,7 @@ static void end_steps(struct build *b, uint32_t n)
 	s->shared = ARENA_NEW(b->arena, n, bool);
 	uint32_t merged = divide_ends(s, own, extend_ends(own, n));
 	for (uint32_t p = 0; p < b->marks->n; p++) {
-		uint32_t *step = &instance_at(b, p)->step;
+		uint32_t *step = &steps_instance(b, p)->step;
 		if (*step != TRACE_NONE)
 			*step = *step < merged ? 0 : *step - merged;
 		if (*step >= s->n)
@@ -571,20 +374,20 @@ static void end_steps(struct build *b, uint32_t n)
 	s->op_step = ARENA_NEW(b->arena, t->ops.n, uint32_t);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		double length = (double)(t->ops.end[i] - t->ops.start[i]);
-		s->op_step[i] = b->at[i] == TRACE_NONE ? TRACE_NONE : instance_at(b, b->at[i])->step;
+		s->op_step[i] = b->at[i] == TRACE_NONE ? TRACE_NONE : steps_instance(b, b->at[i])->step;
 		all += length;
 		inside += s->op_step[i] == TRACE_NONE ? 0 : length;
 	}
 	s->coverage = all > 0 ? inside / all : 0;
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		for (uint32_t k = 0; k < s->threads[i].n; k++)
-			s->threads[i].step[k] = instance_at(b, b->first[i] + k)->step;
+			s->threads[i].step[k] = steps_instance(b, b->first[i] + k)->step;
 }
 
 void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
                           struct steps *out)
 {
-	struct build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
+	struct steps_build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
 	*out = (struct steps){.origin = marks->origin,
 	                      .name = marks->name,
 	                      .domain = marks->domain,
@@ -600,9 +403,9 @@ void steps_from_instances(const struct trace *trace, const struct step_marks *ma
 		meet_on_host(&b);
 	fill_threads(&b);
 	if (marks->of_op)
-		find_lanes_of_ops(&b);
+		steps_find_lanes_of_ops(&b);
 	else
-		find_lanes(&b);
+		steps_find_lanes(&b);
 	find_cut(&b);
 	end_steps(&b, number_steps(&b));
 	order_threads(out);

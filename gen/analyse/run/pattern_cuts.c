@@ -1,0 +1,273 @@
+#include "analyse/run/pattern_cuts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	SAMPLE = 256, /* cycles on which a candidate is tried first, or a median is taken */
+	BURSTS = 3    /* so many runs of cycles with something else between them are told apart by themselves */
+};
+
+static bool is_explained(const struct pattern_share *share, uint32_t cycles)
+{
+	return cycles >= PATTERN_CYCLES && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED &&
+	       share->alike * (uint64_t)4 >= cycles * (uint64_t)3;
+}
+
+/* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
+static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
+{
+	while (k < to && f->grade[k] == GRADE_NONE)
+		k++;
+	*first = k;
+	while (k < to && f->grade[k] != GRADE_NONE) {
+		k++;
+		if (f->more[k - 1])
+			break;
+	}
+	*end = k;
+	return k > *first;
+}
+
+/* Share of the cycles of [from, to) with which the host had to do. */
+static double host_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+{
+	uint32_t with = 0;
+	for (uint32_t k = from; k < to; k++) {
+		bool host = false;
+		for (size_t i = f->cut[k]; i < f->cut[k + 1] && !host; i++)
+			host = s->flags[i] & PATTERN_HOST;
+		with += host;
+	}
+	return to > from ? (double)with / (double)(to - from) : 0;
+}
+
+static int compare_lengths(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
+static double cycle_time(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                         bool busy)
+{
+	int64_t some[SAMPLE];
+	uint32_t n = 0, stride = (to - from) / SAMPLE + 1;
+	for (uint32_t k = from; k + 1 < to && n < SAMPLE; k += stride) {
+		int64_t time = 0;
+		for (size_t i = f->cut[k]; busy && i < f->cut[k + 1]; i++)
+			time += s->length[i];
+		some[n++] = busy ? time : s->end[f->cut[k + 2] - 1] - s->end[f->cut[k + 1] - 1];
+	}
+	qsort(some, n, sizeof *some, compare_lengths);
+	return n ? (double)some[n / 2] : 0;
+}
+
+static bool is_other(double a, double b)
+{
+	return a > b * 1.5 || b > a * 1.5;
+}
+
+/* Two stretches of the same names with something else between them are two loops where a cycle of one takes half as
+ * long again as of the other (another size of the same solver). The larger one is kept; the other is found later. */
+static void split_by_time(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
+{
+	enum { INTERRUPTIONS = 16 };
+	uint32_t at[INTERRUPTIONS], n = 0;
+	for (uint32_t k = found->from; k + 1 < found->to; k++) {
+		bool interrupted = f->grade[k] != GRADE_EXACT;
+		for (size_t i = f->cut[k] + 1; i <= f->cut[k + 1] && i < s->n && !interrupted; i++)
+			interrupted = s->flags[i] & PATTERN_BREAK;
+		if (interrupted) {
+			if (n == INTERRUPTIONS)
+				return;
+			at[n++] = k + 1;
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		/* without the cycle that holds the interruption itself */
+		if (at[i] < found->from + PATTERN_CYCLES + 1 || at[i] + PATTERN_CYCLES > found->to)
+			continue;
+		uint32_t before = at[i] - found->from, behind = found->to - at[i];
+		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
+		             cycle_time(f, s, at[i], found->to, true)) ||
+		    is_other(cycle_time(f, s, found->from, at[i] - 1, false),
+		             cycle_time(f, s, at[i], found->to, false))) {
+			if (before > behind)
+				found->to = at[i];
+			else
+				found->from = at[i];
+		}
+	}
+}
+
+/* A few cycles at an end, too few to be a loop, behind or before something else that takes longer than several cycles:
+ * a first one before the compiler runs, the begin of the next token's layers. They, and what parts them, are left out.
+ */
+static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
+{
+	enum { LONG = 4 }; /* usual cycles that the interruption takes */
+	if (found->to - found->from < 3 * PATTERN_CYCLES)
+		return;
+	double usual = cycle_time(f, s, found->from, found->to, false);
+	uint32_t from = found->from, to = found->to;
+	for (uint32_t i = 1; i < PATTERN_CYCLES; i++) {
+		uint32_t front = found->from + i, back = found->to - 1 - i;
+		for (int end = 0; end < 2; end++) {
+			uint32_t k = end ? back : front;
+			int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
+			if (f->grade[k] == GRADE_EXACT || (double)took < LONG * usual)
+				continue;
+			if (end)
+				to = k;
+			else
+				from = k + 1;
+		}
+	}
+	found->from = from;
+	found->to = to;
+}
+
+static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+	for (uint32_t k = from; k < to; k++)
+		n += f->grade[k] != GRADE_NONE;
+	return n;
+}
+
+/* Whether runs of cycles are about as long as each other: three quarters of them; the last may be cut. */
+static bool even_runs(const struct pattern_fit *f, uint32_t from, uint32_t to, uint32_t typical)
+{
+	uint32_t all = 0, even = 0, first, end;
+	bool last_short = false;
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
+		uint32_t n = end - first;
+		if (n < PATTERN_CYCLES)
+			continue;
+		all++;
+		even += n * 8 >= typical * 7 && n * 8 <= typical * 9;
+		last_short = n * 8 < typical * 7;
+	}
+	return even * 4 >= (all - last_short) * 3;
+}
+
+/* Whether cuts make a loop; which part of them. */
+static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
+{
+	const struct pattern_fit *f = &out->fit;
+	struct arena scratch = {0};
+	bool good = false;
+	out->bursts = false;
+	out->from = 0;
+	out->to = f->n;
+	while (out->from < out->to && f->grade[out->from] < GRADE_ALIKE)
+		out->from++;
+	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
+		out->to--;
+	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES)
+		goto done;
+	split_by_time(f, s, out);
+	drop_ends(f, s, out);
+	out->cycles = count_cycles(f, out->from, out->to);
+	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
+	good = is_explained(&out->share, out->cycles);
+	uint32_t from = out->from + (f->grade[out->from] != GRADE_EXACT);
+	uint32_t to = out->to - (f->grade[out->to - 1] != GRADE_EXACT);
+	if (!good && to - from >= PATTERN_CYCLES && to - from < out->to - out->from) {
+		/* an end may hold what belongs to what lies before or behind the loop */
+		struct pattern_share share = pattern_fit_share(f, s, from, to, &scratch);
+		uint32_t cycles = count_cycles(f, from, to);
+		if (is_explained(&share, cycles)) {
+			*out = (struct pattern_found){
+				.fit = *f, .from = from, .to = to, .cycles = cycles, .share = share};
+			good = true;
+		}
+	}
+	if (good)
+		goto done;
+
+	uint32_t runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
+	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
+		if (end - first < PATTERN_CYCLES)
+			continue;
+		runs++;
+		cycles += end - first;
+		if (end - first > best_end - best) {
+			best = first;
+			best_end = end;
+		}
+	}
+	if (!runs)
+		goto done;
+	/* Runs of cycles with something else between them, again and again: layers of a step, or steps with a
+	 * validation between them. The host has to do with every step, and not with a layer. A few runs may be loops of
+	 * their own. */
+	out->bursts = runs > 1 && cycles * 10 >= out->cycles * 9 && even_runs(f, out->from, out->to, best_end - best) &&
+	              host_share(f, s, out->from, out->to) >= 0.9;
+	if (out->bursts || runs > BURSTS) {
+		out->cycles = cycles;
+		good = out->bursts;
+		goto done;
+	}
+	out->from = best;
+	out->to = best_end;
+	if (f->more[best_end - 1]) /* what lies behind it is no part of it */
+		out->to--;
+	out->cycles = count_cycles(f, out->from, out->to);
+	if (out->cycles >= PATTERN_CYCLES) {
+		out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
+		good = is_explained(&out->share, out->cycles);
+	}
+done:
+	arena_release(&scratch);
+	return good;
+}
+
+/* Tries cuts on some cycles in the middle: most candidates are wrong, and most of those are seen to be here. */
+static bool is_promising(const struct pattern_sequence *s, const size_t *cut, uint32_t n)
+{
+	if (n < 4 * SAMPLE)
+		return true;
+	struct arena scratch = {0};
+	struct pattern_fit fit;
+	size_t *some = ARENA_NEW(&scratch, SAMPLE + 1, size_t);
+	memcpy(some, cut + n / 2, SAMPLE * sizeof *some);
+	pattern_fit_init(&fit, s, some, SAMPLE, &scratch);
+	struct pattern_share share = pattern_fit_share(&fit, s, 0, SAMPLE, &scratch);
+	arena_release(&scratch);
+	return share.ops >= 0.5;
+}
+
+bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
+                      struct pattern_found *out)
+{
+	/* ops of one launch belong together: nodes of a graph, in an order of their own */
+	uint32_t kept = 0;
+	for (uint32_t k = 0; k < n; k++) {
+		while (cut[k] && s->at[cut[k] - 1] == s->at[cut[k]])
+			cut[k]--;
+		if (!kept || cut[k] != cut[kept - 1])
+			cut[kept++] = cut[k];
+	}
+	if (kept < PATTERN_CYCLES || !is_promising(s, cut, kept))
+		return false;
+	pattern_fit_init(&out->fit, s, cut, kept, arena);
+	uint32_t longer = 0;
+	for (uint32_t k = 0; k < kept && out->fit.ops > 1; k++)
+		longer += out->fit.grade[k] != GRADE_EXACT &&
+		          (out->fit.cut[k + 1] - out->fit.cut[k]) * 8 >= (size_t)out->fit.ops * 13;
+	if (longer && longer * (uint64_t)4 <= kept) {
+		size_t *more = ARENA_NEW(arena, (size_t)kept * 2 + 1, size_t);
+		uint32_t split = pattern_fit_split(&out->fit, s, more, kept * 2);
+		if (split > kept)
+			pattern_fit_init(&out->fit, s, more, split, arena);
+	}
+	return accept(s, out);
+}
+
+double pattern_cuts_weight(const struct pattern_found *f)
+{
+	return f->bursts ? (double)f->cycles * f->fit.ops : f->share.ops * (double)f->share.n_ops;
+}
