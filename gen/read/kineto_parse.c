@@ -1,7 +1,7 @@
 /* The file becomes lists of numbers, event by event. */
 #include "base/list.h"
 #include "read/digest.h"
-#include "read/kineto.h"
+#include "read/kineto_event.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,211 +69,16 @@ static const struct key GPU_KEYS[] = {
 	{"id", GPU_ID}, {"name", GPU_NAME}, {"totalGlobalMem", GPU_MEMORY}, {"numSms", GPU_SMS}, {NULL, NOTHING}};
 static const struct key RANK_KEYS[] = {{"rank", RANK}, {"world_size", RANKS}, {NULL, NOTHING}};
 
-/* Categories, as they have been written since 2020. */
-enum category {
-	OTHERS,
-	KERNEL,
-	COPY,
-	SET,
-	CALL,
-	OPERATOR,
-	ANNOTATION,
-	FUNCTION,
-	OVERHEAD,
-	LINK,
-};
-
-static const struct {
-	const char *text;
-	enum category category;
-	enum row_kind rows;
-} CATEGORIES[] = {
-	{"kernel", KERNEL, ROWS_KERNELS},
-	{"Kernel", KERNEL, ROWS_KERNELS},
-	{"gpu_memcpy", COPY, ROWS_COPIES},
-	{"Memcpy", COPY, ROWS_COPIES},
-	{"gpu_memset", SET, ROWS_MEMSETS},
-	{"Memset", SET, ROWS_MEMSETS},
-	{"cuda_runtime", CALL, ROWS_CALLS},
-	{"cuda_driver", CALL, ROWS_CALLS},
-	{"Runtime", CALL, ROWS_CALLS},
-	{"cpu_op", OPERATOR, ROWS_RANGES},
-	{"Operator", OPERATOR, ROWS_RANGES},
-	{"user_annotation", ANNOTATION, ROWS_RANGES},
-	{"python_function", FUNCTION, ROWS_RANGES},
-	{"overhead", OVERHEAD, ROWS_OVERHEADS},
-	{"fwdbwd", LINK, ROWS_RANGES},
-	{"forward_backward", LINK, ROWS_RANGES},
-};
-enum { CATEGORIES_N = sizeof CATEGORIES / sizeof *CATEGORIES };
-
-/* A pid or tid: a number, a text that is one, or a text that ends with one ("stream 7"). */
-struct number {
-	int64_t value;
-	bool there;
-};
-
-/* The event that is being read. */
-struct event {
-	char phase;
-	uint8_t category; /* index into CATEGORIES, CATEGORIES_N: another */
-	bool bad_time;
-	size_t name_n, meta_n; /* bytes in parser.name, parser.meta */
-	struct number process, thread, start, duration, correlation, device, stream, bytes, node, context;
-};
-
 struct parser {
 	struct kineto *k;
 	int depth, event_depth; /* open objects and arrays; those around the members of an event, 0: not in a list */
 	bool in_arguments, in_gpus, in_ranks, refused;
 	enum field field;
 	uint64_t tokens;
-	struct event event;
+	struct kineto_event event;
 	struct kineto_gpu gpu;
-	char name[NAME_ROOM], meta[NAME_ROOM];
+	char name[NAME_ROOM], meta[NAME_ROOM]; /* of `event` */
 };
-
-/* ---- numbers of processes and threads ---- */
-
-static uint32_t process_index(struct kineto *k, int64_t pid)
-{
-	uint32_t known = k->n_processes, i = keymap_add(&k->pids, (uint64_t)pid);
-	if (i == known) {
-		LIST_GROW(&k->scratch, k->processes, k->n_processes, k->process_room);
-		k->processes[k->n_processes++] = (struct kineto_process){.pid = pid};
-	}
-	return i;
-}
-
-static uint32_t thread_index(struct kineto *k, int64_t pid, int64_t tid)
-{
-	uint32_t process = process_index(k, pid), known = k->n_threads;
-	uint32_t i = keymap_add(&k->thread_keys, (uint64_t)process << 32 | keymap_add(&k->tids, (uint64_t)tid));
-	if (i == known) {
-		LIST_GROW(&k->scratch, k->threads, k->n_threads, k->thread_room);
-		k->threads[k->n_threads++] = (struct kineto_thread){.tid = tid, .process = process};
-	}
-	return i;
-}
-
-/* ---- events ---- */
-
-static const char *time_flaw(const struct event *e)
-{
-	if (!e->start.there)
-		return e->bad_time ? "has an impossible timestamp" : "has no timestamp";
-	return e->bad_time ? "has an impossible duration" : NULL;
-}
-
-static void add_op(struct parser *p, enum op_kind kind)
-{
-	struct kineto *k = p->k;
-	const struct event *e = &p->event;
-	/* A kernel's pid is its device and its tid the stream, where its arguments do not say so. */
-	const struct number *device = e->device.there ? &e->device : &e->process;
-	const struct number *stream = e->stream.there ? &e->stream : &e->thread;
-	LIST_GROW(&k->scratch, k->ops, k->n_ops, k->op_room);
-	k->ops[k->n_ops++] = (struct kineto_op){.start = e->start.value,
-	                                        .end = e->start.value + e->duration.value,
-	                                        .bytes = e->bytes.value,
-	                                        .correlation = e->correlation.value,
-	                                        .device = device->value,
-	                                        .stream = stream->value,
-	                                        .name = names_add(k->names, p->name, e->name_n),
-	                                        .context = (uint32_t)e->context.value,
-	                                        .node = e->node.value > 0,
-	                                        .kind = (uint8_t)kind};
-}
-
-static void add_span(struct parser *p, enum kineto_kind kind)
-{
-	struct kineto *k = p->k;
-	const struct event *e = &p->event;
-	uint32_t thread = thread_index(k, e->process.value, e->thread.value);
-	k->processes[k->threads[thread].process].calls += kind == KINETO_CALL;
-	LIST_GROW(&k->scratch, k->spans, k->n_spans, k->span_room);
-	k->spans[k->n_spans++] = (struct kineto_span){.start = e->start.value,
-	                                              .end = e->start.value + e->duration.value,
-	                                              .correlation = e->correlation.value,
-	                                              .name = names_add(k->names, p->name, e->name_n),
-	                                              .thread = thread,
-	                                              .kind = (uint8_t)kind};
-}
-
-/* Functions of Python are most of a trace that has them, and what is shorter than this explains no gap. */
-static const int64_t FUNCTION_MIN = 100000;
-
-static void finish_complete(struct parser *p)
-{
-	struct kineto *k = p->k;
-	const struct event *e = &p->event;
-	const char *flaw = time_flaw(e);
-	enum category category = CATEGORIES[e->category].category;
-	build_from(k->build, CATEGORIES[e->category].text);
-	k->operators += category == OPERATOR;
-	k->annotations += category == ANNOTATION;
-	k->functions += category == FUNCTION;
-	k->calls += category == CALL;
-	if (flaw) {
-		build_drop(k->build, CATEGORIES[e->category].rows, flaw);
-		return;
-	}
-	switch (category) {
-	case KERNEL:
-		add_op(p, OP_KERNEL);
-		break;
-	case COPY:
-		add_op(p, OP_COPY);
-		break;
-	case SET:
-		add_op(p, OP_MEMSET);
-		break;
-	case CALL:
-		add_span(p, KINETO_CALL);
-		break;
-	case OPERATOR:
-		add_span(p, KINETO_OPERATOR);
-		break;
-	case ANNOTATION:
-		add_span(p, KINETO_ANNOTATION);
-		break;
-	case FUNCTION:
-		if (e->duration.value >= FUNCTION_MIN)
-			add_span(p, KINETO_FUNCTION);
-		break;
-	case OVERHEAD:
-		if (e->process.value > 0 && e->thread.value != 0) /* else nobody knows whose it was */
-			add_span(p, KINETO_OVERHEAD);
-		break;
-	case LINK:
-	case OTHERS:
-		break;
-	}
-}
-
-static void finish_event(struct parser *p)
-{
-	struct kineto *k = p->k;
-	const struct event *e = &p->event;
-	k->events += e->phase != 0;
-	if (e->phase == 'X' && e->category < CATEGORIES_N) {
-		finish_complete(p);
-	} else if (e->phase == 's' && e->category < CATEGORIES_N && CATEGORIES[e->category].category == LINK &&
-	           e->start.there) {
-		LIST_GROW(&k->scratch, k->links, k->n_links, k->link_room);
-		k->links[k->n_links++] = (struct kineto_link){
-			.time = e->start.value, .thread = thread_index(k, e->process.value, e->thread.value)};
-	} else if (e->phase == 'M' && e->meta_n && e->process.there) {
-		uint32_t text = names_add(k->names, p->meta, e->meta_n);
-		if (e->name_n == 12 && memcmp(p->name, "process_name", 12) == 0) {
-			uint32_t process = process_index(k, e->process.value); /* may move the list */
-			k->processes[process].name = text;
-		} else if (e->name_n == 11 && memcmp(p->name, "thread_name", 11) == 0 && e->thread.there) {
-			uint32_t thread = thread_index(k, e->process.value, e->thread.value);
-			k->threads[thread].name = text;
-		}
-	}
-}
 
 /* ---- values ---- */
 
@@ -286,9 +91,9 @@ static size_t keep(char *to, const unsigned char *text, size_t n)
 }
 
 /* A text that is a number or ends with one. */
-static struct number number_in(const char *text, size_t n)
+static struct kineto_value number_in(const char *text, size_t n)
 {
-	struct number number = {0};
+	struct kineto_value number = {0};
 	while (n && text[n - 1] == ' ')
 		n--;
 	size_t at = n;
@@ -300,9 +105,9 @@ static struct number number_in(const char *text, size_t n)
 	return number;
 }
 
-static struct number *number_of(struct parser *p)
+static struct kineto_value *number_of(struct parser *p)
 {
-	struct event *e = &p->event;
+	struct kineto_event *e = &p->event;
 	switch (p->field) {
 	case PROCESS:
 		return &e->process;
@@ -353,11 +158,11 @@ static int64_t *fact_of(struct parser *p)
 static int on_number(void *context, const char *text, size_t n)
 {
 	struct parser *p = context;
-	struct number *number = number_of(p);
+	struct kineto_value *number = number_of(p);
 	int64_t *fact = fact_of(p);
 	p->tokens++;
 	if (p->field == START || p->field == DURATION) {
-		struct number *time = p->field == START ? &p->event.start : &p->event.duration;
+		struct kineto_value *time = p->field == START ? &p->event.start : &p->event.duration;
 		time->there = kineto_ns(text, n, &time->value);
 		p->event.bad_time = p->event.bad_time || !time->there;
 	} else if (number) {
@@ -372,24 +177,16 @@ static int on_number(void *context, const char *text, size_t n)
 	return 1;
 }
 
-static uint8_t category_of(const char *text, size_t n)
-{
-	uint8_t i = 0;
-	while (i < CATEGORIES_N && (strlen(CATEGORIES[i].text) != n || memcmp(CATEGORIES[i].text, text, n) != 0))
-		i++;
-	return i;
-}
-
 static int on_string(void *context, const unsigned char *bytes, size_t n)
 {
 	struct parser *p = context;
 	const char *text = (const char *)bytes;
-	struct number *number = number_of(p);
+	struct kineto_value *number = number_of(p);
 	p->tokens++;
 	if (p->field == PHASE)
 		p->event.phase = n == 1 ? text[0] : 0;
 	else if (p->field == CATEGORY)
-		p->event.category = category_of(text, n);
+		p->event.category = kineto_category(text, n);
 	else if (p->field == NAME)
 		p->event.name_n = keep(p->name, bytes, n);
 	else if (p->field == META_NAME)
@@ -468,7 +265,7 @@ static int on_object(void *context)
 	enum field of = p->field;
 	p->field = NOTHING;
 	if (p->event_depth && p->depth == p->event_depth - 1)
-		p->event = (struct event){.category = CATEGORIES_N};
+		p->event = (struct kineto_event){.category = KINETO_NO_CATEGORY, .name = p->name, .meta = p->meta};
 	else if (p->event_depth && p->depth == p->event_depth && of == ARGUMENTS)
 		p->in_arguments = true;
 	else if (p->in_gpus && p->depth == 2)
@@ -484,7 +281,7 @@ static int on_object_end(void *context)
 	struct kineto *k = p->k;
 	p->tokens++;
 	if (p->event_depth && p->depth == p->event_depth) {
-		finish_event(p);
+		kineto_event_keep(k, &p->event);
 	} else if (p->in_arguments && p->depth == p->event_depth + 1) {
 		p->in_arguments = false;
 	} else if (p->in_gpus && p->depth == 3 && k->n_gpus < 1024) {

@@ -1,0 +1,33 @@
+/* One event of a PyTorch trace, from the numbers that the parser found in it to a row of struct kineto. */
+#ifndef GAPLINE_READ_KINETO_EVENT_H
+#define GAPLINE_READ_KINETO_EVENT_H
+
+#include "read/kineto.h"
+
+/* A number that may be missing. */
+struct kineto_value {
+	int64_t value;
+	bool there;
+};
+
+enum { KINETO_NO_CATEGORY = UINT8_MAX };
+
+/* What is known of an event. Texts are the parser's, without an end. */
+struct kineto_event {
+	char phase;              /* "ph": 'X' complete, 'M' a name, 's' the start of an arrow …; 0: not said */
+	uint8_t category;        /* kineto_category */
+	bool bad_time;           /* a time that no clock shows */
+	const char *name, *meta; /* "name"; of names: what is named so */
+	size_t name_n, meta_n;
+	struct kineto_value start, duration; /* ns */
+	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
+	struct kineto_value process, thread, correlation, device, stream, bytes, node, context;
+};
+
+/* A number for "cat", in every spelling since 2020; KINETO_NO_CATEGORY: one that nothing is made of. */
+uint8_t kineto_category(const char *text, size_t n);
+
+/* Adds what an event says to the lists of `k`, and counts it. One with an impossible time is dropped and counted. */
+void kineto_event_keep(struct kineto *k, const struct kineto_event *event);
+
+#endif
