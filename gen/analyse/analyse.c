@@ -2,12 +2,15 @@
 
 #include "analyse/judge/bound.h"
 #include "analyse/judge/compare.h"
+#include "analyse/judge/conditions.h"
 #include "analyse/judge/findings.h"
 #include "analyse/judge/gate_metric.h"
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/unprofiled.h"
+#include "analyse/judge/waterfall.h"
 #include "analyse/run/pattern_steps.h"
+#include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "base/list.h"
 #include "base/parallel.h"
@@ -225,22 +228,24 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 }
 
 /* The headline of a side. */
-static void set_headline(struct side *side, const struct verdict *verdict, int which)
+static void set_headline(struct side *side, const struct verdict *recorded, const struct verdict *verdict, int which)
 {
 	for (uint32_t r = 0; r < side->n_runs; r++)
 		side->runs[r].series = &verdict->series[which][r];
+	side->recorded = recorded->step[which];
 	side->time_per_step = verdict->step[which];
 	side->period_typical = verdict->step_typical[which];
 }
 
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
-static struct verdict_conditions find_conditions(const struct job *jobs, const struct analysis *out, const char *doubt,
+static struct verdict_conditions find_conditions(const struct job *jobs, const struct side side[2],
+                                                 const struct unprofiled *unprofiled, const char *doubt,
                                                  const char *nothing, struct arena *arena)
 {
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n[2] = {jobs[0].n, jobs[1].n};
-	const struct verdict *u = &out->unprofiled.verdict;
+	const struct verdict *u = &unprofiled->verdict;
 	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
 	                               .doubt = doubt,
 	                               .unprofiled = u->has_interval};
@@ -248,18 +253,19 @@ static struct verdict_conditions find_conditions(const struct job *jobs, const s
 		c.known[0] = log(u->lo);
 		c.known[1] = log(u->hi);
 	} else {
-		recording_bounds(out, c.beyond);
+		recording_bounds(side, c.beyond);
 	}
 	return c;
 }
 
-static struct verdict judge(const struct job *jobs, const struct analysis *out, int warmup, struct arena *arena)
+static struct verdict judge_recorded(const struct job *jobs, const struct side side[2], int warmup,
+                                     const struct verdict_conditions *conditions, struct arena *arena)
 {
 	struct verdict verdict;
 	struct verdict_side sides[2];
 	for (int s = 0; s < 2; s++)
-		sides[s] = series_of(jobs[s].runs, jobs[s].n, out->side[s].steps_found, arena);
-	verdict_judge(sides, warmup, &out->conditions, arena, &verdict);
+		sides[s] = series_of(jobs[s].runs, jobs[s].n, side[s].steps_found, arena);
+	verdict_judge(sides, warmup, conditions, arena, &verdict);
 	return verdict;
 }
 
@@ -301,57 +307,97 @@ static struct stopwatch_side stopwatch_of(const struct job *job, struct side *si
 
 /* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
  * to compare, or doubt about what is compared. */
-static void judge_stopwatch(const struct job *jobs, struct analysis *out, struct arena *arena)
+static struct verdict judge_stopwatch(const struct job *jobs, struct side side[2],
+                                      const struct verdict_conditions *conditions, const struct verdict *recorded,
+                                      struct arena *arena)
 {
-	const struct verdict recorded = out->verdict;
+	struct verdict verdict = *recorded;
 	struct stopwatch_side sides[2];
-	for (int s = 0; s < 2; s++) {
-		sides[s] = stopwatch_of(&jobs[s], &out->side[s], arena);
-		out->side[s].recorded = recorded.step[s];
-	}
-	if (!out->conditions.nothing && !out->conditions.doubt && sides[0].n_runs >= STOPWATCH_LEAST_RUNS &&
+	for (int s = 0; s < 2; s++)
+		sides[s] = stopwatch_of(&jobs[s], &side[s], arena);
+	if (!conditions->nothing && !conditions->doubt && sides[0].n_runs >= STOPWATCH_LEAST_RUNS &&
 	    sides[1].n_runs >= STOPWATCH_LEAST_RUNS)
-		verdict_stopwatch(sides, &recorded, arena, &out->verdict);
-	stopwatch_say_runs(out, arena);
+		verdict_stopwatch(sides, recorded, arena, &verdict);
+	return verdict;
 }
 
-/* The sides, what they have in common, the verdict, and what it is worth, in this order: each needs those before it. */
-static int analyse_jobs(struct job *jobs, const struct analyse_options *options, struct names *names,
-                        struct arena *work, struct arena *arena, struct analysis *out, struct err *err)
+static void add_reasons(struct verdict *v, const struct sentences *more, struct arena *arena)
 {
-	const struct side_facts *facts = jobs[0].facts; /* of both sides */
-	const struct run *runs[2];
+	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + more->n, sizeof *v->reasons);
+	for (uint32_t i = 0; i < more->n; i++)
+		v->reasons[v->n_reasons++] = more->list[i];
+}
+
+/* All that is said beside a verdict: first what concerns the speedup itself, then the verdict's own. */
+static void complete_reasons(struct verdict *v, const struct sentences *stopwatch, const struct conditions_said *said,
+                             struct arena *arena)
+{
+	struct sentences own = {v->reasons, (uint32_t)v->n_reasons}, first = {0};
+	if (said->first)
+		say_add(&first, arena, said->first);
+	v->reasons = NULL;
+	v->n_reasons = 0;
+	add_reasons(v, &first, arena);
+	add_reasons(v, &own, arena);
+	add_reasons(v, stopwatch, arena);
+	add_reasons(v, &said->rest, arena);
+}
+
+/* Two sides; each stage needs those before it, and what it says is complete. */
+static struct analysis judge_pair(struct job *jobs, const struct side_facts facts[2],
+                                  const struct analyse_options *options, struct names *names, struct arena *arena)
+{
+	struct side side[2] = {*jobs[0].side, *jobs[1].side};
+	const struct run *const runs[2] = {jobs[0].runs, jobs[1].runs};
+	const char *const *const files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
-	int result = build_sides(jobs, 2, options, names, work, arena, err);
-	if (result < 0)
-		return result;
-	for (int s = 0; s < 2; s++)
-		runs[s] = jobs[s].runs;
-	for (int s = 0; s < 2; s++)
-		quality_files(&out->side[s], &options->files[s], arena);
-	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
-	const char *mismatch = compare_work(facts, rest != NULL, arena, out);
-	out->unprofiled = unprofiled_judge(runs, n_runs, options->warmup, arena);
-	out->conditions = find_conditions(jobs, out, mismatch ? mismatch : rest, options->nothing, arena);
-	out->verdict = judge(jobs, out, options->warmup, arena);
-	judge_stopwatch(jobs, out, arena);
-	out->gates = gates_judge(&out->verdict, &out->conditions, out->same_work, out->other_conditions,
-	                         &options->gates, arena);
-	out->unrecorded =
-		out->verdict.measured == VERDICT_RECORDED && out->conditions.unprofiled && out->verdict.has_interval
-			? out->unprofiled.verdict.speedup
-			: 0;
-	out->while_recorded = recording_turns(out);
-	conditions_reasons(facts, arena, out);
+	const struct comparison comparison = compare_work(side, facts, rest != NULL, names, arena);
+	const struct unprofiled unprofiled = unprofiled_judge(runs, n_runs, options->warmup, arena);
+	const char *doubt = comparison.mismatch ? comparison.mismatch : rest;
+	const struct verdict_conditions conditions =
+		find_conditions(jobs, side, &unprofiled, doubt, options->nothing, arena);
+	const struct verdict recorded = judge_recorded(jobs, side, options->warmup, &conditions, arena);
+	struct verdict verdict = judge_stopwatch(jobs, side, &conditions, &recorded, arena);
 	for (int s = 0; s < 2; s++)
-		set_headline(&out->side[s], &out->verdict, s);
-	gate_metric_judge(&options->gates, arena, out);
-	if (out->side[0].steps_found == out->side[1].steps_found)
-		waterfall_build(arena, out);
-	findings_build(facts, arena, out);
-	bound_lists(names, arena, out);
-	return 0;
+		set_headline(&side[s], &recorded, &verdict, s);
+	const struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
+	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, &unprofiled, arena);
+	complete_reasons(&verdict, &stopwatch, &said, arena);
+	struct gates gates = gates_judge(&verdict, &conditions, comparison.same_work, comparison.other_conditions,
+	                                 &options->gates, arena);
+	const struct gate_source source = {names, side, &verdict, &comparison.renames};
+	gate_metric_judge(&options->gates, &source, arena, &gates);
+	struct waterfall waterfall = {0};
+	if (side[0].steps_found == side[1].steps_found)
+		waterfall = waterfall_build(side, &comparison.renames, &verdict, names, arena);
+	const struct findings_input input = {.side = side,
+	                                     .facts = facts,
+	                                     .n_sides = 2,
+	                                     .names = names,
+	                                     .renames = &comparison.renames,
+	                                     .waterfall = &waterfall,
+	                                     .result = verdict.result};
+	const struct findings findings = findings_build(&input, arena);
+	bound_waterfall(&waterfall);
+	for (int s = 0; s < 2; s++)
+		bound_side(&side[s], names, arena);
+	bool by_unprofiled = verdict.measured == VERDICT_RECORDED && conditions.unprofiled && verdict.has_interval;
+	return (struct analysis){.names = names,
+	                         .title = options->title,
+	                         .items = options->items,
+	                         .items_name = options->items_name,
+	                         .n_sides = 2,
+	                         .side = {side[0], side[1]},
+	                         .verdict = verdict,
+	                         .unrecorded = by_unprofiled ? unprofiled.verdict.speedup : 0,
+	                         .while_recorded = recording_turns(&verdict, &conditions),
+	                         .unprofiled = unprofiled,
+	                         .conditions = conditions,
+	                         .gates = gates,
+	                         .comparison = comparison,
+	                         .waterfall = waterfall,
+	                         .findings = findings};
 }
 
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
@@ -359,41 +405,49 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
                  struct err *err)
 {
 	struct arena work = {0};
+	struct side side[2] = {0};
 	struct side_facts facts[2];
 	struct job jobs[2] = {
-		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &out->side[0], .facts = &facts[0]},
-		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &out->side[1], .facts = &facts[1]}};
-	*out = (struct analysis){.names = names,
-	                         .title = options->title,
-	                         .items = options->items,
-	                         .items_name = options->items_name,
-	                         .n_sides = 2};
-	int result = analyse_jobs(jobs, options, names, &work, arena, out, err);
-	for (int s = 0; s < 2; s++)
-		out->side[s].name = options->name[s];
+		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &side[0], .facts = &facts[0]},
+		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &side[1], .facts = &facts[1]}};
+	int result = build_sides(jobs, 2, options, names, &work, arena, err);
+	for (int s = 0; s < 2 && result == 0; s++) {
+		side[s].name = options->name[s];
+		quality_files(&side[s], &options->files[s], arena);
+	}
+	if (result == 0)
+		*out = judge_pair(jobs, facts, options, names, arena);
 	arena_release(&work);
 	return result;
+}
+
+/* The series of its one run. */
+static void describe_steps(const struct job *job, int warmup, struct arena *arena)
+{
+	struct side *side = job->side;
+	struct series *series = ARENA_NEW(arena, 1, struct series);
+	const struct verdict_run run = {job->runs[0].period, job->runs[0].n_periods, 0};
+	series_of_run(&run, warmup, arena, series);
+	side->runs[0].series = side->steps_found ? series : NULL;
+	side->time_per_step = side->recorded = side->steps_found ? series->mean : side->period_mean;
+	side->period_typical = side->steps_found ? exp(series->typical) : side->period_mean;
 }
 
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err)
 {
 	struct arena work = {0};
+	struct side side = {0};
 	struct side_facts facts;
-	struct job job = {.inputs = input, .n = 1, .label = "profile", .side = &out->side[0], .facts = &facts};
-	*out = (struct analysis){.names = names, .title = options->title, .n_sides = 1};
+	struct job job = {.inputs = input, .n = 1, .label = "profile", .side = &side, .facts = &facts};
 	int result = build_sides(&job, 1, options, names, &work, arena, err);
 	if (result == 0) {
-		struct series *series = ARENA_NEW(arena, 1, struct series);
-		struct side *side = &out->side[0];
-		const struct verdict_run run = {job.runs[0].period, job.runs[0].n_periods, 0};
-		series_of_run(&run, options->warmup, arena, series);
-		side->runs[0].series = side->steps_found ? series : NULL;
-		side->time_per_step = side->steps_found ? series->mean : side->period_mean;
-		side->recorded = side->time_per_step;
-		side->period_typical = side->steps_found ? exp(series->typical) : side->period_mean;
-		findings_build(&facts, arena, out);
-		bound_lists(names, arena, out);
+		describe_steps(&job, options->warmup, arena);
+		const struct findings_input input_of = {.side = &side, .facts = &facts, .n_sides = 1, .names = names};
+		const struct findings findings = findings_build(&input_of, arena);
+		bound_side(&side, names, arena);
+		*out = (struct analysis){
+			.names = names, .title = options->title, .n_sides = 1, .side = {side}, .findings = findings};
 	}
 	arena_release(&work);
 	return result;

@@ -18,8 +18,8 @@ static double speedup_of(const struct analysis *a, const struct finding *f)
 static void choose_next(const struct analysis *a, struct card *card)
 {
 	card->next_speedup = 1;
-	for (uint32_t i = 0; i < a->n_findings; i++) {
-		const struct finding *f = &a->findings[i];
+	for (uint32_t i = 0; i < a->findings.n; i++) {
+		const struct finding *f = &a->findings.list[i];
 		double speedup = speedup_of(a, f);
 		if (speedup <= card->next_speedup + NOTICED)
 			continue;
@@ -40,8 +40,9 @@ struct card card_make(const struct analysis *a)
 	const bool several = v->has_interval && !v->one_run;
 	const bool holds[DOUBT_COUNT] = {
 		[DOUBT_DATA] = a->conditions.doubt != NULL,
-		[DOUBT_WORK] = a->same_work == SAME_WORK_DIFFERENT || a->same_work == SAME_WORK_UNKNOWN,
-		[DOUBT_CONDITIONS] = a->other_conditions,
+		[DOUBT_WORK] =
+			a->comparison.same_work == SAME_WORK_DIFFERENT || a->comparison.same_work == SAME_WORK_UNKNOWN,
+		[DOUBT_CONDITIONS] = a->comparison.other_conditions,
 		[DOUBT_WARMING] = v->warming,
 		[DOUBT_ONE_RUN] = v->one_run,
 		[DOUBT_ORDER] = several && v->order_known && !v->in_turns,

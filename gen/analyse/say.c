@@ -4,6 +4,12 @@
 #include <stdbool.h>
 #include <string.h>
 
+void say_add(struct sentences *s, struct arena *arena, const char *sentence)
+{
+	s->list = arena_grow(arena, s->list, s->n, s->n + 1, sizeof *s->list);
+	s->list[s->n++] = sentence;
+}
+
 const char *say_digits(struct arena *arena, double value)
 {
 	double size = fabs(value);
@@ -35,4 +41,16 @@ const char *say_short(struct arena *arena, const char *name)
 	while (keep && ((unsigned char)name[keep] & 0xc0) == 0x80) /* not inside a character */
 		keep--;
 	return arena_format(arena, "%.*s…", (int)keep, name);
+}
+
+const char *say_rank(const struct side *side, uint32_t device, struct arena *arena)
+{
+	const struct device_result *d = &side->devices[device];
+	uint32_t of_rank = 0;
+	for (uint32_t i = 0; i < side->n_devices; i++)
+		of_rank += side->devices[i].rank == d->rank;
+	if (d->rank < 0)
+		return arena_format(arena, "device %u of process %lld", d->ordinal, (long long)d->process);
+	return of_rank > 1 ? arena_format(arena, "rank %d, device %u", d->rank, d->ordinal)
+	                   : arena_format(arena, "rank %d", d->rank);
 }

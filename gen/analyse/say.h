@@ -2,7 +2,14 @@
 #ifndef GAPLINE_ANALYSE_SAY_H
 #define GAPLINE_ANALYSE_SAY_H
 
-#include "base/arena.h"
+#include "analyse/side_result.h"
+
+/* A list of whole sentences. */
+struct sentences {
+	const char **list;
+	uint32_t n;
+};
+void say_add(struct sentences *sentences, struct arena *arena, const char *sentence);
 
 /* Three digits, never an exponent; "<0.001" for what is smaller. */
 const char *say_digits(struct arena *arena, double value);
@@ -15,5 +22,9 @@ const char *say_bytes(struct arena *arena, double bytes);
 
 /* A name of at most about fifty characters: a longer one is cut, with "…". */
 const char *say_short(struct arena *arena, const char *name);
+
+/* A device among the others of its side: "rank 5"; "rank 5, device 1" where a rank has several; without ranks "device 0
+ * of process 4711". */
+const char *say_rank(const struct side *side, uint32_t device, struct arena *arena);
 
 #endif

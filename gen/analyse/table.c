@@ -144,16 +144,16 @@ void table_keep(struct table *t, uint32_t kept)
 struct table table_make(const struct analysis *a, enum table_kind kind, struct arena *arena)
 {
 	struct table t = {.rest = {.at = {-1, -1}}, .beyond = {.at = {-1, -1}}};
-	uint32_t room = kind == TABLE_PARTS ? a->n_waterfall : 0;
+	uint32_t room = kind == TABLE_PARTS ? a->waterfall.n : 0;
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		room += rows_of(&a->side[s], kind);
 	t.row = ARENA_NEW(arena, room, struct table_row);
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t i = 0; i < rows_of(&a->side[s], kind); i++)
 			t.row[t.n++] = one_row(&a->side[s], kind, i, (int)s);
-	for (uint32_t i = 0; kind == TABLE_PARTS && i < a->n_waterfall; i++)
+	for (uint32_t i = 0; kind == TABLE_PARTS && i < a->waterfall.n; i++)
 		t.row[t.n++] = (struct table_row){
-			.key = i, .time = {a->waterfall[i].baseline, a->waterfall[i].fixed}, .at = {i, i}};
+			.key = i, .time = {a->waterfall.part[i].baseline, a->waterfall.part[i].fixed}, .at = {i, i}};
 	t.n = join_equal(t.row, t.n);
 	double step = fmax(a->side[0].period_mean, a->n_sides > 1 ? a->side[1].period_mean : 0);
 	t.shown = kind == TABLE_COPIES ? t.n : choose_shown(&t, SMALL * step); /* no more than there are kinds */

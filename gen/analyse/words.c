@@ -1,5 +1,5 @@
 /* The words that readers and machines see for causes, results and the like. */
-#include "analyse/analysis.h"
+#include "analyse/words.h"
 
 static const struct {
 	const char *name, *label, *meaning;
@@ -122,16 +122,4 @@ const char *straggler_kind_name(enum straggler_kind kind)
 	static const char *const names[] = {
 		[STRAGGLER_NONE] = "none", [STRAGGLER_PERSISTENT] = "persistent", [STRAGGLER_TURNS] = "turns"};
 	return names[kind];
-}
-
-const char *rank_label(const struct side *side, uint32_t device, struct arena *arena)
-{
-	const struct device_result *d = &side->devices[device];
-	uint32_t of_rank = 0;
-	for (uint32_t i = 0; i < side->n_devices; i++)
-		of_rank += side->devices[i].rank == d->rank;
-	if (d->rank < 0)
-		return arena_format(arena, "device %u of process %lld", d->ordinal, (long long)d->process);
-	return of_rank > 1 ? arena_format(arena, "rank %d, device %u", d->rank, d->ordinal)
-	                   : arena_format(arena, "rank %d", d->rank);
 }

@@ -26,9 +26,9 @@ static void fill_work(const struct analysis *a, struct page *page)
 	                                    [SAME_WORK_DIFFERENT] = "failed",
 	                                    [SAME_WORK_UNKNOWN] = "unknown"};
 	page_say(&page->top, "comparable", words_comparable(a));
-	page_attribute(&page->top, "comparable", "class", class[a->same_work]);
-	page_if(&page->top, "differences", a->n_differences > 0);
-	fill_list(page, "difference", a->differences, a->n_differences, MOST_DIFFERENCES);
+	page_attribute(&page->top, "comparable", "class", class[a->comparison.same_work]);
+	page_if(&page->top, "differences", a->comparison.n_differences > 0);
+	fill_list(page, "difference", a->comparison.differences, a->comparison.n_differences, MOST_DIFFERENCES);
 }
 
 /* Everything that was said about how sure it is, for those who ask. */

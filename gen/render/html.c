@@ -116,10 +116,10 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	page_fill(&page->top, "waterfall.title",
 	          arena_format(arena, "From %s to %s %s a %s", format_number(arena, unit, before),
 	                       format_number(arena, unit, after), unit.name, view_unit(&a->side[0])));
-	page_if(&page->top, "waterfall.none", a->n_waterfall == 0);
-	page_if(&page->top, "waterfall.some", a->n_waterfall > 0);
+	page_if(&page->top, "waterfall.none", a->waterfall.n == 0);
+	page_if(&page->top, "waterfall.some", a->waterfall.n > 0);
 	xmlNode *picture = page_draw(&page->top, "waterfall");
-	if (a->n_waterfall)
+	if (a->waterfall.n)
 		waterfall_draw(a, arena, picture);
 	tables_waterfall(a, unit, page);
 	page_fill(&page->top, "waterfall.before", format_number(arena, unit, before));
@@ -131,10 +131,10 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 static void fill_findings(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	page_if(&page->top, "findings.none", a->n_findings == 0);
+	page_if(&page->top, "findings.none", a->findings.n == 0);
 	struct rows *rows = page_rows(&page->top, "finding");
-	for (uint32_t i = 0; i < a->n_findings && i < 2 * MOST_TEXTS; i++) {
-		const struct finding *f = &a->findings[i];
+	for (uint32_t i = 0; i < a->findings.n && i < 2 * MOST_TEXTS; i++) {
+		const struct finding *f = &a->findings.list[i];
 		/* what cannot be fixed is neither resolved nor new */
 		const char *status = f->has_ceiling ? finding_status_name(f->status) : "";
 		const char *side = f->side ? "in the fixed side" : "in the baseline";
@@ -343,10 +343,10 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	}
 	clocks_fill(a, page);
 	page_say(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
-	page_if(&page->top, "environment.differences", a->n_differences > 0);
-	fill_texts(page, "environment.difference", a->differences, a->n_differences);
-	page_if(&page->top, "notes", a->n_notes > 0);
-	fill_texts(page, "note", a->notes, a->n_notes);
+	page_if(&page->top, "environment.differences", a->comparison.n_differences > 0);
+	fill_texts(page, "environment.difference", a->comparison.differences, a->comparison.n_differences);
+	page_if(&page->top, "notes", a->comparison.n_notes > 0);
+	fill_texts(page, "note", a->comparison.notes, a->comparison.n_notes);
 }
 
 static const char *dropped_of(const struct side *s, struct arena *arena)

@@ -122,11 +122,11 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);
-	json_text(json, "same_work", same_work_name(a->same_work));
+	json_text(json, "same_work", same_work_name(a->comparison.same_work));
 	write_gates(json, &a->gates);
-	json_bool(json, "comparable", a->comparable);
-	texts(json, "differences", a->differences, a->n_differences);
-	texts(json, "notes", a->notes, a->n_notes);
+	json_bool(json, "comparable", a->comparison.comparable);
+	texts(json, "differences", a->comparison.differences, a->comparison.n_differences);
+	texts(json, "notes", a->comparison.notes, a->comparison.n_notes);
 	texts(json, "reasons", v->reasons, v->n_reasons);
 	json_end_object(json);
 }
@@ -620,8 +620,8 @@ static void write_side(struct json *json, const struct analysis *a, const struct
 static void write_waterfall(struct json *json, const struct analysis *a)
 {
 	json_array(json, "waterfall");
-	for (uint32_t i = 0; i < a->n_waterfall; i++) {
-		const struct waterfall_part *part = &a->waterfall[i];
+	for (uint32_t i = 0; i < a->waterfall.n; i++) {
+		const struct waterfall_part *part = &a->waterfall.part[i];
 		json_object(json, NULL);
 		bool idle = part->kind == PART_IDLE;
 		json_object(json, "part");
@@ -658,8 +658,8 @@ static void write_evidence(struct json *json, const struct analysis *a, const st
 static void write_findings(struct json *json, const struct analysis *a)
 {
 	json_array(json, "findings");
-	for (uint32_t i = 0; i < a->n_findings; i++) {
-		const struct finding *f = &a->findings[i];
+	for (uint32_t i = 0; i < a->findings.n; i++) {
+		const struct finding *f = &a->findings.list[i];
 		json_object(json, NULL);
 		json_text(json, "id", f->id);
 		json_text(json, "title", f->title);
@@ -689,7 +689,7 @@ static void write_findings(struct json *json, const struct analysis *a)
 
 static void write_diagnosis(struct json *json, const struct analysis *a)
 {
-	const struct diagnosis *d = &a->diagnosis;
+	const struct diagnosis *d = &a->findings.diagnosis;
 	bool known = d->combined_ceiling > 0, judged = d->result != DIAGNOSIS_NONE;
 	json_object(json, "diagnosis");
 	json_ms(json, "combined_ceiling_ms", known ? d->combined_ceiling : NAN);

@@ -93,15 +93,15 @@ static void add_gates(struct suites *s, const struct analysis *a)
 /* A finding's name is the same from one commit to the next, so that a test view can follow it. */
 static void add_findings(struct suites *s, const struct analysis *a)
 {
-	if (!a->n_findings)
+	if (!a->findings.n)
 		return;
 	begin_suite(s, "gapline findings");
-	for (uint32_t i = 0; i < a->n_findings; i++) {
-		const struct finding *f = &a->findings[i];
+	for (uint32_t i = 0; i < a->findings.n; i++) {
+		const struct finding *f = &a->findings.list[i];
 		bool gone = f->status == FINDING_RESOLVED || f->status == FINDING_REDUCED;
 		unsigned same = 0;
 		for (uint32_t k = 0; k < i; k++)
-			same += strcmp(a->findings[k].id, f->id) == 0;
+			same += strcmp(a->findings.list[k].id, f->id) == 0;
 		const char *name = same ? arena_format(&s->arena, "%s (%u)", f->id, same + 1) : f->id;
 		add_case(s, "gapline.findings", name, gone ? OUTCOME_PASSED : OUTCOME_SKIPPED,
 		         arena_format(&s->arena, "%s: %s", finding_status_name(f->status), f->text), f->advice);

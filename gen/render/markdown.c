@@ -150,10 +150,10 @@ static void put_phases(struct sheet *s)
 
 static void put_findings(struct sheet *s)
 {
-	uint32_t n = s->a->n_findings;
+	uint32_t n = s->a->findings.n;
 	bool fits = true;
 	for (uint32_t i = 0; fits && i < n && i < TOP; i++) {
-		const struct finding *f = &s->a->findings[i];
+		const struct finding *f = &s->a->findings.list[i];
 		markdown_raw(&s->md, i ? "- **" : "**Findings**\n\n- **");
 		markdown_text(&s->md, f->title);
 		buf_format(&s->block, "** (%s): ", finding_status_name(f->status));
@@ -182,9 +182,9 @@ static void put_caveats(struct sheet *s)
 {
 	const struct analysis *a = s->a;
 	size_t said = 0;
-	if (!a->comparable || a->same_work != SAME_WORK_SAME) {
+	if (!a->comparison.comparable || a->comparison.same_work != SAME_WORK_SAME) {
 		caveat(s, &said, arena_format(&s->arena, "Same work: %s.", words_comparable(a)));
-		caveat(s, &said, a->n_differences ? a->differences[0] : "");
+		caveat(s, &said, a->comparison.n_differences ? a->comparison.differences[0] : "");
 	}
 	for (size_t i = 0; i < a->verdict.n_reasons; i++)
 		caveat(s, &said, a->verdict.reasons[i]);

@@ -1,4 +1,5 @@
 /* Several devices beside each other: how long each one's steps are without waiting for the others. */
+#include "analyse/say.h"
 #include "render/pictures.h"
 #include "render/tables.h"
 #include "render/view.h"
@@ -33,7 +34,7 @@ static int shade_of(double step, double low, double high)
 static const char *row_label(const struct side *s, uint32_t row, struct arena *arena)
 {
 	uint32_t first = row * s->ranks.map.ranks_a_row, last = first + s->ranks.map.ranks_a_row;
-	const char *label = rank_label(s, first, arena);
+	const char *label = say_rank(s, first, arena);
 	last = last < s->n_devices ? last : s->n_devices;
 	return last - first > 1 ? arena_format(arena, "%s and %u more", label, last - first - 1) : label;
 }
@@ -129,7 +130,7 @@ static void fill_rank(const struct analysis *a, int side, const struct rank_resu
 	const struct budget *b = &s->devices[r->device].budget;
 	struct scope *row = page_row(rows);
 	page_fill(row, "side", s->label);
-	page_fill(row, "rank", rank_label(s, r->device, arena));
+	page_fill(row, "rank", say_rank(s, r->device, arena));
 	page_fill(row, "own", format_number(arena, unit, r->own));
 	page_fill(row, "waited_for", format_number(arena, unit, r->waited_for));
 	page_fill(row, "waiting", format_number(arena, unit, r->waiting));

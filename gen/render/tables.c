@@ -207,7 +207,7 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 	          arena_format(arena, "Parts of a %s, %s; each column adds up", view_unit(&a->side[0]), unit.name));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)
-		name[i] = waterfall_label(a, arena, &a->waterfall[t.row[i].key]);
+		name[i] = waterfall_label(a, arena, &a->waterfall.part[t.row[i].key]);
 	const char **shown = shorten_all(name, &t, false, arena);
 	struct filling f = fill_begin(page, "part", &t, name, shown, unit);
 	for (uint32_t i = 0; i < t.kept; i++)

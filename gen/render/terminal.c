@@ -1,5 +1,6 @@
 /* The verdict and one profile's summary for a terminal or a CI log: at most 100 columns, no control characters but the
  * colours that were asked for. */
+#include "analyse/say.h"
 #include "base/format.h"
 #include "render/clocks.h"
 #include "render/evidence.h"
@@ -138,7 +139,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, "", v->typical_line ? v->typical_line : "");
 	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
-	put_fact(&t, "diagnosis", a->diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
+	put_fact(&t, "diagnosis", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	for (int k = 0; k < 2; k++)
 		if (a->side[k].step_origin == STEPS_BY_PATTERN)
 			put_fact(
@@ -148,8 +149,9 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	if (a->side[0].startup > 0 && a->side[1].startup > 0)
 		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup, a->side[1].startup));
 	put_fact(&t, "same work",
-	         arena_format(&t.arena, "%s%s", a->same_work == SAME_WORK_UNKNOWN ? "? " : "", words_comparable(a)));
-	put_facts(&t, "", a->differences, a->n_differences);
+	         arena_format(&t.arena, "%s%s", a->comparison.same_work == SAME_WORK_UNKNOWN ? "? " : "",
+	                      words_comparable(a)));
+	put_facts(&t, "", a->comparison.differences, a->comparison.n_differences);
 	put_fact(&t, "what next", words_next(a, &t.arena));
 	put_reasons(&t, v);
 	put_fact(&t, "gate", words_gate(a, &t.arena));
@@ -258,27 +260,27 @@ static void put_ranks(struct terminal *t, const struct side *s, struct unit unit
 		if (i == TOP - 1 && r->n > TOP) {
 			put_row(t, unit, r->list[r->n - 1].own, 0,
 			        arena_format(&t->arena, "%s, the fastest of %u",
-			                     rank_label(s, r->list[r->n - 1].device, &t->arena), r->n));
+			                     say_rank(s, r->list[r->n - 1].device, &t->arena), r->n));
 			break;
 		}
 		put_row(t, unit, r->list[i].own, 0,
 		        r->known ? arena_format(&t->arena, "%s, waits for %s, is waited for %s",
-		                                rank_label(s, r->list[i].device, &t->arena),
+		                                say_rank(s, r->list[i].device, &t->arena),
 		                                format_time(&t->arena, r->list[i].waiting),
 		                                format_time(&t->arena, r->list[i].waited_for))
-		                 : rank_label(s, r->list[i].device, &t->arena));
+		                 : say_rank(s, r->list[i].device, &t->arena));
 	}
 }
 
 static void put_findings(struct terminal *t)
 {
-	if (!t->a->n_findings)
+	if (!t->a->findings.n)
 		return;
 	end_line(t);
 	put_ink(t, INK_BOLD, "Findings");
 	end_line(t);
-	for (uint32_t i = 0; i < t->a->n_findings; i++) {
-		const struct finding *f = &t->a->findings[i];
+	for (uint32_t i = 0; i < t->a->findings.n; i++) {
+		const struct finding *f = &t->a->findings.list[i];
 		pad(t, MARGIN);
 		put_ink(t, INK_DOUBT, f->title);
 		end_line(t);

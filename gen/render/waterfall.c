@@ -48,21 +48,21 @@ static int by_change(const void *a, const void *b)
 
 static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct bar *bars)
 {
-	const struct waterfall_part **parts = ARENA_NEW(arena, a->n_waterfall, const struct waterfall_part *);
-	for (uint32_t i = 0; i < a->n_waterfall; i++)
-		parts[i] = &a->waterfall[i];
-	qsort(parts, a->n_waterfall, sizeof *parts, by_change);
+	const struct waterfall_part **parts = ARENA_NEW(arena, a->waterfall.n, const struct waterfall_part *);
+	for (uint32_t i = 0; i < a->waterfall.n; i++)
+		parts[i] = &a->waterfall.part[i];
+	qsort(parts, a->waterfall.n, sizeof *parts, by_change);
 
 	double at = a->side[0].time_per_step, end = a->side[1].time_per_step, least = fmax(at, end) * 0.004;
 	uint32_t n = 0, i = 0;
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
-	for (; i < a->n_waterfall && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
+	for (; i < a->waterfall.n && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
 		bars[n++] = (struct bar){waterfall_label(a, arena, parts[i]), at, at + parts[i]->delta,
 		                         palette_of_part(parts[i])};
 		at += parts[i]->delta;
 	}
-	if (i < a->n_waterfall)
-		bars[n++] = (struct bar){format_plural(arena, a->n_waterfall - i, "smaller part", "smaller parts"), at,
+	if (i < a->waterfall.n)
+		bars[n++] = (struct bar){format_plural(arena, a->waterfall.n - i, "smaller part", "smaller parts"), at,
 		                         end, SHADE_COMPUTE};
 	bars[n++] = (struct bar){a->side[1].label, 0, end, -1};
 	return n;

@@ -273,8 +273,8 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 	static const char *const does[PART_COUNT] = {[PART_COMPUTE] = "computes",
 	                                             [PART_COMM] = "communicates and does nothing else",
 	                                             [PART_COPY] = "copies and does nothing else"};
-	const struct waterfall_part *part = &a->change;
-	if (!a->has_change)
+	const struct waterfall_part *part = &a->waterfall.change;
+	if (!a->waterfall.has_change)
 		return "";
 	const char *times =
 		arena_format(arena, "%s a %s", words_pair(arena, part->baseline, part->fixed), view_unit(&a->side[0]));
@@ -323,7 +323,7 @@ const char *words_comparable(const struct analysis *a)
 		[SAME_WORK_DIFFERENT] = "no, the two sides did different work, and under other conditions",
 		[SAME_WORK_UNKNOWN] = "what was recorded does not tell, and the conditions are others",
 	};
-	return a->other_conditions ? elsewhere[a->same_work] : words[a->same_work];
+	return a->comparison.other_conditions ? elsewhere[a->comparison.same_work] : words[a->comparison.same_work];
 }
 
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)
@@ -331,7 +331,7 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	static const char *const head[] = {[DIAGNOSIS_CONFIRMED] = "confirmed",
 	                                   [DIAGNOSIS_PARTLY] = "only partly",
 	                                   [DIAGNOSIS_EXCEEDED] = "something else changed too"};
-	const struct diagnosis *d = &a->diagnosis;
+	const struct diagnosis *d = &a->findings.diagnosis;
 	const char *step = view_unit(&a->side[1]);
 	if (d->combined_ceiling <= 0)
 		return "nothing that was found in the baseline was resolved";

@@ -65,8 +65,8 @@ static const char *find(const char **list, size_t n, const char *word)
 	return NULL;
 }
 
-#define DIFFERENCE(a, word) find((a)->differences, (a)->n_differences, word)
-#define NOTE(a, word) find((a)->notes, (a)->n_notes, word)
+#define DIFFERENCE(a, word) find((a)->comparison.differences, (a)->comparison.n_differences, word)
+#define NOTE(a, word) find((a)->comparison.notes, (a)->comparison.n_notes, word)
 #define REASON(a, word) find((a)->verdict.reasons, (a)->verdict.n_reasons, word)
 
 static void test_under_load(void **state)
@@ -175,7 +175,7 @@ static void test_beside_the_windows_of_a_pair(void **state)
 	assert_int_equal(a->side[1].devices[0].clocks.beside, 2);
 	assert_null(REASON(a, "SM clock"));
 	a = compare(s, sampled_trace(s, fast, 2), sampled_trace(s, slow, 2));
-	assert_true(a->comparable);
+	assert_true(a->comparison.comparable);
 	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
 }
 
@@ -196,7 +196,7 @@ static void test_other_clocks(void **state)
 	struct scene *s = *state;
 	/* 225 of 1980: 11.36 % */
 	const struct analysis *a = with_clocks(s, 1755, 4);
-	assert_false(a->comparable);
+	assert_false(a->comparison.comparable);
 	assert_string_equal(DIFFERENCE(a, "SM clock"),
 	                    "SM clock under load: 1980 MHz in the baseline, 1755 MHz in the fixed side (medians of 4 "
 	                    "and 4 samples), 11.4 % apart, which changes GPU times whatever the fix does.");
@@ -204,14 +204,14 @@ static void test_other_clocks(void **state)
 	/* 40 of 1980 are 2.02 %, 39 are 1.97 % */
 	assert_non_null(DIFFERENCE(with_clocks(s, 1940, 4), "2.0 % apart"));
 	a = with_clocks(s, 1941, 4);
-	assert_true(a->comparable);
+	assert_true(a->comparison.comparable);
 	assert_null(NOTE(a, "SM clock"));
 	assert_string_equal(REASON(a, "SM clock"),
 	                    "The SM clock was sampled under load: 1980 MHz in the baseline, 1941 MHz in the fixed side "
 	                    "(medians of 4 and 4 samples), so it explains no difference.");
 	/* Two samples are no median to rely on. */
 	a = with_clocks(s, 1755, 2);
-	assert_true(a->comparable);
+	assert_true(a->comparison.comparable);
 	assert_non_null(NOTE(a, "medians of 2 and 2 samples"));
 	/* … nor does the same clock in two samples explain anything away. */
 	assert_null(REASON(with_clocks(s, 1980, 2), "SM clock"));
@@ -222,11 +222,11 @@ static void test_unknown_clocks(void **state)
 {
 	struct scene *s = *state;
 	const struct analysis *a = with_clocks(s, -1, 4); /* known on one side only */
-	assert_true(a->comparable);
+	assert_true(a->comparison.comparable);
 	assert_null(NOTE(a, "SM clock"));
 	assert_null(REASON(a, "SM clock"));
 	a = with_clocks(s, 1755, 0);
-	assert_true(a->comparable);
+	assert_true(a->comparison.comparable);
 	assert_null(REASON(a, "SM clock"));
 	assert_int_equal(a->side[0].devices[0].clocks.samples, 0);
 }

@@ -101,14 +101,14 @@ static const struct analysis *expect(struct scene *s, struct program baseline, s
 {
 	const struct trace *b = program_run(s, &baseline), *f = program_run(s, &fixed);
 	const struct analysis *a = analyse(s, b, f), *swapped = analyse(s, f, b);
-	if (a->same_work != wanted || swapped->same_work != wanted) {
-		for (uint32_t i = 0; i < a->n_differences; i++)
-			print_message("%s\n", a->differences[i]);
-		fail_msg("%s and %s, not %s", same_work_name(a->same_work), same_work_name(swapped->same_work),
-		         same_work_name(wanted));
+	if (a->comparison.same_work != wanted || swapped->comparison.same_work != wanted) {
+		for (uint32_t i = 0; i < a->comparison.n_differences; i++)
+			print_message("%s\n", a->comparison.differences[i]);
+		fail_msg("%s and %s, not %s", same_work_name(a->comparison.same_work),
+		         same_work_name(swapped->comparison.same_work), same_work_name(wanted));
 	}
-	assert_int_equal(a->comparable, wanted == SAME_WORK_SAME || wanted == SAME_WORK_JOB);
-	assert_true(wanted == SAME_WORK_SAME || a->n_differences > 0);
+	assert_int_equal(a->comparison.comparable, wanted == SAME_WORK_SAME || wanted == SAME_WORK_JOB);
+	assert_true(wanted == SAME_WORK_SAME || a->comparison.n_differences > 0);
 	return a;
 }
 
@@ -134,8 +134,9 @@ static void test_work_that_is_left_out(void **state)
 	half.part[3].run = 1;
 	half.part[3].of = 2;
 	const struct analysis *a = expect(*state, training, half, SAME_WORK_DIFFERENT);
-	assert_non_null(strstr(a->differences[0], "The fixed side leaves work out: adam runs 1 times a step in the "
-	                                          "baseline and 0.49 in the fixed side"));
+	assert_non_null(strstr(a->comparison.differences[0],
+	                       "The fixed side leaves work out: adam runs 1 times a step in the "
+	                       "baseline and 0.49 in the fixed side"));
 	never.part[3].name = NULL;
 	expect(*state, training, never, SAME_WORK_DIFFERENT);
 	/* what was replaced elsewhere does not stand in for it */
@@ -176,12 +177,12 @@ static void test_another_way(void **state)
 	struct program copies = training;
 	copies.device = 1 << 20;
 	const struct analysis *a = expect(*state, training, copies, SAME_WORK_JOB);
-	assert_true(has(a->differences, a->n_differences, "Copied within a device"));
-	assert_false(has(a->differences, a->n_differences, "between devices"));
+	assert_true(has(a->comparison.differences, a->comparison.n_differences, "Copied within a device"));
+	assert_false(has(a->comparison.differences, a->comparison.n_differences, "between devices"));
 	copies.device = 0;
 	copies.peer = 1 << 20;
 	a = expect(*state, training, copies, SAME_WORK_JOB);
-	assert_true(has(a->differences, a->n_differences, "Copied between devices"));
+	assert_true(has(a->comparison.differences, a->comparison.n_differences, "Copied between devices"));
 }
 
 static void test_a_kernel_now_and_then(void **state)
@@ -201,7 +202,7 @@ static void test_input_and_result(void **state)
 	struct program less = training, more = training, scalar = training;
 	less.input = (1 << 20) * 90 / 100;
 	const struct analysis *a = expect(*state, training, less, SAME_WORK_DIFFERENT);
-	assert_non_null(strstr(a->differences[0], "Copied to the device"));
+	assert_non_null(strstr(a->comparison.differences[0], "Copied to the device"));
 	more.result = 1 << 17;
 	expect(*state, training, more, SAME_WORK_DIFFERENT);
 	scalar.result = 0; /* a loss of 4 bytes is not read back any more */
@@ -227,7 +228,7 @@ static void test_what_cannot_be_told(void **state)
 	graph.part[0] = (struct part){"forward", "[CUDA graph]", 0, 0, 300 * US, OP_GRAPH};
 	graph.graphs = GRAPHS_WHOLE;
 	const struct analysis *a = expect(*state, training, graph, SAME_WORK_UNKNOWN);
-	assert_true(has(a->differences, a->n_differences, "traced whole"));
+	assert_true(has(a->comparison.differences, a->comparison.n_differences, "traced whole"));
 	/* other phases and other kernels */
 	renamed.part[0] = (struct part){"warp", "hgemm", 0, 0, 0, 0};
 	renamed.part[1] = (struct part){"weft", "hrelu", 0, 0, 0, 0};
@@ -247,7 +248,8 @@ static void test_a_renamed_phase(void **state)
 	renamed.part[0].phase = renamed.part[1].phase = "fwd";
 	renamed.part[0].name = "hgemm";
 	const struct analysis *a = expect(*state, training, renamed, SAME_WORK_JOB);
-	assert_true(has(a->notes, a->n_notes, "The phase forward of the baseline is called fwd in the fixed side"));
+	assert_true(has(a->comparison.notes, a->comparison.n_notes,
+	                "The phase forward of the baseline is called fwd in the fixed side"));
 	/* the same kernels under more ranges */
 	moved.part[1].phase = "activation";
 	expect(*state, training, moved, SAME_WORK_SAME);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/judge/compare.h"
+#include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "scene.h"
 
@@ -99,9 +99,10 @@ static const struct analysis *compare_programs(struct scene *s, struct program b
 
 static const struct finding *finding_of(const struct analysis *a, const char *id, int side)
 {
-	for (uint32_t i = 0; i < a->n_findings; i++)
-		if (strcmp(a->findings[i].id, id) == 0 && (a->findings[i].side == side || a->findings[i].both))
-			return &a->findings[i];
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, id) == 0 &&
+		    (a->findings.list[i].side == side || a->findings.list[i].both))
+			return &a->findings.list[i];
 	return NULL;
 }
 
@@ -109,8 +110,8 @@ static const struct finding *finding_of(const struct analysis *a, const char *id
 static const struct finding *expect_only(const struct analysis *a, const char *id, double ns)
 {
 	const struct finding *found = NULL;
-	for (uint32_t i = 0; i < a->n_findings; i++) {
-		const struct finding *f = &a->findings[i];
+	for (uint32_t i = 0; i < a->findings.n; i++) {
+		const struct finding *f = &a->findings.list[i];
 		if ((f->side != 0 && !f->both) || strcmp(f->id, "gpu_bound") == 0)
 			continue;
 		if (!id || strcmp(f->id, id) != 0)
@@ -130,8 +131,8 @@ static void test_healthy(void **state)
 	const struct analysis *a = compare_programs(*state, healthy, healthy);
 	expect_only(a, NULL, 0);
 	assert_non_null(finding_of(a, "gpu_bound", 0));
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_NONE);
-	assert_true(a->comparable);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
+	assert_true(a->comparison.comparable);
 }
 
 static void test_serial_copies(void **state)
@@ -159,7 +160,7 @@ static void test_input_starvation(void **state)
 	assert_string_equal(names_text(a->names, f->phase[f->side]), "load");
 	assert_int_equal(f->status, FINDING_RESOLVED);
 	/* period 2000 + 10 + 3000 + some calls; without the 2000: about 3010, which is what the fixed side needs */
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_CONFIRMED);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
 }
 
 static void test_pageable_copies(void **state)
@@ -190,7 +191,7 @@ static void test_a_remainder_is_resolved(void **state)
 	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_RESOLVED);
 	assert_ptr_equal(finding_of(a, "alloc_in_step", 1), finding_of(a, "alloc_in_step", 0));
 	assert_float_equal(finding_of(a, "alloc_in_step", 1)->per_step[1], 210 * US, 10 * US);
-	assert_true(a->diagnosis.combined_ceiling > 0);
+	assert_true(a->findings.diagnosis.combined_ceiling > 0);
 	fast.alloc = 3900 * US;
 	a = compare_programs(*state, slow, fast);
 	assert_int_equal(finding_of(a, "alloc_in_step", 0)->status, FINDING_REDUCED);
@@ -210,7 +211,7 @@ static void test_a_synchronisation_is_resolved_by_its_own_fix(void **state)
 	const struct analysis *a = compare_programs(*state, slow, ahead);
 	assert_int_equal(finding_of(a, "sync_every_step", 0)->status, FINDING_RESOLVED);
 	assert_null(finding_of(a, "host_after_sync", 0));
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_CONFIRMED);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
 	/* less work: the host waits as before, and comes back to an idle GPU as before */
 	a = compare_programs(*state, slow, quick);
 	assert_null(finding_of(a, "sync_every_step", 0));
@@ -316,7 +317,7 @@ static void test_recording_that_fills_a_sides_waits(void **unused)
 		                          .busy = compute[i],
 		                          .waited_calls = calls[i],
 		                          .launch_pace = 2 * US + 750};
-	recording_bounds(&a, beyond);
+	recording_bounds(a.side, beyond);
 	for (int price = 0; price <= 2 * US; price++) {
 		double speedup = unrecorded_step(&a.side[0], price) / unrecorded_step(&a.side[1], price);
 		lowest = fmin(lowest, log(speedup));
@@ -351,7 +352,7 @@ static void test_host_work_is_not_launch_bound(void **state)
 	const struct analysis *a = compare_programs(*state, slow, fast);
 	expect_only(a, "host_work", 11 * MS);
 	assert_int_equal(finding_of(a, "host_work", 0)->status, FINDING_RESOLVED);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_CONFIRMED);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
 }
 
 static void test_a_graph_needs_no_graph(void **state)
@@ -371,7 +372,7 @@ static void test_fewer_launches_resolve_nothing(void **state)
 	const struct analysis *a = compare_programs(*state, before, after);
 	assert_non_null(finding_of(a, "launch_bound", 0));
 	assert_int_equal(finding_of(a, "launch_bound", 0)->status, FINDING_REMAINING);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_NONE);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
 }
 
 static void test_half_the_work_in_the_same_kernels(void **state)
@@ -380,8 +381,8 @@ static void test_half_the_work_in_the_same_kernels(void **state)
 	half.kernel /= 2;
 	const struct analysis *a = compare_programs(*state, healthy, half);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
-	assert_false(a->comparable);
-	assert_non_null(strstr(a->differences[0], "equally often but not equally long"));
+	assert_false(a->comparison.comparable);
+	assert_non_null(strstr(a->comparison.differences[0], "equally often but not equally long"));
 }
 
 static void test_steps_are_agreed_on(void **state)
@@ -440,19 +441,20 @@ static void test_every_run_is_guarded(void **state)
 	four_runs(s, baseline, fixed);
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
 	assert_int_equal(result.verdict.result, VERDICT_UNCHANGED);
-	assert_true(result.comparable);
+	assert_true(result.comparison.comparable);
 
 	fixed[1]->source.driver = "1.2.3"; /* another machine, in the second run only */
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
-	assert_false(result.comparable);
-	assert_non_null(strstr(result.differences[0], "f2 was captured with another driver than f1"));
+	assert_false(result.comparison.comparable);
+	assert_non_null(strstr(result.comparison.differences[0], "f2 was captured with another driver than f1"));
 
 	for (int r = 0; r < 2; r++)
 		baseline[r]->source.graphs = fixed[r]->source.graphs = GRAPHS_WHOLE;
 	baseline[1]->source.graphs = GRAPHS_BY_NODE;
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
 	assert_int_equal(result.verdict.result, VERDICT_INCONCLUSIVE);
-	assert_non_null(strstr(result.differences[0], "traced whole in one run and node by node in another"));
+	assert_non_null(
+		strstr(result.comparison.differences[0], "traced whole in one run and node by node in another"));
 }
 
 static void test_runs_of_a_side_have_the_same_steps(void **state)

@@ -144,10 +144,10 @@ static const struct analysis *compare(struct scene *s, struct program baseline, 
 static const struct finding *finding_of(const struct analysis *a, const char *id)
 {
 	const struct finding *found = NULL;
-	for (uint32_t i = 0; i < a->n_findings; i++)
-		if (strcmp(a->findings[i].id, id) == 0) {
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, id) == 0) {
 			assert_null(found); /* once, whatever sides it is seen on */
-			found = &a->findings[i];
+			found = &a->findings.list[i];
 		}
 	return found;
 }
@@ -155,12 +155,12 @@ static const struct finding *finding_of(const struct analysis *a, const char *id
 /* Asserts that nothing is resolved and nothing new. */
 static void expect_nothing_moved(const struct analysis *a)
 {
-	for (uint32_t i = 0; i < a->n_findings; i++)
-		if (a->findings[i].status == FINDING_RESOLVED || a->findings[i].status == FINDING_NEW)
-			fail_msg("%s is %s: %s", a->findings[i].id, finding_status_name(a->findings[i].status),
-			         a->findings[i].text);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_NONE);
-	assert_true(a->diagnosis.combined_ceiling == 0);
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (a->findings.list[i].status == FINDING_RESOLVED || a->findings.list[i].status == FINDING_NEW)
+			fail_msg("%s is %s: %s", a->findings.list[i].id,
+			         finding_status_name(a->findings.list[i].status), a->findings.list[i].text);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
+	assert_true(a->findings.diagnosis.combined_ceiling == 0);
 }
 
 static void test_another_order_resolves_nothing(void **state)
@@ -192,16 +192,16 @@ static void test_another_name_resolves_nothing(void **state)
 	assert_string_equal(names_text(a->names, f->phase[1]), "fetch");
 	assert_non_null(strstr(f->text, "in fetch"));
 	/* the kernels are why */
-	assert_true(a->has_change);
-	assert_int_equal(a->change.kind, PART_COMPUTE);
+	assert_true(a->waterfall.has_change);
+	assert_int_equal(a->waterfall.change.kind, PART_COMPUTE);
 	/* with less of it, it is the phase that changed, by either name */
 	renamed.kernel = plain.kernel;
 	renamed.load = 1 * MS;
 	a = compare(*state, plain, renamed);
 	assert_int_equal(finding_of(a, "input_starvation")->status, FINDING_REDUCED);
-	assert_int_equal(a->change.kind, PART_IDLE);
-	assert_string_equal(names_text(a->names, a->change.phase), "load");
-	assert_string_equal(names_text(a->names, a->change.renamed), "fetch");
+	assert_int_equal(a->waterfall.change.kind, PART_IDLE);
+	assert_string_equal(names_text(a->names, a->waterfall.change.phase), "load");
+	assert_string_equal(names_text(a->names, a->waterfall.change.renamed), "fetch");
 }
 
 static void test_a_flag_is_no_input(void **state)
@@ -225,37 +225,37 @@ static void test_a_small_part_of_the_gain(void **state)
 	fast.kernel = 600 * US;
 	const struct analysis *a = compare(*state, slow, fast);
 	assert_int_equal(finding_of(a, "alloc_in_step")->status, FINDING_RESOLVED);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_PARTLY);
-	assert_float_equal(a->diagnosis.gain, 2800 * US, 20 * US);
-	assert_float_equal(a->diagnosis.share, 0.4 / 2.8, 0.02);
-	assert_true(a->diagnosis.has_rest);
-	assert_int_equal(a->diagnosis.rest.kind, PART_COMPUTE);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_PARTLY);
+	assert_float_equal(a->findings.diagnosis.gain, 2800 * US, 20 * US);
+	assert_float_equal(a->findings.diagnosis.share, 0.4 / 2.8, 0.02);
+	assert_true(a->findings.diagnosis.has_rest);
+	assert_int_equal(a->findings.diagnosis.rest.kind, PART_COMPUTE);
 	/* alone it is all of it */
 	fast.kernel = slow.kernel;
 	a = compare(*state, slow, fast);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_CONFIRMED);
-	assert_float_equal(a->diagnosis.share, 1, 0.05);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
+	assert_float_equal(a->findings.diagnosis.share, 1, 0.05);
 	/* 1.4 % count as nothing, so there is nothing to confirm */
 	slow.alloc = 100 * US;
 	a = compare(*state, slow, fast);
 	fast.alloc = 0;
 	assert_int_equal(finding_of(a, "alloc_in_step")->status, FINDING_RESOLVED);
-	assert_true(a->verdict.result != VERDICT_FASTER && a->diagnosis.gain > 0);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_NONE);
+	assert_true(a->verdict.result != VERDICT_FASTER && a->findings.diagnosis.gain > 0);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
 	/* 3 ms of waiting go, 1.6 ms of kernels come */
 	struct program waits = plain, works = plain;
 	works.load = 0;
 	works.kernel = 1100 * US;
 	a = compare(*state, waits, works);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_EXCEEDED);
-	assert_int_equal(a->diagnosis.rest.kind, PART_COMPUTE);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_EXCEEDED);
+	assert_int_equal(a->findings.diagnosis.rest.kind, PART_COMPUTE);
 	/* and when more come than go, nothing is praised */
 	works.kernel = 1400 * US;
 	a = compare(*state, waits, works);
 	assert_int_equal(a->verdict.result, VERDICT_SLOWER);
 	assert_int_equal(finding_of(a, "input_starvation")->status, FINDING_RESOLVED);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_NONE);
-	assert_true(a->diagnosis.share == 0);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
+	assert_true(a->findings.diagnosis.share == 0);
 }
 
 static void test_all_is_not_worth_less_than_a_part(void **state)
@@ -269,14 +269,15 @@ static void test_all_is_not_worth_less_than_a_part(void **state)
 		slow.ahead = !(faults & 32);
 		fast.ahead = true;
 		const struct analysis *a = compare(*state, slow, fast);
-		for (uint32_t i = 0; i < a->n_findings; i++) {
-			const struct finding *f = &a->findings[i];
-			if (f->status != FINDING_RESOLVED || !f->has_ceiling || a->diagnosis.combined_ceiling <= 0)
+		for (uint32_t i = 0; i < a->findings.n; i++) {
+			const struct finding *f = &a->findings.list[i];
+			if (f->status != FINDING_RESOLVED || !f->has_ceiling ||
+			    a->findings.diagnosis.combined_ceiling <= 0)
 				continue;
 			assert_true(f->ceiling_step <= a->side[0].budget.period);
-			if (a->diagnosis.combined_ceiling > f->ceiling_step + 1e-6)
+			if (a->findings.diagnosis.combined_ceiling > f->ceiling_step + 1e-6)
 				fail_msg("%d: %s alone promises %.0f, all together %.0f", faults, f->id,
-				         f->ceiling_step, a->diagnosis.combined_ceiling);
+				         f->ceiling_step, a->findings.diagnosis.combined_ceiling);
 		}
 	}
 }
@@ -292,9 +293,9 @@ static void test_what_happened_once(void **state)
 	assert_false(f->has_ceiling);
 	assert_float_equal(f->number[1].value[0], 300 * MS, 20 * US);
 	assert_non_null(strstr(f->text, "the GPU waits 300 ms (host code in eval), between gemm and zero"));
-	assert_true(a->diagnosis.combined_ceiling == 0);
-	for (uint32_t i = 0; i < a->n_findings; i++)
-		assert_true(!a->findings[i].has_ceiling || a->findings[i].per_step[0] < 1 * MS);
+	assert_true(a->findings.diagnosis.combined_ceiling == 0);
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		assert_true(!a->findings.list[i].has_ceiling || a->findings.list[i].per_step[0] < 1 * MS);
 	/* every eighth step does is another matter */
 	paused.once = 0;
 	paused.every = 8;
@@ -317,7 +318,7 @@ static void test_a_free_waits_for_the_gpu(void **state)
 	assert_float_equal(f->per_step[0], 1020 * US, 40 * US);
 	assert_int_equal(f->status, FINDING_RESOLVED);
 	assert_float_equal(f->ceiling_step, a->side[1].budget.period, 40 * US);
-	assert_int_equal(a->diagnosis.result, DIAGNOSIS_CONFIRMED);
+	assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_CONFIRMED);
 	/* one that did not wait long hides no more than that */
 	struct program slow = {.kernels = 1, .kernel = 100 * US, .frees = true, .after = 5 * MS, .ahead = true},
 		       fast = slow;
@@ -340,7 +341,7 @@ static void test_without_frees_the_host_runs_ahead(void **state)
 	assert_non_null(f);
 	assert_true(a->side[0].budget.period > a->side[1].budget.period + 60 * US);
 	assert_float_equal(f->ceiling_step, a->side[1].budget.period, 15 * US);
-	assert_true(a->diagnosis.combined_ceiling <= f->ceiling_step);
+	assert_true(a->findings.diagnosis.combined_ceiling <= f->ceiling_step);
 }
 
 static void test_a_program_that_sleeps(void **state)

@@ -1,5 +1,6 @@
 /* Gates by expression: what an analysis answers, with numbers worked out by hand. The baseline's step takes 10 ms, 4 of
  * them idle; the fixed side's 5 ms, 1 of them idle. */
+#include "analyse/analysis.h"
 #include "analyse/judge/gate_metric.h"
 
 #include <setjmp.h>
@@ -57,6 +58,12 @@ static void make(struct made *m)
 	                                .hi = 2.5};
 }
 
+static void judge(struct made *m, const struct gates_asked *asked)
+{
+	const struct gate_source source = {m->a.names, m->a.side, &m->a.verdict, &m->a.comparison.renames};
+	gate_metric_judge(asked, &source, &m->arena, &m->a.gates);
+}
+
 static const struct gate *ask(struct made *m, const char *text)
 {
 	struct gate_expression *e = ARENA_NEW(&m->arena, 1, struct gate_expression);
@@ -65,7 +72,7 @@ static const struct gate *ask(struct made *m, const char *text)
 		fail_msg("%s", err.text);
 	const struct gates_asked asked = {.expressions = e, .n_expressions = 1};
 	m->a.gates = (struct gates){0};
-	gate_metric_judge(&asked, &m->arena, &m->a);
+	judge(m, &asked);
 	assert_int_equal(m->a.gates.n, 1);
 	assert_int_equal(m->a.gates.result, m->a.gates.gate[0].result);
 	assert_string_equal(m->a.gates.gate[0].name, text);
@@ -246,7 +253,7 @@ static void a_failed_gate_decides(void **state)
 	for (size_t i = 0; i < 4; i++) {
 		const struct gates_asked asked = {.expressions = e, .n_expressions = i + 1};
 		m.a.gates = (struct gates){0};
-		gate_metric_judge(&asked, &m.arena, &m.a);
+		judge(&m, &asked);
 		assert_int_equal(m.a.gates.n, i + 1);
 		assert_int_equal(m.a.gates.result, together[i]);
 	}

@@ -48,8 +48,8 @@ static void test_pair(void **state)
 	assert_int_equal(pair->verdict.result, VERDICT_FASTER);
 	assert_true(fabs(pair->verdict.speedup - 3) < 0.05);
 	double baseline = 0, fixed = 0;
-	for (uint32_t i = 0; i < pair->n_waterfall; i++) {
-		const struct waterfall_part *part = &pair->waterfall[i];
+	for (uint32_t i = 0; i < pair->waterfall.n; i++) {
+		const struct waterfall_part *part = &pair->waterfall.part[i];
 		assert_true(fabs(part->fixed - part->baseline - part->delta) < 1e-6);
 		baseline += part->baseline;
 		fixed += part->fixed;
@@ -89,16 +89,16 @@ static void test_sides_swapped(void **state)
 	assert_true(fabs(swapped->verdict.speedup * pair->verdict.speedup - 1) < 1e-12);
 	assert_true(fabs(swapped->verdict.lo * pair->verdict.hi - 1) < 1e-12);
 	assert_true(fabs(swapped->verdict.hi * pair->verdict.lo - 1) < 1e-12);
-	assert_int_equal(swapped->n_differences, pair->n_differences);
-	assert_int_equal(swapped->n_waterfall, pair->n_waterfall);
-	for (uint32_t i = 0; i < pair->n_waterfall; i++) {
-		const struct waterfall_part *part = &pair->waterfall[i];
+	assert_int_equal(swapped->comparison.n_differences, pair->comparison.n_differences);
+	assert_int_equal(swapped->waterfall.n, pair->waterfall.n);
+	for (uint32_t i = 0; i < pair->waterfall.n; i++) {
+		const struct waterfall_part *part = &pair->waterfall.part[i];
 		bool mirrored = false;
-		for (uint32_t k = 0; k < swapped->n_waterfall; k++)
-			mirrored |= swapped->waterfall[k].kind == part->kind &&
-			            swapped->waterfall[k].cause == part->cause &&
-			            swapped->waterfall[k].phase == part->phase &&
-			            fabs(swapped->waterfall[k].delta + part->delta) < 1e-6;
+		for (uint32_t k = 0; k < swapped->waterfall.n; k++)
+			mirrored |= swapped->waterfall.part[k].kind == part->kind &&
+			            swapped->waterfall.part[k].cause == part->cause &&
+			            swapped->waterfall.part[k].phase == part->phase &&
+			            fabs(swapped->waterfall.part[k].delta + part->delta) < 1e-6;
 		assert_true(mirrored);
 	}
 }
@@ -110,12 +110,12 @@ static void test_against_itself(void **state)
 	const struct analysis *pair = pair_analyse(s, a, a);
 	assert_true(pair->verdict.speedup == 1);
 	assert_true(pair->verdict.result == VERDICT_UNCHANGED || pair->verdict.result == VERDICT_INCONCLUSIVE);
-	assert_int_equal(pair->n_waterfall, 0);
-	assert_true(pair->comparable);
-	assert_int_equal(pair->n_differences, 0);
-	for (uint32_t i = 0; i < pair->n_findings; i++)
-		assert_int_equal(pair->findings[i].status, FINDING_REMAINING);
-	assert_int_equal(pair->diagnosis.result, DIAGNOSIS_NONE); /* nothing was resolved */
+	assert_int_equal(pair->waterfall.n, 0);
+	assert_true(pair->comparison.comparable);
+	assert_int_equal(pair->comparison.n_differences, 0);
+	for (uint32_t i = 0; i < pair->findings.n; i++)
+		assert_int_equal(pair->findings.list[i].status, FINDING_REMAINING);
+	assert_int_equal(pair->findings.diagnosis.result, DIAGNOSIS_NONE); /* nothing was resolved */
 }
 
 #define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)

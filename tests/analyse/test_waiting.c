@@ -157,9 +157,9 @@ static const struct rank_result *rank_of(const struct side *side, uint32_t devic
 
 static const struct finding *finding_of(const struct state *s, const char *id)
 {
-	for (uint32_t i = 0; i < s->result.n_findings; i++)
-		if (strcmp(s->result.findings[i].id, id) == 0)
-			return &s->result.findings[i];
+	for (uint32_t i = 0; i < s->result.findings.n; i++)
+		if (strcmp(s->result.findings.list[i].id, id) == 0)
+			return &s->result.findings.list[i];
 	return NULL;
 }
 

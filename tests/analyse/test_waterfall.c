@@ -46,8 +46,8 @@ static const struct waterfall_part *part_of(const struct analysis *a, enum part_
                                             const char *phase)
 {
 	const struct waterfall_part *found = NULL;
-	for (uint32_t i = 0; i < a->n_waterfall; i++) {
-		const struct waterfall_part *p = &a->waterfall[i];
+	for (uint32_t i = 0; i < a->waterfall.n; i++) {
+		const struct waterfall_part *p = &a->waterfall.part[i];
 		if (p->kind != kind ||
 		    (kind == PART_IDLE && (p->cause != cause || strcmp(names_text(a->names, p->phase), phase) != 0)))
 			continue;
@@ -77,8 +77,8 @@ static void test_parts_add_up(void **state)
 	struct scene *s = *state;
 	const struct analysis *a = analyse(s, run_with(s, "load", 900 * US), run_with(s, "read", 100 * US));
 	double baseline = 0, fixed = 0;
-	for (uint32_t i = 0; i < a->n_waterfall; i++) {
-		const struct waterfall_part *p = &a->waterfall[i];
+	for (uint32_t i = 0; i < a->waterfall.n; i++) {
+		const struct waterfall_part *p = &a->waterfall.part[i];
 		assert_float_equal(p->delta, p->fixed - p->baseline, 1e-6);
 		assert_ptr_equal(part_of(a, p->kind, p->cause, names_text(a->names, p->phase)), p); /* once */
 		baseline += p->baseline;
@@ -92,19 +92,16 @@ static void test_a_long_list_is_added_up(void **unused)
 {
 	enum { N = BOUND_ROWS + 500 };
 	static struct waterfall_part parts[N];
-	static struct analysis a = {.n_sides = 2, .waterfall = parts, .n_waterfall = N};
-	struct arena arena = {0};
-	struct names names;
+	struct waterfall w = {.part = parts, .n = N};
 	double baseline = 0, fixed = 0;
 	(void)unused;
-	names_init(&names, &arena);
 	for (uint32_t i = 0; i < N; i++) {
 		parts[i] = (struct waterfall_part){PART_IDLE, CAUSE_ALLOC, i, 0, 2.0 * N - i, i, 2.0 * i - 2.0 * N};
 		baseline += i < BOUND_ROWS - 1 ? 0 : parts[i].baseline;
 		fixed += i < BOUND_ROWS - 1 ? 0 : parts[i].fixed;
 	}
-	bound_lists(&names, &arena, &a);
-	assert_int_equal(a.n_waterfall, BOUND_ROWS);
+	bound_waterfall(&w);
+	assert_int_equal(w.n, BOUND_ROWS);
 	const struct waterfall_part *last = &parts[BOUND_ROWS - 1];
 	assert_int_equal(last->kind, PART_OTHER);
 	assert_int_equal(last->phase, 0);
@@ -113,10 +110,9 @@ static void test_a_long_list_is_added_up(void **unused)
 	assert_float_equal(last->delta, fixed - baseline, 1e-6);
 	assert_int_equal(parts[BOUND_ROWS - 2].kind, PART_IDLE);
 	/* one that fits is left alone */
-	bound_lists(&names, &arena, &a);
-	assert_int_equal(a.n_waterfall, BOUND_ROWS);
+	bound_waterfall(&w);
+	assert_int_equal(w.n, BOUND_ROWS);
 	assert_float_equal(last->baseline, baseline, 1e-6);
-	arena_release(&arena);
 }
 
 int main(void)

@@ -111,10 +111,10 @@ static void a_diagnosis_that_is_not_judged_says_why(void **state)
 	struct buf out = {0};
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
-	a.diagnosis.result = DIAGNOSIS_NONE;
+	a.findings.diagnosis.result = DIAGNOSIS_NONE;
 	assert_non_null(strstr(printed(&a, &out), "  diagnosis   not judged, because the verdict is not faster: "));
 	assert_non_null(strstr(out.data, "predicted 24.36 ms a step"));
-	a.diagnosis = (struct diagnosis){0};
+	a.findings.diagnosis = (struct diagnosis){0};
 	assert_null(strstr(printed(&a, &out), "diagnosis"));
 	buf_release(&out);
 	arena_release(&arena);

@@ -349,20 +349,20 @@ static void fill_waterfall(struct maker *m, struct analysis *a)
 	                                 .fixed = a->side[1].time_per_step - f->period};
 	for (uint32_t i = 0; i < n; i++) {
 		w[i].delta = w[i].fixed - w[i].baseline;
-		if (w[i].delta >= a->change.delta)
+		if (w[i].delta >= a->waterfall.change.delta)
 			continue;
-		a->change = w[i]; /* faster, all of them */
-		a->has_change = true;
+		a->waterfall.change = w[i]; /* faster, all of them */
+		a->waterfall.has_change = true;
 	}
-	a->waterfall = w;
-	a->n_waterfall = n;
+	a->waterfall.part = w;
+	a->waterfall.n = n;
 }
 
 static void fill_findings(struct maker *m, struct analysis *a)
 {
-	a->findings = ARENA_NEW(m->arena, 3, struct finding);
-	a->n_findings = 3;
-	a->findings[0] = (struct finding){
+	a->findings.list = ARENA_NEW(m->arena, 3, struct finding);
+	a->findings.n = 3;
+	a->findings.list[0] = (struct finding){
 		.id = "gpu_bound",
 		.title = "The GPU is the bottleneck",
 		.side = 1,
@@ -371,7 +371,7 @@ static void fill_findings(struct maker *m, struct analysis *a)
 		.text = "The GPU is busy 99.0 % of the window: 23.99 of 24.22 ms a step.",
 		.advice = "Nothing is left to gain between kernels: look at the kernels themselves.",
 	};
-	a->findings[1] = (struct finding){
+	a->findings.list[1] = (struct finding){
 		.id = "input_starvation",
 		.title = "Input starvation",
 		.status = FINDING_RESOLVED,
@@ -384,7 +384,7 @@ static void fill_findings(struct maker *m, struct analysis *a)
 	                             names_text(m->names, fixture_text(m, "data_load"))),
 		.advice = "Load the next batch while the GPU works: worker processes, a producer thread, prefetching.",
 	};
-	a->findings[2] = (struct finding){
+	a->findings.list[2] = (struct finding){
 		.id = "pageable_copies",
 		.title = "Copies from pageable memory",
 		.status = FINDING_RESOLVED,
@@ -435,22 +435,22 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 	struct gates_asked asked = {.max_regression = -1, .require_comparable = m->which == FIXTURE_DEVICES};
 	if (m->which == FIXTURE_PAIR || few_steps || m->which == FIXTURE_DEVICES)
 		asked.min_speedup = 1.5;
-	a->comparable = m->which != FIXTURE_DEVICES;
-	a->same_work = a->comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
-	a->gates = gates_judge(v, &a->conditions, a->same_work, false, &asked, m->arena);
-	a->differences = (const char **)(uintptr_t)launches;
-	a->n_differences = a->comparable ? 0 : 1;
-	a->notes = (const char **)(uintptr_t)version;
-	a->n_notes = self ? 0 : 1;
+	a->comparison.comparable = m->which != FIXTURE_DEVICES;
+	a->comparison.same_work = a->comparison.comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
+	a->gates = gates_judge(v, &a->conditions, a->comparison.same_work, false, &asked, m->arena);
+	a->comparison.differences = (const char **)(uintptr_t)launches;
+	a->comparison.n_differences = a->comparison.comparable ? 0 : 1;
+	a->comparison.notes = (const char **)(uintptr_t)version;
+	a->comparison.n_notes = self ? 0 : 1;
 	if (!few_steps && !self) {
 		double measured = a->side[1].budget.period, gain = a->side[0].budget.period - measured;
 		double explained = a->side[0].budget.period - 24.36 * MS;
-		a->diagnosis = (struct diagnosis){.result = DIAGNOSIS_CONFIRMED,
-		                                  .combined_ceiling = 24.36 * MS,
-		                                  .measured = measured,
-		                                  .gain = gain,
-		                                  .explained = explained,
-		                                  .share = explained / gain};
+		a->findings.diagnosis = (struct diagnosis){.result = DIAGNOSIS_CONFIRMED,
+		                                           .combined_ceiling = 24.36 * MS,
+		                                           .measured = measured,
+		                                           .gain = gain,
+		                                           .explained = explained,
+		                                           .share = explained / gain};
 	}
 }
 
@@ -468,16 +468,17 @@ void fixture_analysis(enum fixture which, struct arena *arena, struct analysis *
 		m.hostile = name;
 	}
 	const struct series *series[2];
-	*out = (struct analysis){.names = m.names, .n_sides = which == FIXTURE_ONE ? 1 : 2, .comparable = true};
+	*out = (struct analysis){
+		.names = m.names, .n_sides = which == FIXTURE_ONE ? 1 : 2, .comparison.comparable = true};
 	out->title = which == FIXTURE_HOSTILE ? hostile
 	             : which == FIXTURE_PAIR  ? "ResNet-50, workers and pinned memory"
 	                                      : NULL;
 	fill_slow(&m, &out->side[0], &series[0]);
 	if (which == FIXTURE_ONE) {
 		fill_findings(&m, out);
-		out->findings += 1;
-		out->n_findings = 2;
-		out->findings[0].status = out->findings[1].status = FINDING_REMAINING;
+		out->findings.list += 1;
+		out->findings.n = 2;
+		out->findings.list[0].status = out->findings.list[1].status = FINDING_REMAINING;
 		return;
 	}
 	if (which == FIXTURE_SELF) {

@@ -105,27 +105,24 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 
 /* ---- the waterfall ---- */
 
-static void bound_waterfall(struct analysis *out)
+void bound_waterfall(struct waterfall *w)
 {
-	if (out->n_waterfall <= BOUND_ROWS)
+	if (w->n <= BOUND_ROWS)
 		return;
-	struct waterfall_part *last = &out->waterfall[BOUND_ROWS - 1];
-	for (uint32_t i = BOUND_ROWS; i < out->n_waterfall; i++) {
-		last->baseline += out->waterfall[i].baseline;
-		last->fixed += out->waterfall[i].fixed;
+	struct waterfall_part *last = &w->part[BOUND_ROWS - 1];
+	for (uint32_t i = BOUND_ROWS; i < w->n; i++) {
+		last->baseline += w->part[i].baseline;
+		last->fixed += w->part[i].fixed;
 	}
 	last->kind = PART_OTHER;
 	last->cause = 0;
 	last->phase = 0;
 	last->delta = last->fixed - last->baseline;
-	out->n_waterfall = BOUND_ROWS;
+	w->n = BOUND_ROWS;
 }
 
-void bound_lists(struct names *names, struct arena *arena, struct analysis *out)
+void bound_side(struct side *side, struct names *names, struct arena *arena)
 {
-	for (uint32_t s = 0; s < out->n_sides; s++) {
-		bound_phases(&out->side[s], names, arena);
-		bound_kernels(&out->side[s], names, arena);
-	}
-	bound_waterfall(out);
+	bound_phases(side, names, arena);
+	bound_kernels(side, names, arena);
 }

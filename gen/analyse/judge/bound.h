@@ -3,11 +3,13 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_BOUND_H
 #define GAPLINE_ANALYSE_JUDGE_BOUND_H
 
-#include "analyse/analysis.h"
+#include "analyse/pair_result.h"
+#include "analyse/side_result.h"
 
 enum { BOUND_ROWS = 1000 }; /* phases and kernels of a side, parts of the waterfall */
 
-/* When everything is computed: phases, their idle rows, kernels and parts of the waterfall. */
-void bound_lists(struct names *names, struct arena *arena, struct analysis *out);
+/* When everything is computed: phases, their idle rows, and kernels of a side; parts of the waterfall. */
+void bound_side(struct side *side, struct names *names, struct arena *arena);
+void bound_waterfall(struct waterfall *waterfall);
 
 #endif

@@ -1,5 +1,6 @@
 #include "analyse/judge/compare.h"
 
+#include "analyse/judge/conditions.h"
 #include "analyse/judge/work.h"
 #include "analyse/say.h"
 
@@ -11,22 +12,23 @@ static const double MATERIAL = 0.01;      /* of launches, bytes or GPU time */
 static const double MATERIAL_TIME = 0.05; /* of GPU time, for kernels that run equally often */
 static const double FEW_BYTES = 1024;     /* a step: a scalar here and there is no input and no result */
 
-struct comparison {
+/* The guard while it looks. */
+struct guard {
 	struct arena *arena;
-	struct analysis *out;
+	const struct names *names;
+	const struct side *side; /* both */
 	const struct side *a, *b;
-	struct renames renames;
+	struct comparison out;
 	double steps; /* of the shorter side; 0 without steps */
 	double slack; /* instances a step that an edge of the window can make: one and a half in the shorter side */
 	bool kernels_differ;
-	bool different;  /* the work is not the same */
-	bool conditions; /* the machine or the recording was not the same */
-	bool doubtful;   /* what was recorded does not tell whether the work is the same */
+	bool different; /* the work is not the same */
+	bool doubtful;  /* what was recorded does not tell whether the work is the same */
 };
 
-static void add(struct comparison *c, bool material, const char *text)
+static void add(struct guard *c, bool material, const char *text)
 {
-	struct analysis *out = c->out;
+	struct comparison *out = &c->out;
 	const char ***list = material ? &out->differences : &out->notes;
 	uint32_t *n = material ? &out->n_differences : &out->n_notes;
 	*list = arena_grow(c->arena, *list, *n, *n + 1, sizeof **list);
@@ -40,19 +42,19 @@ static double distance(double a, double b)
 	return larger > 0 ? fabs(a - b) / larger : 0;
 }
 
-static const char *per(const struct comparison *c)
+static const char *per(const struct guard *c)
 {
 	return c->a->steps_found ? "a step" : "a run";
 }
 
-static void doubt(struct comparison *c, const char *why)
+static void doubt(struct guard *c, const char *why)
 {
 	c->doubtful = true;
 	add(c, true, why);
 }
 
 /* A count, compared: a note below the threshold, nothing when equal. */
-static void add_count(struct comparison *c, const char *what, double a, double b, bool may_be_material)
+static void add_count(struct guard *c, const char *what, double a, double b, bool may_be_material)
 {
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b)
 		return;
@@ -73,7 +75,7 @@ static double largest_copy(const struct side *side, enum copy_kind kind)
 }
 
 /* `all`: what the difference is held against. Returns whether it is material. */
-static bool add_bytes(struct comparison *c, const char *direction, enum copy_kind kind, double a, double b, double all)
+static bool add_bytes(struct guard *c, const char *direction, enum copy_kind kind, double a, double b, double all)
 {
 	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind));
 	if (fabs(a - b) <= 1e-9 * all)
@@ -85,13 +87,13 @@ static bool add_bytes(struct comparison *c, const char *direction, enum copy_kin
 	return material;
 }
 
-static const char *name_of(const struct comparison *c, uint32_t name)
+static const char *name_of(const struct guard *c, uint32_t name)
 {
-	return say_short(c->arena, names_text(c->out->names, name));
+	return say_short(c->arena, names_text(c->names, name));
 }
 
 /* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
-static bool graphs_hide(const struct comparison *c)
+static bool graphs_hide(const struct guard *c)
 {
 	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
 	return whole && fabs(c->a->graph_launches - c->b->graph_launches) > c->slack;
@@ -99,7 +101,7 @@ static bool graphs_hide(const struct comparison *c)
 
 /* ---- kernels ---- */
 
-static void add_group(struct comparison *c, const struct work_group *g, const char *what, double all)
+static void add_group(struct guard *c, const struct work_group *g, const char *what, double all)
 {
 	if (!g->n)
 		return;
@@ -110,7 +112,7 @@ static void add_group(struct comparison *c, const struct work_group *g, const ch
 
 /* Kernels that run equally often but not equally long: less work in the same launches, a better kernel, or another
  * clock. Clocks alone move it by a few percent, so it is material from there on. */
-static bool add_times(struct comparison *c, const struct work_group *g, double all)
+static bool add_times(struct guard *c, const struct work_group *g, double all)
 {
 	bool material = g->time > MATERIAL_TIME * all;
 	if (!g->n || g->time < MATERIAL * all)
@@ -125,7 +127,7 @@ static bool add_times(struct comparison *c, const struct work_group *g, double a
 }
 
 /* `side` runs them less often. */
-static bool add_left_out(struct comparison *c, const struct work_left_out *l, int side)
+static bool add_left_out(struct guard *c, const struct work_left_out *l, int side)
 {
 	static const char *const head[2] = {"The fixed side does work that the baseline leaves out",
 	                                    "The fixed side leaves work out"};
@@ -142,12 +144,12 @@ static bool add_left_out(struct comparison *c, const struct work_left_out *l, in
 	return true;
 }
 
-static void compare_kernels(struct comparison *c, const struct side_facts facts[2])
+static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 {
 	struct work_kernels k;
 	struct work_scale scale = {c->a->steps_found, c->slack, c->steps};
-	uint32_t before = c->out->n_differences;
-	work_compare(facts, &c->renames, c->out->names, &scale, c->arena, &k);
+	uint32_t before = c->out.n_differences;
+	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
 	for (int s = 0; s < 2; s++)
 		c->different |= !graphs_hide(c) && add_left_out(c, &k.left_out[s], s);
@@ -155,7 +157,7 @@ static void compare_kernels(struct comparison *c, const struct side_facts facts[
 	add_group(c, &k.only[1], "only in the fixed side", all);
 	add_group(c, &k.counts, "a different number of times", all);
 	bool times = add_times(c, &k.times, all);
-	c->kernels_differ = c->out->n_differences > before;
+	c->kernels_differ = c->out.n_differences > before;
 	if (c->kernels_differ && graphs_hide(c))
 		doubt(c, "CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node "
 		         "shows them.");
@@ -166,7 +168,7 @@ static void compare_kernels(struct comparison *c, const struct side_facts facts[
 }
 
 /* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
-static void compare_collectives(struct comparison *c)
+static void compare_collectives(struct guard *c)
 {
 	double a = c->a->collectives, b = c->b->collectives;
 	add_count(c, "Collectives", a, b, true);
@@ -194,19 +196,19 @@ static bool has_phase(const struct side *side, uint32_t name)
 }
 
 /* Ranges that only one side has: more annotation, or another job; the kernels tell. */
-static void compare_phases(struct comparison *c)
+static void compare_phases(struct guard *c)
 {
 	bool differ = false;
-	for (uint32_t i = 0; i < c->renames.n; i++)
+	for (uint32_t i = 0; i < c->out.renames.n; i++)
 		add(c, false,
 		    arena_format(c->arena, "The phase %s of the baseline is called %s in the fixed side.",
-		                 name_of(c, c->renames.list[i].from), name_of(c, c->renames.list[i].to)));
+		                 name_of(c, c->out.renames.list[i].from), name_of(c, c->out.renames.list[i].to)));
 	for (int s = 0; s < 2; s++) {
 		const struct side *side = s ? c->b : c->a, *other = s ? c->a : c->b;
 		for (uint32_t i = 0; i < side->n_phases; i++) {
 			const struct phase_result *p = &side->phases[i];
-			uint32_t there =
-				s ? renames_baseline(&c->renames, p->name) : renames_fixed(&c->renames, p->name);
+			uint32_t there = s ? renames_baseline(&c->out.renames, p->name)
+			                   : renames_fixed(&c->out.renames, p->name);
 			if (!p->name || has_phase(other, there) || p->instances <= c->slack)
 				continue;
 			differ = true;
@@ -226,7 +228,7 @@ static const char *or_unknown(const char *text)
 	return text && *text ? text : "unknown";
 }
 
-static void compare_text(struct comparison *c, bool material, const char *what, const char *a, const char *b)
+static void compare_text(struct guard *c, bool material, const char *what, const char *a, const char *b)
 {
 	bool known = a && *a && b && *b;
 	if (strcmp(or_unknown(a), or_unknown(b)) != 0)
@@ -235,7 +237,7 @@ static void compare_text(struct comparison *c, bool material, const char *what, 
 		                 say_short(c->arena, or_unknown(a)), say_short(c->arena, or_unknown(b))));
 }
 
-static void compare_option(struct comparison *c, const char *what, bool a, bool b)
+static void compare_option(struct guard *c, const char *what, bool a, bool b)
 {
 	if (a != b)
 		add(c, true,
@@ -244,7 +246,7 @@ static void compare_option(struct comparison *c, const char *what, bool a, bool 
 }
 
 /* GPUs of a run, in order of its devices: "NVIDIA H200 at 1980 MHz, …". */
-static const char *gpus_text(struct comparison *c, const struct run *run)
+static const char *gpus_text(struct guard *c, const struct run *run)
 {
 	const char *text = "";
 	for (uint32_t d = 0; d < run->n_devices; d++) {
@@ -252,7 +254,7 @@ static const char *gpus_text(struct comparison *c, const struct run *run)
 		if (gpu == TRACE_NONE)
 			continue;
 		const struct trace_gpu *g = &run->trace->gpus[gpu];
-		const char *name = names_text(c->out->names, g->name);
+		const char *name = names_text(c->names, g->name);
 		const char *one =
 			g->clock_hz ? arena_format(c->arena, "%s at up to %.0f MHz", name, (double)g->clock_hz / 1e6)
 				    : name;
@@ -263,7 +265,7 @@ static const char *gpus_text(struct comparison *c, const struct run *run)
 }
 
 /* Runs of one side have to come from one machine, recorded in one way. */
-static void compare_runs(struct comparison *c, const struct side *side, const struct side_facts *facts)
+static void compare_runs(struct guard *c, const struct side *side, const struct side_facts *facts)
 {
 	for (size_t r = 1; r < facts->n_runs; r++) {
 		const struct trace_source *a = &facts->runs[0].trace->source, *b = &facts->runs[r].trace->source;
@@ -281,7 +283,7 @@ static void compare_runs(struct comparison *c, const struct side *side, const st
 	}
 }
 
-static void compare_environment(struct comparison *c, const struct side_facts facts[2])
+static void compare_environment(struct guard *c, const struct side_facts facts[2])
 {
 	const struct trace_source *a = &c->a->source, *b = &c->b->source;
 	compare_text(c, true, "GPU", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
@@ -291,7 +293,7 @@ static void compare_environment(struct comparison *c, const struct side_facts fa
 	compare_option(c, "NVTX ranges", a->has_ranges, b->has_ranges);
 	compare_option(c, "CUDA API calls", a->has_calls, b->has_calls);
 	bool material = false;
-	const char *clocks = conditions_difference(c->out, c->arena, &material);
+	const char *clocks = conditions_difference(c->side, c->arena, &material);
 	if (clocks)
 		add(c, material, clocks);
 	compare_runs(c, c->a, &facts[0]);
@@ -299,7 +301,7 @@ static void compare_environment(struct comparison *c, const struct side_facts fa
 }
 
 /* Whether any run of either side was captured in a way that makes its times another thing than those of `first`. */
-static const char *capture_mismatch(const struct comparison *c, const struct trace_source *first,
+static const char *capture_mismatch(const struct guard *c, const struct trace_source *first,
                                     const struct trace_source *other)
 {
 	if (strcmp(first->collector, other->collector) != 0)
@@ -315,7 +317,7 @@ static const char *capture_mismatch(const struct comparison *c, const struct tra
 	return NULL;
 }
 
-static const char *cannot_be_judged(const struct comparison *c, const struct side_facts facts[2])
+static const char *cannot_be_judged(const struct guard *c, const struct side_facts facts[2])
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < facts[s].n_runs; r++)
@@ -331,7 +333,7 @@ static const char *cannot_be_judged(const struct comparison *c, const struct sid
 			"Steps were found on the %s only, so there is nothing to compare step by step; name "
 			"the step range with --step.",
 			c->a->steps_found ? "baseline" : "fixed side");
-	const struct names *names = c->out->names;
+	const struct names *names = c->names;
 	if (c->a->step_origin == STEPS_BY_PATTERN && c->a->step_name != c->b->step_name)
 		return arena_format(
 			c->arena,
@@ -350,7 +352,7 @@ static const char *cannot_be_judged(const struct comparison *c, const struct sid
 }
 
 /* The way may be another one as long as what goes in, what comes out and who works on it are the same. */
-static enum same_work same_work_of(const struct comparison *c, uint32_t material)
+static enum same_work same_work_of(const struct guard *c, uint32_t material)
 {
 	return c->different  ? SAME_WORK_DIFFERENT
 	       : c->doubtful ? SAME_WORK_UNKNOWN
@@ -358,15 +360,13 @@ static enum same_work same_work_of(const struct comparison *c, uint32_t material
 	                     : SAME_WORK_SAME;
 }
 
-static void compare_jobs(struct comparison *c, const struct side_facts facts[2])
+static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 {
 	const struct side *a = c->a, *b = c->b;
 	double runs = fmin((double)a->measured / a->n_runs, (double)b->measured / b->n_runs);
 	c->steps = runs;
 	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
-	renames_find(c->out->side, c->arena, &c->renames);
-	c->out->renames = c->renames.list;
-	c->out->n_renames = c->renames.n;
+	renames_find(c->side, c->arena, &c->out.renames);
 	if (a->n_devices != b->n_devices) {
 		c->different = true;
 		add(c, true,
@@ -389,23 +389,23 @@ static void compare_jobs(struct comparison *c, const struct side_facts facts[2])
 }
 
 /* What is missing may be in the profile and not in the program. */
-static void leave_work_open(struct comparison *c)
+static void leave_work_open(struct guard *c)
 {
-	renames_find(c->out->side, c->arena, &c->renames);
-	c->out->renames = c->renames.list;
-	c->out->n_renames = c->renames.n;
+	renames_find(c->side, c->arena, &c->out.renames);
 	doubt(c, "More than 1 % of a kind of rows of a profile make no sense and were left out, so the work of the two "
 	         "sides is not compared.");
 }
 
-const char *compare_work(const struct side_facts facts[2], bool rest, struct arena *arena, struct analysis *out)
+struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
+                               const struct names *names, struct arena *arena)
 {
-	struct comparison c = {.arena = arena, .out = out, .a = &out->side[0], .b = &out->side[1]};
-	const char *reason = cannot_be_judged(&c, facts);
-	if (reason)
-		add(&c, true, reason);
+	struct guard c = {.arena = arena, .names = names, .side = side, .a = &side[0], .b = &side[1]};
+	struct comparison *out = &c.out;
+	out->mismatch = cannot_be_judged(&c, facts);
+	if (out->mismatch)
+		add(&c, true, out->mismatch);
 	compare_environment(&c, facts);
-	c.conditions = out->n_differences > 0;
+	out->other_conditions = out->n_differences > 0;
 	uint32_t before = out->n_differences;
 	if (c.a->steps_found != c.b->steps_found)
 		c.doubtful = true;
@@ -414,7 +414,7 @@ const char *compare_work(const struct side_facts facts[2], bool rest, struct are
 	else
 		compare_jobs(&c, facts);
 	out->same_work = same_work_of(&c, out->n_differences - before);
-	out->other_conditions = c.conditions;
-	out->comparable = !c.conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
-	return reason;
+	out->comparable =
+		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
+	return *out;
 }

@@ -1,5 +1,4 @@
-/* Was the diagnosis right? */
-#include "analyse/judge/findings.h"
+#include "analyse/judge/diagnosis.h"
 
 #include <math.h>
 
@@ -52,11 +51,11 @@ static double combine(const struct evidence *const *resolved, size_t n)
 
 /* The part of the waterfall that changed most towards shorter (`sign` 1) or longer (−1) steps, but for idle time that a
  * resolved finding names. */
-static void find_rest(const struct evidence *const *resolved, size_t n, double sign, struct analysis *out)
+static void find_rest(const struct evidence *const *resolved, size_t n, double sign, const struct waterfall *w,
+                      struct diagnosis *d)
 {
-	struct diagnosis *d = &out->diagnosis;
-	for (uint32_t i = 0; i < out->n_waterfall; i++) {
-		const struct waterfall_part *p = &out->waterfall[i];
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct waterfall_part *p = &w->part[i];
 		bool named = false;
 		for (size_t k = 0; k < n && sign > 0; k++) {
 			const struct evidence *e = resolved[k];
@@ -72,27 +71,26 @@ static void find_rest(const struct evidence *const *resolved, size_t n, double s
 	}
 }
 
-void diagnosis_judge(const struct evidence *const *resolved, size_t n, struct analysis *out)
+struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t n, const struct findings_input *in)
 {
-	struct diagnosis *d = &out->diagnosis;
-	double before = out->side[0].budget.period, after = out->side[1].budget.period;
-	if (!n)
-		return;
-	double ceiling = combine(resolved, n);
-	if (ceiling <= 0) /* what is claimed is all there is: no prediction */
-		return;
-	d->combined_ceiling = ceiling;
-	d->measured = after;
-	d->gain = before - after;
-	d->explained = before - ceiling;
-	if (out->verdict.result != VERDICT_FASTER || d->gain <= 0)
-		return; /* no gain to explain */
-	d->share = d->explained / d->gain;
-	d->result = d->share < NEARLY_ALL    ? DIAGNOSIS_PARTLY
-	            : d->share > HARDLY_MORE ? DIAGNOSIS_EXCEEDED
-	                                     : DIAGNOSIS_CONFIRMED;
-	if (d->result == DIAGNOSIS_PARTLY)
-		find_rest(resolved, n, 1, out);
-	else if (d->result == DIAGNOSIS_EXCEEDED)
-		find_rest(resolved, n, -1, out);
+	struct diagnosis d = {0};
+	double before = in->side[0].budget.period, after = in->side[1].budget.period;
+	double ceiling = n ? combine(resolved, n) : 0;
+	if (ceiling <= 0) /* nothing is resolved, or what is claimed is all there is: no prediction */
+		return d;
+	d.combined_ceiling = ceiling;
+	d.measured = after;
+	d.gain = before - after;
+	d.explained = before - ceiling;
+	if (in->result != VERDICT_FASTER || d.gain <= 0)
+		return d; /* no gain to explain */
+	d.share = d.explained / d.gain;
+	d.result = d.share < NEARLY_ALL    ? DIAGNOSIS_PARTLY
+	           : d.share > HARDLY_MORE ? DIAGNOSIS_EXCEEDED
+	                                   : DIAGNOSIS_CONFIRMED;
+	if (d.result == DIAGNOSIS_PARTLY)
+		find_rest(resolved, n, 1, in->waterfall, &d);
+	else if (d.result == DIAGNOSIS_EXCEEDED)
+		find_rest(resolved, n, -1, in->waterfall, &d);
+	return d;
 }

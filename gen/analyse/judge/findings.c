@@ -1,5 +1,6 @@
 #include "analyse/judge/findings.h"
 
+#include "analyse/judge/diagnosis.h"
 #include "analyse/judge/renames.h"
 #include "analyse/say.h"
 
@@ -163,14 +164,14 @@ static const char *text_of(const struct evidence *e, const struct evidence *othe
 	return text;
 }
 
-static void add_finding(const struct pair *p, size_t r, struct analysis *out)
+static void add_finding(const struct pair *p, size_t r, struct findings *out)
 {
 	const struct evidence *before = &p->seen[0][r], *after = p->seen[1] ? &p->seen[1][r] : NULL;
 	bool said[2] = {speaks(p, r, 0), after && speaks(p, r, 1)};
 	if (!said[0] && !said[1])
 		return;
 	const struct evidence *e = said[0] ? before : after;
-	struct finding *f = &out->findings[out->n_findings++];
+	struct finding *f = &out->list[out->n++];
 	*f = (struct finding){.id = e->rule->id,
 	                      .title = e->rule->title,
 	                      .side = !said[0],
@@ -254,54 +255,61 @@ static bool has_cost_changed(const struct evidence *const seen[2], const struct 
 	return false;
 }
 
-static void look_again(struct pair *p, const struct side_facts facts[2], struct arena *arena, struct analysis *out)
+static void look_again(struct pair *p, const struct findings_input *in, struct arena *arena)
 {
 	bool *claim = ARENA_NEW(arena, n_rules, bool);
-	bool after_sync = has_cost_changed(p->seen, facts) && is_synchronised_alike(facts);
+	bool after_sync = has_cost_changed(p->seen, in->facts) && is_synchronised_alike(in->facts);
 	if (after_sync)
 		for (int s = 0; s < 2; s++)
-			p->seen[s] = look(&out->side[s], &facts[s], true, NULL, arena, out->names);
+			p->seen[s] = look(&in->side[s], &in->facts[s], true, NULL, arena, in->names);
 	for (size_t r = 0; r < n_rules; r++)
 		claim[r] = p->seen[0][r].per_step > 0 || p->seen[1][r].per_step > 0;
 	for (int s = 0; s < 2; s++)
-		p->seen[s] = look(&out->side[s], &facts[s], after_sync, claim, arena, out->names);
+		p->seen[s] = look(&in->side[s], &in->facts[s], after_sync, claim, arena, in->names);
 }
 
-void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out)
+static void find_in_pair(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
 {
-	struct pair p = {.cost = ARENA_NEW(arena, n_rules, struct cost)};
-	struct renames renames = {out->renames, out->n_renames};
+	for (int s = 0; s < 2; s++)
+		p->seen[s] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
+	look_again(p, in, arena);
+	find_costs(p);
 	const struct evidence **resolved = ARENA_NEW(arena, n_rules, const struct evidence *);
-	size_t n_resolved = 0;
-	p.renames = &renames;
-	out->findings = ARENA_NEW(arena, n_rules * 2, struct finding);
-	/* a step and a whole run have no amounts in common: such a pair is two profiles */
-	bool alike = out->n_sides == 2 && out->side[0].steps_found == out->side[1].steps_found;
-	if (alike) {
-		for (int s = 0; s < 2; s++)
-			p.seen[s] = look(&out->side[s], &facts[s], false, NULL, arena, out->names);
-		look_again(&p, facts, arena, out);
-		find_costs(&p);
-		for (size_t r = 0; r < n_rules; r++)
-			add_finding(&p, r, out);
-	} else {
-		for (uint32_t s = 0; s < out->n_sides; s++) {
-			uint32_t first = out->n_findings;
-			p.seen[0] = look(&out->side[s], &facts[s], false, NULL, arena, out->names);
-			for (size_t r = 0; r < n_rules; r++) {
-				p.cost[r] = (struct cost){.amount = {p.seen[0][r].amount, 0}};
-				add_finding(&p, r, out);
-			}
-			for (uint32_t i = first; s && i < out->n_findings; i++)
-				finding_turn(&out->findings[i]);
-		}
+	size_t n = 0;
+	for (size_t r = 0; r < n_rules; r++) {
+		add_finding(p, r, out);
+		if (speaks(p, r, 0) && p->seen[0][r].ceiling > 0 &&
+		    status_of(&rules[r], p->cost[r].amount, true) == FINDING_RESOLVED)
+			resolved[n++] = &p->seen[0][r];
 	}
-	for (size_t r = 0; r < n_rules && alike; r++)
-		if (speaks(&p, r, 0) && p.seen[0][r].ceiling > 0 &&
-		    status_of(&rules[r], p.cost[r].amount, true) == FINDING_RESOLVED)
-			resolved[n_resolved++] = &p.seen[0][r];
-	if (out->n_findings)
-		qsort(out->findings, out->n_findings, sizeof *out->findings, compare_findings);
-	if (alike)
-		diagnosis_judge(resolved, n_resolved, out);
+	out->diagnosis = diagnosis_judge(resolved, n, in);
+}
+
+/* Each by itself. */
+static void find_in_sides(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
+{
+	for (uint32_t s = 0; s < in->n_sides; s++) {
+		uint32_t first = out->n;
+		p->seen[0] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
+		for (size_t r = 0; r < n_rules; r++) {
+			p->cost[r] = (struct cost){.amount = {p->seen[0][r].amount, 0}};
+			add_finding(p, r, out);
+		}
+		for (uint32_t i = first; s && i < out->n; i++)
+			finding_turn(&out->list[i]);
+	}
+}
+
+struct findings findings_build(const struct findings_input *in, struct arena *arena)
+{
+	struct findings out = {.list = ARENA_NEW(arena, n_rules * 2, struct finding)};
+	struct pair p = {.renames = in->renames, .cost = ARENA_NEW(arena, n_rules, struct cost)};
+	/* a step and a whole run have no amounts in common: such a pair is two profiles */
+	if (in->n_sides == 2 && in->side[0].steps_found == in->side[1].steps_found)
+		find_in_pair(&p, in, arena, &out);
+	else
+		find_in_sides(&p, in, arena, &out);
+	if (out.n)
+		qsort(out.list, out.n, sizeof *out.list, compare_findings);
+	return out;
 }

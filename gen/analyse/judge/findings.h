@@ -14,12 +14,22 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_FINDINGS_H
 #define GAPLINE_ANALYSE_JUDGE_FINDINGS_H
 
+#include "analyse/pair_result.h"
 #include "analyse/side/side.h"
 
-/* Fills out->findings, and with two sides also out->diagnosis. `facts` are those of the sides, whose waterfall is
- * built.
- */
-void findings_build(const struct side_facts *facts, struct arena *arena, struct analysis *out);
+/* What findings are made of. With one side, the members of pairs are left out. */
+struct findings_input {
+	const struct side *side; /* n_sides of them */
+	const struct side_facts *facts;
+	uint32_t n_sides;
+	const struct names *names;
+	const struct renames *renames;
+	const struct waterfall *waterfall;
+	enum verdict_result result;
+};
+
+/* Findings, and of two sides that both have steps, or both have none, the diagnosis. */
+struct findings findings_build(const struct findings_input *in, struct arena *arena);
 
 struct rule;
 
@@ -67,13 +77,5 @@ struct rule {
 
 extern const struct rule rules[];
 extern const size_t n_rules;
-
-/* The step if everything that is resolved were perfectly fixed, never above the ceiling of any one of them; and how
- * much of the gain that explains (diagnosis.c). */
-void diagnosis_judge(const struct evidence *const *resolved, size_t n, struct analysis *out);
-
-/* The least that a step takes when the host is not waited for: the GPU's work, and the waiting that is none of the
- * host's doing. `without`: by index into the idle facts, what is claimed by others anyway; may be NULL. */
-double diagnosis_floor(const struct side *side, const struct side_facts *facts, const bool *without);
 
 #endif

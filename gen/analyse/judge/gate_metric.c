@@ -12,7 +12,7 @@ struct value {
 };
 
 struct question {
-	const struct analysis *a;
+	const struct gate_source *a;
 	const struct gate_expression *e;
 	struct arena *arena;
 };
@@ -44,10 +44,10 @@ static const struct phase_result *find_phase(const struct side *side, const stru
 /* In the baseline, a phase that has got another name is the one that it was. */
 static const char *phase_of(const struct question *q, int s)
 {
-	const struct analysis *a = q->a;
-	for (uint32_t i = 0; s == 0 && i < a->n_renames; i++)
-		if (strcmp(names_text(a->names, a->renames[i].to), q->e->phase) == 0)
-			return names_text(a->names, a->renames[i].from);
+	const struct gate_source *a = q->a;
+	for (uint32_t i = 0; s == 0 && i < a->renames->n; i++)
+		if (strcmp(names_text(a->names, a->renames->list[i].to), q->e->phase) == 0)
+			return names_text(a->names, a->renames->list[i].from);
 	return q->e->phase;
 }
 
@@ -101,7 +101,7 @@ static struct value step_value(const struct question *q, int s)
 {
 	const struct side *side = &q->a->side[s];
 	struct value value = known(side->time_per_step);
-	for (uint32_t r = 0; q->a->verdict.measured == VERDICT_RECORDED && side->n_runs > 1 && r < side->n_runs; r++) {
+	for (uint32_t r = 0; q->a->verdict->measured == VERDICT_RECORDED && side->n_runs > 1 && r < side->n_runs; r++) {
 		const struct series *series = side->runs[r].series;
 		if (!series || !(series->mean > 0))
 			continue;
@@ -226,7 +226,7 @@ static struct value answer(const struct question *q)
 {
 	const struct gate_expression *e = q->e;
 	if (e->metric == METRIC_STEP && e->unit == GATE_CHANGE)
-		return step_change(&q->a->verdict);
+		return step_change(q->a->verdict);
 	struct value after = value_of(q, 1);
 	if (after.missing)
 		return after;
@@ -290,7 +290,7 @@ static const char *open_words(const struct question *q)
 
 static void judge(const struct question *q, struct gate *gate)
 {
-	const struct verdict *v = &q->a->verdict;
+	const struct verdict *v = q->a->verdict;
 	const char *asked = say_short(q->arena, gate->name);
 	struct value value = answer(q);
 	gate->result = GATE_INCONCLUSIVE;
@@ -319,14 +319,15 @@ static void judge(const struct question *q, struct gate *gate)
 		                          gate_result_name(gate->result), found);
 }
 
-void gate_metric_judge(const struct gates_asked *asked, struct arena *arena, struct analysis *out)
+void gate_metric_judge(const struct gates_asked *asked, const struct gate_source *source, struct arena *arena,
+                       struct gates *out)
 {
 	for (size_t i = 0; i < asked->n_expressions; i++) {
 		const struct gate_expression *e = &asked->expressions[i];
-		const struct question q = {out, e, arena};
+		const struct question q = {source, e, arena};
 		struct gate gate = {.kind = GATE_EXPRESSION, .name = e->text, .asked = e->limit, .unit = e->unit};
 		if (e->metric == METRIC_SPEEDUP) {
-			const struct verdict *v = &out->verdict;
+			const struct verdict *v = source->verdict;
 			gate.has_found = gate.has_interval = v->has_speedup;
 			gate.found = v->speedup;
 			gate.lo = v->lo;
@@ -335,6 +336,6 @@ void gate_metric_judge(const struct gates_asked *asked, struct arena *arena, str
 		} else {
 			judge(&q, &gate);
 		}
-		gates_add(&out->gates, &gate, arena);
+		gates_add(out, &gate, arena);
 	}
 }

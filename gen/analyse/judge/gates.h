@@ -4,18 +4,10 @@
 
 #include "analyse/judge/gate_expression.h"
 #include "analyse/judge/verdict.h"
+#include "analyse/words.h"
 
 enum gate_result { GATE_NONE, GATE_PASSED, GATE_FAILED, GATE_INCONCLUSIVE };
 const char *gate_result_name(enum gate_result result); /* "none", "passed", "failed", "inconclusive" */
-
-/* Whether the two sides did the same work. */
-enum same_work {
-	SAME_WORK_SAME, /* launches, kernels and their time, bytes each way, phases, collectives agree within 1 % */
-	SAME_WORK_JOB,  /* input, result and phases agree, and nothing is left out; the way is another one */
-	SAME_WORK_DIFFERENT, /* they do not */
-	SAME_WORK_UNKNOWN    /* what was recorded does not tell */
-};
-const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
 
 /* What a user asked for. */
 struct gates_asked {

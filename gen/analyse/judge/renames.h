@@ -3,12 +3,8 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_RENAMES_H
 #define GAPLINE_ANALYSE_JUDGE_RENAMES_H
 
-#include "analyse/analysis.h"
-
-struct renames {
-	const struct phase_rename *list;
-	uint32_t n;
-};
+#include "analyse/pair_result.h"
+#include "analyse/side_result.h"
 
 /* Both sides are built, their timelines too. */
 void renames_find(const struct side side[2], struct arena *arena, struct renames *out);

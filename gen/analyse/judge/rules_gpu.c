@@ -160,14 +160,14 @@ static const char *tell_least(const struct evidence *e)
 			last = device;
 	}
 	return last ? arena_format(e->arena, "the one that waits least is %s",
-	                           rank_label(e->side, (uint32_t)(last - e->side->devices), e->arena))
+	                           say_rank(e->side, (uint32_t)(last - e->side->devices), e->arena))
 	            : "";
 }
 
 const char *tell_straggler(const struct evidence *e)
 {
 	const struct straggler *s = &e->side->ranks.straggler;
-	const char *who = s->kind == STRAGGLER_NONE ? "" : rank_label(e->side, s->device, e->arena);
+	const char *who = s->kind == STRAGGLER_NONE ? "" : say_rank(e->side, s->device, e->arena);
 	const char *for_whom =
 		s->kind == STRAGGLER_NONE ? tell_least(e)
 		: s->kind == STRAGGLER_TURNS

@@ -180,24 +180,23 @@ void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict
 	say_runs(side, &p, arena, v);
 }
 
-void stopwatch_say_runs(struct analysis *a, struct arena *arena)
+struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measure measured, struct arena *arena)
 {
-	struct verdict *v = &a->verdict;
-	const struct side *b = &a->side[0], *f = &a->side[1];
-	for (int s = 0; s < 2; s++) {
-		const struct side *side = &a->side[s];
-		if (side->n_unused)
-			say(v, arena,
-			    arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.", side->n_unused,
-			                 side->n_unused + side->n_stopwatch, SIDE[s],
-			                 side->n_unused == 1 ? "is" : "are", side->unused));
-	}
-	if (v->measured == VERDICT_STOPWATCH || !(b->n_stopwatch + b->n_unused + f->n_stopwatch + f->n_unused))
-		return;
+	struct sentences out = {0};
+	const struct side *b = &side[0], *f = &side[1];
+	for (int s = 0; s < 2; s++)
+		if (side[s].n_unused)
+			say_add(&out, arena,
+			        arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.", side[s].n_unused,
+			                     side[s].n_unused + side[s].n_stopwatch, SIDE[s],
+			                     side[s].n_unused == 1 ? "is" : "are", side[s].unused));
+	if (measured == VERDICT_STOPWATCH || !(b->n_stopwatch + b->n_unused + f->n_stopwatch + f->n_unused))
+		return out;
 	if (b->n_stopwatch < STOPWATCH_LEAST_RUNS || f->n_stopwatch < STOPWATCH_LEAST_RUNS)
-		say(v, arena,
-		    arena_format(arena,
-		                 "The recorded runs decide: %d stopwatch runs of each side that can be used are the "
-		                 "least, and there are %u and %u.",
-		                 STOPWATCH_LEAST_RUNS, b->n_stopwatch, f->n_stopwatch));
+		say_add(&out, arena,
+		        arena_format(arena,
+		                     "The recorded runs decide: %d stopwatch runs of each side that can be used are "
+		                     "the least, and there are %u and %u.",
+		                     STOPWATCH_LEAST_RUNS, b->n_stopwatch, f->n_stopwatch));
+	return out;
 }

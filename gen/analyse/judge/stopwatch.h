@@ -3,8 +3,8 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 #define GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 
-#include "analyse/analysis.h"
 #include "analyse/judge/verdict.h"
+#include "analyse/say.h"
 
 enum { STOPWATCH_LEAST_RUNS = 2 }; /* of a side, for them to decide */
 
@@ -28,7 +28,7 @@ struct stopwatch_side {
 void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
                        struct verdict *out);
 
-/* Adds to the verdict's reasons which stopwatch runs were not used, and why they do not decide where they do not. */
-void stopwatch_say_runs(struct analysis *a, struct arena *arena);
+/* Which stopwatch runs were not used, and why they do not decide where they do not. */
+struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measure measured, struct arena *arena);
 
 #endif

@@ -128,14 +128,15 @@ static const char *change(double ln_ratio, struct arena *arena)
 	return arena_format(arena, "%.1f %% %s", 100 * fabs(expm1(ln_ratio)), ln_ratio < 0 ? "shorter" : "longer");
 }
 
-const char *unprofiled_reason(const struct analysis *a, struct arena *arena, bool *first)
+const char *unprofiled_reason(const struct unprofiled *unprofiled, const struct verdict *v, struct arena *arena,
+                              bool *first)
 {
-	const struct verdict *v = &a->verdict, *u = &a->unprofiled.verdict;
-	if (!a->conditions.unprofiled || !v->has_interval)
+	const struct verdict *u = &unprofiled->verdict;
+	if (!u->has_interval || !v->has_interval)
 		return NULL;
 	bool wider = u->lo < v->recorded.lo || u->hi > v->recorded.hi;
 	*first = fabs(expm1(log(u->speedup) - log(v->speedup))) >= WORTH_SAYING;
-	const uint32_t *n = a->unprofiled.n_runs;
+	const uint32_t *n = unprofiled->n_runs;
 	const char *runs = n[0] == n[1] ? arena_format(arena, "%u run%s a side", n[0], n[0] == 1 ? "" : "s")
 	                                : arena_format(arena, "%u and %u runs", n[0], n[1]);
 	const char *by =

@@ -3,7 +3,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_UNPROFILED_H
 #define GAPLINE_ANALYSE_JUDGE_UNPROFILED_H
 
-#include "analyse/analysis.h"
+#include "analyse/pair_result.h"
 #include "analyse/run/run.h"
 
 /* The step periods of the unprofiled run beside a run: from the end of one instance of the run's step range to that of
@@ -18,8 +18,9 @@ struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena
  * run beside one, the host's steps do not take what the GPU's take (within 1 %): then `unused` says so. */
 struct unprofiled unprofiled_judge(const struct run *const runs[2], const size_t n[2], int warmup, struct arena *arena);
 
-/* A sentence, or NULL without such runs. *first: recording changes the speedup by 1 % or more, so that it belongs
- * before everything else. */
-const char *unprofiled_reason(const struct analysis *a, struct arena *arena, bool *first);
+/* A sentence beside the verdict on the recorded ones, or NULL without such runs. *first: recording changes the speedup
+ * by 1 % or more, so that it belongs before everything else. */
+const char *unprofiled_reason(const struct unprofiled *unprofiled, const struct verdict *verdict, struct arena *arena,
+                              bool *first);
 
 #endif

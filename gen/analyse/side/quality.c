@@ -1,4 +1,5 @@
 /* What a reader should know about the data of a side before believing its numbers. */
+#include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 
 #include <string.h>

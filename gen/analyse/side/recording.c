@@ -3,7 +3,8 @@
  * machines by more than ten times; what bounds it is. It is not below nothing, and what a launch pays, inside the call
  * or after it, is over when its thread makes the next call. Besides, recording makes kernels longer, some by a tenth
  * and most by nothing: of work that both sides do that cancels, so it is allowed for as far as their work differs. */
-#include "analyse/judge/compare.h"
+#include "analyse/side/recording.h"
+
 #include "analyse/say.h"
 #include "base/search.h"
 
@@ -159,61 +160,59 @@ const char *recording_note(const struct side *side, struct arena *arena)
 }
 
 /* The highest price that a call can have: the same profiler recorded both sides. */
-static double highest_price(const struct analysis *a)
+static double highest_price(const struct side side[2])
 {
-	double pace = fmax(a->side[0].launch_pace, a->side[1].launch_pace);
+	double pace = fmax(side[0].launch_pace, side[1].launch_pace);
 	return fmin(fmax(NS_A_CALL, pace - NS_A_LAUNCH), MOST_NS_A_CALL);
 }
 
 /* What recording may have done to the GPU's work, as a logarithm: nothing where both sides have as much of it. */
-static double gpu_bound(const struct analysis *a)
+static double gpu_bound(const struct side side[2])
 {
-	double b = a->side[0].busy, f = a->side[1].busy;
+	double b = side[0].busy, f = side[1].busy;
 	return b > 0 && f > 0 ? OF_GPU_WORK * fmin(1, fabs(log2(b / f))) : 0;
 }
 
 /* The speedup without recording over the one with it, at a price of `ns` a call, as a logarithm. */
-static double change_at(const struct analysis *a, double ns)
+static double change_at(const struct side side[2], double ns)
 {
-	return log1p(-share_at(&a->side[0], ns)) - log1p(-share_at(&a->side[1], ns));
+	return log1p(-share_at(&side[0], ns)) - log1p(-share_at(&side[1], ns));
 }
 
-void recording_bounds(const struct analysis *a, double beyond[2])
+void recording_bounds(const struct side side[2], double beyond[2])
 {
-	double highest = highest_price(a), at[4] = {highest, NS_A_CALL};
+	double highest = highest_price(side), at[4] = {highest, NS_A_CALL};
 	for (int s = 0; s < 2; s++) { /* where a side's idle time is used up, the curve bends */
-		const struct side *x = &a->side[s];
+		const struct side *x = &side[s];
 		at[2 + s] = x->waited_calls > 0 ? fmin(highest, (x->budget.period - x->busy) / x->waited_calls) : 0;
 	}
 	beyond[0] = beyond[1] = 0;
 	for (int i = 0; i < 4; i++) {
-		double change = change_at(a, at[i]);
+		double change = change_at(side, at[i]);
 		beyond[0] = fmin(beyond[0], change);
 		beyond[1] = fmax(beyond[1], change);
 	}
-	beyond[0] -= gpu_bound(a);
-	beyond[1] += gpu_bound(a);
+	beyond[0] -= gpu_bound(side);
+	beyond[1] += gpu_bound(side);
 }
 
 /* Whether it is worth saying what recording may have done. */
-static bool matters(const struct analysis *a)
+static bool matters(const struct verdict *v, const struct verdict_conditions *c)
 {
-	const struct verdict_conditions *c = &a->conditions;
-	return a->verdict.has_interval && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
+	return v->has_interval && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
 }
 
-bool recording_turns(const struct analysis *a)
+bool recording_turns(const struct verdict *v, const struct verdict_conditions *c)
 {
-	const struct verdict_conditions *c = &a->conditions;
-	return a->verdict.measured == VERDICT_RECORDED && a->verdict.has_interval && !c->unprofiled &&
+	return v->measured == VERDICT_RECORDED && v->has_interval && !c->unprofiled &&
 	       fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
-const char *recording_reason(const struct analysis *a, struct arena *arena)
+const char *recording_reason(const struct side side[2], const struct verdict *v, const struct verdict_conditions *c,
+                             struct arena *arena)
 {
-	const struct side *b = &a->side[0], *f = &a->side[1];
-	const struct verdict *v = &a->verdict;
-	if (v->measured != VERDICT_RECORDED || !matters(a))
+	const struct side *b = &side[0], *f = &side[1];
+	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
 	const char *per = b->steps_found ? "step" : "run";
 	return arena_format(
@@ -222,6 +221,6 @@ const char *recording_reason(const struct analysis *a, struct arena *arena)
 		"here (the GPU waited for %s calls a %s of the baseline and %s of the fixed side), and "
 		"kernels up to some percent: result and gates go by the interval with all of that in it, %s "
 		"to %s. A stopwatch says what it is without a profiler (gapline run).",
-		highest_price(a) / 1e3, say_digits(arena, b->waited_calls), per, say_digits(arena, f->waited_calls),
+		highest_price(side) / 1e3, say_digits(arena, b->waited_calls), per, say_digits(arena, f->waited_calls),
 		say_digits(arena, v->lo), say_digits(arena, v->hi));
 }

@@ -1,5 +1,7 @@
 #include "analyse/side/side.h"
 
+#include "analyse/side/recording.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -65,11 +65,6 @@ void timeline_build(struct run *run, const struct ranks_result *ranks, struct ar
 void clocks_build(const struct run *runs, size_t n, struct side *side);
 const char *clocks_note(const struct side *side);
 
-/* What recording made the side's step longer, about (recording.c), and a sentence when that is worth saying, else NULL.
- * The budget is there already. */
-void recording_build(const struct run *runs, size_t n, struct side *side);
-const char *recording_note(const struct side *side, struct arena *arena);
-
 /* How the side's files were told apart, among its notes too (quality.c). */
 void quality_files(struct side *side, const struct side_files *files, struct arena *arena);
 

@@ -1,0 +1,25 @@
+/* The conditions under which two sides ran: clocks, what held them back, captures that broke off, recording. */
+#ifndef GAPLINE_ANALYSE_JUDGE_CONDITIONS_H
+#define GAPLINE_ANALYSE_JUDGE_CONDITIONS_H
+
+#include "analyse/pair_result.h"
+#include "analyse/say.h"
+#include "analyse/side/side.h"
+
+/* A sentence when the GPUs of the two sides ran at different SM clocks under load, else NULL; `material` when there are
+ * samples enough to rely on. */
+const char *conditions_difference(const struct side side[2], struct arena *arena, bool *material);
+
+/* What stands beside a verdict. */
+struct conditions_said {
+	const char *first;     /* concerns the speedup itself and stands before everything else; may be NULL */
+	struct sentences rest; /* stands behind it */
+};
+
+/* What held the GPUs of one side back, clocks that were the same, what recording did to the speedup of `verdict`, and a
+ * capture that is incomplete on one side. */
+struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
+                                          const struct verdict *verdict, const struct verdict_conditions *conditions,
+                                          const struct unprofiled *unprofiled, struct arena *arena);
+
+#endif

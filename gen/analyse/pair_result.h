@@ -1,0 +1,97 @@
+/* What an analysis says of two sides together, a struct a stage: plain data, part of struct analysis (analysis.h says
+ * what units and names mean). */
+#ifndef GAPLINE_ANALYSE_PAIR_RESULT_H
+#define GAPLINE_ANALYSE_PAIR_RESULT_H
+
+#include "analyse/judge/gates.h"
+#include "analyse/judge/verdict.h"
+#include "analyse/words.h"
+
+/* A phase that has another name on the fixed side, by its place in the step. */
+struct phase_rename {
+	uint32_t from, to; /* names in the baseline and in the fixed side */
+};
+struct renames {
+	const struct phase_rename *list;
+	uint32_t n;
+};
+
+/* Whether both did the same work under the same conditions (judge/compare). */
+struct comparison {
+	const char *mismatch; /* a sentence: they cannot be judged against each other at all; else NULL */
+	enum same_work same_work;
+	bool other_conditions; /* another GPU, driver, clock or way of recording on one side */
+	bool comparable;       /* the same work or the same job, under the same conditions */
+	const char **differences;
+	uint32_t n_differences; /* material: each a sentence */
+	const char **notes;
+	uint32_t n_notes; /* differences that are not material */
+	struct renames renames;
+};
+
+/* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double
+ * rounding); empty when nothing differs. No two parts have the same (kind, cause, phase). */
+struct waterfall_part {
+	enum part_kind kind;
+	enum cause cause;              /* of PART_IDLE */
+	uint32_t phase;                /* of PART_IDLE: a name, the baseline's if it has one; 0: between phases */
+	uint32_t renamed;              /* of PART_IDLE: what the fixed side calls the phase, if otherwise; else 0 */
+	double baseline, fixed, delta; /* ns a step */
+};
+struct waterfall {
+	struct waterfall_part *part;
+	uint32_t n;
+	struct waterfall_part change; /* the part that changed most in the direction of the verdict; … */
+	bool has_change;              /* … only with `faster` and `slower` */
+};
+
+struct finding_number {
+	const char *name; /* "cost", "copies", … */
+	enum finding_unit unit;
+	double value[2]; /* by side; 0 on a side that is not there */
+};
+enum { FINDING_NUMBERS = 8 };
+
+struct finding {
+	const char *id;    /* "input_starvation", "pageable_copies", … */
+	const char *title; /* a few words: "Input starvation" */
+	int side;  /* whose evidence, ceiling and advice these are: 1 where only the fixed side shows it, else 0 */
+	bool both; /* both sides show it */
+	enum finding_status status;
+	uint32_t phase[2];  /* by side, the phase with most of it; 0: no phase */
+	double per_step[2]; /* what it costs, ns a step, by side, measured in the same way */
+	bool has_ceiling;
+	double ceiling_step; /* ns: the mean step if this one thing were perfectly fixed */
+	double ceiling_speedup;
+	struct finding_number number[FINDING_NUMBERS];
+	uint32_t n_numbers;
+	const char *text;   /* evidence, with its numbers; of a pair, the other side's cost too */
+	const char *advice; /* what to do */
+};
+
+/* Times in ns a step, arithmetic means. */
+struct diagnosis {
+	enum diagnosis_result result;
+	double combined_ceiling; /* the step if all that is resolved were perfectly fixed; 0: nothing was resolved */
+	double measured;         /* the fixed side's step; 0: nothing was resolved */
+	double gain;             /* how much shorter the step got */
+	double explained;        /* how much of that the combined ceiling promised */
+	double share;            /* explained / gain; 0 where nothing is judged */
+	bool has_rest;
+	struct waterfall_part rest; /* of `partly` the largest other gain, of `exceeded` the largest loss */
+};
+
+struct findings {
+	struct finding *list;
+	uint32_t n; /* by per_step descending within status */
+	struct diagnosis diagnosis;
+};
+
+/* What runs without a profiler say, for the verdict on the recorded ones. */
+struct unprofiled {
+	struct verdict verdict; /* of those runs alone; has_interval is false without them */
+	uint32_t n_runs[2];     /* by side */
+	const char *unused;     /* why those that are there are not used, a sentence; else NULL */
+};
+
+#endif

@@ -1,0 +1,24 @@
+/* What recording itself costs a side, and what it may have done to a speedup (docs/analysis.md, Time without the
+ * profiler). */
+#ifndef GAPLINE_ANALYSE_SIDE_RECORDING_H
+#define GAPLINE_ANALYSE_SIDE_RECORDING_H
+
+#include "analyse/judge/verdict.h"
+#include "analyse/run/run.h"
+#include "analyse/side_result.h"
+
+/* What recording made the side's step longer, about, and a sentence when that is worth saying, else NULL. The budget is
+ * there already. */
+void recording_build(const struct run *runs, size_t n, struct side *side);
+const char *recording_note(const struct side *side, struct arena *arena);
+
+/* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */
+void recording_bounds(const struct side side[2], double beyond[2]);
+
+/* After the verdict: whether it is of recorded programs and recording may have changed the speedup by more than 5 %;
+ * and a sentence from 1 % on, else NULL. */
+bool recording_turns(const struct verdict *verdict, const struct verdict_conditions *conditions);
+const char *recording_reason(const struct side side[2], const struct verdict *verdict,
+                             const struct verdict_conditions *conditions, struct arena *arena);
+
+#endif

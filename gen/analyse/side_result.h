@@ -1,0 +1,306 @@
+/* What an analysis says of one side: plain data, part of struct analysis (analysis.h says what units and names mean).
+ */
+#ifndef GAPLINE_ANALYSE_SIDE_RESULT_H
+#define GAPLINE_ANALYSE_SIDE_RESULT_H
+
+#include "analyse/words.h"
+
+/* Something that repeats in the GPU's work. */
+struct loop_result {
+	uint32_t name;    /* the two kernels that weigh most: "gemm + softmax" */
+	uint32_t steps;   /* times that it repeats, of the process with most */
+	uint32_t differ;  /* of these, over all processes: hold something else than is usual */
+	uint32_t ops;     /* kernels, copies, memsets and graphs that a step of one process holds */
+	double period;    /* ns a step, the mean after its own warm-up */
+	double share;     /* of the GPU time of the profile, 0 to 1 */
+	double explained; /* of its ops and GPU time, by steps that all hold the same: 0.95 to 1 */
+	bool judged;      /* its steps are the side's */
+};
+
+struct idle_row {
+	enum cause cause;
+	uint32_t phase; /* 0: between phases; shown as "(between phases)" */
+	uint32_t call;  /* host_blocked: the call that blocked longest; else 0 */
+	double per_step;
+	double opened[OPENED_COUNT]; /* the same split by what opened the gap */
+};
+
+/* The four exact parts of a device's window, and the rows of the fourth. All per step; they add up to `period`. */
+struct budget {
+	double compute, comm_exposed, copy_exposed, idle, period;
+	struct idle_row *rows; /* by per_step descending; they add up to idle */
+	uint32_t n_rows;
+};
+
+struct spread {
+	uint32_t n; /* samples that knew it; 0: nothing is known */
+	double median, min, max;
+};
+
+/* How fast a GPU ran, from samples in the measured windows of all runs. Only those count that were taken while it
+ * worked: an idle GPU clocks down. Samples are about a second apart, so a shorter window may hold none, idle or not:
+ * then the last one before it and the first one after it stand for it, each if it is at most 1.5 s away. */
+struct clocks {
+	uint32_t samples; /* that count; 0: nothing is known */
+	uint32_t idle;    /* in the windows, left out because the GPU was idle */
+	uint32_t beside;  /* of `samples`: taken beside a window that holds none */
+	uint32_t blind;   /* runs that sampled the GPU, but neither in their window nor near it */
+	struct spread sm_mhz, memory_mhz, power_w, temperature_c;
+	uint32_t judged;             /* samples that say what held the clock back */
+	double limited[LIMIT_COUNT]; /* share of those */
+};
+
+struct device_result {
+	uint32_t id;     /* position in the side, 0 … */
+	int64_t process; /* pid */
+	int32_t rank;    /* of the process in its parallel job; -1: not known */
+	uint32_t ordinal;
+	uint32_t name;     /* GPU model */
+	int64_t clock_hz;  /* highest SM clock of the model, 0: unknown */
+	int64_t window_ns; /* of the median run */
+	struct budget budget;
+	double limit_ns; /* the launch-latency limit that was used (limit in docs/analysis.md, Causes), median run */
+	struct clocks clocks;
+};
+
+struct phase_result {
+	uint32_t name;                           /* 0: (between phases) */
+	uint32_t rank;                           /* 1 … by cost */
+	double cost, gpu, idle, host, instances; /* per step; cost, gpu and idle are means over devices */
+	double cost_share;
+};
+
+struct kernel_result {
+	uint32_t name;
+	bool comm, graph;
+	double instances, per_step;
+};
+struct api_result {
+	uint32_t name;
+	enum call_class class;
+	double calls, per_step;
+};
+struct copy_result {
+	uint32_t name;
+	enum copy_kind kind;
+	bool memset, pageable;
+	double instances, bytes, per_step;
+};
+
+/* NVTX ranges of one name that begin in the host's part of the measured window; per step, summed over threads. */
+struct range_result {
+	uint32_t domain, name;  /* the domain's name, 0: the default one; the range's, normalised: "step_#" */
+	double instances, host; /* how many; how long they are open */
+	double gpu; /* running time of the GPU work that their threads launched inside them, summed over GPUs */
+};
+
+/* The files of a side, as they were given. */
+struct side_file {
+	const char *file; /* base name, harmless */
+	uint32_t run;     /* index into side.runs */
+	int32_t rank;     /* in that run; -1: not known */
+};
+struct side_files {
+	const struct side_file *file;
+	uint32_t n;
+	const char *why;  /* "ranks: …", "repeats: …": what they are and how that was told; "" for one file */
+	const char *note; /* what a reader has to know about that, a sentence; NULL: nothing */
+};
+
+struct run_result {
+	const char *file;      /* base name of the input as given, made harmless; not a path */
+	size_t n_steps;        /* steps found, 0 if none */
+	size_t warmup;         /* leading steps left out (>= 1 when there are steps) */
+	const int64_t *period; /* n_periods of them: all, in order; the first warmup − 1 are warm-up */
+	size_t n_periods;
+	int64_t window_ns;
+	const struct series *series; /* borrowed from the verdict; NULL for `gapline show` without steps */
+};
+
+/* ---- timeline: a few representative steps, to the nanosecond; times are relative to the first boundary shown ---- */
+struct span {
+	int64_t start, end;
+	uint32_t name;
+};
+struct call_span {
+	int64_t start, end;
+	uint32_t name;
+	enum call_class class;
+};
+struct op_span {
+	int64_t start, end;
+	uint32_t name, phase;
+	enum op_kind kind;
+	enum copy_kind copy;
+	int64_t launch_start, launch_end; /* both -1: unknown */
+};
+struct gap_piece {
+	int64_t start, end;
+	enum cause cause;
+	uint32_t phase, call;
+};
+struct gap_span {
+	int64_t start, end;
+	enum opened opened;
+	uint32_t first_piece, n_pieces;
+};
+
+struct call_lane {
+	uint32_t thread_name;
+	int64_t tid;
+	bool step_thread;
+	struct call_span *calls;
+	uint32_t n_calls;
+};
+struct stream_lane {
+	uint32_t stream;
+	struct op_span *ops;
+	uint32_t n_ops;
+};
+struct device_lanes {
+	uint32_t device; /* index into side.devices */
+	struct stream_lane *streams;
+	uint32_t n_streams;
+	struct gap_span *gaps;
+	uint32_t n_gaps;
+	struct gap_piece *pieces;
+	uint32_t n_pieces;
+};
+/* Devices whose lanes are filled: all, or of more than these the slowest rank, the median one, the fastest and then the
+ * next slowest, in this order; the lanes of the others are empty. */
+enum { TIMELINE_DEVICES = 8 };
+struct timeline {
+	int64_t left_out;      /* GPU ops of the one step, or of the run, that come after what is shown; 0: none */
+	int64_t length;        /* ns shown: from the first boundary to the last */
+	int64_t *boundary;     /* step ends, relative: boundary[0] = 0 … boundary[n_boundaries − 1] = length */
+	uint32_t n_boundaries; /* steps shown + 1; for a run without steps 2 */
+	uint32_t first_step;   /* number of the first step shown, counted from 0 in the run; 0 without steps */
+	struct span *phases;
+	uint32_t n_phases; /* of the step thread, disjoint */
+	struct call_lane *calls;
+	uint32_t n_calls;
+	struct device_lanes *devices;
+	uint32_t n_devices;
+};
+
+/* The whole run in OVERVIEW_BINS equal bins, mean over devices; shares add up to 1 in each bin. */
+enum { OVERVIEW_BINS = 600 };
+struct overview {
+	int64_t length;                   /* ns from the first to the last GPU op */
+	int64_t window_start, window_end; /* relative to the first GPU op */
+	float compute[OVERVIEW_BINS], comm[OVERVIEW_BINS], copy[OVERVIEW_BINS], idle[OVERVIEW_BINS];
+};
+
+/* One of several devices of a side, beside the others; all times per step. Waiting for the last rank inside a
+ * communication kernel is not work: `waiting`, `moving` and `unmatched` add up to the budget's comm_exposed. */
+struct rank_result {
+	uint32_t device;   /* index into side.devices */
+	double own;        /* its step without exposed waiting: from the end of its own GPU work to the next such end */
+	double waiting;    /* exposed: in collectives, until the last rank has entered */
+	double moving;     /* exposed: in collectives, from then on */
+	double unmatched;  /* exposed: in communication kernels that could not be matched with other ranks' */
+	double hidden;     /* communication beside a computing kernel, its waiting included */
+	double waited_for; /* what each of the other ranks waited for this one, mean over them */
+	double last;       /* share of the collectives in which it came last */
+};
+
+/* The rank that is waited for most, and in which part of its step it differs most from the mean of the others. */
+struct straggler {
+	enum straggler_kind kind;
+	uint32_t device;     /* index into side.devices */
+	double share;        /* of all waiting, the part that was for this rank */
+	bool has_reason;     /* the part explains at least a third of what the others wait for it */
+	enum part_kind part; /* PART_COMPUTE, PART_COPY or PART_IDLE */
+	enum cause cause;    /* of PART_IDLE … */
+	bool input;          /* … unless all of it is host time that ended with a copy of input to the device */
+	uint32_t phase;      /* of PART_COMPUTE, and of PART_IDLE without `input`: a name, 0: between phases */
+	double more, others; /* ns a step: how much more than the others' mean, and that mean */
+};
+
+/* How long each rank's steps were (rank_result.own), in the side's median run. Cells hold the longest step of their
+ * ranks and steps. */
+enum { RANK_MAP_ROWS = 64, RANK_MAP_COLUMNS = 120 };
+struct rank_map {
+	uint32_t rows, columns;               /* 0: there is none: one device, or no steps */
+	uint32_t ranks_a_row, steps_a_column; /* the last row and column may hold fewer */
+	uint32_t first_step;                  /* number of the first step shown, counted from 0 in the run */
+	const float *step;                    /* ns, row by row */
+	double low, high; /* ns: what colours reach from and to; cells beyond half and twice the median are beyond */
+};
+
+/* The ranks of a side together; where there is one device, nothing is known of them. */
+struct ranks_result {
+	struct rank_result *list; /* the slowest first: by `own` */
+	uint32_t n;               /* as many as devices, or 0 */
+	double collectives;       /* matched, per step */
+	bool known;               /* at least 95 % of the exposed communication is of matched collectives */
+	bool one_clock;           /* times are of one host; else who came last is told by how long kernels ran */
+	double waiting, moving, unmatched; /* exposed, mean over the devices that communicate, per step */
+	struct straggler straggler;
+	struct rank_map map;
+};
+
+struct side {
+	const char *label;          /* "baseline" or "fixed"; "profile" for `gapline show` */
+	const char *name;           /* what the user calls it, harmless; NULL: nothing but baseline or fixed */
+	struct trace_source source; /* of the first run */
+	struct run_result *runs;
+	struct side_files files;
+	uint32_t n_runs;
+	uint32_t median_run; /* the run whose timeline and overview are shown */
+	bool steps_found;
+	enum step_origin step_origin; /* of the first run; STEPS_NONE where not all runs have steps */
+	double step_coverage;      /* share of the profile's GPU time that belongs to steps, 0 to 1; mean over runs */
+	uint32_t step_ranks;       /* ranks that make a step; of the first run */
+	double startup;            /* ns before the first step began, mean over runs: run.startup */
+	uint32_t step_name;        /* normalised: "step_#" */
+	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
+	uint32_t n_loops;
+	/* What the step thread did in `startup`, by cause: they add up to it. Zero without steps. */
+	double startup_cause[CAUSE_COUNT];
+	size_t measured;      /* step periods measured, all runs together */
+	double time_per_step; /* headline, ns: the window over its steps, the mean over runs, and steps that were set
+	                       * aside count as the mean of the others; without steps the mean span of a run */
+	double stopwatch;     /* ns: a step, or a whole run without steps, in its stopwatch runs, mean of those that can
+	                       * be used; 0: there are none */
+	uint32_t n_stopwatch; /* how many of them can be used, … */
+	uint32_t n_unused;    /* … and how many cannot, … */
+	const char *unused;   /* … and why, of the first of them: a clause; NULL without one */
+	double recorded;      /* ns: what time_per_step would be of the recorded runs alone */
+	double period_typical; /* exp of the mean over runs of the 10 % trimmed mean of ln period */
+	double period_mean, period_median, period_min,
+		period_max; /* over all measured periods; mean: mean of runs' means */
+	struct device_result *devices;
+	uint32_t n_devices;
+	struct budget budget; /* mean over devices */
+	struct phase_result *phases;
+	uint32_t n_phases; /* by rank */
+	struct kernel_result *kernels;
+	uint32_t n_kernels; /* by per_step descending; sums over devices */
+	struct api_result *api;
+	uint32_t n_api;
+	struct copy_result *copies;
+	uint32_t n_copies;
+	struct range_result *ranges;
+	uint32_t n_ranges;                                                         /* by host descending */
+	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
+	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
+	double busy;         /* compute + comm_exposed + copy_exposed */
+	double overhead;     /* profiler's own recorded overhead on launching threads, per step */
+	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
+	double launch_pace;  /* ns from the start of a launch to the next call of its thread: but for one in a hundred
+	                      * it is no less; 0: not known */
+	double recording;    /* what recording those made the step longer, about, ns; at most the idle time */
+	struct ranks_result ranks;
+	struct timeline timeline;
+	struct overview overview;
+	const struct trace_dropped *dropped;
+	uint32_t n_dropped; /* of all runs */
+	const struct trace_diagnostic *diagnostics;
+	uint32_t n_diagnostics;
+	double unlaunched_share; /* of GPU ops without a launch in the profile */
+	const char **notes;
+	uint32_t n_notes; /* what a reader should know about this side's data: sentences */
+};
+
+#endif
