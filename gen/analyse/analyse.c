@@ -10,6 +10,7 @@
 #include "analyse/judge/unprofiled.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/pattern_steps.h"
+#include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "base/list.h"
@@ -227,16 +228,6 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 	return (struct verdict_side){list, n, steps};
 }
 
-/* The headline of a side. */
-static void set_headline(struct side *side, const struct verdict *recorded, const struct verdict *verdict, int which)
-{
-	for (uint32_t r = 0; r < side->n_runs; r++)
-		side->runs[r].series = &verdict->series[which][r];
-	side->recorded = recorded->step[which];
-	side->time_per_step = verdict->step[which];
-	side->period_typical = verdict->step_typical[which];
-}
-
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
 static struct verdict_conditions find_conditions(const struct job *jobs, const struct side side[2],
                                                  const struct unprofiled *unprofiled, const char *doubt,
@@ -264,61 +255,71 @@ static struct verdict judge_recorded(const struct job *jobs, const struct side s
 	struct verdict verdict;
 	struct verdict_side sides[2];
 	for (int s = 0; s < 2; s++)
-		sides[s] = series_of(jobs[s].runs, jobs[s].n, side[s].steps_found, arena);
+		sides[s] = series_of(jobs[s].runs, jobs[s].n, side[s].steps.found, arena);
 	verdict_judge(sides, warmup, conditions, arena, &verdict);
 	return verdict;
 }
 
 /* The stopwatch runs of a side that can be used: those of all its files. They have to measure what the side is measured
  * by, its steps or the whole process. */
-static struct stopwatch_side stopwatch_of(const struct job *job, struct side *side, struct arena *arena)
+static struct stopwatch_side stopwatch_of(const struct job *job, const struct side *side, struct arena *arena)
 {
 	static const char *const other[2] = {"the steps here are none that an NVTX range marks, and a stopwatch run "
 	                                     "counts ranges, so these timed the "
 	                                     "whole program: mark the step with a range, or let --annotate do it",
 	                                     "they timed steps, and here whole runs are compared"};
+	struct stopwatch_side out = {0};
 	struct stopwatch_run *list = NULL;
 	size_t n = 0, room = 0;
-	double sum = 0;
 	for (size_t r = 0; r < job->n; r++) {
 		const struct trace *t = job->runs[r].trace;
 		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
 			const struct trace_stopwatch *run = &t->stopwatch[i];
 			const char *unused = run->unused                             ? run->unused
-			                     : (run->steps > 0) == side->steps_found ? NULL
+			                     : (run->steps > 0) == side->steps.found ? NULL
 			                                                             : other[run->steps > 0];
 			if (unused) {
-				side->unused = side->n_unused++ ? side->unused : unused;
+				out.unused = out.n_unused++ ? out.unused : unused;
 				continue;
 			}
 			LIST_GROW(arena, list, n, room);
-			list[n] = (struct stopwatch_run){
+			list[n++] = (struct stopwatch_run){
 				.step = (double)run->time / (run->steps ? run->steps : 1),
 				.steps = run->steps,
 				.start = run->start,
 			};
-			sum += list[n++].step;
 		}
 	}
-	side->n_stopwatch = (uint32_t)n;
-	side->stopwatch = n ? sum / (double)n : 0;
-	return (struct stopwatch_side){list, n};
+	out.runs = list;
+	out.n_runs = n;
+	return out;
 }
 
 /* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
  * to compare, or doubt about what is compared. */
-static struct verdict judge_stopwatch(const struct job *jobs, struct side side[2],
-                                      const struct verdict_conditions *conditions, const struct verdict *recorded,
-                                      struct arena *arena)
+static struct verdict judge_stopwatch(const struct stopwatch_side sides[2], const struct verdict_conditions *conditions,
+                                      const struct verdict *recorded, struct arena *arena)
 {
 	struct verdict verdict = *recorded;
-	struct stopwatch_side sides[2];
-	for (int s = 0; s < 2; s++)
-		sides[s] = stopwatch_of(&jobs[s], &side[s], arena);
 	if (!conditions->nothing && !conditions->doubt && sides[0].n_runs >= STOPWATCH_LEAST_RUNS &&
 	    sides[1].n_runs >= STOPWATCH_LEAST_RUNS)
 		verdict_stopwatch(sides, recorded, arena, &verdict);
 	return verdict;
+}
+
+static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,
+                                   const struct stopwatch_side *stopwatch, int which)
+{
+	double sum = 0;
+	for (size_t r = 0; r < stopwatch->n_runs; r++)
+		sum += stopwatch->runs[r].step;
+	return (struct headline){.step = verdict->step[which],
+	                         .recorded = recorded->step[which],
+	                         .typical = verdict->step_typical[which],
+	                         .stopwatch = stopwatch->n_runs ? sum / (double)stopwatch->n_runs : 0,
+	                         .n_stopwatch = (uint32_t)stopwatch->n_runs,
+	                         .n_unused = stopwatch->n_unused,
+	                         .unused = stopwatch->unused};
 }
 
 static void add_reasons(struct verdict *v, const struct sentences *more, struct arena *arena)
@@ -358,9 +359,14 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	const struct verdict_conditions conditions =
 		find_conditions(jobs, side, &unprofiled, doubt, options->nothing, arena);
 	const struct verdict recorded = judge_recorded(jobs, side, options->warmup, &conditions, arena);
-	struct verdict verdict = judge_stopwatch(jobs, side, &conditions, &recorded, arena);
-	for (int s = 0; s < 2; s++)
-		set_headline(&side[s], &recorded, &verdict, s);
+	const struct stopwatch_side unrecorded[2] = {stopwatch_of(&jobs[0], &side[0], arena),
+	                                             stopwatch_of(&jobs[1], &side[1], arena)};
+	struct verdict verdict = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
+	for (int s = 0; s < 2; s++) {
+		side[s].headline = headline_of(&verdict, &recorded, &unrecorded[s], s);
+		for (uint32_t r = 0; r < side[s].n_runs; r++)
+			side[s].runs[r].series = &verdict.series[s][r];
+	}
 	const struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, &unprofiled, arena);
 	complete_reasons(&verdict, &stopwatch, &said, arena);
@@ -369,7 +375,7 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	const struct gate_source source = {names, side, &verdict, &comparison.renames};
 	gate_metric_judge(&options->gates, &source, arena, &gates);
 	struct waterfall waterfall = {0};
-	if (side[0].steps_found == side[1].steps_found)
+	if (side[0].steps.found == side[1].steps.found)
 		waterfall = waterfall_build(side, &comparison.renames, &verdict, names, arena);
 	const struct findings_input input = {.side = side,
 	                                     .facts = facts,
@@ -413,7 +419,9 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	int result = build_sides(jobs, 2, options, names, &work, arena, err);
 	for (int s = 0; s < 2 && result == 0; s++) {
 		side[s].name = options->name[s];
-		quality_files(&side[s], &options->files[s], arena);
+		side[s].files = options->files[s];
+		if (side[s].files.note)
+			quality_add(&side[s].quality, arena, side[s].files.note);
 	}
 	if (result == 0)
 		*out = judge_pair(jobs, facts, options, names, arena);
@@ -428,9 +436,10 @@ static void describe_steps(const struct job *job, int warmup, struct arena *aren
 	struct series *series = ARENA_NEW(arena, 1, struct series);
 	const struct verdict_run run = {job->runs[0].period, job->runs[0].n_periods, 0};
 	series_of_run(&run, warmup, arena, series);
-	side->runs[0].series = side->steps_found ? series : NULL;
-	side->time_per_step = side->recorded = side->steps_found ? series->mean : side->period_mean;
-	side->period_typical = side->steps_found ? exp(series->typical) : side->period_mean;
+	side->runs[0].series = side->steps.found ? series : NULL;
+	double step = side->steps.found ? series->mean : side->steps.mean;
+	side->headline = (struct headline){
+		.step = step, .recorded = step, .typical = side->steps.found ? exp(series->typical) : side->steps.mean};
 }
 
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,

@@ -58,8 +58,8 @@ struct card card_make(const struct analysis *a)
 			card.doubt[card.n_doubts++] = (enum doubt)d;
 	for (int s = 0; s < 2; s++) {
 		const struct side *side = &a->side[s];
-		if (side->steps_found && side->time_per_step > 0) {
-			card.steps_per_second[s] = 1e9 / side->time_per_step;
+		if (side->steps.found && side->headline.step > 0) {
+			card.steps_per_second[s] = 1e9 / side->headline.step;
 			card.items_per_second[s] = a->items * card.steps_per_second[s];
 		}
 		if (side->budget.period > 0)

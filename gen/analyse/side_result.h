@@ -240,39 +240,78 @@ struct ranks_result {
 	struct rank_map map;
 };
 
+/* The steps of a side. */
+struct side_steps {
+	bool found;
+	enum step_origin origin; /* of the first run; STEPS_NONE where not all runs have steps */
+	uint32_t name;           /* normalised: "step_#" */
+	uint32_t ranks;          /* that make a step; of the first run */
+	double coverage;         /* share of the profile's GPU time that belongs to steps, 0 to 1; mean over runs */
+	size_t measured;         /* step periods measured, all runs together */
+	double mean, median, min, max; /* ns, over all measured periods; mean: mean of runs' means */
+};
+
+/* What lies before the first step; zero without steps. */
+struct startup {
+	double ns;                 /* mean over runs: run.startup */
+	double cause[CAUSE_COUNT]; /* what the step thread did meanwhile: they add up to it */
+};
+
+/* The time that a side is said to take, ns a step; of a run without steps. */
+struct headline {
+	double step;      /* the window over its steps, the mean over runs, and steps that were set aside count as the
+	                   * mean of the others; without steps the mean span of a run */
+	double recorded;  /* what `step` would be of the recorded runs alone */
+	double typical;   /* exp of the mean over runs of the 10 % trimmed mean of ln period */
+	double stopwatch; /* in its stopwatch runs, mean of those that can be used; 0: there are none */
+	uint32_t n_stopwatch; /* how many of them can be used, … */
+	uint32_t n_unused;    /* … and how many cannot, … */
+	const char *unused;   /* … and why, of the first of them: a clause; NULL without one */
+};
+
+/* How much a step has of what can be counted. */
+struct side_counts {
+	double launches, graph_launches, collectives, ranges, syncs;
+	double bytes_h2d, bytes_d2h, bytes_d2d;
+	double overhead; /* ns: the profiler's own, recorded on launching threads */
+};
+
+/* What recording itself took (side/recording). */
+struct recording_cost {
+	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
+	double launch_pace;  /* ns from the start of a launch to the next call of its thread: but for one in a hundred
+	                      * it is no less; 0: not known */
+	double added;        /* what recording those made the step longer, about, ns; at most the idle time */
+};
+
+/* What a reader should know about a side's data. */
+struct quality {
+	const struct trace_dropped *dropped;
+	uint32_t n_dropped; /* of all runs */
+	const struct trace_diagnostic *diagnostics;
+	uint32_t n_diagnostics;
+	double unlaunched_share; /* of GPU ops without a launch in the profile */
+	const char **notes;
+	uint32_t n_notes; /* sentences */
+};
+
 struct side {
 	const char *label;          /* "baseline" or "fixed"; "profile" for `gapline show` */
 	const char *name;           /* what the user calls it, harmless; NULL: nothing but baseline or fixed */
 	struct trace_source source; /* of the first run */
-	struct run_result *runs;
 	struct side_files files;
+	struct run_result *runs;
 	uint32_t n_runs;
 	uint32_t median_run; /* the run whose timeline and overview are shown */
-	bool steps_found;
-	enum step_origin step_origin; /* of the first run; STEPS_NONE where not all runs have steps */
-	double step_coverage;      /* share of the profile's GPU time that belongs to steps, 0 to 1; mean over runs */
-	uint32_t step_ranks;       /* ranks that make a step; of the first run */
-	double startup;            /* ns before the first step began, mean over runs: run.startup */
-	uint32_t step_name;        /* normalised: "step_#" */
+	struct side_steps steps;
+	struct startup startup;
 	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
 	uint32_t n_loops;
-	/* What the step thread did in `startup`, by cause: they add up to it. Zero without steps. */
-	double startup_cause[CAUSE_COUNT];
-	size_t measured;      /* step periods measured, all runs together */
-	double time_per_step; /* headline, ns: the window over its steps, the mean over runs, and steps that were set
-	                       * aside count as the mean of the others; without steps the mean span of a run */
-	double stopwatch;     /* ns: a step, or a whole run without steps, in its stopwatch runs, mean of those that can
-	                       * be used; 0: there are none */
-	uint32_t n_stopwatch; /* how many of them can be used, … */
-	uint32_t n_unused;    /* … and how many cannot, … */
-	const char *unused;   /* … and why, of the first of them: a clause; NULL without one */
-	double recorded;      /* ns: what time_per_step would be of the recorded runs alone */
-	double period_typical; /* exp of the mean over runs of the 10 % trimmed mean of ln period */
-	double period_mean, period_median, period_min,
-		period_max; /* over all measured periods; mean: mean of runs' means */
+	struct headline headline;
 	struct device_result *devices;
 	uint32_t n_devices;
 	struct budget budget; /* mean over devices */
+	double busy;          /* compute + comm_exposed + copy_exposed */
 	struct phase_result *phases;
 	uint32_t n_phases; /* by rank */
 	struct kernel_result *kernels;
@@ -282,25 +321,13 @@ struct side {
 	struct copy_result *copies;
 	uint32_t n_copies;
 	struct range_result *ranges;
-	uint32_t n_ranges;                                                         /* by host descending */
-	double launches, graph_launches, collectives, range_instances, sync_calls; /* per step */
-	double bytes_h2d, bytes_d2h, bytes_d2d;                                    /* per step */
-	double busy;         /* compute + comm_exposed + copy_exposed */
-	double overhead;     /* profiler's own recorded overhead on launching threads, per step */
-	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
-	double launch_pace;  /* ns from the start of a launch to the next call of its thread: but for one in a hundred
-	                      * it is no less; 0: not known */
-	double recording;    /* what recording those made the step longer, about, ns; at most the idle time */
+	uint32_t n_ranges; /* by host descending */
+	struct side_counts counts;
+	struct recording_cost recording;
 	struct ranks_result ranks;
 	struct timeline timeline;
 	struct overview overview;
-	const struct trace_dropped *dropped;
-	uint32_t n_dropped; /* of all runs */
-	const struct trace_diagnostic *diagnostics;
-	uint32_t n_diagnostics;
-	double unlaunched_share; /* of GPU ops without a launch in the profile */
-	const char **notes;
-	uint32_t n_notes; /* what a reader should know about this side's data: sentences */
+	struct quality quality;
 };
 
 #endif

@@ -155,7 +155,7 @@ struct table table_make(const struct analysis *a, enum table_kind kind, struct a
 		t.row[t.n++] = (struct table_row){
 			.key = i, .time = {a->waterfall.part[i].baseline, a->waterfall.part[i].fixed}, .at = {i, i}};
 	t.n = join_equal(t.row, t.n);
-	double step = fmax(a->side[0].period_mean, a->n_sides > 1 ? a->side[1].period_mean : 0);
+	double step = fmax(a->side[0].steps.mean, a->n_sides > 1 ? a->side[1].steps.mean : 0);
 	t.shown = kind == TABLE_COPIES ? t.n : choose_shown(&t, SMALL * step); /* no more than there are kinds */
 	for (uint32_t i = 0; i < t.n; i++) {
 		t.most = fmax(t.most, fmax(t.row[i].time[0], t.row[i].time[1]));

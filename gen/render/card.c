@@ -75,5 +75,5 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
 	page_attribute(&page->top, "gate", "class", gate_result_name(a->gates.result));
-	page_if(&page->top, "start", !a->side[0].steps_found || !a->side[1].steps_found);
+	page_if(&page->top, "start", !a->side[0].steps.found || !a->side[1].steps.found);
 }

@@ -4,7 +4,7 @@
 
 const char *evidence_of(const struct side *s, struct arena *arena)
 {
-	const char *covered = arena_format(arena, "%s of the GPU's work", format_share(arena, s->step_coverage));
+	const char *covered = arena_format(arena, "%s of the GPU's work", format_share(arena, s->steps.coverage));
 	for (uint32_t l = 0; l < s->n_loops; l++)
 		if (s->loops[l].judged)
 			return arena_format(arena, "steps found from the repeating sequence of %s, %u times, %s",
@@ -51,19 +51,19 @@ const char *evidence_iterations(const struct analysis *a, struct arena *arena)
 const char *evidence_startup(const struct side *s, struct arena *arena)
 {
 	enum { LARGEST = 3 };
-	const char *text = arena_format(arena, "%s before the first step", format_time(arena, s->startup));
+	const char *text = arena_format(arena, "%s before the first step", format_time(arena, s->startup.ns));
 	bool said[CAUSE_COUNT] = {0};
 	for (int n = 0; n < LARGEST; n++) {
 		int largest = -1;
 		for (int c = 0; c < CAUSE_COUNT; c++)
-			if (!said[c] && s->startup_cause[c] > 0 &&
-			    (largest < 0 || s->startup_cause[c] > s->startup_cause[largest]))
+			if (!said[c] && s->startup.cause[c] > 0 &&
+			    (largest < 0 || s->startup.cause[c] > s->startup.cause[largest]))
 				largest = c;
 		if (largest < 0)
 			break;
 		said[largest] = true;
 		text = arena_format(arena, "%s%s %s %s", text, n ? "," : ":", cause_label((enum cause)largest),
-		                    format_time(arena, s->startup_cause[largest]));
+		                    format_time(arena, s->startup.cause[largest]));
 	}
 	return text;
 }

@@ -83,7 +83,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	uint32_t gpus = 0;
 	for (int s = 0; s < 2; s++) {
 		const struct timeline *t = &a->side[s].timeline;
-		shown[s] = !a->side[s].steps_found ? "the whole run"
+		shown[s] = !a->side[s].steps.found ? "the whole run"
 		                                   : format_plural(arena, t->n_boundaries ? t->n_boundaries - 1 : 0,
 		                                                   "typical step", "typical steps");
 		if (a->side[s].n_runs > 1)
@@ -100,7 +100,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	          arena_format(arena,
 	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "
 	                       "and its colour is the cause.%s",
-	                       shown[0], shown[1], a->side[0].steps_found ? ", aligned where a step ends" : "", first));
+	                       shown[0], shown[1], a->side[0].steps.found ? ", aligned where a step ends" : "", first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
 	if (several_runs(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
@@ -112,7 +112,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 static void fill_waterfall(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
-	double before = a->side[0].time_per_step, after = a->side[1].time_per_step;
+	double before = a->side[0].headline.step, after = a->side[1].headline.step;
 	page_fill(&page->top, "waterfall.title",
 	          arena_format(arena, "From %s to %s %s a %s", format_number(arena, unit, before),
 	                       format_number(arena, unit, after), unit.name, view_unit(&a->side[0])));
@@ -181,7 +181,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 		for (uint32_t r = 0; r < a->side[side].n_runs && r <= MOST_RUNS; r++) {
 			const struct side *s = &a->side[side];
 			const struct run_result *run = &s->runs[r];
-			bool rest = r == MOST_RUNS, steps = s->steps_found && !rest;
+			bool rest = r == MOST_RUNS, steps = s->steps.found && !rest;
 			struct scope *row = page_row(rows);
 			page_fill(row, "side", view_side(s, arena));
 			page_fill(row, "file",
@@ -201,19 +201,20 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct arena *arena = page->arena;
 	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
-	page_fill(&page->top, "steps.title", b->steps_found ? "Step times" : "Run times");
+	page_fill(&page->top, "steps.title", b->steps.found ? "Step times" : "Run times");
 	page_fill(&page->top, "steps.caption",
 	          arena_format(arena,
 	                       "Measured periods, %s; the headline is the time per step, %s; typical is the mean of "
 	                       "logarithms without the tenth at either end",
 	                       unit.name, stopwatch ? "here that of the stopwatch runs" : "their mean"));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
-	const struct pair times[] = {{stopwatch ? "time per step, stopwatch" : "", {b->stopwatch, f->stopwatch}},
-	                             {stopwatch ? "recorded" : "time per step", {b->recorded, f->recorded}},
-	                             {"typical", {b->period_typical, f->period_typical}},
-	                             {"median", {b->period_median, f->period_median}},
-	                             {"shortest", {b->period_min, f->period_min}},
-	                             {"longest", {b->period_max, f->period_max}}};
+	const struct pair times[] = {
+		{stopwatch ? "time per step, stopwatch" : "", {b->headline.stopwatch, f->headline.stopwatch}},
+		{stopwatch ? "recorded" : "time per step", {b->headline.recorded, f->headline.recorded}},
+		{"typical", {b->headline.typical, f->headline.typical}},
+		{"median", {b->steps.median, f->steps.median}},
+		{"shortest", {b->steps.min, f->steps.min}},
+		{"longest", {b->steps.max, f->steps.max}}};
 	struct rows *rows = page_rows(&page->top, "step");
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		const double *v = times[i].value;
@@ -284,7 +285,7 @@ static const char *events_of(const struct side *s, struct arena *arena)
 
 static const char *steps_of(const struct analysis *a, const struct side *s, struct arena *arena)
 {
-	if (!s->steps_found)
+	if (!s->steps.found)
 		return "none found: whole runs are compared";
 	size_t steps = 0, warmup = 0;
 	for (uint32_t r = 0; r < s->n_runs; r++) {
@@ -293,9 +294,9 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 	}
 	const char *runs = s->n_runs > 1 ? arena_format(arena, " in %u runs", s->n_runs) : "";
 	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured%s",
-	                    format_name(arena, names_text(a->names, s->step_name), 80),
+	                    format_name(arena, names_text(a->names, s->steps.name), 80),
 	                    format_plural(arena, (int64_t)steps, "step", "steps"), runs, warmup,
-	                    format_plural(arena, (int64_t)s->measured, "period", "periods"),
+	                    format_plural(arena, (int64_t)s->steps.measured, "period", "periods"),
 	                    arena_format(arena, "; %s", evidence_of(s, arena)));
 }
 
@@ -316,18 +317,18 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	fill_fact(rows, "Steps", steps_of(a, b, arena), steps_of(a, f, arena));
 	if (b->n_loops > 1 || f->n_loops > 1)
 		fill_fact(rows, "Loops", evidence_loops(a, b, arena), evidence_loops(a, f, arena));
-	if (b->startup > 0 && f->startup > 0)
+	if (b->startup.ns > 0 && f->startup.ns > 0)
 		fill_fact(rows, "Start-up", evidence_startup(b, arena), evidence_startup(f, arena));
 
 	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_unit(b)));
-	const struct pair work[] = {{"kernel launches", {b->launches, f->launches}},
-	                            {"CUDA graph launches", {b->graph_launches, f->graph_launches}},
-	                            {"communication kernels", {b->collectives, f->collectives}},
-	                            {"synchronising calls", {b->sync_calls, f->sync_calls}},
-	                            {"NVTX ranges", {b->range_instances, f->range_instances}},
-	                            {"bytes, host to device", {b->bytes_h2d, f->bytes_h2d}},
-	                            {"bytes, device to host", {b->bytes_d2h, f->bytes_d2h}},
-	                            {"bytes, between and within devices", {b->bytes_d2d, f->bytes_d2d}}};
+	const struct pair work[] = {{"kernel launches", {b->counts.launches, f->counts.launches}},
+	                            {"CUDA graph launches", {b->counts.graph_launches, f->counts.graph_launches}},
+	                            {"communication kernels", {b->counts.collectives, f->counts.collectives}},
+	                            {"synchronising calls", {b->counts.syncs, f->counts.syncs}},
+	                            {"NVTX ranges", {b->counts.ranges, f->counts.ranges}},
+	                            {"bytes, host to device", {b->counts.bytes_h2d, f->counts.bytes_h2d}},
+	                            {"bytes, device to host", {b->counts.bytes_d2h, f->counts.bytes_d2h}},
+	                            {"bytes, between and within devices", {b->counts.bytes_d2d, f->counts.bytes_d2d}}};
 	rows = page_rows(&page->top, "work");
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
 		const double *v = work[i].value, change = v[1] - v[0];
@@ -352,24 +353,25 @@ static void fill_environment(const struct analysis *a, struct page *page)
 static const char *dropped_of(const struct side *s, struct arena *arena)
 {
 	const char *text = "";
-	for (uint32_t i = 0; i < s->n_dropped && i < MOST_FILES; i++)
-		text = arena_format(arena, "%s%s%lld in %s: %s", text, i ? "; " : "", (long long)s->dropped[i].rows,
-		                    format_name(arena, s->dropped[i].where, 60),
-		                    format_name(arena, s->dropped[i].reason, 60));
-	if (s->n_dropped > MOST_FILES)
-		text = arena_format(arena, "%s; and %u more kinds", text, s->n_dropped - MOST_FILES);
+	for (uint32_t i = 0; i < s->quality.n_dropped && i < MOST_FILES; i++)
+		text = arena_format(arena, "%s%s%lld in %s: %s", text, i ? "; " : "",
+		                    (long long)s->quality.dropped[i].rows,
+		                    format_name(arena, s->quality.dropped[i].where, 60),
+		                    format_name(arena, s->quality.dropped[i].reason, 60));
+	if (s->quality.n_dropped > MOST_FILES)
+		text = arena_format(arena, "%s; and %u more kinds", text, s->quality.n_dropped - MOST_FILES);
 	return *text ? text : "none";
 }
 
 static const char *diagnostics_of(const struct analysis *a, const struct side *s, struct arena *arena)
 {
 	const char *text = "";
-	for (uint32_t i = 0; i < s->n_diagnostics && i < MOST_FILES; i++)
+	for (uint32_t i = 0; i < s->quality.n_diagnostics && i < MOST_FILES; i++)
 		text = arena_format(arena, "%s%s%s: %s", text, i ? " " : "",
-		                    s->diagnostics[i].severity >= 3 ? "Error" : "Warning",
-		                    format_name(arena, names_text(a->names, s->diagnostics[i].text), 160));
-	if (s->n_diagnostics > MOST_FILES)
-		text = arena_format(arena, "%s And %u more.", text, s->n_diagnostics - MOST_FILES);
+		                    s->quality.diagnostics[i].severity >= 3 ? "Error" : "Warning",
+		                    format_name(arena, names_text(a->names, s->quality.diagnostics[i].text), 160));
+	if (s->quality.n_diagnostics > MOST_FILES)
+		text = arena_format(arena, "%s And %u more.", text, s->quality.n_diagnostics - MOST_FILES);
 	return *text ? text : "none";
 }
 
@@ -379,18 +381,18 @@ static void fill_method(const struct analysis *a, struct page *page)
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct rows *rows = page_rows(&page->top, "quality");
 	fill_fact(rows, "Rows that made no sense, left out", dropped_of(b, arena), dropped_of(f, arena));
-	fill_fact(rows, "GPU operations without a launch in the profile", format_share(arena, b->unlaunched_share),
-	          format_share(arena, f->unlaunched_share));
+	fill_fact(rows, "GPU operations without a launch in the profile",
+	          format_share(arena, b->quality.unlaunched_share), format_share(arena, f->quality.unlaunched_share));
 	fill_fact(rows, "Messages of the collector", diagnostics_of(a, b, arena), diagnostics_of(a, f, arena));
 	fill_fact(rows, "The profiler's own overhead on launching threads",
-	          arena_format(arena, "%s a %s", format_time(arena, b->overhead), view_unit(b)),
-	          arena_format(arena, "%s a %s", format_time(arena, f->overhead), view_unit(f)));
-	page_if(&page->top, "remarks", b->n_notes + f->n_notes > 0);
+	          arena_format(arena, "%s a %s", format_time(arena, b->counts.overhead), view_unit(b)),
+	          arena_format(arena, "%s a %s", format_time(arena, f->counts.overhead), view_unit(f)));
+	page_if(&page->top, "remarks", b->quality.n_notes + f->quality.n_notes > 0);
 	size_t n = 0;
-	const char **remarks = ARENA_NEW(arena, (size_t)b->n_notes + f->n_notes, const char *);
+	const char **remarks = ARENA_NEW(arena, (size_t)b->quality.n_notes + f->quality.n_notes, const char *);
 	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].n_notes; i++)
-			remarks[n++] = arena_format(arena, "%s: %s", a->side[s].label, a->side[s].notes[i]);
+		for (uint32_t i = 0; i < a->side[s].quality.n_notes; i++)
+			remarks[n++] = arena_format(arena, "%s: %s", a->side[s].label, a->side[s].quality.notes[i]);
 	fill_texts(page, "remark", remarks, n);
 	uint32_t profiles = b->n_runs + f->n_runs;
 	page_fill(&page->top, "made",

@@ -164,27 +164,27 @@ static void write_source(struct json *json, const struct trace_source *s)
 static void write_steps(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_object(json, "steps");
-	json_text(json, "name", s->steps_found ? names_text(a->names, s->step_name) : NULL);
-	json_bool(json, "found", s->steps_found);
-	json_text(json, "origin", step_origin_name(s->step_origin));
-	json_number(json, "coverage", s->step_coverage);
+	json_text(json, "name", s->steps.found ? names_text(a->names, s->steps.name) : NULL);
+	json_bool(json, "found", s->steps.found);
+	json_text(json, "origin", step_origin_name(s->steps.origin));
+	json_number(json, "coverage", s->steps.coverage);
 	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].warmup : 0);
-	json_integer(json, "measured", (int64_t)s->measured);
+	json_integer(json, "measured", (int64_t)s->steps.measured);
 	json_object(json, "period_ms");
-	json_ms(json, "mean", s->time_per_step);
-	json_ms(json, "counted", s->period_mean);
-	json_ms(json, "typical", s->period_typical);
-	json_ms(json, "median", s->period_median);
-	json_ms(json, "min", s->period_min);
-	json_ms(json, "max", s->period_max);
+	json_ms(json, "mean", s->headline.step);
+	json_ms(json, "counted", s->steps.mean);
+	json_ms(json, "typical", s->headline.typical);
+	json_ms(json, "median", s->steps.median);
+	json_ms(json, "min", s->steps.min);
+	json_ms(json, "max", s->steps.max);
 	json_end_object(json);
 	json_integer(json, "runs", s->n_runs);
-	if (s->n_stopwatch)
-		json_ms(json, "stopwatch_ms", s->stopwatch);
+	if (s->headline.n_stopwatch)
+		json_ms(json, "stopwatch_ms", s->headline.stopwatch);
 	else
 		json_null(json, "stopwatch_ms");
-	json_integer(json, "stopwatch_runs", s->n_stopwatch);
-	json_ms(json, "recorded_ms", s->recorded);
+	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
+	json_ms(json, "recorded_ms", s->headline.recorded);
 	json_end_object(json);
 }
 
@@ -229,14 +229,14 @@ static void write_loops(struct json *json, const struct analysis *a, const struc
 static void write_startup(struct json *json, const struct side *s)
 {
 	json_object(json, "startup");
-	json_ms(json, "ms", s->startup);
+	json_ms(json, "ms", s->startup.ns);
 	json_array(json, "causes");
 	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-		if (s->startup_cause[cause] <= 0)
+		if (s->startup.cause[cause] <= 0)
 			continue;
 		json_object(json, NULL);
 		json_text(json, "cause", cause_name((enum cause)cause));
-		json_ms(json, "ms", s->startup_cause[cause]);
+		json_ms(json, "ms", s->startup.cause[cause]);
 		json_end_object(json);
 	}
 	json_end_array(json);
@@ -287,7 +287,7 @@ static void write_shown(struct json *json, const struct side *s)
 	json_object(json, "shown");
 	json_integer(json, "run", s->median_run);
 	json_integer(json, "first_step", t->first_step);
-	json_integer(json, "steps", s->steps_found && t->n_boundaries ? t->n_boundaries - 1 : 0);
+	json_integer(json, "steps", s->steps.found && t->n_boundaries ? t->n_boundaries - 1 : 0);
 	json_ms(json, "length_ms", (double)t->length);
 	json_ms(json, "run_ms", (double)s->overview.length);
 	json_ms(json, "window_start_ms", (double)s->overview.window_start);
@@ -523,42 +523,42 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_end_array(json);
 	json_object(json, "totals");
 	json_ms(json, "gpu_busy_ms_per_step", s->busy);
-	json_ms(json, "profiler_overhead_ms_per_step", s->overhead);
-	json_number(json, "waited_calls_per_step", s->waited_calls);
-	json_ms(json, "recording_ms_per_step", s->recording);
-	json_number(json, "launches_per_step", s->launches);
-	json_number(json, "graph_launches_per_step", s->graph_launches);
-	json_number(json, "collectives_per_step", s->collectives);
-	json_number(json, "nvtx_ranges_per_step", s->range_instances);
-	json_number(json, "sync_calls_per_step", s->sync_calls);
-	json_number(json, "h2d_bytes_per_step", s->bytes_h2d);
-	json_number(json, "d2h_bytes_per_step", s->bytes_d2h);
-	json_number(json, "d2d_bytes_per_step", s->bytes_d2d);
+	json_ms(json, "profiler_overhead_ms_per_step", s->counts.overhead);
+	json_number(json, "waited_calls_per_step", s->recording.waited_calls);
+	json_ms(json, "recording_ms_per_step", s->recording.added);
+	json_number(json, "launches_per_step", s->counts.launches);
+	json_number(json, "graph_launches_per_step", s->counts.graph_launches);
+	json_number(json, "collectives_per_step", s->counts.collectives);
+	json_number(json, "nvtx_ranges_per_step", s->counts.ranges);
+	json_number(json, "sync_calls_per_step", s->counts.syncs);
+	json_number(json, "h2d_bytes_per_step", s->counts.bytes_h2d);
+	json_number(json, "d2h_bytes_per_step", s->counts.bytes_d2h);
+	json_number(json, "d2d_bytes_per_step", s->counts.bytes_d2d);
 	json_end_object(json);
 }
 
 static void write_data(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_object(json, "data");
-	json_number(json, "unlaunched_share", s->unlaunched_share);
+	json_number(json, "unlaunched_share", s->quality.unlaunched_share);
 	json_array(json, "dropped");
-	for (uint32_t i = 0; i < s->n_dropped; i++) {
+	for (uint32_t i = 0; i < s->quality.n_dropped; i++) {
 		json_object(json, NULL);
-		json_text(json, "table", s->dropped[i].where);
-		json_text(json, "reason", s->dropped[i].reason);
-		json_integer(json, "rows", s->dropped[i].rows);
+		json_text(json, "table", s->quality.dropped[i].where);
+		json_text(json, "reason", s->quality.dropped[i].reason);
+		json_integer(json, "rows", s->quality.dropped[i].rows);
 		json_end_object(json);
 	}
 	json_end_array(json);
 	json_array(json, "diagnostics");
-	for (uint32_t i = 0; i < s->n_diagnostics; i++) {
+	for (uint32_t i = 0; i < s->quality.n_diagnostics; i++) {
 		json_object(json, NULL);
-		json_text(json, "severity", s->diagnostics[i].severity >= 3 ? "error" : "warning");
-		json_text(json, "text", names_text(a->names, s->diagnostics[i].text));
+		json_text(json, "severity", s->quality.diagnostics[i].severity >= 3 ? "error" : "warning");
+		json_text(json, "text", names_text(a->names, s->quality.diagnostics[i].text));
 		json_end_object(json);
 	}
 	json_end_array(json);
-	texts(json, "notes", s->notes, s->n_notes);
+	texts(json, "notes", s->quality.notes, s->quality.n_notes);
 	json_end_object(json);
 }
 

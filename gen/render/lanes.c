@@ -241,7 +241,7 @@ struct step_label lanes_step(const struct analysis *a, int side, uint32_t i, str
 	const struct side *s = &a->side[side];
 	const struct timeline *t = &s->timeline;
 	const char *time = format_time(arena, (double)(t->boundary[i + 1] - t->boundary[i]));
-	return (struct step_label){s->steps_found ? arena_format(arena, "step %u: %s", t->first_step + i, time)
+	return (struct step_label){s->steps.found ? arena_format(arena, "step %u: %s", t->first_step + i, time)
 	                                          : arena_format(arena, "whole run: %s", time),
 	                           time};
 }
@@ -250,8 +250,8 @@ const char *lanes_saving(const struct analysis *a, int *side, struct arena *aren
 {
 	const struct timeline *t[2] = {&a->side[0].timeline, &a->side[1].timeline};
 	*side = t[1]->length <= t[0]->length ? 1 : 0;
-	if (t[0]->n_boundaries != t[1]->n_boundaries || t[0]->n_boundaries < 2 || !a->side[0].steps_found ||
-	    !a->side[1].steps_found)
+	if (t[0]->n_boundaries != t[1]->n_boundaries || t[0]->n_boundaries < 2 || !a->side[0].steps.found ||
+	    !a->side[1].steps.found)
 		return NULL;
 	const char *less = format_time(arena, (double)(t[!*side]->length - t[*side]->length));
 	uint32_t steps = t[0]->n_boundaries - 1;

@@ -42,7 +42,7 @@ static void draw_layer(xmlNode *parent, int which, const float *from, const floa
 static bool find_shown(const struct side *s, int64_t *start, int64_t *end)
 {
 	const struct run_result *run = &s->runs[s->median_run];
-	if (!s->steps_found || s->timeline.first_step == 0 || run->warmup == 0)
+	if (!s->steps.found || s->timeline.first_step == 0 || run->warmup == 0)
 		return false;
 	*start = s->overview.window_start;
 	for (size_t i = run->warmup - 1; i + 1 < s->timeline.first_step && i < run->n_periods; i++)

@@ -47,11 +47,11 @@ static void draw_hill(const struct side *s, int side, double most, double px, st
 	xmlNode *ink = svg_group(svg, "ink"), *mark = svg_strokes(svg, "boundary", "#111", 1.6, NULL);
 	svg_attribute(ink, "fill", "#222");
 	svg_attribute(svg_text(ink, 4, y + HILL - 8, ANCHOR_START, s->label), "font-weight", "bold");
-	double x = GUTTER + s->recorded * px;
+	double x = GUTTER + s->headline.recorded * px;
 	svg_path(mark, arena_format(arena, "M%.1f %.1fv7", x, y + HILL));
 	bool left = x > WIDTH - 200;
 	svg_text(ink, left ? x - 6 : x + 6, y + 2, left ? ANCHOR_END : ANCHOR_START,
-	         arena_format(arena, "%s a %s", format_time(arena, s->recorded), view_unit(s)));
+	         arena_format(arena, "%s a %s", format_time(arena, s->headline.recorded), view_unit(s)));
 	if (beyond)
 		svg_text(ink, WIDTH - 4, y + HILL - 8, ANCHOR_END, arena_format(arena, "%u beyond", beyond));
 }
@@ -61,7 +61,7 @@ static double draw_hills(const struct analysis *a, struct arena *arena, xmlNode 
 	double most = 0;
 	for (int side = 0; side < 2; side++) {
 		const struct side *s = &a->side[side];
-		most = fmax(most, fmin(s->period_max, 2.5 * s->period_median) * 1.04);
+		most = fmax(most, fmin(s->steps.max, 2.5 * s->steps.median) * 1.04);
 	}
 	double px = most > 0 ? (WIDTH - GUTTER - 80) / most : 0, y = 10, tick = svg_tick(most, 12);
 	struct unit unit = format_unit(most);
@@ -128,10 +128,10 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	size_t n = 0;
 	for (uint32_t r = 0; r < s->n_runs; r++)
 		n += s->runs[r].n_periods;
-	double spread = fmax(s->period_max - s->period_min, 0.02 * s->period_median);
+	double spread = fmax(s->steps.max - s->steps.min, 0.02 * s->steps.median);
 	struct panel p = {.s = s, .x = x + GUTTER - 10, .y = y + 22};
-	p.low = fmax(s->period_min - 0.15 * spread, 0);
-	p.high = fmin(s->period_max + 0.15 * spread, 3 * s->period_median);
+	p.low = fmax(s->steps.min - 0.15 * spread, 0);
+	p.high = fmin(s->steps.max + 0.15 * spread, 3 * s->steps.median);
 	if (p.high <= p.low)
 		p.high = p.low + 1;
 	p.step = (PANEL - GUTTER) / (double)(n ? n : 1);
@@ -141,7 +141,7 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	svg_attribute(ink, "fill", "#222");
 	svg_attribute(muted, "fill", "#555");
 	double tick = svg_tick(p.high - p.low, 5);
-	struct unit unit = format_unit(s->period_median);
+	struct unit unit = format_unit(s->steps.median);
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
 	svg_attribute(svg_text(ink, x + 4, y + 10, ANCHOR_START,
 	                       arena_format(arena, "%s, %ss in order, %s", s->label, view_unit(s), unit.name)),
@@ -174,7 +174,7 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	if (p.column.n)
 		svg_path(points, p.column.data);
 	buf_release(&p.column);
-	double mean = height_of(&p, s->recorded);
+	double mean = height_of(&p, s->headline.recorded);
 	svg_line(svg_strokes(svg, "boundary", "#111", 1, "5 3"), p.x, mean, p.x + PANEL - GUTTER, mean);
 	const char *periods = format_plural(arena, (int64_t)n, "period", "periods");
 	if (s->n_runs > 1)

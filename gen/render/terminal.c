@@ -134,20 +134,20 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put(&t, interval, strlen(interval));
 	end_line(&t);
 	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
-	         words_pair(&t.arena, a->side[0].time_per_step, a->side[1].time_per_step));
+	         words_pair(&t.arena, a->side[0].headline.step, a->side[1].headline.step));
 	put_fact(&t, "recorded", words_recorded(a, &t.arena));
 	put_fact(&t, "", v->typical_line ? v->typical_line : "");
 	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	for (int k = 0; k < 2; k++)
-		if (a->side[k].step_origin == STEPS_BY_PATTERN)
+		if (a->side[k].steps.origin == STEPS_BY_PATTERN)
 			put_fact(
 				&t, k ? "" : "steps",
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
 	put_fact(&t, "", evidence_iterations(a, &t.arena));
-	if (a->side[0].startup > 0 && a->side[1].startup > 0)
-		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup, a->side[1].startup));
+	if (a->side[0].startup.ns > 0 && a->side[1].startup.ns > 0)
+		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup.ns, a->side[1].startup.ns));
 	put_fact(&t, "same work",
 	         arena_format(&t.arena, "%s%s", a->comparison.same_work == SAME_WORK_UNKNOWN ? "? " : "",
 	                      words_comparable(a)));
@@ -295,33 +295,34 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 {
 	struct terminal t = {.a = a, .out = out, .colour = colour};
 	const struct side *s = &a->side[0];
-	struct unit unit = format_unit(s->time_per_step);
+	struct unit unit = format_unit(s->headline.step);
 	put_ink(&t, INK_BOLD, format_name(&t.arena, s->runs[0].file, COLUMNS));
 	end_line(&t);
-	if (s->steps_found) {
+	if (s->steps.found) {
 		put_fact(&t, "a step",
-		         arena_format(&t.arena, "%s, the mean of %s", format_time(&t.arena, s->time_per_step),
-		                      format_plural(&t.arena, (int64_t)s->measured, "period", "periods")));
-		bool pattern = s->step_origin == STEPS_BY_PATTERN;
+		         arena_format(&t.arena, "%s, the mean of %s", format_time(&t.arena, s->headline.step),
+		                      format_plural(&t.arena, (int64_t)s->steps.measured, "period", "periods")));
+		bool pattern = s->steps.origin == STEPS_BY_PATTERN;
 		put_fact(&t, "steps",
 		         arena_format(&t.arena,
 		                      pattern ? "%zu times %s, %zu left out as warm-up; %s"
 		                              : "%zu ranges named %s, %zu left out as warm-up; %s",
-		                      s->runs[0].n_steps, format_name(&t.arena, names_text(a->names, s->step_name), 60),
-		                      s->runs[0].warmup, evidence_of(s, &t.arena)));
+		                      s->runs[0].n_steps,
+		                      format_name(&t.arena, names_text(a->names, s->steps.name), 60), s->runs[0].warmup,
+		                      evidence_of(s, &t.arena)));
 		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TOP; l++)
 			put_fact(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
-		if (s->startup > 0)
+		if (s->startup.ns > 0)
 			put_fact(&t, "start-up", evidence_startup(s, &t.arena));
 	} else {
-		put_fact(&t, "run", format_time(&t.arena, s->time_per_step));
+		put_fact(&t, "run", format_time(&t.arena, s->headline.step));
 		put_fact(&t, "steps", "none found: times are for the whole run");
 	}
 	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
 		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));
 	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
 		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
-	put_facts(&t, "know this", s->notes, s->n_notes);
+	put_facts(&t, "know this", s->quality.notes, s->quality.n_notes);
 	put_budget(&t, s, unit);
 	put_ranks(&t, s, unit);
 	put_work(&t, s, unit);

@@ -84,7 +84,7 @@ const char *view_graph_mode(enum graph_mode mode)
 
 struct unit view_table_unit(const struct analysis *a)
 {
-	return format_unit(fmax(a->side[0].time_per_step, a->side[1].time_per_step));
+	return format_unit(fmax(a->side[0].headline.step, a->side[1].headline.step));
 }
 
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device)
@@ -95,7 +95,7 @@ const char *view_gpu(const struct analysis *analysis, const struct device_result
 
 const char *view_unit(const struct side *side)
 {
-	return side->steps_found ? "step" : "run";
+	return side->steps.found ? "step" : "run";
 }
 
 const char *view_side(const struct side *side, struct arena *arena)

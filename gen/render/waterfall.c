@@ -53,7 +53,7 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 		parts[i] = &a->waterfall.part[i];
 	qsort(parts, a->waterfall.n, sizeof *parts, by_change);
 
-	double at = a->side[0].time_per_step, end = a->side[1].time_per_step, least = fmax(at, end) * 0.004;
+	double at = a->side[0].headline.step, end = a->side[1].headline.step, least = fmax(at, end) * 0.004;
 	uint32_t n = 0, i = 0;
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
 	for (; i < a->waterfall.n && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
@@ -106,7 +106,7 @@ void waterfall_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 {
 	struct bar bars[MOST_BARS + 3];
 	uint32_t n = make_bars(a, arena, bars);
-	double most = 0, least = a->side[0].time_per_step;
+	double most = 0, least = a->side[0].headline.step;
 	for (uint32_t i = 0; i < n; i++) {
 		most = fmax(most, fmax(bars[i].from, bars[i].to));
 		least = fmin(least, bars[i].which < 0 ? bars[i].to : fmin(bars[i].from, bars[i].to));

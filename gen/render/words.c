@@ -90,7 +90,7 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 
 const char *words_periods(const struct analysis *a, struct arena *arena)
 {
-	return arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
+	return arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
 	                    view_unit(&a->side[0]), words_while(a));
 }
 
@@ -194,9 +194,9 @@ const char *words_no_change(const struct analysis *a)
 /* "64 % longer (1.58 -> 2.57 ms)" */
 static const char *longer(const struct side *s, struct arena *arena)
 {
-	double change = s->recorded / s->stopwatch - 1;
+	double change = s->headline.recorded / s->headline.stopwatch - 1;
 	return arena_format(arena, "%s %s (%s)", format_share(arena, fabs(change)), change < 0 ? "shorter" : "longer",
-	                    words_pair(arena, s->stopwatch, s->recorded));
+	                    words_pair(arena, s->headline.stopwatch, s->headline.recorded));
 }
 
 const char *words_recorded(const struct analysis *a, struct arena *arena)
@@ -206,11 +206,11 @@ const char *words_recorded(const struct analysis *a, struct arena *arena)
 	if (v->measured != VERDICT_STOPWATCH || !v->recorded.known)
 		return "";
 	const char *speedup = format_times(arena, v->recorded.speedup, v->recorded.speedup);
-	if (!b->steps_found)
+	if (!b->steps.found)
 		return arena_format(arena,
 		                    "%s, of what was recorded: without steps that is another stretch of the run "
 		                    "(%s) than the whole program, which its stopwatch times.",
-		                    speedup, words_pair(arena, b->recorded, f->recorded));
+		                    speedup, words_pair(arena, b->headline.recorded, f->headline.recorded));
 	return arena_format(arena, "%s, when a step of the baseline took %s and one of the fixed side %s.", speedup,
 	                    longer(b, arena), longer(f, arena));
 }
@@ -222,7 +222,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 	if (!v->has_speedup)
 		return "Inconclusive: there is nothing to compare.";
 	const char *periods =
-		arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].time_per_step, a->side[1].time_per_step),
+		arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
 	                     view_unit(&a->side[0]), words_while(a));
 	const char *sure = v->has_interval ? arena_format(arena, ", %s", interval(a, arena)) : "";
 	switch (v->result) {

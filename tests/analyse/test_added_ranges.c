@@ -28,8 +28,8 @@ static void train(struct scene *s)
 static const char *step_name(struct scene *s)
 {
 	const struct side *side = scene_analyse(s);
-	assert_true(side->steps_found && side->step_origin == STEPS_BY_RANGE);
-	return names_text(&s->names, side->step_name);
+	assert_true(side->steps.found && side->steps.origin == STEPS_BY_RANGE);
+	return names_text(&s->names, side->steps.name);
 }
 
 static void test_they_are_steps_where_there_are_no_others(void **state)

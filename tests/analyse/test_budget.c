@@ -252,15 +252,15 @@ static void series_check(struct trial *c)
 	const struct side *side = &c->result.side[0];
 	const struct oracle *o = &c->oracle;
 	const struct run_result *run = &side->runs[0];
-	if (side->steps_found != o->steps) {
-		WRONG(c, "steps: %s, expected %s", side->steps_found ? text(c, side->step_name) : "none",
+	if (side->steps.found != o->steps) {
+		WRONG(c, "steps: %s, expected %s", side->steps.found ? text(c, side->steps.name) : "none",
 		      o->steps ? text(c, o->step_name) : "none");
 		return;
 	}
 	if (!o->steps)
 		return;
-	if (side->step_name != o->step_name)
-		WRONG(c, "step %s, expected %s", text(c, side->step_name), text(c, o->step_name));
+	if (side->steps.name != o->step_name)
+		WRONG(c, "step %s, expected %s", text(c, side->steps.name), text(c, o->step_name));
 	if (run->n_periods != o->n_steps - 1 || run->n_steps != o->n_steps || run->warmup != o->warmup) {
 		WRONG(c, "%zu steps, %zu periods, warm-up %zu, expected %zu steps, warm-up %zu", run->n_steps,
 		      run->n_periods, run->warmup, o->n_steps, o->warmup);

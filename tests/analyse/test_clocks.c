@@ -160,7 +160,7 @@ static void test_beside_the_window(void **state)
 		assert_int_equal(c->beside, cases[i].beside);
 		assert_int_equal(c->blind, cases[i].blind);
 		assert_true(c->sm_mhz.median == cases[i].sm);
-		const char *note = find(side->notes, side->n_notes, "No sample of the GPU's clocks");
+		const char *note = find(side->quality.notes, side->quality.n_notes, "No sample of the GPU's clocks");
 		assert_true(cases[i].note ? note && strstr(note, cases[i].note) : !note);
 	}
 }
@@ -266,9 +266,10 @@ static void test_incomplete(void **state)
 	assert_string_equal(REASON(a, "incomplete"),
 	                    "Only the capture of the fixed side is incomplete (the program was "
 	                    "killed by SIGKILL): what ran last is not in it.");
-	assert_non_null(find(a->side[1].notes, a->side[1].n_notes,
+	assert_non_null(find(a->side[1].quality.notes, a->side[1].quality.n_notes,
 	                     "The capture of b is incomplete: the program was killed by SIGKILL."));
-	assert_non_null(find(a->side[1].notes, a->side[1].n_notes, "12 records were lost while b was captured."));
+	assert_non_null(find(a->side[1].quality.notes, a->side[1].quality.n_notes,
+	                     "12 records were lost while b was captured."));
 	assert_null(REASON(compare(s, whole, whole), "incomplete"));
 	assert_null(REASON(compare(s, cut, cut), "incomplete"));
 }

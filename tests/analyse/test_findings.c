@@ -256,17 +256,19 @@ static void test_recording_is_named(void **state)
 	struct program slow = {.kernel = 1 * US, .kernels = 300, .launch = 20 * US};
 	struct program graph = {.kernel = 1 * US, .kernels = 300, .launch = 20 * US, .per_launch = 300};
 	const struct analysis *a = compare_programs(*state, slow, graph);
-	assert_float_equal(a->side[0].waited_calls, 300, 1);
-	assert_float_equal(a->side[0].recording, 240 * US, 1 * US);
-	assert_true(a->side[1].waited_calls < 2);
-	assert_non_null(sentence_with((const char *const *)a->side[0].notes, a->side[0].n_notes, "300 calls a step"));
+	assert_float_equal(a->side[0].recording.waited_calls, 300, 1);
+	assert_float_equal(a->side[0].recording.added, 240 * US, 1 * US);
+	assert_true(a->side[1].recording.waited_calls < 2);
+	assert_non_null(sentence_with((const char *const *)a->side[0].quality.notes, a->side[0].quality.n_notes,
+	                              "300 calls a step"));
 	assert_non_null(
 		sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "A stopwatch says"));
 	assert_true(a->while_recorded);
 	/* kernels that queue up: no call is waited for, and nothing is said */
 	a = compare_programs(*state, healthy, healthy);
-	assert_true(a->side[0].waited_calls < 2);
-	assert_null(sentence_with((const char *const *)a->side[0].notes, a->side[0].n_notes, "Recording"));
+	assert_true(a->side[0].recording.waited_calls < 2);
+	assert_null(
+		sentence_with((const char *const *)a->side[0].quality.notes, a->side[0].quality.n_notes, "Recording"));
 	assert_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "ecord"));
 }
 
@@ -274,7 +276,7 @@ static void test_recording_is_named(void **state)
 static double unrecorded_step(const struct side *side, double ns)
 {
 	double waited = side->budget.period - side->budget.compute - side->budget.copy_exposed;
-	return side->budget.period - fmin(waited, side->waited_calls * ns);
+	return side->budget.period - fmin(waited, side->recording.waited_calls * ns);
 }
 
 static void test_recording_widens_the_interval(void **state)
@@ -283,8 +285,9 @@ static void test_recording_widens_the_interval(void **state)
 	struct program slow = {.kernel = 1 * US, .kernels = 300, .launch = 2 * US};
 	struct program graph = {.kernel = 1 * US, .kernels = 300, .launch = 2 * US, .per_launch = 300};
 	const struct analysis *a = compare_programs(*state, slow, graph);
-	double most = fmax(a->side[0].launch_pace, a->side[1].launch_pace) - 750, shared = a->conditions.beyond[1];
-	assert_true(a->side[0].launch_pace >= 2 * US && a->side[0].launch_pace < 2.15 * US);
+	double most = fmax(a->side[0].recording.launch_pace, a->side[1].recording.launch_pace) - 750,
+	       shared = a->conditions.beyond[1];
+	assert_true(a->side[0].recording.launch_pace >= 2 * US && a->side[0].recording.launch_pace < 2.15 * US);
 	double lowest = 1, highest = 1, recorded = unrecorded_step(&a->side[0], 0) / unrecorded_step(&a->side[1], 0);
 	for (int price = 0; price <= most; price += 10) { /* every price that a call may have */
 		double speedup = unrecorded_step(&a->side[0], price) / unrecorded_step(&a->side[1], price);
@@ -315,8 +318,8 @@ static void test_recording_that_fills_a_sides_waits(void **unused)
 	for (int i = 0; i < 2; i++)
 		a.side[i] = (struct side){.budget = {.period = 10 * MS, .compute = compute[i]},
 		                          .busy = compute[i],
-		                          .waited_calls = calls[i],
-		                          .launch_pace = 2 * US + 750};
+		                          .recording.waited_calls = calls[i],
+		                          .recording.launch_pace = 2 * US + 750};
 	recording_bounds(a.side, beyond);
 	for (int price = 0; price <= 2 * US; price++) {
 		double speedup = unrecorded_step(&a.side[0], price) / unrecorded_step(&a.side[1], price);
@@ -392,8 +395,8 @@ static void test_steps_are_agreed_on(void **state)
 	epochs.epochs = true;
 	epochs.kernel += 1; /* another capture */
 	const struct analysis *a = compare_programs(*state, healthy, epochs);
-	assert_true(a->side[0].steps_found && a->side[1].steps_found);
-	assert_string_equal(names_text(a->names, a->side[1].step_name), "step");
+	assert_true(a->side[0].steps.found && a->side[1].steps.found);
+	assert_string_equal(names_text(a->names, a->side[1].steps.name), "step");
 	assert_int_equal(a->verdict.result, VERDICT_UNCHANGED);
 }
 
@@ -469,8 +472,8 @@ static void test_runs_of_a_side_have_the_same_steps(void **state)
 	/* then the steps of all four are what repeats */
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
 	for (int side = 0; side < 2; side++)
-		assert_int_equal(result.side[side].step_origin, STEPS_BY_PATTERN);
-	assert_int_equal(result.side[0].step_name, result.side[1].step_name);
+		assert_int_equal(result.side[side].steps.origin, STEPS_BY_PATTERN);
+	assert_int_equal(result.side[0].steps.name, result.side[1].steps.name);
 
 	/* and where nothing repeats, there is no step that all have */
 	for (size_t i = 0; i < fixed[1]->ops.n; i++)

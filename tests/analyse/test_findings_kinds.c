@@ -379,8 +379,8 @@ static void test_the_profilers_own_calls(void **state)
 	struct program with = {.kernels = 100, .kernel = 1 * US, .names = true}, without = with;
 	without.names = false;
 	const struct analysis *a = compare(*state, with, without);
-	assert_true(a->side[1].waited_calls > 95);
-	assert_float_equal(a->side[0].waited_calls, a->side[1].waited_calls, 5);
+	assert_true(a->side[1].recording.waited_calls > 95);
+	assert_float_equal(a->side[0].recording.waited_calls, a->side[1].recording.waited_calls, 5);
 }
 
 static void test_one_finding_with_both_numbers(void **state)

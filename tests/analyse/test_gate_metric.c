@@ -32,11 +32,11 @@ static void make(struct made *m)
 		 gone = names_add_text(&m->names, "gone");
 	for (int s = 0; s < 2; s++) {
 		struct side *side = &m->a.side[s];
-		*side = (struct side){.steps_found = true,
-		                      .time_per_step = step[s],
+		*side = (struct side){.steps.found = true,
+		                      .headline.step = step[s],
 		                      .budget = {.compute = step[s] - idle[s], .idle = idle[s], .period = step[s]},
-		                      .launches = 15,
-		                      .bytes_h2d = 2e7,
+		                      .counts.launches = 15,
+		                      .counts.bytes_h2d = 2e7,
 		                      .source = {.has_calls = true, .has_os_calls = true}};
 		m->rows[s][0] = (struct idle_row){.cause = CAUSE_HOST_CODE, .per_step = idle[s] * 0.75};
 		m->rows[s][1] = (struct idle_row){.cause = CAUSE_UNATTRIBUTED, .per_step = idle[s] * 0.25};
@@ -149,7 +149,7 @@ static void what_is_missing_passes_nothing(void **state)
 	CHECK(&m, blocked);
 	m.a.side[1].source.has_calls = false;
 	m.a.side[0].source.graphs = GRAPHS_WHOLE;
-	m.a.side[0].graph_launches = 1;
+	m.a.side[0].counts.graph_launches = 1;
 	static const struct expected hidden[] = {
 		{"idle:host_code<99%", GATE_INCONCLUSIVE, 0, "without the CUDA calls"},
 		{"syncs_per_step<9", GATE_INCONCLUSIVE, 0, "not recorded"},
@@ -212,7 +212,7 @@ static void what_is_known_in_part_stays_open(void **state)
 		{"step_ms<4.7", GATE_FAILED, 5 * MS, NULL},
 	};
 	CHECK(&m, runs);
-	m.a.side[0].launches = 0;
+	m.a.side[0].counts.launches = 0;
 	static const struct expected from_nothing[] = {
 		{"kernels_per_step<=+5%", GATE_FAILED, 0, "something where the baseline has nothing"},
 		{"kernels_per_step>=+5%", GATE_INCONCLUSIVE, 0, "no change in percent"},

@@ -88,7 +88,8 @@ static struct verdict time_runs(size_t n_baseline, const double *baseline, size_
 	}
 	assert_true(n[0] == n_baseline && n[1] == n_fixed);
 	struct verdict v;
-	verdict_stopwatch((const struct stopwatch_side[]){{run[0], n[0]}, {run[1], n[1]}}, NULL, &arena, &v);
+	const struct stopwatch_side side[2] = {{.runs = run[0], .n_runs = n[0]}, {.runs = run[1], .n_runs = n[1]}};
+	verdict_stopwatch(side, NULL, &arena, &v);
 	return v;
 }
 

@@ -54,8 +54,8 @@ static void test_pair(void **state)
 		baseline += part->baseline;
 		fixed += part->fixed;
 	}
-	assert_true(fabs(baseline - pair->side[0].time_per_step) < 1e-6);
-	assert_true(fabs(fixed - pair->side[1].time_per_step) < 1e-6);
+	assert_true(fabs(baseline - pair->side[0].headline.step) < 1e-6);
+	assert_true(fabs(fixed - pair->side[1].headline.step) < 1e-6);
 }
 
 static void test_unit_of_time_does_not_matter(void **state)

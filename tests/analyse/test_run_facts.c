@@ -22,8 +22,8 @@ static void steps_at(struct scene *s, int64_t from, int n)
 
 static bool is_noted(const struct side *side, const char *words)
 {
-	for (uint32_t i = 0; i < side->n_notes; i++)
-		if (strstr(side->notes[i], words))
+	for (uint32_t i = 0; i < side->quality.n_notes; i++)
+		if (strstr(side->quality.notes[i], words))
 			return true;
 	return false;
 }
@@ -36,10 +36,10 @@ static void test_coverage(void **state)
 	steps_at(s, 2000, 10);
 	scene_kernel(s, s->main, 13000, 13005, 13100, 14100);
 	const struct side *side = scene_analyse(s);
-	assert_int_equal(side->step_origin, STEPS_BY_RANGE);
-	assert_true(fabs(side->step_coverage - 0.75) < 1e-12);
-	assert_int_equal(side->step_ranks, 1);
-	assert_true(side->startup == 2000);
+	assert_int_equal(side->steps.origin, STEPS_BY_RANGE);
+	assert_true(fabs(side->steps.coverage - 0.75) < 1e-12);
+	assert_int_equal(side->steps.ranks, 1);
+	assert_true(side->startup.ns == 2000);
 	assert_false(is_noted(side, "cuts") || is_noted(side, "clocks"));
 }
 
@@ -85,8 +85,8 @@ static void test_startup_without_steps(void **state)
 		scene_kernel(s, s->main, t, t + 10, t + 20, t + 600);
 	scene_call(s, s->main, 50000, 51000, "cuModuleLoadData", CALL_MODULE);
 	const struct side *side = scene_analyse(s);
-	assert_int_equal(side->step_origin, STEPS_NONE);
-	assert_true(side->startup == 4000);
+	assert_int_equal(side->steps.origin, STEPS_NONE);
+	assert_true(side->startup.ns == 4000);
 }
 
 static void test_clocks_that_disagree(void **state)
@@ -110,7 +110,7 @@ static void test_no_steps_asked_for(void **state)
 	steps_at(s, 0, 10);
 	s->step = "none";
 	const struct side *side = scene_analyse(s);
-	assert_false(side->steps_found);
+	assert_false(side->steps.found);
 	assert_int_equal(side->runs[0].window_ns, 9600);
 }
 

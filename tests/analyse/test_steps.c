@@ -30,7 +30,7 @@ static void kernel(struct scene *s, uint32_t thread, int64_t launch, int64_t sta
 /* The range that is the step; what repeats where none is one is not asked for here. */
 static void step_expect(struct scene *s, const struct side *side, const char *name)
 {
-	assert_string_equal(side->step_origin == STEPS_BY_RANGE ? names_text(&s->names, side->step_name) : "(none)",
+	assert_string_equal(side->steps.origin == STEPS_BY_RANGE ? names_text(&s->names, side->steps.name) : "(none)",
 	                    name);
 }
 
@@ -66,7 +66,7 @@ static void test_plain(void **state)
 	assert_int_equal(side->runs[0].n_periods, 9);
 	for (int i = 0; i < 9; i++)
 		assert_int_equal(side->runs[0].period[i], 1000);
-	assert_true(fabs(side->time_per_step - 1000) < 1e-6);
+	assert_true(fabs(side->headline.step - 1000) < 1e-6);
 	assert_true(fabs(side->budget.compute - 600) < 1e-9 && fabs(side->budget.idle - 400) < 1e-9);
 }
 
@@ -243,7 +243,7 @@ static void test_ranks_that_communicate_are_ranks(void **state)
 			maker_op(&s->m, gpu, 7, talk ? OP_COMM : OP_KERNEL, t + 200, t + 790, "reduce", i + 1);
 		}
 		const struct side *side = scene_analyse(s);
-		assert_int_equal(side->step_ranks, talk ? 2 : 1);
+		assert_int_equal(side->steps.ranks, talk ? 2 : 1);
 		assert_in_range(side->runs[0].n_steps, talk ? 10 : 27, talk ? 10 : 30);
 	}
 }
@@ -481,7 +481,7 @@ static void test_warmup_given(void **state)
 	s->warmup = 4;
 	const struct side *side = scene_analyse(s);
 	assert_int_equal(side->runs[0].warmup, 4);
-	assert_int_equal(side->measured, 6);
+	assert_int_equal(side->steps.measured, 6);
 	assert_int_equal(side->devices[0].window_ns, 6000);
 }
 

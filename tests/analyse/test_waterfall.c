@@ -84,8 +84,8 @@ static void test_parts_add_up(void **state)
 		baseline += p->baseline;
 		fixed += p->fixed;
 	}
-	assert_float_equal(baseline, a->side[0].time_per_step, 1e-6);
-	assert_float_equal(fixed, a->side[1].time_per_step, 1e-6);
+	assert_float_equal(baseline, a->side[0].headline.step, 1e-6);
+	assert_float_equal(fixed, a->side[1].headline.step, 1e-6);
 }
 
 static void test_a_long_list_is_added_up(void **unused)

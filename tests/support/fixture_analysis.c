@@ -130,30 +130,30 @@ static void fill_runs(struct maker *m, struct side *s, uint32_t n_runs, size_t n
 		}
 		run->file =
 			arena_format(m->arena, "%s%s.sqlite", s->label, n_runs > 1 ? (char[]){(char)('1' + r), 0} : "");
-		run->n_steps = s->steps_found ? n_periods + 1 : 0;
+		run->n_steps = s->steps.found ? n_periods + 1 : 0;
 		run->warmup = warmup;
 		run->period = period;
 		run->n_periods = n_periods;
 		run->window_ns = mean * (int64_t)measured;
 		all[r] = (struct series){.cut = cut,
 		                         .m = measured,
-		                         .mean = s->time_per_step,
+		                         .mean = s->headline.step,
 		                         .counted = s->budget.period,
-		                         .cycle = s->time_per_step,
+		                         .cycle = s->headline.step,
 		                         .variance = 1e-5,
 		                         .tau = 1.4,
 		                         .dof = 5,
 		                         .drift = r == 1 ? 0.004 : 0,
-		                         .typical = log(s->time_per_step)};
+		                         .typical = log(s->headline.step)};
 		run->series = &all[r];
-		s->recorded = s->time_per_step;
-		s->measured += measured;
+		s->headline.recorded = s->headline.step;
+		s->steps.measured += measured;
 	}
 	*series = all;
-	s->period_mean = s->budget.period;
-	s->period_median = s->period_typical = s->time_per_step;
-	s->period_min = (double)least;
-	s->period_max = (double)most;
+	s->steps.mean = s->budget.period;
+	s->steps.median = s->headline.typical = s->headline.step;
+	s->steps.min = (double)least;
+	s->steps.max = (double)most;
 }
 
 /* ---- tables ---- */
@@ -229,13 +229,13 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 		fixture_text(m, "[CUDA memcpy Device-to-Host]"), COPY_D2H, false, false, 1, 4, 0.0015 * MS};
 	s->copies[2] =
 		(struct copy_result){fixture_text(m, "[CUDA memset]"), COPY_UNKNOWN, true, false, 3, 4096, 0.003 * MS};
-	s->launches = 302;
-	s->range_instances = 5;
-	s->sync_calls = pageable > 0 ? 3 : 0;
-	s->bytes_h2d = 19267584;
-	s->bytes_d2h = 4;
+	s->counts.launches = 302;
+	s->counts.ranges = 5;
+	s->counts.syncs = pageable > 0 ? 3 : 0;
+	s->counts.bytes_h2d = 19267584;
+	s->counts.bytes_d2h = 4;
 	s->busy = s->budget.compute + s->budget.comm_exposed + s->budget.copy_exposed;
-	s->overhead = 0.02 * MS;
+	s->counts.overhead = 0.02 * MS;
 }
 
 /* ---- sides ---- */
@@ -262,26 +262,26 @@ static void fill_source(struct maker *m, struct side *s)
 	                                  .graphs = GRAPHS_NONE};
 	struct trace_dropped *dropped = ARENA_NEW(m->arena, 1, struct trace_dropped);
 	*dropped = (struct trace_dropped){ROWS_CALLS, "CUPTI_ACTIVITY_KIND_RUNTIME", "ends before it starts", 2};
-	s->dropped = dropped;
-	s->n_dropped = 1;
+	s->quality.dropped = dropped;
+	s->quality.n_dropped = 1;
 	struct trace_diagnostic *diagnostic = ARENA_NEW(m->arena, 1, struct trace_diagnostic);
 	*diagnostic = (struct trace_diagnostic){2, fixture_text(m, "Not all NVTX events might have been collected.")};
-	s->diagnostics = diagnostic;
-	s->n_diagnostics = 1;
-	s->unlaunched_share = 0.0012;
-	s->notes = (const char **)(uintptr_t)note;
-	s->n_notes = 1;
+	s->quality.diagnostics = diagnostic;
+	s->quality.n_diagnostics = 1;
+	s->quality.unlaunched_share = 0.0012;
+	s->quality.notes = (const char **)(uintptr_t)note;
+	s->quality.n_notes = 1;
 }
 
 static void fill_slow(struct maker *m, struct side *s, const struct series **series)
 {
 	bool steps = m->which != FIXTURE_NO_STEPS;
-	*s = (struct side){.label = m->which == FIXTURE_ONE ? "profile" : "baseline", .steps_found = steps};
+	*s = (struct side){.label = m->which == FIXTURE_ONE ? "profile" : "baseline", .steps.found = steps};
 	fill_source(m, s);
 	fill_budget(m, &s->budget, 23.840, 0, 0.591, slow_idle, sizeof slow_idle / sizeof *slow_idle);
 	if (steps)
-		s->step_name = fixture_text(m, "step_#");
-	s->time_per_step = steps ? 55.64 * MS : s->budget.period;
+		s->steps.name = fixture_text(m, "step_#");
+	s->headline.step = steps ? 55.64 * MS : s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3,
 	          !steps                             ? 1
 	          : m->which == FIXTURE_INCONCLUSIVE ? 7
@@ -304,13 +304,13 @@ static void fill_slow(struct maker *m, struct side *s, const struct series **ser
 static void fill_fast(struct maker *m, struct side *s, const struct series **series)
 {
 	bool steps = m->which != FIXTURE_NO_STEPS;
-	*s = (struct side){.label = "fixed", .steps_found = steps};
+	*s = (struct side){.label = "fixed", .steps.found = steps};
 	fill_source(m, s);
 	fill_budget(m, &s->budget, 23.856, m->which == FIXTURE_DEVICES ? 0.98 : 0, 0.137, fast_idle,
 	            sizeof fast_idle / sizeof *fast_idle);
 	if (steps)
-		s->step_name = fixture_text(m, "step_#");
-	s->time_per_step = s->budget.period;
+		s->steps.name = fixture_text(m, "step_#");
+	s->headline.step = s->budget.period;
 	fill_runs(m, s, steps ? 1 : 3, !steps ? 1 : m->which == FIXTURE_LARGE ? 50003 : 25, steps ? 5 : 0, series);
 	fill_devices(m, s, m->which == FIXTURE_DEVICES ? 2 : 1);
 	if (m->which == FIXTURE_DEVICES)
@@ -345,8 +345,8 @@ static void fill_waterfall(struct maker *m, struct analysis *a)
 		n = at == n ? n + 1 : n;
 	}
 	w[n++] = (struct waterfall_part){.kind = PART_UNUSUAL,
-	                                 .baseline = a->side[0].time_per_step - b->period,
-	                                 .fixed = a->side[1].time_per_step - f->period};
+	                                 .baseline = a->side[0].headline.step - b->period,
+	                                 .fixed = a->side[1].headline.step - f->period};
 	for (uint32_t i = 0; i < n; i++) {
 		w[i].delta = w[i].fixed - w[i].baseline;
 		if (w[i].delta >= a->waterfall.change.delta)
@@ -410,7 +410,7 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
 	struct verdict *v = &a->verdict;
 	bool few_steps = m->which == FIXTURE_INCONCLUSIVE, self = m->which == FIXTURE_SELF;
-	double speedup = a->side[0].time_per_step / a->side[1].time_per_step;
+	double speedup = a->side[0].headline.step / a->side[1].headline.step;
 	*v = (struct verdict){.result = few_steps ? VERDICT_INCONCLUSIVE
 	                                : self    ? VERDICT_UNCHANGED
 	                                          : VERDICT_FASTER,
@@ -423,7 +423,7 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 	                      .judged = !few_steps,
 	                      .half_width = few_steps ? 0 : 0.034,
 	                      .floor = few_steps ? 0 : log(1.03),
-	                      .step = {a->side[0].time_per_step, a->side[1].time_per_step},
+	                      .step = {a->side[0].headline.step, a->side[1].headline.step},
 	                      .short_capture = few_steps,
 	                      .one_run = m->which != FIXTURE_NO_STEPS,
 	                      .more_steps = few_steps ? 20 : 0,

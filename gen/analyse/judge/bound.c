@@ -1,15 +1,10 @@
 #include "analyse/judge/bound.h"
 
+#include "analyse/side/quality.h"
 #include "analyse/side/side.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void add_note(struct side *side, struct arena *arena, const char *note)
-{
-	side->notes = arena_grow(arena, side->notes, side->n_notes, side->n_notes + 1, sizeof *side->notes);
-	side->notes[side->n_notes++] = note;
-}
 
 /* ---- phases ---- */
 
@@ -68,11 +63,12 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	bound_rows(&side->budget, left_out, rest.name, names);
 	for (uint32_t d = 0; d < side->n_devices; d++)
 		bound_rows(&side->devices[d].budget, left_out, rest.name, names);
-	add_note(side, arena,
-	         arena_format(arena,
-	                      "%u NVTX ranges are phases: the %u that cost most are listed, the others are added up as "
-	                      "'(other ranges)'.",
-	                      all - between, kept - 1 - between));
+	quality_add(
+		&side->quality, arena,
+		arena_format(arena,
+	                     "%u NVTX ranges are phases: the %u that cost most are listed, the others are added up as "
+	                     "'(other ranges)'.",
+	                     all - between, kept - 1 - between));
 	arena_release(&scratch);
 }
 
@@ -96,11 +92,12 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 		if (rest[comm].instances > 0)
 			side->kernels[kept++] = rest[comm];
 	side->n_kernels = kept;
-	add_note(side, arena,
-	         arena_format(arena,
-	                      "There are %u kernels by name: the %u that took longest are listed, the others are added "
-	                      "up as '(other kernels)'.",
-	                      all, BOUND_ROWS - 2));
+	quality_add(
+		&side->quality, arena,
+		arena_format(arena,
+	                     "There are %u kernels by name: the %u that took longest are listed, the others are added "
+	                     "up as '(other kernels)'.",
+	                     all, BOUND_ROWS - 2));
 }
 
 /* ---- the waterfall ---- */

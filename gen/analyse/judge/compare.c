@@ -44,7 +44,7 @@ static double distance(double a, double b)
 
 static const char *per(const struct guard *c)
 {
-	return c->a->steps_found ? "a step" : "a run";
+	return c->a->steps.found ? "a step" : "a run";
 }
 
 static void doubt(struct guard *c, const char *why)
@@ -96,7 +96,7 @@ static const char *name_of(const struct guard *c, uint32_t name)
 static bool graphs_hide(const struct guard *c)
 {
 	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
-	return whole && fabs(c->a->graph_launches - c->b->graph_launches) > c->slack;
+	return whole && fabs(c->a->counts.graph_launches - c->b->counts.graph_launches) > c->slack;
 }
 
 /* ---- kernels ---- */
@@ -147,7 +147,7 @@ static bool add_left_out(struct guard *c, const struct work_left_out *l, int sid
 static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 {
 	struct work_kernels k;
-	struct work_scale scale = {c->a->steps_found, c->slack, c->steps};
+	struct work_scale scale = {c->a->steps.found, c->slack, c->steps};
 	uint32_t before = c->out.n_differences;
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
@@ -163,14 +163,14 @@ static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 		         "shows them.");
 	if (c->kernels_differ && (k.unnamed[0] > MATERIAL || k.unnamed[1] > MATERIAL))
 		doubt(c, "Kernels without names cannot be compared.");
-	if (times && c->a->bytes_h2d + c->b->bytes_h2d <= 0)
+	if (times && c->a->counts.bytes_h2d + c->b->counts.bytes_h2d <= 0)
 		doubt(c, "No input was copied to the device that would show whether the kernels had as much to do.");
 }
 
 /* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
 static void compare_collectives(struct guard *c)
 {
-	double a = c->a->collectives, b = c->b->collectives;
+	double a = c->a->counts.collectives, b = c->b->counts.collectives;
 	add_count(c, "Collectives", a, b, true);
 	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
 }
@@ -327,27 +327,27 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 				if (reason)
 					return reason;
 			}
-	if (c->a->steps_found != c->b->steps_found)
+	if (c->a->steps.found != c->b->steps.found)
 		return arena_format(
 			c->arena,
 			"Steps were found on the %s only, so there is nothing to compare step by step; name "
 			"the step range with --step.",
-			c->a->steps_found ? "baseline" : "fixed side");
+			c->a->steps.found ? "baseline" : "fixed side");
 	const struct names *names = c->names;
-	if (c->a->step_origin == STEPS_BY_PATTERN && c->a->step_name != c->b->step_name)
+	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
 		return arena_format(
 			c->arena,
 			"What repeats is '%s' in the baseline and '%s' in the fixed side, neither with the "
 			"same kernels nor as often; name the loop that both have with --loop, or mark the steps.",
-			say_short(c->arena, names_text(names, c->a->step_name)),
-			say_short(c->arena, names_text(names, c->b->step_name)));
-	if (c->a->steps_found && c->a->step_name != c->b->step_name)
+			say_short(c->arena, names_text(names, c->a->steps.name)),
+			say_short(c->arena, names_text(names, c->b->steps.name)));
+	if (c->a->steps.found && c->a->steps.name != c->b->steps.name)
 		return arena_format(
 			c->arena,
 			"A step is '%s' in the baseline and '%s' in the fixed side, and no range is a step in "
 			"both; name the step range with --step.",
-			say_short(c->arena, names_text(names, c->a->step_name)),
-			say_short(c->arena, names_text(names, c->b->step_name)));
+			say_short(c->arena, names_text(names, c->a->steps.name)),
+			say_short(c->arena, names_text(names, c->b->steps.name)));
 	return NULL;
 }
 
@@ -363,7 +363,7 @@ static enum same_work same_work_of(const struct guard *c, uint32_t material)
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 {
 	const struct side *a = c->a, *b = c->b;
-	double runs = fmin((double)a->measured / a->n_runs, (double)b->measured / b->n_runs);
+	double runs = fmin((double)a->steps.measured / a->n_runs, (double)b->steps.measured / b->n_runs);
 	c->steps = runs;
 	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
 	renames_find(c->side, c->arena, &c->out.renames);
@@ -373,19 +373,20 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 		    arena_format(c->arena, "Devices with work: %u in the baseline, %u in the fixed side.", a->n_devices,
 		                 b->n_devices));
 	}
-	double all = fmax(a->bytes_h2d + a->bytes_d2h + a->bytes_d2d, b->bytes_h2d + b->bytes_d2h + b->bytes_d2d);
-	double input = fmax(a->bytes_h2d, b->bytes_h2d);
-	c->different |= add_bytes(c, "to the device", COPY_H2D, a->bytes_h2d, b->bytes_h2d, input);
-	c->different |= add_bytes(c, "to the host", COPY_D2H, a->bytes_d2h, b->bytes_d2h, all);
+	double all = fmax(a->counts.bytes_h2d + a->counts.bytes_d2h + a->counts.bytes_d2d,
+	                  b->counts.bytes_h2d + b->counts.bytes_d2h + b->counts.bytes_d2d);
+	double input = fmax(a->counts.bytes_h2d, b->counts.bytes_h2d);
+	c->different |= add_bytes(c, "to the device", COPY_H2D, a->counts.bytes_h2d, b->counts.bytes_h2d, input);
+	c->different |= add_bytes(c, "to the host", COPY_D2H, a->counts.bytes_d2h, b->counts.bytes_d2h, all);
 	compare_kernels(c, facts);
-	add_count(c, "Kernel launches", a->launches, b->launches, true);
-	add_count(c, "Graph launches", a->graph_launches, b->graph_launches, true);
+	add_count(c, "Kernel launches", a->counts.launches, b->counts.launches, true);
+	add_count(c, "Graph launches", a->counts.graph_launches, b->counts.graph_launches, true);
 	compare_collectives(c);
 	add_bytes(c, "between devices", COPY_P2P, bytes_between(a), bytes_between(b), all);
-	add_bytes(c, "within a device", COPY_D2D, a->bytes_d2d - bytes_between(a), b->bytes_d2d - bytes_between(b),
-	          all);
+	add_bytes(c, "within a device", COPY_D2D, a->counts.bytes_d2d - bytes_between(a),
+	          b->counts.bytes_d2d - bytes_between(b), all);
 	compare_phases(c);
-	add_count(c, "NVTX ranges", a->range_instances, b->range_instances, false);
+	add_count(c, "NVTX ranges", a->counts.ranges, b->counts.ranges, false);
 }
 
 /* What is missing may be in the profile and not in the program. */
@@ -407,7 +408,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	compare_environment(&c, facts);
 	out->other_conditions = out->n_differences > 0;
 	uint32_t before = out->n_differences;
-	if (c.a->steps_found != c.b->steps_found)
+	if (c.a->steps.found != c.b->steps.found)
 		c.doubtful = true;
 	else if (rest)
 		leave_work_open(&c);

@@ -144,7 +144,7 @@ static enum finding_status status_of(const struct rule *rule, const double amoun
 static const char *text_of(const struct evidence *e, const struct evidence *other, const struct finding *f,
                            const struct cost *cost)
 {
-	const char *text = e->rule->tell(e), *unit = e->side->steps_found ? "a step" : "in the run";
+	const char *text = e->rule->tell(e), *unit = e->side->steps.found ? "a step" : "in the run";
 	int s = !f->side; /* the other side */
 	if (!other)
 		return text;
@@ -305,7 +305,7 @@ struct findings findings_build(const struct findings_input *in, struct arena *ar
 	struct findings out = {.list = ARENA_NEW(arena, n_rules * 2, struct finding)};
 	struct pair p = {.renames = in->renames, .cost = ARENA_NEW(arena, n_rules, struct cost)};
 	/* a step and a whole run have no amounts in common: such a pair is two profiles */
-	if (in->n_sides == 2 && in->side[0].steps_found == in->side[1].steps_found)
+	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found)
 		find_in_pair(&p, in, arena, &out);
 	else
 		find_in_sides(&p, in, arena, &out);

@@ -30,7 +30,7 @@ static struct value missing(const char *why)
 /* "step", or "run" for a side without steps. */
 static const char *unit_of(const struct side *side)
 {
-	return side->steps_found ? "step" : "run";
+	return side->steps.found ? "step" : "run";
 }
 
 static const struct phase_result *find_phase(const struct side *side, const struct names *names, const char *name)
@@ -100,7 +100,7 @@ static struct value cause_value(const struct question *q, int s)
 static struct value step_value(const struct question *q, int s)
 {
 	const struct side *side = &q->a->side[s];
-	struct value value = known(side->time_per_step);
+	struct value value = known(side->headline.step);
 	for (uint32_t r = 0; q->a->verdict->measured == VERDICT_RECORDED && side->n_runs > 1 && r < side->n_runs; r++) {
 		const struct series *series = side->runs[r].series;
 		if (!series || !(series->mean > 0))
@@ -122,7 +122,7 @@ static double copies_of(const struct side *side)
 /* What stays hidden in a graph that was traced as a whole. */
 static struct value counted(const struct side *side, double count)
 {
-	return side->source.graphs == GRAPHS_WHOLE && side->graph_launches > 0
+	return side->source.graphs == GRAPHS_WHOLE && side->counts.graph_launches > 0
 	               ? missing("CUDA graphs were traced whole, and what is in them cannot be counted")
 	               : known(count);
 }
@@ -151,21 +151,21 @@ static struct value value_of(const struct question *q, int s)
 	case METRIC_PHASE_HOST:
 		return phase_value(q, s);
 	case METRIC_KERNELS:
-		return counted(side, side->launches);
+		return counted(side, side->counts.launches);
 	case METRIC_GRAPHS:
-		return known(side->graph_launches);
+		return known(side->counts.graph_launches);
 	case METRIC_COLLECTIVES:
-		return counted(side, side->collectives);
+		return counted(side, side->counts.collectives);
 	case METRIC_COPIES:
 		return counted(side, copies_of(side));
 	case METRIC_SYNCS:
-		return side->source.has_calls ? known(side->sync_calls) : missing("CUDA calls were not recorded");
+		return side->source.has_calls ? known(side->counts.syncs) : missing("CUDA calls were not recorded");
 	case METRIC_H2D:
-		return counted(side, side->bytes_h2d);
+		return counted(side, side->counts.bytes_h2d);
 	case METRIC_D2H:
-		return counted(side, side->bytes_d2h);
+		return counted(side, side->counts.bytes_d2h);
 	case METRIC_D2D:
-		return counted(side, side->bytes_d2d);
+		return counted(side, side->counts.bytes_d2d);
 	}
 	return missing("there is no such number");
 }

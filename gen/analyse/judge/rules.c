@@ -103,7 +103,7 @@ const char *rule_in_phase(const struct evidence *e)
 
 const char *rule_a_step(const struct evidence *e)
 {
-	return e->side->steps_found ? "a step" : "in the run";
+	return e->side->steps.found ? "a step" : "in the run";
 }
 
 #define RULE(name) find_##name, tell_##name, advise_##name

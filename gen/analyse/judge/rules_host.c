@@ -49,7 +49,7 @@ void find_alloc(struct evidence *e)
 	rule_note(e, "in_calls", FINDING_TIME, e->facts->alloc_time);
 	rule_claim(e, fits_alloc);
 	e->host = e->facts->alloc_time;
-	if (!rule_costs(e, 0, SMALL) || e->facts->blocking_syncs > HARDLY_ANY || !e->side->steps_found)
+	if (!rule_costs(e, 0, SMALL) || e->facts->blocking_syncs > HARDLY_ANY || !e->side->steps.found)
 		return;
 	/* nothing else makes the host wait for the GPU: without these calls it would run ahead all the time */
 	double free = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work - e->facts->alloc_time);
@@ -159,7 +159,7 @@ static bool fits_input(const struct cell_key *idle)
 void find_input(struct evidence *e)
 {
 	e->host = rule_claim(e, fits_input);
-	rule_note(e, "input", FINDING_BYTES, e->side->bytes_h2d);
+	rule_note(e, "input", FINDING_BYTES, e->side->counts.bytes_h2d);
 	rule_costs(e, 0, CONSIDERABLE);
 }
 
@@ -261,7 +261,7 @@ void find_sync(struct evidence *e)
 		return;
 	if (e->facts->blocking_syncs < 0.9)
 		rule_keep_silent(e);
-	else if (e->side->steps_found)
+	else if (e->side->steps.found)
 		e->ceiling = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work);
 }
 

@@ -58,7 +58,7 @@ const char *tell_once(const struct evidence *e)
 	const char *where = phase ? arena_format(e->arena, " in %s", names_text(e->names, phase)) : "";
 	const char *more =
 		n > 1 ? arena_format(e->arena, " %u more such %s there.", n - 1, n == 2 ? "gap is" : "gaps are") : "";
-	const char *but = e->side->steps_found
+	const char *but = e->side->steps.found
 	                          ? "This is in the time of a step, but it is not repeated over the steps, and no "
 	                            "ceiling counts on it."
 	                          : "This is in the time of the run, but no ceiling counts on it.";

@@ -185,18 +185,20 @@ struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measu
 	struct sentences out = {0};
 	const struct side *b = &side[0], *f = &side[1];
 	for (int s = 0; s < 2; s++)
-		if (side[s].n_unused)
+		if (side[s].headline.n_unused)
 			say_add(&out, arena,
-			        arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.", side[s].n_unused,
-			                     side[s].n_unused + side[s].n_stopwatch, SIDE[s],
-			                     side[s].n_unused == 1 ? "is" : "are", side[s].unused));
-	if (measured == VERDICT_STOPWATCH || !(b->n_stopwatch + b->n_unused + f->n_stopwatch + f->n_unused))
+			        arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.",
+			                     side[s].headline.n_unused,
+			                     side[s].headline.n_unused + side[s].headline.n_stopwatch, SIDE[s],
+			                     side[s].headline.n_unused == 1 ? "is" : "are", side[s].headline.unused));
+	if (measured == VERDICT_STOPWATCH ||
+	    !(b->headline.n_stopwatch + b->headline.n_unused + f->headline.n_stopwatch + f->headline.n_unused))
 		return out;
-	if (b->n_stopwatch < STOPWATCH_LEAST_RUNS || f->n_stopwatch < STOPWATCH_LEAST_RUNS)
+	if (b->headline.n_stopwatch < STOPWATCH_LEAST_RUNS || f->headline.n_stopwatch < STOPWATCH_LEAST_RUNS)
 		say_add(&out, arena,
 		        arena_format(arena,
 		                     "The recorded runs decide: %d stopwatch runs of each side that can be used are "
 		                     "the least, and there are %u and %u.",
-		                     STOPWATCH_LEAST_RUNS, b->n_stopwatch, f->n_stopwatch));
+		                     STOPWATCH_LEAST_RUNS, b->headline.n_stopwatch, f->headline.n_stopwatch));
 	return out;
 }

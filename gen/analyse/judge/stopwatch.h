@@ -16,8 +16,10 @@ struct stopwatch_run {
 };
 
 struct stopwatch_side {
-	const struct stopwatch_run *runs;
+	const struct stopwatch_run *runs; /* those that can be used */
 	size_t n_runs;
+	uint32_t n_unused;  /* those that cannot, … */
+	const char *unused; /* … and why, of the first of them: a clause; NULL without one */
 };
 
 /* The verdict of stopwatch runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is

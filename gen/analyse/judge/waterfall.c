@@ -105,13 +105,13 @@ struct waterfall waterfall_build(const struct side side[2], const struct renames
 	add_pair(&p, PART_COMM, a->comm_exposed, b->comm_exposed);
 	add_pair(&p, PART_COPY, a->copy_exposed, b->copy_exposed);
 	add_idle(&p, a, b, renames);
-	double rest[2] = {side[0].time_per_step - a->period, side[1].time_per_step - b->period};
+	double rest[2] = {side[0].headline.step - a->period, side[1].headline.step - b->period};
 	for (int s = 0; s < 2; s++) /* what only double rounding leaves is no part */
-		if (fabs(rest[s]) < ROUNDING * side[s].time_per_step)
+		if (fabs(rest[s]) < ROUNDING * side[s].headline.step)
 			rest[s] = 0;
 	add_pair(&p,
 	         verdict->measured != VERDICT_STOPWATCH ? PART_UNUSUAL
-	         : side[0].steps_found                  ? PART_RECORDING
+	         : side[0].steps.found                  ? PART_RECORDING
 	                                                : PART_OUTSIDE,
 	         rest[0], rest[1]);
 	bool differs = false;

@@ -46,14 +46,14 @@ static double loop_period(const struct run *run, uint32_t index)
 void loops_build(const struct run *runs, struct arena *arena, struct side *side)
 {
 	const struct run *run = &runs[side->median_run];
-	if (!side->steps_found || run->steps.origin != STEPS_BY_PATTERN)
+	if (!side->steps.found || run->steps.origin != STEPS_BY_PATTERN)
 		return;
 	side->n_loops = run->loops.n;
 	side->loops = ARENA_NEW(arena, side->n_loops, struct loop_result);
 	for (uint32_t l = 0; l < side->n_loops; l++) {
 		const struct run_loop *loop = &run->loops.list[l];
 		bool judged = l == run->loop;
-		side->loops[l] = (struct loop_result){.name = judged ? side->step_name : loop->name,
+		side->loops[l] = (struct loop_result){.name = judged ? side->steps.name : loop->name,
 		                                      .steps = loop->n,
 		                                      .differ = loop->differ,
 		                                      .ops = loop->ops,
@@ -72,12 +72,13 @@ static void add_stretch(void *context, const struct doing *stretch)
 	cause[stretch->cause] += (double)(stretch->end - stretch->start);
 }
 
-void startup_build(struct run *runs, size_t n, struct side *side)
+struct startup startup_build(struct run *runs, size_t n, bool steps)
 {
-	if (!side->steps_found)
-		return;
+	struct startup out = {0};
 	double all[CAUSE_COUNT] = {0};
-	for (size_t r = 0; r < n; r++) {
+	for (size_t r = 0; r < n; r++)
+		out.ns += (double)runs[r].startup / (double)n;
+	for (size_t r = 0; r < n && steps; r++) {
 		/* of the thread whose steps begin first */
 		const struct step_thread *first = &runs[r].steps.threads[0];
 		for (uint32_t i = 1; i < runs[r].steps.n_threads; i++)
@@ -88,5 +89,6 @@ void startup_build(struct run *runs, size_t n, struct side *side)
 			activity_walk(&runs[r].activity, first->thread, end - runs[r].startup, end, add_stretch, all);
 	}
 	for (int c = 0; c < CAUSE_COUNT; c++)
-		side->startup_cause[c] = all[c] / (double)n;
+		out.cause[c] = all[c] / (double)n;
+	return out;
 }

@@ -1,23 +1,17 @@
-/* What a reader should know about the data of a side before believing its numbers. */
+#include "analyse/side/quality.h"
+
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 
 #include <string.h>
 
-static void add_note(struct side *side, struct arena *arena, const char *text)
+void quality_add(struct quality *q, struct arena *arena, const char *note)
 {
-	for (uint32_t i = 0; i < side->n_notes; i++)
-		if (strcmp(side->notes[i], text) == 0)
+	for (uint32_t i = 0; i < q->n_notes; i++)
+		if (strcmp(q->notes[i], note) == 0)
 			return;
-	side->notes = arena_grow(arena, side->notes, side->n_notes, side->n_notes + 1, sizeof *side->notes);
-	side->notes[side->n_notes++] = text;
-}
-
-void quality_files(struct side *side, const struct side_files *files, struct arena *arena)
-{
-	side->files = *files;
-	if (files->note)
-		add_note(side, arena, files->note);
+	q->notes = arena_grow(arena, q->notes, q->n_notes, q->n_notes + 1, sizeof *q->notes);
+	q->notes[q->n_notes++] = note;
 }
 
 static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)
@@ -29,7 +23,7 @@ static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, 
 }
 
 /* Rows dropped by the reader, added up over runs; diagnostics, each text once. */
-static void add_lists(const struct run *runs, size_t n, struct arena *arena, struct side *side)
+static void add_lists(const struct run *runs, size_t n, struct arena *arena, struct quality *q)
 {
 	uint32_t n_dropped = 0, n_diagnostics = 0;
 	for (size_t r = 0; r < n; r++) {
@@ -41,79 +35,84 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
 		for (uint32_t i = 0; i < t->n_dropped; i++) {
-			struct trace_dropped *same = dropped_of(dropped, side->n_dropped, &t->dropped[i]);
+			struct trace_dropped *same = dropped_of(dropped, q->n_dropped, &t->dropped[i]);
 			if (same)
 				same->rows += t->dropped[i].rows;
 			else
-				dropped[side->n_dropped++] = t->dropped[i];
+				dropped[q->n_dropped++] = t->dropped[i];
 		}
 		for (uint32_t i = 0; i < t->n_diagnostics; i++) {
 			bool seen = false;
-			for (uint32_t k = 0; k < side->n_diagnostics && !seen; k++)
+			for (uint32_t k = 0; k < q->n_diagnostics && !seen; k++)
 				seen = diagnostics[k].text == t->diagnostics[i].text;
 			if (!seen)
-				diagnostics[side->n_diagnostics++] = t->diagnostics[i];
+				diagnostics[q->n_diagnostics++] = t->diagnostics[i];
 		}
 	}
-	side->dropped = dropped;
-	side->diagnostics = diagnostics;
+	q->dropped = dropped;
+	q->diagnostics = diagnostics;
 }
 
 /* What is true of one run: steps that the capture cuts, clocks that disagree. */
-static void add_run_notes(struct side *side, const struct run *run, const char *file, struct arena *arena)
+static void add_run_notes(struct quality *q, const struct run *run, const char *file, struct arena *arena)
 {
 	const struct steps *s = &run->steps;
 	uint32_t cut = s->found ? (s->n_cut + s->n_ranks - 1) / s->n_ranks : 0;
 	if (cut == 1)
-		add_note(side, arena,
-		         arena_format(arena, "The end of the capture cuts the last step of %s, which is left out.",
-		                      file));
+		quality_add(q, arena,
+		            arena_format(arena, "The end of the capture cuts the last step of %s, which is left out.",
+		                         file));
 	else if (cut)
-		add_note(side, arena,
-		         arena_format(arena, "The end of the capture cuts the last %u steps of %s, which are left out.",
-		                      cut, file));
+		quality_add(q, arena,
+		            arena_format(arena,
+		                         "The end of the capture cuts the last %u steps of %s, which are left out.",
+		                         cut, file));
 	if (run->early_ops)
-		add_note(side, arena,
-		         arena_format(
-				 arena,
-				 "%zu of %zu GPU operations of %s start before the call that launched them, by up to "
-				 "%.0f µs: the capture's clocks of host and GPU disagree, and causes of gaps about "
-				 "that short are uncertain.",
-				 run->early_ops, run->trace->ops.n, file, (double)run->earliest / 1e3));
+		quality_add(
+			q, arena,
+			arena_format(
+				arena,
+				"%zu of %zu GPU operations of %s start before the call that launched them, by up to "
+				"%.0f µs: the capture's clocks of host and GPU disagree, and causes of gaps about "
+				"that short are uncertain.",
+				run->early_ops, run->trace->ops.n, file, (double)run->earliest / 1e3));
 }
 
 /* What was not recorded, in the words of the tool that did not. */
-static void add_missing(struct side *side, const struct trace *t, const struct steps *steps, struct arena *arena)
+static void add_missing(struct quality *q, const struct trace *t, const struct steps *steps, struct arena *arena)
 {
 	bool kineto = t->source.kind == SOURCE_KINETO;
 	if (!t->source.has_calls)
-		add_note(side, arena,
-		         kineto ? "The trace has no CUDA calls: no gap can be charged to the host. Record with "
-		                  "ProfilerActivity.CPU and ProfilerActivity.CUDA."
-		                : "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
-		                  "--trace=cuda,nvtx.");
+		quality_add(
+			q, arena,
+			kineto ? "The trace has no CUDA calls: no gap can be charged to the host. Record with "
+				 "ProfilerActivity.CPU and ProfilerActivity.CUDA."
+			       : "The profile has no CUDA API calls: no gap can be charged to the host. Capture with "
+				 "--trace=cuda,nvtx.");
 	if (!t->source.has_ranges && kineto)
-		add_note(side, arena,
-		         steps->found ? "The trace has no annotations: there are no phases."
-		                      : "The trace has no annotations: there are no phases and no steps. Call the "
-		                        "profiler's step() after every step.");
+		quality_add(q, arena,
+		            steps->found ? "The trace has no annotations: there are no phases."
+		                         : "The trace has no annotations: there are no phases and no steps. Call the "
+		                           "profiler's step() after every step.");
 	else if (!t->source.has_ranges)
-		add_note(side, arena,
-		         steps->found ? "The profile has no NVTX ranges: there are no phases."
-		                      : "The profile has no NVTX ranges: there are no phases and no steps.");
+		quality_add(q, arena,
+		            steps->found ? "The profile has no NVTX ranges: there are no phases."
+		                         : "The profile has no NVTX ranges: there are no phases and no steps.");
 	else if (!steps->found && !steps->span_named)
-		add_note(side, arena,
-		         kineto ? "No annotation is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
-		                  "instances and covers 70 % of the GPU time. Call the profiler's step() after every "
-		                  "step and record more of them, or name one with --step."
-		                : "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
-		                  "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
+		quality_add(
+			q, arena,
+			kineto ? "No annotation is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
+				 "instances and covers 70 % of the GPU time. Call the profiler's step() after every "
+				 "step and record more of them, or name one with --step."
+			       : "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
+				 "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
 }
 
-void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side)
+struct quality quality_build(const struct run *runs, size_t n, const struct side *side, struct arena *arena)
 {
+	struct quality quality = {0}, *q = &quality;
 	int64_t ops = 0, unlaunched = 0, clipped = 0;
-	add_lists(runs, n, arena, side);
+	add_lists(runs, n, arena, q);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
 		ops += (int64_t)t->ops.n;
@@ -121,48 +120,51 @@ void quality_build(const struct run *runs, size_t n, struct arena *arena, struct
 		for (size_t i = 0; i < t->ranges.n; i++)
 			clipped += t->ranges.clipped[i];
 		if (*t->source.incomplete)
-			add_note(side, arena,
-			         arena_format(arena, "The capture of %s is incomplete: %s.", side->runs[r].file,
-			                      t->source.incomplete));
+			quality_add(q, arena,
+			            arena_format(arena, "The capture of %s is incomplete: %s.", side->runs[r].file,
+			                         t->source.incomplete));
 		if (t->source.lost > 0)
-			add_note(side, arena,
-			         arena_format(arena, "%lld records were lost while %s was captured.",
-			                      (long long)t->source.lost, side->runs[r].file));
+			quality_add(q, arena,
+			            arena_format(arena, "%lld records were lost while %s was captured.",
+			                         (long long)t->source.lost, side->runs[r].file));
 		if (runs[r].steps.uneven)
-			add_note(side, arena, "The ranks have different numbers of steps; the shortest counts.");
-		add_run_notes(side, &runs[r], side->runs[r].file, arena);
+			quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
+		add_run_notes(q, &runs[r], side->runs[r].file, arena);
 		if (runs[r].n_devices != runs[0].n_devices)
-			add_note(side, arena, "The runs used different numbers of devices; they are matched in order.");
-		add_missing(side, t, &runs[r].steps, arena);
+			quality_add(q, arena, "The runs used different numbers of devices; they are matched in order.");
+		add_missing(q, t, &runs[r].steps, arena);
 		if (t->source.graphs == GRAPHS_WHOLE)
-			add_note(side, arena,
-			         "CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
-			         "and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
+			quality_add(
+				q, arena,
+				"CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
+				"and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
 	}
 	if (side->timeline.left_out)
-		add_note(side, arena,
-		         arena_format(arena,
-		                      "The timeline ends before the %s does: %lld of its GPU operations come later.",
-		                      side->steps_found ? "step" : "run", (long long)side->timeline.left_out));
-	side->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
-	if (side->unlaunched_share > 0.01)
-		add_note(
-			side, arena,
+		quality_add(q, arena,
+		            arena_format(arena,
+		                         "The timeline ends before the %s does: %lld of its GPU operations come later.",
+		                         side->steps.found ? "step" : "run", (long long)side->timeline.left_out));
+	q->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
+	if (q->unlaunched_share > 0.01)
+		quality_add(
+			q, arena,
 			arena_format(arena,
 		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
 		                     "them are unattributed.",
-		                     100 * side->unlaunched_share));
+		                     100 * q->unlaunched_share));
 	const char *clocks = clocks_note(side), *recording = recording_note(side, arena);
 	if (clocks)
-		add_note(side, arena, clocks);
+		quality_add(q, arena, clocks);
 	if (n && runs[0].trace->source.kind == SOURCE_KINETO)
-		add_note(side, arena,
-		         "The PyTorch profiler notes every operator, and what that costs the host is not known: where "
-		         "the GPU waits for host code, the program is faster without it.");
+		quality_add(
+			q, arena,
+			"The PyTorch profiler notes every operator, and what that costs the host is not known: where "
+			"the GPU waits for host code, the program is faster without it.");
 	if (recording)
-		add_note(side, arena, recording);
+		quality_add(q, arena, recording);
 	if (clipped)
-		add_note(side, arena,
-		         arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",
-		                      (long long)clipped));
+		quality_add(q, arena,
+		            arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",
+		                         (long long)clipped));
+	return quality;
 }

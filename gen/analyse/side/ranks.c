@@ -212,13 +212,13 @@ static void build_map(const struct run *run, const struct waiting *w, uint32_t n
 	out->step = step;
 }
 
-void ranks_build(const struct run *runs, size_t n, struct arena *arena, struct side *side,
-                 const struct side_facts *facts)
+struct ranks_result ranks_build(const struct run *runs, size_t n, const struct side *side,
+                                const struct side_facts *facts, struct arena *arena)
 {
 	struct arena scratch = {0};
-	struct ranks_result *out = &side->ranks;
+	struct ranks_result result = {0}, *out = &result;
 	if (side->n_devices < 2)
-		return;
+		return result;
 	*out = (struct ranks_result){
 		.list = ARENA_NEW(arena, side->n_devices, struct rank_result), .n = side->n_devices, .one_clock = true};
 	uint32_t *with_work = ARENA_NEW(&scratch, side->n_devices, uint32_t);
@@ -238,4 +238,5 @@ void ranks_build(const struct run *runs, size_t n, struct arena *arena, struct s
 	find_straggler(runs, n, facts, out);
 	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
 	arena_release(&scratch);
+	return result;
 }

@@ -59,10 +59,10 @@ static uint32_t count_calls(const struct trace *t, const struct gap *gap, int64_
 	return n;
 }
 
-/* What recording made a step longer at a price of `ns` a call: not more than the GPU waited. */
-static double recording_at(const struct side *side, double ns)
+/* What recording `calls` a step made it longer at a price of `ns` a call: not more than the GPU waited. */
+static double recording_at(const struct side *side, double calls, double ns)
 {
-	return fmin(side->waited_calls * ns, side->budget.period - side->busy);
+	return fmin(calls * ns, side->budget.period - side->busy);
 }
 
 /* Times by size, 16 classes for each power of two: an upper bound of a quantile is within 7 % of it. */
@@ -116,7 +116,7 @@ static double launch_pace(const struct run *runs, size_t n)
 	return hundredth(&sizes);
 }
 
-void recording_build(const struct run *runs, size_t n, struct side *side)
+struct recording_cost recording_build(const struct run *runs, size_t n, const struct side *side)
 {
 	double calls = 0;
 	for (size_t r = 0; r < n; r++) {
@@ -131,14 +131,14 @@ void recording_build(const struct run *runs, size_t n, struct side *side)
 			}
 		}
 	}
-	side->waited_calls = calls;
-	side->launch_pace = launch_pace(runs, n);
-	side->recording = recording_at(side, NS_A_CALL);
+	return (struct recording_cost){.waited_calls = calls,
+	                               .launch_pace = launch_pace(runs, n),
+	                               .added = recording_at(side, calls, NS_A_CALL)};
 }
 
 static double share_at(const struct side *side, double ns)
 {
-	return side->budget.period > 0 ? recording_at(side, ns) / side->budget.period : 0;
+	return side->budget.period > 0 ? recording_at(side, side->recording.waited_calls, ns) / side->budget.period : 0;
 }
 
 static double share(const struct side *side)
@@ -150,19 +150,19 @@ const char *recording_note(const struct side *side, struct arena *arena)
 {
 	if (share(side) < WORTH_SAYING)
 		return NULL;
-	const char *per = side->steps_found ? " a step" : "", *all = side->steps_found ? "step" : "run";
+	const char *per = side->steps.found ? " a step" : "", *all = side->steps.found ? "step" : "run";
 	return arena_format(
 		arena,
 		"Recording a CUDA call takes the host at least about %.1f µs: %s calls%s that the GPU waited "
 		"for make up about %s ms (%.1f %%) of the %s, or more.",
-		NS_A_CALL / 1e3, say_digits(arena, side->waited_calls), per, say_digits(arena, side->recording / 1e6),
-		100 * share(side), all);
+		NS_A_CALL / 1e3, say_digits(arena, side->recording.waited_calls), per,
+		say_digits(arena, side->recording.added / 1e6), 100 * share(side), all);
 }
 
 /* The highest price that a call can have: the same profiler recorded both sides. */
 static double highest_price(const struct side side[2])
 {
-	double pace = fmax(side[0].launch_pace, side[1].launch_pace);
+	double pace = fmax(side[0].recording.launch_pace, side[1].recording.launch_pace);
 	return fmin(fmax(NS_A_CALL, pace - NS_A_LAUNCH), MOST_NS_A_CALL);
 }
 
@@ -184,7 +184,9 @@ void recording_bounds(const struct side side[2], double beyond[2])
 	double highest = highest_price(side), at[4] = {highest, NS_A_CALL};
 	for (int s = 0; s < 2; s++) { /* where a side's idle time is used up, the curve bends */
 		const struct side *x = &side[s];
-		at[2 + s] = x->waited_calls > 0 ? fmin(highest, (x->budget.period - x->busy) / x->waited_calls) : 0;
+		at[2 + s] = x->recording.waited_calls > 0
+		                    ? fmin(highest, (x->budget.period - x->busy) / x->recording.waited_calls)
+		                    : 0;
 	}
 	beyond[0] = beyond[1] = 0;
 	for (int i = 0; i < 4; i++) {
@@ -214,13 +216,13 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 	const struct side *b = &side[0], *f = &side[1];
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
-	const char *per = b->steps_found ? "step" : "run";
+	const char *per = b->steps.found ? "step" : "run";
 	return arena_format(
 		arena,
 		"This is the speedup of the recorded programs. Recording costs every CUDA call up to %.1f µs "
 		"here (the GPU waited for %s calls a %s of the baseline and %s of the fixed side), and "
 		"kernels up to some percent: result and gates go by the interval with all of that in it, %s "
 		"to %s. A stopwatch says what it is without a profiler (gapline run).",
-		highest_price(side) / 1e3, say_digits(arena, b->waited_calls), per, say_digits(arena, f->waited_calls),
-		say_digits(arena, v->lo), say_digits(arena, v->hi));
+		highest_price(side) / 1e3, say_digits(arena, b->recording.waited_calls), per,
+		say_digits(arena, f->recording.waited_calls), say_digits(arena, v->lo), say_digits(arena, v->hi));
 }

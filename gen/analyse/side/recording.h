@@ -7,9 +7,8 @@
 #include "analyse/run/run.h"
 #include "analyse/side_result.h"
 
-/* What recording made the side's step longer, about, and a sentence when that is worth saying, else NULL. The budget is
- * there already. */
-void recording_build(const struct run *runs, size_t n, struct side *side);
+/* What recording took of a side whose budget is there already; and a sentence when that is worth saying, else NULL. */
+struct recording_cost recording_build(const struct run *runs, size_t n, const struct side *side);
 const char *recording_note(const struct side *side, struct arena *arena);
 
 /* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */

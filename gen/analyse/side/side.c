@@ -1,5 +1,6 @@
 #include "analyse/side/side.h"
 
+#include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 
 #include <math.h>
@@ -301,19 +302,17 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 	struct arena scratch = {0};
 	side->n_runs = (uint32_t)n;
 	side->runs = ARENA_NEW(arena, n, struct run_result);
-	side->steps_found = true;
+	side->steps.found = true;
 	size_t room = 1;
 	for (size_t r = 0; r < n; r++) {
-		side->steps_found = side->steps_found && runs[r].steps.found;
+		side->steps.found = side->steps.found && runs[r].steps.found;
 		room += runs[r].n_periods + 1;
 	}
-	side->step_name = runs[0].steps.name;
-	side->step_origin = side->steps_found ? runs[0].steps.origin : STEPS_NONE;
-	side->step_ranks = runs[0].steps.n_ranks;
-	for (size_t r = 0; r < n; r++) {
-		side->step_coverage += runs[r].steps.coverage / (double)n;
-		side->startup += (double)runs[r].startup / (double)n;
-	}
+	side->steps.name = runs[0].steps.name;
+	side->steps.origin = side->steps.found ? runs[0].steps.origin : STEPS_NONE;
+	side->steps.ranks = runs[0].steps.n_ranks;
+	for (size_t r = 0; r < n; r++)
+		side->steps.coverage += runs[r].steps.coverage / (double)n;
 	double *period = ARENA_NEW(&scratch, room, double);
 	size_t m = 0;
 	for (size_t r = 0; r < n; r++) {
@@ -331,16 +330,16 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 			out->n_periods = run->n_periods;
 			for (uint32_t i = run->warmup - 1; i < run->n_periods; i++)
 				period[m++] = (double)run->period[i];
-			side->measured += m - before;
+			side->steps.measured += m - before;
 		} else {
 			period[m++] = (double)out->window_ns;
 		}
-		side->period_mean += (double)out->window_ns / (double)(m - before) / (double)n;
+		side->steps.mean += (double)out->window_ns / (double)(m - before) / (double)n;
 	}
 	qsort(period, m, sizeof *period, compare_double);
-	side->period_min = period[0];
-	side->period_max = period[m - 1];
-	side->period_median = m % 2 ? period[m / 2] : (period[m / 2 - 1] + period[m / 2]) / 2;
+	side->steps.min = period[0];
+	side->steps.max = period[m - 1];
+	side->steps.median = m % 2 ? period[m / 2] : (period[m / 2 - 1] + period[m / 2]) / 2;
 	side->median_run = find_median_run(runs, n);
 	arena_release(&scratch);
 }
@@ -388,17 +387,17 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	*facts = (struct side_facts){.runs = runs, .n_runs = n};
 	build_steps(runs, n, files, arena, side);
 	loops_build(runs, arena, side);
-	startup_build(runs, n, side);
+	side->startup = startup_build(runs, n, side->steps.found);
 	build_budgets(runs, n, arena, side, facts);
 	build_phases(runs, n, arena, side, facts);
 	tables_build(runs, n, arena, side, facts);
 	ranges_build(runs, n, arena, side);
 	for (size_t r = 0; r < n; r++)
 		facts->host_work += host_work(&runs[r], facts->launch_call) / (double)n;
-	ranks_build(runs, n, arena, side, facts);
+	side->ranks = ranks_build(runs, n, side, facts, arena);
 	side->overview = runs[side->median_run].overview;
 	timeline_build(&runs[side->median_run], &side->ranks, arena, &side->timeline);
 	clocks_build(runs, n, side);
-	recording_build(runs, n, side);
-	quality_build(runs, n, arena, side);
+	side->recording = recording_build(runs, n, side);
+	side->quality = quality_build(runs, n, side, arena);
 }

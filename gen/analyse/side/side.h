@@ -53,8 +53,8 @@ void ranges_build(const struct run *runs, size_t n, struct arena *arena, struct 
 int side_compare_idle(const void *a, const void *b, void *names);
 
 /* What the side's ranks wait for each other, and for whom (ranks.c). The side's devices are there already. */
-void ranks_build(const struct run *runs, size_t n, struct arena *arena, struct side *side,
-                 const struct side_facts *facts);
+struct ranks_result ranks_build(const struct run *runs, size_t n, const struct side *side,
+                                const struct side_facts *facts, struct arena *arena);
 
 /* A few representative steps of a run, to the nanosecond; of many devices those of the slowest, the median and the
  * fastest of its ranks first (timeline.c). */
@@ -65,15 +65,9 @@ void timeline_build(struct run *run, const struct ranks_result *ranks, struct ar
 void clocks_build(const struct run *runs, size_t n, struct side *side);
 const char *clocks_note(const struct side *side);
 
-/* How the side's files were told apart, among its notes too (quality.c). */
-void quality_files(struct side *side, const struct side_files *files, struct arena *arena);
-
 /* The loops of the median run, and what lies before the first step (loops.c). */
 void loops_build(const struct run *runs, struct arena *arena, struct side *side);
-void startup_build(struct run *runs, size_t n, struct side *side);
-
-/* Dropped rows, diagnostics, missing launches and notes of all runs (quality.c). */
-void quality_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
+struct startup startup_build(struct run *runs, size_t n, bool steps);
 
 /* Fills `side` and `facts` from `n` prepared runs. `files` are the inputs' names, last part only. */
 void side_build(struct run *runs, size_t n, const char *const *files, const char *label, struct arena *arena,

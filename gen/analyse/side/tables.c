@@ -47,11 +47,11 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	k->per_step += time;
 	b->facts->kernel_time += time;
 	if (k->graph)
-		b->side->graph_launches += b->weight;
+		b->side->counts.graph_launches += b->weight;
 	else
-		b->side->launches += b->weight;
+		b->side->counts.launches += b->weight;
 	if (k->comm)
-		b->side->collectives += b->weight;
+		b->side->counts.collectives += b->weight;
 }
 
 static void add_copy(struct tables *b, const struct trace *t, size_t i)
@@ -81,14 +81,14 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	switch (c->kind) {
 	case COPY_H2D:
 	case COPY_UM_H2D:
-		b->side->bytes_h2d += bytes;
+		b->side->counts.bytes_h2d += bytes;
 		break;
 	case COPY_D2H:
 	case COPY_UM_D2H:
-		b->side->bytes_d2h += bytes;
+		b->side->counts.bytes_d2h += bytes;
 		break;
 	default:
-		b->side->bytes_d2d += bytes;
+		b->side->counts.bytes_d2d += bytes;
 	}
 }
 
@@ -125,7 +125,7 @@ static void add_calls(struct tables *b, const struct run *run)
 				a->class = class;
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
-			b->side->sync_calls += t->calls.waits[i] ? b->weight : 0;
+			b->side->counts.syncs += t->calls.waits[i] ? b->weight : 0;
 			if (!launches)
 				continue;
 			b->facts->blocking_syncs += t->calls.waits[i] ? b->weight : 0;
@@ -140,12 +140,12 @@ static void add_calls(struct tables *b, const struct run *run)
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (t->ranges.start[i] >= start && t->ranges.start[i] < end)
-				b->side->range_instances += b->weight;
+				b->side->counts.ranges += b->weight;
 		for (uint32_t i = t->first_overhead[thread]; launches && i < t->first_overhead[thread + 1]; i++) {
 			int64_t a = t->overheads.start[i] > start ? t->overheads.start[i] : start;
 			int64_t z = t->overheads.end[i] < end ? t->overheads.end[i] : end;
 			if (t->overheads.class[i] == OVERHEAD_PROFILER && z > a)
-				b->side->overhead += (double)(z - a) * b->weight;
+				b->side->counts.overhead += (double)(z - a) * b->weight;
 		}
 	}
 }
