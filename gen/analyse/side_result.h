@@ -234,7 +234,10 @@ struct ranks_result {
 	uint32_t n;               /* as many as devices, or 0 */
 	double collectives;       /* matched, per step */
 	bool known;               /* at least 95 % of the exposed communication is of matched collectives */
-	bool one_clock;           /* times are of one host; else who came last is told by how long kernels ran */
+	bool one_clock; /* times are of one host, or of hosts whose clocks are known (clocks); else who came last is
+	                 * told by how long kernels ran */
+	const struct trace_clock *clocks; /* by host, of the side's first run; none where it is of one host */
+	uint32_t n_clocks;
 	double waiting, moving, unmatched; /* exposed, mean over the devices that communicate, per step */
 	struct straggler straggler;
 	struct rank_map map;

@@ -4,7 +4,7 @@
 #include "base/unpack.h"
 #include "read/kineto.h"
 #include "read/source.h"
-#include "trace/merge.h"
+#include "trace/clocks.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -329,8 +329,13 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		}
 		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
 		for (size_t i = 0; i < n; i++)
-			parts[i] = (struct merge_part){&list[i]->trace, in->told[list[i] - in->item].offset};
+			parts[i] =
+				(struct merge_part){&list[i]->trace, {.offset = in->told[list[i] - in->item].offset}};
+		struct host_clocks clocks;
+		clocks_align(parts, n, arena, &clocks);
 		trace_merge(parts, n, &to->trace, arena);
+		to->trace.clocks = clocks.list;
+		to->trace.n_clocks = clocks.n;
 	}
 }
 

@@ -51,6 +51,18 @@ bool classify_comm(const char *kernel)
 	return false;
 }
 
+bool classify_synchronising(const char *kernel)
+{
+	/* NCCL's, RCCL's, MSCCL's, PyTorch's and vLLM's names. What a generic kernel does is not told by its name. */
+	static const char *const parts[] = {"AllReduce",           "all_reduce", "AllGather",  "all_gather",
+	                                    "ReduceScatter",       "AllToAll",   "all_to_all", "reduce_scatter",
+	                                    "cross_device_reduce", NULL};
+	for (const char *const *part = parts; *part; part++)
+		if (strcasestr(kernel, *part))
+			return true;
+	return false;
+}
+
 /* ROCm's runtime calls are CUDA's by another prefix: hipMemcpyAsync. */
 static enum call_class classify_hip(const char *call)
 {

@@ -8,6 +8,10 @@
  * DeepEP, PyTorch's and vLLM's one-shot/two-shot/custom all-reduce kernels. */
 bool classify_comm(const char *kernel);
 
+/* Whether a communication kernel of this name is of an operation that no rank can leave before all have entered:
+ * all-reduce, all-gather, reduce-scatter, all-to-all; not broadcast, reduce, send and receive. */
+bool classify_synchronising(const char *kernel);
+
 /* CUDA runtime or driver API. */
 enum call_class classify_call(const char *call);
 

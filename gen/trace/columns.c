@@ -2,6 +2,7 @@
 
 #include "trace/order.h"
 
+#include <math.h>
 #include <string.h>
 
 #define COLUMN(kind, member, role, origin)                                                                             \
@@ -125,14 +126,21 @@ void columns_renumber(struct trace *t, enum columns_of rows, enum column_role ro
 	}
 }
 
-void columns_shift(struct trace *t, enum columns_of rows, int64_t by)
+int64_t time_map_of(const struct time_map *map, int64_t time)
+{
+	return time + map->offset +
+	       (map->drift < 0 || map->drift > 0 ? llround(map->drift * (double)(time - map->at)) : 0);
+}
+
+void columns_map_times(struct trace *t, enum columns_of rows, const struct time_map *map)
 {
 	const struct columns *all = &COLUMNS[rows];
 	size_t n = rows_of(t, rows);
-	for (size_t i = 0; i < all->n && by; i++) {
+	bool drifts = map->drift < 0 || map->drift > 0;
+	for (size_t i = 0; i < all->n && (map->offset || drifts); i++) {
 		int64_t *time = all->column[i].role == COLUMN_TIME ? columns_get(t, rows, &all->column[i]) : NULL;
 		for (size_t row = 0; time && row < n; row++)
-			time[row] += by;
+			time[row] = time_map_of(map, time[row]);
 	}
 }
 

@@ -64,8 +64,18 @@ void columns_resize(struct trace *trace, enum columns_of rows, struct arena *are
 /* Replaces every value v of the columns with this role by number[v]; TRACE_NONE stays. */
 void columns_renumber(struct trace *trace, enum columns_of rows, enum column_role role, const uint32_t *number);
 
-/* Adds `by` to every time. */
-void columns_shift(struct trace *trace, enum columns_of rows, int64_t by);
+/* From one clock to another: a time t is t + offset + drift × (t − at). */
+struct time_map {
+	int64_t offset; /* ns */
+	double drift;   /* ns per ns; 0: the clocks run alike */
+	int64_t at;     /* ns; means nothing without drift */
+};
+
+/* Never turns the order of two times round. */
+int64_t time_map_of(const struct time_map *map, int64_t time);
+
+/* Maps every time. */
+void columns_map_times(struct trace *trace, enum columns_of rows, const struct time_map *map);
 
 /* Puts the rows in the order that trace.h documents for this kind, and makes the list of first rows, from `arena`. */
 void columns_order(struct trace *trace, enum columns_of rows, struct arena *arena);

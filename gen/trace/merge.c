@@ -1,7 +1,5 @@
 #include "trace/merge.h"
 
-#include "trace/columns.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,7 +104,7 @@ static int compare_samples(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-static void join_samples(struct trace *t, const struct trace *from, int64_t offset, struct arena *arena)
+static void join_samples(struct trace *t, const struct trace *from, const struct time_map *map, struct arena *arena)
 {
 	size_t n = t->n_gpu_samples + from->n_gpu_samples;
 	if (!from->n_gpu_samples)
@@ -114,7 +112,7 @@ static void join_samples(struct trace *t, const struct trace *from, int64_t offs
 	t->gpu_samples = arena_grow(arena, t->gpu_samples, t->n_gpu_samples, n, sizeof *t->gpu_samples);
 	for (size_t i = 0; i < from->n_gpu_samples; i++) {
 		t->gpu_samples[t->n_gpu_samples + i] = from->gpu_samples[i];
-		t->gpu_samples[t->n_gpu_samples + i].time += offset;
+		t->gpu_samples[t->n_gpu_samples + i].time = time_map_of(map, from->gpu_samples[i].time);
 	}
 	t->n_gpu_samples = n;
 	qsort(t->gpu_samples, n, sizeof *t->gpu_samples, compare_samples);
@@ -151,38 +149,39 @@ static void join_source(struct trace_source *to, const struct trace_source *from
 	to->ranks = from->ranks > to->ranks ? from->ranks : to->ranks;
 }
 
-static void shift(struct trace *t, int64_t offset)
+static void map_times(struct trace *t, const struct time_map *map)
 {
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
-		columns_shift(t, rows, offset);
+		columns_map_times(t, rows, map);
 	for (size_t i = 0; i < t->n_gpu_samples; i++)
-		t->gpu_samples[i].time += offset;
-	t->ranges.last_time += offset;
+		t->gpu_samples[i].time = time_map_of(map, t->gpu_samples[i].time);
+	t->ranges.last_time = time_map_of(map, t->ranges.last_time);
 	if (t->source.started != TRACE_NO_TIME)
-		t->source.started -= offset;
+		t->source.started -= map->offset;
 }
 
 void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena)
 {
 	*out = *parts[0].trace;
-	shift(out, parts[0].offset);
+	map_times(out, &parts[0].map);
 	for (size_t i = 1; i < n; i++) {
 		struct arena scratch = {0};
 		struct trace *from = parts[i].trace;
 		join_things(out, from, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
-			columns_shift(from, rows, parts[i].offset);
+			columns_map_times(from, rows, &parts[i].map);
 			/* Those of the first file are as good as any other's: one rank's unrecorded run. */
 			if (rows != ROWS_OF_UNPROFILED)
 				columns_append(out, from, rows, arena);
 		}
-		if (from->ranges.n && from->ranges.last_time + parts[i].offset > out->ranges.last_time)
-			out->ranges.last_time = from->ranges.last_time + parts[i].offset;
+		int64_t last = time_map_of(&parts[i].map, from->ranges.last_time);
+		if (from->ranges.n && last > out->ranges.last_time)
+			out->ranges.last_time = last;
 		join_dropped(out, from, arena);
 		join_diagnostics(out, from, arena);
-		join_samples(out, from, parts[i].offset, arena);
+		join_samples(out, from, &parts[i].map, arena);
 		join_stopwatch(out, from);
-		join_source(&out->source, &from->source, parts[i].offset);
+		join_source(&out->source, &from->source, parts[i].map.offset);
 		arena_release(&scratch);
 	}
 	trace_link(out, arena);

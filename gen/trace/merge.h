@@ -2,12 +2,12 @@
 #ifndef GAPLINE_TRACE_MERGE_H
 #define GAPLINE_TRACE_MERGE_H
 
-#include "trace/trace.h"
+#include "trace/columns.h"
 
 /* One file of a run. */
 struct merge_part {
 	struct trace *trace; /* linked; its rows are moved and must not be used any more */
-	int64_t offset;      /* ns: a time t of it is t + offset in the merged trace */
+	struct time_map map; /* its times in the merged trace */
 };
 
 /* Makes `out` the trace that one profile of the whole run would have given: processes in the order of the parts, then

@@ -234,6 +234,17 @@ enum trace_limit {
 	LIMITED_POWER_BRAKE = 0x80
 };
 
+/* One host's clock beside the first host's, of a run whose files come from several hosts (trace/clocks.h). */
+struct trace_clock {
+	uint64_t host;      /* as in trace_process */
+	uint32_t files;     /* of the run that are of this host */
+	bool known;         /* the numbers below are: of the first host they are, and 0 */
+	double offset;      /* ns that were added to its times, amid the run … */
+	double drift;       /* … and more of it per ns: 1e-6 is one ppm */
+	double within;      /* ns: a time is at most so far from the first host's */
+	size_t collectives; /* that this is from */
+};
+
 /* Kinds of rows, as they are counted. */
 enum row_kind {
 	ROWS_KERNELS,
@@ -321,6 +332,8 @@ struct trace {
 	uint32_t n_stopwatch;
 	struct trace_gpu_sample *gpu_samples;
 	size_t n_gpu_samples;
+	struct trace_clock *clocks; /* by host, of a run of several hosts; the first one's is the trace's clock */
+	uint32_t n_clocks;          /* 0: one host, or hosts are not known */
 	struct trace_count rows[ROW_KINDS];
 	struct trace_dropped *dropped;
 	uint32_t n_dropped;

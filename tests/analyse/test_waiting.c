@@ -8,6 +8,7 @@
 
 #include "analyse/analyse.h"
 #include "analyse/run/waiting.h"
+#include "trace/classify.h"
 #include "trace_maker.h"
 
 enum { STEPS = 30, WARM = 2, MOST = 64, US = 1000 };
@@ -488,13 +489,13 @@ static void test_the_same_gpu_of_a_process(void **state)
 static void test_names(void **state)
 {
 	(void)state;
-	assert_true(waiting_is_synchronising("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
-	assert_true(waiting_is_synchronising("ncclKernel_ReduceScatter_RING_LL_Sum_float"));
-	assert_true(waiting_is_synchronising("vllm::cross_device_reduce_1stage"));
-	assert_false(waiting_is_synchronising("ncclDevKernel_Broadcast_RING_LL"));
-	assert_false(waiting_is_synchronising("ncclDevKernel_Reduce_Sum_f32_RING_LL"));
-	assert_false(waiting_is_synchronising("ncclDevKernel_SendRecv"));
-	assert_false(waiting_is_synchronising("ncclDevKernel_Generic_4"));
+	assert_true(classify_synchronising("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+	assert_true(classify_synchronising("ncclKernel_ReduceScatter_RING_LL_Sum_float"));
+	assert_true(classify_synchronising("vllm::cross_device_reduce_1stage"));
+	assert_false(classify_synchronising("ncclDevKernel_Broadcast_RING_LL"));
+	assert_false(classify_synchronising("ncclDevKernel_Reduce_Sum_f32_RING_LL"));
+	assert_false(classify_synchronising("ncclDevKernel_SendRecv"));
+	assert_false(classify_synchronising("ncclDevKernel_Generic_4"));
 }
 
 int main(void)

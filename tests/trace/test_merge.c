@@ -42,7 +42,7 @@ static void hosts_with_one_process_id_stay_apart(void **state)
 	struct trace out;
 	names_init(&names, &arena);
 	struct trace *a = rank(&arena, &names, 1, 11, 60), *b = rank(&arena, &names, 2, 22, 70);
-	trace_merge((struct merge_part[]){{a, 10}, {b, 0}}, 2, &out, &arena);
+	trace_merge((struct merge_part[]){{a, {.offset = 10}}, {b, {0}}}, 2, &out, &arena);
 	assert_int_equal(out.n_processes, 2);
 	assert_int_equal(out.n_threads, 2);
 	assert_int_equal(out.n_devices, 2);
@@ -82,14 +82,15 @@ static void one_gpu_of_two_files_is_one(void **state)
 	struct names names;
 	struct trace out;
 	names_init(&names, &arena);
-	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 33, 60), 0}, {rank(&arena, &names, 1, 33, 60), 0}},
-	            2, &out, &arena);
+	trace_merge(
+		(struct merge_part[]){{rank(&arena, &names, 1, 33, 60), {0}}, {rank(&arena, &names, 1, 33, 60), {0}}},
+		2, &out, &arena);
 	assert_int_equal(out.n_gpus, 1);
 	assert_int_equal(out.devices[1].gpu, 0);
 	assert_true(out.source.host == 1);
 	/* without an identity they stay two: a guess could make two ranks share a GPU */
-	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 0, 60), 0}, {rank(&arena, &names, 1, 0, 60), 0}}, 2,
-	            &out, &arena);
+	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 0, 60), {0}}, {rank(&arena, &names, 1, 0, 60), {0}}},
+	            2, &out, &arena);
 	assert_int_equal(out.n_gpus, 2);
 	assert_int_equal(out.devices[1].gpu, 1);
 	arena_release(&arena);
@@ -105,7 +106,7 @@ static void columns_that_one_file_lacks_are_lacking(void **state)
 	names_init(&names, &arena);
 	struct trace *a = rank(&arena, &names, 1, 0, 60), *b = rank(&arena, &names, 1, 0, 60);
 	a->calls.full_name = ARENA_NEW(&arena, a->calls.n, uint32_t);
-	trace_merge((struct merge_part[]){{a, 0}, {b, 0}}, 2, &out, &arena);
+	trace_merge((struct merge_part[]){{a, {0}}, {b, {0}}}, 2, &out, &arena);
 	assert_null(out.calls.full_name);
 	arena_release(&arena);
 }

@@ -1,19 +1,10 @@
 #include "analyse/run/waiting.h"
 
+#include "trace/classify.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-bool waiting_is_synchronising(const char *kernel)
-{
-	/* NCCL's, RCCL's, MSCCL's, PyTorch's and vLLM's names. What a generic kernel does is not told by its name. */
-	static const char *const parts[] = {"AllReduce",           "all_reduce", "AllGather",  "all_gather",
-	                                    "ReduceScatter",       "AllToAll",   "all_to_all", "reduce_scatter",
-	                                    "cross_device_reduce", NULL};
-	for (const char *const *part = parts; *part; part++)
-		if (strcasestr(kernel, *part))
-			return true;
-	return false;
-}
 
 struct view {
 	const struct run *run;
@@ -47,7 +38,7 @@ static void find_ops(struct view *v)
 			if (t->ops.kind[i] != OP_COMM || t->ops.end[i] == t->ops.start[i])
 				continue;
 			if (!known[name])
-				known[name] = waiting_is_synchronising(op_name(t, i)) ? 1 : 2;
+				known[name] = classify_synchronising(op_name(t, i)) ? 1 : 2;
 			if (known[name] == 1)
 				v->ops[v->n++] = (struct collective_op){
 					.start = t->ops.start[i],
@@ -60,18 +51,25 @@ static void find_ops(struct view *v)
 	}
 }
 
-/* Whether the ranks' times were taken by one clock. Files of one run whose hosts are not known count as of one. */
-static bool has_one_clock(const struct run *run)
+/* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
+ * of one run whose hosts are not known count as of one host. */
+static int64_t find_tolerance(const struct run *run)
 {
+	enum { ONE_HOST = 2000 /* ns: GPUs of one host, by their profilers */ };
+	static const double NEAR = 100e3; /* ns: farther apart, kernels' lengths tell more than their starts */
 	const struct trace *t = run->trace;
 	uint64_t first = 0;
+	bool several = false;
+	double within = 0;
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		uint64_t host = t->processes[t->devices[run->devices[d].device].process].host;
-		if (host && first && host != first)
-			return false;
+		several = several || (host && first && host != first);
 		first = first ? first : host;
 	}
-	return true;
+	for (uint32_t c = 0; c < t->n_clocks; c++) {
+		within = fmax(within, t->clocks[c].known ? t->clocks[c].within : INFINITY);
+	}
+	return !several ? ONE_HOST : t->n_clocks && within <= NEAR ? ONE_HOST + llround(2 * within) : -1;
 }
 
 /* When each step of the device ended. */
@@ -126,7 +124,7 @@ static void divide(struct view *v, uint32_t d, const uint32_t *first_of, struct 
 		enum op_kind kind = (enum op_kind)t->ops.kind[i];
 		if (kind == OP_KERNEL || kind == OP_GRAPH)
 			v->compute[n_compute++] = (struct stretch){t->ops.start[i], t->ops.end[i]};
-		else if (kind == OP_COMM && !waiting_is_synchronising(op_name(t, i)))
+		else if (kind == OP_COMM && !classify_synchronising(op_name(t, i)))
 			v->loose[n_loose++] = (struct collective_op){
 				.start = t->ops.start[i], .end = t->ops.end[i], .arrived = t->ops.start[i]};
 	}
@@ -162,14 +160,14 @@ static int compare_rank(const void *a, const void *b)
 
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out)
 {
-	enum { TOLERANCE = 2000 }; /* ns: GPUs of one host, by their profilers */
 	const struct trace *t = run->trace;
 	struct view v = {.run = run};
 	struct collectives collectives;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
-	                        .one_clock = has_one_clock(run)};
+	                        .tolerance = find_tolerance(run)};
+	bool one_clock = out->tolerance >= 0;
 	find_ops(&v);
-	collectives_match(v.ops, v.n, run->n_devices, out->one_clock, TOLERANCE, &v.scratch, &collectives);
+	collectives_match(v.ops, v.n, run->n_devices, one_clock, out->tolerance, &v.scratch, &collectives);
 	for (size_t i = 0; i < collectives.n; i++) {
 		const struct collective *c = &collectives.list[i];
 		if (c->entered < run->window_start || c->entered >= run->window_end)

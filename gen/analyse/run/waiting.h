@@ -18,14 +18,12 @@ struct device_waiting {
 
 struct waiting {
 	struct device_waiting *device; /* by index into run.devices */
-	bool one_clock;                /* the ranks' times are of one host */
-	uint32_t n_collectives;        /* of the window */
+	int64_t tolerance; /* ns: what two ranks' times may be apart although they are the same; negative: they are of
+	                    * several hosts, and say nothing of each other */
+	uint32_t n_collectives; /* of the window */
 };
 
 /* The devices are charged already (run_devices). Everything lives in `arena`. */
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out);
-
-/* Whether a communication kernel of this name is of an operation that no rank can leave before all have entered. */
-bool waiting_is_synchronising(const char *kernel);
 
 #endif

@@ -24,7 +24,7 @@ static void add_run(const struct run *run, const struct waiting *w, const uint32
 {
 	double step = 1 / (double)run->n_steps;
 	out->collectives += w->n_collectives * step / (double)n_runs;
-	out->one_clock = out->one_clock && w->one_clock;
+	out->one_clock = out->one_clock && w->tolerance >= 0;
 	for (uint32_t at = 0; at < run->n_devices; at++) {
 		const struct device_waiting *d = &w->device[at];
 		struct rank_result *r = &out->list[run->place[at]];
@@ -221,6 +221,8 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct s
 		return result;
 	*out = (struct ranks_result){
 		.list = ARENA_NEW(arena, side->n_devices, struct rank_result), .n = side->n_devices, .one_clock = true};
+	out->clocks = runs[0].trace->clocks;
+	out->n_clocks = runs[0].trace->n_clocks;
 	uint32_t *with_work = ARENA_NEW(&scratch, side->n_devices, uint32_t);
 	for (size_t r = 0; r < n; r++)
 		for (uint32_t at = 0; at < runs[r].n_devices; at++)

@@ -1,6 +1,6 @@
 /* Two hosts' clocks as one, from the collectives that their ranks took part in. Pure; works on numbers alone. */
-#ifndef GAPLINE_ANALYSE_RUN_CLOCK_OFFSET_H
-#define GAPLINE_ANALYSE_RUN_CLOCK_OFFSET_H
+#ifndef GAPLINE_TRACE_CLOCK_OFFSET_H
+#define GAPLINE_TRACE_CLOCK_OFFSET_H
 
 #include <stdbool.h>
 #include <stddef.h>

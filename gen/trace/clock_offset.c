@@ -1,4 +1,4 @@
-#include "analyse/run/clock_offset.h"
+#include "trace/clock_offset.h"
 
 #include <math.h>
 

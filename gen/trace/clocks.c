@@ -1,0 +1,305 @@
+#include "trace/clocks.h"
+
+#include "base/list.h"
+#include "trace/classify.h"
+#include "trace/clock_offset.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	FEWEST = 8,   /* collectives that show whether they are any */
+	FARTHEST = 32 /* collectives by which recording may have begun elsewhere */
+};
+static const double TOGETHER = 0.5;   /* of how far apart hosts come, how far apart they leave */
+static const double AT_RANDOM = 0.9;  /* the quantile that is compared: some collectives begin when one before ends */
+static const double ALIKE = 2;        /* how much better another match has to be */
+static const double GIVES_WAY = 20e3; /* ns: bounds that have to give way by more are of no clock */
+
+/* A kernel of a collective. Its times are those of the part's map. */
+struct kernel {
+	uint32_t name, stream, host, device; /* device: counted over all files */
+	int64_t launched, start, end;
+};
+
+/* What the ranks of one host did in the k-th collective. */
+struct meeting {
+	int64_t entered, left;
+};
+
+/* The collectives of one name (of one stream), as seen from one host; n is 0 where its ranks disagree. */
+struct seen {
+	struct meeting *list;
+	size_t n;
+};
+
+struct aligning {
+	struct merge_part *parts;
+	size_t n_parts;
+	uint32_t *host_of; /* by part */
+	struct arena scratch;
+	struct kernel *kernels;
+	size_t n, room;
+	bool by_stream;
+};
+
+static int compare(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_kernels(const void *a, const void *b, void *context)
+{
+	const struct kernel *x = a, *y = b;
+	const struct aligning *c = context;
+	int order = compare(x->name, y->name);
+	order = order || !c->by_stream ? order : compare(x->stream, y->stream);
+	order = order ? order : compare(x->host, y->host);
+	order = order ? order : compare(x->device, y->device);
+	order = order ? order : compare(x->launched, y->launched);
+	order = order ? order : compare(x->start, y->start);
+	return order ? order : compare(x->end, y->end);
+}
+
+static bool is_one_key(const struct aligning *c, const struct kernel *x, const struct kernel *y)
+{
+	return x->name == y->name && (!c->by_stream || x->stream == y->stream);
+}
+
+/* ---- what is there ---- */
+
+static int64_t launched(const struct trace *t, size_t i)
+{
+	return t->ops.launch[i] == TRACE_NONE ? t->ops.start[i] : t->calls.start[t->ops.launch[i]];
+}
+
+static void find_hosts(struct aligning *c, struct arena *arena, struct host_clocks *out)
+{
+	size_t room = 0;
+	uint32_t n = 0;
+	c->host_of = ARENA_NEW(&c->scratch, c->n_parts, uint32_t);
+	for (size_t i = 0; i < c->n_parts; i++) {
+		uint64_t host = c->parts[i].trace->source.host;
+		uint32_t h = 0;
+		while (host && h < n && out->list[h].host != host)
+			h++;
+		if (host && h == n) {
+			LIST_GROW(arena, out->list, n, room);
+			out->list[n++] = (struct trace_clock){.host = host, .known = n == 1};
+		}
+		c->host_of[i] = h;
+	}
+	for (size_t i = 0; i < c->n_parts && n; i++)
+		out->list[c->host_of[i]].files++;
+	out->n = n > 1 ? n : 0;
+}
+
+static void find_kernels(struct aligning *c)
+{
+	uint32_t device = 0;
+	for (size_t p = 0; p < c->n_parts; p++) {
+		const struct trace *t = c->parts[p].trace;
+		const struct time_map *map = &c->parts[p].map;
+		uint8_t *known = ARENA_NEW(&c->scratch, t->names->n, uint8_t); /* by name: 1 synchronising, 2 not */
+		for (size_t i = 0; i < t->ops.n; i++) {
+			uint32_t name = t->ops.name[i];
+			if (t->ops.kind[i] != OP_COMM || t->ops.end[i] == t->ops.start[i])
+				continue;
+			if (!known[name])
+				known[name] = classify_synchronising(names_text(t->names, name)) ? 1 : 2;
+			if (known[name] != 1)
+				continue;
+			LIST_GROW(&c->scratch, c->kernels, c->n, c->room);
+			c->kernels[c->n++] = (struct kernel){.name = name,
+			                                     .stream = t->ops.stream[i],
+			                                     .host = c->host_of[p],
+			                                     .device = device + t->ops.device[i],
+			                                     .launched = launched(t, i),
+			                                     .start = time_map_of(map, t->ops.start[i]),
+			                                     .end = time_map_of(map, t->ops.end[i])};
+		}
+		device += t->n_devices;
+	}
+}
+
+/* ---- one key ---- */
+
+/* What one host's ranks did: all have to have as many kernels. */
+static struct seen look(const struct kernel *kernels, size_t n, struct arena *scratch)
+{
+	size_t each = 0, begin = 0;
+	for (size_t i = 1; i <= n; i++) {
+		if (i < n && kernels[i].device == kernels[begin].device)
+			continue;
+		if (each && i - begin != each)
+			return (struct seen){0};
+		each = i - begin;
+		begin = i;
+	}
+	struct seen seen = {ARENA_NEW(scratch, each, struct meeting), each};
+	for (size_t k = 0; k < each; k++) {
+		seen.list[k] = (struct meeting){INT64_MIN, INT64_MAX};
+		for (size_t i = k; i < n; i += each) {
+			struct meeting *m = &seen.list[k];
+			m->entered = kernels[i].start > m->entered ? kernels[i].start : m->entered;
+			m->left = kernels[i].end < m->left ? kernels[i].end : m->left;
+		}
+		if (seen.list[k].left < seen.list[k].entered) /* several communicators */
+			return (struct seen){0};
+	}
+	return seen;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* How far two hosts' coming (or leaving) varies from one collective to the next. No drift of clocks shows in that. */
+static double vary(const struct meeting *a, const struct meeting *b, size_t n, bool leaving, double *sorted)
+{
+	for (size_t k = 0; k + 1 < n; k++) {
+		int64_t x = leaving ? a[k].left - b[k].left : a[k].entered - b[k].entered;
+		int64_t y = leaving ? a[k + 1].left - b[k + 1].left : a[k + 1].entered - b[k + 1].entered;
+		sorted[k] = fabs((double)y - (double)x);
+	}
+	qsort(sorted, n - 1, sizeof *sorted, compare_doubles);
+	return sorted[(size_t)(AT_RANDOM * (double)(n - 2))];
+}
+
+/* Which of b's collectives is a's first, or the other way round: `shift` is added to b's. False: they are of several
+ * communicators, or it cannot be told. */
+static bool fit(const struct seen *a, const struct seen *b, struct arena *scratch, int *shift)
+{
+	size_t shorter = a->n < b->n ? a->n : b->n;
+	if (shorter < FEWEST)
+		return false;
+	int far = shorter / 4 < FARTHEST ? (int)(shorter / 4) : FARTHEST, best = 0;
+	double *room = ARENA_NEW(scratch, a->n + b->n, double), least = INFINITY, second = INFINITY, plain = INFINITY;
+	for (int s = -far; s <= far; s++) {
+		size_t from = s < 0 ? (size_t)-s : 0, to = s > 0 ? (size_t)s : 0;
+		size_t n = a->n - from < b->n - to ? a->n - from : b->n - to;
+		double leave = vary(a->list + from, b->list + to, n, true, room);
+		plain = s == 0 ? leave : plain;
+		if (leave < least) {
+			second = least;
+			least = leave;
+			best = s;
+		} else if (leave < second) {
+			second = leave;
+		}
+	}
+	/* As recorded, unless another match is clearly better; and that one clearly the best. */
+	if (a->n == b->n && plain <= ALIKE * least)
+		best = 0;
+	else if (second < ALIKE * least)
+		return false;
+	size_t from = best < 0 ? (size_t)-best : 0, to = best > 0 ? (size_t)best : 0;
+	size_t n = a->n - from < b->n - to ? a->n - from : b->n - to;
+	*shift = best;
+	return vary(a->list + from, b->list + to, n, true, room) <=
+	       TOGETHER * vary(a->list + from, b->list + to, n, false, room);
+}
+
+/* ---- two hosts ---- */
+
+struct pairs {
+	struct clock_collective *list;
+	size_t n, room;
+};
+
+static void add_pairs(struct pairs *pairs, const struct seen *a, const struct seen *b, int shift, struct arena *scratch)
+{
+	size_t k = shift < 0 ? (size_t)-shift : 0, j = shift > 0 ? (size_t)shift : 0;
+	for (; k < a->n && j < b->n; k++, j++) {
+		LIST_GROW(scratch, pairs->list, pairs->n, pairs->room);
+		pairs->list[pairs->n++] = (struct clock_collective){.entered = {a->list[k].entered, b->list[j].entered},
+		                                                    .left = {a->list[k].left, b->list[j].left}};
+	}
+}
+
+/* Host b's clock beside host a's. */
+static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock_offset *out)
+{
+	struct pairs pairs = {0};
+	struct arena scratch = {0};
+	for (int by_stream = 0; by_stream < 2 && !pairs.n; by_stream++) {
+		if (c->by_stream != by_stream) {
+			c->by_stream = by_stream;
+			qsort_r(c->kernels, c->n, sizeof *c->kernels, compare_kernels, c);
+		}
+		for (size_t i = 0, end; i < c->n; i = end) {
+			size_t from[2] = {0}, n[2] = {0};
+			for (end = i; end < c->n && is_one_key(c, &c->kernels[i], &c->kernels[end]); end++)
+				for (int h = 0; h < 2; h++)
+					if (c->kernels[end].host == (h ? b : a)) {
+						from[h] = n[h] ? from[h] : end;
+						n[h]++;
+					}
+			struct seen x = look(c->kernels + from[0], n[0], &scratch);
+			struct seen y = look(c->kernels + from[1], n[1], &scratch);
+			int shift;
+			if (x.n && y.n && fit(&x, &y, &scratch, &shift))
+				add_pairs(&pairs, &x, &y, shift, &scratch);
+		}
+	}
+	bool found = pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
+	arena_release(&scratch);
+	return found;
+}
+
+/* ---- all hosts ---- */
+
+/* Puts the times of host b on the clock that host a's are on. */
+static void take_offset(struct aligning *c, uint32_t b, const struct clock_offset *o)
+{
+	for (size_t p = 0; p < c->n_parts; p++)
+		if (c->host_of[p] == b) {
+			struct time_map *map = &c->parts[p].map; /* has no drift yet */
+			map->drift = o->drift;
+			map->at = o->at - map->offset;
+			map->offset += llround(o->offset);
+		}
+	for (size_t i = 0; i < c->n; i++)
+		if (c->kernels[i].host == b) {
+			c->kernels[i].start += clock_offset_at(o, c->kernels[i].start);
+			c->kernels[i].end += clock_offset_at(o, c->kernels[i].end);
+		}
+}
+
+void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struct host_clocks *out)
+{
+	struct aligning c = {.parts = parts, .n_parts = n};
+	*out = (struct host_clocks){0};
+	find_hosts(&c, arena, out);
+	if (out->n) {
+		find_kernels(&c);
+		if (c.n)
+			qsort_r(c.kernels, c.n, sizeof *c.kernels, compare_kernels, &c);
+	}
+	/* Those that meet the first host's ranks first: what is found through others adds up. */
+	bool *tried = ARENA_NEW(&c.scratch, out->n, bool);
+	for (uint32_t a = 0; a < out->n && c.n; a++) {
+		uint32_t through = TRACE_NONE;
+		for (uint32_t h = 0; h < out->n; h++)
+			if (out->list[h].known && !tried[h] &&
+			    (through == TRACE_NONE || out->list[h].within < out->list[through].within))
+				through = h;
+		if (through == TRACE_NONE)
+			break;
+		tried[through] = true;
+		for (uint32_t b = 0; b < out->n; b++) {
+			struct clock_offset o;
+			if (out->list[b].known || !find_offset(&c, through, b, &o))
+				continue;
+			take_offset(&c, b, &o);
+			out->list[b].known = true;
+			out->list[b].offset = o.offset;
+			out->list[b].drift = o.drift;
+			out->list[b].within = out->list[through].within + o.within;
+			out->list[b].collectives = o.n;
+		}
+	}
+	arena_release(&c.scratch);
+}
