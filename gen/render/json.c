@@ -409,6 +409,24 @@ static void write_straggler(struct json *json, const struct analysis *a, const s
 	json_end_object(json);
 }
 
+/* Of the hosts, the first one's clock is the one that times are on. */
+static void write_host_clocks(struct json *json, const struct ranks_result *r)
+{
+	json_array(json, "clocks");
+	for (uint32_t i = 0; i < r->n_clocks; i++) {
+		const struct trace_clock *c = &r->clocks[i];
+		json_object(json, NULL);
+		json_integer(json, "files", c->files);
+		json_bool(json, "known", c->known);
+		json_ms(json, "offset_ms", c->offset);
+		json_number(json, "drift_ppm", c->drift * 1e6);
+		json_ms(json, "within_ms", c->within);
+		json_integer(json, "collectives", (int64_t)c->collectives);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_ranks(struct json *json, const struct analysis *a, const struct side *s)
 {
 	const struct ranks_result *r = &s->ranks;
@@ -419,6 +437,7 @@ static void write_ranks(struct json *json, const struct analysis *a, const struc
 	json_object(json, "ranks");
 	json_bool(json, "matched", r->known);
 	json_bool(json, "one_clock", r->one_clock);
+	write_host_clocks(json, r);
 	json_number(json, "collectives_per_step", r->collectives);
 	json_ms(json, "waiting_ms_per_step", r->waiting);
 	json_ms(json, "moving_ms_per_step", r->moving);

@@ -142,6 +142,33 @@ static void fill_rank(const struct analysis *a, int side, const struct rank_resu
 	page_fill(row, "last", s->ranks.collectives > 0 ? format_share(arena, r->last) : "\xE2\x80\x93");
 }
 
+/* How the hosts' clocks were made one, or that they were not; NULL: there is one host, or nothing is known of it. */
+static const char *say_clocks(const struct ranks_result *r, struct arena *arena)
+{
+	double within = 0, offset = 0, drift = 0;
+	uint32_t unknown = 0;
+	size_t collectives = 0;
+	for (uint32_t i = 1; i < r->n_clocks; i++) {
+		const struct trace_clock *c = &r->clocks[i];
+		unknown += !c->known;
+		within = fmax(within, c->within);
+		offset = fabs(c->offset) > fabs(offset) ? c->offset : offset;
+		drift = fabs(c->drift) > fabs(drift) ? c->drift : drift;
+		collectives = i == 1 || c->collectives < collectives ? c->collectives : collectives;
+	}
+	if (unknown)
+		return arena_format(arena,
+		                    "ranks ran on %u hosts, and the clocks of %u of them could not be told from "
+		                    "collectives: their times stand as recorded",
+		                    r->n_clocks, unknown);
+	return arena_format(
+		arena,
+		"ranks ran on %u hosts, whose clocks differed by up to %s and drifted by up to %.1f ppm. They "
+		"were made one from %zu collectives%s: a time of one host is within %s of another's",
+		r->n_clocks, format_time(arena, fabs(offset)), fabs(drift) * 1e6, collectives,
+		r->n_clocks > 2 ? " or more" : "", format_time(arena, within));
+}
+
 /* What the rows leave out, and how far waiting is known. */
 static void fill_words(const struct analysis *a, struct page *page)
 {
@@ -151,7 +178,7 @@ static void fill_words(const struct analysis *a, struct page *page)
 	for (int k = 0; k < 2; k++) {
 		const struct side *s = &a->side[k];
 		const struct ranks_result *r = &s->ranks;
-		const char *text[3];
+		const char *text[4];
 		int n = 0;
 		if (r->n && !r->known && r->waiting + r->moving + r->unmatched > 0)
 			text[n++] = "collectives could not be matched across ranks, so how much of them is waiting is "
@@ -159,6 +186,8 @@ static void fill_words(const struct analysis *a, struct page *page)
 		else if (r->known && !r->one_clock)
 			text[n++] = "ranks ran on several hosts, whose clocks differ: the rank whose kernel ran for "
 				    "the shortest time counts as the last one";
+		if (r->n_clocks)
+			text[n++] = say_clocks(r, arena);
 		if (r->n > MOST_RANKS)
 			text[n++] = arena_format(arena, "the table shows the %d slowest of %u ranks", MOST_RANKS, r->n);
 		if (r->map.rows && (r->map.ranks_a_row > 1 || r->map.steps_a_column > 1))
