@@ -1,6 +1,7 @@
 #include "base/opt.h"
 #include "capture/target.h"
 #include "cmd/cmd.h"
+#include "cmd/libraries.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -68,6 +69,7 @@ static void hold_standard_descriptors(void)
 int main(int argc, char **argv)
 {
 	hold_standard_descriptors();
+	libraries_prepare();
 	if (argc < 2) {
 		struct err err;
 		struct buf text = {0};

@@ -1,5 +1,7 @@
 #include "base/arena.h"
 
+#include "base/memory.h"
+
 #include <stdalign.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -19,19 +21,12 @@ struct arena_block {
 	alignas(max_align_t) char data[];
 };
 
-static void out_of_memory(void)
-{
-	fputs("gapline: out of memory\n", stderr);
-	exit(3);
-}
-
 static struct arena_block *new_block(size_t room)
 {
-	struct arena_block *b = NULL;
-	if (room <= SIZE_MAX - sizeof *b)
-		b = calloc(1, sizeof *b + room);
-	if (!b)
-		out_of_memory();
+	struct arena_block *b;
+	if (room > SIZE_MAX - sizeof *b)
+		memory_exhausted();
+	b = memory_take_zeroed(1, sizeof *b + room);
 	b->room = room;
 	return b;
 }
@@ -53,7 +48,7 @@ static size_t bytes_of(size_t n, size_t size)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
-		out_of_memory();
+		memory_exhausted();
 	size_t align = alignof(max_align_t);
 	return (bytes + align - 1) / align * align;
 }
@@ -80,9 +75,7 @@ static struct arena_block *resize_block(struct arena *a, void *data, size_t byte
 {
 	struct arena_block *b = (struct arena_block *)((char *)data - offsetof(struct arena_block, data));
 	struct arena_block *next = b->next, *previous = b->previous;
-	b = realloc(b, sizeof *b + bytes);
-	if (!b)
-		out_of_memory();
+	b = memory_resize(b, sizeof *b + bytes);
 	b->room = b->used = bytes;
 	if (next)
 		next->previous = b;
@@ -135,9 +128,11 @@ char *arena_format(struct arena *a, const char *format, ...)
 	va_copy(again, args);
 	int n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	char *text = arena_alloc(a, n < 0 ? 1 : (size_t)n + 1, 1);
-	if (n > 0)
-		vsnprintf(text, (size_t)n + 1, format, again);
+	if (n < 0) /* it takes memory of its own for some numbers */
+		memory_exhausted();
+	char *text = arena_alloc(a, (size_t)n + 1, 1);
+	if (vsnprintf(text, (size_t)n + 1, format, again) != n)
+		memory_exhausted();
 	va_end(again);
 	return text;
 }

@@ -1,7 +1,6 @@
 /* One arena holds everything that a pair of profiles needs; it is released as a whole, and data structs own nothing.
  *
- * Memory is zeroed. Out of memory ends the process with a message and status 3: a batch command has nothing better to
- * do then, and no caller has to check. */
+ * Memory is zeroed. Out of memory ends the process (base/memory.h): no caller has to check. */
 #ifndef GAPLINE_BASE_ARENA_H
 #define GAPLINE_BASE_ARENA_H
 

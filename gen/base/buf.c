@@ -1,5 +1,7 @@
 #include "base/buf.h"
 
+#include "base/memory.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,18 +14,11 @@ static void reserve(struct buf *b, size_t more)
 		return;
 	size_t room = b->room ? b->room : 256;
 	while (room - b->n <= more) {
-		if (room > SIZE_MAX / 4) {
-			fputs("gapline: out of memory\n", stderr);
-			exit(3);
-		}
+		if (room > SIZE_MAX / 4)
+			memory_exhausted();
 		room *= 2;
 	}
-	char *data = realloc(b->data, room);
-	if (!data) {
-		fputs("gapline: out of memory\n", stderr);
-		exit(3);
-	}
-	b->data = data;
+	b->data = memory_resize(b->data, room);
 	b->room = room;
 }
 
@@ -48,9 +43,12 @@ void buf_format(struct buf *b, const char *format, ...)
 	va_copy(again, args);
 	int n = vsnprintf(NULL, 0, format, args);
 	va_end(args);
+	if (n < 0) /* it takes memory of its own for some numbers */
+		memory_exhausted();
 	if (n > 0) {
 		reserve(b, (size_t)n);
-		vsnprintf(b->data + b->n, (size_t)n + 1, format, again);
+		if (vsnprintf(b->data + b->n, (size_t)n + 1, format, again) != n)
+			memory_exhausted();
 		b->n += (size_t)n;
 	}
 	va_end(again);

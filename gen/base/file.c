@@ -1,5 +1,7 @@
 #include "base/file.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -79,10 +81,10 @@ int file_pack(const void *data, size_t n, struct file_bytes *packed, struct err 
 	*packed = (struct file_bytes){0};
 	z_stream z = {0};
 	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) != Z_OK) /* 16: gzip */
-		return err_set(err, "out of memory while packing %zu bytes", n);
+		memory_exhausted();
 	size_t room = deflateBound(&z, n), left = n;
-	packed->data = malloc(room);
-	int state = packed->data ? Z_OK : Z_MEM_ERROR;
+	packed->data = memory_take(room);
+	int state = Z_OK;
 	z.next_in = (unsigned char *)data;
 	while (state == Z_OK) { /* avail_in and avail_out hold 4 GB at most */
 		uInt in = left > 1u << 30 ? 1u << 30 : (uInt)left;
@@ -99,7 +101,7 @@ int file_pack(const void *data, size_t n, struct file_bytes *packed, struct err 
 	if (state == Z_STREAM_END)
 		return 0;
 	file_release(packed);
-	return err_set(err, "out of memory while packing %zu bytes", n);
+	return err_set(err, "%zu bytes cannot be packed: zlib status %d", n, state);
 }
 
 void file_release(struct file_bytes *bytes)

@@ -1,5 +1,7 @@
 #include "base/json_writer.h"
 
+#include "base/memory.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,12 +12,35 @@ static void append(void *out, const char *bytes, size_t n)
 	buf_add(out, bytes, n);
 }
 
+static void *take(void *context, size_t n)
+{
+	(void)context;
+	return memory_take(n);
+}
+
+static void *resize(void *context, void *old, size_t n)
+{
+	(void)context;
+	return memory_resize(old, n);
+}
+
+static void give_back(void *context, void *old)
+{
+	(void)context;
+	free(old);
+}
+
+static yajl_alloc_funcs memory = {take, resize, give_back, NULL};
+
+yajl_alloc_funcs *json_memory(void)
+{
+	return &memory;
+}
+
 void json_init(struct json *json, struct buf *out)
 {
-	*json = (struct json){.gen = yajl_gen_alloc(NULL)};
-	json->status = json->gen ? yajl_gen_status_ok : yajl_gen_no_buf;
-	if (!json->gen)
-		return;
+	*json = (struct json){.gen = yajl_gen_alloc(&memory)};
+	json->status = yajl_gen_status_ok;
 	yajl_gen_config(json->gen, yajl_gen_beautify, 1);
 	yajl_gen_config(json->gen, yajl_gen_indent_string, " ");
 	yajl_gen_config(json->gen, yajl_gen_validate_utf8, 1);

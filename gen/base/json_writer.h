@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <yajl/yajl_common.h>
 #include <yajl/yajl_gen.h>
 
 struct json {
@@ -24,6 +25,9 @@ struct json {
 	yajl_gen_status status;
 	int depth; /* objects and arrays that are open */
 };
+
+/* For yajl_alloc, which looks at none of its allocations: memory that is there (base/memory.h). */
+yajl_alloc_funcs *json_memory(void);
 
 /* Starts a document that is appended to `out`, which must outlive it. */
 void json_init(struct json *json, struct buf *out);

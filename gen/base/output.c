@@ -2,9 +2,11 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,9 +88,7 @@ int output_prepare(struct output *o, const char *path, struct err *err)
 	*o = (struct output){.path = path, .standard = !strcmp(path, "-")};
 	if (o->standard)
 		return 0;
-	o->target = strdup(path);
-	if (!o->target)
-		return fail(o, "out of memory", err);
+	o->target = memory_copy(path);
 	if (!*base_name(path))
 		return fail(o, "names a folder; name a file in it", err);
 	if (!stat(path, &o->found))
@@ -175,9 +175,28 @@ static int write_temporary(struct output *o, struct err *err)
 	int problem = 0;
 	if (write_bytes(fd, o->bytes, o->n) || (o->exists && fchmod(fd, o->found.st_mode & 0777)))
 		problem = errno;
+	/* What a name stands for after a power cut is the old file or the whole new one: bytes first, then the name.
+	 * Some file systems cannot, and say so with EINVAL (fsync(2)). */
+	if (!problem && fsync(fd) && errno != EINVAL && errno != ENOSYS)
+		problem = errno;
 	if (close(fd) && !problem)
 		problem = errno;
 	return problem ? fail(o, strerror(problem), err) : 0;
+}
+
+/* The new names, too: they are the folder's. They are in place by now, so that a folder that cannot be written out is
+ * no error. */
+static void settle_folder(const struct output *o)
+{
+	char folder[PATH_MAX];
+	int n = (int)(base_name(o->target) - o->target);
+	if (snprintf(folder, sizeof folder, "%.*s.", n, o->target) >= (int)sizeof folder)
+		return;
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	fsync(fd);
+	close(fd);
 }
 
 static int write_stream(const struct output *o, struct err *err)
@@ -191,33 +210,69 @@ static int write_stream(const struct output *o, struct err *err)
 	return problem ? fail(o, strerror(problem), err) : 0;
 }
 
+/* The complete file gets its name. Where there was one of that name, and the file system can do it, it then is what
+ * `temporary` stands for, so that it can be put back. */
+static int put_in_place(struct output *o)
+{
+	o->exchanged = o->exists && !renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_EXCHANGE);
+	if (!o->exchanged && rename(o->temporary, o->target))
+		return -1;
+	o->placed = true;
+	return 0;
+}
+
+static void take_back(struct output *o)
+{
+	if (o->exchanged)
+		renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_EXCHANGE);
+	else if (o->placed && !o->exists)
+		unlink(o->target);
+	o->placed = false;
+}
+
 static int write_files(struct output *outputs, size_t n, struct err *err)
 {
 	for (size_t i = 0; i < n; i++)
 		if (!outputs[i].standard && !outputs[i].stream && write_temporary(&outputs[i], err))
 			return -1;
 	for (size_t i = 0; i < n; i++) {
-		struct output *o = &outputs[i];
-		if (!o->temporary)
+		if (!outputs[i].temporary || put_in_place(&outputs[i]) == 0)
 			continue;
-		if (rename(o->temporary, o->target))
-			return fail(o, strerror(errno), err);
-		free(o->temporary);
-		o->temporary = NULL;
+		fail(&outputs[i], strerror(errno), err);
+		while (i-- > 0)
+			take_back(&outputs[i]); /* of one report all files are new, or all are old */
+		return -1;
 	}
+	for (size_t i = 0; i < n; i++)
+		if (outputs[i].temporary)
+			settle_folder(&outputs[i]);
 	return 0;
 }
 
 static void remove_temporary(struct output *o)
 {
-	if (o->temporary)
+	if (o->temporary && (!o->placed || o->exchanged))
 		unlink(o->temporary);
 	free(o->temporary);
 	o->temporary = NULL;
 }
 
+/* What is being written, for the case that memory runs out meanwhile. */
+static struct output *being_written;
+static size_t n_being_written;
+
+static void remove_being_written(void)
+{
+	for (size_t i = 0; i < n_being_written; i++)
+		if (being_written[i].temporary && !being_written[i].placed)
+			unlink(being_written[i].temporary);
+}
+
 int output_write(struct output *outputs, size_t n, struct err *err)
 {
+	memory_undo(remove_being_written);
+	being_written = outputs;
+	n_being_written = n;
 	/* An interrupt between creating a temporary file and renaming it would leave it behind; it waits until the
 	 * files written so far are gone again, or all in place. A file size limit is to be an error like any other,
 	 * not a signal that kills. */
@@ -230,6 +285,7 @@ int output_write(struct output *outputs, size_t n, struct err *err)
 	int rc = write_files(outputs, n, err);
 	for (size_t i = 0; i < n; i++)
 		remove_temporary(&outputs[i]);
+	n_being_written = 0;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	signal(SIGXFSZ, size_limit);
 	for (size_t i = 0; i < n && !rc; i++)

@@ -1,6 +1,6 @@
 /* Files that a command writes: whole or not at all. Everything is made in memory first; output_write then writes each
- * file under a temporary name beside its target, checks the close, and renames them only when all are complete. An
- * error or an interrupt leaves the old files as they were and nothing beside them.
+ * file under a temporary name beside its target, has it put on the disk (fsync), checks the close, and renames them
+ *only when all are complete. An error or an interrupt leaves the old files as they were and nothing beside them.
  *
  * A path is followed through symbolic links; an existing file keeps its permissions. `-` is standard output; it, pipes
  * and devices get their bytes last, when the files are in place.
@@ -25,7 +25,9 @@ struct output {
 	bool standard;      /* goes to standard output, by `-` or by another name of it */
 	bool stream;        /* a pipe or device, written in place */
 	char *target;       /* where it really goes; NULL for `-` */
-	char *temporary;    /* complete, and not renamed yet; else NULL */
+	char *temporary;    /* while it is written: beside the target */
+	bool placed;        /* the target is the new file */
+	bool exchanged;     /* … and `temporary` the old one */
 	bool exists;        /* then `found` describes it */
 	struct stat found;  /* the target as it was */
 	struct stat folder; /* the target's folder, when the target is no stream */
@@ -41,8 +43,8 @@ bool output_same(const struct output *a, const struct output *b);
 /* Whether the output would replace the existing file that `input` describes. */
 bool output_replaces(const struct output *o, const struct stat *input);
 
-/* Writes `n` prepared outputs. 0, or -1 with `err`: then no file was changed, unless what failed is a rename, or
- * standard output, a pipe or a device. */
+/* Writes `n` prepared outputs. 0, or -1 with `err`: then no file was changed, unless what failed is
+ * standard output, a pipe or a device, or a rename on a file system that cannot exchange two names. */
 int output_write(struct output *outputs, size_t n, struct err *err);
 
 void output_release(struct output *o);

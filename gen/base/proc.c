@@ -1,5 +1,7 @@
 #include "base/proc.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -165,9 +167,7 @@ static char **make_environment(const char *const *changes)
 		n++;
 	while (changes && changes[n_changes])
 		n_changes++;
-	char **made = calloc(n + n_changes + 1, sizeof *made);
-	if (!made)
-		return NULL;
+	char **made = memory_take_zeroed(n + n_changes + 1, sizeof *made);
 	for (size_t i = 0; i < n; i++) {
 		bool changed = false;
 		for (size_t c = 0; c < n_changes && !changed; c++)
@@ -181,9 +181,34 @@ static char **make_environment(const char *const *changes)
 	return made;
 }
 
-/* In the child. What fails is told through `report`, which a successful exec closes. */
-static void become(const struct proc_spawn *spawn, char **environment, bool terminal, const sigset_t *mask, int report)
+/* What runs while there is no memory left ends with us. */
+static pid_t running[4];
+
+static void end_running(void)
 {
+	for (size_t i = 0; i < sizeof running / sizeof *running; i++)
+		if (running[i] > 0)
+			kill(-running[i], SIGKILL);
+}
+
+static void note_running(pid_t was, pid_t is)
+{
+	memory_undo(end_running);
+	for (size_t i = 0; i < sizeof running / sizeof *running; i++)
+		if (running[i] == was) {
+			running[i] = is;
+			return;
+		}
+}
+
+/* In the child. What fails is told through `report`, which a successful exec closes. */
+static void become(const struct proc_spawn *spawn, char **environment, bool terminal, const sigset_t *mask, int report,
+                   pid_t parent)
+{
+	/* Nobody waits for it any more when we are killed: it does not run on for nobody (prctl(2)). */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent) /* already */
+		_exit(126);
 	if (spawn->terminal)
 		setpgid(0, 0);
 	else
@@ -218,18 +243,20 @@ int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *er
 	int report[2] = {-1, -1}, problem = 0;
 	bool terminal = spawn->terminal && spawn->input < 0 && have_terminal();
 	char **environment = make_environment(spawn->environment);
-	if (!environment || pipe2(report, O_CLOEXEC)) {
+	if (pipe2(report, O_CLOEXEC)) {
+		int none = errno;
 		free(environment);
-		return cannot_start(spawn->argv[0], environment ? errno : ENOMEM, err);
+		return cannot_start(spawn->argv[0], none, err);
 	}
 	handle(SIGCHLD, wake);
 	fflush(NULL);
 	sigset_t before;
 	block_wakers(&before);
 	proc->start_ns = proc_now_ns();
+	const pid_t parent = getpid();
 	proc->pid = fork();
 	if (!proc->pid)
-		become(spawn, environment, terminal, &before, report[1]);
+		become(spawn, environment, terminal, &before, report[1], parent);
 	problem = proc->pid < 0 ? errno : 0;
 	close(report[1]);
 	if (!problem) {
@@ -248,8 +275,10 @@ int proc_start(struct proc *proc, const struct proc_spawn *spawn, struct err *er
 	proc->wants_terminal = spawn->terminal;
 	if (terminal && problem)
 		give_terminal(getpgrp());
-	if (!problem)
+	if (!problem) {
+		note_running(0, proc->pid);
 		return 0;
+	}
 	*proc = (struct proc){0};
 	return cannot_start(spawn->argv[0], problem, err);
 }
@@ -272,6 +301,7 @@ static bool has_ended(struct proc *proc)
 		proc->status = pid > 0 ? status : 0;
 		proc->end_ns = proc_now_ns();
 		proc->ended = true;
+		note_running(proc->pid, 0);
 		if (proc->owns_terminal)
 			give_terminal(getpgrp());
 		proc->had_terminal = proc->owns_terminal;

@@ -1,5 +1,7 @@
 #include "base/unpack.h"
 
+#include "base/memory.h"
+
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -88,6 +90,8 @@ static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct
 	z->avail_out = n > 1u << 30 ? 1u << 30 : (uInt)n;
 	u->state = inflate(z, Z_NO_FLUSH);
 	u->in_at = u->in_n - z->avail_in;
+	if (u->state == Z_MEM_ERROR)
+		memory_exhausted();
 	if (u->state == Z_STREAM_END) {
 		u->members++;
 	} else if (u->state == Z_BUF_ERROR && no_input(u)) {
@@ -102,11 +106,12 @@ static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct
 	return z->next_out - data;
 }
 
-static int gzip_begin(struct unpack *u)
+static void gzip_begin(struct unpack *u)
 {
 	u->state = inflateInit2(&u->z, 15 + 16); /* 16: gzip wrapper only */
 	u->z_begun = u->state == Z_OK;
-	return u->z_begun ? 0 : -1;
+	if (!u->z_begun)
+		memory_exhausted();
 }
 
 /* ---- zstd ---- */
@@ -127,6 +132,8 @@ static ssize_t zstd_turn(struct unpack *u, unsigned char *data, size_t n, struct
 		               "%s: was packed with a long window and needs more than 128 MB to unpack; unpack it "
 		               "first: zstd -d --long=31",
 		               u->path);
+	if (ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+		memory_exhausted();
 	if (ZSTD_isError(left))
 		return err_set(err, "%s: is damaged: the zstd data cannot be unpacked (%s); copy the file again",
 		               u->path, ZSTD_getErrorName(left));
@@ -136,11 +143,12 @@ static ssize_t zstd_turn(struct unpack *u, unsigned char *data, size_t n, struct
 	return (ssize_t)out.pos;
 }
 
-static int zstd_begin(struct unpack *u)
+static void zstd_begin(struct unpack *u)
 {
 	u->zstd = ZSTD_createDStream();
 	u->in_frame = true; /* a file without any frame is cut off */
-	return u->zstd ? 0 : -1;
+	if (!u->zstd)
+		memory_exhausted();
 }
 #endif
 
@@ -157,15 +165,14 @@ static ssize_t turn(struct unpack *u, unsigned char *data, size_t n, struct err 
 
 static int begin(struct unpack *u, struct err *err)
 {
-	int rc = -1;
 	u->packing = packing_of(u->in, u->in_n);
 	if (u->packing == PACKING_NONE)
 		return err_set(err, "%s: is packed neither with gzip nor with zstd", u->path);
 	if (u->packing == PACKING_GZIP)
-		rc = gzip_begin(u);
+		gzip_begin(u);
 #ifdef GAPLINE_ZSTD
 	else
-		rc = zstd_begin(u);
+		zstd_begin(u);
 #else
 	else
 		return err_set(err,
@@ -173,23 +180,17 @@ static int begin(struct unpack *u, struct err *err)
 		               "first: zstd -d FILE",
 		               u->path);
 #endif
-	return rc == 0 ? 0 : err_set(err, "%s: out of memory", u->path);
+	return 0;
 }
 
 struct unpack *unpack_open(const char *path, struct err *err)
 {
-	struct unpack *u = calloc(1, sizeof *u);
-	if (!u) {
-		err_set(err, "%s: out of memory", path);
-		return NULL;
-	}
+	struct unpack *u = memory_take_zeroed(1, sizeof *u);
 	u->path = path;
-	u->in = malloc(CHUNK);
+	u->in = memory_take(CHUNK);
 	int64_t size;
 	u->fd = file_open(path, &size, err);
-	if (u->fd >= 0 && !u->in)
-		err_set(err, "%s: out of memory", path);
-	if (u->fd >= 0 && u->in && refill(u, err) == 0 && begin(u, err) == 0)
+	if (u->fd >= 0 && refill(u, err) == 0 && begin(u, err) == 0)
 		return u;
 	unpack_close(u);
 	return NULL;

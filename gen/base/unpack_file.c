@@ -2,6 +2,7 @@
 #include "base/unpack.h"
 
 #include "base/file.h"
+#include "base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,9 +68,9 @@ static void release_size_limit(const sigset_t *before)
 
 static int pour(struct unpack *from, int to, const char *path, const char *folder, struct meter *meter, struct err *err)
 {
-	unsigned char *piece = malloc(PIECE);
+	unsigned char *piece = memory_take(PIECE);
 	int64_t used = 0;
-	ssize_t n = piece ? PIECE : err_set(err, "%s: out of memory", path);
+	ssize_t n = PIECE;
 	while (n == PIECE) {
 		n = unpack_read(from, piece, PIECE, err);
 		if (n > 0 && file_write(to, piece, (size_t)n) != 0)

@@ -1,5 +1,7 @@
 #include "capture/spool_read.h"
 
+#include "base/memory.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -127,11 +129,7 @@ static void make_room(struct spool_reader *r, size_t n)
 	while (room < n)
 		room *= 2;
 	free(r->payload);
-	r->payload = malloc(room);
-	if (!r->payload) {
-		fputs("gapline: out of memory\n", stderr);
-		exit(3);
-	}
+	r->payload = memory_take(room);
 	r->room = room;
 }
 

@@ -22,7 +22,7 @@ const struct cmd cmd_table[] = {
 };
 
 #define STATUS_DONE "0  done, and any gate asked for is passed"
-#define STATUS_USAGE "2  wrong usage, or an output cannot be written"
+#define STATUS_USAGE "2  wrong usage, out of memory, or an output cannot be written"
 #define STATUS_PROFILE "3  a profile cannot be read, or holds nothing to judge"
 
 #define STATUS_OPEN                                                                                                    \

@@ -14,7 +14,7 @@
 enum cmd_status {
 	CMD_DONE = 0, /* any gate asked for is passed */
 	CMD_GATE_NOT_MET = 1,
-	CMD_WRONG_USAGE = 2, /* also: an output cannot be written */
+	CMD_WRONG_USAGE = 2, /* also: an output cannot be written; out of memory (base/memory.h) */
 	CMD_BAD_PROFILE = 3, /* cannot be read, or holds nothing to judge; also: the program to be profiled failed */
 	CMD_INCONCLUSIVE = 4 /* a gate stays open */
 };

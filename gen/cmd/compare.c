@@ -3,6 +3,7 @@
 #include "analyse/judge/nothing.h"
 #include "base/file.h"
 #include "base/markdown_writer.h"
+#include "base/memory.h"
 #include "cmd/progress.h"
 
 #include "render/render.h"
@@ -29,7 +30,7 @@ static int add_to_summary(const struct compare *c, struct buf *out, struct err *
 	int fd = file_open(c->paths[COMPARE_SUMMARY], &size, err);
 	if (fd < 0)
 		return -1;
-	char *old = size <= (1 << 20) - MOST - 1 ? malloc((size_t)size + 1) : NULL;
+	char *old = size <= (1 << 20) - MOST - 1 ? memory_take((size_t)size + 1) : NULL;
 	ssize_t n = old ? file_read(fd, old, (size_t)size) : -1;
 	close(fd);
 	if (n > 0)

@@ -1,6 +1,7 @@
 #include "read/db.h"
 
 #include "base/buf.h"
+#include "base/memory.h"
 #include "read/db_vfs.h"
 
 #include <ctype.h>
@@ -27,7 +28,7 @@ static int fail(struct db *db, int code, const char *table)
 	case SQLITE_TOOBIG:
 		return err_set(db->err, "%s: %s%s holds a text of more than %d MB; export the report again with nsys",
 		               db->path, kind, where, TEXT_MAX_BYTES >> 20);
-	case SQLITE_NOMEM:
+	case SQLITE_NOMEM: /* also where SQLite asks for more at once than it ever gives */
 		return err_set(db->err, "%s: out of memory while reading %s%s", db->path, kind, where);
 	case SQLITE_CORRUPT:
 		return err_set(db->err,
@@ -102,6 +103,8 @@ static int check_leftovers(struct db *db)
 	static const unsigned char log[] = {0x37, 0x7f, 0x06}; /* and 0x82 or 0x83, by the order of bytes */
 	enum { LOG_HEADER = 32 };
 	char *real = realpath(db->path, NULL); /* they lie beside the file itself, and not beside a link to it */
+	if (!real && errno == ENOMEM)
+		memory_exhausted();
 	const char *path = arena_format(db->arena, "%s", real ? real : db->path);
 	free(real);
 	const char *beside = arena_format(db->arena, "%s-wal", path);

@@ -1,4 +1,5 @@
 /* The file becomes lists of numbers, event by event. */
+#include "base/json_writer.h"
 #include "base/list.h"
 #include "read/digest.h"
 #include "read/kineto_event.h"
@@ -374,9 +375,7 @@ static int parse_pieces(struct parser *p, struct source *source, struct unpack *
 {
 	struct kineto *k = p->k;
 	unsigned char *data = arena_alloc(&k->scratch, CHUNK, 1);
-	yajl_handle json = yajl_alloc(&CALLBACKS, NULL, p);
-	if (!json)
-		return err_set(k->err, "%s: out of memory", k->path);
+	yajl_handle json = yajl_alloc(&CALLBACKS, json_memory(), p);
 	yajl_config(json, yajl_dont_validate_strings, 1);
 	int64_t at = 0, quiet = 0;
 	int result = 0;

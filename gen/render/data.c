@@ -2,6 +2,7 @@
 
 #include "base/format.h"
 #include "base/json_writer.h"
+#include "base/memory.h"
 #include "render/lanes.h"
 #include "render/view.h"
 
@@ -395,9 +396,7 @@ static void add_base64(struct buf *out, const unsigned char *bytes, size_t n)
 static int pack(const struct buf *json, struct buf *out, struct err *err)
 {
 	uLongf n = DATA_MOST / 4 * 3;
-	unsigned char *bytes = malloc(n);
-	if (!bytes)
-		return err_set(err, "report: out of memory");
+	unsigned char *bytes = memory_take(n);
 	int status = compress2(bytes, &n, (const unsigned char *)json->data, (uLong)json->n, 9);
 	if (status == Z_OK)
 		add_base64(out, bytes, n);

@@ -1,10 +1,15 @@
 """A small spool (gen/capture/spool.h) with one of everything, as bytes."""
 
 import struct
+import sys
+import time
 
 CUPTI, SIZES, BUFFER, KERNEL_NAME, CALLBACKS, EVENTS, DEVICE, DRIVER, PROGRAM, THREAD, DROPPED, MESSAGE, WINDOW, END = (
     range(1, 15)
 )
+
+
+began = 0  # on the monotonic clock: times in the spool count from here
 
 
 def block(kind, payload, tid=0):
@@ -15,7 +20,7 @@ def event(kind, time, text=b"", text_kind=None, domain=0, id=0, string=0, payloa
     padded = text + bytes(-len(text) % 8)
     if text_kind is None:
         text_kind = 1 if text else 0
-    head = struct.pack("<qIBBHIIIIQIIQ", time, 56 + len(padded), kind, text_kind, 0, domain, 0, 0, 0, id, string,
+    head = struct.pack("<qIBBHIIIIQIIQ", began + time, 56 + len(padded), kind, text_kind, 0, domain, 0, 0, 0, id, string,
                        len(text), payload)
     return head + padded
 
@@ -33,11 +38,11 @@ def record(size, *fields):
 
 
 def call(kind, id, start, end, correlation):
-    return struct.pack("<IIQQIIII", kind, id, start, end, 1, 1, correlation, 0)
+    return struct.pack("<IIQQIIII", kind, id, began + start, began + end, 1, 1, correlation, 0)
 
 
 def op(size, kind, times, correlation_at, start, end, correlation):
-    return record(size, ("I", 0, kind), ("Q", times, start), ("Q", times + 8, end), ("I", correlation_at, correlation))
+    return record(size, ("I", 0, kind), ("Q", times, began + start), ("Q", times + 8, began + end), ("I", correlation_at, correlation))
 
 
 def spool():
@@ -68,7 +73,7 @@ def spool():
     )
     sizes = [(1, 96), (2, 88), (4, 40), (5, 40), (10, 216), (17, 56), (22, 96), (38, 56), (51, 56)]
     return (
-        struct.pack("<8sIIIIIIqq", b"GLSPOOL\0", 1, 1, 1, 0, 2, 0, 1000, 2000)
+        struct.pack("<8sIIIIIIqq", b"GLSPOOL\0", 1, 1, 1, 0, 2, 0, began + 1000, 2000)
         + block(PROGRAM, b"tiny")
         + block(DRIVER, b"580.1")
         + block(CUPTI, struct.pack("<IIII", 130001, 13000, 1, 3))
@@ -81,6 +86,12 @@ def spool():
         + block(THREAD, b"main", tid=1)
         + block(DROPPED, struct.pack("<IIQ", 1, 0, 3))
         + block(MESSAGE, struct.pack("<II", 2, 0) + b"a warning")
-        + block(WINDOW, struct.pack("<IIq", 0, 1, 6000))
-        + block(END, struct.pack("<q", 7000))
+        + block(WINDOW, struct.pack("<IIq", 0, 1, began + 6000))
+        + block(END, struct.pack("<q", began + 7000))
     )
+
+
+if __name__ == "__main__":  # as if it had been recorded now
+    began = time.monotonic_ns()
+    with open(sys.argv[1], "wb") as file:
+        file.write(spool())

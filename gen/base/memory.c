@@ -1,0 +1,76 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { UNDO_MOST = 8 };
+
+static void (*undos[UNDO_MOST])(void);
+static size_t n_undos;
+
+void memory_undo(void (*undo)(void))
+{
+	for (size_t i = 0; i < n_undos; i++)
+		if (undos[i] == undo)
+			return;
+	if (n_undos == UNDO_MOST)
+		abort();
+	undos[n_undos++] = undo;
+}
+
+void memory_exhausted(void)
+{
+	static const char text[] = "gapline: out of memory\n";
+	static atomic_flag ending = ATOMIC_FLAG_INIT;
+	while (atomic_flag_test_and_set(
+		&ending)) /* one thread says it; what the others have begun ends with the process */
+		pause();
+	ssize_t said = write(STDERR_FILENO, text, sizeof text - 1); /* stdio may want memory */
+	(void)said;
+	for (size_t i = n_undos; i-- > 0;)
+		undos[i]();
+	_exit(MEMORY_STATUS);
+}
+
+void *memory_take(size_t n)
+{
+	void *p = malloc(n ? n : 1);
+	if (!p)
+		memory_exhausted();
+	return p;
+}
+
+void *memory_take_zeroed(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+	if (!p)
+		memory_exhausted();
+	return p;
+}
+
+void *memory_resize(void *old, size_t n)
+{
+	void *p = realloc(old, n ? n : 1);
+	if (!p)
+		memory_exhausted();
+	return p;
+}
+
+char *memory_copy(const char *text)
+{
+	size_t n = strlen(text) + 1;
+	return memcpy(memory_take(n), text, n);
+}
+
+int memory_limit(uint64_t bytes)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_DATA, &limit))
+		return -1;
+	if (bytes < limit.rlim_cur)
+		limit.rlim_cur = bytes;
+	return setrlimit(RLIMIT_DATA, &limit);
+}

@@ -1,0 +1,31 @@
+/* Memory that is there or ends the process: a batch command has nothing better to do without it, and no caller has to
+ * check. The end is a sentence and status 2, and whatever would have been left half-done is undone first.
+ *
+ * Libraries that check little or print messages of their own (libxml2, yajl), and SQLite, where an answer that is
+ * missing looks like an empty value, are given these functions too: gen/cmd/libraries.c. */
+#ifndef GAPLINE_BASE_MEMORY_H
+#define GAPLINE_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MEMORY_STATUS = 2 };
+
+/* malloc, calloc, realloc and strdup of stdlib.h, but never NULL: also for no bytes. free(3) gives it back. */
+void *memory_take(size_t n);
+void *memory_take_zeroed(size_t n, size_t size);
+void *memory_resize(void *old, size_t n);
+char *memory_copy(const char *text);
+
+/* Says that there is no memory, undoes what has to be, and ends the process with MEMORY_STATUS. For any thread. */
+_Noreturn void memory_exhausted(void);
+
+/* Has `undo` called before the process ends so: it takes no memory to speak of, and waits for nobody. At most eight
+ * functions; one that is there already is not added again. */
+void memory_undo(void (*undo)(void));
+
+/* No more than so many bytes of memory for this process and what it starts (RLIMIT_DATA, getrlimit(2)): beyond, it ends
+ * as above. -1 with errno when the system refuses. */
+int memory_limit(uint64_t bytes);
+
+#endif

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Lets one call after another fail inside the command: every allocation, libxml2's, SQLite's and yajl's too, every read,
+write, open, rename, fsync, fork, mmap and thread.
+
+    check_failures.py GAPLINE FAILING_LIBRARY SECONDS [OFFSET]
+
+FAILING_LIBRARY (standin_failing.c) is preloaded. With so many seconds, spread over commands and kinds of calls, every
+k-th call is tried from an offset that is different in each run, and printed; 0: every single one.
+
+What may come of it: one sentence of gapline's, a status of an error, the outputs as they were before; or, where it could
+do without, the same outputs as ever. Nothing else: no signal, no library's words, no partial file, nothing left beside
+it, nothing still running. Status 77 with a sanitizer, in front of which nothing can be loaded.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import tiny_kineto
+import tiny_profile
+import tiny_spool
+
+GAPLINE, FAILING = (os.path.abspath(a) for a in sys.argv[1:3])
+SECONDS = float(sys.argv[3])
+OFFSET = float(sys.argv[4]) if len(sys.argv) > 4 else random.random()
+SAYING = re.compile(r"(gapline: [^\n]{4,}\n)+\Z")
+# Name, the command line, what varies from run to run and is no output to compare.
+COMMANDS = {
+    "report": "report a.sqlite.gz b.sqlite -q -o out/r.html --json out/r.json --svg out/r.svg --markdown out/r.md "
+    "--junit out/r.xml",
+    "kineto": "report k.json l.json -q --json out/r.json",
+    "show": "show a.sqlite -q",
+    "stats": "stats a.sqlite -q --report cuda_gpu_kern_sum --output out/t",
+    "scrub": "scrub a.sqlite.gz -q --force -o out/c.sqlite.gz",
+    "capture": "capture --collector cupti -q --force -o out/c.sqlite -- sh -c 'python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool'",
+    "run": "run --collector nsys --repeat 0 --recorded 1 -q --force -o out/suite --baseline 'true a.sqlite' "
+    "--fixed 'true b.sqlite'",
+}
+KINDS = ("memory", "read", "write", "open", "rename", "sync", "fork", "map", "thread")
+# The program that is recorded says other things each time, and when.
+VARIES = ("capture", "run")
+BEFORE = b"what was there before"
+
+
+def make_inputs(folder):
+    import gzip
+
+    tiny_profile.write(folder / "a.sqlite", steps=12, seed=1)
+    tiny_profile.write(folder / "b.sqlite", steps=12, load=50_000, seed=2)
+    (folder / "a.sqlite.gz").write_bytes(gzip.compress((folder / "a.sqlite").read_bytes(), mtime=0))
+    tiny_kineto.write(folder / "k.json", steps=12)
+    tiny_kineto.write(folder / "l.json", steps=12)
+    shutil.copy(tiny_spool.__file__, folder)
+    (folder / "bin").mkdir()
+    (folder / "lib/gapline").mkdir(parents=True)
+    shutil.copy(GAPLINE, folder / "bin/gapline")
+    (folder / "lib/gapline/libgapline-cupti.so").touch()
+    (folder / "cupti").mkdir()
+    (folder / "cupti/libcupti.so.13").touch()
+
+
+def words(command):
+    import shlex
+
+    return shlex.split(COMMANDS[command])
+
+
+class Place:
+    """A folder in which one command runs again and again."""
+
+    def __init__(self, inputs, command, existing):
+        self.command, self.existing = command, existing
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=inputs.parent))
+        for path in inputs.iterdir():
+            (self.folder / path.name).symlink_to(path)
+        self.out, self.tmp = self.folder / "out", self.folder / "tmp"
+
+    def run(self, kind, call, everything=False):
+        """What came of it: status, what it said, outputs, and the number of calls of the kind."""
+        for folder in self.out, self.tmp:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+        for name in self.existing:
+            (self.out / name).write_bytes(BEFORE)
+        counted = self.folder / "counted"
+        counted.unlink(missing_ok=True)
+        env = {
+            "PATH": "/usr/bin:/bin", "LC_ALL": "C", "HOME": str(self.folder), "TMPDIR": str(self.tmp),
+            "LD_LIBRARY_PATH": str(self.folder / "cupti"), "GAPLINE_NSYS": str(HERE.parent / "support/standin_nsys.py"),
+            "LD_PRELOAD": FAILING, "FAILING_KIND": kind, "FAILING_CALL": str(call), "FAILING_REPORT": str(counted),
+        }
+        if everything:
+            env["FAILING_ALL"] = "1"
+        done = subprocess.run([self.folder / "bin/gapline", *words(self.command)], cwd=self.folder, env=env, timeout=120,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        calls = int(counted.read_text()) if counted.exists() and counted.read_text() else -1
+        files = {str(p.relative_to(self.out)): p.read_bytes() for p in sorted(self.out.rglob("*")) if p.is_file()}
+        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"), files, calls
+
+    def judge(self, usual, found):
+        """None, or what is wrong."""
+        status, out, said, files, _ = found
+        left = [p.name for p in self.tmp.iterdir()] + [n for n in os.listdir(self.out) if n.startswith(".")]
+        if left:
+            return f"left behind: {left}"
+        if status < 0 or status > 128:
+            return f"status {status}: {said}"
+        if status == usual[0]:
+            if self.command in VARIES:
+                return None if set(files) == set(usual[3]) else f"other files: {sorted(files)}; {said}"
+            if (out, files) != (usual[1], usual[3]):
+                return f"another result, and no error: {said}"
+            return None if said == usual[2] or SAYING.match(said) else f"words of somebody else: {said}"
+        if status not in (2, 3) or not SAYING.match(said):
+            return f"status {status}: {said!r}"
+        if self.command == "run":  # what it has by then is kept, and goes on when it is run again
+            return None
+        kept = {name: BEFORE for name in self.existing}
+        return None if files == kept else f"files changed: {sorted(files)}"
+
+
+def tasks(n, share, per_run):
+    """Which of n calls are tried."""
+    most = n if SECONDS == 0 else max(1, int(share / per_run))
+    if most >= n:
+        return range(1, n + 1)
+    step = n / most
+    return sorted({int(OFFSET * step + i * step) % n + 1 for i in range(most)})
+
+
+def main():
+    if b"__asan_init" in pathlib.Path(GAPLINE).read_bytes():
+        print("built with a sanitizer: nothing can be loaded in front of it")
+        sys.exit(77)
+    failed, tried, began = [], 0, time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gapline-failures-") as made:
+        inputs = pathlib.Path(made) / "inputs"
+        inputs.mkdir()
+        make_inputs(inputs)
+        share = SECONDS / len(COMMANDS) / len(KINDS)
+        for command in COMMANDS:
+            new = Place(inputs, command, [])
+            start = time.monotonic()
+            usual = {"": new.run("none", 0)}
+            per_run = time.monotonic() - start
+            assert usual[""][0] == 0, usual[""]
+            old = Place(inputs, command, [] if command == "run" else sorted(usual[""][3]))
+            for kind in KINDS:
+                n = new.run(kind, 0)[4]
+                assert n >= 0, f"{command}: {kind} cannot be counted"
+                # What is left of a kind with few calls goes to the one with the most.
+                room = share * (len(KINDS) if kind == "memory" else 0.5)
+                for i, call in enumerate(tasks(n, room, per_run)):
+                    place, everything = (new, old)[i % 2], i % 3 == 2
+                    wrong = place.judge(usual[""], place.run(kind, call, everything))
+                    tried += 1
+                    if wrong:
+                        failed.append(f"{command}: {kind} {call} of {n}{' and all after' if everything else ''}: {wrong}")
+                        print(failed[-1], flush=True)
+    print(f"{tried} failures (offset {OFFSET:.6f}) in {time.monotonic() - began:.0f} s, {len(failed)} with a wrong end")
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()
