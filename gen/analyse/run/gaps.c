@@ -1,4 +1,5 @@
-/* Why a device was idle: every gap is charged to causes, exactly (docs/analysis.md, Causes). */
+#include "analyse/run/gaps.h"
+
 #include "analyse/run/middle.h"
 #include "analyse/run/once.h"
 #include "base/list.h"

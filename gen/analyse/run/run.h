@@ -143,20 +143,4 @@ static inline struct gap run_gap(const struct run *run, const struct device_run 
 /* When other processes may have run on the device's GPU; NULL: they did not, or it cannot be told. */
 const struct sharing *run_sharing(const struct run *run, const struct device_run *device);
 
-/* One pass over a device's ops: busy parts, phase costs, overview, gaps (device.c). Allocates everything in `out`. */
-void device_sweep(struct run *run, uint32_t device, struct device_run *out);
-
-/* Finds the limit and charges every gap in the window to causes (gaps.c). */
-void device_charge(struct run *run, struct device_run *device);
-
-/* Fills run->can_depend: processes that use several streams or devices, or make a stream wait for an event, a value in
- * memory or the host. */
-void gaps_find_dependencies(struct run *run);
-
-/* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. The time in which other
- * processes ran is left in them when `sharing` is NULL. */
-enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
-                     const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
-                     void *context);
-
 #endif

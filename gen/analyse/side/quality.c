@@ -1,5 +1,6 @@
 #include "analyse/side/quality.h"
 
+#include "analyse/side/clocks.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 

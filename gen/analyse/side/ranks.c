@@ -1,4 +1,5 @@
-/* What the ranks of a side wait for each other, for whom, and why that one is late. */
+#include "analyse/side/ranks.h"
+
 #include "analyse/run/waiting.h"
 #include "analyse/side/side.h"
 

@@ -1,7 +1,14 @@
 #include "analyse/side/side.h"
 
+#include "analyse/side/clocks.h"
+#include "analyse/side/loops.h"
+#include "analyse/side/places.h"
 #include "analyse/side/quality.h"
+#include "analyse/side/ranges.h"
+#include "analyse/side/ranks.h"
 #include "analyse/side/recording.h"
+#include "analyse/side/tables.h"
+#include "analyse/side/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>

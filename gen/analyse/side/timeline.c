@@ -1,4 +1,6 @@
-/* Which steps stand for a run, and what happened in them. */
+#include "analyse/side/timeline.h"
+
+#include "analyse/run/gaps.h"
 #include "analyse/side/side.h"
 #include "base/keymap.h"
 #include "base/list.h"
