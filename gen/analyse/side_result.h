@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_SIDE_RESULT_H
 #define GAPLINE_ANALYSE_SIDE_RESULT_H
 
+#include "analyse/metrics_result.h"
 #include "analyse/words.h"
 
 /* Something that repeats in the GPU's work. */
@@ -61,6 +62,7 @@ struct device_result {
 	struct budget budget;
 	double limit_ns; /* the launch-latency limit that was used (limit in docs/analysis.md, Causes), median run */
 	struct clocks clocks;
+	struct metrics metrics;
 };
 
 struct phase_result {
@@ -165,6 +167,8 @@ struct device_lanes {
 	uint32_t n_gaps;
 	struct gap_piece *pieces;
 	uint32_t n_pieces;
+	struct metric_lane metrics[METRIC_COUNT];
+	uint32_t n_metrics; /* counters that were sampled there */
 };
 /* Devices whose lanes are filled: all, or of more than these the slowest rank, the median one, the fastest and then the
  * next slowest, in this order; the lanes of the others are empty. */

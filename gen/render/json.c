@@ -2,6 +2,7 @@
  * numbers are ms. */
 #include "analyse/card.h"
 #include "base/json_writer.h"
+#include "render/hardware.h"
 #include "render/render.h"
 #include "render/view.h"
 
@@ -378,6 +379,7 @@ static void write_devices(struct json *json, const struct analysis *a, const str
 		write_budget(json, a, &d->budget);
 		if (d->clocks.samples || d->clocks.idle)
 			write_clocks(json, &d->clocks);
+		hardware_json(a, &d->metrics, json);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "render/clocks.h"
 #include "render/evidence.h"
+#include "render/hardware.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
@@ -322,6 +323,8 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));
 	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
 		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
+	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
+		put_fact(&t, d ? "" : "hardware", hardware_words(&s->devices[d].metrics, &t.arena));
 	put_facts(&t, "know this", s->quality.notes, s->quality.n_notes);
 	put_budget(&t, s, unit);
 	put_ranks(&t, s, unit);

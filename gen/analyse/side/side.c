@@ -2,6 +2,7 @@
 
 #include "analyse/side/clocks.h"
 #include "analyse/side/loops.h"
+#include "analyse/side/metrics.h"
 #include "analyse/side/places.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/ranges.h"
@@ -405,6 +406,8 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	side->overview = runs[side->median_run].overview;
 	timeline_build(&runs[side->median_run], &side->ranks, arena, &side->timeline);
 	clocks_build(runs, n, side);
+	for (uint32_t d = 0; d < side->n_devices; d++)
+		side->devices[d].metrics = metrics_of_device(runs, n, d, arena);
 	side->recording = recording_build(runs, n, side);
 	side->quality = quality_build(runs, n, side, arena);
 }

@@ -1,6 +1,7 @@
 #include "analyse/side/timeline.h"
 
 #include "analyse/run/gaps.h"
+#include "analyse/side/metrics.h"
 #include "analyse/side/side.h"
 #include "base/keymap.h"
 #include "base/list.h"
@@ -307,5 +308,6 @@ void timeline_build(struct run *run, const struct ranks_result *ranks, struct ar
 			continue;
 		add_streams(&v, run->devices[at].device, &out->devices[d]);
 		add_gaps(&v, at, &out->devices[d]);
+		metrics_lanes(run, v.start, v.end, at, arena, &out->devices[d]);
 	}
 }
