@@ -106,6 +106,7 @@ export async function readData(element) {
 	return {
 		unit: String(from.unit),
 		hasPhases: Boolean(from.phases),
+		before: Boolean(from.before),
 		saving: from.saving === null ? '' : String(from.saving),
 		shorter: from.shorter ? 1 : 0,
 		palette: from.palette.map(swatch => ({

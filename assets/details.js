@@ -4,7 +4,7 @@ import { formatTime } from './format.js';
 
 function inPhase(data, phase) {
 	if (!data.hasPhases) return '';
-	return phase ? ` in ${phaseName(data, phase)}` : ' between phases';
+	return phase ? ` ${data.before ? 'before' : 'in'} ${phaseName(data, phase)}` : ' between phases';
 }
 
 /* The operation that ends a gap. */

@@ -370,6 +370,8 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 	json_object(&w->json, NULL);
 	json_text(&w->json, "unit", view_unit(&w->a->side[0]));
 	json_bool(&w->json, "phases", view_has_phases(w->a));
+	if (w->a->side[0].phases_by_work)
+		json_bool(&w->json, "before", true);
 	int shorter;
 	json_text(&w->json, "saving", lanes_saving(w->a, &shorter, w->arena));
 	json_integer(&w->json, "shorter", shorter);

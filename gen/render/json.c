@@ -476,6 +476,7 @@ static void write_ranks(struct json *json, const struct analysis *a, const struc
 
 static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
 {
+	json_text(json, "phases_are", s->phases_by_work ? "work" : "ranges");
 	json_array(json, "phases");
 	for (uint32_t i = 0; i < s->n_phases; i++) {
 		const struct phase_result *p = &s->phases[i];

@@ -253,6 +253,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 	struct table t = table_make(a, TABLE_PHASES, arena);
 	page_if(&page->top, "phases.none", !view_has_phases(a));
 	page_if(&page->top, "phases.some", view_has_phases(a));
+	page_if(&page->top, "phases.work", a->side[0].phases_by_work);
 	page_fill(&page->top, "phases.caption", caption(page, "Phases", unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)

@@ -223,7 +223,8 @@ static void put_budget(struct terminal *t, const struct side *s, struct unit uni
 static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 {
 	double rest = 0;
-	put_heading(t, "Phases by cost", unit);
+	put_heading(t, s->phases_by_work ? "Kinds of work by cost, idle time before them included" : "Phases by cost",
+	            unit);
 	for (uint32_t i = 0; i < s->n_phases; i++) {
 		if (i < TOP)
 			put_row(t, unit, s->phases[i].cost, s->budget.period, view_phase(t->a, s->phases[i].name));

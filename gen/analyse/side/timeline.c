@@ -66,7 +66,7 @@ static bool clip_to(const struct view *v, int64_t *start, int64_t *end)
 static void add_phases(struct view *v, struct timeline *out)
 {
 	const struct steps *s = &v->run->steps;
-	if (!s->found)
+	if (!s->found || v->run->by_work) /* what is launched next is no range that was open */
 		return;
 	struct track *track = activity_phases(&v->run->activity, s->threads[0].thread);
 	uint32_t first = track_find(track, v->start), n = 0;
