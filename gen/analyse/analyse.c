@@ -390,7 +390,10 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 		for (uint32_t r = 0; r < side[s].n_runs; r++)
 			side[s].runs[r].series = &verdict.series[s][r];
 	}
-	const struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
+	struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
+	const char *opposite = stopwatch_opposite(side, &verdict, arena);
+	if (opposite)
+		say_add(&stopwatch, arena, opposite);
 	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, &unprofiled, arena);
 	complete_reasons(&verdict, &stopwatch, &said, arena);
 	struct gates gates = gates_judge(&verdict, &conditions, comparison.same_work, comparison.other_conditions,
@@ -425,6 +428,7 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                         .conditions = conditions,
 	                         .gates = gates,
 	                         .comparison = comparison,
+	                         .turning = {opposite, said.held_back, said.broken_off},
 	                         .waterfall = waterfall,
 	                         .findings = findings};
 }

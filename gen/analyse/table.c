@@ -93,9 +93,10 @@ static void row_add(struct table_row *to, const struct table_row *from)
 	}
 }
 
+/* What is taken off a step (steps set aside, what recording added) is as long as what is part of it. */
 static double longest(const struct table_row *row)
 {
-	return fmax(fmax(row->time[0], row->time[1]), fmax(row->gpu[0], row->gpu[1]));
+	return fmax(fmax(fabs(row->time[0]), fabs(row->time[1])), fmax(row->gpu[0], row->gpu[1]));
 }
 
 static int by_key(const void *a, const void *b)

@@ -126,13 +126,15 @@ static void write_verdict(struct json *json, const struct analysis *a)
 static void write_next(struct json *json, const struct analysis *a)
 {
 	struct card card = card_make(a);
-	if (!card.next) {
+	if (!card.next && !card.left) {
 		json_null(json, "next");
 		return;
 	}
+	uint32_t phase = card.next ? card.next_phase : card.left->phase;
 	json_object(json, "next");
-	json_text(json, "finding", card.next->id);
-	json_text(json, "phase", card.next_phase ? names_text(a->names, card.next_phase) : NULL);
+	json_text(json, "finding", card.next ? card.next->id : NULL);
+	json_text(json, "cause", card.next ? NULL : cause_name(card.left->cause));
+	json_text(json, "phase", phase ? names_text(a->names, phase) : NULL);
 	json_number(json, "speedup", card.next_speedup);
 	json_end_object(json);
 }

@@ -110,15 +110,16 @@ static void put_facts(struct terminal *t, const char *label, const char **text, 
 		put_fact(t, "", arena_format(&t->arena, "and %zu more", n - TABLE_BRIEF));
 }
 
-/* What a typical step says has a line of its own. */
+/* All of them: any may turn the result round. What a typical step says has a line of its own. */
 static void put_reasons(struct terminal *t, const struct verdict *v)
 {
-	const char **left = ARENA_NEW(&t->arena, v->n_reasons + 1, const char *);
-	size_t n = 0;
-	for (size_t i = 0; i < v->n_reasons; i++)
-		if (v->reasons[i] != v->typical_line)
-			left[n++] = v->reasons[i];
-	put_facts(t, "know this", left, n);
+	const char *label = "know this";
+	for (size_t i = 0; i < v->n_reasons; i++) {
+		if (v->reasons[i] == v->typical_line)
+			continue;
+		put_fact(t, label, v->reasons[i]);
+		label = "";
+	}
 }
 
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
