@@ -1,8 +1,8 @@
 /* The file becomes lists of numbers, event by event. */
 #include "base/json_writer.h"
 #include "base/list.h"
-#include "read/digest.h"
 #include "read/kineto_event.h"
+#include "read/name_hash.h"
 
 #include <errno.h>
 #include <string.h>
@@ -195,7 +195,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 	else if (p->field == START || p->field == DURATION || p->field == BASE)
 		return on_number(context, text, n); /* "baseTimeNanoseconds" has been seen as a text */
 	else if (p->field == HOST && n)
-		p->k->host = digest(text, n);
+		p->k->host = name_hash(text, n);
 	else if (p->field == GPU_NAME)
 		p->gpu.name = names_add(p->k->names, text, n);
 	else if (number)

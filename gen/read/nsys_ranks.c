@@ -1,6 +1,6 @@
 /* What tells one file of a parallel job from another: when its time 0 was, on which host, in which job, as which rank.
  * Host names and the environment are looked at here and nowhere else, and nothing but numbers and digests leaves. */
-#include "read/digest.h"
+#include "read/name_hash.h"
 #include "read/nsys.h"
 
 #include <ctype.h>
@@ -83,7 +83,7 @@ static void look_at(const char *text, size_t n, struct found *found)
 			if (digits && !*rest && value >= 0 && value < RANKS_MAX)
 				found->number[v] = (int32_t)value;
 			if (end > at)
-				found->job[v] = digest(text + i, end - i);
+				found->job[v] = name_hash(text + i, end - i);
 		}
 	}
 }
@@ -129,7 +129,7 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 			continue;
 		const char *value = scan_text(&s, VALUE, &n);
 		if (value && n && host)
-			r->trace->source.host = digest(value, n);
+			r->trace->source.host = name_hash(value, n);
 		else if (value && environment)
 			look_at(value, n, found);
 	}
@@ -194,7 +194,7 @@ uint64_t nsys_gpu_id(const struct nsys *r, const char *uuid, const char *bus)
 {
 	if (*uuid) {
 		uuid += strncasecmp(uuid, "GPU-", 4) == 0 ? 4 : 0;
-		return digest(uuid, strlen(uuid));
+		return name_hash(uuid, strlen(uuid));
 	}
-	return *bus && r->trace->source.host ? digest(bus, strlen(bus)) ^ r->trace->source.host : 0;
+	return *bus && r->trace->source.host ? name_hash(bus, strlen(bus)) ^ r->trace->source.host : 0;
 }
