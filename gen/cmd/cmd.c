@@ -15,6 +15,7 @@ const struct cmd cmd_table[] = {
 	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
 	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
+	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{"manual", "manual pages for man(1), made from the options", cmd_manual},
 	{"completion", "completion for bash, zsh and fish", cmd_completion},

@@ -33,6 +33,7 @@ int cmd_capture(int argc, char **argv);
 int cmd_show(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
+int cmd_digest(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_manual(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

@@ -20,7 +20,8 @@ static const char *const examples[] = {
 static const char about[] =
 	"Compares two profiles of one workload and says whether the fix worked. The verdict goes to the terminal, the "
 	"evidence into the report. A side is an nsys SQLite export or a trace of the PyTorch profiler, plain or packed "
-	"(gzip, zstd), a folder of them or a quoted pattern; several files are repeats of the side's run, or its "
+	"(gzip, zstd), a digest (gapline digest), a folder of them or a quoted pattern; several files are repeats of "
+	"the side's run, or its "
 	"ranks: --files-are.";
 
 /* The two ways of naming the sides must not be mixed: which file would belong to which side? */

@@ -26,7 +26,7 @@ static const char *const examples[] = {
 
 static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
 			    "time, phases, kernels and findings. A profile is an nsys SQLite export or a trace of the "
-			    "PyTorch profiler, plain or packed (gzip, zstd).";
+			    "PyTorch profiler, plain or packed (gzip, zstd), or a digest of one.";
 
 static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
                             struct err *err)

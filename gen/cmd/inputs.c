@@ -2,6 +2,7 @@
 
 #include "analyse/judge/nothing.h"
 #include "base/unpack.h"
+#include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"
 #include "trace/clocks.h"
@@ -100,7 +101,7 @@ static bool begins_like_a_profile(const char *path)
 	ssize_t n = read(fd, head.data, sizeof head.data);
 	close(fd);
 	head.n = n > 0 ? (size_t)n : 0;
-	return source_is_sqlite(&head) || packing_of(head.data, head.n) != PACKING_NONE ||
+	return source_is_sqlite(&head) || packing_of(head.data, head.n) != PACKING_NONE || digest_recognise(&head) ||
 	       kineto_looks_like_trace(&head);
 }
 

@@ -1,7 +1,6 @@
 #include "cupti_records.h"
 
 #include "cupti_window.h"
-#include "inject/spool_threads.h"
 #include "spool_writer.h"
 
 #include <errno.h>

@@ -1,5 +1,4 @@
 #include "nvtx.h"
-#include "inject/spool_events.h"
 
 #include "spool_writer.h"
 

@@ -1,5 +1,4 @@
 #include "spool_events.h"
-#include "inject/spool_threads.h"
 
 #include "spool_writer.h"
 

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/parallel.h"
+#include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/nsys.h"
 #include "read/source.h"
@@ -16,6 +17,7 @@ static const struct {
 	            struct arena *arena, struct trace *trace, struct err *err);
 } FORMATS[] = {
 	{source_is_sqlite, nsys_read},
+	{digest_recognise, digest_read},
 	{kineto_recognise, kineto_read},
 };
 

@@ -1,5 +1,4 @@
-#include "render/overview.h"
-
+/* The whole run of each side as a strip: how busy the GPU was, and which part of it is measured. */
 #include "base/format.h"
 #include "render/timeline.h"
 #include "render/view.h"

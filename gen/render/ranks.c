@@ -1,5 +1,4 @@
-#include "render/ranks.h"
-
+/* Several devices beside each other: how long each one's steps are without waiting for the others. */
 #include "analyse/say.h"
 #include "render/pictures.h"
 #include "render/tables.h"

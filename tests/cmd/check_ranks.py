@@ -90,4 +90,5 @@ def main():
         print("the same report from one file and from a file a process")
 
 
-main()
+if __name__ == "__main__":
+    main()

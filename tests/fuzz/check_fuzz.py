@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Damages small profiles, spools and names in many ways and runs each through its fuzz targets: an answer or an error,
+"""Damages small profiles, digests, spools and names in many ways and runs each through its fuzz targets: an answer or an error,
 never a crash.
 
     check_fuzz.py TIMES FUZZ_TARGET...
@@ -19,6 +19,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import digest_file
 import tiny_kineto
 import tiny_profile
 import tiny_spool
@@ -33,6 +34,7 @@ BYTES_CHANGED = 12 * TIMES
 PAGES_CHANGED = 8 * TIMES
 SPOOLS = 40 * TIMES  # of each way to damage them
 NAMES = 300 * TIMES
+DIGESTS = 60 * TIMES  # of each way to damage them
 # Each column of one file takes every extreme; the other layouts that are named have the other columns.
 VALUES_IN = ("tiny", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
 
@@ -72,6 +74,46 @@ def damage_spool(folder, random):
     for i in range(SPOOLS):
         mixed = [blocks[next(random) % len(blocks)] for _ in range(len(blocks) + 4)]
         (folder / f"blocks-{i}").write_bytes(data[:48] + b"".join(mixed))
+
+
+def damage_digest(folder, random):
+    """Digests with bytes changed, sections left out, doubled, cut off and exchanged, numbers at their ends."""
+    found = digest_file.small()
+    whole = digest_file.write(found)
+    (folder / "whole").write_bytes(whole)
+    ends = [digest_file.number(n) for n in (0, 1, 2, 0xFFFFFFFF, 1 << 32, 1 << 61, (1 << 64) - 1, (1 << 64) - 2, (1 << 70) - 1)]
+    names = list(found)
+    for i in range(DIGESTS):
+        changed = {k: bytearray(v) for k, v in found.items()}
+        for _ in range(1 + next(random) % 4):
+            inside = changed[names[next(random) % len(names)]]
+            if inside:
+                inside[next(random) % len(inside)] ^= 1 << next(random) % 8
+        (folder / f"bytes-{i}").write_bytes(digest_file.write(changed))
+        changed = {k: bytearray(v) for k, v in found.items()}
+        for _ in range(1 + next(random) % 3):
+            inside = changed[names[next(random) % len(names)]]
+            starts = [0] + [k + 1 for k, byte in enumerate(inside[:-1]) if byte < 128]
+            at = starts[next(random) % len(starts)]
+            end = at
+            while end < len(inside) and inside[end] > 127:
+                end += 1
+            inside[at : end + 1] = ends[next(random) % len(ends)]
+        (folder / f"numbers-{i}").write_bytes(digest_file.write(changed))
+        changed = dict(found)
+        a, b = names[next(random) % len(names)], names[next(random) % len(names)]
+        if i % 4 == 0:
+            del changed[a]
+        elif i % 4 == 1:
+            changed[a], changed[b] = changed[b], changed[a]
+        elif i % 4 == 2:
+            changed[a] = changed[a][: next(random) % (len(changed[a]) + 1)]
+        else:
+            changed[a] = changed[a] * (1 + next(random) % 3)
+        (folder / f"sections-{i}").write_bytes(digest_file.write(changed))
+        torn = bytearray(whole)
+        torn[next(random) % len(torn)] = next(random) % 256
+        (folder / f"torn-{i}").write_bytes(torn[: len(torn) - (next(random) % len(torn) if i % 2 else 0)])
 
 
 def damage_names(folder, random):
@@ -167,7 +209,8 @@ def main():
     targets = [pathlib.Path(target).resolve() for target in sys.argv[2:]]
     of_spools = [target for target in targets if "spool" in target.name]
     of_names = [target for target in targets if "name" in target.name]
-    of_profiles = [target for target in targets if target not in of_spools + of_names]
+    of_digests = [target for target in targets if "digest" in target.name]
+    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -190,6 +233,13 @@ def main():
         for target in of_spools:
             runs += len(files)
             failed += not run_all(target, files, "spools")
+        digests = pathlib.Path(made) / "digests"
+        digests.mkdir()
+        damage_digest(digests, random)
+        files = sorted(digests.iterdir())
+        for target in of_digests + [target for target in of_profiles if target.name != "fuzz_scrub"]:
+            runs += len(files)
+            failed += not run_all(target, files, "digests")
         names = pathlib.Path(made) / "names"
         names.mkdir()
         damage_names(names, random)

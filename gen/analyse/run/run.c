@@ -1,7 +1,5 @@
 #include "analyse/run/run.h"
 
-#include "analyse/run/device.h"
-#include "analyse/run/gaps.h"
 #include "analyse/run/marks.h"
 #include "analyse/run/pattern_steps.h"
 

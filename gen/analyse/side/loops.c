@@ -1,5 +1,4 @@
-#include "analyse/side/loops.h"
-
+/* What repeats in a side, and what lies before it: its loops and its start-up. */
 #include "analyse/side/side.h"
 
 #include <stdlib.h>

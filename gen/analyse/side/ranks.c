@@ -1,5 +1,4 @@
-#include "analyse/side/ranks.h"
-
+/* What the ranks of a side wait for each other, for whom, and why that one is late. */
 #include "analyse/run/waiting.h"
 #include "analyse/side/side.h"
 
@@ -75,7 +74,7 @@ static struct part part_of(const struct run *run, const struct cell_key *key)
 {
 	if (is_input(key))
 		return (struct part){.kind = PART_IDLE, .input = true};
-	return (struct part){.kind = PART_IDLE, .cause = key->cause, .phase = run_marked_phase(run, key->phase)};
+	return (struct part){.kind = PART_IDLE, .cause = key->cause, .phase = run->phases[key->phase]};
 }
 
 static bool is_same(const struct part *a, const struct part *b)

@@ -1,5 +1,4 @@
-#include "analyse/side/tables.h"
-
+/* What ran in the measured steps, by name: kernels, calls, copies, and counts a step. */
 #include "analyse/run/middle.h"
 #include "analyse/side/side.h"
 #include "base/list.h"

@@ -1,0 +1,171 @@
+/* gapline digest: the profiles of one run -> a small file that a report takes in their place. */
+#include "base/file.h"
+#include "base/output.h"
+#include "cmd/cmd.h"
+#include "cmd/inputs.h"
+#include "cmd/progress.h"
+#include "digest/digest.h"
+#include "trace/columns.h"
+
+struct digest_command {
+	const char *output;
+	bool force, quiet;
+	struct arena arena;
+	struct names names;
+	struct inputs inputs;
+	struct output out;
+	struct buf bytes;
+	struct file_bytes packed;
+	size_t rows, left_out;
+};
+
+static const char *const arguments[] = {"[OPTIONS] PROFILE... -o FILE", NULL};
+
+static const char *const examples[] = {
+	"gapline digest run.sqlite -o run.digest",
+	"gapline digest rank-*.sqlite -o node-7.digest   # the ranks of one run in one file",
+	"gapline report --baseline 'base/*.digest' --fixed 'fixed/*.digest' -o report.html",
+	NULL,
+};
+
+static const char about[] =
+	"Makes a small file of a profile, where the profile was written: 'gapline report' and 'gapline show' take it "
+	"in the "
+	"profile's place and say the same, to the digit. It holds the events that they look at, without environment, "
+	"paths and command lines; names of ranges, kernels, threads and programs stay. 'gapline stats' needs the "
+	"profile itself. Several profiles have to be the ranks of one run.";
+
+static size_t rows_of(const struct trace *t)
+{
+	size_t n = 0;
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		n += *columns_rows((struct trace *)t, rows);
+	return n;
+}
+
+/* What was made is read again before anybody relies on it. */
+static int check(const struct digest_command *c, const struct trace *trace, struct err *err)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct trace again;
+	names_init(&names, &arena);
+	int result =
+		digest_decode(c->output, (const unsigned char *)c->bytes.data, c->bytes.n, &names, &arena, &again, err);
+	if (result == 0 && rows_of(&again) != rows_of(trace))
+		result = err_set(err, "%s: the digest of this profile would not hold all of it", c->output);
+	arena_release(&arena);
+	return result;
+}
+
+static int make(struct digest_command *c, struct err *err)
+{
+	struct progress progress;
+	struct inputs *in = &c->inputs;
+	progress_begin(&progress, c->quiet, "reading", inputs_bytes(in, 1));
+	const struct read_wish wish = {.meter = progress_meter(&progress)};
+	names_init(&c->names, &c->arena);
+	int status = inputs_read(in, 1, &wish, &c->names, &c->arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
+	if (!status) {
+		progress_say(&progress, "packing");
+		inputs_group(in, RANKS_TELL, &c->names, &c->arena);
+		if (in->n_runs > 1) {
+			err_set(err, "these are %zu runs, and a digest holds one: make one of each (%s)", in->n_runs,
+			        in->ranks.note ? in->ranks.note : in->ranks.why);
+			status = CMD_WRONG_USAGE;
+		}
+	}
+	if (!status && in->run[0].trace.n_clocks) {
+		err_set(err,
+		        "these are of %u hosts, whose clocks can only be told beside all of the run's ranks: make a "
+		        "digest on each host",
+		        in->run[0].trace.n_clocks);
+		status = CMD_WRONG_USAGE;
+	}
+	if (!status) {
+		struct trace *trace = &in->run[0].trace;
+		c->left_out = digest_reduce(trace, &c->arena);
+		c->rows = rows_of(trace);
+		digest_encode(trace, &c->bytes);
+		status = check(c, trace, err) || file_pack(c->bytes.data, c->bytes.n, &c->packed, err) ? CMD_BAD_PROFILE
+		                                                                                       : CMD_DONE;
+	}
+	progress_end(&progress);
+	return status;
+}
+
+static void say(const struct digest_command *c)
+{
+	struct arena arena = {0};
+	struct buf text = {0};
+	buf_format(&text, "%s: %zu bytes, %zu events", cmd_harmless(&arena, c->output), c->packed.n, c->rows);
+	if (c->inputs.n > 1)
+		buf_format(&text, " of %zu files", c->inputs.n);
+	if (c->left_out)
+		buf_format(&text, "; left out: %zu operating-system events that no gap is charged to", c->left_out);
+	buf_text(&text, "\n");
+	fwrite(text.data, 1, text.n, c->out.standard ? stderr : stdout);
+	buf_release(&text);
+	arena_release(&arena);
+}
+
+static int digest_profiles(struct digest_command *c, const struct opt_list *operands)
+{
+	struct err err;
+	if (output_prepare(&c->out, c->output, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	int status = inputs_find(&c->inputs, "profile", operands, &c->arena, &err);
+	for (size_t i = 0; i < c->inputs.n && !status; i++)
+		if (output_replaces(&c->out, &c->inputs.item[i].file)) {
+			err_set(&err, "%s: this output would replace the input", c->output);
+			status = CMD_WRONG_USAGE;
+		}
+	if (!status && c->out.exists && !c->out.stream && !c->out.standard && !c->force) {
+		err_set(&err, "%s: exists already; --force replaces it", c->output);
+		status = CMD_WRONG_USAGE;
+	}
+	if (status)
+		return cmd_fail(status, &err);
+	if (!c->quiet)
+		inputs_say_passed_over(&c->inputs, 1, &c->arena);
+	status = make(c, &err);
+	if (status)
+		return cmd_fail(status, &err);
+	c->out.bytes = (const char *)c->packed.data;
+	c->out.n = c->packed.n;
+	if (output_write(&c->out, 1, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (!c->quiet)
+		say(c);
+	return CMD_DONE;
+}
+
+int cmd_digest(int argc, char **argv)
+{
+	struct digest_command c = {0};
+	struct opt options[] = {
+		{OPT_TEXT, 'o', "output", "FILE", "the digest; '-' is standard output", .text = &c.output},
+		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
+	};
+	const struct opt_usage usage = {
+		"gapline digest", arguments,         about, options, sizeof options / sizeof *options,
+		examples,         cmd_plain_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
+	if (status < 0 && operands.n && c.output) {
+		status = digest_profiles(&c, &operands);
+	} else if (status < 0) {
+		if (operands.n == 0)
+			err_set(&err, "a profile is needed");
+		else
+			err_set(&err, "where the digest should go is missing: -o FILE");
+		status = cmd_misuse(&usage, &err);
+	}
+	output_release(&c.out);
+	buf_release(&c.bytes);
+	file_release(&c.packed);
+	arena_release(&c.arena);
+	return status;
+}

@@ -1,0 +1,45 @@
+/* A profile as small as a report allows: `gapline digest` writes it where the profile was written, and a report takes
+ * it wherever it takes profiles. docs/digest.md is the format.
+ *
+ * A digest holds what happened, not what was made of it: the rows that the analysis looks at, with their times, in
+ * columns that were made small. What is said of a digest is therefore what is said of its profile, to the digit, by
+ * this gapline and by every later one: also a new way to find steps finds them in an old digest. Left out are rows that
+ * no report can tell from missing ones, and what `gapline stats` asks for beyond that. */
+#ifndef GAPLINE_DIGEST_DIGEST_H
+#define GAPLINE_DIGEST_DIGEST_H
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "read/read.h"
+#include "read/source.h"
+
+#include <stdbool.h>
+
+enum { DIGEST_VERSION = 1 };
+
+/* Whether a file that begins so is a digest, of any version. */
+bool digest_recognise(const struct file_head *head);
+
+/* read_profile_with of a digest (read/read.h). Besides: a digest of a later version, and one that is asked for details,
+ * are errors. */
+int digest_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
+                struct arena *arena, struct trace *trace, struct err *err);
+
+/* The same of `n` bytes that were unpacked already, `at` which begin with the digest's first line; `path` is for
+ * messages. Nothing of `bytes` is referred to afterwards. */
+int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct names *names, struct arena *arena,
+                  struct trace *trace, struct err *err);
+
+/* Leaves out of a linked trace what no report can tell from missing rows: of operating-system calls those that lie
+ * inside a CUDA call of their thread, whose time is the CUDA call's, and with the scheduler's rows those of threads
+ * that neither launch anything nor carry a range. A thread's first call stays: recording began then at the latest. The
+ * trace is linked again. Returns how many rows went. */
+size_t digest_reduce(struct trace *trace, struct arena *arena);
+
+/* Appends the digest of a linked trace, not packed yet: the same bytes for the same trace. */
+void digest_encode(const struct trace *trace, struct buf *to);
+
+/* The CRC-32 that a digest ends with, of everything before it. */
+uint32_t digest_checksum(const void *bytes, size_t n);
+
+#endif

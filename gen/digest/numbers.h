@@ -1,0 +1,62 @@
+/* Integers as bytes: seven bits a byte, low ones first, the eighth says that more follow (LEB128). Signed ones
+ * alternate: 0, −1, 1, −2 … are 0, 1, 2, 3 … */
+#ifndef GAPLINE_DIGEST_NUMBERS_H
+#define GAPLINE_DIGEST_NUMBERS_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NUMBER_BYTES = 10 };
+
+static inline uint64_t number_fold(int64_t v)
+{
+	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+}
+
+static inline int64_t number_unfold(uint64_t v)
+{
+	return (int64_t)(v >> 1 ^ (0 - (v & 1)));
+}
+
+static inline void number_put(struct buf *to, uint64_t v)
+{
+	char bytes[NUMBER_BYTES];
+	size_t n = 0;
+	for (; v > 127; v >>= 7)
+		bytes[n++] = (char)((v & 127) | 128);
+	bytes[n++] = (char)v;
+	buf_add(to, bytes, n);
+}
+
+/* Bytes that are taken one after the other. What would reach beyond their end, or is no number, is 0 and sets `bad`. */
+struct taken {
+	const unsigned char *at, *end;
+	bool bad;
+};
+
+static inline uint64_t number_take(struct taken *from)
+{
+	uint64_t v = 0;
+	for (int shift = 0; shift < 64 && from->at < from->end; shift += 7) {
+		unsigned char byte = *from->at++;
+		v |= (uint64_t)(byte & 127) << shift;
+		if (byte < 128)
+			return v;
+	}
+	from->bad = true;
+	return 0;
+}
+
+/* How many numbers the bytes hold. */
+static inline size_t number_count(const unsigned char *at, size_t n)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++)
+		count += at[i] < 128;
+	return count;
+}
+
+#endif

@@ -1,0 +1,198 @@
+/* Of the operating-system calls that a capture holds most were made before the program used the GPU: it reads its
+ * modules and its data then. No gap lies there, and what a report says of that time is how long each cause lasted. So
+ * calls may be put together there, as long as those sums stay. */
+#include "digest/digest.h"
+
+#include "digest/layout.h"
+
+#include <stdlib.h>
+
+/* ns before the first sign of the GPU: charging a gap looks back by a launch's latency. */
+static const int64_t SAFELY = 1000000;
+
+struct reducer {
+	struct trace *trace;
+	struct arena scratch;
+	bool *speaks;    /* by thread: it launches GPU work, or carries a range */
+	int64_t *begins; /* by process: nothing of a gap is looked for before */
+	int64_t *waits;  /* when a thread of the process at hand begins or ends to wait for another one, sorted */
+	size_t n_waits;
+	int64_t *cuts; /* when something else begins or ends on the thread at hand, sorted */
+	size_t n_cuts;
+};
+
+static void find_speaking(struct reducer *r)
+{
+	const struct trace *t = r->trace;
+	r->speaks = ARENA_NEW(&r->scratch, t->n_threads, bool);
+	r->begins = ARENA_NEW(&r->scratch, t->n_processes, int64_t);
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		r->begins[i] = INT64_MAX;
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		r->speaks[i] = t->first_range[i] < t->first_range[i + 1];
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t call = t->ops.launch[i];
+		int64_t *begins = &r->begins[t->devices[t->ops.device[i]].process], first = t->ops.start[i];
+		if (call != TRACE_NONE) {
+			r->speaks[t->calls.thread[call]] = true;
+			first = t->calls.start[call] < first ? t->calls.start[call] : first;
+		}
+		*begins = first < *begins ? first : *begins;
+	}
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		r->begins[i] = r->begins[i] == INT64_MAX ? INT64_MIN : r->begins[i] - SAFELY;
+}
+
+/* ---- calls that nothing is charged to ---- */
+
+/* Marks the operating-system calls of a thread that are needed. */
+static void mark_os_calls(const struct reducer *r, uint32_t thread, bool *keep)
+{
+	const struct trace *t = r->trace;
+	const struct trace_os_calls *os = &t->os_calls;
+	uint32_t call = t->first_call[thread], end = t->first_call[thread + 1];
+	int64_t until = INT64_MIN; /* how far one of the CUDA calls reaches that began so far */
+	for (uint32_t i = t->first_os_call[thread]; i < t->first_os_call[thread + 1]; i++) {
+		for (; call < end && t->calls.start[call] <= os->start[i]; call++)
+			until = t->calls.end[call] > until ? t->calls.end[call] : until;
+		keep[i] = i == t->first_os_call[thread] || (r->speaks[thread] && os->end[i] > until);
+	}
+}
+
+/* ---- calls that can be put together ---- */
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void add_times(int64_t *list, size_t *n, const int64_t *start, const int64_t *end, uint32_t from, uint32_t to,
+                      int64_t before)
+{
+	for (uint32_t i = from; i < to && start[i] < before; i++) {
+		list[(*n)++] = start[i];
+		list[(*n)++] = end[i];
+	}
+}
+
+/* Of threads that speak: what a thread is asked that waits is what another one of those does meanwhile. */
+static void find_waits(struct reducer *r, uint32_t process)
+{
+	const struct trace_os_calls *os = &r->trace->os_calls;
+	r->n_waits = 0;
+	for (uint32_t i = 0; i < r->trace->n_threads; i++) {
+		if (!r->speaks[i] || r->trace->threads[i].process != process)
+			continue;
+		for (uint32_t k = r->trace->first_os_call[i]; k < r->trace->first_os_call[i + 1]; k++)
+			if (os->class[k] == OS_WAIT && os->start[k] < r->begins[process])
+				add_times(r->waits, &r->n_waits, os->start, os->end, k, k + 1, INT64_MAX);
+	}
+	qsort(r->waits, r->n_waits, sizeof *r->waits, compare_times);
+}
+
+static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
+{
+	const struct trace *t = r->trace;
+	r->n_cuts = 0;
+	add_times(r->cuts, &r->n_cuts, t->calls.start, t->calls.end, t->first_call[thread], t->first_call[thread + 1],
+	          before);
+	add_times(r->cuts, &r->n_cuts, t->ranges.start, t->ranges.end, t->first_range[thread],
+	          t->first_range[thread + 1], before);
+	add_times(r->cuts, &r->n_cuts, t->overheads.start, t->overheads.end, t->first_overhead[thread],
+	          t->first_overhead[thread + 1], before);
+	add_times(r->cuts, &r->n_cuts, t->slices.start, t->slices.end, t->first_slice[thread],
+	          t->first_slice[thread + 1], before);
+	qsort(r->cuts, r->n_cuts, sizeof *r->cuts, compare_times);
+}
+
+/* Whether any of the times lies between the two. */
+static bool any_between(const int64_t *list, size_t n, int64_t after, int64_t before)
+{
+	size_t low = 0, high = n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (list[middle] <= after)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < n && list[low] < before;
+}
+
+/* The next call of a thread that is needed, after `i`. */
+static uint32_t next_kept(const bool *keep, uint32_t i, uint32_t end)
+{
+	do
+		i++;
+	while (i < end && !keep[i]);
+	return i;
+}
+
+/* Calls of a thread between which nothing else begins or ends become one, which begins with the first and is as long as
+ * they are: in whatever lies around them, the time inside calls and the time outside of them stay. Those that overlap
+ * stay as they are. */
+static void put_together(struct reducer *r, uint32_t thread, bool *keep)
+{
+	struct trace_os_calls *os = &r->trace->os_calls;
+	int64_t before = r->begins[r->trace->threads[thread].process], reach = INT64_MIN;
+	uint32_t end = r->trace->first_os_call[thread + 1], head = end;
+	find_cuts(r, thread, before);
+	for (uint32_t i = r->trace->first_os_call[thread], next; i < end && os->end[i] <= before; i = next) {
+		int64_t start = os->start[i], until = os->end[i];
+		next = next_kept(keep, i, end);
+		bool alone = start >= reach && (next == end || os->start[next] >= until);
+		if (!alone) {
+			head = end;
+		} else if (head == end || any_between(r->cuts, r->n_cuts, os->start[head], until) ||
+		           any_between(r->waits, r->n_waits, os->start[head], until)) {
+			head = i;
+		} else {
+			os->end[head] += until - start;
+			keep[i] = false;
+		}
+		reach = until > reach ? until : reach;
+	}
+}
+
+/* Leaves the rows that are marked. */
+static size_t keep_rows(struct trace *t, enum columns_of rows, const bool *keep)
+{
+	const struct columns *all = &COLUMNS[rows];
+	size_t n = *columns_rows(t, rows), kept = 0;
+	for (size_t c = 0; c < all->n; c++) {
+		void *values = columns_get(t, rows, &all->column[c]);
+		kept = 0;
+		for (size_t i = 0; i < n; i++) {
+			if (keep[i] && values)
+				layout_set(values, all->column[c].size, kept,
+				           layout_get(values, all->column[c].size, i));
+			kept += keep[i];
+		}
+	}
+	*columns_rows(t, rows) = kept;
+	return n - kept;
+}
+
+size_t digest_reduce(struct trace *t, struct arena *arena)
+{
+	struct reducer r = {.trace = t};
+	find_speaking(&r);
+	bool *os_calls = ARENA_NEW(&r.scratch, t->os_calls.n, bool), *slices = ARENA_NEW(&r.scratch, t->slices.n, bool);
+	r.waits = ARENA_NEW(&r.scratch, 2 * t->os_calls.n, int64_t);
+	r.cuts = ARENA_NEW(&r.scratch, 2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n), int64_t);
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		mark_os_calls(&r, i, os_calls);
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		find_waits(&r, p);
+		for (uint32_t i = 0; i < t->n_threads; i++)
+			if (r.speaks[i] && t->threads[i].process == p)
+				put_together(&r, i, os_calls);
+	}
+	for (size_t i = 0; i < t->slices.n; i++)
+		slices[i] = r.speaks[t->slices.thread[i]];
+	size_t gone = keep_rows(t, ROWS_OF_OS_CALLS, os_calls) + keep_rows(t, ROWS_OF_SLICES, slices);
+	trace_link(t, arena);
+	arena_release(&r.scratch);
+	return gone;
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""A digest says what its profile says.
+
+    check_digest.py GAPLINE
+
+Makes digests of the examples, of made-up jobs of many ranks, and of the recorded captures beside the repository where
+there are any, and compares the whole result of a report with what is said of the profiles. Only the names of files may
+differ. What is in a digest is taken apart by docs/digest.md (support/digest_file.py) and compared with the rows of the
+profile, asked for in SQL.
+"""
+import gzip
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
+import digest_file
+import tiny_job
+import tiny_profile
+from check_ranks import split
+
+ROOT = HERE.parents[1]
+GAPLINE = sys.argv[1]
+CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
+
+
+def run(*words, status=0):
+    done = subprocess.run([GAPLINE, *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == status, (words, done.returncode, done.stderr)
+    return done.stderr
+
+
+def report(folder, baseline, fixed, *options):
+    out = folder / "out.json"
+    sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
+    run("report", *sides, "--json", out, "-q", *options)
+    return json.loads(out.read_text())
+
+
+def digest(folder, files, name):
+    made = []
+    for i, f in enumerate(files):
+        made.append(folder / f"{name}-{i}.digest")
+        run("digest", f, "-o", made[-1], "-q", "--force")
+    return made
+
+
+def without_names(result):
+    """What is said of files: which they are, and nothing else."""
+    for side in "baseline", "fixed":
+        for f in result[side]["files"] + result[side]["runs"]:
+            f.pop("file")
+    return result
+
+
+def differences(a, b, path=""):
+    if isinstance(a, dict) and isinstance(b, dict):
+        return [d for key in {**a, **b} for d in differences(a.get(key), b.get(key), f"{path}.{key}")]
+    if isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        return [d for i, (x, y) in enumerate(zip(a, b)) for d in differences(x, y, f"{path}[{i}]")]
+    return [] if type(a) is type(b) and a == b else [f"{path}: {str(a)[:80]} / {str(b)[:80]}"]
+
+
+def compare(what, folder, baseline, fixed, *options):
+    """The report of profiles beside the report of their digests, and of profiles against digests."""
+    whole = report(folder, baseline, fixed, *options)
+    small = [digest(folder, files, f"{side}") for side, files in (("baseline", baseline), ("fixed", fixed))]
+    for sides in (small[0], small[1]), (baseline, small[1]):
+        found = differences(without_names(whole) if sides[0] is small[0] else whole,
+                            without_names(report(folder, *sides, *options)))
+        if found:
+            sys.exit(f"{what}: {len(found)} differences between profiles and digests:\n" + "\n".join(found[:20]))
+    sizes = [sum(f.stat().st_size for f in files) for files in (baseline + fixed, small[0] + small[1])]
+    print(f"{what}: the same, {sizes[0]} bytes and {sizes[1]}")
+    return whole, small
+
+
+def check_rows(profile, made):
+    """Kernels, calls and ranges with the names and times that SQL gives."""
+    found = digest_file.sections(digest_file.unpack(made.read_bytes()))
+    names = digest_file.names(found)
+    with tempfile.NamedTemporaryFile(suffix=".sqlite") as plain:
+        plain.write(digest_file.unpack(profile.read_bytes()))
+        plain.flush()
+        db = sqlite3.connect(plain.name)
+        kernels = sorted(db.execute("SELECT start, end, value, streamId FROM CUPTI_ACTIVITY_KIND_KERNEL "
+                                    "JOIN StringIds ON id = demangledName").fetchall())
+        calls = sorted(db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_RUNTIME").fetchall())
+        ranges = sorted(db.execute("SELECT start, end, coalesce(text, value) FROM NVTX_EVENTS LEFT JOIN StringIds "
+                                   "ON id = textId WHERE eventType IN (59, 60) AND end IS NOT NULL").fetchall())
+        db.close()
+    ops = [r for r in digest_file.rows(found, "ops") if r["kind"] < 2]
+    assert kernels and kernels == sorted((r["start"], r["end"], names[r["name"]], r["stream"]) for r in ops)
+    assert calls == sorted((r["start"], r["end"]) for r in digest_file.rows(found, "calls"))
+    assert ranges == sorted((r["start"], r["end"], names[r["name"]]) for r in digest_file.rows(found, "ranges"))
+    print(f"{profile.name}: {len(kernels)} kernels, {len(calls)} calls and {len(ranges)} ranges as SQL gives them")
+
+
+def check_examples(folder):
+    step = ROOT / "examples" / "training-step"
+    sides = [[step / f"{side}.sqlite.gz"] for side in ("baseline", "fixed")]
+    _, small = compare("training-step", folder, *sides)
+    check_rows(sides[0][0], small[0][0])
+    assert sum(f.stat().st_size for f in small[0] + small[1]) < 80_000
+    compare("training-step, another step", folder, *sides, "--step", "none")
+    compare("three runs a side", folder, *[sorted((step / "runs").glob(f"{side}-*.sqlite.gz")) for side in ("baseline", "fixed")])
+    for packed in sorted((ROOT / "examples" / "truth").glob("*/captures.tar.xz")):
+        inside = folder / packed.parent.name
+        inside.mkdir()
+        subprocess.run(["tar", "-xJf", packed, "-C", inside], check=True)
+        sides = [sorted(f for f in inside.rglob("*.sqlite*") if f.name.startswith(side)) for side in ("baseline", "fixed")]
+        if all(sides):
+            compare(packed.parent.name, folder, *sides)
+
+
+def check_jobs(folder):
+    """64 ranks a side, rank 37 computes longer in `backward`: named, and the same of files, of digests, and of a digest
+    for each node of eight."""
+    sides = [tiny_job.write(folder / side, ranks=64, slow=37, seed=seed) for side, seed in (("baseline", 1), ("fixed", 2))]
+    whole, small = compare("64 ranks", folder, *sides)
+    straggler = whole["baseline"]["ranks"]["straggler"]
+    assert straggler["kind"] == "persistent" and whole["baseline"]["devices"][straggler["device"]]["rank"] == 37, straggler
+    assert straggler["longer"]["phase"] == "backward", straggler
+    nodes = []
+    for side, files in zip(("baseline", "fixed"), sides):
+        nodes.append([folder / f"{side}-node-{n}.digest" for n in range(8)])
+        for n, node in enumerate(nodes[-1]):
+            run("digest", *files[8 * n : 8 * n + 8], "-o", node, "-q")
+    again = report(folder, *nodes)
+    for result in whole, again:
+        for side in "baseline", "fixed":
+            for said in "files", "files_are", "runs", "data":
+                result[side].pop(said)
+            for clock in result[side]["ranks"]["clocks"]:
+                clock.pop("files")
+    said = run("digest", *sides[0], "-o", folder / "all.digest", status=2)
+    assert "8 hosts" in said and not (folder / "all.digest").exists(), said
+    found = differences(whole, again)
+    assert not found, found[:20]
+    print(f"a digest a node: the same; {small[0][0].stat().st_size} bytes a rank, {nodes[0][0].stat().st_size} a node")
+
+
+def check_captures(folder):
+    for name, ending in (("torch-dataloader", "sqlite.gz"), ("kineto-dataloader", "json.gz"), ("ddp-2gpu", "sqlite.gz")):
+        compare(name, folder, *[[CAPTURES / name / f"{side}.{ending}"] for side in ("baseline", "fixed")])
+    parts = []
+    for side in "baseline", "fixed":
+        (folder / f"parts-{side}").mkdir()
+        parts.append(split(CAPTURES / "ddp-2gpu" / f"{side}.sqlite.gz", folder / f"parts-{side}", 1_000_000)[1])
+    compare("ddp-2gpu, a file a process", folder, *parts)
+
+
+def check_errors(folder):
+    """Each says the file, what is wrong, and what to do."""
+    tiny_profile.write(folder / "tiny.sqlite", steps=12)
+    tiny_profile.write(folder / "later.sqlite", steps=12, seed=3)
+    good = folder / "tiny.digest"
+    run("digest", folder / "tiny.sqlite", "-o", good)
+    data = digest_file.unpack(good.read_bytes())
+    found = digest_file.sections(data)
+    (folder / "plain.digest").write_bytes(data)
+    run("show", folder / "plain.digest", "-q")
+    (folder / "more.digest").write_bytes(digest_file.write({"of a later version": b"\0", **found}))
+    run("show", folder / "more.digest", "-q")
+    (folder / "by-hand.digest").write_bytes(digest_file.write(digest_file.small()))
+    by_hand = report(folder, [folder / "by-hand.digest"], [good], "--step", "step")["baseline"]
+    assert by_hand["steps"]["name"] == "step" and by_hand["runs"][0]["steps"] == 12, by_hand["steps"]
+    assert by_hand["devices"][0]["rank"] == 3 and by_hand["data"]["diagnostics"], by_hand["devices"]
+    bad = {
+        "is cut off: this digest has no end": data[:-30],
+        "of another version": data.replace(b"digest 1", b"digest 2", 1),
+        "of another version (this": b"gapline digest 12\n",
+        "the checksum of this digest differs": data[:200] + bytes([data[200] ^ 1]) + data[201:],
+        "'ops.start' of this digest": digest_file.write({**found, "ops.start": found["ops.start"][:-1]}),
+        "'ops.device' of this digest": digest_file.write({**found, "ops.device": b"\x02" + found["ops.device"][1:]}),
+        "'ops.length' of this digest": digest_file.write({**found, "ops.length": b"\x01" + b"\0" * 59}),
+        "'threads' of this digest": digest_file.write({**found, "threads": b"\x02\x09\x00"}),
+        "'names' of this digest": digest_file.write({**found, "names": b"\x09a"}),
+        "holds no GPU work": digest_file.write({k: v for k, v in found.items() if not k.startswith("ops.")}),
+    }
+    for i, (words, changed) in enumerate(bad.items()):
+        path = folder / f"bad-{i}.digest"
+        path.write_bytes(changed)
+        said = run("show", path, "-q", status=3)
+        assert words in said and str(path) in said, (words, said)
+    said = run("stats", good, "--report", "cuda_gpu_kern_sum", status=3)
+    assert "is a digest" in said, said
+    said = run("digest", folder / "tiny.sqlite", folder / "later.sqlite", "-o", folder / "two.digest", status=2)
+    assert "2 runs" in said and not (folder / "two.digest").exists(), said
+    said = run("digest", good, "-o", good, "--force", status=2)
+    assert "replace the input" in said, said
+    run("digest", good, "-o", folder / "again.digest")
+    assert (folder / "again.digest").read_bytes() == good.read_bytes(), "a digest of a digest is another one"
+    print(f"{len(bad)} damaged digests and 3 uses that are wrong are refused in words")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="gapline-digest-") as name:
+        folder = pathlib.Path(name)
+        check_errors(folder)
+        check_jobs(folder)
+        check_examples(folder)
+        if CAPTURES.is_dir():
+            check_captures(folder)
+        else:
+            print("no captures here: those were not compared")
+
+
+main()

@@ -1,0 +1,248 @@
+/* Digests of random traces: nothing is lost but what was to be left out, and what was left out changes no result. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/analyse.h"
+#include "digest/digest.h"
+#include "random_trace.h"
+#include "render/render.h"
+
+#include <string.h>
+
+enum { TRACES = 400, BEFORE = 4000000 };
+
+static struct random_shape shape_of(unsigned seed)
+{
+	return (struct random_shape){.length = 20000,
+	                             .causal = seed % 4 != 0,
+	                             .steps = seed % 3 != 0,
+	                             .one_domain = seed % 2,
+	                             .processes = 1 + (int)seed % 2,
+	                             .max_calls = 60};
+}
+
+/* A random trace, and what a program does for some milliseconds before it uses the GPU: it calls the system, waits,
+ * loads modules, and is on and off the processor. */
+static struct trace *make_trace(unsigned seed, struct arena *arena, struct names *names)
+{
+	static const char *const calls[] = {"read", "open64", "pthread_cond_wait", "pthread_mutex_lock", "mmap"};
+	static const enum os_class classes[] = {OS_OTHER, OS_OTHER, OS_WAIT, OS_MUTEX, OS_OTHER};
+	struct random random = {.state = seed};
+	struct random_shape shape = shape_of(seed);
+	struct maker m;
+	maker_init(&m, arena, names);
+	random_trace(&m, &shape, &random);
+	for (uint32_t thread = 0; thread < m.trace->n_threads; thread++) {
+		int64_t at = -BEFORE + random_between(&random, 0, 100000);
+		for (int i = 0; i < 60; i++) {
+			int64_t length = random_between(&random, 0, 60000), which = random_between(&random, 0, 4);
+			if (random_chance(&random, 4))
+				maker_call(&m, thread, at, at + length, "cuInit", CALL_OTHER, 0);
+			else if (random_chance(&random, 4))
+				maker_range(&m, thread, at, at + length, "load", "", RANGE_START_END);
+			else if (which != 2 || random_chance(&random, 30))
+				maker_os_call(&m, thread, at, at + length, calls[which], classes[which]);
+			if (random_chance(&random, 10)) /* one in another, or beside it */
+				maker_os_call(&m, thread, at + length / 3,
+				              at + length / 2 + random_between(&random, 0, 9000), "read", OS_OTHER);
+			at += length + (random_chance(&random, 50) ? 0 : random_between(&random, 0, 20000));
+			if (random_chance(&random, 20))
+				maker_slice(&m, thread, at + 1, at + random_between(&random, 1, 3));
+			at += 10;
+		}
+	}
+	return (struct trace *)maker_link(&m);
+}
+
+static char *json_of(const struct trace *trace, const struct trace *other, struct names *names, struct arena *arena)
+{
+	struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
+	struct analysis analysis;
+	struct buf json = {0};
+	struct err err;
+	const struct analyse_run runs[] = {{trace, "a"}, {other, "b"}};
+	int result = analyse_pair(&runs[0], 1, &runs[1], 1, &options, names, arena, &analysis, &err);
+	if (result < 0)
+		return arena_format(arena, "%s", err.text);
+	assert_int_equal(render_json(&analysis, &json, &err), 0);
+	char *copy = arena_copy(arena, json.data, json.n);
+	buf_release(&json);
+	return copy;
+}
+
+static void test_nothing_said_changes(void **state)
+{
+	size_t gone = 0, judged = 0;
+	(void)state;
+	for (unsigned seed = 1; seed <= TRACES; seed++) {
+		struct arena arena = {0};
+		struct names names;
+		names_init(&names, &arena);
+		const struct trace *whole = make_trace(seed, &arena, &names);
+		const struct trace *other = make_trace(seed + 100000, &arena, &names);
+		struct trace *reduced = make_trace(seed, &arena, &names);
+		char *before = json_of(whole, other, &names, &arena);
+		gone += digest_reduce(reduced, &arena);
+		char *after = json_of(reduced, other, &names, &arena);
+		judged += before[0] == '{';
+		if (strcmp(before, after) != 0) {
+			size_t at = 0;
+			while (before[at] == after[at])
+				at++;
+			fail_msg("seed %u: …%.200s… became …%.200s…", seed, before + (at > 100 ? at - 100 : 0),
+			         after + (at > 100 ? at - 100 : 0));
+		}
+		arena_release(&arena);
+	}
+	assert_true(gone > 40 * TRACES);
+	assert_true(judged > TRACES / 2);
+}
+
+#define SAME(kind, member) assert_memory_equal(a->kind.member, b->kind.member, a->kind.n * sizeof *a->kind.member)
+
+static void test_all_is_read_again(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= TRACES; seed++) {
+		struct arena arena = {0};
+		struct names names, others;
+		struct trace read;
+		struct buf bytes = {0}, again = {0};
+		struct err err = {0};
+		names_init(&names, &arena);
+		names_init(&others, &arena);
+		const struct trace *a = make_trace(seed, &arena, &names), *b = &read;
+		if (seed % 2) /* names have other numbers where there were some before */
+			for (const char *const *name = (const char *const[]){"x", "step", "gemm", NULL}; *name; name++)
+				names_add_text(&others, *name);
+		digest_encode(a, &bytes);
+		if (digest_decode("a.digest", (const unsigned char *)bytes.data, bytes.n, &others, &arena, &read, &err))
+			fail_msg("seed %u: %s", seed, err.text);
+		assert_int_equal(a->ops.n, b->ops.n);
+		assert_int_equal(a->calls.n, b->calls.n);
+		assert_int_equal(a->ranges.n, b->ranges.n);
+		assert_int_equal(a->os_calls.n, b->os_calls.n);
+		assert_int_equal(a->overheads.n, b->overheads.n);
+		assert_int_equal(a->slices.n, b->slices.n);
+		SAME(ops, start);
+		SAME(ops, end);
+		SAME(ops, launch);
+		SAME(ops, bytes);
+		SAME(ops, device);
+		SAME(ops, stream);
+		SAME(ops, correlation);
+		SAME(ops, copy);
+		SAME(ops, flags);
+		SAME(calls, start);
+		SAME(calls, end);
+		SAME(calls, thread);
+		SAME(calls, correlation);
+		SAME(ranges, start);
+		SAME(ranges, end);
+		SAME(ranges, thread);
+		SAME(ranges, kind);
+		SAME(ranges, clipped);
+		SAME(os_calls, start);
+		SAME(os_calls, end);
+		SAME(overheads, start);
+		SAME(overheads, class);
+		SAME(slices, start);
+		SAME(slices, end);
+		for (size_t i = 0; i < a->ops.n; i++)
+			assert_string_equal(names_text(&names, a->ops.name[i]), names_text(&others, b->ops.name[i]));
+		for (size_t i = 0; i < a->ranges.n; i++) {
+			assert_string_equal(names_text(&names, a->ranges.name[i]),
+			                    names_text(&others, b->ranges.name[i]));
+			assert_string_equal(names_text(&names, a->ranges.domain[i]),
+			                    names_text(&others, b->ranges.domain[i]));
+		}
+		digest_encode(b, &again);
+		if (!(seed % 2)) /* names stand in the order of their numbers */
+			assert_int_equal(bytes.n, again.n);
+		buf_release(&bytes);
+		buf_release(&again);
+		arena_release(&arena);
+	}
+}
+
+/* Numbers at the ends of what they can be. */
+static void test_far_times(void **state)
+{
+	static const int64_t far = (int64_t)1 << 60;
+	struct arena arena = {0};
+	struct names names;
+	struct trace read;
+	struct buf bytes = {0};
+	struct err err;
+	struct maker m;
+	(void)state;
+	names_init(&names, &arena);
+	maker_init(&m, &arena, &names);
+	uint32_t process = maker_process(&m, INT64_MAX), thread = maker_thread(&m, process, INT64_MIN);
+	uint32_t device = maker_device(&m, process, UINT32_MAX - 1, TRACE_NONE);
+	maker_call(&m, thread, -far, far, "cudaLaunchKernel", CALL_LAUNCH, UINT32_MAX);
+	size_t copy = maker_op(&m, device, UINT32_MAX, OP_COPY, -far, -far, "copy", UINT32_MAX);
+	maker_op(&m, device, 0, OP_KERNEL, far, far, "gemm", 1);
+	m.trace->ops.bytes[copy] = ((int64_t)1 << 50) - 1;
+	m.trace->processes[0].host = UINT64_MAX;
+	m.trace->source.started = INT64_MAX / 2;
+	const struct trace *a = maker_link(&m), *b = &read;
+	digest_encode(a, &bytes);
+	assert_int_equal(digest_decode("a", (const unsigned char *)bytes.data, bytes.n, &names, &arena, &read, &err),
+	                 0);
+	SAME(ops, start);
+	SAME(ops, end);
+	SAME(ops, bytes);
+	SAME(ops, stream);
+	SAME(ops, launch);
+	SAME(calls, start);
+	SAME(calls, end);
+	assert_true(b->processes[0].pid == INT64_MAX && b->processes[0].host == UINT64_MAX);
+	assert_true(b->threads[0].tid == INT64_MIN && b->devices[0].ordinal == UINT32_MAX - 1);
+	assert_true(b->source.started == INT64_MAX / 2 && b->source.rank == -1);
+	buf_release(&bytes);
+	arena_release(&arena);
+}
+
+/* What is not as it was written is never taken for something else. */
+static void test_every_byte_counts(void **state)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct buf bytes = {0};
+	(void)state;
+	names_init(&names, &arena);
+	digest_encode(make_trace(7, &arena, &names), &bytes);
+	for (size_t i = 0; i < bytes.n; i++) {
+		struct arena scratch = {0};
+		struct trace read;
+		struct err err = {0};
+		bytes.data[i] ^= 1 << i % 8;
+		assert_int_equal(digest_decode("a.digest", (const unsigned char *)bytes.data, bytes.n, &names, &scratch,
+		                               &read, &err),
+		                 -1);
+		assert_non_null(strstr(err.text, "a.digest: is "));
+		assert_int_equal(
+			digest_decode("a.digest", (const unsigned char *)bytes.data, i, &names, &scratch, &read, &err),
+			-1);
+		bytes.data[i] ^= 1 << i % 8;
+		arena_release(&scratch);
+	}
+	buf_release(&bytes);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_nothing_said_changes),
+		cmocka_unit_test(test_all_is_read_again),
+		cmocka_unit_test(test_far_times),
+		cmocka_unit_test(test_every_byte_counts),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
