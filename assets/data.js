@@ -1,7 +1,7 @@
 /* What the timeline draws (gen/render/data.h says what it looks like), unpacked from the page. It came from a profile
  * through a file that anyone may have edited: whatever does not fit is an error here, and the page stays as it was. */
 
-const KINDS = ['phases', 'calls', 'stream', 'copies', 'gaps'];
+const KINDS = ['phases', 'calls', 'stream', 'copies', 'metric', 'gaps'];
 const MOST = 64 << 20; /* bytes, unpacked */
 
 function demand(condition, what) {
@@ -106,6 +106,7 @@ export async function readData(element) {
 	return {
 		unit: String(from.unit),
 		hasPhases: Boolean(from.phases),
+		before: Boolean(from.before),
 		saving: from.saving === null ? '' : String(from.saving),
 		shorter: from.shorter ? 1 : 0,
 		palette: from.palette.map(swatch => ({

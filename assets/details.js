@@ -4,7 +4,7 @@ import { formatTime } from './format.js';
 
 function inPhase(data, phase) {
 	if (!data.hasPhases) return '';
-	return phase ? ` in ${phaseName(data, phase)}` : ' between phases';
+	return phase ? ` ${data.before ? 'before' : 'in'} ${phaseName(data, phase)}` : ' between phases';
 }
 
 /* The operation that ends a gap. */
@@ -75,6 +75,8 @@ export function describe(timeline, { row, index: i }) {
 				lines.push(`ends with ${data.names.get(end.lane.name[end.i])}${launched ? `, ${launched}` : ''}`);
 			}
 		}
+	} else if (lane.kind === 'metric') {
+		title = `${lane.label}: ${((100 * lane.busy[i]) / length).toFixed(0)}`;
 	} else if (lane.many[i] > 1) {
 		title = `${lane.many[i]} events`;
 		lines.push(`${formatTime(lane.busy[i])} of ${formatTime(length)}; the longest: ${data.names.get(lane.name[i]) ?? ''}`);

@@ -47,7 +47,7 @@ export function fitText(context, text, room) {
 function concerns(lit, lane) {
 	if (lit.name !== undefined) return lane.kind === 'stream' || lane.kind === 'calls' || lane.kind === 'copies';
 	if (lit.cause !== undefined) return lane.kind === 'gaps';
-	return lane.kind !== 'calls';
+	return lane.kind !== 'calls' && lane.kind !== 'metric';
 }
 
 export function isLit(lit, lane, i) {

@@ -7,7 +7,7 @@ import { formatTick, formatTime, shortName, tickStep, tickUnit } from './format.
 import { makePaints } from './palette.js';
 import { Scale } from './scale.js';
 
-const HEIGHT = { phases: 22, calls: 18, stream: 20, copies: 14, gaps: 42 };
+const HEIGHT = { phases: 22, calls: 18, stream: 20, copies: 14, metric: 20, gaps: 42 };
 const LOW_GAPS = 30, LABELLED = 45; /* a lane of short gaps, and pixels from which on a gap has words */
 const NARROW = 640, GUTTER = 184, ABOVE = 15; /* without room for a gutter, labels stand above their lanes */
 const HEADING = 26, TALL_HEADING = 44, AXIS = 24, MAP = 22, LANE_GAP = 4, SIDE_GAP = 16, NEAR = 2.5;
@@ -207,7 +207,7 @@ export class Timeline {
 		c.fillRect(this.xOf(0), row.y + row.height, right - this.xOf(0), 1);
 		c.textAlign = 'start';
 		drawBars(c, row.lane, box, this.scale, this.paints, this.lit);
-		if (row.lane.kind !== 'copies')
+		if (row.lane.kind !== 'copies' && row.lane.kind !== 'metric')
 			drawLabels(c, this.data, row.lane, box, this.scale, this.paints, this.lit, this.page.font);
 	}
 
@@ -390,7 +390,7 @@ export class Timeline {
 		const total = new Float64Array(this.data.palette.length);
 		for (const side of this.data.sides)
 			for (const lane of side.lanes)
-				for (let i = 0; lane.kind !== 'phases' && i < lane.n; i++) total[lane.which[i]] += lane.end[i] - lane.start[i];
+				for (let i = 0; lane.kind !== 'phases' && lane.kind !== 'metric' && i < lane.n; i++) total[lane.which[i]] += lane.end[i] - lane.start[i];
 		const least = Math.max(...this.data.sides.map(side => side.length)) / 1000;
 		return [...total.keys()].filter(which => total[which] >= least);
 	}

@@ -10,6 +10,7 @@
 #include "analyse/judge/unprofiled.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/pattern_steps.h"
+#include "analyse/run/work_phases.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
@@ -66,6 +67,27 @@ static void find_run_phases(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
 	run_find_phases(run_of(task), task->options->warmup);
+}
+
+static void apply_work_phases(void *context, size_t i)
+{
+	work_phases_apply(run_of((struct task *)context + i));
+}
+
+/* Where ranges say little of a run's phases, those of all runs are made of the GPU's work: they are compared. */
+static void make_work_phases(struct task *tasks, size_t n)
+{
+	bool wanted = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct run *run = run_of(&tasks[i]);
+		if (run->steps.span_named || (run->steps.found && run->steps.origin == STEPS_BY_RANGE))
+			return;
+		wanted = wanted || work_phases_wanted(run);
+	}
+	for (size_t i = 0; i < n && wanted; i++)
+		work_phases_name(run_of(&tasks[i]));
+	if (wanted)
+		parallel_each(n, apply_work_phases, tasks);
 }
 
 static void charge_devices(void *context, size_t i)
@@ -182,6 +204,7 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 	parallel_each(n, find_run_phases, tasks);
 	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
 		return -1;
+	make_work_phases(tasks, n);
 	parallel_each(n, charge_devices, tasks);
 	int result;
 	for (int j = 0; j < n_jobs; j++)
@@ -367,7 +390,10 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 		for (uint32_t r = 0; r < side[s].n_runs; r++)
 			side[s].runs[r].series = &verdict.series[s][r];
 	}
-	const struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
+	struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
+	const char *opposite = stopwatch_opposite(side, &verdict, arena);
+	if (opposite)
+		say_add(&stopwatch, arena, opposite);
 	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, &unprofiled, arena);
 	complete_reasons(&verdict, &stopwatch, &said, arena);
 	struct gates gates = gates_judge(&verdict, &conditions, comparison.same_work, comparison.other_conditions,
@@ -402,6 +428,7 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                         .conditions = conditions,
 	                         .gates = gates,
 	                         .comparison = comparison,
+	                         .turning = {opposite, said.held_back, said.broken_off},
 	                         .waterfall = waterfall,
 	                         .findings = findings};
 }

@@ -26,6 +26,7 @@ struct analysis {
 	struct verdict_conditions conditions;
 	struct gates gates;
 	struct comparison comparison;
+	struct turning turning;
 	struct waterfall waterfall;
 	struct findings findings;
 };

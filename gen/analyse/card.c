@@ -4,6 +4,7 @@
 
 static const double AS_RECORDED = 0.01; /* a speedup without a profiler that differs by less is the same */
 static const double NOTICED = 0.005;    /* what gains less is no advice */
+static const double WAITS = 0.03;       /* share of a step: a GPU that waits less is busy */
 
 /* Fixed alone, a finding takes at most its cost out of the fixed side's step. Where only that side shows it, its
  * ceiling is of that step, and may be lower. */
@@ -29,6 +30,21 @@ static void choose_next(const struct analysis *a, struct card *card)
 	}
 }
 
+static void choose_left(const struct analysis *a, struct card *card)
+{
+	const struct budget *b = &a->side[1].budget;
+	if (card->next || !b->n_rows || b->idle <= WAITS * b->period)
+		return;
+	card->left = &b->rows[0];
+	card->next_speedup = b->period / (b->period - b->idle);
+}
+
+/* The interval leaves 1 out, and does not clear the change that so few steps have to show. */
+static bool open_for_few(const struct verdict *v)
+{
+	return v->has_interval && v->short_capture && v->result == VERDICT_INCONCLUSIVE && (v->lo > 1 || v->hi < 1);
+}
+
 static bool differs_unrecorded(const struct analysis *a)
 {
 	return a->while_recorded || (a->unrecorded > 0 && fabs(a->unrecorded / a->verdict.speedup - 1) >= AS_RECORDED);
@@ -49,10 +65,14 @@ struct card card_make(const struct analysis *a)
 		[DOUBT_NO_ORDER] = several && !v->order_known,
 		[DOUBT_ASIDE] = v->aside[0] + v->aside[1] > 0,
 		[DOUBT_RECORDING] = differs_unrecorded(a),
-		[DOUBT_SHORT] = v->has_interval && v->short_capture,
+		[DOUBT_OPPOSITE] = a->turning.opposite != NULL,
+		[DOUBT_HELD_BACK] = a->turning.held_back != NULL,
+		[DOUBT_BROKEN_OFF] = a->turning.broken_off != NULL,
+		[DOUBT_SHORT] = open_for_few(v),
 	};
 	struct card card = {0};
 	choose_next(a, &card);
+	choose_left(a, &card);
 	for (int d = 0; d < DOUBT_COUNT; d++)
 		if (holds[d])
 			card.doubt[card.n_doubts++] = (enum doubt)d;

@@ -1,5 +1,6 @@
 /* What a reader sees first: which finding comes next, and which facts could reverse the verdict. Chosen once, so that
- * the page, the terminal and whatever is written for a pull request say the same. */
+ * the page, the terminal and whatever is written for a pull request say the same. No output leaves one of these facts
+ * out; what only describes the data is among the verdict's reasons, which an output may fold away. */
 #ifndef GAPLINE_ANALYSE_CARD_H
 #define GAPLINE_ANALYSE_CARD_H
 
@@ -16,7 +17,10 @@ enum doubt {
 	DOUBT_NO_ORDER,   /* several runs, and their order is not known */
 	DOUBT_ASIDE,      /* steps were set aside: the speedup with them is another one */
 	DOUBT_RECORDING,  /* without a profiler the speedup is another one */
-	DOUBT_SHORT,      /* few independent steps */
+	DOUBT_OPPOSITE,   /* it was measured without a profiler, and recorded it is the other way round */
+	DOUBT_HELD_BACK,  /* one side's clock was held back, and the other's never */
+	DOUBT_BROKEN_OFF, /* only one side's capture is incomplete */
+	DOUBT_SHORT,      /* few independent steps are all that keeps a change from counting */
 	DOUBT_COUNT
 };
 
@@ -24,6 +28,9 @@ struct card {
 	const struct finding *next; /* what would gain most on the fixed side; NULL: nothing that a rule knows */
 	double next_speedup;        /* at most so much, by fixing that alone; of the fixed side's mean step */
 	uint32_t next_phase;        /* where; 0: no phase */
+	/* Where no rule names anything and the fixed side's GPU waits for a good part of the step all the same: what it
+	 * waits for longest; `next_speedup` is then without any waiting. NULL: it hardly waits. */
+	const struct idle_row *left;
 	enum doubt doubt[DOUBT_COUNT];
 	uint32_t n_doubts;
 	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no --items */

@@ -29,6 +29,13 @@ struct comparison {
 	struct renames renames;
 };
 
+/* Sentences about the data that could turn a result round, each one of the verdict's reasons; NULL: it is not so. */
+struct turning {
+	const char *opposite;   /* without a profiler it is the other way round than recorded */
+	const char *held_back;  /* one side's clock was held back, and the other's never was */
+	const char *broken_off; /* only one side's capture is incomplete */
+};
+
 /* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double
  * rounding); empty when nothing differs. No two parts have the same (kind, cause, phase). */
 struct waterfall_part {

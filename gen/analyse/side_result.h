@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_SIDE_RESULT_H
 #define GAPLINE_ANALYSE_SIDE_RESULT_H
 
+#include "analyse/metrics_result.h"
 #include "analyse/words.h"
 
 /* Something that repeats in the GPU's work. */
@@ -61,6 +62,7 @@ struct device_result {
 	struct budget budget;
 	double limit_ns; /* the launch-latency limit that was used (limit in docs/analysis.md, Causes), median run */
 	struct clocks clocks;
+	struct metrics metrics;
 };
 
 struct phase_result {
@@ -165,6 +167,8 @@ struct device_lanes {
 	uint32_t n_gaps;
 	struct gap_piece *pieces;
 	uint32_t n_pieces;
+	struct metric_lane metrics[METRIC_COUNT];
+	uint32_t n_metrics; /* counters that were sampled there */
 };
 /* Devices whose lanes are filled: all, or of more than these the slowest rank, the median one, the fastest and then the
  * next slowest, in this order; the lanes of the others are empty. */
@@ -316,7 +320,8 @@ struct side {
 	struct budget budget; /* mean over devices */
 	double busy;          /* compute + comm_exposed + copy_exposed */
 	struct phase_result *phases;
-	uint32_t n_phases; /* by rank */
+	uint32_t n_phases;   /* by rank */
+	bool phases_by_work; /* nobody marked phases: they are kinds of GPU work, each with the host's time before it */
 	struct kernel_result *kernels;
 	uint32_t n_kernels; /* by per_step descending; sums over devices */
 	struct api_result *api;

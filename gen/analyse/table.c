@@ -93,9 +93,10 @@ static void row_add(struct table_row *to, const struct table_row *from)
 	}
 }
 
+/* What is taken off a step (steps set aside, what recording added) is as long as what is part of it. */
 static double longest(const struct table_row *row)
 {
-	return fmax(fmax(row->time[0], row->time[1]), fmax(row->gpu[0], row->gpu[1]));
+	return fmax(fmax(fabs(row->time[0]), fabs(row->time[1])), fmax(row->gpu[0], row->gpu[1]));
 }
 
 static int by_key(const void *a, const void *b)
@@ -133,17 +134,23 @@ static uint32_t choose_shown(const struct table *t, double least)
 	return shown + 1 == t->n ? t->n : shown;
 }
 
+static struct table_row sum_from(const struct table *t, uint32_t first)
+{
+	struct table_row sum = {.at = {-1, -1}};
+	for (uint32_t i = first; i < t->n; i++)
+		row_add(&sum, &t->row[i]);
+	return sum;
+}
+
 void table_keep(struct table *t, uint32_t kept)
 {
 	t->kept = kept > t->shown ? kept : t->shown;
-	t->beyond = (struct table_row){.at = {-1, -1}};
-	for (uint32_t i = t->kept; i < t->n; i++)
-		row_add(&t->beyond, &t->row[i]);
+	t->beyond = sum_from(t, t->kept);
 }
 
 struct table table_make(const struct analysis *a, enum table_kind kind, struct arena *arena)
 {
-	struct table t = {.rest = {.at = {-1, -1}}, .beyond = {.at = {-1, -1}}};
+	struct table t = {0};
 	uint32_t room = kind == TABLE_PARTS ? a->waterfall.n : 0;
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		room += rows_of(&a->side[s], kind);
@@ -157,11 +164,18 @@ struct table table_make(const struct analysis *a, enum table_kind kind, struct a
 	t.n = join_equal(t.row, t.n);
 	double step = fmax(a->side[0].steps.mean, a->n_sides > 1 ? a->side[1].steps.mean : 0);
 	t.shown = kind == TABLE_COPIES ? t.n : choose_shown(&t, SMALL * step); /* no more than there are kinds */
-	for (uint32_t i = 0; i < t.n; i++) {
+	for (uint32_t i = 0; i < t.n; i++)
 		t.most = fmax(t.most, fmax(t.row[i].time[0], t.row[i].time[1]));
-		if (i >= t.shown)
-			row_add(&t.rest, &t.row[i]);
-	}
+	t.rest = sum_from(&t, t.shown);
 	table_keep(&t, t.n <= TABLE_KEPT ? t.n : TABLE_KEPT);
+	return t;
+}
+
+struct table table_brief(const struct analysis *a, enum table_kind kind, struct arena *arena)
+{
+	struct table t = table_make(a, kind, arena);
+	t.shown = t.n < TABLE_BRIEF ? t.n : TABLE_BRIEF;
+	t.rest = sum_from(&t, t.shown);
+	table_keep(&t, t.shown);
 	return t;
 }

@@ -13,7 +13,8 @@
 enum {
 	TABLE_SHOWN = 30,  /* rows shown at first, with the one that sums up the others */
 	TABLE_KEPT = 1000, /* rows that can be opened */
-	TABLE_FEW = 6      /* so many are shown however short they are */
+	TABLE_FEW = 6,     /* so many are shown however short they are */
+	TABLE_BRIEF = 10   /* rows, or sentences, of an output that has no room for more and opens none */
 };
 
 enum table_kind {
@@ -45,6 +46,9 @@ uint64_t table_copy_key(const struct copy_result *copy);
 /* Rows by the longer of their two times (of ranges: of the host's or the GPU's time) descending, ties by key, which is
  * an order that the input decides. Everything comes from `arena`. */
 struct table table_make(const struct analysis *analysis, enum table_kind kind, struct arena *arena);
+
+/* The same for an output without room: `shown` is TABLE_BRIEF or all, and `rest` sums up what is left out. */
+struct table table_brief(const struct analysis *analysis, enum table_kind kind, struct arena *arena);
 
 /* Lowers `kept`, at least to `shown`: where an output has less room. */
 void table_keep(struct table *table, uint32_t kept);

@@ -65,6 +65,29 @@ const char *opened_name(enum opened opened)
 	return names[opened];
 }
 
+static const struct {
+	const char *name, *label;
+} limits[LIMIT_COUNT] = {
+	[LIMIT_POWER] = {"power_cap", "power cap"},
+	[LIMIT_THERMAL] = {"thermal", "heat"},
+	[LIMIT_HARDWARE_THERMAL] = {"hardware_thermal", "heat (hardware)"},
+	[LIMIT_HARDWARE] = {"hardware_slowdown", "hardware slowdown"},
+	[LIMIT_POWER_BRAKE] = {"power_brake", "power brake"},
+	[LIMIT_APPLICATION] = {"application_clocks", "clocks set by the user"},
+	[LIMIT_SYNC_BOOST] = {"sync_boost", "kept in step with another GPU"},
+	[LIMIT_OTHER] = {"other", "another reason"},
+};
+
+const char *limit_name(enum limit limit)
+{
+	return limits[limit].name;
+}
+
+const char *limit_label(enum limit limit)
+{
+	return limits[limit].label;
+}
+
 const char *part_kind_name(enum part_kind kind)
 {
 	static const char *const names[PART_COUNT] = {[PART_COMPUTE] = "compute",       [PART_COMM] = "comm_exposed",

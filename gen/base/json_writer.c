@@ -160,3 +160,11 @@ void json_ms(struct json *json, const char *key, double ns)
 {
 	json_number(json, key, ns / 1e6);
 }
+
+void json_texts(struct json *json, const char *key, const char *const *text, size_t n)
+{
+	json_array(json, key);
+	for (size_t i = 0; i < n; i++)
+		json_text(json, NULL, text[i]);
+	json_end_array(json);
+}

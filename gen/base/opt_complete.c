@@ -1,4 +1,5 @@
-/* Completion for bash, zsh and fish. What a value is decides what is offered for it: words of a choice, else files. */
+#include "base/opt_complete.h"
+
 #include "base/opt_manual.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* Stopwatch runs as a collector sees them: no profile, but two instants (capture/stopwatch.h). */
+#include "capture/collector_stopwatch.h"
 #include "capture/collector.h"
 #include "capture/find.h"
 #include "capture/stopwatch_page.h"

@@ -23,10 +23,6 @@ struct stopwatch_result {
 	const char *unused; /* why the run cannot be used, a clause, with its numbers; else NULL */
 };
 
-/* Whether stopwatch runs of programs with steps can be made here: the library is there, and no other tool in its place.
- * -1 with `err`. */
-int stopwatch_check(struct arena *arena, struct err *err);
-
 /* From the pages (capture/stopwatch_page.h) that a run left in `folder`. With several processes the time goes from the
  * last of their first instants to the last of the others. -1 with `err`: the folder cannot be read. */
 int stopwatch_read(const char *folder, const struct stopwatch_plan *plan, struct arena *arena,

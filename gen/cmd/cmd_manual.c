@@ -1,4 +1,5 @@
 /* gapline manual, gapline completion: what an installation puts into the system's folders, from the option tables. */
+#include "base/opt_complete.h"
 #include "base/opt_manual.h"
 #include "cmd/cmd.h"
 

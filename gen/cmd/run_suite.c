@@ -1,6 +1,7 @@
 #include "analyse/run/instants.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
+#include "capture/collector_stopwatch.h"
 #include "capture/command.h"
 #include "cmd/run_parts.h"
 #include "read/read.h"

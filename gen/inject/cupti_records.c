@@ -1,6 +1,7 @@
 #include "cupti_records.h"
 
 #include "cupti_window.h"
+#include "inject/spool_threads.h"
 #include "spool_writer.h"
 
 #include <errno.h>

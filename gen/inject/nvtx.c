@@ -1,4 +1,5 @@
 #include "nvtx.h"
+#include "inject/spool_events.h"
 
 #include "spool_writer.h"
 

@@ -1,4 +1,5 @@
 #include "spool_events.h"
+#include "inject/spool_threads.h"
 
 #include "spool_writer.h"
 

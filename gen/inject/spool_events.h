@@ -1,8 +1,22 @@
-/* Events of the program's threads on their way to the background thread: the inside of spool_writer. */
+/* Events of the program's threads on their way to the background thread. */
 #ifndef GAPLINE_INJECT_SPOOL_EVENTS_H
 #define GAPLINE_INJECT_SPOOL_EVENTS_H
 
-#include <stdbool.h>
+#include "inject/spool_writer.h"
+
+uint32_t spool_tid(void); /* of the calling thread, remembered */
+
+/* Room for an event of the calling thread with `text_bytes` after it; type, sizes and text are the caller's to fill,
+ * the rest is 0. NULL: nothing can be recorded (memory is used up, the process is ending, or a signal handler
+ * interrupted this very function), which is counted. By any thread; spool_event_end must follow. */
+struct spool_event *spool_event_begin(size_t text_bytes);
+void spool_event_end(struct spool_event *event);
+
+/* How many push/pop ranges of a domain are open on the calling thread: counts them for NVTX's return values. NULL for
+ * domains beyond the first few. */
+uint32_t *spool_depth(uint32_t domain);
+
+/* ---- for spool_writer ---- */
 
 /* Once in a process, before anything else. */
 void spool_events_prepare(void);

@@ -47,23 +47,10 @@ int64_t spool_now(void);                             /* CLOCK_MONOTONIC, the clo
 bool spool_window(int64_t time);                     /* is `time` within what is to be collected? By any thread. */
 bool spool_time_limited(void);                       /* is there a time outside of which nothing is to be collected? */
 bool spool_time_touches(int64_t start, int64_t end); /* is anything from `start` to `end` within that time? */
-uint32_t spool_tid(void);                            /* of the calling thread, remembered */
 bool spool_is_writer(void);                          /* is this the background thread? */
-
-/* Room for an event of the calling thread with `text_bytes` after it; type, sizes and text are the caller's to fill,
- * the rest is 0. NULL: nothing can be recorded (memory is used up, the process is ending, or a signal handler
- * interrupted this very function), which is counted. By any thread; spool_event_end must follow. */
-struct spool_event *spool_event_begin(size_t text_bytes);
-void spool_event_end(struct spool_event *event);
-
-/* How many push/pop ranges of a domain are open on the calling thread: counts them for NVTX's return values. NULL for
- * domains beyond the first few. */
-uint32_t *spool_depth(uint32_t domain);
 
 /* A block of the file: `head` and then `rest`. */
 void spool_put(uint32_t type, uint32_t tid, const void *head, size_t head_bytes, const void *rest, size_t rest_bytes);
-/* Makes sure that the name of the thread `tid` is in the file, as far as it is known. */
-void spool_thread_seen(uint32_t tid);
 
 /* Something that the user should know. By any thread, before the file is there too; starts nothing. */
 void spool_message(enum spool_severity severity, enum spool_code code, const char *format, ...)

@@ -21,6 +21,7 @@ struct nsys {
 	struct err *err;
 
 	const char **gpu_uuid, **gpu_bus; /* by GPU, "" where not stated: what tells physical GPUs apart */
+	int64_t *gpu_number;              /* by GPU: the id in TARGET_INFO_GPU; -1: none */
 	int64_t launcher;                 /* process id of gapline between nsys and the program, 0: none */
 };
 
@@ -58,6 +59,9 @@ uint64_t nsys_gpu_id(const struct nsys *r, const char *uuid, const char *bus); /
 /* ---- nsys_gapline.c: what gapline noted when it captured ---- */
 int nsys_read_notes(struct nsys *r);
 int nsys_read_gapline(struct nsys *r); /* after nsys_read_gpus */
+
+/* ---- nsys_metrics.c: hardware counters of the GPUs ---- */
+int nsys_read_metrics(struct nsys *r); /* after nsys_read_gpus */
 
 /* ---- nsys_stopwatch.c: runs of the same program whose time was taken ---- */
 int nsys_read_stopwatch(struct nsys *r);

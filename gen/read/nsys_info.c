@@ -308,9 +308,11 @@ int nsys_read_gpus(struct nsys *r)
 		return -1;
 	r->gpu_uuid = ARENA_NEW(r->arena, t->n_gpus, const char *);
 	r->gpu_bus = ARENA_NEW(r->arena, t->n_gpus, const char *);
+	r->gpu_number = ARENA_NEW(r->arena, t->n_gpus, int64_t);
 	for (uint32_t i = 0; i < t->n_gpus; i++) {
 		r->gpu_uuid[i] = rows[i].uuid;
 		r->gpu_bus[i] = rows[i].bus;
+		r->gpu_number[i] = rows[i].id;
 		t->gpus[i].id = nsys_gpu_id(r, rows[i].uuid, rows[i].bus);
 	}
 	/* Without a table: the only GPU is the one. Several: their CUDA number fits as long as one process uses them;

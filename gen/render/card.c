@@ -2,23 +2,23 @@
 
 #include "analyse/card.h"
 #include "base/format.h"
+#include "render/palette.h"
 #include "render/pictures.h"
 #include "render/view.h"
 #include "render/words.h"
 
-enum { MOST_DIFFERENCES = 3, TEXT = 600 };
+enum { MOST_DIFFERENCES = 4, TEXT = 600 };
 
-/* Sentences, no more of them than `most`, none longer than TEXT characters; the others are counted. */
-static void fill_list(struct page *page, const char *name, const char **text, size_t n, size_t most)
+/* Sentences, none longer than TEXT characters. */
+static void fill_list(struct page *page, const char *name, const char **text, size_t n)
 {
-	struct arena *arena = page->arena;
 	struct rows *rows = page_rows(&page->top, name);
-	for (size_t i = 0; i < n && i < most; i++)
-		page_say(page_row(rows), "text", format_name(arena, text[i], TEXT));
-	if (n > most)
-		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - most));
+	for (size_t i = 0; i < n; i++)
+		page_say(page_row(rows), "text", format_name(page->arena, text[i], TEXT));
 }
 
+/* How the same job was done in another way turns nothing round: it stands under Environment, and only its extent here.
+ * Other work, and other conditions, may; those stand first among the differences. */
 static void fill_work(const struct analysis *a, struct page *page)
 {
 	static const char *const class[] = {[SAME_WORK_SAME] = "passed",
@@ -27,26 +27,57 @@ static void fill_work(const struct analysis *a, struct page *page)
 	                                    [SAME_WORK_UNKNOWN] = "unknown"};
 	page_say(&page->top, "comparable", words_comparable(a));
 	page_attribute(&page->top, "comparable", "class", class[a->comparison.same_work]);
-	page_if(&page->top, "differences", a->comparison.n_differences > 0);
-	fill_list(page, "difference", a->comparison.differences, a->comparison.n_differences, MOST_DIFFERENCES);
+	uint32_t n = a->comparison.n_differences, shown = a->comparison.comparable ? 0
+	                                                  : n < MOST_DIFFERENCES   ? n
+	                                                                           : MOST_DIFFERENCES;
+	page_if(&page->top, "differences", shown > 0);
+	fill_list(page, "difference", a->comparison.differences, shown);
+	page_if(&page->top, "differences.rest", n > shown);
+	page_fill(&page->top, "differences.rest",
+	          arena_format(page->arena, "%s%s", shown ? "and " : "",
+	                       shown ? arena_format(page->arena, "%u more", n - shown)
+	                             : format_plural(page->arena, n, "difference", "differences")));
 }
 
 /* Everything that was said about how sure it is, for those who ask. */
 static void fill_sure(const struct analysis *a, struct page *page)
 {
-	enum { MOST_REASONS = 24 };
 	const struct verdict *v = &a->verdict;
+	const char *recorded = words_recorded(a, page->arena);
 	page_say(&page->top, "sure", words_sure(a, page->arena));
+	page_if(&page->top, "more", v->n_reasons > 0 || *recorded);
 	page_if(&page->top, "reasons", v->n_reasons > 0);
-	fill_list(page, "reason", v->reasons, v->n_reasons, MOST_REASONS);
+	fill_list(page, "reason", v->reasons, v->n_reasons);
+	page_fill(&page->top, "diagnosis", words_diagnosis(a, page->arena));
+	page_if(&page->top, "verdict.recorded", *recorded != 0);
+	page_fill(&page->top, "verdict.recorded", recorded);
+}
+
+/* What the colours of the two bars mean: a narrow piece has no words. */
+static void fill_keys(const struct analysis *a, struct page *page)
+{
+	bool seen[SHADE_COUNT] = {false};
+	glance_keys(a, seen);
+	struct rows *rows = page_rows(&page->top, "key");
+	bool any = false;
+	for (int k = 0; k < SHADE_COUNT; k++) {
+		/* work before waits, as in the bars */
+		int which = (CAUSE_COUNT + k) % SHADE_COUNT;
+		if (!seen[which])
+			continue;
+		struct scope *row = page_row(rows);
+		key_draw(page_draw(row, "key"), which);
+		page_fill(row, "text", which < CAUSE_COUNT ? cause_label((enum cause)which) : palette(which)->label);
+		any = true;
+	}
+	page_if(&page->top, "keys", any);
 }
 
 void card_fill(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct verdict *v = &a->verdict;
-	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena),
-		   *recorded = words_recorded(a, arena);
+	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena);
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
@@ -56,8 +87,6 @@ void card_fill(const struct analysis *a, struct page *page)
 	          v->has_interval ? "The bar is the 95 % interval, the band at 1\xC3\x97 what counts as the same."
 	                          : "too little data for an interval");
 	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
-	page_if(&page->top, "verdict.recorded", *recorded != 0);
-	page_fill(&page->top, "verdict.recorded", recorded);
 	page_if(&page->top, "verdict.typical", v->typical_line);
 	page_fill(&page->top, "verdict.typical", v->typical_line ? v->typical_line : "");
 	page_if(&page->top, "verdict.rates", *rates != 0);
@@ -66,10 +95,10 @@ void card_fill(const struct analysis *a, struct page *page)
 	if (v->has_interval)
 		speedup_draw(a, arena, picture);
 	glance_draw(a, arena, page_draw(&page->top, "glance"));
+	fill_keys(a, page);
 
 	fill_sure(a, page);
 	page_fill(&page->top, "why", *change ? change : words_no_change(a));
-	page_fill(&page->top, "diagnosis", words_diagnosis(a, arena));
 	fill_work(a, page);
 	page_say(&page->top, "next", words_next(a, arena));
 	page_if(&page->top, "gate", *gate != 0);

@@ -6,6 +6,7 @@
 #include "render/lanes.h"
 #include "render/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -56,6 +57,12 @@ static int64_t length_of(const struct segment *s)
 	return s->end - s->start;
 }
 
+/* The share of a bar's length that its height says. */
+static int64_t covered(const struct lane *lane, const struct segment *s)
+{
+	return lane->kind == LANE_METRIC ? llround((double)length_of(s) * s->level) : length_of(s);
+}
+
 /* Joins short neighbours from `i` on; what takes the longest of them gives the whole its looks. */
 static uint32_t join(const struct lane *lane, uint32_t i, int64_t least, struct item *out)
 {
@@ -69,7 +76,7 @@ static uint32_t join(const struct lane *lane, uint32_t i, int64_t least, struct 
 		    o->end - out->s.start > 4 * least)
 			break;
 		spent[o->which] += length_of(o);
-		out->busy += length_of(o);
+		out->busy += covered(lane, o);
 		out->many++;
 		out->s.end = o->end > out->s.end ? o->end : out->s.end;
 		if (length_of(o) > longest) {
@@ -97,11 +104,13 @@ static void join_lane(const struct lane *lane, int64_t least, uint32_t most, str
 		const struct segment *s = &lane->segments[i];
 		struct item *item = &out->item[out->n++];
 		if (length_of(s) >= least) {
-			*item = (struct item){*s, 1, length_of(s)};
+			*item = (struct item){*s, 1, covered(lane, s)};
 			i++;
 		} else {
 			i = join(lane, i, least, item);
 		}
+		if (lane->kind == LANE_METRIC && item->many < 2)
+			item->many = 2; /* what the script draws lower than its lane */
 	}
 }
 
@@ -229,11 +238,8 @@ static void write_column(struct writer *w, const char *key, const struct items *
 
 static void write_lane(struct writer *w, const struct lane *lane, const struct items *items)
 {
-	static const char *const kind[] = {[LANE_PHASES] = "phases",
-	                                   [LANE_CALLS] = "calls",
-	                                   [LANE_STREAM] = "stream",
-	                                   [LANE_COPIES] = "copies",
-	                                   [LANE_GAPS] = "gaps"};
+	static const char *const kind[] = {[LANE_PHASES] = "phases", [LANE_CALLS] = "calls",   [LANE_STREAM] = "stream",
+	                                   [LANE_COPIES] = "copies", [LANE_METRIC] = "metric", [LANE_GAPS] = "gaps"};
 	bool op = lane->kind == LANE_STREAM || lane->kind == LANE_COPIES;
 	json_object(&w->json, NULL);
 	json_text(&w->json, "kind", kind[lane->kind]);
@@ -364,6 +370,8 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 	json_object(&w->json, NULL);
 	json_text(&w->json, "unit", view_unit(&w->a->side[0]));
 	json_bool(&w->json, "phases", view_has_phases(w->a));
+	if (w->a->side[0].phases_by_work)
+		json_bool(&w->json, "before", true);
 	int shorter;
 	json_text(&w->json, "saving", lanes_saving(w->a, &shorter, w->arena));
 	json_integer(&w->json, "shorter", shorter);

@@ -5,6 +5,7 @@
 #include "render/view.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- the speedup on an axis around 1 ---- */
 
@@ -83,7 +84,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 
 /* Widths are shares of the page's, so that the bars fit on a phone and words keep their size; a word that has no room
  * there is put away (`desk`). WIDTH is what the page has on a desk, and PHONE on a phone. */
-enum { WIDTH = 1080, PHONE = 300, BAR = 44, ROW = 76, PAD = 7 };
+enum { WIDTH = 1080, PHONE = 300, BAR = 44, ROW = 76, PAD = 7, STRIP = 10, RECORDED_ROW = 110 };
 
 struct slice {
 	int which;
@@ -154,11 +155,70 @@ static uint32_t make_slices(const struct analysis *a, const struct budget *b, do
 	return n;
 }
 
-void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+void glance_keys(const struct analysis *a, bool seen[])
 {
 	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
+	for (int side = 0; side < 2; side++) {
+		const struct budget *b = &a->side[side].budget;
+		const double least = most / WIDTH, work[] = {b->compute, b->comm_exposed, b->copy_exposed};
+		static const int shade[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY};
+		for (size_t i = 0; i < sizeof work / sizeof *work; i++)
+			seen[shade[i]] |= work[i] >= least && work[i] > 0;
+		for (uint32_t i = 0; i < b->n_rows; i++)
+			seen[b->rows[i].cause] |= b->rows[i].per_step >= least;
+	}
+}
+
+/* Whether a side's step was timed without a profiler, and is the same stretch that was recorded. */
+static bool has_recording(const struct analysis *a)
+{
+	return a->verdict.measured == VERDICT_STOPWATCH && a->side[0].steps.found && a->side[1].steps.found &&
+	       a->side[0].headline.stopwatch > 0 && a->side[1].headline.stopwatch > 0;
+}
+
+/* "baseline, 55.64 ms a step"; the bar is of the mean step, which may hold steps that the headline sets aside. */
+static const char *heading(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	const char *name = view_side(s, arena), *shown = format_time(arena, s->headline.step);
+	const char *mean = format_time(arena, s->budget.period);
+	return has_recording(a) || strcmp(shown, mean) == 0
+	               ? arena_format(arena, "%s, %s a %s", name, shown, view_unit(s))
+	               : arena_format(arena, "%s, mean %s %s", name, view_unit(s), mean);
+}
+
+/* Below what was recorded: the step without a profiler, and hatched what recording added to it. Nothing says to which
+ * of the parts above, so none of them is made shorter. */
+static void draw_recording(struct arena *arena, xmlNode *svg, const struct side *s, int side, double y, double most)
+{
+	double added = s->headline.recorded - s->headline.stopwatch;
+	xmlNode *whole = svg_group(svg, side ? "after" : "before");
+	svg_attribute(whole, "fill", side ? "#0b6e7d" : "#5c6773");
+	xmlNode *rect =
+		svg_rect(whole, 0, y, 0, STRIP,
+	                 arena_format(arena, "without a profiler: %s", format_time(arena, s->headline.stopwatch)));
+	svg_share(rect, "width", s->headline.stopwatch / most);
+	const char *words = arena_format(arena, "recorded %s: recording %s %s%s",
+	                                 format_time(arena, s->headline.recorded), added < 0 ? "took off" : "added",
+	                                 format_time(arena, fabs(added)), added > 0 ? ", hatched" : "");
+	if (added > 0) {
+		rect = svg_rect(svg_swatch(svg, SHADE_RECORDING), 0, y, 0, STRIP, words);
+		svg_share(rect, "x", s->headline.stopwatch / most);
+		svg_share(rect, "width", added / most);
+	}
+	xmlNode *muted = svg_group(svg, "muted");
+	svg_attribute(muted, "fill", "#555");
+	svg_text(muted, 0, y + STRIP + 15, ANCHOR_START, words);
+}
+
+void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
+{
+	const bool recording = has_recording(a);
+	const int row = recording ? RECORDED_ROW : ROW;
+	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
+	for (int side = 0; side < 2 && recording; side++)
+		most = fmax(most, fmax(a->side[side].headline.recorded, a->side[side].headline.stopwatch));
 	xmlNode *svg = svg_picture(
-		parent, WIDTH, 2 * ROW,
+		parent, WIDTH, 2 * row,
 		arena_format(arena, "What a mean %s consists of, baseline above fixed", view_unit(&a->side[0])),
 		"The GPU's work, then what it waited for, on one scale; the tables below have the "
 		"numbers.");
@@ -168,17 +228,15 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	svg_attribute(ink, "fill", "#111");
 	for (int side = 0; side < 2; side++) {
 		const struct side *s = &a->side[side];
-		double x = 0, y = side * ROW;
-		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START,
-		                       arena_format(arena, "%s, mean %s%s %s", view_side(s, arena), view_unit(s),
-		                                    a->verdict.measured == VERDICT_STOPWATCH ? " recorded" : "",
-		                                    format_time(arena, s->budget.period))),
-		              "font-weight", "bold");
+		double x = 0, y = side * row;
+		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START, heading(a, s, arena)), "font-weight", "bold");
 		struct slice *slices = ARENA_NEW(arena, s->budget.n_rows + 4, struct slice);
 		uint32_t n = most > 0 ? make_slices(a, &s->budget, most, arena, slices) : 0;
 		for (uint32_t i = 0; i < n; i++) {
 			draw_slice(arena, svg, &slices[i], x, y + 26, most);
 			x += slices[i].ns;
 		}
+		if (recording)
+			draw_recording(arena, svg, s, side, y + 26 + BAR + 2, most);
 	}
 }

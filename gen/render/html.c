@@ -5,9 +5,12 @@
 #include "render/clocks.h"
 #include "render/data.h"
 #include "render/evidence.h"
+#include "render/hardware.h"
 #include "render/lanes.h"
+#include "render/overview.h"
 #include "render/page.h"
 #include "render/pictures.h"
+#include "render/ranks.h"
 #include "render/render.h"
 #include "render/tables.h"
 #include "render/timeline.h"
@@ -421,6 +424,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	tables_phases(a, unit, page);
 	tables_idle(a, unit, page);
 	tables_ranks(a, unit, page);
+	hardware_fill(a, page);
 	fill_findings(a, unit, page);
 	tables_work(a, unit, page);
 	fill_steps(a, unit, page);

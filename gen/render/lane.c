@@ -29,7 +29,7 @@ static double clip(const struct axis *axis, int64_t t)
 uint32_t lane_count(const struct lane *lane, const struct axis *axis, double least)
 {
 	uint32_t n = 0;
-	for (uint32_t i = 0; i < lane->n; i++)
+	for (uint32_t i = 0; i < lane->n && lane->kind != LANE_METRIC; i++)
 		n += clip(axis, lane->segments[i].end) - clip(axis, lane->segments[i].start) >= least;
 	return n;
 }
@@ -50,6 +50,7 @@ static const char *hover(const struct canvas *c, const struct segment *s)
 		return arena_format(c->arena, "GPU idle %s: %s%s", time, cause_label((enum cause)s->which), phase);
 	case LANE_PHASES:
 	case LANE_CALLS:
+	case LANE_METRIC:
 		break;
 	}
 	return arena_format(c->arena, "%s: %s", name, time);
@@ -68,13 +69,13 @@ static void add_bar(struct canvas *c, int which, double x, double width, double 
 	buf_format(&c->path[which], "M%.5g %.5gh%.3gv%.4gh-%.3gz", c->axis->x + x, y, width, height, width);
 }
 
-static void add_cover(struct canvas *c, int which, double x, double width)
+static void add_cover(struct canvas *c, int which, double x, double width, double share)
 {
 	if (!c->cover[which])
 		c->cover[which] = ARENA_NEW(c->arena, (size_t)c->columns, float);
 	for (int column = (int)x; width > 0 && column < c->columns; column++) {
 		double part = column + 1 - x < width ? column + 1 - x : width;
-		c->cover[which][column] += (float)part;
+		c->cover[which][column] += (float)(part * share);
 		x += part;
 		width -= part;
 	}
@@ -187,12 +188,13 @@ void lane_draw(const struct analysis *a, const struct lane *lane, const struct a
 	for (uint32_t i = 0; i < lane->n; i++) {
 		const struct segment *s = &lane->segments[i];
 		double x = clip(axis, s->start), width = clip(axis, s->end) - x;
-		if (width >= least)
+		double share = lane->kind == LANE_METRIC ? s->level : 1;
+		if (width >= least && lane->kind != LANE_METRIC)
 			svg_rect(group(&c, parent, s->which), axis->x + x, lane->y, width, lane->height, hover(&c, s));
 		else if (width >= 1)
-			add_bar(&c, s->which, x, width, lane->height);
+			add_bar(&c, s->which, x, width, lane->height * share);
 		else if (width > 0)
-			add_cover(&c, s->which, x, width);
+			add_cover(&c, s->which, x, width, share);
 	}
 	add_columns(&c);
 	for (int which = 0; which < SHADE_COUNT; which++) {
@@ -202,6 +204,6 @@ void lane_draw(const struct analysis *a, const struct lane *lane, const struct a
 		if (c.group[which])
 			svg_drop_empty(c.group[which]);
 	}
-	if (lane->kind != LANE_COPIES)
+	if (lane->kind != LANE_COPIES && lane->kind != LANE_METRIC)
 		add_labels(&c, parent);
 }

@@ -14,15 +14,16 @@ struct segment {
 	uint32_t group; /* labels of gaps join pieces of one gap only */
 	uint32_t stream;
 	int64_t launch_start, launch_end; /* of the op's launch; both -1: unknown or not an op */
+	double level;                     /* of a counter: how high it stands, 0 to 1 */
 };
 
-enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_COPIES, LANE_GAPS };
+enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_COPIES, LANE_METRIC, LANE_GAPS };
 
 struct lane {
 	enum lane_kind kind;
 	const char *label;
 	const char *note; /* of gaps: idle time a step; NULL on other lanes */
-	uint32_t device;  /* of streams, copies and gaps: index into timeline.devices */
+	uint32_t device;  /* of streams, copies, counters and gaps: index into timeline.devices */
 	struct segment *segments;
 	uint32_t n;
 	bool minor; /* next to nothing happens in it: it would look empty */

@@ -228,11 +228,33 @@ static void add_gaps(struct builder *b, const struct device_lanes *device, const
 		}
 }
 
+/* What a counter shows is in the colours of what it belongs to. Issued instructions are in the table. */
+static void add_metrics(struct builder *b, const struct device_lanes *device, const char *gpu, bool few)
+{
+	for (uint32_t i = 0; i < device->n_metrics; i++) {
+		const struct metric_lane *m = &device->metrics[i];
+		if (m->metric == METRIC_SM_ISSUE || (!few && m->metric != METRIC_SM_ACTIVE))
+			continue;
+		struct lane *lane =
+			add_lane(b, LANE_METRIC, arena_format(b->arena, "%s, %s, %%", gpu, metric_label(m->metric)),
+		                 device->device, m->n);
+		for (uint32_t k = 0; k < m->n; k++)
+			lane->segments[lane->n++] =
+				(struct segment){.start = m->spans[k].start,
+			                         .end = m->spans[k].end,
+			                         .which = m->metric <= METRIC_TENSOR ? SHADE_COMPUTE : SHADE_COPY,
+			                         .level = m->spans[k].percent < 100 ? m->spans[k].percent / 100 : 1,
+			                         .launch_start = -1,
+			                         .launch_end = -1};
+	}
+}
+
 static bool is_minor(const struct lane *lane, int64_t length)
 {
-	double busy = 0, least = lane->kind == LANE_COPIES ? 0.005 : 0.001;
+	double busy = 0, least = lane->kind == LANE_COPIES || lane->kind == LANE_METRIC ? 0.005 : 0.001;
 	for (uint32_t k = 0; k < lane->n; k++)
-		busy += (double)(lane->segments[k].end - lane->segments[k].start);
+		busy += (double)(lane->segments[k].end - lane->segments[k].start) *
+		        (lane->kind == LANE_METRIC ? lane->segments[k].level : 1);
 	return busy < least * (double)length && lane->kind != LANE_GAPS && lane->kind != LANE_PHASES;
 }
 
@@ -275,6 +297,7 @@ void lanes_build(const struct analysis *a, int side, struct arena *arena, struct
 		} else {
 			add_ops(&b, device, gpu);
 		}
+		add_metrics(&b, device, gpu, t->n_devices <= FEW_DEVICES);
 		add_gaps(&b, device, gpu);
 	}
 	for (uint32_t i = 0; i < out->n; i++)

@@ -1,5 +1,6 @@
 /* The lanes of a side's timeline, from the host down to what the GPU lacks: phases of the step thread, CUDA calls of
- * the launching threads, and for every GPU its streams, its copies by direction, and its idle time by cause. The
+ * the launching threads, and for every GPU its streams, its copies by direction, its hardware counters where
+ * they were sampled, and its idle time by cause. The
  * picture and the page's data (data.h) have the same lanes. */
 #ifndef GAPLINE_RENDER_LANES_H
 #define GAPLINE_RENDER_LANES_H
@@ -12,7 +13,7 @@ enum {
 	LANES_DEVICES = TIMELINE_DEVICES, /* so many GPUs of a side are shown */
 	LANES_CALLS = 3,
 	LANES_STREAMS = 6, /* what has no room shares the last lane */
-	LANES_MOST = 1 + LANES_CALLS + LANES_DEVICES * (LANES_STREAMS + 4)
+	LANES_MOST = 1 + LANES_CALLS + LANES_DEVICES * (LANES_STREAMS + 4 + METRIC_COUNT)
 };
 
 struct lanes {

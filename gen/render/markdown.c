@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* GitHub's limit for a comment is 65,536 characters; bytes are at least as many. */
-enum { MOST_BYTES = 65536, RESERVE = 8192, CAVEATS = 3, TOP = 5, NAME = 80 };
+enum { MOST_BYTES = 65536, RESERVE = 8192, TOP = 5, NAME = 80 };
 
 struct sheet {
 	const struct analysis *a;
@@ -167,27 +167,34 @@ static void put_findings(struct sheet *s)
 	add(s);
 }
 
-static void caveat(struct sheet *s, size_t *said, const char *text)
+static void caveat(struct sheet *s, bool *said, const char *text)
 {
-	if (*said == CAVEATS || !*text)
+	if (!*text)
 		return;
-	markdown_raw(&s->md, (*said)++ ? "- " : "**Know this**\n\n- ");
+	markdown_raw(&s->md, *said ? "- " : "**Know this**\n\n- ");
 	markdown_text(&s->md, text);
 	markdown_raw(&s->md, "\n");
 	add(s);
+	*said = true;
 }
 
-/* Other work first: it makes a verdict worth little. */
+/* Other work first: it makes a verdict worth little. Then every fact that could turn the result round; what else is to
+ * be known of the data stands in the report. Without a number to doubt, why there is none. */
 static void put_caveats(struct sheet *s)
 {
 	const struct analysis *a = s->a;
-	size_t said = 0;
+	const struct verdict *v = &a->verdict;
+	bool said = false;
 	if (!a->comparison.comparable || a->comparison.same_work != SAME_WORK_SAME) {
 		caveat(s, &said, arena_format(&s->arena, "Same work: %s.", words_comparable(a)));
 		caveat(s, &said, a->comparison.n_differences ? a->comparison.differences[0] : "");
 	}
-	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		caveat(s, &said, a->verdict.reasons[i]);
+	size_t n;
+	const char **doubts = words_doubts(a, &s->arena, &n);
+	if (v->result == VERDICT_INCONCLUSIVE && v->n_reasons && !a->conditions.doubt)
+		caveat(s, &said, v->reasons[0]);
+	for (size_t i = 0; i < n; i++)
+		caveat(s, &said, doubts[i]);
 	markdown_raw(&s->md, said ? "\n" : "");
 	add(s);
 }

@@ -1,4 +1,5 @@
-/* The whole run of each side as a strip: how busy the GPU was, and which part of it is measured. */
+#include "render/overview.h"
+
 #include "base/format.h"
 #include "render/timeline.h"
 #include "render/view.h"

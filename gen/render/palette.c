@@ -39,6 +39,7 @@ static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {
 	[SHADE_WAIT - CAUSE_COUNT] = {"wait", "url(#wait)", "#c3ccd5", "#111", "synchronising call", true},
 	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false},
 	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false},
+	[SHADE_RECORDING - CAUSE_COUNT] = {"recording", "url(#recording)", "#777777", "#111", "recording", true},
 };
 
 const struct swatch *palette(int which)
@@ -72,8 +73,9 @@ int palette_of_part(const struct waterfall_part *part)
 		return SHADE_COPY;
 	case PART_IDLE:
 		return (int)part->cause;
-	case PART_UNUSUAL:
 	case PART_RECORDING:
+		return SHADE_RECORDING;
+	case PART_UNUSUAL:
 	case PART_OUTSIDE:
 	case PART_OTHER:
 	case PART_COUNT:

@@ -10,6 +10,9 @@ void speedup_draw(const struct analysis *analysis, struct arena *arena, xmlNode 
 /* A mean step of each side as a bar: the GPU's work, then its waits by cause and phase. */
 void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
+/* Marks the swatches that glance_draw shows, those that are wide enough to be seen. */
+void glance_keys(const struct analysis *analysis, bool seen[]);
+
 /* From the baseline's step to the fixed one's; parts too small to see are folded into one bar. */
 void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 

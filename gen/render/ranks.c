@@ -1,4 +1,5 @@
-/* Several devices beside each other: how long each one's steps are without waiting for the others. */
+#include "render/ranks.h"
+
 #include "analyse/say.h"
 #include "render/pictures.h"
 #include "render/tables.h"

@@ -64,7 +64,8 @@ static const char *pair_of(struct arena *arena, const char *before, const char *
 	return strcmp(before, after) == 0 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
 }
 
-/* `most`: the longest time of the table; a change that cannot be seen beside it has no colour. */
+/* `most`: the longest time of the table; a change that cannot be seen beside it has no colour, nor has one of what is
+ * taken off a step. */
 static void fill_times(struct scope *row, struct unit unit, const double time[2], double most, bool host)
 {
 	struct arena *arena = row->page->arena;
@@ -72,7 +73,7 @@ static void fill_times(struct scope *row, struct unit unit, const double time[2]
 	page_fill(row, "after", format_number(arena, unit, time[1]));
 	double change = time[1] - time[0];
 	tables_change(row, "change", format_change(arena, unit, change),
-	              host || fabs(change) < VISIBLE * most ? 0 : change);
+	              host || fmin(time[0], time[1]) < 0 || fabs(change) < VISIBLE * most ? 0 : change);
 }
 
 static const char *number_pair(struct arena *arena, struct unit unit, const double value[2])
@@ -253,6 +254,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 	struct table t = table_make(a, TABLE_PHASES, arena);
 	page_if(&page->top, "phases.none", !view_has_phases(a));
 	page_if(&page->top, "phases.some", view_has_phases(a));
+	page_if(&page->top, "phases.work", a->side[0].phases_by_work);
 	page_fill(&page->top, "phases.caption", caption(page, "Phases", unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++)

@@ -14,9 +14,6 @@ void tables_waterfall(const struct analysis *analysis, struct unit unit, struct 
 void tables_budget(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_phases(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_idle(const struct analysis *analysis, struct unit unit, struct page *page);
-/* Several devices beside each other, with a picture of their steps (ranks.c). */
-void tables_ranks(const struct analysis *analysis, struct unit unit, struct page *page);
-
 void tables_work(const struct analysis *analysis, struct unit unit, struct page *page); /* kernels, API, copies */
 
 /* A change's cell: text, and a class for its direction. */

@@ -1,16 +1,18 @@
 /* The verdict and one profile's summary for a terminal or a CI log: at most 100 columns, no control characters but the
  * colours that were asked for. */
 #include "analyse/say.h"
+#include "analyse/table.h"
 #include "base/format.h"
 #include "render/clocks.h"
 #include "render/evidence.h"
+#include "render/hardware.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
 
 #include <string.h>
 
-enum { COLUMNS = 100, MARGIN = 2, LABEL = 12, TOP = 10 };
+enum { COLUMNS = 100, MARGIN = 2, LABEL = 12 };
 
 struct terminal {
 	const struct analysis *a;
@@ -102,21 +104,22 @@ static void put_fact(struct terminal *t, const char *label, const char *text)
 
 static void put_facts(struct terminal *t, const char *label, const char **text, size_t n)
 {
-	for (size_t i = 0; i < n && i < TOP; i++)
+	for (size_t i = 0; i < n && i < TABLE_BRIEF; i++)
 		put_fact(t, i ? "" : label, text[i]);
-	if (n > TOP)
-		put_fact(t, "", arena_format(&t->arena, "and %zu more", n - TOP));
+	if (n > TABLE_BRIEF)
+		put_fact(t, "", arena_format(&t->arena, "and %zu more", n - TABLE_BRIEF));
 }
 
-/* What a typical step says has a line of its own. */
+/* All of them: any may turn the result round. What a typical step says has a line of its own. */
 static void put_reasons(struct terminal *t, const struct verdict *v)
 {
-	const char **left = ARENA_NEW(&t->arena, v->n_reasons + 1, const char *);
-	size_t n = 0;
-	for (size_t i = 0; i < v->n_reasons; i++)
-		if (v->reasons[i] != v->typical_line)
-			left[n++] = v->reasons[i];
-	put_facts(t, "know this", left, n);
+	const char *label = "know this";
+	for (size_t i = 0; i < v->n_reasons; i++) {
+		if (v->reasons[i] == v->typical_line)
+			continue;
+		put_fact(t, label, v->reasons[i]);
+		label = "";
+	}
 }
 
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
@@ -185,11 +188,12 @@ static void put_row(struct terminal *t, struct unit unit, double ns, double of, 
 	end_line(t);
 }
 
-/* The rows that a list leaves out, with their exact sum. */
-static void put_rest(struct terminal *t, struct unit unit, uint32_t n, double ns, double of)
+/* The rows that a table leaves out, with their exact sum. */
+static void put_rest(struct terminal *t, struct unit unit, const struct table *table, double of)
 {
-	if (n > TOP)
-		put_row(t, unit, ns, of, arena_format(&t->arena, "and %u more", n - TOP));
+	if (table->shown < table->n)
+		put_row(t, unit, table->rest.time[0], of,
+		        arena_format(&t->arena, "and %u more", table->n - table->shown));
 }
 
 static void put_budget(struct terminal *t, const struct side *s, struct unit unit)
@@ -202,51 +206,40 @@ static void put_budget(struct terminal *t, const struct side *s, struct unit uni
 	put_row(t, unit, b->idle, b->period, "GPU idle");
 	put_row(t, unit, b->period, b->period, "all, the mean");
 
-	double rest = 0;
 	put_heading(t, "Why the GPU was idle", unit);
-	for (uint32_t i = 0; i < b->n_rows; i++) {
-		const struct idle_row *row = &b->rows[i];
-		if (i >= TOP) {
-			rest += row->per_step;
-			continue;
-		}
+	const struct table idle = table_brief(t->a, TABLE_IDLE, &t->arena);
+	for (uint32_t i = 0; i < idle.shown; i++) {
+		const struct idle_row *row = &b->rows[idle.row[i].at[0]];
 		const char *call =
 			row->call ? arena_format(&t->arena, " (%s)", names_text(t->a->names, row->call)) : "";
 		put_row(t, unit, row->per_step, b->period,
 		        arena_format(&t->arena, "%s%s%s", cause_label(row->cause), call,
 		                     view_in_phase(t->a, row->phase, &t->arena)));
 	}
-	put_rest(t, unit, b->n_rows, rest, b->period);
+	put_rest(t, unit, &idle, b->period);
 }
 
 static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 {
-	double rest = 0;
-	put_heading(t, "Phases by cost", unit);
-	for (uint32_t i = 0; i < s->n_phases; i++) {
-		if (i < TOP)
-			put_row(t, unit, s->phases[i].cost, s->budget.period, view_phase(t->a, s->phases[i].name));
-		else
-			rest += s->phases[i].cost;
-	}
-	put_rest(t, unit, s->n_phases, rest, s->budget.period);
+	put_heading(t, s->phases_by_work ? "Kinds of work by cost, idle time before them included" : "Phases by cost",
+	            unit);
+	const struct table phases = table_brief(t->a, TABLE_PHASES, &t->arena);
+	for (uint32_t i = 0; i < phases.shown; i++)
+		put_row(t, unit, phases.row[i].time[0], s->budget.period,
+		        view_phase(t->a, (uint32_t)phases.row[i].key));
+	put_rest(t, unit, &phases, s->budget.period);
 
 	/* the budget is a mean over GPUs and this is a sum, so a share of the one would mean nothing for the other */
 	bool several = s->n_devices > 1;
 	double of = several ? 0 : s->budget.period;
-	rest = 0;
 	put_heading(t, several ? arena_format(&t->arena, "Kernels, summed over %u GPUs", s->n_devices) : "Kernels",
 	            unit);
-	for (uint32_t i = 0; i < s->n_kernels; i++) {
-		if (i < TOP)
-			put_row(t, unit, s->kernels[i].per_step, of,
-			        arena_format(&t->arena, "%s\xC3\x97 %s",
-			                     format_count(&t->arena, s->kernels[i].instances),
-			                     names_text(t->a->names, s->kernels[i].name)));
-		else
-			rest += s->kernels[i].per_step;
-	}
-	put_rest(t, unit, s->n_kernels, rest, of);
+	const struct table kernels = table_brief(t->a, TABLE_KERNELS, &t->arena);
+	for (uint32_t i = 0; i < kernels.shown; i++)
+		put_row(t, unit, kernels.row[i].time[0], of,
+		        arena_format(&t->arena, "%s\xC3\x97 %s", format_count(&t->arena, kernels.row[i].count[0]),
+		                     names_text(t->a->names, (uint32_t)kernels.row[i].key)));
+	put_rest(t, unit, &kernels, of);
 }
 
 /* The slowest ranks, and the fastest. */
@@ -257,7 +250,7 @@ static void put_ranks(struct terminal *t, const struct side *s, struct unit unit
 		return;
 	put_heading(t, "Ranks by their own step, without waiting for others", unit);
 	for (uint32_t i = 0; i < r->n; i++) {
-		if (i == TOP - 1 && r->n > TOP) {
+		if (i == TABLE_BRIEF - 1 && r->n > TABLE_BRIEF) {
 			put_row(t, unit, r->list[r->n - 1].own, 0,
 			        arena_format(&t->arena, "%s, the fastest of %u",
 			                     say_rank(s, r->list[r->n - 1].device, &t->arena), r->n));
@@ -310,7 +303,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		                      s->runs[0].n_steps,
 		                      format_name(&t.arena, names_text(a->names, s->steps.name), 60), s->runs[0].warmup,
 		                      evidence_of(s, &t.arena)));
-		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TOP; l++)
+		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TABLE_BRIEF; l++)
 			put_fact(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
 		if (s->startup.ns > 0)
 			put_fact(&t, "start-up", evidence_startup(s, &t.arena));
@@ -318,10 +311,12 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, "run", format_time(&t.arena, s->headline.step));
 		put_fact(&t, "steps", "none found: times are for the whole run");
 	}
-	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
+	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
 		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));
-	for (uint32_t d = 0; d < s->n_devices && d < TOP; d++)
+	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
 		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
+	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
+		put_fact(&t, d ? "" : "hardware", hardware_words(&s->devices[d].metrics, &t.arena));
 	put_facts(&t, "know this", s->quality.notes, s->quality.n_notes);
 	put_budget(&t, s, unit);
 	put_ranks(&t, s, unit);

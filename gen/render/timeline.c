@@ -31,8 +31,8 @@ struct drawing {
 /* Gives the lanes of a side their places. `stretch`: 1, or more where there is room to fill. */
 static void place_lanes(struct drawing *d, int side, double stretch)
 {
-	static const double height[] = {
-		[LANE_PHASES] = 22, [LANE_CALLS] = 16, [LANE_STREAM] = 18, [LANE_COPIES] = 12, [LANE_GAPS] = 44};
+	static const double height[] = {[LANE_PHASES] = 22, [LANE_CALLS] = 16,  [LANE_STREAM] = 18,
+	                                [LANE_COPIES] = 12, [LANE_METRIC] = 20, [LANE_GAPS] = 44};
 	struct lanes *lanes = &d->lanes[side];
 	d->top[side] = d->y;
 	d->y += 38;
@@ -64,7 +64,7 @@ static void see_lanes(struct drawing *d, int side)
 {
 	for (uint32_t i = 0; i < d->lanes[side].n; i++) {
 		const struct lane *lane = &d->lanes[side].lane[i];
-		for (uint32_t k = 0; lane->kind != LANE_PHASES && k < lane->n; k++)
+		for (uint32_t k = 0; lane->kind != LANE_PHASES && lane->kind != LANE_METRIC && k < lane->n; k++)
 			d->seen[lane->segments[k].which] += (double)(lane->segments[k].end - lane->segments[k].start);
 	}
 }

@@ -10,6 +10,4 @@ void timeline_draw(const struct analysis *analysis, struct arena *arena, xmlNode
 double timeline_draw_at(const struct analysis *analysis, struct arena *arena, xmlNode *parent, double width, double y,
                         double stretch);
 
-void overview_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
-
 #endif

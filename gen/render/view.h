@@ -11,7 +11,8 @@ const char *view_phase(const struct analysis *analysis, uint32_t phase);
 /* Whether ranges divide either side's steps into phases; if not, everything is between phases, and need not say so. */
 bool view_has_phases(const struct analysis *analysis);
 
-/* What stands behind a cause: " in data_load", " between phases", or "" when nothing is divided into phases. */
+/* What stands behind a cause: " in data_load", " before gemm kernels", " between phases", or "" when nothing is divided
+ * into phases. */
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
 
 const char *view_copy_kind(const struct copy_result *copy);  /* "h2d", "d2h", …, "memset": the JSON's word */

@@ -1,6 +1,5 @@
 #include "render/words.h"
 
-#include "analyse/card.h"
 #include "base/format.h"
 #include "render/pictures.h"
 #include "render/view.h"
@@ -10,7 +9,6 @@
 
 #define ARROW "\xE2\x86\x92"
 #define TIMES "\xC3\x97"
-enum { SENTENCE = 600 };
 
 const char *words_result(const struct analysis *a)
 {
@@ -35,8 +33,7 @@ static const char *ratio(struct arena *arena, double value, double like)
 	return arena_copy(arena, text, strlen(text) - strlen(TIMES));
 }
 
-/* With as many digits as it takes to tell its ends apart. */
-static const char *range(const struct analysis *a, struct arena *arena)
+const char *words_range(const struct analysis *a, struct arena *arena)
 {
 	enum { MOST_DECIMALS = 6 };
 	const struct verdict *v = &a->verdict;
@@ -64,6 +61,16 @@ const char *words_while(const struct analysis *a)
 	return a->while_recorded ? " while recorded" : "";
 }
 
+const char *words_explained(const struct analysis *a)
+{
+	const double noticed = 0.02;
+	bool differs = false;
+	for (int s = 0; s < 2; s++)
+		differs = differs || (a->side[s].headline.stopwatch > 0 &&
+		                      fabs(a->side[s].headline.recorded / a->side[s].headline.stopwatch - 1) > noticed);
+	return a->verdict.measured == VERDICT_STOPWATCH && differs ? " while recorded" : "";
+}
+
 const char *words_speedup(const struct analysis *a, struct arena *arena)
 {
 	return a->verdict.has_speedup ? format_times(arena, a->verdict.speedup, a->verdict.speedup) : "";
@@ -73,7 +80,7 @@ const char *words_speedup(const struct analysis *a, struct arena *arena)
 static const char *interval(const struct analysis *a, struct arena *arena)
 {
 	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
-	return arena_format(arena, "95 %% interval %s%s", range(a, arena),
+	return arena_format(arena, "95 %% interval %s%s", words_range(a, arena),
 	                    !a->verdict.one_run ? ""
 	                    : two               ? ", one run a side"
 	                                        : ", only one run of one side");
@@ -92,97 +99,6 @@ const char *words_periods(const struct analysis *a, struct arena *arena)
 {
 	return arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
 	                    view_unit(&a->side[0]), words_while(a));
-}
-
-/* "18.0 to 41.3 steps a second" with an arrow */
-static const char *rate(struct arena *arena, const double per_second[2], const char *of)
-{
-	if (per_second[0] <= 0 || per_second[1] <= 0)
-		return "";
-	return arena_format(arena, "%s " ARROW " %s %s a second, ", format_count(arena, per_second[0]),
-	                    format_count(arena, per_second[1]), of);
-}
-
-const char *words_rates(const struct analysis *a, struct arena *arena)
-{
-	struct card card = card_make(a);
-	return arena_format(arena, "%s%sGPU busy %s " ARROW " %s.", rate(arena, card.steps_per_second, "steps"),
-	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "",
-	                    format_share(arena, card.busy_share[0]), format_share(arena, card.busy_share[1]));
-}
-
-static const char *words_doubt(const struct analysis *a, enum doubt doubt, struct arena *arena)
-{
-	const struct verdict *v = &a->verdict;
-	switch (doubt) {
-	case DOUBT_DATA:
-		return arena_format(arena, " %s", format_name(arena, a->conditions.doubt, SENTENCE));
-	case DOUBT_WARMING:
-		return " Still warming up when the capture ended.";
-	case DOUBT_ORDER:
-		return " Not captured in turns: a drift of the machine can look like this.";
-	case DOUBT_NO_ORDER:
-		return " The order of the runs is not known: a drift of the machine counts as a change.";
-	case DOUBT_ASIDE:
-		return arena_format(arena, " %s set aside; with %s %s.",
-		                    format_plural(arena, (int64_t)(v->aside[0] + v->aside[1]), "step", "steps"),
-		                    v->aside[0] + v->aside[1] > 1 ? "them" : "it",
-		                    format_times(arena, v->counted, v->speedup));
-	case DOUBT_CONDITIONS:
-		return " The conditions differ: see Environment.";
-	case DOUBT_ONE_RUN:
-		return " One run a side: what differs from capture to capture, such as clocks, looks like a change.";
-	case DOUBT_RECORDING:
-		if (a->while_recorded)
-			return " While recorded: a stopwatch (gapline run) says what it is without a profiler.";
-		return arena_format(arena, " Without a profiler %s.",
-		                    format_times(arena, a->unrecorded, a->unrecorded));
-	case DOUBT_SHORT:
-		return arena_format(
-			arena, " Few independent steps: only a change above %.2g %% counts.%s", 100 * expm1(v->floor),
-			v->result == VERDICT_INCONCLUSIVE || v->result == VERDICT_UNCHANGED ? " This one does not."
-											    : " This one does.");
-	case DOUBT_WORK: /* has a place of its own */
-	case DOUBT_COUNT:
-		break;
-	}
-	return "";
-}
-
-const char *words_sure(const struct analysis *a, struct arena *arena)
-{
-	struct card card = card_make(a);
-	uint32_t few = a->side[0].n_runs < a->side[1].n_runs ? a->side[0].n_runs : a->side[1].n_runs;
-	if (!a->verdict.has_speedup)
-		return a->conditions.nothing ? format_name(arena, a->conditions.nothing, SENTENCE)
-		                             : "There is nothing to compare.";
-	const char *text = a->verdict.has_interval ? arena_format(arena, "95 %% interval %s.", range(a, arena))
-	                                           : "Too little data for an interval.";
-	if (a->verdict.has_interval && few > 1)
-		text = arena_format(arena, "%s The spread between runs is in it, which one run could not show.", text);
-	for (uint32_t i = 0; i < card.n_doubts; i++)
-		text = arena_format(arena, "%s%s", text, words_doubt(a, card.doubt[i], arena));
-	return text;
-}
-
-/* A title goes on with a sentence: "Input starvation" is "input starvation", "GPU …" and "CUDA …" stay. */
-static const char *inside(struct arena *arena, const char *title)
-{
-	bool name = title[0] < 'A' || title[0] > 'Z' || title[1] < 'a' || title[1] > 'z';
-	return name ? title : arena_format(arena, "%c%s", title[0] - 'A' + 'a', title + 1);
-}
-
-const char *words_next(const struct analysis *a, struct arena *arena)
-{
-	struct card card = card_make(a);
-	const char *more = words_more(a, arena);
-	if (a->verdict.result == VERDICT_INCONCLUSIVE && *more)
-		return more;
-	if (!card.next)
-		return "Nothing that a rule knows is left between kernels: look at the kernels themselves.";
-	return arena_format(arena, "At most %s more: %s%s.", format_times(arena, card.next_speedup, card.next_speedup),
-	                    inside(arena, card.next->title),
-	                    card.next_phase ? view_in_phase(a, card.next_phase, arena) : "");
 }
 
 const char *words_no_change(const struct analysis *a)
@@ -244,8 +160,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 
 /* ---- what changed most ---- */
 
-/* What a GPU waits for, as an object: "host code in data_load". */
-static const char *wait_of(const struct analysis *a, const struct waterfall_part *part, struct arena *arena)
+const char *words_wait(const struct analysis *a, enum cause cause, uint32_t phase, struct arena *arena)
 {
 	static const char *const object[CAUSE_COUNT] = {
 		[CAUSE_HOST_BLOCKED] = "a blocked host thread",
@@ -261,25 +176,22 @@ static const char *wait_of(const struct analysis *a, const struct waterfall_part
 		[CAUSE_DEPENDENCY] = "dependencies",
 		[CAUSE_LATE_START] = "operations that start late though they are queued",
 		[CAUSE_UNATTRIBUTED] = "what the profile does not say"};
-	const char *what = object[part->cause] ? object[part->cause] : cause_label(part->cause);
-	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
-	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
-	                                    : "";
-	return arena_format(arena, "%s%s%s", what, view_in_phase(a, part->phase, arena), renamed);
+	const char *what = object[cause] ? object[cause] : cause_label(cause);
+	return arena_format(arena, "%s%s", what, view_in_phase(a, phase, arena));
 }
 
 const char *words_change(const struct analysis *a, struct arena *arena)
 {
-	static const char *const does[PART_COUNT] = {[PART_COMPUTE] = "computes",
-	                                             [PART_COMM] = "communicates and does nothing else",
-	                                             [PART_COPY] = "copies and does nothing else"};
+	static const char *const work[PART_COUNT] = {[PART_COMPUTE] = "GPU compute",
+	                                             [PART_COMM] = "communication with nothing beside it",
+	                                             [PART_COPY] = "copies with nothing beside them"};
 	const struct waterfall_part *part = &a->waterfall.change;
 	if (!a->waterfall.has_change)
 		return "";
-	const char *times =
-		arena_format(arena, "%s a %s", words_pair(arena, part->baseline, part->fixed), view_unit(&a->side[0]));
-	if (does[part->kind])
-		return arena_format(arena, "Largest change: the GPU %s for %s.", does[part->kind], times);
+	const char *times = arena_format(arena, "%s a %s%s", words_pair(arena, part->baseline, part->fixed),
+	                                 view_unit(&a->side[0]), words_explained(a));
+	if (work[part->kind])
+		return arena_format(arena, "Largest change: %s, %s.", work[part->kind], times);
 	if (part->kind != PART_IDLE)
 		return "";
 	const double nearly = 0.03; /* so little is left that a reader calls it gone */
@@ -287,7 +199,11 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 	                  : part->baseline <= nearly * part->fixed ? "now waits"
 	                  : part->fixed < part->baseline           ? "waits less"
 	                                                           : "waits longer";
-	return arena_format(arena, "The GPU %s for %s: %s.", way, wait_of(a, part, arena), times);
+	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
+	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
+	                                    : "";
+	return arena_format(arena, "The GPU %s for %s%s: %s.", way, words_wait(a, part->cause, part->phase, arena),
+	                    renamed, times);
 }
 
 const char *words_more(const struct analysis *a, struct arena *arena)

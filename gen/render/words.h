@@ -12,6 +12,10 @@ const char *words_verdict(const struct analysis *analysis, struct arena *arena);
 /* " while recorded" where recording may have changed the speedup by more than 5 %, else "". */
 const char *words_while(const struct analysis *analysis);
 
+/* The same for what the recorded runs explain, where a stopwatch decides and a recorded step is of another length by
+ * more than 2 %. */
+const char *words_explained(const struct analysis *analysis);
+
 /* "2.30×", or "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 
@@ -23,13 +27,24 @@ const char *words_periods(const struct analysis *analysis, struct arena *arena);
 /* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %." */
 const char *words_rates(const struct analysis *analysis, struct arena *arena);
 
-/* The interval, and every fact that could turn the result round but for the work, which has a place of its own. */
+/* "2.22 to 2.38×", with as many digits as it takes to tell its ends apart. */
+const char *words_range(const struct analysis *analysis, struct arena *arena);
+
+/* Every fact that could turn the result round, a sentence each, the gravest first; but for the work and the conditions,
+ * whose differences have a place of their own. Every output shows all of them. */
+const char **words_doubts(const struct analysis *analysis, struct arena *arena, size_t *n);
+
+/* The interval, and words_doubts. */
 const char *words_sure(const struct analysis *analysis, struct arena *arena);
 
-/* "At most 1.12× more: launches in backward."; what would settle an open verdict; or that no rule knows. */
+/* "At most 1.12× more: launches in backward."; what would settle an open verdict; what is left to wait for, or that
+ * the kernels are left. */
 const char *words_next(const struct analysis *analysis, struct arena *arena);
 
 const char *words_no_change(const struct analysis *analysis); /* where words_change has nothing to say */
+
+/* What a GPU waits for, as an object: "host code in data_load". */
+const char *words_wait(const struct analysis *analysis, enum cause cause, uint32_t phase, struct arena *arena);
 
 /* What was recorded, where the headline is of runs without a profiler: "7.14× recorded, when a step of the baseline
  * took 64 % longer (1.58 -> 2.57 ms) and one of the fixed side 6.2 % (0.339 -> 0.360 ms)."; "" elsewhere. */

@@ -39,8 +39,22 @@ static const uint32_t *counting_from(uint32_t first, uint32_t n, struct arena *s
 	return number;
 }
 
+/* Every file's own: of a GPU that several sampled, each says the same. */
+static void join_metrics(struct trace *t, const struct trace *from, const struct time_map *map, const uint32_t *gpu,
+                         struct arena *arena)
+{
+	for (uint32_t i = 0; i < from->n_metrics; i++) {
+		struct trace_metrics *m = &from->metrics[i];
+		for (size_t k = 0; k < m->n; k++)
+			m->time[k] = time_map_of(map, m->time[k]);
+		m->gpu = m->gpu == TRACE_NONE ? TRACE_NONE : gpu[m->gpu];
+	}
+	t->metrics = join_lists(arena, t->metrics, &t->n_metrics, from->metrics, from->n_metrics, sizeof *t->metrics);
+}
+
 /* Processes, threads and devices of `from` behind those of `t`, its rows numbered accordingly. */
-static void join_things(struct trace *t, struct trace *from, struct arena *arena, struct arena *scratch)
+static void join_things(struct trace *t, struct trace *from, const struct time_map *map, struct arena *arena,
+                        struct arena *scratch)
 {
 	uint32_t processes = t->n_processes;
 	const uint32_t *thread = counting_from(t->n_threads, from->n_threads, scratch);
@@ -55,6 +69,7 @@ static void join_things(struct trace *t, struct trace *from, struct arena *arena
 	}
 	for (size_t i = 0; i < from->n_gpu_samples; i++)
 		from->gpu_samples[i].gpu = gpu[from->gpu_samples[i].gpu];
+	join_metrics(t, from, map, gpu, arena);
 	t->processes = join_lists(arena, t->processes, &t->n_processes, from->processes, from->n_processes,
 	                          sizeof *t->processes);
 	t->threads = join_lists(arena, t->threads, &t->n_threads, from->threads, from->n_threads, sizeof *t->threads);
@@ -155,6 +170,9 @@ static void map_times(struct trace *t, const struct time_map *map)
 		columns_map_times(t, rows, map);
 	for (size_t i = 0; i < t->n_gpu_samples; i++)
 		t->gpu_samples[i].time = time_map_of(map, t->gpu_samples[i].time);
+	for (uint32_t i = 0; i < t->n_metrics; i++)
+		for (size_t k = 0; k < t->metrics[i].n; k++)
+			t->metrics[i].time[k] = time_map_of(map, t->metrics[i].time[k]);
 	t->ranges.last_time = time_map_of(map, t->ranges.last_time);
 	if (t->source.started != TRACE_NO_TIME)
 		t->source.started -= map->offset;
@@ -167,7 +185,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 	for (size_t i = 1; i < n; i++) {
 		struct arena scratch = {0};
 		struct trace *from = parts[i].trace;
-		join_things(out, from, arena, &scratch);
+		join_things(out, from, &parts[i].map, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
 			columns_map_times(from, rows, &parts[i].map);
 			/* Those of the first file are as good as any other's: one rank's unrecorded run. */

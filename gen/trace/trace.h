@@ -245,6 +245,32 @@ struct trace_clock {
 	size_t collectives; /* that this is from */
 };
 
+/* Hardware counters that a GPU was sampled with, in percent of what its hardware can do: of links and memory their
+ * bandwidth, of all else cycles, the mean over the units. */
+enum metric {
+	METRIC_SM_ACTIVE, /* cycles in which an SM had a warp */
+	METRIC_SM_ISSUE,  /* … issued an instruction */
+	METRIC_TENSOR,    /* … used its tensor cores */
+	METRIC_DRAM_READ,
+	METRIC_DRAM_WRITE,
+	METRIC_PCIE_IN, /* to the GPU */
+	METRIC_PCIE_OUT,
+	METRIC_NVLINK_IN, /* all its links together */
+	METRIC_NVLINK_OUT,
+	METRIC_COUNT
+};
+
+enum { METRIC_NOT_SAMPLED = 255 };
+
+/* The counters of one GPU, in order of time. The table of nsys gives every sample one time; which of its two sides the
+ * sample counted is told by analysis. */
+struct trace_metrics {
+	uint32_t gpu; /* index into trace.gpus, TRACE_NONE: the profile does not list it */
+	size_t n;
+	int64_t *time;
+	uint8_t *value[METRIC_COUNT]; /* n of each, percent, or METRIC_NOT_SAMPLED; NULL: none was sampled */
+};
+
 /* Kinds of rows, as they are counted. */
 enum row_kind {
 	ROWS_KERNELS,
@@ -259,6 +285,7 @@ enum row_kind {
 	ROWS_STOPWATCH,
 	ROWS_UNPROFILED,
 	ROWS_GPU_SAMPLES,
+	ROWS_METRICS, /* a value of a hardware counter */
 	ROW_KINDS
 };
 
@@ -332,8 +359,10 @@ struct trace {
 	uint32_t n_stopwatch;
 	struct trace_gpu_sample *gpu_samples;
 	size_t n_gpu_samples;
-	struct trace_clock *clocks; /* by host, of a run of several hosts; the first one's is the trace's clock */
-	uint32_t n_clocks;          /* 0: one host, or hosts are not known */
+	struct trace_clock *clocks;    /* by host, of a run of several hosts; the first one's is the trace's clock */
+	uint32_t n_clocks;             /* 0: one host, or hosts are not known */
+	struct trace_metrics *metrics; /* by GPU; none where no hardware counter was sampled */
+	uint32_t n_metrics;
 	struct trace_count rows[ROW_KINDS];
 	struct trace_dropped *dropped;
 	uint32_t n_dropped;

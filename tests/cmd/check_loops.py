@@ -396,6 +396,45 @@ def check_real(gapline, folder):
     return wrong
 
 
+def check_phases(gapline, folder):
+    """Phases that nobody marked: kinds of work that add up, with the host's time before the kind that it leads to. The
+    fixed side's input is ready; its way is another (the copy comes after a memory-less kernel): what is wrong."""
+    files, wrong = [], []
+    for ready in 0, 1:
+        rng = random.Random("phases")
+        p = Program(rng)
+        for _ in range(60):
+            if not ready:
+                p.host(3 * 10**6)
+                p.copy(1, 10**6)
+            p.kernel("mark_begin", 7, 2000)
+            if ready:
+                p.copy(1, 10**6)
+            for name in "sgemm_128x64_nn", "my_kernel", "sgemm_64x64_nt", "my_kernel":
+                p.kernel(name, 7, 200000)
+            p.copy(2, 4)
+            p.wait()
+        files.append(os.path.join(folder, f"phases-{ready}.sqlite"))
+        write(files[-1], [p])
+    result = report(gapline, folder, files)
+    for side in "baseline", "fixed":
+        found, period = result[side], result[side]["budget"]["per_step"]["period"]
+        cost = {p["name"]: p["cost_ms_per_step"] for p in found["phases"]}
+        if found["phases_are"] != "work" or abs(sum(cost.values()) / period - 1) > 1e-9:
+            wrong.append(f"phases of the {side}: {found['phases_are']}, {cost} for {period}")
+        for name, true in {"gemm kernels": 0.4, "my_kernel": 0.4}.items():
+            if not true - 0.01 <= cost.get(name, 0) <= true + 0.02:
+                wrong.append(f"phases of the {side}: {name} costs {cost.get(name)}, {true} expected")
+    cost = [{p["name"]: p["cost_ms_per_step"] for p in result[s]["phases"]} for s in ("baseline", "fixed")]
+    if not 3 < cost[0]["copies to the device"] < 3.2 or cost[1]["copies to the device"] > 0.1:
+        wrong.append(f"phases: input costs {[c['copies to the device'] for c in cost]}")
+    if any(part["part"]["phase"] not in (None, "(between phases)") for part in result["waterfall"]):
+        wrong.append(f"the waterfall asks for phases that nobody marked: {result['waterfall']}")
+    if "different" == result["verdict"]["same_work"]:
+        wrong.append("phases: same work: different")
+    return wrong
+
+
 def check_iterations(gapline, folder):
     """51 and 9 steps of one program and another loop behind them: what is wrong."""
     files, wrong = [], []
@@ -434,7 +473,7 @@ def main():
     kinds = sys.argv[3:] or list(KINDS)
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        wrong += check_real(gapline, folder) + check_iterations(gapline, folder)
+        wrong += check_real(gapline, folder) + check_iterations(gapline, folder) + check_phases(gapline, folder)
         for kind in kinds:
             good, missed = 0, []
             for seed in range(n):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Whether the map in CONTRIBUTING.md is complete: every file of gen/ is named in its folder's row, and every name there
-is that of a file.
+is that of a file. And whether a header says where its functions are: those of NAME.h, where there is a NAME.c, are
+defined in there or in a part of it (NAME_*.c).
 
 A row's names are the words in `backticks` of its last column: a file without its ending, or a pattern (`nsys*`) that
 stands for those which no other name of the row fits.
@@ -12,6 +13,23 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def misplaced():
+    """Functions that a header declares and another file than its own defines."""
+    declared = re.compile(r"^(?!static|#|typedef)[A-Za-z_][\w *]*?[ *](\w+)\([^;{]*?\)[^;{]*;", re.M)
+    defined = re.compile(r"^(?!static)[A-Za-z_][\w *]*?[ *](\w+)\([^;{]*?\)\n\{", re.M)
+    where = {}
+    for path in (ROOT / "gen").glob("*/**/*.c"):
+        where.update((name, path) for name in defined.findall(path.read_text(encoding="utf-8")))
+    for path in sorted((ROOT / "gen").glob("*/**/*.h")):
+        if not path.with_suffix(".c").exists():
+            continue
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for name in declared.findall(text):
+            of = where.get(name, path)
+            if of.parent != path.parent or not re.fullmatch(rf"{path.stem}(_\w+)?", of.stem):
+                yield f"{path.relative_to(ROOT)} declares {name}, which {of.relative_to(ROOT)} defines: give it a header"
 
 
 def main():
@@ -37,6 +55,7 @@ def main():
     for folder in rows:
         if folder not in files:
             problems.append(f"the map has a row for {folder}, which is no folder with sources")
+    problems += misplaced()
     print("\n".join(problems) or f"the map names all of {sum(map(len, files.values()))} files in {len(files)} folders")
     sys.exit(bool(problems) or not rows)
 

@@ -18,7 +18,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "page"
 EXAMPLE = HERE.parents[2] / "examples" / "training-step"
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "hostile", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
 SKIPPED = 77
 
 

@@ -14,7 +14,7 @@ import tempfile
 import xml.etree.ElementTree
 
 HERE = pathlib.Path(__file__).resolve().parent
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "hostile", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
 ALLOWED = set("h3 p strong code table thead tbody tr th td ul li img a".split())
 URLS = {"https://example.org/report.html", "https://example.org/gaps.svg?a=1&b=(2)"}
 EXAMPLE = HERE.parents[1] / "examples" / "training-step"

@@ -17,7 +17,7 @@ from page_numbers import MS, Page, shows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "large"]
 PAIRS = ["torch-dataloader", "tiny-kernels-graph", "pinned-prefetch", "gpt2-mixed-precision", "ddp-2gpu"]
 
 COPIES = {
@@ -205,7 +205,7 @@ class Check(Words):
         if not parts:
             return
         unit, headlines = self.unit(table), []
-        order = sorted(parts, key=lambda p: -max(p["baseline_ms"], p["fixed_ms"]))
+        order = sorted(parts, key=lambda p: -max(abs(p["baseline_ms"]), abs(p["fixed_ms"])))
         left = list(order)
         for row in table["rows"][1:-1]:
             cells = row["cells"]
@@ -266,7 +266,9 @@ class Check(Words):
         keys = {"time per step": "mean", "typical": "typical", "median": "median", "shortest": "min", "longest": "max"}
         for row in table["rows"][1:]:
             cells = row["cells"]
-            values = [side["steps"]["period_ms"][keys[cells[0][0]]] for side in self.sides]
+            known = [{"time per step, stopwatch": side["steps"]["stopwatch_ms"], "recorded": side["steps"]["recorded_ms"]} for side in self.sides]
+            name = cells[0][0]
+            values = [k[name] if name in k else side["steps"]["period_ms"][keys[name]] for k, side in zip(known, self.sides)]
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
 

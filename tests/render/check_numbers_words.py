@@ -200,11 +200,23 @@ class Words:
         hidden = [sum(ms for ms in of if ms / most * 1080 < 1) for of in waits]
         work = {"GPU compute": "compute", "communication, nothing else runs": "comm_exposed", "copies, nothing else runs": "copy_exposed"}
         for tag, text in self.page.words["verdict"]:
-            head = re.fullmatch(rf"(baseline|fixed), mean (?:step|run) ({TIME})", text)
+            head = re.fullmatch(rf"(baseline|fixed), (?:mean (?:step|run) (?P<mean>{TIME})|(?P<step>{TIME}) a (?:step|run))", text)
+            recorded = re.fullmatch(rf"(?:without a profiler: |recorded )(?P<step>{TIME})(?:: recording (?P<way>added|took off) (?P<much>{TIME})(?:, hatched)?)?", text)
             slice_ = re.fullmatch(rf"(.*): ({TIME})", text, re.DOTALL)
             time = re.search(TIME + "$", text)
             if head:
-                self.claim(is_time(head[2], self.result[head[1]]["budget"]["per_step"]["period"]), "a mean step", text)
+                side = self.result[head[1]]
+                value = side["budget"]["per_step"]["period"] if head["mean"] else side["steps"]["period_ms"]["mean"]
+                self.claim(is_time(head["mean"] or head["step"], value), "a step", text)
+            elif recorded:
+                steps = [side["steps"] for side in self.sides]
+                if recorded["way"]:
+                    added = [s["recorded_ms"] - s["stopwatch_ms"] for s in steps]
+                    found = [is_time(recorded["step"], s["recorded_ms"]) and is_time(recorded["much"], abs(ms)) and (ms > 0) == (recorded["way"] == "added")
+                             for s, ms in zip(steps, added)]
+                else:
+                    found = [is_time(recorded["step"], s["stopwatch_ms"]) for s in steps]
+                self.claim(any(found), "what recording added", text)
             elif re.fullmatch(r"[\d.]+\u00d7", text) or text.startswith("asked for "):
                 speedup = verdict["gates"][0]["asked"] if text.startswith("asked") else verdict["speedup"]
                 number = text.removeprefix("asked for ").rstrip("\u00d7")
@@ -342,7 +354,7 @@ class Words:
             count = re.fullmatch(r"(\d+) periods?(?: in (\d+) runs)?", text)
             over = re.fullmatch(r"(\d+) beyond", text)
             if time:
-                values = [side["steps"]["period_ms"]["mean"] for side in self.sides]
+                values = [steps["recorded_ms"] if steps["stopwatch_ms"] else steps["period_ms"]["mean"] for steps in (side["steps"] for side in self.sides)]
                 self.claim(any(is_time(time[1], value) for value in values), "time per step", text)
             elif count:
                 self.claim((int(count[1]), int(count[2] or 1)) in counts, "periods", text)
@@ -379,7 +391,9 @@ class Words:
         found = [finding[key] for finding in self.result["findings"] for key in ("title", "text", "advice")]
         texts = [" ".join(gate["text"] for gate in verdict["gates"])] + [gate["text"] for gate in verdict["gates"]] + verdict["differences"] + verdict["notes"] + verdict["reasons"] + remarks
         sizes = [len(verdict["differences"]), len(verdict["notes"]), len(verdict["reasons"]), len(remarks)]
-        return texts + found, [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
+        n, on_card = len(verdict["differences"]), 0 if verdict["comparable"] else 4
+        rest = f"and {n - on_card} more" if on_card else "1 difference" if n == 1 else f"{n} differences"
+        return texts + found, [rest] * (n > on_card) + [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
 
     def ceilings(self, text):
         found = re.fullmatch(rf"Ceiling: ({TIME}) a (?:step|run), ([\d.]+)\u00d7, if this one thing were perfectly fixed\.", text)
@@ -407,10 +421,14 @@ class Words:
         plain = [n for n in plain if n is not None] + CONSTANTS
         runs = [len(side["runs"]) for side in self.sides]
         shown = [side["shown"]["steps"] for side in self.sides]
+        plain += [side["steps"]["stopwatch_runs"] for side in self.sides]
         plain += [*runs, sum(runs), *shown, *(len(side["devices"]) for side in self.sides)]
         share = self.result["diagnosis"]["explained_share"]
         plain += [100 * share] if share is not None else []
-        times = [*self.numbers_of(self.result["diagnosis"]), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["mean"] for side in self.sides)]
+        if verdict["measured"] == "stopwatch":
+            lengths = [(side["steps"]["recorded_ms"], side["steps"]["stopwatch_ms"]) for side in self.sides]
+            plain += [verdict["recorded"]["speedup"], *(100 * abs(recorded / alone - 1) for recorded, alone in lengths)]
+        times = [*self.numbers_of(self.result["diagnosis"]), *(side["steps"]["recorded_ms"] for side in self.sides), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["mean"] for side in self.sides)]
         for side in self.sides:
             sums = {}
             for row in side["budget"]["idle"]: # of one cause and phase, whichever call it is

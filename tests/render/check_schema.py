@@ -17,7 +17,7 @@ except ImportError:
     sys.exit("check_schema: python3-jsonschema is missing; apt-get install python3-jsonschema")
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "gapline.schema.json"
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "hostile", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
 
 
 def check_sum(what, parts, total):

@@ -131,9 +131,9 @@ static void a_typical_step_is_a_second_line(void **state)
 	(void)state;
 	struct report r = {0};
 	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
-	r.a.verdict.typical_line = "A typical step: 0.95x [0.92, 0.99]. <Why>.";
+	r.a.verdict.typical_line = "A typical step: 0.95\xC3\x97 [0.92, 0.99]. <Why>.";
 	read_report(&r, FIXTURE_PAIR);
-	assert_text(&r, "//section[@id='verdict']//p[@class='sentence'][2]", r.a.verdict.typical_line);
+	assert_text(&r, "//section[@id='verdict']//p[@class='sentence rates'][2]", r.a.verdict.typical_line);
 	close_report(&r);
 	open_report(&r, FIXTURE_PAIR);
 	assert_true(number(&r, "count(//section[@id='verdict']//p[contains(., 'typical')])") == 0);
@@ -152,8 +152,8 @@ static void what_the_page_says(void **state)
 	assert_text(&r, "//section[@id='verdict']//dt[.='Why?']/following-sibling::dd",
 	            "The GPU no longer waits for host code in data_load: 31.04 \xE2\x86\x92 0 ms a step.");
 	assert_text(&r, "//section[@id='verdict']//dt[.='How sure?']/following-sibling::dd",
-	            "95 % interval 2.22 to 2.38\xC3\x97. One run a side: what differs from capture to capture, such as "
-	            "clocks, looks like a change.");
+	            "95 % interval 2.22 to 2.38\xC3\x97. One run a side: a clock that differs "
+	            "between the two would look like a change.");
 	assert_text(&r, "//section[@id='verdict']//dt[.='Gate']/following-sibling::dd",
 	            "A speedup of at least 1.5x was asked for; passed: the whole interval, 2.22 to 2.38, reaches it.");
 	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/th", "data_load");
@@ -210,29 +210,56 @@ static void several_runs_are_told_apart(void **state)
 	close_report(&r);
 }
 
+/* On the first screen of the page, and for a pull request. */
 static double said_on_the_card(struct analysis *a, const char *words)
 {
 	struct report r = {.a = *a};
+	struct buf markdown = {0};
+	struct err err = {0};
 	read_report(&r, FIXTURE_PAIR);
 	double said = number(&r, arena_format(&arena, "count(//dl[@class='answers']//dd[contains(., '%s')])", words));
 	xmlXPathFreeContext(r.xpath);
 	xmlFreeDoc(r.doc);
 	buf_release(&r.html);
+	assert_int_equal(render_markdown(a, &(struct markdown_wish){.brief = true}, &markdown, &err), 0);
+	assert_int_equal(strstr(markdown.data, words) != NULL, said > 0);
+	buf_release(&markdown);
 	return said;
+}
+
+/* What recording added is a piece of its own, and the recorded speedup is folded away: it decides nothing. */
+static void recording_has_its_own_piece(void **state)
+{
+	(void)state;
+	struct report r;
+	open_report(&r, FIXTURE_STOPWATCH);
+	assert_int_equal(number(&r, "count(//div[@class='glance']//g[@class='recording']/rect)"), 2);
+	/* 50 ms of the longer bar, 56.31 ms with all steps counted */
+	assert_text(&r, "substring(//div[@class='glance']//g[@class='recording'][1]/rect/@x, 1, 4)", "88.7");
+	assert_int_equal(number(&r, "count(//div[@class='glance']//text[contains(., 'recording added ')])"), 2);
+	assert_int_equal(number(&r, "count(//details[@class='sure']/p[contains(., 'What was recorded: 2.30')])"), 1);
+	assert_int_equal(number(&r, "count(//dl[@class='answers']//dd[contains(., '2.30')])"), 0);
+	close_report(&r);
+	open_report(&r, FIXTURE_PAIR);
+	assert_int_equal(number(&r, "count(//div[@class='glance']//g[@class='recording'])"), 0);
+	close_report(&r);
 }
 
 /* What could turn the verdict round is on the first screen and not folded away, and only where it is so. */
 static void doubts_are_never_folded(void **state)
 {
 	(void)state;
-	enum { DATA, WARMING, ORDER, NO_ORDER, ASIDE, SHORT, DOUBTS };
+	enum { DATA, WARMING, ORDER, NO_ORDER, ASIDE, SHORT, OPPOSITE, HELD_BACK, BROKEN_OFF, DOUBTS };
 	static const char *const words[DOUBTS] = {
 		[DATA] = "12 of 900 rows of kernels make no sense",
-		[WARMING] = "Still warming up when the capture ended.",
+		[WARMING] = "A side was still warming up when its capture ended.",
 		[ORDER] = "Not captured in turns",
 		[NO_ORDER] = "The order of the runs is not known",
-		[ASIDE] = "1 step set aside; with it 1.50\xC3\x97.",
-		[SHORT] = "only a change above 12 % counts. This one does.",
+		[ASIDE] = "1 step is set aside; with it 1.50\xC3\x97.",
+		[SHORT] = "only a change above 12 % counts.",
+		[OPPOSITE] = "Recorded, it is the other way round",
+		[HELD_BACK] = "Only in the baseline was the clock held back",
+		[BROKEN_OFF] = "Only the capture of the fixed side is incomplete",
 	};
 	for (int with = 0; with <= DOUBTS; with++) {
 		struct analysis a;
@@ -245,7 +272,11 @@ static void doubts_are_never_folded(void **state)
 		v->order_known = with == ORDER;
 		v->aside[0] = with == ASIDE;
 		v->counted = 1.5;
-		v->short_capture = with == SHORT;
+		v->short_capture = true; /* a direction that it does not keep from counting is no doubt */
+		v->result = with == SHORT ? VERDICT_INCONCLUSIVE : VERDICT_FASTER;
+		a.turning.opposite = with == OPPOSITE ? words[OPPOSITE] : NULL;
+		a.turning.held_back = with == HELD_BACK ? words[HELD_BACK] : NULL;
+		a.turning.broken_off = with == BROKEN_OFF ? words[BROKEN_OFF] : NULL;
 		v->floor = log(1.12);
 		for (int doubt = 0; doubt < DOUBTS; doubt++)
 			if (said_on_the_card(&a, words[doubt]) != (with == doubt))
@@ -433,6 +464,7 @@ int main(void)
 		cmocka_unit_test_teardown(several_runs_are_told_apart, release),
 		cmocka_unit_test_teardown(clocks_are_shown_when_they_were_sampled, release),
 		cmocka_unit_test_teardown(doubts_are_never_folded, release),
+		cmocka_unit_test_teardown(recording_has_its_own_piece, release),
 		cmocka_unit_test_teardown(what_cannot_be_fixed_has_no_status, release),
 		cmocka_unit_test_teardown(what_is_left_out_is_summed_up, release),
 		cmocka_unit_test_teardown(equal_sides_have_nothing_to_show, release),

@@ -37,7 +37,7 @@ static void the_verdict_in_words(void **state)
 		"  diagnosis   confirmed: the resolved findings explain 31.95 ms of the 32.09 ms that a step got\n"
 		"              shorter (99.6 %), predicted 24.36 ms a step, measured 24.22 ms\n"
 		"  same work   yes\n"
-		"  what next   Nothing that a rule knows is left between kernels: look at the kernels themselves.\n"
+		"  what next   Little is left between the kernels: look into the kernels.\n"
 		"  know this   One run a side cannot see a clock or thermal state that differs between two captures;\n"
 		"              repeated, interleaved runs do.\n"
 		"  gate        A speedup of at least 1.5x was asked for; passed: the whole interval, 2.22 to 2.38,\n"
@@ -94,11 +94,11 @@ static void a_typical_step_has_its_own_line(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	assert_null(strstr(printed(&a, &out), "typical step"));
-	const char *reasons[] = {"First.", "A typical step: 0.95x [0.92, 0.99]. Why.", "Last."};
+	const char *reasons[] = {"First.", "A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.", "Last."};
 	a.verdict.reasons = reasons;
 	a.verdict.n_reasons = 3;
 	a.verdict.typical_line = reasons[1];
-	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95x [0.92, 0.99]. Why.\n"));
+	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.\n"));
 	assert_non_null(strstr(out.data, "  know this   First.\n              Last.\n"));
 	buf_release(&out);
 	arena_release(&arena);

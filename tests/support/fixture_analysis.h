@@ -11,6 +11,7 @@ enum fixture {
 	FIXTURE_NO_STEPS,     /* three runs a side of a batch job */
 	FIXTURE_INCONCLUSIVE, /* too few steps for an interval */
 	FIXTURE_SELF,         /* a profile against itself: empty waterfall */
+	FIXTURE_STOPWATCH,    /* the pair, where five runs a side without a profiler decide */
 	FIXTURE_HOSTILE,      /* names made to break out of HTML, JSON and terminals, and very long ones */
 	FIXTURE_LARGE,        /* more of everything than a page can hold */
 	FIXTURE_ONE,          /* one profile, for `gapline show` */

@@ -1,5 +1,7 @@
 #include "oracle_walk.h"
 
+#include "analyse/run/op_words.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,8 @@ static bool op_before(const struct trace *trace, uint32_t a, uint32_t b)
 
 static uint32_t op_phase(const struct walk *w, size_t op)
 {
+	if (w->by_work)
+		return w->kind[op];
 	uint32_t launch = w->trace->ops.launch[op];
 	if (launch == TRACE_NONE)
 		return 0;
@@ -294,6 +298,17 @@ static int64_t column_last(const int64_t *end, size_t n, int64_t last)
 	return last;
 }
 
+/* Nobody marked phases: no range is a step, and less than half of the GPU time was launched in one. */
+static bool is_unmarked(const struct walk *w, const struct oracle *o)
+{
+	int64_t all = 0, in = 0;
+	for (size_t i = 0; i < w->trace->ops.n; i++) {
+		all += w->trace->ops.end[i] - w->trace->ops.start[i];
+		in += op_phase(w, i) ? w->trace->ops.end[i] - w->trace->ops.start[i] : 0;
+	}
+	return !o->steps && in * 2 < all;
+}
+
 void oracle_run(const struct trace *trace, const char *step, size_t warmup, struct arena *arena, struct oracle *out)
 {
 	struct walk w = {.trace = trace, .arena = arena};
@@ -306,6 +321,9 @@ void oracle_run(const struct trace *trace, const char *step, size_t warmup, stru
 	w.horizon = column_last(trace->overheads.end, trace->overheads.n, w.horizon) + 1;
 	out->horizon = w.horizon;
 	oracle_steps_find(&w, step, out);
+	w.kind = ARENA_NEW(arena, trace->ops.n, uint32_t);
+	for (size_t i = 0; i < trace->ops.n; i++)
+		w.kind[i] = names_add_text(trace->names, op_words_kind(trace, i, arena));
 	out->n_names = trace->names->n;
 	out->warmup = warmup;
 	if (out->steps && out->warmup > out->n_steps - 1) /* at least one period is kept */
@@ -321,6 +339,8 @@ void oracle_run(const struct trace *trace, const char *step, size_t warmup, stru
 		out->window_end = column_last(trace->ops.end, trace->ops.n, out->window_start);
 	}
 	oracle_host_walk(&w);
+	out->by_work = is_unmarked(&w, out);
+	w.by_work = out->by_work;
 	out->devices = ARENA_NEW(arena, trace->n_devices, struct oracle_device);
 	for (uint32_t k = 0; k < trace->n_devices; k++)
 		device_busy_walk(&w, k, &out->devices[k]);

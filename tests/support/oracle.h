@@ -30,6 +30,7 @@ struct oracle_device {
 };
 
 struct oracle {
+	bool by_work; /* phases are kinds of GPU work, for nobody marked any */
 	int64_t horizon;
 	uint32_t n_names;
 	bool steps;

@@ -141,9 +141,22 @@ static uint32_t range_name(const struct walk *w, uint32_t range)
 	return w->trace->ranges.name[range];
 }
 
+/* The kind of what a thread is launching at an instant, or launches next; of several ops of one call the first's. */
+static uint32_t next_kind(const struct walk *w, uint32_t thread, int64_t t)
+{
+	const struct trace *trace = w->trace;
+	for (uint32_t c = 0; c < trace->calls.n; c++)
+		for (size_t i = 0; i < trace->ops.n; i++)
+			if (trace->calls.thread[c] == thread && trace->calls.end[c] > t && trace->ops.launch[i] == c)
+				return w->kind[i];
+	return 0;
+}
+
 /* The phase of an instant on a thread; 0: none. */
 uint32_t oracle_phase_at(const struct walk *w, uint32_t thread, int64_t t)
 {
+	if (w->by_work)
+		return next_kind(w, thread, t);
 	if (!instant_known(w, t))
 		return 0;
 	uint32_t own = w->threads[thread].first[t];

@@ -36,6 +36,8 @@ struct walk {
 	size_t n_marks;
 	uint32_t *owner; /* by process: the thread with the longest instances, TRACE_NONE: none has any */
 	struct thread_walk *threads;
+	bool by_work;   /* phases are kinds of GPU work */
+	uint32_t *kind; /* by op: the name of its kind */
 };
 
 struct doing {

@@ -37,7 +37,8 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	if (side->n_phases <= BOUND_ROWS)
 		return;
 	struct arena scratch = {0};
-	struct phase_result rest = {.name = names_add_text(names, "(other ranges)")};
+	struct phase_result rest = {
+		.name = names_add_text(names, side->phases_by_work ? "(other work)" : "(other ranges)")};
 	bool *left_out = ARENA_NEW(&scratch, names->n, bool);
 	uint32_t kept = BOUND_ROWS - 2, all = side->n_phases, between = 0;
 	for (uint32_t i = 0; i < all; i++)
@@ -63,12 +64,12 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	bound_rows(&side->budget, left_out, rest.name, names);
 	for (uint32_t d = 0; d < side->n_devices; d++)
 		bound_rows(&side->devices[d].budget, left_out, rest.name, names);
-	quality_add(
-		&side->quality, arena,
-		arena_format(arena,
-	                     "%u NVTX ranges are phases: the %u that cost most are listed, the others are added up as "
-	                     "'(other ranges)'.",
-	                     all - between, kept - 1 - between));
+	quality_add(&side->quality, arena,
+	            arena_format(arena,
+	                         "%u %s are phases: the %u that cost most are listed, the others are added up as "
+	                         "'(other %s)'.",
+	                         all - between, side->phases_by_work ? "kinds of GPU work" : "NVTX ranges",
+	                         kept - 1 - between, side->phases_by_work ? "work" : "ranges"));
 	arena_release(&scratch);
 }
 

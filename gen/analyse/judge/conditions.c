@@ -63,8 +63,8 @@ static uint32_t count_limited(const struct side *side, enum limit limit, double 
 	return judged;
 }
 
-/* What held back one side's GPUs now and then, and the other's never. */
-static void say_held_back(const struct side side[2], int s, struct sentences *said, struct arena *arena)
+/* What held back one side's GPUs now and then, and the other's never; NULL: nothing did. */
+static const char *say_held_back(const struct side side[2], int s, struct sentences *said, struct arena *arena)
 {
 	static const enum limit limits[] = {LIMIT_POWER, LIMIT_THERMAL, LIMIT_HARDWARE_THERMAL, LIMIT_HARDWARE,
 	                                    LIMIT_POWER_BRAKE};
@@ -80,11 +80,13 @@ static void say_held_back(const struct side side[2], int s, struct sentences *sa
 		list = arena_format(arena, "%s%s%s in %.0f %%", list, *list ? ", " : "", limit_label(limits[i]),
 		                    100 * limited / judged);
 	}
-	if (*list)
-		say_add(said, arena,
-		        arena_format(arena,
-		                     "Only in the %s was the GPU's clock held back: %s of %u samples under load.",
-		                     SIDE[s], list, judged));
+	if (!*list)
+		return NULL;
+	const char *text =
+		arena_format(arena, "Only in the %s was the GPU's clock held back: %s of %u samples under load.",
+	                     SIDE[s], list, judged);
+	say_add(said, arena, text);
+	return text;
 }
 
 /* One run a side cannot show that the clock was the same; samples can. */
@@ -132,13 +134,14 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 	if (unprofiled->unused)
 		say_add(&out.rest, arena, unprofiled->unused);
 	for (int s = 0; s < 2; s++) {
-		say_held_back(side, s, &out.rest, arena);
-		if (broken[s] && !broken[1 - s])
-			say_add(&out.rest, arena,
-			        arena_format(
-					arena,
-					"Only the capture of the %s is incomplete (%s): what ran last is not in it.",
-					SIDE[s], broken[s]));
+		const char *held = say_held_back(side, s, &out.rest, arena);
+		out.held_back = held ? held : out.held_back;
+		if (!broken[s] || broken[1 - s])
+			continue;
+		out.broken_off = arena_format(
+			arena, "Only the capture of the %s is incomplete (%s): what ran last is not in it.", SIDE[s],
+			broken[s]);
+		say_add(&out.rest, arena, out.broken_off);
 	}
 	return out;
 }

@@ -14,6 +14,7 @@ const char *conditions_difference(const struct side side[2], struct arena *arena
 struct conditions_said {
 	const char *first;     /* concerns the speedup itself and stands before everything else; may be NULL */
 	struct sentences rest; /* stands behind it */
+	const char *held_back, *broken_off; /* of these, what struct turning has; or NULL */
 };
 
 /* What held the GPUs of one side back, clocks that were the same, what recording did to the speedup of `verdict`, and a

@@ -154,8 +154,12 @@ static const char *text_of(const struct evidence *e, const struct evidence *othe
 	                            ? arena_format(e->arena, " in %s", names_text(e->names, f->phase[s]))
 	                            : "";
 	double share = other->side->budget.period > 0 ? 100 * f->per_step[s] / other->side->budget.period : 0;
-	text = arena_format(e->arena, "%s %s: %s ms %s (%.1f %%)%s.", text, s ? "Fixed side" : "Baseline",
-	                    say_digits(e->arena, f->per_step[s] / 1e6), unit, share, f->per_step[s] > 0 ? where : "");
+	const char *percent = share >= 0.05 ? arena_format(e->arena, " (%.1f %%)", share) : "";
+	const char *much = f->per_step[s] > 0
+	                           ? arena_format(e->arena, "%s ms %s%s%s", say_digits(e->arena, f->per_step[s] / 1e6),
+	                                          unit, percent, where)
+	                           : "none";
+	text = arena_format(e->arena, "%s %s: %s.", text, s ? "Fixed side" : "Baseline", much);
 	if (f->status != FINDING_RESOLVED && cost->moved[s] > f->per_step[s] / 2)
 		text = arena_format(e->arena, "%s It is the same waiting, though other calls end it there.", text);
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)

@@ -37,7 +37,8 @@ static const char *kind_name(enum row_kind kind)
 	                                            [ROWS_OVERHEADS] = "the profiler's overhead",
 	                                            [ROWS_SLICES] = "the scheduler's events",
 	                                            [ROWS_UNPROFILED] = "the unprofiled run",
-	                                            [ROWS_GPU_SAMPLES] = "GPU samples"};
+	                                            [ROWS_GPU_SAMPLES] = "GPU samples",
+	                                            [ROWS_METRICS] = "GPU metrics"};
 	return name[kind];
 }
 
@@ -53,7 +54,7 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 			for (enum row_kind k = 0; k < ROW_KINDS; k++) {
 				const struct trace_count *count = &runs[s][r].trace->rows[k];
 				double share = count->read > 0 ? (double)count->dropped / (double)count->read : 0;
-				if (share <= most)
+				if (share <= most || k == ROWS_METRICS) /* no verdict comes from counters */
 					continue;
 				most = share;
 				worst = count;

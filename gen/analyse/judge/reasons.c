@@ -33,7 +33,7 @@ static const char *percent(struct arena *arena, double share)
 /* "1.08x [1.07, 1.09]" */
 static const char *estimate(struct arena *arena, double speedup, double lo, double hi)
 {
-	return arena_format(arena, "%sx [%s, %s]", say_digits(arena, speedup), say_digits(arena, lo),
+	return arena_format(arena, "%s\xC3\x97 [%s, %s]", say_digits(arena, speedup), say_digits(arena, lo),
 	                    say_digits(arena, hi));
 }
 
@@ -122,7 +122,8 @@ static bool say_aside(struct list *list, const struct proof *p)
 	if (!open_without_aside(p, v))
 		return false;
 	SAY(list,
-	    "%s of %s took %s ms, as long as %.0f others. Without %s the speedup is %sx, with %s %sx. One capture "
+	    "%s of %s took %s ms, as long as %.0f others. Without %s the speedup is %s\xC3\x97, with %s %s\xC3\x97. "
+	    "One capture "
 	    "cannot "
 	    "tell an accident from the program: capture again.",
 	    v->aside[i] > 1 ? "Two steps" : "One step", SIDE[i], say_digits(list->arena, longest / 1e6),
@@ -339,7 +340,7 @@ static void say_steps_set_aside(struct list *list, const struct proof *p)
 			    "%s of %s took 10 times as long as the others or longer (%s of its time) and %s set aside: "
 			    "the "
 			    "speedup is the one without, and the interval also holds the one with everything counted, "
-			    "%sx.",
+			    "%s\xC3\x97.",
 			    v->aside[i] > 1 ? "Two steps" : "One step", SIDE[i],
 			    percent(list->arena, fmax(1 - v->step[i] / v->step_counted[i], 0)),
 			    v->aside[i] > 1 ? "are" : "is", say_digits(list->arena, v->counted));

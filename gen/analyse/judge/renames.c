@@ -78,7 +78,7 @@ void renames_find(const struct side side[2], struct arena *arena, struct renames
 	struct order b = order_of(&side[0], &side[1], arena), f = order_of(&side[1], &side[0], arena);
 	struct phase_rename *list = ARENA_NEW(arena, b.n + 1, struct phase_rename);
 	*out = (struct renames){list, 0};
-	if (!has_anchor(&b) || !has_anchor(&f))
+	if (side[0].phases_by_work || side[1].phases_by_work || !has_anchor(&b) || !has_anchor(&f))
 		return;
 	find_neighbours(&b);
 	find_neighbours(&f);

@@ -54,7 +54,7 @@ const char *tell_once(const struct evidence *e)
 	const struct once_gap *gap = longest_of(e->facts, &run, &n);
 	if (!gap)
 		return "";
-	uint32_t phase = run->phases[gap->phase];
+	uint32_t phase = run_marked_phase(run, gap->phase);
 	const char *where = phase ? arena_format(e->arena, " in %s", names_text(e->names, phase)) : "";
 	const char *more =
 		n > 1 ? arena_format(e->arena, " %u more such %s there.", n - 1, n == 2 ? "gap is" : "gaps are") : "";

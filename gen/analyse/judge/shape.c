@@ -42,6 +42,12 @@ static bool is_cycle(const struct series *s)
 	return s->pattern && (s->pattern <= 4 || 2 * s->slow.n >= s->m);
 }
 
+/* "3 %", and "less than 1 %" where that would be "0 %". */
+static const char *percent(struct arena *arena, double share)
+{
+	return share < 0.005 ? "less than 1 %" : arena_format(arena, "%.0f %%", 100 * share);
+}
+
 static const char *ms(struct arena *arena, double ns)
 {
 	return say_digits(arena, ns / 1e6);
@@ -56,11 +62,11 @@ static const char *of_slow_steps(const struct series *s[2], const struct verdict
 	int i = each[1] ? 1 : 0;
 	if (!each[i])
 		return NULL;
-	double share = 100 * excess(s[i]) / (double)each[i] / s[i]->mean;
+	double share = excess(s[i]) / (double)each[i] / s[i]->mean;
 	const char *typical =
 		v->typical.lo > 1 / 1.02 && v->typical.hi < 1.02 ? "A typical step is unchanged; every" : "Every";
-	return arena_format(arena, "%s %zuth step of %s takes %s ms longer (%.0f %% of its time).", typical, each[i],
-	                    SIDE[i], ms(arena, excess(s[i])), share);
+	return arena_format(arena, "%s %zuth step of %s takes %s ms longer (%s of its time).", typical, each[i],
+	                    SIDE[i], ms(arena, excess(s[i])), percent(arena, share));
 }
 
 static const char *of_cycles(const struct series *s[2], struct arena *arena)
@@ -86,14 +92,15 @@ static const char *of_rare_steps(const struct series *s[2], struct arena *arena)
 	if (!slow->n || slow->regular)
 		return NULL;
 	return slow->n == 1
-	               ? arena_format(arena,
-	                              "One of %zu steps of %s takes %.1f times as long (%.0f %% of the time more); how "
-	                              "many there are is what makes the total uncertain.",
-	                              s[i]->m, SIDE[i], slow->most, 100 * share[i])
+	               ? arena_format(
+				 arena,
+				 "One of %zu steps of %s takes %.1f times as long (%s of the time); how many there "
+				 "are is what makes the total uncertain.",
+				 s[i]->m, SIDE[i], slow->most, percent(arena, share[i]))
 	               : arena_format(arena,
-	                              "%zu of %zu steps of %s take %.1f to %.1f times as long (%.0f %% of the time); "
-	                              "their number is what makes the total uncertain.",
-	                              slow->n, s[i]->m, SIDE[i], slow->least, slow->most, 100 * share[i]);
+	                              "%zu of %zu steps of %s take %.1f to %.1f times as long (%s of the time); their "
+	                              "number is what makes the total uncertain.",
+	                              slow->n, s[i]->m, SIDE[i], slow->least, slow->most, percent(arena, share[i]));
 }
 
 /* Standard deviation of a step, relative, from its 10 % trimmed mean's side: what T's variance times m would be for

@@ -180,6 +180,20 @@ void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict
 	say_runs(side, &p, arena, v);
 }
 
+const char *stopwatch_opposite(const struct side side[2], const struct verdict *v, struct arena *arena)
+{
+	if (v->measured != VERDICT_STOPWATCH || !v->recorded.known || !side[0].steps.found || !side[1].steps.found)
+		return NULL;
+	const double alone = log(v->speedup), recorded = log(v->recorded.speedup);
+	if (alone * recorded >= 0 || fabs(alone) <= LN_MARGIN || fabs(recorded) <= LN_MARGIN)
+		return NULL;
+	return arena_format(
+		arena,
+		"Recorded, it is the other way round, %s\xC3\x97: what is said here of parts and causes does "
+		"not explain the result.",
+		say_digits(arena, v->recorded.speedup));
+}
+
 struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measure measured, struct arena *arena)
 {
 	struct sentences out = {0};

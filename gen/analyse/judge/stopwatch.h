@@ -30,6 +30,10 @@ struct stopwatch_side {
 void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
                        struct verdict *out);
 
+/* Where stopwatch runs decide, and the recorded ones point in the other direction, both beyond what counts as the same:
+ * a sentence that says so; else NULL. */
+const char *stopwatch_opposite(const struct side side[2], const struct verdict *verdict, struct arena *arena);
+
 /* Which stopwatch runs were not used, and why they do not decide where they do not. */
 struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measure measured, struct arena *arena);
 

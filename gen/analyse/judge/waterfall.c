@@ -35,17 +35,30 @@ static int compare_keys(const void *a, const void *b)
 	return x->phase < y->phase ? -1 : x->phase > y->phase;
 }
 
-/* The rows of a side's budget by (cause, phase); phases have the baseline's names. */
-static struct idle_row *by_key(const struct budget *b, int side, const struct renames *renames, struct arena *arena)
+/* The rows of a side's budget by (cause, phase); phases have the baseline's names. Where nobody marked phases, by
+ * cause: what a thread launches next changes with every fix, and idle time that moved from before one kernel to before
+ * another is still there. Returns how many. */
+static uint32_t by_key(const struct side *of, int side, const struct renames *renames, struct arena *arena,
+                       struct idle_row **rows)
 {
+	const struct budget *b = &of->budget;
+	uint32_t n = 0;
 	struct idle_row *list = ARENA_NEW(arena, b->n_rows + 1, struct idle_row);
 	for (uint32_t i = 0; i < b->n_rows; i++) {
 		list[i] = b->rows[i];
-		list[i].phase = side ? renames_baseline(renames, b->rows[i].phase) : b->rows[i].phase;
+		list[i].phase = of->phases_by_work ? 0
+		                : side             ? renames_baseline(renames, b->rows[i].phase)
+		                                   : b->rows[i].phase;
 	}
 	if (b->n_rows)
 		qsort(list, b->n_rows, sizeof *list, compare_keys);
-	return list;
+	for (uint32_t i = 0; i < b->n_rows; i++)
+		if (n && compare_keys(&list[n - 1], &list[i]) == 0)
+			list[n - 1].per_step += list[i].per_step;
+		else
+			list[n++] = list[i];
+	*rows = list;
+	return n;
 }
 
 /* The largest change first; ids of names depend on the order in which files were read, so ties go by text. */
@@ -76,12 +89,13 @@ static void find_change(struct waterfall *w, enum verdict_result result)
 	}
 }
 
-static void add_idle(struct parts *p, const struct budget *a, const struct budget *b, const struct renames *renames)
+static void add_idle(struct parts *p, const struct side *a, const struct side *b, const struct renames *renames)
 {
 	struct arena scratch = {0};
-	const struct idle_row *rows_a = by_key(a, 0, renames, &scratch), *rows_b = by_key(b, 1, renames, &scratch);
-	for (uint32_t i = 0, j = 0; i < a->n_rows || j < b->n_rows;) {
-		int order = i == a->n_rows ? 1 : j == b->n_rows ? -1 : compare_keys(&rows_a[i], &rows_b[j]);
+	struct idle_row *rows_a, *rows_b;
+	uint32_t n_a = by_key(a, 0, renames, &scratch, &rows_a), n_b = by_key(b, 1, renames, &scratch, &rows_b);
+	for (uint32_t i = 0, j = 0; i < n_a || j < n_b;) {
+		int order = i == n_a ? 1 : j == n_b ? -1 : compare_keys(&rows_a[i], &rows_b[j]);
 		const struct idle_row *row = order <= 0 ? &rows_a[i] : &rows_b[j];
 		uint32_t renamed = renames_fixed(renames, row->phase);
 		add_part(p, (struct waterfall_part){.kind = PART_IDLE,
@@ -104,7 +118,7 @@ struct waterfall waterfall_build(const struct side side[2], const struct renames
 	add_pair(&p, PART_COMPUTE, a->compute, b->compute);
 	add_pair(&p, PART_COMM, a->comm_exposed, b->comm_exposed);
 	add_pair(&p, PART_COPY, a->copy_exposed, b->copy_exposed);
-	add_idle(&p, a, b, renames);
+	add_idle(&p, &side[0], &side[1], renames);
 	double rest[2] = {side[0].headline.step - a->period, side[1].headline.step - b->period};
 	for (int s = 0; s < 2; s++) /* what only double rounding leaves is no part */
 		if (fabs(rest[s]) < ROUNDING * side[s].headline.step)

@@ -103,7 +103,7 @@ static void count_run(struct counting *c, const struct run *run, double weight)
 		bool comm = t->ops.kind[i] == OP_COMM;
 		if ((t->ops.kind[i] != OP_KERNEL && !comm) || !run_measures_op(run, i))
 			continue;
-		struct row *row = row_of(c, t->ops.name[i], run->phases[run->op_phase[i]], comm);
+		struct row *row = row_of(c, t->ops.name[i], run_marked_phase(run, run->op_phase[i]), comm);
 		double time = (double)(t->ops.end[i] - t->ops.start[i]) * weight;
 		row->instances[c->side] += weight;
 		row->time[c->side] += time;

@@ -312,7 +312,7 @@ static uint32_t phase_at(struct track *track, int64_t t)
 
 static struct track *step_phases(struct activity *a, uint32_t thread)
 {
-	if (!a->steps->found || steps_on_thread(a->steps, thread))
+	if (a->by_work || !a->steps->found || steps_on_thread(a->steps, thread))
 		return NULL;
 	const struct step_thread *m = steps_of_process(a->steps, a->trace->threads[thread].process);
 	return m ? activity_phases(a, m->thread) : NULL;

@@ -1,5 +1,5 @@
-/* One pass over the ops of a device, in order of their start: what the device was busy with at every instant, and the
- * gaps in between. */
+#include "analyse/run/device.h"
+
 #include "analyse/run/run.h"
 #include "base/heap.h"
 #include "base/list.h"

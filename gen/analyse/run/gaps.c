@@ -1,4 +1,5 @@
-/* Why a device was idle: every gap is charged to causes, exactly (docs/analysis.md, Causes). */
+#include "analyse/run/gaps.h"
+
 #include "analyse/run/middle.h"
 #include "analyse/run/once.h"
 #include "base/list.h"
@@ -339,7 +340,7 @@ static void add_lasting(struct charge *c, size_t i, const struct gap *gap)
 			continue;
 		longest = p->end - p->start;
 		candidate.cause = p->cause;
-		candidate.phase = run_phase(c->run, p->phase);
+		candidate.phase = c->run->by_work ? 0 : run_phase(c->run, p->phase);
 	}
 	candidate.length = end - start;
 	LIST_GROW(&c->pieces.scratch, c->lasting, c->n_lasting, c->lasting_room);

@@ -1,5 +1,6 @@
 #include "analyse/run/pattern_run.h"
 
+#include "analyse/run/op_words.h"
 #include "analyse/run/pattern_ops.h"
 #include "base/keymap.h"
 
@@ -221,35 +222,6 @@ static void sort_loops(const struct trace *t, struct run_loops *out)
 		out->loop[i] = place[out->loop[i]];
 }
 
-/* A kernel's name without what it returns, template and arguments: what people call it. Its length; `text` moves to its
- * begin. */
-static size_t short_name(const char **text)
-{
-	const char *s = *text;
-	if (*s == '[') /* copies, memsets and graphs */
-		return strlen(s);
-	size_t depth = 0, begin = 0, i = 0;
-	for (; s[i]; i++) {
-		if (s[i] == '<') {
-			if (depth++ == 0 && i > begin && s[i - 1] != ' ')
-				break;
-		} else if (s[i] == '>') {
-			depth -= depth > 0;
-		} else if (depth == 0 && s[i] == '(') {
-			if (strncmp(s + i, "(anonymous namespace)", 21) != 0)
-				break;
-			i += 20;
-		} else if (depth == 0 && (s[i] == ' ' || (s[i] == ':' && s[i + 1] == ':'))) {
-			begin = i + 1 + (s[i] == ':');
-			i += s[i] == ':';
-		}
-	}
-	if (i <= begin)
-		return strlen(s);
-	*text = s + begin;
-	return i - begin;
-}
-
 /* The two kernels that weigh most, the second one where it weighs a quarter of the first; copies where there are no
  * kernels. */
 static void name_loop(const struct trace *t, struct run_loop *loop, struct arena *arena)
@@ -266,7 +238,7 @@ static void name_loop(const struct trace *t, struct run_loop *loop, struct arena
 				continue;
 			if (n && loop->makeup[i].time < first / 4)
 				break;
-			size_t length = short_name(&text);
+			size_t length = op_words_short(&text);
 			if (n && (size_t)lengths[0] == (length > LONGEST ? LONGEST : length) &&
 			    strncmp(words[0], text, (size_t)lengths[0]) == 0)
 				continue;

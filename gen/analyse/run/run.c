@@ -1,5 +1,7 @@
 #include "analyse/run/run.h"
 
+#include "analyse/run/device.h"
+#include "analyse/run/gaps.h"
 #include "analyse/run/marks.h"
 #include "analyse/run/pattern_steps.h"
 

@@ -66,7 +66,10 @@ struct run {
 	uint32_t *phases, n_phases;     /* normalised names; phases[0] = 0: between phases */
 	uint32_t *phase_of_name;        /* index into phases, by name id; 0 for names that are no phase */
 	uint32_t *op_phase;             /* per op: phase index at its launch */
-	bool *can_depend;           /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
+	bool by_work;                   /* phases are kinds of GPU work, for nobody marked any (work_phases.h) */
+	uint32_t *work_name,
+		*work_kind; /* phases of kernels by name and of other ops by kind; NULL until work_phases_name */
+	bool *can_depend;   /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
 	struct device_run *devices; /* those with ops in the window */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
@@ -89,6 +92,14 @@ struct run {
 static inline uint32_t run_phase(const struct run *run, uint32_t name)
 {
 	return run->phase_of_name[name];
+}
+
+/* The name of a phase that somebody marked; 0 for one that was made of the GPU's work: what is asked of a phase's name
+ * (whether the same work was done, whether the same cost is still there) is asked of the programs' own phases only, for
+ * what a thread launches next changes with every fix. */
+static inline uint32_t run_marked_phase(const struct run *run, uint32_t phase)
+{
+	return run->by_work ? 0 : run->phases[phase];
 }
 
 /* The GPU of a device of the run, an index into trace.gpus; TRACE_NONE if it cannot be told. */
@@ -142,21 +153,5 @@ static inline struct gap run_gap(const struct run *run, const struct device_run 
 
 /* When other processes may have run on the device's GPU; NULL: they did not, or it cannot be told. */
 const struct sharing *run_sharing(const struct run *run, const struct device_run *device);
-
-/* One pass over a device's ops: busy parts, phase costs, overview, gaps (device.c). Allocates everything in `out`. */
-void device_sweep(struct run *run, uint32_t device, struct device_run *out);
-
-/* Finds the limit and charges every gap in the window to causes (gaps.c). */
-void device_charge(struct run *run, struct device_run *device);
-
-/* Fills run->can_depend: processes that use several streams or devices, or make a stream wait for an event, a value in
- * memory or the host. */
-void gaps_find_dependencies(struct run *run);
-
-/* Calls `visit` for the pieces of a gap, in order, covering it exactly; returns what opened it. The time in which other
- * processes ran is left in them when `sharing` is NULL. */
-enum opened gap_walk(struct run *run, const struct device_run *device, const struct gap *gap,
-                     const struct sharing *sharing, void (*visit)(void *context, const struct doing *piece),
-                     void *context);
 
 #endif

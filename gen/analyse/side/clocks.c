@@ -1,33 +1,21 @@
-/* How fast the GPUs ran: samples of clocks, power and temperature, and what held the clocks back. */
+#include "analyse/side/clocks.h"
+
 #include "analyse/run/middle.h"
 #include "analyse/side/side.h"
 
 /* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */
 static const int64_t NEAR_NS = 1500000000;
 
-static const struct {
-	enum trace_limit bit;
-	const char *name, *label;
-} LIMITS[LIMIT_COUNT] = {
-	[LIMIT_POWER] = {LIMITED_POWER, "power_cap", "power cap"},
-	[LIMIT_THERMAL] = {LIMITED_THERMAL, "thermal", "heat"},
-	[LIMIT_HARDWARE_THERMAL] = {LIMITED_HARDWARE_THERMAL, "hardware_thermal", "heat (hardware)"},
-	[LIMIT_HARDWARE] = {LIMITED_HARDWARE, "hardware_slowdown", "hardware slowdown"},
-	[LIMIT_POWER_BRAKE] = {LIMITED_POWER_BRAKE, "power_brake", "power brake"},
-	[LIMIT_APPLICATION] = {LIMITED_APPLICATION, "application_clocks", "clocks set by the user"},
-	[LIMIT_SYNC_BOOST] = {LIMITED_SYNC_BOOST, "sync_boost", "kept in step with another GPU"},
-	[LIMIT_OTHER] = {0, "other", "another reason"},
+/* The profile's bits; all others are LIMIT_OTHER. */
+static const enum trace_limit BIT[LIMIT_COUNT] = {
+	[LIMIT_POWER] = LIMITED_POWER,
+	[LIMIT_THERMAL] = LIMITED_THERMAL,
+	[LIMIT_HARDWARE_THERMAL] = LIMITED_HARDWARE_THERMAL,
+	[LIMIT_HARDWARE] = LIMITED_HARDWARE,
+	[LIMIT_POWER_BRAKE] = LIMITED_POWER_BRAKE,
+	[LIMIT_APPLICATION] = LIMITED_APPLICATION,
+	[LIMIT_SYNC_BOOST] = LIMITED_SYNC_BOOST,
 };
-
-const char *limit_name(enum limit limit)
-{
-	return LIMITS[limit].name;
-}
-
-const char *limit_label(enum limit limit)
-{
-	return LIMITS[limit].label;
-}
 
 /* Numbers of the samples that count, by what they are. */
 enum { SM, MEMORY, POWER, TEMPERATURE, QUANTITIES };
@@ -57,8 +45,8 @@ static void add_sample(const struct trace_gpu_sample *s, struct pool *pool, stru
 	uint64_t rest = s->limits & ~(uint64_t)LIMITED_IDLE;
 	out->judged++;
 	for (int l = 0; l < LIMIT_OTHER; l++) {
-		pool->limited[l] += (rest & LIMITS[l].bit) != 0;
-		rest &= ~(uint64_t)LIMITS[l].bit;
+		pool->limited[l] += (rest & BIT[l]) != 0;
+		rest &= ~(uint64_t)BIT[l];
 	}
 	pool->limited[LIMIT_OTHER] += rest != 0;
 }

@@ -1,4 +1,5 @@
-/* What repeats in a side, and what lies before it: its loops and its start-up. */
+#include "analyse/side/loops.h"
+
 #include "analyse/side/side.h"
 
 #include <stdlib.h>

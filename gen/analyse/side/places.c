@@ -1,4 +1,5 @@
-/* The same device in all runs of a side. */
+#include "analyse/side/places.h"
+
 #include "analyse/side/side.h"
 
 /* Who a device is, in whichever run: process ids are others in every run, and the order of devices in a file follows

@@ -1,5 +1,6 @@
 #include "analyse/side/quality.h"
 
+#include "analyse/side/clocks.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 
@@ -91,13 +92,18 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 				 "--trace=cuda,nvtx.");
 	if (!t->source.has_ranges && kineto)
 		quality_add(q, arena,
-		            steps->found ? "The trace has no annotations: there are no phases."
-		                         : "The trace has no annotations: there are no phases and no steps. Call the "
+		            steps->found ? "The trace has no annotations: phases are kinds of GPU work, each with the "
+		                           "host's time before it."
+		                         : "The trace has no annotations: there are no steps, and phases are kinds of "
+		                           "GPU work. Call the "
 		                           "profiler's step() after every step.");
 	else if (!t->source.has_ranges)
 		quality_add(q, arena,
-		            steps->found ? "The profile has no NVTX ranges: there are no phases."
-		                         : "The profile has no NVTX ranges: there are no phases and no steps.");
+		            steps->found ? "The profile has no NVTX ranges: phases are kinds of GPU work, each with "
+		                           "the host's time before it."
+		                         : "The profile has no NVTX ranges: there are no steps, and phases are kinds "
+		                           "of GPU work, each with "
+		                           "the host's time before it.");
 	else if (!steps->found && !steps->span_named)
 		quality_add(
 			q, arena,

@@ -1,5 +1,5 @@
-/* NVTX ranges of the measured steps, by domain and normalised name: how many, how long on the host, and how long the
- * GPU work ran that was launched inside them. */
+#include "analyse/side/ranges.h"
+
 #include "analyse/side/side.h"
 #include "base/keymap.h"
 #include "base/search.h"

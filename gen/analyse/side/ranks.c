@@ -1,4 +1,5 @@
-/* What the ranks of a side wait for each other, for whom, and why that one is late. */
+#include "analyse/side/ranks.h"
+
 #include "analyse/run/waiting.h"
 #include "analyse/side/side.h"
 
@@ -74,7 +75,7 @@ static struct part part_of(const struct run *run, const struct cell_key *key)
 {
 	if (is_input(key))
 		return (struct part){.kind = PART_IDLE, .input = true};
-	return (struct part){.kind = PART_IDLE, .cause = key->cause, .phase = run->phases[key->phase]};
+	return (struct part){.kind = PART_IDLE, .cause = key->cause, .phase = run_marked_phase(run, key->phase)};
 }
 
 static bool is_same(const struct part *a, const struct part *b)

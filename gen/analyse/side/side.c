@@ -1,7 +1,15 @@
 #include "analyse/side/side.h"
 
+#include "analyse/side/clocks.h"
+#include "analyse/side/loops.h"
+#include "analyse/side/metrics.h"
+#include "analyse/side/places.h"
 #include "analyse/side/quality.h"
+#include "analyse/side/ranges.h"
+#include "analyse/side/ranks.h"
 #include "analyse/side/recording.h"
+#include "analyse/side/tables.h"
+#include "analyse/side/timeline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -142,6 +150,12 @@ static void build_mean(struct share *shares, size_t n, struct arena *arena, stru
 	qsort(shares, n, sizeof *shares, compare_shares);
 	n = merge_shares(shares, n);
 	make_rows(shares, n, arena, names, &side->budget);
+	if (side->phases_by_work) { /* rules ask for the programs' own phases */
+		for (size_t i = 0; i < n; i++)
+			shares[i].fact.key.phase = 0;
+		qsort(shares, n, sizeof *shares, compare_shares);
+		n = merge_shares(shares, n);
+	}
 	facts->idle = ARENA_NEW(arena, n, struct idle_fact);
 	facts->n_idle = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
@@ -234,6 +248,27 @@ static void add_host_phases(struct run *run, struct side *side, uint32_t *slot, 
 	}
 }
 
+/* Phases that nobody marked: how often each is launched, and the time of the calls that do it. */
+static void add_launched_phases(struct run *run, struct side *side, uint32_t *slot, double weight)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	bool *seen = ARENA_NEW(&scratch, t->calls.n + 1, bool);
+	weight /= run->steps.n_ranks;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (!run_measures_op(run, i))
+			continue;
+		struct phase_result *phase = phase_of(side, slot, run->phases[run->op_phase[i]]);
+		uint32_t launch = t->ops.launch[i];
+		phase->instances += weight;
+		if (launch != TRACE_NONE && !seen[launch]) {
+			phase->host += (double)(t->calls.end[launch] - t->calls.start[launch]) * weight;
+			seen[launch] = true;
+		}
+	}
+	arena_release(&scratch);
+}
+
 static void build_phases(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts)
 {
 	struct arena scratch = {0};
@@ -255,7 +290,10 @@ static void build_phases(struct run *runs, size_t n, struct arena *arena, struct
 				phase->cost += (double)dr->cost[p] * weight;
 				phase->gpu += (double)dr->gpu[p] * weight;
 			}
-		add_host_phases(&runs[r], side, slot, step);
+		if (run->by_work)
+			add_launched_phases(&runs[r], side, slot, step);
+		else
+			add_host_phases(&runs[r], side, slot, step);
 	}
 	for (uint32_t i = 0; i < side->budget.n_rows; i++)
 		phase_of(side, slot, side->budget.rows[i].phase)->idle += side->budget.rows[i].per_step;
@@ -267,7 +305,7 @@ static void build_phases(struct run *runs, size_t n, struct arena *arena, struct
 		side->phases[i].cost_share = side->budget.period > 0 ? side->phases[i].cost / side->budget.period : 0;
 	}
 	for (uint32_t i = 0; i < facts->n_idle; i++)
-		facts->idle[i].phase_rank = slot[facts->idle[i].key.phase] - 1;
+		facts->idle[i].phase_rank = side->phases_by_work ? 0 : slot[facts->idle[i].key.phase] - 1;
 	arena_release(&scratch);
 }
 
@@ -309,6 +347,7 @@ static void build_steps(struct run *runs, size_t n, const char *const *files, st
 		room += runs[r].n_periods + 1;
 	}
 	side->steps.name = runs[0].steps.name;
+	side->phases_by_work = runs[0].by_work;
 	side->steps.origin = side->steps.found ? runs[0].steps.origin : STEPS_NONE;
 	side->steps.ranks = runs[0].steps.n_ranks;
 	for (size_t r = 0; r < n; r++)
@@ -398,6 +437,8 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	side->overview = runs[side->median_run].overview;
 	timeline_build(&runs[side->median_run], &side->ranks, arena, &side->timeline);
 	clocks_build(runs, n, side);
+	for (uint32_t d = 0; d < side->n_devices; d++)
+		side->devices[d].metrics = metrics_of_device(runs, n, d, arena);
 	side->recording = recording_build(runs, n, side);
 	side->quality = quality_build(runs, n, side, arena);
 }

@@ -37,37 +37,8 @@ struct side_facts {
 	double comm_min, comm_mean; /* smallest and mean exposed communication */
 };
 
-/* Which device of a run is which of every other run: the same rank (or, where ranks are not known, the process in the
- * same place among those with devices), the same place among that rank's processes, the same ordinal. Fills `place` and
- * `device_at` of the runs; returns how many devices the side has. In the order of the first run, and behind those what
- * later runs have more (places.c). */
-uint32_t places_find(struct run *runs, size_t n);
-
-/* Kernels, calls, copies and counts of `side` and `facts` (tables.c); part of side_build. */
-void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
-
-/* The side's NVTX ranges (ranges.c). */
-void ranges_build(const struct run *runs, size_t n, struct arena *arena, struct side *side);
-
 /* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
 int side_compare_idle(const void *a, const void *b, void *names);
-
-/* What the side's ranks wait for each other, and for whom (ranks.c). The side's devices are there already. */
-struct ranks_result ranks_build(const struct run *runs, size_t n, const struct side *side,
-                                const struct side_facts *facts, struct arena *arena);
-
-/* A few representative steps of a run, to the nanosecond; of many devices those of the slowest, the median and the
- * fastest of its ranks first (timeline.c). */
-void timeline_build(struct run *run, const struct ranks_result *ranks, struct arena *arena, struct timeline *out);
-
-/* Clocks of the side's devices, which are there already (clocks.c), and a sentence when samples lie beside the measured
- * time only, else NULL. */
-void clocks_build(const struct run *runs, size_t n, struct side *side);
-const char *clocks_note(const struct side *side);
-
-/* The loops of the median run, and what lies before the first step (loops.c). */
-void loops_build(const struct run *runs, struct arena *arena, struct side *side);
-struct startup startup_build(struct run *runs, size_t n, bool steps);
 
 /* Fills `side` and `facts` from `n` prepared runs. `files` are the inputs' names, last part only. */
 void side_build(struct run *runs, size_t n, const char *const *files, const char *label, struct arena *arena,

@@ -1,4 +1,5 @@
-/* What ran in the measured steps, by name: kernels, calls, copies, and counts a step. */
+#include "analyse/side/tables.h"
+
 #include "analyse/run/middle.h"
 #include "analyse/side/side.h"
 #include "base/list.h"

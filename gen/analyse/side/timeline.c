@@ -1,4 +1,7 @@
-/* Which steps stand for a run, and what happened in them. */
+#include "analyse/side/timeline.h"
+
+#include "analyse/run/gaps.h"
+#include "analyse/side/metrics.h"
 #include "analyse/side/side.h"
 #include "base/keymap.h"
 #include "base/list.h"
@@ -63,7 +66,7 @@ static bool clip_to(const struct view *v, int64_t *start, int64_t *end)
 static void add_phases(struct view *v, struct timeline *out)
 {
 	const struct steps *s = &v->run->steps;
-	if (!s->found)
+	if (!s->found || v->run->by_work) /* what is launched next is no range that was open */
 		return;
 	struct track *track = activity_phases(&v->run->activity, s->threads[0].thread);
 	uint32_t first = track_find(track, v->start), n = 0;
@@ -305,5 +308,6 @@ void timeline_build(struct run *run, const struct ranks_result *ranks, struct ar
 			continue;
 		add_streams(&v, run->devices[at].device, &out->devices[d]);
 		add_gaps(&v, at, &out->devices[d]);
+		metrics_lanes(run, v.start, v.end, at, arena, &out->devices[d]);
 	}
 }

@@ -20,7 +20,7 @@ const answers = (page, height) =>
 
 for (const [name, viewport] of Object.entries(SCREENS))
 	test(`five answers stand on the first screen of a ${name}`, async () => {
-		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'example']) {
+		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'example']) {
 			const page = await open(report, { viewport }), json = await jsonOf(report);
 			const said = await answers(page, viewport.height);
 			const result = json.verdict.result;

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import test from 'node:test';
 import { fileOf, frames, isReady, jsonOf, open, serve } from './browser.mjs';
 
-const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'hostile', 'large', 'example', 'names'];
+const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'names'];
 
 /* What must be there whatever is blocked, from top to bottom. */
 async function isReadable(page, name) {

@@ -1,0 +1,12 @@
+/* Stopwatch runs as a collector, which records nothing. */
+#ifndef GAPLINE_CAPTURE_COLLECTOR_STOPWATCH_H
+#define GAPLINE_CAPTURE_COLLECTOR_STOPWATCH_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* Whether stopwatch runs of programs with steps can be made here: the library is there, and no other tool in its place.
+ * -1 with `err`. */
+int stopwatch_check(struct arena *arena, struct err *err);
+
+#endif

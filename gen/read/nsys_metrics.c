@@ -1,0 +1,315 @@
+/* Hardware counters of the GPUs: GPU_METRICS since 2023, before it GENERIC_EVENTS with a JSON object a sample. Numbers
+ * of metrics are not stable, so they are told by their names, which nsys's documentation lists ("GPU Metrics"). */
+#include "base/list.h"
+#include "read/nsys.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <yajl/yajl_parse.h>
+
+enum { KNOWN_MAX = 4096, GPUS_MAX = 256, JSON_MAX = 64 * 1024, KEY_ROOM = 128 };
+
+/* How the names of a counter begin, in lower case. Those of NVLink count data and protocol, requests and responses,
+ * each in percent of the same bandwidth: they are added up. */
+static const struct {
+	const char *begins;
+	enum metric metric;
+} NAMES[] = {
+	{"sms active", METRIC_SM_ACTIVE},
+	{"sm active", METRIC_SM_ACTIVE},
+	{"sm issue", METRIC_SM_ISSUE},
+	{"tensor active", METRIC_TENSOR},
+	{"dram read bandwidth", METRIC_DRAM_READ},
+	{"dram read throughput", METRIC_DRAM_READ},
+	{"vram read bandwidth", METRIC_DRAM_READ},
+	{"dram write bandwidth", METRIC_DRAM_WRITE},
+	{"dram write throughput", METRIC_DRAM_WRITE},
+	{"vram write bandwidth", METRIC_DRAM_WRITE},
+	{"pcie rx throughput", METRIC_PCIE_IN},
+	{"pcie read throughput", METRIC_PCIE_IN},
+	{"pcie tx throughput", METRIC_PCIE_OUT},
+	{"pcie write throughput", METRIC_PCIE_OUT},
+	{"nvlink rx ", METRIC_NVLINK_IN},
+	{"nvlink bytes received", METRIC_NVLINK_IN},
+	{"nvlink tx ", METRIC_NVLINK_OUT},
+	{"nvlink bytes transmitted", METRIC_NVLINK_OUT},
+};
+
+/* METRIC_COUNT: another counter, or in another unit: "[Avg Warps per Cycle]". */
+static enum metric metric_of(const char *name, size_t n)
+{
+	const char *unit = memchr(name, '[', n);
+	if (unit && !memchr(unit, '%', n - (size_t)(unit - name)))
+		return METRIC_COUNT;
+	for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
+		size_t length = strlen(NAMES[i].begins);
+		if (n >= length && strncasecmp(name, NAMES[i].begins, length) == 0)
+			return NAMES[i].metric;
+	}
+	return METRIC_COUNT;
+}
+
+struct known {
+	int64_t type, id;
+	enum metric metric;
+};
+
+struct metrics {
+	struct nsys *r;
+	struct known known[KNOWN_MAX];
+	uint32_t n_known;
+	struct trace_metrics *list; /* GPUS_MAX of them at most, by `number` */
+	int64_t number[GPUS_MAX];
+	size_t room[GPUS_MAX];
+	uint32_t n;
+	/* a sample as JSON */
+	int depth;
+	enum metric key;
+	double value[METRIC_COUNT];
+};
+
+/* The GPU that a type of events is about: the number in its low byte, as TARGET_INFO_GPU counts. */
+static uint32_t gpu_of(struct metrics *m, int64_t type)
+{
+	int64_t number = type & 0xFF;
+	uint32_t i = 0;
+	while (i < m->n && m->number[i] != number)
+		i++;
+	if (i < m->n || m->n == GPUS_MAX)
+		return i;
+	struct nsys *r = m->r;
+	if (!m->list)
+		m->list = ARENA_NEW(r->arena, GPUS_MAX, struct trace_metrics);
+	struct trace_metrics *of = &m->list[m->n];
+	of->gpu = TRACE_NONE;
+	for (uint32_t g = 0; g < r->trace->n_gpus; g++)
+		if (r->gpu_number[g] == number)
+			of->gpu = g;
+	if (of->gpu == TRACE_NONE && r->trace->n_gpus == 1)
+		of->gpu = 0;
+	m->number[m->n] = number;
+	return m->n++;
+}
+
+/* The place of a time among a GPU's samples, behind them if it is later than all; -1: it would have to be put between
+ * them. Tables are in the order of time, or counter by counter in the order of time. */
+static ptrdiff_t place_of(struct metrics *m, uint32_t g, int64_t time)
+{
+	struct trace_metrics *of = &m->list[g];
+	if (of->n && of->time[of->n - 1] == time)
+		return (ptrdiff_t)of->n - 1;
+	if (!of->n || of->time[of->n - 1] < time) {
+		if (of->n == m->room[g]) {
+			size_t more = list_more(m->room[g]);
+			of->time = arena_grow(m->r->arena, of->time, of->n, more, sizeof *of->time);
+			for (int i = 0; i < METRIC_COUNT; i++)
+				of->value[i] = arena_grow(m->r->arena, of->value[i], of->n, more, 1);
+			m->room[g] = more;
+		}
+		of->time[of->n] = time;
+		for (int i = 0; i < METRIC_COUNT; i++)
+			of->value[i][of->n] = METRIC_NOT_SAMPLED;
+		return (ptrdiff_t)of->n++;
+	}
+	size_t low = 0, high = of->n;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (of->time[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return of->time[low] == time ? (ptrdiff_t)low : -1;
+}
+
+static void add_value(struct metrics *m, uint32_t g, int64_t time, enum metric metric, double value, const char *flaw)
+{
+	struct nsys *r = m->r;
+	if (!flaw && !(value >= 0 && value < METRIC_NOT_SAMPLED))
+		flaw = "is no percentage";
+	if (!flaw && (time < -(INT64_C(1) << 61) || time > INT64_C(1) << 61))
+		flaw = "has an impossible timestamp";
+	ptrdiff_t at = flaw || g == GPUS_MAX ? -1 : place_of(m, g, time);
+	if (at < 0) {
+		build_drop(&r->build, ROWS_METRICS, flaw ? flaw : "is out of order");
+		return;
+	}
+	r->trace->rows[ROWS_METRICS].read++;
+	uint8_t *to = &m->list[g].value[metric][at];
+	double sum = value + (*to == METRIC_NOT_SAMPLED ? 0 : *to);
+	bool adds = metric == METRIC_NVLINK_IN || metric == METRIC_NVLINK_OUT;
+	*to = (uint8_t)fmin(lround(adds ? sum : value), METRIC_NOT_SAMPLED - 1);
+}
+
+/* ---- since 2023 ---- */
+
+static int read_names(struct metrics *m)
+{
+	enum { TYPE, ID, NAME, N };
+	static const char *const columns[] = {"typeId", "metricId", "metricName"};
+	struct scan s;
+	if (scan_open(&s, &m->r->db, "TARGET_INFO_GPU_METRICS", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0 && m->n_known < KNOWN_MAX) {
+		size_t n;
+		struct known known = {.type = scan_int(&s, TYPE), .id = scan_int(&s, ID)};
+		const char *name = scan_text(&s, NAME, &n);
+		known.metric = name && !s.flaws ? metric_of(name, n) : METRIC_COUNT;
+		if (known.metric != METRIC_COUNT)
+			m->known[m->n_known++] = known;
+	}
+	scan_close(&s);
+	return more < 0 ? -1 : 0;
+}
+
+static int read_table(struct metrics *m)
+{
+	enum { TIME, TYPE, ID, VALUE, N };
+	static const char *const columns[] = {"timestamp", "typeId", "metricId", "value"};
+	struct scan s;
+	if (!m->n_known)
+		return 0;
+	if (nsys_scan(m->r, &s, "GPU_METRICS", columns, N) != 0)
+		return -1;
+	int more;
+	uint32_t last = 0; /* rows mostly go through the names in their order */
+	while ((more = scan_next(&s)) > 0) {
+		int64_t time = scan_int(&s, TIME), type = scan_int(&s, TYPE), id = scan_int(&s, ID);
+		uint32_t i = 0;
+		for (; i < m->n_known; i++) {
+			const struct known *known = &m->known[(last + i) % m->n_known];
+			if (known->type == type && known->id == id)
+				break;
+		}
+		if (i == m->n_known && !s.flaws)
+			continue; /* another counter */
+		last = (last + i) % m->n_known;
+		int kind = sqlite3_column_type(s.statement, VALUE);
+		bool number = kind == SQLITE_INTEGER || kind == SQLITE_FLOAT;
+		const char *flaw = number ? nsys_value_flaw(&s) : "holds a value of the wrong type";
+		add_value(m, flaw ? 0 : gpu_of(m, type), time, m->known[last].metric,
+		          number ? sqlite3_column_double(s.statement, VALUE) : 0, flaw);
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* ---- before ---- */
+
+static int on_key(void *context, const unsigned char *text, size_t n)
+{
+	struct metrics *m = context;
+	m->key = m->depth == 1 ? metric_of((const char *)text, n) : METRIC_COUNT;
+	return 1;
+}
+
+static int on_number(void *context, const char *text, size_t n)
+{
+	struct metrics *m = context;
+	char copy[KEY_ROOM];
+	if (m->key == METRIC_COUNT || n == 0 || n >= sizeof copy)
+		return 1;
+	memcpy(copy, text, n);
+	copy[n] = 0;
+	char *end;
+	double value = strtod(copy, &end);
+	if (end > copy) {
+		bool adds = m->value[m->key] >= 0 && (m->key == METRIC_NVLINK_IN || m->key == METRIC_NVLINK_OUT);
+		m->value[m->key] = adds ? m->value[m->key] + value : value;
+	}
+	m->key = METRIC_COUNT;
+	return 1;
+}
+
+static int on_string(void *context, const unsigned char *text, size_t n)
+{
+	return on_number(context, (const char *)text, n); /* numbers are written as texts, too */
+}
+
+static int on_open(void *context)
+{
+	struct metrics *m = context;
+	m->key = METRIC_COUNT;
+	return ++m->depth < 32;
+}
+
+static int on_close(void *context)
+{
+	((struct metrics *)context)->depth--;
+	return 1;
+}
+
+static const yajl_callbacks CALLBACKS = {.yajl_number = on_number,
+                                         .yajl_string = on_string,
+                                         .yajl_start_map = on_open,
+                                         .yajl_map_key = on_key,
+                                         .yajl_end_map = on_close,
+                                         .yajl_start_array = on_open,
+                                         .yajl_end_array = on_close};
+
+/* Other sources put events in here too: what names no counter is none. */
+static int read_old_table(struct metrics *m)
+{
+	enum { TIME, TYPE, DATA, N };
+	static const char *const columns[] = {"timestamp", "typeId", "data"};
+	struct scan s;
+	if (nsys_scan(m->r, &s, "GENERIC_EVENTS", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t n = 0;
+		int64_t time = scan_int(&s, TIME), type = scan_int(&s, TYPE);
+		const char *data = s.has[DATA] ? scan_text(&s, DATA, &n) : NULL;
+		if (!data || n > JSON_MAX || s.flaws)
+			continue;
+		m->depth = 0;
+		m->key = METRIC_COUNT;
+		for (int i = 0; i < METRIC_COUNT; i++)
+			m->value[i] = -1;
+		yajl_handle json = yajl_alloc(&CALLBACKS, NULL, m);
+		if (!json)
+			break;
+		yajl_config(json, yajl_dont_validate_strings, 1);
+		if (yajl_parse(json, (const unsigned char *)data, n) == yajl_status_ok &&
+		    yajl_complete_parse(json) == yajl_status_ok)
+			for (int i = 0; i < METRIC_COUNT; i++)
+				if (m->value[i] >= 0)
+					add_value(m, gpu_of(m, type), time, (enum metric)i, m->value[i], NULL);
+		yajl_free(json);
+	}
+	scan_close(&s);
+	return more < 0 ? -1 : 0;
+}
+
+/* ---- all ---- */
+
+/* A counter that no sample has is none. */
+static void drop_empty(struct trace_metrics *of)
+{
+	for (int i = 0; i < METRIC_COUNT; i++) {
+		bool any = false;
+		for (size_t k = 0; k < of->n && !any; k++)
+			any = of->value[i][k] != METRIC_NOT_SAMPLED;
+		if (!any)
+			of->value[i] = NULL;
+	}
+}
+
+int nsys_read_metrics(struct nsys *r)
+{
+	struct arena scratch = {0};
+	struct metrics *m = ARENA_NEW(&scratch, 1, struct metrics);
+	m->r = r;
+	int result = read_names(m) || read_table(m) ? -1 : 0;
+	if (result == 0 && !m->n)
+		result = read_old_table(m);
+	for (uint32_t i = 0; i < m->n; i++)
+		drop_empty(&m->list[i]);
+	r->trace->metrics = m->list;
+	r->trace->n_metrics = m->n;
+	arena_release(&scratch);
+	return result;
+}

@@ -1,0 +1,14 @@
+/* The devices of a side in the JSON result, and its ranks. */
+#ifndef GAPLINE_RENDER_JSON_DEVICES_H
+#define GAPLINE_RENDER_JSON_DEVICES_H
+
+#include "analyse/analysis.h"
+#include "base/json_writer.h"
+
+/* The members of a budget, in an object that is open. */
+void json_budget(struct json *json, const struct analysis *analysis, const struct budget *budget);
+
+void json_devices(struct json *json, const struct analysis *analysis, const struct side *side);
+void json_ranks(struct json *json, const struct analysis *analysis, const struct side *side);
+
+#endif

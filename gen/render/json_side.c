@@ -1,0 +1,322 @@
+#include "render/json_side.h"
+
+#include "analyse/card.h"
+#include "render/json_devices.h"
+#include "render/view.h"
+
+#include <math.h>
+
+static void write_source(struct json *json, const struct trace_source *s)
+{
+	json_object(json, "source");
+	json_text(json, "kind", view_source_kind(s->kind));
+	json_text(json, "collector", s->collector);
+	json_text(json, "exporter", s->exporter);
+	json_text(json, "schema", s->schema);
+	json_text(json, "driver", s->driver);
+	json_text(json, "cuda_driver", s->cuda_driver);
+	json_text(json, "graphs", view_graph_mode(s->graphs));
+	json_object(json, "recorded");
+	json_bool(json, "cuda_api", s->has_calls);
+	json_bool(json, "nvtx", s->has_ranges);
+	json_bool(json, "os_calls", s->has_os_calls);
+	json_bool(json, "profiler_overhead", s->has_overheads);
+	json_end_object(json);
+	if (*s->captured_by) {
+		json_object(json, "capture");
+		json_text(json, "gapline", s->captured_by);
+		json_text(json, "cupti", s->cupti);
+		json_text(json, "trace", s->traced);
+		json_text(json, "gpu_state", s->sampled_by);
+		json_bool(json, "complete", !*s->incomplete);
+		json_text(json, "incomplete", s->incomplete);
+		json_integer(json, "lost_records", s->lost);
+		json_end_object(json);
+	}
+	json_end_object(json);
+}
+
+static void write_steps(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_object(json, "steps");
+	json_text(json, "name", s->steps.found ? names_text(a->names, s->steps.name) : NULL);
+	json_bool(json, "found", s->steps.found);
+	json_text(json, "origin", step_origin_name(s->steps.origin));
+	json_number(json, "coverage", s->steps.coverage);
+	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].warmup : 0);
+	json_integer(json, "measured", (int64_t)s->steps.measured);
+	json_object(json, "period_ms");
+	json_ms(json, "mean", s->headline.step);
+	json_ms(json, "counted", s->steps.mean);
+	json_ms(json, "typical", s->headline.typical);
+	json_ms(json, "median", s->steps.median);
+	json_ms(json, "min", s->steps.min);
+	json_ms(json, "max", s->steps.max);
+	json_end_object(json);
+	json_integer(json, "runs", s->n_runs);
+	if (s->headline.n_stopwatch)
+		json_ms(json, "stopwatch_ms", s->headline.stopwatch);
+	else
+		json_null(json, "stopwatch_ms");
+	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
+	json_ms(json, "recorded_ms", s->headline.recorded);
+	json_end_object(json);
+}
+
+/* Where a run has several files, or several runs were told apart. */
+static void write_files(struct json *json, const struct side *s)
+{
+	json_array(json, "files");
+	for (uint32_t i = 0; i < s->files.n; i++) {
+		const struct side_file *f = &s->files.file[i];
+		json_object(json, NULL);
+		json_text(json, "file", f->file);
+		json_integer(json, "run", f->run);
+		if (f->rank >= 0)
+			json_integer(json, "rank", f->rank);
+		else
+			json_null(json, "rank");
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_text(json, "files_are", s->files.why ? s->files.why : "");
+}
+
+static void write_loops(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_array(json, "loops");
+	for (uint32_t i = 0; i < s->n_loops; i++) {
+		const struct loop_result *loop = &s->loops[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, loop->name));
+		json_integer(json, "steps", loop->steps);
+		json_ms(json, "period_ms", loop->period);
+		json_number(json, "share", loop->share);
+		json_integer(json, "ops", loop->ops);
+		json_integer(json, "differ", loop->differ);
+		json_number(json, "explained", loop->explained);
+		json_bool(json, "judged", loop->judged);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_startup(struct json *json, const struct side *s)
+{
+	json_object(json, "startup");
+	json_ms(json, "ms", s->startup.ns);
+	json_array(json, "causes");
+	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
+		if (s->startup.cause[cause] <= 0)
+			continue;
+		json_object(json, NULL);
+		json_text(json, "cause", cause_name((enum cause)cause));
+		json_ms(json, "ms", s->startup.cause[cause]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_end_object(json);
+}
+
+static void write_runs(struct json *json, const struct side *s)
+{
+	json_array(json, "runs");
+	for (uint32_t i = 0; i < s->n_runs; i++) {
+		const struct run_result *run = &s->runs[i];
+		json_object(json, NULL);
+		json_text(json, "file", run->file);
+		json_integer(json, "steps", (int64_t)run->n_steps);
+		json_integer(json, "warmup", (int64_t)run->warmup);
+		json_ms(json, "window_ms", (double)run->window_ns);
+		json_array(json, "period_ms");
+		for (size_t k = 0; k < run->n_periods; k++)
+			json_ms(json, NULL, (double)run->period[k]);
+		json_end_array(json);
+		if (run->series) {
+			json_object(json, "series");
+			json_integer(json, "measured", (int64_t)run->series->m);
+			json_ms(json, "mean_ms", run->series->mean);
+			json_ms(json, "counted_ms", run->series->counted);
+			json_ms(json, "typical_ms", exp(run->series->typical));
+			json_integer(json, "set_aside", (int64_t)run->series->aside);
+			json_integer(json, "pattern", (int64_t)run->series->pattern);
+			json_integer(json, "slow_steps", (int64_t)run->series->slow.n);
+			json_number(json, "variance", run->series->variance);
+			json_number(json, "tau", run->series->tau);
+			json_integer(json, "dof", run->series->dof);
+			json_number(json, "drift", run->series->drift);
+			json_number(json, "level", expm1(run->series->level));
+			json_end_object(json);
+		} else {
+			json_null(json, "series");
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* What the page's timeline and its strip of the whole run are made of. */
+static void write_shown(struct json *json, const struct side *s)
+{
+	const struct timeline *t = &s->timeline;
+	json_object(json, "shown");
+	json_integer(json, "run", s->median_run);
+	json_integer(json, "first_step", t->first_step);
+	json_integer(json, "steps", s->steps.found && t->n_boundaries ? t->n_boundaries - 1 : 0);
+	json_ms(json, "length_ms", (double)t->length);
+	json_ms(json, "run_ms", (double)s->overview.length);
+	json_ms(json, "window_start_ms", (double)s->overview.window_start);
+	json_ms(json, "window_end_ms", (double)s->overview.window_end);
+	json_end_object(json);
+}
+
+static void write_phases(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_text(json, "phases_are", s->phases_by_work ? "work" : "ranges");
+	json_array(json, "phases");
+	for (uint32_t i = 0; i < s->n_phases; i++) {
+		const struct phase_result *p = &s->phases[i];
+		json_object(json, NULL);
+		json_text(json, "name", view_phase(a, p->name));
+		json_integer(json, "rank", p->rank);
+		json_ms(json, "cost_ms_per_step", p->cost);
+		json_number(json, "cost_share", p->cost_share);
+		json_ms(json, "gpu_ms_per_step", p->gpu);
+		json_ms(json, "idle_ms_per_step", p->idle);
+		json_ms(json, "host_ms_per_step", p->host);
+		json_number(json, "instances_per_step", p->instances);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_work(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_array(json, "kernels");
+	for (uint32_t i = 0; i < s->n_kernels; i++) {
+		const struct kernel_result *k = &s->kernels[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, k->name));
+		json_text(json, "kind", k->graph ? "graph" : k->comm ? "comm" : "compute");
+		json_number(json, "instances_per_step", k->instances);
+		json_ms(json, "ms_per_step", k->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "api");
+	for (uint32_t i = 0; i < s->n_api; i++) {
+		const struct api_result *c = &s->api[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, c->name));
+		json_text(json, "class", view_call_class(c->class));
+		json_number(json, "calls_per_step", c->calls);
+		json_ms(json, "ms_per_step", c->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "nvtx");
+	for (uint32_t i = 0; i < s->n_ranges; i++) {
+		const struct range_result *r = &s->ranges[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, r->name));
+		json_text(json, "domain", r->domain ? names_text(a->names, r->domain) : NULL);
+		json_number(json, "instances_per_step", r->instances);
+		json_ms(json, "host_ms", r->host);
+		json_ms(json, "gpu_ms", r->gpu);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "copies");
+	for (uint32_t i = 0; i < s->n_copies; i++) {
+		const struct copy_result *c = &s->copies[i];
+		json_object(json, NULL);
+		json_text(json, "kind", view_copy_kind(c));
+		json_text(json, "name", names_text(a->names, c->name));
+		json_bool(json, "pageable", c->pageable);
+		json_number(json, "instances_per_step", c->instances);
+		json_number(json, "bytes_per_step", c->bytes);
+		json_ms(json, "ms_per_step", c->per_step);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_object(json, "totals");
+	json_ms(json, "gpu_busy_ms_per_step", s->busy);
+	json_ms(json, "profiler_overhead_ms_per_step", s->counts.overhead);
+	json_number(json, "waited_calls_per_step", s->recording.waited_calls);
+	json_ms(json, "recording_ms_per_step", s->recording.added);
+	json_number(json, "launches_per_step", s->counts.launches);
+	json_number(json, "graph_launches_per_step", s->counts.graph_launches);
+	json_number(json, "collectives_per_step", s->counts.collectives);
+	json_number(json, "nvtx_ranges_per_step", s->counts.ranges);
+	json_number(json, "sync_calls_per_step", s->counts.syncs);
+	json_number(json, "h2d_bytes_per_step", s->counts.bytes_h2d);
+	json_number(json, "d2h_bytes_per_step", s->counts.bytes_d2h);
+	json_number(json, "d2d_bytes_per_step", s->counts.bytes_d2d);
+	json_end_object(json);
+}
+
+static void write_data(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_object(json, "data");
+	json_number(json, "unlaunched_share", s->quality.unlaunched_share);
+	json_array(json, "dropped");
+	for (uint32_t i = 0; i < s->quality.n_dropped; i++) {
+		json_object(json, NULL);
+		json_text(json, "table", s->quality.dropped[i].where);
+		json_text(json, "reason", s->quality.dropped[i].reason);
+		json_integer(json, "rows", s->quality.dropped[i].rows);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_array(json, "diagnostics");
+	for (uint32_t i = 0; i < s->quality.n_diagnostics; i++) {
+		json_object(json, NULL);
+		json_text(json, "severity", s->quality.diagnostics[i].severity >= 3 ? "error" : "warning");
+		json_text(json, "text", names_text(a->names, s->quality.diagnostics[i].text));
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_texts(json, "notes", s->quality.notes, s->quality.n_notes);
+	json_end_object(json);
+}
+
+static void rate_or_null(struct json *json, const char *key, double per_second)
+{
+	json_number(json, key, per_second > 0 ? per_second : NAN);
+}
+
+/* The numbers of the first screen that nothing else says. */
+static void write_rates(struct json *json, const struct analysis *a, int side)
+{
+	struct card card = card_make(a);
+	json_object(json, "rates");
+	rate_or_null(json, "steps_per_second", card.steps_per_second[side]);
+	rate_or_null(json, "items_per_step", a->items);
+	json_text(json, "items", a->items_name);
+	rate_or_null(json, "items_per_second", card.items_per_second[side]);
+	json_number(json, "gpu_busy_share", card.busy_share[side]);
+	json_end_object(json);
+}
+
+void json_side(struct json *json, const struct analysis *a, const struct side *s)
+{
+	json_object(json, s->label);
+	json_text(json, "name", s->name);
+	write_source(json, &s->source);
+	write_steps(json, a, s);
+	write_files(json, s);
+	write_loops(json, a, s);
+	write_startup(json, s);
+	write_rates(json, a, s == &a->side[1]);
+	write_runs(json, s);
+	write_shown(json, s);
+	json_object(json, "budget");
+	json_budget(json, a, &s->budget);
+	json_end_object(json);
+	json_devices(json, a, s);
+	json_ranks(json, a, s);
+	write_phases(json, a, s);
+	write_work(json, a, s);
+	write_data(json, a, s);
+	json_end_object(json);
+}

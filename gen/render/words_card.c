@@ -1,0 +1,154 @@
+/* The answers on the first screen in sentences: how sure, how fast, what next. Which facts they are of is decided in
+ * analyse/card.c. */
+#include "analyse/card.h"
+#include "base/format.h"
+#include "render/view.h"
+#include "render/words.h"
+
+#include <math.h>
+
+#define ARROW "\xE2\x86\x92"
+enum { SENTENCE = 600 };
+
+/* "18.0 to 41.3 steps a second" with an arrow */
+static const char *rate(struct arena *arena, const double per_second[2], const char *of)
+{
+	if (per_second[0] <= 0 || per_second[1] <= 0)
+		return "";
+	return arena_format(arena, "%s " ARROW " %s %s a second, ", format_count(arena, per_second[0]),
+	                    format_count(arena, per_second[1]), of);
+}
+
+const char *words_rates(const struct analysis *a, struct arena *arena)
+{
+	struct card card = card_make(a);
+	return arena_format(arena, "%s%sGPU busy %s " ARROW " %s%s.", rate(arena, card.steps_per_second, "steps"),
+	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "",
+	                    format_share(arena, card.busy_share[0]), format_share(arena, card.busy_share[1]),
+	                    words_explained(a));
+}
+
+/* ---- how sure ---- */
+
+static const char *recording(const struct analysis *a, struct arena *arena)
+{
+	if (a->while_recorded)
+		return "Recorded: without a profiler it may be anywhere in this interval (gapline run measures it).";
+	return arena_format(arena, "Without a profiler it is %s.", format_times(arena, a->unrecorded, a->unrecorded));
+}
+
+static const char *set_aside(const struct verdict *v, struct arena *arena)
+{
+	int64_t n = (int64_t)(v->aside[0] + v->aside[1]);
+	return arena_format(arena, "%s set aside; with %s %s.", format_plural(arena, n, "step is", "steps are"),
+	                    n > 1 ? "them" : "it", format_times(arena, v->counted, v->speedup));
+}
+
+/* NULL: it has a place of its own. */
+static const char *doubt_words(const struct analysis *a, enum doubt doubt, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	switch (doubt) {
+	case DOUBT_DATA:
+		return format_name(arena, a->conditions.doubt, SENTENCE);
+	case DOUBT_WARMING:
+		return "A side was still warming up when its capture ended.";
+	case DOUBT_ONE_RUN:
+		return a->side[0].n_runs == a->side[1].n_runs
+		               ? "One run a side: a clock that differs between the two would look like a change."
+		               : "Only one run of one side: a clock that differs in it would look like a change.";
+	case DOUBT_ORDER:
+		return "Not captured in turns: a machine that warms up would look like a change.";
+	case DOUBT_NO_ORDER:
+		return "The order of the runs is not known: a machine that warms up would look like a change.";
+	case DOUBT_ASIDE:
+		return set_aside(v, arena);
+	case DOUBT_RECORDING:
+		return recording(a, arena);
+	case DOUBT_OPPOSITE:
+		return a->turning.opposite;
+	case DOUBT_HELD_BACK:
+		return format_name(arena, a->turning.held_back, SENTENCE);
+	case DOUBT_BROKEN_OFF:
+		return format_name(arena, a->turning.broken_off, SENTENCE);
+	case DOUBT_SHORT:
+		return arena_format(arena, "Few independent steps: only a change above %.0f %% counts.",
+		                    100 * expm1(v->floor));
+	case DOUBT_WORK:
+	case DOUBT_CONDITIONS:
+	case DOUBT_COUNT:
+		break;
+	}
+	return NULL;
+}
+
+const char **words_doubts(const struct analysis *a, struct arena *arena, size_t *n)
+{
+	struct card card = card_make(a);
+	const char **list = ARENA_NEW(arena, card.n_doubts + 1, const char *);
+	*n = 0;
+	for (uint32_t i = 0; i < card.n_doubts; i++) {
+		const char *text = doubt_words(a, card.doubt[i], arena);
+		if (text)
+			list[(*n)++] = text;
+	}
+	return list;
+}
+
+/* Why an interval of several runs may be wider than one of a single run. */
+static const char *spread_words(const struct analysis *a, struct arena *arena)
+{
+	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
+	uint32_t n[2];
+	for (int s = 0; s < 2; s++)
+		n[s] = stopwatch ? a->side[s].headline.n_stopwatch : a->side[s].n_runs;
+	uint32_t few = n[0] < n[1] ? n[0] : n[1];
+	if (few < 2)
+		return "";
+	const char *runs = n[0] == n[1] ? arena_format(arena, "%u runs a side", few)
+	                                : arena_format(arena, "%u and %u runs", n[0], n[1]);
+	return arena_format(arena, " It holds the spread of %s%s, which one run cannot show.", runs,
+	                    stopwatch ? " without a profiler" : "");
+}
+
+const char *words_sure(const struct analysis *a, struct arena *arena)
+{
+	if (!a->verdict.has_speedup)
+		return a->conditions.nothing ? format_name(arena, a->conditions.nothing, SENTENCE)
+		                             : "There is nothing to compare.";
+	const char *text = a->verdict.has_interval ? arena_format(arena, "95 %% interval %s.%s", words_range(a, arena),
+	                                                          spread_words(a, arena))
+	                                           : "Too little data for an interval.";
+	size_t n;
+	const char **doubts = words_doubts(a, arena, &n);
+	for (size_t i = 0; i < n; i++)
+		text = arena_format(arena, "%s %s", text, doubts[i]);
+	return text;
+}
+
+/* ---- what next ---- */
+
+/* A title goes on with a sentence: "Input starvation" is "input starvation", "GPU …" and "CUDA …" stay. */
+static const char *inside(struct arena *arena, const char *title)
+{
+	bool name = title[0] < 'A' || title[0] > 'Z' || title[1] < 'a' || title[1] > 'z';
+	return name ? title : arena_format(arena, "%c%s", title[0] - 'A' + 'a', title + 1);
+}
+
+const char *words_next(const struct analysis *a, struct arena *arena)
+{
+	struct card card = card_make(a);
+	const char *more = words_more(a, arena);
+	const char *most = format_times(arena, card.next_speedup, card.next_speedup);
+	if (a->verdict.result == VERDICT_INCONCLUSIVE && *more)
+		return more;
+	if (card.next)
+		return arena_format(arena, "At most %s more: %s%s.", most, inside(arena, card.next->title),
+		                    card.next_phase ? view_in_phase(a, card.next_phase, arena) : "");
+	if (card.left)
+		return arena_format(arena,
+		                    "At most %s more from all waits that are left; the longest is for %s, %s a %s.",
+		                    most, words_wait(a, card.left->cause, card.left->phase, arena),
+		                    format_time(arena, card.left->per_step), view_unit(&a->side[1]));
+	return "Little is left between the kernels: look into the kernels.";
+}

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Holds the means of hardware counters in the JSON of `gapline report` against SQL over the profile's own tables.
+
+    check_hardware.py [GAPLINE]
+
+The SQL takes every sample for the time until the next one, and weighs it with how much of that lies in the GPU's busy
+time, its gaps, or the work of a phase. Made profiles have their counters in every layout that nsys wrote; the capture
+in ../shared/captures/gpu-metrics (or GAPLINE_CAPTURES) is a real one, and skipped where it is not there.
+"""
+import gzip
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import tiny_profile
+
+CAPTURE = os.path.join(os.environ.get("GAPLINE_CAPTURES", os.path.join(ROOT, "..", "shared", "captures")),
+                       "gpu-metrics", "pinned-prefetch-baseline.sqlite.gz")
+INTERVAL = 20_000
+NAMES = {  # as the GPU has them, and as the JSON calls them
+    "GPC Clock Frequency [MHz]": None,
+    "SMs Active [Throughput %]": "sm_active",
+    "SM Issue [Throughput %]": "sm_issue",
+    "Tensor Active [Throughput %]": "tensor_active",
+    "Unallocated Warps in Active SMs [Throughput %]": None,
+    "Compute Warps in Flight [Avg Warps per Cycle]": None,
+    "DRAM Read Bandwidth [Throughput %]": "dram_read",
+    "DRAM Write Bandwidth [Throughput %]": "dram_write",
+    "PCIe RX Throughput [Throughput %]": "pcie_in",
+    "PCIe TX Throughput [Throughput %]": "pcie_out",
+    "NVLink RX Requests User Data [Throughput %]": "nvlink_in",
+    "NVLink RX Responses User Data [Throughput %]": "nvlink_in",
+    "NVLink TX Responses Protocol Data [Throughput %]": "nvlink_out",
+    "DRAM Read Bandwidth [Cycles Active]": None,
+}
+
+# The union of the GPU's operations, clipped to the window, and what a sample has of it.
+BUSY = """
+CREATE TEMP TABLE op AS SELECT max(start, :from) AS a, min("end", :to) AS b FROM ({ops}) WHERE "end" > :from AND start < :to AND "end" > start;
+CREATE TEMP TABLE island AS SELECT min(a) AS a, max(b) AS b FROM (
+    SELECT a, b, sum(first) OVER (ORDER BY a, b) AS island FROM (
+        SELECT a, b, a > ifnull(max(b) OVER (ORDER BY a, b ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), -1) AS first FROM op))
+    GROUP BY island;
+"""
+MEANS = """
+WITH sample AS (SELECT a, lead(a) OVER (ORDER BY a) AS b, value FROM (
+        SELECT timestamp AS a, sum(value) AS value FROM GPU_METRICS WHERE metricId IN ({ids}) GROUP BY timestamp)),
+    clipped AS (SELECT max(a, :from) AS a, min(b, :to) AS b, value FROM sample WHERE b > :from AND a < :to),
+    part AS (SELECT value, b - a AS ns,
+        (SELECT ifnull(sum(min(island.b, clipped.b) - max(island.a, clipped.a)), 0) FROM island
+            WHERE island.b > clipped.a AND island.a < clipped.b) AS busy FROM clipped)
+SELECT 1.0 * sum(value * busy) / sum(busy), 1.0 * sum(value * (ns - busy)) / sum(ns - busy), 1.0 * sum(value * ns) / sum(ns) FROM part;
+"""
+TABLES = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
+
+
+def expected(path, window_ns):
+    """By the JSON's names of counters: means of busy time, gaps and both."""
+    db = sqlite3.connect(path)
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+    ops = " UNION ALL ".join(f'SELECT start, "end" FROM {t}' for t in TABLES if t in tables)
+    (end,) = db.execute(f'SELECT max("end") FROM ({ops})').fetchone()
+    of = {"from": end - window_ns, "to": end}
+    for statement in BUSY.format(ops=ops).split(";")[:-1]:
+        db.execute(statement, of if ":from" in statement else {})
+    ids = {}
+    for number, name in db.execute("SELECT metricId, metricName FROM TARGET_INFO_GPU_METRICS"):
+        if NAMES.get(name):
+            ids.setdefault(NAMES[name], []).append(str(number))
+    return {key: db.execute(MEANS.format(ids=", ".join(some)), of).fetchone() for key, some in ids.items()}
+
+
+def report(gapline, path, other, folder):
+    out = os.path.join(folder, "out")
+    done = subprocess.run([gapline, "report", path, other, "-o", out + ".html", "--json", out + ".json", "-q"],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{path}: status {done.returncode}: {done.stderr}")
+    with open(out + ".json", encoding="utf-8") as file, open(out + ".html", encoding="utf-8") as page:
+        return json.load(file), page.read()
+
+
+def samples_of(db):
+    """A sample every INTERVAL: SMs are active for 80 % of the time in which a kernel runs, tensor cores half of that."""
+    kernels = db.execute("SELECT start, end FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start").fetchall()
+    for begin in range(kernels[0][0] - 5 * INTERVAL, kernels[-1][1] + 5 * INTERVAL, INTERVAL):
+        busy = sum(max(min(b, begin + INTERVAL) - max(a, begin), 0) for a, b in kernels if b > begin and a < begin + INTERVAL)
+        share = busy / INTERVAL
+        yield begin, {"SMs Active [Throughput %]": round(80 * share), "SM Issue [Throughput %]": round(30 * share),
+                      "Tensor Active [Throughput %]": round(40 * share), "DRAM Read Bandwidth [Throughput %]": round(20 * share) + 1,
+                      "DRAM Write Bandwidth [Throughput %]": 2, "PCIe RX Throughput [Throughput %]": 50 - round(50 * share),
+                      "PCIe TX Throughput [Throughput %]": 0, "NVLink RX Requests User Data [Throughput %]": 3,
+                      "NVLink RX Responses User Data [Throughput %]": round(4 * share), "NVLink TX Responses Protocol Data [Throughput %]": 1,
+                      "GPC Clock Frequency [MHz]": 1_980_000_000, "Unallocated Warps in Active SMs [Throughput %]": 99,
+                      "Compute Warps in Flight [Avg Warps per Cycle]": 12, "DRAM Read Bandwidth [Cycles Active]": 77}
+
+
+def make(path, layout):
+    tiny_profile.write(path, steps=40)
+    db = sqlite3.connect(path)
+    names = {name: 10 + i for i, name in enumerate(NAMES)}
+    kind = 0x1000100000000 | 0  # the low byte is the GPU
+    late = INTERVAL if layout == "end" else 0
+    rows = [(t + late, kind, names[name], value) for t, values in samples_of(db) for name, value in values.items()]
+    if layout == "by counter":
+        rows.sort(key=lambda row: (row[2], row[0]))
+    if layout == "old":
+        db.execute("CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data TEXT)")
+        db.executemany("INSERT INTO GENERIC_EVENTS VALUES (?, ?, ?, ?)",
+                       [(t, t, kind, json.dumps({name.split(" [")[0] if "Cycles" not in name else name: str(value) for name, value in values.items()
+                                                 if "Warps" not in name})) for t, values in samples_of(db)]
+                       + [(5, 5, kind, "{\"SMs Active\": "), (6, 6, kind, "[[1]]"), (7, 7, kind, None)])
+    else:
+        db.execute("CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value)")
+        db.execute("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT)")
+        db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', ?, ?)", [(kind, i, name) for name, i in names.items()])
+        db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", rows)
+        if layout == "hostile":
+            sm, last = names["SMs Active [Throughput %]"], rows[-1][0]
+            for time, value in (last + 1, -5), (last + 2, 10**12), (last + 3, "<b>"), (last + 4, None), (rows[0][0] + 7, 5), (2**63 - 1, 50):
+                db.execute("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", (time, kind, sm, value))
+            db.execute("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', 999, '</td><script>SMs Active')", (kind,))
+    db.commit()
+    db.close()
+
+
+def compare(what, metrics, means, wrong):
+    for key, (busy, idle, window) in means.items():
+        for part, value in ("busy", busy), ("idle", idle), ("window", window):
+            found = metrics[part][key]
+            if found is None or abs(found - value) > 1e-6 * max(value, 1):
+                wrong.append(f"{what}: {key}, {part}: SQL says {value}, the JSON {found}")
+
+
+def main():
+    gapline = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build", "release", "gen", "gapline")
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        plain, first = os.path.join(folder, "plain.sqlite"), os.path.join(folder, "first.sqlite")
+        tiny_profile.write(plain, steps=40, seed=2)
+        for layout in "rows", "end", "by counter", "old", "hostile":
+            path = os.path.join(folder, f"{layout.replace(' ', '-')}.sqlite")
+            make(path, layout)
+            result, page = report(gapline, path, plain, folder)
+            device = result["baseline"]["devices"][0]
+            metrics = device["metrics"]
+            if layout == "rows":
+                os.link(path, first)
+            means = expected(first, round(device["window_ms"] * 1e6))
+            if len(means) != 9:
+                wrong.append(f"{layout}: SQL knows {len(means)} counters")
+            compare(layout, metrics, means, wrong)
+            if metrics["sample_counts"] != ("before" if layout == "end" else "after"):
+                wrong.append(f"{layout}: samples count what comes {metrics['sample_counts']}")
+            if abs(metrics["interval_ms"] * 1e6 - INTERVAL) > 1:
+                wrong.append(f"{layout}: a sample every {metrics['interval_ms']} ms")
+            phases = {phase["name"]: phase["mean"] for phase in metrics["phases"]}
+            if set(phases) != {"compute"} or abs(phases["compute"]["sm_active"] - metrics["busy"]["sm_active"]) > 1e-6:
+                wrong.append(f"{layout}: all GPU work is of one phase, and there are {phases}")
+            if "metrics" in result["fixed"]["devices"][0]:
+                wrong.append(f"{layout}: counters of a side that has none")
+            shown = f"SMs active {metrics['busy']['sm_active']:.1f} %"
+            if 'id="hardware"' not in page or shown not in page or "<script>SMs" in page:
+                wrong.append(f"{layout}: the page does not say '{shown}'")
+            if layout == "hostile" and "5 in GPU_METRICS" not in page and "is no percentage" not in page:
+                wrong.append("hostile: the rows that were dropped are not said")
+        result, page = report(gapline, plain, first, folder)
+        compare("fixed side", result["fixed"]["devices"][0]["metrics"], expected(first, round(result["fixed"]["devices"][0]["window_ms"] * 1e6)), wrong)
+        tiny_profile.write(first + "2", steps=40, seed=3)
+        if "hardware" in report(gapline, plain, first + "2", folder)[1].split("<main>")[1]:
+            wrong.append("a page without counters speaks of them")
+        if os.path.exists(CAPTURE):
+            path = os.path.join(folder, "capture.sqlite")
+            with gzip.open(CAPTURE) as packed, open(path, "wb") as file:
+                file.write(packed.read())
+            result, _ = report(gapline, path, plain, folder)
+            device = result["baseline"]["devices"][0]
+            compare("capture", device["metrics"], expected(path, round(device["window_ms"] * 1e6)), wrong)
+            print("capture:", {key: round(value, 2) for key, value in device["metrics"]["busy"].items()})
+        else:
+            print("no capture")
+    for line in wrong:
+        print("FAILED", line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
