@@ -67,7 +67,10 @@ static void fill_keys(const struct analysis *a, struct page *page)
 			continue;
 		struct scope *row = page_row(rows);
 		key_draw(page_draw(row, "key"), which);
-		page_fill(row, "text", which < CAUSE_COUNT ? cause_label((enum cause)which) : palette(which)->label);
+		page_fill(row, "text",
+		          which < CAUSE_COUNT   ? cause_label((enum cause)which)
+		          : which == SHADE_IDLE ? "smaller waits"
+		                                : palette(which)->label);
 		any = true;
 	}
 	page_if(&page->top, "keys", any);

@@ -164,8 +164,13 @@ void glance_keys(const struct analysis *a, bool seen[])
 		static const int shade[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY};
 		for (size_t i = 0; i < sizeof work / sizeof *work; i++)
 			seen[shade[i]] |= work[i] >= least && work[i] > 0;
-		for (uint32_t i = 0; i < b->n_rows; i++)
-			seen[b->rows[i].cause] |= b->rows[i].per_step >= least;
+		double rest = 0;
+		for (uint32_t i = 0; i < b->n_rows; i++) {
+			bool own = b->rows[i].per_step >= least;
+			seen[b->rows[i].cause] |= own;
+			rest += own ? 0 : b->rows[i].per_step;
+		}
+		seen[SHADE_IDLE] |= rest >= least && rest > 0;
 	}
 }
 

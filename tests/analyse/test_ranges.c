@@ -57,7 +57,7 @@ static void test_overlapping_stretches_join(void **state)
 	expect(s, NULL, "load", 3, 300 + 300 + 100, 100 + 10 + 5);
 }
 
-/* PyTorch's backward: another thread launches, and has no ranges. With one of its own it counts for itself. */
+/* PyTorch's backward: another thread launches, and has no ranges. */
 static void test_a_thread_without_ranges(void **state)
 {
 	struct scene *s = *state;
@@ -66,6 +66,21 @@ static void test_a_thread_without_ranges(void **state)
 	scene_kernel(s, s->other, 500, 510, 3000, 3002);
 	scene_kernel(s, s->other, 1500, 1510, 4000, 4100); /* outside */
 	expect(s, NULL, "backward", 1, 1000, 42);
+}
+
+/* A library opens a range on that thread now and then: what is launched in it counts for it, the rest as before. */
+static void test_a_thread_with_a_range_now_and_then(void **state)
+{
+	struct scene *s = *state;
+	scene_range(s, s->main, 0, 1000, "backward");
+	maker_range(&s->m, s->other, 200, 300, "gemm", "library", RANGE_PUSH_POP);
+	maker_range(&s->m, s->other, 210, 220, "plan", "library", RANGE_PUSH_POP);
+	scene_kernel(s, s->other, 100, 110, 1500, 1501);
+	scene_kernel(s, s->other, 250, 260, 2000, 2040); /* open: gemm; plan has ended */
+	scene_kernel(s, s->other, 500, 510, 3000, 3002);
+	expect(s, NULL, "backward", 1, 1000, 1 + 2);
+	expect(s, "library", "gemm", 1, 100, 40);
+	expect(s, "library", "plan", 1, 10, 0);
 }
 
 static void test_domains_stay_apart(void **state)
@@ -101,6 +116,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_nested_names_count_work_once, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_overlapping_stretches_join, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_a_thread_without_ranges, scene_begin, scene_end),
+		cmocka_unit_test_setup_teardown(test_a_thread_with_a_range_now_and_then, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_domains_stay_apart, scene_begin, scene_end),
 		cmocka_unit_test_setup_teardown(test_only_measured_steps_count, scene_begin, scene_end),
 	};

@@ -55,6 +55,26 @@ static uint32_t *main_threads(const struct trace *t, struct arena *scratch)
 	return main;
 }
 
+/* By range: how far any of its thread's reach that begin no later. */
+static const int64_t *reaches(const struct trace *t, struct arena *scratch)
+{
+	int64_t *reach = ARENA_NEW(scratch, t->ranges.n, int64_t);
+	for (uint32_t thread = 0; thread < t->n_threads; thread++)
+		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
+			reach[i] = i > t->first_range[thread] && reach[i - 1] > t->ranges.end[i] ? reach[i - 1]
+			                                                                         : t->ranges.end[i];
+	return reach;
+}
+
+/* Whether a range is open on the thread. PyTorch's backward has a thread of its own, on which a library opens one now
+ * and then; what is launched between those belongs to the step like everything else. */
+static bool has_open(const struct trace *t, const int64_t *reach, uint32_t thread, int64_t time)
+{
+	uint32_t i = t->first_range[thread];
+	SEARCH(i, t->first_range[thread + 1], t->ranges.start[i] <= time);
+	return i > t->first_range[thread] && reach[i - 1] > time;
+}
+
 static void sum_launched(struct builder *b)
 {
 	const struct trace *t = b->run->trace;
@@ -69,12 +89,12 @@ static void sum_launched(struct builder *b)
 	l->start = ARENA_NEW(b->scratch, l->n, int64_t);
 	int64_t *gpu = of_call; /* by launch, in the same place: there are no more of them than calls */
 	const uint32_t *main = main_threads(t, b->scratch);
+	const int64_t *reach = reaches(t, b->scratch);
 	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
 		if (of_call[i] <= 0)
 			continue;
 		uint32_t own = t->calls.thread[i], of = main[t->threads[own].process];
-		bool ranges = t->first_range[own] < t->first_range[own + 1];
-		thread[n] = ranges || of == TRACE_NONE ? own : of;
+		thread[n] = of == TRACE_NONE || has_open(t, reach, own, t->calls.start[i]) ? own : of;
 		l->start[n] = t->calls.start[i];
 		gpu[n++] = of_call[i];
 	}
