@@ -6,16 +6,18 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-	TEXT_MAX_BYTES = 64 << 20, /* longest text or row that is taken from a file */
-	ROW_MIN_BYTES = 4,         /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
-	ROW_USUAL_BYTES = 32,      /* rows with a start, an end and ids are no shorter */
-	METER_STEPS = 10000        /* of SQLite's machine between two looks at how far it is: some hundred rows */
+	TEXT_MAX_BYTES = 64 << 20,       /* longest text or row that is taken from a file */
+	ROW_MIN_BYTES = 4,               /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
+	ROW_USUAL_BYTES = 32,            /* rows with a start, an end and ids are no shorter */
+	CHECKED_WHOLE_BYTES = 256 << 20, /* a file up to this is looked at as a whole, in some hundredths of a second */
+	METER_STEPS = 10000              /* of SQLite's machine between two looks at how far it is: some hundred rows */
 };
 
 static int fail(struct db *db, int code, const char *table)
@@ -74,6 +76,7 @@ static int check_length(struct db *db, const struct file_head *head)
 	db->page = page;
 	bool count_holds = big_endian(h + 24, 4) == big_endian(h + 92, 4); /* else an old writer left it stale */
 	int64_t whole = count_holds ? page * pages : page ? (head->size + page - 1) / page * page : 0;
+	db->pages = (struct db_pages){.fd = -1, .page = page, .pages = page ? whole / page : 0};
 	if (head->size < whole)
 		return err_set(db->err,
 		               "%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
@@ -213,7 +216,7 @@ static int open_file(struct db *db, int unpacked)
 
 int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err)
 {
-	*db = (struct db){.path = path, .arena = arena, .err = err};
+	*db = (struct db){.path = path, .arena = arena, .err = err, .pages.fd = -1};
 	struct file_head head;
 	if (look(path, unpacked, &head, err) != 0 || (unpacked < 0 && check_leftovers(db) != 0) ||
 	    check_length(db, &head) != 0)
@@ -222,9 +225,15 @@ int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, 
 	int code = open_file(db, unpacked);
 	if (code != SQLITE_OK)
 		return fail(db, code, NULL);
-	if (configure(db) != 0)
+	if (configure(db) != 0 || list_tables(db) != 0)
 		return -1;
-	return list_tables(db);
+	int fd = unpacked < 0 ? open(path, O_RDONLY | O_CLOEXEC) : unpacked;
+	if (fd < 0)
+		return err_set(err, "%s: cannot be opened: %s", path, strerror(errno));
+	db->owns = unpacked < 0;
+	db->pages.fd = fd;
+	db->matched = ARENA_NEW(arena, db->n_tables, bool);
+	return 0;
 }
 
 void db_meter(struct db *db, struct meter *meter)
@@ -238,6 +247,40 @@ void db_close(struct db *db)
 {
 	sqlite3_close(db->handle);
 	db->handle = NULL;
+	if (db->owns)
+		close(db->pages.fd);
+	db->owns = false;
+}
+
+static int check_table(struct db *db, const char *table, bool whole)
+{
+	return db_pages_match(&db->pages, db->handle, table, whole) ? 0 : fail(db, SQLITE_CORRUPT, table);
+}
+
+int db_check(struct db *db)
+{
+	for (size_t i = 0; i < db->n_tables; i++)
+		if (check_table(db, db->tables[i], db->bytes <= CHECKED_WHOLE_BYTES) != 0)
+			return -1;
+	if (db_pages_used(&db->pages, db->handle))
+		return 0;
+	return err_set(
+		db->err,
+		"%s: is damaged: pages of it belong to no table, as where pages changed places; copy the file again or "
+		"export the report again with nsys",
+		db->path);
+}
+
+/* The tables of a large file that are read, once each; a small one's are all checked by then. */
+static int check_scanned(struct db *db, const char *table)
+{
+	for (size_t i = 0; i < db->n_tables; i++) {
+		if (db->tables[i] != table || db->matched[i] || db->bytes <= CHECKED_WHOLE_BYTES)
+			continue;
+		db->matched[i] = true;
+		return check_table(db, table, true);
+	}
+	return 0;
 }
 
 const char *db_table(const struct db *db, const char *name)
@@ -352,7 +395,7 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
 		return 0;
 	const char **names = NULL;
 	size_t n_names = 0;
-	if (list_columns(db, scan->table, &names, &n_names) != 0)
+	if (check_scanned(db, scan->table) != 0 || list_columns(db, scan->table, &names, &n_names) != 0)
 		return -1;
 	struct buf sql = {0};
 	for (int i = 0; i < n_columns; i++) {

@@ -1,8 +1,8 @@
 /* A profile's SQLite database, opened so that nothing is written anywhere and a hostile file can do no harm: read-only,
  * immutable (no lock, journal or other file beside it), schema not trusted, plain tables only. Tables are scanned once,
  * front to back, columns chosen by name; a column that the table lacks reads as NULL, a table that is missing or empty
- * has no rows. SQLite's code is checked to the end of every scan, and so is that rows come in the order of their ids:
- * where pages of a file have changed places SQLite reads on without a word.
+ * has no rows. SQLite's code is checked to the end of every scan, and so is that rows come in the order of their ids.
+ * db_check looks whether the pages of the tables are their own.
  *
  *	struct scan scan;
  *	static const char *const columns[] = {"start", "end", "demangledName|shortName"};
@@ -21,6 +21,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/meter.h"
+#include "read/db_pages.h"
 
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -34,7 +35,10 @@ struct db {
 	struct err *err;
 	const char **tables; /* names of the plain tables */
 	size_t n_tables;
-	int64_t page;        /* bytes in a page of it */
+	int64_t page; /* bytes in a page of it */
+	bool owns;    /* the descriptor of `pages` is ours to close */
+	struct db_pages pages;
+	bool *matched;       /* by table: its pages were looked at */
 	struct meter *meter; /* see db_meter */
 	int64_t told;        /* to the meter so far */
 };
@@ -45,6 +49,11 @@ struct db {
  */
 int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err);
 void db_close(struct db *db);
+
+/* Whether the pages of the file are where they belong (read/db_pages.h). Of a file of more than 256 MB, a look at every
+ * table's first page here, and at the others when the table is scanned. -1 with `err`: the file is damaged. Once for a
+ * file, however many connections read it. */
+int db_check(struct db *db);
 
 /* Counts the bytes of the database that are read from here on. Several connections to one database may share a meter.
  */

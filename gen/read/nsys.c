@@ -78,7 +78,7 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
 		goto done;
 	db_meter(&r.db, &source->reading);
-	if (check_kind(&r) != 0 || read_tables(&r, source) != 0)
+	if (check_kind(&r) != 0 || db_check(&r.db) != 0 || read_tables(&r, source) != 0)
 		goto done;
 	build_finish(&r.build);
 	nsys_give_ranks(&r);

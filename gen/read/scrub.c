@@ -438,7 +438,7 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	if (db_open(&s.from, request->path, source.unpacked, arena, err) != 0)
 		goto done;
 	db_meter(&s.from, &source.reading);
-	if (check_kind(&s) == 0 && learn(&s) == 0 && copy_all(&s) == 0)
+	if (check_kind(&s) == 0 && db_check(&s.from) == 0 && learn(&s) == 0 && copy_all(&s) == 0)
 		result = 0;
 done:
 	sqlite3_close(s.to);
