@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Holds what gapline says against what is true (workloads/truth.md).
 
-    truth.py capture FOLDER --build BUILD [--pairs A,B] [--sizes 2] …   on a machine with GPUs: runs and captures
+    truth.py capture FOLDER --build BUILD [--pairs A,B] [--nth 0] …     on a machine with GPUs: runs and captures
     truth.py judge FOLDER [--table TABLE] [--against TABLE.json]         anywhere: analyses, writes the table
     truth.py pack FOLDER TO                                             scrubbed and small, for the repository
     truth.py reports FOLDER                                             a report of each pair, into FOLDER/reports
     truth.py readme                                                     puts the short table into README.md
 
-FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys NAME-SIZE-nsys, with unprofiled.jsonl
-and profiled.jsonl (what the programs printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (packed:
+FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys NAME-SIZE-nsys, with unprofiled.jsonl,
+stopwatch.jsonl and profiled.jsonl (what the programs printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (packed:
 captures.tar.xz with them, unless that is large), and gapline's report.html. An interrupted capture goes on with what is missing. `judge`
 exits with 1 when a row does not meet what truth.tsv demands, or with --against when a row got worse than in that
 table; with 77 when there is no FOLDER."""
@@ -61,12 +61,18 @@ def program(args, pair, variant, size, more=()):
     return words + list(pair.options) + (["--names", "neutral"] if pair.neutral(size) else []) + list(more)
 
 
+def last_line(path):
+    """What a program printed: its last line of JSON."""
+    with open(path, encoding="utf-8") as log:
+        return [line for line in log if line.startswith("{")][-1].strip()
+
+
 def run_both(args, pair, size, folder, work):
-    """gapline run: both sides in turns, and the report."""
+    """gapline run: both sides in turns, recorded and with the stopwatch, and the report. Time is taken where the
+    programs' own clocks take it: between the end of the warm-up that they were given and the last step."""
     runs = os.path.join(folder, "runs")
-    repeat = NO_CHANGE_RUNS if pair.name == "no-change" else args.repeat
-    words = [args.gapline, "run", "--recorded", str(repeat), "--collector", args.collector, "--quiet", "-o", runs]
-    words += ["--trace", pair.trace, "--repeat", str(min(repeat, args.repeat))]
+    words = [args.gapline, "run", "--recorded", str(args.recorded), "--repeat", str(args.repeat), "--warmup", str(args.warmup)]
+    words += ["--collector", args.collector, "--trace", pair.trace, "--quiet", "-o", runs]
     if os.path.exists(os.path.join(runs, "run.json")):
         words.append("--resume")
     for side in ("baseline", "fixed"):
@@ -76,14 +82,16 @@ def run_both(args, pair, size, folder, work):
         file.write(done.stdout)
     if done.returncode != 0:
         raise SystemExit(f"{shlex.join(words)}: exit status {done.returncode}\n{done.stdout[-2000:]}")
-    with open(os.path.join(folder, "profiled.jsonl"), "w", encoding="utf-8") as out:
-        for side in ("baseline", "fixed"):
-            for i in range(1, repeat + 1):
-                os.replace(os.path.join(runs, f"{side}-{i}.sqlite"), os.path.join(folder, f"{side}-{i}.sqlite"))
-                with open(os.path.join(runs, f"{side}-{i}.log"), encoding="utf-8") as log:
-                    lines = [line for line in log if line.startswith("{")]
-                out.write(f'{{"side":"{side}","run":{i},' + lines[-1].strip()[1:] + "\n")
-    for name in ("report.html", "report.json"):
+    for name, kind, times in (("profiled", "", args.recorded), ("stopwatch", ".stopwatch", args.repeat)):
+        with open(os.path.join(folder, name + ".jsonl"), "w", encoding="utf-8") as out:
+            for side in ("baseline", "fixed"):
+                for i in range(1, times + 1):
+                    log = os.path.join(runs, f"{side}-{i}{kind}.log")
+                    if os.path.exists(log):
+                        out.write(f'{{"side":"{side}","run":{i},' + last_line(log)[1:] + "\n")
+                    if not kind:
+                        os.replace(os.path.join(runs, f"{side}-{i}.sqlite"), os.path.join(folder, f"{side}-{i}.sqlite"))
+    for name in ("report.html", "report.json", "run.json"):
         os.replace(os.path.join(runs, name), os.path.join(folder, name))
     shutil.rmtree(runs)
 
@@ -106,7 +114,8 @@ def capture_one(args, pair, size):
     runs = rows.read_jsonl(os.path.join(plain, "unprofiled.jsonl"))  # of the other collector: to the same work
     work = ("--fault-work", str(runs[0]["fault_work"])) if runs else ()
     if not work:
-        first = execute(program(args, pair, "baseline", size), folder, "calibration.jsonl")
+        short = ("--steps", str(args.warmup + 2))
+        first = execute(program(args, pair, "baseline", size, short), folder, "calibration.jsonl")
         work = ("--fault-work", re.search(r'"fault_work":(\d+)', first).group(1))
     # half before and half after the captures, so that a drift of the machine falls on both alike
     half = (args.unprofiled + 1) // 2
@@ -117,12 +126,20 @@ def capture_one(args, pair, size):
 
 
 def capture(args):
-    gpus = int(args.gpus)
+    until, failed = time.monotonic() + args.seconds, 0
     for pair in rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv")):
-        if (args.pairs and pair.name not in args.pairs.split(",")) or pair.gpus > gpus:
+        if (args.pairs and pair.name not in args.pairs.split(",")) or pair.gpus > int(args.gpus):
             continue
-        for size in args.sizes.split(",") if args.sizes and pair.sizes != ["0"] else pair.sizes:
-            capture_one(args, pair, size)
+        for size in pair.sizes[args.nth : args.nth + 1] if args.nth is not None else pair.sizes:
+            if time.monotonic() > until:
+                say(f"{pair.name}-{size}: left out, the time is up")
+                continue
+            try:
+                capture_one(args, pair, size)
+            except SystemExit as failure:  # the others are worth having
+                say(f"{pair.name}-{size}: {failure}")
+                failed = 1
+    return failed
 
 
 # ---- judge ----
@@ -187,7 +204,7 @@ def pack(args):
         keep = NO_CHANGE_RUNS if name.startswith("no-change") else args.keep
         to = os.path.join(args.to, name)
         os.makedirs(to, exist_ok=True)
-        for file in ("unprofiled.jsonl", "profiled.jsonl"):
+        for file in ("unprofiled.jsonl", "profiled.jsonl", "stopwatch.jsonl"):
             if os.path.exists(os.path.join(folder, file)):
                 shutil.copyfile(os.path.join(folder, file), os.path.join(to, file))
         with tempfile.TemporaryDirectory() as scratch, tarfile.open(os.path.join(to, "captures.tar.xz"), "w:xz", preset=9) as tar:
@@ -255,11 +272,13 @@ def main():
     c.add_argument("--collector", default="cupti")
     c.add_argument("--gpus", default="1", help="how many there are: pairs that need more are left out")
     c.add_argument("--pairs", help="only these, separated by commas")
-    c.add_argument("--sizes", help="other sizes of the fault than truth.tsv's")
+    c.add_argument("--nth", type=int, help="only this one of a pair's sizes, from 0")
     c.add_argument("--steps", type=int, default=60)
     c.add_argument("--warmup", type=int, default=10)
-    c.add_argument("--repeat", type=int, default=3, help="captures of each side")
-    c.add_argument("--unprofiled", type=int, default=3, help="runs of each side without a profiler")
+    c.add_argument("--recorded", type=int, default=2, help="captures of each side")
+    c.add_argument("--repeat", type=int, default=5, help="stopwatch runs of each side")
+    c.add_argument("--seconds", type=float, default=1e9, help="begin no further pair after so long")
+    c.add_argument("--unprofiled", type=int, default=2, help="runs of each side without a profiler or a stopwatch")
     j = commands.add_parser("judge")
     j.add_argument("folder")
     j.add_argument("--gapline", default=default)

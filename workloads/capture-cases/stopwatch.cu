@@ -232,6 +232,28 @@ static void forks()
 	puts("went on");
 }
 
+/* Two processes on one GPU, each with its steps; one begins a third of a second later. */
+static void lags()
+{
+	pid_t child = fork();
+	if (!child)
+		usleep(333000);
+	has_clock = has_clock && !child;
+	cudaStream_t s = stream();
+	steps([&](int) {
+		long long until = now_ns() + 500000;
+		spin<<<1, 1, 0, s>>>(100, nullptr);
+		while (now_ns() < until)
+			;
+	});
+	CHECK(cudaDeviceSynchronize());
+	if (!child)
+		_exit(0);
+	int status = 1;
+	wait(&status);
+	puts(status ? "the other one failed" : "went on");
+}
+
 /* Ends in the middle, and says that all is well. */
 static void leaves()
 {
@@ -259,6 +281,7 @@ int main(int argc, char **argv)
 	             {"persistent", persistent},
 	             {"host_function", host_function},
 	             {"forks", forks},
+	             {"lags", lags},
 	             {"leaves", leaves}};
 	if (argc < 4)
 		return 2;
