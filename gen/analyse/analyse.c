@@ -14,6 +14,7 @@
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
+#include "analyse/side/stopwatches.h"
 #include "base/list.h"
 #include "base/parallel.h"
 
@@ -283,41 +284,6 @@ static struct verdict judge_recorded(const struct job *jobs, const struct side s
 	return verdict;
 }
 
-/* The stopwatch runs of a side that can be used: those of all its files. They have to measure what the side is measured
- * by, its steps or the whole process. */
-static struct stopwatch_side stopwatch_of(const struct job *job, const struct side *side, struct arena *arena)
-{
-	static const char *const other[2] = {"the steps here are none that an NVTX range marks, and a stopwatch run "
-	                                     "counts ranges, so these timed the "
-	                                     "whole program: mark the step with a range, or let --annotate do it",
-	                                     "they timed steps, and here whole runs are compared"};
-	struct stopwatch_side out = {0};
-	struct stopwatch_run *list = NULL;
-	size_t n = 0, room = 0;
-	for (size_t r = 0; r < job->n; r++) {
-		const struct trace *t = job->runs[r].trace;
-		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
-			const struct trace_stopwatch *run = &t->stopwatch[i];
-			const char *unused = run->unused                             ? run->unused
-			                     : (run->steps > 0) == side->steps.found ? NULL
-			                                                             : other[run->steps > 0];
-			if (unused) {
-				out.unused = out.n_unused++ ? out.unused : unused;
-				continue;
-			}
-			LIST_GROW(arena, list, n, room);
-			list[n++] = (struct stopwatch_run){
-				.step = (double)run->time / (run->steps ? run->steps : 1),
-				.steps = run->steps,
-				.start = run->start,
-			};
-		}
-	}
-	out.runs = list;
-	out.n_runs = n;
-	return out;
-}
-
 /* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
  * to compare, or doubt about what is compared. */
 static struct verdict judge_stopwatch(const struct stopwatch_side sides[2], const struct verdict_conditions *conditions,
@@ -382,15 +348,16 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	const struct verdict_conditions conditions =
 		find_conditions(jobs, side, &unprofiled, doubt, options->nothing, arena);
 	const struct verdict recorded = judge_recorded(jobs, side, options->warmup, &conditions, arena);
-	const struct stopwatch_side unrecorded[2] = {stopwatch_of(&jobs[0], &side[0], arena),
-	                                             stopwatch_of(&jobs[1], &side[1], arena)};
+	const struct stopwatch_side unrecorded[2] = {
+		stopwatches_of(jobs[0].runs, jobs[0].n, side[0].steps.found, arena),
+		stopwatches_of(jobs[1].runs, jobs[1].n, side[1].steps.found, arena)};
 	struct verdict verdict = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	for (int s = 0; s < 2; s++) {
 		side[s].headline = headline_of(&verdict, &recorded, &unrecorded[s], s);
 		for (uint32_t r = 0; r < side[s].n_runs; r++)
 			side[s].runs[r].series = &verdict.series[s][r];
 	}
-	struct sentences stopwatch = stopwatch_reasons(side, verdict.measured, arena);
+	struct sentences stopwatch = stopwatch_reasons(side, unrecorded, verdict.measured, arena);
 	const char *opposite = stopwatch_opposite(side, &verdict, arena);
 	if (opposite)
 		say_add(&stopwatch, arena, opposite);

@@ -19,12 +19,13 @@
  *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
  *		time in ns on the profile's own clock; NULL: not known
  *	GAPLINE_STOPWATCH(start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL,
- *		unused TEXT)
+ *		unused TEXT, step TEXT, launches INTEGER)
  *		other runs of the same program, taken in turns with this one, in which nothing was recorded
  *		(capture/stopwatch.h), a row each: UTC of its start in ns; ns that the steps took, NULL where that is
  *		not known, for the reason `unused`, a clause; how many steps, 0: the program has none, and the time is
- *		the process's; ns from the process's start to its end. `gapline run` puts all of a side into the
- *		side's first profile */
+ *		the process's; ns from the process's start to its end; what a step is, a range's normalised name or a
+ *		loop's title; where launches were counted instead of ranges, how many a process made in that time.
+ *`gapline run` puts all of a side into the side's first profile */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 
@@ -46,6 +47,8 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 struct annotation_stopwatch {
 	int64_t start_utc_ns, ns, process_ns;
 	uint32_t steps;
+	const char *step;   /* NULL: there are none */
+	uint32_t launches;  /* 0: ranges were counted */
 	const char *unused; /* NULL: it is used */
 };
 

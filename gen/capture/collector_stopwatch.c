@@ -10,17 +10,19 @@
 #include <sys/stat.h>
 
 #define LIBRARY "libgapline-stopwatch.so"
-#define ENV_NVTX "NVTX_INJECTION64_PATH" /* how NVTX knows whom to load */
+#define LAUNCHES "libgapline-launches.so"
+#define ENV_NVTX "NVTX_INJECTION64_PATH" /* how NVTX knows whom to load, … */
+#define ENV_CUDA "CUDA_INJECTION64_PATH" /* … and the driver */
 
-int stopwatch_check(struct arena *arena, struct err *err)
+int stopwatch_check(bool launches, struct arena *arena, struct err *err)
 {
-	const char *taken = getenv(ENV_NVTX);
-	if (!find_library(LIBRARY, arena))
-		return err_set(err, LIBRARY
-		               " does not lie beside this gapline; build gapline where the headers of NVTX are");
+	const char *variable = launches ? ENV_CUDA : ENV_NVTX, *taken = getenv(variable);
+	if (!find_library(launches ? LAUNCHES : LIBRARY, arena))
+		return err_set(err, "%s does not lie beside this gapline; build gapline where the headers of %s are",
+		               launches ? LAUNCHES : LIBRARY, launches ? "CUPTI" : "NVTX");
 	if (taken && *taken)
-		return err_set(err, "another tool is to be told of NVTX ranges here (" ENV_NVTX " is set to %s)",
-		               taken);
+		return err_set(err, "another tool is to be told of %s here (%s is set to %s)",
+		               launches ? "CUDA calls" : "NVTX ranges", variable, taken);
 	return 0;
 }
 
@@ -34,7 +36,7 @@ static int find(struct collector *collector, struct err *err)
 static int check(const struct collector *collector, const struct capture_options *options, struct err *err)
 {
 	(void)options;
-	return stopwatch_check(collector->arena, err);
+	return stopwatch_check(false, collector->arena, err);
 }
 
 static const char *pages_folder(const struct collector_job *job)
@@ -57,7 +59,8 @@ static int prepare(struct collector_job *job, struct err *err)
 		arena_format(job->arena, STOPWATCH_ENV_FIRST "=%u", plan->first),
 		arena_format(job->arena, STOPWATCH_ENV_LAST "=%u", plan->last),
 		arena_format(job->arena, STOPWATCH_ENV_LIMIT_MS "=%lld", (long long)plan->limit_ms),
-		arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool),
+		plan->launches ? arena_format(job->arena, ENV_CUDA "=%s", find_library(LAUNCHES, job->arena))
+			       : arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool),
 		NULL,
 	};
 	if (mkdir(folder, 0700))

@@ -5,8 +5,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* Whether stopwatch runs of programs with steps can be made here: the library is there, and no other tool in its place.
- * -1 with `err`. */
-int stopwatch_check(struct arena *arena, struct err *err);
+#include <stdbool.h>
+
+/* Whether stopwatch runs of programs with steps can be made here: the library that counts ranges, or launches, is
+ * there, and no other tool in its place. -1 with `err`. */
+int stopwatch_check(bool launches, struct arena *arena, struct err *err);
 
 #endif

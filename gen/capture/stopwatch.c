@@ -71,6 +71,10 @@ static const char *problem_text(const struct stopwatch_page *p, const struct sto
 	case STOPWATCH_NO_THREAD:
 		return arena_format(arena, "the thread that waits for the GPU could not be started: %s",
 		                    strerror(p->code));
+	case STOPWATCH_NO_CUPTI:
+		return p->code ? arena_format(arena, "CUPTI did not let launches be counted (its error %d)",
+		                              (int)p->code)
+		               : "no CUPTI that fits the driver was found, and launches cannot be counted without";
 	default:
 		break;
 	}
@@ -91,6 +95,12 @@ static const char *too_few(const struct pages *pages, const struct stopwatch_pla
 		most = ended > most && ended < plan->last ? ended : most;
 		short_ones += ended < plan->last;
 	}
+	if (plan->launches)
+		return arena_format(
+			arena,
+			"%s ended after %llu launches, and the time is taken at the %s, which a recorded run made",
+			plan->processes > 1 ? "one of its processes" : "the program", (unsigned long long)most,
+			ordinal(plan->last, arena));
 	if (!most)
 		return arena_format(arena, "the program made no range '%s'%s; the recorded one made %u and more",
 		                    plan->step, pages->n ? " in one of its processes" : "", plan->last);
@@ -98,6 +108,19 @@ static const char *too_few(const struct pages *pages, const struct stopwatch_pla
 		arena, "%s ended after %llu range%s '%s', and the time is taken at the %s, which a recorded run made",
 		plan->processes > 1 ? "one of its processes" : "the program", (unsigned long long)most,
 		most == 1 ? "" : "s", plan->step, ordinal(plan->last, arena));
+}
+
+/* Launches are counted from the program's start: a run that makes some more or fewer of them may do so before the first
+ * step, and then both instants are shifted alike. By less than a step that changes nothing; by more, the loop may end
+ * before the last one. NULL: as many as that. */
+static const char *other_number(const struct stopwatch_page *p, const struct stopwatch_plan *plan, struct arena *arena)
+{
+	uint64_t ended = p->ended, off = ended > plan->launches ? ended - plan->launches : plan->launches - ended;
+	if (!plan->launches || !off || off * plan->steps < plan->last - plan->first)
+		return NULL;
+	return arena_format(arena,
+	                    "it made %llu launches, and the recorded run made %u, so that its steps cannot be counted",
+	                    (unsigned long long)ended, plan->launches);
 }
 
 /* ---- the time ---- */
@@ -124,12 +147,18 @@ int stopwatch_read(const char *folder, const struct stopwatch_plan *plan, struct
 		if (!is_whole(p, plan))
 			continue;
 		whole++;
+		if (!out->unused) {
+			out->unused = other_number(p, plan, arena);
+			out->uncountable = out->unused != NULL;
+		}
 		start = p->idle[0] > start ? p->idle[0] : start;
 		end = p->idle[1] > end ? p->idle[1] : end;
 	}
 	/* A process beside those that make the steps may do as it likes: a forked child cannot use CUDA, say. */
-	if (whole < plan->processes)
+	if (whole < plan->processes) {
+		out->uncountable = plan->launches && !problem;
 		out->unused = problem ? problem : too_few(&pages, plan, arena);
+	}
 	if (!out->unused && whole > plan->processes)
 		out->unused = arena_format(arena, "%zu processes made the steps, and %u in the recorded run", whole,
 		                           plan->processes);

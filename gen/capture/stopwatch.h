@@ -7,18 +7,21 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Where the time is taken; from a recorded run (analyse/run/instants.h). */
 struct stopwatch_plan {
-	const char *step, *domain; /* the step range's normalised name and its domain's */
-	uint32_t first, last;      /* which of them, counted by their ends in a process */
-	uint32_t steps;            /* between the two; 0: there are none, the process's time is taken */
-	uint32_t processes;        /* that make steps */
-	int64_t limit_ms;          /* for each of the two waits */
+	const char *step, *domain; /* the step range's normalised name and its domain's; or the loop's title, and "" */
+	uint32_t first, last;      /* which of them, or of launches, counted by their ends in a process */
+	uint32_t launches;  /* no range marks the steps, so launches are counted: how many a process makes; or 0 */
+	uint32_t steps;     /* between the two; 0: there are none, the process's time is taken */
+	uint32_t processes; /* that make steps */
+	int64_t limit_ms;   /* for each of the two waits */
 };
 
 struct stopwatch_result {
+	bool uncountable;   /* unused, because it made another number of launches than the recorded run */
 	int64_t ns;         /* between the two instants, or of the whole process; 0 when unused */
 	const char *unused; /* why the run cannot be used, a clause, with its numbers; else NULL */
 };

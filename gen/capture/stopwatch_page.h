@@ -1,5 +1,6 @@
-/* What gapline and the library that it loads into programs for a stopwatch run (gen/inject/stopwatch.c) agree on: names
- * in the environment, and a page of memory for each process that makes steps, kept as a file PID-N.page in a folder.
+/* What gapline and the libraries that it loads into programs for a stopwatch run (gen/inject/stopwatch.c, launches.c)
+ * agree on: names in the environment, and a page of memory for each process that makes steps, kept as a file PID-N.page
+ * in a folder.
  *
  * The page is mapped, so what it says survives the process, however that ends: nothing has to be written at an end that
  * may never come. Times are CLOCK_MONOTONIC in ns, which all processes of a machine share. */
@@ -11,8 +12,9 @@
 #define STOPWATCH_ENV_FOLDER "GAPLINE_STOPWATCH"        /* where pages go; without it the library does nothing */
 #define STOPWATCH_ENV_STEP "GAPLINE_STOPWATCH_STEP"     /* the step range's normalised name: '#' stands for a number */
 #define STOPWATCH_ENV_DOMAIN "GAPLINE_STOPWATCH_DOMAIN" /* the name of its NVTX domain; "": the default domain */
-#define STOPWATCH_ENV_FIRST "GAPLINE_STOPWATCH_FIRST" /* at the end of which such range of a process, from 1, the … */
-#define STOPWATCH_ENV_LAST "GAPLINE_STOPWATCH_LAST"   /* … first and the last instant is taken */
+#define STOPWATCH_ENV_FIRST                                                                                            \
+	"GAPLINE_STOPWATCH_FIRST" /* at the end of which such range, or launch, of a process, from 1, the … */
+#define STOPWATCH_ENV_LAST "GAPLINE_STOPWATCH_LAST" /* … first and the last instant is taken */
 #define STOPWATCH_ENV_LIMIT_MS                                                                                         \
 	"GAPLINE_STOPWATCH_LIMIT_MS" /* how long a wait for the devices may take; absent: 10000 */
 
@@ -26,14 +28,15 @@ enum stopwatch_problem {
 	STOPWATCH_NO_CONTEXT, /* no device is in use in the process */
 	STOPWATCH_TIME_LIMIT, /* the devices did not become idle in time */
 	STOPWATCH_REFUSED,    /* the driver returned `code` (CUresult) */
-	STOPWATCH_NO_THREAD   /* the thread that waits could not be started: `code` is errno */
+	STOPWATCH_NO_THREAD,  /* the thread that waits could not be started: `code` is errno */
+	STOPWATCH_NO_CUPTI    /* launches cannot be counted: there is no CUPTI that fits, or it returned `code` */
 };
 
 struct stopwatch_page {
 	char magic[8];
 	uint32_t version;
 	uint32_t pid;             /* as the process sees itself */
-	_Atomic uint64_t ended;   /* step ranges of this process that have ended */
+	_Atomic uint64_t ended;   /* step ranges of this process that have ended, or launches */
 	_Atomic int64_t asked[2]; /* when the waits for the devices began; 0: not yet */
 	_Atomic int64_t idle[2];  /* the two instants, at which all work submitted before was done; 0: not (yet) */
 	uint32_t contexts[2];     /* CUDA contexts that were waited for */

@@ -116,6 +116,15 @@ size_t suite_used(const struct suite *suite, enum suite_side side)
 	return used;
 }
 
+void suite_forget_stopwatch(struct suite *suite)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < suite->n_runs; i++)
+		if (!suite->runs[i].stopwatch)
+			suite->runs[kept++] = suite->runs[i];
+	suite->n_runs = kept;
+}
+
 void suite_add(struct suite *suite, const struct suite_run *run)
 {
 	suite->runs = arena_grow(suite->arena, suite->runs, suite->n_runs, suite->n_runs + 1, sizeof *suite->runs);

@@ -6,7 +6,7 @@
  *	  "options": "--trace cuda,nvtx …", "repeat": 5, "recorded": 2,
  *	  "commands": { "baseline": [words], "fixed": [words] },
  *	  "stopwatch": { "baseline": { "step": "step_#", "domain": "", "first": 12, "last": 60, "steps": 48,
- *	                 "processes": 1, "limit_ms": 10000 } | null, "fixed": … },     null: not known yet
+ *	                 "launches": 0, "processes": 1, "limit_ms": 10000 } | null, "fixed": … },   null: not known yet
  *	  "no_stopwatch": null,                     or why there are no (more) stopwatch runs, a clause
  *	  "runs": [ { "side": "baseline", "run": 1, "kind": "recorded", "profile": "baseline-1.sqlite", "log": null,
  *	              "seconds": 12.3, "exit_status": 0, "complete": "yes" },
@@ -77,6 +77,9 @@ size_t suite_done(const struct suite *suite);
 /* Pairs of a kind that are finished, and stopwatch runs of a side that can be used. */
 size_t suite_pairs(const struct suite *suite, bool stopwatch);
 size_t suite_used(const struct suite *suite, enum suite_side side);
+
+/* Forgets all stopwatch runs: they are made anew. */
+void suite_forget_stopwatch(struct suite *suite);
 
 void suite_add(struct suite *suite, const struct suite_run *run);
 

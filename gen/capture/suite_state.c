@@ -54,6 +54,7 @@ static void write_plan(struct json *json, const char *side, const struct stopwat
 	json_integer(json, "first", plan->first);
 	json_integer(json, "last", plan->last);
 	json_integer(json, "steps", plan->steps);
+	json_integer(json, "launches", plan->launches);
 	json_integer(json, "processes", plan->processes);
 	json_integer(json, "limit_ms", plan->limit_ms);
 	json_end_object(json);
@@ -194,6 +195,8 @@ static void read_plan(struct suite *suite, size_t s, yajl_val from)
 		if (n[i] < 0 || n[i] > UINT32_MAX)
 			return;
 	}
+	int64_t launches = get_integer(from, "launches");
+	plan.launches = launches > 0 && launches <= UINT32_MAX ? (uint32_t)launches : 0;
 	plan.first = (uint32_t)n[0];
 	plan.last = (uint32_t)n[1];
 	plan.steps = (uint32_t)n[2];

@@ -109,6 +109,7 @@ static int plan_from(struct run *r, const struct trace *trace, struct arena *are
 		.first = at.first,
 		.last = at.last,
 		.steps = at.steps,
+		.launches = at.launches,
 		.processes = at.processes,
 		.limit_ms = WAIT_MS + WAIT_LAGS * (at.lag_ns / 1000000),
 	};
@@ -140,6 +141,14 @@ static void record_more(struct run *r)
 		r->suite.recorded = RUN_RECORDED_ALONE;
 }
 
+/* From here on the time of a stopwatch run is that of the whole process, on both sides. */
+static void time_wholes(struct run *r, const char *why)
+{
+	fprintf(stderr, "gapline: %s, so a stopwatch run is timed from the program's start to its end\n", why);
+	for (size_t s = 0; s < 2; s++)
+		r->suite.plan[s] = (struct stopwatch_plan){0};
+}
+
 /* Once both sides were recorded: what the stopwatch runs measure. A side without steps can only be timed as a whole,
  * and then the other one is, too. */
 static int settle(struct run *r)
@@ -147,22 +156,25 @@ static int settle(struct run *r)
 	struct suite *s = &r->suite;
 	struct err err;
 	bool steps[2] = {s->plan[0].steps > 0, s->plan[1].steps > 0};
+	bool launches[2] = {s->plan[0].launches > 0, s->plan[1].launches > 0};
 	if (!s->planned[0] || !s->planned[1] || (!s->repeat && !s->no_stopwatch))
 		return CMD_DONE;
-	if (!s->no_stopwatch && steps[0] && steps[1] && stopwatch_check(&r->compare.arena, &err))
+	if (!s->no_stopwatch && steps[0] && steps[1] &&
+	    stopwatch_check(launches[0] || launches[1], &r->compare.arena, &err))
 		s->no_stopwatch = arena_copy(&r->compare.arena, err.text, strlen(err.text));
 	if (s->no_stopwatch) {
 		fprintf(stderr, "gapline: no stopwatch runs are made: %s\n",
 		        cmd_harmless(&r->compare.arena, s->no_stopwatch));
 		record_more(r);
 	} else if (!steps[0] || !steps[1]) {
-		fprintf(stderr,
-		        "gapline: %s no steps (NVTX ranges), so a stopwatch run is timed from the program's start to "
-		        "its end\n",
-		        steps[0] == steps[1] ? "the programs have"
-		        : steps[0]           ? "the fixed side has"
-		                             : "the baseline has");
-		s->plan[0].steps = s->plan[1].steps = 0;
+		time_wholes(r, steps[0] == steps[1] ? "the programs have no steps"
+		               : steps[0]           ? "the fixed side has no steps"
+		                                    : "the baseline has no steps");
+	} else if (launches[0] != launches[1]) {
+		time_wholes(r, arena_format(&r->compare.arena, "NVTX ranges mark the steps of the %s side only",
+		                            suite_side_names[launches[0]]));
+	} else if (launches[0]) {
+		fprintf(stderr, "gapline: no NVTX range marks the steps, so stopwatch runs count launches\n");
 	}
 	return write_state(r);
 }
@@ -237,6 +249,10 @@ static int note_stopwatch(struct run *r, enum suite_side side)
 				.ns = run->timed.ns,
 				.process_ns = (int64_t)(run->seconds * 1e9),
 				.steps = run->steps,
+				.step = r->suite.plan[side].step,
+				.launches = r->suite.plan[side].launches
+			                            ? r->suite.plan[side].last - r->suite.plan[side].first
+			                            : 0,
 				.unused = run->timed.unused,
 			};
 	}
@@ -256,6 +272,12 @@ static void say_unused(struct run *r, const struct suite_run *run)
 		unused += r->suite.runs[i].side == run->side && r->suite.runs[i].timed.unused;
 	if (unused < UNUSED_MAX || suite_used(&r->suite, run->side))
 		return;
+	if (run->timed.uncountable) {
+		time_wholes(r, arena_format(arena, "runs of the %s side differ in how many launches they make",
+		                            suite_side_names[run->side]));
+		suite_forget_stopwatch(&r->suite);
+		return;
+	}
 	r->suite.no_stopwatch =
 		arena_format(arena, "on the %s side, %s", suite_side_names[run->side], run->timed.unused);
 	record_more(r);

@@ -1,26 +1,21 @@
 /* libgapline-stopwatch.so: what NVTX loads into a program for a stopwatch run (NVTX_INJECTION64_PATH). It counts the
- * ends of one step range, waits for the devices at two of them (stopwatch_wait.h), and notes when that was, in a page
- * that is also a file (capture/stopwatch_page.h). Nothing is recorded, and CUDA's own interfaces for profilers are
+ * ends of one step range (stopwatch_count.h). Nothing is recorded, and CUDA's own interfaces for profilers are
  * neither used nor loaded. Without GAPLINE_STOPWATCH in the environment it does nothing at all.
  *
  * A range is known again at its end without memory: by a bit in the handle that NVTX keeps for us, or, for push and
  * pop, in a stack of bits of the thread. */
 #include "step_match.h"
-#include "stopwatch_wait.h"
+#include "stopwatch_count.h"
 
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
-#include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <wchar.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -29,78 +24,8 @@ EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table));
 
 enum { MOST_NAME = 1024, LONGEST_TEXT = 4096, MOST_DEPTH = 1024, ATTRIBUTES_BYTES = 48, MATCHES = 1 };
 
-static char folder[PATH_MAX], step[MOST_NAME], domain[MOST_NAME];
-static uint64_t instants[2]; /* counts of ended ranges */
-static int64_t limit_ns = STOPWATCH_LIMIT_MS * INT64_C(1000000);
-
-/* ---- the page ---- */
-
-static _Atomic(struct stopwatch_page *) page;
-static _Atomic pid_t owner; /* of `page` */
-static pthread_mutex_t making = PTHREAD_MUTEX_INITIALIZER;
-
-static void forked(void)
-{
-	atomic_store(&page, NULL); /* the parent's, which stays mapped and is left alone */
-	pthread_mutex_init(&making, NULL);
-}
-
-static struct stopwatch_page *page_map(pid_t pid)
-{
-	char path[PATH_MAX + 64];
-	int fd = -1;
-	for (unsigned n = 0; n < 10000 && fd < 0; n++) {
-		snprintf(path, sizeof path, "%s/%d-%u" STOPWATCH_ENDING, folder, (int)pid, n);
-		fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd < 0 && access(path, F_OK))
-			return NULL;
-	}
-	if (fd < 0)
-		return NULL;
-	/* Room on the disk first: a mapped page without any is SIGBUS. */
-	struct stopwatch_page *p = MAP_FAILED;
-	if (!posix_fallocate(fd, 0, sizeof *p))
-		p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	close(fd);
-	if (p == MAP_FAILED) {
-		unlink(path);
-		return NULL;
-	}
-	p->version = STOPWATCH_VERSION;
-	p->pid = (uint32_t)pid;
-	memcpy(p->magic, STOPWATCH_MAGIC, sizeof p->magic);
-	return p;
-}
-
-/* This process's page. NULL: there can be none. A child that was made without pthread_atfork's handlers is told by its
- * number. */
-static struct stopwatch_page *page_mine(void)
-{
-	pid_t pid = getpid();
-	struct stopwatch_page *p = atomic_load_explicit(&page, memory_order_acquire);
-	if (p && atomic_load_explicit(&owner, memory_order_relaxed) == pid)
-		return p;
-	pthread_mutex_lock(&making);
-	p = atomic_load(&page);
-	if (!p || atomic_load(&owner) != pid) {
-		p = page_map(pid);
-		atomic_store(&owner, pid);
-		atomic_store(&page, p);
-	}
-	pthread_mutex_unlock(&making);
-	return p;
-}
-
-static void step_ended(void)
-{
-	struct stopwatch_page *p = page_mine();
-	if (!p)
-		return;
-	uint64_t n = atomic_fetch_add(&p->ended, 1) + 1;
-	for (int which = 0; which < 2; which++)
-		if (n == instants[which] && atomic_load(&p->problem) == STOPWATCH_FINE)
-			stopwatch_wait(p, which, limit_ns);
-}
+static char step[MOST_NAME], domain[MOST_NAME];
+static bool wanted;
 
 /* ---- which ranges are steps ---- */
 
@@ -186,7 +111,7 @@ static int pop(const void *of)
 	depth--;
 	int level = (int)depth;
 	if (depth < MOST_DEPTH && steps[depth / 8] >> depth % 8 & 1)
-		step_ended();
+		stopwatch_ended(stopwatch_mine());
 	return level;
 }
 
@@ -243,7 +168,7 @@ static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t of, const nv
 static void NVTX_API on_end(nvtxRangeId_t id)
 {
 	if (id & MATCHES)
-		step_ended();
+		stopwatch_ended(stopwatch_mine());
 }
 
 static void NVTX_API on_domain_end(nvtxDomainHandle_t of, nvtxRangeId_t id)
@@ -326,30 +251,10 @@ static bool text_from(const char *name, char *to, size_t room)
 	return text && snprintf(to, room, "%s", text) < (int)room;
 }
 
-static bool number_from(const char *name, uint64_t *to)
-{
-	const char *text = getenv(name);
-	char *end;
-	unsigned long long value = text ? strtoull(text, &end, 10) : 0;
-	if (!value || *end)
-		return false;
-	*to = value;
-	return true;
-}
-
 static void prepare(void)
 {
-	const char *wanted = getenv(STOPWATCH_ENV_FOLDER);
-	uint64_t limit_ms;
-	if (!wanted || !*wanted || !realpath(wanted, folder) || !text_from(STOPWATCH_ENV_STEP, step, sizeof step) ||
-	    !text_from(STOPWATCH_ENV_DOMAIN, domain, sizeof domain) ||
-	    !number_from(STOPWATCH_ENV_FIRST, &instants[0]) || !number_from(STOPWATCH_ENV_LAST, &instants[1])) {
-		folder[0] = 0;
-		return;
-	}
-	if (number_from(STOPWATCH_ENV_LIMIT_MS, &limit_ms) && limit_ms < INT64_MAX / 1000000)
-		limit_ns = (int64_t)limit_ms * 1000000;
-	pthread_atfork(NULL, NULL, forked);
+	wanted = text_from(STOPWATCH_ENV_STEP, step, sizeof step) &&
+	         text_from(STOPWATCH_ENV_DOMAIN, domain, sizeof domain) && stopwatch_prepare();
 }
 
 /* By every copy of NVTX in the process, at its first call. 0: NVTX lets go of this library and does nothing. */
@@ -357,7 +262,7 @@ int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table))
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	pthread_once(&once, prepare);
-	const NvtxExportTableCallbacks *callbacks = folder[0] ? get_table(NVTX_ETID_CALLBACKS) : NULL;
+	const NvtxExportTableCallbacks *callbacks = wanted ? get_table(NVTX_ETID_CALLBACKS) : NULL;
 	if (!callbacks || callbacks->struct_size < sizeof *callbacks)
 		return 0;
 	const NvtxExportTableVersionInfo *version = get_table(NVTX_ETID_VERSIONINFO);

@@ -479,6 +479,8 @@ void build_stopwatch(struct build *b, const struct trace_stopwatch *run, const c
 	t->stopwatch[t->n_stopwatch] = *run;
 	if (run->unused)
 		t->stopwatch[t->n_stopwatch].unused = names_text(b->names, names_add_text(b->names, run->unused));
+	if (run->step)
+		t->stopwatch[t->n_stopwatch].step = names_text(b->names, names_add_text(b->names, run->step));
 	t->n_stopwatch++;
 }
 

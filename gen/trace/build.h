@@ -170,7 +170,8 @@ void build_unprofiled(struct build *b, const struct build_unprofiled *row);
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);
 void build_order_samples(struct build *b);
 
-/* A stopwatch run, after the one before it; `unused` is any text, NULL where there is a time. */
+/* A stopwatch run, after the one before it; `unused` is any text, NULL where there is a time;
+ * `step` any text or NULL. */
 void build_stopwatch(struct build *b, const struct trace_stopwatch *run, const char *flaw);
 
 /* Counts a row that is left out. */

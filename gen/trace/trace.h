@@ -208,6 +208,9 @@ struct trace_stopwatch {
 	int64_t time;       /* ns that `steps` steps took, or the whole process where `steps` is 0; 0: not known */
 	int64_t process;    /* ns from the process's start to its end */
 	uint32_t steps;     /* 0: the program has none */
+	uint32_t launches;  /* that a process made in that time, where they were counted; 0: ranges were, or it is not
+	                       known */
+	const char *step;   /* normalised name of the range that is a step, or title of the loop; NULL: not known */
 	const char *unused; /* why `time` is not known, a clause; else NULL */
 };
 

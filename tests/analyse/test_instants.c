@@ -136,10 +136,37 @@ static void test_captures_all_along(void **state)
 	assert_non_null(at.unknown);
 }
 
+/* No range marks a step: launches are counted, the driver's call inside the runtime's and other calls not, of all
+ * threads of the process. */
+static void test_launches(void **state)
+{
+	struct scene *s = *state;
+	for (int i = 0; i < STEPS; i++) {
+		int64_t t = (int64_t)i * PERIOD;
+		for (int k = 0; k < 3; k++) {
+			static const char *const kernels[] = {"gemm", "relu", "softmax"};
+			int64_t at = t + 1000 * k;
+			maker_call(&s->m, s->main, at, at + 200, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+			maker_op(&s->m, s->gpu, 7, OP_KERNEL, at + LAG, at + LAG + 500, kernels[k], s->correlation);
+			scene_call(s, s->main, at + 50, at + 150, "cuLaunchKernel", CALL_LAUNCH);
+		}
+		add_call(s, s->main, t + 5000, "cudaStreamSynchronize");
+		add_call(s, s->other, t + 6000, "cudaLaunchHostFunc");
+	}
+	add_call(s, s->other, 10, "cudaGraphLaunch");
+	struct instants at = find(s, 5);
+	assert_null(at.unknown);
+	assert_int_equal(at.launches, 3 * STEPS + 1);
+	assert_int_equal(at.first, 3 * 5 + 1);
+	assert_int_equal(at.last, 3 * STEPS + 1);
+	assert_int_equal(at.steps, STEPS - 5);
+	assert_string_equal(at.domain, "");
+}
+
 static void test_no_steps(void **state)
 {
 	struct scene *s = *state;
-	for (int i = 0; i < STEPS; i++)
+	for (int i = 0; i < 3; i++)
 		scene_kernel(s, s->main, i * 1000 + i * i, i * 1000 + i * i + 10, i * 1000 + 500, i * 1000 + 510);
 	struct instants at = find(s, -1);
 	assert_int_equal(at.steps, 0);
@@ -157,6 +184,7 @@ int main(void)
 		TEST(test_capture_inside_a_step),
 		TEST(test_captures_of_another_thread),
 		TEST(test_captures_all_along),
+		TEST(test_launches),
 		TEST(test_no_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

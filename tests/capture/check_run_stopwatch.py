@@ -15,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import time
+import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import captured
@@ -118,17 +119,40 @@ class Stopwatch(Case):
         self.assertEqual(len(re.findall(r"when a step of the baseline took", page)), 1)
         self.assertEqual(len(re.findall(r"when a step of the baseline took", said)), 1)
 
+    def unmarked(self, *cases):
+        """Programs whose steps no range marks: 60 steps of five launches each were recorded."""
+        self.env["GAPLINE_CUPTI"] = f"{INJECT}/fake_cupti/libcupti.so.13"
+        names = ("whole-#.sqlite", "whole-fixed-#.sqlite")
+        baseline, fixed = (self.program(case, 60, name) for case, name in zip(cases, names))
+        out, said = self.run_pair("--repeat", "3", "--recorded", "1", "--annotate", "none", baseline=baseline, fixed=fixed)
+        return json.loads((self.folder / "out/report.json").read_text()), " ".join(out.split()), said
+
+    @unittest.skipUnless((INJECT / "fake_cupti").exists(), "CUPTI's headers were not there")
     def test_steps_that_no_range_marks(self):
-        """Ranges are what a stopwatch run counts: without, the recorded runs decide, and one sentence says why."""
-        both = {"baseline": "sh -c 'sleep 0.02; : whole-#.sqlite'", "fixed": "sh -c 'sleep 0.01; : whole-fixed-#.sqlite'"}
-        said, _ = self.run_pair("--repeat", "2", "--recorded", "1", **both)
-        result = json.loads((self.folder / "out/report.json").read_text())
+        """Launches are counted instead, up to the ends that the pattern gave."""
+        result, _, said = self.unmarked("launches", "launches")
+        self.assertIn("no NVTX range marks the steps, so stopwatch runs count launches", said)
+        self.assertEqual(result["verdict"]["measured"], "stopwatch")
+        for side in "baseline", "fixed":
+            plan = self.state()["stopwatch"][side]
+            self.assertEqual((plan["launches"], plan["last"], plan["last"] - plan["first"]), (300, 300, 5 * plan["steps"]))
+            steps = result[side]["steps"]
+            self.assertEqual((steps["origin"], steps["stopwatch_runs"]), ("pattern", 3))
+            for run in self.timed(side):
+                self.assertIsNone(run["unused"])
+                self.assertGreater(run["time_ns"] / run["steps"] / STEP_NS, 0.99)
+
+    @unittest.skipUnless((INJECT / "fake_cupti").exists(), "CUPTI's headers were not there")
+    def test_launches_that_differ_from_run_to_run(self):
+        """Then the time is the whole process's: the recorded steps decide, and the process is told beside them."""
+        result, text, said = self.unmarked("launches", "more_launches")
+        self.assertIn("not used: it made 420 launches, and the recorded run made 300, so that its steps cannot be counted", said)
+        self.assertIn("runs of the fixed side differ in how many launches they make, so a stopwatch run is timed from the "
+                      "program's start to its end", said)
         self.assertEqual(result["verdict"]["measured"], "recorded")
-        self.assertEqual([result[s]["steps"]["origin"] for s in ("baseline", "fixed")], ["pattern"] * 2)
-        self.assertEqual([result[s]["steps"]["stopwatch_ms"] for s in ("baseline", "fixed")], [None] * 2)
-        text = " ".join(said.split())
-        self.assertIn("2 of 2 stopwatch runs of the fixed side are not used: the steps here are none that an NVTX range marks", text)
-        self.assertIn("let --annotate do it", text)
+        self.assertRegex(text, r"Without a profiler the whole programs, from start to exit, took [\d.]+ and [\d.]+ ms "
+                               r"\(3 and 3 runs\): .* In that, start-up took")
+        self.assertEqual([r["steps"] for r in self.timed("fixed")], [0, 0, 0])
 
     def test_nothing_of_a_profiler(self):
         (self.folder / "target.sh").write_text('env > "env-$$"; exec "$@"\n')
@@ -190,8 +214,8 @@ class Stopwatch(Case):
         both = {"baseline": "sh -c 'sleep 0.4; : whole-#.sqlite'", "fixed": "sh -c 'sleep 0.2; : fixed-#.sqlite'"}
         _, said = self.run_pair("--repeat", "2", "--recorded", "1", **both)
         self.assertIn(
-            "gapline: the baseline has no steps (NVTX ranges), so a stopwatch run is timed from the program's start to its "
-            "end\n",
+            "gapline: NVTX ranges mark the steps of the fixed side only, so a stopwatch run is timed from the program's "
+            "start to its end\n",
             said,
         )
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s")

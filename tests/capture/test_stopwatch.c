@@ -17,8 +17,10 @@ static struct arena arena;
 static char folder[] = "/tmp/gapline-pages-XXXXXX";
 static unsigned n_pages;
 
-static const struct stopwatch_plan plan = {"step_#", "", 10, 60, 50, 1, 10000};
-static const struct stopwatch_plan ranks = {"step_#", "", 10, 60, 50, 2, 10000};
+static const struct stopwatch_plan plan = {"step_#", "", 10, 60, 0, 50, 1, 10000};
+static const struct stopwatch_plan ranks = {"step_#", "", 10, 60, 0, 50, 2, 10000};
+/* Five launches a step, 320 in all. */
+static const struct stopwatch_plan launches = {"gemm", "", 50, 300, 320, 50, 1, 10000};
 
 static const char *path_of(unsigned i)
 {
@@ -84,6 +86,37 @@ static void test_others_beside_it(void **state)
 	assert_int_equal(read_pages(&plan).ns, 50000);
 }
 
+/* As many launches as in the recorded run, or the same up to less than a step's. */
+static void test_launches(void **state)
+{
+	(void)state;
+	put(324, 1000, 51000, 0, 0);
+	assert_int_equal(read_pages(&launches).ns, 50000);
+	put(316, 1000, 2000, 0, 0);
+	assert_string_equal(read_pages(&launches).unused, "2 processes made the steps, and 1 in the recorded run");
+}
+
+static void test_other_number_of_launches(void **state)
+{
+	(void)state;
+	put(325, 1000, 51000, 0, 0);
+	struct stopwatch_result result = read_pages(&launches);
+	assert_true(result.uncountable);
+	assert_string_equal(result.unused,
+	                    "it made 325 launches, and the recorded run made 320, so that its steps cannot be counted");
+}
+
+static void test_too_few_launches(void **state)
+{
+	(void)state;
+	put(299, 1000, 0, 0, 0);
+	struct stopwatch_result result = read_pages(&launches);
+	assert_true(result.uncountable);
+	assert_string_equal(result.unused,
+	                    "the program ended after 299 launches, and the time is taken at the 300th, which a "
+	                    "recorded run made");
+}
+
 static void test_ranks(void **state)
 {
 	(void)state;
@@ -138,6 +171,8 @@ static void test_problems(void **state)
 		{STOPWATCH_NO_CONTEXT, 0, 0, "no GPU is in use"},
 		{STOPWATCH_NO_DRIVER, 0, 0, "no CUDA driver"},
 		{STOPWATCH_NO_THREAD, 11, 0, "could not be started"},
+		{STOPWATCH_NO_CUPTI, 39, 0, "CUPTI did not let launches be counted (its error 39)"},
+		{STOPWATCH_NO_CUPTI, 0, 0, "no CUPTI that fits the driver was found"},
 		{4711, 0, 0, "could not be waited for"},
 	};
 	(void)state;
@@ -179,6 +214,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_one_process),
 		TEST(test_others_beside_it),
+		TEST(test_launches),
+		TEST(test_other_number_of_launches),
+		TEST(test_too_few_launches),
 		TEST(test_ranks),
 		TEST(test_too_few),
 		TEST(test_killed_while_it_waited),

@@ -164,7 +164,7 @@ static void test_state(void **state)
 	suite.collector = suite.collector_version = suite.options = "x";
 	suite.commands[0] = suite.commands[1] = words;
 	suite.planned[1] = true;
-	suite.plan[1] = (struct stopwatch_plan){"step \"#\"", "d", 4, 60, 56, 2, 10000};
+	suite.plan[1] = (struct stopwatch_plan){"step \"#\"", "d", 4, 60, 600, 56, 2, 10000};
 	struct suite_run runs[] = {
 		{.side = SUITE_FIXED,
 	         .number = 1,
@@ -188,6 +188,7 @@ static void test_state(void **state)
 	assert_int_equal(was.plan[1].first, 4);
 	assert_int_equal(was.plan[1].last, 60);
 	assert_int_equal(was.plan[1].steps, 56);
+	assert_int_equal(was.plan[1].launches, 600);
 	assert_int_equal(was.plan[1].processes, 2);
 	assert_int_equal(was.plan[1].limit_ms, 10000);
 	assert_int_equal(was.n_runs, 2);

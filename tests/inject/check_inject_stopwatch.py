@@ -17,6 +17,8 @@ import unittest
 import stopwatch_page
 
 LIBRARY, TARGET, FAKES = (pathlib.Path(p).resolve() for p in sys.argv[1:4])
+LAUNCHES = LIBRARY.with_name("libgapline-launches.so")
+A_STEP = 5  # launches
 STEPS, WARM = 120, 20
 MS = 1_000_000
 ATTEMPTS = 10
@@ -53,14 +55,14 @@ class Stopwatch(unittest.TestCase):
     def own(self):
         return [int(n) for n in re.findall(r"^own (\d+)$", self.output, re.M)]
 
-    def exact(self, case, **how):
+    def exact(self, case, ended=STEPS, **how):
         """The time of the steps is the program's own, within 1 %. On a busy machine either clock may be read late, never twice
         alike; what the library does wrong it does every time."""
         for attempt in range(ATTEMPTS):
             self.folder = tempfile.TemporaryDirectory()
             self.addCleanup(self.folder.cleanup)
             page = self.one(case, **how)
-            self.assertEqual((page.problem, page.ended), ("FINE", STEPS))
+            self.assertEqual((page.problem, page.ended), ("FINE", ended))
             self.assertIn("left 0,", self.output)
             (own,) = self.own()
             off = (page.idle[1] - page.idle[0]) / own - 1
@@ -76,6 +78,27 @@ class Stopwatch(unittest.TestCase):
 
     def test_host_is_what_takes_time(self):
         self.exact("behind")
+
+    def counting_launches(self):
+        return {"GAPLINE_CUPTI": f"{FAKES}/fake_cupti/libcupti.so.13", "CUDA_INJECTION64_PATH": str(LAUNCHES),
+                "NVTX_INJECTION64_PATH": "", "GAPLINE_STOPWATCH_FIRST": str(A_STEP * WARM),
+                "GAPLINE_STOPWATCH_LAST": str(A_STEP * STEPS)}
+
+    @unittest.skipUnless(LAUNCHES.exists(), "CUPTI's headers were not there")
+    def test_launches(self):
+        """Where no range marks a step: the host is far ahead, and both instants are those of the program's own clock."""
+        page = self.exact("launches", ended=A_STEP * STEPS, **self.counting_launches())
+        self.assertEqual(page.contexts, (1, 1))
+
+    @unittest.skipUnless(LAUNCHES.exists(), "CUPTI's headers were not there")
+    def test_launches_cannot_be_counted(self):
+        page = self.one("launches", **self.counting_launches() | {"FAKE_SUBSCRIBE": "39"})
+        self.assertEqual((page.problem, page.code, page.idle), ("NO_CUPTI", 39, (0, 0)))
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        page = self.one("launches", **self.counting_launches() | {"FAKE_DRIVER": "7000"})
+        self.assertEqual((page.problem, page.code), ("NO_CUPTI", 0))
+        self.assertIn("own ", self.output)
 
     def test_old_driver(self):
         """One without cuCtxRecordEvent: a thread of ours synchronises."""

@@ -29,6 +29,9 @@ struct fake {
 	void *(*buffer)(void);
 	/* Calls the subscriber: cuProfilerStart (1) or -Stop (0). */
 	void (*profiler)(int start);
+	/* What the driver calls around a launch: the subscriber, if it wants cuLaunchKernel, as it begins and as it
+	 * ends. */
+	void (*launched)(void);
 	/* Kinds that are on, as text: "5 4 1 …", in the order in which they were enabled. */
 	const char *(*kinds)(void);
 	/* The record sizes of this fake. */

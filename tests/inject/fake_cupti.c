@@ -21,7 +21,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t *buffer;
 static size_t used, room;
 static char kinds[256];
-static int on[64], started, stopped;
+static int on[64], started, stopped, launches;
 static uint32_t correlation = 1;
 static pid_t owner, beginner;
 
@@ -175,6 +175,15 @@ static void profiler(int start)
 		           &data);
 }
 
+static void launched(void)
+{
+	CUpti_CallbackData data = {.callbackSite = CUPTI_API_ENTER};
+	for (int i = 0; launches && i < 2; i++) {
+		subscriber(NULL, CUPTI_CB_DOMAIN_DRIVER_API, CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, &data);
+		data.callbackSite = CUPTI_API_EXIT;
+	}
+}
+
 static const char *kinds_text(void)
 {
 	return kinds;
@@ -182,7 +191,7 @@ static const char *kinds_text(void)
 
 const struct fake *fake_cupti(void)
 {
-	static struct fake fake = {launch, buffer_take, profiler, kinds_text, 0, 0};
+	static struct fake fake = {launch, buffer_take, profiler, launched, kinds_text, 0, 0};
 	fake.kernel_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
 	fake.api_bytes = (uint32_t)size_of(CUPTI_ACTIVITY_KIND_RUNTIME);
 	return &fake;
@@ -244,6 +253,8 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle, 
 		started = (int)enable;
 	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop)
 		stopped = (int)enable;
+	if (domain == CUPTI_CB_DOMAIN_DRIVER_API && id == CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel)
+		launches = (int)enable;
 	return CUPTI_SUCCESS;
 }
 

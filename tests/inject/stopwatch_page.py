@@ -4,7 +4,7 @@ import collections
 import pathlib
 import struct
 
-PROBLEMS = ("FINE", "NO_DRIVER", "NO_CONTEXT", "TIME_LIMIT", "REFUSED", "NO_THREAD")
+PROBLEMS = ("FINE", "NO_DRIVER", "NO_CONTEXT", "TIME_LIMIT", "REFUSED", "NO_THREAD", "NO_CUPTI")
 
 Page = collections.namedtuple("Page", "pid ended asked idle contexts problem code")
 

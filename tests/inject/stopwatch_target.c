@@ -246,6 +246,32 @@ static void forks(void)
 	wait(NULL);
 }
 
+/* No ranges: five launches a step, of which CUPTI's stand-in tells if it was loaded; `more`: seven. */
+static void launch(int a_step)
+{
+	void *library = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
+	const struct fake *(*get)(void) = library ? (const struct fake *(*)(void))dlsym(library, "fake_cupti") : NULL;
+	cuda->use(0);
+	for (int i = 1; i <= n_steps; i++) {
+		for (int k = 0; k < a_step; k++) {
+			cuda->work(0, MS / 2 / a_step);
+			if (get)
+				get()->launched();
+		}
+		mark(i);
+	}
+}
+
+static void launches(void)
+{
+	launch(5);
+}
+
+static void more_launches(void)
+{
+	launch(7);
+}
+
 static void leaves(void)
 {
 	cuda->use(0);
@@ -273,10 +299,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"ahead", ahead},   {"behind", behind},   {"devices", devices}, {"own_context", own_context},
-	             {"none", none},     {"stuck", stuck},     {"capture", capture}, {"kinds", kinds},
-	             {"plain", plain},   {"threads", threads}, {"ranks", ranks},     {"forks", forks},
-	             {"leaves", leaves}, {"dies", dies}};
+	} cases[] = {
+		{"ahead", ahead},   {"behind", behind},   {"devices", devices},   {"own_context", own_context},
+		{"none", none},     {"stuck", stuck},     {"capture", capture},   {"kinds", kinds},
+		{"plain", plain},   {"threads", threads}, {"ranks", ranks},       {"forks", forks},
+		{"leaves", leaves}, {"dies", dies},       {"launches", launches}, {"more_launches", more_launches}};
 	if (argc > 2)
 		n_steps = atoi(argv[2]);
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -194,7 +194,29 @@ const char *stopwatch_opposite(const struct side side[2], const struct verdict *
 		say_digits(arena, v->recorded.speedup));
 }
 
-struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measure measured, struct arena *arena)
+/* Programs as a whole, where their steps could not be timed. */
+static void say_wholes(const struct side side[2], const struct stopwatch_side timed[2], struct sentences *out,
+                       struct arena *arena)
+{
+	const struct stopwatch_side wholes[2] = {{.runs = timed[0].whole, .n_runs = timed[0].n_whole},
+	                                         {.runs = timed[1].whole, .n_runs = timed[1].n_whole}};
+	struct verdict v;
+	if (wholes[0].n_runs < STOPWATCH_LEAST_RUNS || wholes[1].n_runs < STOPWATCH_LEAST_RUNS)
+		return;
+	verdict_stopwatch(wholes, NULL, arena, &v);
+	say_add(out, arena,
+	        arena_format(
+			arena,
+			"Without a profiler the whole programs, from start to exit, took %s and %s ms (%zu and %zu "
+			"runs): %.3gx, 95 %% interval %.3g to %.3gx. In that, start-up took %s and %s ms, as "
+			"recorded. The steps themselves could not be timed without a profiler.",
+			say_digits(arena, v.step[0] / 1e6), say_digits(arena, v.step[1] / 1e6), wholes[0].n_runs,
+			wholes[1].n_runs, v.speedup, v.lo, v.hi, say_digits(arena, side[0].startup.ns / 1e6),
+			say_digits(arena, side[1].startup.ns / 1e6)));
+}
+
+struct sentences stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
+                                   enum verdict_measure measured, struct arena *arena)
 {
 	struct sentences out = {0};
 	const struct side *b = &side[0], *f = &side[1];
@@ -205,6 +227,7 @@ struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measu
 			                     side[s].headline.n_unused,
 			                     side[s].headline.n_unused + side[s].headline.n_stopwatch, SIDE[s],
 			                     side[s].headline.n_unused == 1 ? "is" : "are", side[s].headline.unused));
+	say_wholes(side, timed, &out, arena);
 	if (measured == VERDICT_STOPWATCH ||
 	    !(b->headline.n_stopwatch + b->headline.n_unused + f->headline.n_stopwatch + f->headline.n_unused))
 		return out;

@@ -18,8 +18,10 @@ struct stopwatch_run {
 struct stopwatch_side {
 	const struct stopwatch_run *runs; /* those that can be used */
 	size_t n_runs;
-	uint32_t n_unused;  /* those that cannot, … */
-	const char *unused; /* … and why, of the first of them: a clause; NULL without one */
+	uint32_t n_unused;                 /* those that cannot, … */
+	const char *unused;                /* … and why, of the first of them: a clause; NULL without one */
+	const struct stopwatch_run *whole; /* those that timed the whole process although there are steps */
+	size_t n_whole;
 };
 
 /* The verdict of stopwatch runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is
@@ -34,7 +36,9 @@ void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict
  * a sentence that says so; else NULL. */
 const char *stopwatch_opposite(const struct side side[2], const struct verdict *verdict, struct arena *arena);
 
-/* Which stopwatch runs were not used, and why they do not decide where they do not. */
-struct sentences stopwatch_reasons(const struct side side[2], enum verdict_measure measured, struct arena *arena);
+/* Which stopwatch runs were not used, and why they do not decide where they do not; what whole programs took where
+ * their steps were not timed. */
+struct sentences stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
+                                   enum verdict_measure measured, struct arena *arena);
 
 #endif

@@ -129,6 +129,40 @@ static uint32_t ended_by(const struct run *run, uint32_t process, int64_t at)
 	return n;
 }
 
+/* A call that launches a kernel or a graph: one call of the driver, which the library counts. */
+static bool is_launch(const struct trace *t, size_t i)
+{
+	return is_call(t, i, "cudaLaunchKernel", "cuLaunchKernel") ||
+	       is_call(t, i, "cudaLaunchCooperativeKernel", "cuLaunchCooperativeKernel") ||
+	       is_call(t, i, "cudaGraphLaunch", "cuGraphLaunch");
+}
+
+/* How many launches of a process have ended by `at`. The driver's call inside the runtime's is the same one. */
+static uint32_t launched_by(const struct trace *t, uint32_t process, int64_t at)
+{
+	uint32_t n = 0, thread = TRACE_NONE;
+	int64_t until = INT64_MIN;
+	for (size_t i = 0; i < t->calls.n; i++) {
+		if (t->calls.end[i] > at || t->threads[t->calls.thread[i]].process != process)
+			continue;
+		if (t->calls.thread[i] != thread)
+			until = INT64_MIN;
+		thread = t->calls.thread[i];
+		if (t->calls.start[i] < until || !is_launch(t, i))
+			continue;
+		until = t->calls.end[i];
+		n++;
+	}
+	return n;
+}
+
+/* What is counted. */
+static uint32_t counted_by(const struct run *run, uint32_t process, int64_t at)
+{
+	return run->steps.origin == STEPS_BY_PATTERN ? launched_by(run->trace, process, at)
+	                                             : ended_by(run, process, at);
+}
+
 /* Instances of steps that a process ends after `from` and by `to`. */
 static uint32_t steps_between(const struct steps *s, uint32_t process, int64_t from, int64_t to)
 {
@@ -148,12 +182,16 @@ static const char *count(const struct run *run, const struct hosts *hosts, uint3
 		const struct host_end *from = &h->of_step[first], *to = &h->of_step[last];
 		if (!from->n || from->n != to->n)
 			return "its processes take turns at them";
-		uint32_t counts[2] = {ended_by(run, h->process, from->at), ended_by(run, h->process, to->at)};
+		uint32_t counts[2] = {counted_by(run, h->process, from->at), counted_by(run, h->process, to->at)};
 		uint32_t steps = steps_between(&run->steps, h->process, from->at, to->at);
-		if (steps % from->n || counts[0] >= counts[1])
+		uint32_t launches =
+			run->steps.origin == STEPS_BY_PATTERN ? launched_by(run->trace, h->process, INT64_MAX) : 0;
+		if (steps % from->n || !counts[0] || counts[0] >= counts[1])
 			return "its threads make different numbers of them";
-		if (p && (out->first != counts[0] || out->last != counts[1] || out->steps != steps / from->n))
+		if (p && (out->first != counts[0] || out->last != counts[1] || out->steps != steps / from->n ||
+		          out->launches != launches))
 			return "its processes make different numbers of them";
+		out->launches = launches;
 		out->first = counts[0];
 		out->last = counts[1];
 		out->steps = steps / from->n;
@@ -161,10 +199,10 @@ static const char *count(const struct run *run, const struct hosts *hosts, uint3
 	return NULL;
 }
 
-static bool lost_ranges(const struct trace *t)
+static bool lost_some(const struct trace *t)
 {
 	for (uint32_t i = 0; i < t->n_dropped; i++)
-		if (t->dropped[i].kind == ROWS_RANGES)
+		if (t->dropped[i].kind == ROWS_RANGES || t->dropped[i].kind == ROWS_CALLS)
 			return true;
 	return t->source.lost > 0;
 }
@@ -174,8 +212,8 @@ static const char *place(const struct run *run, const struct hosts *hosts, struc
 	const struct steps *s = &run->steps;
 	struct captures captures = find_captures(run->trace, arena);
 	uint32_t first = run->warmup ? run->warmup - 1 : 0, last = s->n - 1;
-	if (lost_ranges(run->trace))
-		return "ranges were lost in the recording, so that they cannot be counted";
+	if (lost_some(run->trace))
+		return "ranges or calls were lost in the recording, so that they cannot be counted";
 	int64_t near = last > first ? NEAR_STEPS * ((s->end[last] - s->end[first]) / (last - first)) : 0;
 	near = near > NEAR_NS ? near : NEAR_NS;
 	while (first < last && !is_safe(hosts, &captures, first, near))
@@ -189,6 +227,24 @@ static const char *place(const struct run *run, const struct hosts *hosts, struc
 	                  : "there are too few steps";
 }
 
+const char *instants_step(const struct run *run)
+{
+	return run->steps.origin == STEPS_BY_PATTERN ? run->loops.list[run->loop].title
+	                                             : names_text(run->trace->names, run->steps.name);
+}
+
+double instants_launches(const struct run *run)
+{
+	const struct steps *s = &run->steps;
+	struct arena scratch = {0};
+	struct instants at = {0};
+	struct hosts hosts = find_hosts(s, &scratch);
+	uint32_t first = run->warmup ? run->warmup - 1 : 0;
+	const char *unknown = first + 1 < s->n ? count(run, &hosts, first, s->n - 1, &at) : "there are too few steps";
+	arena_release(&scratch);
+	return unknown ? 0 : (double)(at.last - at.first) / at.steps;
+}
+
 int instants_find(const struct trace *trace, const char *step, int warmup, struct arena *arena, struct instants *out,
                   struct err *err)
 {
@@ -196,12 +252,12 @@ int instants_find(const struct trace *trace, const char *step, int warmup, struc
 	*out = (struct instants){0};
 	if (run_prepare(&run, trace, step, warmup, arena, err) < 0)
 		return -1;
-	if (!run.steps.found || run.steps.origin != STEPS_BY_RANGE)
+	if (!run.steps.found)
 		return 0;
 	struct hosts hosts = find_hosts(&run.steps, arena);
 	out->steps = 1;
-	out->step = names_text(trace->names, run.steps.name);
-	out->domain = names_text(trace->names, run.steps.domain);
+	out->step = instants_step(&run);
+	out->domain = run.steps.origin == STEPS_BY_PATTERN ? "" : names_text(trace->names, run.steps.domain);
 	out->processes = hosts.n;
 	out->lag_ns = greatest_lag(&run.steps, &hosts);
 	out->unknown = place(&run, &hosts, arena, out);

@@ -5,20 +5,34 @@
 #include "trace/trace.h"
 
 struct instants {
-	uint32_t steps;      /* between the two; 0: the profile has no steps that ranges mark */
+	uint32_t steps;      /* between the two; 0: the profile has no steps */
 	const char *unknown; /* there are steps, but the time cannot be taken at them: why, a clause; else NULL */
 	/* The rest when `steps` is not 0 and `unknown` is NULL. */
-	const char *step, *domain; /* normalised name of the step range; of its domain, "": the default one */
-	uint32_t first, last;      /* which such range of a process, counted by their ends from 1 */
+	const char *step, *domain; /* normalised name of the step range; of its domain, "": the default one. Where a
+	                            * pattern gives the steps: the loop's title, and "" */
+	uint32_t first, last;      /* which such range, or launch, of a process, counted by their ends from 1 */
+	uint32_t launches;         /* launches are counted, not ranges: how many a process makes in all; else 0 */
 	uint32_t processes;        /* that make steps, each with the same counts */
 	int64_t lag_ns; /* how much later the GPU ended a step than the host, at most: what a wait may take */
 };
 
-/* The two instants are the end of the last warm-up step and that of the last step, or the nearest ones between them at
+/* Launches are the calls that launch a kernel or a graph; where a pattern gives the steps, they are all that a library
+ * in the program can count without knowing what is launched.
+ *
+ * The two instants are the end of the last warm-up step and that of the last step, or the nearest ones between them at
  * which waiting for the devices breaks no graph capture: none is open in the process, and none of another thread, whose
  * pace relative to this one is not the same in every run, is near. `step` and `warmup` as in run_prepare; names are
  * added to trace->names. 0, or -1 with `err` as run_prepare. */
 int instants_find(const struct trace *trace, const char *step, int warmup, struct arena *arena, struct instants *out,
                   struct err *err);
+
+struct run;
+
+/* What the steps of a run are called: `step` above. */
+const char *instants_step(const struct run *run);
+
+/* Launches a step in each process, between the ends of the last warm-up step and of the last step; 0: not known. For a
+ * run whose steps a pattern gives. */
+double instants_launches(const struct run *run);
 
 #endif

@@ -1,0 +1,12 @@
+/* The stopwatch runs of a side: which of them measure what the side is measured by. */
+#ifndef GAPLINE_ANALYSE_SIDE_STOPWATCHES_H
+#define GAPLINE_ANALYSE_SIDE_STOPWATCHES_H
+
+#include "analyse/judge/stopwatch.h"
+#include "analyse/run/run.h"
+
+/* Those that can be used, of all runs of a side: they have to measure its steps, or, where it has none (`steps` is
+ * false), the whole process. */
+struct stopwatch_side stopwatches_of(const struct run *runs, size_t n, bool steps, struct arena *arena);
+
+#endif

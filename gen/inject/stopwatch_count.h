@@ -1,0 +1,20 @@
+/* Counting towards the two instants of a stopwatch run: when the first and when the last count is reached, the devices
+ * are waited for (stopwatch_wait.h), and when that was is noted in a page that is also a file
+ * (capture/stopwatch_page.h). What is counted, the ends of ranges or launches, is the library's. */
+#ifndef GAPLINE_INJECT_STOPWATCH_COUNT_H
+#define GAPLINE_INJECT_STOPWATCH_COUNT_H
+
+#include "capture/stopwatch_page.h"
+
+#include <stdbool.h>
+
+/* Once, before anything else: reads the environment. False: no stopwatch run is wanted here. */
+bool stopwatch_prepare(void);
+
+/* This process's page, made at the first call; NULL: there can be none. */
+struct stopwatch_page *stopwatch_mine(void);
+
+/* By any thread, when one more of what is counted has ended; `page` as above. May take as long as the time limit. */
+void stopwatch_ended(struct stopwatch_page *page);
+
+#endif
