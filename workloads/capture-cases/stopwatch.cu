@@ -105,6 +105,19 @@ static void short_kernels()
 	});
 }
 
+/* What launching takes is what a step takes. */
+static void launches()
+{
+	cudaStream_t s = stream();
+	steps([&](int) {
+		for (int k = 0; k < 100; k++) {
+			nothing<<<1, 1, 0, s>>>();
+			if (k % 10 == 9)
+				CHECK(cudaStreamSynchronize(s));
+		}
+	});
+}
+
 /* A step ends on one of two streams that nobody joins. */
 static void two_streams()
 {
@@ -277,6 +290,7 @@ int main(int argc, char **argv)
 	} cases[] = {{"ahead", ahead},
 	             {"behind", behind},
 	             {"short_kernels", short_kernels},
+	             {"launches", launches},
 	             {"two_streams", two_streams},
 	             {"own_context", own_context},
 	             {"captures", captures},
