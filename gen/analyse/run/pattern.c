@@ -246,7 +246,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 	const struct pattern_fit *fit = &f->fit;
 	struct pattern_loop *loop = &out->loops[out->n_loops++];
 	*loop = (struct pattern_loop){.ops = fit->ops};
-	loop->explained = f->bursts ? 1 : f->share.ops < f->share.time ? f->share.ops : f->share.time;
+	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
 	for (uint32_t k = f->from; k < f->to; k++) {
 		if (fit->grade[k] == GRADE_NONE)

@@ -5,13 +5,36 @@
 
 enum {
 	SAMPLE = 256, /* cycles on which a candidate is tried first, or a median is taken */
-	BURSTS = 3    /* so many runs of cycles with something else between them are told apart by themselves */
+	BURSTS = 3,   /* so many runs of cycles with something else between them are told apart by themselves */
+	FEW = 20      /* cycles: that fewer of them come out alike may be chance, if not most are the same */
 };
 
 static bool is_explained(const struct pattern_share *share, uint32_t cycles)
 {
 	return cycles >= PATTERN_CYCLES && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED &&
 	       share->alike * (uint64_t)4 >= cycles * (uint64_t)3;
+}
+
+/* Of many candidates for a boundary some cut what varies (so many tokens to a prompt) into a handful of stretches that
+ * happen to be about as long. Of a few cycles three in four have to be the same, but for an op or two or one in fifty;
+ * and what they hold is not found as often elsewhere. */
+static bool is_no_chance(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0, same = 0;
+	uint64_t inside = 0, all = 0;
+	for (uint32_t k = from; k < to; k++) {
+		if (f->grade[k] == GRADE_NONE)
+			continue;
+		uint32_t few = f->ops / 50 > 2 ? f->ops / 50 : 2;
+		same += f->grade[k] == GRADE_EXACT || f->off[k] <= few;
+		inside += f->cut[k + 1] - f->cut[k];
+		n++;
+	}
+	if (n >= FEW)
+		return true;
+	for (size_t i = 0; i < s->n && same * 4 >= n * 3; i++)
+		all += f->usual[s->token[i]] > 0;
+	return all && inside * 2 >= all;
 }
 
 /* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
@@ -153,6 +176,23 @@ static bool even_runs(const struct pattern_fit *f, uint32_t from, uint32_t to, u
 	return even * 4 >= (all - last_short) * 3;
 }
 
+/* Adds how much of the cycles [from, to) is usual. */
+static void add_share(struct pattern_share *sum, const struct pattern_fit *f, const struct pattern_sequence *s,
+                      uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	struct pattern_share one = pattern_fit_share(f, s, from, to, &scratch);
+	double ops = (double)(sum->n_ops + one.n_ops), time = sum->all_time + one.all_time;
+	if (ops > 0)
+		sum->ops = (sum->ops * (double)sum->n_ops + one.ops * (double)one.n_ops) / ops;
+	if (time > 0)
+		sum->time = (sum->time * sum->all_time + one.time * one.all_time) / time;
+	sum->alike += one.alike;
+	sum->n_ops += one.n_ops;
+	sum->all_time = time;
+	arena_release(&scratch);
+}
+
 /* Whether cuts make a loop; which part of them. */
 static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
@@ -172,14 +212,14 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	drop_ends(f, s, out);
 	out->cycles = count_cycles(f, out->from, out->to);
 	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
-	good = is_explained(&out->share, out->cycles);
+	good = is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
 	uint32_t from = out->from + (f->grade[out->from] != GRADE_EXACT);
 	uint32_t to = out->to - (f->grade[out->to - 1] != GRADE_EXACT);
 	if (!good && to - from >= PATTERN_CYCLES && to - from < out->to - out->from) {
 		/* an end may hold what belongs to what lies before or behind the loop */
 		struct pattern_share share = pattern_fit_share(f, s, from, to, &scratch);
 		uint32_t cycles = count_cycles(f, from, to);
-		if (is_explained(&share, cycles)) {
+		if (is_explained(&share, cycles) && is_no_chance(f, s, from, to)) {
 			*out = (struct pattern_found){
 				.fit = *f, .from = from, .to = to, .cycles = cycles, .share = share};
 			good = true;
@@ -189,11 +229,13 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 		goto done;
 
 	uint32_t runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
+	struct pattern_share together = {0};
 	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
 		if (end - first < PATTERN_CYCLES)
 			continue;
 		runs++;
 		cycles += end - first;
+		add_share(&together, f, s, first, end - (f->more[end - 1] != 0));
 		if (end - first > best_end - best) {
 			best = first;
 			best_end = end;
@@ -208,7 +250,8 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	              host_share(f, s, out->from, out->to) >= 0.9;
 	if (out->bursts || runs > BURSTS) {
 		out->cycles = cycles;
-		good = out->bursts;
+		out->share = together;
+		good = out->bursts && is_explained(&together, cycles) && is_no_chance(f, s, out->from, out->to);
 		goto done;
 	}
 	out->from = best;
@@ -218,7 +261,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	out->cycles = count_cycles(f, out->from, out->to);
 	if (out->cycles >= PATTERN_CYCLES) {
 		out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
-		good = is_explained(&out->share, out->cycles);
+		good = is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
 	}
 done:
 	arena_release(&scratch);

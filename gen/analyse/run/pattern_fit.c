@@ -114,6 +114,7 @@ static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	              : common * 4 >= larger * 3              ? GRADE_ALIKE
 	                                                      : GRADE_CYCLE;
 	f->more[k] = all - common > f->ops;
+	f->off[k] = (uint32_t)(all - common + missing);
 }
 
 void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, size_t *cut, uint32_t n,
@@ -123,6 +124,7 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
 	f->grade = ARENA_NEW(arena, n, uint8_t);
 	f->more = ARENA_NEW(arena, n, uint8_t);
+	f->off = ARENA_NEW(arena, n, uint32_t);
 	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
 	f->sum = ARENA_NEW(arena, n, uint64_t);
 	uint32_t whole = n - 1;

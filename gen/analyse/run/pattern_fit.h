@@ -20,6 +20,7 @@ struct pattern_fit {
 	uint32_t *usual; /* by token: how often a cycle holds it */
 	uint32_t ops;    /* the sum of `usual` */
 	uint32_t model;  /* a cycle that is usual in every token, or UINT32_MAX */
+	uint32_t *off;   /* by cycle: ops that it holds beyond what is usual, and lacks */
 	uint64_t *sum;   /* by cycle: the sum of its tokens' hashes */
 };
 

@@ -129,14 +129,39 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
  * it runs before the program's own loop, and often for longer. */
-static bool is_search(const struct trace *t, const struct run_loop *loop)
+static bool searches(const struct trace *t, uint32_t name)
 {
 	static const char *const OF_SEARCH[] = {"RedzoneAllocatorKernel", "xla_fp_comparison", "RepeatBufferKernel"};
-	for (uint32_t i = 0; i < loop->n_makeup; i++)
-		for (size_t k = 0; k < sizeof OF_SEARCH / sizeof *OF_SEARCH; k++)
-			if (strstr(names_text(t->names, loop->makeup[i].name), OF_SEARCH[k]))
-				return true;
+	for (size_t k = 0; k < sizeof OF_SEARCH / sizeof *OF_SEARCH; k++)
+		if (strstr(names_text(t->names, name), OF_SEARCH[k]))
+			return true;
 	return false;
+}
+
+static bool is_search(const struct trace *t, const struct run_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		if (searches(t, loop->makeup[i].name))
+			return true;
+	return false;
+}
+
+/* GPU time of what a process tried out, up to the last kernel of a search, loops left out. */
+static double searched_time(const struct trace *t, const struct part *part)
+{
+	const struct pattern_sequence *s = &part->ops.sequence;
+	struct arena scratch = {0};
+	bool *of_search = ARENA_NEW(&scratch, s->n_tokens + 1, bool);
+	size_t end = 0;
+	double time = 0;
+	for (uint32_t token = 0; token < s->n_tokens; token++)
+		of_search[token] = searches(t, part->ops.name[token]);
+	for (size_t i = 0; i < s->n; i++)
+		end = of_search[s->token[i]] ? i + 1 : end;
+	for (size_t i = 0; i < end; i++)
+		time += part->pattern.loop[i] ? 0 : (double)s->length[i];
+	arena_release(&scratch);
+	return time;
 }
 
 /* The stretch that a process's part of a loop is in. */
@@ -291,15 +316,16 @@ void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena,
 	*out = (struct run_loops){0};
 	struct part *parts = ARENA_NEW(&scratch, t->n_processes, struct part);
 	uint32_t n = 0;
-	double all = 0, in_loops = 0;
+	double all = 0, in_loops = 0, searched = 0;
 	for (size_t i = 0; i < t->ops.n; i++)
 		all += (double)(t->ops.end[i] - t->ops.start[i]);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		find_in_process(t, p, shortest, &scratch, &parts[p]);
 		n += parts[p].pattern.n_loops;
 		in_loops += parts[p].in_loops;
+		searched += searched_time(t, &parts[p]);
 	}
-	if (n && in_loops * 2 >= all) {
+	if (n && in_loops * 2 >= all - searched) {
 		out->list = ARENA_NEW(arena, n, struct run_loop);
 		out->loop = ARENA_NEW(arena, t->ops.n, uint8_t);
 		out->cycle = ARENA_NEW(arena, t->ops.n, uint32_t);

@@ -34,7 +34,8 @@ struct run_loops {
 	double share;    /* of the profile's GPU time that belongs to loops */
 };
 
-/* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time.
+/* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time, that
+ * of an autotuner's search left out.
  * `shortest`: short cycles are never put together (pattern_find). */
 void pattern_run_find(const struct trace *trace, bool shortest, struct arena *arena, struct run_loops *out);
 
