@@ -4,9 +4,23 @@
 #include "digest/words.h"
 
 #include <inttypes.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
+
+/* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
+ * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
+#if UINTPTR_MAX == UINT64_MAX
+_Static_assert(sizeof(struct trace) == 1040, "something new in struct trace");
+_Static_assert(sizeof(struct trace_source) == 136, "something new in struct trace_source");
+_Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
+_Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
+_Static_assert(sizeof(struct trace_gpu) == 40, "something new in struct trace_gpu");
+_Static_assert(sizeof(struct trace_gpu_sample) == 48, "something new in struct trace_gpu_sample");
+_Static_assert(sizeof(struct trace_metrics) == 96, "something new in struct trace_metrics");
+_Static_assert(sizeof(struct trace_stopwatch) == 48, "something new in struct trace_stopwatch");
+#endif
 
 struct encoder {
 	const struct trace *trace;
@@ -203,6 +217,45 @@ static void put_samples(struct encoder *e)
 	end_section(e, "gpu_samples");
 }
 
+/* By enum metric. */
+const char *const DIGEST_METRICS[METRIC_COUNT] = {
+	[METRIC_SM_ACTIVE] = "metrics.sm_active",   [METRIC_SM_ISSUE] = "metrics.sm_issue",
+	[METRIC_TENSOR] = "metrics.tensor",         [METRIC_DRAM_READ] = "metrics.dram_read",
+	[METRIC_DRAM_WRITE] = "metrics.dram_write", [METRIC_PCIE_IN] = "metrics.pcie_in",
+	[METRIC_PCIE_OUT] = "metrics.pcie_out",     [METRIC_NVLINK_IN] = "metrics.nvlink_in",
+	[METRIC_NVLINK_OUT] = "metrics.nvlink_out",
+};
+
+/* Samples are about as far from each other as the two before. */
+static void put_metrics(struct encoder *e)
+{
+	const struct trace *t = e->trace;
+	for (uint32_t i = 0; i < t->n_metrics; i++) {
+		number_put(&e->section, t->metrics[i].gpu == TRACE_NONE ? 0 : (uint64_t)t->metrics[i].gpu + 1);
+		number_put(&e->section, t->metrics[i].n);
+	}
+	end_section(e, "metrics");
+	for (uint32_t i = 0; i < t->n_metrics; i++)
+		for (size_t k = 0, gap = 0, before = 0; k < t->metrics[i].n; k++) {
+			uint64_t time = (uint64_t)t->metrics[i].time[k], own = time - before;
+			put_signed(&e->section, (int64_t)(own - gap));
+			gap = own;
+			before = time;
+		}
+	end_section(e, "metrics.time");
+	for (int metric = 0; metric < METRIC_COUNT; metric++) {
+		bool any = false;
+		for (uint32_t i = 0; i < t->n_metrics; i++)
+			any = any || t->metrics[i].value[metric];
+		for (uint32_t i = 0; any && i < t->n_metrics; i++)
+			for (size_t k = 0; k < t->metrics[i].n; k++) {
+				const uint8_t *value = t->metrics[i].value[metric];
+				number_put(&e->section, value ? value[k] : METRIC_NOT_SAMPLED);
+			}
+		end_section(e, DIGEST_METRICS[metric]);
+	}
+}
+
 static void put_stopwatch(struct encoder *e)
 {
 	struct buf *to = &e->section;
@@ -212,6 +265,8 @@ static void put_stopwatch(struct encoder *e)
 		put_signed(to, s->time);
 		put_signed(to, s->process);
 		number_put(to, s->steps);
+		number_put(to, s->launches);
+		put_text(to, s->step ? s->step : "");
 		put_text(to, s->unused ? s->unused : "");
 	}
 	end_section(e, "stopwatch");
@@ -223,6 +278,7 @@ const char *const DIGEST_KINDS[ROW_KINDS] = {
 	[ROWS_MEMSETS] = "memsets",     [ROWS_CALLS] = "calls",           [ROWS_RANGES] = "ranges",
 	[ROWS_OS_CALLS] = "os_calls",   [ROWS_OVERHEADS] = "overheads",   [ROWS_SLICES] = "slices",
 	[ROWS_STOPWATCH] = "stopwatch", [ROWS_UNPROFILED] = "unprofiled", [ROWS_GPU_SAMPLES] = "gpu_samples",
+	[ROWS_METRICS] = "metrics",
 };
 
 static void put_counts(struct encoder *e)
@@ -284,6 +340,7 @@ void digest_encode(const struct trace *trace, struct buf *to)
 	put_names(&e);
 	put_things(&e);
 	put_samples(&e);
+	put_metrics(&e);
 	put_stopwatch(&e);
 	put_counts(&e);
 	for (int i = 0; i < LAYOUT_TABLES; i++)

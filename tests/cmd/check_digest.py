@@ -148,6 +148,8 @@ def check_jobs(folder):
 def check_captures(folder):
     for name, ending in (("torch-dataloader", "sqlite.gz"), ("kineto-dataloader", "json.gz"), ("ddp-2gpu", "sqlite.gz")):
         compare(name, folder, *[[CAPTURES / name / f"{side}.{ending}"] for side in ("baseline", "fixed")])
+    compare("gpu-metrics", folder, [CAPTURES / "gpu-metrics" / "pinned-prefetch-baseline.sqlite.gz"],
+            [CAPTURES / "pinned-prefetch" / "fixed.sqlite.gz"])
     parts = []
     for side in "baseline", "fixed":
         (folder / f"parts-{side}").mkdir()
@@ -180,6 +182,8 @@ def check_errors(folder):
         "'ops.device' of this digest": digest_file.write({**found, "ops.device": b"\x02" + found["ops.device"][1:]}),
         "'ops.length' of this digest": digest_file.write({**found, "ops.length": b"\x01" + b"\0" * 59}),
         "'threads' of this digest": digest_file.write({**found, "threads": b"\x02\x09\x00"}),
+        "'metrics' of this digest": digest_file.write({**digest_file.small(), "metrics": b"\x01\x7f"}),
+        "'metrics.tensor' of this digest": digest_file.write({**digest_file.small(), "metrics.tensor": b"\0" * 23}),
         "'names' of this digest": digest_file.write({**found, "names": b"\x09a"}),
         "holds no GPU work": digest_file.write({k: v for k, v in found.items() if not k.startswith("ops.")}),
     }

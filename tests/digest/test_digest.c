@@ -8,6 +8,7 @@
 
 #include "analyse/analyse.h"
 #include "digest/digest.h"
+#include "digest/layout.h"
 #include "random_trace.h"
 #include "render/render.h"
 
@@ -236,12 +237,38 @@ static void test_every_byte_counts(void **state)
 	arena_release(&arena);
 }
 
+/* What is made anew of a trace's rows: launches, and what names mean. */
+static bool is_made_anew(int rows, const struct column *column)
+{
+	return column->origin != COLUMN_READ ||
+	       (rows == ROWS_OF_OPS && column->at == offsetof(struct trace_ops, launch)) ||
+	       (rows == ROWS_OF_CALLS && column->at == offsetof(struct trace_calls, class)) ||
+	       (rows == ROWS_OF_OS_CALLS && column->at == offsetof(struct trace_os_calls, class));
+}
+
+static void test_every_column_is_there(void **state)
+{
+	(void)state;
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		for (size_t c = 0; c < COLUMNS[rows].n; c++) {
+			const struct column *column = &COLUMNS[rows].column[c];
+			bool there = is_made_anew(rows, column);
+			for (int i = 0; i < LAYOUT_TABLES; i++)
+				for (size_t k = 0; (int)LAYOUT[i].rows == rows && k < LAYOUT[i].n; k++)
+					there = there || (LAYOUT[i].column[k].at == column->at &&
+					                  LAYOUT[i].column[k].size == column->size);
+			if (!there)
+				fail_msg("column %zu of rows %d stands in no digest: gen/digest/layout.c", c, rows);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_nothing_said_changes),
 		cmocka_unit_test(test_all_is_read_again),
 		cmocka_unit_test(test_far_times),
+		cmocka_unit_test(test_every_column_is_there),
 		cmocka_unit_test(test_every_byte_counts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -188,8 +188,12 @@ def small(steps=12, kernels=4):
         "gpus": number(text["Test GPU"]) + number(77) + signed(1 << 33) + signed(10**9) + signed(8),
         "devices": number(0) + number(0) + number(1),
         "gpu_samples": b"".join(number(0) + signed(10**6) + b"".join(map(signed, (1500, 2600, 300_000, 50, 90))) + b"\1\4" for _ in range(5)),
-        "stopwatch": signed(10**18) + signed(5 * 10**6) + signed(10**9) + number(10) + word("")
-        + signed(10**18 + 1) + signed(0) + signed(10**9) + number(10) + word("it was late"),
+        "metrics": number(1) + number(20) + number(0) + number(2),
+        "metrics.time": signed(10**6) + signed(-900_000) + signed(0) * 18 + signed(5) + signed(0),
+        "metrics.tensor": b"".join(map(number, range(0, 88, 4))),
+        "metrics.sm_active": number(255) * 20 + number(40) * 2,
+        "stopwatch": signed(10**18) + signed(5 * 10**6) + signed(10**9) + number(10) + number(0) + word("step") + word("")
+        + signed(10**18 + 1) + signed(0) + signed(10**9) + number(10) + number(0) + word("step") + word("it was late"),
         "rows": b"".join(word(k) + signed(len(tables[t])) + signed(0) for k, t in (("kernels", "ops"), ("calls", "calls"))),
         "dropped": word("calls") + word("A TABLE") + word("makes no sense") + signed(1),
         "diagnostics": signed(2) + number(text["a message"]),

@@ -1,0 +1,50 @@
+/* A digest that is being read: what its two halves share. Inside gen/digest only. */
+#ifndef GAPLINE_DIGEST_DECODER_H
+#define GAPLINE_DIGEST_DECODER_H
+
+#include "digest/numbers.h"
+#include "trace/trace.h"
+
+enum { SECTIONS_MAX = 256 };
+static const int64_t FAR = (int64_t)1 << 60; /* ns; no time is so far from the start of a capture */
+
+struct section {
+	const char *name;
+	size_t name_n;
+	const unsigned char *data;
+	size_t n;
+};
+
+struct decoder {
+	const char *path;
+	struct err *err;
+	struct names *names;
+	struct arena *arena;
+	struct arena scratch;
+	struct trace *trace;
+	struct section section[SECTIONS_MAX];
+	size_t n_sections;
+	uint32_t *id; /* of a name, by its number in the digest */
+	uint32_t n_names;
+	int64_t *last;
+};
+
+/* The inside of a section; empty where there is none of this name. */
+struct taken decoder_section(const struct decoder *d, const char *name);
+
+/* -1, with the error that a section's numbers make no sense. */
+int decoder_damaged(const struct decoder *d, const char *where);
+
+/* Whether there is more to take. */
+static inline bool taken_more(const struct taken *from)
+{
+	return !from->bad && from->at < from->end;
+}
+
+/* As many bytes as the number before them says; borrowed, not terminated. */
+const char *taken_bytes(struct taken *from, size_t *n);
+
+/* Everything that is no row (decode_things.c). 0, or -1 with the error. */
+int decoder_take_things(struct decoder *d);
+
+#endif
