@@ -21,8 +21,17 @@ function settle(sections) {
 	later(next);
 }
 
+/* The first paint goes first: what stands on the first screen needs no script. A page that nobody looks at has no frames. */
+function painted() {
+	return new Promise(done => {
+		requestAnimationFrame(() => setTimeout(done));
+		setTimeout(done, 300);
+	});
+}
+
 async function start() {
 	let timeline = null;
+	await painted();
 	try {
 		const data = await readData(document.getElementById('data'));
 		const parts = makeView(document.getElementById('picture'));

@@ -37,6 +37,18 @@ for (const [name, viewport] of Object.entries(SCREENS))
 		}
 	});
 
+test('the section bar is whole on every desk', async () => {
+	for (const report of ['pair', 'devices'])
+		for (const width of [1024, 1200, 1280, 1920]) {
+			const page = await open(report, { viewport: { width, height: 900 } });
+			const cut = await page.evaluate(() => [...document.querySelectorAll('nav a')].filter(link => link.getBoundingClientRect().right > document.querySelector('nav ul').getBoundingClientRect().right).map(link => link.innerText));
+			assert.deepEqual(cut, [], `${report}, ${width}`);
+			/* one line of it, so that it takes no room from what it leads to */
+			if (width >= 1200) assert.ok((await page.locator('nav').boundingBox()).height < 48, `${report}, ${width}`);
+			await page.context().close();
+		}
+});
+
 test('the keys are listed on ?, and the table of contents follows', async () => {
 	const page = await open('pair');
 	await page.keyboard.press('?');

@@ -221,6 +221,38 @@ test('the link brings back what is shown, what is lit and the chosen gap', async
 	}
 });
 
+test('the link leads to the same place in a report that is made again of the same profiles', async () => {
+	const page = await open('example');
+	await page.locator('#stage').focus();
+	for (const key of ['n', 'n', '+', 'ArrowRight']) await page.keyboard.press(key);
+	const here = await shown(page), fragment = await page.evaluate(() => location.hash), said = await page.locator('.said').textContent();
+	assert.match(said, /^Gap 2 of \d+\. /);
+	const again = await open('again', { fragment });
+	assert.equal(await again.locator('h1').innerText(), 'again');
+	assert.deepEqual(await shown(again), here);
+	assert.equal(await again.locator('.said').textContent(), said);
+});
+
+test('a trackpad pans with two fingers, however they waver, and pinches', async () => {
+	const page = await open('pair'), { box, xOf } = await place(page);
+	await page.mouse.move(xOf(80 * MS), box.y + 60);
+	for (let i = 0; i < 4; i++) await page.mouse.wheel(0, -300);
+	const before = await shown(page), length = before[1] - before[0];
+	await page.waitForTimeout(400);
+	const scrolled = await page.evaluate(() => scrollY);
+	for (const [x, y] of [[40, 3], [40, -9], [12, 30], [28, 4]]) await page.mouse.wheel(x, y);
+	const panned = await shown(page);
+	near(panned[1] - panned[0], length, 2);
+	near(panned[0] - before[0], ((40 + 40 + 12 + 28) / (box.width - 184 - 8)) * length, 4);
+	assert.equal(await page.evaluate(() => scrollY), scrolled, 'the page stays where it is');
+	/* browsers tell of a pinch as of a wheel with Ctrl */
+	await page.keyboard.down('Control');
+	await page.mouse.wheel(0, -60);
+	await page.keyboard.up('Control');
+	const pinched = await shown(page);
+	assert.ok(pinched[1] - pinched[0] < 0.95 * length);
+});
+
 test('damaged data leaves the static picture, and the tables work', async () => {
 	const { writeFile, readFile } = await import('node:fs/promises');
 	const { fileOf } = await import('./browser.mjs');
