@@ -24,10 +24,11 @@ static int check_kind(const struct nsys *r)
 		found += db_table(&r->db, marks[i]) != NULL;
 	if (found >= 2 || db_table(&r->db, "CUPTI_ACTIVITY_KIND_KERNEL"))
 		return 0;
-	return err_set(r->err,
-	               "%s: is a SQLite database, but not one that nsys exported; make one with: nsys export --type "
-	               "sqlite REPORT.nsys-rep",
-	               r->path);
+	return err_set(
+		r->err,
+		"%s: is a SQLite database, but not one that nsys exported (nsys export --type sqlite) or gapline "
+		"captured",
+		r->path);
 }
 
 /* A profile in which nothing ran on a GPU cannot be judged; says what it does hold and what usually is wrong. */

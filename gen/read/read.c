@@ -63,18 +63,33 @@ static void add_word(struct buf *to, const char *path, const char *ending)
 	buf_format(to, "%s'", ending);
 }
 
-/* An nsys report. The command is for the user's own files, to be copied as it is. */
-static int refuse_report(const char *path, struct err *err)
+/* An nsys report. The command is for the user's own files, to be copied as it is; `packing`: what it is packed with. */
+static int refuse_report(const char *path, enum packing packing, struct err *err)
 {
 	struct buf command = {0};
+	const char *whole = packing == PACKING_NONE ? "" : ".nsys-rep";
 	size_t n = strlen(path);
 	bool old = n > 6 && strcmp(path + n - 6, ".qdrep") == 0;
+	if (packing != PACKING_NONE) {
+		buf_text(&command, packing == PACKING_GZIP ? "gzip -dc " : "zstd -dc ");
+		add_word(&command, path, "");
+		buf_text(&command, " > ");
+		add_word(&command, path, whole);
+		buf_text(&command, " && ");
+	}
 	buf_text(&command, "nsys export --type sqlite --force-overwrite true --output ");
 	add_word(&command, path, ".sqlite");
 	buf_text(&command, " ");
-	add_word(&command, path, "");
-	err_set(err, "%s: is an nsys report%s, which only nsys itself can read; export it with: %s", path,
-	        old ? " of 2021 or before (.qdrep)" : "", command.data);
+	add_word(&command, path, whole);
+	if (packing != PACKING_NONE)
+		err_set(err,
+		        "%s: holds, packed, an nsys report, which only nsys itself can read; unpack and export it "
+		        "with: "
+		        "%s",
+		        path, command.data);
+	else
+		err_set(err, "%s: is an nsys report%s, which only nsys itself can read; export it with: %s", path,
+		        old ? " of 2021 or before (.qdrep)" : "", command.data);
 	buf_release(&command);
 	return -1;
 }
@@ -97,11 +112,7 @@ static int refuse(const char *path, const struct source *source, struct err *err
 			"git lfs pull",
 			path, inside);
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
-		return packed ? err_set(err,
-		                        "%s: %san nsys report; unpack it and export it with: nsys export --type sqlite "
-		                        "--output PROFILE.sqlite REPORT.nsys-rep",
-		                        path, inside)
-		              : refuse_report(path, err);
+		return refuse_report(path, source->packing, err);
 	if (BEGINS(head, "NVR\0"))
 		return err_set(
 			err,
@@ -113,10 +124,10 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	if (head->n < sizeof SOURCE_SQLITE && begins(head, SOURCE_SQLITE, head->n))
 		return err_set(err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
 		               head->n);
-	return err_set(
-		err,
-		"%s: %sno profile that can be read here; export one with: nsys export --type sqlite REPORT.nsys-rep",
-		path, inside);
+	return err_set(err,
+	               "%s: %sno profile that can be read here; what can is an nsys report exported with nsys export "
+	               "--type sqlite, a trace of the PyTorch profiler, and what gapline captures itself",
+	               path, inside);
 }
 
 int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err)

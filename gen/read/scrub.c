@@ -378,10 +378,11 @@ static int check_kind(const struct scrub *s)
 {
 	if (db_table(&s->from, "StringIds") || db_table(&s->from, "CUPTI_ACTIVITY_KIND_KERNEL"))
 		return 0;
-	return err_set(s->err,
-	               "%s: is a SQLite database, but not one that nsys exported; make one with: nsys export --type "
-	               "sqlite REPORT.nsys-rep",
-	               s->from.path);
+	return err_set(
+		s->err,
+		"%s: is a SQLite database, but not one that nsys exported (nsys export --type sqlite) or gapline "
+		"captured",
+		s->from.path);
 }
 
 static int copy_all(struct scrub *s)
