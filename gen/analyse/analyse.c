@@ -245,9 +245,10 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 	for (size_t r = 0; r < n; r++) {
 		int64_t started = runs[r].trace->source.started, *span = ARENA_NEW(arena, 1, int64_t);
 		*span = runs[r].window_end - runs[r].window_start;
-		list[r] = steps ? (struct verdict_run){runs[r].period, runs[r].n_periods, 0}
-		                : (struct verdict_run){span, 1, 0};
+		list[r] = steps ? (struct verdict_run){.period = runs[r].period, .n = runs[r].n_periods}
+		                : (struct verdict_run){.period = span, .n = 1};
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
+		list[r].shrinks = steps && runs[r].shrinks;
 	}
 	return (struct verdict_side){list, n, steps};
 }
@@ -428,7 +429,8 @@ static void describe_steps(const struct job *job, int warmup, struct arena *aren
 {
 	struct side *side = job->side;
 	struct series *series = ARENA_NEW(arena, 1, struct series);
-	const struct verdict_run run = {job->runs[0].period, job->runs[0].n_periods, 0};
+	const struct verdict_run run = {
+		.period = job->runs[0].period, .n = job->runs[0].n_periods, .shrinks = job->runs[0].shrinks};
 	series_of_run(&run, warmup, arena, series);
 	side->runs[0].series = side->steps.found ? series : NULL;
 	double step = side->steps.found ? series->mean : side->steps.mean;

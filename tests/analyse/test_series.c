@@ -5,7 +5,7 @@
 static struct series measure(const int64_t *period, size_t n, int warmup)
 {
 	struct series s;
-	series_of_run(&(struct verdict_run){period, n, 0}, warmup, &arena, &s);
+	series_of_run(&(struct verdict_run){.period = period, .n = n}, warmup, &arena, &s);
 	return s;
 }
 
@@ -446,7 +446,7 @@ static void one_more_slow_step(void **unused)
 		period[i] = i == 20 ? 70 : 10;
 	struct series s = measure(period, 60, 0);
 	near(s.more, pow(60.0 / (60 * 11), 2), 1e-15);
-	series_measure(&(struct verdict_run){period, 60, 0}, false, true, &arena, &s);
+	series_measure(&(struct verdict_run){.period = period, .n = 60}, false, true, &arena, &s);
 	near(s.more, 0, 0); /* in a short capture the doubling covers it */
 }
 
@@ -475,7 +475,7 @@ static void pairs(void **unused)
 {
 	(void)unused;
 	int64_t period[2][60];
-	struct verdict_run run[2] = {{period[0], 60, 0}, {period[1], 60, 0}};
+	struct verdict_run run[2] = {{.period = period[0], .n = 60}, {.period = period[1], .n = 60}};
 	struct series s[2], pair;
 	for (int i = 0; i < 60; i++) {
 		period[0][i] = (i * 7 % 11 < 5 ? 13000000 : 10000000) + i * i % 7 * 100;

@@ -373,7 +373,7 @@ static void judge_pair(const struct model *m, double effect, struct arena *arena
 			size_t order = m->drift > 0 ? blocks[s] + r : 2 * r + ((r % 2) ^ (size_t)s);
 			double base = 1e8 * exp(m->run_sd * normal()) * (1 + m->drift * (double)order);
 			simulate(m, &m->side[s], s ? base : base * effect * mean_ratio(m), n, first, period[s][r]);
-			run[s][r] = (struct verdict_run){period[s][r], n, (int64_t)order + 1};
+			run[s][r] = (struct verdict_run){.period = period[s][r], .n = n, .start = (int64_t)order + 1};
 		}
 		side[s] = (struct verdict_side){run[s], m->runs, true};
 	}

@@ -576,6 +576,42 @@ def check_phases(gapline, folder):
     return wrong
 
 
+def check_shrinking(gapline, folder):
+    """A solver whose iterations have less and less to do, by one law or by another: all of them count. What is wrong."""
+    wrong = []
+
+    def solve(name, n, length, power, warm=0):
+        p = Program(random.Random(name))
+        for i in range(n):
+            for kernel in "eliminate", "update":
+                p.kernel(kernel, 7, 3000 + length * (1 - i / n) ** power + (length if i < warm else 0))
+            p.step()
+        path = os.path.join(folder, f"{name}.sqlite")
+        write(path, [p])
+        return path, (p.ends[-1] - p.ends[0]) / (n - 1)
+
+    slow, slow_step = solve("slow", 900, 400000, 0.4)
+    fast, fast_step = solve("fast", 900, 200000, 2)
+    again, _ = solve("again", 900, 200000, 2)
+    fewer, _ = solve("fewer", 500, 200000, 2)
+    verdict = report(gapline, folder, [slow, fast])["verdict"]
+    if verdict["result"] != "faster" or abs(verdict["speedup"] * fast_step / slow_step - 1) > NEAR:
+        wrong.append(f"shrinking: {verdict['result']} {verdict['speedup']} for {slow_step / fast_step}")
+    verdict = report(gapline, folder, [fast, again])["verdict"]
+    if verdict["result"] in ("faster", "slower"):
+        wrong.append(f"shrinking, the same twice: {verdict['result']} {verdict['speedup']}")
+    verdict = report(gapline, folder, [fast, fewer])["verdict"]  # other iterations: nothing to hold against each other
+    if verdict["result"] in ("faster", "slower"):
+        wrong.append(f"shrinking, 900 and 500 iterations: {verdict['result']} {verdict['speedup']}")
+    # steady iterations that begin slowly shrink by no law
+    for name in "steady", "cold":
+        solve(name, 900, 200000, 0, 300 if name == "cold" else 0)
+    verdict = report(gapline, folder, [os.path.join(folder, f"{n}.sqlite") for n in ("cold", "steady")])["verdict"]
+    if verdict["result"] in ("faster", "slower"):
+        wrong.append(f"a slow first third: {verdict['result']} {verdict['speedup']}")
+    return wrong
+
+
 def check_iterations(gapline, folder):
     """51 and 9 steps of one program and another loop behind them: what is wrong."""
     files, wrong = [], []
@@ -615,6 +651,7 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         wrong += check_real(gapline, folder) + check_iterations(gapline, folder) + check_phases(gapline, folder)
+        wrong += check_shrinking(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
             for seed in range(n):

@@ -58,7 +58,7 @@ static inline int64_t *add_run(struct pair *p, int s, size_t n, int64_t period)
 	size_t r = p->side[s].n_runs++;
 	for (size_t i = 0; i < n; i++)
 		p->period[s][r][i] = period;
-	p->run[s][r] = (struct verdict_run){p->period[s][r], n, 0};
+	p->run[s][r] = (struct verdict_run){.period = p->period[s][r], .n = n};
 	return p->period[s][r];
 }
 

@@ -365,6 +365,10 @@ static void say_warmup(struct list *list, const struct proof *p, int warmup)
 		if (p->cut[i] > 0 && !p->cut[1 - i])
 			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", p->cut[i] + 1,
 			    p->runs[i] > 1 ? "a typical run of " : "", SIDE[i], why);
+	if (v->series[0][0].shrinks)
+		SAY(list,
+		    "Each step has less to do than the one before it, and there are as many on both sides: all of them "
+		    "count, from the first to the last, and how they get shorter is taken for the program's own.");
 	for (int i = 0; i < 2; i++)
 		for (size_t r = 0; r < p->runs[i]; r++)
 			if (v->series[i][r].level_start) {

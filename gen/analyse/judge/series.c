@@ -33,10 +33,12 @@ static double *steps_of(const struct verdict_run *run, size_t cut, struct arena 
 
 void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 {
-	*out = (struct series){.tau = 1};
+	*out = (struct series){.tau = 1, .shrinks = run->shrinks};
 	if (run->n == 0)
 		return;
-	if (warmup >= 0) {
+	if (run->shrinks) {
+		out->cut = 0;
+	} else if (warmup >= 0) {
 		out->cut = warmup < 1 ? 0 : (size_t)warmup - 1 < run->n ? (size_t)warmup - 1 : run->n - 1;
 	} else {
 		struct arena work = {0};
@@ -63,7 +65,7 @@ size_t series_extremes(const struct verdict_run *run, const struct series *cut)
 {
 	struct arena work = {0};
 	size_t n = 0;
-	if (cut->m > 0) {
+	if (cut->m > 0 && !run->shrinks) {
 		double *x = steps_of(run, cut->cut, &work);
 		double from = extreme_from(x, cut->m, ARENA_NEW(&work, cut->m, double));
 		for (size_t i = 0; i < cut->m; i++)
@@ -71,6 +73,20 @@ size_t series_extremes(const struct verdict_run *run, const struct series *cut)
 	}
 	arena_release(&work);
 	return n;
+}
+
+/* Steps that have less and less to do: each relative to those around it. The mean stays what it is. */
+static void take_out_trend(double *x, size_t m)
+{
+	enum { BLOCKS = 64, LEAST = 8 };
+	double mean = stats_mean(x, m);
+	size_t block = m / BLOCKS > LEAST ? m / BLOCKS : LEAST;
+	for (size_t from = 0; from < m; from += block) {
+		size_t n = m - from < block ? m - from : block;
+		double here = stats_mean(x + from, n);
+		for (size_t i = from; i < from + n; i++)
+			x[i] *= mean / here;
+	}
 }
 
 /* Extreme steps become the mean of the others. */
@@ -215,6 +231,8 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 	if (set_aside)
 		set_steps_aside(x, m, scratch, out);
 	out->mean = out->cycle = stats_mean(x, m);
+	if (run->shrinks)
+		take_out_trend(x, m);
 	for (size_t i = 0; i < m; i++)
 		logs[i] = log(x[i]);
 	out->slow = rhythm_slow_steps(x, m, scratch);
@@ -243,7 +261,7 @@ bool series_pair(const struct verdict_run *a, const struct series *of_a, const s
 	const struct verdict_run *run[2] = {a, b};
 	const struct series *of[2] = {of_a, of_b};
 	size_t cut = of_a->cut > of_b->cut ? of_a->cut : of_b->cut, m = a->n - cut;
-	if (a->n != b->n || a->n < cut + PAIR_LEAST)
+	if (a->n != b->n || a->n < cut + PAIR_LEAST || a->shrinks || b->shrinks)
 		return false;
 	struct arena work = {0};
 	struct series unused = {0};

@@ -16,6 +16,8 @@ struct verdict_run {
 	const int64_t *period;
 	size_t n;
 	int64_t start; /* when the run began, ns since any epoch that both sides share; 0: not known */
+	bool shrinks; /* each step has less to do than the one before it (a solver's iterations): all of them count, and
+	               * that they get shorter is no warm-up and no noise */
 };
 
 struct series {
@@ -24,6 +26,7 @@ struct series {
 	bool level_start; /* the first `level` periods take longer by `excess` (logs), which does not decay: kept */
 	size_t level_n;
 	double level_excess;
+	bool shrinks; /* as the run says */
 	bool warming; /* the warm-up took all it may take, or the rest still falls: a level was never reached */
 
 	double mean;          /* μ: window / m, ns; steps that are set aside count as the mean of the others */

@@ -30,7 +30,7 @@ static struct verdict_run differences(int64_t *end, uint32_t n)
 {
 	for (uint32_t k = 1; k < n; k++)
 		end[k - 1] = end[k] - end[k - 1];
-	return (struct verdict_run){end, n - 1, 0};
+	return (struct verdict_run){.period = end, .n = n - 1};
 }
 
 /* The thread with most instances: its rows [*from, *to). Returns their number. */
@@ -54,7 +54,7 @@ static uint32_t find_thread(const struct run *run, size_t *from, size_t *to)
 struct verdict_run unprofiled_periods(const struct run *run, struct arena *arena)
 {
 	const struct steps *s = &run->steps;
-	struct verdict_run none = {NULL, 0, 0};
+	struct verdict_run none = {.n = 0};
 	size_t from = 0, to = 0;
 	if (!s->found)
 		return none;
@@ -76,7 +76,7 @@ static bool host_follows(const struct run *run, int warmup, struct arena *arena)
 	for (uint32_t k = 0; k < first->n; k++)
 		if (first->step[k] != TRACE_NONE && (n == 0 || first->step[k] != first->step[k - 1]))
 			end[n++] = first->end[k];
-	struct verdict_run host = differences(end, n), gpu = {run->period, run->n_periods, 0};
+	struct verdict_run host = differences(end, n), gpu = {.period = run->period, .n = run->n_periods};
 	struct series of_gpu, of_host;
 	series_of_run(&gpu, warmup, arena, &of_gpu);
 	series_of_run(&host, (int)of_gpu.cut + 1, arena, &of_host);

@@ -221,6 +221,44 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 	return true;
 }
 
+/* Whether the GPU's work of a step falls all the way to less than half: a solver's iterations, of which each has less
+ * to do. (A GPU that gets its clocks, and a program that warms up, are steady at their ends.) */
+static bool work_falls(const struct run *run)
+{
+	enum { PARTS = 8, LEAST = 8 * PARTS };
+	const struct trace *t = run->trace;
+	const struct steps *s = &run->steps;
+	double work[PARTS] = {0};
+	if (s->n < LEAST)
+		return false;
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (s->op_step[i] != TRACE_NONE)
+			work[(uint64_t)s->op_step[i] * PARTS / s->n] += (double)(t->ops.end[i] - t->ops.start[i]);
+	for (int p = 1; p < PARTS; p++)
+		if (work[p] > work[p - 1])
+			return false;
+	return work[PARTS - 1] < 0.5 * work[0] && work[PARTS - 1] < 0.85 * work[PARTS / 2];
+}
+
+/* Iterations that have less and less to do are compared whole, from the first to the last: where one side's do, and all
+ * runs have as many of the same kernels, those of all others do as well. */
+static void find_shrinking(const struct pattern_side *sides, int n_sides)
+{
+	const struct run *first = &sides[0].runs[0];
+	const struct run_loop *like = &first->loops.list[first->loop];
+	bool falls = false, same = true;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			const struct run *run = &sides[s].runs[r];
+			const struct run_loop *loop = &run->loops.list[run->loop];
+			falls = falls || work_falls(run);
+			same = same && loop->n == like->n && run_loop_alike(loop, like) > 0.9;
+		}
+	for (int s = 0; s < n_sides && falls && same; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			sides[s].runs[r].shrinks = true;
+}
+
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
 {
 	struct run *first = &sides[0].runs[0];
@@ -273,5 +311,6 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 			else if (r > 0)
 				run->steps.name = sides[s].runs[0].steps.name;
 		}
+	find_shrinking(sides, n_sides);
 	return 0;
 }

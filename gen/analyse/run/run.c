@@ -34,7 +34,7 @@ static void find_window(struct run *run, int warmup)
 		period[k - 1] = s->end[k] - s->end[k - 1];
 	run->period = period;
 	run->n_periods = s->n - 1;
-	const struct verdict_run all = {period, run->n_periods, 0};
+	const struct verdict_run all = {.period = period, .n = run->n_periods, .shrinks = run->shrinks};
 	struct series series;
 	series_cut(&all, warmup, &series);
 	run->warmup = (uint32_t)series.cut + 1;

@@ -36,7 +36,7 @@ static double loop_period(const struct run *run, uint32_t index)
 		int64_t *periods = ARENA_NEW(&scratch, n, int64_t);
 		for (uint32_t k = 1; k < n; k++)
 			periods[k - 1] = end[k] - end[k - 1];
-		struct verdict_run list = {periods, n - 1, 0};
+		struct verdict_run list = {.period = periods, .n = n - 1};
 		series_cut(&list, -1, &series);
 		period = (double)(end[n - 1] - end[series.cut]) / (double)(n - 1 - series.cut);
 	}
