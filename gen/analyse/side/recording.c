@@ -31,16 +31,31 @@ static uint32_t first_from(const struct trace *t, uint32_t i, uint32_t end, int6
 	return i;
 }
 
-/* The runtime of CUDA 13 makes this call at every launch that is watched: nsys records it, as part of the launch. */
-static bool is_the_profilers(const struct trace *t, uint32_t call)
+/* A trace, and the name of a call that the runtime of CUDA 13 makes at every launch that is watched: nsys records it,
+ * as part of the launch. */
+struct watched {
+	const struct trace *t;
+	uint32_t name; /* TRACE_NONE: no call has it */
+};
+
+static struct watched watched_of(const struct trace *t)
 {
-	return strcmp(names_text(t->names, t->calls.name[call]), "cuKernelGetName") == 0;
+	for (uint32_t name = 1; name < t->names->n; name++)
+		if (strcmp(names_text(t->names, name), "cuKernelGetName") == 0)
+			return (struct watched){t, name};
+	return (struct watched){t, TRACE_NONE};
+}
+
+static bool is_the_profilers(const struct watched *w, uint32_t call)
+{
+	return w->t->calls.name[call] == w->name;
 }
 
 /* Calls of the thread that the gap waited for: from the one that was open when it began to the launch that ended it. An
  * op that came late shows what its thread did a launch latency earlier (docs/analysis.md, Causes). */
-static uint32_t count_calls(const struct trace *t, const struct gap *gap, int64_t limit)
+static uint32_t count_calls(const struct watched *w, const struct gap *gap, int64_t limit)
 {
+	const struct trace *t = w->t;
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)
 		return 0;
 	uint32_t launch = t->ops.launch[gap->next], thread = t->calls.thread[launch];
@@ -55,7 +70,7 @@ static uint32_t count_calls(const struct trace *t, const struct gap *gap, int64_
 		i--;
 	uint32_t last = first_from(t, i, end, t->calls.start[launch] + 1), n = 0;
 	for (; i < last; i++)
-		n += !is_the_profilers(t, i);
+		n += !is_the_profilers(w, i);
 	return n;
 }
 
@@ -66,18 +81,18 @@ static double recording_at(const struct side *side, double calls, double ns)
 }
 
 /* Times by size, 16 classes for each power of two: an upper bound of a quantile is within 7 % of it. */
-enum { CLASSES = 16, POWERS = 64 };
+enum { CLASS_BITS = 4, CLASSES = 1 << CLASS_BITS, POWERS = 64 };
 struct sizes {
 	int64_t n[POWERS * CLASSES], all;
 };
 
 static void count_size(struct sizes *s, int64_t ns)
 {
-	int power;
-	double part = frexp((double)ns, &power); /* 0.5 to 1 */
 	if (ns <= 0)
 		return;
-	s->n[power * CLASSES + (int)((part - 0.5) * 2 * CLASSES)]++;
+	int power = 64 - __builtin_clzll((uint64_t)ns), shift = power - 1 - CLASS_BITS; /* 2^(power − 1) <= ns */
+	uint64_t digits = shift >= 0 ? (uint64_t)ns >> shift : (uint64_t)ns << -shift;
+	s->n[power * CLASSES + (int)(digits & (CLASSES - 1))]++;
 	s->all++;
 }
 
@@ -94,14 +109,15 @@ static double hundredth(const struct sizes *s)
 }
 
 /* From the start of a launch to that of the next call of its thread that is not a part of it. */
-static void count_paces(const struct trace *t, struct sizes *sizes)
+static void count_paces(const struct watched *w, struct sizes *sizes)
 {
+	const struct trace *t = w->t;
 	for (uint32_t thread = 0; thread < t->n_threads; thread++)
 		for (uint32_t i = t->first_call[thread], end = t->first_call[thread + 1]; i < end; i++) {
 			uint32_t next = i + 1;
-			if (t->calls.class[i] != CALL_LAUNCH || is_the_profilers(t, i))
+			if (t->calls.class[i] != CALL_LAUNCH || is_the_profilers(w, i))
 				continue;
-			while (next < end && (t->calls.start[next] < t->calls.end[i] || is_the_profilers(t, next)))
+			while (next < end && (t->calls.start[next] < t->calls.end[i] || is_the_profilers(w, next)))
 				next++;
 			if (next < end)
 				count_size(sizes, t->calls.start[next] - t->calls.start[i]);
@@ -111,8 +127,10 @@ static void count_paces(const struct trace *t, struct sizes *sizes)
 static double launch_pace(const struct run *runs, size_t n)
 {
 	struct sizes sizes = {0};
-	for (size_t r = 0; r < n; r++)
-		count_paces(runs[r].trace, &sizes);
+	for (size_t r = 0; r < n; r++) {
+		const struct watched watched = watched_of(runs[r].trace);
+		count_paces(&watched, &sizes);
+	}
 	return hundredth(&sizes);
 }
 
@@ -121,13 +139,14 @@ struct recording_cost recording_build(const struct run *runs, size_t n, const st
 	double calls = 0;
 	for (size_t r = 0; r < n; r++) {
 		const struct run *run = &runs[r];
+		const struct watched watched = watched_of(run->trace);
 		for (uint32_t d = 0; d < run->n_devices; d++) {
 			const struct device_run *device = &run->devices[d];
 			double weight = 1 / ((double)n * run->n_steps * run->n_devices);
 			for (size_t i = 0; i < device->n_gaps; i++) {
 				const struct gap gap = run_gap(run, device, i);
 				if (!gap.edge && gap.start >= run->window_start && gap.start < run->window_end)
-					calls += weight * count_calls(run->trace, &gap, device->limit);
+					calls += weight * count_calls(&watched, &gap, device->limit);
 			}
 		}
 	}
