@@ -218,8 +218,10 @@ static bool say_one_run(struct list *list, const struct proof *p)
 {
 	if (!p->one_run || !(p->lo > 0 || p->hi < 0))
 		return false;
-	SAY(list, "One run a side cannot see a clock or thermal state that differs between captures, so a difference "
-	          "must exceed 3 %%. Three runs of each side, captured in turns, would see it.");
+	SAY(list,
+	    "One run a side cannot see a clock or thermal state that differs between captures, so a difference must "
+	    "exceed %.2g %%. Three runs of each side, captured in turns, would see it.",
+	    100 * expm1(LN_FLOOR_ONE));
 	return true;
 }
 
@@ -229,8 +231,11 @@ static void say_open(struct list *list, const struct proof *p)
 	bool said = say_aside(list, p) || say_order(list, p) || say_warming(list, p) || say_level(list, p) ||
 	            say_few_slow(list, p) || say_short_capture(list, p) || say_one_run(list, p);
 	if (!said && v->recorded.lo <= 1 && v->recorded.hi >= 1)
-		say(list, "The 95 % interval of the speedup holds 1 but reaches more than 2 % away from it: neither a "
-		          "change nor its absence is shown.");
+		SAY(list,
+		    "The 95 %% interval of the speedup holds 1 but reaches more than %g %% away from it: neither a "
+		    "change "
+		    "nor its absence is shown.",
+		    100 * VERDICT_MARGIN);
 	else if (!said)
 		SAY(list,
 		    "The 95 %% interval of the speedup lies %s 1, but not wholly beyond the %s that these data must "
@@ -275,12 +280,9 @@ static void say_result(struct list *list, const struct proof *p, const struct ve
 {
 	const struct verdict *v = list->verdict;
 	if (v->result == VERDICT_UNCHANGED)
-		say(list,
-		    v->lo > 1 || v->hi < 1
-		            ? "The whole 95 % interval of the speedup lies within 2 % of 1: there is a difference, but "
-		              "one that counts as none."
-		            : "The whole 95 % interval of the speedup lies within 2 % of 1: if there is a difference, "
-		              "it is smaller than that.");
+		SAY(list, "The whole 95 %% interval of the speedup lies within %g %% of 1: %s.", 100 * VERDICT_MARGIN,
+		    v->lo > 1 || v->hi < 1 ? "there is a difference, but one that counts as none"
+		                           : "if there is a difference, it is smaller than that");
 	else if (v->result != VERDICT_INCONCLUSIVE && p->short_capture)
 		SAY(list, "Few independent steps: only a change above %s counts. This one does.",
 		    percent(list->arena, expm1(p->floor)));

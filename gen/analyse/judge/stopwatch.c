@@ -101,14 +101,15 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		    "are "
 		    "needed.");
 	else if (v->result == VERDICT_UNCHANGED)
-		say(v, arena, "The whole 95 % interval of the speedup lies within 2 % of 1.");
+		say(v, arena,
+		    arena_format(arena, "The whole 95 %% interval of the speedup lies within %g %% of 1.",
+		                 100 * VERDICT_MARGIN));
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		say(v, arena,
 		    arena_format(arena,
 		                 "The whole 95 %% interval of the speedup, with the spread between runs in it, lies %s "
-		                 "1, by "
-		                 "0.5 %% or more.",
-		                 v->speedup > 1 ? "above" : "below"));
+		                 "1, by %.1g %% or more.",
+		                 v->speedup > 1 ? "above" : "below", 100 * expm1(LN_FLOOR_SEVERAL)));
 	else
 		say(v, arena,
 		    v->more_runs > 0
