@@ -1,13 +1,17 @@
 #include "capture/annotate.h"
 
+#include "base/launcher.h"
+
 #include <sqlite3.h>
 #include <string.h>
 
 static const char schema[] =
 	"DROP TABLE IF EXISTS GAPLINE_CAPTURE;"
+	"DROP TABLE IF EXISTS GAPLINE_JOB;"
 	"DROP TABLE IF EXISTS GAPLINE_GPU;"
 	"DROP TABLE IF EXISTS GAPLINE_GPU_STATE;"
 	"CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL);"
+	"CREATE TABLE GAPLINE_JOB (name TEXT NOT NULL, value TEXT NOT NULL);"
 	"CREATE TABLE GAPLINE_GPU (gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER);"
 	"CREATE TABLE GAPLINE_GPU_STATE (time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, "
 	"memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER);";
@@ -53,6 +57,18 @@ static int put_facts(sqlite3 *db, const struct annotation *a)
 	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_CAPTURE VALUES (?, ?)", -1, &row, NULL);
 	for (size_t i = 0; i < sizeof facts / sizeof *facts && code == SQLITE_OK; i++)
 		code = put_fact(row, facts[i][0], facts[i][1]);
+	sqlite3_finalize(row);
+	return code;
+}
+
+static int put_job(sqlite3 *db, const char *host)
+{
+	sqlite3_stmt *row = NULL;
+	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_JOB VALUES (?, ?)", -1, &row, NULL);
+	if (code == SQLITE_OK)
+		code = put_fact(row, "host", host);
+	for (int i = 0; i < LAUNCHER_VARIABLES && code == SQLITE_OK; i++)
+		code = put_fact(row, LAUNCHER[i].name, launcher_value(&LAUNCHER[i]));
 	sqlite3_finalize(row);
 	return code;
 }
@@ -111,6 +127,8 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 		code = sqlite3_exec(db, schema, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = put_facts(db, annotation);
+	if (code == SQLITE_OK)
+		code = put_job(db, annotation->host);
 	if (code == SQLITE_OK && state)
 		code = put_gpus(db, state);
 	if (code == SQLITE_OK && state)

@@ -14,13 +14,15 @@
  *		ranges_ns   what it took a step to add NVTX ranges to a PyTorch program (capture/python_ranges.h), by
  *		            the adding module's own clock; absent: none were added
  *		gpu_state   "NVML", "nvidia-smi", or "none"
- *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER)
- *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
- *		power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
- *		time in ns on the profile's own clock; NULL: not known
- *	GAPLINE_STOPWATCH(start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL,
- *		unused TEXT, step TEXT, launches INTEGER)
- *		other runs of the same program, taken in turns with this one, in which nothing was recorded
+ *	GAPLINE_JOB(name TEXT NOT NULL, value TEXT NOT NULL)
+ *		host        name of the host
+ *		RANK, WORLD_SIZE, SLURM_JOB_ID … those of LAUNCHER's variables (base/launcher.h) that gapline's own
+ *		            environment has, and with it the program's: under mpirun or srun they tell which rank this
+ *is GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER) GAPLINE_GPU_STATE(time
+ *INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER,
+ *busy_percent INTEGER, throttle INTEGER) time in ns on the profile's own clock; NULL: not known GAPLINE_STOPWATCH(start
+ *INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL, unused TEXT, step TEXT, launches
+ *INTEGER) other runs of the same program, taken in turns with this one, in which nothing was recorded
  *		(capture/stopwatch.h), a row each: UTC of its start in ns; ns that the steps took, NULL where that is
  *		not known, for the reason `unused`, a clause; how many steps, 0: the program has none, and the time is
  *		the process's; ns from the process's start to its end; what a step is, a range's normalised name or a
@@ -35,6 +37,7 @@
 struct annotation {
 	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */
 	long long dropped, launcher;                                         /* 0: no row */
+	const char *host;                                                    /* likewise */
 	long long ranges_ns;                                                 /* 0: no row */
 	const struct gpu_state *gpu_state;
 	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */

@@ -252,7 +252,11 @@ static int annotate(struct capture *c, struct err *err)
 		                             "%zu process%s ended without a word: killed, crashed, or left by _exit",
 		                             c->job.incomplete, c->job.incomplete == 1 ? "" : "es");
 	const struct python_ranges *ranges = &c->job.ranges;
+	char host[256] = "";
+	if (gethostname(host, sizeof host - 1))
+		host[0] = 0;
 	const struct annotation annotation = {
+		.host = host,
 		.version = c->job.version,
 		.collector = c->job.collector->type->name,
 		.cupti = c->job.cupti,

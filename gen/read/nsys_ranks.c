@@ -1,9 +1,10 @@
 /* What tells one file of a parallel job from another: when its time 0 was, on which host, in which job, as which rank.
  * Host names and the environment are looked at here and nowhere else, and nothing but numbers and digests leaves. */
+#include "base/launcher.h"
 #include "read/name_hash.h"
 #include "read/nsys.h"
 
-#include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -26,53 +27,24 @@ static int read_start(struct nsys *r)
 
 /* ---- the environment, as launchers set it for each process ---- */
 
-enum variable_use { IS_RANK, IS_RANKS, IS_JOB };
-
-/* torchrun; OpenMPI; PMIx; MPICH and Intel MPI; MVAPICH2; Slurm (an array job's tasks are jobs of their own). The first
- * that is set counts. */
-static const struct {
-	const char *name;
-	enum variable_use use;
-} VARIABLES[] = {
-	{"RANK", IS_RANK},
-	{"OMPI_COMM_WORLD_RANK", IS_RANK},
-	{"PMIX_RANK", IS_RANK},
-	{"PMI_RANK", IS_RANK},
-	{"MV2_COMM_WORLD_RANK", IS_RANK},
-	{"SLURM_PROCID", IS_RANK},
-	{"WORLD_SIZE", IS_RANKS},
-	{"OMPI_COMM_WORLD_SIZE", IS_RANKS},
-	{"PMI_SIZE", IS_RANKS},
-	{"MV2_COMM_WORLD_SIZE", IS_RANKS},
-	{"SLURM_NTASKS", IS_RANKS},
-	{"TORCHELASTIC_RUN_ID", IS_JOB},
-	{"PMIX_NAMESPACE", IS_JOB},
-	{"OMPI_MCA_ess_base_jobid", IS_JOB},
-	{"SLURM_JOB_ID", IS_JOB},
-};
-enum { VARIABLES_N = sizeof VARIABLES / sizeof *VARIABLES, RANKS_MAX = 10000000 };
+enum { RANKS_MAX = 10000000 };
 
 struct found {
-	uint64_t job[VARIABLES_N];
-	int32_t number[VARIABLES_N]; /* -1: not set */
+	uint64_t job[LAUNCHER_VARIABLES];
+	int32_t number[LAUNCHER_VARIABLES]; /* -1: not set */
 };
-
-static bool of_a_name(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
 
 /* Notes the variables in a text "NAME=value", or many of them one after the other, however they are separated. */
 static void look_at(const char *text, size_t n, struct found *found)
 {
 	for (size_t i = 0; i < n; i++) {
-		if ((i && of_a_name(text[i - 1])) || !of_a_name(text[i]))
+		if ((i && launcher_in_name(text[i - 1])) || !launcher_in_name(text[i]))
 			continue;
-		for (int v = 0; v < VARIABLES_N; v++) {
-			size_t length = strlen(VARIABLES[v].name), at = i + length + 1, end = at;
-			if (at > n || memcmp(text + i, VARIABLES[v].name, length) != 0 || text[i + length] != '=')
+		for (int v = 0; v < LAUNCHER_VARIABLES; v++) {
+			size_t length = strlen(LAUNCHER[v].name), at = i + length + 1, end = at;
+			if (at > n || memcmp(text + i, LAUNCHER[v].name, length) != 0 || text[i + length] != '=')
 				continue;
-			while (end < n && (of_a_name(text[end]) || strchr(".-:@", text[end])) && text[end])
+			while (end < n && launcher_in_value(text[end]))
 				end++;
 			char *rest;
 			char number[12];
@@ -91,12 +63,12 @@ static void look_at(const char *text, size_t n, struct found *found)
 static void take(struct trace_source *source, const struct found *found)
 {
 	bool has_job = false;
-	for (int v = 0; v < VARIABLES_N; v++) {
-		if (VARIABLES[v].use == IS_RANK && source->rank < 0)
+	for (int v = 0; v < LAUNCHER_VARIABLES; v++) {
+		if (LAUNCHER[v].use == LAUNCHER_RANK && source->rank < 0)
 			source->rank = found->number[v];
-		else if (VARIABLES[v].use == IS_RANKS && source->ranks < 0)
+		else if (LAUNCHER[v].use == LAUNCHER_RANKS && source->ranks < 0)
 			source->ranks = found->number[v];
-		else if (VARIABLES[v].use == IS_JOB && found->job[v] && !has_job) {
+		else if (LAUNCHER[v].use == LAUNCHER_JOB && found->job[v] && !has_job) {
 			source->job = found->job[v];
 			has_job = true;
 		}
@@ -137,6 +109,32 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 	return more;
 }
 
+/* What gapline noted of its own environment when it captured (capture/annotate.h). */
+static int read_job(struct nsys *r, struct found *found)
+{
+	enum { NAME, VALUE, N };
+	static const char *const columns[] = {"name", "value"};
+	struct scan s;
+	if (scan_open(&s, &r->db, "GAPLINE_JOB", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t name_n, n;
+		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
+		if (!name || !value || !n || strlen(name) != name_n || name_n + n > 2 * LAUNCHER_VALUE_MAX)
+			continue;
+		if (strcmp(name, "host") == 0) {
+			r->trace->source.host = name_hash(value, n);
+			continue;
+		}
+		char text[2 * LAUNCHER_VALUE_MAX + 2];
+		int length = snprintf(text, sizeof text, "%s=%s", name, value);
+		look_at(text, (size_t)length, found);
+	}
+	scan_close(&s);
+	return more;
+}
+
 /* ---- MPI ---- */
 
 static int read_mpi_ranks(struct nsys *r)
@@ -164,10 +162,10 @@ int nsys_read_ranks(struct nsys *r)
 {
 	struct trace *t = r->trace;
 	struct found found = {0};
-	for (int v = 0; v < VARIABLES_N; v++)
+	for (int v = 0; v < LAUNCHER_VARIABLES; v++)
 		found.number[v] = -1;
 	if (read_start(r) != 0 || read_names(r, "TARGET_INFO_SYSTEM_ENV", &found) != 0 ||
-	    read_names(r, "META_DATA_CAPTURE", &found) != 0 || read_mpi_ranks(r) != 0)
+	    read_names(r, "META_DATA_CAPTURE", &found) != 0 || read_job(r, &found) != 0 || read_mpi_ranks(r) != 0)
 		return -1;
 	take(&t->source, &found);
 	return 0;

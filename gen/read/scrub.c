@@ -88,7 +88,7 @@ static int learn_paths(struct scrub *s, const char *table, const char *column)
 static int learn(struct scrub *s)
 {
 	static const char *const tables[] = {"TARGET_INFO_SYSTEM_ENV", "META_DATA_CAPTURE", "META_DATA_EXPORT",
-	                                     "EXPORT_META_DATA"};
+	                                     "EXPORT_META_DATA", "GAPLINE_JOB"};
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		if (learn_options(s, tables[i]) != 0)
 			return -1;

@@ -97,6 +97,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 
 	/* ours: capture/annotate.h */
 	{"GAPLINE_CAPTURE", SCRUB_OPTIONS, "$name $value"},
+	{"GAPLINE_JOB", SCRUB_OPTIONS, "$name $value"},
 	{"GAPLINE_GPU", SCRUB_ALL, "gpu #uuid +bus $name max_sm_mhz"},
 	{"GAPLINE_GPU_STATE", SCRUB_ALL, "time gpu sm_mhz memory_mhz power_mw temperature_c busy_percent throttle"},
 	{"GAPLINE_STOPWATCH", SCRUB_ALL, "start time steps process $unused $step launches"},
@@ -166,6 +167,18 @@ const char *const SCRUB_OPTION_NAMES[] = {
 	"graphs",
 	"launcher",
 	"trace",
+	/* a rank, and how many there are: base/launcher.h */
+	"RANK",
+	"OMPI_COMM_WORLD_RANK",
+	"PMIX_RANK",
+	"PMI_RANK",
+	"MV2_COMM_WORLD_RANK",
+	"SLURM_PROCID",
+	"WORLD_SIZE",
+	"OMPI_COMM_WORLD_SIZE",
+	"PMI_SIZE",
+	"MV2_COMM_WORLD_SIZE",
+	"SLURM_NTASKS",
 };
 
 const size_t SCRUB_N_OPTION_NAMES = sizeof SCRUB_OPTION_NAMES / sizeof *SCRUB_OPTION_NAMES;

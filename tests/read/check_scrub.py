@@ -275,13 +275,21 @@ def check_own(gapline, folder):
     done = subprocess.run(
         [gapline, "capture", "--collector", "nsys", "-o", "own.sqlite", "--", "test", "-e", "recorded.sqlite"],
         cwd=folder,
-        env=os.environ | {"GAPLINE_NSYS": str(HERE.parent / "support/standin_nsys.py")},
+        env=os.environ
+        | {"GAPLINE_NSYS": str(HERE.parent / "support/standin_nsys.py")}
+        | {"SLURM_PROCID": "2", "SLURM_NTASKS": "4", "SLURM_JOB_ID": "991", "WORLD_SIZE": "4; rm", "PMI_RANK": ""},
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stderr
     db = sqlite3.connect(folder / "own.sqlite")
+    noted = dict(db.execute("SELECT name, value FROM GAPLINE_JOB"))
+    ranks = {"SLURM_PROCID": "2", "SLURM_NTASKS": "4"}
+    assert noted == ranks | {"host": os.uname().nodename, "SLURM_JOB_ID": "991"}, noted
+    subprocess.run([gapline, "scrub", "own.sqlite", "-o", "shared.sqlite", "-q"], cwd=folder, check=True)
+    shared = sqlite3.connect(folder / "shared.sqlite")
+    assert dict(shared.execute("SELECT name, value FROM GAPLINE_JOB")) == ranks
     assert db.execute("SELECT count(*) FROM GAPLINE_CAPTURE").fetchone()[0] >= 4
     assert check_same(gapline, folder, folder / "own.sqlite")
     uuid = "0123abcd-89ab-cdef-0123-456789abcdef"

@@ -113,6 +113,23 @@ static void an_environment_as_one_text(void **state)
 		assert_null(strstr(names_text(t->names, id), "node17"));
 }
 
+/* What gapline notes when it captures is taken as nsys's own: a job is the same job, a host the same host. */
+static void notes_of_gapline_say_the_same(void **state)
+{
+	const struct trace *t = read_with(*state, ONE_PROCESS
+	                                  "CREATE TABLE GAPLINE_JOB(name TEXT NOT NULL, value TEXT NOT NULL);"
+	                                  "INSERT INTO GAPLINE_JOB VALUES ('host', 'node17'), ('SLURM_PROCID', '2'),"
+	                                  "('SLURM_NTASKS', '4'), ('SLURM_JOB_ID', '77'), ('PATH', '/bin'),"
+	                                  "('RANK' || char(0) || 'X', '9'), ('RANK', x'00'), ('WORLD_SIZE', '')");
+	uint64_t host = t->source.host, job = t->source.job;
+	assert_int_equal(t->source.rank, 2);
+	assert_int_equal(t->source.ranks, 4);
+	assert_true(host != 0 && job != 0);
+	t = read_with(*state, CAPTURE "VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'SLURM_JOB_ID=77'),"
+	                              "('Hostname', 'node17')");
+	assert_true(t->source.host == host && t->source.job == job);
+}
+
 static void a_launcher_of_several_has_no_rank(void **state)
 {
 	const struct trace *t = read_with(*state, CAPTURE "VALUES ('PROCESS_0:ENVIRONMENT_VARIABLE', 'RANK=3')");
@@ -153,6 +170,7 @@ int main(void)
 		TEST(rows_are_counted_by_kind),
 		TEST(launchers_say_the_rank),
 		TEST(an_environment_as_one_text),
+		TEST(notes_of_gapline_say_the_same),
 		TEST(a_launcher_of_several_has_no_rank),
 		TEST(impossible_ranks_are_none),
 		TEST(mpi_names_ranks_by_thread),
