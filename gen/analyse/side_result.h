@@ -196,12 +196,17 @@ struct overview {
 };
 
 /* One of several devices of a side, beside the others; all times per step. Waiting for the last rank inside a
- * communication kernel is not work: `waiting`, `moving` and `unmatched` add up to the budget's comm_exposed. */
+ * communication kernel is not work, and neither is a bubble: waiting for the partner inside a send or receive.
+ * `waiting`, `bubble`, `moving` and `unmatched` add up to the budget's comm_exposed. */
 struct rank_result {
 	uint32_t device;   /* index into side.devices */
-	double own;        /* its step without exposed waiting: from the end of its own GPU work to the next such end */
+	uint32_t host;     /* of its process, counted from 1; 0: there is one, or it is not known */
+	double own;        /* its step without exposed waiting and bubbles: from the end of its own GPU work to the next
+	                    * such end */
 	double waiting;    /* exposed: in collectives, until the last rank has entered */
-	double moving;     /* exposed: in collectives, from then on */
+	double bubble;     /* exposed: in sends and receives, until the partner has entered … */
+	uint32_t partner;  /* … which is this device most of the time, in the median run; TRACE_NONE: nobody */
+	double moving;     /* exposed: in both, from then on */
 	double unmatched;  /* exposed: in communication kernels that could not be matched with other ranks' */
 	double hidden;     /* communication beside a computing kernel, its waiting included */
 	double waited_for; /* what each of the other ranks waited for this one, mean over them */
@@ -219,6 +224,30 @@ struct straggler {
 	bool input;          /* … unless all of it is host time that ended with a copy of input to the device */
 	uint32_t phase;      /* of PART_COMPUTE, and of PART_IDLE without `input`: a name, 0: between phases */
 	double more, others; /* ns a step: how much more than the others' mean, and that mean */
+	/* In which steps of the median run its own step is longer than the others' median, by half as much or more as
+	 * where it is longest: at least two thirds of all that it is longer. */
+	uint32_t late, steps; /* in so many of so many; late is 0 where that holds nearly everywhere or nothing stands
+	                       * out */
+	uint32_t every;       /* … which is every so many, at least 2; 0: at no regular distance */
+};
+
+/* Communication of one kind: of one operation in one communicator; where NCCL's payloads are not recorded, kernels of
+ * one name. Of the median run; times are ns per step, means over the devices that take part. */
+struct comm_result {
+	uint32_t name;         /* "ncclAllReduce", else the kernel's */
+	uint32_t communicator; /* counted from 1, the one with most time first; 0: not recorded */
+	uint32_t ranks;  /* of the communicator as it says itself, else the most that were seen to take part; 0: none
+	                  * could be matched */
+	double per_step; /* kernels of one rank */
+	double matched;  /* share of them whose partners are known */
+	double waiting, moving; /* of those: until the last rank had entered, from then on */
+	double exposed, hidden; /* of all: no kernel computes beside them, or one does */
+	uint32_t last;          /* the device that came last most often; TRACE_NONE: not known … */
+	double last_share;      /* … and in how many of the matched collectives */
+	double bytes; /* of one, as NCCL counts them (of all-gather and reduce-scatter one rank's share), mean; 0:
+	               * not known */
+	double bus_bandwidth; /* bytes a second while data moves, as nccl-tests' doc/PERFORMANCE.md defines it; 0: not
+	                       * known */
 };
 
 /* How long each rank's steps were (rank_result.own), in the side's median run. Cells hold the longest step of their
@@ -232,6 +261,8 @@ struct rank_map {
 	double low, high; /* ns: what colours reach from and to; cells beyond half and twice the median are beyond */
 };
 
+enum { COMMS_MOST = 40 };
+
 /* The ranks of a side together; where there is one device, nothing is known of them. */
 struct ranks_result {
 	struct rank_result *list; /* the slowest first: by `own` */
@@ -242,7 +273,9 @@ struct ranks_result {
 	                 * told by how long kernels ran */
 	const struct trace_clock *clocks; /* by host, of the side's first run; none where it is of one host */
 	uint32_t n_clocks;
-	double waiting, moving, unmatched; /* exposed, mean over the devices that communicate, per step */
+	double waiting, bubble, moving, unmatched; /* exposed, mean over the devices that communicate, per step */
+	struct comm_result *comms;                 /* by exposed + hidden descending, at most COMMS_MOST */
+	uint32_t n_comms, comms_left_out;
 	struct straggler straggler;
 	struct rank_map map;
 };

@@ -1,4 +1,5 @@
 #include "read/nsys.h"
+#include "read/nsys_payload.h"
 
 #include <string.h>
 
@@ -41,7 +42,18 @@ int nsys_read_calls(struct nsys *r)
 
 /* ---- NVTX ---- */
 
-enum { NVTX_DOMAIN, NVTX_START, NVTX_END, NVTX_TYPE, NVTX_TEXT, NVTX_THREAD, NVTX_TEXT_ID, NVTX_N };
+enum {
+	NVTX_DOMAIN,
+	NVTX_START,
+	NVTX_END,
+	NVTX_TYPE,
+	NVTX_TEXT,
+	NVTX_THREAD,
+	NVTX_TEXT_ID,
+	NVTX_BINARY,
+	NVTX_JSON,
+	NVTX_N
+};
 enum { NVTX_END_THREAD = NVTX_N, NVTX_N_DETAILS }; /* on request */
 
 /* The name of an NVTX row: registered (textId) or at hand (text); empty when it has neither. */
@@ -63,9 +75,12 @@ static void read_note(struct nsys *r, int64_t type, const struct build_thread *t
 
 int nsys_read_ranges(struct nsys *r)
 {
-	static const char *const columns[] = {"domainId", "start",     "end",    "eventType",
-	                                      "text",     "globalTid", "textId", "endGlobalTid"};
+	static const char *const columns[] = {"domainId",  "start",  "end",        "eventType", "text",
+	                                      "globalTid", "textId", "binaryData", "jsonText",  "endGlobalTid"};
 	struct scan s;
+	struct payloads payloads;
+	if (payloads_read(r, &payloads) != 0)
+		return -1;
 	bool details = r->wish->details;
 	if (nsys_scan(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N) != 0)
 		return -1;
@@ -90,7 +105,10 @@ int nsys_read_ranges(struct nsys *r)
 			                            .thread = thread,
 			                            .kind = push_pop ? RANGE_PUSH_POP : RANGE_START_END};
 			range.moved = details && !push_pop && scan_int_or(&s, NVTX_END_THREAD, -1) != -1;
-			build_range(&r->build, &range);
+			struct build_comm_call call;
+			if (build_range(&r->build, &range) &&
+			    payloads_of_row(&payloads, &s, NVTX_BINARY, NVTX_JSON, domain, &call))
+				build_comm_call(&r->build, &range, &call);
 			continue;
 		}
 		build_mark(&r->build, start);

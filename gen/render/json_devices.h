@@ -1,4 +1,4 @@
-/* The devices of a side in the JSON result, and its ranks. */
+/* The devices of a side in the JSON result. */
 #ifndef GAPLINE_RENDER_JSON_DEVICES_H
 #define GAPLINE_RENDER_JSON_DEVICES_H
 
@@ -9,6 +9,5 @@
 void json_budget(struct json *json, const struct analysis *analysis, const struct budget *budget);
 
 void json_devices(struct json *json, const struct analysis *analysis, const struct side *side);
-void json_ranks(struct json *json, const struct analysis *analysis, const struct side *side);
 
 #endif

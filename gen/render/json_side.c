@@ -2,6 +2,7 @@
 
 #include "analyse/card.h"
 #include "render/json_devices.h"
+#include "render/json_ranks.h"
 #include "render/view.h"
 
 #include <math.h>

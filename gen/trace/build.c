@@ -408,6 +408,21 @@ bool build_range(struct build *b, const struct build_range *row)
 	return true;
 }
 
+void build_comm_call(struct build *b, const struct build_range *range, const struct build_comm_call *row)
+{
+	struct trace_comm_calls *c = &b->trace->comm_calls;
+	size_t i = new_row(b, ROWS_OF_COMM_CALLS, &c->n);
+	c->start[i] = range->start;
+	c->end[i] = range->end == INT64_MIN ? range->start : range->end;
+	c->thread[i] = build_thread_index(b, &range->thread);
+	c->name[i] = keymap_add(&b->strings, range->name);
+	c->comm[i] = row->comm;
+	c->bytes[i] = row->bytes;
+	c->peer[i] = row->peer;
+	c->rank[i] = row->rank;
+	c->ranks[i] = row->ranks;
+}
+
 void build_os_call(struct build *b, const struct build_os_call *row)
 {
 	struct trace_os_calls *o = &b->trace->os_calls;

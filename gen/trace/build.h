@@ -129,6 +129,12 @@ struct build_range {
 	bool moved; /* a start/end range for which the profile names an ending thread */
 };
 
+/* What a range that was kept says of a collective; numbers as in struct trace_comm_calls. */
+struct build_comm_call {
+	int64_t comm, bytes;
+	uint32_t peer, rank, ranks;
+};
+
 struct build_os_call {
 	const char *flaw;
 	int64_t start, end;
@@ -161,6 +167,7 @@ struct build_unprofiled { /* sorted by (thread, start) */
 void build_op(struct build *b, const struct build_op *row);
 void build_call(struct build *b, const struct build_call *row);
 bool build_range(struct build *b, const struct build_range *row); /* true: kept */
+void build_comm_call(struct build *b, const struct build_range *range, const struct build_comm_call *row);
 void build_os_call(struct build *b, const struct build_os_call *row);
 void build_overhead(struct build *b, const struct build_overhead *row);
 void build_switch(struct build *b, const struct build_switch *row);

@@ -56,6 +56,13 @@ static const struct column SLICES[] = {
 	COLUMN(slices, end, COLUMN_TIME, COLUMN_READ),
 	COLUMN(slices, thread, COLUMN_THREAD, COLUMN_READ),
 };
+static const struct column COMM_CALLS[] = {
+	COLUMN(comm_calls, start, COLUMN_TIME, COLUMN_READ),  COLUMN(comm_calls, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(comm_calls, name, COLUMN_NAME, COLUMN_READ),   COLUMN(comm_calls, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(comm_calls, comm, COLUMN_VALUE, COLUMN_READ),  COLUMN(comm_calls, bytes, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(comm_calls, peer, COLUMN_VALUE, COLUMN_READ),  COLUMN(comm_calls, rank, COLUMN_VALUE, COLUMN_READ),
+	COLUMN(comm_calls, ranks, COLUMN_VALUE, COLUMN_READ),
+};
 /* Times of another run, on a clock of their own, and threads that are numbers of their own. */
 static const struct column UNPROFILED[] = {
 	COLUMN(unprofiled, start, COLUMN_VALUE, COLUMN_READ),
@@ -75,6 +82,7 @@ const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_OS_CALLS] = TABLE(os_calls, OS_CALLS, offsetof(struct trace, first_os_call)),
 	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),
+	[ROWS_OF_COMM_CALLS] = TABLE(comm_calls, COMM_CALLS, 0),
 	[ROWS_OF_UNPROFILED] = TABLE(unprofiled, UNPROFILED, 0),
 };
 

@@ -237,6 +237,20 @@ enum trace_limit {
 	LIMITED_POWER_BRAKE = 0x80
 };
 
+/* NCCL's calls that say what they are about, in any order: NVTX ranges with a payload (read/nsys_payload.h). They are
+ * in `ranges` too. Numbers that a call does not say are −1, or TRACE_NONE. */
+struct trace_comm_calls {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *name; /* "ncclAllReduce" */
+	uint32_t *thread;
+	int64_t *comm;          /* of the communicator: one number on all of its ranks, not 0 */
+	int64_t *bytes;         /* NCCL's message size: of all-gather and reduce-scatter one rank's share */
+	uint32_t *peer;         /* of send and receive: a rank of the communicator */
+	uint32_t *rank, *ranks; /* of calls that make or end a communicator: the process's own rank in it, and how many
+	                         * it has */
+};
+
 /* One host's clock beside the first host's, of a run whose files come from several hosts (trace/clocks.h). */
 struct trace_clock {
 	uint64_t host;      /* as in trace_process */
@@ -357,6 +371,7 @@ struct trace {
 	uint32_t n_devices;
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
+	struct trace_comm_calls comm_calls;
 	struct trace_unprofiled unprofiled;
 	struct trace_stopwatch *stopwatch; /* in the order in which they ran */
 	uint32_t n_stopwatch;

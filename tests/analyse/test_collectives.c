@@ -11,6 +11,12 @@
 
 enum { MOST_RANKS = 64, STEPS = 20, EACH = 3 };
 
+static struct collective_op op(int64_t start, int64_t end, int64_t launched, uint32_t rank, uint32_t step, uint32_t key)
+{
+	return (struct collective_op){
+		.start = start, .end = end, .launched = launched, .rank = rank, .step = step, .key = key};
+}
+
 static uint64_t seed;
 
 static int64_t draw(int64_t limit)
@@ -119,7 +125,7 @@ static void test_groups_that_cannot_be_told_apart_are_not_matched(void **state)
 	for (uint32_t k = 0; k < 10; k++)
 		for (uint32_t r = 0; r < 4; r++) {
 			int64_t start = 1000 * k + (r < 2 ? 0 : 500);
-			ops[n++] = (struct collective_op){start, start + 100, start, r, k, 1, false, 0};
+			ops[n++] = op(start, start + 100, start, r, k, 1);
 		}
 	match(ops, n, 4, &arena, &found);
 	assert_int_equal(found.n, 0);
@@ -140,7 +146,7 @@ static void test_one_that_is_amiss(void **state)
 		for (uint32_t i = 0; i < 60; i++) {
 			uint32_t k = i / 2, rank = i % 2;
 			int64_t start = 1000 * k + (rank && k < amiss ? 500 : 0);
-			ops[i] = (struct collective_op){start, start + 100, start, rank, k, 1, false, 0};
+			ops[i] = op(start, start + 100, start, rank, k, 1);
 		}
 		match(ops, 60, 2, &arena, &found);
 		assert_int_equal(found.n, amiss == 1 ? 29 : 0);
@@ -155,9 +161,9 @@ static void test_a_communicator_of_some_ranks(void **state)
 	struct arena arena = {0};
 	struct collectives found;
 	struct collective_op ops[] = {
-		{10, 50, 1, 0, 0, 1, false, 0}, {40, 50, 2, 3, 0, 1, false, 0}, /* 0 and 3 */
-		{60, 90, 3, 0, 0, 2, false, 0}, {70, 90, 3, 1, 0, 2, false, 0}, /* all, but 2 */
-		{65, 90, 3, 3, 0, 2, false, 0}, {60, 70, 9, 2, 0, 3, false, 0}, /* alone */
+		op(10, 50, 1, 0, 0, 1), op(40, 50, 2, 3, 0, 1), /* 0 and 3 */
+		op(60, 90, 3, 0, 0, 2), op(70, 90, 3, 1, 0, 2), /* all, but 2 */
+		op(65, 90, 3, 3, 0, 2), op(60, 70, 9, 2, 0, 3), /* alone */
 	};
 	match(ops, 6, 4, &arena, &found);
 	assert_int_equal(found.n, 2);
@@ -174,11 +180,8 @@ static void test_steps_in_which_ranks_disagree_are_not_matched(void **state)
 	(void)state;
 	struct arena arena = {0};
 	struct collectives found;
-	struct collective_op ops[] = {{10, 50, 1, 0, 0, 1, false, 0},
-	                              {40, 50, 2, 1, 0, 1, false, 0},
-	                              {60, 90, 3, 1, 0, 1, false, 0},
-	                              {110, 150, 4, 0, 1, 1, false, 0},
-	                              {140, 150, 5, 1, 1, 1, false, 0}};
+	struct collective_op ops[] = {op(10, 50, 1, 0, 0, 1), op(40, 50, 2, 1, 0, 1), op(60, 90, 3, 1, 0, 1),
+	                              op(110, 150, 4, 0, 1, 1), op(140, 150, 5, 1, 1, 1)};
 	match(ops, 5, 2, &arena, &found);
 	assert_int_equal(found.n, 1);
 	assert_int_equal(found.list[0].step, 1);

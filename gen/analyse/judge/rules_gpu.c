@@ -164,16 +164,47 @@ static const char *tell_least(const struct evidence *e)
 	            : "";
 }
 
+/* A rank, and where it ran, where that may differ: "rank 5 (host 2, GPU 1)". */
+static const char *say_place(const struct evidence *e, uint32_t device)
+{
+	const struct side *side = e->side;
+	const struct device_result *d = &side->devices[device];
+	const char *who = say_rank(side, device, e->arena);
+	bool gpus = false;
+	uint32_t host = 0;
+	for (uint32_t i = 0; i < side->ranks.n; i++) {
+		gpus = gpus || side->devices[i].ordinal != d->ordinal;
+		host = side->ranks.list[i].device == device ? side->ranks.list[i].host : host;
+	}
+	gpus = gpus && d->rank >= 0; /* else it is what the rank is called already */
+	return host && gpus ? arena_format(e->arena, "%s (host %u, GPU %u)", who, host, d->ordinal)
+	       : host       ? arena_format(e->arena, "%s (host %u)", who, host)
+	       : gpus       ? arena_format(e->arena, "%s (GPU %u)", who, d->ordinal)
+	                    : who;
+}
+
+/* When the straggler is late, where that is not always: ", every 7th step". */
+static const char *say_when(const struct evidence *e, const struct straggler *s)
+{
+	static const char *const ending[] = {"th", "st", "nd", "rd"};
+	uint32_t n = s->every, last = n % 10;
+	if (n)
+		return arena_format(e->arena, ", every %u%s step", n,
+		                    ending[last > 3 || (n % 100 > 10 && n % 100 < 14) ? 0 : last]);
+	return s->late ? arena_format(e->arena, ", in %u of %u steps", s->late, s->steps) : "";
+}
+
 const char *tell_straggler(const struct evidence *e)
 {
 	const struct straggler *s = &e->side->ranks.straggler;
-	const char *who = s->kind == STRAGGLER_NONE ? "" : say_rank(e->side, s->device, e->arena);
+	const char *who = s->kind == STRAGGLER_NONE ? "" : say_place(e, s->device);
 	const char *for_whom =
 		s->kind == STRAGGLER_NONE ? tell_least(e)
 		: s->kind == STRAGGLER_TURNS
 			? arena_format(e->arena, "several come last in turns, and %.0f %% of the waiting is for %s",
 	                               100 * s->share, who)
-			: arena_format(e->arena, "%.0f %% of the waiting is for %s", 100 * s->share, who);
+			: arena_format(e->arena, "%.0f %% of the waiting is for %s%s", 100 * s->share, who,
+	                               say_when(e, s));
 	return arena_format(e->arena,
 	                    "Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); "
 	                    "%s.%s",

@@ -63,7 +63,12 @@ static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ran
 	}
 	if (one_clock && last->start > first_end + tolerance)
 		return false;
-	*out = (struct collective){.step = last->step, .last = last->rank, .n_ranks = n_ranks, .entered = last->start};
+	*out = (struct collective){.step = last->step,
+	                           .last = last->rank,
+	                           .n_ranks = n_ranks,
+	                           .entered = last->start,
+	                           .key = last->key,
+	                           .bytes = last->bytes};
 	int64_t shortest = length(last), entered = last->start;
 	for (uint32_t r = 0; r < n_ranks; r++) {
 		struct collective_op *op = &ops[first[r] + k];
@@ -71,6 +76,7 @@ static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ran
 		op->arrived = one_clock ? entered : op->start + length(op) - shortest;
 		op->arrived = op->arrived < op->end ? op->arrived : op->end;
 		out->waited += op->arrived - op->start;
+		out->moved = op->end - op->arrived > out->moved ? op->end - op->arrived : out->moved;
 	}
 	return true;
 }
@@ -124,7 +130,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 
 /* ---- one device ---- */
 
-enum busy { COMPUTES, MOVES, WAITS, UNMATCHED, BUSY_KINDS };
+enum busy { COMPUTES, MOVES, WAITS, BUBBLE, UNMATCHED, BUSY_KINDS };
 
 struct event {
 	int64_t time;
@@ -161,7 +167,7 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 	for (size_t i = 0; i < n_compute; i++)
 		m = add(events, m, COMPUTES, compute[i].start, compute[i].end, start, end);
 	for (size_t i = 0; i < n; i++) {
-		m = add(events, m, WAITS, ops[i]->start, ops[i]->arrived, start, end);
+		m = add(events, m, ops[i]->point ? BUBBLE : WAITS, ops[i]->start, ops[i]->arrived, start, end);
 		m = add(events, m, ops[i]->matched ? MOVES : UNMATCHED, ops[i]->arrived, ops[i]->end, start, end);
 	}
 	if (m)
@@ -174,9 +180,11 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 			*(hidden ? &parts.hidden_moving : &parts.moving) += ns;
 		else if (open[WAITS])
 			*(hidden ? &parts.hidden_waiting : &parts.waiting) += ns;
+		else if (open[BUBBLE])
+			*(hidden ? &parts.hidden_waiting : &parts.bubble) += ns;
 		else if (open[UNMATCHED])
 			*(hidden ? &parts.hidden_unmatched : &parts.unmatched) += ns;
-		if (waits && ns && !hidden && open[WAITS] && !open[MOVES])
+		if (waits && ns && !hidden && (open[WAITS] || open[BUBBLE]) && !open[MOVES])
 			waits(context, &(struct stretch){events[i].time, events[i + 1].time});
 	}
 	arena_release(&scratch);

@@ -16,12 +16,16 @@ struct collective_op {
 	int64_t launched; /* when the host launched it: ranks launch the collectives of a communicator in one order */
 	uint32_t rank;    /* 0 … n_ranks − 1 */
 	uint32_t step;    /* which step it is of, or any number that all ranks agree on */
-	uint32_t key;     /* what it is: the kernel's name */
+	uint32_t key;     /* what it is: its communicator and operation, or the kernel's name */
+	uint32_t stream;
+	int64_t bytes; /* that NCCL was given, of all calls of the kernel; −1: not known */
+	bool point;    /* it is a send or a receive (point_to_point.h): waiting in it is a bubble */
 
 	/* filled: */
 	bool matched;
-	int64_t arrived; /* when the last rank had entered, in [start, end]: until then it waited, from then on data
-	                  * moved. `start` where not matched */
+	uint32_t partner; /* of sends and receives: the rank that it waited for; UINT32_MAX: for none */
+	int64_t arrived;  /* when the last rank had entered, in [start, end]: until then it waited, from then on data
+	                   * moved. `start` where not matched */
 };
 
 struct collective {
@@ -29,6 +33,9 @@ struct collective {
 	uint32_t n_ranks;    /* that took part, at least 2 */
 	int64_t entered;     /* when it came, ns */
 	int64_t waited;      /* ns, all ranks added up */
+	int64_t moved;       /* ns from then on until the last rank left */
+	uint32_t key;
+	int64_t bytes; /* of the op that came last; −1: not known */
 };
 
 struct collectives {
@@ -56,10 +63,10 @@ struct stretch {
 };
 
 /* How the communication of one device divides the window. At an instant at which several of its kernels run, data
- * moves if it does so in any of them; else it waits if any of them does. */
+ * moves if it does so in any of them; else it waits if any of them does, in a collective before a bubble. */
 struct comm_parts {
-	int64_t waiting, moving, unmatched;                      /* no kernel computes: exposed */
-	int64_t hidden_waiting, hidden_moving, hidden_unmatched; /* beside a computing kernel */
+	int64_t waiting, bubble, moving, unmatched;              /* no kernel computes: exposed */
+	int64_t hidden_waiting, hidden_moving, hidden_unmatched; /* beside a computing kernel; bubbles are waiting */
 };
 
 /* Divides [start, end). `compute`: when kernels compute, in any order, overlapping as they like. `waits` is called for

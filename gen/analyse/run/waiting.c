@@ -1,7 +1,5 @@
 #include "analyse/run/waiting.h"
 
-#include "trace/classify.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,47 +7,15 @@
 struct view {
 	const struct run *run;
 	struct arena scratch;
-	struct collective_op *ops; /* those that can be matched */
-	size_t n;
-	const struct collective_op **of_device; /* those of one device, and those that cannot be matched */
-	struct stretch *compute;
-	struct collective_op *loose;
+	struct comm_ops all;
+	const struct collective_op **of_device;
+	struct stretch *compute; /* of the device at hand: when it computes, disjoint and in order … */
+	int64_t *before;         /* … and for how long it did before each of these */
+	size_t n_compute;
+	bool *seen;        /* by row: the device at hand has such kernels */
 	int64_t *step_end; /* of the device at hand: by step */
 	double *waited;    /* by measured step: exposed waiting, ns */
 };
-
-static const char *op_name(const struct trace *t, size_t i)
-{
-	return names_text(t->names, t->ops.name[i]);
-}
-
-static void find_ops(struct view *v)
-{
-	const struct trace *t = v->run->trace;
-	size_t room = 0;
-	for (size_t i = 0; i < t->ops.n; i++)
-		room += t->ops.kind[i] == OP_COMM;
-	v->ops = ARENA_NEW(&v->scratch, room, struct collective_op);
-	uint8_t *known = ARENA_NEW(&v->scratch, t->names->n, uint8_t); /* by name: 1 synchronising, 2 not */
-	for (uint32_t d = 0; d < v->run->n_devices; d++) {
-		const struct trace_device *device = &t->devices[v->run->devices[d].device];
-		for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
-			uint32_t name = t->ops.name[i];
-			if (t->ops.kind[i] != OP_COMM || t->ops.end[i] == t->ops.start[i])
-				continue;
-			if (!known[name])
-				known[name] = classify_synchronising(op_name(t, i)) ? 1 : 2;
-			if (known[name] == 1)
-				v->ops[v->n++] = (struct collective_op){
-					.start = t->ops.start[i],
-					.end = t->ops.end[i],
-					.launched = op_launch_start(t, i),
-					.rank = d,
-					.step = v->run->steps.found ? v->run->steps.op_step[i] : 0,
-					.key = name};
-		}
-	}
-}
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
  * of one run whose hosts are not known count as of one host. */
@@ -113,32 +79,89 @@ static void add_wait(void *context, const struct stretch *wait)
 	}
 }
 
-static void divide(struct view *v, uint32_t d, const uint32_t *first_of, struct arena *arena,
-                   struct device_waiting *out)
+/* When the device computes. */
+static void find_compute(struct view *v, uint32_t d)
+{
+	const struct trace *t = v->run->trace;
+	const struct trace_device *device = &t->devices[v->run->devices[d].device];
+	size_t n = 0;
+	int64_t before = 0;
+	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
+		if (t->ops.kind[i] != OP_KERNEL && t->ops.kind[i] != OP_GRAPH)
+			continue;
+		if (n && t->ops.start[i] <= v->compute[n - 1].end) {
+			if (t->ops.end[i] > v->compute[n - 1].end)
+				v->compute[n - 1].end = t->ops.end[i];
+			continue;
+		}
+		before += n ? v->compute[n - 1].end - v->compute[n - 1].start : 0;
+		v->before[n] = before;
+		v->compute[n++] = (struct stretch){t->ops.start[i], t->ops.end[i]};
+	}
+	v->n_compute = n;
+}
+
+/* For how long the device computed before `time`. */
+static int64_t computed(const struct view *v, int64_t time)
+{
+	size_t low = 0, high = v->n_compute;
+	while (low < high) { /* the first that begins at `time` or later */
+		size_t middle = low + (high - low) / 2;
+		if (v->compute[middle].start < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low)
+		return 0;
+	const struct stretch *last = &v->compute[low - 1];
+	return v->before[low - 1] + (time < last->end ? time : last->end) - last->start;
+}
+
+/* What the device's kernels add to the rows that they are of. */
+static void add_to_rows(struct view *v, const struct collective_op *const *ops, size_t n)
 {
 	const struct run *run = v->run;
-	const struct trace *t = run->trace;
-	const struct trace_device *device = &t->devices[run->devices[d].device];
-	size_t n_compute = 0, n_loose = 0, n = 0;
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
-		enum op_kind kind = (enum op_kind)t->ops.kind[i];
-		if (kind == OP_KERNEL || kind == OP_GRAPH)
-			v->compute[n_compute++] = (struct stretch){t->ops.start[i], t->ops.end[i]};
-		else if (kind == OP_COMM && !classify_synchronising(op_name(t, i)))
-			v->loose[n_loose++] = (struct collective_op){
-				.start = t->ops.start[i], .end = t->ops.end[i], .arrived = t->ops.start[i]};
+	memset(v->seen, 0, v->all.n_rows);
+	for (size_t i = 0; i < n; i++) {
+		const struct collective_op *op = ops[i];
+		struct comm_row *row = &v->all.rows[op->key];
+		if (op->start < run->window_start || op->start >= run->window_end)
+			continue;
+		double hidden = (double)(computed(v, op->end) - computed(v, op->start));
+		row->kernels++;
+		row->devices += !v->seen[op->key];
+		v->seen[op->key] = true;
+		row->hidden += hidden;
+		row->exposed += (double)(op->end - op->start) - hidden;
+		if (!op->matched)
+			continue;
+		row->matched++;
+		row->waiting += (double)(op->arrived - op->start);
+		row->moving += (double)(op->end - op->arrived);
+		if (op->point && op->bytes > 0) {
+			row->bytes += (double)op->bytes;
+			row->span += (double)(op->end - op->arrived);
+			row->known++;
+		}
 	}
-	for (size_t i = 0; i < n_loose; i++)
-		v->of_device[n++] = &v->loose[i];
-	for (uint32_t i = first_of[d]; i < first_of[d + 1]; i++)
-		v->of_device[n++] = &v->ops[i];
+}
+
+static void divide(struct view *v, uint32_t d, struct arena *arena, struct device_waiting *out)
+{
+	const struct run *run = v->run;
+	size_t n = 0;
+	find_compute(v, d);
+	for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++)
+		v->of_device[n++] = &v->all.ops[i];
+	add_to_rows(v, v->of_device, n);
 	if (run->steps.found) {
 		find_step_ends(v, d);
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
 	}
-	out->parts = collectives_divide(v->of_device, n, v->compute, n_compute, run->window_start, run->window_end,
+	out->parts = collectives_divide(v->of_device, n, v->compute, v->n_compute, run->window_start, run->window_end,
 	                                run->steps.found ? add_wait : NULL, v);
-	out->own = (double)(run->window_end - run->window_start - out->parts.waiting);
+	out->own = (double)(run->window_end - run->window_start - out->parts.waiting - out->parts.bubble);
 	if (!run->steps.found)
 		return;
 	out->step = ARENA_NEW(arena, run->n_steps, double);
@@ -150,48 +173,74 @@ static void divide(struct view *v, uint32_t d, const uint32_t *first_of, struct 
 	}
 }
 
-static int compare_rank(const void *a, const void *b)
+/* Who came last, in the window's collectives. */
+static void find_last(struct view *v, struct arena *arena, struct waiting *out)
 {
-	const struct collective_op *x = a, *y = b;
-	if (x->rank != y->rank)
-		return x->rank < y->rank ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	const struct run *run = v->run;
+	for (size_t i = 0; i < v->all.collectives.n; i++) {
+		const struct collective *c = &v->all.collectives.list[i];
+		struct comm_row *row = &v->all.rows[c->key];
+		if (c->entered < run->window_start || c->entered >= run->window_end)
+			continue;
+		out->n_collectives++;
+		out->device[c->last].last++;
+		out->device[c->last].waited_for += (double)c->waited;
+		if (!row->last)
+			row->last = ARENA_NEW(arena, run->n_devices, uint32_t);
+		row->last[c->last]++;
+		row->collectives++;
+		row->took_part = c->n_ranks > row->took_part ? c->n_ranks : row->took_part;
+		if (c->bytes > 0 && c->moved > 0) {
+			row->bytes += (double)c->bytes;
+			row->span += (double)c->moved;
+			row->known++;
+		}
+	}
+}
+
+/* For whom each device waits most in sends and receives. */
+static void find_partners(struct view *v, struct waiting *out)
+{
+	const struct run *run = v->run;
+	int64_t *for_whom = ARENA_NEW(&v->scratch, run->n_devices, int64_t);
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		struct device_waiting *w = &out->device[d];
+		memset(for_whom, 0, run->n_devices * sizeof *for_whom);
+		w->partner = TRACE_NONE;
+		for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++) {
+			const struct collective_op *op = &v->all.ops[i];
+			if (op->partner == UINT32_MAX || op->start < run->window_start || op->start >= run->window_end)
+				continue;
+			for_whom[op->partner] += op->arrived - op->start;
+			if (w->partner == TRACE_NONE || for_whom[op->partner] > for_whom[w->partner])
+				w->partner = op->partner;
+		}
+	}
 }
 
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out)
 {
 	const struct trace *t = run->trace;
 	struct view v = {.run = run};
-	struct collectives collectives;
+	uint32_t most = 0;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
 	                        .tolerance = find_tolerance(run)};
-	bool one_clock = out->tolerance >= 0;
-	find_ops(&v);
-	collectives_match(v.ops, v.n, run->n_devices, one_clock, out->tolerance, &v.scratch, &collectives);
-	for (size_t i = 0; i < collectives.n; i++) {
-		const struct collective *c = &collectives.list[i];
-		if (c->entered < run->window_start || c->entered >= run->window_end)
-			continue;
-		out->n_collectives++;
-		out->device[c->last].last++;
-		out->device[c->last].waited_for += (double)c->waited;
-	}
-	if (v.n)
-		qsort(v.ops, v.n, sizeof *v.ops, compare_rank);
-	uint32_t most = 0, *first_of = ARENA_NEW(&v.scratch, run->n_devices + 1, uint32_t);
-	for (size_t i = 0; i < v.n; i++)
-		first_of[v.ops[i].rank + 1]++;
+	comm_ops_match(run, out->tolerance, arena, &v.all);
+	find_last(&v, arena, out);
+	find_partners(&v, out);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
-		first_of[d + 1] += first_of[d];
 		uint32_t n = t->devices[run->devices[d].device].n_ops;
 		most = n > most ? n : most;
 	}
 	v.of_device = ARENA_NEW(&v.scratch, most, const struct collective_op *);
-	v.loose = ARENA_NEW(&v.scratch, most, struct collective_op);
 	v.compute = ARENA_NEW(&v.scratch, most, struct stretch);
+	v.before = ARENA_NEW(&v.scratch, most, int64_t);
+	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
 	for (uint32_t d = 0; d < run->n_devices; d++)
-		divide(&v, d, first_of, arena, &out->device[d]);
+		divide(&v, d, arena, &out->device[d]);
+	out->rows = v.all.rows;
+	out->n_rows = v.all.n_rows;
 	arena_release(&v.scratch);
 }

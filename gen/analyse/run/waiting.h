@@ -3,17 +3,18 @@
 #ifndef GAPLINE_ANALYSE_RUN_WAITING_H
 #define GAPLINE_ANALYSE_RUN_WAITING_H
 
-#include "analyse/run/collectives.h"
-#include "analyse/run/run.h"
+#include "analyse/run/comm_ops.h"
 
 /* One device of the run. A rank's step k lasts from the end of its last GPU op of the steps up to k − 1 to that of the
  * steps up to k. */
 struct device_waiting {
-	struct comm_parts parts; /* of the window; waiting + moving + unmatched is the budget's exposed communication */
-	double *step;            /* by measured step, n_steps of them: its length without exposed waiting, ns */
-	double own;              /* their mean; of a run without steps the window without exposed waiting */
-	double waited_for;       /* ns that all other ranks waited for this one, in the window */
-	uint32_t last;           /* collectives of the window in which it came last */
+	struct comm_parts parts; /* of the window; waiting + bubble + moving + unmatched is the budget's exposed
+	                          * communication */
+	double *step;      /* by measured step, n_steps of them: its length without exposed waiting and bubbles, ns */
+	double own;        /* their mean; of a run without steps the window without them */
+	double waited_for; /* ns that all other ranks waited for this one in collectives, in the window */
+	uint32_t partner;  /* the device that it waits for most in sends and receives; TRACE_NONE: for none */
+	uint32_t last;     /* collectives of the window in which it came last */
 };
 
 struct waiting {
@@ -21,6 +22,8 @@ struct waiting {
 	int64_t tolerance; /* ns: what two ranks' times may be apart although they are the same; negative: they are of
 	                    * several hosts, and say nothing of each other */
 	uint32_t n_collectives; /* of the window */
+	struct comm_row *rows;
+	uint32_t n_rows;
 };
 
 /* The devices are charged already (run_devices). Everything lives in `arena`. */

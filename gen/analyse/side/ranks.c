@@ -1,5 +1,7 @@
 #include "analyse/side/ranks.h"
 
+#include "analyse/side/comms.h"
+
 #include "analyse/run/waiting.h"
 #include "analyse/side/side.h"
 
@@ -32,6 +34,7 @@ static void add_run(const struct run *run, const struct waiting *w, const uint32
 		double weight = step / with_work[run->place[at]];
 		r->own += run->steps.found ? d->own / with_work[run->place[at]] : d->own * weight;
 		r->waiting += (double)d->parts.waiting * weight;
+		r->bubble += (double)d->parts.bubble * weight;
 		r->moving += (double)d->parts.moving * weight;
 		r->unmatched += (double)d->parts.unmatched * weight;
 		r->hidden +=
@@ -48,11 +51,12 @@ static void add_means(const struct side_facts *facts, struct ranks_result *out)
 		if (!facts->communicates[d])
 			continue;
 		out->waiting += out->list[d].waiting / n;
+		out->bubble += out->list[d].bubble / n;
 		out->moving += out->list[d].moving / n;
 		out->unmatched += out->list[d].unmatched / n;
 	}
-	double exposed = out->waiting + out->moving + out->unmatched;
-	out->known = out->collectives > 0 && out->waiting + out->moving >= MATCHED * exposed;
+	double known = out->waiting + out->bubble + out->moving;
+	out->known = out->collectives > 0 && known >= MATCHED * (known + out->unmatched);
 }
 
 /* ---- why ---- */
@@ -170,6 +174,59 @@ static void find_straggler(const struct run *runs, size_t n, const struct side_f
 		find_reason(runs, n, facts, waited_for, s);
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* By how much a device's own step is longer than the others' median, by measured step. */
+static double *find_lateness(const struct run *run, const struct waiting *w, uint32_t device, struct arena *scratch)
+{
+	double *late = ARENA_NEW(scratch, run->n_steps, double), *others = ARENA_NEW(scratch, run->n_devices, double);
+	for (uint32_t k = 0; k < run->n_steps; k++) {
+		size_t n = 0;
+		for (uint32_t d = 0; d < run->n_devices; d++)
+			if (d != device)
+				others[n++] = w->device[d].step[k];
+		qsort(others, n, sizeof *others, compare_doubles);
+		late[k] = fmax(0, w->device[device].step[k] - others[n / 2]);
+	}
+	return late;
+}
+
+/* When a straggler is late, in the median run. */
+static void find_late_steps(const struct run *run, const struct waiting *w, struct straggler *out)
+{
+	enum { FEWEST = 3 };
+	static const double MOST = 0.8; /* of the steps: that is always */
+	struct arena scratch = {0};
+	uint32_t device = run->device_at[out->device], last = 0, regular = 0, distance = 0;
+	if (!run->steps.found || device == TRACE_NONE || run->n_devices < 2)
+		return;
+	const double *late = find_lateness(run, w, device, &scratch);
+	double all = 0, peak = 0, of_late = 0;
+	for (uint32_t k = 0; k < run->n_steps; k++) {
+		all += late[k];
+		peak = fmax(peak, late[k]);
+	}
+	for (uint32_t k = 0; k < run->n_steps && peak > 0; k++) {
+		if (late[k] < peak / 2)
+			continue;
+		of_late += late[k];
+		distance = out->late == 1 ? k - last : distance;
+		regular += out->late && k - last == distance;
+		last = k;
+		out->late++;
+	}
+	out->steps = run->n_steps;
+	if (of_late < MOSTLY * all || out->late > MOST * run->n_steps)
+		out->late = 0;
+	else if (out->late >= FEWEST && regular == out->late - 1 && distance >= 2)
+		out->every = distance;
+	arena_release(&scratch);
+}
+
 /* ---- the map ---- */
 
 static int compare_float(const void *a, const void *b)
@@ -213,11 +270,35 @@ static void build_map(const struct run *run, const struct waiting *w, uint32_t n
 	out->step = step;
 }
 
+/* Each device's host, and whom it waits for in sends and receives. */
+static void find_places(const struct run *run, const struct waiting *w, struct ranks_result *out)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	uint64_t *host = ARENA_NEW(&scratch, run->n_devices, uint64_t);
+	uint32_t n = 0;
+	for (uint32_t d = 0; d < out->n; d++) {
+		struct rank_result *r = &out->list[d];
+		uint32_t at = run->device_at[d], h = 0, partner = at == TRACE_NONE ? at : w->device[at].partner;
+		r->partner = partner == TRACE_NONE ? TRACE_NONE : run->place[partner];
+		uint64_t mine = at == TRACE_NONE ? 0 : t->processes[t->devices[run->devices[at].device].process].host;
+		while (mine && h < n && host[h] != mine)
+			h++;
+		if (mine && h == n)
+			host[n++] = mine;
+		r->host = mine ? h + 1 : 0;
+	}
+	for (uint32_t d = 0; d < out->n && n < 2; d++)
+		out->list[d].host = 0;
+	arena_release(&scratch);
+}
+
 struct ranks_result ranks_build(const struct run *runs, size_t n, const struct side *side,
                                 const struct side_facts *facts, struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct ranks_result result = {0}, *out = &result;
+	struct waiting median = {0};
 	if (side->n_devices < 2)
 		return result;
 	*out = (struct ranks_result){
@@ -232,13 +313,19 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct s
 		struct waiting w;
 		waiting_find(&runs[r], &scratch, &w);
 		add_run(&runs[r], &w, with_work, n, out);
-		if (r == side->median_run)
+		if (r == side->median_run) {
 			build_map(&runs[r], &w, side->n_devices, arena, &out->map);
+			comms_build(&runs[r], &w, arena, out);
+			median = w;
+		}
 	}
 	for (uint32_t d = 0; d < out->n; d++)
 		out->list[d].device = d;
+	find_places(&runs[side->median_run], &median, out);
 	add_means(facts, out);
 	find_straggler(runs, n, facts, out);
+	if (out->straggler.kind == STRAGGLER_PERSISTENT)
+		find_late_steps(&runs[side->median_run], &median, &out->straggler);
 	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
 	arena_release(&scratch);
 	return result;

@@ -1,0 +1,228 @@
+#include "analyse/run/comm_ops.h"
+
+#include "analyse/run/comm_calls.h"
+#include "analyse/run/point_to_point.h"
+#include "base/keymap.h"
+#include "base/list.h"
+#include "trace/classify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct list {
+	struct collective_op *op;
+	size_t n, room;
+};
+
+struct view {
+	const struct run *run;
+	struct arena *arena, scratch;
+	struct comm_calls calls;
+	struct keymap keys; /* of rows */
+	size_t rows_room;
+	struct list of[COMM_OTHER + 1];
+	struct transfer *transfers;
+	size_t n_transfers, transfers_room;
+	uint32_t *only_device; /* by process: its device of the run; TRACE_NONE: it has none or several */
+	struct comm_ops *out;
+};
+
+/* ---- what a kernel is ---- */
+
+static uint32_t row_of(struct view *v, uint64_t key, const struct comm_row *row)
+{
+	uint32_t i = keymap_add(&v->keys, key);
+	if (i == v->out->n_rows) {
+		LIST_GROW(v->arena, v->out->rows, v->out->n_rows, v->rows_room);
+		v->out->rows[v->out->n_rows++] = *row;
+	}
+	return i;
+}
+
+static uint64_t key_of(int64_t comm, uint32_t name)
+{
+	return (uint64_t)comm ^ (uint64_t)name * 0x9E3779B97F4A7C15u;
+}
+
+static const char *text_of(const struct view *v, uint32_t name)
+{
+	return names_text(v->run->trace->names, name);
+}
+
+/* The device of the run that a rank of a communicator uses; TRACE_NONE: not known. */
+static uint32_t device_at(const struct view *v, int64_t comm, uint32_t rank)
+{
+	uint32_t process = comm_calls_process(&v->calls, comm, rank);
+	return process == TRACE_NONE ? TRACE_NONE : v->only_device[process];
+}
+
+/* Notes the transfers of a kernel that has nothing but sends and receives of known partners. */
+static bool note_transfers(struct view *v, const struct comm_op *of, uint32_t device)
+{
+	const struct trace_comm_calls *c = &v->run->trace->comm_calls;
+	size_t before = v->n_transfers;
+	for (uint32_t i = 0; i < of->n; i++) {
+		uint32_t call = v->calls.calls[of->first + i];
+		const char *name = text_of(v, c->name[call]);
+		bool send = strcmp(name, "ncclSend") == 0;
+		uint32_t peer = c->peer[call] == TRACE_NONE ? TRACE_NONE : device_at(v, c->comm[call], c->peer[call]);
+		if ((!send && strcmp(name, "ncclRecv") != 0) || peer == TRACE_NONE) {
+			v->n_transfers = before;
+			return false;
+		}
+		LIST_GROW(&v->scratch, v->transfers, v->n_transfers, v->transfers_room);
+		v->transfers[v->n_transfers++] = (struct transfer){.comm = c->comm[call],
+		                                                   .from = send ? device : peer,
+		                                                   .to = send ? peer : device,
+		                                                   .send = send,
+		                                                   .op = (uint32_t)v->of[COMM_POINT].n,
+		                                                   .place = i};
+	}
+	return true;
+}
+
+/* All calls of a kernel are of one operation. */
+static bool is_one_operation(const struct view *v, const struct comm_op *of)
+{
+	const struct trace_comm_calls *c = &v->run->trace->comm_calls;
+	for (uint32_t i = 1; i < of->n; i++)
+		if (c->name[v->calls.calls[of->first + i]] != c->name[v->calls.calls[of->first]])
+			return false;
+	return true;
+}
+
+static void add_op(struct view *v, uint32_t i, uint32_t device)
+{
+	const struct trace *t = v->run->trace;
+	const struct trace_comm_calls *c = &t->comm_calls;
+	struct collective_op op = {.start = t->ops.start[i],
+	                           .end = t->ops.end[i],
+	                           .launched = op_launch_start(t, i),
+	                           .rank = device,
+	                           .step = v->run->steps.found ? v->run->steps.op_step[i] : 0,
+	                           .stream = t->ops.stream[i],
+	                           .arrived = t->ops.start[i],
+	                           .bytes = -1,
+	                           .partner = UINT32_MAX};
+	struct comm_row row = {.name = t->ops.name[i]};
+	const struct comm_op *of = comm_calls_of(&v->calls, i);
+	if (of && is_one_operation(v, of)) {
+		row.name = c->name[v->calls.calls[of->first]];
+		row.comm = c->comm[v->calls.calls[of->first]];
+		const struct comm_member *m =
+			comm_calls_member(&v->calls, row.comm, t->devices[t->ops.device[i]].process);
+		row.ranks = m && m->ranks != TRACE_NONE ? m->ranks : 0;
+	}
+	op.bytes = of ? 0 : -1;
+	for (uint32_t k = 0; of && k < of->n; k++)
+		op.bytes += c->bytes[v->calls.calls[of->first + k]];
+	row.kind = of && note_transfers(v, of, device)            ? COMM_POINT
+	           : classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER
+	                                                          : COMM_OTHER;
+	op.point = row.kind == COMM_POINT;
+	op.key = row_of(v, key_of(row.comm, row.name), &row);
+	struct list *list = &v->of[row.kind];
+	LIST_GROW(&v->scratch, list->op, list->n, list->room);
+	list->op[list->n++] = op;
+}
+
+static void find_devices(struct view *v)
+{
+	const struct trace *t = v->run->trace;
+	bool *several = ARENA_NEW(&v->scratch, t->n_processes, bool);
+	v->only_device = ARENA_NEW(&v->scratch, t->n_processes, uint32_t);
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		v->only_device[p] = TRACE_NONE;
+	for (uint32_t d = 0; d < v->run->n_devices; d++) {
+		uint32_t process = t->devices[v->run->devices[d].device].process;
+		several[process] = several[process] || v->only_device[process] != TRACE_NONE;
+		v->only_device[process] = several[process] ? TRACE_NONE : d;
+	}
+}
+
+/* ---- which belong together ---- */
+
+/* Kernels of a name of which nothing could be matched, by the streams that they run on. */
+static void match_by_stream(struct view *v, int64_t tolerance)
+{
+	struct list *list = &v->of[COMM_TOGETHER], others = {0};
+	struct collectives more;
+	bool *any = ARENA_NEW(&v->scratch, v->out->n_rows, bool);
+	size_t kept = 0;
+	for (size_t i = 0; i < list->n; i++)
+		any[list->op[i].key] = any[list->op[i].key] || list->op[i].matched;
+	for (size_t i = 0; i < list->n; i++) {
+		struct collective_op op = list->op[i];
+		if (any[op.key] || v->out->rows[op.key].comm) {
+			list->op[kept++] = op;
+			continue;
+		}
+		const struct comm_row row = v->out->rows[op.key];
+		op.key = row_of(v, key_of((int64_t)op.stream + 1, row.name) ^ 1ull << 63, &row);
+		LIST_GROW(&v->scratch, others.op, others.n, others.room);
+		others.op[others.n++] = op;
+	}
+	if (!others.n)
+		return;
+	collectives_match(others.op, others.n, v->run->n_devices, tolerance >= 0, tolerance, v->arena, &more);
+	memcpy(list->op + kept, others.op, others.n * sizeof *others.op);
+	struct collectives *all = &v->out->collectives;
+	all->list = arena_grow(v->arena, all->list, all->n, all->n + more.n, sizeof *all->list);
+	for (size_t i = 0; i < more.n; i++)
+		all->list[all->n++] = more.list[i];
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct collective_op *x = a, *y = b;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? -1 : 1;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return x->launched < y->launched ? -1 : x->launched > y->launched;
+}
+
+static void put_together(struct view *v)
+{
+	struct comm_ops *out = v->out;
+	for (int kind = 0; kind <= COMM_OTHER; kind++)
+		out->n += v->of[kind].n;
+	out->ops = ARENA_NEW(v->arena, out->n, struct collective_op);
+	size_t n = 0;
+	for (int kind = 0; kind <= COMM_OTHER; kind++)
+		for (size_t i = 0; i < v->of[kind].n; i++)
+			out->ops[n++] = v->of[kind].op[i];
+	if (n)
+		qsort(out->ops, n, sizeof *out->ops, compare_places);
+	out->first_of = ARENA_NEW(v->arena, (size_t)v->run->n_devices + 1, size_t);
+	for (size_t i = 0; i < n; i++)
+		out->first_of[out->ops[i].rank + 1]++;
+	for (uint32_t d = 0; d < v->run->n_devices; d++)
+		out->first_of[d + 1] += out->first_of[d];
+}
+
+void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct comm_ops *out)
+{
+	const struct trace *t = run->trace;
+	struct view v = {.run = run, .arena = arena, .out = out};
+	*out = (struct comm_ops){0};
+	keymap_init(&v.keys, &v.scratch);
+	comm_calls_find(t, &v.scratch, &v.calls);
+	find_devices(&v);
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		const struct trace_device *device = &t->devices[run->devices[d].device];
+		for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
+			if (t->ops.kind[i] == OP_COMM && t->ops.end[i] > t->ops.start[i])
+				add_op(&v, i, d);
+	}
+	struct list *points = &v.of[COMM_POINT], *together = &v.of[COMM_TOGETHER];
+	collectives_match(together->op, together->n, run->n_devices, tolerance >= 0, tolerance, arena,
+	                  &out->collectives);
+	match_by_stream(&v, tolerance);
+	if (tolerance >= 0)
+		point_to_point_match(points->op, points->n, v.transfers, v.n_transfers, tolerance);
+	put_together(&v);
+	arena_release(&v.scratch);
+}

@@ -1,0 +1,209 @@
+#include "read/nsys_payload.h"
+
+#include "base/list.h"
+
+#include <string.h>
+#include <yajl/yajl_parse.h>
+
+static const char *const ENTRY_NAMES[PAYLOAD_ENTRIES] = {"NCCL communicator ID", "Message size [bytes]", "Peer rank",
+                                                         "No. of ranks", "Rank"};
+
+/* Bytes of NVTX's entry types (nvToolsExtPayload.h, NVTX_PAYLOAD_ENTRY_TYPE_*) that such an entry may have; 0: of
+ * another kind. */
+static uint8_t size_of_type(int64_t type)
+{
+	enum {
+		INT = 5,
+		UINT = 6,
+		LONG = 7,
+		ULONGLONG = 10,
+		INT32 = 15,
+		UINT32 = 16,
+		INT64 = 17,
+		UINT64 = 18,
+		SIZE = 22
+	};
+	if (type == INT || type == UINT || type == INT32 || type == UINT32)
+		return 4;
+	return (type >= LONG && type <= ULONGLONG) || type == INT64 || type == UINT64 || type == SIZE ? 8 : 0;
+}
+
+static int entry_of(const char *name, size_t n)
+{
+	int entry = 0;
+	while (entry < PAYLOAD_ENTRIES && (strlen(ENTRY_NAMES[entry]) != n || memcmp(name, ENTRY_NAMES[entry], n) != 0))
+		entry++;
+	return entry;
+}
+
+static const struct payload_layout *find(const struct payloads *payloads, uint64_t id)
+{
+	for (size_t i = 0; i < payloads->n; i++)
+		if (payloads->list[i].id == id)
+			return &payloads->list[i];
+	return NULL;
+}
+
+int payloads_read(struct nsys *r, struct payloads *out)
+{
+	enum { SCHEMA, TYPE, NAME, OFFSET, N };
+	enum { MOST = 4096 }; /* layouts: NCCL has some twenty */
+	static const char *const columns[] = {"schemaId", "type", "name", "offset"};
+	struct scan s;
+	*out = (struct payloads){0};
+	if (!db_table(&r->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
+		return 0;
+	if (nsys_scan(r, &s, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		size_t n;
+		int64_t id = scan_int(&s, SCHEMA), type = scan_int_or(&s, TYPE, 0), at = scan_int_or(&s, OFFSET, 0);
+		const char *name = scan_text(&s, NAME, &n);
+		int entry = name ? entry_of(name, n) : PAYLOAD_ENTRIES;
+		uint8_t size = size_of_type(type);
+		if (s.flaws || entry == PAYLOAD_ENTRIES || !size || at < 0 || at > UINT16_MAX - size)
+			continue;
+		struct payload_layout *layout = (struct payload_layout *)find(out, (uint64_t)id);
+		if (!layout && out->n < MOST) {
+			LIST_GROW(r->arena, out->list, out->n, out->room);
+			layout = &out->list[out->n++];
+			*layout = (struct payload_layout){.id = (uint64_t)id};
+		}
+		if (!layout)
+			continue;
+		layout->contradicted =
+			layout->contradicted ||
+			(layout->size[entry] && (layout->at[entry] != at || layout->size[entry] != size));
+		layout->at[entry] = (uint16_t)at;
+		layout->size[entry] = size;
+	}
+	scan_close(&s);
+	return more;
+}
+
+/* ---- a row ---- */
+
+static void set(struct build_comm_call *call, int entry, uint64_t value)
+{
+	uint32_t number = value < 1 << 24 ? (uint32_t)value : TRACE_NONE; /* of ranks */
+	if (entry == PAYLOAD_COMM)
+		call->comm = (int64_t)value;
+	else if (entry == PAYLOAD_BYTES)
+		call->bytes = value <= INT64_MAX ? (int64_t)value : -1;
+	else if (entry == PAYLOAD_PEER)
+		call->peer = number;
+	else if (entry == PAYLOAD_RANKS)
+		call->ranks = number;
+	else
+		call->rank = number;
+}
+
+static const struct build_comm_call nothing = {
+	.bytes = -1, .peer = TRACE_NONE, .rank = TRACE_NONE, .ranks = TRACE_NONE};
+
+static uint64_t number_at(const unsigned char *bytes, size_t size)
+{
+	uint64_t value = 0;
+	for (size_t i = size; i-- > 0;)
+		value = value << 8 | bytes[i];
+	return value;
+}
+
+bool payloads_of_bytes(const struct payloads *payloads, const unsigned char *bytes, size_t n,
+                       struct build_comm_call *out)
+{
+	enum { WORD = 8, HEAD = 3 * WORD };
+	*out = nothing;
+	uint64_t count = n >= WORD ? number_at(bytes, WORD) : 0;
+	for (uint64_t i = 0; i < count && (i + 1) * HEAD + WORD <= n; i++) {
+		const unsigned char *head = bytes + WORD + i * HEAD;
+		const struct payload_layout *layout = find(payloads, number_at(head, WORD));
+		uint64_t size = number_at(head + WORD, WORD), at = number_at(head + 2 * WORD, WORD);
+		if (!layout || layout->contradicted || at > n || size > n - at)
+			continue;
+		for (int entry = 0; entry < PAYLOAD_ENTRIES; entry++)
+			if (layout->size[entry] && layout->at[entry] + (uint64_t)layout->size[entry] <= size)
+				set(out, entry, number_at(bytes + at + layout->at[entry], layout->size[entry]));
+	}
+	return out->comm != 0;
+}
+
+struct object {
+	struct build_comm_call *call;
+	int entry, depth;
+};
+
+static int on_key(void *context, const unsigned char *key, size_t n)
+{
+	struct object *o = context;
+	o->entry = o->depth == 1 ? entry_of((const char *)key, n) : PAYLOAD_ENTRIES;
+	return 1;
+}
+
+/* A communicator's id may be beyond what a signed number holds. */
+static int on_number(void *context, const char *text, size_t n)
+{
+	struct object *o = context;
+	uint64_t value = 0;
+	bool plain = n > 0;
+	for (size_t i = 0; i < n && plain; i++) {
+		plain = text[i] >= '0' && text[i] <= '9' && value <= (UINT64_MAX - (uint64_t)(text[i] - '0')) / 10;
+		value = plain ? 10 * value + (uint64_t)(text[i] - '0') : 0;
+	}
+	if (plain && o->depth == 1 && o->entry < PAYLOAD_ENTRIES)
+		set(o->call, o->entry, value);
+	return 1;
+}
+
+static int on_begin(void *context)
+{
+	return ++((struct object *)context)->depth < 16;
+}
+
+static int on_end(void *context)
+{
+	((struct object *)context)->depth--;
+	return 1;
+}
+
+bool payloads_of_json(const char *text, size_t n, struct build_comm_call *out)
+{
+	static const yajl_callbacks callbacks = {.yajl_number = on_number,
+	                                         .yajl_map_key = on_key,
+	                                         .yajl_start_map = on_begin,
+	                                         .yajl_end_map = on_end,
+	                                         .yajl_start_array = on_begin,
+	                                         .yajl_end_array = on_end};
+	struct object o = {.call = out, .entry = PAYLOAD_ENTRIES};
+	*out = nothing;
+	yajl_handle parser = yajl_alloc(&callbacks, NULL, &o);
+	bool sound = parser && yajl_parse(parser, (const unsigned char *)text, n) == yajl_status_ok &&
+	             yajl_complete_parse(parser) == yajl_status_ok;
+	if (parser)
+		yajl_free(parser);
+	return sound && out->comm != 0;
+}
+
+bool payloads_of_row(const struct payloads *payloads, struct scan *scan, int binary, int json, int64_t domain,
+                     struct build_comm_call *out)
+{
+	if (!domain) /* the default one is the program's own */
+		return false;
+	if (payloads->n && scan->has[binary]) {
+		sqlite3_value *value = sqlite3_column_value(scan->statement, binary);
+		int type = sqlite3_value_type(value);
+		const unsigned char *bytes = type == SQLITE_BLOB ? sqlite3_value_blob(value) : NULL;
+		if (bytes && payloads_of_bytes(payloads, bytes, (size_t)sqlite3_value_bytes(value), out))
+			return true;
+	}
+	if (scan->has[json]) {
+		sqlite3_value *value = sqlite3_column_value(scan->statement, json);
+		const char *text =
+			sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+		size_t n = text ? (size_t)sqlite3_value_bytes(value) : 0;
+		return text && memmem(text, n, ENTRY_NAMES[PAYLOAD_COMM], strlen(ENTRY_NAMES[PAYLOAD_COMM])) &&
+		       payloads_of_json(text, n, out);
+	}
+	return false;
+}

@@ -1,0 +1,139 @@
+#include "render/json_ranks.h"
+
+#include "analyse/words.h"
+#include "render/view.h"
+
+/* Where all of it is of input, there is no one cause and phase. */
+static void write_straggler(struct json *json, const struct analysis *a, const struct straggler *g)
+{
+	if (g->kind == STRAGGLER_NONE) {
+		json_null(json, "straggler");
+		return;
+	}
+	bool idle = g->part == PART_IDLE;
+	json_object(json, "straggler");
+	json_text(json, "kind", straggler_kind_name(g->kind));
+	json_integer(json, "device", g->device);
+	json_number(json, "share", g->share);
+	json_integer(json, "late_steps", g->late);
+	if (g->every)
+		json_integer(json, "every", g->every);
+	else
+		json_null(json, "every");
+	if (g->has_reason) {
+		json_object(json, "longer");
+		json_text(json, "part", g->input ? "late_input" : part_kind_name(g->part));
+		json_text(json, "cause", idle && !g->input ? cause_name(g->cause) : NULL);
+		json_text(json, "phase", g->part != PART_COPY && !g->input ? view_phase(a, g->phase) : NULL);
+		json_ms(json, "ms_per_step", g->more);
+		json_ms(json, "others_ms_per_step", g->others);
+		json_end_object(json);
+	} else {
+		json_null(json, "longer");
+	}
+	json_end_object(json);
+}
+
+/* Of the hosts, the first one's clock is the one that times are on. */
+static void write_host_clocks(struct json *json, const struct ranks_result *r)
+{
+	json_array(json, "clocks");
+	for (uint32_t i = 0; i < r->n_clocks; i++) {
+		const struct trace_clock *c = &r->clocks[i];
+		json_object(json, NULL);
+		json_integer(json, "files", c->files);
+		json_bool(json, "known", c->known);
+		json_ms(json, "offset_ms", c->offset);
+		json_number(json, "drift_ppm", c->drift * 1e6);
+		json_ms(json, "within_ms", c->within);
+		json_integer(json, "collectives", (int64_t)c->collectives);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+static void write_comms(struct json *json, const struct analysis *a, const struct ranks_result *r)
+{
+	json_array(json, "communication");
+	for (uint32_t i = 0; i < r->n_comms; i++) {
+		const struct comm_result *c = &r->comms[i];
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, c->name));
+		if (c->communicator)
+			json_integer(json, "communicator", c->communicator);
+		else
+			json_null(json, "communicator");
+		json_integer(json, "ranks", c->ranks);
+		json_number(json, "per_step", c->per_step);
+		json_number(json, "matched_share", c->matched);
+		json_ms(json, "waiting_ms_per_step", c->waiting);
+		json_ms(json, "moving_ms_per_step", c->moving);
+		json_ms(json, "exposed_ms_per_step", c->exposed);
+		json_ms(json, "overlapped_ms_per_step", c->hidden);
+		if (c->last == TRACE_NONE)
+			json_null(json, "last");
+		else
+			json_integer(json, "last", c->last);
+		json_number(json, "last_share", c->last_share);
+		json_number(json, "bytes", c->bytes);
+		json_number(json, "bus_bandwidth_gb_per_s", c->bus_bandwidth / 1e9);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void json_ranks(struct json *json, const struct analysis *a, const struct side *s)
+{
+	const struct ranks_result *r = &s->ranks;
+	if (!r->n) {
+		json_null(json, "ranks");
+		return;
+	}
+	json_object(json, "ranks");
+	json_bool(json, "matched", r->known);
+	json_bool(json, "one_clock", r->one_clock);
+	write_host_clocks(json, r);
+	json_number(json, "collectives_per_step", r->collectives);
+	json_ms(json, "waiting_ms_per_step", r->waiting);
+	json_ms(json, "bubble_ms_per_step", r->bubble);
+	json_ms(json, "moving_ms_per_step", r->moving);
+	json_ms(json, "unmatched_ms_per_step", r->unmatched);
+	write_straggler(json, a, &r->straggler);
+	write_comms(json, a, r);
+	json_array(json, "list");
+	for (uint32_t i = 0; i < r->n; i++) {
+		const struct rank_result *rank = &r->list[i];
+		json_object(json, NULL);
+		json_integer(json, "device", rank->device);
+		if (rank->host)
+			json_integer(json, "host", rank->host);
+		else
+			json_null(json, "host");
+		json_ms(json, "own_ms_per_step", rank->own);
+		json_ms(json, "waiting_ms_per_step", rank->waiting);
+		json_ms(json, "bubble_ms_per_step", rank->bubble);
+		if (rank->partner == TRACE_NONE)
+			json_null(json, "bubble_for");
+		else
+			json_integer(json, "bubble_for", rank->partner);
+		json_ms(json, "moving_ms_per_step", rank->moving);
+		json_ms(json, "unmatched_ms_per_step", rank->unmatched);
+		json_ms(json, "overlapped_ms_per_step", rank->hidden);
+		json_ms(json, "waited_for_ms_per_step", rank->waited_for);
+		json_number(json, "last_share", rank->last);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	if (r->map.rows) {
+		json_object(json, "map");
+		json_integer(json, "ranks_a_row", r->map.ranks_a_row);
+		json_integer(json, "steps_a_column", r->map.steps_a_column);
+		json_integer(json, "first_step", r->map.first_step);
+		json_ms(json, "low_ms", r->map.low);
+		json_ms(json, "high_ms", r->map.high);
+		json_end_object(json);
+	} else {
+		json_null(json, "map");
+	}
+	json_end_object(json);
+}
