@@ -135,12 +135,70 @@ static void fill_rank(const struct analysis *a, int side, const struct rank_resu
 	page_fill(row, "own", format_number(arena, unit, r->own));
 	page_fill(row, "waited_for", format_number(arena, unit, r->waited_for));
 	page_fill(row, "waiting", format_number(arena, unit, r->waiting));
+	page_fill(row, "bubble", format_number(arena, unit, r->bubble));
 	page_fill(row, "moving", format_number(arena, unit, r->moving));
 	page_fill(row, "unmatched", format_number(arena, unit, r->unmatched));
 	page_fill(row, "hidden", format_number(arena, unit, r->hidden));
 	page_fill(row, "compute", format_number(arena, unit, b->compute));
 	page_fill(row, "idle", format_number(arena, unit, b->idle));
 	page_fill(row, "last", s->ranks.collectives > 0 ? format_share(arena, r->last) : "\xE2\x80\x93");
+}
+
+/* ---- what they say to each other ---- */
+
+static void fill_comm(const struct analysis *a, const struct side *s, const struct comm_result *c, struct unit unit,
+                      struct rows *rows)
+{
+	static const char none[] = "\xE2\x80\x93";
+	struct arena *arena = rows->page->arena;
+	struct scope *row = page_row(rows);
+	bool matched = c->matched > 0;
+	page_fill(row, "side", s->label);
+	page_fill(row, "name", names_text(a->names, c->name));
+	page_fill(row, "communicator", c->communicator ? format_count(arena, c->communicator) : none);
+	page_fill(row, "ranks", c->ranks ? format_count(arena, c->ranks) : none);
+	page_fill(row, "per_step", format_count(arena, c->per_step));
+	page_fill(row, "waiting", matched ? format_number(arena, unit, c->waiting) : none);
+	page_fill(row, "moving", matched ? format_number(arena, unit, c->moving) : none);
+	page_fill(row, "exposed", format_number(arena, unit, c->exposed));
+	page_fill(row, "hidden", format_number(arena, unit, c->hidden));
+	page_fill(row, "last",
+	          c->last == TRACE_NONE ? none
+	                                : arena_format(arena, "%s, %s", say_rank(s, c->last, arena),
+	                                               format_share(arena, c->last_share)));
+	page_fill(row, "bytes", c->bytes > 0 ? format_bytes(arena, c->bytes) : none);
+	page_fill(row, "bandwidth",
+	          c->bus_bandwidth > 0 ? arena_format(arena, "%s/s", format_bytes(arena, c->bus_bandwidth)) : none);
+}
+
+static void fill_comms(const struct analysis *a, struct unit unit, struct page *page)
+{
+	bool any = a->side[0].ranks.n_comms || a->side[1].ranks.n_comms;
+	page_if(&page->top, "comms", any);
+	page_fill(&page->top, "comms.caption",
+	          arena_format(page->arena, "Communication, the longest first, %s a %s of a rank", unit.name,
+	                       view_unit(&a->side[0])));
+	struct rows *rows = page_rows(&page->top, "comm");
+	for (int s = 0; s < 2; s++)
+		for (uint32_t i = 0; i < a->side[s].ranks.n_comms; i++)
+			fill_comm(a, &a->side[s], &a->side[s].ranks.comms[i], unit, rows);
+}
+
+/* ---- words ---- */
+
+/* For whom most is waited in sends and receives; NULL: nobody waits. */
+static const char *say_bubble(const struct side *s, struct arena *arena)
+{
+	const struct rank_result *most = &s->ranks.list[0];
+	for (uint32_t i = 1; i < s->ranks.n; i++)
+		most = s->ranks.list[i].bubble > most->bubble ? &s->ranks.list[i] : most;
+	if (most->bubble <= 0 || most->partner == TRACE_NONE)
+		return NULL;
+	return arena_format(arena,
+	                    "ranks wait %s a %s in the mean inside sends and receives until their partner gets there; "
+	                    "%s waits most, %s, mostly for %s",
+	                    format_time(arena, s->ranks.bubble), view_unit(s), say_rank(s, most->device, arena),
+	                    format_time(arena, most->bubble), say_rank(s, most->partner, arena));
 }
 
 /* How the hosts' clocks were made one, or that they were not; NULL: there is one host, or nothing is known of it. */
@@ -179,14 +237,20 @@ static void fill_words(const struct analysis *a, struct page *page)
 	for (int k = 0; k < 2; k++) {
 		const struct side *s = &a->side[k];
 		const struct ranks_result *r = &s->ranks;
-		const char *text[4];
+		const char *text[6];
 		int n = 0;
-		if (r->n && !r->known && r->waiting + r->moving + r->unmatched > 0)
+		if (r->n && !r->known && r->waiting + r->bubble + r->moving + r->unmatched > 0)
 			text[n++] = "collectives could not be matched across ranks, so how much of them is waiting is "
 				    "not known";
 		else if (r->known && !r->one_clock)
 			text[n++] = "ranks ran on several hosts, whose clocks differ: the rank whose kernel ran for "
 				    "the shortest time counts as the last one";
+		const char *bubble = r->n ? say_bubble(s, arena) : NULL;
+		if (bubble)
+			text[n++] = bubble;
+		if (r->comms_left_out)
+			text[n++] = arena_format(arena, "the table of communication leaves out the %u shortest rows",
+			                         r->comms_left_out);
 		if (r->n_clocks)
 			text[n++] = say_clocks(r, arena);
 		if (r->n > MOST_RANKS)
@@ -214,5 +278,6 @@ void tables_ranks(const struct analysis *a, struct unit unit, struct page *page)
 	for (int s = 0; s < 2; s++)
 		for (uint32_t i = 0; i < a->side[s].ranks.n && i < MOST_RANKS; i++)
 			fill_rank(a, s, &a->side[s].ranks.list[i], unit, rows);
+	fill_comms(a, unit, page);
 	fill_words(a, page);
 }

@@ -242,7 +242,7 @@ class Check(Words):
                     self.expect(text[0], device[key], unit, f"budget, {label}")
 
     def ranks(self):
-        table = self.table("ranks")
+        table = self.table("ranks", "Ranks")
         if not table:
             assert not any(side["ranks"] for side in self.sides), f"{self.name}: no table of ranks"
             return
@@ -253,12 +253,36 @@ class Check(Words):
             for cells, rank in zip(mine, ranks):
                 budget = side["devices"][rank["device"]]["per_step"]
                 own = {"compute": budget["compute"], "idle": budget["idle"]}
-                keys = ("own", "waited_for", None, "compute", "waiting", "moving", "unmatched", "overlapped", "idle")
+                keys = ("own", "waited_for", None, "compute", "waiting", "bubble", "moving", "unmatched", "overlapped", "idle")
                 for text, key in zip(cells[2:], keys):
                     if key:
                         self.expect(text[0], own.get(key, rank.get(f"{key}_ms_per_step")), unit, f"ranks, {label}, {key}")
                 if cells[4][0] != "\u2013":
                     self.expect(cells[4][0].replace(" %", ""), 100 * rank["last_share"], 1, f"ranks, {label}, last")
+
+    def communication(self):
+        table = self.table("ranks", "Communication")
+        if not table:
+            assert not any((side["ranks"] or {}).get("communication") for side in self.sides), f"{self.name}: no table of communication"
+            return
+        unit = self.unit(table)
+        for side, label in zip(self.sides, ("baseline", "fixed")):
+            mine = [r["cells"] for r in table["rows"][1:] if r["cells"][0][0] == label]
+            of = (side["ranks"] or {}).get("communication", [])
+            assert len(mine) == len(of), f"{self.name}: communication: {len(mine)} rows"
+            for cells, row in zip(mine, of):
+                where = f"communication, {label}, {row['name']}"
+                keys = ("waiting", "moving", "exposed", "overlapped")
+                values = [row["communicator"], row["ranks"], row["per_step"], *(row[f"{key}_ms_per_step"] for key in keys)]
+                for i, value in enumerate(values):
+                    text = cells[2 + i][0]
+                    if text == "\u2013":
+                        assert not value or not row["matched_share"], f"{self.name}: {where}: {i}"
+                    else:
+                        self.expect(text, value, unit if i > 2 else 1, where)
+                for text, value in (cells[10][0], row["bytes"]), (cells[11][0], row["bus_bandwidth_gb_per_s"] * 1e9):
+                    if text != "\u2013":
+                        self.expect(text.replace("/s", ""), value, 1, where)
 
     def steps(self):
         table = self.table("steps", "Measured periods")
@@ -273,7 +297,7 @@ class Check(Words):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
 
     def run(self):
-        for part in ("phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "steps"):
+        for part in ("phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "communication", "steps"):
             getattr(self, part)()
         self.run_words()
         return self.cells

@@ -1,8 +1,7 @@
 #include "analyse/side/ranks.h"
 
-#include "analyse/side/comms.h"
-
 #include "analyse/run/waiting.h"
+#include "analyse/side/comms.h"
 #include "analyse/side/side.h"
 
 #include <math.h>
