@@ -2,7 +2,7 @@
 
 #include "base/list.h"
 #include "trace/classify.h"
-#include "trace/clock_offset.h"
+#include "trace/clock_transfers.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ static const double GIVES_WAY = 20e3; /* ns: bounds that have to give way by mor
 
 /* A kernel of a collective. Its times are those of the part's map. */
 struct kernel {
+	int64_t comm;                        /* 0: not known */
 	uint32_t name, stream, host, device; /* device: counted over all files */
 	int64_t launched, start, end;
 };
@@ -41,6 +42,7 @@ struct aligning {
 	struct kernel *kernels;
 	size_t n, room;
 	bool by_stream;
+	struct clock_transfers transfers;
 };
 
 static int compare(int64_t a, int64_t b)
@@ -52,8 +54,9 @@ static int compare_kernels(const void *a, const void *b, void *context)
 {
 	const struct kernel *x = a, *y = b;
 	const struct aligning *c = context;
-	int order = compare(x->name, y->name);
-	order = order || !c->by_stream ? order : compare(x->stream, y->stream);
+	int order = compare(x->comm, y->comm);
+	order = order ? order : compare(x->name, y->name);
+	order = order || !c->by_stream || x->comm ? order : compare(x->stream, y->stream);
 	order = order ? order : compare(x->host, y->host);
 	order = order ? order : compare(x->device, y->device);
 	order = order ? order : compare(x->launched, y->launched);
@@ -63,7 +66,7 @@ static int compare_kernels(const void *a, const void *b, void *context)
 
 static bool is_one_key(const struct aligning *c, const struct kernel *x, const struct kernel *y)
 {
-	return x->name == y->name && (!c->by_stream || x->stream == y->stream);
+	return x->comm == y->comm && x->name == y->name && (!c->by_stream || x->comm || x->stream == y->stream);
 }
 
 /* ---- what is there ---- */
@@ -101,22 +104,31 @@ static void find_kernels(struct aligning *c)
 		const struct trace *t = c->parts[p].trace;
 		const struct time_map *map = &c->parts[p].map;
 		uint8_t *known = ARENA_NEW(&c->scratch, t->names->n, uint8_t); /* by name: 1 synchronising, 2 not */
+		struct comm_calls calls;
+		comm_calls_find(t, &c->scratch, &calls);
 		for (size_t i = 0; i < t->ops.n; i++) {
-			uint32_t name = t->ops.name[i];
 			if (t->ops.kind[i] != OP_COMM || t->ops.end[i] == t->ops.start[i])
 				continue;
+			const struct comm_op *of = comm_calls_of(&calls, (uint32_t)i);
+			uint32_t call = of ? calls.calls[of->first] : 0;
+			uint32_t name = of ? t->comm_calls.name[call] : t->ops.name[i];
+			int64_t start = time_map_of(map, t->ops.start[i]), end = time_map_of(map, t->ops.end[i]);
+			if (of)
+				clock_transfers_add(&c->transfers, t, &calls, of, c->host_of[p], launched(t, i), start,
+				                    end, &c->scratch);
 			if (!known[name])
 				known[name] = classify_synchronising(names_text(t->names, name)) ? 1 : 2;
 			if (known[name] != 1)
 				continue;
 			LIST_GROW(&c->scratch, c->kernels, c->n, c->room);
-			c->kernels[c->n++] = (struct kernel){.name = name,
+			c->kernels[c->n++] = (struct kernel){.comm = of ? t->comm_calls.comm[call] : 0,
+			                                     .name = name,
 			                                     .stream = t->ops.stream[i],
 			                                     .host = c->host_of[p],
 			                                     .device = device + t->ops.device[i],
 			                                     .launched = launched(t, i),
-			                                     .start = time_map_of(map, t->ops.start[i]),
-			                                     .end = time_map_of(map, t->ops.end[i])};
+			                                     .start = start,
+			                                     .end = end};
 		}
 		device += t->n_devices;
 	}
@@ -168,9 +180,9 @@ static double vary(const struct meeting *a, const struct meeting *b, size_t n, b
 	return sorted[(size_t)(AT_RANDOM * (double)(n - 2))];
 }
 
-/* Which of b's collectives is a's first, or the other way round: `shift` is added to b's. False: they are of several
- * communicators, or it cannot be told. */
-static bool fit(const struct seen *a, const struct seen *b, struct arena *scratch, int *shift)
+/* Which of b's collectives is a's first, or the other way round: `shift` is added to b's. `certain`: they are of one
+ * communicator. False: they are of several, or it cannot be told. */
+static bool fit(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int *shift)
 {
 	size_t shorter = a->n < b->n ? a->n : b->n;
 	if (shorter < FEWEST)
@@ -198,8 +210,8 @@ static bool fit(const struct seen *a, const struct seen *b, struct arena *scratc
 	size_t from = best < 0 ? (size_t)-best : 0, to = best > 0 ? (size_t)best : 0;
 	size_t n = a->n - from < b->n - to ? a->n - from : b->n - to;
 	*shift = best;
-	return vary(a->list + from, b->list + to, n, true, room) <=
-	       TOGETHER * vary(a->list + from, b->list + to, n, false, room);
+	return certain || vary(a->list + from, b->list + to, n, true, room) <=
+	                          TOGETHER * vary(a->list + from, b->list + to, n, false, room);
 }
 
 /* ---- two hosts ---- */
@@ -240,9 +252,15 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 			struct seen x = look(c->kernels + from[0], n[0], &scratch);
 			struct seen y = look(c->kernels + from[1], n[1], &scratch);
 			int shift;
-			if (x.n && y.n && fit(&x, &y, &scratch, &shift))
+			if (x.n && y.n && fit(&x, &y, c->kernels[i].comm != 0, &scratch, &shift))
 				add_pairs(&pairs, &x, &y, shift, &scratch);
 		}
+	}
+	struct clock_collective *more;
+	size_t n = clock_transfers_pair(&c->transfers, a, b, &scratch, &more);
+	for (size_t i = 0; i < n; i++) {
+		LIST_GROW(&scratch, pairs.list, pairs.n, pairs.room);
+		pairs.list[pairs.n++] = more[i];
 	}
 	bool found = pairs.n && clock_offset_find(pairs.list, pairs.n, out) && out->loosened <= GIVES_WAY;
 	arena_release(&scratch);
@@ -266,6 +284,11 @@ static void take_offset(struct aligning *c, uint32_t b, const struct clock_offse
 			c->kernels[i].start += clock_offset_at(o, c->kernels[i].start);
 			c->kernels[i].end += clock_offset_at(o, c->kernels[i].end);
 		}
+	for (size_t i = 0; i < c->transfers.n; i++)
+		if (c->transfers.list[i].host == b) {
+			c->transfers.list[i].start += clock_offset_at(o, c->transfers.list[i].start);
+			c->transfers.list[i].end += clock_offset_at(o, c->transfers.list[i].end);
+		}
 }
 
 void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struct host_clocks *out)
@@ -280,7 +303,7 @@ void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struc
 	}
 	/* Those that meet the first host's ranks first: what is found through others adds up. */
 	bool *tried = ARENA_NEW(&c.scratch, out->n, bool);
-	for (uint32_t a = 0; a < out->n && c.n; a++) {
+	for (uint32_t a = 0; a < out->n && (c.n || c.transfers.n); a++) {
 		uint32_t through = TRACE_NONE;
 		for (uint32_t h = 0; h < out->n; h++)
 			if (out->list[h].known && !tried[h] &&

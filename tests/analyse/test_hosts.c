@@ -27,6 +27,7 @@ struct job {
 	bool two_streams; /* … and the gradients' communicator is one of all ranks, on another stream */
 	int late[2];      /* steps in which the recording of a host begins */
 	bool one_host;    /* the same job on one */
+	bool pipeline;
 };
 
 static const struct job plain = {
@@ -34,7 +35,7 @@ static const struct job plain = {
 
 /* What was put in, per rank, in the measured steps, ns. */
 static struct truth {
-	double compute, waiting, moving, copy;
+	double compute, waiting, moving, copy, bubble;
 } truth[RANKS];
 
 static uint64_t seed;
@@ -138,6 +139,94 @@ static void step(const struct job *j, int k)
 	}
 }
 
+/* ---- a pipeline of two stages, a host each ---- */
+
+enum { STAGE = RANKS / 2, MICROBATCHES = 4, FORWARD = 1000 * US, BACKWARD = 2000 * US, SENT = 50 * US };
+
+/* A kernel of NCCL, and the call that launches it. */
+static void communicate(const struct job *j, struct rank *r, int64_t start, int64_t end, const char *call,
+                        const char *kernel, int64_t comm, int64_t bytes, uint32_t peer)
+{
+	int64_t at = noted(j, r, start - 20 * US);
+	maker_comm_call(&r->m, r->thread, at - 1 * US, at + 4 * US, call, comm, bytes, peer, TRACE_NONE, TRACE_NONE);
+	launch(j, r, start - 20 * US, OP_COMM, 30, start, end, kernel);
+}
+
+/* Rank `from` sends to rank `to`: in a communicator of the two. */
+static void transfer(const struct job *j, int k, int from, int to)
+{
+	struct rank *a = &ranks[from], *b = &ranks[to];
+	int64_t met = a->now > b->now ? a->now : b->now, left = met + SENT;
+	int64_t comm = 1000 + from % STAGE;
+	communicate(j, a, a->now, left, "ncclSend", "ncclDevKernel_SendRecv", comm, 1 << 20, to >= STAGE);
+	communicate(j, b, b->now, left, "ncclRecv", "ncclDevKernel_SendRecv", comm, 1 << 20, from >= STAGE);
+	truth[from].bubble += k >= WARM ? (double)(met - a->now) : 0;
+	truth[to].bubble += k >= WARM ? (double)(met - b->now) : 0;
+	a->now = b->now = left;
+}
+
+static void reduce(const struct job *j, int k, int first, int n, int64_t comm, int64_t move, int64_t bytes)
+{
+	int64_t entered = INT64_MIN;
+	for (int i = first; i < first + n; i++)
+		entered = ranks[i].now > entered ? ranks[i].now : entered;
+	for (int i = first; i < first + n; i++) {
+		int64_t left = entered + move + uniform(j->lag * US + 1);
+		communicate(j, &ranks[i], ranks[i].now, left, "ncclAllReduce",
+		            "ncclDevKernel_AllReduce_Sum_f32_RING_LL", comm, bytes, TRACE_NONE);
+		truth[i].waiting += k >= WARM ? (double)(entered - ranks[i].now) : 0;
+		ranks[i].now = left;
+	}
+}
+
+static void pipeline_step(const struct job *j, int k)
+{
+	int64_t begin[RANKS];
+	for (int i = 0; i < RANKS; i++) {
+		begin[i] = ranks[i].now;
+		ranks[i].now += 200 * US;
+	}
+	for (int i = 0; i < STAGE; i++) {
+		for (int m = 0; m < MICROBATCHES; m++) {
+			compute(j, k, i, FORWARD + uniform(j->noise * US));
+			transfer(j, k, i, i + STAGE);
+			compute(j, k, i + STAGE, FORWARD + uniform(j->noise * US));
+		}
+		for (int m = 0; m < MICROBATCHES; m++) {
+			compute(j, k, i + STAGE, BACKWARD + uniform(j->noise * US));
+			transfer(j, k, i + STAGE, i);
+			compute(j, k, i, BACKWARD + (i == j->straggler ? j->more * US : 0));
+		}
+	}
+	reduce(j, k, 0, STAGE, 2001, 400 * US, 100 << 20);
+	reduce(j, k, STAGE, STAGE, 2002, 400 * US, 100 << 20);
+	for (int i = 0; i < RANKS; i++)
+		compute(j, k, i, 50 * US + uniform(j->noise * US));
+	reduce(j, k, 0, RANKS, 99, 25 * US, 4);
+	for (int i = 0; i < RANKS; i++) {
+		struct rank *r = &ranks[i];
+		compute(j, k, i, 300 * US);
+		maker_range(&r->m, r->thread, noted(j, r, begin[i]), noted(j, r, r->now + 8 * US), "step", "",
+		            RANGE_PUSH_POP);
+		r->now += 8 * US;
+	}
+}
+
+/* Who is who in each communicator. */
+static void pipeline_begin(const struct job *j)
+{
+	for (int i = 0; i < RANKS; i++) {
+		struct rank *r = &ranks[i];
+		int64_t at = noted(j, r, r->now - 900 * US);
+		maker_comm_call(&r->m, r->thread, at, at + 9, "ncclCommInitRank", 1000 + i % STAGE, -1, TRACE_NONE,
+		                i >= STAGE, 2);
+		maker_comm_call(&r->m, r->thread, at, at + 9, "ncclCommSplit", i < STAGE ? 2001 : 2002, -1, TRACE_NONE,
+		                (uint32_t)(i % STAGE), STAGE);
+		maker_comm_call(&r->m, r->thread, at, at + 9, "ncclCommInitRank", 99, -1, TRACE_NONE, (uint32_t)i,
+		                RANKS);
+	}
+}
+
 static void make(const struct job *j, struct arena *arena, struct names *names, struct merge_part *parts)
 {
 	memset(truth, 0, sizeof truth);
@@ -151,8 +240,13 @@ static void make(const struct job *j, struct arena *arena, struct names *names, 
 		r->m.trace->processes[process].rank = i;
 		r->m.trace->processes[process].host = r->m.trace->source.host = j->one_host ? 7 : 7 + (uint64_t)r->host;
 	}
+	if (j->pipeline)
+		pipeline_begin(j);
 	for (int k = 0; k < STEPS; k++)
-		step(j, k);
+		if (j->pipeline)
+			pipeline_step(j, k);
+		else
+			step(j, k);
 	for (int i = 0; i < RANKS; i++) {
 		maker_link(&ranks[i].m);
 		parts[i] = (struct merge_part){ranks[i].m.trace, {0}};
@@ -314,6 +408,55 @@ static void test_the_straggler_and_the_budgets(void **state)
 	}
 }
 
+static const struct comm_result *comm_of(const struct state *s, const struct side *side, const char *name, uint32_t n)
+{
+	for (uint32_t i = 0; i < side->ranks.n_comms; i++)
+		if (strcmp(names_text(&s->names, side->ranks.comms[i].name), name) == 0 &&
+		    side->ranks.comms[i].ranks == n)
+			return &side->ranks.comms[i];
+	fail_msg("no %s of %u ranks", name, n);
+	return NULL;
+}
+
+/* The bubbles of two stages, whose communicators of one host have kernels of the same names as that of both. */
+static void test_a_pipeline(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.pipeline = true;
+	j.straggler = -1;
+	j.noise = 60;
+	const struct side *side = analyse(s, &j);
+	assert_true(s->clocks.list[1].known);
+	assert_true(error_of(s, &j) <= s->clocks.list[1].within + 2);
+	assert_true(error_of(s, &j) < 20e3);
+	double near = 2 * (2 * MICROBATCHES + 1) * error_of(s, &j) + 0.01 * US, steps = STEPS - WARM;
+	assert_true(side->ranks.known);
+	for (uint32_t k = 0; k < side->ranks.n; k++) {
+		const struct rank_result *r = &side->ranks.list[k];
+		int32_t rank = side->devices[r->device].rank;
+		assert_int_equal(r->host, 1 + (rank >= STAGE));
+		assert_float_equal(r->bubble, truth[rank].bubble / steps, near);
+		assert_float_equal(r->waiting, truth[rank].waiting / steps, near);
+		assert_float_equal(r->unmatched, 0, 1e-6);
+		assert_int_equal(side->devices[r->partner].rank, (rank + STAGE) % RANKS);
+		assert_float_equal(side->devices[r->device].budget.compute, truth[rank].compute / steps,
+		                   20e-6 * side->budget.period + 10);
+	}
+	/* the first stage waits for the second's backward pass; what was put in is far above what clocks may hide */
+	assert_true(truth[0].bubble / steps > 10 * near);
+	const struct comm_result *all = comm_of(s, side, "ncclAllReduce", RANKS);
+	assert_float_equal(all->per_step, 1, 1e-9);
+	assert_float_equal(all->matched, 1, 1e-9);
+	assert_float_equal(all->bytes, 4, 1e-9);
+	const struct comm_result *stage = comm_of(s, side, "ncclAllReduce", STAGE);
+	assert_true(fabs(stage->bytes - 104857600) < 1);
+	/* 2 × 31 / 32 × 100 MiB in 400 µs, and up to 10 µs more for the last of 32 ranks */
+	double bandwidth = 2. * 31 / 32 * 104857600 / 409.7e-6;
+	assert_float_equal(stage->bus_bandwidth, bandwidth, 0.01 * bandwidth);
+	assert_float_equal(comm_of(s, side, "ncclSend", 2)->per_step, MICROBATCHES, 1e-9);
+}
+
 /* Two captures of a job on two hosts, one run a side: no direction. */
 static void test_a_job_against_itself(void **state)
 {
@@ -347,6 +490,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_communicators_of_a_host_each, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_recording_that_begins_later, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_straggler_and_the_budgets, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_pipeline, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
 	};
 	return cmocka_run_group_tests_name("hosts", tests, NULL, NULL);

@@ -27,6 +27,7 @@ struct job {
 	int64_t skew;                                 /* of the clock of a second host, on which the later half is */
 	const char *collective;                       /* the kernel's name; NULL: an all-reduce */
 	uint32_t noise;                               /* µs, of every rank and step */
+	uint32_t every;                               /* `more_load` is of every so many steps alone; 0: of all */
 };
 
 static const struct job plain = {.ranks = 8, .load = 200, .forward = 3000, .backward = 4000, .move = 500};
@@ -97,7 +98,9 @@ static const struct trace *make(const struct job *j, struct arena *arena, struct
 		int64_t backward[MOST], last = 0;
 		for (uint32_t r = 0; r < j->ranks; r++) {
 			int64_t more = j->more_backward[j->turns ? (r + k) % j->ranks : r];
-			int64_t load = j->more_load[r] + (r == 5 && k == 10 ? j->once : 0), skew = skew_of(j, r);
+			int64_t load = (j->every && k % j->every ? 0 : j->more_load[r]) +
+			               (r == 5 && k == 10 ? j->once : 0),
+				skew = skew_of(j, r);
 			backward[r] = begin_step(&m, &rank[r], j, r, t + skew, load, more) - skew;
 			last = backward[r] > last ? backward[r] : last;
 		}
@@ -279,6 +282,28 @@ static void test_the_timeline_has_the_slowest_and_the_fastest(void **state)
 	t = &analyse(s, &j)->timeline;
 	for (uint32_t d = 0; d < 8; d++)
 		assert_int_equal(t->devices[d].device, d);
+}
+
+/* Input that is late at regular steps, and at some: said with the straggler. */
+static void test_when_a_rank_is_late(void **state)
+{
+	struct state *s = *state;
+	struct job j = plain;
+	j.more_load[3] = 9000;
+	j.every = 7;
+	j.noise = 20;
+	const struct side *side = analyse(s, &j);
+	assert_int_equal(side->ranks.straggler.device, 3);
+	assert_int_equal(side->ranks.straggler.kind, STRAGGLER_PERSISTENT);
+	assert_int_equal(side->ranks.straggler.every, 7);
+	assert_int_equal(side->ranks.straggler.late, 4); /* steps 7, 14, 21 and 28 of 2 to 29 */
+	expect_text(s, "of the waiting is for rank 3, every 7th step. Its input is late");
+	j.every = 1;
+	assert_int_equal(analyse(s, &j)->ranks.straggler.late, 0);
+	j = plain;
+	j.once = 9000; /* rank 5, once */
+	assert_int_equal(analyse(s, &j)->ranks.straggler.late, 1);
+	expect_text(s, "for rank 5, in 1 of 28 steps.");
 }
 
 static void test_ranks_that_take_turns(void **state)
@@ -504,6 +529,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_a_straggler_that_computes_longer, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_rank_whose_input_is_late, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, begin, end),
+		cmocka_unit_test_setup_teardown(test_when_a_rank_is_late, begin, end),
 		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
 		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
 		cmocka_unit_test_setup_teardown(test_hosts_with_clocks_of_their_own, begin, end),

@@ -4,8 +4,11 @@
     check_ranks.py GAPLINE
 
 Splits a capture of two processes into a file for each, and compares what is said of the two files with what is said of
-the one. Skipped where there are no captures (../shared/captures
-beside the repository, or GAPLINE_CAPTURES).
+the one. The capture beside the readers' tests is of two ranks on two H100s, with NCCL's payloads: rank 1 multiplies 20
+matrices more in every step, which made a step 4.16 ms longer by the program's own clock (12.56 ms beside 8.40). What is
+said of its collectives is compared with what their rows say; then one of the two files is moved to another host, whose
+clock is 3 ms and 20 ppm apart. Two pairs more are compared where there are captures (../shared/captures beside the
+repository, or GAPLINE_CAPTURES).
 """
 import gzip
 import json
@@ -48,6 +51,85 @@ def split(source, folder, shift):
     return whole, files
 
 
+def of_host(path, host, offset, drift):
+    """The file as this host's clock would have noted it."""
+    with sqlite3.connect(path) as db:
+        (begin,) = db.execute('SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL').fetchone()
+        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for column in [row[1] for row in db.execute(f"PRAGMA table_info({table})")]:
+                if column in ("start", "end"):
+                    db.execute(f'UPDATE {table} SET "{column}" = "{column}" + {offset} + CAST(round(("{column}" - {begin}) * {drift}) AS INTEGER)')
+        db.execute("CREATE TABLE IF NOT EXISTS TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)")
+        db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', ?)", (host,))
+
+
+def waiting(path, steps):
+    """From the rows alone: what the ranks waited in the measured steps' all-reduces, and for how long data moved, ms a
+    step, the mean of both. The step's are told apart by their launches; k-th meets k-th."""
+    with sqlite3.connect(path) as db:
+        ranges = db.execute(
+            "SELECT globalTid, start, end FROM NVTX_EVENTS WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) = 'step' ORDER BY 1, 2"
+        ).fetchall()
+        kernels = db.execute(
+            "SELECT k.globalPid, c.start, k.start, k.end FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName JOIN "
+            "CUPTI_ACTIVITY_KIND_RUNTIME c ON c.correlationId = k.correlationId AND (c.globalTid & ?) = k.globalPid WHERE s.value LIKE '%AllReduce%' ORDER BY 1, 2",
+            (MASK,),
+        ).fetchall()
+    by_rank = {}
+    for process in sorted({k[0] for k in kernels}):
+        mine = [r for r in ranges if r[0] & MASK == process][-steps:]
+        by_rank[process] = [k for k in kernels if k[0] == process and mine[0][1] <= k[1] <= mine[-1][2]]
+    first, second = by_rank.values()
+    assert len(first) == len(second) == 5 * steps + 1, (len(first), len(second))  # and a barrier
+    waited = sum(abs(a[2] - b[2]) for a, b in zip(first, second))
+    moved = sum(a[3] + b[3] - 2 * max(a[2], b[2]) for a, b in zip(first, second))
+    return waited / 2 / steps / 1e6, moved / 2 / steps / 1e6
+
+
+def expect_rank_1(result, what):
+    ranks = result["baseline"]["ranks"]
+    straggler = ranks["straggler"]
+    late = result["baseline"]["devices"][straggler["device"]]
+    assert ranks["matched"] and straggler["kind"] == "persistent" and straggler["share"] > 0.99, (what, straggler)
+    assert late["id"] == 1 and straggler["longer"]["part"] == "compute" and straggler["longer"]["phase"] == "backward", (what, straggler)
+    assert 4.0 < straggler["longer"]["ms_per_step"] < 4.4, (what, straggler)
+    (finding,) = [f for f in result["findings"] if f["id"] == "straggler"]
+    mean = sum(r["own_ms_per_step"] for r in ranks["list"]) / 2
+    assert abs(finding["ceiling"]["step_ms"] - mean) < 0.25, (what, finding["ceiling"], mean)
+
+
+def check_payloads(gapline, folder):
+    whole, files = split(pathlib.Path(__file__).resolve().parents[1] / "read" / "profiles" / "nccl_two_ranks.sqlite.gz", folder, 2_000_000)
+    one, two = report(gapline, folder, [whole], [whole]), report(gapline, folder, files, files)
+    steps = one["baseline"]["steps"]["measured"]
+    expect_rank_1(one, "one file")
+    expect_rank_1(two, "a file a rank")
+    assert [f["run"] for f in two["baseline"]["files"]] == [0, 0]
+    one, two = without_files(one), without_files(two)
+    for key in ("devices", "budget", "ranks", "phases", "steps"):
+        assert one["baseline"][key] == two["baseline"][key], f"{key} differs between one file and a file a process"
+    rows = {(row["name"], row["communicator"]): row for row in one["baseline"]["ranks"]["communication"]}
+    assert set(rows) == {("ncclAllReduce", 1), ("ncclAllReduce", 2), ("ncclSend", 1), ("ncclRecv", 1)}, rows.keys()
+    buckets, flag = rows[("ncclAllReduce", 1)], rows[("ncclAllReduce", 2)]
+    waited, moved = waiting(whole, steps)
+    assert abs(buckets["waiting_ms_per_step"] + flag["waiting_ms_per_step"] - waited) < 0.01 * waited, (buckets, flag, waited)
+    assert abs(buckets["moving_ms_per_step"] + flag["moving_ms_per_step"] - moved) < 0.01 * moved, (buckets, flag, moved)
+    for row, bytes_, times in (buckets, 2.5 * (16 << 20), 4), (flag, 4, 1), (rows[("ncclSend", 1)], 4 << 20, 1), (rows[("ncclRecv", 1)], 4 << 20, 1):
+        assert abs(row["bytes"] - bytes_) < 0.03 * bytes_ and abs(row["per_step"] - times) < 0.1 and row["ranks"] == 2, row
+    # 2 (n - 1) / n is 1 for two ranks; NVLink of an H100 carries 450 GB/s each way
+    assert 100 < buckets["bus_bandwidth_gb_per_s"] < 450, buckets
+    of_host(files[0], "one", 3_000_000, 20e-6)
+    of_host(files[1], "another", 0, 0)
+    apart = report(gapline, folder, files, files)
+    expect_rank_1(apart, "two hosts")
+    first, second = apart["baseline"]["ranks"]["clocks"]
+    moved = second if second["offset_ms"] else first
+    print("clocks:", moved)
+    assert first["known"] and second["known"], (first, second)
+    assert abs(abs(moved["offset_ms"]) - 3) < moved["within_ms"] + 0.01, moved
+    print("a real pair of ranks: the same from one file, from a file a rank, and from two hosts; rank 1 is named")
+
+
 def report(gapline, folder, baseline, fixed):
     out = folder / "out.json"
     sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
@@ -68,9 +150,11 @@ def without_files(result):
 def main():
     beside = pathlib.Path(__file__).resolve().parents[3] / "shared" / "captures"
     gapline, captures = sys.argv[1], pathlib.Path(os.environ.get("GAPLINE_CAPTURES", beside)) / "ddp-2gpu"
+    with tempfile.TemporaryDirectory(prefix="gapline-payloads-") as name:
+        check_payloads(gapline, pathlib.Path(name))
     if not captures.is_dir():
-        print("no captures here: nothing was compared")
-        sys.exit(77)
+        print("no captures here: they were not compared")
+        return
     with tempfile.TemporaryDirectory(prefix="gapline-ranks-") as name:
         folder, whole, parts = pathlib.Path(name), [], []
         for side in "baseline", "fixed":

@@ -137,6 +137,32 @@ void maker_range(struct maker *m, uint32_t thread, int64_t start, int64_t end, c
 	m->trace->source.has_ranges = true;
 }
 
+void maker_comm_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, int64_t comm,
+                     int64_t bytes, uint32_t peer, uint32_t rank, uint32_t ranks)
+{
+	struct trace_comm_calls *calls = &m->trace->comm_calls;
+	size_t i = calls->n;
+	COLUMN_GROW(m, calls->start, i);
+	COLUMN_GROW(m, calls->end, i);
+	COLUMN_GROW(m, calls->name, i);
+	COLUMN_GROW(m, calls->thread, i);
+	COLUMN_GROW(m, calls->comm, i);
+	COLUMN_GROW(m, calls->bytes, i);
+	COLUMN_GROW(m, calls->peer, i);
+	COLUMN_GROW(m, calls->rank, i);
+	COLUMN_GROW(m, calls->ranks, i);
+	calls->start[i] = start;
+	calls->end[i] = end;
+	calls->name[i] = names_add_text(m->names, name);
+	calls->thread[i] = thread;
+	calls->comm[i] = comm;
+	calls->bytes[i] = bytes;
+	calls->peer[i] = peer;
+	calls->rank[i] = rank;
+	calls->ranks[i] = ranks;
+	calls->n++;
+}
+
 void maker_os_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, enum os_class class)
 {
 	struct trace_os_calls *os = &m->trace->os_calls;

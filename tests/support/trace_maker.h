@@ -39,6 +39,9 @@ void maker_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, co
 /* A range; domain "" is the default one. */
 void maker_range(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, const char *domain,
                  enum range_kind kind);
+/* A call of NCCL with a payload, beside its range; see struct trace_comm_calls. */
+void maker_comm_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, int64_t comm,
+                     int64_t bytes, uint32_t peer, uint32_t rank, uint32_t ranks);
 void maker_os_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name, enum os_class class);
 void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name,
                     enum overhead_class class);

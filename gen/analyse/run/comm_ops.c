@@ -1,10 +1,10 @@
 #include "analyse/run/comm_ops.h"
 
-#include "analyse/run/comm_calls.h"
 #include "analyse/run/point_to_point.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "trace/classify.h"
+#include "trace/comm_calls.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -221,8 +221,7 @@ void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *aren
 	collectives_match(together->op, together->n, run->n_devices, tolerance >= 0, tolerance, arena,
 	                  &out->collectives);
 	match_by_stream(&v, tolerance);
-	if (tolerance >= 0)
-		point_to_point_match(points->op, points->n, v.transfers, v.n_transfers, tolerance);
+	point_to_point_match(points->op, points->n, v.transfers, v.n_transfers, tolerance);
 	put_together(&v);
 	arena_release(&v.scratch);
 }

@@ -48,6 +48,14 @@ static void meet(struct collective_op *ops, const struct transfer *t, bool *refu
 		return;
 	}
 	const struct collective_op *other = &ops[t->partner];
+	if (tolerance < 0) {
+		int64_t longer = (op->end - op->start) - (other->end - other->start);
+		if (longer > op->arrived - op->start) {
+			op->arrived = op->start + longer;
+			op->partner = other->rank;
+		}
+		return;
+	}
 	if (other->start > op->end && !t->send) {
 		*refused = *refused || other->start > op->end + tolerance;
 		return;

@@ -20,7 +20,9 @@ struct transfer {
  * last of its partners has started: that one's rank is its `partner`. A send whose kernel ended before its partner
  * started had room in NCCL's buffers and waited for nobody. A receive cannot end before its send began: with one that
  * does (by more than `tolerance`, ns) the kernel is not matched, and neither is one of which any transfer has no
- * partner. `ops` have `matched` false and `arrived` at their start; `transfers` are sorted by it. */
+ * partner. With a negative tolerance the
+ * clocks say nothing, and a kernel waits for as long as it is longer than its partner's. `ops` have `matched` false and
+ * `arrived` at their start; `transfers` are sorted by it. */
 void point_to_point_match(struct collective_op *ops, size_t n, struct transfer *transfers, size_t n_transfers,
                           int64_t tolerance);
 

@@ -1,6 +1,6 @@
 /* Which calls of NCCL a communication kernel was launched for. Pure. */
-#ifndef GAPLINE_ANALYSE_RUN_COMM_CALLS_H
-#define GAPLINE_ANALYSE_RUN_COMM_CALLS_H
+#ifndef GAPLINE_TRACE_COMM_CALLS_H
+#define GAPLINE_TRACE_COMM_CALLS_H
 
 #include "trace/trace.h"
 

@@ -1,4 +1,4 @@
-#include "analyse/run/comm_calls.h"
+#include "trace/comm_calls.h"
 
 #include "base/list.h"
 
