@@ -114,7 +114,8 @@ static int take_column(struct decoder *d, const struct layout_table *table, cons
 			value = (uint64_t)number_unfold(value) + (uint64_t)*last;
 			*last = (int64_t)value;
 		}
-		if (from.bad || (c->how == LAYOUT_START ? !set_times(&guess, i, (int64_t)value) : value >= limit))
+		if (from.bad || (c->how == LAYOUT_START ? !set_times(&guess, i, (int64_t)value)
+		                                        : limit != UINT64_MAX && value >= limit))
 			return decoder_damaged(d, c->name);
 		if (c->how != LAYOUT_START)
 			layout_set(values, c->size, i, (int64_t)value);

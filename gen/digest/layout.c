@@ -53,6 +53,16 @@ static const struct layout_column OVERHEADS[] = {
 	COLUMN(overheads, class, "class", LAYOUT_ALIKE, COLUMN_VALUE, 2),
 };
 static const struct layout_column SLICES[] = {THREAD(slices), TIMES(slices)};
+static const struct layout_column COMM_CALLS[] = {
+	THREAD(comm_calls),
+	NAME(comm_calls),
+	TIMES(comm_calls),
+	COLUMN(comm_calls, comm, "comm", LAYOUT_ALIKE, COLUMN_VALUE, 0),
+	COLUMN(comm_calls, bytes, "bytes", LAYOUT_ALIKE, COLUMN_VALUE, 0),
+	COLUMN(comm_calls, peer, "peer", LAYOUT_ALIKE, COLUMN_VALUE, 0),
+	COLUMN(comm_calls, rank, "rank", LAYOUT_ALIKE, COLUMN_VALUE, 0),
+	COLUMN(comm_calls, ranks, "ranks", LAYOUT_ALIKE, COLUMN_VALUE, 0),
+};
 static const struct layout_column UNPROFILED[] = {
 	COLUMN(unprofiled, thread, "thread", LAYOUT_NEXT, COLUMN_VALUE, 0),
 	NAME(unprofiled),
@@ -70,6 +80,7 @@ const struct layout_table LAYOUT[LAYOUT_TABLES] = {
 	TABLE(ROWS_OF_OS_CALLS, true, OS_CALLS),
 	TABLE(ROWS_OF_OVERHEADS, true, OVERHEADS),
 	TABLE(ROWS_OF_SLICES, false, SLICES),
+	TABLE(ROWS_OF_COMM_CALLS, true, COMM_CALLS),
 	TABLE(ROWS_OF_UNPROFILED, true, UNPROFILED),
 };
 

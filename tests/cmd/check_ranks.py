@@ -108,6 +108,12 @@ def check_payloads(gapline, folder):
     one, two = without_files(one), without_files(two)
     for key in ("devices", "budget", "ranks", "phases", "steps"):
         assert one["baseline"][key] == two["baseline"][key], f"{key} differs between one file and a file a process"
+    digests = [file.with_suffix(".digest") for file in files]
+    for file, digest in zip(files, digests):
+        subprocess.run([gapline, "digest", file, "-o", digest, "-q"], check=True)
+    three = without_files(report(gapline, folder, digests, digests))
+    for key in one["baseline"]:
+        assert two["baseline"][key] == three["baseline"][key], f"{key} differs between files and their digests"
     rows = {(row["name"], row["communicator"]): row for row in one["baseline"]["ranks"]["communication"]}
     assert set(rows) == {("ncclAllReduce", 1), ("ncclAllReduce", 2), ("ncclSend", 1), ("ncclRecv", 1)}, rows.keys()
     buckets, flag = rows[("ncclAllReduce", 1)], rows[("ncclAllReduce", 2)]
@@ -127,7 +133,7 @@ def check_payloads(gapline, folder):
     print("clocks:", moved)
     assert first["known"] and second["known"], (first, second)
     assert abs(abs(moved["offset_ms"]) - 3) < moved["within_ms"] + 0.01, moved
-    print("a real pair of ranks: the same from one file, from a file a rank, and from two hosts; rank 1 is named")
+    print("a real pair of ranks: the same from one file, from a file a rank, from digests, and from two hosts; rank 1 is named")
 
 
 def report(gapline, folder, baseline, fixed):
