@@ -25,7 +25,8 @@ struct comparison {
 	const char **differences;
 	uint32_t n_differences; /* material: each a sentence */
 	const char **notes;
-	uint32_t n_notes; /* differences that are not material */
+	uint32_t n_notes;       /* differences that are not material */
+	const char *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
 	struct renames renames;
 };
 

@@ -291,10 +291,12 @@ struct side_steps {
 	double mean, median, min, max; /* ns, over all measured periods; mean: mean of runs' means */
 };
 
-/* What lies before the first step; zero without steps. */
+/* What lies before the first step; without steps, before the last module was loaded. Zero where the profile does not
+ * say what the program did meanwhile. */
 struct startup {
 	double ns;                 /* mean over runs: run.startup */
 	double cause[CAUSE_COUNT]; /* what the step thread did meanwhile: they add up to it */
+	double pause;              /* the longest stretch of it without a CUDA call */
 };
 
 /* The time that a side is said to take, ns a step; of a run without steps. */

@@ -2,6 +2,8 @@
 
 #include "base/format.h"
 
+#define LONG_PAUSE 1e9 /* ns: shorter ones are what programs do before their first step */
+
 const char *evidence_of(const struct side *s, struct arena *arena)
 {
 	const char *covered = arena_format(arena, "%s of the GPU's work", format_share(arena, s->steps.coverage));
@@ -29,29 +31,11 @@ const char *evidence_loops(const struct analysis *a, const struct side *s, struc
 	return *all ? all : "marked by ranges";
 }
 
-static uint32_t judged_steps(const struct side *s)
-{
-	for (uint32_t l = 0; l < s->n_loops; l++)
-		if (s->loops[l].judged)
-			return s->loops[l].steps;
-	return 0;
-}
-
-const char *evidence_iterations(const struct analysis *a, struct arena *arena)
-{
-	uint32_t b = judged_steps(&a->side[0]), f = judged_steps(&a->side[1]);
-	uint32_t more = b > f ? b : f, fewer = b > f ? f : b;
-	/* a capture's ends take one or two */
-	if (!fewer || more - fewer <= 2)
-		return "";
-	return arena_format(arena, "%u against %u iterations: a step is compared with a step, their number is no speed",
-	                    b, f);
-}
-
 const char *evidence_startup(const struct side *s, struct arena *arena)
 {
 	enum { LARGEST = 3 };
-	const char *text = arena_format(arena, "%s before the first step", format_time(arena, s->startup.ns));
+	const char *text = arena_format(arena, "%s before %s", format_time(arena, s->startup.ns),
+	                                s->steps.found ? "the first step" : "the last module was loaded");
 	bool said[CAUSE_COUNT] = {0};
 	for (int n = 0; n < LARGEST; n++) {
 		int largest = -1;
@@ -65,5 +49,8 @@ const char *evidence_startup(const struct side *s, struct arena *arena)
 		text = arena_format(arena, "%s%s %s %s", text, n ? "," : ":", cause_label((enum cause)largest),
 		                    format_time(arena, s->startup.cause[largest]));
 	}
+	if (s->startup.pause > LONG_PAUSE && s->startup.pause > 0.5 * s->startup.ns)
+		text = arena_format(arena, "%s; %s of it in one stretch without a CUDA call", text,
+		                    format_time(arena, s->startup.pause));
 	return text;
 }

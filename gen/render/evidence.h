@@ -15,9 +15,6 @@ const char *evidence_loop(const struct analysis *analysis, const struct loop_res
 /* All loops of a side in one line. */
 const char *evidence_loops(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
-/* "51 against 9 iterations: …" where steps that a pattern gave are not as many on both sides; else "". */
-const char *evidence_iterations(const struct analysis *analysis, struct arena *arena);
-
 /* "3.29 s before the first step: host code 1.2 s, module load 0.9 s, …": the three largest causes. */
 const char *evidence_startup(const struct side *side, struct arena *arena);
 

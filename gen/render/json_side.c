@@ -106,6 +106,7 @@ static void write_startup(struct json *json, const struct side *s)
 {
 	json_object(json, "startup");
 	json_ms(json, "ms", s->startup.ns);
+	json_ms(json, "longest_pause_ms", s->startup.pause);
 	json_array(json, "causes");
 	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
 		if (s->startup.cause[cause] <= 0)

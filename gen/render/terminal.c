@@ -143,12 +143,18 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
+	if (a->side[0].steps.origin == STEPS_BY_RANGE && a->side[1].steps.origin == STEPS_BY_RANGE)
+		put_fact(&t, "steps",
+		         arena_format(&t.arena, "the range %s: %s of the baseline's GPU work, %s of the fixed side's",
+		                      format_name(&t.arena, names_text(a->names, a->side[0].steps.name), 60),
+		                      format_share(&t.arena, a->side[0].steps.coverage),
+		                      format_share(&t.arena, a->side[1].steps.coverage)));
 	for (int k = 0; k < 2; k++)
 		if (a->side[k].steps.origin == STEPS_BY_PATTERN)
 			put_fact(
 				&t, k ? "" : "steps",
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
-	put_fact(&t, "", evidence_iterations(a, &t.arena));
+	put_fact(&t, "", a->comparison.iterations ? a->comparison.iterations : "");
 	if (a->side[0].startup.ns > 0 && a->side[1].startup.ns > 0)
 		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup.ns, a->side[1].startup.ns));
 	put_fact(&t, "same work",

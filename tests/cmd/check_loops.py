@@ -544,6 +544,7 @@ def check_phases(gapline, folder):
     for ready in 0, 1:
         rng = random.Random("phases")
         p = Program(rng)
+        start_up(p, rng)
         for _ in range(60):
             if not ready:
                 p.host(3 * 10**6)
@@ -569,6 +570,10 @@ def check_phases(gapline, folder):
     cost = [{p["name"]: p["cost_ms_per_step"] for p in result[s]["phases"]} for s in ("baseline", "fixed")]
     if not 3 < cost[0]["copies to the device"] < 3.2 or cost[1]["copies to the device"] > 0.1:
         wrong.append(f"phases: input costs {[c['copies to the device'] for c in cost]}")
+    for side in "baseline", "fixed":  # what the thread did before the first step adds up to the nanosecond
+        startup = result[side]["startup"]
+        if startup["ms"] <= 0 or abs(sum(c["ms"] for c in startup["causes"]) - startup["ms"]) > 1e-6:
+            wrong.append(f"start-up of the {side}: {startup}")
     if any(part["part"]["phase"] not in (None, "(between phases)") for part in result["waterfall"]):
         wrong.append(f"the waterfall asks for phases that nobody marked: {result['waterfall']}")
     if "different" == result["verdict"]["same_work"]:

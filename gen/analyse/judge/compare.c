@@ -399,6 +399,25 @@ static void leave_work_open(struct guard *c)
 	         "sides is not compared.");
 }
 
+static uint32_t iterations(const struct side *side)
+{
+	for (uint32_t l = 0; l < side->n_loops; l++)
+		if (side->loops[l].judged)
+			return side->loops[l].steps;
+	return 0;
+}
+
+/* How often the loop is there is no speed. A capture's ends take one or two. */
+static void compare_iterations(struct guard *c)
+{
+	uint32_t a = iterations(c->a), b = iterations(c->b), more = a > b ? a : b, fewer = a > b ? b : a;
+	if (!fewer || more - fewer <= 2)
+		return;
+	c->out.iterations = arena_format(
+		c->arena, "%u against %u iterations: a step is compared with a step, their number is no speed.", a, b);
+	add(c, false, c->out.iterations);
+}
+
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
                                const struct names *names, struct arena *arena)
 {
@@ -408,6 +427,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	if (out->mismatch)
 		add(&c, true, out->mismatch);
 	compare_environment(&c, facts);
+	compare_iterations(&c);
 	out->other_conditions = out->n_differences > 0;
 	uint32_t before = out->n_differences;
 	if (c.a->steps.found != c.b->steps.found)

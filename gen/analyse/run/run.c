@@ -131,6 +131,7 @@ static void find_startup(struct run *run)
 	if (s->found) {
 		end = run_startup_end(run);
 		run->startup = end > begin ? end - begin : 0;
+		run->startup_end = end;
 		return;
 	}
 	int64_t half = run->first_op + (run->last_op - run->first_op) / 2;
@@ -143,6 +144,7 @@ static void find_startup(struct run *run)
 		    t->overheads.end[i] <= half)
 			end = t->overheads.end[i];
 	run->startup = t->ops.n ? end - begin : 0;
+	run->startup_end = end;
 }
 
 static void count_early_ops(struct run *run)

@@ -80,7 +80,7 @@ struct run {
 	struct overview overview;
 	/* Start-up, ns: from the first row of the profile to the start of the first step; without steps to the end of
 	 * the last module load that is over by half time; 0 without either. It is part of no step. */
-	int64_t startup;
+	int64_t startup, startup_end;
 	/* Ops that start more than CLOCK_TOLERANCE before the call that launched them, and by how much at most, ns: the
 	 * capture's clocks of host and GPU disagree. */
 	size_t early_ops;

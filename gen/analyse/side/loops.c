@@ -2,6 +2,7 @@
 
 #include "analyse/side/side.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Ends of a loop's cycles, as of steps: the running maximum of their ops' ends; of the k-th cycles of all processes
@@ -67,29 +68,55 @@ void loops_build(const struct run *runs, struct arena *arena, struct side *side)
 
 /* ---- start-up ---- */
 
+/* What a thread did in a run's start-up, and the longest stretch in which it made no CUDA call. */
+struct begin {
+	double cause[CAUSE_COUNT], longest;
+	int64_t from, until; /* of the stretch without calls that is gone through */
+};
+
 static void add_stretch(void *context, const struct doing *stretch)
 {
-	double *cause = context;
-	cause[stretch->cause] += (double)(stretch->end - stretch->start);
+	struct begin *begin = context;
+	begin->cause[stretch->cause] += (double)(stretch->end - stretch->start);
+	if (stretch->cause != CAUSE_HOST_CODE && stretch->cause != CAUSE_HOST_BLOCKED &&
+	    stretch->cause != CAUSE_OFF_CPU && stretch->cause != CAUSE_HANDOVER)
+		return;
+	if (stretch->start != begin->until)
+		begin->from = stretch->start;
+	begin->until = stretch->end;
+	begin->longest = fmax(begin->longest, (double)(begin->until - begin->from));
 }
 
-struct startup startup_build(struct run *runs, size_t n, bool steps)
+/* The thread whose steps begin first; without steps the one that launches the first op; TRACE_NONE: not known. */
+static uint32_t first_thread(const struct run *run)
+{
+	const struct step_thread *first = NULL;
+	for (uint32_t i = 0; i < run->steps.n_threads; i++)
+		if (!first || run->steps.threads[i].start[0] < first->start[0])
+			first = &run->steps.threads[i];
+	if (first)
+		return first->thread;
+	const struct trace *t = run->trace;
+	size_t op = 0;
+	for (size_t i = 1; i < t->ops.n; i++)
+		op = t->ops.start[i] < t->ops.start[op] ? i : op;
+	return t->ops.n && t->ops.launch[op] != TRACE_NONE ? t->calls.thread[t->ops.launch[op]] : TRACE_NONE;
+}
+
+struct startup startup_build(struct run *runs, size_t n)
 {
 	struct startup out = {0};
-	double all[CAUSE_COUNT] = {0};
-	for (size_t r = 0; r < n; r++)
+	for (size_t r = 0; r < n; r++) {
+		struct begin begin = {.from = INT64_MIN, .until = INT64_MIN};
+		uint32_t thread = first_thread(&runs[r]);
+		if (runs[r].startup <= 0 || thread == TRACE_NONE)
+			continue;
+		activity_walk(&runs[r].activity, thread, runs[r].startup_end - runs[r].startup, runs[r].startup_end,
+		              add_stretch, &begin);
 		out.ns += (double)runs[r].startup / (double)n;
-	for (size_t r = 0; r < n && steps; r++) {
-		/* of the thread whose steps begin first */
-		const struct step_thread *first = &runs[r].steps.threads[0];
-		for (uint32_t i = 1; i < runs[r].steps.n_threads; i++)
-			if (runs[r].steps.threads[i].start[0] < first->start[0])
-				first = &runs[r].steps.threads[i];
-		int64_t end = run_startup_end(&runs[r]);
-		if (runs[r].startup > 0)
-			activity_walk(&runs[r].activity, first->thread, end - runs[r].startup, end, add_stretch, all);
+		out.pause += begin.longest / (double)n;
+		for (int c = 0; c < CAUSE_COUNT; c++)
+			out.cause[c] += begin.cause[c] / (double)n;
 	}
-	for (int c = 0; c < CAUSE_COUNT; c++)
-		out.cause[c] = all[c] / (double)n;
 	return out;
 }

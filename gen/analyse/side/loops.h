@@ -6,6 +6,6 @@
 
 /* The loops of the median run, and what lies before the first step. */
 void loops_build(const struct run *runs, struct arena *arena, struct side *side);
-struct startup startup_build(struct run *runs, size_t n, bool steps);
+struct startup startup_build(struct run *runs, size_t n);
 
 #endif

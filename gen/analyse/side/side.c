@@ -426,7 +426,7 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	*facts = (struct side_facts){.runs = runs, .n_runs = n};
 	build_steps(runs, n, files, arena, side);
 	loops_build(runs, arena, side);
-	side->startup = startup_build(runs, n, side->steps.found);
+	side->startup = startup_build(runs, n);
 	build_budgets(runs, n, arena, side, facts);
 	build_phases(runs, n, arena, side, facts);
 	tables_build(runs, n, arena, side, facts);
