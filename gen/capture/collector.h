@@ -117,4 +117,8 @@ void collector_for_stopwatch(struct collector *collector, struct arena *arena);
 /* Adds a message. */
 void collector_say(struct collector_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For collectors that start the program themselves: `group` and `learn` of struct collector_type. */
+pid_t collector_no_group(const struct collector_job *job);
+void collector_learn(struct collector_job *job);
+
 #endif

@@ -84,18 +84,6 @@ static int prepare(struct collector_job *job, struct err *err)
 	return 0;
 }
 
-static pid_t group(const struct collector_job *job)
-{
-	(void)job;
-	return 0;
-}
-
-static void learn(struct collector_job *job)
-{
-	job->status = job->ended_with;
-	job->status_known = true;
-}
-
 static int finish(struct collector_job *job, struct err *err)
 {
 	const struct convert_request request = {
@@ -144,4 +132,5 @@ static void release(struct collector_job *job)
 	(void)job;
 }
 
-const struct collector_type collector_cupti = {"cupti", find, check, prepare, group, learn, finish, release};
+const struct collector_type collector_cupti = {"cupti",         find,   check,  prepare, collector_no_group,
+                                               collector_learn, finish, release};

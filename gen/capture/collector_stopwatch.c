@@ -71,18 +71,6 @@ static int prepare(struct collector_job *job, struct err *err)
 	return 0;
 }
 
-static pid_t group(const struct collector_job *job)
-{
-	(void)job;
-	return 0;
-}
-
-static void learn(struct collector_job *job)
-{
-	job->status = job->ended_with;
-	job->status_known = true;
-}
-
 static int finish(struct collector_job *job, struct err *err)
 {
 	job->timed = (struct stopwatch_result){.ns = job->ran_ns};
@@ -94,4 +82,5 @@ static void release(struct collector_job *job)
 	(void)job;
 }
 
-const struct collector_type collector_stopwatch = {"stopwatch", find, check, prepare, group, learn, finish, release};
+const struct collector_type collector_stopwatch = {"stopwatch",     find,   check,  prepare, collector_no_group,
+                                                   collector_learn, finish, release};

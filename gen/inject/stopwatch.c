@@ -10,6 +10,9 @@
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
 
+/* behind it */
+#include "nvtx_table.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -204,44 +207,23 @@ static nvtxStringHandle_t NVTX_API on_string_w(nvtxDomainHandle_t of, const wcha
 
 /* ---- the tables ---- */
 
-struct row {
-	unsigned id;
-	NvtxFunctionPointer function;
+static const struct nvtx_row core[] = {
+	NVTX_ROW(CORE_RangeStartEx, on_start_ex), NVTX_ROW(CORE_RangeStartA, on_start_a),
+	NVTX_ROW(CORE_RangeStartW, on_start_w),   NVTX_ROW(CORE_RangeEnd, on_end),
+	NVTX_ROW(CORE_RangePushEx, on_push_ex),   NVTX_ROW(CORE_RangePushA, on_push_a),
+	NVTX_ROW(CORE_RangePushW, on_push_w),     NVTX_ROW(CORE_RangePop, on_pop),
 };
 
-#define ROW(id, function)                                                                                              \
-	{                                                                                                              \
-		NVTX_CBID_##id, (NvtxFunctionPointer)(function)                                                        \
-	}
-
-static const struct row core[] = {
-	ROW(CORE_RangeStartEx, on_start_ex), ROW(CORE_RangeStartA, on_start_a), ROW(CORE_RangeStartW, on_start_w),
-	ROW(CORE_RangeEnd, on_end),          ROW(CORE_RangePushEx, on_push_ex), ROW(CORE_RangePushA, on_push_a),
-	ROW(CORE_RangePushW, on_push_w),     ROW(CORE_RangePop, on_pop),
+static const struct nvtx_row core2[] = {
+	NVTX_ROW(CORE2_DomainRangeStartEx, on_domain_start_ex),
+	NVTX_ROW(CORE2_DomainRangeEnd, on_domain_end),
+	NVTX_ROW(CORE2_DomainRangePushEx, on_domain_push_ex),
+	NVTX_ROW(CORE2_DomainRangePop, on_domain_pop),
+	NVTX_ROW(CORE2_DomainRegisterStringA, on_string_a),
+	NVTX_ROW(CORE2_DomainRegisterStringW, on_string_w),
+	NVTX_ROW(CORE2_DomainCreateA, on_domain_a),
+	NVTX_ROW(CORE2_DomainCreateW, on_domain_w),
 };
-
-static const struct row core2[] = {
-	ROW(CORE2_DomainRangeStartEx, on_domain_start_ex),
-	ROW(CORE2_DomainRangeEnd, on_domain_end),
-	ROW(CORE2_DomainRangePushEx, on_domain_push_ex),
-	ROW(CORE2_DomainRangePop, on_domain_pop),
-	ROW(CORE2_DomainRegisterStringA, on_string_a),
-	ROW(CORE2_DomainRegisterStringW, on_string_w),
-	ROW(CORE2_DomainCreateA, on_domain_a),
-	ROW(CORE2_DomainCreateW, on_domain_w),
-};
-
-static int fill(const NvtxExportTableCallbacks *callbacks, NvtxCallbackModule module, const struct row *rows, size_t n)
-{
-	NvtxFunctionTable table = NULL;
-	unsigned size = 0;
-	if (!callbacks->GetModuleFunctionTable(module, &table, &size) || !table)
-		return 0;
-	for (size_t i = 0; i < n; i++)
-		if (rows[i].id < size && table[rows[i].id])
-			*table[rows[i].id] = rows[i].function;
-	return 1;
-}
 
 /* ---- the beginning ---- */
 
@@ -268,8 +250,8 @@ int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table))
 	const NvtxExportTableVersionInfo *version = get_table(NVTX_ETID_VERSIONINFO);
 	if (version && version->struct_size >= sizeof *version && version->SetInjectionNvtxVersion)
 		version->SetInjectionNvtxVersion(NVTX_VERSION);
-	if (!fill(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core))
+	if (!nvtx_fill(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core))
 		return 0;
-	fill(callbacks, NVTX_CB_MODULE_CORE2, core2, sizeof core2 / sizeof *core2); /* absent before NVTX 2.1 */
+	nvtx_fill(callbacks, NVTX_CB_MODULE_CORE2, core2, sizeof core2 / sizeof *core2); /* absent before NVTX 2.1 */
 	return 1;
 }

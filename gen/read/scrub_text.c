@@ -140,8 +140,10 @@ static void put_mask(struct scrub_text *text, struct buf *out, enum scrub_kind k
 {
 	static const char *const words[] = {"host", "user", "word", "path"};
 	struct buf lower = {0};
-	for (size_t i = 0; i < n; i++) /* host names are the same in either case */
-		buf_add(&lower, kind == SCRUB_HOST ? (char[]){(char)tolower((unsigned char)what[i])} : what + i, 1);
+	for (size_t i = 0; i < n; i++) { /* host names are the same in either case */
+		char c = kind == SCRUB_HOST ? (char)tolower((unsigned char)what[i]) : what[i];
+		buf_add(&lower, &c, 1);
+	}
 	uint32_t id = names_add(&text->found[kind], lower.data, lower.n);
 	buf_release(&lower);
 	char letters[8];

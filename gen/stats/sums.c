@@ -166,38 +166,40 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 
 /* ---- calls ---- */
 
-void stats_api_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+/* Calls from start[i] to end[i], n of them, by name[i]. */
+static void sum_calls(const struct trace *trace, const int64_t *start, const int64_t *end, const uint32_t *name,
+                      size_t n, struct sheet *out)
 {
-	(void)request;
 	STATS_COLUMNS(out, call_columns);
-	const struct trace_calls *calls = &trace->calls;
 	struct arena arena = {0};
 	struct tally tally;
 	struct tally_values values;
-	uint32_t *group = ARENA_NEW(&arena, calls->n, uint32_t), *short_name = stats_call_names(trace, &arena);
+	uint32_t *group = ARENA_NEW(&arena, n, uint32_t);
 	tally_init(&tally, 1, &arena);
-	for (size_t i = 0; i < calls->n; i++)
-		group[i] = tally_group(&tally, &short_name[stats_call_name(calls, i)]);
-	tally_spans(&tally, group, calls->start, calls->end, calls->n, &values);
+	for (size_t i = 0; i < n; i++)
+		group[i] = tally_group(&tally, &name[i]);
+	tally_spans(&tally, group, start, end, n, &values);
 	add_groups(out, &tally, &values, plain_name, trace);
+	arena_release(&arena);
+}
+
+void stats_api_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
+{
+	(void)request;
+	const struct trace_calls *calls = &trace->calls;
+	struct arena arena = {0};
+	uint32_t *short_name = stats_call_names(trace, &arena), *name = ARENA_NEW(&arena, calls->n, uint32_t);
+	for (size_t i = 0; i < calls->n; i++)
+		name[i] = short_name[stats_call_name(calls, i)];
+	sum_calls(trace, calls->start, calls->end, name, calls->n, out);
 	arena_release(&arena);
 }
 
 void stats_os_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
-	STATS_COLUMNS(out, call_columns);
 	const struct trace_os_calls *calls = &trace->os_calls;
-	struct arena arena = {0};
-	struct tally tally;
-	struct tally_values values;
-	uint32_t *group = ARENA_NEW(&arena, calls->n, uint32_t);
-	tally_init(&tally, 1, &arena);
-	for (size_t i = 0; i < calls->n; i++)
-		group[i] = tally_group(&tally, &calls->name[i]);
-	tally_spans(&tally, group, calls->start, calls->end, calls->n, &values);
-	add_groups(out, &tally, &values, plain_name, trace);
-	arena_release(&arena);
+	sum_calls(trace, calls->start, calls->end, calls->name, calls->n, out);
 }
 
 /* ---- ranges ---- */

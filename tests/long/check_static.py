@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 # gcc 12 takes memory of an arena, which is never NULL, for NULL, and what is kept in a table for lost.
 GCC = ["-fanalyzer", "-Wno-analyzer-null-dereference", "-Wno-analyzer-malloc-leak", "-Werror"]
-# Where cppcheck 2.10 says these it is wrong: it sees neither how many items qsort takes nor which check comes first.
-WRONG = ["--suppress=internalAstError", "--suppress=nullPointerRedundantCheck", "--suppress=uninitvar"]
+# Where cppcheck 2.10 is wrong: it does not see how many items qsort takes.
+WRONG = ["--suppress=uninitvar:*/run/pattern.c", "--suppress=uninitvar:*/run/pattern_cuts.c"]
 CPPCHECK = ["--enable=warning,portability", *WRONG, "--inline-suppr", "--quiet", "--error-exitcode=1", "--file-filter=*/gen/*"]
 
 

@@ -174,7 +174,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	bool said[2] = {speaks(p, r, 0), after && speaks(p, r, 1)};
 	if (!said[0] && !said[1])
 		return;
-	const struct evidence *e = said[0] ? before : after;
+	const struct evidence *e = said[0] || !after ? before : after;
 	struct finding *f = &out->list[out->n++];
 	*f = (struct finding){.id = e->rule->id,
 	                      .title = e->rule->title,
