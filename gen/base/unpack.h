@@ -36,7 +36,8 @@ int unpack_look(const char *path, struct file_head *head, struct err *err);
 
 /* Unpacks into a file that has no name, so that nothing is left behind however gapline ends: in the folder that TMPDIR
  * names, else /var/tmp, else /tmp, and in memory only where none of them can be written to. Returns a descriptor, the
- * caller's to close, or -1 with `err`. `meter` (may be NULL) is filled. */
-int unpack_to_file(const char *path, struct meter *meter, struct err *err);
+ * caller's to close, or -1 with `err`: also when the contents are more than `most` bytes, which a file that was made to
+ * fill disks has in very few. `meter` (may be NULL) is filled. */
+int unpack_to_file(const char *path, int64_t most, struct meter *meter, struct err *err);
 
 #endif

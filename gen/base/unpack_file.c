@@ -66,13 +66,21 @@ static void release_size_limit(const sigset_t *before)
 	pthread_sigmask(SIG_SETMASK, before, NULL);
 }
 
-static int pour(struct unpack *from, int to, const char *path, const char *folder, struct meter *meter, struct err *err)
+static int pour(struct unpack *from, int to, int64_t most, const char *path, const char *folder, struct meter *meter,
+                struct err *err)
 {
 	unsigned char *piece = memory_take(PIECE);
 	int64_t used = 0;
 	ssize_t n = PIECE;
 	while (n == PIECE) {
 		n = unpack_read(from, piece, PIECE, err);
+		most -= n > 0 ? n : 0;
+		if (n > 0 && most < 0)
+			n = err_set(
+				err,
+				"%s: holds more than it says, or than a packed file of its size should; if it is to be "
+				"trusted, unpack it first: gzip -d or zstd -d",
+				path);
 		if (n > 0 && file_write(to, piece, (size_t)n) != 0)
 			n = err_set(err, "%s: cannot be unpacked in %s: %s; TMPDIR may name a folder with more room",
 			            path, folder, strerror(errno));
@@ -83,7 +91,7 @@ static int pour(struct unpack *from, int to, const char *path, const char *folde
 	return n < 0 ? -1 : 0;
 }
 
-int unpack_to_file(const char *path, struct meter *meter, struct err *err)
+int unpack_to_file(const char *path, int64_t most, struct meter *meter, struct err *err)
 {
 	const char *folder;
 	sigset_t before;
@@ -97,7 +105,7 @@ int unpack_to_file(const char *path, struct meter *meter, struct err *err)
 		return -1;
 	}
 	hold_size_limit(&before);
-	int rc = pour(from, to, path, folder, meter, err);
+	int rc = pour(from, to, most, path, folder, meter, err);
 	release_size_limit(&before);
 	unpack_close(from);
 	if (rc != 0)

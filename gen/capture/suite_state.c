@@ -1,23 +1,24 @@
-/* run.json: written by base/json_writer's rules, read by yajl's tree. */
+/* run.json: written by base/json_writer, read by base/json_reader. */
 #include "capture/suite.h"
 
 #include "base/file.h"
+#include "base/json_reader.h"
 #include "base/json_writer.h"
 #include "base/output.h"
 #include "capture/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <yajl/yajl_tree.h>
 
 #define SCHEMA "gapline-run/2"
 
-enum { STATE_BYTES_MAX = 16 << 20, ERROR_MAX = 200 };
+enum { STATE_BYTES_MAX = 16 << 20 };
 
 static const char *state_path(const struct suite *suite)
 {
@@ -116,68 +117,76 @@ int suite_write(const struct suite *suite, struct err *err)
 
 /* ---- reading ---- */
 
-/* Every getter is NULL, false or 0 for what is missing or of another type. */
-static yajl_val get(yajl_val object, const char *key, yajl_type type)
+/* Every getter is NULL, −1 or false for what is missing or of another type. */
+static const char *get_text(const struct json_value *object, const char *key)
 {
-	const char *path[] = {key, NULL};
-	return yajl_tree_get(object, path, type);
+	const struct json_value *v = json_member(object, key, JSON_TEXT);
+	return v ? v->text : NULL;
 }
 
-static const char *get_text(const struct suite *suite, yajl_val object, const char *key)
+static double get_number(const struct json_value *object, const char *key)
 {
-	const char *text = YAJL_GET_STRING(get(object, key, yajl_t_string));
-	return text ? arena_copy(suite->arena, text, strlen(text)) : NULL;
+	const struct json_value *v = json_member(object, key, JSON_NUMBER);
+	return v ? strtod(v->text, NULL) : -1;
 }
 
-static double get_number(yajl_val object, const char *key)
+static int64_t get_integer(const struct json_value *object, const char *key)
 {
-	yajl_val v = get(object, key, yajl_t_number);
-	return v ? strtod(YAJL_GET_NUMBER(v), NULL) : -1;
+	int64_t number;
+	return json_whole(json_member(object, key, JSON_NUMBER), &number) ? number : -1;
 }
 
-static const char *const *read_command(const struct suite *suite, yajl_val commands, const char *side)
+/* −1 where it does not fit. */
+static int get_count(const struct json_value *object, const char *key)
 {
-	yajl_val array = get(commands, side, yajl_t_array);
-	size_t n = array ? YAJL_GET_ARRAY(array)->len : 0;
+	int64_t number = get_integer(object, key);
+	return number >= INT_MIN && number <= INT_MAX ? (int)number : -1;
+}
+
+static const char *const *read_command(const struct suite *suite, const struct json_value *commands, const char *side)
+{
+	const struct json_value *array = json_member(commands, side, JSON_ARRAY);
+	size_t n = 0;
+	for (const struct json_value *v = array ? array->first : NULL; v; v = v->next)
+		n++;
 	const char **words = ARENA_NEW(suite->arena, n + 1, const char *);
-	for (size_t i = 0; i < n; i++) {
-		const char *word = YAJL_GET_STRING(YAJL_GET_ARRAY(array)->values[i]);
-		words[i] = arena_copy(suite->arena, word ? word : "", word ? strlen(word) : 0);
-	}
+	n = 0;
+	for (const struct json_value *v = array ? array->first : NULL; v; v = v->next)
+		words[n++] = v->kind == JSON_TEXT ? v->text : "";
 	return words;
+}
+
+/* NULL: a name of a file elsewhere. */
+static const char *plain_name(const char *name)
+{
+	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 ? name : NULL;
 }
 
 /* A name in run.json stands for a file in its folder, never for one elsewhere. */
 static bool is_there(const struct suite *suite, const char *name)
 {
-	return name && !strchr(name, '/') && !access(arena_format(suite->arena, "%s/%s", suite->folder, name), F_OK);
+	return plain_name(name) && !access(arena_format(suite->arena, "%s/%s", suite->folder, name), F_OK);
 }
 
-static int64_t get_integer(yajl_val object, const char *key)
+static void read_run(struct suite *suite, const struct json_value *from)
 {
-	yajl_val v = get(object, key, yajl_t_number);
-	return v && YAJL_IS_INTEGER(v) ? YAJL_GET_INTEGER(v) : -1;
-}
-
-static void read_run(struct suite *suite, yajl_val from)
-{
-	const char *side = get_text(suite, from, "side"), *kind = get_text(suite, from, "kind");
+	const char *side = get_text(from, "side"), *kind = get_text(from, "kind");
 	int64_t steps = get_integer(from, "steps");
 	struct suite_run run = {
 		.side = side && !strcmp(side, suite_side_names[SUITE_FIXED]) ? SUITE_FIXED : SUITE_BASELINE,
-		.number = (int)get_number(from, "run"),
+		.number = get_count(from, "run"),
 		.stopwatch = kind && !strcmp(kind, "stopwatch"),
-		.profile = get_text(suite, from, "profile"),
-		.log = get_text(suite, from, "log"),
+		.profile = get_text(from, "profile"),
+		.log = plain_name(get_text(from, "log")),
 		.seconds = get_number(from, "seconds"),
-		.exit_status = (int)get_number(from, "exit_status"),
-		.complete = get_text(suite, from, "complete"),
+		.exit_status = get_count(from, "exit_status"),
+		.complete = get_text(from, "complete"),
 		.start_utc_ns = get_integer(from, "start_utc_ns"),
 	};
 	if (!side || run.number < 1 || run.number > SUITE_MANY || !run.complete)
 		return;
 	run.timed.ns = get_integer(from, "time_ns");
-	run.timed.unused = get_text(suite, from, "unused");
+	run.timed.unused = get_text(from, "unused");
 	run.steps = (uint32_t)steps;
 	if (run.stopwatch ? steps == run.steps && (run.timed.ns > 0) == !run.timed.unused
 	                  : is_there(suite, run.profile))
@@ -185,11 +194,11 @@ static void read_run(struct suite *suite, yajl_val from)
 }
 
 /* A plan that makes no sense is none: the side's first recorded run is looked at again. */
-static void read_plan(struct suite *suite, size_t s, yajl_val from)
+static void read_plan(struct suite *suite, size_t s, const struct json_value *from)
 {
 	const char *const keys[] = {"first", "last", "steps", "processes", "limit_ms"};
 	int64_t n[sizeof keys / sizeof *keys];
-	struct stopwatch_plan plan = {.step = get_text(suite, from, "step"), .domain = get_text(suite, from, "domain")};
+	struct stopwatch_plan plan = {.step = get_text(from, "step"), .domain = get_text(from, "domain")};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		n[i] = get_integer(from, keys[i]);
 		if (n[i] < 0 || n[i] > UINT32_MAX)
@@ -208,36 +217,37 @@ static void read_plan(struct suite *suite, size_t s, yajl_val from)
 		suite->plan[s] = plan;
 }
 
-static int read_members(struct suite *suite, yajl_val root, struct err *err)
+static int read_members(struct suite *suite, const struct json_value *root, struct err *err)
 {
-	const char *schema = get_text(suite, root, "schema");
+	const char *schema = get_text(root, "schema");
 	if (!schema || strcmp(schema, SCHEMA) != 0)
 		return err_set(err, "%s: was not written by this version of gapline; --force starts anew",
 		               state_path(suite));
-	yajl_val collector = get(root, "collector", yajl_t_object), commands = get(root, "commands", yajl_t_object);
-	yajl_val runs = get(root, "runs", yajl_t_array), plans = get(root, "stopwatch", yajl_t_object);
-	suite->version = get_text(suite, root, "gapline");
-	suite->collector = get_text(suite, collector, "name");
-	suite->collector_version = get_text(suite, collector, "version");
-	suite->options = get_text(suite, root, "options");
-	suite->repeat = (int)get_number(root, "repeat");
-	suite->recorded = (int)get_number(root, "recorded");
-	suite->no_stopwatch = get_text(suite, root, "no_stopwatch");
+	const struct json_value *collector = json_member(root, "collector", JSON_OBJECT),
+				*commands = json_member(root, "commands", JSON_OBJECT),
+				*runs = json_member(root, "runs", JSON_ARRAY),
+				*plans = json_member(root, "stopwatch", JSON_OBJECT);
+	suite->version = get_text(root, "gapline");
+	suite->collector = get_text(collector, "name");
+	suite->collector_version = get_text(collector, "version");
+	suite->options = get_text(root, "options");
+	suite->repeat = get_count(root, "repeat");
+	suite->recorded = get_count(root, "recorded");
+	suite->no_stopwatch = get_text(root, "no_stopwatch");
 	for (size_t s = 0; s < 2; s++) {
 		suite->commands[s] = read_command(suite, commands, suite_side_names[s]);
-		read_plan(suite, s, get(plans, suite_side_names[s], yajl_t_object));
+		read_plan(suite, s, json_member(plans, suite_side_names[s], JSON_OBJECT));
 	}
 	if (!suite->version || !suite->collector || !suite->collector_version || !suite->options || !runs)
 		return err_set(err, "%s: is damaged; --force starts anew", state_path(suite));
-	for (size_t i = 0; i < YAJL_GET_ARRAY(runs)->len; i++)
-		read_run(suite, YAJL_GET_ARRAY(runs)->values[i]);
+	for (const struct json_value *run = runs->first; run; run = run->next)
+		read_run(suite, run);
 	return 0;
 }
 
 int suite_read(struct suite *suite, struct err *err)
 {
 	const char *path = state_path(suite);
-	char problem[ERROR_MAX] = "";
 	struct stat file;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 && errno == ENOENT)
@@ -249,13 +259,12 @@ int suite_read(struct suite *suite, struct err *err)
 		return -1;
 	}
 	char *text = arena_alloc(suite->arena, (size_t)file.st_size + 1, 1);
-	ssize_t n = read(fd, text, (size_t)file.st_size);
+	ssize_t n = file_read(fd, text, (size_t)file.st_size);
 	close(fd);
-	yajl_val root = n >= 0 ? yajl_tree_parse(text, problem, sizeof problem) : NULL;
+	const struct json_value *root = n >= 0 ? json_read(text, (size_t)n, suite->arena) : NULL;
 	if (!root)
 		return err_set(err, "%s: is damaged; --force starts anew", path);
 	int rc = read_members(suite, root, err);
-	yajl_tree_free(root);
 	return rc ? rc : 1;
 }
 

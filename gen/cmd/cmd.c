@@ -1,7 +1,9 @@
 #include "cmd/cmd.h"
 
+#include "base/memory.h"
 #include "base/output.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,15 +127,58 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 	asked.visit = NULL;
 }
 
-int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands)
+/* Commands that read profiles, and start nothing that would be held to the limit, too. */
+static bool takes_limit(const char *name)
+{
+	static const char *const names[] = {"gapline report", "gapline show", "gapline stats", "gapline scrub",
+	                                    "gapline digest"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
+
+/* "500M", "2G", "1073741824" */
+static int limit_memory(const char *text, struct err *err)
+{
+	static const char units[] = "KMG";
+	size_t digits = strspn(text, "0123456789");
+	const char *unit = text[digits] ? strchr(units, text[digits]) : NULL;
+	uint64_t bytes = 0;
+	if (!digits || digits > 15 || (text[digits] && (!unit || text[digits + 1])))
+		return err_set(err, "--memory-limit: '%s' is no size; write 500M or 2G", text);
+	bytes = strtoull(text, NULL, 10);
+	for (const char *u = units; unit && u <= unit; u++)
+		bytes *= 1024;
+	if (memory_limit(bytes))
+		return err_set(err, "--memory-limit: %s", strerror(errno));
+	return 0;
+}
+
+/* The command's own options, and what every command of its kind has. */
+int cmd_options(const struct opt_usage *given, int argc, char **argv, struct arena *arena, struct opt_list *operands)
 {
 	struct err err;
 	struct buf help = {0};
+	const char *limit = NULL;
+	struct opt_usage whole = *given;
+	struct opt *options = ARENA_NEW(arena, given->n_options + 1, struct opt);
+	memcpy(options, given->options, given->n_options * sizeof *options);
+	options[whole.n_options] = (struct opt){
+		OPT_TEXT,
+		0,
+		"memory-limit",
+		"SIZE",
+		"end with an error where more memory than this would be needed: 500M, 2G (default: what there is)",
+		.text = &limit};
+	whole.options = options;
+	whole.n_options += takes_limit(given->name);
+	const struct opt_usage *usage = &whole;
 	int rc = opt_parse(usage, argc, argv, arena, operands, &err);
+	if (rc < 0 || (rc == 0 && limit && limit_memory(limit, &err)))
+		return cmd_misuse(usage, &err);
 	if (!rc)
 		return -1;
-	if (rc < 0)
-		return cmd_misuse(usage, &err);
 	if (asked.visit) {
 		asked.visit(asked.context, usage);
 		return CMD_DONE;

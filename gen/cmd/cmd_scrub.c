@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+enum { TABLES_NAMED = 100, NAME_MOST = 80 }; /* a file can have as many as it likes, with any name */
+
 struct scrub_command {
 	const char *output;
 	struct opt_list hide;
@@ -60,8 +62,10 @@ static void say(const struct scrub_command *c, const char *profile)
 	add_count(&left, (int64_t)copy->n_left_out, "table", "tables");
 	buf_format(&text, "%s: %zu bytes; left out of %s: %s", cmd_harmless(&arena, c->output), n,
 	           cmd_harmless(&arena, profile), left.n ? left.data + 2 : "nothing");
-	for (size_t i = 0; i < copy->n_left_out; i++)
-		buf_format(&text, "%s%s", i ? ", " : " (", cmd_harmless(&arena, copy->left_out[i]));
+	for (size_t i = 0; i < copy->n_left_out && i < TABLES_NAMED; i++)
+		buf_format(&text, "%s%.*s", i ? ", " : " (", NAME_MOST, cmd_harmless(&arena, copy->left_out[i]));
+	if (copy->n_left_out > TABLES_NAMED)
+		buf_format(&text, " and %zu more", copy->n_left_out - TABLES_NAMED);
 	buf_format(&text, "%s\n", copy->n_left_out ? ")" : "");
 	if (copy->masked)
 		buf_format(&text,

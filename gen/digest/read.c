@@ -1,5 +1,6 @@
 #include "digest/digest.h"
 
+#include "base/memory.h"
 #include "digest/layout.h"
 
 #include <errno.h>
@@ -24,14 +25,16 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 	int fd = packed ? -1 : file_open(path, &size, err);
 	if (packed ? !from : fd < 0)
 		return -1;
-	char *piece = malloc(PIECE);
-	ssize_t n = piece ? PIECE : err_set(err, "%s: out of memory", path);
+	char *piece = memory_take(PIECE);
+	ssize_t n = PIECE;
 	while (n == PIECE) {
 		n = packed ? unpack_read(from, piece, PIECE, err) : file_read(fd, piece, PIECE);
 		if (n < 0 && !packed)
 			err_set(err, "%s: cannot be read: %s", path, strerror(errno));
 		if (n > 0)
 			buf_add(to, piece, (size_t)n);
+		if (packed && (int64_t)to->n > source_most(source))
+			n = err_set(err, "%s: holds more than a packed file of its size should", path);
 		int64_t so_far = packed ? unpack_used(from) : used + (n > 0 ? n : 0);
 		meter_add(&source->whole, so_far - used);
 		used = so_far;

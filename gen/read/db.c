@@ -63,19 +63,29 @@ static uint32_t big_endian(const unsigned char *at, int n)
 	return value;
 }
 
+static int64_t page_size(const struct file_head *head)
+{
+	int64_t page = big_endian(head->data + 16, 2);
+	return page == 1 ? 65536 : page;
+}
+
+int64_t db_bytes_said(const struct file_head *head)
+{
+	const unsigned char *h = head->data;
+	bool count_holds =
+		head->n >= 100 && big_endian(h + 24, 4) == big_endian(h + 92, 4); /* else it was left stale */
+	return count_holds ? page_size(head) * big_endian(h + 28, 4) : 0;
+}
+
 /* Says early and plainly when the file is shorter than its header promises
  * (https://www.sqlite.org/fileformat2.html#the_database_header). */
 static int check_length(struct db *db, const struct file_head *head)
 {
-	const unsigned char *h = head->data;
 	if (head->n < 100)
 		return err_set(db->err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again",
 		               db->path, head->n);
-	int64_t page = big_endian(h + 16, 2), pages = big_endian(h + 28, 4);
-	page = page == 1 ? 65536 : page;
-	db->page = page;
-	bool count_holds = big_endian(h + 24, 4) == big_endian(h + 92, 4); /* else an old writer left it stale */
-	int64_t whole = count_holds ? page * pages : page ? (head->size + page - 1) / page * page : 0;
+	int64_t page = db->page = page_size(head), said = db_bytes_said(head);
+	int64_t whole = said ? said : page ? (head->size + page - 1) / page * page : 0;
 	db->pages = (struct db_pages){.fd = -1, .page = page, .pages = page ? whole / page : 0};
 	if (head->size < whole)
 		return err_set(db->err,
@@ -151,8 +161,9 @@ static int configure(struct db *db)
  * virtual tables would run code of the file's choosing; they are as good as absent. */
 static int list_tables(struct db *db)
 {
-	static const char sql[] = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
-				  "sql LIKE 'CREATE TABLE %'";
+	static const char sql[] =
+		"SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
+		"sql LIKE 'CREATE TABLE %'";
 	sqlite3_stmt *statement = NULL;
 	int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
 	size_t room = 0;
@@ -165,9 +176,14 @@ static int list_tables(struct db *db)
 			continue;
 		if (db->n_tables == room) {
 			db->tables = arena_grow(db->arena, db->tables, room, room + 256, sizeof *db->tables);
+			db->described = arena_grow(db->arena, db->described, room, room + 256, sizeof *db->described);
 			room += 256;
 		}
-		db->tables[db->n_tables++] = arena_copy(db->arena, name, strlen(name));
+		name = arena_copy(db->arena, name, strlen(name));
+		struct db_pages_table *table = &db->described[db->n_tables];
+		*table = (struct db_pages_table){.name = name, .root = sqlite3_column_int64(statement, 1)};
+		db_pages_describe(table, (const char *)sqlite3_column_text(statement, 2));
+		db->tables[db->n_tables++] = name;
 	}
 	sqlite3_finalize(statement);
 	return code == SQLITE_DONE ? 0 : fail(db, code, NULL);
@@ -252,15 +268,17 @@ void db_close(struct db *db)
 	db->owns = false;
 }
 
-static int check_table(struct db *db, const char *table, bool whole)
+static int check_table(struct db *db, size_t i, bool whole)
 {
-	return db_pages_match(&db->pages, db->handle, table, whole) ? 0 : fail(db, SQLITE_CORRUPT, table);
+	return db_pages_match(&db->pages, db->handle, &db->described[i], whole)
+	               ? 0
+	               : fail(db, SQLITE_CORRUPT, db->tables[i]);
 }
 
 int db_check(struct db *db)
 {
 	for (size_t i = 0; i < db->n_tables; i++)
-		if (check_table(db, db->tables[i], db->bytes <= CHECKED_WHOLE_BYTES) != 0)
+		if (check_table(db, i, db->bytes <= CHECKED_WHOLE_BYTES) != 0)
 			return -1;
 	if (db_pages_used(&db->pages, db->handle))
 		return 0;
@@ -278,7 +296,7 @@ static int check_scanned(struct db *db, const char *table)
 		if (db->tables[i] != table || db->matched[i] || db->bytes <= CHECKED_WHOLE_BYTES)
 			continue;
 		db->matched[i] = true;
-		return check_table(db, table, true);
+		return check_table(db, i, true);
 	}
 	return 0;
 }

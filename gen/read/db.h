@@ -35,6 +35,7 @@ struct db {
 	struct err *err;
 	const char **tables; /* names of the plain tables */
 	size_t n_tables;
+	struct db_pages_table *described;
 	int64_t page; /* bytes in a page of it */
 	bool owns;    /* the descriptor of `pages` is ours to close */
 	struct db_pages pages;
@@ -54,6 +55,9 @@ void db_close(struct db *db);
  * table's first page here, and at the others when the table is scanned. -1 with `err`: the file is damaged. Once for a
  * file, however many connections read it. */
 int db_check(struct db *db);
+
+/* The size that the header says a database has; 0: none that can be relied on. */
+int64_t db_bytes_said(const struct file_head *head);
 
 /* Counts the bytes of the database that are read from here on. Several connections to one database may share a meter.
  */

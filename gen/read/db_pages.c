@@ -92,25 +92,21 @@ static bool has_no_rowid(const char *sql)
 	return false;
 }
 
-static bool look_at_table(struct tree *tree, sqlite3 *handle, const char *table)
+void db_pages_describe(struct db_pages_table *table, const char *sql)
 {
-	sqlite3_stmt *statement =
-		ask(handle, "SELECT rootpage, sql FROM sqlite_master WHERE type = 'table' AND name = ?1", table);
-	bool known = statement && sqlite3_step(statement) == SQLITE_ROW;
-	const char *sql = known ? (const char *)sqlite3_column_text(statement, 1) : NULL;
-	tree->root = known ? sqlite3_column_int64(statement, 0) : 0;
-	bool is_tree = sql && !has_no_rowid(sql);
-	bool may_be_other = sql && holds(sql, "DESC"); /* INTEGER PRIMARY KEY DESC is a column like others */
+	table->is_tree = !has_no_rowid(sql);
+	table->may_be_other = holds(sql, "DESC"); /* INTEGER PRIMARY KEY DESC is a column like others */
+}
+
+static bool look_at_table(struct tree *tree, sqlite3 *handle, const struct db_pages_table *table)
+{
+	static const char sql[] =
+		"SELECT type, \"notnull\", pk, hidden, dflt_value FROM pragma_table_xinfo(?1) ORDER BY cid";
+	sqlite3_stmt *statement = table->is_tree ? ask(handle, sql, table->name) : NULL;
+	bool known = statement && look_at_columns(tree, statement);
 	sqlite3_finalize(statement);
-	statement =
-		is_tree ? ask(handle,
-	                      "SELECT type, \"notnull\", pk, hidden, dflt_value FROM pragma_table_xinfo(?1) ORDER BY "
-	                      "cid",
-	                      table)
-			: NULL;
-	known = statement && look_at_columns(tree, statement);
-	sqlite3_finalize(statement);
-	for (size_t i = 0; may_be_other && i < tree->n_columns; i++)
+	tree->root = table->root;
+	for (size_t i = 0; table->may_be_other && i < tree->n_columns; i++)
 		tree->columns[i].may_be_rowid = tree->columns[i].is_rowid;
 	return known;
 }
@@ -266,7 +262,7 @@ static bool subtree_fits(struct tree *tree, int64_t number, int depth, struct bo
 	return leaf_fits(tree, page, head, n, &bounds);
 }
 
-bool db_pages_match(const struct db_pages *pages, sqlite3 *handle, const char *table, bool whole)
+bool db_pages_match(const struct db_pages *pages, sqlite3 *handle, const struct db_pages_table *table, bool whole)
 {
 	if (pages->fd < 0 || pages->page < 512 || pages->pages < 1)
 		return true;

@@ -24,6 +24,17 @@ struct db_pages {
 	int64_t pages; /* in the file */
 };
 
+/* A table as sqlite_master has it. */
+struct db_pages_table {
+	const char *name;
+	int64_t root;
+	bool is_tree;      /* of rows with row ids */
+	bool may_be_other; /* an INTEGER PRIMARY KEY in it need not stand for the row id */
+};
+
+/* What the statement that made a table says of it. */
+void db_pages_describe(struct db_pages_table *table, const char *sql);
+
 /* True when something in the file leads to each of its pages, or it cannot be told (an auto-vacuum database, a page
  * that cannot be read). Looks at the pages that point to others, and at the first byte of those that none does. */
 bool db_pages_used(const struct db_pages *pages, sqlite3 *handle);
@@ -31,6 +42,6 @@ bool db_pages_used(const struct db_pages *pages, sqlite3 *handle);
 /* True when the pages of the table could be its own, or it cannot be told: a table without rowid, with generated
  * columns, or whose pages cannot be read, of which SQLite says more. `whole`: all
  * its pages, else the first. Borrows everything. */
-bool db_pages_match(const struct db_pages *pages, sqlite3 *handle, const char *table, bool whole);
+bool db_pages_match(const struct db_pages *pages, sqlite3 *handle, const struct db_pages_table *table, bool whole);
 
 #endif

@@ -358,17 +358,17 @@ static int copy_table(struct scrub *s, const struct scrub_table *layout)
 
 static void list_left_out(struct scrub *s)
 {
+	const char *kept[SCRUB_N_TABLES];
+	for (size_t k = 0; k < SCRUB_N_TABLES; k++)
+		kept[k] = db_table(&s->from, SCRUB_TABLES[k].name);
 	s->copy->left_out = ARENA_NEW(s->arena, s->from.n_tables, const char *);
 	for (size_t i = 0; i < s->from.n_tables; i++) {
 		size_t k = 0;
 		if (!strncmp(s->from.tables[i], "ENUM_", 5)) /* nsys's words for numbers, of which there are dozens */
 			continue;
-		while (k < SCRUB_N_TABLES) {
-			const char *kept = db_table(&s->from, SCRUB_TABLES[k].name);
-			if (kept && !strcmp(kept, s->from.tables[i]))
-				break;
+		while (k < SCRUB_N_TABLES &&
+		       kept[k] != s->from.tables[i]) /* the same text, where it is the same table */
 			k++;
-		}
 		if (k == SCRUB_N_TABLES)
 			s->copy->left_out[s->copy->n_left_out++] = s->from.tables[i];
 	}

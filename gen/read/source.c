@@ -1,5 +1,7 @@
 #include "read/source.h"
 
+#include "read/db.h"
+
 #include <string.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@ int source_open(struct source *s, const char *path, struct meter *meter, struct 
 	if (file_look(path, &s->head, err) != 0)
 		return -1;
 	int64_t size = s->head.size;
+	s->packed_bytes = size;
 	s->packing = packing_of(s->head.data, s->head.n);
 	if (s->packing != PACKING_NONE && unpack_look(path, &s->head, err) != 0)
 		return -1;
@@ -24,11 +27,18 @@ bool source_is_sqlite(const struct file_head *head)
 	return head->n >= sizeof SOURCE_SQLITE && memcmp(head->data, SOURCE_SQLITE, sizeof SOURCE_SQLITE) == 0;
 }
 
+int64_t source_most(const struct source *s)
+{
+	enum { SHRINKS = 200, ALWAYS = 64 << 20 };
+	const int64_t most = s->packed_bytes * SHRINKS + ALWAYS, said = db_bytes_said(&s->head);
+	return said && said < most ? said : most;
+}
+
 int source_unpack(struct source *s, struct err *err)
 {
 	if (s->packing == PACKING_NONE || s->unpacked >= 0)
 		return 0;
-	s->unpacked = unpack_to_file(s->path, &s->unpacking, err);
+	s->unpacked = unpack_to_file(s->path, source_most(s), &s->unpacking, err);
 	return s->unpacked < 0 ? -1 : 0;
 }
 

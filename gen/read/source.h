@@ -12,7 +12,8 @@ struct source {
 	enum packing packing;
 	struct file_head head; /* the beginning of what is in it; see unpack_look */
 	const char *path;
-	int unpacked; /* what source_unpack unpacked: descriptor of it, without a name; else -1 */
+	int64_t packed_bytes; /* of the file itself */
+	int unpacked;         /* what source_unpack unpacked: descriptor of it, without a name; else -1 */
 	struct meter whole, unpacking, reading; /* reading: for db_meter */
 };
 
@@ -24,6 +25,11 @@ int source_open(struct source *source, const char *path, struct meter *meter, st
 
 /* Whether it begins as a SQLite database does (https://www.sqlite.org/fileformat2.html). */
 bool source_is_sqlite(const struct file_head *head);
+
+/* How much there can be in a packed file. A database says how large it is, but for those of old writers, and what says
+ * too much for what it takes packed is not believed: exports shrink to a tenth or a fiftieth, files made to fill a disk
+ * to a thousandth and less. */
+int64_t source_most(const struct source *source);
 
 /* Unpacks what is packed into a file without a name, for formats that have to go back and forth. 0, or -1 with `err`.
  */

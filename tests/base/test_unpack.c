@@ -86,7 +86,7 @@ static void gzip_in_pieces(void **state)
 
 static int unpack_profile(struct support *s, struct meter *meter)
 {
-	return unpack_to_file(support_path(s, "packed"), meter, &s->err);
+	return unpack_to_file(support_path(s, "packed"), INT64_MAX, meter, &s->err);
 }
 
 static void file_without_a_name(void **state)
