@@ -105,7 +105,7 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 	const char *time = format_short_time(arena, slice->ns);
 	const char *first = svg_text_width(slice->first) <= room * 0.92 ? slice->first : NULL;
 	if (!first)
-		first = svg_fit(arena, slice->brief, room * 0.92);
+		first = svg_text_width(slice->brief) <= room * 0.92 ? slice->brief : "";
 	const char *second = *slice->second ? arena_format(arena, "%s \xC2\xB7 %s", slice->second, time) : time;
 	if (svg_text_width(second) > room)
 		second = svg_text_width(time) <= room ? time : "";

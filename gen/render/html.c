@@ -378,18 +378,27 @@ static const char *diagnostics_of(const struct analysis *a, const struct side *s
 	return *text ? text : "none";
 }
 
+static const char *unlaunched(const struct side *s, struct arena *arena)
+{
+	return s->quality.unlaunched_share > 0 ? format_share(arena, s->quality.unlaunched_share) : "none";
+}
+
+static const char *overhead(const struct side *s, struct arena *arena)
+{
+	return s->counts.overhead > 0
+	               ? arena_format(arena, "%s a %s", format_time(arena, s->counts.overhead), view_unit(s))
+	               : "none";
+}
+
 static void fill_method(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct rows *rows = page_rows(&page->top, "quality");
 	fill_fact(rows, "Rows that made no sense, left out", dropped_of(b, arena), dropped_of(f, arena));
-	fill_fact(rows, "GPU operations without a launch in the profile",
-	          format_share(arena, b->quality.unlaunched_share), format_share(arena, f->quality.unlaunched_share));
+	fill_fact(rows, "GPU operations without a launch in the profile", unlaunched(b, arena), unlaunched(f, arena));
 	fill_fact(rows, "Messages of the collector", diagnostics_of(a, b, arena), diagnostics_of(a, f, arena));
-	fill_fact(rows, "The profiler's own overhead on launching threads",
-	          arena_format(arena, "%s a %s", format_time(arena, b->counts.overhead), view_unit(b)),
-	          arena_format(arena, "%s a %s", format_time(arena, f->counts.overhead), view_unit(f)));
+	fill_fact(rows, "The profiler's own overhead on launching threads", overhead(b, arena), overhead(f, arena));
 	page_if(&page->top, "remarks", b->quality.n_notes + f->quality.n_notes > 0);
 	size_t n = 0;
 	const char **remarks = ARENA_NEW(arena, (size_t)b->quality.n_notes + f->quality.n_notes, const char *);

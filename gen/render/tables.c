@@ -420,7 +420,7 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 		struct scope *row = page_row(rows);
 		page_fill(row, "name",
 		          arena_format(arena, "%s%s", view_copy_label(c), c->pageable ? ", pageable memory" : ""));
-		fill_times(row, unit, line->time, t.most, false);
+		fill_times(row, unit, line->time, t.most, true); /* a copy beside kernels costs nothing */
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], t.most);
 		fill_counts(row, line->count);
 		page_fill(row, "bytes",

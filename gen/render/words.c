@@ -261,7 +261,6 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 		rest = arena_format(
 			arena, "; %s: %s, %s", d->result == DIAGNOSIS_PARTLY ? "more came from" : "longer became",
 			waterfall_label(a, arena, &d->rest), words_pair(arena, d->rest.baseline, d->rest.fixed));
-	return arena_format(arena, "%s: the resolved findings explain %s of the %s that a %s got shorter (%s), %s%s",
-	                    head[d->result], format_time(arena, d->explained), format_time(arena, d->gain), step,
-	                    format_share(arena, d->share), promise, rest);
+	return arena_format(arena, "%s: %s; what was resolved explains %s of the gain of %s%s", head[d->result],
+	                    promise, format_share(arena, d->share), format_time(arena, d->gain), rest);
 }

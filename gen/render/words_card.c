@@ -140,6 +140,8 @@ const char *words_next(const struct analysis *a, struct arena *arena)
 	struct card card = card_make(a);
 	const char *more = words_more(a, arena);
 	const char *most = format_times(arena, card.next_speedup, card.next_speedup);
+	if (!a->verdict.has_speedup)
+		return "Compare two captures that can be compared.";
 	if (a->verdict.result == VERDICT_INCONCLUSIVE && *more)
 		return more;
 	if (card.next)

@@ -183,9 +183,10 @@ class Words:
             self.claim((left_out == "none") == (not data["dropped"]), "rows left out", left_out)
             share = rows["GPU operations without a launch in the profile"][i]
             small = 0 < data["unlaunched_share"] < 5e-4
-            self.claim(share == ("<0.1 %" if small else f"{100 * data['unlaunched_share']:.1f} %"), "share without launch", share)
-            overhead = re.fullmatch(r"(.+) a (?:step|run)", rows["The profiler's own overhead on launching threads"][i])[1]
-            self.claim(is_time(overhead, side["totals"]["profiler_overhead_ms_per_step"]), "overhead", overhead)
+            self.claim(share == ("none" if not data["unlaunched_share"] else "<0.1 %" if small else f"{100 * data['unlaunched_share']:.1f} %"), "share without launch", share)
+            overhead, known = rows["The profiler's own overhead on launching threads"][i], side["totals"]["profiler_overhead_ms_per_step"]
+            found = re.fullmatch(r"(.+) a (?:step|run)", overhead)
+            self.claim(is_time(found[1], known) if found else overhead == "none" and known == 0, "overhead", overhead)
             said = rows["Messages of the collector"][i]
             for message in data["diagnostics"][:6]:
                 self.claim(message["text"][:60].strip() in said, "messages", said)

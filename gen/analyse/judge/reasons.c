@@ -268,12 +268,13 @@ static void say_recorded_only(struct list *list, const struct proof *p, const st
 		    verdict_result_name(p->counted_result), lo, hi);
 }
 
-static const char *who_must(const struct proof *p)
+static const char *what_there_is(const struct proof *p)
 {
-	return p->floor >= LN_FLOOR_SHORT              ? "runs with few steps after warm-up, or with a change of level,"
-	       : p->one_run && p->floor > LN_FLOOR_ONE ? "one run a side with a change of level"
-	       : p->one_run                            ? "one run a side"
-	                                               : "several runs";
+	return p->short_capture                        ? "Few independent steps"
+	       : p->floor >= LN_FLOOR_SHORT            ? "Few steps after warm-up, or a change of level"
+	       : p->one_run && p->floor > LN_FLOOR_ONE ? "One run a side, with a change of level"
+	       : p->one_run                            ? "One run a side"
+	                                               : "Several runs a side";
 }
 
 static void say_result(struct list *list, const struct proof *p, const struct verdict_conditions *conditions)
@@ -283,12 +284,9 @@ static void say_result(struct list *list, const struct proof *p, const struct ve
 		SAY(list, "The whole 95 %% interval of the speedup lies within %g %% of 1: %s.", 100 * VERDICT_MARGIN,
 		    v->lo > 1 || v->hi < 1 ? "there is a difference, but one that counts as none"
 		                           : "if there is a difference, it is smaller than that");
-	else if (v->result != VERDICT_INCONCLUSIVE && p->short_capture)
-		SAY(list, "Few independent steps: only a change above %s counts. This one does.",
-		    percent(list->arena, expm1(p->floor)));
 	else if (v->result != VERDICT_INCONCLUSIVE)
-		SAY(list, "The whole 95 %% interval of the speedup lies beyond the %s that %s must show.",
-		    percent(list->arena, expm1(p->floor)), who_must(p));
+		SAY(list, "%s: only a change above %s counts. This one does.", what_there_is(p),
+		    percent(list->arena, expm1(p->floor)));
 	else if (p->empty || !p->steps || p->few)
 		say_too_little(list, p);
 	else if (p->counted_result != VERDICT_INCONCLUSIVE)

@@ -107,9 +107,9 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		say(v, arena,
 		    arena_format(arena,
-		                 "The whole 95 %% interval of the speedup, with the spread between runs in it, lies %s "
-		                 "1, by %.1g %% or more.",
-		                 v->speedup > 1 ? "above" : "below", 100 * expm1(LN_FLOOR_SEVERAL)));
+		                 "Several runs a side without a profiler: only a change above %.1g %% counts. This one "
+		                 "does.",
+		                 100 * expm1(LN_FLOOR_SEVERAL)));
 	else
 		say(v, arena,
 		    v->more_runs > 0
