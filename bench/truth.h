@@ -1,5 +1,5 @@
 /* What is true of a generated job, added up in integer nanoseconds while the job is made up, and written beside the
- * profile. Nothing here or in job.c uses gapline's code: the definitions are sections 2 and 3 of the design, applied to
+ * profile. Nothing here or in job.c uses gapline's code: the definitions are those of docs/analysis.md, applied to
  * a program of which everything is known. */
 #ifndef GAPLINE_BENCH_TRUTH_H
 #define GAPLINE_BENCH_TRUTH_H

@@ -118,8 +118,6 @@ static void test_against_itself(void **state)
 	assert_int_equal(pair->findings.diagnosis.result, DIAGNOSIS_NONE); /* nothing was resolved */
 }
 
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -1,4 +1,4 @@
-/* Hand-made traces for the rules around the causes (section 3 of the design): the launch-latency limit, the classes of
+/* Hand-made traces for the rules around the causes (docs/analysis.md, Causes): the launch-latency limit, the classes of
  * busy time, phases, ties, clipping to the window. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -266,8 +266,6 @@ static void test_gap_clipped_to_window(void **state)
 	maker_op(&s->m, second, 7, OP_KERNEL, 64000, 65000, "gemm", 91);
 	EXPECT(s, 1, {CAUSE_LAUNCH_API, NULL, 50 + 10 + 200, NULL}, {CAUSE_HOST_CODE, NULL, 9440 + 40200, NULL});
 }
-
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
 
 int main(void)
 {

@@ -114,8 +114,6 @@ static void test_no_steps_asked_for(void **state)
 	assert_int_equal(side->runs[0].window_ns, 9600);
 }
 
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

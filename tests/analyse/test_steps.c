@@ -1,4 +1,4 @@
-/* Steps (section 2 of the design): which ranges are steps, what names fold, where a step ends. Every trace is made so
+/* Steps (docs/analysis.md, Step): which ranges are steps, what names fold, where a step ends. Every trace is made so
  * that the answer is plain. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,32 +7,11 @@
 
 #include <cmocka.h>
 
-#include "scene.h"
+#include "scene_steps.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* "name" with a number in it. */
-static const char *numbered(struct scene *s, const char *format, int number)
-{
-	char text[128];
-	snprintf(text, sizeof text, format, number);
-	return arena_copy(&s->arena, text, strlen(text));
-}
-
-/* A kernel launched by a call of 5 ns at `launch`. */
-static void kernel(struct scene *s, uint32_t thread, int64_t launch, int64_t start, int64_t end)
-{
-	scene_kernel(s, thread, launch, launch + 5, start, end);
-}
-
-/* The range that is the step; what repeats where none is one is not asked for here. */
-static void step_expect(struct scene *s, const struct side *side, const char *name)
-{
-	assert_string_equal(side->steps.origin == STEPS_BY_RANGE ? names_text(&s->names, side->steps.name) : "(none)",
-	                    name);
-}
 
 static bool phase_is_there(struct scene *s, const struct side *side, const char *name)
 {
@@ -40,17 +19,6 @@ static bool phase_is_there(struct scene *s, const struct side *side, const char 
 		if (strcmp(names_text(&s->names, side->phases[i].name), name) == 0)
 			return true;
 	return false;
-}
-
-/* `n` plain steps of 1000: range [1000 i, 1000 i + 900), one kernel [+200, +800) launched at +100. `format` may hold
- * a %d for the step's number. */
-static void steps_plain(struct scene *s, int n, const char *format)
-{
-	for (int i = 0; i < n; i++) {
-		int64_t t = 1000 * (int64_t)i;
-		scene_range(s, s->main, t, t + 900, numbered(s, format, i));
-		kernel(s, s->main, t + 100, t + 200, t + 800);
-	}
 }
 
 /* ---- which ranges are steps ---- */
@@ -418,75 +386,6 @@ static void test_two_processes_make_one_series(void **state)
 	}
 }
 
-/* ---- options ---- */
-
-static void test_step_named(void **state)
-{
-	/* forward qualifies, its total is shorter than step's: --step wins over the longest total. */
-	struct scene *s = *state;
-	for (int64_t t = 0; t < 10000; t += 1000) {
-		scene_range(s, s->main, t, t + 950, "step");
-		scene_range(s, s->main, t + 10, t + 500, "forward");
-		kernel(s, s->main, t + 20, t + 30, t + 330);
-		kernel(s, s->main, t + 600, t + 610, t + 660);
-	}
-	s->step = "forward";
-	const struct side *side = scene_analyse(s);
-	step_expect(s, side, "forward");
-	assert_int_equal(side->runs[0].n_periods, 9);
-}
-
-static void test_step_named_by_normalised_name(void **state)
-{
-	struct scene *s = *state;
-	steps_plain(s, 12, "step_%d");
-	s->step = "step_#";
-	step_expect(s, scene_analyse(s), "step_#");
-}
-
-static void test_step_named_that_the_rules_refuse(void **state)
-{
-	/* Half of the instances launch: no step by the rules, but the user says so. The last one launches nothing and
-	 * is left out: eleven steps of 1000. */
-	struct scene *s = *state;
-	for (int64_t i = 0; i < 12; i++) {
-		scene_range(s, s->main, 1000 * i, 1000 * i + 900, "tick");
-		if (i % 2 == 0)
-			kernel(s, s->main, 1000 * i + 100, 1000 * i + 200, 1000 * i + 800);
-	}
-	s->step = "tick";
-	const struct side *side = scene_analyse(s);
-	step_expect(s, side, "tick");
-	assert_int_equal(side->runs[0].n_periods, 10);
-	assert_int_equal(side->runs[0].period[0], 1000);
-}
-
-static void test_step_named_that_is_not_there(void **state)
-{
-	struct scene *s = *state;
-	struct err err = {0};
-	steps_plain(s, 10, "train");
-	struct analyse_run run = {.trace = maker_link(&s->m), .file = "hand-made"};
-	struct analyse_options options = {.step = "trian", .warmup = -1, .gates.max_regression = -1};
-	assert_int_equal(analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err), -1);
-	assert_non_null(strstr(err.text, "trian"));
-	assert_non_null(strstr(err.text, "train")); /* the message lists what is there */
-}
-
-static void test_warmup_given(void **state)
-{
-	/* --warmup 4 of ten steps of 1000: window from the fourth step's end, 3800, to 9800. */
-	struct scene *s = *state;
-	steps_plain(s, 10, "train");
-	s->warmup = 4;
-	const struct side *side = scene_analyse(s);
-	assert_int_equal(side->runs[0].warmup, 4);
-	assert_int_equal(side->steps.measured, 6);
-	assert_int_equal(side->devices[0].window_ns, 6000);
-}
-
-#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -514,11 +413,6 @@ int main(void)
 		SCENE(test_step_that_is_overtaken_shares_the_period),
 		SCENE(test_ops_between_steps_end_none),
 		SCENE(test_two_processes_make_one_series),
-		SCENE(test_step_named),
-		SCENE(test_step_named_by_normalised_name),
-		SCENE(test_step_named_that_the_rules_refuse),
-		SCENE(test_step_named_that_is_not_there),
-		SCENE(test_warmup_given),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

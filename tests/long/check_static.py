@@ -16,8 +16,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# gcc 12 takes memory of an arena, which is never NULL, for NULL, and what is kept in a table for lost.
-GCC = ["-fanalyzer", "-Wno-analyzer-null-dereference", "-Wno-analyzer-malloc-leak", "-Werror"]
+GCC = ["-fanalyzer", "-Werror"]
+# Where gcc 12 is wrong: it takes memory of an arena, which is never NULL, for NULL, and what is kept in a table for lost.
+GCC_WRONG = {
+    "-Wno-analyzer-null-dereference": ["analyse/run/steps.c", "analyse/side/ranks.c", "capture/suite_state.c",
+                                       "read/nsys_info.c", "stats/devices.c", "trace/columns.c"],
+    "-Wno-analyzer-malloc-leak": ["capture/spool_read.c", "inject/cupti_records.c"],
+}
 # Where cppcheck 2.10 is wrong: it does not see how many items qsort takes.
 WRONG = ["--suppress=uninitvar:*/run/pattern.c", "--suppress=uninitvar:*/run/pattern_cuts.c"]
 CPPCHECK = ["--enable=warning,portability", *WRONG, "--inline-suppr", "--quiet", "--error-exitcode=1", "--file-filter=*/gen/*"]
@@ -46,7 +51,8 @@ def main():
         for entry in entries:
             words = [word for word in shlex.split(entry["command"]) if word != "ccache"]
             words[0], words[words.index("-o") + 1] = "gcc", "/dev/null"
-            commands.append((words + GCC, entry["directory"]))
+            wrong = [flag for flag, files in GCC_WRONG.items() if any(entry["file"].endswith(f"/gen/{f}") for f in files)]
+            commands.append((words + GCC + wrong, entry["directory"]))
         found = all_of(commands)
     print("\n".join(found))
     print(f"{analyser}: {len(entries)} sources, complaints about {len(found)}")

@@ -40,4 +40,7 @@ uint32_t scene_name(struct scene *s, const char *text);
 /* Analyses the trace; fails the test with the message if that is refused. */
 const struct side *scene_analyse(struct scene *s);
 
+/* A test whose state is a scene. */
+#define SCENE(test) cmocka_unit_test_setup_teardown(test, scene_begin, scene_end)
+
 #endif

@@ -24,6 +24,13 @@ static inline int tear_down(void **unused)
 	return 0;
 }
 
+static inline struct series measure(const int64_t *period, size_t n, int warmup)
+{
+	struct series s;
+	series_of_run(&(struct verdict_run){.period = period, .n = n}, warmup, &arena, &s);
+	return s;
+}
+
 static inline void near(double value, double expected, double tolerance)
 {
 	if (!(fabs(value - expected) <= tolerance))

@@ -1,0 +1,92 @@
+/* What --step and --warmup ask for. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene_steps.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- options ---- */
+
+static void test_step_named(void **state)
+{
+	/* forward qualifies, its total is shorter than step's: --step wins over the longest total. */
+	struct scene *s = *state;
+	for (int64_t t = 0; t < 10000; t += 1000) {
+		scene_range(s, s->main, t, t + 950, "step");
+		scene_range(s, s->main, t + 10, t + 500, "forward");
+		kernel(s, s->main, t + 20, t + 30, t + 330);
+		kernel(s, s->main, t + 600, t + 610, t + 660);
+	}
+	s->step = "forward";
+	const struct side *side = scene_analyse(s);
+	step_expect(s, side, "forward");
+	assert_int_equal(side->runs[0].n_periods, 9);
+}
+
+static void test_step_named_by_normalised_name(void **state)
+{
+	struct scene *s = *state;
+	steps_plain(s, 12, "step_%d");
+	s->step = "step_#";
+	step_expect(s, scene_analyse(s), "step_#");
+}
+
+static void test_step_named_that_the_rules_refuse(void **state)
+{
+	/* Half of the instances launch: no step by the rules, but the user says so. The last one launches nothing and
+	 * is left out: eleven steps of 1000. */
+	struct scene *s = *state;
+	for (int64_t i = 0; i < 12; i++) {
+		scene_range(s, s->main, 1000 * i, 1000 * i + 900, "tick");
+		if (i % 2 == 0)
+			kernel(s, s->main, 1000 * i + 100, 1000 * i + 200, 1000 * i + 800);
+	}
+	s->step = "tick";
+	const struct side *side = scene_analyse(s);
+	step_expect(s, side, "tick");
+	assert_int_equal(side->runs[0].n_periods, 10);
+	assert_int_equal(side->runs[0].period[0], 1000);
+}
+
+static void test_step_named_that_is_not_there(void **state)
+{
+	struct scene *s = *state;
+	struct err err = {0};
+	steps_plain(s, 10, "train");
+	struct analyse_run run = {.trace = maker_link(&s->m), .file = "hand-made"};
+	struct analyse_options options = {.step = "trian", .warmup = -1, .gates.max_regression = -1};
+	assert_int_equal(analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err), -1);
+	assert_non_null(strstr(err.text, "trian"));
+	assert_non_null(strstr(err.text, "train")); /* the message lists what is there */
+}
+
+static void test_warmup_given(void **state)
+{
+	/* --warmup 4 of ten steps of 1000: window from the fourth step's end, 3800, to 9800. */
+	struct scene *s = *state;
+	steps_plain(s, 10, "train");
+	s->warmup = 4;
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->runs[0].warmup, 4);
+	assert_int_equal(side->steps.measured, 6);
+	assert_int_equal(side->devices[0].window_ns, 6000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_step_named),
+		SCENE(test_step_named_by_normalised_name),
+		SCENE(test_step_named_that_the_rules_refuse),
+		SCENE(test_step_named_that_is_not_there),
+		SCENE(test_warmup_given),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
