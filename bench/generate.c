@@ -4,7 +4,7 @@
  *	generate SHAPE PROFILE.sqlite N                   one thing in excess: shapes.h
  *
  * Options of a job: rows (about so many in the whole profile) or steps, seed, warmup, ranks, kernels (a step), sync
- * (steps between two waits for the GPU), fixed=1, numbered=1. */
+ * (steps between two waits for the GPU), fixed=1, numbered=1, repeats=1 (every step launches the same kernels). */
 #include "job.h"
 #include "shapes.h"
 
@@ -35,7 +35,8 @@ static int make_job(const char *path, char **options)
 	                        .kernels = (int)number(options, "kernels", 200),
 	                        .sync_every = (int)number(options, "sync", 1),
 	                        .fixed = number(options, "fixed", 0),
-	                        .numbered = number(options, "numbered", 0)};
+	                        .numbered = number(options, "numbered", 0),
+	                        .repeats = number(options, "repeats", 0)};
 	int64_t rows = number(options, "rows", 100000);
 	o.steps = (int)number(options, "steps", rows / o.ranks / job_rows_a_step(&o));
 	if (o.steps < o.warmup + 2)

@@ -122,6 +122,12 @@ static void count(const struct maker *m, const struct rank *r, struct tally *t, 
 	t->bytes += bytes;
 }
 
+/* The i-th kernel of a part of a step: any, or the same in every step. */
+static int which(struct maker *m, int i, int lo, int hi)
+{
+	return m->options->repeats ? lo + i * 7 % (hi - lo + 1) : (int)between(m, lo, hi);
+}
+
 static void kernel(struct maker *m, struct rank *r, int name, int64_t latency, int64_t after, int64_t ns)
 {
 	bool comm = name >= KERNEL_NAMES - COMM_NAMES;
@@ -197,7 +203,7 @@ static void forward(struct maker *m, struct rank *r, int kernels)
 	int64_t start = r->now, layer = r->now, copied = r->stream_free[WORK_COPY] + STREAM_GAP;
 	for (int i = 0; i < kernels; i++) {
 		host(r, between(m, 300, 800));
-		kernel(m, r, (int)between(m, 0, 9), latency(m), i ? 0 : copied, between(m, 12000, 20000));
+		kernel(m, r, which(m, i, 0, 9), latency(m), i ? 0 : copied, between(m, 12000, 20000));
 		if (i % 8 == 7) {
 			range(m, r, layer, NULL, 0); /* deeper than a phase */
 			host(r, between(m, 50, 100));
@@ -214,12 +220,12 @@ static void backward(struct maker *m, struct rank *r, int kernels)
 	int64_t start = r->now;
 	for (int i = 0; i < kernels; i++) {
 		host(r, between(m, 300, 800));
-		kernel(m, r, (int)between(m, 5, 21), latency(m), 0, between(m, 12000, 24000));
+		kernel(m, r, which(m, i, 5, 21), latency(m), 0, between(m, 12000, 24000));
 		if (i % 16 != 15)
 			continue;
 		int64_t library = r->now; /* a library's range, in its own domain */
 		host(r, between(m, 200, 400));
-		kernel(m, r, KERNEL_NAMES - COMM_NAMES + (int)between(m, 0, COMM_NAMES - 1), between(m, 1000, 1490),
+		kernel(m, r, KERNEL_NAMES - COMM_NAMES + which(m, 0, 0, COMM_NAMES - 1), between(m, 1000, 1490),
 		       r->stream_free[WORK_COMPUTE] + between(m, 900, 1500), between(m, 150000, 250000));
 		range(m, r, library, "ncclAllReduce", DOMAIN_NCCL);
 	}
@@ -235,8 +241,7 @@ static void optimizer(struct maker *m, struct rank *r, int kernels, bool last_of
 		exchanged += between(m, 0, 3) ? STREAM_GAP : 12000;
 	for (int i = 0; i < kernels; i++) { /* short ones, slower to launch than to run */
 		host(r, between(m, 6000, 9000));
-		kernel(m, r, 11 + (int)between(m, 0, 1), between(m, 1000, 1490), i ? 0 : exchanged,
-		       between(m, 2000, 3000));
+		kernel(m, r, which(m, i, 11, 12), between(m, 1000, 1490), i ? 0 : exchanged, between(m, 2000, 3000));
 		exchanged = 0;
 	}
 	host(r, between(m, 400, 700));

@@ -16,6 +16,7 @@ struct job_options {
 	int sync_every; /* steps between two waits for the GPU */
 	bool fixed;     /* data is loaded ten times as fast */
 	bool numbered;  /* step ranges are called step_0, step_1, … */
+	bool repeats;   /* every step launches the same kernels; else any */
 };
 
 /* How many rows a step of a rank has, about: to choose `steps` for a size. */

@@ -8,6 +8,8 @@ GENERATE is bench/generate; SCALE multiplies the sizes (default 1).
 
 import json
 import pathlib
+import resource
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -73,6 +75,33 @@ def check_bounds(gapline, generate, folder):
     return wrong
 
 
+def check_unmarked(gapline, generate, folder, scale):
+    """A job whose steps repeat says the same without its ranges, in 1.3 times the time (and 0.1 s that a small one may
+    take longer). Returns what is wrong."""
+    paths = [f"{folder}/unmarked-{side}.sqlite" for side in "ab"]
+    for seed, path in enumerate(paths):
+        subprocess.run([generate, "job", path, f"rows={300000 * scale}", "repeats=1", f"seed={seed + 1}",
+                        f"fixed={seed}"], check=True)
+    steps, took, wrong = [], [], []
+    for ranges in True, False:
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([gapline, "report", *paths, "--json", f"{folder}/unmarked.json", "-q"], check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        took.append(after.ru_utime - before.ru_utime)
+        with open(f"{folder}/unmarked.json") as f:
+            steps.append([side["steps"] for side in (lambda r: (r["baseline"], r["fixed"]))(json.load(f))])
+        for path in paths if ranges else []:
+            with sqlite3.connect(path) as db:
+                db.execute("DROP TABLE NVTX_EVENTS")
+    for a, b in zip(*steps):
+        if b["origin"] != "pattern" or abs(b["period_ms"]["mean"] / a["period_ms"]["mean"] - 1) > 0.001:
+            wrong.append(f"without ranges: {b}, with them: {a}")
+    print(f"without ranges: {took[1]:.2f} s, with them {took[0]:.2f} s")
+    if took[1] > 1.3 * took[0] + 0.1:
+        wrong.append(f"without ranges it takes {took[1]:.2f} s, with them {took[0]:.2f} s")
+    return wrong
+
+
 def main():
     gapline, generate = sys.argv[1:3]
     scale = int(sys.argv[3]) if len(sys.argv) > 3 else 1
@@ -98,7 +127,7 @@ def main():
             failed += bool(wrong)
             for fault in wrong[:10]:
                 print(f"{pair}: {fault}")
-        wrong = check_bounds(gapline, generate, folder)
+        wrong = check_bounds(gapline, generate, folder) + check_unmarked(gapline, generate, folder, scale)
         failed += bool(wrong)
         for fault in wrong:
             print(f"bounds: {fault}")
