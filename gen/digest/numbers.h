@@ -13,7 +13,7 @@ enum { NUMBER_BYTES = 10 };
 
 static inline uint64_t number_fold(int64_t v)
 {
-	return (uint64_t)v << 1 ^ (uint64_t)(v >> 63);
+	return (uint64_t)v << 1 ^ (v < 0 ? UINT64_MAX : 0);
 }
 
 static inline int64_t number_unfold(uint64_t v)

@@ -88,7 +88,8 @@ static void find_hosts(struct aligning *c, struct arena *arena, struct host_cloc
 			h++;
 		if (host && h == n) {
 			LIST_GROW(arena, out->list, n, room);
-			out->list[n++] = (struct trace_clock){.host = host, .known = n == 1};
+			out->list[n] = (struct trace_clock){.host = host, .known = n == 0};
+			n++;
 		}
 		c->host_of[i] = h;
 	}
