@@ -7,7 +7,6 @@
 #include "analyse/judge/gate_metric.h"
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
-#include "analyse/judge/unprofiled.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/pattern_steps.h"
 #include "analyse/run/work_phases.h"
@@ -254,23 +253,15 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 }
 
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
-static struct verdict_conditions find_conditions(const struct job *jobs, const struct side side[2],
-                                                 const struct unprofiled *unprofiled, const char *doubt,
+static struct verdict_conditions find_conditions(const struct job *jobs, const struct side side[2], const char *doubt,
                                                  const char *nothing, struct arena *arena)
 {
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n[2] = {jobs[0].n, jobs[1].n};
-	const struct verdict *u = &unprofiled->verdict;
 	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
-	                               .doubt = doubt,
-	                               .unprofiled = u->has_interval};
-	if (c.unprofiled) {
-		c.known[0] = log(u->lo);
-		c.known[1] = log(u->hi);
-	} else {
-		recording_bounds(side, c.beyond);
-	}
+	                               .doubt = doubt};
+	recording_bounds(side, c.beyond);
 	return c;
 }
 
@@ -344,10 +335,8 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
 	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
 	const struct comparison comparison = compare_work(side, facts, rest != NULL, names, arena);
-	const struct unprofiled unprofiled = unprofiled_judge(runs, n_runs, options->warmup, arena);
 	const char *doubt = comparison.mismatch ? comparison.mismatch : rest;
-	const struct verdict_conditions conditions =
-		find_conditions(jobs, side, &unprofiled, doubt, options->nothing, arena);
+	const struct verdict_conditions conditions = find_conditions(jobs, side, doubt, options->nothing, arena);
 	const struct verdict recorded = judge_recorded(jobs, side, options->warmup, &conditions, arena);
 	const struct stopwatch_side unrecorded[2] = {
 		stopwatches_of(jobs[0].runs, jobs[0].n, side[0].steps.found, arena),
@@ -362,10 +351,10 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	const char *opposite = stopwatch_opposite(side, &verdict, arena);
 	if (opposite)
 		say_add(&stopwatch, arena, opposite);
-	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, &unprofiled, arena);
+	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, arena);
 	complete_reasons(&verdict, &stopwatch, &said, arena);
-	struct gates gates = gates_judge(&verdict, &conditions, comparison.same_work, comparison.other_conditions,
-	                                 &options->gates, arena);
+	struct gates gates =
+		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &options->gates, arena);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames};
 	gate_metric_judge(&options->gates, &source, arena, &gates);
 	struct waterfall waterfall = {0};
@@ -382,7 +371,6 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	bound_waterfall(&waterfall);
 	for (int s = 0; s < 2; s++)
 		bound_side(&side[s], names, arena);
-	bool by_unprofiled = verdict.measured == VERDICT_RECORDED && conditions.unprofiled && verdict.has_interval;
 	return (struct analysis){.names = names,
 	                         .title = options->title,
 	                         .items = options->items,
@@ -390,9 +378,7 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                         .n_sides = 2,
 	                         .side = {side[0], side[1]},
 	                         .verdict = verdict,
-	                         .unrecorded = by_unprofiled ? unprofiled.verdict.speedup : 0,
 	                         .while_recorded = recording_turns(&verdict, &conditions),
-	                         .unprofiled = unprofiled,
 	                         .conditions = conditions,
 	                         .gates = gates,
 	                         .comparison = comparison,

@@ -20,9 +20,7 @@ struct analysis {
 	uint32_t n_sides;       /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;
-	double unrecorded;   /* the speedup of the unprofiled runs; 0: there are none */
 	bool while_recorded; /* the speedup is of recorded programs, and may be another by more than 5 % without */
-	struct unprofiled unprofiled; /* runs of the same programs without a profiler */
 	struct verdict_conditions conditions;
 	struct gates gates;
 	struct comparison comparison;

@@ -2,9 +2,8 @@
 
 #include <math.h>
 
-static const double AS_RECORDED = 0.01; /* a speedup without a profiler that differs by less is the same */
-static const double NOTICED = 0.005;    /* what gains less is no advice */
-static const double WAITS = 0.03;       /* share of a step: a GPU that waits less is busy */
+static const double NOTICED = 0.005; /* what gains less is no advice */
+static const double WAITS = 0.03;    /* share of a step: a GPU that waits less is busy */
 
 /* Fixed alone, a finding takes at most its cost out of the fixed side's step. Where only that side shows it, its
  * ceiling is of that step, and may be lower. */
@@ -45,11 +44,6 @@ static bool open_for_few(const struct verdict *v)
 	return v->has_interval && v->short_capture && v->result == VERDICT_INCONCLUSIVE && (v->lo > 1 || v->hi < 1);
 }
 
-static bool differs_unrecorded(const struct analysis *a)
-{
-	return a->while_recorded || (a->unrecorded > 0 && fabs(a->unrecorded / a->verdict.speedup - 1) >= AS_RECORDED);
-}
-
 struct card card_make(const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -64,7 +58,7 @@ struct card card_make(const struct analysis *a)
 		[DOUBT_ORDER] = several && v->order_known && !v->in_turns,
 		[DOUBT_NO_ORDER] = several && !v->order_known,
 		[DOUBT_ASIDE] = v->aside[0] + v->aside[1] > 0,
-		[DOUBT_RECORDING] = differs_unrecorded(a),
+		[DOUBT_RECORDING] = a->while_recorded,
 		[DOUBT_OPPOSITE] = a->turning.opposite != NULL,
 		[DOUBT_HELD_BACK] = a->turning.held_back != NULL,
 		[DOUBT_BROKEN_OFF] = a->turning.broken_off != NULL,

@@ -95,11 +95,4 @@ struct findings {
 	struct diagnosis diagnosis;
 };
 
-/* What runs without a profiler say, for the verdict on the recorded ones. */
-struct unprofiled {
-	struct verdict verdict; /* of those runs alone; has_interval is false without them */
-	uint32_t n_runs[2];     /* by side */
-	const char *unused;     /* why those that are there are not used, a sentence; else NULL */
-};
-
 #endif

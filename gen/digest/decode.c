@@ -176,12 +176,7 @@ static void tell_names(struct decoder *d)
 /* What trace_link does not put in order, and what must not overlap. */
 static int check_order(const struct decoder *d)
 {
-	const struct trace_unprofiled *u = &d->trace->unprofiled;
 	const struct trace_slices *s = &d->trace->slices;
-	for (size_t i = 1; i < u->n; i++)
-		if (u->thread[i] < u->thread[i - 1] ||
-		    (u->thread[i] == u->thread[i - 1] && u->start[i] < u->start[i - 1]))
-			return decoder_damaged(d, "unprofiled.start");
 	for (size_t i = 1; i < s->n; i++)
 		if (s->thread[i] < s->thread[i - 1] ||
 		    (s->thread[i] == s->thread[i - 1] && s->start[i] < s->end[i - 1]))

@@ -12,7 +12,7 @@
 /* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
  * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1120, "something new in struct trace");
+_Static_assert(sizeof(struct trace) == 1064, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 136, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
@@ -274,10 +274,17 @@ static void put_stopwatch(struct encoder *e)
 
 /* What was read and dropped, by kind: in words, because the kinds may be others one day. */
 const char *const DIGEST_KINDS[ROW_KINDS] = {
-	[ROWS_KERNELS] = "kernels",     [ROWS_GRAPHS] = "graphs",         [ROWS_COPIES] = "copies",
-	[ROWS_MEMSETS] = "memsets",     [ROWS_CALLS] = "calls",           [ROWS_RANGES] = "ranges",
-	[ROWS_OS_CALLS] = "os_calls",   [ROWS_OVERHEADS] = "overheads",   [ROWS_SLICES] = "slices",
-	[ROWS_STOPWATCH] = "stopwatch", [ROWS_UNPROFILED] = "unprofiled", [ROWS_GPU_SAMPLES] = "gpu_samples",
+	[ROWS_KERNELS] = "kernels",
+	[ROWS_GRAPHS] = "graphs",
+	[ROWS_COPIES] = "copies",
+	[ROWS_MEMSETS] = "memsets",
+	[ROWS_CALLS] = "calls",
+	[ROWS_RANGES] = "ranges",
+	[ROWS_OS_CALLS] = "os_calls",
+	[ROWS_OVERHEADS] = "overheads",
+	[ROWS_SLICES] = "slices",
+	[ROWS_STOPWATCH] = "stopwatch",
+	[ROWS_GPU_SAMPLES] = "gpu_samples",
 	[ROWS_METRICS] = "metrics",
 };
 

@@ -63,11 +63,6 @@ static const struct layout_column COMM_CALLS[] = {
 	COLUMN(comm_calls, rank, "rank", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 	COLUMN(comm_calls, ranks, "ranks", LAYOUT_ALIKE, COLUMN_VALUE, 0),
 };
-static const struct layout_column UNPROFILED[] = {
-	COLUMN(unprofiled, thread, "thread", LAYOUT_NEXT, COLUMN_VALUE, 0),
-	NAME(unprofiled),
-	TIMES(unprofiled),
-};
 
 #define TABLE(rows, named, columns)                                                                                    \
 	{                                                                                                              \
@@ -81,7 +76,6 @@ const struct layout_table LAYOUT[LAYOUT_TABLES] = {
 	TABLE(ROWS_OF_OVERHEADS, true, OVERHEADS),
 	TABLE(ROWS_OF_SLICES, false, SLICES),
 	TABLE(ROWS_OF_COMM_CALLS, true, COMM_CALLS),
-	TABLE(ROWS_OF_UNPROFILED, true, UNPROFILED),
 };
 
 void *layout_values(const struct trace *t, const struct layout_table *table, const struct layout_column *column)

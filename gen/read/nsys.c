@@ -63,7 +63,7 @@ static int read_tables(struct nsys *r, struct source *source)
 	if (nsys_read_source(r) != 0 || nsys_read_events(r, source) != 0 || nsys_read_thread_names(r) != 0 ||
 	    nsys_read_strings(r) != 0 || check_contents(r) != 0)
 		return -1;
-	return nsys_read_unprofiled(r) != 0 || nsys_read_processes(r) != 0 ? -1 : nsys_read_ranks(r);
+	return nsys_read_processes(r) != 0 ? -1 : nsys_read_ranks(r);
 }
 
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,

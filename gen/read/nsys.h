@@ -66,9 +66,6 @@ int nsys_read_metrics(struct nsys *r); /* after nsys_read_gpus */
 /* ---- nsys_stopwatch.c: runs of the same program whose time was taken ---- */
 int nsys_read_stopwatch(struct nsys *r);
 
-/* ---- nsys_unprofiled.c: a run of the same program that was not recorded ---- */
-int nsys_read_unprofiled(struct nsys *r);
-
 /* Who collected ("cupti", "nsys"), and how graphs were traced ("graph", "node"; others mean nothing). */
 void nsys_note_collector(struct nsys *r, const char *collector);
 void nsys_note_graph_mode(struct nsys *r, const char *mode);

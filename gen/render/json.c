@@ -71,25 +71,6 @@ static void write_estimate(struct json *json, const char *key, const struct verd
 	json_end_object(json);
 }
 
-static void write_unprofiled(struct json *json, const struct unprofiled *u)
-{
-	static const char *const members[2] = {"baseline", "fixed"};
-	if (!u->verdict.has_interval) {
-		json_null(json, "unprofiled");
-		return;
-	}
-	json_object(json, "unprofiled");
-	json_number(json, "speedup", u->verdict.speedup);
-	write_interval(json, "ci95", true, u->verdict.lo, u->verdict.hi);
-	for (int s = 0; s < 2; s++) {
-		json_object(json, members[s]);
-		json_integer(json, "runs", u->n_runs[s]);
-		json_ms(json, "step_ms", u->verdict.step[s]);
-		json_end_object(json);
-	}
-	json_end_object(json);
-}
-
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -102,8 +83,6 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	write_estimate(json, "typical", &v->typical);
 	json_number(json, "counted_speedup", v->has_speedup ? v->counted : NAN);
 	json_bool(json, "while_recorded", a->while_recorded);
-	json_number(json, "unrecorded_speedup", a->unrecorded > 0 ? a->unrecorded : NAN);
-	write_unprofiled(json, &a->unprofiled);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
 	json_number(json, "floor", v->has_interval ? exp(v->floor) : NAN);
 	json_bool(json, "short_capture", v->short_capture);

@@ -47,15 +47,6 @@ const char *words_range(const struct analysis *a, struct arena *arena)
 	return arena_format(arena, "%s to %s", lo, hi);
 }
 
-/* The speedup without a profiler, where it is another one. */
-static const char *unrecorded(const struct analysis *a, struct arena *arena)
-{
-	if (a->unrecorded <= 0 || fabs(a->unrecorded / a->verdict.speedup - 1) < 0.01)
-		return "";
-	const char *speedup = format_times(arena, a->unrecorded, a->unrecorded);
-	return arena_format(arena, "; %s unprofiled", speedup);
-}
-
 const char *words_while(const struct analysis *a)
 {
 	return a->while_recorded ? " while recorded" : "";
@@ -92,7 +83,7 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 		return "nothing to compare";
 	if (!a->verdict.has_interval)
 		return "too little data for an interval";
-	return arena_format(arena, "%s%s", interval(a, arena), unrecorded(a, arena));
+	return interval(a, arena);
 }
 
 const char *words_periods(const struct analysis *a, struct arena *arena)

@@ -19,7 +19,7 @@ const char *words_explained(const struct analysis *analysis);
 /* "2.30×", or "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 
-/* "95 % interval 2.22 to 2.38×", with "; 2.1× unprofiled" where recording makes a difference, or why there is none. */
+/* "95 % interval 2.22 to 2.38×", or why there is none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 
 const char *words_periods(const struct analysis *analysis, struct arena *arena); /* "55.64 -> 24.22 ms a step" */

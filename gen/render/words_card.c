@@ -30,13 +30,6 @@ const char *words_rates(const struct analysis *a, struct arena *arena)
 
 /* ---- how sure ---- */
 
-static const char *recording(const struct analysis *a, struct arena *arena)
-{
-	if (a->while_recorded)
-		return "Recorded: without a profiler it may be anywhere in this interval (gapline run measures it).";
-	return arena_format(arena, "Without a profiler it is %s.", format_times(arena, a->unrecorded, a->unrecorded));
-}
-
 static const char *set_aside(const struct verdict *v, struct arena *arena)
 {
 	int64_t n = (int64_t)(v->aside[0] + v->aside[1]);
@@ -64,7 +57,7 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 	case DOUBT_ASIDE:
 		return set_aside(v, arena);
 	case DOUBT_RECORDING:
-		return recording(a, arena);
+		return "Recorded: without a profiler it may be anywhere in this interval (gapline run measures it).";
 	case DOUBT_OPPOSITE:
 		return a->turning.opposite;
 	case DOUBT_HELD_BACK:

@@ -456,23 +456,6 @@ void build_switch(struct build *b, const struct build_switch *row)
 		slices_note(&b->switches, b->arena, row->time, keymap_add(&b->scheduled, row->thread), row->in);
 }
 
-void build_unprofiled(struct build *b, const struct build_unprofiled *row)
-{
-	struct trace_unprofiled *u = &b->trace->unprofiled;
-	const char *flaw = first_flaw(row->flaw, row->start, row->end, true);
-	if (!flaw && u->n &&
-	    (row->thread < u->thread[u->n - 1] ||
-	     (row->thread == u->thread[u->n - 1] && row->start < u->start[u->n - 1])))
-		flaw = "is out of order";
-	if (!usable(b, ROWS_UNPROFILED, flaw))
-		return;
-	size_t i = new_row(b, ROWS_OF_UNPROFILED, &u->n);
-	u->start[i] = row->start;
-	u->end[i] = row->end;
-	u->thread[i] = row->thread;
-	u->name[i] = keymap_add(&b->strings, row->name);
-}
-
 static const char *stopwatch_flaw(const struct trace_stopwatch *run, const struct trace_stopwatch *before)
 {
 	if (run->time < 0 || run->process < 0 || (run->time == 0) != (run->unused != NULL))

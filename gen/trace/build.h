@@ -158,12 +158,6 @@ struct build_switch {
 	bool in;
 };
 
-struct build_unprofiled { /* sorted by (thread, start) */
-	const char *flaw;
-	int64_t start, end, thread;
-	uint64_t name;
-};
-
 void build_op(struct build *b, const struct build_op *row);
 void build_call(struct build *b, const struct build_call *row);
 bool build_range(struct build *b, const struct build_range *row); /* true: kept */
@@ -171,7 +165,6 @@ void build_comm_call(struct build *b, const struct build_range *range, const str
 void build_os_call(struct build *b, const struct build_os_call *row);
 void build_overhead(struct build *b, const struct build_overhead *row);
 void build_switch(struct build *b, const struct build_switch *row);
-void build_unprofiled(struct build *b, const struct build_unprofiled *row);
 
 /* What a GPU of trace.gpus did: at any time, also behind build_finish; build_order_samples after the last of them. */
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);

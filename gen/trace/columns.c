@@ -63,13 +63,6 @@ static const struct column COMM_CALLS[] = {
 	COLUMN(comm_calls, peer, COLUMN_VALUE, COLUMN_READ),  COLUMN(comm_calls, rank, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(comm_calls, ranks, COLUMN_VALUE, COLUMN_READ),
 };
-/* Times of another run, on a clock of their own, and threads that are numbers of their own. */
-static const struct column UNPROFILED[] = {
-	COLUMN(unprofiled, start, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(unprofiled, end, COLUMN_VALUE, COLUMN_READ),
-	COLUMN(unprofiled, name, COLUMN_NAME, COLUMN_READ),
-	COLUMN(unprofiled, thread, COLUMN_VALUE, COLUMN_READ),
-};
 
 #define TABLE(member, list, first)                                                                                     \
 	{                                                                                                              \
@@ -83,7 +76,6 @@ const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),
 	[ROWS_OF_COMM_CALLS] = TABLE(comm_calls, COMM_CALLS, 0),
-	[ROWS_OF_UNPROFILED] = TABLE(unprofiled, UNPROFILED, 0),
 };
 
 size_t *columns_rows(struct trace *t, enum columns_of rows)

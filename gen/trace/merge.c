@@ -188,9 +188,7 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		join_things(out, from, &parts[i].map, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
 			columns_map_times(from, rows, &parts[i].map);
-			/* Those of the first file are as good as any other's: one rank's unrecorded run. */
-			if (rows != ROWS_OF_UNPROFILED)
-				columns_append(out, from, rows, arena);
+			columns_append(out, from, rows, arena);
 		}
 		int64_t last = time_map_of(&parts[i].map, from->ranges.last_time);
 		if (from->ranges.n && last > out->ranges.last_time)

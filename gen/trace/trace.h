@@ -193,15 +193,6 @@ struct trace_device {
 	uint32_t n_ops;
 };
 
-/* Ranges of another run of the same program in which nothing but NVTX was recorded (`gapline run`), sorted by (thread,
- * start). Their times have nothing to do with the others'. */
-struct trace_unprofiled {
-	size_t n;
-	int64_t *start, *end;
-	uint32_t *name;
-	int64_t *thread; /* a number of its own */
-};
-
 /* Another run of the same program, taken in turns with this one, in which nothing was recorded (`gapline run`). */
 struct trace_stopwatch {
 	int64_t start;      /* UTC of its start, ns */
@@ -300,7 +291,6 @@ enum row_kind {
 	ROWS_OVERHEADS,
 	ROWS_SLICES, /* the scheduler's events that slices are made of */
 	ROWS_STOPWATCH,
-	ROWS_UNPROFILED,
 	ROWS_GPU_SAMPLES,
 	ROWS_METRICS, /* a value of a hardware counter */
 	ROW_KINDS
@@ -372,7 +362,6 @@ struct trace {
 	struct trace_gpu *gpus;
 	uint32_t n_gpus;
 	struct trace_comm_calls comm_calls;
-	struct trace_unprofiled unprofiled;
 	struct trace_stopwatch *stopwatch; /* in the order in which they ran */
 	uint32_t n_stopwatch;
 	struct trace_gpu_sample *gpu_samples;

@@ -71,14 +71,6 @@ static void the_ends_of_an_interval_differ(void **state)
 	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.43838 to 1.43842" TIMES);
 	a.verdict.lo = a.verdict.hi = 1.4384;
 	assert_string_equal(words_interval(&a, &arena), "95 % interval 1.44 to 1.44" TIMES);
-	/* without a profiler, where that is another speedup */
-	a.verdict.speedup = a.verdict.lo = a.verdict.hi = 2;
-	a.unrecorded = 2.01;
-	assert_string_equal(words_interval(&a, &arena), "95 % interval 2.00 to 2.00" TIMES);
-	a.unrecorded = 1.9;
-	a.conditions.unprofiled = true;
-	assert_string_equal(words_interval(&a, &arena),
-	                    "95 % interval 2.00 to 2.00" TIMES "; 1.90" TIMES " unprofiled");
 }
 
 static void counts_and_bytes(void **state)

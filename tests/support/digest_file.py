@@ -10,7 +10,6 @@ TABLES = {
     "os_calls": ["thread", "name", "length", "start"],
     "overheads": ["thread", "name", "length", "start", "class"],
     "slices": ["thread", "length", "start"],
-    "unprofiled": ["thread", "name", "length", "start"],
 }
 
 
@@ -176,7 +175,6 @@ def small(steps=12, kernels=4):
         tables["slices"].append(dict(thread=0, start=begin, end=end - 5_000))
         now = end + 1_000
     tables["overheads"].append(dict(thread=0, name=text["Buffer flush"], start=1_000, end=2_000, **{"class": 0}))
-    tables["unprofiled"] = [dict(thread=5, name=text["step"], start=k * 300_000, end=k * 300_000 + 290_000) for k in range(steps)]
     word = lambda t: number(len(t)) + t.encode()
     facts = {"kind": "nsys", "collector": "nsys", "exporter": "by hand", "has_calls": "1", "has_ranges": "1", "has_os_calls": "1",
              "started": "1795000000000000000", "rank": "3", "ranks": "8", "host": "00ff", "job": "ab", "last_range_time": str(now)}

@@ -456,7 +456,7 @@ static void judge(struct maker *m, struct analysis *a, const struct series *seri
 		asked.min_speedup = 1.5;
 	a->comparison.comparable = m->which != FIXTURE_DEVICES;
 	a->comparison.same_work = a->comparison.comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
-	a->gates = gates_judge(v, &a->conditions, a->comparison.same_work, false, &asked, m->arena);
+	a->gates = gates_judge(v, a->comparison.same_work, false, &asked, m->arena);
 	a->comparison.differences = (const char **)(uintptr_t)launches;
 	a->comparison.n_differences = a->comparison.comparable ? 0 : 1;
 	a->comparison.notes = (const char **)(uintptr_t)version;

@@ -41,7 +41,7 @@ def check_programs():
     result = {"baseline": {"runs": [{"file": "baseline-1.sqlite.gz", "warmup": 2}, {"file": "baseline-2.sqlite.gz", "warmup": 1}]}}
     assert rows.fault(runs, "baseline", result) == 2  # 3 in run 1, 1 in run 2
     steps = [0, 50] + [2] * 8 + [1, 13]  # everything but the warm-up counts
-    assert math.isclose(rows.step_log({"steps_ms": steps, "warmup": 2}), math.log(3))
+    assert math.isclose(rows.step_ms({"steps_ms": steps, "warmup": 2}), 3)
     # two groups, each with variance 2 of its 2 values: (1 + 1) of the means, 2 degrees of freedom
     assert math.isclose(rows.half_width([[0, 2], [5, 7]]), 4.303 * math.sqrt(2))
     assert rows.half_width([[0, 2], [5]]) is None and rows.half_width([[1, 1], [2, 2]]) == 0

@@ -1,6 +1,5 @@
 #include "analyse/judge/conditions.h"
 
-#include "analyse/judge/unprofiled.h"
 #include "analyse/side/recording.h"
 
 #include <math.h>
@@ -119,20 +118,12 @@ static const char *incomplete(const struct side_facts *facts)
 
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
-                                          const struct unprofiled *unprofiled, struct arena *arena)
+                                          struct arena *arena)
 {
 	struct conditions_said out = {0};
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
-	bool first = true;
-	const char *recording = conditions->unprofiled ? unprofiled_reason(unprofiled, verdict, arena, &first)
-	                                               : recording_reason(side, verdict, conditions, arena);
 	say_same_clocks(side, &out.rest, arena);
-	if (recording && first)
-		out.first = recording;
-	else if (recording)
-		say_add(&out.rest, arena, recording);
-	if (unprofiled->unused)
-		say_add(&out.rest, arena, unprofiled->unused);
+	out.first = recording_reason(side, verdict, conditions, arena);
 	for (int s = 0; s < 2; s++) {
 		const char *held = say_held_back(side, s, &out.rest, arena);
 		out.held_back = held ? held : out.held_back;

@@ -21,6 +21,6 @@ struct conditions_said {
  * capture that is incomplete on one side. */
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
-                                          const struct unprofiled *unprofiled, struct arena *arena);
+                                          struct arena *arena);
 
 #endif

@@ -46,12 +46,11 @@ struct gates {
 
 /* min_speedup X: passed when the interval is at X or above, and, for X > 1, only with the result `faster`; failed when
  * it is below X. max_regression P: failed when the interval is below 1/(1 + P/100), else passed; inconclusive where
- * only the recorded programs, or only the unprofiled ones, show it. Both are inconclusive where the data give no
+ * only the recorded programs show it. Both are inconclusive where the data give no
  * verdict. require_comparable: passed for the same work or job, failed for different work, inconclusive where it is
  * unknown. */
-struct gates gates_judge(const struct verdict *verdict, const struct verdict_conditions *conditions,
-                         enum same_work work, bool other_conditions, const struct gates_asked *asked,
-                         struct arena *arena);
+struct gates gates_judge(const struct verdict *verdict, enum same_work work, bool other_conditions,
+                         const struct gates_asked *asked, struct arena *arena);
 
 /* Appends a gate, and says what all together come to. */
 void gates_add(struct gates *gates, const struct gate *gate, struct arena *arena);

@@ -36,7 +36,6 @@ static const char *kind_name(enum row_kind kind)
 	                                            [ROWS_OS_CALLS] = "operating-system calls",
 	                                            [ROWS_OVERHEADS] = "the profiler's overhead",
 	                                            [ROWS_SLICES] = "the scheduler's events",
-	                                            [ROWS_UNPROFILED] = "the unprofiled run",
 	                                            [ROWS_GPU_SAMPLES] = "GPU samples",
 	                                            [ROWS_METRICS] = "GPU metrics"};
 	return name[kind];

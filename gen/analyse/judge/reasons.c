@@ -246,26 +246,17 @@ static void say_open(struct list *list, const struct proof *p)
 
 /* ---- the result ---- */
 
-static void say_recorded_only(struct list *list, const struct proof *p, const struct verdict_conditions *conditions)
+static void say_recorded_only(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	const char *lo = say_digits(list->arena, v->lo), *hi = say_digits(list->arena, v->hi);
-	if (conditions->unprofiled)
-		SAY(list,
-		    "Recorded, the fixed side is %s; the unprofiled runs do not show the same: the interval that holds "
-		    "both "
-		    "reaches from %s to %s. More runs of each side make it narrower, unless recording is what makes "
-		    "the "
-		    "two differ.",
-		    verdict_result_name(p->counted_result), lo, hi);
-	else
-		SAY(list,
-		    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have "
-		    "taken the "
-		    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run "
-		    "also "
-		    "measures without a profiler).",
-		    verdict_result_name(p->counted_result), lo, hi);
+	SAY(list,
+	    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have "
+	    "taken the "
+	    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run "
+	    "also "
+	    "measures without a profiler).",
+	    verdict_result_name(p->counted_result), lo, hi);
 }
 
 static const char *what_there_is(const struct proof *p)
@@ -277,7 +268,7 @@ static const char *what_there_is(const struct proof *p)
 	                                               : "Several runs a side";
 }
 
-static void say_result(struct list *list, const struct proof *p, const struct verdict_conditions *conditions)
+static void say_result(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	if (v->result == VERDICT_UNCHANGED)
@@ -290,7 +281,7 @@ static void say_result(struct list *list, const struct proof *p, const struct ve
 	else if (p->empty || !p->steps || p->few)
 		say_too_little(list, p);
 	else if (p->counted_result != VERDICT_INCONCLUSIVE)
-		say_recorded_only(list, p, conditions);
+		say_recorded_only(list, p);
 	else
 		say_open(list, p);
 }
@@ -420,7 +411,7 @@ void reasons_say(const struct proof *p, const struct verdict_conditions *conditi
 	if (conditions->doubt)
 		say(&list, conditions->doubt);
 	else
-		say_result(&list, p, conditions);
+		say_result(&list, p);
 	say_typical(&list, p);
 	say_limits(&list, p, warmup);
 }

@@ -276,10 +276,6 @@ static struct verdict_estimate typical_step(const struct proof *p, const struct 
 static void set_interval(const struct proof *p, const struct verdict_conditions *conditions, struct verdict *v)
 {
 	double lo = p->lo + conditions->beyond[0], hi = p->hi + conditions->beyond[1];
-	if (conditions->unprofiled) {
-		lo = fmin(lo, conditions->known[0]);
-		hi = fmax(hi, conditions->known[1]);
-	}
 	v->half_width = (p->hi - p->lo) / 2;
 	v->recorded = (struct verdict_estimate){true, true, v->speedup, exp(p->lo), exp(p->hi)};
 	v->lo = exp(lo);

@@ -35,8 +35,6 @@ const char *verdict_measure_name(enum verdict_measure measure); /* "recorded", "
 struct verdict_conditions {
 	const char *nothing; /* a sentence: there is nothing to compare, and no number; else NULL */
 	const char *doubt;   /* a sentence: there are numbers, and they prove nothing; else NULL */
-	bool unprofiled;     /* the same programs were measured without a profiler, too: */
-	double known[2];     /* logs: the 95 % interval of their speedup; mirrored when the sides are swapped */
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 };
@@ -52,8 +50,8 @@ struct verdict {
 	enum verdict_measure measured;
 	bool has_speedup; /* false: nothing to compare; then `speedup` and its ends are 1 and mean nothing */
 	double speedup;   /* S: the baseline's time per step over the fixed side's */
-	double lo, hi; /* the 95 % interval that result and gates go by, widened where recording is not measured and so
-	                * that it holds `known`; equal to S when no interval can be given */
+	double lo, hi; /* the 95 % interval that result and gates go by, widened where recording is not measured; equal
+	                * to S when no interval can be given */
 	bool has_interval;                /* false: descriptive only (fewer than 8 steps, or no steps) */
 	bool judged;                      /* the interval may decide: no doubt, and enough data */
 	struct verdict_estimate recorded; /* of the recorded runs, as counted; unknown where those do not say */

@@ -225,8 +225,7 @@ static bool matters(const struct verdict *v, const struct verdict_conditions *c)
 
 bool recording_turns(const struct verdict *v, const struct verdict_conditions *c)
 {
-	return v->measured == VERDICT_RECORDED && v->has_interval && !c->unprofiled &&
-	       fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
+	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
 const char *recording_reason(const struct side side[2], const struct verdict *v, const struct verdict_conditions *c,
