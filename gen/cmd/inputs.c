@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -253,9 +254,13 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	for (size_t s = 0; s < n; s++) {
 		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
 		for (size_t i = 0; i < sides[s].n; i++)
-			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace};
+			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace,
+			                                    &sides[s].item[i].memory};
 	}
-	return read_profiles(list, found, wish, names, arena, err);
+	int result = read_profiles(list, found, wish, names, arena, err);
+	for (size_t i = 0; i < found && (result != 0 || found == 1); i++)
+		arena_adopt(arena, list[i].memory);
+	return result;
 }
 
 /* The last part of a path, harmless. */
@@ -293,6 +298,7 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 		         arena_format(arena, "%s holds the same capture as %s and counts once",
 		                      file_name(in->item[i].path, names), file_name(in->item[k].path, names)),
 		         arena);
+		arena_release(&in->item[i].memory);
 	}
 	in->n = kept;
 }
@@ -326,17 +332,19 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		to->path = list[0]->path;
 		if (n == 1) {
 			to->trace = list[0]->trace;
+			arena_adopt(arena, &list[0]->memory);
 			continue;
 		}
 		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
 		for (size_t i = 0; i < n; i++)
-			parts[i] =
-				(struct merge_part){&list[i]->trace, {.offset = in->told[list[i] - in->item].offset}};
+			parts[i] = (struct merge_part){
+				&list[i]->trace, {.offset = in->told[list[i] - in->item].offset}, &list[i]->memory};
 		struct host_clocks clocks;
 		clocks_align(parts, n, arena, &clocks);
 		trace_merge(parts, n, &to->trace, arena);
 		to->trace.clocks = clocks.list;
 		to->trace.n_clocks = clocks.n;
+		malloc_trim(0); /* what many small files lived in is in pieces, and of no use for what follows */
 	}
 }
 

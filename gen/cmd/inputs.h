@@ -12,8 +12,9 @@
 struct input {
 	const char *path;
 	struct stat file;
-	uint32_t folder;    /* number of the folder that it was found in, TRACE_NONE: named by itself */
-	struct trace trace; /* filled by inputs_read; inputs_group takes its rows */
+	uint32_t folder;     /* number of the folder that it was found in, TRACE_NONE: named by itself */
+	struct trace trace;  /* filled by inputs_read; inputs_group takes its rows */
+	struct arena memory; /* what it lives in until then, where there are several */
 };
 
 /* A run of a side: one file, or those of its ranks. */

@@ -173,7 +173,8 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
                   struct arena *arena, struct err *err)
 {
 	if (n == 1)
-		return read_profile_with(inputs->path, wish, names, arena, inputs->trace, err);
+		return read_profile_with(inputs->path, wish, names, inputs->memory ? inputs->memory : arena,
+		                         inputs->trace, err);
 	struct arena scratch = {0};
 	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
 	int result = 0;
@@ -186,8 +187,9 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 			result = -1;
 		}
 		if (result == 0)
-			trace_rename(inputs[i].trace, names, names_merge(names, &list[i].names, &scratch));
-		arena_adopt(arena, &list[i].arena);
+			trace_rename(inputs[i].trace, names,
+			             names_merge(names, &list[i].names, inputs[i].memory != NULL, &scratch));
+		arena_adopt(inputs[i].memory ? inputs[i].memory : arena, &list[i].arena);
 	}
 	arena_release(&scratch);
 	return result;

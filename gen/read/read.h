@@ -29,6 +29,8 @@ int read_profile_with(const char *path, const struct read_wish *wish, struct nam
 struct read_input {
 	const char *path;
 	struct trace *trace;
+	struct arena
+		*memory; /* empty: the trace lives in it and can be given back alone; NULL: it lives with the others */
 };
 
 /* Reads `n` profiles side by side, on all processors, as read_profile_with does one after the other: the result is the

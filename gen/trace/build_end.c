@@ -29,7 +29,7 @@ struct numbers {
 static struct numbers number_anew(struct build *b, const struct build *from, struct arena *scratch)
 {
 	const struct trace *t = from->trace;
-	const uint32_t *names = names_merge(b->names, from->names, scratch);
+	const uint32_t *names = names_merge(b->names, from->names, false, scratch);
 	struct numbers x = {.string = ARENA_NEW(scratch, from->strings.n, uint32_t),
 	                    .process = ARENA_NEW(scratch, from->processes.n, uint32_t),
 	                    .thread = ARENA_NEW(scratch, from->threads.n, uint32_t),

@@ -39,6 +39,27 @@ static const uint32_t *counting_from(uint32_t first, uint32_t n, struct arena *s
 	return number;
 }
 
+/* ---- what outlives a part ---- */
+
+static const char *keep_text(struct arena *arena, const char *text)
+{
+	return text ? arena_copy(arena, text, strlen(text)) : NULL;
+}
+
+static void *keep_bytes(struct arena *arena, const void *bytes, size_t n)
+{
+	void *copy = arena_alloc(arena, n, 1);
+	memcpy(copy, bytes, n);
+	return copy;
+}
+
+static void keep_metrics(struct trace_metrics *m, struct arena *arena)
+{
+	m->time = keep_bytes(arena, m->time, m->n * sizeof *m->time);
+	for (int k = 0; k < METRIC_COUNT; k++)
+		m->value[k] = m->value[k] ? keep_bytes(arena, m->value[k], m->n) : NULL;
+}
+
 /* Every file's own: of a GPU that several sampled, each says the same. */
 static void join_metrics(struct trace *t, const struct trace *from, const struct time_map *map, const uint32_t *gpu,
                          struct arena *arena)
@@ -48,6 +69,7 @@ static void join_metrics(struct trace *t, const struct trace *from, const struct
 		for (size_t k = 0; k < m->n; k++)
 			m->time[k] = time_map_of(map, m->time[k]);
 		m->gpu = m->gpu == TRACE_NONE ? TRACE_NONE : gpu[m->gpu];
+		keep_metrics(m, arena);
 	}
 	t->metrics = join_lists(arena, t->metrics, &t->n_metrics, from->metrics, from->n_metrics, sizeof *t->metrics);
 }
@@ -91,11 +113,14 @@ static void join_dropped(struct trace *t, const struct trace *from, struct arena
 		while (k < t->n_dropped && (strcmp(t->dropped[k].where, from->dropped[i].where) != 0 ||
 		                            strcmp(t->dropped[k].reason, from->dropped[i].reason) != 0))
 			k++;
-		if (k < t->n_dropped)
+		if (k < t->n_dropped) {
 			t->dropped[k].rows += from->dropped[i].rows;
-		else
-			t->dropped =
-				join_lists(arena, t->dropped, &t->n_dropped, &from->dropped[i], 1, sizeof *t->dropped);
+			continue;
+		}
+		struct trace_dropped row = from->dropped[i];
+		row.where = keep_text(arena, row.where);
+		row.reason = keep_text(arena, row.reason);
+		t->dropped = join_lists(arena, t->dropped, &t->n_dropped, &row, 1, sizeof *t->dropped);
 	}
 }
 
@@ -134,16 +159,20 @@ static void join_samples(struct trace *t, const struct trace *from, const struct
 }
 
 /* The files are of one run, so their stopwatch runs are the same ones, if more than one file has them. */
-static void join_stopwatch(struct trace *t, const struct trace *from)
+static void join_stopwatch(struct trace *t, const struct trace *from, struct arena *arena)
 {
-	if (t->n_stopwatch)
+	if (t->n_stopwatch || !from->n_stopwatch)
 		return;
-	t->stopwatch = from->stopwatch;
+	t->stopwatch = keep_bytes(arena, from->stopwatch, from->n_stopwatch * sizeof *t->stopwatch);
 	t->n_stopwatch = from->n_stopwatch;
+	for (uint32_t i = 0; i < t->n_stopwatch; i++) {
+		t->stopwatch[i].step = keep_text(arena, t->stopwatch[i].step);
+		t->stopwatch[i].unused = keep_text(arena, t->stopwatch[i].unused);
+	}
 }
 
 /* What the second file says about where the run comes from. */
-static void join_source(struct trace_source *to, const struct trace_source *from, int64_t offset)
+static void join_source(struct trace_source *to, const struct trace_source *from, int64_t offset, struct arena *arena)
 {
 	to->lost += from->lost;
 	to->has_calls = to->has_calls || from->has_calls;
@@ -151,7 +180,7 @@ static void join_source(struct trace_source *to, const struct trace_source *from
 	to->has_os_calls = to->has_os_calls || from->has_os_calls;
 	to->has_overheads = to->has_overheads || from->has_overheads;
 	if (!*to->incomplete)
-		to->incomplete = from->incomplete;
+		to->incomplete = keep_text(arena, from->incomplete);
 	if (to->started == TRACE_NO_TIME && from->started != TRACE_NO_TIME)
 		to->started = from->started - offset;
 	if (to->host != from->host)
@@ -181,6 +210,8 @@ static void map_times(struct trace *t, const struct time_map *map)
 void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena)
 {
 	*out = *parts[0].trace;
+	if (parts[0].memory)
+		arena_adopt(arena, parts[0].memory);
 	map_times(out, &parts[0].map);
 	for (size_t i = 1; i < n; i++) {
 		struct arena scratch = {0};
@@ -196,9 +227,11 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		join_dropped(out, from, arena);
 		join_diagnostics(out, from, arena);
 		join_samples(out, from, &parts[i].map, arena);
-		join_stopwatch(out, from);
-		join_source(&out->source, &from->source, parts[i].map.offset);
+		join_stopwatch(out, from, arena);
+		join_source(&out->source, &from->source, parts[i].map.offset, arena);
 		arena_release(&scratch);
+		if (parts[i].memory)
+			arena_release(parts[i].memory);
 	}
 	trace_link(out, arena);
 }

@@ -148,10 +148,10 @@ uint32_t names_add_text(struct names *names, const char *text)
 	return text ? names_add(names, text, strlen(text)) : 0;
 }
 
-uint32_t *names_merge(struct names *names, const struct names *from, struct arena *arena)
+uint32_t *names_merge(struct names *names, const struct names *from, bool copy, struct arena *arena)
 {
 	uint32_t *ids = ARENA_NEW(arena, from->n, uint32_t);
 	for (uint32_t id = 1; id < from->n; id++)
-		ids[id] = intern_text(names, from->text[id], strlen(from->text[id]), false);
+		ids[id] = intern_text(names, from->text[id], strlen(from->text[id]), copy);
 	return ids;
 }

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { NAME_MAX_BYTES = 4096 };
@@ -34,8 +35,8 @@ uint32_t names_add(struct names *names, const char *bytes, size_t n);
 uint32_t names_add_text(struct names *names, const char *text);
 
 /* Gives every name of `from` an id in `names`, in the order of their ids; returns the new ids by old id, from `arena`.
- * New texts are not copied: the arena of `from` has to live on (arena_adopt). */
-uint32_t *names_merge(struct names *names, const struct names *from, struct arena *arena);
+ * New texts are copied, or else the arena of `from` has to live on (arena_adopt). */
+uint32_t *names_merge(struct names *names, const struct names *from, bool copy, struct arena *arena);
 
 /* The text of an id, borrowed for the arena's life. */
 static inline const char *names_text(const struct names *names, uint32_t id)

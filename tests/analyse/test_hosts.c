@@ -249,7 +249,7 @@ static void make(const struct job *j, struct arena *arena, struct names *names, 
 			step(j, k);
 	for (int i = 0; i < RANKS; i++) {
 		maker_link(&ranks[i].m);
-		parts[i] = (struct merge_part){ranks[i].m.trace, {0}};
+		parts[i] = (struct merge_part){ranks[i].m.trace, {0}, NULL};
 	}
 }
 

@@ -115,7 +115,7 @@ static void test_merged_names_have_the_ids_of_one_table(void **state)
 		assert_int_equal(names_add_text(&second, text), i);
 		expected[i] = names_add_text(&all, text);
 	}
-	const uint32_t *ids = names_merge(&first, &second, &arena);
+	const uint32_t *ids = names_merge(&first, &second, false, &arena);
 	assert_int_equal(first.n, all.n);
 	assert_memory_equal(ids, expected, sizeof expected);
 	for (uint32_t id = 0; id < all.n; id++)

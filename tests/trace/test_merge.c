@@ -42,7 +42,7 @@ static void hosts_with_one_process_id_stay_apart(void **state)
 	struct trace out;
 	names_init(&names, &arena);
 	struct trace *a = rank(&arena, &names, 1, 11, 60), *b = rank(&arena, &names, 2, 22, 70);
-	trace_merge((struct merge_part[]){{a, {.offset = 10}}, {b, {0}}}, 2, &out, &arena);
+	trace_merge((struct merge_part[]){{a, {.offset = 10}, NULL}, {b, {0}, NULL}}, 2, &out, &arena);
 	assert_int_equal(out.n_processes, 2);
 	assert_int_equal(out.n_threads, 2);
 	assert_int_equal(out.n_devices, 2);
@@ -82,14 +82,15 @@ static void one_gpu_of_two_files_is_one(void **state)
 	struct names names;
 	struct trace out;
 	names_init(&names, &arena);
-	trace_merge(
-		(struct merge_part[]){{rank(&arena, &names, 1, 33, 60), {0}}, {rank(&arena, &names, 1, 33, 60), {0}}},
-		2, &out, &arena);
+	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 33, 60), {0}, NULL},
+	                                  {rank(&arena, &names, 1, 33, 60), {0}, NULL}},
+	            2, &out, &arena);
 	assert_int_equal(out.n_gpus, 1);
 	assert_int_equal(out.devices[1].gpu, 0);
 	assert_true(out.source.host == 1);
 	/* without an identity they stay two: a guess could make two ranks share a GPU */
-	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 0, 60), {0}}, {rank(&arena, &names, 1, 0, 60), {0}}},
+	trace_merge((struct merge_part[]){{rank(&arena, &names, 1, 0, 60), {0}, NULL},
+	                                  {rank(&arena, &names, 1, 0, 60), {0}, NULL}},
 	            2, &out, &arena);
 	assert_int_equal(out.n_gpus, 2);
 	assert_int_equal(out.devices[1].gpu, 1);
@@ -106,8 +107,54 @@ static void columns_that_one_file_lacks_are_lacking(void **state)
 	names_init(&names, &arena);
 	struct trace *a = rank(&arena, &names, 1, 0, 60), *b = rank(&arena, &names, 1, 0, 60);
 	a->calls.full_name = ARENA_NEW(&arena, a->calls.n, uint32_t);
-	trace_merge((struct merge_part[]){{a, {0}}, {b, {0}}}, 2, &out, &arena);
+	trace_merge((struct merge_part[]){{a, {0}, NULL}, {b, {0}, NULL}}, 2, &out, &arena);
 	assert_null(out.calls.full_name);
+	arena_release(&arena);
+}
+
+/* Parts that live in memory of their own: the first one's is taken over, the others' is gone, and with it nothing that
+ * the merged trace needs. */
+static void what_is_kept_outlives_the_parts(void **state)
+{
+	(void)state;
+	struct arena arena = {0}, memory[2] = {{0}, {0}};
+	struct names names;
+	struct trace out, *part[2];
+	names_init(&names, &arena);
+	for (uint64_t i = 0; i < 2; i++)
+		part[i] = rank(&memory[i], &names, 1 + i, 11 * (1 + i), 60 + 10 * (int64_t)i);
+	struct trace *b = part[1];
+	part[0]->source.incomplete = "";
+	b->source.incomplete = arena_format(&memory[1], "the node %s", "went away");
+	b->dropped[0].where = arena_format(&memory[1], "%s", "A TABLE");
+	b->dropped[0].reason = arena_format(&memory[1], "%s", "for a reason");
+	b->stopwatch = ARENA_NEW(&memory[1], 1, struct trace_stopwatch);
+	b->stopwatch[0] = (struct trace_stopwatch){.steps = 9,
+	                                           .step = arena_format(&memory[1], "%s", "train_step"),
+	                                           .unused = arena_format(&memory[1], "%s", "it was late")};
+	b->n_stopwatch = 1;
+	b->n_metrics = 1;
+	b->metrics = ARENA_NEW(&memory[1], 1, struct trace_metrics);
+	b->metrics[0] = (struct trace_metrics){.gpu = 0, .n = 3, .time = ARENA_NEW(&memory[1], 3, int64_t)};
+	b->metrics[0].time[2] = 77;
+	b->metrics[0].value[METRIC_TENSOR] = ARENA_NEW(&memory[1], 3, uint8_t);
+	b->metrics[0].value[METRIC_TENSOR][2] = 42;
+	trace_merge((struct merge_part[]){{part[0], {0}, &memory[0]}, {b, {.offset = 5}, &memory[1]}}, 2, &out, &arena);
+	assert_true(!memory[0].blocks && !memory[1].blocks);
+	assert_string_equal(out.source.incomplete, "the node went away");
+	assert_int_equal(out.n_dropped, 2);
+	assert_string_equal(out.dropped[1].where, "A TABLE");
+	assert_string_equal(out.dropped[1].reason, "for a reason");
+	assert_int_equal(out.n_stopwatch, 1);
+	assert_string_equal(out.stopwatch[0].step, "train_step");
+	assert_string_equal(out.stopwatch[0].unused, "it was late");
+	assert_int_equal(out.n_metrics, 1);
+	assert_int_equal(out.metrics[0].gpu, 1);
+	assert_int_equal(out.metrics[0].time[2], 82);
+	assert_int_equal(out.metrics[0].value[METRIC_TENSOR][2], 42);
+	assert_null(out.metrics[0].value[METRIC_SM_ACTIVE]);
+	assert_int_equal(out.ops.n, 2);
+	assert_int_equal(out.n_unlaunched, 0);
 	arena_release(&arena);
 }
 
@@ -117,6 +164,7 @@ int main(void)
 		cmocka_unit_test(hosts_with_one_process_id_stay_apart),
 		cmocka_unit_test(one_gpu_of_two_files_is_one),
 		cmocka_unit_test(columns_that_one_file_lacks_are_lacking),
+		cmocka_unit_test(what_is_kept_outlives_the_parts),
 	};
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
 }
