@@ -96,7 +96,8 @@ static bool is_other(double a, double b)
  * long again as of the other (another size of the same solver). The larger one is kept; the other is found later. */
 static void split_by_time(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
 {
-	enum { INTERRUPTIONS = 16 };
+	/* cycles at the begin: too few to be a loop they may be, a calibration, and are left out then */
+	enum { INTERRUPTIONS = 16, HEAD = 4 };
 	uint32_t at[INTERRUPTIONS], n = 0;
 	for (uint32_t k = found->from; k + 1 < found->to; k++) {
 		bool interrupted = f->grade[k] != GRADE_EXACT;
@@ -110,7 +111,7 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		/* without the cycle that holds the interruption itself */
-		if (at[i] < found->from + PATTERN_CYCLES + 1 || at[i] + PATTERN_CYCLES > found->to)
+		if (at[i] < found->from + HEAD || at[i] + PATTERN_CYCLES > found->to)
 			continue;
 		uint32_t before = at[i] - found->from, behind = found->to - at[i];
 		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
