@@ -28,7 +28,7 @@ if [ ! -e "$root/.ready" ]; then
 	echo "making a root of $release"
 	rm -rf "$root"
 	packages=gcc,g++,libc6-dev,cmake,ninja-build,pkg-config,libsqlite3-dev,libxml2-dev,libicu-dev,liblzma-dev,zlib1g-dev
-	packages+=,libzstd-dev,libyajl-dev,file,dpkg-dev
+	packages+=,libzstd-dev,libyajl-dev,file,dpkg-dev,python3
 	debootstrap --variant=minbase --include="$packages" "$release" "$root" "$source" >>"$log" 2>&1 ||
 		die "debootstrap of $release failed"
 	touch "$root/.ready"
