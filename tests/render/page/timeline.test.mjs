@@ -225,6 +225,8 @@ test('the link leads to the same place in a report that is made again of the sam
 	const page = await open('example');
 	await page.locator('#stage').focus();
 	for (const key of ['n', 'n', '+', 'ArrowRight']) await page.keyboard.press(key);
+	await page.waitForFunction(() => /gap=/.test(location.hash)); /* a busy machine is late */
+	await page.waitForTimeout(300);
 	const here = await shown(page), fragment = await page.evaluate(() => location.hash), said = await page.locator('.said').textContent();
 	assert.match(said, /^Gap 2 of \d+\. /);
 	const again = await open('again', { fragment });
