@@ -46,6 +46,19 @@ static int by_change(const void *a, const void *b)
 	return d > 0 ? 1 : d < 0 ? -1 : *x < *y ? -1 : *x > *y;
 }
 
+/* What recording added comes first, where it is among the bars: the way goes up to what was recorded and then down, and
+ * not below zero. */
+static void begin_with_recording(const struct waterfall_part **parts, uint32_t n, double least)
+{
+	for (uint32_t i = 0; i < n && i < MOST_BARS - 1; i++) {
+		const struct waterfall_part *part = parts[i];
+		if (part->kind != PART_RECORDING || fabs(part->delta) < least)
+			continue;
+		memmove(parts + 1, parts, i * sizeof *parts);
+		parts[0] = part;
+	}
+}
+
 static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct bar *bars)
 {
 	const struct waterfall_part **parts = ARENA_NEW(arena, a->waterfall.n, const struct waterfall_part *);
@@ -55,6 +68,7 @@ static uint32_t make_bars(const struct analysis *a, struct arena *arena, struct 
 
 	double at = a->side[0].headline.step, end = a->side[1].headline.step, least = fmax(at, end) * 0.004;
 	uint32_t n = 0, i = 0;
+	begin_with_recording(parts, a->waterfall.n, least);
 	bars[n++] = (struct bar){a->side[0].label, 0, at, -1};
 	for (; i < a->waterfall.n && n < MOST_BARS && fabs(parts[i]->delta) >= least; i++) {
 		bars[n++] = (struct bar){waterfall_label(a, arena, parts[i]), at, at + parts[i]->delta,
