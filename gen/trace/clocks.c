@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
 	FEWEST = 8,   /* collectives that show whether they are any */
@@ -39,9 +40,10 @@ struct aligning {
 	size_t n_parts;
 	uint32_t *host_of; /* by part */
 	struct arena scratch;
-	struct kernel *kernels;
+	struct kernel *kernels; /* by key, host and device, and … */
+	struct kernel *streams; /* … the same by stream too: neither order hangs on the hosts' clocks */
 	size_t n, room;
-	bool by_stream;
+	bool by_stream; /* of the order that is looked through */
 	struct clock_transfers transfers;
 };
 
@@ -133,6 +135,17 @@ static void find_kernels(struct aligning *c)
 		}
 		device += t->n_devices;
 	}
+}
+
+static void sort_kernels(struct aligning *c)
+{
+	c->streams = ARENA_NEW(&c->scratch, c->n, struct kernel);
+	if (!c->n)
+		return;
+	memcpy(c->streams, c->kernels, c->n * sizeof *c->kernels);
+	qsort_r(c->kernels, c->n, sizeof *c->kernels, compare_kernels, c);
+	c->by_stream = true;
+	qsort_r(c->streams, c->n, sizeof *c->streams, compare_kernels, c);
 }
 
 /* ---- one key ---- */
@@ -238,22 +251,20 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 	struct pairs pairs = {0};
 	struct arena scratch = {0};
 	for (int by_stream = 0; by_stream < 2 && !pairs.n; by_stream++) {
-		if (c->by_stream != by_stream) {
-			c->by_stream = by_stream;
-			qsort_r(c->kernels, c->n, sizeof *c->kernels, compare_kernels, c);
-		}
+		const struct kernel *list = by_stream ? c->streams : c->kernels;
+		c->by_stream = by_stream;
 		for (size_t i = 0, end; i < c->n; i = end) {
 			size_t from[2] = {0}, n[2] = {0};
-			for (end = i; end < c->n && is_one_key(c, &c->kernels[i], &c->kernels[end]); end++)
+			for (end = i; end < c->n && is_one_key(c, &list[i], &list[end]); end++)
 				for (int h = 0; h < 2; h++)
-					if (c->kernels[end].host == (h ? b : a)) {
+					if (list[end].host == (h ? b : a)) {
 						from[h] = n[h] ? from[h] : end;
 						n[h]++;
 					}
-			struct seen x = look(c->kernels + from[0], n[0], &scratch);
-			struct seen y = look(c->kernels + from[1], n[1], &scratch);
+			struct seen x = look(list + from[0], n[0], &scratch);
+			struct seen y = look(list + from[1], n[1], &scratch);
 			int shift;
-			if (x.n && y.n && fit(&x, &y, c->kernels[i].comm != 0, &scratch, &shift))
+			if (x.n && y.n && fit(&x, &y, list[i].comm != 0, &scratch, &shift))
 				add_pairs(&pairs, &x, &y, shift, &scratch);
 		}
 	}
@@ -280,10 +291,13 @@ static void take_offset(struct aligning *c, uint32_t b, const struct clock_offse
 			map->at = o->at - map->offset;
 			map->offset += llround(o->offset);
 		}
-	for (size_t i = 0; i < c->n; i++)
-		if (c->kernels[i].host == b) {
-			c->kernels[i].start += clock_offset_at(o, c->kernels[i].start);
-			c->kernels[i].end += clock_offset_at(o, c->kernels[i].end);
+	for (int by_stream = 0; by_stream < 2; by_stream++)
+		for (size_t i = 0; i < c->n; i++) {
+			struct kernel *k = by_stream ? &c->streams[i] : &c->kernels[i];
+			if (k->host != b)
+				continue;
+			k->start += clock_offset_at(o, k->start);
+			k->end += clock_offset_at(o, k->end);
 		}
 	for (size_t i = 0; i < c->transfers.n; i++)
 		if (c->transfers.list[i].host == b) {
@@ -299,8 +313,7 @@ void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struc
 	find_hosts(&c, arena, out);
 	if (out->n) {
 		find_kernels(&c);
-		if (c.n)
-			qsort_r(c.kernels, c.n, sizeof *c.kernels, compare_kernels, &c);
+		sort_kernels(&c);
 	}
 	/* Those that meet the first host's ranks first: what is found through others adds up. */
 	bool *tried = ARENA_NEW(&c.scratch, out->n, bool);
