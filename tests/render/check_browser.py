@@ -67,6 +67,7 @@ def make_reports(gapline, tests, folder):
             (folder / f"{fixture}.{kind}").write_bytes(made.stdout)
     pair = [EXAMPLE / "baseline.sqlite.gz", EXAMPLE / "fixed.sqlite.gz"]
     report(gapline, pair, folder / "example")
+    report(gapline, reversed(pair), folder / "slower")
     report(gapline, [*pair, "--title", "again", "--min-speedup", "1.5"], folder / "again")
     bad = []
     for source in pair:

@@ -29,6 +29,12 @@ const LOOKS = {
 	phone: { report: 'devices', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'timeline', 'waterfall', 'phases'] },
 	paper: { report: 'devices', viewport: { width: 720, height: 1000 }, print: true, parts: ['verdict', 'timeline', 'waterfall', 'phases'] },
 	static: { report: 'pair', javaScriptEnabled: false, parts: ['timeline'] },
+	forced: { report: 'pair', forcedColors: 'active', colorScheme: 'dark', parts: ['verdict', 'timeline'] },
+	stopwatch: { report: 'stopwatch', parts: ['verdict', 'waterfall'] },
+	slower: { report: 'slower', parts: ['verdict'] },
+	unchanged: { report: 'self', parts: ['verdict'] },
+	inconclusive: { report: 'inconclusive', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict'] },
+	'no-steps': { report: 'no-steps', colorScheme: 'dark', parts: ['verdict'] },
 };
 
 /* Mean colours of cells. */
