@@ -336,9 +336,11 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 			continue;
 		}
 		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
-		for (size_t i = 0; i < n; i++)
-			parts[i] = (struct merge_part){
-				&list[i]->trace, {.offset = in->told[list[i] - in->item].offset}, &list[i]->memory};
+		for (size_t i = 0; i < n; i++) {
+			const struct ranks_file *told = &in->told[list[i] - in->item];
+			ranks_number(&list[i]->trace, told->rank);
+			parts[i] = (struct merge_part){&list[i]->trace, {.offset = told->offset}, &list[i]->memory};
+		}
 		struct host_clocks clocks;
 		clocks_align(parts, n, arena, &clocks);
 		trace_merge(parts, n, &to->trace, arena);

@@ -376,3 +376,10 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 	r.note = arena_format(arena, "%s.", r.note);
 	return r;
 }
+
+void ranks_number(struct trace *t, int32_t rank)
+{
+	const struct trace_process *process = main_process(t);
+	if (process && process->rank < 0 && rank >= 0)
+		t->processes[process - t->processes].rank = rank;
+}

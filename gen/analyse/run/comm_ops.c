@@ -81,6 +81,18 @@ static bool note_transfers(struct view *v, const struct comm_op *of, uint32_t de
 	return true;
 }
 
+/* Without NCCL's calls, a kernel of sends and receives: of two ranks it is clear who the partner is, and the k-th
+ * kernel of one is the k-th of the other. Which of them sends is not known: the second one counts as receiving. */
+static bool note_partner(struct view *v, const char *name, uint32_t device)
+{
+	if (v->run->n_devices != 2 || !strcasestr(name, "SendRecv"))
+		return false;
+	LIST_GROW(&v->scratch, v->transfers, v->n_transfers, v->transfers_room);
+	v->transfers[v->n_transfers++] =
+		(struct transfer){.from = 0, .to = 1, .send = !device, .op = (uint32_t)v->of[COMM_POINT].n};
+	return true;
+}
+
 /* All calls of a kernel are of one operation. */
 static bool is_one_operation(const struct view *v, const struct comm_op *of)
 {
@@ -116,9 +128,8 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	op.bytes = of ? 0 : -1;
 	for (uint32_t k = 0; of && k < of->n; k++)
 		op.bytes += c->bytes[v->calls.calls[of->first + k]];
-	row.kind = of && note_transfers(v, of, device)            ? COMM_POINT
-	           : classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER
-	                                                          : COMM_OTHER;
+	bool point = of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device);
+	row.kind = point ? COMM_POINT : classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER : COMM_OTHER;
 	op.point = row.kind == COMM_POINT;
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
 	struct list *list = &v->of[row.kind];
