@@ -5,6 +5,7 @@
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/findings.h"
 #include "analyse/judge/gate_metric.h"
+#include "analyse/judge/ncu_evidence.h"
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
@@ -325,6 +326,22 @@ static void complete_reasons(struct verdict *v, const struct sentences *stopwatc
 	add_reasons(v, &said->rest, arena);
 }
 
+/* Reports of Nsight Compute, and where the GPU is the bottleneck and there is none, how to make it. */
+static struct kernels_inside look_inside(const struct findings_input *of, const struct findings *findings,
+                                         const struct analyse_options *options, struct arena *arena)
+{
+	struct ncu_input input = {.facts = of->facts,
+	                          .report = {options->ncu[0], options->ncu[1]},
+	                          .n_sides = of->n_sides,
+	                          .names = of->names};
+	for (uint32_t i = 0; i < findings->n; i++) {
+		const struct finding *f = &findings->list[i];
+		for (int s = 0; s < 2 && strcmp(f->id, "gpu_bound") == 0; s++)
+			input.gpu_bound[s] = f->both || f->side == s;
+	}
+	return ncu_evidence(&input, arena);
+}
+
 /* Two sides; each stage needs those before it, and what it says is complete. */
 static struct analysis judge_pair(struct job *jobs, const struct side_facts facts[2],
                                   const struct analyse_options *options, struct names *names, struct arena *arena)
@@ -368,6 +385,7 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                                     .waterfall = &waterfall,
 	                                     .result = verdict.result};
 	const struct findings findings = findings_build(&input, arena);
+	const struct kernels_inside inside = look_inside(&input, &findings, options, arena);
 	bound_waterfall(&waterfall);
 	for (int s = 0; s < 2; s++)
 		bound_side(&side[s], names, arena);
@@ -384,7 +402,8 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                         .comparison = comparison,
 	                         .turning = {opposite, said.held_back, said.broken_off},
 	                         .waterfall = waterfall,
-	                         .findings = findings};
+	                         .findings = findings,
+	                         .inside = inside};
 }
 
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
@@ -436,9 +455,14 @@ int analyse_one(const struct analyse_run *input, const struct analyse_options *o
 		describe_steps(&job, options->warmup, arena);
 		const struct findings_input input_of = {.side = &side, .facts = &facts, .n_sides = 1, .names = names};
 		const struct findings findings = findings_build(&input_of, arena);
+		const struct kernels_inside inside = look_inside(&input_of, &findings, options, arena);
 		bound_side(&side, names, arena);
-		*out = (struct analysis){
-			.names = names, .title = options->title, .n_sides = 1, .side = {side}, .findings = findings};
+		*out = (struct analysis){.names = names,
+		                         .title = options->title,
+		                         .n_sides = 1,
+		                         .side = {side},
+		                         .findings = findings,
+		                         .inside = inside};
 	}
 	arena_release(&work);
 	return result;

@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_ANALYSE_H
 
 #include "analyse/analysis.h"
+#include "trace/ncu.h"
 
 struct analyse_options {
 	const char *title;
@@ -13,8 +14,9 @@ struct analyse_options {
 	const char *loop; /* --loop NAME, or NULL: steps are ranges, else the loop with the most time */
 	int warmup;       /* --warmup N, or -1: found automatically */
 	struct gates_asked gates;
-	const char *nothing;        /* a sentence: the files say that there is nothing to compare; else NULL */
-	struct side_files files[2]; /* by side; without, each run is one file */
+	const struct ncu_report *ncu[2]; /* by side; NULL: none. With the traces' names */
+	const char *nothing;             /* a sentence: the files say that there is nothing to compare; else NULL */
+	struct side_files files[2];      /* by side; without, each run is one file */
 };
 
 /* One run of a side: the trace, and the input's name for the report. */

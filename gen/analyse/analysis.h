@@ -9,6 +9,7 @@
 #ifndef GAPLINE_ANALYSE_ANALYSIS_H
 #define GAPLINE_ANALYSE_ANALYSIS_H
 
+#include "analyse/kernels_result.h"
 #include "analyse/pair_result.h"
 #include "analyse/side_result.h"
 
@@ -27,6 +28,7 @@ struct analysis {
 	struct turning turning;
 	struct waterfall waterfall;
 	struct findings findings;
+	struct kernels_inside inside;
 };
 
 #endif

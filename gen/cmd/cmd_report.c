@@ -57,7 +57,7 @@ int cmd_report(int argc, char **argv)
 {
 	struct compare c;
 	compare_init(&c);
-	struct opt options[COMPARE_OPTIONS_MAX + 5] = {
+	struct opt options[COMPARE_OPTIONS_MAX + 7] = {
 		{OPT_TEXT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
 		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
@@ -70,12 +70,19 @@ int cmd_report(int argc, char **argv)
 		{OPT_LIST, 0, "baseline", "FILE",
 	         "a run of the baseline: a file, a folder or a quoted pattern; may be repeated", .list = &c.given[0]},
 		{OPT_LIST, 0, "fixed", "FILE", "a run of the fixed side, likewise", .list = &c.given[1]},
+		{OPT_TEXT, 0, "baseline-ncu", "FILE",
+	         "what Nsight Compute measured of the baseline's kernels: its CSV (ncu --csv, details or raw page), or "
+	         "a .ncu-rep where ncu is installed",
+	         .text = &c.ncu[0]},
+		{OPT_TEXT, 0, "fixed-ncu", "FILE", "the same of the fixed side", .text = &c.ncu[1]},
 	};
 	size_t n = 3;
 	n += compare_page_options(&c, options + n);
 	n += compare_step_options(&c, options + n);
 	options[n++] = sides[0];
 	options[n++] = sides[1];
+	options[n++] = sides[2];
+	options[n++] = sides[3];
 	n += compare_print_options(&c, options + n, &c.quiet, "print nothing but errors");
 	const struct opt_usage usage = {"gapline report", arguments, about, options, n, examples, cmd_gate_statuses};
 	struct opt_list operands;

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/markdown_writer.h"
 #include "base/memory.h"
+#include "cmd/ncu_input.h"
 #include "cmd/progress.h"
 
 #include "render/render.h"
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = "the report",
@@ -100,6 +102,12 @@ static int spare_inputs(const struct compare *c, struct err *err)
 				if (output_replaces(&c->outputs[o], &c->sides[s].item[i].file))
 					return err_set(err, "%s: this output would replace an input",
 					               c->outputs[o].path);
+	for (size_t o = 0; o < c->n_outputs; o++)
+		for (size_t s = 0; s < 2; s++) {
+			struct stat ncu;
+			if (c->ncu[s] && stat(c->ncu[s], &ncu) == 0 && output_replaces(&c->outputs[o], &ncu))
+				return err_set(err, "%s: this output would replace an input", c->outputs[o].path);
+		}
 	return 0;
 }
 
@@ -191,9 +199,15 @@ static struct side_files files_of(const struct inputs *side, struct arena *arena
 
 static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
 {
-	const struct read_wish wish = {.meter = progress_meter(progress)};
+	/* launch shapes are among the details, and only reports of Nsight Compute ask for them */
+	const struct read_wish wish = {.meter = progress_meter(progress), .details = c->ncu[0] || c->ncu[1]};
 	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
+	for (int s = 0; s < 2; s++) {
+		if (c->ncu[s] && ncu_input_read(c->ncu[s], &c->names, &c->arena, &c->ncu_report[s], err))
+			return CMD_BAD_PROFILE;
+		c->analysis.ncu[s] = c->ncu[s] ? &c->ncu_report[s] : NULL;
+	}
 	progress_say(progress, "comparing");
 	c->analysis.nothing = find_same_captures(c);
 	for (size_t s = 0; s < 2; s++) {

@@ -10,13 +10,28 @@ enum { SET_BYTES = COMMON, SET_N };
 
 /* Behind those, on request: what all tables of ops have, then what one kind has. */
 enum { CONTEXT, GREEN, COMMON_DETAILS };
-enum { KERNEL_BASE = COMMON_DETAILS, KERNEL_MANGLED, KERNEL_DETAILS };
+enum {
+	KERNEL_BASE = COMMON_DETAILS,
+	KERNEL_MANGLED,
+	KERNEL_GRID,
+	KERNEL_BLOCK = KERNEL_GRID + 3,
+	KERNEL_DETAILS = KERNEL_BLOCK + 3
+};
 enum { SET_KIND = COMMON_DETAILS, SET_DETAILS };
 
 #define COMMON_COLUMNS "graphNodeId", "start", "end", "deviceId", "streamId", "correlationId", "globalPid"
 #define COMMON_DETAIL_COLUMNS "contextId", "greenContextId"
-static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS, "demangledName|shortName", COMMON_DETAIL_COLUMNS,
-                                             "shortName|demangledName", "mangledName|demangledName|shortName"};
+static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS,
+                                             "demangledName|shortName",
+                                             COMMON_DETAIL_COLUMNS,
+                                             "shortName|demangledName",
+                                             "mangledName|demangledName|shortName",
+                                             "gridX",
+                                             "gridY",
+                                             "gridZ",
+                                             "blockX",
+                                             "blockY",
+                                             "blockZ"};
 static const char *const COPY_COLUMNS[] = {COMMON_COLUMNS, "bytes",   "copyKind",
                                            "srcKind",      "dstKind", COMMON_DETAIL_COLUMNS};
 static const char *const SET_COLUMNS[] = {COMMON_COLUMNS, "bytes", COMMON_DETAIL_COLUMNS, "memKind"};
@@ -46,6 +61,10 @@ static void read_details(struct scan *s, int at, struct build_op *op)
 		return;
 	op->base_name = build_number(scan_int_or(s, at + KERNEL_BASE, -1));
 	op->mangled_name = build_number(scan_int_or(s, at + KERNEL_MANGLED, -1));
+	int64_t size[6];
+	for (int i = 0; i < 6; i++)
+		size[i] = scan_int_or(s, at + KERNEL_GRID + i, 0);
+	op->shape = trace_shape(size, size + 3);
 }
 
 static int read_table(struct nsys *r, const char *table, enum op_kind kind)

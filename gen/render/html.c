@@ -6,6 +6,7 @@
 #include "render/data.h"
 #include "render/evidence.h"
 #include "render/hardware.h"
+#include "render/inside.h"
 #include "render/lanes.h"
 #include "render/overview.h"
 #include "render/page.h"
@@ -436,6 +437,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	hardware_fill(a, page);
 	fill_findings(a, unit, page);
 	tables_work(a, unit, page);
+	inside_fill(a, unit, page);
 	fill_steps(a, unit, page);
 	fill_environment(a, page);
 	fill_method(a, page);

@@ -6,6 +6,7 @@
 #include "render/clocks.h"
 #include "render/evidence.h"
 #include "render/hardware.h"
+#include "render/inside.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
@@ -122,6 +123,22 @@ static void put_reasons(struct terminal *t, const struct verdict *v)
 	}
 }
 
+/* What Nsight Compute says of the heaviest kernels, or where its command stands. */
+static void put_inside(struct terminal *t)
+{
+	enum { SPOKEN_OF = 3 };
+	const struct kernels_inside *in = &t->a->inside;
+	for (uint32_t i = 0; i < in->n && i < SPOKEN_OF; i++)
+		put_fact(t, i ? "" : "kernels",
+		         arena_format(&t->arena, "%s: %s %s", inside_name(t->a, &in->pair[i], 60, &t->arena),
+		                      in->pair[i].text, in->pair[i].advice));
+	if (in->command[0] || in->command[1])
+		put_fact(t, "kernels",
+		         "Nsight Compute looks inside: the command for the five heaviest stands in the report, below "
+		         "its "
+		         "table of kernels, and in the JSON.");
+}
+
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 {
 	static const enum ink ink[] = {[VERDICT_INCONCLUSIVE] = INK_DOUBT,
@@ -162,6 +179,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	                      words_comparable(a)));
 	put_facts(&t, "", a->comparison.differences, a->comparison.n_differences);
 	put_fact(&t, "what next", words_next(a, &t.arena));
+	put_inside(&t);
 	put_reasons(&t, v);
 	put_fact(&t, "gate", words_gate(a, &t.arena));
 	put_fact(&t, "gapline", GAPLINE_VERSION);
@@ -290,6 +308,20 @@ static void put_findings(struct terminal *t)
 	}
 }
 
+/* In one line, however long: it is to be copied. */
+static void put_command(struct terminal *t)
+{
+	const char *command = t->a->inside.command[0];
+	if (!command)
+		return;
+	end_line(t);
+	put_ink(t, INK_BOLD, "Inside the five heaviest kernels, with Nsight Compute (write the program for COMMAND)");
+	end_line(t);
+	pad(t, MARGIN);
+	put(t, command, strlen(command));
+	end_line(t);
+}
+
 void render_side(const struct analysis *a, bool colour, struct buf *out)
 {
 	struct terminal t = {.a = a, .out = out, .colour = colour};
@@ -328,5 +360,6 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	put_ranks(&t, s, unit);
 	put_work(&t, s, unit);
 	put_findings(&t);
+	put_command(&t);
 	arena_release(&t.arena);
 }

@@ -361,6 +361,7 @@ void build_op(struct build *b, const struct build_op *row)
 	o->to[i] = row->kind == OP_COPY || row->kind == OP_MEMSET ? row->to : MEMORY_NOT_RECORDED;
 	o->base_name[i] = kernel ? keymap_add(&b->strings, row->base_name) : o->name[i];
 	o->mangled_name[i] = kernel ? keymap_add(&b->strings, row->mangled_name) : o->name[i];
+	o->shape[i] = kernel ? row->shape : 0;
 }
 
 void build_call(struct build *b, const struct build_call *row)

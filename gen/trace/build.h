@@ -109,6 +109,7 @@ struct build_op {
 	uint8_t flags;    /* enum op_flag; OPF_PAGEABLE and OPF_MANAGED of a copy are told by its kinds */
 	uint8_t from, to; /* enum memory_kind */
 	uint64_t base_name, mangled_name; /* of a kernel, on request; and so: */
+	uint64_t shape;
 	uint32_t context, green;
 };
 

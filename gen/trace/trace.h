@@ -83,10 +83,25 @@ struct trace_ops {
 	/* On request, else NULL (struct read_wish): */
 	uint32_t *base_name;    /* kernels: without template and arguments; else as `name` */
 	uint32_t *mangled_name; /* kernels: as the compiler calls it; else, or where it was not recorded, as `name` */
+	uint64_t *shape;        /* kernels: trace_shape of their launch; 0: not recorded */
 	uint32_t *context;      /* CUPTI's context id */
 	uint32_t *green;        /* green context id; 0: in none */
 	uint8_t *from, *to;     /* enum memory_kind: of a copy's ends; a memset has `to` alone */
 };
+
+/* One number for a launch's grid and block (FNV-1a of their six sizes), never 0; 0 where one of them is below 1. */
+static inline uint64_t trace_shape(const int64_t grid[3], const int64_t block[3])
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	for (int i = 0; i < 6; i++) {
+		int64_t size = i < 3 ? grid[i] : block[i - 3];
+		if (size < 1)
+			return 0;
+		for (int byte = 0; byte < 8; byte++)
+			hash = (hash ^ (uint8_t)((uint64_t)size >> 8 * byte)) * 0x100000001b3;
+	}
+	return hash ? hash : 1;
+}
 
 /* What a CUDA API call is about, strongest last: where calls nest, the strongest open one names what the thread does
  * (docs/analysis.md, Causes). Told by the call's name: classify_call. */

@@ -21,6 +21,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import digest_file
 import tiny_kineto
+import tiny_ncu
 import tiny_profile
 import tiny_spool
 
@@ -128,6 +129,24 @@ def damage_names(folder, random):
         (folder / f"name-{i}").write_bytes(name)
 
 
+def damage_reports(folder, random):
+    """CSV files of Nsight Compute with bytes and fields changed, cut anywhere."""
+    launch = {"name": "gemm(float *)", "grid": (8, 1, 1), "block": (128, 1, 1), "duration": 100250, "sm": 91.25, "memory": 40.5, "rate": 4e11,
+              "stalls": {"wait": 3.5, "long_scoreboard": 1.25}, "rules": [("Look \"here\", please", 12.5)]}
+    odd = ['"', ",", '""', "\n", "n/a", "-1", "1e999", "1.2.3,4", "99999999999999999999", "\0", "Gbyte/", "/second", "%", "ID", "(", "\u202f", "x" * 70000]
+    for page in "raw", "details":
+        for locale in "en", "fr":
+            tiny_ncu.write(folder / f"{page}-{locale}", [launch, dict(launch, name="relu()")] * 3, page, locale)
+            data = (folder / f"{page}-{locale}").read_text(encoding="utf-8")
+            for i in range(60 * TIMES):
+                changed = data
+                for _ in range(1 + next(random) % 5):
+                    at = next(random) % len(changed)
+                    changed = changed[:at] + odd[next(random) % len(odd)] + changed[at + next(random) % 30 :]
+                (folder / f"{page}-{locale}-odd-{i}").write_text(changed, encoding="utf-8")
+                (folder / f"{page}-{locale}-cut-{i}").write_text(data[: next(random) % len(data)], encoding="utf-8")
+
+
 def run_all(target, files, what):
     """Whether the target survives the files; says how it ended if not."""
     done = subprocess.run([target, *files], capture_output=True, timeout=1000 * TIMES)
@@ -210,7 +229,8 @@ def main():
     of_spools = [target for target in targets if "spool" in target.name]
     of_names = [target for target in targets if "name" in target.name]
     of_digests = [target for target in targets if "digest" in target.name]
-    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests]
+    of_reports = [target for target in targets if "ncu" in target.name]
+    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests + of_reports]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -240,6 +260,13 @@ def main():
         for target in of_digests + [target for target in of_profiles if target.name != "fuzz_scrub"]:
             runs += len(files)
             failed += not run_all(target, files, "digests")
+        reports = pathlib.Path(made) / "reports"
+        reports.mkdir()
+        damage_reports(reports, random)
+        files = sorted(reports.iterdir())
+        for target in of_reports:
+            runs += len(files)
+            failed += not run_all(target, files, "reports")
         names = pathlib.Path(made) / "names"
         names.mkdir()
         damage_names(names, random)

@@ -437,12 +437,14 @@ class Words:
             times += [*side["budget"]["per_step"].values(), *sums.values()]
         known = plain + [n * scale for n in times for scale in (1e-3, 1, 1e3)]
         whole, more = self.lists()
+        inside = self.result.get("kernels_inside") # only in some results
+        commands = [re.sub(r"\s+", " ", inside[side]["command"] or "") for side in ("baseline", "fixed")] if inside else []
         names = sorted({*filter(None, names)}, key=len, reverse=True)
         for section, texts in self.page.texts.items():
             for text in filter(None, (re.sub(r"\s+", " ", text).strip() for text in texts)):
                 texts_of_both = re.fullmatch(r"Baseline: (.*) Fixed side: (.*)", text)
                 said = texts_of_both.groups() if texts_of_both else [text]
-                if all(any(self.is_name(s, re.sub(r"\s+", " ", other).strip()) for other in whole) for s in said) or text in more:
+                if all(any(self.is_name(s, re.sub(r"\s+", " ", other).strip()) for other in whole) for s in said) or text in more or text in commands:
                     self.cells += 1
                     continue
                 if text.startswith("Ceiling: "):

@@ -1,0 +1,12 @@
+/* The command with which Nsight Compute measures the kernels that weigh most. */
+#ifndef GAPLINE_ANALYSE_JUDGE_NCU_COMMAND_H
+#define GAPLINE_ANALYSE_JUDGE_NCU_COMMAND_H
+
+#include "analyse/side/side.h"
+
+/* Of the five heaviest of the first run's first process, one step; "COMMAND" stands for the program. `side`: what files
+ * are called. NULL: no kernel is measured. */
+const char *ncu_command(const struct side_facts *facts, const char *side, const struct names *names,
+                        struct arena *arena);
+
+#endif

@@ -1,0 +1,285 @@
+#include "analyse/judge/ncu_match.h"
+
+#include "analyse/judge/kernel_key.h"
+#include "base/keymap.h"
+#include "base/list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a kernel and shape take in the profile. */
+struct row {
+	uint32_t name;
+	uint64_t shape;
+	double instances, per_step;
+	bool taken;
+};
+
+struct match {
+	const struct side_facts *facts;
+	const struct names *names;
+	struct arena scratch;
+	struct keymap rows_at, groups_at;
+	struct row *rows;
+	size_t room, group_room;
+	uint32_t n_rows;
+	struct kernel_inside *groups;
+	uint32_t (*has)[NCU_NUMBERS]; /* by group: launches that know the number */
+	uint32_t *stalls;             /* … their stalls */
+	double (*stall)[NCU_STALLS];
+	uint32_t n_groups;
+	const char **key; /* by name's id, made when asked for */
+};
+
+static uint64_t key_of(uint32_t name, uint64_t shape)
+{
+	return (shape ^ (uint64_t)name << 17) * 0x9E3779B97F4A7C15 + name;
+}
+
+/* ---- the profile ---- */
+
+static void add_rows(struct match *m)
+{
+	for (size_t r = 0; r < m->facts->n_runs; r++) {
+		const struct run *run = &m->facts->runs[r];
+		const struct trace_ops *ops = &run->trace->ops;
+		double weight = 1.0 / ((double)m->facts->n_runs * run->n_steps);
+		for (size_t i = 0; i < ops->n; i++) {
+			if ((ops->kind[i] != OP_KERNEL && ops->kind[i] != OP_COMM) || !run_measures_op(run, i))
+				continue;
+			uint64_t shape = ops->shape ? ops->shape[i] : 0;
+			uint32_t at = keymap_add(&m->rows_at, key_of(ops->name[i], shape));
+			if (at == m->n_rows) {
+				LIST_GROW(&m->scratch, m->rows, m->n_rows, m->room);
+				m->rows[m->n_rows++] = (struct row){.name = ops->name[i], .shape = shape};
+			}
+			m->rows[at].instances += weight;
+			m->rows[at].per_step += (double)(ops->end[i] - ops->start[i]) * weight;
+		}
+	}
+}
+
+/* ---- the report ---- */
+
+static struct kernel_inside *group_of(struct match *m, const struct ncu_launch *l, uint32_t *at)
+{
+	*at = keymap_add(&m->groups_at, key_of(l->name, l->shape));
+	if (*at == m->n_groups) {
+		if (m->n_groups == m->group_room) {
+			size_t more = list_more(m->group_room);
+			m->groups = arena_grow(&m->scratch, m->groups, m->n_groups, more, sizeof *m->groups);
+			m->has = arena_grow(&m->scratch, m->has, m->n_groups, more, sizeof *m->has);
+			m->stall = arena_grow(&m->scratch, m->stall, m->n_groups, more, sizeof *m->stall);
+			m->stalls = arena_grow(&m->scratch, m->stalls, m->n_groups, more, sizeof *m->stalls);
+			m->group_room = more;
+		}
+		struct kernel_inside *g = &m->groups[m->n_groups];
+		*g = (struct kernel_inside){.name = l->name, .shape = l->shape};
+		memcpy(g->grid, l->grid, sizeof g->grid);
+		memcpy(g->block, l->block, sizeof g->block);
+		memset(m->has[m->n_groups], 0, sizeof *m->has);
+		memset(m->stall[m->n_groups], 0, sizeof *m->stall);
+		m->stalls[m->n_groups++] = 0;
+	}
+	return &m->groups[*at];
+}
+
+static void add_groups(struct match *m, const struct ncu_report *report)
+{
+	for (size_t i = 0; i < report->n; i++) {
+		const struct ncu_launch *l = &report->launch[i];
+		uint32_t at;
+		struct kernel_inside *g = group_of(m, l, &at);
+		g->launches++;
+		for (int v = 0; v < NCU_NUMBERS; v++) {
+			if (isnan(l->value[v]))
+				continue;
+			g->value[v] += l->value[v];
+			m->has[at][v]++;
+		}
+		if (l->has_stalls) {
+			m->stalls[at]++;
+			for (int s = 0; s < NCU_STALLS; s++)
+				m->stall[at][s] += l->stall[s];
+		}
+		if (!g->rule && l->n_rules)
+			g->rule = l->rule[0];
+	}
+}
+
+/* ---- which is which ---- */
+
+/* "void ns::kernel<int>(float *)" -> "kernel": what a report shows that names functions only. */
+static const char *short_key(struct match *m, uint32_t name)
+{
+	if (!m->key)
+		m->key = ARENA_NEW(&m->scratch, m->names->n, const char *);
+	if (!m->key[name]) {
+		const char *key = kernel_key(&m->scratch, names_text(m->names, name)), *last = key;
+		for (const char *c = key; (c = strstr(c, "::")) != NULL; c += 2)
+			last = c + 2;
+		m->key[name] = *last ? last : key;
+	}
+	return m->key[name];
+}
+
+static void take(struct kernel_inside *g, struct row *row)
+{
+	g->instances += row->instances;
+	g->per_step += row->per_step;
+	row->taken = true;
+}
+
+static bool fits(struct match *m, const struct kernel_inside *g, const struct row *row, int how)
+{
+	bool unknown = !g->shape || !row->shape;
+	switch (how) {
+	case 0:
+		return g->name == row->name && g->shape == row->shape && !unknown;
+	case 1:
+		return g->name == row->name && unknown;
+	default:
+		return (unknown || g->shape == row->shape) &&
+		       strcmp(short_key(m, g->name), short_key(m, row->name)) == 0;
+	}
+}
+
+enum { PAIRS_MAX = 50000000 }; /* names that are compared one with another */
+
+/* By name and shape; else, where one of the two does not know the shape, by name; else by the function's own name and
+ * shape. A group that a better way has found is not looked for by a worse one. */
+static void find_rows(struct match *m)
+{
+	bool *found = ARENA_NEW(&m->scratch, m->n_groups, bool);
+	for (int how = 0; how < 3 && (uint64_t)m->n_groups * m->n_rows < PAIRS_MAX; how++)
+		for (uint32_t i = 0; i < m->n_groups; i++) {
+			bool any = false;
+			for (uint32_t k = 0; !found[i] && k < m->n_rows; k++)
+				if (!m->rows[k].taken && fits(m, &m->groups[i], &m->rows[k], how)) {
+					take(&m->groups[i], &m->rows[k]);
+					any = true;
+				}
+			found[i] = found[i] || any;
+		}
+}
+
+/* ---- what a group's numbers say ---- */
+
+/* Both 60 % and less: what Nsight Compute calls an issue of latency. */
+static enum kernel_bound bound_of(const struct kernel_inside *g)
+{
+	double sm = g->value[NCU_SM], memory = g->value[NCU_MEMORY];
+	if (isnan(sm) || isnan(memory))
+		return BOUND_UNKNOWN;
+	if (sm < 60 && memory < 60)
+		return BOUND_LATENCY;
+	if (fabs(sm - memory) < 10)
+		return BOUND_BOTH;
+	return sm > memory ? BOUND_COMPUTE : BOUND_MEMORY;
+}
+
+/* Below it the grid is what leaves SMs without work. */
+static const double GRID_SMALL = 0.8;
+
+static enum ncu_number limit_of(const struct kernel_inside *g)
+{
+	static const enum ncu_number limits[] = {NCU_BY_REGISTERS, NCU_BY_SHARED, NCU_BY_WARPS, NCU_BY_BLOCKS,
+	                                         NCU_BY_BARRIERS};
+	enum ncu_number least = NCU_NUMBERS;
+	if (g->value[NCU_WAVES] < GRID_SMALL)
+		return NCU_WAVES;
+	for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
+		if (!isnan(g->value[limits[i]]) && (least == NCU_NUMBERS || g->value[limits[i]] < g->value[least]))
+			least = limits[i];
+	return g->value[NCU_OCCUPANCY_MOST] < 99.5 ? least : NCU_NUMBERS;
+}
+
+static void find_stalls(struct match *m, uint32_t at)
+{
+	struct kernel_inside *g = &m->groups[at];
+	double all = 0;
+	bool used[NCU_STALLS] = {0};
+	for (int s = 0; s < NCU_STALLS; s++)
+		all += m->stall[at][s];
+	while (all > 0 && g->n_stalls < KERNEL_STALLS) {
+		int most = -1;
+		for (int s = 0; s < NCU_STALLS; s++)
+			if (!used[s] && m->stall[at][s] > 0 && (most < 0 || m->stall[at][s] > m->stall[at][most]))
+				most = s;
+		if (most < 0)
+			break;
+		used[most] = true;
+		g->stall[g->n_stalls++] = (struct kernel_stall){(enum ncu_stall)most, m->stall[at][most] / all};
+	}
+}
+
+static double or_zero(double value)
+{
+	return isnan(value) ? 0 : value;
+}
+
+/* FLOP a second and a byte, in the precision that most of them are in. Without the roofline's counters NAN. */
+static void find_point(struct kernel_inside *g)
+{
+	const double *v = g->value;
+	double single = or_zero(v[NCU_FADD]) + or_zero(v[NCU_FMUL]) + 2 * or_zero(v[NCU_FFMA]);
+	double twice = or_zero(v[NCU_DADD]) + or_zero(v[NCU_DMUL]) + 2 * or_zero(v[NCU_DFMA]);
+	double bytes = isnan(v[NCU_DRAM_RATE]) ? v[NCU_DRAM_READ_RATE] + v[NCU_DRAM_WRITE_RATE] : v[NCU_DRAM_RATE];
+	g->rate = g->intensity = NAN;
+	if (single + twice <= 0 || twice > single || !(bytes > 0) || isnan(v[NCU_CLOCK]))
+		return;
+	g->rate = single * v[NCU_CLOCK];
+	g->intensity = g->rate / bytes;
+}
+
+static void finish(struct match *m, uint32_t i, double all)
+{
+	struct kernel_inside *g = &m->groups[i];
+	for (int v = 0; v < NCU_NUMBERS; v++)
+		g->value[v] = m->has[i][v] ? g->value[v] / m->has[i][v] : NAN;
+	g->share = all > 0 ? g->per_step / all : 0;
+	g->bound = bound_of(g);
+	g->limit = limit_of(g);
+	find_stalls(m, i);
+	find_point(g);
+}
+
+static int compare_groups(const void *a, const void *b)
+{
+	const struct kernel_inside *x = a, *y = b;
+	if (x->per_step != y->per_step)
+		return x->per_step > y->per_step ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	return (x->shape > y->shape) - (x->shape < y->shape);
+}
+
+struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_report *report, const struct names *names,
+                          struct arena *arena)
+{
+	struct match m = {.facts = facts, .names = names};
+	struct ncu_side out = {0};
+	double all = 0;
+	keymap_init(&m.rows_at, &m.scratch);
+	keymap_init(&m.groups_at, &m.scratch);
+	add_rows(&m);
+	add_groups(&m, report);
+	find_rows(&m);
+	for (uint32_t k = 0; k < m.n_rows; k++)
+		all += m.rows[k].per_step;
+	for (uint32_t i = 0; i < m.n_groups; i++) {
+		finish(&m, i, all);
+		out.strangers += m.groups[i].per_step <= 0;
+		out.covered += m.groups[i].share;
+	}
+	out.covered = fmin(out.covered, 1); /* sums of many shares */
+	out.n = m.n_groups;
+	out.kernel = ARENA_NEW(arena, m.n_groups, struct kernel_inside);
+	if (m.n_groups) {
+		memcpy(out.kernel, m.groups, m.n_groups * sizeof *out.kernel);
+		qsort(out.kernel, out.n, sizeof *out.kernel, compare_groups);
+	}
+	arena_release(&m.scratch);
+	return out;
+}

@@ -1,0 +1,77 @@
+/* What Nsight Compute measured of the kernels that weigh most, both sides beside each other (docs/analysis.md, Inside
+ * the kernels). Plain data, part of struct analysis; numbers that are not known are NAN. */
+#ifndef GAPLINE_ANALYSE_KERNELS_RESULT_H
+#define GAPLINE_ANALYSE_KERNELS_RESULT_H
+
+#include "trace/ncu.h"
+
+/* What holds a kernel up. */
+enum kernel_bound {
+	BOUND_UNKNOWN,
+	BOUND_MEMORY,
+	BOUND_COMPUTE,
+	BOUND_BOTH,   /* memory and SMs alike */
+	BOUND_LATENCY /* neither is near its peak */
+};
+const char *kernel_bound_name(enum kernel_bound bound);  /* "memory", "latency" */
+const char *kernel_bound_label(enum kernel_bound bound); /* "memory-bound" */
+
+struct kernel_stall {
+	enum ncu_stall stall;
+	double share; /* of the cycles that warps were stalled, 0 to 1 */
+};
+const char *kernel_stall_name(enum ncu_stall stall);    /* "long_scoreboard" */
+const char *kernel_stall_label(enum ncu_stall stall);   /* "long scoreboard" */
+const char *kernel_stall_meaning(enum ncu_stall stall); /* "waits for global or local memory" */
+
+/* What limits the occupancy: "registers", "the grid"; NULL: nothing, or not known. */
+const char *kernel_limit_label(enum ncu_number limit);
+
+enum { KERNEL_STALLS = 3 };
+
+/* A kernel and launch shape on one side. Values are means over the launches that were measured. */
+struct kernel_inside {
+	uint32_t launches; /* measured; 0: none, and all else is empty */
+	uint32_t name;
+	uint64_t shape;
+	int64_t grid[3], block[3];
+	double instances, per_step, share; /* in the profile: launches and ns a step; of all kernels' time, 0 to 1 */
+	double value[NCU_NUMBERS];
+	enum kernel_bound bound;
+	enum ncu_number limit; /* NCU_BY_…; NCU_WAVES: the grid does not fill the GPU; NCU_NUMBERS: none */
+	struct kernel_stall stall[KERNEL_STALLS];
+	uint32_t n_stalls; /* the largest first */
+	uint32_t rule;     /* what Nsight Compute advises, a name; 0: nothing */
+	/* The roofline's point: absolute, or in shares of the peaks (struct kernels_inside). */
+	double intensity, rate;
+};
+
+struct kernel_pair {
+	struct kernel_inside side[2];
+	const char *text;   /* a sentence: what holds it up, and how that changed */
+	const char *advice; /* what usually helps */
+};
+
+/* What a roofline's points are below: rate = min(peak, bandwidth × intensity). */
+struct roof {
+	bool known;
+	double bandwidth, peak;
+};
+
+struct kernels_inside {
+	bool given[2]; /* by side: there is a report of Nsight Compute */
+	struct kernel_pair *pair;
+	uint32_t n;             /* by the longer time a step, at most KERNELS_INSIDE */
+	uint32_t more;          /* kernels left out because of that */
+	uint32_t groups[2];     /* kernels and shapes measured … */
+	uint32_t strangers[2];  /* … and how many of these the profile's steps do not have */
+	double covered[2];      /* share of the kernels' time that was measured, 0 to 1 */
+	bool absolute;          /* the roofline is in FLOP and bytes; else in shares of the peaks: rate in percent of
+	                         * the SMs' peak, intensity in multiples of the one at which both are at their peak */
+	struct roof roof[2];    /* by side */
+	const char *command[2]; /* how to measure the five heaviest kernels; NULL: the GPU is not the bottleneck, or
+	                         * they are measured */
+};
+enum { KERNELS_INSIDE = 20 };
+
+#endif

@@ -1,0 +1,87 @@
+#include "cmd/ncu_input.h"
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/proc.h"
+#include "capture/find.h"
+#include "read/ncu.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A file name as a word of a shell. */
+static const char *quoted(const char *path, const char *behind, struct arena *arena)
+{
+	struct buf text = {0};
+	buf_text(&text, "'");
+	for (; *path; path++) {
+		if (*path == '\'')
+			buf_text(&text, "'\\''");
+		else
+			buf_add(&text, path, 1);
+	}
+	buf_format(&text, "%s'", behind);
+	const char *copy = arena_copy(arena, text.data, text.n);
+	buf_release(&text);
+	return copy;
+}
+
+/* What ncu prints goes to a file without a name, which is gone in any case when it is closed. */
+static int import(const char *ncu, const char *path, int to, struct err *err)
+{
+	const char *const argv[] = {ncu, "--import", path, "--csv", "--page", "raw", "--print-units", "base", NULL};
+	const struct proc_spawn spawn = {.argv = argv, .output = to, .input = -1};
+	struct proc proc = {0};
+	char status[64];
+	if (proc_start(&proc, &spawn, err) != 0)
+		return -1;
+	while (!proc_wait(&proc, -1))
+		if (proc_interrupted()) {
+			proc_stop(&proc, SIGTERM, 2000);
+			return err_set(err, "%s: interrupted while ncu printed it", path);
+		}
+	if (proc_exit_status(proc.status) == 0)
+		return 0;
+	proc_status_text(proc.status, status, sizeof status);
+	return err_set(err, "%s: ncu --import could not print it (%s); an ncu older than the one that made it cannot",
+	               path, status);
+}
+
+static int read_packed(const char *path, struct names *names, struct arena *arena, struct ncu_report *report,
+                       struct err *err)
+{
+	const char *ncu = find_on_path("ncu", arena);
+	if (!ncu)
+		return err_set(err,
+		               "%s: only ncu can read it, and there is none on PATH; where there is one, run: "
+		               "ncu --import %s --csv --page raw > %s, and name that file",
+		               path, quoted(path, "", arena), quoted(path, ".csv", arena));
+	FILE *printed = tmpfile();
+	if (!printed)
+		return err_set(err, "%s: no temporary file can be made for what ncu prints: %s", path, strerror(errno));
+	int result = import(ncu, path, fileno(printed), err);
+	if (result == 0)
+		result = ncu_read(fileno(printed), path, names, arena, report, err);
+	fclose(printed);
+	return result;
+}
+
+int ncu_input_read(const char *path, struct names *names, struct arena *arena, struct ncu_report *report,
+                   struct err *err)
+{
+	struct file_head head;
+	int64_t size;
+	if (file_look(path, &head, err) != 0)
+		return -1;
+	if (ncu_is_packed(&head))
+		return read_packed(path, names, arena, report, err);
+	int fd = file_open(path, &size, err);
+	if (fd < 0)
+		return -1;
+	int result = ncu_read(fd, path, names, arena, report, err);
+	close(fd);
+	return result;
+}

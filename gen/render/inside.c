@@ -1,0 +1,239 @@
+#include "render/inside.h"
+
+#include "base/format.h"
+#include "render/roofline.h"
+#include "render/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHOWN = 5 }; /* kernels that are spoken of; the table has all */
+
+static const struct kernel_inside *one_of(const struct kernel_pair *pair)
+{
+	return pair->side[0].launches ? &pair->side[0] : &pair->side[1];
+}
+
+static const char *shape_of(const struct kernel_inside *k, struct arena *arena)
+{
+	if (!k->shape)
+		return "";
+	return arena_format(arena, "%lld\xC3\x97%lld\xC3\x97%lld blocks of %lld\xC3\x97%lld\xC3\x97%lld threads",
+	                    (long long)k->grid[0], (long long)k->grid[1], (long long)k->grid[2], (long long)k->block[0],
+	                    (long long)k->block[1], (long long)k->block[2]);
+}
+
+const char *inside_name(const struct analysis *a, const struct kernel_pair *pair, unsigned most, struct arena *arena)
+{
+	return format_kernel(arena, names_text(a->names, one_of(pair)->name), most);
+}
+
+/* "33.1 → 35.2", "–" where it is not known. */
+static const char *both(const struct kernels_inside *in, const char *before, const char *after, struct arena *arena)
+{
+	if (in->given[0] && in->given[1])
+		return strcmp(before, after) == 0 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
+	return in->given[0] ? before : after;
+}
+
+static const char *number(const struct kernel_inside *k, enum ncu_number which, struct arena *arena)
+{
+	return k->launches && !isnan(k->value[which]) ? arena_format(arena, "%.1f", k->value[which]) : "\xE2\x80\x93";
+}
+
+static const char *time_of(const struct kernel_inside *k, struct unit unit, struct arena *arena)
+{
+	return k->launches ? format_number(arena, unit, k->per_step) : "\xE2\x80\x93";
+}
+
+static const char *limit_of(const struct kernel_inside *k)
+{
+	const char *label = k->launches ? kernel_limit_label(k->limit) : NULL;
+	return label ? label : "\xE2\x80\x93";
+}
+
+static const char *stalls_of(const struct kernel_inside *k, struct arena *arena)
+{
+	const char *list = "";
+	for (uint32_t i = 0; i < k->n_stalls; i++)
+		list = arena_format(arena, "%s%s%s %s", list, *list ? ", " : "", kernel_stall_label(k->stall[i].stall),
+		                    format_share(arena, k->stall[i].share));
+	return *list ? list : "\xE2\x80\x93";
+}
+
+/* ---- the page ---- */
+
+static void fill_row(const struct analysis *a, uint32_t i, struct unit unit, struct rows *rows)
+{
+	static const enum ncu_number columns[] = {NCU_SM, NCU_MEMORY, NCU_DRAM, NCU_OCCUPANCY};
+	static const char *const names[] = {"sm", "memory", "dram", "occupancy"};
+	struct arena *arena = rows->page->arena;
+	const struct kernels_inside *in = &a->inside;
+	const struct kernel_inside *b = &in->pair[i].side[0], *f = &in->pair[i].side[1];
+	struct scope *row = page_row(rows);
+	page_fill(row, "place", arena_format(arena, "%u", i + 1));
+	page_fill(row, "name", inside_name(a, &in->pair[i], 90, arena));
+	page_fill(row, "shape",
+	          both(in, b->launches ? shape_of(b, arena) : "\xE2\x80\x93",
+	               f->launches ? shape_of(f, arena) : "\xE2\x80\x93", arena));
+	page_fill(row, "time", both(in, time_of(b, unit, arena), time_of(f, unit, arena), arena));
+	for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+		page_fill(row, names[c], both(in, number(b, columns[c], arena), number(f, columns[c], arena), arena));
+	page_fill(row, "limit", both(in, limit_of(b), limit_of(f), arena));
+	page_fill(row, "stalls", both(in, stalls_of(b, arena), stalls_of(f, arena), arena));
+}
+
+static const char *coverage(const struct analysis *a, struct arena *arena)
+{
+	const struct kernels_inside *in = &a->inside;
+	const char *text = "";
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		if (!in->given[s])
+			continue;
+		text = arena_format(arena, "%s%s: %s of the kernels' time was measured", text,
+		                    arena_format(arena, "%s%s", *text ? "; " : "", a->side[s].label),
+		                    format_share(arena, in->covered[s]));
+		if (in->strangers[s])
+			text = arena_format(arena, "%s, and %u of the %u kernels in the report are not in its steps",
+			                    text, in->strangers[s], in->groups[s]);
+	}
+	return arena_format(
+		arena,
+		"What Nsight Compute measured of single launches, each kernel by itself with the caches "
+		"flushed and the clocks locked, as it does unless told otherwise: their times are not those "
+		"of the program. %s.",
+		text);
+}
+
+static void fill_kernel(const struct analysis *a, uint32_t i, struct rows *rows)
+{
+	struct arena *arena = rows->page->arena;
+	const struct kernel_pair *pair = &a->inside.pair[i];
+	const struct kernel_inside *now = pair->side[1].launches ? &pair->side[1] : &pair->side[0];
+	struct scope *row = page_row(rows);
+	page_fill(row, "title", arena_format(arena, "%u. %s", i + 1, inside_name(a, pair, 100, arena)));
+	page_fill(row, "text", pair->text);
+	page_fill(row, "advice", pair->advice);
+	page_if(row, "rule", now->rule != 0);
+	page_fill(row, "rule", now->rule ? format_name(arena, names_text(a->names, now->rule), 500) : "");
+}
+
+static void fill_commands(const struct analysis *a, struct page *page)
+{
+	const struct kernels_inside *in = &a->inside;
+	page_if(&page->top, "command", in->command[0] || in->command[1]);
+	struct rows *rows = page_rows(&page->top, "command.line");
+	for (int s = 0; s < 2; s++)
+		if (in->command[s])
+			page_fill(page_row(rows), "text", in->command[s]);
+}
+
+void inside_fill(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct kernels_inside *in = &a->inside;
+	bool given = in->given[0] || in->given[1];
+	page_if(&page->top, "inside", given);
+	page_if(&page->top, "inside.link", given);
+	page_fill(&page->top, "inside.text", given ? coverage(a, arena) : "");
+	page_if(&page->top, "inside.none", given && !in->n);
+	page_if(&page->top, "inside.some", in->n > 0);
+	page_fill(&page->top, "inside.caption",
+	          arena_format(arena, "Kernels measured, percent of peak; time in the program, %s a %s%s", unit.name,
+	                       view_unit(&a->side[0]),
+	                       in->more ? arena_format(arena, "; %u shorter ones are left out", in->more) : ""));
+	roofline_draw(a, arena, page_draw(&page->top, "inside.roofline"));
+	struct rows *rows = page_rows(&page->top, "inside.row"), *words = page_rows(&page->top, "inside.kernel");
+	for (uint32_t i = 0; i < in->n; i++) {
+		fill_row(a, i, unit, rows);
+		if (i < SHOWN)
+			fill_kernel(a, i, words);
+	}
+	fill_commands(a, page);
+}
+
+/* ---- JSON ---- */
+
+static void write_side(const struct analysis *a, const struct kernel_inside *k, bool absolute, const char *key,
+                       struct json *json)
+{
+	static const struct {
+		const char *key;
+		enum ncu_number number;
+	} members[] = {{"sm_percent", NCU_SM},
+	               {"memory_percent", NCU_MEMORY},
+	               {"dram_percent", NCU_DRAM},
+	               {"l1_percent", NCU_L1},
+	               {"l2_percent", NCU_L2},
+	               {"occupancy_percent", NCU_OCCUPANCY},
+	               {"occupancy_most_percent", NCU_OCCUPANCY_MOST},
+	               {"registers", NCU_REGISTERS},
+	               {"waves", NCU_WAVES}};
+	if (!k->launches) {
+		json_null(json, key);
+		return;
+	}
+	json_object(json, key);
+	json_text(json, "name", names_text(a->names, k->name));
+	json_array(json, "grid");
+	for (int i = 0; i < 3; i++)
+		json_integer(json, NULL, k->grid[i]);
+	json_end_array(json);
+	json_array(json, "block");
+	for (int i = 0; i < 3; i++)
+		json_integer(json, NULL, k->block[i]);
+	json_end_array(json);
+	json_integer(json, "launches_measured", k->launches);
+	json_ms(json, "duration_ms", k->value[NCU_DURATION]);
+	json_number(json, "instances_per_step", k->instances);
+	json_ms(json, "ms_per_step", k->per_step);
+	json_number(json, "share", k->share);
+	json_text(json, "bound", kernel_bound_name(k->bound));
+	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
+		json_number(json, members[i].key, k->value[members[i].number]);
+	json_text(json, "occupancy_limit", kernel_limit_label(k->limit));
+	json_array(json, "stalls");
+	for (uint32_t i = 0; i < k->n_stalls; i++) {
+		json_object(json, NULL);
+		json_text(json, "reason", kernel_stall_name(k->stall[i].stall));
+		json_number(json, "share", k->stall[i].share);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_number(json, absolute ? "flop_per_second" : "peak_share_percent", k->rate);
+	json_number(json, absolute ? "flop_per_byte" : "intensity_over_ridge", k->intensity);
+	json_end_object(json);
+}
+
+void inside_json(const struct analysis *a, struct json *json)
+{
+	static const char *const key[2] = {"baseline", "fixed"};
+	const struct kernels_inside *in = &a->inside;
+	if (!in->given[0] && !in->given[1] && !in->command[0] && !in->command[1])
+		return;
+	json_object(json, "kernels_inside");
+	for (int s = 0; s < 2; s++) {
+		json_object(json, key[s]);
+		json_bool(json, "given", in->given[s]);
+		json_integer(json, "kernels", in->groups[s]);
+		json_integer(json, "not_in_profile", in->strangers[s]);
+		json_number(json, "covered", in->covered[s]);
+		json_number(json, "peak", in->roof[s].known ? in->roof[s].peak : NAN);
+		json_number(json, "bandwidth", in->roof[s].known ? in->roof[s].bandwidth : NAN);
+		json_text(json, "command", in->command[s]);
+		json_end_object(json);
+	}
+	json_text(json, "roofline", in->absolute ? "flop" : "share_of_peak");
+	json_array(json, "kernels");
+	for (uint32_t i = 0; i < in->n; i++) {
+		json_object(json, NULL);
+		for (int s = 0; s < 2; s++)
+			write_side(a, &in->pair[i].side[s], in->absolute, key[s], json);
+		json_text(json, "text", in->pair[i].text);
+		json_text(json, "advice", in->pair[i].advice);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_integer(json, "left_out", in->more);
+	json_end_object(json);
+}

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Holds what `gapline report` says of Nsight Compute's numbers against the CSV itself, read by Python's csv module.
+
+    check_ncu.py [GAPLINE]
+
+Made files have known numbers in every unit and locale, hostile names, quotes that do not close, a stand-in for ncu; the
+captures in ../shared/captures (or GAPLINE_CAPTURES) are real ones, skipped where they are not there.
+"""
+import csv
+import json
+import os
+import re
+import sqlite3
+import stat
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import tiny_ncu
+import tiny_profile
+
+CAPTURES = os.environ.get("GAPLINE_CAPTURES", os.path.join(ROOT, "..", "shared", "captures"))
+GAPLINE = sys.argv[1] if len(sys.argv) > 1 else os.path.join(ROOT, "build", "release", "gen", "gapline")
+wrong = []
+
+
+def check(condition, what):
+    if not condition:
+        wrong.append(what)
+
+
+def near(a, b):
+    return a is not None and abs(a - b) <= 1e-5 * max(abs(a), abs(b), 1e-9)
+
+
+def run(baseline, fixed, folder, *options, env=None):
+    out = os.path.join(folder, "out")
+    done = subprocess.run([GAPLINE, "report", baseline, fixed, "-o", out + ".html", "--json", out + ".json", *options],
+                          capture_output=True, text=True, env=dict(os.environ, **(env or {})))
+    if done.returncode:
+        return done.returncode, done.stderr, None, None
+    with open(out + ".json", encoding="utf-8") as file, open(out + ".html", encoding="utf-8") as page:
+        return 0, done.stdout, json.load(file), page.read()
+
+
+def profile(path, gemm="gemm(float *)", shapes=((8, 1, 1), (32, 4, 1)), load=1_000, seed=1):
+    """A tiny profile whose kernels have a launch shape: `gemm` 5 times a step, `relu` twice."""
+    tiny_profile.write(path, steps=30, load=load, more_kernels=2, jitter=100, seed=seed)
+    db = sqlite3.connect(path)
+    for column in "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ":
+        db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER")
+    for name, grid in (1, shapes[0]), (5, shapes[1]):
+        db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = ?, gridY = ?, gridZ = ?, blockX = 128, blockY = 1, blockZ = 1 "
+                   "WHERE demangledName = ?", (*grid, name))
+    db.execute("UPDATE StringIds SET value = ? WHERE id = 1", (gemm,))
+    db.commit()
+    db.close()
+
+
+GEMM = {"name": "gemm(float *)", "grid": (8, 1, 1), "block": (128, 1, 1), "duration": 100_250, "sm": 91.25, "memory": 40.5, "dram": 12.125,
+        "rate": 402_653_184_000, "occupancy": 24.75, "most": 25, "registers": 202, "waves": 1234.5, "by_registers": 2, "by_shared": 3,
+        "by_warps": 16, "by_blocks": 32, "stalls": {"math_pipe_throttle": 3.5, "long_scoreboard": 1.25, "not_selected": 0.25}}
+RELU = {"name": "relu(float *)", "grid": (32, 4, 1), "block": (128, 1, 1), "duration": 1_012_500, "sm": 12.5, "memory": 93.25, "dram": 92.75,
+        "rate": 3_100_000_000_000, "occupancy": 88.5, "most": 100, "registers": 16, "waves": 0.5, "by_registers": 16, "by_shared": 32,
+        "by_warps": 16, "by_blocks": 32, "stalls": {"long_scoreboard": 30.5, "wait": 2.5}}
+SLOW = dict(RELU, sm=20.5, memory=44.25, dram=30.5)
+ROOFLINE = {"fadd": 100, "fmul": 50, "ffma": 1000, "ffma_peak": 16896, "clock": 1_750_000_000, "dram_clock": 2_600_000_000, "dram_cycle": 1280}
+
+
+def compare_numbers(kernel, launch, what):
+    for key, member in ("sm", "sm_percent"), ("memory", "memory_percent"), ("dram", "dram_percent"), ("occupancy", "occupancy_percent"), \
+            ("most", "occupancy_most_percent"), ("registers", "registers"), ("waves", "waves"):
+        check(near(kernel[member], launch[key]), f"{what}: {launch['name']}: {member} is {kernel[member]}, the CSV has {launch[key]}")
+    check(near(kernel["duration_ms"] * 1e6, launch["duration"]), f"{what}: {launch['name']}: duration is {kernel['duration_ms']} ms, the CSV has {launch['duration']} ns")
+    total = sum(launch["stalls"].values())
+    stalls = sorted(launch["stalls"].items(), key=lambda item: -item[1])[:3]
+    check([s["reason"] for s in kernel["stalls"]] == [s[0] for s in stalls] and
+          all(near(s["share"], value / total) for s, (_, value) in zip(kernel["stalls"], stalls)), f"{what}: {launch['name']}: stalls are {kernel['stalls']}")
+
+
+def check_made(folder, a, b):
+    before, after = os.path.join(folder, "before.csv"), os.path.join(folder, "after.csv")
+    kinds = [("raw", "en", {}), ("details", "en", {}), ("raw", "de", {}), ("details", "de", {"time": "nsecond"}), ("details", "fr", {"time": "msecond"}),
+             ("raw", "ch", {"time": "second", "rate": "byte/second"}), ("raw", "en", {"time": "ms", "rate": "Tbyte/s", "frequency": "Mhz"}),
+             ("raw", "fr", {"time": "ns", "rate": "byte/nsecond", "frequency": "cycle/nsecond"})]
+    for page, locale, unit in kinds:
+        what = f"{page}, {locale}, {unit}"
+        noise = "==PROF== Connected to process 4711\nID is here\n\"epoch, 1\n".replace('"', "") if page == "raw" else ""
+        tiny_ncu.write(before, [GEMM, SLOW], page, locale, unit, before=noise, digits=9)
+        tiny_ncu.write(after, [RELU, GEMM], page, locale, unit, digits=9)
+        status, text, result, html = run(a, b, folder, "--baseline-ncu", before, "--fixed-ncu", after)
+        if status:
+            wrong.append(f"{what}: status {status}: {text}")
+            continue
+        kernels = result["kernels_inside"]["kernels"]
+        check([k["fixed"]["name"] for k in kernels] == ["gemm(float *)", "relu(float *)"], f"{what}: kernels are {kernels}")
+        compare_numbers(kernels[0]["baseline"], GEMM, what)
+        compare_numbers(kernels[0]["fixed"], GEMM, what)
+        compare_numbers(kernels[1]["baseline"], SLOW, what)
+        compare_numbers(kernels[1]["fixed"], RELU, what)
+        check([k["fixed"]["bound"] for k in kernels] == ["compute", "memory"] and kernels[1]["baseline"]["bound"] == "latency", f"{what}: bounds")
+        check(kernels[0]["fixed"]["occupancy_limit"] == "registers" and kernels[1]["fixed"]["occupancy_limit"] == "the grid", f"{what}: limits")
+        check(abs(kernels[0]["fixed"]["instances_per_step"] - 5) < 1e-6 and near(kernels[0]["fixed"]["ms_per_step"], 0.5), f"{what}: time in the profile")
+        check("Baseline: latency-bound" in kernels[1]["text"] and "Fixed: memory-bound" in kernels[1]["text"], f"{what}: {kernels[1]['text']}")
+        check("math pipe throttle" in kernels[0]["advice"] and "DRAM" in kernels[1]["advice"], f"{what}: advice")
+        check("compute-bound (SMs 91.2 %" in text or "compute-bound (SMs 91.3 %" in text, f"{what}: the terminal does not say it")
+        for shown in "44.2 → 93.2", "long scoreboard 92.4 %", "Roofline of the heaviest kernels":
+            check(shown in html or shown.replace("44.2", "44.3").replace("93.2", "93.3") in html, f"{what}: the page lacks '{shown}'")
+        check(result["kernels_inside"]["baseline"]["command"] is None, f"{what}: a command for what is measured")
+
+
+def check_roofline(folder, a, b):
+    path = os.path.join(folder, "roof.csv")
+    tiny_ncu.write(path, [dict(GEMM, **ROOFLINE), dict(RELU, **ROOFLINE)])
+    _, _, result, html = run(a, b, folder, "--baseline-ncu", path)
+    inside = result["kernels_inside"]
+    rate = (100 + 50 + 2 * 1000) * 1.75e9
+    kernel = inside["kernels"][0]["baseline"]
+    check(inside["roofline"] == "flop" and near(kernel["flop_per_second"], rate) and near(kernel["flop_per_byte"], rate / GEMM["rate"]), f"roofline: {kernel}")
+    check(near(inside["baseline"]["peak"], 2 * 16896 * 1.75e9) and near(inside["baseline"]["bandwidth"], 1280 * 2.6e9), f"roofs: {inside['baseline']}")
+    check("peak 59.1 TFLOP/s, DRAM 3.33 TB/s" in html, "roofline: the page does not say the peaks")
+    check(inside["kernels"][0]["fixed"] is None and inside["fixed"]["peak"] is None, "roofline: a fixed side that was not given")
+    tiny_ncu.write(path, [GEMM, RELU])
+    _, _, result, _ = run(a, b, folder, "--fixed-ncu", path)
+    kernel = result["kernels_inside"]["kernels"][1]["fixed"]
+    check(result["kernels_inside"]["roofline"] == "share_of_peak" and near(kernel["peak_share_percent"], 12.5) and
+          near(kernel["intensity_over_ridge"], 12.5 / 92.75), f"roofline of shares: {kernel}")
+
+
+def check_matching(folder, a, b):
+    path = os.path.join(folder, "match.csv")
+    other = dict(GEMM, grid=(9, 1, 1))
+    tiny_ncu.write(path, [other, dict(RELU, name="relu"), GEMM, dict(GEMM, sm=71.25), dict(RELU, name="absent()")])
+    _, _, result, html = run(a, b, folder, "--baseline-ncu", path)
+    inside = result["kernels_inside"]
+    check([k["baseline"]["name"] for k in inside["kernels"]] == ["gemm(float *)", "relu"], f"matching: {[k['baseline']['name'] for k in inside['kernels']]}")
+    check(inside["baseline"]["kernels"] == 4 and inside["baseline"]["not_in_profile"] == 2, f"matching: {inside['baseline']}")
+    check(inside["kernels"][0]["baseline"]["grid"] == [8, 1, 1], "matching: another shape is taken")
+    check(inside["kernels"][0]["baseline"]["launches_measured"] == 2 and near(inside["kernels"][0]["baseline"]["sm_percent"], 81.25), "matching: no mean over launches")
+    check("2 of the 4 kernels in the report are not in its steps" in html, "matching: the page does not say what is missing")
+
+
+def check_errors(folder, a, b):
+    path = os.path.join(folder, "bad.csv")
+    good = os.path.join(folder, "good.csv")
+    tiny_ncu.write(good, [GEMM])
+    with open(good, encoding="utf-8") as file:
+        text = file.read()
+    cases = [("", "is no report of Nsight Compute"), ("a,b\n1,2\n", "is no report of Nsight Compute"), (text.splitlines()[0] + "\n", "holds no kernel launch"),
+             (text.rstrip()[:-1] + ' and so "" on', "is cut off, or a quote in it is not closed"), ("\0" * 100, "is no report of Nsight Compute"),
+             (text.rstrip()[: text.rstrip().rindex(",") + 3], "is cut off")]
+    for content, expected in cases:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(content)
+        status, message, _, _ = run(a, b, folder, "--baseline-ncu", path)
+        check(status == 3 and expected in message, f"{content[:40]!r}: status {status}: {message.strip()}")
+    status, message, _, _ = run(a, b, folder, "--baseline-ncu", os.path.join(folder, "nothing.csv"))
+    check(status == 3 and "nothing.csv" in message, f"a missing file: status {status}: {message}")
+
+
+def check_packed(folder, a, b):
+    """A .ncu-rep goes through ncu; without one, the command that is named does it."""
+    path, csv_file, bin_folder = os.path.join(folder, "it's.ncu-rep"), os.path.join(folder, "good.csv"), os.path.join(folder, "bin")
+    tiny_ncu.write(csv_file, [GEMM, RELU])
+    with open(path, "wb") as file:
+        file.write(b"NVR\0" + b"x" * 100)
+    os.mkdir(bin_folder)
+    empty = {"PATH": "/nowhere"}
+    status, message, _, _ = run(a, b, folder, "--baseline-ncu", path, env=empty)
+    command = re.search(r"run: (ncu --import .* > .*), and name that file", message)
+    check(status == 3 and command, f"without ncu: status {status}: {message}")
+    ncu = os.path.join(bin_folder, "ncu")
+    with open(ncu, "w", encoding="utf-8") as file:
+        file.write(f"#!/bin/sh\n[ \"$1\" = --import ] && [ -e \"$2\" ] || exit 3\necho '==PROF== hello'\ncat {csv_file}\n")
+    os.chmod(ncu, os.stat(ncu).st_mode | stat.S_IXUSR)
+    found = {"PATH": bin_folder + ":" + os.environ["PATH"]}
+    if command:
+        subprocess.run(["sh", "-c", command.group(1)], env=dict(os.environ, **found), check=True)
+        check(os.path.exists(path + ".csv"), "the command that is named does not make the file")
+    status, message, result, _ = run(a, b, folder, "--baseline-ncu", path, env=found)
+    check(status == 0 and len(result["kernels_inside"]["kernels"]) == 2, f"through ncu: status {status}: {message}")
+    with open(ncu, "w", encoding="utf-8") as file:
+        file.write("#!/bin/sh\necho 'Failed to open'\nexit 1\n")
+    status, message, _, _ = run(a, b, folder, "--baseline-ncu", path, env=found)
+    check(status == 3 and "exit status 1" in message, f"an ncu that fails: status {status}: {message}")
+
+
+HOSTILE = "void k<'a', (char)36>($(touch x), `id`, a|b.*[^x]{2}?+\\d, \"q\")</script><img src=x>"
+
+
+def check_command(folder, a, b):
+    """A profile whose GPU is the bottleneck names the command; the shell and the expression in it mean that kernel alone."""
+    busy, other = os.path.join(folder, "busy.sqlite"), os.path.join(folder, "busy2.sqlite")
+    profile(busy, gemm=HOSTILE)
+    profile(other, gemm=HOSTILE, seed=2)
+    status, text, result, html = run(busy, other, folder)
+    command = result["kernels_inside"]["baseline"]["command"] if status == 0 else ""
+    check(command, f"no command: {status} {text}")
+    if not command:
+        return
+    script = os.path.join(folder, "script")
+    with open(script, "w", encoding="utf-8") as file:
+        file.write("ncu() { for word; do printf '%s\\n' \"$word\"; done; }\n" + command.split(" && ")[0])
+    words = subprocess.run(["sh", script], capture_output=True, text=True, cwd=folder).stdout.splitlines()
+    pattern = words[words.index("--kernel-name") + 1]
+    check(pattern.startswith("regex:") and re.search(pattern[6:], HOSTILE) and re.search(pattern[6:], "relu(float *)"), f"the command's expression: {pattern}")
+    check(not re.search(pattern[6:], HOSTILE.replace("36", "37")) and not re.search(pattern[6:], "my_relu(float *)"), f"it matches more: {pattern}")
+    check(words[words.index("--launch-count") + 1] == "7" and int(words[words.index("--launch-skip") + 1]) % 7 == 0, f"launches: {words}")
+    check(not os.path.exists(os.path.join(folder, "x")) and "<img src=x>" not in html, "a kernel's name was obeyed")
+    done = subprocess.run([GAPLINE, "show", busy], capture_output=True, text=True)
+    check(command.split("--export")[0].replace("baseline", "profile") in done.stdout, "gapline show does not name the command")
+    path = os.path.join(folder, "hostile.csv")
+    tiny_ncu.write(path, [dict(GEMM, name=HOSTILE, rules=[("<script>alert(1)</script>\x1b[31m" + "x" * 100000, 12.5)])], "details")
+    status, text, result, html = run(busy, other, folder, "--fixed-ncu", path)
+    check(status == 0 and result["kernels_inside"]["kernels"][0]["fixed"]["name"] == HOSTILE and "<script>alert" not in html and "\x1b[31m" not in html,
+          "a hostile report")
+    check(status == 0 and len(html) < 1_500_000 and "\x1b[31m" not in text, "a hostile report in the terminal")
+
+
+def check_captures(folder):
+    pair = [os.path.join(CAPTURES, "pinned-prefetch", f"{side}.sqlite.gz") for side in ("baseline", "fixed")]
+    if not all(map(os.path.exists, pair)):
+        print("no captures")
+        return
+    names = {"Duration": ("duration_ms", {"us": 1e-3, "ms": 1}), "Compute (SM) Throughput": ("sm_percent", {"%": 1}), "Memory Throughput": ("memory_percent", {"%": 1}),
+             "DRAM Throughput": ("dram_percent", {"%": 1}), "Achieved Occupancy": ("occupancy_percent", {"%": 1}),
+             "Theoretical Occupancy": ("occupancy_most_percent", {"%": 1}), "Registers Per Thread": ("registers", {"register/thread": 1}),
+             "Waves Per SM": ("waves", {"": 1}), "L2 Cache Throughput": ("l2_percent", {"%": 1}), "L1/TEX Cache Throughput": ("l1_percent", {"%": 1})}
+    for page in "details", "raw":
+        files = [os.path.join(CAPTURES, "ncu", f"ncu_{side}.{page}.csv") for side in ("baseline", "fixed")]
+        status, text, result, _ = run(*pair, folder, "--baseline-ncu", files[0], "--fixed-ncu", files[1])
+        if status:
+            wrong.append(f"capture, {page}: status {status}: {text}")
+            continue
+        for side, file in ("baseline", files[0]), ("fixed", files[1]):
+            sums = {}
+            with open(file, encoding="utf-8", newline="") as rows:
+                if page == "details":
+                    for row in csv.DictReader(rows):
+                        member, units = names.get(row["Metric Name"], (None, {}))
+                        if member and row["Metric Unit"] in units:
+                            key = row["Kernel Name"], row["Grid Size"]
+                            sums.setdefault(key, {}).setdefault(member, []).append(float(row["Metric Value"].replace(",", "")) * units[row["Metric Unit"]])
+                else:
+                    table = list(csv.DictReader(rows))
+                    for row in table[1:]:
+                        for raw, _, label, _ in tiny_ncu.RAW.values():
+                            if label in names and raw in row and raw != "dram__bytes.sum.per_second":
+                                member, units = names[label]
+                                sums.setdefault((row["Kernel Name"], row["Grid Size"]), {}).setdefault(member, []).append(
+                                    float(row[raw].replace(",", "")) * units[table[0][raw]])
+            kernels = [k[side] for k in result["kernels_inside"]["kernels"]]
+            check(len(kernels) == len(sums) == 4, f"capture, {page}, {side}: {len(kernels)} of {len(sums)} kernels")
+            for kernel in kernels:
+                of = sums[kernel["name"], "({}, {}, {})".format(*kernel["grid"])]
+                for member, values in of.items():
+                    check(near(kernel[member], sum(values) / len(values)), f"capture, {page}, {side}, {kernel['name']}: {member} is {kernel[member]}, the CSV has {values}")
+            check(result["kernels_inside"][side]["covered"] > 0.999, f"capture, {page}, {side}: covered")
+    print("captures: 4 kernels of each side")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        a, b = os.path.join(folder, "a.sqlite"), os.path.join(folder, "b.sqlite")
+        profile(a)
+        profile(b, seed=2)
+        check_made(folder, a, b)
+        check_roofline(folder, a, b)
+        check_matching(folder, a, b)
+        check_errors(folder, a, b)
+        check_packed(folder, a, b)
+        check_command(folder, a, b)
+        check_captures(folder)
+    for line in wrong:
+        print("FAILED", line)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
