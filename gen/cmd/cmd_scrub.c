@@ -34,7 +34,7 @@ static const char about[] =
 	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
 	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
 	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
-	"'[user A]'.";
+	"'[user A]'; a token, a password or what stands before the @ of an address '[secret A]'.";
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -46,6 +46,12 @@ static size_t part_end(const char *bytes, size_t n, size_t at)
 static bool begins_path(const char *bytes, size_t at)
 {
 	unsigned char before = at && bytes[at - 1] ? (unsigned char)bytes[at - 1] : ' ';
+	char second = at > 1 ? bytes[at - 2] : ' ';
+	if (before == '>' && (second == '=' || second == '-')) /* an arrow */
+		return true;
+	if (isalpha(before) && second == '-' &&
+	    (at == 2 || isspace((unsigned char)bytes[at - 3]))) /* "-I/usr/include" */
+		return true;
 	return !isalnum(before) && before < 0x80 && !strchr("_.*)]>~/\\", before);
 }
 
@@ -95,12 +101,32 @@ static bool is_rooted(const struct scrub_roots *roots, const char *bytes, size_t
 	       is_one_of(roots->names, roots->n, root, length);
 }
 
+/* Names of folders have spaces in them: "My Documents/". A word that a separator follows belongs to the part before. */
+static size_t part_with_spaces(const char *bytes, size_t n, size_t end)
+{
+	enum { WORDS_MORE = 3 };
+	size_t longer = end;
+	for (int i = 0; i < WORDS_MORE && longer + 1 < n && bytes[longer] == ' ' &&
+	                scrub_path_is_part((unsigned char)bytes[longer + 1]);
+	     i++) {
+		longer = part_end(bytes, n, longer + 1);
+		if (longer < n && scrub_path_is_separator(bytes[longer]))
+			return longer;
+	}
+	return end;
+}
+
 size_t scrub_path_folder(const struct scrub_roots *roots, const char *bytes, size_t n, size_t at)
 {
-	bool tilde = bytes[at] == '~' && at + 1 < n && scrub_path_is_separator(bytes[at + 1]);
+	size_t tilde = bytes[at] == '~'; /* or with somebody's name behind it */
+	while (tilde && at + tilde < n &&
+	       (isalnum((unsigned char)bytes[at + tilde]) || strchr("_-.", bytes[at + tilde])))
+		tilde++;
+	if (tilde && (at + tilde == n || !scrub_path_is_separator(bytes[at + tilde])))
+		tilde = 0;
 	if ((!tilde && !scrub_path_is_separator(bytes[at])) || !begins_path(bytes, at))
 		return 0;
-	size_t i = at + tilde, folder = 0, parts = tilde, last = 0, last_n = 0, before_last = 0, before_last_n = 0;
+	size_t i = at + tilde, folder = 0, parts = tilde > 0, last = 0, last_n = 0, before_last = 0, before_last_n = 0;
 	while (i < n && scrub_path_is_separator(bytes[i])) {
 		while (i < n && scrub_path_is_separator(bytes[i]))
 			i++;
@@ -109,6 +135,7 @@ size_t scrub_path_folder(const struct scrub_roots *roots, const char *bytes, siz
 		i = part_end(bytes, n, i);
 		if (i == from)
 			break;
+		i = part_with_spaces(bytes, n, i);
 		parts++;
 		before_last = last, before_last_n = last_n;
 		last = from, last_n = i - from;

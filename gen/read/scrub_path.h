@@ -1,7 +1,7 @@
 /* Paths of files within texts: they tell about a machine. Not all that has slashes is one: "forward/backward", "T1/T2",
  * and operators of an ONNX graph, "/backbone/block.0/Conv", are names and stay. A path is what begins with a folder
- * that holds files on common machines ("/home", "/mnt") or in the profile's own metadata, or with '~', "//" or a
- * drive's letter, or what ends as names of files do (".py"). */
+ * that holds files on common machines ("/home", "/mnt") or in the profile's own metadata, or with '~' (also somebody's,
+ * "~bob/"), "//" or a drive's letter, or what ends as names of files do (".py"). */
 #ifndef GAPLINE_READ_SCRUB_PATH_H
 #define GAPLINE_READ_SCRUB_PATH_H
 

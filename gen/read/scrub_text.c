@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "read/scrub_token.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -138,7 +139,7 @@ void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
 
 static void put_mask(struct scrub_text *text, struct buf *out, enum scrub_kind kind, const char *what, size_t n)
 {
-	static const char *const words[] = {"host", "user", "word", "path"};
+	static const char *const words[] = {"host", "user", "word", "path", "secret"};
 	struct buf lower = {0};
 	for (size_t i = 0; i < n; i++) { /* host names are the same in either case */
 		char c = kind == SCRUB_HOST ? (char)tolower((unsigned char)what[i]) : what[i];
@@ -174,17 +175,17 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 	size_t copied = 0;
 	bool changed = false;
 	for (size_t at = 0; at < *n;) {
-		size_t folder = scrub_path_folder(&text->roots, bytes, *n, at), length = folder;
-		const struct scrub_secret *secret = folder ? NULL : secret_at(text, bytes, *n, at);
-		if (secret)
-			length = secret->n;
+		size_t token = scrub_token(bytes, *n, at);
+		size_t folder = token ? 0 : scrub_path_folder(&text->roots, bytes, *n, at);
+		const struct scrub_secret *secret = token || folder ? NULL : secret_at(text, bytes, *n, at);
+		size_t length = secret ? secret->n : token + folder;
 		if (!length) {
 			at++;
 			continue;
 		}
 		changed = true;
 		buf_add(&out, bytes + copied, at - copied);
-		put_mask(text, &out, secret ? secret->kind : SCRUB_PATH, bytes + at, length);
+		put_mask(text, &out, secret ? secret->kind : token ? SCRUB_TOKEN : SCRUB_PATH, bytes + at, length);
 		if (folder && at + length < *n && !scrub_path_is_separator(bytes[at + length]) &&
 		    scrub_path_is_part((unsigned char)bytes[at + length]))
 			buf_text(&out, "/");

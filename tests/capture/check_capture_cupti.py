@@ -204,6 +204,15 @@ class Cupti(Installed):
         )
         self.assertRegex(said, r"of \d+ records none has times within the program's run; take --collector nsys\n\Z")
 
+    def test_ends_with_its_recorder(self):
+        """Killed, gapline can end nothing any more: the system does."""
+        script = "echo $$ > pid; exec sleep 60"
+        process = self.start("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script)
+        pid = self.pids("pid")[0]
+        process.kill()
+        process.communicate(timeout=60)
+        self.wait_for(lambda: not is_alive(pid))
+
     def test_asked_to_end_as_gapline_was(self):
         for number in signal.SIGTERM, signal.SIGHUP:
             name = signal.Signals(number).name[3:]
