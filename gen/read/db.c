@@ -14,13 +14,11 @@
 
 enum {
 	TEXT_MAX_BYTES = 64 << 20,       /* longest text or row that is taken from a file */
-	ROW_MIN_BYTES = 4,               /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
-	ROW_USUAL_BYTES = 32,            /* rows with a start, an end and ids are no shorter */
 	CHECKED_WHOLE_BYTES = 256 << 20, /* a file up to this is looked at as a whole, in some hundredths of a second */
 	METER_STEPS = 10000              /* of SQLite's machine between two looks at how far it is: some hundred rows */
 };
 
-static int fail(struct db *db, int code, const char *table)
+int db_fail(struct db *db, int code, const char *table)
 {
 	const char *kind = table ? "table " : "", *where = table ? table : "its schema";
 	switch (code & 0xFF) {
@@ -154,7 +152,7 @@ static int configure(struct db *db)
 	                        "PRAGMA cell_size_check = ON; PRAGMA query_only = ON; PRAGMA temp_store = MEMORY; "
 	                        "PRAGMA cache_size = 64",
 	                        NULL, NULL, NULL);
-	return code == SQLITE_OK ? 0 : fail(db, code, NULL);
+	return code == SQLITE_OK ? 0 : db_fail(db, code, NULL);
 }
 
 /* Lists the plain tables: what SQLite itself writes for one begins with CREATE TABLE and has a root page. Views and
@@ -186,7 +184,7 @@ static int list_tables(struct db *db)
 		db->tables[db->n_tables++] = name;
 	}
 	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : fail(db, code, NULL);
+	return code == SQLITE_DONE ? 0 : db_fail(db, code, NULL);
 }
 
 /* SQLite calls this now and then while it works. */
@@ -240,7 +238,7 @@ int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, 
 	db->bytes = head.size;
 	int code = open_file(db, unpacked);
 	if (code != SQLITE_OK)
-		return fail(db, code, NULL);
+		return db_fail(db, code, NULL);
 	if (configure(db) != 0 || list_tables(db) != 0)
 		return -1;
 	int fd = unpacked < 0 ? open(path, O_RDONLY | O_CLOEXEC) : unpacked;
@@ -272,7 +270,7 @@ static int check_table(struct db *db, size_t i, bool whole)
 {
 	return db_pages_match(&db->pages, db->handle, &db->described[i], whole)
 	               ? 0
-	               : fail(db, SQLITE_CORRUPT, db->tables[i]);
+	               : db_fail(db, SQLITE_CORRUPT, db->tables[i]);
 }
 
 int db_check(struct db *db)
@@ -289,8 +287,7 @@ int db_check(struct db *db)
 		db->path);
 }
 
-/* The tables of a large file that are read, once each; a small one's are all checked by then. */
-static int check_scanned(struct db *db, const char *table)
+int db_check_scanned(struct db *db, const char *table)
 {
 	for (size_t i = 0; i < db->n_tables; i++) {
 		if (db->tables[i] != table || db->matched[i] || db->bytes <= CHECKED_WHOLE_BYTES)
@@ -317,189 +314,4 @@ const char *db_table(const struct db *db, const char *name)
 			best = table;
 	}
 	return best;
-}
-
-/* Which of the columns (and of their alternatives) the table has. `names` is the table's list. */
-static bool has_column(const char *const *names, size_t n, const char *name, size_t length)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strlen(names[i]) == length && sqlite3_strnicmp(names[i], name, (int)length) == 0)
-			return true;
-	return false;
-}
-
-static void quote(struct buf *sql, const char *name, size_t n)
-{
-	buf_add(sql, "\"", 1);
-	for (size_t i = 0; i < n; i++)
-		buf_add(sql, name[i] == '"' ? "\"\"" : name + i, name[i] == '"' ? 2 : 1);
-	buf_add(sql, "\"", 1);
-}
-
-static int list_columns(struct db *db, const char *table, const char ***names, size_t *n)
-{
-	struct buf sql = {0};
-	buf_text(&sql, "PRAGMA table_info(");
-	quote(&sql, table, strlen(table));
-	buf_text(&sql, ")");
-	sqlite3_stmt *statement = NULL;
-	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL);
-	buf_release(&sql);
-	size_t room = 0;
-	while (code == SQLITE_OK || code == SQLITE_ROW) {
-		code = sqlite3_step(statement);
-		if (code != SQLITE_ROW)
-			break;
-		const char *name = (const char *)sqlite3_column_text(statement, 1);
-		if (!name)
-			continue;
-		if (*n == room) {
-			*names = arena_grow(db->arena, *names, room, room + 64, sizeof **names);
-			room += 64;
-		}
-		(*names)[(*n)++] = arena_copy(db->arena, name, strlen(name));
-	}
-	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : fail(db, code, table);
-}
-
-/* Appends an expression for one column specification; true when the table has any of its alternatives. */
-static bool add_column(struct buf *sql, const char *specification, const char *const *names, size_t n_names)
-{
-	int found = 0;
-	size_t before = sql->n;
-	for (const char *at = specification;;) {
-		size_t n = strcspn(at, "|");
-		if (has_column(names, n_names, at, n)) {
-			buf_text(sql, found++ ? ", " : "coalesce(");
-			quote(sql, at, n);
-		}
-		at += n;
-		if (!*at++)
-			break;
-	}
-	if (found == 0)
-		buf_text(sql, "NULL");
-	else if (found == 1) /* coalesce wants two arguments; the bare column is faster than a dummy */
-		memset(sql->data + before, ' ', sizeof "coalesce(" - 1);
-	else
-		buf_text(sql, ")");
-	return found > 0;
-}
-
-/* The name under which the rowid of a table can be asked for: the first that no column of its own has; NULL: none, or
- * the table has no rowid (https://www.sqlite.org/rowidtable.html). */
-static const char *rowid_of(struct db *db, const char *table, const char *const *names, size_t n_names)
-{
-	static const char *const rowids[] = {"_rowid_", "rowid", "oid"};
-	const char *found = NULL;
-	for (size_t i = 0; i < sizeof rowids / sizeof *rowids && !found; i++)
-		if (!has_column(names, n_names, rowids[i], strlen(rowids[i])))
-			found = rowids[i];
-	struct buf sql = {0};
-	sqlite3_stmt *statement = NULL;
-	buf_format(&sql, "SELECT %s FROM ", found ? found : "NULL");
-	quote(&sql, table, strlen(table));
-	bool known = found && sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK;
-	sqlite3_finalize(statement);
-	buf_release(&sql);
-	return known ? found : NULL;
-}
-
-int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns)
-{
-	*scan = (struct scan){.db = db, .table = db_table(db, table), .most_rows = db->bytes / ROW_MIN_BYTES};
-	if (!scan->table)
-		return 0;
-	const char **names = NULL;
-	size_t n_names = 0;
-	if (check_scanned(db, scan->table) != 0 || list_columns(db, scan->table, &names, &n_names) != 0)
-		return -1;
-	struct buf sql = {0};
-	for (int i = 0; i < n_columns; i++) {
-		buf_text(&sql, i ? ", " : "SELECT ");
-		scan->has[i] = add_column(&sql, columns[i], names, n_names);
-	}
-	const char *rowid = rowid_of(db, scan->table, names, n_names);
-	scan->rowid = rowid ? n_columns : -1;
-	if (rowid)
-		buf_format(&sql, ", %s", rowid);
-	/* Without an index of the user's making: rows then come in the table's order, and the index may be stale. */
-	buf_text(&sql, " FROM ");
-	quote(&sql, scan->table, strlen(scan->table));
-	buf_text(&sql, " NOT INDEXED");
-	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &scan->statement, NULL);
-	buf_release(&sql);
-	if (code != SQLITE_OK) {
-		scan->statement = NULL;
-		return fail(db, code, scan->table);
-	}
-	return 0;
-}
-
-/* A table is a tree in the order of its rowids, so a scan sees them rise. Where two pages of a file have changed
- * places, each is sound by itself, and only the order tells. What cannot be told: pages of one row's place in two
- * tables whose ids rise alike around it, and pages of a table that was declared WITHOUT ROWID. */
-static bool is_in_order(struct scan *scan)
-{
-	int64_t rowid = sqlite3_column_int64(scan->statement, scan->rowid);
-	bool later = scan->rows == 0 || rowid > scan->last_rowid;
-	scan->last_rowid = rowid;
-	return later;
-}
-
-int scan_next(struct scan *scan)
-{
-	if (!scan->statement)
-		return 0;
-	scan->flaws = 0;
-	int code = sqlite3_step(scan->statement);
-	if (__builtin_expect(code == SQLITE_ROW, 1)) {
-		if (scan->rowid >= 0 && !is_in_order(scan))
-			return fail(scan->db, SQLITE_CORRUPT, scan->table);
-		/* Pages that point at each other in a damaged file can repeat rows without end. */
-		return ++scan->rows <= scan->most_rows ? 1 : fail(scan->db, SQLITE_CORRUPT, scan->table);
-	}
-	return code == SQLITE_DONE ? 0 : fail(scan->db, code, scan->table);
-}
-
-void scan_close(struct scan *scan)
-{
-	sqlite3_finalize(scan->statement);
-	scan->statement = NULL;
-}
-
-size_t db_guess_rows(const struct db *db, const char *name)
-{
-	const char *table = db_table(db, name);
-	if (!table)
-		return 0;
-	struct buf sql = {0};
-	buf_text(&sql, "SELECT max(rowid) FROM ");
-	quote(&sql, table, strlen(table));
-	sqlite3_stmt *statement = NULL;
-	int64_t rows = 0;
-	/* Only a guess: a table without rowid or a damaged page here is met again by the scan itself. */
-	if (sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL) == SQLITE_OK &&
-	    sqlite3_step(statement) == SQLITE_ROW)
-		rows = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	buf_release(&sql);
-	int64_t most = db->bytes / ROW_USUAL_BYTES;
-	return rows < 0 ? 0 : (size_t)(rows < most ? rows : most);
-}
-
-const char *scan_text(struct scan *scan, int i, size_t *n)
-{
-	sqlite3_value *value = sqlite3_column_value(scan->statement, i);
-	int type = sqlite3_value_type(value);
-	*n = 0;
-	if (type == SQLITE_TEXT) {
-		const char *text = (const char *)sqlite3_value_text(value);
-		*n = text ? (size_t)sqlite3_value_bytes(value) : 0;
-		return text;
-	}
-	if (type != SQLITE_NULL)
-		scan->flaws |= SCAN_WRONG_TYPE;
-	return NULL;
 }

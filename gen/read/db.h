@@ -56,6 +56,13 @@ void db_close(struct db *db);
  * file, however many connections read it. */
 int db_check(struct db *db);
 
+/* The same of one table of a large file, as `table` of db_table, when its rows are about to be read: once, and not of a
+ * small file, whose tables are all looked at by then. */
+int db_check_scanned(struct db *db, const char *table);
+
+/* Says in `err` what one of SQLite's codes means for the file, and for a table of it (NULL: its schema). Returns -1. */
+int db_fail(struct db *db, int code, const char *table);
+
 /* The size that the header says a database has; 0: none that can be relied on. */
 int64_t db_bytes_said(const struct file_head *head);
 

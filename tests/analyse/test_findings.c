@@ -9,76 +9,14 @@
 
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
-#include "scene.h"
+#include "scene_program.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { US = 1000, MS = 1000 * US, STEPS = 40 };
-
-/* What one step does, in order: host work, an allocation, a copy of the input, kernels, a wait for the GPU. */
-struct program {
-	int64_t host, alloc, copy, kernel; /* ns; 0: not there */
-	int64_t launch;                    /* length of a launch call, 0: 2 µs */
-	int kernels, per_launch;           /* per_launch > 1: nodes of a graph */
-	bool pageable, sync, epochs;       /* epochs: a range around every eight steps */
-};
+enum { US = 1000, MS = 1000 * US };
 
 static const struct program healthy = {.kernel = 100 * US, .kernels = 30};
-
-static const struct trace *program_run(struct scene *s, const struct program *p)
-{
-	int64_t t = 0, gpu = 0, epoch = 0, launch = p->launch ? p->launch : 2 * US;
-	uint32_t stream = 7;
-	scene_trace_begin(s);
-	for (int i = 0; i < STEPS; i++) {
-		int64_t begin = t;
-		t += 1 * US + i % 3;
-		if (p->host) {
-			scene_range(s, s->main, t, t + p->host, "load");
-			t += p->host;
-		}
-		if (p->alloc) {
-			maker_call(&s->m, s->main, t, t + p->alloc, "cudaMalloc", CALL_ALLOC, ++s->correlation);
-			t += p->alloc;
-		}
-		if (p->copy) {
-			maker_call(&s->m, s->main, t, t + 2 * US, "cudaMemcpyAsync", CALL_COPY, ++s->correlation);
-			t += 2 * US;
-			gpu = gpu > t + 2 * US ? gpu : t + 2 * US;
-			size_t op = maker_op(&s->m, s->gpu, stream, OP_COPY, gpu, gpu + p->copy,
-			                     "[CUDA memcpy Host-to-Device]", s->correlation);
-			s->m.trace->ops.copy[op] = COPY_H2D;
-			s->m.trace->ops.flags[op] = p->pageable ? OPF_PAGEABLE : 0;
-			s->m.trace->ops.bytes[op] = p->copy * 20;
-			gpu += p->copy;
-		}
-		for (int k = 0; k < p->kernels; k++) {
-			bool node = p->per_launch > 1;
-			if (!node || k % p->per_launch == 0) {
-				maker_call(&s->m, s->main, t, t + launch, node ? "cudaGraphLaunch" : "cudaLaunchKernel",
-				           CALL_LAUNCH, ++s->correlation);
-				t += launch;
-			}
-			gpu = gpu > t + 2 * US ? gpu : t + 2 * US;
-			size_t op = maker_op(&s->m, s->gpu, stream, OP_KERNEL, gpu, gpu + p->kernel, "gemm",
-			                     s->correlation);
-			s->m.trace->ops.flags[op] = node ? OPF_GRAPH_NODE : 0;
-			gpu += p->kernel;
-		}
-		if (p->sync) {
-			int64_t end = (gpu > t ? gpu : t) + 2 * US;
-			maker_call(&s->m, s->main, t, end, "cudaDeviceSynchronize", CALL_SYNC, ++s->correlation);
-			t = end;
-		}
-		scene_range(s, s->main, begin, t, "step");
-		if (p->epochs && i % 8 == 7) {
-			scene_range(s, s->main, epoch, t + 500, "epoch");
-			epoch = t += US;
-		}
-	}
-	return maker_link(&s->m);
-}
 
 static const struct analysis *compare_traces(struct scene *s, const struct trace *baseline, const struct trace *fixed)
 {
@@ -93,8 +31,8 @@ static const struct analysis *compare_traces(struct scene *s, const struct trace
 
 static const struct analysis *compare_programs(struct scene *s, struct program baseline, struct program fixed)
 {
-	const struct trace *a = program_run(s, &baseline);
-	return compare_traces(s, a, program_run(s, &fixed));
+	const struct trace *a = scene_program(s, &baseline);
+	return compare_traces(s, a, scene_program(s, &fixed));
 }
 
 static const struct finding *finding_of(const struct analysis *a, const char *id, int side)
@@ -406,11 +344,11 @@ static void test_one_capture_is_one_run(void **state)
 	struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
 	struct analysis result;
 	struct err err = {0};
-	const struct trace *once = program_run(s, &healthy), *copy = maker_scaled(&s->arena, once, 1);
+	const struct trace *once = scene_program(s, &healthy), *copy = maker_scaled(&s->arena, once, 1);
 	struct program slower = healthy;
 	slower.kernels = 31;
 	struct analyse_run baseline[2] = {{once, "a.sqlite"}, {copy, "b.sqlite"}},
-			   fixed = {program_run(s, &slower), "f"};
+			   fixed = {scene_program(s, &slower), "f"};
 	assert_int_equal(analyse_pair(baseline, 2, &fixed, 1, &options, &s->names, &s->arena, &result, &err), -1);
 	assert_non_null(strstr(err.text, "same capture as a.sqlite"));
 }
@@ -430,7 +368,7 @@ static void four_runs(struct scene *s, struct trace *baseline[2], struct trace *
 	for (int i = 0; i < 4; i++) {
 		struct program p = healthy;
 		p.kernel += i * 100; /* no two captures are the same */
-		program_run(s, &p);
+		scene_program(s, &p);
 		(i < 2 ? baseline : fixed)[i % 2] = s->m.trace;
 	}
 }

@@ -8,115 +8,12 @@
 
 #include "analyse/analyse.h"
 #include "analyse/run/waiting.h"
+#include "rank_job.h"
 #include "trace/classify.h"
-#include "trace_maker.h"
 
-enum { STEPS = 30, WARM = 2, MOST = 64, US = 1000 };
+enum { STEPS = RANK_JOB_STEPS, WARM = 2, MOST = RANK_JOB_MOST, US = 1000 };
 
-/* Steps of data_load, forward and backward, an all-reduce at their end that moves data for `move`, a synchronisation.
- * Times in µs. */
-struct job {
-	uint32_t ranks;
-	int64_t load, forward, backward, move;
-	int64_t more_backward[MOST], more_load[MOST]; /* by rank */
-	bool turns;                                   /* the one with more backward is another one in every step */
-	bool reversed;                                /* processes in the opposite order, other ids */
-	bool nameless;                                /* ranks are not known */
-	int64_t more_copy[MOST], more_forward[MOST];  /* by rank */
-	int64_t once;                                 /* rank 5 loads so much longer in one step */
-	int64_t skew;                                 /* of the clock of a second host, on which the later half is */
-	const char *collective;                       /* the kernel's name; NULL: an all-reduce */
-	uint32_t noise;                               /* µs, of every rank and step */
-	uint32_t every;                               /* `more_load` is of every so many steps alone; 0: of all */
-};
-
-static const struct job plain = {.ranks = 8, .load = 200, .forward = 3000, .backward = 4000, .move = 500};
-
-static uint64_t seed = 1;
-
-static int64_t noise(const struct job *j)
-{
-	seed = seed * 6364136223846793005u + 1442695040888963407u;
-	return j->noise ? (int64_t)((seed >> 33) % (j->noise * US)) : 0;
-}
-
-struct rank {
-	uint32_t process, thread, device;
-};
-
-static uint32_t correlation;
-
-static size_t launch(struct maker *m, const struct rank *r, int64_t at, const char *call, enum op_kind kind,
-                     int64_t start, int64_t end, const char *name)
-{
-	bool copy = kind == OP_COPY;
-	maker_call(m, r->thread, at, at + 3 * US, call, copy ? CALL_COPY : CALL_LAUNCH, ++correlation);
-	return maker_op(m, r->device, 7, kind, start, end, name, correlation);
-}
-
-/* One step of a rank that the host begins at `t`; returns when its backward pass ends. */
-static int64_t begin_step(struct maker *m, const struct rank *r, const struct job *j, uint32_t k, int64_t t,
-                          int64_t more_load, int64_t more_backward)
-{
-	int64_t loaded = t + (j->load + more_load) * US + noise(j);
-	int64_t copied = loaded + 4 * US + (100 + j->more_copy[k]) * US;
-	int64_t forward = copied + (j->forward + j->more_forward[k]) * US;
-	int64_t backward = forward + (j->backward + more_backward) * US + noise(j);
-	maker_range(m, r->thread, t, loaded + 3 * US, "data_load", "", RANGE_PUSH_POP);
-	size_t copy = launch(m, r, loaded, "cudaMemcpyAsync", OP_COPY, loaded + 4 * US, copied,
-	                     "[CUDA memcpy Host-to-Device]");
-	m->trace->ops.bytes[copy] = 1 << 20;
-	m->trace->ops.copy[copy] = COPY_H2D;
-	maker_range(m, r->thread, loaded + 4 * US, loaded + 9 * US, "forward", "", RANGE_PUSH_POP);
-	launch(m, r, loaded + 5 * US, "cudaLaunchKernel", OP_KERNEL, copied, forward, "gemm");
-	maker_range(m, r->thread, loaded + 10 * US, loaded + 20 * US, "backward", "", RANGE_PUSH_POP);
-	launch(m, r, loaded + 11 * US, "cudaLaunchKernel", OP_KERNEL, forward, backward, "gemm");
-	return backward;
-}
-
-static int64_t skew_of(const struct job *j, uint32_t r)
-{
-	return r >= j->ranks / 2 ? j->skew * US : 0;
-}
-
-static const struct trace *make(const struct job *j, struct arena *arena, struct names *names)
-{
-	struct maker m;
-	struct rank rank[MOST];
-	maker_init(&m, arena, names);
-	for (uint32_t i = 0; i < j->ranks; i++) {
-		uint32_t k = j->reversed ? j->ranks - 1 - i : i;
-		int64_t pid = (j->reversed ? 9000 : 100) + i;
-		rank[k].process = maker_process(&m, pid);
-		m.trace->processes[rank[k].process].rank = j->nameless ? -1 : (int32_t)k;
-		m.trace->processes[rank[k].process].host = j->skew ? 1 + (k >= j->ranks / 2) : 0;
-		rank[k].thread = maker_thread(&m, rank[k].process, pid);
-		rank[k].device = maker_device(&m, rank[k].process, 0, TRACE_NONE);
-	}
-	int64_t t = 1000 * US;
-	for (uint32_t k = 0; k < STEPS; k++) {
-		int64_t backward[MOST], last = 0;
-		for (uint32_t r = 0; r < j->ranks; r++) {
-			int64_t more = j->more_backward[j->turns ? (r + k) % j->ranks : r];
-			int64_t load = (j->every && k % j->every ? 0 : j->more_load[r]) +
-			               (r == 5 && k == 10 ? j->once : 0),
-				skew = skew_of(j, r);
-			backward[r] = begin_step(&m, &rank[r], j, r, t + skew, load, more) - skew;
-			last = backward[r] > last ? backward[r] : last;
-		}
-		int64_t end = last + j->move * US;
-		for (uint32_t r = 0; r < j->ranks; r++) {
-			int64_t skew = skew_of(j, r);
-			launch(&m, &rank[r], t + skew + 5000 * US, "cudaLaunchKernel", OP_COMM, backward[r] + skew,
-			       end + skew, j->collective ? j->collective : "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
-			maker_call(&m, rank[r].thread, t + skew + 5010 * US, end + skew + 5 * US,
-			           "cudaDeviceSynchronize", CALL_SYNC, ++correlation);
-			maker_range(&m, rank[r].thread, t + skew, end + skew + 10 * US, "step", "", RANGE_PUSH_POP);
-		}
-		t = end + 11 * US;
-	}
-	return maker_link(&m);
-}
+static const struct rank_job plain = {.ranks = 8, .load = 200, .forward = 3000, .backward = 4000, .move = 500};
 
 struct state {
 	struct arena arena;
@@ -140,10 +37,10 @@ static int end(void **state)
 	return 0;
 }
 
-static const struct side *analyse(struct state *s, const struct job *j)
+static const struct side *analyse(struct state *s, const struct rank_job *j)
 {
 	struct err err = {0};
-	struct analyse_run run = {.trace = make(j, &s->arena, &s->names), .file = "generated"};
+	struct analyse_run run = {.trace = rank_job_make(j, &s->arena, &s->names), .file = "generated"};
 	struct analyse_options options = {.warmup = WARM, .gates.max_regression = -1};
 	if (analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err))
 		fail_msg("%s", err.text);
@@ -181,7 +78,7 @@ static void expect_text(const struct state *s, const char *part)
 }
 
 /* Every rank waits `lag` µs for `late`, moves data for 500 µs, and has the step that was put in. */
-static void expect_budgets(const struct side *side, const struct job *j, uint32_t late, double lag, double own)
+static void expect_budgets(const struct side *side, const struct rank_job *j, uint32_t late, double lag, double own)
 {
 	assert_true(side->ranks.known && side->ranks.one_clock);
 	assert_int_equal(side->ranks.n, j->ranks);
@@ -209,7 +106,7 @@ static void test_a_straggler_that_computes_longer(void **state)
 	struct state *s = *state;
 	static const uint32_t sizes[] = {2, 8, MOST};
 	for (size_t i = 0; i < 3; i++) {
-		struct job j = plain;
+		struct rank_job j = plain;
 		j.ranks = sizes[i];
 		uint32_t late = j.ranks > 5 ? 5 : 1;
 		j.more_backward[late] = 1920; /* 48 % */
@@ -237,7 +134,7 @@ static void test_a_straggler_that_computes_longer(void **state)
 static void test_a_rank_whose_input_is_late(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.more_load[3] = 1500;
 	const struct side *side = analyse(s, &j);
 	expect_budgets(side, &j, 3, 1500, OWN);
@@ -254,7 +151,7 @@ static void test_a_rank_whose_input_is_late(void **state)
 static void test_the_timeline_has_the_slowest_and_the_fastest(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.ranks = 64;
 	for (uint32_t r = 0; r < j.ranks; r++)
 		j.more_backward[r] = (7 * r + 3) % 64 * 10;
@@ -288,7 +185,7 @@ static void test_the_timeline_has_the_slowest_and_the_fastest(void **state)
 static void test_when_a_rank_is_late(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.more_load[3] = 9000;
 	j.every = 7;
 	j.noise = 20;
@@ -309,7 +206,7 @@ static void test_when_a_rank_is_late(void **state)
 static void test_ranks_that_take_turns(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.more_backward[0] = 2000;
 	j.turns = true;
 	const struct side *side = analyse(s, &j);
@@ -323,7 +220,7 @@ static void test_ranks_that_take_turns(void **state)
 static void test_nobody_is_named_where_ranks_are_alike(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.noise = 20;
 	const struct side *side = analyse(s, &j);
 	assert_true(side->ranks.known);
@@ -334,7 +231,7 @@ static void test_nobody_is_named_where_ranks_are_alike(void **state)
 static void test_hosts_with_clocks_of_their_own(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.skew = 3000;
 	j.more_backward[2] = 1920;
 	const struct side *side = analyse(s, &j);
@@ -351,7 +248,7 @@ static void test_hosts_with_clocks_of_their_own(void **state)
 static void test_no_reason_is_better_than_a_poor_one(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.more_load[5] = j.more_copy[5] = j.more_forward[5] = j.more_backward[5] = 400;
 	const struct side *side = analyse(s, &j);
 	expect_budgets(side, &j, 5, 1600, OWN);
@@ -367,7 +264,7 @@ static void test_no_reason_is_better_than_a_poor_one(void **state)
 static void test_what_happened_once_is_no_reason(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.more_backward[5] = 1920;
 	j.once = 100000;
 	const struct side *side = analyse(s, &j);
@@ -383,7 +280,7 @@ static void test_what_happened_once_is_no_reason(void **state)
 static void test_collectives_that_tell_nothing(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.collective = "ncclDevKernel_Broadcast_RING_LL";
 	j.more_backward[5] = 1920;
 	const struct side *side = analyse(s, &j);
@@ -397,7 +294,7 @@ static void test_collectives_that_tell_nothing(void **state)
 static void test_a_rank_without_a_number(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.nameless = true;
 	j.more_backward[6] = 1000;
 	analyse(s, &j);
@@ -407,7 +304,7 @@ static void test_a_rank_without_a_number(void **state)
 static void test_the_map_has_every_rank_and_step(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain;
+	struct rank_job j = plain;
 	j.more_backward[5] = 1920;
 	const struct rank_map *map = &analyse(s, &j)->ranks.map;
 	assert_int_equal(map->rows, 8);
@@ -425,15 +322,15 @@ static void test_the_map_has_every_rank_and_step(void **state)
 static void test_the_same_rank_in_every_run(void **state)
 {
 	struct state *s = *state;
-	struct job j = plain, other = plain;
+	struct rank_job j = plain, other = plain;
 	struct err err = {0};
 	j.more_backward[5] = other.more_backward[5] = 1920;
 	other.reversed = true;
 	other.forward += 1; /* another run */
-	struct analyse_run a[2] = {{.trace = make(&j, &s->arena, &s->names), .file = "a"},
-	                           {.trace = make(&other, &s->arena, &s->names), .file = "b"}};
+	struct analyse_run a[2] = {{.trace = rank_job_make(&j, &s->arena, &s->names), .file = "a"},
+	                           {.trace = rank_job_make(&other, &s->arena, &s->names), .file = "b"}};
 	other.backward += 1;
-	struct analyse_run b = {.trace = make(&other, &s->arena, &s->names), .file = "c"};
+	struct analyse_run b = {.trace = rank_job_make(&other, &s->arena, &s->names), .file = "c"};
 	struct analyse_options options = {.warmup = WARM, .gates.max_regression = -1};
 	if (analyse_pair(a, 2, &b, 1, &options, &s->names, &s->arena, &s->result, &err))
 		fail_msg("%s", err.text);
@@ -458,14 +355,14 @@ static void test_a_job_against_itself(void **state)
 	int directions = 0;
 	for (uint64_t pair = 0; pair < 100; pair++) {
 		struct err err = {0};
-		struct job j = plain;
+		struct rank_job j = plain;
 		struct analyse_run run[2];
 		struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
 		j.noise = 400;
 		for (int i = 0; i < 2; i++) {
-			seed = 2 * pair + (uint64_t)i + 1;
-			noise(&j);
-			run[i] = (struct analyse_run){.trace = make(&j, &s->arena, &s->names), .file = "generated"};
+			j.seed = 2 * pair + (uint64_t)i + 1;
+			run[i] = (struct analyse_run){.trace = rank_job_make(&j, &s->arena, &s->names),
+			                              .file = "generated"};
 		}
 		if (analyse_pair(&run[0], 1, &run[1], 1, &options, &s->names, &s->arena, &s->result, &err))
 			fail_msg("%s", err.text);
@@ -483,7 +380,7 @@ static void test_the_same_gpu_of_a_process(void **state)
 	struct analyse_run run[2];
 	for (int i = 0; i < 2; i++) {
 		struct maker m;
-		struct rank rank[2];
+		struct rank_job_rank rank[2];
 		maker_init(&m, &s->arena, &s->names);
 		rank[0].process = rank[1].process = maker_process(&m, 100);
 		rank[0].thread = rank[1].thread = maker_thread(&m, 0, 100);
@@ -493,9 +390,10 @@ static void test_the_same_gpu_of_a_process(void **state)
 			m.trace->processes[0].pid = 200;
 		for (int64_t k = 0; k < 20; k++) {
 			int64_t t = (k + 1) * 10000 * US;
-			launch(&m, &rank[0], t, "cudaLaunchKernel", OP_KERNEL, t + 5 * US, t + (3000 + i) * US, "gemm");
-			launch(&m, &rank[1], t + 4 * US, "cudaLaunchKernel", OP_KERNEL, t + 8 * US, t + 6008 * US,
-			       "gemm");
+			rank_job_launch(&m, &rank[0], t, "cudaLaunchKernel", OP_KERNEL, t + 5 * US, t + (3000 + i) * US,
+			                "gemm");
+			rank_job_launch(&m, &rank[1], t + 4 * US, "cudaLaunchKernel", OP_KERNEL, t + 8 * US,
+			                t + 6008 * US, "gemm");
 			maker_range(&m, rank[0].thread, t, t + 9 * US, "step", "", RANGE_PUSH_POP);
 		}
 		run[i] = (struct analyse_run){.trace = maker_link(&m), .file = "generated"};

@@ -21,65 +21,9 @@ import sys
 import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+from captures_answers import ANSWERS  # noqa: E402
 
-# Mean ms of a step, per side: W, trimmed mean, mean, compute, comm, copy, idle; then the causes that matter as (cause,
-# phase or None for all phases, ms). Texts, because the last digit given says how far an answer is rounded.
-ANSWERS = {
-    "torch-dataloader": {
-        "warmup": 5,
-        "baseline": ("55.64", "56.31", "23.840", "0", "0.591", "31.879"),
-        "baseline_causes": [("host_code", None, "31.40"), ("host_code", "data_load", "31.04"),
-                            ("dispatch", None, "0.21"), ("copy_api", None, "0.20")],
-        "fixed": ("24.22", "24.22", "23.856", "0", "0.137", "0.231"),
-        "fixed_causes": [("dispatch", None, "0.22")],
-        "phases": {"baseline": [("data_load", "31.04"), ("backward", "16.2"), ("forward", "8.0")]},
-        "ceiling": ("24.36", "24.22"),
-        "verdict": ("faster", "2.2906", "2.229", "2.354"),
-        "resolved": ["input_starvation"],
-    },
-    "tiny-kernels-graph": {
-        "warmup": 6,
-        "baseline": ("1.1365", "1.1413", "0.316", "0", "0.001", "0.824"),
-        "baseline_causes": [("launch_api", "compute", "0.81")],
-        "fixed": ("0.3610", "0.3615", "0.319", "0", "0.001", "0.041"),
-        "fixed_causes": [("launch_api", None, "0.029"), ("copy_api", None, "0.009")],
-        "phases": {"baseline": [("compute", "1.13")]},
-        "verdict": ("faster", "3.1715", "3.095", "3.250"),
-        "resolved": ["launch_bound", "graph_opportunity"],
-    },
-    "pinned-prefetch": {
-        "warmup": 8,
-        "baseline": ("4.398", "4.399", "2.727", "0", "0.679", "0.993"),
-        "baseline_causes": [("host_code", None, "0.906"), ("host_code", "data_load", "0.903"),
-                            ("copy_api", "h2d", "0.063")],
-        "fixed": ("2.7486", "2.7487", "2.727", "0", "0.005", "0.017"),
-        "fixed_causes": [("dispatch", None, "0.017")],
-        "phases": {"baseline": [("forward", "1.41"), ("backward", "1.32"), ("data_load", "0.90"), ("h2d", "0.74")]},
-        "ceiling": ("2.754", "2.749"),
-        "verdict": ("faster", "1.6002", "1.592", "1.609"),
-        "resolved": [],
-    },
-    "gpt2-mixed-precision": {
-        "warmup": 5,
-        "baseline": ("68.61", "68.74", "65.267", "0", "0.122", "3.354"),
-        "baseline_causes": [("dispatch", None, "1.98"), ("host_code", None, "1.20"), ("launch_api", None, "0.13")],
-        "fixed": ("27.12", "27.14", "23.584", "0", "0.078", "3.474"),
-        "fixed_causes": [("host_code", None, "1.75"), ("dispatch", None, "1.05"), ("launch_api", None, "0.57")],
-        "phases": {"baseline": [("bwd", "41.5"), ("fwd", "23.5"), ("opt", "3.6")]},
-        "verdict": ("faster", "2.5302", "2.492", "2.569"),
-        "resolved": [],
-    },
-    "ddp-2gpu": {
-        "warmup": 5,
-        "baseline": ("50.534", "50.536", "49.162", "0.981", "0.063", "0.33"),
-        "baseline_causes": [("dispatch", None, "0.33")],
-        "fixed": ("49.902", "49.902", "49.42", "0.147", "0.062", "0.27"),
-        "fixed_causes": [("dispatch", None, "0.26")],
-        "phases": {},
-        "verdict": ("unchanged", "1.0123", "1.0099", "1.0147"),
-        "resolved": [],
-    },
-}
 PARTS = ("compute", "comm_exposed", "copy_exposed", "idle")
 
 

@@ -323,156 +323,6 @@ static void fill_fast(struct maker *m, struct side *s, const struct series **ser
 	fixture_overview(s, 3100LL * 1000 * US, 0.98);
 }
 
-/* ---- what both sides give ---- */
-
-/* Without a profiler a step of the baseline takes 50 ms and one of the fixed side 23.8. */
-static void time_by_stopwatch(struct analysis *a)
-{
-	for (int s = 0; s < 2; s++) {
-		a->side[s].headline.recorded = a->side[s].headline.step;
-		a->side[s].headline.stopwatch = a->side[s].headline.step = s ? 23.8 * MS : 50 * MS;
-		a->side[s].headline.n_stopwatch = 5;
-	}
-}
-
-static void fill_waterfall(struct maker *m, struct analysis *a)
-{
-	const struct budget *b = &a->side[0].budget, *f = &a->side[1].budget;
-	struct waterfall_part *w = ARENA_NEW(m->arena, 4 + b->n_rows + f->n_rows, struct waterfall_part);
-	uint32_t n = 0;
-	w[n++] = (struct waterfall_part){.kind = PART_COMPUTE, .baseline = b->compute, .fixed = f->compute};
-	w[n++] = (struct waterfall_part){.kind = PART_COMM, .baseline = b->comm_exposed, .fixed = f->comm_exposed};
-	w[n++] = (struct waterfall_part){.kind = PART_COPY, .baseline = b->copy_exposed, .fixed = f->copy_exposed};
-	for (uint32_t i = 0; i < b->n_rows + f->n_rows; i++) {
-		const struct idle_row *row = i < b->n_rows ? &b->rows[i] : &f->rows[i - b->n_rows];
-		uint32_t at = 3;
-		while (at < n && (w[at].cause != row->cause || w[at].phase != row->phase))
-			at++;
-		w[at].kind = PART_IDLE;
-		w[at].cause = row->cause;
-		w[at].phase = row->phase;
-		*(i < b->n_rows ? &w[at].baseline : &w[at].fixed) += row->per_step;
-		n = at == n ? n + 1 : n;
-	}
-	w[n++] = (struct waterfall_part){.kind = m->which == FIXTURE_STOPWATCH ? PART_RECORDING : PART_UNUSUAL,
-	                                 .baseline = a->side[0].headline.step - b->period,
-	                                 .fixed = a->side[1].headline.step - f->period};
-	for (uint32_t i = 0; i < n; i++) {
-		w[i].delta = w[i].fixed - w[i].baseline;
-		if (w[i].delta >= a->waterfall.change.delta)
-			continue;
-		a->waterfall.change = w[i]; /* faster, all of them */
-		a->waterfall.has_change = true;
-	}
-	a->waterfall.part = w;
-	a->waterfall.n = n;
-}
-
-static void fill_findings(struct maker *m, struct analysis *a)
-{
-	a->findings.list = ARENA_NEW(m->arena, 3, struct finding);
-	a->findings.n = 3;
-	a->findings.list[0] = (struct finding){
-		.id = "gpu_bound",
-		.title = "The GPU is the bottleneck",
-		.side = 1,
-		.status = FINDING_NEW,
-		.per_step = {0, 23.993 * MS},
-		.text = "The GPU is busy 99.0 % of the window: 23.99 of 24.22 ms a step.",
-		.advice = "Nothing is left to gain between kernels: look at the kernels themselves.",
-	};
-	a->findings.list[1] = (struct finding){
-		.id = "input_starvation",
-		.title = "Input starvation",
-		.status = FINDING_RESOLVED,
-		.phase = {fixture_text(m, "data_load"), 0},
-		.per_step = {31.040 * MS, 0},
-		.has_ceiling = true,
-		.ceiling_step = 24.67 * MS,
-		.ceiling_speedup = 56.31 / 24.67,
-		.text = arena_format(m->arena, "The GPU waits 31.04 ms a step for host code in %s.",
-	                             names_text(m->names, fixture_text(m, "data_load"))),
-		.advice = "Load the next batch while the GPU works: worker processes, a producer thread, prefetching.",
-	};
-	a->findings.list[2] = (struct finding){
-		.id = "pageable_copies",
-		.title = "Copies from pageable memory",
-		.status = FINDING_RESOLVED,
-		.phase = {fixture_text(m, "data_load"), 0},
-		.per_step = {0.591 * MS, 0},
-		.has_ceiling = true,
-		.ceiling_step = 55.72 * MS,
-		.ceiling_speedup = 56.31 / 55.72,
-		.text = "2 copies a step (19.3 MB) come from pageable memory and keep the GPU from working for 0.59 "
-			"ms.",
-		.advice = "Allocate the batches in pinned memory and copy asynchronously.",
-	};
-}
-
-static void judge(struct maker *m, struct analysis *a, const struct series *series[2])
-{
-	static const char *const one_run[] = {
-		"One run a side cannot see a clock or thermal state that differs between two "
-		"captures; repeated, interleaved runs do."};
-	static const char *const few[] = {"The baseline has 6 step periods; fewer than 8 give no interval."};
-	static const char *const launches[] = {
-		"kernel launches a step: 302 in the baseline, 344 in the fixed side (+13.9 %)"};
-	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
-	struct verdict *v = &a->verdict;
-	bool few_steps = m->which == FIXTURE_INCONCLUSIVE, self = m->which == FIXTURE_SELF;
-	double speedup = a->side[0].headline.step / a->side[1].headline.step;
-	*v = (struct verdict){.result = few_steps ? VERDICT_INCONCLUSIVE
-	                                : self    ? VERDICT_UNCHANGED
-	                                          : VERDICT_FASTER,
-	                      .has_speedup = true,
-	                      .speedup = speedup,
-	                      .counted = speedup,
-	                      .lo = few_steps ? speedup : speedup * exp(-0.034),
-	                      .hi = few_steps ? speedup : speedup * exp(0.034),
-	                      .has_interval = !few_steps,
-	                      .judged = !few_steps,
-	                      .half_width = few_steps ? 0 : 0.034,
-	                      .floor = few_steps ? 0 : log(1.03),
-	                      .step = {a->side[0].headline.step, a->side[1].headline.step},
-	                      .short_capture = few_steps,
-	                      .one_run = m->which != FIXTURE_NO_STEPS,
-	                      .more_steps = few_steps ? 20 : 0,
-	                      .reasons = (const char **)(uintptr_t)(few_steps ? few : one_run),
-	                      .n_reasons = m->which == FIXTURE_NO_STEPS ? 0 : 1,
-	                      .series = {series[0], series[1]}};
-	v->recorded = (struct verdict_estimate){true, v->has_interval, v->speedup, v->lo, v->hi};
-	if (m->which == FIXTURE_STOPWATCH) {
-		v->measured = VERDICT_STOPWATCH;
-		v->one_run = false;
-		v->order_known = v->in_turns = true;
-		v->n_reasons = 0;
-		v->recorded.speedup = a->side[0].headline.recorded / a->side[1].headline.recorded;
-		v->recorded.lo = v->recorded.speedup * exp(-0.034);
-		v->recorded.hi = v->recorded.speedup * exp(0.034);
-	}
-	v->typical = v->recorded;
-	struct gates_asked asked = {.max_regression = -1, .require_comparable = m->which == FIXTURE_DEVICES};
-	if (m->which == FIXTURE_PAIR || few_steps || m->which == FIXTURE_DEVICES)
-		asked.min_speedup = 1.5;
-	a->comparison.comparable = m->which != FIXTURE_DEVICES;
-	a->comparison.same_work = a->comparison.comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
-	a->gates = gates_judge(v, a->comparison.same_work, false, &asked, m->arena);
-	a->comparison.differences = (const char **)(uintptr_t)launches;
-	a->comparison.n_differences = a->comparison.comparable ? 0 : 1;
-	a->comparison.notes = (const char **)(uintptr_t)version;
-	a->comparison.n_notes = self ? 0 : 1;
-	if (!few_steps && !self) {
-		double measured = a->side[1].budget.period, gain = a->side[0].budget.period - measured;
-		double explained = a->side[0].budget.period - 24.36 * MS;
-		a->findings.diagnosis = (struct diagnosis){.result = DIAGNOSIS_CONFIRMED,
-		                                           .combined_ceiling = 24.36 * MS,
-		                                           .measured = measured,
-		                                           .gain = gain,
-		                                           .explained = explained,
-		                                           .share = explained / gain};
-	}
-}
-
 void fixture_analysis(enum fixture which, struct arena *arena, struct analysis *out)
 {
 	static const char hostile[] = "</script><img src=x onerror=alert(1)>]]>&\"'|`*_ \xE2\x80\xA8 \xEF\xBF\xBD";
@@ -494,7 +344,7 @@ void fixture_analysis(enum fixture which, struct arena *arena, struct analysis *
 	                                      : NULL;
 	fill_slow(&m, &out->side[0], &series[0]);
 	if (which == FIXTURE_ONE) {
-		fill_findings(&m, out);
+		fixture_findings(&m, out);
 		out->findings.list += 1;
 		out->findings.n = 2;
 		out->findings.list[0].status = out->findings.list[1].status = FINDING_REMAINING;
@@ -507,9 +357,9 @@ void fixture_analysis(enum fixture which, struct arena *arena, struct analysis *
 	} else {
 		fill_fast(&m, &out->side[1], &series[1]);
 		if (which == FIXTURE_STOPWATCH)
-			time_by_stopwatch(out);
-		fill_waterfall(&m, out);
-		fill_findings(&m, out);
+			fixture_stopwatch(out);
+		fixture_waterfall(&m, out);
+		fixture_findings(&m, out);
 	}
-	judge(&m, out, series);
+	fixture_judge(&m, out, series);
 }

@@ -27,4 +27,11 @@ void fixture_timeline(struct maker *m, struct side *s, uint32_t n_steps, const i
 /* A run that starts up for half of its time and is `busy` from then on. */
 void fixture_overview(struct side *s, int64_t length, double busy);
 
+/* What both sides give, in fixture_pair.c. Without a profiler a step of the baseline takes 50 ms and one of the fixed
+ * side 23.8. */
+void fixture_stopwatch(struct analysis *a);
+void fixture_waterfall(struct maker *m, struct analysis *a);
+void fixture_findings(struct maker *m, struct analysis *a);
+void fixture_judge(struct maker *m, struct analysis *a, const struct series *series[2]);
+
 #endif

@@ -2,220 +2,6 @@
 
 /* Every question is answered by looking at everything: rows against rows, ops against instances. */
 
-static uint32_t process_of(const struct trace *trace, uint32_t thread)
-{
-	return trace->threads[thread].process;
-}
-
-static uint32_t launcher(const struct trace *trace, size_t op)
-{
-	uint32_t launch = trace->ops.launch[op];
-	return launch == TRACE_NONE ? TRACE_NONE : trace->calls.thread[launch];
-}
-
-static int64_t launched_at(const struct trace *trace, size_t op)
-{
-	return trace->calls.start[trace->ops.launch[op]];
-}
-
-static double op_length(const struct trace *trace, size_t op)
-{
-	return (double)(trace->ops.end[op] - trace->ops.start[op]);
-}
-
-/* A push/pop range inside another of its kind is part of it. */
-static bool is_nested(const struct trace_ranges *r, size_t i)
-{
-	for (size_t j = 0; j < r->n; j++) {
-		bool same_kind = r->thread[j] == r->thread[i] && r->domain[j] == r->domain[i] &&
-		                 r->name[j] == r->name[i] && r->kind[j] == RANGE_PUSH_POP &&
-		                 r->kind[i] == RANGE_PUSH_POP;
-		bool equal = r->start[j] == r->start[i] && r->end[j] == r->end[i];
-		if (same_kind && j != i && r->start[j] <= r->start[i] && r->end[j] >= r->end[i] &&
-		    r->start[i] < r->end[j] && (!equal || j < i))
-			return true;
-	}
-	return false;
-}
-
-static bool is_open(const struct mark *m, int64_t t)
-{
-	return t >= m->start && t < m->end;
-}
-
-/* ---- which range ---- */
-
-struct choice {
-	uint32_t process, name, domain;
-	struct mark *marks;
-	size_t n;
-	int64_t total;
-	bool overlap, fits;
-	double stretch;
-};
-
-/* Whether at least half of the thread's instances hold a launch of its own. */
-static bool launches_itself(const struct walk *w, const struct choice *c, uint32_t thread)
-{
-	size_t n = 0, launching = 0;
-	for (size_t k = 0; k < c->n; k++) {
-		if (c->marks[k].thread != thread)
-			continue;
-		bool found = false;
-		for (size_t i = 0; i < w->trace->ops.n; i++)
-			found = found ||
-			        (launcher(w->trace, i) == thread && is_open(&c->marks[k], launched_at(w->trace, i)));
-		n++;
-		launching += found;
-	}
-	return 2 * launching >= n;
-}
-
-static int64_t total_on(const struct choice *c, uint32_t thread)
-{
-	int64_t total = 0;
-	for (size_t k = 0; k < c->n; k++)
-		if (c->marks[k].thread == thread)
-			total += c->marks[k].end - c->marks[k].start;
-	return total;
-}
-
-static bool is_on(const struct choice *c, uint32_t thread)
-{
-	for (size_t k = 0; k < c->n; k++)
-		if (c->marks[k].thread == thread)
-			return true;
-	return false;
-}
-
-/* Of several threads those stay that launch; if none does, the one with the longest total. */
-static void drop_watchers(const struct walk *w, struct choice *c)
-{
-	bool *stays = ARENA_NEW(w->arena, w->trace->n_threads, bool);
-	size_t threads = 0, launching = 0, kept = 0;
-	uint32_t longest = TRACE_NONE;
-	for (uint32_t u = 0; u < w->trace->n_threads; u++) {
-		if (!is_on(c, u))
-			continue;
-		threads++;
-		stays[u] = launches_itself(w, c, u);
-		launching += stays[u];
-		if (longest == TRACE_NONE || total_on(c, u) > total_on(c, longest))
-			longest = u;
-	}
-	if (threads < 2)
-		return;
-	if (launching == 0)
-		stays[longest] = true;
-	for (size_t k = 0; k < c->n; k++)
-		if (stays[c->marks[k].thread])
-			c->marks[kept++] = c->marks[k];
-	c->n = kept;
-}
-
-/* The rules that one process can tell: five instances, 80 % of them launch, and of the GPU time launched from the first
- * to the last 70 % was launched while one was open. */
-static bool is_step(const struct walk *w, struct choice *c)
-{
-	const struct trace *trace = w->trace;
-	bool *launched = ARENA_NEW(w->arena, c->n, bool);
-	double inside = 0;
-	size_t launching = 0;
-	int64_t first = INT64_MAX, last = INT64_MIN;
-	for (size_t k = 0; k < c->n; k++) {
-		first = c->marks[k].start < first ? c->marks[k].start : first;
-		last = c->marks[k].end > last ? c->marks[k].end : last;
-	}
-	for (size_t i = 0; i < trace->ops.n; i++) {
-		uint32_t thread = launcher(trace, i);
-		if (thread == TRACE_NONE || process_of(trace, thread) != c->process)
-			continue;
-		int64_t t = launched_at(trace, i);
-		bool open = false;
-		for (size_t k = 0; k < c->n; k++)
-			if (is_open(&c->marks[k], t))
-				open = launched[k] = true;
-		c->stretch += t >= first && t < last ? op_length(trace, i) : 0;
-		inside += open ? op_length(trace, i) : 0;
-	}
-	for (size_t k = 0; k < c->n; k++)
-		launching += launched[k];
-	return c->n >= 5 && 10 * launching >= 8 * c->n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
-}
-
-static void choice_fill(const struct walk *w, uint32_t process, uint32_t domain, uint32_t name, struct choice *c)
-{
-	const struct trace_ranges *r = &w->trace->ranges;
-	*c = (struct choice){.process = process, .name = name, .domain = domain};
-	c->marks = ARENA_NEW(w->arena, r->n, struct mark);
-	for (size_t i = 0; i < r->n; i++)
-		if (process_of(w->trace, r->thread[i]) == process && r->domain[i] == domain && r->name[i] == name &&
-		    !is_nested(r, i))
-			c->marks[c->n++] =
-				(struct mark){process, r->thread[i], r->start[i], r->end[i], r->clipped[i], SIZE_MAX};
-	drop_watchers(w, c);
-	for (size_t k = 0; k < c->n; k++) {
-		int64_t total = total_on(c, c->marks[k].thread);
-		c->total = total > c->total ? total : c->total;
-		for (size_t j = 0; j < k; j++)
-			c->overlap = c->overlap ||
-			             (c->marks[j].thread == c->marks[k].thread && c->marks[j].start < c->marks[k].end &&
-			              c->marks[k].start < c->marks[j].end);
-	}
-}
-
-static bool is_better(const struct choice *a, const struct choice *b)
-{
-	if (!b || a->overlap != b->overlap)
-		return !b || b->overlap;
-	if (a->total != b->total)
-		return a->total > b->total;
-	if (a->process != b->process)
-		return a->process < b->process;
-	return a->name != b->name ? a->name < b->name : a->domain < b->domain;
-}
-
-/* Fills w->marks with the instances of the range that is taken. */
-static void range_choose(struct walk *w, uint32_t wanted)
-{
-	const struct trace *trace = w->trace;
-	const struct trace_ranges *r = &trace->ranges;
-	struct choice *list = ARENA_NEW(w->arena, r->n, struct choice);
-	const struct choice *best = NULL;
-	size_t n = 0;
-	double whole = 0;
-	for (size_t i = 0; i < trace->ops.n; i++)
-		whole += op_length(trace, i);
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t process = process_of(trace, r->thread[i]);
-		bool seen = wanted && r->name[i] != wanted;
-		for (size_t k = 0; k < n && !seen; k++)
-			seen = list[k].process == process && list[k].name == r->name[i] &&
-			       list[k].domain == r->domain[i];
-		if (seen)
-			continue;
-		choice_fill(w, process, r->domain[i], r->name[i], &list[n]);
-		list[n].fits = wanted || is_step(w, &list[n]);
-		n++;
-	}
-	for (size_t k = 0; k < n; k++) {
-		double stretch = 0; /* of all processes */
-		for (size_t j = 0; j < n; j++)
-			if (list[j].fits && list[j].name == list[k].name && list[j].domain == list[k].domain)
-				stretch += list[j].stretch;
-		if (list[k].fits && (wanted || 2 * stretch >= whole) && is_better(&list[k], best))
-			best = &list[k];
-	}
-	w->marks = ARENA_NEW(w->arena, r->n, struct mark);
-	w->steps = best != NULL;
-	for (size_t k = 0; k < n && best; k++)
-		for (size_t i = 0; i < list[k].n; i++)
-			if (list[k].fits && list[k].name == best->name && list[k].domain == best->domain)
-				w->marks[w->n_marks++] = list[k].marks[i];
-	w->name = best ? best->name : 0;
-	w->domain = best ? best->domain : 0;
-}
-
 bool oracle_has_marks(const struct walk *w, uint32_t thread)
 {
 	for (size_t k = 0; k < w->n_marks; k++)
@@ -485,16 +271,17 @@ static void steps_end(const struct walk *w, const size_t *of_op, size_t n, struc
 void oracle_steps_find(struct walk *w, const char *step, struct oracle *out)
 {
 	const struct trace *trace = w->trace;
-	range_choose(w, step ? names_add_text(trace->names, step) : 0);
+	oracle_range_choose(w, step ? names_add_text(trace->names, step) : 0);
 	out->steps = w->steps;
 	out->step_name = w->name;
 	w->owner = ARENA_NEW(w->arena, trace->n_processes, uint32_t);
 	for (uint32_t p = 0; p < trace->n_processes; p++) {
-		struct choice c = {.marks = w->marks, .n = w->n_marks};
 		w->owner[p] = TRACE_NONE;
 		for (uint32_t u = 0; u < trace->n_threads; u++)
 			if (process_of(trace, u) == p && oracle_has_marks(w, u) &&
-			    (w->owner[p] == TRACE_NONE || total_on(&c, u) > total_on(&c, w->owner[p])))
+			    (w->owner[p] == TRACE_NONE ||
+			     oracle_marks_total(w->marks, w->n_marks, u) >
+			             oracle_marks_total(w->marks, w->n_marks, w->owner[p])))
 				w->owner[p] = u;
 	}
 	if (!w->steps)

@@ -50,6 +50,40 @@ struct doing {
 uint8_t *oracle_bytes(const struct walk *w);
 uint32_t *oracle_rows(const struct walk *w);
 
+/* Rows of the trace. An op whose launch is unknown has no launcher. */
+static inline uint32_t process_of(const struct trace *trace, uint32_t thread)
+{
+	return trace->threads[thread].process;
+}
+
+static inline uint32_t launcher(const struct trace *trace, size_t op)
+{
+	uint32_t launch = trace->ops.launch[op];
+	return launch == TRACE_NONE ? TRACE_NONE : trace->calls.thread[launch];
+}
+
+static inline int64_t launched_at(const struct trace *trace, size_t op)
+{
+	return trace->calls.start[trace->ops.launch[op]];
+}
+
+static inline double op_length(const struct trace *trace, size_t op)
+{
+	return (double)(trace->ops.end[op] - trace->ops.start[op]);
+}
+
+static inline bool is_open(const struct mark *m, int64_t t)
+{
+	return t >= m->start && t < m->end;
+}
+
+/* Finds the range whose instances are steps, or takes the one of this name (0: none asked for), and fills w->marks
+ * (oracle_range.c). */
+void oracle_range_choose(struct walk *w, uint32_t wanted);
+
+/* The length of the marks on a thread. */
+int64_t oracle_marks_total(const struct mark *marks, size_t n, uint32_t thread);
+
 /* Finds the steps and fills those of `out` (oracle_steps.c). */
 void oracle_steps_find(struct walk *w, const char *step, struct oracle *out);
 
