@@ -41,6 +41,8 @@ COMMANDS = {
     "show": "show a.sqlite -q",
     "stats": "stats a.sqlite -q --report cuda_gpu_kern_sum --output out/t",
     "scrub": "scrub a.sqlite.gz -q --force -o out/c.sqlite.gz",
+    "digest": "digest a.sqlite.gz -q --force -o out/c.digest",
+    "digests": "report a.digest b.digest -q --json out/r.json",
     "capture": "capture --collector cupti -q --force -o out/c.sqlite -- sh -c 'python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool'",
     "run": "run --collector nsys --repeat 0 --recorded 1 -q --force -o out/suite --baseline 'true a.sqlite' "
     "--fixed 'true b.sqlite'",
@@ -57,6 +59,8 @@ def make_inputs(folder):
     tiny_profile.write(folder / "a.sqlite", steps=12, seed=1)
     tiny_profile.write(folder / "b.sqlite", steps=12, load=50_000, seed=2)
     (folder / "a.sqlite.gz").write_bytes(gzip.compress((folder / "a.sqlite").read_bytes(), mtime=0))
+    for side in "ab":
+        subprocess.run([GAPLINE, "digest", f"{side}.sqlite", "-o", f"{side}.digest", "-q"], cwd=folder, check=True)
     tiny_kineto.write(folder / "k.json", steps=12)
     tiny_kineto.write(folder / "l.json", steps=12)
     shutil.copy(tiny_spool.__file__, folder)

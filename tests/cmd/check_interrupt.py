@@ -31,6 +31,7 @@ COMMANDS = {  # what it writes, and how
               "stats {a} -q --report cuda_api_sum,cuda_gpu_kern_sum --output out/t"),
     "scrub": (["copy.sqlite"], "scrub {a} -q --force -o out/copy.sqlite"),
     "scrub, packed": (["copy.sqlite.gz"], "scrub {a} -q --force -o out/copy.sqlite.gz"),
+    "digest": (["a.digest"], "digest {a} -q --force -o out/a.digest"),
     "show": ([], "show {a} -q"),
 }
 failures = []
@@ -156,7 +157,7 @@ def while_unpacking(place):
 
 def while_writing(place):
     """The first output is there under its temporary name: it must go again, and the old ones must stay."""
-    for command in ("report", "stats", "scrub"):
+    for command in ("report", "stats", "scrub", "digest"):
         whole, _ = whole_outputs(place, command, False)
         for sent in SIGNALS:
             place.put_old(command)
@@ -217,7 +218,7 @@ def on_terminal(place, words, keys=None, environment=None, **slow):
 def bar(place):
     slow = {"SLOW_READ": 6000}
     words = {"report": "report a.sqlite b.sqlite.gz", "show": "show a.sqlite.gz", "scrub": "scrub a.sqlite -o out/copy.sqlite",
-             "stats": "stats a.sqlite --report cuda_api_sum"}
+             "digest": "digest a.sqlite -o out/a.digest", "stats": "stats a.sqlite --report cuda_api_sum"}
     for command, line in words.items():
         arrived, status = on_terminal(place, line.split(), **slow)
         frames = FRAME.findall(arrived)
