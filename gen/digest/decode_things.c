@@ -1,4 +1,5 @@
 /* What stands in a digest beside its rows: where the profile comes from, names, processes, samples, counts. */
+#include "base/list.h"
 #include "digest/decoder.h"
 #include "digest/words.h"
 
@@ -156,7 +157,7 @@ static void *another(struct decoder *d, void *list, uint32_t n, uint32_t *room, 
 	if (n < *room)
 		return list;
 	uint32_t before = *room;
-	*room = before ? 2 * before : 16;
+	*room = (uint32_t)list_more(before);
 	return arena_grow(d->arena, list, before, *room, size);
 }
 

@@ -3,6 +3,7 @@
  * calls may be put together there, as long as those sums stay. */
 #include "digest/digest.h"
 
+#include "base/search.h"
 #include "digest/layout.h"
 
 #include <stdlib.h>
@@ -109,15 +110,9 @@ static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
 /* Whether any of the times lies between the two. */
 static bool any_between(const int64_t *list, size_t n, int64_t after, int64_t before)
 {
-	size_t low = 0, high = n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (list[middle] <= after)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < n && list[low] < before;
+	size_t i = 0;
+	SEARCH(i, n, list[i] <= after);
+	return i < n && list[i] < before;
 }
 
 /* The next call of a thread that is needed, after `i`. */

@@ -1,6 +1,7 @@
 /* Ranges of a trace. What its user named is a range as it is; where PyTorch alone named things, the operators are put
  * together to what a training step consists of: `forward`, `backward`, and `operators` where nothing tells which. */
 #include "base/list.h"
+#include "base/search.h"
 #include "read/kineto.h"
 
 #include <stdlib.h>
@@ -181,16 +182,10 @@ static int by_start(const void *a, const void *b)
 /* Whether an item of a list, in the order of starts, starts in (from, to]; of `thread` where it is not TRACE_NONE. */
 static bool starts_between(const struct items *items, int64_t from, int64_t to, uint32_t thread)
 {
-	size_t low = 0, high = items->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (items->list[middle].start <= from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; low < items->n && items->list[low].start <= to; low++)
-		if (thread == TRACE_NONE || items->list[low].thread == thread)
+	size_t i = 0;
+	SEARCH(i, items->n, items->list[i].start <= from);
+	for (; i < items->n && items->list[i].start <= to; i++)
+		if (thread == TRACE_NONE || items->list[i].thread == thread)
 			return true;
 	return false;
 }
@@ -239,16 +234,10 @@ static int compare_links(const void *a, const void *b)
 /* Whether the backward pass has an operator that belongs to something in this one. */
 static bool is_forward(const struct kineto *k, const struct item *item)
 {
-	size_t low = 0, high = k->n_links;
+	size_t i = 0;
 	struct kineto_link from = {.time = item->start, .thread = item->thread};
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (compare_links(&k->links[middle], &from) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < k->n_links && k->links[low].thread == item->thread && k->links[low].time < item->end;
+	SEARCH(i, k->n_links, compare_links(&k->links[i], &from) < 0);
+	return i < k->n_links && k->links[i].thread == item->thread && k->links[i].time < item->end;
 }
 
 static void give_group(struct phases *p, const struct item *list, size_t n, const char *name)

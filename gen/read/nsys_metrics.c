@@ -1,6 +1,7 @@
 /* Hardware counters of the GPUs: GPU_METRICS since 2023, before it GENERIC_EVENTS with a JSON object a sample. Numbers
  * of metrics are not stable, so they are told by their names, which nsys's documentation lists ("GPU Metrics"). */
 #include "base/list.h"
+#include "base/search.h"
 #include "read/nsys.h"
 
 #include <math.h>
@@ -113,15 +114,9 @@ static ptrdiff_t place_of(struct metrics *m, uint32_t g, int64_t time)
 			of->value[i][of->n] = METRIC_NOT_SAMPLED;
 		return (ptrdiff_t)of->n++;
 	}
-	size_t low = 0, high = of->n;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		if (of->time[middle] < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return of->time[low] == time ? (ptrdiff_t)low : -1;
+	size_t i = 0;
+	SEARCH(i, of->n, of->time[i] < time);
+	return of->time[i] == time ? (ptrdiff_t)i : -1;
 }
 
 static void add_value(struct metrics *m, uint32_t g, int64_t time, enum metric metric, double value, const char *flaw)

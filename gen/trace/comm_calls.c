@@ -1,6 +1,7 @@
 #include "trace/comm_calls.h"
 
 #include "base/list.h"
+#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -126,19 +127,17 @@ const struct comm_op *comm_calls_of(const struct comm_calls *calls, uint32_t op)
 	return calls->n_ops ? bsearch(&key, calls->ops, calls->n_ops, sizeof key, compare_ops) : NULL;
 }
 
+static bool member_before(const struct comm_member *m, int64_t comm, uint32_t process)
+{
+	return m->comm < comm || (m->comm == comm && m->process < process);
+}
+
 /* The first member of a communicator, and of a process of it. */
 static size_t first_of(const struct comm_calls *calls, int64_t comm, uint32_t process)
 {
-	size_t low = 0, high = calls->n_members;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct comm_member *m = &calls->members[middle];
-		if (m->comm < comm || (m->comm == comm && m->process < process))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	size_t i = 0;
+	SEARCH(i, calls->n_members, member_before(&calls->members[i], comm, process));
+	return i;
 }
 
 const struct comm_member *comm_calls_member(const struct comm_calls *calls, int64_t comm, uint32_t process)

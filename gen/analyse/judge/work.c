@@ -1,6 +1,7 @@
 #include "analyse/judge/work.h"
 
 #include "analyse/judge/kernel_key.h"
+#include "base/list.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,11 +49,7 @@ bool work_differs(const struct work_scale *s, double a, double b)
 
 static struct row *row_add(struct rows *rows)
 {
-	if (rows->n == rows->room) {
-		size_t room = rows->room ? 2 * rows->room : 64;
-		rows->row = arena_grow(rows->arena, rows->row, rows->room, room, sizeof *rows->row);
-		rows->room = room;
-	}
+	LIST_GROW(rows->arena, rows->row, rows->n, rows->room);
 	rows->row[rows->n] = (struct row){0};
 	return &rows->row[rows->n++];
 }

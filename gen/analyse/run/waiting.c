@@ -1,5 +1,7 @@
 #include "analyse/run/waiting.h"
 
+#include "base/search.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,14 +64,8 @@ static void add_wait(void *context, const struct stretch *wait)
 {
 	struct view *v = context;
 	const struct run *run = v->run;
-	uint32_t k = run->warmup, high = run->steps.n;
-	while (k < high) { /* the first step that ends after the wait begins */
-		uint32_t middle = k + (high - k) / 2;
-		if (v->step_end[middle] <= wait->start)
-			k = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t k = run->warmup; /* the first step that ends after the wait begins */
+	SEARCH(k, run->steps.n, v->step_end[k] <= wait->start);
 	for (int64_t at = wait->start; k < run->steps.n && at < wait->end; k++) {
 		int64_t end = v->step_end[k] < wait->end ? v->step_end[k] : wait->end;
 		int64_t start = at > v->step_end[k - 1] ? at : v->step_end[k - 1];
@@ -104,18 +100,12 @@ static void find_compute(struct view *v, uint32_t d)
 /* For how long the device computed before `time`. */
 static int64_t computed(const struct view *v, int64_t time)
 {
-	size_t low = 0, high = v->n_compute;
-	while (low < high) { /* the first that begins at `time` or later */
-		size_t middle = low + (high - low) / 2;
-		if (v->compute[middle].start < time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	size_t next = 0;
+	SEARCH(next, v->n_compute, v->compute[next].start < time);
+	if (!next)
 		return 0;
-	const struct stretch *last = &v->compute[low - 1];
-	return v->before[low - 1] + (time < last->end ? time : last->end) - last->start;
+	const struct stretch *last = &v->compute[next - 1];
+	return v->before[next - 1] + (time < last->end ? time : last->end) - last->start;
 }
 
 /* What the device's kernels add to the rows that they are of. */

@@ -1,6 +1,7 @@
 #include "analyse/side/metrics.h"
 
 #include "analyse/run/middle.h"
+#include "base/list.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -192,7 +193,7 @@ static struct sum *phase_sum(struct totals *t, uint32_t name, size_t n_names, st
 		t->at = ARENA_NEW(scratch, n_names, uint32_t);
 	if (!t->at[name]) {
 		if (t->n == t->room) {
-			uint32_t more = t->room ? 2 * t->room : 16;
+			uint32_t more = (uint32_t)list_more(t->room);
 			t->phase = arena_grow(scratch, t->phase, t->n, more, sizeof *t->phase);
 			t->names = arena_grow(scratch, t->names, t->n, more, sizeof *t->names);
 			t->room = more;

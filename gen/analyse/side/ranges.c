@@ -2,6 +2,7 @@
 
 #include "analyse/side/side.h"
 #include "base/keymap.h"
+#include "base/list.h"
 #include "base/search.h"
 #include "trace/order.h"
 
@@ -142,7 +143,7 @@ static struct open *open_of(struct builder *b, uint64_t key, uint32_t thread)
 {
 	uint32_t row = keymap_add(b->keys, key);
 	if (row >= b->room) {
-		uint32_t more = b->room ? 2 * b->room : 64;
+		uint32_t more = (uint32_t)list_more(b->room);
 		b->open = arena_grow(b->scratch, b->open, b->room, more, sizeof *b->open);
 		b->seen = arena_grow(b->scratch, b->seen, b->room, more, sizeof *b->seen);
 		b->room = more;
