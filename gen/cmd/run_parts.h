@@ -9,7 +9,8 @@
 
 enum { RUN_REPEAT = 5, RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3 }; /* runs of each side, by default */
 
-struct run {
+/* What one `gapline run` is asked for, and how far it is: several runs of both sides in turns. */
+struct experiment {
 	const char *folder;
 	struct opt_command commands[2];
 	int repeat, recorded;       /* −1: not given */
@@ -24,9 +25,9 @@ struct run {
 };
 
 /* Makes all runs that are still to be made. An enum cmd_status; what goes wrong is printed. */
-int run_all(struct run *run);
+int run_all(struct experiment *e);
 
 /* One line on stderr: how much is done, and how to go on; nothing when nothing is. */
-void run_say_kept(struct run *run);
+void run_say_kept(struct experiment *e);
 
 #endif

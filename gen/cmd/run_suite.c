@@ -29,7 +29,7 @@ static const char *where(const struct suite_run *run, struct arena *arena)
 }
 
 /* The end of the program's output, when it went to a file. */
-static void show_log(struct run *r, const char *path)
+static void show_log(struct experiment *e, const char *path)
 {
 	char tail[LOG_TAIL + 1];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -44,66 +44,66 @@ static void show_log(struct run *r, const char *path)
 	char *from = tail + strlen(tail);
 	while (from > tail && (from[-1] != '\n' || lines < LOG_LINES))
 		lines += *--from == '\n';
-	fprintf(stderr, "gapline: its output is in %s%s\n", cmd_harmless(&r->compare.arena, path),
+	fprintf(stderr, "gapline: its output is in %s%s\n", cmd_harmless(&e->compare.arena, path),
 	        *from ? "; the end of it:" : ", and empty");
 	for (char *line = strtok(from, "\r\n"); line; line = strtok(NULL, "\r\n"))
-		fprintf(stderr, "  | %s\n", cmd_harmless(&r->compare.arena, line));
+		fprintf(stderr, "  | %s\n", cmd_harmless(&e->compare.arena, line));
 }
 
-void run_say_kept(struct run *r)
+void run_say_kept(struct experiment *e)
 {
-	size_t done = suite_done(&r->suite);
+	size_t done = suite_done(&e->suite);
 	if (!done)
 		return;
-	const char *of = r->limit_ns ? "" : arena_format(&r->compare.arena, " of %zu", suite_total(&r->suite));
+	const char *of = e->limit_ns ? "" : arena_format(&e->compare.arena, " of %zu", suite_total(&e->suite));
 	fprintf(stderr, "gapline: %zu%s runs are done and kept in %s; the same command with --resume goes on\n", done,
-	        of, cmd_harmless(&r->compare.arena, r->folder));
+	        of, cmd_harmless(&e->compare.arena, e->folder));
 }
 
-static int fail(struct run *r, const struct suite_run *run, const struct capture_result *result, const char *log,
+static int fail(struct experiment *e, const struct suite_run *run, const struct capture_result *result, const char *log,
                 const struct err *err)
 {
 	struct err say;
 	char words[80];
 	proc_status_text(result->status, words, sizeof words);
 	if (result->interrupted)
-		err_set(&say, "%s: interrupted", where(run, &r->compare.arena));
+		err_set(&say, "%s: interrupted", where(run, &e->compare.arena));
 	else if (result->failed)
-		err_set(&say, "%s: '%s' failed: %s", where(run, &r->compare.arena),
-		        command_text(r->suite.commands[run->side], &r->compare.arena), words);
+		err_set(&say, "%s: '%s' failed: %s", where(run, &e->compare.arena),
+		        command_text(e->suite.commands[run->side], &e->compare.arena), words);
 	else
-		err_set(&say, "%s: %s", where(run, &r->compare.arena), err->text);
+		err_set(&say, "%s: %s", where(run, &e->compare.arena), err->text);
 	bool program = result->started && (result->failed || result->interrupted || !result->unwritable);
 	int status = cmd_fail(program ? CMD_BAD_PROFILE : CMD_WRONG_USAGE, &say);
 	if (log && result->started && !result->interrupted)
-		show_log(r, log);
-	run_say_kept(r);
+		show_log(e, log);
+	run_say_kept(e);
 	return status;
 }
 
-static int write_state(struct run *r)
+static int write_state(struct experiment *e)
 {
 	struct err err;
-	return suite_write(&r->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
+	return suite_write(&e->suite, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
 }
 
 /* ---- what the first recorded run of a side says ---- */
 
-static int plan_from(struct run *r, const struct trace *trace, struct arena *arena, enum suite_side side,
+static int plan_from(struct experiment *e, const struct trace *trace, struct arena *arena, enum suite_side side,
                      struct err *err)
 {
 	struct instants at;
-	struct arena *keep = &r->compare.arena;
-	const struct analyse_options *o = &r->compare.analysis;
+	struct arena *keep = &e->compare.arena;
+	const struct analyse_options *o = &e->compare.analysis;
 	if (instants_find(trace, o->step, o->warmup, arena, &at, err))
 		return -1;
-	r->suite.planned[side] = true;
-	r->suite.plan[side] = (struct stopwatch_plan){0};
-	if (at.steps && at.unknown && !r->suite.no_stopwatch)
-		r->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", suite_side_names[side], at.unknown);
+	e->suite.planned[side] = true;
+	e->suite.plan[side] = (struct stopwatch_plan){0};
+	if (at.steps && at.unknown && !e->suite.no_stopwatch)
+		e->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", suite_side_names[side], at.unknown);
 	if (!at.steps || at.unknown)
 		return 0;
-	r->suite.plan[side] = (struct stopwatch_plan){
+	e->suite.plan[side] = (struct stopwatch_plan){
 		.step = arena_copy(keep, at.step, strlen(at.step)),
 		.domain = arena_copy(keep, at.domain, strlen(at.domain)),
 		.first = at.first,
@@ -117,7 +117,7 @@ static int plan_from(struct run *r, const struct trace *trace, struct arena *are
 }
 
 /* Reads the fresh profile as the comparison will: what cannot be compared is found out now, not after the last run. */
-static int look(struct run *r, const struct suite_run *run, const char *path, struct err *err)
+static int look(struct experiment *e, const struct suite_run *run, const char *path, struct err *err)
 {
 	struct arena arena = {0};
 	struct names names;
@@ -127,97 +127,97 @@ static int look(struct run *r, const struct suite_run *run, const char *path, st
 	names_init(&names, &arena);
 	int rc = read_profile(path, &names, &arena, &trace, err);
 	if (!rc)
-		rc = analyse_one(&one, &r->compare.analysis, &names, &arena, &analysis, err);
-	if (!rc && !r->suite.planned[run->side])
-		rc = plan_from(r, &trace, &arena, run->side, err);
+		rc = analyse_one(&one, &e->compare.analysis, &names, &arena, &analysis, err);
+	if (!rc && !e->suite.planned[run->side])
+		rc = plan_from(e, &trace, &arena, run->side, err);
 	arena_release(&arena);
 	return rc;
 }
 
 /* Without stopwatch runs the recorded ones are all that there is. */
-static void record_more(struct run *r)
+static void record_more(struct experiment *e)
 {
-	if (r->recorded < 0 && r->suite.recorded < RUN_RECORDED_ALONE)
-		r->suite.recorded = RUN_RECORDED_ALONE;
+	if (e->recorded < 0 && e->suite.recorded < RUN_RECORDED_ALONE)
+		e->suite.recorded = RUN_RECORDED_ALONE;
 }
 
 /* From here on the time of a stopwatch run is that of the whole process, on both sides. */
-static void time_wholes(struct run *r, const char *why)
+static void time_wholes(struct experiment *e, const char *why)
 {
 	fprintf(stderr, "gapline: %s, so a stopwatch run is timed from the program's start to its end\n", why);
 	for (size_t s = 0; s < 2; s++)
-		r->suite.plan[s] = (struct stopwatch_plan){0};
+		e->suite.plan[s] = (struct stopwatch_plan){0};
 }
 
 /* Once both sides were recorded: what the stopwatch runs measure. A side without steps can only be timed as a whole,
  * and then the other one is, too. */
-static int settle(struct run *r)
+static int settle(struct experiment *e)
 {
-	struct suite *s = &r->suite;
+	struct suite *s = &e->suite;
 	struct err err;
 	bool steps[2] = {s->plan[0].steps > 0, s->plan[1].steps > 0};
 	bool launches[2] = {s->plan[0].launches > 0, s->plan[1].launches > 0};
 	if (!s->planned[0] || !s->planned[1] || (!s->repeat && !s->no_stopwatch))
 		return CMD_DONE;
 	if (!s->no_stopwatch && steps[0] && steps[1] &&
-	    stopwatch_check(launches[0] || launches[1], &r->compare.arena, &err))
-		s->no_stopwatch = arena_copy(&r->compare.arena, err.text, strlen(err.text));
+	    stopwatch_check(launches[0] || launches[1], &e->compare.arena, &err))
+		s->no_stopwatch = arena_copy(&e->compare.arena, err.text, strlen(err.text));
 	if (s->no_stopwatch) {
 		fprintf(stderr, "gapline: no stopwatch runs are made: %s\n",
-		        cmd_harmless(&r->compare.arena, s->no_stopwatch));
-		record_more(r);
+		        cmd_harmless(&e->compare.arena, s->no_stopwatch));
+		record_more(e);
 	} else if (!steps[0] || !steps[1]) {
-		time_wholes(r, steps[0] == steps[1] ? "the programs have no steps"
+		time_wholes(e, steps[0] == steps[1] ? "the programs have no steps"
 		               : steps[0]           ? "the fixed side has no steps"
 		                                    : "the baseline has no steps");
 	} else if (launches[0] != launches[1]) {
-		time_wholes(r, arena_format(&r->compare.arena, "NVTX ranges mark the steps of the %s side only",
+		time_wholes(e, arena_format(&e->compare.arena, "NVTX ranges mark the steps of the %s side only",
 		                            suite_side_names[launches[0]]));
 	} else if (launches[0]) {
 		fprintf(stderr, "gapline: no NVTX range marks the steps, so stopwatch runs count launches\n");
 	}
-	return write_state(r);
+	return write_state(e);
 }
 
 /* A resumed suite may have been killed between a run and the look at it. */
-static int look_again(struct run *r)
+static int look_again(struct experiment *e)
 {
 	struct err err;
 	for (size_t s = 0; s < 2; s++) {
-		const struct suite_run *first = suite_first(&r->suite, (enum suite_side)s);
-		if (!first || r->suite.planned[s])
+		const struct suite_run *first = suite_first(&e->suite, (enum suite_side)s);
+		if (!first || e->suite.planned[s])
 			continue;
-		if (look(r, first, arena_format(&r->compare.arena, "%s/%s", r->folder, first->profile), &err))
+		if (look(e, first, arena_format(&e->compare.arena, "%s/%s", e->folder, first->profile), &err))
 			return cmd_fail(CMD_BAD_PROFILE, &err);
-		if (r->suite.planned[0] && r->suite.planned[1])
-			return settle(r);
+		if (e->suite.planned[0] && e->suite.planned[1])
+			return settle(e);
 	}
 	return CMD_DONE;
 }
 
 /* ---- one run ---- */
 
-static int capture(struct run *r, const struct suite_run *next, const char *path, int output,
+static int capture(struct experiment *e, const struct suite_run *next, const char *path, int output,
                    struct capture_result *result, struct err *err)
 {
 	const struct capture_request request = {
-		.collector = next->stopwatch ? &r->for_stopwatch : &r->capturing.chosen,
-		.options = &r->capturing.options,
-		.command = r->suite.commands[next->side],
-		.plan = next->stopwatch ? &r->suite.plan[next->side] : NULL,
+		.collector = next->stopwatch ? &e->for_stopwatch : &e->capturing.chosen,
+		.options = &e->capturing.options,
+		.command = e->suite.commands[next->side],
+		.plan = next->stopwatch ? &e->suite.plan[next->side] : NULL,
 		.file = path,
 		.replace = true,
 		.output = output,
 		.version = cmd_version,
 		.tick = progress_runs_tick,
-		.context = &r->progress,
+		.context = &e->progress,
 	};
-	int rc = capture_one(&request, &r->compare.arena, result, err);
-	progress_runs_end(&r->progress, result->elapsed_ns, !rc);
+	int rc = capture_one(&request, &e->compare.arena, result, err);
+	progress_runs_end(&e->progress, result->elapsed_ns, !rc);
 	capturing_say_messages(
-		&r->capturing, result,
-		arena_format(&r->compare.arena, "gapline: %s", progress_runs_name(next, &r->compare.arena)),
-		&r->compare.arena);
+		&e->capturing, result,
+		arena_format(&e->compare.arena, "gapline: %s", progress_runs_name(next, &e->compare.arena)),
+		&e->compare.arena);
 	return rc;
 }
 
@@ -234,94 +234,94 @@ static const char *literal(const char *path, struct arena *arena)
 }
 
 /* All stopwatch runs of a side, into its first profile. */
-static int note_stopwatch(struct run *r, enum suite_side side)
+static int note_stopwatch(struct experiment *e, enum suite_side side)
 {
 	struct err err;
-	struct arena *arena = &r->compare.arena;
-	const struct suite_run *first = suite_first(&r->suite, side);
-	struct annotation_stopwatch *rows = ARENA_NEW(arena, r->suite.n_runs + 1, struct annotation_stopwatch);
+	struct arena *arena = &e->compare.arena;
+	const struct suite_run *first = suite_first(&e->suite, side);
+	struct annotation_stopwatch *rows = ARENA_NEW(arena, e->suite.n_runs + 1, struct annotation_stopwatch);
 	size_t n = 0;
-	for (size_t i = 0; i < r->suite.n_runs; i++) {
-		const struct suite_run *run = &r->suite.runs[i];
+	for (size_t i = 0; i < e->suite.n_runs; i++) {
+		const struct suite_run *run = &e->suite.runs[i];
 		if (run->side == side && run->stopwatch)
 			rows[n++] = (struct annotation_stopwatch){
 				.start_utc_ns = run->start_utc_ns,
 				.ns = run->timed.ns,
 				.process_ns = (int64_t)(run->seconds * 1e9),
 				.steps = run->steps,
-				.step = r->suite.plan[side].step,
-				.launches = r->suite.plan[side].launches
-			                            ? r->suite.plan[side].last - r->suite.plan[side].first
+				.step = e->suite.plan[side].step,
+				.launches = e->suite.plan[side].launches
+			                            ? e->suite.plan[side].last - e->suite.plan[side].first
 			                            : 0,
 				.unused = run->timed.unused,
 			};
 	}
-	if (first && n && annotate_stopwatch(arena_format(arena, "%s/%s", r->folder, first->profile), rows, n, &err))
+	if (first && n && annotate_stopwatch(arena_format(arena, "%s/%s", e->folder, first->profile), rows, n, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	return CMD_DONE;
 }
 
 /* Says why a run is not used; after some, no more are made. */
-static void say_unused(struct run *r, const struct suite_run *run)
+static void say_unused(struct experiment *e, const struct suite_run *run)
 {
-	struct arena *arena = &r->compare.arena;
+	struct arena *arena = &e->compare.arena;
 	size_t unused = 0;
 	fprintf(stderr, "gapline: %s: not used: %s\n", progress_runs_name(run, arena),
 	        cmd_harmless(arena, run->timed.unused));
-	for (size_t i = 0; i < r->suite.n_runs; i++)
-		unused += r->suite.runs[i].side == run->side && r->suite.runs[i].timed.unused;
-	if (unused < UNUSED_MAX || suite_used(&r->suite, run->side))
+	for (size_t i = 0; i < e->suite.n_runs; i++)
+		unused += e->suite.runs[i].side == run->side && e->suite.runs[i].timed.unused;
+	if (unused < UNUSED_MAX || suite_used(&e->suite, run->side))
 		return;
 	if (run->timed.uncountable) {
-		time_wholes(r, arena_format(arena, "runs of the %s side differ in how many launches they make",
+		time_wholes(e, arena_format(arena, "runs of the %s side differ in how many launches they make",
 		                            suite_side_names[run->side]));
-		suite_forget_stopwatch(&r->suite);
+		suite_forget_stopwatch(&e->suite);
 		return;
 	}
-	r->suite.no_stopwatch =
+	e->suite.no_stopwatch =
 		arena_format(arena, "on the %s side, %s", suite_side_names[run->side], run->timed.unused);
-	record_more(r);
+	record_more(e);
 	fprintf(stderr, "gapline: no more stopwatch runs are made\n");
 }
 
-static int finish_run(struct run *r, struct suite_run *run, const struct capture_result *result)
+static int finish_run(struct experiment *e, struct suite_run *run, const struct capture_result *result)
 {
 	run->seconds = (double)result->elapsed_ns / 1e9;
 	run->exit_status = proc_exit_status(result->status);
 	run->complete = result->complete;
 	run->start_utc_ns = result->start_utc_ns;
 	run->timed = result->timed;
-	run->steps = run->stopwatch ? r->suite.plan[run->side].steps : 0;
-	suite_add(&r->suite, run);
+	run->steps = run->stopwatch ? e->suite.plan[run->side].steps : 0;
+	suite_add(&e->suite, run);
 	if (run->stopwatch && run->timed.unused)
-		say_unused(r, run);
-	int status = write_state(r);
-	return status ? status : note_stopwatch(r, run->side);
+		say_unused(e, run);
+	int status = write_state(e);
+	return status ? status : note_stopwatch(e, run->side);
 }
 
-static int run_next(struct run *r, struct suite_run *next)
+static int run_next(struct experiment *e, struct suite_run *next)
 {
-	struct arena *arena = &r->compare.arena;
+	struct arena *arena = &e->compare.arena;
 	struct err err;
 	struct capture_result result = {0};
-	const char *path = next->stopwatch ? arena_format(arena, "%s/%s-%d.stopwatch", r->folder,
+	const char *path = next->stopwatch ? arena_format(arena, "%s/%s-%d.stopwatch", e->folder,
 	                                                  suite_side_names[next->side], next->number)
-	                                   : arena_format(arena, "%s/%s", r->folder, next->profile);
-	const char *log = next->log ? arena_format(arena, "%s/%s", r->folder, next->log) : NULL;
+	                                   : arena_format(arena, "%s/%s", e->folder, next->profile);
+	const char *log = next->log ? arena_format(arena, "%s/%s", e->folder, next->log) : NULL;
 	int output = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
 	if (log && output < 0) {
 		err_set(&err, "%s: %s", log, strerror(errno));
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
-	progress_runs_begin(&r->progress, next);
-	int rc = capture(r, next, literal(path, arena), output, &result, &err);
+	progress_runs_begin(&e->progress, next);
+	int rc = capture(e, next, literal(path, arena), output, &result, &err);
 	if (output >= 0)
 		close(output);
-	if (!rc && !next->stopwatch && look(r, next, path, &err)) {
+	if (!rc && !next->stopwatch && look(e, next, path, &err)) {
 		unlink(path);
 		rc = -1;
 	}
-	return rc ? fail(r, next, &result, log, &err) : finish_run(r, next, &result);
+	return rc ? fail(e, next, &result, log, &err) : finish_run(e, next, &result);
 }
 
 /* ---- all runs ---- */
@@ -339,25 +339,25 @@ static int64_t longest_pair(const struct suite *s, bool stopwatch)
 }
 
 /* Whether the time limit leaves no room for the pair that begins with `next`. */
-static bool is_late(const struct run *r, const struct suite_run *next)
+static bool is_late(const struct experiment *e, const struct suite_run *next)
 {
-	const struct suite *s = &r->suite;
+	const struct suite *s = &e->suite;
 	bool begins = s->n_runs % 2 == 0, stopwatch = s->repeat && !s->no_stopwatch;
-	return r->limit_ns && begins && suite_pairs(s, stopwatch) >= LEAST_PAIRS &&
-	       proc_now_ns() - r->began_ns + longest_pair(s, next->stopwatch) > r->limit_ns;
+	return e->limit_ns && begins && suite_pairs(s, stopwatch) >= LEAST_PAIRS &&
+	       proc_now_ns() - e->began_ns + longest_pair(s, next->stopwatch) > e->limit_ns;
 }
 
-int run_all(struct run *r)
+int run_all(struct experiment *e)
 {
 	struct suite_run next;
-	int status = look_again(r);
-	while (!status && suite_next(&r->suite, r->quiet, &next) && !is_late(r, &next)) {
-		bool planned = r->suite.planned[0] && r->suite.planned[1];
-		status = run_next(r, &next);
+	int status = look_again(e);
+	while (!status && suite_next(&e->suite, e->quiet, &next) && !is_late(e, &next)) {
+		bool planned = e->suite.planned[0] && e->suite.planned[1];
+		status = run_next(e, &next);
 		if (!status && !planned)
-			status = settle(r);
-		if (!status && proc_interrupted() && suite_next(&r->suite, r->quiet, &next)) {
-			run_say_kept(r);
+			status = settle(e);
+		if (!status && proc_interrupted() && suite_next(&e->suite, e->quiet, &next)) {
+			run_say_kept(e);
 			status = CMD_BAD_PROFILE;
 		}
 	}
