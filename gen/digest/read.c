@@ -51,10 +51,11 @@ int digest_read(const char *path, const struct read_wish *wish, struct source *s
 {
 	struct buf contents = {0};
 	if (wish->details)
-		return err_set(err,
-		               "%s: is a digest, which holds what a report needs and not every row; name the profile "
-		               "that it was made of",
-		               path);
+		return err_set(
+			err,
+			"%s: is a digest, which holds what a report needs and not every row; 'gapline stats' and "
+			"reports of Nsight Compute need more: name the profile that it was made of",
+			path);
 	int result = read_contents(path, source, &contents, err);
 	if (result == 0)
 		result =
