@@ -9,7 +9,7 @@
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
-#include "analyse/run/pattern_steps.h"
+#include "analyse/run/agree.h"
 #include "analyse/run/work_phases.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
@@ -102,53 +102,6 @@ static void build_side(void *context, size_t i)
 	side_build(job->runs, job->n, job->files, job->label, &job->memory, job->side, job->facts);
 }
 
-static bool is_step_in_all(struct job *jobs, int n_jobs, uint32_t name)
-{
-	for (int j = 0; j < n_jobs; j++)
-		for (size_t r = 0; r < jobs[j].n; r++)
-			if (jobs[j].runs[r].steps.found && jobs[j].runs[r].steps.name != name)
-				return false;
-	return true;
-}
-
-/* Every run chooses the range with the longest total for its step. Where they choose differently (an epoch here, a step
- * there), one that is a step in all of them is taken, if there is one. */
-static int agree_on_step(struct job *jobs, int n_jobs, int warmup, struct names *names, struct arena *arena,
-                         struct err *err)
-{
-	uint32_t *tried = NULL, n_tried = 0;
-	for (int j = 0; j < n_jobs; j++)
-		for (size_t r = 0; r < jobs[j].n; r++) {
-			if (!jobs[j].runs[r].steps.found)
-				continue;
-			if (jobs[j].runs[r].steps.origin == STEPS_BY_PATTERN) /* these agree already */
-				return 0;
-			tried = arena_grow(arena, tried, n_tried, n_tried + 1, sizeof *tried);
-			tried[n_tried++] = jobs[j].runs[r].steps.name;
-		}
-	if (!n_tried || is_step_in_all(jobs, n_jobs, tried[0]))
-		return 0;
-	for (uint32_t i = 0; i < n_tried; i++) {
-		bool fits = true;
-		struct run probe;
-		struct err ignored;
-		for (int j = 0; j < n_jobs && fits; j++)
-			for (size_t r = 0; r < jobs[j].n && fits; r++)
-				fits = run_prepare(&probe, jobs[j].inputs[r].trace, names_text(names, tried[i]), warmup,
-				                   arena, &ignored) == 0 &&
-				       probe.steps.found;
-		if (!fits)
-			continue;
-		for (int j = 0; j < n_jobs; j++)
-			for (size_t r = 0; r < jobs[j].n; r++)
-				if (run_prepare(&jobs[j].runs[r], jobs[j].inputs[r].trace, names_text(names, tried[i]),
-				                warmup, jobs[j].runs[r].arena, err) < 0)
-					return -1;
-		return 0;
-	}
-	return 0;
-}
-
 /* Runs of one side are averaged, so all of them have steps of one name, or none has any. One capture given twice would
  * pass for two measurements and narrow the interval. */
 static int check_side(const struct job *job, const struct names *names, struct err *err)
@@ -190,20 +143,18 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 		run_of(task)->by_loop = options->loop != NULL;
 	}
 	parallel_each(n, find_steps, tasks);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n; i++)
 		if (tasks[i].result < 0) {
 			*err = tasks[i].err;
 			return -1;
 		}
-		run_name_steps(run_of(&tasks[i]));
-	}
 	struct pattern_side sides[2] = {0};
 	for (int j = 0; j < n_jobs; j++)
 		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
-	if (pattern_agree(sides, n_jobs, options->loop, err) < 0)
+	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
 		return -1;
 	parallel_each(n, find_run_phases, tasks);
-	if (!options->step && agree_on_step(jobs, n_jobs, options->warmup, names, arena, err) < 0)
+	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
 		return -1;
 	make_work_phases(tasks, n);
 	parallel_each(n, charge_devices, tasks);

@@ -319,8 +319,8 @@ static uint64_t name_key(const struct ranges *x, const struct candidate *c)
 	return (uint64_t)p->name << 32 | p->domain;
 }
 
-/* Which candidates are steps by the rules. */
-static void judge_candidates(struct ranges *x)
+/* Which candidates are steps by the rules; `share`: the one about the profile's GPU time, too. */
+static void judge_candidates(struct ranges *x, bool share)
 {
 	const struct trace *t = x->trace;
 	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
@@ -335,7 +335,7 @@ static void judge_candidates(struct ranges *x)
 		if (x->list[i].fits)
 			stretch[keymap_add(&names, name_key(x, &x->list[i]))] += x->list[i].stretch;
 	}
-	for (size_t i = 0; i < x->n; i++)
+	for (size_t i = 0; share && i < x->n; i++)
 		if (x->list[i].fits)
 			x->list[i].fits = 2 * stretch[keymap_add(&names, name_key(x, &x->list[i]))] >= whole;
 }
@@ -453,11 +453,29 @@ int marks_from_ranges(const struct trace *t, const struct fold *fold, const char
 		for (size_t i = 0; i < x.n; i++)
 			x.list[i].fits = is_wanted(&x, &x.list[i], wanted);
 	else
-		judge_candidates(&x);
+		judge_candidates(&x, true);
 	const struct candidate *winner = find_winner(&x);
 	if (winner)
 		propose(&x, winner, arena, out);
 	int result = wanted && !winner ? no_such_step(&x, wanted, err) : 0;
 	arena_release(&scratch);
 	return result;
+}
+
+void marks_from_range_like(const struct trace *t, const struct fold *fold, const struct steps *like,
+                           struct arena *arena, struct step_marks *out)
+{
+	struct arena scratch = {0};
+	struct ranges x = {.trace = t, .arena = &scratch};
+	*out = (struct step_marks){0};
+	collect_pieces(&x, fold, false);
+	collect_candidates(&x, false);
+	judge_candidates(&x, false);
+	for (size_t i = 0; i < x.n; i++)
+		x.list[i].fits =
+			x.list[i].fits && name_key(&x, &x.list[i]) == ((uint64_t)like->name << 32 | like->domain);
+	const struct candidate *winner = find_winner(&x);
+	if (winner)
+		propose(&x, winner, arena, out);
+	arena_release(&scratch);
 }

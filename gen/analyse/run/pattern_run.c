@@ -325,7 +325,7 @@ void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena,
 		in_loops += parts[p].in_loops;
 		searched += searched_time(t, &parts[p]);
 	}
-	if (n && in_loops * 2 >= all - searched) {
+	if (n) {
 		out->list = ARENA_NEW(arena, n, struct run_loop);
 		out->loop = ARENA_NEW(arena, t->ops.n, uint8_t);
 		out->cycle = ARENA_NEW(arena, t->ops.n, uint32_t);
@@ -338,6 +338,10 @@ void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena,
 			qsort(loop->makeup, loop->n_makeup, sizeof *loop->makeup, compare_makeup);
 			loop->share = all > 0 ? loop->time / all : 0;
 			name_loop(t, loop, arena);
+		}
+		if (in_loops * 2 < all - searched) {
+			out->n_small = out->n;
+			out->n = 0;
 		}
 	}
 	arena_release(&scratch);

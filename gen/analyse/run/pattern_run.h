@@ -29,9 +29,10 @@ struct run_loop {
 struct run_loops {
 	struct run_loop *list; /* by time, descending; those that search behind all others */
 	uint32_t n;
-	uint8_t *loop;   /* by op of the trace: 1 + its loop, 0: none */
-	uint32_t *cycle; /* by op in a loop: its cycle, as its process counts */
-	double share;    /* of the profile's GPU time that belongs to loops */
+	uint32_t n_small; /* how many are listed where `n` is 0 because all of them are too little of the GPU time */
+	uint8_t *loop;    /* by op of the trace: 1 + its loop, 0: none */
+	uint32_t *cycle;  /* by op in a loop: its cycle, as its process counts */
+	double share;     /* of the profile's GPU time that belongs to loops */
 };
 
 /* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time, that

@@ -195,6 +195,30 @@ static void forget(const struct pattern_side *sides, int n_sides)
 				sides[s].runs[r].steps = (struct steps){.n_ranks = 1};
 }
 
+/* Takes loops that are too little of the GPU time to be found for themselves, where one of them is made of the same
+ * kernels as a loop of another run that is not: start-up may well be more than a loop that was made faster. */
+static bool take_small(struct run *run, const struct pattern_side *sides, int n_sides)
+{
+	struct run_loops *mine = &run->loops;
+	if (mine->n || !mine->n_small)
+		return mine->n > 0;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			const struct run *other = &sides[s].runs[r];
+			if (!other->steps.found || other->steps.origin != STEPS_BY_PATTERN || other == run)
+				continue;
+			for (uint32_t l = 0; l < mine->n_small; l++) {
+				if (run_loop_alike(&mine->list[l], &other->loops.list[other->loop]) < ALIKE)
+					continue;
+				mine->n = mine->n_small;
+				run_loops_name(mine, run->trace);
+				pattern_steps(run, l);
+				return true;
+			}
+		}
+	return false;
+}
+
 /* Whether the steps of all runs are a pattern's, now or after looking for one where there are ranges. */
 static bool all_repeat(const struct pattern_side *sides, int n_sides)
 {
@@ -202,6 +226,8 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++) {
 			const struct steps *steps = &sides[s].runs[r].steps;
+			if (!steps->found)
+				take_small(&sides[s].runs[r], sides, n_sides);
 			none += !steps->found;
 			ranges += steps->found && steps->origin == STEPS_BY_RANGE;
 			patterns += steps->found && steps->origin == STEPS_BY_PATTERN;
@@ -214,7 +240,7 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 			if (run->steps.origin == STEPS_BY_PATTERN)
 				continue;
 			pattern_run_find(run->trace, false, run->arena, &run->loops);
-			if (!run->loops.n)
+			if (!take_small(run, sides, n_sides))
 				return false;
 			run_loops_name(&run->loops, run->trace);
 		}

@@ -1,0 +1,97 @@
+#include "analyse/run/agree.h"
+
+#include "analyse/run/marks.h"
+
+/* Gives a run the steps of a range that is the step of another one. */
+static bool take_range(struct run *run, const struct steps *like)
+{
+	struct step_marks marks;
+	struct steps steps;
+	marks_from_range_like(run->trace, &run->fold, like, run->arena, &marks);
+	if (!marks.n)
+		return false;
+	steps_from_instances(run->trace, &marks, run->arena, &steps);
+	if (!steps.found)
+		return false;
+	run->steps = steps;
+	run->loops = (struct run_loops){0};
+	return true;
+}
+
+static bool is_by_range(const struct run *run)
+{
+	return run->steps.found && run->steps.origin == STEPS_BY_RANGE;
+}
+
+/* A range that is a step in one run is one in all that have it, however little of their GPU time it is. */
+static void share_ranges(const struct pattern_side *sides, int n_sides, struct arena *arena)
+{
+	const struct run **with = NULL;
+	size_t n = 0;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			if (is_by_range(&sides[s].runs[r])) {
+				with = arena_grow(arena, with, n, n + 1, sizeof(*with));
+				with[n++] = &sides[s].runs[r];
+			}
+	for (int s = 0; s < n_sides && n; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			for (size_t i = 0; i < n && !is_by_range(&sides[s].runs[r]); i++)
+				take_range(&sides[s].runs[r], &with[i]->steps);
+}
+
+int steps_agree(const struct pattern_side *sides, int n_sides, const char *step, const char *loop, struct arena *arena,
+                struct err *err)
+{
+	if (!step)
+		share_ranges(sides, n_sides, arena);
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			run_name_steps(&sides[s].runs[r]);
+	return pattern_agree(sides, n_sides, loop, err);
+}
+
+static bool is_step_in_all(const struct pattern_side *sides, int n_sides, uint32_t name)
+{
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++)
+			if (sides[s].runs[r].steps.found && sides[s].runs[r].steps.name != name)
+				return false;
+	return true;
+}
+
+int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena, struct err *err)
+{
+	const struct names *names = sides[0].runs[0].trace->names;
+	uint32_t *tried = NULL, n_tried = 0;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			if (!sides[s].runs[r].steps.found)
+				continue;
+			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN) /* these agree already */
+				return 0;
+			tried = arena_grow(arena, tried, n_tried, n_tried + 1, sizeof *tried);
+			tried[n_tried++] = sides[s].runs[r].steps.name;
+		}
+	if (!n_tried || is_step_in_all(sides, n_sides, tried[0]))
+		return 0;
+	for (uint32_t i = 0; i < n_tried; i++) {
+		bool fits = true;
+		struct run probe;
+		struct err ignored;
+		for (int s = 0; s < n_sides && fits; s++)
+			for (size_t r = 0; r < sides[s].n && fits; r++)
+				fits = run_prepare(&probe, sides[s].runs[r].trace, names_text(names, tried[i]), warmup,
+				                   arena, &ignored) == 0 &&
+				       probe.steps.found;
+		if (!fits)
+			continue;
+		for (int s = 0; s < n_sides; s++)
+			for (size_t r = 0; r < sides[s].n; r++)
+				if (run_prepare(&sides[s].runs[r], sides[s].runs[r].trace, names_text(names, tried[i]),
+				                warmup, sides[s].runs[r].arena, err) < 0)
+					return -1;
+		return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,152 @@
+/* Steps that both sides of a comparison have (gen/analyse/run/agree.h): what one side finds for itself, and what the
+ * other is then asked for. Pairs made row by row, answers counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+
+#include <math.h>
+
+static const struct analyse_options defaults = {.warmup = -1, .gates.max_regression = -1};
+
+enum { US = 1000, STEPS = 40, STARTUP = 3500 * US, LONG = 100 * US, SHORT = 20 * US };
+
+/* Start-up keeps the GPU busy for 3.5 ms in kernels that come once. Then 40 steps of two kernels that take `kernel`
+ * each: 8 ms in all where that is LONG, 1.6 ms, less than half of the profile, where it is SHORT. */
+struct program {
+	int64_t kernel;
+	const char *range; /* around each step; NULL: none */
+	const char *first, *second;
+	bool second_unmarked; /* it is launched after the range */
+};
+
+static int64_t launch(struct scene *s, int64_t t, int64_t length, const char *name)
+{
+	maker_call(&s->m, s->main, t, t + 2 * US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+	maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 5 * US, t + 5 * US + length, name, s->correlation);
+	return t + 5 * US + length;
+}
+
+static const struct trace *trace_of(struct scene *s, const struct program *p)
+{
+	static const char *const once[] = {"fill", "sort", "hash", "scan", "pack"};
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int i = 0; i < 5; i++)
+		t = launch(s, t, STARTUP / 5, once[i]);
+	for (int i = 0; i < STEPS; i++) {
+		int64_t begin = t, first = launch(s, t + i % 3, p->kernel, p->first);
+		t = launch(s, first, p->kernel, p->second);
+		if (p->range)
+			scene_range(s, s->main, begin, p->second_unmarked ? first : t, p->range);
+	}
+	return maker_link(&s->m);
+}
+
+static const struct analysis *pair(struct scene *s, const struct program *baseline, const struct program *fixed)
+{
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	const struct analyse_run runs[2] = {{trace_of(s, baseline), "baseline"}, {trace_of(s, fixed), "fixed"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static void assert_steps(struct scene *s, const struct side *side, enum step_origin origin, const char *name)
+{
+	assert_true(side->steps.found);
+	assert_int_equal(side->steps.origin, origin);
+	assert_string_equal(names_text(&s->names, side->steps.name), name);
+}
+
+/* A step is 2 x (5 + 100) us against 2 x (5 + 20) us, whichever side is the shorter one. */
+static void test_shorter_than_start_up(void **state)
+{
+	struct scene *s = *state;
+	static const char *const ranges[] = {"step", NULL};
+	for (int marked = 0; marked < 2; marked++) {
+		const struct program slow = {LONG, ranges[marked], "gemm", "relu", false};
+		const struct program fast = {SHORT, ranges[marked], "gemm", "relu", false};
+		const enum step_origin origin = marked ? STEPS_BY_PATTERN : STEPS_BY_RANGE;
+		const char *name = marked ? "gemm + relu" : "step";
+		const struct analysis *faster = pair(s, &slow, &fast), *slower = pair(s, &fast, &slow);
+		for (int k = 0; k < 2; k++) {
+			assert_steps(s, &faster->side[k], origin, name);
+			assert_steps(s, &slower->side[k], origin, name);
+		}
+		assert_true(fabs(faster->verdict.speedup - 210.0 / 50) < 0.01);
+		assert_true(fabs(slower->verdict.speedup - 50.0 / 210) < 0.001);
+	}
+}
+
+/* For itself it has none: that a loop is most of the work is then all there is to tell a step by. */
+static void test_alone(void **state)
+{
+	struct scene *s = *state;
+	static const char *const ranges[] = {"step", NULL};
+	for (int marked = 0; marked < 2; marked++) {
+		const struct program slow = {LONG, ranges[marked], "gemm", "relu", false};
+		const struct program fast = {SHORT, ranges[marked], "gemm", "relu", false};
+		s->trace = trace_of(s, &slow);
+		assert_true(scene_analyse(s)->steps.found);
+		s->trace = trace_of(s, &fast);
+		assert_false(scene_analyse(s)->steps.found);
+		const struct analysis *both = pair(s, &fast, &fast);
+		assert_false(both->side[0].steps.found);
+		assert_false(both->side[1].steps.found);
+	}
+}
+
+/* The share of the profile alone may fall short: a range that half of the work between is launched outside of, of
+ * another name, or a loop of other kernels is no step of the other side. */
+static void test_other_reasons(void **state)
+{
+	struct scene *s = *state;
+	const struct program slow = {LONG, "step", "gemm", "relu", false};
+	const struct program others[] = {{SHORT, "step", "gemm", "relu", true},
+	                                 {SHORT, "batch", "gemm", "relu", false}};
+	for (int i = 0; i < 2; i++) {
+		const struct analysis *result = pair(s, &slow, &others[i]);
+		assert_true(result->side[0].steps.found);
+		assert_false(result->side[1].steps.found);
+		assert_int_equal(result->verdict.result, VERDICT_INCONCLUSIVE);
+	}
+	const struct program unmarked = {LONG, NULL, "gemm", "relu", false},
+			     other = {SHORT, NULL, "conv", "tanh", false};
+	const struct analysis *result = pair(s, &unmarked, &other);
+	assert_steps(s, &result->side[0], STEPS_BY_PATTERN, "gemm + relu");
+	assert_false(result->side[1].steps.found);
+	assert_int_equal(result->verdict.result, VERDICT_INCONCLUSIVE);
+}
+
+/* One of three repeats whose start-up was longer is no reason to refuse the side. */
+static void test_repeats(void **state)
+{
+	struct scene *s = *state;
+	struct err err = {0};
+	struct analysis result;
+	const struct program slow = {LONG, "step", "gemm", "relu", false},
+			     fast = {SHORT, "step", "gemm", "relu", false};
+	const struct analyse_run baseline[] = {{trace_of(s, &fast), "1"}, {trace_of(s, &slow), "2"}};
+	const struct analyse_run fixed = {trace_of(s, &fast), "3"};
+	if (analyse_pair(baseline, 2, &fixed, 1, &defaults, &s->names, &s->arena, &result, &err))
+		fail_msg("%s", err.text);
+	assert_steps(s, &result.side[0], STEPS_BY_RANGE, "step");
+	assert_steps(s, &result.side[1], STEPS_BY_RANGE, "step");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_shorter_than_start_up),
+		SCENE(test_alone),
+		SCENE(test_other_reasons),
+		SCENE(test_repeats),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
