@@ -220,12 +220,10 @@ static struct verdict_conditions find_conditions(const struct job *jobs, const s
 static struct verdict judge_recorded(const struct job *jobs, const struct side side[2], int warmup,
                                      const struct verdict_conditions *conditions, struct arena *arena)
 {
-	struct verdict verdict;
 	struct verdict_side sides[2];
 	for (int s = 0; s < 2; s++)
 		sides[s] = series_of(jobs[s].runs, jobs[s].n, side[s].steps.found, arena);
-	verdict_judge(sides, warmup, conditions, arena, &verdict);
-	return verdict;
+	return verdict_judge(sides, warmup, conditions, arena);
 }
 
 /* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
@@ -233,11 +231,10 @@ static struct verdict judge_recorded(const struct job *jobs, const struct side s
 static struct verdict judge_stopwatch(const struct stopwatch_side sides[2], const struct verdict_conditions *conditions,
                                       const struct verdict *recorded, struct arena *arena)
 {
-	struct verdict verdict = *recorded;
 	if (!conditions->nothing && !conditions->doubt && sides[0].n_runs >= STOPWATCH_LEAST_RUNS &&
 	    sides[1].n_runs >= STOPWATCH_LEAST_RUNS)
-		verdict_stopwatch(sides, recorded, arena, &verdict);
-	return verdict;
+		return verdict_stopwatch(sides, recorded, arena);
+	return *recorded;
 }
 
 static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,

@@ -11,7 +11,7 @@
 enum { PHASES, OPERATORS, FUNCTIONS };
 
 /* What a name stands for. */
-enum class {
+enum name_class {
 	NOT_LOOKED_AT,
 	PLAIN,     /* an operator, or something that its user named */
 	STEP,      /* ProfilerStep#7 */
@@ -49,19 +49,27 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static enum class look_at(const char *name) {
-	if (begins(name, "ProfilerStep")) return STEP;
-	if (begins(name, "enumerate(DataLoader)#") || begins(name, "Optimizer.")) return OWN;
+static enum name_class look_at(const char *name)
+{
+	if (begins(name, "ProfilerStep"))
+		return STEP;
+	if (begins(name, "enumerate(DataLoader)#") || begins(name, "Optimizer."))
+		return OWN;
 	if (begins(name, "autograd::engine::evaluate_function") || strstr(name, "Backward") ||
-	    strstr(name, "AccumulateGrad")) return BACKWARD;
-	if (begins(name, "nccl:") || begins(name, "gloo:") || begins(name, "c10d::")) return COLLECTIVE;
+	    strstr(name, "AccumulateGrad"))
+		return BACKWARD;
+	if (begins(name, "nccl:") || begins(name, "gloo:") || begins(name, "c10d::"))
+		return COLLECTIVE;
 	if (strstr(name, "::") || begins(name, "record_param_comms") || !strcmp(name, "detach") ||
-	    !strcmp(name, "detach_")) return LIBRARY;
+	    !strcmp(name, "detach_"))
+		return LIBRARY;
 	return PLAIN;
 }
 
-static enum class class_of(struct phases *p, uint32_t name) {
-	if (p->class[name] == NOT_LOOKED_AT) p->class[name] = (uint8_t)look_at(names_text(p->k->names, name));
+static enum name_class class_of(struct phases *p, uint32_t name)
+{
+	if (p->class[name] == NOT_LOOKED_AT)
+		p->class[name] = (uint8_t)look_at(names_text(p->k->names, name));
 	return p->class[name];
 }
 
@@ -124,7 +132,7 @@ static void give_annotation(struct phases *p, const struct kineto_span *s)
 
 /* ---- outermost operators ---- */
 
-static void add(struct phases *p, struct items *to, const struct kineto_span *s, enum class class, bool annotation)
+static void add(struct phases *p, struct items *to, const struct kineto_span *s, enum name_class class, bool annotation)
 {
 	LIST_GROW(&p->k->scratch, to->list, to->n, to->room);
 	to->list[to->n++] = (struct item){.start = s->start,
@@ -144,7 +152,7 @@ static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t
 			give(p, s->thread, s->start, s->end, function_name(p, s->name), FUNCTIONS);
 		if (s->kind != KINETO_OPERATOR && s->kind != KINETO_ANNOTATION)
 			continue;
-		enum class class = class_of(p, s->name);
+		enum name_class class = class_of(p, s->name);
 		if (s->kind == KINETO_ANNOTATION && class == COLLECTIVE)
 			continue;
 		bool outermost = s->start >= in_operator;

@@ -87,10 +87,8 @@ static struct verdict time_runs(size_t n_baseline, const double *baseline, size_
 		n[s]++;
 	}
 	assert_true(n[0] == n_baseline && n[1] == n_fixed);
-	struct verdict v;
 	const struct stopwatch_side side[2] = {{.runs = run[0], .n_runs = n[0]}, {.runs = run[1], .n_runs = n[1]}};
-	verdict_stopwatch(side, NULL, &arena, &v);
-	return v;
+	return verdict_stopwatch(side, NULL, &arena);
 }
 
 static bool told(const struct verdict *v, const char *words)

@@ -377,7 +377,7 @@ static void judge_pair(const struct model *m, double effect, struct arena *arena
 		}
 		side[s] = (struct verdict_side){run[s], m->runs, true};
 	}
-	verdict_judge(side, -1, &none, arena, v);
+	*v = verdict_judge(side, -1, &none, arena);
 }
 
 struct tally {

@@ -81,7 +81,7 @@ static inline struct pair *three_runs(size_t n, double speedup)
 
 static inline const struct verdict *judge(struct pair *p)
 {
-	verdict_judge(p->side, p->warmup, &p->conditions, &arena, &p->v);
+	p->v = verdict_judge(p->side, p->warmup, &p->conditions, &arena);
 	p->gates = gates_judge(&p->v, p->work, p->other_conditions, &p->asked, &arena);
 	/* whatever the result: sentences, at least one, and more wherever nothing was decided */
 	assert_true(p->v.n_reasons > 0);

@@ -132,53 +132,53 @@ static void plan(struct proof *p, struct verdict *v)
 		v->more_runs = least + 1;
 }
 
-void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
-                       struct verdict *out)
+struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded,
+                                 struct arena *arena)
 {
-	struct verdict *v = out;
 	struct proof p = {.runs = {side[0].n_runs, side[1].n_runs}};
-	*v = (struct verdict){.measured = VERDICT_STOPWATCH, .speedup = 1, .lo = 1, .hi = 1, .counted = 1};
+	struct verdict v = {.measured = VERDICT_STOPWATCH, .speedup = 1, .lo = 1, .hi = 1, .counted = 1};
 	if (recorded) {
-		v->recorded = recorded->recorded;
-		v->typical = recorded->typical;
-		v->typical_why = recorded->typical_why;
+		v.recorded = recorded->recorded;
+		v.typical = recorded->typical;
+		v.typical_why = recorded->typical_why;
 		for (int s = 0; s < 2; s++) {
-			v->series[s] = recorded->series[s];
-			v->step_typical[s] = recorded->step_typical[s];
+			v.series[s] = recorded->series[s];
+			v.step_typical[s] = recorded->step_typical[s];
 		}
 	}
-	v->one_run = p.runs[0] == 1 || p.runs[1] == 1;
+	v.one_run = p.runs[0] == 1 || p.runs[1] == 1;
 	if (!p.runs[0] || !p.runs[1]) {
-		say(v, arena, "A side was not run without a profiler: there is nothing to compare.");
-		return;
+		say(&v, arena, "A side was not run without a profiler: there is nothing to compare.");
+		return v;
 	}
 	for (int s = 0; s < 2; s++) {
 		double *step = ARENA_NEW(arena, p.runs[s], double);
 		for (size_t r = 0; r < p.runs[s]; r++)
 			step[r] = side[s].runs[r].step;
 		p.mean[s] = step;
-		p.side_mean[s] = v->step[s] = v->step_counted[s] = stats_mean(step, p.runs[s]);
+		p.side_mean[s] = v.step[s] = v.step_counted[s] = stats_mean(step, p.runs[s]);
 	}
 	p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
-	v->has_speedup = true;
-	v->speedup = v->lo = v->hi = v->counted = exp(p.change);
+	v.has_speedup = true;
+	v.speedup = v.lo = v.hi = v.counted = exp(p.change);
 	find_interval(side, arena, &p);
-	v->order_known = p.order.known;
-	v->in_turns = p.order.known && p.order.interleaved;
-	if (!v->one_run) {
-		v->has_interval = v->judged = true;
-		v->lo = exp(p.lo);
-		v->hi = exp(p.hi);
-		v->half_width = (p.hi - p.lo) / 2;
-		v->floor = p.floor = LN_FLOOR_SEVERAL;
-		v->result = proof_decide(p.lo, p.hi, p.floor);
+	v.order_known = p.order.known;
+	v.in_turns = p.order.known && p.order.interleaved;
+	if (!v.one_run) {
+		v.has_interval = v.judged = true;
+		v.lo = exp(p.lo);
+		v.hi = exp(p.hi);
+		v.half_width = (p.hi - p.lo) / 2;
+		v.floor = p.floor = LN_FLOOR_SEVERAL;
+		v.result = proof_decide(p.lo, p.hi, p.floor);
 	}
-	if (v->result == VERDICT_INCONCLUSIVE)
-		plan(&p, v);
-	say_result(&p, arena, v);
-	if (v->typical_why)
-		say(v, arena, v->typical_why);
-	say_runs(side, &p, arena, v);
+	if (v.result == VERDICT_INCONCLUSIVE)
+		plan(&p, &v);
+	say_result(&p, arena, &v);
+	if (v.typical_why)
+		say(&v, arena, v.typical_why);
+	say_runs(side, &p, arena, &v);
+	return v;
 }
 
 const char *stopwatch_opposite(const struct side side[2], const struct verdict *v, struct arena *arena)
@@ -201,10 +201,9 @@ static void say_wholes(const struct side side[2], const struct stopwatch_side ti
 {
 	const struct stopwatch_side wholes[2] = {{.runs = timed[0].whole, .n_runs = timed[0].n_whole},
 	                                         {.runs = timed[1].whole, .n_runs = timed[1].n_whole}};
-	struct verdict v;
 	if (wholes[0].n_runs < STOPWATCH_LEAST_RUNS || wholes[1].n_runs < STOPWATCH_LEAST_RUNS)
 		return;
-	verdict_stopwatch(wholes, NULL, arena, &v);
+	const struct verdict v = verdict_stopwatch(wholes, NULL, arena);
 	say_add(out, arena,
 	        arena_format(
 			arena,

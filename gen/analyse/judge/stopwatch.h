@@ -27,10 +27,10 @@ struct stopwatch_side {
 /* The verdict of stopwatch runs, index 0 baseline, 1 fixed: S is the ratio of the sides' mean runs, the interval is
  * Welch's t on the run means, widened where the runs were not made in turns. With one run on a side the result is
  * `inconclusive`, without one there is no speedup. `recorded` is what the recorded runs say, as verdict_judge returned
- * it; it goes into out->recorded and out->typical with its series, and decides nothing; may be NULL.
- * out->measured is VERDICT_STOPWATCH. */
-void verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded, struct arena *arena,
-                       struct verdict *out);
+ * it; it goes into `recorded` and `typical` of the result with its series, and decides nothing; may be NULL.
+ * Its `measured` is VERDICT_STOPWATCH. */
+struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const struct verdict *recorded,
+                                 struct arena *arena);
 
 /* Where stopwatch runs decide, and the recorded ones point in the other direction, both beyond what counts as the same:
  * a sentence that says so; else NULL. */

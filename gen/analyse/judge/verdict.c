@@ -308,43 +308,43 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 		add_sides(v, true, p);
 }
 
-void verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
-                   struct arena *arena, struct verdict *out)
+struct verdict verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
+                             struct arena *arena)
 {
-	struct verdict *v = out;
 	struct proof p = {.steps = side[0].steps && side[1].steps,
 	                  .stepped = {side[0].steps, side[1].steps},
 	                  .one_run = side[0].n_runs == 1 || side[1].n_runs == 1,
 	                  .tau = {1, 1}};
-	*v = (struct verdict){.speedup = 1, .lo = 1, .hi = 1, .counted = 1, .one_run = p.one_run};
-	measure(side, warmup, arena, &p, v);
-	v->has_speedup = !p.empty && p.stepped[0] == p.stepped[1] && !conditions->nothing;
-	v->has_interval = v->has_speedup && p.steps && !p.few;
-	v->judged = v->has_interval && !conditions->doubt && !v->warming;
-	v->few = p.few;
-	v->short_capture = p.short_capture = p.short_capture && !p.few;
-	v->paired = p.paired;
-	if (v->has_speedup) {
+	struct verdict v = {.speedup = 1, .lo = 1, .hi = 1, .counted = 1, .one_run = p.one_run};
+	measure(side, warmup, arena, &p, &v);
+	v.has_speedup = !p.empty && p.stepped[0] == p.stepped[1] && !conditions->nothing;
+	v.has_interval = v.has_speedup && p.steps && !p.few;
+	v.judged = v.has_interval && !conditions->doubt && !v.warming;
+	v.few = p.few;
+	v.short_capture = p.short_capture = p.short_capture && !p.few;
+	v.paired = p.paired;
+	if (v.has_speedup) {
 		p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
 		p.change_cycles = log(p.cycle[0]) - log(p.cycle[1]);
 		p.change_counted = log(p.counted[0]) - log(p.counted[1]);
 		p.order = judge_order(side, &p, arena);
-		v->speedup = v->lo = v->hi = exp(p.change);
-		v->counted = exp(p.change_counted);
-		v->recorded = (struct verdict_estimate){true, false, v->speedup, v->speedup, v->speedup};
-		v->order_known = p.order.known;
-		v->in_turns = p.order.known && p.order.interleaved;
-		v->drifting = p.drift[0] > 0 || p.drift[1] > 0;
-		v->level = p.level[0] > 0 || p.level[1] > 0;
+		v.speedup = v.lo = v.hi = exp(p.change);
+		v.counted = exp(p.change_counted);
+		v.recorded = (struct verdict_estimate){true, false, v.speedup, v.speedup, v.speedup};
+		v.order_known = p.order.known;
+		v.in_turns = p.order.known && p.order.interleaved;
+		v.drifting = p.drift[0] > 0 || p.drift[1] > 0;
+		v.level = p.level[0] > 0 || p.level[1] > 0;
 	}
-	if (v->has_interval) {
-		find_interval(&p, v, arena);
-		v->floor = p.floor = find_floor(&p);
-		p.counted_result = v->judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
-		set_interval(&p, conditions, v);
+	if (v.has_interval) {
+		find_interval(&p, &v, arena);
+		v.floor = p.floor = find_floor(&p);
+		p.counted_result = v.judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
+		set_interval(&p, conditions, &v);
 	}
-	if (v->has_speedup && p.steps)
-		v->typical = typical_step(&p, v, arena);
-	plan_more(&p, v);
-	reasons_say(&p, conditions, warmup, arena, v);
+	if (v.has_speedup && p.steps)
+		v.typical = typical_step(&p, &v, arena);
+	plan_more(&p, &v);
+	reasons_say(&p, conditions, warmup, arena, &v);
+	return v;
 }

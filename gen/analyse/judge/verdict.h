@@ -82,7 +82,7 @@ struct verdict {
 
 /* The whole verdict of two sides. `warmup` is as in series_cut, for every run of both. Never fails: too little data
  * gives `inconclusive` with the reason and with what it would take. */
-void verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
-                   struct arena *arena, struct verdict *out);
+struct verdict verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
+                             struct arena *arena);
 
 #endif

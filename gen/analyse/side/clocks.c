@@ -108,8 +108,9 @@ static void add_run(const struct run *run, uint32_t gpu, struct pool *pool, stru
 	out->blind += !has_before && !has_after;
 }
 
-static void build_device(const struct run *runs, size_t n, uint32_t d, struct clocks *out)
+struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d)
 {
+	struct clocks out = {0};
 	struct arena scratch = {0};
 	struct pool pool = {0};
 	size_t room = 0;
@@ -120,21 +121,16 @@ static void build_device(const struct run *runs, size_t n, uint32_t d, struct cl
 	for (size_t r = 0; r < n; r++) {
 		uint32_t at = runs[r].device_at[d], gpu = at == TRACE_NONE ? TRACE_NONE : run_gpu(&runs[r], at);
 		if (gpu != TRACE_NONE)
-			add_run(&runs[r], gpu, &pool, out);
+			add_run(&runs[r], gpu, &pool, &out);
 	}
-	out->sm_mhz = spread_of(pool.value[SM], pool.n[SM], 1);
-	out->memory_mhz = spread_of(pool.value[MEMORY], pool.n[MEMORY], 1);
-	out->power_w = spread_of(pool.value[POWER], pool.n[POWER], 1000);
-	out->temperature_c = spread_of(pool.value[TEMPERATURE], pool.n[TEMPERATURE], 1);
-	for (int l = 0; l < LIMIT_COUNT && out->judged; l++)
-		out->limited[l] = (double)pool.limited[l] / out->judged;
+	out.sm_mhz = spread_of(pool.value[SM], pool.n[SM], 1);
+	out.memory_mhz = spread_of(pool.value[MEMORY], pool.n[MEMORY], 1);
+	out.power_w = spread_of(pool.value[POWER], pool.n[POWER], 1000);
+	out.temperature_c = spread_of(pool.value[TEMPERATURE], pool.n[TEMPERATURE], 1);
+	for (int l = 0; l < LIMIT_COUNT && out.judged; l++)
+		out.limited[l] = (double)pool.limited[l] / out.judged;
 	arena_release(&scratch);
-}
-
-void clocks_build(const struct run *runs, size_t n, struct side *side)
-{
-	for (uint32_t d = 0; d < side->n_devices; d++)
-		build_device(runs, n, d, &side->devices[d].clocks);
+	return out;
 }
 
 const char *clocks_note(const struct side *side)

@@ -4,9 +4,10 @@
 
 #include "analyse/run/run.h"
 
-/* Clocks of the side's devices, which are there already, and a sentence when samples lie beside the measured
- * time only, else NULL. */
-void clocks_build(const struct run *runs, size_t n, struct side *side);
+/* The clocks of a device of the side. */
+struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d);
+
+/* A sentence when samples lie beside the measured time only, else NULL. */
 const char *clocks_note(const struct side *side);
 
 #endif

@@ -436,9 +436,10 @@ void side_build(struct run *runs, size_t n, const char *const *files, const char
 	side->ranks = ranks_build(runs, n, side, facts, arena);
 	side->overview = runs[side->median_run].overview;
 	timeline_build(&runs[side->median_run], &side->ranks, arena, &side->timeline);
-	clocks_build(runs, n, side);
-	for (uint32_t d = 0; d < side->n_devices; d++)
+	for (uint32_t d = 0; d < side->n_devices; d++) {
+		side->devices[d].clocks = clocks_of_device(runs, n, d);
 		side->devices[d].metrics = metrics_of_device(runs, n, d, arena);
+	}
 	side->recording = recording_build(runs, n, side);
 	side->quality = quality_build(runs, n, side, arena);
 }
