@@ -13,7 +13,7 @@ struct stats {
 	struct opt_list reports, rules; /* as written: "a,b:base" */
 	const char *prefix;             /* NULL: standard output */
 	int format;
-	bool quiet;
+	bool quiet, safe;
 	int ignored; /* value of options that mean nothing here */
 	struct arena arena;
 	struct names names;
@@ -35,6 +35,7 @@ static const char *const examples[] = {
 	"gapline stats run.sqlite --report cuda_gpu_kern_sum:base --format csv",
 	"gapline stats run.sqlite --rule gpu_gaps:gap=1:rows=10 --rule gpu_time_util",
 	"gapline stats run.sqlite --report nvtx_sum --format csv --output run   # run_nvtx_sum.csv",
+	"gapline stats run.sqlite --csv-safe --output run   # to be opened in a spreadsheet",
 	NULL,
 };
 
@@ -119,7 +120,7 @@ static int render(const struct stats *s, const struct sheet *sheets, size_t n, s
 	for (size_t i = 0; i < n; i++) {
 		buf_text(out, i ? "\n" : "");
 		if (s->format == CSV)
-			sheet_csv(&sheets[i], out);
+			sheet_csv(&sheets[i], s->safe, out);
 		else
 			sheet_aligned(&sheets[i], out);
 	}
@@ -210,6 +211,11 @@ int cmd_stats(int argc, char **argv)
 	         "write files PREFIX_NAME.csv instead of printing; '.' stands for the profile's own path without its "
 	         "ending, '-' for standard output",
 	         .text = &s.prefix},
+		{OPT_FLAG, 0, "csv-safe", NULL,
+	         "for spreadsheets: names in a CSV table that would be formulas there begin with an apostrophe, and "
+	         "all "
+	         "are quoted (default: names as they are, as nsys writes them)",
+	         .flag = &s.safe},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the tables and errors", .flag = &s.quiet},
 		{OPT_CHOICE, 0, "force-export", "BOOL", "for command lines written for nsys; means nothing here",
 	         .choice = &s.ignored, .choices = booleans},
@@ -232,7 +238,9 @@ int cmd_stats(int argc, char **argv)
 			err_set(&err, "a profile is needed");
 		else if (operands.n > 1)
 			err_set(&err, "one profile is wanted, and %zu are given", operands.n);
-		if (operands.n != 1 || parse_requests(&s, &err) != 0)
+		else if (s.safe && s.format != CSV)
+			err_set(&err, "--csv-safe is for CSV: add --format csv");
+		if (operands.n != 1 || (s.safe && s.format != CSV) || parse_requests(&s, &err) != 0)
 			status = cmd_misuse(&usage, &err);
 		else
 			status = find_profile(&s, &operands);

@@ -114,8 +114,40 @@ static void number_text(const struct sheet_cell *cell, enum sheet_kind kind, cha
 
 /* ---- CSV ---- */
 
-static void csv_field(const char *text, struct buf *out)
+/* Whether a spreadsheet takes a cell of this text for a formula: OWASP's list, with the wide forms that some take for
+ * the narrow ones. Blanks in front count as nothing, as some spreadsheets cut them. */
+static bool is_formula(const char *text)
 {
+	static const char *const first[] = {"=",  "+",      "-",      "@",      "\t",    "\r",
+	                                    "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20"};
+	text += strspn(text, " ");
+	for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+		if (!strncmp(text, first[i], strlen(first[i])))
+			return true;
+	return false;
+}
+
+/* A cell that stays text in a spreadsheet: in quotes whatever it holds, and with an apostrophe before what would begin
+ * a formula, also where one begins that splits lines at semicolons or tabs and does not see quotes amid a line. */
+static void csv_safe_field(const char *text, struct buf *out)
+{
+	bool begins = true;
+	buf_add(out, "\"", 1);
+	for (; *text; text++) {
+		buf_text(out, begins && is_formula(text) ? "'" : "");
+		buf_add(out, text, 1);
+		buf_text(out, *text == '"' ? "\"" : "");
+		begins = strchr(";\t\r\n", *text);
+	}
+	buf_add(out, "\"", 1);
+}
+
+static void csv_field(const char *text, bool safe, struct buf *out)
+{
+	if (safe) {
+		csv_safe_field(text, out);
+		return;
+	}
 	if (!text[strcspn(text, ",\"\r\n")]) {
 		buf_text(out, text);
 		return;
@@ -132,13 +164,13 @@ static void csv_field(const char *text, struct buf *out)
 	buf_add(out, "\"", 1);
 }
 
-void sheet_csv(const struct sheet *sheet, struct buf *out)
+void sheet_csv(const struct sheet *sheet, bool safe, struct buf *out)
 {
 	if (sheet->n_rows == 0)
 		return;
 	for (size_t c = 0; c < sheet->n_columns; c++) {
 		buf_text(out, c ? "," : "");
-		csv_field(sheet->columns[c].title, out);
+		csv_field(sheet->columns[c].title, safe, out);
 	}
 	buf_add(out, "\n", 1);
 	const struct sheet_cell *cell = sheet->cells;
@@ -150,7 +182,7 @@ void sheet_csv(const struct sheet *sheet, struct buf *out)
 			if (cell->none)
 				continue;
 			if (kind == SHEET_TEXT) {
-				csv_field(cell->text, out);
+				csv_field(cell->text, safe, out);
 			} else {
 				number_text(cell, kind, number, sizeof number);
 				buf_text(out, number);

@@ -79,8 +79,11 @@ static inline struct sheet_cell sheet_none(void)
 void sheet_decimal(double value, int decimals, char *text, size_t room);
 
 /* Comma-separated with one line of titles, quoted only where it must be (RFC 4180), lines ending with "\n" alone; a
- * table without rows is no text at all, not even titles: nsys prints none. */
-void sheet_csv(const struct sheet *sheet, struct buf *out);
+ * table without rows is no text at all, not even titles: nsys prints none.
+ * `safe`: texts, titles too, are all quoted, and what a spreadsheet would take for the beginning of a formula (= + - @
+ * tab CR LF, and the first four in their wide forms) gets an apostrophe in front, as OWASP's page on CSV injection has
+ * it. Numbers stay numbers. */
+void sheet_csv(const struct sheet *sheet, bool safe, struct buf *out);
 
 /* Columns in line, numbers with thousands separated, under the table's title. */
 void sheet_aligned(const struct sheet *sheet, struct buf *out);

@@ -32,7 +32,8 @@ static void make_all(const struct trace *trace, struct arena *arena)
 		request.gap = 0;
 		request.graphs = true;
 		stats_make(trace, &request, arena, &sheet);
-		sheet_csv(&sheet, &out);
+		sheet_csv(&sheet, false, &out);
+		sheet_csv(&sheet, true, &out);
 		sheet_aligned(&sheet, &out);
 		if (sheet_json(&sheet, 1, &out, &err)) {
 			fprintf(stderr, "%s\n", err.text); /* a table that cannot be shown is a mistake */

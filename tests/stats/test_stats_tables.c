@@ -37,7 +37,7 @@ static void expect_csv(struct support *s, const char *report, const char *expect
 {
 	struct buf out = {0};
 	struct sheet sheet = make(s, report);
-	sheet_csv(&sheet, &out);
+	sheet_csv(&sheet, false, &out);
 	assert_string_equal(out.data ? out.data : "", expected);
 	buf_release(&out);
 }
@@ -418,7 +418,7 @@ static void without_details(void **state)
 	for (const struct stats_report *r = stats_reports; r->name; r++) {
 		struct buf out = {0};
 		struct sheet sheet = make(s, r->name);
-		sheet_csv(&sheet, &out);
+		sheet_csv(&sheet, false, &out);
 		buf_release(&out);
 	}
 	expect_csv(s, "cuda_api_sync",
