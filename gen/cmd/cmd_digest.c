@@ -2,7 +2,7 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/inputs.h"
+#include "cmd/inputs_export.h"
 #include "cmd/progress.h"
 #include "digest/digest.h"
 #include "trace/columns.h"
@@ -66,6 +66,8 @@ static int make(struct digest_command *c, struct err *err)
 {
 	struct progress progress;
 	struct inputs *in = &c->inputs;
+	if (inputs_export(in, 1, c->quiet, &c->arena, err))
+		return CMD_BAD_PROFILE;
 	progress_begin(&progress, c->quiet, "reading", inputs_bytes(in, 1));
 	const struct read_wish wish = {.meter = progress_meter(&progress)};
 	names_init(&c->names, &c->arena);

@@ -1,7 +1,7 @@
 /* gapline show: one profile on the terminal. */
 #include "analyse/analyse.h"
 #include "cmd/cmd.h"
-#include "cmd/inputs.h"
+#include "cmd/inputs_export.h"
 #include "cmd/progress.h"
 #include "render/render.h"
 
@@ -61,6 +61,8 @@ static int show(struct show *s, const struct opt_list *operands)
 	}
 	if (!s->quiet)
 		inputs_say_passed_over(&inputs, 1, &s->arena);
+	if (inputs_export(&inputs, 1, s->quiet, &s->arena, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
 	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&inputs, 1));
 	status = read_and_analyse(s, &inputs, &progress, &analysis, &err);
 	progress_end(&progress);

@@ -1,7 +1,7 @@
 /* gapline stats: the tables of `nsys stats` and `nsys analyze`, with the options of those commands. */
 #include "base/output.h"
 #include "cmd/cmd.h"
-#include "cmd/inputs.h"
+#include "cmd/inputs_export.h"
 #include "cmd/progress.h"
 #include "stats/stats.h"
 
@@ -159,6 +159,8 @@ static int make_tables(struct stats *s)
 	bool files = goes_to_files(s);
 	if (prepare_outputs(s, &err) != 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
+	if (inputs_export(&s->inputs, 1, s->quiet, &s->arena, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
 	progress_begin(&progress, s->quiet, "reading", inputs_bytes(&s->inputs, 1));
 	int rc = make_sheets(s, &progress, &err);
 	progress_end(&progress);

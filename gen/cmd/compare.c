@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/markdown_writer.h"
 #include "base/memory.h"
+#include "cmd/inputs_export.h"
 #include "cmd/ncu_input.h"
 #include "cmd/progress.h"
 
@@ -242,6 +243,8 @@ int compare_sides(struct compare *c)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
 		inputs_say_passed_over(c->sides, 2, &c->arena);
+	if (inputs_export(c->sides, 2, c->quiet, &c->arena, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
 	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
 	int status = read_and_analyse(c, &progress, &analysis, &err);
 	progress_end(&progress);

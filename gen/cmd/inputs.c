@@ -24,7 +24,7 @@ static bool ends_with(const char *name, const char *ending)
 	return n > m && !strcmp(name + n - m, ending);
 }
 
-static bool is_named_like_a_report(const char *path)
+bool inputs_is_report(const char *path)
 {
 	return ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep");
 }
@@ -57,7 +57,7 @@ static const char *find_export(const char *path, struct stat *file, struct arena
 static void take_export(const char **path, struct stat *file, struct arena *arena)
 {
 	struct stat export;
-	const char *found = is_named_like_a_report(*path) ? find_export(*path, &export, arena) : NULL;
+	const char *found = inputs_is_report(*path) ? find_export(*path, &export, arena) : NULL;
 	if (!found || export.st_mtim.tv_sec < file->st_mtim.tv_sec ||
 	    (export.st_mtim.tv_sec == file->st_mtim.tv_sec && export.st_mtim.tv_nsec < file->st_mtim.tv_nsec))
 		return;
@@ -73,7 +73,7 @@ static int add(struct inputs *in, const char *path, const struct stat *file, str
 			return CMD_WRONG_USAGE;
 		}
 	in->item = arena_grow(arena, in->item, in->n, in->n + 1, sizeof *in->item);
-	in->item[in->n++] = (struct input){.path = path, .file = *file, .folder = in->folder};
+	in->item[in->n++] = (struct input){.path = path, .file = *file, .bytes = file->st_size, .folder = in->folder};
 	return CMD_DONE;
 }
 
@@ -89,7 +89,7 @@ static bool is_named_like_an_export(const char *name)
 static bool is_report_without_export(const char *path, struct arena *arena)
 {
 	struct stat export;
-	return is_named_like_a_report(path) && !find_export(path, &export, arena);
+	return inputs_is_report(path) && !find_export(path, &export, arena);
 }
 
 /* Whether it is a SQLite database, a PyTorch trace or something packed, whatever its name. */
@@ -242,8 +242,28 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n)
 	int64_t bytes = 0;
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].n; i++)
-			bytes += sides[s].item[i].file.st_size;
+			bytes += sides[s].item[i].bytes;
 	return bytes;
+}
+
+/* An export without a name is called by the report that it was made of. */
+static void name_report(const struct inputs *sides, size_t n, struct arena *arena, struct err *err)
+{
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < sides[s].n; i++) {
+			const struct input *input = &sides[s].item[i];
+			size_t length = input->export ? strlen(input->export) : 0;
+			if (!length || strncmp(err->text, input->export, length) || err->text[length] != ':')
+				continue;
+			const char *rest = arena_copy(arena, err->text + length, strlen(err->text + length));
+			err_set(err, "%s%s", input->path, rest);
+			return;
+		}
+}
+
+static struct read_input read_input_of(struct input *input)
+{
+	return (struct read_input){input->export ? input->export : input->path, &input->trace, &input->memory};
 }
 
 int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
@@ -254,10 +274,11 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	for (size_t s = 0; s < n; s++) {
 		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
 		for (size_t i = 0; i < sides[s].n; i++)
-			list[found++] = (struct read_input){sides[s].item[i].path, &sides[s].item[i].trace,
-			                                    &sides[s].item[i].memory};
+			list[found++] = read_input_of(&sides[s].item[i]);
 	}
 	int result = read_profiles(list, found, wish, names, arena, err);
+	if (result)
+		name_report(sides, n, arena, err);
 	for (size_t i = 0; i < found && (result != 0 || found == 1); i++)
 		arena_adopt(arena, list[i].memory);
 	return result;

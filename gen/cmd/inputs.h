@@ -12,6 +12,9 @@
 struct input {
 	const char *path;
 	struct stat file;
+	const char *export;  /* of an nsys report, made by inputs_export: what is read in its place; NULL: the file
+	                        itself */
+	int64_t bytes;       /* of what is read */
 	uint32_t folder;     /* number of the folder that it was found in, TRACE_NONE: named by itself */
 	struct trace trace;  /* filled by inputs_read; inputs_group takes its rows */
 	struct arena memory; /* what it lives in until then, where there are several */
@@ -48,6 +51,9 @@ struct inputs {
  * is named twice: the same run counted twice would pass for a repeat. `err` is filled then. */
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
                 struct err *err);
+
+/* Whether it is named like an nsys report. */
+bool inputs_is_report(const char *path);
 
 /* One line on stderr that names what was passed over in the folders of `n` sides, if anything was. */
 void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *arena);

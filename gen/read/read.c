@@ -63,6 +63,19 @@ static void add_word(struct buf *to, const char *path, const char *ending)
 	buf_format(to, "%s'", ending);
 }
 
+static void add_export_command(struct buf *to, const char *path, const char *whole)
+{
+	buf_text(to, "nsys export --type sqlite --force-overwrite true --output ");
+	add_word(to, path, ".sqlite");
+	buf_text(to, " ");
+	add_word(to, path, whole);
+}
+
+void read_export_command(const char *path, struct buf *out)
+{
+	add_export_command(out, path, "");
+}
+
 /* An nsys report. The command is for the user's own files, to be copied as it is; `packing`: what it is packed with. */
 static int refuse_report(const char *path, enum packing packing, struct err *err)
 {
@@ -77,10 +90,7 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 		add_word(&command, path, whole);
 		buf_text(&command, " && ");
 	}
-	buf_text(&command, "nsys export --type sqlite --force-overwrite true --output ");
-	add_word(&command, path, ".sqlite");
-	buf_text(&command, " ");
-	add_word(&command, path, whole);
+	add_export_command(&command, path, whole);
 	if (packing != PACKING_NONE)
 		err_set(err,
 		        "%s: holds, packed, an nsys report, which only nsys itself can read; unpack and export it "

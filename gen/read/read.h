@@ -3,6 +3,7 @@
 #ifndef GAPLINE_READ_READ_H
 #define GAPLINE_READ_READ_H
 
+#include "base/buf.h"
 #include "base/meter.h"
 #include "trace/trace.h"
 
@@ -32,6 +33,9 @@ struct read_input {
 	struct arena
 		*memory; /* empty: the trace lives in it and can be given back alone; NULL: it lives with the others */
 };
+
+/* Appends the command that exports an nsys report, with its name and the export's as words of a shell. */
+void read_export_command(const char *path, struct buf *out);
 
 /* Reads `n` profiles side by side, on all processors, as read_profile_with does one after the other: the result is the
  * same, down to the ids of names. -1 with the `err` of the first that fails. */

@@ -13,7 +13,7 @@ struct source {
 	struct file_head head; /* the beginning of what is in it; see unpack_look */
 	const char *path;
 	int64_t packed_bytes; /* of the file itself */
-	int unpacked;         /* what source_unpack unpacked: descriptor of it, without a name; else -1 */
+	int unpacked; /* what source_unpack unpacked, or what was without a name before: descriptor of it; else -1 */
 	struct meter whole, unpacking, reading; /* reading: for db_meter */
 };
 

@@ -3,7 +3,7 @@
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
 command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
-old, broken, no-report, no-importer, no-export, refused, dies, closes-descriptors, full, full-export. STANDIN_ARGS: a file
+old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-export. STANDIN_ARGS: a file
 that gets the options.
 """
 
@@ -112,6 +112,10 @@ def main():
             return 1
         to = next(a for a in arguments if a.startswith("--output=")).split("=", 1)[1]
         recorded, started = pathlib.Path(arguments[-1]).read_text().splitlines()
+        if mode == "slow-export":  # and something beside it that is not the export
+            pathlib.Path(to + ".part").write_bytes(pathlib.Path(recorded).read_bytes()[:5000])
+            print(f"[1/1] [0%   ] {to}\r[1/1] [==40%   ] {to}", end="", flush=True)
+            time.sleep(float(os.environ.get("STANDIN_SECONDS", "60")))
         shutil.copy(recorded, to)
         if mode == "warns":
             add_diagnostics(to, int(started))

@@ -1,0 +1,187 @@
+#include "cmd/inputs_export.h"
+
+#include "base/buf.h"
+#include "base/folder.h"
+#include "base/proc.h"
+#include "base/unpack.h"
+#include "capture/find.h"
+#include "capture/nsys_words.h"
+#include "cmd/progress.h"
+#include "read/read.h"
+#include "read/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LOOK_MS = 200, END_MS = 1000, SAID_MAX = 64 * 1024, PERCENT = 100 };
+
+/* One export in the making. */
+struct job {
+	const char *nsys, *report;
+	const char *folder; /* ours, for the export and for what nsys leaves beside it */
+	const char *export;
+	int said; /* what nsys says: a file without a name */
+	struct arena *arena;
+};
+
+/* Named like a report, and not seen to be something else: which versions of nsys begin a report how is theirs to know.
+ */
+static bool is_report(const char *path)
+{
+	static const char lfs[] = "version https://git-lfs.github.com/spec/";
+	struct file_head head = {0};
+	int fd = inputs_is_report(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, head.data, sizeof head.data);
+	close(fd);
+	head.n = n > 0 ? (size_t)n : 0;
+	bool pointer = head.n >= sizeof lfs - 1 && !memcmp(head.data, lfs, sizeof lfs - 1);
+	return head.n && !pointer && !source_is_sqlite(&head) && packing_of(head.data, head.n) == PACKING_NONE;
+}
+
+/* The end of what nsys said so far: at most `most` bytes and a NUL into `text`; returns how many. */
+static ssize_t read_said(int said, char *text, size_t most)
+{
+	struct stat file = {0};
+	fstat(said, &file);
+	ssize_t n = pread(said, text, most, file.st_size > (off_t)most ? file.st_size - (off_t)most : 0);
+	text[n > 0 ? n : 0] = 0;
+	return n;
+}
+
+/* The last percentage that nsys showed: "[1/1] [=== 40%     ] run.sqlite". */
+static int percent_of(int said)
+{
+	char text[512];
+	ssize_t n = read_said(said, text, sizeof text - 1);
+	while (n-- > 1)
+		if (text[n] == '%' && text[n - 1] >= '0' && text[n - 1] <= '9') {
+			ssize_t first = n;
+			while (first > 0 && text[first - 1] >= '0' && text[first - 1] <= '9' && n - first < 3)
+				first--;
+			text[n] = 0;
+			return atoi(text + first);
+		}
+	return 0;
+}
+
+/* Waits for nsys, and counts how far it is. 0, or −1 when a signal ended the waiting: nsys has ended, too. */
+static int wait_for(struct proc *proc, const struct job *job, struct meter *meter)
+{
+	while (!proc_interrupted() && !proc_wait(proc, LOOK_MS))
+		meter_add(meter, meter ? percent_of(job->said) - atomic_load(&meter->done) : 0);
+	if (!proc->ended)
+		proc_stop(proc, proc_interrupted() == SIGINT ? SIGINT : SIGTERM, END_MS);
+	proc_end_group(proc, END_MS);
+	return proc_interrupted() ? -1 : 0;
+}
+
+static int fail(const struct job *job, int status, struct err *err)
+{
+	char words[80];
+	char *said = arena_alloc(job->arena, SAID_MAX + 1, 1);
+	struct buf command = {0};
+	read_said(job->said, said, SAID_MAX);
+	proc_status_text(status, words, sizeof words);
+	read_export_command(job->report, &command);
+	if (nsys_found_no_space(said))
+		err_set(err,
+		        "%s: nsys export found no space for the export in %s; name a folder that has some with TMPDIR",
+		        job->report, job->folder);
+	else
+		err_set(err, "%s: nsys export failed (%s)%s%s%s; the same by hand: %s", job->report, words,
+		        *nsys_last_line(said, job->arena) ? ": " : "", nsys_last_line(said, job->arena),
+		        strstr(said, "shared librar") ? "; install what it misses, usually libdw1 and libelf1" : "",
+		        command.data);
+	buf_release(&command);
+	return -1;
+}
+
+/* Runs nsys. 0; −1 with `err`; or a signal came (proc_interrupted). */
+static int export(const struct job *job, struct meter *meter, struct err *err)
+{
+	struct proc proc;
+	const char *report = *job->report == '-' ? arena_format(job->arena, "./%s", job->report) : job->report;
+	const char *const argv[] = {job->nsys,
+	                            "export",
+	                            "--type=sqlite",
+	                            "--force-overwrite=true",
+	                            arena_format(job->arena, "--output=%s", job->export),
+	                            report,
+	                            NULL};
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	const struct proc_spawn spawn = {.argv = argv, .output = job->said, .input = nothing};
+	int result = proc_start(&proc, &spawn, err);
+	close(nothing);
+	if (result || wait_for(&proc, job, meter))
+		return -1;
+	return proc.status || access(job->export, R_OK) ? fail(job, proc.status, err) : 0;
+}
+
+/* An empty folder of our own where what is unpacked goes, too. */
+static const char *make_folder(struct arena *arena, struct err *err)
+{
+	const char *folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"}, *made = NULL;
+	for (size_t i = 0; i < sizeof folders / sizeof *folders && !made; i++)
+		if (folders[i] && *folders[i])
+			made = folder_beside(arena_format(arena, "%s/gapline", folders[i]), arena, err);
+	return made;
+}
+
+/* Makes the export of one report and takes its name away. */
+static int export_one(struct input *input, const char *nsys, bool quiet, struct arena *arena, struct err *err)
+{
+	struct progress progress;
+	struct job job = {.nsys = nsys, .report = input->path, .arena = arena};
+	job.said = memfd_create("nsys", MFD_CLOEXEC);
+	if (job.said < 0)
+		return err_set(err, "%s: %s", input->path, strerror(errno));
+	if (!quiet)
+		fprintf(stderr, "gapline: exporting %s with %s\n", cmd_harmless(arena, input->path),
+		        cmd_harmless(arena, nsys));
+	proc_catch_signals();
+	int result = -1;
+	job.folder = make_folder(arena, err);
+	if (job.folder) {
+		job.export = arena_format(arena, "%s/export.sqlite", job.folder);
+		progress_begin(&progress, quiet, "nsys export", PERCENT);
+		result = export(&job, progress_meter(&progress), err);
+		progress_end(&progress);
+		int fd = result ? -1 : open(job.export, O_RDONLY | O_CLOEXEC);
+		struct stat file;
+		if (fd >= 0 && !fstat(fd, &file)) {
+			input->export = arena_format(arena, "/proc/self/fd/%d", fd);
+			input->bytes = file.st_size;
+		} else if (!result) {
+			result = err_set(err, "%s: %s", job.export, strerror(errno));
+		}
+		folder_remove(job.folder);
+	}
+	close(job.said);
+	proc_release_signals(); /* first: one that comes now ends gapline by itself */
+	proc_die_of_interrupt();
+	return result;
+}
+
+int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *arena, struct err *err)
+{
+	const char *nsys = NULL;
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < sides[s].n; i++) {
+			struct input *input = &sides[s].item[i];
+			if (!is_report(input->path))
+				continue;
+			nsys = nsys ? nsys : find_nsys(arena);
+			if (!nsys)
+				return CMD_DONE;
+			if (export_one(input, nsys, quiet, arena, err))
+				return CMD_BAD_PROFILE;
+		}
+	return CMD_DONE;
+}

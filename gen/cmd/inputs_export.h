@@ -1,0 +1,16 @@
+/* nsys reports among the inputs: an nsys that is found makes of each the export that can be read. */
+#ifndef GAPLINE_CMD_INPUTS_EXPORT_H
+#define GAPLINE_CMD_INPUTS_EXPORT_H
+
+#include "cmd/inputs.h"
+
+/* Exports every nsys report of `n` sides that inputs_find left (one with a younger export beside it is none of them)
+ * with `nsys export`, and says so on stderr unless `quiet`: a line each, and how far it is on a terminal. Exports go to
+ * $TMPDIR, else /var/tmp or /tmp, and have no name any more once they are made, so that nothing is left however the
+ * command ends; a signal meanwhile ends nsys, removes what it wrote and ends gapline. Reports are left as they are
+ * where no nsys is found, and so is a file that is only named like one (a pointer of Git LFS, an empty file): reading
+ * it says what to do. CMD_DONE, or CMD_BAD_PROFILE with `err`: it cannot be exported; with nsys's words, and the
+ * command to try. */
+int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *arena, struct err *err);
+
+#endif
