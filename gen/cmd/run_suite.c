@@ -89,35 +89,53 @@ static int write_state(struct experiment *e)
 
 /* ---- what the first recorded run of a side says ---- */
 
-static int plan_from(struct experiment *e, const struct trace *trace, struct arena *arena, enum suite_side side,
-                     struct err *err)
+static void plan_from(struct experiment *e, const struct instants *at, enum suite_side side)
 {
-	struct instants at;
 	struct arena *keep = &e->compare.arena;
-	const struct analyse_options *o = &e->compare.analysis;
-	if (instants_find(trace, o->step, o->warmup, arena, &at, err))
-		return -1;
 	e->suite.planned[side] = true;
 	e->suite.plan[side] = (struct stopwatch_plan){0};
-	if (at.steps && at.unknown && !e->suite.no_stopwatch)
-		e->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", suite_side_names[side], at.unknown);
-	if (!at.steps || at.unknown)
-		return 0;
+	if (at->steps && at->unknown && !e->suite.no_stopwatch)
+		e->suite.no_stopwatch = arena_format(keep, "on the %s side, %s", suite_side_names[side], at->unknown);
+	if (!at->steps || at->unknown)
+		return;
 	e->suite.plan[side] = (struct stopwatch_plan){
-		.step = arena_copy(keep, at.step, strlen(at.step)),
-		.domain = arena_copy(keep, at.domain, strlen(at.domain)),
-		.first = at.first,
-		.last = at.last,
-		.steps = at.steps,
-		.launches = at.launches,
-		.processes = at.processes,
-		.limit_ms = WAIT_MS + WAIT_LAGS * (at.lag_ns / 1000000),
+		.step = arena_copy(keep, at->step, strlen(at->step)),
+		.domain = arena_copy(keep, at->domain, strlen(at->domain)),
+		.first = at->first,
+		.last = at->last,
+		.steps = at->steps,
+		.launches = at->launches,
+		.processes = at->processes,
+		.limit_ms = WAIT_MS + WAIT_LAGS * (at->lag_ns / 1000000),
 	};
-	return 0;
+}
+
+/* From the first recorded run of each side, which choose their steps together. They are read again: kept from one run
+ * to the next they would take memory from the programs. */
+static int plan_both(struct experiment *e, struct err *err)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct trace trace[2];
+	struct instants at[2];
+	const struct analyse_options *o = &e->compare.analysis;
+	const struct instants_request how = {o->step, o->loop, o->warmup};
+	int rc = 0;
+	names_init(&names, &arena);
+	for (size_t s = 0; s < 2 && !rc; s++) {
+		const char *profile = suite_first(&e->suite, (enum suite_side)s)->profile;
+		rc = read_profile(arena_format(&arena, "%s/%s", e->folder, profile), &names, &arena, &trace[s], err);
+	}
+	if (!rc)
+		rc = instants_find((const struct trace *const[]){&trace[0], &trace[1]}, 2, &how, &arena, at, err);
+	for (size_t s = 0; s < 2 && !rc; s++)
+		plan_from(e, &at[s], (enum suite_side)s);
+	arena_release(&arena);
+	return rc;
 }
 
 /* Reads the fresh profile as the comparison will: what cannot be compared is found out now, not after the last run. */
-static int look(struct experiment *e, const struct suite_run *run, const char *path, struct err *err)
+static int look(struct experiment *e, const char *path, struct err *err)
 {
 	struct arena arena = {0};
 	struct names names;
@@ -128,8 +146,6 @@ static int look(struct experiment *e, const struct suite_run *run, const char *p
 	int rc = read_profile(path, &names, &arena, &trace, err);
 	if (!rc)
 		rc = analyse_one(&one, &e->compare.analysis, &names, &arena, &analysis, err);
-	if (!rc && !e->suite.planned[run->side])
-		rc = plan_from(e, &trace, &arena, run->side, err);
 	arena_release(&arena);
 	return rc;
 }
@@ -155,12 +171,14 @@ static int settle(struct experiment *e)
 {
 	struct suite *s = &e->suite;
 	struct err err;
-	bool steps[2] = {s->plan[0].steps > 0, s->plan[1].steps > 0};
-	bool launches[2] = {s->plan[0].launches > 0, s->plan[1].launches > 0};
-	if (!s->planned[0] || !s->planned[1] || (!s->repeat && !s->no_stopwatch))
+	if (!suite_first(s, SUITE_BASELINE) || !suite_first(s, SUITE_FIXED))
 		return CMD_DONE;
-	if (!s->no_stopwatch && steps[0] && steps[1] &&
-	    stopwatch_check(launches[0] || launches[1], &e->compare.arena, &err))
+	if (plan_both(e, &err))
+		return cmd_fail(CMD_BAD_PROFILE, &err);
+	if (!s->repeat && !s->no_stopwatch)
+		return write_state(e);
+	bool steps[2] = {s->plan[0].steps > 0, s->plan[1].steps > 0}, counts = s->plan[0].launches > 0;
+	if (!s->no_stopwatch && steps[0] && steps[1] && stopwatch_check(counts, &e->compare.arena, &err))
 		s->no_stopwatch = arena_copy(&e->compare.arena, err.text, strlen(err.text));
 	if (s->no_stopwatch) {
 		fprintf(stderr, "gapline: no stopwatch runs are made: %s\n",
@@ -170,10 +188,7 @@ static int settle(struct experiment *e)
 		time_wholes(e, steps[0] == steps[1] ? "the programs have no steps"
 		               : steps[0]           ? "the fixed side has no steps"
 		                                    : "the baseline has no steps");
-	} else if (launches[0] != launches[1]) {
-		time_wholes(e, arena_format(&e->compare.arena, "NVTX ranges mark the steps of the %s side only",
-		                            suite_side_names[launches[0]]));
-	} else if (launches[0]) {
+	} else if (counts) {
 		fprintf(stderr, "gapline: no NVTX range marks the steps, so stopwatch runs count launches\n");
 	}
 	return write_state(e);
@@ -187,12 +202,10 @@ static int look_again(struct experiment *e)
 		const struct suite_run *first = suite_first(&e->suite, (enum suite_side)s);
 		if (!first || e->suite.planned[s])
 			continue;
-		if (look(e, first, arena_format(&e->compare.arena, "%s/%s", e->folder, first->profile), &err))
+		if (look(e, arena_format(&e->compare.arena, "%s/%s", e->folder, first->profile), &err))
 			return cmd_fail(CMD_BAD_PROFILE, &err);
-		if (e->suite.planned[0] && e->suite.planned[1])
-			return settle(e);
 	}
-	return CMD_DONE;
+	return e->suite.planned[0] && e->suite.planned[1] ? CMD_DONE : settle(e);
 }
 
 /* ---- one run ---- */
@@ -317,7 +330,7 @@ static int run_next(struct experiment *e, struct suite_run *next)
 	int rc = capture(e, next, literal(path, arena), output, &result, &err);
 	if (output >= 0)
 		close(output);
-	if (!rc && !next->stopwatch && look(e, next, path, &err)) {
+	if (!rc && !next->stopwatch && look(e, path, &err)) {
 		unlink(path);
 		rc = -1;
 	}

@@ -140,6 +140,43 @@ static void test_repeats(void **state)
 	assert_steps(s, &result.side[1], STEPS_BY_RANGE, "step");
 }
 
+/* A power iteration, four times the same two kernels, which one side reads back: on the other a quarter of a step is
+ * all that repeats, and the stopwatch was told quarters. 55 steps took 55 x 1000 and 55 x 800 us. */
+static const struct trace *power_trace(struct scene *s, bool reads, uint32_t steps_told, int64_t step)
+{
+	enum { N = 60, TIMED = 55 };
+	const uint32_t launches = reads ? 9 : 8;
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int i = 0; i < N; i++)
+		for (uint32_t k = 0; k < launches; k++)
+			t = launch(s, t, 80 * US, k == 8 ? "largest" : k % 2 ? "normalise" : "multiply");
+	s->m.trace->stopwatch = ARENA_NEW(&s->arena, 2, struct trace_stopwatch);
+	for (int r = 0; r < 2; r++)
+		s->m.trace->stopwatch[s->m.trace->n_stopwatch++] =
+			(struct trace_stopwatch){.time = TIMED * step + (r ? 100 : -100),
+		                                 .start = r + 1,
+		                                 .steps = steps_told,
+		                                 .step = "multiply + normalise",
+		                                 .launches = TIMED * launches};
+	return maker_link(&s->m);
+}
+
+static void test_stopwatch_in_the_report_s_unit(void **state)
+{
+	struct scene *s = *state;
+	struct err err = {0};
+	struct analysis result;
+	const struct analyse_run runs[2] = {{power_trace(s, true, 55, 1000 * US), "1"},
+	                                    {power_trace(s, false, 220, 800 * US), "2"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, &result, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(result.verdict.measured, VERDICT_STOPWATCH);
+	assert_true(fabs(result.side[0].headline.step - 1000 * US) < 1);
+	assert_true(fabs(result.side[1].headline.step - 800 * US) < 1);
+	assert_true(fabs(result.verdict.speedup - 1.25) < 1e-6);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +184,7 @@ int main(void)
 		SCENE(test_alone),
 		SCENE(test_other_reasons),
 		SCENE(test_repeats),
+		SCENE(test_stopwatch_in_the_report_s_unit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,8 @@ static struct instants find(struct scene *s, int warmup)
 	struct instants at;
 	struct err err = {0};
 	trace_link(s->m.trace, &s->arena);
-	if (instants_find(s->m.trace, NULL, warmup, &s->arena, &at, &err))
+	const struct instants_request how = {NULL, NULL, warmup};
+	if (instants_find((const struct trace *const[]){s->m.trace}, 1, &how, &s->arena, &at, &err))
 		fail_msg("%s", err.text);
 	return at;
 }
@@ -163,6 +164,43 @@ static void test_launches(void **state)
 	assert_string_equal(at.domain, "");
 }
 
+/* A power iteration: four times the same two kernels are a step, which one side reads back. On the other one a quarter
+ * of it is all that repeats, and five steps of warm-up would be five quarters. */
+static void test_units_of_both_sides(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *trace[2];
+	for (int reads = 1; reads >= 0; reads--) {
+		int64_t t = 0;
+		scene_trace_begin(s);
+		for (int i = 0; i < STEPS; i++)
+			for (int k = 0; k < 8 + reads; k++, t += 100000) {
+				const char *name = k == 8 ? "largest" : k % 2 ? "normalise" : "multiply";
+				maker_call(&s->m, s->main, t, t + 200, "cudaLaunchKernel", CALL_LAUNCH,
+				           ++s->correlation);
+				maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 500, t + 90000, name, s->correlation);
+			}
+		trace[!reads] = maker_link(&s->m);
+	}
+	struct instants at[2], alone;
+	struct err err = {0};
+	const struct instants_request how = {NULL, NULL, 5};
+	for (int swapped = 0; swapped < 2; swapped++) {
+		const struct trace *const order[2] = {trace[swapped], trace[!swapped]};
+		assert_int_equal(instants_find(order, 2, &how, &s->arena, at, &err), 0);
+		for (int side = 0; side < 2; side++) {
+			/* a cycle may be taken to begin at any of its kernels, which costs the last one */
+			uint32_t launches = side == swapped ? 9 : 8;
+			assert_in_range(at[side].steps, STEPS - 6, STEPS - 5);
+			assert_int_equal(at[side].last - at[side].first, at[side].steps * launches);
+			assert_in_range(at[side].first, 5 * launches, 6 * launches - 1);
+		}
+	}
+	assert_int_equal(instants_find(&trace[1], 1, &how, &s->arena, &alone, &err), 0);
+	assert_int_equal(alone.first, 5 * 2);
+	assert_int_equal(alone.steps, 4 * STEPS - 5);
+}
+
 static void test_no_steps(void **state)
 {
 	struct scene *s = *state;
@@ -185,6 +223,7 @@ int main(void)
 		TEST(test_captures_of_another_thread),
 		TEST(test_captures_all_along),
 		TEST(test_launches),
+		TEST(test_units_of_both_sides),
 		TEST(test_no_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

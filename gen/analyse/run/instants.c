@@ -1,5 +1,6 @@
 #include "analyse/run/instants.h"
 
+#include "analyse/run/agree.h"
 #include "analyse/run/run.h"
 
 #include <string.h>
@@ -245,21 +246,40 @@ double instants_launches(const struct run *run)
 	return unknown ? 0 : (double)(at.last - at.first) / at.steps;
 }
 
-int instants_find(const struct trace *trace, const char *step, int warmup, struct arena *arena, struct instants *out,
-                  struct err *err)
+static void find_instants(const struct run *run, struct arena *arena, struct instants *out)
 {
-	struct run run;
-	*out = (struct instants){0};
-	if (run_prepare(&run, trace, step, warmup, arena, err) < 0)
-		return -1;
-	if (!run.steps.found)
-		return 0;
-	struct hosts hosts = find_hosts(&run.steps, arena);
+	if (!run->steps.found)
+		return;
+	struct hosts hosts = find_hosts(&run->steps, arena);
 	out->steps = 1;
-	out->step = instants_step(&run);
-	out->domain = run.steps.origin == STEPS_BY_PATTERN ? "" : names_text(trace->names, run.steps.domain);
+	out->step = instants_step(run);
+	out->domain = run->steps.origin == STEPS_BY_PATTERN ? "" : names_text(run->trace->names, run->steps.domain);
 	out->processes = hosts.n;
-	out->lag_ns = greatest_lag(&run.steps, &hosts);
-	out->unknown = place(&run, &hosts, arena, out);
+	out->lag_ns = greatest_lag(&run->steps, &hosts);
+	out->unknown = place(run, &hosts, arena, out);
+}
+
+int instants_find(const struct trace *const *trace, int n, const struct instants_request *how, struct arena *arena,
+                  struct instants *out, struct err *err)
+{
+	struct run *runs = ARENA_NEW(arena, (size_t)n, struct run);
+	struct pattern_side *sides = ARENA_NEW(arena, (size_t)n, struct pattern_side);
+	for (int s = 0; s < n; s++) {
+		sides[s] = (struct pattern_side){&runs[s], 1};
+		run_begin(&runs[s], trace[s], arena);
+		runs[s].by_loop = how->loop != NULL;
+		if (run_find_steps(&runs[s], how->step, err) < 0)
+			return -1;
+	}
+	if (steps_agree(sides, n, how->step, how->loop, arena, err) < 0)
+		return -1;
+	for (int s = 0; s < n; s++)
+		run_find_phases(&runs[s], how->warmup);
+	if (!how->step && steps_agree_on_name(sides, n, how->warmup, arena, err) < 0)
+		return -1;
+	for (int s = 0; s < n; s++) {
+		out[s] = (struct instants){0};
+		find_instants(&runs[s], arena, &out[s]);
+	}
 	return 0;
 }

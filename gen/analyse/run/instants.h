@@ -16,15 +16,24 @@ struct instants {
 	int64_t lag_ns; /* how much later the GPU ended a step than the host, at most: what a wait may take */
 };
 
-/* Launches are the calls that launch a kernel or a graph; where a pattern gives the steps, they are all that a library
+/* What the steps are asked to be, as on the command line (struct analyse_options). */
+struct instants_request {
+	const char *step, *loop; /* or NULL */
+	int warmup;              /* or -1 */
+};
+
+/* The instants of each side of a comparison: out[s] for trace[s], n of them. Their steps are chosen together, as the
+ * comparison will, so that N steps of warm-up are as much of the program on either side. All traces share their names.
+ *
+ * Launches are the calls that launch a kernel or a graph; where a pattern gives the steps, they are all that a library
  * in the program can count without knowing what is launched.
  *
  * The two instants are the end of the last warm-up step and that of the last step, or the nearest ones between them at
  * which waiting for the devices breaks no graph capture: none is open in the process, and none of another thread, whose
- * pace relative to this one is not the same in every run, is near. `step` and `warmup` as in run_prepare; names are
- * added to trace->names. 0, or -1 with `err` as run_prepare. */
-int instants_find(const struct trace *trace, const char *step, int warmup, struct arena *arena, struct instants *out,
-                  struct err *err);
+ * pace relative to this one is not the same in every run, is near. Names are added to those of the traces. 0, or -1
+ * with `err` as run_find_steps and steps_agree. */
+int instants_find(const struct trace *const *trace, int n, const struct instants_request *how, struct arena *arena,
+                  struct instants *out, struct err *err);
 
 struct run;
 

@@ -21,6 +21,8 @@ static const char *misfit(const struct run *run, bool steps, const struct trace_
 	if ((run->steps.origin == STEPS_BY_PATTERN) != (w->launches > 0))
 		return w->launches ? "they counted launches, and here NVTX ranges mark the steps"
 		                   : "they counted NVTX ranges, and here none marks the steps";
+	if (w->launches && instants_launches(run) <= 0)
+		return "they counted launches, and how many a step makes here cannot be told";
 	return NULL;
 }
 
