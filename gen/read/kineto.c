@@ -206,6 +206,7 @@ static int give_ops(struct kineto *k, const struct clock *clock, const struct la
 		                      .name = text,
 		                      .base_name = text,
 		                      .mangled_name = text,
+		                      .shape = from->shape,
 		                      .context = from->context,
 		                      .from = MEMORY_NOT_RECORDED,
 		                      .to = MEMORY_NOT_RECORDED};

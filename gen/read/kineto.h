@@ -45,6 +45,7 @@ struct kineto_span {
 /* Something that a GPU did. */
 struct kineto_op {
 	int64_t start, end, bytes, correlation, device, stream;
+	uint64_t shape; /* trace_shape of a kernel's launch; 0: not said */
 	uint32_t name, context;
 	uint8_t kind; /* enum op_kind: kernel, copy or memset */
 	bool node;    /* of a graph */

@@ -94,6 +94,7 @@ static void add_op(struct kineto *k, const struct kineto_event *e, enum op_kind 
 	                                        .end = e->start.value + e->duration.value,
 	                                        .bytes = e->bytes.value,
 	                                        .correlation = e->correlation.value,
+	                                        .shape = kind == OP_KERNEL ? trace_shape(e->grid, e->block) : 0,
 	                                        .device = device->value,
 	                                        .stream = stream->value,
 	                                        .name = names_add(k->names, e->name, e->name_n),

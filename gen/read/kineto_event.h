@@ -22,6 +22,7 @@ struct kineto_event {
 	struct kineto_value start, duration; /* ns */
 	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
 	struct kineto_value process, thread, correlation, device, stream, bytes, node, context;
+	int64_t grid[3], block[3]; /* of a kernel; 0: not said */
 };
 
 /* A number for "cat", in every spelling since 2020; KINETO_NO_CATEGORY: one that nothing is made of. */

@@ -31,6 +31,8 @@ enum field {
 	NODE,
 	CONTEXT,
 	META_NAME,
+	GRID,
+	BLOCK,
 	/* of the object around the events, and of what stands in there */
 	EVENTS,
 	BASE,
@@ -55,9 +57,16 @@ struct key {
 static const struct key EVENT_KEYS[] = {{"ph", PHASE},     {"cat", CATEGORY},   {"name", NAME},
                                         {"pid", PROCESS},  {"tid", THREAD},     {"ts", START},
                                         {"dur", DURATION}, {"args", ARGUMENTS}, {NULL, NOTHING}};
-static const struct key ARGUMENT_KEYS[] = {
-	{"correlation", CORRELATION}, {"device", DEVICE},  {"stream", STREAM},      {"bytes", BYTES},
-	{"context", CONTEXT},         {"name", META_NAME}, {"graph node id", NODE}, {NULL, NOTHING}};
+static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
+                                           {"device", DEVICE},
+                                           {"stream", STREAM},
+                                           {"bytes", BYTES},
+                                           {"context", CONTEXT},
+                                           {"name", META_NAME},
+                                           {"graph node id", NODE},
+                                           {"grid", GRID},
+                                           {"block", BLOCK},
+                                           {NULL, NOTHING}};
 static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS},
                                        {"baseTimeNanoseconds", BASE},
                                        {"schemaVersion", SCHEMA},
@@ -74,6 +83,8 @@ struct parser {
 	struct kineto *k;
 	int depth, event_depth; /* open objects and arrays; those around the members of an event, 0: not in a list */
 	bool in_arguments, in_gpus, in_ranks, refused;
+	int64_t *sizes; /* three of `event`, in the list of which the parser is; NULL: in none */
+	int n_sizes;    /* that it held up to here */
 	enum field field;
 	uint64_t tokens;
 	struct kineto_event event;
@@ -162,7 +173,11 @@ static int on_number(void *context, const char *text, size_t n)
 	struct kineto_value *number = number_of(p);
 	int64_t *fact = fact_of(p);
 	p->tokens++;
-	if (p->field == START || p->field == DURATION) {
+	if (p->sizes) {
+		if (p->n_sizes < 3 && !kineto_integer(text, n, &p->sizes[p->n_sizes]))
+			p->sizes[p->n_sizes] = 0;
+		p->n_sizes += p->n_sizes < 3;
+	} else if (p->field == START || p->field == DURATION) {
 		struct kineto_value *time = p->field == START ? &p->event.start : &p->event.duration;
 		time->there = kineto_ns(text, n, &time->value);
 		p->event.bad_time = p->event.bad_time || !time->there;
@@ -265,6 +280,7 @@ static int on_object(void *context)
 	struct parser *p = context;
 	enum field of = p->field;
 	p->field = NOTHING;
+	p->sizes = NULL;
 	if (p->event_depth && p->depth == p->event_depth - 1)
 		p->event = (struct kineto_event){.category = KINETO_NO_CATEGORY, .name = p->name, .meta = p->meta};
 	else if (p->event_depth && p->depth == p->event_depth && of == ARGUMENTS)
@@ -307,6 +323,8 @@ static int on_array(void *context)
 	} else if (p->depth == 1 && of == GPUS) {
 		p->in_gpus = true;
 	}
+	p->sizes = of == GRID ? p->event.grid : of == BLOCK ? p->event.block : NULL;
+	p->n_sizes = 0;
 	return open_one(p);
 }
 
@@ -316,6 +334,7 @@ static int on_array_end(void *context)
 	p->tokens++;
 	p->depth--;
 	p->field = NOTHING;
+	p->sizes = NULL;
 	if (p->event_depth && p->depth == p->event_depth - 2)
 		p->event_depth = 0;
 	else if (p->depth == 1)

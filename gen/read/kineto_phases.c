@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "read/kineto.h"
+#include "trace/classify.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,21 @@ static uint64_t text_key(struct phases *p, const char *text)
 	return build_text(p->k->build, text, strlen(text));
 }
 
+/* PyTorch says around the launch which collective it is. NCCL's kernel does not always: of an all-to-all it is one of
+ * sends and receives like any other. Which communicator, and how many bytes, is not said here. */
+static void give_collective(struct phases *p, const struct kineto_span *s)
+{
+	const char *text = names_text(p->k->names, s->name);
+	if (!begins(text, "nccl:") || !classify_synchronising(text))
+		return;
+	const struct build_range range = {.start = s->start - p->origin,
+	                                  .end = s->end - p->origin,
+	                                  .name = text_key(p, text),
+	                                  .thread = kineto_thread_of(p->k, s->thread)};
+	build_comm_call(p->k->build, &range,
+	                &(struct build_comm_call){.peer = TRACE_NONE, .rank = TRACE_NONE, .ranks = TRACE_NONE});
+}
+
 /* "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" -> "DataLoader.__next__" and "Optimizer.step#SGD.step"
  * -> "Optimizer.step": with other workers or another optimiser it is the same phase. */
 static uint64_t own_phase(struct phases *p, uint32_t name)
@@ -153,6 +169,8 @@ static void look_at_thread(struct phases *p, const struct kineto_span *s, size_t
 		if (s->kind != KINETO_OPERATOR && s->kind != KINETO_ANNOTATION)
 			continue;
 		enum name_class class = class_of(p, s->name);
+		if (class == COLLECTIVE)
+			give_collective(p, s);
 		if (s->kind == KINETO_ANNOTATION && class == COLLECTIVE)
 			continue;
 		bool outermost = s->start >= in_operator;

@@ -8,7 +8,6 @@ beside the repository, or where GAPLINE_CAPTURES says; without them nothing is c
 come from the captures' own README: an independent script computed them. Periods and parts of a step have to agree
 within 0.5 % (below 0.05 ms: within 0.005 ms), the causes of idle time within 3 %, beside the rounding of the answer.
 """
-import csv
 import glob
 import gzip
 import hashlib
@@ -346,73 +345,6 @@ def check_without_ranges(table, gapline, folder):
             table.check(f"{second}: blocking read-backs count as synchronisation", waits > 0, f"{waits:.3f} ms")
 
 
-def check_kineto(table, gapline, folder):
-    """The torch-dataloader pair through the PyTorch profiler, ten steps a side."""
-    paths = [os.path.join(folder, "kineto-dataloader", f"{side}.json.gz") for side in ("baseline", "fixed")]
-    status, document, _, _ = gapline.report(*paths)
-    if table.check("kineto-dataloader: a report", status == 0 and document is not None, status_text(status)):
-        verdict, baseline = document["verdict"], document["baseline"]
-        table.check("kineto-dataloader: verdict", verdict["result"] == "faster", verdict["result"], "faster")
-        table.check("kineto-dataloader: speedup, within 2.1 to 2.31",
-                    2.1 <= verdict["ci95"][0] <= verdict["speedup"] <= verdict["ci95"][1] <= 2.32,
-                    (verdict["speedup"], *verdict["ci95"]))
-        table.check("kineto-dataloader: steps", baseline["steps"]["name"] == "ProfilerStep#", baseline["steps"]["name"])
-        table.check("kineto-dataloader: a short capture, said",
-                    any("Few independent steps" in reason for reason in verdict["reasons"]))
-        device = baseline["devices"][0]
-        # of torch-dataloader, by the same program through nsys: 31.04 of 31.879 ms in data_load
-        share = sum(i["ms_per_step"] for i in device["idle"] if i["phase"] == "DataLoader.__next__")
-        share /= device["per_step"]["idle"]
-        table.check("kineto-dataloader: data loading's share of the idle time", abs(share - 31.04 / 31.879) < 0.05,
-                    f"{share:.3f}", "0.974 +- 0.05")
-        table.check("kineto-dataloader: phases", {"DataLoader.__next__", "forward", "backward", "Optimizer.step"} <=
-                    {p["name"] for p in baseline["phases"]})
-    status, document, _, _ = gapline.report(paths[0], os.path.join(folder, "torch-dataloader", "fixed.sqlite.gz"))
-    if table.check("kineto against nsys: a report", status == 0 and document is not None, status_text(status)):
-        verdict = document["verdict"]
-        table.check("kineto against nsys: inconclusive, two recorders",
-                    verdict["result"] == "inconclusive" and
-                    any("different tools (kineto and nsys)" in reason for reason in verdict["reasons"]),
-                    verdict["result"])
-
-
-KINETO_GPU = ("kernel", "Kernel", "gpu_memcpy", "Memcpy", "gpu_memset", "Memset")
-
-
-def check_kineto_public(table, gapline, folder):
-    """Other people's traces: as many GPU operations as Python's own parser counts, or refused where there is none."""
-    for path in sorted(glob.glob(os.path.join(folder, "[eso]*", "*.json*"))):
-        with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as file:
-            events = json.load(file)
-        events = events if isinstance(events, list) else events["traceEvents"]
-        expected = sum(e.get("ph") == "X" and e.get("cat") in KINETO_GPU for e in events)
-        name = os.path.relpath(path, folder)
-        done = gapline.run("stats", path, "--report", "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum", "--format", "csv")
-        if not expected:
-            done = gapline.run("show", path)
-            table.check(f"{name}: refused, with what to do",
-                        done.returncode == 3 and "ProfilerActivity.CUDA" in done.stderr, done.stderr.strip()[-60:])
-            continue
-        column, seen = None, 0
-        for row in csv.reader(done.stdout.splitlines()):
-            if "Instances" in row or "Count" in row:
-                column = row.index("Instances" if "Instances" in row else "Count")
-            elif column is not None and len(row) > column:
-                seen += int(row[column])
-        table.check(f"{name}: GPU operations", done.returncode == 0 and seen == expected, seen, expected)
-    ranks = os.path.join(folder, "multirank_dlrm_8xV100")
-    status, document, _, said = gapline.report(ranks, ranks)
-    table.check("eight ranks: one run", status == 0 and document and document["baseline"]["steps"]["runs"] == 1 and
-                len(document["baseline"]["devices"]) == 8, said.strip()[-100:])
-    pair = os.path.join(folder, "pair_dataloader_v100")
-    status, document, _, said = gapline.report(*(os.path.join(pair, f"{n}_steps5-10.pt.trace.json.gz")
-                                                 for n in ("baseline_nw0", "fixed_nw4")))
-    table.check("six steps a side: no verdict", status == 0 and document and
-                document["verdict"]["result"] == "inconclusive" and
-                any("Too few steps" in reason for reason in document["verdict"]["reasons"]),
-                said.strip()[-100:])
-
-
 def command_find():
     if len(sys.argv) > 1:
         return os.path.abspath(sys.argv[1])
@@ -431,7 +363,7 @@ def main():
         return 1
     table = Table()
     with tempfile.TemporaryDirectory(prefix="gapline-captures-") as folder:
-        for name in [*ANSWERS, "public", "kineto-dataloader"]:
+        for name in [*ANSWERS, "public"]:
             os.mkdir(os.path.join(folder, name))
             for path in glob.glob(os.path.join(captures, name, "*.gz")):
                 shutil.copyfile(path, os.path.join(folder, name, os.path.basename(path)))
@@ -454,8 +386,6 @@ def main():
                             without_names(document) == without_names(unpacked), status_text(status))
         check_public(table, gapline, os.path.join(folder, "public"))
         check_without_ranges(table, gapline, os.path.join(folder, "public"))
-        check_kineto(table, gapline, folder)
-        check_kineto_public(table, gapline, os.path.join(captures, "kineto-public"))
         after = gapline.state()
         table.check("no file appeared beside the inputs, none changed", before == after,
                     sorted(set(before.items()) ^ set(after.items()))[:3])

@@ -7,13 +7,19 @@
 
 #include <cmocka.h>
 
-static const struct trace *read_text(struct support *s, const char *json)
+static const struct trace *read_wished(struct support *s, const char *json, bool details)
 {
+	const struct read_wish wish = {.details = details};
 	const char *path = support_path(s, "trace.json");
 	support_write(path, json, strlen(json));
-	if (support_read(s, path) != 0)
+	if (read_profile_with(path, &wish, &s->names, &s->arena, &s->trace, &s->err) != 0)
 		fail_msg("%s", s->err.text);
 	return &s->trace;
+}
+
+static const struct trace *read_text(struct support *s, const char *json)
+{
+	return read_wished(s, json, false);
 }
 
 static void times_are_exact(void **state)
@@ -221,6 +227,55 @@ static void a_step_is_put_together(void **state)
 	assert_ranges(t, want, sizeof want / sizeof *want);
 }
 
+static void kernels_have_their_launch_shape(void **state)
+{
+	static const char *const arguments[] = {
+		"\"grid\": [128, 2, 3], \"device\": 0, \"block\": [256, 1, 1]",
+		"\"block\": [256, 1, 1], \"grid\": [128.0, 2, 3, 9], \"stream\": 7",
+		"\"grid\": [128, 2], \"block\": [256, 1, 1]",
+		"\"grid\": 128, \"block\": [256, 1, 1]",
+		"\"grid\": [[128, 2, 3]], \"block\": [256, 1, 1]",
+		"\"grid\": [{\"x\": 128}, 2, 3], \"block\": [256, 1, 1]",
+		"\"Input Dims\": [[128, 2, 3]], \"block\": [256, 1, 1]",
+		"\"grid\": [128, -2, 3], \"block\": [256, 1, 1]",
+	};
+	const size_t n = sizeof arguments / sizeof *arguments;
+	const int64_t grid[3] = {128, 2, 3}, block[3] = {256, 1, 1};
+	char json[4096] = "[";
+	for (size_t i = 0; i < n; i++)
+		snprintf(json + strlen(json), sizeof json - strlen(json),
+		         "%s{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, "
+		         "\"ts\": %zu, \"dur\": 1, \"args\": {%s}}",
+		         i ? ", " : "", 100 * (i + 1), arguments[i]);
+	strcat(json, "]");
+	const struct trace *t = read_wished(*state, json, true);
+	assert_int_equal(t->ops.n, n);
+	for (size_t i = 0; i < n; i++)
+		assert_true(t->ops.shape[i] == (i < 2 ? trace_shape(grid, block) : 0));
+}
+
+/* An all-to-all is sends and receives to its kernel's name; PyTorch says what it is. */
+static void collectives_are_what_pytorch_calls_them(void **state)
+{
+	const struct trace *t = read_text(
+		*state, "[" KERNEL("500", "5", "1") SPAN("cpu_op", "c10d::alltoall_base_", "9", "90", "100")
+				SPAN("user_annotation", "nccl:all_to_all", "9", "100",
+	                             "50") SPAN("Operator", "nccl:_all_gather_base", "9", "200", "50")
+					SPAN("user_annotation", "nccl:send 0->1", "9", "300", "50")
+						SPAN("user_annotation", "gloo:all_reduce", "9", "400", "50") "]");
+	const struct trace_comm_calls *c = &t->comm_calls;
+	assert_int_equal(c->n, 2);
+	assert_string_equal(names_text(t->names, c->name[0]), "nccl:all_to_all");
+	assert_string_equal(names_text(t->names, c->name[1]), "nccl:_all_gather_base");
+	assert_int_equal(c->start[0], 100001);
+	assert_int_equal(c->end[0], 150001);
+	assert_int_equal(c->comm[0], 0);
+	assert_int_equal(c->bytes[0], 0);
+	assert_int_equal(c->rank[0], TRACE_NONE);
+	for (size_t i = 0; i < t->ranges.n; i++)
+		assert_null(strstr(names_text(t->names, t->ranges.name[i]), "all_to_all"));
+}
+
 static void the_users_own_phases_stay_as_they_are(void **state)
 {
 	const struct trace *t = read_text(
@@ -278,6 +333,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_time_clamped_to_zero_does_not_move_the_start, support_setup,
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(a_step_is_put_together, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(kernels_have_their_launch_shape, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(collectives_are_what_pytorch_calls_them, support_setup,
+	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(the_users_own_phases_stay_as_they_are, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(what_is_refused, support_setup, support_teardown),
 	};
