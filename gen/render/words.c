@@ -243,8 +243,8 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	if (d->combined_ceiling <= 0)
 		return "nothing that was found in the baseline was resolved";
 	const char *promise =
-		arena_format(arena, "predicted %s a %s, measured %s", format_time(arena, d->combined_ceiling), step,
-	                     format_time(arena, d->measured));
+		arena_format(arena, "predicted %s a %s, measured %s%s", format_time(arena, d->combined_ceiling), step,
+	                     format_time(arena, d->measured), words_explained(a));
 	if (d->result == DIAGNOSIS_NONE)
 		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
 	const char *rest = "";

@@ -138,12 +138,13 @@ const char *words_next(const struct analysis *a, struct arena *arena)
 	if (a->verdict.result == VERDICT_INCONCLUSIVE && *more)
 		return more;
 	if (card.next)
-		return arena_format(arena, "At most %s more: %s%s.", most, inside(arena, card.next->title),
+		return arena_format(arena, "At most %s more%s: %s%s.", most, words_explained(a),
+		                    inside(arena, card.next->title),
 		                    card.next_phase ? view_in_phase(a, card.next_phase, arena) : "");
 	if (card.left)
 		return arena_format(arena,
-		                    "At most %s more from all waits that are left; the longest is for %s, %s a %s.",
-		                    most, words_wait(a, card.left->cause, card.left->phase, arena),
+		                    "At most %s more from all waits that are left%s; the longest is for %s, %s a %s.",
+		                    most, words_explained(a), words_wait(a, card.left->cause, card.left->phase, arena),
 		                    format_time(arena, card.left->per_step), view_unit(&a->side[1]));
 	return "Little is left between the kernels: look into the kernels.";
 }

@@ -118,6 +118,10 @@ class Stopwatch(Case):
         page = (self.folder / "out/report.html").read_text()
         self.assertEqual(len(re.findall(r"when a step of the baseline took", page)), 1)
         self.assertEqual(len(re.findall(r"when a step of the baseline took", said)), 1)
+        # what is predicted and measured of the recorded step says so
+        self.assertRegex(said, r"diagnosis .* predicted [\d.]+ .s a step, measured [\d.]+ .s while recorded")
+        ceilings = re.findall(r"Ceiling: [^<]*", page)
+        self.assertTrue(all(" a step while recorded, " in ceiling for ceiling in ceilings), ceilings)
 
     def unmarked(self, *cases):
         """Programs whose steps no range marks: 60 steps of five launches each were recorded."""
