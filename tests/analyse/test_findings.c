@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/judge/diagnosis.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "scene_program.h"
@@ -246,6 +247,31 @@ static void test_recording_widens_the_interval(void **state)
 	assert_false(a->while_recorded);
 }
 
+static void test_no_gain_is_explained_where_the_recorded_step_got_longer(void **unused)
+{
+	/* 2 of the baseline's 10 ms are resolved. A stopwatch may say faster all the same where recording hurt the
+	 * fixed side more: of what was recorded there is nothing to explain then. */
+	static const struct rule plain = {.kind = RULE_PLAIN};
+	static const struct waterfall waterfall;
+	static struct side side[2];
+	static struct side_facts facts;
+	(void)unused;
+	side[0].budget.period = 10 * MS;
+	side[1].budget.period = 11 * MS;
+	const struct evidence found = {.rule = &plain, .side = &side[0], .facts = &facts, .busy = 2 * MS};
+	const struct evidence *const resolved = &found;
+	const struct findings_input in = {.side = side, .waterfall = &waterfall, .result = VERDICT_FASTER};
+	struct diagnosis d = diagnosis_judge(&resolved, 1, &in);
+	assert_int_equal(d.result, DIAGNOSIS_NONE);
+	assert_float_equal(d.combined_ceiling, 8 * MS, 1e-6);
+	assert_float_equal(d.gain, -1 * MS, 1e-6);
+	assert_float_equal(d.share, 0, 0);
+	side[1].budget.period = 10 * MS; /* … nor where it stayed as it was */
+	assert_int_equal(diagnosis_judge(&resolved, 1, &in).result, DIAGNOSIS_NONE);
+	side[1].budget.period = 8.2 * MS;
+	assert_int_equal(diagnosis_judge(&resolved, 1, &in).result, DIAGNOSIS_CONFIRMED);
+}
+
 static void test_recording_that_fills_a_sides_waits(void **unused)
 {
 	/* 0.4 and 6 ms of waits: from 0.2 µs a call on the baseline has none left to lose, the fixed side has. */
@@ -435,6 +461,7 @@ int main(void)
 		TEST(test_recording_is_named),
 		TEST(test_recording_widens_the_interval),
 		TEST(test_recording_that_fills_a_sides_waits),
+		TEST(test_no_gain_is_explained_where_the_recorded_step_got_longer),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),
 		TEST(test_a_graph_needs_no_graph),

@@ -76,6 +76,7 @@ static void mistakes_say_where(void **state)
 		{"idle<1e3%", "character 7: this is no unit"},
 		{"idle<1.2.3%", "character 6: a number is expected"},
 		{"idle<nan%", "character 6: a number is expected"},
+		{"idle<1.0000000000000000%", "character 6: a number is expected"}, /* 17 digits */
 		{"idle<5", "character 6: the limit of a part of a step is a share"},
 		{"idle<5% x", "character 9: the expression ends before this"},
 		{"idle<5%%", "character 7: this is no unit"},

@@ -260,6 +260,22 @@ static void a_failed_gate_decides(void **state)
 	arena_release(&m.arena);
 }
 
+static void the_same_work_is_no_proof_without_a_speedup(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct verdict v = {.speedup = 1, .lo = 1, .hi = 1};
+	const struct gates_asked asked = {.max_regression = -1, .require_comparable = true};
+	struct gates gates = gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena);
+	assert_int_equal(gates.result, GATE_INCONCLUSIVE);
+	assert_non_null(strstr(gates.gate[0].text, "there is nothing to compare"));
+	v.has_speedup = true;
+	assert_int_equal(gates_judge(&v, SAME_WORK_SAME, false, &asked, &arena).result, GATE_PASSED);
+	v.has_speedup = false; /* what failed, failed */
+	assert_int_equal(gates_judge(&v, SAME_WORK_DIFFERENT, false, &asked, &arena).result, GATE_FAILED);
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -268,6 +284,7 @@ int main(void)
 		cmocka_unit_test(what_is_known_in_part_stays_open),
 		cmocka_unit_test(a_speedup_is_the_verdicts),
 		cmocka_unit_test(a_failed_gate_decides),
+		cmocka_unit_test(the_same_work_is_no_proof_without_a_speedup),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,6 +25,10 @@ static void slow_steps(void **unused)
 	assert_true(rhythm_slow_steps(x, 30, scratch).regular);
 	x[22] = 10, x[24] = 25; /* 9 and 12 */
 	assert_false(rhythm_slow_steps(x, 30, scratch).regular);
+	x[3] = x[24] = 10, x[11] = x[13] = 25; /* side by side: one slow stretch */
+	s = rhythm_slow_steps(x, 30, scratch);
+	assert_int_equal(s.n, 3);
+	assert_false(s.regular);
 }
 
 /* R²_adj of one p in the dullest way. */

@@ -338,6 +338,24 @@ static void test_step_that_is_overtaken_shares_the_period(void **state)
 		assert_int_equal(side->runs[0].period[i], periods[i]);
 }
 
+static void test_steps_that_an_op_outlives(void **state)
+{
+	/* A long kernel of step 1 runs until all are over: steps 1 to 9 end at 12500 and divide the 11700 since the end
+	 * of step 0. To leave them out would leave one step; one of step 3 leaves three, and those are measured. */
+	struct scene *s = *state;
+	for (int64_t step = 1; step <= 3; step += 2) {
+		scene_trace_begin(s);
+		s->trace = NULL;
+		steps_plain(s, 10, "train");
+		maker_call(&s->m, s->main, 1000 * step + 150, 1000 * step + 160, "cudaLaunchKernel", CALL_LAUNCH, 99);
+		maker_op(&s->m, s->gpu, 8, OP_KERNEL, 1000 * step + 200, 12500, "long", 99);
+		const struct side *side = scene_analyse(s);
+		assert_int_equal(side->runs[0].n_periods, step == 1 ? 9 : 2);
+		for (size_t i = 0; i < side->runs[0].n_periods; i++)
+			assert_int_equal(side->runs[0].period[i], step == 1 ? 1300 : 1000);
+	}
+}
+
 static void test_ops_between_steps_end_none(void **state)
 {
 	/* A kernel launched between two steps ends after the second one's, but belongs to neither; it stays in the
@@ -411,6 +429,7 @@ int main(void)
 		SCENE(test_host_runs_ahead),
 		SCENE(test_step_without_ops_shares_the_next_period),
 		SCENE(test_step_that_is_overtaken_shares_the_period),
+		SCENE(test_steps_that_an_op_outlives),
 		SCENE(test_ops_between_steps_end_none),
 		SCENE(test_two_processes_make_one_series),
 	};

@@ -291,6 +291,30 @@ static void the_users_own_phases_stay_as_they_are(void **state)
 		assert_int_equal(t->ranges.domain[i], 0);
 }
 
+static void a_backward_pass_inside_an_annotation_is_part_of_it(void **state)
+{
+	const struct trace *t = read_text(
+		*state, "[" KERNEL("500", "5", "1") SPAN("user_annotation", "ProfilerStep#7", "9", "100",
+	                                                 "1000") SPAN("user_annotation", "my loss", "9", "200", "300")
+				SPAN("cpu_op", "autograd::engine::evaluate_function: MulBackward0", "9", "250", "50")
+					SPAN("cpu_op", "autograd::engine::evaluate_function: AddBackward0", "9", "600",
+	                                     "50") "]");
+	const struct range want[] = {{"ProfilerStep#7", "", 100, 1100},
+	                             {"my loss", "", 200, 500},
+	                             {"backward", "", 600, 650},
+	                             {"AddBackward0", "PyTorch operators", 600, 650}};
+	assert_ranges(t, want, sizeof want / sizeof *want);
+}
+
+static void without_annotations_nothing_is_put_together(void **state)
+{
+	const struct trace *t =
+		read_text(*state, "[" KERNEL("500", "5", "1") SPAN("cpu_op", "aten::linear", "9", "120", "30")
+	                                  SPAN("cpu_op", "autograd::engine::evaluate_function: AddmmBackward0", "10",
+	                                       "300", "50") "]");
+	assert_int_equal(t->ranges.n, 0); /* a `backward` would pass for the step */
+}
+
 static void what_is_refused(void **state)
 {
 	struct support *s = *state;
@@ -337,6 +361,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(collectives_are_what_pytorch_calls_them, support_setup,
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(the_users_own_phases_stay_as_they_are, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(a_backward_pass_inside_an_annotation_is_part_of_it, support_setup,
+	                                        support_teardown),
+		cmocka_unit_test_setup_teardown(without_annotations_nothing_is_put_together, support_setup,
+	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(what_is_refused, support_setup, support_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

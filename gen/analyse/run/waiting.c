@@ -68,10 +68,8 @@ static void add_wait(void *context, const struct stretch *wait)
 	SEARCH(k, run->steps.n, v->step_end[k] <= wait->start);
 	for (int64_t at = wait->start; k < run->steps.n && at < wait->end; k++) {
 		int64_t end = v->step_end[k] < wait->end ? v->step_end[k] : wait->end;
-		int64_t start = at > v->step_end[k - 1] ? at : v->step_end[k - 1];
-		if (end > start)
-			v->waited[k - run->warmup] += (double)(end - start);
-		at = end > at ? end : at;
+		v->waited[k - run->warmup] += (double)(end - at);
+		at = end;
 	}
 }
 

@@ -1,0 +1,88 @@
+/* How well cuts explain a sequence, counted by hand. */
+#include "analyse/run/pattern_fit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Letters are ops of 10 ns; a space begins a cycle and is none. */
+static struct pattern_share share_of(const char *text, struct pattern_fit *fit, struct arena *arena)
+{
+	size_t n = strlen(text), *cut = ARENA_NEW(arena, n + 2, size_t);
+	struct pattern_sequence s = {.token = ARENA_NEW(arena, n, uint32_t),
+	                             .length = ARENA_NEW(arena, n, int64_t),
+	                             .lane = ARENA_NEW(arena, 26, uint32_t),
+	                             .n_tokens = 26,
+	                             .n_lanes = 1};
+	uint32_t cycles = 1;
+	for (; *text; text++) {
+		if (*text == ' ') {
+			cut[cycles++] = s.n;
+			continue;
+		}
+		s.length[s.n] = 10;
+		s.token[s.n++] = (uint32_t)(*text - 'a');
+	}
+	pattern_fit_init(fit, &s, cut, cycles, arena);
+	return pattern_fit_share(fit, &s, 0, cycles, arena);
+}
+
+static void what_is_usual_explains_all(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct pattern_fit fit;
+	struct pattern_share share = share_of("abcd abcd abcd abcd", &fit, &arena);
+	assert_float_equal(share.ops, 1, 0);
+	assert_float_equal(share.time, 1, 0);
+	assert_int_equal(share.alike, 4);
+	assert_int_equal(share.n_ops, 16);
+	assert_int_equal(fit.ops, 4);
+	arena_release(&arena);
+}
+
+static void what_is_there_beside_it_is_not_explained(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct pattern_fit fit;
+	/* one of 17 ops, and its time */
+	struct pattern_share share = share_of("abcd abcd abcxd abcd", &fit, &arena);
+	assert_float_equal(share.ops, 1 - 1. / 17, 1e-12);
+	assert_float_equal(share.time, 1 - 1. / 17, 1e-12);
+	/* and neither is what is missing: one of the 16 that there would be; time that was not spent is no matter */
+	share = share_of("abcd abcd abd abcd", &fit, &arena);
+	assert_float_equal(share.ops, 1 - 1. / 16, 1e-12);
+	assert_float_equal(share.time, 1, 0);
+	/* a neighbour makes up for it: it only came later */
+	share = share_of("abcd abcd abd abccd abcd", &fit, &arena);
+	assert_float_equal(share.ops, 1, 1e-12);
+	arena_release(&arena);
+}
+
+/* The capture ended in the last cycle: that is no fault of the loop. */
+static void the_last_cycle_may_be_cut_short(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct pattern_fit fit;
+	struct pattern_share share = share_of("abcd abcd abcd abc", &fit, &arena);
+	assert_float_equal(share.ops, 1, 0);
+	share = share_of("abc abcd abcd abcd", &fit, &arena); /* the first may not */
+	assert_float_equal(share.ops, 1 - 1. / 16, 1e-12);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_usual_explains_all),
+		cmocka_unit_test(what_is_there_beside_it_is_not_explained),
+		cmocka_unit_test(the_last_cycle_may_be_cut_short),
+	};
+	return cmocka_run_group_tests_name("pattern_fit", tests, NULL, NULL);
+}
