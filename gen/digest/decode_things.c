@@ -130,19 +130,7 @@ static int take_source(struct decoder *d)
 {
 	struct trace_source *s = &d->trace->source;
 	struct taken from = decoder_section(d, "source");
-	*s = (struct trace_source){.collector = "",
-	                           .exporter = "",
-	                           .schema = "",
-	                           .driver = "",
-	                           .cuda_driver = "",
-	                           .captured_by = "",
-	                           .cupti = "",
-	                           .traced = "",
-	                           .sampled_by = "",
-	                           .incomplete = "",
-	                           .started = TRACE_NO_TIME,
-	                           .rank = -1,
-	                           .ranks = -1};
+	*s = trace_source_unknown();
 	while (taken_more(&from)) {
 		size_t n, m;
 		const char *name = taken_bytes(&from, &n), *value = taken_bytes(&from, &m);

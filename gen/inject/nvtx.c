@@ -340,14 +340,5 @@ static const struct nvtx_row core2[] = {
 
 int nvtx_inject(const void *(*get_table)(unsigned table))
 {
-	const NvtxExportTableCallbacks *callbacks = get_table(NVTX_ETID_CALLBACKS);
-	if (!callbacks || callbacks->struct_size < sizeof *callbacks)
-		return 0;
-	const NvtxExportTableVersionInfo *version = get_table(NVTX_ETID_VERSIONINFO);
-	if (version && version->struct_size >= sizeof *version && version->SetInjectionNvtxVersion)
-		version->SetInjectionNvtxVersion(NVTX_VERSION);
-	if (!nvtx_fill(callbacks, NVTX_CB_MODULE_CORE, core, sizeof core / sizeof *core))
-		return 0;
-	nvtx_fill(callbacks, NVTX_CB_MODULE_CORE2, core2, sizeof core2 / sizeof *core2); /* absent before NVTX 2.1 */
-	return 1;
+	return nvtx_take(get_table, core, sizeof core / sizeof *core, core2, sizeof core2 / sizeof *core2);
 }

@@ -29,4 +29,21 @@ static inline int nvtx_fill(const NvtxExportTableCallbacks *callbacks, NvtxCallb
 	return 1;
 }
 
+/* Takes NVTX's own functions and those of domains over, from the table that a copy of it hands over at its first call.
+ * 1, or 0 where it has none of them: it is to let go of the library then. */
+static inline int nvtx_take(const void *(*get_table)(unsigned table), const struct nvtx_row *core, size_t n_core,
+                            const struct nvtx_row *domains, size_t n_domains)
+{
+	const NvtxExportTableCallbacks *callbacks = get_table(NVTX_ETID_CALLBACKS);
+	if (!callbacks || callbacks->struct_size < sizeof *callbacks)
+		return 0;
+	const NvtxExportTableVersionInfo *version = get_table(NVTX_ETID_VERSIONINFO);
+	if (version && version->struct_size >= sizeof *version && version->SetInjectionNvtxVersion)
+		version->SetInjectionNvtxVersion(NVTX_VERSION);
+	if (!nvtx_fill(callbacks, NVTX_CB_MODULE_CORE, core, n_core))
+		return 0;
+	nvtx_fill(callbacks, NVTX_CB_MODULE_CORE2, domains, n_domains); /* absent before NVTX 2.1 */
+	return 1;
+}
+
 #endif

@@ -109,24 +109,25 @@ static bool is_memory(uint8_t kind)
 	return kind == OP_COPY || kind == OP_MEMSET;
 }
 
-static void group_memory(const struct trace_ops *ops, struct tally *tally, uint32_t *group)
+/* Copies and memsets by name: their lengths, or with `size` their bytes. */
+static void tally_memory(const struct trace_ops *ops, bool size, struct arena *arena, struct tally *tally,
+                         struct tally_values *values)
 {
+	uint32_t *group = ARENA_NEW(arena, ops->n, uint32_t);
+	tally_init(tally, 1, arena);
 	for (size_t i = 0; i < ops->n; i++)
 		group[i] = is_memory(ops->kind[i]) ? tally_group(tally, &ops->name[i]) : TALLY_NO_GROUP;
+	tally_spans(tally, group, size ? NULL : ops->start, size ? ops->bytes : ops->end, ops->n, values);
 }
 
 void stats_memory_time_sum(const struct trace *trace, const struct stats_request *request, struct sheet *out)
 {
 	(void)request;
 	STATS_COLUMNS(out, memory_columns);
-	const struct trace_ops *ops = &trace->ops;
 	struct arena arena = {0};
 	struct tally tally;
 	struct tally_values values;
-	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
-	tally_init(&tally, 1, &arena);
-	group_memory(ops, &tally, group);
-	tally_spans(&tally, group, ops->start, ops->end, ops->n, &values);
+	tally_memory(&trace->ops, false, &arena, &tally, &values);
 	add_groups(out, &tally, &values, plain_name, trace);
 	arena_release(&arena);
 }
@@ -140,14 +141,10 @@ void stats_memory_size_sum(const struct trace *trace, const struct stats_request
 	};
 	(void)request;
 	STATS_COLUMNS(out, columns);
-	const struct trace_ops *ops = &trace->ops;
 	struct arena arena = {0};
 	struct tally tally;
 	struct tally_values values;
-	uint32_t *group = ARENA_NEW(&arena, ops->n, uint32_t);
-	tally_init(&tally, 1, &arena);
-	group_memory(ops, &tally, group);
-	tally_spans(&tally, group, NULL, ops->bytes, ops->n, &values);
+	tally_memory(&trace->ops, true, &arena, &tally, &values);
 	for (uint32_t g = 0; g < tally.n; g++) {
 		struct summary s = tally_summary(&values, g);
 		struct sheet_cell *cell = sheet_add(out);

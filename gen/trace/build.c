@@ -14,20 +14,7 @@ static const uint64_t AT_HAND = BUILD_AT_HAND, UNKNOWN = BUILD_AT_HAND >> 1;
 void build_begin(struct build *b, struct trace *t, struct names *names, struct arena *arena, bool requested)
 {
 	*b = (struct build){.trace = t, .names = names, .arena = arena, .requested = requested, .where = ""};
-	*t = (struct trace){.names = names,
-	                    .source = {.collector = "",
-	                               .exporter = "",
-	                               .schema = "",
-	                               .driver = "",
-	                               .cuda_driver = "",
-	                               .captured_by = "",
-	                               .cupti = "",
-	                               .traced = "",
-	                               .sampled_by = "",
-	                               .incomplete = "",
-	                               .started = TRACE_NO_TIME,
-	                               .rank = -1,
-	                               .ranks = -1}};
+	*t = (struct trace){.names = names, .source = trace_source_unknown()};
 	struct keymap *const maps[] = {&b->strings,    &b->processes, &b->threads,  &b->devices,
 	                               &b->domain_ids, &b->domains,   &b->scheduled};
 	for (size_t i = 0; i < sizeof maps / sizeof *maps; i++)

@@ -360,6 +360,24 @@ struct trace_source {
 	enum graph_mode graphs;
 };
 
+/* One of which nothing is known yet: texts are empty, never NULL. */
+static inline struct trace_source trace_source_unknown(void)
+{
+	return (struct trace_source){.collector = "",
+	                             .exporter = "",
+	                             .schema = "",
+	                             .driver = "",
+	                             .cuda_driver = "",
+	                             .captured_by = "",
+	                             .cupti = "",
+	                             .traced = "",
+	                             .sampled_by = "",
+	                             .incomplete = "",
+	                             .started = TRACE_NO_TIME,
+	                             .rank = -1,
+	                             .ranks = -1};
+}
+
 struct trace {
 	struct names *names;
 	struct trace_source source;
