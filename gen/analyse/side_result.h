@@ -179,6 +179,8 @@ struct timeline {
 	int64_t *boundary;     /* step ends, relative: boundary[0] = 0 … boundary[n_boundaries − 1] = length */
 	uint32_t n_boundaries; /* steps shown + 1; for a run without steps 2 */
 	uint32_t first_step;   /* number of the first step shown, counted from 0 in the run; 0 without steps */
+	uint32_t host; /* phases and calls are those of this device's process: the slowest rank's, where three ranks or
+	                * more are of several processes; TRACE_NONE: of all processes */
 	struct span *phases;
 	uint32_t n_phases; /* of the step thread, disjoint */
 	struct call_lane *calls;
@@ -250,15 +252,16 @@ struct comm_result {
 	                       * known */
 };
 
-/* How long each rank's steps were (rank_result.own), in the side's median run. Cells hold the longest step of their
- * ranks and steps. */
-enum { RANK_MAP_ROWS = 64, RANK_MAP_COLUMNS = 120 };
+/* A picture of ranks and steps in the side's median run: how long each rank's steps were (rank_result.own), or a part
+ * of them. Cells hold the longest of their ranks and steps. */
+enum { RANK_MAP_ROWS = 64, RANK_MAP_COLUMNS = 120, RANK_PART_ROWS = 32, RANK_PART_COLUMNS = 60 };
 struct rank_map {
 	uint32_t rows, columns;               /* 0: there is none: one device, or no steps */
 	uint32_t ranks_a_row, steps_a_column; /* the last row and column may hold fewer */
 	uint32_t first_step;                  /* number of the first step shown, counted from 0 in the run */
 	const float *step;                    /* ns, row by row */
-	double low, high; /* ns: what colours reach from and to; cells beyond half and twice the median are beyond */
+	double low, high; /* ns: what colours reach from and to; cells beyond half and twice the median are beyond,
+	                   * where the median is not 0 */
 };
 
 enum { COMMS_MOST = 40 };
@@ -277,7 +280,9 @@ struct ranks_result {
 	struct comm_result *comms;                 /* by exposed + hidden descending, at most COMMS_MOST */
 	uint32_t n_comms, comms_left_out;
 	struct straggler straggler;
-	struct rank_map map;
+	struct rank_map map;               /* of own steps */
+	struct rank_map parts[RANK_PARTS]; /* at most RANK_PART_ROWS by RANK_PART_COLUMNS; no rows for a part that is
+	                                    * nowhere a hundredth of the mean own step */
 };
 
 /* The steps of a side. */

@@ -88,6 +88,16 @@ const char *limit_label(enum limit limit)
 	return limits[limit].label;
 }
 
+const char *rank_part_name(enum rank_part part)
+{
+	static const char *const name[RANK_PARTS] = {[RANK_COMPUTE] = "compute",
+	                                             [RANK_WAITING] = "waiting",
+	                                             [RANK_MOVING] = "other_communication",
+	                                             [RANK_COPY] = "copies",
+	                                             [RANK_IDLE] = "idle"};
+	return name[part];
+}
+
 const char *part_kind_name(enum part_kind kind)
 {
 	static const char *const names[PART_COUNT] = {[PART_COMPUTE] = "compute",       [PART_COMM] = "comm_exposed",

@@ -75,6 +75,17 @@ enum part_kind {
 	PART_OTHER,     /* the smallest of a long list, added up */
 	PART_COUNT
 };
+/* What a rank's step consists of, from the end of its own GPU work of one step to that of the next. */
+enum rank_part {
+	RANK_COMPUTE,
+	RANK_WAITING, /* exposed: in collectives for the last rank, in sends and receives for the partner */
+	RANK_MOVING,  /* the rest of the exposed communication */
+	RANK_COPY,    /* exposed */
+	RANK_IDLE,
+	RANK_PARTS
+};
+
+const char *rank_part_name(enum rank_part part); /* "waiting", … */
 const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_steps", … */
 
 /* Who is waited for. */

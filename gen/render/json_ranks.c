@@ -82,6 +82,19 @@ static void write_comms(struct json *json, const struct analysis *a, const struc
 	json_end_array(json);
 }
 
+static void write_map(struct json *json, const char *name, const char *part, const struct rank_map *map)
+{
+	json_object(json, name);
+	if (part)
+		json_text(json, "part", part);
+	json_integer(json, "ranks_a_row", map->ranks_a_row);
+	json_integer(json, "steps_a_column", map->steps_a_column);
+	json_integer(json, "first_step", map->first_step);
+	json_ms(json, "low_ms", map->low);
+	json_ms(json, "high_ms", map->high);
+	json_end_object(json);
+}
+
 void json_ranks(struct json *json, const struct analysis *a, const struct side *s)
 {
 	const struct ranks_result *r = &s->ranks;
@@ -124,16 +137,14 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 		json_end_object(json);
 	}
 	json_end_array(json);
-	if (r->map.rows) {
-		json_object(json, "map");
-		json_integer(json, "ranks_a_row", r->map.ranks_a_row);
-		json_integer(json, "steps_a_column", r->map.steps_a_column);
-		json_integer(json, "first_step", r->map.first_step);
-		json_ms(json, "low_ms", r->map.low);
-		json_ms(json, "high_ms", r->map.high);
-		json_end_object(json);
-	} else {
+	if (r->map.rows)
+		write_map(json, "map", NULL, &r->map);
+	else
 		json_null(json, "map");
-	}
+	json_array(json, "part_maps");
+	for (int p = 0; p < RANK_PARTS; p++)
+		if (r->parts[p].rows)
+			write_map(json, NULL, rank_part_name((enum rank_part)p), &r->parts[p]);
+	json_end_array(json);
 	json_end_object(json);
 }

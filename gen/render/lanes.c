@@ -10,6 +10,7 @@ struct builder {
 	const struct side *side;
 	struct arena *arena;
 	struct lanes *lanes;
+	const char *host; /* "rank 5, ": whose phases and calls they are; "": everybody's */
 };
 
 static struct lane *add_lane(struct builder *b, enum lane_kind kind, const char *label, uint32_t device, uint32_t n)
@@ -25,7 +26,8 @@ static void add_phases(struct builder *b, const struct timeline *t)
 {
 	if (!t->n_phases)
 		return;
-	struct lane *lane = add_lane(b, LANE_PHASES, "phases (host)", 0, t->n_phases);
+	struct lane *lane =
+		add_lane(b, LANE_PHASES, arena_format(b->arena, "%sphases (host)", b->host), 0, t->n_phases);
 	uint32_t known[64], n_known = 0;
 	for (uint32_t i = 0; i < t->n_phases; i++) {
 		const struct span *s = &t->phases[i];
@@ -53,12 +55,17 @@ static const char *call_label(struct builder *b, const struct timeline *t, uint3
 	bool alone = true;
 	for (uint32_t i = 0; i < t->n_calls; i++)
 		alone = alone && (i == at || t->calls[i].thread_name != lane->thread_name);
-	if (alone)
-		return arena_format(b->arena, "CUDA calls, %s", svg_fit(b->arena, name, LANES_LABEL - 72));
-	const char *label = arena_format(b->arena, "CUDA calls, %s %lld", name, (long long)lane->tid);
+	if (alone) {
+		const char *whole =
+			arena_format(b->arena, "%sCUDA calls, %s", b->host, svg_fit(b->arena, name, LANES_LABEL - 72));
+		return svg_text_width(whole) <= LANES_LABEL || !*b->host
+		               ? whole
+		               : arena_format(b->arena, "%sCUDA calls", b->host);
+	}
+	const char *label = arena_format(b->arena, "%sCUDA calls, %s %lld", b->host, name, (long long)lane->tid);
 	return svg_text_width(label) <= LANES_LABEL
 	               ? label
-	               : arena_format(b->arena, "CUDA calls, tid %lld", (long long)lane->tid);
+	               : arena_format(b->arena, "%sCUDA calls, tid %lld", b->host, (long long)lane->tid);
 }
 
 /* The step thread's lane comes first; the others by the number of their calls. */
@@ -86,7 +93,7 @@ static void add_calls(struct builder *b, const struct timeline *t)
 		uint32_t end = i + 1 == LANES_CALLS ? t->n_calls : i + 1, n = 0;
 		for (uint32_t k = i; k < end; k++)
 			n += t->calls[order[k]].n_calls;
-		const char *label = end - i > 1 ? arena_format(b->arena, "CUDA calls, %u threads", end - i)
+		const char *label = end - i > 1 ? arena_format(b->arena, "%sCUDA calls, %u threads", b->host, end - i)
 		                                : call_label(b, t, order[i]);
 		struct lane *lane = add_lane(b, LANE_CALLS, label, 0, n);
 		for (; i < end; i++)
@@ -281,16 +288,30 @@ const char *lanes_saving(const struct analysis *a, int *side, struct arena *aren
 	                  : arena_format(arena, "%u steps take %s less", steps, less);
 }
 
+/* "rank 5" where the ranks' numbers are known, one GPU each; else "GPU 5", its place. */
+static const char *device_label(const struct side *s, uint32_t device, struct arena *arena)
+{
+	uint32_t of_rank = 0;
+	for (uint32_t i = 0; i < s->n_devices; i++)
+		of_rank += s->devices[i].rank == s->devices[device].rank;
+	return s->ranks.n && s->devices[device].rank >= 0 && of_rank == 1
+	               ? arena_format(arena, "rank %d", s->devices[device].rank)
+	               : arena_format(arena, "GPU %u", device);
+}
+
 void lanes_build(const struct analysis *a, int side, struct arena *arena, struct lanes *out)
 {
 	const struct timeline *t = &a->side[side].timeline;
-	struct builder b = {a, &a->side[side], arena, out};
+	const struct side *s = &a->side[side];
+	struct builder b = {a, s, arena, out, ""};
+	if (t->host != TRACE_NONE)
+		b.host = arena_format(arena, "%s, ", device_label(s, t->host, arena));
 	out->n = 0;
 	add_phases(&b, t);
 	add_calls(&b, t);
 	for (uint32_t i = 0; i < t->n_devices && i < LANES_DEVICES; i++) {
 		const struct device_lanes *device = &t->devices[i];
-		const char *gpu = t->n_devices > 1 ? arena_format(arena, "GPU %u", device->device) : "GPU";
+		const char *gpu = t->n_devices > 1 ? device_label(s, device->device, arena) : "GPU";
 		if (t->n_devices <= FEW_DEVICES) {
 			add_streams(&b, device, gpu);
 			add_copies(&b, device, gpu);
@@ -310,7 +331,7 @@ const char *lanes_drawn(const struct side *s, struct arena *arena)
 	if (s->timeline.n_devices <= LANES_DEVICES || !s->ranks.n)
 		return "";
 	return arena_format(arena,
-	                    "; of the %s the slowest (GPU %u), the median (GPU %u), the fastest (GPU %u) and then the "
-	                    "next slowest",
-	                    s->label, d[0].device, d[1].device, d[2].device);
+	                    "; of the %s the slowest (%s), the median (%s), the fastest (%s) and then the next slowest",
+	                    s->label, device_label(s, d[0].device, arena), device_label(s, d[1].device, arena),
+	                    device_label(s, d[2].device, arena));
 }

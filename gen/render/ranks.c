@@ -1,7 +1,7 @@
 #include "render/ranks.h"
 
 #include "analyse/say.h"
-#include "render/pictures.h"
+#include "render/rank_maps.h"
 #include "render/tables.h"
 #include "render/view.h"
 
@@ -9,117 +9,7 @@
 
 #include <math.h>
 
-enum {
-	MOST_RANKS = 48, /* rows of a side's table */
-	WIDTH = 1200,
-	GUTTER = 150,
-	TALL = 18, /* heights of a row, by how many there are */
-	LOW = 6,
-	FEW = 20,
-	WIDEST = 48, /* a step's width */
-	SHADES = 8
-};
-
-/* From light to dark; told apart in grey too. */
-static const char *const shade[SHADES] = {"#f7efe2", "#f3dfc0", "#eecb98", "#e8b06d",
-                                          "#df9147", "#cc6f2a", "#a94f17", "#7b330b"};
-
-/* ---- the map ---- */
-
-static int shade_of(double step, double low, double high)
-{
-	double at = high > low ? (step - low) / (high - low) * SHADES : 0;
-	return at < 0 ? 0 : at >= SHADES ? SHADES - 1 : (int)at;
-}
-
-static const char *row_label(const struct side *s, uint32_t row, struct arena *arena)
-{
-	uint32_t first = row * s->ranks.map.ranks_a_row, last = first + s->ranks.map.ranks_a_row;
-	const char *label = say_rank(s, first, arena);
-	last = last < s->n_devices ? last : s->n_devices;
-	return last - first > 1 ? arena_format(arena, "%s and %u more", label, last - first - 1) : label;
-}
-
-/* One path a shade; neighbours of one shade are one bar. */
-static void draw_cells(const struct rank_map *map, double low, double high, double y, double width, double height,
-                       xmlNode *svg)
-{
-	for (int which = 0; which < SHADES; which++) {
-		struct buf path = {0};
-		for (uint32_t r = 0; r < map->rows; r++)
-			for (uint32_t c = 0, next; c < map->columns; c = next) {
-				const float *row = &map->step[(size_t)r * map->columns];
-				int mine = shade_of(row[c], low, high);
-				for (next = c + 1; next < map->columns && shade_of(row[next], low, high) == mine;
-				     next++)
-					;
-				if (mine == which)
-					buf_format(&path, "M%.5g %.5gH%.5gv%.3gH%.5gz", GUTTER + c * width,
-					           y + r * height, GUTTER + next * width, height, GUTTER + c * width);
-			}
-		if (path.n) {
-			xmlNode *group = svg_group(svg, NULL);
-			svg_attribute(group, "fill", shade[which]);
-			svg_path(group, path.data);
-		}
-		buf_release(&path);
-	}
-}
-
-static double draw_side(const struct side *s, double low, double high, double y, struct arena *arena, xmlNode *svg)
-{
-	const struct rank_map *map = &s->ranks.map;
-	double height = map->rows <= FEW ? TALL : LOW;
-	double width = fmin((double)(WIDTH - GUTTER - 10) / map->columns, WIDEST);
-	xmlNode *ink = svg_group(svg, "ink"), *muted = svg_group(svg, "muted");
-	svg_attribute(ink, "fill", "#222");
-	svg_attribute(muted, "fill", "#555");
-	svg_attribute(svg_text(ink, 4, y + 12, ANCHOR_START, view_side(s, arena)), "font-weight", "bold");
-	y += 20;
-	draw_cells(map, low, high, y, width, height, svg);
-	uint32_t every = height < SVG_TEXT ? 4 : 1;
-	for (uint32_t r = 0; r < map->rows; r += every)
-		svg_text(muted, GUTTER - 8, y + r * height + (every > 1 ? 8 : height / 2 + 4), ANCHOR_END,
-		         svg_fit(arena, row_label(s, r, arena), GUTTER - 12));
-	y += map->rows * height;
-	uint32_t last = map->first_step + (map->columns - 1) * map->steps_a_column;
-	svg_text(muted, GUTTER, y + 15, ANCHOR_START, arena_format(arena, "step %u", map->first_step + 1));
-	if (map->columns * width > 120)
-		svg_text(muted, GUTTER + map->columns * width, y + 15, ANCHOR_END,
-		         arena_format(arena, "step %u", last + 1));
-	return y + 32;
-}
-
-static void draw_legend(double low, double high, double y, struct arena *arena, xmlNode *svg)
-{
-	xmlNode *muted = svg_group(svg, "muted");
-	svg_attribute(muted, "fill", "#555");
-	svg_text(muted, GUTTER - 8, y + 11, ANCHOR_END, arena_format(arena, "%s or less", format_time(arena, low)));
-	for (int i = 0; i < SHADES; i++)
-		svg_attribute(svg_rect(svg, GUTTER + 26 * i, y, 26, 14, NULL), "fill", shade[i]);
-	svg_text(muted, GUTTER + 26 * SHADES + 8, y + 11, ANCHOR_START,
-	         arena_format(arena, "%s or more", format_time(arena, high)));
-}
-
-static void map_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
-{
-	double low = INFINITY, high = 0, y = 0;
-	for (int s = 0; s < 2; s++)
-		if (a->side[s].ranks.map.rows) {
-			low = fmin(low, a->side[s].ranks.map.low);
-			high = fmax(high, a->side[s].ranks.map.high);
-		}
-	if (high <= 0)
-		return;
-	xmlNode *svg = svg_picture(parent, WIDTH, 100, "Own steps of every rank",
-	                           "Ranks from top to bottom, steps from left to right: the darker, the longer the "
-	                           "rank's own step, without waiting for others. Both sides have one scale.");
-	for (int s = 0; s < 2; s++)
-		if (a->side[s].ranks.map.rows)
-			y = draw_side(&a->side[s], low, high, y, arena, svg);
-	draw_legend(low, high, y, arena, svg);
-	svg_resize(svg, WIDTH, y + 24);
-}
+enum { MOST_RANKS = 48 /* rows of a side's table */ };
 
 /* ---- the table ---- */
 
@@ -237,7 +127,7 @@ static void fill_words(const struct analysis *a, struct page *page)
 	for (int k = 0; k < 2; k++) {
 		const struct side *s = &a->side[k];
 		const struct ranks_result *r = &s->ranks;
-		const char *text[6];
+		const char *text[7];
 		int n = 0;
 		if (r->n && !r->known && r->waiting + r->bubble + r->moving + r->unmatched > 0)
 			text[n++] = "collectives could not be matched across ranks, so how much of them is waiting is "
@@ -258,6 +148,11 @@ static void fill_words(const struct analysis *a, struct page *page)
 		if (r->map.rows && (r->map.ranks_a_row > 1 || r->map.steps_a_column > 1))
 			text[n++] = arena_format(arena, "a cell is the longest of up to %u ranks and %u steps",
 			                         r->map.ranks_a_row, r->map.steps_a_column);
+		const struct rank_map *part = rank_parts_first(r);
+		if (part && (part->ranks_a_row > 1 || part->steps_a_column > 1))
+			text[n++] =
+				arena_format(arena, "a cell of a part is the longest of up to %u ranks and %u steps",
+			                     part->ranks_a_row, part->steps_a_column);
 		for (int i = 0; i < n; i++)
 			page_say(page_row(rows), "text", arena_format(arena, "%s: %s.", s->label, text[i]));
 		any = any || n;
@@ -271,7 +166,9 @@ void tables_ranks(const struct analysis *a, struct unit unit, struct page *page)
 	bool several = a->side[0].ranks.n || a->side[1].ranks.n;
 	page_if(&page->top, "ranks", several);
 	page_if(&page->top, "ranks.link", several);
-	map_draw(a, arena, page_draw(&page->top, "ranks"));
+	rank_maps_draw(a, arena, page_draw(&page->top, "ranks"));
+	page_if(&page->top, "ranks.parts", rank_parts_any(a));
+	rank_parts_draw(a, arena, page_draw(&page->top, "ranks.parts"));
 	page_fill(&page->top, "ranks.caption",
 	          arena_format(arena, "Ranks, the slowest first, %s a %s", unit.name, view_unit(&a->side[0])));
 	struct rows *rows = page_rows(&page->top, "rank");

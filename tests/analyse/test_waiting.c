@@ -318,6 +318,52 @@ static void test_the_map_has_every_rank_and_step(void **state)
 	assert_float_equal(map->high, (OWN + 1920) * US, 1);
 }
 
+/* What was put in: two computing kernels, an all-reduce, a copy, and the host's time between. */
+static void test_a_map_for_every_part_of_a_step(void **state)
+{
+	struct state *s = *state;
+	struct rank_job j = plain;
+	j.more_backward[5] = 1920;
+	const struct ranks_result *ranks = &analyse(s, &j)->ranks;
+	static const double usual[RANK_PARTS] = {7000, 1920, 500, 100, 215},
+			    late[RANK_PARTS] = {8920, 0, 500, 100, 215};
+	for (int p = 0; p < RANK_PARTS; p++) {
+		const struct rank_map *map = &ranks->parts[p];
+		assert_int_equal(map->rows, 8);
+		assert_int_equal(map->columns, STEPS - WARM);
+		for (uint32_t i = 0; i < map->rows * map->columns; i++)
+			assert_float_equal(map->step[i], (i / map->columns == 5 ? late : usual)[p] * US, 1);
+	}
+	j = plain; /* nobody is late: nothing is waited for, and there is no picture of it */
+	ranks = &analyse(s, &j)->ranks;
+	assert_int_equal(ranks->parts[RANK_WAITING].rows, 0);
+	assert_int_equal(ranks->parts[RANK_COMPUTE].rows, 8);
+	j.ranks = MOST;
+	j.more_backward[7] = 1920;
+	const struct rank_map *map = &analyse(s, &j)->ranks.parts[RANK_COMPUTE];
+	assert_int_equal(map->rows, RANK_PART_ROWS);
+	assert_int_equal(map->ranks_a_row, 2);
+	for (uint32_t i = 0; i < map->rows * map->columns; i++) /* the longest of both ranks */
+		assert_float_equal(map->step[i], (i / map->columns == 3 ? 8920 : 7000) * US, 1);
+}
+
+/* Of many ranks the host of the slowest one is shown. */
+static void test_the_host_of_the_slowest_rank(void **state)
+{
+	struct state *s = *state;
+	struct rank_job j = plain;
+	j.more_backward[5] = 1920;
+	const struct timeline *t = &analyse(s, &j)->timeline;
+	assert_int_equal(t->host, 5);
+	assert_int_equal(t->n_calls, 1);
+	assert_int_equal(t->calls[0].tid, 105);
+	assert_true(t->n_phases > 0);
+	j.ranks = 2;
+	t = &analyse(s, &j)->timeline;
+	assert_int_equal(t->host, TRACE_NONE);
+	assert_int_equal(t->n_calls, 2);
+}
+
 /* The second run has its processes in the opposite order: rank 5 is rank 5 all the same. */
 static void test_the_same_rank_in_every_run(void **state)
 {
@@ -436,6 +482,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_collectives_that_tell_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_map_has_every_rank_and_step, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_map_for_every_part_of_a_step, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_host_of_the_slowest_rank, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_same_gpu_of_a_process, begin, end),

@@ -1,5 +1,6 @@
 #include "analyse/run/waiting.h"
 
+#include "analyse/run/rank_steps.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -38,26 +39,6 @@ static int64_t find_tolerance(const struct run *run)
 		within = fmax(within, t->clocks[c].known ? t->clocks[c].within : INFINITY);
 	}
 	return !several ? ONE_HOST : t->n_clocks && within <= NEAR ? ONE_HOST + llround(2 * within) : -1;
-}
-
-/* When each step of the device ended. */
-static void find_step_ends(struct view *v, uint32_t d)
-{
-	const struct run *run = v->run;
-	const struct trace_device *device = &run->trace->devices[run->devices[d].device];
-	for (uint32_t k = 0; k < run->steps.n; k++)
-		v->step_end[k] = INT64_MIN;
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
-		uint32_t k = run->steps.op_step[i];
-		if (k != TRACE_NONE && run->trace->ops.end[i] > v->step_end[k])
-			v->step_end[k] = run->trace->ops.end[i];
-	}
-	for (uint32_t k = 1; k < run->steps.n; k++)
-		if (v->step_end[k] < v->step_end[k - 1])
-			v->step_end[k] = v->step_end[k - 1];
-	for (uint32_t k = run->steps.n; k-- > 0;) /* a device whose work begins later */
-		if (v->step_end[k] == INT64_MIN)
-			v->step_end[k] = k + 1 < run->steps.n ? v->step_end[k + 1] : run->window_start;
 }
 
 static void add_wait(void *context, const struct stretch *wait)
@@ -144,7 +125,7 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 		v->of_device[n++] = &v->all.ops[i];
 	add_to_rows(v, v->of_device, n);
 	if (run->steps.found) {
-		find_step_ends(v, d);
+		rank_steps_ends(run, d, v->step_end);
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
 	}
 	out->parts = collectives_divide(v->of_device, n, v->compute, v->n_compute, run->window_start, run->window_end,

@@ -2,6 +2,7 @@
 
 #include "analyse/run/waiting.h"
 #include "analyse/side/comms.h"
+#include "analyse/side/rank_maps.h"
 #include "analyse/side/side.h"
 
 #include <math.h>
@@ -226,49 +227,6 @@ static void find_late_steps(const struct run *run, const struct waiting *w, stru
 	arena_release(&scratch);
 }
 
-/* ---- the map ---- */
-
-static int compare_float(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-	return x < y ? -1 : x > y;
-}
-
-/* One step that took ten times as long would leave no colours for the others. */
-static void find_range(const float *step, size_t n, struct rank_map *out)
-{
-	struct arena scratch = {0};
-	float *sorted = ARENA_NEW(&scratch, n, float);
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = step[i];
-	qsort(sorted, n, sizeof *sorted, compare_float);
-	double median = sorted[n / 2];
-	out->low = fmax(sorted[0], median / 2);
-	out->high = fmin(sorted[n - 1], 2 * median);
-	arena_release(&scratch);
-}
-
-static void build_map(const struct run *run, const struct waiting *w, uint32_t n_places, struct arena *arena,
-                      struct rank_map *out)
-{
-	if (!run->steps.found || n_places < 2)
-		return;
-	*out = (struct rank_map){.ranks_a_row = (n_places + RANK_MAP_ROWS - 1) / RANK_MAP_ROWS,
-	                         .steps_a_column = (run->n_steps + RANK_MAP_COLUMNS - 1) / RANK_MAP_COLUMNS,
-	                         .first_step = run->warmup};
-	out->rows = (n_places + out->ranks_a_row - 1) / out->ranks_a_row;
-	out->columns = (run->n_steps + out->steps_a_column - 1) / out->steps_a_column;
-	float *step = ARENA_NEW(arena, (size_t)out->rows * out->columns, float);
-	for (uint32_t at = 0; at < run->n_devices; at++)
-		for (uint32_t k = 0; k < run->n_steps; k++) {
-			float *cell = &step[(size_t)(run->place[at] / out->ranks_a_row) * out->columns +
-			                    k / out->steps_a_column];
-			*cell = fmaxf(*cell, (float)w->device[at].step[k]);
-		}
-	find_range(step, (size_t)out->rows * out->columns, out);
-	out->step = step;
-}
-
 /* Each device's host, and whom it waits for in sends and receives. */
 static void find_places(const struct run *run, const struct waiting *w, struct ranks_result *out)
 {
@@ -313,7 +271,7 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct s
 		waiting_find(&runs[r], &scratch, &w);
 		add_run(&runs[r], &w, with_work, n, out);
 		if (r == side->median_run) {
-			build_map(&runs[r], &w, side->n_devices, arena, &out->map);
+			rank_maps_build(&runs[r], &w, side->n_devices, arena, out);
 			comms_build(&runs[r], &w, arena, out);
 			median = w;
 		}

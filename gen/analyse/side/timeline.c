@@ -20,6 +20,7 @@ struct view {
 	struct arena *arena;
 	int64_t start, end; /* what is shown */
 	uint32_t *order;    /* of run->devices: those that are shown come first */
+	uint32_t process;   /* whose host is shown; TRACE_NONE: all */
 };
 
 static int compare_double(const void *a, const void *b)
@@ -68,7 +69,10 @@ static void add_phases(struct view *v, struct timeline *out)
 	const struct steps *s = &v->run->steps;
 	if (!s->found || v->run->by_work) /* what is launched next is no range that was open */
 		return;
-	struct track *track = activity_phases(&v->run->activity, s->threads[0].thread);
+	const struct step_thread *host = v->process == TRACE_NONE ? &s->threads[0] : steps_of_process(s, v->process);
+	if (!host)
+		return;
+	struct track *track = activity_phases(&v->run->activity, host->thread);
 	uint32_t first = track_find(track, v->start), n = 0;
 	for (uint32_t i = first; i < track->n && track->start[i] < v->end; i++)
 		n++;
@@ -85,7 +89,8 @@ static void add_calls(struct view *v, struct timeline *out)
 	const struct trace *t = v->run->trace;
 	out->calls = ARENA_NEW(v->arena, t->n_threads, struct call_lane);
 	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
-		if (!v->run->activity.launches[thread])
+		if (!v->run->activity.launches[thread] ||
+		    (v->process != TRACE_NONE && t->threads[thread].process != v->process))
 			continue;
 		uint32_t first = t->first_call[thread], last = t->first_call[thread + 1], n = 0;
 		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++)
@@ -261,6 +266,25 @@ static void choose_devices(struct view *v, const struct ranks_result *ranks)
 			v->order[n++] = at;
 }
 
+/* Of more than two ranks the host of the slowest one is shown. */
+static void choose_host(struct view *v, const struct ranks_result *ranks, struct timeline *out)
+{
+	enum { FEW = 2 };
+	const struct run *run = v->run;
+	bool several = false;
+	v->process = out->host = TRACE_NONE;
+	uint32_t at = ranks->n > FEW ? run->device_at[ranks->list[0].device] : TRACE_NONE;
+	if (at == TRACE_NONE)
+		return;
+	uint32_t process = run->trace->devices[run->devices[at].device].process;
+	for (uint32_t d = 0; d < run->n_devices; d++)
+		several = several || run->trace->devices[run->devices[d].device].process != process;
+	if (!several)
+		return;
+	v->process = process;
+	out->host = ranks->list[0].device;
+}
+
 /* Ends the view where it has so many ops as can be shown. */
 static void cut(struct view *v, struct timeline *out)
 {
@@ -280,6 +304,7 @@ void timeline_build(struct run *run, const struct ranks_result *ranks, struct ar
 	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
 	*out = (struct timeline){0};
 	choose_devices(&v, ranks);
+	choose_host(&v, ranks, out);
 	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
 	if (s->found) {
 		uint32_t first = most_typical(run, shown); /* period i lies between the ends of steps i and i + 1 */

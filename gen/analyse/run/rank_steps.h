@@ -1,0 +1,15 @@
+/* The steps of one rank: from the end of its own GPU work of one step to that of the next (docs/analysis.md, Ranks). */
+#ifndef GAPLINE_ANALYSE_RUN_RANK_STEPS_H
+#define GAPLINE_ANALYSE_RUN_RANK_STEPS_H
+
+#include "analyse/run/run.h"
+
+/* When each step of device `d` (an index into run.devices) ended; `end` has room for run.steps.n. The run has steps. */
+void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end);
+
+/* What the device did in each measured step, by `end`: ns that it computed, communicated, copied and was idle, each
+ * instant in the first of these that fits, as in the budget. They add up to the step. `part[p]` has room for
+ * run.n_steps; communication, waiting included, is RANK_MOVING, and RANK_WAITING stays as it is. */
+void rank_steps_divide(const struct run *run, uint32_t d, const int64_t *end, double *const part[RANK_PARTS]);
+
+#endif

@@ -1,0 +1,98 @@
+#include "analyse/side/rank_maps.h"
+
+#include "analyse/run/rank_steps.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double LEAST = 0.01; /* of the mean own step: parts that are nowhere as long have no picture */
+
+static int compare_float(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* One step that took ten times as long would leave no colours for the others. */
+static void find_range(struct rank_map *map)
+{
+	struct arena scratch = {0};
+	size_t n = (size_t)map->rows * map->columns;
+	float *sorted = ARENA_NEW(&scratch, n, float);
+	memcpy(sorted, map->step, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, compare_float);
+	double median = sorted[n / 2];
+	map->low = fmax(sorted[0], median / 2);
+	map->high = median > 0 ? fmin(sorted[n - 1], 2 * median) : sorted[n - 1];
+	arena_release(&scratch);
+}
+
+static float *begin(const struct run *run, uint32_t n_places, uint32_t rows, uint32_t columns, struct arena *arena,
+                    struct rank_map *out)
+{
+	*out = (struct rank_map){.ranks_a_row = (n_places + rows - 1) / rows,
+	                         .steps_a_column = (run->n_steps + columns - 1) / columns,
+	                         .first_step = run->warmup};
+	out->rows = (n_places + out->ranks_a_row - 1) / out->ranks_a_row;
+	out->columns = (run->n_steps + out->steps_a_column - 1) / out->steps_a_column;
+	float *cells = ARENA_NEW(arena, (size_t)out->rows * out->columns, float);
+	out->step = cells;
+	return cells;
+}
+
+static void add_rank(const struct run *run, const struct rank_map *map, float *cells, uint32_t place,
+                     const double *step)
+{
+	float *row = &cells[(size_t)(place / map->ranks_a_row) * map->columns];
+	for (uint32_t k = 0; k < run->n_steps; k++) {
+		float *cell = &row[k / map->steps_a_column];
+		*cell = fmaxf(*cell, (float)step[k]);
+	}
+}
+
+/* The parts of a device's steps. Its own step is known to be without what it waited. */
+static void find_parts(const struct run *run, uint32_t at, const double *own, int64_t *end, double *const *part)
+{
+	for (int p = 0; p < RANK_PARTS; p++)
+		memset(part[p], 0, run->n_steps * sizeof *part[p]);
+	rank_steps_ends(run, at, end);
+	rank_steps_divide(run, at, end, part);
+	for (uint32_t i = 0; i < run->n_steps; i++) {
+		uint32_t k = run->warmup + i;
+		part[RANK_WAITING][i] = (double)(end[k] - end[k - 1]) - own[i];
+		part[RANK_MOVING][i] = fmax(0, part[RANK_MOVING][i] - part[RANK_WAITING][i]);
+	}
+}
+
+void rank_maps_build(const struct run *run, const struct waiting *waiting, uint32_t n_places, struct arena *arena,
+                     struct ranks_result *out)
+{
+	struct arena scratch = {0};
+	float *own, *cells[RANK_PARTS];
+	double *part[RANK_PARTS], mean = 0;
+	if (!run->steps.found || n_places < 2)
+		return;
+	own = begin(run, n_places, RANK_MAP_ROWS, RANK_MAP_COLUMNS, arena, &out->map);
+	for (int p = 0; p < RANK_PARTS; p++) {
+		cells[p] = begin(run, n_places, RANK_PART_ROWS, RANK_PART_COLUMNS, arena, &out->parts[p]);
+		part[p] = ARENA_NEW(&scratch, run->n_steps, double);
+	}
+	int64_t *end = ARENA_NEW(&scratch, run->steps.n, int64_t);
+	for (uint32_t at = 0; at < run->n_devices; at++) {
+		const struct device_waiting *device = &waiting->device[at];
+		add_rank(run, &out->map, own, run->place[at], device->step);
+		find_parts(run, at, device->step, end, part);
+		for (int p = 0; p < RANK_PARTS; p++)
+			add_rank(run, &out->parts[p], cells[p], run->place[at], part[p]);
+		mean += device->own / run->n_devices;
+	}
+	find_range(&out->map);
+	for (int p = 0; p < RANK_PARTS; p++) {
+		struct rank_map *map = &out->parts[p];
+		find_range(map);
+		if (map->high < LEAST * mean)
+			*map = (struct rank_map){0};
+	}
+	arena_release(&scratch);
+}
