@@ -73,6 +73,34 @@ static void scaled_times(void **unused)
 	}
 }
 
+/* A pause in every 20th step: ten times a step of one side, and half of that of the other, or as long and seen once
+ * more. It counts on both; what one side has alone is set aside. */
+static void a_pause_of_both_sides_counts(void **unused)
+{
+	(void)unused;
+	for (int swapped = 0; swapped < 2; swapped++)
+		for (size_t n = 50; n <= 70; n += 20) { /* two of them, or three, which are the program's anyway */
+			struct pair *p = pair_new();
+			int64_t length = n == 50 ? 20000 : 10000;
+			int64_t *a = add_run(p, swapped, 50, length), *b = add_run(p, !swapped, n, 10000);
+			for (size_t i = 19; i < n; i += 20) {
+				b[i] += 100000;
+				if (i < 50)
+					a[i] += 100000;
+			}
+			judge(p);
+			assert_int_equal(p->v.aside[0] + p->v.aside[1], 0);
+			double truth = ((double)length + 100000 * 2 / 50.0) /
+			               (10000 + 100000 * (n < 60 ? 2 / 50.0 : 3 / 70.0));
+			near(p->v.speedup, swapped ? 1 / truth : truth, 1e-9);
+		}
+	struct pair *p = pair_new();
+	add_run(p, 0, 50, 20000);
+	add_run(p, 1, 50, 10000)[19] += 100000;
+	judge(p);
+	assert_int_equal(p->v.aside[1], 1);
+}
+
 static void order_of_runs(void **unused)
 {
 	(void)unused;
@@ -329,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(swapped_sides_mirror),
 		TEST(scaled_times),
+		TEST(a_pause_of_both_sides_counts),
 		TEST(order_of_runs),
 		TEST(a_line_by_chance),
 		TEST(gates),

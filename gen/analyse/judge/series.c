@@ -61,7 +61,7 @@ static double extreme_from(const double *x, size_t m, double *scratch)
 	return EXTREME * stats_median_of(x, m, scratch);
 }
 
-size_t series_extremes(const struct verdict_run *run, const struct series *cut)
+size_t series_extremes(const struct verdict_run *run, const struct series *cut, double *excess)
 {
 	struct arena work = {0};
 	size_t n = 0;
@@ -69,10 +69,27 @@ size_t series_extremes(const struct verdict_run *run, const struct series *cut)
 		double *x = steps_of(run, cut->cut, &work);
 		double from = extreme_from(x, cut->m, ARENA_NEW(&work, cut->m, double));
 		for (size_t i = 0; i < cut->m; i++)
-			n += x[i] >= from;
+			if (x[i] >= from) {
+				n++;
+				*excess = fmin(*excess, x[i] - from / EXTREME);
+			}
 	}
 	arena_release(&work);
 	return n;
+}
+
+bool series_has_slow(const struct verdict_run *run, const struct series *cut, double excess)
+{
+	struct arena work = {0};
+	bool has = false;
+	if (cut->m > 0 && !run->shrinks) {
+		double *x = steps_of(run, cut->cut, &work);
+		double median = stats_median_of(x, cut->m, ARENA_NEW(&work, cut->m, double));
+		for (size_t i = 0; i < cut->m; i++)
+			has = has || x[i] >= median + fmax(median, excess);
+	}
+	arena_release(&work);
+	return has;
 }
 
 /* Steps that have less and less to do: each relative to those around it. The mean stays what it is. */
@@ -251,7 +268,8 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out)
 {
 	series_cut(run, warmup, out);
-	size_t extremes = series_extremes(run, out);
+	double excess = INFINITY;
+	size_t extremes = series_extremes(run, out, &excess);
 	series_measure(run, extremes > 0 && extremes <= SERIES_ASIDE, false, arena, out);
 }
 

@@ -19,16 +19,45 @@ const char *verdict_measure_name(enum verdict_measure measure)
 
 /* ---- the runs of a side ---- */
 
-/* A side's extreme steps are set aside when there are one or two of them; more are the program's. */
-static void measure_side(const struct verdict_side *side, int warmup, struct arena *arena, struct series *series)
+/* Finds a side's warm-ups; returns how many of its steps are extreme, and by how much the least of them. */
+static size_t cut_side(const struct verdict_side *side, int warmup, struct series *series, double *excess)
 {
 	size_t extremes = 0;
+	*excess = INFINITY;
 	for (size_t r = 0; r < side->n_runs; r++) {
 		series_cut(&side->runs[r], warmup, &series[r]);
-		extremes += series_extremes(&side->runs[r], &series[r]);
+		extremes += series_extremes(&side->runs[r], &series[r], excess);
 	}
+	return extremes;
+}
+
+/* The same happens on a side, which counts it: a step is at least twice as long as usual there, by a tenth of `excess`
+ * and more. Without that a pause that both sides make were left out of the one where it is ten times a step, and made
+ * up for in the speedup. */
+static bool happens_too(const struct verdict_side *side, const struct series *series, double excess)
+{
+	const double share = 0.1;
+	bool has = false;
 	for (size_t r = 0; r < side->n_runs; r++)
-		series_measure(&side->runs[r], extremes > 0 && extremes <= SERIES_ASIDE, false, arena, &series[r]);
+		has = has || series_has_slow(&side->runs[r], &series[r], share * excess);
+	return has;
+}
+
+/* A side's extreme steps are set aside when there are one or two of them, unless the other side counts such ones; more
+ * are the program's. */
+static void measure_sides(const struct verdict_side side[2], int warmup, struct arena *arena, struct series *series[2])
+{
+	double excess[2];
+	bool few[2], aside[2];
+	for (int i = 0; i < 2; i++) {
+		size_t extremes = cut_side(&side[i], warmup, series[i], &excess[i]);
+		few[i] = extremes > 0 && extremes <= SERIES_ASIDE;
+	}
+	for (int i = 0; i < 2; i++)
+		aside[i] = few[i] && (few[!i] || !happens_too(&side[!i], series[!i], excess[i]));
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < side[i].n_runs; r++)
+			series_measure(&side[i].runs[r], aside[i], false, arena, &series[i][r]);
 }
 
 static void measure_short(const struct verdict_side *side, struct arena *arena, struct series *series)
@@ -291,9 +320,10 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 	for (int i = 0; i < 2; i++) {
 		series[i] = ARENA_NEW(arena, side[i].n_runs, struct series);
 		v->series[i] = series[i];
-		measure_side(&side[i], warmup, arena, series[i]);
-		sum_up(series[i], side[i].n_runs, i, arena, p, v);
 	}
+	measure_sides(side, warmup, arena, series);
+	for (int i = 0; i < 2; i++)
+		sum_up(series[i], side[i].n_runs, i, arena, p, v);
 	if (p->empty || !p->steps)
 		return;
 	p->few = p->m[0] < DESCRIPTIVE_STEPS || p->m[1] < DESCRIPTIVE_STEPS;
