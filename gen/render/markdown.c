@@ -185,16 +185,18 @@ static void put_caveats(struct sheet *s)
 	const struct analysis *a = s->a;
 	const struct verdict *v = &a->verdict;
 	bool said = false;
+	const char *first = "";
 	if (!a->comparison.comparable || a->comparison.same_work != SAME_WORK_SAME) {
 		caveat(s, &said, arena_format(&s->arena, "Same work: %s.", words_comparable(a)));
-		caveat(s, &said, a->comparison.n_differences ? a->comparison.differences[0] : "");
+		first = a->comparison.n_differences ? a->comparison.differences[0] : "";
+		caveat(s, &said, first);
 	}
 	size_t n;
 	const char **doubts = words_doubts(a, &s->arena, &n);
 	if (v->result == VERDICT_INCONCLUSIVE && v->n_reasons && !a->conditions.doubt)
 		caveat(s, &said, v->reasons[0]);
-	for (size_t i = 0; i < n; i++)
-		caveat(s, &said, doubts[i]);
+	for (size_t i = 0; i < n; i++) /* what the sides differ in may be what there is to doubt */
+		caveat(s, &said, strcmp(doubts[i], first) ? doubts[i] : "");
 	markdown_raw(&s->md, said ? "\n" : "");
 	add(s);
 }

@@ -139,6 +139,18 @@ static void put_inside(struct terminal *t)
 		         "table of kernels, and in the JSON.");
 }
 
+/* A step of one side and a run of the other are no pair. */
+static void put_times(struct terminal *t)
+{
+	const struct side *b = &t->a->side[0], *f = &t->a->side[1];
+	bool pair = b->steps.found == f->steps.found;
+	put_fact(t, pair ? arena_format(&t->arena, "a %s", view_unit(b)) : "measured",
+	         pair ? words_pair(&t->arena, b->headline.step, f->headline.step)
+	              : arena_format(&t->arena, "baseline: %s a %s; fixed side: %s a %s",
+	                             format_time(&t->arena, b->headline.step), view_unit(b),
+	                             format_time(&t->arena, f->headline.step), view_unit(f)));
+}
+
 void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 {
 	static const enum ink ink[] = {[VERDICT_INCONCLUSIVE] = INK_DOUBT,
@@ -153,8 +165,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	const char *interval = arena_format(&t.arena, ", %s", words_interval(a, &t.arena));
 	put(&t, interval, strlen(interval));
 	end_line(&t);
-	put_fact(&t, arena_format(&t.arena, "a %s", view_unit(&a->side[0])),
-	         words_pair(&t.arena, a->side[0].headline.step, a->side[1].headline.step));
+	put_times(&t);
 	put_fact(&t, "recorded", words_recorded(a, &t.arena));
 	put_fact(&t, "", v->typical_line ? v->typical_line : "");
 	put_fact(&t, "", words_rates(a, &t.arena));

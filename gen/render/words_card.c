@@ -22,9 +22,11 @@ static const char *rate(struct arena *arena, const double per_second[2], const c
 const char *words_rates(const struct analysis *a, struct arena *arena)
 {
 	struct card card = card_make(a);
-	return arena_format(arena, "%s%sGPU busy %s " ARROW " %s%s.", rate(arena, card.steps_per_second, "steps"),
+	size_t aside = a->verdict.aside[0] + a->verdict.aside[1]; /* the rates are without them */
+	const char *with = aside > 1 ? " (with the steps set aside)" : aside ? " (with the step set aside)" : "";
+	return arena_format(arena, "%s%sGPU busy %s " ARROW " %s%s%s.", rate(arena, card.steps_per_second, "steps"),
 	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "",
-	                    format_share(arena, card.busy_share[0]), format_share(arena, card.busy_share[1]),
+	                    format_share(arena, card.busy_share[0]), format_share(arena, card.busy_share[1]), with,
 	                    words_explained(a));
 }
 

@@ -86,6 +86,23 @@ static void the_number_of_runs_is_true(void **state)
 	arena_release(&arena);
 }
 
+/* Of a step and a run no arrow is made, and a GPU that is busy for part of a step that is set aside is said to be. */
+static void what_is_no_pair_is_none(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct buf out = {0};
+	struct analysis a;
+	fixture_analysis(FIXTURE_PAIR, &arena, &a);
+	a.verdict.aside[1] = 1;
+	assert_non_null(strstr(printed(&a, &out), "GPU busy 43.4 % " ARROW " 99.0 % (with the step set aside).\n"));
+	a.side[1].steps.found = false;
+	assert_non_null(
+		strstr(printed(&a, &out), "  measured    baseline: 55.64 ms a step; fixed side: 24.22 ms a run\n"));
+	buf_release(&out);
+	arena_release(&arena);
+}
+
 static void a_typical_step_has_its_own_line(void **state)
 {
 	(void)state;
@@ -232,6 +249,7 @@ int main(void)
 		cmocka_unit_test(the_verdict_in_words),
 		cmocka_unit_test(an_inconclusive_one_says_what_it_takes),
 		cmocka_unit_test(the_number_of_runs_is_true),
+		cmocka_unit_test(what_is_no_pair_is_none),
 		cmocka_unit_test(a_typical_step_has_its_own_line),
 		cmocka_unit_test(a_diagnosis_that_is_not_judged_says_why),
 		cmocka_unit_test(sums_over_gpus_have_no_share),

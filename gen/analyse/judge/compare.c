@@ -347,7 +347,7 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 		return arena_format(
 			c->arena,
 			"A step is '%s' in the baseline and '%s' in the fixed side, and no range is a step in "
-			"both; name the step range with --step.",
+			"both; name one that both have with --step, or what repeats on the GPU with --loop.",
 			say_short(c->arena, names_text(names, c->a->steps.name)),
 			say_short(c->arena, names_text(names, c->b->steps.name)));
 	return NULL;

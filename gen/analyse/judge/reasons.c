@@ -23,6 +23,8 @@ static void say(struct list *list, const char *sentence)
 
 #define SAY(list, ...) say(list, arena_format((list)->arena, __VA_ARGS__))
 
+static const double LEAST_SAID = 0.0005; /* a share that is not 0 when it is rounded to a tenth of a percent */
+
 /* A share as a percentage: two digits, and no more than are honest. */
 static const char *percent(struct arena *arena, double share)
 {
@@ -319,7 +321,7 @@ static void say_runs(struct list *list, const struct proof *p)
 		SAY(list,
 		    "The sides were not captured in turns: the interval also holds the speedup without a drift of %s a "
 		    "run.",
-		    percent(list->arena, fabs(p->order.drift)));
+		    fabs(p->order.drift) < LEAST_SAID ? "less than 0.1 %" : percent(list->arena, fabs(p->order.drift)));
 }
 
 static void say_steps_set_aside(struct list *list, const struct proof *p)
