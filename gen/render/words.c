@@ -151,7 +151,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 
 /* ---- what changed most ---- */
 
-const char *words_wait(const struct analysis *a, enum cause cause, uint32_t phase, struct arena *arena)
+static const char *waited_for(enum cause cause)
 {
 	static const char *const object[CAUSE_COUNT] = {
 		[CAUSE_HOST_BLOCKED] = "a blocked host thread",
@@ -167,8 +167,12 @@ const char *words_wait(const struct analysis *a, enum cause cause, uint32_t phas
 		[CAUSE_DEPENDENCY] = "dependencies",
 		[CAUSE_LATE_START] = "operations that start late though they are queued",
 		[CAUSE_UNATTRIBUTED] = "what the profile does not say"};
-	const char *what = object[cause] ? object[cause] : cause_label(cause);
-	return arena_format(arena, "%s%s", what, view_in_phase(a, phase, arena));
+	return object[cause] ? object[cause] : cause_label(cause);
+}
+
+const char *words_wait(const struct analysis *a, enum cause cause, uint32_t phase, struct arena *arena)
+{
+	return arena_format(arena, "%s%s", waited_for(cause), view_in_phase(a, phase, arena));
 }
 
 const char *words_change(const struct analysis *a, struct arena *arena)
@@ -193,8 +197,9 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
 	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
 	                                    : "";
-	return arena_format(arena, "The GPU %s for %s%s: %s.", way, words_wait(a, part->cause, part->phase, arena),
-	                    renamed, times);
+	const char *what = a->waterfall.change_everywhere ? waited_for(part->cause)
+	                                                  : words_wait(a, part->cause, part->phase, arena);
+	return arena_format(arena, "The GPU %s for %s%s: %s.", way, what, renamed, times);
 }
 
 const char *words_more(const struct analysis *a, struct arena *arena)

@@ -72,6 +72,28 @@ static void test_names_are_not_words(void **state)
 	}
 }
 
+/* What the host does in another phase now is not gone, and what went from one phase into another is no change. */
+static void test_what_moved_is_not_gone(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *before = run_with(s, "A", 400 * US), *half = run_with(s, "B", 200 * US);
+	const struct analysis *a = analyse(s, before, half);
+	assert_int_equal(a->verdict.result, VERDICT_FASTER);
+	assert_true(a->waterfall.has_change && a->waterfall.change_everywhere);
+	assert_int_equal(a->waterfall.change.cause, CAUSE_HOST_CODE);
+	double baseline = 0, fixed = 0;
+	for (uint32_t i = 0; i < a->waterfall.n; i++)
+		if (a->waterfall.part[i].kind == PART_IDLE && a->waterfall.part[i].cause == CAUSE_HOST_CODE) {
+			baseline += a->waterfall.part[i].baseline;
+			fixed += a->waterfall.part[i].fixed;
+		}
+	assert_true(fixed > 190 * US && fabs(a->waterfall.change.fixed - fixed) < 1e-6);
+	assert_true(fabs(a->waterfall.change.baseline - baseline) < 1e-6);
+	a = analyse(s, before, run_with(s, "A", 200 * US));
+	assert_true(a->waterfall.has_change && !a->waterfall.change_everywhere);
+	assert_string_equal(names_text(a->names, a->waterfall.change.phase), "A");
+}
+
 static void test_parts_add_up(void **state)
 {
 	struct scene *s = *state;
@@ -120,6 +142,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 	const struct CMUnitTest tests[] = {
 		TEST(test_names_are_not_words),
+		TEST(test_what_moved_is_not_gone),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
 	};

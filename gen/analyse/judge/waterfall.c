@@ -74,17 +74,41 @@ static int compare_parts(const void *a, const void *b, void *names)
 	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
 }
 
-/* What changed most: of work and of waiting, not of how it was measured. */
+/* All idle time of a part's cause. */
+static struct waterfall_part whole_cause(const struct waterfall *w, const struct waterfall_part *part)
+{
+	struct waterfall_part all = {.kind = PART_IDLE, .cause = part->cause};
+	for (uint32_t i = 0; i < w->n; i++)
+		if (w->part[i].kind == PART_IDLE && w->part[i].cause == part->cause) {
+			all.baseline += w->part[i].baseline;
+			all.fixed += w->part[i].fixed;
+			all.delta += w->part[i].delta;
+		}
+	return all;
+}
+
+/* What changed most: of work and of waiting, not of how it was measured. Waiting that went from one phase into another
+ * is not gone: where a fifth of it and more came back elsewhere, what counts is all of its cause. */
 static void find_change(struct waterfall *w, enum verdict_result result)
 {
+	const double moved = 0.2;
 	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, most = 0;
 	for (uint32_t i = 0; i < w->n; i++) {
-		const struct waterfall_part *p = &w->part[i];
-		if (sign * p->delta <= most || p->kind == PART_UNUSUAL || p->kind == PART_RECORDING ||
-		    p->kind == PART_OUTSIDE)
+		struct waterfall_part p = w->part[i];
+		if (sign * p.delta <= most || p.kind == PART_UNUSUAL || p.kind == PART_RECORDING ||
+		    p.kind == PART_OUTSIDE)
 			continue;
-		most = sign * p->delta;
-		w->change = *p;
+		bool everywhere = false;
+		if (p.kind == PART_IDLE) {
+			struct waterfall_part all = whole_cause(w, &p);
+			everywhere = sign * all.delta < (1 - moved) * sign * p.delta;
+			p = everywhere ? all : p;
+		}
+		if (sign * p.delta <= most)
+			continue;
+		most = sign * p.delta;
+		w->change = p;
+		w->change_everywhere = everywhere;
 		w->has_change = true;
 	}
 }
