@@ -247,11 +247,17 @@ def bar(place):
     expect(status == -signal.SIGINT, f"Ctrl-C: status {status}")
     expect(arrived.endswith(CLEAR) and b"^C" in arrived, f"Ctrl-C: the bar stays: {arrived[-80:]}")
     expect(listing(place.out) == [] and listing(place.tmp) == [], "Ctrl-C leaves something")
-    (place.folder / "damaged.sqlite").write_bytes((place.folder / "a.sqlite").read_bytes())
-    tiny_profile.damage(place.folder / "damaged.sqlite")
-    arrived, status = on_terminal(place, ["show", "damaged.sqlite"], SLOW_READ=20_000)
-    expect(status == 3 and FRAME.search(arrived), f"damaged: status {status}, {arrived[:100]}")
-    expect(b"\x1b[Kgapline: damaged.sqlite" in arrived, f"the error stands behind the bar: {arrived[-200:]}")
+    for last in (False, True):  # found at once, and after the bar came
+        (place.folder / "damaged.sqlite").write_bytes((place.folder / "a.sqlite").read_bytes())
+        tiny_profile.damage(place.folder / "damaged.sqlite", last=last)
+        arrived, status = on_terminal(place, ["show", "damaged.sqlite"], SLOW_READ=20_000)
+        what = f"damaged, {'last' if last else 'first'} page"
+        expect(status == 3, f"{what}: status {status}")
+        expect(bool(FRAME.search(arrived)) == last, f"{what}: {arrived[:100]}")
+        error = (CLEAR if last else b"") + b"gapline: damaged.sqlite: is damaged"
+        at = arrived.rfind(error)
+        expect(at >= 0 and (last or at == 0), f"{what}: no error of its own line: {arrived[-200:]}")
+        expect(b"\x1b" not in arrived[at + len(error):], f"{what}: something is drawn after the error: {arrived[-200:]}")
 
 
 def main():

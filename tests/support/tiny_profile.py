@@ -80,12 +80,17 @@ def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000
     db.close()
 
 
-def damage(path, table="CUPTI_ACTIVITY_KIND_KERNEL"):
-    """Overwrites the first page of a table, as a bad disk would."""
+def damage(path, table="CUPTI_ACTIVITY_KIND_KERNEL", last=False):
+    """Overwrites the first page of a table, or its `last` with rows, as a bad disk would."""
     db = sqlite3.connect(path)
     (page,) = db.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", (table,)).fetchone()
     (size,) = db.execute("PRAGMA page_size").fetchone()
     db.close()
     with open(path, "r+b") as f:
+        f.seek((page - 1) * size)
+        while last and f.read(12)[0] == 5:  # it points to others, and ends with the one for the greatest row ids
+            f.seek((page - 1) * size + 8)
+            page = int.from_bytes(f.read(4), "big")
+            f.seek((page - 1) * size)
         f.seek((page - 1) * size)
         f.write(b"\xff" * size)
