@@ -57,7 +57,10 @@ class Stopwatch(Case):
             db.close()
 
     def test_in_turns(self):
-        _, said = self.run_pair()
+        out, said = self.run_pair()
+        within = iter(re.findall(r"^within (\d+) (\d+)$", out, re.M))  # one a stopwatch run, in their order
+        brackets = {(r["side"], r["run"]): tuple(map(int, next(within)))
+                    for r in self.state()["runs"] if r["kind"] == "stopwatch"}
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s f5s b5s")
         self.assertRegex(said, r"gapline: run 3 of 14: fixed 1, stopwatch; about \d+\.\d s left\n")
         self.assertRegex(said, r"gapline: run 14 of 14: baseline 5, stopwatch: \d\.\d s\n")
@@ -69,9 +72,10 @@ class Stopwatch(Case):
             self.assertGreaterEqual(plan["limit_ms"], 10000)
             runs = self.timed(side)
             self.assertEqual(len(runs), 5)
-            per_step = [r["time_ns"] / r["steps"] / STEP_NS for r in runs]  # longer, where others use the machine
-            self.assertTrue(0.99 < min(per_step) < 1.02, per_step)
             for run in runs:
+                low, high = brackets[side, run["run"]]  # of the same process, so that a busy machine is in both
+                self.assertGreaterEqual(low, run["steps"] * STEP_NS)
+                self.assertTrue(low <= run["time_ns"] <= high, (low, run["time_ns"], high))
                 self.assertIsNone(run["unused"])
                 self.assertEqual(run["steps"], plan["steps"])
                 self.assertLess(run["time_ns"], run["seconds"] * 1e9)
@@ -216,14 +220,17 @@ class Stopwatch(Case):
 
     def test_without_steps(self):
         both = {"baseline": "sh -c 'sleep 0.4; : whole-#.sqlite'", "fixed": "sh -c 'sleep 0.2; : fixed-#.sqlite'"}
+        began = time.monotonic()
         _, said = self.run_pair("--repeat", "2", "--recorded", "1", "--step", "none", **both)
+        took = time.monotonic() - began
         self.assertIn(
             "gapline: the programs have no steps, so a stopwatch run is timed from the program's start to its end\n", said)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s")
         for side, seconds in ("baseline", 0.4), ("fixed", 0.2):
             for run in self.timed(side):
                 self.assertEqual((run["steps"], run["unused"], run["time_ns"]), (0, None, round(run["seconds"] * 1e9)))
-                self.assertTrue(seconds < run["seconds"] < seconds + 0.15, run)
+                self.assertGreater(run["seconds"], seconds)
+        self.assertLess(sum(run["seconds"] for run in self.state()["runs"]), took)
 
     def test_program_that_fails_only_then(self):
         script = "sh -c 'test -z $GAPLINE_STOPWATCH || exit 5; : fixed-#.sqlite'"
@@ -261,12 +268,14 @@ class Stopwatch(Case):
         sides = {s: "sh -c 'sleep 0.3; : whole-#.sqlite'" for s in ("baseline", "fixed")}
         _, said = self.run_pair("--time-limit", "0.1s", **sides)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s", "two of each side at least")
-        self.assertRegex(said, r"gapline: run 6: fixed 2, stopwatch: 0\.\d s\n")
-        before = time.monotonic()
+        self.assertRegex(said, r"gapline: run 6: fixed 2, stopwatch: \d+\.\d s\n")
         self.run_pair("--time-limit", "6s", "--force", **sides)
-        self.assertLess(time.monotonic() - before, 8)
+        took = [r["seconds"] for r in self.state()["runs"]]
+        pairs = [sum(took[i:i + 2]) for i in range(0, len(took), 2)]  # the last one was begun because it had room
+        self.assertLess(sum(pairs[:-1]) + min(pairs), 6)
         self.assertGreaterEqual(len(self.timed()), 3)
-        self.assertIn("b1s b2s f2s f3s b3s f2 b2 b4s", self.order())
+        known = "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s"
+        self.assertEqual(self.order()[:len(known)], known[:len(self.order())])
         self.assertEqual(len(self.timed("fixed")), len(self.timed()))
 
     def test_asked_for_and_impossible(self):

@@ -44,6 +44,7 @@ struct fake_driver {
 	void (*use)(int context);              /* makes it active, and the calling thread's */
 	void (*work)(int context, int64_t ns); /* submits work; < 0: that never ends */
 	void (*drain)(int context);            /* what the program's own synchronisation does */
+	int64_t (*empty_at)(int context);      /* on CLOCK_MONOTONIC, ns: when all that was submitted is done */
 	int (*capture)(int begins);            /* a graph capture begins or ends; returns how many were broken so far */
 	int (*left)(void);                     /* events and references to contexts that were not given back */
 	int (*uses)(void);                     /* calls of cuDeviceGetCount */

@@ -98,6 +98,11 @@ static void drain(int context)
 	}
 }
 
+static int64_t empty_at(int context)
+{
+	return contexts[context].empty_at;
+}
+
 static int capture(int begins)
 {
 	pthread_mutex_lock(&lock);
@@ -126,7 +131,7 @@ static int used(void)
 EXPORT const struct fake_driver *fake_driver(void);
 const struct fake_driver *fake_driver(void)
 {
-	static const struct fake_driver table = {use, work, drain, capture, left, used};
+	static const struct fake_driver table = {use, work, drain, empty_at, capture, left, used};
 	return &table;
 }
 

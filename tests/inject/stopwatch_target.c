@@ -171,6 +171,21 @@ static void kinds(void)
 	}
 }
 
+/* What a stopwatch may say that takes the time at the ends of ranges $GAPLINE_STOPWATCH_FIRST and _LAST, however late
+ * it is told of the queue's end: from the end of the first's work, or up to where the program goes on after it, to the
+ * end of the last's, or to where the program goes on after that. "within NS NS" */
+static void bracket(int step)
+{
+	static int64_t done, on;
+	const char *first = getenv("GAPLINE_STOPWATCH_FIRST"), *last = getenv("GAPLINE_STOPWATCH_LAST");
+	if (first && step == atoi(first)) {
+		done = cuda->empty_at(0);
+		on = now();
+	} else if (last && step == atoi(last)) {
+		printf("within %lld %lld\n", (long long)(cuda->empty_at(0) - on), (long long)(now() - done));
+	}
+}
+
 static void plain(void)
 {
 	cuda->use(0);
@@ -185,6 +200,7 @@ static void plain(void)
 			nvtxRangePop();
 		else
 			nvtxRangeEnd(id);
+		bracket(i);
 		mark(i);
 	}
 }
