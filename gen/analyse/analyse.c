@@ -344,6 +344,7 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                         .n_sides = 2,
 	                         .side = {side[0], side[1]},
 	                         .verdict = verdict,
+	                         .recorded_apart = recording_apart(side, &verdict),
 	                         .while_recorded = recording_turns(&verdict, &conditions),
 	                         .conditions = conditions,
 	                         .gates = gates,

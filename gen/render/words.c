@@ -54,12 +54,7 @@ const char *words_while(const struct analysis *a)
 
 const char *words_explained(const struct analysis *a)
 {
-	const double noticed = 0.02;
-	bool differs = false;
-	for (int s = 0; s < 2; s++)
-		differs = differs || (a->side[s].headline.stopwatch > 0 &&
-		                      fabs(a->side[s].headline.recorded / a->side[s].headline.stopwatch - 1) > noticed);
-	return a->verdict.measured == VERDICT_STOPWATCH && differs ? " while recorded" : "";
+	return a->recorded_apart ? " while recorded" : "";
 }
 
 const char *words_speedup(const struct analysis *a, struct arena *arena)

@@ -247,6 +247,23 @@ static void test_recording_widens_the_interval(void **state)
 	assert_false(a->while_recorded);
 }
 
+static void test_recorded_steps_apart(void **unused)
+{
+	static struct side side[2];
+	struct verdict v = {.measured = VERDICT_STOPWATCH};
+	(void)unused;
+	side[0].headline = (struct headline){.recorded = 10.1 * MS, .stopwatch = 10 * MS};
+	side[1].headline = (struct headline){.recorded = 4.91 * MS, .stopwatch = 5 * MS}; /* 1 and 1.8 % */
+	assert_false(recording_apart(side, &v));
+	side[1].headline.recorded = 4.89 * MS;
+	assert_true(recording_apart(side, &v));
+	v.measured = VERDICT_RECORDED;
+	assert_false(recording_apart(side, &v));
+	v.measured = VERDICT_STOPWATCH;
+	side[1].headline.stopwatch = 0; /* none was made */
+	assert_false(recording_apart(side, &v));
+}
+
 static void test_no_gain_is_explained_where_the_recorded_step_got_longer(void **unused)
 {
 	/* 2 of the baseline's 10 ms are resolved. A stopwatch may say faster all the same where recording hurt the
@@ -461,6 +478,7 @@ int main(void)
 		TEST(test_recording_is_named),
 		TEST(test_recording_widens_the_interval),
 		TEST(test_recording_that_fills_a_sides_waits),
+		TEST(test_recorded_steps_apart),
 		TEST(test_no_gain_is_explained_where_the_recorded_step_got_longer),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),

@@ -121,6 +121,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	v->recorded = (struct verdict_estimate){true, v->has_interval, v->speedup, v->lo, v->hi};
 	if (m->which == FIXTURE_STOPWATCH) {
 		v->measured = VERDICT_STOPWATCH;
+		a->recorded_apart = true;
 		v->one_run = false;
 		v->order_known = v->in_turns = true;
 		v->n_reasons = 0;

@@ -63,8 +63,9 @@ static const char *of_slow_steps(const struct series *s[2], const struct verdict
 	if (!each[i])
 		return NULL;
 	double share = excess(s[i]) / (double)each[i] / s[i]->mean;
-	const char *typical =
-		v->typical.lo > 1 / 1.02 && v->typical.hi < 1.02 ? "A typical step is unchanged; every" : "Every";
+	const char *typical = v->typical.lo > 1 / (1 + VERDICT_MARGIN) && v->typical.hi < 1 + VERDICT_MARGIN
+	                              ? "A typical step is unchanged; every"
+	                              : "Every";
 	return arena_format(arena, "%s %zuth step of %s takes %s ms longer (%s of its time).", typical, each[i],
 	                    SIDE[i], ms(arena, excess(s[i])), percent(arena, share));
 }

@@ -223,6 +223,16 @@ static bool matters(const struct verdict *v, const struct verdict_conditions *c)
 	return v->has_interval && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
 }
 
+bool recording_apart(const struct side side[2], const struct verdict *v)
+{
+	bool apart = false;
+	for (int s = 0; s < 2; s++) {
+		const struct headline *h = &side[s].headline;
+		apart = apart || (h->stopwatch > 0 && fabs(h->recorded / h->stopwatch - 1) > VERDICT_MARGIN);
+	}
+	return v->measured == VERDICT_STOPWATCH && apart;
+}
+
 bool recording_turns(const struct verdict *v, const struct verdict_conditions *c)
 {
 	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);

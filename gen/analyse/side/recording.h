@@ -14,6 +14,10 @@ const char *recording_note(const struct side *side, struct arena *arena);
 /* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */
 void recording_bounds(const struct side side[2], double beyond[2]);
 
+/* After the verdict and the headlines: whether the verdict is the stopwatch's and a side's recorded step differs from
+ * its own by more than VERDICT_MARGIN. */
+bool recording_apart(const struct side side[2], const struct verdict *verdict);
+
 /* After the verdict: whether it is of recorded programs and recording may have changed the speedup by more than 5 %;
  * and a sentence from 1 % on, else NULL. */
 bool recording_turns(const struct verdict *verdict, const struct verdict_conditions *conditions);
