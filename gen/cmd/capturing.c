@@ -31,8 +31,7 @@ size_t capturing_options(struct capturing *c, struct opt *rows)
 	         .decimal = &c->options.duration, .min = 0.1, .max = 1e6},
 		{OPT_CHOICE, 0, "kill", "HOW",
 	         "what happens to the program when the duration is over: sigterm (the default), sigkill, or none: it "
-	         "goes "
-	         "on, unrecorded",
+	         "goes on, unrecorded",
 	         .choice = &c->kill, .choices = kill_choices},
 		{OPT_CHOICE, 0, "capture-range", "WHICH",
 	         "cudaProfilerApi: record only between cudaProfilerStart and cudaProfilerStop; none is the default",

@@ -20,13 +20,10 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static const char about[] =
-	"Runs COMMAND and records what it does on the GPU, its CUDA calls and its NVTX ranges. The profile has nsys's "
-	"SQLite "
-	"layout. In FILE, %q{NAME} stands for an environment variable, %p for the program's process id, %h for the "
-	"host "
-	"name, %% for a percent sign. The profile of a program that fails, or that Ctrl-C ends, is kept and marked "
-	"incomplete.";
+static const char about[] = "Runs COMMAND and records what it does on the GPU, its CUDA calls and its NVTX ranges. The "
+			    "profile has nsys's SQLite layout. In FILE, %q{NAME} stands for an environment variable, "
+			    "%p for the program's process id, %h for the host name, %% for a percent sign. The profile "
+			    "of a program that fails, or that Ctrl-C ends, is kept and marked incomplete.";
 
 /* What is to be said about the end, worst first; the status to end with. */
 static int tell(struct capture_command *o, const struct capture_result *result, int rc, const struct err *err)

@@ -83,8 +83,7 @@ int cmd_show(int argc, char **argv)
 	         .text = &s.analysis.step},
 		{OPT_TEXT, 0, "loop", "NAME",
 	         "steps are what repeats in the GPU's work, and of several loops the one of this name, or with it in "
-	         "its "
-	         "name (default: an NVTX range, else the loop with the most time)",
+	         "its name (default: an NVTX range, else the loop with the most time)",
 	         .text = &s.analysis.loop},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
 	         .whole = &s.analysis.warmup, .max = 1e9},

@@ -215,8 +215,7 @@ int cmd_stats(int argc, char **argv)
 	         .text = &s.prefix},
 		{OPT_FLAG, 0, "csv-safe", NULL,
 	         "for spreadsheets: names in a CSV table that would be formulas there begin with an apostrophe, and "
-	         "all "
-	         "are quoted (default: names as they are, as nsys writes them)",
+	         "all are quoted (default: names as they are, as nsys writes them)",
 	         .flag = &s.safe},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the tables and errors", .flag = &s.quiet},
 		{OPT_CHOICE, 0, "force-export", "BOOL", "for command lines written for nsys; means nothing here",

@@ -135,8 +135,7 @@ static void put_inside(struct terminal *t)
 	if (in->command[0] || in->command[1])
 		put_fact(t, "kernels",
 		         "Nsight Compute looks inside: the command for the five heaviest stands in the report, below "
-		         "its "
-		         "table of kernels, and in the JSON.");
+		         "its table of kernels, and in the JSON.");
 }
 
 /* A step of one side and a run of the other are no pair. */

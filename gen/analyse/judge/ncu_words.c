@@ -136,14 +136,12 @@ static const char *memory_help(const struct kernel_inside *k)
 	const double *v = k->value;
 	if (!isnan(v[NCU_DRAM]) && v[NCU_DRAM] >= v[NCU_MEMORY] - 5)
 		return "Move fewer bytes through DRAM: fuse it with its neighbours, use smaller types, keep data that "
-		       "is "
-		       "used again in shared memory or registers.";
+		       "is used again in shared memory or registers.";
 	if (!isnan(v[NCU_L2]) && v[NCU_L2] >= v[NCU_MEMORY] - 5)
 		return "Its traffic stops at L2: let blocks reuse what they load (tiles in shared memory), and "
 		       "neighbouring threads read neighbouring addresses.";
 	return "Its traffic is between the SM and L1 or shared memory: wider accesses, fewer bank conflicts, more "
-	       "reuse "
-	       "in registers.";
+	       "reuse in registers.";
 }
 
 static const char *occupancy_help(const struct kernel_inside *k, struct arena *arena)
@@ -171,8 +169,7 @@ static const char *advice_for(const struct kernel_inside *k, struct arena *arena
 		break;
 	case BOUND_COMPUTE:
 		first = "Give the SMs less to do: tensor cores or lower precision, fewer instructions, work that is "
-			"done "
-			"twice done once.";
+			"done twice done once.";
 		break;
 	case BOUND_BOTH:
 		first = "It uses both well: only an algorithm that does less gets much faster.";

@@ -125,9 +125,7 @@ static bool say_aside(struct list *list, const struct proof *p)
 		return false;
 	SAY(list,
 	    "%s of %s took %s ms, as long as %.0f others. Without %s the speedup is %s\xC3\x97, with %s %s\xC3\x97. "
-	    "One capture "
-	    "cannot "
-	    "tell an accident from the program: capture again.",
+	    "One capture cannot tell an accident from the program: capture again.",
 	    v->aside[i] > 1 ? "Two steps" : "One step", SIDE[i], say_digits(list->arena, longest / 1e6),
 	    longest / v->step[i], v->aside[i] > 1 ? "them" : "it", say_digits(list->arena, v->speedup),
 	    v->aside[i] > 1 ? "them" : "it", say_digits(list->arena, v->counted));
@@ -141,8 +139,7 @@ static bool say_order(struct list *list, const struct proof *p)
 		return false;
 	SAY(list,
 	    "The runs of %s mostly came before those of %s, and from run to run the time changes by %s whichever side "
-	    "it "
-	    "is: such a drift of the machine would look the same as this difference. Capture in turns.",
+	    "it is: such a drift of the machine would look the same as this difference. Capture in turns.",
 	    SIDE[o->first], SIDE[1 - o->first], percent(list->arena, fabs(o->drift)));
 	return true;
 }
@@ -157,8 +154,7 @@ static bool say_warming(struct list *list, const struct proof *p)
 			if (v->series[i][r].warming) {
 				SAY(list,
 				    "%s was still warming up when the capture ended (%zu steps): a level that was "
-				    "never "
-				    "reached proves nothing. Capture longer, or give --warmup.",
+				    "never reached proves nothing. Capture longer, or give --warmup.",
 				    i ? "The fixed side" : "The baseline", v->series[i][r].cut + v->series[i][r].m + 1);
 				return true;
 			}
@@ -235,8 +231,7 @@ static void say_open(struct list *list, const struct proof *p)
 	if (!said && v->recorded.lo <= 1 && v->recorded.hi >= 1)
 		SAY(list,
 		    "The 95 %% interval of the speedup holds 1 but reaches more than %g %% away from it: neither a "
-		    "change "
-		    "nor its absence is shown.",
+		    "change nor its absence is shown.",
 		    100 * VERDICT_MARGIN);
 	else if (!said)
 		SAY(list,
@@ -253,10 +248,8 @@ static void say_recorded_only(struct list *list, const struct proof *p)
 	const struct verdict *v = list->verdict;
 	const char *lo = say_digits(list->arena, v->lo), *hi = say_digits(list->arena, v->hi);
 	SAY(list,
-	    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have "
-	    "taken the "
-	    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run "
-	    "also "
+	    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have taken the "
+	    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run also "
 	    "measures without a profiler).",
 	    verdict_result_name(p->counted_result), lo, hi);
 }
@@ -331,9 +324,8 @@ static void say_steps_set_aside(struct list *list, const struct proof *p)
 		if (v->aside[i] > 0)
 			SAY(list,
 			    "%s of %s took 10 times as long as the others or longer (%s of its time) and %s set aside: "
-			    "the "
-			    "speedup is the one without, and the interval also holds the one with everything counted, "
-			    "%s\xC3\x97.",
+			    "the speedup is the one without, and the interval also holds the one with everything "
+			    "counted, %s\xC3\x97.",
 			    v->aside[i] > 1 ? "Two steps" : "One step", SIDE[i],
 			    percent(list->arena, fmax(1 - v->step[i] / v->step_counted[i], 0)),
 			    v->aside[i] > 1 ? "are" : "is", say_digits(list->arena, v->counted));

@@ -69,8 +69,7 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 	if (!p->order.known)
 		say(v, arena,
 		    "The order of the runs is not known: if the sides were not run in turns, a drift of the machine "
-		    "counts "
-		    "as effect.");
+		    "counts as effect.");
 	else if (p->order.judged)
 		say(v, arena,
 		    arena_format(
@@ -98,8 +97,7 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 	if (v->one_run)
 		say(v, arena,
 		    "One run of a side without a profiler does not say how much runs differ: at least 3 of each side "
-		    "are "
-		    "needed.");
+		    "are needed.");
 	else if (v->result == VERDICT_UNCHANGED)
 		say(v, arena,
 		    arena_format(arena, "The whole 95 %% interval of the speedup lies within %g %% of 1.",
