@@ -11,6 +11,7 @@
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/agree.h"
 #include "analyse/run/work_phases.h"
+#include "analyse/side/events.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
@@ -33,6 +34,7 @@ struct job {
 	const struct analyse_run *inputs;
 	const char *label;
 	size_t n;
+	bool events; /* wanted */
 	struct run *runs;
 	const char **files;
 	struct side *side;
@@ -100,6 +102,8 @@ static void build_side(void *context, size_t i)
 {
 	struct job *job = (struct job *)context + i;
 	side_build(job->runs, job->n, job->files, job->label, &job->memory, job->side, job->facts);
+	if (job->events)
+		job->side->events = events_build(&job->runs[job->side->median_run], &job->memory);
 }
 
 /* Runs of one side are averaged, so all of them have steps of one name, or none has any. One capture given twice would
@@ -172,6 +176,7 @@ static int build_sides(struct job *jobs, int n_jobs, const struct analyse_option
 	size_t n = 0;
 	struct task *tasks = NULL;
 	for (int j = 0; j < n_jobs; j++) {
+		jobs[j].events = options->events;
 		jobs[j].runs = ARENA_NEW(work, jobs[j].n, struct run);
 		jobs[j].files = ARENA_NEW(work, jobs[j].n, const char *);
 		tasks = arena_grow(work, tasks, n, n + jobs[j].n, sizeof *tasks);

@@ -13,6 +13,7 @@ struct analyse_options {
 	const char *step; /* --step NAME, or NULL: found automatically */
 	const char *loop; /* --loop NAME, or NULL: steps are ranges, else the loop with the most time */
 	int warmup;       /* --warmup N, or -1: found automatically */
+	bool events;      /* sides with their median run event by event */
 	struct gates_asked gates;
 	const struct ncu_report *ncu[2]; /* by side; NULL: none. With the traces' names */
 	const char *nothing;             /* a sentence: the files say that there is nothing to compare; else NULL */

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_SIDE_RESULT_H
 #define GAPLINE_ANALYSE_SIDE_RESULT_H
 
+#include "analyse/events_result.h"
 #include "analyse/metrics_result.h"
 #include "analyse/words.h"
 
@@ -375,6 +376,7 @@ struct side {
 	struct ranks_result ranks;
 	struct timeline timeline;
 	struct overview overview;
+	const struct events *events; /* of the median run; NULL unless asked for */
 	struct quality quality;
 };
 

@@ -161,6 +161,16 @@ void json_ms(struct json *json, const char *key, double ns)
 	json_number(json, key, ns / 1e6);
 }
 
+void json_us(struct json *json, const char *key, int64_t ns)
+{
+	char text[32];
+	uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+	snprintf(text, sizeof text, "%s%llu.%03llu", ns < 0 ? "-" : "", (unsigned long long)(size / 1000),
+	         (unsigned long long)(size % 1000));
+	if (ready(json, key))
+		keep(json, yajl_gen_number(json->gen, text, strlen(text)));
+}
+
 void json_texts(struct json *json, const char *key, const char *const *text, size_t n)
 {
 	json_array(json, key);

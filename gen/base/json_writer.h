@@ -54,4 +54,7 @@ void json_number(struct json *json, const char *key, double value);
 /* Nanoseconds as milliseconds. */
 void json_ms(struct json *json, const char *key, double ns);
 
+/* Nanoseconds as microseconds, exactly: 1234.567. */
+void json_us(struct json *json, const char *key, int64_t ns);
+
 #endif

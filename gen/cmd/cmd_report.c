@@ -13,6 +13,7 @@ static const char *const examples[] = {
 	"gapline report --baseline 'runs/base-*.sqlite' --fixed runs/fixed/ -o report.html",
 	"gapline report main.sqlite branch.sqlite --max-regression 3 --require-comparable",
 	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
+	"gapline report main.sqlite branch.sqlite --perfetto both.json.gz   # for ui.perfetto.dev",
 	"gapline report before.pt.trace.json.gz after.pt.trace.json.gz -o report.html   # torch.profiler",
 	NULL,
 };

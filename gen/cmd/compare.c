@@ -23,6 +23,7 @@ static const char *const kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = "the report"
                                                    [COMPARE_MARKDOWN] = "the Markdown",
                                                    [COMPARE_COMMENT] = "the short Markdown",
                                                    [COMPARE_JUNIT] = "the JUnit file",
+                                                   [COMPARE_PERFETTO] = "the trace",
                                                    [COMPARE_SUMMARY] = "the step's summary"};
 
 /* What the steps of a job wrote before stays in front. */
@@ -58,6 +59,8 @@ static int render(const struct compare *c, size_t kind, const struct analysis *a
 		return render_svg(a, out, err);
 	case COMPARE_JUNIT:
 		return render_junit(a, out, err);
+	case COMPARE_PERFETTO:
+		return render_perfetto(a, out, err);
 	case COMPARE_SUMMARY:
 		if (add_to_summary(c, out, err))
 			return -1;
@@ -215,6 +218,7 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 		inputs_group(&c->sides[s], (enum ranks_asked)c->files_are, &c->names, &c->arena);
 		c->analysis.files[s] = files_of(&c->sides[s], &c->arena);
 	}
+	c->analysis.events = c->paths[COMPARE_PERFETTO] != NULL;
 	int result =
 		analyse_pair(runs_of(&c->sides[0], &c->arena), c->sides[0].n_runs, runs_of(&c->sides[1], &c->arena),
 	                     c->sides[1].n_runs, &c->analysis, &c->names, &c->arena, analysis, err);
@@ -400,6 +404,10 @@ size_t compare_page_options(struct compare *c, struct opt *rows)
 		{OPT_TEXT, 0, "junit", "FILE",
 	         "write gates and findings as test cases to FILE, as JUnit's XML; '-' is standard output",
 	         .text = &c->paths[COMPARE_JUNIT]},
+		{OPT_TEXT, 0, "perfetto", "FILE",
+	         "write both sides event by event, with causes of idle time, phases and steps, for Perfetto "
+	         "(ui.perfetto.dev) or chrome://tracing to FILE, gzipped JSON (out.json.gz); '-' is standard output",
+	         .text = &c->paths[COMPARE_PERFETTO]},
 	};
 	_Static_assert(sizeof options / sizeof *options == COMPARE_PAGE_OPTIONS, "the array that callers make");
 	return put(rows, options, COMPARE_PAGE_OPTIONS);

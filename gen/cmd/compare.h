@@ -16,6 +16,7 @@ enum {
 	COMPARE_MARKDOWN,
 	COMPARE_COMMENT, /* the short Markdown */
 	COMPARE_JUNIT,
+	COMPARE_PERFETTO,
 	COMPARE_SUMMARY, /* the Markdown, behind what the file holds already */
 	COMPARE_OUTPUTS
 };
@@ -49,7 +50,7 @@ void compare_release(struct compare *c);
 enum {
 	COMPARE_STEP_OPTIONS = 8,
 	COMPARE_PRINT_OPTIONS = 6,
-	COMPARE_PAGE_OPTIONS = 6,
+	COMPARE_PAGE_OPTIONS = 7,
 	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_PAGE_OPTIONS
 };
 size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */

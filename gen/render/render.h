@@ -29,6 +29,10 @@ struct markdown_wish {
 int render_markdown(const struct analysis *analysis, const struct markdown_wish *wish, struct buf *out,
                     struct err *err);
 
+/* Both sides' median runs event by event, with idle causes, phases and steps, as a trace that Perfetto and Chrome's
+ * viewer open: JSON in the Trace Event Format, packed with gzip. Needs the sides' events. */
+int render_perfetto(const struct analysis *analysis, struct buf *out, struct err *err);
+
 /* Gates and findings as test cases, JUnit's XML. */
 int render_junit(const struct analysis *analysis, struct buf *out, struct err *err);
 

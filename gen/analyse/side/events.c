@@ -1,0 +1,88 @@
+#include "analyse/side/events.h"
+
+#include "analyse/run/gaps.h"
+#include "base/list.h"
+
+#include <string.h>
+
+struct pieces {
+	const struct run *run;
+	struct arena *arena;
+	struct device_events *out;
+	size_t room;
+};
+
+static void add_piece(void *context, const struct doing *piece)
+{
+	struct pieces *p = context;
+	int64_t start = piece->start > p->run->window_start ? piece->start : p->run->window_start;
+	int64_t end = piece->end < p->run->window_end ? piece->end : p->run->window_end;
+	if (start >= end)
+		return;
+	/* One cause may come in many pieces; where they touch they are one event. */
+	struct idle_event *last = p->out->n_idle ? &p->out->idle[p->out->n_idle - 1] : NULL;
+	if (last && last->end == start && last->cause == piece->cause && last->phase == piece->phase &&
+	    last->call == piece->call) {
+		last->end = end;
+		return;
+	}
+	LIST_GROW(p->arena, p->out->idle, p->out->n_idle, p->room);
+	p->out->idle[p->out->n_idle++] = (struct idle_event){start, end, piece->cause, piece->phase, piece->call};
+}
+
+static void add_idle(struct run *run, const struct device_run *device, struct arena *arena, struct device_events *out)
+{
+	struct pieces pieces = {run, arena, out, 0};
+	for (size_t i = 0; i < device->n_gaps; i++) {
+		struct gap gap = run_gap(run, device, i);
+		if (gap.end > run->window_start && gap.start < run->window_end)
+			gap_walk(run, device, &gap, run_sharing(run, device), add_piece, &pieces);
+	}
+}
+
+static void add_phases(struct run *run, uint32_t thread, struct arena *arena, struct phase_events *out)
+{
+	const struct trace *t = run->trace;
+	struct track *track = activity_phases(&run->activity, thread);
+	*out = (struct phase_events){.thread = thread, .list = ARENA_NEW(arena, track->n, struct phase_event)};
+	for (uint32_t i = 0; i < track->n; i++) {
+		int64_t start = track->start[i] > t->first_time ? track->start[i] : t->first_time;
+		int64_t end =
+			i + 1 < track->n && track->start[i + 1] < t->last_time ? track->start[i + 1] : t->last_time;
+		if (track->value[i] && start < end)
+			out->list[out->n++] = (struct phase_event){start, end, track->value[i]};
+	}
+}
+
+const struct events *events_build(struct run *run, struct arena *arena)
+{
+	const struct steps *s = &run->steps;
+	const struct trace *t = run->trace;
+	struct events *out = ARENA_NEW(arena, 1, struct events);
+	uint32_t *phase = ARENA_NEW(arena, t->ops.n, uint32_t);
+	for (size_t i = 0; i < t->ops.n; i++)
+		phase[i] = run->phases[run->op_phase[i]];
+	*out = (struct events){.trace = t,
+	                       .window_start = run->window_start,
+	                       .window_end = run->window_end,
+	                       .op_phase = phase,
+	                       .devices = ARENA_NEW(arena, run->n_devices, struct device_events),
+	                       .n_devices = run->n_devices};
+	if (s->found) {
+		int64_t *end = ARENA_NEW(arena, s->n, int64_t);
+		memcpy(end, s->end, s->n * sizeof *end);
+		out->step_name = s->name;
+		out->step_end = end;
+		out->n_steps = s->n;
+	}
+	if (s->found && !run->by_work) {
+		out->phases = ARENA_NEW(arena, s->n_threads, struct phase_events);
+		for (uint32_t i = 0; i < s->n_threads; i++)
+			add_phases(run, s->threads[i].thread, arena, &out->phases[out->n_phases++]);
+	}
+	for (uint32_t i = 0; i < run->n_devices; i++) {
+		out->devices[i] = (struct device_events){.device = run->devices[i].device, .id = run->place[i]};
+		add_idle(run, &run->devices[i], arena, &out->devices[i]);
+	}
+	return out;
+}
