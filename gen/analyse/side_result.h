@@ -102,6 +102,7 @@ struct side_file {
 	const char *file; /* base name, harmless */
 	uint32_t run;     /* index into side.runs */
 	int32_t rank;     /* in that run; -1: not known */
+	bool rank_named;  /* the file's name says so, and nothing else */
 };
 struct side_files {
 	const struct side_file *file;

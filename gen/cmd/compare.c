@@ -197,7 +197,8 @@ static struct side_files files_of(const struct inputs *side, struct arena *arena
 {
 	struct side_file *list = ARENA_NEW(arena, side->n, struct side_file);
 	for (size_t i = 0; i < side->n; i++)
-		list[i] = (struct side_file){side->told[i].name, side->told[i].run, side->told[i].rank};
+		list[i] = (struct side_file){side->told[i].name, side->told[i].run, side->told[i].rank,
+		                             side->told[i].named};
 	return (struct side_files){list, (uint32_t)side->n, side->ranks.why, side->ranks.note};
 }
 

@@ -5,6 +5,7 @@
 #include "render/clocks.h"
 #include "render/data.h"
 #include "render/evidence.h"
+#include "render/files.h"
 #include "render/hardware.h"
 #include "render/inside.h"
 #include "render/lanes.h"
@@ -440,6 +441,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	inside_fill(a, unit, page);
 	fill_steps(a, unit, page);
 	fill_environment(a, page);
+	files_fill(a, page);
 	fill_method(a, page);
 }
 

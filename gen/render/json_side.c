@@ -77,6 +77,7 @@ static void write_files(struct json *json, const struct side *s)
 			json_integer(json, "rank", f->rank);
 		else
 			json_null(json, "rank");
+		json_text(json, "rank_from", f->rank < 0 ? NULL : f->rank_named ? "name" : "profile");
 		json_end_object(json);
 	}
 	json_end_array(json);

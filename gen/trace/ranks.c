@@ -59,6 +59,13 @@ static int32_t rank_of(const struct ranks_file *f)
 	return process ? number_after(f->name, RANK_WORDS, &at, &n) : -1;
 }
 
+/* Whether nothing but its name tells a file's rank: "gpu0" may be there once a node. */
+static bool is_named(const struct ranks_file *f)
+{
+	const struct trace_process *process = main_process(f->trace);
+	return f->rank >= 0 && !(process && process->rank >= 0) && f->trace->source.rank < 0;
+}
+
 static bool has_time(const struct ranks_file *f)
 {
 	return f->trace->source.started != TRACE_NO_TIME && f->trace->last_time > f->trace->first_time;
@@ -93,6 +100,10 @@ static bool of_overlapping_times(const struct ranks_file *a, const struct ranks_
 static bool of_one_folder(const struct ranks_file *a, const struct ranks_file *b)
 {
 	return a->folder == b->folder;
+}
+static bool of_one_folder_and_times(const struct ranks_file *a, const struct ranks_file *b)
+{
+	return of_one_folder(a, b) && of_overlapping_times(a, b);
 }
 static bool of_one_job(const struct ranks_file *a, const struct ranks_file *b)
 {
@@ -191,9 +202,33 @@ static bool of_times_that_overlap(const struct ranks_file *a, const struct ranks
 	return overlap(a->trace, b->trace);
 }
 
+/* Runs side by side, each in a folder of its own: the profiles of two folders say that they are of the same rank, and
+ * those of one folder never do. */
+static bool folders_hold_runs(const struct ranks_file *files, size_t n)
+{
+	bool twice = false;
+	for (size_t i = 0; i < n; i++) {
+		if (files[i].folder == TRACE_NONE || files[i].rank < 0 || files[i].named)
+			return false;
+		for (size_t k = 0; k < i; k++) {
+			bool same = files[i].run == files[k].run && files[i].rank == files[k].rank;
+			if (same && of_one_folder(&files[i], &files[k]))
+				return false;
+			twice = twice || same;
+		}
+	}
+	return twice;
+}
+
 static void tell_by_times(struct ranks_file *files, size_t n, struct arena *arena, struct ranks *r)
 {
 	r->n_runs = connect(files, n, of_overlapping_times, arena);
+	if (!any_pair(files, n, share_job) && folders_hold_runs(files, n)) {
+		r->n_runs = connect(files, n, of_one_folder_and_times, arena);
+		r->why = r->n_runs == n ? "repeats: folders hold the same rank"
+		                        : "ranks of one run where they lie in one folder: folders hold the same ranks";
+		return;
+	}
 	if (r->n_runs == n)
 		r->why = any_pair(files, n, of_times_that_overlap) ? "repeats: they are of different jobs"
 		                                                   : "repeats: their recorded times do not overlap";
@@ -349,6 +384,7 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 	for (size_t i = 0; i < n; i++) {
 		files[i].run = 0;
 		files[i].rank = rank_of(&files[i]);
+		files[i].named = is_named(&files[i]);
 		times = times && has_time(&files[i]);
 	}
 	if (n > 1 && asked != RANKS_TELL)

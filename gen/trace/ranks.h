@@ -15,6 +15,7 @@ struct ranks_file {
 	/* filled: */
 	uint32_t run;   /* counted from 0 in the order in which files were given */
 	int32_t rank;   /* as the profile or the file's name says; -1: neither does */
+	bool named;     /* … it is the name that does */
 	uint32_t place; /* among the files of its run: by rank, else by process id where the host is one, else as given
 	                 */
 	int64_t offset; /* ns to be added to its times: they count from the start of the run's earliest file */

@@ -129,6 +129,45 @@ static void jobs_side_by_side_are_repeats(void **state)
 	arena_release(&t.arena);
 }
 
+/* Tasks of an array at the same time, whose profiles know no job: two files of one rank are of two runs. */
+static void folders_with_the_same_ranks_are_runs(void **state)
+{
+	(void)state;
+	struct told t;
+	static const struct given files[] = {{"rank-0", 100, 40, 0, 0, -1, 1, NULL, 0},
+	                                     {"rank-1", 101, 40, 0, 1, -1, 1, NULL, 0},
+	                                     {"rank-0", 102, 40, 0, 0, -1, 2, NULL, 1},
+	                                     {"rank-1", 103, 40, 0, 1, -1, 2, NULL, 1}};
+	tell(&t, files, N(files), RANKS_TELL);
+	assert_int_equal(t.ranks.n_runs, 2);
+	assert_false(t.ranks.careful);
+	assert_non_null(strstr(t.ranks.note, "folders hold the same ranks"));
+	assert_false(t.file[0].named);
+	arena_release(&t.arena);
+	/* a rank in each folder: repeats */
+	static const struct given alone[] = {{"rank-0", 100, 40, 0, 0, -1, 1, NULL, 0},
+	                                     {"rank-0", 101, 40, 0, 0, -1, 2, NULL, 1}};
+	tell(&t, alone, N(alone), RANKS_TELL);
+	assert_int_equal(t.ranks.n_runs, 2);
+	arena_release(&t.arena);
+	/* folders of nodes, whose files are called alike: their names alone prove nothing */
+	static const struct given nodes[] = {{"gpu-0", 100, 40, 0, -1, -1, 1, NULL, 0},
+	                                     {"gpu-1", 101, 40, 0, -1, -1, 1, NULL, 0},
+	                                     {"gpu-0", 102, 40, 0, -1, -1, 2, NULL, 0},
+	                                     {"gpu-1", 103, 40, 0, -1, -1, 2, NULL, 0}};
+	tell(&t, nodes, N(nodes), RANKS_TELL);
+	assert_int_equal(t.ranks.n_runs, 1);
+	assert_true(t.file[0].named);
+	arena_release(&t.arena);
+	/* one rank twice in a folder: folders are no runs */
+	static const struct given mixed[] = {{"a", 100, 40, 0, 0, -1, 1, NULL, 0},
+	                                     {"b", 101, 40, 0, 0, -1, 1, NULL, 0},
+	                                     {"c", 102, 40, 0, 0, -1, 2, NULL, 0}};
+	tell(&t, mixed, N(mixed), RANKS_TELL);
+	assert_int_equal(t.ranks.n_runs, 1);
+	arena_release(&t.arena);
+}
+
 static void ranks_stand_in_their_order_and_lack_is_said(void **state)
 {
 	(void)state;
@@ -220,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(times_that_do_not_overlap_are_repeats),
 		cmocka_unit_test(overlapping_times_are_ranks_also_through_others),
+		cmocka_unit_test(folders_with_the_same_ranks_are_runs),
 		cmocka_unit_test(nothing_in_common_is_the_careful_guess),
 		cmocka_unit_test(jobs_side_by_side_are_repeats),
 		cmocka_unit_test(ranks_stand_in_their_order_and_lack_is_said),
