@@ -125,6 +125,16 @@ const char *finding_unit_name(enum finding_unit unit)
 	return names[unit];
 }
 
+const char *ranges_label(const struct trace_source *a, const struct trace_source *b, bool begins)
+{
+	bool kineto = a->kind == SOURCE_KINETO;
+	if (kineto != (b->kind == SOURCE_KINETO))
+		return begins ? "Ranges" : "ranges";
+	if (!kineto)
+		return "NVTX ranges";
+	return begins ? "Annotations and operators" : "annotations and operators";
+}
+
 const char *same_work_name(enum same_work same_work)
 {
 	static const char *const names[] = {[SAME_WORK_SAME] = "same",

@@ -103,6 +103,10 @@ enum same_work {
 	SAME_WORK_DIFFERENT, /* they do not */
 	SAME_WORK_UNKNOWN    /* what was recorded does not tell */
 };
+/* What the ranges of two profiles are called, or of one, given twice: "NVTX ranges", in PyTorch's traces "annotations
+ * and operators", of one of each "ranges". `begins`: at the beginning of a sentence. */
+const char *ranges_label(const struct trace_source *a, const struct trace_source *b, bool begins);
+
 const char *same_work_name(enum same_work same_work); /* "same", "same_job", "different", "unknown" */
 
 /* By the cost's own change, measured in the same way on both sides. */

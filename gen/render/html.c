@@ -326,11 +326,12 @@ static void fill_environment(const struct analysis *a, struct page *page)
 		fill_fact(rows, "Start-up", evidence_startup(b, arena), evidence_startup(f, arena));
 
 	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_unit(b)));
+	const char *ranges = ranges_label(&b->source, &f->source, false);
 	const struct pair work[] = {{"kernel launches", {b->counts.launches, f->counts.launches}},
 	                            {"CUDA graph launches", {b->counts.graph_launches, f->counts.graph_launches}},
 	                            {"communication kernels", {b->counts.collectives, f->counts.collectives}},
 	                            {"synchronising calls", {b->counts.syncs, f->counts.syncs}},
-	                            {"NVTX ranges", {b->counts.ranges, f->counts.ranges}},
+	                            {ranges, {b->counts.ranges, f->counts.ranges}},
 	                            {"bytes, host to device", {b->counts.bytes_h2d, f->counts.bytes_h2d}},
 	                            {"bytes, device to host", {b->counts.bytes_d2h, f->counts.bytes_d2h}},
 	                            {"bytes, between and within devices", {b->counts.bytes_d2d, f->counts.bytes_d2d}}};

@@ -94,8 +94,11 @@ static const char *coverage(const struct analysis *a, struct arena *arena)
 		                    arena_format(arena, "%s%s", *text ? "; " : "", a->side[s].label),
 		                    format_share(arena, in->covered[s]));
 		if (in->strangers[s])
-			text = arena_format(arena, "%s, and %u of the %u kernels in the report are not in its steps",
-			                    text, in->strangers[s], in->groups[s]);
+			text = arena_format(arena,
+			                    "%s, and %u of the %u kernels in the report %s not in its steps, "
+			                    "by name and launch shape",
+			                    text, in->strangers[s], in->groups[s],
+			                    in->strangers[s] == 1 ? "is" : "are");
 	}
 	return arena_format(
 		arena,

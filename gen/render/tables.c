@@ -388,7 +388,12 @@ static void fill_ranges(const struct analysis *a, struct unit unit, struct page 
 {
 	struct arena *arena = page->arena;
 	struct table t = begin_named(a, TABLE_RANGES, "nvtx", page);
-	page_fill(&page->top, "nvtx.caption", caption(page, "NVTX ranges by name: time on the host", unit, a));
+	const struct trace_source *first = &a->side[0].source, *second = &a->side[a->n_sides - 1].source;
+	const char *label = ranges_label(first, second, true);
+	page_fill(&page->top, "nvtx.link", label);
+	page_fill(&page->top, "nvtx.title", label);
+	page_fill(&page->top, "nvtx.caption",
+	          caption(page, arena_format(arena, "%s by name: time on the host", label), unit, a));
 	const char **name = names_of(&t, arena);
 	for (uint32_t i = 0; i < t.kept; i++) {
 		uint32_t domain = (uint32_t)(t.row[i].key >> 32);

@@ -3,7 +3,8 @@
 
     check_kineto.py [GAPLINE]
 
-Made traces are the same program by CUDA's names and by ROCm's, and kernels whose launch shapes Nsight Compute has measured.
+Made traces are the same program by CUDA's names and by ROCm's, and kernels whose launch shapes Nsight Compute has measured;
+a program was recorded twice, by the PyTorch profiler and by gapline's collector (tests/cmd/recorded).
 Real ones lie in ../shared/captures beside the repository, or where GAPLINE_CAPTURES says: without them only what is made
 is checked, and that is said.
 """
@@ -11,6 +12,7 @@ import csv
 import glob
 import gzip
 import json
+import lzma
 import os
 import sys
 import tempfile
@@ -71,9 +73,10 @@ def check_rocm(table, gapline, folder):
         paths = [os.path.join(folder, f"{kind}-{side}.json") for side in ("baseline", "fixed")]
         made(paths[0], words, 400)
         made(paths[1], words, 100)
-        status, document, _, text = gapline.report(*paths)
+        status, document, page, text = gapline.report(*paths)
         if not table.check(f"{kind}: a report", status == 0 and document, text.strip()[-80:]):
             return
+        table.check(f"{kind}: a report does not speak of NVTX", b"NVTX" not in page and "NVTX" not in json.dumps(document))
         device = document["baseline"]["devices"][0]
         said[kind] = {"verdict": [document["verdict"][key] for key in ("result", "speedup", "ci95")],
                       "findings": [(f["id"], f["phase"], f["status"], f["ms_per_step"]) for f in document["findings"]],
@@ -107,6 +110,41 @@ def check_shapes(table, gapline, folder):
         else:
             table.check("ncu: no launch of this shape", status == 0 and not kernels and inside["fixed"]["not_in_profile"] == 1,
                         kernels or text[-80:])
+
+
+def shares(side):
+    """Of a step, by what the GPU did and by the causes of what it did not, in percent."""
+    step = side["devices"][0]["per_step"]
+    parts = {part: step[part] for part in ("compute", "comm_exposed", "copy_exposed")}
+    for row in side["devices"][0]["idle"]:
+        parts[row["cause"]] = parts.get(row["cause"], 0) + row["ms_per_step"]
+    return {part: 100 * value / step["period"] for part, value in parts.items()}
+
+
+def check_recorders(table, gapline, folder):
+    """One program, twice on one GPU: by the PyTorch profiler and by gapline's collector."""
+    paths = []
+    for name in "loader-pytorch.json", "loader-gapline.sqlite":
+        paths.append(os.path.join(folder, name))
+        with lzma.open(os.path.join(ROOT, "tests", "cmd", "recorded", name + ".xz")) as source, open(paths[-1], "wb") as target:
+            target.write(source.read())
+    alone = [gapline.report(path, path)[1] for path in paths]
+    if not table.check("two recorders: reports", all(alone)):
+        return
+    sides = [document["baseline"] for document in alone]
+    parts = [shares(side) for side in sides]
+    for part in sorted({*parts[0], *parts[1]}):
+        seen, other = (of.get(part, 0) for of in parts)
+        table.check(f"two recorders: {part}, within 3 points of a step", abs(seen - other) < 3, f"{seen:.2f} %", f"{other:.2f} %")
+    first = [(document["findings"][0]["id"], document["findings"][0]["phase"]) for document in alone]
+    table.check("two recorders: the same first finding", first == [("input_starvation", "data_load")] * 2, first)
+    table.check("two recorders: steps that nothing marks are found", sides[0]["steps"]["origin"] == "pattern" and
+                sides[0]["steps"]["measured"] >= 25, sides[0]["steps"]["measured"])
+    status, document, _, said = gapline.report(*paths)
+    verdict = document["verdict"] if status == 0 and document else {}
+    table.check("two recorders: inconclusive, with the reason", verdict.get("result") == "inconclusive" and
+                "different tools (kineto and gapline-cupti), which cost the program different time" in verdict["reasons"][0],
+                said.strip()[-80:] or verdict.get("reasons"))
 
 
 def union(intervals):
@@ -279,6 +317,7 @@ def main():
         gapline = Gapline(command, folder)
         check_rocm(table, gapline, folder)
         check_shapes(table, gapline, folder)
+        check_recorders(table, gapline, folder)
         if os.path.isdir(captures):
             check_pair(table, gapline, captures)
             check_public(table, gapline, os.path.join(captures, "kineto-public"))

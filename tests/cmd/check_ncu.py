@@ -3,11 +3,12 @@
 
     check_ncu.py [GAPLINE]
 
-Made files have known numbers in every unit and locale, hostile names, quotes that do not close, a stand-in for ncu; the
-captures in ../shared/captures (or GAPLINE_CAPTURES) are real ones, skipped where they are not there.
+Made files have known numbers in every unit and locale, hostile names, quotes that do not close, a stand-in for ncu. A real
+ncu was run with the command that a report names (tests/cmd/recorded). The captures in ../shared/captures (or GAPLINE_CAPTURES) are real ones, skipped where they are not there.
 """
 import csv
 import json
+import lzma
 import os
 import re
 import sqlite3
@@ -219,6 +220,46 @@ def check_command(folder, a, b):
     check(status == 0 and len(html) < 1_500_000 and "\x1b[31m" not in text, "a hostile report in the terminal")
 
 
+def check_recorded(folder):
+    """What a real ncu measured with the command that a report of these two profiles names."""
+    paths = {}
+    for name in os.listdir(os.path.join(ROOT, "tests", "cmd", "recorded")):
+        if name.startswith("kernel-bound"):
+            paths[name[len("kernel-bound-"):-3]] = path = os.path.join(folder, name[:-3])
+            with lzma.open(os.path.join(ROOT, "tests", "cmd", "recorded", name)) as source, open(path, "wb") as target:
+                target.write(source.read())
+    pair = paths["baseline.sqlite"], paths["fixed.sqlite"]
+    status, text, result, _ = run(*pair, folder)
+    commands = {side: result["kernels_inside"][side]["command"] for side in ("baseline", "fixed")} if status == 0 else {}
+    shapes = {"baseline": "scale_by_rows(float *, unsigned long)", "fixed": "scale_by_columns(float *)"}
+    said = {}
+    for page in "raw", "details":
+        files = [paths[f"{side}.{page}.csv"] for side in ("baseline", "fixed")]
+        status, text, result, html = run(*pair, folder, "--baseline-ncu", files[0], "--fixed-ncu", files[1])
+        if status:
+            wrong.append(f"recorded, {page}: status {status}: {text}")
+            continue
+        said[page] = [[(k[s]["name"], k[s]["grid"], k[s]["launches_measured"], *(round(k[s][m], 1) for m in ("sm_percent", "memory_percent", "occupancy_percent")))
+                       for s in ("baseline", "fixed")] for k in result["kernels_inside"]["kernels"]]
+        for side, file in zip(("baseline", "fixed"), files):
+            inside = result["kernels_inside"][side]
+            check(inside["kernels"] == 4 and inside["not_in_profile"] == 1, f"recorded, {page}, {side}: {inside}")
+            if page == "raw":
+                with open(file, encoding="utf-8", newline="") as rows:
+                    rows = [row for row in csv.DictReader(rows) if row["ID"]]
+                expression = re.search(r"--kernel-name 'regex:(.*?)' --launch-skip \d+ --launch-count (\d+)", commands.get(side, ""))
+                check(expression and int(expression.group(2)) == len(rows) == 15, f"recorded, {side}: {len(rows)} launches, {commands.get(side)}")
+                check(expression and all(re.search(expression.group(1), row["Kernel Name"]) for row in rows), f"recorded, {side}: the expression")
+                check(len({row["Kernel Name"] for row in rows}) == 4 and shapes[side] in {row["Kernel Name"] for row in rows}, f"recorded, {side}: kernels")
+                sweeps = [row for row in rows if row["Kernel Name"].startswith("sweep(")]
+                kernel = result["kernels_inside"]["kernels"][0][side]
+                check(kernel["launches_measured"] == len(sweeps) == 12 and near(kernel["sm_percent"], sum(float(
+                    row["sm__throughput.avg.pct_of_peak_sustained_elapsed"]) for row in sweeps) / 12), f"recorded, {side}: {kernel}")
+        check("1 of the 4 kernels in the report is not in its steps, by name and launch shape" in html, f"recorded, {page}: what is missing")
+    check(said.get("raw") == said.get("details"), f"recorded: the two pages differ: {said}")
+    check([k[0][0].split("(")[0] for k in said.get("raw", [])] == ["sweep", "residual_parts", "residual_mean"], f"recorded: {said.get('raw')}")
+
+
 def check_captures(folder):
     pair = [os.path.join(CAPTURES, "pinned-prefetch", f"{side}.sqlite.gz") for side in ("baseline", "fixed")]
     if not all(map(os.path.exists, pair)):
@@ -272,6 +313,7 @@ def main():
         check_errors(folder, a, b)
         check_packed(folder, a, b)
         check_command(folder, a, b)
+        check_recorded(folder)
         check_captures(folder)
     for line in wrong:
         print("FAILED", line)

@@ -68,7 +68,9 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	            arena_format(arena,
 	                         "%u %s are phases: the %u that cost most are listed, the others are added up as "
 	                         "'(other %s)'.",
-	                         all - between, side->phases_by_work ? "kinds of GPU work" : "NVTX ranges",
+	                         all - between,
+	                         side->phases_by_work ? "kinds of GPU work"
+	                                              : ranges_label(&side->source, &side->source, false),
 	                         kept - 1 - between, side->phases_by_work ? "work" : "ranges"));
 	arena_release(&scratch);
 }

@@ -292,7 +292,7 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
 	compare_option(c, "Operating-system calls", a->has_os_calls, b->has_os_calls);
-	compare_option(c, "NVTX ranges", a->has_ranges, b->has_ranges);
+	compare_option(c, ranges_label(a, b, true), a->has_ranges, b->has_ranges);
 	compare_option(c, "CUDA API calls", a->has_calls, b->has_calls);
 	bool material = false;
 	const char *clocks = conditions_difference(c->side, c->arena, &material);
@@ -388,7 +388,7 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	add_bytes(c, "within a device", COPY_D2D, a->counts.bytes_d2d - bytes_between(a),
 	          b->counts.bytes_d2d - bytes_between(b), all);
 	compare_phases(c);
-	add_count(c, "NVTX ranges", a->counts.ranges, b->counts.ranges, false);
+	add_count(c, ranges_label(&a->source, &b->source, true), a->counts.ranges, b->counts.ranges, false);
 }
 
 /* What is missing may be in the profile and not in the program. */

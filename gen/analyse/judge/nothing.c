@@ -25,20 +25,19 @@ const char *nothing_to_compare(const struct run *const runs[2], const char *cons
 	return NULL;
 }
 
-static const char *kind_name(enum row_kind kind)
+static const char *kind_name(enum row_kind kind, const struct trace_source *source)
 {
 	static const char *const name[ROW_KINDS] = {[ROWS_KERNELS] = "kernels",
 	                                            [ROWS_GRAPHS] = "CUDA graph launches",
 	                                            [ROWS_COPIES] = "copies",
 	                                            [ROWS_MEMSETS] = "memsets",
 	                                            [ROWS_CALLS] = "CUDA calls",
-	                                            [ROWS_RANGES] = "NVTX ranges",
 	                                            [ROWS_OS_CALLS] = "operating-system calls",
 	                                            [ROWS_OVERHEADS] = "the profiler's overhead",
 	                                            [ROWS_SLICES] = "the scheduler's events",
 	                                            [ROWS_GPU_SAMPLES] = "GPU samples",
 	                                            [ROWS_METRICS] = "GPU metrics"};
-	return name[kind];
+	return kind == ROWS_RANGES ? ranges_label(source, source, false) : name[kind];
 }
 
 const char *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
@@ -47,6 +46,7 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 	const struct trace_count *worst = NULL;
 	enum row_kind kind = ROWS_KERNELS;
 	const char *file = NULL;
+	const struct trace_source *source = NULL;
 	double most = MUCH;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++)
@@ -59,6 +59,7 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 				worst = count;
 				kind = k;
 				file = files[s][r];
+				source = &runs[s][r].trace->source;
 			}
 	if (!worst)
 		return NULL;
@@ -66,5 +67,5 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 		arena,
 		"%lld of %lld rows of %s in %s make no sense and were left out: the numbers are those of the "
 		"rest, and prove nothing.",
-		(long long)worst->dropped, (long long)worst->read, kind_name(kind), file);
+		(long long)worst->dropped, (long long)worst->read, kind_name(kind, source), file);
 }

@@ -368,8 +368,13 @@ static int no_such_step(const struct ranges *x, const char *wanted, struct err *
 		if (!seen)
 			buf_format(&have, "%s'%.60s'", shown++ ? ", " : "", names_text(x->trace->names, name));
 	}
-	err_set(err, "--step %s: no NVTX range of this name in the profile; %s%s", wanted,
-	        have.n ? "it has " : "it has no NVTX ranges at all", have.n ? have.data : "");
+	bool kineto = x->trace->source.kind == SOURCE_KINETO;
+	err_set(err, "--step %s: no %s of this name in the profile; %s%s%s", wanted,
+	        kineto ? "annotation" : "NVTX range",
+	        have.n   ? "it has "
+	        : kineto ? "it has no annotations"
+	                 : "it has no NVTX ranges",
+	        have.n ? "" : " at all", have.n ? have.data : "");
 	buf_release(&have);
 	return -1;
 }

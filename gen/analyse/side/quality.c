@@ -96,7 +96,8 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 		                           "host's time before it."
 		                         : "The trace has no annotations: there are no steps, and phases are kinds of "
 		                           "GPU work. Call the "
-		                           "profiler's step() after every step.");
+		                           "profiler's step() after every step, with a schedule: it marks none "
+		                           "without.");
 	else if (!t->source.has_ranges)
 		quality_add(q, arena,
 		            steps->found ? "The profile has no NVTX ranges: phases are kinds of GPU work, each with "
@@ -109,7 +110,8 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 			q, arena,
 			kineto ? "No annotation is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
 				 "instances and covers 70 % of the GPU time. Call the profiler's step() after every "
-				 "step and record more of them, or name one with --step."
+				 "step, with a schedule (it marks none without), and record more of them, or name one "
+				 "with --step."
 			       : "No NVTX range is a step: none repeats at least 5 times, launches GPU work in 4 of 5 "
 				 "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
 }
