@@ -10,6 +10,7 @@ in ../shared/captures/gpu-metrics (or GAPLINE_CAPTURES) is a real one, and skipp
 import gzip
 import json
 import os
+import pathlib
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import tiny_job
 import tiny_profile
 
 CAPTURE = os.path.join(os.environ.get("GAPLINE_CAPTURES", os.path.join(ROOT, "..", "shared", "captures")),
@@ -59,12 +61,20 @@ SELECT 1.0 * sum(value * busy) / sum(busy), 1.0 * sum(value * (ns - busy)) / sum
 TABLES = ("CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET")
 
 
-def expected(path, window_ns):
-    """By the JSON's names of counters: means of busy time, gaps and both."""
+def last_end(path):
+    db = sqlite3.connect(path)
+    tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
+    ops = " UNION ALL ".join(f'SELECT "end" FROM {t}' for t in TABLES if t in tables)
+    return db.execute(f'SELECT max("end") FROM ({ops})').fetchone()[0]
+
+
+def expected(path, window_ns, end=None):
+    """By the JSON's names of counters: means of busy time, gaps and both, of the time that ends at `end`: with the file's last
+    operation, where none is given."""
     db = sqlite3.connect(path)
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
     ops = " UNION ALL ".join(f'SELECT start, "end" FROM {t}' for t in TABLES if t in tables)
-    (end,) = db.execute(f'SELECT max("end") FROM ({ops})').fetchone()
+    end = end or last_end(path)
     of = {"from": end - window_ns, "to": end}
     for statement in BUSY.format(ops=ops).split(";")[:-1]:
         db.execute(statement, of if ":from" in statement else {})
@@ -100,11 +110,21 @@ def samples_of(db):
                       "Compute Warps in Flight [Avg Warps per Cycle]": 12, "DRAM Read Bandwidth [Cycles Active]": 77}
 
 
+KIND = 0x1000100000000 | 0  # the low byte is the GPU
+NUMBER = {name: 10 + i for i, name in enumerate(NAMES)}
+
+
+def write_metrics(db, rows):
+    db.execute("CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value)")
+    db.execute("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT)")
+    db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', ?, ?)", [(KIND, i, name) for name, i in NUMBER.items()])
+    db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", rows)
+
+
 def make(path, layout):
     tiny_profile.write(path, steps=40)
     db = sqlite3.connect(path)
-    names = {name: 10 + i for i, name in enumerate(NAMES)}
-    kind = 0x1000100000000 | 0  # the low byte is the GPU
+    names, kind = NUMBER, KIND
     late = INTERVAL if layout == "end" else 0
     rows = [(t + late, kind, names[name], value) for t, values in samples_of(db) for name, value in values.items()]
     if layout == "by counter":
@@ -116,10 +136,7 @@ def make(path, layout):
                                                  if "Warps" not in name})) for t, values in samples_of(db)]
                        + [(5, 5, kind, "{\"SMs Active\": "), (6, 6, kind, "[[1]]"), (7, 7, kind, None)])
     else:
-        db.execute("CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value)")
-        db.execute("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT)")
-        db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', ?, ?)", [(kind, i, name) for name, i in names.items()])
-        db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", rows)
+        write_metrics(db, rows)
         if layout == "hostile":
             sm, last = names["SMs Active [Throughput %]"], rows[-1][0]
             for time, value in (last + 1, -5), (last + 2, 10**12), (last + 3, "<b>"), (last + 4, None), (rows[0][0] + 7, 5), (2**63 - 1, 50):
@@ -127,6 +144,36 @@ def make(path, layout):
             db.execute("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', 999, '</td><script>SMs Active')", (kind,))
     db.commit()
     db.close()
+
+
+def check_ranks(gapline, folder, wrong):
+    """Two ranks, a file each, the second with half of the values: each device has the means of its own file."""
+    sides = {}
+    for side, slow in ("baseline", 1), ("fixed", None):
+        sides[side] = tiny_job.write(pathlib.Path(folder) / f"job-{side}", ranks=2, slow=slow, seed=len(side))
+        for rank, path in enumerate(sides[side]):
+            db = sqlite3.connect(path)
+            rows = [(t, name, value // (rank + 1)) for t, values in samples_of(db) for name, value in values.items()]
+            write_metrics(db, [(t, KIND, NUMBER[name], value) for t, name, value in rows])
+            db.commit()
+            db.close()
+    out = os.path.join(folder, "job")
+    files = [word for side, paths in sides.items() for path in paths for word in (f"--{side}", path)]
+    done = subprocess.run([gapline, "report", *files, "-o", out + ".html", "--json", out + ".json", "-q"], capture_output=True, text=True)
+    if done.returncode:
+        wrong.append(f"ranks: status {done.returncode}: {done.stderr}")
+        return
+    with open(out + ".json", encoding="utf-8") as file:
+        document = json.load(file)
+    for side, paths in sides.items():
+        devices, end = document[side]["devices"], max(map(last_end, paths))  # of one clock
+        if len(devices) != 2:
+            wrong.append(f"ranks, {side}: {len(devices)} devices")
+        for device in devices:
+            path = paths[device["rank"]]
+            compare(f"ranks, {side}, {device['rank']}", device["metrics"], expected(path, round(device["window_ms"] * 1e6), end), wrong)
+        if not devices[1]["metrics"]["busy"]["sm_active"] < 0.6 * devices[0]["metrics"]["busy"]["sm_active"]:
+            wrong.append(f"ranks, {side}: the devices share their counters")
 
 
 def compare(what, metrics, means, wrong):
@@ -174,6 +221,7 @@ def main():
         tiny_profile.write(first + "2", steps=40, seed=3)
         if "hardware" in report(gapline, plain, first + "2", folder)[1].split("<main>")[1]:
             wrong.append("a page without counters speaks of them")
+        check_ranks(gapline, folder, wrong)
         if os.path.exists(CAPTURE):
             path = os.path.join(folder, "capture.sqlite")
             with gzip.open(CAPTURE) as packed, open(path, "wb") as file:
