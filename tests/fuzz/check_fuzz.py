@@ -37,11 +37,31 @@ SPOOLS = 40 * TIMES  # of each way to damage them
 NAMES = 300 * TIMES
 DIGESTS = 60 * TIMES  # of each way to damage them
 # Each column of one file takes every extreme; the other layouts that are named have the other columns.
-VALUES_IN = ("tiny", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
+VALUES_IN = ("tiny", "metrics", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
+METRICS = ("GPU_METRICS", "GENERIC_EVENTS", "TARGET_INFO_GPU_METRICS")  # of "metrics" only these tables, where TIMES is 1
+
+
+def write_metrics(path):
+    """Hardware counters in both of nsys's layouts, as rows and as JSON."""
+    db = sqlite3.connect(path)
+    names = ["SMs Active [Throughput %]", "Tensor Active [Throughput %]", "DRAM Read Bandwidth [Throughput %]", "PCIe RX Throughput [Throughput %]"]
+    kind = 0x1000100000000
+    db.executescript("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT);"
+                     "CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value);"
+                     "CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data TEXT);")
+    db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', ?, ?)", [(kind, i, name) for i, name in enumerate(names)])
+    (begin, end) = db.execute('SELECT min(start), max("end") FROM CUPTI_ACTIVITY_KIND_KERNEL').fetchone()
+    for at in range(begin, end, (end - begin) // 40):
+        db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", [(at, kind, i, 20 * i) for i in range(len(names))])
+        db.execute("INSERT INTO GENERIC_EVENTS VALUES (?1, ?1, ?2, ?3)", (at, kind, '{"SMs Active": "40", "Tensor Active": "3"}'))
+    db.commit()
+    db.close()
 
 
 def seeds(folder):
     tiny_profile.write(folder / "tiny.sqlite", steps=12)
+    tiny_profile.write(folder / "metrics.sqlite", steps=12)
+    write_metrics(folder / "metrics.sqlite")
     for layout in sorted((TESTS / "read/profiles").glob("layout_*.sql")):
         db = sqlite3.connect(folder / f"{layout.stem}.sqlite")
         db.executescript(layout.read_text(encoding="utf-8"))
@@ -185,10 +205,11 @@ def damage_bytes(folder, seed, random):
         (folder / f"{seed.stem}-gzip-{i}").write_bytes(changed[: len(changed) - (next(random) % 50 if i % 2 else 0)])
 
 
-def damage_values(folder, seed):
-    """Every column of every table, in turn, set to an extreme in every third row."""
+def damage_values(folder, seed, only=()):
+    """Every column of every table (of `only`, if any are named), in turn, set to an extreme in every third row."""
     db = sqlite3.connect(seed)
     tables = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    tables = [table for table in tables if table in only] if only else tables
     columns = [(t, row[1]) for t in tables for row in db.execute(f'PRAGMA table_info("{t}")')]
     db.close()
     data = seed.read_bytes()
@@ -211,7 +232,7 @@ def damage_json(folder, seed, random):
     """Values of a trace set to extremes, pieces left out, doubled and nested, the file cut anywhere."""
     data = seed.read_text(encoding="utf-8")
     values = list(re.finditer(r'(?<=: )("[^"]*"|-?[0-9.]+|\[[^\[\]{}]*\])', data))
-    for i in range(20 * TIMES):
+    for i in range(20 * TIMES if values else 0):
         changed, n = data, 1 + next(random) % 6
         for value in sorted((values[next(random) % len(values)] for _ in range(n)), key=lambda v: -v.start()):
             changed = changed[: value.start()] + JSON_EXTREMES[next(random) % len(JSON_EXTREMES)] + changed[value.end() :]
@@ -230,7 +251,8 @@ def main():
     of_names = [target for target in targets if "name" in target.name]
     of_digests = [target for target in targets if "digest" in target.name]
     of_reports = [target for target in targets if "ncu" in target.name]
-    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests + of_reports]
+    of_pytorch = [target for target in targets if "kineto" in target.name]
+    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests + of_reports + of_pytorch]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -242,10 +264,21 @@ def main():
                 damage_json(folder, seed, random)
             if seed.stem in VALUES_IN:
                 damage_values(folder, seed)
+            elif seed.stem == "metrics":
+                damage_values(folder, seed, METRICS)
             files = [seed, *sorted(folder.iterdir())]
-            for target in of_profiles:
+            for target in of_profiles + (of_pytorch if seed.suffix == ".json" else []):
                 runs += len(files)
                 failed += not run_all(target, files, seed.stem)
+        traces = pathlib.Path(made) / "traces"
+        traces.mkdir()
+        corpus = sorted((TESTS / "fuzz/corpus/kineto").iterdir())
+        for seed in corpus:
+            damage_json(traces, seed, random)
+        files = [*corpus, *sorted(traces.iterdir())]
+        for target in of_pytorch:
+            runs += len(files)
+            failed += not run_all(target, files, "traces")
         spools = pathlib.Path(made) / "spools"
         spools.mkdir()
         damage_spool(spools, random)
