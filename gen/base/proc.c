@@ -298,7 +298,7 @@ static bool has_ended(struct proc *proc)
 			stop_with(proc, WSTOPSIG(status));
 			return false;
 		}
-		proc->status = pid > 0 ? status : 0;
+		proc->status = pid > 0 ? status : PROC_STATUS_UNKNOWN; /* somebody else has waited for it */
 		proc->end_ns = proc_now_ns();
 		proc->ended = true;
 		note_running(proc->pid, 0);
@@ -470,6 +470,10 @@ static const char *signal_name(int number)
 
 void proc_status_text(int status, char *text, size_t room)
 {
+	if (status == PROC_STATUS_UNKNOWN) {
+		snprintf(text, room, "a status that is not known");
+		return;
+	}
 	if (!WIFSIGNALED(status)) {
 		snprintf(text, room, "exit status %d", WEXITSTATUS(status));
 		return;

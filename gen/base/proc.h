@@ -10,11 +10,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* A status that waitpid never gives, and not that of a success: it has ended, and the system does not say how. */
+enum { PROC_STATUS_UNKNOWN = -1 };
+
 struct proc {
 	pid_t pid;        /* also the process group; 0: none */
 	int64_t start_ns; /* CLOCK_MONOTONIC */
 	int64_t end_ns;   /* set when it has ended */
-	int status;       /* of waitpid, once it has ended */
+	int status;       /* of waitpid, once it has ended, or PROC_STATUS_UNKNOWN */
 	bool ended;
 	bool wants_terminal; /* started with `terminal` */
 	bool owns_terminal;  /* the terminal was given to it and is taken back when it ends */
@@ -78,7 +81,7 @@ void proc_die_of_interrupt(void);
 /* "exit status 3", "killed by SIGSEGV (signal 11)": of a status of waitpid, into `text`. */
 void proc_status_text(int status, char *text, size_t room);
 
-/* The same as a shell tells it in a number: the exit status, or 128 + the signal. */
+/* The same as a shell tells it in a number: the exit status, or 128 + the signal; 255 where it is not known. */
 int proc_exit_status(int status);
 
 int64_t proc_now_ns(void); /* CLOCK_MONOTONIC */

@@ -1,5 +1,6 @@
 #include "capture/collector.h"
 
+#include "base/proc.h"
 #include "capture/find.h"
 
 #include <stdarg.h>
@@ -71,5 +72,5 @@ pid_t collector_no_group(const struct collector_job *job)
 void collector_learn(struct collector_job *job)
 {
 	job->status = job->ended_with;
-	job->status_known = true;
+	job->status_known = job->ended_with != PROC_STATUS_UNKNOWN;
 }

@@ -115,9 +115,10 @@ static bool wait_output(struct child *child, int ms)
 /* Ends the command if it is still there. Returns whether it ended well. */
 static bool end(struct child *child)
 {
-	int status = 0;
+	int status = -1; /* of no success, where waiting fails */
 	close(child->output);
 	if (waitpid(child->pid, &status, WNOHANG) == 0) {
+		status = -1;
 		/* Its output is closed or no longer wanted: a moment to end by itself. */
 		struct timespec moment = {.tv_nsec = 10L * 1000 * 1000};
 		bool ended = false;

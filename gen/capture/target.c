@@ -163,8 +163,11 @@ int target_main(int argc, char **argv)
 	}
 	if (note(notes, "launcher", getpid(), 0, 0) || note(notes, "started", pid, getpgrp(), own))
 		kill(pid, SIGKILL); /* gapline and its folder are gone: nobody would ever end it */
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+	pid_t waited;
+	while ((waited = waitpid(pid, &status, 0)) < 0 && errno == EINTR)
 		continue;
+	if (waited < 0)
+		return proc_exit_status(PROC_STATUS_UNKNOWN); /* without a note: how it ended is not known */
 	note(notes, "ended", status, 0, 0);
 	return proc_exit_status(status);
 }
