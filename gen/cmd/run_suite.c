@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -260,7 +261,7 @@ static int note_stopwatch(struct experiment *e, enum suite_side side)
 			rows[n++] = (struct annotation_stopwatch){
 				.start_utc_ns = run->start_utc_ns,
 				.ns = run->timed.ns,
-				.process_ns = (int64_t)(run->seconds * 1e9),
+				.process_ns = llround(run->seconds * 1e9), /* not a nanosecond below `ns` */
 				.steps = run->steps,
 				.step = e->suite.plan[side].step,
 				.launches = e->suite.plan[side].launches

@@ -35,6 +35,7 @@ static const char *kind_name(enum row_kind kind, const struct trace_source *sour
 	                                            [ROWS_OS_CALLS] = "operating-system calls",
 	                                            [ROWS_OVERHEADS] = "the profiler's overhead",
 	                                            [ROWS_SLICES] = "the scheduler's events",
+	                                            [ROWS_STOPWATCH] = "stopwatch runs",
 	                                            [ROWS_GPU_SAMPLES] = "GPU samples",
 	                                            [ROWS_METRICS] = "GPU metrics"};
 	return kind == ROWS_RANGES ? ranges_label(source, source, false) : name[kind];
