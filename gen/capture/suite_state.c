@@ -197,7 +197,7 @@ static void read_run(struct suite *suite, const struct json_value *from)
 static void read_plan(struct suite *suite, size_t s, const struct json_value *from)
 {
 	const char *const keys[] = {"first", "last", "steps", "processes", "limit_ms"};
-	int64_t n[sizeof keys / sizeof *keys];
+	int64_t n[sizeof keys / sizeof *keys] = {0};
 	struct stopwatch_plan plan = {.step = get_text(from, "step"), .domain = get_text(from, "domain")};
 	for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
 		n[i] = get_integer(from, keys[i]);
