@@ -232,14 +232,25 @@ static void add_op(struct writer *w, size_t i, uint32_t row)
 	end_slice(w);
 }
 
-static void add_device(struct writer *w, const struct trace_device *d)
+/* As its row of idle time and the report call it; one without work in the window is in neither. */
+static const char *device_name(struct writer *w, uint32_t device)
+{
+	const struct events *e = w->events;
+	for (uint32_t i = 0; i < e->n_devices; i++)
+		if (e->devices[i].device == device)
+			return arena_format(&w->arena, "GPU %u", e->devices[i].id);
+	return "a GPU without measured work";
+}
+
+static void add_device(struct writer *w, uint32_t device)
 {
 	const struct trace *t = w->events->trace;
+	const struct trace_device *d = &t->devices[device];
 	struct keymap streams;
 	struct rows **rows = NULL;
 	uint32_t room = 0;
 	keymap_init(&streams, &w->arena);
-	add_process(w, arena_format(&w->arena, "GPU %u of process %lld%s%s", d->ordinal,
+	add_process(w, arena_format(&w->arena, "%s, device %u of process %lld%s%s", device_name(w, device), d->ordinal,
 	                            (long long)t->processes[d->process].pid, d->gpu == TRACE_NONE ? "" : ", ",
 	                            d->gpu == TRACE_NONE ? "" : text_of(w, t->gpus[d->gpu].name)));
 	for (size_t i = d->first_op; i < (size_t)d->first_op + d->n_ops; i++) {
@@ -285,7 +296,7 @@ static void add_recorded(struct writer *w)
 {
 	const struct trace *t = w->events->trace;
 	for (uint32_t d = 0; d < t->n_devices; d++)
-		add_device(w, &t->devices[d]);
+		add_device(w, d);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		bool named = false;
 		for (uint32_t thread = 0; thread < t->n_threads; thread++) {

@@ -13,7 +13,7 @@ import gzip
 import json
 import os
 import pathlib
-import resource
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -170,6 +170,8 @@ def check_budget(what, read, result):
                 wanted[device["id"], row["cause"], row["phase"]] += round(row["ms_per_step"] * per * 1e6)
             total = sum(v for k, v in found.items() if k[0] == device["id"])
             expect(total == round(device["per_step"]["idle"] * per * 1e6), f"{what}, {side}, GPU {device['id']}: {total} ns idle")
+        gpus = {re.search(r": GPU (\d+), device \d+ of process", name)[1] for name, *_ in read.slices(side, "kernel", "communication", "graph")}
+        expect(gpus == {str(d["id"]) for d in said["devices"]}, f"{what}, {side}: GPUs {gpus}")
         expect(sum(found.values()) > 0, f"{what}, {side}: no idle slices")
         expect(found == wanted, f"{what}, {side}: {dict((found - wanted) + (wanted - found))}")
     expect(len(begins) == 1 and read.instants == list(begins), f"{what}: windows begin at {begins}, {read.instants}")
