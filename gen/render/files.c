@@ -11,7 +11,8 @@ static void fill_side(const struct side *s, struct rows *words, struct rows *row
 	const struct side_files *f = &s->files;
 	if (f->n < 2)
 		return;
-	page_say(page_row(words), "text", arena_format(arena, "%s: %s.", s->label, f->note ? f->note : f->why));
+	const char *told = f->note ? f->note : arena_format(arena, "%s.", f->why); /* a note is a sentence */
+	page_say(page_row(words), "text", arena_format(arena, "%s: %s", s->label, told));
 	if (f->n > MOST_FILES)
 		page_say(page_row(words), "text",
 		         arena_format(arena, "%s: the table has the first %d of %u files; --json lists all.", s->label,
