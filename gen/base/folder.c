@@ -10,18 +10,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { DEEPEST = 64 };
 
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
 /* Those that are there, for the case that memory runs out. */
 static char ours[4][4096];
+static int held[4]; /* a descriptor of it and 1; 0: none */
 
 static void remove_ours(void)
 {
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
 		if (*ours[i])
 			folder_remove(ours[i]);
+}
+
+/* Locked until this process ends, however it does, or removes it: so a folder that was left can be told from one that
+ * is in use. The lock comes before anything is put into it. */
+static void hold(size_t slot)
+{
+	held[slot] = open(ours[slot], O_RDONLY | O_DIRECTORY | O_CLOEXEC) + 1;
+	if (held[slot])
+		(void)flock(held[slot] - 1, LOCK_SH);
 }
 
 static void note(const char *made)
@@ -31,8 +45,64 @@ static void note(const char *made)
 		if (!*ours[i] || access(ours[i], F_OK)) {
 			if (snprintf(ours[i], sizeof ours[i], "%s", made) >= (int)sizeof ours[i])
 				*ours[i] = '\0';
+			else
+				hold(i);
 			return;
 		}
+}
+
+/* Of those that are gone, by whatever path they were removed. */
+static void release(void)
+{
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (held[i] && access(ours[i], F_OK)) {
+			close(held[i] - 1);
+			held[i] = 0;
+		}
+}
+
+static bool is_empty(const char *path)
+{
+	DIR *folder = opendir(path);
+	size_t n = 0;
+	while (folder && n < 3 && readdir(folder))
+		n++;
+	if (folder)
+		closedir(folder);
+	return n < 3; /* "." and ".." */
+}
+
+static bool is_left(const char *path)
+{
+	struct stat what;
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool left = fstat(fd, &what) == 0 && what.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+	            !is_empty(path);
+	close(fd);
+	return left;
+}
+
+const char *folder_left(const char *path, struct arena *arena)
+{
+	enum { RANDOM = 6 }; /* letters of mkdtemp's */
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *first = NULL;
+	const char *prefix = arena_format(arena, ".%.200s.", name);
+	const char *where = arena_format(arena, "%.*s", (int)(name - path), path);
+	size_t n = strlen(prefix);
+	DIR *folder = opendir(*where ? where : ".");
+	for (const struct dirent *entry; folder && (entry = readdir(folder));) {
+		if (strncmp(entry->d_name, prefix, n) != 0 || strlen(entry->d_name + n) != RANDOM ||
+		    strspn(entry->d_name + n, LETTERS) != RANDOM)
+			continue;
+		const char *one = arena_format(arena, "%s%s", where, entry->d_name);
+		if ((!first || strcmp(one, first) < 0) && is_left(one))
+			first = one;
+	}
+	if (folder)
+		closedir(folder);
+	return first;
 }
 
 const char *folder_beside(const char *path, struct arena *arena, struct err *err)
@@ -79,4 +149,5 @@ static bool remove_below(int at, const char *name, int depth)
 void folder_remove(const char *path)
 {
 	remove_below(AT_FDCWD, path, 0);
+	release();
 }

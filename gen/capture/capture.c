@@ -65,6 +65,12 @@ static int make_folder(struct capture *c, struct err *err)
 	const char *name = command_file_name(c->request->file, 0, c->job.arena, err);
 	if (!name || check_file(c->request, name, c->job.arena, err))
 		return -1;
+	const char *left = folder_left(name, c->job.arena);
+	if (left)
+		collector_say(
+			&c->job,
+			"%s was left by a capture to this name that was killed; remove it if it is of no use to you",
+			left);
 	const char *folder = folder_beside(name, c->job.arena, err);
 	if (!folder)
 		return -1;

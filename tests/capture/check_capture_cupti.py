@@ -213,6 +213,22 @@ class Cupti(Installed):
         process.communicate(timeout=60)
         self.wait_for(lambda: not is_alive(pid))
 
+    def test_says_what_a_killed_capture_left(self):
+        """The next capture to that name names the folder, and not while its capture still runs."""
+        command = ["capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c"]
+        process = self.start(*command, "echo $$ > pid; exec sleep 60")
+        pid = self.pids("pid")[0]
+        (left,) = [n for n in self.files() if n.startswith(".x.")]
+        words = f"gapline: {left} was left by a capture to this name that was killed; "
+        self.assertNotIn("was left", self.gapline(*command, "true", status=3)[1])
+        process.kill()
+        process.communicate(timeout=60)
+        self.wait_for(lambda: not is_alive(pid))
+        self.assertIn(words, self.gapline(*command, "true", status=3)[1])
+        command[command.index("x")] = "y"
+        self.assertNotIn("was left", self.gapline(*command, "true", status=3)[1])
+        self.assertEqual([n for n in self.files() if n.startswith(".")], [left])
+
     def test_asked_to_end_as_gapline_was(self):
         for number in signal.SIGTERM, signal.SIGHUP:
             name = signal.Signals(number).name[3:]
