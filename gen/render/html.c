@@ -105,7 +105,9 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	          arena_format(arena,
 	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "
 	                       "and its colour is the cause.%s",
-	                       shown[0], shown[1], a->side[0].steps.found ? ", aligned where a step ends" : "", first));
+	                       shown[0], shown[1],
+	                       a->side[0].steps.found && a->side[1].steps.found ? ", aligned where a step ends" : "",
+	                       first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
 	if (several_runs(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
@@ -120,8 +122,9 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	double before = a->side[0].headline.step, after = a->side[1].headline.step;
 	page_fill(&page->top, "waterfall.title",
 	          arena_format(arena, "From %s to %s %s a %s", format_number(arena, unit, before),
-	                       format_number(arena, unit, after), unit.name, view_unit(&a->side[0])));
-	page_if(&page->top, "waterfall.none", a->waterfall.n == 0);
+	                       format_number(arena, unit, after), unit.name, view_units(a)));
+	page_if(&page->top, "waterfall.none", a->waterfall.n == 0 && view_is_pair(a));
+	page_if(&page->top, "waterfall.never", !view_is_pair(a));
 	page_if(&page->top, "waterfall.some", a->waterfall.n > 0);
 	xmlNode *picture = page_draw(&page->top, "waterfall");
 	if (a->waterfall.n)
@@ -325,7 +328,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	if (b->startup.ns > 0 && f->startup.ns > 0)
 		fill_fact(rows, "Start-up", evidence_startup(b, arena), evidence_startup(f, arena));
 
-	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_unit(b)));
+	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_units(a)));
 	const char *ranges = ranges_label(&b->source, &f->source, false);
 	const struct pair work[] = {{"kernel launches", {b->counts.launches, f->counts.launches}},
 	                            {"CUDA graph launches", {b->counts.graph_launches, f->counts.graph_launches}},
@@ -428,7 +431,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 {
 	struct unit unit = view_table_unit(a);
 	page_open(page, asset_report_html.bytes, asset_report_html.n, arena);
-	tables_begin(page);
+	tables_begin(a, page);
 	fill_head(a, page);
 	card_fill(a, page);
 	fill_timeline(a, page);

@@ -51,7 +51,8 @@ struct page {
 	struct arena *arena; /* for texts and for the page's own lists */
 	struct scope top;
 	struct err first; /* the first error, "" if none */
-	size_t room;      /* for whoever fills the page: bytes left for what is long */
+	size_t room;      /* for whoever fills the page: bytes left for what is long, … */
+	bool no_pair;     /* … and whether it compares a step with a run, so that nothing is a change */
 };
 
 void page_open(struct page *page, const char *template, size_t n, struct arena *arena);

@@ -23,6 +23,10 @@ static const double VISIBLE = 5e-3;
 
 void tables_change(struct scope *scope, const char *name, const char *text, double change)
 {
+	if (scope->page->no_pair) {
+		text = "\xE2\x80\x93";
+		change = 0;
+	}
 	page_fill(scope, name, text);
 	bool shows = strcmp(text, "0") != 0 && strcmp(text, "~0") != 0;
 	page_attribute(scope, name, "class", !shows || change == 0 ? "n" : change < 0 ? "n less" : "n more-of");
@@ -190,13 +194,14 @@ static void fill_end(struct filling *f, const char *things)
 
 static const char *caption(struct page *page, const char *what, struct unit unit, const struct analysis *a)
 {
-	return arena_format(page->arena, "%s, %s a %s", what, unit.name, view_unit(&a->side[0]));
+	return arena_format(page->arena, "%s, %s a %s", what, unit.name, view_units(a));
 }
 
 /* ---- the tables ---- */
 
-void tables_begin(struct page *page)
+void tables_begin(const struct analysis *a, struct page *page)
 {
+	page->no_pair = !view_is_pair(a);
 	page->room = ROOM;
 }
 

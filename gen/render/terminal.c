@@ -142,7 +142,7 @@ static void put_inside(struct terminal *t)
 static void put_times(struct terminal *t)
 {
 	const struct side *b = &t->a->side[0], *f = &t->a->side[1];
-	bool pair = b->steps.found == f->steps.found;
+	bool pair = view_is_pair(t->a);
 	put_fact(t, pair ? arena_format(&t->arena, "a %s", view_unit(b)) : "measured",
 	         pair ? words_pair(&t->arena, b->headline.step, f->headline.step)
 	              : arena_format(&t->arena, "baseline: %s a %s; fixed side: %s a %s",

@@ -101,6 +101,18 @@ const char *view_unit(const struct side *side)
 	return side->steps.found ? "step" : "run";
 }
 
+bool view_is_pair(const struct analysis *a)
+{
+	return a->side[0].steps.found == a->side[1].steps.found;
+}
+
+const char *view_units(const struct analysis *a)
+{
+	return view_is_pair(a)          ? view_unit(&a->side[0])
+	       : a->side[0].steps.found ? "step of the baseline, a run of the fixed side"
+	                                : "run of the baseline, a step of the fixed side";
+}
+
 const char *view_side(const struct side *side, struct arena *arena)
 {
 	enum { NAME = 60 };

@@ -33,4 +33,10 @@ const char *view_side(const struct side *side, struct arena *arena);
 /* "step", or "run" when the side has no steps: what "a …" and "per …" mean for it. */
 const char *view_unit(const struct side *side);
 
+/* Whether both sides' times are of a step, or both of a run: else nothing is the change of anything. */
+bool view_is_pair(const struct analysis *analysis);
+
+/* The same for numbers of both sides; of a step and a run, "step of the baseline, a run of the fixed side". */
+const char *view_units(const struct analysis *analysis);
+
 #endif

@@ -84,7 +84,7 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 const char *words_periods(const struct analysis *a, struct arena *arena)
 {
 	return arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
-	                    view_unit(&a->side[0]), words_while(a));
+	                    view_units(a), words_while(a));
 }
 
 const char *words_no_change(const struct analysis *a)

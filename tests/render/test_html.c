@@ -140,6 +140,24 @@ static void a_typical_step_is_a_second_line(void **state)
 	close_report(&r);
 }
 
+/* A step of one side and a run of the other: both are said, and no number is the change of another. */
+static void a_step_and_a_run_are_no_pair(void **state)
+{
+	(void)state;
+	struct report r = {0};
+	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
+	r.a.side[1].steps.found = false;
+	r.a.waterfall = (struct waterfall){0};
+	read_report(&r, FIXTURE_PAIR);
+	assert_text(&r, "//section[@id='verdict']//p[@class='sentence'][1]",
+	            "55.64 \xE2\x86\x92 24.22 ms a step of the baseline, a run of the fixed side");
+	assert_true(number(&r, "count(//section[@id='waterfall']//p[contains(., 'Nothing differs')])") == 0);
+	assert_true(number(&r, "count(//section[@id='waterfall']//p[contains(., 'A step and a run')])") == 1);
+	assert_true(number(&r, "count(//section[@id='phases']//td[contains(@class, 'less')])") == 0);
+	assert_true(number(&r, "count(//section[@id='phases']//caption[contains(., 'a run of the fixed side')])") == 1);
+	close_report(&r);
+}
+
 static void what_the_page_says(void **state)
 {
 	(void)state;
@@ -459,6 +477,7 @@ int main(void)
 		cmocka_unit_test_teardown(every_analysis_gives_a_page, release),
 		cmocka_unit_test_teardown(one_side_is_no_report, release),
 		cmocka_unit_test_teardown(same_input_same_bytes, release),
+		cmocka_unit_test_teardown(a_step_and_a_run_are_no_pair, release),
 		cmocka_unit_test_teardown(what_the_page_says, release),
 		cmocka_unit_test_teardown(a_typical_step_is_a_second_line, release),
 		cmocka_unit_test_teardown(several_runs_are_told_apart, release),
