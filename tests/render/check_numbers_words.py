@@ -397,7 +397,7 @@ class Words:
         return texts + found, [rest] * (n > on_card) + [f"and {size - MOST_TEXTS} more" for size in sizes if size > MOST_TEXTS]
 
     def ceilings(self, text):
-        found = re.fullmatch(rf"Ceiling: ({TIME}) a (?:step|run), ([\d.]+)\u00d7, if this one thing were perfectly fixed\.", text)
+        found = re.fullmatch(rf"Ceiling: ({TIME}) a (?:step|run)(?: while recorded)?, ([\d.]+)\u00d7, if this one thing were perfectly fixed\.", text)
         ceilings = [finding["ceiling"] for finding in self.result["findings"] if finding["ceiling"]]
         return found and any(is_time(found[1], c["step_ms"]) and shows(found[4], c["speedup"]) for c in ceilings)
 
