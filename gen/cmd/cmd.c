@@ -163,7 +163,8 @@ int cmd_options(const struct opt_usage *given, int argc, char **argv, struct are
 	const char *limit = NULL;
 	struct opt_usage whole = *given;
 	struct opt *options = ARENA_NEW(arena, given->n_options + 1, struct opt);
-	memcpy(options, given->options, given->n_options * sizeof *options);
+	if (given->n_options) /* a usage that is only its sub-commands has none */
+		memcpy(options, given->options, given->n_options * sizeof *options);
 	options[whole.n_options] = (struct opt){
 		OPT_TEXT,
 		0,
