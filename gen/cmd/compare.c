@@ -209,8 +209,10 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
 	for (int s = 0; s < 2; s++) {
-		if (c->ncu[s] && ncu_input_read(c->ncu[s], &c->names, &c->arena, &c->ncu_report[s], err))
+		if (c->ncu[s] && ncu_input_read(c->ncu[s], &c->names, &c->arena, &c->ncu_report[s], err)) {
+			inputs_keep(c->sides, 2, &c->arena);
 			return CMD_BAD_PROFILE;
+		}
 		c->analysis.ncu[s] = c->ncu[s] ? &c->ncu_report[s] : NULL;
 	}
 	progress_say(progress, "comparing");

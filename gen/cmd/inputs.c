@@ -279,9 +279,16 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	int result = read_profiles(list, found, wish, names, arena, err);
 	if (result)
 		name_report(sides, n, arena, err);
-	for (size_t i = 0; i < found && (result != 0 || found == 1); i++)
-		arena_adopt(arena, list[i].memory);
+	if (result != 0 || found == 1)
+		inputs_keep(sides, n, arena);
 	return result;
+}
+
+void inputs_keep(struct inputs *sides, size_t n, struct arena *arena)
+{
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < sides[s].n; i++)
+			arena_adopt(arena, &sides[s].item[i].memory);
 }
 
 /* The last part of a path, harmless. */

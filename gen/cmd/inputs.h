@@ -65,6 +65,10 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n);
 int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err);
 
+/* What the profiles of `n` sides live in belongs to `arena` from now on: for an end between inputs_read and
+ * inputs_group. */
+void inputs_keep(struct inputs *sides, size_t n, struct arena *arena);
+
 /* Leaves out files that hold the same capture as another, tells which files are ranks of one run and which are repeats,
  * and makes one trace of each run. */
 void inputs_group(struct inputs *inputs, enum ranks_asked asked, struct names *names, struct arena *arena);

@@ -113,7 +113,7 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 		return;
 	xmlNode *label = svg_window(svg, from / most, y, share, BAR);
 	bool fits = fmax(svg_text_width(first) * 1.08, svg_text_width(second)) <= share * PHONE - 2 * PAD;
-	const char *tone = slice->which == SHADE_COMPUTE ? "ink" : "label";
+	const char *tone = slice->which == SHADE_COMPUTE ? "ink" : slice->which == SHADE_COPY ? "on-copy" : "label";
 	svg_attribute(label, "class", fits ? tone : arena_format(arena, "%s desk", tone));
 	svg_attribute(label, "fill", swatch->ink);
 	svg_attribute(label, "pointer-events", "none");
