@@ -202,9 +202,9 @@ static void draw_recording(struct arena *arena, xmlNode *svg, const struct side 
 		svg_rect(whole, 0, y, 0, STRIP,
 	                 arena_format(arena, "without a profiler: %s", format_time(arena, s->headline.stopwatch)));
 	svg_share(rect, "width", s->headline.stopwatch / most);
-	const char *words = arena_format(arena, "recorded %s: recording %s %s%s",
-	                                 format_time(arena, s->headline.recorded), added < 0 ? "took off" : "added",
-	                                 format_time(arena, fabs(added)), added > 0 ? ", hatched" : "");
+	const char *by = format_time(arena, fabs(added)); /* few words, for a phone */
+	const char *words = added > 0 ? arena_format(arena, "recording added %s (hatched)", by)
+	                              : arena_format(arena, "recorded, it took %s less", by);
 	if (added > 0) {
 		rect = svg_rect(svg_swatch(svg, SHADE_RECORDING), 0, y, 0, STRIP, words);
 		svg_share(rect, "x", s->headline.stopwatch / most);

@@ -202,7 +202,7 @@ class Words:
         work = {"GPU compute": "compute", "communication, nothing else runs": "comm_exposed", "copies, nothing else runs": "copy_exposed"}
         for tag, text in self.page.words["verdict"]:
             head = re.fullmatch(rf"(baseline|fixed), (?:mean (?:step|run) (?P<mean>{TIME})|(?P<step>{TIME}) a (?:step|run))", text)
-            recorded = re.fullmatch(rf"(?:without a profiler: |recorded )(?P<step>{TIME})(?:: recording (?P<way>added|took off) (?P<much>{TIME})(?:, hatched)?)?", text)
+            recorded = re.fullmatch(rf"without a profiler: (?P<step>{TIME})|recording added (?P<more>{TIME}) \(hatched\)|recorded, it took (?P<less>{TIME}) less", text)
             slice_ = re.fullmatch(rf"(.*): ({TIME})", text, re.DOTALL)
             time = re.search(TIME + "$", text)
             if head:
@@ -211,12 +211,10 @@ class Words:
                 self.claim(is_time(head["mean"] or head["step"], value), "a step", text)
             elif recorded:
                 steps = [side["steps"] for side in self.sides]
-                if recorded["way"]:
-                    added = [s["recorded_ms"] - s["stopwatch_ms"] for s in steps]
-                    found = [is_time(recorded["step"], s["recorded_ms"]) and is_time(recorded["much"], abs(ms)) and (ms > 0) == (recorded["way"] == "added")
-                             for s, ms in zip(steps, added)]
-                else:
-                    found = [is_time(recorded["step"], s["stopwatch_ms"]) for s in steps]
+                added = [s["recorded_ms"] - s["stopwatch_ms"] for s in steps]
+                found = [is_time(recorded["step"], s["stopwatch_ms"]) if recorded["step"] else
+                         ms > 0 and is_time(recorded["more"], ms) if recorded["more"] else
+                         ms <= 0 and is_time(recorded["less"], -ms) for s, ms in zip(steps, added)]
                 self.claim(any(found), "what recording added", text)
             elif re.fullmatch(r"[\d.]+\u00d7", text) or text.startswith("asked for "):
                 speedup = verdict["gates"][0]["asked"] if text.startswith("asked") else verdict["speedup"]
