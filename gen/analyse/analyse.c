@@ -11,8 +11,6 @@
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/agree.h"
 #include "analyse/run/work_phases.h"
-#include "analyse/side/events.h"
-#include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "analyse/side/stopwatches.h"
@@ -32,13 +30,12 @@ static const char *base_name(const char *path, struct names *names)
 /* The inputs of a side. */
 struct job {
 	const struct analyse_run *inputs;
-	const char *label;
 	size_t n;
-	bool events; /* wanted */
+	struct side_words words;
 	struct run *runs;
 	const char **files;
-	struct side *side;
-	struct side_facts *facts;
+	struct side side;
+	struct side_facts facts;
 	struct arena memory; /* of `side` and `facts` */
 };
 
@@ -63,7 +60,7 @@ static void find_steps(void *context, size_t i)
 	struct err cause;
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
-		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->label, cause.text);
+		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
 }
 
 static void find_run_phases(void *context, size_t i)
@@ -101,9 +98,7 @@ static void charge_devices(void *context, size_t i)
 static void build_side(void *context, size_t i)
 {
 	struct job *job = (struct job *)context + i;
-	side_build(job->runs, job->n, job->files, job->label, &job->memory, job->side, job->facts);
-	if (job->events)
-		job->side->events = events_build(&job->runs[job->side->median_run], &job->memory);
+	job->side = side_build(job->runs, job->n, &job->words, &job->memory, &job->facts);
 }
 
 /* Runs of one side are averaged, so all of them have steps of one name, or none has any. One capture given twice would
@@ -117,19 +112,20 @@ static int check_side(const struct job *job, const struct names *names, struct e
 			if (nothing_same_capture(job->inputs[q].trace, job->inputs[r].trace))
 				return err_set(
 					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
-					job->inputs[r].file, job->label, job->inputs[q].file);
+					job->inputs[r].file, job->words.label, job->inputs[q].file);
 		if (s->found != first->found || (s->found && s->name != first->name))
 			return err_set(
 				err,
 				"%s (%s): its steps are %s, those of %s are %s; runs of a side have to have the same "
 				"steps, so name their range with --step",
-				job->inputs[r].file, job->label, s->found ? names_text(names, s->name) : "not found",
-				job->inputs[0].file, first->found ? names_text(names, first->name) : "not found");
+				job->inputs[r].file, job->words.label,
+				s->found ? names_text(names, s->name) : "not found", job->inputs[0].file,
+				first->found ? names_text(names, first->name) : "not found");
 		if (!job->runs[r].n_devices) {
 			err_set(err,
 			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
 			        "nothing to judge; capture again with --trace=cuda,nvtx",
-			        job->inputs[r].file, job->label);
+			        job->inputs[r].file, job->words.label);
 			return ANALYSE_EMPTY;
 		}
 	}
@@ -176,9 +172,8 @@ static int build_sides(struct job *jobs, int n_jobs, const struct analyse_option
 	size_t n = 0;
 	struct task *tasks = NULL;
 	for (int j = 0; j < n_jobs; j++) {
-		jobs[j].events = options->events;
 		jobs[j].runs = ARENA_NEW(work, jobs[j].n, struct run);
-		jobs[j].files = ARENA_NEW(work, jobs[j].n, const char *);
+		jobs[j].words.run_files = jobs[j].files = ARENA_NEW(work, jobs[j].n, const char *);
 		tasks = arena_grow(work, tasks, n, n + jobs[j].n, sizeof *tasks);
 		for (size_t r = 0; r < jobs[j].n; r++)
 			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
@@ -296,10 +291,11 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 }
 
 /* Two sides; each stage needs those before it, and what it says is complete. */
-static struct analysis judge_pair(struct job *jobs, const struct side_facts facts[2],
-                                  const struct analyse_options *options, struct names *names, struct arena *arena)
+static struct analysis judge_pair(struct job *jobs, const struct analyse_options *options, struct names *names,
+                                  struct arena *arena)
 {
-	struct side side[2] = {*jobs[0].side, *jobs[1].side};
+	struct side side[2] = {jobs[0].side, jobs[1].side};
+	const struct side_facts facts[2] = {jobs[0].facts, jobs[1].facts};
 	const struct run *const runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *const files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
@@ -360,33 +356,30 @@ static struct analysis judge_pair(struct job *jobs, const struct side_facts fact
 	                         .inside = inside};
 }
 
+static struct side_words words_of(const struct analyse_options *options, int side, const char *label)
+{
+	return (struct side_words){
+		.label = label, .name = options->name[side], .files = options->files[side], .events = options->events};
+}
+
 int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const struct analyse_run *fixed, size_t n_fixed,
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err)
 {
 	struct arena work = {0};
-	struct side side[2] = {0};
-	struct side_facts facts[2];
-	struct job jobs[2] = {
-		{.inputs = baseline, .n = n_baseline, .label = "baseline", .side = &side[0], .facts = &facts[0]},
-		{.inputs = fixed, .n = n_fixed, .label = "fixed", .side = &side[1], .facts = &facts[1]}};
+	struct job jobs[2] = {{.inputs = baseline, .n = n_baseline, .words = words_of(options, 0, "baseline")},
+	                      {.inputs = fixed, .n = n_fixed, .words = words_of(options, 1, "fixed")}};
 	int result = build_sides(jobs, 2, options, names, &work, arena, err);
-	for (int s = 0; s < 2 && result == 0; s++) {
-		side[s].name = options->name[s];
-		side[s].files = options->files[s];
-		if (side[s].files.note)
-			quality_add(&side[s].quality, arena, side[s].files.note);
-	}
 	if (result == 0)
-		*out = judge_pair(jobs, facts, options, names, arena);
+		*out = judge_pair(jobs, options, names, arena);
 	arena_release(&work);
 	return result;
 }
 
 /* The series of its one run. */
-static void describe_steps(const struct job *job, int warmup, struct arena *arena)
+static void describe_steps(struct job *job, int warmup, struct arena *arena)
 {
-	struct side *side = job->side;
+	struct side *side = &job->side;
 	struct series *series = ARENA_NEW(arena, 1, struct series);
 	const struct verdict_run run = {
 		.period = job->runs[0].period, .n = job->runs[0].n_periods, .shrinks = job->runs[0].shrinks};
@@ -401,20 +394,19 @@ int analyse_one(const struct analyse_run *input, const struct analyse_options *o
                 struct arena *arena, struct analysis *out, struct err *err)
 {
 	struct arena work = {0};
-	struct side side = {0};
-	struct side_facts facts;
-	struct job job = {.inputs = input, .n = 1, .label = "profile", .side = &side, .facts = &facts};
+	struct job job = {.inputs = input, .n = 1, .words = {.label = "profile", .events = options->events}};
 	int result = build_sides(&job, 1, options, names, &work, arena, err);
 	if (result == 0) {
 		describe_steps(&job, options->warmup, arena);
-		const struct findings_input input_of = {.side = &side, .facts = &facts, .n_sides = 1, .names = names};
+		const struct findings_input input_of = {
+			.side = &job.side, .facts = &job.facts, .n_sides = 1, .names = names};
 		const struct findings findings = findings_build(&input_of, arena);
 		const struct kernels_inside inside = look_inside(&input_of, &findings, options, arena);
-		bound_side(&side, names, arena);
+		bound_side(&job.side, names, arena);
 		*out = (struct analysis){.names = names,
 		                         .title = options->title,
 		                         .n_sides = 1,
-		                         .side = {side},
+		                         .side = {job.side},
 		                         .findings = findings,
 		                         .inside = inside};
 	}

@@ -1,7 +1,7 @@
 #include "analyse/judge/bound.h"
 
+#include "analyse/side/budgets.h"
 #include "analyse/side/quality.h"
-#include "analyse/side/side.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, s
 	}
 	b->n_rows = kept;
 	if (kept)
-		qsort_r(b->rows, kept, sizeof *b->rows, side_compare_idle, names);
+		qsort_r(b->rows, kept, sizeof *b->rows, budget_compare_idle, names);
 }
 
 static void bound_phases(struct side *side, struct names *names, struct arena *arena)

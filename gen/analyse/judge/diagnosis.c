@@ -36,7 +36,7 @@ static double combine(const struct evidence *const *resolved, size_t n)
 			claimed[i] |= e->claims[i];
 		busy += e->busy;
 		sync |= e->rule->kind == RULE_SYNC;
-		launch = launches ? facts->launch_call : launch;
+		launch = launches ? facts->work.launch_call : launch;
 		rid = launches ? fmax(rid, e->host) : rid; /* they share one cost */
 		host -= launches ? 0 : e->host;
 		least = e->ceiling > 0 ? fmin(least, e->ceiling) : least;

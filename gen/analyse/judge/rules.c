@@ -20,7 +20,7 @@ static bool is_taken(const struct evidence *e, uint32_t i)
 double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 {
 	struct arena scratch = {0};
-	double *by_phase = ARENA_NEW(&scratch, e->side->n_phases + 1, double), best = 0;
+	double *by_phase = ARENA_NEW(&scratch, e->facts->n_idle + 1, double), best = 0;
 	e->idle = 0;
 	e->phase = 0;
 	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
@@ -29,9 +29,9 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 		if (!e->claims[i])
 			continue;
 		e->idle += fact->per_step;
-		by_phase[fact->phase_rank] += fact->per_step;
-		if (by_phase[fact->phase_rank] > best) {
-			best = by_phase[fact->phase_rank];
+		by_phase[fact->phase_slot] += fact->per_step;
+		if (by_phase[fact->phase_slot] > best) {
+			best = by_phase[fact->phase_slot];
 			e->phase = fact->key.phase;
 		}
 	}

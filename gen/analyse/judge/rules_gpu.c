@@ -14,8 +14,8 @@ static bool fits_managed(const struct cell_key *idle)
 
 void find_managed(struct evidence *e)
 {
-	rule_blame(e, e->facts->managed_copies, "migrations");
-	rule_note(e, "migrations", FINDING_COUNT, e->facts->managed_copies);
+	rule_blame(e, e->facts->work.managed_copies, "migrations");
+	rule_note(e, "migrations", FINDING_COUNT, e->facts->work.managed_copies);
 	rule_claim(e, fits_managed);
 	rule_costs(e, e->facts->copy_managed, SMALL);
 }
@@ -43,15 +43,15 @@ static bool fits_pageable(const struct cell_key *idle)
 
 void find_pageable(struct evidence *e)
 {
-	if (round(e->facts->pageable_bytes) < WORTH_PINNING) /* a mean of one size may come out a hair below it */
+	if (round(e->facts->work.pageable_bytes) < WORTH_PINNING) /* a mean of one size may come out a hair below it */
 		return;
 	/* without kernels there is nothing to hide the copies behind: pinned ones would take their time too */
 	double hidden = e->side->budget.compute > 0 ? e->facts->copy_pageable : 0;
-	rule_blame(e, e->facts->pageable_copies, "copies");
-	rule_note(e, "copies", FINDING_COUNT, e->facts->pageable_copies);
-	rule_note(e, "bytes", FINDING_BYTES, e->facts->pageable_bytes);
+	rule_blame(e, e->facts->work.pageable_copies, "copies");
+	rule_note(e, "copies", FINDING_COUNT, e->facts->work.pageable_copies);
+	rule_note(e, "bytes", FINDING_BYTES, e->facts->work.pageable_bytes);
 	rule_note(e, "alone", FINDING_TIME, e->facts->copy_pageable);
-	e->host = e->facts->pageable_copies > 0 ? rule_claim(e, fits_pageable) : 0;
+	e->host = e->facts->work.pageable_copies > 0 ? rule_claim(e, fits_pageable) : 0;
 	rule_note(e, "idle", FINDING_TIME, e->idle);
 	rule_costs(e, hidden, SMALL);
 }
@@ -99,7 +99,7 @@ void find_comm(struct evidence *e)
 {
 	const struct ranks_result *ranks = &e->side->ranks;
 	/* what is not waiting for the last one: said by the collectives, else the least that any rank has */
-	rule_costs(e, ranks->known ? ranks->moving + ranks->unmatched : e->facts->comm_min, SMALL);
+	rule_costs(e, ranks->known ? ranks->moving + ranks->unmatched : e->facts->comm.min, SMALL);
 }
 
 const char *tell_comm(const struct evidence *e)
@@ -119,11 +119,11 @@ const char *advise_comm(const struct evidence *e)
 void find_straggler(struct evidence *e)
 {
 	const struct ranks_result *ranks = &e->side->ranks;
-	rule_note(e, "ranks", FINDING_COUNT, e->facts->ranks);
+	rule_note(e, "ranks", FINDING_COUNT, e->facts->comm.ranks);
 	rule_note(e, "for_one", FINDING_SHARE, ranks->straggler.share);
 	rule_note(e, "longer", FINDING_TIME, ranks->straggler.has_reason ? ranks->straggler.more : 0);
-	double waiting = ranks->known ? ranks->waiting : e->facts->comm_mean - e->facts->comm_min;
-	rule_costs(e, e->facts->ranks < 2 ? 0 : waiting, 2 * SMALL);
+	double waiting = ranks->known ? ranks->waiting : e->facts->comm.mean - e->facts->comm.min;
+	rule_costs(e, e->facts->comm.ranks < 2 ? 0 : waiting, 2 * SMALL);
 }
 
 /* In which part of its step the straggler differs: " It computes 4.1 ms …" */
@@ -156,7 +156,8 @@ static const char *tell_least(const struct evidence *e)
 	const struct device_result *last = NULL;
 	for (uint32_t d = 0; d < e->side->n_devices; d++) {
 		const struct device_result *device = &e->side->devices[d];
-		if (e->facts->communicates[d] && (!last || device->budget.comm_exposed < last->budget.comm_exposed))
+		if (e->facts->comm.communicates[d] &&
+		    (!last || device->budget.comm_exposed < last->budget.comm_exposed))
 			last = device;
 	}
 	return last ? arena_format(e->arena, "the one that waits least is %s",

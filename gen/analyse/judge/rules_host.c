@@ -17,8 +17,8 @@ static bool fits_module(const struct cell_key *idle)
 
 void find_module(struct evidence *e)
 {
-	rule_blame(e, e->facts->module_calls, "calls");
-	rule_note(e, "calls", FINDING_COUNT, e->facts->module_calls);
+	rule_blame(e, e->facts->work.module_calls, "calls");
+	rule_note(e, "calls", FINDING_COUNT, e->facts->work.module_calls);
 	e->host = rule_claim(e, fits_module);
 	rule_costs(e, 0, SMALL);
 }
@@ -44,15 +44,15 @@ static bool fits_alloc(const struct cell_key *idle)
 
 void find_alloc(struct evidence *e)
 {
-	rule_blame(e, e->facts->alloc_calls, "calls");
-	rule_note(e, "calls", FINDING_COUNT, e->facts->alloc_calls);
-	rule_note(e, "in_calls", FINDING_TIME, e->facts->alloc_time);
+	rule_blame(e, e->facts->work.alloc_calls, "calls");
+	rule_note(e, "calls", FINDING_COUNT, e->facts->work.alloc_calls);
+	rule_note(e, "in_calls", FINDING_TIME, e->facts->work.alloc_time);
 	rule_claim(e, fits_alloc);
-	e->host = e->facts->alloc_time;
-	if (!rule_costs(e, 0, SMALL) || e->facts->blocking_syncs > HARDLY_ANY || !e->side->steps.found)
+	e->host = e->facts->work.alloc_time;
+	if (!rule_costs(e, 0, SMALL) || e->facts->work.blocking_syncs > HARDLY_ANY || !e->side->steps.found)
 		return;
 	/* nothing else makes the host wait for the GPU: without these calls it would run ahead all the time */
-	double free = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work - e->facts->alloc_time);
+	double free = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work - e->facts->work.alloc_time);
 	e->ceiling = fmin(e->ceiling, free);
 }
 
@@ -255,11 +255,11 @@ const char *advise_after_sync(const struct evidence *e)
 void find_sync(struct evidence *e)
 {
 	rule_claim(e, fits_sync);
-	rule_note(e, "synchronisations", FINDING_COUNT, e->facts->blocking_syncs);
+	rule_note(e, "synchronisations", FINDING_COUNT, e->facts->work.blocking_syncs);
 	rule_note(e, "host_work", FINDING_TIME, e->facts->host_work);
 	if (!rule_costs(e, 0, CONSIDERABLE))
 		return;
-	if (e->facts->blocking_syncs < 0.9)
+	if (e->facts->work.blocking_syncs < 0.9)
 		rule_keep_silent(e);
 	else if (e->side->steps.found)
 		e->ceiling = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work);

@@ -13,22 +13,22 @@ static bool fits_launch(const struct cell_key *idle)
 static void claim_launches(struct evidence *e, bool many)
 {
 	const struct side_facts *f = e->facts;
-	rule_blame(e, f->launch_calls, "launches");
-	rule_note(e, "launches", FINDING_COUNT, f->launch_calls);
-	rule_note(e, "launch_call", FINDING_TIME, f->launch_call);
-	e->host = fmax(rule_claim(e, fits_launch), (f->launch_calls - 1) * f->launch_call);
+	rule_blame(e, f->work.launch_calls, "launches");
+	rule_note(e, "launches", FINDING_COUNT, f->work.launch_calls);
+	rule_note(e, "launch_call", FINDING_TIME, f->work.launch_call);
+	e->host = fmax(rule_claim(e, fits_launch), (f->work.launch_calls - 1) * f->work.launch_call);
 	if (!rule_costs(e, 0, MANY))
 		return;
 	if (many)
-		e->ceiling = fmin(rule_period(e), fmax(e->side->busy, rule_period(e) - e->idle) + f->launch_call);
+		e->ceiling = fmin(rule_period(e), fmax(e->side->busy, rule_period(e) - e->idle) + f->work.launch_call);
 	else
 		rule_keep_silent(e);
 }
 
 void find_launches(struct evidence *e)
 {
-	claim_launches(e, e->facts->launch_calls >= MANY_LAUNCHES);
-	rule_note(e, "kernel", FINDING_TIME, e->facts->kernel_median);
+	claim_launches(e, e->facts->work.launch_calls >= MANY_LAUNCHES);
+	rule_note(e, "kernel", FINDING_TIME, e->facts->work.kernel_median);
 }
 
 const char *tell_launches(const struct evidence *e)
@@ -49,8 +49,8 @@ const char *advise_launches(const struct evidence *e)
 
 void find_graph(struct evidence *e)
 {
-	claim_launches(e, e->facts->launch_calls >= MANY_LAUNCHES && e->facts->steady_launches >= 0.9);
-	rule_note(e, "steady_steps", FINDING_SHARE, e->facts->steady_launches);
+	claim_launches(e, e->facts->work.launch_calls >= MANY_LAUNCHES && e->facts->work.steady_launches >= 0.9);
+	rule_note(e, "steady_steps", FINDING_SHARE, e->facts->work.steady_launches);
 }
 
 const char *tell_graph(const struct evidence *e)

@@ -133,12 +133,12 @@ struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d)
 	return out;
 }
 
-const char *clocks_note(const struct side *side)
+const char *clocks_note(const struct device_result *devices, uint32_t n)
 {
 	bool beside = false, blind = false;
-	for (uint32_t d = 0; d < side->n_devices; d++) {
-		beside = beside || side->devices[d].clocks.beside;
-		blind = blind || side->devices[d].clocks.blind;
+	for (uint32_t d = 0; d < n; d++) {
+		beside = beside || devices[d].clocks.beside;
+		blind = blind || devices[d].clocks.blind;
 	}
 	if (beside)
 		return "No sample of the GPU's clocks fell into the measured time of a run; the nearest ones, at most "

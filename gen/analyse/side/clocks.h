@@ -3,11 +3,12 @@
 #define GAPLINE_ANALYSE_SIDE_CLOCKS_H
 
 #include "analyse/run/run.h"
+#include "analyse/side_result.h"
 
 /* The clocks of a device of the side. */
 struct clocks clocks_of_device(const struct run *runs, size_t n, uint32_t d);
 
-/* A sentence when samples lie beside the measured time only, else NULL. */
-const char *clocks_note(const struct side *side);
+/* A sentence when of one of `n` devices samples lie beside the measured time only, else NULL. */
+const char *clocks_note(const struct device_result *devices, uint32_t n);
 
 #endif

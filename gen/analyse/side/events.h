@@ -4,7 +4,7 @@
 
 #include "analyse/run/run.h"
 
-/* All in `arena` but the trace. `run` needs its places (side_build). */
+/* All in `arena` but the trace. `run` needs its places (places_find). */
 const struct events *events_build(struct run *run, struct arena *arena);
 
 #endif

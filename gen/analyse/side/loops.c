@@ -1,7 +1,5 @@
 #include "analyse/side/loops.h"
 
-#include "analyse/side/side.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -45,25 +43,26 @@ static double loop_period(const struct run *run, uint32_t index)
 	return period;
 }
 
-void loops_build(const struct run *runs, struct arena *arena, struct side *side)
+struct side_loops loops_build(const struct run *run, const struct side_steps *steps, struct arena *arena)
 {
-	const struct run *run = &runs[side->median_run];
-	if (!side->steps.found || run->steps.origin != STEPS_BY_PATTERN)
-		return;
-	side->n_loops = run->loops.n;
-	side->loops = ARENA_NEW(arena, side->n_loops, struct loop_result);
-	for (uint32_t l = 0; l < side->n_loops; l++) {
+	struct side_loops out = {0};
+	if (!steps->found || run->steps.origin != STEPS_BY_PATTERN)
+		return out;
+	out.n = run->loops.n;
+	out.list = ARENA_NEW(arena, out.n, struct loop_result);
+	for (uint32_t l = 0; l < out.n; l++) {
 		const struct run_loop *loop = &run->loops.list[l];
 		bool judged = l == run->loop;
-		side->loops[l] = (struct loop_result){.name = judged ? side->steps.name : loop->name,
-		                                      .steps = loop->n,
-		                                      .differ = loop->differ,
-		                                      .ops = loop->ops,
-		                                      .period = loop_period(run, l),
-		                                      .share = loop->share,
-		                                      .explained = loop->explained,
-		                                      .judged = judged};
+		out.list[l] = (struct loop_result){.name = judged ? steps->name : loop->name,
+		                                   .steps = loop->n,
+		                                   .differ = loop->differ,
+		                                   .ops = loop->ops,
+		                                   .period = loop_period(run, l),
+		                                   .share = loop->share,
+		                                   .explained = loop->explained,
+		                                   .judged = judged};
 	}
+	return out;
 }
 
 /* ---- start-up ---- */

@@ -3,9 +3,17 @@
 #define GAPLINE_ANALYSE_SIDE_LOOPS_H
 
 #include "analyse/run/run.h"
+#include "analyse/side_result.h"
 
-/* The loops of the median run, and what lies before the first step. */
-void loops_build(const struct run *runs, struct arena *arena, struct side *side);
+struct side_loops {
+	struct loop_result *list; /* by share */
+	uint32_t n;               /* 0 where a range is the step */
+};
+
+/* The loops of the median run; `steps` are the side's. */
+struct side_loops loops_build(const struct run *run, const struct side_steps *steps, struct arena *arena);
+
+/* What lies before the first step, mean over runs. */
 struct startup startup_build(struct run *runs, size_t n);
 
 #endif

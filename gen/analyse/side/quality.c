@@ -1,9 +1,5 @@
 #include "analyse/side/quality.h"
 
-#include "analyse/side/clocks.h"
-#include "analyse/side/recording.h"
-#include "analyse/side/side.h"
-
 #include <string.h>
 
 void quality_add(struct quality *q, struct arena *arena, const char *note)
@@ -116,7 +112,8 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 				 "instances and covers 70 % of the GPU time. Mark the steps or name one with --step.");
 }
 
-struct quality quality_build(const struct run *runs, size_t n, const struct side *side, struct arena *arena)
+struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
+                             const struct quality_notes *more, struct arena *arena)
 {
 	struct quality quality = {0}, *q = &quality;
 	int64_t ops = 0, unlaunched = 0, clipped = 0;
@@ -129,15 +126,15 @@ struct quality quality_build(const struct run *runs, size_t n, const struct side
 			clipped += t->ranges.clipped[i];
 		if (*t->source.incomplete)
 			quality_add(q, arena,
-			            arena_format(arena, "The capture of %s is incomplete: %s.", side->runs[r].file,
+			            arena_format(arena, "The capture of %s is incomplete: %s.", files[r],
 			                         t->source.incomplete));
 		if (t->source.lost > 0)
 			quality_add(q, arena,
 			            arena_format(arena, "%lld records were lost while %s was captured.",
-			                         (long long)t->source.lost, side->runs[r].file));
+			                         (long long)t->source.lost, files[r]));
 		if (runs[r].steps.uneven)
 			quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
-		add_run_notes(q, &runs[r], side->runs[r].file, arena);
+		add_run_notes(q, &runs[r], files[r], arena);
 		if (runs[r].n_devices != runs[0].n_devices)
 			quality_add(q, arena, "The runs used different numbers of devices; they are matched in order.");
 		add_missing(q, t, &runs[r].steps, arena);
@@ -147,11 +144,11 @@ struct quality quality_build(const struct run *runs, size_t n, const struct side
 				"CUDA graphs were traced whole: a graph counts as compute from its start to its end, "
 				"and its kernels are not in the profile (--cuda-graph-trace=node shows them).");
 	}
-	if (side->timeline.left_out)
+	if (more->left_out)
 		quality_add(q, arena,
 		            arena_format(arena,
 		                         "The timeline ends before the %s does: %lld of its GPU operations come later.",
-		                         side->steps.found ? "step" : "run", (long long)side->timeline.left_out));
+		                         runs[0].steps.found ? "step" : "run", (long long)more->left_out));
 	q->unlaunched_share = ops ? (double)unlaunched / (double)ops : 0;
 	if (q->unlaunched_share > 0.01)
 		quality_add(
@@ -160,19 +157,20 @@ struct quality quality_build(const struct run *runs, size_t n, const struct side
 		                     "%.0f %% of the GPU operations have no launching call in the profile; gaps before "
 		                     "them are unattributed.",
 		                     100 * q->unlaunched_share));
-	const char *clocks = clocks_note(side), *recording = recording_note(side, arena);
-	if (clocks)
-		quality_add(q, arena, clocks);
+	if (more->clocks)
+		quality_add(q, arena, more->clocks);
 	if (n && runs[0].trace->source.kind == SOURCE_KINETO)
 		quality_add(
 			q, arena,
 			"The PyTorch profiler notes every operator, and what that costs the host is not known: where "
 			"the GPU waits for host code, the program is faster without it.");
-	if (recording)
-		quality_add(q, arena, recording);
+	if (more->recording)
+		quality_add(q, arena, more->recording);
 	if (clipped)
 		quality_add(q, arena,
 		            arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",
 		                         (long long)clipped));
+	if (more->files)
+		quality_add(q, arena, more->files);
 	return quality;
 }

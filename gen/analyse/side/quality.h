@@ -3,9 +3,20 @@
 #define GAPLINE_ANALYSE_SIDE_QUALITY_H
 
 #include "analyse/run/run.h"
+#include "analyse/side_result.h"
 
-/* Dropped rows, diagnostics, missing launches and notes of all runs of a side that is built but for these. */
-struct quality quality_build(const struct run *runs, size_t n, const struct side *side, struct arena *arena);
+/* What other stages have to say; texts are NULL where there is nothing. */
+struct quality_notes {
+	int64_t left_out;      /* struct timeline has the meaning */
+	const char *clocks;    /* clocks_note */
+	const char *recording; /* recording_note */
+	const char *files;     /* struct side_files has it */
+};
+
+/* Dropped rows, diagnostics, missing launches and notes of all runs of a side. `files` are the inputs' names, by run.
+ */
+struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
+                             const struct quality_notes *more, struct arena *arena);
 
 /* Adds a note, a sentence in `arena`, unless it is there already. */
 void quality_add(struct quality *quality, struct arena *arena, const char *note);

@@ -1,6 +1,5 @@
 #include "analyse/side/ranges.h"
 
-#include "analyse/side/side.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
@@ -191,7 +190,7 @@ static int by_time(const void *a, const void *b, void *names)
 	return order ? order : strcmp(names_text(names, x->domain), names_text(names, y->domain));
 }
 
-void ranges_build(const struct run *runs, size_t n, struct arena *arena, struct side *side)
+struct side_ranges ranges_build(const struct run *runs, size_t n, struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct keymap keys;
@@ -216,9 +215,9 @@ void ranges_build(const struct run *runs, size_t n, struct arena *arena, struct 
 			rows[i].gpu += (double)b.open[i].gpu * weight;
 		}
 	}
-	side->ranges = rows;
-	side->n_ranges = keys.n;
 	if (keys.n)
 		qsort_r(rows, keys.n, sizeof *rows, by_time, runs[0].trace->names);
+	const struct side_ranges ranges = {rows, keys.n};
 	arena_release(&scratch);
+	return ranges;
 }

@@ -3,7 +3,6 @@
 #include "analyse/run/waiting.h"
 #include "analyse/side/comms.h"
 #include "analyse/side/rank_maps.h"
-#include "analyse/side/side.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,11 +43,11 @@ static void add_run(const struct run *run, const struct waiting *w, const uint32
 	}
 }
 
-static void add_means(const struct side_facts *facts, struct ranks_result *out)
+static void add_means(const struct comm_facts *comm, struct ranks_result *out)
 {
-	double n = facts->ranks ? facts->ranks : 1;
+	double n = comm->ranks ? comm->ranks : 1;
 	for (uint32_t d = 0; d < out->n; d++) {
-		if (!facts->communicates[d])
+		if (!comm->communicates[d])
 			continue;
 		out->waiting += out->list[d].waiting / n;
 		out->bubble += out->list[d].bubble / n;
@@ -103,7 +102,7 @@ static double length_of(const struct run *run, const struct device_run *d, const
 }
 
 /* A part of the straggler beside the mean of the others, per step, mean over runs. */
-static void compare_part(const struct run *runs, size_t n, const struct side_facts *facts, const struct part *part,
+static void compare_part(const struct run *runs, size_t n, const struct comm_facts *comm, const struct part *part,
                          struct straggler *best)
 {
 	double mine = 0, others = 0;
@@ -111,7 +110,7 @@ static void compare_part(const struct run *runs, size_t n, const struct side_fac
 	for (size_t r = 0; r < n; r++)
 		for (uint32_t at = 0; at < runs[r].n_devices; at++) {
 			uint32_t place = runs[r].place[at];
-			if (!facts->communicates[place])
+			if (!comm->communicates[place])
 				continue;
 			double length = length_of(&runs[r], &runs[r].devices[at], part) / runs[r].n_steps;
 			*(place == best->device ? &mine : &others) += length;
@@ -131,18 +130,17 @@ static void compare_part(const struct run *runs, size_t n, const struct side_fac
 	best->others = others;
 }
 
-static void find_reason(const struct run *runs, size_t n, const struct side_facts *facts, double waited_for,
+static void find_reason(const struct run *runs, size_t n, const struct comm_facts *comm, double waited_for,
                         struct straggler *out)
 {
 	const struct run *run = NULL;
 	for (size_t r = 0; r < n && !run; r++)
 		run = runs[r].device_at[out->device] != TRACE_NONE ? &runs[r] : NULL;
 	const struct device_run *d = &run->devices[run->device_at[out->device]];
-	compare_part(runs, n, facts, &(struct part){.kind = PART_COPY}, out);
+	compare_part(runs, n, comm, &(struct part){.kind = PART_COPY}, out);
 	for (uint32_t p = 0; p < run->n_phases; p++)
 		if (d->computes[p])
-			compare_part(runs, n, facts, &(struct part){.kind = PART_COMPUTE, .phase = run->phases[p]},
-			             out);
+			compare_part(runs, n, comm, &(struct part){.kind = PART_COMPUTE, .phase = run->phases[p]}, out);
 	for (uint32_t c = 0; c < d->cells.n; c++) {
 		struct part part = part_of(run, &d->cells.cell[c].key);
 		bool seen = d->cells.cell[c].key.once;
@@ -151,12 +149,12 @@ static void find_reason(const struct run *runs, size_t n, const struct side_fact
 			seen = !d->cells.cell[e].key.once && is_same(&earlier, &part);
 		}
 		if (!seen)
-			compare_part(runs, n, facts, &part, out);
+			compare_part(runs, n, comm, &part, out);
 	}
 	out->has_reason = out->more >= EXPLAINS * waited_for;
 }
 
-static void find_straggler(const struct run *runs, size_t n, const struct side_facts *facts, struct ranks_result *out)
+static void find_straggler(const struct run *runs, size_t n, const struct comm_facts *comm, struct ranks_result *out)
 {
 	struct straggler *s = &out->straggler;
 	double all = 0;
@@ -171,7 +169,7 @@ static void find_straggler(const struct run *runs, size_t n, const struct side_f
 	s->share = waited_for / all;
 	s->kind = s->share >= MOSTLY ? STRAGGLER_PERSISTENT : STRAGGLER_TURNS;
 	if (s->kind == STRAGGLER_PERSISTENT)
-		find_reason(runs, n, facts, waited_for, s);
+		find_reason(runs, n, comm, waited_for, s);
 }
 
 static int compare_doubles(const void *a, const void *b)
@@ -250,8 +248,8 @@ static void find_places(const struct run *run, const struct waiting *w, struct r
 	arena_release(&scratch);
 }
 
-struct ranks_result ranks_build(const struct run *runs, size_t n, const struct side *side,
-                                const struct side_facts *facts, struct arena *arena)
+struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t median_run, const struct side_budgets *side,
+                                struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct ranks_result result = {0}, *out = &result;
@@ -270,7 +268,7 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct s
 		struct waiting w;
 		waiting_find(&runs[r], &scratch, &w);
 		add_run(&runs[r], &w, with_work, n, out);
-		if (r == side->median_run) {
+		if (r == median_run) {
 			rank_maps_build(&runs[r], &w, side->n_devices, arena, out);
 			comms_build(&runs[r], &w, arena, out);
 			median = w;
@@ -278,11 +276,11 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct s
 	}
 	for (uint32_t d = 0; d < out->n; d++)
 		out->list[d].device = d;
-	find_places(&runs[side->median_run], &median, out);
-	add_means(facts, out);
-	find_straggler(runs, n, facts, out);
+	find_places(&runs[median_run], &median, out);
+	add_means(&side->comm, out);
+	find_straggler(runs, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
-		find_late_steps(&runs[side->median_run], &median, &out->straggler);
+		find_late_steps(&runs[median_run], &median, &out->straggler);
 	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
 	arena_release(&scratch);
 	return result;

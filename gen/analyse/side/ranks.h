@@ -2,10 +2,10 @@
 #ifndef GAPLINE_ANALYSE_SIDE_RANKS_H
 #define GAPLINE_ANALYSE_SIDE_RANKS_H
 
-#include "analyse/side/side.h"
+#include "analyse/side/budgets.h"
 
-/* What the side's ranks wait for each other, and for whom. The side's devices are there already. */
-struct ranks_result ranks_build(const struct run *runs, size_t n, const struct side *side,
-                                const struct side_facts *facts, struct arena *arena);
+/* What the side's ranks wait for each other, and for whom; `side` holds its devices. */
+struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t median_run, const struct side_budgets *side,
+                                struct arena *arena);
 
 #endif

@@ -6,6 +6,7 @@
 #include "analyse/side/recording.h"
 
 #include "analyse/say.h"
+#include "analyse/side/budgets.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -75,9 +76,9 @@ static uint32_t count_calls(const struct watched *w, const struct gap *gap, int6
 }
 
 /* What recording `calls` a step made it longer at a price of `ns` a call: not more than the GPU waited. */
-static double recording_at(const struct side *side, double calls, double ns)
+static double recording_at(const struct budget *budget, double calls, double ns)
 {
-	return fmin(calls * ns, side->budget.period - side->busy);
+	return fmin(calls * ns, budget->period - budget_busy(budget));
 }
 
 /* Times by size, 16 classes for each power of two: an upper bound of a quantile is within 7 % of it. */
@@ -134,7 +135,7 @@ static double launch_pace(const struct run *runs, size_t n)
 	return hundredth(&sizes);
 }
 
-struct recording_cost recording_build(const struct run *runs, size_t n, const struct side *side)
+struct recording_cost recording_build(const struct run *runs, size_t n, const struct budget *mean)
 {
 	double calls = 0;
 	for (size_t r = 0; r < n; r++) {
@@ -152,30 +153,28 @@ struct recording_cost recording_build(const struct run *runs, size_t n, const st
 	}
 	return (struct recording_cost){.waited_calls = calls,
 	                               .launch_pace = launch_pace(runs, n),
-	                               .added = recording_at(side, calls, NS_A_CALL)};
+	                               .added = recording_at(mean, calls, NS_A_CALL)};
 }
 
-static double share_at(const struct side *side, double ns)
+/* Share of a step. */
+static double share_at(const struct recording_cost *cost, const struct budget *mean, double ns)
 {
-	return side->budget.period > 0 ? recording_at(side, side->recording.waited_calls, ns) / side->budget.period : 0;
+	return mean->period > 0 ? recording_at(mean, cost->waited_calls, ns) / mean->period : 0;
 }
 
-static double share(const struct side *side)
+const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                           struct arena *arena)
 {
-	return share_at(side, NS_A_CALL);
-}
-
-const char *recording_note(const struct side *side, struct arena *arena)
-{
-	if (share(side) < WORTH_SAYING)
+	double share = share_at(cost, mean, NS_A_CALL);
+	if (share < WORTH_SAYING)
 		return NULL;
-	const char *per = side->steps.found ? " a step" : "", *all = side->steps.found ? "step" : "run";
+	const char *per = steps ? " a step" : "", *all = steps ? "step" : "run";
 	return arena_format(
 		arena,
 		"Recording a CUDA call takes the host at least about %.1f µs: %s calls%s that the GPU waited "
 		"for make up about %s ms (%.1f %%) of the %s, or more.",
-		NS_A_CALL / 1e3, say_digits(arena, side->recording.waited_calls), per,
-		say_digits(arena, side->recording.added / 1e6), 100 * share(side), all);
+		NS_A_CALL / 1e3, say_digits(arena, cost->waited_calls), per, say_digits(arena, cost->added / 1e6),
+		100 * share, all);
 }
 
 /* The highest price that a call can have: the same profiler recorded both sides. */
@@ -195,7 +194,8 @@ static double gpu_bound(const struct side side[2])
 /* The speedup without recording over the one with it, at a price of `ns` a call, as a logarithm. */
 static double change_at(const struct side side[2], double ns)
 {
-	return log1p(-share_at(&side[0], ns)) - log1p(-share_at(&side[1], ns));
+	return log1p(-share_at(&side[0].recording, &side[0].budget, ns)) -
+	       log1p(-share_at(&side[1].recording, &side[1].budget, ns));
 }
 
 void recording_bounds(const struct side side[2], double beyond[2])

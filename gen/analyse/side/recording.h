@@ -7,9 +7,11 @@
 #include "analyse/run/run.h"
 #include "analyse/side_result.h"
 
-/* What recording took of a side whose budget is there already; and a sentence when that is worth saying, else NULL. */
-struct recording_cost recording_build(const struct run *runs, size_t n, const struct side *side);
-const char *recording_note(const struct side *side, struct arena *arena);
+/* What recording took of a side with this budget; and a sentence when that is worth saying, else NULL: `steps` says
+ * whether the budget is of a step or of a whole run. */
+struct recording_cost recording_build(const struct run *runs, size_t n, const struct budget *mean);
+const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                           struct arena *arena);
 
 /* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */
 void recording_bounds(const struct side side[2], double beyond[2]);

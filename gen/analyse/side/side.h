@@ -1,47 +1,37 @@
-/* Runs of one side -> struct side: means over runs and devices, tables of kernels, calls and copies. Beside it stand
- * the facts that findings and the same-work guard need and that a report does not show as such. */
+/* Runs of one side -> struct side: means over runs and devices, tables of kernels, calls and copies. Each stage returns
+ * what it finds; all of it is put together here. */
 #ifndef GAPLINE_ANALYSE_SIDE_SIDE_H
 #define GAPLINE_ANALYSE_SIDE_SIDE_H
 
-#include "analyse/run/run.h"
+#include "analyse/side/budgets.h"
+#include "analyse/side/tables.h"
 
-/* Idle time of a side, mean over devices and runs. `key.phase` is a name here, not an index. */
-struct idle_fact {
-	struct cell_key key;
-	double per_step;     /* ns a step */
-	uint32_t phase_rank; /* index into side.phases */
-};
-
+/* What findings and the same-work guard need of a side beside struct side, and a report does not show as such. */
 struct side_facts {
-	struct idle_fact *idle;
-	uint32_t n_idle;
-	double host_work;       /* step threads outside synchronising and blocking calls, ns a step (docs/analysis.md,
-	                           Ceilings) */
-	double launch_call;     /* median length of a launch call, ns */
-	double launch_calls;    /* launch calls a step */
-	double steady_launches; /* share of the measured steps that launch the most frequent number of kernels */
-	double kernel_median;   /* median length of a kernel, ns */
-	double kernel_time;     /* sum of kernel lengths, ns a step */
-	double pageable_copies; /* copies from or to pageable memory a step … */
-	double pageable_bytes;  /* … and their bytes */
-	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */
-	double managed_copies;              /* unified-memory migrations a step */
-	double blocking_syncs;              /* synchronising calls a step on launching threads */
-	double sync_gaps;                   /* times a step that one of them came back to a GPU without work */
-	double alloc_calls, module_calls;   /* the same of allocations and module loads */
-	double alloc_time;                  /* inside those allocations and frees, ns a step */
-	const struct run *runs;             /* what the side was made of */
+	const struct run *runs; /* what the side was made of */
 	size_t n_runs;
-	bool *communicates;         /* by device of the side: it ran a communication kernel */
-	uint32_t ranks;             /* how many do; of those, ns a step: */
-	double comm_min, comm_mean; /* smallest and mean exposed communication */
+	const struct idle_fact *idle;
+	uint32_t n_idle;
+	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */
+	double sync_gaps;                   /* times a step that a synchronising call came back to a GPU without work */
+	double host_work; /* step threads outside synchronising and blocking calls, ns a step (docs/analysis.md,
+	                     Ceilings) */
+	struct comm_facts comm;
+	struct work_facts work;
 };
 
-/* Order of idle rows (struct idle_row) for qsort_r, with the names as its argument: the longest first. */
-int side_compare_idle(const void *a, const void *b, void *names);
+/* What a side is called, and what is wanted of it. */
+struct side_words {
+	const char *label; /* struct side has the meaning of these three */
+	const char *name;
+	struct side_files files;
+	const char *const *run_files; /* by run: the input's name, last part only */
+	bool events;                  /* wanted */
+};
 
-/* Fills `side` and `facts` from `n` prepared runs. `files` are the inputs' names, last part only. */
-void side_build(struct run *runs, size_t n, const char *const *files, const char *label, struct arena *arena,
-                struct side *side, struct side_facts *facts);
+/* The side that `n` prepared runs make, and what findings need beside it. All in `arena` but what belongs to the
+ * traces. Only a verdict knows `headline` and the runs' `series`: those are empty. */
+struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
+                       struct side_facts *facts);
 
 #endif

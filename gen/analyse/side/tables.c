@@ -1,7 +1,6 @@
 #include "analyse/side/tables.h"
 
 #include "analyse/run/middle.h"
-#include "analyse/side/side.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -9,8 +8,7 @@
 
 /* Rows found by name: slot[name] is 1 + the index of its row. */
 struct tables {
-	struct side *side;
-	struct side_facts *facts;
+	struct side_tables out;
 	struct arena *arena;
 	uint32_t *kernel_slot, *call_slot, *copy_slot[2]; /* copies: not pageable, pageable */
 	uint32_t kernel_room, call_room, copy_room;
@@ -36,32 +34,30 @@ static inline void *row_of(struct arena *arena, uint32_t *slot, void **rows, uin
 
 static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 {
-	void *rows = b->side->kernels;
-	struct kernel_result *k = row_of(b->arena, &b->kernel_slot[t->ops.name[i]], &rows, &b->side->n_kernels,
-	                                 &b->kernel_room, sizeof *k);
-	b->side->kernels = rows;
-	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
+	void *rows = b->out.kernels;
+	struct kernel_result *k =
+		row_of(b->arena, &b->kernel_slot[t->ops.name[i]], &rows, &b->out.n_kernels, &b->kernel_room, sizeof *k);
+	b->out.kernels = rows;
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
 	k->graph = t->ops.kind[i] == OP_GRAPH;
 	k->instances += b->weight;
-	k->per_step += time;
-	b->facts->kernel_time += time;
+	k->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	if (k->graph)
-		b->side->counts.graph_launches += b->weight;
+		b->out.counts.graph_launches += b->weight;
 	else
-		b->side->counts.launches += b->weight;
+		b->out.counts.launches += b->weight;
 	if (k->comm)
-		b->side->counts.collectives += b->weight;
+		b->out.counts.collectives += b->weight;
 }
 
 static void add_copy(struct tables *b, const struct trace *t, size_t i)
 {
 	bool pageable = t->ops.flags[i] & OPF_PAGEABLE;
-	void *rows = b->side->copies;
-	struct copy_result *c = row_of(b->arena, &b->copy_slot[pageable][t->ops.name[i]], &rows, &b->side->n_copies,
+	void *rows = b->out.copies;
+	struct copy_result *c = row_of(b->arena, &b->copy_slot[pageable][t->ops.name[i]], &rows, &b->out.n_copies,
 	                               &b->copy_room, sizeof *c);
-	b->side->copies = rows;
+	b->out.copies = rows;
 	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
 	double bytes = (double)t->ops.bytes[i] * b->weight;
 	c->name = t->ops.name[i];
@@ -72,24 +68,24 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	c->bytes += bytes;
 	c->per_step += time;
 	if (pageable) {
-		b->facts->pageable_copies += b->weight;
-		b->facts->pageable_bytes += bytes;
+		b->out.work.pageable_copies += b->weight;
+		b->out.work.pageable_bytes += bytes;
 	}
 	if (t->ops.flags[i] & OPF_MANAGED)
-		b->facts->managed_copies += b->weight;
+		b->out.work.managed_copies += b->weight;
 	if (c->memset)
 		return;
 	switch (c->kind) {
 	case COPY_H2D:
 	case COPY_UM_H2D:
-		b->side->counts.bytes_h2d += bytes;
+		b->out.counts.bytes_h2d += bytes;
 		break;
 	case COPY_D2H:
 	case COPY_UM_D2H:
-		b->side->counts.bytes_d2h += bytes;
+		b->out.counts.bytes_d2h += bytes;
 		break;
 	default:
-		b->side->counts.bytes_d2d += bytes;
+		b->out.counts.bytes_d2d += bytes;
 	}
 }
 
@@ -116,37 +112,37 @@ static void add_calls(struct tables *b, const struct run *run)
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
 			if (t->calls.start[i] < start || t->calls.start[i] >= end)
 				continue;
-			void *rows = b->side->api;
-			struct api_result *a = row_of(b->arena, &b->call_slot[t->calls.name[i]], &rows, &b->side->n_api,
+			void *rows = b->out.api;
+			struct api_result *a = row_of(b->arena, &b->call_slot[t->calls.name[i]], &rows, &b->out.n_api,
 			                              &b->call_room, sizeof *a);
-			b->side->api = rows;
+			b->out.api = rows;
 			enum call_class class = (enum call_class)t->calls.class[i];
 			a->name = t->calls.name[i];
 			if (class > a->class)
 				a->class = class;
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
-			b->side->counts.syncs += t->calls.waits[i] ? b->weight : 0;
+			b->out.counts.syncs += t->calls.waits[i] ? b->weight : 0;
 			if (!launches)
 				continue;
-			b->facts->blocking_syncs += t->calls.waits[i] ? b->weight : 0;
+			b->out.work.blocking_syncs += t->calls.waits[i] ? b->weight : 0;
 			if (class == CALL_LAUNCH)
-				b->facts->launch_calls += b->weight;
+				b->out.work.launch_calls += b->weight;
 			else if (class == CALL_MODULE)
-				b->facts->module_calls += b->weight;
+				b->out.work.module_calls += b->weight;
 			if (class != CALL_ALLOC)
 				continue;
-			b->facts->alloc_calls += b->weight;
-			b->facts->alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
+			b->out.work.alloc_calls += b->weight;
+			b->out.work.alloc_time += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 		}
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
 			if (t->ranges.start[i] >= start && t->ranges.start[i] < end)
-				b->side->counts.ranges += b->weight;
+				b->out.counts.ranges += b->weight;
 		for (uint32_t i = t->first_overhead[thread]; launches && i < t->first_overhead[thread + 1]; i++) {
 			int64_t a = t->overheads.start[i] > start ? t->overheads.start[i] : start;
 			int64_t z = t->overheads.end[i] < end ? t->overheads.end[i] : end;
 			if (t->overheads.class[i] == OVERHEAD_PROFILER && z > a)
-				b->side->counts.overhead += (double)(z - a) * b->weight;
+				b->out.counts.overhead += (double)(z - a) * b->weight;
 		}
 	}
 }
@@ -242,10 +238,11 @@ static int compare_copies(const void *a, const void *b, void *names)
 	return order ? order : (int)x->pageable - (int)y->pageable;
 }
 
-void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts)
+struct side_tables tables_build(const struct run *runs, size_t n, struct arena *arena)
 {
 	struct arena scratch = {0};
-	struct tables b = {.side = side, .facts = facts, .arena = arena};
+	struct tables b = {.arena = arena};
+	struct side_tables *out = &b.out;
 	uint32_t n_names = runs[0].trace->names->n;
 	b.kernel_slot = ARENA_NEW(&scratch, n_names, uint32_t);
 	b.call_slot = ARENA_NEW(&scratch, n_names, uint32_t);
@@ -256,16 +253,17 @@ void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *
 		add_ops(&b, &runs[r]);
 		add_calls(&b, &runs[r]);
 		struct middle_values kernels = {kernel_length, &runs[r], runs[r].trace->ops.n};
-		facts->launch_call += median_launch_call(&runs[r]) / (double)n;
-		facts->steady_launches += steady_launches(&runs[r]) / (double)n;
-		facts->kernel_median += middle_median(&kernels) / (double)n;
+		out->work.launch_call += median_launch_call(&runs[r]) / (double)n;
+		out->work.steady_launches += steady_launches(&runs[r]) / (double)n;
+		out->work.kernel_median += middle_median(&kernels) / (double)n;
 	}
 	struct names *names = runs[0].trace->names;
-	if (side->n_kernels)
-		qsort_r(side->kernels, side->n_kernels, sizeof *side->kernels, compare_kernels, names);
-	if (side->n_api)
-		qsort_r(side->api, side->n_api, sizeof *side->api, compare_api, names);
-	if (side->n_copies)
-		qsort_r(side->copies, side->n_copies, sizeof *side->copies, compare_copies, names);
+	if (out->n_kernels)
+		qsort_r(out->kernels, out->n_kernels, sizeof *out->kernels, compare_kernels, names);
+	if (out->n_api)
+		qsort_r(out->api, out->n_api, sizeof *out->api, compare_api, names);
+	if (out->n_copies)
+		qsort_r(out->copies, out->n_copies, sizeof *out->copies, compare_copies, names);
 	arena_release(&scratch);
+	return b.out;
 }

@@ -2,9 +2,35 @@
 #ifndef GAPLINE_ANALYSE_SIDE_TABLES_H
 #define GAPLINE_ANALYSE_SIDE_TABLES_H
 
-#include "analyse/side/side.h"
+#include "analyse/run/run.h"
+#include "analyse/side_result.h"
 
-/* Kernels, calls, copies and counts of `side` and `facts`; part of side_build. */
-void tables_build(struct run *runs, size_t n, struct arena *arena, struct side *side, struct side_facts *facts);
+/* What findings need to know of a side's work; mean over runs. */
+struct work_facts {
+	double launch_call;     /* median length of a launch call, ns */
+	double launch_calls;    /* launch calls a step */
+	double steady_launches; /* share of the measured steps that launch the most frequent number of kernels */
+	double kernel_median;   /* median length of a kernel, ns */
+	double pageable_copies; /* copies from or to pageable memory a step … */
+	double pageable_bytes;  /* … and their bytes */
+	double managed_copies;  /* unified-memory migrations a step */
+	double blocking_syncs;  /* synchronising calls a step on launching threads */
+	double alloc_calls, module_calls; /* the same of allocations and module loads */
+	double alloc_time;                /* inside those allocations and frees, ns a step */
+};
+
+struct side_tables { /* struct side has the order of these lists */
+	struct kernel_result *kernels;
+	uint32_t n_kernels;
+	struct api_result *api;
+	uint32_t n_api;
+	struct copy_result *copies;
+	uint32_t n_copies;
+	struct side_counts counts;
+	struct work_facts work;
+};
+
+/* The tables of all runs, rows in `arena`. */
+struct side_tables tables_build(const struct run *runs, size_t n, struct arena *arena);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "analyse/run/gaps.h"
 #include "analyse/side/metrics.h"
-#include "analyse/side/side.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
@@ -297,12 +296,12 @@ static void cut(struct view *v, struct timeline *out)
 	out->boundary[out->n_boundaries - 1] = v->end - v->start;
 }
 
-void timeline_build(struct run *run, const struct ranks_result *ranks, struct arena *arena, struct timeline *out)
+struct timeline timeline_build(struct run *run, const struct ranks_result *ranks, struct arena *arena)
 {
+	struct timeline timeline = {0}, *out = &timeline;
 	const struct steps *s = &run->steps;
 	struct view v = {.run = run, .arena = arena, .start = run->window_start, .end = run->window_end};
 	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
-	*out = (struct timeline){0};
 	choose_devices(&v, ranks);
 	choose_host(&v, ranks, out);
 	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
@@ -335,4 +334,5 @@ void timeline_build(struct run *run, const struct ranks_result *ranks, struct ar
 		add_gaps(&v, at, &out->devices[d]);
 		metrics_lanes(run, v.start, v.end, at, arena, &out->devices[d]);
 	}
+	return timeline;
 }

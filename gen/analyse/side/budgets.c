@@ -1,0 +1,225 @@
+#include "analyse/side/budgets.h"
+
+#include "analyse/side/clocks.h"
+#include "analyse/side/metrics.h"
+#include "analyse/side/places.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One contribution to an idle row: sorted and merged, they give the rows of a device, or of the mean over devices. */
+struct share {
+	uint32_t device;
+	struct idle_fact fact;
+};
+
+/* By device and key; cause and phase first, because rows are made of those. */
+static int compare_shares(const void *a, const void *b)
+{
+	const struct share *x = a, *y = b;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	return cell_compare(&x->fact.key, &y->fact.key);
+}
+
+int budget_compare_idle(const void *a, const void *b, void *names)
+{
+	const struct idle_row *x = a, *y = b;
+	if (x->per_step != y->per_step)
+		return x->per_step > y->per_step ? -1 : 1;
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
+	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
+}
+
+double budget_busy(const struct budget *b)
+{
+	return b->compute + b->comm_exposed + b->copy_exposed;
+}
+
+/* Merges equal keys of a sorted list in place; returns the new length. */
+static size_t merge_shares(struct share *list, size_t n)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (kept && compare_shares(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].fact.per_step += list[i].fact.per_step;
+		else
+			list[kept++] = list[i];
+	return kept;
+}
+
+/* Rows by (cause, phase) from merged shares of one device; `call` is that of the largest share. */
+static void make_rows(const struct share *list, size_t n, struct arena *arena, struct names *names, struct budget *out)
+{
+	out->rows = ARENA_NEW(arena, n, struct idle_row);
+	double blocked = 0, longest = 0; /* of the current row: by the call in turn, by the longest call so far */
+	for (size_t i = 0; i < n; i++) {
+		const struct cell_key *key = &list[i].fact.key;
+		struct idle_row *row = out->n_rows ? &out->rows[out->n_rows - 1] : NULL;
+		if (!row || row->cause != key->cause || row->phase != key->phase) {
+			row = &out->rows[out->n_rows++];
+			*row = (struct idle_row){.cause = key->cause, .phase = key->phase};
+			blocked = longest = 0;
+		} else if (list[i - 1].fact.key.call != key->call) {
+			blocked = 0;
+		}
+		blocked += list[i].fact.per_step;
+		if (blocked > longest) {
+			longest = blocked;
+			row->call = key->call;
+		}
+		row->per_step += list[i].fact.per_step;
+		row->opened[key->opened] += list[i].fact.per_step;
+	}
+	if (out->n_rows)
+		qsort_r(out->rows, out->n_rows, sizeof *out->rows, budget_compare_idle, names);
+}
+
+/* What one device of one run contributes. */
+static size_t add_device(const struct run *run, uint32_t at, double weight, struct side_budgets *out,
+                         struct share *shares)
+{
+	const struct device_run *dr = &run->devices[at];
+	uint32_t d = run->place[at];
+	struct budget *b = &out->devices[d].budget;
+	b->compute += (double)dr->compute * weight;
+	b->comm_exposed += (double)dr->comm * weight;
+	b->copy_exposed += (double)dr->copy * weight;
+	b->idle += (double)dr->idle * weight;
+	b->period += (double)(run->window_end - run->window_start) * weight;
+	out->copy_pageable += (double)dr->copy_pageable * weight / out->n_devices;
+	out->copy_managed += (double)dr->copy_managed * weight / out->n_devices;
+	out->sync_gaps += dr->sync_gaps * weight / out->n_devices;
+	for (uint32_t c = 0; c < dr->cells.n; c++) {
+		shares[c] = (struct share){.device = d};
+		shares[c].fact.key = dr->cells.cell[c].key;
+		shares[c].fact.per_step = (double)dr->cells.cell[c].ns * weight;
+		shares[c].fact.key.phase = run->phases[shares[c].fact.key.phase];
+	}
+	return dr->cells.n;
+}
+
+static void describe_device(const struct run *run, uint32_t at, struct device_result *out)
+{
+	const struct trace *t = run->trace;
+	const struct trace_device *device = &t->devices[run->devices[at].device];
+	out->id = run->place[at];
+	out->rank = t->processes[device->process].rank;
+	out->process = t->processes[device->process].pid;
+	out->ordinal = device->ordinal;
+	uint32_t gpu = run_gpu(run, at);
+	if (gpu != TRACE_NONE) {
+		out->name = t->gpus[gpu].name;
+		out->clock_hz = t->gpus[gpu].clock_hz;
+	}
+	out->window_ns = run->window_end - run->window_start;
+	out->limit_ns = (double)run->devices[at].limit;
+}
+
+/* Means over devices. `shares` are those of all devices, weighted. */
+static struct budget mean_of(const struct side_budgets *of, struct share *shares, size_t *n, struct arena *arena,
+                             struct names *names)
+{
+	struct budget mean = {0};
+	double weight = 1 / (double)of->n_devices;
+	for (uint32_t d = 0; d < of->n_devices; d++) {
+		const struct budget *b = &of->devices[d].budget;
+		mean.compute += b->compute * weight;
+		mean.comm_exposed += b->comm_exposed * weight;
+		mean.copy_exposed += b->copy_exposed * weight;
+		mean.idle += b->idle * weight;
+		mean.period += b->period * weight;
+	}
+	for (size_t i = 0; i < *n; i++) {
+		shares[i].device = 0;
+		shares[i].fact.per_step *= weight;
+	}
+	qsort(shares, *n, sizeof *shares, compare_shares);
+	*n = merge_shares(shares, *n);
+	make_rows(shares, *n, arena, names, &mean);
+	return mean;
+}
+
+/* Idle facts from the merged shares of the mean. */
+static void add_facts(struct share *shares, size_t n, bool by_work, const struct names *names, struct arena *arena,
+                      struct side_budgets *out)
+{
+	struct arena scratch = {0};
+	uint32_t *slot = ARENA_NEW(&scratch, names->n, uint32_t), n_phases = 0;
+	if (by_work) { /* rules ask for the programs' own phases */
+		for (size_t i = 0; i < n; i++)
+			shares[i].fact.key.phase = 0;
+		qsort(shares, n, sizeof *shares, compare_shares);
+		n = merge_shares(shares, n);
+	}
+	struct idle_fact *list = ARENA_NEW(arena, n, struct idle_fact);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t *phase = &slot[shares[i].fact.key.phase];
+		if (!*phase)
+			*phase = ++n_phases;
+		list[i] = shares[i].fact;
+		list[i].phase_slot = *phase - 1;
+	}
+	out->idle = list;
+	out->n_idle = (uint32_t)n;
+	arena_release(&scratch);
+}
+
+static struct comm_facts comm_of(const struct side_budgets *of, const bool *communicates)
+{
+	struct comm_facts out = {.communicates = communicates, .min = INFINITY};
+	for (uint32_t d = 0; d < of->n_devices; d++) {
+		if (!communicates[d])
+			continue;
+		out.min = fmin(out.min, of->devices[d].budget.comm_exposed);
+		out.mean += of->devices[d].budget.comm_exposed;
+		out.ranks++;
+	}
+	out.min = out.ranks ? out.min : 0;
+	out.mean = out.ranks ? out.mean / out.ranks : 0;
+	return out;
+}
+
+struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t median_run, struct arena *arena)
+{
+	struct arena scratch = {0};
+	struct names *names = runs[0].trace->names;
+	size_t n_shares = 0, room = 1;
+	struct side_budgets out = {.n_devices = places_find(runs, n)};
+	for (size_t r = 0; r < n; r++)
+		for (uint32_t d = 0; d < runs[r].n_devices; d++)
+			room += runs[r].devices[d].cells.n;
+	struct share *shares = ARENA_NEW(&scratch, room, struct share);
+	out.devices = ARENA_NEW(arena, out.n_devices, struct device_result);
+	bool *communicates = ARENA_NEW(arena, out.n_devices, bool);
+	for (uint32_t d = 0; d < out.n_devices; d++) {
+		size_t with_work = 0; /* runs in which the device had work */
+		for (size_t r = 0; r < n; r++)
+			with_work += runs[r].device_at[d] != TRACE_NONE;
+		size_t first = n_shares;
+		for (size_t r = 0; r < n; r++) {
+			uint32_t at = runs[r].device_at[d];
+			if (at == TRACE_NONE)
+				continue;
+			double weight = 1 / ((double)with_work * runs[r].n_steps);
+			communicates[d] = communicates[d] || runs[r].devices[at].communicates;
+			n_shares += add_device(&runs[r], at, weight, &out, shares + n_shares);
+			if (r == median_run || !out.devices[d].window_ns)
+				describe_device(&runs[r], at, &out.devices[d]);
+		}
+		if (n_shares > first) {
+			qsort(shares + first, n_shares - first, sizeof *shares, compare_shares);
+			n_shares = first + merge_shares(shares + first, n_shares - first);
+			make_rows(shares + first, n_shares - first, arena, names, &out.devices[d].budget);
+		}
+		out.devices[d].clocks = clocks_of_device(runs, n, d);
+		out.devices[d].metrics = metrics_of_device(runs, n, d, arena);
+	}
+	out.mean = mean_of(&out, shares, &n_shares, arena, names);
+	add_facts(shares, n_shares, runs[0].by_work, names, arena, &out);
+	out.comm = comm_of(&out, communicates);
+	arena_release(&scratch);
+	return out;
+}

@@ -1,0 +1,109 @@
+#include "analyse/side/phases.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_phases(const void *a, const void *b, void *names)
+{
+	const struct phase_result *x = a, *y = b;
+	if (x->cost != y->cost)
+		return x->cost > y->cost ? -1 : 1;
+	return strcmp(names_text(names, x->name), names_text(names, y->name));
+}
+
+static struct phase_result *phase_of(struct side_phases *out, uint32_t *slot, uint32_t name)
+{
+	if (!slot[name]) {
+		slot[name] = ++out->n;
+		out->list[out->n - 1].name = name;
+	}
+	return &out->list[slot[name] - 1];
+}
+
+/* Time and instances of the phases on the step threads, in the host's part of the window. */
+static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *slot, double weight)
+{
+	const struct trace *t = run->trace;
+	const struct steps *s = &run->steps;
+	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
+		int64_t start, end;
+		run_host_window(run, s->threads[m].process, &start, &end);
+		struct track *track = activity_phases(&run->activity, s->threads[m].thread);
+		for (uint32_t i = track_find(track, start); i < track->n && track->start[i] < end; i++) {
+			if (!track->value[i])
+				continue;
+			int64_t a = track->start[i] > start ? track->start[i] : start;
+			int64_t z = i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
+			phase_of(out, slot, track->value[i])->host += (double)(z - a) * weight / s->n_ranks;
+		}
+		uint32_t thread = s->threads[m].thread;
+		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
+			if (t->ranges.start[i] < start || t->ranges.start[i] >= end)
+				continue;
+			uint32_t k = track_find(track, t->ranges.start[i]);
+			uint32_t name = run->fold.of[t->ranges.name[i]];
+			if (track->value[k] == name && track->start[k] == t->ranges.start[i])
+				phase_of(out, slot, name)->instances += weight / s->n_ranks;
+		}
+	}
+}
+
+/* Phases that nobody marked: how often each is launched, and the time of the calls that do it. */
+static void add_launched_phases(struct run *run, struct side_phases *out, uint32_t *slot, double weight)
+{
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	bool *seen = ARENA_NEW(&scratch, t->calls.n + 1, bool);
+	weight /= run->steps.n_ranks;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (!run_measures_op(run, i))
+			continue;
+		struct phase_result *phase = phase_of(out, slot, run->phases[run->op_phase[i]]);
+		uint32_t launch = t->ops.launch[i];
+		phase->instances += weight;
+		if (launch != TRACE_NONE && !seen[launch]) {
+			phase->host += (double)(t->calls.end[launch] - t->calls.start[launch]) * weight;
+			seen[launch] = true;
+		}
+	}
+	arena_release(&scratch);
+}
+
+struct side_phases phases_build(struct run *runs, size_t n, const struct budget *mean, struct arena *arena)
+{
+	struct arena scratch = {0};
+	struct side_phases result = {.by_work = runs[0].by_work}, *out = &result;
+	struct names *names = runs[0].trace->names;
+	uint32_t *slot = ARENA_NEW(&scratch, names->n, uint32_t);
+	uint32_t room = 1;
+	for (size_t r = 0; r < n; r++)
+		room += runs[r].n_phases;
+	out->list = ARENA_NEW(arena, room, struct phase_result);
+	for (size_t r = 0; r < n; r++) {
+		const struct run *run = &runs[r];
+		double step = 1 / ((double)n * run->n_steps), weight = step / (run->n_devices ? run->n_devices : 1);
+		for (uint32_t d = 0; d < run->n_devices; d++)
+			for (uint32_t p = 0; p < run->n_phases; p++) {
+				const struct device_run *dr = &run->devices[d];
+				if (!dr->cost[p] && !dr->gpu[p])
+					continue;
+				struct phase_result *phase = phase_of(out, slot, run->phases[p]);
+				phase->cost += (double)dr->cost[p] * weight;
+				phase->gpu += (double)dr->gpu[p] * weight;
+			}
+		if (run->by_work)
+			add_launched_phases(&runs[r], out, slot, step);
+		else
+			add_host_phases(&runs[r], out, slot, step);
+	}
+	for (uint32_t i = 0; i < mean->n_rows; i++)
+		phase_of(out, slot, mean->rows[i].phase)->idle += mean->rows[i].per_step;
+	if (out->n)
+		qsort_r(out->list, out->n, sizeof *out->list, compare_phases, names);
+	for (uint32_t i = 0; i < out->n; i++) {
+		out->list[i].rank = i + 1;
+		out->list[i].cost_share = mean->period > 0 ? out->list[i].cost / mean->period : 0;
+	}
+	arena_release(&scratch);
+	return result;
+}
