@@ -58,6 +58,7 @@ static void say(const struct scrub_command *c, const char *profile)
 	add_count(&left, copy->processes, "process without events", "processes without events");
 	add_count(&left, copy->threads, "thread's name", "threads' names");
 	add_count(&left, copy->diagnostics, "message", "messages");
+	add_count(&left, copy->events, "event of another source", "events of other sources");
 	add_count(&left, copy->strings, "text that nothing kept refers to", "texts that nothing kept refers to");
 	add_count(&left, (int64_t)copy->n_left_out, "table", "tables");
 	buf_format(&text, "%s: %zu bytes; left out of %s: %s", cmd_harmless(&arena, c->output), n,

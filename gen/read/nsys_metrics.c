@@ -2,55 +2,12 @@
  * of metrics are not stable, so they are told by their names, which nsys's documentation lists ("GPU Metrics"). */
 #include "base/list.h"
 #include "base/search.h"
+#include "read/metric_sample.h"
 #include "read/nsys.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <strings.h>
-#include <yajl/yajl_parse.h>
 
-enum { KNOWN_MAX = 4096, GPUS_MAX = 256, JSON_MAX = 64 * 1024, KEY_ROOM = 128 };
-
-/* How the names of a counter begin, in lower case. Those of NVLink count data and protocol, requests and responses,
- * each in percent of the same bandwidth: they are added up. */
-static const struct {
-	const char *begins;
-	enum metric metric;
-} NAMES[] = {
-	{"sms active", METRIC_SM_ACTIVE},
-	{"sm active", METRIC_SM_ACTIVE},
-	{"sm issue", METRIC_SM_ISSUE},
-	{"tensor active", METRIC_TENSOR},
-	{"dram read bandwidth", METRIC_DRAM_READ},
-	{"dram read throughput", METRIC_DRAM_READ},
-	{"vram read bandwidth", METRIC_DRAM_READ},
-	{"dram write bandwidth", METRIC_DRAM_WRITE},
-	{"dram write throughput", METRIC_DRAM_WRITE},
-	{"vram write bandwidth", METRIC_DRAM_WRITE},
-	{"pcie rx throughput", METRIC_PCIE_IN},
-	{"pcie read throughput", METRIC_PCIE_IN},
-	{"pcie tx throughput", METRIC_PCIE_OUT},
-	{"pcie write throughput", METRIC_PCIE_OUT},
-	{"nvlink rx ", METRIC_NVLINK_IN},
-	{"nvlink bytes received", METRIC_NVLINK_IN},
-	{"nvlink tx ", METRIC_NVLINK_OUT},
-	{"nvlink bytes transmitted", METRIC_NVLINK_OUT},
-};
-
-/* METRIC_COUNT: another counter, or in another unit: "[Avg Warps per Cycle]". */
-static enum metric metric_of(const char *name, size_t n)
-{
-	const char *unit = memchr(name, '[', n);
-	if (unit && !memchr(unit, '%', n - (size_t)(unit - name)))
-		return METRIC_COUNT;
-	for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-		size_t length = strlen(NAMES[i].begins);
-		if (n >= length && strncasecmp(name, NAMES[i].begins, length) == 0)
-			return NAMES[i].metric;
-	}
-	return METRIC_COUNT;
-}
+enum { KNOWN_MAX = 4096, GPUS_MAX = 256 };
 
 struct known {
 	int64_t type, id;
@@ -65,10 +22,7 @@ struct metrics {
 	int64_t number[GPUS_MAX];
 	size_t room[GPUS_MAX];
 	uint32_t n;
-	/* a sample as JSON */
-	int depth;
-	enum metric key;
-	double value[METRIC_COUNT];
+	double value[METRIC_COUNT]; /* of a sample as JSON; negative: none */
 };
 
 /* The GPU that a type of events is about: the number in its low byte, as TARGET_INFO_GPU counts. */
@@ -152,7 +106,7 @@ static int read_names(struct metrics *m)
 		size_t n;
 		struct known known = {.type = scan_int(&s, TYPE), .id = scan_int(&s, ID)};
 		const char *name = scan_text(&s, NAME, &n);
-		known.metric = name && !s.flaws ? metric_of(name, n) : METRIC_COUNT;
+		known.metric = name && !s.flaws ? metric_of_name(name, n) : METRIC_COUNT;
 		if (known.metric != METRIC_COUNT)
 			m->known[m->n_known++] = known;
 	}
@@ -194,58 +148,16 @@ static int read_table(struct metrics *m)
 
 /* ---- before ---- */
 
-static int on_key(void *context, const unsigned char *text, size_t n)
+static void add_counter(void *context, const struct metric_value *found)
 {
 	struct metrics *m = context;
-	m->key = m->depth == 1 ? metric_of((const char *)text, n) : METRIC_COUNT;
-	return 1;
+	double *value = &m->value[found->metric];
+	bool adds = *value >= 0 && (found->metric == METRIC_NVLINK_IN || found->metric == METRIC_NVLINK_OUT);
+	*value = adds ? *value + found->value : found->value;
 }
 
-static int on_number(void *context, const char *text, size_t n)
-{
-	struct metrics *m = context;
-	char copy[KEY_ROOM];
-	if (m->key == METRIC_COUNT || n == 0 || n >= sizeof copy)
-		return 1;
-	memcpy(copy, text, n);
-	copy[n] = 0;
-	char *end;
-	double value = strtod(copy, &end);
-	if (end > copy) {
-		bool adds = m->value[m->key] >= 0 && (m->key == METRIC_NVLINK_IN || m->key == METRIC_NVLINK_OUT);
-		m->value[m->key] = adds ? m->value[m->key] + value : value;
-	}
-	m->key = METRIC_COUNT;
-	return 1;
-}
-
-static int on_string(void *context, const unsigned char *text, size_t n)
-{
-	return on_number(context, (const char *)text, n); /* numbers are written as texts, too */
-}
-
-static int on_open(void *context)
-{
-	struct metrics *m = context;
-	m->key = METRIC_COUNT;
-	return ++m->depth < 32;
-}
-
-static int on_close(void *context)
-{
-	((struct metrics *)context)->depth--;
-	return 1;
-}
-
-static const yajl_callbacks CALLBACKS = {.yajl_number = on_number,
-                                         .yajl_string = on_string,
-                                         .yajl_start_map = on_open,
-                                         .yajl_map_key = on_key,
-                                         .yajl_end_map = on_close,
-                                         .yajl_start_array = on_open,
-                                         .yajl_end_array = on_close};
-
-/* Other sources put events in here too: what names no counter is none. */
+/* Other sources put events in here too: what names no counter is none. A sample's time may be NULL, where nsys could
+ * not tell it on the profile's clock; the raw one is of another. */
 static int read_old_table(struct metrics *m)
 {
 	enum { TIME, TYPE, DATA, N };
@@ -257,23 +169,15 @@ static int read_old_table(struct metrics *m)
 	while ((more = scan_next(&s)) > 0) {
 		size_t n = 0;
 		int64_t time = scan_int(&s, TIME), type = scan_int(&s, TYPE);
+		const char *flaw = nsys_value_flaw(&s);
 		const char *data = s.has[DATA] ? scan_text(&s, DATA, &n) : NULL;
-		if (!data || n > JSON_MAX || s.flaws)
-			continue;
-		m->depth = 0;
-		m->key = METRIC_COUNT;
 		for (int i = 0; i < METRIC_COUNT; i++)
 			m->value[i] = -1;
-		yajl_handle json = yajl_alloc(&CALLBACKS, NULL, m);
-		if (!json)
-			break;
-		yajl_config(json, yajl_dont_validate_strings, 1);
-		if (yajl_parse(json, (const unsigned char *)data, n) == yajl_status_ok &&
-		    yajl_complete_parse(json) == yajl_status_ok)
-			for (int i = 0; i < METRIC_COUNT; i++)
-				if (m->value[i] >= 0)
-					add_value(m, gpu_of(m, type), time, (enum metric)i, m->value[i], NULL);
-		yajl_free(json);
+		if (!data || !metric_sample_read(data, n, add_counter, m))
+			continue;
+		for (int i = 0; i < METRIC_COUNT; i++)
+			if (m->value[i] >= 0)
+				add_value(m, flaw ? 0 : gpu_of(m, type), time, (enum metric)i, m->value[i], flaw);
 	}
 	scan_close(&s);
 	return more < 0 ? -1 : 0;

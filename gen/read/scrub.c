@@ -1,10 +1,10 @@
 #include "read/scrub.h"
-#include "read/db_bytes.h"
 
 #include "base/buf.h"
 #include "base/keymap.h"
 #include "read/db.h"
 #include "read/db_bytes.h"
+#include "read/metric_sample.h"
 #include "read/read.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_text.h"
@@ -20,6 +20,7 @@ struct scrub {
 	sqlite3 *to;
 	struct scrub_text text;
 	struct keymap processes, threads, strings; /* of kept rows: globalPid, globalTid, StringIds.id */
+	struct buf sample;                         /* the GPU's counters in the row's JSON */
 	struct scrub_copy *copy;
 	struct arena *arena;
 	struct err *err;
@@ -224,6 +225,30 @@ static bool keeps_option(const struct table *t)
 	return is_plain(value, n, "") || is_plain(value, n, "0123456789.-");
 }
 
+/* Names of counters are plain; whatever else stands there is none. */
+static void add_counter(void *context, const struct metric_value *value)
+{
+	struct scrub *s = context;
+	size_t n = value->name_n;
+	for (size_t i = 0; i < n; i++)
+		if (value->name[i] < ' ' || value->name[i] > '~' || strchr("\"\\", value->name[i]))
+			return;
+	const char *name = scrub_text_mask(&s->text, value->name, &n);
+	buf_format(&s->sample, "%s\"%.*s\": \"%.*s\"", s->sample.n ? ", " : "{", (int)n, name, (int)value->number_n,
+	           value->number);
+}
+
+static bool keeps_sample(struct scrub *s, const struct table *t)
+{
+	size_t n;
+	const char *data = row_text(t, "data", &n);
+	s->sample.n = 0;
+	if (!data || !metric_sample_read(data, n, add_counter, s) || !s->sample.n)
+		return false;
+	buf_text(&s->sample, "}");
+	return true;
+}
+
 static bool keeps_row(struct scrub *s, const struct table *t)
 {
 	int64_t value;
@@ -254,6 +279,11 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 			return true;
 		s->copy->diagnostics++;
 		return false;
+	case SCRUB_SAMPLES:
+		if (keeps_sample(s, t))
+			return true;
+		s->copy->events++;
+		return false;
 	case SCRUB_STRINGS:
 		if (row_int(t, "id", &value) && keymap_find(&s->strings, (uint64_t)value) != UINT32_MAX &&
 		    row_text(t, "value", &n))
@@ -277,6 +307,9 @@ static const char *clean_text(struct scrub *s, const struct table *t, char sign,
 		return scrub_text_program(&s->text, text, n);
 	case '#':
 		return scrub_text_uuid(&s->text, text, n);
+	case '{':
+		*n = s->sample.n;
+		return s->sample.data;
 	case '+':
 		for (size_t i = 0; i < *n; i++)
 			if (!isxdigit((unsigned char)text[i]) && !(text[i] && strchr(" .:-+TZ", text[i])))
@@ -442,6 +475,7 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	if (check_kind(&s) == 0 && db_check(&s.from) == 0 && learn(&s) == 0 && copy_all(&s) == 0)
 		result = 0;
 done:
+	buf_release(&s.sample);
 	sqlite3_close(s.to);
 	db_close(&s.from);
 	source_close(&source);

@@ -28,7 +28,8 @@ struct scrub_copy {
 	/* What is not in it. Names of tables are borrowed from the arena. */
 	const char **left_out; /* tables, but for nsys's enumerations */
 	size_t n_left_out;
-	int64_t options, processes, threads, diagnostics, strings; /* rows of kept tables */
+	/* rows of kept tables; `events`: of other sources than the GPU's counters */
+	int64_t options, processes, threads, diagnostics, events, strings;
 };
 
 /* 0, or -1 with `err`: the file cannot be read, is of another format, damaged, or too large to copy. The input is never

@@ -61,6 +61,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"MPI_START_WAIT_EVENTS", SCRUB_EVENTS, "start end globalTid @textId requestHandle"},
 	{"MPI_OTHER_EVENTS", SCRUB_EVENTS, "start end globalTid @textId"},
 	{"GPU_METRICS", SCRUB_ALL, "rawTimestamp timestamp typeId metricId %value"},
+	{"GENERIC_EVENTS", SCRUB_SAMPLES, "genericEventId rawTimestamp timestamp typeId {data"},
 
 	{"TARGET_INFO_GPU_METRICS", SCRUB_ALL, "typeId sourceId $typeName metricId $metricName"},
 	{"TARGET_INFO_GPU", SCRUB_ALL,

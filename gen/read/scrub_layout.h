@@ -13,6 +13,7 @@ enum scrub_rows {
 	SCRUB_THREADS,     /* those of threads with events, by globalTid */
 	SCRUB_OPTIONS,     /* those whose name is harmless and whose value is no free text */
 	SCRUB_DIAGNOSTICS, /* warnings and errors */
+	SCRUB_SAMPLES,     /* samples of the GPU's counters, among events of other sources */
 	SCRUB_STRINGS      /* StringIds: those that a kept row refers to; the last table */
 };
 
@@ -22,7 +23,7 @@ struct scrub_table {
 	/* Names of columns, separated by spaces. A sign before a name says what it holds: nothing, a whole number;
 	 * '%' a number of either kind; '@' an id of StringIds; '$' a text in which paths, hosts and users are masked;
 	 * '!' a path of which the last part is kept; '#' a UUID, which another one replaces; '+' a text of digits and
-	 * marks, as in a time or a place on a bus. */
+	 * marks, as in a time or a place on a bus; '{' a JSON object, of which the GPU's counters are kept. */
 	const char *columns;
 };
 

@@ -134,7 +134,7 @@ def make(path, layout):
         db.executemany("INSERT INTO GENERIC_EVENTS VALUES (?, ?, ?, ?)",
                        [(t, t, kind, json.dumps({name.split(" [")[0] if "Cycles" not in name else name: str(value) for name, value in values.items()
                                                  if "Warps" not in name})) for t, values in samples_of(db)]
-                       + [(5, 5, kind, "{\"SMs Active\": "), (6, 6, kind, "[[1]]"), (7, 7, kind, None)])
+                       + [(5, 5, kind, "{\"SMs Active\": "), (6, 6, kind, "[[1]]"), (7, 7, kind, None), (8, None, kind, '{"SMs Active": "50"}')])
     else:
         write_metrics(db, rows)
         if layout == "hostile":
@@ -216,6 +216,13 @@ def main():
                 wrong.append(f"{layout}: the page does not say '{shown}'")
             if layout == "hostile" and "5 in GPU_METRICS" not in page and "is no percentage" not in page:
                 wrong.append("hostile: the rows that were dropped are not said")
+            if layout == "old":
+                if "1 in GENERIC_EVENTS" not in page or "lacks a value" not in page:
+                    wrong.append("old: the sample without a time is not said")
+                shared = os.path.join(folder, "shared.sqlite")
+                subprocess.run([gapline, "scrub", path, "-o", shared, "-q"], check=True)
+                if report(gapline, shared, plain, folder)[0]["baseline"]["devices"] != result["baseline"]["devices"]:
+                    wrong.append("old: the copy to share says something else")
         result, page = report(gapline, plain, first, folder)
         compare("fixed side", result["fixed"]["devices"][0]["metrics"], expected(first, round(result["fixed"]["devices"][0]["window_ms"] * 1e6)), wrong)
         tiny_profile.write(first + "2", steps=40, seed=3)

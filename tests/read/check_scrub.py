@@ -43,6 +43,8 @@ CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);
 CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT);
 CREATE TABLE GAPLINE_CAPTURE (name TEXT, value TEXT);
 CREATE TABLE GAPLINE_GPU (gpu INTEGER, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER);
+CREATE TABLE GENERIC_EVENTS (genericEventId INTEGER, rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data TEXT);
+CREATE TABLE GENERIC_EVENT_TYPES (typeId INTEGER, sourceId INTEGER, data TEXT);
 CREATE TABLE OF_A_LATER_VERSION (user TEXT);
 CREATE TABLE cudaKernelStats (demangledName TEXT, num INTEGER);
 """
@@ -360,6 +362,41 @@ def check_several_processes(gapline, folder):
     db.close()
 
 
+SAMPLES = [  # what nsys before 2023 exported of the GPU's counters, and what stays of it
+    ('{"SMs Active": "40", "Tensor Active": 3, "GPC Clock Frequency [MHz]": "1980"}', '{"SMs Active": "40", "Tensor Active": "3"}'),
+    ('{"Name": "jdoe", "SM Active /mnt/people/x": " 7 of jdoe", "SM Issue": "jdoe"}', '{"SM Active [path A]/x": "7"}'),
+    ('{"NVLink RX Requests [%]": "1", "NVLink RX Responses [%]": "2.5"}', '{"NVLink RX Requests [%]": "1", "NVLink RX Responses [%]": "2.5"}'),
+    ('{"comm": "jdoe", "prev_pid": "77", "args": {"SMs Active": "5"}}', None),  # another source's
+    ('{"SMs Active": "40"', None),
+    ('{"SMs Active\\u0001": "40", "SMs Active \\" jdoe": "1"}', None),
+    ("jdoe", None),
+    (None, None),
+    (40, None),
+]
+
+
+def check_samples(gapline, folder):
+    """Counters in JSON stay, with their names as they were but for what tells about people; nothing else does."""
+    tiny_profile.write(folder / "samples.sqlite")
+    db = sqlite3.connect(folder / "samples.sqlite")
+    db.execute("CREATE TABLE TARGET_INFO_SYSTEM_ENV (name TEXT, value TEXT)")
+    db.execute("INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES ('Hostname', 'orca17')")
+    db.execute("CREATE TABLE GENERIC_EVENT_SOURCES (sourceId INTEGER, data TEXT)")
+    db.execute("INSERT INTO GENERIC_EVENT_SOURCES VALUES (1, 'jdoe')")
+    db.execute("CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, globalTid INTEGER, data TEXT)")
+    db.executemany("INSERT INTO GENERIC_EVENTS VALUES (?1, ?1, 256, 77, ?2)", [(i, text) for i, (text, _) in enumerate(SAMPLES)])
+    db.commit()
+    db.close()
+    said = scrub(gapline, folder / "samples.sqlite", folder / "copy.sqlite")
+    db = sqlite3.connect(folder / "copy.sqlite")
+    have = db.execute("SELECT rawTimestamp, timestamp, typeId, data FROM GENERIC_EVENTS ORDER BY timestamp").fetchall()
+    wanted = [(i, i, 256, text) for i, (_, text) in enumerate(SAMPLES) if text]
+    assert have == wanted, have
+    assert "6 events of other sources" in said and "GENERIC_EVENT_SOURCES" in said, said
+    assert b"jdoe" not in (folder / "copy.sqlite").read_bytes()
+    db.close()
+
+
 def check_files(gapline, folder):
     tiny_profile.write(folder / "tiny.sqlite")
     scrub(gapline, folder / "tiny.sqlite", folder / "a.sqlite")
@@ -389,6 +426,7 @@ def main():
         check_leaks(gapline, folder)
         check_masks(gapline, folder)
         check_files(gapline, folder)
+        check_samples(gapline, folder)
         check_own(gapline, folder)
         check_several_processes(gapline, folder)
         tiny_profile.write(folder / "whole.sqlite")
