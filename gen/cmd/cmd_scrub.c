@@ -2,11 +2,11 @@
 #include "base/file.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
+#include "cmd/inputs_export.h"
 #include "cmd/progress.h"
 #include "read/scrub.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 enum { TABLES_NAMED = 100, NAME_MOST = 80 }; /* a file can have as many as it likes, with any name */
 
@@ -82,11 +82,12 @@ static void say(const struct scrub_command *c, const char *profile)
 	arena_release(&arena);
 }
 
-static int make_copy(struct scrub_command *c, const char *profile, int64_t bytes, struct err *err)
+static int make_copy(struct scrub_command *c, const struct input *input, struct err *err)
 {
 	struct progress progress;
-	progress_begin(&progress, c->quiet, "copying", bytes);
-	struct scrub_request request = {profile, c->hide.item, c->hide.n, progress_meter(&progress)};
+	progress_begin(&progress, c->quiet, "copying", input->bytes);
+	struct scrub_request request = {input->export ? input->export : input->path, c->hide.item, c->hide.n,
+	                                progress_meter(&progress)};
 	int rc = scrub_profile(&request, &c->arena, &c->copy, err);
 	progress_say(&progress, "packing");
 	if (rc == 0 && ends_with(c->output, ".gz"))
@@ -95,13 +96,20 @@ static int make_copy(struct scrub_command *c, const char *profile, int64_t bytes
 	return rc;
 }
 
-static int scrub(struct scrub_command *c, const char *profile)
+static int scrub(struct scrub_command *c, const struct opt_list *operands)
 {
 	struct err err;
-	struct stat input = {0};
+	struct inputs inputs;
 	if (output_prepare(&c->out, c->output, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (stat(profile, &input) == 0 && output_replaces(&c->out, &input)) {
+	int status = inputs_find(&inputs, "profile", operands, &c->arena, &err);
+	if (status)
+		return cmd_fail(status, &err);
+	if (inputs.n != 1) {
+		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs.n);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	}
+	if (output_replaces(&c->out, &inputs.item[0].file)) {
 		err_set(&err, "%s: this output would replace the input", c->output);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
@@ -109,8 +117,12 @@ static int scrub(struct scrub_command *c, const char *profile)
 		err_set(&err, "%s: exists already; --force replaces it", c->output);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
-	if (make_copy(c, profile, input.st_size, &err))
+	if (!c->quiet)
+		inputs_say_passed_over(&inputs, 1, &c->arena);
+	if (inputs_export(&inputs, 1, c->quiet, &c->arena, &err) || make_copy(c, &inputs.item[0], &err)) {
+		inputs_name_report(&inputs, 1, &c->arena, &err);
 		return cmd_fail(CMD_BAD_PROFILE, &err);
+	}
 	c->out.bytes = (const char *)c->copy.bytes;
 	c->out.n = c->copy.n;
 	if (c->packed.data) {
@@ -120,7 +132,7 @@ static int scrub(struct scrub_command *c, const char *profile)
 	if (output_write(&c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
-		say(c, profile);
+		say(c, inputs.item[0].path);
 	return CMD_DONE;
 }
 
@@ -141,7 +153,7 @@ int cmd_scrub(int argc, char **argv)
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
 	if (status < 0 && operands.n == 1 && c.output) {
-		status = scrub(&c, operands.item[0]);
+		status = scrub(&c, &operands);
 	} else if (status < 0) {
 		if (operands.n > 1)
 			err_set(&err, "one profile is wanted, and %zu are given", operands.n);

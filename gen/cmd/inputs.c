@@ -29,23 +29,28 @@ bool inputs_is_report(const char *path)
 	return ends_with(path, ".nsys-rep") || ends_with(path, ".qdrep");
 }
 
+static bool is_younger(const struct stat *a, const struct stat *b)
+{
+	return a->st_mtim.tv_sec > b->st_mtim.tv_sec ||
+	       (a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec > b->st_mtim.tv_nsec);
+}
+
+static const char *const EXPORT_ENDINGS[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
+enum { N_EXPORT_ENDINGS = sizeof EXPORT_ENDINGS / sizeof *EXPORT_ENDINGS };
+
 /* The youngest export that lies beside a report, by the names that nsys and gapline's own advice give it. NULL: none.
  */
 static const char *find_export(const char *path, struct stat *file, struct arena *arena)
 {
-	static const char *const endings[] = {".sqlite", ".sqlite.gz", ".sqlite.zst"};
 	const char *found = NULL;
 	int stem = (int)(strrchr(path, '.') - path);
-	for (size_t i = 0; i < 2 * sizeof endings / sizeof *endings; i++) {
+	for (size_t i = 0; i < 2 * N_EXPORT_ENDINGS; i++) {
 		struct stat beside;
-		const char *name = i % 2 ? arena_format(arena, "%s%s", path, endings[i / 2])
-		                         : arena_format(arena, "%.*s%s", stem, path, endings[i / 2]);
+		const char *name = i % 2 ? arena_format(arena, "%s%s", path, EXPORT_ENDINGS[i / 2])
+		                         : arena_format(arena, "%.*s%s", stem, path, EXPORT_ENDINGS[i / 2]);
 		if (stat(name, &beside) || !S_ISREG(beside.st_mode))
 			continue;
-		bool younger = !found || beside.st_mtim.tv_sec > file->st_mtim.tv_sec ||
-		               (beside.st_mtim.tv_sec == file->st_mtim.tv_sec &&
-		                beside.st_mtim.tv_nsec > file->st_mtim.tv_nsec);
-		if (younger) {
+		if (!found || is_younger(&beside, file)) {
 			found = name;
 			*file = beside;
 		}
@@ -53,16 +58,57 @@ static const char *find_export(const char *path, struct stat *file, struct arena
 	return found;
 }
 
+/* The report that an export was made of by its name, if that lies beside it and was recorded anew since. NULL: none. */
+static const char *find_younger_report(const char *path, const struct stat *file, struct arena *arena)
+{
+	for (size_t i = 0; i < N_EXPORT_ENDINGS; i++) {
+		if (!ends_with(path, EXPORT_ENDINGS[i]))
+			continue;
+		const char *stem = arena_copy(arena, path, strlen(path) - strlen(EXPORT_ENDINGS[i]));
+		const char *const names[] = {stem, arena_format(arena, "%s.nsys-rep", stem),
+		                             arena_format(arena, "%s.qdrep", stem)};
+		for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+			struct stat report;
+			if (inputs_is_report(names[k]) && !stat(names[k], &report) && S_ISREG(report.st_mode) &&
+			    is_younger(&report, file))
+				return names[k];
+		}
+	}
+	return NULL;
+}
+
+static void list_add(struct opt_list *list, const char *text, struct arena *arena)
+{
+	list->item = arena_grow(arena, list->item, list->n, list->n + 1, sizeof *list->item);
+	list->item[list->n++] = text;
+}
+
+static void add_outdated(struct opt_list *list, const char *export, const char *report, struct arena *arena)
+{
+	const char *text = arena_format(arena, "%s is not read: %s beside it is younger", export, report);
+	for (size_t i = 0; i < list->n; i++)
+		if (!strcmp(list->item[i], text))
+			return;
+	list_add(list, text, arena);
+}
+
 /* A report stands for the export beside it, unless that is the older one: the report was recorded anew since. */
-static void take_export(const char **path, struct stat *file, struct arena *arena)
+static const char *export_of(const char *path, const struct stat *file, struct stat *export, struct arena *arena)
+{
+	const char *found = inputs_is_report(path) ? find_export(path, export, arena) : NULL;
+	return found && !is_younger(file, export) ? found : NULL;
+}
+
+static void take_export(struct inputs *in, const char **path, struct stat *file, struct arena *arena)
 {
 	struct stat export;
-	const char *found = inputs_is_report(*path) ? find_export(*path, &export, arena) : NULL;
-	if (!found || export.st_mtim.tv_sec < file->st_mtim.tv_sec ||
-	    (export.st_mtim.tv_sec == file->st_mtim.tv_sec && export.st_mtim.tv_nsec < file->st_mtim.tv_nsec))
-		return;
-	*path = found;
-	*file = export;
+	const char *found = export_of(*path, file, &export, arena);
+	if (found) {
+		*path = found;
+		*file = export;
+	} else if (inputs_is_report(*path) && (found = find_export(*path, &export, arena))) {
+		add_outdated(&in->outdated, found, *path, arena);
+	}
 }
 
 static int add(struct inputs *in, const char *path, const struct stat *file, struct arena *arena, struct err *err)
@@ -85,11 +131,12 @@ static bool is_named_like_an_export(const char *name)
 	       ends_with(name, ".db");
 }
 
-/* An nsys report whose export is missing: a run that would vanish. Beside its export it is the same run again. */
-static bool is_report_without_export(const char *path, struct arena *arena)
+/* An nsys report without an export of what it holds now: a run that would vanish. Beside that it is the same run again.
+ */
+static bool is_report_without_export(const char *path, const struct stat *file, struct arena *arena)
 {
 	struct stat export;
-	return inputs_is_report(path) && !find_export(path, &export, arena);
+	return inputs_is_report(path) && !export_of(path, file, &export, arena);
 }
 
 /* Whether it is a SQLite database, a PyTorch trace or something packed, whatever its name. */
@@ -111,12 +158,6 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void list_add(struct opt_list *list, const char *text, struct arena *arena)
-{
-	list->item = arena_grow(arena, list->item, list->n, list->n + 1, sizeof *list->item);
-	list->item[list->n++] = text;
-}
-
 static void list_sort(struct opt_list *list)
 {
 	if (list->n)
@@ -132,7 +173,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 		err_set(err, "%s: %s", folder, strerror(errno));
 		return CMD_BAD_PROFILE;
 	}
-	struct opt_list found = {0}, others = {0};
+	struct opt_list found = {0}, others = {0}, outdated = {0};
 	const char *slash = folder[strlen(folder) - 1] == '/' ? "" : "/";
 	for (struct dirent *entry; (entry = readdir(dir));) {
 		struct stat file;
@@ -140,8 +181,11 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 			continue;
 		const char *path = arena_format(arena, "%s%s%s", folder, slash, entry->d_name);
 		bool there = !stat(path, &file);
-		bool named = is_named_like_an_export(path) || is_report_without_export(path, arena);
-		if (there && S_ISDIR(file.st_mode))
+		const char *report = there ? find_younger_report(path, &file, arena) : NULL;
+		bool named = is_named_like_an_export(path) || (there && is_report_without_export(path, &file, arena));
+		if (report)
+			add_outdated(&outdated, path, report, arena);
+		else if (there && S_ISDIR(file.st_mode))
 			list_add(&others, arena_format(arena, "%s/", path), arena);
 		else if (there && S_ISREG(file.st_mode) ? named || begins_like_a_profile(path) : named)
 			list_add(&found, path, arena);
@@ -151,9 +195,12 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	closedir(dir);
 	list_sort(&found);
 	list_sort(&others);
+	list_sort(&outdated);
 	in->folder = in->n_folders++;
 	for (size_t i = 0; i < others.n; i++)
 		list_add(&in->passed_over, others.item[i], arena);
+	for (size_t i = 0; i < outdated.n; i++)
+		list_add(&in->outdated, outdated.item[i], arena);
 	int status = CMD_DONE;
 	for (size_t i = 0; i < found.n && !status; i++) {
 		struct stat file;
@@ -185,24 +232,48 @@ static int add_path(struct inputs *in, const char *path, struct arena *arena, st
 	}
 	if (S_ISDIR(file.st_mode))
 		return add_folder(in, path, arena, err);
-	take_export(&path, &file, arena);
+	take_export(in, &path, &file, arena);
 	return add(in, path, &file, arena, err);
+}
+
+static bool matches(const glob_t *found, const char *path)
+{
+	for (size_t i = 0; i < found->gl_pathc; i++)
+		if (!strcmp(found->gl_pathv[i], path))
+			return true;
+	return false;
+}
+
+/* Of a report and its export, where a pattern matches both, the younger one: as in a folder. */
+static bool is_matched_twice(struct inputs *in, const glob_t *found, const char *path, struct arena *arena)
+{
+	struct stat file, export;
+	if (stat(path, &file))
+		return false;
+	const char *other = find_younger_report(path, &file, arena);
+	if (other && matches(found, other)) {
+		add_outdated(&in->outdated, path, other, arena);
+		return true;
+	}
+	other = export_of(path, &file, &export, arena);
+	return other && matches(found, other);
 }
 
 static int add_pattern(struct inputs *in, const char *pattern, struct arena *arena, struct err *err)
 {
-	glob_t matches = {0};
-	int rc = glob(pattern, 0, NULL, &matches), status = CMD_DONE;
+	glob_t found = {0};
+	int rc = glob(pattern, 0, NULL, &found), status = CMD_DONE;
 	if (rc) {
 		err_set(err, "%s: %s", pattern,
 		        rc == GLOB_NOMATCH ? "no file matches this pattern" : "cannot be searched");
 		status = CMD_BAD_PROFILE;
 	}
-	for (size_t i = 0; !rc && i < matches.gl_pathc && !status; i++) {
-		const char *path = arena_copy(arena, matches.gl_pathv[i], strlen(matches.gl_pathv[i]));
-		status = add_path(in, path, arena, err);
+	for (size_t i = 0; !rc && i < found.gl_pathc && !status; i++) {
+		const char *path = arena_copy(arena, found.gl_pathv[i], strlen(found.gl_pathv[i]));
+		if (!is_matched_twice(in, &found, path, arena))
+			status = add_path(in, path, arena, err);
 	}
-	globfree(&matches);
+	globfree(&found);
 	return status;
 }
 
@@ -233,6 +304,13 @@ void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *
 		fprintf(stderr, " and %zu more", total - NAMED);
 	if (total)
 		fputs("\n", stderr);
+	total = 0;
+	for (size_t s = 0; s < n; s++)
+		for (size_t i = 0; i < sides[s].outdated.n; i++)
+			if (total++ < NAMED)
+				fprintf(stderr, "gapline: %s\n", cmd_harmless(arena, sides[s].outdated.item[i]));
+	if (total > NAMED)
+		fprintf(stderr, "gapline: %zu more exports are older than their reports\n", total - NAMED);
 }
 
 /* ---- reading ---- */
@@ -246,8 +324,7 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n)
 	return bytes;
 }
 
-/* An export without a name is called by the report that it was made of. */
-static void name_report(const struct inputs *sides, size_t n, struct arena *arena, struct err *err)
+void inputs_name_report(const struct inputs *sides, size_t n, struct arena *arena, struct err *err)
 {
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].n; i++) {
@@ -278,7 +355,7 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	}
 	int result = read_profiles(list, found, wish, names, arena, err);
 	if (result)
-		name_report(sides, n, arena, err);
+		inputs_name_report(sides, n, arena, err);
 	if (result != 0 || found == 1)
 		inputs_keep(sides, n, arena);
 	return result;

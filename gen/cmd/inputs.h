@@ -32,6 +32,7 @@ struct inputs {
 	size_t n;
 	uint32_t n_folders, folder;  /* how many so far; the one that is being looked through, or TRACE_NONE */
 	struct opt_list passed_over; /* what lies in a folder and does not look like a profile */
+	struct opt_list outdated;    /* sentences on exports that are older than their report */
 
 	struct opt_list copies; /* sentences on files that were left out as copies of others, filled by inputs_group */
 
@@ -45,8 +46,9 @@ struct inputs {
  *  - a file (anything that can be opened and is no folder); for an nsys report the export that lies beside it, if that
  *    is not the older one;
  *  - a folder: all its files that look like a profile by their name (.sqlite, .sqlite.gz, .sqlite.zst, .db, or an nsys
- * report without its export beside it) or by how they begin, without going deeper and without hidden files;
- *  - else, where nothing has that name, a pattern of glob(3).
+ *    report without its export beside it) or by how they begin, without going deeper and without hidden files; of a
+ *    report and exports beside it the younger one, as where a report is named;
+ *  - else, where nothing has that name, a pattern of glob(3); of a report and its export that both match, the same.
  * CMD_DONE; CMD_BAD_PROFILE when something is missing or a folder or pattern holds nothing; CMD_WRONG_USAGE when a file
  * is named twice: the same run counted twice would pass for a repeat. `err` is filled then. */
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
@@ -55,7 +57,8 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
 /* Whether it is named like an nsys report. */
 bool inputs_is_report(const char *path);
 
-/* One line on stderr that names what was passed over in the folders of `n` sides, if anything was. */
+/* A line on stderr that names what was passed over in the folders of `n` sides, if anything was, and one for each
+ * export that is older than its report. */
 void inputs_say_passed_over(const struct inputs *sides, size_t n, struct arena *arena);
 
 /* Bytes of the files of `n` sides: what makes a progress bar full. */
@@ -64,6 +67,9 @@ int64_t inputs_bytes(const struct inputs *sides, size_t n);
 /* Reads every profile of `n` sides, all of them side by side. 0, or -1 with `err`. */
 int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,
                 struct err *err);
+
+/* An export without a name (inputs_export), where an error is about it, is called by the report that it was made of. */
+void inputs_name_report(const struct inputs *sides, size_t n, struct arena *arena, struct err *err);
 
 /* What the profiles of `n` sides live in belongs to `arena` from now on: for an end between inputs_read and
  * inputs_group. */

@@ -6,6 +6,7 @@
 tests/support/standin_nsys.py plays nsys. Whatever happens, signals included, nothing may be left in TMPDIR, nothing beside
 the report, and no nsys.
 """
+import json
 import os
 import pathlib
 import pty
@@ -87,6 +88,61 @@ def beside(place):
     expect(status == 0 and "exporting" in said, f"older export: {status}, {said}")
     (place.folder / "a.sqlite").unlink()
     place.clean("an export beside it")
+
+
+def in_folders(place):
+    """A report that was recorded anew since its export is exported anew, and that is said; so it is with a pattern."""
+    runs, now = place.folder / "runs", time.time()
+    for name, age in (("one.nsys-rep", 0), ("two.nsys-rep", 50)):  # one is younger than its export, two is older
+        shutil.copy(place.folder / "a.nsys-rep", runs / name)
+        os.utime(runs / name, (now - age, now - age))
+    for name, export in (("one.sqlite", "b"), ("two.sqlite", "b"), ("two.nsys-rep.sqlite", "a")):
+        shutil.copy(place.folder / f"elsewhere/{export}.sqlite", runs / name)
+        os.utime(runs / name, (now - (100 if "rep" in name else 10),) * 2)
+    # a is one (its export is b, which is outdated); b is two; the other export of two is outdated.
+    wanted = place.say("report", "--baseline", "elsewhere/a.sqlite", "--baseline", "elsewhere/b.sqlite", "--fixed", "elsewhere/a.sqlite", "--json", "-", "-q")[1]
+    wanted = json.loads(wanted)["baseline"]
+    for given in ("runs", "runs/*"):
+        status, out, said = place.say("report", "--baseline", given, "--fixed", "elsewhere/a.sqlite", "--json", "-")
+        expect(status == 0, f"{given}: {status}, {said}")
+        expect([run["window_ms"] for run in json.loads(out)["baseline"]["runs"]] == [run["window_ms"] for run in wanted["runs"]], f"{given}: other runs")
+        for line in ("runs/one.sqlite is not read: runs/one.nsys-rep beside it is younger", "exporting runs/one.nsys-rep",
+                     "runs/two.nsys-rep.sqlite is not read: runs/two.nsys-rep beside it is younger"):
+            expect(said.count(f"gapline: {line}") == 1, f"{given}: {line} in {said}")
+        expect("exporting runs/two" not in said, f"{given}: {said}")
+    status, _, said = place.say("report", "--baseline", "runs", "--fixed", "elsewhere/a.sqlite", nsys=False)
+    expect(status == 3 and "runs/one.sqlite is not read" in said and "runs/one.nsys-rep" in said, f"no nsys: {status}, {said}")
+    status, _, said = place.say("show", "runs/one.nsys-rep")
+    expect(status == 0 and "runs/one.sqlite is not read" in said and "exporting" in said, f"by name: {status}, {said}")
+    status, _, said = place.say("show", "runs/one.sqlite")
+    expect(status == 0 and not said, f"the export by name: {status}, {said}")
+    for path in runs.iterdir():
+        path.unlink()
+    place.clean("folders")
+
+
+def scrubbed(place):
+    """A copy of a report is one of its export; where there is no nsys, the command is said."""
+    status, out, said = place.say("scrub", "a.nsys-rep", "-o", "shared.sqlite")
+    expect(status == 0 and "exporting a.nsys-rep" in said and "left out of a.nsys-rep" in out, f"scrub: {status}, {out} {said}")
+    shared = (place.folder / "shared.sqlite").read_bytes()
+    status, _, said = place.say("scrub", "elsewhere/a.sqlite", "-o", "shared.sqlite", "--force")
+    expect(status == 0 and (place.folder / "shared.sqlite").read_bytes() == shared, f"scrub: another copy: {said}")
+    (place.folder / "shared.sqlite").unlink()
+    status, _, said = place.say("scrub", "a.nsys-rep", "-o", "a.nsys-rep")
+    expect(status == 2 and "would replace the input" in said, f"scrub: {status}, {said}")
+    recorded = (place.folder / "a.nsys-rep").read_text()
+    (place.folder / "a.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report 1.")
+    status, _, said = place.say("scrub", "a.nsys-rep", "-o", "shared.sqlite", nsys=False)
+    expect(status == 3 and "nsys export --type sqlite --force-overwrite true --output 'a.nsys-rep.sqlite' 'a.nsys-rep'" in said, f"scrub: {status}, {said}")
+    cut = place.folder / "elsewhere/cut.sqlite"
+    cut.write_bytes((place.folder / "elsewhere/a.sqlite").read_bytes()[:9000])
+    (place.folder / "a.nsys-rep").write_text(f"{cut}\n1")
+    status, _, said = place.say("scrub", "a.nsys-rep", "-o", "shared.sqlite", "-q")
+    expect(status == 3 and said.startswith("gapline: a.nsys-rep: ") and "/proc" not in said, f"scrub: {status}, {said}")
+    cut.unlink()
+    (place.folder / "a.nsys-rep").write_text(recorded)
+    place.clean("scrub")
 
 
 def without_nsys(place):
@@ -192,7 +248,7 @@ def on_a_terminal(place):
 
 with tempfile.TemporaryDirectory(prefix="gapline-export-") as made:
     here = Place(made)
-    for check in (exported, beside, without_nsys, what_is_none, interrupted, on_a_terminal):
+    for check in (exported, beside, in_folders, scrubbed, without_nsys, what_is_none, interrupted, on_a_terminal):
         check(here)
 print(f"{len(failures)} failures")
 sys.exit(bool(failures))
