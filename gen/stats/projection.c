@@ -1,8 +1,8 @@
 /* nvtx_gpu_proj_sum: ranges projected onto the GPU. A range owns the ops whose launching call lies wholly inside it on
- * the thread that opened it; its projection reaches from the first start to the last end of them. The nodes of a CUDA
- * graph that one call launched are one op, as nsys counts them: the table says the same of a graph traced by node as of
- * the whole one that :graphs=1 counts. Ranges that own
- * nothing do not appear, not even as another's parent. */
+ * the thread that opened it; its projection reaches from the first start to the last end of them. What one call
+ * launched is one op, as nsys counts them (different correlation ids): the table says the same of a graph traced by
+ * node as of the whole one that :graphs=1 counts. Ranges that own nothing do not appear, not even as another's parent.
+ */
 #include "base/search.h"
 #include "stats/reports.h"
 #include "stats/tally.h"
@@ -29,7 +29,7 @@ enum { NAME, STYLE, PROJECTED };
 struct work {
 	int64_t call_end;         /* of the call that ends last */
 	int64_t op_start, op_end; /* first start, last end of the ops */
-	int64_t n_ops;
+	int64_t n_ops;            /* the calls: see above */
 };
 
 static const struct work NO_WORK = {INT64_MIN, INT64_MAX, INT64_MIN, 0};
@@ -77,14 +77,11 @@ static struct launching find_launching(const struct trace *trace, const struct s
 			l.work[n].call_end = trace->calls.end[i];
 			place[i] = (uint32_t)++n;
 		}
-	bool *graph = ARENA_NEW(arena, l.n, bool); /* by launching call: a node of its graph is counted */
 	for (size_t i = 0; i < ops->n; i++)
 		if (ops->launch[i] != TRACE_NONE && projects(ops->kind[i], request)) {
-			size_t at = place[ops->launch[i]] - 1;
-			bool node = ops->flags[i] & OPF_GRAPH_NODE;
-			const struct work op = {l.work[at].call_end, ops->start[i], ops->end[i], !(node && graph[at])};
-			l.work[at] = work_sum(l.work[at], op);
-			graph[at] = graph[at] || node;
+			struct work *work = &l.work[place[ops->launch[i]] - 1];
+			const struct work op = {work->call_end, ops->start[i], ops->end[i], work->n_ops == 0};
+			*work = work_sum(*work, op);
 		}
 	/* The largest tree that any thread can need. */
 	for (l.leaves = 1; l.leaves < l.n; l.leaves *= 2)
