@@ -19,8 +19,9 @@ struct unpack {
 	const char *path;
 	enum packing packing;
 	int fd;
-	int64_t taken;     /* of the packed file, into `in` so far */
-	unsigned char *in; /* CHUNK bytes */
+	int64_t taken;           /* of the packed file, into `in` so far */
+	unsigned char *room;     /* CHUNK bytes; NULL: the packed bytes are in memory */
+	const unsigned char *in; /* `room`, or these bytes */
 	size_t in_n, in_at;
 	bool input_ended, ended;
 	z_stream z;
@@ -55,7 +56,7 @@ static int refill(struct unpack *u, struct err *err)
 {
 	if (u->in_at < u->in_n || u->input_ended)
 		return 0;
-	ssize_t n = file_read(u->fd, u->in, CHUNK);
+	ssize_t n = file_read(u->fd, u->room, CHUNK);
 	if (n < 0)
 		return err_set(err, "%s: cannot be read: %s", u->path, strerror(errno));
 	u->input_ended = n < CHUNK;
@@ -84,7 +85,7 @@ static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct
 		inflateReset(&u->z);
 	}
 	z_stream *z = &u->z;
-	z->next_in = u->in + u->in_at;
+	z->next_in = (unsigned char *)u->in + u->in_at;
 	z->avail_in = (uInt)(u->in_n - u->in_at);
 	z->next_out = data;
 	z->avail_out = n > 1u << 30 ? 1u << 30 : (uInt)n;
@@ -187,10 +188,20 @@ struct unpack *unpack_open(const char *path, struct err *err)
 {
 	struct unpack *u = memory_take_zeroed(1, sizeof *u);
 	u->path = path;
-	u->in = memory_take(CHUNK);
+	u->in = u->room = memory_take(CHUNK);
 	int64_t size;
 	u->fd = file_open(path, &size, err);
 	if (u->fd >= 0 && refill(u, err) == 0 && begin(u, err) == 0)
+		return u;
+	unpack_close(u);
+	return NULL;
+}
+
+struct unpack *unpack_open_bytes(const char *path, const void *bytes, size_t n, struct err *err)
+{
+	struct unpack *u = memory_take_zeroed(1, sizeof *u);
+	*u = (struct unpack){.path = path, .fd = -1, .in = bytes, .in_n = n, .taken = (int64_t)n, .input_ended = true};
+	if (begin(u, err) == 0)
 		return u;
 	unpack_close(u);
 	return NULL;
@@ -226,7 +237,7 @@ void unpack_close(struct unpack *u)
 #endif
 	if (u->fd >= 0)
 		close(u->fd);
-	free(u->in);
+	free(u->room);
 	free(u);
 }
 

@@ -1,5 +1,6 @@
-/* Packed input files: gzip and, where libzstd was there when gapline was built, zstd. They are unpacked piece by piece,
- * at the cost of a buffer and the format's window (gzip 32 KB, zstd 128 MB at most), however long the contents are. */
+/* Packed input files, and packed bytes: gzip and, where libzstd was there when gapline was built, zstd. They are
+ * unpacked piece by piece, at the cost of a buffer and the format's window (gzip 32 KB, zstd 128 MB at most), however
+ * long the contents are. */
 #ifndef GAPLINE_BASE_UNPACK_H
 #define GAPLINE_BASE_UNPACK_H
 
@@ -22,6 +23,9 @@ const char *packing_word(enum packing packing);
  * zstd file count. NULL with `err`: unreadable, packed in no such way, or gapline was built without libzstd. */
 struct unpack;
 struct unpack *unpack_open(const char *path, struct err *err);
+
+/* The same of `n` bytes in memory, which are borrowed until unpack_close; `path` is for messages. */
+struct unpack *unpack_open_bytes(const char *path, const void *bytes, size_t n, struct err *err);
 
 /* The next n bytes; fewer only at the end. -1 with `err`: unreadable, damaged, or cut off. */
 ssize_t unpack_read(struct unpack *unpack, void *data, size_t n, struct err *err);

@@ -18,6 +18,7 @@ const struct cmd cmd_table[] = {
 	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
+	{"save", "keeps profiles as a baseline for later reports", cmd_save},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{"manual", "manual pages for man(1), made from the options", cmd_manual},
 	{"completion", "completion for bash, zsh and fish", cmd_completion},
@@ -130,8 +131,8 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 /* Commands that read profiles, and start nothing that would be held to the limit, too. */
 static bool takes_limit(const char *name)
 {
-	static const char *const names[] = {"gapline report", "gapline show", "gapline stats", "gapline scrub",
-	                                    "gapline digest"};
+	static const char *const names[] = {"gapline report", "gapline show",   "gapline stats",
+	                                    "gapline scrub",  "gapline digest", "gapline save"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			return true;

@@ -19,6 +19,9 @@ enum cmd_status {
 	CMD_INCONCLUSIVE = 4 /* a gate stays open */
 };
 
+/* Where baselines and histories are kept when nobody says where. */
+#define CMD_STORE "gapline.db"
+
 struct cmd {
 	const char *name, *summary;
 	int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns an enum cmd_status */
@@ -34,6 +37,7 @@ int cmd_show(int argc, char **argv);
 int cmd_stats(int argc, char **argv);
 int cmd_scrub(int argc, char **argv);
 int cmd_digest(int argc, char **argv);
+int cmd_save(int argc, char **argv);
 int cmd_doctor(int argc, char **argv);
 int cmd_manual(int argc, char **argv);
 int cmd_completion(int argc, char **argv);

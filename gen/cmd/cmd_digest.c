@@ -1,15 +1,9 @@
 /* gapline digest: the profiles of one run -> a small file that a report takes in their place. */
-#include "base/file.h"
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs_export.h"
 #include "cmd/progress.h"
 #include "digest/digest.h"
-#include "trace/columns.h"
-
-/* What shrinks by more, and is larger, would not be believed when it is read (source_most): it stays unpacked. Programs
- * that do the very same thing a million times are like that, and no others. */
-enum { SHRINKS = 100, PLAIN = 32 << 20 };
 
 struct digest_command {
 	const char *output;
@@ -18,9 +12,7 @@ struct digest_command {
 	struct names names;
 	struct inputs inputs;
 	struct output out;
-	struct buf bytes;
-	struct file_bytes packed;
-	size_t rows, left_out;
+	struct digest_made made;
 };
 
 static const char *const arguments[] = {"[OPTIONS] PROFILE... -o FILE", NULL};
@@ -38,29 +30,6 @@ static const char about[] =
 	"profile's place and say the same, to the digit. It holds the events that they look at, without environment, "
 	"paths and command lines; names of ranges, kernels, threads and programs stay. 'gapline stats' needs the "
 	"profile itself. Several profiles have to be the ranks of one run.";
-
-static size_t rows_of(const struct trace *t)
-{
-	size_t n = 0;
-	for (int rows = 0; rows < COLUMNS_OF; rows++)
-		n += *columns_rows((struct trace *)t, rows);
-	return n;
-}
-
-/* What was made is read again before anybody relies on it. */
-static int check(const struct digest_command *c, const struct trace *trace, struct err *err)
-{
-	struct arena arena = {0};
-	struct names names;
-	struct trace again;
-	names_init(&names, &arena);
-	int result =
-		digest_decode(c->output, (const unsigned char *)c->bytes.data, c->bytes.n, &names, &arena, &again, err);
-	if (result == 0 && rows_of(&again) != rows_of(trace))
-		result = err_set(err, "%s: the digest of this profile would not hold all of it", c->output);
-	arena_release(&arena);
-	return result;
-}
 
 static int make(struct digest_command *c, struct err *err)
 {
@@ -90,11 +59,7 @@ static int make(struct digest_command *c, struct err *err)
 	}
 	if (!status) {
 		struct trace *trace = &in->run[0].trace;
-		c->left_out = digest_reduce(trace, &c->arena);
-		c->rows = rows_of(trace);
-		digest_encode(trace, &c->bytes);
-		status = check(c, trace, err) || file_pack(c->bytes.data, c->bytes.n, &c->packed, err) ? CMD_BAD_PROFILE
-		                                                                                       : CMD_DONE;
+		status = digest_make(c->output, trace, &c->arena, &c->made, err) ? CMD_BAD_PROFILE : CMD_DONE;
 	}
 	progress_end(&progress);
 	return status;
@@ -104,11 +69,12 @@ static void say(const struct digest_command *c)
 {
 	struct arena arena = {0};
 	struct buf text = {0};
-	buf_format(&text, "%s: %zu bytes, %zu events", cmd_harmless(&arena, c->output), c->out.n, c->rows);
+	buf_format(&text, "%s: %zu bytes, %zu events", cmd_harmless(&arena, c->output), c->out.n, c->made.rows);
 	if (c->inputs.n > 1)
 		buf_format(&text, " of %zu files", c->inputs.n);
-	if (c->left_out)
-		buf_format(&text, "; left out: %zu operating-system events that no gap is charged to", c->left_out);
+	if (c->made.left_out)
+		buf_format(&text, "; left out: %zu operating-system events that no gap is charged to",
+		           c->made.left_out);
 	buf_text(&text, "\n");
 	fwrite(text.data, 1, text.n, c->out.standard ? stderr : stdout);
 	buf_release(&text);
@@ -137,12 +103,8 @@ static int digest_profiles(struct digest_command *c, const struct opt_list *oper
 	status = make(c, &err);
 	if (status)
 		return cmd_fail(status, &err);
-	c->out.bytes = (const char *)c->packed.data;
-	c->out.n = c->packed.n;
-	if (c->packed.n * SHRINKS < c->bytes.n && c->bytes.n > PLAIN) {
-		c->out.bytes = c->bytes.data;
-		c->out.n = c->bytes.n;
-	}
+	c->out.bytes = (const char *)c->made.data;
+	c->out.n = c->made.n;
 	if (output_write(&c->out, 1, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!c->quiet)
@@ -174,8 +136,7 @@ int cmd_digest(int argc, char **argv)
 		status = cmd_misuse(&usage, &err);
 	}
 	output_release(&c.out);
-	buf_release(&c.bytes);
-	file_release(&c.packed);
+	digest_release(&c.made);
 	arena_release(&c.arena);
 	return status;
 }

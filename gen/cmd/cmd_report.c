@@ -12,6 +12,7 @@ static const char *const examples[] = {
 	"gapline report before.sqlite.gz after.sqlite.gz --json result.json --min-speedup 1.2",
 	"gapline report --baseline 'runs/base-*.sqlite' --fixed runs/fixed/ -o report.html",
 	"gapline report main.sqlite branch.sqlite --max-regression 3 --require-comparable",
+	"gapline report --baseline @main --fixed branch.sqlite   # what 'gapline save main' has kept",
 	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
 	"gapline report main.sqlite branch.sqlite --perfetto both.json.gz   # for ui.perfetto.dev",
 	"gapline report before.pt.trace.json.gz after.pt.trace.json.gz -o report.html   # torch.profiler",
@@ -58,7 +59,8 @@ int cmd_report(int argc, char **argv)
 {
 	struct compare c;
 	compare_init(&c);
-	struct opt options[COMPARE_OPTIONS_MAX + 7] = {
+	c.db = CMD_STORE;
+	struct opt options[COMPARE_OPTIONS_MAX + 8] = {
 		{OPT_TEXT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
 		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
@@ -71,6 +73,10 @@ int cmd_report(int argc, char **argv)
 		{OPT_LIST, 0, "baseline", "FILE",
 	         "a run of the baseline: a file, a folder or a quoted pattern; may be repeated", .list = &c.given[0]},
 		{OPT_LIST, 0, "fixed", "FILE", "a run of the fixed side, likewise", .list = &c.given[1]},
+		{OPT_TEXT, 0, "db", "FILE",
+	         "where @NAME, a baseline of 'gapline save', and @commit:SHA, of 'gapline history', are kept "
+	         "(default: " CMD_STORE " in this folder)",
+	         .text = &c.db},
 		{OPT_TEXT, 0, "baseline-ncu", "FILE",
 	         "what Nsight Compute measured of the baseline's kernels: its CSV (ncu --csv, details or raw page), or "
 	         "a .ncu-rep where ncu is installed",
@@ -84,6 +90,7 @@ int cmd_report(int argc, char **argv)
 	options[n++] = sides[1];
 	options[n++] = sides[2];
 	options[n++] = sides[3];
+	options[n++] = sides[4];
 	n += compare_print_options(&c, options + n, &c.quiet, "print nothing but errors");
 	const struct opt_usage usage = {"gapline report", arguments, about, options, n, examples, cmd_gate_statuses};
 	struct opt_list operands;

@@ -108,6 +108,10 @@ static int spare_inputs(const struct compare *c, struct err *err)
 					               c->outputs[o].path);
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++) {
+			struct stat db;
+			if (c->db && stat(c->db, &db) == 0 && output_replaces(&c->outputs[o], &db))
+				return err_set(err, "%s: this output would replace the file of saved baselines",
+				               c->outputs[o].path);
 			struct stat ncu;
 			if (c->ncu[s] && stat(c->ncu[s], &ncu) == 0 && output_replaces(&c->outputs[o], &ncu))
 				return err_set(err, "%s: this output would replace an input", c->outputs[o].path);
@@ -242,7 +246,7 @@ int compare_sides(struct compare *c)
 	if (prepare_outputs(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	for (size_t s = 0; s < 2; s++) {
-		int status = inputs_find(&c->sides[s], labels[s], &c->given[s], &c->arena, &err);
+		int status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, &err);
 		if (status)
 			return cmd_fail(status, &err);
 	}

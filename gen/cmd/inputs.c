@@ -2,6 +2,7 @@
 
 #include "analyse/judge/nothing.h"
 #include "base/unpack.h"
+#include "cmd/inputs_saved.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"
@@ -114,7 +115,8 @@ static void take_export(struct inputs *in, const char **path, struct stat *file,
 static int add(struct inputs *in, const char *path, const struct stat *file, struct arena *arena, struct err *err)
 {
 	for (size_t i = 0; i < in->n; i++)
-		if (in->item[i].file.st_dev == file->st_dev && in->item[i].file.st_ino == file->st_ino) {
+		if (!in->item[i].saved && in->item[i].file.st_dev == file->st_dev &&
+		    in->item[i].file.st_ino == file->st_ino) {
 			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, path);
 			return CMD_WRONG_USAGE;
 		}
@@ -280,11 +282,21 @@ static int add_pattern(struct inputs *in, const char *pattern, struct arena *are
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
                 struct err *err)
 {
+	return inputs_find_or_saved(inputs, side, given, NULL, arena, err);
+}
+
+int inputs_find_or_saved(struct inputs *inputs, const char *side, const struct opt_list *given, const char *db,
+                         struct arena *arena, struct err *err)
+{
 	int status = CMD_DONE;
 	*inputs = (struct inputs){.side = side, .folder = TRACE_NONE};
 	for (size_t i = 0; i < given->n && !status; i++) {
 		const char *path = given->item[i];
 		struct stat file;
+		if (db && inputs_is_saved(path)) {
+			status = inputs_add_saved(inputs, path, db, arena, err);
+			continue;
+		}
 		bool pattern = stat(path, &file) && errno == ENOENT && strpbrk(path, "*?[");
 		status = pattern ? add_pattern(inputs, path, arena, err) : add_path(inputs, path, arena, err);
 	}
@@ -340,7 +352,11 @@ void inputs_name_report(const struct inputs *sides, size_t n, struct arena *aren
 
 static struct read_input read_input_of(struct input *input)
 {
-	return (struct read_input){input->export ? input->export : input->path, &input->trace, &input->memory};
+	return (struct read_input){.path = input->export ? input->export : input->path,
+	                           .trace = &input->trace,
+	                           .digest = input->digest,
+	                           .digest_bytes = (size_t)input->bytes,
+	                           .memory = &input->memory};
 }
 
 int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, struct names *names, struct arena *arena,

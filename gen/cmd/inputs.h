@@ -12,12 +12,14 @@
 struct input {
 	const char *path;
 	struct stat file;
-	const char *export;  /* of an nsys report, made by inputs_export: what is read in its place; NULL: the file
-	                        itself */
-	int64_t bytes;       /* of what is read */
-	uint32_t folder;     /* number of the folder that it was found in, TRACE_NONE: named by itself */
-	struct trace trace;  /* filled by inputs_read; inputs_group takes its rows */
-	struct arena memory; /* what it lives in until then, where there are several */
+	const char *export; /* of an nsys report, made by inputs_export: what is read in its place; NULL: the file
+	                       itself */
+	const char *saved;  /* "@main": kept in a store, and no file; else NULL */
+	const unsigned char *digest; /* … these bytes of it; arena */
+	int64_t bytes;               /* of what is read */
+	uint32_t folder;             /* number of the folder that it was found in, TRACE_NONE: named by itself */
+	struct trace trace;          /* filled by inputs_read; inputs_group takes its rows */
+	struct arena memory;         /* what it lives in until then, where there are several */
 };
 
 /* A run of a side: one file, or those of its ranks. */
@@ -53,6 +55,10 @@ struct inputs {
  * is named twice: the same run counted twice would pass for a repeat. `err` is filled then. */
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
                 struct err *err);
+
+/* The same, and "@NAME" stands for what is kept under this name in the store `db` (inputs_saved.h). */
+int inputs_find_or_saved(struct inputs *inputs, const char *side, const struct opt_list *given, const char *db,
+                         struct arena *arena, struct err *err);
 
 /* Whether it is named like an nsys report. */
 bool inputs_is_report(const char *path);

@@ -175,7 +175,7 @@ int inputs_export(struct inputs *sides, size_t n, bool quiet, struct arena *aren
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].n; i++) {
 			struct input *input = &sides[s].item[i];
-			if (!is_report(input->path))
+			if (input->saved || !is_report(input->path))
 				continue;
 			nsys = nsys ? nsys : find_nsys(arena);
 			if (!nsys)

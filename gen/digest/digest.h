@@ -25,6 +25,10 @@ bool digest_recognise(const struct file_head *head);
 int digest_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
                 struct arena *arena, struct trace *trace, struct err *err);
 
+/* The same of the `n` bytes of such a file, packed or not, wherever they were kept; `path` is for messages. */
+int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, const struct read_wish *wish,
+                      struct names *names, struct arena *arena, struct trace *trace, struct err *err);
+
 /* The same of `n` bytes that were unpacked already, `at` which begin with the digest's first line; `path` is for
  * messages. Nothing of `bytes` is referred to afterwards. */
 int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct names *names, struct arena *arena,
@@ -38,6 +42,21 @@ size_t digest_reduce(struct trace *trace, struct arena *arena);
 
 /* Appends the digest of a linked trace, not packed yet: the same bytes for the same trace. */
 void digest_encode(const struct trace *trace, struct buf *to);
+
+/* What the file of a digest holds: `data`, n bytes of one of the buffers below, which digest_release gives back. */
+struct digest_made {
+	const unsigned char *data;
+	size_t n;
+	size_t rows;     /* of all kinds */
+	size_t left_out; /* by digest_reduce */
+	struct buf bytes;
+	struct file_bytes packed; /* empty: they stay as they are */
+};
+
+/* Reduces, encodes, reads what was made again, and packs it where that will be believed. 0, or -1 with `err`;
+ * digest_release in any case. */
+int digest_make(const char *name, struct trace *trace, struct arena *arena, struct digest_made *made, struct err *err);
+void digest_release(struct digest_made *made);
 
 /* The CRC-32 that a digest ends with, of everything before it. */
 uint32_t digest_checksum(const void *bytes, size_t n);

@@ -46,25 +46,78 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 	return n < 0 ? -1 : 0;
 }
 
+/* What a digest is refused for that could be decoded, or before that. */
+static int refuse_details(const char *path, const struct read_wish *wish, struct err *err)
+{
+	return wish->details ? err_set(err,
+	                               "%s: is a digest, which holds what a report needs and not every row; 'gapline "
+	                               "stats' and "
+	                               "reports of Nsight Compute need more: name the profile that it was made of",
+	                               path)
+	                     : 0;
+}
+
+static int decode(const char *path, const struct buf *contents, const struct read_wish *wish, struct names *names,
+                  struct arena *arena, struct trace *trace, struct err *err)
+{
+	if (digest_decode(path, (const unsigned char *)contents->data, contents->n, names, arena, trace, err))
+		return -1;
+	return !trace->ops.n && !wish->without_gpu
+	               ? err_set(err,
+	                         "%s: this digest holds no GPU work, so there is nothing to judge; capture again with "
+	                         "--trace=cuda,nvtx and digest that",
+	                         path)
+	               : 0;
+}
+
 int digest_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
                 struct arena *arena, struct trace *trace, struct err *err)
 {
 	struct buf contents = {0};
-	if (wish->details)
-		return err_set(
-			err,
-			"%s: is a digest, which holds what a report needs and not every row; 'gapline stats' and "
-			"reports of Nsight Compute need more: name the profile that it was made of",
-			path);
-	int result = read_contents(path, source, &contents, err);
+	int result = refuse_details(path, wish, err) || read_contents(path, source, &contents, err) ? -1 : 0;
 	if (result == 0)
-		result =
-			digest_decode(path, (const unsigned char *)contents.data, contents.n, names, arena, trace, err);
+		result = decode(path, &contents, wish, names, arena, trace, err);
 	buf_release(&contents);
-	if (result == 0 && !trace->ops.n && !wish->without_gpu)
-		result = err_set(err,
-		                 "%s: this digest holds no GPU work, so there is nothing to judge; capture again with "
-		                 "--trace=cuda,nvtx and digest that",
-		                 path);
+	return result;
+}
+
+/* ---- in memory ---- */
+
+static int unpack_contents(const char *path, const unsigned char *bytes, size_t n, struct buf *to, struct err *err)
+{
+	const struct source limits = {.packing = PACKING_GZIP, .packed_bytes = (int64_t)n};
+	struct unpack *from = unpack_open_bytes(path, bytes, n, err);
+	char *piece = memory_take(PIECE);
+	ssize_t got = from ? PIECE : -1;
+	while (got == PIECE) {
+		got = unpack_read(from, piece, PIECE, err);
+		if (got > 0)
+			buf_add(to, piece, (size_t)got);
+		if ((int64_t)to->n > source_most(&limits))
+			got = err_set(err, "%s: holds more than a packed digest of its size should", path);
+	}
+	free(piece);
+	unpack_close(from);
+	return got < 0 ? -1 : 0;
+}
+
+int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, const struct read_wish *wish,
+                      struct names *names, struct arena *arena, struct trace *trace, struct err *err)
+{
+	*trace = (struct trace){.names = names};
+	struct file_head head = {.n = n < sizeof head.data ? n : sizeof head.data, .size = (int64_t)n};
+	memcpy(head.data, bytes, head.n);
+	struct buf contents = {0};
+	int result = refuse_details(path, wish, err);
+	if (result == 0 && packing_of(bytes, n) != PACKING_NONE)
+		result = unpack_contents(path, bytes, n, &contents, err);
+	else if (result == 0 && digest_recognise(&head))
+		buf_add(&contents, (const char *)bytes, n);
+	else if (result == 0)
+		result = err_set(err, "%s: is no digest", path);
+	if (result == 0)
+		result = decode(path, &contents, wish, names, arena, trace, err);
+	buf_release(&contents);
+	meter_add(wish->meter, (int64_t)n);
 	return result;
 }

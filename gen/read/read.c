@@ -172,19 +172,26 @@ struct reading {
 	int result;
 };
 
+static int read_input(const struct read_input *input, const struct read_wish *wish, struct names *names,
+                      struct arena *arena, struct err *err)
+{
+	return input->digest ? digest_read_bytes(input->path, input->digest, input->digest_bytes, wish, names, arena,
+	                                         input->trace, err)
+	                     : read_profile_with(input->path, wish, names, arena, input->trace, err);
+}
+
 static void read_one(void *context, size_t i)
 {
 	struct reading *r = (struct reading *)context + i;
 	names_init(&r->names, &r->arena);
-	r->result = read_profile_with(r->input->path, r->wish, &r->names, &r->arena, r->input->trace, &r->err);
+	r->result = read_input(r->input, r->wish, &r->names, &r->arena, &r->err);
 }
 
 int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
                   struct arena *arena, struct err *err)
 {
 	if (n == 1)
-		return read_profile_with(inputs->path, wish, names, inputs->memory ? inputs->memory : arena,
-		                         inputs->trace, err);
+		return read_input(inputs, wish, names, inputs->memory ? inputs->memory : arena, err);
 	struct arena scratch = {0};
 	struct reading *list = ARENA_NEW(&scratch, n, struct reading);
 	int result = 0;

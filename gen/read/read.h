@@ -30,6 +30,9 @@ int read_profile_with(const char *path, const struct read_wish *wish, struct nam
 struct read_input {
 	const char *path;
 	struct trace *trace;
+	const unsigned char *digest; /* not NULL: no file but the bytes of a digest, packed or not; `path` is its name
+	                              */
+	size_t digest_bytes;
 	struct arena
 		*memory; /* empty: the trace lives in it and can be given back alone; NULL: it lives with the others */
 };

@@ -43,6 +43,8 @@ COMMANDS = {
     "scrub": "scrub a.sqlite.gz -q --force -o out/c.sqlite.gz",
     "digest": "digest a.sqlite.gz -q --force -o out/c.digest",
     "digests": "report a.digest b.digest -q --json out/r.json",
+    "saved": "report @old b.sqlite -q --db s.db --json out/r.json",
+    "save": "save new a.sqlite.gz -q --db out/s.db",
     "capture": "capture --collector cupti -q --force -o out/c.sqlite -- sh -c 'python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool'",
     "run": "run --collector nsys --repeat 0 --recorded 1 -q --force -o out/suite --baseline 'true a.sqlite' "
     "--fixed 'true b.sqlite'",
@@ -51,6 +53,8 @@ KINDS = ("memory", "read", "write", "open", "rename", "sync", "fork", "map", "th
 # The program that is recorded says other things each time, and when.
 VARIES = ("capture", "run")
 BEFORE = b"what was there before"
+# What it writes to holds a baseline already, and is a database: its bytes may change, what is in it may not.
+STORES = ("save",)
 
 
 def make_inputs(folder):
@@ -61,6 +65,7 @@ def make_inputs(folder):
     (folder / "a.sqlite.gz").write_bytes(gzip.compress((folder / "a.sqlite").read_bytes(), mtime=0))
     for side in "ab":
         subprocess.run([GAPLINE, "digest", f"{side}.sqlite", "-o", f"{side}.digest", "-q"], cwd=folder, check=True)
+    subprocess.run([GAPLINE, "save", "old", "a.sqlite", "--db", "s.db", "-q"], cwd=folder, check=True)
     tiny_kineto.write(folder / "k.json", steps=12)
     tiny_kineto.write(folder / "l.json", steps=12)
     shutil.copy(tiny_spool.__file__, folder)
@@ -95,6 +100,8 @@ class Place:
             folder.mkdir()
         for name in self.existing:
             (self.out / name).write_bytes(BEFORE)
+        if self.command in STORES:
+            shutil.copy(self.folder / "s.db", self.out)
         counted = self.folder / "counted"
         counted.unlink(missing_ok=True)
         env = {
@@ -118,6 +125,13 @@ class Place:
             return f"left behind: {left}"
         if status < 0 or status > 128:
             return f"status {status}: {said}"
+        if self.command in STORES:
+            listed = subprocess.run([GAPLINE, "save", "--list", "--db", self.out / "s.db"], capture_output=True, text=True)
+            names = [line.split(":")[0] for line in listed.stdout.splitlines()]
+            if status == 0:
+                return None if names == ["old", "new"] else f"saved, and there is {names}"
+            fine = status in (2, 3) and SAYING.match(said) and names in (["old"], ["old", "new"])
+            return None if fine else f"status {status}, {names}: {said}"
         if status == usual[0]:
             if self.command in VARIES:
                 return None if set(files) == set(usual[3]) else f"other files: {sorted(files)}; {said}"
@@ -157,7 +171,7 @@ def main():
             usual = {"": new.run("none", 0)}
             per_run = time.monotonic() - start
             assert usual[""][0] == 0, usual[""]
-            old = Place(inputs, command, [] if command == "run" else sorted(usual[""][3]))
+            old = Place(inputs, command, [] if command == "run" or command in STORES else sorted(usual[""][3]))
             for kind in KINDS:
                 n = new.run(kind, 0)[4]
                 assert n >= 0, f"{command}: {kind} cannot be counted"

@@ -24,6 +24,7 @@ import tiny_kineto
 import tiny_ncu
 import tiny_profile
 import tiny_spool
+import tiny_store
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "'text'", "x'00ff'"]
@@ -149,6 +150,21 @@ def damage_names(folder, random):
         (folder / f"name-{i}").write_bytes(name)
 
 
+def damage_store(folder, random):
+    """Stores with bytes and pages changed, and values of their rows set to extremes."""
+    digest = digest_file.write(digest_file.small())
+    seed = folder / "store.db"
+    tiny_store.write(seed, [("main", [digest, digest[:-9]]), ("old", [digest])], [("1a2b", 5, [digest]), ("3c4d", 6, [digest])])
+    for _ in range(5):
+        part = folder / f"{next(random)}"
+        part.mkdir()
+        damage_bytes(part, seed, random)
+        for path in part.iterdir():
+            path.rename(folder / f"{part.name}-{path.name}")
+        part.rmdir()
+    damage_values(folder, seed)
+
+
 def damage_reports(folder, random):
     """CSV files of Nsight Compute with bytes and fields changed, cut anywhere."""
     launch = {"name": "gemm(float *)", "grid": (8, 1, 1), "block": (128, 1, 1), "duration": 100250, "sm": 91.25, "memory": 40.5, "rate": 4e11,
@@ -251,8 +267,9 @@ def main():
     of_names = [target for target in targets if "name" in target.name]
     of_digests = [target for target in targets if "digest" in target.name]
     of_reports = [target for target in targets if "ncu" in target.name]
+    of_stores = [target for target in targets if "store" in target.name]
     of_pytorch = [target for target in targets if "kineto" in target.name]
-    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests + of_reports + of_pytorch]
+    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests + of_reports + of_stores + of_pytorch]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -300,6 +317,13 @@ def main():
         for target in of_reports:
             runs += len(files)
             failed += not run_all(target, files, "reports")
+        stores = pathlib.Path(made) / "stores"
+        stores.mkdir()
+        damage_store(stores, random)
+        files = sorted(stores.iterdir())
+        for target in of_stores:
+            runs += len(files)
+            failed += not run_all(target, files, "stores")
         names = pathlib.Path(made) / "names"
         names.mkdir()
         damage_names(names, random)

@@ -1,0 +1,122 @@
+/* gapline save: profiles -> a baseline under a name, for later reports. */
+#include "cmd/cmd.h"
+#include "cmd/saving.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct save {
+	const char *db;
+	bool force, list, quiet;
+	struct saving saving;
+};
+
+static const char *const arguments[] = {"[OPTIONS] NAME PROFILE...", "--list [--db FILE]", NULL};
+
+static const char *const examples[] = {
+	"gapline save main runs/base-*.sqlite",
+	"gapline report --baseline @main --fixed 'runs/branch-*.sqlite' -o report.html",
+	"gapline save release-1.4 base.sqlite --db /srv/ci/gapline.db --force",
+	"gapline save --list",
+	NULL,
+};
+
+static const char about[] =
+	"Keeps profiles as a baseline that later reports name @NAME. What is kept is a digest of each file "
+	"('gapline digest'), some tens of kilobytes, so that a report says the same as with the profiles themselves: "
+	"the same verdict to the digit, and what is different about the machine. Several profiles are repeats of a run "
+	"or ranks of one, as for 'gapline report'. Several processes may save to one file at the same time. NAME is up "
+	"to 100 letters, digits and ._+-/, and begins with a letter or a digit.";
+
+static int list(const struct save *s)
+{
+	struct arena arena = {0};
+	struct err err;
+	struct store store;
+	struct store_entry *entry;
+	size_t n;
+	struct buf text = {0};
+	int status =
+		store_open(&store, s->db, false, &err) || store_list(&store, STORE_BASELINE, &arena, &entry, &n, &err)
+			? cmd_fail(CMD_BAD_PROFILE, &err)
+			: CMD_DONE;
+	for (size_t i = 0; !status && i < n; i++) {
+		size_t bytes = 0;
+		for (size_t k = 0; k < entry[i].n; k++)
+			bytes += entry[i].parts[k].n;
+		buf_format(&text, "%s: %zu profile%s, %zu bytes; %s\n", entry[i].name, entry[i].n,
+		           entry[i].n == 1 ? "" : "s", bytes, cmd_harmless(&arena, entry[i].machine));
+	}
+	if (!status)
+		status = cmd_print(text.data, text.n);
+	buf_release(&text);
+	store_close(&store);
+	arena_release(&arena);
+	return status;
+}
+
+static int save(struct save *s, const struct opt_list *operands)
+{
+	struct err err;
+	struct saving *saving = &s->saving;
+	const struct opt_list given = {operands->item + 1, operands->n - 1};
+	saving->entry.kind = STORE_BASELINE;
+	saving->entry.name = operands->item[0];
+	enum store_rule rule = s->force ? STORE_REPLACE : STORE_REFUSE;
+	int status =
+		saving_check(saving, s->db, rule, &err) ? CMD_WRONG_USAGE : saving_make(saving, &given, s->quiet, &err);
+	if (status)
+		return cmd_fail(status, &err);
+	switch (saving_put(saving, s->db, rule, NULL, &err)) {
+	case STORE_FAILED:
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	case STORE_EXISTS:
+		saving_exists(saving, s->db, &err);
+		return cmd_fail(CMD_WRONG_USAGE, &err);
+	case STORE_SAVED:
+		break;
+	}
+	if (!s->quiet)
+		printf("@%s: %zu profile%s, %zu bytes, saved in %s; %s\n", saving->entry.name, saving->entry.n,
+		       saving->entry.n == 1 ? "" : "s", saving->bytes, cmd_harmless(&saving->arena, s->db),
+		       cmd_harmless(&saving->arena, saving->entry.machine));
+	return CMD_DONE;
+}
+
+static int check(const struct save *s, const struct opt_list *operands, struct err *err)
+{
+	if (s->list)
+		return operands->n ? err_set(err, "--list takes neither a name nor profiles") : 0;
+	if (operands->n == 0)
+		return err_set(err, "a name and profiles are needed");
+	const char *name = operands->item[0];
+	if (!store_name_ok(name))
+		return err_set(err,
+		               "'%s' cannot be a name: up to %d letters, digits and ._+-/, a letter or a digit first",
+		               name, STORE_NAME_MAX);
+	return operands->n == 1 ? err_set(err, "what should be saved as %s is missing: profiles", name) : 0;
+}
+
+int cmd_save(int argc, char **argv)
+{
+	struct save s = {.db = CMD_STORE};
+	struct opt options[] = {
+		{OPT_TEXT, 0, "db", "FILE", "where baselines are kept (default: " CMD_STORE " in this folder)",
+	         .text = &s.db},
+		{OPT_FLAG, 0, "force", NULL, "replace what is saved under this name", .flag = &s.force},
+		{OPT_FLAG, 0, "list", NULL, "print what is saved", .flag = &s.list},
+		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &s.quiet},
+	};
+	const struct opt_usage usage = {
+		"gapline save", arguments,         about, options, sizeof options / sizeof *options,
+		examples,       cmd_plain_statuses};
+	struct opt_list operands;
+	struct err err;
+	int status = cmd_options(&usage, argc, argv, &s.saving.arena, &operands);
+	if (status < 0)
+		status = check(&s, &operands, &err) ? cmd_misuse(&usage, &err)
+		         : s.list                   ? list(&s)
+		                                    : save(&s, &operands);
+	saving_release(&s.saving);
+	return status;
+}

@@ -1,0 +1,83 @@
+#include "cmd/inputs_saved.h"
+
+#include "store/store.h"
+
+#include <string.h>
+
+static const char COMMIT[] = "commit:";
+
+bool inputs_is_saved(const char *text)
+{
+	return text[0] == '@';
+}
+
+/* What there is, for whoever mistyped a name; "" where nothing is. */
+static const char *others(struct store *store, enum store_kind kind, struct arena *arena)
+{
+	enum { NAMED = 8 };
+	struct err ignored;
+	struct store_entry *list;
+	size_t n;
+	const char *text = "";
+	if (store_list(store, kind, arena, &list, &n, &ignored))
+		return text;
+	size_t first = n > NAMED ? n - NAMED : 0; /* the latest */
+	for (size_t i = first; i < n; i++)
+		text = arena_format(arena, "%s%s%s", text, i > first ? ", " : "; it has ", list[i].name);
+	return first ? arena_format(arena, "%s and %zu more", text, first) : text;
+}
+
+static int get(struct store *store, const char *text, struct arena *arena, struct store_entry *entry, struct err *err)
+{
+	bool commit = !strncmp(text + 1, COMMIT, sizeof COMMIT - 1);
+	enum store_kind kind = commit ? STORE_COMMIT : STORE_BASELINE;
+	const char *name = text + 1 + (commit ? sizeof COMMIT - 1 : 0);
+	if (!store_name_ok(name)) {
+		err_set(err,
+		        "%s: a saved baseline is named @NAME, a commit of a history @commit:SHA; a file of this name "
+		        "is ./%s",
+		        text, text);
+		return CMD_WRONG_USAGE;
+	}
+	int missing = store_get(store, kind, name, arena, entry, err);
+	if (missing > 0)
+		err_set(err, "%s: there is no %s %s in %s%s", text, commit ? "commit" : "saved baseline", name,
+		        store->path, others(store, kind, arena));
+	return missing ? CMD_BAD_PROFILE : CMD_DONE;
+}
+
+/* Files of one folder keep a number of their own, as they had when they were saved. */
+static uint32_t folder_of(struct inputs *in, uint32_t first, int64_t folder)
+{
+	if (folder < 0)
+		return TRACE_NONE;
+	uint32_t number = first + (uint32_t)folder;
+	in->n_folders = number >= in->n_folders ? number + 1 : in->n_folders;
+	return number;
+}
+
+int inputs_add_saved(struct inputs *in, const char *text, const char *db, struct arena *arena, struct err *err)
+{
+	struct store store;
+	struct store_entry entry;
+	for (size_t i = 0; i < in->n; i++)
+		if (in->item[i].saved && !strcmp(in->item[i].saved, text)) {
+			err_set(err, "%s side: %s is given twice; repeats have to be different runs", in->side, text);
+			return CMD_WRONG_USAGE;
+		}
+	int status = store_open(&store, db, false, err) ? CMD_BAD_PROFILE : get(&store, text, arena, &entry, err);
+	store_close(&store);
+	if (status)
+		return status;
+	uint32_t first = in->n_folders;
+	in->item = arena_grow(arena, in->item, in->n, in->n + entry.n, sizeof *in->item);
+	for (size_t i = 0; i < entry.n; i++) {
+		const struct store_part *part = &entry.parts[i];
+		in->item[in->n++] = (struct input){.path = arena_format(arena, "%s/%s", text, part->file),
+		                                   .saved = text,
+		                                   .digest = part->digest,
+		                                   .bytes = (int64_t)part->n,
+		                                   .folder = folder_of(in, first, part->folder)};
+	}
+	return CMD_DONE;
+}

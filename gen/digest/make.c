@@ -1,0 +1,56 @@
+#include "digest/digest.h"
+#include "trace/columns.h"
+
+static size_t rows_of(const struct trace *t)
+{
+	size_t n = 0;
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		n += *columns_rows((struct trace *)t, rows);
+	return n;
+}
+
+/* What was made is read again before anybody relies on it. */
+static int check(const char *name, const struct digest_made *made, struct err *err)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct trace again;
+	names_init(&names, &arena);
+	const unsigned char *bytes = (const unsigned char *)made->bytes.data;
+	int result = digest_decode(name, bytes, made->bytes.n, &names, &arena, &again, err);
+	if (result == 0 && rows_of(&again) != made->rows)
+		result = err_set(err, "%s: the digest of this profile would not hold all of it", name);
+	arena_release(&arena);
+	return result;
+}
+
+/* What shrinks by more, and is larger, would not be believed when it is read (source_most): it stays unpacked. Programs
+ * that do the very same thing a million times are like that, and no others. */
+static int pack(struct digest_made *made, struct err *err)
+{
+	enum { SHRINKS = 100, PLAIN = 32 << 20 };
+	if (file_pack(made->bytes.data, made->bytes.n, &made->packed, err))
+		return -1;
+	if (made->packed.n * SHRINKS < made->bytes.n && made->bytes.n > PLAIN)
+		file_release(&made->packed);
+	return 0;
+}
+
+int digest_make(const char *name, struct trace *trace, struct arena *arena, struct digest_made *made, struct err *err)
+{
+	*made = (struct digest_made){.left_out = digest_reduce(trace, arena)};
+	made->rows = rows_of(trace);
+	digest_encode(trace, &made->bytes);
+	if (check(name, made, err) || pack(made, err))
+		return -1;
+	made->data = made->packed.n ? made->packed.data : (const unsigned char *)made->bytes.data;
+	made->n = made->packed.n ? made->packed.n : made->bytes.n;
+	return 0;
+}
+
+void digest_release(struct digest_made *made)
+{
+	buf_release(&made->bytes);
+	file_release(&made->packed);
+	*made = (struct digest_made){0};
+}
