@@ -1,9 +1,13 @@
 #include "analyse/card.h"
 
+#include "analyse/table.h"
+
 #include <math.h>
+#include <string.h>
 
 static const double NOTICED = 0.005; /* what gains less is no advice */
 static const double WAITS = 0.03;    /* share of a step: a GPU that waits less is busy */
+static const double MOST_OF = 0.5;   /* share of a change: what has that much of it is named as its reason */
 
 /* Fixed alone, a finding takes at most its cost out of the fixed side's step. Where only that side shows it, its
  * ceiling is of that step, and may be lower. */
@@ -38,6 +42,40 @@ static void choose_left(const struct analysis *a, struct card *card)
 	card->next_speedup = b->period / (b->period - b->idle);
 }
 
+static void choose_straggler(const struct analysis *a, struct card *card)
+{
+	const struct waterfall_part *part = &a->waterfall.change;
+	if (!a->waterfall.has_change || part->kind != PART_COMM)
+		return;
+	for (uint32_t i = 0; i < a->findings.n; i++) {
+		const struct finding *f = &a->findings.list[i];
+		double change = f->per_step[1] - f->per_step[0];
+		if (strcmp(f->id, "straggler") == 0 && change / part->delta >= MOST_OF)
+			card->straggler = f;
+	}
+}
+
+struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
+{
+	struct card_kernel found = {.alone = a->side[0].n_devices == 1 && a->side[1].n_devices == 1};
+	const struct waterfall_part *part = &a->waterfall.change;
+	if (!a->waterfall.has_change || part->kind != PART_COMPUTE)
+		return found;
+	struct table t = table_make(a, TABLE_KERNELS, arena);
+	/* a budget is the mean of its GPUs, kernels are summed over them */
+	double gpus = fmax(a->side[0].n_devices, a->side[1].n_devices), most = MOST_OF;
+	for (uint32_t i = 0; i < t.kept; i++) {
+		double share = (t.row[i].time[1] - t.row[i].time[0]) / gpus / part->delta;
+		if (share < most)
+			continue;
+		most = share;
+		found.name = (uint32_t)t.row[i].key;
+		found.time[0] = t.row[i].time[0];
+		found.time[1] = t.row[i].time[1];
+	}
+	return found;
+}
+
 /* The interval leaves 1 out, and does not clear the change that so few steps have to show. */
 static bool open_for_few(const struct verdict *v)
 {
@@ -54,7 +92,7 @@ struct card card_make(const struct analysis *a)
 			a->comparison.same_work == SAME_WORK_DIFFERENT || a->comparison.same_work == SAME_WORK_UNKNOWN,
 		[DOUBT_CONDITIONS] = a->comparison.other_conditions,
 		[DOUBT_WARMING] = v->warming,
-		[DOUBT_ONE_RUN] = v->one_run,
+		[DOUBT_ONE_RUN] = v->one_run && v->has_speedup,
 		[DOUBT_ORDER] = several && v->order_known && !v->in_turns,
 		[DOUBT_NO_ORDER] = several && !v->order_known,
 		[DOUBT_ASIDE] = v->aside[0] + v->aside[1] > 0,
@@ -67,6 +105,7 @@ struct card card_make(const struct analysis *a)
 	struct card card = {0};
 	choose_next(a, &card);
 	choose_left(a, &card);
+	choose_straggler(a, &card);
 	for (int d = 0; d < DOUBT_COUNT; d++)
 		if (holds[d])
 			card.doubt[card.n_doubts++] = (enum doubt)d;

@@ -31,6 +31,9 @@ struct card {
 	/* Where no rule names anything and the fixed side's GPU waits for a good part of the step all the same: what it
 	 * waits for longest; `next_speedup` is then without any waiting. NULL: it hardly waits. */
 	const struct idle_row *left;
+	/* Where exposed communication changed most, and most of that was waiting for the slowest device: that finding;
+	 * else NULL. */
+	const struct finding *straggler;
 	enum doubt doubt[DOUBT_COUNT];
 	uint32_t n_doubts;
 	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no --items */
@@ -38,5 +41,15 @@ struct card {
 };
 
 struct card card_make(const struct analysis *analysis);
+
+/* Which kernel it is, where the GPU's own work changed most: the one with the largest change in that direction, if it
+ * is half of all and more. */
+struct card_kernel {
+	uint32_t name;  /* 0: no kernel stands out, or something else changed most */
+	bool alone;     /* one GPU a side: the times are of it; elsewhere they are summed over GPUs */
+	double time[2]; /* ns a step, by side */
+};
+
+struct card_kernel card_kernel(const struct analysis *analysis, struct arena *arena);
 
 #endif

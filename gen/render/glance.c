@@ -73,7 +73,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	if (target > 0) {
 		double mark = at(&s, target);
 		svg_path(lines, arena_format(arena, "M%.1f %dv24", mark, AXIS - 12));
-		name_place(muted, &s, target, arena_format(arena, "asked for %s", format_times(arena, target, 2)));
+		name_place(muted, &s, target, arena_format(arena, "asked for %s", gates_times(arena, target)));
 	} else {
 		name_place(muted, &s, exp(s.low), "slower");
 		name_place(muted, &s, exp(s.low + (SPEEDUP_WIDTH - 2 * EDGE) / s.px), "faster");
@@ -202,10 +202,13 @@ static void draw_recording(struct arena *arena, xmlNode *svg, const struct side 
 		svg_rect(whole, 0, y, 0, STRIP,
 	                 arena_format(arena, "without a profiler: %s", format_time(arena, s->headline.stopwatch)));
 	svg_share(rect, "width", s->headline.stopwatch / most);
-	const char *by = format_time(arena, fabs(added)); /* few words, for a phone */
-	const char *words = added > 0 ? arena_format(arena, "recording added %s (hatched)", by)
-	                              : arena_format(arena, "recorded, it took %s less", by);
-	if (added > 0) {
+	const double noticed = 1e-3;                            /* of a step */
+	const char *by = format_short_time(arena, fabs(added)); /* few words, for a phone */
+	bool none = fabs(added) < noticed * s->headline.stopwatch;
+	const char *words = none        ? "recording changed less than 0.1 %"
+	                    : added > 0 ? arena_format(arena, "recording added %s (hatched)", by)
+	                                : arena_format(arena, "recorded, it took %s less", by);
+	if (added > 0 && !none) {
 		rect = svg_rect(svg_swatch(svg, SHADE_RECORDING), 0, y, 0, STRIP, words);
 		svg_share(rect, "x", s->headline.stopwatch / most);
 		svg_share(rect, "width", added / most);

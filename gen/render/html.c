@@ -54,8 +54,9 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 	if (several_runs(a))
 		return arena_format(arena, "%s of the baseline and %u of the fixed side",
 		                    format_plural(arena, b->n_runs, "run", "runs"), f->n_runs);
-	return arena_format(arena, "%s and %s", format_name(arena, b->runs[0].file, 80),
-	                    format_name(arena, f->runs[0].file, 80));
+	const char *first = format_name(arena, b->runs[0].file, 80), *second = format_name(arena, f->runs[0].file, 80);
+	return strcmp(first, second) == 0 ? arena_format(arena, "%s, baseline and fixed", first)
+	                                  : arena_format(arena, "%s and %s", first, second);
 }
 
 static void fill_head(const struct analysis *a, struct page *page)
@@ -96,8 +97,13 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
 		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
-	for (int s = 0; s < 2; s++)
-		named = arena_format(arena, "%s%s", named, lanes_drawn(&a->side[s], arena));
+	for (int s = 0; s < 2; s++) {
+		const char *drawn = lanes_drawn(&a->side[s], arena);
+		named = arena_format(arena, "%s%s%s", named, *named && *drawn ? "; " : "", drawn);
+	}
+	if (*named)
+		named = arena_format(arena, ": the slowest, the median and the fastest (%s), then the next slowest",
+		                     named);
 	if (gpus > LANES_DEVICES)
 		first = arena_format(arena, " Of %u GPUs %s%d are drawn%s.", gpus, *named ? "" : "the first ",
 		                     LANES_DEVICES, named);

@@ -330,8 +330,6 @@ const char *lanes_drawn(const struct side *s, struct arena *arena)
 	const struct device_lanes *d = s->timeline.devices;
 	if (s->timeline.n_devices <= LANES_DEVICES || !s->ranks.n)
 		return "";
-	return arena_format(arena,
-	                    "; of the %s the slowest (%s), the median (%s), the fastest (%s) and then the next slowest",
-	                    s->label, device_label(s, d[0].device, arena), device_label(s, d[1].device, arena),
-	                    device_label(s, d[2].device, arena));
+	return arena_format(arena, "%s: %s, %s, %s", s->label, device_label(s, d[0].device, arena),
+	                    device_label(s, d[1].device, arena), device_label(s, d[2].device, arena));
 }

@@ -34,7 +34,8 @@ struct step_label lanes_step(const struct analysis *analysis, int side, uint32_t
  * nothing to compare. */
 const char *lanes_saving(const struct analysis *analysis, int *side, struct arena *arena);
 
-/* Which of many GPUs are drawn: "; of the baseline the slowest (rank 5), …"; "" where all are, or nothing is known. */
+/* Which of many GPUs are drawn first, the slowest, the median and the fastest: "baseline: rank 5, rank 11, rank 6"; ""
+ * where all are drawn, or nothing is known. */
 const char *lanes_drawn(const struct side *side, struct arena *arena);
 
 #endif

@@ -48,7 +48,8 @@ static void put_verdict(struct sheet *s)
 	const struct analysis *a = s->a;
 	markdown_raw(&s->md, s->wish->brief ? "<!-- gapline -->\n" : "");
 	markdown_raw(&s->md, "### ");
-	markdown_text(&s->md, arena_format(&s->arena, "%s %s", words_result(a), words_speedup(a, &s->arena)));
+	const char *speedup = words_speedup(a, &s->arena);
+	markdown_text(&s->md, arena_format(&s->arena, "%s%s%s", words_result(a), *speedup ? " " : "", speedup));
 	markdown_raw(&s->md, "\n\n");
 	if (a->title) {
 		markdown_raw(&s->md, "Workload: ");

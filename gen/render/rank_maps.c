@@ -210,21 +210,23 @@ static double draw_parts(const struct side *s, const struct range *range, double
 
 void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
-	struct range range[RANK_PARTS];
+	struct range range[RANK_PARTS], shades[RANK_PARTS];
+	double span = 0;
 	int n = 0;
 	for (int p = 0; p < RANK_PARTS; p++) {
 		range[p] = (struct range){INFINITY, 0};
 		for (int s = 0; s < 2; s++)
 			add_range(&range[p], &a->side[s].ranks.parts[p]);
 		n += range[p].high > 0;
+		span = fmax(span, range[p].high > 0 ? range[p].high - range[p].low : 0);
 	}
 	if (!n)
 		return;
 	double panel = (double)(WIDTH - GUTTER - 10) / n - BETWEEN, x = GUTTER, y = 40;
 	xmlNode *svg = svg_picture(parent, WIDTH, 100, "What every rank's steps consist of",
 	                           "A picture for each part of a step, ranks from top to bottom, steps from left to "
-	                           "right: the darker, the longer. Each part has a scale of its own, and both sides "
-	                           "have the same.");
+	                           "right: the darker, the longer. Each part is lightest where it is shortest on "
+	                           "either side, and a shade is as much time in all of them.");
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		if (range[p].high <= 0)
@@ -235,8 +237,12 @@ void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *par
 		                      format_time(arena, range[p].high)));
 		x += panel + BETWEEN;
 	}
+	/* what hardly varies beside the others has one shade: drawn from its own least to its own most it would look as
+	 * restless as what matters */
+	for (int p = 0; p < RANK_PARTS; p++)
+		shades[p] = (struct range){range[p].low, range[p].high > 0 ? range[p].low + span : 0};
 	for (int s = 0; s < 2; s++)
 		if (rank_parts_first(&a->side[s].ranks))
-			y = draw_parts(&a->side[s], range, panel, y, arena, svg);
+			y = draw_parts(&a->side[s], shades, panel, y, arena, svg);
 	svg_resize(svg, WIDTH, y);
 }

@@ -44,7 +44,7 @@ static void fill_comm(const struct analysis *a, const struct side *s, const stru
 	struct scope *row = page_row(rows);
 	bool matched = c->matched > 0;
 	page_fill(row, "side", s->label);
-	page_fill(row, "name", names_text(a->names, c->name));
+	page_fill(row, "name", format_kernel(arena, names_text(a->names, c->name), 60));
 	page_fill(row, "communicator", c->communicator ? format_count(arena, c->communicator) : none);
 	page_fill(row, "ranks", c->ranks ? format_count(arena, c->ranks) : none);
 	page_fill(row, "per_step", format_count(arena, c->per_step));

@@ -1,5 +1,6 @@
 #include "render/tables.h"
 
+#include "analyse/say.h"
 #include "analyse/table.h"
 #include "render/pictures.h"
 #include "render/view.h"
@@ -221,36 +222,50 @@ void tables_waterfall(const struct analysis *a, struct unit unit, struct page *p
 	fill_end(&f, "parts");
 }
 
+/* "0: NVIDIA H200, process 4242"; of a job "rank 5: NVIDIA H200" */
+static const char *gpu_label(const struct analysis *a, const struct side *s, uint32_t device, struct arena *arena)
+{
+	const struct device_result *r = &s->devices[device];
+	bool named = r->name && *names_text(a->names, r->name);
+	const char *name = named ? format_name(arena, view_gpu(a, r), SHOWN) : "";
+	if (r->rank >= 0)
+		return arena_format(arena, "%s%s%s", say_rank(s, device, arena), named ? ": " : "", name);
+	return named ? arena_format(arena, "%u: %s, process %lld", r->id, name, (long long)r->process)
+	             : arena_format(arena, "GPU %u, process %lld", r->id, (long long)r->process);
+}
+
+/* One GPU needs no mean; many are cut, and the mean is over all of them. More than a few open from the mean. */
 void tables_budget(const struct analysis *a, struct unit unit, struct page *page)
 {
+	enum { FEW_GPUS = 4 };
 	struct arena *arena = page->arena;
+	uint32_t most = a->side[0].n_devices > a->side[1].n_devices ? a->side[0].n_devices : a->side[1].n_devices;
 	page_fill(&page->top, "budget.caption",
 	          caption(page, "The budget of each GPU (arithmetic means over the measured window)", unit, a));
 	struct rows *rows = page_rows(&page->top, "budget");
 	for (int s = 0; s < 2; s++)
 		for (uint32_t d = 0; d <= a->side[s].n_devices && d <= MOST_GPUS; d++) {
-			/* one GPU needs no mean; many are cut, and the mean is over all of them */
 			uint32_t n = a->side[s].n_devices;
 			bool mean = d == n || d == MOST_GPUS;
 			if (mean && n == 1)
 				continue;
-			const struct device_result *r = &a->side[s].devices[mean ? 0 : d];
-			const struct budget *b = mean ? &a->side[s].budget : &r->budget;
-			bool named = r->name && *names_text(a->names, r->name);
-			const char *gpu =
-				named ? arena_format(arena, "%u: %s", r->id, format_name(arena, view_gpu(a, r), SHOWN))
-				      : arena_format(arena, "GPU %u", r->id);
+			const struct budget *b = mean ? &a->side[s].budget : &a->side[s].devices[d].budget;
 			struct scope *row = page_row(rows);
+			if (most > FEW_GPUS && !mean && n > 1)
+				page_attribute(row, NULL, "class", "rest");
 			page_fill(row, "side", a->side[s].label);
 			page_fill(row, "gpu",
-			          mean ? arena_format(arena, "mean of %u", n)
-			               : arena_format(arena, "%s, process %lld", gpu, (long long)r->process));
+			          mean ? arena_format(arena, "mean of %u", n) : gpu_label(a, &a->side[s], d, arena));
 			page_fill(row, "compute", format_number(arena, unit, b->compute));
 			page_fill(row, "comm", format_number(arena, unit, b->comm_exposed));
 			page_fill(row, "copy", format_number(arena, unit, b->copy_exposed));
 			page_fill(row, "idle", format_number(arena, unit, b->idle));
 			page_fill(row, "period", format_number(arena, unit, b->period));
 		}
+	page_if(&page->top, "budget.all", most > FEW_GPUS);
+	page_fill(&page->top, "budget.all",
+	          most > MOST_GPUS ? arena_format(arena, "The first %d of %u GPUs", MOST_GPUS, most)
+	                           : arena_format(arena, "All %u GPUs", most));
 }
 
 void tables_phases(const struct analysis *a, struct unit unit, struct page *page)

@@ -1,5 +1,6 @@
 #include "render/words.h"
 
+#include "analyse/card.h"
 #include "base/format.h"
 #include "render/pictures.h"
 #include "render/view.h"
@@ -83,21 +84,25 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 
 const char *words_periods(const struct analysis *a, struct arena *arena)
 {
-	return arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
+	double before = a->side[0].headline.step, after = a->side[1].headline.step;
+	bool one = !a->verdict.has_speedup && before == after; /* a capture beside itself */
+	return arena_format(arena, "%s a %s%s", one ? format_time(arena, before) : words_pair(arena, before, after),
 	                    view_units(a), words_while(a));
 }
 
 const char *words_no_change(const struct analysis *a)
 {
+	if (!a->verdict.has_speedup)
+		return "There is no change to explain.";
 	return a->verdict.result == VERDICT_UNCHANGED ? "Nothing changed that matters."
-	                                              : "While it is open which side is faster, no cause is named.";
+	                                              : "Which side is faster is not shown, so no cause is named.";
 }
 
-/* "64 % longer (1.58 -> 2.57 ms)" */
+/* "64 % more (1.58 -> 2.57 ms)" */
 static const char *longer(const struct side *s, struct arena *arena)
 {
 	double change = s->headline.recorded / s->headline.stopwatch - 1;
-	return arena_format(arena, "%s %s (%s)", format_share(arena, fabs(change)), change < 0 ? "shorter" : "longer",
+	return arena_format(arena, "%s %s (%s)", format_share(arena, fabs(change)), change < 0 ? "less" : "more",
 	                    words_pair(arena, s->headline.stopwatch, s->headline.recorded));
 }
 
@@ -113,7 +118,7 @@ const char *words_recorded(const struct analysis *a, struct arena *arena)
 		                    "%s, of what was recorded: without steps that is another stretch of the run "
 		                    "(%s) than the whole program, which its stopwatch times.",
 		                    speedup, words_pair(arena, b->headline.recorded, f->headline.recorded));
-	return arena_format(arena, "%s, when a step of the baseline took %s and one of the fixed side %s.", speedup,
+	return arena_format(arena, "%s: a step of the baseline took %s, one of the fixed side %s.", speedup,
 	                    longer(b, arena), longer(f, arena));
 }
 
@@ -140,7 +145,7 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 		break;
 	}
 	return arena_format(arena,
-	                    "Inconclusive: %s, a speedup of %s%s, does not prove a difference or that there is none.",
+	                    "Inconclusive: %s, a speedup of %s%s, proves neither a difference nor that there is none.",
 	                    periods, speedup, sure);
 }
 
@@ -170,25 +175,65 @@ const char *words_wait(const struct analysis *a, enum cause cause, uint32_t phas
 	return arena_format(arena, "%s%s", waited_for(cause), view_in_phase(a, phase, arena));
 }
 
+/* "The GPU", or several GPUs: "no longer waits" where so little is left that a reader calls it gone. */
+static const char *way_of(double before, double after, bool many)
+{
+	static const char *const one[] = {"no longer waits", "now waits", "waits less", "waits longer"};
+	static const char *const all[] = {"no longer wait", "now wait", "wait less", "wait longer"};
+	const double nearly = 0.03;
+	int way = after <= nearly * before ? 0 : before <= nearly * after ? 1 : after < before ? 2 : 3;
+	return many ? all[way] : one[way];
+}
+
+static const char *less(const struct waterfall_part *part)
+{
+	return part->delta < 0 ? "Less" : "More";
+}
+
+/* "Less GPU compute: 11.35 -> 3.73 ms a step, mostly scale_by_rows (8.34 -> 0 ms)." */
+static const char *computed(const struct analysis *a, const struct waterfall_part *part, const char *times,
+                            struct arena *arena)
+{
+	struct card_kernel kernel = card_kernel(a, arena);
+	const char *which = "";
+	if (kernel.name) {
+		const char *name = format_kernel(arena, names_text(a->names, kernel.name), 60);
+		which = kernel.alone ? arena_format(arena, ", mostly %s (%s)", name,
+		                                    words_pair(arena, kernel.time[0], kernel.time[1]))
+		                     : arena_format(arena, ", mostly %s", name);
+	}
+	return arena_format(arena, "%s GPU compute: %s%s.", less(part), times, which);
+}
+
+/* Exposed communication, and whether it was waiting for the slowest device. */
+static const char *communicated(const struct analysis *a, const struct waterfall_part *part, const char *times,
+                                struct arena *arena)
+{
+	const struct finding *f = card_make(a).straggler;
+	if (!f)
+		return arena_format(arena, "%s communication with nothing beside it: %s.", less(part), times);
+	const char *way = way_of(f->per_step[0], f->per_step[1], true);
+	return arena_format(arena, "The other GPUs %s for the slowest one: %s a %s%s.", way,
+	                    words_pair(arena, f->per_step[0], f->per_step[1]), view_unit(&a->side[0]),
+	                    words_explained(a));
+}
+
 const char *words_change(const struct analysis *a, struct arena *arena)
 {
-	static const char *const work[PART_COUNT] = {[PART_COMPUTE] = "GPU compute",
-	                                             [PART_COMM] = "communication with nothing beside it",
-	                                             [PART_COPY] = "copies with nothing beside them"};
 	const struct waterfall_part *part = &a->waterfall.change;
 	if (!a->waterfall.has_change)
 		return "";
 	const char *times = arena_format(arena, "%s a %s%s", words_pair(arena, part->baseline, part->fixed),
 	                                 view_unit(&a->side[0]), words_explained(a));
-	if (work[part->kind])
-		return arena_format(arena, "Largest change: %s, %s.", work[part->kind], times);
+	if (part->kind == PART_COMPUTE)
+		return computed(a, part, times, arena);
+	if (part->kind == PART_COMM)
+		return communicated(a, part, times, arena);
+	if (part->kind == PART_COPY)
+		return arena_format(arena, "%s copying with nothing beside it: %s.", less(part), times);
 	if (part->kind != PART_IDLE)
 		return "";
-	const double nearly = 0.03; /* so little is left that a reader calls it gone */
-	const char *way = part->fixed <= nearly * part->baseline   ? "no longer waits"
-	                  : part->baseline <= nearly * part->fixed ? "now waits"
-	                  : part->fixed < part->baseline           ? "waits less"
-	                                                           : "waits longer";
+	const char *way = way_of(part->baseline, part->fixed, false);
 	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
 	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
 	                                    : "";

@@ -24,7 +24,7 @@ const char *words_interval(const struct analysis *analysis, struct arena *arena)
 
 const char *words_periods(const struct analysis *analysis, struct arena *arena); /* "55.64 -> 24.22 ms a step" */
 
-/* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %." */
+/* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %."; "" where there is nothing to compare */
 const char *words_rates(const struct analysis *analysis, struct arena *arena);
 
 /* "2.22 to 2.38×", with as many digits as it takes to tell its ends apart. */
@@ -46,8 +46,8 @@ const char *words_no_change(const struct analysis *analysis); /* where words_cha
 /* What a GPU waits for, as an object: "host code in data_load". */
 const char *words_wait(const struct analysis *analysis, enum cause cause, uint32_t phase, struct arena *arena);
 
-/* What was recorded, where the headline is of runs without a profiler: "7.14× recorded, when a step of the baseline
- * took 64 % longer (1.58 -> 2.57 ms) and one of the fixed side 6.2 % (0.339 -> 0.360 ms)."; "" elsewhere. */
+/* What was recorded, where the headline is of runs without a profiler: "7.14×: a step of the baseline took 64 % more
+ * (1.58 -> 2.57 ms), one of the fixed side 6.2 % more (0.339 -> 0.360 ms)."; "" elsewhere. */
 const char *words_recorded(const struct analysis *analysis, struct arena *arena);
 
 /* What changed most in the verdict's direction: "The GPU no longer waits for host code in data_load: 31.04 -> 0 ms a

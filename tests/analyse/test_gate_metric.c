@@ -228,7 +228,7 @@ static void a_speedup_is_the_verdicts(void **state)
 	struct made m;
 	make(&m);
 	static const struct expected cases[] = {
-		{"speedup>=1.5", GATE_PASSED, 2, "A speedup of at least 1.5x was asked for; passed"},
+		{"speedup>=1.5", GATE_PASSED, 2, "A speedup of at least 1.50× was asked for; passed"},
 		{"speedup>=1.7", GATE_INCONCLUSIVE, 2, NULL},
 		{"speedup>=2.6", GATE_FAILED, 2, NULL},
 	};

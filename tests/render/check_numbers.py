@@ -235,7 +235,7 @@ class Check(Words):
             devices = [d["per_step"] for d in side["devices"]]
             mine = [r["cells"] for r in rows if r["cells"][0][0] == label]
             for cells, device in zip(mine, side["devices"]):
-                gpu = rf"(GPU )?{device['id']}(: .*)?, process {device['process']}|mean of {len(devices)}"
+                gpu = rf"(GPU )?{device['id']}(: .*)?, process {device['process']}|rank \d+.*|mean of {len(devices)}"
                 assert re.fullmatch(gpu, cells[1][0]), f"{self.name}: budget: {cells[1][0]}"
             for cells, device in zip(mine, [*devices[:16], side["budget"]["per_step"]]):
                 for text, key in zip(cells[2:], ("compute", "comm_exposed", "copy_exposed", "idle", "period")):

@@ -202,7 +202,7 @@ class Words:
         work = {"GPU compute": "compute", "communication, nothing else runs": "comm_exposed", "copies, nothing else runs": "copy_exposed"}
         for tag, text in self.page.words["verdict"]:
             head = re.fullmatch(rf"(baseline|fixed), (?:mean (?:step|run) (?P<mean>{TIME})|(?P<step>{TIME}) a (?:step|run))", text)
-            recorded = re.fullmatch(rf"without a profiler: (?P<step>{TIME})|recording added (?P<more>{TIME}) \(hatched\)|recorded, it took (?P<less>{TIME}) less", text)
+            recorded = re.fullmatch(rf"without a profiler: (?P<step>{TIME})|recording added (?P<more>{TIME}) \(hatched\)|recorded, it took (?P<less>{TIME}) less|recording changed (?P<none>less than 0\.1 %)", text)
             slice_ = re.fullmatch(rf"(.*): ({TIME})", text, re.DOTALL)
             time = re.search(TIME + "$", text)
             if head:
@@ -213,6 +213,7 @@ class Words:
                 steps = [side["steps"] for side in self.sides]
                 added = [s["recorded_ms"] - s["stopwatch_ms"] for s in steps]
                 found = [is_time(recorded["step"], s["stopwatch_ms"]) if recorded["step"] else
+                         abs(ms) < 1e-3 * s["stopwatch_ms"] if recorded["none"] else
                          ms > 0 and is_time(recorded["more"], ms) if recorded["more"] else
                          ms <= 0 and is_time(recorded["less"], -ms) for s, ms in zip(steps, added)]
                 self.claim(any(found), "what recording added", text)
@@ -388,7 +389,8 @@ class Words:
         verdict = self.result["verdict"]
         remarks = [f"{label}: {note}" for label, side in zip(("baseline", "fixed"), self.sides) for note in side["data"]["notes"]]
         found = [finding[key] for finding in self.result["findings"] for key in ("title", "text", "advice")]
-        texts = [" ".join(gate["text"] for gate in verdict["gates"])] + [gate["text"] for gate in verdict["gates"]] + verdict["differences"] + verdict["notes"] + verdict["reasons"] + remarks
+        gates = " ".join(gate["text"] for gate in verdict["gates"])
+        texts = [gates, *(f"{result}. {gates}" for result in ("passed", "failed", "inconclusive"))] + [gate["text"] for gate in verdict["gates"]] + verdict["differences"] + verdict["notes"] + verdict["reasons"] + remarks
         sizes = [len(verdict["differences"]), len(verdict["notes"]), len(verdict["reasons"]), len(remarks)]
         n, on_card = len(verdict["differences"]), 0 if verdict["comparable"] else 4
         rest = f"and {n - on_card} more" if on_card else "1 difference" if n == 1 else f"{n} differences"
@@ -432,7 +434,8 @@ class Words:
             sums = {}
             for row in side["budget"]["idle"]: # of one cause and phase, whichever call it is
                 sums[row["cause"], row["phase"]] = sums.get((row["cause"], row["phase"]), 0) + row["ms_per_step"]
-            times += [*side["budget"]["per_step"].values(), *sums.values()]
+            times += [*side["budget"]["per_step"].values(), *sums.values(), *(kernel["ms_per_step"] for kernel in side["kernels"])]
+        times += self.numbers_of([finding for finding in self.result["findings"] if finding["id"] == "straggler"])
         known = plain + [n * scale for n in times for scale in (1e-3, 1, 1e3)]
         whole, more = self.lists()
         inside = self.result.get("kernels_inside") # only in some results
@@ -464,6 +467,9 @@ class Words:
                 if section == "verdict":
                     for reason in verdict["reasons"]:
                         text = text.replace(re.sub(r"\s+", " ", reason).strip(), "")
+                    for number, scale in re.findall(r"([\d.]+)([kMG])(?= (?:\u2192|[^\u2192]* a second))", text):
+                        rate = [r[key] for r in rates for key in ("steps_per_second", "items_per_second") if r[key]]
+                        self.claim(any(shows(number, r, {"k": 1e3, "M": 1e6, "G": 1e9}[scale]) for r in rate), section, text)
                 typical = re.findall(r"(\d+) typical steps?", text)
                 self.claim(not typical or list(map(int, typical)) == shown, "steps of the timeline", text)
                 for token in re.findall(r"(?<![\w.#-])\d+(?:\.\d+)*(?!\w)", text.replace("\u00d7", " ")):

@@ -172,8 +172,9 @@ static void what_the_page_says(void **state)
 	assert_text(&r, "//section[@id='verdict']//dt[.='How sure?']/following-sibling::dd",
 	            "95 % interval 2.22 to 2.38\xC3\x97. One run a side: a clock that differs "
 	            "between the two would look like a change.");
-	assert_text(&r, "//section[@id='verdict']//dt[.='Gate']/following-sibling::dd",
-	            "A speedup of at least 1.5x was asked for; passed: the whole interval, 2.22 to 2.38, reaches it.");
+	assert_text(
+		&r, "//section[@id='verdict']//dt[.='Gate']/following-sibling::dd",
+		"A speedup of at least 1.50× was asked for; passed: the whole interval, 2.22 to 2.38×, reaches it.");
 	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/th", "data_load");
 	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/td[1]", "1 \xE2\x86\x92 5");
 	assert_text(&r, "//section[@id='phases']//tbody/tr[1]/td[3]", "31.04");

@@ -40,7 +40,7 @@ static void the_verdict_in_words(void **state)
 		"  what next   Little is left between the kernels: look into the kernels.\n"
 		"  know this   One run a side cannot see a clock or thermal state that differs between two captures;\n"
 		"              repeated, interleaved runs do.\n"
-		"  gate        A speedup of at least 1.5x was asked for; passed: the whole interval, 2.22 to 2.38,\n"
+		"  gate        A speedup of at least 1.50× was asked for; passed: the whole interval, 2.22 to 2.38×,\n"
 		"              reaches it.\n"
 		"  gapline     " GAPLINE_VERSION "\n");
 	buf_release(&out);
@@ -56,7 +56,7 @@ static void an_inconclusive_one_says_what_it_takes(void **state)
 	assert_non_null(strstr(out.data, "Inconclusive 2.30" TIMES ", too little data for an interval\n"));
 	assert_non_null(strstr(out.data, "  what next   At least 20 measured steps a side would settle it.\n"));
 	assert_non_null(strstr(out.data,
-	                       "  gate        A speedup of at least 1.5x was asked for; open, because there is too "
+	                       "  gate        A speedup of at least 1.50× was asked for; open, because there is too "
 	                       "little data for\n              an interval.\n"));
 	buf_release(&out);
 	arena_release(&arena);

@@ -3,6 +3,7 @@
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/work.h"
 #include "analyse/say.h"
+#include "base/format.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -232,11 +233,13 @@ static const char *or_unknown(const char *text)
 
 static void compare_text(struct guard *c, bool material, const char *what, const char *a, const char *b)
 {
+	enum { MOST = 120 }; /* where a GPU's name ends its clock begins, and that may be what differs */
 	bool known = a && *a && b && *b;
 	if (strcmp(or_unknown(a), or_unknown(b)) != 0)
 		add(c, material && known,
 		    arena_format(c->arena, "%s: %s in the baseline, %s in the fixed side.", what,
-		                 say_short(c->arena, or_unknown(a)), say_short(c->arena, or_unknown(b))));
+		                 format_name(c->arena, or_unknown(a), MOST),
+		                 format_name(c->arena, or_unknown(b), MOST)));
 }
 
 static void compare_option(struct guard *c, const char *what, bool a, bool b)

@@ -30,10 +30,28 @@ const char *gates_apart(struct arena *arena, double value, double asked)
 	return arena_format(arena, "%.6f", value);
 }
 
+const char *gates_times(struct arena *arena, double asked)
+{
+	bool two = fabs(asked * 100 - round(asked * 100)) < 1e-9 * fabs(asked * 100);
+	return arena_format(arena, two ? "%.2f\xC3\x97" : "%.6g\xC3\x97", asked);
+}
+
+/* "2.38 to 2.76×": as the card says it, with more digits where it takes them to tell the ends from what was asked for,
+ * and from each other. */
 static const char *interval(const struct words *w, double lo, double hi)
 {
-	return arena_format(w->arena, "%s to %s", gates_apart(w->arena, lo, w->asked),
-	                    gates_apart(w->arena, hi, w->asked));
+	enum { MOST = 6 };
+	int decimals = fabs(w->v->speedup - 1) < 0.1 ? 3 : 2;
+	if (lo > 0 && lo < 1) /* three digits that count */
+		decimals = (int)fmin(fmax(decimals, 2 - floor(log10(lo))), MOST);
+	for (; decimals < MOST; decimals++) {
+		double unit = pow(10, -decimals);
+		bool apart = (lo == w->asked || fabs(lo - w->asked) >= unit) &&
+		             (hi == w->asked || fabs(hi - w->asked) >= unit);
+		if (apart && (hi == lo || round(lo / unit) != round(hi / unit)))
+			break;
+	}
+	return arena_format(w->arena, "%.*f to %.*f\xC3\x97", decimals, lo, decimals, hi);
 }
 
 const char *gates_no_verdict(const struct verdict *v, const char *asked, struct arena *arena)
@@ -48,7 +66,7 @@ const char *gates_no_verdict(const struct verdict *v, const char *asked, struct 
 void gates_judge_speedup(const struct verdict *v, struct arena *arena, struct gate *gate)
 {
 	const struct words w = {arena, v, gate->asked};
-	const char *asked = arena_format(arena, "A speedup of at least %.6gx", gate->asked);
+	const char *asked = arena_format(arena, "A speedup of at least %s", gates_times(arena, gate->asked));
 	const char *found = interval(&w, gate->lo, gate->hi);
 	gate->result = GATE_INCONCLUSIVE;
 	if (!v->judged) {
@@ -84,7 +102,7 @@ static void judge_regression(const struct verdict *v, struct arena *arena, struc
 {
 	double bound = 1 / (1 + gate->asked / 100);
 	const struct words w = {arena, v, bound};
-	const char *asked = arena_format(arena, "At most %.6g %% slower, a speedup of %s or more,", gate->asked,
+	const char *asked = arena_format(arena, "At most %.6g %% slower, a speedup of %s\xC3\x97 or more,", gate->asked,
 	                                 say_digits(arena, bound));
 	const char *found = interval(&w, v->lo, v->hi);
 	bool recorded = v->recorded.known && v->recorded.has_interval && v->recorded.hi < bound;

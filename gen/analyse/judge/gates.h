@@ -64,6 +64,9 @@ const char *gates_no_verdict(const struct verdict *verdict, const char *asked, s
 /* As many digits as it takes to tell a number from the one asked for, two decimals at least. */
 const char *gates_apart(struct arena *arena, double value, double asked);
 
+/* A speedup that was asked for, as a reader sees it: "1.50×", "1.025×"; arena text. */
+const char *gates_times(struct arena *arena, double asked);
+
 /* What min_speedup asks for; 0: nothing. */
 double gates_asked_speedup(const struct gates *gates);
 

@@ -245,12 +245,14 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
 	const char *per = b->steps.found ? "step" : "run";
-	return arena_format(
-		arena,
-		"This is the speedup of the recorded programs. Recording costs every CUDA call up to %.1f µs "
-		"here (the GPU waited for %s calls a %s of the baseline and %s of the fixed side), and "
-		"kernels up to some percent: result and gates go by the interval with all of that in it, %s "
-		"to %s. A stopwatch says what it is without a profiler (gapline run).",
-		highest_price(side) / 1e3, say_digits(arena, b->recording.waited_calls), per,
-		say_digits(arena, f->recording.waited_calls), say_digits(arena, v->lo), say_digits(arena, v->hi));
+	return arena_format(arena,
+	                    "This is the speedup of the recorded programs. Recording costs every CUDA call up to %.1f "
+	                    "µs here (the GPU "
+	                    "waited for %s calls a %s of the baseline and %s of the fixed side), and kernels up to "
+	                    "some percent: the "
+	                    "interval, by which result and gates go, allows for all of that. Without a profiler a "
+	                    "stopwatch measures "
+	                    "it (gapline run).",
+	                    highest_price(side) / 1e3, say_digits(arena, b->recording.waited_calls), per,
+	                    say_digits(arena, f->recording.waited_calls));
 }
