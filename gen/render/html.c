@@ -136,6 +136,7 @@ static void fill_waterfall(const struct analysis *a, struct unit unit, struct pa
 	if (a->waterfall.n)
 		waterfall_draw(a, arena, picture);
 	tables_waterfall(a, unit, page);
+	page_fill(&page->top, "waterfall.unit", arena_format(arena, "A %s", view_units(a)));
 	page_fill(&page->top, "waterfall.before", format_number(arena, unit, before));
 	page_fill(&page->top, "waterfall.after", format_number(arena, unit, after));
 	tables_change(&page->top, "waterfall.change", format_change(arena, unit, after - before), after - before);
@@ -215,24 +216,31 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct arena *arena = page->arena;
 	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
-	page_fill(&page->top, "steps.title", b->steps.found ? "Step times" : "Run times");
-	page_fill(&page->top, "steps.caption",
-	          arena_format(arena,
-	                       "Measured periods, %s; the headline is the time per step, %s; typical is the mean of "
-	                       "logarithms without the tenth at either end",
-	                       unit.name, stopwatch ? "here that of the stopwatch runs" : "their mean"));
+	bool one = !b->steps.found && !f->steps.found && b->n_runs == 1 && f->n_runs == 1; /* a number a side */
+	const char *title = b->steps.found || f->steps.found ? "Step times" : "Run times";
+	const char *per = view_is_pair(a) ? view_unit(b) : "step";
+	page_fill(&page->top, "steps.title", title);
+	page_fill(&page->top, "steps.link", title);
+	page_fill(
+		&page->top, "steps.caption",
+		one ? arena_format(arena, "Measured runs, %s", unit.name)
+		    : arena_format(arena,
+	                           "Measured periods, %s; the headline is the time per %s, %s; typical is the mean of "
+	                           "logarithms without the tenth at either end",
+	                           unit.name, per, stopwatch ? "here that of the stopwatch runs" : "their mean"));
 	steps_draw(a, arena, page_draw(&page->top, "steps"));
-	const struct pair times[] = {
-		{stopwatch ? "time per step, stopwatch" : "", {b->headline.stopwatch, f->headline.stopwatch}},
-		{stopwatch ? "recorded" : "time per step", {b->headline.recorded, f->headline.recorded}},
-		{"typical", {b->headline.typical, f->headline.typical}},
-		{"median", {b->steps.median, f->steps.median}},
-		{"shortest", {b->steps.min, f->steps.min}},
-		{"longest", {b->steps.max, f->steps.max}}};
+	const struct pair times[] = {{stopwatch ? arena_format(arena, "time per %s, stopwatch", per) : "",
+	                              {b->headline.stopwatch, f->headline.stopwatch}},
+	                             {stopwatch ? "recorded" : arena_format(arena, "time per %s", per),
+	                              {b->headline.recorded, f->headline.recorded}},
+	                             {"typical", {b->headline.typical, f->headline.typical}},
+	                             {"median", {b->steps.median, f->steps.median}},
+	                             {"shortest", {b->steps.min, f->steps.min}},
+	                             {"longest", {b->steps.max, f->steps.max}}};
 	struct rows *rows = page_rows(&page->top, "step");
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		const double *v = times[i].value;
-		if (!*times[i].name)
+		if (!*times[i].name || (one && i > 1))
 			continue;
 		struct scope *row = page_row(rows);
 		page_fill(row, "name", times[i].name);

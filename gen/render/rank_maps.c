@@ -164,6 +164,7 @@ void rank_maps_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 		add_range(&range, &a->side[s].ranks.map);
 	if (range.high <= 0)
 		return;
+	range.high = fmax(range.high, range.low * (1 + VERDICT_MARGIN)); /* what differs by less is no pattern */
 	xmlNode *svg = svg_picture(parent, WIDTH, 100, "Own steps of every rank",
 	                           "Ranks from top to bottom, steps from left to right: the darker, the longer the "
 	                           "rank's own step, without waiting for others. Both sides have one scale.");
@@ -211,7 +212,7 @@ static double draw_parts(const struct side *s, const struct range *range, double
 void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	struct range range[RANK_PARTS], shades[RANK_PARTS];
-	double span = 0;
+	double span = fmax(a->side[0].headline.step, a->side[1].headline.step) * VERDICT_MARGIN;
 	int n = 0;
 	for (int p = 0; p < RANK_PARTS; p++) {
 		range[p] = (struct range){INFINITY, 0};

@@ -186,6 +186,15 @@ static void draw_panel(const struct analysis *a, int side, struct arena *arena, 
 	                 : "dashed: time per step; shaded: warm-up; triangle: off scale");
 }
 
+/* A single run has no order. */
+static bool has_periods(const struct side *s)
+{
+	for (uint32_t r = 0; r < s->n_runs; r++)
+		if (s->runs[r].n_periods)
+			return true;
+	return false;
+}
+
 void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	xmlNode *svg =
@@ -193,7 +202,11 @@ void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	                    "Above: how often each period was measured, both sides on one scale from zero. Below: the "
 	                    "periods in order, each side on a scale of its own, warm-up shaded.");
 	double y = draw_hills(a, arena, svg);
-	draw_panel(a, 0, arena, svg, 0, y);
-	draw_panel(a, 1, arena, svg, WIDTH - PANEL - 10, y);
-	svg_resize(svg, WIDTH, y + DEPTH + 63);
+	bool any = false;
+	for (int s = 0; s < 2; s++)
+		if (has_periods(&a->side[s])) {
+			draw_panel(a, s, arena, svg, s ? WIDTH - PANEL - 10 : 0, y);
+			any = true;
+		}
+	svg_resize(svg, WIDTH, any ? y + DEPTH + 63 : y);
 }

@@ -325,7 +325,7 @@ static void put_command(struct terminal *t)
 	if (!command)
 		return;
 	end_line(t);
-	put_ink(t, INK_BOLD, "Inside the five heaviest kernels, with Nsight Compute (write the program for COMMAND)");
+	put_ink(t, INK_BOLD, "Inside the five heaviest kernels, with Nsight Compute (COMMAND stands for your program)");
 	end_line(t);
 	pad(t, MARGIN);
 	put(t, command, strlen(command));

@@ -285,12 +285,12 @@ class Check(Words):
                         self.expect(text.replace("/s", ""), value, 1, where)
 
     def steps(self):
-        table = self.table("steps", "Measured periods")
+        table = self.table("steps", "Measured ")
         unit = self.unit(table)
-        keys = {"time per step": "mean", "typical": "typical", "median": "median", "shortest": "min", "longest": "max"}
+        keys = {"time per step": "mean", "time per run": "mean", "typical": "typical", "median": "median", "shortest": "min", "longest": "max"}
         for row in table["rows"][1:]:
             cells = row["cells"]
-            known = [{"time per step, stopwatch": side["steps"]["stopwatch_ms"], "recorded": side["steps"]["recorded_ms"]} for side in self.sides]
+            known = [{"time per step, stopwatch": side["steps"]["stopwatch_ms"], "time per run, stopwatch": side["steps"]["stopwatch_ms"], "recorded": side["steps"]["recorded_ms"]} for side in self.sides]
             name = cells[0][0]
             values = [k[name] if name in k else side["steps"]["period_ms"][keys[name]] for k, side in zip(known, self.sides)]
             for i, value in enumerate((*values, values[1] - values[0])):
