@@ -57,7 +57,7 @@ static const char *ordinal(uint64_t n, struct arena *arena)
 static const char *problem_text(const struct stopwatch_page *p, const struct stopwatch_plan *plan, struct arena *arena)
 {
 	const char *when = p->idle[0] ? "last" : "last warm-up";
-	switch (p->problem) {
+	switch ((uint32_t)p->problem) { /* clang takes no atomic here */
 	case STOPWATCH_NO_DRIVER:
 		return "no CUDA driver that can be waited for is loaded in the process that makes the steps";
 	case STOPWATCH_NO_CONTEXT:
@@ -89,11 +89,10 @@ static const char *problem_text(const struct stopwatch_page *p, const struct sto
 
 static const char *too_few(const struct pages *pages, const struct stopwatch_plan *plan, struct arena *arena)
 {
-	uint64_t most = 0, short_ones = 0;
+	uint64_t most = 0;
 	for (size_t i = 0; i < pages->n; i++) {
 		uint64_t ended = pages->item[i].ended;
 		most = ended > most && ended < plan->last ? ended : most;
-		short_ones += ended < plan->last;
 	}
 	if (plan->launches)
 		return arena_format(

@@ -199,8 +199,8 @@ enum { UNITS = sizeof units / sizeof *units };
 static const char *const limits[] = {
 	[OF_SPEEDUP] = "the limit of a speedup is a number, as in 1.1",
 	[OF_STEP] = "the limit of a step is a time, as in 20ms, or a change against the baseline, as in +3%",
-	[OF_TIME] = "the limit of a part of a step is a share, as in 5%, a time, as in 0.5ms, or a change against the "
-		    "baseline, as in +3%",
+	[OF_TIME] = ("the limit of a part of a step is a share, as in 5%, a time, as in 0.5ms, or a change against the "
+                     "baseline, as in +3%"),
 	[OF_COUNT] = "the limit of a count is a number, as in 100, or a change against the baseline, as in +0%",
 	[OF_BYTES] = "the limit of bytes has a unit, as in 20MB, or is a change against the baseline, as in +0%",
 };
