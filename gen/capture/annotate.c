@@ -61,14 +61,14 @@ static int put_facts(sqlite3 *db, const struct annotation *a)
 	return code;
 }
 
-static int put_job(sqlite3 *db, const char *host)
+static int put_job(sqlite3 *db, const char *host, const char *const *job)
 {
 	sqlite3_stmt *row = NULL;
 	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_JOB VALUES (?, ?)", -1, &row, NULL);
 	if (code == SQLITE_OK)
 		code = put_fact(row, "host", host);
 	for (int i = 0; i < LAUNCHER_VARIABLES && code == SQLITE_OK; i++)
-		code = put_fact(row, LAUNCHER[i].name, launcher_value(&LAUNCHER[i]));
+		code = put_fact(row, LAUNCHER[i].name, job ? job[i] : launcher_value(&LAUNCHER[i]));
 	sqlite3_finalize(row);
 	return code;
 }
@@ -128,7 +128,7 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 	if (code == SQLITE_OK)
 		code = put_facts(db, annotation);
 	if (code == SQLITE_OK)
-		code = put_job(db, annotation->host);
+		code = put_job(db, annotation->host, annotation->job);
 	if (code == SQLITE_OK && state)
 		code = put_gpus(db, state);
 	if (code == SQLITE_OK && state)

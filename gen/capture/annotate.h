@@ -38,7 +38,9 @@ struct annotation {
 	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */
 	long long dropped, launcher;                                         /* 0: no row */
 	const char *host;                                                    /* likewise */
-	long long ranges_ns;                                                 /* 0: no row */
+	const char *const
+		*job;        /* values of LAUNCHER's variables, in that order, or NULL: gapline's own environment's */
+	long long ranges_ns; /* 0: no row */
 	const struct gpu_state *gpu_state;
 	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */
 };

@@ -3,9 +3,10 @@
 #include "base/folder.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
-#include "capture/command.h"
 #include "capture/find.h"
 #include "capture/gpu_state.h"
+#include "capture/place.h"
+#include "capture/recover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +18,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { WIDEST_PID = 4194304 }; /* the most digits that %p can take (PID_MAX_LIMIT) */
 
 /* A program that is asked to end gets GRACE_MS; nsys, which then writes its report, as long as that takes people to
  * press Ctrl-C again. */
@@ -36,41 +35,15 @@ struct capture {
 
 /* ---- before ---- */
 
-static bool has_pid(const char *pattern)
-{
-	for (const char *at = pattern; (at = strchr(at, '%')) && at[1]; at += 2)
-		if (at[1] == 'p')
-			return true;
-	return false;
-}
-
-/* Everything that can be known of the name before the program has run for nothing. */
-static int check_file(const struct capture_request *r, const char *name, struct arena *arena, struct err *err)
-{
-	const char *slash = strrchr(name, '/');
-	if (slash ? !slash[1] : !*name)
-		return err_set(err, "%s: names a folder; name a file in it", name);
-	const char *widest = command_file_name(r->file, WIDEST_PID, arena, err);
-	if (!widest)
-		return -1;
-	if (access(widest, F_OK) && errno == ENAMETOOLONG)
-		return err_set(err, "%s: %s", name, strerror(errno));
-	if (!r->replace && !has_pid(r->file) && !access(name, F_OK))
-		return err_set(err, "%s: exists already; --force replaces it", name);
-	return 0;
-}
-
 static int make_folder(struct capture *c, struct err *err)
 {
-	const char *name = command_file_name(c->request->file, 0, c->job.arena, err);
-	if (!name || check_file(c->request, name, c->job.arena, err))
+	const char *name = place_name(c->request->file, c->request->replace, c->job.arena, err);
+	if (!name)
 		return -1;
 	const char *left = folder_left(name, c->job.arena);
 	if (left)
-		collector_say(
-			&c->job,
-			"%s was left by a capture to this name that was killed; remove it if it is of no use to you",
-			left);
+		collector_say(&c->job, "%s was left by a capture to this name that was killed; %s", left,
+		              recover_offer(left, c->request->file, c->job.arena));
 	const char *folder = folder_beside(name, c->job.arena, err);
 	if (!folder)
 		return -1;
@@ -176,6 +149,13 @@ static bool end_left_over(struct capture *c)
 	return (other.pid > 0 && proc_end_group(&other, LEFT_OVER_MS)) || left;
 }
 
+static const char *trace_text(const struct capture_options *o)
+{
+	if (o->osrt)
+		return o->nvtx ? "cuda,nvtx,osrt" : "cuda,osrt";
+	return o->nvtx ? "cuda,nvtx" : "cuda";
+}
+
 static int start(struct capture *c, struct err *err)
 {
 	const struct capture_request *r = c->request;
@@ -200,6 +180,9 @@ static int start(struct capture *c, struct err *err)
 	};
 	clock_gettime(CLOCK_REALTIME, &now);
 	c->job.start_utc_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	c->job.start_ns = proc_now_ns();
+	if (!rc)
+		rc = recover_note(&c->job, trace_text(r->options), err);
 	if (!rc)
 		rc = proc_start(&c->proc, &spawn, err);
 	c->job.start_ns = c->proc.start_ns;
@@ -243,13 +226,6 @@ static void judge(struct capture *c)
 		out->complete = "yes";
 }
 
-static const char *trace_text(const struct capture_options *o)
-{
-	if (o->osrt)
-		return o->nvtx ? "cuda,nvtx,osrt" : "cuda,osrt";
-	return o->nvtx ? "cuda,nvtx" : "cuda";
-}
-
 static int annotate(struct capture *c, struct err *err)
 {
 	struct capture_result *out = c->result;
@@ -278,39 +254,14 @@ static int annotate(struct capture *c, struct err *err)
 	return annotate_profile(c->job.profile, &annotation, err);
 }
 
-/* Without replacing what is there, on file systems that cannot do both at once, too. */
-static int rename_new(const char *from, const char *to)
-{
-	if (!renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE))
-		return 0;
-	if (errno != EINVAL && errno != ENOSYS)
-		return -1;
-	if (!access(to, F_OK)) {
-		errno = EEXIST;
-		return -1;
-	}
-	return rename(from, to);
-}
-
-/* The name can be taken by now, by a process with the same number in another container: the profile is kept under a
- * name beside it. */
 static int put_in_place(struct capture *c, struct err *err)
 {
-	const char *name = command_file_name(c->request->file, c->job.pid, c->job.arena, err);
-	if (!name)
-		return -1;
-	const char *to = name;
-	int rc = c->request->replace ? rename(c->job.profile, to) : rename_new(c->job.profile, to);
-	for (int i = 2; rc && errno == EEXIST && i < 1000; i++) {
-		to = arena_format(c->job.arena, "%s.%d", name, i);
-		rc = rename_new(c->job.profile, to);
-	}
-	if (rc)
-		return err_set(err, "%s: %s", to, strerror(errno));
-	if (to != name)
-		collector_say(&c->job, "%s appeared meanwhile; the profile is %s", name, to);
+	const char *meant, *to = place_profile(c->job.profile, c->request->file, c->job.pid, c->request->replace,
+	                                       &meant, c->job.arena, err);
+	if (meant)
+		collector_say(&c->job, "%s appeared meanwhile; the profile is %s", meant, to);
 	c->result->file = to;
-	return 0;
+	return to ? 0 : -1;
 }
 
 static void say_ranges(struct collector_job *job)

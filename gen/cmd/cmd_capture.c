@@ -1,17 +1,18 @@
 /* gapline capture: one program -> one profile. */
 #include "base/proc.h"
+#include "capture/recover.h"
 #include "cmd/capturing.h"
 
 #include <string.h>
 
 struct capture_command {
 	const char *file;
-	bool force, quiet;
+	bool force, quiet, recover;
 	struct capturing capturing;
 	struct arena arena;
 };
 
-static const char *const arguments[] = {"[OPTIONS] -o FILE -- COMMAND ...", NULL};
+static const char *const arguments[] = {"[OPTIONS] -o FILE -- COMMAND ...", "--recover -o FILE", NULL};
 
 static const char *const examples[] = {
 	"gapline capture -o baseline.sqlite -- python train.py --lr 3e-4",
@@ -73,14 +74,30 @@ static int capture(struct capture_command *o, const char *const *command)
 	return tell(o, &result, rc, &err);
 }
 
+static int recover(struct capture_command *o)
+{
+	struct err err;
+	struct capture_result result;
+	const struct recover_request request = {.file = o->file, .replace = o->force, .version = cmd_version};
+	int rc = capture_recover(&request, &o->arena, &result, &err);
+	capturing_say_messages(&o->capturing, &result, "gapline", &o->arena);
+	if (rc)
+		return cmd_fail(result.unwritable ? CMD_WRONG_USAGE : CMD_BAD_PROFILE, &err);
+	fprintf(stderr, "gapline: %s: %s\n", cmd_harmless(&o->arena, result.file), result.complete);
+	return CMD_DONE;
+}
+
 int cmd_capture(int argc, char **argv)
 {
 	struct capture_command o = {0};
-	struct opt options[CAPTURING_OPTIONS_MAX + 3] = {
+	struct opt options[CAPTURING_OPTIONS_MAX + 4] = {
 		{OPT_TEXT, 'o', "output", "FILE", "the profile to write", .text = &o.file},
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &o.force},
+		{OPT_FLAG, 0, "recover", NULL,
+	         "run nothing: make a profile of what a capture to FILE left that was killed itself (SIGKILL)",
+	         .flag = &o.recover},
 	};
-	size_t n = 2;
+	size_t n = 3;
 	n += capturing_options(&o.capturing, options + n);
 	options[n++] = (struct opt){OPT_FLAG, 'q', "quiet", NULL, "say nothing when all is well", .flag = &o.quiet};
 	const struct opt_usage usage = {"gapline capture", arguments,           about, options, n,
@@ -89,12 +106,14 @@ int cmd_capture(int argc, char **argv)
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &o.arena, &operands);
 	if (status < 0) {
-		if (!operands.n)
+		if (o.recover && operands.n)
+			err_set(&err, "--recover runs no command, and '%s' is one", operands.item[0]);
+		else if (!operands.n && !o.recover)
 			err_set(&err, "a command is needed: gapline capture -o FILE -- COMMAND ...");
 		else if (!o.file)
 			err_set(&err, "a file for the profile is needed: -o FILE");
-		bool complete = operands.n && o.file && !capturing_settle(&o.capturing, &err);
-		status = complete ? capture(&o, operands.item) : cmd_misuse(&usage, &err);
+		bool complete = !operands.n == o.recover && o.file && !capturing_settle(&o.capturing, &err);
+		status = !complete ? cmd_misuse(&usage, &err) : o.recover ? recover(&o) : capture(&o, operands.item);
 	}
 	arena_release(&o.arena);
 	proc_die_of_interrupt();

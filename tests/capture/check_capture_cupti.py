@@ -11,6 +11,7 @@ import pty
 import select
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -219,15 +220,86 @@ class Cupti(Installed):
         process = self.start(*command, "echo $$ > pid; exec sleep 60")
         pid = self.pids("pid")[0]
         (left,) = [n for n in self.files() if n.startswith(".x.")]
-        words = f"gapline: {left} was left by a capture to this name that was killed; "
+        words = f"gapline: {left} was left by a capture to this name that was killed; the program had used no CUDA by then; remove it"
         self.assertNotIn("was left", self.gapline(*command, "true", status=3)[1])
         process.kill()
         process.communicate(timeout=60)
         self.wait_for(lambda: not is_alive(pid))
         self.assertIn(words, self.gapline(*command, "true", status=3)[1])
+        self.assertIn("nothing can be recovered: the program had used no CUDA by then", self.recover("x", status=3))
+        (self.folder / left / "capture.json").write_text('{"schema": "gapline-capture/2"}')
+        self.assertIn("it holds nothing to make a profile of; remove it", self.gapline(*command, "true", status=3)[1])
+        self.assertIn("nothing can be recovered: it holds nothing to make a profile of", self.recover("x", status=3))
         command[command.index("x")] = "y"
         self.assertNotIn("was left", self.gapline(*command, "true", status=3)[1])
         self.assertEqual([n for n in self.files() if n.startswith(".")], [left])
+
+    def recover(self, name, *options, status=0, **how):
+        return self.gapline("capture", "--recover", *options, "-o", name, status=status, **how)[1]
+
+    def kill_recorder(self, name, script, env=None):
+        """Of a program that has used CUDA (tiny_spool.py writes what it would have written), when it waits."""
+        shutil.copy(tiny_spool.__file__, self.folder)
+        spool = 'python3 -IS tiny_spool.py "$GAPLINE_SPOOL/$$-cuda-0.spool"; '
+        process = self.start("capture", "--collector", "cupti", "-o", name, "--", "sh", "-c", spool + script, env=env or {},
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        pids = self.pids("pid")
+        process.kill()
+        process.wait(timeout=60)
+        self.wait_for(lambda: not is_alive(pids[0]))
+        (self.folder / "pid").unlink()
+        return pids
+
+    def rows(self, name, query):
+        db = sqlite3.connect(self.folder / name)
+        found = db.execute(query).fetchall()
+        db.close()
+        return found
+
+    def test_recovers(self):
+        """What a killed capture left becomes a profile, which says what is missing; the folder goes."""
+        self.kill_recorder("x.sqlite", "echo $$ > pid; exec sleep 60", {"SLURM_PROCID": "3", "SLURM_NTASKS": "4"})
+        offer = "was left by a capture to this name that was killed; 'gapline capture --recover -o x.sqlite' makes a profile of what it had recorded\n"
+        self.assertIn(offer, self.gapline("capture", "--collector", "cupti", "-o", "x.sqlite", "--", "true", status=3)[1])
+        (self.folder / "x.sqlite").write_text("older")
+        self.assertIn("exists already; --force replaces it", self.recover("x.sqlite", status=2))
+        self.assertEqual((self.folder / "x.sqlite").read_text(), "older")
+        said = self.recover("x.sqlite", "--force")
+        self.assertIn("gapline: x.sqlite: gapline was killed while it recorded, and this was recovered", said)
+        self.assertFalse([n for n in self.files() if n.startswith(".")])
+        facts = dict(self.rows("x.sqlite", "SELECT name, value FROM GAPLINE_CAPTURE"))
+        self.assertIn("the GPUs' clocks are missing", facts["complete"])
+        self.assertEqual((facts["collector"], facts["trace"], facts["graphs"], facts["dropped"]), ("cupti", "cuda,nvtx", "graph", "3"))
+        job = dict(self.rows("x.sqlite", "SELECT name, value FROM GAPLINE_JOB"))
+        self.assertEqual(job, {"host": os.uname().nodename, "SLURM_PROCID": "3", "SLURM_NTASKS": "4"})
+        self.assertEqual(self.rows("x.sqlite", "SELECT \"end\" - start FROM CUPTI_ACTIVITY_KIND_KERNEL"), [(10,)])
+        self.assertLess(self.rows("x.sqlite", "SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL")[0][0], 60_000_000_000)
+        ((duration,),) = self.rows("x.sqlite", "SELECT duration FROM ANALYSIS_DETAILS")
+        self.assertTrue(0 < duration < 60_000_000_000, duration)
+        self.assertIn("gapline was killed while it recorded", self.gapline("show", "x.sqlite")[0])
+        self.assertIn("x.sqlite: no capture to this name was killed", self.recover("x.sqlite", "--force", status=3))
+
+    def test_recovers_what_was_cut_off(self):
+        """The names of ranks and processes are filled in as they were; a spool without its end says that it has none."""
+        (pid,) = self.kill_recorder("r-%q{RANK}-%p", "truncate -s -16 $GAPLINE_SPOOL/*; echo $$ > pid; exec sleep 60", {"RANK": "2"})
+        self.assertIn("the environment has no variable RANK", self.recover("r-%q{RANK}-%p", status=2))
+        said = self.recover("r-%q{RANK}-%p", env={"RANK": "2"})
+        self.assertRegex(said, "gapline: r-2-1: .*and the last tenth of a second before it was ended are missing")  # as tiny_spool.py counts
+        self.assertIn("r-2-1", self.files())
+
+    def test_recovers_when_the_program_has_ended(self):
+        """What the program had started runs on, and that is said."""
+        _, other = self.kill_recorder("x", "sleep 60 & echo $$ $! > pid; exec sleep 60")
+        words = f"process {other} "
+        self.assertIn(f"killed; its {words}still runs; 'gapline capture", self.gapline("capture", "--collector", "cupti", "-o", "x", "--", "true", status=3)[1])
+        self.assertIn(f"{words}of the program still runs", self.recover("x", status=3))
+        os.kill(other, signal.SIGKILL)
+        self.wait_for(lambda: not is_alive(other))
+        self.recover("x")
+
+    def test_recover_usage(self):
+        self.assertIn("--recover runs no command, and 'true' is one", self.gapline("capture", "--recover", "-o", "x", "--", "true", status=2)[1])
+        self.assertIn("a file for the profile is needed", self.gapline("capture", "--recover", status=2)[1])
 
     def test_asked_to_end_as_gapline_was(self):
         for number in signal.SIGTERM, signal.SIGHUP:
