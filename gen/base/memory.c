@@ -1,6 +1,7 @@
 #include "base/memory.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -65,12 +66,23 @@ char *memory_copy(const char *text)
 	return memcpy(memory_take(n), text, n);
 }
 
+static struct rlimit before;
+static bool limited;
+
 int memory_limit(uint64_t bytes)
 {
 	struct rlimit limit;
 	if (getrlimit(RLIMIT_DATA, &limit))
 		return -1;
+	before = limit;
+	limited = true;
 	if (bytes < limit.rlim_cur)
 		limit.rlim_cur = bytes;
 	return setrlimit(RLIMIT_DATA, &limit);
+}
+
+void memory_unlimited(void)
+{
+	if (limited)
+		(void)setrlimit(RLIMIT_DATA, &before);
 }

@@ -24,8 +24,11 @@ _Noreturn void memory_exhausted(void);
  * functions; one that is there already is not added again. */
 void memory_undo(void (*undo)(void));
 
-/* No more than so many bytes of memory for this process and what it starts (RLIMIT_DATA, getrlimit(2)): beyond, it ends
- * as above. -1 with errno when the system refuses. */
+/* No more than so many bytes of memory for this process (RLIMIT_DATA, getrlimit(2)): beyond, it ends as above. -1 with
+ * errno when the system refuses. */
 int memory_limit(uint64_t bytes);
+
+/* In a child, before its program: that has the limit which we had before memory_limit. Takes no memory. */
+void memory_unlimited(void);
 
 #endif

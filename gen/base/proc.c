@@ -209,6 +209,7 @@ static void become(const struct proc_spawn *spawn, char **environment, bool term
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent) /* already */
 		_exit(126);
+	memory_unlimited();
 	if (spawn->terminal)
 		setpgid(0, 0);
 	else

@@ -128,11 +128,11 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 	asked.visit = NULL;
 }
 
-/* Commands that read profiles, and start nothing that would be held to the limit, too. */
+/* Commands that read or make profiles. What they start is not held to the limit (base/proc.c). */
 static bool takes_limit(const char *name)
 {
-	static const char *const names[] = {"gapline report", "gapline show",   "gapline stats",
-	                                    "gapline scrub",  "gapline digest", "gapline save"};
+	static const char *const names[] = {"gapline report", "gapline show", "gapline stats",   "gapline scrub",
+	                                    "gapline digest", "gapline save", "gapline capture", "gapline run"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			return true;
@@ -166,13 +166,13 @@ int cmd_options(const struct opt_usage *given, int argc, char **argv, struct are
 	struct opt *options = ARENA_NEW(arena, given->n_options + 1, struct opt);
 	if (given->n_options) /* a usage that is only its sub-commands has none */
 		memcpy(options, given->options, given->n_options * sizeof *options);
-	options[whole.n_options] = (struct opt){
-		OPT_TEXT,
-		0,
-		"memory-limit",
-		"SIZE",
-		"end with an error where more memory than this would be needed: 500M, 2G (default: what there is)",
-		.text = &limit};
+	options[whole.n_options] = (struct opt){OPT_TEXT,
+	                                        0,
+	                                        "memory-limit",
+	                                        "SIZE",
+	                                        "end with an error where gapline itself would need more memory than "
+	                                        "this: 500M, 2G (default: what there is)",
+	                                        .text = &limit};
 	whole.options = options;
 	whole.n_options += takes_limit(given->name);
 	const struct opt_usage *usage = &whole;

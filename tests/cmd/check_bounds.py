@@ -97,6 +97,29 @@ def check_limit(folder):
         expect(done.returncode == 2 and "memory-limit" in done.stderr, f"{size!r} is no size", done)
 
 
+def check_limit_of_recordings(folder):
+    """gapline's own memory is limited, not that of the programs."""
+    if SANITIZED:
+        return
+    (folder / "eats.py").write_text("import os, resource, shutil, sys\n"
+                                    "print(resource.getrlimit(resource.RLIMIT_DATA)[0] == resource.RLIM_INFINITY)\n"
+                                    "block = bytearray(300 << 20)\n")
+    program = ["python3", "-IS", "eats.py", "tiny.sqlite"]
+    done = gapline(folder, "capture", "--collector", "nsys", "-q", "--memory-limit", "100M", "-o", "eaten.sqlite", "--", *program)
+    expect((done.returncode, done.stdout) == (0, "True\n"), "a program takes more than gapline may", done)
+    done = gapline(folder, "capture", "--collector", "nsys", "-q", "--memory-limit", "500K", "-o", "none.sqlite", "--", *program)
+    expect((done.returncode, done.stderr) == (2, "gapline: out of memory\n"), "500 KB are too little to capture", done)
+    expect(not [path for path in folder.iterdir() if "none.sqlite" in path.name], "and nothing is left", os.listdir(folder))
+    both = ["--baseline", " ".join(program), "--fixed", " ".join(program)]
+    begun = ["run", "--collector", "nsys", "-q", "--repeat", "0", "--recorded", "1", *both]
+    done = gapline(folder, *begun, "--memory-limit", "200M", "-o", "limited")
+    expect(done.returncode == 0 and (folder / "limited/report.html").exists(), "a suite in 200 MB", done)
+    done = gapline(folder, *begun, "--memory-limit", "2M", "-o", "tight")
+    expect(done.returncode == 2 and done.stderr.endswith("gapline: out of memory\n"), "2 MB are too little for a suite", done)
+    left = sorted(path.name for path in (folder / "tight").iterdir()) if (folder / "tight").exists() else []
+    expect(not [name for name in left if name.startswith(".") and name != ".lock"], "no folder is left", left)
+
+
 def check_state(folder):
     command = ["run", "--collector", "nsys", "--repeat", "0", "--recorded", "1", "--baseline", "true tiny.sqlite",
                "--fixed", "true tiny.sqlite", "-o", "suite"]
@@ -124,7 +147,7 @@ def check_state(folder):
 def main():
     with tempfile.TemporaryDirectory(prefix="gapline-bounds-") as name:
         folder = pathlib.Path(name)
-        for check in check_tables, check_names, check_bombs, check_limit, check_state:
+        for check in check_tables, check_names, check_bombs, check_limit, check_limit_of_recordings, check_state:
             began = time.monotonic()
             check(folder)
             print(f"{check.__name__}: {time.monotonic() - began:.1f} s", flush=True)
