@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Damages small profiles, digests, spools and names in many ways and runs each through its fuzz targets: an answer or an error,
-never a crash.
+"""Runs the fuzz targets on their corpora, and on small profiles, digests, spools and names damaged in many ways: an answer or an
+error, never a crash.
 
     check_fuzz.py TIMES FUZZ_TARGET...
 
 TIMES is how much there is of every kind of damage: 1 takes a minute, 10 takes ten and more.
 
 The damage is the same on every machine: bytes changed in headers and cells, pages overwritten, swapped, cut off, and
-values of the rows themselves set to extremes, which SQLite finds nothing wrong with.
+values of the rows themselves set to extremes, which SQLite finds nothing wrong with; and what mutators that know a format
+(mutate_*.c) make of every file of a corpus. The corpora, corpus/NAME, are what libFuzzer kept: see docs/fuzzing.md.
 """
 
 import gzip
@@ -26,6 +27,8 @@ import tiny_profile
 import tiny_spool
 import tiny_store
 
+import seeds as corpora
+
 TESTS = pathlib.Path(__file__).resolve().parent.parent
 EXTREMES = ["NULL", "-1", "0", "9223372036854775807", "-9223372036854775808", "4294967296", "1e308", "'text'", "x'00ff'"]
 JSON_EXTREMES = ["null", "-1", "0", "1e999", "-1e18", "9223372036854775807", "99999999999999999999", '""', '"x"', "[]", "{}",
@@ -37,37 +40,18 @@ PAGES_CHANGED = 8 * TIMES
 SPOOLS = 40 * TIMES  # of each way to damage them
 NAMES = 300 * TIMES
 DIGESTS = 60 * TIMES  # of each way to damage them
+MUTATIONS = 12 * TIMES  # of every file of a corpus, where its target has a mutator
 # Each column of one file takes every extreme; the other layouts that are named have the other columns.
 VALUES_IN = ("tiny", "metrics", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
 METRICS = ("GPU_METRICS", "GENERIC_EVENTS", "TARGET_INFO_GPU_METRICS")  # of "metrics" only these tables, where TIMES is 1
 
 
-def write_metrics(path):
-    """Hardware counters in both of nsys's layouts, as rows and as JSON."""
-    db = sqlite3.connect(path)
-    names = ["SMs Active [Throughput %]", "Tensor Active [Throughput %]", "DRAM Read Bandwidth [Throughput %]", "PCIe RX Throughput [Throughput %]"]
-    kind = 0x1000100000000
-    db.executescript("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT);"
-                     "CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value);"
-                     "CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data TEXT);")
-    db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', ?, ?)", [(kind, i, name) for i, name in enumerate(names)])
-    (begin, end) = db.execute('SELECT min(start), max("end") FROM CUPTI_ACTIVITY_KIND_KERNEL').fetchone()
-    for at in range(begin, end, (end - begin) // 40):
-        db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", [(at, kind, i, 20 * i) for i in range(len(names))])
-        db.execute("INSERT INTO GENERIC_EVENTS VALUES (?1, ?1, ?2, ?3)", (at, kind, '{"SMs Active": "40", "Tensor Active": "3"}'))
-    db.commit()
-    db.close()
-
-
 def seeds(folder):
     tiny_profile.write(folder / "tiny.sqlite", steps=12)
     tiny_profile.write(folder / "metrics.sqlite", steps=12)
-    write_metrics(folder / "metrics.sqlite")
+    corpora.write_metrics(folder / "metrics.sqlite")
     for layout in sorted((TESTS / "read/profiles").glob("layout_*.sql")):
-        db = sqlite3.connect(folder / f"{layout.stem}.sqlite")
-        db.executescript(layout.read_text(encoding="utf-8"))
-        db.executescript((TESTS / "read/profiles/events.sql").read_text(encoding="utf-8"))
-        db.close()
+        corpora.write_layout(folder / f"{layout.stem}.sqlite", layout)
     for spelling in tiny_kineto.SPELLINGS:
         tiny_kineto.write(folder / f"kineto_{spelling}.json", steps=8, kernels=6, spelling=spelling)
     return sorted([*folder.glob("*.sqlite"), *folder.glob("*.json")])
@@ -183,9 +167,9 @@ def damage_reports(folder, random):
                 (folder / f"{page}-{locale}-cut-{i}").write_text(data[: next(random) % len(data)], encoding="utf-8")
 
 
-def run_all(target, files, what):
+def run_all(target, files, what, *options):
     """Whether the target survives the files; says how it ended if not."""
-    done = subprocess.run([target, *files], capture_output=True, timeout=1000 * TIMES)
+    done = subprocess.run([target, *options, *files], capture_output=True, timeout=1000 * TIMES)
     if done.returncode:
         print(f"{target.name}, {what}: status {done.returncode}")
         print(done.stderr.decode("utf-8", "replace")[-6000:])
@@ -269,7 +253,7 @@ def main():
     of_reports = [target for target in targets if "ncu" in target.name]
     of_stores = [target for target in targets if "store" in target.name]
     of_pytorch = [target for target in targets if "kineto" in target.name]
-    of_profiles = [target for target in targets if target not in of_spools + of_names + of_digests + of_reports + of_stores + of_pytorch]
+    of_profiles = [target for target in targets if corpora.OF[target.name] == "profiles"]
     random = tiny_profile.jitters(2026, 2**30)
     runs = failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-fuzz-") as made:
@@ -287,6 +271,12 @@ def main():
             for target in of_profiles + (of_pytorch if seed.suffix == ".json" else []):
                 runs += len(files)
                 failed += not run_all(target, files, seed.stem)
+        corpora.write_all(pathlib.Path(made) / "corpora")
+        for target in targets:
+            name = corpora.OF[target.name]
+            files = [*sorted((pathlib.Path(made) / "corpora" / name).iterdir()), *sorted((TESTS / "fuzz/corpus" / name).glob("*"))]
+            runs += len(files)
+            failed += not run_all(target, files, f"corpus/{name}", f"-mutate={MUTATIONS}")
         traces = pathlib.Path(made) / "traces"
         traces.mkdir()
         corpus = sorted((TESTS / "fuzz/corpus/kineto").iterdir())

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Files to begin fuzzing from, one of each kind of everything, small.
+
+    seeds.py FOLDER     writes FOLDER/CORPUS/... ; the corpora that were grown from them are in corpus/
+"""
+
+import json
+import pathlib
+import sqlite3
+import struct
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TESTS / "support"))
+import digest_file
+import tiny_kineto
+import tiny_ncu
+import tiny_profile
+import tiny_spool
+import tiny_store
+
+
+def write_metrics(path):
+    """Hardware counters in both of nsys's layouts, as rows and as JSON."""
+    db = sqlite3.connect(path)
+    names = ["SMs Active [Throughput %]", "Tensor Active [Throughput %]", "DRAM Read Bandwidth [Throughput %]", "PCIe RX Throughput [Throughput %]"]
+    kind = 0x1000100000000
+    db.executescript("CREATE TABLE TARGET_INFO_GPU_METRICS (typeId INTEGER, sourceId INTEGER, typeName TEXT, metricId INTEGER, metricName TEXT);"
+                     "CREATE TABLE GPU_METRICS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, metricId INTEGER, value);"
+                     "CREATE TABLE GENERIC_EVENTS (rawTimestamp INTEGER, timestamp INTEGER, typeId INTEGER, data TEXT);")
+    db.executemany("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', ?, ?)", [(kind, i, name) for i, name in enumerate(names)])
+    (begin, end) = db.execute('SELECT min(start), max("end") FROM CUPTI_ACTIVITY_KIND_KERNEL').fetchone()
+    for at in range(begin, end, (end - begin) // 40):
+        db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", [(at, kind, i, 20 * i) for i in range(len(names))])
+        db.execute("INSERT INTO GENERIC_EVENTS VALUES (?1, ?1, ?2, ?3)", (at, kind, '{"SMs Active": "40", "Tensor Active": "3"}'))
+    db.commit()
+    db.close()
+
+
+def write_own(path):
+    """What gapline adds to a profile."""
+    db = sqlite3.connect(path)
+    db.executescript(
+        "CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL);"
+        "CREATE TABLE GAPLINE_JOB (name TEXT NOT NULL, value TEXT NOT NULL);"
+        "CREATE TABLE GAPLINE_GPU (gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER);"
+        "CREATE TABLE GAPLINE_GPU_STATE (time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER, power_mw INTEGER,"
+        " temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER);"
+        "CREATE TABLE GAPLINE_STOPWATCH (start INTEGER, time INTEGER, steps INTEGER, process INTEGER, unused TEXT, step TEXT, launches INTEGER);"
+        "INSERT INTO GAPLINE_CAPTURE VALUES ('gapline', '0.1.0'), ('collector', 'cupti'), ('cupti', '13.0.1'), ('gpu_state', 'NVML'), ('dropped', '1');"
+        "INSERT INTO GAPLINE_JOB VALUES ('RANK', '0'), ('WORLD_SIZE', '2'), ('host', 'a');"
+        "INSERT INTO GAPLINE_GPU VALUES (0, 'GPU-01234567-89ab-cdef-0123-456789abcdef', '0000:18:00.0', 'Test GPU', 1980);")
+    for i in range(8):
+        db.execute("INSERT INTO GAPLINE_GPU_STATE VALUES (?, 0, 1700, 2000, 300000, 55, 97, 4)", (i * 1_000_000,))
+    for i in range(3):
+        db.execute("INSERT INTO GAPLINE_STOPWATCH VALUES (?, 8000000, 8, 9000000, NULL, 'step', 0)", (1_795_000_000_000_000_000 + i * 10**9,))
+    db.commit()
+    db.close()
+
+
+def write_layout(path, layout):
+    db = sqlite3.connect(path)
+    db.executescript(layout.read_text(encoding="utf-8"))
+    db.executescript((TESTS / "read/profiles/events.sql").read_text(encoding="utf-8"))
+    db.close()
+
+
+def shrink(path):
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA page_size = 512")
+    db.execute("VACUUM")
+    db.close()
+
+
+def profiles(folder):
+    tiny_profile.write(folder / "tiny", steps=6, kernels=2)
+    tiny_profile.write(folder / "metrics", steps=4, kernels=1)
+    write_metrics(folder / "metrics")
+    tiny_profile.write(folder / "own", steps=8, kernels=1)
+    write_own(folder / "own")
+    tiny_profile.write(folder / "unmarked", steps=20, kernels=2, nvtx=False)
+    for layout in sorted((TESTS / "read/profiles").glob("layout_*.sql")):
+        write_layout(folder / layout.stem, layout)
+    for path in folder.iterdir():
+        shrink(path)
+
+
+def spools(folder):
+    data = tiny_spool.spool()
+    (folder / "whole").write_bytes(data)
+    (folder / "cut").write_bytes(data[: len(data) // 2])
+
+
+def states(folder):
+    def run(side, number, stopwatch):
+        common = {"side": side, "run": number, "kind": "stopwatch" if stopwatch else "recorded", "log": f"{side}-{number}.log",
+                  "seconds": 12.5, "exit_status": 0, "complete": "yes", "start_utc_ns": 1795000000000000000}
+        if stopwatch:
+            return common | {"profile": None, "time_ns": 8000000, "steps": 48, "unused": None}
+        return common | {"profile": f"{side}-{number}.sqlite"}
+
+    plan = {"step": "step_#", "domain": "", "first": 12, "last": 60, "steps": 48, "launches": 0, "processes": 1, "limit_ms": 10000}
+    whole = {"schema": "gapline-run/2", "gapline": "0.1.0", "collector": {"name": "nsys", "version": "2025.3.2"}, "options": "--trace cuda,nvtx",
+             "repeat": 5, "recorded": 2, "commands": {"baseline": ["./a", "-n", "9"], "fixed": ["./b"]}, "stopwatch": {"baseline": plan, "fixed": plan},
+             "no_stopwatch": None, "runs": [run("baseline", 1, False), run("fixed", 1, False), run("fixed", 1, True), run("baseline", 1, True)]}
+    (folder / "whole").write_text(json.dumps(whole, indent=1), encoding="utf-8")
+    begun = whole | {"stopwatch": {"baseline": None, "fixed": None}, "runs": [], "no_stopwatch": "no driver"}
+    (folder / "begun").write_text(json.dumps(begun), encoding="utf-8")
+    launches = whole | {"stopwatch": {"baseline": plan | {"launches": 700, "step": "loop 1"}, "fixed": plan | {"steps": 0, "step": None}}}
+    launches["runs"] = [run("baseline", 1, True) | {"time_ns": 0, "unused": "it ended early"}]
+    (folder / "launches").write_text(json.dumps(launches), encoding="utf-8")
+
+
+def packed(folder):
+    head = (TESTS / "support/tiny_profile.py").read_bytes()[:300]
+    for i, how in enumerate((b"P\0\6\0\0\0\0\0", b"P\1\x49\x80\0\0\0\0", b"P\2\x83\x40\0\0\0\0", b"P\0\6\0\x81\0\0\0", b"P\x85\6\0\0\0\0\0")):
+        (folder / f"made-{i}").write_bytes(how + b"SQLite format 3\0" + head)
+    import gzip
+
+    (folder / "gzip").write_bytes(gzip.compress(b"SQLite format 3\0" + head, mtime=0))
+    (folder / "named").write_bytes(b"\x1f\x8b\x08\x1c" + bytes(6) + b"\2\0xyname\0comment\0" + gzip.compress(b"x", mtime=0)[10:])
+
+
+def renders(folder):
+    usual = ["step", "data_load", "compute", "gemm(float *)", "relu(float *)", "copy", "cudaLaunchKernel", "poll", "torch", "main", "kernels", "cupti",
+             "NVIDIA Nsight Systems 2025.3.2", "the program was killed", "580.1", "NVIDIA H200", "a title", "before", "after", "tokens", "data_load",
+             "the same", "a.sqlite", "b.sqlite"]
+    hostile = ["</script><img src=x onerror=alert(1)>", "]]>&\"'|`*_ \u2028", "@team #1", "[x](https://evil.example)", "a|b\n# x", "```x", "&amp;\\", "\x1b[31m",
+               "<!-- x -->", "\u202eevil", "--><b>", "{{x}}", "${x}", "javascript:alert(1)"]
+    for name, numbers, texts in (("usual", bytes(8), usual), ("hostile", bytes([9, 1, 0x3F, 1, 4, 9, 0, 0]), [f"{u} {hostile[i % len(hostile)]}" for i, u in enumerate(usual)]),
+                                 ("nccl", bytes([200, 7, 0x2A, 3, 0, 50, 0, 0]), usual[:3] + ["ncclDevKernel_AllReduce_Sum_f32_RING_LL", "void cub::x<int>"] + usual[5:])):
+        for form in range(8):  # enum form of fuzz_render.c
+            (folder / f"{name}-{form}").write_bytes(numbers[:6] + bytes([form, 0]) + "\x1e".join(texts).encode())
+
+
+def digests(folder):
+    (folder / "small").write_bytes(digest_file.write(digest_file.small()))
+
+
+def stores(folder):
+    digest = digest_file.write(digest_file.small())
+    tiny_store.write(folder / "two", [("main", [digest, digest[:-9]]), ("old", [digest])], [("1a2b", 5, [digest]), ("3c4d", None, [digest])])
+    tiny_store.write(folder / "empty")
+    for path in folder.iterdir():
+        shrink(path)
+
+
+def reports(folder):
+    launch = {"name": "gemm(float *)", "grid": (8, 1, 1), "block": (128, 1, 1), "duration": 100250, "sm": 91.25, "memory": 40.5, "rate": 4e11,
+              "stalls": {"wait": 3.5}, "rules": [("Look \"here\"", 12.5)]}
+    for page in "raw", "details":
+        for locale in "en", "fr":
+            tiny_ncu.write(folder / f"{page}-{locale}", [launch], page, locale)
+
+
+def names(folder):
+    lines = (TESTS / "capture/kernel_names.tsv").read_bytes().splitlines()
+    for i, line in enumerate(lines[:: max(1, len(lines) // 60)]):
+        (folder / f"name-{i}").write_bytes(line.split(b"\t")[0][2:])
+
+
+def kineto(folder):
+    for spelling in tiny_kineto.SPELLINGS:
+        tiny_kineto.write(folder / f"spelling-{spelling}", steps=2, kernels=2, spelling=spelling)
+
+
+# The corpus of each target; those of profiles share one.
+OF = {"fuzz_pipeline": "profiles", "fuzz_reader": "profiles", "fuzz_scrub": "profiles", "fuzz_stats": "profiles", "fuzz_spool": "spools",
+      "fuzz_state": "states", "fuzz_packed": "packed", "fuzz_render": "renders", "fuzz_digest": "digests", "fuzz_ncu": "reports",
+      "fuzz_kernel_name": "names", "fuzz_kineto": "kineto", "fuzz_store": "stores"}
+MAKERS = {"profiles": profiles, "spools": spools, "states": states, "packed": packed, "renders": renders, "digests": digests, "reports": reports,
+          "names": names, "kineto": kineto, "stores": stores}
+
+
+def write_all(folder):
+    for name, make in MAKERS.items():
+        (folder / name).mkdir(parents=True)
+        make(folder / name)
+
+
+if __name__ == "__main__":
+    write_all(pathlib.Path(sys.argv[1]))
