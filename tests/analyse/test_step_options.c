@@ -67,6 +67,29 @@ static void test_step_named_that_is_not_there(void **state)
 	assert_non_null(strstr(err.text, "train")); /* the message lists what is there */
 }
 
+/* A whole run, thousands of a library's operators, phases, a range that is there once: what may be meant comes first.
+ */
+static void test_step_names_that_are_likely(void **state)
+{
+	struct scene *s = *state;
+	struct err err = {0};
+	maker_range(&s->m, s->main, 0, 100000, "main", "", RANGE_PUSH_POP);
+	for (int64_t t = 1000; t < 11000; t += 1000) {
+		for (int64_t i = 0; i < 40; i++)
+			maker_range(&s->m, s->main, t + 20 * i, t + 20 * i + 15, "aten::a", "PyTorch operators",
+			            RANGE_PUSH_POP);
+		maker_range(&s->m, s->main, t, t + 950, "library", "PyTorch operators", RANGE_PUSH_POP);
+		scene_range(s, s->main, t, t + 10, "short");
+		scene_range(s, s->main, t, t + 950, "step");
+		kernel(s, s->main, t + 20, t + 30, t + 330);
+	}
+	scene_range(s, s->main, 20000, 20700, "evaluate");
+	struct analyse_run run = {.trace = maker_link(&s->m), .file = "hand-made"};
+	struct analyse_options options = {.step = "nothing", .warmup = -1, .gates.max_regression = -1};
+	assert_int_equal(analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err), -1);
+	assert_non_null(strstr(err.text, "it has 'step', 'library', 'short', 'main', 'evaluate', 'aten::a'"));
+}
+
 static void test_warmup_given(void **state)
 {
 	/* --warmup 4 of ten steps of 1000: window from the fourth step's end, 3800, to 9800. */
@@ -86,6 +109,7 @@ int main(void)
 		SCENE(test_step_named_by_normalised_name),
 		SCENE(test_step_named_that_the_rules_refuse),
 		SCENE(test_step_named_that_is_not_there),
+		SCENE(test_step_names_that_are_likely),
 		SCENE(test_warmup_given),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

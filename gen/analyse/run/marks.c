@@ -357,9 +357,25 @@ static bool is_wanted(const struct ranges *x, const struct candidate *c, const c
 	return false;
 }
 
-static int no_such_step(const struct ranges *x, const char *wanted, struct err *err)
+/* What fits as a step, what the program named in no library's domain, what is repeated, what takes longest. */
+static int by_likelihood(const void *a, const void *b, void *ranges)
+{
+	const struct ranges *x = ranges;
+	const struct candidate *c = a, *d = b;
+	bool library = x->pieces[c->first].domain, other = x->pieces[d->first].domain;
+	bool repeats = c->instances >= MIN_INSTANCES, more = d->instances >= MIN_INSTANCES;
+	int order = 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats);
+	if (order)
+		return order;
+	return c->total != d->total ? (c->total > d->total ? -1 : 1) : (c->first > d->first) - (c->first < d->first);
+}
+
+static int no_such_step(struct ranges *x, const char *wanted, struct err *err)
 {
 	struct buf have = {0};
+	judge_candidates(x, true);
+	if (x->n)
+		qsort_r(x->list, x->n, sizeof *x->list, by_likelihood, x);
 	for (size_t i = 0, shown = 0; i < x->n && shown < 8; i++) {
 		uint32_t name = x->pieces[x->list[i].first].name;
 		bool seen = false;
@@ -368,13 +384,11 @@ static int no_such_step(const struct ranges *x, const char *wanted, struct err *
 		if (!seen)
 			buf_format(&have, "%s'%.60s'", shown++ ? ", " : "", names_text(x->trace->names, name));
 	}
-	bool kineto = x->trace->source.kind == SOURCE_KINETO;
-	err_set(err, "--step %s: no %s of this name in the profile; %s%s%s", wanted,
-	        kineto ? "annotation" : "NVTX range",
-	        have.n   ? "it has "
-	        : kineto ? "it has no annotations"
-	                 : "it has no NVTX ranges",
-	        have.n ? "" : " at all", have.n ? have.data : "");
+	const char *kind = x->trace->source.kind == SOURCE_KINETO ? "annotation" : "NVTX range";
+	if (have.n)
+		err_set(err, "--step %s: no %s of this name in the profile; it has %s", wanted, kind, have.data);
+	else
+		err_set(err, "--step %s: no %s of this name in the profile; it has no %ss at all", wanted, kind, kind);
 	buf_release(&have);
 	return -1;
 }
