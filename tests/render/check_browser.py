@@ -17,7 +17,12 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent / "page"
-EXAMPLE = HERE.parents[2] / "examples" / "training-step"
+ROOT = HERE.parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+import tiny_profile
+
+CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
+EXAMPLE = ROOT / "examples" / "training-step"
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
 SKIPPED = 77
 
@@ -76,11 +81,20 @@ def make_reports(gapline, tests, folder):
         rename_everything(target)
         bad.append(target)
     report(gapline, bad, folder / "names")
+    large = [folder / "large-a.sqlite", folder / "large-b.sqlite"]
+    tiny_profile.write(large[0], steps=2000, kernels=20, kernel=5000)
+    tiny_profile.write(large[1], steps=2000, kernels=20, kernel=5000, load=50_000, seed=2)
+    report(gapline, large, folder / "traced-large")
+    for capture in "ddp-2gpu", "tiny-kernels-graph":  # two GPUs; a graph that was traced whole
+        pair = [CAPTURES / capture / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
+        if pair[0].is_file():
+            report(gapline, pair, folder / f"traced-{capture}")
 
 
 def report(gapline, pair, base):
-    command = [gapline, "report", *pair, "-o", f"{base}.html", "--json", f"{base}.json", "--svg", f"{base}.svg", "--quiet"]
-    subprocess.run(command, check=True)
+    outputs = {"-o": ".html", "--json": ".json", "--svg": ".svg", "--perfetto": ".trace.json.gz"}
+    words = [word for option, ending in outputs.items() for word in (option, f"{base}{ending}")]
+    subprocess.run([gapline, "report", *pair, *words, "--quiet"], check=True)
 
 
 def main():

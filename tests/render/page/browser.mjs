@@ -22,8 +22,8 @@ after(async () => {
 	server?.close();
 });
 
-/* Opens a report; what goes wrong meanwhile is noted in `page.wrong`, every address asked for in `page.asked`. */
-export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragment = '', ...options } = {}) {
+/* A page of its own; what goes wrong in it is noted in `page.wrong`, every address asked for in `page.asked`. */
+async function newPage(options) {
 	browser ??= await chromium.launch({ executablePath: process.env.GAPLINE_CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
 	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
 	const page = await context.newPage();
@@ -33,6 +33,19 @@ export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragme
 	page.on('console', message => ['error', 'warning'].includes(message.type()) && page.wrong.push(message.text()));
 	page.on('dialog', dialog => page.wrong.push(`dialog: ${dialog.message()}`) && dialog.dismiss());
 	page.on('request', request => page.asked.push(request.url()));
+	return page;
+}
+
+/* A page with nothing but this in it. */
+export async function blank(html) {
+	const page = await newPage({});
+	await page.setContent(html);
+	return page;
+}
+
+/* Opens a report. */
+export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragment = '', ...options } = {}) {
+	const page = await newPage(options);
 	await page.goto(at + fragment, { waitUntil: 'load' });
 	if (options.javaScriptEnabled !== false && !at.startsWith('http')) await isReady(page);
 	return page;
