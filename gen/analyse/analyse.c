@@ -20,13 +20,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Last part of a path, made harmless like every text. */
-static const char *base_name(const char *path, struct names *names)
-{
-	const char *slash = strrchr(path, '/');
-	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
-}
-
 /* The inputs of a side. */
 struct job {
 	const struct analyse_run *inputs;
@@ -138,7 +131,7 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 {
 	for (size_t i = 0; i < n; i++) {
 		struct task *task = &tasks[i];
-		task->job->files[task->r] = base_name(task->job->inputs[task->r].file, names);
+		task->job->files[task->r] = names_file(names, task->job->inputs[task->r].file);
 		run_begin(run_of(task), task->job->inputs[task->r].trace, &task->memory);
 		run_of(task)->by_loop = options->loop != NULL;
 	}

@@ -126,13 +126,10 @@ char *arena_format(struct arena *a, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
+	size_t n = memory_needed(format, args);
 	va_end(args);
-	if (n < 0) /* it takes memory of its own for some numbers */
-		memory_exhausted();
-	char *text = arena_alloc(a, (size_t)n + 1, 1);
-	if (vsnprintf(text, (size_t)n + 1, format, again) != n)
-		memory_exhausted();
+	char *text = arena_alloc(a, n + 1, 1);
+	memory_print(text, n, format, again);
 	va_end(again);
 	return text;
 }

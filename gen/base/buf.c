@@ -41,15 +41,12 @@ void buf_format(struct buf *b, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	int n = vsnprintf(NULL, 0, format, args);
+	size_t n = memory_needed(format, args);
 	va_end(args);
-	if (n < 0) /* it takes memory of its own for some numbers */
-		memory_exhausted();
-	if (n > 0) {
-		reserve(b, (size_t)n);
-		if (vsnprintf(b->data + b->n, (size_t)n + 1, format, again) != n)
-			memory_exhausted();
-		b->n += (size_t)n;
+	if (n) {
+		reserve(b, n);
+		memory_print(b->data + b->n, n, format, again);
+		b->n += n;
 	}
 	va_end(again);
 }

@@ -11,6 +11,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 int file_open(const char *path, int64_t *size, struct err *err)
 {
 	/* Without O_NONBLOCK the open of a pipe would wait for a writer. */

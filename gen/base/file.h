@@ -24,6 +24,9 @@ struct file_bytes {
 	size_t n;
 };
 
+/* The name in a path: what is behind its last slash. */
+const char *file_name(const char *path);
+
 /* Opens the regular file at `path` for reading. The descriptor; -1: missing, unreadable, a directory or no regular
  * file. */
 int file_open(const char *path, int64_t *size, struct err *err);

@@ -1,5 +1,6 @@
 #include "base/folder.h"
 
+#include "base/file.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -87,7 +88,7 @@ static bool is_left(const char *path)
 const char *folder_left(const char *path, struct arena *arena)
 {
 	enum { RANDOM = 6 }; /* letters of mkdtemp's */
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *first = NULL;
+	const char *name = file_name(path), *first = NULL;
 	const char *prefix = arena_format(arena, ".%.200s.", name);
 	const char *where = arena_format(arena, "%.*s", (int)(name - path), path);
 	size_t n = strlen(prefix);
@@ -107,7 +108,7 @@ const char *folder_left(const char *path, struct arena *arena)
 
 const char *folder_beside(const char *path, struct arena *arena, struct err *err)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *name = file_name(path);
 	char *made = arena_format(arena, "%.*s.%.200s.XXXXXX", (int)(name - path), path, name);
 	if (mkdtemp(made)) {
 		note(made);

@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -64,6 +65,20 @@ char *memory_copy(const char *text)
 {
 	size_t n = strlen(text) + 1;
 	return memcpy(memory_take(n), text, n);
+}
+
+size_t memory_needed(const char *format, va_list args)
+{
+	int n = vsnprintf(NULL, 0, format, args);
+	if (n < 0)
+		memory_exhausted();
+	return (size_t)n;
+}
+
+void memory_print(char *text, size_t n, const char *format, va_list args)
+{
+	if (vsnprintf(text, n + 1, format, args) != (int)n)
+		memory_exhausted();
 }
 
 static struct rlimit before;

@@ -23,12 +23,6 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? slash + 1 : path;
-}
-
 static int fail(const struct output *o, const char *problem, struct err *err)
 {
 	if (o->standard)
@@ -42,7 +36,7 @@ static int fail(const struct output *o, const char *problem, struct err *err)
 static char *folder_of(const char *path)
 {
 	struct buf b = {0};
-	size_t n = (size_t)(base_name(path) - path);
+	size_t n = (size_t)(file_name(path) - path);
 	buf_add(&b, path, n);
 	buf_text(&b, ".");
 	return b.data;
@@ -89,7 +83,7 @@ int output_prepare(struct output *o, const char *path, struct err *err)
 	if (o->standard)
 		return 0;
 	o->target = memory_copy(path);
-	if (!*base_name(path))
+	if (!*file_name(path))
 		return fail(o, "names a folder; name a file in it", err);
 	if (!stat(path, &o->found))
 		return prepare_existing(o, err);
@@ -106,7 +100,7 @@ bool output_same(const struct output *a, const struct output *b)
 		return a->standard && b->standard;
 	if (a->exists || b->exists)
 		return a->exists && b->exists && same_file(&a->found, &b->found);
-	return same_file(&a->folder, &b->folder) && !strcmp(base_name(a->target), base_name(b->target));
+	return same_file(&a->folder, &b->folder) && !strcmp(file_name(a->target), file_name(b->target));
 }
 
 bool output_replaces(const struct output *o, const struct stat *input)
@@ -148,7 +142,7 @@ static int write_bytes(int fd, const char *bytes, size_t n)
 /* Creates a file beside the target that nobody else has; its mode is the umask's, as for any new file. */
 static int create_temporary(struct output *o)
 {
-	const char *name = base_name(o->target);
+	const char *name = file_name(o->target);
 	for (int i = 0; i < TRIES; i++) {
 		struct buf b = {0};
 		buf_add(&b, o->target, (size_t)(name - o->target));
@@ -189,7 +183,7 @@ static int write_temporary(struct output *o, struct err *err)
 static void settle_folder(const struct output *o)
 {
 	char folder[PATH_MAX];
-	int n = (int)(base_name(o->target) - o->target);
+	int n = (int)(file_name(o->target) - o->target);
 	if (snprintf(folder, sizeof folder, "%.*s.", n, o->target) >= (int)sizeof folder)
 		return;
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,5 +1,6 @@
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "capture/convert_parts.h"
 
 #include <stdlib.h>
@@ -174,12 +175,6 @@ static void scan_window(struct file *f, const unsigned char *payload, size_t n)
 	f->closes[f->n_closes++] = convert_time(f, (uint64_t)window.time);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return (x > y) - (x < y);
-}
-
 static void set_text(char *text, size_t room, const unsigned char *payload, size_t n)
 {
 	size_t used = n < room - 1 ? n : room - 1;
@@ -240,6 +235,6 @@ int convert_scan(struct file *f, struct spool_reader *reader, struct err *err)
 		return -1;
 	sort_calls(f);
 	if (f->n_closes)
-		qsort(f->closes, f->n_closes, sizeof *f->closes, compare_times);
+		sort_times(f->closes, f->n_closes);
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "capture/profile.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/list.h"
 #include "base/utf8.h"
 
@@ -31,7 +32,7 @@ static void run(struct profile *p, const char *sql)
 /* A file beside the target that nobody else has; its mode is the umask's, as for any new file. */
 static int create_temporary(struct profile *p)
 {
-	const char *target = p->output.target, *slash = strrchr(target, '/'), *name = slash ? slash + 1 : target;
+	const char *target = p->output.target, *name = file_name(target);
 	for (int i = 0; i < TRIES; i++) {
 		struct buf b = {0};
 		if (target[0] != '/') /* lest SQLite take a name for something special */

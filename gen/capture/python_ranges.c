@@ -1,5 +1,6 @@
 #include "capture/python_ranges.h"
 
+#include "base/file.h"
 #include "capture/find.h"
 
 #include <stdio.h>
@@ -35,7 +36,7 @@ static bool runs_python(const char *path)
 
 static bool is_python(const char *command, struct arena *arena)
 {
-	const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+	const char *name = file_name(command);
 	if (!strncmp(name, "python", 6) || !strncmp(name, "pypy", 4))
 		return true;
 	const char *path = find_on_path(command, arena);

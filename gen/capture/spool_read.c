@@ -1,5 +1,6 @@
 #include "capture/spool_read.h"
 
+#include "base/list.h"
 #include "base/memory.h"
 
 #include <dirent.h>
@@ -31,10 +32,7 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 		size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
 		if (length <= suffix || strcmp(entry->d_name + length - suffix, SUFFIX) != 0)
 			continue;
-		if (*n == room) {
-			*names = arena_grow(arena, *names, room, room + 64, sizeof **names);
-			room += 64;
-		}
+		LIST_GROW(arena, *names, *n, room);
 		(*names)[(*n)++] = arena_copy(arena, entry->d_name, length);
 	}
 	int problem = errno;

@@ -173,13 +173,6 @@ static int gate_status(const struct analysis *analysis)
 	return CMD_DONE;
 }
 
-/* Without folders, harmless like every text. */
-static const char *last_part(struct compare *c, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return names_text(&c->names, names_add_text(&c->names, slash && slash[1] ? slash + 1 : path));
-}
-
 /* A mistake that CI makes easily. Looked for before the files of a run become one trace: the report says it, and that
  * there is nothing to compare. */
 static const char *find_same_captures(struct compare *c)
@@ -192,7 +185,7 @@ static const char *find_same_captures(struct compare *c)
 					&c->arena,
 					"%s (baseline) and %s (fixed side) hold the same capture: compared with "
 					"itself, a run shows nothing.",
-					last_part(c, a->item[i].path), last_part(c, b->item[k].path));
+					names_file(&c->names, a->item[i].path), names_file(&c->names, b->item[k].path));
 	return NULL;
 }
 

@@ -384,13 +384,6 @@ void inputs_keep(struct inputs *sides, size_t n, struct arena *arena)
 			arena_adopt(arena, &sides[s].item[i].memory);
 }
 
-/* The last part of a path, harmless. */
-static const char *file_name(const char *path, struct names *names)
-{
-	const char *slash = strrchr(path, '/');
-	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
-}
-
 /* The files of a run in their places. */
 static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)
 {
@@ -417,7 +410,7 @@ static void drop_copies(struct inputs *in, struct names *names, struct arena *ar
 		}
 		list_add(&in->copies,
 		         arena_format(arena, "%s holds the same capture as %s and counts once",
-		                      file_name(in->item[i].path, names), file_name(in->item[k].path, names)),
+		                      names_file(names, in->item[i].path), names_file(names, in->item[k].path)),
 		         arena);
 		arena_release(&in->item[i].memory);
 	}
@@ -441,7 +434,7 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 	in->told = ARENA_NEW(arena, in->n, struct ranks_file);
 	for (size_t i = 0; i < in->n; i++)
 		in->told[i] = (struct ranks_file){.trace = &in->item[i].trace,
-		                                  .name = file_name(in->item[i].path, names),
+		                                  .name = names_file(names, in->item[i].path),
 		                                  .folder = in->item[i].folder};
 	in->ranks = ranks_tell(in->told, in->n, asked, arena);
 	in->ranks.note = note_of(in, arena);

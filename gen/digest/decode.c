@@ -143,33 +143,21 @@ static int take_rows(struct decoder *d, const struct layout_table *table)
 static void tell_names(struct decoder *d)
 {
 	struct trace *t = d->trace;
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.kind[i] == OP_COMM)
+			t->ops.kind[i] = OP_KERNEL;
+	classify_rows(t, d->names, d->id, d->n_names);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
 		columns_renumber(t, rows, COLUMN_NAME, d->id);
 		columns_renumber(t, rows, COLUMN_DOMAIN, d->id);
 	}
-	enum { UNKNOWN, KNOWN = 128 };
+	enum { KNOWN = 128 };
 	uint8_t *class = ARENA_NEW(&d->scratch, d->names->n, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t name = t->ops.name[i];
-		if (t->ops.kind[i] != OP_KERNEL && t->ops.kind[i] != OP_COMM)
-			continue;
-		if (!class[name])
-			class[name] = KNOWN | (classify_comm(names_text(d->names, name)) ? OP_COMM : OP_KERNEL);
-		t->ops.kind[i] = class[name] & (KNOWN - 1);
-	}
-	memset(class, UNKNOWN, d->names->n);
 	for (size_t i = 0; i < t->calls.n; i++) {
 		uint32_t name = t->calls.name[i];
 		if (!class[name])
 			class[name] = (uint8_t)(KNOWN | classify_call(names_text(d->names, name)));
 		t->calls.class[i] = class[name] & (KNOWN - 1);
-	}
-	memset(class, UNKNOWN, d->names->n);
-	for (size_t i = 0; i < t->os_calls.n; i++) {
-		uint32_t name = t->os_calls.name[i];
-		if (!class[name])
-			class[name] = (uint8_t)(KNOWN | classify_os(names_text(d->names, name)));
-		t->os_calls.class[i] = class[name] & (KNOWN - 1);
 	}
 }
 

@@ -4,9 +4,8 @@
 #include "digest/digest.h"
 
 #include "base/search.h"
+#include "base/sort.h"
 #include "digest/layout.h"
-
-#include <stdlib.h>
 
 /* ns before the first sign of the GPU: charging a gap looks back by a launch's latency. */
 static const int64_t SAFELY = 1000000;
@@ -62,12 +61,6 @@ static void mark_os_calls(const struct reducer *r, uint32_t thread, bool *keep)
 
 /* ---- calls that can be put together ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static void add_times(int64_t *list, size_t *n, const int64_t *start, const int64_t *end, uint32_t from, uint32_t to,
                       int64_t before)
 {
@@ -89,7 +82,7 @@ static void find_waits(struct reducer *r, uint32_t process)
 			if (os->class[k] == OS_WAIT && os->start[k] < r->begins[process])
 				add_times(r->waits, &r->n_waits, os->start, os->end, k, k + 1, INT64_MAX);
 	}
-	qsort(r->waits, r->n_waits, sizeof *r->waits, compare_times);
+	sort_times(r->waits, r->n_waits);
 }
 
 static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
@@ -104,7 +97,7 @@ static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
 	          t->first_overhead[thread + 1], before);
 	add_times(r->cuts, &r->n_cuts, t->slices.start, t->slices.end, t->first_slice[thread],
 	          t->first_slice[thread + 1], before);
-	qsort(r->cuts, r->n_cuts, sizeof *r->cuts, compare_times);
+	sort_times(r->cuts, r->n_cuts);
 }
 
 /* Whether any of the times lies between the two. */

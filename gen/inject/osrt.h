@@ -39,13 +39,17 @@ void osrt_end(int64_t begin, const char *name, bool may_start);
 		f_;                                                                                                    \
 	})
 
-#define OSRT_VERSIONED(type, name, version, arguments, may_start)                                                      \
+/* Calls the real function and notes how long it took, as a call of `noted`. */
+#define OSRT_NOTED(type, name, version, noted, arguments, may_start)                                                   \
 	__typeof__(&name) real_ = OSRT_REAL(name, version);                                                            \
 	int64_t begin_ = osrt_begin();                                                                                 \
 	type result_ = real_ arguments;                                                                                \
 	if (begin_)                                                                                                    \
-		osrt_end(begin_, #name, may_start);                                                                    \
+		osrt_end(begin_, noted, may_start);                                                                    \
 	return result_
+
+#define OSRT_VERSIONED(type, name, version, arguments, may_start)                                                      \
+	OSRT_NOTED(type, name, version, #name, arguments, may_start)
 
 #define OSRT_CALL(type, name, arguments) OSRT_VERSIONED(type, name, NULL, arguments, true)
 

@@ -1,4 +1,8 @@
 /* Waiting for files, sockets, processes and time. */
+
+/* What fortified headers put in the place of these functions is defined here: under their own names. */
+#undef _FORTIFY_SOURCE
+
 #include "osrt.h"
 
 #include <poll.h>
@@ -33,12 +37,7 @@ EXPORT ssize_t read(int fd, void *to, size_t n)
 static __typeof__(&__read_chk) real___read_chk;
 EXPORT ssize_t __read_chk(int fd, void *to, size_t n, size_t room)
 {
-	__typeof__(&__read_chk) real = OSRT_REAL(__read_chk, NULL);
-	int64_t begin = osrt_begin();
-	ssize_t result = real(fd, to, n, room);
-	if (begin)
-		osrt_end(begin, "read", false);
-	return result;
+	OSRT_NOTED(ssize_t, __read_chk, NULL, "read", (fd, to, n, room), false);
 }
 
 static __typeof__(&readv) real_readv;
@@ -92,12 +91,7 @@ EXPORT ssize_t recv(int fd, void *to, size_t n, int flags)
 static __typeof__(&__recv_chk) real___recv_chk;
 EXPORT ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags)
 {
-	__typeof__(&__recv_chk) real = OSRT_REAL(__recv_chk, NULL);
-	int64_t begin = osrt_begin();
-	ssize_t result = real(fd, to, n, room, flags);
-	if (begin)
-		osrt_end(begin, "recv", true);
-	return result;
+	OSRT_NOTED(ssize_t, __recv_chk, NULL, "recv", (fd, to, n, room, flags), true);
 }
 
 static __typeof__(&recvfrom) real_recvfrom;
@@ -110,12 +104,7 @@ static __typeof__(&__recvfrom_chk) real___recvfrom_chk;
 EXPORT ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, struct sockaddr *from,
                               socklen_t *length)
 {
-	__typeof__(&__recvfrom_chk) real = OSRT_REAL(__recvfrom_chk, NULL);
-	int64_t begin = osrt_begin();
-	ssize_t result = real(fd, to, n, room, flags, from, length);
-	if (begin)
-		osrt_end(begin, "recvfrom", true);
-	return result;
+	OSRT_NOTED(ssize_t, __recvfrom_chk, NULL, "recvfrom", (fd, to, n, room, flags, from, length), true);
 }
 
 static __typeof__(&recvmsg) real_recvmsg;
@@ -165,12 +154,7 @@ EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
 static __typeof__(&__poll_chk) real___poll_chk;
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 {
-	__typeof__(&__poll_chk) real = OSRT_REAL(__poll_chk, NULL);
-	int64_t begin = osrt_begin();
-	int result = real(fds, n, timeout, room);
-	if (begin)
-		osrt_end(begin, "poll", true);
-	return result;
+	OSRT_NOTED(int, __poll_chk, NULL, "poll", (fds, n, timeout, room), true);
 }
 
 static __typeof__(&ppoll) real_ppoll;
@@ -182,12 +166,7 @@ EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 static __typeof__(&__ppoll_chk) real___ppoll_chk;
 EXPORT int __ppoll_chk(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask, size_t room)
 {
-	__typeof__(&__ppoll_chk) real = OSRT_REAL(__ppoll_chk, NULL);
-	int64_t begin = osrt_begin();
-	int result = real(fds, n, timeout, mask, room);
-	if (begin)
-		osrt_end(begin, "ppoll", true);
-	return result;
+	OSRT_NOTED(int, __ppoll_chk, NULL, "ppoll", (fds, n, timeout, mask, room), true);
 }
 
 static __typeof__(&select) real_select;

@@ -1,6 +1,7 @@
 #include "read/db.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "read/db_vfs.h"
 
@@ -155,36 +156,54 @@ static int configure(struct db *db)
 	return code == SQLITE_OK ? 0 : db_fail(db, code, NULL);
 }
 
+int db_each(struct db *db, const char *sql, const char *table, void (*row)(void *context, sqlite3_stmt *row),
+            void *context)
+{
+	sqlite3_stmt *statement = NULL;
+	int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
+	while (code == SQLITE_OK || code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
+		if (code == SQLITE_ROW)
+			row(context, statement);
+	}
+	sqlite3_finalize(statement);
+	return code == SQLITE_DONE ? 0 : db_fail(db, code, table);
+}
+
+struct table_list {
+	struct db *db;
+	size_t room;
+};
+
+static void add_table(void *context, sqlite3_stmt *row)
+{
+	struct table_list *list = context;
+	struct db *db = list->db;
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	if (!name)
+		return;
+	if (db->n_tables == list->room) {
+		size_t more = list_more(list->room);
+		db->tables = arena_grow(db->arena, db->tables, list->room, more, sizeof *db->tables);
+		db->described = arena_grow(db->arena, db->described, list->room, more, sizeof *db->described);
+		list->room = more;
+	}
+	name = arena_copy(db->arena, name, strlen(name));
+	struct db_pages_table *table = &db->described[db->n_tables];
+	*table = (struct db_pages_table){.name = name, .root = sqlite3_column_int64(row, 1)};
+	db_pages_describe(table, (const char *)sqlite3_column_text(row, 2));
+	db->tables[db->n_tables++] = name;
+}
+
 /* Lists the plain tables: what SQLite itself writes for one begins with CREATE TABLE and has a root page. Views and
  * virtual tables would run code of the file's choosing; they are as good as absent. */
 static int list_tables(struct db *db)
 {
-	static const char sql[] =
-		"SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
-		"sql LIKE 'CREATE TABLE %'";
-	sqlite3_stmt *statement = NULL;
-	int code = sqlite3_prepare_v2(db->handle, sql, -1, &statement, NULL);
-	size_t room = 0;
-	while (code == SQLITE_OK || code == SQLITE_ROW) {
-		code = sqlite3_step(statement);
-		if (code != SQLITE_ROW)
-			break;
-		const char *name = (const char *)sqlite3_column_text(statement, 0);
-		if (!name)
-			continue;
-		if (db->n_tables == room) {
-			db->tables = arena_grow(db->arena, db->tables, room, room + 256, sizeof *db->tables);
-			db->described = arena_grow(db->arena, db->described, room, room + 256, sizeof *db->described);
-			room += 256;
-		}
-		name = arena_copy(db->arena, name, strlen(name));
-		struct db_pages_table *table = &db->described[db->n_tables];
-		*table = (struct db_pages_table){.name = name, .root = sqlite3_column_int64(statement, 1)};
-		db_pages_describe(table, (const char *)sqlite3_column_text(statement, 2));
-		db->tables[db->n_tables++] = name;
-	}
-	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : db_fail(db, code, NULL);
+	struct table_list list = {.db = db};
+	return db_each(db,
+	               "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
+	               "sql LIKE 'CREATE TABLE %'",
+	               NULL, add_table, &list);
 }
 
 /* SQLite calls this now and then while it works. */

@@ -63,6 +63,11 @@ int db_check_scanned(struct db *db, const char *table);
 /* Says in `err` what one of SQLite's codes means for the file, and for a table of it (NULL: its schema). Returns -1. */
 int db_fail(struct db *db, int code, const char *table);
 
+/* Calls `row` for every row of a short statement, until it returns. -1 with `err`, which names `table` (NULL: the
+ * schema). */
+int db_each(struct db *db, const char *sql, const char *table, void (*row)(void *context, sqlite3_stmt *row),
+            void *context);
+
 /* The size that the header says a database has; 0: none that can be relied on. */
 int64_t db_bytes_said(const struct file_head *head);
 

@@ -1,6 +1,7 @@
 #include "read/db.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 
 #include <string.h>
 
@@ -26,31 +27,34 @@ static void quote(struct buf *sql, const char *name, size_t n)
 	buf_add(sql, "\"", 1);
 }
 
+struct column_list {
+	struct arena *arena;
+	const char **names;
+	size_t n, room;
+};
+
+static void add_name(void *context, sqlite3_stmt *row)
+{
+	struct column_list *list = context;
+	const char *name = (const char *)sqlite3_column_text(row, 1);
+	if (!name)
+		return;
+	LIST_GROW(list->arena, list->names, list->n, list->room);
+	list->names[list->n++] = arena_copy(list->arena, name, strlen(name));
+}
+
 static int list_columns(struct db *db, const char *table, const char ***names, size_t *n)
 {
 	struct buf sql = {0};
+	struct column_list list = {.arena = db->arena};
 	buf_text(&sql, "PRAGMA table_info(");
 	quote(&sql, table, strlen(table));
 	buf_text(&sql, ")");
-	sqlite3_stmt *statement = NULL;
-	int code = sqlite3_prepare_v2(db->handle, sql.data, -1, &statement, NULL);
+	int result = db_each(db, sql.data, table, add_name, &list);
 	buf_release(&sql);
-	size_t room = 0;
-	while (code == SQLITE_OK || code == SQLITE_ROW) {
-		code = sqlite3_step(statement);
-		if (code != SQLITE_ROW)
-			break;
-		const char *name = (const char *)sqlite3_column_text(statement, 1);
-		if (!name)
-			continue;
-		if (*n == room) {
-			*names = arena_grow(db->arena, *names, room, room + 64, sizeof **names);
-			room += 64;
-		}
-		(*names)[(*n)++] = arena_copy(db->arena, name, strlen(name));
-	}
-	sqlite3_finalize(statement);
-	return code == SQLITE_DONE ? 0 : db_fail(db, code, table);
+	*names = list.names;
+	*n = list.n;
+	return result;
 }
 
 /* Appends an expression for one column specification; true when the table has any of its alternatives. */

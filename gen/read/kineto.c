@@ -47,7 +47,7 @@ struct clock {
 
 static struct clock find_clock(const struct kineto *k)
 {
-	static const int64_t hour = 3600ll * 1000 * 1000 * 1000;
+	static const int64_t hour = 3600LL * 1000 * 1000 * 1000;
 	int64_t first = INT64_MAX, last = INT64_MIN;
 	for (size_t i = 0; i < k->n_ops + k->n_spans; i++) {
 		int64_t start = i < k->n_ops ? k->ops[i].start : k->spans[i - k->n_ops].start;

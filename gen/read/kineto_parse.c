@@ -369,7 +369,7 @@ static int refuse_json(struct kineto *k, yajl_handle json, int64_t at, const uns
 	        "%s: is no valid JSON at byte %lld (%.*s); PyTorch before 2026 did not escape quotes in names of "
 	        "ranges: "
 	        "rename those, or record it again",
-	        k->path, (long long)(at + (int64_t)yajl_get_bytes_consumed(json)), (int)strcspn(line, "\n"), line);
+	        k->path, (long long)at + (long long)yajl_get_bytes_consumed(json), (int)strcspn(line, "\n"), line);
 	yajl_free_error(json, text);
 	return -1;
 }

@@ -2,6 +2,7 @@
  * together to what a training step consists of: `forward`, `backward`, and `operators` where nothing tells which. */
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 #include "read/kineto.h"
 #include "trace/classify.h"
 
@@ -308,10 +309,9 @@ static int compare_spans(const void *a, const void *b)
 	const struct kineto_span *x = a, *y = b;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1;
+	int order = sort_nested(x->start, x->end, y->start, y->end);
+	if (order)
+		return order;
 	return x->kind != y->kind ? (x->kind > y->kind ? -1 : 1) : (x->name > y->name) - (x->name < y->name);
 }
 

@@ -119,7 +119,7 @@ bool payloads_of_bytes(const struct payloads *payloads, const unsigned char *byt
 	for (uint64_t i = 0; i < count && (i + 1) * HEAD + WORD <= n; i++) {
 		const unsigned char *head = bytes + WORD + i * HEAD;
 		const struct payload_layout *layout = find(payloads, number_at(head, WORD));
-		uint64_t size = number_at(head + WORD, WORD), at = number_at(head + 2 * WORD, WORD);
+		uint64_t size = number_at(head + WORD, WORD), at = number_at(head + WORD + WORD, WORD);
 		if (!layout || layout->contradicted || at > n || size > n - at)
 			continue;
 		for (int entry = 0; entry < PAYLOAD_ENTRIES; entry++)

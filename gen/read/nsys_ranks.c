@@ -121,7 +121,7 @@ static int read_job(struct nsys *r, struct found *found)
 	while ((more = scan_next(&s)) > 0) {
 		size_t name_n, n;
 		const char *name = scan_text(&s, NAME, &name_n), *value = scan_text(&s, VALUE, &n);
-		if (!name || !value || !n || strlen(name) != name_n || name_n + n > 2 * LAUNCHER_VALUE_MAX)
+		if (!name || !value || !n || strlen(name) != name_n || name_n + n > 2 * (size_t)LAUNCHER_VALUE_MAX)
 			continue;
 		if (strcmp(name, "host") == 0) {
 			r->trace->source.host = name_hash(value, n);

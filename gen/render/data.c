@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "render/lanes.h"
 #include "render/view.h"
 
@@ -43,10 +44,9 @@ struct writer {
 static int by_start(const void *a, const void *b)
 {
 	const struct segment *x = a, *y = b;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1;
+	int order = sort_nested(x->start, x->end, y->start, y->end);
+	if (order)
+		return order;
 	if (x->stream != y->stream)
 		return x->stream < y->stream ? -1 : 1;
 	return x->name < y->name ? -1 : x->name > y->name;
@@ -403,7 +403,7 @@ static void add_base64(struct buf *out, const unsigned char *bytes, size_t n)
 /* 1: packed; 0: too long, nothing added; -1 with `err`. Compression ends where it is known to be too long. */
 static int pack(const struct buf *json, struct buf *out, struct err *err)
 {
-	uLongf n = DATA_MOST / 4 * 3;
+	uLongf n = (uLongf)DATA_MOST / 4 * 3;
 	unsigned char *bytes = memory_take(n);
 	int status = compress2(bytes, &n, (const unsigned char *)json->data, (uLong)json->n, 9);
 	if (status == Z_OK)

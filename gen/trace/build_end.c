@@ -167,27 +167,6 @@ static void resolve_calls(struct build *b, const uint32_t *text, uint8_t *class,
 	}
 }
 
-/* What the other rows' names tell, while they are still indices of strings. */
-static void classify_rows(struct build *b, const uint32_t *text, uint8_t *class)
-{
-	struct trace *t = b->trace;
-	uint32_t n = b->strings.n;
-	for (uint32_t i = 0; i < n; i++)
-		class[i] = classify_comm(names_text(b->names, text[i]));
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.kind[i] == OP_KERNEL && class[t->ops.name[i]])
-			t->ops.kind[i] = OP_COMM;
-	for (uint32_t i = 0; i < n; i++)
-		class[i] = (uint8_t)classify_os(names_text(b->names, text[i]));
-	for (size_t i = 0; i < t->os_calls.n; i++)
-		t->os_calls.class[i] = class[t->os_calls.name[i]];
-	for (uint32_t i = 0; i < n; i++)
-		class[i] = (uint8_t)classify_overhead(names_text(b->names, text[i]));
-	for (size_t i = 0; i < t->overheads.n; i++)
-		if (class[t->overheads.name[i]] == OVERHEAD_MODULE_LOAD)
-			t->overheads.class[i] = OVERHEAD_MODULE_LOAD;
-}
-
 static void resolve_names(struct build *b)
 {
 	struct arena scratch = {0};
@@ -195,7 +174,7 @@ static void resolve_names(struct build *b)
 	const uint32_t *text = texts_of(b, &scratch);
 	uint8_t *class = ARENA_NEW(&scratch, b->strings.n, uint8_t);
 	uint32_t *domain = ARENA_NEW(&scratch, b->domains.n, uint32_t);
-	classify_rows(b, text, class);
+	classify_rows(b->trace, b->names, text, b->strings.n);
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		if (rows != ROWS_OF_CALLS)
 			columns_renumber(t, rows, COLUMN_NAME, text);

@@ -175,3 +175,24 @@ enum overhead_class classify_overhead(const char *name)
 		return OVERHEAD_MODULE_LOAD;
 	return OVERHEAD_PROFILER;
 }
+
+void classify_rows(struct trace *t, const struct names *names, const uint32_t *text, uint32_t n)
+{
+	struct arena scratch = {0};
+	uint8_t *class = ARENA_NEW(&scratch, n, uint8_t);
+	for (uint32_t i = 0; i < n; i++)
+		class[i] = classify_comm(names_text(names, text[i]));
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.kind[i] == OP_KERNEL && class[t->ops.name[i]])
+			t->ops.kind[i] = OP_COMM;
+	for (uint32_t i = 0; i < n; i++)
+		class[i] = (uint8_t)classify_os(names_text(names, text[i]));
+	for (size_t i = 0; i < t->os_calls.n; i++)
+		t->os_calls.class[i] = class[t->os_calls.name[i]];
+	for (uint32_t i = 0; i < n; i++)
+		class[i] = (uint8_t)classify_overhead(names_text(names, text[i]));
+	for (size_t i = 0; i < t->overheads.n; i++)
+		if (class[t->overheads.name[i]] == OVERHEAD_MODULE_LOAD)
+			t->overheads.class[i] = OVERHEAD_MODULE_LOAD;
+	arena_release(&scratch);
+}

@@ -23,4 +23,8 @@ enum os_class classify_os(const char *call);
 
 enum overhead_class classify_overhead(const char *name);
 
+/* What names tell of GPU operations, of calls of the operating system and of overheads, while a row's name is still an
+ * index of `text`: ids of `names`, `n` of them. Calls are the caller's, who may have to strip versions. */
+void classify_rows(struct trace *trace, const struct names *names, const uint32_t *text, uint32_t n);
+
 #endif

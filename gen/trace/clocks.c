@@ -1,6 +1,7 @@
 #include "trace/clocks.h"
 
 #include "base/list.h"
+#include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/clock_transfers.h"
 
@@ -176,12 +177,6 @@ static struct seen look(const struct kernel *kernels, size_t n, struct arena *sc
 	return seen;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* How far two hosts' coming (or leaving) varies from one collective to the next. No drift of clocks shows in that. */
 static double vary(const struct meeting *a, const struct meeting *b, size_t n, bool leaving, double *sorted)
 {
@@ -190,7 +185,7 @@ static double vary(const struct meeting *a, const struct meeting *b, size_t n, b
 		int64_t y = leaving ? a[k + 1].left - b[k + 1].left : a[k + 1].entered - b[k + 1].entered;
 		sorted[k] = fabs((double)y - (double)x);
 	}
-	qsort(sorted, n - 1, sizeof *sorted, compare_doubles);
+	sort_doubles(sorted, n - 1);
 	return sorted[(size_t)(AT_RANDOM * (double)(n - 2))];
 }
 

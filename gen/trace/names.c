@@ -148,6 +148,12 @@ uint32_t names_add_text(struct names *names, const char *text)
 	return text ? names_add(names, text, strlen(text)) : 0;
 }
 
+const char *names_file(struct names *names, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return names_text(names, names_add_text(names, slash && slash[1] ? slash + 1 : path));
+}
+
 uint32_t *names_merge(struct names *names, const struct names *from, bool copy, struct arena *arena)
 {
 	uint32_t *ids = ARENA_NEW(arena, from->n, uint32_t);

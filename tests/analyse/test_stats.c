@@ -1,5 +1,6 @@
 /* Every statistic against numbers worked out by hand, from tables, or by the plain formula. */
 #include "analyse/judge/stats.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -19,7 +20,7 @@ static void order(void **unused)
 {
 	(void)unused;
 	double x[] = {3, -1, 2, 2, 10};
-	stats_sort(x, 5);
+	sort_doubles(x, 5);
 	double expected[] = {-1, 2, 2, 3, 10};
 	assert_memory_equal(x, expected, sizeof x);
 	near(stats_median(x, 5), 2, 0);

@@ -1,7 +1,8 @@
-/* Lists, binary search and heap, each against the dullest way to do the same. */
+/* Lists, binary search, heap and sort, each against the dullest way to do the same. */
 #include "base/heap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -119,6 +120,46 @@ static void lists_keep_what_they_hold(void **state)
 	arena_release(&arena);
 }
 
+static void sorts_put_the_smallest_first(void **state)
+{
+	enum { N = 200 };
+	double doubles[N];
+	float floats[N];
+	int64_t times[N];
+	uint32_t counts[N];
+	uint64_t hashes[N];
+	uint32_t seen[2 * N] = {0};
+	(void)state;
+	for (uint32_t i = 0; i < N; i++) { /* far apart: differences do not fit into an int, and half are below zero */
+		uint32_t r = random_below(2 * N);
+		seen[r]++;
+		doubles[i] = ((double)r - N) * 1e-3;
+		floats[i] = ((float)r - N) * 1e9F;
+		times[i] = ((int64_t)r - N) * 40000000000;
+		counts[i] = r * 10000000;
+		hashes[i] = r * UINT64_C(40000000000000000);
+	}
+	sort_doubles(doubles, N);
+	sort_floats(floats, N);
+	sort_times(times, N);
+	sort_counts(counts, N);
+	sort_hashes(hashes, N);
+	for (uint32_t r = 0, i = 0; r < 2 * N; r++)
+		for (uint32_t k = 0; k < seen[r]; k++, i++) {
+			assert_float_equal(doubles[i], ((double)r - N) * 1e-3, 0);
+			assert_float_equal(floats[i], ((float)r - N) * 1e9F, 0);
+			assert_int_equal(times[i], ((int64_t)r - N) * 40000000000);
+			assert_int_equal(counts[i], r * 10000000);
+			assert_int_equal(hashes[i], r * UINT64_C(40000000000000000));
+		}
+	sort_doubles(NULL, 0);
+	assert_true(sort_nested(1, 9, 2, 3) < 0); /* starts first */
+	assert_true(sort_nested(2, 3, 1, 9) > 0);
+	assert_true(sort_nested(1, 9, 1, 3) < 0); /* holds the other */
+	assert_true(sort_nested(1, 3, 1, 9) > 0);
+	assert_int_equal(sort_nested(1, 3, 1, 3), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +168,7 @@ int main(void)
 		cmocka_unit_test(search_works_on_times),
 		cmocka_unit_test(heap_gives_in_order),
 		cmocka_unit_test(lists_keep_what_they_hold),
+		cmocka_unit_test(sorts_put_the_smallest_first),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

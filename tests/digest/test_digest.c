@@ -237,6 +237,45 @@ static void test_every_byte_counts(void **state)
 	arena_release(&arena);
 }
 
+/* A digest of an earlier version may call kernels communication, or not, that a later one knows better. */
+static void test_names_are_told_anew(void **state)
+{
+	static const struct {
+		const char *name;
+		enum op_kind said, is;
+	} kernels[] = {{"gemm", OP_COMM, OP_KERNEL},
+	               {"ncclDevKernel_AllReduce_Sum_f32_RING_LL", OP_KERNEL, OP_COMM},
+	               {"ncclKernel_SendRecv", OP_COMM, OP_COMM},
+	               {"graph", OP_GRAPH, OP_GRAPH}};
+	enum { KERNELS = sizeof kernels / sizeof *kernels };
+	struct arena arena = {0};
+	struct names names;
+	struct maker m;
+	struct trace read;
+	struct buf bytes = {0};
+	struct err err;
+	(void)state;
+	names_init(&names, &arena);
+	maker_init(&m, &arena, &names);
+	uint32_t process = maker_process(&m, 100), thread = maker_thread(&m, process, 100);
+	uint32_t device = maker_device(&m, process, 0, maker_gpu(&m, "GPU"));
+	for (int i = 0; i < KERNELS; i++)
+		maker_op(&m, device, 7, kernels[i].said, 1000 * i, 1000 * i + 500, kernels[i].name, 0);
+	maker_os_call(&m, thread, 0, 500, "pthread_mutex_lock", OS_OTHER);
+	maker_overhead(&m, thread, 600, 700, "Lazy function loading", OVERHEAD_PROFILER);
+	maker_link(&m);
+	digest_encode(m.trace, &bytes);
+	assert_int_equal(digest_decode("a", (const unsigned char *)bytes.data, bytes.n, &names, &arena, &read, &err),
+	                 0);
+	assert_int_equal(read.ops.n, KERNELS);
+	for (int i = 0; i < KERNELS; i++)
+		assert_int_equal(read.ops.kind[i], kernels[i].is);
+	assert_int_equal(read.os_calls.class[0], OS_MUTEX);
+	assert_int_equal(read.overheads.class[0], OVERHEAD_MODULE_LOAD);
+	buf_release(&bytes);
+	arena_release(&arena);
+}
+
 /* What is made anew of a trace's rows: launches, and what names mean. */
 static bool is_made_anew(int rows, const struct column *column)
 {
@@ -268,6 +307,7 @@ int main(void)
 		cmocka_unit_test(test_nothing_said_changes),
 		cmocka_unit_test(test_all_is_read_again),
 		cmocka_unit_test(test_far_times),
+		cmocka_unit_test(test_names_are_told_anew),
 		cmocka_unit_test(test_every_column_is_there),
 		cmocka_unit_test(test_every_byte_counts),
 	};

@@ -9,6 +9,13 @@
 			(column) = arena_grow((m)->arena, (column), (n), (n) ? 2 * (n) : 1, sizeof *(column));         \
 	} while (0)
 
+/* The value of a column in row `n`, behind those there are. */
+#define COLUMN_ADD(m, column, n, value)                                                                                \
+	do {                                                                                                           \
+		COLUMN_GROW(m, column, n);                                                                             \
+		(column)[n] = (value);                                                                                 \
+	} while (0)
+
 void maker_init(struct maker *m, struct arena *arena, struct names *names)
 {
 	m->arena = arena;
@@ -67,28 +74,17 @@ size_t maker_op(struct maker *m, uint32_t device, uint32_t stream, enum op_kind 
 {
 	struct trace_ops *ops = &m->trace->ops;
 	size_t i = ops->n;
-	COLUMN_GROW(m, ops->start, i);
-	COLUMN_GROW(m, ops->end, i);
-	COLUMN_GROW(m, ops->bytes, i);
-	COLUMN_GROW(m, ops->name, i);
-	COLUMN_GROW(m, ops->device, i);
-	COLUMN_GROW(m, ops->stream, i);
-	COLUMN_GROW(m, ops->correlation, i);
-	COLUMN_GROW(m, ops->launch, i);
-	COLUMN_GROW(m, ops->kind, i);
-	COLUMN_GROW(m, ops->copy, i);
-	COLUMN_GROW(m, ops->flags, i);
-	ops->start[i] = start;
-	ops->end[i] = end;
-	ops->bytes[i] = 0;
-	ops->name[i] = names_add_text(m->names, name);
-	ops->device[i] = device;
-	ops->stream[i] = stream;
-	ops->correlation[i] = correlation;
-	ops->launch[i] = TRACE_NONE;
-	ops->kind[i] = (uint8_t)kind;
-	ops->copy[i] = COPY_UNKNOWN;
-	ops->flags[i] = 0;
+	COLUMN_ADD(m, ops->start, i, start);
+	COLUMN_ADD(m, ops->end, i, end);
+	COLUMN_ADD(m, ops->bytes, i, 0);
+	COLUMN_ADD(m, ops->name, i, names_add_text(m->names, name));
+	COLUMN_ADD(m, ops->device, i, device);
+	COLUMN_ADD(m, ops->stream, i, stream);
+	COLUMN_ADD(m, ops->correlation, i, correlation);
+	COLUMN_ADD(m, ops->launch, i, TRACE_NONE);
+	COLUMN_ADD(m, ops->kind, i, (uint8_t)kind);
+	COLUMN_ADD(m, ops->copy, i, COPY_UNKNOWN);
+	COLUMN_ADD(m, ops->flags, i, 0);
 	ops->n++;
 	return i;
 }
@@ -98,18 +94,12 @@ void maker_call(struct maker *m, uint32_t thread, int64_t start, int64_t end, co
 {
 	struct trace_calls *calls = &m->trace->calls;
 	size_t i = calls->n;
-	COLUMN_GROW(m, calls->start, i);
-	COLUMN_GROW(m, calls->end, i);
-	COLUMN_GROW(m, calls->name, i);
-	COLUMN_GROW(m, calls->thread, i);
-	COLUMN_GROW(m, calls->correlation, i);
-	COLUMN_GROW(m, calls->class, i);
-	calls->start[i] = start;
-	calls->end[i] = end;
-	calls->name[i] = names_add_text(m->names, name);
-	calls->thread[i] = thread;
-	calls->correlation[i] = correlation;
-	calls->class[i] = (uint8_t) class;
+	COLUMN_ADD(m, calls->start, i, start);
+	COLUMN_ADD(m, calls->end, i, end);
+	COLUMN_ADD(m, calls->name, i, names_add_text(m->names, name));
+	COLUMN_ADD(m, calls->thread, i, thread);
+	COLUMN_ADD(m, calls->correlation, i, correlation);
+	COLUMN_ADD(m, calls->class, i, (uint8_t) class);
 	calls->n++;
 	m->trace->source.has_calls = true;
 }
@@ -119,20 +109,13 @@ void maker_range(struct maker *m, uint32_t thread, int64_t start, int64_t end, c
 {
 	struct trace_ranges *ranges = &m->trace->ranges;
 	size_t i = ranges->n;
-	COLUMN_GROW(m, ranges->start, i);
-	COLUMN_GROW(m, ranges->end, i);
-	COLUMN_GROW(m, ranges->name, i);
-	COLUMN_GROW(m, ranges->domain, i);
-	COLUMN_GROW(m, ranges->thread, i);
-	COLUMN_GROW(m, ranges->kind, i);
-	COLUMN_GROW(m, ranges->clipped, i);
-	ranges->start[i] = start;
-	ranges->end[i] = end;
-	ranges->name[i] = names_add_text(m->names, name);
-	ranges->domain[i] = names_add_text(m->names, domain);
-	ranges->thread[i] = thread;
-	ranges->kind[i] = (uint8_t)kind;
-	ranges->clipped[i] = 0;
+	COLUMN_ADD(m, ranges->start, i, start);
+	COLUMN_ADD(m, ranges->end, i, end);
+	COLUMN_ADD(m, ranges->name, i, names_add_text(m->names, name));
+	COLUMN_ADD(m, ranges->domain, i, names_add_text(m->names, domain));
+	COLUMN_ADD(m, ranges->thread, i, thread);
+	COLUMN_ADD(m, ranges->kind, i, (uint8_t)kind);
+	COLUMN_ADD(m, ranges->clipped, i, 0);
 	ranges->n++;
 	m->trace->source.has_ranges = true;
 }
@@ -142,24 +125,15 @@ void maker_comm_call(struct maker *m, uint32_t thread, int64_t start, int64_t en
 {
 	struct trace_comm_calls *calls = &m->trace->comm_calls;
 	size_t i = calls->n;
-	COLUMN_GROW(m, calls->start, i);
-	COLUMN_GROW(m, calls->end, i);
-	COLUMN_GROW(m, calls->name, i);
-	COLUMN_GROW(m, calls->thread, i);
-	COLUMN_GROW(m, calls->comm, i);
-	COLUMN_GROW(m, calls->bytes, i);
-	COLUMN_GROW(m, calls->peer, i);
-	COLUMN_GROW(m, calls->rank, i);
-	COLUMN_GROW(m, calls->ranks, i);
-	calls->start[i] = start;
-	calls->end[i] = end;
-	calls->name[i] = names_add_text(m->names, name);
-	calls->thread[i] = thread;
-	calls->comm[i] = comm;
-	calls->bytes[i] = bytes;
-	calls->peer[i] = peer;
-	calls->rank[i] = rank;
-	calls->ranks[i] = ranks;
+	COLUMN_ADD(m, calls->start, i, start);
+	COLUMN_ADD(m, calls->end, i, end);
+	COLUMN_ADD(m, calls->name, i, names_add_text(m->names, name));
+	COLUMN_ADD(m, calls->thread, i, thread);
+	COLUMN_ADD(m, calls->comm, i, comm);
+	COLUMN_ADD(m, calls->bytes, i, bytes);
+	COLUMN_ADD(m, calls->peer, i, peer);
+	COLUMN_ADD(m, calls->rank, i, rank);
+	COLUMN_ADD(m, calls->ranks, i, ranks);
 	calls->n++;
 }
 
@@ -167,16 +141,11 @@ void maker_os_call(struct maker *m, uint32_t thread, int64_t start, int64_t end,
 {
 	struct trace_os_calls *os = &m->trace->os_calls;
 	size_t i = os->n;
-	COLUMN_GROW(m, os->start, i);
-	COLUMN_GROW(m, os->end, i);
-	COLUMN_GROW(m, os->name, i);
-	COLUMN_GROW(m, os->thread, i);
-	COLUMN_GROW(m, os->class, i);
-	os->start[i] = start;
-	os->end[i] = end;
-	os->name[i] = names_add_text(m->names, name);
-	os->thread[i] = thread;
-	os->class[i] = (uint8_t) class;
+	COLUMN_ADD(m, os->start, i, start);
+	COLUMN_ADD(m, os->end, i, end);
+	COLUMN_ADD(m, os->name, i, names_add_text(m->names, name));
+	COLUMN_ADD(m, os->thread, i, thread);
+	COLUMN_ADD(m, os->class, i, (uint8_t) class);
 	os->n++;
 	m->trace->source.has_os_calls = true;
 }
@@ -186,16 +155,11 @@ void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end
 {
 	struct trace_overheads *rows = &m->trace->overheads;
 	size_t i = rows->n;
-	COLUMN_GROW(m, rows->start, i);
-	COLUMN_GROW(m, rows->end, i);
-	COLUMN_GROW(m, rows->name, i);
-	COLUMN_GROW(m, rows->thread, i);
-	COLUMN_GROW(m, rows->class, i);
-	rows->start[i] = start;
-	rows->end[i] = end;
-	rows->name[i] = names_add_text(m->names, name);
-	rows->thread[i] = thread;
-	rows->class[i] = (uint8_t) class;
+	COLUMN_ADD(m, rows->start, i, start);
+	COLUMN_ADD(m, rows->end, i, end);
+	COLUMN_ADD(m, rows->name, i, names_add_text(m->names, name));
+	COLUMN_ADD(m, rows->thread, i, thread);
+	COLUMN_ADD(m, rows->class, i, (uint8_t) class);
 	rows->n++;
 	m->trace->source.has_overheads = true;
 }
@@ -204,12 +168,9 @@ void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end)
 {
 	struct trace_slices *rows = &m->trace->slices;
 	size_t i = rows->n;
-	COLUMN_GROW(m, rows->start, i);
-	COLUMN_GROW(m, rows->end, i);
-	COLUMN_GROW(m, rows->thread, i);
-	rows->start[i] = start;
-	rows->end[i] = end;
-	rows->thread[i] = thread;
+	COLUMN_ADD(m, rows->start, i, start);
+	COLUMN_ADD(m, rows->end, i, end);
+	COLUMN_ADD(m, rows->thread, i, thread);
 	rows->n++;
 }
 

@@ -60,6 +60,15 @@ static void many_names_keep_their_ids(void **state)
 	assert_int_equal(n->n, MANY + 1);
 }
 
+static void files_are_called_by_their_last_part(void **state)
+{
+	struct names *n = &((struct fixture *)*state)->names;
+	assert_string_equal(names_file(n, "/home/me/base.sqlite"), "base.sqlite");
+	assert_string_equal(names_file(n, "base.sqlite"), "base.sqlite");
+	assert_string_equal(names_file(n, "runs/"), "runs/");
+	assert_string_equal(names_file(n, "me\n/two\nlines"), "two" FFFD "lines");
+}
+
 /* Expected forms were worked out from Unicode's table 3-7 and the header's list. */
 static void hostile_bytes_become_replacements(void **state)
 {
@@ -171,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(same_text_is_the_same_id, setup, teardown),
 		cmocka_unit_test_setup_teardown(many_names_keep_their_ids, setup, teardown),
+		cmocka_unit_test_setup_teardown(files_are_called_by_their_last_part, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_bytes_become_replacements, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_texts_are_shortened_in_the_middle, setup, teardown),
 		cmocka_unit_test_setup_teardown(cuts_fall_between_characters, setup, teardown),

@@ -1,6 +1,7 @@
 #include "analyse/judge/ncu_command.h"
 
 #include "base/buf.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,11 +68,7 @@ static uint32_t find_heaviest(const struct run *run, size_t n_names, struct aren
 		if (ops->kind[i] != OP_KERNEL || run->trace->devices[ops->device[i]].process != process)
 			continue;
 		if (!at[ops->name[i]]) {
-			if (n == room) {
-				uint32_t more = room ? 2 * room : 64;
-				*list = arena_grow(scratch, *list, n, more, sizeof **list);
-				room = more;
-			}
+			LIST_GROW(scratch, *list, n, room);
 			(*list)[n] = (struct heavy){.name = ops->name[i]};
 			at[ops->name[i]] = ++n;
 		}

@@ -2,6 +2,7 @@
 
 #include "analyse/judge/stats.h"
 #include "analyse/judge/warmup.h"
+#include "base/sort.h"
 
 #include <math.h>
 
@@ -130,7 +131,7 @@ static void winsorise(double *w, size_t m, double *sorted, double limit[2])
 {
 	for (size_t i = 0; i < m; i++)
 		sorted[i] = w[i];
-	stats_sort(sorted, m);
+	sort_doubles(sorted, m);
 	limit[0] = sorted[m / 10];
 	limit[1] = sorted[m - 1 - m / 10];
 	stats_clamp(w, m, limit[0], limit[1]);

@@ -1,21 +1,10 @@
 #include "analyse/judge/stats.h"
 
+#include "base/sort.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 static const double PI = 3.14159265358979323846;
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-void stats_sort(double *x, size_t n)
-{
-	if (n > 1)
-		qsort(x, n, sizeof *x, ascending);
-}
 
 double stats_median(const double *sorted, size_t n)
 {
@@ -26,7 +15,7 @@ double stats_mad(const double *x, size_t n, double centre, double *scratch)
 {
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(x[i] - centre);
-	stats_sort(scratch, n);
+	sort_doubles(scratch, n);
 	return stats_median(scratch, n);
 }
 
@@ -34,7 +23,7 @@ double stats_median_of(const double *x, size_t n, double *scratch)
 {
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = x[i];
-	stats_sort(scratch, n);
+	sort_doubles(scratch, n);
 	return stats_median(scratch, n);
 }
 

@@ -8,9 +8,6 @@
 /* The median of absolute deviations times this estimates the standard deviation of a normal distribution. */
 #define STATS_NORMAL_MAD 1.4826
 
-/* Ascending, in place. */
-void stats_sort(double *x, size_t n);
-
 /* The middle value, or the mean of the two middle values. */
 double stats_median(const double *sorted, size_t n);
 

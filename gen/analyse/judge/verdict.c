@@ -3,6 +3,7 @@
 
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
+#include "base/sort.h"
 
 #include <math.h>
 
@@ -71,7 +72,7 @@ static void measure_short(const struct verdict_side *side, struct arena *arena, 
 /* With an even number of runs the smaller of the two in the middle: a side is judged by what it surely has. */
 static size_t median_of(double *values, size_t n)
 {
-	stats_sort(values, n);
+	sort_doubles(values, n);
 	return (size_t)values[(n - 1) / 2];
 }
 

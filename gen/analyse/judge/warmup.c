@@ -2,6 +2,7 @@
 
 #include "analyse/judge/stats.h"
 #include "base/arena.h"
+#include "base/sort.h"
 
 #include <math.h>
 
@@ -64,7 +65,7 @@ static bool cut_is_material(const struct search *s, size_t cut)
 {
 	for (size_t i = 0; i < cut; i++)
 		s->sorted[i] = s->y[i];
-	stats_sort(s->sorted, cut);
+	sort_doubles(s->sorted, cut);
 	double head = fmin(stats_mean(s->y, cut), s->sorted[(cut - 1) / 2]);
 	double rest = stats_median_of(s->y + cut, s->n - cut, s->sorted);
 	double noise = STATS_NORMAL_MAD * stats_mad(s->y + cut, s->n - cut, rest, s->scratch);

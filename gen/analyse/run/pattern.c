@@ -2,6 +2,7 @@
 
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_tuples.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +15,6 @@ enum {
 	LAYER_OPS = 64,    /* what a layer of a step holds at most */
 	LAYER_STEPS = 20   /* steps of layers that there are at least: what the host does less often is now and then */
 };
-
-static int compare_lengths(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
 
 /* The loop that explains most, among those the one with the shortest cycle. `least` occurrences of a tuple at least,
  * tuples no wider than `widest`; `width` receives the width of the tuple at which its cycles begin. */
@@ -169,8 +164,9 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 		int64_t of_op[FEW];
 		for (uint32_t k = 0; k < n_some; k++)
 			of_op[k] = (int64_t)s->pause[fit->cut[some[k]] + i];
-		qsort(of_op, n_some, sizeof *of_op, compare_lengths);
-		pause[i] = (double)of_op[n_some / 2];
+		sort_times(of_op, n_some);
+		int64_t median = of_op[n_some / 2];
+		pause[i] = (double)median;
 	}
 	uint32_t best = 0;
 	for (uint32_t i = 1; i < fit->ops; i++)

@@ -1,6 +1,7 @@
 #include "analyse/run/pattern_cuts.h"
 
-#include <stdlib.h>
+#include "base/sort.h"
+
 #include <string.h>
 
 enum {
@@ -65,12 +66,6 @@ static double host_share(const struct pattern_fit *f, const struct pattern_seque
 	return to > from ? (double)with / (double)(to - from) : 0;
 }
 
-static int compare_lengths(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
 static double cycle_time(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
                          bool busy)
@@ -83,8 +78,9 @@ static double cycle_time(const struct pattern_fit *f, const struct pattern_seque
 			time += s->length[i];
 		some[n++] = busy ? time : s->end[f->cut[k + 2] - 1] - s->end[f->cut[k + 1] - 1];
 	}
-	qsort(some, n, sizeof *some, compare_lengths);
-	return n ? (double)some[n / 2] : 0;
+	sort_times(some, n);
+	int64_t median = n ? some[n / 2] : 0;
+	return (double)median;
 }
 
 static bool is_other(double a, double b)

@@ -1,5 +1,7 @@
 #include "analyse/run/pattern_fit.h"
 
+#include "base/sort.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +11,6 @@ static uint64_t hash(uint32_t token)
 	h ^= h >> 29;
 	h *= 0xBF58476D1CE4E5B9u;
 	return h ^ h >> 32;
-}
-
-static int compare_sums(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
 }
 
 static uint64_t sum_of(const struct pattern_sequence *s, size_t from, size_t to)
@@ -33,7 +29,7 @@ static int commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum,
 	uint32_t taken = 0, stride = n / SAMPLE + 1;
 	for (uint32_t k = 0; k < n && taken < SAMPLE; k += stride)
 		some[taken++] = f->sum[k];
-	qsort(some, taken, sizeof *some, compare_sums);
+	sort_hashes(some, taken);
 	uint32_t best = 0;
 	for (uint32_t i = 0, first = 0; i < taken; i++) {
 		if (some[i] != some[first])

@@ -1,9 +1,8 @@
 #include "analyse/run/pattern_ops.h"
 
 #include "base/keymap.h"
+#include "base/sort.h"
 #include "trace/order.h"
-
-#include <stdlib.h>
 
 static bool belongs(const struct trace *t, size_t i, uint32_t process)
 {
@@ -31,12 +30,6 @@ static uint8_t flags_of(const struct trace *t, size_t i)
 	return t->ops.kind[i] == OP_MEMSET ? 0 : PATTERN_WORK;
 }
 
-static int compare_times(const void *a, const void *b)
-{
-	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The host waited between the launch of an op and that of the next one. */
 static void mark_waits(const struct trace *t, uint32_t process, struct pattern_sequence *s)
 {
@@ -53,7 +46,7 @@ static void mark_waits(const struct trace *t, uint32_t process, struct pattern_s
 	for (size_t i = 1; i < n && sorted; i++)
 		sorted = wait[i - 1] <= wait[i];
 	if (!sorted)
-		qsort(wait, n, sizeof *wait, compare_times);
+		sort_times(wait, n);
 	for (size_t i = 0, w = 0; i < s->n && w < n; i++) {
 		while (w < n && wait[w] < s->at[i])
 			w++;

@@ -3,6 +3,7 @@
 #include "analyse/run/steps_lanes.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +81,8 @@ static int compare_instances(const void *a, const void *b, void *list)
 		return x->process < y->process ? -1 : 1;
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
-	if (x->start != y->start)
-		return x->start < y->start ? -1 : 1;
-	if (x->end != y->end)
-		return x->end > y->end ? -1 : 1;
-	return i < k ? -1 : i > k;
+	int order = sort_nested(x->start, x->end, y->start, y->end);
+	return order ? order : (i > k) - (i < k);
 }
 
 static int64_t length_of(const struct step_thread *t)

@@ -1,13 +1,8 @@
 #include "analyse/side/periods.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/sort.h"
 
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
+#include <string.h>
 
 /* The run in the middle by its mean period: its timeline stands for the side. */
 static uint32_t find_median_run(const struct run *runs, size_t n)
@@ -65,7 +60,7 @@ struct side_periods periods_build(const struct run *runs, size_t n, const char *
 		}
 		side.steps.mean += (double)out->window_ns / (double)(m - before) / (double)n;
 	}
-	qsort(period, m, sizeof *period, compare_double);
+	sort_doubles(period, m);
 	side.steps.min = period[0];
 	side.steps.max = period[m - 1];
 	side.steps.median = m % 2 ? period[m / 2] : (period[m / 2 - 1] + period[m / 2]) / 2;

@@ -1,18 +1,12 @@
 #include "analyse/side/rank_maps.h"
 
 #include "analyse/run/rank_steps.h"
+#include "base/sort.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double LEAST = 0.01; /* of the mean own step: parts that are nowhere as long have no picture */
-
-static int compare_float(const void *a, const void *b)
-{
-	float x = *(const float *)a, y = *(const float *)b;
-	return x < y ? -1 : x > y;
-}
 
 /* One step that took ten times as long would leave no colours for the others. */
 static void find_range(struct rank_map *map)
@@ -21,7 +15,7 @@ static void find_range(struct rank_map *map)
 	size_t n = (size_t)map->rows * map->columns;
 	float *sorted = ARENA_NEW(&scratch, n, float);
 	memcpy(sorted, map->step, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, compare_float);
+	sort_floats(sorted, n);
 	double median = sorted[n / 2];
 	map->low = fmax(sorted[0], median / 2);
 	map->high = median > 0 ? fmin(sorted[n - 1], 2 * median) : sorted[n - 1];

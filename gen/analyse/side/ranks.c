@@ -3,6 +3,7 @@
 #include "analyse/run/waiting.h"
 #include "analyse/side/comms.h"
 #include "analyse/side/rank_maps.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -172,12 +173,6 @@ static void find_straggler(const struct run *runs, size_t n, const struct comm_f
 		find_reason(runs, n, comm, waited_for, s);
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* By how much a device's own step is longer than the others' median, by measured step. */
 static double *find_lateness(const struct run *run, const struct waiting *w, uint32_t device, struct arena *scratch)
 {
@@ -187,7 +182,7 @@ static double *find_lateness(const struct run *run, const struct waiting *w, uin
 		for (uint32_t d = 0; d < run->n_devices; d++)
 			if (d != device)
 				others[n++] = w->device[d].step[k];
-		qsort(others, n, sizeof *others, compare_doubles);
+		sort_doubles(others, n);
 		late[k] = fmax(0, w->device[device].step[k] - others[n / 2]);
 	}
 	return late;

@@ -2,6 +2,7 @@
 
 #include "analyse/run/middle.h"
 #include "base/list.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -186,12 +187,6 @@ static bool kernel_length(const void *context, size_t i, int64_t *length)
 	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
 }
 
-static int compare_count(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Share of the measured steps that launch as many kernels as most of them do. */
 static double steady_launches(const struct run *run)
 {
@@ -203,7 +198,7 @@ static double steady_launches(const struct run *run)
 		if (run->trace->ops.kind[i] == OP_KERNEL && run->steps.op_step[i] != TRACE_NONE &&
 		    !(run->trace->ops.flags[i] & OPF_GRAPH_NODE))
 			count[run->steps.op_step[i]]++;
-	qsort(count + run->warmup, run->n_steps, sizeof *count, compare_count);
+	sort_counts(count + run->warmup, run->n_steps);
 	for (uint32_t i = run->warmup, equal = 0; i < run->steps.n; i++) {
 		equal = i > run->warmup && count[i] == count[i - 1] ? equal + 1 : 1;
 		if (equal > longest)

@@ -5,6 +5,7 @@
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "base/sort.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,12 +23,6 @@ struct view {
 	uint32_t process;   /* whose host is shown; TRACE_NONE: all */
 };
 
-static int compare_double(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The first of STEPS_SHOWN consecutive measured steps whose periods are closest to the median, in logs. */
 static uint32_t most_typical(const struct run *run, uint32_t shown)
 {
@@ -36,7 +31,7 @@ static uint32_t most_typical(const struct run *run, uint32_t shown)
 	double *log_period = ARENA_NEW(&scratch, n, double), *sorted = ARENA_NEW(&scratch, n, double);
 	for (uint32_t i = 0; i < n; i++)
 		sorted[i] = log_period[i] = log((double)run->period[first + i]);
-	qsort(sorted, n, sizeof *sorted, compare_double);
+	sort_doubles(sorted, n);
 	double median = sorted[n / 2], best_distance = INFINITY;
 	uint32_t best = 0;
 	for (uint32_t i = 0; i + shown <= n; i++) {

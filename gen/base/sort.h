@@ -1,0 +1,24 @@
+/* Numbers in order. */
+#ifndef GAPLINE_BASE_SORT_H
+#define GAPLINE_BASE_SORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Sorts `n` numbers, the smallest first; `list` may be NULL where there is none. No NaN among them. */
+void sort_doubles(double *list, size_t n);
+void sort_floats(float *list, size_t n);
+void sort_times(int64_t *list, size_t n);
+void sort_counts(uint32_t *list, size_t n);
+void sort_hashes(uint64_t *list, size_t n);
+
+/* Of two intervals, for qsort's order: the one that starts first, then the one that ends last, so that an interval
+ * comes before those inside it. 0 where they are the same. */
+static inline int sort_nested(int64_t start_a, int64_t end_a, int64_t start_b, int64_t end_b)
+{
+	if (start_a != start_b)
+		return start_a < start_b ? -1 : 1;
+	return (end_a < end_b) - (end_a > end_b);
+}
+
+#endif
