@@ -2,6 +2,7 @@
 #include "analyse/analyse.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs_export.h"
+#include "cmd/ncu_input.h"
 #include "cmd/progress.h"
 #include "render/render.h"
 
@@ -9,6 +10,8 @@
 
 struct show {
 	struct analyse_options analysis;
+	const char *ncu; /* a report of Nsight Compute; NULL: none */
+	struct ncu_report ncu_report;
 	int colour;
 	bool quiet;
 	struct arena arena;
@@ -21,6 +24,7 @@ static const char *const examples[] = {
 	"gapline show run.sqlite",
 	"gapline show run.sqlite.gz --step train_step --warmup 5",
 	"gapline show run.sqlite --color always | less -R",
+	"gapline show run.sqlite --ncu profile-kernels.csv",
 	NULL,
 };
 
@@ -31,10 +35,16 @@ static const char about[] = "Shows where a step's time goes in one profile: the 
 static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
                             struct err *err)
 {
-	const struct read_wish wish = {.meter = progress_meter(progress)};
+	/* launch shapes are among the details */
+	const struct read_wish wish = {.meter = progress_meter(progress), .details = s->ncu != NULL};
 	names_init(&s->names, &s->arena);
 	if (inputs_read(inputs, 1, &wish, &s->names, &s->arena, err))
 		return CMD_BAD_PROFILE;
+	if (s->ncu && ncu_input_read(s->ncu, &s->names, &s->arena, &s->ncu_report, err)) {
+		inputs_keep(inputs, 1, &s->arena);
+		return CMD_BAD_PROFILE;
+	}
+	s->analysis.ncu[0] = s->ncu ? &s->ncu_report : NULL;
 	inputs_group(inputs, RANKS_TELL, &s->names, &s->arena);
 	progress_say(progress, "analysing");
 	struct analyse_run run = {&inputs->run[0].trace, inputs->run[0].path};
@@ -87,6 +97,10 @@ int cmd_show(int argc, char **argv)
 	         .text = &s.analysis.loop},
 		{OPT_WHOLE, 0, "warmup", "N", "leading steps to leave out (default: found automatically)",
 	         .whole = &s.analysis.warmup, .max = 1e9},
+		{OPT_TEXT, 0, "ncu", "FILE",
+	         "what Nsight Compute measured of its kernels: its CSV (ncu --csv, details or raw page), or a .ncu-rep "
+	         "where ncu is installed",
+	         .text = &s.ncu},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but the result and errors", .flag = &s.quiet},
 		{OPT_CHOICE, 0, "color", "WHEN", "auto, always or never; auto is colour on a terminal without NO_COLOR",
 	         .choice = &s.colour, .choices = cmd_colours},

@@ -61,6 +61,16 @@ static const char *stalls_of(const struct kernel_inside *k, struct arena *arena)
 	return *list ? list : "\xE2\x80\x93";
 }
 
+const char *inside_numbers(const struct kernel_inside *k, struct arena *arena)
+{
+	const char *text =
+		arena_format(arena, "SM %s %%, memory %s %%, DRAM %s %%, occupancy %s %%", number(k, NCU_SM, arena),
+	                     number(k, NCU_MEMORY, arena), number(k, NCU_DRAM, arena), number(k, NCU_OCCUPANCY, arena));
+	if (kernel_limit_label(k->limit))
+		text = arena_format(arena, "%s limited by %s", text, kernel_limit_label(k->limit));
+	return k->n_stalls ? arena_format(arena, "%s; stalls: %s", text, stalls_of(k, arena)) : text;
+}
+
 /* ---- the page ---- */
 
 static void fill_row(const struct analysis *a, uint32_t i, struct unit unit, struct rows *rows)
@@ -83,7 +93,7 @@ static void fill_row(const struct analysis *a, uint32_t i, struct unit unit, str
 	page_fill(row, "stalls", both(in, stalls_of(b, arena), stalls_of(f, arena), arena));
 }
 
-static const char *coverage(const struct analysis *a, struct arena *arena)
+const char *inside_coverage(const struct analysis *a, struct arena *arena)
 {
 	const struct kernels_inside *in = &a->inside;
 	const char *text = "";
@@ -138,7 +148,7 @@ void inside_fill(const struct analysis *a, struct unit unit, struct page *page)
 	bool given = in->given[0] || in->given[1];
 	page_if(&page->top, "inside", given);
 	page_if(&page->top, "inside.link", given);
-	page_fill(&page->top, "inside.text", given ? coverage(a, arena) : "");
+	page_fill(&page->top, "inside.text", given ? inside_coverage(a, arena) : "");
 	page_if(&page->top, "inside.none", given && !in->n);
 	page_if(&page->top, "inside.some", in->n > 0);
 	page_fill(&page->top, "inside.caption",

@@ -318,6 +318,28 @@ static void put_findings(struct terminal *t)
 	}
 }
 
+/* What Nsight Compute measured of one profile's kernels, the heaviest first. */
+static void put_measured(struct terminal *t)
+{
+	const struct kernels_inside *in = &t->a->inside;
+	if (!in->given[0])
+		return;
+	end_line(t);
+	put_ink(t, INK_BOLD, "Inside the kernels");
+	end_line(t);
+	pad(t, MARGIN);
+	put_wrapped(t, MARGIN, MARGIN, inside_coverage(t->a, &t->arena));
+	for (uint32_t i = 0; i < in->n && i < TABLE_BRIEF; i++) {
+		const struct kernel_pair *pair = &in->pair[i];
+		pad(t, MARGIN);
+		put_wrapped(t, MARGIN, MARGIN, inside_name(t->a, pair, 60, &t->arena));
+		pad(t, 2 * MARGIN);
+		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, inside_numbers(&pair->side[0], &t->arena));
+		pad(t, 2 * MARGIN);
+		put_wrapped(t, 2 * MARGIN, 2 * MARGIN, arena_format(&t->arena, "%s %s", pair->text, pair->advice));
+	}
+}
+
 /* In one line, however long: it is to be copied. */
 static void put_command(struct terminal *t)
 {
@@ -325,7 +347,9 @@ static void put_command(struct terminal *t)
 	if (!command)
 		return;
 	end_line(t);
-	put_ink(t, INK_BOLD, "Inside the five heaviest kernels, with Nsight Compute (COMMAND stands for your program)");
+	put_ink(t, INK_BOLD,
+	        "Inside the five heaviest kernels, with Nsight Compute (COMMAND stands for your program; --ncu takes "
+	        "the result)");
 	end_line(t);
 	pad(t, MARGIN);
 	put(t, command, strlen(command));
@@ -370,6 +394,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	put_ranks(&t, s, unit);
 	put_work(&t, s, unit);
 	put_findings(&t);
+	put_measured(&t);
 	put_command(&t);
 	arena_release(&t.arena);
 }

@@ -203,12 +203,13 @@ def check_command(folder, a, b):
         return
     script = os.path.join(folder, "script")
     with open(script, "w", encoding="utf-8") as file:
-        file.write("ncu() { for word; do printf '%s\\n' \"$word\"; done; }\n" + command.split(" && ")[0])
+        file.write("ncu() { for word; do printf '%s\\n' \"$word\"; done; }\n" + command.split("; ncu --import")[0])
     words = subprocess.run(["sh", script], capture_output=True, text=True, cwd=folder).stdout.splitlines()
     pattern = words[words.index("--kernel-name") + 1]
     check(pattern.startswith("regex:") and re.search(pattern[6:], HOSTILE) and re.search(pattern[6:], "relu(float *)"), f"the command's expression: {pattern}")
     check(not re.search(pattern[6:], HOSTILE.replace("36", "37")) and not re.search(pattern[6:], "my_relu(float *)"), f"it matches more: {pattern}")
     check(words[words.index("--launch-count") + 1] == "7" and int(words[words.index("--launch-skip") + 1]) % 7 == 0, f"launches: {words}")
+    check(words[words.index("--kill") + 1] == "yes" and "SpeedOfLight_RooflineChart" in words and "--set" not in words, f"what is measured: {words}")
     check(not os.path.exists(os.path.join(folder, "x")) and "<img src=x>" not in html, "a kernel's name was obeyed")
     done = subprocess.run([GAPLINE, "show", busy], capture_output=True, text=True)
     check(command.split("--export")[0].replace("baseline", "profile") in done.stdout, "gapline show does not name the command")
@@ -256,7 +257,16 @@ def check_recorded(folder):
                 check(kernel["launches_measured"] == len(sweeps) == 12 and near(kernel["sm_percent"], sum(float(
                     row["sm__throughput.avg.pct_of_peak_sustained_elapsed"]) for row in sweeps) / 12), f"recorded, {side}: {kernel}")
         check("1 of the 4 kernels in the report is not in its steps, by name and launch shape" in html, f"recorded, {page}: what is missing")
+        for side, file in zip(("baseline", "fixed"), files):  # one profile alone
+            done = subprocess.run([GAPLINE, "show", paths[f"{side}.sqlite"], "--ncu", file], capture_output=True, text=True)
+            inside = done.stdout.split("Inside the kernels")[-1]
+            shown = [k[side] for k in result["kernels_inside"]["kernels"] if k[side]]
+            check(done.returncode == 0 and len(shown) == 3, f"show, {page}, {side}: {done.returncode} {done.stderr}")
+            for k in shown:
+                check(f"SM {k['sm_percent']:.1f} %, memory {k['memory_percent']:.1f} %" in inside, f"show, {page}, {side}: {k['name']} in {inside}")
     check(said.get("raw") == said.get("details"), f"recorded: the two pages differ: {said}")
+    done = subprocess.run([GAPLINE, "show", pair[0], "--ncu", pair[1]], capture_output=True, text=True)
+    check(done.returncode == 3 and done.stderr.count("\n") == 1, f"show with what is no report: {done.returncode} {done.stderr}")
     check([k[0][0].split("(")[0] for k in said.get("raw", [])] == ["sweep", "residual_parts", "residual_mean"], f"recorded: {said.get('raw')}")
 
 

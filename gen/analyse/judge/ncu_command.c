@@ -6,7 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEAVIEST = 5, LAUNCHES_MOST = 60 };
+enum { HEAVIEST = 5 };
+
+/* Each launch is run again for every group of counters, with the memory that it writes saved and restored: seconds, in
+ * a large program. So no more than are needed. */
+enum { LAUNCHES_USUAL = 20, LAUNCHES_MOST = 60 };
+
+/* What the page shows of a kernel, and no more: speed of light, the counters and peaks of the roofline, occupancy,
+ * stalls (sections by their identifiers, Nsight Compute's Profiling Guide). What "--set full" adds is not shown, and
+ * all of it is more runs of each kernel. */
+#define SECTIONS                                                                                                       \
+	"--section SpeedOfLight --section SpeedOfLight_RooflineChart --section Occupancy --section LaunchStats "       \
+	"--section WarpStateStats"
 
 /* Everything that a regular expression would take for more than itself is escaped; what may have been replaced when the
  * name was made harmless, and all else beyond ASCII, matches anything. */
@@ -47,6 +58,7 @@ struct heavy {
 	uint32_t name;
 	double ns;
 	uint32_t before, within; /* launches before the measured window of the first run, and in it */
+	int64_t first;           /* start of the first one in it */
 };
 
 static int by_time(const void *a, const void *b)
@@ -75,7 +87,7 @@ static uint32_t find_heaviest(const struct run *run, size_t n_names, struct aren
 		struct heavy *h = &(*list)[at[ops->name[i]] - 1];
 		if (run_measures_op(run, i)) {
 			h->ns += (double)(ops->end[i] - ops->start[i]);
-			h->within++;
+			h->first = h->within++ && h->first <= ops->start[i] ? h->first : ops->start[i];
 		} else if (ops->start[i] < run->window_start) {
 			h->before++;
 		}
@@ -83,6 +95,22 @@ static uint32_t find_heaviest(const struct run *run, size_t n_names, struct aren
 	if (n)
 		qsort(*list, n, sizeof **list, by_time);
 	return n;
+}
+
+/* How many launches of the `n` kernels are enough: those of one step, cut where each has had one. */
+static uint32_t count_launches(const struct run *run, const struct heavy *list, uint32_t n, uint32_t step)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	uint32_t process = run->trace->devices[run->devices[0].device].process, until = 0;
+	int64_t last = INT64_MIN; /* of the first launches */
+	for (uint32_t i = 0; i < n; i++)
+		last = list[i].first > last ? list[i].first : last;
+	for (size_t i = 0; i < ops->n; i++)
+		for (uint32_t k = 0; k < n; k++)
+			until += ops->kind[i] == OP_KERNEL && ops->name[i] == list[k].name && ops->start[i] <= last &&
+			         run->trace->devices[ops->device[i]].process == process && run_measures_op(run, i);
+	until = until < LAUNCHES_USUAL ? LAUNCHES_USUAL : until > LAUNCHES_MOST ? LAUNCHES_MOST : until;
+	return step < until ? step : until;
 }
 
 const char *ncu_command(const struct side_facts *facts, const char *side, const struct names *names,
@@ -100,14 +128,15 @@ const char *ncu_command(const struct side_facts *facts, const char *side, const 
 	}
 	const char *command = NULL;
 	if (used) {
-		uint32_t count = (within + run->n_steps - 1) / run->n_steps; /* of one step */
-		count = count > LAUNCHES_MOST ? LAUNCHES_MOST : count;
+		uint32_t step = (within + run->n_steps - 1) / run->n_steps;
 		command = arena_format(
 			arena,
-			"ncu --set full --target-processes all --kernel-name-base demangled --kernel-name %s "
-			"--launch-skip %u --launch-count %u --export %s-kernels COMMAND && ncu --import "
-			"%s-kernels.ncu-rep --csv --page raw > %s-kernels.csv",
-			quoted(text, used, &scratch), before, count, side, side, side);
+			"rm -f %s-kernels.ncu-rep; ncu " SECTIONS
+			" --target-processes all --kernel-name-base demangled "
+			"--kernel-name %s --launch-skip %u --launch-count %u --kill yes --export %s-kernels COMMAND; "
+			"ncu --import %s-kernels.ncu-rep --csv --page raw > %s-kernels.csv",
+			side, quoted(text, used, &scratch), before, count_launches(run, list, used, step), side, side,
+			side);
 	}
 	arena_release(&scratch);
 	return command;

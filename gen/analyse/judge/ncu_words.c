@@ -177,10 +177,10 @@ static const char *advice_for(const struct kernel_inside *k, struct arena *arena
 	case BOUND_LATENCY:
 		first = stall ? ""
 		              : "Neither memory nor SMs are near their peak: more work in flight (warps, loads a "
-		                "thread). Its stalls say on what it waits: measure them with --set full.";
+		                "thread). Its stalls say on what it waits: measure them with --section WarpStateStats.";
 		break;
 	case BOUND_UNKNOWN:
-		first = "Measure its speed of light: --set full.";
+		first = "Measure its speed of light: --section SpeedOfLight.";
 		break;
 	}
 	const char *text = first;
