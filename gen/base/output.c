@@ -208,7 +208,8 @@ static int write_stream(const struct output *o, struct err *err)
  * `temporary` stands for, so that it can be put back. */
 static int put_in_place(struct output *o)
 {
-	o->exchanged = o->exists && !renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_EXCHANGE);
+	bool there = o->exists && !o->aside;
+	o->exchanged = there && !renameat2(AT_FDCWD, o->temporary, AT_FDCWD, o->target, RENAME_EXCHANGE);
 	if (!o->exchanged && rename(o->temporary, o->target))
 		return -1;
 	o->placed = true;
@@ -222,6 +223,46 @@ static void take_back(struct output *o)
 	else if (o->placed && !o->exists)
 		unlink(o->target);
 	o->placed = false;
+	if (o->aside)
+		rename(o->aside, o->target);
+	free(o->aside);
+	o->aside = NULL;
+}
+
+/* The old file goes out of the way, under a name beside it. */
+static int put_aside(struct output *o)
+{
+	struct buf b = {0};
+	buf_format(&b, "%.*s.old", (int)(strlen(o->temporary) - strlen(".tmp")), o->temporary);
+	if (rename(o->target, b.data)) {
+		int problem = errno;
+		buf_release(&b);
+		errno = problem;
+		return -1;
+	}
+	o->aside = b.data;
+	return 0;
+}
+
+/* Several files have their names changed one after the other, and a process can be killed between two: the files of the
+ * earlier report go out of the way first, all but one, which the first new file takes the place of in one step. What
+ * stands there at any time is then of one report, though maybe not all of it. */
+static int put_all_in_place(struct output *outputs, size_t n, struct err *err)
+{
+	bool first = true;
+	for (size_t i = 0; i < n; i++) {
+		struct output *o = &outputs[i];
+		if (o->temporary && o->exists && !first && put_aside(o))
+			return fail(o, strerror(errno), err);
+		first = first && !o->temporary;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (outputs[i].aside)
+			settle_folder(&outputs[i]); /* a power cut is to find the same order */
+	for (size_t i = 0; i < n; i++)
+		if (outputs[i].temporary && put_in_place(&outputs[i]))
+			return fail(&outputs[i], strerror(errno), err);
+	return 0;
 }
 
 static int write_files(struct output *outputs, size_t n, struct err *err)
@@ -229,11 +270,8 @@ static int write_files(struct output *outputs, size_t n, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		if (!outputs[i].standard && !outputs[i].stream && write_temporary(&outputs[i], err))
 			return -1;
-	for (size_t i = 0; i < n; i++) {
-		if (!outputs[i].temporary || put_in_place(&outputs[i]) == 0)
-			continue;
-		fail(&outputs[i], strerror(errno), err);
-		while (i-- > 0)
+	if (put_all_in_place(outputs, n, err)) {
+		for (size_t i = n; i-- > 0;)
 			take_back(&outputs[i]); /* of one report all files are new, or all are old */
 		return -1;
 	}
@@ -247,8 +285,11 @@ static void remove_temporary(struct output *o)
 {
 	if (o->temporary && (!o->placed || o->exchanged))
 		unlink(o->temporary);
+	if (o->aside)
+		unlink(o->aside);
 	free(o->temporary);
-	o->temporary = NULL;
+	free(o->aside);
+	o->temporary = o->aside = NULL;
 }
 
 /* What is being written, for the case that memory runs out meanwhile. */

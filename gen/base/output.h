@@ -1,6 +1,10 @@
 /* Files that a command writes: whole or not at all. Everything is made in memory first; output_write then writes each
  * file under a temporary name beside its target, has it put on the disk (fsync), checks the close, and renames them
- *only when all are complete. An error or an interrupt leaves the old files as they were and nothing beside them.
+ * only when all are complete. An error or an interrupt leaves the old files as they were and nothing beside them.
+ *
+ * Where gapline is killed at once (SIGKILL) in the middle of several outputs, those that stand there are all old or all
+ * new: the old ones but the first go out of the way (".NAME.PID-0.old", beside them) before the first new one gets its
+ * name. Some may be missing then, and hidden files be left; written again, they are all there.
  *
  * A path is followed through symbolic links; an existing file keeps its permissions. `-` is standard output; it, pipes
  * and devices get their bytes last, when the files are in place.
@@ -28,6 +32,7 @@ struct output {
 	char *temporary;    /* while it is written: beside the target */
 	bool placed;        /* the target is the new file */
 	bool exchanged;     /* … and `temporary` the old one */
+	char *aside;        /* where the old one is meanwhile, when it is out of the way */
 	bool exists;        /* then `found` describes it */
 	struct stat found;  /* the target as it was */
 	struct stat folder; /* the target's folder, when the target is no stream */

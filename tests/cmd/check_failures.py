@@ -7,7 +7,10 @@ write, open, rename, fsync, fork, mmap and thread.
 FAILING_LIBRARY (standin_failing.c) is preloaded. With so many seconds, spread over commands and kinds of calls, every
 k-th call is tried from an offset that is different in each run, and printed; 0: every single one.
 
-What may come of it: one sentence of gapline's, a status of an error, the outputs as they were before; or, where it could
+Then gapline is killed (SIGKILL) in front of every rename, unlink and fsync of a report with several outputs: what stands
+there is of one report.
+
+What may come of it otherwise: one sentence of gapline's, a status of an error, the outputs as they were before; or, where it could
 do without, the same outputs as ever. Nothing else: no signal, no library's words, no partial file, nothing left beside
 it, nothing still running. Status 77 with a sanitizer, in front of which nothing can be loaded.
 """
@@ -93,7 +96,7 @@ class Place:
             (self.folder / path.name).symlink_to(path)
         self.out, self.tmp = self.folder / "out", self.folder / "tmp"
 
-    def run(self, kind, call, everything=False):
+    def run(self, kind, call, everything=False, dies=False):
         """What came of it: status, what it said, outputs, and the number of calls of the kind."""
         for folder in self.out, self.tmp:
             shutil.rmtree(folder, ignore_errors=True)
@@ -111,6 +114,8 @@ class Place:
         }
         if everything:
             env["FAILING_ALL"] = "1"
+        if dies:
+            env["FAILING_DIES"] = "1"
         done = subprocess.run([self.folder / "bin/gapline", *words(self.command)], cwd=self.folder, env=env, timeout=120,
                               stdin=subprocess.DEVNULL, capture_output=True, check=False)
         calls = int(counted.read_text()) if counted.exists() and counted.read_text() else -1
@@ -155,6 +160,28 @@ def tasks(n, share, per_run):
     return sorted({int(OFFSET * step + i * step) % n + 1 for i in range(most)})
 
 
+def check_killed(inputs, usual):
+    """Which outputs a report that is killed leaves: of the one before or of its own, never of both."""
+    wrong, tried, mixed = [], 0, 0
+    names = sorted(usual[3])
+    for existing in [names, names[1:], names[:1], ["r.json", "r.md"], []]:
+        place = Place(inputs, "report", existing)
+        for kind in "rename", "unlink", "sync":
+            n = place.run(kind, 0)[4]
+            for call in range(1, n + 1):
+                status, _, _, files, _ = place.run(kind, call, dies=True)
+                seen = {name: files[name] == BEFORE for name in names if name in files}
+                old = [name for name, before in seen.items() if before]
+                new = [name for name in seen if files[name] == usual[3][name]]
+                tried += 1
+                mixed += bool(new) and len(new) < len(names)
+                if status != -9 or (old and new) or len(old) + len(new) != len(seen):
+                    wrong.append(f"{existing} killed before {kind} {call} of {n}: status {status}, old {old}, new {new}")
+    print(f"killed {tried} times in front of renames, unlinks and fsyncs, {mixed} times with some of the outputs in place: "
+          f"{len(wrong)} times of two reports")
+    return wrong if tried > 40 and mixed > 3 else [*wrong, f"{tried} kills show nothing"]
+
+
 def main():
     if b"__asan_init" in pathlib.Path(GAPLINE).read_bytes():
         print("built with a sanitizer: nothing can be loaded in front of it")
@@ -171,6 +198,8 @@ def main():
             usual = {"": new.run("none", 0)}
             per_run = time.monotonic() - start
             assert usual[""][0] == 0, usual[""]
+            if command == "report":
+                failed += check_killed(inputs, usual[""])
             old = Place(inputs, command, [] if command == "run" or command in STORES else sorted(usual[""][3]))
             for kind in KINDS:
                 n = new.run(kind, 0)[4]
@@ -183,7 +212,8 @@ def main():
                     tried += 1
                     if wrong:
                         failed.append(f"{command}: {kind} {call} of {n}{' and all after' if everything else ''}: {wrong}")
-                        print(failed[-1], flush=True)
+    for line in failed:
+        print(line)
     print(f"{tried} failures (offset {OFFSET:.6f}) in {time.monotonic() - began:.0f} s, {len(failed)} with a wrong end")
     sys.exit(bool(failed))
 

@@ -1,9 +1,10 @@
 /* Loaded in front of gapline (LD_PRELOAD): lets the calls of one kind succeed until the one that is asked for, which
  * fails as it does on a machine that is full.
  *
- *	FAILING_KIND    memory, read, write, open, rename, sync, fork, map or thread
+ *	FAILING_KIND    memory, read, write, open, rename, sync, unlink, fork, map or thread
  *	FAILING_CALL    which one fails, from 1; 0: none
  *	FAILING_ALL     set: all that follow fail, too
+ *	FAILING_DIES    set: the process is killed (SIGKILL) in front of the call instead
  *	FAILING_REPORT  a file that gets the number of calls at the end, where the end is exit(3) or _exit(2)
  *
  * Only calls of the program that was started first: what it starts itself runs without. */
@@ -12,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -35,16 +37,18 @@ enum kind {
 	KIND_OPEN,
 	KIND_RENAME,
 	KIND_SYNC,
+	KIND_UNLINK,
 	KIND_FORK,
 	KIND_MAP,
 	KIND_THREAD
 };
 
-static const char *const names[] = {"", "memory", "read", "write", "open", "rename", "sync", "fork", "map", "thread"};
+static const char *const names[] = {"",     "memory", "read", "write", "open",  "rename",
+                                    "sync", "unlink", "fork", "map",   "thread"};
 
 static enum kind kind;
 static long wanted;
-static bool all;
+static bool all, dies;
 static atomic_long calls;
 static pid_t ours;
 static char report[4096];
@@ -54,6 +58,7 @@ __attribute__((constructor)) static void begin(void)
 	const char *name = getenv("FAILING_KIND"), *call = getenv("FAILING_CALL"), *file = getenv("FAILING_REPORT");
 	wanted = call ? atol(call) : 0;
 	all = getenv("FAILING_ALL") != NULL;
+	dies = getenv("FAILING_DIES") != NULL;
 	if (file)
 		snprintf(report, sizeof report, "%s", file);
 	unsetenv("LD_PRELOAD");
@@ -88,6 +93,8 @@ static bool fails(enum kind which, int problem)
 	long call = atomic_fetch_add(&calls, 1) + 1;
 	if (!wanted || call < wanted || (call > wanted && !all))
 		return false;
+	if (dies)
+		raise(SIGKILL);
 	errno = problem;
 	return true;
 }
@@ -212,6 +219,11 @@ int fsync(int fd)
 int ftruncate(int fd, off_t size)
 {
 	return fails(KIND_SYNC, EIO) ? -1 : (int)syscall(SYS_ftruncate, fd, size);
+}
+
+int unlink(const char *path)
+{
+	return fails(KIND_UNLINK, EACCES) ? -1 : (int)syscall(SYS_unlink, path);
 }
 
 pid_t fork(void)
