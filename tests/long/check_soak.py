@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Captures in a row, with every window and signal, and reports of one profile, eight at once: nothing is left behind, and
-the bytes are the same.
+"""Captures in a row, with every window and signal, and reports of one profile, in one process and eight at once: nothing
+is left behind, no file stays open, and the bytes are the same.
 
-    check_soak.py GAPLINE TIMES [SEED]
+    check_soak.py GAPLINE REPORT_TIMES TIMES [SEED]
 
 The program that is recorded plays CUPTI (tiny_spool.py writes what it would have written). Status 77 with a sanitizer.
 """
@@ -24,12 +24,18 @@ sys.path.insert(0, str(HERE.parent / "support"))
 import tiny_profile
 import tiny_spool
 
-TIMES = int(sys.argv[2])
-SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 19
+REPORT_TIMES = pathlib.Path(sys.argv[2]).resolve()
+TIMES = int(sys.argv[3])
+SEED = int(sys.argv[4]) if len(sys.argv) > 4 else 19
+OPEN = set()
 WINDOWS = [[], ["--delay", "0.01"], ["--duration", "0.1"], ["--delay", "0.01", "--duration", "0.1"],
            ["--capture-range", "cudaProfilerApi"], ["--cuda-graph-trace", "node"], ["--duration", "0.1", "--kill", "none"]]
 SIGNALS = [None, None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-PROGRAM = 'exec 2>/dev/null; python3 -IS tiny_spool.py "$GAPLINE_SPOOL/1-cuda-0.spool"; sleep 0.0$1 & sleep 0.0$1'
+# A line of the file "open" for each: what it has open itself (3 is the folder that is read), and how much gapline has.
+PROGRAM = """exec 2>/dev/null
+python3 -IS tiny_spool.py "$GAPLINE_SPOOL/1-cuda-0.spool"
+cd /proc/self/fd; own=$(echo *); cd /proc/$PPID/fd; echo "$own: $(echo * | wc -w)" >> "$PLACE"/open; cd "$PLACE"
+sleep 0.0$1 & sleep 0.0$1"""
 
 
 def install(folder):
@@ -55,9 +61,37 @@ def running(mark):
     return found
 
 
+def check_open(folder, what):
+    """What the program had open: its own three, no more; and as many of gapline's own in every capture."""
+    path = folder / "open"
+    seen = set(path.read_text().splitlines()) if path.exists() else set()
+    OPEN.update(seen)
+    assert len(OPEN) <= 1, (what, sorted(OPEN))
+    path.unlink(missing_ok=True)
+
+
+def check_suite(folder, mark):
+    """One process that makes many captures has no more open in the last than in the first."""
+    command = 'sh -c \'until test -e pid; do sleep 0.01; done; ls /proc/$(cat pid)/fd | wc -l >> counted; : {}.sqlite\''
+    env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "GAPLINE_NSYS": str(HERE.parent / "support/standin_nsys.py"), "SOAK": mark.decode()}
+    process = subprocess.Popen(
+        [folder / "bin/gapline", "run", "--collector", "nsys", "-q", "--repeat", "0", "--recorded", str(TIMES // 2), "-o", "suite",
+         "--baseline", command.format("a"), "--fixed", command.format("b")],
+        cwd=folder, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    (folder / "pid.new").write_text(str(process.pid))
+    (folder / "pid.new").rename(folder / "pid")
+    _, said = process.communicate()
+    assert process.returncode == 0, said[-2000:]
+    counted = (folder / "counted").read_text().split()
+    assert len(counted) == TIMES // 2 * 2 and len(set(counted)) == 1, counted
+    left = [name for name in os.listdir(folder / "suite") if name.startswith(".") and name != ".lock"]
+    assert not left, left
+    return f"{len(counted)} captures in one process, {counted[0]} files open in each"
+
+
 def capture(folder, chance, mark):
     window, number = chance.choice(WINDOWS), chance.choice(SIGNALS)
-    env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "LD_LIBRARY_PATH": str(folder / "cupti"), "SOAK": mark.decode()}
+    env = {"PATH": "/usr/bin:/bin", "LC_ALL": "C", "LD_LIBRARY_PATH": str(folder / "cupti"), "SOAK": mark.decode(), "PLACE": str(folder)}
     process = subprocess.Popen(
         [folder / "bin/gapline", "capture", "--collector", "cupti", "-q", "--force", *window, "-o", "out/c.sqlite", "--", "sh",
          "-c", PROGRAM, "sh", str(chance.randrange(1, 9))],
@@ -69,6 +103,7 @@ def capture(folder, chance, mark):
     allowed = (0, 2, 3) if not number else (0, 2, 3, 128 + number, -number)
     assert process.returncode in allowed, (window, number, process.returncode, said)
     assert all(line.startswith("gapline: ") for line in said.splitlines()), said
+    check_open(folder, (window, number))
     left = [name for name in os.listdir(folder / "out") if name != "c.sqlite"]
     assert not left, (window, number, left)
     return process.returncode == 0
@@ -98,13 +133,18 @@ def main():
         while running(mark) and time.monotonic() < until:
             time.sleep(0.1)
         assert not running(mark), running(mark)
+        assert len(OPEN) == 1, OPEN
         assert done >= TIMES // 5, f"only {done} of {TIMES} captures were whole"
         tiny_profile.write(folder / "a.sqlite")
         tiny_profile.write(folder / "b.sqlite", load=50_000, seed=2)
+        print(check_suite(folder, mark), flush=True)
+        most = max(TIMES // 2, 60)
+        print(subprocess.run([REPORT_TIMES, folder / "a.sqlite", folder / "b.sqlite", str(most)], check=True, capture_output=True,
+                             text=True).stdout, end="", flush=True)
         with ThreadPoolExecutor(8) as pool:
             digests = set(pool.map(lambda number: report(folder, number), range(TIMES)))
         assert len(digests) == 1, digests
-        print(f"{TIMES} captures, {done} whole, nothing left; {TIMES} reports, eight at once: the same bytes")
+        print(f"{TIMES} captures, {done} whole, nothing left, {OPEN} open in each; {TIMES} reports, eight at once: the same bytes")
 
 
 if __name__ == "__main__":
