@@ -193,18 +193,20 @@ static void note_event(struct scrub *s, const struct table *t)
 	}
 }
 
+/* Of names that begin so, the rest is the file's choice: nsys's are words in capitals, and a token or a name is not. */
 static bool is_harmless_option(const char *name)
 {
+	static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 	for (size_t i = 0; i < SCRUB_N_OPTION_NAMES; i++) {
 		const char *harmless = SCRUB_OPTION_NAMES[i];
 		size_t n = strcspn(harmless, "*");
-		if (!strncmp(name, harmless, n) && (harmless[n] || !name[n]))
+		if (!strncmp(name, harmless, n) && (harmless[n] ? !name[n + strspn(name + n, words)] : !name[n]))
 			return true;
 	}
 	return false;
 }
 
-/* Names that are kept as they begin have an end that the file chose; and a value may be anything. */
+/* A value may be anything. */
 static bool is_plain(const char *text, size_t n, const char *also)
 {
 	for (size_t i = 0; i < n; i++)

@@ -117,9 +117,19 @@ void scrub_text_learn(struct scrub_text *text, const char *name, const char *val
 	}
 }
 
+static const char *const homes[] = {"/home/", "/Users/", "\\Users\\"};
+
+/* Whether what follows the text is a user's name. */
+static bool leads_home(const char *path, size_t n)
+{
+	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
+		if (n >= strlen(homes[h]) && !memcmp(path + n - strlen(homes[h]), homes[h], strlen(homes[h])))
+			return true;
+	return false;
+}
+
 void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
 {
-	static const char *const homes[] = {"/home/", "/Users/", "\\Users\\"};
 	scrub_path_learn(&text->roots, text->arena, path, n);
 	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++) {
 		size_t length = strlen(homes[h]);
@@ -202,6 +212,18 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 	return masked;
 }
 
+/* All of it is a user's name. */
+static const char *mask_user(struct scrub_text *text, const char *bytes, size_t *n)
+{
+	struct buf out = {0};
+	names_add(&text->changed, bytes, *n);
+	put_mask(text, &out, SCRUB_USER, bytes, *n);
+	const char *masked = arena_copy(text->arena, out.data, out.n);
+	*n = out.n;
+	buf_release(&out);
+	return masked;
+}
+
 const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n)
 {
 	size_t whole = *n, trimmed = *n;
@@ -213,6 +235,8 @@ const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_
 		names_add(&text->changed, bytes, whole);
 		*n = (size_t)(space - name);
 	}
+	if (leads_home(bytes, (size_t)(name - bytes)))
+		return mask_user(text, name, n);
 	return scrub_text_mask(text, name, n);
 }
 
@@ -233,7 +257,10 @@ const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_
 		for (size_t k = i; k + 1 < end; k++)
 			if (scrub_path_is_separator(bytes[k]))
 				word = bytes + k + 1;
-		buf_add(&out, word, (size_t)(bytes + end - word));
+		size_t length = (size_t)(bytes + end - word);
+		if (length && leads_home(bytes + i, (size_t)(word - bytes) - i))
+			word = mask_user(text, word, &length);
+		buf_add(&out, word, length);
 		if (end < *n)
 			buf_add(&out, bytes + end++, 1);
 		i = end;
