@@ -181,10 +181,9 @@ export function drawBands(context, lane, box, scale, paints, top) {
 
 function write(context, paint, text, x, y) {
 	if (paint.halo) {
-		context.strokeStyle = paint.halo;
-		context.lineWidth = 3;
-		context.lineJoin = 'round';
-		context.strokeText(text, x, y);
+		/* on stripes no outline makes small letters readable */
+		context.fillStyle = paint.halo;
+		context.fillRect(x - 3, y - 11, widthOf(context, text) + 6, 15);
 	}
 	context.fillStyle = paint.ink;
 	context.fillText(text, x, y);
@@ -224,8 +223,9 @@ export function drawLabels(context, data, lane, box, scale, paints, lit, font) {
 				next = k + 1;
 			}
 		}
-		const room = right - left - 8;
-		if (room < NARROWEST_LABEL || (lane.many[i] > 1 && !gaps)) continue;
+		/* of stripes a good part stays free of a label's ground: they mean something */
+		const striped = paints[lane.which[i]].halo, room = striped ? (right - left) * 0.6 : right - left - 8;
+		if (room < (striped ? 90 : NARROWEST_LABEL) || (lane.many[i] > 1 && !gaps)) continue;
 		context.globalAlpha = lit && concerns(lit, lane) && !isLit(lit, lane, i) ? 0.5 : 1;
 		const paint = paints[lane.which[i]];
 		if (gaps) {

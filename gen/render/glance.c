@@ -113,18 +113,20 @@ static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *sl
 		return;
 	xmlNode *label = svg_window(svg, from / most, y, share, BAR);
 	bool fits = fmax(svg_text_width(first) * 1.08, svg_text_width(second)) <= share * PHONE - 2 * PAD;
-	const char *tone = slice->which == SHADE_COMPUTE ? "ink" : slice->which == SHADE_COPY ? "on-copy" : "label";
+	const char *tone = slice->which == SHADE_COMPUTE || swatch->striped ? "ink"
+	                   : slice->which == SHADE_COPY                     ? "on-copy"
+	                                                                    : "label";
 	svg_attribute(label, "class", fits ? tone : arena_format(arena, "%s desk", tone));
 	svg_attribute(label, "fill", swatch->ink);
 	svg_attribute(label, "pointer-events", "none");
-	if (swatch->striped) {
-		svg_attribute(label, "stroke", "#fff");
-		svg_number(label, "stroke-width", 3);
-		svg_attribute(label, "paint-order", "stroke");
-	}
+	const double y1 = 18, y2 = *first ? 35 : 26;
+	if (swatch->striped && *first)
+		svg_plate(label, PAD, y1, svg_text_width(first) * 1.08);
+	if (swatch->striped)
+		svg_plate(label, PAD, y2, svg_text_width(second));
 	if (*first)
-		svg_attribute(svg_text(label, PAD, 18, ANCHOR_START, first), "font-weight", "bold");
-	svg_text(label, PAD, *first ? 35 : 26, ANCHOR_START, second);
+		svg_attribute(svg_text(label, PAD, y1, ANCHOR_START, first), "font-weight", "bold");
+	svg_text(label, PAD, y2, ANCHOR_START, second);
 }
 
 /* Work first, then waits from the longest on; waits too short to see are one slice. */

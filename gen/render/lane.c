@@ -115,10 +115,17 @@ static void add_columns(struct canvas *c)
 static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, const struct segment *s, double spent)
 {
 	const struct lane *lane = c->lane;
-	double room = x1 - x0 - 8, x = c->axis->x + x0 + 4, middle = lane->y + lane->height / 2;
+	const double left = 0.6, least = 90; /* of stripes so much may be under a label's ground: they mean something */
+	bool striped = palette(s->which)->striped;
+	double room = striped ? left * (x1 - x0) : x1 - x0 - 8, x = c->axis->x + x0 + 4,
+	       middle = lane->y + lane->height / 2;
 	const char *phase = s->phase || view_has_phases(c->a) ? view_phase(c->a, s->phase) : "";
+	if (striped && room < least)
+		return;
 	if (lane->kind != LANE_GAPS) {
 		const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);
+		if (*text && striped)
+			svg_plate(parent, x, middle + 4, svg_text_width(text) * SVG_SMALL / SVG_TEXT);
 		if (*text)
 			svg_text(parent, x, middle + 4, ANCHOR_START, text);
 		return;
@@ -131,18 +138,17 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 		second = "";
 	if (!*first && !*second)
 		return;
-	xmlNode *node = svg_group(parent, NULL);
+	xmlNode *node = svg_group(parent, striped ? "ink" : NULL);
 	svg_attribute(node, "fill", palette(s->which)->ink);
-	if (palette(s->which)->striped) {
-		svg_attribute(node, "stroke", "#fff");
-		svg_number(node, "stroke-width", 3);
-		svg_attribute(node, "paint-order", "stroke");
-	}
+	double y1 = *second ? middle - 3 : middle + 4, y2 = *first ? middle + 12 : middle + 4;
+	if (striped && *first)
+		svg_plate(node, x, y1, svg_text_width(first) * 1.08);
+	if (striped && *second)
+		svg_plate(node, x, y2, svg_text_width(second));
 	if (*first)
-		svg_attribute(svg_text(node, x, *second ? middle - 3 : middle + 4, ANCHOR_START, first), "font-weight",
-		              "bold");
+		svg_attribute(svg_text(node, x, y1, ANCHOR_START, first), "font-weight", "bold");
 	if (*second)
-		svg_text(node, x, *first ? middle + 12 : middle + 4, ANCHOR_START, second);
+		svg_text(node, x, y2, ANCHOR_START, second);
 }
 
 /* Pieces of one gap with one cause and phase carry one label, though pieces too narrow to see lie between them. */

@@ -164,6 +164,14 @@ xmlNode *svg_path(xmlNode *parent, const char *d)
 	return path;
 }
 
+void svg_plate(xmlNode *parent, double x, double y, double width)
+{
+	enum { ABOVE = 11, BESIDE = 3, HEIGHT = 15 };
+	xmlNode *rect = svg_rect(parent, x - BESIDE, y - ABOVE, width + 2 * BESIDE, HEIGHT, NULL);
+	svg_attribute(rect, "class", "veil");
+	svg_attribute(rect, "fill", "#fff");
+}
+
 xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const char *text)
 {
 	xmlNode *node = element(parent, "text");

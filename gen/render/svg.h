@@ -48,6 +48,9 @@ xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2);
 xmlNode *svg_path(xmlNode *parent, const char *d);
 xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const char *text);
 
+/* A plain ground for a label on stripes, before the label itself, of which these are the place and the width. */
+void svg_plate(xmlNode *parent, double x, double y, double width);
+
 void svg_attribute(xmlNode *node, const char *name, const char *value);
 void svg_number(xmlNode *node, const char *name, double value);
 
