@@ -369,40 +369,72 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	return result;
 }
 
-/* The series of its one run. */
+/* The series of each run, and their mean; what ran without a profiler beside it. */
 static void describe_steps(struct job *job, int warmup, struct arena *arena)
 {
 	struct side *side = &job->side;
-	struct series *series = ARENA_NEW(arena, 1, struct series);
-	const struct verdict_run run = {
-		.period = job->runs[0].period, .n = job->runs[0].n_periods, .shrinks = job->runs[0].shrinks};
-	series_of_run(&run, warmup, arena, series);
-	side->runs[0].series = side->steps.found ? series : NULL;
-	double step = side->steps.found ? series->mean : side->steps.mean;
-	side->headline = (struct headline){
-		.step = step, .recorded = step, .typical = side->steps.found ? exp(series->typical) : side->steps.mean};
+	bool steps = side->steps.found;
+	double mean = 0, typical = 0;
+	for (size_t r = 0; r < job->n; r++) {
+		const struct run *run = &job->runs[r];
+		struct series *series = ARENA_NEW(arena, 1, struct series);
+		const struct verdict_run one = {.period = run->period, .n = run->n_periods, .shrinks = run->shrinks};
+		series_of_run(&one, warmup, arena, series);
+		side->runs[r].series = steps ? series : NULL;
+		mean += series->mean / (double)job->n;
+		typical += series->typical / (double)job->n;
+	}
+	double step = steps ? mean : side->steps.mean;
+	side->headline =
+		(struct headline){.step = step, .recorded = step, .typical = steps ? exp(typical) : side->steps.mean};
 }
 
-int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
-                struct arena *arena, struct analysis *out, struct err *err)
+static void add_stopwatches(struct job *job, struct arena *arena)
+{
+	const struct stopwatch_side timed = stopwatches_of(job->runs, job->n, job->side.steps.found, arena);
+	struct headline *h = &job->side.headline;
+	for (size_t r = 0; r < timed.n_runs; r++)
+		h->stopwatch += timed.runs[r].step / (double)timed.n_runs;
+	h->n_stopwatch = (uint32_t)timed.n_runs;
+	if (timed.n_runs)
+		h->step = h->stopwatch;
+}
+
+static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_options *options, struct names *names,
+                         struct arena *arena, struct analysis *out, struct err *err)
 {
 	struct arena work = {0};
-	struct job job = {.inputs = input, .n = 1, .words = {.label = "profile", .events = options->events}};
-	int result = build_sides(&job, 1, options, names, &work, arena, err);
+	int result = build_sides(job, 1, options, names, &work, arena, err);
 	if (result == 0) {
-		describe_steps(&job, options->warmup, arena);
+		describe_steps(job, options->warmup, arena);
+		if (stopwatch)
+			add_stopwatches(job, arena);
 		const struct findings_input input_of = {
-			.side = &job.side, .facts = &job.facts, .n_sides = 1, .names = names};
+			.side = &job->side, .facts = &job->facts, .n_sides = 1, .names = names};
 		const struct findings findings = findings_build(&input_of, arena);
 		const struct kernels_inside inside = look_inside(&input_of, &findings, options, arena);
-		bound_side(&job.side, names, arena);
+		bound_side(&job->side, names, arena);
 		*out = (struct analysis){.names = names,
 		                         .title = options->title,
 		                         .n_sides = 1,
-		                         .side = {job.side},
+		                         .side = {job->side},
 		                         .findings = findings,
 		                         .inside = inside};
 	}
 	arena_release(&work);
 	return result;
+}
+
+int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
+                struct arena *arena, struct analysis *out, struct err *err)
+{
+	struct job job = {.inputs = input, .n = 1, .words = {.label = "profile", .events = options->events}};
+	return analyse_alone(&job, false, options, names, arena, out, err);
+}
+
+int analyse_side(const struct analyse_run *runs, size_t n, const struct analyse_options *options, struct names *names,
+                 struct arena *arena, struct analysis *out, struct err *err)
+{
+	struct job job = {.inputs = runs, .n = n, .words = {.label = "commit", .files = options->files[0]}};
+	return analyse_alone(&job, true, options, names, arena, out, err);
 }

@@ -40,4 +40,9 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 int analyse_one(const struct analyse_run *run, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err);
 
+/* The same for several runs of one commit. Of runs that were made without a profiler beside them, where there are any,
+ * is the headline's step. */
+int analyse_side(const struct analyse_run *runs, size_t n, const struct analyse_options *options, struct names *names,
+                 struct arena *arena, struct analysis *out, struct err *err);
+
 #endif

@@ -19,6 +19,7 @@ const struct cmd cmd_table[] = {
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
 	{"save", "keeps profiles as a baseline for later reports", cmd_save},
+	{"history", "results over commits, and where they changed", cmd_history},
 	{"doctor", "what this machine can capture, and what is missing", cmd_doctor},
 	{"manual", "manual pages for man(1), made from the options", cmd_manual},
 	{"completion", "completion for bash, zsh and fish", cmd_completion},
@@ -131,8 +132,9 @@ void cmd_usage(const struct cmd *command, void (*visit)(void *context, const str
 /* Commands that read or make profiles. What they start is not held to the limit (base/proc.c). */
 static bool takes_limit(const char *name)
 {
-	static const char *const names[] = {"gapline report", "gapline show", "gapline stats",   "gapline scrub",
-	                                    "gapline digest", "gapline save", "gapline capture", "gapline run"};
+	static const char *const names[] = {"gapline report",  "gapline show",    "gapline stats",
+	                                    "gapline scrub",   "gapline digest",  "gapline save",
+	                                    "gapline history", "gapline capture", "gapline run"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (!strcmp(name, names[i]))
 			return true;

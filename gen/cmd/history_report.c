@@ -1,0 +1,161 @@
+#include "cmd/history_parts.h"
+
+#include "analyse/trend/trend.h"
+#include "cmd/progress.h"
+#include "render/trend.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct reading {
+	struct history *h;
+	struct store store;
+	struct arena arena;
+	struct names names; /* of the title, which is made harmless */
+	struct store_entry *list;
+	size_t n;
+	struct trend_commit *commits;
+	struct output outputs[HISTORY_OUTPUTS];
+	struct buf bytes[HISTORY_OUTPUTS];
+	size_t n_outputs;
+};
+
+/* The runs of one commit, told from its files as a report tells them. What they need is given back. One whose runs say
+ * nothing is kept with the reason: the others are worth a page all the same. */
+static int measure(struct reading *r, const struct store_entry *e, struct trend_commit *c, struct err *err)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct inputs in;
+	struct analysis one;
+	const struct read_wish wish = {0};
+	const char *name = arena_format(&arena, "@commit:%s", e->name);
+	const struct opt_list given = {&name, 1};
+	names_init(&names, &arena);
+	int status = inputs_find_or_saved(&in, "commit", &given, r->h->db, &arena, err);
+	if (!status)
+		status = inputs_read(&in, 1, &wish, &names, &arena, err) ? CMD_BAD_PROFILE : CMD_DONE;
+	if (!status) {
+		inputs_group(&in, RANKS_TELL, &names, &arena);
+		struct analyse_run *runs = ARENA_NEW(&arena, in.n_runs, struct analyse_run);
+		for (size_t i = 0; i < in.n_runs; i++)
+			runs[i] = (struct analyse_run){&in.run[i].trace, in.run[i].path};
+		int result = analyse_side(runs, in.n_runs, &r->h->analysis, &names, &arena, &one, err);
+		status = result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : result ? CMD_WRONG_USAGE : CMD_DONE;
+	}
+	*c = (struct trend_commit){.name = e->name, .has_time = e->has_time, .time = e->time};
+	if (status)
+		c->unused = arena_copy(&r->arena, err->text, strlen(err->text));
+	else
+		trend_measure(&one, &r->arena, c);
+	arena_release(&arena);
+	return status;
+}
+
+static int read_commits(struct reading *r, struct err *err)
+{
+	struct progress progress;
+	if (store_open(&r->store, r->h->db, false, err) ||
+	    store_list(&r->store, STORE_COMMIT, &r->arena, &r->list, &r->n, err))
+		return CMD_BAD_PROFILE;
+	if (!r->n) {
+		err_set(err, "%s: there are no commits in it; gapline history add puts them there", r->h->db);
+		return CMD_BAD_PROFILE;
+	}
+	r->commits = ARENA_NEW(&r->arena, r->n, struct trend_commit);
+	progress_begin(&progress, r->h->quiet, "reading", (int64_t)r->n);
+	int status = CMD_DONE;
+	size_t used = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		struct err cause;
+		int one = measure(r, &r->list[i], &r->commits[i], &cause);
+		if (one && !status) {
+			status = one;
+			*err = cause;
+		}
+		used += !one;
+		meter_add(progress_meter(&progress), 1);
+	}
+	progress_end(&progress);
+	return used ? CMD_DONE : status;
+}
+
+static int prepare(struct reading *r, struct err *err)
+{
+	struct stat db;
+	bool there = !stat(r->h->db, &db);
+	for (size_t i = 0; i < HISTORY_OUTPUTS; i++) {
+		struct output *o = &r->outputs[r->n_outputs];
+		if (!r->h->paths[i])
+			continue;
+		r->n_outputs++;
+		if (output_prepare(o, r->h->paths[i], err))
+			return -1;
+		if (there && output_replaces(o, &db))
+			return err_set(err, "%s: this output would replace the history", o->path);
+	}
+	const struct output *o = r->outputs;
+	if (r->n_outputs == 2 && o[0].standard && o[1].standard)
+		return err_set(err, "the page and the JSON would both go to standard output; name a file for one");
+	return r->n_outputs == 2 && output_same(&o[0], &o[1])
+	               ? err_set(err, "%s: the page and the JSON would go to the same file", o[1].path)
+	               : 0;
+}
+
+static int write_outputs(struct reading *r, const struct trend *trend, struct err *err)
+{
+	size_t n = 0;
+	for (int i = 0; i < HISTORY_OUTPUTS; i++) {
+		struct buf *b = &r->bytes[i];
+		if (!r->h->paths[i])
+			continue;
+		if (i == HISTORY_HTML ? trend_html(trend, b, err) : trend_json(trend, b, err))
+			return -1;
+		r->outputs[n].bytes = b->data;
+		r->outputs[n++].n = b->n;
+	}
+	return output_write(r->outputs, r->n_outputs, err);
+}
+
+static int print(struct reading *r, const struct trend *trend)
+{
+	bool taken = false;
+	for (size_t i = 0; i < r->n_outputs; i++)
+		taken = taken || r->outputs[i].standard;
+	struct buf text = {0};
+	int status = CMD_DONE;
+	trend_terminal(trend, &text);
+	if (taken)
+		fwrite(text.data, 1, text.n, stderr);
+	else
+		status = cmd_print(text.data, text.n);
+	buf_release(&text);
+	return status;
+}
+
+int history_report(struct history *h)
+{
+	struct err err;
+	struct reading r = {.h = h};
+	names_init(&r.names, &r.arena);
+	int status = prepare(&r, &err) ? CMD_WRONG_USAGE : read_commits(&r, &err);
+	if (!status) {
+		double least = h->least > 0 ? h->least / 100 : TREND_LEAST;
+		struct trend trend = trend_build(r.commits, r.n, least, &r.arena);
+		trend.title = h->title ? names_text(&r.names, names_add_text(&r.names, h->title)) : NULL;
+		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
+		if (!status && !h->quiet)
+			status = print(&r, &trend);
+		else if (status)
+			cmd_fail(status, &err);
+	} else {
+		cmd_fail(status, &err);
+	}
+	for (int i = 0; i < HISTORY_OUTPUTS; i++) {
+		output_release(&r.outputs[i]);
+		buf_release(&r.bytes[i]);
+	}
+	store_close(&r.store);
+	arena_release(&r.arena);
+	return status;
+}

@@ -1,0 +1,184 @@
+#include "base/format.h"
+#include "render/assets.h"
+#include "render/page.h"
+#include "render/trend.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+enum { MOST_COMMITS = 1000, MOST_CHANGES = 100, NAME = 60 };
+
+static const char *name_of(const struct trend_commit *c, struct arena *arena)
+{
+	return format_name(arena, c->name, NAME);
+}
+
+static const char *title_of(const struct trend *t, struct arena *arena)
+{
+	if (t->title)
+		return format_name(arena, t->title, 200);
+	if (t->n_commits == 1)
+		return name_of(&t->commits[0], arena);
+	return arena_format(arena, "%zu commits, %s to %s", t->n_commits, name_of(&t->commits[0], arena),
+	                    name_of(&t->commits[t->n_commits - 1], arena));
+}
+
+static void fill_head(const struct trend *t, const char *result, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const char *title = title_of(t, arena);
+	page_fill(&page->top, "page", arena_format(arena, "%s: %s - gapline", result, title));
+	page_fill(&page->top, "title", title);
+	page_if(&page->top, "linked", false);
+	page_fill(&page->top, "style", asset_report_css.bytes);
+	page_if(&page->top, "policy", true);
+	page_attribute(&page->top, "policy", "content",
+	               arena_format(arena,
+	                            "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
+	                            asset_report_css.sha256));
+}
+
+static const char *interval(const struct trend_change *c, struct arena *arena)
+{
+	return arena_format(arena, "%s to %s", trend_percent(arena, c->change.lo), trend_percent(arena, c->change.hi));
+}
+
+/* The series of the latest commit, as it is now beside what it was before its latest change. */
+static const char *fill_card(const struct trend *t, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct trend_series *s = &t->series[0];
+	const struct trend_change *c = s->n_changes ? &s->changes[s->n_changes - 1] : NULL;
+	const char *direction = trend_direction(s), *what = c ? trend_what(c, arena) : "";
+	const char *result = !c ? s->n < TREND_LEARNING ? "Too early to tell" : "No change"
+	                     : strcmp(direction, "slower") == 0 ? "Slower"
+	                                                        : "Faster";
+	bool early = !c && s->n < TREND_LEARNING;
+	page_if(&page->top, "verdict", true);
+	page_attribute(&page->top, "verdict", "class",
+	               arena_format(arena, "verdict %s", early ? "inconclusive" : direction));
+	page_fill(&page->top, "result", result);
+	page_fill(&page->top, "change", c ? trend_percent(arena, c->change.shift) : "");
+	page_fill(&page->top, "sentence",
+	          c ? arena_format(arena, "Since %s: %s → %s a step, 95 %% interval %s.", trend_where(t, s, c, arena),
+	                           format_time(arena, c->before), format_time(arena, c->after), interval(c, arena))
+	            : trend_quiet(t, s, arena));
+	page_fill(&page->top, "what", *what ? arena_format(arena, "What changed: %s.", what) : "");
+	page_if(&page->top, "command", c != NULL);
+	page_fill(&page->top, "command",
+	          c ? arena_format(arena, "gapline report @commit:%s @commit:%s -o report.html",
+	                           trend_commit_at(t, s, c->change.at - 1)->name,
+	                           trend_commit_at(t, s, c->change.at)->name)
+	            : "");
+	page_fill(&page->top, "sure",
+	          arena_format(arena,
+	                       "Now %s a step, the median of the %s at this level; the noise between commits is "
+	                       "%.2g %%.",
+	                       format_time(arena, s->level),
+	                       format_plural(arena, (int64_t)(s->n - s->since), "commit", "commits"), 100 * s->noise));
+	return c ? arena_format(arena, "%s since %s", result, trend_commit_at(t, s, c->change.at)->name) : result;
+}
+
+static void fill_change(const struct trend *t, const struct trend_series *s, const struct trend_change *c,
+                        struct unit unit, struct scope *row, struct arena *arena)
+{
+	size_t later = c->change.found - c->change.at;
+	const char *found = name_of(trend_commit_at(t, s, c->change.found), arena);
+	page_fill(row, "commit", trend_where(t, s, c, arena));
+	page_fill(row, "shift", trend_percent(arena, c->change.shift));
+	page_attribute(row, "shift", "class", c->change.shift > 0 ? "n worse" : "n better");
+	page_fill(row, "interval", interval(c, arena));
+	page_fill(row, "before", format_number(arena, unit, c->before));
+	page_fill(row, "after", format_number(arena, unit, c->after));
+	page_fill(row, "found",
+	          later ? arena_format(arena, "%s, %s later", found,
+	                               format_plural(arena, (int64_t)later, "commit", "commits"))
+	                : found);
+	page_fill(row, "what", trend_what(c, arena));
+}
+
+static void fill_series(const struct trend *t, const struct trend_series *s, struct scope *scope, struct arena *arena)
+{
+	struct unit unit = format_unit(s->level);
+	page_fill(scope, "title", s->like);
+	page_fill(
+		scope, "text",
+		arena_format(arena,
+	                     "%s: a point each. A line is a level, its median; where the level changed, the commit is "
+	                     "named. The scale does not begin at 0.",
+	                     format_plural(arena, (int64_t)s->n, "commit", "commits")));
+	trend_draw(t, s, arena, page_draw(scope, "picture"));
+	page_if(scope, "none", s->n_changes == 0);
+	page_fill(scope, "none", trend_quiet(t, s, arena));
+	page_if(scope, "some", s->n_changes > 0);
+	size_t from = s->n_changes > MOST_CHANGES ? s->n_changes - MOST_CHANGES : 0;
+	page_fill(scope, "caption",
+	          arena_format(arena, "Changes, the latest%s first; times are medians of the levels, %s a step",
+	                       from ? arena_format(arena, " %d", MOST_CHANGES) : "", unit.name));
+	struct rows *rows = page_rows(scope, "change");
+	for (size_t i = s->n_changes; i > from; i--)
+		fill_change(t, s, &s->changes[i - 1], unit, page_row(rows), arena);
+}
+
+static const char *time_of(const struct trend_commit *c, struct arena *arena)
+{
+	struct tm tm;
+	time_t seconds = (time_t)c->time;
+	char text[40];
+	return gmtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M", &tm)
+	               ? arena_format(arena, "%s", text)
+	               : arena_format(arena, "%lld", (long long)c->time);
+}
+
+static const char *note_of(const struct trend *t, const struct trend_commit *c)
+{
+	if (c->unused)
+		return c->unused;
+	return t->n_series > 1 ? c->like : "";
+}
+
+static void fill_commits(const struct trend *t, struct page *page)
+{
+	struct arena *arena = page->arena;
+	struct unit unit = format_unit(t->series[0].level);
+	size_t from = t->n_commits > MOST_COMMITS ? t->n_commits - MOST_COMMITS : 0;
+	bool times = t->commits[0].has_time;
+	page_if(&page->top, "times", times);
+	page_fill(&page->top, "commits.caption",
+	          arena_format(arena, "Commits, the latest first, %s a step; the four parts are of the recorded step",
+	                       unit.name));
+	struct rows *rows = page_rows(&page->top, "commit");
+	for (size_t i = t->n_commits; i > from; i--) {
+		const struct trend_commit *c = &t->commits[i - 1];
+		static const char *const part[TREND_PARTS] = {"compute", "comm", "copy", "idle"};
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", name_of(c, arena));
+		page_if(row, "time", times);
+		page_fill(row, "time", times ? time_of(c, arena) : "");
+		page_fill(row, "runs", c->unused ? "" : arena_format(arena, "%u", c->runs));
+		page_fill(row, "step", c->unused ? "" : format_number(arena, unit, c->step));
+		for (int k = 0; k < TREND_PARTS; k++)
+			page_fill(row, part[k], c->unused ? "" : format_number(arena, unit, c->part[k]));
+		page_fill(row, "note", note_of(t, c));
+	}
+	page_if(&page->top, "earlier", from > 0);
+	page_fill(&page->top, "earlier", arena_format(arena, "and %zu earlier commits", from));
+}
+
+int trend_html(const struct trend *t, struct buf *out, struct err *err)
+{
+	struct arena arena = {0};
+	struct page page;
+	page_open(&page, asset_trend_html.bytes, asset_trend_html.n, &arena);
+	fill_head(t, fill_card(t, &page), &page);
+	struct rows *rows = page_rows(&page.top, "series");
+	for (size_t i = 0; i < t->n_series; i++)
+		fill_series(t, &t->series[i], page_row(rows), &arena);
+	fill_commits(t, &page);
+	page_fill(&page.top, "method.least", arena_format(&arena, "%.3g %%", 100 * t->least));
+	page_fill(&page.top, "footer", "Made by gapline " GAPLINE_VERSION ".");
+	int result = page_finish(&page, out, err);
+	arena_release(&arena);
+	return result;
+}
