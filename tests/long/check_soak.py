@@ -34,7 +34,9 @@ SIGNALS = [None, None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 # A line of the file "open" for each: what it has open itself (3 is the folder that is read), and how much gapline has.
 PROGRAM = """exec 2>/dev/null
 python3 -IS tiny_spool.py "$GAPLINE_SPOOL/1-cuda-0.spool"
-cd /proc/self/fd; own=$(echo *); cd /proc/$PPID/fd; echo "$own: $(echo * | wc -w)" >> "$PLACE"/open; cd "$PLACE"
+for fd in /proc/self/fd/*; do own="$own ${fd##*/}"; done
+all=0; for fd in /proc/$PPID/fd/*; do all=$((all + 1)); done
+echo "own$own, gapline $all" >> "$PLACE"/open
 sleep 0.0$1 & sleep 0.0$1"""
 
 
