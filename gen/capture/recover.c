@@ -10,6 +10,7 @@
 #include "capture/convert.h"
 #include "capture/place.h"
 #include "capture/spool_read.h"
+#include "capture/target.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -142,17 +143,21 @@ static bool writes_into(const char *pid, const char *spool, char *bytes)
 }
 
 /* A process of the recorded program that still runs, 0: none. The system ended the program itself together with
- * gapline (base/proc.c), but not what it had started. */
-static long running(const char *spool, struct arena *arena)
+ * gapline (base/proc.c), but not what it had started; and nsys's program may outlive nsys. */
+static long running(const struct recovery *r)
 {
-	char *bytes = arena_alloc(arena, ENVIRONMENT_BYTES, 1);
+	char *bytes = arena_alloc(r->arena, ENVIRONMENT_BYTES, 1);
+	struct target_notes notes;
 	long found = 0;
 	DIR *dir = opendir("/proc");
 	for (const struct dirent *entry; dir && !found && (entry = readdir(dir));)
-		if (*entry->d_name >= '1' && *entry->d_name <= '9' && writes_into(entry->d_name, spool, bytes))
+		if (*entry->d_name >= '1' && *entry->d_name <= '9' && writes_into(entry->d_name, r->spool, bytes))
 			found = atol(entry->d_name);
 	if (dir)
 		closedir(dir);
+	target_read_notes(arena_format(r->arena, "%s/notes", r->folder), &notes);
+	if (!found && notes.pid > 0 && !notes.ended && getpgid(notes.pid) == notes.group)
+		found = notes.pid;
 	return found;
 }
 
@@ -187,7 +192,7 @@ const char *recover_offer(const char *folder, const char *pattern, struct arena 
 	struct recovery r = {.arena = arena};
 	place_of(&r, folder);
 	const char *why = problem(&r);
-	long pid = running(r.spool, arena);
+	long pid = running(&r);
 	const char *const command[] = {"gapline", "capture", "--recover", "-o", pattern, NULL};
 	const char *runs = pid ? arena_format(arena, "its process %ld still runs; ", pid) : "";
 	return why ? arena_format(arena, "%s%s; remove it if it is of no use to you", runs, why)
@@ -265,7 +270,7 @@ static int recover(struct recovery *r, const struct recover_request *request, st
 {
 	const char *profile = arena_format(r->arena, "%s/recovered.sqlite", r->folder), *other;
 	const char *why = problem(r);
-	long alive = running(r->spool, r->arena);
+	long alive = running(r);
 	int64_t stop_ns;
 	pid_t pid;
 	if (why)

@@ -8,7 +8,9 @@ import os
 import pathlib
 import signal
 import socket
+import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import captured
@@ -89,6 +91,22 @@ class Capture(Case):
         _, said = self.capture("-o", "x.sqlite", "--", "sh", "-c", script)
         self.assertIn("gapline: the program left processes behind, which were ended\n", said)
         self.assertFalse(is_alive(self.pids("pid")[0]))
+
+    def test_what_a_killed_capture_left(self):
+        """nsys's program may outlive nsys, and that is said; of what nsys had recorded nothing can be made."""
+        process = self.start("capture", *WITH_NSYS, "-o", "x.sqlite", "--", "sh", "-c", "echo $$ > pid; exec sleep 60; base-0.sqlite",
+                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        (pid,) = self.pids("pid")
+        process.kill()
+        process.wait(timeout=60)
+        time.sleep(0.5)  # until what ends with it has ended
+        runs = f"its process {pid} still runs; " if is_alive(pid) else ""
+        _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite")
+        self.assertIn(f"was left by a capture to this name that was killed; {runs}nsys recorded, and what that had not finished nobody can read; remove it", said)
+        _, said = self.gapline("capture", "--recover", "--force", "-o", "x.sqlite", status=3)
+        self.assertIn("nothing can be recovered: nsys recorded, and what that had not finished nobody can read", said)
+        if runs:
+            os.kill(pid, signal.SIGKILL)
 
     def test_duration(self):
         script = "echo $$ > pid; trap 'echo asked; exit 4' TERM; sleep 60 & wait; : base-0.sqlite"
