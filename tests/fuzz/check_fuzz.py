@@ -230,19 +230,19 @@ def damage_values(folder, seed, only=()):
 
 def damage_json(folder, seed, random):
     """Values of a trace set to extremes, pieces left out, doubled and nested, the file cut anywhere."""
-    data = seed.read_text(encoding="utf-8")
+    data = seed.read_text(encoding="utf-8", errors="surrogateescape")
     values = list(re.finditer(r'(?<=: )("[^"]*"|-?[0-9.]+|\[[^\[\]{}]*\])', data))
     for i in range(20 * TIMES if values else 0):
         changed, n = data, 1 + next(random) % 6
         for value in sorted((values[next(random) % len(values)] for _ in range(n)), key=lambda v: -v.start()):
             changed = changed[: value.start()] + JSON_EXTREMES[next(random) % len(JSON_EXTREMES)] + changed[value.end() :]
-        (folder / f"{seed.stem}-values-{i}").write_text(changed, encoding="utf-8")
+        (folder / f"{seed.stem}-values-{i}").write_text(changed, encoding="utf-8", errors="surrogateescape")
     events = data.splitlines(keepends=True)
     for i in range(10 * TIMES):
         at, to = next(random) % len(events), next(random) % len(events)
         mixed = [events[:at] + events[to:], events[:at] + ["{"] + events[at:], events[:at] + ["[" * 300] + events[at:]]
-        (folder / f"{seed.stem}-events-{i}").write_text("".join(mixed[i % 3]), encoding="utf-8")
-        (folder / f"{seed.stem}-cut-{i}").write_text(data[: next(random) % len(data)], encoding="utf-8")
+        (folder / f"{seed.stem}-events-{i}").write_text("".join(mixed[i % 3]), encoding="utf-8", errors="surrogateescape")
+        (folder / f"{seed.stem}-cut-{i}").write_text(data[: next(random) % len(data)], encoding="utf-8", errors="surrogateescape")
 
 
 def main():
