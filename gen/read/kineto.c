@@ -1,4 +1,5 @@
 #include "read/kineto.h"
+#include "read/kineto_comm.h"
 
 #include <limits.h>
 #include <string.h>
@@ -133,6 +134,10 @@ static void give_calls(struct kineto *k, const struct clock *clock, struct launc
 		                                          .correlation = s->correlation,
 		                                          .name = build_text(k->build, name, strlen(name)),
 		                                          .thread = kineto_thread_of(k, s->thread)});
+		kineto_comm_give(k, s,
+		                 &(struct build_range){.start = s->start - clock->origin,
+		                                       .end = s->end - clock->origin,
+		                                       .thread = kineto_thread_of(k, s->thread)});
 		bool graph = strstr(name, "GraphLaunch") != NULL;
 		if (!graph && l->process_of_all != TRACE_NONE)
 			continue;
@@ -343,6 +348,7 @@ int kineto_read(const char *path, const struct read_wish *wish, struct source *s
 	build_begin(&build, trace, names, arena, wish->details);
 	trace->source.kind = SOURCE_KINETO;
 	trace->source.collector = "kineto";
+	keymap_init(&k.comm_keys, &k.scratch);
 	keymap_init(&k.pids, &k.scratch);
 	keymap_init(&k.tids, &k.scratch);
 	keymap_init(&k.thread_keys, &k.scratch);

@@ -51,6 +51,12 @@ struct kineto_op {
 	bool node;    /* of a graph */
 };
 
+/* What a kernel says of its collective; numbers as in struct trace_comm_calls. */
+struct kineto_comm {
+	int64_t comm, bytes;
+	const char *name;
+};
+
 /* Where a forward operator begins that an operator of the backward pass belongs to. */
 struct kineto_link {
 	int64_t time;
@@ -84,12 +90,14 @@ struct kineto {
 	struct kineto_span *spans;
 	struct kineto_op *ops;
 	struct kineto_link *links;
+	struct kineto_comm *comms; /* by comm_keys, of correlations */
 	struct kineto_thread *threads;
 	struct kineto_process *processes;
 	struct kineto_gpu *gpus;
 	size_t n_spans, n_ops, n_links, n_gpus;
 	size_t span_room, op_room, link_room, gpu_room;
-	uint32_t n_threads, n_processes, thread_room, process_room;
+	uint32_t n_threads, n_processes, n_comms, thread_room, process_room, comm_room;
+	struct keymap comm_keys;
 	struct keymap pids, tids, thread_keys; /* numbers as the file has them; pairs of their indices */
 
 	int64_t events, operators, annotations, functions, calls; /* seen */

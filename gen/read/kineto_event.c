@@ -2,6 +2,7 @@
  */
 #include "read/kineto_event.h"
 #include "base/list.h"
+#include "read/kineto_comm.h"
 
 #include <string.h>
 
@@ -135,6 +136,7 @@ static void keep_complete(struct kineto *k, const struct kineto_event *e)
 	switch (category) {
 	case KERNEL:
 		add_op(k, e, OP_KERNEL);
+		kineto_comm_keep(k, e);
 		break;
 	case COPY:
 		add_op(k, e, OP_COPY);

@@ -23,6 +23,11 @@ struct kineto_event {
 	/* A pid or tid is a number, a text that is one, or a text that ends with one ("stream 7"). */
 	struct kineto_value process, thread, correlation, device, stream, bytes, node, context;
 	int64_t grid[3], block[3]; /* of a kernel; 0: not said */
+	/* of a communication kernel; 0: not said */
+	uint8_t collective, element_bytes;
+	bool uneven; /* ranks send, or get, different amounts */
+	struct kineto_value elements_in, elements_out, group_size;
+	uint64_t group_name, group_ranks; /* hashes */
 };
 
 /* A number for "cat", in every spelling since 2020; KINETO_NO_CATEGORY: one that nothing is made of. */

@@ -1,6 +1,7 @@
 /* The file becomes lists of numbers, event by event. */
 #include "base/json_writer.h"
 #include "base/list.h"
+#include "read/kineto_comm.h"
 #include "read/kineto_event.h"
 #include "read/name_hash.h"
 
@@ -33,6 +34,14 @@ enum field {
 	META_NAME,
 	GRID,
 	BLOCK,
+	COLLECTIVE,
+	ELEMENTS_IN,
+	ELEMENTS_OUT,
+	ELEMENT_TYPE,
+	SPLIT,
+	GROUP_SIZE,
+	GROUP_NAME,
+	GROUP_RANKS,
 	/* of the object around the events, and of what stands in there */
 	EVENTS,
 	BASE,
@@ -66,6 +75,15 @@ static const struct key ARGUMENT_KEYS[] = {{"correlation", CORRELATION},
                                            {"graph node id", NODE},
                                            {"grid", GRID},
                                            {"block", BLOCK},
+                                           {"Collective name", COLLECTIVE},
+                                           {"In msg nelems", ELEMENTS_IN},
+                                           {"Out msg nelems", ELEMENTS_OUT},
+                                           {"dtype", ELEMENT_TYPE},
+                                           {"In split size", SPLIT},
+                                           {"Out split size", SPLIT},
+                                           {"Group size", GROUP_SIZE},
+                                           {"Process Group Name", GROUP_NAME},
+                                           {"Process Group Ranks", GROUP_RANKS},
                                            {NULL, NOTHING}};
 static const struct key ROOT_KEYS[] = {{"traceEvents", EVENTS},
                                        {"baseTimeNanoseconds", BASE},
@@ -137,6 +155,12 @@ static struct kineto_value *number_of(struct parser *p)
 		return &e->node;
 	case CONTEXT:
 		return &e->context;
+	case ELEMENTS_IN:
+		return &e->elements_in;
+	case ELEMENTS_OUT:
+		return &e->elements_out;
+	case GROUP_SIZE:
+		return &e->group_size;
 	default:
 		return NULL;
 	}
@@ -193,6 +217,21 @@ static int on_number(void *context, const char *text, size_t n)
 	return 1;
 }
 
+/* What a kernel says in words of its collective. */
+static void note_collective(struct kineto_event *e, enum field field, const char *text, size_t n)
+{
+	if (field == COLLECTIVE)
+		e->collective = kineto_collective(text, n);
+	else if (field == ELEMENT_TYPE)
+		e->element_bytes = kineto_element_bytes(text, n);
+	else if (field == SPLIT)
+		e->uneven = e->uneven || n != 2; /* "[]" */
+	else if (field == GROUP_NAME)
+		e->group_name = name_hash(text, n);
+	else if (field == GROUP_RANKS)
+		e->group_ranks = name_hash(text, n);
+}
+
 static int on_string(void *context, const unsigned char *bytes, size_t n)
 {
 	struct parser *p = context;
@@ -215,6 +254,8 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 		p->gpu.name = names_add(p->k->names, text, n);
 	else if (number)
 		*number = number_in(text, n);
+	else
+		note_collective(&p->event, p->field, text, n);
 	p->field = NOTHING;
 	return 1;
 }

@@ -1,6 +1,7 @@
 /* Traces of the PyTorch profiler: numbers, spellings, what is made of operators, what is refused. */
 #include "read/kineto.h"
 #include "support_sqlite.h"
+#include "trace/comm_calls.h"
 
 #include <setjmp.h>
 #include <stdint.h>
@@ -276,6 +277,72 @@ static void collectives_are_what_pytorch_calls_them(void **state)
 		assert_null(strstr(names_text(t->names, t->ranges.name[i]), "all_to_all"));
 }
 
+/* Kernels of newer traces say which collective of which process group they are, and how many elements: each is linked
+ * to its launch, in PyTorch's annotation or not. Bytes as NCCL counts them, by hand. */
+static void kernels_say_their_collective(void **state)
+{
+#define SAYS(name, type, in, more) "'Collective name': '" name "', 'dtype': '" type "', 'In msg nelems': " in ", " more
+#define GROUP(name, ranks) "'Process Group Name': '" name "', 'Process Group Ranks': '" ranks "', 'Group size': 4"
+	static const struct {
+		const char *arguments, *name;
+		int64_t bytes;
+		int group; /* equal numbers, equal communicators; 0: none */
+	} kernels[] = {
+		{SAYS("allreduce", "BFloat16", "1000", GROUP("0", "[0, 1, 2, 3]")), "ncclAllReduce", 2000, 1},
+		{SAYS("_allgather_base", "Float", "10", "'Out msg nelems': 40, " GROUP("0", "[0, 1, 2, 3]")),
+	         "ncclAllGather", 40, 1},
+		{SAYS("_reduce_scatter_base", "Float", "40", "'Out msg nelems': 10, " GROUP("1", "[0, 1, 2, 3]")),
+	         "ncclReduceScatter", 40, 2},
+		{SAYS("all_to_all", "Half", "400",
+	              "'In split size': '[]', 'Out split size': '[]', " GROUP("1", "[0, 2, 4, 6]")),
+	         "ncclAllToAll", 200, 3},
+		{SAYS("all_to_allv", "Half", "400", "'In split size': '[100, 300, 0, 0]', " GROUP("1", "[0, 2, 4, 6]")),
+	         "ncclAllToAll", 0, 3},
+		{SAYS("allreduce", "of a later year", "1000", "'x': 0"), "ncclAllReduce", 0, 0},
+		{SAYS("allreduce", "Double", "9223372036854775807", "'x': 0"), "ncclAllReduce", 0, 0},
+		{SAYS("send", "Float", "10", GROUP("0", "[0, 1, 2, 3]")), NULL, 0, 0},
+		{"'Collective name': 7, 'In msg nelems': [1]", NULL, 0, 0},
+	};
+	static char json[16 * 1024];
+	size_t n = sizeof kernels / sizeof *kernels, wanted = 1;
+	strcpy(json, "[{'ph': 'X', 'cat': 'user_annotation', 'name': 'nccl:all_reduce', 'pid': 9, 'tid': 9, 'ts': 95, "
+	             "'dur': 20}");
+	for (size_t i = 0; i < n; i++)
+		snprintf(json + strlen(json), sizeof json - strlen(json),
+		         ", {'ph': 'X', 'cat': 'kernel', 'name': 'ncclDevKernel_X', 'pid': 0, 'tid': 7, 'ts': %zu, "
+		         "'dur': 1, 'args': {%s, 'correlation': %zu}}, {'ph': 'X', 'cat': 'cuda_runtime', 'name': "
+		         "'cudaLaunchKernelExC', 'pid': 9, 'tid': 9, 'ts': %zu, 'dur': 5, 'args': {'correlation': "
+		         "%zu}}",
+		         100 * i + 150, kernels[i].arguments, 10 + i, 100 * i + 100, 10 + i);
+	strcat(json, "]");
+	for (char *at = json; (at = strchr(at, '\''));)
+		*at = '"';
+	const struct trace *t = read_text(*state, json);
+	const struct trace_comm_calls *c = &t->comm_calls;
+	struct arena arena = {0};
+	struct comm_calls calls;
+	int64_t comm[4] = {0};
+	comm_calls_find(t, &arena, &calls);
+	assert_int_equal(t->ops.n, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct comm_op *of = comm_calls_of(&calls, (uint32_t)i);
+		int group = kernels[i].group;
+		assert_int_equal(of != NULL, kernels[i].name != NULL);
+		if (!of)
+			continue;
+		uint32_t at = calls.calls[of->first];
+		assert_int_equal(of->n, 1);
+		assert_string_equal(names_text(t->names, c->name[at]), kernels[i].name);
+		assert_int_equal(c->bytes[at], kernels[i].bytes);
+		comm[group] = comm[group] ? comm[group] : c->comm[at];
+		assert_true(c->comm[at] == comm[group] && (c->comm[at] != 0) == (group != 0));
+		wanted++;
+	}
+	assert_int_equal(c->n, wanted); /* one is the annotation */
+	assert_true(comm[1] != comm[2] && comm[1] != comm[3] && comm[2] != comm[3]);
+	arena_release(&arena);
+}
+
 static void the_users_own_phases_stay_as_they_are(void **state)
 {
 	const struct trace *t = read_text(
@@ -358,6 +425,7 @@ int main(void)
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(a_step_is_put_together, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(kernels_have_their_launch_shape, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(kernels_say_their_collective, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(collectives_are_what_pytorch_calls_them, support_setup,
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(the_users_own_phases_stay_as_they_are, support_setup, support_teardown),
