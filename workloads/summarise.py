@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""summarise.py FOLDER: what the runs of capture.sh say without any profile: step times by side and their spread, the
-speedup, the cost of profiling. Fails when the runs did not all compute the same losses."""
+"""summarise.py FOLDER: what the runs of capture.sh say by the programs' own clocks: step times by side and their spread,
+the speedup, what the stopwatch and recording cost; and beside it what gapline's report says. Fails when the runs did not
+all compute the same losses."""
 import json
 import math
 import os
@@ -30,7 +31,8 @@ def line(label, runs):
 
 def main():
     folder = sys.argv[1]
-    free, profiled = read(folder, "unprofiled.jsonl"), read(folder, "profiled.jsonl")
+    free = read(folder, "unprofiled.jsonl")
+    beside = {"stopwatch": read(folder, "stopwatch.jsonl"), "recorded": read(folder, "profiled.jsonl")}
     side = {}
     for variant in ("baseline", "fixed"):
         side[variant] = line(variant, [r for r in free if r["variant"] == variant and "series" not in r])
@@ -40,15 +42,22 @@ def main():
     factor = math.exp(spread(logs))
     print(f"speedup, unprofiled: {speedup:.3f} (geometric mean of pairs; one pair varies by a factor {factor:.3f})")
     print(f"A/A, unprofiled: {statistics.mean(side['baseline']) / statistics.mean(again):.4f}")
-    for variant in ("baseline", "fixed"):
-        values = line(f"{variant}, profiled", [r for r in profiled if r["variant"] == variant])
-        print(f"  profiling costs {statistics.mean(values) / statistics.mean(side[variant]) - 1:+.2%}")
+    for kind, runs in beside.items():
+        for variant in ("baseline", "fixed"):
+            of = [r for r in runs if r["variant"] == variant]
+            if of:
+                cost = statistics.mean(line(f"{variant}, {kind}", of)) / statistics.mean(side[variant]) - 1
+                print(f"  {kind}: {cost:+.2%}")
+    with open(os.path.join(folder, "raw", "report.json"), encoding="utf-8") as file:
+        verdict = json.load(file)["verdict"]
+    print(f"gapline: {verdict['result']}, {verdict['speedup']}, interval {verdict['ci95']}")
     for run in free[:1]:
         print(f"loss {run['loss_first']} -> {run['loss_last']}; GPU {run['gpu']}; options: "
               + " ".join(f"{k}={run[k]}" for k in ("steps", "warmup", "size", "batch", "fault_ms", "fault_work", "seed")))
-    hashes = {run["loss_hash"] for run in free + profiled}
-    worst = max(run["gradient_error"] for run in free + profiled)
-    print(f"losses: {'equal to the last bit in all' if len(hashes) == 1 else 'DIFFERENT in'} {len(free + profiled)} runs;"
+    everything = free + beside["stopwatch"] + beside["recorded"]
+    hashes = {run["loss_hash"] for run in everything}
+    worst = max(run["gradient_error"] for run in everything)
+    print(f"losses: {'equal to the last bit in all' if len(hashes) == 1 else 'DIFFERENT in'} {len(everything)} runs;"
           f" worst gradient error {worst}")
     return len(hashes) != 1
 
