@@ -298,12 +298,19 @@ struct side_steps {
 	double mean, median, min, max; /* ns, over all measured periods; mean: mean of runs' means */
 };
 
-/* What lies before the first step; without steps, before the last module was loaded. Zero where the profile does not
- * say what the program did meanwhile. */
+/* What lies before the first step; without steps, before the last module was loaded. It is part of no step. */
+struct startup_row {
+	enum startup_part part;
+	double ns;
+};
 struct startup {
-	double ns;                 /* mean over runs: run.startup */
-	double cause[CAUSE_COUNT]; /* what the step thread did meanwhile: they add up to it */
-	double pause;              /* the longest stretch of it without a CUDA call */
+	double ns; /* mean over the runs that say it; 0: none does */
+	double least, most;
+	struct startup_row row[STARTUP_PARTS]; /* what the step thread did meanwhile, in the order of the enumeration,
+	                                        * those that took time: they add up to ns */
+	uint32_t n_rows;
+	double pause; /* the longest stretch of it without a CUDA call, mean over those runs */
+	bool whole;   /* it begins where the program was started; else with the first thing that was recorded of it */
 };
 
 /* The time that a side is said to take, ns a step; of a run without steps. */

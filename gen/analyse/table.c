@@ -28,6 +28,8 @@ static uint32_t rows_of(const struct side *s, enum table_kind kind)
 		return s->n_ranges;
 	case TABLE_COPIES:
 		return s->n_copies;
+	case TABLE_STARTUP:
+		return s->startup.n_rows;
 	case TABLE_PARTS:
 		break;
 	}
@@ -68,6 +70,10 @@ static struct table_row one_row(const struct side *s, enum table_kind kind, uint
 		time = s->copies[i].per_step;
 		count = s->copies[i].instances;
 		bytes = s->copies[i].bytes;
+		break;
+	case TABLE_STARTUP:
+		row.key = s->startup.row[i].part;
+		time = s->startup.row[i].ns;
 		break;
 	case TABLE_PARTS:
 		break;
@@ -163,7 +169,8 @@ struct table table_make(const struct analysis *a, enum table_kind kind, struct a
 			.key = i, .time = {a->waterfall.part[i].baseline, a->waterfall.part[i].fixed}, .at = {i, i}};
 	t.n = join_equal(t.row, t.n);
 	double step = fmax(a->side[0].steps.mean, a->n_sides > 1 ? a->side[1].steps.mean : 0);
-	t.shown = kind == TABLE_COPIES ? t.n : choose_shown(&t, SMALL * step); /* no more than there are kinds */
+	bool few = kind == TABLE_COPIES || kind == TABLE_STARTUP;
+	t.shown = few ? t.n : choose_shown(&t, SMALL * step); /* no more than there are kinds */
 	for (uint32_t i = 0; i < t.n; i++)
 		t.most = fmax(t.most, fmax(t.row[i].time[0], t.row[i].time[1]));
 	t.rest = sum_from(&t, t.shown);

@@ -24,6 +24,7 @@ enum table_kind {
 	TABLE_CALLS,   /* key: name; count: calls */
 	TABLE_RANGES,  /* key: domain << 32 | name; time: of the host; gpu; count: instances */
 	TABLE_COPIES,  /* key: of table_copy_key; count: copies; bytes */
+	TABLE_STARTUP, /* key: enum startup_part */
 	TABLE_PARTS    /* of the waterfall; key: index into analysis.waterfall */
 };
 

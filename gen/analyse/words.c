@@ -57,6 +57,47 @@ const char *cause_meaning(enum cause cause)
 	return causes[cause].meaning;
 }
 
+static const struct {
+	const char *name, *label, *meaning;
+} startup_parts[STARTUP_PARTS] = {
+	[STARTUP_BEFORE_CUDA] = {"before_cuda", "before CUDA",
+                                 "Until the process's first CUDA call: imports, arguments, input."},
+	[STARTUP_CUDA_SETUP] = {"cuda_setup", "CUDA set-up",
+                                "In CUDA calls until the context is made, which the first allocation, copy or launch "
+                                "does at the latest; later in those that make streams, events and the like."},
+	[STARTUP_MODULE_LOAD] = {"module_load", "module load, JIT",
+                                 "Loading code: a module, a library, or compiling at run time."},
+	[STARTUP_FIRST_LAUNCHES] = {"first_launches", "first launches",
+                                    "In the first launch of each kernel, which also loads it where loading is lazy."},
+	[STARTUP_SEARCH] = {"kernel_search", "kernel search", "While an autotuner tried out kernels."},
+	[STARTUP_ALLOC] = {"alloc", "allocation", "Allocating, freeing or registering memory: pools."},
+	[STARTUP_COPY_API] = {"copy_api", "copy call", "Inside copy and memset calls."},
+	[STARTUP_LAUNCH_API] = {"launch_api", "launch call",
+                                "Inside launches of kernels that had been launched before."},
+	[STARTUP_SYNC] = {"sync_return", "synchronisation", "Inside synchronising calls and blocking read-backs."},
+	[STARTUP_HOST_CODE] = {"host_code", "host code", "The thread's own code between CUDA calls."},
+	[STARTUP_HOST_BLOCKED] = {"host_blocked", "host blocked", "Operating-system calls between CUDA calls."},
+	[STARTUP_OFF_CPU] = {"off_cpu", "host off the processor", "Asleep, or others ran on the processor."},
+	[STARTUP_HANDOVER] = {"handover", "thread hand-over",
+                              "Waiting for another launching thread, which waited too."},
+	[STARTUP_PROFILER] = {"profiler", "profiler", "The profiler's own recorded overhead."},
+};
+
+const char *startup_part_name(enum startup_part part)
+{
+	return startup_parts[part].name;
+}
+
+const char *startup_part_label(enum startup_part part)
+{
+	return startup_parts[part].label;
+}
+
+const char *startup_part_meaning(enum startup_part part)
+{
+	return startup_parts[part].meaning;
+}
+
 const char *opened_name(enum opened opened)
 {
 	static const char *const names[] = {[OPENED_SYNC] = "synchronisation",

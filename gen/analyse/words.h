@@ -31,6 +31,29 @@ const char *cause_name(enum cause cause);    /* "host_code" */
 const char *cause_label(enum cause cause);   /* "host code" … a few words for a reader */
 const char *cause_meaning(enum cause cause); /* one sentence for a legend or tooltip */
 
+/* What a program did before its first step; in the order in which that mostly happens. */
+enum startup_part {
+	STARTUP_BEFORE_CUDA,    /* until the process's first CUDA call: imports, arguments, data */
+	STARTUP_CUDA_SETUP,     /* in CUDA calls up to the first allocation, copy, launch or wait, that one included: it
+	                         * makes the context; and in later calls of no other kind: streams, events, handles */
+	STARTUP_MODULE_LOAD,    /* in loading code: modules, libraries, JIT */
+	STARTUP_FIRST_LAUNCHES, /* in the first launch of each kernel, which loads the kernel where loading is lazy */
+	STARTUP_SEARCH,         /* while an autotuner tried out kernels */
+	STARTUP_ALLOC,          /* in allocations, frees, host registrations */
+	STARTUP_COPY_API,       /* in copy and memset calls */
+	STARTUP_LAUNCH_API,     /* in launches of kernels that were launched before */
+	STARTUP_SYNC,           /* in synchronising calls and blocking read-backs */
+	STARTUP_HOST_CODE,      /* in the thread's own code, between CUDA calls */
+	STARTUP_HOST_BLOCKED,   /* in operating-system calls, between CUDA calls */
+	STARTUP_OFF_CPU,        /* off the processor, between CUDA calls */
+	STARTUP_HANDOVER,       /* waiting for another launching thread that waited too */
+	STARTUP_PROFILER,       /* in the profiler's own recorded overhead */
+	STARTUP_PARTS
+};
+const char *startup_part_name(enum startup_part part);    /* "before_cuda" */
+const char *startup_part_label(enum startup_part part);   /* "before CUDA" … a few words for a reader */
+const char *startup_part_meaning(enum startup_part part); /* one sentence for a legend */
+
 /* What opened a gap. */
 enum opened { OPENED_SYNC, OPENED_DRY, OPENED_WAITING, OPENED_COUNT };
 /* OPENED_SYNC: the host was inside a synchronising call and came back; OPENED_DRY: the queue ran dry while the host was

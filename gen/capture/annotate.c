@@ -49,6 +49,7 @@ static int put_facts(sqlite3 *db, const struct annotation *a)
 		{"dropped", a->dropped > 0 ? dropped : NULL},
 		{"ranges_ns", a->ranges_ns > 0 ? ranges : NULL},
 		{"launcher", a->launcher > 0 ? launcher : NULL},
+		{"begins", a->from_start ? "program" : NULL},
 	};
 	sqlite3_stmt *row = NULL;
 	sqlite3_snprintf(sizeof dropped, dropped, "%lld", a->dropped);

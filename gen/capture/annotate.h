@@ -13,6 +13,8 @@
  *		            is not about the program. nsys only
  *		ranges_ns   what it took a step to add NVTX ranges to a PyTorch program (capture/python_ranges.h), by
  *		            the adding module's own clock; absent: none were added
+ *		begins      "program": the program was started at time 0 and recorded from there on; absent: recording
+ *		            began later (a delay, a capture range), or it is not known when it began
  *		gpu_state   "NVML", "nvidia-smi", or "none"
  *	GAPLINE_JOB(name TEXT NOT NULL, value TEXT NOT NULL)
  *		host        name of the host
@@ -41,6 +43,7 @@ struct annotation {
 	const char *const
 		*job;        /* values of LAUNCHER's variables, in that order, or NULL: gapline's own environment's */
 	long long ranges_ns; /* 0: no row */
+	bool from_start;     /* the program was started at time 0 and recorded from there on */
 	const struct gpu_state *gpu_state;
 	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */
 };

@@ -248,6 +248,8 @@ static int annotate(struct capture *c, struct err *err)
 		.dropped = c->job.dropped,
 		.ranges_ns = ranges->steps > 0 ? ranges->own_ns / ranges->steps + 1 : 0,
 		.launcher = c->job.launcher,
+		.from_start = strcmp(c->job.collector->type->name, "cupti") == 0 && c->request->options->delay <= 0 &&
+	                      !c->request->options->profiler_range,
 		.gpu_state = &c->gpus,
 		.start_ns = c->job.start_ns,
 	};

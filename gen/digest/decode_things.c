@@ -114,6 +114,8 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->lost = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "started"))
 		s->started = number_of(value, m, 1, CLOCK_FAR, TRACE_NO_TIME);
+	else if (is(name, n, "began"))
+		s->began = number_of(value, m, -FAR, FAR, TRACE_NO_TIME);
 	else if (is(name, n, "rank"))
 		s->rank = (int32_t)number_of(value, m, 0, RANKS_MAX, -1);
 	else if (is(name, n, "ranks"))

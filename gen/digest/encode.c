@@ -12,8 +12,8 @@
 /* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
  * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1072, "something new in struct trace");
-_Static_assert(sizeof(struct trace_source) == 136, "something new in struct trace_source");
+_Static_assert(sizeof(struct trace) == 1080, "something new in struct trace");
+_Static_assert(sizeof(struct trace_source) == 144, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
 _Static_assert(sizeof(struct trace_gpu) == 40, "something new in struct trace_gpu");
@@ -153,6 +153,8 @@ static void put_source(struct encoder *e)
 		put_number(e, "lost", s->lost);
 	if (s->started != TRACE_NO_TIME)
 		put_number(e, "started", s->started);
+	if (s->began != TRACE_NO_TIME)
+		put_number(e, "began", s->began);
 	if (s->rank >= 0)
 		put_number(e, "rank", s->rank);
 	if (s->ranks >= 0)

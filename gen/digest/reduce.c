@@ -17,7 +17,8 @@ struct reducer {
 	int64_t *begins; /* by process: nothing of a gap is looked for before */
 	int64_t *waits;  /* when a thread of the process at hand begins or ends to wait for another one, sorted */
 	size_t n_waits;
-	int64_t *cuts; /* when something else begins or ends on the thread at hand, sorted */
+	int64_t *calls; /* by process: its first CUDA call */
+	int64_t *cuts;  /* when something else begins or ends on the thread at hand, sorted */
 	size_t n_cuts;
 };
 
@@ -28,8 +29,16 @@ static void find_speaking(struct reducer *r)
 	r->begins = ARENA_NEW(&r->scratch, t->n_processes, int64_t);
 	for (uint32_t i = 0; i < t->n_processes; i++)
 		r->begins[i] = INT64_MAX;
-	for (uint32_t i = 0; i < t->n_threads; i++)
+	r->calls = ARENA_NEW(&r->scratch, t->n_processes, int64_t);
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		r->calls[i] = INT64_MAX;
+	for (uint32_t i = 0; i < t->n_threads; i++) {
 		r->speaks[i] = t->first_range[i] < t->first_range[i + 1];
+		uint32_t call = t->first_call[i];
+		int64_t *first = &r->calls[t->threads[i].process];
+		if (call < t->first_call[i + 1] && t->calls.start[call] < *first)
+			*first = t->calls.start[call];
+	}
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t call = t->ops.launch[i];
 		int64_t *begins = &r->begins[t->devices[t->ops.device[i]].process], first = t->ops.start[i];
@@ -97,6 +106,7 @@ static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
 	          t->first_overhead[thread + 1], before);
 	add_times(r->cuts, &r->n_cuts, t->slices.start, t->slices.end, t->first_slice[thread],
 	          t->first_slice[thread + 1], before);
+	r->cuts[r->n_cuts++] = r->calls[t->threads[thread].process];
 	sort_times(r->cuts, r->n_cuts);
 }
 
@@ -168,7 +178,7 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 	find_speaking(&r);
 	bool *os_calls = ARENA_NEW(&r.scratch, t->os_calls.n, bool), *slices = ARENA_NEW(&r.scratch, t->slices.n, bool);
 	r.waits = ARENA_NEW(&r.scratch, 2 * t->os_calls.n, int64_t);
-	r.cuts = ARENA_NEW(&r.scratch, 2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n), int64_t);
+	r.cuts = ARENA_NEW(&r.scratch, 2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n) + 1, int64_t);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		mark_os_calls(&r, i, os_calls);
 	for (uint32_t p = 0; p < t->n_processes; p++) {

@@ -65,6 +65,8 @@ int nsys_read_notes(struct nsys *r)
 			source->lost = strtoll(value, NULL, 10);
 		else if (strcmp(name, "launcher") == 0)
 			r->launcher = strtoll(value, NULL, 10);
+		else if (strcmp(name, "begins") == 0 && strcmp(value, "program") == 0)
+			source->began = 0;
 	}
 	scan_close(&s);
 	return more;

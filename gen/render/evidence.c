@@ -1,6 +1,8 @@
 #include "render/evidence.h"
 
+#include "analyse/table.h"
 #include "base/format.h"
+#include "render/words.h"
 
 #define LONG_PAUSE 1e9 /* ns: shorter ones are what programs do before their first step */
 
@@ -31,26 +33,46 @@ const char *evidence_loops(const struct analysis *a, const struct side *s, struc
 	return *all ? all : "marked by ranges";
 }
 
-const char *evidence_startup(const struct side *s, struct arena *arena)
+enum { LARGEST = 3 }; /* parts that are said in a line */
+
+const char *evidence_startup(const struct analysis *a, const struct side *s, struct arena *arena)
 {
-	enum { LARGEST = 3 };
+	const struct table t = table_make(a, TABLE_STARTUP, arena);
 	const char *text = arena_format(arena, "%s before %s", format_time(arena, s->startup.ns),
 	                                s->steps.found ? "the first step" : "the last module was loaded");
-	bool said[CAUSE_COUNT] = {0};
-	for (int n = 0; n < LARGEST; n++) {
-		int largest = -1;
-		for (int c = 0; c < CAUSE_COUNT; c++)
-			if (!said[c] && s->startup.cause[c] > 0 &&
-			    (largest < 0 || s->startup.cause[c] > s->startup.cause[largest]))
-				largest = c;
-		if (largest < 0)
-			break;
-		said[largest] = true;
-		text = arena_format(arena, "%s%s %s %s", text, n ? "," : ":", cause_label((enum cause)largest),
-		                    format_time(arena, s->startup.cause[largest]));
-	}
+	for (uint32_t i = 0; i < t.n && i < LARGEST; i++)
+		text = arena_format(arena, "%s%s %s %s", text, i ? "; " : ": ",
+		                    startup_part_label((enum startup_part)t.row[i].key),
+		                    format_time(arena, t.row[i].time[s == &a->side[1]]));
 	if (s->startup.pause > LONG_PAUSE && s->startup.pause > 0.5 * s->startup.ns)
 		text = arena_format(arena, "%s; %s of it in one stretch without a CUDA call", text,
 		                    format_time(arena, s->startup.pause));
+	return text;
+}
+
+const char *evidence_startups(const struct analysis *a, struct arena *arena)
+{
+	const double before = a->side[0].startup.ns, after = a->side[1].startup.ns;
+	if (before > 0 && after > 0)
+		return words_pair(arena, before, after);
+	if (before <= 0 && after <= 0)
+		return NULL;
+	return before > 0 ? arena_format(arena, "%s in the baseline, not known of the fixed side",
+	                                 format_time(arena, before))
+	                  : arena_format(arena, "%s in the fixed side, not known of the baseline",
+	                                 format_time(arena, after));
+}
+
+const char *evidence_startup_parts(const struct analysis *a, struct arena *arena)
+{
+	const bool both = a->side[0].startup.ns > 0 && a->side[1].startup.ns > 0;
+	const int known = a->side[0].startup.ns > 0 ? 0 : 1;
+	const struct table t = table_make(a, TABLE_STARTUP, arena);
+	const char *text = "";
+	for (uint32_t i = 0; i < t.n && i < LARGEST; i++)
+		text = arena_format(arena, "%s%s%s %s", text, i ? "; " : "",
+		                    startup_part_label((enum startup_part)t.row[i].key),
+		                    both ? words_pair(arena, t.row[i].time[0], t.row[i].time[1])
+		                         : format_time(arena, t.row[i].time[known]));
 	return text;
 }

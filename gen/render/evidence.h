@@ -15,7 +15,14 @@ const char *evidence_loop(const struct analysis *analysis, const struct loop_res
 /* All loops of a side in one line. */
 const char *evidence_loops(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
-/* "3.29 s before the first step: host code 1.2 s, module load 0.9 s, …": the three largest causes. */
-const char *evidence_startup(const struct side *side, struct arena *arena);
+/* "3.29 s before the first step: before CUDA 1.2 s, module load, JIT 0.9 s, …": the three largest parts. */
+const char *evidence_startup(const struct analysis *analysis, const struct side *side, struct arena *arena);
+
+/* Both sides' start-up: "3.29 -> 3.27 s", with "not known" for what a profile does not say; NULL where neither side
+ * knows it. */
+const char *evidence_startups(const struct analysis *analysis, struct arena *arena);
+
+/* "before CUDA 2.10 -> 2.08 s; module load, JIT 0.40 -> 0.41 s; …": the three parts that are longest on either side. */
+const char *evidence_startup_parts(const struct analysis *analysis, struct arena *arena);
 
 #endif

@@ -2,6 +2,7 @@
 #include "render/pictures.h"
 
 #include "base/format.h"
+#include "render/slices.h"
 #include "render/view.h"
 
 #include <math.h>
@@ -82,52 +83,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 
 /* ---- what a step consists of ---- */
 
-/* Widths are shares of the page's, so that the bars fit on a phone and words keep their size; a word that has no room
- * there is put away (`desk`). WIDTH is what the page has on a desk, and PHONE on a phone. */
-enum { WIDTH = 1080, PHONE = 300, BAR = 44, ROW = 76, PAD = 7, STRIP = 10, RECORDED_ROW = 110 };
-
-struct slice {
-	int which;
-	double ns;
-	const char *first, *second; /* lines of its label */
-	const char *brief;          /* the first line where there is less room */
-};
-
-static void draw_slice(struct arena *arena, xmlNode *svg, const struct slice *slice, double from, double y, double most)
-{
-	double share = slice->ns / most, room = share * WIDTH - 2 * PAD;
-	const struct swatch *swatch = palette(slice->which);
-	xmlNode *rect = svg_rect(svg_swatch(svg, slice->which), 0, y, 0, BAR,
-	                         arena_format(arena, "%s%s%s: %s", slice->first, *slice->second ? ", " : "",
-	                                      slice->second, format_time(arena, slice->ns)));
-	svg_share(rect, "x", from / most);
-	svg_share(rect, "width", share);
-	const char *time = format_short_time(arena, slice->ns);
-	const char *first = svg_text_width(slice->first) <= room * 0.92 ? slice->first : NULL;
-	if (!first)
-		first = svg_text_width(slice->brief) <= room * 0.92 ? slice->brief : "";
-	const char *second = *slice->second ? arena_format(arena, "%s \xC2\xB7 %s", slice->second, time) : time;
-	if (svg_text_width(second) > room)
-		second = svg_text_width(time) <= room ? time : "";
-	if (!*second)
-		return;
-	xmlNode *label = svg_window(svg, from / most, y, share, BAR);
-	bool fits = fmax(svg_text_width(first) * 1.08, svg_text_width(second)) <= share * PHONE - 2 * PAD;
-	const char *tone = slice->which == SHADE_COMPUTE || swatch->striped ? "ink"
-	                   : slice->which == SHADE_COPY                     ? "on-copy"
-	                                                                    : "label";
-	svg_attribute(label, "class", fits ? tone : arena_format(arena, "%s desk", tone));
-	svg_attribute(label, "fill", swatch->ink);
-	svg_attribute(label, "pointer-events", "none");
-	const double y1 = 18, y2 = *first ? 35 : 26;
-	if (swatch->striped && *first)
-		svg_plate(label, PAD, y1, svg_text_width(first) * 1.08);
-	if (swatch->striped)
-		svg_plate(label, PAD, y2, svg_text_width(second));
-	if (*first)
-		svg_attribute(svg_text(label, PAD, y1, ANCHOR_START, first), "font-weight", "bold");
-	svg_text(label, PAD, y2, ANCHOR_START, second);
-}
+enum { WIDTH = SLICES_WIDTH, BAR = SLICES_BAR, ROW = 76, STRIP = 10, RECORDED_ROW = 110 };
 
 /* Work first, then waits from the longest on; waits too short to see are one slice. */
 static uint32_t make_slices(const struct analysis *a, const struct budget *b, double most, struct arena *arena,
@@ -238,14 +194,11 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	svg_attribute(ink, "fill", "#111");
 	for (int side = 0; side < 2; side++) {
 		const struct side *s = &a->side[side];
-		double x = 0, y = side * row;
+		double y = side * row;
 		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START, heading(a, s, arena)), "font-weight", "bold");
 		struct slice *slices = ARENA_NEW(arena, s->budget.n_rows + 4, struct slice);
 		uint32_t n = most > 0 ? make_slices(a, &s->budget, most, arena, slices) : 0;
-		for (uint32_t i = 0; i < n; i++) {
-			draw_slice(arena, svg, &slices[i], x, y + 26, most);
-			x += slices[i].ns;
-		}
+		slices_draw(svg, slices, n, y + 26, most, arena);
 		if (recording)
 			draw_recording(arena, svg, s, side, y + 26 + BAR + 2, most);
 	}

@@ -14,6 +14,7 @@
 #include "render/pictures.h"
 #include "render/ranks.h"
 #include "render/render.h"
+#include "render/startup.h"
 #include "render/tables.h"
 #include "render/timeline.h"
 #include "render/view.h"
@@ -339,8 +340,6 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	fill_fact(rows, "Steps", steps_of(a, b, arena), steps_of(a, f, arena));
 	if (b->n_loops > 1 || f->n_loops > 1)
 		fill_fact(rows, "Loops", evidence_loops(a, b, arena), evidence_loops(a, f, arena));
-	if (b->startup.ns > 0 && f->startup.ns > 0)
-		fill_fact(rows, "Start-up", evidence_startup(b, arena), evidence_startup(f, arena));
 
 	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_units(a)));
 	const char *ranges = ranges_label(&b->source, &f->source, false);
@@ -458,6 +457,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	tables_work(a, unit, page);
 	inside_fill(a, unit, page);
 	fill_steps(a, unit, page);
+	startup_fill(a, page);
 	fill_environment(a, page);
 	files_fill(a, page);
 	fill_method(a, page);

@@ -107,14 +107,15 @@ static void write_startup(struct json *json, const struct side *s)
 {
 	json_object(json, "startup");
 	json_ms(json, "ms", s->startup.ns);
+	json_ms(json, "min_ms", s->startup.least);
+	json_ms(json, "max_ms", s->startup.most);
+	json_bool(json, "whole", s->startup.whole);
 	json_ms(json, "longest_pause_ms", s->startup.pause);
 	json_array(json, "causes");
-	for (int cause = 0; cause < CAUSE_COUNT; cause++) {
-		if (s->startup.cause[cause] <= 0)
-			continue;
+	for (uint32_t i = 0; i < s->startup.n_rows; i++) {
 		json_object(json, NULL);
-		json_text(json, "cause", cause_name((enum cause)cause));
-		json_ms(json, "ms", s->startup.cause[cause]);
+		json_text(json, "cause", startup_part_name(s->startup.row[i].part));
+		json_ms(json, "ms", s->startup.row[i].ns);
 		json_end_object(json);
 	}
 	json_end_array(json);

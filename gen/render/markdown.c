@@ -2,6 +2,7 @@
  * added in the order of their weight, as long as there is room. */
 #include "analyse/table.h"
 #include "base/markdown_writer.h"
+#include "render/evidence.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
@@ -149,6 +150,14 @@ static void put_phases(struct sheet *s)
 	add(s);
 }
 
+static void put_startup(struct sheet *s)
+{
+	const char *both = evidence_startups(s->a, &s->arena);
+	if (both)
+		paragraph(s, arena_format(&s->arena, "Start-up, in none of these numbers: %s (%s).", both,
+		                          evidence_startup_parts(s->a, &s->arena)));
+}
+
 static void put_findings(struct sheet *s)
 {
 	uint32_t n = s->a->findings.n;
@@ -237,6 +246,7 @@ int render_markdown(const struct analysis *a, const struct markdown_wish *wish, 
 		put_picture(&s);
 		put_budget(&s);
 		put_phases(&s);
+		put_startup(&s);
 		put_findings(&s);
 	}
 	put_caveats(&s);

@@ -40,6 +40,10 @@ static const struct swatch shades[SHADE_COUNT - CAUSE_COUNT] = {
 	[SHADE_PHASE_A - CAUSE_COUNT] = {"phase-a", "#e3e8ed", "#e3e8ed", "#111", "phase", false},
 	[SHADE_PHASE_B - CAUSE_COUNT] = {"phase-b", "#d0d8e0", "#d0d8e0", "#111", "phase", false},
 	[SHADE_RECORDING - CAUSE_COUNT] = {"recording", "url(#recording)", "#777777", "#111", "recording", true},
+	[SHADE_FIRST_LAUNCH -
+		CAUSE_COUNT] = {"first-launch", "url(#first-launch)", "#b8a800", "#111", "first launches", true},
+	[SHADE_SEARCH -
+		CAUSE_COUNT] = {"kernel-search", "url(#kernel-search)", "#ddcc77", "#111", "kernel search", true},
 };
 
 const struct swatch *palette(int which)
@@ -60,6 +64,27 @@ int palette_of_op(enum op_kind kind)
 		break;
 	}
 	return SHADE_COMPUTE;
+}
+
+int palette_of_startup(enum startup_part part)
+{
+	static const int which[STARTUP_PARTS] = {
+		[STARTUP_BEFORE_CUDA] = SHADE_CALL,
+		[STARTUP_CUDA_SETUP] = CAUSE_OTHER_API,
+		[STARTUP_MODULE_LOAD] = CAUSE_MODULE_LOAD,
+		[STARTUP_FIRST_LAUNCHES] = SHADE_FIRST_LAUNCH,
+		[STARTUP_SEARCH] = SHADE_SEARCH,
+		[STARTUP_ALLOC] = CAUSE_ALLOC,
+		[STARTUP_COPY_API] = CAUSE_COPY_API,
+		[STARTUP_LAUNCH_API] = CAUSE_LAUNCH_API,
+		[STARTUP_SYNC] = CAUSE_SYNC_RETURN,
+		[STARTUP_HOST_CODE] = CAUSE_HOST_CODE,
+		[STARTUP_HOST_BLOCKED] = CAUSE_HOST_BLOCKED,
+		[STARTUP_OFF_CPU] = CAUSE_OFF_CPU,
+		[STARTUP_HANDOVER] = CAUSE_HANDOVER,
+		[STARTUP_PROFILER] = CAUSE_PROFILER,
+	};
+	return which[part];
 }
 
 int palette_of_part(const struct waterfall_part *part)

@@ -26,6 +26,8 @@ enum shade {
 	SHADE_PHASE_A,
 	SHADE_PHASE_B,
 	SHADE_RECORDING,
+	SHADE_FIRST_LAUNCH,
+	SHADE_SEARCH,
 	SHADE_COUNT
 };
 
@@ -33,6 +35,8 @@ enum shade {
 const struct swatch *palette(int which);
 
 int palette_of_op(enum op_kind kind);
+
+int palette_of_startup(enum startup_part part);
 
 /* The swatch that fits a part of the waterfall; SHADE_IDLE if none does. */
 int palette_of_part(const struct waterfall_part *part);

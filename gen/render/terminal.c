@@ -182,8 +182,10 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 				&t, k ? "" : "steps",
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
 	put_fact(&t, "", a->comparison.iterations ? a->comparison.iterations : "");
-	if (a->side[0].startup.ns > 0 && a->side[1].startup.ns > 0)
-		put_fact(&t, "start-up", words_pair(&t.arena, a->side[0].startup.ns, a->side[1].startup.ns));
+	const char *startup = evidence_startups(a, &t.arena);
+	if (startup)
+		put_fact(&t, "start-up",
+		         arena_format(&t.arena, "%s: %s", startup, evidence_startup_parts(a, &t.arena)));
 	put_fact(&t, "same work",
 	         arena_format(&t.arena, "%s%s", a->comparison.same_work == SAME_WORK_UNKNOWN ? "? " : "",
 	                      words_comparable(a)));
@@ -378,10 +380,12 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TABLE_BRIEF; l++)
 			put_fact(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
 		if (s->startup.ns > 0)
-			put_fact(&t, "start-up", evidence_startup(s, &t.arena));
+			put_fact(&t, "start-up", evidence_startup(a, s, &t.arena));
 	} else {
 		put_fact(&t, "run", format_time(&t.arena, s->headline.step));
 		put_fact(&t, "steps", "none found: times are for the whole run");
+		if (s->startup.ns > 0)
+			put_fact(&t, "start-up", evidence_startup(a, s, &t.arena));
 	}
 	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
 		put_fact(&t, d ? "" : "GPU", view_gpu(a, &s->devices[d]));

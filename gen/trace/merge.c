@@ -183,6 +183,10 @@ static void join_source(struct trace_source *to, const struct trace_source *from
 		to->incomplete = keep_text(arena, from->incomplete);
 	if (to->started == TRACE_NO_TIME && from->started != TRACE_NO_TIME)
 		to->started = from->started - offset;
+	if (to->began == TRACE_NO_TIME || from->began == TRACE_NO_TIME)
+		to->began = TRACE_NO_TIME;
+	else if (from->began < to->began)
+		to->began = from->began;
 	if (to->host != from->host)
 		to->host = 0;
 	if (to->job != from->job)
@@ -205,6 +209,8 @@ static void map_times(struct trace *t, const struct time_map *map)
 	t->ranges.last_time = time_map_of(map, t->ranges.last_time);
 	if (t->source.started != TRACE_NO_TIME)
 		t->source.started -= map->offset;
+	if (t->source.began != TRACE_NO_TIME)
+		t->source.began = time_map_of(map, t->source.began);
 }
 
 void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena)
@@ -228,6 +234,8 @@ void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, st
 		join_diagnostics(out, from, arena);
 		join_samples(out, from, &parts[i].map, arena);
 		join_stopwatch(out, from, arena);
+		if (from->source.began != TRACE_NO_TIME)
+			from->source.began = time_map_of(&parts[i].map, from->source.began);
 		join_source(&out->source, &from->source, parts[i].map.offset, arena);
 		arena_release(&scratch);
 		if (parts[i].memory)

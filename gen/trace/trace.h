@@ -353,6 +353,8 @@ struct trace_source {
 	const char *incomplete;  /* why the end of the run may be missing, a sentence; "" when it is complete */
 	int64_t lost;            /* records that the collector lost */
 	int64_t started;     /* the trace's time 0 on the wall clock: ns since 1970 (UTC); TRACE_NO_TIME: not known */
+	int64_t began;       /* when the program was started that was recorded from there on, on the trace's clock;
+	                      * TRACE_NO_TIME: not known, or recording began later */
 	uint64_t host;       /* digest of the host's name; 0: not known. No output shows it */
 	uint64_t job;        /* digest of what a launcher calls the job that the program is part of; likewise */
 	int32_t rank, ranks; /* the program's number in that job, and how many it has; -1: not known */
@@ -374,6 +376,7 @@ static inline struct trace_source trace_source_unknown(void)
 	                             .sampled_by = "",
 	                             .incomplete = "",
 	                             .started = TRACE_NO_TIME,
+	                             .began = TRACE_NO_TIME,
 	                             .rank = -1,
 	                             .ranks = -1};
 }

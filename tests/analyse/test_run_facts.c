@@ -89,6 +89,72 @@ static void test_startup_without_steps(void **state)
 	assert_true(side->startup.ns == 4000);
 }
 
+static double part_of(const struct side *side, enum startup_part part)
+{
+	for (uint32_t i = 0; i < side->startup.n_rows; i++)
+		if (side->startup.row[i].part == part)
+			return side->startup.row[i].ns;
+	return 0;
+}
+
+static void test_parts_of_a_startup(void **state)
+{
+	/* The second call makes the context, the second launch of a kernel is no first one, and what the steps launch
+	 * is none of it. */
+	struct scene *s = *state;
+	maker_os_call(&s->m, s->main, 0, 300, "read", OS_OTHER);
+	scene_call(s, s->main, 1000, 1200, "cuInit", CALL_OTHER);
+	scene_call(s, s->main, 1300, 2300, "cudaMalloc", CALL_ALLOC);
+	scene_call(s, s->main, 2400, 2500, "cudaMalloc", CALL_ALLOC);
+	scene_call(s, s->main, 2600, 2900, "cuModuleLoadData", CALL_MODULE);
+	scene_kernel(s, s->main, 3000, 3400, 3410, 3450);
+	scene_kernel(s, s->main, 3500, 3550, 3560, 3600);
+	scene_call(s, s->main, 3600, 3670, "cudaStreamCreate", CALL_OTHER);
+	maker_os_call(&s->m, s->main, 3700, 3900, "read", OS_OTHER);
+	steps_at(s, 5000, 10);
+	const struct side *side = scene_analyse(s);
+	assert_true(side->startup.ns == 5000 && side->startup.least == 5000 && side->startup.most == 5000);
+	assert_false(side->startup.whole);
+	assert_true(part_of(side, STARTUP_BEFORE_CUDA) == 1000);
+	assert_true(part_of(side, STARTUP_CUDA_SETUP) == 200 + 1000 + 70);
+	assert_true(part_of(side, STARTUP_ALLOC) == 100);
+	assert_true(part_of(side, STARTUP_MODULE_LOAD) == 300);
+	assert_true(part_of(side, STARTUP_FIRST_LAUNCHES) == 400);
+	assert_true(part_of(side, STARTUP_LAUNCH_API) == 50);
+	assert_true(part_of(side, STARTUP_HOST_BLOCKED) == 200);
+	assert_true(part_of(side, STARTUP_HOST_CODE) == 5000 - 1000 - 1270 - 100 - 300 - 400 - 50 - 200);
+	assert_int_equal(side->startup.n_rows, 8);
+}
+
+static void test_startup_from_the_programs_start(void **state)
+{
+	struct scene *s = *state;
+	scene_call(s, s->main, 4000, 4100, "cuInit", CALL_OTHER);
+	steps_at(s, 5000, 10);
+	s->m.trace->source.began = 0;
+	const struct side *side = scene_analyse(s);
+	assert_true(side->startup.ns == 5000 && side->startup.whole);
+	assert_true(part_of(side, STARTUP_BEFORE_CUDA) == 4000);
+	assert_true(part_of(side, STARTUP_CUDA_SETUP) == 100 && part_of(side, STARTUP_HOST_CODE) == 900);
+}
+
+static void test_search_in_a_startup(void **state)
+{
+	/* Two rounds of an autotuner's, 1 ms apart: one search, whatever is called meanwhile. */
+	struct scene *s = *state;
+	uint32_t name = scene_name(s, "RedzoneAllocatorKernel");
+	scene_call(s, s->main, 0, 1000, "cudaMalloc", CALL_ALLOC);
+	for (int64_t t = 10000; t < 2000000; t += 1000000) {
+		scene_kernel(s, s->main, t, t + 10, t + 20, t + 600);
+		s->m.trace->ops.name[s->m.trace->ops.n - 1] = name;
+	}
+	steps_at(s, 5000000, 10);
+	const struct side *side = scene_analyse(s);
+	assert_true(part_of(side, STARTUP_SEARCH) == 1000600);
+	assert_true(part_of(side, STARTUP_CUDA_SETUP) == 1000);
+	assert_true(part_of(side, STARTUP_HOST_CODE) == 5000000 - 1000600 - 1000);
+}
+
 static void test_clocks_that_disagree(void **state)
 {
 	/* A kernel 20 µs before its launch is within what clocks differ by, one of 21 µs is not. */
@@ -122,6 +188,9 @@ int main(void)
 		SCENE(test_step_whose_launch_never_ran_is_left_out),
 		SCENE(test_launches_that_never_run_cut_nothing),
 		SCENE(test_startup_without_steps),
+		SCENE(test_parts_of_a_startup),
+		SCENE(test_startup_from_the_programs_start),
+		SCENE(test_search_in_a_startup),
 		SCENE(test_clocks_that_disagree),
 		SCENE(test_no_steps_asked_for),
 	};

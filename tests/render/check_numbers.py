@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from check_numbers_words import Words
+from check_numbers_words import Words, is_time
 from page_numbers import MS, Page, shows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -296,8 +296,44 @@ class Check(Words):
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
 
+    def startup(self):
+        """Parts have other words on the page: by the longer of their two times, as the table has them."""
+        of = [side["startup"] for side in self.sides]
+        table = self.table("startup")
+        assert bool(table) == any(s["ms"] > 0 for s in of), f"{self.name}: table of the start-up"
+        if not table:
+            return
+        unit, known = self.unit(table), [s["ms"] > 0 for s in of]
+        parts = [{row["cause"]: row["ms"] for row in s["causes"]} for s in of]
+        for s, row in zip(of, parts):
+            assert abs(sum(row.values()) - s["ms"]) <= 1e-9 * s["ms"], f"{self.name}: the start-up's parts add up to {sum(row.values())}"
+            assert s["min_ms"] <= s["ms"] * (1 + 1e-12) and s["ms"] <= s["max_ms"] * (1 + 1e-12), f"{self.name}: start-up: {s}"
+        causes = sorted({*parts[0], *parts[1]}, key=lambda cause: -max(row.get(cause, 0) for row in parts))
+        values = [[row.get(cause, 0) for row in parts] for cause in causes] + [[s["ms"] for s in of]]
+        rows = [row["cells"] for row in table["rows"][1:]]
+        assert len(rows) == len(values), f"{self.name}: start-up: {len(rows)} rows"
+        for cells, value in zip(rows, values):
+            where = f"start-up, {cells[0][0]}"
+            for i in range(2):
+                if known[i]:
+                    self.expect(cells[2 + i][0], value[i], unit, where)
+                else:
+                    assert cells[2 + i][0] == "not known", f"{self.name}: {where}"
+            if all(known):
+                self.expect(cells[4][0], value[1] - value[0], unit, where)
+        labels = dict(zip((cells[0][0] for cells in rows), values))
+        for tag, text in self.page.words["startup"]:
+            heading = re.fullmatch(r"(baseline|fixed)(?:: .*)?, (\S+ \S+)", text)
+            part = re.fullmatch(r"(.*): (\S+ \S+)", text)
+            if heading:
+                self.claim(is_time(heading[2], of[heading[1] == "fixed"]["ms"]), "start-up", text)
+            elif part and part[1] in labels:
+                self.claim(any(is_time(part[2], value) for value in labels[part[1]]), "start-up", text)
+            elif re.search(r"\d", text):
+                self.claim(any(is_time(text, value) for values in labels.values() for value in values), "start-up", text)
+
     def run(self):
-        for part in ("phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "communication", "steps"):
+        for part in ("startup", "phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "communication", "steps"):
             getattr(self, part)()
         self.run_words()
         return self.cells

@@ -127,20 +127,13 @@ class Words:
                        is_time(found[3], loop["period_ms"]) and self.is_share(found[6], loop["share"]) and
                        bool(found[7]) == loop["judged"], "loops", row)
 
-    def startup(self, text, side):
-        whole, _, causes = text.partition(" before the first step")
-        self.claim(is_time(whole, side["startup"]["ms"]), "start-up", text)
-        largest = sorted((cause["ms"] for cause in side["startup"]["causes"]), reverse=True)
-        for said, ms in zip(re.findall(TIME, causes), largest[:3]):
-            self.claim(is_time(" ".join(said), ms), "start-up", text)
-
     def facts(self):
         table = self.table("environment", "What was compared")
         for row in table["rows"][1:]:
             (name, _), *cells = row["cells"]
             for (text, _), side in zip(cells, self.sides):
-                if name in ("Loops", "Start-up"):
-                    (self.loops if name == "Loops" else self.startup)(text, side)
+                if name == "Loops":
+                    self.loops(text, side)
                     continue
                 if name == "Steps" and side["steps"]["found"]:
                     text, _, evidence = text.partition("; ")
@@ -472,6 +465,11 @@ class Words:
                         self.claim(any(shows(number, r, {"k": 1e3, "M": 1e6, "G": 1e9}[scale]) for r in rate), section, text)
                 typical = re.findall(r"(\d+) typical steps?", text)
                 self.claim(not typical or list(map(int, typical)) == shown, "steps of the timeline", text)
+                if section == "startup": # whole start-ups, and what single runs took
+                    said = [side["startup"][key] for side in self.sides for key in ("ms", "min_ms", "max_ms")]
+                    for number, unit in re.findall(TIME.replace("(?:<|~)?", ""), re.sub(r"(\S+) (?=\u2192 \S+ (\S+))", r"\1 \2 ", text)):
+                        self.claim(any(is_time(f"{number} {unit}", ms) for ms in said), "start-up", text)
+                        text = text.replace(number, "")
                 for token in re.findall(r"(?<![\w.#-])\d+(?:\.\d+)*(?!\w)", text.replace("\u00d7", " ")):
                     half = 0.5 * 10 ** -len(token.partition(".")[2])
                     ok = token.count(".") < 2 and any(abs(float(token) - n) <= half * 1.0001 for n in known)

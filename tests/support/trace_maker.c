@@ -25,7 +25,7 @@ void maker_init(struct maker *m, struct arena *arena, struct names *names)
 	struct trace_source *source = &m->trace->source;
 	source->kind = SOURCE_NSYS_SQLITE;
 	source->collector = "nsys";
-	source->started = TRACE_NO_TIME;
+	source->started = source->began = TRACE_NO_TIME;
 	source->rank = source->ranks = -1;
 	source->exporter = source->schema = source->driver = source->cuda_driver = "";
 	source->captured_by = source->cupti = source->traced = source->sampled_by = source->incomplete = "";

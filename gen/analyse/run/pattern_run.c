@@ -129,7 +129,7 @@ double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
 
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
  * it runs before the program's own loop, and often for longer. */
-static bool searches(const struct trace *t, uint32_t name)
+bool pattern_run_searches(const struct trace *t, uint32_t name)
 {
 	static const char *const OF_SEARCH[] = {"RedzoneAllocatorKernel", "xla_fp_comparison", "RepeatBufferKernel"};
 	for (size_t k = 0; k < sizeof OF_SEARCH / sizeof *OF_SEARCH; k++)
@@ -141,7 +141,7 @@ static bool searches(const struct trace *t, uint32_t name)
 static bool is_search(const struct trace *t, const struct run_loop *loop)
 {
 	for (uint32_t i = 0; i < loop->n_makeup; i++)
-		if (searches(t, loop->makeup[i].name))
+		if (pattern_run_searches(t, loop->makeup[i].name))
 			return true;
 	return false;
 }
@@ -155,7 +155,7 @@ static double searched_time(const struct trace *t, const struct part *part)
 	size_t end = 0;
 	double time = 0;
 	for (uint32_t token = 0; token < s->n_tokens; token++)
-		of_search[token] = searches(t, part->ops.name[token]);
+		of_search[token] = pattern_run_searches(t, part->ops.name[token]);
 	for (size_t i = 0; i < s->n; i++)
 		end = of_search[s->token[i]] ? i + 1 : end;
 	for (size_t i = 0; i < end; i++)

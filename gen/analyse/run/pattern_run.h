@@ -35,6 +35,9 @@ struct run_loops {
 	double share;     /* of the profile's GPU time that belongs to loops */
 };
 
+/* Whether a kernel of this name, an id of trace.names, is one that only an autotuner's search launches. */
+bool pattern_run_searches(const struct trace *trace, uint32_t name);
+
 /* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time, that
  * of an autotuner's search left out.
  * `shortest`: short cycles are never put together (pattern_find). */

@@ -111,7 +111,7 @@ static int64_t find_begin(const struct trace *t)
 {
 	struct arena scratch = {0};
 	bool *works = ARENA_NEW(&scratch, t->n_processes, bool);
-	int64_t first = INT64_MAX;
+	int64_t first = t->source.began == TRACE_NO_TIME ? INT64_MAX : t->source.began;
 	for (size_t i = 0; i < t->ops.n; i++) {
 		works[op_process(t, i)] = true;
 		first = t->ops.start[i] < first ? t->ops.start[i] : first;

@@ -78,8 +78,9 @@ struct run {
 	 * side's device, an index into `devices`, TRACE_NONE where the run has none. NULL until the side is made. */
 	uint32_t *place, *device_at;
 	struct overview overview;
-	/* Start-up, ns: from the first row of the profile to the start of the first step; without steps to the end of
-	 * the last module load that is over by half time; 0 without either. It is part of no step. */
+	/* Start-up, ns: from the start of the program, else the first row of its profile, to the start of the first
+	 * step; without steps to the end of the last module load that is over by half time; 0 without either. It is
+	 * part of no step. */
 	int64_t startup, startup_end;
 	/* Ops that start more than CLOCK_TOLERANCE before the call that launched them, and by how much at most, ns: the
 	 * capture's clocks of host and GPU disagree. */

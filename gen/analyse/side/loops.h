@@ -1,4 +1,4 @@
-/* What repeats in a side, and what lies before it: its loops and its start-up. */
+/* What repeats in a side: its loops. */
 #ifndef GAPLINE_ANALYSE_SIDE_LOOPS_H
 #define GAPLINE_ANALYSE_SIDE_LOOPS_H
 
@@ -12,8 +12,5 @@ struct side_loops {
 
 /* The loops of the median run; `steps` are the side's. */
 struct side_loops loops_build(const struct run *run, const struct side_steps *steps, struct arena *arena);
-
-/* What lies before the first step, mean over runs. */
-struct startup startup_build(struct run *runs, size_t n);
 
 #endif

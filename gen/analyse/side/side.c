@@ -9,6 +9,7 @@
 #include "analyse/side/ranges.h"
 #include "analyse/side/ranks.h"
 #include "analyse/side/recording.h"
+#include "analyse/side/startup.h"
 #include "analyse/side/timeline.h"
 
 /* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
