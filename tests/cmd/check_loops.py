@@ -174,6 +174,46 @@ def check_iterations(gapline, folder):
     return wrong
 
 
+def check_names(gapline, folder):
+    """Loops of which the heaviest kernels are the same have names of their own, by which they can be judged; and the
+    same one of the other side, though another is the longest there. What is wrong."""
+    wrong = []
+
+    def loops(name, lengths, kernels):
+        p = Program(random.Random(name))
+        for length, ops in zip(lengths, kernels):
+            for _ in range(200):
+                for kernel, weight in ops:
+                    p.kernel(kernel, 7, length * weight)
+                p.wait()
+            p.host(10**7)
+        path = os.path.join(folder, f"{name}.sqlite")
+        write(path, [p])
+        return path
+
+    # one kernel of two sizes, of which the fix makes the larger one the smaller
+    for kind, kernels in ("again", ["solve", "other", "solve"]), ("template", ["void solve<float>(int)", "other", "void solve<double>(int)"]):
+        files = [loops(f"{kind}-{i}", lengths, [[(kernel, 1)] for kernel in kernels])
+                 for i, lengths in enumerate([(600000, 100000, 300000), (150000, 100000, 300000)])]
+        for loop, judged, speedup in (None, "solve", 4), ("#2", "solve #2", 1), ("solve", "solve", 4):
+            result = report(gapline, folder, files, *(["--loop", loop] if loop else []))
+            for side in "baseline", "fixed":
+                of = {x["name"]: x["judged"] for x in result[side]["loops"]}
+                if of != {name: name == judged for name in ("solve", "other", "solve #2")}:
+                    wrong.append(f"names of the {side}'s loops ({kind}) with --loop {loop}: {of}")
+            if abs(result["verdict"]["speedup"] / speedup - 1) > 0.05:
+                wrong.append(f"--loop {loop} of two of one title ({kind}): {result['verdict']['speedup']} for {speedup}")
+    # the same two kernels weigh most, and a third is another one
+    both = [("gemm", 1), ("softmax", 0.5)]
+    files = [loops(f"third-{i}", (300000, length), [[*both, ("dropout", 0.1)], [*both, ("metric", 0.1)]])
+             for i, length in enumerate((200000, 100000))]
+    for loop, name, speedup in ("metric", "gemm + softmax + metric", 2), ("gemm + softmax + dropout",) * 2 + (1,):
+        result = report(gapline, folder, files, "--loop", loop)
+        if result["baseline"]["steps"]["name"] != name or abs(result["verdict"]["speedup"] / speedup - 1) > 0.05:
+            wrong.append(f"--loop {loop}: {result['baseline']['steps']['name']}, {result['verdict']['speedup']} for {speedup}")
+    return wrong
+
+
 def main():
     gapline = sys.argv[1]
     n = int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -181,7 +221,7 @@ def main():
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
         wrong += check_real(gapline, folder) + check_iterations(gapline, folder) + check_phases(gapline, folder)
-        wrong += check_shrinking(gapline, folder)
+        wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
             for seed in range(n):

@@ -1,6 +1,6 @@
 #include "analyse/run/pattern_run.h"
 
-#include "analyse/run/op_words.h"
+#include "analyse/run/pattern_names.h"
 #include "analyse/run/pattern_ops.h"
 #include "base/keymap.h"
 
@@ -247,35 +247,6 @@ static void sort_loops(const struct trace *t, struct run_loops *out)
 		out->loop[i] = place[out->loop[i]];
 }
 
-/* The two kernels that weigh most, the second one where it weighs a quarter of the first; copies where there are no
- * kernels. */
-static void name_loop(const struct trace *t, struct run_loop *loop, struct arena *arena)
-{
-	enum { LONGEST = 40 };
-	const char *words[2] = {0};
-	int lengths[2] = {0};
-	uint32_t n = 0;
-	double first = 0;
-	for (int copies = 0; copies < 2 && !n; copies++)
-		for (uint32_t i = 0; i < loop->n_makeup && n < 2; i++) {
-			const char *text = names_text(t->names, loop->makeup[i].name);
-			if ((*text == '[') != copies)
-				continue;
-			if (n && loop->makeup[i].time < first / 4)
-				break;
-			size_t length = op_words_short(&text);
-			if (n && (size_t)lengths[0] == (length > LONGEST ? LONGEST : length) &&
-			    strncmp(words[0], text, (size_t)lengths[0]) == 0)
-				continue;
-			first = n ? first : loop->makeup[i].time;
-			words[n] = text;
-			lengths[n++] = length > LONGEST ? LONGEST : (int)length;
-		}
-	loop->title = n == 2   ? arena_format(arena, "%.*s + %.*s", lengths[0], words[0], lengths[1], words[1])
-	              : n == 1 ? arena_format(arena, "%.*s", lengths[0], words[0])
-	                       : "GPU work";
-}
-
 void run_loops_name(struct run_loops *loops, const struct trace *t)
 {
 	for (uint32_t l = 0; l < loops->n; l++)
@@ -337,8 +308,8 @@ void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena,
 			struct run_loop *loop = &out->list[l];
 			qsort(loop->makeup, loop->n_makeup, sizeof *loop->makeup, compare_makeup);
 			loop->share = all > 0 ? loop->time / all : 0;
-			name_loop(t, loop, arena);
 		}
+		pattern_names_give(t, out->list, out->n, arena);
 		if (in_loops * 2 < all - searched) {
 			out->n_small = out->n;
 			out->n = 0;

@@ -102,7 +102,8 @@ static bool as_often(const struct run_loop *a, const struct run_loop *b)
 }
 
 /* The loop that is `like`; UINT32_MAX: none is. By its kernels, and by how often it is there: a fix changes kernels, a
- * warm-up of the same kernels is not there as often, nor as large. */
+ * warm-up of the same kernels is not there as often, nor as large. Of several that are all of this, the one of the same
+ * title: those of the same kernels are numbered in order of time, which no fix changes. */
 static uint32_t most_alike(const struct run_loops *loops, const struct run_loop *like)
 {
 	uint32_t best = UINT32_MAX;
@@ -110,7 +111,8 @@ static uint32_t most_alike(const struct run_loops *loops, const struct run_loop 
 	for (uint32_t l = 0; l < loops->n; l++) {
 		double alike = run_loop_alike(&loops->list[l], like);
 		bool often = as_often(&loops->list[l], like);
-		double now = alike + often + 0.5 * loops->list[l].share;
+		bool called = strcmp(loops->list[l].title, like->title) == 0;
+		double now = alike + often + 0.6 * called + 0.5 * loops->list[l].share;
 		if ((alike >= ALIKE || often) && now > most) {
 			most = now;
 			best = l;

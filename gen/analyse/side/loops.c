@@ -53,7 +53,11 @@ struct side_loops loops_build(const struct run *run, const struct side_steps *st
 	for (uint32_t l = 0; l < out.n; l++) {
 		const struct run_loop *loop = &run->loops.list[l];
 		bool judged = l == run->loop;
-		out.list[l] = (struct loop_result){.name = judged ? steps->name : loop->name,
+		/* what is judged has the first run's name; who had that one here takes the other */
+		uint32_t name = judged                      ? steps->name
+		                : loop->name == steps->name ? run->loops.list[run->loop].name
+		                                            : loop->name;
+		out.list[l] = (struct loop_result){.name = name,
 		                                   .steps = loop->n,
 		                                   .differ = loop->differ,
 		                                   .ops = loop->ops,
