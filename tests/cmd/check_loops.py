@@ -22,6 +22,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from made_loops import KINDS, body, make, start_up  # noqa: E402
 from made_program import Program, write  # noqa: E402
+import tiny_profile  # noqa: E402
 
 NEAR, LEAST = 0.01, 0.98
 
@@ -214,6 +215,39 @@ def check_names(gapline, folder):
     return wrong
 
 
+def check_short_run(gapline, folder):
+    """A run that ended after four steps among others of forty: a report, and a sentence that names it. With ranges its
+    four steps are steps. What is wrong."""
+    wrong, files = [], {}
+    for side, length in ("baseline", 40000), ("fixed", 20000):
+        for r in range(3):
+            p = Program(random.Random(f"{side} {r}"))
+            for _ in range(4 if (side, r) == ("baseline", 1) else 40):
+                p.copy(1, 10**5)
+                for name in "embedding", "gemm_a", "softmax", "gemm_b", "loss", "backward", "adam":
+                    p.kernel(name, 7, length)
+                p.copy(2, 4)
+                p.wait()
+            files.setdefault(side, []).append(os.path.join(folder, f"short-{side}-{r}.sqlite"))
+            write(files[side][-1], [p])
+    words = [w for side in files for path in files[side] for w in (f"--{side}", path)]
+    for options in [], ["--loop", "softmax"]:
+        result = report(gapline, folder, words, "--files-are", "repeats", *options)
+        said = " ".join(result["verdict"]["differences"])
+        if result["verdict"]["speedup"] is not None or "In 1 of 3 runs of the baseline nothing repeats 5 times" not in said or "short-baseline-1.sqlite" not in said:
+            wrong.append(f"a short run among repeats, {options}: {result['verdict']['speedup']}, {said}")
+    files = {}
+    for side, load in ("baseline", 400000), ("fixed", 200000):
+        for r in range(3):
+            files.setdefault(side, []).append(os.path.join(folder, f"short-range-{side}-{r}.sqlite"))
+            tiny_profile.write(files[side][-1], steps=4 if (side, r) == ("baseline", 1) else 40, load=load, seed=r + 1)
+    words = [w for side in files for path in files[side] for w in (f"--{side}", path)]
+    result = report(gapline, folder, words)
+    if result["baseline"]["steps"]["origin"] != "range" or abs(result["verdict"]["speedup"] / (911 / 711) - 1) > 0.01:
+        wrong.append(f"a short run among repeats with ranges: {result['baseline']['steps']}, {result['verdict']['speedup']}")
+    return wrong
+
+
 def main():
     gapline = sys.argv[1]
     n = int(sys.argv[2]) if len(sys.argv) > 2 else 20
@@ -222,6 +256,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         wrong += check_real(gapline, folder) + check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
+        wrong += check_short_run(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
             for seed in range(n):

@@ -374,9 +374,102 @@ def shrinking(p, rng):
         close(p, rng, "ahead")
 
 
+def deep(p, rng):
+    """48 layers forth and back; a wait at the end of a step, or none."""
+    block, back, style = body(rng, rng.randint(3, 9)), body(rng, rng.randint(4, 12), "b"), rng.choice(STYLES)
+    head, tail = body(rng, rng.randint(1, 6), "h"), body(rng, rng.randint(1, 12), "o")
+    start_up(p, rng)
+    for _ in range(rng.randint(21, 30)):
+        p.copy(1, 10**5)
+        for name in head + block * 48 + back * 48 + tail:
+            p.kernel(name)
+        close(p, rng, style)
+
+
+def routed(p, rng):
+    """Every layer asks the host how many tokens each expert has: the host has to do with layers, too."""
+    n, head, tail = rng.choice([4, 12, 24, 48]), body(rng, rng.randint(4, 20), "h"), body(rng, rng.randint(8, 40), "o")
+    block, expert = body(rng, rng.randint(3, 9)), body(rng, rng.randint(1, 3), "e")
+    start_up(p, rng)
+    for _ in range(rng.randint(22, 40)):
+        p.copy(1, 10**5)
+        for name in head:
+            p.kernel(name)
+        for _ in range(n):
+            for name in block:
+                p.kernel(name)
+            p.copy(2, 64)
+            p.wait()
+            for name in expert * rng.randint(1, 3):
+                p.kernel(name)
+        for name in tail:
+            p.kernel(name)
+        close(p, rng, "read")
+    p.or_none = True
+
+
+def epochs(p, rng):
+    """Accumulation, and a validation after every so many steps."""
+    k, forth, back = rng.choice([2, 4]), body(rng, rng.randint(10, 30)), body(rng, rng.randint(15, 40), "b")
+    tail, every, times = body(rng, rng.randint(2, 10), "o"), rng.randint(8, 16), rng.randint(3, 9)
+    start_up(p, rng)
+    p.also = k
+    for i in range(4 * every):
+        for _ in range(k):
+            p.copy(1, 10**5)
+            for name in forth + back:
+                p.kernel(name)
+        for name in tail:
+            p.kernel(name)
+        close(p, rng, "read")
+        if i % every == every - 1 and i + 1 < 4 * every:
+            for _ in range(times):
+                p.copy(1, 10**5)
+                for name in forth:
+                    p.kernel(name)
+                p.copy(2, 8)
+                p.wait()
+
+
+def background(p, rng):
+    """A loop on one stream, and on another something with a period of its own: compression, a statistic."""
+    ops, other = body(rng, rng.randint(20, 60)), body(rng, rng.randint(2, 5), "x")
+    (every, together), at = rng.choice([(0.3, 3), (0.7, 7), (1.6, 8), (2.5, 5)]), 0.0
+    start_up(p, rng)
+    for i in range(rng.randint(60, 100)):
+        for j, name in enumerate(ops):
+            p.kernel(name)
+            while at <= i + j / len(ops):
+                for extra in other:
+                    p.kernel(extra, 13, 1500)
+                at += every
+        close(p, rng, "read")
+    p.others = [p.ends[::together]]  # so many steps are one repetition of both
+
+
+def answers(p, rng):
+    """Prompts of one length, and as many tokens to each."""
+    first, token, n = body(rng, rng.randint(20, 80), "p"), body(rng, rng.randint(10, 60), "t"), rng.randint(10, 16)
+    times = rng.randint(8, 32)
+    start_up(p, rng)
+    p.tokens, p.also = [], 1
+    for _ in range(n):
+        p.copy(1, 10**4)
+        for name in first:
+            p.kernel(name)
+        for _ in range(times):
+            for name in token:
+                p.kernel(name)
+            p.copy(2, 4)
+            p.wait()
+            p.tokens.append(p.latest)
+        p.step()
+    p.others = [p.tokens]
+
+
 KINDS = {k.__name__: k for k in (plain, streams, layers, accumulate, logging, validation, variable, graphs, ranks,
                                  pipeline, tuning, unlaunched, lost, chance, decoding, speculative, adversarial,
-                                 experts, sizes, checkpointing, evaluation, strangers, shuffled, shrinking)}
+                                 experts, sizes, checkpointing, evaluation, strangers, shuffled, shrinking, deep, routed, epochs, background, answers)}
 PAIRS = ("ranks", "strangers")  # of two processes
 
 

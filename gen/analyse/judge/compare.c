@@ -2,6 +2,7 @@
 
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/work.h"
+#include "analyse/run/pattern.h"
 #include "analyse/say.h"
 #include "base/format.h"
 
@@ -322,6 +323,26 @@ static const char *capture_mismatch(const struct guard *c, const struct trace_so
 	return NULL;
 }
 
+/* One run of several repeats nothing, and takes the side's steps with it; NULL: that is not so. */
+static const char *say_alone(const struct guard *c, const struct side *side, const struct side_facts *facts)
+{
+	uint32_t n = 0;
+	const char *file = NULL;
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (facts->runs[r].alone) {
+			n++;
+			file = file ? file : side->runs[r].file;
+		}
+	if (!n)
+		return NULL;
+	return arena_format(
+		c->arena,
+		"In %u of %zu runs of the %s nothing repeats %d times, as it does in the others: too little "
+		"was recorded, or they did something else. Leave %s out to compare steps.",
+		n, facts->n_runs, side == c->a ? "baseline" : "fixed side", PATTERN_CYCLES,
+		n > 1 ? "them" : say_short(c->arena, file));
+}
+
 static const char *cannot_be_judged(const struct guard *c, const struct side_facts facts[2])
 {
 	for (int s = 0; s < 2; s++)
@@ -332,6 +353,11 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 				if (reason)
 					return reason;
 			}
+	if (c->a->steps.found != c->b->steps.found) {
+		const char *alone = c->a->steps.found ? say_alone(c, c->b, &facts[1]) : say_alone(c, c->a, &facts[0]);
+		if (alone)
+			return alone;
+	}
 	if (c->a->steps.found != c->b->steps.found)
 		return arena_format(
 			c->arena,

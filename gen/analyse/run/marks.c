@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_INSTANCES = 5 };
+enum { MIN_INSTANCES = 5, MIN_LIKE = 2 };
 
 /* GPU time launched by one process, in order of the launching calls: time[i] is what the calls up to the i-th launch.
  */
@@ -280,8 +280,8 @@ static int compare_intervals(const void *a, const void *b)
 	return x->start < y->start ? -1 : x->start > y->start;
 }
 
-/* The rules for one process; fills c->stretch. */
-static bool is_step(const struct ranges *x, struct candidate *c, const struct launches *launches)
+/* The rules for one process, of which `least` instances are one; fills c->stretch. */
+static bool is_step(const struct ranges *x, struct candidate *c, const struct launches *launches, size_t least)
 {
 	struct arena scratch = {0};
 	const struct trace_ranges *r = &x->trace->ranges;
@@ -310,7 +310,7 @@ static bool is_step(const struct ranges *x, struct candidate *c, const struct la
 	}
 	c->stretch = time_before(l, done) - time_before(l, open[0].from);
 	arena_release(&scratch);
-	return n >= MIN_INSTANCES && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
+	return n >= least && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
 }
 
 static uint64_t name_key(const struct ranges *x, const struct candidate *c)
@@ -319,8 +319,9 @@ static uint64_t name_key(const struct ranges *x, const struct candidate *c)
 	return (uint64_t)p->name << 32 | p->domain;
 }
 
-/* Which candidates are steps by the rules; `share`: the one about the profile's GPU time, too. */
-static void judge_candidates(struct ranges *x, bool share)
+/* Which candidates are steps by the rules; without `alone` those hold that a range has to meet which is the step of
+ * another run already: it need not be half of the profile's GPU time, and be there often. */
+static void judge_candidates(struct ranges *x, bool alone)
 {
 	const struct trace *t = x->trace;
 	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
@@ -331,11 +332,11 @@ static void judge_candidates(struct ranges *x, bool share)
 	for (size_t i = 0; i < t->ops.n; i++)
 		whole += (double)(t->ops.end[i] - t->ops.start[i]);
 	for (size_t i = 0; i < x->n; i++) {
-		x->list[i].fits = is_step(x, &x->list[i], launches);
+		x->list[i].fits = is_step(x, &x->list[i], launches, alone ? MIN_INSTANCES : MIN_LIKE);
 		if (x->list[i].fits)
 			stretch[keymap_add(&names, name_key(x, &x->list[i]))] += x->list[i].stretch;
 	}
-	for (size_t i = 0; share && i < x->n; i++)
+	for (size_t i = 0; alone && i < x->n; i++)
 		if (x->list[i].fits)
 			x->list[i].fits = 2 * stretch[keymap_add(&names, name_key(x, &x->list[i]))] >= whole;
 }
@@ -487,8 +488,8 @@ void marks_from_range_like(const struct trace *t, const struct fold *fold, const
 	struct arena scratch = {0};
 	struct ranges x = {.trace = t, .arena = &scratch};
 	*out = (struct step_marks){0};
-	collect_pieces(&x, fold, false);
-	collect_candidates(&x, false);
+	collect_pieces(&x, fold, true);
+	collect_candidates(&x, true);
 	judge_candidates(&x, false);
 	for (size_t i = 0; i < x.n; i++)
 		x.list[i].fits =

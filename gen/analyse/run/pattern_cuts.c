@@ -149,28 +149,21 @@ static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence
 	found->to = to;
 }
 
+/* A last cycle that lacks something is no whole one: the program ended before it had all of it, wherever in its step
+ * the cuts are (a prompt's tokens without the next prompt). */
+static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *found)
+{
+	uint32_t last = found->to - 1, few = f->ops / 50 > 2 ? f->ops / 50 : 2;
+	if (found->to - found->from > PATTERN_CYCLES && f->cut[last + 1] - f->cut[last] + few < f->ops)
+		found->to = last;
+}
+
 static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
 	for (uint32_t k = from; k < to; k++)
 		n += f->grade[k] != GRADE_NONE;
 	return n;
-}
-
-/* Whether runs of cycles are about as long as each other: three quarters of them; the last may be cut. */
-static bool even_runs(const struct pattern_fit *f, uint32_t from, uint32_t to, uint32_t typical)
-{
-	uint32_t all = 0, even = 0, first, end;
-	bool last_short = false;
-	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
-		uint32_t n = end - first;
-		if (n < PATTERN_CYCLES)
-			continue;
-		all++;
-		even += n * 8 >= typical * 7 && n * 8 <= typical * 9;
-		last_short = n * 8 < typical * 7;
-	}
-	return even * 4 >= (all - last_short) * 3;
 }
 
 /* Adds how much of the cycles [from, to) is usual. */
@@ -207,6 +200,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 		goto done;
 	split_by_time(f, s, out);
 	drop_ends(f, s, out);
+	drop_cut_end(f, out);
 	out->cycles = count_cycles(f, out->from, out->to);
 	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
 	good = is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
@@ -240,11 +234,10 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	}
 	if (!runs)
 		goto done;
-	/* Runs of cycles with something else between them, again and again: layers of a step, or steps with a
-	 * validation between them. The host has to do with every step, and not with a layer. A few runs may be loops of
-	 * their own. */
-	out->bursts = runs > 1 && cycles * 10 >= out->cycles * 9 && even_runs(f, out->from, out->to, best_end - best) &&
-	              host_share(f, s, out->from, out->to) >= 0.9;
+	/* Runs of cycles with something else between them, again and again, as many in each or not: layers of a step,
+	 * or steps with a validation between them, or tokens of one prompt after the other. The host has to do with
+	 * every step, and not with a layer. A few runs may be loops of their own. */
+	out->bursts = runs > 1 && cycles * 10 >= out->cycles * 9 && host_share(f, s, out->from, out->to) >= 0.9;
 	if (out->bursts || runs > BURSTS) {
 		out->cycles = cycles;
 		out->share = together;

@@ -287,17 +287,32 @@ static void find_shrinking(const struct pattern_side *sides, int n_sides)
 			sides[s].runs[r].shrinks = true;
 }
 
+/* Marks the runs without steps of a side of which others have some: their steps are not taken, either. */
+static void mark_alone(const struct pattern_side *side)
+{
+	bool any = false;
+	for (size_t r = 0; r < side->n; r++)
+		any = any || side->runs[r].steps.found;
+	for (size_t r = 0; r < side->n; r++)
+		side->runs[r].alone = any && !side->runs[r].steps.found;
+}
+
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
 {
 	struct run *first = &sides[0].runs[0];
 	uint32_t index = 0;
 	if (wanted) {
-		index = named(&first->loops, wanted);
+		const struct run *with = first; /* a run that repeats nothing says nothing of it */
+		for (size_t r = 1; r < sides[0].n && !with->loops.n; r++)
+			with = &sides[0].runs[r];
+		index = named(&with->loops, wanted);
 		if (index == UINT32_MAX)
-			return no_such_loop(&first->loops, wanted, err);
+			return no_such_loop(&with->loops, wanted, err);
 	}
 	if (!all_repeat(sides, n_sides)) {
 		bool ranges = false;
+		for (int s = 0; s < n_sides; s++)
+			mark_alone(&sides[s]);
 		for (int s = 0; s < n_sides; s++)
 			for (size_t r = 0; r < sides[s].n; r++)
 				ranges = ranges || sides[s].runs[r].steps.origin == STEPS_BY_RANGE;
@@ -306,7 +321,16 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 			for (size_t r = 0; r < sides[s].n; r++)
 				if (ranges || !sides[s].runs[r].steps.found)
 					forget(&sides[s], 1);
+		/* what is left still has to be the same steps in all runs of a side */
+		for (int s = 0; s < n_sides && n_sides > 1; s++)
+			if (sides[s].runs[0].steps.found && sides[s].runs[0].steps.origin == STEPS_BY_PATTERN &&
+			    pattern_agree(&sides[s], 1, NULL, err) < 0)
+				return -1;
 		return 0;
+	}
+	if (wanted) { /* by now the first run may have loops that it had not */
+		index = named(&first->loops, wanted);
+		index = index == UINT32_MAX ? 0 : index;
 	}
 	if (first->loop != index || first->steps.origin != STEPS_BY_PATTERN)
 		pattern_steps(first, index);

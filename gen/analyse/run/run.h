@@ -59,6 +59,7 @@ struct run {
 	bool by_loop;           /* set before run_find_steps: ranges are not asked */
 	bool shrinks;           /* each of its steps has less to do than the one before: pattern_agree */
 	struct activity activity;
+	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */
 	int64_t window_start, window_end;

@@ -1,5 +1,7 @@
 #include "analyse/side/quality.h"
 
+#include "analyse/run/pattern.h"
+
 #include <string.h>
 
 void quality_add(struct quality *q, struct arena *arena, const char *note)
@@ -64,6 +66,14 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 		            arena_format(arena,
 		                         "The end of the capture cuts the last %u steps of %s, which are left out.",
 		                         cut, file));
+	if (run->alone)
+		quality_add(q, arena,
+		            arena_format(
+				    arena,
+				    "Nothing in %s repeats %d times, as it does in other runs of this side: too little "
+				    "was recorded, or it did something else. Runs are averaged, so the side has no "
+				    "steps; without this file it has some.",
+				    file, PATTERN_CYCLES));
 	if (run->early_ops)
 		quality_add(
 			q, arena,
