@@ -319,8 +319,8 @@ static uint64_t name_key(const struct ranges *x, const struct candidate *c)
 	return (uint64_t)p->name << 32 | p->domain;
 }
 
-/* Which candidates are steps by the rules; without `alone` those hold that a range has to meet which is the step of
- * another run already: it need not be half of the profile's GPU time, and be there often. */
+/* Which candidates are steps by the rules; without `alone` a range is the step of another run already: it need not be
+ * half of the profile's GPU time, nor be there often. */
 static void judge_candidates(struct ranges *x, bool alone)
 {
 	const struct trace *t = x->trace;
@@ -341,7 +341,7 @@ static void judge_candidates(struct ranges *x, bool alone)
 			x->list[i].fits = 2 * stretch[keymap_add(&names, name_key(x, &x->list[i]))] >= whole;
 }
 
-/* --step NAME: the normalised name, the same without its mask, or a name as it stands in the profile. */
+/* --step NAME: normalised, the same without its mask, or as it stands in the profile. */
 static bool is_wanted(const struct ranges *x, const struct candidate *c, const char *wanted)
 {
 	const struct trace *t = x->trace;
@@ -487,13 +487,12 @@ void marks_from_range_like(const struct trace *t, const struct fold *fold, const
 {
 	struct arena scratch = {0};
 	struct ranges x = {.trace = t, .arena = &scratch};
-	*out = (struct step_marks){0};
 	collect_pieces(&x, fold, true);
 	collect_candidates(&x, true);
+	*out = (struct step_marks){0};
 	judge_candidates(&x, false);
 	for (size_t i = 0; i < x.n; i++)
-		x.list[i].fits =
-			x.list[i].fits && name_key(&x, &x.list[i]) == ((uint64_t)like->name << 32 | like->domain);
+		x.list[i].fits &= name_key(&x, &x.list[i]) == ((uint64_t)like->name << 32 | like->domain);
 	const struct candidate *winner = find_winner(&x);
 	if (winner)
 		propose(&x, winner, arena, out);

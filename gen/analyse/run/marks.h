@@ -22,8 +22,8 @@ int marks_from_ranges(const struct trace *trace, const struct fold *fold, const 
 
 /* Proposes the range that is the step of another run, whose steps `like` are: it has to be one by all rules above but
  * the half of the profile's GPU time, which the other run's range holds, and with two instances or more. A fix may make
- * the steps so much shorter that they are less than the program's start-up, and one run of several may have ended early. out->n is 0 where there is no such range. Before run_name_steps of either
- * run. */
+ * the steps so much shorter that they are less than the program's start-up, and one run of several may have ended
+ * early. out->n is 0 where there is no such range. Before run_name_steps of either run. */
 void marks_from_range_like(const struct trace *trace, const struct fold *fold, const struct steps *like,
                            struct arena *arena, struct step_marks *out);
 
