@@ -12,7 +12,8 @@ static const char schema[] =
 	"DROP TABLE IF EXISTS GAPLINE_GPU_STATE;"
 	"CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL);"
 	"CREATE TABLE GAPLINE_JOB (name TEXT NOT NULL, value TEXT NOT NULL);"
-	"CREATE TABLE GAPLINE_GPU (gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER);"
+	"CREATE TABLE GAPLINE_GPU (gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER, "
+	"others INTEGER);"
 	"CREATE TABLE GAPLINE_GPU_STATE (time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, "
 	"memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER);";
 
@@ -77,7 +78,7 @@ static int put_job(sqlite3 *db, const char *host, const char *const *job)
 static int put_gpus(sqlite3 *db, const struct gpu_state *state)
 {
 	sqlite3_stmt *row = NULL;
-	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_GPU VALUES (?, ?, ?, ?, ?)", -1, &row, NULL);
+	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_GPU VALUES (?, ?, ?, ?, ?, ?)", -1, &row, NULL);
 	for (uint32_t i = 0; i < state->n_gpus && code == SQLITE_OK; i++) {
 		const struct gpu_identity *gpu = &state->gpus[i];
 		sqlite3_bind_int64(row, 1, i);
@@ -89,6 +90,8 @@ static int put_gpus(sqlite3 *db, const struct gpu_state *state)
 			sqlite3_bind_text(row, 4, gpu->name, -1, SQLITE_STATIC);
 		if (gpu->max_sm_mhz > 0)
 			sqlite3_bind_int(row, 5, gpu->max_sm_mhz);
+		if (gpu->others >= 0)
+			sqlite3_bind_int(row, 6, gpu->others);
 		code = put_row(row);
 	}
 	sqlite3_finalize(row);

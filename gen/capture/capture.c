@@ -302,6 +302,17 @@ int capture_find_program(const char *const *command, struct arena *arena, struct
 	               strchr(command[0], '/') ? ", or it is not executable" : " on PATH");
 }
 
+/* Said before it takes any time; of all GPUs, for which of them the program will use nobody knows yet. */
+static void say_others(struct capture *c)
+{
+	for (uint32_t i = 0; i < c->gpus.n_gpus; i++)
+		if (c->gpus.gpus[i].others > 0)
+			collector_say(&c->job,
+			              "GPU %u (%s) is in use by %d other process%s, whose work delays what is measured",
+			              i, c->gpus.gpus[i].name, c->gpus.gpus[i].others,
+			              c->gpus.gpus[i].others == 1 ? "" : "es");
+}
+
 int capture_one(const struct capture_request *request, struct arena *arena, struct capture_result *result,
                 struct err *err)
 {
@@ -318,6 +329,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 		return -1;
 	if (!request->plan) /* asking the GPU is not for nothing */
 		gpu_state_open(&c.gpus, NULL, arena);
+	say_others(&c);
 	int rc = start(&c, err);
 	if (!rc) {
 		watch(&c);

@@ -64,6 +64,10 @@ static void identify(const struct nvml *nvml, nvml_device device, struct gpu_ide
 		gpu_text(gpu->bus, sizeof gpu->bus, pci.bus, strnlen(pci.bus, sizeof pci.bus));
 	if (nvml->max_clock && nvml->max_clock(device, NVML_CLOCK_SM, &mhz) == NVML_OK && mhz <= INT_MAX)
 		gpu->max_sm_mhz = (int)mhz;
+	unsigned count = 0;
+	int code = nvml->processes ? nvml->processes(device, &count, NULL) : -1;
+	bool listed = code == NVML_OK || code == NVML_INSUFFICIENT_SIZE;
+	gpu->others = listed && count <= INT_MAX ? (int)count : -1;
 }
 
 bool gpu_nvml_open(struct gpu_state *state, const char *library)

@@ -234,6 +234,7 @@ static void identify(struct gpu_state *state, struct source *s)
 		gpu_text(gpu->bus, sizeof gpu->bus, row.text[BUS], row.n[BUS]);
 		gpu_text(gpu->name, sizeof gpu->name, row.text[NAME], row.n[NAME]);
 		gpu->max_sm_mhz = most > 0 ? most : 0;
+		gpu->others = -1;
 		if (row.n[DRIVER] && row.text[DRIVER][0] != '[')
 			gpu_text(state->driver, sizeof state->driver, row.text[DRIVER], row.n[DRIVER]);
 		s->index[state->n_gpus++] = (uint32_t)index;

@@ -36,6 +36,8 @@ struct gpu_identity {
 	char uuid[48];  /* "GPU-xxxxxxxx-…" */
 	char bus[32];   /* "00000000:18:00.0", "" unknown */
 	int max_sm_mhz; /* 0 unknown */
+	int others;     /* processes that used it when the state was opened, before the program began: somebody
+	                 * else's. −1: not known */
 };
 
 struct gpu_state {

@@ -38,6 +38,8 @@ enum nvml_result nvml_open(struct nvml *nvml, const char *path, int *code)
 	     "nvmlDeviceGetCurrentClocksThrottleReasons"); /* until 2023 */
 	find(library, &nvml->mig_mode, "nvmlDeviceGetMigMode", NULL);
 	find(library, &nvml->compute_mode, "nvmlDeviceGetComputeMode", NULL);
+	find(library, &nvml->processes, "nvmlDeviceGetComputeRunningProcesses_v3",
+	     "nvmlDeviceGetComputeRunningProcesses_v2");
 	find(library, &nvml->error, "nvmlErrorString", NULL);
 	bool whole = nvml->init && nvml->shutdown && nvml->device_count && nvml->device_by_index && nvml->device_name &&
 	             nvml->device_uuid;

@@ -8,10 +8,15 @@
 
 typedef struct nvml_device *nvml_device; /* owned by the library */
 
-enum { NVML_OK = 0, NVML_DRIVER_NOT_LOADED = 9, NVML_VERSION_MISMATCH = 18 }; /* nvmlReturn_t */
-enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };                            /* nvmlClockType_t */
-enum { NVML_TEMPERATURE_GPU = 0 };                                            /* nvmlTemperatureSensors_t */
-enum { NVML_COMPUTE_PROHIBITED = 2, NVML_COMPUTE_EXCLUSIVE_PROCESS = 3 };     /* nvmlComputeMode_t */
+enum {
+	NVML_OK = 0,
+	NVML_INSUFFICIENT_SIZE = 7,
+	NVML_DRIVER_NOT_LOADED = 9,
+	NVML_VERSION_MISMATCH = 18
+};                                                                        /* nvmlReturn_t */
+enum { NVML_CLOCK_SM = 1, NVML_CLOCK_MEMORY = 2 };                        /* nvmlClockType_t */
+enum { NVML_TEMPERATURE_GPU = 0 };                                        /* nvmlTemperatureSensors_t */
+enum { NVML_COMPUTE_PROHIBITED = 2, NVML_COMPUTE_EXCLUSIVE_PROCESS = 3 }; /* nvmlComputeMode_t */
 
 struct nvml_utilization {
 	unsigned gpu, memory; /* percent of the last sampling period */
@@ -42,6 +47,8 @@ struct nvml {
 	int (*throttle)(nvml_device device, unsigned long long *reasons);
 	int (*mig_mode)(nvml_device device, unsigned *current, unsigned *pending);
 	int (*compute_mode)(nvml_device device, int *mode);
+	/* processes: room for none gives NVML_OK where there are none, else NVML_INSUFFICIENT_SIZE and their number */
+	int (*processes)(nvml_device device, unsigned *count, void *list);
 	const char *(*error)(int code);
 };
 

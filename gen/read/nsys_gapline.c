@@ -104,10 +104,34 @@ static uint32_t find_gpu(const struct nsys *r, const char *uuid, const char *bus
 	return TRACE_NONE;
 }
 
+static bool is_used(const struct trace *t, uint32_t gpu)
+{
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		if (t->devices[d].gpu == gpu)
+			return true;
+	return false;
+}
+
+/* Somebody else's work delays the program's, and no row of the profile shows it. Of GPUs that the program used. */
+static void note_others(struct nsys *r, uint32_t gpu, int64_t others)
+{
+	struct trace *t = r->trace;
+	const char *name = names_text(r->names, t->gpus[gpu].name);
+	const char *text =
+		arena_format(r->arena,
+	                     "%lld other process%s used the GPU (%s) when the program began; work of theirs is "
+	                     "not in the profile, and delays the program's",
+	                     (long long)others, others == 1 ? "" : "es", *name ? name : "model not known");
+	t->diagnostics = arena_grow(r->arena, t->diagnostics, t->n_diagnostics, (size_t)t->n_diagnostics + 1,
+	                            sizeof *t->diagnostics);
+	t->diagnostics[t->n_diagnostics++] =
+		(struct trace_diagnostic){.severity = 2, .text = names_add_text(r->names, text)};
+}
+
 static int read_sampled(struct nsys *r, struct sampled *sampled)
 {
-	enum { GPU, UUID, BUS, MAX_SM, N };
-	static const char *const columns[] = {"gpu", "uuid", "bus", "max_sm_mhz"};
+	enum { GPU, UUID, BUS, MAX_SM, OTHERS, N };
+	static const char *const columns[] = {"gpu", "uuid", "bus", "max_sm_mhz", "others"};
 	struct trace *t = r->trace;
 	struct scan s;
 	if (scan_open(&s, &r->db, "GAPLINE_GPU", columns, N) != 0)
@@ -116,6 +140,7 @@ static int read_sampled(struct nsys *r, struct sampled *sampled)
 	while ((more = scan_next(&s)) > 0 && sampled->n < SAMPLED_MAX) {
 		size_t uuid_n, bus_n;
 		int64_t number = scan_int(&s, GPU), most = scan_int_or(&s, MAX_SM, 0);
+		int64_t others = scan_int_or(&s, OTHERS, 0);
 		const char *uuid = scan_text(&s, UUID, &uuid_n), *bus = scan_text(&s, BUS, &bus_n);
 		if (s.flaws)
 			continue;
@@ -124,6 +149,8 @@ static int read_sampled(struct nsys *r, struct sampled *sampled)
 		sampled->gpu[sampled->n++] = gpu;
 		if (gpu != TRACE_NONE && !t->gpus[gpu].clock_hz && most > 0 && most < 100000)
 			t->gpus[gpu].clock_hz = most * 1000000;
+		if (gpu != TRACE_NONE && others > 0 && others < 100000 && is_used(t, gpu))
+			note_others(r, gpu, others);
 	}
 	scan_close(&s);
 	/* One here and one there, and neither says which: a part of a GPU (MIG) has a UUID of its own. */

@@ -173,8 +173,11 @@ int trend_html(const struct trend *t, struct buf *out, struct err *err)
 	page_open(&page, asset_trend_html.bytes, asset_trend_html.n, &arena);
 	fill_head(t, fill_card(t, &page), &page);
 	struct rows *rows = page_rows(&page.top, "series");
-	for (size_t i = 0; i < t->n_series; i++)
-		fill_series(t, &t->series[i], page_row(rows), &arena);
+	for (size_t i = 0; i < t->n_series; i++) {
+		struct scope *row = page_row(rows);
+		page_attribute(row, NULL, "id", arena_format(&arena, "series-%zu", i + 1));
+		fill_series(t, &t->series[i], row, &arena);
+	}
 	fill_commits(t, &page);
 	page_fill(&page.top, "method.least", arena_format(&arena, "%.3g %%", 100 * t->least));
 	page_fill(&page.top, "footer", "Made by gapline " GAPLINE_VERSION ".");

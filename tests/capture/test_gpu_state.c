@@ -45,6 +45,8 @@ static void test_library(void **test)
 	assert_int_equal(state.gpus[0].max_sm_mhz, 1980);
 	assert_string_equal(state.gpus[1].name, "NVIDIA ?[31mT400");
 	assert_int_equal(state.gpus[1].max_sm_mhz, 0);
+	assert_int_equal(state.gpus[0].others, 0);
+	assert_int_equal(state.gpus[1].others, -1);
 	gpu_state_sample(&state);
 	gpu_state_sample(&state);
 	gpu_state_close(&state);
@@ -69,6 +71,22 @@ static void test_library(void **test)
 	assert_int_equal(b->temperature_c, 31);
 	assert_int_equal(b->busy_percent, -1);
 	assert_false(b->has_throttle);
+}
+
+/* Those that are there before the program begins are somebody else's. */
+static void test_others(void **test)
+{
+	struct support *s = *test;
+	struct gpu_state state;
+	setenv("STANDIN_NVML", "shared", 1);
+	gpu_state_open(&state, STANDIN_NVML_NEW, &s->arena);
+	assert_int_equal(state.gpus[0].others, 2);
+	assert_int_equal(state.gpus[1].others, -1);
+	gpu_state_close(&state);
+	gpu_state_open(&state, STANDIN_NVML_OLD, &s->arena);
+	assert_int_equal(state.gpus[0].others, -1);
+	gpu_state_close(&state);
+	unsetenv("STANDIN_NVML");
 }
 
 static void test_old_library(void **test)
@@ -238,7 +256,7 @@ static int files_in(const char *folder)
 static void test_annotate(void **test)
 {
 	struct support *s = *test;
-	struct gpu_identity gpus[2] = {{"NVIDIA H200", "GPU-a", "00000000:18:00.0", 1980}, {"", "", "", 0}};
+	struct gpu_identity gpus[2] = {{"NVIDIA H200", "GPU-a", "00000000:18:00.0", 1980, 2}, {"", "", "", 0, -1}};
 	struct gpu_sample samples[2] = {{1500, 0, 1755, 3201, 693130, 64, 97, true, 4},
 	                                {900, 1, -1, -1, -1, 31, -1, false, 0}};
 	struct gpu_state state = {.source = "NVML", .gpus = gpus, .n_gpus = 2, .samples = samples, .n = 2};
@@ -260,7 +278,7 @@ static void test_annotate(void **test)
 		                    "collector|cupti\ncomplete|the program was killed by SIGKILL\ncupti|13.0.1\n"
 		                    "dropped|12\ngapline|0.1.0\ngpu_state|NVML\ngraphs|graph\ntrace|cuda,nvtx\n");
 		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_GPU ORDER BY gpu"),
-		                    "0|GPU-a|00000000:18:00.0|NVIDIA H200|1980\n1|-|-|-|-\n");
+		                    "0|GPU-a|00000000:18:00.0|NVIDIA H200|1980|2\n1|-|-|-|-|-\n");
 		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_GPU_STATE ORDER BY gpu"),
 		                    "500|0|1755|3201|693130|64|97|4\n-100|1|-|-|-|31|-|-\n");
 	}
@@ -310,8 +328,8 @@ static int teardown(void **test)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_library),   TEST(test_old_library), TEST(test_command),        TEST(test_slow_command),
-		TEST(test_no_source), TEST(test_annotate),    TEST(test_annotate_fails),
+		TEST(test_library),      TEST(test_others),    TEST(test_old_library), TEST(test_command),
+		TEST(test_slow_command), TEST(test_no_source), TEST(test_annotate),    TEST(test_annotate_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,6 +107,34 @@ static void test_samples(void **state)
 	assert_true(t->gpus[1].clock_hz == 1980000000); /* what the profile says itself stays */
 }
 
+/* Somebody else's processes, on GPUs that the program ran on and on those that it only saw, or did not even see. */
+static void test_others(void **state)
+{
+	static const char *const rows =
+		"ALTER TABLE GAPLINE_GPU ADD COLUMN others INTEGER; INSERT INTO GAPLINE_GPU VALUES "
+		"(3, 'GPU-A', NULL, NULL, NULL, %s), (5, 'b', NULL, NULL, NULL, %s), (6, 'GPU-elsewhere', NULL, NULL, "
+		"NULL, "
+		"9)";
+	struct support *s = *state;
+	read_with(s, arena_format(&s->arena, rows, "2", "NULL"));
+	assert_int_equal(s->trace.n_devices, 2);
+	assert_int_equal(s->trace.n_diagnostics, 1);
+	assert_non_null(strstr(support_name(s, s->trace.diagnostics[0].text), "2 other processes used the GPU ("));
+	support_teardown(state);
+	support_setup(state);
+	s = *state;
+	read_with(s, arena_format(&s->arena, rows, "0", "-3"));
+	assert_int_equal(s->trace.n_diagnostics, 0);
+	support_teardown(state);
+	support_setup(state);
+	s = *state;
+	read_with(s, "INSERT INTO TARGET_INFO_GPU (vmId, id, name, uuid) VALUES (0, 2, 'nobody ran on it', 'GPU-C'); "
+	             "ALTER TABLE GAPLINE_GPU ADD COLUMN others INTEGER; INSERT INTO GAPLINE_GPU VALUES "
+	             "(7, 'GPU-C', NULL, NULL, NULL, 4)");
+	assert_int_equal(s->trace.n_gpus, 3);
+	assert_int_equal(s->trace.n_diagnostics, 0);
+}
+
 /* By the place on the bus where nsys knows no UUID, whatever the width of its numbers. */
 static void test_bus(void **state)
 {
@@ -178,8 +206,8 @@ static void test_absent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_facts), TEST(test_launcher), TEST(test_complete),  TEST(test_samples),
-		TEST(test_bus),   TEST(test_only_gpu), TEST(test_stopwatch), TEST(test_absent),
+		TEST(test_facts),  TEST(test_launcher), TEST(test_complete),  TEST(test_samples), TEST(test_bus),
+		TEST(test_others), TEST(test_only_gpu), TEST(test_stopwatch), TEST(test_absent),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

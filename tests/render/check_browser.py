@@ -7,6 +7,7 @@ packages of tests/render/page/package-lock.json (`./dev test` installs them); wi
 Pictures that differ from the kept ones are written into the build folder, looks/, with the difference marked; --refresh
 keeps what is there now."""
 
+import concurrent.futures
 import gzip
 import os
 import pathlib
@@ -85,10 +86,24 @@ def make_reports(gapline, tests, folder):
     tiny_profile.write(large[0], steps=2000, kernels=20, kernel=5000)
     tiny_profile.write(large[1], steps=2000, kernels=20, kernel=5000, load=50_000, seed=2)
     report(gapline, large, folder / "traced-large")
+    make_trend(gapline, folder)
     for capture in "ddp-2gpu", "tiny-kernels-graph":  # two GPUs; a graph that was traced whole
         pair = [CAPTURES / capture / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
         if pair[0].is_file():
             report(gapline, pair, folder / f"traced-{capture}")
+
+
+def make_trend(gapline, folder):
+    """70 commits, of which the 60th made a step 6 % longer; added in any order."""
+    def add(i):
+        noise = (i * 7919 % 101 - 50) * 90  # half a percent, by a rule
+        tiny_profile.write(folder / f"commit-{i}.sqlite", steps=12, load=400_000 + noise + (55_000 if i >= 60 else 0), seed=i)
+        subprocess.run([gapline, "history", "add", "--db", folder / "trend.db", "--commit", f"{0x1a2b3c0 + i * 40503:07x}", "--time",
+                        str(1_790_000_000 + i * 5400), "-q", folder / f"commit-{i}.sqlite"], check=True)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(add, range(70)))
+    subprocess.run([gapline, "history", "report", "--db", folder / "trend.db", "-o", folder / "trend.html", "-q"], check=True)
 
 
 def report(gapline, pair, base):

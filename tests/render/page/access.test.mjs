@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { dataOf, fileOf, open } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
-const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'names'];
+const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'names', 'trend'];
 
 test('axe finds nothing', async () => {
 	const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');

@@ -43,11 +43,11 @@ export async function blank(html) {
 	return page;
 }
 
-/* Opens a report. */
-export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragment = '', ...options } = {}) {
+/* Opens a report; `ready`: its script says when it is. */
+export async function open(name, { at = pathToFileURL(fileOf(name)).href, fragment = '', ready = true, ...options } = {}) {
 	const page = await newPage(options);
 	await page.goto(at + fragment, { waitUntil: 'load' });
-	if (options.javaScriptEnabled !== false && !at.startsWith('http')) await isReady(page);
+	if (ready && options.javaScriptEnabled !== false && !at.startsWith('http')) await isReady(page);
 	return page;
 }
 

@@ -34,6 +34,9 @@ const LOOKS = {
 	slower: { report: 'slower', parts: ['verdict'] },
 	unchanged: { report: 'self', parts: ['verdict'] },
 	inconclusive: { report: 'inconclusive', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict'] },
+	trend: { report: 'trend', javaScriptEnabled: false, parts: ['verdict', 'series-1'] },
+	'trend-dark': { report: 'trend', javaScriptEnabled: false, colorScheme: 'dark', parts: ['verdict', 'series-1'] },
+	'trend-phone': { report: 'trend', javaScriptEnabled: false, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'series-1'] },
 	'no-steps': { report: 'no-steps', colorScheme: 'dark', parts: ['verdict'] },
 };
 
