@@ -66,13 +66,23 @@ static const int64_t *reaches(const struct trace *t, struct arena *scratch)
 	return reach;
 }
 
-/* Whether a range is open on the thread. PyTorch's backward has a thread of its own, on which a library opens one now
- * and then; what is launched between those belongs to the step like everything else. */
-static bool has_open(const struct trace *t, const int64_t *reach, uint32_t thread, int64_t time)
+/* Goes through the ranges of threads beside their calls, which are in order. */
+struct beside {
+	const int64_t *reach;
+	uint32_t thread, next; /* of its ranges, the first that begins later */
+};
+
+/* Whether a range is open on the thread of a call when it begins. PyTorch's backward has a thread of its own, on which
+ * a library opens one now and then; what is launched between those belongs to the step like everything else. */
+static bool has_open(const struct trace *t, struct beside *b, size_t call)
 {
-	uint32_t i = t->first_range[thread];
-	SEARCH(i, t->first_range[thread + 1], t->ranges.start[i] <= time);
-	return i > t->first_range[thread] && reach[i - 1] > time;
+	uint32_t thread = t->calls.thread[call], first = t->first_range[thread], end = t->first_range[thread + 1];
+	if (b->thread != thread)
+		b->next = first;
+	b->thread = thread;
+	while (b->next < end && t->ranges.start[b->next] <= t->calls.start[call])
+		b->next++;
+	return b->next > first && b->reach[b->next - 1] > t->calls.start[call];
 }
 
 static void sum_launched(struct builder *b)
@@ -89,12 +99,12 @@ static void sum_launched(struct builder *b)
 	l->start = ARENA_NEW(b->scratch, l->n, int64_t);
 	int64_t *gpu = of_call; /* by launch, in the same place: there are no more of them than calls */
 	const uint32_t *main = main_threads(t, b->scratch);
-	const int64_t *reach = reaches(t, b->scratch);
+	struct beside ranges = {.reach = reaches(t, b->scratch), .thread = TRACE_NONE};
 	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
 		if (of_call[i] <= 0)
 			continue;
 		uint32_t own = t->calls.thread[i], of = main[t->threads[own].process];
-		thread[n] = of == TRACE_NONE || has_open(t, reach, own, t->calls.start[i]) ? own : of;
+		thread[n] = of == TRACE_NONE || has_open(t, &ranges, i) ? own : of;
 		l->start[n] = t->calls.start[i];
 		gpu[n++] = of_call[i];
 	}
