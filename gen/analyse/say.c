@@ -18,6 +18,19 @@ const char *say_digits(struct arena *arena, double value)
 	return arena_format(arena, size >= 999.5 ? "%.0f" : "%.3g", value);
 }
 
+void say_gpu(struct say_gpus *s, struct arena *arena, const struct names *names, const struct trace_gpu *gpu)
+{
+	for (uint32_t i = 0; i < s->n; i++)
+		if (s->said[i]->name == gpu->name && s->said[i]->clock_hz == gpu->clock_hz)
+			return;
+	s->said = arena_grow(arena, s->said, s->n, s->n + 1, sizeof *s->said);
+	s->said[s->n++] = gpu;
+	const char *name = names_text(names, gpu->name);
+	if (gpu->clock_hz)
+		name = arena_format(arena, "%s at up to %.0f MHz", name, (double)gpu->clock_hz / 1e6);
+	s->text = *s->text ? arena_format(arena, "%s, %s", s->text, name) : name;
+}
+
 const char *say_count(struct arena *arena, double count)
 {
 	bool whole = fabs(count - round(count)) < 1e-6 * fmax(1, fabs(count));

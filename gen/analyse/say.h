@@ -23,6 +23,15 @@ const char *say_bytes(struct arena *arena, double bytes);
 /* A name of at most about fifty characters: a longer one is cut, with "…". */
 const char *say_short(struct arena *arena, const char *name);
 
+/* GPUs as one text: "NVIDIA H200 at up to 1980 MHz, NVIDIA A100", each model and clock once. `text` begins as "", the
+ * rest is say_gpu's own. */
+struct say_gpus {
+	const char *text;
+	const struct trace_gpu **said;
+	uint32_t n;
+};
+void say_gpu(struct say_gpus *gpus, struct arena *arena, const struct names *names, const struct trace_gpu *gpu);
+
 /* A device among the others of its side: "rank 5"; "rank 5, device 1" where a rank has several; without ranks "device 0
  * of process 4711". */
 const char *say_rank(const struct side *side, uint32_t device, struct arena *arena);

@@ -1,17 +1,12 @@
 #include "cmd/saving.h"
 
 #include "analyse/judge/nothing.h"
+#include "analyse/say.h"
 #include "cmd/inputs_export.h"
 #include "cmd/progress.h"
 
 #include <string.h>
 #include <unistd.h>
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash && slash[1] ? slash + 1 : path;
-}
 
 /* One capture under two names would count as two runs. */
 static int check_copies(const struct saving *s, struct err *err)
@@ -25,24 +20,19 @@ static int check_copies(const struct saving *s, struct err *err)
 	return 0;
 }
 
-/* "2 x NVIDIA H200 at up to 1980 MHz, driver 570.86": of all files, each GPU by its number in one of them. */
+/* "NVIDIA H200 at up to 1980 MHz, driver 570.86": of all files. */
 static const char *machine_of(struct saving *s)
 {
-	const char *text = "", *driver = "";
+	const char *driver = "";
+	struct say_gpus gpus = {.text = ""};
 	for (size_t i = 0; i < s->inputs.n; i++) {
 		const struct trace *t = &s->inputs.item[i].trace;
 		driver = *t->source.driver && !*driver ? t->source.driver : driver;
-		for (uint32_t g = 0; g < t->n_gpus; g++) {
-			const char *name = names_text(&s->names, t->gpus[g].name);
-			int64_t hz = t->gpus[g].clock_hz;
-			const char *one =
-				hz ? arena_format(&s->arena, "%s at up to %.0f MHz", name, (double)hz / 1e6) : name;
-			if (*name && !strstr(text, one))
-				text = arena_format(&s->arena, "%s%s%s", text, *text ? ", " : "", one);
-		}
+		for (uint32_t g = 0; g < t->n_gpus; g++)
+			if (t->gpus[g].name)
+				say_gpu(&gpus, &s->arena, &s->names, &t->gpus[g]);
 	}
-	if (!*text)
-		text = "GPU not known";
+	const char *text = *gpus.text ? gpus.text : "GPU not known";
 	return *driver ? arena_format(&s->arena, "%s, driver %s", text, driver) : text;
 }
 
@@ -57,7 +47,7 @@ static int make_parts(struct saving *s, struct err *err)
 		struct digest_made *made = &s->made[i];
 		if (digest_make(input->path, &input->trace, &s->arena, made, err))
 			return -1;
-		const char *file = names_text(&s->names, names_add_text(&s->names, last_part(input->path)));
+		const char *file = names_file(&s->names, input->path);
 		e->parts[i] = (struct store_part){file, input->folder == TRACE_NONE ? -1 : (int64_t)input->folder,
 		                                  made->data, made->n};
 		s->bytes += made->n;

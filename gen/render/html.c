@@ -343,6 +343,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 
 	page_fill(&page->top, "work.caption", arena_format(arena, "Work of a %s, summed over GPUs", view_units(a)));
 	const char *ranges = ranges_label(&b->source, &f->source, false);
+	enum { COUNTS = 5 }; /* the rest are bytes */
 	const struct pair work[] = {{"kernel launches", {b->counts.launches, f->counts.launches}},
 	                            {"CUDA graph launches", {b->counts.graph_launches, f->counts.graph_launches}},
 	                            {"communication kernels", {b->counts.collectives, f->counts.collectives}},
@@ -354,7 +355,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	rows = page_rows(&page->top, "work");
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
 		const double *v = work[i].value, change = v[1] - v[0];
-		bool bytes = strncmp(work[i].name, "bytes", 5) == 0;
+		bool bytes = i >= COUNTS;
 		struct scope *row = page_row(rows);
 		page_fill(row, "name", work[i].name);
 		page_fill(row, "before", bytes ? format_bytes(arena, v[0]) : format_count(arena, v[0]));

@@ -220,28 +220,40 @@ static bool folders_hold_runs(const struct ranks_file *files, size_t n)
 	return twice;
 }
 
+/* What the files are, where the reason does not say it. */
+static void tell(struct ranks *r, const char *are, const char *reason, struct arena *arena)
+{
+	r->reason = reason;
+	r->why = are ? arena_format(arena, "%s: %s", are, reason) : reason;
+}
+
 static void tell_by_times(struct ranks_file *files, size_t n, struct arena *arena, struct ranks *r)
 {
 	r->n_runs = connect(files, n, of_overlapping_times, arena);
 	if (!any_pair(files, n, share_job) && folders_hold_runs(files, n)) {
 		r->n_runs = connect(files, n, of_one_folder_and_times, arena);
-		r->why = r->n_runs == n ? "repeats: folders hold the same rank"
-		                        : "ranks of one run where they lie in one folder: folders hold the same ranks";
+		if (r->n_runs == n)
+			tell(r, "repeats", "folders hold the same rank", arena);
+		else
+			tell(r, "ranks of one run where they lie in one folder", "folders hold the same ranks", arena);
 		return;
 	}
 	if (r->n_runs == n)
-		r->why = any_pair(files, n, of_times_that_overlap) ? "repeats: they are of different jobs"
-		                                                   : "repeats: their recorded times do not overlap";
+		tell(r, "repeats",
+		     any_pair(files, n, of_times_that_overlap) ? "they are of different jobs"
+		                                               : "their recorded times do not overlap",
+		     arena);
 	else if (all_share(files, n, share_job))
-		r->why = "ranks: their recorded times overlap, and they are of one job";
+		tell(r, "ranks", "their recorded times overlap, and they are of one job", arena);
 	else if (all_share(files, n, share_ranks))
-		r->why = "ranks: their recorded times overlap, and they have different rank numbers";
+		tell(r, "ranks", "their recorded times overlap, and they have different rank numbers", arena);
 	else if (all_share(files, n, share_program))
-		r->why =
-			"ranks: their recorded times overlap, and they are of one program (--files-are repeats if they "
-			"are runs side by side)";
+		tell(r, "ranks",
+		     "their recorded times overlap, and they are of one program (--files-are repeats if they are runs "
+		     "side by side)",
+		     arena);
 	else
-		r->why = "ranks: their recorded times overlap";
+		tell(r, "ranks", "their recorded times overlap", arena);
 	r->careful = r->n_runs < n && !all_share(files, n, share_job) && !all_share(files, n, share_ranks) &&
 	             !all_share(files, n, share_program);
 }
@@ -256,20 +268,20 @@ static void tell_by_names(struct ranks_file *files, size_t n, struct arena *aren
 	}
 	if (jobs) {
 		r->n_runs = connect(files, n, of_one_job, arena);
-		r->why = "by the job that each file is of";
+		tell(r, NULL, "by the job that each file is of", arena);
 	} else if (any_pair(files, n, of_one_name)) {
 		r->n_runs = connect(files, n, of_one_name, arena);
-		r->why = "ranks: their names differ in the number of a rank";
+		tell(r, "ranks", "their names differ in the number of a rank", arena);
 	} else if (all_pairs(files, n, of_one_repeat_name)) {
 		r->n_runs = connect(files, n, never, arena);
-		r->why = "repeats: their names differ in the number of a run";
+		tell(r, "repeats", "their names differ in the number of a run", arena);
 	} else if (folders && !all_pairs(files, n, of_one_folder)) {
 		r->n_runs = connect(files, n, of_one_folder, arena);
-		r->why = "ranks of one run where they lie in one folder";
+		tell(r, NULL, "ranks of one run where they lie in one folder", arena);
 	} else {
 		r->n_runs = connect(files, n, always, arena);
 		r->careful = true;
-		r->why = "ranks: the files do not say when they were recorded";
+		tell(r, "ranks", "the files do not say when they were recorded", arena);
 	}
 }
 
@@ -283,7 +295,7 @@ static void tell_as_asked(struct ranks_file *files, size_t n, enum ranks_asked a
 	}
 	if (asked == RANKS_ARE_REPEATS) {
 		r->n_runs = connect(files, n, never, arena);
-		r->why = "repeats: as asked";
+		tell(r, "repeats", "as asked", arena);
 		return;
 	}
 	/* Ranks, of several runs where folders or times say so. */
@@ -292,7 +304,7 @@ static void tell_as_asked(struct ranks_file *files, size_t n, enum ranks_asked a
 		r->n_runs = connect(files, n, of_one_folder, arena);
 	if (r->n_runs == n)
 		r->n_runs = connect(files, n, always, arena);
-	r->why = "ranks: as asked";
+	tell(r, "ranks", "as asked", arena);
 }
 
 /* ---- the files of a run ---- */
@@ -379,7 +391,7 @@ static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, str
 
 struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena)
 {
-	struct ranks r = {.n_runs = 1, .why = ""};
+	struct ranks r = {.n_runs = 1, .why = "", .reason = ""};
 	bool times = true;
 	for (size_t i = 0; i < n; i++) {
 		files[i].run = 0;
@@ -400,13 +412,11 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 	}
 	if (r.n_runs == n && !lacking)
 		return r;
-	const char *reason = strstr(r.why, ": ");
 	const char *what = r.n_runs == 1   ? "the ranks of one run"
 	                   : r.n_runs == n ? "repeats"
 	                                   : arena_format(arena, "%u runs of one or more ranks", r.n_runs);
 	r.note = arena_format(arena, "%zu files count as %s%s: %s%s", n, what, r.careful ? ", the careful guess" : "",
-	                      reason ? reason + 2 : r.why,
-	                      r.careful ? ", and nothing tells ranks from repeats; --files-are says it" : "");
+	                      r.reason, r.careful ? ", and nothing tells ranks from repeats; --files-are says it" : "");
 	if (lacking)
 		r.note = arena_format(arena, "%s; %s", r.note, lacking);
 	r.note = arena_format(arena, "%s.", r.note);

@@ -23,9 +23,10 @@ struct ranks_file {
 
 struct ranks {
 	uint32_t n_runs;
-	bool careful;     /* nothing told that files which count as ranks are ranks, or that they are not */
-	const char *why;  /* a sentence: how the files were told apart; "" for one file */
-	const char *note; /* what a reader has to know about that, or about ranks that are missing; NULL: nothing */
+	bool careful;       /* nothing told that files which count as ranks are ranks, or that they are not */
+	const char *why;    /* a sentence: what the files are, and how that was told; "" for one file */
+	const char *reason; /* of it only the latter */
+	const char *note;   /* what a reader has to know about that, or about ranks that are missing; NULL: nothing */
 };
 
 /* Files whose recorded times overlap (directly or through others) are ranks of one run; others are repeats. Different

@@ -36,6 +36,20 @@ static void bytes_in_their_unit(void **state)
 		assert_string_equal(say_bytes(&arena, rows[i].bytes), rows[i].text);
 }
 
+static void gpus_whose_names_begin_alike(void **state)
+{
+	(void)state;
+	struct names names;
+	names_init(&names, &arena);
+	uint32_t large = names_add_text(&names, "A100 80GB"), plain = names_add_text(&names, "A100");
+	const struct trace_gpu gpus[] = {
+		{.name = large}, {.name = plain}, {.name = plain}, {.name = large, .clock_hz = 1410000000}};
+	struct say_gpus said = {.text = ""};
+	for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
+		say_gpu(&said, &arena, &names, &gpus[i]);
+	assert_string_equal(said.text, "A100 80GB, A100, A100 80GB at up to 1410 MHz");
+}
+
 static int release(void **state)
 {
 	(void)state;
@@ -46,6 +60,7 @@ static int release(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(digits_without_an_exponent),
-	                                   cmocka_unit_test(bytes_in_their_unit)};
+	                                   cmocka_unit_test(bytes_in_their_unit),
+	                                   cmocka_unit_test(gpus_whose_names_begin_alike)};
 	return cmocka_run_group_tests(tests, NULL, release);
 }

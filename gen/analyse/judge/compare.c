@@ -251,23 +251,14 @@ static void compare_option(struct guard *c, const char *what, bool a, bool b)
 		                 what, a ? "baseline" : "fixed side"));
 }
 
-/* GPUs of a run, in order of its devices: "NVIDIA H200 at 1980 MHz, …". */
+/* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. */
 static const char *gpus_text(struct guard *c, const struct run *run)
 {
-	const char *text = "";
-	for (uint32_t d = 0; d < run->n_devices; d++) {
-		uint32_t gpu = run_gpu(run, d);
-		if (gpu == TRACE_NONE)
-			continue;
-		const struct trace_gpu *g = &run->trace->gpus[gpu];
-		const char *name = names_text(c->names, g->name);
-		const char *one =
-			g->clock_hz ? arena_format(c->arena, "%s at up to %.0f MHz", name, (double)g->clock_hz / 1e6)
-				    : name;
-		bool again = strstr(text, one) != NULL;
-		text = again ? text : *text ? arena_format(c->arena, "%s, %s", text, one) : one;
-	}
-	return text;
+	struct say_gpus gpus = {.text = ""};
+	for (uint32_t d = 0; d < run->n_devices; d++)
+		if (run_gpu(run, d) != TRACE_NONE)
+			say_gpu(&gpus, c->arena, c->names, &run->trace->gpus[run_gpu(run, d)]);
+	return gpus.text;
 }
 
 /* Runs of one side have to come from one machine, recorded in one way. */
