@@ -274,18 +274,63 @@ static void test_incomplete(void **state)
 	assert_null(REASON(compare(s, cut, cut), "incomplete"));
 }
 
+/* Two ranks whose processes have numbers in this order; the GPU of rank 1 is slower. */
+static const struct trace *two_ranks(struct scene *s, int32_t first)
+{
+	enum { SAMPLES = 5 };
+	scene_trace_begin(s);
+	uint32_t process[2] = {s->process, maker_process(&s->m, 200)}, gpu[2], device[2], thread[2];
+	thread[0] = s->main;
+	thread[1] = maker_thread(&s->m, process[1], 200);
+	for (int p = 0; p < 2; p++)
+		gpu[p] = maker_gpu(&s->m, p ? "NVIDIA H200 B" : "NVIDIA H200 A");
+	s->m.trace->devices[0].gpu = gpu[0];
+	device[0] = s->gpu;
+	device[1] = maker_device(&s->m, process[1], 0, gpu[1]);
+	s->m.trace->gpu_samples = ARENA_NEW(&s->arena, 2 * SAMPLES, struct trace_gpu_sample);
+	for (int p = 0; p < 2; p++) {
+		int32_t rank = p ? 1 - first : first;
+		s->m.trace->processes[process[p]].rank = rank;
+		for (int64_t t = 0; t < STEPS * 1000; t += 1000) {
+			uint32_t id = ++s->correlation;
+			scene_range(s, thread[p], t, t + 520, "step");
+			maker_call(&s->m, thread[p], t + 400, t + 480, "cudaLaunchKernel", CALL_LAUNCH, id);
+			maker_op(&s->m, device[p], 7, OP_KERNEL, t + 500, t + 900, "gemm", id);
+		}
+		for (int i = 0; i < SAMPLES; i++)
+			s->m.trace->gpu_samples[s->m.trace->n_gpu_samples++] =
+				(struct trace_gpu_sample){.time = 2000 + 1000 * i,
+			                                  .gpu = gpu[p],
+			                                  .sm_mhz = rank ? 1200 : 1980,
+			                                  .memory_mhz = -1,
+			                                  .power_mw = -1,
+			                                  .temperature_c = -1,
+			                                  .busy_percent = 90};
+	}
+	return maker_link(&s->m);
+}
+
+static void test_ranks_are_compared_with_themselves(void **state)
+{
+	/* Which process got the lower number is an accident: the second side's ranks come the other way round. */
+	struct scene *s = *state;
+	const struct trace *baseline = two_ranks(s, 0), *fixed = two_ranks(s, 1);
+	const struct analysis *a = compare(s, baseline, fixed);
+	assert_true(a->side[0].devices[0].clocks.sm_mhz.median == 1980);
+	assert_true(a->side[1].devices[0].clocks.sm_mhz.median == 1200);
+	assert_null(find(a->comparison.differences, a->comparison.n_differences, "SM clock"));
+	assert_null(find(a->comparison.notes, a->comparison.n_notes, "SM clock"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_under_load),
-		TEST(test_other_clocks),
-		TEST(test_unknown_clocks),
-		TEST(test_held_back),
-		TEST(test_incomplete),
-		TEST(test_beside_the_window),
-		TEST(test_beside_the_windows_of_a_pair),
+		TEST(test_under_load),        TEST(test_other_clocks),
+		TEST(test_unknown_clocks),    TEST(test_held_back),
+		TEST(test_incomplete),        TEST(test_ranks_are_compared_with_themselves),
+		TEST(test_beside_the_window), TEST(test_beside_the_windows_of_a_pair),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

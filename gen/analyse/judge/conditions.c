@@ -11,40 +11,52 @@ static const double HELD_BACK = 0.1;     /* share of samples from which on it is
 
 static const char *const SIDE[2] = {"baseline", "fixed side"};
 
-/* The device whose clocks are furthest apart, or TRACE_NONE when no device has clocks on both sides. */
-static uint32_t furthest(const struct side side[2], double *distance)
+/* The same device of the other side: the one of the same rank, and of the same number among the GPUs of its process;
+ * where ranks are not known, the one in its place. NULL: there is none. */
+static const struct device_result *same_device(const struct side *other, const struct device_result *device)
 {
-	const struct side *b = &side[0], *f = &side[1];
-	uint32_t worst = TRACE_NONE;
-	*distance = -1;
-	for (uint32_t d = 0; d < b->n_devices && d < f->n_devices; d++) {
-		const struct spread *x = &b->devices[d].clocks.sm_mhz, *y = &f->devices[d].clocks.sm_mhz;
-		double larger = fmax(x->median, y->median);
-		if (!x->n || !y->n || larger <= 0)
+	if (device->rank < 0)
+		return device->id < other->n_devices ? &other->devices[device->id] : NULL;
+	for (uint32_t d = 0; d < other->n_devices; d++)
+		if (other->devices[d].rank == device->rank && other->devices[d].ordinal == device->ordinal)
+			return &other->devices[d];
+	return NULL;
+}
+
+/* A device of both sides. */
+struct both {
+	const struct device_result *device[2]; /* NULL: no device has clocks on both sides */
+	double apart;                          /* its clocks, of the faster side's median */
+};
+
+/* The one whose clocks are furthest apart. */
+static struct both furthest(const struct side side[2])
+{
+	struct both worst = {.apart = -1};
+	for (uint32_t d = 0; d < side[0].n_devices; d++) {
+		const struct device_result *b = &side[0].devices[d], *f = same_device(&side[1], b);
+		if (!f || !b->clocks.sm_mhz.n || !f->clocks.sm_mhz.n)
 			continue;
-		double far = fabs(x->median - y->median) / larger;
-		if (far > *distance) {
-			*distance = far;
-			worst = d;
-		}
+		double x = b->clocks.sm_mhz.median, y = f->clocks.sm_mhz.median, larger = fmax(x, y);
+		double apart = larger > 0 ? fabs(x - y) / larger : -1;
+		if (apart > worst.apart)
+			worst = (struct both){{b, f}, apart};
 	}
 	return worst;
 }
 
 const char *conditions_difference(const struct side side[2], struct arena *arena, bool *material)
 {
-	double far;
-	uint32_t d = furthest(side, &far);
-	if (d == TRACE_NONE || far <= CLOCKS_APART)
+	const struct both found = furthest(side);
+	if (found.apart <= CLOCKS_APART)
 		return NULL;
-	const struct spread *x = &side[0].devices[d].clocks.sm_mhz, *y = &side[1].devices[d].clocks.sm_mhz;
-	const char *which = side[0].n_devices > 1 ? arena_format(arena, " of device %u", d) : "";
-	bool beside = side[0].devices[d].clocks.beside || side[1].devices[d].clocks.beside;
-	*material = x->n >= SAMPLES_ENOUGH && y->n >= SAMPLES_ENOUGH && !beside;
+	const struct clocks *x = &found.device[0]->clocks, *y = &found.device[1]->clocks;
+	const char *which = side[0].n_devices > 1 ? arena_format(arena, " of device %u", found.device[0]->id) : "";
+	*material = x->sm_mhz.n >= SAMPLES_ENOUGH && y->sm_mhz.n >= SAMPLES_ENOUGH && !x->beside && !y->beside;
 	return arena_format(arena,
 	                    "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (medians of "
 	                    "%u and %u samples), %.1f %% apart, which changes GPU times whatever the fix does.",
-	                    which, x->median, y->median, x->n, y->n, 100 * far);
+	                    which, x->sm_mhz.median, y->sm_mhz.median, x->sm_mhz.n, y->sm_mhz.n, 100 * found.apart);
 }
 
 /* ---- reasons ---- */
@@ -91,13 +103,13 @@ static const char *say_held_back(const struct side side[2], int s, struct senten
 /* One run a side cannot show that the clock was the same; samples can. */
 static void say_same_clocks(const struct side side[2], struct sentences *said, struct arena *arena)
 {
-	double far;
-	uint32_t d = furthest(side, &far);
-	if (d == TRACE_NONE || far > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
+	const struct both found = furthest(side);
+	if (found.apart < 0 || found.apart > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
 		return;
-	if (side[0].devices[d].clocks.beside || side[1].devices[d].clocks.beside)
-		return; /* of the measured time itself they show nothing */
-	const struct spread *x = &side[0].devices[d].clocks.sm_mhz, *y = &side[1].devices[d].clocks.sm_mhz;
+	const struct clocks *b = &found.device[0]->clocks, *f = &found.device[1]->clocks;
+	const struct spread *x = &b->sm_mhz, *y = &f->sm_mhz;
+	if (b->beside || f->beside) /* of the measured time itself they show nothing */
+		return;
 	if (x->n < SAMPLES_ENOUGH || y->n < SAMPLES_ENOUGH)
 		return;
 	say_add(said, arena,
