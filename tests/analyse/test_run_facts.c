@@ -43,6 +43,54 @@ static void test_coverage(void **state)
 	assert_false(is_noted(side, "cuts") || is_noted(side, "clocks"));
 }
 
+static void test_phases_of_ranks_are_means(void **state)
+{
+	/* Two ranks, each with a phase of 300 in every step of 1000. */
+	struct scene *s = *state;
+	uint32_t process = maker_process(&s->m, 200), second = maker_thread(&s->m, process, 200);
+	uint32_t gpu = maker_device(&s->m, process, 0, TRACE_NONE);
+	s->m.trace->processes[s->process].rank = 0;
+	s->m.trace->processes[process].rank = 1;
+	for (int64_t t = 0; t < 10000; t += 1000) {
+		scene_range(s, s->main, t, t + 900, "train");
+		scene_range(s, s->main, t + 50, t + 350, "forward");
+		scene_kernel(s, s->main, t + 100, t + 105, t + 200, t + 800);
+		scene_range(s, second, t, t + 900, "train");
+		scene_range(s, second, t + 50, t + 350, "forward");
+		uint32_t id = ++s->correlation;
+		maker_call(&s->m, second, t + 100, t + 105, "cudaLaunchKernel", CALL_LAUNCH, id);
+		maker_op(&s->m, gpu, 7, OP_KERNEL, t + 200, t + 800, "gemm", id);
+	}
+	const struct side *side = scene_analyse(s);
+	const struct phase_result *forward = NULL;
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		if (side->phases[i].name == scene_name(s, "forward"))
+			forward = &side->phases[i];
+	assert_int_equal(side->steps.ranks, 2);
+	assert_non_null(forward);
+	assert_float_equal(forward->host, 300, 1e-9);
+	assert_float_equal(forward->instances, 1, 1e-9);
+}
+
+static void test_findings_name_no_phase_that_nobody_marked(void **state)
+{
+	/* A loop without ranges: a wait for the GPU in every cycle, and half of it idle. */
+	enum { US = 1000 };
+	struct scene *s = *state;
+	for (int64_t t = 0; t < 60 * 200 * US; t += 200 * US) {
+		for (int64_t k = 0; k < 4; k++)
+			scene_kernel(s, s->main, t + 25 * k * US, t + 25 * k * US + 2 * US, t + 25 * k * US + 3 * US,
+			             t + 25 * k * US + 23 * US);
+		scene_call(s, s->main, t + 80 * US, t + 99 * US, "cudaDeviceSynchronize", CALL_SYNC);
+	}
+	const struct side *side = scene_analyse(s);
+	assert_true(side->phases_by_work);
+	assert_true(side->n_phases > 0);
+	assert_true(s->result.findings.n > 0);
+	for (uint32_t i = 0; i < s->result.findings.n; i++)
+		assert_int_equal(s->result.findings.list[i].phase[0], 0);
+}
+
 static void test_open_step_is_left_out(void **state)
 {
 	/* The eleventh was open when the capture ended, and its kernel ran: nine periods all the same. */
@@ -184,6 +232,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_coverage),
+		SCENE(test_phases_of_ranks_are_means),
+		SCENE(test_findings_name_no_phase_that_nobody_marked),
 		SCENE(test_open_step_is_left_out),
 		SCENE(test_step_whose_launch_never_ran_is_left_out),
 		SCENE(test_launches_that_never_run_cut_nothing),
