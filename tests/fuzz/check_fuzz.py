@@ -40,7 +40,7 @@ PAGES_CHANGED = 8 * TIMES
 SPOOLS = 40 * TIMES  # of each way to damage them
 NAMES = 300 * TIMES
 DIGESTS = 60 * TIMES  # of each way to damage them
-MUTATIONS = 12 * TIMES  # of every file of a corpus, where its target has a mutator
+MUTATIONS = 12 * TIMES  # of every seed, where its target has a mutator
 # Each column of one file takes every extreme; the other layouts that are named have the other columns.
 VALUES_IN = ("tiny", "metrics", "layout_2020", "layout_2026") if TIMES > 1 else ("layout_2026",)
 METRICS = ("GPU_METRICS", "GENERIC_EVENTS", "TARGET_INFO_GPU_METRICS")  # of "metrics" only these tables, where TIMES is 1
@@ -274,9 +274,12 @@ def main():
         corpora.write_all(pathlib.Path(made) / "corpora")
         for target in targets:
             name = corpora.OF[target.name]
-            files = [*sorted((pathlib.Path(made) / "corpora" / name).iterdir()), *sorted((TESTS / "fuzz/corpus" / name).glob("*"))]
-            runs += len(files)
-            failed += not run_all(target, files, f"corpus/{name}", f"-mutate={MUTATIONS}")
+            begun = sorted((pathlib.Path(made) / "corpora" / name).iterdir())
+            grown = sorted((TESTS / "fuzz/corpus" / name).iterdir())
+            runs += len(begun) + len(grown)
+            failed += not run_all(target, begun, f"seeds of {name}", f"-mutate={MUTATIONS}")
+            # of profiles there are many, and each takes long
+            failed += not run_all(target, grown, f"corpus/{name}", f"-mutate={TIMES - 1 if name == 'profiles' else MUTATIONS}")
         traces = pathlib.Path(made) / "traces"
         traces.mkdir()
         corpus = sorted((TESTS / "fuzz/corpus/kineto").iterdir())

@@ -4,6 +4,7 @@
     seeds.py FOLDER     writes FOLDER/CORPUS/... ; the corpora that were grown from them are in corpus/
 """
 
+import gzip
 import json
 import pathlib
 import sqlite3
@@ -58,6 +59,32 @@ def write_own(path):
     db.close()
 
 
+def write_payloads(path):
+    """What NCCL says of its calls, as bytes and as JSON; a scheduler's events, a very long name."""
+    db = sqlite3.connect(path)
+    entries = [(16777225, 18, "NCCL communicator ID", 0), (16777225, 22, "Message size [bytes]", 8), (16777225, 15, "Peer rank", 16),
+               (16777227, 18, "NCCL communicator ID", 0), (16777227, 15, "No. of ranks", 8), (16777227, 15, "Rank", 12)]
+    db.executescript("CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES (schemaId INTEGER, type INTEGER, name TEXT, offset INTEGER);"
+                     "ALTER TABLE NVTX_EVENTS ADD COLUMN binaryData BLOB; ALTER TABLE NVTX_EVENTS ADD COLUMN jsonText TEXT;"
+                     "CREATE TABLE SCHED_EVENTS (start INTEGER, cpu INTEGER, isSchedIn INTEGER, globalTid INTEGER);")
+    db.executemany("INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES (?, ?, ?, ?)", entries)
+    comm, tid = 4196292613967765502, tiny_profile.GLOBAL_PID | tiny_profile.TID
+    head = lambda schema: struct.pack("<QQQQ", 1, schema, 24, 32)
+    sends = struct.pack("<QQiI", comm, 4 << 20, 0, 0)
+    makes = struct.pack("<QIIII", comm, 2, 1, 0, 0)
+    rows = [("ncclSend", head(16777225) + sends, None), ("ncclCommInitRankConfig", head(16777227) + makes, None),
+            ("ncclAllReduce", None, json.dumps({"NCCL communicator ID": comm, "Message size [bytes]": 4096})),
+            ("ncclCommInitRank", None, json.dumps({"NCCL communicator ID": comm, "No. of ranks": 2, "Rank": 1, "x": [1, {}]})), ("x" * 5000, None, "{")]
+    db.execute("INSERT INTO NVTX_EVENTS (start, eventType, text, globalTid, domainId) VALUES (1, 75, 'NCCL', ?, 1)", (tid,))
+    for i, row in enumerate(rows * 2):
+        db.execute("INSERT INTO NVTX_EVENTS (start, end, eventType, text, binaryData, jsonText, globalTid, domainId) VALUES (?, ?, 59, ?, ?, ?, ?, 1)",
+                   (1_100_000 + i * 1000, 1_100_500 + i * 1000, *row, tid))
+    for i in range(12):
+        db.execute("INSERT INTO SCHED_EVENTS VALUES (?, 3, ?, ?)", (1_000_000 + i * 150_000, i % 2, tid))
+    db.commit()
+    db.close()
+
+
 def write_layout(path, layout):
     db = sqlite3.connect(path)
     db.executescript(layout.read_text(encoding="utf-8"))
@@ -78,11 +105,14 @@ def profiles(folder):
     write_metrics(folder / "metrics")
     tiny_profile.write(folder / "own", steps=8, kernels=1)
     write_own(folder / "own")
+    tiny_profile.write(folder / "payloads", steps=6, kernels=1)
+    write_payloads(folder / "payloads")
     tiny_profile.write(folder / "unmarked", steps=20, kernels=2, nvtx=False)
     for layout in sorted((TESTS / "read/profiles").glob("layout_*.sql")):
         write_layout(folder / layout.stem, layout)
     for path in folder.iterdir():
         shrink(path)
+    (folder / "packed").write_bytes(gzip.compress((folder / "tiny").read_bytes(), mtime=0))
 
 
 def spools(folder):
@@ -115,8 +145,6 @@ def packed(folder):
     head = (TESTS / "support/tiny_profile.py").read_bytes()[:300]
     for i, how in enumerate((b"P\0\6\0\0\0\0\0", b"P\1\x49\x80\0\0\0\0", b"P\2\x83\x40\0\0\0\0", b"P\0\6\0\x81\0\0\0", b"P\x85\6\0\0\0\0\0")):
         (folder / f"made-{i}").write_bytes(how + b"SQLite format 3\0" + head)
-    import gzip
-
     (folder / "gzip").write_bytes(gzip.compress(b"SQLite format 3\0" + head, mtime=0))
     (folder / "named").write_bytes(b"\x1f\x8b\x08\x1c" + bytes(6) + b"\2\0xyname\0comment\0" + gzip.compress(b"x", mtime=0)[10:])
 
