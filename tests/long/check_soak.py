@@ -89,11 +89,12 @@ def check_suite(folder, mark):
     (folder / "pid.new").rename(folder / "pid")
     _, said = process.communicate()
     assert process.returncode == 0, said[-2000:]
-    counted = (folder / "counted").read_text().split()
-    assert len(counted) == TIMES // 2 * 2 and len(set(counted)) == 1, counted
+    counted = [int(n) for n in (folder / "counted").read_text().split()]
+    half = TIMES // 2  # what it starts a program with may not be closed yet, on a busy machine; what leaks never is
+    assert len(counted) == 2 * half and min(counted[:half]) == min(counted[half:]), counted
     left = [name for name in os.listdir(folder / "suite") if name.startswith(".") and name != ".lock"]
     assert not left, left
-    return f"{len(counted)} captures in one process, {counted[0]} files open in each"
+    return f"{len(counted)} captures in one process, {min(counted)} files open in the first and in the last"
 
 
 def capture(folder, chance, mark):
