@@ -35,7 +35,7 @@ static void walk(const struct trace *t)
 		     t->ranges.name[i] < t->names->n && t->ranges.domain[i] < t->names->n);
 	for (size_t i = 0; i < t->comm_calls.n; i++)
 		keep(t->comm_calls.end[i] >= t->comm_calls.start[i] && t->comm_calls.thread[i] < t->n_threads &&
-		     t->comm_calls.name[i] < t->names->n && t->comm_calls.bytes[i] == 0);
+		     t->comm_calls.name[i] < t->names->n && t->comm_calls.bytes[i] >= 0);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		keep(t->threads[i].process < t->n_processes);
 	for (uint32_t i = 0; i < t->n_devices; i++)
