@@ -10,12 +10,14 @@
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/agree.h"
+#include "analyse/run/parts.h"
 #include "analyse/run/work_phases.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "analyse/side/stopwatches.h"
 #include "base/list.h"
 #include "base/parallel.h"
+#include "trace/again.h"
 
 #include <math.h>
 #include <string.h>
@@ -37,20 +39,41 @@ struct task {
 	struct job *job;
 	size_t r;
 	const struct analyse_options *options;
+	const struct trace *trace;
+	bool parts; /* it is gone through part by part: run/parts.h */
 	struct arena memory;
 	struct err err;
 	int result;
 };
+
+enum { NEEDS_WHOLE = -3 }; /* a run cannot be gone through part by part: all of its rows have to be held */
 
 static struct run *run_of(struct task *task)
 {
 	return &task->job->runs[task->r];
 }
 
+/* The rows of a run that cannot be gone through part by part are all held; of others the names are counted first. */
+static void hold_rows(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
+	if (task->parts) {
+		parts_count_names(run_of(task), task->trace, &task->memory);
+	} else if (task->trace->again) {
+		struct trace *whole = ARENA_NEW(&task->memory, 1, struct trace);
+		again_whole(task->trace, &task->memory, whole);
+		task->trace = whole;
+	}
+}
+
 static void find_steps(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
 	struct err cause;
+	if (task->parts) {
+		task->result = parts_find_steps(run_of(task)) ? 0 : NEEDS_WHOLE;
+		return;
+	}
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
 		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
@@ -59,7 +82,10 @@ static void find_steps(void *context, size_t i)
 static void find_run_phases(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
-	run_find_phases(run_of(task), task->options->warmup);
+	if (task->parts)
+		parts_find_phases(run_of(task), task->options->warmup);
+	else
+		run_find_phases(run_of(task), task->options->warmup);
 }
 
 static void apply_work_phases(void *context, size_t i)
@@ -85,7 +111,9 @@ static void make_work_phases(struct task *tasks, size_t n)
 
 static void charge_devices(void *context, size_t i)
 {
-	run_devices(run_of((struct task *)context + i));
+	struct task *task = (struct task *)context + i;
+	if (!task->parts) /* when all of its rows are gone through: side/rows.h */
+		run_devices(run_of(task));
 }
 
 static void build_side(void *context, size_t i)
@@ -114,7 +142,7 @@ static int check_side(const struct job *job, const struct names *names, struct e
 				job->inputs[r].file, job->words.label,
 				s->found ? names_text(names, s->name) : "not found", job->inputs[0].file,
 				first->found ? names_text(names, first->name) : "not found");
-		if (!job->runs[r].n_devices) {
+		if (!job->runs[r].n_devices && !job->runs[r].parts) {
 			err_set(err,
 			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
 			        "nothing to judge; capture again with --trace=cuda,nvtx",
@@ -125,21 +153,30 @@ static int check_side(const struct job *job, const struct names *names, struct e
 	return 0;
 }
 
-static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_jobs,
+/* `whole`: all rows of all runs are held. */
+static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_jobs, bool whole,
                          const struct analyse_options *options, struct names *names, struct arena *arena,
                          struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct task *task = &tasks[i];
 		task->job->files[task->r] = names_file(names, task->job->inputs[task->r].file);
-		run_begin(run_of(task), task->job->inputs[task->r].trace, &task->memory);
-		run_of(task)->by_loop = options->loop != NULL;
+		task->trace = task->job->inputs[task->r].trace;
+		task->parts = !whole && task->trace->again && parts_possible(task->trace);
+	}
+	parallel_each(n, hold_rows, tasks);
+	for (size_t i = 0; i < n; i++) {
+		if (tasks[i].parts)
+			parts_begin(run_of(&tasks[i]));
+		else
+			run_begin(run_of(&tasks[i]), tasks[i].trace, &tasks[i].memory);
+		run_of(&tasks[i])->by_loop = options->loop != NULL;
 	}
 	parallel_each(n, find_steps, tasks);
 	for (size_t i = 0; i < n; i++)
 		if (tasks[i].result < 0) {
 			*err = tasks[i].err;
-			return -1;
+			return tasks[i].result;
 		}
 	struct pattern_side sides[2] = {0};
 	for (int j = 0; j < n_jobs; j++)
@@ -147,6 +184,8 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
 		return -1;
 	parallel_each(n, find_run_phases, tasks);
+	if (!steps_agree_by_part(sides, n_jobs))
+		return NEEDS_WHOLE;
 	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
 		return -1;
 	make_work_phases(tasks, n);
@@ -158,9 +197,8 @@ static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_j
 	return 0;
 }
 
-/* Prepares all runs and makes the sides of them. What the sides are made of, the runs among it, lives in `work`. */
-static int build_sides(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
-                       struct arena *work, struct arena *arena, struct err *err)
+static int try_sides(struct job *jobs, int n_jobs, bool whole, const struct analyse_options *options,
+                     struct names *names, struct arena *work, struct arena *arena, struct err *err)
 {
 	size_t n = 0;
 	struct task *tasks = NULL;
@@ -171,13 +209,25 @@ static int build_sides(struct job *jobs, int n_jobs, const struct analyse_option
 		for (size_t r = 0; r < jobs[j].n; r++)
 			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
 	}
-	int result = prepare_tasks(tasks, n, jobs, n_jobs, options, names, work, err);
+	int result = prepare_tasks(tasks, n, jobs, n_jobs, whole, options, names, work, err);
 	if (result == 0)
 		parallel_each((size_t)n_jobs, build_side, jobs);
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = parts_have_devices(run_of(&tasks[i])) ? 0 : NEEDS_WHOLE;
 	for (size_t i = 0; i < n; i++)
 		arena_adopt(work, &tasks[i].memory);
 	for (int j = 0; j < n_jobs; j++)
 		arena_adopt(arena, &jobs[j].memory);
+	return result;
+}
+
+/* Prepares all runs and makes the sides of them. What the sides are made of, the runs among it, lives in `work`. */
+static int build_sides(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
+                       struct arena *work, struct arena *arena, struct err *err)
+{
+	int result = try_sides(jobs, n_jobs, false, options, names, work, arena, err);
+	if (result == NEEDS_WHOLE)
+		result = try_sides(jobs, n_jobs, true, options, names, work, arena, err);
 	return result;
 }
 

@@ -6,6 +6,7 @@
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"
+#include "trace/again.h"
 #include "trace/clocks.h"
 
 #include <dirent.h>
@@ -426,6 +427,17 @@ static const char *note_of(const struct inputs *in, struct arena *arena)
 	return note;
 }
 
+/* Rows that are not held can stay so only in a run of several files of which none are. */
+static void take_rows(struct input *const *list, size_t n)
+{
+	bool again = n > 1;
+	for (size_t i = 0; i < n; i++)
+		again = again && list[i]->trace.again;
+	for (size_t i = 0; i < n && !again; i++)
+		if (list[i]->trace.again)
+			again_whole(&list[i]->trace, &list[i]->memory, &list[i]->trace);
+}
+
 void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names, struct arena *arena)
 {
 	drop_copies(in, names, arena);
@@ -444,6 +456,7 @@ void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names
 		struct input_run *to = &in->run[run];
 		size_t n = files_of(in, run, list);
 		to->path = list[0]->path;
+		take_rows(list, n);
 		if (n == 1) {
 			to->trace = list[0]->trace;
 			arena_adopt(arena, &list[0]->memory);

@@ -37,7 +37,8 @@ const char *taken_bytes(struct taken *from, size_t *n)
 
 /* ---- sections ---- */
 
-static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n)
+/* `known`: what is in them was looked at before, and the end is not checked. */
+static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n, bool known)
 {
 	static const char end[] = "end";
 	struct taken from = {bytes, bytes + n, false};
@@ -50,10 +51,10 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 		if (from.bad)
 			break;
 		if (s.name_n == strlen(end) && memcmp(s.name, end, s.name_n) == 0) {
-			uint32_t sum = digest_checksum(bytes, (size_t)(begin - bytes)), said = 0;
+			uint32_t sum = known ? 0 : digest_checksum(bytes, (size_t)(begin - bytes)), said = 0;
 			for (size_t i = 0; i < s.n && i < 4; i++)
 				said |= (uint32_t)s.data[i] << 8 * i;
-			if (s.n != 4 || said != sum)
+			if (!known && (s.n != 4 || said != sum))
 				return err_set(d->err,
 				               "%s: is damaged: the checksum of this digest differs from what is in "
 				               "it; copy it again",
@@ -86,41 +87,105 @@ static uint64_t limit_of(const struct decoder *d, const struct layout_column *c)
 	}
 }
 
-/* A start, from the end of the row before; what stands for the end so far is the length. */
-static bool set_times(const struct layout_guess *g, size_t i, int64_t rest)
+/* Which of the `last` values a row's is taken from, as layout_guess_last says it, and whether the row begins a group:
+ * the same for all columns of a table but their starts. */
+enum { BEGINS = 1 << 15, PLACE = LAYOUT_PLACES - 1 };
+
+static uint16_t *find_places(struct decoder *d, const struct layout_table *table, size_t n)
 {
-	int64_t *start = g->start, *end = g->end;
-	start[i] = (int64_t)((uint64_t)rest + (uint64_t)layout_guess_base(g, i));
+	uint16_t *place = ARENA_NEW(&d->scratch, n, uint16_t);
+	struct layout_guess guess;
+	const struct layout_column alike = {.how = LAYOUT_ALIKE};
+	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
+	for (size_t i = 0; i < n; i++) {
+		bool begins = layout_begins_group(&guess, i);
+		place[i] = (uint16_t)((layout_guess_last(&guess, i) - d->last) | (begins ? BEGINS : 0));
+	}
+	return place;
+}
+
+/* A start, from the end of the row before; what stands for the end so far is the length. */
+static bool set_times(int64_t *start, int64_t *end, size_t i, int64_t rest, int64_t before)
+{
+	start[i] = (int64_t)((uint64_t)rest + (uint64_t)before);
 	if (start[i] < -FAR || start[i] > FAR)
 		return false;
 	end[i] += start[i];
 	return end[i] <= FAR;
 }
 
-static int take_column(struct decoder *d, const struct layout_table *table, const struct layout_column *c)
+static bool take_starts(struct decoder *d, const struct layout_table *table, struct taken *from, size_t n)
 {
-	size_t n = *columns_rows(d->trace, table->rows);
-	struct taken from = decoder_section(d, c->name);
-	void *values = layout_values(d->trace, table, c);
-	uint64_t limit = limit_of(d, c);
 	struct layout_guess guess;
-	if (number_count(from.at, (size_t)(from.end - from.at)) != n)
-		return decoder_damaged(d, c->name);
-	layout_guess_begin(&guess, d->trace, table, c, NULL, d->last);
+	const struct layout_column *times = table->column + (table->named ? 2 : 1);
+	layout_guess_begin(&guess, d->trace, table, times + 1, NULL, d->last);
+	int64_t *start = guess.start, *end = guess.end;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t value = number_take(&from);
-		int64_t *last = layout_guess_last(&guess, i);
-		if (last) {
+		bool begins = d->place[i] & BEGINS;
+		int64_t *last = begins ? layout_guess_last(&guess, i) : &d->last[d->place[i] & PLACE];
+		*last = (int64_t)((uint64_t)number_unfold(number_take(from)) + (uint64_t)*last);
+		if (!set_times(start, end, i, *last, begins ? 0 : end[i - 1]))
+			return false;
+	}
+	return true;
+}
+
+/* All other columns. Once for each size and way, so that neither is asked row after row. */
+static inline __attribute__((always_inline)) bool take_values(struct decoder *d, struct taken *from, void *values,
+                                                              uint8_t size, enum layout_how how, size_t n,
+                                                              uint64_t limit)
+{
+	bool good = true;
+	for (size_t i = 0; i < n; i++) {
+		uint64_t value = number_take(from);
+		if (how != LAYOUT_PLAIN) {
+			int64_t *last = how == LAYOUT_NEXT ? d->last : &d->last[d->place[i] & PLACE];
 			value = (uint64_t)number_unfold(value) + (uint64_t)*last;
 			*last = (int64_t)value;
 		}
-		if (from.bad || (c->how == LAYOUT_START ? !set_times(&guess, i, (int64_t)value)
-		                                        : limit != UINT64_MAX && value >= limit))
-			return decoder_damaged(d, c->name);
-		if (c->how != LAYOUT_START)
-			layout_set(values, c->size, i, (int64_t)value);
+		good = good && (limit == UINT64_MAX || value < limit);
+		layout_set(values, size, i, (int64_t)value);
 	}
-	return 0;
+	return good;
+}
+
+static bool take_sized(struct decoder *d, struct taken *from, void *values, const struct layout_column *c, size_t n,
+                       uint64_t limit)
+{
+	enum layout_how how = c->how == LAYOUT_LENGTH ? LAYOUT_ALIKE : c->how;
+	if (how == LAYOUT_PLAIN)
+		return c->size == 8   ? take_values(d, from, values, 8, LAYOUT_PLAIN, n, limit)
+		       : c->size == 4 ? take_values(d, from, values, 4, LAYOUT_PLAIN, n, limit)
+		                      : take_values(d, from, values, 1, LAYOUT_PLAIN, n, limit);
+	if (how == LAYOUT_NEXT)
+		return c->size == 8   ? take_values(d, from, values, 8, LAYOUT_NEXT, n, limit)
+		       : c->size == 4 ? take_values(d, from, values, 4, LAYOUT_NEXT, n, limit)
+		                      : take_values(d, from, values, 1, LAYOUT_NEXT, n, limit);
+	return c->size == 8   ? take_values(d, from, values, 8, LAYOUT_ALIKE, n, limit)
+	       : c->size == 4 ? take_values(d, from, values, 4, LAYOUT_ALIKE, n, limit)
+	                      : take_values(d, from, values, 1, LAYOUT_ALIKE, n, limit);
+}
+
+/* The first column groups the rows and the second names them: from then on their places are known. */
+static int take_column(struct decoder *d, const struct layout_table *table, size_t which)
+{
+	const struct layout_column *c = &table->column[which];
+	size_t n = *columns_rows(d->trace, table->rows);
+	struct taken from = decoder_section(d, c->name);
+	if (number_count(from.at, (size_t)(from.end - from.at)) != n)
+		return decoder_damaged(d, c->name);
+	if (!n)
+		return 0;
+	if (which == (table->named ? 2 : 1))
+		d->place = find_places(d, table, n);
+	if (c->how == LAYOUT_NEXT)
+		d->last[0] = 0;
+	else if (c->how != LAYOUT_PLAIN && c->how != LAYOUT_START)
+		memset(d->last, 0, LAYOUT_PLACES * sizeof *d->last);
+	bool good = c->how == LAYOUT_START
+	                    ? take_starts(d, table, &from, n)
+	                    : take_sized(d, &from, layout_values(d->trace, table, c), c, n, limit_of(d, c));
+	return good && !from.bad ? 0 : decoder_damaged(d, c->name);
 }
 
 static int take_rows(struct decoder *d, const struct layout_table *table)
@@ -130,10 +195,10 @@ static int take_rows(struct decoder *d, const struct layout_table *table)
 	size_t n = number_count(first.at, (size_t)(first.end - first.at));
 	if (n >= TRACE_NONE)
 		return decoder_damaged(d, table->column->name);
-	columns_resize(t, table->rows, d->arena, 0, n, false);
+	columns_resize(t, table->rows, d->rows, 0, n, false);
 	*columns_rows(t, table->rows) = n;
 	for (size_t c = 0; c < table->n; c++)
-		if (take_column(d, table, &table->column[c]) != 0)
+		if (take_column(d, table, c) != 0)
 			return -1;
 	return 0;
 }
@@ -182,10 +247,16 @@ static int take_all(struct decoder *d)
 	return check_order(d);
 }
 
-int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct names *names, struct arena *arena,
-                  struct trace *trace, struct err *err)
+int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, struct names *names,
+                        const struct digest_memory *memory, struct trace *trace, struct digest_names *ids,
+                        struct err *err)
 {
-	struct decoder d = {.path = path, .err = err, .names = names, .arena = arena, .trace = trace};
+	struct decoder d = {.path = path,
+	                    .err = err,
+	                    .names = names,
+	                    .arena = memory->things,
+	                    .rows = memory->rows,
+	                    .trace = trace};
 	size_t head = strlen(LAYOUT_MAGIC);
 	*trace = (struct trace){.names = names};
 	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
@@ -196,11 +267,42 @@ int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct
 		        "gapline, or read it with the newer one",
 		        path, DIGEST_VERSION);
 	else
-		result = find_sections(&d, bytes, n) != 0 ? -1 : take_all(&d);
+		result = find_sections(&d, bytes, n, false) != 0 ? -1 : take_all(&d);
 	if (result == 0) {
 		tell_names(&d);
-		trace_link(trace, arena);
+		trace_link(trace, d.rows);
+		*ids = (struct digest_names){d.id, d.n_names};
 	}
 	arena_release(&d.scratch);
 	return result;
+}
+
+int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct names *names, struct arena *arena,
+                  struct trace *trace, struct err *err)
+{
+	struct digest_names ids;
+	return digest_decode_apart(path, bytes, n, names, &(struct digest_memory){arena, arena}, trace, &ids, err);
+}
+
+void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, struct names *names,
+                         const struct digest_names *ids, struct arena *arena, struct trace *trace)
+{
+	struct err err;
+	struct decoder d = {.path = "",
+	                    .err = &err,
+	                    .names = names,
+	                    .arena = arena,
+	                    .rows = arena,
+	                    .trace = trace,
+	                    .id = ids->id,
+	                    .n_names = ids->n};
+	*trace = (struct trace){.names = names};
+	d.last = ARENA_NEW(&d.scratch, LAYOUT_PLACES, int64_t);
+	int result = find_sections(&d, bytes, n, true) != 0 || decoder_take_places(&d) != 0;
+	for (int i = 0; i < LAYOUT_TABLES && result == 0; i++)
+		if (rows & 1u << LAYOUT[i].rows)
+			result = take_rows(&d, &LAYOUT[i]);
+	if (result == 0)
+		tell_names(&d);
+	arena_release(&d.scratch);
 }

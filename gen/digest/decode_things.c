@@ -51,7 +51,7 @@ static int take_names(struct decoder *d)
 		taken_bytes(&count, &n);
 	if (count.bad || total > UINT32_MAX / 2)
 		return decoder_damaged(d, "names");
-	d->id = ARENA_NEW(&d->scratch, total, uint32_t);
+	d->id = ARENA_NEW(d->arena, total, uint32_t);
 	for (d->n_names = 1; taken_more(&from); d->n_names++)
 		d->id[d->n_names] = take_text(d, &from);
 	return 0;
@@ -340,6 +340,11 @@ static int take_counts(struct decoder *d)
 		t->diagnostics[t->n_diagnostics].text = take_name(d, &from);
 	}
 	return from.bad ? decoder_damaged(d, "diagnostics") : 0;
+}
+
+int decoder_take_places(struct decoder *d)
+{
+	return take_things(d);
 }
 
 int decoder_take_things(struct decoder *d)

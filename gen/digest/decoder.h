@@ -19,14 +19,16 @@ struct decoder {
 	const char *path;
 	struct err *err;
 	struct names *names;
-	struct arena *arena;
+	struct arena *arena; /* of what is no row … */
+	struct arena *rows;  /* … and of the rows */
 	struct arena scratch;
 	struct trace *trace;
 	struct section section[SECTIONS_MAX];
 	size_t n_sections;
-	uint32_t *id; /* of a name, by its number in the digest */
+	uint32_t *id; /* of a name, by its number in the digest; in `arena` */
 	uint32_t n_names;
 	int64_t *last;
+	uint16_t *place; /* by row of the table at hand: decode.c */
 };
 
 /* The inside of a section; empty where there is none of this name. */
@@ -44,7 +46,9 @@ static inline bool taken_more(const struct taken *from)
 /* As many bytes as the number before them says; borrowed, not terminated. */
 const char *taken_bytes(struct taken *from, size_t *n);
 
-/* Everything that is no row (decode_things.c). 0, or -1 with the error. */
+/* Everything that is no row (decode_things.c), or of that what rows refer to, with names that are known. 0, or -1 with
+ * the error. */
 int decoder_take_things(struct decoder *d);
+int decoder_take_places(struct decoder *d);
 
 #endif

@@ -34,6 +34,23 @@ int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, co
 int digest_decode(const char *path, const unsigned char *bytes, size_t n, struct names *names, struct arena *arena,
                   struct trace *trace, struct err *err);
 
+/* The same with rows in an arena of their own; `ids`: what the digest's names became, by their number in it, in
+ * `things`. */
+struct digest_memory {
+	struct arena *things, *rows;
+};
+struct digest_names {
+	uint32_t *id, n;
+};
+int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, struct names *names,
+                        const struct digest_memory *memory, struct trace *trace, struct digest_names *ids,
+                        struct err *err);
+
+/* Of bytes that were decoded before: processes, threads, GPUs, devices and the kinds of rows that are asked for
+ * (1 << enum columns_of each), not linked. */
+void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, struct names *names,
+                         const struct digest_names *ids, struct arena *arena, struct trace *trace);
+
 /* Leaves out of a linked trace what no report can tell from missing rows: of operating-system calls those that lie
  * inside a CUDA call of their thread, whose time is the CUDA call's, and with the scheduler's rows those of threads
  * that neither launch anything nor carry a range. A thread's first call stays: recording began then at the latest. The

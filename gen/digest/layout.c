@@ -100,7 +100,7 @@ void layout_guess_begin(struct layout_guess *g, const struct trace *t, const str
 	memset(last, 0, LAYOUT_PLACES * sizeof *last);
 }
 
-static bool begins_group(const struct layout_guess *g, size_t i)
+bool layout_begins_group(const struct layout_guess *g, size_t i)
 {
 	uint8_t size = g->table->column->size;
 	return !i || layout_get(g->group, size, i) != layout_get(g->group, size, i - 1);
@@ -117,7 +117,7 @@ int64_t layout_guess_base(const struct layout_guess *g, size_t i)
 	if (g->column->how == LAYOUT_LENGTH)
 		return layout_get(g->start, 8, i);
 	if (g->column->how == LAYOUT_START)
-		return begins_group(g, i) ? 0 : layout_get(g->end, 8, i - 1);
+		return layout_begins_group(g, i) ? 0 : layout_get(g->end, 8, i - 1);
 	return 0;
 }
 
@@ -128,7 +128,7 @@ int64_t *layout_guess_last(const struct layout_guess *g, size_t i)
 	if (g->column->how == LAYOUT_NEXT || !g->name)
 		return &g->last[0];
 	uint32_t name = name_of(g, i), before = 0;
-	if (!begins_group(g, i))
+	if (!layout_begins_group(g, i))
 		before = name_of(g, i - 1);
 	else if (g->column->how == LAYOUT_START)
 		before = UINT32_MAX; /* a gap that is none: since the start of the capture */

@@ -79,4 +79,7 @@ void layout_guess_begin(struct layout_guess *guess, const struct trace *trace, c
 int64_t layout_guess_base(const struct layout_guess *guess, size_t i);
 int64_t *layout_guess_last(const struct layout_guess *guess, size_t i);
 
+/* Whether row `i` is of another group than the one before. */
+bool layout_begins_group(const struct layout_guess *guess, size_t i);
+
 #endif

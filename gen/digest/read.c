@@ -1,6 +1,7 @@
 #include "digest/digest.h"
 
 #include "base/memory.h"
+#include "digest/keep.h"
 #include "digest/layout.h"
 
 #include <errno.h>
@@ -57,27 +58,32 @@ static int refuse_details(const char *path, const struct read_wish *wish, struct
 	                     : 0;
 }
 
-static int decode(const char *path, const struct buf *contents, const struct read_wish *wish, struct names *names,
-                  struct arena *arena, struct trace *trace, struct err *err)
+static int decode(const char *path, const struct buf *packed, const struct buf *contents, const struct read_wish *wish,
+                  struct names *names, struct arena *arena, struct trace *trace, struct err *err)
 {
-	if (digest_decode(path, (const unsigned char *)contents->data, contents->n, names, arena, trace, err))
-		return -1;
-	return !trace->ops.n && !wish->without_gpu
+	int result = wish->again ? keep_decode(path, packed, contents, names, arena, trace, err)
+	                         : digest_decode(path, (const unsigned char *)contents->data, contents->n, names, arena,
+	                                         trace, err);
+	size_t ops = trace->again ? trace->again->ops : trace->ops.n;
+	return result == 0 && !ops && !wish->without_gpu
 	               ? err_set(err,
 	                         "%s: this digest holds no GPU work, so there is nothing to judge; capture again with "
 	                         "--trace=cuda,nvtx and digest that",
 	                         path)
-	               : 0;
+	               : result;
 }
 
 int digest_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
                 struct arena *arena, struct trace *trace, struct err *err)
 {
-	struct buf contents = {0};
-	int result = refuse_details(path, wish, err) || read_contents(path, source, &contents, err) ? -1 : 0;
+	struct buf contents = {0}, packed = {0};
+	int result = refuse_details(path, wish, err);
+	if (result == 0 && !(wish->again && keep_read(path, source, &packed, &contents)))
+		result = read_contents(path, source, &contents, err);
 	if (result == 0)
-		result = decode(path, &contents, wish, names, arena, trace, err);
+		result = decode(path, &packed, &contents, wish, names, arena, trace, err);
 	buf_release(&contents);
+	buf_release(&packed);
 	return result;
 }
 
@@ -107,16 +113,19 @@ int digest_read_bytes(const char *path, const unsigned char *bytes, size_t n, co
 	*trace = (struct trace){.names = names};
 	struct file_head head = {.n = n < sizeof head.data ? n : sizeof head.data, .size = (int64_t)n};
 	memcpy(head.data, bytes, head.n);
-	struct buf contents = {0};
+	struct buf contents = {0}, packed = {.data = (char *)bytes, .n = n}; /* borrowed */
 	int result = refuse_details(path, wish, err);
-	if (result == 0 && packing_of(bytes, n) != PACKING_NONE)
+	bool one_piece = wish->again && packing_of(bytes, n) == PACKING_GZIP &&
+	                 keep_unpack(&packed, source_most(&(struct source){.packed_bytes = (int64_t)n}), &contents);
+	packed.n = one_piece ? n : 0;
+	if (result == 0 && !one_piece && packing_of(bytes, n) != PACKING_NONE)
 		result = unpack_contents(path, bytes, n, &contents, err);
-	else if (result == 0 && digest_recognise(&head))
+	else if (result == 0 && !one_piece && digest_recognise(&head))
 		buf_add(&contents, (const char *)bytes, n);
-	else if (result == 0)
+	else if (result == 0 && !one_piece)
 		result = err_set(err, "%s: is no digest", path);
 	if (result == 0)
-		result = decode(path, &contents, wish, names, arena, trace, err);
+		result = decode(path, &packed, &contents, wish, names, arena, trace, err);
 	buf_release(&contents);
 	meter_add(wish->meter, (int64_t)n);
 	return result;

@@ -20,6 +20,7 @@ int read_profile(const char *path, struct names *names, struct arena *arena, str
 struct read_wish {
 	bool details;        /* the columns that trace.h calls "on request", as far as the format has them */
 	bool without_gpu;    /* a profile in which nothing ran on a GPU is no error */
+	bool again;          /* rows that can be had again later need not be held: trace.again may be set */
 	struct meter *meter; /* counts the bytes of the profile's file that are dealt with; NULL: not wanted */
 };
 

@@ -1,5 +1,6 @@
 /* Puts a trace's columns in their documented order and joins GPU ops to the calls that launched them. */
 #include "base/search.h"
+#include "trace/again.h"
 #include "trace/classify.h"
 #include "trace/columns.h"
 #include "trace/order.h"
@@ -157,6 +158,9 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 		t->gpus[i].name = ids[t->gpus[i].name];
 	for (uint32_t i = 0; i < t->n_diagnostics; i++)
 		t->diagnostics[i].text = ids[t->diagnostics[i].text];
+	for (uint32_t i = 0; i < t->n_again; i++)
+		for (uint32_t k = 0; k < t->again[i].n_ids; k++)
+			t->again[i].ids[k] = ids[t->again[i].ids[k]];
 }
 
 /* Widens [*first, *last] by n rows. */

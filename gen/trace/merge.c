@@ -1,5 +1,7 @@
 #include "trace/merge.h"
 
+#include "trace/again.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,22 +215,40 @@ static void map_times(struct trace *t, const struct time_map *map)
 		t->source.began = time_map_of(map, t->source.began);
 }
 
+/* Rows that are not held stay where they are. Before the lists of `from` are joined. */
+static void join_again(struct trace *t, const struct trace *from, const struct time_map *map, struct arena *arena)
+{
+	if (!from->again)
+		return;
+	struct trace_again part = *from->again;
+	part.kept = keep_bytes(arena, part.kept, part.n_kept);
+	part.ids = keep_bytes(arena, part.ids, part.n_ids * sizeof *part.ids);
+	part.map = *map;
+	part.first_process = t->n_processes;
+	part.first_thread = t->n_threads;
+	part.first_device = t->n_devices;
+	t->again = join_lists(arena, t->again, &t->n_again, &part, 1, sizeof part);
+}
+
 void trace_merge(const struct merge_part *parts, size_t n, struct trace *out, struct arena *arena)
 {
 	*out = *parts[0].trace;
 	if (parts[0].memory)
 		arena_adopt(arena, parts[0].memory);
 	map_times(out, &parts[0].map);
+	if (out->again)
+		out->again->map = parts[0].map;
 	for (size_t i = 1; i < n; i++) {
 		struct arena scratch = {0};
 		struct trace *from = parts[i].trace;
+		join_again(out, from, &parts[i].map, arena);
 		join_things(out, from, &parts[i].map, arena, &scratch);
 		for (int rows = 0; rows < COLUMNS_OF; rows++) {
 			columns_map_times(from, rows, &parts[i].map);
 			columns_append(out, from, rows, arena);
 		}
 		int64_t last = time_map_of(&parts[i].map, from->ranges.last_time);
-		if (from->ranges.n && last > out->ranges.last_time)
+		if ((from->ranges.n || (from->again && from->again->ranges)) && last > out->ranges.last_time)
 			out->ranges.last_time = last;
 		join_dropped(out, from, arena);
 		join_diagnostics(out, from, arena);

@@ -381,6 +381,8 @@ static inline struct trace_source trace_source_unknown(void)
 	                             .ranks = -1};
 }
 
+struct trace_again;
+
 struct trace {
 	struct names *names;
 	struct trace_source source;
@@ -417,6 +419,10 @@ struct trace {
 	int64_t first_time, last_time; /* of all ops, calls and ranges: when recording began and ended, as far as rows
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
+	/* Rows that are not held (trace/again.h): of ops only communication kernels are here, of calls those that
+	 * launched them, of what NCCL says everything, and no other rows. NULL: all rows are here. */
+	struct trace_again *again;
+	uint32_t n_again; /* parts of the run */
 };
 
 /* Sorts all columns as documented, fills trace.first_*, devices' op spans, ops.launch (same correlation *and* same

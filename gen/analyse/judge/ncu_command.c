@@ -1,5 +1,6 @@
 #include "analyse/judge/ncu_command.h"
 
+#include "analyse/run/parts.h"
 #include "base/buf.h"
 #include "base/list.h"
 
@@ -113,12 +114,22 @@ static uint32_t count_launches(const struct run *run, const struct heavy *list, 
 	return step < until ? step : until;
 }
 
+static const struct run *part_of_first_device(const struct run *run, struct arena *arena)
+{
+	uint32_t i = run->n_devices ? parts_of_device(run, 0) : 0;
+	struct run *part = parts_open(run, i, arena);
+	run_charge_devices(part); /* which is its first one */
+	return part;
+}
+
 const char *ncu_command(const struct side_facts *facts, const char *side, const struct names *names,
                         struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct heavy *list;
 	const struct run *run = &facts->runs[0];
+	if (run->parts)
+		run = part_of_first_device(run, &scratch);
 	uint32_t n = find_heaviest(run, run->trace->names->n, &scratch, &list), before = 0, within = 0, used = 0;
 	const char *text[HEAVIEST];
 	for (; used < n && used < HEAVIEST && list[used].ns > 0; used++) {

@@ -1,14 +1,51 @@
 #include "analyse/judge/nothing.h"
 
+#include "trace/again.h"
+
 #include <string.h>
 
 static const double MUCH = 0.01; /* of a kind of rows: more than that dropped, and what is left proves nothing */
 
+static bool is_same_map(const struct time_map *a, const struct time_map *b)
+{
+	return a->offset == b->offset && a->at == b->at && memcmp(&a->drift, &b->drift, sizeof a->drift) == 0;
+}
+
+/* Of two runs whose rows are not held. */
+static bool are_same_parts(const struct trace *a, const struct trace *b)
+{
+	if (a->n_again != b->n_again)
+		return false;
+	for (uint32_t i = 0; i < a->n_again; i++)
+		if (memcmp(a->again[i].print, b->again[i].print, sizeof a->again[i].print) != 0 ||
+		    !is_same_map(&a->again[i].map, &b->again[i].map))
+			return false;
+	return true;
+}
+
+static size_t n_ops(const struct trace *t)
+{
+	size_t n = t->again ? 0 : t->ops.n;
+	for (uint32_t i = 0; i < t->n_again; i++)
+		n += t->again[i].ops;
+	return n;
+}
+
 bool nothing_same_capture(const struct trace *a, const struct trace *b)
 {
-	size_t bytes = a->ops.n * sizeof *a->ops.start;
-	return a->ops.n == b->ops.n && memcmp(a->ops.start, b->ops.start, bytes) == 0 &&
-	       memcmp(a->ops.end, b->ops.end, bytes) == 0;
+	if (n_ops(a) != n_ops(b))
+		return false;
+	if (a->again && b->again)
+		return are_same_parts(a, b);
+	struct arena scratch = {0};
+	struct trace whole;
+	if (a->again || b->again)
+		again_whole(a->again ? a : b, &scratch, &whole);
+	const struct trace_ops *x = a->again ? &whole.ops : &a->ops, *y = b->again ? &whole.ops : &b->ops;
+	size_t bytes = x->n * sizeof *x->start;
+	bool same = memcmp(x->start, y->start, bytes) == 0 && memcmp(x->end, y->end, bytes) == 0;
+	arena_release(&scratch);
+	return same;
 }
 
 const char *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],

@@ -42,9 +42,9 @@ void find_once(struct evidence *e)
 	e->ceiling = 0;
 }
 
-static const char *op_name(const struct run *run, const struct evidence *e, uint32_t op)
+static const char *op_name(const struct evidence *e, uint32_t name)
 {
-	return op == TRACE_NONE ? "the end of what was captured" : names_text(e->names, run->trace->ops.name[op]);
+	return name == TRACE_NONE ? "the end of what was captured" : names_text(e->names, name);
 }
 
 const char *tell_once(const struct evidence *e)
@@ -67,8 +67,7 @@ const char *tell_once(const struct evidence *e)
 		"Once, %s ms after the run's first GPU operation, the GPU waits %s ms (%s%s), between %s and "
 		"%s.%s %s",
 		rule_ms(e, "after"), rule_ms(e, "longest"), cause_label(gap->cause), where,
-		say_short(e->arena, op_name(run, e, gap->before)), say_short(e->arena, op_name(run, e, gap->next)),
-		more, but);
+		say_short(e->arena, op_name(e, gap->before)), say_short(e->arena, op_name(e, gap->next)), more, but);
 }
 
 const char *advise_once(const struct evidence *e)

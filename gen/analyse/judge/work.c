@@ -94,18 +94,15 @@ static struct row *row_of(struct counting *c, uint32_t name, uint32_t phase, boo
 
 static void count_run(struct counting *c, const struct run *run, double weight)
 {
-	const struct trace *t = run->trace;
 	memset(c->first, 0, c->names->n * sizeof *c->first);
-	for (size_t i = 0; i < t->ops.n; i++) {
-		bool comm = t->ops.kind[i] == OP_COMM;
-		if ((t->ops.kind[i] != OP_KERNEL && !comm) || !run_measures_op(run, i))
-			continue;
-		struct row *row = row_of(c, t->ops.name[i], run_marked_phase(run, run->op_phase[i]), comm);
-		double time = (double)(t->ops.end[i] - t->ops.start[i]) * weight;
-		row->instances[c->side] += weight;
+	for (uint32_t i = 0; i < run->n_kernels; i++) {
+		const struct run_kernel *k = &run->kernels[i];
+		struct row *row = row_of(c, k->name, k->phase, k->comm);
+		double instances = (double)k->n * weight, time = k->ns * weight;
+		row->instances[c->side] += instances;
 		row->time[c->side] += time;
 		c->out->time[c->side] += time;
-		c->out->unnamed[c->side] += *row->key ? 0 : weight;
+		c->out->unnamed[c->side] += *row->key ? 0 : instances;
 	}
 }
 

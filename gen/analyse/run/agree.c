@@ -60,6 +60,17 @@ static bool is_step_in_all(const struct pattern_side *sides, int n_sides, uint32
 	return true;
 }
 
+bool steps_agree_by_part(const struct pattern_side *sides, int n_sides)
+{
+	bool parts = false, same = true;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			parts = parts || sides[s].runs[r].parts;
+			same = same && sides[s].runs[r].steps.name == sides[0].runs[0].steps.name;
+		}
+	return !parts || same;
+}
+
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena, struct err *err)
 {
 	const struct names *names = sides[0].runs[0].trace->names;

@@ -17,4 +17,8 @@ int steps_agree(const struct pattern_side *sides, int n_sides, const char *step,
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena,
                         struct err *err);
 
+/* Whether runs that are gone through part by part (run/parts.h) have steps of one name, with all others: what else
+ * might be the step only whole runs can tell. True where there are none of those runs. */
+bool steps_agree_by_part(const struct pattern_side *sides, int n_sides);
+
 #endif

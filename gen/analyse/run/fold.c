@@ -63,39 +63,33 @@ static ptrdiff_t next_number(const char *text, size_t at, size_t *length)
 	return -1;
 }
 
-/* The distinct names of ranges, without their lists; `entry_of` tells the entry of a name, plus one. */
-static void count_names(const struct trace *trace, struct arena *arena, uint32_t *entry_of, struct entry **entries,
-                        size_t *n)
+void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *arena, struct fold_counts *c)
 {
 	const struct trace_ranges *r = &trace->ranges;
-	struct names texts; /* ids are entries plus one */
-	names_init(&texts, arena);
-	uint32_t *thread = NULL; /* that was last seen to use an entry: ranges are sorted by thread */
-	size_t room = 0;
+	if (!c->of) {
+		names_init(&c->texts, arena);
+		c->n_names = trace->names->n;
+		c->of = ARENA_NEW(arena, c->n_names, uint32_t);
+	}
 	for (size_t i = 0; i < r->n; i++) {
-		uint32_t name = r->name[i];
-		if (!entry_of[name]) {
+		uint32_t name = r->name[i], thread = first_thread + r->thread[i];
+		if (!c->of[name]) {
 			const char *text = names_text(trace->names, name);
 			size_t length = length_without_list(text);
-			entry_of[name] = names_add(&texts, text, length);
-			if (entry_of[name] == 0)
+			c->of[name] = names_add(&c->texts, text, length);
+			if (c->of[name] == 0)
 				continue; /* the empty name */
-			if (entry_of[name] > *n) {
-				if (*n == room) {
-					size_t more = list_more(room);
-					*entries = arena_grow(arena, *entries, room, more, sizeof **entries);
-					thread = arena_grow(arena, thread, room, more, sizeof *thread);
-					room = more;
-				}
-				thread[*n] = TRACE_NONE;
-				(*entries)[(*n)++].text = arena_copy(arena, text, length);
+			if (c->of[name] > c->n) {
+				LIST_GROW(arena, c->list, c->n, c->room);
+				c->list[c->n++] = (struct fold_count){.text = arena_copy(arena, text, length),
+				                                      .thread = TRACE_NONE};
 			}
 		}
-		uint32_t e = entry_of[name] - 1;
-		(*entries)[e].instances++;
-		if (thread[e] != r->thread[i]) {
-			thread[e] = r->thread[i];
-			(*entries)[e].threads++;
+		struct fold_count *e = &c->list[c->of[name] - 1];
+		e->instances++;
+		if (e->thread != thread) {
+			e->thread = thread;
+			e->threads++;
 		}
 	}
 }
@@ -148,19 +142,29 @@ static size_t fold_level(struct entry *entries, size_t n, size_t steps, struct a
 	return left;
 }
 
+void fold_decide(const struct fold_counts *c, struct names *names, size_t steps, struct arena *arena, struct fold *out)
+{
+	struct arena scratch = {0};
+	struct entry *entries = ARENA_NEW(&scratch, c->n, struct entry);
+	out->n = names->n;
+	out->of = ARENA_NEW(arena, out->n, uint32_t);
+	for (size_t i = 0; i < c->n; i++)
+		entries[i] = (struct entry){.text = arena_copy(&scratch, c->list[i].text, strlen(c->list[i].text)),
+		                            .instances = c->list[i].instances,
+		                            .threads = c->list[i].threads};
+	for (int level = 0; level < LEVELS && c->n && fold_level(entries, c->n, steps, &scratch); level++)
+		;
+	for (uint32_t name = 0; name < c->n_names; name++)
+		if (c->of[name])
+			out->of[name] = names_add_text(names, entries[c->of[name] - 1].text);
+	arena_release(&scratch);
+}
+
 void fold_names(const struct trace *trace, size_t steps, struct arena *arena, struct fold *out)
 {
 	struct arena scratch = {0};
-	struct entry *entries = NULL;
-	size_t n = 0;
-	out->n = trace->names->n;
-	out->of = ARENA_NEW(arena, out->n, uint32_t);
-	uint32_t *entry_of = ARENA_NEW(&scratch, out->n, uint32_t);
-	count_names(trace, &scratch, entry_of, &entries, &n);
-	for (int level = 0; level < LEVELS && n && fold_level(entries, n, steps, &scratch); level++)
-		;
-	for (uint32_t name = 0; name < out->n; name++)
-		if (entry_of[name])
-			out->of[name] = names_add_text(trace->names, entries[entry_of[name] - 1].text);
+	struct fold_counts counts = {0};
+	fold_count(trace, 0, &scratch, &counts);
+	fold_decide(&counts, trace->names, steps, arena, out);
 	arena_release(&scratch);
 }

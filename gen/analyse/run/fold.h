@@ -14,6 +14,28 @@ struct fold {
 	uint32_t n;   /* ids below this are covered */
 };
 
+/* A range's name without its list, and how often it occurs. */
+struct fold_count {
+	const char *text;
+	int64_t instances, threads; /* threads: that use it */
+	uint32_t thread;            /* the last one of these */
+};
+
+struct fold_counts {
+	struct fold_count *list; /* in the order in which they first occur */
+	size_t n, room;
+	struct names texts;
+	uint32_t *of, n_names; /* by name id, of those that there were at first: 1 + index into `list`, 0: none */
+};
+
+/* Adds the ranges of a trace, or of one part of a run after the other (trace/again.h), whose threads are numbered from
+ * `first_thread` there. */
+void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *arena, struct fold_counts *counts);
+
+/* fold_names of what was counted. */
+void fold_decide(const struct fold_counts *counts, struct names *names, size_t steps, struct arena *arena,
+                 struct fold *out);
+
 /* `steps`: the number of steps when known (then counters that occur about once a step fold too), else 0. New names go
  * into trace->names. */
 void fold_names(const struct trace *trace, size_t steps, struct arena *arena, struct fold *out);

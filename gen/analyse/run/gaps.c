@@ -347,6 +347,11 @@ static void add_lasting(struct charge *c, size_t i, const struct gap *gap)
 	c->lasting[c->n_lasting++] = candidate;
 }
 
+static uint32_t name_of(const struct run *run, uint32_t op)
+{
+	return op == TRACE_NONE ? TRACE_NONE : run->trace->ops.name[op];
+}
+
 /* Gaps that happened once are charged to cells of their own. */
 static void set_apart(struct charge *c)
 {
@@ -366,8 +371,8 @@ static void set_apart(struct charge *c)
 		                          .end = gap.end < run->window_end ? gap.end : run->window_end,
 		                          .cause = o->cause,
 		                          .phase = o->phase,
-		                          .before = d->gaps[o->gap].before,
-		                          .next = gap.next};
+		                          .before = name_of(run, d->gaps[o->gap].before),
+		                          .next = name_of(run, gap.next)};
 	}
 }
 

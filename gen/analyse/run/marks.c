@@ -1,348 +1,14 @@
 #include "analyse/run/marks.h"
 
+#include "analyse/run/marks_ranges.h"
 #include "base/buf.h"
 #include "base/keymap.h"
-#include "base/search.h"
-#include "trace/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { MIN_INSTANCES = 5, MIN_LIKE = 2 };
-
-/* GPU time launched by one process, in order of the launching calls: time[i] is what the calls up to the i-th launch.
- */
-struct launches {
-	const int64_t *start;
-	const double *time; /* a sum of lengths has no bound, where many ops run side by side */
-	size_t n;
-};
-
-/* The instances of a (normalised name, domain) on one thread: ranges order[first .. first + n). */
-struct piece {
-	uint32_t process, thread, name, domain;
-	size_t first, n;
-	int64_t total;
-	bool overlap; /* some of them are open at the same time */
-};
-
-/* The instances of a (process, normalised name, domain): pieces [first, first + n). */
-struct candidate {
-	size_t first, n;
-	size_t instances;
-	int64_t total;  /* the longest of a piece */
-	double stretch; /* GPU time launched from the first to the last */
-	bool overlap, fits;
-};
-
-/* All ranges that may be steps. */
-struct ranges {
-	const struct trace *trace;
-	struct arena *arena;
-	uint32_t *order;
-	struct piece *pieces;
-	size_t n_pieces;
-	struct candidate *list;
-	size_t n;
-};
-
-static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
-{
-	struct arena scratch = {0};
-	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
-	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE) {
-			by_call[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);
-			launched[t->ops.launch[i]] = 1;
-		}
-	size_t n = 0;
-	for (size_t c = 0; c < t->calls.n; c++)
-		n += launched[c];
-	int64_t *start = ARENA_NEW(arena, n, int64_t);
-	double *time = ARENA_NEW(arena, n, double);
-	uint32_t *process = ARENA_NEW(&scratch, n, uint32_t);
-	n = 0;
-	for (size_t c = 0; c < t->calls.n; c++)
-		if (launched[c]) {
-			start[n] = t->calls.start[c];
-			time[n] = by_call[c];
-			process[n] = t->threads[t->calls.thread[c]].process;
-			by_process[process[n++]].n++;
-		}
-	struct order order = {.n = n, .group = process, .n_groups = t->n_processes, .start = start};
-	uint32_t *rows = order_rows(&order, &scratch);
-	if (rows) {
-		void *room = ARENA_NEW(&scratch, n, uint64_t);
-		order_column(start, sizeof *start, n, rows, room);
-		order_column(time, sizeof *time, n, rows, room);
-	}
-	for (uint32_t p = 0; p < t->n_processes; p++) {
-		by_process[p].start = start;
-		by_process[p].time = time;
-		for (size_t i = 1; i < by_process[p].n; i++)
-			time[i] += time[i - 1];
-		start += by_process[p].n;
-		time += by_process[p].n;
-	}
-	arena_release(&scratch);
-}
-
-/* Index of the first launch that starts at or after `t`. */
-static size_t launches_from(const struct launches *l, int64_t t)
-{
-	size_t i = 0;
-	SEARCH(i, l->n, l->start[i] < t);
-	return i;
-}
-
-/* What is launched before the i-th launch. */
-static double time_before(const struct launches *l, size_t i)
-{
-	return i ? l->time[i - 1] : 0;
-}
-
-/* Ranges grouped by (thread, name, domain). */
-struct groups {
-	struct keymap names; /* by name << 32 | domain */
-	struct keymap keys;  /* by thread << 32 | index in `names` */
-	uint32_t *of;        /* by range: its group, or TRACE_NONE */
-	size_t *first;       /* by group: its ranges are order[first[g] .. first[g + 1]) */
-	uint32_t *order;
-};
-
-/* `few`: names that occur less often than a step has to are left out. */
-static void group_ranges(const struct trace *t, const struct fold *fold, bool few, struct arena *arena,
-                         struct groups *out)
-{
-	const struct trace_ranges *r = &t->ranges;
-	uint32_t *instances = ARENA_NEW(arena, t->names->n, uint32_t);
-	keymap_init(&out->names, arena);
-	keymap_init(&out->keys, arena);
-	out->of = ARENA_NEW(arena, r->n, uint32_t);
-	for (size_t i = 0; i < r->n; i++)
-		instances[fold->of[r->name[i]]]++;
-	for (size_t i = 0; i < r->n; i++) {
-		uint32_t name = fold->of[r->name[i]];
-		uint64_t thread = r->thread[i];
-		out->of[i] = TRACE_NONE;
-		if (few || instances[name] >= MIN_INSTANCES)
-			out->of[i] =
-				keymap_add(&out->keys,
-			                   thread << 32 | keymap_add(&out->names, (uint64_t)name << 32 | r->domain[i]));
-	}
-	size_t *first = ARENA_NEW(arena, (size_t)out->keys.n + 2, size_t);
-	for (size_t i = 0; i < r->n; i++)
-		if (out->of[i] != TRACE_NONE)
-			first[out->of[i] + 2]++;
-	for (size_t g = 2; g < (size_t)out->keys.n + 2; g++)
-		first[g] += first[g - 1];
-	out->order = ARENA_NEW(arena, first[out->keys.n + 1], uint32_t);
-	for (size_t i = 0; i < r->n; i++) /* ranges of a thread are in order of their start */
-		if (out->of[i] != TRACE_NONE)
-			out->order[first[out->of[i] + 1]++] = (uint32_t)i;
-	out->first = first;
-}
-
-static int compare_pieces(const void *a, const void *b)
-{
-	const struct piece *x = a, *y = b;
-	const uint32_t keys[][2] = {
-		{x->process, y->process}, {x->name, y->name}, {x->domain, y->domain}, {x->thread, y->thread}};
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-		if (keys[i][0] != keys[i][1])
-			return keys[i][0] < keys[i][1] ? -1 : 1;
-	return 0;
-}
-
-/* Ranges [first, first + n) of `order` are of one thread, name and domain: push/pop ones inside another are left out.
- */
-static void fill_piece(const struct trace_ranges *r, uint32_t *order, size_t n, struct piece *out)
-{
-	int64_t nested = INT64_MIN, until = INT64_MIN; /* ends of the push/pop ranges so far, of all */
-	for (size_t k = out->first; k < out->first + n; k++) {
-		uint32_t range = order[k];
-		int64_t start = r->start[range], end = r->end[range];
-		bool stacked = r->kind[range] == RANGE_PUSH_POP;
-		if (stacked && start < nested && end <= nested)
-			continue;
-		out->overlap = out->overlap || start < until;
-		until = end > until ? end : until;
-		nested = stacked && end > nested ? end : nested;
-		out->total += end - start;
-		order[out->first + out->n++] = range;
-	}
-}
-
-static void collect_pieces(struct ranges *x, const struct fold *fold, bool few)
-{
-	const struct trace *t = x->trace;
-	struct groups groups;
-	group_ranges(t, fold, few, x->arena, &groups);
-	x->order = groups.order;
-	x->n_pieces = groups.keys.n;
-	x->pieces = ARENA_NEW(x->arena, x->n_pieces, struct piece);
-	for (uint32_t g = 0; g < groups.keys.n; g++) {
-		uint64_t name = groups.names.keys[(uint32_t)groups.keys.keys[g]];
-		struct piece *p = &x->pieces[g];
-		*p = (struct piece){.thread = (uint32_t)(groups.keys.keys[g] >> 32),
-		                    .name = (uint32_t)(name >> 32),
-		                    .domain = (uint32_t)name,
-		                    .first = groups.first[g]};
-		p->process = t->threads[p->thread].process;
-		fill_piece(&t->ranges, x->order, groups.first[g + 1] - groups.first[g], p);
-	}
-	if (x->n_pieces)
-		qsort(x->pieces, x->n_pieces, sizeof *x->pieces, compare_pieces);
-}
-
-/* Calls that launched an op, before each call. */
-static uint32_t *count_launching(const struct trace *t, struct arena *arena)
-{
-	uint32_t *before = ARENA_NEW(arena, t->calls.n + 1, uint32_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE)
-			before[t->ops.launch[i] + 1] = 1;
-	for (size_t c = 0; c < t->calls.n; c++)
-		before[c + 1] += before[c];
-	return before;
-}
-
-static uint32_t call_from(const struct trace *t, uint32_t thread, int64_t time)
-{
-	uint32_t call = t->first_call[thread];
-	SEARCH(call, t->first_call[thread + 1], t->calls.start[call] < time);
-	return call;
-}
-
-/* Whether the thread itself launches in at least half of the instances. */
-static bool launches_itself(const struct ranges *x, const struct piece *p, const uint32_t *launching)
-{
-	const struct trace *t = x->trace;
-	size_t n = 0;
-	for (size_t i = p->first; i < p->first + p->n; i++) {
-		uint32_t range = x->order[i];
-		n += launching[call_from(t, p->thread, t->ranges.end[range])] >
-		     launching[call_from(t, p->thread, t->ranges.start[range])];
-	}
-	return 2 * n >= p->n;
-}
-
-/* Takes out the pieces of threads that only watch others launch. */
-static void drop_watchers(const struct ranges *x, struct candidate *c, const uint32_t *launching)
-{
-	size_t kept = 0;
-	struct piece *p = &x->pieces[c->first], longest = p[0];
-	for (size_t i = 0; i < c->n; i++) {
-		if (p[i].total > longest.total)
-			longest = p[i];
-		if (launches_itself(x, &p[i], launching))
-			p[kept++] = p[i];
-	}
-	if (!kept)
-		p[kept++] = longest;
-	c->n = kept;
-}
-
-static void collect_candidates(struct ranges *x, bool few)
-{
-	const uint32_t *launching = NULL;
-	x->list = ARENA_NEW(x->arena, x->n_pieces, struct candidate);
-	for (size_t i = 0, next; i < x->n_pieces; i = next) {
-		const struct piece *p = x->pieces;
-		struct candidate c = {.first = i};
-		for (next = i; next < x->n_pieces && p[next].process == p[i].process && p[next].name == p[i].name &&
-		               p[next].domain == p[i].domain;)
-			next++;
-		c.n = next - i;
-		if (c.n > 1) {
-			launching = launching ? launching : count_launching(x->trace, x->arena);
-			drop_watchers(x, &c, launching);
-		}
-		for (size_t k = c.first; k < c.first + c.n; k++) {
-			c.instances += p[k].n;
-			c.total = p[k].total > c.total ? p[k].total : c.total;
-			c.overlap = c.overlap || p[k].overlap;
-		}
-		if (few || c.instances >= MIN_INSTANCES)
-			x->list[x->n++] = c;
-	}
-}
-
-struct interval {
-	int64_t start, end;
-	size_t from, to; /* the launches inside */
-};
-
-static int compare_intervals(const void *a, const void *b)
-{
-	const struct interval *x = a, *y = b;
-	return x->start < y->start ? -1 : x->start > y->start;
-}
-
-/* The rules for one process, of which `least` instances are one; fills c->stretch. */
-static bool is_step(const struct ranges *x, struct candidate *c, const struct launches *launches, size_t least)
-{
-	struct arena scratch = {0};
-	const struct trace_ranges *r = &x->trace->ranges;
-	const struct launches *l = &launches[x->pieces[c->first].process];
-	struct interval *open = ARENA_NEW(&scratch, c->instances, struct interval);
-	size_t n = 0, launching = 0;
-	for (size_t k = c->first; k < c->first + c->n; k++)
-		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++) {
-			int64_t start = r->start[x->order[i]], end = r->end[x->order[i]];
-			open[n] = (struct interval){start, end, launches_from(l, start), launches_from(l, end)};
-			launching += open[n].to > open[n].from;
-			n++;
-		}
-	if (c->n > 1) /* ranges of one thread are in order of their start */
-		qsort(open, n, sizeof *open, compare_intervals);
-	double inside = 0;
-	int64_t until = open[0].start; /* what is launched before is accounted for … */
-	size_t done = open[0].from;    /* … which is the launches before this one */
-	for (size_t i = 0; i < n; i++) {
-		if (open[i].end <= until || open[i].end == open[i].start)
-			continue;
-		size_t from = open[i].from > done ? open[i].from : done;
-		until = open[i].end;
-		done = open[i].to;
-		inside += time_before(l, done) - time_before(l, from);
-	}
-	c->stretch = time_before(l, done) - time_before(l, open[0].from);
-	arena_release(&scratch);
-	return n >= least && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
-}
-
-static uint64_t name_key(const struct ranges *x, const struct candidate *c)
-{
-	const struct piece *p = &x->pieces[c->first];
-	return (uint64_t)p->name << 32 | p->domain;
-}
-
-/* Which candidates are steps by the rules; without `alone` a range is the step of another run already: it need not be
- * half of the profile's GPU time, nor be there often. */
-static void judge_candidates(struct ranges *x, bool alone)
-{
-	const struct trace *t = x->trace;
-	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
-	struct keymap names;
-	double whole = 0, *stretch = ARENA_NEW(x->arena, x->n, double); /* over all processes, by name */
-	collect_launches(t, x->arena, launches);
-	keymap_init(&names, x->arena);
-	for (size_t i = 0; i < t->ops.n; i++)
-		whole += (double)(t->ops.end[i] - t->ops.start[i]);
-	for (size_t i = 0; i < x->n; i++) {
-		x->list[i].fits = is_step(x, &x->list[i], launches, alone ? MIN_INSTANCES : MIN_LIKE);
-		if (x->list[i].fits)
-			stretch[keymap_add(&names, name_key(x, &x->list[i]))] += x->list[i].stretch;
-	}
-	for (size_t i = 0; alone && i < x->n; i++)
-		if (x->list[i].fits)
-			x->list[i].fits = 2 * stretch[keymap_add(&names, name_key(x, &x->list[i]))] >= whole;
-}
-
 /* --step NAME: normalised, the same without its mask, or as it stands in the profile. */
-static bool is_wanted(const struct ranges *x, const struct candidate *c, const char *wanted)
+static bool is_wanted(const struct marks_ranges *x, const struct marks_range *c, const char *wanted)
 {
 	const struct trace *t = x->trace;
 	const char *name = names_text(t->names, x->pieces[c->first].name);
@@ -361,20 +27,20 @@ static bool is_wanted(const struct ranges *x, const struct candidate *c, const c
 /* What fits as a step, what the program named in no library's domain, what is repeated, what takes longest. */
 static int by_likelihood(const void *a, const void *b, void *ranges)
 {
-	const struct ranges *x = ranges;
-	const struct candidate *c = a, *d = b;
+	const struct marks_ranges *x = ranges;
+	const struct marks_range *c = a, *d = b;
 	bool library = x->pieces[c->first].domain, other = x->pieces[d->first].domain;
-	bool repeats = c->instances >= MIN_INSTANCES, more = d->instances >= MIN_INSTANCES;
+	bool repeats = c->instances >= MARKS_MIN_INSTANCES, more = d->instances >= MARKS_MIN_INSTANCES;
 	int order = 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats);
 	if (order)
 		return order;
 	return c->total != d->total ? (c->total > d->total ? -1 : 1) : (c->first > d->first) - (c->first < d->first);
 }
 
-static int no_such_step(struct ranges *x, const char *wanted, struct err *err)
+static int no_such_step(struct marks_ranges *x, const char *wanted, struct err *err)
 {
 	struct buf have = {0};
-	judge_candidates(x, true);
+	marks_ranges_judge(x, true, MARKS_MIN_INSTANCES);
 	if (x->n)
 		qsort_r(x->list, x->n, sizeof *x->list, by_likelihood, x);
 	for (size_t i = 0, shown = 0; i < x->n && shown < 8; i++) {
@@ -400,9 +66,8 @@ static const char *const added_phases[] = {"data_load", "forward", "backward", "
 
 /* Its step reaches from one step's end to the next's, so it is the longest: a step that the program marks is the step
  * all the same, 2, and the phases that were added with it, 0, are none. */
-static int grade(const struct ranges *x, const struct candidate *c, bool added)
+static int grade_name(const char *name, bool added)
 {
-	const char *name = names_text(x->trace->names, x->pieces[c->first].name);
 	if (!strcmp(name, ADDED_STEP))
 		return 1;
 	for (size_t i = 0; added && i < sizeof added_phases / sizeof *added_phases; i++)
@@ -411,18 +76,36 @@ static int grade(const struct ranges *x, const struct candidate *c, bool added)
 	return 2;
 }
 
-static bool is_better(const struct ranges *x, const struct candidate *c, const struct candidate *than, bool added)
+static int grade(const struct marks_ranges *x, const struct marks_range *c, bool added)
 {
-	int a = grade(x, c, added), b = grade(x, than, added);
+	return grade_name(names_text(x->trace->names, x->pieces[c->first].name), added);
+}
+
+/* Whether the range that is graded `a` goes before the one that is graded `b`. */
+static bool goes_before(int a, bool overlap, int64_t total, int b, bool than_overlap, int64_t than_total)
+{
 	if (a != b)
 		return a > b;
-	return c->overlap != than->overlap ? than->overlap : c->total > than->total;
+	return overlap != than_overlap ? than_overlap : total > than_total;
+}
+
+static bool is_better(const struct marks_ranges *x, const struct marks_range *c, const struct marks_range *than,
+                      bool added)
+{
+	return goes_before(grade(x, c, added), c->overlap, c->total, grade(x, than, added), than->overlap, than->total);
+}
+
+static bool is_candidate_better(const struct names *names, const struct marks_candidate *c,
+                                const struct marks_candidate *than, bool added)
+{
+	int a = grade_name(names_text(names, c->name), added), b = grade_name(names_text(names, than->name), added);
+	return goes_before(a, c->overlap, c->total, b, than->overlap, than->total);
 }
 
 /* The candidate whose name is taken; NULL: none fits. */
-static const struct candidate *find_winner(const struct ranges *x)
+static const struct marks_range *find_winner(const struct marks_ranges *x)
 {
-	const struct candidate *winner = NULL;
+	const struct marks_range *winner = NULL;
 	bool added = false;
 	for (size_t i = 0; i < x->n; i++)
 		added = added || grade(x, &x->list[i], false) == 1;
@@ -432,49 +115,54 @@ static const struct candidate *find_winner(const struct ranges *x)
 	return winner;
 }
 
-/* The instances of all processes that have the winner's name. */
-static void propose(const struct ranges *x, const struct candidate *winner, struct arena *arena, struct step_marks *out)
+/* Appends the instances of a candidate; `written`: the name of the last. */
+static void take_instances(const struct marks_ranges *x, const struct marks_range *c, struct instance *list,
+                           uint32_t *n, uint32_t *written)
 {
 	const struct trace_ranges *r = &x->trace->ranges;
-	uint64_t name = name_key(x, winner);
+	for (size_t k = c->first; k < c->first + c->n; k++)
+		for (size_t j = x->pieces[k].first; j < x->pieces[k].first + x->pieces[k].n; j++) {
+			uint32_t range = x->order[j];
+			*written = r->name[range];
+			list[(*n)++] = (struct instance){.process = x->pieces[k].process,
+			                                 .thread = x->pieces[k].thread,
+			                                 .start = r->start[range],
+			                                 .end = r->end[range],
+			                                 .cut = r->clipped[range]};
+		}
+}
+
+/* The instances of all processes that have the winner's name. */
+static void propose(const struct marks_ranges *x, const struct marks_range *winner, struct arena *arena,
+                    struct step_marks *out)
+{
+	uint64_t name = marks_ranges_key(x, winner);
 	out->origin = STEPS_BY_RANGE;
 	out->name = x->pieces[winner->first].name;
 	out->domain = x->pieces[winner->first].domain;
 	for (size_t i = 0; i < x->n; i++)
-		out->n += x->list[i].fits && name_key(x, &x->list[i]) == name ? (uint32_t)x->list[i].instances : 0;
+		out->n += x->list[i].fits && marks_ranges_key(x, &x->list[i]) == name ? (uint32_t)x->list[i].instances
+		                                                                      : 0;
 	out->instance = ARENA_NEW(arena, out->n, struct instance);
-	size_t n = 0;
-	for (size_t i = 0; i < x->n; i++) {
-		const struct candidate *c = &x->list[i];
-		if (!c->fits || name_key(x, c) != name)
-			continue;
-		for (size_t k = c->first; k < c->first + c->n; k++)
-			for (size_t j = x->pieces[k].first; j < x->pieces[k].first + x->pieces[k].n; j++) {
-				uint32_t range = x->order[j];
-				out->written = r->name[range];
-				out->instance[n++] = (struct instance){.process = x->pieces[k].process,
-				                                       .thread = x->pieces[k].thread,
-				                                       .start = r->start[range],
-				                                       .end = r->end[range],
-				                                       .cut = r->clipped[range]};
-			}
-	}
+	uint32_t n = 0;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->list[i].fits && marks_ranges_key(x, &x->list[i]) == name)
+			take_instances(x, &x->list[i], out->instance, &n, &out->written);
 }
 
 int marks_from_ranges(const struct trace *t, const struct fold *fold, const char *wanted, struct arena *arena,
                       struct step_marks *out, struct err *err)
 {
 	struct arena scratch = {0};
-	struct ranges x = {.trace = t, .arena = &scratch};
+	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	*out = (struct step_marks){0};
-	collect_pieces(&x, fold, wanted != NULL);
-	collect_candidates(&x, wanted != NULL);
+	marks_ranges_collect(&x, fold, wanted != NULL);
 	if (wanted)
 		for (size_t i = 0; i < x.n; i++)
 			x.list[i].fits = is_wanted(&x, &x.list[i], wanted);
 	else
-		judge_candidates(&x, true);
-	const struct candidate *winner = find_winner(&x);
+		marks_ranges_judge(&x, true, MARKS_MIN_INSTANCES);
+	const struct marks_range *winner = find_winner(&x);
 	if (winner)
 		propose(&x, winner, arena, out);
 	int result = wanted && !winner ? no_such_step(&x, wanted, err) : 0;
@@ -482,18 +170,83 @@ int marks_from_ranges(const struct trace *t, const struct fold *fold, const char
 	return result;
 }
 
+/* ---- part by part ---- */
+
+void marks_of_part(const struct trace *t, const struct fold *fold, struct arena *arena, struct marks_part *out)
+{
+	struct arena scratch = {0};
+	struct marks_ranges x = {.trace = t, .arena = &scratch};
+	*out = (struct marks_part){0};
+	marks_ranges_collect(&x, fold, false);
+	out->whole = marks_ranges_judge(&x, false, MARKS_MIN_INSTANCES);
+	for (size_t i = 0; i < x.n; i++) {
+		out->added = out->added || grade(&x, &x.list[i], false) == 1;
+		out->n += x.list[i].fits;
+	}
+	out->list = ARENA_NEW(arena, out->n, struct marks_candidate);
+	for (size_t i = 0, n = 0; i < x.n; i++) {
+		const struct marks_range *c = &x.list[i];
+		if (!c->fits)
+			continue;
+		struct marks_candidate *to = &out->list[n++];
+		*to = (struct marks_candidate){.name = x.pieces[c->first].name,
+		                               .domain = x.pieces[c->first].domain,
+		                               .total = c->total,
+		                               .stretch = c->stretch,
+		                               .overlap = c->overlap,
+		                               .instance = ARENA_NEW(arena, c->instances, struct instance)};
+		take_instances(&x, c, to->instance, &to->n, &to->written);
+	}
+	arena_release(&scratch);
+}
+
+static uint64_t candidate_key(const struct marks_candidate *c)
+{
+	return (uint64_t)c->name << 32 | c->domain;
+}
+
+const struct marks_candidate *marks_choose(const struct marks_part *parts, size_t n, bool share,
+                                           const struct names *names)
+{
+	const struct marks_candidate *winner = NULL;
+	struct arena scratch = {0};
+	struct keymap keys;
+	double whole = 0, *stretch = NULL; /* over all parts; by name */
+	size_t all = 0;
+	bool added = false;
+	keymap_init(&keys, &scratch);
+	for (size_t p = 0; p < n; p++)
+		all += parts[p].n;
+	stretch = ARENA_NEW(&scratch, all, double);
+	for (size_t p = 0; p < n; p++) {
+		whole += parts[p].whole;
+		added = added || parts[p].added;
+		for (size_t i = 0; i < parts[p].n; i++)
+			stretch[keymap_add(&keys, candidate_key(&parts[p].list[i]))] += parts[p].list[i].stretch;
+	}
+	for (size_t p = 0; p < n; p++)
+		for (size_t i = 0; i < parts[p].n; i++) {
+			const struct marks_candidate *c = &parts[p].list[i];
+			if ((!share || 2 * stretch[keymap_add(&keys, candidate_key(c))] >= whole) &&
+			    (!winner || is_candidate_better(names, c, winner, added)))
+				winner = c;
+		}
+	arena_release(&scratch);
+	return winner;
+}
+
 void marks_from_range_like(const struct trace *t, const struct fold *fold, const struct steps *like,
                            struct arena *arena, struct step_marks *out)
 {
 	struct arena scratch = {0};
-	struct ranges x = {.trace = t, .arena = &scratch};
-	collect_pieces(&x, fold, true);
-	collect_candidates(&x, true);
+	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	*out = (struct step_marks){0};
-	judge_candidates(&x, false);
+	marks_ranges_collect(&x, fold, true);
+	marks_ranges_judge(&x, false, MARKS_MIN_LIKE);
 	for (size_t i = 0; i < x.n; i++)
-		x.list[i].fits &= name_key(&x, &x.list[i]) == ((uint64_t)like->name << 32 | like->domain);
-	const struct candidate *winner = find_winner(&x);
+		x.list[i].fits = x.list[i].fits &&
+		                 marks_ranges_key(&x, &x.list[i]) == ((uint64_t)like->name << 32 | like->domain);
+	const struct marks_range *winner = find_winner(&x);
 	if (winner)
 		propose(&x, winner, arena, out);
 	arena_release(&scratch);

@@ -20,6 +20,29 @@
 int marks_from_ranges(const struct trace *trace, const struct fold *fold, const char *wanted, struct arena *arena,
                       struct step_marks *out, struct err *err);
 
+/* What one part of a run says of it (trace/again.h): the ranges that are steps by all rules above but the half of the
+ * GPU time, which is that of all parts. */
+struct marks_candidate {
+	uint32_t name, domain, written; /* as in struct step_marks */
+	int64_t total;                  /* the longest on one thread */
+	double stretch;                 /* GPU time launched from the first to the last */
+	bool overlap;
+	struct instance *instance; /* n of them; process and thread as the part counts them */
+	uint32_t n;
+};
+struct marks_part {
+	double whole; /* GPU time */
+	bool added;   /* one of its ranges is a step that gapline added */
+	struct marks_candidate *list;
+	size_t n;
+};
+void marks_of_part(const struct trace *trace, const struct fold *fold, struct arena *arena, struct marks_part *out);
+
+/* The one that marks_from_ranges would take of the whole run; NULL: none. Without `share` the half of the GPU time is
+ * not asked for. */
+const struct marks_candidate *marks_choose(const struct marks_part *parts, size_t n, bool share,
+                                           const struct names *names);
+
 /* Proposes the range that is the step of another run, whose steps `like` are: it has to be one by all rules above but
  * the half of the profile's GPU time, which the other run's range holds, and with two instances or more. A fix may make
  * the steps so much shorter that they are less than the program's start-up, and one run of several may have ended

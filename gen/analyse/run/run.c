@@ -3,6 +3,7 @@
 #include "analyse/run/device.h"
 #include "analyse/run/gaps.h"
 #include "analyse/run/marks.h"
+#include "analyse/run/parts.h"
 #include "analyse/run/pattern_steps.h"
 
 #include <string.h>
@@ -127,7 +128,7 @@ static void find_startup(struct run *run)
 {
 	const struct trace *t = run->trace;
 	const struct steps *s = &run->steps;
-	int64_t begin = find_begin(t), end = INT64_MAX;
+	int64_t begin = run->begin, end = INT64_MAX;
 	if (s->found) {
 		end = run_startup_end(run);
 		run->startup = end > begin ? end - begin : 0;
@@ -159,8 +160,8 @@ static void count_early_ops(struct run *run)
 	}
 }
 
-/* Gives every normalised range name a phase index, and every op the phase at its launch. */
-static void find_phases(struct run *run)
+/* Gives every normalised range name a phase index. */
+static void name_phases(struct run *run)
 {
 	const struct trace *t = run->trace;
 	run->phase_of_name = ARENA_NEW(run->arena, t->names->n, uint32_t);
@@ -173,6 +174,11 @@ static void find_phases(struct run *run)
 			run->phases[run->n_phases++] = name;
 		}
 	}
+}
+
+void run_phase_ops(struct run *run)
+{
+	const struct trace *t = run->trace;
 	run->op_phase = ARENA_NEW(run->arena, t->ops.n, uint32_t);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t launch = t->ops.launch[i];
@@ -249,7 +255,11 @@ void run_name_steps(struct run *run)
 	const struct trace *t = run->trace;
 	if (!run->steps.found)
 		return;
-	fold_names(t, run->steps.n_instances, run->arena, &run->fold); /* counters inside the steps fold too */
+	/* counters inside the steps fold too */
+	if (run->parts)
+		fold_decide(&run->parts->names, t->names, run->steps.n_instances, run->arena, &run->fold);
+	else
+		fold_names(t, run->steps.n_instances, run->arena, &run->fold);
 	if (run->steps.written)
 		run->steps.name = run->fold.of[run->steps.written];
 	run_loops_name(&run->loops, t);
@@ -257,15 +267,27 @@ void run_name_steps(struct run *run)
 		run->steps.name = run->loops.list[run->loop].name;
 }
 
-void run_find_phases(struct run *run, int warmup)
+void run_look_at_rows(struct run *run)
 {
 	find_extent(run);
+	run->begin = find_begin(run->trace);
+	count_early_ops(run);
+}
+
+void run_find_window(struct run *run, int warmup)
+{
 	find_window(run, warmup);
 	find_host_window(run);
 	find_startup(run);
-	count_early_ops(run);
+}
+
+void run_find_phases(struct run *run, int warmup)
+{
+	run_look_at_rows(run);
+	run_find_window(run, warmup);
 	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
-	find_phases(run);
+	name_phases(run);
+	run_phase_ops(run);
 }
 
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
@@ -298,7 +320,7 @@ static bool has_work(const struct run *run, uint32_t device)
 	return false;
 }
 
-void run_devices(struct run *run)
+void run_charge_devices(struct run *run)
 {
 	const struct trace *t = run->trace;
 	run->devices = ARENA_NEW(run->arena, t->n_devices, struct device_run);
@@ -314,6 +336,16 @@ void run_devices(struct run *run)
 		device_charge(run, device);
 		run->n_devices++;
 	}
+}
+
+void run_devices(struct run *run)
+{
+	run_charge_devices(run);
+	run_end_overview(run);
+}
+
+void run_end_overview(struct run *run)
+{
 	struct overview *o = &run->overview;
 	o->length = run->last_op - run->first_op;
 	o->window_start = run->window_start - run->first_op;

@@ -27,7 +27,7 @@ struct once_gap {
 	int64_t start, end;    /* as far as the window holds it */
 	enum cause cause;      /* most of it … */
 	uint32_t phase;        /* … in that phase, an index into run.phases */
-	uint32_t before, next; /* the ops around it; TRACE_NONE: none */
+	uint32_t before, next; /* names of the ops around it; TRACE_NONE: none */
 };
 
 /* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells. */
@@ -43,14 +43,29 @@ struct device_run {
 	struct cells cells;
 	struct once_gap *once; /* in order of time; see once.h */
 	uint32_t n_once;
+	/* Of a run whose rows are not held, when the device's own steps end (rank_steps.h), by step, and what each
+	 * measured one consists of; else NULL. */
+	int64_t *step_end;
+	double *step_part[RANK_PARTS];
 	bool communicates;  /* ran a communication kernel in the window */
 	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
 };
 
 enum { CLOCK_TOLERANCE = 20000 }; /* ns; clocks of host and GPU differ by up to 14 µs in captures that are fine */
 
+/* The measured kernels of one name that belong to one phase. */
+struct run_kernel {
+	uint32_t name, phase; /* phase: the name of one that somebody marked, else 0: run_marked_phase */
+	bool comm;
+	int64_t n;
+	double ns; /* added up */
+};
+
+struct run_parts;
+
 struct run {
 	const struct trace *trace;
+	struct run_parts *parts; /* rows that are not held: run/parts.h. NULL: all rows are in `trace` */
 	struct arena *arena;
 	struct fold fold;
 	struct steps steps;
@@ -72,6 +87,8 @@ struct run {
 	uint32_t *work_name,
 		*work_kind; /* phases of kernels by name and of other ops by kind; NULL until work_phases_name */
 	bool *can_depend;   /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
+	struct run_kernel *kernels; /* in no order; filled when the side is made */
+	uint32_t n_kernels;
 	struct device_run *devices; /* those with ops in the window */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
@@ -83,6 +100,7 @@ struct run {
 	 * step; without steps to the end of the last module load that is over by half time; 0 without either. It is
 	 * part of no step. */
 	int64_t startup, startup_end;
+	int64_t begin; /* the first of what the processes with GPU work did */
 	/* Ops that start more than CLOCK_TOLERANCE before the call that launched them, and by how much at most, ns: the
 	 * capture's clocks of host and GPU disagree. */
 	size_t early_ops;
@@ -133,6 +151,13 @@ int run_find_steps(struct run *run, const char *step, struct err *err);
 void run_name_steps(struct run *run);
 void run_find_phases(struct run *run, int warmup);
 
+/* What lies between run_find_steps and run_devices, in pieces, for runs that are gone through part by part: when ops
+ * and rows begin and end and which of them start too early; the window and start-up of a run whose steps are known;
+ * whatever else is told of steps alone; and the phase of each op, once the phases have their names. */
+void run_look_at_rows(struct run *run);
+void run_find_window(struct run *run, int warmup);
+void run_phase_ops(struct run *run);
+
 /* All four. */
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err);
@@ -140,8 +165,11 @@ int run_prepare(struct run *run, const struct trace *trace, const char *step, in
 /* When the first step was begun on the host, or, where several loops were found, the first step of any. */
 int64_t run_startup_end(const struct run *run);
 
-/* The budgets of all devices that have work in the window, and the overview. */
+/* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, then the means
+ * over the devices. */
 void run_devices(struct run *run);
+void run_charge_devices(struct run *run);
+void run_end_overview(struct run *run);
 
 /* Gap i of a device. */
 static inline struct gap run_gap(const struct run *run, const struct device_run *device, size_t i)

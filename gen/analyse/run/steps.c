@@ -1,9 +1,11 @@
 #include "analyse/run/steps.h"
 
+#include "analyse/run/steps_cut.h"
 #include "analyse/run/steps_lanes.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "trace/again.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -176,78 +178,35 @@ const struct step_thread *steps_of_process(const struct steps *s, uint32_t proce
 	return s->first_of && s->first_of[process] ? &s->threads[s->first_of[process] - 1] : NULL;
 }
 
-/* ---- what the end of the capture cuts ---- */
-
-/* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
- * other thread of the process has instances, those of all others. */
-static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *launched, size_t *n)
-{
-	const struct trace *t = b->trace;
-	const struct step_thread *s = &b->out->threads[i];
-	bool alone =
-		(i == 0 || s[-1].process != s->process) && (i + 1 == b->out->n_threads || s[1].process != s->process);
-	int64_t *start = NULL;
-	size_t room = 0;
-	*n = 0;
-	for (uint32_t u = 0; u < t->n_threads; u++) {
-		if (u != s->thread && (!alone || t->threads[u].process != s->process))
-			continue;
-		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
-			if (t->calls.class[c] != CALL_LAUNCH || launched[c])
-				continue;
-			LIST_GROW(&b->scratch, start, *n, room);
-			start[(*n)++] = t->calls.start[c];
-		}
-	}
-	return start;
-}
-
-static bool is_missing_in(const int64_t *start, size_t n, int64_t from, int64_t to)
-{
-	for (size_t i = 0; i < n; i++)
-		if (start[i] >= from && start[i] < to)
-			return true;
-	return false;
-}
-
-/* Whether the capture ended in the last instances of a thread: they were open when it did, or launched what never ran,
- * while nothing of the kind is true of the first half. */
-static void find_cut(struct steps_build *b)
-{
-	const struct trace *t = b->trace;
-	uint8_t *launched = ARENA_NEW(&b->scratch, t->calls.n + 1, uint8_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE)
-			launched[t->ops.launch[i]] = 1;
-	for (uint32_t i = 0; i < b->out->n_threads; i++) {
-		const struct step_thread *s = &b->out->threads[i];
-		size_t n;
-		int64_t *missing = b->marks->of_op ? NULL : missing_of(b, i, launched, &n);
-		if (!missing || is_missing_in(missing, n, s->start[0], s->start[s->n / 2]))
-			n = 0;
-		for (uint32_t k = s->n; k-- > s->n / 2;) {
-			struct instance *x = steps_instance(b, b->first[i] + k);
-			x->cut = x->cut || is_missing_in(missing, n, x->start, x->end);
-			if (!x->cut)
-				break;
-			b->out->n_cut++;
-		}
-	}
-}
-
 /* ---- steps ---- */
+
+/* What the ops say of places and lanes. */
+static void ask_ops(struct steps_build *b, struct arena *arena)
+{
+	const struct trace *t = b->trace;
+	b->own_end = ARENA_NEW(arena, b->marks->n, int64_t);
+	b->own_time = ARENA_NEW(arena, b->marks->n, double);
+	b->communicates = ARENA_NEW(arena, b->n_lanes, bool);
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		b->own_end[p] = INT64_MIN;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t p = b->at[i];
+		double length = (double)(t->ops.end[i] - t->ops.start[i]);
+		b->all_time += length;
+		if (p == TRACE_NONE)
+			continue;
+		b->own_time[p] += length;
+		b->own_end[p] = t->ops.end[i] > b->own_end[p] ? t->ops.end[i] : b->own_end[p];
+		if (t->ops.kind[i] == OP_COMM)
+			b->communicates[b->lane[p]] = true;
+	}
+}
 
 static bool communicates_everywhere(const struct steps_build *b)
 {
-	const struct trace *t = b->trace;
-	bool *communicates = ARENA_NEW(&((struct steps_build *)b)->scratch, b->n_lanes, bool);
 	uint32_t n = 0;
-	for (size_t i = 0; i < t->ops.n && n < b->n_lanes; i++) {
-		if (b->at[i] == TRACE_NONE || t->ops.kind[i] != OP_COMM || communicates[b->lane[b->at[i]]])
-			continue;
-		communicates[b->lane[b->at[i]]] = true;
-		n++;
-	}
+	for (uint32_t l = 0; l < b->n_lanes; l++)
+		n += b->communicates[l];
 	return n == b->n_lanes;
 }
 
@@ -348,16 +307,15 @@ static uint32_t divide_ends(struct steps *s, const int64_t *end, uint32_t n)
 
 static void end_steps(struct steps_build *b, uint32_t n)
 {
-	const struct trace *t = b->trace;
 	struct steps *s = b->out;
 	int64_t *own = ARENA_NEW(&b->scratch, n, int64_t);
-	double all = 0, inside = 0;
+	double inside = 0;
 	for (uint32_t k = 0; k < n; k++)
 		own[k] = INT64_MIN;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t k = b->at[i] == TRACE_NONE ? TRACE_NONE : steps_instance(b, b->at[i])->step;
-		if (k != TRACE_NONE && t->ops.end[i] > own[k])
-			own[k] = t->ops.end[i];
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		uint32_t k = steps_instance(b, p)->step;
+		if (k != TRACE_NONE && b->own_end[p] > own[k])
+			own[k] = b->own_end[p];
 	}
 	s->end = ARENA_NEW(b->arena, n, int64_t);
 	s->shared = ARENA_NEW(b->arena, n, bool);
@@ -369,44 +327,153 @@ static void end_steps(struct steps_build *b, uint32_t n)
 		if (*step >= s->n)
 			*step = TRACE_NONE;
 	}
-	s->op_step = ARENA_NEW(b->arena, t->ops.n, uint32_t);
-	for (size_t i = 0; i < t->ops.n; i++) {
-		double length = (double)(t->ops.end[i] - t->ops.start[i]);
-		s->op_step[i] = b->at[i] == TRACE_NONE ? TRACE_NONE : steps_instance(b, b->at[i])->step;
-		all += length;
-		inside += s->op_step[i] == TRACE_NONE ? 0 : length;
-	}
-	s->coverage = all > 0 ? inside / all : 0;
+	for (uint32_t p = 0; p < b->marks->n; p++)
+		inside += steps_instance(b, p)->step == TRACE_NONE ? 0 : b->own_time[p];
+	s->coverage = b->all_time > 0 ? inside / b->all_time : 0;
 	for (uint32_t i = 0; i < s->n_threads; i++)
 		for (uint32_t k = 0; k < s->threads[i].n; k++)
 			s->threads[i].step[k] = steps_instance(b, b->first[i] + k)->step;
+}
+
+static void place_ops(struct steps_build *b)
+{
+	b->at = ARENA_NEW(&b->scratch, b->trace->ops.n, uint32_t);
+	b->lane = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
+	if (b->marks->of_op)
+		find_host_times(b);
+	find_threads(b);
+	if (b->marks->of_op)
+		meet_on_host(b);
+	fill_threads(b);
+	if (b->marks->of_op)
+		steps_find_lanes_of_ops(b);
+	else
+		steps_find_lanes(b);
+}
+
+/* The step of each op. */
+static uint32_t *steps_of_ops(const struct steps_build *b, struct arena *arena)
+{
+	uint32_t *step = ARENA_NEW(arena, b->trace->ops.n, uint32_t);
+	for (size_t i = 0; i < b->trace->ops.n; i++)
+		step[i] = b->at[i] == TRACE_NONE ? TRACE_NONE : steps_instance(b, b->at[i])->step;
+	return step;
+}
+
+static struct steps steps_proposed(const struct step_marks *marks)
+{
+	return (struct steps){.origin = marks->origin,
+	                      .name = marks->name,
+	                      .domain = marks->domain,
+	                      .written = marks->written,
+	                      .by_op = marks->of_op != NULL,
+	                      .n_instances = marks->n};
 }
 
 void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
                           struct steps *out)
 {
 	struct steps_build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
-	*out = (struct steps){.origin = marks->origin,
-	                      .name = marks->name,
-	                      .domain = marks->domain,
-	                      .written = marks->written,
-	                      .by_op = marks->of_op != NULL,
-	                      .n_instances = marks->n};
-	b.at = ARENA_NEW(&b.scratch, trace->ops.n, uint32_t);
-	b.lane = ARENA_NEW(&b.scratch, marks->n, uint32_t);
-	if (marks->of_op)
-		find_host_times(&b);
+	*out = steps_proposed(marks);
+	place_ops(&b);
+	steps_find_cut(&b);
+	ask_ops(&b, &b.scratch);
+	end_steps(&b, number_steps(&b));
+	out->op_step = steps_of_ops(&b, arena);
+	order_threads(out);
+	out->found = out->n >= 2;
+	arena_release(&b.scratch);
+}
+
+/* ---- part by part ---- */
+
+void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
+                   struct steps_part *out)
+{
+	struct steps proposed = steps_proposed(marks);
+	struct arena threads = {0};
+	struct steps_build b = {.trace = trace, .marks = marks, .arena = &threads, .out = &proposed};
+	place_ops(&b);
+	steps_find_cut(&b);
+	*out = (struct steps_part){.n = marks->n, .n_lanes = 0, .n_cut = proposed.n_cut};
+	out->instance = ARENA_NEW(arena, marks->n, struct instance);
+	out->lane = ARENA_NEW(arena, marks->n, uint32_t);
+	ask_ops(&b, arena);
+	for (uint32_t p = 0; p < marks->n; p++) {
+		out->instance[p] = *steps_instance(&b, p);
+		out->lane[p] = b.lane[p];
+	}
+	out->n_lanes = b.n_lanes;
+	out->own_end = b.own_end;
+	out->own_time = b.own_time;
+	out->all_time = b.all_time;
+	out->communicates = b.communicates;
+	arena_release(&b.scratch);
+	arena_release(&threads);
+}
+
+void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,
+                struct arena *arena, struct steps *out)
+{
+	struct step_marks all = {
+		.origin = like->origin, .name = like->name, .domain = like->domain, .written = like->written};
+	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out};
+	for (size_t i = 0; i < n; i++) {
+		all.n += parts[i].n;
+		b.n_lanes += parts[i].n_lanes;
+	}
+	all.instance = ARENA_NEW(arena, all.n, struct instance);
+	b.lane = ARENA_NEW(&b.scratch, all.n, uint32_t);
+	b.own_end = ARENA_NEW(&b.scratch, all.n, int64_t);
+	b.own_time = ARENA_NEW(&b.scratch, all.n, double);
+	b.communicates = ARENA_NEW(&b.scratch, b.n_lanes, bool);
+	*out = steps_proposed(&all);
+	uint32_t at = 0, lanes = 0;
+	for (size_t i = 0; i < n; at += parts[i].n, lanes += parts[i].n_lanes, i++) {
+		struct steps_part *part = &parts[i];
+		for (uint32_t p = 0; p < part->n; p++) {
+			struct instance *to = &all.instance[at + p];
+			*to = part->instance[p];
+			to->process += trace->again[i].first_process;
+			to->thread += trace->again[i].first_thread;
+			b.lane[at + p] = lanes + part->lane[p];
+		}
+		memcpy(b.own_end + at, part->own_end, part->n * sizeof *b.own_end);
+		memcpy(b.own_time + at, part->own_time, part->n * sizeof *b.own_time);
+		memcpy(b.communicates + lanes, part->communicates, part->n_lanes * sizeof *b.communicates);
+		b.all_time += part->all_time;
+		out->n_cut += part->n_cut;
+	}
 	find_threads(&b);
-	if (marks->of_op)
-		meet_on_host(&b);
 	fill_threads(&b);
-	if (marks->of_op)
-		steps_find_lanes_of_ops(&b);
-	else
-		steps_find_lanes(&b);
-	find_cut(&b);
 	end_steps(&b, number_steps(&b));
 	order_threads(out);
 	out->found = out->n >= 2;
+	at = 0;
+	for (size_t i = 0; i < n; at += parts[i].n, i++)
+		for (uint32_t p = 0; p < parts[i].n; p++)
+			parts[i].instance[p].step = all.instance[at + p].step;
+	arena_release(&b.scratch);
+}
+
+void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,
+                     struct arena *arena, struct steps *out)
+{
+	const struct step_marks marks = {.origin = whole->origin,
+	                                 .name = whole->name,
+	                                 .domain = whole->domain,
+	                                 .written = whole->written,
+	                                 .instance = part->instance,
+	                                 .n = part->n};
+	struct steps_build b = {.trace = trace, .marks = &marks, .arena = arena, .out = out};
+	*out = *whole;
+	out->threads = NULL;
+	out->n_threads = 0;
+	place_ops(&b);
+	out->op_step = steps_of_ops(&b, arena);
+	for (uint32_t i = 0; i < out->n_threads; i++)
+		for (uint32_t k = 0; k < out->threads[i].n; k++)
+			out->threads[i].step[k] = steps_instance(&b, b.first[i] + k)->step;
+	order_threads(out);
 	arena_release(&b.scratch);
 }

@@ -86,6 +86,28 @@ struct steps {
 void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
                           struct steps *out);
 
+/* What one part of a run says of the instances that it proposes (trace/again.h). */
+struct steps_part {
+	struct instance *instance; /* by thread and start, n of them; process and thread as the part counts them */
+	uint32_t n, n_lanes, n_cut;
+	uint32_t *lane;     /* by instance: which of the part's ranks it is of, below n_lanes */
+	bool *communicates; /* by rank */
+	int64_t *own_end;   /* by instance: when its ops end, INT64_MIN: it has none … */
+	double *own_time;   /* … and their lengths added up … */
+	double all_time;    /* … and those of all ops */
+};
+void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
+                   struct steps_part *out);
+
+/* The steps of the whole run, what steps_from_instances would make of it, but for `op_step`: that is the parts'. Fills
+ * the parts' instances' `step`. `trace`: the run's; `like`: what is proposed, without instances. */
+void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,
+                struct arena *arena, struct steps *out);
+
+/* The run's steps as one part sees them: its own threads, its own ops. */
+void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,
+                     struct arena *arena, struct steps *out);
+
 /* Of the instances that are open on a thread at `t`, the index of the one that began last; TRACE_NONE: none is. */
 uint32_t steps_open_at(const struct step_thread *thread, int64_t t);
 

@@ -1,7 +1,9 @@
 #include "analyse/run/waiting.h"
 
+#include "analyse/run/parts.h"
 #include "analyse/run/rank_steps.h"
 #include "base/search.h"
+#include "trace/again.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,12 +57,13 @@ static void add_wait(void *context, const struct stretch *wait)
 }
 
 /* When the device computes. */
-static void find_compute(struct view *v, uint32_t d)
+static void find_compute(struct view *v, const struct trace *t, uint32_t d, struct arena *scratch)
 {
-	const struct trace *t = v->run->trace;
-	const struct trace_device *device = &t->devices[v->run->devices[d].device];
+	const struct trace_device *device = &t->devices[d];
 	size_t n = 0;
 	int64_t before = 0;
+	v->compute = ARENA_NEW(scratch, device->n_ops, struct stretch);
+	v->before = ARENA_NEW(scratch, device->n_ops, int64_t);
 	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
 		if (t->ops.kind[i] != OP_KERNEL && t->ops.kind[i] != OP_GRAPH)
 			continue;
@@ -116,11 +119,11 @@ static void add_to_rows(struct view *v, const struct collective_op *const *ops, 
 	}
 }
 
+/* Device `d` of the run, once it is known when it computes. */
 static void divide(struct view *v, uint32_t d, struct arena *arena, struct device_waiting *out)
 {
 	const struct run *run = v->run;
 	size_t n = 0;
-	find_compute(v, d);
 	for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++)
 		v->of_device[n++] = &v->all.ops[i];
 	add_to_rows(v, v->of_device, n);
@@ -139,6 +142,24 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 		uint32_t k = run->warmup + i;
 		out->step[i] = (double)(v->step_end[k] - v->step_end[k - 1]) - v->waited[i];
 		out->own += out->step[i] / run->n_steps;
+	}
+}
+
+/* The devices of a run whose rows are not held, in order of the parts that they are of. */
+static void divide_parts(struct view *v, struct arena *arena, struct waiting *out)
+{
+	const struct run *run = v->run;
+	const struct trace *t = run->trace;
+	for (uint32_t d = 0; d < run->n_devices;) {
+		struct arena scratch = {0};
+		struct trace rows;
+		uint32_t part = parts_of_device(run, d);
+		again_load(t, part, 1u << ROWS_OF_OPS, &scratch, &rows);
+		for (; d < run->n_devices && parts_of_device(run, d) == part; d++) {
+			find_compute(v, &rows, run->devices[d].device - t->again[part].first_device, &scratch);
+			divide(v, d, arena, &out->device[d]);
+		}
+		arena_release(&scratch);
 	}
 }
 
@@ -191,24 +212,27 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 {
 	const struct trace *t = run->trace;
 	struct view v = {.run = run};
-	uint32_t most = 0;
+	size_t most = 0;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
 	                        .tolerance = find_tolerance(run)};
 	comm_ops_match(run, out->tolerance, arena, &v.all);
 	find_last(&v, arena, out);
 	find_partners(&v, out);
-	for (uint32_t d = 0; d < run->n_devices; d++) {
-		uint32_t n = t->devices[run->devices[d].device].n_ops;
-		most = n > most ? n : most;
-	}
+	for (uint32_t d = 0; d < run->n_devices; d++)
+		most = v.all.first_of[d + 1] - v.all.first_of[d] > most ? v.all.first_of[d + 1] - v.all.first_of[d]
+		                                                        : most;
 	v.of_device = ARENA_NEW(&v.scratch, most, const struct collective_op *);
-	v.compute = ARENA_NEW(&v.scratch, most, struct stretch);
-	v.before = ARENA_NEW(&v.scratch, most, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
-	for (uint32_t d = 0; d < run->n_devices; d++)
+	if (run->parts)
+		divide_parts(&v, arena, out);
+	for (uint32_t d = 0; d < run->n_devices && !run->parts; d++) {
+		struct arena scratch = {0};
+		find_compute(&v, t, run->devices[d].device, &scratch);
 		divide(&v, d, arena, &out->device[d]);
+		arena_release(&scratch);
+	}
 	out->rows = v.all.rows;
 	out->n_rows = v.all.n_rows;
 	arena_release(&v.scratch);

@@ -69,41 +69,49 @@ static void add_launched_phases(struct run *run, struct side_phases *out, uint32
 	arena_release(&scratch);
 }
 
-struct side_phases phases_build(struct run *runs, size_t n, const struct budget *mean, struct arena *arena)
+struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
 {
-	struct arena scratch = {0};
-	struct side_phases result = {.by_work = runs[0].by_work}, *out = &result;
-	struct names *names = runs[0].trace->names;
-	uint32_t *slot = ARENA_NEW(&scratch, names->n, uint32_t);
+	struct phases p = {.out.by_work = runs[0].by_work, .n_runs = n};
 	uint32_t room = 1;
 	for (size_t r = 0; r < n; r++)
 		room += runs[r].n_phases;
-	out->list = ARENA_NEW(arena, room, struct phase_result);
-	for (size_t r = 0; r < n; r++) {
+	p.out.list = ARENA_NEW(arena, room, struct phase_result);
+	p.slot = ARENA_NEW(work, runs[0].trace->names->n, uint32_t);
+	return p;
+}
+
+void phases_add(struct phases *p, struct run *run, struct run *part)
+{
+	double step = 1 / ((double)p->n_runs * run->n_steps);
+	if (run->by_work)
+		add_launched_phases(part, &p->out, p->slot, step);
+	else
+		add_host_phases(part, &p->out, p->slot, step);
+}
+
+struct side_phases phases_end(struct phases *p, const struct run *runs, const struct budget *mean)
+{
+	struct side_phases *out = &p->out;
+	for (size_t r = 0; r < p->n_runs; r++) {
 		const struct run *run = &runs[r];
-		double step = 1 / ((double)n * run->n_steps), weight = step / (run->n_devices ? run->n_devices : 1);
+		double weight = 1 / ((double)p->n_runs * run->n_steps) / (run->n_devices ? run->n_devices : 1);
 		for (uint32_t d = 0; d < run->n_devices; d++)
-			for (uint32_t p = 0; p < run->n_phases; p++) {
+			for (uint32_t k = 0; k < run->n_phases; k++) {
 				const struct device_run *dr = &run->devices[d];
-				if (!dr->cost[p] && !dr->gpu[p])
+				if (!dr->cost[k] && !dr->gpu[k])
 					continue;
-				struct phase_result *phase = phase_of(out, slot, run->phases[p]);
-				phase->cost += (double)dr->cost[p] * weight;
-				phase->gpu += (double)dr->gpu[p] * weight;
+				struct phase_result *phase = phase_of(out, p->slot, run->phases[k]);
+				phase->cost += (double)dr->cost[k] * weight;
+				phase->gpu += (double)dr->gpu[k] * weight;
 			}
-		if (run->by_work)
-			add_launched_phases(&runs[r], out, slot, step);
-		else
-			add_host_phases(&runs[r], out, slot, step);
 	}
 	for (uint32_t i = 0; i < mean->n_rows; i++)
-		phase_of(out, slot, mean->rows[i].phase)->idle += mean->rows[i].per_step;
+		phase_of(out, p->slot, mean->rows[i].phase)->idle += mean->rows[i].per_step;
 	if (out->n)
-		qsort_r(out->list, out->n, sizeof *out->list, compare_phases, names);
+		qsort_r(out->list, out->n, sizeof *out->list, compare_phases, runs[0].trace->names);
 	for (uint32_t i = 0; i < out->n; i++) {
 		out->list[i].rank = i + 1;
 		out->list[i].cost_share = mean->period > 0 ? out->list[i].cost / mean->period : 0;
 	}
-	arena_release(&scratch);
-	return result;
+	return *out;
 }

@@ -11,7 +11,16 @@ struct side_phases {
 	bool by_work; /* nobody marked them: they are kinds of GPU work, each with the host's time before it */
 };
 
-/* The phases of all runs; `mean` is the budget of the side, whose idle rows are added up by phase. */
-struct side_phases phases_build(struct run *runs, size_t n, const struct budget *mean, struct arena *arena);
+/* The phases of all runs. What rows say of them is added first, all rows of a run at a time or part by part
+ * (run/parts.h); `mean` is the budget of the side, whose idle rows are added up by phase.
+ */
+struct phases {
+	struct side_phases out;
+	uint32_t *slot;
+	size_t n_runs;
+};
+struct phases phases_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
+void phases_add(struct phases *phases, struct run *run, struct run *part);
+struct side_phases phases_end(struct phases *phases, const struct run *runs, const struct budget *mean);
 
 #endif

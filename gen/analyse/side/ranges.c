@@ -25,14 +25,19 @@ struct launches {
 	size_t *first;   /* by thread, n_threads + 1: index of its first */
 };
 
-struct builder {
-	const struct run *run;
-	struct keymap *keys; /* domain << 32 | name -> row */
-	struct open *open;   /* by row, grown with `keys` */
+struct ranges_builder {
+	const struct run *run; /* or its part */
+	struct keymap *keys;   /* domain << 32 | name -> row */
+	struct open *open;     /* by row, grown with `keys`; of the run at hand */
 	uint32_t room;
 	uint32_t *seen, n_seen; /* rows of the thread at hand */
 	struct launches launches;
-	struct arena *scratch;
+	struct arena *scratch; /* of the part at hand */
+	struct arena *work, *arena;
+	struct range_result *rows;
+	uint32_t n_rows;
+	size_t n_runs;
+	struct names *names;
 };
 
 /* By process: the thread that has ranges open for the longest time. */
@@ -85,7 +90,7 @@ static bool has_open(const struct trace *t, struct beside *b, size_t call)
 	return b->next > first && b->reach[b->next - 1] > t->calls.start[call];
 }
 
-static void sum_launched(struct builder *b)
+static void sum_launched(struct ranges_builder *b)
 {
 	const struct trace *t = b->run->trace;
 	struct launches *l = &b->launches;
@@ -140,7 +145,7 @@ static int64_t launched_before(const struct launches *l, uint32_t thread, int64_
 }
 
 /* What was launched in a stretch counts once, however many ranges of the name hold it. */
-static void flush(struct builder *b, uint32_t thread, struct open *o)
+static void flush(struct ranges_builder *b, uint32_t thread, struct open *o)
 {
 	if (!o->touched)
 		return;
@@ -148,13 +153,13 @@ static void flush(struct builder *b, uint32_t thread, struct open *o)
 	o->touched = false;
 }
 
-static struct open *open_of(struct builder *b, uint64_t key, uint32_t thread)
+static struct open *open_of(struct ranges_builder *b, uint64_t key, uint32_t thread)
 {
 	uint32_t row = keymap_add(b->keys, key);
 	if (row >= b->room) {
 		uint32_t more = (uint32_t)list_more(b->room);
-		b->open = arena_grow(b->scratch, b->open, b->room, more, sizeof *b->open);
-		b->seen = arena_grow(b->scratch, b->seen, b->room, more, sizeof *b->seen);
+		b->open = arena_grow(b->work, b->open, b->room, more, sizeof *b->open);
+		b->seen = arena_grow(b->work, b->seen, b->room, more, sizeof *b->seen);
 		b->room = more;
 	}
 	struct open *o = &b->open[row];
@@ -164,7 +169,7 @@ static struct open *open_of(struct builder *b, uint64_t key, uint32_t thread)
 	return o;
 }
 
-static void add_thread(struct builder *b, uint32_t thread)
+static void add_thread(struct ranges_builder *b, uint32_t thread)
 {
 	const struct trace *t = b->run->trace;
 	int64_t start, end;
@@ -200,34 +205,54 @@ static int by_time(const void *a, const void *b, void *names)
 	return order ? order : strcmp(names_text(names, x->domain), names_text(names, y->domain));
 }
 
-struct side_ranges ranges_build(const struct run *runs, size_t n, struct arena *arena)
+struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
+{
+	struct ranges_builder *b = ARENA_NEW(work, 1, struct ranges_builder);
+	b->keys = ARENA_NEW(work, 1, struct keymap);
+	keymap_init(b->keys, work);
+	b->work = work;
+	b->arena = arena;
+	b->n_runs = n;
+	b->names = runs[0].trace->names;
+	return b;
+}
+
+void ranges_add(struct ranges_builder *b, const struct run *part)
 {
 	struct arena scratch = {0};
-	struct keymap keys;
-	keymap_init(&keys, &scratch);
-	uint32_t room = 0;
-	struct range_result *rows = NULL;
-	for (size_t r = 0; r < n; r++) {
-		struct builder b = {.run = &runs[r], .keys = &keys, .scratch = &scratch};
-		double weight = 1 / ((double)n * runs[r].n_steps);
-		sum_launched(&b);
-		for (uint32_t thread = 0; thread < runs[r].trace->n_threads; thread++)
-			add_thread(&b, thread);
-		if (keys.n > room) {
-			rows = arena_grow(arena, rows, room, keys.n, sizeof *rows);
-			room = keys.n;
-		}
-		for (uint32_t i = 0; i < keys.n && i < b.room; i++) {
-			rows[i].domain = (uint32_t)(keys.keys[i] >> 32);
-			rows[i].name = (uint32_t)keys.keys[i];
-			rows[i].instances += (double)b.open[i].instances * weight;
-			rows[i].host += (double)b.open[i].host * weight;
-			rows[i].gpu += (double)b.open[i].gpu * weight;
-		}
-	}
-	if (keys.n)
-		qsort_r(rows, keys.n, sizeof *rows, by_time, runs[0].trace->names);
-	const struct side_ranges ranges = {rows, keys.n};
+	b->run = part;
+	b->scratch = &scratch;
+	b->launches = (struct launches){0};
+	for (uint32_t i = 0; i < b->keys->n && i < b->room; i++)
+		b->open[i].thread = 0; /* another part's */
+	sum_launched(b);
+	for (uint32_t thread = 0; thread < part->trace->n_threads; thread++)
+		add_thread(b, thread);
 	arena_release(&scratch);
-	return ranges;
+}
+
+void ranges_end_run(struct ranges_builder *b, const struct run *run)
+{
+	double weight = 1 / ((double)b->n_runs * run->n_steps);
+	if (b->keys->n > b->n_rows) {
+		b->rows = arena_grow(b->arena, b->rows, b->n_rows, b->keys->n, sizeof *b->rows);
+		b->n_rows = b->keys->n;
+	}
+	for (uint32_t i = 0; i < b->keys->n && i < b->room; i++) {
+		b->rows[i].domain = (uint32_t)(b->keys->keys[i] >> 32);
+		b->rows[i].name = (uint32_t)b->keys->keys[i];
+		b->rows[i].instances += (double)b->open[i].instances * weight;
+		b->rows[i].host += (double)b->open[i].host * weight;
+		b->rows[i].gpu += (double)b->open[i].gpu * weight;
+	}
+	b->open = NULL;
+	b->seen = NULL;
+	b->room = 0;
+}
+
+struct side_ranges ranges_end(struct ranges_builder *b)
+{
+	if (b->n_rows)
+		qsort_r(b->rows, b->n_rows, sizeof *b->rows, by_time, b->names);
+	return (struct side_ranges){b->rows, b->n_rows};
 }

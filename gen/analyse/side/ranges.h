@@ -10,7 +10,10 @@ struct side_ranges {
 	uint32_t n;
 };
 
-/* The NVTX ranges of all runs, in `arena`. */
-struct side_ranges ranges_build(const struct run *runs, size_t n, struct arena *arena);
+/* The NVTX ranges of `n` runs, in `arena`: added as in tables.h. */
+struct ranges_builder *ranges_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
+void ranges_add(struct ranges_builder *builder, const struct run *part);
+void ranges_end_run(struct ranges_builder *builder, const struct run *run);
+struct side_ranges ranges_end(struct ranges_builder *builder);
 
 #endif

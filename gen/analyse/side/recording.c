@@ -125,35 +125,45 @@ static void count_paces(const struct watched *w, struct sizes *sizes)
 		}
 }
 
-static double launch_pace(const struct run *runs, size_t n)
+struct recording {
+	struct sizes paces;
+	size_t n_runs;
+	int64_t waited; /* in the run at hand: calls that its GPUs waited for, of all devices */
+	double calls;   /* a step */
+};
+
+struct recording *recording_begin(size_t n_runs, struct arena *work)
 {
-	struct sizes sizes = {0};
-	for (size_t r = 0; r < n; r++) {
-		const struct watched watched = watched_of(runs[r].trace);
-		count_paces(&watched, &sizes);
-	}
-	return hundredth(&sizes);
+	struct recording *r = ARENA_NEW(work, 1, struct recording);
+	r->n_runs = n_runs;
+	return r;
 }
 
-struct recording_cost recording_build(const struct run *runs, size_t n, const struct budget *mean)
+void recording_add(struct recording *r, const struct run *run, const struct run *part)
 {
-	double calls = 0;
-	for (size_t r = 0; r < n; r++) {
-		const struct run *run = &runs[r];
-		const struct watched watched = watched_of(run->trace);
-		for (uint32_t d = 0; d < run->n_devices; d++) {
-			const struct device_run *device = &run->devices[d];
-			double weight = 1 / ((double)n * run->n_steps * run->n_devices);
-			for (size_t i = 0; i < device->n_gaps; i++) {
-				const struct gap gap = run_gap(run, device, i);
-				if (!gap.edge && gap.start >= run->window_start && gap.start < run->window_end)
-					calls += weight * count_calls(&watched, &gap, device->limit);
-			}
+	const struct watched watched = watched_of(part->trace);
+	count_paces(&watched, &r->paces);
+	for (uint32_t d = 0; d < part->n_devices; d++) {
+		const struct device_run *device = &part->devices[d];
+		for (size_t i = 0; i < device->n_gaps; i++) {
+			const struct gap gap = run_gap(part, device, i);
+			if (!gap.edge && gap.start >= run->window_start && gap.start < run->window_end)
+				r->waited += count_calls(&watched, &gap, device->limit);
 		}
 	}
-	return (struct recording_cost){.waited_calls = calls,
-	                               .launch_pace = launch_pace(runs, n),
-	                               .added = recording_at(mean, calls, NS_A_CALL)};
+}
+
+void recording_end_run(struct recording *r, const struct run *run)
+{
+	r->calls += run->n_devices ? (double)r->waited / ((double)r->n_runs * run->n_steps * run->n_devices) : 0;
+	r->waited = 0;
+}
+
+struct recording_cost recording_end(const struct recording *r, const struct budget *mean)
+{
+	return (struct recording_cost){.waited_calls = r->calls,
+	                               .launch_pace = hundredth(&r->paces),
+	                               .added = recording_at(mean, r->calls, NS_A_CALL)};
 }
 
 /* Share of a step. */

@@ -9,7 +9,10 @@
 
 /* What recording took of a side with this budget; and a sentence when that is worth saying, else NULL: `steps` says
  * whether the budget is of a step or of a whole run. */
-struct recording_cost recording_build(const struct run *runs, size_t n, const struct budget *mean);
+struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in tables.h */
+void recording_add(struct recording *recording, const struct run *run, const struct run *part);
+void recording_end_run(struct recording *recording, const struct run *run);
+struct recording_cost recording_end(const struct recording *recording, const struct budget *mean);
 const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
                            struct arena *arena);
 

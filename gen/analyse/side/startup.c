@@ -1,5 +1,6 @@
 #include "analyse/side/startup.h"
 
+#include "analyse/run/parts.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -223,6 +224,11 @@ static bool go_through(struct run *run, struct begin *b, struct arena *arena)
 {
 	*b = (struct begin){.run = run, .from = INT64_MIN, .until = INT64_MIN};
 	uint32_t thread = first_thread(run);
+	if (run->parts && thread != TRACE_NONE) { /* whose first thread it is, too */
+		run = parts_open(run, parts_of_process(run, run->trace->threads[thread].process), arena);
+		thread = first_thread(run);
+		b->run = run;
+	}
 	if (run->startup <= 0 || thread == TRACE_NONE || !run->trace->calls.n)
 		return false;
 	uint32_t process = run->trace->threads[thread].process;

@@ -1,6 +1,7 @@
 #include "analyse/side/tables.h"
 
 #include "analyse/run/middle.h"
+#include "analyse/run/tally.h"
 #include "base/list.h"
 #include "base/sort.h"
 
@@ -13,7 +14,13 @@ struct tables {
 	struct arena *arena;
 	uint32_t *kernel_slot, *call_slot, *copy_slot[2]; /* copies: not pageable, pageable */
 	uint32_t kernel_room, call_room, copy_room;
+	size_t n_runs;
 	double weight; /* 1 / (runs × steps of the run) */
+	const struct names *names;
+	struct arena *work;
+	/* of the run at hand */
+	struct tally launch_calls, kernel_lengths; /* where it is gone through part by part */
+	uint32_t *launches;                        /* by step: kernels that it launches */
 };
 
 static void add_row(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
@@ -165,15 +172,20 @@ static bool launch_length(const void *context, size_t i, int64_t *length)
 	return calls->start[i] >= l->start[process] && calls->start[i] < l->end[process];
 }
 
+static struct launch_calls launch_calls_of(const struct run *run, struct arena *arena)
+{
+	uint32_t n = run->trace->n_processes;
+	int64_t *start = ARENA_NEW(arena, n, int64_t), *end = ARENA_NEW(arena, n, int64_t);
+	for (uint32_t p = 0; p < n; p++)
+		run_host_window(run, p, &start[p], &end[p]);
+	return (struct launch_calls){run, start, end};
+}
+
 static double median_launch_call(const struct run *run)
 {
 	const struct trace *t = run->trace;
 	struct arena scratch = {0};
-	int64_t *start = ARENA_NEW(&scratch, t->n_processes, int64_t);
-	int64_t *end = ARENA_NEW(&scratch, t->n_processes, int64_t);
-	for (uint32_t p = 0; p < t->n_processes; p++)
-		run_host_window(run, p, &start[p], &end[p]);
-	struct launch_calls launches = {run, start, end};
+	struct launch_calls launches = launch_calls_of(run, &scratch);
 	double median = middle_median(&(struct middle_values){launch_length, &launches, t->calls.n});
 	arena_release(&scratch);
 	return median;
@@ -187,24 +199,27 @@ static bool kernel_length(const void *context, size_t i, int64_t *length)
 	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
 }
 
-/* Share of the measured steps that launch as many kernels as most of them do. */
-static double steady_launches(const struct run *run)
+static void count_launches(struct tables *b, const struct run *part)
 {
+	const struct trace *t = part->trace;
+	for (size_t i = 0; i < t->ops.n && part->steps.found; i++)
+		if (t->ops.kind[i] == OP_KERNEL && part->steps.op_step[i] != TRACE_NONE &&
+		    !(t->ops.flags[i] & OPF_GRAPH_NODE))
+			b->launches[part->steps.op_step[i]]++;
+}
+
+/* Share of the measured steps that launch as many kernels as most of them do. */
+static double steady_launches(uint32_t *count, const struct run *run)
+{
+	uint32_t longest = 0;
 	if (!run->steps.found)
 		return 0;
-	struct arena scratch = {0};
-	uint32_t *count = ARENA_NEW(&scratch, run->steps.n, uint32_t), longest = 0;
-	for (size_t i = 0; i < run->trace->ops.n; i++)
-		if (run->trace->ops.kind[i] == OP_KERNEL && run->steps.op_step[i] != TRACE_NONE &&
-		    !(run->trace->ops.flags[i] & OPF_GRAPH_NODE))
-			count[run->steps.op_step[i]]++;
 	sort_counts(count + run->warmup, run->n_steps);
 	for (uint32_t i = run->warmup, equal = 0; i < run->steps.n; i++) {
 		equal = i > run->warmup && count[i] == count[i - 1] ? equal + 1 : 1;
 		if (equal > longest)
 			longest = equal;
 	}
-	arena_release(&scratch);
 	return (double)longest / run->n_steps;
 }
 
@@ -233,32 +248,67 @@ static int compare_copies(const void *a, const void *b, void *names)
 	return order ? order : (int)x->pageable - (int)y->pageable;
 }
 
-struct side_tables tables_build(const struct run *runs, size_t n, struct arena *arena)
+struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena)
+{
+	struct tables *b = ARENA_NEW(work, 1, struct tables);
+	b->arena = arena;
+	b->work = work;
+	b->n_runs = n;
+	b->names = runs[0].trace->names;
+	b->kernel_slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->call_slot = ARENA_NEW(work, b->names->n, uint32_t);
+	b->copy_slot[0] = ARENA_NEW(work, b->names->n, uint32_t);
+	b->copy_slot[1] = ARENA_NEW(work, b->names->n, uint32_t);
+	return b;
+}
+
+/* What middle_median is asked of a run whose rows are all there. */
+static void add_lengths(struct tables *b, const struct run *part)
 {
 	struct arena scratch = {0};
-	struct tables b = {.arena = arena};
-	struct side_tables *out = &b.out;
-	uint32_t n_names = runs[0].trace->names->n;
-	b.kernel_slot = ARENA_NEW(&scratch, n_names, uint32_t);
-	b.call_slot = ARENA_NEW(&scratch, n_names, uint32_t);
-	b.copy_slot[0] = ARENA_NEW(&scratch, n_names, uint32_t);
-	b.copy_slot[1] = ARENA_NEW(&scratch, n_names, uint32_t);
-	for (size_t r = 0; r < n; r++) {
-		b.weight = 1 / ((double)n * runs[r].n_steps);
-		add_ops(&b, &runs[r]);
-		add_calls(&b, &runs[r]);
-		struct middle_values kernels = {kernel_length, &runs[r], runs[r].trace->ops.n};
-		out->work.launch_call += median_launch_call(&runs[r]) / (double)n;
-		out->work.steady_launches += steady_launches(&runs[r]) / (double)n;
-		out->work.kernel_median += middle_median(&kernels) / (double)n;
-	}
-	struct names *names = runs[0].trace->names;
+	struct launch_calls launches = launch_calls_of(part, &scratch);
+	int64_t length;
+	for (size_t i = 0; i < part->trace->calls.n; i++)
+		if (launch_length(&launches, i, &length))
+			tally_add(&b->launch_calls, b->work, length);
+	for (size_t i = 0; i < part->trace->ops.n; i++)
+		if (kernel_length(part, i, &length))
+			tally_add(&b->kernel_lengths, b->work, length);
+	arena_release(&scratch);
+}
+
+void side_tables_add(struct tables *b, const struct run *run, const struct run *part)
+{
+	b->weight = 1 / ((double)b->n_runs * run->n_steps);
+	if (!b->launches)
+		b->launches = ARENA_NEW(b->work, (size_t)run->steps.n + 1, uint32_t);
+	add_ops(b, part);
+	add_calls(b, part);
+	count_launches(b, part);
+	if (run->parts)
+		add_lengths(b, part);
+}
+
+void side_tables_end_run(struct tables *b, const struct run *run)
+{
+	double n = (double)b->n_runs;
+	struct middle_values kernels = {kernel_length, run, run->trace->ops.n};
+	b->out.work.launch_call += (run->parts ? tally_median(&b->launch_calls) : median_launch_call(run)) / n;
+	b->out.work.kernel_median += (run->parts ? tally_median(&b->kernel_lengths) : middle_median(&kernels)) / n;
+	b->out.work.steady_launches += steady_launches(b->launches, run) / n;
+	b->launch_calls = b->kernel_lengths = (struct tally){0};
+	b->launches = NULL;
+}
+
+struct side_tables side_tables_end(struct tables *b)
+{
+	struct side_tables *out = &b->out;
+	void *names = (void *)b->names;
 	if (out->n_kernels)
 		qsort_r(out->kernels, out->n_kernels, sizeof *out->kernels, compare_kernels, names);
 	if (out->n_api)
 		qsort_r(out->api, out->n_api, sizeof *out->api, compare_api, names);
 	if (out->n_copies)
 		qsort_r(out->copies, out->n_copies, sizeof *out->copies, compare_copies, names);
-	arena_release(&scratch);
-	return b.out;
+	return b->out;
 }

@@ -1,11 +1,13 @@
 #include "analyse/side/timeline.h"
 
 #include "analyse/run/gaps.h"
+#include "analyse/run/parts.h"
 #include "analyse/side/metrics.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
+#include "trace/again.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,12 +17,20 @@ enum {
 	OPS_SHOWN = 200000 /* in all lanes: more tell nobody anything, and need more memory than the profile */
 };
 
+/* A device, and the run in which its rows are: the whole one, or its part (run/parts.h). */
+struct shown {
+	struct run *run;
+	uint32_t at; /* index into its devices */
+};
+
 struct view {
 	struct run *run;
-	struct arena *arena;
-	int64_t start, end; /* what is shown */
-	uint32_t *order;    /* of run->devices: those that are shown come first */
-	uint32_t process;   /* whose host is shown; TRACE_NONE: all */
+	struct arena *arena, scratch;
+	struct shown *shown; /* by run->devices, those that are shown */
+	struct run **part;   /* by part, those that are open */
+	int64_t start, end;  /* what is shown */
+	uint32_t *order;     /* of run->devices: those that are shown come first */
+	uint32_t process;    /* whose host is shown; TRACE_NONE: all */
 };
 
 /* The first of STEPS_SHOWN consecutive measured steps whose periods are closest to the median, in logs. */
@@ -58,6 +68,18 @@ static bool clip_to(const struct view *v, int64_t *start, int64_t *end)
 	return *end > *start;
 }
 
+/* A part whose rows are looked at, its devices charged. */
+static struct run *open_part(struct view *v, uint32_t part)
+{
+	if (!v->part)
+		v->part = ARENA_NEW(&v->scratch, v->run->trace->n_again, struct run *);
+	if (!v->part[part]) {
+		v->part[part] = parts_open(v->run, part, &v->scratch);
+		run_charge_devices(v->part[part]);
+	}
+	return v->part[part];
+}
+
 static void add_phases(struct view *v, struct timeline *out)
 {
 	const struct steps *s = &v->run->steps;
@@ -66,7 +88,14 @@ static void add_phases(struct view *v, struct timeline *out)
 	const struct step_thread *host = v->process == TRACE_NONE ? &s->threads[0] : steps_of_process(s, v->process);
 	if (!host)
 		return;
-	struct track *track = activity_phases(&v->run->activity, host->thread);
+	struct run *run = v->run;
+	uint32_t thread = host->thread;
+	if (run->parts) {
+		uint32_t part = parts_of_process(v->run, host->process);
+		run = open_part(v, part);
+		thread -= v->run->trace->again[part].first_thread;
+	}
+	struct track *track = activity_phases(&run->activity, thread);
 	uint32_t first = track_find(track, v->start), n = 0;
 	for (uint32_t i = first; i < track->n && track->start[i] < v->end; i++)
 		n++;
@@ -78,13 +107,12 @@ static void add_phases(struct view *v, struct timeline *out)
 	}
 }
 
-static void add_calls(struct view *v, struct timeline *out)
+/* Of a run, or of one part of it. */
+static void add_calls_of(struct view *v, const struct run *run, uint32_t process, struct timeline *out)
 {
-	const struct trace *t = v->run->trace;
-	out->calls = ARENA_NEW(v->arena, t->n_threads, struct call_lane);
+	const struct trace *t = run->trace;
 	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
-		if (!v->run->activity.launches[thread] ||
-		    (v->process != TRACE_NONE && t->threads[thread].process != v->process))
+		if (!run->activity.launches[thread] || (process != TRACE_NONE && t->threads[thread].process != process))
 			continue;
 		uint32_t first = t->first_call[thread], last = t->first_call[thread + 1], n = 0;
 		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++)
@@ -94,8 +122,8 @@ static void add_calls(struct view *v, struct timeline *out)
 		struct call_lane *lane = &out->calls[out->n_calls++];
 		*lane = (struct call_lane){.thread_name = t->threads[thread].name,
 		                           .tid = t->threads[thread].tid,
-		                           .step_thread = v->run->steps.found &&
-		                                          steps_on_thread(&v->run->steps, thread) != NULL,
+		                           .step_thread =
+		                                   run->steps.found && steps_on_thread(&run->steps, thread) != NULL,
 		                           .calls = ARENA_NEW(v->arena, n, struct call_span)};
 		for (uint32_t i = first; i < last && t->calls.start[i] < v->end; i++) {
 			int64_t start = t->calls.start[i], end = t->calls.end[i];
@@ -104,6 +132,21 @@ static void add_calls(struct view *v, struct timeline *out)
 				                                                  (enum call_class)t->calls.class[i]};
 		}
 	}
+}
+
+static void add_calls(struct view *v, struct timeline *out)
+{
+	const struct trace *t = v->run->trace;
+	out->calls = ARENA_NEW(v->arena, t->n_threads, struct call_lane);
+	if (!v->run->parts) {
+		add_calls_of(v, v->run, v->process, out);
+		return;
+	}
+	for (uint32_t i = 0; i < t->n_again; i++)
+		if (v->process == TRACE_NONE || i == parts_of_process(v->run, v->process))
+			add_calls_of(v, open_part(v, i),
+			             v->process == TRACE_NONE ? TRACE_NONE : v->process - t->again[i].first_process,
+			             out);
 }
 
 /* The first op of a device that starts at or after `time`. */
@@ -120,13 +163,13 @@ static int compare_streams(const void *a, const void *b)
 	return x->stream < y->stream ? -1 : x->stream > y->stream;
 }
 
-static struct op_span op_span_of(const struct view *v, uint32_t op, int64_t start, int64_t end)
+static struct op_span op_span_of(const struct view *v, const struct run *run, uint32_t op, int64_t start, int64_t end)
 {
-	const struct trace *t = v->run->trace;
+	const struct trace *t = run->trace;
 	struct op_span span = {.start = start,
 	                       .end = end,
 	                       .name = t->ops.name[op],
-	                       .phase = v->run->phases[v->run->op_phase[op]],
+	                       .phase = run->phases[run->op_phase[op]],
 	                       .kind = (enum op_kind)t->ops.kind[op],
 	                       .copy = (enum copy_kind)t->ops.copy[op],
 	                       .launch_start = -1,
@@ -140,9 +183,10 @@ static struct op_span op_span_of(const struct view *v, uint32_t op, int64_t star
 }
 
 /* Streams of a device that ran something in the view. Two passes over its ops: count, then fill. */
-static void add_streams(struct view *v, uint32_t device, struct device_lanes *out)
+static void add_streams(struct view *v, const struct shown *of, struct device_lanes *out)
 {
-	const struct trace *t = v->run->trace;
+	const struct trace *t = of->run->trace;
+	uint32_t device = of->run->devices[of->at].device;
 	uint32_t first = t->devices[device].first_op, last = op_from(t, &t->devices[device], v->end);
 	uint32_t *of_stream = NULL, room = 0, n_shown = 0;
 	struct arena scratch = {0};
@@ -176,7 +220,7 @@ static void add_streams(struct view *v, uint32_t device, struct device_lanes *ou
 		if (!clip_to(v, &start, &end))
 			continue;
 		struct stream_lane *lane = &out->streams[lane_of_op[i - first] - 1];
-		lane->ops[lane->n_ops++] = op_span_of(v, i, start, end);
+		lane->ops[lane->n_ops++] = op_span_of(v, of->run, i, start, end);
 	}
 	if (out->n_streams)
 		qsort(out->streams, out->n_streams, sizeof *out->streams, compare_streams);
@@ -201,29 +245,30 @@ static void add_piece(void *context, const struct doing *piece)
 }
 
 /* The first gap of a device that ends after the view begins; gaps are disjoint and in order. */
-static size_t first_gap(const struct view *v, const struct device_run *device)
+static size_t first_gap(const struct view *v, const struct run *run, const struct device_run *device)
 {
 	size_t i = 0;
-	SEARCH(i, device->n_gaps, run_gap(v->run, device, i).end <= v->start);
+	SEARCH(i, device->n_gaps, run_gap(run, device, i).end <= v->start);
 	return i;
 }
 
-static void add_gaps(struct view *v, uint32_t d, struct device_lanes *out)
+static void add_gaps(struct view *v, const struct shown *of, struct device_lanes *out)
 {
-	const struct device_run *device = &v->run->devices[d];
+	struct run *run = of->run;
+	const struct device_run *device = &run->devices[of->at];
 	struct piece_list list = {v, out, 0};
-	size_t first = first_gap(v, device), end_of_view = first;
-	while (end_of_view < device->n_gaps && run_gap(v->run, device, end_of_view).start < v->end)
+	size_t first = first_gap(v, run, device), end_of_view = first;
+	while (end_of_view < device->n_gaps && run_gap(run, device, end_of_view).start < v->end)
 		end_of_view++;
 	out->gaps = ARENA_NEW(v->arena, end_of_view - first, struct gap_span);
 	for (size_t i = first; i < end_of_view; i++) {
-		struct gap whole = run_gap(v->run, device, i);
+		struct gap whole = run_gap(run, device, i);
 		int64_t start = whole.start, end = whole.end;
 		if (!clip_to(v, &start, &end))
 			continue;
 		struct gap_span *gap = &out->gaps[out->n_gaps++];
 		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
-		gap->opened = gap_walk(v->run, device, &whole, run_sharing(v->run, device), add_piece, &list);
+		gap->opened = gap_walk(run, device, &whole, run_sharing(run, device), add_piece, &list);
 		gap->n_pieces = out->n_pieces - gap->first_piece;
 	}
 }
@@ -233,8 +278,10 @@ static int64_t ops_between(const struct view *v, int64_t start, int64_t end)
 	const struct run *run = v->run;
 	int64_t n = 0;
 	for (uint32_t i = 0; i < run->n_devices && i < TIMELINE_DEVICES; i++) {
-		const struct trace_device *d = &run->trace->devices[run->devices[v->order[i]].device];
-		n += op_from(run->trace, d, end) - op_from(run->trace, d, start);
+		const struct shown *of = &v->shown[v->order[i]];
+		const struct trace *t = of->run->trace;
+		const struct trace_device *d = &t->devices[of->run->devices[of->at].device];
+		n += op_from(t, d, end) - op_from(t, d, start);
 	}
 	return n;
 }
@@ -258,6 +305,23 @@ static void choose_devices(struct view *v, const struct ranks_result *ranks)
 	for (uint32_t at = 0; at < run->n_devices; at++)
 		if (!taken[at])
 			v->order[n++] = at;
+}
+
+/* Where the rows of the devices are that are shown. */
+static void find_shown(struct view *v)
+{
+	struct run *run = v->run;
+	v->shown = ARENA_NEW(&v->scratch, run->n_devices, struct shown);
+	for (uint32_t i = 0; i < run->n_devices && i < TIMELINE_DEVICES; i++) {
+		uint32_t at = v->order[i], first = at;
+		v->shown[at] = (struct shown){run, at};
+		if (!run->parts)
+			continue;
+		uint32_t part = parts_of_device(run, at);
+		while (first && parts_of_device(run, first - 1) == part)
+			first--;
+		v->shown[at] = (struct shown){open_part(v, part), at - first};
+	}
 }
 
 /* Of more than two ranks the host of the slowest one is shown. */
@@ -298,6 +362,7 @@ struct timeline timeline_build(struct run *run, const struct ranks_result *ranks
 	struct view v = {.run = run, .arena = arena, .start = run->window_start, .end = run->window_end};
 	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
 	choose_devices(&v, ranks);
+	find_shown(&v);
 	choose_host(&v, ranks, out);
 	out->boundary = ARENA_NEW(arena, STEPS_SHOWN + 1, int64_t);
 	if (s->found) {
@@ -325,9 +390,10 @@ struct timeline timeline_build(struct run *run, const struct ranks_result *ranks
 		out->devices[d].device = run->place[at];
 		if (d >= TIMELINE_DEVICES)
 			continue;
-		add_streams(&v, run->devices[at].device, &out->devices[d]);
-		add_gaps(&v, at, &out->devices[d]);
+		add_streams(&v, &v.shown[at], &out->devices[d]);
+		add_gaps(&v, &v.shown[at], &out->devices[d]);
 		metrics_lanes(run, v.start, v.end, at, arena, &out->devices[d]);
 	}
+	arena_release(&v.scratch);
 	return timeline;
 }

@@ -1,0 +1,310 @@
+#include "analyse/run/marks_ranges.h"
+
+#include "base/keymap.h"
+#include "base/search.h"
+#include "trace/order.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* GPU time launched by one process, in order of the launching calls: time[i] is what the calls up to the i-th launch.
+ */
+struct launches {
+	const int64_t *start;
+	const double *time; /* a sum of lengths has no bound, where many ops run side by side */
+	size_t n;
+};
+
+static void collect_launches(const struct trace *t, struct arena *arena, struct launches *by_process)
+{
+	struct arena scratch = {0};
+	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
+	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE) {
+			by_call[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);
+			launched[t->ops.launch[i]] = 1;
+		}
+	size_t n = 0;
+	for (size_t c = 0; c < t->calls.n; c++)
+		n += launched[c];
+	int64_t *start = ARENA_NEW(arena, n, int64_t);
+	double *time = ARENA_NEW(arena, n, double);
+	uint32_t *process = ARENA_NEW(&scratch, n, uint32_t);
+	n = 0;
+	for (size_t c = 0; c < t->calls.n; c++)
+		if (launched[c]) {
+			start[n] = t->calls.start[c];
+			time[n] = by_call[c];
+			process[n] = t->threads[t->calls.thread[c]].process;
+			by_process[process[n++]].n++;
+		}
+	struct order order = {.n = n, .group = process, .n_groups = t->n_processes, .start = start};
+	uint32_t *rows = order_rows(&order, &scratch);
+	if (rows) {
+		void *room = ARENA_NEW(&scratch, n, uint64_t);
+		order_column(start, sizeof *start, n, rows, room);
+		order_column(time, sizeof *time, n, rows, room);
+	}
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		by_process[p].start = start;
+		by_process[p].time = time;
+		for (size_t i = 1; i < by_process[p].n; i++)
+			time[i] += time[i - 1];
+		start += by_process[p].n;
+		time += by_process[p].n;
+	}
+	arena_release(&scratch);
+}
+
+/* Index of the first launch that starts at or after `t`. */
+static size_t launches_from(const struct launches *l, int64_t t)
+{
+	size_t i = 0;
+	SEARCH(i, l->n, l->start[i] < t);
+	return i;
+}
+
+/* What is launched before the i-th launch. */
+static double time_before(const struct launches *l, size_t i)
+{
+	return i ? l->time[i - 1] : 0;
+}
+
+/* Ranges grouped by (thread, name, domain). */
+struct groups {
+	struct keymap names; /* by name << 32 | domain */
+	struct keymap keys;  /* by thread << 32 | index in `names` */
+	uint32_t *of;        /* by range: its group, or TRACE_NONE */
+	size_t *first;       /* by group: its ranges are order[first[g] .. first[g + 1]) */
+	uint32_t *order;
+};
+
+/* `few`: names that occur less often than a step has to are left out. */
+static void group_ranges(const struct trace *t, const struct fold *fold, bool few, struct arena *arena,
+                         struct groups *out)
+{
+	const struct trace_ranges *r = &t->ranges;
+	uint32_t *instances = ARENA_NEW(arena, t->names->n, uint32_t);
+	keymap_init(&out->names, arena);
+	keymap_init(&out->keys, arena);
+	out->of = ARENA_NEW(arena, r->n, uint32_t);
+	for (size_t i = 0; i < r->n; i++)
+		instances[fold->of[r->name[i]]]++;
+	for (size_t i = 0; i < r->n; i++) {
+		uint32_t name = fold->of[r->name[i]];
+		uint64_t thread = r->thread[i];
+		out->of[i] = TRACE_NONE;
+		if (few || instances[name] >= MARKS_MIN_INSTANCES)
+			out->of[i] =
+				keymap_add(&out->keys,
+			                   thread << 32 | keymap_add(&out->names, (uint64_t)name << 32 | r->domain[i]));
+	}
+	size_t *first = ARENA_NEW(arena, (size_t)out->keys.n + 2, size_t);
+	for (size_t i = 0; i < r->n; i++)
+		if (out->of[i] != TRACE_NONE)
+			first[out->of[i] + 2]++;
+	for (size_t g = 2; g < (size_t)out->keys.n + 2; g++)
+		first[g] += first[g - 1];
+	out->order = ARENA_NEW(arena, first[out->keys.n + 1], uint32_t);
+	for (size_t i = 0; i < r->n; i++) /* ranges of a thread are in order of their start */
+		if (out->of[i] != TRACE_NONE)
+			out->order[first[out->of[i] + 1]++] = (uint32_t)i;
+	out->first = first;
+}
+
+static int compare_pieces(const void *a, const void *b)
+{
+	const struct marks_piece *x = a, *y = b;
+	const uint32_t keys[][2] = {
+		{x->process, y->process}, {x->name, y->name}, {x->domain, y->domain}, {x->thread, y->thread}};
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (keys[i][0] != keys[i][1])
+			return keys[i][0] < keys[i][1] ? -1 : 1;
+	return 0;
+}
+
+/* Ranges [first, first + n) of `order` are of one thread, name and domain: push/pop ones inside another are left out.
+ */
+static void fill_piece(const struct trace_ranges *r, uint32_t *order, size_t n, struct marks_piece *out)
+{
+	int64_t nested = INT64_MIN, until = INT64_MIN; /* ends of the push/pop ranges so far, of all */
+	for (size_t k = out->first; k < out->first + n; k++) {
+		uint32_t range = order[k];
+		int64_t start = r->start[range], end = r->end[range];
+		bool stacked = r->kind[range] == RANGE_PUSH_POP;
+		if (stacked && start < nested && end <= nested)
+			continue;
+		out->overlap = out->overlap || start < until;
+		until = end > until ? end : until;
+		nested = stacked && end > nested ? end : nested;
+		out->total += end - start;
+		order[out->first + out->n++] = range;
+	}
+}
+
+static void collect_pieces(struct marks_ranges *x, const struct fold *fold, bool few)
+{
+	const struct trace *t = x->trace;
+	struct groups groups;
+	group_ranges(t, fold, few, x->arena, &groups);
+	x->order = groups.order;
+	x->n_pieces = groups.keys.n;
+	x->pieces = ARENA_NEW(x->arena, x->n_pieces, struct marks_piece);
+	for (uint32_t g = 0; g < groups.keys.n; g++) {
+		uint64_t name = groups.names.keys[(uint32_t)groups.keys.keys[g]];
+		struct marks_piece *p = &x->pieces[g];
+		*p = (struct marks_piece){.thread = (uint32_t)(groups.keys.keys[g] >> 32),
+		                          .name = (uint32_t)(name >> 32),
+		                          .domain = (uint32_t)name,
+		                          .first = groups.first[g]};
+		p->process = t->threads[p->thread].process;
+		fill_piece(&t->ranges, x->order, groups.first[g + 1] - groups.first[g], p);
+	}
+	if (x->n_pieces)
+		qsort(x->pieces, x->n_pieces, sizeof *x->pieces, compare_pieces);
+}
+
+/* Calls that launched an op, before each call. */
+static uint32_t *count_launching(const struct trace *t, struct arena *arena)
+{
+	uint32_t *before = ARENA_NEW(arena, t->calls.n + 1, uint32_t);
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE)
+			before[t->ops.launch[i] + 1] = 1;
+	for (size_t c = 0; c < t->calls.n; c++)
+		before[c + 1] += before[c];
+	return before;
+}
+
+static uint32_t call_from(const struct trace *t, uint32_t thread, int64_t time)
+{
+	uint32_t call = t->first_call[thread];
+	SEARCH(call, t->first_call[thread + 1], t->calls.start[call] < time);
+	return call;
+}
+
+/* Whether the thread itself launches in at least half of the instances. */
+static bool launches_itself(const struct marks_ranges *x, const struct marks_piece *p, const uint32_t *launching)
+{
+	const struct trace *t = x->trace;
+	size_t n = 0;
+	for (size_t i = p->first; i < p->first + p->n; i++) {
+		uint32_t range = x->order[i];
+		n += launching[call_from(t, p->thread, t->ranges.end[range])] >
+		     launching[call_from(t, p->thread, t->ranges.start[range])];
+	}
+	return 2 * n >= p->n;
+}
+
+/* Takes out the pieces of threads that only watch others launch. */
+static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, const uint32_t *launching)
+{
+	size_t kept = 0;
+	struct marks_piece *p = &x->pieces[c->first], longest = p[0];
+	for (size_t i = 0; i < c->n; i++) {
+		if (p[i].total > longest.total)
+			longest = p[i];
+		if (launches_itself(x, &p[i], launching))
+			p[kept++] = p[i];
+	}
+	if (!kept)
+		p[kept++] = longest;
+	c->n = kept;
+}
+
+static void collect_candidates(struct marks_ranges *x, bool few)
+{
+	const uint32_t *launching = NULL;
+	x->list = ARENA_NEW(x->arena, x->n_pieces, struct marks_range);
+	for (size_t i = 0, next; i < x->n_pieces; i = next) {
+		const struct marks_piece *p = x->pieces;
+		struct marks_range c = {.first = i};
+		for (next = i; next < x->n_pieces && p[next].process == p[i].process && p[next].name == p[i].name &&
+		               p[next].domain == p[i].domain;)
+			next++;
+		c.n = next - i;
+		if (c.n > 1) {
+			launching = launching ? launching : count_launching(x->trace, x->arena);
+			drop_watchers(x, &c, launching);
+		}
+		for (size_t k = c.first; k < c.first + c.n; k++) {
+			c.instances += p[k].n;
+			c.total = p[k].total > c.total ? p[k].total : c.total;
+			c.overlap = c.overlap || p[k].overlap;
+		}
+		if (few || c.instances >= MARKS_MIN_INSTANCES)
+			x->list[x->n++] = c;
+	}
+}
+
+void marks_ranges_collect(struct marks_ranges *x, const struct fold *fold, bool few)
+{
+	collect_pieces(x, fold, few);
+	collect_candidates(x, few);
+}
+
+struct interval {
+	int64_t start, end;
+	size_t from, to; /* the launches inside */
+};
+
+static int compare_intervals(const void *a, const void *b)
+{
+	const struct interval *x = a, *y = b;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* The rules for one process, of which `least` instances are one; fills c->stretch. */
+static bool is_step(const struct marks_ranges *x, struct marks_range *c, const struct launches *launches, size_t least)
+{
+	struct arena scratch = {0};
+	const struct trace_ranges *r = &x->trace->ranges;
+	const struct launches *l = &launches[x->pieces[c->first].process];
+	struct interval *open = ARENA_NEW(&scratch, c->instances, struct interval);
+	size_t n = 0, launching = 0;
+	for (size_t k = c->first; k < c->first + c->n; k++)
+		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++) {
+			int64_t start = r->start[x->order[i]], end = r->end[x->order[i]];
+			open[n] = (struct interval){start, end, launches_from(l, start), launches_from(l, end)};
+			launching += open[n].to > open[n].from;
+			n++;
+		}
+	if (c->n > 1) /* ranges of one thread are in order of their start */
+		qsort(open, n, sizeof *open, compare_intervals);
+	double inside = 0;
+	int64_t until = open[0].start; /* what is launched before is accounted for … */
+	size_t done = open[0].from;    /* … which is the launches before this one */
+	for (size_t i = 0; i < n; i++) {
+		if (open[i].end <= until || open[i].end == open[i].start)
+			continue;
+		size_t from = open[i].from > done ? open[i].from : done;
+		until = open[i].end;
+		done = open[i].to;
+		inside += time_before(l, done) - time_before(l, from);
+	}
+	c->stretch = time_before(l, done) - time_before(l, open[0].from);
+	arena_release(&scratch);
+	return n >= least && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
+}
+
+double marks_ranges_judge(struct marks_ranges *x, bool share, size_t least)
+{
+	const struct trace *t = x->trace;
+	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
+	struct keymap names;
+	double whole = 0, *stretch = ARENA_NEW(x->arena, x->n, double); /* over all processes, by name */
+	collect_launches(t, x->arena, launches);
+	keymap_init(&names, x->arena);
+	for (size_t i = 0; i < t->ops.n; i++)
+		whole += (double)(t->ops.end[i] - t->ops.start[i]);
+	for (size_t i = 0; i < x->n; i++) {
+		x->list[i].fits = is_step(x, &x->list[i], launches, least);
+		if (x->list[i].fits)
+			stretch[keymap_add(&names, marks_ranges_key(x, &x->list[i]))] += x->list[i].stretch;
+	}
+	for (size_t i = 0; share && i < x->n; i++)
+		if (x->list[i].fits)
+			x->list[i].fits = 2 * stretch[keymap_add(&names, marks_ranges_key(x, &x->list[i]))] >= whole;
+	return whole;
+}

@@ -1,0 +1,54 @@
+/* The ranges of a trace as candidates for its step: what marks.c chooses from. Inside gen/analyse/run only. */
+#ifndef GAPLINE_ANALYSE_RUN_MARKS_RANGES_H
+#define GAPLINE_ANALYSE_RUN_MARKS_RANGES_H
+
+#include "analyse/run/fold.h"
+#include "base/arena.h"
+
+enum { MARKS_MIN_INSTANCES = 5, MARKS_MIN_LIKE = 2 };
+
+/* The instances of a (normalised name, domain) on one thread: ranges order[first .. first + n). */
+struct marks_piece {
+	uint32_t process, thread, name, domain;
+	size_t first, n;
+	int64_t total;
+	bool overlap; /* some of them are open at the same time */
+};
+
+/* The instances of a (process, normalised name, domain): pieces [first, first + n). */
+struct marks_range {
+	size_t first, n;
+	size_t instances;
+	int64_t total;  /* the longest of a piece */
+	double stretch; /* GPU time launched from the first to the last */
+	bool overlap, fits;
+};
+
+/* All ranges that may be steps. */
+struct marks_ranges {
+	const struct trace *trace;
+	struct arena *arena;
+	uint32_t *order;
+	struct marks_piece *pieces;
+	size_t n_pieces;
+	struct marks_range *list;
+	size_t n;
+};
+
+/* The candidates, one a process, normalised name and domain. `few`: also those that occur less often than a step has
+ * to.
+ */
+void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, bool few);
+
+/* Which of them are steps by the rules (`fits`); `share`: the one about the profile's GPU time, too; `least`: so many
+ * instances are one in a process. Returns the profile's GPU time. */
+double marks_ranges_judge(struct marks_ranges *ranges, bool share, size_t least);
+
+/* By name and domain. */
+static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)
+{
+	const struct marks_piece *p = &x->pieces[c->first];
+	return (uint64_t)p->name << 32 | p->domain;
+}
+
+#endif

@@ -1,0 +1,133 @@
+#include "analyse/side/rows.h"
+
+#include "analyse/run/parts.h"
+#include "analyse/run/tally.h"
+#include "base/list.h"
+
+/* ---- kernels ---- */
+
+struct kernels {
+	struct keymap keys; /* name << 32 | phase, and whether it communicates */
+	uint32_t room;
+};
+
+static void add_kernels(struct kernels *k, struct run *run, const struct run *part)
+{
+	const struct trace_ops *ops = &part->trace->ops;
+	for (size_t i = 0; i < ops->n; i++) {
+		bool comm = ops->kind[i] == OP_COMM;
+		if ((ops->kind[i] != OP_KERNEL && !comm) || !run_measures_op(part, i))
+			continue;
+		uint32_t phase = run_marked_phase(part, part->op_phase[i]);
+		uint32_t at = keymap_add(&k->keys, (uint64_t)ops->name[i] << 32 | (uint64_t)comm << 31 | phase);
+		if (at == run->n_kernels) {
+			LIST_GROW(run->arena, run->kernels, run->n_kernels, k->room);
+			run->kernels[run->n_kernels++] =
+				(struct run_kernel){.name = ops->name[i], .phase = phase, .comm = comm};
+		}
+		run->kernels[at].n++;
+		run->kernels[at].ns += (double)(ops->end[i] - ops->start[i]);
+	}
+}
+
+/* ---- host work ---- */
+
+/* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
+ * nor blocked; a launch call longer than ten times their median counts at the median, because it waits for a full queue
+ * (docs/analysis.md, Ceilings). The median is known only after all rows: launches are kept by their lengths. */
+struct host_work {
+	double ns;
+	struct tally launches;
+};
+
+static void add_doing(void *context, const struct doing *stretch)
+{
+	struct host_work *w = context;
+	if (!stretch->waits)
+		w->ns += (double)(stretch->end - stretch->start);
+}
+
+static void add_host_work(struct host_work *w, struct run *part, struct arena *work)
+{
+	const struct trace *t = part->trace;
+	const struct steps *s = &part->steps;
+	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
+		int64_t start, end;
+		uint32_t thread = s->threads[m].thread;
+		run_host_window(part, s->threads[m].process, &start, &end);
+		activity_walk(&part->activity, thread, start, end, add_doing, w);
+		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++)
+			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
+				tally_add(&w->launches, work, t->calls.end[i] - t->calls.start[i]);
+	}
+}
+
+static double host_work_of(const struct host_work *w, const struct run *run, double launch_call)
+{
+	double ns = w->ns;
+	if (!run->steps.found)
+		return 0;
+	for (uint32_t i = 0; i < w->launches.values.n; i++) {
+		double length = (double)(int64_t)w->launches.values.keys[i];
+		if (length > 10 * launch_call)
+			ns -= (length - launch_call) * (double)w->launches.count[i];
+	}
+	return ns / run->steps.n_threads / run->n_steps;
+}
+
+/* ---- all ---- */
+
+struct going {
+	struct side_rows out;
+	struct tables *tables;
+	struct ranges_builder *ranges;
+	struct kernels kernels;
+	struct host_work *host; /* by run */
+	struct arena *work;
+};
+
+static void add_rows(struct going *g, struct run *run, struct run *part, struct host_work *host)
+{
+	phases_add(&g->out.phases, run, part);
+	side_tables_add(g->tables, run, part);
+	ranges_add(g->ranges, part);
+	recording_add(g->out.recording, run, part);
+	add_kernels(&g->kernels, run, part);
+	add_host_work(host, part, g->work);
+}
+
+static void go_through(struct going *g, struct run *run, struct host_work *host)
+{
+	g->kernels = (struct kernels){0};
+	keymap_init(&g->kernels.keys, g->work);
+	if (!run->parts)
+		add_rows(g, run, run, host);
+	for (uint32_t i = 0; run->parts && i < run->trace->n_again; i++) {
+		struct arena scratch = {0};
+		struct run *part = parts_open(run, i, &scratch);
+		parts_charge(run, i, part);
+		add_rows(g, run, part, host);
+		arena_release(&scratch);
+	}
+	if (run->parts)
+		run_end_overview(run);
+	side_tables_end_run(g->tables, run);
+	ranges_end_run(g->ranges, run);
+	recording_end_run(g->out.recording, run);
+}
+
+struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena)
+{
+	struct going g = {.out = {.phases = phases_begin(runs, n, work, arena), .recording = recording_begin(n, work)},
+	                  .tables = side_tables_begin(runs, n, work, arena),
+	                  .ranges = ranges_begin(runs, n, work, arena),
+	                  .host = ARENA_NEW(work, n, struct host_work),
+	                  .work = work};
+	for (size_t r = 0; r < n; r++)
+		go_through(&g, &runs[r], &g.host[r]);
+	g.out.tables = side_tables_end(g.tables);
+	g.out.ranges = ranges_end(g.ranges);
+	for (size_t r = 0; r < n; r++)
+		g.out.host_work += host_work_of(&g.host[r], &runs[r], g.out.tables.work.launch_call) / (double)n;
+	return g.out;
+}

@@ -1,0 +1,122 @@
+#include "trace/again.h"
+
+#include <string.h>
+
+/* Two multiplications that have nothing to do with each other (constants of MurmurHash3's and SplitMix64's finishers).
+ */
+static void mix(uint64_t print[2], uint64_t value)
+{
+	print[0] = (print[0] ^ value) * 0xff51afd7ed558ccdu;
+	print[0] ^= print[0] >> 33;
+	print[1] = (print[1] + value + 0x9e3779b97f4a7c15u) * 0xbf58476d1ce4e5b9u;
+	print[1] ^= print[1] >> 29;
+}
+
+void again_print(const struct trace_ops *ops, uint64_t print[2])
+{
+	print[0] = print[1] = ops->n;
+	for (size_t i = 0; i < ops->n; i++) {
+		mix(print, (uint64_t)ops->start[i]);
+		mix(print, (uint64_t)ops->end[i]);
+	}
+}
+
+/* Of the rows of `from` those that are marked; NULL: all. */
+static void leave_rows(struct trace *to, const struct trace *from, enum columns_of rows, const bool *keep,
+                       struct arena *arena)
+{
+	const struct columns *all = &COLUMNS[rows];
+	size_t n = *columns_rows((struct trace *)from, rows), kept = 0;
+	for (size_t i = 0; i < n; i++)
+		kept += !keep || keep[i];
+	for (size_t c = 0; c < all->n; c++) {
+		const char *values = columns_get(from, rows, &all->column[c]);
+		size_t size = all->column[c].size, at = 0;
+		char *left = values ? arena_alloc(arena, kept, size) : NULL;
+		for (size_t i = 0; i < n && values; i++)
+			if (!keep || keep[i])
+				memcpy(left + size * at++, values + size * i, size);
+		columns_set(to, rows, &all->column[c], left);
+	}
+	*columns_rows(to, rows) = kept;
+}
+
+void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
+{
+	struct arena scratch = {0};
+	struct trace whole = *t;
+	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
+	bool *none = ARENA_NEW(&scratch, 1 + t->ranges.n + t->os_calls.n + t->overheads.n + t->slices.n, bool);
+	part->ops = t->ops.n;
+	part->unlaunched = t->n_unlaunched;
+	part->ranges = t->ranges.n > 0;
+	again_print(&t->ops, part->print);
+	for (size_t i = 0; i < t->ranges.n; i++)
+		part->clipped += t->ranges.clipped[i];
+	for (size_t i = 0; i < t->ops.n; i++) {
+		ops[i] = t->ops.kind[i] == OP_COMM;
+		if (ops[i] && t->ops.launch[i] != TRACE_NONE)
+			calls[t->ops.launch[i]] = true;
+	}
+	leave_rows(t, &whole, ROWS_OF_OPS, ops, arena);
+	leave_rows(t, &whole, ROWS_OF_CALLS, calls, arena);
+	leave_rows(t, &whole, ROWS_OF_COMM_CALLS, NULL, arena);
+	for (int rows = 0; rows < COLUMNS_OF; rows++)
+		if (rows != ROWS_OF_OPS && rows != ROWS_OF_CALLS && rows != ROWS_OF_COMM_CALLS)
+			leave_rows(t, &whole, rows, none, arena);
+	trace_link(t, arena);
+	t->first_time = whole.first_time;
+	t->last_time = whole.last_time;
+	t->n_unlaunched = whole.n_unlaunched;
+	arena_release(&scratch);
+}
+
+static void load_unlinked(const struct trace *t, uint32_t part, unsigned rows, struct arena *arena, struct trace *out)
+{
+	const struct trace_again *a = &t->again[part];
+	a->load(a, rows, t->names, arena, out);
+	for (int kind = 0; kind < COLUMNS_OF; kind++)
+		columns_map_times(out, kind, &a->map);
+}
+
+void again_load(const struct trace *t, uint32_t part, unsigned rows, struct arena *arena, struct trace *out)
+{
+	load_unlinked(t, part, rows, arena, out);
+	out->source = t->source;
+	trace_link(out, arena);
+}
+
+/* The columns of all parts, one after the other: everything that is no row is there. */
+void again_whole(const struct trace *from, struct arena *arena, struct trace *out)
+{
+	const struct trace copy = *from, *t = &copy; /* `out` may be `from` */
+	*out = *t;
+	out->again = NULL;
+	out->n_again = 0;
+	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		*columns_rows(out, rows) = 0;
+		for (size_t c = 0; c < COLUMNS[rows].n; c++)
+			columns_set(out, rows, &COLUMNS[rows].column[c], NULL);
+	}
+	out->devices = ARENA_NEW(arena, t->n_devices, struct trace_device);
+	memcpy(out->devices, t->devices, t->n_devices * sizeof *t->devices);
+	for (uint32_t i = 0; i < t->n_again; i++) {
+		const struct trace_again *a = &t->again[i];
+		struct arena scratch = {0};
+		struct trace part;
+		load_unlinked(t, i, AGAIN_ALL, &scratch, &part);
+		uint32_t *thread = ARENA_NEW(&scratch, part.n_threads, uint32_t);
+		uint32_t *device = ARENA_NEW(&scratch, part.n_devices, uint32_t);
+		for (uint32_t k = 0; k < part.n_threads; k++)
+			thread[k] = a->first_thread + k;
+		for (uint32_t k = 0; k < part.n_devices; k++)
+			device[k] = a->first_device + k;
+		for (int rows = 0; rows < COLUMNS_OF; rows++) {
+			columns_renumber(&part, rows, COLUMN_THREAD, thread);
+			columns_renumber(&part, rows, COLUMN_DEVICE, device);
+			columns_append(out, &part, rows, arena);
+		}
+		arena_release(&scratch);
+	}
+	trace_link(out, arena);
+}

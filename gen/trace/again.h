@@ -1,0 +1,46 @@
+/* Rows that are made again whenever they are asked for, instead of being held: a run of a thousand ranks has more of
+ * them than memory. Its trace says what there is, processes, threads, devices; the rows come rank by rank. */
+#ifndef GAPLINE_TRACE_AGAIN_H
+#define GAPLINE_TRACE_AGAIN_H
+
+#include "trace/columns.h"
+#include "trace/merge.h"
+
+/* One part of a run, a file: how its rows are made again, and what is known of them meanwhile. */
+struct trace_again {
+	/* Fills `out` with the part as a trace of its own, times as they were in the file, not linked: names are those
+	 * of `names`, in which nothing is added; what is neither row, process, thread, device nor GPU is left out.
+	 * `rows`: of which kinds, 1 << enum columns_of each; without calls, ops have no launch. Never fails: the same
+	 * bytes were read before. May be called by several threads at a time. */
+	void (*load)(const struct trace_again *part, unsigned rows, struct names *names, struct arena *arena,
+	             struct trace *out);
+	const void *kept; /* `load`'s own, n_kept bytes that can be copied */
+	size_t n_kept;
+	uint32_t *ids; /* names by their number in `kept`, n_ids of them */
+	uint32_t n_ids;
+	struct time_map map; /* from the file's times to the run's */
+	/* Where the part's begin in the run's lists; trace_merge fills them. */
+	uint32_t first_process, first_thread, first_device;
+	/* Of its rows: */
+	size_t ops;
+	int64_t unlaunched, clipped; /* ranges that were still open when the capture stopped */
+	bool ranges;                 /* there are any */
+	uint64_t print[2];           /* of its ops' times, as they are in the file: again_print */
+};
+
+enum { AGAIN_ALL = (1u << COLUMNS_OF) - 1 };
+
+/* A number of 128 bits that two captures have in common only by being the same, but for chance. */
+void again_print(const struct trace_ops *ops, uint64_t print[2]);
+
+/* Leaves of a linked trace the rows that trace.h says are held, in `arena`, and notes in `part` what is known of the
+ * others. `arena` holds everything of the trace that is no row. */
+void again_leave(struct trace *trace, struct trace_again *part, struct arena *arena);
+
+/* The part with its times on the run's clock, and what the run says of its source. */
+void again_load(const struct trace *trace, uint32_t part, unsigned rows, struct arena *arena, struct trace *out);
+
+/* The run with all of its rows, as trace_merge would have made it of its files. */
+void again_whole(const struct trace *trace, struct arena *arena, struct trace *out);
+
+#endif

@@ -1,0 +1,247 @@
+/* A run whose rows are not held says what it says with all of them held: random traces and made jobs as its parts, gone
+ * through part by part and merged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/analyse.h"
+#include "analyse/run/parts.h"
+#include "digest/keep.h"
+#include "random_trace.h"
+#include "rank_job.h"
+#include "render/render.h"
+#include "trace/again.h"
+
+#include <string.h>
+
+enum { SEEDS = 300, MOST_PARTS = 5 };
+
+/* The digests of a run's parts, and how their clocks differ. */
+struct files {
+	struct buf digest[MOST_PARTS];
+	struct time_map map[MOST_PARTS];
+	size_t n;
+};
+
+static void add_file(struct files *files, const struct trace *trace, const struct time_map *map)
+{
+	files->map[files->n] = *map;
+	digest_encode(trace, &files->digest[files->n++]);
+}
+
+static void release(struct files *files)
+{
+	for (size_t i = 0; i < files->n; i++)
+		buf_release(&files->digest[i]);
+}
+
+/* How often parts' rows were made again: all of them, which a whole run needs, or their ops alone, which is asked last
+ * of a run that is gone through part by part. */
+static size_t n_parts, loads_of_ops;
+static void (*load)(const struct trace_again *, unsigned, struct names *, struct arena *, struct trace *);
+
+static void count_load(const struct trace_again *part, unsigned rows, struct names *names, struct arena *arena,
+                       struct trace *out)
+{
+	__atomic_fetch_add(&loads_of_ops, rows == 1u << ROWS_OF_OPS, __ATOMIC_RELAXED); /* by a thread for each side */
+	load(part, rows, names, arena, out);
+}
+
+/* The run of these files, in one arena for all. */
+static struct trace *run_of(const struct files *files, bool again, struct names *names, struct arena *arena)
+{
+	struct trace *traces = ARENA_NEW(arena, files->n, struct trace), *run = ARENA_NEW(arena, 1, struct trace);
+	struct merge_part *parts = ARENA_NEW(arena, files->n, struct merge_part);
+	struct err err;
+	for (size_t i = 0; i < files->n; i++) {
+		const struct buf *bytes = &files->digest[i], none = {0};
+		int result = again ? keep_decode("a", &none, bytes, names, arena, &traces[i], &err)
+		                   : digest_decode("a", (const unsigned char *)bytes->data, bytes->n, names, arena,
+		                                   &traces[i], &err);
+		if (result)
+			fail_msg("%s", err.text);
+		parts[i] = (struct merge_part){.trace = &traces[i], .map = files->map[i]};
+	}
+	trace_merge(parts, files->n, run, arena);
+	n_parts += run->n_again;
+	for (uint32_t i = 0; i < run->n_again; i++) {
+		load = run->again[i].load;
+		run->again[i].load = count_load;
+	}
+	return run;
+}
+
+static char *json_of(const struct files *baseline, const struct files *fixed, bool again, struct arena *arena)
+{
+	struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
+	struct names *names = ARENA_NEW(arena, 1, struct names);
+	struct analysis analysis;
+	struct buf json = {0};
+	struct err err;
+	names_init(names, arena);
+	const struct analyse_run runs[] = {{run_of(baseline, again, names, arena), "a"},
+	                                   {run_of(fixed, again, names, arena), "b"}};
+	int result = analyse_pair(&runs[0], 1, &runs[1], 1, &options, names, arena, &analysis, &err);
+	if (result < 0)
+		return arena_format(arena, "%s", err.text);
+	assert_int_equal(render_json(&analysis, &json, &err), 0);
+	char *copy = arena_copy(arena, json.data, json.n);
+	buf_release(&json);
+	return copy;
+}
+
+static size_t judged, by_range;
+
+static void compare(unsigned seed, const struct files *baseline, const struct files *fixed)
+{
+	struct arena arena = {0};
+	const char *whole = json_of(baseline, fixed, false, &arena), *parts = json_of(baseline, fixed, true, &arena);
+	size_t at = 0;
+	if (strcmp(whole, parts) != 0) {
+		while (whole[at] == parts[at])
+			at++;
+		fail_msg("seed %u: …%.300s… became …%.300s…", seed, whole + (at > 200 ? at - 200 : 0),
+		         parts + (at > 200 ? at - 200 : 0));
+	}
+	judged += whole[0] == '{';
+	by_range += strstr(whole, "\"origin\": \"range\"") != NULL;
+	arena_release(&arena);
+}
+
+/* Clocks that differ and drift, for some. */
+static struct time_map random_map(struct random *random)
+{
+	struct time_map map = {.offset = random_between(random, 0, 3000)};
+	if (random_chance(random, 30)) {
+		map.drift = 20e-6;
+		map.at = random_between(random, 0, 20000);
+	}
+	return map;
+}
+
+static void add_random(struct files *files, unsigned seed, struct random *random)
+{
+	struct arena arena = {0};
+	struct names names;
+	struct maker m;
+	struct random_shape shape = {.length = 20000,
+	                             .causal = seed % 4 != 0,
+	                             .steps = seed % 5 != 0 && !random_chance(random, 15),
+	                             .one_domain = seed % 2,
+	                             .processes = 1 + (int)random_between(random, 0, 2),
+	                             .max_calls = 60};
+	names_init(&names, &arena);
+	if (random_chance(random, 50)) /* names have other numbers */
+		names_add_text(&names, "gemm");
+	maker_init(&m, &arena, &names);
+	random_trace(&m, &shape, random);
+	const struct time_map map = random_map(random);
+	add_file(files, maker_link(&m), &map);
+	arena_release(&arena);
+}
+
+static void test_random_traces(void **state)
+{
+	(void)state;
+	judged = by_range = 0;
+	for (unsigned seed = 1; seed <= SEEDS; seed++) {
+		struct random random = {.state = seed};
+		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		for (int s = 0; s < 2; s++)
+			for (int64_t n = random_between(&random, 2, MOST_PARTS); n > 0; n--)
+				add_random(&sides[s], seed, &random);
+		compare(seed, &sides[0], &sides[1]);
+		release(&sides[0]);
+		release(&sides[1]);
+	}
+	assert_true(judged > SEEDS / 2);
+	assert_true(by_range > SEEDS / 10);
+}
+
+/* Each part is several ranks of a job, that differ in what they compute, wait for and load. */
+static void add_job(struct files *files, unsigned seed, int part)
+{
+	static const char *const collectives[] = {NULL, "ncclDevKernel_SendRecv(ncclDevKernelArgs)",
+	                                          "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgs)"};
+	struct arena arena = {0};
+	struct names names;
+	struct rank_job job = {.ranks = 1 + (seed + (unsigned)part) % 3,
+	                       .load = 1000,
+	                       .forward = 2000,
+	                       .backward = 4000,
+	                       .move = 200,
+	                       .noise = 5,
+	                       .seed = seed * 10 + (unsigned)part,
+	                       .turns = seed % 5 == 1,
+	                       .collective = collectives[seed % 4 == 3 ? 1 + seed % 2 : 0]};
+	job.more_backward[0] = part == 1 ? 300 : 0;
+	job.more_load[0] = part == 2 ? 500 : 0;
+	job.every = seed % 3 ? 0 : 7;
+	names_init(&names, &arena);
+	const struct time_map map = {.offset = part * 100};
+	add_file(files, rank_job_make(&job, &arena, &names), &map);
+	arena_release(&arena);
+}
+
+static void test_jobs(void **state)
+{
+	(void)state;
+	judged = by_range = n_parts = loads_of_ops = 0;
+	for (unsigned seed = 1; seed <= 24; seed++) {
+		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		for (int s = 0; s < 2; s++)
+			for (int part = 0; part < 2 + (int)seed % 4; part++)
+				add_job(&sides[s], seed + 100 * (unsigned)s, part);
+		compare(seed, &sides[0], &sides[1]);
+		release(&sides[0]);
+		release(&sides[1]);
+	}
+	assert_int_equal(judged, 24);
+	assert_int_equal(by_range, 24);
+	assert_int_equal(loads_of_ops, n_parts); /* once each, so none was merged */
+}
+
+/* What can be gone through part by part is not held: the rows that are left are those of communication. */
+static void test_rows_are_not_held(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct names names;
+	struct files files = {.n = 0};
+	size_t ops = 0;
+	names_init(&names, &arena);
+	for (int part = 0; part < 3; part++)
+		add_job(&files, 1, part);
+	const struct trace *held = run_of(&files, false, &names, &arena), *run = run_of(&files, true, &names, &arena);
+	assert_true(parts_possible(run));
+	assert_int_equal(run->n_again, 3);
+	for (uint32_t i = 0; i < run->n_again; i++)
+		ops += run->again[i].ops;
+	assert_int_equal(ops, held->ops.n);
+	for (size_t i = 0; i < run->ops.n; i++)
+		assert_int_equal(run->ops.kind[i], OP_COMM);
+	assert_true(run->ops.n && run->ops.n < ops / 2);
+	assert_int_equal(run->calls.n, run->ops.n);
+	assert_int_equal(run->ranges.n, 0);
+	struct trace whole;
+	again_whole(run, &arena, &whole);
+	assert_int_equal(whole.ops.n, held->ops.n);
+	assert_memory_equal(whole.ops.start, held->ops.start, held->ops.n * sizeof *held->ops.start);
+	assert_memory_equal(whole.ops.launch, held->ops.launch, held->ops.n * sizeof *held->ops.launch);
+	assert_memory_equal(whole.ranges.end, held->ranges.end, held->ranges.n * sizeof *held->ranges.end);
+	release(&files);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_traces),
+		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_rows_are_not_held),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
