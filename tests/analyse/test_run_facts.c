@@ -137,6 +137,27 @@ static void test_startup_without_steps(void **state)
 	assert_true(side->startup.ns == 4000);
 }
 
+static void test_phases_that_touch(void **state)
+{
+	/* Two ranges of one name in every step, the second from where the first ends, and in that one more of the name:
+	 * two phases a step. */
+	struct scene *s = *state;
+	for (int64_t t = 0; t < 10000; t += 1000) {
+		scene_range(s, s->main, t + 50, t + 400, "half");
+		scene_range(s, s->main, t + 400, t + 700, "half");
+		scene_range(s, s->main, t + 450, t + 500, "half");
+	}
+	steps_at(s, 0, 10);
+	const struct side *side = scene_analyse(s);
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		if (side->phases[i].name == scene_name(s, "half")) {
+			assert_true(fabs(side->phases[i].instances - 2) < 1e-12);
+			assert_true(fabs(side->phases[i].host - 650) < 1e-9);
+			return;
+		}
+	fail();
+}
+
 static double part_of(const struct side *side, enum startup_part part)
 {
 	for (uint32_t i = 0; i < side->startup.n_rows; i++)
@@ -238,6 +259,7 @@ int main(void)
 		SCENE(test_step_whose_launch_never_ran_is_left_out),
 		SCENE(test_launches_that_never_run_cut_nothing),
 		SCENE(test_startup_without_steps),
+		SCENE(test_phases_that_touch),
 		SCENE(test_parts_of_a_startup),
 		SCENE(test_startup_from_the_programs_start),
 		SCENE(test_search_in_a_startup),

@@ -134,6 +134,9 @@ def check_shrinking(gapline, folder):
     verdict = report(gapline, folder, [fast, fewer])["verdict"]  # other iterations: nothing to hold against each other
     if verdict["result"] in ("faster", "slower"):
         wrong.append(f"shrinking, 900 and 500 iterations: {verdict['result']} {verdict['speedup']}")
+    said = " ".join(verdict["reasons"])
+    if "900 of them in the baseline and 500 in the fixed side" not in said or "warming up" in said:
+        wrong.append(f"shrinking, 900 and 500 iterations: {said}")
     # steady iterations that begin slowly shrink by no law
     for name in "steady", "cold":
         solve(name, 900, 200000, 0, 300 if name == "cold" else 0)

@@ -314,6 +314,34 @@ static const char *capture_mismatch(const struct guard *c, const struct trace_so
 	return NULL;
 }
 
+static uint32_t iterations(const struct side *side)
+{
+	for (uint32_t l = 0; l < side->n_loops; l++)
+		if (side->loops[l].judged)
+			return side->loops[l].steps;
+	return 0;
+}
+
+/* Iterations that have less and less to do, of which the other side has more, or others; NULL: that is not so. */
+static const char *say_falling(const struct guard *c, const struct side_facts *facts)
+{
+	bool falls = false;
+	for (size_t r = 0; r < facts->n_runs; r++)
+		falls = falls || (facts->runs[r].falls && !facts->runs[r].shrinks);
+	if (!falls)
+		return NULL;
+	uint32_t a = iterations(c->a), b = iterations(c->b);
+	const char *why =
+		a == b ? "and what is launched in it is not the same on both sides"
+		       : arena_format(c->arena, "and there are %u of them in the baseline and %u in the fixed side", a,
+	                              b);
+	return arena_format(
+		c->arena,
+		"Each step has less to do than the one before it (a solver's, say), %s: a step of one side is "
+		"none of the other. Let both do the same iterations.",
+		why);
+}
+
 /* One run of several repeats nothing, and takes the side's steps with it; NULL: that is not so. */
 static const char *say_alone(const struct guard *c, const struct side *side, const struct side_facts *facts)
 {
@@ -355,6 +383,11 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 			"Steps were found on the %s only, so there is nothing to compare step by step; name "
 			"the step range with --step.",
 			c->a->steps.found ? "baseline" : "fixed side");
+	for (int s = 0; s < 2; s++) {
+		const char *falling = say_falling(c, &facts[s]);
+		if (falling)
+			return falling;
+	}
 	const struct names *names = c->names;
 	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
 		return arena_format(
@@ -417,14 +450,6 @@ static void leave_work_open(struct guard *c)
 	renames_find(c->side, c->arena, &c->out.renames);
 	doubt(c, "More than 1 % of a kind of rows of a profile make no sense and were left out, so the work of the two "
 	         "sides is not compared.");
-}
-
-static uint32_t iterations(const struct side *side)
-{
-	for (uint32_t l = 0; l < side->n_loops; l++)
-		if (side->loops[l].judged)
-			return side->loops[l].steps;
-	return 0;
 }
 
 /* How often the loop is there is no speed. A capture's ends take one or two. */

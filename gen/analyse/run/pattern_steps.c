@@ -279,7 +279,8 @@ static void find_shrinking(const struct pattern_side *sides, int n_sides)
 		for (size_t r = 0; r < sides[s].n; r++) {
 			const struct run *run = &sides[s].runs[r];
 			const struct run_loop *loop = &run->loops.list[run->loop];
-			falls = falls || work_falls(run);
+			sides[s].runs[r].falls = work_falls(run);
+			falls = falls || run->falls;
 			same = same && loop->n == like->n && run_loop_alike(loop, like) > 0.9;
 		}
 	for (int s = 0; s < n_sides && falls && same; s++)

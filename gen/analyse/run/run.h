@@ -72,7 +72,8 @@ struct run {
 	struct run_loops loops; /* what repeats; n is 0 where it was not looked for: a range is the step */
 	uint32_t loop;          /* of these: the one whose cycles are the steps */
 	bool by_loop;           /* set before run_find_steps: ranges are not asked */
-	bool shrinks;           /* each of its steps has less to do than the one before: pattern_agree */
+	bool falls;             /* each of its steps has less to do than the one before … */
+	bool shrinks;           /* … in one run at least, and all have as many: pattern_agree */
 	struct activity activity;
 	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */
 	uint32_t warmup;  /* leading steps left out; 0 without steps */

@@ -37,14 +37,22 @@ static void add_host_phases(struct run *run, struct side_phases *out, uint32_t *
 			phase_of(out, slot, track->value[i])->host += (double)(z - a) * weight / s->n_ranks;
 		}
 		uint32_t thread = s->threads[m].thread;
+		struct arena scratch = {0};
+		int64_t *until = ARENA_NEW(&scratch, run->n_phases, int64_t); /* the end of a phase's last range */
 		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
-			if (t->ranges.start[i] < start || t->ranges.start[i] >= end)
+			int64_t begin = t->ranges.start[i];
+			if (begin < start || begin >= end)
 				continue;
-			uint32_t k = track_find(track, t->ranges.start[i]);
-			uint32_t name = run->fold.of[t->ranges.name[i]];
-			if (track->value[k] == name && track->start[k] == t->ranges.start[i])
+			uint32_t k = track_find(track, begin), name = run->fold.of[t->ranges.name[i]];
+			int64_t *last = &until[run_phase(run, name)];
+			/* where ranges of one name touch, the track does not change between them */
+			bool opens = track->value[k] == name && (track->start[k] == begin || *last == begin);
+			if (opens)
 				phase_of(out, slot, name)->instances += weight / s->n_ranks;
+			if (opens || t->ranges.end[i] > *last)
+				*last = t->ranges.end[i];
 		}
+		arena_release(&scratch);
 	}
 }
 
