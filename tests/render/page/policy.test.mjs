@@ -13,7 +13,8 @@ async function isReadable(page, name) {
 	assert.ok(text.includes(json.verdict.result[0].toUpperCase() + json.verdict.result.slice(1)), 'the verdict');
 	for (const finding of json.findings.slice(0, 3)) assert.ok(text.includes(finding.title), finding.title);
 	const tops = await page.locator('h2').evaluateAll(nodes => nodes.map(node => node.getBoundingClientRect().top));
-	assert.equal(tops.length, 14);
+	const known = json.baseline.startup.ms > 0 || json.fixed.startup.ms > 0; /* else that section is not there */
+	assert.equal(tops.length, known ? 14 : 13);
 	assert.deepEqual(tops, [...tops].sort((a, b) => a - b), 'in order');
 	for (const id of ['phases', 'idle', 'kernels']) {
 		const table = page.locator(`#${id} table`).first();
