@@ -53,8 +53,8 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
 
 /* Leaves out of a linked trace what no report can tell from missing rows: of operating-system calls those that lie
  * inside a CUDA call of their thread, whose time is the CUDA call's, and with the scheduler's rows those of threads
- * that neither launch anything nor carry a range. A thread's first call stays: recording began then at the latest. The
- * trace is linked again. Returns how many rows went. */
+ * that neither launch anything nor carry a range. A thread's first call stays: recording began then at the latest. And
+ * all samples. The trace is linked again. Returns how many rows went. */
 size_t digest_reduce(struct trace *trace, struct arena *arena);
 
 /* Appends the digest of a linked trace, not packed yet: the same bytes for the same trace. */

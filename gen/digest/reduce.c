@@ -190,6 +190,9 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 	for (size_t i = 0; i < t->slices.n; i++)
 		slices[i] = r.speaks[t->slices.thread[i]];
 	size_t gone = keep_rows(t, ROWS_OF_OS_CALLS, os_calls) + keep_rows(t, ROWS_OF_SLICES, slices);
+	gone += t->samples.n; /* stacks are for the machine on which they were recorded */
+	t->samples = (struct trace_samples){0};
+	t->stacks = (struct trace_stacks){0};
 	trace_link(t, arena);
 	arena_release(&r.scratch);
 	return gone;

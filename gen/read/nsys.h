@@ -42,6 +42,9 @@ int nsys_read_overheads(struct nsys *r);
 int nsys_read_thread_names(struct nsys *r); /* after all events */
 int nsys_read_switches(struct nsys *r);
 
+/* ---- nsys_samples.c: what they were executing ---- */
+int nsys_read_samples(struct nsys *r);
+
 int nsys_read_strings(struct nsys *r);
 
 /* ---- nsys_info.c: where the profile comes from ---- */

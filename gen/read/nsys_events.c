@@ -8,7 +8,7 @@ static int read_host(struct nsys *r)
 {
 	if (nsys_read_ranges(r) != 0 || nsys_read_os_calls(r) != 0 || nsys_read_overheads(r) != 0)
 		return -1;
-	return nsys_read_switches(r);
+	return nsys_read_switches(r) != 0 ? -1 : nsys_read_samples(r);
 }
 
 static int (*const read_group[])(struct nsys *) = {nsys_read_calls, nsys_read_ops, read_host};

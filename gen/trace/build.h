@@ -20,6 +20,7 @@
 #include "base/keymap.h"
 #include "trace/columns.h"
 #include "trace/slices.h"
+#include "trace/stacks.h"
 
 static const uint64_t BUILD_AT_HAND = (uint64_t)1 << 62; /* in a key of strings: the rest is the id of a text */
 
@@ -53,8 +54,10 @@ struct build {
 	uint32_t *thread_string; /* by thread: the name that the program gave it, likewise */
 	uint32_t thread_room;
 
-	struct keymap scheduled; /* keys of threads in the scheduler's events, which are no reason to list them */
+	struct keymap scheduled; /* keys of threads in the scheduler's events and in samples, which are no reason to
+	                          * list them */
 	struct slice_events switches;
+	struct stack_samples samples; /* their threads are numbered like the switches' */
 	size_t sample_room, stopwatch_room;
 
 	int64_t last_time; /* the latest time in any row that was kept */
@@ -159,6 +162,21 @@ struct build_switch {
 	bool in;
 };
 
+/* A frame of a sampled stack. */
+struct build_frame {
+	uint64_t name, module; /* of a frame that is not resolved the name means nothing */
+	bool unresolved;
+};
+
+/* A look at a thread's stack. */
+struct build_host_sample {
+	const char *flaw;
+	int64_t time;
+	uint64_t thread;                  /* key */
+	const struct build_frame *frames; /* the outermost first */
+	size_t n_frames;                  /* 0: the stack is not known */
+};
+
 void build_op(struct build *b, const struct build_op *row);
 void build_call(struct build *b, const struct build_call *row);
 bool build_range(struct build *b, const struct build_range *row); /* true: kept */
@@ -166,6 +184,7 @@ void build_comm_call(struct build *b, const struct build_range *range, const str
 void build_os_call(struct build *b, const struct build_os_call *row);
 void build_overhead(struct build *b, const struct build_overhead *row);
 void build_switch(struct build *b, const struct build_switch *row);
+void build_host_sample(struct build *b, const struct build_host_sample *row);
 
 /* What a GPU of trace.gpus did: at any time, also behind build_finish; build_order_samples after the last of them. */
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);

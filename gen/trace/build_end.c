@@ -94,6 +94,7 @@ void build_join(struct build *b, struct build *from)
 	for (size_t i = 0; i < from->switches.n; i++)
 		slices_note(&b->switches, b->arena, from->switches.time[i], x.scheduled[from->switches.thread[i]],
 		            from->switches.in[i]);
+	stack_samples_join(&b->samples, &from->samples, x.string, x.scheduled);
 	for (size_t i = 0; i < t->n_gpu_samples; i++)
 		build_sample(b, &t->gpu_samples[i], NULL);
 	if (t->ranges.last_time > b->trace->ranges.last_time)
@@ -185,6 +186,7 @@ static void resolve_names(struct build *b)
 		if (b->thread_string[i] != TRACE_NONE)
 			t->threads[i].name = text[b->thread_string[i]];
 	resolve_calls(b, text, class, &scratch);
+	stack_samples_list(&b->samples, text, t->names, &t->stacks, b->arena);
 	arena_release(&scratch);
 }
 
@@ -267,12 +269,18 @@ static void order_all(struct build *b)
 		if (!in_order(device, t->n_devices))
 			columns_renumber(t, rows, COLUMN_DEVICE, device);
 	}
-	/* The scheduler's events, of threads that have rows. */
+	/* Samples and the scheduler's events, of threads that have rows. */
+	uint32_t *known_thread = ARENA_NEW(&scratch, b->scheduled.n, uint32_t);
+	for (uint32_t i = 0; i < b->scheduled.n; i++) {
+		uint32_t of = keymap_find(&b->threads, b->scheduled.keys[i]);
+		known_thread[i] = of == TRACE_NONE ? TRACE_NONE : thread[of];
+	}
+	stack_samples_give(&b->samples, known_thread, b->arena, &t->samples);
 	struct slice_events known = {0};
 	for (size_t i = 0; i < b->switches.n; i++) {
-		uint32_t of = keymap_find(&b->threads, b->scheduled.keys[b->switches.thread[i]]);
+		uint32_t of = known_thread[b->switches.thread[i]];
 		if (of != TRACE_NONE)
-			slices_note(&known, &scratch, b->switches.time[i], thread[of], b->switches.in[i]);
+			slices_note(&known, &scratch, b->switches.time[i], of, b->switches.in[i]);
 	}
 	slices_build(&known, t->n_threads, b->arena, &t->slices);
 	arena_release(&scratch);

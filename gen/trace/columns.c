@@ -64,6 +64,11 @@ static const struct column COMM_CALLS[] = {
 	COLUMN(comm_calls, peer, COLUMN_VALUE, COLUMN_READ),  COLUMN(comm_calls, rank, COLUMN_VALUE, COLUMN_READ),
 	COLUMN(comm_calls, ranks, COLUMN_VALUE, COLUMN_READ),
 };
+static const struct column SAMPLES[] = {
+	COLUMN(samples, time, COLUMN_TIME, COLUMN_READ),
+	COLUMN(samples, thread, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(samples, stack, COLUMN_FRAME, COLUMN_READ),
+};
 
 #define TABLE(member, list, first)                                                                                     \
 	{                                                                                                              \
@@ -77,6 +82,7 @@ const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_OVERHEADS] = TABLE(overheads, OVERHEADS, offsetof(struct trace, first_overhead)),
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),
 	[ROWS_OF_COMM_CALLS] = TABLE(comm_calls, COMM_CALLS, 0),
+	[ROWS_OF_SAMPLES] = TABLE(samples, SAMPLES, offsetof(struct trace, first_sample)),
 };
 
 size_t *columns_rows(struct trace *t, enum columns_of rows)

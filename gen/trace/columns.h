@@ -14,7 +14,8 @@ enum column_role {
 	COLUMN_DOMAIN, /* a name too; while a trace is built, the number of a domain */
 	COLUMN_THREAD, /* index into threads */
 	COLUMN_DEVICE, /* index into devices */
-	COLUMN_CALL    /* index into calls, or TRACE_NONE */
+	COLUMN_CALL,   /* index into calls, or TRACE_NONE */
+	COLUMN_FRAME   /* index into stacks.frames */
 };
 
 enum column_origin {
@@ -37,6 +38,7 @@ enum columns_of {
 	ROWS_OF_OVERHEADS,
 	ROWS_OF_SLICES,
 	ROWS_OF_COMM_CALLS,
+	ROWS_OF_SAMPLES,
 	COLUMNS_OF
 };
 

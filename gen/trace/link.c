@@ -156,6 +156,10 @@ void trace_rename(struct trace *t, struct names *names, const uint32_t *ids)
 		t->threads[i].name = ids[t->threads[i].name];
 	for (uint32_t i = 0; i < t->n_gpus; i++)
 		t->gpus[i].name = ids[t->gpus[i].name];
+	for (uint32_t i = 0; i < t->stacks.n_functions; i++) {
+		t->stacks.functions[i].name = ids[t->stacks.functions[i].name];
+		t->stacks.functions[i].module = ids[t->stacks.functions[i].module];
+	}
 	for (uint32_t i = 0; i < t->n_diagnostics; i++)
 		t->diagnostics[i].text = ids[t->diagnostics[i].text];
 	for (uint32_t i = 0; i < t->n_again; i++)

@@ -1,6 +1,7 @@
 #include "trace/merge.h"
 
 #include "trace/again.h"
+#include "trace/stacks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +99,9 @@ static void join_things(struct trace *t, struct trace *from, const struct time_m
 	                          sizeof *t->processes);
 	t->threads = join_lists(arena, t->threads, &t->n_threads, from->threads, from->n_threads, sizeof *t->threads);
 	t->devices = join_lists(arena, t->devices, &t->n_devices, from->devices, from->n_devices, sizeof *t->devices);
+	const uint32_t *frame = stacks_join(&t->stacks, &from->stacks, arena, scratch);
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
+		columns_renumber(from, rows, COLUMN_FRAME, frame);
 		columns_renumber(from, rows, COLUMN_THREAD, thread);
 		columns_renumber(from, rows, COLUMN_DEVICE, device);
 	}

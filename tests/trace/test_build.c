@@ -149,7 +149,7 @@ static void add_random(struct build *b, int i)
 	struct build_thread thread = {.process = (uint64_t)(100 - pid), .pid = pid, .tid = pid * 10 + rand() % 3};
 	thread.key = (uint64_t)(1000 - thread.tid);
 	build_from(b, i % 2 ? "odd rows" : "even rows");
-	switch (rand() % 8) {
+	switch (rand() % 9) {
 	case 0:
 	case 1:
 		build_op(b, &(struct build_op){.kind = rand() % 2 ? OP_KERNEL : OP_COPY,
@@ -187,6 +187,18 @@ static void add_random(struct build *b, int i)
 		build_domain(b, build_process(b, thread.process, pid), rand() % 4 - 1, random_name(b, number));
 		build_thread_name(b, &thread, random_name(b, number));
 		break;
+	case 7: {
+		struct build_frame frames[3];
+		for (int f = 0; f < 3; f++)
+			frames[f] = (struct build_frame){.name = random_name(b, rand() % 3 + 1),
+			                                 .module = random_name(b, rand() % 2 + 3),
+			                                 .unresolved = rand() % 3 == 0};
+		build_host_sample(b, &(struct build_host_sample){.thread = thread.key,
+		                                                 .time = start,
+		                                                 .frames = frames,
+		                                                 .n_frames = (size_t)rand() % 4});
+		break;
+	}
 	default:
 		build_overhead(b,
 		               &(struct build_overhead){
@@ -228,6 +240,11 @@ static void describe(struct trace *t, struct buf *out)
 			}
 			buf_format(out, "\n");
 		}
+	for (uint32_t i = 0; i < t->stacks.n_frames; i++) {
+		const struct trace_function *f = &t->stacks.functions[t->stacks.frames[i].function];
+		buf_format(out, "frame %u in %u: %u %s %s\n", i, t->stacks.frames[i].parent, f->kind,
+		           names_text(t->names, f->name), names_text(t->names, f->module));
+	}
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		buf_format(out, "thread %lld of %lld: %s\n", (long long)t->threads[i].tid,
 		           (long long)t->processes[t->threads[i].process].pid,

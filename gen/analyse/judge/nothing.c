@@ -74,7 +74,8 @@ static const char *kind_name(enum row_kind kind, const struct trace_source *sour
 	                                            [ROWS_SLICES] = "the scheduler's events",
 	                                            [ROWS_STOPWATCH] = "stopwatch runs",
 	                                            [ROWS_GPU_SAMPLES] = "GPU samples",
-	                                            [ROWS_METRICS] = "GPU metrics"};
+	                                            [ROWS_METRICS] = "GPU metrics",
+	                                            [ROWS_SAMPLES] = "samples of host threads"};
 	return kind == ROWS_RANGES ? ranges_label(source, source, false) : name[kind];
 }
 
@@ -91,7 +92,8 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 			for (enum row_kind k = 0; k < ROW_KINDS; k++) {
 				const struct trace_count *count = &runs[s][r].trace->rows[k];
 				double share = count->read > 0 ? (double)count->dropped / (double)count->read : 0;
-				if (share <= most || k == ROWS_METRICS) /* no verdict comes from counters */
+				if (share <= most || k == ROWS_METRICS ||
+				    k == ROWS_SAMPLES) /* no verdict comes from these */
 					continue;
 				most = share;
 				worst = count;
