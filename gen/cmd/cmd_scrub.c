@@ -13,7 +13,7 @@ enum { TABLES_NAMED = 100, NAME_MOST = 80 }; /* a file can have as many as it li
 struct scrub_command {
 	const char *output;
 	struct opt_list hide;
-	bool force, quiet;
+	bool keep_stacks, force, quiet;
 	struct arena arena;
 	struct output out;
 	struct scrub_copy copy;
@@ -31,7 +31,9 @@ static const char *const examples[] = {
 static const char about[] =
 	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
 	"user names, paths, command lines, other processes, and every table and column that neither this program nor "
-	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy. Names of ranges, "
+	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy, but for the "
+        "functions that samples of the CPU tell, which are "
+	"left out unless --keep-stacks is given. Names of ranges, "
 	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
 	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
 	"'[user A]'; a token, a password or what stands before the @ of an address '[secret A]'.";
@@ -86,8 +88,11 @@ static int make_copy(struct scrub_command *c, const struct input *input, struct 
 {
 	struct progress progress;
 	progress_begin(&progress, c->quiet, "copying", input->bytes);
-	struct scrub_request request = {input->export ? input->export : input->path, c->hide.item, c->hide.n,
-	                                progress_meter(&progress)};
+	struct scrub_request request = {.path = input->export ? input->export : input->path,
+	                                .hide = c->hide.item,
+	                                .n_hide = c->hide.n,
+	                                .keep_stacks = c->keep_stacks,
+	                                .meter = progress_meter(&progress)};
 	int rc = scrub_profile(&request, &c->arena, &c->copy, err);
 	progress_say(&progress, "packing");
 	if (rc == 0 && ends_with(c->output, ".gz"))
@@ -144,6 +149,10 @@ int cmd_scrub(int argc, char **argv)
 	         .text = &c.output},
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
 		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
+		{OPT_FLAG, 0, "keep-stacks", NULL,
+	         "keep samples of the CPU, too: names of functions, and of the files that they are of without their "
+	         "paths",
+	         .flag = &c.keep_stacks},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};
 	const struct opt_usage usage = {

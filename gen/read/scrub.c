@@ -19,8 +19,10 @@ struct scrub {
 	struct db from;
 	sqlite3 *to;
 	struct scrub_text text;
-	struct keymap processes, threads, strings; /* of kept rows: globalPid, globalTid, StringIds.id */
-	struct buf sample;                         /* the GPU's counters in the row's JSON */
+	struct keymap processes, threads, strings; /* of kept rows: globalPid, globalTid, StringIds.id … */
+	struct keymap paths, samples;              /* … and of these, those of modules; COMPOSITE_EVENTS.id */
+	bool keep_stacks;
+	struct buf sample; /* the GPU's counters in the row's JSON */
 	struct scrub_copy *copy;
 	struct arena *arena;
 	struct err *err;
@@ -126,7 +128,7 @@ static int create_table(struct scrub *s, struct table *t)
 			continue;
 		char sign = t->columns[i].sign;
 		bool is_key = t->layout->rows == SCRUB_STRINGS && i == 0;
-		const char *type = strchr(" @", sign) ? "INTEGER" : sign == '%' ? "REAL" : "TEXT";
+		const char *type = strchr(" @&", sign) ? "INTEGER" : sign == '%' ? "REAL" : "TEXT";
 		buf_format(&create, "%s\"%s\" %s%s", between, t->names[i], type, is_key ? " PRIMARY KEY" : "");
 		buf_format(&insert, "%s?%d", between, i + 1);
 		between = ", ";
@@ -193,38 +195,18 @@ static void note_event(struct scrub *s, const struct table *t)
 	}
 }
 
-/* Of names that begin so, the rest is the file's choice: nsys's are words in capitals, and a token or a name is not. */
-static bool is_harmless_option(const char *name)
-{
-	static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
-	for (size_t i = 0; i < SCRUB_N_OPTION_NAMES; i++) {
-		const char *harmless = SCRUB_OPTION_NAMES[i];
-		size_t n = strcspn(harmless, "*");
-		if (!strncmp(name, harmless, n) && (harmless[n] ? !name[n + strspn(name + n, words)] : !name[n]))
-			return true;
-	}
-	return false;
-}
-
 /* A value may be anything. */
-static bool is_plain(const char *text, size_t n, const char *also)
-{
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)text[i]) && !(text[i] && strchr(also, text[i])))
-			return false;
-	return n <= 64;
-}
-
 static bool keeps_option(const struct table *t)
 {
 	size_t name_n, n;
 	const char *name = row_text(t, "name", &name_n), *value = row_text(t, "value", &n);
-	if (!name || !value || strlen(name) != name_n || !is_plain(name, name_n, "_:") || !is_harmless_option(name))
+	if (!name || !value || strlen(name) != name_n || !scrub_is_plain(name, name_n, "_:") ||
+	    !scrub_option_is_harmless(name))
 		return false;
 	if (!strncmp(name, "EXPORT_", 7) || !strcmp(t->layout->name, "GAPLINE_CAPTURE") ||
 	    !strcmp(t->layout->name, "TARGET_INFO_SYSTEM_ENV"))
 		return true; /* shown by the analysis, and masked like every name */
-	return is_plain(value, n, "") || is_plain(value, n, "0123456789.-");
+	return scrub_is_plain(value, n, "") || scrub_is_plain(value, n, "0123456789.-");
 }
 
 /* Names of counters are plain; whatever else stands there is none. */
@@ -271,6 +253,14 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 			return true;
 		s->copy->threads++;
 		return false;
+	case SCRUB_LOOKS:
+		if (!row_int(t, "globalTid", &value) || keymap_find(&s->threads, (uint64_t)value) == UINT32_MAX)
+			return false;
+		if (row_int(t, "id", &value))
+			keymap_add(&s->samples, (uint64_t)value);
+		return true;
+	case SCRUB_STACKS:
+		return row_int(t, "id", &value) && keymap_find(&s->samples, (uint64_t)value) != UINT32_MAX;
 	case SCRUB_OPTIONS:
 		if (keeps_option(t))
 			return true;
@@ -298,11 +288,25 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 
 /* ---- values ---- */
 
+/* Whether a row of StringIds is the path of a module. */
+static bool is_module(const struct scrub *s, const struct table *t)
+{
+	int64_t id;
+	return row_int(t, "id", &id) && keymap_find(&s->paths, (uint64_t)id) != UINT32_MAX;
+}
+
+static bool is_wanted(const struct scrub *s, const struct scrub_table *table)
+{
+	return s->keep_stacks || (table->rows != SCRUB_LOOKS && table->rows != SCRUB_STACKS);
+}
+
 /* What a text becomes; NULL: it is not of the kind that the column holds, and goes. */
 static const char *clean_text(struct scrub *s, const struct table *t, char sign, const char *text, size_t *n)
 {
 	switch (sign) {
 	case '$':
+		if (t->layout->rows == SCRUB_STRINGS && is_module(s, t))
+			return scrub_text_module(&s->text, text, n);
 		return t->layout->rows == SCRUB_DIAGNOSTICS ? scrub_text_message(&s->text, text, n)
 		                                            : scrub_text_mask(&s->text, text, n);
 	case '!':
@@ -333,9 +337,11 @@ static int bind(struct scrub *s, struct table *t, int i)
 	case SQLITE_NULL:
 		return sqlite3_bind_null(t->insert, i + 1);
 	case SQLITE_INTEGER:
-		if (sign == '@' && sqlite3_value_int64(value) >= 0)
+		if ((sign == '@' || sign == '&') && sqlite3_value_int64(value) >= 0)
 			keymap_add(&s->strings, (uint64_t)sqlite3_value_int64(value));
-		if (sign == ' ' || sign == '@' || sign == '%')
+		if (sign == '&' && sqlite3_value_int64(value) >= 0)
+			keymap_add(&s->paths, (uint64_t)sqlite3_value_int64(value));
+		if (sign == ' ' || sign == '@' || sign == '&' || sign == '%')
 			return sqlite3_bind_value(t->insert, i + 1, value);
 		break;
 	case SQLITE_FLOAT:
@@ -353,7 +359,7 @@ static int bind(struct scrub *s, struct table *t, int i)
 	default:
 		break;
 	}
-	bool is_number = sign == ' ' || sign == '@' || sign == '%', is_text = sqlite3_value_type(value) == SQLITE_TEXT;
+	bool is_number = strchr(" @&%", sign) != NULL, is_text = sqlite3_value_type(value) == SQLITE_TEXT;
 	return is_number || is_text ? sqlite3_bind_text(t->insert, i + 1, "", 0, SQLITE_STATIC)
 	                            : sqlite3_bind_zeroblob(t->insert, i + 1, 0);
 }
@@ -395,7 +401,7 @@ static void list_left_out(struct scrub *s)
 {
 	const char *kept[SCRUB_N_TABLES];
 	for (size_t k = 0; k < SCRUB_N_TABLES; k++)
-		kept[k] = db_table(&s->from, SCRUB_TABLES[k].name);
+		kept[k] = is_wanted(s, &SCRUB_TABLES[k]) ? db_table(&s->from, SCRUB_TABLES[k].name) : NULL;
 	s->copy->left_out = ARENA_NEW(s->arena, s->from.n_tables, const char *);
 	for (size_t i = 0; i < s->from.n_tables; i++) {
 		size_t k = 0;
@@ -427,7 +433,7 @@ static int copy_all(struct scrub *s)
 	if (run(s, "PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA secure_delete = ON; BEGIN") != 0)
 		return -1;
 	for (size_t i = 0; i < SCRUB_N_TABLES; i++)
-		if (copy_table(s, &SCRUB_TABLES[i]) != 0)
+		if (is_wanted(s, &SCRUB_TABLES[i]) && copy_table(s, &SCRUB_TABLES[i]) != 0)
 			return -1;
 	if (run(s, "COMMIT") != 0)
 		return -1;
@@ -453,7 +459,7 @@ static int refuse(const char *path, struct arena *arena, struct err *err)
 
 int scrub_profile(const struct scrub_request *request, struct arena *arena, struct scrub_copy *copy, struct err *err)
 {
-	struct scrub s = {.copy = copy, .arena = arena, .err = err};
+	struct scrub s = {.keep_stacks = request->keep_stacks, .copy = copy, .arena = arena, .err = err};
 	struct source source;
 	int result = -1;
 	*copy = (struct scrub_copy){0};
@@ -463,6 +469,8 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	keymap_init(&s.processes, arena);
 	keymap_init(&s.threads, arena);
 	keymap_init(&s.strings, arena);
+	keymap_init(&s.paths, arena);
+	keymap_init(&s.samples, arena);
 	for (size_t i = 0; i < request->n_hide; i++)
 		scrub_text_hide(&s.text, SCRUB_WORD, request->hide[i], strlen(request->hide[i]));
 	if (!source_is_sqlite(&source.head)) {

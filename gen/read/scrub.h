@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct scrub_request {
 	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or packed */
 	const char *const *hide; /* more words to mask */
 	size_t n_hide;
+	bool keep_stacks;    /* samples of threads too: which functions they were in, and the modules' base names */
 	struct meter *meter; /* counts bytes of the file; NULL: not wanted */
 };
 

@@ -2,6 +2,9 @@
  * other tools use them. */
 #include "read/scrub_layout.h"
 
+#include <ctype.h>
+#include <string.h>
+
 #define OP "start end deviceId contextId greenContextId streamId correlationId globalPid "
 #define CALL "start end eventClass globalTid correlationId @nameId "
 #define OPENMP CALL "eventKind "
@@ -90,6 +93,9 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"ANALYSIS_DETAILS", SCRUB_ALL, "globalVid duration startTime stopTime"},
 	{"PROCESSES", SCRUB_PROCESSES, "globalPid pid !name"},
 	{"SCHED_EVENTS", SCRUB_THREADS, "start cpu isSchedIn globalTid threadState threadBlock"},
+	{"COMPOSITE_EVENTS", SCRUB_LOOKS, "id start cpu threadState globalTid cpuCycles"},
+	{"SAMPLING_CALLCHAINS", SCRUB_STACKS,
+         "id @symbol &module kernelMode thumbCode unresolved specialEntry unwindMethod stackDepth"},
 	{"ThreadNames", SCRUB_THREADS, "@nameId priority globalTid"},
 	{"DIAGNOSTIC_EVENT", SCRUB_DIAGNOSTICS, "timestamp timestampType source severity $text globalPid"},
 	{"META_DATA_EXPORT", SCRUB_OPTIONS, "$name $value"},
@@ -135,7 +141,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 
 const size_t SCRUB_N_TABLES = sizeof SCRUB_TABLES / sizeof *SCRUB_TABLES;
 
-const char *const SCRUB_OPTION_NAMES[] = {
+static const char *const option_names[] = {
 	/* of an export */
 	"EXPORT_CONFIG_TIME_SHIFT",
 	"EXPORT_PARAM_LAZY",
@@ -182,4 +188,23 @@ const char *const SCRUB_OPTION_NAMES[] = {
 	"SLURM_NTASKS",
 };
 
-const size_t SCRUB_N_OPTION_NAMES = sizeof SCRUB_OPTION_NAMES / sizeof *SCRUB_OPTION_NAMES;
+/* Of names that begin so, the rest is the file's choice: nsys's are words in capitals, and a token or a name is not. */
+bool scrub_option_is_harmless(const char *name)
+{
+	static const char words[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	for (size_t i = 0; i < sizeof option_names / sizeof *option_names; i++) {
+		const char *harmless = option_names[i];
+		size_t n = strcspn(harmless, "*");
+		if (!strncmp(name, harmless, n) && (harmless[n] ? !name[n + strspn(name + n, words)] : !name[n]))
+			return true;
+	}
+	return false;
+}
+
+bool scrub_is_plain(const char *text, size_t n, const char *also)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)text[i]) && !(text[i] && strchr(also, text[i])))
+			return false;
+	return n <= 64;
+}

@@ -224,6 +224,14 @@ static const char *mask_user(struct scrub_text *text, const char *bytes, size_t 
 	return masked;
 }
 
+const char *scrub_text_module(struct scrub_text *text, const char *bytes, size_t *n)
+{
+	size_t whole = *n, trimmed = *n;
+	const char *name = last_part(bytes, &trimmed);
+	*n = whole - (size_t)(name - bytes);
+	return scrub_text_mask(text, name, n);
+}
+
 const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n)
 {
 	size_t whole = *n, trimmed = *n;

@@ -48,6 +48,9 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 /* The last part of a program's path, without a command line behind it, masked. */
 const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n);
 
+/* The same of the file that code is of, which has no arguments behind it: "/opt/lib/libc.so.6" becomes "libc.so.6". */
+const char *scrub_text_module(struct scrub_text *text, const char *bytes, size_t *n);
+
 /* A message in which every word with a slash in it is cut to its last part, then masked: as the reader shows messages
  * (nsys_read_diagnostics). */
 const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_t *n);
