@@ -4,6 +4,7 @@
 #include "analyse/judge/compare.h"
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/findings.h"
+#include "analyse/judge/functions.h"
 #include "analyse/judge/gate_metric.h"
 #include "analyse/judge/ncu_evidence.h"
 #include "analyse/judge/nothing.h"
@@ -376,7 +377,9 @@ static struct analysis judge_pair(struct job *jobs, const struct analyse_options
 	                                     .renames = &comparison.renames,
 	                                     .waterfall = &waterfall,
 	                                     .result = verdict.result};
-	const struct findings findings = findings_build(&input, arena);
+	struct findings findings = findings_build(&input, arena);
+	const struct functions functions = functions_build(side, facts, 2, &comparison.renames, names, arena);
+	functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
 	const struct kernels_inside inside = look_inside(&input, &findings, options, arena);
 	bound_waterfall(&waterfall);
 	for (int s = 0; s < 2; s++)
@@ -396,7 +399,8 @@ static struct analysis judge_pair(struct job *jobs, const struct analyse_options
 	                         .turning = {opposite, said.held_back, said.broken_off},
 	                         .waterfall = waterfall,
 	                         .findings = findings,
-	                         .inside = inside};
+	                         .inside = inside,
+	                         .functions = functions};
 }
 
 static struct side_words words_of(const struct analyse_options *options, int side, const char *label)
@@ -461,7 +465,9 @@ static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_o
 			add_stopwatches(job, arena);
 		const struct findings_input input_of = {
 			.side = &job->side, .facts = &job->facts, .n_sides = 1, .names = names};
-		const struct findings findings = findings_build(&input_of, arena);
+		struct findings findings = findings_build(&input_of, arena);
+		const struct functions functions = functions_build(&job->side, &job->facts, 1, NULL, names, arena);
+		functions_tell(&functions, &job->side, NULL, &findings, names, arena);
 		const struct kernels_inside inside = look_inside(&input_of, &findings, options, arena);
 		bound_side(&job->side, names, arena);
 		*out = (struct analysis){.names = names,
@@ -469,7 +475,8 @@ static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_o
 		                         .n_sides = 1,
 		                         .side = {job->side},
 		                         .findings = findings,
-		                         .inside = inside};
+		                         .inside = inside,
+		                         .functions = functions};
 	}
 	arena_release(&work);
 	return result;

@@ -9,6 +9,7 @@
 #ifndef GAPLINE_ANALYSE_ANALYSIS_H
 #define GAPLINE_ANALYSE_ANALYSIS_H
 
+#include "analyse/functions_result.h"
 #include "analyse/kernels_result.h"
 #include "analyse/pair_result.h"
 #include "analyse/side_result.h"
@@ -31,6 +32,7 @@ struct analysis {
 	struct waterfall waterfall;
 	struct findings findings;
 	struct kernels_inside inside;
+	struct functions functions;
 };
 
 #endif

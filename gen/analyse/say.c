@@ -1,5 +1,7 @@
 #include "analyse/say.h"
 
+#include "base/format.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -66,4 +68,22 @@ const char *say_rank(const struct side *side, uint32_t device, struct arena *are
 		return arena_format(arena, "device %u of process %lld", d->ordinal, (long long)d->process);
 	return of_rank > 1 ? arena_format(arena, "rank %d, device %u", d->rank, d->ordinal)
 	                   : arena_format(arena, "rank %d", d->rank);
+}
+
+const char *say_function(const struct names *names, const struct sampled_function *f, unsigned most,
+                         struct arena *arena)
+{
+	switch (f->kind) {
+	case FRAME_NAMED:
+		return format_kernel(arena, names_text(names, f->name), most);
+	case FRAME_MODULE:
+		return arena_format(arena, "%s (no symbols)", format_name(arena, names_text(names, f->module), most));
+	case FRAME_BROKEN:
+		return "(callers unknown)";
+	case FRAME_CUT:
+		return "(callers too deep)";
+	case FRAME_UNKNOWN:
+		break;
+	}
+	return "(unknown)";
 }

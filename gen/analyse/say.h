@@ -2,6 +2,7 @@
 #ifndef GAPLINE_ANALYSE_SAY_H
 #define GAPLINE_ANALYSE_SAY_H
 
+#include "analyse/functions_result.h"
 #include "analyse/side_result.h"
 
 /* A list of whole sentences. */
@@ -35,5 +36,9 @@ void say_gpu(struct say_gpus *gpus, struct arena *arena, const struct names *nam
 /* A device among the others of its side: "rank 5"; "rank 5, device 1" where a rank has several; without ranks "device 0
  * of process 4711". */
 const char *say_rank(const struct side *side, uint32_t device, struct arena *arena);
+
+/* What a function is called, in at most about `most` characters: "re.findall", "libc.so.6 (no symbols)". */
+const char *say_function(const struct names *names, const struct sampled_function *function, unsigned most,
+                         struct arena *arena);
 
 #endif

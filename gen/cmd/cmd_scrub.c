@@ -32,7 +32,7 @@ static const char about[] =
 	"Copies a profile for sharing, without what it tells about the machine and its people: environment, host and "
 	"user names, paths, command lines, other processes, and every table and column that neither this program nor "
 	"nsys stats needs. Events stay as they are, so 'gapline report' says the same about the copy, but for the "
-        "functions that samples of the CPU tell, which are "
+	"functions that samples of the CPU tell, which are "
 	"left out unless --keep-stacks is given. Names of ranges, "
 	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
 	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "

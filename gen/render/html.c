@@ -6,6 +6,7 @@
 #include "render/data.h"
 #include "render/evidence.h"
 #include "render/files.h"
+#include "render/functions.h"
 #include "render/hardware.h"
 #include "render/inside.h"
 #include "render/lanes.h"
@@ -452,6 +453,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	fill_waterfall(a, unit, page);
 	tables_phases(a, unit, page);
 	tables_idle(a, unit, page);
+	functions_fill(a, unit, page);
 	tables_ranks(a, unit, page);
 	hardware_fill(a, page);
 	fill_findings(a, unit, page);

@@ -1,6 +1,7 @@
 /* The JSON result (docs/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`, whose
  * numbers are ms. */
 #include "analyse/card.h"
+#include "render/functions.h"
 #include "render/inside.h"
 #include "render/json_side.h"
 #include "render/render.h"
@@ -219,6 +220,7 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	write_next(&json, a);
 	write_diagnosis(&json, a);
 	inside_json(a, &json);
+	functions_json(a, &json);
 	json_end_object(&json);
 	return json_finish(&json, err);
 }

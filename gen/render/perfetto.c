@@ -3,10 +3,12 @@
  * by Perfetto alone; its times are decimal microseconds, which hold whole nanoseconds.
  *
  * It is written event by event: never is more of it in memory than what is packed already. */
+#include "analyse/say.h"
 #include "base/json_writer.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/memory.h"
+#include "render/perfetto_stacks.h"
 #include "render/perfetto_track.h"
 #include "render/render.h"
 #include "render/view.h"
@@ -292,6 +294,29 @@ static void add_thread(struct writer *w, uint32_t thread)
 	}
 }
 
+/* What the thread was seen to do, function by function. */
+static void add_samples(struct writer *w, uint32_t thread)
+{
+	enum { NAME = 120 };
+	const struct trace *t = w->events->trace;
+	size_t n = 0;
+	int64_t interval = (int64_t)w->analysis->functions.side[w->side - w->analysis->side].interval;
+	const struct stack_slice *slice = stack_slices(t, thread, t->first_time, interval, &w->arena, &n);
+	uint32_t row = n ? add_row(w, arena_format(&w->arena, "thread %lld, functions sampled",
+	                                           (long long)t->threads[thread].tid))
+	                 : 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct trace_function *f = &t->stacks.functions[t->stacks.frames[slice[i].frame].function];
+		const struct sampled_function function = {f->name, f->module, f->kind};
+		struct arena scratch = {0};
+		begin_slice(w, "function", say_function(w->analysis->names, &function, NAME, &scratch), row,
+		            slice[i].start, slice[i].end);
+		add_name(w, "module", f->module);
+		end_slice(w);
+		arena_release(&scratch);
+	}
+}
+
 static void add_recorded(struct writer *w)
 {
 	const struct trace *t = w->events->trace;
@@ -310,6 +335,7 @@ static void add_recorded(struct writer *w)
 				                         text_of(w, t->processes[p].name)));
 			named = true;
 			add_thread(w, thread);
+			add_samples(w, thread);
 		}
 	}
 }

@@ -5,12 +5,14 @@
 #include "base/format.h"
 #include "render/clocks.h"
 #include "render/evidence.h"
+#include "render/functions.h"
 #include "render/hardware.h"
 #include "render/inside.h"
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { COLUMNS = 100, MARGIN = 2, LABEL = 12 };
@@ -342,6 +344,26 @@ static void put_measured(struct terminal *t)
 	}
 }
 
+/* The functions that a GPU waited for, and what is known of them. */
+static void put_functions(struct terminal *t, struct unit unit)
+{
+	const struct functions *f = &t->a->functions;
+	if (!f->known)
+		return;
+	put_heading(t, "Functions that the GPU waited for", unit);
+	for (uint32_t i = 0; i < f->all.n && i < TABLE_BRIEF; i++) {
+		const struct function_row *row = &f->all.row[i];
+		const char *label = say_function(t->a->names, &row->function, 44, &t->arena);
+		put_row(t, unit, row->self[0], f->idle[0],
+		        row->total[0] > row->self[0] + unit.ns / 2 / pow(10, unit.decimals)
+		                ? arena_format(&t->arena, "%s; %s with what it called", label,
+		                               format_number(&t->arena, unit, row->total[0]))
+		                : label);
+	}
+	pad(t, MARGIN);
+	put_wrapped(t, MARGIN, MARGIN, functions_said(t->a, 0, &t->arena));
+}
+
 /* In one line, however long: it is to be copied. */
 static void put_command(struct terminal *t)
 {
@@ -396,6 +418,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 	put_facts(&t, "know this", s->quality.notes, s->quality.n_notes);
 	put_budget(&t, s, unit);
 	put_ranks(&t, s, unit);
+	put_functions(&t, unit);
 	put_work(&t, s, unit);
 	put_findings(&t);
 	put_measured(&t);

@@ -1,5 +1,6 @@
 #include "trace_maker.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Makes room for one more row in a column; rooms double at powers of two. */
@@ -174,6 +175,60 @@ void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end)
 	rows->n++;
 }
 
+static uint32_t maker_function(struct maker *m, const char *word)
+{
+	struct trace_stacks *s = &m->trace->stacks;
+	size_t n = strlen(word);
+	struct trace_function f = {.kind = *word == '?'   ? FRAME_UNKNOWN
+	                                   : *word == '!' ? FRAME_BROKEN
+	                                   : *word == '[' ? FRAME_MODULE
+	                                                  : FRAME_NAMED};
+	if (f.kind == FRAME_NAMED)
+		f.name = names_add_text(m->names, word);
+	if (f.kind == FRAME_MODULE)
+		f.module = names_add(m->names, word + 1, n - 2);
+	for (uint32_t i = 0; i < s->n_functions; i++)
+		if (s->functions[i].name == f.name && s->functions[i].module == f.module &&
+		    s->functions[i].kind == f.kind)
+			return i;
+	size_t i = s->n_functions;
+	COLUMN_GROW(m, s->functions, i);
+	s->functions[i] = f;
+	return s->n_functions++;
+}
+
+static uint32_t maker_frame(struct maker *m, uint32_t parent, uint32_t function)
+{
+	struct trace_stacks *s = &m->trace->stacks;
+	for (uint32_t i = 1; i < s->n_frames; i++)
+		if (s->frames[i].parent == parent && s->frames[i].function == function)
+			return i;
+	for (size_t i = s->n_frames; i < 1; i++, s->n_frames++) /* the root */
+		COLUMN_GROW(m, s->frames, i);
+	size_t i = s->n_frames;
+	COLUMN_GROW(m, s->frames, i);
+	s->frames[i] = (struct trace_frame){parent, function};
+	return s->n_frames++;
+}
+
+void maker_sample(struct maker *m, uint32_t thread, int64_t time, const char *stack)
+{
+	struct trace_samples *rows = &m->trace->samples;
+	char words[400], *rest = words;
+	uint32_t frame = 0;
+	snprintf(words, sizeof words, "%s", stack);
+	for (char *word; (word = strtok_r(rest, "> ", &rest));)
+		frame = maker_frame(m, frame, maker_function(m, word));
+	size_t i = rows->n;
+	COLUMN_GROW(m, rows->time, i);
+	COLUMN_GROW(m, rows->thread, i);
+	COLUMN_GROW(m, rows->stack, i);
+	rows->time[i] = time;
+	rows->thread[i] = thread;
+	rows->stack[i] = frame;
+	rows->n++;
+}
+
 const struct trace *maker_link(struct maker *m)
 {
 	for (size_t i = 0; i < m->trace->ops.n; i++)
@@ -206,5 +261,6 @@ const struct trace *maker_scaled(struct arena *arena, const struct trace *trace,
 	SCALE(overheads);
 	SCALE(slices);
 #undef SCALE
+	scaled->samples.time = times_scaled(arena, trace->samples.time, trace->samples.n, factor);
 	return scaled;
 }

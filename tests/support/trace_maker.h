@@ -49,6 +49,10 @@ void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end
 /* A slice of time on a processor; those of a thread must not overlap. */
 void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end);
 
+/* A sample of a thread: functions as they called each other, the outermost first, "main > work"; "" is no stack. A word
+ * in brackets is a module without symbols, "?" a frame of which nothing is known, "!" a stack that is broken there. */
+void maker_sample(struct maker *m, uint32_t thread, int64_t time, const char *stack);
+
 /* Sorts and joins (trace_link), fills the source; the trace is constant from then on. */
 const struct trace *maker_link(struct maker *m);
 

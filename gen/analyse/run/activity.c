@@ -341,7 +341,7 @@ static int64_t track_end(const struct track *track, uint32_t i, int64_t end)
 }
 
 /* Visits [start, end), in which one cause holds, split where the phase changes. */
-static void visit_phases(struct walk *w, int64_t start, int64_t end, uint32_t value, enum cause cause)
+static void visit_phases(struct walk *w, uint32_t thread, int64_t start, int64_t end, uint32_t value, enum cause cause)
 {
 	while (start < end) {
 		int64_t until = end;
@@ -356,8 +356,12 @@ static void visit_phases(struct walk *w, int64_t start, int64_t end, uint32_t va
 			phase = w->own->value[i];
 			until = track_end(w->own, i, until);
 		}
-		struct doing stretch = {
-			.start = start, .end = until, .cause = cause, .phase = phase, .waits = value_waits(value)};
+		struct doing stretch = {.start = start,
+		                        .end = until,
+		                        .cause = cause,
+		                        .phase = phase,
+		                        .waits = value_waits(value),
+		                        .thread = thread};
 		if (cause == CAUSE_HOST_BLOCKED) {
 			stretch.call = value_name(value);
 			stretch.mutex = value_class(value) == OS_MUTEX;
@@ -393,9 +397,9 @@ static void walk_thread(struct walk *w, uint32_t thread, uint32_t rank, int64_t 
 			if (other != TRACE_NONE)
 				walk_thread(w, other, rank + 1, start, until);
 			else
-				visit_phases(w, start, until, v, rank ? CAUSE_HANDOVER : CAUSE_HOST_BLOCKED);
+				visit_phases(w, thread, start, until, v, rank ? CAUSE_HANDOVER : CAUSE_HOST_BLOCKED);
 		} else {
-			visit_phases(w, start, until, v, cause);
+			visit_phases(w, thread, start, until, v, cause);
 		}
 		start = until;
 	}

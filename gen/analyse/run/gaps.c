@@ -38,7 +38,8 @@ static void emit(struct gap_walk *w, struct doing piece)
 			w->visit(w->context, &part);
 		struct doing other = {.start = start > part.start ? start : part.start,
 		                      .end = end < piece.end ? end : piece.end,
-		                      .cause = CAUSE_OTHER_PROCESS};
+		                      .cause = CAUSE_OTHER_PROCESS,
+		                      .thread = TRACE_NONE};
 		w->visit(w->context, &other);
 		part.start = other.end;
 	}
@@ -53,6 +54,7 @@ static void emit_shifted(void *context, const struct doing *stretch)
 	struct doing piece = *stretch;
 	piece.start += w->shift;
 	piece.end += w->shift;
+	piece.earlier = w->shift;
 	emit(w, piece);
 }
 
@@ -112,7 +114,7 @@ enum opened gap_walk(struct run *run, const struct device_run *device, const str
 	const struct trace *t = run->trace;
 	struct gap_walk w = {sharing, t->devices[device->device].process, 0, visit, context};
 	int64_t g0 = gap->start, g1 = gap->end;
-	struct doing rest = {.start = g0, .end = g1, .cause = CAUSE_UNATTRIBUTED};
+	struct doing rest = {.start = g0, .end = g1, .cause = CAUSE_UNATTRIBUTED, .thread = TRACE_NONE};
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE) {
 		bool managed = gap->next != TRACE_NONE && (t->ops.flags[gap->next] & OPF_MANAGED);
 		if (managed)

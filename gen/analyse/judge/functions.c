@@ -1,0 +1,160 @@
+#include "analyse/judge/functions_parts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double SMALL = 0.01; /* of a step: less idle time has no list of its own */
+
+/* Samples come at even distances, so chance moves their number by less than the square root that independent ones would
+ * show: the bound errs on the careful side. 2.6: one in a hundred. */
+static const double SURE = 2.6;
+
+bool functions_differ(const double time[2], const double samples[2], const double sample[2])
+{
+	double variance = 0;
+	for (int s = 0; s < 2; s++)
+		variance += sample[s] * sample[s] * fmax(samples[s], 1);
+	return fabs(time[1] - time[0]) > SURE * sqrt(variance);
+}
+
+/* Of a row's idle time, as much as samples stand for where they were taken: what lies outside of that is taken for the
+ * like. */
+static double scale_of(const struct sample_row *row, int s)
+{
+	double of = fmax(row->looked[s], row->time[s]);
+	return of > 0 ? row->idle[s] / of : 0;
+}
+
+static void sum_up(struct sample_sums *sums, struct arena *scratch)
+{
+	const struct sample_tree *tree = sums->tree;
+	uint32_t n_rows = tree->row_keys.n;
+	sums->self = arena_alloc(scratch, tree->n_nodes, sizeof *sums->self);
+	sums->total = arena_alloc(scratch, tree->n_nodes, sizeof *sums->total);
+	sums->sample = arena_alloc(scratch, n_rows, sizeof *sums->sample);
+	sums->first = ARENA_NEW(scratch, (size_t)n_rows + 2, uint32_t);
+	sums->sorted = ARENA_NEW(scratch, tree->n_nodes, uint32_t);
+	for (uint32_t r = 0; r < n_rows; r++)
+		for (int s = 0; s < 2; s++) {
+			const struct sample_row *row = &tree->rows[r];
+			if (row->samples[s] > 0)
+				sums->sample[r][s] = row->time[s] * scale_of(row, s) / row->samples[s];
+		}
+	uint32_t *at = sums->first + 1;
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		at[tree->nodes[i].row + 1]++;
+	for (uint32_t r = 0; r < n_rows; r++)
+		at[r + 1] += at[r];
+	for (uint32_t i = 0; i < tree->n_nodes; i++)
+		sums->sorted[at[tree->nodes[i].row]++] = i;
+	for (uint32_t i = tree->n_nodes; i-- > 0;) {
+		const struct sample_node *node = &tree->nodes[i];
+		for (int s = 0; s < 2; s++) {
+			sums->self[i][s] = node->time[s] * scale_of(&tree->rows[node->row], s);
+			sums->total[i][s] += sums->self[i][s];
+			if (node->parent != TRACE_NONE)
+				sums->total[node->parent][s] += sums->total[i][s];
+		}
+	}
+}
+
+/* ---- causes ---- */
+
+struct ranked {
+	const struct sample_tree *tree;
+	const struct names *names;
+};
+
+static double longest(const double time[2])
+{
+	return fmax(time[0], time[1]);
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct ranked *in = context;
+	const struct sample_row *x = &in->tree->rows[*(const uint32_t *)a], *y = &in->tree->rows[*(const uint32_t *)b];
+	double d = longest(y->idle) - longest(x->idle);
+	if (d != 0)
+		return d > 0 ? 1 : -1;
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
+	return strcmp(names_text(in->names, x->phase), names_text(in->names, y->phase));
+}
+
+static bool has_list(const struct sample_row *row, const double period[2])
+{
+	return longest(row->samples) >= FUNCTIONS_LEAST &&
+	       (row->idle[0] >= SMALL * period[0] || row->idle[1] >= SMALL * period[1]) && longest(row->time) > 0;
+}
+
+static void list_causes(const struct sample_sums *sums, const double period[2], struct functions *out,
+                        struct arena *arena)
+{
+	struct arena scratch = {0};
+	const struct sample_tree *tree = sums->tree;
+	uint32_t n = tree->row_keys.n, *row = ARENA_NEW(&scratch, n, uint32_t);
+	struct ranked ranked = {tree, sums->names};
+	for (uint32_t r = 0; r < n; r++)
+		row[r] = r;
+	if (n)
+		qsort_r(row, n, sizeof *row, compare_rows, &ranked);
+	out->cause = ARENA_NEW(arena, FUNCTIONS_CAUSES, struct sampled_cause);
+	for (uint32_t i = 0; i < n && out->n_causes < FUNCTIONS_CAUSES; i++) {
+		const struct sample_row *r = &tree->rows[row[i]];
+		if (!has_list(r, period))
+			continue;
+		struct sampled_cause *cause = &out->cause[out->n_causes++];
+		*cause = (struct sampled_cause){.cause = r->cause, .phase = r->phase};
+		cause->functions = function_list_of(sums, row[i], false, arena);
+		for (int s = 0; s < 2; s++) {
+			cause->idle[s] = r->idle[s];
+			cause->sampled[s] = sums->sample[row[i]][s] * r->samples[s];
+			cause->samples[s] = r->samples[s];
+		}
+	}
+	arena_release(&scratch);
+}
+
+static bool any_samples(const struct side_facts *facts, uint32_t n_sides)
+{
+	for (uint32_t s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++)
+			if (facts[s].runs[r].trace->samples.n)
+				return true;
+	return false;
+}
+
+struct functions functions_build(const struct side *side, const struct side_facts *facts, uint32_t n_sides,
+                                 const struct renames *renames, const struct names *names, struct arena *arena)
+{
+	struct functions out = {0};
+	struct arena scratch = {0};
+	struct sample_tree tree;
+	double period[2] = {INFINITY, INFINITY};
+	if (!any_samples(facts, n_sides)) /* gaps are walked once more for them */
+		return out;
+	sample_tree_init(&tree, &scratch);
+	for (uint32_t s = 0; s < n_sides; s++) {
+		period[s] = side[s].budget.period;
+		/* facts borrow the runs as constant; looking at them fills what they keep of earlier looks */
+		sample_tree_add(&tree, (struct run *)facts[s].runs, facts[s].n_runs, side[s].n_devices, (int)s,
+		                s ? renames : NULL);
+		out.side[s] = tree.side[s];
+	}
+	out.known = out.side[0].idle > 0 || out.side[1].idle > 0;
+	out.both = out.side[0].idle > 0 && out.side[1].idle > 0;
+	if (out.known) {
+		struct sample_sums sums = {.tree = &tree, .names = names, .n_sides = n_sides};
+		sum_up(&sums, &scratch);
+		list_causes(&sums, period, &out, arena);
+		out.all = function_list_of(&sums, TRACE_NONE, out.both, arena);
+		for (uint32_t r = 0; r < tree.row_keys.n; r++)
+			for (int s = 0; s < 2; s++)
+				out.idle[s] += sums.sample[r][s] * tree.rows[r].samples[s];
+		functions_draw(&sums, &out, arena);
+	}
+	arena_release(&scratch);
+	return out;
+}

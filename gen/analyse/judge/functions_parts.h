@@ -1,0 +1,38 @@
+/* What functions*.c share. */
+#ifndef GAPLINE_ANALYSE_JUDGE_FUNCTIONS_PARTS_H
+#define GAPLINE_ANALYSE_JUDGE_FUNCTIONS_PARTS_H
+
+#include "analyse/judge/functions.h"
+#include "analyse/side/sample_tree.h"
+
+enum {
+	FUNCTIONS_ROWS = 40,   /* functions listed */
+	FUNCTIONS_CAUSES = 12, /* causes with a list of their own … */
+	FUNCTIONS_LEAST = 20   /* … of at least so many samples */
+};
+
+/* A finished tree: its times are scaled to the idle time that they stand for. */
+struct sample_sums {
+	const struct sample_tree *tree;
+	const struct names *names;
+	uint32_t n_sides;
+	double (*self)[2], (*total)[2]; /* by node, ns a step */
+	double (*sample)[2];            /* by row: what a sample counts for, ns a step; 0: there are none */
+	uint32_t *first;                /* by row: its nodes in `sorted` are [first, next row's first) */
+	uint32_t *sorted;               /* nodes by row, parents before their children */
+};
+
+/* Whether two sums of samples differ by more than they would by chance. `sample`: what one of them counts for. */
+bool functions_differ(const double time[2], const double samples[2], const double sample[2]);
+
+/* Names in the order of their text, and what has none behind them. */
+int functions_compare(const struct names *names, const struct sampled_function *a, const struct sampled_function *b);
+
+/* The functions of one row, or of all (TRACE_NONE). */
+struct function_list function_list_of(const struct sample_sums *sums, uint32_t row, bool by_change,
+                                      struct arena *arena);
+
+/* The part of the tree that can be seen in a picture. */
+void functions_draw(const struct sample_sums *sums, struct functions *out, struct arena *arena);
+
+#endif

@@ -1,0 +1,131 @@
+/* Which functions a finding is about, as a sentence. */
+#include "analyse/judge/functions_parts.h"
+
+#include "analyse/judge/renames.h"
+#include "analyse/say.h"
+#include "base/format.h"
+
+#include <string.h>
+
+static const double TRUNK = 0.9;          /* so much of all samples go through what says nothing of where they differ */
+static const double SAME_STORY = 2 / 3.0; /* of the branch, down to the function that does the work */
+static const double WORTH = 0.1;          /* of all samples, to be named */
+
+/* ---- the way to the function that most of it is in ---- */
+
+static bool is_told(const struct sampled_function *f)
+{
+	return f->kind == FRAME_NAMED || f->kind == FRAME_MODULE;
+}
+
+/* The heaviest part below `parent` on side `s`, TRACE_NONE: none. */
+static uint32_t heaviest(const struct functions *f, uint32_t parent, int s)
+{
+	uint32_t best = TRACE_NONE;
+	for (uint32_t i = parent + 1; i < f->n_parts; i++)
+		if (f->part[i].parent == parent && (best == TRACE_NONE || f->part[i].time[s] > f->part[best].time[s]))
+			best = i;
+	return best;
+}
+
+static double time_of(const struct functions *f, uint32_t part, int s)
+{
+	return part == TRACE_NONE ? 0 : f->part[part].time[s];
+}
+
+/* From the part of a cause: `last` is the function, `first` the one below which the stacks differ that leads to it, or
+ * `last`'s caller; both the same: it has none that could be named. */
+static bool find_way(const struct functions *f, uint32_t cause, int s, uint32_t *first, uint32_t *last)
+{
+	double all = time_of(f, cause, s);
+	uint32_t at = cause, next = heaviest(f, at, s);
+	while (time_of(f, next, s) >= TRUNK * all && all > 0) {
+		at = next;
+		next = heaviest(f, at, s);
+	}
+	double in_children = 0;
+	for (uint32_t i = at + 1; i < f->n_parts; i++)
+		in_children += f->part[i].parent == at ? f->part[i].time[s] : 0;
+	double own = time_of(f, at, s) - in_children;
+	if (at != cause && own >= time_of(f, next, s)) { /* the trunk ends in a function that does it itself */
+		*last = at;
+		*first = f->part[at].parent == cause ? at : f->part[at].parent;
+		return is_told(&f->part[at].function);
+	}
+	if (time_of(f, next, s) < WORTH * all || next == TRACE_NONE)
+		return false;
+	*first = *last = next;
+	double branch = time_of(f, next, s);
+	while (time_of(f, next = heaviest(f, *last, s), s) >= SAME_STORY * branch)
+		*last = next;
+	return is_told(&f->part[*last].function);
+}
+
+static const char *quoted(const struct sampled_function *f, const struct names *names, struct arena *arena)
+{
+	return arena_format(arena, "'%s'", say_function(names, f, 60, arena));
+}
+
+/* The function that is named before `last`: what the branch begins with, else who calls it. */
+static const struct sampled_function *caller_of(const struct functions *f, uint32_t first, uint32_t last)
+{
+	const struct stack_part *part = &f->part[first];
+	if (part->n_callers)
+		return first == last ? &part->callers[part->n_callers - 1] : &part->callers[0];
+	return first == last ? NULL : &part->function;
+}
+
+/* "Of the host code in data_load, 62 % is in 'Dataset.__getitem__' → 're.findall' (419 samples)." NULL: samples do not
+ * tell. */
+static const char *tell(const struct functions *f, const struct sampled_cause *cause, int s, const struct names *names,
+                        struct arena *arena)
+{
+	uint32_t at = 0, first, last;
+	while (at < f->n_parts &&
+	       (f->part[at].depth || f->part[at].cause != cause->cause || f->part[at].phase != cause->phase))
+		at++;
+	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_way(f, at, s, &first, &last))
+		return NULL;
+	const struct sampled_function *caller = caller_of(f, first, last);
+	const char *way = quoted(&f->part[last].function, names, arena);
+	if (caller && is_told(caller))
+		way = arena_format(arena, "%s \xE2\x86\x92 %s", quoted(caller, names, arena), way);
+	const char *where = cause->phase ? arena_format(arena, " in %s", names_text(names, cause->phase)) : "";
+	return arena_format(arena, "Of the %s%s, %.0f %% is in %s, by %.0f samples.", cause_label(cause->cause), where,
+	                    100 * f->part[last].time[s] / cause->idle[s], way, cause->samples[s]);
+}
+
+/* ---- findings ---- */
+
+/* Those that blame what a thread does between the calls that it makes. */
+static bool is_of_the_host(const char *id)
+{
+	static const char *const ids[] = {"input_starvation", "host_work",    "host_after_sync",
+	                                  "sync_every_step",  "launch_bound", "graph_opportunity"};
+	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+		if (strcmp(id, ids[i]) == 0)
+			return true;
+	return false;
+}
+
+void functions_tell(const struct functions *f, const struct side *side, const struct renames *renames,
+                    struct findings *findings, const struct names *names, struct arena *arena)
+{
+	bool told[FUNCTIONS_CAUSES] = {false};
+	for (uint32_t i = 0; i < findings->n; i++) {
+		struct finding *finding = &findings->list[i];
+		int s = finding->side;
+		uint32_t phase = s && renames ? renames_baseline(renames, finding->phase[s]) : finding->phase[s];
+		if (!is_of_the_host(finding->id) || side[s].phases_by_work)
+			continue;
+		for (uint32_t c = 0; c < f->n_causes; c++) { /* the longest of its phase */
+			if (f->cause[c].phase != phase || f->cause[c].idle[s] <= 0)
+				continue;
+			const char *sentence = told[c] ? NULL : tell(f, &f->cause[c], s, names, arena);
+			told[c] = true;
+			if (sentence)
+				finding->text = arena_format(arena, "%s %s", finding->text, sentence);
+			break;
+		}
+	}
+}

@@ -1,0 +1,267 @@
+#include "analyse/side/sample_tree.h"
+
+#include "analyse/run/gaps.h"
+#include "analyse/run/middle.h"
+#include "base/list.h"
+#include "base/search.h"
+
+#include <math.h>
+
+static const uint32_t ROW = 1u << 31; /* in a node's key, instead of a function */
+
+void sample_tree_init(struct sample_tree *tree, struct arena *arena)
+{
+	*tree = (struct sample_tree){.arena = arena};
+	keymap_init(&tree->function_keys, arena);
+	keymap_init(&tree->node_keys, arena);
+	keymap_init(&tree->row_keys, arena);
+}
+
+/* ---- the tree ---- */
+
+static uint32_t function_of(struct sample_tree *tree, const struct trace_function *f)
+{
+	/* What has no name is told apart by what it is; ids of names are never so large. */
+	uint64_t name = f->kind == FRAME_NAMED ? f->name : UINT32_MAX - f->kind;
+	uint32_t known = tree->function_keys.n, i = keymap_add(&tree->function_keys, name << 32 | f->module);
+	if (i == known) {
+		LIST_GROW(tree->arena, tree->functions, i, tree->function_room);
+		tree->functions[i] = (struct sampled_function){f->name, f->module, f->kind};
+	}
+	return i;
+}
+
+/* The node below `parent`, TRACE_NONE for a row; `parent` itself where it would be one too many. */
+static uint32_t node_below(struct sample_tree *tree, uint32_t parent, uint32_t function, uint32_t row)
+{
+	uint64_t key = (uint64_t)parent << 32 | (function == TRACE_NONE ? ROW | row : function);
+	uint32_t known = tree->node_keys.n;
+	if (known >= SAMPLE_NODES_MOST && parent != TRACE_NONE) {
+		uint32_t found = keymap_find(&tree->node_keys, key);
+		return found == TRACE_NONE ? parent : found;
+	}
+	uint32_t i = keymap_add(&tree->node_keys, key);
+	if (i < known)
+		return i;
+	LIST_GROW(tree->arena, tree->nodes, tree->n_nodes, tree->node_room);
+	struct sample_node *node = &tree->nodes[tree->n_nodes++];
+	*node = (struct sample_node){.parent = parent, .function = function, .row = row};
+	for (uint32_t up = parent; up != TRACE_NONE && !node->again; up = tree->nodes[up].parent)
+		node->again = tree->nodes[up].function == function;
+	return i;
+}
+
+static uint32_t row_of(struct sample_tree *tree, enum cause cause, uint32_t phase)
+{
+	uint32_t known = tree->row_keys.n, i = keymap_add(&tree->row_keys, (uint64_t)cause << 32 | phase);
+	if (i == known) {
+		LIST_GROW(tree->arena, tree->rows, i, tree->row_room);
+		tree->rows[i] = (struct sample_row){.cause = cause, .phase = phase};
+	}
+	return i;
+}
+
+/* ---- when samples were taken ---- */
+
+/* The distance from each sample to the one before of its thread. */
+struct distances {
+	const struct trace_samples *samples;
+	int64_t most;
+};
+
+static bool distance(const void *context, size_t i, int64_t *out)
+{
+	const struct distances *d = context;
+	if (!i || d->samples->thread[i] != d->samples->thread[i - 1])
+		return false;
+	*out = d->samples->time[i] - d->samples->time[i - 1];
+	return *out > 0 && *out <= d->most;
+}
+
+/* Time on a processor, between the first and the last sample of its thread, for each sample; infinite where nobody
+ * noted it. Who samples only threads that run takes one for so much of it. */
+static double processor_time(const struct trace *t)
+{
+	double time = 0, samples = 0;
+	for (uint32_t u = 0; u < t->n_threads; u++) {
+		uint32_t first = t->first_sample[u], end = t->first_sample[u + 1];
+		if (t->first_slice[u] == t->first_slice[u + 1] || end - first < 2)
+			continue;
+		int64_t from = t->samples.time[first], to = t->samples.time[end - 1];
+		for (uint32_t i = t->first_slice[u]; i < t->first_slice[u + 1]; i++) {
+			int64_t start = t->slices.start[i] > from ? t->slices.start[i] : from;
+			int64_t stop = t->slices.end[i] < to ? t->slices.end[i] : to;
+			time += stop > start ? (double)(stop - start) : 0;
+		}
+		samples += end - first - 1;
+	}
+	return time > 0 && samples >= 20 ? time / samples : INFINITY;
+}
+
+/* The lower quartile of the distances: a thread that sleeps in between makes some of them longer. */
+static double find_interval(const struct trace *t)
+{
+	struct distances all = {&t->samples, INT64_MAX};
+	struct middle_values values = {distance, &all, t->samples.n};
+	int64_t low, high;
+	if (!middle_of(&values, &low, &high))
+		return 0;
+	all.most = low;
+	middle_of(&values, &low, &high);
+	return fmin((double)low, processor_time(t));
+}
+
+/* ---- one run ---- */
+
+struct visitor {
+	struct sample_tree *tree;
+	struct run *run;
+	struct arena *scratch;
+	const struct renames *renames;
+	int side;
+	double interval, weight; /* ns a sample; steps a ns: what a ns of this device counts for */
+	int64_t *from, *to;      /* by process: the first and the last sample */
+	struct keymap known;     /* by row << 32 | frame … */
+	uint32_t *node, room;    /* … its node */
+	uint8_t *broken;         /* by frame */
+	double idle, looked;     /* of host threads, ns a step */
+};
+
+static uint32_t node_of(struct visitor *v, uint32_t row, uint32_t stack)
+{
+	const struct trace_stacks *s = &v->run->trace->stacks;
+	uint32_t known = v->known.n, i = keymap_add(&v->known, (uint64_t)row << 32 | stack);
+	if (i < known)
+		return v->node[i];
+	struct arena scratch = {0};
+	uint32_t depth = 0, *frame = NULL, room = 0;
+	for (uint32_t f = stack; f; f = s->frames[f].parent) {
+		LIST_GROW(&scratch, frame, depth, room);
+		frame[depth++] = f;
+	}
+	uint32_t node = node_below(v->tree, TRACE_NONE, TRACE_NONE, row);
+	while (depth)
+		node = node_below(v->tree, node,
+		                  function_of(v->tree, &s->functions[s->frames[frame[--depth]].function]), row);
+	arena_release(&scratch);
+	LIST_GROW(v->scratch, v->node, i, v->room);
+	return v->node[i] = node;
+}
+
+static void add_sample(struct visitor *v, uint32_t row, size_t i)
+{
+	const struct trace *t = v->run->trace;
+	struct sampling *all = &v->tree->side[v->side];
+	uint32_t stack = t->samples.stack[i], at = node_of(v, row, stack);
+	struct sample_node *node = &v->tree->nodes[at];
+	double time = v->interval * v->weight;
+	node->time[v->side] += time;
+	node->samples[v->side]++;
+	v->tree->rows[row].time[v->side] += time;
+	v->tree->rows[row].samples[v->side]++;
+	all->idle++;
+	all->bare += stack == 0;
+	all->broken += v->broken[stack];
+	all->unnamed += stack && t->stacks.functions[t->stacks.frames[stack].function].kind != FRAME_NAMED;
+}
+
+static void visit_piece(void *context, const struct doing *piece)
+{
+	struct visitor *v = context;
+	const struct run *run = v->run;
+	const struct trace *t = run->trace;
+	int64_t start = piece->start > run->window_start ? piece->start : run->window_start;
+	int64_t end = piece->end < run->window_end ? piece->end : run->window_end;
+	if (start >= end || piece->thread == TRACE_NONE)
+		return;
+	uint32_t phase = run->phases[run_phase(run, piece->phase)];
+	uint32_t r = row_of(v->tree, piece->cause, v->renames ? renames_baseline(v->renames, phase) : phase);
+	uint32_t process = t->threads[piece->thread].process;
+	v->tree->rows[r].idle[v->side] += (double)(end - start) * v->weight;
+	v->idle += (double)(end - start) * v->weight;
+	start -= piece->earlier;
+	end -= piece->earlier;
+	int64_t from = v->from[process] > start ? v->from[process] : start;
+	int64_t to = v->to[process] < end ? v->to[process] : end;
+	if (from >= to)
+		return;
+	v->tree->rows[r].looked[v->side] += (double)(to - from) * v->weight;
+	v->looked += (double)(to - from) * v->weight;
+	size_t i = t->first_sample[piece->thread];
+	SEARCH(i, (size_t)t->first_sample[piece->thread + 1], t->samples.time[i] < start);
+	for (; i < t->first_sample[piece->thread + 1] && t->samples.time[i] < end; i++)
+		add_sample(v, r, i);
+}
+
+/* Every gap of a device that did not happen once. */
+static void visit_device(struct visitor *v, const struct device_run *d)
+{
+	uint32_t once = 0;
+	for (size_t i = 0; i < d->n_gaps; i++) {
+		struct gap gap = run_gap(v->run, d, i);
+		if (once < d->n_once && d->once[once].before == d->gaps[i].before && d->once[once].next == gap.next) {
+			once++;
+			continue;
+		}
+		if (gap.end > v->run->window_start && gap.start < v->run->window_end)
+			gap_walk(v->run, d, &gap, run_sharing(v->run, d), visit_piece, v);
+	}
+}
+
+static void prepare_run(struct visitor *v, struct run *run)
+{
+	const struct trace *t = run->trace;
+	struct arena *scratch = v->scratch;
+	v->run = run;
+	v->interval = find_interval(t);
+	v->from = ARENA_NEW(scratch, t->n_processes, int64_t);
+	v->to = ARENA_NEW(scratch, t->n_processes, int64_t);
+	v->broken = ARENA_NEW(scratch, (size_t)t->stacks.n_frames + 1, uint8_t);
+	keymap_init(&v->known, scratch);
+	v->node = NULL;
+	v->room = 0;
+	for (uint32_t p = 0; p < t->n_processes; p++) {
+		v->from[p] = INT64_MAX;
+		v->to[p] = INT64_MIN;
+	}
+	for (size_t i = 0; i < t->samples.n; i++) {
+		uint32_t process = t->threads[t->samples.thread[i]].process;
+		v->from[process] = t->samples.time[i] < v->from[process] ? t->samples.time[i] : v->from[process];
+		v->to[process] = t->samples.time[i] > v->to[process] ? t->samples.time[i] : v->to[process];
+	}
+	for (uint32_t f = 1; f < t->stacks.n_frames; f++) {
+		uint8_t kind = t->stacks.functions[t->stacks.frames[f].function].kind;
+		v->broken[f] = v->broken[t->stacks.frames[f].parent] || kind == FRAME_BROKEN || kind == FRAME_CUT;
+	}
+}
+
+void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint32_t n_devices, int side,
+                     const struct renames *renames)
+{
+	struct arena scratch = {0};
+	struct visitor v = {.tree = tree, .scratch = &scratch, .side = side, .renames = renames};
+	struct sampling *all = &tree->side[side];
+	double with_samples = 0, time = 0;
+	uint32_t *with_work = ARENA_NEW(&scratch, n_devices, uint32_t);
+	for (uint32_t d = 0; d < n_devices; d++)
+		for (size_t r = 0; r < n; r++)
+			with_work[d] += runs[r].device_at[d] != TRACE_NONE;
+	for (size_t r = 0; r < n; r++) {
+		const struct trace *t = runs[r].trace;
+		prepare_run(&v, &runs[r]);
+		all->samples += (double)t->samples.n;
+		all->cut += t->stacks.cut;
+		with_samples += t->samples.n > 1;
+		all->interval += v.interval;
+		for (uint32_t d = 0; d < runs[r].n_devices && !t->n_again; d++) { /* rows not held have no samples */
+			v.weight = 1 / ((double)with_work[runs[r].place[d]] * runs[r].n_steps * n_devices);
+			visit_device(&v, &runs[r].devices[d]);
+		}
+	}
+	for (uint32_t r = 0; r < tree->row_keys.n; r++)
+		time += tree->rows[r].time[side];
+	all->interval = with_samples > 0 ? all->interval / with_samples : 0;
+	all->covered = v.idle > 0 ? v.looked / v.idle : 0;
+	all->stands = v.looked > 0 ? fmin(time / v.looked, 1) : 0;
+	arena_release(&scratch);
+}

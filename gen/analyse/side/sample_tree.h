@@ -1,0 +1,49 @@
+/* Samples of the threads that a GPU waited for, as a tree: below each cause in a phase, the functions as they called
+ * each other. Both sides of a comparison share one tree. */
+#ifndef GAPLINE_ANALYSE_SIDE_SAMPLE_TREE_H
+#define GAPLINE_ANALYSE_SIDE_SAMPLE_TREE_H
+
+#include "analyse/functions_result.h"
+#include "analyse/judge/renames.h"
+#include "analyse/run/run.h"
+#include "base/keymap.h"
+
+/* A function as it was called, or with function TRACE_NONE a row. Numbers are of itself alone, by side. */
+struct sample_node {
+	uint32_t parent, function, row;
+	bool again; /* the same function stands above it, too */
+	double time[2], samples[2];
+};
+
+/* Idle time of one cause in one phase; ns a step, by side. */
+struct sample_row {
+	enum cause cause;
+	uint32_t phase;
+	double idle[2];   /* without gaps that happened once */
+	double looked[2]; /* of it, while samples were taken */
+	double time[2];   /* that samples stand for, at their distance */
+	double samples[2];
+};
+
+enum { SAMPLE_NODES_MOST = 1 << 20 }; /* what would be below more of them counts for the last one that is there */
+
+struct sample_tree {
+	struct arena *arena;
+	struct keymap function_keys, node_keys, row_keys;
+	struct sampled_function *functions;
+	uint32_t function_room;
+	struct sample_node *nodes; /* parents before their children */
+	uint32_t n_nodes, node_room;
+	struct sample_row *rows;
+	uint32_t row_room;
+	struct sampling side[2];
+};
+
+void sample_tree_init(struct sample_tree *tree, struct arena *arena);
+
+/* Adds what the samples of a side's runs say, which are complete. `renames`: phases go by the baseline's names; NULL:
+ * by their own. */
+void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint32_t n_devices, int side,
+                     const struct renames *renames);
+
+#endif

@@ -1,0 +1,312 @@
+#include "render/functions.h"
+
+#include "analyse/say.h"
+#include "base/format.h"
+#include "render/icicle.h"
+#include "render/tables.h"
+#include "render/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SHOWN = 90, SHOWN_ALL = 15, SHOWN_OF_CAUSE = 8, MODULE = 40 };
+static const double MOST_OF = 0.95; /* so much is not worth a word */
+
+/* ---- words ---- */
+
+const char *functions_said(const struct analysis *a, int s, struct arena *arena)
+{
+	const struct sampling *of = &a->functions.side[s];
+	if (of->samples <= 0)
+		return "";
+	const char *text = arena_format(
+		arena,
+		"%.0f samples of threads, one every %s; the GPU waited in %.0f of them, which stand for %s of the "
+		"idle time that threads are the reason of.",
+		of->samples, format_time(arena, of->interval), of->idle, format_share(arena, of->stands));
+	if (of->idle <= 0)
+		return text;
+	if (of->broken > 0 || of->unnamed > 0 || of->bare > 0)
+		text = arena_format(arena,
+		                    "%s In %s of these the callers are not known, in %s the code has no symbols, "
+		                    "in %s there is no stack at all.",
+		                    text, format_share(arena, of->broken / of->idle),
+		                    format_share(arena, of->unnamed / of->idle),
+		                    format_share(arena, of->bare / of->idle));
+	if (of->covered < MOST_OF)
+		text = arena_format(arena,
+		                    "%s Samples were taken in %s of that idle time: the rest counts as the like.", text,
+		                    format_share(arena, of->covered));
+	if (of->stands < MOST_OF)
+		text = arena_format(
+			arena, "%s What no sample stands for is nobody's: a thread slept, or was not sampled.", text);
+	if (of->cut)
+		text = arena_format(arena,
+		                    "%s %lld samples lack their innermost functions, because their stacks differ too "
+		                    "much.",
+		                    text, (long long)of->cut);
+	return text;
+}
+
+/* ---- the page ---- */
+
+static const char *module_of(const struct analysis *a, const struct sampled_function *f, struct arena *arena)
+{
+	return f->module ? format_name(arena, names_text(a->names, f->module), MODULE) : "";
+}
+
+static const char *dash(void)
+{
+	return "\xE2\x80\x93";
+}
+
+static const char *number(const struct analysis *a, int s, struct unit unit, double ns, struct arena *arena)
+{
+	return a->functions.side[s].idle > 0 ? format_number(arena, unit, ns) : dash();
+}
+
+static const char *share(const struct analysis *a, int s, double part, double of, struct arena *arena)
+{
+	return a->functions.side[s].idle > 0 && of > 0 ? format_share(arena, part / of) : dash();
+}
+
+static void fill_change(struct scope *row, const struct analysis *a, const double time[2], bool changed,
+                        struct unit unit)
+{
+	double change = time[1] - time[0];
+	tables_change(row, "change", a->functions.both ? format_change(row->page->arena, unit, change) : dash(),
+	              a->functions.both && changed ? change : 0);
+}
+
+static void fill_function(struct scope *row, const struct analysis *a, const struct function_row *f, const double of[2],
+                          struct unit unit)
+{
+	struct arena *arena = row->page->arena;
+	const char *name = say_function(a->names, &f->function, SHOWN, arena);
+	page_fill(row, "name", name);
+	if (f->function.kind == FRAME_NAMED && strcmp(name, names_text(a->names, f->function.name)) != 0)
+		page_attribute(row, "name", "title", format_name(arena, names_text(a->names, f->function.name), 400));
+	page_fill(row, "module", module_of(a, &f->function, arena));
+	page_fill(row, "share",
+	          arena_format(arena, "%s \xE2\x86\x92 %s", share(a, 0, f->self[0], of[0], arena),
+	                       share(a, 1, f->self[1], of[1], arena)));
+	page_fill(row, "before", number(a, 0, unit, f->self[0], arena));
+	page_fill(row, "after", number(a, 1, unit, f->self[1], arena));
+	fill_change(row, a, f->self, f->changed, unit);
+	page_fill(row, "total",
+	          arena_format(arena, "%s \xE2\x86\x92 %s", number(a, 0, unit, f->total[0], arena),
+	                       number(a, 1, unit, f->total[1], arena)));
+}
+
+static void fill_sum(struct scope *row, const struct analysis *a, const char *name, const double time[2],
+                     const double of[2], struct unit unit)
+{
+	struct arena *arena = row->page->arena;
+	page_fill(row, "name", name);
+	page_fill(row, "share",
+	          arena_format(arena, "%s \xE2\x86\x92 %s", share(a, 0, time[0], of[0], arena),
+	                       share(a, 1, time[1], of[1], arena)));
+	page_fill(row, "before", number(a, 0, unit, time[0], arena));
+	page_fill(row, "after", number(a, 1, unit, time[1], arena));
+	fill_change(row, a, time, false, unit);
+}
+
+/* What a list does not show. */
+static void fill_rest(struct rows *sums, const struct analysis *a, const struct function_list *list, uint32_t shown,
+                      const double of[2], struct unit unit)
+{
+	double rest[2] = {list->rest[0], list->rest[1]};
+	if (shown >= list->n && !list->left_out)
+		return;
+	for (uint32_t i = shown; i < list->n; i++)
+		for (int s = 0; s < 2; s++)
+			rest[s] += list->row[i].self[s];
+	fill_sum(page_row(sums), a, arena_format(sums->page->arena, "and %u more", list->n - shown + list->left_out),
+	         rest, of, unit);
+}
+
+static void fill_all(const struct analysis *a, struct unit unit, struct page *page)
+{
+	const struct functions *f = &a->functions;
+	struct rows *rows = page_rows(&page->top, "function");
+	struct rows *sums = page_rows_among(&page->top, "function.more", rows);
+	uint32_t shown = f->all.n < SHOWN_ALL ? f->all.n : SHOWN_ALL;
+	for (uint32_t i = 0; i < shown; i++)
+		fill_function(page_row(rows), a, &f->all.row[i], f->idle, unit);
+	fill_rest(sums, a, &f->all, shown, f->idle, unit);
+}
+
+static void fill_causes(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct functions *f = &a->functions;
+	struct rows *causes = page_rows(&page->top, "function.cause");
+	struct rows *rows = page_rows_among(&page->top, "function.of_cause", causes);
+	struct rows *sums = page_rows_among(&page->top, "function.cause_more", causes);
+	for (uint32_t c = 0; c < f->n_causes; c++) {
+		const struct sampled_cause *cause = &f->cause[c];
+		const double nobody[2] = {fmax(cause->idle[0] - cause->sampled[0], 0),
+		                          fmax(cause->idle[1] - cause->sampled[1], 0)};
+		fill_sum(page_row(causes), a,
+		         arena_format(arena, "%s%s", cause_label(cause->cause), view_in_phase(a, cause->phase, arena)),
+		         cause->idle, cause->idle, unit);
+		uint32_t shown = cause->functions.n < SHOWN_OF_CAUSE ? cause->functions.n : SHOWN_OF_CAUSE;
+		for (uint32_t i = 0; i < shown; i++)
+			fill_function(page_row(rows), a, &cause->functions.row[i], cause->idle, unit);
+		fill_rest(sums, a, &cause->functions, shown, cause->idle, unit);
+		if (nobody[0] > (1 - MOST_OF) * cause->idle[0] || nobody[1] > (1 - MOST_OF) * cause->idle[1])
+			fill_sum(page_row(sums), a, "no sample", nobody, cause->idle, unit);
+	}
+}
+
+void functions_fill(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	const struct functions *f = &a->functions;
+	page_if(&page->top, "functions.link", f->known);
+	page_if(&page->top, "functions", f->known);
+	struct rows *words = page_rows(&page->top, "functions.word");
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		const char *said = functions_said(a, (int)s, arena);
+		page_fill(page_row(words), "text",
+		          arena_format(arena, "%s: %s", a->side[s].label, *said ? said : "no samples."));
+	}
+	xmlNode *place = page_draw(&page->top, "functions.picture");
+	if (f->known)
+		icicle_draw(a, unit, arena, place);
+	page_fill(&page->top, "functions.caption",
+	          arena_format(arena, "Functions that the GPU waited for, %s a %s%s", unit.name, view_units(a),
+	                       f->both ? "; those that changed stand first" : ""));
+	fill_all(a, unit, page);
+	page_if(&page->top, "functions.causes", f->n_causes > 0);
+	page_fill(&page->top, "functions.causes.caption",
+	          arena_format(arena, "The same by cause, %s a %s", unit.name, view_units(a)));
+	fill_causes(a, unit, page);
+}
+
+/* ---- JSON ---- */
+
+static void write_function(struct json *json, const struct analysis *a, const struct sampled_function *f)
+{
+	static const char *const kinds[] = {[FRAME_NAMED] = "function",
+	                                    [FRAME_MODULE] = "module",
+	                                    [FRAME_UNKNOWN] = "unknown",
+	                                    [FRAME_BROKEN] = "broken",
+	                                    [FRAME_CUT] = "cut"};
+	json_text(json, "name", f->name ? names_text(a->names, f->name) : NULL);
+	json_text(json, "module", f->module ? names_text(a->names, f->module) : NULL);
+	json_text(json, "kind", kinds[f->kind]);
+}
+
+static void write_list(struct json *json, const struct analysis *a, const struct function_list *list)
+{
+	json_array(json, "functions");
+	for (uint32_t i = 0; i < list->n; i++) {
+		const struct function_row *row = &list->row[i];
+		json_object(json, NULL);
+		write_function(json, a, &row->function);
+		json_bool(json, "changed", row->changed);
+		for (uint32_t s = 0; s < a->n_sides; s++) {
+			json_object(json, a->side[s].label);
+			json_ms(json, "self_ms", row->self[s]);
+			json_ms(json, "total_ms", row->total[s]);
+			json_number(json, "self_samples", row->samples[s]);
+			json_end_object(json);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_integer(json, "left_out", list->left_out);
+}
+
+static void write_sampling(struct json *json, const struct sampling *s)
+{
+	json_number(json, "samples", s->samples);
+	json_number(json, "in_idle", s->idle);
+	json_number(json, "without_symbol", s->unnamed);
+	json_number(json, "without_callers", s->broken);
+	json_number(json, "without_stack", s->bare);
+	json_integer(json, "cut", s->cut);
+	json_ms(json, "interval_ms", s->interval);
+	json_number(json, "covered_share", s->covered);
+	json_number(json, "sampled_share", s->stands);
+}
+
+static void write_causes(struct json *json, const struct analysis *a)
+{
+	json_array(json, "causes");
+	for (uint32_t i = 0; i < a->functions.n_causes; i++) {
+		const struct sampled_cause *c = &a->functions.cause[i];
+		json_object(json, NULL);
+		json_text(json, "cause", cause_name(c->cause));
+		json_text(json, "phase", view_phase(a, c->phase));
+		for (uint32_t s = 0; s < a->n_sides; s++) {
+			json_object(json, a->side[s].label);
+			json_ms(json, "ms_per_step", c->idle[s]);
+			json_ms(json, "sampled_ms", c->sampled[s]);
+			json_number(json, "samples", c->samples[s]);
+			json_end_object(json);
+		}
+		write_list(json, a, &c->functions);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+/* The parts of the picture, so that another one can be made of them. */
+static void write_stacks(struct json *json, const struct analysis *a)
+{
+	static const char *const words[] = {[STACK_SAME] = "same",
+	                                    [STACK_LESS] = "less",
+	                                    [STACK_MUCH_LESS] = "much_less",
+	                                    [STACK_MORE] = "more",
+	                                    [STACK_MUCH_MORE] = "much_more"};
+	json_array(json, "stacks");
+	for (uint32_t i = 0; i < a->functions.n_parts; i++) {
+		const struct stack_part *p = &a->functions.part[i];
+		json_object(json, NULL);
+		if (p->parent == TRACE_NONE) {
+			json_null(json, "parent");
+			json_text(json, "cause", cause_name(p->cause));
+			json_text(json, "phase", view_phase(a, p->phase));
+		} else {
+			json_integer(json, "parent", p->parent);
+			write_function(json, a, &p->function);
+			json_array(json, "callers");
+			for (uint32_t k = 0; k < p->n_callers; k++) {
+				json_object(json, NULL);
+				write_function(json, a, &p->callers[k]);
+				json_end_object(json);
+			}
+			json_end_array(json);
+		}
+		json_text(json, "change", words[p->change]);
+		for (uint32_t s = 0; s < a->n_sides; s++) {
+			json_object(json, a->side[s].label);
+			json_ms(json, "total_ms", p->time[s]);
+			json_end_object(json);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
+void functions_json(const struct analysis *a, struct json *json)
+{
+	const struct functions *f = &a->functions;
+	if (!f->known)
+		return;
+	json_object(json, "functions");
+	json_object(json, "sampling");
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		json_object(json, a->side[s].label);
+		write_sampling(json, &f->side[s]);
+		json_ms(json, "ms_per_step", f->idle[s]);
+		json_end_object(json);
+	}
+	json_end_object(json);
+	write_list(json, a, &f->all);
+	write_causes(json, a);
+	write_stacks(json, a);
+	json_end_object(json);
+}

@@ -1,0 +1,169 @@
+#include "render/icicle.h"
+
+#include "analyse/say.h"
+#include "base/buf.h"
+#include "render/svg.h"
+#include "render/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+	WIDTH = 1200,
+	EDGE = 2,
+	HEADER = 22, /* of a side */
+	ROW = 19,
+	BETWEEN = 16,
+	LABELLED = 34, /* a frame that is so wide has its name on it */
+	NAME = 120,    /* characters of a name in what a pointer shows */
+	CALLERS = 24   /* of those that stand in one place */
+};
+static const double THINNEST = 0.7;
+
+/* Light enough for dark names on them, in every theme; told apart by a mark before the name, too. */
+static const struct {
+	const char *fill, *mark, *label;
+} change_look[] = {[STACK_SAME] = {"#d6d6d6", "", "no change that samples can tell"},
+                   [STACK_LESS] = {"#bfe0f2", "\xE2\x96\xBC ", "\xE2\x96\xBC less"},
+                   [STACK_MUCH_LESS] = {"#6fbbe8", "\xE2\x96\xBC ", "\xE2\x96\xBC less by half or more"},
+                   [STACK_MORE] = {"#f8d9ae", "\xE2\x96\xB2 ", "\xE2\x96\xB2 more"},
+                   [STACK_MUCH_MORE] = {"#efaa3c", "\xE2\x96\xB2 ", "\xE2\x96\xB2 more by half or more"}};
+
+static bool is_cause(const struct stack_part *part)
+{
+	return part->parent == TRACE_NONE;
+}
+
+static const char *name_of(const struct analysis *a, const struct stack_part *part, unsigned most, struct arena *arena)
+{
+	if (is_cause(part))
+		return arena_format(arena, "%s%s", cause_label(part->cause), view_in_phase(a, part->phase, arena));
+	return say_function(a->names, &part->function, most, arena);
+}
+
+/* Everything that stands in the place, the outermost first. */
+static const char *whole_name(const struct analysis *a, const struct stack_part *part, unsigned most,
+                              struct arena *arena)
+{
+	struct buf text = {0};
+	for (uint32_t i = 0; i < part->n_callers; i++) {
+		bool middle = part->n_callers > CALLERS && i >= CALLERS / 2 && i < part->n_callers - CALLERS / 2;
+		if (middle && i > CALLERS / 2)
+			continue;
+		buf_format(&text, "%s \xE2\x86\x92 ",
+		           middle ? "\xE2\x80\xA6" : say_function(a->names, &part->callers[i], most, arena));
+	}
+	buf_text(&text, name_of(a, part, most, arena));
+	const char *whole = arena_copy(arena, text.data, text.n);
+	buf_release(&text);
+	return whole;
+}
+
+static const char *hover_of(const struct analysis *a, const struct stack_part *part, int s, struct unit unit,
+                            struct arena *arena)
+{
+	const struct functions *f = &a->functions;
+	const char *name = whole_name(a, part, NAME, arena), *module = "";
+	if (part->function.kind == FRAME_NAMED && part->function.module && !is_cause(part))
+		module = arena_format(arena, " (%s)",
+		                      format_name(arena, names_text(a->names, part->function.module), 60));
+	const char *time = format_number(arena, unit, part->time[s]);
+	if (f->both)
+		time = arena_format(arena, "%s \xE2\x86\x92 %s", format_number(arena, unit, part->time[0]),
+		                    format_number(arena, unit, part->time[1]));
+	return arena_format(arena, "%s%s: %s %s a %s, %s of what is shown, %.0f samples", name, module, time, unit.name,
+	                    view_units(a), format_share(arena, f->idle[s] > 0 ? part->time[s] / f->idle[s] : 0),
+	                    part->samples[s]);
+}
+
+/* That there are no symbols is said where there is room for it. */
+static const char *short_name(const struct analysis *a, const struct stack_part *part, struct arena *arena)
+{
+	if (!is_cause(part) && part->function.kind == FRAME_MODULE)
+		return arena_format(arena, "[%s]", names_text(a->names, part->function.module));
+	return name_of(a, part, 60, arena);
+}
+
+/* The whole name where there is room for it, else its end, which says what is done. */
+static const char *label_of(const struct analysis *a, const struct stack_part *part, double width, struct arena *arena)
+{
+	const char *mark = change_look[part->change].mark, *own = short_name(a, part, arena);
+	if (part->n_callers) {
+		const char *all = arena_format(arena, "%s%s", mark, whole_name(a, part, 40, arena));
+		if (svg_text_width(all) <= width)
+			return all;
+		const char *end = arena_format(arena, "%s\xE2\x80\xA6 \xE2\x86\x92 %s", mark, own);
+		if (svg_text_width(end) <= width)
+			return end;
+	}
+	bool fits = svg_text_width(own) <= width;
+	if (!fits && (part->function.kind == FRAME_UNKNOWN || part->function.kind == FRAME_BROKEN))
+		return "";
+	return svg_fit(arena, arena_format(arena, "%s%s", mark, own), width);
+}
+
+static double draw_side(const struct analysis *a, int s, struct unit unit, double y, struct arena *arena, xmlNode *svg)
+{
+	const struct functions *f = &a->functions;
+	double scale = f->width > 0 ? (WIDTH - 2 * EDGE) / f->width : 0, bottom = y;
+	xmlNode *ink = svg_group(svg, "ink");
+	svg_attribute(ink, "fill", "#222");
+	svg_attribute(svg_text(ink, EDGE + 2, y + 13, ANCHOR_START, view_side(&a->side[s], arena)), "font-weight",
+	              "bold");
+	svg_text(ink, WIDTH - EDGE - 2, y + 13, ANCHOR_END,
+	         arena_format(arena, "%s %s a %s", format_number(arena, unit, f->idle[s]), unit.name,
+	                      view_unit(&a->side[s])));
+	xmlNode *frames = svg_group(svg, NULL), *labels = svg_group(svg, NULL);
+	svg_attribute(frames, "stroke", "#fff");
+	svg_number(frames, "stroke-width", 0.6);
+	svg_attribute(labels, "fill", "#111");
+	svg_attribute(labels, "pointer-events", "none");
+	svg_number(labels, "font-size", SVG_SMALL);
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		const struct stack_part *part = &f->part[i];
+		double width = part->time[s] * scale, x = EDGE + part->start[s] * scale;
+		double top = y + HEADER + part->depth * ROW;
+		if (width < THINNEST)
+			continue;
+		xmlNode *rect = svg_rect(frames, x, top, width, ROW - 1, hover_of(a, part, s, unit, arena));
+		svg_attribute(rect, "fill", change_look[part->change].fill);
+		const char *label = width >= LABELLED ? label_of(a, part, width - 6, arena) : "";
+		if (*label) {
+			xmlNode *text = svg_text(labels, x + 3, top + 13, ANCHOR_START, label);
+			if (is_cause(part))
+				svg_attribute(text, "font-weight", "bold");
+		}
+		bottom = fmax(bottom, top + ROW);
+	}
+	svg_drop_empty(labels);
+	svg_drop_empty(frames);
+	return bottom + BETWEEN;
+}
+
+static double draw_legend(double y, xmlNode *svg)
+{
+	double x = EDGE;
+	xmlNode *muted = svg_group(svg, "muted");
+	svg_attribute(muted, "fill", "#555");
+	for (size_t i = 0; i < sizeof change_look / sizeof *change_look; i++) {
+		svg_attribute(svg_rect(svg, x, y, 14, 12, NULL), "fill", change_look[i].fill);
+		svg_text(muted, x + 18, y + 10, ANCHOR_START, change_look[i].label);
+		x += 18 + svg_text_width(change_look[i].label) + 18;
+	}
+	return y + 22;
+}
+
+void icicle_draw(const struct analysis *a, struct unit unit, struct arena *arena, xmlNode *parent)
+{
+	const struct functions *f = &a->functions;
+	xmlNode *svg = svg_picture(parent, WIDTH, 100, "Functions that the GPU waited for",
+	                           "Stacks of the threads that the GPU waited for: callers above what they called, as "
+	                           "wide as the GPU waited. Both sides have one scale; the tables below say the same.");
+	double y = 0;
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		if (f->side[s].idle > 0)
+			y = draw_side(a, (int)s, unit, y, arena, svg);
+	if (f->both)
+		y = draw_legend(y, svg);
+	svg_resize(svg, WIDTH, y);
+}

@@ -1,0 +1,312 @@
+/* Which samples idle time is charged with, and what is made of them: counted by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/say.h"
+#include "scene.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { EVERY = 10 }; /* ns between two samples, which are taken 5 ns after the tens */
+
+/* What a thread is in until a time; the last one ends with 0. */
+struct doing_until {
+	int64_t until;
+	const char *stack;
+};
+
+static void sample(struct scene *s, uint32_t thread, int64_t from, const struct doing_until *what)
+{
+	for (int64_t t = from + EVERY / 2; what->until; t += EVERY) {
+		while (what->until && t >= what->until)
+			what++;
+		if (what->until && what->stack)
+			maker_sample(&s->m, thread, t, what->stack);
+	}
+}
+
+static const struct function_row *find(struct scene *s, const struct function_list *list, const char *name)
+{
+	for (uint32_t i = 0; i < list->n; i++)
+		if (strcmp(say_function(&s->names, &list->row[i].function, 80, &s->arena), name) == 0)
+			return &list->row[i];
+	return NULL;
+}
+
+static void expect(struct scene *s, const struct function_list *list, const char *name, int side, double self,
+                   double total)
+{
+	const struct function_row *row = find(s, list, name);
+	if (!row)
+		fail_msg("%s is not listed", name);
+	double within = 1e-4 * total; /* a ns of 10 us is of no phase */
+	if (fabs(row->self[side] - self) > within || fabs(row->total[side] - total) > within)
+		fail_msg("%s: %g, %g with what it calls, not %g, %g", name, row->self[side], row->total[side], self,
+		         total);
+}
+
+/* A runs on [1000, 2000), B on [5000, 6000), and is launched on [4900, 4950). */
+static void kernels_a_b(struct scene *s)
+{
+	scene_kernel(s, s->main, 900, 950, 1000, 2000);
+	scene_kernel(s, s->main, 4900, 4950, 5000, 6000);
+}
+
+static const struct doing_until WORK[] = {{1950, "out"},      {3000, "main > a"},      {4000, "main > b > c"},
+                                          {4900, "main > a"}, {4950, "main > launch"}, {7000, "out"},
+                                          {0, NULL}};
+
+static void test_came_late(void **state)
+{
+	/* r = 50: the gap [2000, 5000) is charged with [1950, 4950), and with none of what lies around that. */
+	struct scene *s = *state;
+	kernels_a_b(s);
+	scene_range(s, s->main, 100, 6000, "load");
+	sample(s, s->main, 0, WORK);
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	assert_true(f->known && !f->both);
+	assert_int_equal((int)f->side[0].samples, 700);
+	assert_int_equal((int)f->side[0].idle, 300);
+	assert_true(fabs(f->side[0].interval - EVERY) < 1e-9);
+	expect(s, &f->all, "a", 0, 1950, 1950);
+	expect(s, &f->all, "c", 0, 1000, 1000);
+	expect(s, &f->all, "b", 0, 0, 1000);
+	expect(s, &f->all, "launch", 0, 50, 50);
+	expect(s, &f->all, "main", 0, 0, 3000);
+	assert_null(find(s, &f->all, "out"));
+	assert_int_equal(f->n_causes, 1); /* the launch has too few */
+	assert_int_equal(f->cause[0].cause, CAUSE_HOST_CODE);
+	assert_string_equal(names_text(&s->names, f->cause[0].phase), "load");
+	assert_int_equal((int)f->cause[0].samples[0], 295);
+	assert_true(fabs(f->cause[0].idle[0] - 2950) < 1e-6);
+	assert_true(fabs(f->cause[0].sampled[0] - 2950) < 1e-6);
+	assert_string_equal(say_function(&s->names, &f->all.row[0].function, 80, &s->arena), "a");
+}
+
+static void test_after_a_synchronisation(void **state)
+{
+	/* main synchronises on [1900, 2100): the gap is charged with [2000, 4950), the last 50 with nobody's doing. */
+	struct scene *s = *state;
+	kernels_a_b(s);
+	scene_call(s, s->main, 1900, 2100, "cudaDeviceSynchronize", CALL_SYNC);
+	sample(s, s->main, 0, WORK);
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	assert_int_equal((int)f->side[0].idle, 295);
+	expect(s, &f->all, "a", 0, 1900, 1900);
+	assert_true(fabs(f->side[0].covered - 1) < 1e-9 && fabs(f->side[0].stands - 1) < 1e-9);
+}
+
+static void test_had_been_waiting(void **state)
+{
+	/* B was queued 13 us before: the GPU's gap is no thread's. */
+	struct scene *s = *state;
+	scene_kernel(s, s->main, 900, 950, 1000, 2000);
+	scene_kernel(s, s->main, 1100, 1150, 15000, 16000);
+	sample(s, s->main, 0, WORK);
+	scene_analyse(s);
+	assert_false(s->result.functions.known);
+	assert_int_equal((int)s->result.functions.side[0].samples, 700);
+}
+
+static void test_the_thread_that_is_waited_for(void **state)
+{
+	/* main waits for the other launching thread on [1500, 4800): that one's functions count, until then and from
+	 * then on main's. */
+	static const struct doing_until waits[] = {
+		{4900, "main > wait"}, {4950, "main > launch"}, {7000, "out"}, {0, NULL}};
+	static const struct doing_until works[] = {{7000, "worker > backward"}, {0, NULL}};
+	struct scene *s = *state;
+	kernels_a_b(s);
+	scene_kernel(s, s->other, 600, 620, 700, 800);
+	maker_os_call(&s->m, s->main, 1500, 4800, "pthread_cond_wait", OS_WAIT);
+	sample(s, s->main, 0, waits);
+	sample(s, s->other, 0, works);
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	expect(s, &f->all, "backward", 0, 2850, 2850); /* [1950, 4800) */
+	/* [4800, 4900); and before A, whose gap [800, 1000) is charged with main's [750, 950) */
+	expect(s, &f->all, "wait", 0, 300, 300);
+	assert_null(find(s, &f->all, "out"));
+}
+
+static void test_what_is_not_sampled(void **state)
+{
+	/* Nothing is sampled on [2000, 3500), and before 1500 and after 4400 nobody samples. Of [1950, 4400), which is
+	 * 2450 ns, samples stand for 950; [4400, 4950) counts as the like. */
+	static const struct doing_until some[] = {{2000, "a"}, {3500, NULL}, {4400, "b"}, {0, NULL}};
+	struct scene *s = *state;
+	kernels_a_b(s);
+	sample(s, s->main, 1500, some);
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	/* looked at: from 1950 to the last sample, 4395; the launch, [4900, 4950), was not */
+	double looked = 4395 - 1950, idle = 2950;
+	assert_true(fabs(f->side[0].covered - looked / 3000) < 1e-9);
+	assert_true(fabs(f->side[0].stands - 950 / looked) < 1e-9);
+	expect(s, &f->all, "a", 0, 50 * idle / looked, 50 * idle / looked);
+	expect(s, &f->all, "b", 0, 900 * idle / looked, 900 * idle / looked);
+}
+
+static void test_the_scheduler_knows_the_interval(void **state)
+{
+	/* A thread that runs for 5 of every 40 ns is sampled every 10 ns that it runs: samples are 80 ns apart. */
+	struct scene *s = *state;
+	kernels_a_b(s);
+	for (int64_t t = 0; t < 7000; t += 40)
+		maker_slice(&s->m, s->main, t, t + 5);
+	for (int64_t t = 2; t < 7000; t += 80)
+		maker_sample(&s->m, s->main, t, "main > a");
+	scene_analyse(s);
+	assert_true(fabs(s->result.functions.side[0].interval - 10) < 0.2);
+}
+
+static void test_two_devices_wait(void **state)
+{
+	/* The second one's gap is [2000, 3000), charged with [1950, 2950): 100 samples of 1000 ns, half of a step. */
+	struct scene *s = *state;
+	kernels_a_b(s);
+	uint32_t second = maker_device(&s->m, s->process, 1, TRACE_NONE);
+	maker_call(&s->m, s->main, 800, 850, "cudaLaunchKernel", CALL_LAUNCH, 1001);
+	maker_op(&s->m, second, 7, OP_KERNEL, 1000, 2000, "A", 1001);
+	maker_call(&s->m, s->main, 2900, 2950, "cudaLaunchKernel", CALL_LAUNCH, 1002);
+	maker_op(&s->m, second, 7, OP_KERNEL, 3000, 6000, "B", 1002);
+	sample(s, s->main, 0, WORK);
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	assert_int_equal((int)f->side[0].idle, 400);
+	expect(s, &f->all, "main", 0, 0, (3000 + 1000) / 2.0);
+	expect(s, &f->all, "a", 0, (1950 + 1000) / 2.0, (1950 + 1000) / 2.0);
+}
+
+static void test_recursion_and_what_is_not_known(void **state)
+{
+	/* A function that calls itself counts once; a broken stack is no function, a module without symbols is one. */
+	static const struct doing_until odd[] = {
+		{3000, "f > g > f"}, {3500, "! > [libc.so.6]"}, {4000, "?"}, {4500, ""}, {7000, "f"}, {0, NULL}};
+	struct scene *s = *state;
+	kernels_a_b(s);
+	sample(s, s->main, 0, odd);
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	expect(s, &f->all, "f", 0, 1050 + 450, 1050 + 450);
+	expect(s, &f->all, "g", 0, 0, 1050);
+	expect(s, &f->all, "libc.so.6 (no symbols)", 0, 500, 500);
+	expect(s, &f->all, "(unknown)", 0, 500, 500);
+	assert_null(find(s, &f->all, "(callers unknown)"));
+	assert_int_equal((int)f->side[0].broken, 50);
+	assert_int_equal((int)f->side[0].unnamed, 100);
+	assert_int_equal((int)f->side[0].bare, 50);
+}
+
+/* ---- pairs ---- */
+
+enum { STEPS = 60 };
+
+/* Steps of 40 us: in `load` functions read, parse and mix run for so long, then a kernel of 8 us. */
+static const struct trace *steps_trace(struct scene *s, int64_t read, int64_t parse, int64_t mix, const char *phase)
+{
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int i = 0; i < STEPS; i++) {
+		int64_t load = read + parse + mix, start = t + load + 10 * EVERY;
+		scene_range(s, s->main, t, start + 2 * EVERY, "step");
+		scene_range(s, s->main, t + 1, t + load, phase);
+		scene_range(s, s->main, t + load, start + EVERY, "compute");
+		scene_kernel(s, s->main, t + load + 1, t + load + 6, start, start + 8000);
+		const struct doing_until work[] = {{t + read, "main > load > read"},
+		                                   {t + read + parse, "main > load > parse > number"},
+		                                   {t + load, "main > load > mix"},
+		                                   {start + 8000, "main > wait"},
+		                                   {0, NULL}};
+		sample(s, s->main, t, work);
+		scene_call(s, s->main, t + load + 7, start + 8000, "cudaDeviceSynchronize", CALL_SYNC);
+		t = start + 8000;
+	}
+	return maker_link(&s->m);
+}
+
+static const struct analysis *analyse(struct scene *s, const struct trace *baseline, const struct trace *fixed)
+{
+	static const struct analyse_options defaults = {.warmup = -1, .gates.max_regression = -1};
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run runs[2] = {{.trace = baseline, .file = "baseline"}, {.trace = fixed, .file = "fixed"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static void test_what_got_faster_stands_first(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *before = steps_trace(s, 6000, 9000, 15000, "load");
+	const struct trace *after = steps_trace(s, 6000, 4000, 15000, "load");
+	const struct functions *f = &analyse(s, before, after)->functions;
+	assert_true(f->both);
+	assert_string_equal(say_function(&s->names, &f->all.row[0].function, 80, &s->arena), "number");
+	assert_true(f->all.row[0].changed);
+	for (uint32_t i = 1; i < f->all.n; i++)
+		assert_false(f->all.row[i].changed);
+	expect(s, &f->all, "number", 0, 9000, 9000);
+	expect(s, &f->all, "number", 1, 4000, 4000);
+	expect(s, &f->all, "mix", 1, 15000, 15000);
+	for (uint32_t i = 0; i < f->n_parts; i++) {
+		const struct stack_part *p = &f->part[i];
+		const char *name = say_function(&s->names, &p->function, 80, &s->arena);
+		if (p->parent != TRACE_NONE && strcmp(name, "number") == 0) {
+			assert_int_equal(p->change, STACK_MUCH_LESS);
+			assert_int_equal(p->n_callers, 1); /* parse, which does nothing itself */
+		} else if (p->parent != TRACE_NONE && (strcmp(name, "read") == 0 || strcmp(name, "mix") == 0)) {
+			assert_int_equal(p->change, STACK_SAME);
+		}
+	}
+	/* The other way round, it got slower. */
+	const struct functions *back = &analyse(s, after, before)->functions;
+	assert_string_equal(say_function(&s->names, &back->all.row[0].function, 80, &s->arena), "number");
+}
+
+static void test_a_renamed_phase_is_the_same(void **state)
+{
+	struct scene *s = *state;
+	const struct functions *f =
+		&analyse(s, steps_trace(s, 6000, 9000, 15000, "load"), steps_trace(s, 6000, 4000, 15000, "load_batch"))
+			 ->functions;
+	assert_string_equal(names_text(&s->names, f->cause[0].phase), "load");
+	assert_true(f->cause[0].samples[0] > 0 && f->cause[0].samples[1] > 0);
+}
+
+static void test_a_finding_names_the_function(void **state)
+{
+	struct scene *s = *state;
+	const struct analysis *a = analyse(s, maker_scaled(&s->arena, steps_trace(s, 3000, 20000, 7000, "load"), 1000),
+	                                   maker_scaled(&s->arena, steps_trace(s, 3000, 4000, 7000, "load"), 1000));
+	assert_true(a->findings.n > 0);
+	if (!strstr(a->findings.list[0].text,
+	            "Of the host code in load, 67 % is in 'parse' \xE2\x86\x92 'number', by "))
+		fail_msg("%s", a->findings.list[0].text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_came_late),
+		SCENE(test_after_a_synchronisation),
+		SCENE(test_had_been_waiting),
+		SCENE(test_the_thread_that_is_waited_for),
+		SCENE(test_what_is_not_sampled),
+		SCENE(test_the_scheduler_knows_the_interval),
+		SCENE(test_two_devices_wait),
+		SCENE(test_recursion_and_what_is_not_known),
+		SCENE(test_what_got_faster_stands_first),
+		SCENE(test_a_renamed_phase_is_the_same),
+		SCENE(test_a_finding_names_the_function),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
