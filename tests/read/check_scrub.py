@@ -333,8 +333,8 @@ def check_own(gapline, folder):
         "INSERT INTO TARGET_INFO_GPU (id, name, uuid, busLocation) VALUES (1, 'another', 'GPU-ff', '0000:19:00.0');"
         f"UPDATE TARGET_INFO_GPU SET uuid = '{uuid}', busLocation = '0000:18:00.0' WHERE id = 0;"
         "DELETE FROM GAPLINE_GPU; DELETE FROM GAPLINE_GPU_STATE;"
-        f"INSERT INTO GAPLINE_GPU VALUES (3, 'GPU-{uuid.upper()}', NULL, 'Test GPU', 1980);"
-        "INSERT INTO GAPLINE_GPU VALUES (4, 'GPU-FF', '00000000:19:00.0', 'another', 1980);"
+        f"INSERT INTO GAPLINE_GPU VALUES (3, 'GPU-{uuid.upper()}', NULL, 'Test GPU', 1980, 2);"
+        "INSERT INTO GAPLINE_GPU VALUES (4, 'GPU-FF', '00000000:19:00.0', 'another', 1980, NULL);"
     )
     for i in range(30):
         sample = (i * 2_000_000, 3 + i % 2, 1400 + i, 2000, 300_000, 55, 97, 4)
