@@ -91,6 +91,19 @@ static void test_findings_name_no_phase_that_nobody_marked(void **state)
 		assert_int_equal(s->result.findings.list[i].phase[0], 0);
 }
 
+static void test_ops_without_a_launch_are_noted(void **state)
+{
+	/* One of 201 is half a percent, and one of 41 two. */
+	struct scene *s = *state;
+	steps_at(s, 0, 200);
+	maker_op(&s->m, s->gpu, 7, OP_KERNEL, 5900, 5950, "gemm", 0);
+	assert_false(is_noted(scene_analyse(s), "no launching call"));
+	scene_trace_begin(s);
+	steps_at(s, 0, 40);
+	maker_op(&s->m, s->gpu, 7, OP_KERNEL, 5900, 5950, "gemm", 0);
+	assert_true(is_noted(scene_analyse(s), "2 % of the GPU operations have no launching call"));
+}
+
 static void test_open_step_is_left_out(void **state)
 {
 	/* The eleventh was open when the capture ended, and its kernel ran: nine periods all the same. */
@@ -254,6 +267,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		SCENE(test_coverage),
 		SCENE(test_phases_of_ranks_are_means),
+		SCENE(test_ops_without_a_launch_are_noted),
 		SCENE(test_findings_name_no_phase_that_nobody_marked),
 		SCENE(test_open_step_is_left_out),
 		SCENE(test_step_whose_launch_never_ran_is_left_out),

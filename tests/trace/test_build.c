@@ -291,11 +291,30 @@ static void two_builders_joined_are_one(void **state)
 	}
 }
 
+static void ranges_may_begin_before_the_capture(void **state)
+{
+	/* NVTX notes ranges that were open when a capture began; calls are recorded from then on. */
+	struct arena arena = {0};
+	struct names names;
+	struct trace trace;
+	(void)state;
+	names_init(&names, &arena);
+	toy_read("range 7 8 -500 400 0 early\ncall 7 8 -500 400 0 cudaFree\ncall 7 8 10 20 0 cudaFree\n", &trace,
+	         &names, &arena);
+	assert_int_equal(trace.ranges.n, 1);
+	assert_int_equal(trace.ranges.start[0], -500);
+	assert_int_equal(trace.calls.n, 1);
+	assert_int_equal(trace.n_dropped, 1);
+	assert_string_equal(trace.dropped[0].reason, "starts before the capture");
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_toy_format_gets_a_whole_report),
 		cmocka_unit_test(two_builders_joined_are_one),
+		cmocka_unit_test(ranges_may_begin_before_the_capture),
 	};
 	return cmocka_run_group_tests_name("build", tests, NULL, NULL);
 }
