@@ -224,8 +224,8 @@ export function drawLabels(context, data, lane, box, scale, paints, lit, font) {
 			}
 		}
 		/* of stripes a good part stays free of a label's ground: they mean something */
-		const striped = paints[lane.which[i]].halo, room = striped ? (right - left) * 0.6 : right - left - 8;
-		if (room < (striped ? 90 : NARROWEST_LABEL) || (lane.many[i] > 1 && !gaps)) continue;
+		const meant = paints[lane.which[i]].halo && lane.kind !== 'calls', room = meant ? (right - left) * 0.6 : right - left - 8;
+		if (room < (meant ? 90 : NARROWEST_LABEL) || (lane.many[i] > 1 && !gaps)) continue;
 		context.globalAlpha = lit && concerns(lit, lane) && !isLit(lit, lane, i) ? 0.5 : 1;
 		const paint = paints[lane.which[i]];
 		if (gaps) {

@@ -7,6 +7,7 @@
 #include "read/nsys.h"
 #include "read/source.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The formats. A file is of the first one that recognises how it begins, or how what is packed in it begins. `read` is
@@ -30,25 +31,29 @@ static bool begins(const struct file_head *head, const char *magic, size_t n)
 
 #define BEGINS(head, magic) begins((head), (magic), sizeof(magic) - 1)
 
-/* The name of a packed or foreign format, or NULL. */
-static const char *packed_as(const struct file_head *head)
+/* Packings that are not read, or not a second time, with what unpacks a file of theirs, but for its name. */
+static const struct foreign {
+	const char *name, *unpacked;
+} XZ = {"xz", "xz -dk "}, GZIP = {"gzip", "gzip -dk "}, ZSTD = {"zstd", "zstd -dk "}, ZIP = {"zip", "unzip "},
+  BZIP2 = {"bzip2", "bzip2 -dk "};
+
+/* NULL: none. */
+static const struct foreign *packed_as(const struct file_head *head)
 {
 	if (BEGINS(head, "\xFD"
 	                 "7zXZ"))
-		return "xz";
+		return &XZ;
 	switch (packing_of(head->data, head->n)) { /* packed twice, or there would be no head of this kind */
 	case PACKING_GZIP:
-		return "gzip";
+		return &GZIP;
 	case PACKING_ZSTD:
-		return "zstd";
+		return &ZSTD;
 	case PACKING_NONE:
 		break;
 	}
 	if (BEGINS(head, "PK\x03\x04"))
-		return "zip";
-	if (BEGINS(head, "BZh"))
-		return "bzip2";
-	return NULL;
+		return &ZIP;
+	return BEGINS(head, "BZh") ? &BZIP2 : NULL;
 }
 
 /* Adds a path as one word of a shell's command line that no command takes for an option. */
@@ -104,6 +109,28 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 	return -1;
 }
 
+static bool is_called_report(const char *path)
+{
+	static const char *const endings[] = {".nsys-rep", ".qdrep"};
+	size_t n = strlen(path);
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+		size_t end = strlen(endings[i]);
+		if (n > end && strcmp(path + n - end, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* "PATH: is WHAT 'PATH'": a command for the user's own file. */
+static int refuse_with(const char *path, const char *inside, const char *what, struct err *err)
+{
+	struct buf word = {0};
+	add_word(&word, path, "");
+	err_set(err, "%s: %s%s%s", path, inside, what, word.data);
+	buf_release(&word);
+	return -1;
+}
+
 /* Fills err with what the file is instead of a profile. The head is of what is packed in it, if it is packed. */
 static int refuse(const char *path, const struct source *source, struct err *err)
 {
@@ -124,16 +151,39 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
 		return refuse_report(path, source->packing, err);
 	if (BEGINS(head, "NVR\0"))
-		return err_set(
-			err,
-			"%s: %sa Nsight Compute report (single kernels); this compares Nsight Systems profiles: nsys "
-			"profile COMMAND, then nsys export --type sqlite",
-			path, inside);
-	if (packed_as(head))
-		return err_set(err, "%s: %spacked with %s; unpack it first", path, inside, packed_as(head));
+		return refuse_with(
+			path, inside,
+			"a Nsight Compute report (single kernels), which goes beside a profile: --baseline-ncu or "
+			"--fixed-ncu ",
+			err);
+	if (BEGINS(head, "\"ID\",\"Process ID\"") || BEGINS(head, "==PROF=="))
+		return refuse_with(path, inside,
+		                   "what Nsight Compute measured of single kernels, which goes beside a profile: "
+		                   "--baseline-ncu or --fixed-ncu ",
+		                   err);
+	const struct foreign *foreign = packed_as(head);
+	if (foreign && packed) /* what comes out of it has a name that only its owner knows */
+		return err_set(err, "%s: %spacked with %s; unpack it first", path, inside, foreign->name);
+	if (foreign) {
+		char what[80];
+		snprintf(what, sizeof what, "packed with %s; unpack it first: %s", foreign->name, foreign->unpacked);
+		return refuse_with(path, inside, what, err);
+	}
 	if (head->n < sizeof SOURCE_SQLITE && begins(head, SOURCE_SQLITE, head->n))
 		return err_set(err, "%s: is cut off: only %zu bytes of a SQLite database; copy the file again", path,
 		               head->n);
+	if (BEGINS(head, "<!DOCTYPE html") || BEGINS(head, "<html"))
+		return err_set(err, "%s: %sa web page; name the profiles that a report was made of", path, inside);
+	if (is_called_report(path)) { /* a newer kind, or a damaged one: nsys will say */
+		struct buf command = {0};
+		add_export_command(&command, path, "");
+		err_set(err,
+		        "%s: %sno profile that can be read here; if it is an nsys report, as its name says, export it "
+		        "with: %s",
+		        path, inside, command.data);
+		buf_release(&command);
+		return -1;
+	}
 	return err_set(err,
 	               "%s: %sno profile that can be read here; what can is an nsys report exported with nsys export "
 	               "--type sqlite, a trace of the PyTorch profiler, and what gapline captures itself",

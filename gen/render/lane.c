@@ -117,10 +117,11 @@ static void add_label(struct canvas *c, xmlNode *parent, double x0, double x1, c
 	const struct lane *lane = c->lane;
 	const double left = 0.6, least = 90; /* of stripes so much may be under a label's ground: they mean something */
 	bool striped = palette(s->which)->striped;
-	double room = striped ? left * (x1 - x0) : x1 - x0 - 8, x = c->axis->x + x0 + 4,
+	bool meant = striped && lane->kind != LANE_CALLS; /* a waiting call is one by its name, too */
+	double room = meant ? left * (x1 - x0) : x1 - x0 - 8, x = c->axis->x + x0 + 4,
 	       middle = lane->y + lane->height / 2;
 	const char *phase = s->phase || view_has_phases(c->a) ? view_phase(c->a, s->phase) : "";
-	if (striped && room < least)
+	if (meant && room < least)
 		return;
 	if (lane->kind != LANE_GAPS) {
 		const char *text = svg_fit(c->arena, names_text(c->a->names, s->name), room);

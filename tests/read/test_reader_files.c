@@ -70,6 +70,19 @@ static void a_report_is_told_how_to_be_exported(void **state)
 	support_write(path, "NVIDIA Tegra Profiler Report 1.", 31);
 	REFUSED(s, path, "what'\\''s $HOME.qdrep.sqlite' '");
 	REFUSED(s, path, "of 2021 or before (.qdrep)");
+	path = support_path(s, "new.nsys-rep"); /* of a kind that nobody knows yet */
+	support_write(path, "something else", 14);
+	REFUSED(s, path, arena_format(&s->arena, "'%s.sqlite' '%s'", path, path));
+	path = support_path(s, "it's.zip");
+	support_write(path, "PK\x03\x04", 4);
+	REFUSED(s, path, "unzip '");
+	REFUSED(s, path, "it'\\''s.zip'");
+	path = support_path(s, "kernels.csv");
+	support_write(path, "\"ID\",\"Process ID\",\"Process Name\"\n", 33);
+	REFUSED(s, path, arena_format(&s->arena, "--fixed-ncu '%s'", path));
+	path = support_path(s, "report.html");
+	support_write(path, "<!DOCTYPE html>\n", 16);
+	REFUSED(s, path, "a web page");
 	path = support_path(s, "run.sqlite");
 	static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
 	support_write(path, pointer, sizeof pointer - 1);

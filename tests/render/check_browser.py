@@ -1,7 +1,7 @@
 """check_browser.py GAPLINE BUILD_TESTS_DIR [--refresh] [TEST ...]
 
-The report in a real browser: makes reports of fabricated analyses, of the example's captures, and of the same captures
-under hostile names, then runs tests/render/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
+The report in a real browser: makes reports of fabricated analyses, of the example's captures, of the same captures
+under hostile names, of a capture beside itself, of a job of 16 GPUs and of a kernel that got better, then runs tests/render/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
 packages of tests/render/page/package-lock.json (`./dev test` installs them); without, says so and is skipped.
 
 Pictures that differ from the kept ones are written into the build folder, looks/, with the difference marked; --refresh
@@ -9,6 +9,7 @@ keeps what is there now."""
 
 import concurrent.futures
 import gzip
+import lzma
 import os
 import pathlib
 import shutil
@@ -17,6 +18,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tiny_job
+
 HERE = pathlib.Path(__file__).resolve().parent / "page"
 ROOT = HERE.parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
@@ -24,6 +28,8 @@ import tiny_profile
 
 CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
 EXAMPLE = ROOT / "examples" / "training-step"
+RECORDED = HERE.parents[1] / "cmd" / "recorded"
+GPT2 = HERE.parents[2] / ".." / "shared" / "captures" / "gpt2-mixed-precision"  # where there are captures beside the repository
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
 SKIPPED = 77
 
@@ -75,6 +81,16 @@ def make_reports(gapline, tests, folder):
     report(gapline, pair, folder / "example")
     report(gapline, reversed(pair), folder / "slower")
     report(gapline, [*pair, "--title", "again", "--min-speedup", "1.5"], folder / "again")
+    report(gapline, [pair[0], pair[0]], folder / "nothing")
+    jobs = [tiny_job.write(folder / side, ranks=16, steps=30, slow=slow, seed=seed)[0].parent for seed, (side, slow) in enumerate((("baseline-job", 5), ("fixed-job", None)), 1)]
+    report(gapline, ["--baseline", jobs[0], "--fixed", jobs[1]], folder / "gpus16")
+    kernels = []
+    for side in "baseline", "fixed":
+        kernels.append(folder / f"kernel-bound-{side}.sqlite")
+        kernels[-1].write_bytes(lzma.decompress((RECORDED / f"{kernels[-1].name}.xz").read_bytes()))
+    report(gapline, kernels, folder / "kernel")
+    if GPT2.is_dir():
+        report(gapline, [GPT2 / "baseline.sqlite.gz", GPT2 / "fixed.sqlite.gz"], folder / "gpt2")
     bad = []
     for source in pair:
         target = folder / source.name.removesuffix(".gz")

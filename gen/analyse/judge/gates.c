@@ -45,10 +45,9 @@ static const char *interval(const struct words *w, double lo, double hi)
 	if (lo > 0 && lo < 1) /* three digits that count */
 		decimals = (int)fmin(fmax(decimals, 2 - floor(log10(lo))), MOST);
 	for (; decimals < MOST; decimals++) {
-		double unit = pow(10, -decimals);
-		bool apart = (lo == w->asked || fabs(lo - w->asked) >= unit) &&
-		             (hi == w->asked || fabs(hi - w->asked) >= unit);
-		if (apart && (hi == lo || round(lo / unit) != round(hi / unit)))
+		double unit = pow(10, decimals), at = round(w->asked * unit);
+		bool apart = (lo == w->asked || round(lo * unit) != at) && (hi == w->asked || round(hi * unit) != at);
+		if (apart && (hi == lo || round(lo * unit) != round(hi * unit)))
 			break;
 	}
 	return arena_format(w->arena, "%.*f to %.*f\xC3\x97", decimals, lo, decimals, hi);

@@ -1,24 +1,26 @@
 /* For everybody: keyboard only, screen readers, colours, phones; and what two checkers say. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import test from 'node:test';
 import { promisify } from 'node:util';
-import { dataOf, fileOf, open } from './browser.mjs';
+import { dataOf, fileOf, jsonOf, open } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
-const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'names', 'trend'];
+const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'slower', 'nothing', 'gpus16', 'kernel', 'names', 'trend', ...(existsSync(fileOf('gpt2')) ? ['gpt2'] : [])];
 
 test('axe finds nothing', async () => {
 	const axe = await readFile(require.resolve('axe-core/axe.min.js'), 'utf8');
 	for (const [name, options] of [
-		['pair', {}],
+		...REPORTS.filter(name => name !== 'trend').map(name => [name, {}]),
 		['pair', { colorScheme: 'dark' }],
 		['devices', { viewport: { width: 390, height: 844 } }],
 		['inconclusive', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
-		['no-steps', {}],
 		['example', { colorScheme: 'dark' }],
+		['gpus16', { colorScheme: 'dark' }],
+		['stopwatch', { colorScheme: 'dark', viewport: { width: 390, height: 844 } }],
 	]) {
 		const page = await open(name, options);
 		await page.evaluate(axe);
@@ -58,6 +60,32 @@ test('everything can be reached and used with the keyboard alone', async () => {
 	const all = [...seen].join('\n');
 	for (const wanted of [/^A Timeline$/m, /^BUTTON Zoom in \(\+\)$/m, /^DIV Gap timeline, baseline above fixed/m, /^SUMMARY /m, /^BUTTON data_load$/m, /^INPUT Search all 40 rows of kernels$/m, /^BUTTON Copy table$/m, /^BUTTON whole name$/m])
 		assert.match(all, wanted);
+});
+
+test('every kernel is reached by the keyboard alone', async () => {
+	for (const name of ['kernel', 'pair', ...REPORTS.filter(report => report === 'gpt2')]) {
+		const page = await open(name), json = await jsonOf(name);
+		const wanted = new Set([...json.baseline.kernels, ...json.fixed.kernels].map(kernel => kernel.name));
+		const focused = () => page.evaluate(() => document.activeElement.textContent.trim());
+		for (let i = 0; i < 100 && (await focused()) !== 'Kernels'; i++) await page.keyboard.press('Tab');
+		await page.keyboard.press('Enter'); /* to the section */
+		const seen = new Set();
+		for (let i = 0; i < 6 * wanted.size + 60 && seen.size < wanted.size; i++) {
+			await page.keyboard.press('Tab');
+			const at = await page.evaluate(() => {
+				const node = document.activeElement, cell = node.closest('#kernels tbody th');
+				if (cell && node.classList.contains('light')) return { name: cell.querySelector('[data-whole]')?.dataset.whole ?? node.textContent };
+				return node.matches('#kernels summary') ? { opens: !node.parentNode.open } : {};
+			});
+			if (at.name) seen.add(at.name);
+			if (at.opens) {
+				/* the rows stand before it */
+				await page.keyboard.press('Enter');
+				for (let k = 0; k < 3 * wanted.size && (await page.evaluate(() => Boolean(document.activeElement.closest('#kernels')))); k++) await page.keyboard.press('Shift+Tab');
+			}
+		}
+		assert.deepEqual([...wanted].filter(kernel => !seen.has(kernel)), [], name);
+	}
 });
 
 test('tables have captions and headers, pictures titles and descriptions', async () => {

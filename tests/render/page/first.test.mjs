@@ -20,12 +20,12 @@ const answers = (page, height) =>
 
 for (const [name, viewport] of Object.entries(SCREENS))
 	test(`five answers stand on the first screen of a ${name}`, async () => {
-		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'example']) {
+		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel']) {
 			const page = await open(report, { viewport }), json = await jsonOf(report);
 			const said = await answers(page, viewport.height);
 			const result = json.verdict.result;
 			assert.match(said['What happened?'] ?? '', new RegExp(`^${result}`, 'i'), report);
-			const interval = json.verdict.ci95 ? /95 % interval [\d.]+ to [\d.]+×/ : /Too little data/;
+			const interval = json.verdict.speedup === null ? /hold the same capture/ : json.verdict.ci95 ? /95 % interval [\d.]+ to [\d.]+×/ : /Too little data/;
 			assert.match(said['How sure?'] ?? '', interval, report);
 			assert.match(said['Why?'] ?? '', /\w+ .*\.$/, report);
 			const work = { same: /^yes/, same_job: /^the same job/, different: /^no/, unknown: /does not tell/ }[json.verdict.same_work];
@@ -33,12 +33,26 @@ for (const [name, viewport] of Object.entries(SCREENS))
 			assert.match(said['What next?'] ?? '', /\w+ .*\.$/, report);
 			assert.deepEqual(page.wrong, [], report);
 			/* a fact that could turn the result round is not folded away */
-			if (json.verdict.one_run) assert.match(said['How sure?'], /One run a side|one run of one side/i, report);
+			if (json.verdict.one_run && json.verdict.speedup !== null) assert.match(said['How sure?'], /One run a side|one run of one side/i, report);
 		}
 	});
 
+test('the reason is one that a reader can act on', async () => {
+	for (const [report, reason] of [
+		['example', /^The GPU no longer waits for host code in data_load: /],
+		['gpus16', /^The other GPUs no longer wait for the slowest one: /],
+		['kernel', /^Less GPU compute: .* a step, mostly scale_by_rows \([\d.]+ → 0 ms\)\.$/],
+		['nothing', /^There is no change to explain\.$/],
+	]) {
+		const page = await open(report), json = await jsonOf(report);
+		assert.match((await answers(page, 900))['Why?'], reason, report);
+		if (report === 'nothing') assert.equal(await page.locator('.rates').count(), 0, 'no rates of nothing');
+		assert.equal(json.verdict.speedup === null, report === 'nothing');
+	}
+});
+
 test('the section bar is whole on every desk', async () => {
-	for (const report of ['pair', 'devices'])
+	for (const report of ['pair', 'devices', 'gpus16'])
 		for (const width of [1024, 1200, 1280, 1920]) {
 			const page = await open(report, { viewport: { width, height: 900 } });
 			const cut = await page.evaluate(() => [...document.querySelectorAll('nav a')].filter(link => link.getBoundingClientRect().right > document.querySelector('nav ul').getBoundingClientRect().right).map(link => link.innerText));

@@ -37,6 +37,11 @@ const LOOKS = {
 	trend: { report: 'trend', javaScriptEnabled: false, parts: ['verdict', 'series-1'] },
 	'trend-dark': { report: 'trend', javaScriptEnabled: false, colorScheme: 'dark', parts: ['verdict', 'series-1'] },
 	'trend-phone': { report: 'trend', javaScriptEnabled: false, viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'series-1'] },
+	gpus: { report: 'gpus16', parts: ['verdict', 'timeline', 'ranks'] },
+	'gpus-dark': { report: 'gpus16', colorScheme: 'dark', parts: ['verdict', 'timeline'] },
+	'gpus-paper': { report: 'gpus16', viewport: { width: 703, height: 1000 }, print: true, parts: ['verdict', 'ranks'] },
+	'gpus-phone': { report: 'gpus16', viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true, parts: ['verdict', 'waterfall'] },
+	nothing: { report: 'nothing', parts: ['verdict'] },
 	'no-steps': { report: 'no-steps', colorScheme: 'dark', parts: ['verdict'] },
 };
 
@@ -134,7 +139,10 @@ test('the comparison notices what matters', async () => {
 });
 
 test('a report is a few pages of A4, and no page is blank', async () => {
-	const page = await open('devices');
+	const page = await open('devices'), job = await open('gpus16');
+	await job.emulateMedia({ media: 'print' });
+	await job.setViewportSize({ width: 703, height: 1000 });
+	assert.ok((await job.evaluate(() => document.documentElement.scrollWidth)) <= 703, 'nothing of a job sticks out');
 	const pdf = (await page.pdf({ format: 'A4', printBackground: true })).toString('latin1');
 	const pages = pdf.match(/\/Type\s*\/Page\b(?!s)/g).length;
 	assert.ok(pages >= 3 && pages <= 8, `${pages} pages`);

@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import test from 'node:test';
 import { fileOf, frames, isReady, jsonOf, open, serve } from './browser.mjs';
 
-const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'names'];
+const REPORTS = ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'hostile', 'large', 'example', 'nothing', 'gpus16', 'names'];
 
 /* What must be there whatever is blocked, from top to bottom. */
 async function isReadable(page, name) {
@@ -14,7 +14,8 @@ async function isReadable(page, name) {
 	for (const finding of json.findings.slice(0, 3)) assert.ok(text.includes(finding.title), finding.title);
 	const tops = await page.locator('h2').evaluateAll(nodes => nodes.map(node => node.getBoundingClientRect().top));
 	const known = json.baseline.startup.ms > 0 || json.fixed.startup.ms > 0; /* else that section is not there */
-	assert.equal(tops.length, known ? 14 : 13);
+	const ranks = Boolean(json.baseline.ranks || json.fixed.ranks); /* and that */
+	assert.equal(tops.length, 13 + known + ranks);
 	assert.deepEqual(tops, [...tops].sort((a, b) => a - b), 'in order');
 	for (const id of ['phases', 'idle', 'kernels']) {
 		const table = page.locator(`#${id} table`).first();
@@ -75,7 +76,7 @@ test('our own policy is kept, and holds', async () => {
 });
 
 test("under Jenkins' policy, which blocks inline styles and scripts, it can be read", async () => {
-	for (const name of ['pair', 'example', 'devices']) {
+	for (const name of ['pair', 'example', 'devices', 'gpus16', 'nothing']) {
 		const page = await open(name, { at: `${await serve()}/jenkins/${name}.html` });
 		const expected = /Applying inline style|Blocked script execution/;
 		assert.deepEqual(page.wrong.filter(text => !expected.test(text)), []);
@@ -84,8 +85,8 @@ test("under Jenkins' policy, which blocks inline styles and scripts, it can be r
 		const style = await page.locator('h1').evaluate(node => getComputedStyle(node).fontFamily);
 		assert.match(style, /Times|serif/i, 'our style is not there');
 		/* the gaps keep their colour, the pictures their size, and nothing is wider than the window */
-		const gap = page.locator('#picture g.host-code').first();
-		assert.equal(await gap.getAttribute('fill'), '#d55e00');
+		const [cause, colour] = name === 'gpus16' ? ['dispatch', '#0072b2'] : ['host-code', '#d55e00'];
+		assert.equal(await page.locator(`#picture g.${cause}`).first().getAttribute('fill'), colour);
 		const box = await page.locator('#picture svg').boundingBox();
 		assert.ok(box.width >= 1000 && box.height > 200);
 		assert.ok(box.x + box.width <= 1280, 'no scrolling sideways for the timeline');
