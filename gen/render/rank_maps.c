@@ -197,6 +197,7 @@ static double draw_parts(const struct side *s, const struct range *range, double
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
 	double width = fmin(panel / first->columns, WIDEST), x = GUTTER;
 	draw_name(s, y + 12, arena, ink);
+	y += 18;
 	draw_rows(s, first, y, arena, muted);
 	draw_columns(first, GUTTER, y + first->rows * row_height(first) + 15, width, arena, muted);
 	for (int p = 0; p < RANK_PARTS; p++) {
