@@ -118,10 +118,10 @@ class Stopwatch(Case):
         (first,) = re.findall(r"^[A-Z]\w+ (\d+\.\d+)\u00d7, 95 % interval", said, re.M)
         self.assertAlmostEqual(float(first), speedup, delta=0.006)
         said = " ".join(said.split())
-        self.assertRegex(said, r"recorded 1\.\d+\u00d7, when a step of the baseline took \d+\.\d % longer \(.*\) and one of ")
+        self.assertRegex(said, r"recorded 1\.\d+\u00d7: a step of the baseline took [\d.]+ % (more|less) \(.*\), one of the fixed side ")
         page = (self.folder / "out/report.html").read_text()
-        self.assertEqual(len(re.findall(r"when a step of the baseline took", page)), 1)
-        self.assertEqual(len(re.findall(r"when a step of the baseline took", said)), 1)
+        self.assertEqual(len(re.findall(r"a step of the baseline took", page)), 1)
+        self.assertEqual(len(re.findall(r"a step of the baseline took", said)), 1)
         # what is predicted and measured of the recorded step says so
         self.assertRegex(said, r"diagnosis .* predicted [\d.]+ .s a step, measured [\d.]+ .s while recorded")
         ceilings = re.findall(r"Ceiling: [^<]*", page)
@@ -273,7 +273,7 @@ class Stopwatch(Case):
         took = [r["seconds"] for r in self.state()["runs"]]
         pairs = [sum(took[i:i + 2]) for i in range(0, len(took), 2)]  # the last one was begun because it had room
         self.assertLess(sum(pairs[:-1]) + min(pairs), 6)
-        self.assertGreaterEqual(len(self.timed()), 3)
+        self.assertTrue(len(self.timed()) >= 3 or sum(took) + max(pairs) > 6, took)
         known = "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s"
         self.assertEqual(self.order()[:len(known)], known[:len(self.order())])
         self.assertEqual(len(self.timed("fixed")), len(self.timed()))
