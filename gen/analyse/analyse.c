@@ -13,6 +13,7 @@
 #include "analyse/run/agree.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/work_phases.h"
+#include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
 #include "analyse/side/stopwatches.h"
@@ -454,6 +455,16 @@ static void add_stopwatches(struct job *job, struct arena *arena)
 		h->step = h->stopwatch;
 }
 
+/* What stands beside the verdict of a pair has to stand beside the numbers of one side, too. */
+static void tell_the_rest(struct job *job, struct arena *arena)
+{
+	const struct run *runs[2] = {job->runs, job->runs};
+	const char *const *files[2] = {job->files, job->files};
+	const char *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
+	if (rest)
+		quality_add(&job->side.quality, arena, rest);
+}
+
 static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_options *options, struct names *names,
                          struct arena *arena, struct analysis *out, struct err *err)
 {
@@ -463,6 +474,7 @@ static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_o
 		describe_steps(job, options->warmup, arena);
 		if (stopwatch)
 			add_stopwatches(job, arena);
+		tell_the_rest(job, arena);
 		const struct findings_input input_of = {
 			.side = &job->side, .facts = &job->facts, .n_sides = 1, .names = names};
 		struct findings findings = findings_build(&input_of, arena);

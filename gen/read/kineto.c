@@ -310,8 +310,9 @@ static int check_contents(const struct kineto *k, const struct read_wish *wish)
 	const struct trace *t = k->build->trace;
 	if (t->ops.n > 0 || wish->without_gpu)
 		return 0;
+	bool dropped = t->rows[ROWS_KERNELS].dropped || t->rows[ROWS_COPIES].dropped || t->rows[ROWS_MEMSETS].dropped;
 	const char *reason =
-		k->n_ops   ? "its GPU events make no sense and were dropped: the file was changed"
+		dropped    ? "its GPU events make no sense and were dropped: the file was changed"
 		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
 			     "profile, in virtual machines, or where another profiler uses CUPTI"
 			   : "CUDA was not among the activities, or the program did not use it";

@@ -82,7 +82,9 @@ static const char *time_flaw(const struct kineto_event *e)
 {
 	if (!e->start.there)
 		return e->bad_time ? "has an impossible timestamp" : "has no timestamp";
-	return e->bad_time ? "has an impossible duration" : NULL;
+	if (e->bad_time)
+		return "has an impossible duration";
+	return e->duration.there ? NULL : "has no duration"; /* not 0: that would be work that took no time */
 }
 
 static void add_op(struct kineto *k, const struct kineto_event *e, enum op_kind kind)

@@ -145,6 +145,19 @@ static void bad_rows_are_dropped_and_counted(void **state)
 	assert_true(t->source.started == TRACE_NO_TIME);
 }
 
+/* Work without a duration did not take no time. */
+static void no_duration_is_not_zero(void **state)
+{
+#define WITHOUT(more)                                                                                                  \
+	", {\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7, \"ts\": 1500" more "}"
+	const struct trace *t =
+		read_text(*state, "[" KERNEL("1000", "0", "1") WITHOUT("") WITHOUT(", \"dur\": null") "]");
+	assert_int_equal(t->ops.n, 1); /* 0 is a duration */
+	assert_int_equal(t->rows[ROWS_KERNELS].dropped, 2);
+	assert_int_equal(t->n_dropped, 1);
+	assert_string_equal(t->dropped[0].reason, "has no duration");
+}
+
 static void a_time_clamped_to_zero_does_not_move_the_start(void **state)
 {
 	const struct trace *t =
@@ -398,6 +411,8 @@ static void what_is_refused(void **state)
 	         "\"dur\": 1}]",
 	         "holds no GPU work, so there is nothing to judge: 1 operators"},
 		{"[" CALL("1", "2", "3") "]", "CUDA calls were recorded, but nothing from the GPU"},
+		{"[" CALL("1", "2", "3") ", " KERNEL("5", "9223372036854775807", "3") "]",
+	         "its GPU events make no sense and were dropped"},
 		{"[{\"ph\": NaN}]", "no valid JSON"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -421,6 +436,7 @@ int main(void)
 		cmocka_unit_test(times_are_exact),
 		cmocka_unit_test_setup_teardown(rows_join_whatever_comes_first, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(bad_rows_are_dropped_and_counted, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(no_duration_is_not_zero, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(a_time_clamped_to_zero_does_not_move_the_start, support_setup,
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(a_step_is_put_together, support_setup, support_teardown),
