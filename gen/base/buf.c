@@ -51,6 +51,31 @@ void buf_format(struct buf *b, const char *format, ...)
 	va_end(again);
 }
 
+/* What stands between quotes means itself, but for the quote. */
+static void add_inside(struct buf *b, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '\'')
+			buf_text(b, "'\\''");
+		else
+			buf_add(b, text, 1);
+}
+
+void buf_quoted(struct buf *b, const char *text)
+{
+	buf_text(b, "'");
+	add_inside(b, text);
+	buf_text(b, "'");
+}
+
+void buf_word(struct buf *b, const char *path, const char *ending)
+{
+	buf_text(b, path[0] == '-' ? "'./" : "'");
+	add_inside(b, path);
+	buf_text(b, ending);
+	buf_text(b, "'");
+}
+
 void buf_release(struct buf *b)
 {
 	free(b->data);

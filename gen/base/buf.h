@@ -13,6 +13,10 @@ struct buf {
 void buf_add(struct buf *b, const char *bytes, size_t n);
 void buf_text(struct buf *b, const char *text);
 void buf_format(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds a text as one word of a shell's command line. */
+void buf_quoted(struct buf *b, const char *text);
+/* Adds a path and an ending as one word of a shell's command line that no command takes for an option. */
+void buf_word(struct buf *b, const char *path, const char *ending);
 void buf_release(struct buf *b);
 
 #endif

@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include "base/buf.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -17,6 +18,14 @@ const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+static void refuse_folder(const char *path, struct err *err)
+{
+	struct buf word = {0};
+	buf_word(&word, path, "");
+	err_set(err, "%s: is a folder; name one file in it, of those that this lists: ls %s", path, word.data);
+	buf_release(&word);
+}
+
 int file_open(const char *path, int64_t *size, struct err *err)
 {
 	/* Without O_NONBLOCK the open of a pipe would wait for a writer. */
@@ -27,7 +36,7 @@ int file_open(const char *path, int64_t *size, struct err *err)
 	if (fstat(fd, &st) != 0)
 		err_set(err, "%s: cannot be examined: %s", path, strerror(errno));
 	else if (S_ISDIR(st.st_mode))
-		err_set(err, "%s: is a folder; name one profile, a .sqlite file exported by nsys", path);
+		refuse_folder(path, err);
 	else if (!S_ISREG(st.st_mode))
 		err_set(err, "%s: is not a regular file; save the profile to a file first", path);
 	else {

@@ -1,6 +1,7 @@
 #include "cmd/inputs.h"
 
 #include "analyse/judge/nothing.h"
+#include "base/buf.h"
 #include "base/unpack.h"
 #include "cmd/inputs_saved.h"
 #include "digest/digest.h"
@@ -217,10 +218,14 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 	}
 	in->folder = TRACE_NONE;
 	if (!found.n) {
+		struct buf word = {0};
+		buf_word(&word, folder, "");
 		err_set(err,
 		        "%s: no profile in this folder; wanted are SQLite exports and PyTorch traces, plain "
-		        "or packed (nsys export --type sqlite makes exports from .nsys-rep files)",
-		        folder);
+		        "or packed (nsys export --type sqlite makes exports from .nsys-rep files); folders in it are "
+		        "searched with: find %s -name '*.sqlite*' -o -name '*.json*' -o -name '*.nsys-rep'",
+		        folder, word.data);
+		buf_release(&word);
 		return CMD_BAD_PROFILE;
 	}
 	return status;

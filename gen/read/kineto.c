@@ -1,6 +1,8 @@
 #include "read/kineto.h"
 #include "read/kineto_comm.h"
 
+#include "base/buf.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -289,20 +291,29 @@ static int check_kind(const struct kineto *k, enum packing packing)
 {
 	static const char *const inside[] = {
 		[PACKING_NONE] = "is", [PACKING_GZIP] = "holds, gzipped,", [PACKING_ZSTD] = "holds, packed with zstd,"};
+	static const char *const begin[] = {
+		[PACKING_NONE] = "head -c 300 ", [PACKING_GZIP] = "gzip -dc < ", [PACKING_ZSTD] = "zstd -dc < "};
+	bool foreign = !k->n_ops && !k->operators && !k->annotations && !k->calls && !k->functions;
+	if (k->is_trace && k->events && !foreign)
+		return 0;
+	struct buf command = {0};
+	buf_text(&command, begin[packing]);
+	buf_word(&command, k->path, "");
+	if (packing != PACKING_NONE)
+		buf_text(&command, " | head -c 300");
 	if (!k->is_trace || !k->events)
-		return err_set(
-			k->err,
-			"%s: %s JSON, but no PyTorch trace: it holds no trace events; what can be read are traces "
-			"of torch.profiler (export_chrome_trace, tensorboard_trace_handler), and profiles of nsys "
-			"exported with: nsys export --type sqlite",
-			k->path, inside[packing]);
-	if (!k->n_ops && !k->operators && !k->annotations && !k->calls && !k->functions)
-		return err_set(
-			k->err,
-			"%s: is a trace of another program than the PyTorch profiler: none of its %lld events is an "
-			"operator, a CUDA call or GPU work",
-			k->path, (long long)k->events);
-	return 0;
+		err_set(k->err,
+		        "%s: %s JSON, but no PyTorch trace: it holds no trace events; what can be read are traces "
+		        "of torch.profiler (export_chrome_trace, tensorboard_trace_handler), and profiles of nsys "
+		        "exported with: nsys export --type sqlite; what this file is, shows: %s",
+		        k->path, inside[packing], command.data);
+	else
+		err_set(k->err,
+		        "%s: is a trace of another program than the PyTorch profiler: none of its %lld events is an "
+		        "operator, a CUDA call or GPU work; what wrote it, shows: %s",
+		        k->path, (long long)k->events, command.data);
+	buf_release(&command);
+	return -1;
 }
 
 static int check_contents(const struct kineto *k, const struct read_wish *wish)

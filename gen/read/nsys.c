@@ -1,5 +1,7 @@
 #include "read/nsys.h"
 
+#include "base/buf.h"
+
 #include <string.h>
 
 int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *const *columns, int n_columns)
@@ -24,11 +26,22 @@ static int check_kind(const struct nsys *r)
 		found += db_table(&r->db, marks[i]) != NULL;
 	if (found >= 2 || db_table(&r->db, "CUPTI_ACTIVITY_KIND_KERNEL"))
 		return 0;
-	return err_set(
-		r->err,
-		"%s: is a SQLite database, but not one that nsys exported (nsys export --type sqlite) or gapline "
-		"captured",
-		r->path);
+	struct buf word = {0};
+	bool store = db_table(&r->db, "entry") && db_table(&r->db, "part");
+	buf_word(&word, r->path, "");
+	if (store)
+		err_set(r->err,
+		        "%s: holds saved baselines and results over commits, not one profile; they are drawn by: "
+		        "gapline history report --db %s -o trend.html",
+		        r->path, word.data);
+	else
+		err_set(r->err,
+		        "%s: is a SQLite database, but not one that nsys exported (nsys export --type sqlite) or "
+		        "gapline "
+		        "captured; what it holds, shows: sqlite3 %s .schema",
+		        r->path, word.data);
+	buf_release(&word);
+	return -1;
 }
 
 /* A profile in which nothing ran on a GPU cannot be judged; says what it does hold and what usually is wrong. */

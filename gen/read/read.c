@@ -1,6 +1,7 @@
 #include "read/read.h"
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/parallel.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
@@ -56,24 +57,12 @@ static const struct foreign *packed_as(const struct file_head *head)
 	return BEGINS(head, "BZh") ? &BZIP2 : NULL;
 }
 
-/* Adds a path as one word of a shell's command line that no command takes for an option. */
-static void add_word(struct buf *to, const char *path, const char *ending)
-{
-	buf_text(to, path[0] == '-' ? "'./" : "'");
-	for (; *path; path++)
-		if (*path == '\'')
-			buf_text(to, "'\\''");
-		else
-			buf_add(to, path, 1);
-	buf_format(to, "%s'", ending);
-}
-
 static void add_export_command(struct buf *to, const char *path, const char *whole)
 {
 	buf_text(to, "nsys export --type sqlite --force-overwrite true --output ");
-	add_word(to, path, ".sqlite");
+	buf_word(to, path, ".sqlite");
 	buf_text(to, " ");
-	add_word(to, path, whole);
+	buf_word(to, path, whole);
 }
 
 void read_export_command(const char *path, struct buf *out)
@@ -90,9 +79,9 @@ static int refuse_report(const char *path, enum packing packing, struct err *err
 	bool old = n > 6 && strcmp(path + n - 6, ".qdrep") == 0;
 	if (packing != PACKING_NONE) {
 		buf_text(&command, packing == PACKING_GZIP ? "gzip -dc " : "zstd -dc ");
-		add_word(&command, path, "");
+		buf_word(&command, path, "");
 		buf_text(&command, " > ");
-		add_word(&command, path, whole);
+		buf_word(&command, path, whole);
 		buf_text(&command, " && ");
 	}
 	add_export_command(&command, path, whole);
@@ -125,9 +114,35 @@ static bool is_called_report(const char *path)
 static int refuse_with(const char *path, const char *inside, const char *what, struct err *err)
 {
 	struct buf word = {0};
-	add_word(&word, path, "");
+	buf_word(&word, path, "");
 	err_set(err, "%s: %s%s%s", path, inside, what, word.data);
 	buf_release(&word);
+	return -1;
+}
+
+/* The pattern that fetches this file alone holds from any folder. A character that would be one of a pattern's own is
+ * left open. */
+static int refuse_pointer(const char *path, const char *inside, struct err *err)
+{
+	struct buf name = {0}, command = {0};
+	const char *file = file_name(path);
+	for (const char *c = file; *c; c++)
+		buf_add(&name, strchr("*?[]{}!\\,#", *c) ? "?" : c, 1);
+	buf_text(&command, "git ");
+	if (file != path) {
+		struct buf folder = {0};
+		buf_add(&folder, path, (size_t)(file - path));
+		buf_text(&command, "-C ");
+		buf_word(&command, folder.data, "");
+		buf_text(&command, " ");
+		buf_release(&folder);
+	}
+	buf_text(&command, "lfs pull --include ");
+	buf_quoted(&command, name.data);
+	err_set(err, "%s: %sa pointer of Git LFS, which stands for the file that was not fetched; fetch it with: %s",
+	        path, inside, command.data);
+	buf_release(&command);
+	buf_release(&name);
 	return -1;
 }
 
@@ -143,11 +158,7 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		return err_set(err, "%s: %s%s; capture or export the profile again", path,
 		               packed ? "holds nothing, " : "is empty", packed ? word : "");
 	if (BEGINS(head, "version https://git-lfs.github.com/spec/"))
-		return err_set(
-			err,
-			"%s: %sa pointer of Git LFS, which stands for the file that was not fetched; fetch it with: "
-			"git lfs pull",
-			path, inside);
+		return refuse_pointer(path, inside, err);
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
 		return refuse_report(path, source->packing, err);
 	if (BEGINS(head, "NVR\0"))
@@ -184,10 +195,19 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		buf_release(&command);
 		return -1;
 	}
-	return err_set(err,
-	               "%s: %sno profile that can be read here; what can is an nsys report exported with nsys export "
-	               "--type sqlite, a trace of the PyTorch profiler, and what gapline captures itself",
-	               path, inside);
+	struct buf command = {0};
+	if (packed)
+		buf_text(&command, source->packing == PACKING_GZIP ? "gzip -dc < " : "zstd -dc < ");
+	else
+		buf_text(&command, "file ");
+	buf_word(&command, path, "");
+	err_set(err,
+	        "%s: %sno profile that can be read here; what can is an nsys report exported with nsys export "
+	        "--type sqlite, a trace of the PyTorch profiler, and what gapline captures itself; what this file is, "
+	        "says: %s%s",
+	        path, inside, command.data, packed ? " | file -" : "");
+	buf_release(&command);
+	return -1;
 }
 
 int read_profile(const char *path, struct names *names, struct arena *arena, struct trace *trace, struct err *err)

@@ -170,7 +170,7 @@ def without_nsys(place):
 def what_is_none(place):
     """What only has the name is not given to nsys, and what nsys makes may be damaged."""
     cases = {
-        "pointer.nsys-rep": (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS", "git lfs pull"),
+        "pointer.nsys-rep": (b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "is a pointer of Git LFS", "git lfs pull --include 'pointer.nsys-rep'"),
         "empty.nsys-rep": (b"", "is empty", "again"),
     }
     for name, (content, *words) in cases.items():

@@ -87,6 +87,26 @@ static void a_report_is_told_how_to_be_exported(void **state)
 	static const char pointer[] = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
 	support_write(path, pointer, sizeof pointer - 1);
 	REFUSED(s, path, "a pointer of Git LFS");
+	REFUSED(s, path, arena_format(&s->arena, "git -C '%s/' lfs pull --include 'run.sqlite'", s->folder));
+	path = support_path(s, "it's [1],2.sqlite"); /* what a pattern would take for its own */
+	support_write(path, pointer, sizeof pointer - 1);
+	REFUSED(s, path, "lfs pull --include 'it'\\''s ?1??2.sqlite'");
+	path = support_path(s, "it's.txt");
+	support_write(path, "epoch 1: loss 0.3\n", 18);
+	REFUSED(s, path, arena_format(&s->arena, "says: file '%s/it'\\''s.txt'", s->folder));
+	path = support_path(s, "log.gz");
+	support_gzip(path, "epoch 1: loss 0.3\n", 18, "wb");
+	REFUSED(s, path, arena_format(&s->arena, "says: gzip -dc < '%s' | file -", path));
+	path = support_path(s, "result.json");
+	support_write(path, "{\"loss\": 0.3}", 13);
+	REFUSED(s, path, arena_format(&s->arena, "shows: head -c 300 '%s'", path));
+	static const char other[] = "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}]";
+	support_write(path, other, sizeof other - 1);
+	REFUSED(s, path, arena_format(&s->arena, "what wrote it, shows: head -c 300 '%s'", path));
+	path = support_path(s, "result.gz");
+	support_gzip(path, "{\"loss\": 0.3}", 13, "wb");
+	REFUSED(s, path, arena_format(&s->arena, "shows: gzip -dc < '%s' | head -c 300", path));
+	REFUSED(s, s->folder, arena_format(&s->arena, "ls '%s'", s->folder));
 }
 
 static void databases_that_are_no_profile(void **state)
@@ -95,6 +115,10 @@ static void databases_that_are_no_profile(void **state)
 	const char *path = support_path(s, "other.db");
 	support_run(path, "CREATE TABLE bookmarks (url TEXT)");
 	REFUSED(s, path, "not one that nsys exported");
+	REFUSED(s, path, arena_format(&s->arena, "sqlite3 '%s' .schema", path));
+	path = support_path(s, "results.db");
+	support_run(path, "CREATE TABLE entry (kind); CREATE TABLE part (kind)");
+	REFUSED(s, path, arena_format(&s->arena, "gapline history report --db '%s'", path));
 	path = support_profile(s, "layout_2021.sql",
 	                       "DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL; DELETE FROM CUPTI_ACTIVITY_KIND_MEMCPY;"
 	                       "DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET");
