@@ -18,9 +18,11 @@ enum {
 	SHADES = 8
 };
 
-/* From light to dark; told apart in grey too. */
+/* From light to dark; told apart in grey too. A dark page has its own, from dark to light. */
 static const char *const shade[SHADES] = {"#f7efe2", "#f3dfc0", "#eecb98", "#e8b06d",
                                           "#df9147", "#cc6f2a", "#a94f17", "#7b330b"};
+static const char *const shade_class[SHADES] = {"shade-0", "shade-1", "shade-2", "shade-3",
+                                                "shade-4", "shade-5", "shade-6", "shade-7"};
 
 static const char *const part_label[RANK_PARTS] = {[RANK_COMPUTE] = "GPU compute",
                                                    [RANK_WAITING] = "waits for others",
@@ -74,7 +76,7 @@ static void draw_cells(const struct rank_map *map, const struct range *range, do
 					buf_format(&path, "M%u %uh%uv1H%uz", c, r, next - c, c);
 			}
 		if (path.n) {
-			xmlNode *group = svg_group(cells, NULL);
+			xmlNode *group = svg_group(cells, shade_class[which]);
 			svg_attribute(group, "fill", shade[which]);
 			svg_path(group, path.data);
 		}
@@ -142,8 +144,11 @@ static double draw_side(const struct side *s, const struct range *range, double 
 
 static void draw_shades(double x, double y, double width, xmlNode *svg)
 {
-	for (int i = 0; i < SHADES; i++)
-		svg_attribute(svg_rect(svg, x + width * i, y, width, 14, NULL), "fill", shade[i]);
+	for (int i = 0; i < SHADES; i++) {
+		xmlNode *rect = svg_rect(svg, x + width * i, y, width, 14, NULL);
+		svg_attribute(rect, "class", shade_class[i]);
+		svg_attribute(rect, "fill", shade[i]);
+	}
 }
 
 static void draw_legend(const struct range *range, double y, struct arena *arena, xmlNode *svg)
@@ -165,9 +170,10 @@ void rank_maps_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 	if (range.high <= 0)
 		return;
 	range.high = fmax(range.high, range.low * (1 + VERDICT_MARGIN)); /* what differs by less is no pattern */
-	xmlNode *svg = svg_picture(parent, WIDTH, 100, "Own steps of every rank",
-	                           "Ranks from top to bottom, steps from left to right: the darker, the longer the "
-	                           "rank's own step, without waiting for others. Both sides have one scale.");
+	xmlNode *svg = svg_picture(
+		parent, WIDTH, 100, "Own steps of every rank",
+		"Ranks from top to bottom, steps from left to right: the stronger the colour, the longer the "
+		"rank's own step, without waiting for others. Both sides have one scale.");
 	for (int s = 0; s < 2; s++)
 		if (a->side[s].ranks.map.rows)
 			y = draw_side(&a->side[s], &range, y, arena, svg);
@@ -225,10 +231,11 @@ void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *par
 	if (!n)
 		return;
 	double panel = (double)(WIDTH - GUTTER - 10) / n - BETWEEN, x = GUTTER, y = 40;
-	xmlNode *svg = svg_picture(parent, WIDTH, 100, "What every rank's steps consist of",
-	                           "A picture for each part of a step, ranks from top to bottom, steps from left to "
-	                           "right: the darker, the longer. Each part is lightest where it is shortest on "
-	                           "either side, and a shade is as much time in all of them.");
+	xmlNode *svg =
+		svg_picture(parent, WIDTH, 100, "What every rank's steps consist of",
+	                    "A picture for each part of a step, ranks from top to bottom, steps from left to "
+	                    "right: the stronger the colour, the longer. Each part is weakest where it is shortest on "
+	                    "either side, and a shade is as much time in all of them.");
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		if (range[p].high <= 0)
