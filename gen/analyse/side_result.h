@@ -340,6 +340,14 @@ struct recording_cost {
 	double added;        /* what recording those made the step longer, about, ns; at most the idle time */
 };
 
+/* Device memory that the program had allocated (side/memory). */
+struct side_memory {
+	bool known;
+	int64_t peak;    /* the most bytes that one process had allocated on one GPU at once: of all its GPUs, ranks and
+	                  * runs the largest */
+	const char *why; /* it is not known, a clause; else NULL */
+};
+
 /* What a reader should know about a side's data. */
 struct quality {
 	const struct trace_dropped *dropped;
@@ -381,6 +389,7 @@ struct side {
 	uint32_t n_ranges; /* by host descending */
 	struct side_counts counts;
 	struct recording_cost recording;
+	struct side_memory memory;
 	struct ranks_result ranks;
 	struct timeline timeline;
 	struct overview overview;

@@ -151,6 +151,21 @@ static void *another(struct decoder *d, void *list, uint32_t n, uint32_t *room, 
 	return arena_grow(d->arena, list, before, *room, size);
 }
 
+/* Of every device, or there is no such section: nothing is known then. */
+static int take_memory(struct decoder *d)
+{
+	struct trace *t = d->trace;
+	struct taken from = decoder_section(d, "memory");
+	bool any = taken_more(&from);
+	for (uint32_t i = 0; any && i < t->n_devices; i++) {
+		struct trace_device *v = &t->devices[i];
+		v->memory = take_below(&from, MEMORY_DAMAGED + 1);
+		v->memory_peak = take_between(&from, 0, FAR);
+		from.bad = from.bad || (v->memory != MEMORY_SEEN && v->memory_peak);
+	}
+	return from.bad || from.at != from.end ? decoder_damaged(d, "memory") : 0;
+}
+
 static int take_things(struct decoder *d)
 {
 	struct trace *t = d->trace;
@@ -197,7 +212,7 @@ static int take_things(struct decoder *d)
 		uint32_t gpu = take_below(&from, (uint64_t)t->n_gpus + 1);
 		v->gpu = gpu ? gpu - 1 : TRACE_NONE;
 	}
-	return from.bad ? decoder_damaged(d, "devices") : 0;
+	return from.bad ? decoder_damaged(d, "devices") : take_memory(d);
 }
 
 static int take_samples(struct decoder *d)

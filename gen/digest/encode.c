@@ -16,6 +16,7 @@ _Static_assert(sizeof(struct trace) == 1192, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 144, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
+_Static_assert(sizeof(struct trace_device) == 32, "something new in struct trace_device");
 _Static_assert(sizeof(struct trace_gpu) == 40, "something new in struct trace_gpu");
 _Static_assert(sizeof(struct trace_gpu_sample) == 48, "something new in struct trace_gpu_sample");
 _Static_assert(sizeof(struct trace_metrics) == 96, "something new in struct trace_metrics");
@@ -198,6 +199,14 @@ static void put_things(struct encoder *e)
 		number_put(to, t->devices[i].gpu == TRACE_NONE ? 0 : (uint64_t)t->devices[i].gpu + 1);
 	}
 	end_section(e, "devices");
+	bool any = false;
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		any = any || t->devices[i].memory != MEMORY_NOT_SEEN;
+	for (uint32_t i = 0; any && i < t->n_devices; i++) {
+		number_put(to, t->devices[i].memory);
+		put_signed(to, t->devices[i].memory_peak);
+	}
+	end_section(e, "memory");
 }
 
 static void put_samples(struct encoder *e)

@@ -97,7 +97,7 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	build_finish(&r.build);
 	nsys_give_ranks(&r);
 	if (nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 ||
-	    nsys_read_metrics(&r) != 0 || nsys_read_stopwatch(&r) != 0)
+	    nsys_read_metrics(&r) != 0 || nsys_read_memory(&r) != 0 || nsys_read_stopwatch(&r) != 0)
 		goto done;
 	result = 0;
 done:

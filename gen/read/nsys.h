@@ -66,6 +66,9 @@ int nsys_read_gapline(struct nsys *r); /* after nsys_read_gpus */
 /* ---- nsys_metrics.c: hardware counters of the GPUs ---- */
 int nsys_read_metrics(struct nsys *r); /* after nsys_read_gpus */
 
+/* ---- nsys_memory.c: memory of the GPUs that was allocated ---- */
+int nsys_read_memory(struct nsys *r); /* after nsys_read_processes and build_finish */
+
 /* ---- nsys_stopwatch.c: runs of the same program whose time was taken ---- */
 int nsys_read_stopwatch(struct nsys *r);
 

@@ -259,6 +259,17 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_end_object(json);
 }
 
+static void write_memory(struct json *json, const struct side *s)
+{
+	json_object(json, "memory");
+	if (s->memory.known)
+		json_integer(json, "peak_bytes", s->memory.peak);
+	else
+		json_null(json, "peak_bytes");
+	json_text(json, "not_known_because", s->memory.why);
+	json_end_object(json);
+}
+
 static void write_data(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_object(json, "data");
@@ -321,6 +332,7 @@ void json_side(struct json *json, const struct analysis *a, const struct side *s
 	json_ranks(json, a, s);
 	write_phases(json, a, s);
 	write_work(json, a, s);
+	write_memory(json, s);
 	write_data(json, a, s);
 	json_end_object(json);
 }

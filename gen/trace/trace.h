@@ -240,6 +240,15 @@ struct trace_gpu {
 	int64_t sm_count;
 };
 
+/* What a profile knows of the device memory that a process had allocated. */
+enum memory_known {
+	MEMORY_NOT_SEEN, /* no allocation was recorded */
+	MEMORY_SEEN,     /* all that was recorded adds up to a peak */
+	MEMORY_EARLIER,  /* some was there before its allocation could be recorded */
+	MEMORY_NO_PLACE, /* some may be on the device or on the host: managed memory, or of a kind that is not known */
+	MEMORY_DAMAGED   /* rows that make no sense */
+};
+
 /* A (process, device) pair that ran GPU ops. */
 struct trace_device {
 	uint32_t process;
@@ -247,6 +256,9 @@ struct trace_device {
 	uint32_t gpu;      /* index into trace.gpus, TRACE_NONE if it cannot be told */
 	uint32_t first_op; /* ops [first_op, first_op + n_ops) are this device's */
 	uint32_t n_ops;
+	enum memory_known memory;
+	int64_t memory_peak; /* of MEMORY_SEEN: the most bytes of device memory that the process had allocated there at
+	                      * once; else 0 */
 };
 
 /* Another run of the same program, taken in turns with this one, in which nothing was recorded (`gapline run`). */

@@ -35,6 +35,8 @@ static void expressions_are_read(void **state)
 		{"kernels_per_step<-12.5%", METRIC_KERNELS, GATE_LESS, GATE_CHANGE, -12.5, NULL},
 		{"kernels_per_step<100", METRIC_KERNELS, GATE_LESS, GATE_COUNT, 100, NULL},
 		{"h2d_bytes<=20MB", METRIC_H2D, GATE_AT_MOST, GATE_BYTES, 2e7, NULL},
+		{"memory<40GB", METRIC_MEMORY, GATE_LESS, GATE_BYTES, 4e10, NULL},
+		{"memory<=+0%", METRIC_MEMORY, GATE_AT_MOST, GATE_CHANGE, 0, NULL},
 		{"speedup>=1.1", METRIC_SPEEDUP, GATE_AT_LEAST, GATE_TIMES, 1.1, NULL},
 		{"speedup>=1.1x", METRIC_SPEEDUP, GATE_AT_LEAST, GATE_TIMES, 1.1, NULL},
 		{"step_ms<24.5", METRIC_STEP, GATE_LESS, GATE_NS, 24.5e6, NULL},

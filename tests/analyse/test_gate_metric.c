@@ -131,6 +131,37 @@ static void numbers_are_held_against_limits(void **state)
 	arena_release(&m.arena);
 }
 
+static void memory_is_that_of_the_run(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	m.a.side[0].memory = (struct side_memory){.known = true, .peak = 40000000};
+	m.a.side[1].memory = (struct side_memory){.known = true, .peak = 50000000};
+	static const struct expected cases[] = {
+		{"memory<=50MB", GATE_PASSED, 5e7, "passed: 50 MB at its peak was found."},
+		{"memory<50MB", GATE_FAILED, 5e7, NULL},
+		{"memory<=+25%", GATE_PASSED, 25, "25 % against the baseline"},
+		{"memory<=+0%", GATE_FAILED, 25, NULL},
+	};
+	CHECK(&m, cases);
+	m.a.side[0].memory = (struct side_memory){.why = "nobody looked"};
+	static const struct expected half[] = {
+		{"memory<=50MB", GATE_PASSED, 5e7, NULL},
+		{"memory<=+25%", GATE_INCONCLUSIVE, 0, "open, because in the baseline nobody looked."},
+	};
+	CHECK(&m, half);
+	m.a.side[1].memory = (struct side_memory){.why = "nobody looked"};
+	static const struct expected none[] = {
+		{"memory<=50MB", GATE_INCONCLUSIVE, 0, "open, because on the fixed side nobody looked."},
+		{"memory>0B", GATE_INCONCLUSIVE, 0, NULL},
+		{"memory>=0B", GATE_INCONCLUSIVE, 0, NULL},
+		{"memory<=+25%", GATE_INCONCLUSIVE, 0, NULL},
+	};
+	CHECK(&m, none);
+	arena_release(&m.arena);
+}
+
 /* A number that is missing never passes, whatever the operator. */
 static void what_is_missing_passes_nothing(void **state)
 {
@@ -282,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_are_held_against_limits),
+		cmocka_unit_test(memory_is_that_of_the_run),
 		cmocka_unit_test(what_is_missing_passes_nothing),
 		cmocka_unit_test(what_is_known_in_part_stays_open),
 		cmocka_unit_test(a_speedup_is_the_verdicts),

@@ -56,6 +56,11 @@ static struct trace *make_trace(unsigned seed, struct arena *arena, struct names
 			at += 10;
 		}
 	}
+	for (uint32_t i = 0; seed % 2 && i < m.trace->n_devices; i++) {
+		m.trace->devices[i].memory = (seed / 2 + i) % (MEMORY_DAMAGED + 1);
+		if (m.trace->devices[i].memory == MEMORY_SEEN)
+			m.trace->devices[i].memory_peak = random_between(&random, 0, INT64_C(1) << 50);
+	}
 	return (struct trace *)maker_link(&m);
 }
 
@@ -153,6 +158,11 @@ static void test_all_is_read_again(void **state)
 		SAME(overheads, class);
 		SAME(slices, start);
 		SAME(slices, end);
+		assert_int_equal(a->n_devices, b->n_devices);
+		for (uint32_t i = 0; i < a->n_devices; i++) {
+			assert_int_equal(a->devices[i].memory, b->devices[i].memory);
+			assert_int_equal(a->devices[i].memory_peak, b->devices[i].memory_peak);
+		}
 		for (size_t i = 0; i < a->ops.n; i++)
 			assert_string_equal(names_text(&names, a->ops.name[i]), names_text(&others, b->ops.name[i]));
 		for (size_t i = 0; i < a->ranges.n; i++) {

@@ -37,8 +37,8 @@ def jitters(seed, size):
         yield (state >> 33) % (size + 1)
 
 
-def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, started=None):
-    """`started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others."""
+def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, started=None, memory=()):
+    """`started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others. `memory`: rows (time, address, bytes, kind, 1 where freed) of allocations."""
     tid = GLOBAL_PID | TID
     rows = {"KERNEL": [], "RUNTIME": [], "NVTX": []}
     now, correlation = 1_000_000, 1
@@ -76,6 +76,16 @@ def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000
         db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * n)})", rows[kept])
     if nvtx:
         db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows["NVTX"])
+    if memory:
+        db.execute(
+            "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER NOT NULL, globalPid INTEGER NOT NULL, deviceId"
+            " INTEGER NOT NULL, contextId INTEGER NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL, bytes INTEGER"
+            " NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, name TEXT, correlationId INTEGER)"
+        )
+        db.executemany(
+            "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (?, ?, 0, 1, ?, 0, ?, ?, ?, NULL, NULL)",
+            [(time, GLOBAL_PID, address, size, kind, freed) for time, address, size, kind, freed in memory],
+        )
     db.commit()
     db.close()
 

@@ -29,6 +29,7 @@ static const struct {
 	{"h2d_bytes", METRIC_H2D, OF_BYTES},
 	{"d2h_bytes", METRIC_D2H, OF_BYTES},
 	{"d2d_bytes", METRIC_D2D, OF_BYTES},
+	{"memory", METRIC_MEMORY, OF_BYTES},
 };
 enum { METRICS = sizeof metrics / sizeof *metrics };
 

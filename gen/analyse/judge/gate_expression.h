@@ -28,7 +28,8 @@ enum gate_metric {
 	METRIC_SYNCS,
 	METRIC_H2D, /* bytes a step … */
 	METRIC_D2H,
-	METRIC_D2D
+	METRIC_D2D,
+	METRIC_MEMORY /* peak of device memory, bytes: of the run */
 };
 
 enum gate_operator { GATE_LESS, GATE_AT_MOST, GATE_MORE, GATE_AT_LEAST };
@@ -39,7 +40,7 @@ enum gate_unit {
 	GATE_NS,    /* a step */
 	GATE_SHARE, /* percent of a step */
 	GATE_COUNT, /* a step */
-	GATE_BYTES, /* a step */
+	GATE_BYTES, /* a step; of METRIC_MEMORY at the peak */
 	GATE_CHANGE /* percent, of the fixed side against the baseline */
 };
 

@@ -127,6 +127,13 @@ static struct value counted(const struct side *side, double count)
 	               : known(count);
 }
 
+static const char *memory_missing(const struct question *q, int s)
+{
+	const struct side *side = &q->a->side[s];
+	return arena_format(q->arena, "%s %s", s ? "on the fixed side" : "in the baseline",
+	                    side->memory.why ? side->memory.why : "nothing is known");
+}
+
 static struct value value_of(const struct question *q, int s)
 {
 	const struct side *side = &q->a->side[s];
@@ -166,6 +173,8 @@ static struct value value_of(const struct question *q, int s)
 		return counted(side, side->counts.bytes_d2h);
 	case METRIC_D2D:
 		return counted(side, side->counts.bytes_d2d);
+	case METRIC_MEMORY:
+		return side->memory.known ? known((double)side->memory.peak) : missing(memory_missing(q, s));
 	}
 	return missing("there is no such number");
 }
@@ -268,6 +277,8 @@ static const char *number(const struct question *q, double value)
 static const char *found_words(const struct question *q, const struct value *value)
 {
 	const char *per = unit_of(&q->a->side[1]);
+	if (q->e->metric == METRIC_MEMORY && q->e->unit == GATE_BYTES)
+		return arena_format(q->arena, "%s at its peak", number(q, value->at));
 	const char *of = q->e->unit == GATE_SHARE    ? arena_format(q->arena, " of a %s", per)
 	                 : q->e->unit == GATE_CHANGE ? isfinite(value->at) ? " against the baseline" : ""
 	                                             : arena_format(q->arena, " a %s", per);

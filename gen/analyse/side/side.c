@@ -3,6 +3,7 @@
 #include "analyse/side/clocks.h"
 #include "analyse/side/events.h"
 #include "analyse/side/loops.h"
+#include "analyse/side/memory.h"
 #include "analyse/side/periods.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/ranks.h"
@@ -69,6 +70,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                     .n_ranges = ranges.n,
 	                     .counts = tables.counts,
 	                     .recording = recording,
+	                     .memory = memory_build(runs, n),
 	                     .ranks = ranks,
 	                     .timeline = timeline,
 	                     .overview = median->overview,

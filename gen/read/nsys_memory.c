@@ -1,0 +1,222 @@
+/* Device memory that processes had allocated: CUDA_GPU_MEMORY_USAGE_EVENTS, a row for each allocation and each free. */
+#include "base/list.h"
+#include "read/nsys.h"
+
+#include <stdlib.h>
+
+enum { FREED = 1 };
+static const int64_t BYTES_MOST = (int64_t)1 << 50;
+
+/* A row. Addresses are unique in a process, whatever its device (unified addressing). */
+struct event {
+	int64_t address, time, bytes;
+	size_t row;
+	uint32_t process, device; /* device: index into trace.devices, TRACE_NONE: none that ran anything */
+	bool freed;
+};
+
+/* How much more or less is allocated from a time on. */
+struct change {
+	int64_t time, bytes;
+	size_t row;
+	uint32_t device;
+};
+
+struct memory {
+	struct nsys *r;
+	struct arena scratch;
+	struct event *events;
+	size_t n, room;
+	struct change *changes; /* two a row at most */
+	size_t n_changes;
+	int64_t *first; /* by device: when its first allocation was; INT64_MAX: never */
+};
+
+/* The process of a row. Where two have one number (of several machines' containers) nobody can tell. */
+static uint32_t process_of(const struct trace *t, int64_t global)
+{
+	uint32_t found = TRACE_NONE;
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		if (t->processes[i].pid == nsys_pid(global)) {
+			if (found != TRACE_NONE)
+				return TRACE_NONE;
+			found = i;
+		}
+	return found;
+}
+
+static uint32_t device_of(const struct trace *t, uint32_t process, int64_t ordinal)
+{
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		if (t->devices[i].process == process && t->devices[i].ordinal == ordinal)
+			return i;
+	return TRACE_NONE;
+}
+
+/* The strongest reason stays. */
+static void note(struct trace *t, uint32_t device, enum memory_known known)
+{
+	if (device != TRACE_NONE && t->devices[device].memory < known)
+		t->devices[device].memory = known;
+}
+
+static void note_all(struct trace *t, uint32_t process, enum memory_known known)
+{
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		if (process == TRACE_NONE || t->devices[i].process == process)
+			note(t, i, known);
+}
+
+static void add_row(struct memory *m, const struct event *event, int64_t kind)
+{
+	struct trace *t = m->r->trace;
+	if (kind == MEMORY_PAGEABLE || kind == MEMORY_PINNED)
+		return;
+	if (kind != MEMORY_DEVICE && kind != MEMORY_ARRAY && kind != MEMORY_DEVICE_STATIC) {
+		/* managed memory has no place: whatever the process says of its devices may be more */
+		note_all(t, event->process, MEMORY_NO_PLACE);
+		return;
+	}
+	LIST_GROW(&m->scratch, m->events, m->n, m->room);
+	m->events[m->n++] = *event;
+}
+
+static int read_rows(struct memory *m)
+{
+	enum { TIME, PROCESS, DEVICE, ADDRESS, BYTES, KIND, TYPE, N };
+	static const char *const columns[] = {"start", "globalPid", "deviceId",           "address",
+	                                      "bytes", "memKind",   "memoryOperationType"};
+	struct trace *t = m->r->trace;
+	struct scan s;
+	if (scan_open(&s, &m->r->db, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, N) != 0)
+		return -1;
+	int more;
+	for (size_t row = 0; (more = scan_next(&s)) > 0; row++) {
+		int64_t global = scan_int(&s, PROCESS), ordinal = scan_int(&s, DEVICE), kind = scan_int(&s, KIND);
+		int64_t type = scan_int(&s, TYPE);
+		struct event event = {.address = scan_int(&s, ADDRESS),
+		                      .time = scan_int(&s, TIME),
+		                      .bytes = scan_int(&s, BYTES),
+		                      .row = row,
+		                      .freed = type == FREED};
+		if (s.flaws || type < 0 || type > FREED || event.bytes < 0 || event.bytes > BYTES_MOST || kind < 0) {
+			note_all(t, TRACE_NONE, MEMORY_DAMAGED);
+			continue;
+		}
+		event.process = process_of(t, global);
+		if (event.process == TRACE_NONE)
+			continue;
+		event.device = device_of(t, event.process, ordinal);
+		add_row(m, &event, kind);
+	}
+	scan_close(&s);
+	return more;
+}
+
+static int compare_events(const void *a, const void *b)
+{
+	const struct event *x = a, *y = b;
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->row < y->row ? -1 : 1;
+}
+
+static void add_change(struct memory *m, uint32_t device, const struct event *at, int64_t bytes)
+{
+	if (device != TRACE_NONE)
+		m->changes[m->n_changes++] =
+			(struct change){.time = at->time, .bytes = bytes, .row = at->row, .device = device};
+}
+
+/* Goes through the rows of each address in their order: what is freed is what was allocated, whatever size the free
+ * says. An address that is allocated again without having been freed was freed, and its row was lost. */
+static void pair(struct memory *m)
+{
+	const struct event *open = NULL;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct event *e = &m->events[i];
+		if (open && (open->process != e->process || open->address != e->address))
+			open = NULL;
+		if (open)
+			add_change(m, open->device, e, -open->bytes);
+		else if (e->freed)
+			note(m->r->trace, e->device, MEMORY_EARLIER);
+		open = e->freed ? NULL : e;
+		if (!open)
+			continue;
+		add_change(m, e->device, e, e->bytes);
+		if (e->device != TRACE_NONE && e->time < m->first[e->device])
+			m->first[e->device] = e->time;
+	}
+}
+
+/* At one time what came first in the table came first; and of one row what is freed. */
+static int compare_changes(const void *a, const void *b)
+{
+	const struct change *x = a, *y = b;
+	if (x->device != y->device)
+		return x->device < y->device ? -1 : 1;
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
+}
+
+static void add_up(struct memory *m)
+{
+	static const int64_t SUM_MOST = (int64_t)1 << 60;
+	struct trace *t = m->r->trace;
+	int64_t sum = 0;
+	for (size_t i = 0; i < m->n_changes; i++) {
+		const struct change *c = &m->changes[i];
+		struct trace_device *device = &t->devices[c->device];
+		sum = i && c[-1].device == c->device ? sum : 0;
+		if (device->memory == MEMORY_DAMAGED)
+			continue;
+		sum += c->bytes;
+		if (sum > SUM_MOST)
+			note(t, c->device, MEMORY_DAMAGED);
+		device->memory_peak = sum > device->memory_peak ? sum : device->memory_peak;
+	}
+}
+
+/* A GPU that works before its first allocation works on memory from before. */
+static void judge(struct memory *m)
+{
+	struct trace *t = m->r->trace;
+	for (uint32_t i = 0; i < t->n_devices; i++) {
+		struct trace_device *device = &t->devices[i];
+		if (m->first[i] != INT64_MAX)
+			note(t, i, MEMORY_SEEN);
+		if (m->first[i] != INT64_MAX && device->n_ops && t->ops.start[device->first_op] < m->first[i])
+			note(t, i, MEMORY_EARLIER);
+		if (device->memory != MEMORY_SEEN)
+			device->memory_peak = 0;
+	}
+}
+
+int nsys_read_memory(struct nsys *r)
+{
+	struct memory m = {.r = r};
+	m.first = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
+	for (uint32_t i = 0; i < r->trace->n_devices; i++)
+		m.first[i] = INT64_MAX;
+	int result = read_rows(&m);
+	if (result == 0 && m.n) {
+		qsort(m.events, m.n, sizeof *m.events, compare_events);
+		m.changes = ARENA_NEW(&m.scratch, 2 * m.n, struct change);
+		pair(&m);
+		if (m.n_changes)
+			qsort(m.changes, m.n_changes, sizeof *m.changes, compare_changes);
+		add_up(&m);
+	}
+	if (result == 0)
+		judge(&m);
+	arena_release(&m.scratch);
+	return result;
+}

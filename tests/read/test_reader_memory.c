@@ -1,0 +1,146 @@
+/* The peak of device memory, from rows of allocations and frees; every peak here was added up by hand. In events.sql
+ * process 100's device works from 1150 on, process 200's from 1160 on; both call it 0. */
+#include "support_sqlite.h"
+
+#include <setjmp.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#define FIRST "281476654432256"
+#define SECOND "281478332153856"
+#define TABLE                                                                                                          \
+	"DROP TABLE IF EXISTS CUDA_GPU_MEMORY_USAGE_EVENTS;"                                                           \
+	"CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS (start INTEGER, globalPid INTEGER, deviceId INTEGER,"               \
+	" contextId INTEGER, address INTEGER, pc INTEGER, bytes INTEGER, memKind INTEGER,"                             \
+	" memoryOperationType INTEGER, name TEXT, correlationId INTEGER);"                                             \
+	"INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS(globalPid, deviceId, start, address, bytes, memKind,"                \
+	" memoryOperationType) VALUES "
+#define ALLOC(process, time, address, bytes, kind) "(" process ",0," #time "," #address "," #bytes "," #kind ",0)"
+#define FREED(process, time, address, bytes) "(" process ",0," #time "," #address "," #bytes ",2,1)"
+
+static void expect(struct support *s, const char *sql, const enum memory_known known[2], const int64_t peak[2])
+{
+	const char *path = support_profile(s, "layout_2025.sql", sql);
+	assert_int_equal(support_read(s, path), 0);
+	assert_int_equal(s->trace.n_devices, 2);
+	for (int i = 0; i < 2; i++) {
+		const struct trace_device *d = &s->trace.devices[i];
+		if (d->memory != known[i] || d->memory_peak != peak[i])
+			fail_msg("device %d: %d, %lld bytes: %s", i, (int)d->memory, (long long)d->memory_peak, sql);
+	}
+	unlink(path);
+}
+
+#define EXPECT(s, sql, known0, peak0, known1, peak1)                                                                   \
+	expect(s, sql, (const enum memory_known[]){known0, known1}, (const int64_t[]){peak0, peak1})
+
+static void peaks_are_what_is_allocated_at_once(void **state)
+{
+	struct support *s = *state;
+	/* 100, 100 + 30, 30, 30 + 70: the peak is 130. The other process uses the same addresses for itself: 40, 45. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 200, 8192, 30, 2) "," FREED(
+		       FIRST, 300, 4096, 100) "," ALLOC(FIRST, 400, 4096, 70, 2) "," ALLOC(SECOND, 100, 4096, 40,
+	                                                                                   2) "," ALLOC(SECOND, 2000,
+	                                                                                                8192, 5, 2),
+	       MEMORY_SEEN, 130, MEMORY_SEEN, 45);
+	/* The same rows in another order: it is their time that counts. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 400, 4096, 70, 2) "," FREED(FIRST, 300, 4096, 100) "," ALLOC(
+		       FIRST, 200, 8192, 30, 2) "," ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(SECOND, 2000, 8192, 5,
+	                                                                                      2) "," ALLOC(SECOND, 100,
+	                                                                                                   4096, 40, 2),
+	       MEMORY_SEEN, 130, MEMORY_SEEN, 45);
+	/* Of one time, the row that comes first: freed before it is allocated again, so never 200. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 300, 4096, 100) "," ALLOC(FIRST, 300, 8192, 100,
+	                                                                                        2),
+	       MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
+	/* A free that says another size frees what was allocated: 100, 0, 60. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 300, 4096, 0) "," ALLOC(FIRST, 400, 8192, 60, 2),
+	       MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
+	/* Allocated again where nothing was freed: the new one takes the old one's place. 100, then 120, not 220. */
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 200, 4096, 120, 2), MEMORY_SEEN, 120,
+	       MEMORY_NOT_SEEN, 0);
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 200, 4096, 10, 2), MEMORY_SEEN, 100,
+	       MEMORY_NOT_SEEN, 0);
+}
+
+static void only_device_memory_counts(void **state)
+{
+	struct support *s = *state;
+	/* pageable 0 and pinned 1 are the host's; device 2, array 3 and static 5 are counted: 7 + 20 + 300. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 10, 1, 7, 2) "," ALLOC(FIRST, 20, 2, 1000, 0) "," ALLOC(
+		       FIRST, 30, 3, 1000, 1) "," ALLOC(FIRST, 40, 4, 20, 3) "," ALLOC(FIRST, 50, 5, 300, 5),
+	       MEMORY_SEEN, 327, MEMORY_NOT_SEEN, 0);
+	/* Managed memory (4, 6) and kinds that nobody knows may be anywhere: the process's peak is not known. */
+	static const char *const managed[] = {"4", "6", "7", "99"};
+	for (size_t i = 0; i < sizeof managed / sizeof *managed; i++)
+		EXPECT(s,
+		       arena_format(&s->arena,
+		                    TABLE ALLOC(FIRST, 10, 1, 7, 2) "," ALLOC(SECOND, 10, 1, 9, 2) ",(" FIRST
+		                                                                                   ",0,20,2,8,%s,0)",
+		                    managed[i]),
+		       MEMORY_NO_PLACE, 0, MEMORY_SEEN, 9);
+	/* Another machine's process, and a device that ran nothing. */
+	EXPECT(s, TABLE ALLOC("281474993487872", 10, 1, 7, 2) ",(" FIRST ",3,20,2,8,2,0)", MEMORY_NOT_SEEN, 0,
+	       MEMORY_NOT_SEEN, 0);
+}
+
+static void memory_from_before_is_noticed(void **state)
+{
+	struct support *s = *state;
+	/* Freed without having been allocated. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 200, 8192, 30) "," ALLOC(SECOND, 100, 4096, 40,
+	                                                                                       2),
+	       MEMORY_EARLIER, 0, MEMORY_SEEN, 40);
+	/* Freed twice. */
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 4096, 1, 2) "," FREED(FIRST, 200, 4096, 1) "," FREED(FIRST, 300, 4096, 1),
+	       MEMORY_EARLIER, 0, MEMORY_NOT_SEEN, 0);
+	/* The GPU worked (from 1150 on) before anything was allocated; at 1150 it could not be told. */
+	EXPECT(s, TABLE ALLOC(FIRST, 1151, 4096, 100, 2), MEMORY_EARLIER, 0, MEMORY_NOT_SEEN, 0);
+	EXPECT(s, TABLE ALLOC(FIRST, 1150, 4096, 100, 2), MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
+}
+
+static void rows_that_make_no_sense_leave_no_peak(void **state)
+{
+	struct support *s = *state;
+	static const char *const hostile[] = {
+		"(" FIRST ",0,100,1,-1,2,0)",    "(" FIRST ",0,100,1,9223372036854775807,2,0)",
+		"(" FIRST ",0,100,1,1,2,2)",     "(" FIRST ",0,100,1,1,2,-1)",
+		"(" FIRST ",0,100,1,1,-5,0)",    "(" FIRST ",0,'soon',1,1,2,0)",
+		"(" FIRST ",0,100,1,NULL,2,0)",  "(NULL,0,100,1,1,2,0)",
+		"(" FIRST ",x'00',100,1,1,2,0)",
+	};
+	for (size_t i = 0; i < sizeof hostile / sizeof *hostile; i++)
+		EXPECT(s, arena_format(&s->arena, "%s%s,%s", TABLE, ALLOC(FIRST, 50, 2, 5, 2), hostile[i]),
+		       MEMORY_DAMAGED, 0, MEMORY_DAMAGED, 0);
+	/* A sum beyond all memory, of 20000 rows of 2^50 bytes, all of which are freed again. */
+	EXPECT(s,
+	       TABLE ALLOC(SECOND, 50, 2, 5, 2) ";WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM x LIMIT "
+	                                        "20000) INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS(globalPid, deviceId,"
+	                                        " start, address, bytes, memKind, memoryOperationType) SELECT " FIRST
+	                                        ", 0, 100 * (1 + k), n, 1 << 50, 2, k FROM x,"
+	                                        " (SELECT 0 AS k UNION SELECT 1)",
+	       MEMORY_DAMAGED, 0, MEMORY_SEEN, 5);
+	/* A column less, and a table without rows. */
+	EXPECT(s, TABLE ALLOC(FIRST, 50, 2, 5, 2) ";ALTER TABLE CUDA_GPU_MEMORY_USAGE_EVENTS RENAME bytes TO others",
+	       MEMORY_DAMAGED, 0, MEMORY_DAMAGED, 0);
+	EXPECT(s, TABLE ALLOC(FIRST, 50, 2, 5, 2) ";DELETE FROM CUDA_GPU_MEMORY_USAGE_EVENTS", MEMORY_NOT_SEEN, 0,
+	       MEMORY_NOT_SEEN, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(peaks_are_what_is_allocated_at_once, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(only_device_memory_counts, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(memory_from_before_is_noticed, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(rows_that_make_no_sense_leave_no_peak, support_setup, support_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
