@@ -173,6 +173,9 @@ def check_errors(folder):
     by_hand = report(folder, [folder / "by-hand.digest"], [good], "--step", "step")["baseline"]
     assert by_hand["steps"]["name"] == "step" and by_hand["runs"][0]["steps"] == 12, by_hand["steps"]
     assert by_hand["devices"][0]["rank"] == 3 and by_hand["data"]["diagnostics"], by_hand["devices"]
+    (folder / "memory.digest").write_bytes(digest_file.write({**found, "memory": b"\1\x64"}))
+    peaks = report(folder, [folder / "memory.digest"], [good], "--step", "step")
+    assert [peaks[side]["memory"]["peak_bytes"] for side in ("baseline", "fixed")] == [50, None], peaks["baseline"]
     bad = {
         "is cut off: this digest has no end": data[:-30],
         "of another version": data.replace(b"digest 1", b"digest 2", 1),
@@ -187,7 +190,10 @@ def check_errors(folder):
         "'names' of this digest": digest_file.write({**found, "names": b"\x09a"}),
         "holds no GPU work": digest_file.write({k: v for k, v in found.items() if not k.startswith("ops.")}),
     }
-    for i, (words, changed) in enumerate(bad.items()):
+    # no such state; a peak where none is known; a negative one; half a device; one that is not there
+    memory = [b"\5\0", b"\2\2", b"\1\1", b"\1", b"\1\2\1\2"]
+    bad = [*bad.items(), *(("'memory' of this digest", digest_file.write({**found, "memory": m})) for m in memory)]
+    for i, (words, changed) in enumerate(bad):
         path = folder / f"bad-{i}.digest"
         path.write_bytes(changed)
         said = run("show", path, "-q", status=3)
