@@ -297,28 +297,6 @@ static struct headline headline_of(const struct verdict *verdict, const struct v
 	                         .unused = stopwatch->unused};
 }
 
-static void add_reasons(struct verdict *v, const struct sentences *more, struct arena *arena)
-{
-	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + more->n, sizeof *v->reasons);
-	for (uint32_t i = 0; i < more->n; i++)
-		v->reasons[v->n_reasons++] = more->list[i];
-}
-
-/* All that is said beside a verdict: first what concerns the speedup itself, then the verdict's own. */
-static void complete_reasons(struct verdict *v, const struct sentences *stopwatch, const struct conditions_said *said,
-                             struct arena *arena)
-{
-	struct sentences own = {v->reasons, (uint32_t)v->n_reasons}, first = {0};
-	if (said->first)
-		say_add(&first, arena, said->first);
-	v->reasons = NULL;
-	v->n_reasons = 0;
-	add_reasons(v, &first, arena);
-	add_reasons(v, &own, arena);
-	add_reasons(v, stopwatch, arena);
-	add_reasons(v, &said->rest, arena);
-}
-
 /* Reports of Nsight Compute, and where the GPU is the bottleneck and there is none, how to make it. */
 static struct kernels_inside look_inside(const struct findings_input *of, const struct findings *findings,
                                          const struct analyse_options *options, struct arena *arena)
@@ -363,7 +341,7 @@ static struct analysis judge_pair(struct job *jobs, const struct analyse_options
 	if (opposite)
 		say_add(&stopwatch, arena, opposite);
 	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, arena);
-	complete_reasons(&verdict, &stopwatch, &said, arena);
+	conditions_complete(&verdict, &stopwatch, &said, arena);
 	struct gates gates =
 		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &options->gates, arena);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames};

@@ -148,3 +148,24 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 	}
 	return out;
 }
+
+static void add_reasons(struct verdict *v, const struct sentences *more, struct arena *arena)
+{
+	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + more->n, sizeof *v->reasons);
+	for (uint32_t i = 0; i < more->n; i++)
+		v->reasons[v->n_reasons++] = more->list[i];
+}
+
+void conditions_complete(struct verdict *v, const struct sentences *stopwatch, const struct conditions_said *said,
+                         struct arena *arena)
+{
+	struct sentences own = {v->reasons, (uint32_t)v->n_reasons}, first = {0};
+	if (said->first)
+		say_add(&first, arena, said->first);
+	v->reasons = NULL;
+	v->n_reasons = 0;
+	add_reasons(v, &first, arena);
+	add_reasons(v, &own, arena);
+	add_reasons(v, stopwatch, arena);
+	add_reasons(v, &said->rest, arena);
+}
