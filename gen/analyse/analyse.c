@@ -282,16 +282,22 @@ static struct verdict judge_stopwatch(const struct stopwatch_side sides[2], cons
 	return *recorded;
 }
 
-static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,
-                                   const struct stopwatch_side *stopwatch, int which)
+/* 0: there are no runs. */
+static double mean_of(const struct stopwatch_side *stopwatch)
 {
 	double sum = 0;
 	for (size_t r = 0; r < stopwatch->n_runs; r++)
 		sum += stopwatch->runs[r].step;
+	return stopwatch->n_runs ? sum / (double)stopwatch->n_runs : 0;
+}
+
+static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,
+                                   const struct stopwatch_side *stopwatch, int which)
+{
 	return (struct headline){.step = verdict->step[which],
 	                         .recorded = recorded->step[which],
 	                         .typical = verdict->step_typical[which],
-	                         .stopwatch = stopwatch->n_runs ? sum / (double)stopwatch->n_runs : 0,
+	                         .stopwatch = mean_of(stopwatch),
 	                         .n_stopwatch = (uint32_t)stopwatch->n_runs,
 	                         .n_unused = stopwatch->n_unused,
 	                         .unused = stopwatch->unused};
@@ -313,42 +319,53 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 	return ncu_evidence(&input, arena);
 }
 
-/* Two sides; each stage needs those before it, and what it says is complete. */
-static struct analysis judge_pair(struct job *jobs, const struct analyse_options *options, struct names *names,
+/* A side as it was built, with what only a verdict knows of it. `series` are by run; NULL: there are none. */
+static struct side with_verdict(const struct side *built, const struct headline *headline, const struct series *series,
+                                struct arena *arena)
+{
+	struct side side = *built;
+	side.headline = *headline;
+	side.runs = ARENA_NEW(arena, built->n_runs, struct run_result);
+	for (uint32_t r = 0; r < built->n_runs; r++) {
+		side.runs[r] = built->runs[r];
+		side.runs[r].series = series ? &series[r] : NULL;
+	}
+	return side;
+}
+
+/* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards. */
+static struct analysis judge_pair(const struct job *jobs, const struct analyse_options *options, struct names *names,
                                   struct arena *arena)
 {
-	struct side side[2] = {jobs[0].side, jobs[1].side};
+	const struct side built[2] = {jobs[0].side, jobs[1].side};
 	const struct side_facts facts[2] = {jobs[0].facts, jobs[1].facts};
 	const struct run *const runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *const files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
 	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
-	const struct comparison comparison = compare_work(side, facts, rest != NULL, names, arena);
+	const struct comparison comparison = compare_work(built, facts, rest != NULL, names, arena);
 	const char *doubt = comparison.mismatch ? comparison.mismatch : rest;
-	const struct verdict_conditions conditions = find_conditions(jobs, side, doubt, options->nothing, arena);
-	const struct verdict recorded = judge_recorded(jobs, side, options->warmup, &conditions, arena);
+	const struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
+	const struct verdict recorded = judge_recorded(jobs, built, options->warmup, &conditions, arena);
 	const struct stopwatch_side unrecorded[2] = {
-		stopwatches_of(jobs[0].runs, jobs[0].n, side[0].steps.found, arena),
-		stopwatches_of(jobs[1].runs, jobs[1].n, side[1].steps.found, arena)};
-	struct verdict verdict = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
+		stopwatches_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
+		stopwatches_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
+	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
+	struct side side[2];
 	for (int s = 0; s < 2; s++) {
-		side[s].headline = headline_of(&verdict, &recorded, &unrecorded[s], s);
-		for (uint32_t r = 0; r < side[s].n_runs; r++)
-			side[s].runs[r].series = &verdict.series[s][r];
+		const struct headline headline = headline_of(&bare, &recorded, &unrecorded[s], s);
+		side[s] = with_verdict(&built[s], &headline, bare.series[s], arena);
 	}
-	struct sentences stopwatch = stopwatch_reasons(side, unrecorded, verdict.measured, arena);
-	const char *opposite = stopwatch_opposite(side, &verdict, arena);
-	if (opposite)
-		say_add(&stopwatch, arena, opposite);
-	const struct conditions_said said = conditions_reasons(side, facts, &verdict, &conditions, arena);
-	conditions_complete(&verdict, &stopwatch, &said, arena);
-	struct gates gates =
+	const struct sentences stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
+	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
+	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
+	const struct gates usual =
 		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &options->gates, arena);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames};
-	gate_metric_judge(&options->gates, &source, arena, &gates);
-	struct waterfall waterfall = {0};
-	if (side[0].steps.found == side[1].steps.found)
-		waterfall = waterfall_build(side, &comparison.renames, &verdict, names, arena);
+	const struct gates gates = gate_metric_judge(&usual, &options->gates, &source, arena);
+	const struct waterfall waterfall = side[0].steps.found == side[1].steps.found
+	                                           ? waterfall_build(side, &comparison.renames, &verdict, names, arena)
+	                                           : (struct waterfall){0};
 	const struct findings_input input = {.side = side,
 	                                     .facts = facts,
 	                                     .n_sides = 2,
@@ -356,29 +373,25 @@ static struct analysis judge_pair(struct job *jobs, const struct analyse_options
 	                                     .renames = &comparison.renames,
 	                                     .waterfall = &waterfall,
 	                                     .result = verdict.result};
-	struct findings findings = findings_build(&input, arena);
+	const struct findings findings = findings_build(&input, arena);
 	const struct functions functions = functions_build(side, facts, 2, &comparison.renames, names, arena);
-	functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
-	const struct kernels_inside inside = look_inside(&input, &findings, options, arena);
-	bound_waterfall(&waterfall);
-	for (int s = 0; s < 2; s++)
-		bound_side(&side[s], names, arena);
+	const struct findings told = functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
 	return (struct analysis){.names = names,
 	                         .title = options->title,
 	                         .items = options->items,
 	                         .items_name = options->items_name,
 	                         .n_sides = 2,
-	                         .side = {side[0], side[1]},
+	                         .side = {bound_side(&side[0], names, arena), bound_side(&side[1], names, arena)},
 	                         .verdict = verdict,
 	                         .recorded_apart = recording_apart(side, &verdict),
 	                         .while_recorded = recording_turns(&verdict, &conditions),
 	                         .conditions = conditions,
 	                         .gates = gates,
 	                         .comparison = comparison,
-	                         .turning = {opposite, said.held_back, said.broken_off},
-	                         .waterfall = waterfall,
-	                         .findings = findings,
-	                         .inside = inside,
+	                         .turning = {stopwatch_opposite(side, &bare, arena), said.held_back, said.broken_off},
+	                         .waterfall = bound_waterfall(&waterfall, arena),
+	                         .findings = told,
+	                         .inside = look_inside(&input, &findings, options, arena),
 	                         .functions = functions};
 }
 
@@ -402,45 +415,46 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	return result;
 }
 
-/* The series of each run, and their mean; what ran without a profiler beside it. */
-static void describe_steps(struct job *job, int warmup, struct arena *arena)
+/* The means of a side's series; with stopwatch runs (`timed`, of none where they are not asked for) it takes what they
+ * say. */
+static struct headline headline_alone(const struct side *side, const struct series *series,
+                                      const struct stopwatch_side *timed)
 {
-	struct side *side = &job->side;
-	bool steps = side->steps.found;
 	double mean = 0, typical = 0;
+	for (uint32_t r = 0; r < side->n_runs; r++) {
+		mean += series[r].mean / side->n_runs;
+		typical += series[r].typical / side->n_runs;
+	}
+	double recorded = side->steps.found ? mean : side->steps.mean, stopwatch = mean_of(timed);
+	return (struct headline){.step = timed->n_runs ? stopwatch : recorded,
+	                         .recorded = recorded,
+	                         .typical = side->steps.found ? exp(typical) : side->steps.mean,
+	                         .stopwatch = stopwatch,
+	                         .n_stopwatch = (uint32_t)timed->n_runs};
+}
+
+/* One side without another: a headline of its own runs. What stands beside the verdict of a pair has to stand beside
+ * these numbers, too. */
+static struct side describe_alone(const struct job *job, bool stopwatch, int warmup, struct arena *arena)
+{
+	const struct side *built = &job->side;
+	struct stopwatch_side timed = {0};
+	struct series *series = ARENA_NEW(arena, job->n, struct series);
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run *run = &job->runs[r];
-		struct series *series = ARENA_NEW(arena, 1, struct series);
 		const struct verdict_run one = {.period = run->period, .n = run->n_periods, .shrinks = run->shrinks};
-		series_of_run(&one, warmup, arena, series);
-		side->runs[r].series = steps ? series : NULL;
-		mean += series->mean / (double)job->n;
-		typical += series->typical / (double)job->n;
+		series_of_run(&one, warmup, arena, &series[r]);
 	}
-	double step = steps ? mean : side->steps.mean;
-	side->headline =
-		(struct headline){.step = step, .recorded = step, .typical = steps ? exp(typical) : side->steps.mean};
-}
-
-static void add_stopwatches(struct job *job, struct arena *arena)
-{
-	const struct stopwatch_side timed = stopwatches_of(job->runs, job->n, job->side.steps.found, arena);
-	struct headline *h = &job->side.headline;
-	for (size_t r = 0; r < timed.n_runs; r++)
-		h->stopwatch += timed.runs[r].step / (double)timed.n_runs;
-	h->n_stopwatch = (uint32_t)timed.n_runs;
-	if (timed.n_runs)
-		h->step = h->stopwatch;
-}
-
-/* What stands beside the verdict of a pair has to stand beside the numbers of one side, too. */
-static void tell_the_rest(struct job *job, struct arena *arena)
-{
+	if (stopwatch)
+		timed = stopwatches_of(job->runs, job->n, built->steps.found, arena);
+	const struct headline headline = headline_alone(built, series, &timed);
+	struct side side = with_verdict(built, &headline, built->steps.found ? series : NULL, arena);
 	const struct run *runs[2] = {job->runs, job->runs};
 	const char *const *files[2] = {job->files, job->files};
 	const char *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
 	if (rest)
-		quality_add(&job->side.quality, arena, rest);
+		quality_add(&side.quality, arena, rest);
+	return side;
 }
 
 static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_options *options, struct names *names,
@@ -449,23 +463,16 @@ static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_o
 	struct arena work = {0};
 	int result = build_sides(job, 1, options, names, &work, arena, err);
 	if (result == 0) {
-		describe_steps(job, options->warmup, arena);
-		if (stopwatch)
-			add_stopwatches(job, arena);
-		tell_the_rest(job, arena);
-		const struct findings_input input_of = {
-			.side = &job->side, .facts = &job->facts, .n_sides = 1, .names = names};
-		struct findings findings = findings_build(&input_of, arena);
-		const struct functions functions = functions_build(&job->side, &job->facts, 1, NULL, names, arena);
-		functions_tell(&functions, &job->side, NULL, &findings, names, arena);
-		const struct kernels_inside inside = look_inside(&input_of, &findings, options, arena);
-		bound_side(&job->side, names, arena);
+		const struct side side = describe_alone(job, stopwatch, options->warmup, arena);
+		const struct findings_input of = {.side = &side, .facts = &job->facts, .n_sides = 1, .names = names};
+		const struct findings findings = findings_build(&of, arena);
+		const struct functions functions = functions_build(&side, &job->facts, 1, NULL, names, arena);
 		*out = (struct analysis){.names = names,
 		                         .title = options->title,
 		                         .n_sides = 1,
-		                         .side = {job->side},
-		                         .findings = findings,
-		                         .inside = inside,
+		                         .side = {bound_side(&side, names, arena)},
+		                         .findings = functions_tell(&functions, &side, NULL, &findings, names, arena),
+		                         .inside = look_inside(&of, &findings, options, arena),
 		                         .functions = functions};
 	}
 	arena_release(&work);

@@ -61,7 +61,7 @@ static void make(struct made *m)
 static void judge(struct made *m, const struct gates_asked *asked)
 {
 	const struct gate_source source = {m->a.names, m->a.side, &m->a.verdict, &m->a.comparison.renames};
-	gate_metric_judge(asked, &source, &m->arena, &m->a.gates);
+	m->a.gates = gate_metric_judge(&m->a.gates, asked, &source, &m->arena);
 }
 
 static const struct gate *ask(struct made *m, const char *text)

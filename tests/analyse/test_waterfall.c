@@ -122,19 +122,20 @@ static void test_a_long_list_is_added_up(void **unused)
 		baseline += i < BOUND_ROWS - 1 ? 0 : parts[i].baseline;
 		fixed += i < BOUND_ROWS - 1 ? 0 : parts[i].fixed;
 	}
-	bound_waterfall(&w);
-	assert_int_equal(w.n, BOUND_ROWS);
-	const struct waterfall_part *last = &parts[BOUND_ROWS - 1];
+	struct arena arena = {0};
+	const struct waterfall cut = bound_waterfall(&w, &arena);
+	assert_int_equal(cut.n, BOUND_ROWS);
+	const struct waterfall_part *last = &cut.part[BOUND_ROWS - 1];
 	assert_int_equal(last->kind, PART_OTHER);
 	assert_int_equal(last->phase, 0);
 	assert_float_equal(last->baseline, baseline, 1e-6);
 	assert_float_equal(last->fixed, fixed, 1e-6);
 	assert_float_equal(last->delta, fixed - baseline, 1e-6);
-	assert_int_equal(parts[BOUND_ROWS - 2].kind, PART_IDLE);
-	/* one that fits is left alone */
-	bound_waterfall(&w);
-	assert_int_equal(w.n, BOUND_ROWS);
-	assert_float_equal(last->baseline, baseline, 1e-6);
+	assert_memory_equal(cut.part, parts, (BOUND_ROWS - 1) * sizeof *parts);
+	/* what was given stays as it was, and one that fits is left alone */
+	assert_int_equal(parts[BOUND_ROWS - 1].kind, PART_IDLE);
+	assert_ptr_equal(bound_waterfall(&cut, &arena).part, cut.part);
+	arena_release(&arena);
 }
 
 int main(void)

@@ -6,13 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A list that may be changed. */
+#define COPY(arena, list, n) memcpy(ARENA_NEW(arena, n, __typeof__(*(list))), list, (n) * sizeof *(list))
+
 /* ---- phases ---- */
 
 /* Rows of phases that have none of their own any more become one a cause. `left_out` is by name. */
-static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, struct names *names)
+static void bound_rows(struct budget *b, const bool *left_out, uint32_t other, struct names *names, struct arena *arena)
 {
 	struct idle_row *of_cause[CAUSE_COUNT] = {0};
 	uint32_t kept = 0;
+	b->rows = COPY(arena, b->rows, b->n_rows);
 	for (uint32_t i = 0; i < b->n_rows; i++) {
 		struct idle_row row = b->rows[i];
 		if (!left_out[row.phase]) {
@@ -41,6 +45,8 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 		.name = names_add_text(names, side->phases_by_work ? "(other work)" : "(other ranges)")};
 	bool *left_out = ARENA_NEW(&scratch, names->n, bool);
 	uint32_t kept = BOUND_ROWS - 2, all = side->n_phases, between = 0;
+	side->phases = COPY(arena, side->phases, all);
+	side->devices = COPY(arena, side->devices, side->n_devices);
 	for (uint32_t i = 0; i < all; i++)
 		between += side->phases[i].name == 0;
 	for (uint32_t i = kept; i < all; i++) {
@@ -61,9 +67,9 @@ static void bound_phases(struct side *side, struct names *names, struct arena *a
 	side->n_phases = kept;
 	for (uint32_t i = 0; i < kept; i++)
 		side->phases[i].rank = i + 1;
-	bound_rows(&side->budget, left_out, rest.name, names);
+	bound_rows(&side->budget, left_out, rest.name, names, arena);
 	for (uint32_t d = 0; d < side->n_devices; d++)
-		bound_rows(&side->devices[d].budget, left_out, rest.name, names);
+		bound_rows(&side->devices[d].budget, left_out, rest.name, names, arena);
 	quality_add(&side->quality, arena,
 	            arena_format(arena,
 	                         "%u %s are phases: the %u that cost most are listed, the others are added up as "
@@ -86,6 +92,7 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 		{.name = names_add_text(names, "(other communication kernels)"), .comm = true},
 	};
 	uint32_t kept = BOUND_ROWS - 2, all = side->n_kernels;
+	side->kernels = COPY(arena, side->kernels, all);
 	for (uint32_t i = kept; i < all; i++) {
 		struct kernel_result *r = &rest[side->kernels[i].comm];
 		r->instances += side->kernels[i].instances;
@@ -105,11 +112,13 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 
 /* ---- the waterfall ---- */
 
-void bound_waterfall(struct waterfall *w)
+struct waterfall bound_waterfall(const struct waterfall *w, struct arena *arena)
 {
 	if (w->n <= BOUND_ROWS)
-		return;
-	struct waterfall_part *last = &w->part[BOUND_ROWS - 1];
+		return *w;
+	struct waterfall out = *w;
+	out.part = COPY(arena, w->part, BOUND_ROWS);
+	struct waterfall_part *last = &out.part[BOUND_ROWS - 1];
 	for (uint32_t i = BOUND_ROWS; i < w->n; i++) {
 		last->baseline += w->part[i].baseline;
 		last->fixed += w->part[i].fixed;
@@ -118,11 +127,14 @@ void bound_waterfall(struct waterfall *w)
 	last->cause = 0;
 	last->phase = 0;
 	last->delta = last->fixed - last->baseline;
-	w->n = BOUND_ROWS;
+	out.n = BOUND_ROWS;
+	return out;
 }
 
-void bound_side(struct side *side, struct names *names, struct arena *arena)
+struct side bound_side(const struct side *side, struct names *names, struct arena *arena)
 {
-	bound_phases(side, names, arena);
-	bound_kernels(side, names, arena);
+	struct side out = *side;
+	bound_phases(&out, names, arena);
+	bound_kernels(&out, names, arena);
+	return out;
 }

@@ -8,8 +8,9 @@
 
 enum { BOUND_ROWS = 1000 }; /* phases and kernels of a side, parts of the waterfall */
 
-/* When everything is computed: phases, their idle rows, and kernels of a side; parts of the waterfall. */
-void bound_side(struct side *side, struct names *names, struct arena *arena);
-void bound_waterfall(struct waterfall *waterfall);
+/* When everything is computed: phases, their idle rows, and kernels of a side; parts of the waterfall. What is given
+ * stays as it is; lists that are cut are in `arena`. */
+struct side bound_side(const struct side *side, struct names *names, struct arena *arena);
+struct waterfall bound_waterfall(const struct waterfall *waterfall, struct arena *arena);
 
 #endif

@@ -156,16 +156,19 @@ static void add_reasons(struct verdict *v, const struct sentences *more, struct 
 		v->reasons[v->n_reasons++] = more->list[i];
 }
 
-void conditions_complete(struct verdict *v, const struct sentences *stopwatch, const struct conditions_said *said,
-                         struct arena *arena)
+struct verdict conditions_complete(const struct verdict *v, const struct sentences *stopwatch,
+                                   const struct conditions_said *said, struct arena *arena)
 {
-	struct sentences own = {v->reasons, (uint32_t)v->n_reasons}, first = {0};
+	const struct sentences own = {v->reasons, (uint32_t)v->n_reasons};
+	struct sentences first = {0};
+	struct verdict out = *v;
 	if (said->first)
 		say_add(&first, arena, said->first);
-	v->reasons = NULL;
-	v->n_reasons = 0;
-	add_reasons(v, &first, arena);
-	add_reasons(v, &own, arena);
-	add_reasons(v, stopwatch, arena);
-	add_reasons(v, &said->rest, arena);
+	out.reasons = NULL;
+	out.n_reasons = 0;
+	add_reasons(&out, &first, arena);
+	add_reasons(&out, &own, arena);
+	add_reasons(&out, stopwatch, arena);
+	add_reasons(&out, &said->rest, arena);
+	return out;
 }

@@ -23,9 +23,9 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
                                           struct arena *arena);
 
-/* Makes the reasons of `v` all that is said beside it: first what concerns the speedup itself, then the verdict's own,
- * then what the stopwatch runs have to say, then the rest of `said`. In `arena`. */
-void conditions_complete(struct verdict *v, const struct sentences *stopwatch, const struct conditions_said *said,
-                         struct arena *arena);
+/* The verdict with all that is said beside it as its reasons: first what concerns the speedup itself, then the
+ * verdict's own, then what the stopwatch runs have to say, then the rest of `said`. In `arena`. */
+struct verdict conditions_complete(const struct verdict *v, const struct sentences *stopwatch,
+                                   const struct conditions_said *said, struct arena *arena);
 
 #endif

@@ -10,9 +10,10 @@
 struct functions functions_build(const struct side *side, const struct side_facts *facts, uint32_t n_sides,
                                  const struct renames *renames, const struct names *names, struct arena *arena);
 
-/* Appends to findings about the host's time which functions it is in, as far as samples say it: for each cause in a
- * phase to the first of them. */
-void functions_tell(const struct functions *functions, const struct side *side, const struct renames *renames,
-                    struct findings *findings, const struct names *names, struct arena *arena);
+/* The findings; those about the host's time say which functions it is in, as far as samples say it: for each cause in a
+ * phase the first of them. */
+struct findings functions_tell(const struct functions *functions, const struct side *side,
+                               const struct renames *renames, const struct findings *findings,
+                               const struct names *names, struct arena *arena);
 
 #endif

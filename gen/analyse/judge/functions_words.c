@@ -108,12 +108,15 @@ static bool is_of_the_host(const char *id)
 	return false;
 }
 
-void functions_tell(const struct functions *f, const struct side *side, const struct renames *renames,
-                    struct findings *findings, const struct names *names, struct arena *arena)
+struct findings functions_tell(const struct functions *f, const struct side *side, const struct renames *renames,
+                               const struct findings *findings, const struct names *names, struct arena *arena)
 {
 	bool told[FUNCTIONS_CAUSES] = {false};
+	struct findings out = *findings;
+	out.list = ARENA_NEW(arena, findings->n, struct finding);
 	for (uint32_t i = 0; i < findings->n; i++) {
-		struct finding *finding = &findings->list[i];
+		struct finding *finding = &out.list[i];
+		*finding = findings->list[i];
 		int s = finding->side;
 		uint32_t phase = s && renames ? renames_baseline(renames, finding->phase[s]) : finding->phase[s];
 		if (!is_of_the_host(finding->id) || side[s].phases_by_work)
@@ -128,4 +131,5 @@ void functions_tell(const struct functions *f, const struct side *side, const st
 			break;
 		}
 	}
+	return out;
 }

@@ -330,9 +330,10 @@ static void judge(const struct question *q, struct gate *gate)
 		                          gate_result_name(gate->result), found);
 }
 
-void gate_metric_judge(const struct gates_asked *asked, const struct gate_source *source, struct arena *arena,
-                       struct gates *out)
+struct gates gate_metric_judge(const struct gates *others, const struct gates_asked *asked,
+                               const struct gate_source *source, struct arena *arena)
 {
+	struct gates out = *others;
 	for (size_t i = 0; i < asked->n_expressions; i++) {
 		const struct gate_expression *e = &asked->expressions[i];
 		const struct question q = {source, e, arena};
@@ -347,6 +348,7 @@ void gate_metric_judge(const struct gates_asked *asked, const struct gate_source
 		} else {
 			judge(&q, &gate);
 		}
-		gates_add(out, &gate, arena);
+		gates_add(&out, &gate, arena);
 	}
+	return out;
 }

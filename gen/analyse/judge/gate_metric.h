@@ -13,10 +13,10 @@ struct gate_source {
 	const struct renames *renames;
 };
 
-/* Adds a gate for each expression that was asked for to `out`, in their order. A number that is not there, or a verdict
- * that the data do not give, leaves a gate inconclusive; `speedup>=X` is judged as min_speedup X, and a step's change
- * by the interval of the speedup. Texts come from `arena`. */
-void gate_metric_judge(const struct gates_asked *asked, const struct gate_source *source, struct arena *arena,
-                       struct gates *out);
+/* The gates of `others`, and behind them one for each expression that was asked for, in their order. A number that is
+ * not there, or a verdict that the data do not give, leaves a gate inconclusive; `speedup>=X` is judged as min_speedup
+ * X, and a step's change by the interval of the speedup. Texts come from `arena`. */
+struct gates gate_metric_judge(const struct gates *others, const struct gates_asked *asked,
+                               const struct gate_source *source, struct arena *arena);
 
 #endif

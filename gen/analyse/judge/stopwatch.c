@@ -214,7 +214,7 @@ static void say_wholes(const struct side side[2], const struct stopwatch_side ti
 }
 
 struct sentences stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
-                                   enum verdict_measure measured, struct arena *arena)
+                                   const struct verdict *v, struct arena *arena)
 {
 	struct sentences out = {0};
 	const struct side *b = &side[0], *f = &side[1];
@@ -226,7 +226,10 @@ struct sentences stopwatch_reasons(const struct side side[2], const struct stopw
 			                     side[s].headline.n_unused + side[s].headline.n_stopwatch, SIDE[s],
 			                     side[s].headline.n_unused == 1 ? "is" : "are", side[s].headline.unused));
 	say_wholes(side, timed, &out, arena);
-	if (measured == VERDICT_STOPWATCH ||
+	const char *opposite = stopwatch_opposite(side, v, arena);
+	if (opposite)
+		say_add(&out, arena, opposite);
+	if (v->measured == VERDICT_STOPWATCH ||
 	    !(b->headline.n_stopwatch + b->headline.n_unused + f->headline.n_stopwatch + f->headline.n_unused))
 		return out;
 	if (b->headline.n_stopwatch < STOPWATCH_LEAST_RUNS || f->headline.n_stopwatch < STOPWATCH_LEAST_RUNS)

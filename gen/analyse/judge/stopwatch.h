@@ -37,8 +37,8 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 const char *stopwatch_opposite(const struct side side[2], const struct verdict *verdict, struct arena *arena);
 
 /* Which stopwatch runs were not used, and why they do not decide where they do not; what whole programs took where
- * their steps were not timed. */
+ * their steps were not timed; stopwatch_opposite. */
 struct sentences stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
-                                   enum verdict_measure measured, struct arena *arena);
+                                   const struct verdict *verdict, struct arena *arena);
 
 #endif

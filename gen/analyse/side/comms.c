@@ -51,7 +51,7 @@ static void fill(const struct run *run, const struct comm_row *row, struct comm_
 		                     bus_factor(names_text(run->trace->names, row->name), out->ranks ? out->ranks : 2);
 }
 
-void comms_build(const struct run *run, const struct waiting *w, struct arena *arena, struct ranks_result *out)
+struct side_comms comms_build(const struct run *run, const struct waiting *w, struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct comm_row *rows = ARENA_NEW(&scratch, w->n_rows, struct comm_row);
@@ -62,17 +62,18 @@ void comms_build(const struct run *run, const struct waiting *w, struct arena *a
 			rows[n++] = w->rows[i];
 	if (n)
 		qsort_r(rows, n, sizeof *rows, compare_rows, run->trace->names);
-	out->n_comms = n < COMMS_MOST ? n : COMMS_MOST;
-	out->comms_left_out = n - out->n_comms;
-	out->comms = ARENA_NEW(arena, out->n_comms, struct comm_result);
-	for (uint32_t i = 0; i < out->n_comms; i++) {
+	struct side_comms out = {.n = n < COMMS_MOST ? n : COMMS_MOST};
+	out.left_out = n - out.n;
+	out.list = ARENA_NEW(arena, out.n, struct comm_result);
+	for (uint32_t i = 0; i < out.n; i++) {
 		uint32_t k = 0;
-		fill(run, &rows[i], &out->comms[i]);
+		fill(run, &rows[i], &out.list[i]);
 		while (k < n_comms && comms[k] != rows[i].comm)
 			k++;
 		if (rows[i].comm && k == n_comms)
 			comms[n_comms++] = rows[i].comm;
-		out->comms[i].communicator = rows[i].comm ? k + 1 : 0;
+		out.list[i].communicator = rows[i].comm ? k + 1 : 0;
 	}
 	arena_release(&scratch);
+	return out;
 }

@@ -5,7 +5,12 @@
 #include "analyse/run/waiting.h"
 #include "analyse/side_result.h"
 
-/* Fills `comms` of `out`. */
-void comms_build(const struct run *run, const struct waiting *waiting, struct arena *arena, struct ranks_result *out);
+struct side_comms {
+	struct comm_result *list; /* by exposed + hidden descending, at most COMMS_MOST, in the arena */
+	uint32_t n, left_out;
+};
+
+/* Of the side's median run. */
+struct side_comms comms_build(const struct run *run, const struct waiting *waiting, struct arena *arena);
 
 #endif

@@ -59,34 +59,36 @@ static void find_parts(const struct run *run, uint32_t at, const double *own, in
 	}
 }
 
-void rank_maps_build(const struct run *run, const struct waiting *waiting, uint32_t n_places, struct arena *arena,
-                     struct ranks_result *out)
+struct rank_maps rank_maps_build(const struct run *run, const struct waiting *waiting, uint32_t n_places,
+                                 struct arena *arena)
 {
+	struct rank_maps out = {0};
 	struct arena scratch = {0};
 	float *own, *cells[RANK_PARTS];
 	double *part[RANK_PARTS], mean = 0;
 	if (!run->steps.found || n_places < 2)
-		return;
-	own = begin(run, n_places, RANK_MAP_ROWS, RANK_MAP_COLUMNS, arena, &out->map);
+		return out;
+	own = begin(run, n_places, RANK_MAP_ROWS, RANK_MAP_COLUMNS, arena, &out.own);
 	for (int p = 0; p < RANK_PARTS; p++) {
-		cells[p] = begin(run, n_places, RANK_PART_ROWS, RANK_PART_COLUMNS, arena, &out->parts[p]);
+		cells[p] = begin(run, n_places, RANK_PART_ROWS, RANK_PART_COLUMNS, arena, &out.parts[p]);
 		part[p] = ARENA_NEW(&scratch, run->n_steps, double);
 	}
 	int64_t *end = ARENA_NEW(&scratch, run->steps.n, int64_t);
 	for (uint32_t at = 0; at < run->n_devices; at++) {
 		const struct device_waiting *device = &waiting->device[at];
-		add_rank(run, &out->map, own, run->place[at], device->step);
+		add_rank(run, &out.own, own, run->place[at], device->step);
 		find_parts(run, at, device->step, end, part);
 		for (int p = 0; p < RANK_PARTS; p++)
-			add_rank(run, &out->parts[p], cells[p], run->place[at], part[p]);
+			add_rank(run, &out.parts[p], cells[p], run->place[at], part[p]);
 		mean += device->own / run->n_devices;
 	}
-	find_range(&out->map);
+	find_range(&out.own);
 	for (int p = 0; p < RANK_PARTS; p++) {
-		struct rank_map *map = &out->parts[p];
+		struct rank_map *map = &out.parts[p];
 		find_range(map);
 		if (map->high < LEAST * mean)
 			*map = (struct rank_map){0};
 	}
 	arena_release(&scratch);
+	return out;
 }

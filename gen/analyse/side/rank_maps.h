@@ -4,9 +4,13 @@
 
 #include "analyse/run/waiting.h"
 
-/* Fills out->map and out->parts from the side's median run; `n_places` is how many devices the side has. Cells are from
- * `arena`. */
-void rank_maps_build(const struct run *run, const struct waiting *waiting, uint32_t n_places, struct arena *arena,
-                     struct ranks_result *out);
+struct rank_maps {
+	struct rank_map own;               /* of own steps */
+	struct rank_map parts[RANK_PARTS]; /* of what they consist of */
+};
+
+/* Of the side's median run; `n_places` is how many devices the side has. Cells are from `arena`. */
+struct rank_maps rank_maps_build(const struct run *run, const struct waiting *waiting, uint32_t n_places,
+                                 struct arena *arena);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const double MOSTLY = 2.0 / 3;   /* of the waiting is for one rank: it is always the same one */
 static const double EXPLAINS = 1.0 / 3; /* of what is waited for a rank */
@@ -249,6 +250,8 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t media
 	struct arena scratch = {0};
 	struct ranks_result result = {0}, *out = &result;
 	struct waiting median = {0};
+	struct rank_maps maps = {0};
+	struct side_comms comms = {0};
 	if (side->n_devices < 2)
 		return result;
 	*out = (struct ranks_result){
@@ -264,8 +267,8 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t media
 		waiting_find(&runs[r], &scratch, &w);
 		add_run(&runs[r], &w, with_work, n, out);
 		if (r == median_run) {
-			rank_maps_build(&runs[r], &w, side->n_devices, arena, out);
-			comms_build(&runs[r], &w, arena, out);
+			maps = rank_maps_build(&runs[r], &w, side->n_devices, arena);
+			comms = comms_build(&runs[r], &w, arena);
 			median = w;
 		}
 	}
@@ -277,6 +280,11 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t media
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
 		find_late_steps(&runs[median_run], &median, &out->straggler);
 	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
+	out->map = maps.own;
+	memcpy(out->parts, maps.parts, sizeof out->parts);
+	out->comms = comms.list;
+	out->n_comms = comms.n;
+	out->comms_left_out = comms.left_out;
 	arena_release(&scratch);
 	return result;
 }
