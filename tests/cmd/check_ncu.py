@@ -7,6 +7,7 @@ Made files have known numbers in every unit and locale, hostile names, quotes th
 ncu was run with the command that a report names (tests/cmd/recorded). The captures in ../shared/captures (or GAPLINE_CAPTURES) are real ones, skipped where they are not there.
 """
 import csv
+import gzip
 import json
 import lzma
 import os
@@ -19,6 +20,7 @@ import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import tiny_kineto
 import tiny_ncu
 import tiny_profile
 
@@ -141,6 +143,11 @@ def check_matching(folder, a, b):
     check(inside["kernels"][0]["baseline"]["grid"] == [8, 1, 1], "matching: another shape is taken")
     check(inside["kernels"][0]["baseline"]["launches_measured"] == 2 and near(inside["kernels"][0]["baseline"]["sm_percent"], 81.25), "matching: no mean over launches")
     check("2 of the 4 kernels in the report are not in its steps" in html, "matching: the page does not say what is missing")
+    tiny_ncu.write(path, [dict(GEMM, name="gemm(const float*)"), dict(RELU, name="relu(double *)"), dict(RELU, name="void relu<(int)2>(float *)")])
+    _, _, result, _ = run(a, b, folder, "--baseline-ncu", path)
+    inside = result["kernels_inside"]
+    check([k["baseline"]["name"] for k in inside["kernels"]] == ["gemm(const float*)"] and inside["baseline"]["not_in_profile"] == 2,
+          f"matching: another kernel of the function's name is taken: {inside}")
 
 
 def check_errors(folder, a, b):
@@ -157,6 +164,18 @@ def check_errors(folder, a, b):
             file.write(content)
         status, message, _, _ = run(a, b, folder, "--baseline-ncu", path)
         check(status == 3 and expected in message, f"{content[:40]!r}: status {status}: {message.strip()}")
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"
+    with open(good, "rb") as file:
+        packed = gzip.compress(file.read())
+    for name, content, expected in (("it's.csv", pointer, "a pointer of Git LFS"), ("lfs.ncu-rep", pointer, "lfs pull --include 'lfs.ncu-rep'"),
+                                    ("good.csv.gz", packed, "is packed; unpack it first: gzip -dk '")):
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(content)
+        status, message, _, _ = run(a, b, folder, "--fixed-ncu", os.path.join(folder, name))
+        check(status == 3 and expected in message, f"{name}: status {status}: {message.strip()}")
+    for arguments in ["report", "--db", os.path.join(folder, "lfs.ncu-rep"), "@main", a], ["history", "report", "--db", os.path.join(folder, "lfs.ncu-rep")]:
+        done = subprocess.run([GAPLINE, *arguments, "-o", os.path.join(folder, "x.html")], capture_output=True, text=True)
+        check(done.returncode == 3 and "a pointer of Git LFS" in done.stderr, f"{arguments[0]}: status {done.returncode}: {done.stderr}")
     status, message, _, _ = run(a, b, folder, "--baseline-ncu", os.path.join(folder, "nothing.csv"))
     check(status == 3 and "nothing.csv" in message, f"a missing file: status {status}: {message}")
 
@@ -219,6 +238,80 @@ def check_command(folder, a, b):
     check(status == 0 and result["kernels_inside"]["kernels"][0]["fixed"]["name"] == HOSTILE and "<script>alert" not in html and "\x1b[31m" not in html,
           "a hostile report")
     check(status == 0 and len(html) < 1_500_000 and "\x1b[31m" not in text, "a hostile report in the terminal")
+
+
+def kernels_of(path):
+    """A PyTorch trace's kernels by name, grid and block: launches, their time in us."""
+    found = {}
+    with open(path, encoding="utf-8") as file:
+        events = json.load(file)
+    for e in events["traceEvents"] if isinstance(events, dict) else events:
+        if e.get("cat") == "kernel":
+            sums = found.setdefault((e["name"], tuple(e["args"]["grid"]), tuple(e["args"]["block"])), [0, 0.0])
+            sums[0] += 1
+            sums[1] += e["dur"]
+    return found
+
+
+def check_pytorch(folder):
+    """Names in a trace of the PyTorch profiler are spelled by the C++ runtime, in ncu's report by NVIDIA's demangler: gapline's collector
+    writes names as the latter does, and c++filt makes of the mangled name what the profiler wrote."""
+    trace, capture, made = (os.path.join(folder, name) for name in ("loader.json", "loader.sqlite", "made.csv"))
+    for name, path in ("loader-pytorch.json", trace), ("loader-gapline.sqlite", capture):
+        with lzma.open(os.path.join(ROOT, "tests", "cmd", "recorded", name + ".xz")) as source, open(path, "wb") as target:
+            target.write(source.read())
+    db = sqlite3.connect(capture)
+    rows = db.execute("SELECT DISTINCT m.value, d.value, gridX, gridY, gridZ, blockX, blockY, blockZ FROM CUPTI_ACTIVITY_KIND_KERNEL "
+                      "JOIN StringIds m ON m.id = mangledName JOIN StringIds d ON d.id = demangledName ORDER BY 1, 3, 4, 5").fetchall()
+    db.close()
+    try:
+        plain = subprocess.run(["c++filt"], input="\n".join(row[0] for row in rows), capture_output=True, text=True, check=True).stdout.splitlines()
+    except OSError:
+        print("no c++filt")
+        return
+    in_trace = kernels_of(trace)
+    expected = {(row[1], row[2:5]): in_trace[name, row[2:5], row[5:8]] for row, name in zip(rows, plain) if (name, row[2:5], row[5:8]) in in_trace}
+    spelled = sum(row[1] != name for row, name in zip(rows, plain))
+    check(len(expected) >= 30 and spelled >= 20, f"pytorch: {len(expected)} kernels are in both, {spelled} are spelled in two ways")
+    tiny_ncu.write(made, [dict(GEMM, name=row[1], grid=row[2:5], block=row[5:8]) for row in rows])
+    status, text, result, _ = run(trace, capture, folder, "--baseline-ncu", made, "--fixed-ncu", made)
+    if status:
+        wrong.append(f"pytorch: status {status}: {text}")
+        return
+    inside = result["kernels_inside"]
+    check(inside["baseline"]["not_in_profile"] == len(rows) - len(expected), f"pytorch: {inside['baseline']}, {len(rows)} kernels, {len(expected)} in the trace")
+    check(inside["baseline"]["covered"] > 0.99 * sum(e[1] for e in expected.values()) / sum(e[1] for e in in_trace.values()), f"pytorch: {inside['baseline']}")
+    for k in inside["kernels"]:
+        k = k["baseline"]
+        of = expected.get((k["name"], tuple(k["grid"])))
+        check(of and k["instances_per_step"] > 0 and abs(k["ms_per_step"] / k["instances_per_step"] / (of[1] / of[0] / 1e3) - 1) < 0.05, f"pytorch: {k['name']}: {k['ms_per_step']} ms, expected {of}")
+    # names that say functions only stand for all kernels of one
+    names = {row[1]: re.sub(r".*::", "", re.sub(r"\(.*", "", re.sub(r"<.*", "", row[1].replace("<unnamed>", "")))).split(" ")[-1] for row in rows}
+    tiny_ncu.write(made, [dict(GEMM, name=names[row[1]], grid=row[2:5], block=row[5:8]) for row in rows])
+    _, _, functions, _ = run(trace, capture, folder, "--baseline-ncu", made)
+    check(functions and near(functions["kernels_inside"]["baseline"]["covered"], inside["baseline"]["covered"]), "pytorch: names of functions only")
+
+
+def check_pytorch_command(folder):
+    """There ncu is asked for the functions' own names; what all kernels of a function take counts for it."""
+    path, other = os.path.join(folder, "bound.json"), os.path.join(folder, "bound2.json")
+    tiny_kineto.write(path, steps=12, load_us=2, kernels=12, kernel_us=400)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    for i in range(12):  # three kernels of one function are more than any other, its spelling would be <(int)9, (instance 1)>
+        text = text.replace(f"void gemm_{i}<float>(int)", f"void ns::(anonymous namespace)::fuse<{i}, ns::f()::{{lambda(float)#1}}>(int)" if 8 < i else f"void gemm_{i}<float>(int)")
+    for to in path, other:
+        with open(to, "w", encoding="utf-8") as file:
+            file.write(text)
+            text = text.replace('"name": "NVIDIA H200"', '"name": "NVIDIA H200 "')
+    status, message, result, _ = run(path, other, folder)
+    command = result["kernels_inside"]["baseline"]["command"] if status == 0 else None
+    check(command, f"pytorch: no command: {status} {message}")
+    if not command:
+        return
+    found = re.search(r"--kernel-name-base function --kernel-name 'regex:(.*?)' --launch-skip (\d+) --launch-count (\d+) ", command)
+    check(found and re.search(found.group(1), "fuse") and found.group(1).startswith("^(fuse|") and found.group(1).count("|") == 4, f"pytorch: {command}")
+    check(found and int(found.group(3)) == 7, f"pytorch: three launches of a step and one each of four: {command}")
 
 
 def check_recorded(folder):
@@ -323,6 +416,8 @@ def main():
         check_errors(folder, a, b)
         check_packed(folder, a, b)
         check_command(folder, a, b)
+        check_pytorch(folder)
+        check_pytorch_command(folder)
         check_recorded(folder)
         check_captures(folder)
     for line in wrong:

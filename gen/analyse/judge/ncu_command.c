@@ -1,7 +1,9 @@
 #include "analyse/judge/ncu_command.h"
 
+#include "analyse/judge/kernel_spelling.h"
 #include "analyse/run/parts.h"
 #include "base/buf.h"
+#include "base/keymap.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -55,37 +57,70 @@ static const char *quoted(const char *const *names, uint32_t n, struct arena *ar
 	return copy;
 }
 
+/* What the command asks for: a kernel, or where only functions are known all kernels of one. */
 struct heavy {
-	uint32_t name;
+	const char *text;
+	uint32_t group; /* what its launches are told by */
 	double ns;
 	uint32_t before, within; /* launches before the measured window of the first run, and in it */
 	int64_t first;           /* start of the first one in it */
 };
+
+/* The kernels of one process, since each is profiled by itself. */
+struct kernels {
+	const struct run *run;
+	uint32_t process;
+	uint32_t *group; /* by name's id, counted from 1; 0: not yet looked at */
+	bool functions;
+	struct names texts; /* by group */
+	struct heavy *list;
+	uint32_t n, room;
+	struct arena *scratch;
+};
+
+static uint32_t group_of(struct kernels *k, uint32_t name)
+{
+	if (!k->group[name]) {
+		const char *text = names_text(k->run->trace->names, name);
+		k->group[name] = names_add_text(&k->texts, k->functions ? kernel_function(k->scratch, text) : text) + 1;
+	}
+	return k->group[name] - 1;
+}
+
+static bool is_one(const struct kernels *k, size_t op)
+{
+	const struct trace *t = k->run->trace;
+	return t->ops.kind[op] == OP_KERNEL && t->devices[t->ops.device[op]].process == k->process;
+}
 
 static int by_time(const void *a, const void *b)
 {
 	const struct heavy *x = a, *y = b;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
-	return (x->name > y->name) - (x->name < y->name);
+	return strcmp(x->text, y->text);
 }
 
-/* Of one process: each is profiled by itself. */
-static uint32_t find_heaviest(const struct run *run, size_t n_names, struct arena *scratch, struct heavy **list)
+static struct kernels find_heaviest(const struct run *run, struct arena *scratch)
 {
 	const struct trace_ops *ops = &run->trace->ops;
-	uint32_t *at = ARENA_NEW(scratch, n_names, uint32_t), n = 0, room = 0;
-	uint32_t process = run->n_devices ? run->trace->devices[run->devices[0].device].process : 0;
-	*list = NULL;
+	struct kernels k = {.run = run,
+	                    .process = run->n_devices ? run->trace->devices[run->devices[0].device].process : 0,
+	                    .group = ARENA_NEW(scratch, run->trace->names->n, uint32_t),
+	                    .functions = run->trace->source.kind == SOURCE_KINETO,
+	                    .scratch = scratch};
+	struct keymap places;
+	names_init(&k.texts, scratch);
+	keymap_init(&places, scratch);
 	for (size_t i = 0; i < ops->n; i++) {
-		if (ops->kind[i] != OP_KERNEL || run->trace->devices[ops->device[i]].process != process)
+		if (!is_one(&k, i))
 			continue;
-		if (!at[ops->name[i]]) {
-			LIST_GROW(scratch, *list, n, room);
-			(*list)[n] = (struct heavy){.name = ops->name[i]};
-			at[ops->name[i]] = ++n;
+		uint32_t group = group_of(&k, ops->name[i]), at = keymap_add(&places, group);
+		if (at == k.n) {
+			LIST_GROW(scratch, k.list, k.n, k.room);
+			k.list[k.n++] = (struct heavy){.text = names_text(&k.texts, group), .group = group};
 		}
-		struct heavy *h = &(*list)[at[ops->name[i]] - 1];
+		struct heavy *h = &k.list[at];
 		if (run_measures_op(run, i)) {
 			h->ns += (double)(ops->end[i] - ops->start[i]);
 			h->first = h->within++ && h->first <= ops->start[i] ? h->first : ops->start[i];
@@ -93,23 +128,23 @@ static uint32_t find_heaviest(const struct run *run, size_t n_names, struct aren
 			h->before++;
 		}
 	}
-	if (n)
-		qsort(*list, n, sizeof **list, by_time);
-	return n;
+	if (k.n)
+		qsort(k.list, k.n, sizeof *k.list, by_time);
+	return k;
 }
 
-/* How many launches of the `n` kernels are enough: those of one step, cut where each has had one. */
-static uint32_t count_launches(const struct run *run, const struct heavy *list, uint32_t n, uint32_t step)
+/* How many launches of the `n` heaviest are enough: those of one step, cut where each has had one. */
+static uint32_t count_launches(struct kernels *k, uint32_t n, uint32_t step)
 {
-	const struct trace_ops *ops = &run->trace->ops;
-	uint32_t process = run->trace->devices[run->devices[0].device].process, until = 0;
+	const struct trace_ops *ops = &k->run->trace->ops;
+	uint32_t until = 0;
 	int64_t last = INT64_MIN; /* of the first launches */
 	for (uint32_t i = 0; i < n; i++)
-		last = list[i].first > last ? list[i].first : last;
+		last = k->list[i].first > last ? k->list[i].first : last;
 	for (size_t i = 0; i < ops->n; i++)
-		for (uint32_t k = 0; k < n; k++)
-			until += ops->kind[i] == OP_KERNEL && ops->name[i] == list[k].name && ops->start[i] <= last &&
-			         run->trace->devices[ops->device[i]].process == process && run_measures_op(run, i);
+		for (uint32_t h = 0; h < n; h++)
+			until += is_one(k, i) && ops->start[i] <= last && run_measures_op(k->run, i) &&
+			         group_of(k, ops->name[i]) == k->list[h].group;
 	until = until < LAUNCHES_USUAL ? LAUNCHES_USUAL : until > LAUNCHES_MOST ? LAUNCHES_MOST : until;
 	return step < until ? step : until;
 }
@@ -122,32 +157,30 @@ static const struct run *part_of_first_device(const struct run *run, struct aren
 	return part;
 }
 
-const char *ncu_command(const struct side_facts *facts, const char *side, const struct names *names,
-                        struct arena *arena)
+const char *ncu_command(const struct side_facts *facts, const char *side, struct arena *arena)
 {
 	struct arena scratch = {0};
-	struct heavy *list;
 	const struct run *run = &facts->runs[0];
 	if (run->parts)
 		run = part_of_first_device(run, &scratch);
-	uint32_t n = find_heaviest(run, run->trace->names->n, &scratch, &list), before = 0, within = 0, used = 0;
+	struct kernels kernels = find_heaviest(run, &scratch);
+	uint32_t before = 0, within = 0, used = 0;
 	const char *text[HEAVIEST];
-	for (; used < n && used < HEAVIEST && list[used].ns > 0; used++) {
-		text[used] = names_text(names, list[used].name);
-		before += list[used].before;
-		within += list[used].within;
+	for (; used < kernels.n && used < HEAVIEST && kernels.list[used].ns > 0; used++) {
+		text[used] = kernels.list[used].text;
+		before += kernels.list[used].before;
+		within += kernels.list[used].within;
 	}
 	const char *command = NULL;
 	if (used) {
 		uint32_t step = (within + run->n_steps - 1) / run->n_steps;
 		command = arena_format(
 			arena,
-			"rm -f %s-kernels.ncu-rep; ncu " SECTIONS
-			" --target-processes all --kernel-name-base demangled "
+			"rm -f %s-kernels.ncu-rep; ncu " SECTIONS " --target-processes all --kernel-name-base %s "
 			"--kernel-name %s --launch-skip %u --launch-count %u --kill yes --export %s-kernels COMMAND; "
 			"ncu --import %s-kernels.ncu-rep --csv --page raw > %s-kernels.csv",
-			side, quoted(text, used, &scratch), before, count_launches(run, list, used, step), side, side,
-			side);
+			side, kernels.functions ? "function" : "demangled", quoted(text, used, &scratch), before,
+			count_launches(&kernels, used, step), side, side, side);
 	}
 	arena_release(&scratch);
 	return command;

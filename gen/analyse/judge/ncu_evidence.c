@@ -126,8 +126,8 @@ struct kernels_inside ncu_evidence(const struct ncu_input *input, struct arena *
 		if (input->report[s])
 			side[s] = ncu_match(&input->facts[s], input->report[s], input->names, arena);
 		else if (input->gpu_bound[s])
-			out.command[s] = ncu_command(&input->facts[s], input->n_sides > 1 ? label[s] : "profile",
-			                             input->names, arena);
+			out.command[s] =
+				ncu_command(&input->facts[s], input->n_sides > 1 ? label[s] : "profile", arena);
 		out.groups[s] = side[s].n;
 		out.strangers[s] = side[s].strangers;
 		out.covered[s] = side[s].covered;

@@ -1,6 +1,6 @@
 #include "analyse/judge/ncu_match.h"
 
-#include "analyse/judge/kernel_key.h"
+#include "analyse/judge/kernel_spelling.h"
 #include "base/keymap.h"
 #include "base/list.h"
 
@@ -16,6 +16,8 @@ struct row {
 	bool taken;
 };
 
+enum form { SPELLING, FUNCTION, FORMS };
+
 struct match {
 	const struct side_facts *facts;
 	const struct names *names;
@@ -29,7 +31,8 @@ struct match {
 	uint32_t *stalls;             /* … their stalls */
 	double (*stall)[NCU_STALLS];
 	uint32_t n_groups;
-	const char **key; /* by name's id, made when asked for */
+	const char **form[FORMS]; /* by name's id, made when asked for */
+	bool *bare;               /* by name's id: it is the function's own name */
 };
 
 static uint64_t key_of(uint32_t name, uint64_t shape)
@@ -110,18 +113,22 @@ static void add_groups(struct match *m, const struct ncu_report *report)
 
 /* ---- which is which ---- */
 
-/* "void ns::kernel<int>(float *)" -> "kernel": what a report shows that names functions only. */
-static const char *short_key(struct match *m, uint32_t name)
+/* A name in the form in which two are compared, made when it is asked for. */
+static const char *form_of(struct match *m, enum form form, uint32_t name)
 {
-	if (!m->key)
-		m->key = ARENA_NEW(&m->scratch, m->names->n, const char *);
-	if (!m->key[name]) {
-		const char *key = kernel_key(&m->scratch, names_text(m->names, name)), *last = key;
-		for (const char *c = key; (c = strstr(c, "::")) != NULL; c += 2)
-			last = c + 2;
-		m->key[name] = *last ? last : key;
+	if (!m->form[form])
+		m->form[form] = ARENA_NEW(&m->scratch, m->names->n, const char *);
+	if (!m->form[form][name]) {
+		const char *text = names_text(m->names, name);
+		m->form[form][name] =
+			form == FUNCTION ? kernel_function(&m->scratch, text) : kernel_spelling(&m->scratch, text);
 	}
-	return m->key[name];
+	return m->form[form][name];
+}
+
+static bool alike(struct match *m, enum form form, uint32_t a, uint32_t b)
+{
+	return strcmp(form_of(m, form, a), form_of(m, form, b)) == 0;
 }
 
 static void take(struct kernel_inside *g, struct row *row)
@@ -133,26 +140,28 @@ static void take(struct kernel_inside *g, struct row *row)
 
 static bool fits(struct match *m, const struct kernel_inside *g, const struct row *row, int how)
 {
-	bool unknown = !g->shape || !row->shape;
+	bool unknown = !g->shape || !row->shape, shape = unknown || g->shape == row->shape;
 	switch (how) {
 	case 0:
 		return g->name == row->name && g->shape == row->shape && !unknown;
 	case 1:
 		return g->name == row->name && unknown;
+	case 2:
+		return shape && alike(m, SPELLING, g->name, row->name);
 	default:
-		return (unknown || g->shape == row->shape) &&
-		       strcmp(short_key(m, g->name), short_key(m, row->name)) == 0;
+		return shape && (m->bare[g->name] || m->bare[row->name]) && alike(m, FUNCTION, g->name, row->name);
 	}
 }
 
 enum { PAIRS_MAX = 50000000 }; /* names that are compared one with another */
 
-/* By name and shape; else, where one of the two does not know the shape, by name; else by the function's own name and
- * shape. A group that a better way has found is not looked for by a worse one. */
+/* By name and shape; else, where one of the two does not know the shape, by name; else by the name in another spelling;
+ * else, where one of the two says no more than the function's own name, by that. A group that a better way has found is
+ * not looked for by a worse one. */
 static void find_rows(struct match *m)
 {
 	bool *found = ARENA_NEW(&m->scratch, m->n_groups, bool);
-	for (int how = 0; how < 3 && (uint64_t)m->n_groups * m->n_rows < PAIRS_MAX; how++)
+	for (int how = 0; how < 4 && (uint64_t)m->n_groups * m->n_rows < PAIRS_MAX; how++)
 		for (uint32_t i = 0; i < m->n_groups; i++) {
 			bool any = false;
 			for (uint32_t k = 0; !found[i] && k < m->n_rows; k++)
@@ -261,6 +270,9 @@ struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_repor
 	struct match m = {.facts = facts, .names = names};
 	struct ncu_side out = {0};
 	double all = 0;
+	m.bare = ARENA_NEW(&m.scratch, names->n, bool);
+	for (uint32_t i = 0; i < names->n; i++)
+		m.bare[i] = kernel_name_is_bare(names_text(names, i));
 	keymap_init(&m.rows_at, &m.scratch);
 	keymap_init(&m.groups_at, &m.scratch);
 	add_rows(&m);

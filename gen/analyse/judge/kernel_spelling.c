@@ -1,0 +1,282 @@
+#include "analyse/judge/kernel_spelling.h"
+
+#include "base/buf.h"
+
+#include <string.h>
+
+enum { DEPTH = 200 }; /* brackets within brackets; a name with more is not taken apart */
+
+/* Text that is read, and what is made of it. */
+struct speller {
+	const char *p;
+	struct buf to;
+	unsigned depth;
+	bool bad;        /* no C++ that is understood … */
+	bool inside;     /* … from within some brackets on: a long name is shortened */
+	size_t own;      /* outermost name: where its last part begins in `to` … */
+	size_t own_ends; /* … and ends; 0: not yet known */
+};
+
+static bool is_word(char c)
+{
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$' ||
+	       c == '.' || c == '@' || (unsigned char)c >= 0x80;
+}
+
+static bool skip(struct speller *s, const char *text)
+{
+	size_t n = strlen(text);
+	if (strncmp(s->p, text, n) != 0)
+		return false;
+	s->p += n;
+	return true;
+}
+
+static size_t word_length(const char *p)
+{
+	size_t n = 0;
+	while (is_word(p[n]))
+		n++;
+	return n;
+}
+
+static bool word_is_one_of(const char *word, size_t n, const char *const *list)
+{
+	for (; *list; list++)
+		if (strlen(*list) == n && memcmp(*list, word, n) == 0)
+			return true;
+	return false;
+}
+
+/* What several of make one type. */
+static bool is_builtin(const char *word, size_t n)
+{
+	static const char *const builtin[] = {"unsigned", "signed", "char",   "short", "int",  "long",
+	                                      "__int128", "float",  "double", "bool",  "void", NULL};
+	return word_is_one_of(word, n, builtin);
+}
+
+/* Words that one demangler writes, or in another place. */
+static bool is_left_out(const char *word, size_t n)
+{
+	static const char *const out[] = {"const", "volatile", "struct", "class", "enum", "typename", NULL};
+	return word_is_one_of(word, n, out);
+}
+
+/* Of "(anonymous namespace)" nothing is kept, nor of the colons behind it. */
+static bool skip_unnamed(struct speller *s)
+{
+	static const char *const unnamed[] = {"(anonymous namespace)", "<unnamed>", "_NV_ANON_NAMESPACE",
+	                                      "`anonymous namespace'"};
+	for (size_t i = 0; i < sizeof unnamed / sizeof *unnamed; i++)
+		if (skip(s, unnamed[i])) {
+			skip(s, "::");
+			return true;
+		}
+	return false;
+}
+
+static void spell_list(struct speller *s);
+
+/* What stands in brackets: spelled into `to`, or left out of it. */
+static void spell_inside(struct speller *s, const char *open, const char *closing, bool keep)
+{
+	size_t before = s->to.n;
+	if (++s->depth > DEPTH) {
+		s->bad = s->inside = true;
+		return;
+	}
+	buf_text(&s->to, open);
+	spell_list(s);
+	buf_text(&s->to, closing);
+	s->inside = s->inside || !*s->p;
+	s->bad = s->bad || !skip(s, closing);
+	s->depth--;
+	if (!keep && s->to.n > before)
+		s->to.data[s->to.n = before] = 0;
+}
+
+/* "{lambda(float)#1}", "[lambda(float) (instance 1)]": what has no name of its own. */
+static void spell_nameless(struct speller *s)
+{
+	const char *closing = *s->p++ == '{' ? "}" : "]";
+	buf_text(&s->to, "{");
+	for (; *s->p && *s->p != *closing && !s->bad;) {
+		if (*s->p == '(' && strncmp(s->p, "(instance ", 10) != 0) {
+			s->p++;
+			spell_inside(s, "(", ")", true);
+		} else if (skip(s, "(instance ") || skip(s, "#")) {
+			buf_text(&s->to, "#");
+		} else if (*s->p == ' ' || *s->p == ')') {
+			s->p++;
+		} else {
+			buf_add(&s->to, s->p++, 1);
+		}
+	}
+	buf_text(&s->to, "}");
+	s->bad = s->bad || !skip(s, closing);
+}
+
+/* "4", "4ul", "2.5f": without what says its type. */
+static void spell_number(struct speller *s, size_t n)
+{
+	size_t digits = n;
+	while (digits > 1 && strchr("ulUL", s->p[digits - 1]))
+		digits--;
+	buf_add(&s->to, s->p, digits);
+	s->p += n;
+}
+
+static bool is_word_now(const struct speller *s, const char *word, size_t n)
+{
+	return strlen(word) == n && memcmp(s->p, word, n) == 0;
+}
+
+static bool is_called_next(const char *p)
+{
+	p += strspn(p, " ");
+	return *p == '(' || *p == '<';
+}
+
+/* "operator()", "operator ()", "operator<< <int>", "operator <<<int>", "operator bool". */
+static void spell_operator(struct speller *s)
+{
+	s->p += strlen("operator");
+	s->p += strspn(s->p, " ");
+	buf_text(&s->to, "operator");
+	size_t n = strncmp(s->p, "()", 2) == 0 ? 2 : strspn(s->p, "+-*/%^&|~!=<>,[]");
+	while (n > 1 && s->p[n - 1] == '<' && !is_called_next(s->p + n))
+		n--; /* it opens template arguments */
+	buf_add(&s->to, s->p, n);
+	s->p += n;
+}
+
+/* The address of a function, "&(f(float))" or "&f": without parameters. */
+static void spell_address(struct speller *s)
+{
+	size_t before = s->to.n;
+	spell_inside(s, "", ")", true);
+	if (s->bad)
+		return;
+	s->to.n--;
+	for (size_t i = before; i < s->to.n; i++)
+		if (s->to.data[i] == '(')
+			s->to.n = i;
+	s->to.data[s->to.n] = 0;
+}
+
+/* One type, value or function of a list; `begin` is where it begins in `to`. What two demanglers may write in front of
+ * it, the type that a function returns, is left out, and so are the parameters of what has template arguments, which
+ * one of them writes as "T1". */
+static void spell_one(struct speller *s)
+{
+	size_t begin = s->to.n;
+	bool outer = s->depth == 0, templated = false;
+	enum { NOTHING, WORD, BUILTIN, COLONS, CLOSED } last = NOTHING;
+	while (*s->p && !s->bad) {
+		size_t n = word_length(s->p);
+		if (*s->p == ' ') {
+			s->p++;
+			continue;
+		}
+		if (skip_unnamed(s))
+			continue;
+		if (skip(s, "decltype(nullptr)")) {
+			buf_text(&s->to, "std::nullptr_t");
+			last = WORD;
+			continue;
+		}
+		if (outer && last == CLOSED && strncmp(s->p, "[clone ", 7) == 0) { /* "f(int) [clone .kd]" */
+			s->p += strlen(s->p);
+			return;
+		}
+		if (n && is_left_out(s->p, n)) {
+			s->p += n;
+			continue;
+		}
+		if (n || *s->p == '{' || *s->p == '[') {
+			bool builtin = is_builtin(s->p, n);
+			if (last == BUILTIN && builtin) {
+				buf_text(&s->to, " ");
+			} else if (last != NOTHING && last != COLONS) {
+				s->to.data[s->to.n = begin] = 0;
+				templated = false;
+			}
+			if (outer)
+				s->own = s->to.n, s->own_ends = 0;
+			if (!n)
+				spell_nameless(s);
+			else if (is_word_now(s, "operator", n))
+				spell_operator(s);
+			else if (is_word_now(s, "true", n) || is_word_now(s, "false", n))
+				buf_text(&s->to, *s->p == 't' ? "1" : "0"), s->p += n;
+			else if (*s->p >= '0' && *s->p <= '9')
+				spell_number(s, n);
+			else
+				buf_add(&s->to, s->p, n), s->p += n;
+			last = builtin ? BUILTIN : WORD;
+			if (outer)
+				s->own_ends = s->to.n;
+		} else if (skip(s, "::")) {
+			if (last != NOTHING)
+				buf_text(&s->to, "::");
+			last = COLONS;
+		} else if (skip(s, "<")) {
+			templated = true;
+			spell_inside(s, "<", ">", true);
+			last = CLOSED;
+		} else if (skip(s, "(")) {
+			if (last == NOTHING && s->to.n > begin && s->to.data[s->to.n - 1] == '&')
+				spell_address(s);
+			else /* a cast, in front of a value, or parameters */
+				spell_inside(s, "(", ")", last != NOTHING && !templated);
+			last = last == NOTHING ? NOTHING : CLOSED;
+		} else if (strchr(">)]},", *s->p)) {
+			return;
+		} else {
+			buf_add(&s->to, s->p++, 1); /* "*", "&", "-" */
+			if (last != NOTHING)
+				last = CLOSED;
+		}
+	}
+}
+
+static void spell_list(struct speller *s)
+{
+	for (spell_one(s); !s->bad && *s->p == ','; spell_one(s)) {
+		s->p++;
+		buf_text(&s->to, ",");
+	}
+}
+
+static struct speller spelled(const char *name)
+{
+	struct speller s = {.p = name};
+	buf_text(&s.to, "");
+	spell_one(&s);
+	s.bad = s.bad || *s.p || !s.own_ends;
+	return s;
+}
+
+const char *kernel_function(struct arena *arena, const char *name)
+{
+	struct speller s = spelled(name);
+	bool known = s.own_ends && (!s.bad || s.inside);
+	const char *copy =
+		known ? arena_copy(arena, s.to.data + s.own, s.own_ends - s.own) : arena_format(arena, "%s", name);
+	buf_release(&s.to);
+	return copy;
+}
+
+const char *kernel_spelling(struct arena *arena, const char *name)
+{
+	struct speller s = spelled(name);
+	const char *copy = s.bad ? arena_format(arena, "%s", name) : arena_copy(arena, s.to.data, s.to.n);
+	buf_release(&s.to);
+	return copy;
+}
+
+bool kernel_name_is_bare(const char *name)
+{
+	return !strpbrk(name, "<(:");
+}
