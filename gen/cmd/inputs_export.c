@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/folder.h"
+#include "base/pointer.h"
 #include "base/proc.h"
 #include "base/unpack.h"
 #include "capture/find.h"
@@ -33,7 +34,6 @@ struct job {
  */
 static bool is_report(const char *path)
 {
-	static const char lfs[] = "version https://git-lfs.github.com/spec/";
 	struct file_head head = {0};
 	int fd = inputs_is_report(path) ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	if (fd < 0)
@@ -41,8 +41,8 @@ static bool is_report(const char *path)
 	ssize_t n = read(fd, head.data, sizeof head.data);
 	close(fd);
 	head.n = n > 0 ? (size_t)n : 0;
-	bool pointer = head.n >= sizeof lfs - 1 && !memcmp(head.data, lfs, sizeof lfs - 1);
-	return head.n && !pointer && !source_is_sqlite(&head) && packing_of(head.data, head.n) == PACKING_NONE;
+	return head.n && !pointer_is(&head) && !source_is_sqlite(&head) &&
+	       packing_of(head.data, head.n) == PACKING_NONE;
 }
 
 /* The end of what nsys said so far: at most `most` bytes and a NUL into `text`; returns how many. */

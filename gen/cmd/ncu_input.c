@@ -2,7 +2,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/pointer.h"
 #include "base/proc.h"
+#include "base/unpack.h"
 #include "capture/find.h"
 #include "read/ncu.h"
 
@@ -78,6 +80,12 @@ int ncu_input_read(const char *path, struct names *names, struct arena *arena, s
 		return -1;
 	if (ncu_is_packed(&head))
 		return read_packed(path, names, arena, report, err);
+	if (pointer_is(&head))
+		return pointer_refuse(path, "is ", err);
+	enum packing packing = packing_of(head.data, head.n);
+	if (packing != PACKING_NONE)
+		return err_set(err, "%s: is packed; unpack it first: %s %s", path,
+		               packing == PACKING_GZIP ? "gzip -dk" : "zstd -dk", quoted(path, "", arena));
 	int fd = file_open(path, &size, err);
 	if (fd < 0)
 		return -1;

@@ -3,6 +3,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/parallel.h"
+#include "base/pointer.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/nsys.h"
@@ -120,32 +121,6 @@ static int refuse_with(const char *path, const char *inside, const char *what, s
 	return -1;
 }
 
-/* The pattern that fetches this file alone holds from any folder. A character that would be one of a pattern's own is
- * left open. */
-static int refuse_pointer(const char *path, const char *inside, struct err *err)
-{
-	struct buf name = {0}, command = {0};
-	const char *file = file_name(path);
-	for (const char *c = file; *c; c++)
-		buf_add(&name, strchr("*?[]{}!\\,#", *c) ? "?" : c, 1);
-	buf_text(&command, "git ");
-	if (file != path) {
-		struct buf folder = {0};
-		buf_add(&folder, path, (size_t)(file - path));
-		buf_text(&command, "-C ");
-		buf_word(&command, folder.data, "");
-		buf_text(&command, " ");
-		buf_release(&folder);
-	}
-	buf_text(&command, "lfs pull --include ");
-	buf_quoted(&command, name.data);
-	err_set(err, "%s: %sa pointer of Git LFS, which stands for the file that was not fetched; fetch it with: %s",
-	        path, inside, command.data);
-	buf_release(&command);
-	buf_release(&name);
-	return -1;
-}
-
 /* Fills err with what the file is instead of a profile. The head is of what is packed in it, if it is packed. */
 static int refuse(const char *path, const struct source *source, struct err *err)
 {
@@ -157,8 +132,8 @@ static int refuse(const char *path, const struct source *source, struct err *err
 	if (head->size == 0)
 		return err_set(err, "%s: %s%s; capture or export the profile again", path,
 		               packed ? "holds nothing, " : "is empty", packed ? word : "");
-	if (BEGINS(head, "version https://git-lfs.github.com/spec/"))
-		return refuse_pointer(path, inside, err);
+	if (pointer_is(head))
+		return pointer_refuse(path, inside, err);
 	if (BEGINS(head, "NVIDIA Tegra Profiler Report"))
 		return refuse_report(path, source->packing, err);
 	if (BEGINS(head, "NVR\0"))

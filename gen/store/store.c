@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include "base/pointer.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -37,6 +38,15 @@ bool store_name_ok(const char *name)
 
 /* ---- SQLite ---- */
 
+/* What is no database. Not looked for earlier: a descriptor that is closed takes SQLite's locks on the file with it. */
+static int refuse(const char *path, struct err *err)
+{
+	struct file_head head;
+	if (file_look(path, &head, err) == 0 && pointer_is(&head))
+		return pointer_refuse(path, "is ", err);
+	return err_set(err, "%s: is no file of 'gapline save' or 'gapline history'", path);
+}
+
 /* Not with SQLite's own message, in which there may be any bytes of the file. */
 static int fail(const struct store *s, struct err *err)
 {
@@ -55,7 +65,7 @@ static int fail(const struct store *s, struct err *err)
 	case SQLITE_TOOBIG:
 		return err_set(err, "%s: takes no digest as large as this: 1 GB is the most", s->path);
 	case SQLITE_NOTADB:
-		return err_set(err, "%s: is no file of 'gapline save' or 'gapline history'", s->path);
+		return refuse(s->path, err);
 	case SQLITE_CORRUPT:
 		return err_set(err, "%s: is damaged: its pages are not in order", s->path);
 	default:
