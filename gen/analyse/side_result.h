@@ -201,14 +201,15 @@ struct overview {
 
 /* One of several devices of a side, beside the others; all times per step. Waiting for the last rank inside a
  * communication kernel is not work, and neither is a bubble: waiting for the partner inside a send or receive.
- * `waiting`, `bubble`, `moving` and `unmatched` add up to the budget's comm_exposed. */
+ * `waiting`, `moving` and `unmatched` add up to the budget's comm_exposed; `bubble` is its idle time of CAUSE_BUBBLE.
+ */
 struct rank_result {
 	uint32_t device;   /* index into side.devices */
 	uint32_t host;     /* of its process, counted from 1; 0: there is one, or it is not known */
 	double own;        /* its step without exposed waiting and bubbles: from the end of its own GPU work to the next
 	                    * such end */
 	double waiting;    /* exposed: in collectives, until the last rank has entered */
-	double bubble;     /* exposed: in sends and receives, until the partner has entered … */
+	double bubble;     /* idle: in sends and receives, until the partner has entered … */
 	uint32_t partner;  /* … which is this device most of the time, in the median run; TRACE_NONE: nobody */
 	double moving;     /* exposed: in both, from then on */
 	double unmatched;  /* exposed: in communication kernels that could not be matched with other ranks' */

@@ -32,6 +32,8 @@ static const struct {
                               "started late all the same: a clock or power state, another context, paging."},
 	[CAUSE_MANAGED_MEMORY] = {"managed_memory", "managed memory",
                                   "The gap ended with a unified-memory migration that no call launched."},
+	[CAUSE_BUBBLE] = {"bubble", "pipeline bubble",
+                          "All that ran were sends and receives that waited for another rank to get there."},
 	[CAUSE_OTHER_PROCESS] = {"other_process", "another process",
                                  "Another process was running on the same physical GPU."},
 	[CAUSE_UNATTRIBUTED] = {"unattributed", "unattributed",

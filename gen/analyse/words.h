@@ -22,6 +22,7 @@ enum cause {
 	CAUSE_DEPENDENCY,     /* the op was queued and waited for an event, stream or device */
 	CAUSE_LATE_START,     /* the op was queued, had nothing to wait for, and started late all the same */
 	CAUSE_MANAGED_MEMORY, /* ended by a unified-memory migration */
+	CAUSE_BUBBLE,         /* all that ran were sends and receives that waited for another rank */
 	CAUSE_OTHER_PROCESS,  /* another process ran on the same physical GPU */
 	CAUSE_UNATTRIBUTED,   /* the profile does not say: the launch is missing, or no op follows */
 	CAUSE_COUNT

@@ -26,6 +26,7 @@ static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_DEPENDENCY] = SOLID("dependency", "#882255", "#fff"),
 	[CAUSE_LATE_START] = SOLID("late-start", "#ddcc77", "#111"),
 	[CAUSE_MANAGED_MEMORY] = STRIPED("managed-memory", "#56b4e9"),
+	[CAUSE_BUBBLE] = STRIPED("bubble", "#332288"),
 	[CAUSE_OTHER_PROCESS] = STRIPED("other-process", "#882255"),
 	[CAUSE_UNATTRIBUTED] = SOLID("unattributed", "#999999", "#111"),
 };

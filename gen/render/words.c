@@ -166,6 +166,7 @@ static const char *waited_for(enum cause cause)
 		[CAUSE_OFF_CPU] = "a host thread that is not on a processor",
 		[CAUSE_DEPENDENCY] = "dependencies",
 		[CAUSE_LATE_START] = "operations that start late though they are queued",
+		[CAUSE_BUBBLE] = "other ranks in sends and receives",
 		[CAUSE_UNATTRIBUTED] = "what the profile does not say"};
 	return object[cause] ? object[cause] : cause_label(cause);
 }

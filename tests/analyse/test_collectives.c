@@ -192,61 +192,90 @@ static void test_steps_in_which_ranks_disagree_are_not_matched(void **state)
 /* ---- the division of a device's time ---- */
 
 struct waited {
-	int64_t sum, last;
+	int64_t sum, bubbles, last;
 };
 
-static void add(void *context, const struct stretch *stretch)
+static void add(void *context, const struct stretch *stretch, bool bubble)
 {
 	struct waited *w = context;
 	assert_true(stretch->start >= w->last && stretch->end > stretch->start);
-	w->sum += stretch->end - stretch->start;
+	*(bubble ? &w->bubbles : &w->sum) += stretch->end - stretch->start;
 	w->last = stretch->end;
+}
+
+/* What runs at an instant. */
+struct instant {
+	bool computes, copies, moves, waits, bubble, other;
+};
+
+static struct instant at(int64_t t, const struct collective_op *op, size_t n, const struct stretches *compute,
+                         const struct stretches *copies)
+{
+	struct instant now = {0};
+	for (size_t i = 0; i < compute->n; i++)
+		now.computes = now.computes || (t >= compute->list[i].start && t < compute->list[i].end);
+	for (size_t i = 0; i < copies->n; i++)
+		now.copies = now.copies || (t >= copies->list[i].start && t < copies->list[i].end);
+	for (size_t i = 0; i < n; i++) {
+		bool *waits = op[i].point ? &now.bubble : &now.waits, *past = op[i].matched ? &now.moves : &now.other;
+		*waits = *waits || (t >= op[i].start && t < op[i].arrived);
+		*past = *past || (t >= op[i].arrived && t < op[i].end);
+	}
+	return now;
+}
+
+static struct stretches draw_stretches(struct stretch *list)
+{
+	struct stretches all = {list, (size_t)draw(5)};
+	for (size_t i = 0; i < all.n; i++) {
+		list[i].start = draw(80);
+		list[i].end = list[i].start + draw(20);
+	}
+	return all;
 }
 
 static void test_every_nanosecond_is_what_it_is(void **state)
 {
 	(void)state;
-	for (seed = 1; seed < 300;) {
+	int64_t bubbles = 0;
+	for (seed = 1; seed < 600;) {
 		uint64_t before = seed;
 		struct collective_op op[6];
 		const struct collective_op *ops[6];
-		struct stretch compute[6];
+		struct stretch computes[4], copied[4];
 		struct comm_parts expected = {0};
-		struct waited waited = {0, INT64_MIN};
-		size_t n = (size_t)draw(7), m = (size_t)draw(7);
+		struct waited waited = {0, 0, INT64_MIN};
+		size_t n = (size_t)draw(7);
 		for (size_t i = 0; i < n; i++) {
 			int64_t start = draw(80), length = draw(30);
 			op[i] = (struct collective_op){.start = start, .end = start + length, .arrived = start};
 			op[i].matched = draw(3) > 0;
+			op[i].point = draw(2);
 			op[i].arrived += op[i].matched ? draw(length + 1) : 0;
 			ops[i] = &op[i];
 		}
-		for (size_t i = 0; i < m; i++) {
-			compute[i].start = draw(80);
-			compute[i].end = compute[i].start + draw(20);
-		}
+		const struct stretches compute = draw_stretches(computes), copies = draw_stretches(copied);
 		for (int64_t t = 10; t < 90; t++) {
-			bool hidden = false, moves = false, waits = false, other = false;
-			for (size_t i = 0; i < m; i++)
-				hidden = hidden || (t >= compute[i].start && t < compute[i].end);
-			for (size_t i = 0; i < n; i++) {
-				waits = waits || (t >= op[i].start && t < op[i].arrived);
-				bool past = t >= op[i].arrived && t < op[i].end;
-				moves = moves || (past && op[i].matched);
-				other = other || (past && !op[i].matched);
-			}
-			if (moves)
-				(*(hidden ? &expected.hidden_moving : &expected.moving))++;
-			else if (waits)
-				(*(hidden ? &expected.hidden_waiting : &expected.waiting))++;
-			else if (other)
-				(*(hidden ? &expected.hidden_unmatched : &expected.unmatched))++;
+			struct instant now = at(t, op, n, &compute, &copies);
+			if (now.moves)
+				(*(now.computes ? &expected.hidden_moving : &expected.moving))++;
+			else if (now.waits)
+				(*(now.computes ? &expected.hidden_waiting : &expected.waiting))++;
+			else if (now.other)
+				(*(now.computes ? &expected.hidden_unmatched : &expected.unmatched))++;
+			else if (now.bubble)
+				(*(now.computes ? &expected.hidden_waiting
+				   : now.copies ? &expected.moving
+				                : &expected.bubble))++;
 		}
-		struct comm_parts found = collectives_divide(ops, n, compute, m, 10, 90, add, &waited);
+		struct comm_parts found = collectives_divide(ops, n, &compute, &copies, 10, 90, add, &waited);
 		assert_memory_equal(&found, &expected, sizeof found);
 		assert_int_equal(waited.sum, expected.waiting);
+		assert_int_equal(waited.bubbles, expected.bubble);
+		bubbles += expected.bubble;
 		seed = before + 1;
 	}
+	assert_true(bubbles > 1000);
 }
 
 int main(void)

@@ -439,9 +439,10 @@ static void test_a_pipeline(void **state)
 		assert_float_equal(r->bubble, truth[rank].bubble / steps, near);
 		assert_float_equal(r->waiting, truth[rank].waiting / steps, near);
 		assert_float_equal(r->unmatched, 0, 1e-6);
+		const struct budget *b = &side->devices[r->device].budget;
+		assert_float_equal(b->comm_exposed, r->waiting + r->moving, 1e-3); /* bubbles are none of it */
 		assert_int_equal(side->devices[r->partner].rank, (rank + STAGE) % RANKS);
-		assert_float_equal(side->devices[r->device].budget.compute, truth[rank].compute / steps,
-		                   20e-6 * side->budget.period + 10);
+		assert_float_equal(b->compute, truth[rank].compute / steps, 20e-6 * side->budget.period + 10);
 	}
 	/* the first stage waits for the second's backward pass; what was put in is far above what clocks may hide */
 	assert_true(truth[0].bubble / steps > 10 * near);

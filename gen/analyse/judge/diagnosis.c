@@ -8,7 +8,8 @@ static const double NEARLY_ALL = 0.8, HARDLY_MORE = 1.25; /* of the gain, explai
 static bool is_the_hosts(enum cause cause)
 {
 	return cause != CAUSE_DISPATCH && cause != CAUSE_DEPENDENCY && cause != CAUSE_LATE_START &&
-	       cause != CAUSE_MANAGED_MEMORY && cause != CAUSE_OTHER_PROCESS && cause != CAUSE_UNATTRIBUTED;
+	       cause != CAUSE_MANAGED_MEMORY && cause != CAUSE_BUBBLE && cause != CAUSE_OTHER_PROCESS &&
+	       cause != CAUSE_UNATTRIBUTED;
 }
 
 double diagnosis_floor(const struct side *side, const struct side_facts *facts, const bool *without)

@@ -124,6 +124,7 @@ const struct rule rules[] = {
 	{"host_after_sync", "Host time after a synchronisation", RULE_PLAIN, RULE(after_sync)},
 	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, RULE(sync)},
 	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, RULE(comm)},
+	{"pipeline_bubbles", "Pipeline bubbles", RULE_PLAIN, RULE(bubbles)},
 	{"straggler", "One device waits for another", RULE_PLAIN, RULE(straggler)},
 	{"one_off_gaps", "Gaps that happened once", RULE_ONCE, RULE(once)},
 	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, RULE(gpu_bound)},

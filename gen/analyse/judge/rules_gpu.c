@@ -219,6 +219,50 @@ const char *advise_straggler(const struct evidence *e)
 	return "Balance the work: equal batches and sequence lengths, the same input speed on every rank.";
 }
 
+/* The rank that waits longest in sends and receives. */
+static const struct rank_result *most_bubbles(const struct ranks_result *ranks)
+{
+	const struct rank_result *most = ranks->n ? &ranks->list[0] : NULL;
+	for (uint32_t i = 1; i < ranks->n; i++)
+		most = ranks->list[i].bubble > most->bubble ? &ranks->list[i] : most;
+	return most;
+}
+
+static bool fits_bubble(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_BUBBLE;
+}
+
+void find_bubbles(struct evidence *e)
+{
+	const struct rank_result *most = most_bubbles(&e->side->ranks);
+	rule_claim(e, fits_bubble);
+	rule_note(e, "ranks", FINDING_COUNT, e->side->ranks.n);
+	rule_note(e, "longest", FINDING_TIME, most ? most->bubble : 0);
+	rule_costs(e, 0, SMALL);
+}
+
+const char *tell_bubbles(const struct evidence *e)
+{
+	const struct rank_result *most = most_bubbles(&e->side->ranks);
+	const char *partner = most->partner == TRACE_NONE ? ""
+	                                                  : arena_format(e->arena, ", mostly for %s",
+	                                                                 say_rank(e->side, most->partner, e->arena));
+	return arena_format(
+		e->arena,
+		"GPUs wait in sends and receives until the other rank gets there, with nothing else to run: "
+		"%s ms %s in the mean (%.1f %%); longest waits %s, %s ms%s.",
+		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), say_rank(e->side, most->device, e->arena),
+		rule_ms(e, "longest"), partner);
+}
+
+const char *advise_bubbles(const struct evidence *e)
+{
+	(void)e;
+	return "Make stages equally long, and microbatches more and smaller; schedules that alternate forward and "
+	       "backward, or give a rank several stages, leave fewer bubbles.";
+}
+
 /* ---- nothing left to fix at this level ---- */
 
 void find_gpu_bound(struct evidence *e)

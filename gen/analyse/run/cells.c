@@ -39,7 +39,9 @@ static void make_room(struct cells *c)
 	LIST_GROW(c->arena, c->cell, c->n, c->room);
 	if (2 * (c->n + 1) <= c->n_slots)
 		return;
-	c->n_slots = c->n_slots ? 2 * c->n_slots : 64;
+	c->n_slots = c->n_slots ? c->n_slots : 64;
+	while (2 * (c->n + 1) > c->n_slots) /* cells that were copied have none yet */
+		c->n_slots *= 2;
 	c->slots = ARENA_NEW(c->arena, c->n_slots, uint32_t);
 	for (uint32_t i = 0; i < c->n; i++)
 		c->slots[find_slot(c, c->cell[i].number)] = i + 1;

@@ -130,7 +130,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 
 /* ---- one device ---- */
 
-enum busy { COMPUTES, MOVES, WAITS, BUBBLE, UNMATCHED, BUSY_KINDS };
+enum busy { COMPUTES, MOVES, WAITS, UNMATCHED, COPIES, BUBBLE, BUSY_KINDS };
 
 struct event {
 	int64_t time;
@@ -155,17 +155,20 @@ static size_t add(struct event *events, size_t n, enum busy kind, int64_t start,
 	return n;
 }
 
-struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretch *compute,
-                                     size_t n_compute, int64_t start, int64_t end,
-                                     void (*waits)(void *context, const struct stretch *stretch), void *context)
+struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretches *compute,
+                                     const struct stretches *copies, int64_t start, int64_t end,
+                                     void (*waits)(void *context, const struct stretch *stretch, bool bubble),
+                                     void *context)
 {
 	struct arena scratch = {0};
-	struct event *events = ARENA_NEW(&scratch, 4 * n + 2 * n_compute + 1, struct event);
+	struct event *events = ARENA_NEW(&scratch, 4 * n + 2 * (compute->n + copies->n) + 1, struct event);
 	struct comm_parts parts = {0};
 	int open[BUSY_KINDS] = {0};
 	size_t m = 0;
-	for (size_t i = 0; i < n_compute; i++)
-		m = add(events, m, COMPUTES, compute[i].start, compute[i].end, start, end);
+	for (size_t i = 0; i < compute->n; i++)
+		m = add(events, m, COMPUTES, compute->list[i].start, compute->list[i].end, start, end);
+	for (size_t i = 0; i < copies->n; i++)
+		m = add(events, m, COPIES, copies->list[i].start, copies->list[i].end, start, end);
 	for (size_t i = 0; i < n; i++) {
 		m = add(events, m, ops[i]->point ? BUBBLE : WAITS, ops[i]->start, ops[i]->arrived, start, end);
 		m = add(events, m, ops[i]->matched ? MOVES : UNMATCHED, ops[i]->arrived, ops[i]->end, start, end);
@@ -175,17 +178,21 @@ struct comm_parts collectives_divide(const struct collective_op *const *ops, siz
 	for (size_t i = 0; i + 1 < m; i++) {
 		open[events[i].kind] += events[i].change;
 		int64_t ns = events[i + 1].time - events[i].time;
-		bool hidden = open[COMPUTES] > 0;
-		if (open[MOVES])
-			*(hidden ? &parts.hidden_moving : &parts.moving) += ns;
-		else if (open[WAITS])
+		bool hidden = open[COMPUTES] > 0, waiting = !open[MOVES] && open[WAITS],
+		     alone = !open[MOVES] && !open[WAITS] && !open[UNMATCHED] && open[BUBBLE],
+		     bubble = alone && !hidden && !open[COPIES];
+		if (!ns)
+			continue;
+		if (waiting || (alone && hidden))
 			*(hidden ? &parts.hidden_waiting : &parts.waiting) += ns;
-		else if (open[BUBBLE])
-			*(hidden ? &parts.hidden_waiting : &parts.bubble) += ns;
+		else if (bubble)
+			parts.bubble += ns;
+		else if (open[MOVES] || alone)
+			*(hidden ? &parts.hidden_moving : &parts.moving) += ns;
 		else if (open[UNMATCHED])
 			*(hidden ? &parts.hidden_unmatched : &parts.unmatched) += ns;
-		if (waits && ns && !hidden && (open[WAITS] || open[BUBBLE]) && !open[MOVES])
-			waits(context, &(struct stretch){events[i].time, events[i + 1].time});
+		if ((waiting && !hidden) || bubble)
+			waits(context, &(struct stretch){events[i].time, events[i + 1].time}, bubble);
 	}
 	arena_release(&scratch);
 	return parts;

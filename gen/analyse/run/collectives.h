@@ -18,8 +18,9 @@ struct collective_op {
 	uint32_t step;    /* which step it is of, or any number that all ranks agree on */
 	uint32_t key;     /* what it is: its communicator and operation, or the kernel's name */
 	uint32_t stream;
-	int64_t bytes; /* that NCCL was given, of all calls of the kernel; −1: not known */
-	bool point;    /* it is a send or a receive (point_to_point.h): waiting in it is a bubble */
+	int64_t bytes;  /* that NCCL was given, of all calls of the kernel; −1: not known */
+	bool point;     /* it is a send or a receive (point_to_point.h): waiting in it is a bubble */
+	uint32_t phase; /* that it was launched in, whatever its number means */
 
 	/* filled: */
 	bool matched;
@@ -62,17 +63,27 @@ struct stretch {
 	int64_t start, end;
 };
 
+/* Stretches in any order, overlapping as they like. */
+struct stretches {
+	struct stretch *list;
+	size_t n;
+};
+
 /* How the communication of one device divides the window. At an instant at which several of its kernels run, data
- * moves if it does so in any of them; else it waits if any of them does, in a collective before a bubble. */
+ * moves if it does so in any of them; else it waits if any of them is a collective that does; else it is not known
+ * where any is unmatched; else it is a bubble: all that runs are sends and receives that wait. Beside a copy the GPU is
+ * not idle, and what would be a bubble counts as moving. */
 struct comm_parts {
 	int64_t waiting, bubble, moving, unmatched;              /* no kernel computes: exposed */
 	int64_t hidden_waiting, hidden_moving, hidden_unmatched; /* beside a computing kernel; bubbles are waiting */
 };
 
-/* Divides [start, end). `compute`: when kernels compute, in any order, overlapping as they like. `waits` is called for
- * every stretch of exposed waiting, in order of time; NULL: it is not wanted. */
-struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretch *compute,
-                                     size_t n_compute, int64_t start, int64_t end,
-                                     void (*waits)(void *context, const struct stretch *stretch), void *context);
+/* Divides [start, end). `compute`, `copies`: when kernels compute, and copies and memsets run. `waits` is called for
+ * every stretch of exposed waiting, in order of time, and is told whether it is a bubble; no kernel starts or ends
+ * inside one. */
+struct comm_parts collectives_divide(const struct collective_op *const *ops, size_t n, const struct stretches *compute,
+                                     const struct stretches *copies, int64_t start, int64_t end,
+                                     void (*waits)(void *context, const struct stretch *stretch, bool bubble),
+                                     void *context);
 
 #endif

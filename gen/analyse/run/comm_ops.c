@@ -112,6 +112,7 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	                           .launched = op_launch_start(t, i),
 	                           .rank = device,
 	                           .step = v->run->steps.found ? v->run->steps.op_step[i] : 0,
+	                           .phase = v->run->op_phase[i],
 	                           .stream = t->ops.stream[i],
 	                           .arrived = t->ops.start[i],
 	                           .bytes = -1,

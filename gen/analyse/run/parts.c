@@ -169,8 +169,9 @@ void parts_find_phases(struct run *run, int warmup)
 		run->phase_of_name[name] = run->n_phases;
 		run->phases[run->n_phases++] = name;
 	}
-	/* of the communication kernels, the parts fill it */
+	/* of the communication kernels, the parts fill them */
 	run->steps.op_step = ARENA_NEW(run->arena, run->trace->ops.n, uint32_t);
+	run->op_phase = ARENA_NEW(run->arena, run->trace->ops.n, uint32_t);
 }
 
 /* ---- one part ---- */
@@ -196,15 +197,18 @@ struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
 	return part;
 }
 
-/* The steps of the part's communication kernels, which the run holds in the same order. */
-static void note_comm_steps(struct run *run, uint32_t i, const struct run *part)
+/* Steps and phases of the part's communication kernels, which the run holds in the same order. */
+static void note_comm_ops(struct run *run, uint32_t i, const struct run *part)
 {
 	const struct trace *whole = run->trace, *t = part->trace;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		uint32_t to = whole->devices[whole->again[i].first_device + d].first_op;
-		for (uint32_t op = t->devices[d].first_op; op < t->devices[d].first_op + t->devices[d].n_ops; op++)
-			if (t->ops.kind[op] == OP_COMM)
-				run->steps.op_step[to++] = part->steps.op_step[op];
+		for (uint32_t op = t->devices[d].first_op; op < t->devices[d].first_op + t->devices[d].n_ops; op++) {
+			if (t->ops.kind[op] != OP_COMM)
+				continue;
+			run->steps.op_step[to] = part->steps.op_step[op];
+			run->op_phase[to++] = part->op_phase[op];
+		}
 	}
 }
 
@@ -229,7 +233,7 @@ void parts_charge(struct run *run, uint32_t i, struct run *part)
 	part->overview = run->overview;
 	run_charge_devices(part);
 	run->overview = part->overview;
-	note_comm_steps(run, i, part);
+	note_comm_ops(run, i, part);
 	if (!run->devices)
 		run->devices = ARENA_NEW(run->arena, run->trace->n_devices, struct device_run);
 	for (uint32_t d = 0; d < part->n_devices; d++) {

@@ -30,10 +30,19 @@ struct once_gap {
 	uint32_t before, next; /* names of the ops around it; TRACE_NONE: none */
 };
 
-/* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells. */
+/* A stretch of the window in which all that runs on a device are sends and receives that wait for another rank. */
+struct bubble {
+	int64_t start, end;
+	uint32_t phase; /* an index into run.phases */
+};
+
+/* The exact partition of the window for one device: compute + comm + copy + idle = window; idle = sum of the cells.
+ * Bubbles are communication until bubbles_charge makes them idle time. */
 struct device_run {
 	uint32_t device; /* index into trace.devices */
 	int64_t compute, comm, copy, idle;
+	struct bubble *bubbles; /* in order of time */
+	size_t n_bubbles;
 	int64_t copy_pageable, copy_managed; /* of `copy`: pageable copies, unified-memory migrations */
 	int64_t *cost, *gpu;                 /* ns by phase index: share of the window; union of the phase's ops */
 	int64_t *computes;                   /* ns by phase index: of `compute` */

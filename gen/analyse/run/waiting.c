@@ -1,5 +1,6 @@
 #include "analyse/run/waiting.h"
 
+#include "analyse/run/bubbles.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/rank_steps.h"
 #include "base/search.h"
@@ -14,12 +15,12 @@ struct view {
 	struct arena scratch;
 	struct comm_ops all;
 	const struct collective_op **of_device;
-	struct stretch *compute; /* of the device at hand: when it computes, disjoint and in order … */
-	int64_t *before;         /* … and for how long it did before each of these */
-	size_t n_compute;
-	bool *seen;        /* by row: the device at hand has such kernels */
-	int64_t *step_end; /* of the device at hand: by step */
-	double *waited;    /* by measured step: exposed waiting, ns */
+	struct stretches compute, copies; /* of the device at hand: when it does so, disjoint and in order … */
+	int64_t *before;                  /* … and for how long it computed before each of these */
+	struct bubble_list bubbles;       /* of the device at hand */
+	bool *seen;                       /* by row: the device at hand has such kernels */
+	int64_t *step_end;                /* of the device at hand: by step */
+	double *waited;                   /* by measured step: exposed waiting, ns */
 };
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
@@ -43,11 +44,15 @@ static int64_t find_tolerance(const struct run *run)
 	return !several ? ONE_HOST : t->n_clocks && within <= NEAR ? ONE_HOST + llround(2 * within) : -1;
 }
 
-static void add_wait(void *context, const struct stretch *wait)
+static void add_wait(void *context, const struct stretch *wait, bool bubble)
 {
 	struct view *v = context;
 	const struct run *run = v->run;
 	uint32_t k = run->warmup; /* the first step that ends after the wait begins */
+	if (bubble)
+		bubbles_add(&v->bubbles, wait);
+	if (!run->steps.found)
+		return;
 	SEARCH(k, run->steps.n, v->step_end[k] <= wait->start);
 	for (int64_t at = wait->start; k < run->steps.n && at < wait->end; k++) {
 		int64_t end = v->step_end[k] < wait->end ? v->step_end[k] : wait->end;
@@ -56,37 +61,48 @@ static void add_wait(void *context, const struct stretch *wait)
 	}
 }
 
-/* When the device computes. */
-static void find_compute(struct view *v, const struct trace *t, uint32_t d, struct arena *scratch)
+/* When the device runs ops of the two kinds. */
+static struct stretches find_busy(const struct trace *t, uint32_t d, enum op_kind kind, enum op_kind or_kind,
+                                  struct arena *scratch)
 {
 	const struct trace_device *device = &t->devices[d];
 	size_t n = 0;
-	int64_t before = 0;
-	v->compute = ARENA_NEW(scratch, device->n_ops, struct stretch);
-	v->before = ARENA_NEW(scratch, device->n_ops, int64_t);
+	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
+		n += t->ops.kind[i] == kind || t->ops.kind[i] == or_kind;
+	struct stretches found = {.list = ARENA_NEW(scratch, n, struct stretch)};
 	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
-		if (t->ops.kind[i] != OP_KERNEL && t->ops.kind[i] != OP_GRAPH)
+		struct stretch *last = found.n ? &found.list[found.n - 1] : NULL;
+		if (t->ops.kind[i] != kind && t->ops.kind[i] != or_kind)
 			continue;
-		if (n && t->ops.start[i] <= v->compute[n - 1].end) {
-			if (t->ops.end[i] > v->compute[n - 1].end)
-				v->compute[n - 1].end = t->ops.end[i];
-			continue;
-		}
-		before += n ? v->compute[n - 1].end - v->compute[n - 1].start : 0;
-		v->before[n] = before;
-		v->compute[n++] = (struct stretch){t->ops.start[i], t->ops.end[i]};
+		if (!last || t->ops.start[i] > last->end)
+			found.list[found.n++] = (struct stretch){t->ops.start[i], t->ops.end[i]};
+		else if (t->ops.end[i] > last->end)
+			last->end = t->ops.end[i];
 	}
-	v->n_compute = n;
+	return found;
+}
+
+/* When the device computes and copies. */
+static void look_at_device(struct view *v, const struct trace *t, uint32_t d, struct arena *scratch)
+{
+	int64_t before = 0;
+	v->compute = find_busy(t, d, OP_KERNEL, OP_GRAPH, scratch);
+	v->copies = find_busy(t, d, OP_COPY, OP_MEMSET, scratch);
+	v->before = ARENA_NEW(scratch, v->compute.n, int64_t);
+	for (size_t i = 0; i < v->compute.n; i++) {
+		v->before[i] = before;
+		before += v->compute.list[i].end - v->compute.list[i].start;
+	}
 }
 
 /* For how long the device computed before `time`. */
 static int64_t computed(const struct view *v, int64_t time)
 {
 	size_t next = 0;
-	SEARCH(next, v->n_compute, v->compute[next].start < time);
+	SEARCH(next, v->compute.n, v->compute.list[next].start < time);
 	if (!next)
 		return 0;
-	const struct stretch *last = &v->compute[next - 1];
+	const struct stretch *last = &v->compute.list[next - 1];
 	return v->before[next - 1] + (time < last->end ? time : last->end) - last->start;
 }
 
@@ -131,8 +147,12 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 		rank_steps_ends(run, d, v->step_end);
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
 	}
-	out->parts = collectives_divide(v->of_device, n, v->compute, v->n_compute, run->window_start, run->window_end,
-	                                run->steps.found ? add_wait : NULL, v);
+	v->bubbles =
+		(struct bubble_list){.ops = v->of_device, .n_ops = n, .running = v->bubbles.running, .arena = arena};
+	out->parts = collectives_divide(v->of_device, n, &v->compute, &v->copies, run->window_start, run->window_end,
+	                                add_wait, v);
+	out->bubbles = v->bubbles.bubble;
+	out->n_bubbles = v->bubbles.n;
 	out->own = (double)(run->window_end - run->window_start - out->parts.waiting - out->parts.bubble);
 	if (!run->steps.found)
 		return;
@@ -156,7 +176,7 @@ static void divide_parts(struct view *v, struct arena *arena, struct waiting *ou
 		uint32_t part = parts_of_device(run, d);
 		again_load(t, part, 1u << ROWS_OF_OPS, &scratch, &rows);
 		for (; d < run->n_devices && parts_of_device(run, d) == part; d++) {
-			find_compute(v, &rows, run->devices[d].device - t->again[part].first_device, &scratch);
+			look_at_device(v, &rows, run->devices[d].device - t->again[part].first_device, &scratch);
 			divide(v, d, arena, &out->device[d]);
 		}
 		arena_release(&scratch);
@@ -222,6 +242,7 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 		most = v.all.first_of[d + 1] - v.all.first_of[d] > most ? v.all.first_of[d + 1] - v.all.first_of[d]
 		                                                        : most;
 	v.of_device = ARENA_NEW(&v.scratch, most, const struct collective_op *);
+	v.bubbles.running = ARENA_NEW(&v.scratch, most, const struct collective_op *);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
@@ -229,7 +250,7 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 		divide_parts(&v, arena, out);
 	for (uint32_t d = 0; d < run->n_devices && !run->parts; d++) {
 		struct arena scratch = {0};
-		find_compute(&v, t, run->devices[d].device, &scratch);
+		look_at_device(&v, t, run->devices[d].device, &scratch);
 		divide(&v, d, arena, &out->device[d]);
 		arena_release(&scratch);
 	}

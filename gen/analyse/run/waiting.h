@@ -8,8 +8,10 @@
 /* One device of the run. A rank's step k lasts from the end of its last GPU op of the steps up to k − 1 to that of the
  * steps up to k. */
 struct device_waiting {
-	struct comm_parts parts; /* of the window; waiting + bubble + moving + unmatched is the budget's exposed
-	                          * communication */
+	struct comm_parts parts; /* of the window; waiting + moving + unmatched is the budget's exposed communication,
+	                          * bubbles are idle time */
+	struct bubble *bubbles;  /* in order of time */
+	size_t n_bubbles;
 	double *step;      /* by measured step, n_steps of them: its length without exposed waiting and bubbles, ns */
 	double own;        /* their mean; of a run without steps the window without them */
 	double waited_for; /* ns that all other ranks waited for this one in collectives, in the window */

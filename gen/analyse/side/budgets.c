@@ -2,7 +2,6 @@
 
 #include "analyse/side/clocks.h"
 #include "analyse/side/metrics.h"
-#include "analyse/side/places.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -182,12 +181,13 @@ static struct comm_facts comm_of(const struct side_budgets *of, const bool *comm
 	return out;
 }
 
-struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t median_run, struct arena *arena)
+struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices, uint32_t median_run,
+                                  struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct names *names = runs[0].trace->names;
 	size_t n_shares = 0, room = 1;
-	struct side_budgets out = {.n_devices = places_find(runs, n)};
+	struct side_budgets out = {.n_devices = n_devices};
 	for (size_t r = 0; r < n; r++)
 		for (uint32_t d = 0; d < runs[r].n_devices; d++)
 			room += runs[r].devices[d].cells.n;

@@ -34,7 +34,8 @@ struct side_budgets {
 
 /* Matches the runs' devices (places_find), which fills their `place` and `device_at`, and adds them up. What cannot be
  * a mean, as process and window, is that of run `median_run`. */
-struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t median_run, struct arena *arena);
+struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices, uint32_t median_run,
+                                  struct arena *arena);
 
 /* GPU time of a budget: what is not idle, ns a step. */
 double budget_busy(const struct budget *budget);

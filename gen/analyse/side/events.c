@@ -1,5 +1,6 @@
 #include "analyse/side/events.h"
 
+#include "analyse/run/bubbles.h"
 #include "analyse/run/gaps.h"
 #include "base/list.h"
 
@@ -33,9 +34,14 @@ static void add_piece(void *context, const struct doing *piece)
 static void add_idle(struct run *run, const struct device_run *device, struct arena *arena, struct device_events *out)
 {
 	struct pieces pieces = {run, arena, out, 0};
-	for (size_t i = 0; i < device->n_gaps; i++) {
-		struct gap gap = run_gap(run, device, i);
-		if (gap.end > run->window_start && gap.start < run->window_end)
+	struct idle_walk walk = {.run = run, .gaps = device, .bubbles = device};
+	struct gap gap;
+	const struct bubble *bubble;
+	while (idle_next(&walk, run->window_start, &gap, &bubble)) {
+		struct doing piece = bubble ? bubble_piece(run, bubble) : (struct doing){0};
+		if (bubble)
+			add_piece(&pieces, &piece);
+		else if (gap.start < run->window_end)
 			gap_walk(run, device, &gap, run_sharing(run, device), add_piece, &pieces);
 	}
 }

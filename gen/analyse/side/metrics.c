@@ -249,17 +249,20 @@ static void add_run(const struct run *run, uint32_t d, struct totals *totals, st
 	for (int m = 0; m < METRIC_COUNT; m++)
 		out->has[m] = out->has[m] || s.of->value[m];
 	add_time(&s, run->window_start, run->window_end, &totals->window);
+	double busy = (double)(run->window_end - run->window_start);
 	for (size_t i = 0; i < device->n_gaps; i++) {
 		struct gap gap = run_gap(run, device, i);
 		int64_t start = gap.start > run->window_start ? gap.start : run->window_start;
 		int64_t end = gap.end < run->window_end ? gap.end : run->window_end;
-		if (end > start)
-			add_time(&s, start, end, &totals->idle);
+		if (end <= start)
+			continue;
+		add_time(&s, start, end, &totals->idle);
+		busy -= (double)(end - start);
 	}
 	add_phases(run, device, &s, totals, scratch);
 	totals->steps += run->n_steps;
 	totals->window_ns += (double)(run->window_end - run->window_start);
-	totals->busy_ns += (double)(device->compute + device->comm + device->copy);
+	totals->busy_ns += busy; /* kernels that only wait run, too */
 }
 
 static int compare_phases(const void *a, const void *b)

@@ -244,14 +244,12 @@ static void find_places(const struct run *run, const struct waiting *w, struct r
 	arena_release(&scratch);
 }
 
-struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t median_run, const struct side_budgets *side,
-                                struct arena *arena)
+struct ranks_result ranks_build(const struct run *runs, size_t n, const struct waiting *waiting, uint32_t median_run,
+                                const struct side_budgets *side, struct arena *arena)
 {
 	struct arena scratch = {0};
 	struct ranks_result result = {0}, *out = &result;
-	struct waiting median = {0};
-	struct rank_maps maps = {0};
-	struct side_comms comms = {0};
+	const struct waiting *median = &waiting[median_run];
 	if (side->n_devices < 2)
 		return result;
 	*out = (struct ranks_result){
@@ -262,23 +260,17 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, uint32_t media
 	for (size_t r = 0; r < n; r++)
 		for (uint32_t at = 0; at < runs[r].n_devices; at++)
 			with_work[runs[r].place[at]]++;
-	for (size_t r = 0; r < n; r++) {
-		struct waiting w;
-		waiting_find(&runs[r], &scratch, &w);
-		add_run(&runs[r], &w, with_work, n, out);
-		if (r == median_run) {
-			maps = rank_maps_build(&runs[r], &w, side->n_devices, arena);
-			comms = comms_build(&runs[r], &w, arena);
-			median = w;
-		}
-	}
+	for (size_t r = 0; r < n; r++)
+		add_run(&runs[r], &waiting[r], with_work, n, out);
+	const struct rank_maps maps = rank_maps_build(&runs[median_run], median, side->n_devices, arena);
+	const struct side_comms comms = comms_build(&runs[median_run], median, arena);
 	for (uint32_t d = 0; d < out->n; d++)
 		out->list[d].device = d;
-	find_places(&runs[median_run], &median, out);
+	find_places(&runs[median_run], median, out);
 	add_means(&side->comm, out);
 	find_straggler(runs, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
-		find_late_steps(&runs[median_run], &median, &out->straggler);
+		find_late_steps(&runs[median_run], median, &out->straggler);
 	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
 	out->map = maps.own;
 	memcpy(out->parts, maps.parts, sizeof out->parts);

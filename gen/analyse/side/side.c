@@ -1,15 +1,28 @@
 #include "analyse/side/side.h"
 
+#include "analyse/run/bubbles.h"
 #include "analyse/side/clocks.h"
 #include "analyse/side/events.h"
 #include "analyse/side/loops.h"
 #include "analyse/side/memory.h"
 #include "analyse/side/periods.h"
+#include "analyse/side/places.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/ranks.h"
 #include "analyse/side/rows.h"
 #include "analyse/side/startup.h"
 #include "analyse/side/timeline.h"
+
+/* What ranks wait for each other, by run; bubbles are idle time from then on. */
+static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n_devices, struct arena *work)
+{
+	struct waiting *waiting = ARENA_NEW(work, n, struct waiting);
+	for (size_t r = 0; r < n && n_devices > 1; r++) {
+		waiting_find(&runs[r], work, &waiting[r]);
+		bubbles_charge(&runs[r], &waiting[r]);
+	}
+	return waiting;
+}
 
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts)
@@ -18,12 +31,14 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct side_periods periods = periods_build(runs, n, words->run_files, arena);
 	struct run *median = &runs[periods.median_run];
 	struct side_rows rows = rows_build(runs, n, &work, arena);
-	const struct side_budgets budgets = budgets_build(runs, n, periods.median_run, arena);
+	uint32_t n_devices = places_find(runs, n);
+	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
+	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);
 	const struct side_phases phases = phases_end(&rows.phases, runs, &budgets.mean);
 	const struct side_tables tables = rows.tables;
 	const struct side_ranges ranges = rows.ranges;
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
-	const struct ranks_result ranks = ranks_build(runs, n, periods.median_run, &budgets, arena);
+	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
 	const struct timeline timeline = timeline_build(median, &ranks, arena);
 	const struct recording_cost recording = recording_end(rows.recording, &budgets.mean);
 	arena_release(&work);

@@ -1,5 +1,6 @@
 #include "analyse/side/timeline.h"
 
+#include "analyse/run/bubbles.h"
 #include "analyse/run/gaps.h"
 #include "analyse/run/parts.h"
 #include "analyse/side/metrics.h"
@@ -244,31 +245,32 @@ static void add_piece(void *context, const struct doing *piece)
 	out->pieces[out->n_pieces++] = (struct gap_piece){start, end, piece->cause, piece->phase, piece->call};
 }
 
-/* The first gap of a device that ends after the view begins; gaps are disjoint and in order. */
-static size_t first_gap(const struct view *v, const struct run *run, const struct device_run *device)
+/* Gaps, and bubbles between them: device `at` of the run. */
+static void add_gaps(struct view *v, uint32_t at, struct device_lanes *out)
 {
-	size_t i = 0;
-	SEARCH(i, device->n_gaps, run_gap(run, device, i).end <= v->start);
-	return i;
-}
-
-static void add_gaps(struct view *v, const struct shown *of, struct device_lanes *out)
-{
+	const struct shown *of = &v->shown[at];
 	struct run *run = of->run;
-	const struct device_run *device = &run->devices[of->at];
 	struct piece_list list = {v, out, 0};
-	size_t first = first_gap(v, run, device), end_of_view = first;
-	while (end_of_view < device->n_gaps && run_gap(run, device, end_of_view).start < v->end)
-		end_of_view++;
-	out->gaps = ARENA_NEW(v->arena, end_of_view - first, struct gap_span);
-	for (size_t i = first; i < end_of_view; i++) {
-		struct gap whole = run_gap(run, device, i);
-		int64_t start = whole.start, end = whole.end;
+	struct idle_walk walk = {.run = run, .gaps = &run->devices[of->at], .bubbles = &v->run->devices[at]};
+	struct gap whole;
+	const struct bubble *bubble;
+	uint32_t room = 0;
+	while (idle_next(&walk, v->start, &whole, &bubble)) {
+		int64_t start = bubble ? bubble->start : whole.start, end = bubble ? bubble->end : whole.end;
+		if (start >= v->end)
+			break;
 		if (!clip_to(v, &start, &end))
 			continue;
+		LIST_GROW(v->arena, out->gaps, out->n_gaps, room);
 		struct gap_span *gap = &out->gaps[out->n_gaps++];
 		*gap = (struct gap_span){.start = start, .end = end, .first_piece = out->n_pieces};
-		gap->opened = gap_walk(run, device, &whole, run_sharing(run, device), add_piece, &list);
+		if (bubble) {
+			struct doing piece = bubble_piece(v->run, bubble);
+			gap->opened = OPENED_WAITING;
+			add_piece(&list, &piece);
+		} else {
+			gap->opened = gap_walk(run, walk.gaps, &whole, run_sharing(run, walk.gaps), add_piece, &list);
+		}
 		gap->n_pieces = out->n_pieces - gap->first_piece;
 	}
 }
@@ -391,7 +393,7 @@ struct timeline timeline_build(struct run *run, const struct ranks_result *ranks
 		if (d >= TIMELINE_DEVICES)
 			continue;
 		add_streams(&v, &v.shown[at], &out->devices[d]);
-		add_gaps(&v, &v.shown[at], &out->devices[d]);
+		add_gaps(&v, at, &out->devices[d]);
 		metrics_lanes(run, v.start, v.end, at, arena, &out->devices[d]);
 	}
 	arena_release(&v.scratch);

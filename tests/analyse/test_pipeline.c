@@ -1,0 +1,258 @@
+/* Generated pipelines: every rank's bubbles are idle time with a cause, as they were played. Of GPipe and of one
+ * forward, one backward they are also known by a formula. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyse/analyse.h"
+#include "pipeline_job.h"
+
+enum { US = 1000, STEPS = PIPELINE_STEPS - PIPELINE_WARM };
+
+static struct pipeline_truth played[PIPELINE_MOST]; /* of the job that was made last */
+
+struct state {
+	struct arena arena;
+	struct names names;
+	struct analysis result;
+};
+
+static int begin(void **state)
+{
+	struct state *s = test_calloc(1, sizeof *s);
+	names_init(&s->names, &s->arena);
+	*state = s;
+	return 0;
+}
+
+static int end(void **state)
+{
+	struct state *s = *state;
+	arena_release(&s->arena);
+	test_free(s);
+	return 0;
+}
+
+static const struct analyse_options options = {.warmup = PIPELINE_WARM, .gates.max_regression = -1};
+
+static double idle_of(const struct budget *b, enum cause cause)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < b->n_rows; i++)
+		sum += b->rows[i].cause == cause ? b->rows[i].per_step : 0;
+	return sum;
+}
+
+static const struct finding *finding_of(const struct state *s)
+{
+	for (uint32_t i = 0; i < s->result.findings.n; i++)
+		if (strcmp(s->result.findings.list[i].id, "pipeline_bubbles") == 0)
+			return &s->result.findings.list[i];
+	return NULL;
+}
+
+static double all_idle(const struct budget *b)
+{
+	double sum = 0;
+	for (uint32_t i = 0; i < b->n_rows; i++)
+		sum += b->rows[i].per_step;
+	return sum;
+}
+
+/* Every rank's parts are those that were played, and they are all of its window. */
+static void expect_as_played(const struct pipeline_job *s, const struct side *side)
+{
+	double steps = STEPS, mean = 0;
+	assert_int_equal(side->ranks.n, pipeline_ranks(s));
+	assert_true(side->ranks.known && side->ranks.one_clock);
+	for (uint32_t i = 0; i < side->ranks.n; i++) {
+		const struct rank_result *r = &side->ranks.list[i];
+		const struct budget *b = &side->devices[r->device].budget;
+		const struct pipeline_truth *truth = &played[side->devices[r->device].rank];
+		assert_float_equal(r->unmatched, 0, 1e-3);
+		assert_float_equal(r->bubble, (double)truth->bubble / steps, 1e-3);
+		assert_float_equal(idle_of(b, CAUSE_BUBBLE), (double)truth->bubble / steps, 1e-3);
+		assert_float_equal(r->waiting, (double)truth->waiting / steps, 1e-3);
+		assert_float_equal(b->comm_exposed, (double)(truth->waiting + truth->moving) / steps, 1e-3);
+		assert_float_equal(b->compute, (double)truth->compute / steps, 1e-3);
+		assert_float_equal(b->compute + b->comm_exposed + b->copy_exposed + b->idle, b->period, 1e-3);
+		assert_float_equal(all_idle(b), b->idle, 1e-3);
+		mean += (double)truth->bubble / steps / pipeline_ranks(s);
+	}
+	assert_float_equal(side->ranks.bubble, mean, 1e-3);
+	assert_float_equal(idle_of(&side->budget, CAUSE_BUBBLE), mean, 1e-3);
+	double cost = 0;
+	for (uint32_t i = 0; i < side->n_phases; i++)
+		cost += side->phases[i].cost;
+	assert_float_equal(cost, side->budget.period, 1e-3);
+}
+
+static const struct side *analyse(struct state *s, const struct pipeline_job *schedule)
+{
+	struct err err = {0};
+	struct analyse_run run = {.trace = pipeline_make(schedule, &s->arena, &s->names, played), .file = "generated"};
+	if (analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err))
+		fail_msg("%s", err.text);
+	return &s->result.side[0];
+}
+
+static const struct pipeline_job plain = {.stages = 4,
+                                          .microbatches = 8,
+                                          .tensor = 1,
+                                          .data = 1,
+                                          .forward = 1000 * US,
+                                          .backward = 2000 * US,
+                                          .slow = -1};
+
+/* A rank is idle for (stages − 1) × (forward + backward), whichever the schedule: while the pipeline fills and drains.
+ * What lies at the step's end it waits in the collective there. Transfers make it a little longer. */
+static void test_the_formula(void **state)
+{
+	struct state *s = *state;
+	for (int kind = 0; kind < 2; kind++)
+		for (int stages = 2; stages <= 8; stages *= 2) {
+			struct pipeline_job schedule = plain;
+			schedule.alternating = kind;
+			schedule.stages = stages;
+			const struct side *side = analyse(s, &schedule);
+			expect_as_played(&schedule, side);
+			double expected = (stages - 1) * 3000. * US;
+			double transfers = 2. * (schedule.microbatches + stages) * 2 * PIPELINE_SENT;
+			for (uint32_t i = 0; i < side->ranks.n; i++) {
+				double idle = side->ranks.list[i].bubble + side->ranks.list[i].waiting;
+				assert_in_range((uintmax_t)(idle - expected + transfers), 0,
+				                (uintmax_t)(2 * transfers));
+			}
+			const struct finding *f = finding_of(s);
+			assert_non_null(f);
+			assert_float_equal(f->per_step[0], side->ranks.bubble, 1e-3);
+			assert_float_equal(f->ceiling_step, side->budget.period - side->ranks.bubble, 1e-3);
+			assert_non_null(strstr(f->text, "in sends and receives"));
+		}
+}
+
+static void test_a_slow_stage(void **state)
+{
+	struct state *s = *state;
+	for (int kind = 0; kind < 2; kind++) {
+		struct pipeline_job schedule = plain;
+		schedule.alternating = kind;
+		schedule.slow = 2;
+		const struct side *side = analyse(s, &schedule);
+		expect_as_played(&schedule, side);
+		/* its neighbours wait for it, and the first one for what it hands on */
+		for (uint32_t i = 0; i < side->ranks.n; i++) {
+			const struct rank_result *r = &side->ranks.list[i];
+			int32_t rank = side->devices[r->device].rank, partner = side->devices[r->partner].rank;
+			if (rank == 1 || rank == 3)
+				assert_int_equal(partner, 2);
+		}
+		assert_non_null(strstr(finding_of(s)->text, ", mostly for rank"));
+	}
+}
+
+/* Tensor, pipeline and data parallel groups at once: three communicators a rank, and one of all. */
+static void test_three_ways_at_once(void **state)
+{
+	struct state *s = *state;
+	for (int kind = 0; kind < 2; kind++) {
+		struct pipeline_job schedule = plain;
+		schedule.alternating = kind;
+		schedule.stages = 2;
+		schedule.tensor = 2;
+		schedule.data = 2;
+		expect_as_played(&schedule, analyse(s, &schedule));
+	}
+}
+
+/* Beside a copy the GPU is not idle. */
+static void test_a_copy_beside_a_bubble(void **state)
+{
+	struct state *s = *state;
+	struct pipeline_job schedule = plain;
+	schedule.copies = 700 * US;
+	expect_as_played(&schedule, analyse(s, &schedule));
+	schedule.copies = 0;
+	int64_t without = played[0].bubble;
+	analyse(s, &schedule);
+	assert_true(played[0].bubble > without + 700 * US);
+}
+
+static double mean_bubble(const struct pipeline_job *s)
+{
+	double sum = 0;
+	for (int i = 0; i < pipeline_ranks(s); i++)
+		sum += (double)played[i].bubble / (STEPS) / pipeline_ranks(s);
+	return sum;
+}
+
+/* Four times as many microbatches, each a quarter as long: a quarter of the bubbles, but for the transfers. */
+static void test_more_microbatches(void **state)
+{
+	struct state *s = *state;
+	struct err err = {0};
+	struct pipeline_job before = plain, after = plain;
+	after.microbatches *= 4;
+	after.forward /= 4;
+	after.backward /= 4;
+	struct analyse_run runs[] = {{.trace = pipeline_make(&before, &s->arena, &s->names, played), .file = "four"},
+	                             {.trace = NULL, .file = "sixteen"}};
+	double was = mean_bubble(&before);
+	runs[1].trace = pipeline_make(&after, &s->arena, &s->names, played);
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &options, &s->names, &s->arena, &s->result, &err))
+		fail_msg("%s", err.text);
+	expect_as_played(&after, &s->result.side[1]);
+	const struct finding *f = finding_of(s);
+	assert_non_null(f);
+	assert_int_equal(f->status, FINDING_REDUCED);
+	assert_float_equal(f->per_step[0], was, 1e-3);
+	assert_float_equal(f->per_step[1], mean_bubble(&after), 1e-3);
+	assert_true(f->per_step[1] < 0.75 * was && f->per_step[1] > 0.25 * was);
+	const struct waterfall *w = &s->result.waterfall;
+	double fell = 0;
+	for (uint32_t i = 0; i < w->n; i++)
+		fell += w->part[i].kind == PART_IDLE && w->part[i].cause == CAUSE_BUBBLE ? w->part[i].delta : 0;
+	assert_float_equal(fell, f->per_step[1] - f->per_step[0], 1e-3);
+}
+
+/* Every bubble stands among the idle stretches of the timeline's steps, in order, apart from the gaps. */
+static void test_the_timeline(void **state)
+{
+	struct state *s = *state;
+	struct pipeline_job schedule = plain;
+	const struct side *side = analyse(s, &schedule);
+	double shown = side->timeline.n_boundaries - 1;
+	for (uint32_t d = 0; d < side->timeline.n_devices; d++) {
+		const struct device_lanes *lanes = &side->timeline.devices[d];
+		const struct budget *b = &side->devices[lanes->device].budget;
+		double sum = 0;
+		int64_t last = 0;
+		for (uint32_t g = 0; g < lanes->n_gaps; g++) {
+			const struct gap_span *gap = &lanes->gaps[g];
+			assert_true(gap->start >= last && gap->end > gap->start);
+			last = gap->end;
+			for (uint32_t p = gap->first_piece; p < gap->first_piece + gap->n_pieces; p++)
+				sum += lanes->pieces[p].cause == CAUSE_BUBBLE
+				               ? (double)(lanes->pieces[p].end - lanes->pieces[p].start)
+				               : 0;
+		}
+		assert_float_equal(sum / shown, idle_of(b, CAUSE_BUBBLE), 0.001 * b->period);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_the_formula, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_slow_stage, begin, end),
+		cmocka_unit_test_setup_teardown(test_three_ways_at_once, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_copy_beside_a_bubble, begin, end),
+		cmocka_unit_test_setup_teardown(test_more_microbatches, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_timeline, begin, end),
+	};
+	return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
+}
