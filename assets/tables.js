@@ -31,14 +31,8 @@ export async function copyText(text, button) {
 
 /* ---- sorting ---- */
 
-/* The number that a cell shows: of "30.25 → 0.06" the larger, "<0.01" just below it. */
-export function numberOf(text) {
-	const scale = { k: 1e3, M: 1e6, G: 1e9, T: 1e12 };
-	const numbers = [...text.replaceAll('−', '-').matchAll(/(<)?([+-]?\d+(?:\.\d+)?)(?:\s*([kMGT])B)?/g)].map(
-		([, less, digits, unit]) => Number(digits) * (scale[unit] ?? 1) * (less ? 0.5 : 1),
-	);
-	return numbers.length ? numbers.reduce((a, b) => (Math.abs(b) > Math.abs(a) ? b : a)) : -Infinity;
-}
+/* The number behind what a cell shows; where there is none, below all others. */
+const numberOf = cell => Number(cell.dataset.n ?? -Infinity);
 
 /* The rows that the table has, without the sums of those that are not shown. */
 function bodyRows(table) {
@@ -59,7 +53,7 @@ function putRows(table, rows) {
 
 function sortBy(table, column, falling, size = value => value) {
 	const numeric = table.tHead.rows[0].cells[column].classList.contains('n');
-	const value = row => (numeric ? size(numberOf(row.cells[column].textContent)) : row.cells[column].textContent.trim());
+	const value = row => (numeric ? size(numberOf(row.cells[column])) : row.cells[column].textContent.trim());
 	const compare = numeric ? (a, b) => a - b : (a, b) => a.localeCompare(b, 'en', { numeric: true });
 	const keyed = bodyRows(table).map(row => [value(row), row]);
 	keyed.sort(([a], [b]) => (falling ? compare(b, a) : compare(a, b)));

@@ -86,8 +86,10 @@ void card_fill(const struct analysis *a, struct page *page)
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
 	page_fill(&page->top, "verdict.result", words_result(a));
 	page_fill(&page->top, "verdict.speedup", words_speedup(a, arena));
-	page_fill(&page->top, "verdict.interval",
-	          v->has_interval ? "Bar: 95 % interval. Band: counts as 1\xC3\x97." : words_interval(a, arena));
+	page_if(&page->top, "verdict.while", a->while_recorded);
+	page_fill(&page->top, "verdict.while", "while recorded");
+	page_if(&page->top, "verdict.interval", v->has_interval);
+	page_fill(&page->top, "verdict.bar", "Bar: 95 % interval. Band: counts as 1\xC3\x97.");
 	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
 	page_if(&page->top, "verdict.typical", v->typical_line);
 	page_fill(&page->top, "verdict.typical", v->typical_line ? v->typical_line : "");

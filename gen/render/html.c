@@ -219,10 +219,10 @@ static void fill_steps(const struct analysis *a, struct unit unit, struct page *
 	struct arena *arena = page->arena;
 	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
 	bool one = !b->steps.found && !f->steps.found && b->n_runs == 1 && f->n_runs == 1; /* a number a side */
-	const char *title = b->steps.found || f->steps.found ? "Step times" : "Run times";
+	bool steps = b->steps.found || f->steps.found;
 	const char *per = view_is_pair(a) ? view_unit(b) : "step";
-	page_fill(&page->top, "steps.title", title);
-	page_fill(&page->top, "steps.link", title);
+	page_fill(&page->top, "steps.title", steps ? "Step times" : "Run times");
+	page_fill(&page->top, "steps.link", steps ? "Steps" : "Runs");
 	page_fill(
 		&page->top, "steps.caption",
 		one ? arena_format(arena, "Measured runs, %s", unit.name)

@@ -22,16 +22,16 @@ static void fill_rank(const struct analysis *a, int side, const struct rank_resu
 	struct scope *row = page_row(rows);
 	page_fill(row, "side", s->label);
 	page_fill(row, "rank", say_rank(s, r->device, arena));
-	page_fill(row, "own", format_number(arena, unit, r->own));
-	page_fill(row, "waited_for", format_number(arena, unit, r->waited_for));
-	page_fill(row, "waiting", format_number(arena, unit, r->waiting));
-	page_fill(row, "bubble", format_number(arena, unit, r->bubble));
-	page_fill(row, "moving", format_number(arena, unit, r->moving));
-	page_fill(row, "unmatched", format_number(arena, unit, r->unmatched));
-	page_fill(row, "hidden", format_number(arena, unit, r->hidden));
-	page_fill(row, "compute", format_number(arena, unit, b->compute));
-	page_fill(row, "idle", format_number(arena, unit, b->idle));
-	page_fill(row, "last", s->ranks.collectives > 0 ? format_share(arena, r->last) : "\xE2\x80\x93");
+	tables_number(row, "own", format_number(arena, unit, r->own), r->own);
+	tables_number(row, "waited_for", format_number(arena, unit, r->waited_for), r->waited_for);
+	tables_number(row, "waiting", format_number(arena, unit, r->waiting), r->waiting);
+	tables_number(row, "bubble", format_number(arena, unit, r->bubble), r->bubble);
+	tables_number(row, "moving", format_number(arena, unit, r->moving), r->moving);
+	tables_number(row, "unmatched", format_number(arena, unit, r->unmatched), r->unmatched);
+	tables_number(row, "hidden", format_number(arena, unit, r->hidden), r->hidden);
+	tables_number(row, "compute", format_number(arena, unit, b->compute), b->compute);
+	tables_number(row, "idle", format_number(arena, unit, b->idle), b->idle);
+	tables_number(row, "last", s->ranks.collectives > 0 ? format_share(arena, r->last) : "\xE2\x80\x93", r->last);
 }
 
 /* ---- what they say to each other ---- */
@@ -46,19 +46,21 @@ static void fill_comm(const struct analysis *a, const struct side *s, const stru
 	page_fill(row, "side", s->label);
 	page_fill(row, "name", format_kernel(arena, names_text(a->names, c->name), 60));
 	page_fill(row, "communicator", c->communicator ? format_count(arena, c->communicator) : none);
-	page_fill(row, "ranks", c->ranks ? format_count(arena, c->ranks) : none);
-	page_fill(row, "per_step", format_count(arena, c->per_step));
-	page_fill(row, "waiting", matched ? format_number(arena, unit, c->waiting) : none);
-	page_fill(row, "moving", matched ? format_number(arena, unit, c->moving) : none);
-	page_fill(row, "exposed", format_number(arena, unit, c->exposed));
-	page_fill(row, "hidden", format_number(arena, unit, c->hidden));
+	tables_number(row, "ranks", c->ranks ? format_count(arena, c->ranks) : none, c->ranks);
+	tables_number(row, "per_step", format_count(arena, c->per_step), c->per_step);
+	tables_number(row, "waiting", matched ? format_number(arena, unit, c->waiting) : none,
+	              matched ? c->waiting : -1);
+	tables_number(row, "moving", matched ? format_number(arena, unit, c->moving) : none, matched ? c->moving : -1);
+	tables_number(row, "exposed", format_number(arena, unit, c->exposed), c->exposed);
+	tables_number(row, "hidden", format_number(arena, unit, c->hidden), c->hidden);
 	page_fill(row, "last",
 	          c->last == TRACE_NONE ? none
 	                                : arena_format(arena, "%s, %s", say_rank(s, c->last, arena),
 	                                               format_share(arena, c->last_share)));
-	page_fill(row, "bytes", c->bytes > 0 ? format_bytes(arena, c->bytes) : none);
-	page_fill(row, "bandwidth",
-	          c->bus_bandwidth > 0 ? arena_format(arena, "%s/s", format_bytes(arena, c->bus_bandwidth)) : none);
+	tables_number(row, "bytes", c->bytes > 0 ? format_bytes(arena, c->bytes) : none, c->bytes);
+	tables_number(row, "bandwidth",
+	              c->bus_bandwidth > 0 ? arena_format(arena, "%s/s", format_bytes(arena, c->bus_bandwidth)) : none,
+	              c->bus_bandwidth);
 }
 
 static void fill_comms(const struct analysis *a, struct unit unit, struct page *page)

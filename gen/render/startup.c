@@ -56,13 +56,14 @@ static void fill_rows(const struct analysis *a, struct unit unit, struct page *p
 		key_draw(page_draw(row, "key"), palette_of_startup(part));
 		page_fill(row, "name", startup_part_label(part));
 		bars_draw(page_draw(row, "bars"), time[0], time[1], t.most);
-		page_fill(row, "before", known[0] ? format_number(arena, unit, time[0]) : "not known");
-		page_fill(row, "after", known[1] ? format_number(arena, unit, time[1]) : "not known");
+		tables_number(row, "before", known[0] ? format_number(arena, unit, time[0]) : "not known", time[0]);
+		tables_number(row, "after", known[1] ? format_number(arena, unit, time[1]) : "not known", time[1]);
 		if (known[0] && known[1])
 			tables_change(row, "change", format_change(arena, unit, change),
 			              fabs(change) < VISIBLE * t.most ? 0 : change);
 		else
 			page_fill(row, "change", "");
+		page_attribute(row, "change", "data-n", arena_format(arena, "%.7g", change));
 		row = page_row(meanings);
 		key_draw(page_draw(row, "key"), palette_of_startup(part));
 		page_fill(row, "part", startup_part_label(part));

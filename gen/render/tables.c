@@ -13,7 +13,7 @@ enum {
 	SHOWN_KERNEL = 62,
 	WHOLE = 1000,      /* characters of what is called a whole name … */
 	WHOLE_LEAST = 120, /* … and where there are very many of them */
-	ROW = 240,         /* bytes of a row without its name */
+	ROW = 340,         /* bytes of a row without its name */
 	ROOM = 450 * 1000, /* bytes of the rows, of all tables, that are not shown at first */
 	DOMAIN = 40,       /* characters of an NVTX domain's name */
 	MOST_GPUS = 16
@@ -31,6 +31,12 @@ void tables_change(struct scope *scope, const char *name, const char *text, doub
 	page_fill(scope, name, text);
 	bool shows = strcmp(text, "0") != 0 && strcmp(text, "~0") != 0;
 	page_attribute(scope, name, "class", !shows || change == 0 ? "n" : change < 0 ? "n less" : "n more-of");
+}
+
+void tables_number(struct scope *scope, const char *name, const char *text, double number)
+{
+	page_fill(scope, name, text);
+	page_attribute(scope, name, "data-n", arena_format(scope->page->arena, "%.7g", number));
 }
 
 /* Bytes of a text in the page. */
@@ -74,27 +80,30 @@ static const char *pair_of(struct arena *arena, const char *before, const char *
 static void fill_times(struct scope *row, struct unit unit, const double time[2], double most, bool host)
 {
 	struct arena *arena = row->page->arena;
-	page_fill(row, "before", format_number(arena, unit, time[0]));
-	page_fill(row, "after", format_number(arena, unit, time[1]));
+	tables_number(row, "before", format_number(arena, unit, time[0]), time[0]);
+	tables_number(row, "after", format_number(arena, unit, time[1]), time[1]);
 	double change = time[1] - time[0];
 	tables_change(row, "change", format_change(arena, unit, change),
 	              host || fmin(time[0], time[1]) < 0 || fabs(change) < VISIBLE * most ? 0 : change);
+	page_attribute(row, "change", "data-n", arena_format(arena, "%.7g", change));
 }
 
-static const char *number_pair(struct arena *arena, struct unit unit, const double value[2])
+/* "30.25 -> 0.06" sorts by the larger. */
+static void fill_pair(struct scope *row, const char *name, const char *before, const char *after, const double value[2])
 {
-	return pair_of(arena, format_number(arena, unit, value[0]), format_number(arena, unit, value[1]));
+	tables_number(row, name, pair_of(row->page->arena, before, after), fmax(value[0], value[1]));
 }
 
-static void fill_gpu(struct scope *row, struct unit unit, const double gpu[2])
+static void fill_time_pair(struct scope *row, const char *name, struct unit unit, const double time[2])
 {
-	page_fill(row, "gpu", number_pair(row->page->arena, unit, gpu));
+	struct arena *arena = row->page->arena;
+	fill_pair(row, name, format_number(arena, unit, time[0]), format_number(arena, unit, time[1]), time);
 }
 
 static void fill_counts(struct scope *row, const double count[2])
 {
 	struct arena *arena = row->page->arena;
-	page_fill(row, "count", pair_of(arena, format_count(arena, count[0]), format_count(arena, count[1])));
+	fill_pair(row, "count", format_count(arena, count[0]), format_count(arena, count[1]), count);
 }
 
 /* Rows of a table one after the other: those that are shown, the sum of the others, these, and the sum of what is left
@@ -176,7 +185,7 @@ static struct scope *fill_row(struct filling *f, uint32_t i)
 	if (f->counts)
 		fill_counts(row, line->count);
 	if (f->gpu)
-		fill_gpu(row, f->unit, line->gpu);
+		fill_time_pair(row, "gpu", f->unit, line->gpu);
 	return row;
 }
 
@@ -295,9 +304,9 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 		const double idle[2] = {p[0]->idle, p[1]->idle}, gpu[2] = {p[0]->gpu, p[1]->gpu};
 		const double host[2] = {p[0]->host, p[1]->host};
 		page_fill(row, "place", pair_of(arena, place[0], place[1]));
-		page_fill(row, "idle", number_pair(arena, unit, idle));
-		page_fill(row, "gpu", number_pair(arena, unit, gpu));
-		page_fill(row, "host", number_pair(arena, unit, host));
+		fill_time_pair(row, "idle", unit, idle);
+		fill_time_pair(row, "gpu", unit, gpu);
+		fill_time_pair(row, "host", unit, host);
 	}
 	fill_end(&f, "phases");
 }
@@ -448,8 +457,8 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 		fill_times(row, unit, line->time, t.most, true); /* a copy beside kernels costs nothing */
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], t.most);
 		fill_counts(row, line->count);
-		page_fill(row, "bytes",
-		          pair_of(arena, format_bytes(arena, line->bytes[0]), format_bytes(arena, line->bytes[1])));
+		fill_pair(row, "bytes", format_bytes(arena, line->bytes[0]), format_bytes(arena, line->bytes[1]),
+		          line->bytes);
 	}
 }
 

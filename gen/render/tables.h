@@ -16,6 +16,10 @@ void tables_phases(const struct analysis *analysis, struct unit unit, struct pag
 void tables_idle(const struct analysis *analysis, struct unit unit, struct page *page);
 void tables_work(const struct analysis *analysis, struct unit unit, struct page *page); /* kernels, API, copies */
 
+/* A cell of a table that sorts: what it says, and the number that it is sorted by, of any unit that its column shares.
+ */
+void tables_number(struct scope *scope, const char *name, const char *text, double number);
+
 /* A change's cell: text, and a class for its direction. */
 void tables_change(struct scope *scope, const char *name, const char *text, double change);
 

@@ -86,8 +86,8 @@ const char *words_periods(const struct analysis *a, struct arena *arena)
 {
 	double before = a->side[0].headline.step, after = a->side[1].headline.step;
 	bool one = !a->verdict.has_speedup && before == after; /* a capture beside itself */
-	return arena_format(arena, "%s a %s%s", one ? format_time(arena, before) : words_pair(arena, before, after),
-	                    view_units(a), words_while(a));
+	return arena_format(arena, "%s a %s", one ? format_time(arena, before) : words_pair(arena, before, after),
+	                    view_units(a));
 }
 
 const char *words_no_change(const struct analysis *a)

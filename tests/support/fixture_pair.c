@@ -98,6 +98,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
 	struct verdict *v = &a->verdict;
 	bool few_steps = m->which == FIXTURE_INCONCLUSIVE, self = m->which == FIXTURE_SELF;
+	double half = few_steps ? 0 : self ? 0.008 : 0.034; /* what is unchanged is shown to be within 2 % */
 	double speedup = a->side[0].headline.step / a->side[1].headline.step;
 	*v = (struct verdict){.result = few_steps ? VERDICT_INCONCLUSIVE
 	                                : self    ? VERDICT_UNCHANGED
@@ -105,11 +106,11 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	                      .has_speedup = true,
 	                      .speedup = speedup,
 	                      .counted = speedup,
-	                      .lo = few_steps ? speedup : speedup * exp(-0.034),
-	                      .hi = few_steps ? speedup : speedup * exp(0.034),
+	                      .lo = speedup * exp(-half),
+	                      .hi = speedup * exp(half),
 	                      .has_interval = !few_steps,
 	                      .judged = !few_steps,
-	                      .half_width = few_steps ? 0 : 0.034,
+	                      .half_width = half,
 	                      .floor = few_steps ? 0 : log(1.03),
 	                      .step = {a->side[0].headline.step, a->side[1].headline.step},
 	                      .short_capture = few_steps,

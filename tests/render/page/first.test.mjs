@@ -1,5 +1,6 @@
 /* The first screen: five answers, before anybody scrolls. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import test from 'node:test';
 import { jsonOf, open } from './browser.mjs';
 
@@ -61,6 +62,17 @@ test('the section bar is whole on every desk', async () => {
 			if (width >= 1200) assert.ok((await page.locator('nav').boundingBox()).height < 48, `${report}, ${width}`);
 			await page.context().close();
 		}
+});
+
+test('the section bar of a report with every section there is stays in one line', async () => {
+	const template = await readFile(new URL('../../../templates/report.html', import.meta.url), 'utf8');
+	const links = [...template.matchAll(/<li[^>]*>(<a href="#\w+"[^>]*>[^<]+<\/a>)<\/li>/g)].map(([, link]) => link);
+	assert.ok(links.length >= 18);
+	for (const width of [1200, 1280, 1920]) {
+		const page = await open('pair', { viewport: { width, height: 900 } });
+		await page.locator('nav ul').evaluate((list, all) => (list.innerHTML = all.map(link => `<li>${link}</li>`).join('')), links);
+		assert.ok((await page.locator('nav').boundingBox()).height < 48, `${width}`);
+	}
 });
 
 test('the keys are listed on ?, and the table of contents follows', async () => {

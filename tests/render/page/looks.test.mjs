@@ -138,6 +138,21 @@ test('the comparison notices what matters', async () => {
 	assert.ok(far > mostFar('timeline') || mean > MEAN, 'gaps that lost their colour');
 });
 
+test('paper has every part of a whole, with a script and without', async () => {
+	for (const options of [{}, { javaScriptEnabled: false }])
+		for (const report of ['example', 'gpus16']) {
+			const page = await open(report, options);
+			const hidden = () =>
+				page.evaluate(() => ['waterfall', 'phases', 'idle'].flatMap(id => [...document.querySelectorAll(`#${id} tbody tr`)].map(row => (row.classList.contains('more') ? 'sum ' : '') + (row.getClientRects().length ? 'shown' : 'hidden'))));
+			assert.ok((await hidden()).includes('hidden'), `${report}: folded on a screen`);
+			await page.emulateMedia({ media: 'print' });
+			assert.deepEqual([...new Set(await hidden())].sort(), (await hidden()).includes('sum hidden') ? ['shown', 'sum hidden'] : ['shown'], `${report}: whole on paper`);
+			/* what is folded elsewhere is open, too; a header's button would not be repeated on the next page */
+			assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('details:not(.all) > :not(summary)')].filter(node => !node.checkVisibility({ contentVisibilityAuto: true })).map(node => node.outerHTML.slice(0, 80))), [], report);
+			assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('thead button')].filter(button => getComputedStyle(button).display !== 'contents').length), 0);
+		}
+});
+
 test('a report is a few pages of A4, and no page is blank', async () => {
 	const page = await open('devices'), job = await open('gpus16');
 	await job.emulateMedia({ media: 'print' });

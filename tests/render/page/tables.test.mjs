@@ -42,6 +42,26 @@ test('changes sort by sign, bytes by size', async () => {
 	assert.deepEqual(bytes.map(size), bytes.map(size).sort((a, b) => b - a));
 });
 
+test('what looks alike sorts by the numbers behind it', async () => {
+	const page = await open('example'), json = await jsonOf('example');
+	const side = key => new Map(json[key].kernels.map(kernel => [kernel.name, kernel.ms_per_step]));
+	const times = { Baseline: side('baseline'), Fixed: side('fixed') }, longest = [...new Set([...times.Baseline.keys(), ...times.Fixed.keys()])];
+	for (const [name, of] of Object.entries(times)) {
+		await page.locator('#kernels thead').getByRole('button', { name, exact: true }).click();
+		const rows = await page.locator('#kernels tbody tr:not(.more)').evaluateAll(nodes => nodes.map(row => ({ name: row.querySelector('[data-whole]')?.dataset.whole ?? row.cells[0].textContent, shown: [...row.querySelectorAll('td.n')].map(cell => cell.textContent) })));
+		const sorted = rows.map(row => of.get(row.name) ?? 0);
+		assert.equal(rows.length, longest.length);
+		assert.deepEqual(sorted, [...sorted].sort((a, b) => b - a), name);
+		const shown = rows.map(row => row.shown[name === 'Fixed' ? 1 : 0]);
+		assert.ok(shown.some((text, i) => i && text === shown[i - 1] && sorted[i] < sorted[i - 1]), `${name}: two that look alike`);
+	}
+	/* no cell of a column that sorts is without its number */
+	assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('th[scope="col"].n > button.sort')].flatMap(button => {
+		const column = button.parentNode.cellIndex, rows = [...button.closest('table').tBodies[0].rows].filter(row => !row.classList.contains('more'));
+		return rows.filter(row => Number.isNaN(Number(row.cells[column].dataset.n ?? NaN))).map(row => `${button.textContent}: ${row.textContent}`);
+	})), []);
+});
+
 test('searching keeps the rows with all the words, of whole names too', async () => {
 	const page = await open('pair'), json = await jsonOf('pair');
 	const field = page.getByRole('searchbox', { name: /Search all .* kernels/ });
