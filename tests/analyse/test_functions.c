@@ -89,6 +89,31 @@ static void test_came_late(void **state)
 	assert_string_equal(say_function(&s->names, &f->all.row[0].function, 80, &s->arena), "a");
 }
 
+static void test_gaps_that_happened_once_count_for_none(void **state)
+{
+	/* After B the host pauses for 2 ms, and launches C: samples of the pause are no idle time's. */
+	struct scene *s = *state;
+	enum { PAUSE = 2000 * 1000 };
+	kernels_a_b(s);
+	scene_kernel(s, s->main, PAUSE, PAUSE + 50, PAUSE + 100, PAUSE + 1000);
+	scene_kernel(s, s->main, PAUSE + 1900, PAUSE + 1950, PAUSE + 2000, PAUSE + 3000);
+	sample(s, s->main, 0, WORK);
+	for (int64_t t = 7000; t < PAUSE; t += 100 * EVERY)
+		maker_sample(&s->m, s->main, t, "main > pause");
+	maker_sample(&s->m, s->main, PAUSE + 1500, "main > after");
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	assert_non_null(find(s, &f->all, "a"));
+	assert_null(find(s, &f->all, "pause"));
+	assert_null(find(s, &f->all, "out"));
+	assert_non_null(find(s, &f->all, "after"));
+	assert_int_equal((int)f->side[0].idle, 300 + 1);
+	double idle = 0;
+	for (uint32_t c = 0; c < f->n_causes; c++)
+		idle += f->cause[c].idle[0];
+	assert_true(idle <= 4000);
+}
+
 static void test_after_a_synchronisation(void **state)
 {
 	/* main synchronises on [1900, 2100): the gap is charged with [2000, 4950), the last 50 with nobody's doing. */
@@ -297,6 +322,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_came_late),
+		SCENE(test_gaps_that_happened_once_count_for_none),
 		SCENE(test_after_a_synchronisation),
 		SCENE(test_had_been_waiting),
 		SCENE(test_the_thread_that_is_waited_for),

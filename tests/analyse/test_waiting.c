@@ -217,6 +217,25 @@ static void test_ranks_that_take_turns(void **state)
 	expect_text(s, "in turns");
 }
 
+/* Rank 3 is late by 1 ms in every step, rank 5 by more in seven of the 28: seven ranks wait 1 ms for rank 3 in 21
+ * steps, and in the others six wait for rank 5, and rank 3 for what it is later still. */
+static void test_always_the_same_from_two_thirds_on(void **state)
+{
+	struct state *s = *state;
+	static const int more[] = {1500, 2000};
+	for (int i = 0; i < 2; i++) {
+		struct rank_job j = plain;
+		j.more_backward[3] = 1000;
+		j.more_load[5] = more[i];
+		j.every = 4;
+		const struct straggler *g = &analyse(s, &j)->ranks.straggler;
+		double mine = 21 * 7 * 1000, others = 7 * (6 * more[i] + more[i] - 1000);
+		assert_int_equal(g->device, 3);
+		assert_float_equal(g->share, mine / (mine + others), 1e-9); /* 0.69, 0.62 */
+		assert_int_equal(g->kind, i ? STRAGGLER_TURNS : STRAGGLER_PERSISTENT);
+	}
+}
+
 static void test_nobody_is_named_where_ranks_are_alike(void **state)
 {
 	struct state *s = *state;
@@ -475,6 +494,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, begin, end),
 		cmocka_unit_test_setup_teardown(test_when_a_rank_is_late, begin, end),
 		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
+		cmocka_unit_test_setup_teardown(test_always_the_same_from_two_thirds_on, begin, end),
 		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
 		cmocka_unit_test_setup_teardown(test_hosts_with_clocks_of_their_own, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_reason_is_better_than_a_poor_one, begin, end),

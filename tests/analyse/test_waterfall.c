@@ -138,6 +138,49 @@ static void test_a_long_list_is_added_up(void **unused)
 	arena_release(&arena);
 }
 
+/* Ten steps of 1100 phases, each with its kernel and some host time. */
+static const struct trace *run_of_many_phases(struct scene *s, int64_t host)
+{
+	enum { PHASES = BOUND_ROWS + 100 };
+	scene_trace_begin(s);
+	int64_t t = 0;
+	for (int i = 0; i < 10; i++) {
+		int64_t begin = t;
+		for (int p = 0; p < PHASES; p++) {
+			char name[] = {(char)('a' + p / 676), (char)('a' + p / 26 % 26), (char)('a' + p % 26), '\0'};
+			int64_t start = t;
+			t += host + p;
+			scene_kernel(s, s->main, t, t + 2 * US, t + 3 * US, t + 10 * US);
+			t += 4 * US;
+			scene_range(s, s->main, start, t, name);
+		}
+		t += 20 * US;
+		scene_range(s, s->main, begin, t, "step");
+	}
+	return maker_link(&s->m);
+}
+
+static void test_many_phases_make_a_bounded_report(void **state)
+{
+	struct scene *s = *state;
+	const struct analysis *a = analyse(s, run_of_many_phases(s, 40 * US), run_of_many_phases(s, 20 * US));
+	double baseline = 0, fixed = 0;
+	assert_int_equal(a->waterfall.n, BOUND_ROWS);
+	for (uint32_t i = 0; i < a->waterfall.n; i++) {
+		baseline += a->waterfall.part[i].baseline;
+		fixed += a->waterfall.part[i].fixed;
+	}
+	assert_float_equal(baseline, a->side[0].headline.step, 1e-3);
+	assert_float_equal(fixed, a->side[1].headline.step, 1e-3);
+	for (int side = 0; side < 2; side++) {
+		double cost = 0;
+		assert_true(a->side[side].n_phases <= BOUND_ROWS);
+		for (uint32_t i = 0; i < a->side[side].n_phases; i++)
+			cost += a->side[side].phases[i].cost;
+		assert_float_equal(cost, a->side[side].budget.period, 1e-3);
+	}
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -146,6 +189,7 @@ int main(void)
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
+		SCENE(test_many_phases_make_a_bounded_report),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,12 +309,42 @@ static void ranges_may_begin_before_the_capture(void **state)
 	arena_release(&arena);
 }
 
+/* CUPTI numbers the stream of graphs that kernels launch 1 << 57. */
+static void a_stream_with_a_number_of_64_bits_is_one_of_its_own(void **state)
+{
+	(void)state;
+	static const int64_t streams[] = {0, 7, (int64_t)1 << 57};
+	struct arena arena = {0};
+	struct names names;
+	struct trace trace;
+	struct build b;
+	names_init(&names, &arena);
+	build_begin(&b, &trace, &names, &arena, false);
+	build_from(&b, "lines");
+	for (int i = 0; i < 3; i++)
+		build_op(&b, &(struct build_op){.kind = OP_KERNEL,
+		                                .process = 7,
+		                                .pid = 7,
+		                                .stream = streams[i],
+		                                .start = 100 * i,
+		                                .end = 100 * i + 50,
+		                                .name = build_text(&b, "gemm", 4)});
+	build_finish(&b);
+	assert_int_equal(trace.ops.n, 3);
+	assert_int_equal(trace.rows[ROWS_KERNELS].dropped, 0);
+	assert_int_equal(trace.ops.stream[0], 0);
+	assert_int_equal(trace.ops.stream[1], 7);
+	assert_true(trace.ops.stream[2] != 0 && trace.ops.stream[2] != 7);
+	arena_release(&arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_toy_format_gets_a_whole_report),
 		cmocka_unit_test(two_builders_joined_are_one),
 		cmocka_unit_test(ranges_may_begin_before_the_capture),
+		cmocka_unit_test(a_stream_with_a_number_of_64_bits_is_one_of_its_own),
 	};
 	return cmocka_run_group_tests_name("build", tests, NULL, NULL);
 }

@@ -199,8 +199,8 @@ static void visit_device(struct visitor *v, const struct device_run *d)
 	uint32_t once = 0;
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		struct gap gap = run_gap(v->run, d, i);
-		if (once < d->n_once && d->once[once].before == d->gaps[i].before && d->once[once].next == gap.next) {
-			once++;
+		if (once < d->n_once && d->once[once].start >= gap.start && d->once[once].end <= gap.end) {
+			once++; /* both are in order of time */
 			continue;
 		}
 		if (gap.end > v->run->window_start && gap.start < v->run->window_end)

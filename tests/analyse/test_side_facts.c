@@ -1,0 +1,127 @@
+/* What findings are told of a side: counts and times a step, means over its devices, of threads that launch. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/side/side.h"
+#include "scene.h"
+
+enum { STEPS = 20, LONG = 10000 };
+
+static struct side_facts facts_of(struct scene *s)
+{
+	static const char *const files[] = {"hand-made"};
+	struct run *run = ARENA_NEW(&s->arena, 1, struct run);
+	const struct side_words words = {.label = "profile", .run_files = files};
+	struct side_facts facts;
+	struct err err;
+	run_begin(run, maker_link(&s->m), &s->arena);
+	if (run_find_steps(run, "step", &err) < 0)
+		fail_msg("%s", err.text);
+	run_find_phases(run, 2);
+	run_devices(run);
+	side_build(run, 1, &words, &s->arena, &facts);
+	return facts;
+}
+
+/* A call of 5 ns and the operation that it starts 100 ns later, of so many. */
+static size_t add_op(struct scene *s, uint32_t gpu, int64_t at, enum op_kind kind, int64_t length)
+{
+	maker_call(&s->m, s->main, at, at + 5, kind == OP_KERNEL ? "cudaLaunchKernel" : "cudaMemcpyAsync",
+	           kind == OP_KERNEL ? CALL_LAUNCH : CALL_COPY, ++s->correlation);
+	return maker_op(&s->m, gpu, 7, kind, at + 100, at + 100 + length, "op", s->correlation);
+}
+
+static void add_copy(struct scene *s, uint32_t gpu, int64_t at, int64_t length, uint8_t flags)
+{
+	size_t row = add_op(s, gpu, at, OP_COPY, length);
+	s->m.trace->ops.flags[row] = flags;
+	s->m.trace->ops.bytes[row] = 1 << 20;
+}
+
+/* In every step each of two devices copies, computes and is waited for, one after the other. */
+static void test_times_of_copies_are_means_over_devices(void **state)
+{
+	struct scene *s = *state;
+	uint32_t gpus[] = {s->gpu, maker_device(&s->m, s->process, 1, TRACE_NONE)};
+	for (int64_t t = 0; t < STEPS * LONG; t += LONG) {
+		scene_range(s, s->main, t, t + LONG - 100, "step");
+		for (int d = 0; d < 2; d++) {
+			int64_t at = t + d * LONG / 2;
+			add_copy(s, gpus[d], at, 300, OPF_PAGEABLE);
+			add_copy(s, gpus[d], at + 500, 200, OPF_MANAGED);
+			add_op(s, gpus[d], at + 1000, OP_KERNEL, 1000);
+			scene_call(s, s->main, at + 1100, at + 2200, "cudaDeviceSynchronize", CALL_SYNC);
+		}
+	}
+	struct side_facts facts = facts_of(s);
+	assert_float_equal(facts.copy_pageable, 300, 1e-9);
+	assert_float_equal(facts.copy_managed, 200, 1e-9);
+	assert_float_equal(facts.sync_gaps, 1, 1e-9); /* each device stands idle once after its wait */
+	assert_float_equal(facts.work.pageable_copies, 2, 1e-9);
+	assert_float_equal(facts.work.blocking_syncs, 2, 1e-9);
+}
+
+/* A graph may have other nodes in every step: what the host launches is the same. */
+static void test_nodes_of_graphs_are_no_launches(void **state)
+{
+	struct scene *s = *state;
+	for (int64_t i = 0; i < STEPS; i++) {
+		int64_t t = i * LONG;
+		scene_range(s, s->main, t, t + LONG - 100, "step");
+		add_op(s, s->gpu, t, OP_KERNEL, 1000);
+		maker_call(&s->m, s->main, t + 1500, t + 1505, "cudaGraphLaunch", CALL_LAUNCH, ++s->correlation);
+		for (int64_t k = 0; k <= i % 4; k++) {
+			size_t row = maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 1600 + 200 * k, t + 1700 + 200 * k,
+			                      "node", s->correlation);
+			s->m.trace->ops.flags[row] = OPF_GRAPH_NODE;
+		}
+	}
+	struct side_facts facts = facts_of(s);
+	assert_float_equal(facts.work.steady_launches, 1, 1e-9);
+	assert_float_equal(facts.work.launch_calls, 2, 1e-9);
+	/* … but kernels that are launched one by one count */
+	scene_trace_begin(s);
+	for (int64_t i = 0; i < STEPS; i++) {
+		scene_range(s, s->main, i * LONG, (i + 1) * LONG - 100, "step");
+		for (int64_t k = 0; k <= i % 2; k++)
+			add_op(s, s->gpu, i * LONG + 1500 * k, OP_KERNEL, 1000);
+	}
+	assert_float_equal(facts_of(s).work.steady_launches, 0.5, 1e-9); /* 9 of the 18 measured steps */
+}
+
+/* What a thread does that launches nothing is not in the GPU's way. */
+static void test_calls_of_threads_that_launch(void **state)
+{
+	struct scene *s = *state;
+	for (int64_t t = 0; t < STEPS * LONG; t += LONG) {
+		scene_range(s, s->main, t, t + LONG - 100, "step");
+		scene_call(s, s->main, t, t + 50, "cuModuleLoadData", CALL_MODULE);
+		scene_call(s, s->main, t + 100, t + 130, "cudaMalloc", CALL_ALLOC);
+		add_op(s, s->gpu, t + 200, OP_KERNEL, 1000);
+		for (int64_t k = 0; k < 3; k++) {
+			scene_call(s, s->other, t + 1000 * k, t + 1000 * k + 50, "cuModuleLoadData", CALL_MODULE);
+			scene_call(s, s->other, t + 1000 * k + 100, t + 1000 * k + 150, "cudaMalloc", CALL_ALLOC);
+			scene_call(s, s->other, t + 1000 * k + 200, t + 1000 * k + 250, "cudaDeviceSynchronize",
+			           CALL_SYNC);
+		}
+	}
+	struct side_facts facts = facts_of(s);
+	assert_float_equal(facts.work.module_calls, 1, 1e-9);
+	assert_float_equal(facts.work.alloc_calls, 1, 1e-9);
+	assert_float_equal(facts.work.alloc_time, 30, 1e-9);
+	assert_float_equal(facts.work.blocking_syncs, 0, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_times_of_copies_are_means_over_devices),
+		SCENE(test_nodes_of_graphs_are_no_launches),
+		SCENE(test_calls_of_threads_that_launch),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
