@@ -90,6 +90,22 @@ int cmd_misuse(const struct opt_usage *usage, const struct err *err)
 	return CMD_WRONG_USAGE;
 }
 
+bool cmd_output_taken(const struct output *outputs, size_t n_outputs)
+{
+	bool taken = false;
+	for (size_t i = 0; i < n_outputs; i++)
+		taken = taken || outputs[i].standard;
+	return taken;
+}
+
+int cmd_print_beside(const struct output *outputs, size_t n_outputs, const struct buf *text)
+{
+	if (!cmd_output_taken(outputs, n_outputs))
+		return cmd_print(text->data, text->n);
+	fwrite(text->data, 1, text->n, stderr);
+	return CMD_DONE;
+}
+
 int cmd_print(const char *bytes, size_t n)
 {
 	struct err err;

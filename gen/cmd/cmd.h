@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "base/opt.h"
+#include "base/output.h"
 #include "trace/trace.h"
 
 #include <stdio.h>
@@ -74,6 +75,10 @@ int cmd_misuse(const struct opt_usage *usage, const struct err *err);
 
 /* `bytes` to standard output; 0, or CMD_WRONG_USAGE after printing the error. */
 int cmd_print(const char *bytes, size_t n);
+
+/* The same for what is said beside `outputs`: on standard error where one of those is standard output. */
+int cmd_print_beside(const struct output *outputs, size_t n_outputs, const struct buf *text);
+bool cmd_output_taken(const struct output *outputs, size_t n_outputs);
 
 /* `text` for one line of a terminal: control characters, which a file name may hold, are replaced by '?'. */
 const char *cmd_harmless(struct arena *arena, const char *text);

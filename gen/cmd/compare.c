@@ -145,16 +145,10 @@ static int write_outputs(struct compare *c, const struct analysis *analysis, str
 /* On standard output, or beside it when that carries a report. */
 static int print_verdict(const struct compare *c, const struct analysis *analysis)
 {
-	bool taken = false;
-	for (size_t i = 0; i < c->n_outputs; i++)
-		taken = taken || c->outputs[i].standard;
 	struct buf text = {0};
-	int status = CMD_DONE;
+	bool taken = cmd_output_taken(c->outputs, c->n_outputs);
 	render_verdict(analysis, cmd_use_colour(c->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
-	if (taken)
-		fwrite(text.data, 1, text.n, stderr);
-	else
-		status = cmd_print(text.data, text.n);
+	int status = cmd_print_beside(c->outputs, c->n_outputs, &text);
 	buf_release(&text);
 	return status;
 }

@@ -119,16 +119,9 @@ static int write_outputs(struct reading *r, const struct trend *trend, struct er
 
 static int print(struct reading *r, const struct trend *trend)
 {
-	bool taken = false;
-	for (size_t i = 0; i < r->n_outputs; i++)
-		taken = taken || r->outputs[i].standard;
 	struct buf text = {0};
-	int status = CMD_DONE;
 	trend_terminal(trend, &text);
-	if (taken)
-		fwrite(text.data, 1, text.n, stderr);
-	else
-		status = cmd_print(text.data, text.n);
+	int status = cmd_print_beside(r->outputs, r->n_outputs, &text);
 	buf_release(&text);
 	return status;
 }

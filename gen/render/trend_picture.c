@@ -1,9 +1,9 @@
 #include "base/format.h"
+#include "base/sort.h"
 #include "render/svg.h"
 #include "render/trend.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { WIDTH = 1200, GUTTER = 64, RIGHT = 14, LABELS = 54, DEPTH = 230, FOOT = 30, ROW = 17, LABEL_ROWS = 3 };
 
@@ -30,12 +30,6 @@ static double value(const struct picture *p, size_t place)
 	return trend_commit_at(p->t, p->s, place)->step;
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* From the hundredth to the ninety-ninth percentile and a margin: one outlier must not flatten all the rest. */
 static void choose_scale(struct picture *p)
 {
@@ -43,7 +37,7 @@ static void choose_scale(struct picture *p)
 	double *sorted = ARENA_NEW(p->arena, n, double);
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = value(p, i);
-	qsort(sorted, n, sizeof *sorted, by_value);
+	sort_doubles(sorted, n);
 	double low = sorted[cut], high = sorted[n - 1 - cut];
 	double margin = fmax(0.12 * (high - low), 0.01 * high);
 	p->low = fmax(low - margin, 0);

@@ -9,7 +9,6 @@
 #include "analyse/analyse.h"
 #include "analyse/run/waiting.h"
 #include "rank_job.h"
-#include "trace/classify.h"
 
 enum { STEPS = RANK_JOB_STEPS, WARM = 2, MOST = RANK_JOB_MOST, US = 1000 };
 
@@ -215,24 +214,16 @@ static void test_ranks_that_take_turns(void **state)
 	/* the same exposed communication on all ranks, nearly: and all the same they wait for each other */
 	assert_float_equal(side->ranks.waiting, 2000. * US * 7 / 8, 1e-6);
 	expect_text(s, "in turns");
-}
-
-/* Rank 3 is late by 1 ms in every step, rank 5 by more in seven of the 28: seven ranks wait 1 ms for rank 3 in 21
- * steps, and in the others six wait for rank 5, and rank 3 for what it is later still. */
-static void test_always_the_same_from_two_thirds_on(void **state)
-{
-	struct state *s = *state;
-	static const int more[] = {1500, 2000};
-	for (int i = 0; i < 2; i++) {
-		struct rank_job j = plain;
+	/* Rank 3 is late by 1 ms in all of 28 steps, 5 by more in seven: 0.69 and 0.62 of the waiting are for rank 3.
+	 */
+	for (int more = 1500; more <= 2000; more += 500) {
+		j = plain;
 		j.more_backward[3] = 1000;
-		j.more_load[5] = more[i];
+		j.more_load[5] = more;
 		j.every = 4;
 		const struct straggler *g = &analyse(s, &j)->ranks.straggler;
-		double mine = 21 * 7 * 1000, others = 7 * (6 * more[i] + more[i] - 1000);
-		assert_int_equal(g->device, 3);
-		assert_float_equal(g->share, mine / (mine + others), 1e-9); /* 0.69, 0.62 */
-		assert_int_equal(g->kind, i ? STRAGGLER_TURNS : STRAGGLER_PERSISTENT);
+		assert_float_equal(g->share, 21. * 7 * 1000 / (21 * 7 * 1000 + 7 * (7 * more - 1000)), 1e-9);
+		assert_int_equal(g->kind, more < 1600 ? STRAGGLER_PERSISTENT : STRAGGLER_TURNS);
 	}
 }
 
@@ -474,18 +465,6 @@ static void test_the_same_gpu_of_a_process(void **state)
 	}
 }
 
-static void test_names(void **state)
-{
-	(void)state;
-	assert_true(classify_synchronising("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
-	assert_true(classify_synchronising("ncclKernel_ReduceScatter_RING_LL_Sum_float"));
-	assert_true(classify_synchronising("vllm::cross_device_reduce_1stage"));
-	assert_false(classify_synchronising("ncclDevKernel_Broadcast_RING_LL"));
-	assert_false(classify_synchronising("ncclDevKernel_Reduce_Sum_f32_RING_LL"));
-	assert_false(classify_synchronising("ncclDevKernel_SendRecv"));
-	assert_false(classify_synchronising("ncclDevKernel_Generic_4"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -494,7 +473,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, begin, end),
 		cmocka_unit_test_setup_teardown(test_when_a_rank_is_late, begin, end),
 		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
-		cmocka_unit_test_setup_teardown(test_always_the_same_from_two_thirds_on, begin, end),
 		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
 		cmocka_unit_test_setup_teardown(test_hosts_with_clocks_of_their_own, begin, end),
 		cmocka_unit_test_setup_teardown(test_no_reason_is_better_than_a_poor_one, begin, end),
@@ -507,7 +485,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, begin, end),
 		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
 		cmocka_unit_test_setup_teardown(test_the_same_gpu_of_a_process, begin, end),
-		cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,18 @@ static void overheads(void **state)
 	EXPECT(classify_overhead("Unknown"), OVERHEAD_PROFILER);
 }
 
+static void test_collectives_that_all_wait_for(void **state)
+{
+	(void)state;
+	assert_true(classify_synchronising("ncclDevKernel_AllReduce_Sum_f32_RING_LL"));
+	assert_true(classify_synchronising("ncclKernel_ReduceScatter_RING_LL_Sum_float"));
+	assert_true(classify_synchronising("vllm::cross_device_reduce_1stage"));
+	assert_false(classify_synchronising("ncclDevKernel_Broadcast_RING_LL"));
+	assert_false(classify_synchronising("ncclDevKernel_Reduce_Sum_f32_RING_LL"));
+	assert_false(classify_synchronising("ncclDevKernel_SendRecv"));
+	assert_false(classify_synchronising("ncclDevKernel_Generic_4"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +148,7 @@ int main(void)
 		cmocka_unit_test(blocking_copies),
 		cmocka_unit_test(operating_system_calls),
 		cmocka_unit_test(overheads),
+		cmocka_unit_test(test_collectives_that_all_wait_for),
 	};
 	return cmocka_run_group_tests_name("classify", tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 #include "analyse/side/periods.h"
 
+#include "analyse/judge/stats.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -63,7 +64,7 @@ struct side_periods periods_build(const struct run *runs, size_t n, const char *
 	sort_doubles(period, m);
 	side.steps.min = period[0];
 	side.steps.max = period[m - 1];
-	side.steps.median = m % 2 ? period[m / 2] : (period[m / 2 - 1] + period[m / 2]) / 2;
+	side.steps.median = stats_median(period, m);
 	side.median_run = find_median_run(runs, n);
 	arena_release(&scratch);
 	return side;

@@ -1,6 +1,7 @@
 #include "analyse/side/startup.h"
 
 #include "analyse/run/parts.h"
+#include "base/list.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -78,10 +79,7 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 		if (kind[op] == UNSEEN) {
 			kind[op] = pattern_run_searches(t, op) ? OF_SEARCH : SEEN;
 			first[op] = launch;
-			if (names == room) {
-				name = arena_grow(&scratch, name, room, 2 * room + 16, sizeof *name);
-				room = 2 * room + 16;
-			}
+			LIST_GROW(&scratch, name, names, room);
 			name[names++] = op;
 		} else if (t->calls.start[launch] < t->calls.start[first[op]]) {
 			first[op] = launch;

@@ -1,5 +1,8 @@
 #include "analyse/trend/changes.h"
 
+#include "analyse/judge/stats.h"
+#include "base/sort.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,23 +86,9 @@ static bool is_rare(const struct changes_limits *limits, long twice, size_t m, s
 	return least <= limits->twice[(size_t)((double)m * part)][(size_t)((double)n * part)];
 }
 
-static int by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double middle(double *sorted, size_t n)
-{
-	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
 double changes_level(const double *value, size_t n, struct arena *arena)
 {
-	double *sorted = ARENA_NEW(arena, n, double);
-	memcpy(sorted, value, n * sizeof *sorted);
-	qsort(sorted, n, sizeof *sorted, by_value);
-	return middle(sorted, n);
+	return stats_median_of(value, n, ARENA_NEW(arena, n, double));
 }
 
 /* The shift from before[0 … m) to after[0 … n) and its interval: Hodges and Lehmann's estimate, and those differences
@@ -112,11 +101,11 @@ static struct change measure(const double *before, size_t m, const double *after
 	for (size_t i = 0; i < m; i++)
 		for (size_t j = 0; j < n; j++)
 			d[k++] = after[j] - before[i];
-	qsort(d, pairs, sizeof *d, by_value);
+	sort_doubles(d, pairs);
 	double deviation = sqrt((double)pairs * (double)(m + n + 1) / 12);
 	double outside = floor((double)pairs / 2 - 1.96 * deviation);
 	size_t cut = outside > 0 ? (size_t)outside : 0;
-	struct change c = {.shift = middle(d, pairs), .lo = d[cut], .hi = d[pairs - 1 - cut]};
+	struct change c = {.shift = stats_median(d, pairs), .lo = d[cut], .hi = d[pairs - 1 - cut]};
 	arena_release(&scratch);
 	return c;
 }
