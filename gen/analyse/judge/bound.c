@@ -6,8 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A list that may be changed. */
-#define COPY(arena, list, n) memcpy(ARENA_NEW(arena, n, __typeof__(*(list))), list, (n) * sizeof *(list))
+/* A list that may be changed; `list` may be NULL where there is none. */
+static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
+{
+	void *copy = arena_alloc(arena, n, size);
+	if (n)
+		memcpy(copy, list, n * size);
+	return copy;
+}
+#define COPY(arena, list, n) copy_of((arena), (list), (n), sizeof *(list))
 
 /* ---- phases ---- */
 
