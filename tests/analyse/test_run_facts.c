@@ -206,6 +206,41 @@ static void test_parts_of_a_startup(void **state)
 	assert_true(part_of(side, STARTUP_HOST_BLOCKED) == 200);
 	assert_true(part_of(side, STARTUP_HOST_CODE) == 5000 - 1000 - 1270 - 100 - 300 - 400 - 50 - 200);
 	assert_int_equal(side->startup.n_rows, 8);
+	assert_true(side->startup.pause == 5000 - 3670); /* in the file and out of it, it makes no call */
+}
+
+static void test_first_launches_are_first_by_their_calls(void **state)
+{
+	/* What is launched first has to wait: the kernel that is launched second runs before it. */
+	struct scene *s = *state;
+	scene_call(s, s->main, 1300, 2300, "cudaMalloc", CALL_ALLOC);
+	scene_kernel(s, s->main, 3000, 3400, 4000, 4040);
+	scene_kernel(s, s->main, 3500, 3550, 3560, 3600);
+	steps_at(s, 5000, 10);
+	const struct side *side = scene_analyse(s);
+	assert_true(part_of(side, STARTUP_FIRST_LAUNCHES) == 400);
+	assert_true(part_of(side, STARTUP_LAUNCH_API) == 50);
+}
+
+static void test_startup_is_whole_where_every_run_has_it(void **state)
+{
+	/* Of two runs one says when its program was started. */
+	struct scene *s = *state;
+	static const struct analyse_options defaults = {.warmup = -1, .gates.max_regression = -1};
+	for (int known = 0; known < 3; known++) {
+		struct analyse_run runs[2];
+		struct err err = {0};
+		for (int r = 0; r < 2; r++) {
+			scene_trace_begin(s);
+			scene_call(s, s->main, 4000 + r, 4100, "cuInit", CALL_OTHER);
+			steps_at(s, 5000 + 1000 * r, 10);
+			s->m.trace->source.began = known == 2 || known == r ? 0 : TRACE_NO_TIME;
+			runs[r] = (struct analyse_run){.trace = maker_link(&s->m), .file = r ? "second" : "first"};
+		}
+		if (analyse_side(runs, 2, &defaults, &s->names, &s->arena, &s->result, &err))
+			fail_msg("%s", err.text);
+		assert_int_equal(s->result.side[0].startup.whole, known == 2);
+	}
 }
 
 static void test_startup_from_the_programs_start(void **state)
@@ -277,6 +312,8 @@ int main(void)
 		SCENE(test_parts_of_a_startup),
 		SCENE(test_startup_from_the_programs_start),
 		SCENE(test_search_in_a_startup),
+		SCENE(test_first_launches_are_first_by_their_calls),
+		SCENE(test_startup_is_whole_where_every_run_has_it),
 		SCENE(test_clocks_that_disagree),
 		SCENE(test_no_steps_asked_for),
 	};

@@ -90,6 +90,21 @@ static void only_device_memory_counts(void **state)
 	       MEMORY_NOT_SEEN, 0);
 }
 
+static void processes_of_two_machines_with_one_number(void **state)
+{
+	struct support *s = *state;
+	/* The second process is number 100 as well, elsewhere: whose allocation it is cannot be told. */
+	static const char other[] = "562951631142912"; /* 2 << 48 | 100 << 24 */
+	static const char *const tables[] = {"KERNEL", "MEMCPY", "MEMSET"};
+	const char *sql = "";
+	for (int i = 0; i < 3; i++)
+		sql = arena_format(&s->arena,
+		                   "%sUPDATE CUPTI_ACTIVITY_KIND_%s SET globalPid = %s WHERE globalPid = %s;", sql,
+		                   tables[i], other, SECOND);
+	EXPECT(s, arena_format(&s->arena, "%s%s", sql, TABLE ALLOC(FIRST, 100, 4096, 100, 2)), MEMORY_NOT_SEEN, 0,
+	       MEMORY_NOT_SEEN, 0);
+}
+
 static void memory_from_before_is_noticed(void **state)
 {
 	struct support *s = *state;
@@ -140,6 +155,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(peaks_are_what_is_allocated_at_once, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(only_device_memory_counts, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(memory_from_before_is_noticed, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(processes_of_two_machines_with_one_number, support_setup,
+	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(rows_that_make_no_sense_leave_no_peak, support_setup, support_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

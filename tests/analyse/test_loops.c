@@ -1,0 +1,104 @@
+/* What is said of a run's loops: who is judged, by which names, and how long a step of the others is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/side/loops.h"
+#include "scene.h"
+
+enum { OTHER, JUDGED, LOOPS };
+
+/* A run with two loops, of which the first has cycles that end at these times (0: a cycle without an op). */
+static struct side_loops loops_of(struct scene *s, const int64_t *end, uint32_t n, const char *names[LOOPS],
+                                  const char *side_name)
+{
+	struct run *run = ARENA_NEW(&s->arena, 1, struct run);
+	scene_trace_begin(s);
+	for (uint32_t k = 0; k < n; k++)
+		if (end[k])
+			scene_kernel(s, s->main, 10 * k, 10 * k + 5, 10 * k + 6, end[k]);
+	run->trace = maker_link(&s->m);
+	run->loops = (struct run_loops){.list = ARENA_NEW(&s->arena, LOOPS, struct run_loop),
+	                                .n = LOOPS,
+	                                .loop = ARENA_NEW(&s->arena, n, uint8_t),
+	                                .cycle = ARENA_NEW(&s->arena, n, uint32_t)};
+	size_t op = 0;
+	for (uint32_t k = 0; k < n; k++)
+		if (end[k]) {
+			run->loops.loop[op] = 1 + OTHER;
+			run->loops.cycle[op++] = k;
+		}
+	run->loops.list[OTHER] = (struct run_loop){.name = scene_name(s, names[OTHER]), .n = n, .ops = 1, .share = 0.7};
+	run->loops.list[JUDGED] = (struct run_loop){.name = scene_name(s, names[JUDGED]), .n = 20, .share = 0.3};
+	run->steps.found = true;
+	run->steps.origin = STEPS_BY_PATTERN;
+	run->loop = JUDGED;
+	run->window_start = 1000;
+	run->window_end = 7000;
+	run->n_steps = 12;
+	const struct side_steps steps = {.found = true, .name = scene_name(s, side_name)};
+	return loops_build(run, &steps, &s->arena);
+}
+
+static const char *plain[LOOPS] = {"train", "validate"};
+
+static void test_the_judged_one_has_the_sides_window(void **state)
+{
+	static const int64_t ends[] = {100, 200, 300, 400, 500, 600};
+	struct side_loops loops = loops_of(*state, ends, 6, plain, "validate");
+	assert_int_equal(loops.n, LOOPS);
+	assert_true(loops.list[JUDGED].judged && !loops.list[OTHER].judged);
+	assert_float_equal(loops.list[JUDGED].period, 500, 1e-9); /* 6000 in 12 steps */
+	assert_float_equal(loops.list[OTHER].period, 100, 1e-9);
+	assert_float_equal(loops.list[OTHER].share, 0.7, 1e-9);
+}
+
+static void test_names_are_those_of_the_first_run(void **state)
+{
+	/* What is judged here is called "train" in the first run; so the loop that has that name here takes the other.
+	 */
+	struct scene *s = *state;
+	static const int64_t ends[] = {100, 200, 300, 400, 500, 600};
+	struct side_loops loops = loops_of(s, ends, 6, plain, "train");
+	assert_string_equal(names_text(&s->names, loops.list[JUDGED].name), "train");
+	assert_string_equal(names_text(&s->names, loops.list[OTHER].name), "validate");
+	loops = loops_of(s, ends, 6, plain, "fit");
+	assert_string_equal(names_text(&s->names, loops.list[JUDGED].name), "fit");
+	assert_string_equal(names_text(&s->names, loops.list[OTHER].name), "train");
+}
+
+static void test_cycles_that_end_late_or_not_at_all(void **state)
+{
+	/* The third outlives the fourth, the fifth has no op, and the last is over before the sixth: ends are 100, 200,
+	 * 450, 600, of which the period is 500 / 3. */
+	static const int64_t ends[] = {100, 200, 450, 400, 0, 600, 590};
+	struct side_loops loops = loops_of(*state, ends, 7, plain, "validate");
+	assert_float_equal(loops.list[OTHER].period, 500. / 3, 1e-9);
+	/* one end is no period */
+	loops = loops_of(*state, ends, 1, plain, "validate");
+	assert_true(loops.list[OTHER].period == 0);
+}
+
+static void test_others_warm_up_too(void **state)
+{
+	/* The first two periods are ten times as long as the others: they are no part of it. */
+	int64_t ends[40] = {1000};
+	for (int k = 1; k < 40; k++)
+		ends[k] = ends[k - 1] + (k < 3 ? 1000 : 100);
+	struct side_loops loops = loops_of(*state, ends, 40, plain, "validate");
+	assert_float_equal(loops.list[OTHER].period, 100, 1e-9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SCENE(test_the_judged_one_has_the_sides_window),
+		SCENE(test_names_are_those_of_the_first_run),
+		SCENE(test_cycles_that_end_late_or_not_at_all),
+		SCENE(test_others_warm_up_too),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
