@@ -8,12 +8,14 @@ bad.
 Status 77 when valgrind is not installed or the command is built with a sanitizer, which does the same in its own way.
 """
 
+import os
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import check_cli
 
@@ -45,6 +47,22 @@ COMMANDS = [  # arguments, exit status
 ]
 
 
+def run(command, status, folder):
+    """Whether it ended as it should, without a complaint."""
+    folder.mkdir(exist_ok=True)
+    began = time.monotonic()
+    kinds = LOST_ONLY if command[0].endswith(KEEP_LIBRARIES) else []
+    done = subprocess.run(VALGRIND + kinds + command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
+    seconds = time.monotonic() - began
+    if seconds > 60:
+        print(f"{' '.join(command)}: {seconds:.0f} s")
+    sound = done.returncode in ((status, 77) if not status else (status,))
+    if not sound:
+        print(f"{' '.join(command)}: status {done.returncode}, expected {status}")
+        print(done.stderr.decode("utf-8", "replace")[-4000:])
+    return sound
+
+
 def main():
     gapline, folders = pathlib.Path(sys.argv[1]).resolve(), [pathlib.Path(word).resolve() for word in sys.argv[2:]]
     tests = sorted(t for folder in folders for t in folder.glob("test_*") if t.is_file() and not t.name.endswith(SLOW))
@@ -55,24 +73,13 @@ def main():
         print("built with a sanitizer: valgrind is for the other build")
         sys.exit(77)
     runs = [([str(gapline), *words.split()], status) for words, status in COMMANDS]
-    runs += [([str(test)], 0) for test in tests]
-    failed = 0
     with tempfile.TemporaryDirectory(prefix="gapline-memory-") as made:
         folder = pathlib.Path(made)
         check_cli.make_profiles(folder)
-        for command, status in runs:
-            began = time.monotonic()
-            kinds = LOST_ONLY if command[0].endswith(KEEP_LIBRARIES) else []
-            done = subprocess.run(VALGRIND + kinds + command, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True)
-            seconds = time.monotonic() - began
-            if seconds > 20:
-                print(f"{' '.join(command)}: {seconds:.0f} s")
-            allowed = (status, 77) if not status else (status,)
-            if done.returncode not in allowed:
-                failed += 1
-                print(f"{' '.join(command)}: status {done.returncode}, expected {status}")
-                print(done.stderr.decode("utf-8", "replace")[-4000:])
-    print(f"{len(runs)} programs under valgrind, {failed} with errors")
+        failed = sum(not run(command, status, folder) for command, status in runs)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:  # each has a folder of its own
+            failed += sum(not sound for sound in pool.map(lambda test: run([str(test)], 0, folder / test.name), tests))
+    print(f"{len(runs) + len(tests)} programs under valgrind, {failed} with errors")
     sys.exit(bool(failed))
 
 

@@ -75,6 +75,27 @@ static void hosts_with_one_process_id_stay_apart(void **state)
 	arena_release(&arena);
 }
 
+static void a_run_begins_and_ends_with_its_files(void **state)
+{
+	/* When its first program was started, if that is known of all; when a range last began or ended in any. */
+	(void)state;
+	static const int64_t began[][3] = {{-7, -40, -40}, {-40, -7, -40}, {-7, TRACE_NO_TIME, TRACE_NO_TIME}};
+	struct arena arena = {0};
+	struct names names;
+	names_init(&names, &arena);
+	for (size_t i = 0; i < sizeof began / sizeof *began; i++) {
+		struct trace out, *file[] = {rank(&arena, &names, 1, 11, 60), rank(&arena, &names, 2, 22, 70)};
+		for (int k = 0; k < 2; k++)
+			file[k]->source.began = began[i][k];
+		file[0]->ranges.last_time = 50;
+		file[1]->ranges.last_time = 40 + (int64_t)i * 40;
+		trace_merge((struct merge_part[]){{file[0], {0}, NULL}, {file[1], {0}, NULL}}, 2, &out, &arena);
+		assert_true(out.source.began == began[i][2]);
+		assert_int_equal(out.ranges.last_time, i ? 40 + (int64_t)i * 40 : 50);
+	}
+	arena_release(&arena);
+}
+
 static void one_gpu_of_two_files_is_one(void **state)
 {
 	(void)state;
@@ -162,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hosts_with_one_process_id_stay_apart),
+		cmocka_unit_test(a_run_begins_and_ends_with_its_files),
 		cmocka_unit_test(one_gpu_of_two_files_is_one),
 		cmocka_unit_test(columns_that_one_file_lacks_are_lacking),
 		cmocka_unit_test(what_is_kept_outlives_the_parts),

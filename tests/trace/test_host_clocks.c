@@ -1,0 +1,125 @@
+/* Clocks of hosts that never meet: they are found through others, the surest ones first, and what is stated adds up. */
+#include "trace/clocks.h"
+#include "trace_maker.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+enum { US = 1000, MS = 1000 * US, HOSTS = 4, MEETINGS = 80 };
+
+/* Two hosts whose ranks meet in collectives, which move data for so long: the less, the better their clocks are known.
+ */
+struct couple {
+	int host[2];
+	const char *kernel;
+	int64_t moves;
+};
+
+struct world {
+	struct arena arena;
+	struct names names;
+	struct maker maker[HOSTS];
+	uint32_t thread[HOSTS], device[HOSTS], correlation;
+	int n;
+	int64_t ahead[HOSTS];
+	struct merge_part part[HOSTS];
+	struct host_clocks clocks;
+};
+
+static uint64_t seed;
+
+static int64_t uniform(int64_t limit)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (int64_t)((seed >> 33) % (uint64_t)limit);
+}
+
+static void meet(struct world *w, const struct couple *c, int64_t at)
+{
+	int64_t entered[2] = {at + uniform(300 * US), at + uniform(300 * US)};
+	int64_t moved = (entered[0] > entered[1] ? entered[0] : entered[1]) + c->moves;
+	for (int i = 0; i < 2; i++) {
+		int h = c->host[i];
+		int64_t start = entered[i] + w->ahead[h], end = moved + uniform(2 * US) + w->ahead[h];
+		maker_call(&w->maker[h], w->thread[h], start - 9 * US, start - 5 * US, "cudaLaunchKernel", CALL_LAUNCH,
+		           ++w->correlation);
+		maker_op(&w->maker[h], w->device[h], 7, OP_COMM, start, end, c->kernel, w->correlation);
+	}
+}
+
+/* Aligns the hosts' files, and holds each clock that is known against the one that was put in. */
+static void align(struct world *w, int n, const int64_t *ahead, const struct couple *couples, size_t n_couples)
+{
+	seed = 1;
+	w->n = n;
+	names_init(&w->names, &w->arena);
+	for (int h = 0; h < n; h++) {
+		struct maker *m = &w->maker[h];
+		maker_init(m, &w->arena, &w->names);
+		uint32_t process = maker_process(m, 100);
+		w->thread[h] = maker_thread(m, process, 100);
+		w->device[h] = maker_device(m, process, 0, TRACE_NONE);
+		w->ahead[h] = ahead[h];
+	}
+	for (int64_t k = 0; k < MEETINGS; k++)
+		for (size_t c = 0; c < n_couples; c++)
+			meet(w, &couples[c], (10 * k + 1 + 2 * (int64_t)c) * MS);
+	for (int h = 0; h < n; h++) {
+		maker_link(&w->maker[h]);
+		w->maker[h].trace->source.host = 11 + (uint64_t)h;
+		w->part[h] = (struct merge_part){.trace = w->maker[h].trace};
+	}
+	clocks_align(w->part, (size_t)n, &w->arena, &w->clocks);
+	assert_int_equal(w->clocks.n, n);
+	for (int h = 0; h < n; h++) {
+		assert_true(w->clocks.list[h].known);
+		for (int64_t t = 0; t < 10 * MEETINGS * MS; t += 100 * MS) {
+			double error = (double)(time_map_of(&w->part[h].map, t + w->ahead[h]) - (t + w->ahead[0]));
+			if (fabs(error) > w->clocks.list[h].within + 2)
+				fail_msg("host %d is wrong by %.0f ns, stated are %.0f", h, error,
+				         w->clocks.list[h].within);
+		}
+	}
+}
+
+static void found_through_another_host(void **state)
+{
+	(void)state;
+	static const struct couple couples[] = {{{0, 1}, "ncclDevKernel_AllReduce_a", 50 * US},
+	                                        {{1, 2}, "ncclDevKernel_AllReduce_b", 50 * US}};
+	struct world w = {0};
+	align(&w, 3, (const int64_t[]){0, 3 * MS, -2 * MS}, couples, 2);
+	const struct trace_clock *clock = w.clocks.list;
+	assert_true(clock[0].within == 0 && clock[1].within > 0);
+	assert_true(clock[2].within > 1.5 * clock[1].within); /* both are as sure: what is found through one is twice */
+	arena_release(&w.arena);
+}
+
+static void the_surest_way_is_taken(void **state)
+{
+	/* The last host meets both others: the second one's clock is hardly known, the third one's well. */
+	(void)state;
+	static const struct couple couples[] = {{{0, 1}, "ncclDevKernel_AllReduce_a", 900 * US},
+	                                        {{0, 2}, "ncclDevKernel_AllReduce_b", 50 * US},
+	                                        {{1, 3}, "ncclDevKernel_AllReduce_c", 50 * US},
+	                                        {{2, 3}, "ncclDevKernel_AllReduce_d", 50 * US}};
+	struct world w = {0};
+	align(&w, 4, (const int64_t[]){0, 3 * MS, -2 * MS, 5 * MS}, couples, 4);
+	const struct trace_clock *clock = w.clocks.list;
+	assert_true(clock[1].within > 4 * clock[2].within);
+	assert_true(clock[3].within < clock[1].within / 2);
+	arena_release(&w.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(found_through_another_host),
+		cmocka_unit_test(the_surest_way_is_taken),
+	};
+	return cmocka_run_group_tests_name("host clocks", tests, NULL, NULL);
+}
