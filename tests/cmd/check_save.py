@@ -70,6 +70,22 @@ def check_same(folder):
         tiny_job.write(folder / f"r{i}", ranks=16, slow=5, seed=i) for i in (1, 2)] else None
 
 
+def check_folders_of_two_names(folder):
+    """Ranks that do not say when they ran: each folder is a run of its own, under a name as it was on disk."""
+    for i in range(4):
+        tiny_job.write(folder / f"untimed{i}", ranks=4, slow=2, seed=i + 1)
+        for file in (folder / f"untimed{i}").iterdir():
+            with sqlite3.connect(file) as db:
+                db.execute("DROP TABLE TARGET_INFO_SESSION_START_TIME")
+        run("save", f"untimed{i}", folder / f"untimed{i}", "--db", folder / "store.db", "-q")
+    sides = [[folder / f"untimed{i}" for i in pair] for pair in ((0, 1), (2, 3))]
+    names = [[f"@untimed{i}" for i in pair] for pair in ((0, 1), (2, 3))]
+    whole = report(folder, *sides, "--files-are", "ranks")
+    assert len(whole["baseline"]["runs"]) == len(whole["fixed"]["runs"]) == 2
+    assert report(folder, *names, "--files-are", "ranks", "--db", folder / "store.db") == whole
+    print("two names a side: as many runs as folders were saved")
+
+
 def check_machine(folder):
     """What is different about the machine is said, and no gate on comparability passes."""
     def profile(name, gpu, hz, seed, **how):
@@ -264,7 +280,8 @@ def check_read_only(folder):
 
 def main():
     with tempfile.TemporaryDirectory(prefix="gapline-save-") as made:
-        for check in check_refused, check_read_only, check_machine, check_writers, check_killed, check_same:
+        for check in (check_refused, check_read_only, check_machine, check_writers, check_killed, check_same,
+                      check_folders_of_two_names):
             folder = pathlib.Path(made) / check.__name__
             folder.mkdir()
             check(folder)

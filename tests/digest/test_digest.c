@@ -108,6 +108,42 @@ static void test_nothing_said_changes(void **state)
 	assert_true(judged > TRACES / 2);
 }
 
+/* A thread that launches nothing reads a file before anything else is recorded: there the start-up begins. */
+static struct trace *make_early_reader(struct arena *arena, struct names *names)
+{
+	struct maker m;
+	maker_init(&m, arena, names);
+	uint32_t process = maker_process(&m, 100), thread = maker_thread(&m, process, 100);
+	uint32_t reader = maker_thread(&m, process, 101), gpu = maker_device(&m, process, 0, TRACE_NONE);
+	for (int64_t t = 1000; t < 50000; t += 10000)
+		maker_os_call(&m, reader, t, t + 3000, "read", OS_OTHER);
+	for (uint32_t i = 0; i < 12; i++) {
+		int64_t t = 90000 + 1000 * (int64_t)i;
+		maker_range(&m, thread, t, t + 900, "step", "", RANGE_PUSH_POP);
+		maker_call(&m, thread, t + 100, t + 105, "cudaLaunchKernel", CALL_LAUNCH, i + 1);
+		maker_op(&m, gpu, 7, OP_KERNEL, t + 200, t + 800, "gemm", i + 1);
+	}
+	return (struct trace *)maker_link(&m);
+}
+
+static void test_the_start_stays_where_it_is(void **state)
+{
+	struct arena arena = {0};
+	struct names names;
+	(void)state;
+	names_init(&names, &arena);
+	const struct trace *whole = make_early_reader(&arena, &names), *other = make_trace(3, &arena, &names);
+	struct trace *reduced = make_early_reader(&arena, &names);
+	assert_int_equal(digest_reduce(reduced, &arena), 4);
+	assert_string_equal(json_of(reduced, other, &names, &arena), json_of(whole, other, &names, &arena));
+	struct analyse_options options = {.warmup = -1};
+	struct analysis alone;
+	struct err err;
+	assert_int_equal(analyse_one(&(struct analyse_run){reduced, "a"}, &options, &names, &arena, &alone, &err), 0);
+	assert_true(alone.side[0].startup.ns == 89000);
+	arena_release(&arena);
+}
+
 #define SAME(kind, member) assert_memory_equal(a->kind.member, b->kind.member, a->kind.n * sizeof *a->kind.member)
 
 static void test_all_is_read_again(void **state)
@@ -314,11 +350,9 @@ static void test_every_column_is_there(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_nothing_said_changes),
-		cmocka_unit_test(test_all_is_read_again),
-		cmocka_unit_test(test_far_times),
-		cmocka_unit_test(test_names_are_told_anew),
-		cmocka_unit_test(test_every_column_is_there),
+		cmocka_unit_test(test_nothing_said_changes), cmocka_unit_test(test_the_start_stays_where_it_is),
+		cmocka_unit_test(test_all_is_read_again),    cmocka_unit_test(test_far_times),
+		cmocka_unit_test(test_names_are_told_anew),  cmocka_unit_test(test_every_column_is_there),
 		cmocka_unit_test(test_every_byte_counts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
