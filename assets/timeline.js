@@ -185,7 +185,7 @@ export class Timeline {
 		const whole = lane.note ? `${lane.label}: ${lane.note}` : lane.label;
 		c.textAlign = 'start';
 		c.fillStyle = muted;
-		c.font = `${lane.note ? 'bold ' : ''}12px ${font}`;
+		c.font = `${lane.kind === 'gaps' ? 'bold ' : ''}12px ${font}`;
 		if (this.narrow) {
 			/* over the lines of steps and time */
 			const text = fitText(c, whole, this.box.width);
@@ -197,7 +197,7 @@ export class Timeline {
 		}
 		c.fillText(fitText(c, lane.label, this.box.x - 10), 4, lane.note ? middle - 3 : middle + 4);
 		c.font = `12px ${font}`;
-		if (lane.note) c.fillText(fitText(c, lane.note, this.box.x - 10), 4, middle + 12);
+		if (lane.note) c.fillText(fitText(c, lane.note, this.box.x - 10), 4, middle + (lane.kind === 'gaps' ? 12 : 9));
 	}
 
 	drawRow(row) {

@@ -19,7 +19,8 @@ struct metric_phase {
 
 struct metrics {
 	uint32_t samples; /* in the measured windows of all runs; 0: nothing was sampled, and all else is empty */
-	double interval;  /* ns between two samples, the median */
+	double interval;  /* ns between two samples of which none between them is missing, the median */
+	double known;     /* share of the windows that samples tell of, of the counter that has the fewest; 0 to 1 */
 	bool before;      /* a sample counts what was before its time; else, as in most profiles, what came after it */
 	bool has[METRIC_COUNT];
 	double busy_ns,
@@ -37,8 +38,9 @@ struct metric_span {
 };
 struct metric_lane {
 	enum metric metric;
-	struct metric_span *spans; /* at most METRIC_SPANS, of many samples their means */
+	struct metric_span *spans; /* at most METRIC_SPANS, of many samples their means; none where they are missing */
 	uint32_t n;
+	double known; /* share of the time shown that samples tell of, 0 to 1 */
 };
 enum { METRIC_SPANS = 600 };
 

@@ -32,6 +32,14 @@ static bool is_known(const struct analysis *a)
 
 /* ---- words ---- */
 
+enum { PERCENT = 100 };
+
+const char *hardware_missing(double known, const char *of, struct arena *arena)
+{
+	double percent = PERCENT * (1 - known);
+	return percent < 0.5 ? NULL : arena_format(arena, "%.0f %%%s not sampled", percent, of);
+}
+
 const char *hardware_words(const struct metrics *m, struct arena *arena)
 {
 	const char *list = "";
@@ -42,7 +50,9 @@ const char *hardware_words(const struct metrics *m, struct arena *arena)
 		list = arena_format(arena, "%s%s%s %.1f %%", list, *list ? ", " : "", metric_label((enum metric)i),
 		                    mean);
 	}
-	return *list ? arena_format(arena, "while busy: %s", list) : "";
+	const char *missing = hardware_missing(m->known, " of the time", arena);
+	return *list ? arena_format(arena, "while busy: %s%s%s", list, missing ? "; " : "", missing ? missing : "")
+	             : "";
 }
 
 /* ---- the page ---- */
@@ -89,6 +99,11 @@ static void fill_device(const struct analysis *a, const struct side *s, const st
 static const char *sampling_words(const struct analysis *a, struct arena *arena)
 {
 	const char *text = "";
+	bool missing = false;
+	for (uint32_t s = 0; s < a->n_sides; s++)
+		for (uint32_t d = 0; d < a->side[s].n_devices; d++)
+			missing = missing || (a->side[s].devices[d].metrics.samples &&
+			                      hardware_missing(a->side[s].devices[d].metrics.known, "", arena));
 	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t d = 0; d < a->side[s].n_devices; d++) {
 			const struct metrics *m = &a->side[s].devices[d].metrics;
@@ -101,8 +116,11 @@ static const char *sampling_words(const struct analysis *a, struct arena *arena)
 	return arena_format(arena,
 	                    "Percent of what the hardware can do, means over time (%s). Where a part begins or ends "
 	                    "within a sample, the sample counts in both, each for its time: parts shorter than a "
-	                    "sample look more alike than they are.",
-	                    text);
+	                    "sample look more alike than they are.%s",
+	                    text,
+	                    missing ? " Where samples are missing nothing is known: means are of the rest, and lanes "
+	                              "are empty there."
+	                            : "");
 }
 
 void hardware_fill(const struct analysis *a, struct page *page)
@@ -160,6 +178,7 @@ void hardware_json(const struct analysis *a, const struct metrics *m, struct jso
 	json_integer(json, "samples", m->samples);
 	json_ms(json, "interval_ms", m->interval);
 	json_text(json, "sample_counts", m->before ? "before" : "after");
+	json_number(json, "sampled_share", m->known);
 	write_means(json, "busy", m, &m->busy);
 	write_means(json, "idle", m, &m->idle);
 	write_means(json, "window", m, &m->window);

@@ -22,7 +22,7 @@ enum lane_kind { LANE_PHASES, LANE_CALLS, LANE_STREAM, LANE_COPIES, LANE_METRIC,
 struct lane {
 	enum lane_kind kind;
 	const char *label;
-	const char *note; /* of gaps: idle time a step; NULL on other lanes */
+	const char *note; /* of gaps: idle time a step; of counters: what was not sampled; NULL: nothing */
 	uint32_t device;  /* of streams, copies, counters and gaps: index into timeline.devices */
 	struct segment *segments;
 	uint32_t n;

@@ -1,6 +1,7 @@
 #include "render/lanes.h"
 
 #include "base/format.h"
+#include "render/hardware.h"
 #include "render/view.h"
 
 enum { FEW_DEVICES = 2 }; /* up to so many have a lane for each stream and each direction of copies */
@@ -245,6 +246,7 @@ static void add_metrics(struct builder *b, const struct device_lanes *device, co
 		struct lane *lane =
 			add_lane(b, LANE_METRIC, arena_format(b->arena, "%s, %s, %%", gpu, metric_label(m->metric)),
 		                 device->device, m->n);
+		lane->note = hardware_missing(m->known, "", b->arena);
 		for (uint32_t k = 0; k < m->n; k++)
 			lane->segments[lane->n++] =
 				(struct segment){.start = m->spans[k].start,

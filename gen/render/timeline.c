@@ -164,11 +164,11 @@ static void draw_lanes(struct drawing *d, int side, double least)
 		const struct lane *lane = &d->lanes[side].lane[i];
 		double middle = lane->y + lane->height / 2;
 		bool gaps = lane->kind == LANE_GAPS;
-		xmlNode *label = svg_text(labels, 4, gaps ? middle - 3 : middle + 4, ANCHOR_START, lane->label);
-		if (gaps) {
+		xmlNode *label = svg_text(labels, 4, lane->note ? middle - 3 : middle + 4, ANCHOR_START, lane->label);
+		if (gaps)
 			svg_attribute(label, "font-weight", "bold");
-			svg_text(labels, 4, middle + 12, ANCHOR_START, lane->note);
-		}
+		if (lane->note)
+			svg_text(labels, 4, middle + (gaps ? 12 : 9), ANCHOR_START, lane->note);
 		svg_line(floor, d->axis.x, lane->y + lane->height + 0.5, right, lane->y + lane->height + 0.5);
 		struct axis axis = d->axis;
 		axis.length = d->a->side[side].timeline.length;

@@ -7,14 +7,19 @@ The SQL takes every sample for the time until the next one, and weighs it with h
 time, its gaps, or the work of a phase. Made profiles have their counters in every layout that nsys wrote; the capture
 in ../shared/captures/gpu-metrics (or GAPLINE_CAPTURES) is a real one, and skipped where it is not there.
 """
+import base64
 import gzip
 import json
 import os
 import pathlib
+import random
+import re
+import shutil
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import zlib
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
@@ -50,7 +55,7 @@ CREATE TEMP TABLE island AS SELECT min(a) AS a, max(b) AS b FROM (
     GROUP BY island;
 """
 MEANS = """
-WITH sample AS (SELECT a, lead(a) OVER (ORDER BY a) AS b, value FROM (
+WITH sample AS (SELECT a, min(lead(a) OVER (ORDER BY a), a + {most}) AS b, value FROM (
         SELECT timestamp AS a, sum(value) AS value FROM GPU_METRICS WHERE metricId IN ({ids}) GROUP BY timestamp)),
     clipped AS (SELECT max(a, :from) AS a, min(b, :to) AS b, value FROM sample WHERE b > :from AND a < :to),
     part AS (SELECT value, b - a AS ns,
@@ -68,9 +73,9 @@ def last_end(path):
     return db.execute(f'SELECT max("end") FROM ({ops})').fetchone()[0]
 
 
-def expected(path, window_ns, end=None):
+def expected(path, window_ns, end=None, most=1 << 60):
     """By the JSON's names of counters: means of busy time, gaps and both, of the time that ends at `end`: with the file's last
-    operation, where none is given."""
+    operation, where none is given. A sample tells of `most` ns."""
     db = sqlite3.connect(path)
     tables = {row[0] for row in db.execute("SELECT name FROM sqlite_master")}
     ops = " UNION ALL ".join(f'SELECT start, "end" FROM {t}' for t in TABLES if t in tables)
@@ -82,7 +87,7 @@ def expected(path, window_ns, end=None):
     for number, name in db.execute("SELECT metricId, metricName FROM TARGET_INFO_GPU_METRICS"):
         if NAMES.get(name):
             ids.setdefault(NAMES[name], []).append(str(number))
-    return {key: db.execute(MEANS.format(ids=", ".join(some)), of).fetchone() for key, some in ids.items()}
+    return {key: db.execute(MEANS.format(ids=", ".join(some), most=most), of).fetchone() for key, some in ids.items()}
 
 
 def report(gapline, path, other, folder):
@@ -144,6 +149,93 @@ def make(path, layout):
             db.execute("INSERT INTO TARGET_INFO_GPU_METRICS VALUES (?, 0, '', 999, '</td><script>SMs Active')", (kind,))
     db.commit()
     db.close()
+
+
+def lanes_of(page):
+    packed = max(re.findall(r"[A-Za-z0-9+/]{400,}={0,2}", page), key=len)
+    return json.loads(zlib.decompress(base64.b64decode(packed)))["sides"][0]["lanes"]
+
+
+def check_holes(gapline, folder, first, plain, wrong):
+    """Samples that are missing: every third, a tenth by chance, those of some time, of one counter alone. What remains tells of its own
+    interval; what is missing of none, and is said."""
+    pick = random.Random(4)
+    kinds = {"third": lambda i, n: i % 3 == 2, "chance": lambda i, n: pick.random() < 0.1, "stretch": lambda i, n: 0.5 < i / n < 0.7,
+             "pairs": lambda i, n: i % 4 > 1, "counter": lambda i, n: i % 5 == 0}
+    for kind, drops in kinds.items():
+        path = os.path.join(folder, f"holes-{kind}.sqlite")
+        shutil.copy(first, path)
+        db = sqlite3.connect(path)
+        times = [row[0] for row in db.execute("SELECT DISTINCT timestamp FROM GPU_METRICS ORDER BY 1")]
+        lost = [t for i, t in enumerate(times) if drops(i, len(times))]
+        only = f" AND metricId = {NUMBER['Tensor Active [Throughput %]']}" if kind == "counter" else ""
+        db.executemany(f"DELETE FROM GPU_METRICS WHERE timestamp = ?{only}", [(t,) for t in lost])
+        db.commit()
+        db.close()
+        result, page = report(gapline, path, plain, folder)
+        device = result["baseline"]["devices"][0]
+        window = round(device["window_ms"] * 1e6)
+        compare(f"holes, {kind}", device["metrics"], expected(path, window, most=INTERVAL), wrong)
+        end = last_end(path)
+        hole = sum(max(min(t + INTERVAL, end) - max(t, end - window), 0) for t in lost) / window
+        if abs(device["metrics"]["sampled_share"] - (1 - hole)) > 1e-6 or abs(device["metrics"]["interval_ms"] * 1e6 - INTERVAL) > 1:
+            wrong.append(f"holes, {kind}: {device['metrics']['sampled_share']} sampled every {device['metrics']['interval_ms']} ms, of {1 - hole}")
+        said = f"{100 * hole:.0f} % of the time not sampled"
+        if said not in page or f"{said}." not in page.replace("\n", " ") or "Where samples are missing nothing is known" not in page:
+            wrong.append(f"holes, {kind}: the page does not say '{said}'")
+        lanes = {lane["label"]: lane for lane in lanes_of(page)}
+        lane = lanes["GPU, tensor active, %"]
+        shown = sum(1 for label in lanes if lanes[label]["note"] and "not sampled" in lanes[label]["note"])
+        if kind in ("third", "pairs") and (shown < 5 or not lane["note"] or abs(int(lane["note"].split(" ")[0]) - 100 * hole) > 1):
+            wrong.append(f"holes, {kind}: lanes' notes: {[(label, lanes[label]['note']) for label in lanes]}")
+        if kind == "counter" and (lane["note"] != "20 % not sampled" or lanes["GPU, SMs active, %"]["note"]):
+            wrong.append(f"holes, {kind}: {lane['note']}, {lanes['GPU, SMs active, %']['note']}")
+    path = os.path.join(folder, "holes-all.sqlite")  # a full buffer ends the sampling: none lies in the steps
+    shutil.copy(first, path)
+    db = sqlite3.connect(path)
+    begin = db.execute("SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL").fetchone()[0]
+    db.execute("UPDATE GPU_METRICS SET timestamp = timestamp - 100000000000")
+    n = db.execute("SELECT count(DISTINCT timestamp), max(timestamp) FROM GPU_METRICS").fetchone()
+    db.commit()
+    db.close()
+    result, page = report(gapline, path, plain, folder)
+    notes = [note for note in result["baseline"]["data"]["notes"] if "Hardware counters" in note]
+    if n[1] > begin or "metrics" in result["baseline"]["devices"][0] or len(notes) != 1 or f"({n[0]} samples), but not in the measured steps" not in notes[0] or notes[0] not in page:
+        wrong.append(f"holes, all: {notes}")
+    result, page = report(gapline, first, plain, folder)
+    if result["baseline"]["devices"][0]["metrics"]["sampled_share"] != 1 or "not sampled" in page:
+        wrong.append("holes: seen where none are")
+
+
+def check_many(gapline, folder, first, plain, wrong):
+    """Ten samples in place of each, with its value: more than are drawn one by one, and the lane stays as it is, a hole in it too."""
+    drawn = {}
+    for kind in "few", "many":
+        path = os.path.join(folder, f"lane-{kind}.sqlite")
+        shutil.copy(first, path)
+        db = sqlite3.connect(path)
+        sm = NUMBER["SMs Active [Throughput %]"]
+        db.execute("DELETE FROM GPU_METRICS WHERE metricId != ?", (sm,))
+        db.execute("DELETE FROM GPU_METRICS WHERE timestamp / ? % 3 = 0", (10 * INTERVAL,))
+        if kind == "many":
+            rows = db.execute("SELECT timestamp, typeId, metricId, value FROM GPU_METRICS").fetchall()
+            db.execute("DELETE FROM GPU_METRICS")
+            db.executemany("INSERT INTO GPU_METRICS VALUES (?1, ?1, ?2, ?3, ?4)", [(t + i * INTERVAL // 10, *row) for t, *row in rows for i in range(10)])
+        db.commit()
+        db.close()
+        _, page = report(gapline, path, plain, folder)
+        lane = next(lane for lane in lanes_of(page) if lane["label"] == "GPU, SMs active, %")
+        starts, at = [], 0
+        for i, start in enumerate(lane["start"]):
+            at = start if not i else at + start
+            starts.append(at)
+        lengths = lane["length"] if isinstance(lane["length"], list) else [lane["length"]] * len(starts)
+        busy = lane["busy"] if isinstance(lane["busy"], list) else [lane["busy"]] * len(starts)
+        drawn[kind] = len(starts), sum(lengths), sum(busy), lane["note"]
+    few, many = drawn["few"], drawn["many"]
+    if not (few[0] < 600 < 10 * few[0] and many[0] <= 600 and many[0] != few[0] and few[3] and few[3] == many[3]) or any(
+            abs(few[i] - many[i]) > 0.01 * few[i] for i in (1, 2)):
+        wrong.append(f"a lane of ten times the samples: {few}, {many}")
 
 
 def check_ranks(gapline, folder, wrong):
@@ -229,6 +321,8 @@ def main():
         if "hardware" in report(gapline, plain, first + "2", folder)[1].split("<main>")[1]:
             wrong.append("a page without counters speaks of them")
         check_ranks(gapline, folder, wrong)
+        check_holes(gapline, folder, first, plain, wrong)
+        check_many(gapline, folder, first, plain, wrong)
         if os.path.exists(CAPTURE):
             path = os.path.join(folder, "capture.sqlite")
             with gzip.open(CAPTURE) as packed, open(path, "wb") as file:

@@ -207,7 +207,7 @@ def check_packed(folder, a, b):
     check(status == 3 and "exit status 1" in message, f"an ncu that fails: status {status}: {message}")
 
 
-HOSTILE = "void k<'a', (char)36>($(touch x), `id`, a|b.*[^x]{2}?+\\d, \"q\")</script><img src=x>"
+HOSTILE = "k) 'a' (36 $(touch x) `id` a|b.*[^x]{2}?+\\d, \"q\"</script><img src=x>"  # no C++: the function's name is all of it
 
 
 def check_command(folder, a, b):
@@ -225,8 +225,9 @@ def check_command(folder, a, b):
         file.write("ncu() { for word; do printf '%s\\n' \"$word\"; done; }\n" + command.split("; ncu --import")[0])
     words = subprocess.run(["sh", script], capture_output=True, text=True, cwd=folder).stdout.splitlines()
     pattern = words[words.index("--kernel-name") + 1]
-    check(pattern.startswith("regex:") and re.search(pattern[6:], HOSTILE) and re.search(pattern[6:], "relu(float *)"), f"the command's expression: {pattern}")
-    check(not re.search(pattern[6:], HOSTILE.replace("36", "37")) and not re.search(pattern[6:], "my_relu(float *)"), f"it matches more: {pattern}")
+    check(pattern.startswith("regex:") and re.search(pattern[6:], HOSTILE) and re.search(pattern[6:], "relu"), f"the command's expression: {pattern}")
+    check(not re.search(pattern[6:], HOSTILE.replace("36", "37")) and not re.search(pattern[6:], "my_relu"), f"it matches more: {pattern}")
+    check(words[words.index("--kernel-name-base") + 1] == "function", f"names are matched as {words}")
     check(words[words.index("--launch-count") + 1] == "7" and int(words[words.index("--launch-skip") + 1]) % 7 == 0, f"launches: {words}")
     check(words[words.index("--kill") + 1] == "yes" and "SpeedOfLight_RooflineChart" in words and "--set" not in words, f"what is measured: {words}")
     check(not os.path.exists(os.path.join(folder, "x")) and "<img src=x>" not in html, "a kernel's name was obeyed")
@@ -293,13 +294,13 @@ def check_pytorch(folder):
 
 
 def check_pytorch_command(folder):
-    """There ncu is asked for the functions' own names; what all kernels of a function take counts for it."""
+    """Ncu is asked for the functions of the heaviest kernels, by their own names; what is skipped and counted are those functions' launches."""
     path, other = os.path.join(folder, "bound.json"), os.path.join(folder, "bound2.json")
     tiny_kineto.write(path, steps=12, load_us=2, kernels=12, kernel_us=400)
     with open(path, encoding="utf-8") as file:
         text = file.read()
-    for i in range(12):  # three kernels of one function are more than any other, its spelling would be <(int)9, (instance 1)>
-        text = text.replace(f"void gemm_{i}<float>(int)", f"void ns::(anonymous namespace)::fuse<{i}, ns::f()::{{lambda(float)#1}}>(int)" if 8 < i else f"void gemm_{i}<float>(int)")
+    for i in 0, 1, 2, 11:  # kernels of one function; those with the lower numbers are named first where times are equal
+        text = text.replace(f"void gemm_{i}<float>(int)", f"void ns::(anonymous namespace)::fuse<{i}, ns::f()::{{lambda(float)#1}}>(int)")
     for to in path, other:
         with open(to, "w", encoding="utf-8") as file:
             file.write(text)
@@ -310,8 +311,8 @@ def check_pytorch_command(folder):
     if not command:
         return
     found = re.search(r"--kernel-name-base function --kernel-name 'regex:(.*?)' --launch-skip (\d+) --launch-count (\d+) ", command)
-    check(found and re.search(found.group(1), "fuse") and found.group(1).startswith("^(fuse|") and found.group(1).count("|") == 4, f"pytorch: {command}")
-    check(found and int(found.group(3)) == 7, f"pytorch: three launches of a step and one each of four: {command}")
+    check(found and found.group(1) == "^(fuse|gemm_3|gemm_4)$", f"pytorch: {command}")
+    check(found and int(found.group(2)) > 0 and int(found.group(2)) % 6 == 0 and found.group(3) == "6", f"pytorch: six launches of those functions a step: {command}")
 
 
 def check_recorded(folder):
@@ -343,7 +344,7 @@ def check_recorded(folder):
                     rows = [row for row in csv.DictReader(rows) if row["ID"]]
                 expression = re.search(r"--kernel-name 'regex:(.*?)' --launch-skip \d+ --launch-count (\d+)", commands.get(side, ""))
                 check(expression and int(expression.group(2)) == len(rows) == 15, f"recorded, {side}: {len(rows)} launches, {commands.get(side)}")
-                check(expression and all(re.search(expression.group(1), row["Kernel Name"]) for row in rows), f"recorded, {side}: the expression")
+                check(expression and all(re.search(expression.group(1), row["Kernel Name"].split("(")[0]) for row in rows), f"recorded, {side}: the expression")
                 check(len({row["Kernel Name"] for row in rows}) == 4 and shapes[side] in {row["Kernel Name"] for row in rows}, f"recorded, {side}: kernels")
                 sweeps = [row for row in rows if row["Kernel Name"].startswith("sweep(")]
                 kernel = result["kernels_inside"]["kernels"][0][side]

@@ -76,6 +76,21 @@ static bool skip_unnamed(struct speller *s)
 	return false;
 }
 
+/* Namespaces that only say which version of a library it is, "v2", "__4", "_V2", "__cxx11": ncu leaves them out. */
+static bool skip_version(struct speller *s, size_t n)
+{
+	static const char *const before[] = {"__cxx", "__", "_V", "v"};
+	for (size_t i = 0; n && i < sizeof before / sizeof *before; i++) {
+		size_t length = strlen(before[i]);
+		if (n > length && memcmp(s->p, before[i], length) == 0 &&
+		    strspn(s->p + length, "0123456789") == n - length && strncmp(s->p + n, "::", 2) == 0) {
+			s->p += n + 2;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void spell_list(struct speller *s);
 
 /* What stands in brackets: spelled into `to`, or left out of it. */
@@ -179,7 +194,7 @@ static void spell_one(struct speller *s)
 			s->p++;
 			continue;
 		}
-		if (skip_unnamed(s))
+		if (skip_unnamed(s) || skip_version(s, n))
 			continue;
 		if (skip(s, "decltype(nullptr)")) {
 			buf_text(&s->to, "std::nullptr_t");
@@ -194,7 +209,12 @@ static void spell_one(struct speller *s)
 			s->p += n;
 			continue;
 		}
-		if (n || *s->p == '{' || *s->p == '[') {
+		size_t array = *s->p == '[' ? 1 + strspn(s->p + 1, "0123456789") : 0; /* "[]", "[3]" */
+		if (array && s->p[array] == ']') {
+			buf_add(&s->to, s->p, array + 1);
+			s->p += array + 1;
+			last = CLOSED;
+		} else if (n || *s->p == '{' || *s->p == '[') {
 			bool builtin = is_builtin(s->p, n);
 			if (last == BUILTIN && builtin) {
 				buf_text(&s->to, " ");

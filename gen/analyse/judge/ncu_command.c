@@ -3,7 +3,6 @@
 #include "analyse/judge/kernel_spelling.h"
 #include "analyse/run/parts.h"
 #include "base/buf.h"
-#include "base/keymap.h"
 #include "base/list.h"
 
 #include <stdlib.h>
@@ -57,96 +56,108 @@ static const char *quoted(const char *const *names, uint32_t n, struct arena *ar
 	return copy;
 }
 
-/* What the command asks for: a kernel, or where only functions are known all kernels of one. */
+/* A kernel in the measured window of the first run. */
 struct heavy {
-	const char *text;
-	uint32_t group; /* what its launches are told by */
+	uint32_t name;
 	double ns;
-	uint32_t before, within; /* launches before the measured window of the first run, and in it */
-	int64_t first;           /* start of the first one in it */
+	int64_t first; /* start of its first launch there */
 };
-
-/* The kernels of one process, since each is profiled by itself. */
-struct kernels {
-	const struct run *run;
-	uint32_t process;
-	uint32_t *group; /* by name's id, counted from 1; 0: not yet looked at */
-	bool functions;
-	struct names texts; /* by group */
-	struct heavy *list;
-	uint32_t n, room;
-	struct arena *scratch;
-};
-
-static uint32_t group_of(struct kernels *k, uint32_t name)
-{
-	if (!k->group[name]) {
-		const char *text = names_text(k->run->trace->names, name);
-		k->group[name] = names_add_text(&k->texts, k->functions ? kernel_function(k->scratch, text) : text) + 1;
-	}
-	return k->group[name] - 1;
-}
-
-static bool is_one(const struct kernels *k, size_t op)
-{
-	const struct trace *t = k->run->trace;
-	return t->ops.kind[op] == OP_KERNEL && t->devices[t->ops.device[op]].process == k->process;
-}
 
 static int by_time(const void *a, const void *b)
 {
 	const struct heavy *x = a, *y = b;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
-	return strcmp(x->text, y->text);
+	return (x->name > y->name) - (x->name < y->name);
 }
 
-static struct kernels find_heaviest(const struct run *run, struct arena *scratch)
+/* Those of one process, since each is profiled by itself. */
+static bool is_one(const struct run *run, size_t op)
+{
+	const struct trace *t = run->trace;
+	return t->ops.kind[op] == OP_KERNEL &&
+	       t->devices[t->ops.device[op]].process == t->devices[run->devices[0].device].process;
+}
+
+static uint32_t find_heaviest(const struct run *run, struct heavy **list, struct arena *scratch)
 {
 	const struct trace_ops *ops = &run->trace->ops;
-	struct kernels k = {.run = run,
-	                    .process = run->n_devices ? run->trace->devices[run->devices[0].device].process : 0,
-	                    .group = ARENA_NEW(scratch, run->trace->names->n, uint32_t),
-	                    .functions = run->trace->source.kind == SOURCE_KINETO,
-	                    .scratch = scratch};
-	struct keymap places;
-	names_init(&k.texts, scratch);
-	keymap_init(&places, scratch);
-	for (size_t i = 0; i < ops->n; i++) {
-		if (!is_one(&k, i))
+	uint32_t *at = ARENA_NEW(scratch, run->trace->names->n, uint32_t), n = 0, room = 0;
+	*list = NULL;
+	for (size_t i = 0; i < ops->n && run->n_devices; i++) {
+		if (!is_one(run, i) || !run_measures_op(run, i) || ops->end[i] <= ops->start[i])
 			continue;
-		uint32_t group = group_of(&k, ops->name[i]), at = keymap_add(&places, group);
-		if (at == k.n) {
-			LIST_GROW(scratch, k.list, k.n, k.room);
-			k.list[k.n++] = (struct heavy){.text = names_text(&k.texts, group), .group = group};
+		if (!at[ops->name[i]]) {
+			LIST_GROW(scratch, *list, n, room);
+			(*list)[n] = (struct heavy){.name = ops->name[i], .first = ops->start[i]};
+			at[ops->name[i]] = ++n;
 		}
-		struct heavy *h = &k.list[at];
-		if (run_measures_op(run, i)) {
-			h->ns += (double)(ops->end[i] - ops->start[i]);
-			h->first = h->within++ && h->first <= ops->start[i] ? h->first : ops->start[i];
-		} else if (ops->start[i] < run->window_start) {
-			h->before++;
-		}
+		struct heavy *h = &(*list)[at[ops->name[i]] - 1];
+		h->ns += (double)(ops->end[i] - ops->start[i]);
+		h->first = ops->start[i] < h->first ? ops->start[i] : h->first;
 	}
-	if (k.n)
-		qsort(k.list, k.n, sizeof *k.list, by_time);
-	return k;
+	if (n)
+		qsort(*list, n, sizeof **list, by_time);
+	return n < HEAVIEST ? n : HEAVIEST;
 }
 
-/* How many launches of the `n` heaviest are enough: those of one step, cut where each has had one. */
-static uint32_t count_launches(struct kernels *k, uint32_t n, uint32_t step)
+/* Which functions are asked for, and of all their launches, those of other kernels too, how many are passed over and
+ * how many are measured. */
+struct wanted {
+	const char *function[HEAVIEST];
+	uint32_t n, skip, count;
+};
+
+static bool is_wanted(const struct wanted *w, const char *function)
 {
-	const struct trace_ops *ops = &k->run->trace->ops;
-	uint32_t until = 0;
-	int64_t last = INT64_MIN; /* of the first launches */
-	for (uint32_t i = 0; i < n; i++)
-		last = k->list[i].first > last ? k->list[i].first : last;
-	for (size_t i = 0; i < ops->n; i++)
-		for (uint32_t h = 0; h < n; h++)
-			until += is_one(k, i) && ops->start[i] <= last && run_measures_op(k->run, i) &&
-			         group_of(k, ops->name[i]) == k->list[h].group;
+	for (uint32_t i = 0; i < w->n; i++)
+		if (strcmp(w->function[i], function) == 0)
+			return true;
+	return false;
+}
+
+/* By name: whether a kernel's launches count as those of the functions. */
+static bool *find_wanted(const struct run *run, const struct wanted *w, struct arena *scratch)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct names *names = run->trace->names;
+	bool *looked = ARENA_NEW(scratch, names->n, bool), *wanted = ARENA_NEW(scratch, names->n, bool);
+	for (size_t i = 0; i < ops->n; i++) {
+		uint32_t name = ops->name[i];
+		if (looked[name] || !is_one(run, i))
+			continue;
+		looked[name] = true;
+		wanted[name] = is_wanted(w, kernel_function(scratch, names_text(names, name)));
+	}
+	return wanted;
+}
+
+/* From the first launch of a heavy kernel in the window on, those of one step; fewer where each has had one by then. */
+static struct wanted find_launches(const struct run *run, const struct heavy *list, uint32_t n, struct arena *scratch)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	struct wanted w = {0};
+	int64_t first = list[0].first, last = list[0].first;
+	for (uint32_t i = 0; i < n; i++) {
+		const char *function = kernel_function(scratch, names_text(run->trace->names, list[i].name));
+		if (!is_wanted(&w, function))
+			w.function[w.n++] = function;
+		first = list[i].first < first ? list[i].first : first;
+		last = list[i].first > last ? list[i].first : last;
+	}
+	const bool *wanted = find_wanted(run, &w, scratch);
+	uint32_t within = 0, until = 0;
+	for (size_t i = 0; i < ops->n; i++) {
+		if (!wanted[ops->name[i]] || !is_one(run, i))
+			continue;
+		w.skip += ops->start[i] < first;
+		within += run_measures_op(run, i);
+		until += ops->start[i] >= first && ops->start[i] <= last;
+	}
+	uint32_t step = (within + run->n_steps - 1) / run->n_steps;
 	until = until < LAUNCHES_USUAL ? LAUNCHES_USUAL : until > LAUNCHES_MOST ? LAUNCHES_MOST : until;
-	return step < until ? step : until;
+	w.count = step < until ? step : until;
+	return w;
 }
 
 static const struct run *part_of_first_device(const struct run *run, struct arena *arena)
@@ -163,24 +174,17 @@ const char *ncu_command(const struct side_facts *facts, const char *side, struct
 	const struct run *run = &facts->runs[0];
 	if (run->parts)
 		run = part_of_first_device(run, &scratch);
-	struct kernels kernels = find_heaviest(run, &scratch);
-	uint32_t before = 0, within = 0, used = 0;
-	const char *text[HEAVIEST];
-	for (; used < kernels.n && used < HEAVIEST && kernels.list[used].ns > 0; used++) {
-		text[used] = kernels.list[used].text;
-		before += kernels.list[used].before;
-		within += kernels.list[used].within;
-	}
+	struct heavy *list;
+	uint32_t n = find_heaviest(run, &list, &scratch);
 	const char *command = NULL;
-	if (used) {
-		uint32_t step = (within + run->n_steps - 1) / run->n_steps;
+	if (n) {
+		struct wanted w = find_launches(run, list, n, &scratch);
 		command = arena_format(
 			arena,
-			"rm -f %s-kernels.ncu-rep; ncu " SECTIONS " --target-processes all --kernel-name-base %s "
+			"rm -f %s-kernels.ncu-rep; ncu " SECTIONS " --target-processes all --kernel-name-base function "
 			"--kernel-name %s --launch-skip %u --launch-count %u --kill yes --export %s-kernels COMMAND; "
 			"ncu --import %s-kernels.ncu-rep --csv --page raw > %s-kernels.csv",
-			side, kernels.functions ? "function" : "demangled", quoted(text, used, &scratch), before,
-			count_launches(&kernels, used, step), side, side, side);
+			side, quoted(w.function, w.n, &scratch), w.skip, w.count, side, side, side);
 	}
 	arena_release(&scratch);
 	return command;

@@ -4,9 +4,9 @@
 
 #include "analyse/side/side.h"
 
-/* Of the five heaviest of the first run's first process, one step; "COMMAND" stands for the program. A PyTorch trace
- * spells kernels in another way than ncu: there it is the five heaviest functions, by their own names. `side`: what
- * files are called. NULL: no kernel is measured. */
+/* Of the five heaviest of the first run's first process, one step; "COMMAND" stands for the program. Kernels are asked
+ * for by their functions' own names, since ncu spells template arguments in another way than the PyTorch profiler and
+ * than nsys. `side`: what files are called. NULL: no kernel is measured. */
 const char *ncu_command(const struct side_facts *facts, const char *side, struct arena *arena);
 
 #endif

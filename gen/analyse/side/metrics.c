@@ -48,12 +48,38 @@ static const struct trace_metrics *metrics_of(const struct run *run, uint32_t de
 	return t->n_metrics == 1 && t->metrics[0].n && gpu == TRACE_NONE && run->n_devices == 1 ? &t->metrics[0] : NULL;
 }
 
-/* Samples follow each other; where one is missing, nothing is known of the time between. */
+/* Hardware counts time evenly (within 2 ns of 100 us, in the captures seen), so what is longer than half an interval
+ * more has a sample missing in it. */
+static int64_t longest_step(int64_t interval)
+{
+	return interval + interval / 2;
+}
+
+static int compare_steps(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The time between two samples of which none between them is missing: of the `n` steps, the median of those that are no
+ * longer than the short ones. The median of all is that of holes where every third sample is missing. */
+static int64_t interval_of(int64_t *step, size_t n)
+{
+	qsort(step, n, sizeof *step, compare_steps);
+	int64_t most = longest_step(step[n / 10]);
+	size_t whole = n / 10;
+	while (whole < n && step[whole] <= most)
+		whole++;
+	return (int64_t)middle_median_of_list(step, whole);
+}
+
+/* Samples follow each other; where one is missing, nothing is known of the time between: the sample at its side tells
+ * of one interval and no more. */
 static void lay_out(struct sampled *s, bool before)
 {
 	size_t n = s->of->n;
 	const int64_t *time = s->of->time;
-	int64_t most = 2 * s->interval;
+	int64_t most = longest_step(s->interval);
 	s->before = before;
 	for (size_t i = 0; i < n; i++) {
 		int64_t length = before ? (i ? time[i] - time[i - 1] : s->interval)
@@ -118,7 +144,7 @@ static bool sampled_begin(const struct run *run, uint32_t d, struct arena *scrat
 	int64_t *step = ARENA_NEW(scratch, n, int64_t);
 	for (size_t i = 0; i + 1 < n; i++)
 		step[i] = s->of->time[i + 1] - s->of->time[i];
-	s->interval = (int64_t)middle_median_of_list(step, n - 1);
+	s->interval = interval_of(step, n - 1);
 	s->from = ARENA_NEW(scratch, n, int64_t);
 	s->to = ARENA_NEW(scratch, n, int64_t);
 	const enum metric tells[] = {METRIC_SM_ACTIVE, METRIC_SM_ISSUE};
@@ -167,6 +193,15 @@ static struct metric_means means_of(const struct sum *sum, const struct sum *les
 		means.mean[m] = ns >= 1 ? fmax(value / ns, 0) : -1;
 	}
 	return means;
+}
+
+/* The share of `ns` that samples tell of, of the counter that has the fewest. */
+static double known_share(const struct sum *sum, const bool *has, double ns)
+{
+	double least = ns;
+	for (int m = 0; m < METRIC_COUNT; m++)
+		least = has[m] ? fmin(least, sum->ns[m]) : least;
+	return least / ns;
 }
 
 static double longest(const struct sum *sum)
@@ -284,6 +319,7 @@ struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, s
 	if (out.samples) {
 		out.busy_ns = totals.busy_ns / totals.steps;
 		out.busy_share = totals.busy_ns / totals.window_ns;
+		out.known = known_share(&totals.window, out.has, totals.window_ns);
 		out.window = means_of(&totals.window, NULL);
 		out.idle = means_of(&totals.idle, NULL);
 		out.busy = means_of(&totals.window, &totals.idle);
@@ -301,25 +337,43 @@ struct metrics metrics_of_device(const struct run *runs, size_t n, uint32_t d, s
 
 /* ---- lanes ---- */
 
+/* Where the k-th of METRIC_SPANS equal parts begins. */
+static int64_t slice(int64_t length, size_t k)
+{
+	return length / METRIC_SPANS * (int64_t)k + length % METRIC_SPANS * (int64_t)k / METRIC_SPANS;
+}
+
+/* One span a sample where there are few; else as many of equal length, each with the mean of the samples in it, and
+ * none where less than half of one is known. */
 static void fill_lane(const struct sampled *s, enum metric metric, int64_t start, int64_t end, struct metric_lane *out)
 {
 	size_t first = 0, last = 0;
 	SEARCH(first, s->of->n, s->to[first] <= start);
 	SEARCH(last, s->of->n, s->from[last] < end);
-	size_t n = last - first, spans = n < METRIC_SPANS ? n : METRIC_SPANS;
+	bool few = last - first <= METRIC_SPANS;
+	size_t spans = few ? last - first : METRIC_SPANS, i = first;
+	int64_t known = 0;
 	for (size_t k = 0; k < spans; k++) {
-		double value = 0, ns = 0;
-		size_t a = first + k * n / spans, b = first + (k + 1) * n / spans;
-		int64_t from = s->from[a] > start ? s->from[a] : start, to = s->to[b - 1] < end ? s->to[b - 1] : end;
-		for (size_t i = a; i < b; i++) {
-			if (s->of->value[metric][i] == METRIC_NOT_SAMPLED)
+		int64_t from = few ? s->from[first + k] : start + slice(end - start, k);
+		int64_t to = few ? s->to[first + k] : start + slice(end - start, k + 1);
+		int64_t ns = 0;
+		double value = 0;
+		from = from > start ? from : start;
+		to = to < end ? to : end;
+		while (i < last && s->to[i] <= from)
+			i++;
+		for (size_t at = i; at < last && s->from[at] < to; at++) {
+			int64_t part = (s->to[at] < to ? s->to[at] : to) - (s->from[at] > from ? s->from[at] : from);
+			if (s->of->value[metric][at] == METRIC_NOT_SAMPLED || part <= 0)
 				continue;
-			ns += (double)(s->to[i] - s->from[i]);
-			value += (double)(s->to[i] - s->from[i]) * s->of->value[metric][i];
+			ns += part;
+			value += (double)part * s->of->value[metric][at];
 		}
-		if (ns > 0 && to > from)
-			out->spans[out->n++] = (struct metric_span){from - start, to - start, value / ns};
+		known += ns;
+		if (ns > 0 && 2 * ns >= to - from)
+			out->spans[out->n++] = (struct metric_span){from - start, to - start, value / (double)ns};
 	}
+	out->known = end > start ? (double)known / (double)(end - start) : 0;
 }
 
 void metrics_lanes(const struct run *run, int64_t start, int64_t end, uint32_t device, struct arena *arena,
@@ -335,7 +389,7 @@ void metrics_lanes(const struct run *run, int64_t start, int64_t end, uint32_t d
 		struct metric_lane *lane = &out->metrics[out->n_metrics];
 		if (!s.of->value[m])
 			continue;
-		*lane = (struct metric_lane){(enum metric)m, ARENA_NEW(arena, METRIC_SPANS, struct metric_span), 0};
+		*lane = (struct metric_lane){(enum metric)m, ARENA_NEW(arena, METRIC_SPANS, struct metric_span), 0, 0};
 		fill_lane(&s, (enum metric)m, start, end, lane);
 		out->n_metrics += lane->n > 0;
 	}

@@ -88,6 +88,24 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 				(double)run->earliest / 1e3));
 }
 
+/* Counters that were sampled, but not in the steps: a buffer that is full ends it without ending the capture. */
+static void add_counters(struct quality *q, const struct run *run, const char *file, struct arena *arena)
+{
+	const struct trace *t = run->trace;
+	size_t all = 0, inside = 0;
+	for (uint32_t m = 0; m < t->n_metrics; m++) {
+		all += t->metrics[m].n;
+		for (size_t i = 0; i < t->metrics[m].n && !inside; i++)
+			inside += t->metrics[m].time[i] >= run->window_start && t->metrics[m].time[i] < run->window_end;
+	}
+	if (all && !inside)
+		quality_add(q, arena,
+		            arena_format(arena,
+		                         "Hardware counters were sampled in %s (%zu samples), but not in the measured "
+		                         "steps: nothing is said of them.",
+		                         file, all));
+}
+
 /* What was not recorded, in the words of the tool that did not. */
 static void add_missing(struct quality *q, const struct trace *t, const struct steps *steps, struct arena *arena)
 {
@@ -151,6 +169,7 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 			                         (long long)t->source.lost, files[r]));
 		if (runs[r].steps.uneven)
 			quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
+		add_counters(q, &runs[r], files[r], arena);
 		add_run_notes(q, &runs[r], files[r], arena);
 		if (runs[r].n_devices != runs[0].n_devices)
 			quality_add(q, arena, "The runs used different numbers of devices; they are matched in order.");
