@@ -1,20 +1,16 @@
 #include "cmd/inputs.h"
 
-#include "analyse/judge/nothing.h"
 #include "base/buf.h"
 #include "base/unpack.h"
 #include "cmd/inputs_saved.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
 #include "read/source.h"
-#include "trace/again.h"
-#include "trace/clocks.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -356,9 +352,10 @@ void inputs_name_report(const struct inputs *sides, size_t n, struct arena *aren
 		}
 }
 
-static struct read_input read_input_of(struct input *input)
+static struct read_input read_input_of(struct input *input, bool beside)
 {
 	return (struct read_input){.path = input->export ? input->export : input->path,
+	                           .beside = beside,
 	                           .trace = &input->trace,
 	                           .digest = input->digest,
 	                           .digest_bytes = (size_t)input->bytes,
@@ -373,7 +370,7 @@ int inputs_read(struct inputs *sides, size_t n, const struct read_wish *wish, st
 	for (size_t s = 0; s < n; s++) {
 		list = arena_grow(arena, list, found, found + sides[s].n, sizeof *list);
 		for (size_t i = 0; i < sides[s].n; i++)
-			list[found++] = read_input_of(&sides[s].item[i]);
+			list[found++] = read_input_of(&sides[s].item[i], sides[s].n > 1);
 	}
 	int result = read_profiles(list, found, wish, names, arena, err);
 	if (result)
@@ -388,98 +385,6 @@ void inputs_keep(struct inputs *sides, size_t n, struct arena *arena)
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < sides[s].n; i++)
 			arena_adopt(arena, &sides[s].item[i].memory);
-}
-
-/* The files of a run in their places. */
-static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)
-{
-	size_t n = 0;
-	for (size_t i = 0; i < in->n; i++)
-		if (in->told[i].run == run) {
-			list[in->told[i].place] = &in->item[i];
-			n++;
-		}
-	return n;
-}
-
-/* One capture given twice, copied or packed, would pass for two runs or for two ranks: it counts once. */
-static void drop_copies(struct inputs *in, struct names *names, struct arena *arena)
-{
-	size_t kept = 0;
-	for (size_t i = 0; i < in->n; i++) {
-		size_t k = 0;
-		while (k < kept && !nothing_same_capture(&in->item[k].trace, &in->item[i].trace))
-			k++;
-		if (k == kept) {
-			in->item[kept++] = in->item[i];
-			continue;
-		}
-		list_add(&in->copies,
-		         arena_format(arena, "%s holds the same capture as %s and counts once",
-		                      names_file(names, in->item[i].path), names_file(names, in->item[k].path)),
-		         arena);
-		arena_release(&in->item[i].memory);
-	}
-	in->n = kept;
-}
-
-/* What is said of the files: how they were told apart, and which were left out. */
-static const char *note_of(const struct inputs *in, struct arena *arena)
-{
-	const char *note = in->ranks.note;
-	for (size_t i = 0; i < in->copies.n; i++)
-		note = arena_format(arena, "%s%s%s.", note ? note : "", note ? " " : "", in->copies.item[i]);
-	return note;
-}
-
-/* Rows that are not held can stay so only in a run of several files of which none are. */
-static void take_rows(struct input *const *list, size_t n)
-{
-	bool again = n > 1;
-	for (size_t i = 0; i < n; i++)
-		again = again && list[i]->trace.again;
-	for (size_t i = 0; i < n && !again; i++)
-		if (list[i]->trace.again)
-			again_whole(&list[i]->trace, &list[i]->memory, &list[i]->trace);
-}
-
-void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names, struct arena *arena)
-{
-	drop_copies(in, names, arena);
-	struct merge_part *parts = ARENA_NEW(arena, in->n, struct merge_part);
-	struct input **list = ARENA_NEW(arena, in->n, struct input *);
-	in->told = ARENA_NEW(arena, in->n, struct ranks_file);
-	for (size_t i = 0; i < in->n; i++)
-		in->told[i] = (struct ranks_file){.trace = &in->item[i].trace,
-		                                  .name = names_file(names, in->item[i].path),
-		                                  .folder = in->item[i].folder};
-	in->ranks = ranks_tell(in->told, in->n, asked, arena);
-	in->ranks.note = note_of(in, arena);
-	in->n_runs = in->ranks.n_runs;
-	in->run = ARENA_NEW(arena, in->n_runs, struct input_run);
-	for (uint32_t run = 0; run < in->n_runs; run++) {
-		struct input_run *to = &in->run[run];
-		size_t n = files_of(in, run, list);
-		to->path = list[0]->path;
-		take_rows(list, n);
-		if (n == 1) {
-			to->trace = list[0]->trace;
-			arena_adopt(arena, &list[0]->memory);
-			continue;
-		}
-		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
-		for (size_t i = 0; i < n; i++) {
-			const struct ranks_file *told = &in->told[list[i] - in->item];
-			ranks_number(&list[i]->trace, told->rank);
-			parts[i] = (struct merge_part){&list[i]->trace, {.offset = told->offset}, &list[i]->memory};
-		}
-		struct host_clocks clocks;
-		clocks_align(parts, n, arena, &clocks);
-		trace_merge(parts, n, &to->trace, arena);
-		to->trace.clocks = clocks.list;
-		to->trace.n_clocks = clocks.n;
-		malloc_trim(0); /* what many small files lived in is in pieces, and of no use for what follows */
-	}
 }
 
 int inputs_check_warmup(const struct inputs *inputs, const struct side *side, int warmup, struct err *err)

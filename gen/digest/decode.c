@@ -91,17 +91,30 @@ static uint64_t limit_of(const struct decoder *d, const struct layout_column *c)
  * the same for all columns of a table but their starts. */
 enum { BEGINS = 1 << 15, PLACE = LAYOUT_PLACES - 1 };
 
-static uint16_t *find_places(struct decoder *d, const struct layout_table *table, size_t n)
+static void find_places(struct decoder *d, const struct layout_table *table, size_t n)
 {
-	uint16_t *place = ARENA_NEW(&d->scratch, n, uint16_t);
 	struct layout_guess guess;
 	const struct layout_column alike = {.how = LAYOUT_ALIKE};
+	d->place = ARENA_NEW(&d->scratch, n, uint16_t);
+	d->used = ARENA_NEW(&d->scratch, LAYOUT_PLACES, uint16_t);
+	d->n_used = 0;
 	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
 	for (size_t i = 0; i < n; i++) {
 		bool begins = layout_begins_group(&guess, i);
-		place[i] = (uint16_t)((layout_guess_last(&guess, i) - d->last) | (begins ? BEGINS : 0));
+		int64_t *last = layout_guess_last(&guess, i);
+		uint16_t place = (uint16_t)(last - d->last);
+		if (!*last)
+			d->used[d->n_used++] = place;
+		*last = 1;
+		d->place[i] = place | (begins ? BEGINS : 0);
 	}
-	return place;
+}
+
+/* Few of the places are of any row. */
+static void empty_places(struct decoder *d)
+{
+	for (size_t i = 0; i < d->n_used; i++)
+		d->last[d->used[i]] = 0;
 }
 
 /* A start, from the end of the row before; what stands for the end so far is the length. */
@@ -119,15 +132,18 @@ static bool take_starts(struct decoder *d, const struct layout_table *table, str
 	struct layout_guess guess;
 	const struct layout_column *times = table->column + (table->named ? 2 : 1);
 	layout_guess_begin(&guess, d->trace, table, times + 1, NULL, d->last);
-	int64_t *start = guess.start, *end = guess.end;
-	for (size_t i = 0; i < n; i++) {
-		bool begins = d->place[i] & BEGINS;
-		int64_t *last = begins ? layout_guess_last(&guess, i) : &d->last[d->place[i] & PLACE];
-		*last = (int64_t)((uint64_t)number_unfold(number_take(from)) + (uint64_t)*last);
-		if (!set_times(start, end, i, *last, begins ? 0 : end[i - 1]))
-			return false;
+	int64_t *const start = guess.start, *const end = guess.end, *const lasts = d->last;
+	const uint16_t *const place = d->place;
+	struct taken at = *from;
+	bool good = true;
+	for (size_t i = 0; i < n && good; i++) {
+		bool begins = place[i] & BEGINS;
+		int64_t *last = begins ? layout_guess_last(&guess, i) : &lasts[place[i] & PLACE];
+		*last = (int64_t)((uint64_t)number_unfold(number_take(&at)) + (uint64_t)*last);
+		good = set_times(start, end, i, *last, begins ? 0 : end[i - 1]);
 	}
-	return true;
+	*from = at;
+	return good;
 }
 
 /* All other columns. Once for each size and way, so that neither is asked row after row. */
@@ -135,18 +151,22 @@ static inline __attribute__((always_inline)) bool take_values(struct decoder *d,
                                                               uint8_t size, enum layout_how how, size_t n,
                                                               uint64_t limit)
 {
-	bool good = true;
+	struct taken at = *from; /* these three would be looked up anew after every value that is written */
+	int64_t *const lasts = d->last;
+	const uint16_t *const place = d->place;
+	uint64_t largest = 0;
 	for (size_t i = 0; i < n; i++) {
-		uint64_t value = number_take(from);
+		uint64_t value = number_take(&at);
 		if (how != LAYOUT_PLAIN) {
-			int64_t *last = how == LAYOUT_NEXT ? d->last : &d->last[d->place[i] & PLACE];
+			int64_t *last = how == LAYOUT_NEXT ? lasts : &lasts[place[i] & PLACE];
 			value = (uint64_t)number_unfold(value) + (uint64_t)*last;
 			*last = (int64_t)value;
 		}
-		good = good && (limit == UINT64_MAX || value < limit);
+		largest = value > largest ? value : largest;
 		layout_set(values, size, i, (int64_t)value);
 	}
-	return good;
+	*from = at;
+	return limit == UINT64_MAX || !n || largest < limit;
 }
 
 static bool take_sized(struct decoder *d, struct taken *from, void *values, const struct layout_column *c, size_t n,
@@ -177,11 +197,11 @@ static int take_column(struct decoder *d, const struct layout_table *table, size
 	if (!n)
 		return 0;
 	if (which == (table->named ? 2 : 1))
-		d->place = find_places(d, table, n);
+		find_places(d, table, n);
 	if (c->how == LAYOUT_NEXT)
 		d->last[0] = 0;
 	else if (c->how != LAYOUT_PLAIN && c->how != LAYOUT_START)
-		memset(d->last, 0, LAYOUT_PLACES * sizeof *d->last);
+		empty_places(d);
 	bool good = c->how == LAYOUT_START
 	                    ? take_starts(d, table, &from, n)
 	                    : take_sized(d, &from, layout_values(d->trace, table, c), c, n, limit_of(d, c));

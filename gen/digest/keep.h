@@ -1,4 +1,4 @@
-/* A digest that is kept in memory as it was packed, so that its rows can be made again whenever they are asked for.
+/* A digest that is kept in memory, packed, so that its rows can be made again whenever they are asked for.
  * Inside gen/digest only. */
 #ifndef GAPLINE_DIGEST_KEEP_H
 #define GAPLINE_DIGEST_KEEP_H
@@ -14,8 +14,8 @@ bool keep_read(const char *path, struct source *source, struct buf *packed, stru
 /* The same of what is in memory already; `most`: source_most. */
 bool keep_unpack(const struct buf *packed, int64_t most, struct buf *contents);
 
-/* digest_decode, leaving only the rows that trace/again.h says; what is packed is kept (`packed` is empty: what is
- * not). */
+/* digest_decode, leaving only the rows that trace/again.h says; kept is what is packed quickest (`packed` may be empty:
+ * it is not packed). */
 int keep_decode(const char *path, const struct buf *packed, const struct buf *contents, struct names *names,
                 struct arena *arena, struct trace *trace, struct err *err);
 

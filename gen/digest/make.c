@@ -1,4 +1,5 @@
 #include "digest/digest.h"
+#include "digest/keep.h"
 #include "trace/columns.h"
 
 static size_t rows_of(const struct trace *t)
@@ -46,6 +47,24 @@ int digest_make(const char *name, struct trace *trace, struct arena *arena, stru
 	made->data = made->packed.n ? made->packed.data : (const unsigned char *)made->bytes.data;
 	made->n = made->packed.n ? made->packed.n : made->bytes.n;
 	return 0;
+}
+
+bool digest_can_hold(const struct trace *t)
+{
+	return !t->again && !t->samples.n && !t->n_metrics;
+}
+
+bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *names, struct arena *arena,
+                 struct trace *out)
+{
+	struct buf bytes = {0};
+	const struct buf none = {0};
+	struct err ignored;
+	digest_reduce(whole, of_whole);
+	digest_encode(whole, &bytes);
+	bool good = keep_decode("", &none, &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;
+	buf_release(&bytes);
+	return good;
 }
 
 void digest_release(struct digest_made *made)

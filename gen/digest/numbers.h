@@ -40,6 +40,8 @@ struct taken {
 static inline uint64_t number_take(struct taken *from)
 {
 	uint64_t v = 0;
+	if (from->at < from->end && *from->at < 128) /* nearly all of them */
+		return *from->at++;
 	for (int shift = 0; shift < 64 && from->at < from->end; shift += 7) {
 		unsigned char byte = *from->at++;
 		v |= (uint64_t)(byte & 127) << shift;

@@ -225,11 +225,43 @@ static int read_input(const struct read_input *input, const struct read_wish *wi
 	                     : read_profile_with(input->path, wish, names, arena, input->trace, err);
 }
 
+/* Whether it may be a rank of a run of several files: where nothing says so, it need not be packed. */
+static bool is_like_a_rank(const struct trace *t)
+{
+	bool communicates = t->source.rank >= 0 || t->source.ranks > 1;
+	for (size_t i = 0; i < t->ops.n && !communicates; i++)
+		communicates = t->ops.kind[i] == OP_COMM;
+	return communicates;
+}
+
+/* Of a run of many ranks, all rows of all of them are never held. */
+static void pack(struct reading *r)
+{
+	struct arena before = r->arena;
+	struct names names = r->names;
+	struct trace whole = *r->input->trace;
+	whole.names = &names;
+	r->arena = (struct arena){0};
+	names_init(&r->names, &r->arena);
+	if (digest_hold(&whole, &before, &r->names, &r->arena, r->input->trace)) {
+		arena_release(&before);
+		return;
+	}
+	arena_release(&r->arena);
+	r->arena = before;
+	r->names = names;
+	whole.names = &r->names;
+	*r->input->trace = whole;
+}
+
 static void read_one(void *context, size_t i)
 {
 	struct reading *r = (struct reading *)context + i;
 	names_init(&r->names, &r->arena);
 	r->result = read_input(r->input, r->wish, &r->names, &r->arena, &r->err);
+	if (r->result == 0 && r->wish->again && !r->wish->details && r->input->beside &&
+	    digest_can_hold(r->input->trace) && is_like_a_rank(r->input->trace))
+		pack(r);
 }
 
 int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,

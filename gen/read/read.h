@@ -34,6 +34,7 @@ struct read_input {
 	const unsigned char *digest; /* not NULL: no file but the bytes of a digest, packed or not; `path` is its name
 	                              */
 	size_t digest_bytes;
+	bool beside; /* others of its side are read beside it: it may be a rank of their run */
 	struct arena
 		*memory; /* empty: the trace lives in it and can be given back alone; NULL: it lives with the others */
 };

@@ -69,6 +69,10 @@ def differences(a, b, path=""):
 def compare(what, folder, baseline, fixed, *options):
     """The report of profiles beside the report of their digests, and of profiles against digests."""
     whole = report(folder, baseline, fixed, *options)
+    if len(baseline) > 1:  # --perfetto needs all rows at once, else those of ranks come one rank after the other
+        found = differences(whole, report(folder, baseline, fixed, "--perfetto", folder / "both.json", *options))
+        if found:
+            sys.exit(f"{what}: {len(found)} differences between rows that are held and rows that are not:\n" + "\n".join(found[:20]))
     small = [digest(folder, files, f"{side}") for side, files in (("baseline", baseline), ("fixed", fixed))]
     for sides in (small[0], small[1]), (baseline, small[1]):
         found = differences(without_names(whole) if sides[0] is small[0] else whole,
@@ -145,6 +149,25 @@ def check_jobs(folder):
     print(f"a digest a node: the same; {small[0][0].stat().st_size} bytes a rank, {nodes[0][0].stat().st_size} a node")
 
 
+def peak(*words):
+    """Bytes that the command had at most. What starts a process counts as its own until then, so it should be small."""
+    start = "import os, sys\npid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)\n_, status, used = os.wait4(pid, 0)\nprint(status, used.ru_maxrss)"
+    done = subprocess.run([sys.executable, "-c", start, GAPLINE, *map(str, words)], capture_output=True, text=True, check=True)
+    status, used = map(int, done.stdout.split())
+    assert status == 0, (words, done.stderr)
+    return used * 1024
+
+
+def check_memory(folder):
+    """The rows of 64 ranks are not held all at once; naming the step needs them all, and is what it is held against."""
+    files = tiny_job.write(folder / "long", ranks=64, steps=150, layers=8, slow=5)
+    sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
+    out = ["-o", folder / "long.html", "-q"]
+    one, held = peak("report", *sides, *out), peak("report", *sides, *out, "--step", "step")
+    print(f"64 ranks, {sum(f.stat().st_size for f in files)} bytes: {one} bytes of memory, with all rows held {held}")
+    assert one < 0.6 * held, (one, held)
+
+
 def check_captures(folder):
     for name, ending in (("torch-dataloader", "sqlite.gz"), ("kineto-dataloader", "json.gz"), ("ddp-2gpu", "sqlite.gz")):
         compare(name, folder, *[[CAPTURES / name / f"{side}.{ending}"] for side in ("baseline", "fixed")])
@@ -214,6 +237,7 @@ def main():
         folder = pathlib.Path(name)
         check_errors(folder)
         check_jobs(folder)
+        check_memory(folder)
         check_examples(folder)
         if CAPTURES.is_dir():
             check_captures(folder)

@@ -10,6 +10,7 @@
 #include "analyse/analyse.h"
 #include "analyse/run/parts.h"
 #include "digest/keep.h"
+#include "pipeline_job.h"
 #include "random_trace.h"
 #include "rank_job.h"
 #include "render/render.h"
@@ -38,15 +39,15 @@ static void release(struct files *files)
 		buf_release(&files->digest[i]);
 }
 
-/* How often parts' rows were made again: all of them, which a whole run needs, or their ops alone, which is asked last
- * of a run that is gone through part by part. */
-static size_t n_parts, loads_of_ops;
+/* How often all of a part's rows were made again: once for a whole run, and once more for the lanes that are shown
+ * where it was gone through part by part. */
+static size_t n_parts, loads_of_all;
 static void (*load)(const struct trace_again *, unsigned, struct names *, struct arena *, struct trace *);
 
 static void count_load(const struct trace_again *part, unsigned rows, struct names *names, struct arena *arena,
                        struct trace *out)
 {
-	__atomic_fetch_add(&loads_of_ops, rows == 1u << ROWS_OF_OPS, __ATOMIC_RELAXED); /* by a thread for each side */
+	__atomic_fetch_add(&loads_of_all, rows == AGAIN_ALL, __ATOMIC_RELAXED); /* by a thread for each side */
 	load(part, rows, names, arena, out);
 }
 
@@ -186,22 +187,65 @@ static void add_job(struct files *files, unsigned seed, int part)
 	arena_release(&arena);
 }
 
+/* None of the two sides was merged. */
+static void compare_parts(unsigned seed, const struct files sides[2])
+{
+	n_parts = loads_of_all = 0;
+	compare(seed, &sides[0], &sides[1]);
+	assert_true(loads_of_all > n_parts);
+}
+
 static void test_jobs(void **state)
 {
 	(void)state;
-	judged = by_range = n_parts = loads_of_ops = 0;
+	judged = by_range = 0;
 	for (unsigned seed = 1; seed <= 24; seed++) {
 		struct files sides[2] = {{.n = 0}, {.n = 0}};
 		for (int s = 0; s < 2; s++)
 			for (int part = 0; part < 2 + (int)seed % 4; part++)
 				add_job(&sides[s], seed + 100 * (unsigned)s, part);
-		compare(seed, &sides[0], &sides[1]);
+		compare_parts(seed, sides);
 		release(&sides[0]);
 		release(&sides[1]);
 	}
 	assert_int_equal(judged, 24);
 	assert_int_equal(by_range, 24);
-	assert_int_equal(loads_of_ops, n_parts); /* once each, so none was merged */
+}
+
+/* Several pipelines of two stages, a file each; their bubbles, and copies beside them. */
+static void test_pipelines(void **state)
+{
+	(void)state;
+	judged = by_range = 0;
+	for (unsigned seed = 0; seed < 8; seed++) {
+		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		for (int s = 0; s < 2; s++)
+			for (int part = 0; part < 2; part++) {
+				struct arena arena = {0};
+				struct names names;
+				struct pipeline_truth truth[PIPELINE_MOST];
+				const struct time_map map = {.offset = 1000 * part};
+				struct pipeline_job job = {.stages = 2,
+				                           .microbatches = 4,
+				                           .tensor = 1 + (int)seed % 2,
+				                           .data = 1,
+				                           .alternating = seed / 2 % 2,
+				                           .forward = 200000 + 1000 * (int64_t)seed,
+				                           .backward = 400000 / (s + 1),
+				                           .slow = -1,
+				                           .number = part,
+				                           .copies = seed / 4 * 30000};
+				names_init(&names, &arena);
+				add_file(&sides[s], pipeline_make(&job, &arena, &names, truth), &map);
+				assert_true(truth[0].bubble > 0);
+				arena_release(&arena);
+			}
+		compare_parts(seed, sides);
+		release(&sides[0]);
+		release(&sides[1]);
+	}
+	assert_int_equal(judged, 8);
+	assert_int_equal(by_range, 8);
 }
 
 /* What can be gone through part by part is not held: the rows that are left are those of communication. */
@@ -241,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_traces),
 		cmocka_unit_test(test_jobs),
+		cmocka_unit_test(test_pipelines),
 		cmocka_unit_test(test_rows_are_not_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

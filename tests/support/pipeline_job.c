@@ -63,7 +63,7 @@ static void compute(const struct pipeline_job *s, int stage, int data, bool forw
 				                      .first = rank_at(s, stage, data, 0),
 				                      .each = 1,
 				                      .n = s->tensor,
-				                      .comm = 5000 + stage * s->data + data});
+				                      .comm = s->number * 10000 + 5000 + stage * s->data + data});
 		}
 }
 
@@ -77,7 +77,7 @@ static void meet(const struct pipeline_job *s, int stage, int data, int send_to,
 			    (struct op){.kind = MEET,
 			                .send = sends ? rank_at(s, send_to, data, t) : -1,
 			                .receive = takes ? rank_at(s, receive_from, data, t) : -1,
-			                .comm = 1000 + data * s->tensor + t});
+			                .comm = s->number * 10000 + 1000 + data * s->tensor + t});
 	}
 }
 
@@ -138,13 +138,13 @@ static void plan_step(const struct pipeline_job *s)
 					                      .first = rank_at(s, p, 0, t),
 					                      .each = s->tensor,
 					                      .n = s->data,
-					                      .comm = 7000 + p * s->tensor + t});
+					                      .comm = s->number * 10000 + 7000 + p * s->tensor + t});
 				add(rank, (struct op){.kind = TOGETHER,
 				                      .length = SUMMED,
 				                      .first = 0,
 				                      .each = 1,
 				                      .n = pipeline_ranks(s),
-				                      .comm = 99});
+				                      .comm = s->number * 10000 + 99});
 				add(rank, (struct op){.kind = COMPUTE, .length = 200 * US});
 			}
 		}
@@ -292,18 +292,19 @@ const struct trace *pipeline_make(const struct pipeline_job *s, struct arena *ar
 	memset(ranks, 0, sizeof ranks);
 	for (int i = 0; i < pipeline_ranks(s); i++) {
 		struct rank *r = &ranks[i];
-		uint32_t process = maker_process(&m, 100 + i);
-		r->thread = maker_thread(&m, process, 100 + i);
+		uint32_t process = maker_process(&m, 100 * (s->number + 1) + i);
+		r->thread = maker_thread(&m, process, 100 * (s->number + 1) + i);
 		r->device = maker_device(&m, process, 0, TRACE_NONE);
 		m.trace->processes[process].rank = i;
 		r->now = 10000 * US;
 		r->correlation = (uint32_t)i << 20;
 		r->m = m;
 		int t = i % s->tensor, d = i / s->tensor % s->data, p = i / s->tensor / s->data;
-		maker_comm_call(&m, r->thread, 100, 110, "ncclCommInitRank", 1000 + d * s->tensor + t, -1, TRACE_NONE,
-		                (uint32_t)p, (uint32_t)s->stages);
-		maker_comm_call(&m, r->thread, 120, 130, "ncclCommInitRank", 99, -1, TRACE_NONE, (uint32_t)i,
-		                (uint32_t)pipeline_ranks(s));
+		maker_comm_call(&m, r->thread, 100, 110, "ncclCommInitRank",
+		                s->number * 10000 + 1000 + d * s->tensor + t, -1, TRACE_NONE, (uint32_t)p,
+		                (uint32_t)s->stages);
+		maker_comm_call(&m, r->thread, 120, 130, "ncclCommInitRank", s->number * 10000 + 99, -1, TRACE_NONE,
+		                (uint32_t)i, (uint32_t)pipeline_ranks(s));
 	}
 	for (int k = 0; k < PIPELINE_STEPS; k++) {
 		int64_t begin[PIPELINE_MOST];

@@ -12,6 +12,7 @@ struct pipeline_job {
 	bool alternating;                       /* one forward, one backward, as Megatron does; else GPipe */
 	int64_t forward, backward;              /* ns, of a stage and microbatch */
 	int slow;                               /* this stage takes twice as long; −1: none */
+	int number;                             /* of the job: communicators of two have different ids */
 	int64_t copies;                         /* ns; rank 0 copies in each of its bubbles for so long, or all of it */
 };
 

@@ -250,6 +250,7 @@ void parts_charge(struct run *run, uint32_t i, struct run *part)
 		to->gaps = NULL;
 		to->n_gaps = 0;
 		note_steps(run, part, d, to);
+		beside_find(part->trace, from->device, run->arena, &to->beside);
 	}
 }
 

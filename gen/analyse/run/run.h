@@ -4,6 +4,7 @@
 
 #include "analyse/analysis.h"
 #include "analyse/run/activity.h"
+#include "analyse/run/beside.h"
 #include "analyse/run/cells.h"
 #include "analyse/run/fold.h"
 #include "analyse/run/pattern_run.h"
@@ -52,10 +53,11 @@ struct device_run {
 	struct cells cells;
 	struct once_gap *once; /* in order of time; see once.h */
 	uint32_t n_once;
-	/* Of a run whose rows are not held, when the device's own steps end (rank_steps.h), by step, and what each
-	 * measured one consists of; else NULL. */
+	/* Of a run whose rows are not held, when the device's own steps end (rank_steps.h), by step, what each measured
+	 * one consists of, and what runs beside communication; else NULL. */
 	int64_t *step_end;
 	double *step_part[RANK_PARTS];
+	struct comm_beside beside;
 	bool communicates;  /* ran a communication kernel in the window */
 	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
 };

@@ -1,10 +1,8 @@
 #include "analyse/run/waiting.h"
 
 #include "analyse/run/bubbles.h"
-#include "analyse/run/parts.h"
 #include "analyse/run/rank_steps.h"
 #include "base/search.h"
-#include "trace/again.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,12 +13,12 @@ struct view {
 	struct arena scratch;
 	struct comm_ops all;
 	const struct collective_op **of_device;
-	struct stretches compute, copies; /* of the device at hand: when it does so, disjoint and in order … */
-	int64_t *before;                  /* … and for how long it computed before each of these */
-	struct bubble_list bubbles;       /* of the device at hand */
-	bool *seen;                       /* by row: the device at hand has such kernels */
-	int64_t *step_end;                /* of the device at hand: by step */
-	double *waited;                   /* by measured step: exposed waiting, ns */
+	struct comm_beside beside;  /* of the device at hand … */
+	int64_t *before;            /* … and for how long it computed before each stretch of computing */
+	struct bubble_list bubbles; /* of the device at hand */
+	bool *seen;                 /* by row: the device at hand has such kernels */
+	int64_t *step_end;          /* of the device at hand: by step */
+	double *waited;             /* by measured step: exposed waiting, ns */
 };
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
@@ -61,48 +59,26 @@ static void add_wait(void *context, const struct stretch *wait, bool bubble)
 	}
 }
 
-/* When the device runs ops of the two kinds. */
-static struct stretches find_busy(const struct trace *t, uint32_t d, enum op_kind kind, enum op_kind or_kind,
-                                  struct arena *scratch)
-{
-	const struct trace_device *device = &t->devices[d];
-	size_t n = 0;
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
-		n += t->ops.kind[i] == kind || t->ops.kind[i] == or_kind;
-	struct stretches found = {.list = ARENA_NEW(scratch, n, struct stretch)};
-	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
-		struct stretch *last = found.n ? &found.list[found.n - 1] : NULL;
-		if (t->ops.kind[i] != kind && t->ops.kind[i] != or_kind)
-			continue;
-		if (!last || t->ops.start[i] > last->end)
-			found.list[found.n++] = (struct stretch){t->ops.start[i], t->ops.end[i]};
-		else if (t->ops.end[i] > last->end)
-			last->end = t->ops.end[i];
-	}
-	return found;
-}
-
-/* When the device computes and copies. */
-static void look_at_device(struct view *v, const struct trace *t, uint32_t d, struct arena *scratch)
+/* What the device does beside communication: `of` it. */
+static void look_at_device(struct view *v, const struct comm_beside *of, struct arena *scratch)
 {
 	int64_t before = 0;
-	v->compute = find_busy(t, d, OP_KERNEL, OP_GRAPH, scratch);
-	v->copies = find_busy(t, d, OP_COPY, OP_MEMSET, scratch);
-	v->before = ARENA_NEW(scratch, v->compute.n, int64_t);
-	for (size_t i = 0; i < v->compute.n; i++) {
+	v->beside = *of;
+	v->before = ARENA_NEW(scratch, of->compute.n, int64_t);
+	for (size_t i = 0; i < of->compute.n; i++) {
 		v->before[i] = before;
-		before += v->compute.list[i].end - v->compute.list[i].start;
+		before += of->compute.list[i].end - of->compute.list[i].start;
 	}
 }
 
-/* For how long the device computed before `time`. */
+/* For how long the device computed beside communication before `time`. */
 static int64_t computed(const struct view *v, int64_t time)
 {
 	size_t next = 0;
-	SEARCH(next, v->compute.n, v->compute.list[next].start < time);
+	SEARCH(next, v->beside.compute.n, v->beside.compute.list[next].start < time);
 	if (!next)
 		return 0;
-	const struct stretch *last = &v->compute.list[next - 1];
+	const struct stretch *last = &v->beside.compute.list[next - 1];
 	return v->before[next - 1] + (time < last->end ? time : last->end) - last->start;
 }
 
@@ -149,8 +125,8 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 	}
 	v->bubbles =
 		(struct bubble_list){.ops = v->of_device, .n_ops = n, .running = v->bubbles.running, .arena = arena};
-	out->parts = collectives_divide(v->of_device, n, &v->compute, &v->copies, run->window_start, run->window_end,
-	                                add_wait, v);
+	out->parts = collectives_divide(v->of_device, n, &v->beside.compute, &v->beside.copies, run->window_start,
+	                                run->window_end, add_wait, v);
 	out->bubbles = v->bubbles.bubble;
 	out->n_bubbles = v->bubbles.n;
 	out->own = (double)(run->window_end - run->window_start - out->parts.waiting - out->parts.bubble);
@@ -162,24 +138,6 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 		uint32_t k = run->warmup + i;
 		out->step[i] = (double)(v->step_end[k] - v->step_end[k - 1]) - v->waited[i];
 		out->own += out->step[i] / run->n_steps;
-	}
-}
-
-/* The devices of a run whose rows are not held, in order of the parts that they are of. */
-static void divide_parts(struct view *v, struct arena *arena, struct waiting *out)
-{
-	const struct run *run = v->run;
-	const struct trace *t = run->trace;
-	for (uint32_t d = 0; d < run->n_devices;) {
-		struct arena scratch = {0};
-		struct trace rows;
-		uint32_t part = parts_of_device(run, d);
-		again_load(t, part, 1u << ROWS_OF_OPS, &scratch, &rows);
-		for (; d < run->n_devices && parts_of_device(run, d) == part; d++) {
-			look_at_device(v, &rows, run->devices[d].device - t->again[part].first_device, &scratch);
-			divide(v, d, arena, &out->device[d]);
-		}
-		arena_release(&scratch);
 	}
 }
 
@@ -230,7 +188,6 @@ static void find_partners(struct view *v, struct waiting *out)
 
 void waiting_find(const struct run *run, struct arena *arena, struct waiting *out)
 {
-	const struct trace *t = run->trace;
 	struct view v = {.run = run};
 	size_t most = 0;
 	*out = (struct waiting){.device = ARENA_NEW(arena, run->n_devices, struct device_waiting),
@@ -246,11 +203,12 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
-	if (run->parts)
-		divide_parts(&v, arena, out);
-	for (uint32_t d = 0; d < run->n_devices && !run->parts; d++) {
+	for (uint32_t d = 0; d < run->n_devices; d++) {
 		struct arena scratch = {0};
-		look_at_device(&v, t, run->devices[d].device, &scratch);
+		struct comm_beside beside = run->devices[d].beside;
+		if (!run->parts)
+			beside_find(run->trace, run->devices[d].device, &scratch, &beside);
+		look_at_device(&v, &beside, &scratch);
 		divide(&v, d, arena, &out->device[d]);
 		arena_release(&scratch);
 	}

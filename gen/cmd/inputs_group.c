@@ -1,0 +1,135 @@
+/* The files of a side become its runs: which are ranks of one, and which are other runs. */
+#include "analyse/judge/nothing.h"
+#include "cmd/inputs.h"
+#include "digest/digest.h"
+#include "trace/again.h"
+#include "trace/clocks.h"
+
+#include <malloc.h>
+#include <string.h>
+
+/* The files of a run in their places. */
+static size_t files_of(const struct inputs *in, uint32_t run, struct input **list)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < in->n; i++)
+		if (in->told[i].run == run) {
+			list[in->told[i].place] = &in->item[i];
+			n++;
+		}
+	return n;
+}
+
+/* One capture given twice, copied or packed, would pass for two runs or for two ranks: it counts once. */
+static void drop_copies(struct inputs *in, struct names *names, struct arena *arena)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < in->n; i++) {
+		size_t k = 0;
+		while (k < kept && !nothing_same_capture(&in->item[k].trace, &in->item[i].trace))
+			k++;
+		if (k == kept) {
+			in->item[kept++] = in->item[i];
+			continue;
+		}
+		in->copies.item =
+			arena_grow(arena, in->copies.item, in->copies.n, in->copies.n + 1, sizeof *in->copies.item);
+		in->copies.item[in->copies.n++] =
+			arena_format(arena, "%s holds the same capture as %s and counts once",
+		                     names_file(names, in->item[i].path), names_file(names, in->item[k].path));
+		arena_release(&in->item[i].memory);
+	}
+	in->n = kept;
+}
+
+/* What is said of the files: how they were told apart, and which were left out. */
+static const char *note_of(const struct inputs *in, struct arena *arena)
+{
+	const char *note = in->ranks.note;
+	for (size_t i = 0; i < in->copies.n; i++)
+		note = arena_format(arena, "%s%s%s.", note ? note : "", note ? " " : "", in->copies.item[i]);
+	return note;
+}
+
+/* A rank's rows, held so far, are not held any more: false where something of them would be lost. */
+static bool give_up_rows(struct input *in, struct names *names)
+{
+	struct arena memory = {0};
+	struct trace packed;
+	if (in->trace.again)
+		return true;
+	if (!digest_can_hold(&in->trace) || !digest_hold(&in->trace, &in->memory, names, &memory, &packed)) {
+		arena_release(&memory);
+		return false;
+	}
+	arena_release(&in->memory);
+	in->memory = memory;
+	in->trace = packed;
+	return true;
+}
+
+/* Rows that are not held can stay so only in a run of several files of which none are. */
+static void take_rows(struct input *const *list, size_t n, struct names *names)
+{
+	bool again = false;
+	for (size_t i = 0; i < n && n > 1; i++)
+		again = again || list[i]->trace.again;
+	for (size_t i = 0; i < n && again; i++)
+		again = digest_can_hold(&list[i]->trace) || list[i]->trace.again;
+	for (size_t i = 0; i < n && again; i++)
+		again = give_up_rows(list[i], names);
+	for (size_t i = 0; i < n && !again; i++)
+		if (list[i]->trace.again)
+			again_whole(&list[i]->trace, &list[i]->memory, &list[i]->trace);
+}
+
+/* Rows that are made again live for a moment, part by part, in the same memory: the system need not have it meanwhile.
+ */
+static void give_back_seldom(const struct trace *run)
+{
+	enum { OWN_BLOCK = 4 << 20, TOP = 64 << 20 };
+	if (!run->again)
+		return;
+	mallopt(M_MMAP_THRESHOLD, OWN_BLOCK);
+	mallopt(M_TRIM_THRESHOLD, TOP);
+}
+
+void inputs_group(struct inputs *in, enum ranks_asked asked, struct names *names, struct arena *arena)
+{
+	drop_copies(in, names, arena);
+	struct merge_part *parts = ARENA_NEW(arena, in->n, struct merge_part);
+	struct input **list = ARENA_NEW(arena, in->n, struct input *);
+	in->told = ARENA_NEW(arena, in->n, struct ranks_file);
+	for (size_t i = 0; i < in->n; i++)
+		in->told[i] = (struct ranks_file){.trace = &in->item[i].trace,
+		                                  .name = names_file(names, in->item[i].path),
+		                                  .folder = in->item[i].folder};
+	in->ranks = ranks_tell(in->told, in->n, asked, arena);
+	in->ranks.note = note_of(in, arena);
+	in->n_runs = in->ranks.n_runs;
+	in->run = ARENA_NEW(arena, in->n_runs, struct input_run);
+	for (uint32_t run = 0; run < in->n_runs; run++) {
+		struct input_run *to = &in->run[run];
+		size_t n = files_of(in, run, list);
+		to->path = list[0]->path;
+		take_rows(list, n, names);
+		if (n == 1) {
+			to->trace = list[0]->trace;
+			arena_adopt(arena, &list[0]->memory);
+			continue;
+		}
+		to->path = arena_format(arena, "%s and %zu more", list[0]->path, n - 1);
+		for (size_t i = 0; i < n; i++) {
+			const struct ranks_file *told = &in->told[list[i] - in->item];
+			ranks_number(&list[i]->trace, told->rank);
+			parts[i] = (struct merge_part){&list[i]->trace, {.offset = told->offset}, &list[i]->memory};
+		}
+		struct host_clocks clocks;
+		clocks_align(parts, n, arena, &clocks);
+		trace_merge(parts, n, &to->trace, arena);
+		to->trace.clocks = clocks.list;
+		to->trace.n_clocks = clocks.n;
+		give_back_seldom(&to->trace);
+		malloc_trim(0); /* what many small files lived in is in pieces, and of no use for what follows */
+	}
+}
