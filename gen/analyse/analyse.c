@@ -10,230 +10,13 @@
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
-#include "analyse/run/agree.h"
-#include "analyse/run/parts.h"
-#include "analyse/run/work_phases.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
-#include "analyse/side/side.h"
 #include "analyse/side/stopwatches.h"
-#include "base/list.h"
-#include "base/parallel.h"
-#include "trace/again.h"
+#include "analyse/sides.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The inputs of a side. */
-struct job {
-	const struct analyse_run *inputs;
-	size_t n;
-	struct side_words words;
-	struct run *runs;
-	const char **files;
-	struct side side;
-	struct side_facts facts;
-	struct arena memory; /* of `side` and `facts` */
-};
-
-/* One run: what is done side by side with others. */
-struct task {
-	struct job *job;
-	size_t r;
-	const struct analyse_options *options;
-	const struct trace *trace;
-	bool parts; /* it is gone through part by part: run/parts.h */
-	struct arena memory;
-	struct err err;
-	int result;
-};
-
-enum { NEEDS_WHOLE = -3 }; /* a run cannot be gone through part by part: all of its rows have to be held */
-
-static struct run *run_of(struct task *task)
-{
-	return &task->job->runs[task->r];
-}
-
-/* The rows of a run that cannot be gone through part by part are all held; of others the names are counted first. */
-static void hold_rows(void *context, size_t i)
-{
-	struct task *task = (struct task *)context + i;
-	if (task->parts) {
-		parts_count_names(run_of(task), task->trace, &task->memory);
-	} else if (task->trace->again) {
-		struct trace *whole = ARENA_NEW(&task->memory, 1, struct trace);
-		again_whole(task->trace, &task->memory, whole);
-		task->trace = whole;
-	}
-}
-
-static void find_steps(void *context, size_t i)
-{
-	struct task *task = (struct task *)context + i;
-	struct err cause;
-	if (task->parts) {
-		task->result = parts_find_steps(run_of(task)) ? 0 : NEEDS_WHOLE;
-		return;
-	}
-	task->result = run_find_steps(run_of(task), task->options->step, &cause);
-	if (task->result < 0)
-		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
-}
-
-static void find_run_phases(void *context, size_t i)
-{
-	struct task *task = (struct task *)context + i;
-	if (task->parts)
-		parts_find_phases(run_of(task), task->options->warmup);
-	else
-		run_find_phases(run_of(task), task->options->warmup);
-}
-
-static void apply_work_phases(void *context, size_t i)
-{
-	work_phases_apply(run_of((struct task *)context + i));
-}
-
-/* Where ranges say little of a run's phases, those of all runs are made of the GPU's work: they are compared. */
-static void make_work_phases(struct task *tasks, size_t n)
-{
-	bool wanted = false;
-	for (size_t i = 0; i < n; i++) {
-		const struct run *run = run_of(&tasks[i]);
-		if (run->steps.span_named || (run->steps.found && run->steps.origin == STEPS_BY_RANGE))
-			return;
-		wanted = wanted || work_phases_wanted(run);
-	}
-	for (size_t i = 0; i < n && wanted; i++)
-		work_phases_name(run_of(&tasks[i]));
-	if (wanted)
-		parallel_each(n, apply_work_phases, tasks);
-}
-
-static void charge_devices(void *context, size_t i)
-{
-	struct task *task = (struct task *)context + i;
-	if (!task->parts) /* when all of its rows are gone through: side/rows.h */
-		run_devices(run_of(task));
-}
-
-static void build_side(void *context, size_t i)
-{
-	struct job *job = (struct job *)context + i;
-	job->side = side_build(job->runs, job->n, &job->words, &job->memory, &job->facts);
-}
-
-/* Runs of one side are averaged, so all of them have steps of one name, or none has any. One capture given twice would
- * pass for two measurements and narrow the interval. */
-static int check_side(const struct job *job, const struct names *names, struct err *err)
-{
-	const struct steps *first = &job->runs[0].steps;
-	for (size_t r = 0; r < job->n; r++) {
-		const struct steps *s = &job->runs[r].steps;
-		for (size_t q = 0; q < r; q++)
-			if (nothing_same_capture(job->inputs[q].trace, job->inputs[r].trace))
-				return err_set(
-					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
-					job->inputs[r].file, job->words.label, job->inputs[q].file);
-		if (s->found != first->found || (s->found && s->name != first->name))
-			return err_set(
-				err,
-				"%s (%s): its steps are %s, those of %s are %s; runs of a side have to have the same "
-				"steps, so name their range with --step",
-				job->inputs[r].file, job->words.label,
-				s->found ? names_text(names, s->name) : "not found", job->inputs[0].file,
-				first->found ? names_text(names, first->name) : "not found");
-		if (!job->runs[r].n_devices && !job->runs[r].parts) {
-			err_set(err,
-			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
-			        "nothing to judge; capture again with --trace=cuda,nvtx",
-			        job->inputs[r].file, job->words.label);
-			return ANALYSE_EMPTY;
-		}
-	}
-	return 0;
-}
-
-/* `whole`: all rows of all runs are held. */
-static int prepare_tasks(struct task *tasks, size_t n, struct job *jobs, int n_jobs, bool whole,
-                         const struct analyse_options *options, struct names *names, struct arena *arena,
-                         struct err *err)
-{
-	for (size_t i = 0; i < n; i++) {
-		struct task *task = &tasks[i];
-		task->job->files[task->r] = names_file(names, task->job->inputs[task->r].file);
-		task->trace = task->job->inputs[task->r].trace;
-		task->parts = !whole && task->trace->again && parts_possible(task->trace);
-	}
-	parallel_each(n, hold_rows, tasks);
-	for (size_t i = 0; i < n; i++) {
-		if (tasks[i].parts)
-			parts_begin(run_of(&tasks[i]));
-		else
-			run_begin(run_of(&tasks[i]), tasks[i].trace, &tasks[i].memory);
-		run_of(&tasks[i])->by_loop = options->loop != NULL;
-	}
-	parallel_each(n, find_steps, tasks);
-	for (size_t i = 0; i < n; i++)
-		if (tasks[i].result < 0) {
-			*err = tasks[i].err;
-			return tasks[i].result;
-		}
-	struct pattern_side sides[2] = {0};
-	for (int j = 0; j < n_jobs; j++)
-		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
-	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
-		return -1;
-	parallel_each(n, find_run_phases, tasks);
-	if (!steps_agree_by_part(sides, n_jobs))
-		return NEEDS_WHOLE;
-	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
-		return -1;
-	make_work_phases(tasks, n);
-	parallel_each(n, charge_devices, tasks);
-	int result;
-	for (int j = 0; j < n_jobs; j++)
-		if ((result = check_side(&jobs[j], names, err)) < 0)
-			return result;
-	return 0;
-}
-
-static int try_sides(struct job *jobs, int n_jobs, bool whole, const struct analyse_options *options,
-                     struct names *names, struct arena *work, struct arena *arena, struct err *err)
-{
-	size_t n = 0;
-	struct task *tasks = NULL;
-	for (int j = 0; j < n_jobs; j++) {
-		jobs[j].runs = ARENA_NEW(work, jobs[j].n, struct run);
-		jobs[j].words.run_files = jobs[j].files = ARENA_NEW(work, jobs[j].n, const char *);
-		tasks = arena_grow(work, tasks, n, n + jobs[j].n, sizeof *tasks);
-		for (size_t r = 0; r < jobs[j].n; r++)
-			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
-	}
-	int result = prepare_tasks(tasks, n, jobs, n_jobs, whole, options, names, work, err);
-	if (result == 0)
-		parallel_each((size_t)n_jobs, build_side, jobs);
-	for (size_t i = 0; i < n && result == 0; i++)
-		result = parts_have_devices(run_of(&tasks[i])) ? 0 : NEEDS_WHOLE;
-	for (size_t i = 0; i < n; i++)
-		arena_adopt(work, &tasks[i].memory);
-	for (int j = 0; j < n_jobs; j++)
-		arena_adopt(arena, &jobs[j].memory);
-	return result;
-}
-
-/* Prepares all runs and makes the sides of them. What the sides are made of, the runs among it, lives in `work`. */
-static int build_sides(struct job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
-                       struct arena *work, struct arena *arena, struct err *err)
-{
-	int result = try_sides(jobs, n_jobs, false, options, names, work, arena, err);
-	if (result == NEEDS_WHOLE)
-		result = try_sides(jobs, n_jobs, true, options, names, work, arena, err);
-	return result;
-}
-
-/* ---- the verdict ---- */
 
 static struct verdict_side series_of(const struct run *runs, size_t n, bool steps, struct arena *arena)
 {
@@ -250,8 +33,8 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 }
 
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
-static struct verdict_conditions find_conditions(const struct job *jobs, const struct side side[2], const char *doubt,
-                                                 const char *nothing, struct arena *arena)
+static struct verdict_conditions find_conditions(const struct sides_job *jobs, const struct side side[2],
+                                                 const char *doubt, const char *nothing, struct arena *arena)
 {
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
@@ -262,7 +45,7 @@ static struct verdict_conditions find_conditions(const struct job *jobs, const s
 	return c;
 }
 
-static struct verdict judge_recorded(const struct job *jobs, const struct side side[2], int warmup,
+static struct verdict judge_recorded(const struct sides_job *jobs, const struct side side[2], int warmup,
                                      const struct verdict_conditions *conditions, struct arena *arena)
 {
 	struct verdict_side sides[2];
@@ -334,8 +117,8 @@ static struct side with_verdict(const struct side *built, const struct headline 
 }
 
 /* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards. */
-static struct analysis judge_pair(const struct job *jobs, const struct analyse_options *options, struct names *names,
-                                  struct arena *arena)
+static struct analysis judge_pair(const struct sides_job *jobs, const struct analyse_options *options,
+                                  struct names *names, struct arena *arena)
 {
 	const struct side built[2] = {jobs[0].side, jobs[1].side};
 	const struct side_facts facts[2] = {jobs[0].facts, jobs[1].facts};
@@ -406,9 +189,9 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
                  struct err *err)
 {
 	struct arena work = {0};
-	struct job jobs[2] = {{.inputs = baseline, .n = n_baseline, .words = words_of(options, 0, "baseline")},
-	                      {.inputs = fixed, .n = n_fixed, .words = words_of(options, 1, "fixed")}};
-	int result = build_sides(jobs, 2, options, names, &work, arena, err);
+	struct sides_job jobs[2] = {{.inputs = baseline, .n = n_baseline, .words = words_of(options, 0, "baseline")},
+	                            {.inputs = fixed, .n = n_fixed, .words = words_of(options, 1, "fixed")}};
+	int result = sides_build(jobs, 2, options, names, &work, arena, err);
 	if (result == 0)
 		*out = judge_pair(jobs, options, names, arena);
 	arena_release(&work);
@@ -435,7 +218,7 @@ static struct headline headline_alone(const struct side *side, const struct seri
 
 /* One side without another: a headline of its own runs. What stands beside the verdict of a pair has to stand beside
  * these numbers, too. */
-static struct side describe_alone(const struct job *job, bool stopwatch, int warmup, struct arena *arena)
+static struct side describe_alone(const struct sides_job *job, bool stopwatch, int warmup, struct arena *arena)
 {
 	const struct side *built = &job->side;
 	struct stopwatch_side timed = {0};
@@ -457,11 +240,11 @@ static struct side describe_alone(const struct job *job, bool stopwatch, int war
 	return side;
 }
 
-static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_options *options, struct names *names,
-                         struct arena *arena, struct analysis *out, struct err *err)
+static int analyse_alone(struct sides_job *job, bool stopwatch, const struct analyse_options *options,
+                         struct names *names, struct arena *arena, struct analysis *out, struct err *err)
 {
 	struct arena work = {0};
-	int result = build_sides(job, 1, options, names, &work, arena, err);
+	int result = sides_build(job, 1, options, names, &work, arena, err);
 	if (result == 0) {
 		const struct side side = describe_alone(job, stopwatch, options->warmup, arena);
 		const struct findings_input of = {.side = &side, .facts = &job->facts, .n_sides = 1, .names = names};
@@ -482,13 +265,13 @@ static int analyse_alone(struct job *job, bool stopwatch, const struct analyse_o
 int analyse_one(const struct analyse_run *input, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err)
 {
-	struct job job = {.inputs = input, .n = 1, .words = {.label = "profile", .events = options->events}};
+	struct sides_job job = {.inputs = input, .n = 1, .words = {.label = "profile", .events = options->events}};
 	return analyse_alone(&job, false, options, names, arena, out, err);
 }
 
 int analyse_side(const struct analyse_run *runs, size_t n, const struct analyse_options *options, struct names *names,
                  struct arena *arena, struct analysis *out, struct err *err)
 {
-	struct job job = {.inputs = runs, .n = n, .words = {.label = "commit", .files = options->files[0]}};
+	struct sides_job job = {.inputs = runs, .n = n, .words = {.label = "commit", .files = options->files[0]}};
 	return analyse_alone(&job, true, options, names, arena, out, err);
 }

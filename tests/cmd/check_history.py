@@ -175,6 +175,8 @@ def check_adding(folder):
     assert "there are no commits" in run("save", "main", folder / "0.sqlite", "--db", folder / "s.db") + run(
         "history", "report", "--db", folder / "s.db", status=3)
     assert "would replace the history" in run("history", "report", "--db", db, "-o", db, status=2)
+    both = ["-o", folder / "both", "--json", folder / "both"]
+    assert "would go to the same file" in run("history", "report", "--db", db, *both, status=2) and not (folder / "both").exists()
     db = folder / "plain.db"
     for name in "zyx":
         add(name, "xyz".index(name))

@@ -250,7 +250,11 @@ def check_refused(folder):
         assert "cannot be a name" in words, (name, words)
     for name in ("1", "feature/x_1.2-rc+1", "x" * 100):
         run("save", name, fixed, "--db", good, "-q")
-    assert "has main" in run("report", "@mian", fixed, "--db", good, "-q", status=3)
+    assert "it has main, 1, feature/x_1.2-rc+1" in run("report", "@mian", fixed, "--db", good, "-q", status=3)
+    for i in range(7):
+        run("save", f"n{i}", fixed, "--db", good, "-q")
+    latest = ", ".join(["x" * 100, *(f"n{i}" for i in range(7))])
+    assert f"it has {latest} and 3 more\n" in run("report", "@mian", fixed, "--db", good, "-q", status=3)
     assert "holds the same capture" in run("save", "twice", fixed, shutil.copy(fixed, folder / "copy.sqlite"), "--db", good, status=2)
     assert "would replace" in run("report", "@main", fixed, "--db", good, "--json", good, status=2)
     assert "is a digest" in run("report", "@main", fixed, "--db", good, "--baseline-ncu", fixed, status=3)

@@ -1,0 +1,204 @@
+#include "analyse/sides.h"
+
+#include "analyse/judge/nothing.h"
+#include "analyse/run/agree.h"
+#include "analyse/run/parts.h"
+#include "analyse/run/work_phases.h"
+#include "base/parallel.h"
+#include "trace/again.h"
+
+/* One run: what is done side by side with others. */
+struct task {
+	struct sides_job *job;
+	size_t r;
+	const struct analyse_options *options;
+	const struct trace *trace;
+	bool parts; /* it is gone through part by part: run/parts.h */
+	struct arena memory;
+	struct err err;
+	int result;
+};
+
+enum { NEEDS_WHOLE = -3 }; /* a run cannot be gone through part by part: all of its rows have to be held */
+
+static struct run *run_of(struct task *task)
+{
+	return &task->job->runs[task->r];
+}
+
+/* The rows of a run that cannot be gone through part by part are all held; of others the names are counted first. */
+static void hold_rows(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
+	if (task->parts) {
+		parts_count_names(run_of(task), task->trace, &task->memory);
+	} else if (task->trace->again) {
+		struct trace *whole = ARENA_NEW(&task->memory, 1, struct trace);
+		again_whole(task->trace, &task->memory, whole);
+		task->trace = whole;
+	}
+}
+
+static void find_steps(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
+	struct err cause;
+	if (task->parts) {
+		task->result = parts_find_steps(run_of(task)) ? 0 : NEEDS_WHOLE;
+		return;
+	}
+	task->result = run_find_steps(run_of(task), task->options->step, &cause);
+	if (task->result < 0)
+		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
+}
+
+static void find_run_phases(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
+	if (task->parts)
+		parts_find_phases(run_of(task), task->options->warmup);
+	else
+		run_find_phases(run_of(task), task->options->warmup);
+}
+
+static void apply_work_phases(void *context, size_t i)
+{
+	work_phases_apply(run_of((struct task *)context + i));
+}
+
+/* Where ranges say little of a run's phases, those of all runs are made of the GPU's work: they are compared. */
+static void make_work_phases(struct task *tasks, size_t n)
+{
+	bool wanted = false;
+	for (size_t i = 0; i < n; i++) {
+		const struct run *run = run_of(&tasks[i]);
+		if (run->steps.span_named || (run->steps.found && run->steps.origin == STEPS_BY_RANGE))
+			return;
+		wanted = wanted || work_phases_wanted(run);
+	}
+	for (size_t i = 0; i < n && wanted; i++)
+		work_phases_name(run_of(&tasks[i]));
+	if (wanted)
+		parallel_each(n, apply_work_phases, tasks);
+}
+
+static void charge_devices(void *context, size_t i)
+{
+	struct task *task = (struct task *)context + i;
+	if (!task->parts) /* when all of its rows are gone through: side/rows.h */
+		run_devices(run_of(task));
+}
+
+static void build_side(void *context, size_t i)
+{
+	struct sides_job *job = (struct sides_job *)context + i;
+	job->side = side_build(job->runs, job->n, &job->words, &job->memory, &job->facts);
+}
+
+/* Runs of one side are averaged, so all of them have steps of one name, or none has any. One capture given twice would
+ * pass for two measurements and narrow the interval. */
+static int check_side(const struct sides_job *job, const struct names *names, struct err *err)
+{
+	const struct steps *first = &job->runs[0].steps;
+	for (size_t r = 0; r < job->n; r++) {
+		const struct steps *s = &job->runs[r].steps;
+		for (size_t q = 0; q < r; q++)
+			if (nothing_same_capture(job->inputs[q].trace, job->inputs[r].trace))
+				return err_set(
+					err, "%s (%s): holds the same capture as %s; repeats have to be different runs",
+					job->inputs[r].file, job->words.label, job->inputs[q].file);
+		if (s->found != first->found || (s->found && s->name != first->name))
+			return err_set(
+				err,
+				"%s (%s): its steps are %s, those of %s are %s; runs of a side have to have the same "
+				"steps, so name their range with --step",
+				job->inputs[r].file, job->words.label,
+				s->found ? names_text(names, s->name) : "not found", job->inputs[0].file,
+				first->found ? names_text(names, first->name) : "not found");
+		if (!job->runs[r].n_devices && !job->runs[r].parts) {
+			err_set(err,
+			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
+			        "nothing to judge; capture again with --trace=cuda,nvtx",
+			        job->inputs[r].file, job->words.label);
+			return ANALYSE_EMPTY;
+		}
+	}
+	return 0;
+}
+
+/* `whole`: all rows of all runs are held. */
+static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, int n_jobs, bool whole,
+                         const struct analyse_options *options, struct names *names, struct arena *arena,
+                         struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct task *task = &tasks[i];
+		task->job->files[task->r] = names_file(names, task->job->inputs[task->r].file);
+		task->trace = task->job->inputs[task->r].trace;
+		task->parts = !whole && task->trace->again && parts_possible(task->trace);
+	}
+	parallel_each(n, hold_rows, tasks);
+	for (size_t i = 0; i < n; i++) {
+		if (tasks[i].parts)
+			parts_begin(run_of(&tasks[i]));
+		else
+			run_begin(run_of(&tasks[i]), tasks[i].trace, &tasks[i].memory);
+		run_of(&tasks[i])->by_loop = options->loop != NULL;
+	}
+	parallel_each(n, find_steps, tasks);
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i].result < 0) {
+			*err = tasks[i].err;
+			return tasks[i].result;
+		}
+	struct pattern_side sides[2] = {0};
+	for (int j = 0; j < n_jobs; j++)
+		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
+	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
+		return -1;
+	parallel_each(n, find_run_phases, tasks);
+	if (!steps_agree_by_part(sides, n_jobs))
+		return NEEDS_WHOLE;
+	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
+		return -1;
+	make_work_phases(tasks, n);
+	parallel_each(n, charge_devices, tasks);
+	int result;
+	for (int j = 0; j < n_jobs; j++)
+		if ((result = check_side(&jobs[j], names, err)) < 0)
+			return result;
+	return 0;
+}
+
+static int try_build(struct sides_job *jobs, int n_jobs, bool whole, const struct analyse_options *options,
+                     struct names *names, struct arena *work, struct arena *arena, struct err *err)
+{
+	size_t n = 0;
+	struct task *tasks = NULL;
+	for (int j = 0; j < n_jobs; j++) {
+		jobs[j].runs = ARENA_NEW(work, jobs[j].n, struct run);
+		jobs[j].words.run_files = jobs[j].files = ARENA_NEW(work, jobs[j].n, const char *);
+		tasks = arena_grow(work, tasks, n, n + jobs[j].n, sizeof *tasks);
+		for (size_t r = 0; r < jobs[j].n; r++)
+			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
+	}
+	int result = prepare_tasks(tasks, n, jobs, n_jobs, whole, options, names, work, err);
+	if (result == 0)
+		parallel_each((size_t)n_jobs, build_side, jobs);
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = parts_have_devices(run_of(&tasks[i])) ? 0 : NEEDS_WHOLE;
+	for (size_t i = 0; i < n; i++)
+		arena_adopt(work, &tasks[i].memory);
+	for (int j = 0; j < n_jobs; j++)
+		arena_adopt(arena, &jobs[j].memory);
+	return result;
+}
+
+int sides_build(struct sides_job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
+                struct arena *work, struct arena *arena, struct err *err)
+{
+	int result = try_build(jobs, n_jobs, false, options, names, work, arena, err);
+	if (result == NEEDS_WHOLE)
+		result = try_build(jobs, n_jobs, true, options, names, work, arena, err);
+	return result;
+}
