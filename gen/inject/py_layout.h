@@ -1,0 +1,53 @@
+/* Where a running CPython keeps what a sampler reads: offsets into its structs. 3.13 publishes them in the interpreter
+ * itself (_Py_DebugOffsets, the beginning of _PyRuntime); of 3.11 and 3.12 they are known by version. Either way
+ * nothing is believed until py_layout_check has found real threads, frames, code and names with them. */
+#ifndef GAPLINE_INJECT_PY_LAYOUT_H
+#define GAPLINE_INJECT_PY_LAYOUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes that are read of each struct at once; every offset lies within. */
+enum { PY_THREAD_BYTES = 320, PY_FRAME_BYTES = 72, PY_CODE_BYTES = 144, PY_TEXT_BYTES = 48 };
+
+struct py_layout {
+	uint32_t interpreters; /* in _PyRuntime: the first interpreter */
+	uint32_t interpreter_next, interpreter_threads;
+	uint32_t thread_next, thread_interpreter, thread_native, thread_chunk;
+	uint32_t thread_frame; /* the innermost frame, or with … */
+	bool by_cframe;        /* … this a struct on the C stack that holds it, … */
+	uint32_t cframe_frame; /* … there */
+	uint32_t frame_code, frame_previous, frame_owner;
+	uint32_t code_file, code_qualname, code_line;
+	uint32_t text_length, text_state, text_ascii; /* text_ascii: what stands before the characters */
+	uint32_t text_compact;                        /* … before those of a text that is not ASCII */
+};
+
+struct py_runtime {
+	struct py_layout layout;
+	uintptr_t runtime;              /* _PyRuntime */
+	uintptr_t code_type, text_type; /* PyCode_Type, PyUnicode_Type */
+	uint32_t version;               /* as PY_VERSION_HEX */
+};
+
+enum py_found {
+	PY_FOUND,
+	PY_NONE,        /* there is no CPython in this process (yet) */
+	PY_UNKNOWN,     /* there is one of another version; `version` is 0 where it is older than 3.11 */
+	PY_FREE_THREADS /* there is one without a global lock */
+};
+
+/* Looks for the interpreter in what the process has loaded. Calls nothing of it. */
+enum py_found py_find(struct py_runtime *py);
+
+/* The layout of this version, where nothing is published; false: it is not known. */
+bool py_layout_of(uint32_t version, struct py_layout *layout);
+
+/* From the first `n` 64-bit words of _PyRuntime. PY_UNKNOWN: they are not what 3.13 publishes, or an offset lies beyond
+ * what is read. */
+enum py_found py_layout_published(const uint64_t *words, size_t n, uint32_t version, struct py_layout *layout);
+
+enum { PY_PUBLISHED_WORDS = 72 };
+
+#endif

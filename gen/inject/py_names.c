@@ -1,0 +1,102 @@
+#include "py_names.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+enum {
+	CODES = 1 << 14, /* places of known code objects, WAYS of them for each address */
+	WAYS = 4,
+	FUNCTIONS_MOST = 1 << 16,
+	SLOTS = 2 * FUNCTIONS_MOST,
+	TEXT_BYTES = 16 << 20
+};
+
+struct known {
+	struct py_code code;
+	uint32_t number; /* 0: free */
+};
+
+/* A megabyte or two, and text as it comes; mapped when the first function is met. */
+static struct tables {
+	struct known codes[CODES];
+	uint32_t slots[SLOTS]; /* numbers by the hash of their text */
+	struct {
+		uint32_t at, bytes; /* of `text`: name, NUL, file, NUL */
+	} functions[FUNCTIONS_MOST];
+	char text[TEXT_BYTES];
+} * tables;
+static uint32_t n_functions, text_used, turn;
+
+void py_names_forget(void)
+{
+	/* The memory is the parent's copy; it costs nothing that is not written to. */
+	if (tables)
+		munmap(tables, sizeof *tables);
+	tables = NULL;
+	n_functions = text_used = turn = 0;
+}
+
+static bool tables_map(void)
+{
+	if (tables)
+		return true;
+	void *p =
+		mmap(NULL, sizeof *tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	tables = p == MAP_FAILED ? NULL : p;
+	return tables;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *name = path;
+	if (*path == '<') /* "<string>", "<frozen importlib._bootstrap>": no path */
+		return path;
+	for (const char *c = path; *c; c++)
+		if ((*c == '/' || *c == '\\') && c[1])
+			name = c + 1;
+	return name;
+}
+
+/* The number of the text, a new one if there is none. */
+static uint32_t number_of(const char *text, uint32_t bytes, py_named *named)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+	for (uint32_t i = 0; i < bytes; i++)
+		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(1099511628211);
+	uint32_t slot = (uint32_t)(hash ^ hash >> 32) & (SLOTS - 1);
+	for (uint32_t number; (number = tables->slots[slot]); slot = (slot + 1) & (SLOTS - 1))
+		if (tables->functions[number - 1].bytes == bytes &&
+		    !memcmp(tables->text + tables->functions[number - 1].at, text, bytes))
+			return number;
+	if (n_functions == FUNCTIONS_MOST || bytes > TEXT_BYTES - text_used ||
+	    !named(n_functions + 1, text, text + strlen(text) + 1))
+		return 0;
+	memcpy(tables->text + text_used, text, bytes);
+	tables->functions[n_functions].at = text_used;
+	tables->functions[n_functions].bytes = bytes;
+	text_used += bytes;
+	return tables->slots[slot] = ++n_functions;
+}
+
+uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_named *named)
+{
+	char text[PY_NAME_ROOM], path[4 * PY_NAME_CHARACTERS + 1];
+	if (!tables_map())
+		return 0;
+	struct known *ways =
+		&tables->codes[(uint32_t)(code->address >> 4) * UINT32_C(0x9E3779B1) % (CODES / WAYS) * WAYS];
+	for (int i = 0; i < WAYS; i++)
+		if (ways[i].number && ways[i].code.address == code->address && ways[i].code.file == code->file &&
+		    ways[i].code.qualname == code->qualname && ways[i].code.line == code->line)
+			return ways[i].number;
+	if (!py_text_read(py, code->qualname, false, PY_NAME_CHARACTERS, text) ||
+	    !py_text_read(py, code->file, true, PY_NAME_CHARACTERS, path))
+		return 0;
+	const char *file = base_name(path);
+	uint32_t name_bytes = (uint32_t)strlen(text) + 1, file_bytes = (uint32_t)strlen(file) + 1;
+	memcpy(text + name_bytes, file, file_bytes);
+	uint32_t number = number_of(text, name_bytes + file_bytes, named);
+	if (number)
+		ways[turn++ % WAYS] = (struct known){*code, number};
+	return number;
+}

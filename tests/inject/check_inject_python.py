@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""What the sampler reads of Python's frames from outside, against what the interpreter itself says of them, and for as
+long as one likes beside threads that do all kinds of things. The program under test is this one: it loads the reader
+into itself.
+
+    check_inject_python.py READER [--samples N]
+"""
+
+import ctypes
+import gc
+import os
+import pathlib
+import sys
+import threading
+import time
+import unittest
+
+READER = ctypes.CDLL(sys.argv[1])
+READER.reader_cost.restype = ctypes.c_double
+SAMPLES = int(sys.argv[sys.argv.index("--samples") + 1]) if "--samples" in sys.argv else 300_000
+HERE = pathlib.Path(__file__).name
+
+
+def read(tid):
+    text = ctypes.create_string_buffer(1 << 20)
+    n = READER.reader_stack(tid, text, len(text))
+    return n, [tuple(line.rsplit(" ", 1)) for line in text.value.decode().split("\n") if line]
+
+
+def said(ident):
+    """The same by the interpreter."""
+    frame, frames = sys._current_frames()[ident], []
+    while frame:
+        code = frame.f_code
+        file = code.co_filename if code.co_filename.startswith("<") else os.path.basename(code.co_filename)
+        frames.append((code.co_qualname, file))
+        frame = frame.f_back
+    return frames
+
+
+class Blocked:
+    """A thread that waits at the end of whatever `way` calls."""
+
+    def __init__(self, way):
+        self.ready, self.go = threading.Event(), threading.Event()
+        self.thread = threading.Thread(target=way, args=(self.wait,))
+
+    def wait(self, *_):
+        self.ready.set()
+        self.go.wait()
+        return True
+
+    def __enter__(self):
+        self.thread.start()
+        self.ready.wait()
+        for _ in range(200):  # until it has arrived inside the lock
+            time.sleep(0.001)
+        return self
+
+    def __exit__(self, *_):
+        self.go.set()
+        self.thread.join()
+
+
+class Thing:
+    def __init__(self, wait):
+        wait()
+
+    def method(self, wait):
+        wait()
+
+    @property
+    def late(self):
+        return self.hold()
+
+    def __lt__(self, other):
+        return self.hold()
+
+
+def plain(wait):
+    def inner():
+        (lambda: wait())()
+
+    inner()
+
+
+def generator(wait):
+    def numbers():
+        yield 1
+        yield from ((wait(), 2) for _ in range(1))
+
+    list(numbers())
+
+
+def through_c(wait):
+    a, b = Thing.__new__(Thing), Thing.__new__(Thing)
+    a.hold = b.hold = wait
+    sorted([a, b])
+
+
+def constructed(wait):
+    Thing(wait)
+
+
+def comprehended(wait):
+    return [wait() for _ in range(1)]
+
+
+def deep(wait, n=200):
+    return deep(wait, n - 1) if n else wait()
+
+
+def coroutine(wait):
+    async def inside():
+        wait()
+
+    async def outside():
+        await inside()
+
+    import asyncio
+
+    asyncio.run(outside())
+
+
+def compiled(wait):
+    space = {"wait": wait}
+    exec(compile("def größe(): wait()\ndef 測量(): größe()\ndef \U00010400(): 測量()", "/some/where/漢字.py", "exec"), space)
+    space["\U00010400"]()
+
+
+WAYS = [plain, generator, through_c, constructed, comprehended, deep, coroutine, compiled]
+
+
+class Reader(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        assert READER.reader_begin() == 0, READER.reader_begin()
+
+    def test_stacks_are_what_the_interpreter_says(self):
+        for way in WAYS:
+            with self.subTest(way.__name__), Blocked(way) as b:
+                n, frames = read(b.thread.native_id)
+                self.assertEqual(frames, said(b.thread.ident))
+                self.assertGreater(n, 5)
+
+    def test_deeper_than_any(self):
+        with Blocked(lambda wait: deep(wait, 900)) as b:
+            n, frames = read(b.thread.native_id)
+            self.assertEqual(n, -20, "it is said that something is missing")
+            self.assertEqual(frames, said(b.thread.ident)[:256])
+
+    def test_no_such_thread(self):
+        self.assertEqual(read(1)[0], -10)
+
+    def test_cost(self):
+        with Blocked(lambda wait: deep(wait, 25)) as b:
+            cost = min(READER.reader_cost(b.thread.native_id, 2000) for _ in range(5))
+            print(f"{cost:.1f} us a sample of 30 frames", flush=True)
+            self.assertLess(cost, 100)
+
+
+def calls(stop):
+    def leaf(x):
+        return x + 1
+
+    def middle(x):
+        return leaf(x) + leaf(x)
+
+    while not stop.is_set():
+        for i in range(1000):
+            middle(i)
+
+
+def raises(stop):
+    def down(n):
+        if not n:
+            raise ValueError
+        down(n - 1)
+
+    while not stop.is_set():
+        for n in range(0, 60, 7):
+            try:
+                down(n)
+            except ValueError:
+                pass
+
+
+def generates(stop):
+    def tree(n):
+        if n:
+            yield from tree(n - 1)
+            yield n
+            yield from tree(n - 1)
+
+    while not stop.is_set():
+        sum(tree(8))
+
+
+def compiles(stop):
+    i = 0
+    while not stop.is_set():
+        i += 1
+        space = {}
+        exec(compile(f"def f{i % 500}(): return sum(x for x in range(20))", f"/tmp/{i}.py", "exec"), space)
+        space[f"f{i % 500}"]()
+
+
+def begins_threads(stop):
+    while not stop.is_set():
+        t = threading.Thread(target=lambda: [sum(range(50)) for _ in range(20)])
+        t.start()
+        t.join()
+
+
+def forks(stop):
+    while not stop.is_set():
+        pid = os.fork()
+        if not pid:
+            sum(x for x in range(100))
+            os._exit(0)
+        os.waitpid(pid, 0)
+        time.sleep(0.005)
+
+
+def recurses(stop):
+    def down(n):
+        return n and down(n - 1)
+
+    while not stop.is_set():
+        down(800)
+        gc.collect(0)
+
+
+class Soak(unittest.TestCase):
+    def test_everything_at_once(self):
+        self.assertEqual(READER.reader_begin(), 0)
+        stop, counts = threading.Event(), (ctypes.c_ulong * 5)()
+        threads = [threading.Thread(target=f, args=(stop,)) for f in
+                   (calls, raises, generates, compiles, begins_threads, recurses, forks)]
+        for t in threads:
+            t.start()
+        READER.reader_soak(ctypes.c_ulong(SAMPLES))
+        while counts[0] + counts[1] < SAMPLES:
+            time.sleep(0.05)
+            READER.reader_counts(counts)
+        READER.reader_end()
+        stop.set()
+        for t in threads:
+            t.join()
+        taken, torn, moved, idle, unnamed = counts
+        print(f"{taken} samples, {torn} dropped ({100 * torn / (taken + torn):.3f} %), {moved} of threads that never stood "
+              f"still, {unnamed} without a name, {idle} without a stack", flush=True)
+        self.assertLess(torn + unnamed, 0.02 * taken)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,134 @@
+/* Reads the Python frames of a process's threads as the sampler does, for a test that is written in Python and loads
+ * this into itself (ctypes releases the interpreter's lock around every call). */
+#include "inject/py_memory.h"
+#include "inject/py_names.h"
+#include "inject/py_stack.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT int reader_begin(void);
+EXPORT int reader_stack(unsigned tid, char *text, unsigned room);
+EXPORT void reader_soak(unsigned long most);
+EXPORT void reader_counts(unsigned long counts[5]);
+EXPORT void reader_end(void);
+EXPORT double reader_cost(unsigned tid, unsigned n);
+
+static struct py_runtime py;
+static struct py_stack stack;
+static char names[1 << 16][2][PY_NAME_ROOM / 2];
+
+static bool noted(uint32_t number, const char *name, const char *file)
+{
+	if (number >= sizeof names / sizeof *names)
+		return false;
+	snprintf(names[number][0], sizeof names[number][0], "%s", name);
+	snprintf(names[number][1], sizeof names[number][1], "%s", file);
+	return true;
+}
+
+/* enum py_found, or -1 where memory cannot be read. */
+int reader_begin(void)
+{
+	return py_memory_allowed() ? (int)py_find(&py) : -1;
+}
+
+static bool find(unsigned tid, struct py_thread *t)
+{
+	struct py_walk walk = {0};
+	while (py_thread_next(&py, &walk, t))
+		if (py_thread_native(&py, t) == tid)
+			return true;
+	return false;
+}
+
+/* "name file\n" for each frame, the innermost first: how many there are, or -1 - enum py_read_result. */
+int reader_stack(unsigned tid, char *text, unsigned room)
+{
+	struct py_thread t;
+	int64_t time;
+	if (!find(tid, &t))
+		return -10;
+	enum py_read_result result = py_stack_read(&py, &t, &stack, &time);
+	if (result != PY_READ)
+		return -1 - (int)result;
+	size_t at = 0;
+	*text = 0;
+	for (uint32_t i = 0; i < stack.n && at < room; i++) {
+		uint32_t number = py_name(&py, &stack.code[i], noted);
+		at += (size_t)snprintf(text + at, room - at, "%s %s\n", names[number][0], names[number][1]);
+	}
+	return stack.cut ? -20 : (int)stack.n;
+}
+
+/* us to read a thread's stack with its names. */
+double reader_cost(unsigned tid, unsigned n)
+{
+	struct timespec a, b;
+	struct py_thread t;
+	int64_t time;
+	clock_gettime(CLOCK_MONOTONIC, &a);
+	for (unsigned i = 0; i < n && find(tid, &t) && py_stack_read(&py, &t, &stack, &time) == PY_READ; i++)
+		for (uint32_t k = 0; k < stack.n; k++)
+			py_name(&py, &stack.code[k], noted);
+	clock_gettime(CLOCK_MONOTONIC, &b);
+	return ((double)(b.tv_sec - a.tv_sec) * 1e6 + (double)(b.tv_nsec - a.tv_nsec) / 1e3) / n;
+}
+
+/* ---- without end ---- */
+
+static pthread_t thread;
+static _Atomic int stop;
+static _Atomic unsigned long taken, torn, moved, idle, unnamed, limit;
+
+static void *soak(void *unused)
+{
+	(void)unused;
+	while (!atomic_load(&stop) && taken + torn < limit) {
+		struct py_walk walk = {0};
+		struct py_thread t;
+		while (py_thread_next(&py, &walk, &t)) {
+			int64_t time;
+			enum py_read_result result = py_stack_read(&py, &t, &stack, &time);
+			taken += result == PY_READ;
+			torn += result == PY_TORN;
+			idle += result == PY_IDLE;
+			moved += result == PY_READ && stack.moved;
+			for (uint32_t i = 0; result == PY_READ && i < stack.n; i++)
+				if (!py_name(&py, &stack.code[i], noted)) {
+					unnamed++;
+					break;
+				}
+		}
+		torn += walk.torn;
+	}
+	return NULL;
+}
+
+/* Reads all threads as often as it can, by a thread of its own. */
+void reader_soak(unsigned long most)
+{
+	limit = most;
+	stop = 0;
+	pthread_create(&thread, NULL, soak, NULL);
+}
+
+void reader_counts(unsigned long counts[5])
+{
+	counts[0] = taken;
+	counts[1] = torn;
+	counts[2] = moved;
+	counts[3] = idle;
+	counts[4] = unnamed;
+}
+
+void reader_end(void)
+{
+	stop = 1;
+	pthread_join(thread, NULL);
+}
