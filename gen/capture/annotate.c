@@ -38,7 +38,7 @@ static int put_fact(sqlite3_stmt *row, const char *name, const char *value)
 static int put_facts(sqlite3 *db, const struct annotation *a)
 {
 	const char *source = a->gpu_state && *a->gpu_state->source ? a->gpu_state->source : "none";
-	char dropped[24], launcher[24], ranges[24];
+	char dropped[24], launcher[24], ranges[24], every[24], torn[24];
 	const char *const facts[][2] = {
 		{"gapline", a->version},
 		{"collector", a->collector},
@@ -49,11 +49,15 @@ static int put_facts(sqlite3 *db, const struct annotation *a)
 		{"gpu_state", source},
 		{"dropped", a->dropped > 0 ? dropped : NULL},
 		{"ranges_ns", a->ranges_ns > 0 ? ranges : NULL},
+		{"sample_ns", a->sample_ns > 0 ? every : NULL},
+		{"samples_torn", a->samples_torn > 0 ? torn : NULL},
 		{"launcher", a->launcher > 0 ? launcher : NULL},
 		{"begins", a->from_start ? "program" : NULL},
 	};
 	sqlite3_stmt *row = NULL;
 	sqlite3_snprintf(sizeof dropped, dropped, "%lld", a->dropped);
+	sqlite3_snprintf(sizeof every, every, "%lld", a->sample_ns);
+	sqlite3_snprintf(sizeof torn, torn, "%lld", a->samples_torn);
 	sqlite3_snprintf(sizeof ranges, ranges, "%lld", a->ranges_ns);
 	sqlite3_snprintf(sizeof launcher, launcher, "%lld", a->launcher);
 	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_CAPTURE VALUES (?, ?)", -1, &row, NULL);

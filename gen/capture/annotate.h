@@ -5,7 +5,7 @@
  *		gapline     version that captured: "0.1.0"
  *		collector   "cupti" or "nsys": what decides whether two profiles can be compared
  *		cupti       CUPTI's version, "13.0.1"; cupti only
- *		trace       what was asked for: "cuda,nvtx" or "cuda,nvtx,osrt"
+ *		trace       what was asked for: "cuda,nvtx", "cuda,nvtx,osrt,py", …
  *		graphs      "graph" or "node"
  *		complete    "yes", or why not, as a sentence: "the program was killed by SIGKILL"
  *		dropped     records that were lost, as a number; absent: none
@@ -13,6 +13,9 @@
  *		            is not about the program. nsys only
  *		ranges_ns   what it took a step to add NVTX ranges to a PyTorch program (capture/python_ranges.h), by
  *		            the adding module's own clock; absent: none were added
+ *		sample_ns   Python's frames were sampled (COMPOSITE_EVENTS, SAMPLING_CALLCHAINS) at this mean distance,
+ *		            whatever their threads did; absent: they were not
+ *		samples_torn  so many samples could not be read, as a number; absent: none
  *		begins      "program": the program was started at time 0 and recorded from there on; absent: recording
  *		            began later (a delay, a capture range), or it is not known when it began
  *		gpu_state   "NVML", "nvidia-smi", or "none"
@@ -44,6 +47,7 @@ struct annotation {
 		*job;        /* values of LAUNCHER's variables, in that order, or NULL: gapline's own environment's */
 	long long ranges_ns; /* 0: no row */
 	bool from_start;     /* the program was started at time 0 and recorded from there on */
+	long long sample_ns, samples_torn; /* 0: no row */
 	const struct gpu_state *gpu_state;
 	int64_t start_ns; /* CLOCK_MONOTONIC of the profile's time 0, for the samples */
 };

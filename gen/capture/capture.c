@@ -149,11 +149,10 @@ static bool end_left_over(struct capture *c)
 	return (other.pid > 0 && proc_end_group(&other, LEFT_OVER_MS)) || left;
 }
 
-static const char *trace_text(const struct capture_options *o)
+static const char *trace_text(const struct capture_options *o, struct arena *arena)
 {
-	if (o->osrt)
-		return o->nvtx ? "cuda,nvtx,osrt" : "cuda,osrt";
-	return o->nvtx ? "cuda,nvtx" : "cuda";
+	return arena_format(arena, "cuda%s%s%s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
+	                    o->sample_ns ? ",py" : "");
 }
 
 static int start(struct capture *c, struct err *err)
@@ -182,7 +181,7 @@ static int start(struct capture *c, struct err *err)
 	c->job.start_utc_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 	c->job.start_ns = proc_now_ns();
 	if (!rc)
-		rc = recover_note(&c->job, trace_text(r->options), err);
+		rc = recover_note(&c->job, trace_text(r->options, c->job.arena), err);
 	if (!rc)
 		rc = proc_start(&c->proc, &spawn, err);
 	c->job.start_ns = c->proc.start_ns;
@@ -242,11 +241,13 @@ static int annotate(struct capture *c, struct err *err)
 		.version = c->job.version,
 		.collector = c->job.collector->type->name,
 		.cupti = c->job.cupti,
-		.trace = trace_text(c->request->options),
+		.trace = trace_text(c->request->options, c->job.arena),
 		.graphs = c->job.graphs,
 		.complete = out->complete,
 		.dropped = c->job.dropped,
 		.ranges_ns = ranges->steps > 0 ? ranges->own_ns / ranges->steps + 1 : 0,
+		.sample_ns = c->job.sample_ns,
+		.samples_torn = c->job.samples_torn,
 		.launcher = c->job.launcher,
 		.from_start = strcmp(c->job.collector->type->name, "cupti") == 0 && c->request->options->delay <= 0 &&
 	                      !c->request->options->profiler_range,

@@ -18,8 +18,9 @@ enum collector_kind { COLLECTOR_AUTO, COLLECTOR_NSYS, COLLECTOR_CUPTI };
 
 /* What to record; the same for both sides. */
 struct capture_options {
-	bool nvtx, osrt;  /* beside CUDA: NVTX ranges, blocking calls of the host */
-	bool graph_nodes; /* CUDA graphs node by node; else a launch is one operation */
+	bool nvtx, osrt;   /* beside CUDA: NVTX ranges, blocking calls of the host */
+	int64_t sample_ns; /* mean distance of two samples of Python's frames, 0: none */
+	bool graph_nodes;  /* CUDA graphs node by node; else a launch is one operation */
 	double delay,
 		duration; /* seconds: recorded is [delay, delay + duration) after the start; duration 0: to the end */
 	bool profiler_range;    /* only between cudaProfilerStart and cudaProfilerStop */
@@ -60,9 +61,10 @@ struct collector_job {
 	bool status_known; /* false: it never ran, or nobody was left to tell */
 
 	/* what became of it, from `finish` */
-	const char *graphs; /* "graph" or "node": how it really traced */
-	const char *cupti;  /* version, "" unknown */
-	int64_t dropped;    /* records lost */
+	const char *graphs;              /* "graph" or "node": how it really traced */
+	const char *cupti;               /* version, "" unknown */
+	int64_t dropped;                 /* records lost */
+	int64_t sample_ns, samples_torn; /* as in convert_result */
 	struct python_ranges ranges;
 	size_t incomplete;             /* processes whose records end in the middle */
 	struct stopwatch_result timed; /* collector_stopwatch only */

@@ -73,6 +73,8 @@ static int prepare(struct collector_job *job, struct err *err)
 	                   ? arena_format(job->arena, SPOOL_ENV_STOP "=%lld", (long long)start + seconds(o->duration))
 	                   : SPOOL_ENV_STOP;
 	set[n++] = o->profiler_range ? SPOOL_ENV_RANGE "=cudaProfilerApi" : SPOOL_ENV_RANGE;
+	set[n++] = o->sample_ns ? arena_format(job->arena, SPOOL_ENV_SAMPLE_NS "=%lld", (long long)o->sample_ns)
+	                        : SPOOL_ENV_SAMPLE_NS;
 	if (o->nvtx)
 		set[n++] = arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool);
 	if (o->osrt)
@@ -104,6 +106,8 @@ static int finish(struct collector_job *job, struct err *err)
 	job->cupti = result.cupti;
 	job->dropped = result.dropped;
 	job->incomplete = result.incomplete;
+	job->sample_ns = result.sample_ns;
+	job->samples_torn = result.samples_torn;
 	if (!result.ops && !result.calls && result.skipped)
 		return err_set(err,
 		               "nothing could be recorded: of %lld records none has times within the program's run; "
@@ -111,6 +115,9 @@ static int finish(struct collector_job *job, struct err *err)
 		               (long long)result.skipped);
 	if (result.skipped)
 		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
+	if (result.sample_ns && result.samples_torn > result.samples / 50)
+		collector_say(job, "of %lld samples of Python %lld could not be read",
+		              (long long)(result.samples + result.samples_torn), (long long)result.samples_torn);
 	if (result.ops || result.calls) {
 		if (!result.ops)
 			collector_say(job, "CUDA calls were recorded, but nothing from the GPU");

@@ -107,6 +107,9 @@ static int find(struct collector *c, struct err *err)
 
 static int check(const struct collector *c, const struct capture_options *o, struct err *err)
 {
+	if (o->sample_ns)
+		return err_set(err, "--trace py is gapline's own collector's (--collector cupti); with nsys the CPU is "
+		                    "sampled by nsys profile --sample=process-tree, whose exports gapline reads");
 	if (o->delay != floor(o->delay) || o->duration != floor(o->duration))
 		return err_set(err, "nsys counts --delay and --duration in whole seconds");
 	if (o->kill != SIGTERM && !(c->abilities & CAN_KILL))

@@ -24,6 +24,9 @@ struct convert_result {
 	size_t processes;                     /* with CUDA or NVTX events */
 	int64_t ops, calls, ranges, os_calls; /* rows written */
 	int64_t dropped;                      /* records that CUPTI or the libraries lost */
+	int64_t samples;                      /* of Python's frames, rows written … */
+	int64_t samples_torn;                 /* … and such that could not be read */
+	int64_t sample_ns;                    /* mean distance of two of them that was asked for, 0: none was */
 	int64_t skipped;                      /* records that made no sense and were left out */
 	size_t incomplete;                    /* processes whose spool has no end: killed, crashed, or left by _exit */
 	const char *cupti;                    /* "13.0.1" of the (first) process, "" if none was loaded */

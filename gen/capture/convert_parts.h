@@ -14,6 +14,10 @@
 #include "capture/spool_read.h"
 #include "trace/names.h"
 
+struct python_function {
+	int64_t name, file; /* StringIds */
+};
+
 struct thread_name {
 	const char *text;
 	size_t bytes;
@@ -72,6 +76,7 @@ struct convert {
 	uint32_t n_messages;
 	char driver[64];
 	uint32_t cuda_driver, graphs;
+	int64_t n_samples; /* of Python: the last one's id */
 };
 
 struct interval {
@@ -119,6 +124,8 @@ struct file {
 
 	struct keymap strings; /* registered */
 	int64_t *string_id;
+	struct keymap functions; /* of Python, by their numbers in the file */
+	struct python_function *function;
 	struct keymap stacks; /* of open ranges, by thread << 32 | domain */
 	struct stack *stack;
 	struct nvtx_halves *halves;
@@ -210,6 +217,10 @@ void convert_buffer(struct file *f, const unsigned char *payload, size_t n);
 /* ---- convert_nvtx.c ---- */
 void convert_string(struct file *f, const struct spool_event *event, const char *text);
 void convert_nvtx(struct file *f, uint32_t tid, const unsigned char *payload, size_t n);
+
+/* ---- convert_python.c ---- */
+void convert_python(struct file *f, const struct spool_event *event, const char *text); /* a function or a sample */
+void convert_sampled(struct convert *c, const unsigned char *payload, size_t n);
 
 /* ---- convert_os.c ---- */
 void convert_os_calls(struct file *f, uint32_t tid, const unsigned char *payload, size_t n);

@@ -92,12 +92,16 @@ static void scan_buffer(struct file *f, const unsigned char *payload, size_t n)
 	}
 }
 
-static void scan_events(struct file *f, const unsigned char *payload, size_t n)
+static void scan_events(struct file *f, uint32_t tid, const unsigned char *payload, size_t n)
 {
 	struct event_walk w = {.at = payload, .end = payload + n};
 	while (event_next(&w) > 0) {
 		if (w.event.type == SPOOL_OS_CALL) {
 			f->os_calls = true;
+			continue;
+		}
+		if (w.event.type == SPOOL_FUNCTION || w.event.type == SPOOL_SAMPLE) {
+			keymap_add(&f->process->writers, tid); /* the thread that took it */
 			continue;
 		}
 		f->active = true;
@@ -195,7 +199,7 @@ static int scan_block(struct file *f, const struct spool_block *block, const uns
 		scan_buffer(f, payload, n);
 		break;
 	case SPOOL_EVENTS:
-		scan_events(f, payload, n);
+		scan_events(f, block->tid, payload, n);
 		break;
 	case SPOOL_DEVICE:
 		convert_add_device(f->convert, f->header.pid, payload, n);
@@ -218,6 +222,9 @@ static int scan_block(struct file *f, const struct spool_block *block, const uns
 		break;
 	case SPOOL_WINDOW:
 		scan_window(f, payload, n);
+		break;
+	case SPOOL_SAMPLED:
+		convert_sampled(f->convert, payload, n);
 		break;
 	default:
 		break;

@@ -48,6 +48,13 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
 	[PROFILE_OSRT] = {"OSRT_API", "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
                                       "globalTid INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, "
                                       "nestingLevel INTEGER, callchainId INTEGER NOT NULL"},
+	[PROFILE_SAMPLE] = {"COMPOSITE_EVENTS", "id INTEGER NOT NULL PRIMARY KEY, start INTEGER NOT NULL, cpu INTEGER, "
+                                                "threadState INTEGER, globalTid INTEGER, cpuCycles INTEGER NOT NULL"},
+	/* Without nsys's key (id, stackDepth), which would take as much room as the rows. */
+	[PROFILE_STACK] = {"SAMPLING_CALLCHAINS",
+                           "id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "
+                           "kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, "
+                           "originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL"},
 	[PROFILE_THREAD_NAMES] = {"ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER"},
 	[PROFILE_PROCESSES] = {"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT"},
 	[PROFILE_GPU] = {"TARGET_INFO_GPU",

@@ -257,6 +257,8 @@ static int annotate(struct recovery *r, const char *profile, const char *complet
 		.graphs = r->note.graphs,
 		.complete = complete,
 		.dropped = r->made.dropped,
+		.sample_ns = r->made.sample_ns,
+		.samples_torn = r->made.samples_torn,
 		.host = r->note.host,
 		.ranges_ns = ranges.steps > 0 ? ranges.own_ns / ranges.steps + 1 : 0,
 		.job = r->note.job,

@@ -30,6 +30,7 @@ enum { SPOOL_VERSION = 1 };
 #define SPOOL_ENV_STOP "GAPLINE_STOP_NS"        /* … until this one; absent: to the end */
 #define SPOOL_ENV_RANGE "GAPLINE_CAPTURE_RANGE" /* "cudaProfilerApi": collect between cudaProfilerStart and -Stop */
 #define SPOOL_ENV_OSRT_NS "GAPLINE_OSRT_NS"     /* shortest blocking call of the host to record; absent: 50000 */
+#define SPOOL_ENV_SAMPLE_NS "GAPLINE_SAMPLE_NS" /* between two samples of Python's frames; absent: none are taken */
 
 /* ---- the file ---- */
 
@@ -63,8 +64,9 @@ enum spool_block_type {
 	SPOOL_DROPPED,        /* struct spool_dropped */
 	SPOOL_MESSAGE,        /* struct spool_message: something that the user should know */
 	SPOOL_WINDOW,         /* struct spool_window: collection was started or stopped while the program ran */
-	SPOOL_END             /* int64_t: time at which the process ended in an orderly way; always last. Without it the
+	SPOOL_END,            /* int64_t: time at which the process ended in an orderly way; always last. Without it the
 	                       * process was killed, crashed or called _exit */
+	SPOOL_SAMPLED         /* struct spool_sampled */
 };
 
 struct spool_block {
@@ -136,6 +138,14 @@ struct spool_window {
 	int64_t time;
 };
 
+/* Samples of Python's frames since the last such block. */
+struct spool_sampled {
+	uint64_t every_ns; /* the mean distance of two samples that was asked for */
+	uint64_t taken;    /* samples that are events */
+	uint64_t torn;     /* … that are not: what was read made no sense, four times */
+	uint64_t moved;    /* of `taken`: the thread called or returned while it was read, four times */
+};
+
 /* ---- events ---- */
 
 enum spool_event_type {
@@ -148,7 +158,10 @@ enum spool_event_type {
 	SPOOL_STRING,      /* text is registered as `string` of `domain` */
 	SPOOL_NAME_THREAD, /* text names the OS thread `id` */
 	SPOOL_CATEGORY,    /* text names `category` of `domain` */
-	SPOOL_OS_CALL      /* a blocking call of the host: from `time` to `payload`; text: the function's name */
+	SPOOL_OS_CALL,     /* a blocking call of the host: from `time` to `payload`; text: the function's name */
+	SPOOL_FUNCTION,    /* Python function `id` of this file; text: its qualified name, NUL, base name of its file */
+	SPOOL_SAMPLE       /* Python frames of the thread `id` at `time`; text: uint32_t[], functions, innermost first;
+	                    * `category` 1: outer frames were left out. Its own block is of the sampling thread */
 };
 
 enum spool_text { SPOOL_NO_TEXT, SPOOL_UTF8, SPOOL_WIDE, SPOOL_REGISTERED }; /* WIDE: wchar_t */

@@ -19,8 +19,13 @@ size_t capturing_options(struct capturing *c, struct opt *rows)
 	         "cupti where CUPTI is found, else nsys",
 	         .choice = &c->collector, .choices = collector_choices},
 		{OPT_TEXT, 0, "trace", "LIST",
-	         "what to record: cuda,nvtx (the default), or cuda,nvtx,osrt for blocking calls of the host as well",
+	         "what to record: cuda,nvtx is the default; osrt: blocking calls of the host; py: which Python "
+	         "functions "
+	         "the GPU waits for, by samples (CPython 3.11 to 3.13, collector cupti)",
 	         .text = &c->trace},
+		{OPT_DECIMAL, 0, "sample-every", "MS",
+	         "the time between two samples of --trace py: 1 ms is the default", .decimal = &c->sample_ms,
+	         .min = 0.1, .max = 1000},
 		{OPT_CHOICE, 0, "cuda-graph-trace", "HOW",
 	         "graph: the launch of a CUDA graph is one operation (the default); node: each of its kernels, which "
 	         "costs time",
@@ -59,8 +64,10 @@ static int parse_trace(const char *list, struct capture_options *o, struct err *
 			o->nvtx = true;
 		else if (n == 4 && !memcmp(at, "osrt", n))
 			o->osrt = true;
+		else if (n == 2 && !memcmp(at, "py", n))
+			o->sample_ns = 1000000;
 		else
-			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx and osrt", (int)n, at);
+			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx, osrt and py", (int)n, at);
 		at += n;
 	}
 	if (list && !cuda)
@@ -77,7 +84,14 @@ int capturing_settle(struct capturing *c, struct err *err)
 	o->kill = kill_signals[c->kill];
 	if (c->kill && o->duration <= 0)
 		return err_set(err, "--kill says what happens after --duration, which is not given");
-	return parse_trace(c->trace, o, err);
+	if (parse_trace(c->trace, o, err))
+		return -1;
+	if (c->sample_ms > 0 && !o->sample_ns)
+		return err_set(err, "--sample-every says how often Python is sampled, which is not asked for (--trace "
+		                    "cuda,nvtx,py)");
+	if (c->sample_ms > 0)
+		o->sample_ns = (int64_t)(c->sample_ms * 1e6);
+	return 0;
 }
 
 int capturing_choose(struct capturing *c, const char *const *const *commands, size_t n, struct arena *arena,
@@ -123,8 +137,10 @@ const char *capturing_text(const struct capturing *c, struct arena *arena)
 {
 	const struct capture_options *o = &c->options;
 	struct buf text = {0};
-	buf_format(&text, "--trace cuda%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
-	           graph_choices[c->graphs]);
+	buf_format(&text, "--trace cuda%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
+	           o->sample_ns ? ",py" : "", graph_choices[c->graphs]);
+	if (c->sample_ms > 0)
+		buf_format(&text, " --sample-every %.17g", c->sample_ms);
 	if (o->delay > 0)
 		buf_format(&text, " --delay %.17g", o->delay);
 	if (o->duration > 0)

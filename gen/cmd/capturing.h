@@ -9,12 +9,13 @@ struct capturing {
 	const char *trace;     /* --trace as given; NULL: the default */
 	int graphs, collector; /* positions among the choices; `collector` is an enum collector_kind */
 	int range, kill, annotate;
+	double sample_ms;               /* 0: not given */
 	struct capture_options options; /* filled by capturing_settle */
 	struct collector chosen;        /* filled by capturing_choose */
 	struct opt_list said;           /* messages that were printed */
 };
 
-enum { CAPTURING_OPTIONS_MAX = 8 };
+enum { CAPTURING_OPTIONS_MAX = 9 };
 size_t capturing_options(struct capturing *c, struct opt *rows);
 
 /* From what was parsed to `options`. -1 with `err`: wrong usage. */

@@ -112,6 +112,10 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->has_overheads = true;
 	else if (is(name, n, "lost"))
 		s->lost = number_of(value, m, 0, FAR, 0);
+	else if (is(name, n, "sample_ns"))
+		s->sample_ns = number_of(value, m, 0, FAR, 0);
+	else if (is(name, n, "samples_torn"))
+		s->samples_torn = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "started"))
 		s->started = number_of(value, m, 1, CLOCK_FAR, TRACE_NO_TIME);
 	else if (is(name, n, "began"))

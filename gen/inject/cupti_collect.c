@@ -4,6 +4,7 @@
 #include "cupti_buffers.h"
 #include "cupti_records.h"
 #include "cupti_window.h"
+#include "py_sampler.h"
 #include "spool_writer.h"
 
 #include <fcntl.h>
@@ -66,6 +67,7 @@ void collect_prepare(struct spool_library *library)
 	const char *graphs = getenv(SPOOL_ENV_GRAPHS);
 	by_node = graphs && !strcmp(graphs, "node");
 	window_prepare(library);
+	sampler_prepare();
 }
 
 static void failed(enum spool_severity severity, const char *what, CUptiResult result)
@@ -188,6 +190,7 @@ void collect_forked(void)
 	atomic_store(&usable, false);
 	announced = false;
 	window_forked();
+	sampler_forked();
 }
 
 /* ---- the background thread's part ---- */
@@ -229,6 +232,7 @@ void collect_tick(bool last)
 	if (!announced)
 		announce();
 	window_put();
+	sampler_tick(last);
 	buffers_prepare();
 	api.cuptiActivityFlushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 	buffers_drain(put);

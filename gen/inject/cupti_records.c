@@ -2,6 +2,7 @@
 
 #include "cupti_window.h"
 #include "inject/spool_threads.h"
+#include "py_sampler.h"
 #include "spool_writer.h"
 
 #include <errno.h>
@@ -145,6 +146,7 @@ static void call_seen(const struct cupti_api *api, const CUpti_ActivityAPI *reco
 		record->kind == CUPTI_ACTIVITY_KIND_DRIVER ? CUPTI_CB_DOMAIN_DRIVER_API : CUPTI_CB_DOMAIN_RUNTIME_API;
 	uint8_t *byte = &called[domain][record->cbid % CALLS / 8], bit = (uint8_t)(1 << record->cbid % 8);
 	spool_thread_seen(record->threadId);
+	sampler_thread_seen(record->threadId);
 	if (record->cbid >= CALLS || *byte & bit)
 		return;
 	*byte |= bit;

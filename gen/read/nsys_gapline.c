@@ -63,6 +63,10 @@ int nsys_read_notes(struct nsys *r)
 			source->incomplete = strcmp(value, "yes") == 0 ? "" : harmless(r, value, n);
 		else if (strcmp(name, "dropped") == 0 && value[0] >= '0' && value[0] <= '9')
 			source->lost = strtoll(value, NULL, 10);
+		else if (strcmp(name, "sample_ns") == 0 && value[0] >= '0' && value[0] <= '9')
+			source->sample_ns = strtoll(value, NULL, 10);
+		else if (strcmp(name, "samples_torn") == 0 && value[0] >= '0' && value[0] <= '9')
+			source->samples_torn = strtoll(value, NULL, 10);
 		else if (strcmp(name, "launcher") == 0)
 			r->launcher = strtoll(value, NULL, 10);
 		else if (strcmp(name, "begins") == 0 && strcmp(value, "program") == 0)

@@ -165,6 +165,7 @@ static const char *const option_names[] = {
 	"CudaDriverVersion",
 	"NvDriverVersion",
 	/* gapline's own */
+	"begins",
 	"collector",
 	"complete",
 	"cupti",
@@ -173,6 +174,8 @@ static const char *const option_names[] = {
 	"gpu_state",
 	"graphs",
 	"launcher",
+	"sample_ns",
+	"samples_torn",
 	"trace",
 	/* a rank, and how many there are: base/launcher.h */
 	"RANK",

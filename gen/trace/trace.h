@@ -406,6 +406,9 @@ struct trace_source {
 	const char *sampled_by;  /* where gpu_samples come from: "NVML", "nvidia-smi", "none" */
 	const char *incomplete;  /* why the end of the run may be missing, a sentence; "" when it is complete */
 	int64_t lost;            /* records that the collector lost */
+	int64_t sample_ns;       /* mean distance of the samples of a host thread, whatever it did, as gapline's own
+	                          * sampler was told; 0: not known. What it could not read: */
+	int64_t samples_torn;
 	int64_t started;     /* the trace's time 0 on the wall clock: ns since 1970 (UTC); TRACE_NO_TIME: not known */
 	int64_t began;       /* when the program was started that was recorded from there on, on the trace's clock;
 	                      * TRACE_NO_TIME: not known, or recording began later */

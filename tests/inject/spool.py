@@ -8,8 +8,8 @@ import pathlib
 import struct
 
 BLOCKS = ("", "CUPTI", "RECORD_SIZES", "BUFFER", "KERNEL_NAME", "CALLBACK_NAMES", "EVENTS", "DEVICE", "DRIVER", "PROGRAM",
-          "THREAD_NAME", "DROPPED", "MESSAGE", "WINDOW", "END")
-EVENTS = ("", "PUSH", "POP", "START", "STOP", "MARK", "DOMAIN", "STRING", "NAME_THREAD", "CATEGORY", "OS_CALL")
+          "THREAD_NAME", "DROPPED", "MESSAGE", "WINDOW", "END", "SAMPLED")
+EVENTS = ("", "PUSH", "POP", "START", "STOP", "MARK", "DOMAIN", "STRING", "NAME_THREAD", "CATEGORY", "OS_CALL", "FUNCTION", "SAMPLE")
 TEXTS = ("NO_TEXT", "UTF8", "WIDE", "REGISTERED")
 
 Header = collections.namedtuple("Header", "version clock pid parent writer reserved monotonic realtime")

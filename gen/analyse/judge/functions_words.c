@@ -97,6 +97,9 @@ static const char *tell(const struct functions *f, const struct sampled_cause *c
 
 /* ---- findings ---- */
 
+/* What to do about work that has a name now: no other tool need be asked for it. */
+static const char HOST_WORK_KNOWN[] = "Move this work to another thread, or do it while the GPU is busy.";
+
 /* Those that blame what a thread does between the calls that it makes. */
 static bool is_of_the_host(const char *id)
 {
@@ -126,8 +129,11 @@ struct findings functions_tell(const struct functions *f, const struct side *sid
 				continue;
 			const char *sentence = told[c] ? NULL : tell(f, &f->cause[c], s, names, arena);
 			told[c] = true;
-			if (sentence)
-				finding->text = arena_format(arena, "%s %s", finding->text, sentence);
+			if (!sentence)
+				break;
+			finding->text = arena_format(arena, "%s %s", finding->text, sentence);
+			if (strcmp(finding->id, "host_work") == 0)
+				finding->advice = HOST_WORK_KNOWN;
 			break;
 		}
 	}

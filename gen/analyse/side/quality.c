@@ -167,6 +167,11 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 			quality_add(q, arena,
 			            arena_format(arena, "%lld records were lost while %s was captured.",
 			                         (long long)t->source.lost, files[r]));
+		if (t->source.samples_torn > 0)
+			quality_add(q, arena,
+			            arena_format(arena,
+			                         "%lld samples of Python could not be read while %s was captured.",
+			                         (long long)t->source.samples_torn, files[r]));
 		if (runs[r].steps.uneven)
 			quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
 		add_counters(q, &runs[r], files[r], arena);

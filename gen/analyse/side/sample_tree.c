@@ -6,6 +6,7 @@
 #include "base/search.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const uint32_t ROW = 1u << 31; /* in a node's key, instead of a function */
 
@@ -98,9 +99,39 @@ static double processor_time(const struct trace *t)
 	return time > 0 && samples >= 20 ? time / samples : INFINITY;
 }
 
+/* ns to the sample before, or behind, of the same thread; `most` where there is none, or it is that far away. */
+static int64_t distance_to(const struct trace_samples *s, size_t i, size_t other, int64_t most)
+{
+	int64_t d = other < s->n && s->thread[other] == s->thread[i] ? llabs(s->time[i] - s->time[other]) : most;
+	return d < most ? d : most;
+}
+
+/* Who samples at known distances whatever the thread does, as gapline's own sampler, and is late where the machine has
+ * no processor for it, has each sample stand for half the way to its neighbours: else what keeps processors busy would
+ * count for less than what sleeps. Longer gaps are no lateness. */
+static double own_time(const struct trace *t, size_t i)
+{
+	enum { LATE = 100 }; /* times the distance that was asked for */
+	int64_t most = LATE * t->source.sample_ns;
+	int64_t before = distance_to(&t->samples, i, i - 1, most), behind = distance_to(&t->samples, i, i + 1, most);
+	before = before < most ? before : t->source.sample_ns;
+	behind = behind < most ? behind : t->source.sample_ns;
+	return ((double)before + (double)behind) / 2;
+}
+
+static double own_interval(const struct trace *t)
+{
+	double sum = 0;
+	for (size_t i = 0; i < t->samples.n; i++)
+		sum += own_time(t, i);
+	return t->samples.n > 1 ? sum / (double)t->samples.n : 0;
+}
+
 /* The lower quartile of the distances: a thread that sleeps in between makes some of them longer. */
 static double find_interval(const struct trace *t)
 {
+	if (t->source.sample_ns > 0)
+		return own_interval(t);
 	struct distances all = {&t->samples, INT64_MAX};
 	struct middle_values values = {distance, &all, t->samples.n};
 	int64_t low, high;
@@ -154,7 +185,7 @@ static void add_sample(struct visitor *v, uint32_t row, size_t i)
 	struct sampling *all = &v->tree->side[v->side];
 	uint32_t stack = t->samples.stack[i], at = node_of(v, row, stack);
 	struct sample_node *node = &v->tree->nodes[at];
-	double time = v->interval * v->weight;
+	double time = (t->source.sample_ns > 0 ? own_time(t, i) : v->interval) * v->weight;
 	node->time[v->side] += time;
 	node->samples[v->side]++;
 	v->tree->rows[row].time[v->side] += time;

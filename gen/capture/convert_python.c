@@ -1,0 +1,107 @@
+/* Samples of Python's frames -> rows: the tables in which nsys keeps samples of the CPU. They differ from nsys's in
+ * what they mean: a sample is taken at its time whatever the thread does then, also while it sleeps or waits, so
+ * nothing is said of a processor or a thread's state; `symbol` is the function's qualified name and `module` the base
+ * name of its file. */
+#include "base/list.h"
+#include "capture/convert_parts.h"
+
+#include <string.h>
+
+static void add_function(struct file *f, const struct spool_event *e, const char *text)
+{
+	const char *end = memchr(text, 0, e->text_bytes);
+	if (!end || !e->id || e->id > UINT32_MAX) {
+		f->convert->result->skipped++;
+		return;
+	}
+	size_t name_bytes = (size_t)(end - text);
+	uint32_t room = f->functions.room, known = f->functions.n, i = keymap_add(&f->functions, e->id);
+	f->function = convert_grow(&f->arena, f->function, room, &f->functions, sizeof *f->function);
+	if (i < known)
+		return;
+	f->function[i].name = profile_string(&f->convert->profile, text, name_bytes);
+	f->function[i].file = profile_string(&f->convert->profile, end + 1, (size_t)e->text_bytes - name_bytes - 1);
+}
+
+static void write_frame(struct profile *p, int64_t id, const struct python_function *function, bool special,
+                        uint32_t depth)
+{
+	profile_begin(p, PROFILE_STACK);
+	profile_int(p, id);
+	profile_int(p, function->name);
+	profile_int(p, function->file);
+	profile_int(p, 0); /* not in the kernel */
+	profile_null(p, 1);
+	profile_int(p, 0); /* not unresolved */
+	profile_int(p, special);
+	profile_null(p, 2); /* no address, nothing was unwound */
+	profile_int(p, depth);
+	profile_end(p);
+}
+
+/* A sample with a function that nobody named makes no sense as a whole. */
+static bool is_known(struct file *f, const char *frames, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t number;
+		memcpy(&number, frames + i * sizeof number, sizeof number);
+		if (keymap_find(&f->functions, number) == UINT32_MAX)
+			return false;
+	}
+	return n > 0;
+}
+
+static void add_sample(struct file *f, const struct spool_event *e, const char *frames)
+{
+	struct convert *c = f->convert;
+	struct profile *p = &c->profile;
+	uint32_t n = e->text_bytes / (uint32_t)sizeof(uint32_t);
+	int64_t start, end;
+	if (!convert_times(f, (uint64_t)e->time, (uint64_t)e->time, &start, &end) || e->id > UINT32_MAX ||
+	    !is_known(f, frames, n)) {
+		c->result->skipped++;
+		return;
+	}
+	int64_t id = ++c->n_samples;
+	profile_begin(p, PROFILE_SAMPLE);
+	profile_int(p, id);
+	profile_int(p, start);
+	profile_null(p, 2); /* which processor, and whether it ran on one */
+	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
+	profile_int(p, 0);
+	profile_end(p);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t number;
+		memcpy(&number, frames + i * sizeof number, sizeof number);
+		write_frame(p, id, &f->function[keymap_find(&f->functions, number)], false, i);
+	}
+	if (e->category) {
+		static const char deep[] = "[Max depth]"; /* nsys's word */
+		int64_t word = profile_string(p, deep, sizeof deep - 1);
+		write_frame(p, id, &(struct python_function){word, word}, true, n);
+	}
+	c->result->samples++;
+}
+
+void convert_python(struct file *f, const struct spool_event *e, const char *text)
+{
+	if (e->type == SPOOL_FUNCTION)
+		add_function(f, e, text);
+	else
+		add_sample(f, e, text);
+}
+
+void convert_sampled(struct convert *c, const unsigned char *payload, size_t n)
+{
+	struct spool_sampled s;
+	const uint64_t far = UINT64_C(1) << 60;
+	if (n < sizeof s)
+		return;
+	memcpy(&s, payload, sizeof s);
+	if (s.taken > far || s.torn > far || s.every_ns > far)
+		return;
+	c->result->sample_ns = (int64_t)s.every_ns;
+	c->result->samples_torn += (int64_t)s.torn;
+	if (c->result->samples_torn > (int64_t)far)
+		c->result->samples_torn = (int64_t)far;
+}

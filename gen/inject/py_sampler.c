@@ -1,0 +1,284 @@
+#include "py_sampler.h"
+
+#include "py_memory.h"
+#include "py_names.h"
+#include "py_stack.h"
+#include "spool_events.h"
+#include "spool_writer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_THREADS = 64, JOIN_S = 2, TICKS_PATIENCE = 100 /* 3 s */ };
+
+static const int64_t NAP_NS = 20000000; /* the longest time in which the thread does not look whether to end */
+
+static int64_t every; /* ns; 0: no samples */
+static struct py_runtime py;
+static pthread_t thread;
+static bool started, given_up; /* the background thread's */
+static unsigned ticks;
+static _Atomic bool stop;
+static _Atomic uint32_t wanted[MOST_THREADS]; /* thread ids; 0: free */
+static _Atomic uint64_t taken, torn, moved;
+
+void sampler_prepare(void)
+{
+	const char *ns = getenv(SPOOL_ENV_SAMPLE_NS);
+	every = ns && *ns ? strtoll(ns, NULL, 10) : 0;
+	if (every < 0)
+		every = 0;
+}
+
+void sampler_thread_seen(uint32_t tid)
+{
+	static unsigned latest;
+	if (!every || atomic_load_explicit(&wanted[latest], memory_order_relaxed) == tid)
+		return;
+	unsigned room = MOST_THREADS;
+	for (unsigned i = 0; i < MOST_THREADS; i++) {
+		uint32_t is = atomic_load_explicit(&wanted[i], memory_order_relaxed);
+		if (is == tid) {
+			latest = i;
+			return;
+		}
+		if (!is && room == MOST_THREADS)
+			room = i;
+	}
+	if (room < MOST_THREADS)
+		atomic_store(&wanted[room], tid);
+}
+
+static bool is_wanted(uint32_t tid)
+{
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		if (atomic_load_explicit(&wanted[i], memory_order_relaxed) == tid)
+			return true;
+	return false;
+}
+
+/* Places of threads that have ended are for others. */
+static void forget_ended(void)
+{
+	for (unsigned i = 0; i < MOST_THREADS; i++) {
+		uint32_t tid = atomic_load(&wanted[i]);
+		if (tid && syscall(SYS_tgkill, getpid(), tid, 0))
+			atomic_store(&wanted[i], 0);
+	}
+}
+
+/* ---- samples ---- */
+
+static bool function_put(uint32_t number, const char *name, const char *file)
+{
+	size_t name_bytes = strlen(name) + 1, file_bytes = strlen(file);
+	struct spool_event *e = spool_event_begin(name_bytes + file_bytes);
+	if (!e)
+		return false;
+	e->time = spool_now();
+	e->type = SPOOL_FUNCTION;
+	e->text = SPOOL_UTF8;
+	e->id = number;
+	e->text_bytes = (uint32_t)(name_bytes + file_bytes);
+	memcpy(e + 1, name, name_bytes);
+	memcpy((char *)(e + 1) + name_bytes, file, file_bytes);
+	spool_event_end(e);
+	return true;
+}
+
+/* Whether the sample is in the spool; false: a name could not be read, or there is no memory. */
+static bool sample_put(uint32_t tid, int64_t time, const struct py_stack *stack)
+{
+	uint32_t number[PY_DEPTH_MOST];
+	for (uint32_t i = 0; i < stack->n; i++)
+		if (!(number[i] = py_name(&py, &stack->code[i], function_put)))
+			return false;
+	struct spool_event *e = spool_event_begin(stack->n * sizeof *number);
+	if (!e)
+		return true; /* counted there */
+	e->time = time;
+	e->type = SPOOL_SAMPLE;
+	e->text = SPOOL_NO_TEXT;
+	e->category = stack->cut;
+	e->id = tid;
+	e->text_bytes = (uint32_t)(stack->n * sizeof *number);
+	memcpy(e + 1, number, stack->n * sizeof *number);
+	spool_event_end(e);
+	return true;
+}
+
+static void sample_all(struct py_stack *stack)
+{
+	struct py_walk walk = {0};
+	struct py_thread t;
+	while (py_thread_next(&py, &walk, &t)) {
+		uint32_t tid = py_thread_native(&py, &t);
+		int64_t time;
+		if (!tid || !is_wanted(tid))
+			continue;
+		enum py_read_result result = py_stack_read(&py, &t, stack, &time);
+		if (result == PY_IDLE)
+			continue;
+		if (result == PY_TORN || !sample_put(tid, time, stack))
+			atomic_fetch_add(&torn, 1);
+		else
+			atomic_fetch_add(&taken, 1);
+		if (result == PY_READ && stack->moved)
+			atomic_fetch_add(&moved, 1);
+	}
+	if (walk.torn)
+		atomic_fetch_add(&torn, 1);
+}
+
+/* ---- the thread ---- */
+
+/* The time to the next sample, a tenth more or less: a program that does the same thing every millisecond must not meet
+ * every sample at the same place. */
+static int64_t distance(void)
+{
+	static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return every - every / 10 + (int64_t)(state % (uint64_t)(every / 5 + 1));
+}
+
+/* By the system call itself: gapline's other library looks at the C library's functions. */
+static void sleep_until(int64_t time)
+{
+	while (!atomic_load(&stop)) {
+		int64_t now = spool_now(), until = time - now > NAP_NS ? now + NAP_NS : time;
+		struct timespec t = {until / 1000000000, until % 1000000000};
+		if (now >= time)
+			return;
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	}
+}
+
+static void *sample(void *unused)
+{
+	static struct py_stack stack;
+	(void)unused;
+	prctl(PR_SET_NAME, "gapline");
+	prctl(PR_SET_TIMERSLACK, 1000);
+	int64_t next = spool_now(), cleaned = next;
+	while (!atomic_load(&stop)) {
+		int64_t now = spool_now();
+		if (spool_window(now))
+			sample_all(&stack);
+		next += distance();
+		if (next < now) /* it was not let run: samples that were missed are not made up for */
+			next = now + distance();
+		if (now - cleaned > 1000000000) {
+			forget_ended();
+			cleaned = now;
+		}
+		sleep_until(next);
+	}
+	return NULL;
+}
+
+/* Whether the interpreter is laid out as believed: its threads are threads of this process, and a stack of theirs leads
+ * to functions with names. */
+static bool name_ok(uint32_t number, const char *name, const char *file)
+{
+	(void)number;
+	return *name && *file;
+}
+
+static bool fits(void)
+{
+	static struct py_stack stack;
+	struct py_walk walk = {0};
+	struct py_thread t;
+	bool good = false;
+	while (py_thread_next(&py, &walk, &t)) {
+		uint32_t tid = py_thread_native(&py, &t);
+		int64_t time;
+		if (tid && !syscall(SYS_tgkill, getpid(), tid, 0) && py_stack_read(&py, &t, &stack, &time) == PY_READ &&
+		    py_name(&py, &stack.code[stack.n - 1], name_ok))
+			good = true;
+	}
+	py_names_forget(); /* nobody was told those numbers */
+	return good;
+}
+
+static void give_up(const char *why)
+{
+	given_up = true;
+	spool_message(SPOOL_WARNING, SPOOL_CODE_OTHER, "Python was not sampled (--trace py): %s", why);
+}
+
+static void start(void)
+{
+	if (!py_memory_allowed()) {
+		give_up("this container or kernel forbids process_vm_readv; allow it (docker run --cap-add SYS_PTRACE, "
+		        "or "
+		        "another seccomp profile)");
+		return;
+	}
+	switch (py_find(&py)) {
+	case PY_NONE:
+		if (++ticks == TICKS_PATIENCE)
+			give_up("there is no CPython in this process");
+		return;
+	case PY_UNKNOWN:
+		give_up("this version of CPython is not known to gapline; 3.11, 3.12 and 3.13 are");
+		return;
+	case PY_FREE_THREADS:
+		give_up("this CPython has no global interpreter lock, which is not known to gapline");
+		return;
+	case PY_FOUND:
+		break;
+	}
+	if (!fits()) {
+		if (++ticks == TICKS_PATIENCE)
+			give_up("this CPython keeps its threads in another way than its version says");
+		return;
+	}
+	started = !pthread_create(&thread, NULL, sample, NULL); /* with all signals blocked, as the caller's are */
+	if (!started)
+		give_up("no thread could be started");
+}
+
+void sampler_tick(bool last)
+{
+	if (!every)
+		return;
+	if (!started && !given_up && !last)
+		start();
+	if (!started && !given_up && last)
+		give_up("no CPython that could be read was found in this process while it ran");
+	if (started) {
+		struct spool_sampled sampled = {(uint64_t)every, atomic_exchange(&taken, 0), atomic_exchange(&torn, 0),
+		                                atomic_exchange(&moved, 0)};
+		if (last) {
+			struct timespec limit;
+			atomic_store(&stop, true);
+			clock_gettime(CLOCK_REALTIME, &limit);
+			limit.tv_sec += JOIN_S;
+			pthread_timedjoin_np(thread, NULL, &limit);
+		}
+		if (sampled.taken || sampled.torn)
+			spool_put(SPOOL_SAMPLED, 0, &sampled, sizeof sampled, NULL, 0);
+	}
+}
+
+void sampler_forked(void)
+{
+	started = given_up = false;
+	ticks = 0;
+	atomic_store(&stop, false);
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		atomic_store(&wanted[i], 0);
+	atomic_store(&taken, 0);
+	atomic_store(&torn, 0);
+	atomic_store(&moved, 0);
+	py_names_forget();
+}

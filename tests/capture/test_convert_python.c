@@ -1,0 +1,139 @@
+/* A spool -> a profile: samples of Python's frames. */
+#include "support_convert.h"
+
+enum { SAMPLER = 779 };
+
+static void function(struct spool_events *events, uint64_t number, const char *text, size_t n)
+{
+	spool_event(events,
+	            (struct spool_event){.time = START, .type = SPOOL_FUNCTION, .text = SPOOL_UTF8, .id = number}, text,
+	            n);
+}
+#define FUNCTION(events, number, text) function(events, number, text, sizeof(text) - 1)
+
+static void sample(struct spool_events *events, int64_t time, uint64_t tid, bool cut, const uint32_t *frames, size_t n)
+{
+	spool_event(events, (struct spool_event){.time = time, .type = SPOOL_SAMPLE, .id = tid, .category = cut},
+	            frames, n * sizeof *frames);
+}
+#define FRAMES(...) (const uint32_t[]){__VA_ARGS__}, sizeof((const uint32_t[]){__VA_ARGS__}) / sizeof(uint32_t)
+
+static void sampled(struct spool_maker *m, uint64_t taken, uint64_t torn)
+{
+	const struct spool_sampled s = {1000000, taken, torn, 0};
+	spool_add(m, SPOOL_SAMPLED, 0, &s, sizeof s);
+}
+
+static const char frames[] =
+	"SELECT c.id, c.start, c.globalTid & 0xFFFFFF, stackDepth, s.value, m.value FROM COMPOSITE_EVENTS c JOIN "
+	"SAMPLING_CALLCHAINS f ON f.id = c.id JOIN StringIds s ON s.id = symbol JOIN StringIds m ON m.id = module "
+	"ORDER BY 1, 4";
+
+/* Two processes count their functions each for itself, and a program that replaced another under its PID does again. */
+static void test_samples(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	const char *const names[] = {"700-cuda-0.spool", "700-cuda-1.spool", "800-cuda-0.spool"};
+	for (int i = 0; i < 3; i++) {
+		struct spool_events events = {{0}};
+		uint32_t pid = i == 2 ? 800 : PID;
+		begin_cuda(&m, pid);
+		struct buf b = {0};
+		struct spool_record r = spool_call(5, 211, START + 5, START + 6, pid, 1);
+		spool_record(&b, &r, 40);
+		spool_add_buffer(&m, &b);
+		if (i == 0) {
+			FUNCTION(&events, 1, "step\0train.py");
+			FUNCTION(&events, 2, "Data.__getitem__\0data.py");
+			sample(&events, START + 1000, PID, false, FRAMES(2, 1));
+			sample(&events, START + 2000, PID, true, FRAMES(1));
+			FUNCTION(&events, 7, "f.<locals>.<lambda>\0<string>");
+			sample(&events, START + 3000, 715, false, FRAMES(7, 7, 1));
+		} else {
+			FUNCTION(&events, 1, "other\0second.py");
+			sample(&events, START + 4000 + i, pid, false, FRAMES(1));
+		}
+		spool_add_events(&m, SAMPLER, &events);
+		sampled(&m, 3, (uint64_t)i);
+		sampled(&m, 0, 1);
+		spool_add_text(&m, SPOOL_THREAD_NAME, SAMPLER, "gapline");
+		spool_end(&m, START + 5000);
+		write_spool(s, &m, names[i]);
+	}
+	const char *db;
+	struct convert_result result = convert(s, &db);
+	assert_int_equal(result.samples, 5);
+	assert_int_equal(result.samples_torn, 6);
+	assert_int_equal(result.sample_ns, 1000000);
+	assert_int_equal(result.skipped, 0);
+	assert_string_equal(query(s, db, frames),
+	                    "1|1000|700|0|Data.__getitem__|data.py\n1|1000|700|1|step|train.py\n"
+	                    "2|2000|700|0|step|train.py\n2|2000|700|1|[Max depth]|[Max depth]\n"
+	                    "3|3000|715|0|f.<locals>.<lambda>|<string>\n3|3000|715|1|f.<locals>.<lambda>|<string>\n"
+	                    "3|3000|715|2|step|train.py\n4|4001|700|0|other|second.py\n5|4002|800|0|other|second.py");
+	assert_string_equal(query(s, db, "SELECT count(*), count(threadState), count(cpu) FROM COMPOSITE_EVENTS"),
+	                    "5|0|0");
+	assert_string_equal(query(s, db, "SELECT count(*) FROM sqlite_master WHERE name = 'ThreadNames'"), "0");
+}
+
+/* What makes no sense is counted and left out, as a whole. */
+static void test_nonsense(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	struct spool_events events = {{0}};
+	begin_cuda(&m, PID);
+	struct buf b = {0};
+	struct spool_record r = spool_call(5, 211, START + 5, START + 6, PID, 1);
+	spool_record(&b, &r, 40);
+	spool_add_buffer(&m, &b);
+	FUNCTION(&events, 1, "good\0a.py");
+	FUNCTION(&events, 2, "without a file");
+	FUNCTION(&events, 0, "number\0none.py");
+	FUNCTION(&events, UINT64_C(1) << 32, "too\0many.py");
+	FUNCTION(&events, 1, "again\0b.py");
+	sample(&events, START + 1000, PID, false, FRAMES(1, 3));
+	sample(&events, START + 1000, PID, false, NULL, 0);
+	sample(&events, START - 1, PID, false, FRAMES(1));
+	sample(&events, START + 1000, UINT64_C(1) << 32, false, FRAMES(1));
+	spool_event(&events, (struct spool_event){.time = START + 7, .type = SPOOL_SAMPLE, .id = PID}, "\1\0\0\0\1", 5);
+	spool_add_events(&m, SAMPLER, &events);
+	spool_add(&m, SPOOL_SAMPLED, 0, "short", 5);
+	spool_end(&m, START + 5000);
+	write_spool(s, &m, "700-cuda-0.spool");
+	const char *db;
+	struct convert_result result = convert(s, &db);
+	assert_int_equal(result.skipped, 7);
+	assert_int_equal(result.samples, 1);
+	assert_int_equal(result.sample_ns, 0);
+	assert_string_equal(query(s, db, frames), "1|7|700|0|good|a.py");
+}
+
+/* A process of which there is nothing but samples used no CUDA. */
+static void test_samples_alone(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	struct spool_events events = {{0}};
+	spool_begin(&m, PID, WRITER);
+	FUNCTION(&events, 1, "good\0a.py");
+	sample(&events, START + 1000, PID, false, FRAMES(1));
+	spool_add_events(&m, SAMPLER, &events);
+	spool_end(&m, START + 5000);
+	write_spool(s, &m, "700-cuda-0.spool");
+	const char *db;
+	struct convert_result result = convert(s, &db);
+	assert_int_equal(result.processes, 0);
+	assert_int_equal(result.samples, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_samples, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_nonsense, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_samples_alone, support_setup, support_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

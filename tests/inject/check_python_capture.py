@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""`gapline capture --trace cuda,nvtx,py` around Python programs, with a stand-in for the driver and for CUPTI: what a
+report says of their functions is what the programs' own clocks say, and however they fork and end, they are not harmed.
+
+    check_python_capture.py GAPLINE FOLDER_OF_THE_FAKES PYTHON_CUDA CUDA_TARGET
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+GAPLINE, FAKES, CUDA, TARGET = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:5])
+HERE = pathlib.Path(__file__).resolve().parent
+PYTHON = sys.executable
+WITHIN = 3  # points: what a function's share of the idle time may be off
+ON_TIME_MS = 1.15  # a sampler asked for 1 ms that had a processor when it wanted one
+SYS_PROCESS_VM_READV = {"x86_64": (0xC000003E, 310), "aarch64": (0xC00000B7, 270)}
+
+
+def refuse_reading():
+    """A container's filter that forbids process_vm_readv, for this process and its children."""
+    arch, number = SYS_PROCESS_VM_READV[os.uname().machine]
+    op = lambda code, yes, no, k: code.to_bytes(2, "little") + bytes([yes, no]) + k.to_bytes(4, "little")
+    load, jump, give = 0x20, 0x15, 0x06
+    program = (op(load, 0, 0, 4) + op(jump, 0, 3, arch) + op(load, 0, 0, 0) + op(jump, 0, 1, number)
+               + op(give, 0, 0, 0x00050001) + op(give, 0, 0, 0x7FFF0000))  # fmt: skip
+
+    class Filter(ctypes.Structure):
+        _fields_ = [("n", ctypes.c_ushort), ("at", ctypes.c_char_p)]
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0
+    assert libc.prctl(22, 2, ctypes.byref(Filter(len(program) // 8, program)), 0, 0) == 0, ctypes.get_errno()
+
+
+def come_first():
+    """Before whatever else this machine does, where that is allowed."""
+    with contextlib.suppress(OSError):
+        os.nice(-19)
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        made = tempfile.TemporaryDirectory(prefix="gapline-python-")
+        self.addCleanup(made.cleanup)
+        self.folder = pathlib.Path(made.name)
+        kept = {k: v for k, v in os.environ.items() if not k.startswith(("GAPLINE_", "LD_", "FAKE_"))}
+        self.env = {**kept, "LD_LIBRARY_PATH": f"{FAKES}/fake_driver:{FAKES}/fake_cupti",
+                    "GAPLINE_CUPTI": f"{FAKES}/fake_cupti/libcupti.so.13", "FAKE_EXACT": "1"}  # fmt: skip
+
+    def gapline(self, *words, status=0, **how):
+        done = subprocess.run([GAPLINE, *map(str, words)], env=self.env, cwd=self.folder, capture_output=True, text=True, timeout=120, **how)
+        self.assertIn(done.returncode, status if isinstance(status, tuple) else (status,), done.stderr)
+        return done.stdout, done.stderr
+
+    def capture(self, name, *command, trace="cuda,nvtx,py", options=(), **how):
+        return self.gapline("capture", "--collector", "cupti", "--force", "--trace", trace, *options, "-o", name, "--", *command, **how)
+
+    def program(self, text, name="program.py"):
+        path = self.folder / name
+        head = f"import ctypes\ncuda = ctypes.CDLL({CUDA!r})\nassert cuda.cuda_begin() == 0\n"
+        path.write_text(head + textwrap.dedent(text))
+        return path
+
+    def sql(self, name, query):
+        db = sqlite3.connect(self.folder / name)
+        try:
+            return db.execute(query).fetchall()
+        finally:
+            db.close()
+
+    def tables(self, name):
+        return {n for (n,) in self.sql(name, "SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+class Shares(Case):
+    def three(self, name, shares):
+        """The program's clock, and the cause that the report has of it; of a run in which the sampler was let run, if there
+        is one among five: on a machine with more to do than processors it comes when it can."""
+        for _ in range(5):
+            out, _ = self.capture(name, PYTHON, HERE / "three_functions.py", "--library", CUDA, "--shares", shares, preexec_fn=come_first)
+            took = json.loads(out)
+            self.gapline("report", name, name, "-o", "r.html", "--json", "r.json", "-q")
+            result = json.loads((self.folder / "r.json").read_text())
+            every = result["functions"]["sampling"]["baseline"]["interval_ms"]
+            if every < ON_TIME_MS:
+                break
+        else:
+            self.skipTest(f"the machine is too busy: a sample of 1 ms every {every:.2f} ms in five runs")
+        return took, result
+
+    def test_three_functions(self):
+        for shares in "20,30,50", "60,10,30":
+            took, result = self.three("three.sqlite", shares)
+            (cause,) = [c for c in result["functions"]["causes"] if c["phase"] == "data_load"]
+            self.assertEqual(cause["cause"], "host_code")
+            idle = cause["baseline"]["ms_per_step"]
+            functions = {f["name"]: f["baseline"] for f in cause["functions"]}
+            whole = sum(took["ms"].values())
+            for name, ms in took["ms"].items():
+                share, truth = 100 * functions[name]["total_ms"] / idle, 100 * ms / whole
+                print(f"{name}: {share:.1f} % of the idle time, {truth:.1f} by its own clock", flush=True)
+                self.assertLess(abs(share - truth), WITHIN, name)
+            self.assertEqual({f["module"] for f in cause["functions"] if "Images" in f["name"]}, {"three_functions.py"})
+            longest = max(took["ms"], key=took["ms"].get)
+            named = {"tokenise": "'tokenise' \u2192 'findall'", "Images.augment": "Images.augment", "fetch": "'fetch'"}[longest]
+            self.assertIn(named, result["findings"][0]["text"])
+            self.assertNotIn("CPU profiler", result["findings"][0]["advice"])
+
+    def test_faster_function_stands_first(self):
+        self.three("a.sqlite", "20,30,50")
+        self.three("b.sqlite", "20,10,50")
+        self.gapline("report", "a.sqlite", "b.sqlite", "-o", "r.html", "--json", "r.json", "-q")
+        functions = json.loads((self.folder / "r.json").read_text())["functions"]["functions"]
+        self.assertTrue(functions[0]["changed"])
+        self.assertTrue(functions[0]["name"].startswith("Images."), functions[0])
+
+
+class Words(Case):
+    SHORT = """
+        import time
+        def wait_a_little():
+            time.sleep(0.004)
+        for i in range(60):
+            cuda.range_push(b"step")
+            wait_a_little()
+            cuda.cuda_run(ctypes.c_long(100000))
+            cuda.range_pop()
+        """
+
+    def test_nothing_without_py(self):
+        path = self.program("import os\nopen('environment', 'w').write(str(dict(os.environ)))" + textwrap.dedent(self.SHORT))
+        self.capture("x.sqlite", PYTHON, path, trace="cuda,nvtx")
+        self.assertNotIn("COMPOSITE_EVENTS", self.tables("x.sqlite"))
+        self.assertNotIn("GAPLINE_SAMPLE_NS", (self.folder / "environment").read_text())
+        self.assertEqual(self.sql("x.sqlite", "SELECT value FROM GAPLINE_CAPTURE WHERE name = 'trace'"), [("cuda,nvtx",)])
+
+    def test_private(self):
+        secret = self.folder / "someone"
+        secret.mkdir()
+        self.program(self.SHORT, "someone/program.py")
+        self.capture("x.sqlite", PYTHON, secret / "program.py", "--token", "hunter2")
+        texts = [t for (t,) in self.sql("x.sqlite", "SELECT value FROM StringIds")]
+        self.assertIn("wait_a_little", texts)
+        self.assertIn("program.py", texts)
+        data = (self.folder / "x.sqlite").read_bytes()
+        for word in b"someone", b"hunter2", str(self.folder).encode():
+            self.assertNotIn(word, data)
+        for options, there in ((), False), (("--keep-stacks",), True):
+            self.gapline("scrub", "x.sqlite", "-o", "s.sqlite", "--force", *options)
+            self.assertEqual("COMPOSITE_EVENTS" in self.tables("s.sqlite"), there)
+            self.assertEqual(b"wait_a_little" in (self.folder / "s.sqlite").read_bytes(), there)
+        show = lambda name: [line for line in self.gapline("show", name)[0].splitlines() if name not in line]
+        self.assertEqual(show("x.sqlite"), show("s.sqlite"), "a copy with stacks says the same")
+
+    def test_distance(self):
+        for every, least, most in (5, 20, 70), (1, 90, 320):
+            self.capture("x.sqlite", PYTHON, self.program(self.SHORT), options=["--sample-every", str(every)])
+            ((n,),) = self.sql("x.sqlite", "SELECT count(*) FROM COMPOSITE_EVENTS")
+            self.assertTrue(least < n < most or n < least and every == 1, (every, n))
+
+    def test_usage(self):
+        _, said = self.gapline("capture", "--sample-every", "2", "-o", "x", "--", "true", status=2)
+        self.assertIn("--sample-every says how often Python is sampled, which is not asked for", said)
+        _, said = self.gapline("capture", "--trace", "py", "-o", "x", "--", "true", status=2)
+        self.assertIn("cuda has to be among them", said)
+
+    def test_no_python(self):
+        _, said = self.capture("x.sqlite", TARGET, "launches")
+        self.assertEqual(said.count("Python was not sampled (--trace py): no CPython that could be read was found"), 1, said)
+        self.assertNotIn("COMPOSITE_EVENTS", self.tables("x.sqlite"))
+
+    def test_forbidden(self):
+        _, said = self.capture("x.sqlite", PYTHON, self.program(self.SHORT), preexec_fn=refuse_reading)
+        self.assertEqual(said.count("this container or kernel forbids process_vm_readv"), 1, said)
+        self.assertNotIn("COMPOSITE_EVENTS", self.tables("x.sqlite"))
+        self.assertEqual(self.sql("x.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), [(60,)])
+
+
+class Endings(Case):
+    """Whatever the program does, it ends as it does without a sampler."""
+
+    BUSY = """
+        import os, sys, threading, time
+        def down(n):
+            if not n:
+                raise ValueError
+            down(n - 1)
+        def numbers(n):
+            if n:
+                yield from numbers(n - 1)
+                yield n
+        def work():
+            until = time.monotonic() + float(sys.argv[2])
+            while time.monotonic() < until:
+                cuda.range_push(b"step")
+                for n in 3, 30:
+                    try:
+                        down(n)
+                    except ValueError:
+                        pass
+                sum(numbers(20))
+                exec(compile("def f(): return [x for x in range(50)]", "made.py", "exec"), space := {})
+                space["f"]()
+                cuda.cuda_run(ctypes.c_long(20000))
+                cuda.range_pop()
+        def child():
+            pid = os.fork()
+            if not pid:
+                sum(numbers(50))
+                os._exit(7)
+            assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        """
+    ENDS = {
+        "falls off the end": ("work()", 0),
+        "sys.exit": ("work(); sys.exit(5)", 5),
+        "os._exit": ("work(); os._exit(6)", 6),
+        "an exception": ("work(); down(3)", 1),
+        "SIGKILL": ("work(); os.kill(os.getpid(), 9)", -9),
+        "abort": ("work(); os.abort()", -6),
+        "beside threads": ("for _ in range(4): threading.Thread(target=work, daemon=True).start()\nwork()", 0),
+        "beside forks": ("for _ in range(8): work(); child()", 0),
+        "execs": ("work(); os.execv(sys.executable, [sys.executable, '-c', 'raise SystemExit(3)'])", 3),
+    }
+
+    SUDDEN = "os._exit", "SIGKILL", "abort", "execs"
+
+    def test_ends(self):
+        for how, (end, status) in self.ENDS.items():
+            for i, seconds in enumerate((0.121, 0.307)):
+                with self.subTest(how, seconds=seconds):
+                    code = self.program(self.BUSY).read_text() + end + "\n"
+                    path = self.folder / "ending.py"
+                    path.write_text(code)
+                    log = self.folder / "status"
+                    script = f"{PYTHON} {path} x {seconds} 2>/dev/null; echo $? > {log}"
+                    done = self.gapline("capture", "--collector", "cupti", "--force", "--trace", "cuda,nvtx,py", "-o", f"e{i}.sqlite",
+                                        "--", "sh", "-c", script, status=(0, 3) if how in self.SUDDEN else (0,))  # fmt: skip
+                    self.assertEqual(int(log.read_text()), status if status >= 0 else 128 - status)
+                    if "nothing was recorded" in done[1]:  # the end came before the first write
+                        continue
+                    ((n,),) = self.sql(f"e{i}.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")
+                    self.assertGreater(n, 0)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=1)
