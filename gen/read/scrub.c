@@ -5,8 +5,8 @@
 #include "read/db.h"
 #include "read/db_bytes.h"
 #include "read/metric_sample.h"
-#include "read/read.h"
 #include "read/scrub_layout.h"
+#include "read/scrub_original.h"
 #include "read/scrub_text.h"
 #include "read/source.h"
 
@@ -415,17 +415,6 @@ static void list_left_out(struct scrub *s)
 	}
 }
 
-static int check_kind(const struct scrub *s)
-{
-	if (db_table(&s->from, "StringIds") || db_table(&s->from, "CUPTI_ACTIVITY_KIND_KERNEL"))
-		return 0;
-	return err_set(
-		s->err,
-		"%s: is a SQLite database, but not one that nsys exported (nsys export --type sqlite) or gapline "
-		"captured",
-		s->from.path);
-}
-
 static int copy_all(struct scrub *s)
 {
 	if (sqlite3_open_v2(":memory:", &s->to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
@@ -445,18 +434,6 @@ static int copy_all(struct scrub *s)
 	return 0;
 }
 
-/* Says what a file is that is no database, in the words of the reader. */
-static int refuse(const char *path, struct arena *arena, struct err *err)
-{
-	struct names names;
-	struct trace trace;
-	names_init(&names, arena);
-	if (read_profile(path, &names, arena, &trace, err) != 0)
-		return -1;
-	return err_set(err, "%s: only SQLite profiles can be scrubbed: exports of nsys, and those of gapline capture",
-	               path);
-}
-
 int scrub_profile(const struct scrub_request *request, struct arena *arena, struct scrub_copy *copy, struct err *err)
 {
 	struct scrub s = {.keep_stacks = request->keep_stacks, .copy = copy, .arena = arena, .err = err};
@@ -474,15 +451,15 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	for (size_t i = 0; i < request->n_hide; i++)
 		scrub_text_hide(&s.text, SCRUB_WORD, request->hide[i], strlen(request->hide[i]));
 	if (!source_is_sqlite(&source.head)) {
-		refuse(request->path, arena, err);
+		scrub_original_refuse(&source, arena, err);
 		goto done;
 	}
-	if (source_unpack(&source, err) != 0)
+	if (source_unpack(&source, err) != 0 || scrub_original_check(&source, err) != 0)
 		goto done;
 	if (db_open(&s.from, request->path, source.unpacked, arena, err) != 0)
 		goto done;
 	db_meter(&s.from, &source.reading);
-	if (check_kind(&s) == 0 && db_check(&s.from) == 0 && learn(&s) == 0 && copy_all(&s) == 0)
+	if (learn(&s) == 0 && copy_all(&s) == 0)
 		result = 0;
 done:
 	buf_release(&s.sample);

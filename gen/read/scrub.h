@@ -34,8 +34,8 @@ struct scrub_copy {
 	int64_t options, processes, threads, diagnostics, events, strings;
 };
 
-/* 0, or -1 with `err`: the file cannot be read, is of another format, damaged, or too large to copy. The input is never
- * written to. Needs memory for about twice the copy. */
+/* 0, or -1 with `err`: the file is of another format, cannot be read (in the words of a report, which would not read it
+ * either), or is too large to copy. The input is never written to. Needs memory for about twice the copy. */
 int scrub_profile(const struct scrub_request *request, struct arena *arena, struct scrub_copy *copy, struct err *err);
 
 void scrub_release(struct scrub_copy *copy);
