@@ -74,6 +74,26 @@ static bool ends_with(const char *name, size_t n, const char *word)
 	       (n == length || !isalnum((unsigned char)name[n - length - 1]));
 }
 
+static const char *const homes[] = {"/home/", "/Users/", "\\Users\\"};
+
+/* Whether what follows the text is a user's name. */
+static bool leads_home(const char *path, size_t n)
+{
+	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
+		if (n >= strlen(homes[h]) && !memcmp(path + n - strlen(homes[h]), homes[h], strlen(homes[h])))
+			return true;
+	return false;
+}
+
+/* Whether a variable whose name ends with HOME names a user's: HOME does, whatever it says; CUDA_HOME and JAVA_HOME
+ * lead to programs, unless they lie where users live. */
+static bool is_home_of_user(const char *name, size_t name_n, const char *value, size_t value_n)
+{
+	size_t n = value_n;
+	const char *last = last_part(value, &n);
+	return name_n < 5 || name[name_n - 5] != '_' || leads_home(value, (size_t)(last - value));
+}
+
 static void learn_value(struct scrub_text *text, const char *name, size_t name_n, const char *value, size_t n)
 {
 	static const struct {
@@ -86,9 +106,15 @@ static void learn_value(struct scrub_text *text, const char *name, size_t name_n
 		{"USER_NAME", SCRUB_USER, false},    {"LOGNAME", SCRUB_USER, false},  {"HOME", SCRUB_USER, true},
 		{"USERPROFILE", SCRUB_USER, true},
 	};
+	if (n >= 2 && value[0] == '"' && value[n - 1] == '"') { /* as nsys writes a variable among its options */
+		value++;
+		n -= 2;
+	}
 	for (size_t i = 0; i < sizeof tells / sizeof *tells; i++) {
 		if (!ends_with(name, name_n, tells[i].word))
 			continue;
+		if (tells[i].is_home && !is_home_of_user(name, name_n, value, n))
+			return;
 		if (tells[i].is_home)
 			value = last_part(value, &n);
 		scrub_text_hide(text, tells[i].kind, value, n);
@@ -115,17 +141,6 @@ void scrub_text_learn(struct scrub_text *text, const char *name, const char *val
 		}
 		i = end + 1;
 	}
-}
-
-static const char *const homes[] = {"/home/", "/Users/", "\\Users\\"};
-
-/* Whether what follows the text is a user's name. */
-static bool leads_home(const char *path, size_t n)
-{
-	for (size_t h = 0; h < sizeof homes / sizeof *homes; h++)
-		if (n >= strlen(homes[h]) && !memcmp(path + n - strlen(homes[h]), homes[h], strlen(homes[h])))
-			return true;
-	return false;
 }
 
 void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
