@@ -21,6 +21,14 @@ static const char *const examples[] = {
 	NULL,
 };
 
+static const char *const statuses[] = {
+	"0  done, whatever changed over the commits (--json says what)",
+	"2  wrong usage, out of memory, or an output or the history cannot be written",
+	"3  add: a profile cannot be read, or holds nothing to judge",
+	"   report: the history cannot be read, or none of its commits can",
+	NULL,
+};
+
 static const char about[] = "'add' keeps a commit's profiles, as digests, in a file; several jobs may add to it at the "
 			    "same time, and what is "
 			    "added to a commit that is there already are further runs of it. 'report' draws the time "
@@ -122,9 +130,8 @@ int cmd_history(int argc, char **argv)
 	         .text = &h.analysis.step},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &h.quiet},
 	};
-	const struct opt_usage usage = {
-		"gapline history", arguments,         about, options, sizeof options / sizeof *options,
-		examples,          cmd_plain_statuses};
+	const struct opt_usage usage = {"gapline history", arguments, about, options, sizeof options / sizeof *options,
+	                                examples,          statuses};
 	struct opt_list operands;
 	int status = cmd_options(&usage, argc, argv, &h.saving.arena, &operands);
 	if (status < 0)

@@ -18,6 +18,8 @@ import subprocess
 import sys
 import tempfile
 
+import jsonschema
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import tiny_profile
@@ -25,6 +27,7 @@ import tiny_profile
 GAPLINE = os.path.abspath(sys.argv[1])
 COMMITS, WRITERS = 200, 20
 STEP, BACK = 110, 160  # from the first to before the second a step takes 3 % longer
+SCHEMA = jsonschema.Draft202012Validator(json.loads((HERE.parents[1] / "docs/gapline-history.schema.json").read_text()))
 
 
 def run(*words, status=0, **how):
@@ -35,7 +38,9 @@ def run(*words, status=0, **how):
 
 def report(folder, db, *options):
     run("history", "report", "--db", db, "--json", folder / "trend.json", "-o", folder / "trend.html", "-q", *options)
-    return json.loads((folder / "trend.json").read_text())
+    said = json.loads((folder / "trend.json").read_text())
+    SCHEMA.validate(said)
+    return said
 
 
 class Reader(html.parser.HTMLParser):
@@ -172,6 +177,9 @@ def check_adding(folder):
     for words in (["add", folder / "0.sqlite"], ["add", "--commit", "a b", folder / "0.sqlite"], ["add", "--commit", "x"],
                   ["report", folder / "0.sqlite"], ["report", "--commit", "x"], ["add", "--commit", "x", "--json", "y", folder / "0.sqlite"], [], ["remove"]):
         run("history", *words, "--db", db, status=2)
+    run("history", "report", "--db", folder / "none.db", status=3)
+    run("history", "report", "--db", folder / "0.sqlite", status=3)
+    run("history", "report", "--db", db, "-o", folder / "no" / "x.html", status=2)
     assert "there are no commits" in run("save", "main", folder / "0.sqlite", "--db", folder / "s.db") + run(
         "history", "report", "--db", folder / "s.db", status=3)
     assert "would replace the history" in run("history", "report", "--db", db, "-o", db, status=2)
@@ -185,7 +193,27 @@ def check_adding(folder):
     jobs = [subprocess.Popen([GAPLINE, "history", "add", "--commit", "same", "--db", db, "-q", folder / f"{i % 6}.sqlite"]) for i in range(WRITERS)]
     assert [job.wait(timeout=60) for job in jobs] == [0] * WRITERS
     assert report(folder, db)["commits"][-1]["runs"] == 6
-    print("runs add up, times order, and what has none is refused")
+    check_schema(said)
+    print("runs add up, times order, and what has none is refused; the schema refuses what it should")
+
+
+def check_schema(said):
+    """A schema that accepts everything would pass all others."""
+    SCHEMA.check_schema(SCHEMA.schema)
+    for change in (
+        lambda r: r.update(schema="gapline-history/2"),
+        lambda r: r.update(other=1),
+        lambda r: r["commits"][0].pop("runs"),
+        lambda r: r["commits"][0].update(step_ms=None),
+        lambda r: r["commits"][0].update(unused="why", per_step=None),
+        lambda r: r["commits"][0]["per_step"].update(idle="1"),
+        lambda r: r["series"][0].update(noise=-1),
+        lambda r: r["series"][0]["commits"].append("a b"),
+        lambda r: r["series"][0]["changes"].append({}),
+    ):
+        bad = json.loads(json.dumps(said))
+        change(bad)
+        assert not SCHEMA.is_valid(bad), "the schema accepts what it must not"
 
 
 def report_one(folder, profile):
