@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# check_package.sh FOLDER: the packages are the same bytes when built twice, and run where nothing but the C library is: in
-# fresh roots of Debian 12 and of the newest one, on the examples. For `./dev check-all`: it makes three roots.
+# check_package.sh FOLDER GAPLINE: the packages are the same bytes when built twice, and run where nothing but the C library
+# is: in fresh roots of Debian 12 and of the newest one. What they say of every pair in examples, with saved baselines and as
+# a history too, is what GAPLINE says, byte for byte. For `./dev check-all`: it makes three roots.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(realpath -m "$1")
+gapline=$(realpath "$2")
 
 skip() {
 	echo "$*: the packages are not checked"
@@ -20,6 +22,52 @@ tools/package.sh "$folder" >/dev/null
 [ "$before" = "$(sha256sum "$folder"/gapline*.deb "$folder"/gapline*.tar.gz)" ] || { echo "two builds differ"; exit 1; }
 echo "two builds give the same bytes"
 
+# Every pair of examples as DIR/baseline and DIR/fixed, and what is said of them: pairs.sh PROGRAM OUT runs in any root.
+pairs=$folder/pairs
+rm -rf "$pairs" && mkdir -p "$pairs/training-step/baseline" "$pairs/training-step/fixed"
+cp examples/training-step/baseline.sqlite.gz "$pairs/training-step/baseline"
+cp examples/training-step/fixed.sqlite.gz "$pairs/training-step/fixed"
+for tar in examples/truth/*/captures.tar.xz; do
+	pair=$pairs/$(basename "$(dirname "$tar")")
+	mkdir -p "$pair/all" "$pair/baseline" "$pair/fixed"
+	tar -xJf "$tar" -C "$pair/all"
+	find "$pair/all" -name '*baseline*.sqlite' -exec mv {} "$pair/baseline" \;
+	find "$pair/all" -name '*fixed*.sqlite' -exec mv {} "$pair/fixed" \;
+	rm -r "$pair/all"
+done
+cat >"$pairs/pairs.sh" <<'EOF'
+set -e
+program=$1 out=out # the name is part of what is said
+rm -rf "$out" "$2" && mkdir "$out"
+said() { # what the program says goes beside its outputs, with its exit status
+	"$program" "$@" >>"$out/said" 2>&1 || echo "exit status $?" >>"$out/said"
+}
+for pair in */baseline; do
+	pair=${pair%/baseline}
+	said report --baseline "$pair/baseline" --fixed "$pair/fixed" -o "$out/$pair.html" --json "$out/$pair.json" \
+		--markdown "$out/$pair.md" --junit "$out/$pair.xml" --gate 'step<=+0%' --gate 'memory<1GB'
+	said save "$pair" "$pair/baseline" --db "$out/store.db"
+	said report --baseline "@$pair" --fixed "$pair/fixed" --db "$out/store.db" -o "$out/saved.html" \
+		--json "$out/saved.json" --gate 'step<=+0%' --gate 'memory<1GB' -q
+	[ -e "$out/$pair.json" ] || continue
+	cmp "$out/saved.json" "$out/$pair.json"
+	mv "$out/saved.html" "$out/$pair-saved.html" # phases have other numbers in it
+	rm "$out/saved.json"
+done
+for run in 1 2 3; do
+	for side in baseline fixed; do
+		said history add --commit "$side-$run" --time "$run" --db "$out/history.db" --force "training-step/$side"
+	done
+done
+said save --list --db "$out/store.db"
+said history report --db "$out/history.db" -o "$out/trend.html" --json "$out/trend.json"
+said report @commit:baseline-1 @commit:fixed-2 --db "$out/history.db" -o "$out/commits.html" --json "$out/commits.json"
+rm "$out"/*.db
+mv "$out" "$2"
+EOF
+(cd "$pairs" && bash pairs.sh "$gapline" expected)
+[ "$(ls "$pairs/expected" | wc -l)" -gt 200 ] || { echo "too few reports"; exit 1; }
+
 for release in bookworm trixie; do
 	root=$folder/fresh-$release
 	[ -e "$root/.ready" ] || {
@@ -28,22 +76,24 @@ for release in bookworm trixie; do
 		touch "$root/.ready"
 	}
 	rm -rf "$root/try" && mkdir "$root/try"
-	cp "$folder"/gapline*.deb "$folder"/gapline*.tar.gz examples/training-step/*.sqlite.gz "$root/try"
+	cp "$folder"/gapline*.deb "$folder"/gapline*.tar.gz "$root/try"
+	cp -r "$pairs" "$root/try/pairs"
 	chroot "$root" /bin/sh -ec 'cd /try
 		dpkg -i gapline*.deb >/dev/null
-		gapline report baseline.sqlite.gz fixed.sqlite.gz -o deb.html --json deb.json --quiet
 		gapline doctor >doctor || true
-		test -e /usr/share/man/man1/gapline-report.1 || test -e /usr/share/man/man1/gapline-report.1.gz || \
-			grep -qr /usr/share/man /etc/dpkg/dpkg.cfg.d
+		for page in report save history; do
+			test -e /usr/share/man/man1/gapline-$page.1 || test -e /usr/share/man/man1/gapline-$page.1.gz || \
+				grep -qr /usr/share/man /etc/dpkg/dpkg.cfg.d
+		done
+		(cd pairs && sh pairs.sh gapline deb)
 		dpkg -r gapline >/dev/null
 		! command -v gapline >/dev/null
 		mkdir tar && tar -xzf gapline*.tar.gz -C tar --strip-components 1
-		program=$(find tar -path "*/bin/gapline")
-		$program report baseline.sqlite.gz fixed.sqlite.gz -o tar.html --json tar.json --quiet'
+		cd pairs && sh pairs.sh "$(find /try/tar -path "*/bin/gapline")" tar'
 	for kind in deb tar; do
-		cmp "$root/try/$kind.json" examples/training-step/report.json
-		cmp "$root/try/$kind.html" examples/training-step/report.html
+		diff -r "$root/try/pairs/$kind" "$pairs/expected" | head -n 20
+		diff -rq "$root/try/pairs/$kind" "$pairs/expected" >/dev/null || exit 1
 	done
 	grep -q libgapline-cupti.so "$root/try/doctor" || echo "$release: built without NVIDIA's headers, so without its own collector"
-	echo "$release: installed, and its reports are the examples', byte for byte"
+	echo "$release: installed, and what it says of $(ls -d "$pairs"/*/baseline | wc -l) pairs is what is expected, byte for byte"
 done
