@@ -3,6 +3,7 @@
 #include "read/nsys.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { FREED = 1 };
 static const int64_t BYTES_MOST = (int64_t)1 << 50;
@@ -30,6 +31,7 @@ struct memory {
 	struct change *changes; /* two a row at most */
 	size_t n_changes;
 	int64_t *first; /* by device: when its first allocation was; INT64_MAX: never */
+	int64_t *began; /* by process: when it initialised CUDA; INT64_MAX: not seen */
 };
 
 /* The process of a row. Where two have one number (of several machines' containers) nobody can tell. */
@@ -185,6 +187,23 @@ static void add_up(struct memory *m)
 	}
 }
 
+/* Where nsys records a process from its start, one of the first things that it notes is its own work when the process
+ * initialises CUDA (seen in exports of 2020 to 2026 alike). Where recording began later, or a part was cut out of a
+ * file, that is missing; nothing else tells, for a window's first rows look like a program's. */
+static void look_for_starts(struct memory *m)
+{
+	const struct trace *t = m->r->trace;
+	uint32_t start = TRACE_NONE; /* the name, once it was met: names are many rows' */
+	for (size_t i = 0; i < t->overheads.n; i++) {
+		uint32_t name = t->overheads.name[i];
+		if (start == TRACE_NONE && strcmp(names_text(t->names, name), "CUDA profiling initialization") == 0)
+			start = name;
+		int64_t *began = &m->began[t->threads[t->overheads.thread[i]].process];
+		if (start != TRACE_NONE && name == start && t->overheads.start[i] < *began)
+			*began = t->overheads.start[i];
+	}
+}
+
 /* A GPU that works before its first allocation works on memory from before. */
 static void judge(struct memory *m)
 {
@@ -195,6 +214,8 @@ static void judge(struct memory *m)
 			note(t, i, MEMORY_SEEN);
 		if (m->first[i] != INT64_MAX && device->n_ops && t->ops.start[device->first_op] < m->first[i])
 			note(t, i, MEMORY_EARLIER);
+		if (m->began[device->process] > m->first[i] && device->memory == MEMORY_SEEN)
+			note(t, i, MEMORY_NO_START);
 		if (device->memory != MEMORY_SEEN)
 			device->memory_peak = 0;
 	}
@@ -206,6 +227,9 @@ int nsys_read_memory(struct nsys *r)
 	m.first = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
 	for (uint32_t i = 0; i < r->trace->n_devices; i++)
 		m.first[i] = INT64_MAX;
+	m.began = ARENA_NEW(&m.scratch, r->trace->n_processes, int64_t);
+	for (uint32_t i = 0; i < r->trace->n_processes; i++)
+		m.began[i] = INT64_MAX;
 	int result = read_rows(&m);
 	if (result == 0 && m.n) {
 		qsort(m.events, m.n, sizeof *m.events, compare_events);
@@ -215,8 +239,10 @@ int nsys_read_memory(struct nsys *r)
 			qsort(m.changes, m.n_changes, sizeof *m.changes, compare_changes);
 		add_up(&m);
 	}
-	if (result == 0)
+	if (result == 0) {
+		look_for_starts(&m);
 		judge(&m);
+	}
 	arena_release(&m.scratch);
 	return result;
 }

@@ -33,13 +33,14 @@ def make_profiles(folder):
     make("fixed.sqlite", load=50_000, seed=2)  # a period of about 561 instead of 911 us
     make("twin.sqlite", seed=3)  # the baseline's program again
     make("other-work.sqlite", load=50_000, more_kernels=5, seed=4)
-    # device memory: at most 30 + 12 MB at once, then 30 + 20; 30 MB; a free of what was allocated before the recording
+    # device memory: at most 30 + 12 MB at once, then 30 + 20; 30 MB; a free of what was allocated before the recording; 30 MB in a window
     early, late = 1_000, 20_000_000
     rows = [(early, 4096, 30_000_000, 2, 0), (early, 8192, 12_000_000, 2, 0), (late, 8192, 12_000_000, 2, 1)]
     make("memory-base.sqlite", memory=rows)
     make("memory-more.sqlite", load=50_000, seed=2, memory=[*rows, (late + 1, 8192, 20_000_000, 2, 0)])
     make("memory-less.sqlite", load=50_000, seed=2, memory=rows[:1])
     make("memory-late.sqlite", load=50_000, seed=2, memory=[*rows, (late, 512, 5, 2, 1)])
+    make("memory-window.sqlite", load=50_000, seed=2, memory=rows[:1], window=True)
     make("short.sqlite", steps=9, load=300_000, jitter=300_000, seed=5)
     make("no-steps.sqlite", nvtx=False)
     make("damaged.sqlite")

@@ -33,6 +33,8 @@ static void walk(const struct trace *t)
 		if (t->devices[d].process >= t->n_processes ||
 		    (t->devices[d].gpu != TRACE_NONE && t->devices[d].gpu >= t->n_gpus))
 			abort();
+		if (t->devices[d].memory_peak < 0 || (t->devices[d].memory_peak && t->devices[d].memory != MEMORY_SEEN))
+			abort();
 		sum += t->devices[d].n_ops;
 	}
 	if (t->first_call[t->n_threads] != t->calls.n || sum == INT64_MIN)

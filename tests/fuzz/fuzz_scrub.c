@@ -64,7 +64,8 @@ static void compare(const struct reading *a, const struct reading *b)
 		if (t->dropped[i].rows != u->dropped[i].rows || strcmp(t->dropped[i].reason, u->dropped[i].reason))
 			abort();
 	for (uint32_t i = 0; i < t->n_devices; i++)
-		if (t->devices[i].gpu != u->devices[i].gpu)
+		if (t->devices[i].gpu != u->devices[i].gpu || t->devices[i].memory != u->devices[i].memory ||
+		    t->devices[i].memory_peak != u->devices[i].memory_peak)
 			abort();
 	if (!same_columns(t->ops.start, u->ops.start, t->ops.n, sizeof *t->ops.start) ||
 	    !same_columns(t->ops.bytes, u->ops.bytes, t->ops.n, sizeof *t->ops.bytes) ||

@@ -26,6 +26,7 @@ static const char *const texts[] = {
 	"cudaStreamSynchronize_v3020",
 	"cudaDeviceSynchronize_v3020",
 	"cudaMalloc_v3020",
+	"CUDA profiling initialization",
 	"cuLaunchKernelEx",
 	"cuModuleLoadData",
 	"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096>)",

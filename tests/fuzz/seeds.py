@@ -85,6 +85,13 @@ def write_payloads(path):
     db.close()
 
 
+def write_memory(path):
+    """Allocations of every kind, freed and not, at addresses that come again."""
+    kinds = [(i * 1000, 4096 * (1 + i % 5), 1000 << i % 7, kind, 0) for i, kind in enumerate((2, 3, 5, 0, 1, 2, 2))]
+    freed = [(time + 500, address, size, kind, 1) for time, address, size, kind, _ in kinds[1:]]
+    tiny_profile.write(path, steps=6, kernels=1, memory=[(time + 10, *rest) for time, *rest in sorted(kinds + freed)])
+
+
 def write_layout(path, layout):
     db = sqlite3.connect(path)
     db.executescript(layout.read_text(encoding="utf-8"))
@@ -107,6 +114,7 @@ def profiles(folder):
     write_own(folder / "own")
     tiny_profile.write(folder / "payloads", steps=6, kernels=1)
     write_payloads(folder / "payloads")
+    write_memory(folder / "memory")
     tiny_profile.write(folder / "unmarked", steps=20, kernels=2, nvtx=False)
     for layout in sorted((TESTS / "read/profiles").glob("layout_*.sql")):
         write_layout(folder / layout.stem, layout)

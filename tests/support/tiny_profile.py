@@ -37,8 +37,8 @@ def jitters(seed, size):
         yield (state >> 33) % (size + 1)
 
 
-def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, started=None, memory=()):
-    """`started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others. `memory`: rows (time, address, bytes, kind, 1 where freed) of allocations."""
+def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000, seed=1, nvtx=True, more_kernels=0, started=None, memory=(), window=False):
+    """`started`: on the wall clock; None: a minute a seed, 0: not known. `more_kernels`: so many `relu` a step besides, each a tenth of `kernel`, launched with the others. `memory`: rows (time, address, bytes, kind, 1 where freed) of allocations; `window`: not recorded from the start."""
     tid = GLOBAL_PID | TID
     rows = {"KERNEL": [], "RUNTIME": [], "NVTX": []}
     now, correlation = 1_000_000, 1
@@ -82,6 +82,10 @@ def write(path, steps=60, load=400_000, kernel=100_000, kernels=5, jitter=10_000
             " INTEGER NOT NULL, contextId INTEGER NOT NULL, address INTEGER NOT NULL, pc INTEGER NOT NULL, bytes INTEGER"
             " NOT NULL, memKind INTEGER NOT NULL, memoryOperationType INTEGER NOT NULL, name TEXT, correlationId INTEGER)"
         )
+        db.execute("INSERT INTO StringIds VALUES (90, 'CUDA profiling initialization')")
+        db.execute("CREATE TABLE PROFILER_OVERHEAD (start INTEGER, end INTEGER, globalTid INTEGER, nameId INTEGER)")
+        if not window:
+            db.execute("INSERT INTO PROFILER_OVERHEAD VALUES (1, 2, ?, 90)", (tid,))
         db.executemany(
             "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES (?, ?, 0, 1, ?, 0, ?, ?, ?, NULL, NULL)",
             [(time, GLOBAL_PID, address, size, kind, freed) for time, address, size, kind, freed in memory],

@@ -10,6 +10,9 @@ static const char *const why[] = {
 		("the program allocated managed memory, or memory of an unknown kind, which may be on the GPU "
                  "or on the host"),
 	[MEMORY_DAMAGED] = "rows of the table of allocations make no sense, so the peak is not known",
+	[MEMORY_NO_START] = ("nothing in the profile tells that recording began before the program's first allocation, "
+                             "as where a window of it was recorded: memory from before would be missing (record the "
+                             "program from its start, with nsys profile, and export all tables)"),
 };
 
 struct side_memory memory_build(const struct run *runs, size_t n)
