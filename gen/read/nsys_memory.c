@@ -6,11 +6,13 @@
 #include <string.h>
 
 enum { FREED = 1 };
+static const int64_t NO_CONTEXT = UINT32_MAX; /* of what belongs to the process: mapped memory, that of graphs */
 static const int64_t BYTES_MOST = (int64_t)1 << 50;
 
 /* A row. Addresses are unique in a process, whatever its device (unified addressing). */
 struct event {
 	int64_t address, time, bytes;
+	int64_t context, correlation; /* 0: not said */
 	size_t row;
 	uint32_t process, device; /* device: index into trace.devices, TRACE_NONE: none that ran anything */
 	bool freed;
@@ -30,8 +32,11 @@ struct memory {
 	size_t n, room;
 	struct change *changes; /* two a row at most */
 	size_t n_changes;
-	int64_t *first; /* by device: when its first allocation was; INT64_MAX: never */
-	int64_t *began; /* by process: when it initialised CUDA; INT64_MAX: not seen */
+	int64_t *first;         /* by device: when its first allocation was; INT64_MAX: never */
+	int64_t *kept, *newest; /* by device: the first context with memory that nothing frees, the last that allocates
+	                         */
+	bool *mapped, *freed;   /* by process: memory of no context was allocated, was freed */
+	int64_t *began;         /* by process: when it initialised CUDA; INT64_MAX: not seen */
 };
 
 /* The process of a row. Where two have one number (of several machines' containers) nobody can tell. */
@@ -58,7 +63,11 @@ static uint32_t device_of(const struct trace *t, uint32_t process, int64_t ordin
 /* The strongest reason stays. */
 static void note(struct trace *t, uint32_t device, enum memory_known known)
 {
-	if (device != TRACE_NONE && t->devices[device].memory < known)
+	static const uint8_t strength[] = {
+		[MEMORY_NOT_SEEN] = 0, [MEMORY_SEEN] = 1,     [MEMORY_NO_START] = 2, [MEMORY_NO_END] = 3,
+		[MEMORY_EARLIER] = 4,  [MEMORY_NO_PLACE] = 5, [MEMORY_DAMAGED] = 6,
+	};
+	if (device != TRACE_NONE && strength[t->devices[device].memory] < strength[known])
 		t->devices[device].memory = known;
 }
 
@@ -85,9 +94,10 @@ static void add_row(struct memory *m, const struct event *event, int64_t kind)
 
 static int read_rows(struct memory *m)
 {
-	enum { TIME, PROCESS, DEVICE, ADDRESS, BYTES, KIND, TYPE, N };
-	static const char *const columns[] = {"start", "globalPid", "deviceId",           "address",
-	                                      "bytes", "memKind",   "memoryOperationType"};
+	enum { TIME, PROCESS, DEVICE, CONTEXT, ADDRESS, BYTES, KIND, TYPE, CORRELATION, N };
+	static const char *const columns[] = {"start",        "globalPid", "deviceId", "contextId",
+	                                      "address",      "bytes",     "memKind",  "memoryOperationType",
+	                                      "correlationId"};
 	struct trace *t = m->r->trace;
 	struct scan s;
 	if (scan_open(&s, &m->r->db, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, N) != 0)
@@ -99,6 +109,8 @@ static int read_rows(struct memory *m)
 		struct event event = {.address = scan_int(&s, ADDRESS),
 		                      .time = scan_int(&s, TIME),
 		                      .bytes = scan_int(&s, BYTES),
+		                      .context = scan_int_or(&s, CONTEXT, 0),
+		                      .correlation = scan_int_or(&s, CORRELATION, 0),
 		                      .row = row,
 		                      .freed = type == FREED};
 		if (s.flaws || type < 0 || type > FREED || event.bytes < 0 || event.bytes > BYTES_MOST || kind < 0) {
@@ -134,6 +146,42 @@ static void add_change(struct memory *m, uint32_t device, const struct event *at
 			(struct change){.time = at->time, .bytes = bytes, .row = at->row, .device = device};
 }
 
+/* Whether a row says once more what the one before it said: of a call that two contexts have to do with, there is a row
+ * for each. */
+static bool is_repeated(const struct event *e, const struct event *open)
+{
+	return e->correlation && e->correlation == open->correlation && e->bytes == open->bytes;
+}
+
+static void note_allocated(struct memory *m, const struct event *e)
+{
+	add_change(m, e->device, e, e->bytes);
+	if (e->context == NO_CONTEXT)
+		m->mapped[e->process] = true;
+	if (e->device == TRACE_NONE)
+		return;
+	if (e->time < m->first[e->device])
+		m->first[e->device] = e->time;
+	if (e->context != NO_CONTEXT && e->context > m->newest[e->device])
+		m->newest[e->device] = e->context;
+}
+
+/* No row frees it: it was kept, or went with its context. */
+static void note_kept(struct memory *m, const struct event *e)
+{
+	if (e->device != TRACE_NONE && e->context > 0 && e->context < m->kept[e->device])
+		m->kept[e->device] = e->context;
+}
+
+/* Memory without an address, as that of graphs: rows of one are no rows of the same memory. */
+static void take_unplaced(struct memory *m, const struct event *e)
+{
+	if (e->freed)
+		note(m->r->trace, e->device, MEMORY_NO_END);
+	else
+		note_allocated(m, e);
+}
+
 /* Goes through the rows of each address in their order: what is freed is what was allocated, whatever size the free
  * says. An address that is allocated again without having been freed was freed, and its row was lost. */
 static void pair(struct memory *m)
@@ -141,19 +189,30 @@ static void pair(struct memory *m)
 	const struct event *open = NULL;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct event *e = &m->events[i];
-		if (open && (open->process != e->process || open->address != e->address))
+		if (open && (open->process != e->process || open->address != e->address)) {
+			note_kept(m, open);
 			open = NULL;
+		}
+		if (e->address == 0) {
+			take_unplaced(m, e);
+			continue;
+		}
+		if (open && !e->freed && is_repeated(e, open))
+			continue;
 		if (open)
 			add_change(m, open->device, e, -open->bytes);
-		else if (e->freed)
+		if (open && !e->freed)
+			note_kept(m, open);
+		if (e->freed && !open)
 			note(m->r->trace, e->device, MEMORY_EARLIER);
+		if (e->freed && open && open->context == NO_CONTEXT)
+			m->freed[e->process] = true;
 		open = e->freed ? NULL : e;
-		if (!open)
-			continue;
-		add_change(m, e->device, e, e->bytes);
-		if (e->device != TRACE_NONE && e->time < m->first[e->device])
-			m->first[e->device] = e->time;
+		if (open)
+			note_allocated(m, e);
 	}
+	if (open)
+		note_kept(m, open);
 }
 
 /* At one time what came first in the table came first; and of one row what is freed. */
@@ -187,20 +246,47 @@ static void add_up(struct memory *m)
 	}
 }
 
+/* A name of rows, found by its text once and by its number from then on. */
+struct known_name {
+	const char *text;
+	uint32_t name; /* TRACE_NONE: not met so far */
+};
+
+static bool is_name(const struct trace *t, struct known_name *known, uint32_t name)
+{
+	if (known->name == TRACE_NONE && strcmp(names_text(t->names, name), known->text) == 0)
+		known->name = name;
+	return known->name == name;
+}
+
 /* Where nsys records a process from its start, one of the first things that it notes is its own work when the process
  * initialises CUDA (seen in exports of 2020 to 2026 alike). Where recording began later, or a part was cut out of a
- * file, that is missing; nothing else tells, for a window's first rows look like a program's. */
+ * file, that is missing. Nothing else tells: a window's first rows look like a program's, and its options say that it
+ * began at once (seen with nsys 2025.3 and --capture-range; what is allocated by then it then lists at time 0, but how
+ * much was allocated before and is gone it does not). */
 static void look_for_starts(struct memory *m)
 {
 	const struct trace *t = m->r->trace;
-	uint32_t start = TRACE_NONE; /* the name, once it was met: names are many rows' */
-	for (size_t i = 0; i < t->overheads.n; i++) {
-		uint32_t name = t->overheads.name[i];
-		if (start == TRACE_NONE && strcmp(names_text(t->names, name), "CUDA profiling initialization") == 0)
-			start = name;
+	struct known_name start = {"CUDA profiling initialization", TRACE_NONE};
+	for (size_t i = 0; m->n && i < t->overheads.n; i++) {
 		int64_t *began = &m->began[t->threads[t->overheads.thread[i]].process];
-		if (start != TRACE_NONE && name == start && t->overheads.start[i] < *began)
+		if (is_name(t, &start, t->overheads.name[i]) && t->overheads.start[i] < *began)
 			*began = t->overheads.start[i];
+	}
+}
+
+/* A process that unmaps memory gives some of it back, of which no row was seen. */
+static void look_for_unmapping(struct memory *m)
+{
+	struct trace *t = m->r->trace;
+	bool any = false;
+	for (uint32_t i = 0; i < t->n_processes; i++)
+		any = any || (m->mapped[i] && !m->freed[i]);
+	struct known_name unmap = {"cuMemUnmap", TRACE_NONE};
+	for (size_t i = 0; any && i < t->calls.n; i++) {
+		uint32_t process = t->threads[t->calls.thread[i]].process;
+		if (is_name(t, &unmap, t->calls.name[i]) && m->mapped[process] && !m->freed[process])
+			note_all(t, process, MEMORY_NO_END);
 	}
 }
 
@@ -214,6 +300,8 @@ static void judge(struct memory *m)
 			note(t, i, MEMORY_SEEN);
 		if (m->first[i] != INT64_MAX && device->n_ops && t->ops.start[device->first_op] < m->first[i])
 			note(t, i, MEMORY_EARLIER);
+		if (m->kept[i] < m->newest[i])
+			note(t, i, MEMORY_NO_END);
 		if (m->began[device->process] > m->first[i] && device->memory == MEMORY_SEEN)
 			note(t, i, MEMORY_NO_START);
 		if (device->memory != MEMORY_SEEN)
@@ -225,8 +313,12 @@ int nsys_read_memory(struct nsys *r)
 {
 	struct memory m = {.r = r};
 	m.first = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
+	m.kept = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
+	m.newest = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
 	for (uint32_t i = 0; i < r->trace->n_devices; i++)
-		m.first[i] = INT64_MAX;
+		m.first[i] = m.kept[i] = INT64_MAX;
+	m.mapped = ARENA_NEW(&m.scratch, r->trace->n_processes, bool);
+	m.freed = ARENA_NEW(&m.scratch, r->trace->n_processes, bool);
 	m.began = ARENA_NEW(&m.scratch, r->trace->n_processes, int64_t);
 	for (uint32_t i = 0; i < r->trace->n_processes; i++)
 		m.began[i] = INT64_MAX;
@@ -241,6 +333,7 @@ int nsys_read_memory(struct nsys *r)
 	}
 	if (result == 0) {
 		look_for_starts(&m);
+		look_for_unmapping(&m);
 		judge(&m);
 	}
 	arena_release(&m.scratch);

@@ -247,7 +247,8 @@ enum memory_known {
 	MEMORY_EARLIER,  /* some was there before its allocation could be recorded */
 	MEMORY_NO_PLACE, /* some may be on the device or on the host: managed memory, or of a kind that is not known */
 	MEMORY_DAMAGED,  /* rows that make no sense */
-	MEMORY_NO_START  /* nothing tells that recording began before the first allocation could be made */
+	MEMORY_NO_START, /* nothing tells that recording began before the first allocation could be made */
+	MEMORY_NO_END    /* some was given back, and nothing says which or when: with a context, or unmapped */
 };
 
 /* A (process, device) pair that ran GPU ops. */

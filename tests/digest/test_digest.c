@@ -57,7 +57,7 @@ static struct trace *make_trace(unsigned seed, struct arena *arena, struct names
 		}
 	}
 	for (uint32_t i = 0; seed % 2 && i < m.trace->n_devices; i++) {
-		m.trace->devices[i].memory = (seed / 2 + i) % (MEMORY_NO_START + 1);
+		m.trace->devices[i].memory = (seed / 2 + i) % (MEMORY_NO_END + 1);
 		if (m.trace->devices[i].memory == MEMORY_SEEN)
 			m.trace->devices[i].memory_peak = random_between(&random, 0, INT64_C(1) << 50);
 	}

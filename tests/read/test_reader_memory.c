@@ -58,6 +58,8 @@ static void peaks_are_what_is_allocated_at_once(void **state)
 	                                                                                      2) "," ALLOC(SECOND, 100,
 	                                                                                                   4096, 40, 2),
 	       MEMORY_SEEN, 130, MEMORY_SEEN, 45);
+	EXPECT(s, TABLE FREED(FIRST, 300, 4096, 100) "," ALLOC(FIRST, 100, 4096, 100, 2), MEMORY_SEEN, 100,
+	       MEMORY_NOT_SEEN, 0);
 	/* Of one time, the row that comes first: freed before it is allocated again, so never 200. */
 	EXPECT(s,
 	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 300, 4096, 100) "," ALLOC(FIRST, 300, 8192, 100,
@@ -140,12 +142,102 @@ static void a_peak_needs_a_beginning(void **state)
 	       MEMORY_NO_START, 0);
 	EXPECT(s, STARTS "DROP TABLE PROFILER_OVERHEAD;" ROWS ALLOC(FIRST, 100, 4096, 100, 2), MEMORY_NO_START, 0,
 	       MEMORY_NOT_SEEN, 0);
+	/* At once, and once more later: a process that was forked, say. */
+	EXPECT(s,
+	       STARTS
+	       "INSERT INTO PROFILER_OVERHEAD VALUES " START(FIRST, 900, 90) ";" ROWS ALLOC(FIRST, 1, 4096, 100, 2),
+	       MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
 	/* Something else, or after the first allocation; what is known to be wrong says more. */
 	EXPECT(s,
 	       STARTS "UPDATE PROFILER_OVERHEAD SET nameId = 91 WHERE start = 1;" ROWS ALLOC(FIRST, 100, 4096, 100, 2),
 	       MEMORY_NO_START, 0, MEMORY_NOT_SEEN, 0);
 	EXPECT(s, STARTS ROWS ALLOC(FIRST, 0, 4096, 100, 2), MEMORY_NO_START, 0, MEMORY_NOT_SEEN, 0);
 	EXPECT(s, ROWS ALLOC(FIRST, 1151, 4096, 100, 2), MEMORY_EARLIER, 0, MEMORY_NOT_SEEN, 0);
+}
+
+#define SET ";UPDATE CUDA_GPU_MEMORY_USAGE_EVENTS SET "
+
+static void memory_without_an_address_is_nobodys(void **state)
+{
+	struct support *s = *state;
+	/* A graph's, in two pieces: 7 + 50 + 50, though their addresses are one. */
+	EXPECT(s, TABLE ALLOC(FIRST, 10, 1, 7, 2) "," ALLOC(FIRST, 100, 0, 50, 2) "," ALLOC(FIRST, 101, 0, 50, 2),
+	       MEMORY_SEEN, 107, MEMORY_NOT_SEEN, 0);
+	/* Which of them is freed nobody can tell. */
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 0, 50, 2) "," ALLOC(FIRST, 101, 0, 60, 2) "," FREED(FIRST, 200, 0, 50),
+	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+}
+
+static void memory_goes_with_its_context(void **state)
+{
+	struct support *s = *state;
+	/* One call, of which two contexts tell: 100 once, then 5 more; freed once. */
+#define TWICE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 101, 4096, 100, 2) "," ALLOC(FIRST, 102, 8192, 5, 2)
+	EXPECT(s,
+	       TABLE TWICE "," FREED(FIRST, 200, 4096, 100) "," ALLOC(FIRST, 300, 12288, 90, 2) SET
+	       "correlationId = 7 WHERE start < 102" SET "contextId = 1" SET "contextId = 2 WHERE start = 101",
+	       MEMORY_SEEN, 105, MEMORY_NOT_SEEN, 0);
+	/* Two calls: the first context's memory was never freed, and the second goes on. */
+	EXPECT(s, TABLE TWICE SET "correlationId = start, contextId = 1" SET "contextId = 2 WHERE start = 101",
+	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	/* Nor are these one call: nothing says so, or it allocated something else. */
+#define BOTH(bytes) ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 101, 4096, bytes, 2)
+	EXPECT(s, TABLE BOTH(100) SET "contextId = start - 99", MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	EXPECT(s, TABLE BOTH(110) SET "contextId = start - 99, correlationId = 7", MEMORY_NO_END, 0, MEMORY_NOT_SEEN,
+	       0);
+	EXPECT(s, TABLE BOTH(100) "," FREED(FIRST, 102, 4096, 100) SET "contextId = start - 99, correlationId = start",
+	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	/* The same at addresses of their own, and where a reset freed nothing; one device's say nothing of another
+	 * process's. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 101, 8192, 10, 2) "," ALLOC(SECOND, 9, 1, 3, 2)
+	               SET "contextId = 1" SET "contextId = 2 WHERE start = 101",
+	       MEMORY_NO_END, 0, MEMORY_SEEN, 3);
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 8192, 100, 2) "," ALLOC(FIRST, 101, 4096, 10, 2) "," FREED(FIRST, 102, 4096, 10)
+	               SET "contextId = 1" SET "contextId = 2 WHERE start = 101",
+	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	/* Freed before: 100, then 10. The later context may keep what it has. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 101, 4096, 100) "," ALLOC(FIRST, 102, 8192, 10, 2)
+	               SET "contextId = 1" SET "contextId = 2 WHERE start = 102",
+	       MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
+	/* Contexts that are none: of static memory (0) and of what is mapped. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 101, 8192, 10, 5) "," ALLOC(FIRST, 102, 12288, 1,
+	                                                                                          2) SET
+	       "contextId = 1" SET "contextId = 0 WHERE start = 101" SET "contextId = 4294967295 WHERE start = 102",
+	       MEMORY_SEEN, 111, MEMORY_NOT_SEEN, 0);
+}
+
+static void memory_that_is_unmapped(void **state)
+{
+	struct support *s = *state;
+#define UNMAPS                                                                                                         \
+	";INSERT INTO StringIds VALUES (92, 'cuMemUnmap'); INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME(start, end,"        \
+	" eventClass, globalTid, correlationId, nameId, returnValue) VALUES (500, 501, 0, " FIRST "+1, 9000, 92, 0)"
+#define MAPPED SET "contextId = 4294967295"
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 4096, 100, 2) MAPPED, MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(SECOND, 100, 4096, 9, 2) MAPPED UNMAPS, MEMORY_NO_END,
+	       0, MEMORY_SEEN, 9);
+	/* Its free is there, or it is not mapped memory that was allocated. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 502, 4096, 100) "," ALLOC(FIRST, 600, 1, 5, 2)
+	               MAPPED UNMAPS,
+	       MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," FREED(FIRST, 502, 4096, 100) "," ALLOC(SECOND, 600, 1, 5, 2)
+	               MAPPED UNMAPS,
+	       MEMORY_SEEN, 100, MEMORY_SEEN, 5);
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(SECOND, 600, 1, 5, 2) MAPPED " WHERE start = 600" UNMAPS,
+	       MEMORY_SEEN, 100, MEMORY_SEEN, 5);
+	/* What is freed is other memory. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 101, 1, 5, 2) "," FREED(FIRST, 502, 1, 5) MAPPED
+	       " WHERE start = 100" UNMAPS,
+	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 4096, 100, 2) UNMAPS, MEMORY_SEEN, 100, MEMORY_NOT_SEEN, 0);
 }
 
 static void rows_that_make_no_sense_leave_no_peak(void **state)
@@ -169,6 +261,15 @@ static void rows_that_make_no_sense_leave_no_peak(void **state)
 	                                        ", 0, 100 * (1 + k), n, 1 << 50, 2, k FROM x,"
 	                                        " (SELECT 0 AS k UNION SELECT 1)",
 	       MEMORY_DAMAGED, 0, MEMORY_SEEN, 5);
+	/* The same with another reason there already, which says less. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 50, 0, 5, 2) "," FREED(
+		       FIRST, 51, 0, 5) ";WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL "
+	                                "SELECT n + 1 FROM x LIMIT 20000) INSERT INTO "
+	                                "CUDA_GPU_MEMORY_USAGE_EVENTS(globalPid, deviceId, start, address, bytes,"
+	                                " memKind, memoryOperationType) SELECT " FIRST
+	                                ", 0, 100, n, 1 << 50, 2, 0 FROM x",
+	       MEMORY_DAMAGED, 0, MEMORY_NOT_SEEN, 0);
 	/* A column less, and a table without rows. */
 	EXPECT(s, TABLE ALLOC(FIRST, 50, 2, 5, 2) ";ALTER TABLE CUDA_GPU_MEMORY_USAGE_EVENTS RENAME bytes TO others",
 	       MEMORY_DAMAGED, 0, MEMORY_DAMAGED, 0);
@@ -185,6 +286,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(processes_of_two_machines_with_one_number, support_setup,
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(a_peak_needs_a_beginning, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(memory_without_an_address_is_nobodys, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(memory_goes_with_its_context, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(memory_that_is_unmapped, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(rows_that_make_no_sense_leave_no_peak, support_setup, support_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

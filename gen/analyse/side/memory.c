@@ -13,6 +13,9 @@ static const char *const why[] = {
 	[MEMORY_NO_START] = ("nothing in the profile tells that recording began before the program's first allocation, "
                              "as where a window of it was recorded: memory from before would be missing (record the "
                              "program from its start, with nsys profile, and export all tables)"),
+	[MEMORY_NO_END] =
+		"some device memory was given back with its context, or by unmapping it, and the profile does "
+		"not say how much of it and when",
 };
 
 struct side_memory memory_build(const struct run *runs, size_t n)
