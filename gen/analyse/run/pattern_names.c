@@ -108,7 +108,9 @@ void pattern_names_give(const struct trace *t, struct run_loop *loops, uint32_t 
 		bool alone = true;
 		for (uint32_t k = 0; k < n; k++)
 			alone = alone && (k == l || strcmp(loops[k].title, loops[l].title) != 0);
-		struct word own = alone ? (struct word){0} : own_word(t, loops, n, &loops[l]);
+		struct word own = {0};
+		if (!alone)
+			own = own_word(t, loops, n, &loops[l]);
 		title[l] = own.text ? arena_format(arena, "%s + %.*s", loops[l].title, own.length, own.text)
 		                    : loops[l].title;
 	}

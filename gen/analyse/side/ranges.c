@@ -30,9 +30,8 @@ struct ranges_builder {
 	struct keymap *keys;   /* domain << 32 | name -> row */
 	struct open *open;     /* by row, grown with `keys`; of the run at hand */
 	uint32_t room;
-	uint32_t *seen, n_seen; /* rows of the thread at hand */
-	struct launches launches;
-	struct arena *scratch; /* of the part at hand */
+	uint32_t *seen, n_seen;   /* rows of the thread at hand */
+	struct launches launches; /* of the part at hand */
 	struct arena *work, *arena;
 	struct range_result *rows;
 	uint32_t n_rows;
@@ -90,21 +89,22 @@ static bool has_open(const struct trace *t, struct beside *b, size_t call)
 	return b->next > first && b->reach[b->next - 1] > t->calls.start[call];
 }
 
-static void sum_launched(struct ranges_builder *b)
+/* All of it is in `scratch`. */
+static struct launches sum_launched(const struct run *run, struct arena *scratch)
 {
-	const struct trace *t = b->run->trace;
-	struct launches *l = &b->launches;
-	int64_t *of_call = ARENA_NEW(b->scratch, t->calls.n + 1, int64_t);
+	const struct trace *t = run->trace;
+	struct launches out = {0}, *l = &out;
+	int64_t *of_call = ARENA_NEW(scratch, t->calls.n + 1, int64_t);
 	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE && run_measures_op(b->run, i))
+		if (t->ops.launch[i] != TRACE_NONE && run_measures_op(run, i))
 			of_call[t->ops.launch[i]] += t->ops.end[i] - t->ops.start[i];
 	for (size_t i = 0; i < t->calls.n; i++)
 		l->n += of_call[i] > 0;
-	uint32_t *thread = ARENA_NEW(b->scratch, l->n, uint32_t);
-	l->start = ARENA_NEW(b->scratch, l->n, int64_t);
+	uint32_t *thread = ARENA_NEW(scratch, l->n, uint32_t);
+	l->start = ARENA_NEW(scratch, l->n, int64_t);
 	int64_t *gpu = of_call; /* by launch, in the same place: there are no more of them than calls */
-	const uint32_t *main = main_threads(t, b->scratch);
-	struct beside ranges = {.reach = reaches(t, b->scratch), .thread = TRACE_NONE};
+	const uint32_t *main = main_threads(t, scratch);
+	struct beside ranges = {.reach = reaches(t, scratch), .thread = TRACE_NONE};
 	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
 		if (of_call[i] <= 0)
 			continue;
@@ -114,14 +114,14 @@ static void sum_launched(struct ranges_builder *b)
 		gpu[n++] = of_call[i];
 	}
 	struct order order = {.n = l->n, .group = thread, .n_groups = t->n_threads, .start = l->start};
-	const uint32_t *rows = order_rows(&order, b->scratch);
+	const uint32_t *rows = order_rows(&order, scratch);
 	if (rows) {
-		void *room = ARENA_NEW(b->scratch, l->n, uint64_t);
+		void *room = ARENA_NEW(scratch, l->n, uint64_t);
 		order_column(thread, sizeof *thread, l->n, rows, room);
 		order_column(l->start, sizeof *l->start, l->n, rows, room);
 		order_column(gpu, sizeof *gpu, l->n, rows, room);
 	}
-	l->first = ARENA_NEW(b->scratch, t->n_threads + 1, size_t);
+	l->first = ARENA_NEW(scratch, t->n_threads + 1, size_t);
 	int64_t sum = 0;
 	for (size_t i = 0; i < l->n; i++) {
 		int64_t own = gpu[i];
@@ -134,6 +134,7 @@ static void sum_launched(struct ranges_builder *b)
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		if (l->first[i + 1] < l->first[i])
 			l->first[i + 1] = l->first[i];
+	return out;
 }
 
 /* GPU time that counts for the threads up to this one and was launched, on this one, before `time`. */
@@ -221,13 +222,12 @@ void ranges_add(struct ranges_builder *b, const struct run *part)
 {
 	struct arena scratch = {0};
 	b->run = part;
-	b->scratch = &scratch;
-	b->launches = (struct launches){0};
+	b->launches = sum_launched(part, &scratch);
 	for (uint32_t i = 0; i < b->keys->n && i < b->room; i++)
 		b->open[i].thread = 0; /* another part's */
-	sum_launched(b);
 	for (uint32_t thread = 0; thread < part->trace->n_threads; thread++)
 		add_thread(b, thread);
+	b->launches = (struct launches){0};
 	arena_release(&scratch);
 }
 
