@@ -196,10 +196,10 @@ bool rank_parts_any(const struct analysis *a)
 	return rank_parts_first(&a->side[0].ranks) || rank_parts_first(&a->side[1].ranks);
 }
 
-static double draw_parts(const struct side *s, const struct range *range, double panel, double y, struct arena *arena,
-                         xmlNode *svg)
+/* `first` is the side's first picture, and like all of them in size. */
+static double draw_parts(const struct side *s, const struct rank_map *first, const struct range *range, double panel,
+                         double y, struct arena *arena, xmlNode *svg)
 {
-	const struct rank_map *first = rank_parts_first(&s->ranks);
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
 	double width = fmin(panel / first->columns, WIDEST), x = GUTTER;
 	draw_name(s, y + 12, arena, ink);
@@ -250,8 +250,10 @@ void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *par
 	 * restless as what matters */
 	for (int p = 0; p < RANK_PARTS; p++)
 		shades[p] = (struct range){range[p].low, range[p].high > 0 ? range[p].low + span : 0};
-	for (int s = 0; s < 2; s++)
-		if (rank_parts_first(&a->side[s].ranks))
-			y = draw_parts(&a->side[s], shades, panel, y, arena, svg);
+	for (int s = 0; s < 2; s++) {
+		const struct rank_map *first = rank_parts_first(&a->side[s].ranks);
+		if (first)
+			y = draw_parts(&a->side[s], first, shades, panel, y, arena, svg);
+	}
 	svg_resize(svg, WIDTH, y);
 }

@@ -104,7 +104,7 @@ static const char *say_held_back(const struct side side[2], int s, struct senten
 static void say_same_clocks(const struct side side[2], struct sentences *said, struct arena *arena)
 {
 	const struct both found = furthest(side);
-	if (found.apart < 0 || found.apart > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
+	if (!found.device[0] || found.apart > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
 		return;
 	const struct clocks *b = &found.device[0]->clocks, *f = &found.device[1]->clocks;
 	const struct spread *x = &b->sm_mhz, *y = &f->sm_mhz;

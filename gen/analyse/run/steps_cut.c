@@ -43,13 +43,13 @@ void steps_find_cut(struct steps_build *b)
 			launched[t->ops.launch[i]] = 1;
 	for (uint32_t i = 0; i < b->out->n_threads; i++) {
 		const struct step_thread *s = &b->out->threads[i];
-		size_t n;
-		int64_t *missing = b->marks->of_op ? NULL : missing_of(b, i, launched, &n);
-		if (!missing || is_missing_in(missing, n, s->start[0], s->start[s->n / 2]))
-			n = 0;
+		size_t n = 0;
+		const int64_t *missing = b->marks->of_op ? NULL : missing_of(b, i, launched, &n);
+		/* where some are missing in the first half, too, that says nothing */
+		bool tells = missing && !is_missing_in(missing, n, s->start[0], s->start[s->n / 2]);
 		for (uint32_t k = s->n; k-- > s->n / 2;) {
 			struct instance *x = steps_instance(b, b->first[i] + k);
-			x->cut = x->cut || is_missing_in(missing, n, x->start, x->end);
+			x->cut = x->cut || (tells && is_missing_in(missing, n, x->start, x->end));
 			if (!x->cut)
 				break;
 			b->out->n_cut++;
