@@ -309,8 +309,9 @@ static int check_kind(const struct kineto *k, enum packing packing)
 		        k->path, inside[packing], command.data);
 	else
 		err_set(k->err,
-		        "%s: is a trace of another program than the PyTorch profiler: none of its %lld events is an "
-		        "operator, a CUDA call or GPU work; what wrote it, shows: %s",
+		        "%s: is a trace of something else than torch.profiler: none of its %lld events is an "
+		        "operator, a CUDA call or GPU work; what wrote it, shows: %s; programs of any other framework "
+		        "can be recorded with: gapline capture",
 		        k->path, (long long)k->events, command.data);
 	buf_release(&command);
 	return -1;

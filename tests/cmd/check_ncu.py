@@ -150,6 +150,24 @@ def check_matching(folder, a, b):
           f"matching: another kernel of the function's name is taken: {inside}")
 
 
+def check_many(folder, b):
+    """Thousands of launch shapes on both sides: every one is found."""
+    path, made = os.path.join(folder, "many.sqlite"), os.path.join(folder, "many.csv")
+    tiny_profile.write(path, steps=2100, load=1000, more_kernels=2, jitter=100, seed=1)
+    db = sqlite3.connect(path)
+    for column in "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ":
+        db.execute(f"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN {column} INTEGER")
+    db.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = rowid, gridY = 1, gridZ = 1, blockX = 128, blockY = 1, blockZ = 1")
+    rows = db.execute("SELECT value, gridX FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName ORDER BY start").fetchall()
+    db.commit()
+    db.close()
+    rows = rows[len(rows) // 2:]  # of steps that are measured, whatever the warm-up
+    tiny_ncu.write(made, [dict(GEMM, name=name.replace("float *", "float*"), grid=(grid, 1, 1)) for name, grid in rows])
+    status, text, result, _ = run(path, b, folder, "--baseline-ncu", made)
+    inside = result["kernels_inside"]["baseline"] if status == 0 else {}
+    check(status == 0 and inside["kernels"] == len(rows) > 7000 and inside["not_in_profile"] == 0, f"many: {len(rows)} kernels, {text} {inside}")
+
+
 def check_errors(folder, a, b):
     path = os.path.join(folder, "bad.csv")
     good = os.path.join(folder, "good.csv")
@@ -364,6 +382,26 @@ def check_recorded(folder):
     check([k[0][0].split("(")[0] for k in said.get("raw", [])] == ["sweep", "residual_parts", "residual_mean"], f"recorded: {said.get('raw')}")
 
 
+def check_names(folder):
+    """32 kernels whose names nsys and ncu spell in two ways, both of them real: each is found."""
+    paths = []
+    for name in "names-nsys.sqlite", "names.raw.csv":
+        paths.append(os.path.join(folder, name))
+        with lzma.open(os.path.join(ROOT, "tests", "cmd", "recorded", name + ".xz")) as source, open(paths[-1], "wb") as target:
+            target.write(source.read())
+    with open(paths[1], encoding="utf-8") as file:
+        lines = file.read().splitlines()  # ncu's own words stand before the table
+        rows = list(csv.DictReader(lines[next(i for i, line in enumerate(lines) if line.startswith('"ID"')):]))
+    db = sqlite3.connect(paths[0])
+    own = {row[0] for row in db.execute("SELECT value FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds ON id = demangledName")}
+    db.close()
+    measured = {row["Kernel Name"] for row in rows if row["ID"]}
+    check(len(measured) == len(own) == 32 and len(measured - own) > 20, f"names: {len(measured)}, {len(measured - own)} are spelled in two ways")
+    status, text, result, _ = run(paths[0], paths[0], folder, "--baseline-ncu", paths[1])
+    inside = result["kernels_inside"]["baseline"] if status == 0 else {}
+    check(status == 0 and inside["kernels"] == 32 and inside["not_in_profile"] == 0 and near(inside["covered"], 1), f"names: {text} {inside}")
+
+
 def check_captures(folder):
     pair = [os.path.join(CAPTURES, "pinned-prefetch", f"{side}.sqlite.gz") for side in ("baseline", "fixed")]
     if not all(map(os.path.exists, pair)):
@@ -414,12 +452,14 @@ def main():
         check_made(folder, a, b)
         check_roofline(folder, a, b)
         check_matching(folder, a, b)
+        check_many(folder, b)
         check_errors(folder, a, b)
         check_packed(folder, a, b)
         check_command(folder, a, b)
         check_pytorch(folder)
         check_pytorch_command(folder)
         check_recorded(folder)
+        check_names(folder)
         check_captures(folder)
     for line in wrong:
         print("FAILED", line)

@@ -406,7 +406,7 @@ static void what_is_refused(void **state)
 		{"{\"verdict\": {\"result\": \"faster\"}}", "is JSON, but no PyTorch trace"},
 		{"[1, 2, 3]", "is JSON, but no PyTorch trace"},
 		{"[{\"ph\": \"X\", \"cat\": \"devtools.timeline\", \"name\": \"RunTask\", \"ts\": 1, \"dur\": 1}]",
-	         "another program than the PyTorch profiler"},
+	         "a trace of something else than torch.profiler"},
 		{"[{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::add\", \"pid\": 1, \"tid\": 1, \"ts\": 1, "
 	         "\"dur\": 1}]",
 	         "holds no GPU work, so there is nothing to judge: 1 operators"},

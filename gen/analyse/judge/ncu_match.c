@@ -16,7 +16,8 @@ struct row {
 	bool taken;
 };
 
-enum form { SPELLING, FUNCTION, FORMS };
+/* Ways of finding a group's rows, the better ones first. */
+enum way { BY_NAME, BY_SPELLING, BY_FUNCTION, WAYS };
 
 struct match {
 	const struct side_facts *facts;
@@ -31,8 +32,9 @@ struct match {
 	uint32_t *stalls;             /* … their stalls */
 	double (*stall)[NCU_STALLS];
 	uint32_t n_groups;
-	const char **form[FORMS]; /* by name's id, made when asked for */
-	bool *bare;               /* by name's id: it is the function's own name */
+	uint32_t *form[WAYS]; /* by way of finding and name's id, made when asked for: id in `forms`, counted from 1 */
+	struct names forms;
+	bool *bare; /* by name's id: it is the function's own name */
 };
 
 static uint64_t key_of(uint32_t name, uint64_t shape)
@@ -113,47 +115,74 @@ static void add_groups(struct match *m, const struct ncu_report *report)
 
 /* ---- which is which ---- */
 
-/* A name in the form in which two are compared, made when it is asked for. */
-static const char *form_of(struct match *m, enum form form, uint32_t name)
+/* Rows whose names are equal in one of these ways: lists through `next`, of one shape and of all, counted from 1. */
+struct listed {
+	struct keymap shapes, names;
+	uint32_t *of_shape, *of_name; /* by place in the maps: the first row */
+	uint32_t *next_of_shape, *next_of_name;
+};
+
+/* What a name is compared by: a number that equal ones share. */
+static uint32_t form_of(struct match *m, enum way way, uint32_t name)
 {
-	if (!m->form[form])
-		m->form[form] = ARENA_NEW(&m->scratch, m->names->n, const char *);
-	if (!m->form[form][name]) {
+	if (way == BY_NAME)
+		return name;
+	uint32_t *form = m->form[way];
+	if (!form)
+		form = m->form[way] = ARENA_NEW(&m->scratch, m->names->n, uint32_t);
+	if (!form[name]) {
 		const char *text = names_text(m->names, name);
-		m->form[form][name] =
-			form == FUNCTION ? kernel_function(&m->scratch, text) : kernel_spelling(&m->scratch, text);
+		form[name] = 1 + names_add_text(&m->forms, way == BY_FUNCTION ? kernel_function(&m->scratch, text)
+		                                                              : kernel_spelling(&m->scratch, text));
 	}
-	return m->form[form][name];
+	return form[name];
 }
 
-static bool alike(struct match *m, enum form form, uint32_t a, uint32_t b)
+static struct listed list_rows(struct match *m, enum way way)
 {
-	return strcmp(form_of(m, form, a), form_of(m, form, b)) == 0;
-}
-
-static void take(struct kernel_inside *g, struct row *row)
-{
-	g->instances += row->instances;
-	g->per_step += row->per_step;
-	row->taken = true;
-}
-
-static bool fits(struct match *m, const struct kernel_inside *g, const struct row *row, int how)
-{
-	bool unknown = !g->shape || !row->shape, shape = unknown || g->shape == row->shape;
-	switch (how) {
-	case 0:
-		return g->name == row->name && g->shape == row->shape && !unknown;
-	case 1:
-		return g->name == row->name && unknown;
-	case 2:
-		return shape && alike(m, SPELLING, g->name, row->name);
-	default:
-		return shape && (m->bare[g->name] || m->bare[row->name]) && alike(m, FUNCTION, g->name, row->name);
+	struct listed l = {.of_shape = ARENA_NEW(&m->scratch, m->n_rows, uint32_t),
+	                   .of_name = ARENA_NEW(&m->scratch, m->n_rows, uint32_t),
+	                   .next_of_shape = ARENA_NEW(&m->scratch, m->n_rows, uint32_t),
+	                   .next_of_name = ARENA_NEW(&m->scratch, m->n_rows, uint32_t)};
+	keymap_init(&l.shapes, &m->scratch);
+	keymap_init(&l.names, &m->scratch);
+	for (uint32_t i = m->n_rows; i-- > 0;) { /* so that lists are in order */
+		uint32_t form = form_of(m, way, m->rows[i].name);
+		uint32_t shape = keymap_add(&l.shapes, key_of(form, m->rows[i].shape));
+		uint32_t name = keymap_add(&l.names, form);
+		l.next_of_shape[i] = l.of_shape[shape];
+		l.next_of_name[i] = l.of_name[name];
+		l.of_shape[shape] = l.of_name[name] = i + 1;
 	}
+	return l;
 }
 
-enum { PAIRS_MAX = 50000000 }; /* names that are compared one with another */
+static bool take_list(struct match *m, enum way way, struct kernel_inside *g, const struct keymap *map, uint64_t key,
+                      const uint32_t *first, const uint32_t *next)
+{
+	bool any = false;
+	uint32_t at = keymap_find(map, key);
+	for (uint32_t i = at == UINT32_MAX ? 0 : first[at]; i; i = next[i - 1]) {
+		struct row *row = &m->rows[i - 1];
+		if (row->taken || (way == BY_FUNCTION && !m->bare[g->name] && !m->bare[row->name]))
+			continue;
+		g->instances += row->instances;
+		g->per_step += row->per_step;
+		row->taken = any = true;
+	}
+	return any;
+}
+
+/* Rows of the same shape, or those whose shape is not known; of a group whose shape is not known, all. */
+static bool take_rows(struct match *m, enum way way, const struct listed *l, struct kernel_inside *g, bool unknown)
+{
+	uint32_t form = form_of(m, way, g->name);
+	if (!g->shape)
+		return unknown && take_list(m, way, g, &l->names, form, l->of_name, l->next_of_name);
+	bool any = (way != BY_NAME || !unknown) &&
+	           take_list(m, way, g, &l->shapes, key_of(form, g->shape), l->of_shape, l->next_of_shape);
+	return (unknown && take_list(m, way, g, &l->shapes, key_of(form, 0), l->of_shape, l->next_of_shape)) || any;
+}
 
 /* By name and shape; else, where one of the two does not know the shape, by name; else by the name in another spelling;
  * else, where one of the two says no more than the function's own name, by that. A group that a better way has found is
@@ -161,16 +190,12 @@ enum { PAIRS_MAX = 50000000 }; /* names that are compared one with another */
 static void find_rows(struct match *m)
 {
 	bool *found = ARENA_NEW(&m->scratch, m->n_groups, bool);
-	for (int how = 0; how < 4 && (uint64_t)m->n_groups * m->n_rows < PAIRS_MAX; how++)
-		for (uint32_t i = 0; i < m->n_groups; i++) {
-			bool any = false;
-			for (uint32_t k = 0; !found[i] && k < m->n_rows; k++)
-				if (!m->rows[k].taken && fits(m, &m->groups[i], &m->rows[k], how)) {
-					take(&m->groups[i], &m->rows[k]);
-					any = true;
-				}
-			found[i] = found[i] || any;
-		}
+	for (enum way way = BY_NAME; way < WAYS; way++) {
+		struct listed l = list_rows(m, way);
+		for (int unknown = way != BY_NAME; unknown < 2; unknown++)
+			for (uint32_t i = 0; i < m->n_groups; i++)
+				found[i] = found[i] || take_rows(m, way, &l, &m->groups[i], unknown);
+	}
 }
 
 /* ---- what a group's numbers say ---- */
@@ -273,6 +298,7 @@ struct ncu_side ncu_match(const struct side_facts *facts, const struct ncu_repor
 	m.bare = ARENA_NEW(&m.scratch, names->n, bool);
 	for (uint32_t i = 0; i < names->n; i++)
 		m.bare[i] = kernel_name_is_bare(names_text(names, i));
+	names_init(&m.forms, &m.scratch);
 	keymap_init(&m.rows_at, &m.scratch);
 	keymap_init(&m.groups_at, &m.scratch);
 	add_rows(&m);
