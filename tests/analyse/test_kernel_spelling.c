@@ -1,6 +1,7 @@
 /* Kernels' names in the spellings of several demanglers (gen/analyse/judge/kernel_spelling.c). */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -180,6 +181,44 @@ static void test_other_kernels(void **state)
 	differ("void f<list<float, 2> >(int)", "void f<list<float>, (int)2>(int)");
 }
 
+static void fits(const char *profile, const char *ncu, bool wanted)
+{
+	struct arena arena = {0};
+	const char *full = kernel_spelling(&arena, profile), *less = kernel_spelling(&arena, ncu);
+	assert_int_equal(kernel_spelling_fits(full, less), wanted);
+	if (wanted)
+		assert_string_equal(kernel_plain(&arena, full), kernel_plain(&arena, less));
+	arena_release(&arena);
+}
+
+/* As ncu 2025.3 printed kernels of PyTorch 2.11. */
+static void test_simplified(void **state)
+{
+	(void)state;
+	fits("void at::native::elementwise_kernel<128, 2, "
+	     "at::native::gpu_kernel_impl_nocast<at::native::BUnaryFunctor<float, "
+	     "float, float, at::native::binary_internal::MulFunctor<float> > >(at::TensorIteratorBase&, "
+	     "at::native::BUnaryFunctor<float> const&)::{lambda(int)#1}>(int)",
+	     "void at::elementwise_kernel<128, 2, void at::gpu_kernel_impl_nocast<at::BUnaryFunctor<float, float, "
+	     "float, "
+	     "binary_internal::MulFunctor<float>>>(at::TensorIteratorBase &, const T1 &)::[lambda(int) (instance "
+	     "1)]>(int, "
+	     "T3)",
+	     true);
+	fits("void at::native::elementwise_kernel<128, 2, at::native::(anonymous namespace)::where_kernel_impl("
+	     "at::TensorIterator&)::{lambda()#1}::operator()() const::{lambda()#11}>(int)",
+	     "void at::elementwise_kernel<128, 2, at::<unnamed>::where_kernel_impl(at::TensorIterator &)::[lambda() "
+	     "(instance 1)]::operator ()() const::[lambda() (instance 11)]>(int)",
+	     true);
+	fits("at::native::fill(int)", "at::fill(int)", true);
+	fits("at::native::fill(int)", "fill(int)", true);
+	fits("at::native::fill(int)", "cub::fill(int)", false);
+	fits("at::native::fill(int)", "native::at::fill(int)", false);
+	fits("at::fill(int)", "at::native::fill(int)", false);
+	fits("at::native::fill(int)", "at::native::filled(int)", false);
+	fits("void at::native::fill<at::A>(int)", "void at::fill<at::B>(int)", false);
+}
+
 static void test_no_name_of_cpp(void **state)
 {
 	struct arena arena = {0};
@@ -211,6 +250,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two_spellings),
 		cmocka_unit_test(test_other_kernels),
+		cmocka_unit_test(test_simplified),
 		cmocka_unit_test(test_no_name_of_cpp),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -402,6 +402,35 @@ def check_names(folder):
     check(status == 0 and inside["kernels"] == 32 and inside["not_in_profile"] == 0 and near(inside["covered"], 1), f"names: {text} {inside}")
 
 
+def check_bound(folder):
+    """A trace of the PyTorch profiler, and what a real ncu measured with the command that its report names: names are simplified there."""
+    paths = []
+    for name in "bound-pytorch.json", "bound-pytorch.raw.csv":
+        paths.append(os.path.join(folder, name))
+        with lzma.open(os.path.join(ROOT, "tests", "cmd", "recorded", name + ".xz")) as source, open(paths[-1], "wb") as target:
+            target.write(source.read())
+    other = os.path.join(folder, "loader.sqlite")
+    status, text, result, _ = run(paths[0], other, folder)
+    command = result["kernels_inside"]["baseline"]["command"] if status == 0 else text
+    with open(paths[1], encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["ID"]]
+    shape = lambda text: tuple(map(int, re.findall(r"\d+", text)))
+    function = lambda row: re.sub(r"[<(].*", "", row["Kernel Name"]).split("::")[-1].split(" ")[-1]
+    asked = {function(row) for row in rows}
+    check(f"--launch-skip 11 --launch-count {len(rows)} " in command and all(name in command for name in asked), f"bound: {command}")
+    measured = {(function(row), shape(row["Grid Size"]), shape(row["Block Size"])) for row in rows}
+    in_trace = kernels_of(paths[0])
+    own = lambda name: re.sub(r"[<(].*", "", name.replace("(anonymous namespace)::", "")).split("::")[-1].split(" ")[-1]
+    share = sum(v[1] for k, v in in_trace.items() if (own(k[0]), k[1], k[2]) in measured) / sum(v[1] for v in in_trace.values())
+    status, text, result, _ = run(paths[0], other, folder, "--baseline-ncu", paths[1])
+    inside = result["kernels_inside"]["baseline"] if status == 0 else {}
+    check(status == 0 and inside["kernels"] == len(rows) == 9 and inside["not_in_profile"] == 0 and abs(inside["covered"] - share) < 0.02, f"bound: {share} {text} {inside}")
+    for k in result["kernels_inside"]["kernels"] if status == 0 else []:
+        of = [row for row in rows if row["Kernel Name"] == k["baseline"]["name"] and shape(row["Grid Size"]) == tuple(k["baseline"]["grid"])]
+        check(len(of) == 1 and near(k["baseline"]["instances_per_step"], 1) and
+              near(k["baseline"]["sm_percent"], float(of[0]["sm__throughput.avg.pct_of_peak_sustained_elapsed"])), f"bound: {k['baseline']}")
+
+
 def check_captures(folder):
     pair = [os.path.join(CAPTURES, "pinned-prefetch", f"{side}.sqlite.gz") for side in ("baseline", "fixed")]
     if not all(map(os.path.exists, pair)):
@@ -460,6 +489,7 @@ def main():
         check_pytorch_command(folder)
         check_recorded(folder)
         check_names(folder)
+        check_bound(folder)
         check_captures(folder)
     for line in wrong:
         print("FAILED", line)

@@ -296,6 +296,48 @@ const char *kernel_spelling(struct arena *arena, const char *name)
 	return copy;
 }
 
+/* The length of "word::" at `p`, which is where a part of a name begins; 0: there is none. */
+static size_t space_length(const char *p)
+{
+	size_t n = word_length(p);
+	return n && strncmp(p + n, "::", 2) == 0 ? n + 2 : 0;
+}
+
+/* What is compared or copied as a whole: a word, or one other character. */
+static size_t part_length(const char *p)
+{
+	size_t n = word_length(p);
+	return n ? n : 1;
+}
+
+const char *kernel_plain(struct arena *arena, const char *spelling)
+{
+	struct buf plain = {0};
+	buf_text(&plain, "");
+	for (const char *p = spelling; *p;) {
+		size_t skipped = space_length(p), n = part_length(p);
+		if (!skipped)
+			buf_add(&plain, p, n);
+		p += skipped ? skipped : n;
+	}
+	const char *copy = arena_copy(arena, plain.data, plain.n);
+	buf_release(&plain);
+	return copy;
+}
+
+bool kernel_spelling_fits(const char *full, const char *less)
+{
+	while (*full) {
+		size_t space = space_length(full), n = space ? space : part_length(full);
+		if (strncmp(full, less, n) == 0)
+			less += n;
+		else if (!space)
+			return false;
+		full += n;
+	}
+	return !*less;
+}
+
 bool kernel_name_is_bare(const char *name)
 {
 	return !strpbrk(name, "<(:");

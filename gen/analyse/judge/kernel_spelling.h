@@ -19,6 +19,13 @@ const char *kernel_function(struct arena *arena, const char *name);
  * the same (they follow from those), "const", and types that a literal is cast to. The result lives in the arena. */
 const char *kernel_spelling(struct arena *arena, const char *name);
 
+/* A spelling without the namespaces in it. The result lives in the arena. */
+const char *kernel_plain(struct arena *arena, const char *spelling);
+
+/* Whether `less` is the spelling `full` without some of its namespaces: ncu simplifies names, and prints "at::fill<4>"
+ * of "at::native::fill<4>". */
+bool kernel_spelling_fits(const char *full, const char *less);
+
 /* Whether the name says no more than the function's own: no namespace, template argument or parameter. */
 bool kernel_name_is_bare(const char *name);
 

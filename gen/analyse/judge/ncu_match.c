@@ -17,7 +17,7 @@ struct row {
 };
 
 /* Ways of finding a group's rows, the better ones first. */
-enum way { BY_NAME, BY_SPELLING, BY_FUNCTION, WAYS };
+enum way { BY_NAME, BY_SPELLING, BY_PLAIN, BY_FUNCTION, WAYS };
 
 struct match {
 	const struct side_facts *facts;
@@ -122,6 +122,15 @@ struct listed {
 	uint32_t *next_of_shape, *next_of_name;
 };
 
+static const char *text_of(struct match *m, enum way way, uint32_t name)
+{
+	const char *text = names_text(m->names, name);
+	if (way == BY_FUNCTION)
+		return kernel_function(&m->scratch, text);
+	text = kernel_spelling(&m->scratch, text);
+	return way == BY_PLAIN ? kernel_plain(&m->scratch, text) : text;
+}
+
 /* What a name is compared by: a number that equal ones share. */
 static uint32_t form_of(struct match *m, enum way way, uint32_t name)
 {
@@ -131,9 +140,7 @@ static uint32_t form_of(struct match *m, enum way way, uint32_t name)
 	if (!form)
 		form = m->form[way] = ARENA_NEW(&m->scratch, m->names->n, uint32_t);
 	if (!form[name]) {
-		const char *text = names_text(m->names, name);
-		form[name] = 1 + names_add_text(&m->forms, way == BY_FUNCTION ? kernel_function(&m->scratch, text)
-		                                                              : kernel_spelling(&m->scratch, text));
+		form[name] = 1 + names_add_text(&m->forms, text_of(m, way, name));
 	}
 	return form[name];
 }
@@ -157,6 +164,15 @@ static struct listed list_rows(struct match *m, enum way way)
 	return l;
 }
 
+/* What names that are equal in one way have to be besides. */
+static bool agree(struct match *m, enum way way, uint32_t group, uint32_t row)
+{
+	if (way == BY_PLAIN)
+		return kernel_spelling_fits(names_text(&m->forms, form_of(m, BY_SPELLING, row) - 1),
+		                            names_text(&m->forms, form_of(m, BY_SPELLING, group) - 1));
+	return way != BY_FUNCTION || m->bare[group] || m->bare[row];
+}
+
 static bool take_list(struct match *m, enum way way, struct kernel_inside *g, const struct keymap *map, uint64_t key,
                       const uint32_t *first, const uint32_t *next)
 {
@@ -164,7 +180,7 @@ static bool take_list(struct match *m, enum way way, struct kernel_inside *g, co
 	uint32_t at = keymap_find(map, key);
 	for (uint32_t i = at == UINT32_MAX ? 0 : first[at]; i; i = next[i - 1]) {
 		struct row *row = &m->rows[i - 1];
-		if (row->taken || (way == BY_FUNCTION && !m->bare[g->name] && !m->bare[row->name]))
+		if (row->taken || !agree(m, way, g->name, row->name))
 			continue;
 		g->instances += row->instances;
 		g->per_step += row->per_step;
@@ -184,9 +200,9 @@ static bool take_rows(struct match *m, enum way way, const struct listed *l, str
 	return (unknown && take_list(m, way, g, &l->shapes, key_of(form, 0), l->of_shape, l->next_of_shape)) || any;
 }
 
-/* By name and shape; else, where one of the two does not know the shape, by name; else by the name in another spelling;
- * else, where one of the two says no more than the function's own name, by that. A group that a better way has found is
- * not looked for by a worse one. */
+/* By name and shape; else, where one of the two does not know the shape, by name; else by the name in another spelling,
+ * also one without some of its namespaces; else, where one of the two says no more than the function's own name, by
+ * that. A group that a better way has found is not looked for by a worse one. */
 static void find_rows(struct match *m)
 {
 	bool *found = ARENA_NEW(&m->scratch, m->n_groups, bool);
