@@ -270,7 +270,8 @@ static int no_report(const struct collector_job *job, const char *said, const st
 	return err_set(err, "nsys wrote no report (%s)%s%s", words, *last ? ": " : "", last);
 }
 
-static int export(struct collector_job *job, const char *report, struct err *err)
+static const char *run_export(const struct collector_job *job, const char *report, bool payloads, int *status,
+                              struct err *err)
 {
 	const struct nsys_job *nsys = job->open;
 	const char *log = arena_format(job->arena, "%s.log", nsys->report);
@@ -279,10 +280,19 @@ static int export(struct collector_job *job, const char *report, struct err *err
 	                            "--type=sqlite",
 	                            "--force-overwrite=true",
 	                            arena_format(job->arena, "--output=%s", job->profile),
-	                            report,
+	                            payloads ? NSYS_PAYLOADS : report,
+	                            payloads ? report : NULL,
 	                            NULL};
+	return ask(argv, log, job->arena, status, err);
+}
+
+/* With NCCL's payloads, which say what ranks a kernel is of, where this nsys has an option for them. */
+static int export(struct collector_job *job, const char *report, struct err *err)
+{
 	int status = 0;
-	const char *said = ask(argv, log, job->arena, &status, err);
+	const char *said = run_export(job, report, true, &status, err);
+	if (said && status && !nsys_knows_payloads(said))
+		said = run_export(job, report, false, &status, err);
 	if (!said)
 		return -1;
 	if (!status && exists(job->profile))

@@ -71,6 +71,11 @@ bool nsys_found_no_space(const char *said)
 	return strstr(said, NO_SPACE);
 }
 
+bool nsys_knows_payloads(const char *said)
+{
+	return !strstr(said, "include-blobs");
+}
+
 const char *nsys_explain(const char *said)
 {
 	static const struct {

@@ -19,6 +19,11 @@ const char *nsys_next_line(const char **at, struct arena *arena);
 /* The last such line, "" if there is none. */
 const char *nsys_last_line(const char *said, struct arena *arena);
 
+/* What `nsys export` is asked for besides: payloads of NVTX ranges, as NCCL's have. And whether it did not complain of
+ * that, as versions that do not know it do. */
+#define NSYS_PAYLOADS "--include-blobs=true"
+bool nsys_knows_payloads(const char *said);
+
 /* Whether what it said is that the disk is full. */
 bool nsys_found_no_space(const char *said);
 

@@ -103,8 +103,8 @@ static int fail(const struct job *job, int status, struct err *err)
 	return -1;
 }
 
-/* Runs nsys. 0; −1 with `err`; or a signal came (proc_interrupted). */
-static int export(const struct job *job, struct meter *meter, struct err *err)
+/* Runs nsys, with payloads of NVTX or without. 0; −1 with `err`; or a signal came (proc_interrupted). */
+static int run_nsys(const struct job *job, bool payloads, struct meter *meter, int *status, struct err *err)
 {
 	struct proc proc;
 	const char *report = *job->report == '-' ? arena_format(job->arena, "./%s", job->report) : job->report;
@@ -113,7 +113,8 @@ static int export(const struct job *job, struct meter *meter, struct err *err)
 	                            "--type=sqlite",
 	                            "--force-overwrite=true",
 	                            arena_format(job->arena, "--output=%s", job->export),
-	                            report,
+	                            payloads ? NSYS_PAYLOADS : report,
+	                            payloads ? report : NULL,
 	                            NULL};
 	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	const struct proc_spawn spawn = {.argv = argv, .output = job->said, .input = nothing};
@@ -121,7 +122,29 @@ static int export(const struct job *job, struct meter *meter, struct err *err)
 	close(nothing);
 	if (result || wait_for(&proc, job, meter))
 		return -1;
-	return proc.status || access(job->export, R_OK) ? fail(job, proc.status, err) : 0;
+	*status = proc.status;
+	return 0;
+}
+
+static bool knows_payloads(const struct job *job)
+{
+	char *said = arena_alloc(job->arena, SAID_MAX + 1, 1);
+	read_said(job->said, said, SAID_MAX);
+	return nsys_knows_payloads(said);
+}
+
+/* NCCL says in payloads which ranks a kernel is of; nsys before about 2023 has no option for them. */
+static int export(const struct job *job, struct meter *meter, struct err *err)
+{
+	int status = 0, result = run_nsys(job, true, meter, &status, err);
+	if (!result && status && !knows_payloads(job)) {
+		if (ftruncate(job->said, 0)) /* a file in memory */
+			return err_set(err, "%s: %s", job->report, strerror(errno));
+		result = run_nsys(job, false, meter, &status, err);
+	}
+	if (result)
+		return -1;
+	return status || access(job->export, R_OK) ? fail(job, status, err) : 0;
 }
 
 /* An empty folder of our own where what is unpacked goes, too. */

@@ -79,7 +79,7 @@ int nsys_read_ranges(struct nsys *r)
 	                                      "globalTid", "textId", "binaryData", "jsonText",  "endGlobalTid"};
 	struct scan s;
 	struct payloads payloads;
-	if (payloads_read(r, &payloads) != 0)
+	if (payloads_read(&r->db, r->arena, &payloads) != 0)
 		return -1;
 	bool details = r->wish->details;
 	if (nsys_scan(r, &s, "NVTX_EVENTS", columns, details ? NVTX_N_DETAILS : NVTX_N) != 0)

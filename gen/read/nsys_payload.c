@@ -1,7 +1,9 @@
 #include "read/nsys_payload.h"
 
+#include "base/buf.h"
 #include "base/list.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
@@ -28,9 +30,13 @@ static uint8_t size_of_type(int64_t type)
 	return (type >= LONG && type <= ULONGLONG) || type == INT64 || type == UINT64 || type == SIZE ? 8 : 0;
 }
 
+/* The root of a broadcast or a reduce stands where the peer of a send does: no payload has both. */
 static int entry_of(const char *name, size_t n)
 {
+	static const char root[] = "Root";
 	int entry = 0;
+	if (n == strlen(root) && memcmp(name, root, n) == 0)
+		return PAYLOAD_PEER;
 	while (entry < PAYLOAD_ENTRIES && (strlen(ENTRY_NAMES[entry]) != n || memcmp(name, ENTRY_NAMES[entry], n) != 0))
 		entry++;
 	return entry;
@@ -44,16 +50,16 @@ static const struct payload_layout *find(const struct payloads *payloads, uint64
 	return NULL;
 }
 
-int payloads_read(struct nsys *r, struct payloads *out)
+int payloads_read(struct db *db, struct arena *arena, struct payloads *out)
 {
 	enum { SCHEMA, TYPE, NAME, OFFSET, N };
 	enum { MOST = 4096 }; /* layouts: NCCL has some twenty */
 	static const char *const columns[] = {"schemaId", "type", "name", "offset"};
 	struct scan s;
 	*out = (struct payloads){0};
-	if (!db_table(&r->db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
+	if (!db_table(db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
 		return 0;
-	if (nsys_scan(r, &s, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N) != 0)
+	if (scan_open(&s, db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N) != 0)
 		return -1;
 	int more;
 	while ((more = scan_next(&s)) > 0) {
@@ -66,7 +72,7 @@ int payloads_read(struct nsys *r, struct payloads *out)
 			continue;
 		struct payload_layout *layout = (struct payload_layout *)find(out, (uint64_t)id);
 		if (!layout && out->n < MOST) {
-			LIST_GROW(r->arena, out->list, out->n, out->room);
+			LIST_GROW(arena, out->list, out->n, out->room);
 			layout = &out->list[out->n++];
 			*layout = (struct payload_layout){.id = (uint64_t)id};
 		}
@@ -185,25 +191,50 @@ bool payloads_of_json(const char *text, size_t n, struct build_comm_call *out)
 	return sound && out->comm != 0;
 }
 
+/* Either form may stand in either column: a copy that scrub_profile made has text for bytes. */
+static bool of_value(const struct payloads *payloads, sqlite3_value *value, struct build_comm_call *out)
+{
+	int type = sqlite3_value_type(value);
+	if (type == SQLITE_BLOB && payloads->n) {
+		const unsigned char *bytes = sqlite3_value_blob(value);
+		return bytes && payloads_of_bytes(payloads, bytes, (size_t)sqlite3_value_bytes(value), out);
+	}
+	const char *text = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
+	size_t n = text ? (size_t)sqlite3_value_bytes(value) : 0;
+	return text && memmem(text, n, ENTRY_NAMES[PAYLOAD_COMM], strlen(ENTRY_NAMES[PAYLOAD_COMM])) &&
+	       payloads_of_json(text, n, out);
+}
+
 bool payloads_of_row(const struct payloads *payloads, struct scan *scan, int binary, int json, int64_t domain,
                      struct build_comm_call *out)
 {
 	if (!domain) /* the default one is the program's own */
 		return false;
-	if (payloads->n && scan->has[binary]) {
-		sqlite3_value *value = sqlite3_column_value(scan->statement, binary);
-		int type = sqlite3_value_type(value);
-		const unsigned char *bytes = type == SQLITE_BLOB ? sqlite3_value_blob(value) : NULL;
-		if (bytes && payloads_of_bytes(payloads, bytes, (size_t)sqlite3_value_bytes(value), out))
-			return true;
-	}
-	if (scan->has[json]) {
-		sqlite3_value *value = sqlite3_column_value(scan->statement, json);
-		const char *text =
-			sqlite3_value_type(value) == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : NULL;
-		size_t n = text ? (size_t)sqlite3_value_bytes(value) : 0;
-		return text && memmem(text, n, ENTRY_NAMES[PAYLOAD_COMM], strlen(ENTRY_NAMES[PAYLOAD_COMM])) &&
-		       payloads_of_json(text, n, out);
-	}
-	return false;
+	return (scan->has[binary] && of_value(payloads, sqlite3_column_value(scan->statement, binary), out)) ||
+	       (scan->has[json] && of_value(payloads, sqlite3_column_value(scan->statement, json), out));
+}
+
+/* ---- a copy ---- */
+
+static void add_entry(struct buf *to, int entry, bool known, uint64_t value)
+{
+	if (known)
+		buf_format(to, "%s\"%s\":%" PRIu64, to->n ? "," : "{", ENTRY_NAMES[entry], value);
+}
+
+int payloads_bind(const struct payloads *payloads, sqlite3_value *value, sqlite3_stmt *to, int parameter)
+{
+	struct build_comm_call call;
+	struct buf text = {0};
+	if (!of_value(payloads, value, &call))
+		return sqlite3_bind_null(to, parameter);
+	add_entry(&text, PAYLOAD_COMM, true, (uint64_t)call.comm);
+	add_entry(&text, PAYLOAD_BYTES, call.bytes >= 0, (uint64_t)call.bytes);
+	add_entry(&text, PAYLOAD_PEER, call.peer != TRACE_NONE, call.peer);
+	add_entry(&text, PAYLOAD_RANKS, call.ranks != TRACE_NONE, call.ranks);
+	add_entry(&text, PAYLOAD_RANK, call.rank != TRACE_NONE, call.rank);
+	buf_text(&text, "}");
+	int result = sqlite3_bind_text64(to, parameter, text.data, text.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+	buf_release(&text);
+	return result;
 }

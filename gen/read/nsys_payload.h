@@ -4,8 +4,8 @@
  * one the id of its layout, its size and where in the bytes it stands, eight bytes each; the payloads follow. Layouts
  * are in NVTX_PAYLOAD_SCHEMA_ENTRIES. `--include-json=true` writes the same as text, {"NCCL communicator ID":…}, into
  * jsonText. (Both seen of nsys 2025.3 with NCCL 2.28.) What is read are the entries that NCCL calls "NCCL communicator
- * ID", "Message size [bytes]", "Peer rank", "No. of ranks" and "Rank" (NCCL's src/include/nvtx_payload_schemas.h);
- * payloads without the first one are somebody else's. */
+ * ID", "Message size [bytes]", "Peer rank", "Root", "No. of ranks" and "Rank" (NCCL's
+ * src/include/nvtx_payload_schemas.h); payloads without the first one are somebody else's. */
 #ifndef GAPLINE_READ_NSYS_PAYLOAD_H
 #define GAPLINE_READ_NSYS_PAYLOAD_H
 
@@ -26,8 +26,8 @@ struct payloads {
 	size_t n, room;
 };
 
-/* The layouts, from the reader's arena. -1 with the reader's err: the table is damaged. */
-int payloads_read(struct nsys *r, struct payloads *out);
+/* The layouts, from `arena`. -1 with the database's err: the table is damaged. */
+int payloads_read(struct db *db, struct arena *arena, struct payloads *out);
 
 /* What the row at hand says: `binary` and `json` are its columns for the two. False: nothing of NCCL. Values of a wrong
  * type, and bytes that do not fit their layout, say nothing. */
@@ -38,5 +38,9 @@ bool payloads_of_row(const struct payloads *payloads, struct scan *scan, int bin
 bool payloads_of_bytes(const struct payloads *payloads, const unsigned char *bytes, size_t n,
                        struct build_comm_call *out);
 bool payloads_of_json(const char *text, size_t n, struct build_comm_call *out);
+
+/* Binds what a payload says, as text and nothing else of it, to a parameter of a statement; NULL where it is nothing of
+ * NCCL. SQLite's result. */
+int payloads_bind(const struct payloads *payloads, sqlite3_value *value, sqlite3_stmt *to, int parameter);
 
 #endif

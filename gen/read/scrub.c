@@ -5,6 +5,7 @@
 #include "read/db.h"
 #include "read/db_bytes.h"
 #include "read/metric_sample.h"
+#include "read/nsys_payload.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_original.h"
 #include "read/scrub_text.h"
@@ -26,17 +27,18 @@ struct scrub {
 	struct scrub_copy *copy;
 	struct arena *arena;
 	struct err *err;
+	struct payloads payloads; /* layouts of NCCL's */
 };
 
 /* One column of a table that is being copied. */
-struct column {
+struct scrub_column {
 	char sign; /* of scrub_layout.h; ' ' for a whole number */
 	const char *name;
 };
 
 struct table {
 	const struct scrub_table *layout;
-	struct column columns[SCAN_COLUMNS_MAX];
+	struct scrub_column columns[SCAN_COLUMNS_MAX];
 	const char *names[SCAN_COLUMNS_MAX];
 	int n;
 	struct scan scan;
@@ -95,6 +97,8 @@ static int learn(struct scrub *s)
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
 		if (learn_options(s, tables[i]) != 0)
 			return -1;
+	if (payloads_read(&s->from, s->arena, &s->payloads) != 0)
+		return -1;
 	return learn_paths(s, "PROCESSES", "name") != 0 || learn_paths(s, "ANALYSIS_FILE", "filename") != 0 ? -1 : 0;
 }
 
@@ -288,13 +292,6 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 
 /* ---- values ---- */
 
-/* Whether a row of StringIds is the path of a module. */
-static bool is_module(const struct scrub *s, const struct table *t)
-{
-	int64_t id;
-	return row_int(t, "id", &id) && keymap_find(&s->paths, (uint64_t)id) != UINT32_MAX;
-}
-
 static bool is_wanted(const struct scrub *s, const struct scrub_table *table)
 {
 	return s->keep_stacks || (table->rows != SCRUB_LOOKS && table->rows != SCRUB_STACKS);
@@ -303,9 +300,11 @@ static bool is_wanted(const struct scrub *s, const struct scrub_table *table)
 /* What a text becomes; NULL: it is not of the kind that the column holds, and goes. */
 static const char *clean_text(struct scrub *s, const struct table *t, char sign, const char *text, size_t *n)
 {
+	int64_t id;
 	switch (sign) {
 	case '$':
-		if (t->layout->rows == SCRUB_STRINGS && is_module(s, t))
+		if (t->layout->rows == SCRUB_STRINGS && row_int(t, "id", &id) &&
+		    keymap_find(&s->paths, (uint64_t)id) != UINT32_MAX) /* the path of a module */
 			return scrub_text_module(&s->text, text, n);
 		return t->layout->rows == SCRUB_DIAGNOSTICS ? scrub_text_message(&s->text, text, n)
 		                                            : scrub_text_mask(&s->text, text, n);
@@ -333,6 +332,8 @@ static int bind(struct scrub *s, struct table *t, int i)
 	sqlite3_value *value = sqlite3_column_value(t->scan.statement, i);
 	char sign = t->columns[i].sign;
 	size_t n;
+	if (sign == '=')
+		return payloads_bind(&s->payloads, value, t->insert, i + 1);
 	switch (sqlite3_value_type(value)) {
 	case SQLITE_NULL:
 		return sqlite3_bind_null(t->insert, i + 1);

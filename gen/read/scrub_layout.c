@@ -32,7 +32,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"PROFILER_OVERHEAD", SCRUB_EVENTS, "start end globalTid correlationId @nameId returnValue overheadType"},
 	{"NVTX_EVENTS", SCRUB_EVENTS,
          "start end eventType rangeId category color $text globalTid endGlobalTid @textId domainId uint64Value "
-         "int64Value %doubleValue uint32Value int32Value %floatValue"},
+         "int64Value %doubleValue uint32Value int32Value %floatValue =jsonText =binaryData"},
 	{"OSRT_API", SCRUB_EVENTS, CALL "returnValue nestingLevel callchainId"},
 	{"CUDA_GRAPH_EVENTS", SCRUB_EVENTS, CALL "graphId originalGraphId graphExecId graphNodeId originalGraphNodeId"},
 	{"CUDA_GRAPH_NODE_EVENTS", SCRUB_EVENTS, CALL "graphNodeId originalGraphNodeId"},

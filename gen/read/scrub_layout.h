@@ -27,7 +27,8 @@ struct scrub_table {
 	 * '%' a number of either kind; '@' an id of StringIds, '&' one whose text is a path of which the last part is
 	 * kept; '$' a text in which paths, hosts and users are masked;
 	 * '!' a path of which the last part is kept; '#' a UUID, which another one replaces; '+' a text of digits and
-	 * marks, as in a time or a place on a bus; '{' a JSON object, of which the GPU's counters are kept. */
+	 * marks, as in a time or a place on a bus; '{' a JSON object, of which the GPU's counters are kept; '='
+	 * what NCCL says of a call: numbers of a communicator, bytes and ranks. */
 	const char *columns;
 };
 

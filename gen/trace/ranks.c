@@ -358,12 +358,13 @@ static const char *missing(const struct member *list, size_t n, struct arena *ar
 	                    lacking > NAMED ? " …" : "", size, lacking > 1 ? "are" : "is");
 }
 
-/* Orders the files of run `run` and gives them a clock; returns what is missing, or NULL. */
+/* Orders the files of run `run` and gives them a clock; returns which rank is missing, or there twice, or NULL. */
 static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, struct arena *arena)
 {
 	struct member *list = ARENA_NEW(arena, n, struct member);
 	size_t m = 0;
 	bool ranks = true, one_host = true;
+	int32_t twice = -1;
 	int64_t begin = INT64_MAX;
 	for (size_t i = 0; i < n; i++) {
 		if (files[i].run != run)
@@ -373,10 +374,11 @@ static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, str
 		one_host = one_host && files[i].trace->n_processes &&
 		           files[i].trace->source.host == list[0].file->trace->source.host;
 		for (size_t k = 0; k + 1 < m; k++)
-			ranks = ranks && list[k].file->rank != files[i].rank;
+			twice = list[k].file->rank == files[i].rank && twice < 0 ? files[i].rank : twice;
 		if (has_time(&files[i]) && files[i].trace->source.started < begin)
 			begin = files[i].trace->source.started;
 	}
+	ranks = ranks && twice < 0;
 	for (size_t i = 0; i < m; i++) {
 		list[i].by_rank = ranks;
 		list[i].by_pid = one_host;
@@ -386,6 +388,11 @@ static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, str
 		list[i].file->place = (uint32_t)i;
 		list[i].file->offset = has_time(list[i].file) ? list[i].file->trace->source.started - begin : 0;
 	}
+	if (twice >= 0)
+		return arena_format(arena,
+		                    "more than one file says that it is rank %d: it was started again, or files of "
+		                    "another run are among them",
+		                    twice);
 	return m > 1 && ranks ? missing(list, m, arena) : NULL;
 }
 

@@ -305,10 +305,10 @@ struct trace_comm_calls {
 	int64_t *start, *end;
 	uint32_t *name; /* "ncclAllReduce" */
 	uint32_t *thread;
-	int64_t *comm;          /* of the communicator: one number on all of its ranks; 0: not known */
-	int64_t *bytes;         /* NCCL's message size: of all-gather and reduce-scatter one rank's share; 0: or not
-	                         * known; negative: the call makes or ends a communicator */
-	uint32_t *peer;         /* of send and receive: a rank of the communicator */
+	int64_t *comm;  /* of the communicator: one number on all of its ranks; 0: not known */
+	int64_t *bytes; /* NCCL's message size: of all-gather and reduce-scatter one rank's share; 0: or not
+	                 * known; negative: the call makes or ends a communicator */
+	uint32_t *peer; /* of send and receive, and of broadcast and reduce the root: a rank of the communicator */
 	uint32_t *rank, *ranks; /* of calls that make or end a communicator: the process's own rank in it, and how many
 	                         * it has */
 };

@@ -167,6 +167,13 @@ static void test_three_ways_at_once(void **state)
 		schedule.data = 2;
 		expect_as_played(&schedule, analyse(s, &schedule));
 	}
+	/* a reduce to one rank, which broadcasts: others leave the reduce whenever they can, and wait for the root */
+	struct pipeline_job schedule = plain;
+	schedule.stages = 2;
+	schedule.data = 4;
+	schedule.tensor = 2;
+	schedule.rooted = true;
+	expect_as_played(&schedule, analyse(s, &schedule));
 }
 
 /* Beside a copy the GPU is not idle. */

@@ -74,6 +74,16 @@ def exported(place):
         place.clean(words)
 
 
+def payloads(place):
+    """What NCCL says stands in payloads, which an export has on request; a version without that option is asked again."""
+    noted = place.tmp.parent / "exported.txt"
+    for mode, asked in (("", ["--include-blobs=true"]), ("no-payloads", ["--include-blobs=true", ""])):
+        status, _, said = place.say("show", "a.nsys-rep", mode=mode, STANDIN_EXPORTED=str(noted))
+        expect(status == 0 and noted.read_text().splitlines() == asked, f"{mode}: {status}, {said}, {noted.read_text()}")
+        noted.unlink()
+    place.clean("payloads")
+
+
 def beside(place):
     """An export that lies there is taken if it is not older; then no nsys is asked."""
     shutil.copy(place.folder / "elsewhere/a.sqlite", place.folder / "a.sqlite")
@@ -248,7 +258,7 @@ def on_a_terminal(place):
 
 with tempfile.TemporaryDirectory(prefix="gapline-export-") as made:
     here = Place(made)
-    for check in (exported, beside, in_folders, scrubbed, without_nsys, what_is_none, interrupted, on_a_terminal):
+    for check in (exported, payloads, beside, in_folders, scrubbed, without_nsys, what_is_none, interrupted, on_a_terminal):
         check(here)
 print(f"{len(failures)} failures")
 sys.exit(bool(failures))

@@ -98,6 +98,23 @@ def expect_rank_1(result, what):
     assert abs(finding["ceiling"]["step_ms"] - mean) < 0.25, (what, finding["ceiling"], mean)
 
 
+def check_scrubbed(gapline, folder, files, two):
+    """Copies that can be shared say the same of collectives, and hold of NCCL's payloads the numbers that say it."""
+    copies = [file.with_name(f"scrubbed-{file.name}") for file in files]
+    for file, copy in zip(files, copies):
+        subprocess.run([gapline, "scrub", file, "-o", copy, "-q"], check=True)
+        with sqlite3.connect(copy) as db:
+            columns = {row[1] for row in db.execute("PRAGMA table_info(NVTX_EVENTS)")} & {"binaryData", "jsonText"}
+            kept = [v for c in columns for (v,) in db.execute(f"SELECT {c} FROM NVTX_EVENTS WHERE {c} IS NOT NULL")]
+            assert not db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'NVTX_PAYLOAD%'").fetchall()
+        assert len(kept) > 100 and all(isinstance(v, str) for v in kept), (len(kept), kept[:3])
+        names = {name for v in kept for name in json.loads(v)}
+        assert names <= {"NCCL communicator ID", "Message size [bytes]", "Peer rank", "No. of ranks", "Rank"}, names
+        assert all(isinstance(number, int) for v in kept for number in json.loads(v).values())
+    four = report(gapline, folder, copies, copies)
+    assert four["baseline"]["ranks"] == two["baseline"]["ranks"], "scrubbed copies say something else of the ranks"
+
+
 def check_payloads(gapline, folder):
     whole, files = split(pathlib.Path(__file__).resolve().parents[1] / "read" / "profiles" / "nccl_two_ranks.sqlite.gz", folder, 2_000_000)
     one, two = report(gapline, folder, [whole], [whole]), report(gapline, folder, files, files)
@@ -114,6 +131,7 @@ def check_payloads(gapline, folder):
     three = without_files(report(gapline, folder, digests, digests))
     for key in one["baseline"]:
         assert two["baseline"][key] == three["baseline"][key], f"{key} differs between files and their digests"
+    check_scrubbed(gapline, folder, files, two)
     rows = {(row["name"], row["communicator"]): row for row in one["baseline"]["ranks"]["communication"]}
     assert set(rows) == {("ncclAllReduce", 1), ("ncclAllReduce", 2), ("ncclSend", 1), ("ncclRecv", 1)}, rows.keys()
     buckets, flag = rows[("ncclAllReduce", 1)], rows[("ncclAllReduce", 2)]

@@ -17,7 +17,8 @@ struct op {
 	enum kind kind;
 	int64_t length; /* of COMPUTE; of TOGETHER how long data moves */
 	int send, receive;
-	int first, each, n; /* TOGETHER: of ranks first, first + each … */
+	int first, each, n;                              /* TOGETHER: of ranks first, first + each … */
+	enum { ALL_REDUCE, REDUCE, BROADCAST } together; /* the root is `first` */
 	int64_t comm;
 };
 
@@ -132,13 +133,18 @@ static void plan_step(const struct pipeline_job *s)
 				plan_gpipe(s, p, d);
 			for (int t = 0; t < s->tensor; t++) {
 				int rank = rank_at(s, p, d, t);
+				struct op reduce = {.kind = TOGETHER,
+				                    .together = s->rooted ? REDUCE : ALL_REDUCE,
+				                    .length = REDUCED,
+				                    .first = rank_at(s, p, 0, t),
+				                    .each = s->tensor,
+				                    .n = s->data,
+				                    .comm = s->number * 10000 + 7000 + p * s->tensor + t};
 				if (s->data > 1)
-					add(rank, (struct op){.kind = TOGETHER,
-					                      .length = REDUCED,
-					                      .first = rank_at(s, p, 0, t),
-					                      .each = s->tensor,
-					                      .n = s->data,
-					                      .comm = s->number * 10000 + 7000 + p * s->tensor + t});
+					add(rank, reduce);
+				reduce.together = BROADCAST;
+				if (s->data > 1 && s->rooted)
+					add(rank, reduce);
 				add(rank, (struct op){.kind = TOGETHER,
 				                      .length = SUMMED,
 				                      .first = 0,
@@ -196,13 +202,23 @@ static bool all_there(const struct op *op, int64_t *last)
 
 static void play_together(const struct pipeline_job *s, const struct op op, int64_t last, bool measured)
 {
+	static const char *const calls[] = {"ncclAllReduce", "ncclReduce", "ncclBroadcast"};
+	static const char *const kernels[] = {"ncclDevKernel_AllReduce_Sum_f32_RING_LL",
+	                                      "ncclDevKernel_Reduce_Sum_f32_RING_LL",
+	                                      "ncclDevKernel_Broadcast_RING_LL"};
+	const int64_t root = ranks[op.first].now;
 	for (int i = 0; i < op.n; i++) {
 		struct rank *r = &ranks[op.first + i * op.each];
-		int64_t end = last + op.length + i * 500;
-		call(s, r, "ncclAllReduce", &op, r->now, -1);
-		launch(r, OP_COMM, 7, r->now, end, "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
-		r->truth.waiting += measured ? last - r->now : 0;
-		r->truth.moving += measured ? end - last : 0;
+		int64_t met = op.together == ALL_REDUCE ? last : r->now;
+		if (op.together == REDUCE && !i)
+			met = last;
+		else if (op.together == BROADCAST && root > met)
+			met = root;
+		int64_t end = met + op.length + i * 500;
+		call(s, r, calls[op.together], &op, r->now, op.together == ALL_REDUCE ? -1 : 0);
+		launch(r, OP_COMM, 7, r->now, end, kernels[op.together]);
+		r->truth.waiting += measured ? met - r->now : 0;
+		r->truth.moving += measured ? end - met : 0;
 		r->now = end;
 		r->next++;
 	}
@@ -303,6 +319,9 @@ const struct trace *pipeline_make(const struct pipeline_job *s, struct arena *ar
 		maker_comm_call(&m, r->thread, 100, 110, "ncclCommInitRank",
 		                s->number * 10000 + 1000 + d * s->tensor + t, -1, TRACE_NONE, (uint32_t)p,
 		                (uint32_t)s->stages);
+		maker_comm_call(&m, r->thread, 140, 150, "ncclCommInitRank",
+		                s->number * 10000 + 7000 + p * s->tensor + t, -1, TRACE_NONE, (uint32_t)d,
+		                (uint32_t)s->data);
 		maker_comm_call(&m, r->thread, 120, 130, "ncclCommInitRank", s->number * 10000 + 99, -1, TRACE_NONE,
 		                (uint32_t)i, (uint32_t)pipeline_ranks(s));
 	}

@@ -9,6 +9,7 @@ enum { PIPELINE_STEPS = 12, PIPELINE_WARM = 3, PIPELINE_MOST = 16, PIPELINE_SENT
 
 struct pipeline_job {
 	int stages, microbatches, tensor, data; /* ranks = stages × tensor × data, at most PIPELINE_MOST */
+	bool rooted;                            /* data-parallel groups reduce to one rank, which broadcasts */
 	bool alternating;                       /* one forward, one backward, as Megatron does; else GPipe */
 	int64_t forward, backward;              /* ns, of a stage and microbatch */
 	int slow;                               /* this stage takes twice as long; −1: none */

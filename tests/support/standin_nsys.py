@@ -3,8 +3,8 @@
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
 command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
-old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-export. STANDIN_ARGS: a file
-that gets the options.
+old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-export, no-payloads. STANDIN_ARGS: a file
+that gets the options, STANDIN_EXPORTED one that gets those of exports.
 """
 
 import contextlib
@@ -104,6 +104,12 @@ def main():
             pathlib.Path(os.environ["STANDIN_ARGS"]).write_text("\n".join(arguments[1:n]) + "\n")
         return profile(arguments[1:n], arguments[n:], mode)
     if arguments[0] == "export":
+        if "STANDIN_EXPORTED" in os.environ:
+            with open(os.environ["STANDIN_EXPORTED"], "a") as noted:
+                noted.write(" ".join(a for a in arguments if a.startswith("--include")) + "\n")
+        if mode == "no-payloads" and "--include-blobs=true" in arguments:
+            print("unrecognised option '--include-blobs=true'\n\nusage: nsys export [<args>] [nsys-rep-file]")
+            return 1
         if mode == "full-export":
             print("Error: No space left on device")
             return 1

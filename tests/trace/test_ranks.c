@@ -186,6 +186,12 @@ static void ranks_stand_in_their_order_and_lack_is_said(void **state)
 	tell(&t, of_eight, N(of_eight), RANKS_TELL);
 	assert_non_null(strstr(t.ranks.note, "ranks 2, 3, 4, 5, 6, 7 of 8 are not among the files"));
 	arena_release(&t.arena);
+	static const struct given restarted[] = {{"a", 100, 40, 7, 0, 2, 0, NULL, 0},
+	                                         {"b", 100, 100, 7, 1, 2, 0, NULL, 0},
+	                                         {"c", 150, 50, 7, 0, 2, 0, NULL, 0}};
+	tell(&t, restarted, N(restarted), RANKS_TELL);
+	assert_non_null(strstr(t.ranks.note, "more than one file says that it is rank 0"));
+	arena_release(&t.arena);
 }
 
 static void without_times_names_folders_and_jobs_decide(void **state)

@@ -81,6 +81,46 @@ static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ran
 	return true;
 }
 
+/* The same of a broadcast or a reduce. */
+static bool match_rooted(struct collective_op *ops, const size_t *first, uint32_t n_ranks, size_t k, int64_t tolerance,
+                         struct collective *out)
+{
+	const struct collective_op *root = NULL, *last = &ops[first[0] + k];
+	for (uint32_t r = 0; r < n_ranks; r++) {
+		const struct collective_op *op = &ops[first[r] + k];
+		if (op->root != last->root)
+			return false;
+		root = op->rank == op->root ? op : root;
+		last = op->start > last->start ? op : last;
+	}
+	if (!root)
+		return false;
+	bool from_root = root->bound == BOUND_BY_ROOT;
+	const struct collective_op *for_whom = from_root ? root : last;
+	for (uint32_t r = 0; r < n_ranks; r++) {
+		const struct collective_op *op = &ops[first[r] + k];
+		if ((op == root) != from_root && for_whom->start > op->end + tolerance)
+			return false;
+	}
+	*out = (struct collective){.step = root->step,
+	                           .last = for_whom->rank,
+	                           .n_ranks = n_ranks,
+	                           .entered = for_whom->start,
+	                           .key = root->key,
+	                           .bytes = root->bytes};
+	int64_t entered = for_whom->start;
+	for (uint32_t r = 0; r < n_ranks; r++) {
+		struct collective_op *op = &ops[first[r] + k];
+		op->matched = true;
+		op->arrived = op->start;
+		if ((op == root) != from_root && entered > op->start)
+			op->arrived = entered < op->end ? entered : op->end;
+		out->waited += op->arrived - op->start;
+		out->moved = op->end - entered > out->moved ? op->end - entered : out->moved;
+	}
+	return true;
+}
+
 /* All ops of one key. */
 static void match_key(struct collective_op *ops, size_t n, size_t *first, bool one_clock, int64_t tolerance,
                       struct collectives *out)
@@ -92,7 +132,10 @@ static void match_key(struct collective_op *ops, size_t n, size_t *first, bool o
 			;
 		size_t each = count_each(ops + i, end - i, first, &n_ranks);
 		for (size_t k = 0; k < each && n_ranks > 1; k++)
-			if (match(ops + i, first, n_ranks, k, one_clock, tolerance, &out->list[out->n]))
+			if (ops[i].bound == BOUND_ALL
+			            ? match(ops + i, first, n_ranks, k, one_clock, tolerance, &out->list[out->n])
+			            : one_clock &&
+			                      match_rooted(ops + i, first, n_ranks, k, tolerance, &out->list[out->n]))
 				out->n++;
 			else
 				refused++;

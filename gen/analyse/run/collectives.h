@@ -9,8 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A communication kernel of an operation that no rank can leave before the last one has entered (all-reduce,
- * all-gather, reduce-scatter, all-to-all; not broadcast, reduce, send and receive). Times in ns, end >= start. */
+/* Who waits for whom in a collective. */
+enum bound {
+	BOUND_ALL, /* no rank can leave before the last one has entered: all-reduce, all-gather, reduce-scatter, … */
+	BOUND_BY_ROOT, /* no rank can leave before the root has entered: broadcast */
+	BOUND_OF_ROOT  /* the root cannot leave before the last rank has entered: reduce */
+};
+
+/* A communication kernel of a collective. Times in ns, end >= start. */
 struct collective_op {
 	int64_t start, end;
 	int64_t launched; /* when the host launched it: ranks launch the collectives of a communicator in one order */
@@ -18,9 +24,11 @@ struct collective_op {
 	uint32_t step;    /* which step it is of, or any number that all ranks agree on */
 	uint32_t key;     /* what it is: its communicator and operation, or the kernel's name */
 	uint32_t stream;
-	int64_t bytes;  /* that NCCL was given, of all calls of the kernel; −1: not known */
-	bool point;     /* it is a send or a receive (point_to_point.h): waiting in it is a bubble */
-	uint32_t phase; /* that it was launched in, whatever its number means */
+	int64_t bytes;    /* that NCCL was given, of all calls of the kernel; −1: not known */
+	bool point;       /* it is a send or a receive (point_to_point.h): waiting in it is a bubble */
+	enum bound bound; /* the same in all ops of a key … */
+	uint32_t root;    /* … and in all of one collective, but where it is BOUND_ALL */
+	uint32_t phase;   /* that it was launched in, whatever its number means */
 
 	/* filled: */
 	bool matched;
@@ -30,7 +38,7 @@ struct collective_op {
 };
 
 struct collective {
-	uint32_t step, last; /* the rank that came last */
+	uint32_t step, last; /* the rank that came last; the root where others wait for it alone */
 	uint32_t n_ranks;    /* that took part, at least 2 */
 	int64_t entered;     /* when it came, ns */
 	int64_t waited;      /* ns, all ranks added up */
@@ -53,7 +61,9 @@ struct collectives {
  * be before any of them ends: what is not so is not matched, and of a key of which more than one in twenty is not so
  * nothing is, because then several communicators have the same names, and who belongs to whom cannot be told.
  * `tolerance` (ns) is what two ranks' times may be apart although they are the same. Without one clock, the last one is
- * the one whose kernel is shortest, and the others waited for what theirs are longer. Ties go to the lower rank.
+ * the one whose kernel is shortest, and the others waited for what theirs are longer; broadcasts and reduces are not
+ * matched then. In those, who neither is the root nor waits for it moves data all the time: by when it could have left
+ * nobody knows. Ties go to the lower rank.
  * `ops` are sorted by it. */
 void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bool one_clock, int64_t tolerance,
                        struct arena *arena, struct collectives *out);

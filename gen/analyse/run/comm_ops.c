@@ -103,6 +103,22 @@ static bool is_one_operation(const struct view *v, const struct comm_op *of)
 	return true;
 }
 
+/* A broadcast or reduce with a known root. */
+static bool note_root(const struct view *v, const struct comm_op *of, struct collective_op *op)
+{
+	const struct trace_comm_calls *c = &v->run->trace->comm_calls;
+	uint32_t call = of ? v->calls.calls[of->first] : 0;
+	if (!of || of->n != 1 || c->peer[call] == TRACE_NONE)
+		return false;
+	const char *name = text_of(v, c->name[call]);
+	bool reduces = strcmp(name, "ncclReduce") == 0;
+	if (!reduces && strcmp(name, "ncclBroadcast") != 0 && strcmp(name, "ncclBcast") != 0)
+		return false;
+	op->bound = reduces ? BOUND_OF_ROOT : BOUND_BY_ROOT;
+	op->root = device_at(v, c->comm[call], c->peer[call]);
+	return op->root != TRACE_NONE;
+}
+
 static void add_op(struct view *v, uint32_t i, uint32_t device)
 {
 	const struct trace *t = v->run->trace;
@@ -130,7 +146,9 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	for (uint32_t k = 0; of && k < of->n; k++)
 		op.bytes += c->bytes[v->calls.calls[of->first + k]];
 	bool point = of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device);
-	row.kind = point ? COMM_POINT : classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER : COMM_OTHER;
+	row.kind = point                                                                   ? COMM_POINT
+	           : note_root(v, of, &op) || classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER
+	                                                                                   : COMM_OTHER;
 	op.point = row.kind == COMM_POINT;
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
 	struct list *list = &v->of[row.kind];

@@ -7,9 +7,9 @@
 #include "analyse/run/run.h"
 
 enum comm_kind {
-	COMM_TOGETHER, /* no rank can leave before all have entered */
+	COMM_TOGETHER, /* collectives in which it is known who waits for whom */
 	COMM_POINT,    /* sends and receives with known partners */
-	COMM_OTHER     /* broadcast, reduce, and what cannot be told */
+	COMM_OTHER     /* broadcast and reduce whose root is not known, and what cannot be told */
 };
 
 /* Kernels that are alike: of one operation in one communicator; where NCCL's payloads are not recorded, of one name. */
