@@ -1,7 +1,7 @@
 """check_browser.py GAPLINE BUILD_TESTS_DIR [--refresh] [TEST ...]
 
 The report in a real browser: makes reports of fabricated analyses, of the example's captures, of the same captures
-under hostile names, of a capture beside itself, of a job of 16 GPUs and of a kernel that got better, then runs tests/render/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
+under hostile names, of a capture beside itself, of a pair that decides nothing, of a job of 16 GPUs and of a kernel that got better, then runs tests/render/page/*.test.mjs on them with node's own test runner. Needs node, chromium and the
 packages of tests/render/page/package-lock.json (`./dev test` installs them); without, says so and is skipped.
 
 Pictures that differ from the kept ones are written into the build folder, looks/, with the difference marked; --refresh
@@ -102,6 +102,10 @@ def make_reports(gapline, tests, folder):
     tiny_profile.write(large[0], steps=2000, kernels=20, kernel=5000)
     tiny_profile.write(large[1], steps=2000, kernels=20, kernel=5000, load=50_000, seed=2)
     report(gapline, large, folder / "traced-large")
+    undecided = [folder / "undecided-a.sqlite", folder / "undecided-b.sqlite"]
+    tiny_profile.write(undecided[0], steps=40, load=1_500_000, jitter=1_200_000)
+    tiny_profile.write(undecided[1], steps=40, load=1_330_000, jitter=1_200_000, seed=7)
+    report(gapline, [*undecided, "--min-speedup", "1.05"], folder / "undecided", statuses=(4,))
     make_trend(gapline, folder)
     for capture in "ddp-2gpu", "tiny-kernels-graph":  # two GPUs; a graph that was traced whole
         pair = [CAPTURES / capture / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
@@ -122,10 +126,11 @@ def make_trend(gapline, folder):
     subprocess.run([gapline, "history", "report", "--db", folder / "trend.db", "-o", folder / "trend.html", "-q"], check=True)
 
 
-def report(gapline, pair, base):
+def report(gapline, pair, base, statuses=(0,)):
     outputs = {"-o": ".html", "--json": ".json", "--svg": ".svg", "--perfetto": ".trace.json.gz"}
     words = [word for option, ending in outputs.items() for word in (option, f"{base}{ending}")]
-    subprocess.run([gapline, "report", *pair, *words, "--quiet"], check=True)
+    status = subprocess.run([gapline, "report", *pair, *words, "--quiet"]).returncode
+    assert status in statuses, f"{base.name}: exit {status}"
 
 
 def main():

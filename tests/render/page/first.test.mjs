@@ -21,7 +21,7 @@ const answers = (page, height) =>
 
 for (const [name, viewport] of Object.entries(SCREENS))
 	test(`five answers stand on the first screen of a ${name}`, async () => {
-		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel']) {
+		for (const report of ['pair', 'devices', 'no-steps', 'inconclusive', 'undecided', 'self', 'stopwatch', 'example', 'slower', 'nothing', 'gpus16', 'kernel']) {
 			const page = await open(report, { viewport }), json = await jsonOf(report);
 			const said = await answers(page, viewport.height);
 			const result = json.verdict.result;
@@ -33,6 +33,7 @@ for (const [name, viewport] of Object.entries(SCREENS))
 			assert.match(said['Same work?'] ?? '', work, report);
 			assert.match(said['What next?'] ?? '', /\w+ .*\.$/, report);
 			assert.deepEqual(page.wrong, [], report);
+			if (report === 'undecided') assert.ok(result === 'inconclusive' && json.verdict.ci95, 'has an interval, and decides nothing');
 			/* a fact that could turn the result round is not folded away */
 			if (json.verdict.one_run && json.verdict.speedup !== null) assert.match(said['How sure?'], /One run a side|one run of one side/i, report);
 		}
