@@ -251,7 +251,7 @@ const char *words_more(const struct analysis *a, struct arena *arena)
 	const char *runs = v->more_runs > 0 ? arena_format(arena, "%lld runs a side", (long long)v->more_runs) : "";
 	if (!*steps && !*runs)
 		return "";
-	return arena_format(arena, "At least %s%s%s would settle it.", steps, *steps && *runs ? ", or " : "", runs);
+	return arena_format(arena, "Settling it takes at least %s%s%s.", steps, *steps && *runs ? ", or " : "", runs);
 }
 
 const char *words_gate(const struct analysis *a, struct arena *arena)

@@ -54,7 +54,7 @@ const char *words_recorded(const struct analysis *analysis, struct arena *arena)
  * step."; "" when there is no direction. */
 const char *words_change(const struct analysis *analysis, struct arena *arena);
 
-/* What an inconclusive result would take: "At least 40 measured steps a side would settle it."; "" if nothing. */
+/* What an inconclusive result would take: "Settling it takes at least 40 measured steps a side."; "" if nothing. */
 const char *words_more(const struct analysis *analysis, struct arena *arena);
 
 const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */
