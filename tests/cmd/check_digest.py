@@ -214,7 +214,7 @@ def check_errors(folder):
         "holds no GPU work": digest_file.write({k: v for k, v in found.items() if not k.startswith("ops.")}),
     }
     # no such state; a peak where none is known; a negative one; half a device; one that is not there
-    memory = [b"\5\0", b"\2\2", b"\1\1", b"\1", b"\1\2\1\2"]
+    memory = [b"\7\0", b"\6\2", b"\2\2", b"\1\1", b"\1", b"\1\2\1\2"]
     bad = [*bad.items(), *(("'memory' of this digest", digest_file.write({**found, "memory": m})) for m in memory)]
     for i, (words, changed) in enumerate(bad):
         path = folder / f"bad-{i}.digest"
