@@ -43,7 +43,7 @@ static const char *find_export(const char *path, struct stat *file, struct arena
 {
 	const char *found = NULL;
 	int stem = (int)(strrchr(path, '.') - path);
-	for (size_t i = 0; i < 2 * N_EXPORT_ENDINGS; i++) {
+	for (size_t i = 0; i < (size_t)2 * N_EXPORT_ENDINGS; i++) {
 		struct stat beside;
 		const char *name = i % 2 ? arena_format(arena, "%s%s", path, EXPORT_ENDINGS[i / 2])
 		                         : arena_format(arena, "%.*s%s", stem, path, EXPORT_ENDINGS[i / 2]);

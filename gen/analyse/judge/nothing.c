@@ -8,7 +8,7 @@ static const double MUCH = 0.01; /* of a kind of rows: more than that dropped, a
 
 static bool is_same_map(const struct time_map *a, const struct time_map *b)
 {
-	return a->offset == b->offset && a->at == b->at && memcmp(&a->drift, &b->drift, sizeof a->drift) == 0;
+	return a->offset == b->offset && a->at == b->at && a->drift == b->drift;
 }
 
 /* Of two runs whose rows are not held. */

@@ -144,7 +144,7 @@ struct watch {
 static void take(struct watch *w, size_t t)
 {
 	long sum = 0;
-	size_t first = t - w->begin > 2 * CHANGES_WINDOW ? t - 2 * CHANGES_WINDOW : w->begin;
+	size_t most = (size_t)2 * CHANGES_WINDOW, first = t - w->begin > most ? t - most : w->begin;
 	long before[2 * CHANGES_WINDOW + 1];
 	for (size_t i = first; i < t; i++) {
 		before[i - first] = sum;
