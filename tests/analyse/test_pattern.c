@@ -138,7 +138,7 @@ static void plain(struct generated *g)
 	put_warm_up(g, &step);
 	for (int k = 0; k < g->steps; k++) {
 		pause_host(g);
-		put(g, 0, 800, 5000, PATTERN_HOST, k);
+		put(g, 0, 800, 5000, PATTERN_HOST | PATTERN_INPUT, k);
 		put_block(g, &step, k);
 		if (k % every == every - 1)
 			put(g, 0, 801, 3000, PATTERN_HOST, k);
@@ -156,7 +156,7 @@ static void nested(struct generated *g)
 	put_warm_up(g, &forward);
 	for (int k = 0; k < g->steps; k++) {
 		pause_host(g);
-		put(g, 0, 800, 5000, PATTERN_HOST, k);
+		put(g, 0, 800, 5000, PATTERN_HOST | PATTERN_INPUT, k);
 		for (int l = 0; l < layers; l++)
 			put_block(g, &forward, k);
 		put_block(g, &head, k);
@@ -178,7 +178,7 @@ static void accumulation(struct generated *g)
 	put_warm_up(g, &step);
 	for (int k = 0; k < g->steps; k++) {
 		pause_host(g);
-		put(g, 0, 800, 5000, PATTERN_HOST, k);
+		put(g, 0, 800, 5000, PATTERN_HOST | PATTERN_INPUT, k);
 		put_block(g, &step, k);
 		if (k % every == every - 1)
 			put_block(g, &optimizer, k);
@@ -194,12 +194,12 @@ static void validation(struct generated *g)
 	put_warm_up(g, &forward);
 	for (int k = 0; k < g->steps; k++) {
 		pause_host(g);
-		put(g, 0, 800, 5000, PATTERN_HOST, k);
+		put(g, 0, 800, 5000, PATTERN_HOST | PATTERN_INPUT, k);
 		put_block(g, &forward, k);
 		put_block(g, &backward, k);
 		for (int b = 0; k % every == every - 1 && b < batches; b++) {
 			pause_host(g);
-			put(g, 0, 800, 5000, PATTERN_HOST, NO_STEP);
+			put(g, 0, 800, 5000, PATTERN_HOST | PATTERN_INPUT, NO_STEP);
 			put_block(g, &forward, NO_STEP);
 			put(g, 0, 802, 3000, PATTERN_HOST, NO_STEP);
 		}
@@ -219,7 +219,7 @@ static void dropped(struct generated *g)
 			continue;
 		}
 		size_t before = g->n;
-		put(g, 0, 800, 5000, PATTERN_HOST, k - gone);
+		put(g, 0, 800, 5000, PATTERN_HOST | PATTERN_INPUT, k - gone);
 		put_block(g, &step, k - gone);
 		for (int i = chance(g, 20) ? between(g, 1, 3) : 0; i > 0; i--) {
 			size_t at = before + 1 + draw(g) % (g->n - before - 1);

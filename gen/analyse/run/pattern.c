@@ -1,6 +1,7 @@
 #include "analyse/run/pattern.h"
 
 #include "analyse/run/pattern_cuts.h"
+#include "analyse/run/pattern_layers.h"
 #include "analyse/run/pattern_tuples.h"
 #include "base/sort.h"
 
@@ -8,12 +9,10 @@
 #include <string.h>
 
 enum {
-	CANDIDATES = 48,   /* tuples of one width that are tried */
-	WIDEST = 1024,     /* tuples that are looked at, in tokens */
-	EFFORT = 24,       /* ops that trying may look at, as a multiple of the sequence */
-	INNER_OPS = 65536, /* of a few cycles, in which a shorter one is looked for */
-	LAYER_OPS = 64,    /* what a layer of a step holds at most */
-	LAYER_STEPS = 20   /* steps of layers that there are at least: what the host does less often is now and then */
+	CANDIDATES = 48,  /* tuples of one width that are tried */
+	WIDEST = 1024,    /* tuples that are looked at, in tokens */
+	EFFORT = 24,      /* ops that trying may look at, as a multiple of the sequence */
+	INNER_OPS = 65536 /* of a few cycles, in which a shorter one is looked for */
 };
 
 /* The loop that explains most, among those the one with the shortest cycle. `least` occurrences of a tuple at least,
@@ -102,50 +101,6 @@ static uint32_t inner_cycles(const struct pattern_sequence *s, const struct patt
 	return cycles;
 }
 
-static uint32_t far(uint32_t a, uint32_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
-/* Where short cycles go on and on, and only every 24th has something else to compute behind it, or is one that the host
- * has to do with, the cycles are layers, or launches, of a step. True: `out` is those steps. */
-static bool find_outer(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,
-                       struct pattern_found *out)
-{
-	const struct pattern_fit *fit = &f->fit;
-	if (f->bursts || fit->ops > LAYER_OPS)
-		return false;
-	uint32_t n = 0, even = 0, before = 0, distance = 0;
-	size_t *cut = ARENA_NEW(arena, (size_t)fit->n + 2, size_t);
-	uint32_t first = 0;
-	for (uint32_t k = f->from; k + 1 < f->to; k++) {
-		bool marks = false, differs = fit->grade[k] != GRADE_EXACT;
-		for (size_t i = fit->cut[k]; i < fit->cut[k + 1] && !marks; i++)
-			marks = s->flags[i] & PATTERN_HOST ||
-			        (differs && s->flags[i] & PATTERN_WORK && !fit->usual[s->token[i]]);
-		if (!marks)
-			continue;
-		/* a longer sequence now and then */
-		even += n && far(k - before, distance) * 8 <= distance;
-		distance = k - before;
-		before = k;
-		first = n ? first : k - f->from + 1;
-		cut[n++] = fit->cut[k + 1];
-	}
-	if (n < LAYER_STEPS || distance < 2 || even * 10 < (n - 2) * 9)
-		return false;
-	if (first == distance) { /* the first of them is whole */
-		memmove(cut + 1, cut, n++ * sizeof *cut);
-		cut[0] = fit->cut[f->from];
-	}
-	struct pattern_found found = {0};
-	bool good = pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts &&
-	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * 0.8;
-	if (good)
-		*out = found;
-	return good;
-}
-
 /* A cycle may be cut anywhere; it is best cut where the program pauses: before the op that follows the longest pause of
  * a usual cycle. */
 static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *f)
@@ -209,7 +164,7 @@ static bool find_loop(const struct pattern_sequence *s, bool shortest, struct ar
 			*out = shorter;
 	}
 	struct pattern_found outer = {0};
-	if (!shortest && find_outer(s, out, arena, &outer))
+	if (!shortest && pattern_layers_join(s, out, arena, &outer))
 		*out = outer;
 	cut_at_pause(s, arena, out);
 	return true;

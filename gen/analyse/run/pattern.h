@@ -11,7 +11,7 @@
  *	  it (an op that moved over a boundary);
  *	- at least three quarters of the cycles are alike (three quarters of what they hold is what is usual);
  *	- of the cuts that do this the shortest cycle; but where the host copies or waits in every n-th of short cycles
- *	  only, or other kernels follow on every n-th, n of them are one, for layers are not steps.
+ *	  only, or other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_layers.h).
  *
  * A few cycles may therefore differ: a logging step, a longer one, one of which rows were lost. Ops that explain
  *nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.
@@ -38,9 +38,12 @@ enum {
 #define PATTERN_EXPLAINED 0.95
 
 enum pattern_flag {
-	PATTERN_WORK = 1, /* the op computes: a kernel or a graph, not a copy */
-	PATTERN_HOST = 2, /* the op moves data between host and device, or the host waited between the op's launch and
-	                   * the next one's: the host had to do with it */
+	PATTERN_WORK = 1,  /* the op computes: a kernel or a graph, not a copy */
+	PATTERN_HOST = 2,  /* the op moves data between host and device, or the host waited between the op's launch and
+	                    * the next one's: the host had to do with it */
+	PATTERN_INPUT = 8, /* the op moves data from the host to the device */
+	/* by its name a loss or an optimizer: of such there is one in a step, and none in a layer */
+	PATTERN_UPDATE = 16,
 	PATTERN_BREAK = 4 /* ops were taken out before it; set within */
 };
 

@@ -38,6 +38,15 @@ static bool is_no_chance(const struct pattern_fit *f, const struct pattern_seque
 	return all && inside * 2 >= all;
 }
 
+/* Cycles that explain too little together may be parted by what is no cycle of theirs. Of cycles that hold half as much
+ * again the rest is that, too: a prompt has about as many kernels as a token. */
+static void part_longer(struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	for (uint32_t k = from; k < to; k++)
+		f->more[k] = f->more[k] ||
+		             (f->grade[k] == GRADE_CYCLE && (f->cut[k + 1] - f->cut[k]) * 2 > (size_t)f->ops * 3);
+}
+
 /* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
 static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
 {
@@ -186,7 +195,7 @@ static void add_share(struct pattern_share *sum, const struct pattern_fit *f, co
 /* Whether cuts make a loop; which part of them. */
 static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
-	const struct pattern_fit *f = &out->fit;
+	struct pattern_fit *f = &out->fit;
 	struct arena scratch = {0};
 	bool good = false;
 	out->bursts = false;
@@ -219,14 +228,16 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	if (good)
 		goto done;
 
-	uint32_t runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
+	part_longer(f, out->from, out->to);
+	uint32_t runs = 0, in_runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
 	struct pattern_share together = {0};
 	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
+		cycles += end - first;
+		add_share(&together, f, s, first, end - (f->more[end - 1] != 0));
 		if (end - first < PATTERN_CYCLES)
 			continue;
 		runs++;
-		cycles += end - first;
-		add_share(&together, f, s, first, end - (f->more[end - 1] != 0));
+		in_runs += end - first;
 		if (end - first > best_end - best) {
 			best = first;
 			best_end = end;
@@ -235,9 +246,11 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	if (!runs)
 		goto done;
 	/* Runs of cycles with something else between them, again and again, as many in each or not: layers of a step,
-	 * or steps with a validation between them, or tokens of one prompt after the other. The host has to do with
+	 * or steps with a validation between them, or tokens of one prompt after the other, or of many in one batch:
+	 * then some runs are short, and whatever is between them lies behind a whole cycle. The host has to do with
 	 * every step, and not with a layer. A few runs may be loops of their own. */
-	out->bursts = runs > 1 && cycles * 10 >= out->cycles * 9 && host_share(f, s, out->from, out->to) >= 0.9;
+	bool whole = runs > BURSTS && in_runs * 2 >= cycles && cycles * 20 >= (out->to - out->from) * 19;
+	out->bursts = runs > 1 && (whole || in_runs * 10 >= cycles * 9) && host_share(f, s, out->from, out->to) >= 0.9;
 	if (out->bursts || runs > BURSTS) {
 		out->cycles = cycles;
 		out->share = together;

@@ -89,14 +89,22 @@ static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32
 			f->usual[token] = 0;
 }
 
-static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, struct counts *counts)
+/* How many of the ops [from, to) are usual ones. */
+static size_t common_ops(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
+                         struct counts *counts)
 {
-	size_t all = f->cut[k + 1] - f->cut[k], common = 0;
-	counts_take(counts, s, f->cut[k], f->cut[k + 1]);
+	size_t common = 0;
+	counts_take(counts, s, from, to);
 	for (uint32_t i = 0; i < counts->n; i++) {
 		uint32_t usual = f->usual[counts->seen[i]], is = counts->of[counts->seen[i]];
 		common += usual < is ? usual : is;
 	}
+	return common;
+}
+
+static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, struct counts *counts)
+{
+	size_t all = f->cut[k + 1] - f->cut[k], common = common_ops(f, s, f->cut[k], f->cut[k + 1], counts);
 	size_t larger = all > f->ops ? all : f->ops, missing = f->ops - common;
 	/* what lacks more than an eighth (or a few) is something else (a validation step is the forward half of a
 	 * training step); lanes may have run ahead or behind */
@@ -162,18 +170,23 @@ uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_seq
 		out[n++] = f->cut[k];
 		if (f->grade[k] == GRADE_NONE)
 			continue;
-		for (size_t at = f->cut[k] + f->ops; n < room && at + f->ops <= f->cut[k + 1] + f->ops / 4;
-		     at += f->ops) {
-			size_t common = 0, end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
-			counts_take(&counts, s, at, end);
-			for (uint32_t i = 0; i < counts.n; i++) {
-				uint32_t usual = f->usual[counts.seen[i]], is = counts.of[counts.seen[i]];
-				common += usual < is ? usual : is;
-			}
-			if (common * 4 < (size_t)f->ops * 3)
+		size_t end = f->cut[k + 1], at = f->cut[k] + f->ops;
+		for (; n < room && at + f->ops <= end + f->ops / 4; at += f->ops) {
+			if (common_ops(f, s, at, at + f->ops < end ? at + f->ops : end, &counts) * 4 <
+			    (size_t)f->ops * 3)
 				break;
 			out[n++] = at;
 		}
+		/* something else lies behind, and behind that cycles again: a tuple that goes from one into the next
+		 * is not there where the first of them begins */
+		uint32_t behind = 0;
+		while (at + f->ops <= end && n + behind < room &&
+		       common_ops(f, s, end - f->ops, end, &counts) * 4 >= (size_t)f->ops * 3) {
+			end -= f->ops;
+			behind++;
+		}
+		for (uint32_t i = 0; i < behind; i++, end += f->ops)
+			out[n++] = end;
 	}
 	arena_release(&scratch);
 	return n;

@@ -4,6 +4,8 @@
 #include "base/sort.h"
 #include "trace/order.h"
 
+#include <string.h>
+
 static bool belongs(const struct trace *t, size_t i, uint32_t process)
 {
 	return t->devices[t->ops.device[i]].process == process && !(t->ops.flags[i] & OPF_MANAGED);
@@ -23,11 +25,21 @@ double pattern_launched_share(const struct trace *t, uint32_t process)
 static uint8_t flags_of(const struct trace *t, size_t i)
 {
 	if (t->ops.kind[i] == OP_COPY)
-		return t->ops.copy[i] == COPY_H2D || t->ops.copy[i] == COPY_D2H || t->ops.copy[i] == COPY_H2A ||
-		                       t->ops.copy[i] == COPY_A2H
-		               ? PATTERN_HOST
-		               : 0;
+		return t->ops.copy[i] == COPY_H2D || t->ops.copy[i] == COPY_H2A   ? PATTERN_HOST | PATTERN_INPUT
+		       : t->ops.copy[i] == COPY_D2H || t->ops.copy[i] == COPY_A2H ? PATTERN_HOST
+		                                                                  : 0;
 	return t->ops.kind[i] == OP_MEMSET ? 0 : PATTERN_WORK;
+}
+
+/* Kernels of losses and optimizers, as PyTorch, Apex, TensorFlow and hand-written programs name them. */
+static bool is_update(const char *name)
+{
+	static const char *const PARTS[] = {"multi_tensor_apply", "optimizer",     "adam",        "sgd",
+	                                    "nll_loss",           "cross_entropy", "crossentropy"};
+	for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+		if (strcasestr(name, PARTS[i]))
+			return true;
+	return false;
 }
 
 /* The host waited between the launch of an op and that of the next one. */
@@ -114,10 +126,14 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	s->n_tokens = tokens.n;
 	s->lane = ARENA_NEW(arena, tokens.n, uint32_t);
 	out->name = ARENA_NEW(arena, tokens.n, uint32_t);
+	bool *update = ARENA_NEW(&scratch, tokens.n, bool);
 	for (uint32_t token = 0; token < tokens.n; token++) {
 		s->lane[token] = (uint32_t)(tokens.keys[token] >> 32);
 		out->name[token] = (uint32_t)tokens.keys[token];
+		update[token] = is_update(names_text(t->names, out->name[token]));
 	}
+	for (size_t k = 0; k < n; k++)
+		s->flags[k] |= update[s->token[k]] ? PATTERN_UPDATE : 0;
 	arena_release(&scratch);
 	mark_waits(t, process, s);
 }

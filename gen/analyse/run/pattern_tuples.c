@@ -64,9 +64,9 @@ bool pattern_tuples_widen(struct pattern_tuples *t)
 
 /* What is known of a tuple while the places are gone through. */
 struct recurrence {
-	uint32_t n, even;     /* how often; of the distances between, how many are about as the one before */
-	uint32_t first, last; /* places */
-	uint32_t distance;
+	uint32_t n, even;         /* how often; of the distances between, how many are about as one before */
+	uint32_t first, last;     /* places */
+	uint32_t distance, other; /* the last one, and the last one before it that was not as that */
 };
 
 static int compare_candidates(const void *a, const void *b)
@@ -102,7 +102,12 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 			r->first = r->last = (uint32_t)i;
 			continue;
 		}
-		r->even += far(distance, r->distance) * 8 <= distance; /* an eighth: ops may be lost or added */
+		/* an eighth: ops may be lost or added. Two distances: an optimizer behind some, and not behind others
+		 */
+		bool as_last = far(distance, r->distance) * 8 <= distance,
+		     as_other = far(distance, r->other) * 8 <= distance;
+		r->even += as_last || as_other;
+		r->other = as_last ? r->other : r->distance;
 		r->distance = distance;
 		r->last = (uint32_t)i;
 	}

@@ -27,7 +27,8 @@ void pattern_tuples_init(struct pattern_tuples *t, const struct pattern_sequence
 /* Doubles the width. False when hardly any tuple of that width recurs, so that wider ones would not either. */
 bool pattern_tuples_widen(struct pattern_tuples *t);
 
-/* Candidates that are there `least` times or more, at distances of which most are about as the one before; of those
+/* Candidates that are there `least` times or more, at distances of which most are about as the one before or as
+ * the last other one; of those
  * that say the same (as many, in the same stretch) one. The most frequent first; at most `room` of them. Returns how
  * many. */
 uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, struct pattern_candidate *out,

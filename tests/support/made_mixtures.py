@@ -1,0 +1,127 @@
+"""Further ways in which programs repeat themselves, as made_loops has them: those that do more than one thing in turns."""
+from made_loops import KINDS, body, close, start_up
+
+
+def run(p, ops, stream=7):
+    for name in ops:
+        p.kernel(name, stream)
+
+
+def uneven(p, rng):
+    """Accumulation over as many micro-batches as fit: two to five."""
+    micro, tail = body(rng, rng.randint(20, 80)), body(rng, rng.randint(2, 12), "o")
+    start_up(p, rng)
+    p.micro = []
+    for _ in range(rng.randint(30, 60)):
+        for _ in range(rng.randint(2, 5)):
+            p.copy(1, 10**5)
+            run(p, micro)
+            p.micro.append(p.latest)
+        run(p, tail)
+        close(p, rng, "read")
+    p.others, p.or_none = [p.micro], True
+
+
+def rollouts(p, rng):
+    """Reinforcement learning: so many steps in an environment, each a small network and a read-back, then updates."""
+    act, learn = body(rng, rng.randint(6, 20), "act"), body(rng, rng.randint(30, 70), "learn")
+    gae, t, u = body(rng, rng.randint(3, 10), "gae"), rng.choice([8, 16, 32]), rng.choice([4, 8, 16])
+    start_up(p, rng)
+    p.acts, p.learns = [], []
+    for _ in range(rng.randint(8, 16)):
+        for _ in range(t):
+            p.host(50000)
+            p.copy(1, 4096)
+            run(p, act)
+            p.copy(2, 64)
+            p.wait()
+            p.acts.append(p.latest)
+        run(p, gae)
+        for _ in range(u):
+            run(p, learn)
+            p.learns.append(p.latest)
+        close(p, rng, "read")
+    p.others = [p.acts, p.learns]
+
+
+def serving(p, rng):
+    """Continuous batching: a token for whoever is there, and between tokens the prompt of somebody who comes."""
+    token, prompt = body(rng, rng.randint(30, 90), "t"), body(rng, rng.randint(30, 90), "p")
+    start_up(p, rng)
+    for _ in range(rng.randint(100, 200)):
+        if rng.random() < 0.12:
+            p.copy(1, rng.randint(1000, 10000))
+            run(p, prompt)
+        p.copy(1, 256)
+        run(p, token)
+        close(p, rng, "read")
+
+
+def chunks(p, rng):
+    """Pieces of a large array on streams in turns: in, compute, out."""
+    ops, n = body(rng, rng.randint(1, 4)), rng.choice([2, 3, 4])
+    start_up(p, rng)
+    for i in range(rng.randint(20, 40) * n):
+        p.copy(1, 10**6, 20 + i % n)
+        run(p, ops, 20 + i % n)
+        p.copy(2, 10**6, 20 + i % n)
+        p.step()
+    p.wait()
+    p.also = n
+
+
+def resident(p, rng):
+    """All data are on the device; the loss is read in every step; a validation after every so many."""
+    forth, back = body(rng, rng.randint(5, 15)), body(rng, rng.randint(8, 25), "b")
+    metric, every, times = body(rng, rng.randint(1, 3), "m"), rng.randint(10, 25), rng.randint(3, 8)
+    start_up(p, rng)
+    for i in range(every * rng.randint(3, 24)):
+        run(p, forth + back)
+        close(p, rng, "read")
+        if i % every == every - 1:
+            for _ in range(times):
+                run(p, forth + metric)
+            p.copy(2, 8)
+            p.wait()
+
+
+def seldom(p, rng):
+    """A small network and an optimizer, a loss that is printed every so many steps."""
+    ops, k = [*body(rng, rng.randint(14, 60)), "multi_tensor_apply_kernel"], rng.choice([5, 10, 20, 50, 100])
+    log = body(rng, rng.randint(0, 3), "l")
+    start_up(p, rng)
+    for i in range(rng.randint(15, 30) * k):
+        run(p, ops)
+        if i % k == k - 1:
+            run(p, log)
+            p.copy(2, 4)
+            p.wait()
+        p.step()
+
+
+def stages(p, rng):
+    """A solver's four equal stages and an update; its state is written now and then."""
+    stage, update, every = body(rng, rng.randint(3, 12)), body(rng, rng.randint(1, 4), "u"), rng.choice([25, 50])
+    start_up(p, rng)
+    for i in range(rng.randint(100, 300)):
+        run(p, stage * 4 + update)
+        if i % every == every - 1:
+            p.copy(2, 10**6)
+            p.wait()
+        p.step()
+
+
+def multigrid(p, rng):
+    """Cycles down the levels and up again: the same kernels on smaller and smaller grids."""
+    levels, smooth, tail = rng.randint(3, 8), body(rng, rng.randint(1, 3), "s"), body(rng, rng.randint(1, 3), "norm")
+    start_up(p, rng)
+    for _ in range(rng.randint(20, 80)):
+        down = [(level, name) for level in range(levels) for name in smooth * 2 + ["residual", "restrict"]]
+        up = [(level, name) for level in reversed(range(levels)) for name in ["prolong"] + smooth * 2]
+        for level, name in down + up:
+            p.kernel(name, 7, 1000 + 80000 / 4**level)
+        run(p, tail)
+        close(p, rng, rng.choice(["read", "ahead"]))
+
+
+KINDS.update({k.__name__: k for k in (uneven, rollouts, serving, chunks, resident, seldom, stages, multigrid)})
