@@ -63,7 +63,8 @@ static const struct {
 	const char *name, *label, *meaning;
 } startup_parts[STARTUP_PARTS] = {
 	[STARTUP_BEFORE_CUDA] = {"before_cuda", "before CUDA",
-                                 "Until the process's first CUDA call: imports, arguments, input."},
+                                 "Until the process's first CUDA call that is recorded: imports, arguments, input, the "
+                                 "driver's initialisation."},
 	[STARTUP_CUDA_SETUP] = {"cuda_setup", "CUDA set-up",
                                 "In CUDA calls until the context is made, which the first allocation, copy or launch "
                                 "does at the latest; later in those that make streams, events and the like."},
@@ -71,7 +72,9 @@ static const struct {
                                  "Loading code: a module, a library, or compiling at run time."},
 	[STARTUP_FIRST_LAUNCHES] = {"first_launches", "first launches",
                                     "In the first launch of each kernel, which also loads it where loading is lazy."},
-	[STARTUP_SEARCH] = {"kernel_search", "kernel search", "While an autotuner tried out kernels."},
+	[STARTUP_SEARCH] = {"kernel_search", "kernel search",
+                            "While kernels were tried out: an autotuner's, or between events whose times the program "
+                            "asked for, as cuDNN's search and Triton do."},
 	[STARTUP_ALLOC] = {"alloc", "allocation", "Allocating, freeing or registering memory: pools."},
 	[STARTUP_COPY_API] = {"copy_api", "copy call", "Inside copy and memset calls."},
 	[STARTUP_LAUNCH_API] = {"launch_api", "launch call",

@@ -174,6 +174,7 @@ static const char *const option_names[] = {
 	"gpu_state",
 	"graphs",
 	"launcher",
+	"ranges_ns",
 	"sample_ns",
 	"samples_torn",
 	"trace",

@@ -3,7 +3,7 @@
 
     check_loops.py GAPLINE [N [KIND ...]]
 
-Every kind in support/made_loops.py is a way in which programs are built; N (20) programs of each are made from fixed seeds, simulated
+Every kind in support/made_loops.py and made_mixtures.py is a way in which programs are built; N (20) programs of each are made from fixed seeds, simulated
 (a host that launches into streams, devices that work them off), written as exports without NVTX, and reported. The time
 per step is that of the simulation within 1 % in at least 98 of 100; programs at random have no steps; another number of
 iterations of the same steps is said, and no speed. Prints what is missed.
@@ -20,6 +20,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import made_mixtures  # noqa: E402, F401
 from made_loops import KINDS, body, make, start_up  # noqa: E402
 from made_program import Program, write  # noqa: E402
 import tiny_profile  # noqa: E402
@@ -60,6 +61,34 @@ def check_real(gapline, folder):
         print(f"two GPUs       {steps['period_ms']['mean']:9.4f} for   29.3400 ms")
         if abs(steps["period_ms"]["mean"] / 29.34 - 1) > NEAR:
             wrong.append(f"{public}: {steps['period_ms']['mean']} for 29.34")
+    return wrong
+
+
+def check_startup(gapline, folder):
+    """Two captures of a plain training script with convolutions on an H100, cuDNN's search off and on, held against the
+    script's own clocks (ms since the process began; its steps, each drained): what is wrong."""
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unmarked")
+    own = {"baseline": {"imported": 3863.5, "context": 4211.0, "step": 5.1158, "first": 605.771, "until": 9674.6},
+           "fixed": {"imported": 4812.8, "context": 5184.0, "step": 4.4224, "first": 1308.398, "until": 12468.4}}
+    result = report(gapline, folder, [os.path.join(here, f"conv-{name}.sqlite.gz") for name in ("plain", "search")])
+    wrong = []
+    for side, true in own.items():
+        startup, step = result[side]["startup"], result[side]["steps"]["period_ms"]["mean"]
+        part = {c["cause"]: c["ms"] for c in startup["causes"]}
+        print(f"start-up of {side}: {startup['ms']:.1f} ms, {part}")
+        if not true["imported"] < part["before_cuda"] < true["context"] or not startup["whole"]:
+            wrong.append(f"start-up of the {side}: imports took {true['imported']}, {startup}")
+        if abs(sum(part.values()) - startup["ms"]) > 1e-6 or not true["context"] < startup["ms"] < true["until"]:
+            wrong.append(f"start-up of the {side}: {startup}")
+        if abs(step / true["step"] - 1) > NEAR:
+            wrong.append(f"a step of the {side}: {step} for {true['step']}")
+        if not 100 < part.get("module_load", 0) < true["first"]:
+            wrong.append(f"start-up of the {side}: modules {part}")
+    # all that the first step took longer, but for what cuDNN does before it tries the first one
+    search = own["fixed"]["first"] - own["baseline"]["first"]
+    found = [{c["cause"]: c["ms"] for c in result[s]["startup"]["causes"]}.get("kernel_search", 0) for s in own]
+    if found[0] != 0 or not 0.7 * search < found[1] < search:
+        wrong.append(f"cuDNN's search: {found}, the first step took {search} longer")
     return wrong
 
 
@@ -257,7 +286,8 @@ def main():
     kinds = sys.argv[3:] or list(KINDS)
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        wrong += check_real(gapline, folder) + check_iterations(gapline, folder) + check_phases(gapline, folder)
+        wrong += check_real(gapline, folder) + check_startup(gapline, folder)
+        wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
         wrong += check_short_run(gapline, folder)
         for kind in kinds:

@@ -6,8 +6,12 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { SEARCH_PAUSE = 100000000 }; /* ns: a search goes on after a shorter pause: the next candidate is compiled */
+enum {
+	SEARCH_PAUSE = 100000000, /* ns: a search goes on after a shorter pause: the next candidate is compiled */
+	TRIALS = 3                /* times that a search takes at least */
+};
 
 /* Spans of time, sorted, that neither overlap nor touch. */
 struct spans {
@@ -106,6 +110,68 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 	arena_release(&scratch);
 }
 
+/* Who tries out kernels (cuDNN's search, Triton's) takes the time of each between two events and asks for it; where the
+ * collector leaves that call out (nsys does), the host waits for the second event. Adds where a thread of the process
+ * did so before the first step, from the first event on; a program that asks in its steps, too, times those. */
+static void find_timed(struct begin *b, uint32_t process, struct arena *arena)
+{
+	const struct run *run = b->run;
+	const struct trace *t = run->trace;
+	struct arena scratch = {0};
+	bool *asks = ARENA_NEW(&scratch, t->names->n, bool), *waits = ARENA_NEW(&scratch, t->names->n, bool);
+	bool *marks = ARENA_NEW(&scratch, t->names->n, bool), any = false;
+	size_t n = 0, later = 0;
+	for (size_t i = 0; i < t->calls.n; i++)
+		n += t->calls.class[i] == CALL_OTHER && t->calls.start[i] < run->startup_end;
+	for (size_t i = 0; i < t->names->n; i++) {
+		const char *name = names_text(t->names, (uint32_t)i);
+		asks[i] = strstr(name, "EventElapsedTime");
+		waits[i] = strstr(name, "EventSynchronize");
+		marks[i] = strstr(name, "EventRecord");
+	}
+	for (size_t i = 0; i < t->calls.n && !any; i++)
+		any = asks[t->calls.name[i]];
+	struct spans timed = {arena_alloc(&scratch, 2 * n + 1, sizeof(int64_t[2])), 0};
+	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
+		int64_t from = 0, until = INT64_MIN;
+		size_t trials = 0, marked = 0;
+		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
+			if (t->threads[thread].process != process)
+				continue;
+			bool mark = marks[t->calls.name[i]];
+			bool ask = any ? asks[t->calls.name[i]] : waits[t->calls.name[i]] && marked >= 2;
+			int64_t start = t->calls.start[i];
+			later += ask && start >= run->startup_end;
+			marked = ask ? 0 : marked + mark;
+			if ((!ask && !mark) || start >= run->startup_end)
+				continue;
+			if (until == INT64_MIN || start - until > SEARCH_PAUSE) {
+				from = start;
+				trials = 0;
+			}
+			until = t->calls.end[i];
+			trials += ask;
+			if (trials == TRIALS && ask) {
+				timed.at[timed.n][0] = from;
+				timed.at[timed.n++][1] = until;
+			} else if (trials > TRIALS) {
+				/* with what it records for the next one */
+				timed.at[timed.n - 1][1] = until;
+			}
+		}
+	}
+	bool own = run->steps.found && later * (uint64_t)2 >= run->steps.n;
+	if (timed.n && !own) {
+		size_t all = b->searches.n + timed.n;
+		int64_t(*at)[2] = arena_alloc(arena, all, sizeof *at);
+		memcpy(at, b->searches.at, b->searches.n * sizeof *at);
+		memcpy(at + b->searches.n, timed.at, timed.n * sizeof *at);
+		b->searches = (struct spans){at, all};
+		join_spans(&b->searches, SEARCH_PAUSE);
+	}
+	arena_release(&scratch);
+}
+
 /* The context is made by the first call that needs one, if nothing made it before: everything up to then is set-up. */
 static void find_setup(struct begin *b, uint32_t process)
 {
@@ -201,20 +267,24 @@ static void add_stretch(void *context, const struct doing *stretch)
 	b->longest = fmax(b->longest, (double)(b->until - b->from));
 }
 
-/* The thread whose steps begin first; without steps the one that launches the first op; TRACE_NONE: not known. */
+/* The thread whose steps begin first; where no range says which one that is, the one that launches the first op of its
+ * process (PyTorch's backward is launched by a thread that had nothing to do before it); TRACE_NONE: not known. */
 static uint32_t first_thread(const struct run *run)
 {
+	const struct trace *t = run->trace;
 	const struct step_thread *first = NULL;
 	for (uint32_t i = 0; i < run->steps.n_threads; i++)
 		if (!first || run->steps.threads[i].start[0] < first->start[0])
 			first = &run->steps.threads[i];
-	if (first)
+	if (first && run->steps.origin == STEPS_BY_RANGE)
 		return first->thread;
-	const struct trace *t = run->trace;
-	size_t op = 0;
-	for (size_t i = 1; i < t->ops.n; i++)
-		op = t->ops.start[i] < t->ops.start[op] ? i : op;
-	return t->ops.n && t->ops.launch[op] != TRACE_NONE ? t->calls.thread[t->ops.launch[op]] : TRACE_NONE;
+	size_t op = t->ops.n;
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE &&
+		    (!first || op_process(t, i) == t->threads[first->thread].process) &&
+		    (op == t->ops.n || t->ops.start[i] < t->ops.start[op]))
+			op = i;
+	return op < t->ops.n ? t->calls.thread[t->ops.launch[op]] : first ? first->thread : TRACE_NONE;
 }
 
 /* False where the profile does not say what the program did. */
@@ -232,6 +302,7 @@ static bool go_through(struct run *run, struct begin *b, struct arena *arena)
 	uint32_t process = run->trace->threads[thread].process;
 	find_setup(b, process);
 	find_launches(b, process, arena);
+	find_timed(b, process, arena);
 	activity_walk(&run->activity, thread, run->startup_end - run->startup, run->startup_end, add_stretch, b);
 	return true;
 }
