@@ -339,6 +339,8 @@ struct recording_cost {
 	double launch_pace;  /* ns from the start of a launch to the next call of its thread: but for one in a hundred
 	                      * it is no less; 0: not known */
 	double added;        /* what recording those made the step longer, about, ns; at most the idle time */
+	double ranges;       /* what adding NVTX ranges took a step by its own clock, ns, the mean of the runs; 0: none
+	                      * were added */
 };
 
 /* Device memory that the program had allocated (side/memory). */

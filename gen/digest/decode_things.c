@@ -116,6 +116,8 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->sample_ns = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "samples_torn"))
 		s->samples_torn = number_of(value, m, 0, FAR, 0);
+	else if (is(name, n, "ranges_ns"))
+		s->ranges_ns = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "started"))
 		s->started = number_of(value, m, 1, CLOCK_FAR, TRACE_NO_TIME);
 	else if (is(name, n, "began"))

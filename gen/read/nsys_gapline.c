@@ -67,6 +67,8 @@ int nsys_read_notes(struct nsys *r)
 			source->sample_ns = strtoll(value, NULL, 10);
 		else if (strcmp(name, "samples_torn") == 0 && value[0] >= '0' && value[0] <= '9')
 			source->samples_torn = strtoll(value, NULL, 10);
+		else if (strcmp(name, "ranges_ns") == 0 && value[0] >= '0' && value[0] <= '9')
+			source->ranges_ns = strtoll(value, NULL, 10);
 		else if (strcmp(name, "launcher") == 0)
 			r->launcher = strtoll(value, NULL, 10);
 		else if (strcmp(name, "begins") == 0 && strcmp(value, "program") == 0)

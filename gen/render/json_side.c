@@ -248,6 +248,8 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_ms(json, "profiler_overhead_ms_per_step", s->counts.overhead);
 	json_number(json, "waited_calls_per_step", s->recording.waited_calls);
 	json_ms(json, "recording_ms_per_step", s->recording.added);
+	if (s->recording.ranges > 0)
+		json_ms(json, "added_ranges_ms_per_step", s->recording.ranges);
 	json_number(json, "launches_per_step", s->counts.launches);
 	json_number(json, "graph_launches_per_step", s->counts.graph_launches);
 	json_number(json, "collectives_per_step", s->counts.collectives);

@@ -207,6 +207,8 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 			"the GPU waits for host code, the program is faster without it.");
 	if (more->recording)
 		quality_add(q, arena, more->recording);
+	if (more->ranges)
+		quality_add(q, arena, more->ranges);
 	if (clipped)
 		quality_add(q, arena,
 		            arena_format(arena, "%lld NVTX ranges were still open when the capture stopped.",

@@ -10,6 +10,7 @@ struct quality_notes {
 	int64_t left_out;      /* struct timeline has the meaning */
 	const char *clocks;    /* clocks_note */
 	const char *recording; /* recording_note */
+	const char *ranges;    /* recording_ranges_note */
 	const char *files;     /* struct side_files has it */
 };
 

@@ -166,6 +166,30 @@ struct recording_cost recording_end(const struct recording *r, const struct budg
 	                               .added = recording_at(mean, r->calls, NS_A_CALL)};
 }
 
+double recording_ranges(const struct run *runs, size_t n)
+{
+	double sum = 0;
+	for (size_t r = 0; r < n; r++)
+		sum += (double)runs[r].trace->source.ranges_ns;
+	return sum / (double)n;
+}
+
+const char *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                                  struct arena *arena)
+{
+	if (cost->ranges <= 0)
+		return NULL;
+	const char *share =
+		steps && mean->period > 0
+			? arena_format(arena, ", %s %% of it", say_digits(arena, 100 * cost->ranges / mean->period))
+			: "";
+	return arena_format(
+		arena,
+		"NVTX ranges were added while the program was recorded (--annotate): that took %s µs a step%s, "
+		"by the clock of what added them.",
+		say_digits(arena, cost->ranges / 1e3), share);
+}
+
 /* Share of a step. */
 static double share_at(const struct recording_cost *cost, const struct budget *mean, double ns)
 {

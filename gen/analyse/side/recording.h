@@ -16,6 +16,11 @@ struct recording_cost recording_end(const struct recording *recording, const str
 const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
                            struct arena *arena);
 
+/* struct recording_cost has the meaning; and the sentence that says it, NULL where no ranges were added. */
+double recording_ranges(const struct run *runs, size_t n);
+const char *recording_ranges_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
+                                  struct arena *arena);
+
 /* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */
 void recording_bounds(const struct side side[2], double beyond[2]);
 

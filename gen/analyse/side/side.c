@@ -40,13 +40,15 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
 	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
 	const struct timeline timeline = timeline_build(median, &ranks, arena);
-	const struct recording_cost recording = recording_end(rows.recording, &budgets.mean);
+	struct recording_cost recording = recording_end(rows.recording, &budgets.mean);
+	recording.ranges = recording_ranges(runs, n);
 	arena_release(&work);
 	const struct quality_notes notes = {
 		.files = words->files.note,
 		.left_out = timeline.left_out,
 		.clocks = clocks_note(budgets.devices, budgets.n_devices),
-		.recording = recording_note(&recording, &budgets.mean, periods.steps.found, arena)};
+		.recording = recording_note(&recording, &budgets.mean, periods.steps.found, arena),
+		.ranges = recording_ranges_note(&recording, &budgets.mean, periods.steps.found, arena)};
 	*facts = (struct side_facts){.runs = runs,
 	                             .n_runs = n,
 	                             .idle = budgets.idle,
