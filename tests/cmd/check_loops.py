@@ -12,9 +12,12 @@ And real ones, tests/cmd/unmarked: scrubbed captures of workloads/programs/pairs
 what the program's own clock, the device drained, said of the steps from the 20th on (truth.json, ms). Within 1 %; the
 fixed cupy program reads nothing back, so that only beside the baseline a step is told from its four iterations.
 """
+import gzip
 import json
 import os
 import random
+import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -89,6 +92,36 @@ def check_startup(gapline, folder):
     found = [{c["cause"]: c["ms"] for c in result[s]["startup"]["causes"]}.get("kernel_search", 0) for s in own]
     if found[0] != 0 or not 0.7 * search < found[1] < search:
         wrong.append(f"cuDNN's search: {found}, the first step took {search} longer")
+    return wrong
+
+
+def check_little(gapline, folder):
+    """A real capture in which somebody marked next to nothing: the loss's kernels, 0.1 % of the GPU's time, or the
+    model's upload. Its steps stay those that repeat. What is wrong."""
+    here, wrong = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unmarked"), []
+    for name in "Identity", "model.cuda()":
+        path = os.path.join(folder, "little.sqlite")
+        with gzip.open(os.path.join(here, "conv-search.sqlite.gz")) as packed, open(path, "wb") as out:
+            shutil.copyfileobj(packed, out)
+        db = sqlite3.connect(path)
+        launches = db.execute(
+            "SELECT r.start, r.end, r.globalTid, s.value FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN"
+            " CUPTI_ACTIVITY_KIND_KERNEL k USING (correlationId) JOIN StringIds s ON s.id = k.shortName ORDER BY 1"
+        ).fetchall()
+        if name == "Identity":
+            rows = [(a - 300, b + 300, f"{name}_{i}", t) for i, (a, b, t, k) in enumerate(launches) if "nll_loss" in k]
+        else:
+            first, _, thread, _ = launches[0]
+            rows = [(first - 10**6 * i, first - 10**6 * i + 900000, name, thread) for i in range(50, 30, -1)]
+        db.execute("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT, globalTid INTEGER,"
+                   " domainId INTEGER)")
+        db.executemany("INSERT INTO NVTX_EVENTS VALUES (?, ?, 59, ?, ?, 0)", rows)
+        db.commit()
+        db.close()
+        steps = report(gapline, folder, [path, path])["baseline"]["steps"]
+        if len(rows) < 20 or steps["origin"] != "pattern" or abs(steps["period_ms"]["mean"] / 4.4224 - 1) > NEAR:
+            wrong.append(f"{len(rows)} ranges {name} that cover little: {steps}")
+        os.remove(path)
     return wrong
 
 
@@ -286,7 +319,7 @@ def main():
     kinds = sys.argv[3:] or list(KINDS)
     wrong = []
     with tempfile.TemporaryDirectory() as folder:
-        wrong += check_real(gapline, folder) + check_startup(gapline, folder)
+        wrong += check_real(gapline, folder) + check_startup(gapline, folder) + check_little(gapline, folder)
         wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
         wrong += check_short_run(gapline, folder)
