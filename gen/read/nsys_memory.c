@@ -7,7 +7,7 @@
 
 enum { FREED = 1 };
 static const int64_t NO_CONTEXT = UINT32_MAX; /* of what belongs to the process: mapped memory, that of graphs */
-static const int64_t BYTES_MOST = (int64_t)1 << 50;
+static const int64_t BYTES_MOST = (int64_t)1 << 50, SUM_MOST = (int64_t)1 << 60; /* of a row, of all */
 
 /* A row. Addresses are unique in a process, whatever its device (unified addressing). */
 struct event {
@@ -33,6 +33,7 @@ struct memory {
 	struct change *changes; /* two a row at most */
 	size_t n_changes;
 	int64_t *first;         /* by device: when its first allocation was; INT64_MAX: never */
+	int64_t *unplaced;      /* by device: bytes without an address that are allocated */
 	int64_t *kept, *newest; /* by device: the first context with memory that nothing frees, the last that allocates
 	                         */
 	bool *mapped, *freed;   /* by process: memory of no context was allocated, was freed */
@@ -148,9 +149,10 @@ static void add_change(struct memory *m, uint32_t device, const struct event *at
 
 /* Whether a row says once more what the one before it said: of a call that two contexts have to do with, there is a row
  * for each. */
-static bool is_repeated(const struct event *e, const struct event *open)
+static bool is_repeated(const struct event *e, const struct event *before)
 {
-	return e->correlation && e->correlation == open->correlation && e->bytes == open->bytes;
+	return before && e->correlation && e->correlation == before->correlation && e->bytes == before->bytes &&
+	       e->freed == before->freed;
 }
 
 static void note_allocated(struct memory *m, const struct event *e)
@@ -173,32 +175,40 @@ static void note_kept(struct memory *m, const struct event *e)
 		m->kept[e->device] = e->context;
 }
 
-/* Memory without an address, as that of graphs: rows of one are no rows of the same memory. */
+/* Memory without an address, as that of graphs: a free is of as much, and not of the row before it. */
 static void take_unplaced(struct memory *m, const struct event *e)
 {
-	if (e->freed)
-		note(m->r->trace, e->device, MEMORY_NO_END);
-	else
+	int64_t none = 0, *there = e->device == TRACE_NONE ? &none : &m->unplaced[e->device];
+	if (!e->freed) {
+		*there += *there < SUM_MOST ? e->bytes : 0;
 		note_allocated(m, e);
+	} else if (*there >= e->bytes) {
+		*there -= e->bytes;
+		add_change(m, e->device, e, -e->bytes);
+	} else {
+		note(m->r->trace, e->device, MEMORY_NO_END);
+	}
 }
 
 /* Goes through the rows of each address in their order: what is freed is what was allocated, whatever size the free
  * says. An address that is allocated again without having been freed was freed, and its row was lost. */
 static void pair(struct memory *m)
 {
-	const struct event *open = NULL;
+	const struct event *open = NULL, *before = NULL;
 	for (size_t i = 0; i < m->n; i++) {
 		const struct event *e = &m->events[i];
-		if (open && (open->process != e->process || open->address != e->address)) {
-			note_kept(m, open);
-			open = NULL;
+		if (before && (before->process != e->process || before->address != e->address)) {
+			if (open)
+				note_kept(m, open);
+			open = before = NULL;
 		}
 		if (e->address == 0) {
 			take_unplaced(m, e);
 			continue;
 		}
-		if (open && !e->freed && is_repeated(e, open))
+		if (is_repeated(e, before))
 			continue;
+		before = e;
 		if (open)
 			add_change(m, open->device, e, -open->bytes);
 		if (open && !e->freed)
@@ -230,7 +240,6 @@ static int compare_changes(const void *a, const void *b)
 
 static void add_up(struct memory *m)
 {
-	static const int64_t SUM_MOST = (int64_t)1 << 60;
 	struct trace *t = m->r->trace;
 	int64_t sum = 0;
 	for (size_t i = 0; i < m->n_changes; i++) {
@@ -262,8 +271,8 @@ static bool is_name(const struct trace *t, struct known_name *known, uint32_t na
 /* Where nsys records a process from its start, one of the first things that it notes is its own work when the process
  * initialises CUDA (seen in exports of 2020 to 2026 alike). Where recording began later, or a part was cut out of a
  * file, that is missing. Nothing else tells: a window's first rows look like a program's, and its options say that it
- * began at once (seen with nsys 2025.3 and --capture-range; what is allocated by then it then lists at time 0, but how
- * much was allocated before and is gone it does not). */
+ * began at once (seen with nsys 2025.3 and --capture-range; it lists at time 0 what was allocated and freed until then,
+ * but nothing says that it does). */
 static void look_for_starts(struct memory *m)
 {
 	const struct trace *t = m->r->trace;
@@ -313,6 +322,7 @@ int nsys_read_memory(struct nsys *r)
 {
 	struct memory m = {.r = r};
 	m.first = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
+	m.unplaced = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
 	m.kept = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
 	m.newest = ARENA_NEW(&m.scratch, r->trace->n_devices, int64_t);
 	for (uint32_t i = 0; i < r->trace->n_devices; i++)

@@ -30,12 +30,17 @@ PEAK = {
     "statics": (16 + 48) * MB,
     "two": 200 * MB,  # the other process has 100
     "contexts": 200 * MB,
+    "contexts2": 200 * MB,  # allocated and freed in the second one: each call has two rows
+    "unmap": (16 + 512) * MB,  # given back, then 256
+    "trim": (16 + 300) * MB,  # of which 256 were a graph's, and given back, before the 300
+    "poolend": (16 + 200) * MB,
     "torchx": 505413632 + 134481920 + 227395,
 }
+NOT_JUDGED = {"trim"}  # too few steps alike for a verdict, and then no gate passes
 UNKNOWN = {
     "managed": "managed memory",
     "reset": "given back with its context",  # 300 MB are gone with the first context, without a row
-    **dict.fromkeys(("window", "range", "late", "early", "delay"), "nothing in the profile tells that recording began"),
+    **dict.fromkeys(("window", "range", "late", "early", "delay", "churnwindow"), "nothing in the profile tells that recording began"),
 }
 
 
@@ -60,7 +65,9 @@ def main():
         for name, peak in PEAK.items():
             memory, gates, status = report(folder, name, [f"memory<={peak}B", f"memory<{peak}B"])
             assert memory == {"peak_bytes": peak, "not_known_because": None}, (name, memory, peak)
-            assert gates == ["passed", "failed"] and status == 1, (name, gates)
+            judged = name not in NOT_JUDGED
+            assert gates == (["passed", "failed"] if judged else ["inconclusive"] * 2), (name, gates)
+            assert status == (1 if judged else 4), (name, status)
         for name, why in UNKNOWN.items():
             memory, gates, status = report(folder, name, ["memory<900GB", "memory>=1B"])
             assert memory["peak_bytes"] is None and why in memory["not_known_because"], (name, memory)

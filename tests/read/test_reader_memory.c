@@ -163,9 +163,15 @@ static void memory_without_an_address_is_nobodys(void **state)
 	/* A graph's, in two pieces: 7 + 50 + 50, though their addresses are one. */
 	EXPECT(s, TABLE ALLOC(FIRST, 10, 1, 7, 2) "," ALLOC(FIRST, 100, 0, 50, 2) "," ALLOC(FIRST, 101, 0, 50, 2),
 	       MEMORY_SEEN, 107, MEMORY_NOT_SEEN, 0);
-	/* Which of them is freed nobody can tell. */
-	EXPECT(s, TABLE ALLOC(FIRST, 100, 0, 50, 2) "," ALLOC(FIRST, 101, 0, 60, 2) "," FREED(FIRST, 200, 0, 50),
-	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	/* Freed again, as much as it was: 110, 60, then 60 + 40. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 0, 50, 2) "," ALLOC(FIRST, 101, 0, 60, 2) "," FREED(FIRST, 200, 0, 50) "," ALLOC(
+		       FIRST, 300, 4096, 40, 2),
+	       MEMORY_SEEN, 110, MEMORY_NOT_SEEN, 0);
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 0, 50, 2) "," FREED(FIRST, 200, 0, 50) "," ALLOC(FIRST, 300, 0, 60, 2),
+	       MEMORY_SEEN, 60, MEMORY_NOT_SEEN, 0);
+	/* More than there is. */
+	EXPECT(s, TABLE ALLOC(FIRST, 100, 0, 50, 2) "," FREED(FIRST, 200, 0, 51), MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
 }
 
 static void memory_goes_with_its_context(void **state)
@@ -177,6 +183,16 @@ static void memory_goes_with_its_context(void **state)
 	       TABLE TWICE "," FREED(FIRST, 200, 4096, 100) "," ALLOC(FIRST, 300, 12288, 90, 2) SET
 	       "correlationId = 7 WHERE start < 102" SET "contextId = 1" SET "contextId = 2 WHERE start = 101",
 	       MEMORY_SEEN, 105, MEMORY_NOT_SEEN, 0);
+	/* Of its free, too; but not of two, of which the second finds nothing. */
+#define FREED_TWICE FREED(FIRST, 200, 4096, 100) "," FREED(FIRST, 201, 4096, 100)
+	EXPECT(s,
+	       TABLE TWICE "," FREED_TWICE SET "correlationId = 7 WHERE start < 102" SET
+	                   "correlationId = 8 WHERE start >= 200" SET "contextId = 1 + (start IN (101, 201))",
+	       MEMORY_SEEN, 105, MEMORY_NOT_SEEN, 0);
+	EXPECT(s,
+	       TABLE TWICE "," FREED_TWICE SET "correlationId = 7 WHERE start < 102" SET
+	                   "correlationId = start WHERE start >= 200" SET "contextId = 1 + (start IN (101, 201))",
+	       MEMORY_EARLIER, 0, MEMORY_NOT_SEEN, 0);
 	/* Two calls: the first context's memory was never freed, and the second goes on. */
 	EXPECT(s, TABLE TWICE SET "correlationId = start, contextId = 1" SET "contextId = 2 WHERE start = 101",
 	       MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
@@ -264,7 +280,7 @@ static void rows_that_make_no_sense_leave_no_peak(void **state)
 	/* The same with another reason there already, which says less. */
 	EXPECT(s,
 	       TABLE ALLOC(FIRST, 50, 0, 5, 2) "," FREED(
-		       FIRST, 51, 0, 5) ";WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL "
+		       FIRST, 51, 0, 6) ";WITH RECURSIVE x(n) AS (SELECT 1 UNION ALL "
 	                                "SELECT n + 1 FROM x LIMIT 20000) INSERT INTO "
 	                                "CUDA_GPU_MEMORY_USAGE_EVENTS(globalPid, deviceId, start, address, bytes,"
 	                                " memKind, memoryOperationType) SELECT " FIRST
