@@ -10,6 +10,7 @@
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
+#include "analyse/run/backlog.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/stopwatches.h"
@@ -32,6 +33,17 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 	return (struct verdict_side){list, n, steps};
 }
 
+/* The mean step of a side's runs between launches over that between ends, a logarithm. */
+static double queue_of(const struct run *runs, size_t n)
+{
+	double ends = 0, more = 0;
+	for (size_t r = 0; r < n; r++) {
+		ends += (double)(runs[r].window_end - runs[r].window_start) / runs[r].n_steps;
+		more += backlog_worked_off(&runs[r]);
+	}
+	return more > 0 ? log1p(more / ends) : 0;
+}
+
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
 static struct verdict_conditions find_conditions(const struct sides_job *jobs, const struct side side[2],
                                                  const char *doubt, const char *nothing, struct arena *arena)
@@ -42,6 +54,8 @@ static struct verdict_conditions find_conditions(const struct sides_job *jobs, c
 	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
 	                               .doubt = doubt};
 	recording_bounds(side, c.beyond);
+	for (int s = 0; s < 2; s++)
+		c.queue[s] = queue_of(runs[s], n[s]);
 	return c;
 }
 

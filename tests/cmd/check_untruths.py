@@ -23,7 +23,7 @@ import made_pairs  # noqa: E402
 
 SLACK = 1.015
 ONCE_WRONG = {"cold": (18, 34, 46, 76), "drift": (27, 37, 40, 51)}  # seeds: see the history of this file
-DECIDED = {"pauses", "accumulation", "prefetch", "overtaken", "behind", "workers", "warm", "cut", "walking"}
+DECIDED = {"pauses", "accumulation", "prefetch", "overtaken", "behind", "workers", "warm", "cut", "walking", "queued"}
 MIRROR = {"faster": "slower", "slower": "faster"}
 
 

@@ -122,6 +122,8 @@ class Program:
         self.decay = 8
         self.odd = {}  # step -> factor of its time
         self.effect = 1.0  # every length is divided by it
+        self.ahead = False  # the host waits for nothing
+        self.stall = 0  # the GPU is busy for so long before it gets to the first step
         self.walk = 0.0  # a step's noise depends on the one before
 
     def usual(self):
@@ -133,6 +135,8 @@ class Program:
         for t in range(self.workers):
             sim.clock[t] = MS + t * self.usual() // self.workers
         ready, before, state = 0, [0, 0], 0.0
+        if self.stall:
+            sim.kernel(self.stall, 7, "adam")
         for k in range(n * self.workers):
             t = min(sim.clock, key=lambda x: sim.clock[x])
             i = k // self.workers if self.workers > 1 else k
@@ -157,19 +161,22 @@ class Program:
                 sim.copy(self.prefetch * self.usual() * (1 if late else 0.1) * f, 13, t, end if late else 0)
             if self.outlive and k % self.outlive == self.outlive - 1:
                 sim.kernel(self.long * self.usual() / self.effect, 21, "relu", t)
-            sim.wait(before[-1] if self.behind else end, t)
+            if not self.ahead:
+                sim.wait(before[-1] if self.behind else end, t)
             before = [before[-1], end] if self.behind else before
             sim.range(begin, "step", t)
         return sim
 
     def long_run(self, n=360):
         """Time per step instance in the long run, without a start."""
-        kept, odd, self.slow_start, self.odd = self.slow_start, self.odd, 0, {}
+        kept, odd, stall = self.slow_start, self.odd, self.stall
+        self.slow_start, self.odd, self.stall = 0, {}, 0
         many = n * len(self.cycle or [1])
         many -= many % (self.every or 1)
         sim = self.run(many + 1, 99)
-        self.slow_start, self.odd = kept, odd
+        self.slow_start, self.odd, self.stall = kept, odd, stall
         first, last = sim.ranges[0][0], max(r[1] for r in sim.ranges)
+        last = max(last, *sim.free.values()) if self.ahead else last
         return (last - first) / ((many + 1) * self.workers)
 
 
@@ -373,6 +380,20 @@ def walking(p, r):
     one_run(p, a, b, r.randint(20, 120), r, r.randint(20, 120))
 
 
+def queued(p, r):
+    """The GPU works off what piled up behind a stall, on one side or both; the host launches faster or more slowly."""
+    a, b = two_programs(r)
+    n = r.randint(12, 90)
+    for x in a, b:
+        x.load = int(x.kernels * x.kernel * r.choice([0.3, 0.7, 1.1, 1.3, 1.7, 2.5]))
+        x.ahead = True
+        x.stall = int(n * x.kernels * x.kernel * r.choice([0, 0.1, 0.4, 0.8, 2]))
+        p.words += f" host {x.load / (x.kernels * x.kernel):.1f} stall {x.stall / (n * x.kernels * x.kernel):.1f}"
+    if r.random() < 0.3:
+        b.load, b.effect = a.load, 1.0
+    one_run(p, a, b, n, r)
+
+
 def unmarked(p, r):
     a, b = two_programs(r)
     a.kernels = b.kernels = r.randint(2, 7)
@@ -406,6 +427,7 @@ KINDS = {
         steps_or_run,
         dropped,
         walking,
+        queued,
         unmarked,
     )
 }

@@ -85,7 +85,7 @@ static void plan_runs_more(const struct proof *p, struct verdict *v)
 
 void plan_more(const struct proof *p, struct verdict *v)
 {
-	if (!v->has_speedup || p->counted_result != VERDICT_INCONCLUSIVE)
+	if (!v->has_speedup || p->counted_result != VERDICT_INCONCLUSIVE || p->queue_opens)
 		return;
 	if (v->warming || v->few) {
 		v->more_steps = p->steps ? SERIES_SHORT : 0;

@@ -46,7 +46,9 @@ struct proof {
 	double change;                      /* c = ln S */
 	double change_cycles;               /* the same of whole cycles */
 	double change_counted;              /* the same with everything counted */
-	double lo, hi;                      /* the interval of ln S as counted */
+	double queue[2];                    /* as the conditions say */
+	bool queue_opens;                   /* without that there would be a result */
+	double lo, hi;                      /* the interval of ln S as counted, and with the queues */
 	double floor;                       /* the near end of the interval must lie beyond it for a direction */
 	enum verdict_result counted_result; /* what the interval as counted gives */
 };

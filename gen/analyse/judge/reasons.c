@@ -223,9 +223,26 @@ static bool say_one_run(struct list *list, const struct proof *p)
 	return true;
 }
 
+static void say_queues(struct list *list, const struct proof *p)
+{
+	const struct verdict *v = list->verdict;
+	for (int i = 0; i < 2; i++)
+		if (p->queue[i] > 0)
+			SAY(list,
+			    "%s GPU was still working off a queue: its steps ended every %s ms, but were launched "
+			    "every %s ms, and in the long run the slower of the two counts. Record longer, or later: "
+			    "the interval holds both.",
+			    i ? "The fixed side's" : "The baseline's", say_digits(list->arena, v->step[i] / 1e6),
+			    say_digits(list->arena, v->step[i] * exp(p->queue[i]) / 1e6));
+}
+
 static void say_open(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
+	if (p->queue_opens) {
+		say_queues(list, p);
+		return;
+	}
 	bool said = say_aside(list, p) || say_order(list, p) || say_warming(list, p) || say_level(list, p) ||
 	            say_few_slow(list, p) || say_short_capture(list, p) || say_one_run(list, p);
 	if (!said && v->recorded.lo <= 1 && v->recorded.hi >= 1)
@@ -371,6 +388,8 @@ static void say_limits(struct list *list, const struct proof *p, int warmup)
 	if (!p->steps || p->empty)
 		return;
 	say_runs(list, p);
+	if (v->has_interval && !p->queue_opens)
+		say_queues(list, p);
 	if (v->result == VERDICT_UNCHANGED) /* a direction has said it, and that this one counts */
 		say_short_capture(list, p);
 	if (v->has_interval && p->paired)

@@ -256,6 +256,17 @@ static void find_interval(struct proof *p, const struct verdict *v, struct arena
 	}
 }
 
+/* A step of a side whose GPU works off a queue may be as long as it is between launches. */
+static void add_queues(const struct verdict_conditions *conditions, const struct verdict *v, struct proof *p)
+{
+	bool without = v->judged && proof_decide(p->lo, p->hi, p->floor) != VERDICT_INCONCLUSIVE;
+	for (int i = 0; i < 2; i++)
+		p->queue[i] = conditions->queue[i];
+	p->lo -= p->queue[1];
+	p->hi += p->queue[0];
+	p->queue_opens = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
+}
+
 static double find_floor(const struct proof *p)
 {
 	if (p->few)
@@ -370,6 +381,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	if (v.has_interval) {
 		find_interval(&p, &v, arena);
 		v.floor = p.floor = find_floor(&p);
+		add_queues(conditions, &v, &p);
 		p.counted_result = v.judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
 		set_interval(&p, conditions, &v);
 	}

@@ -37,6 +37,8 @@ struct verdict_conditions {
 	const char *doubt;   /* a sentence: there are numbers, and they prove nothing; else NULL */
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
+	double queue[2];  /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
+	                   * its GPU was working off a queue (run/backlog.h) */
 };
 
 /* A speedup and its 95 % interval; lo = hi = speedup where there is no interval. */

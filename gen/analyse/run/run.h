@@ -119,7 +119,11 @@ struct run {
 	int64_t earliest;
 	const int64_t *period; /* all step periods, n_periods = steps − 1 */
 	uint32_t n_periods;
+	/* By step, ns from the launch of its last op to that op's end, of several devices the least, BACKLOG_UNKNOWN
+	 * where no launch tells; NULL until the rows are gone through, and without steps (backlog.h). */
+	int64_t *lag;
 };
+#define BACKLOG_UNKNOWN INT64_MAX
 
 /* Index of a phase's name. */
 static inline uint32_t run_phase(const struct run *run, uint32_t name)

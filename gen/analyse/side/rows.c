@@ -1,5 +1,6 @@
 #include "analyse/side/rows.h"
 
+#include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
 #include "base/list.h"
@@ -92,6 +93,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	side_tables_add(g->tables, run, part);
 	ranges_add(g->ranges, part);
 	recording_add(g->out.recording, run, part);
+	backlog_note(run, part);
 	add_kernels(&g->kernels, run, part);
 	add_host_work(host, part, g->work);
 }
