@@ -173,23 +173,24 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct findings findings = findings_build(&input, arena);
 	const struct functions functions = functions_build(side, facts, 2, &comparison.renames, names, arena);
 	const struct findings told = functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
-	return (struct analysis){.names = names,
-	                         .title = options->title,
-	                         .items = options->items,
-	                         .items_name = options->items_name,
-	                         .n_sides = 2,
-	                         .side = {bound_side(&side[0], names, arena), bound_side(&side[1], names, arena)},
-	                         .verdict = verdict,
-	                         .recorded_apart = recording_apart(side, &verdict),
-	                         .while_recorded = recording_turns(&verdict, &conditions),
-	                         .conditions = conditions,
-	                         .gates = gates,
-	                         .comparison = comparison,
-	                         .turning = {stopwatch_opposite(side, &bare, arena), said.held_back, said.broken_off},
-	                         .waterfall = bound_waterfall(&waterfall, arena),
-	                         .findings = told,
-	                         .inside = look_inside(&input, &findings, options, arena),
-	                         .functions = functions};
+	return (struct analysis){
+		.names = names,
+		.title = options->title,
+		.items = options->items,
+		.items_name = options->items_name,
+		.n_sides = 2,
+		.side = {bound_side(&side[0], names, arena), bound_side(&side[1], names, arena)},
+		.verdict = verdict,
+		.recorded_apart = recording_apart(side, &verdict),
+		.while_recorded = recording_turns(&verdict, &conditions),
+		.conditions = conditions,
+		.gates = gates,
+		.comparison = comparison,
+		.turning = {stopwatch_opposite(side, &bare, arena), said.held_back, said.broken_off, said.shared},
+		.waterfall = bound_waterfall(&waterfall, arena),
+		.findings = told,
+		.inside = look_inside(&input, &findings, options, arena),
+		.functions = functions};
 }
 
 static struct side_words words_of(const struct analyse_options *options, int side, const char *label)

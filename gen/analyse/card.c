@@ -100,6 +100,7 @@ struct card card_make(const struct analysis *a)
 		[DOUBT_OPPOSITE] = a->turning.opposite != NULL,
 		[DOUBT_HELD_BACK] = a->turning.held_back != NULL,
 		[DOUBT_BROKEN_OFF] = a->turning.broken_off != NULL,
+		[DOUBT_SHARED] = a->turning.shared != NULL,
 		[DOUBT_SHORT] = open_for_few(v),
 	};
 	struct card card = {0};

@@ -20,6 +20,7 @@ enum doubt {
 	DOUBT_OPPOSITE,   /* it was measured without a profiler, and recorded it is the other way round */
 	DOUBT_HELD_BACK,  /* one side's clock was held back, and the other's never */
 	DOUBT_BROKEN_OFF, /* only one side's capture is incomplete */
+	DOUBT_SHARED,     /* processes of others used the GPU, too */
 	DOUBT_SHORT,      /* few independent steps are all that keeps a change from counting */
 	DOUBT_COUNT
 };

@@ -35,6 +35,7 @@ struct turning {
 	const char *opposite;   /* without a profiler it is the other way round than recorded */
 	const char *held_back;  /* one side's clock was held back, and the other's never was */
 	const char *broken_off; /* only one side's capture is incomplete */
+	const char *shared;     /* processes of others used the GPU, too */
 };
 
 /* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double

@@ -116,6 +116,8 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->sample_ns = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "samples_torn"))
 		s->samples_torn = number_of(value, m, 0, FAR, 0);
+	else if (is(name, n, "others"))
+		s->others = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "ranges_ns"))
 		s->ranges_ns = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "started"))

@@ -12,8 +12,8 @@
 /* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
  * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1216, "something new in struct trace");
-_Static_assert(sizeof(struct trace_source) == 168, "something new in struct trace_source");
+_Static_assert(sizeof(struct trace) == 1224, "something new in struct trace");
+_Static_assert(sizeof(struct trace_source) == 176, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
 _Static_assert(sizeof(struct trace_device) == 32, "something new in struct trace_device");
@@ -156,6 +156,8 @@ static void put_source(struct encoder *e)
 		put_number(e, "sample_ns", s->sample_ns);
 	if (s->samples_torn)
 		put_number(e, "samples_torn", s->samples_torn);
+	if (s->others)
+		put_number(e, "others", s->others);
 	if (s->ranges_ns)
 		put_number(e, "ranges_ns", s->ranges_ns);
 	if (s->started != TRACE_NO_TIME)

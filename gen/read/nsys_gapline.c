@@ -122,6 +122,8 @@ static bool is_used(const struct trace *t, uint32_t gpu)
 static void note_others(struct nsys *r, uint32_t gpu, int64_t others)
 {
 	struct trace *t = r->trace;
+	if (others > t->source.others)
+		t->source.others = others;
 	const char *name = names_text(r->names, t->gpus[gpu].name);
 	const char *text =
 		arena_format(r->arena,

@@ -76,6 +76,8 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 		return format_name(arena, a->turning.held_back, SENTENCE);
 	case DOUBT_BROKEN_OFF:
 		return format_name(arena, a->turning.broken_off, SENTENCE);
+	case DOUBT_SHARED:
+		return format_name(arena, a->turning.shared, SENTENCE);
 	case DOUBT_SHORT:
 		return arena_format(arena, "Few independent steps: only a change above %.0f %% counts.",
 		                    100 * expm1(v->floor));

@@ -411,6 +411,8 @@ struct trace_source {
 	int64_t sample_ns;       /* mean distance of the samples of a host thread, whatever it did, as gapline's own
 	                          * sampler was told; 0: not known. What it could not read: */
 	int64_t samples_torn;
+	int64_t others;      /* processes of others that used one of the program's GPUs when it began, the most of any;
+	                      * 0: none, or not known */
 	int64_t ranges_ns;   /* what it took a step to add NVTX ranges while it was recorded; 0: none were added */
 	int64_t started;     /* the trace's time 0 on the wall clock: ns since 1970 (UTC); TRACE_NO_TIME: not known */
 	int64_t began;       /* when the program was started that was recorded from there on, on the trace's clock;

@@ -274,6 +274,26 @@ static void test_incomplete(void **state)
 	assert_null(REASON(compare(s, cut, cut), "incomplete"));
 }
 
+static void test_others_use_the_gpu(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *alone = sampled_trace(s, NULL, 0), *shared = sampled_trace(s, NULL, 0);
+	s->m.trace->source.others = 2;
+	const struct analysis *a = compare(s, alone, shared);
+	assert_string_equal(REASON(a, "other processes"),
+	                    "Only in the fixed side did other processes use the GPU when the program began: what they "
+	                    "do there is not in the profile, and makes steps longer.");
+	assert_string_equal(a->turning.shared, REASON(a, "other processes"));
+	assert_non_null(find(a->side[1].quality.notes, a->side[1].quality.n_notes,
+	                     "2 other processes used a GPU of b when its program began: what others do there is not "
+	                     "in the profile, and makes steps longer."));
+	assert_non_null(strstr(REASON(compare(s, shared, alone), "other processes"), "Only in the baseline did"));
+	assert_non_null(strstr(REASON(compare(s, shared, shared), "ther processes"), "on both sides"));
+	a = compare(s, alone, alone);
+	assert_null(REASON(a, "ther processes"));
+	assert_null(a->turning.shared);
+}
+
 /* Two ranks whose processes have numbers in this order; the GPU of rank 1 is slower. */
 static const struct trace *two_ranks(struct scene *s, int32_t first)
 {
@@ -327,10 +347,15 @@ static void test_ranks_are_compared_with_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_under_load),        TEST(test_other_clocks),
-		TEST(test_unknown_clocks),    TEST(test_held_back),
-		TEST(test_incomplete),        TEST(test_ranks_are_compared_with_themselves),
-		TEST(test_beside_the_window), TEST(test_beside_the_windows_of_a_pair),
+		TEST(test_under_load),
+		TEST(test_other_clocks),
+		TEST(test_unknown_clocks),
+		TEST(test_held_back),
+		TEST(test_incomplete),
+		TEST(test_others_use_the_gpu),
+		TEST(test_ranks_are_compared_with_themselves),
+		TEST(test_beside_the_window),
+		TEST(test_beside_the_windows_of_a_pair),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,7 +157,13 @@ static void test_all_is_read_again(void **state)
 		struct err err = {0};
 		names_init(&names, &arena);
 		names_init(&others, &arena);
-		const struct trace *a = make_trace(seed, &arena, &names), *b = &read;
+		struct trace *given = make_trace(seed, &arena, &names);
+		const struct trace *a = given, *b = &read;
+		given->source.lost = 1;
+		given->source.sample_ns = 2;
+		given->source.samples_torn = 3;
+		given->source.others = 4;
+		given->source.ranges_ns = 5;
 		if (seed % 2) /* names have other numbers where there were some before */
 			for (const char *const *name = (const char *const[]){"x", "step", "gemm", NULL}; *name; name++)
 				names_add_text(&others, *name);
@@ -194,6 +200,11 @@ static void test_all_is_read_again(void **state)
 		SAME(overheads, class);
 		SAME(slices, start);
 		SAME(slices, end);
+		assert_int_equal(b->source.lost, 1);
+		assert_int_equal(b->source.sample_ns, 2);
+		assert_int_equal(b->source.samples_torn, 3);
+		assert_int_equal(b->source.others, 4);
+		assert_int_equal(b->source.ranges_ns, 5);
 		assert_int_equal(a->n_devices, b->n_devices);
 		for (uint32_t i = 0; i < a->n_devices; i++) {
 			assert_int_equal(a->devices[i].memory, b->devices[i].memory);

@@ -120,6 +120,7 @@ static void test_others(void **state)
 	assert_int_equal(s->trace.n_devices, 2);
 	assert_int_equal(s->trace.n_diagnostics, 1);
 	assert_non_null(strstr(support_name(s, s->trace.diagnostics[0].text), "2 other processes used the GPU ("));
+	assert_int_equal(s->trace.source.others, 2);
 	support_teardown(state);
 	support_setup(state);
 	s = *state;
@@ -133,6 +134,7 @@ static void test_others(void **state)
 	             "(7, 'GPU-C', NULL, NULL, NULL, 4)");
 	assert_int_equal(s->trace.n_gpus, 3);
 	assert_int_equal(s->trace.n_diagnostics, 0);
+	assert_int_equal(s->trace.source.others, 0);
 }
 
 /* By the place on the bus where nsys knows no UUID, whatever the width of its numbers. */

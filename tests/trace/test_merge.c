@@ -146,6 +146,8 @@ static void what_is_kept_outlives_the_parts(void **state)
 		part[i] = rank(&memory[i], &names, 1 + i, 11 * (1 + i), 60 + 10 * (int64_t)i);
 	struct trace *b = part[1];
 	part[0]->source.incomplete = "";
+	part[0]->source.others = 3;
+	b->source.others = 1;
 	b->source.incomplete = arena_format(&memory[1], "the node %s", "went away");
 	b->dropped[0].where = arena_format(&memory[1], "%s", "A TABLE");
 	b->dropped[0].reason = arena_format(&memory[1], "%s", "for a reason");
@@ -163,6 +165,7 @@ static void what_is_kept_outlives_the_parts(void **state)
 	trace_merge((struct merge_part[]){{part[0], {0}, &memory[0]}, {b, {.offset = 5}, &memory[1]}}, 2, &out, &arena);
 	assert_true(!memory[0].blocks && !memory[1].blocks);
 	assert_string_equal(out.source.incomplete, "the node went away");
+	assert_int_equal(out.source.others, 3);
 	assert_int_equal(out.n_dropped, 2);
 	assert_string_equal(out.dropped[1].where, "A TABLE");
 	assert_string_equal(out.dropped[1].reason, "for a reason");

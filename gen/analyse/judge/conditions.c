@@ -128,6 +128,32 @@ static const char *incomplete(const struct side_facts *facts)
 	return NULL;
 }
 
+static bool has_others(const struct side_facts *facts)
+{
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (facts->runs[r].trace->source.others > 0)
+			return true;
+	return false;
+}
+
+/* Work of others is in no profile of the program's. NULL: nobody is known to have been there. */
+static const char *say_shared(const struct side_facts facts[2], struct sentences *said, struct arena *arena)
+{
+	const bool others[2] = {has_others(&facts[0]), has_others(&facts[1])};
+	if (!others[0] && !others[1])
+		return NULL;
+	const char *text =
+		others[0] && others[1]
+			? "Other processes used the GPU on both sides when the program began: what they do there is "
+			  "in no profile, and makes steps longer."
+			: arena_format(arena,
+	                               "Only in the %s did other processes use the GPU when the program began: what "
+	                               "they do there is not in the profile, and makes steps longer.",
+	                               SIDE[others[1]]);
+	say_add(said, arena, text);
+	return text;
+}
+
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
                                           struct arena *arena)
@@ -146,6 +172,7 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 			broken[s]);
 		say_add(&out.rest, arena, out.broken_off);
 	}
+	out.shared = say_shared(facts, &out.rest, arena);
 	return out;
 }
 

@@ -14,11 +14,11 @@ const char *conditions_difference(const struct side side[2], struct arena *arena
 struct conditions_said {
 	const char *first;     /* concerns the speedup itself and stands before everything else; may be NULL */
 	struct sentences rest; /* stands behind it */
-	const char *held_back, *broken_off; /* of these, what struct turning has; or NULL */
+	const char *held_back, *broken_off, *shared; /* of these, what struct turning has; or NULL */
 };
 
 /* What held the GPUs of one side back, clocks that were the same, what recording did to the speedup of `verdict`, and a
- * capture that is incomplete on one side. */
+ * capture that is incomplete on one side, and who else used the GPU. */
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
                                           const struct verdict *verdict, const struct verdict_conditions *conditions,
                                           struct arena *arena);

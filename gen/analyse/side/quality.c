@@ -172,6 +172,13 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 			            arena_format(arena,
 			                         "%lld samples of Python could not be read while %s was captured.",
 			                         (long long)t->source.samples_torn, files[r]));
+		if (t->source.others > 0)
+			quality_add(q, arena,
+			            arena_format(arena,
+			                         "%lld other process%s used a GPU of %s when its program began: what "
+			                         "others do there is not in the profile, and makes steps longer.",
+			                         (long long)t->source.others, t->source.others == 1 ? "" : "es",
+			                         files[r]));
 		if (runs[r].steps.uneven)
 			quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
 		add_counters(q, &runs[r], files[r], arena);
