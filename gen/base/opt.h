@@ -9,8 +9,7 @@
  *	};
  *
  * Understood: `--name value`, `--name=value`, `-n value`, `-nvalue`, `-qv` for flags, `--` (the rest are operands,
- *empty ones too), and
- * `--name -- word ...` for commands.
+ * empty ones too), and `--name -- word ...` for commands.
  * Options and operands may come in any order; `-` is an operand. Names are never abbreviated, and an option with one
  * value must not come twice: a script in which the later of two gates silently wins is a trap. */
 #ifndef GAPLINE_BASE_OPT_H

@@ -22,17 +22,23 @@
  *	GAPLINE_JOB(name TEXT NOT NULL, value TEXT NOT NULL)
  *		host        name of the host
  *		RANK, WORLD_SIZE, SLURM_JOB_ID … those of LAUNCHER's variables (base/launcher.h) that gapline's own
- *		            environment has, and with it the program's: under mpirun or srun they tell which rank this
- *is GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER, others INTEGER) others:
- *processes that used it before the program began; NULL: not known GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER
- *NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER, power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle
- *INTEGER) time in ns on the profile's own clock; NULL: not known GAPLINE_STOPWATCH(start INTEGER NOT NULL, time
- *INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL, unused TEXT, step TEXT, launches INTEGER) other runs of the
- *same program, taken in turns with this one, in which nothing was recorded (capture/stopwatch.h), a row each: UTC of
- *its start in ns; ns that the steps took, NULL where that is not known, for the reason `unused`, a clause; how many
- *steps, 0: the program has none, and the time is the process's; ns from the process's start to its end; what a step is,
- *a range's normalised name or a loop's title; where launches were counted instead of ranges, how many a process made in
- *that time. `gapline run` puts all of a side into the side's first profile */
+ *		            environment has, and with it the program's: under mpirun or srun they tell which rank
+ *		            this is
+ *	GAPLINE_GPU(gpu INTEGER NOT NULL, uuid TEXT, bus TEXT, name TEXT, max_sm_mhz INTEGER, others INTEGER)
+ *		others      processes that used it before the program began; NULL: not known
+ *	GAPLINE_GPU_STATE(time INTEGER NOT NULL, gpu INTEGER NOT NULL, sm_mhz INTEGER, memory_mhz INTEGER,
+ *	                  power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
+ *		time        ns on the profile's own clock; elsewhere NULL: not known
+ *	GAPLINE_STOPWATCH(start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL,
+ *	                  unused TEXT, step TEXT, launches INTEGER)
+ *		Other runs of the same program, taken in turns with this one, in which nothing was recorded
+ *		(capture/stopwatch.h), a row each. `gapline run` puts all of a side into the side's first profile.
+ *		start       UTC of its start, ns
+ *		time        ns that the steps took; NULL: not known, for the reason `unused`, a clause
+ *		steps       how many; 0: the program has none, and the time is the process's
+ *		process     ns from the process's start to its end
+ *		step        what a step is: a range's normalised name or a loop's title
+ *		launches    where launches were counted instead of ranges: how many a process made in that time */
 #ifndef GAPLINE_CAPTURE_ANNOTATE_H
 #define GAPLINE_CAPTURE_ANNOTATE_H
 

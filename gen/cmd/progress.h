@@ -1,5 +1,5 @@
 /* How far a command is, on standard error: a bar that is rewritten, only on a terminal, and only once the work has
- *taken a second; gone at the end, also when Ctrl-C or a request to end is the end.
+ * taken a second; gone at the end, also when Ctrl-C or a request to end is the end.
  *
  *	struct progress progress;
  *	progress_begin(&progress, quiet, "reading", bytes);

@@ -1,5 +1,5 @@
 /* What the wrappers of blocking calls share. A wrapper calls the real function, and when that took long enough, an
- *event says so:
+ * event says so:
  *
  *	static int (*real_fsync)(int);
  *	int fsync(int fd)

@@ -3,7 +3,7 @@
  *	fuzz_TARGET [-mutate=TIMES] FILE ...
  *
  * With -mutate a target that has a mutator of its own (mutate.h) also runs on what that makes of each file, TIMES
- *times, each from the one before or from the file again: the same on every machine. */
+ * times, each from the one before or from the file again: the same on every machine. */
 #include "mutate.h"
 
 #include <stdbool.h>

@@ -14,7 +14,7 @@
  *	  only, or other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_layers.h).
  *
  * A few cycles may therefore differ: a logging step, a longer one, one of which rows were lost. Ops that explain
- *nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.
+ * nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.
  *
  * Method. As in tandem-repeat finders (G. Benson, Tandem repeats finder, Nucleic Acids Research 27, 1999), candidates
  * for a boundary come from k-tuples that recur at even distances; k = 1, 2, 4, …, tuples being named by pairs of
