@@ -193,6 +193,17 @@ static void meet(struct file *f, const struct half *half)
 	profile_end_range(&f->convert->profile, start->row, end->time, end_tid);
 }
 
+int64_t convert_range_row(struct file *f, uint32_t tid, uint32_t domain, uint64_t range, int64_t time)
+{
+	if (!range) {
+		struct stack *s = stack_of(f, tid, domain);
+		forget_before(f, s, time);
+		return s->n ? s->open[s->n - 1].end : 0;
+	}
+	const struct half *half = f->halves ? &f->halves->slots[find_half(f->halves, range)] : NULL;
+	return half && half->used ? half->row : 0;
+}
+
 /* ---- rows ---- */
 
 static void write_payload(struct profile *p, const struct spool_event *e)
@@ -215,10 +226,10 @@ static void write_payload(struct profile *p, const struct spool_event *e)
 		profile_real(p, (double)single);
 	else
 		profile_null(p, 1);
-	profile_null(p, 3); /* JSON and binary payloads */
+	profile_null(p, 3); /* JSON and binary payloads: those come later */
 }
 
-static int64_t domain_of(struct file *f, uint32_t domain)
+int64_t convert_domain(struct file *f, uint32_t domain)
 {
 	struct process *p = f->process;
 	if (domain == 0)
@@ -258,7 +269,7 @@ static int64_t write_row(struct file *f, int type, uint32_t tid, const struct sp
 	profile_int(p, convert_global_tid(f->header.pid, tid));
 	profile_null(p, 1); /* endGlobalTid */
 	profile_int_or_null(p, string != UINT32_MAX, string != UINT32_MAX ? f->string_id[string] : 0);
-	profile_int(p, domain_of(f, e->domain));
+	profile_int(p, convert_domain(f, e->domain));
 	write_payload(p, e);
 	profile_end(p);
 	return profile_last_row(p);
@@ -274,7 +285,8 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		convert_python(f, e, text);
 		return;
 	}
-	if (time < 0 || time > far || e->type < SPOOL_PUSH || e->type > SPOOL_CATEGORY) {
+	if (time < 0 || time > far || e->type < SPOOL_PUSH ||
+	    (e->type > SPOOL_CATEGORY && e->type != SPOOL_SCHEMA && e->type != SPOOL_PAYLOAD)) {
 		f->convert->result->skipped++;
 		return;
 	}
@@ -306,6 +318,12 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		break;
 	case SPOOL_CATEGORY:
 		write_row(f, TYPE_CATEGORY, tid, e, text, time);
+		break;
+	case SPOOL_SCHEMA:
+		convert_schema(f, e, text);
+		break;
+	case SPOOL_PAYLOAD:
+		convert_payload(f, tid, e, text, time);
 		break;
 	default:
 		break;

@@ -218,6 +218,14 @@ void convert_buffer(struct file *f, const unsigned char *payload, size_t n);
 void convert_string(struct file *f, const struct spool_event *event, const char *text);
 void convert_nvtx(struct file *f, uint32_t tid, const unsigned char *payload, size_t n);
 
+/* The range's row: `range` 0: the innermost one of the thread and the domain at `time`. 0: there is none. */
+int64_t convert_range_row(struct file *f, uint32_t tid, uint32_t domain, uint64_t range, int64_t time);
+int64_t convert_domain(struct file *f, uint32_t domain); /* its number in the profile; 0: the default one */
+
+/* ---- convert_payload.c ---- */
+void convert_schema(struct file *f, const struct spool_event *event, const char *text);
+void convert_payload(struct file *f, uint32_t tid, const struct spool_event *event, const char *text, int64_t time);
+
 /* ---- convert_python.c ---- */
 void convert_python(struct file *f, const struct spool_event *event, const char *text); /* a function or a sample */
 void convert_sampled(struct convert *c, const unsigned char *payload, size_t n);

@@ -85,7 +85,8 @@ static void close_database(struct profile *p)
 		p->insert[i] = NULL;
 	}
 	sqlite3_finalize(p->end_range);
-	p->end_range = NULL;
+	sqlite3_finalize(p->set_payload);
+	p->end_range = p->set_payload = NULL;
 	if (sqlite3_close(p->db) != SQLITE_OK)
 		fail(p, "the database cannot be closed");
 	p->db = NULL;
@@ -197,13 +198,25 @@ int64_t profile_last_row(const struct profile *p)
 	return p->failed ? 0 : sqlite3_last_insert_rowid(p->db);
 }
 
+/* A statement that changes a row of NVTX_EVENTS, prepared when it is first needed. */
+static bool prepare(struct profile *p, sqlite3_stmt **statement, const char *sql)
+{
+	if (!p->failed && !*statement &&
+	    sqlite3_prepare_v3(p->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL) != SQLITE_OK)
+		fail(p, sqlite3_errmsg(p->db));
+	return !p->failed;
+}
+
+static void step(struct profile *p, sqlite3_stmt *statement)
+{
+	if (sqlite3_step(statement) != SQLITE_DONE)
+		fail(p, sqlite3_errmsg(p->db));
+	sqlite3_reset(statement);
+}
+
 void profile_end_range(struct profile *p, int64_t row, int64_t end, int64_t global_tid)
 {
-	static const char sql[] = "UPDATE NVTX_EVENTS SET end = ?, endGlobalTid = ? WHERE rowid = ?";
-	if (!p->failed && !p->end_range &&
-	    sqlite3_prepare_v3(p->db, sql, -1, SQLITE_PREPARE_PERSISTENT, &p->end_range, NULL) != SQLITE_OK)
-		fail(p, sqlite3_errmsg(p->db));
-	if (p->failed)
+	if (!prepare(p, &p->end_range, "UPDATE NVTX_EVENTS SET end = ?, endGlobalTid = ? WHERE rowid = ?"))
 		return;
 	sqlite3_bind_int64(p->end_range, 1, end);
 	if (global_tid)
@@ -211,9 +224,19 @@ void profile_end_range(struct profile *p, int64_t row, int64_t end, int64_t glob
 	else
 		sqlite3_bind_null(p->end_range, 2);
 	sqlite3_bind_int64(p->end_range, 3, row);
-	if (sqlite3_step(p->end_range) != SQLITE_DONE)
-		fail(p, sqlite3_errmsg(p->db));
-	sqlite3_reset(p->end_range);
+	step(p, p->end_range);
+}
+
+bool profile_set_payload(struct profile *p, int64_t row, const void *bytes, size_t n)
+{
+	if (!prepare(p, &p->set_payload,
+	             "UPDATE NVTX_EVENTS SET binaryData = ? WHERE rowid = ? AND binaryData IS NULL"))
+		return false;
+	sqlite3_bind_blob64(p->set_payload, 1, bytes, n, SQLITE_STATIC);
+	sqlite3_bind_int64(p->set_payload, 2, row);
+	step(p, p->set_payload);
+	sqlite3_clear_bindings(p->set_payload);
+	return !p->failed && sqlite3_changes(p->db) > 0;
 }
 
 /* ---- StringIds ---- */

@@ -33,6 +33,8 @@ enum profile_table {
 	PROFILE_SYNC,
 	PROFILE_OVERHEAD,
 	PROFILE_NVTX,
+	PROFILE_SCHEMA,
+	PROFILE_SCHEMA_ENTRY,
 	PROFILE_OSRT,
 	PROFILE_SAMPLE,
 	PROFILE_STACK,
@@ -53,9 +55,9 @@ struct profile {
 	sqlite3 *db;
 	sqlite3_stmt *insert[PROFILE_TABLES]; /* NULL: the table does not exist yet */
 	int columns[PROFILE_TABLES];
-	sqlite3_stmt *end_range;
-	enum profile_table table; /* of the row that is being written */
-	int at;                   /* its next column, from 1 */
+	sqlite3_stmt *end_range, *set_payload; /* NULL: not needed yet */
+	enum profile_table table;              /* of the row that is being written */
+	int at;                                /* its next column, from 1 */
 
 	struct arena *arena; /* of the strings */
 	const char **string; /* by id − 1 */
@@ -103,6 +105,10 @@ int64_t profile_last_row(const struct profile *p);
 
 /* Gives the NVTX row its end; `global_tid`: the thread that ended it, if that is another one, else 0. */
 void profile_end_range(struct profile *p, int64_t row, int64_t end, int64_t global_tid);
+
+/* Gives the NVTX row its payloads, in nsys's form (read/nsys_payload.h). False: it had some, or nothing is written any
+ * more. */
+bool profile_set_payload(struct profile *p, int64_t row, const void *bytes, size_t n);
 
 /* The id of a text in StringIds, a new row if it has none. Any bytes, as in profile_text. */
 int64_t profile_string(struct profile *p, const char *text, size_t n);

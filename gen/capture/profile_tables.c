@@ -45,6 +45,13 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
                           "textId INTEGER, domainId INTEGER, uint64Value INTEGER, int64Value INTEGER, "
                           "doubleValue REAL, uint32Value INTEGER, int32Value INTEGER, floatValue REAL, "
                           "jsonTextId INTEGER, jsonText TEXT, binaryData TEXT"},
+	[PROFILE_SCHEMA] = {"NVTX_PAYLOAD_SCHEMAS", "domainId INTEGER, schemaId INTEGER, name TEXT, type INTEGER, "
+                                                    "flags INTEGER, numEntries INTEGER, payloadSize INTEGER, "
+                                                    "alignTo INTEGER"},
+	[PROFILE_SCHEMA_ENTRY] = {"NVTX_PAYLOAD_SCHEMA_ENTRIES",
+                                  "domainId INTEGER NOT NULL, schemaId INTEGER NOT NULL, idx INTEGER NOT NULL, "
+                                  "flags INTEGER, type INTEGER, name TEXT, description TEXT, "
+                                  "arrayOrUnionDetail INTEGER, offset INTEGER"},
 	[PROFILE_OSRT] = {"OSRT_API", "start INTEGER NOT NULL, end INTEGER NOT NULL, eventClass INTEGER NOT NULL, "
                                       "globalTid INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER NOT NULL, "
                                       "nestingLevel INTEGER, callchainId INTEGER NOT NULL"},

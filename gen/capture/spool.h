@@ -160,8 +160,13 @@ enum spool_event_type {
 	SPOOL_CATEGORY,    /* text names `category` of `domain` */
 	SPOOL_OS_CALL,     /* a blocking call of the host: from `time` to `payload`; text: the function's name */
 	SPOOL_FUNCTION,    /* Python function `id` of this file; text: its qualified name, NUL, base name of its file */
-	SPOOL_SAMPLE       /* Python frames of the thread `id` at `time`; text: uint32_t[], functions, innermost first;
+	SPOOL_SAMPLE,      /* Python frames of the thread `id` at `time`; text: uint32_t[], functions, innermost first;
 	                    * `category` 1: outer frames were left out. Its own block is of the sampling thread */
+	SPOOL_SCHEMA, /* NVTX payloads with `id` are laid out in `domain` as struct spool_schema_entry[] in the text
+	               * says; `category`: type of the schema, `payload`: bytes of such a payload, 0 not said, `string`:
+	               * largest alignment of an entry, 0: each one's own */
+	SPOOL_PAYLOAD /* payloads of the range `id`, 0: of the one that is innermost on this thread in `domain`; text:
+	               * uint64_t: how many; of each, three more: schema, bytes, and where they are in the text */
 };
 
 enum spool_text { SPOOL_NO_TEXT, SPOOL_UTF8, SPOOL_WIDE, SPOOL_REGISTERED }; /* WIDE: wchar_t */
@@ -183,8 +188,17 @@ struct spool_event {
 	uint64_t payload;    /* bits of the payload; SPOOL_OS_CALL: the end. The text follows */
 };
 
+/* An entry of a payload's layout, as NVTX has it, and its name. */
+struct spool_schema_entry {
+	uint64_t flags, type, detail;
+	uint64_t offset;     /* 0 of an entry that is not the first: where alignment puts it */
+	uint32_t bytes;      /* of the entry with its name, a multiple of 8 */
+	uint32_t name_bytes; /* without padding; the name follows */
+};
+
 _Static_assert(sizeof(struct spool_header) == 48, "the file format");
 _Static_assert(sizeof(struct spool_block) == 16, "the file format");
 _Static_assert(sizeof(struct spool_event) == 56, "the file format");
+_Static_assert(sizeof(struct spool_schema_entry) == 40, "the file format");
 
 #endif

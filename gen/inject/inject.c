@@ -2,6 +2,7 @@
  * NVTX_INJECTION64_PATH). Without GAPLINE_SPOOL in the environment it does nothing at all. */
 #include "cupti_collect.h"
 #include "nvtx.h"
+#include "nvtx_payload.h"
 #include "spool_writer.h"
 
 #include <pthread.h>
@@ -11,6 +12,7 @@
 
 EXPORT int InitializeInjection(void);
 EXPORT int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table));
+EXPORT int InitializeInjectionNvtxExtension(struct payload_module *module);
 
 static struct spool_library library = {.name = "cuda", .tick = collect_tick, .forked = collect_forked};
 
@@ -44,4 +46,10 @@ int InitializeInjection(void)
 int InitializeInjectionNvtx2(const void *(*get_table)(unsigned table))
 {
 	return wanted() && nvtx_inject(get_table);
+}
+
+/* By every copy of each of NVTX's extensions, at its first call. 0: the extension does nothing. */
+int InitializeInjectionNvtxExtension(struct payload_module *module)
+{
+	return wanted() && nvtx_inject_payloads(module);
 }

@@ -1,6 +1,7 @@
 #include "nvtx.h"
 #include "inject/spool_events.h"
 
+#include "nvtx_payload.h"
 #include "spool_writer.h"
 
 #define NVTX_NO_IMPL
@@ -16,12 +17,6 @@ enum { LONGEST_TEXT = 16 << 10, ATTRIBUTES_BYTES = 48 };
 
 static _Atomic uint64_t n_ranges;
 static _Atomic uint32_t n_domains, n_strings;
-
-/* Handles are numbers: NVTX never looks behind them. The default domain is NULL. */
-static uint32_t number(const void *handle)
-{
-	return (uint32_t)(uintptr_t)handle;
-}
 
 struct text {
 	enum spool_text kind;
@@ -48,7 +43,7 @@ static struct text text_of(const nvtxEventAttributes_t *a)
 	case NVTX_MESSAGE_TYPE_UNICODE:
 		return text_wide(a->message.unicode);
 	case NVTX_MESSAGE_TYPE_REGISTERED:
-		return (struct text){SPOOL_REGISTERED, NULL, 0, number(a->message.registered)};
+		return (struct text){SPOOL_REGISTERED, NULL, 0, nvtx_number(a->message.registered)};
 	default:
 		return (struct text){0};
 	}
@@ -72,14 +67,15 @@ static bool is_name(uint8_t type)
 	return type == SPOOL_DOMAIN || type == SPOOL_STRING || type == SPOOL_NAME_THREAD || type == SPOOL_CATEGORY;
 }
 
-static void put(struct spool_event event, struct text text)
+/* False: nothing is recorded now. */
+static bool put(struct spool_event event, struct text text)
 {
 	event.time = spool_now();
 	if (!is_name(event.type) && !spool_window(event.time))
-		return;
+		return false;
 	struct spool_event *e = spool_event_begin(text.bytes);
 	if (!e)
-		return;
+		return false;
 	event.bytes = e->bytes;
 	event.text = text.kind;
 	event.text_bytes = (uint32_t)text.bytes;
@@ -90,6 +86,7 @@ static void put(struct spool_event event, struct text text)
 		memcpy(e + 1, text.start, text.bytes);
 	spool_event_end(e);
 	spool_start();
+	return true;
 }
 
 static void put_attributes(struct spool_event event, const nvtxEventAttributes_t *a)
@@ -98,12 +95,15 @@ static void put_attributes(struct spool_event event, const nvtxEventAttributes_t
 		put(event, (struct text){0});
 		return;
 	}
+	bool extended = a->payloadType == PAYLOAD_TYPE_EXTENDED;
 	event.category = a->category;
 	event.has_color = a->colorType == NVTX_COLOR_ARGB;
 	event.color = event.has_color ? a->color : 0;
-	event.payload_type = (uint16_t)a->payloadType;
-	event.payload = a->payloadType == NVTX_PAYLOAD_UNKNOWN ? 0 : payload_of(a);
-	put(event, text_of(a));
+	event.payload_type = extended ? 0 : (uint16_t)a->payloadType;
+	event.payload = a->payloadType == NVTX_PAYLOAD_UNKNOWN || extended ? 0 : payload_of(a);
+	if (put(event, text_of(a)) && extended && event.type != SPOOL_MARK)
+		nvtx_put_payloads(event.domain, event.id, (const struct payload_data *)(uintptr_t)a->payload.ullValue,
+		                  (size_t)(uint32_t)a->reserved0);
 }
 
 /* ---- ranges and marks ---- */
@@ -114,23 +114,30 @@ static int pushed(uint32_t domain)
 	return depth ? (int)(*depth)++ : NVTX_NO_PUSH_POP_TRACKING;
 }
 
-static int pop(uint32_t domain)
+int nvtx_pop(uint32_t domain)
 {
 	put((struct spool_event){.type = SPOOL_POP, .domain = domain}, (struct text){0});
 	uint32_t *depth = spool_depth(domain);
 	return depth && *depth ? (int)--*depth : NVTX_NO_PUSH_POP_TRACKING;
 }
 
+int nvtx_push_payloads(uint32_t domain, const struct payload_data *data, size_t n)
+{
+	if (put((struct spool_event){.type = SPOOL_PUSH, .domain = domain}, (struct text){0}))
+		nvtx_put_payloads(domain, 0, data, n);
+	return pushed(domain);
+}
+
 static int push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 {
-	put_attributes((struct spool_event){.type = SPOOL_PUSH, .domain = number(domain)}, a);
-	return pushed(number(domain));
+	put_attributes((struct spool_event){.type = SPOOL_PUSH, .domain = nvtx_number(domain)}, a);
+	return pushed(nvtx_number(domain));
 }
 
 static nvtxRangeId_t start_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 {
 	uint64_t id = atomic_fetch_add(&n_ranges, 1) + 1;
-	put_attributes((struct spool_event){.type = SPOOL_START, .domain = number(domain), .id = id}, a);
+	put_attributes((struct spool_event){.type = SPOOL_START, .domain = nvtx_number(domain), .id = id}, a);
 	return id;
 }
 
@@ -141,14 +148,22 @@ static nvtxRangeId_t start(struct text text)
 	return id;
 }
 
-static void stop(nvtxDomainHandle_t domain, nvtxRangeId_t id)
+uint64_t nvtx_start_payloads(uint32_t domain, const struct payload_data *data, size_t n)
 {
-	put((struct spool_event){.type = SPOOL_STOP, .domain = number(domain), .id = id}, (struct text){0});
+	uint64_t id = atomic_fetch_add(&n_ranges, 1) + 1;
+	if (put((struct spool_event){.type = SPOOL_START, .domain = domain, .id = id}, (struct text){0}))
+		nvtx_put_payloads(domain, id, data, n);
+	return id;
+}
+
+void nvtx_stop(uint32_t domain, uint64_t range)
+{
+	put((struct spool_event){.type = SPOOL_STOP, .domain = domain, .id = range}, (struct text){0});
 }
 
 static void mark_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
 {
-	put_attributes((struct spool_event){.type = SPOOL_MARK, .domain = number(domain)}, a);
+	put_attributes((struct spool_event){.type = SPOOL_MARK, .domain = nvtx_number(domain)}, a);
 }
 
 static int NVTX_API on_push_a(const char *s)
@@ -170,7 +185,7 @@ static int NVTX_API on_push_ex(const nvtxEventAttributes_t *a)
 
 static int NVTX_API on_pop(void)
 {
-	return pop(0);
+	return nvtx_pop(0);
 }
 
 static nvtxRangeId_t NVTX_API on_start_a(const char *s)
@@ -190,7 +205,7 @@ static nvtxRangeId_t NVTX_API on_start_ex(const nvtxEventAttributes_t *a)
 
 static void NVTX_API on_end(nvtxRangeId_t id)
 {
-	stop(NULL, id);
+	nvtx_stop(0, id);
 }
 
 static void NVTX_API on_mark_a(const char *s)
@@ -220,7 +235,7 @@ static nvtxRangeId_t NVTX_API on_domain_start_ex(nvtxDomainHandle_t domain, cons
 
 static void NVTX_API on_domain_end(nvtxDomainHandle_t domain, nvtxRangeId_t id)
 {
-	stop(domain, id);
+	nvtx_stop(nvtx_number(domain), id);
 }
 
 static int NVTX_API on_domain_push_ex(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *a)
@@ -230,14 +245,14 @@ static int NVTX_API on_domain_push_ex(nvtxDomainHandle_t domain, const nvtxEvent
 
 static int NVTX_API on_domain_pop(nvtxDomainHandle_t domain)
 {
-	return pop(number(domain));
+	return nvtx_pop(nvtx_number(domain));
 }
 
 /* ---- names ---- */
 
 static void category(nvtxDomainHandle_t domain, uint32_t which, struct text name)
 {
-	put((struct spool_event){.type = SPOOL_CATEGORY, .domain = number(domain), .category = which}, name);
+	put((struct spool_event){.type = SPOOL_CATEGORY, .domain = nvtx_number(domain), .category = which}, name);
 }
 
 static void NVTX_API on_category_a(uint32_t which, const char *name)
@@ -290,7 +305,7 @@ static nvtxDomainHandle_t NVTX_API on_domain_w(const wchar_t *name)
 static nvtxStringHandle_t string_register(nvtxDomainHandle_t domain, struct text text)
 {
 	uint32_t id = atomic_fetch_add(&n_strings, 1) + 1;
-	put((struct spool_event){.type = SPOOL_STRING, .domain = number(domain), .string = id}, text);
+	put((struct spool_event){.type = SPOOL_STRING, .domain = nvtx_number(domain), .string = id}, text);
 	return (nvtxStringHandle_t)(uintptr_t)id;
 }
 

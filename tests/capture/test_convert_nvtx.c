@@ -104,6 +104,93 @@ static void test_many_open_ranges(void **state)
 	assert_string_equal(query(s, db, "SELECT count(*), sum(end = 5000 + 2 * start) FROM NVTX_EVENTS"), "5000|5000");
 }
 
+struct entry {
+	struct spool_schema_entry head;
+	char name[32];
+};
+
+static struct entry schema_entry(uint64_t type, uint64_t offset, uint64_t flags, const char *name)
+{
+	struct entry e = {.head = {.type = type, .offset = offset, .flags = flags, .bytes = sizeof e}};
+	e.head.name_bytes = (uint32_t)strlen(name);
+	memcpy(e.name, name, strlen(name));
+	return e;
+}
+
+/* One payload, as the collector's library writes it. */
+static void payload(struct spool_events *events, int64_t time, uint32_t domain, uint64_t range, uint64_t schema)
+{
+	const uint64_t words[] = {1, schema, 24, 32, 0xfedcba9876543210, 4096, 3};
+	const struct spool_event e = {.time = START + time, .type = SPOOL_PAYLOAD, .domain = domain, .id = range};
+	spool_event(events, e, words, sizeof words);
+}
+
+static void test_payloads(void **state)
+{
+	struct support *s = *state;
+	struct spool_events main = {{0}}, helper = {{0}};
+	struct spool_event schema = {
+		.time = START + 1, .type = SPOOL_SCHEMA, .domain = 3, .id = 1 << 24, .category = 1, .payload = 24};
+	const struct entry plain[] = {schema_entry(18, 0, 0, "NCCL communicator ID"),
+	                              schema_entry(22, 8, 0, "Message size [bytes]"), schema_entry(5, 16, 0, "Root")};
+	spool_event(&main, schema, plain, sizeof plain);
+	/* Places by alignment: 1, 8, 4, 2 and again 8 bytes, then something whose size nobody knows. */
+	const struct entry aligned[] = {schema_entry(1, 0, 0, "a"),  schema_entry(17, 0, 0, "b"),
+	                                schema_entry(16, 0, 0, "c"), schema_entry(3, 0, 0, "d"),
+	                                schema_entry(22, 0, 0, "e"), schema_entry(75, 0, 0, "text"),
+	                                schema_entry(5, 0, 0, "f")};
+	schema.id++;
+	spool_event(&main, schema, aligned, sizeof aligned);
+	schema.id++;
+	schema.string = 4; /* packed */
+	spool_event(&main, schema, aligned, sizeof aligned);
+	const struct entry pointers[] = {schema_entry(18, 0, 2, "pointer"), schema_entry(5, 0, 0, "behind"),
+	                                 schema_entry(5, 40, 0, "far")};
+	schema.id++;
+	schema.string = 0;
+	spool_event(&main, schema, pointers, sizeof pointers);
+	schema.id++;
+	schema.category = 2; /* places that differ from payload to payload */
+	spool_event(&main, schema, plain, sizeof plain);
+	schema.id++;
+	schema.category = 1;
+	spool_event(&main, schema, plain, sizeof plain - sizeof *plain / 2); /* cut off */
+
+	payload(&main, 5, 3, 0, 1 << 24); /* of a range that began before collection did */
+	spool_event_text(&main, push_event(10, 3), "outer");
+	spool_event_text(&main, push_event(20, 3), "inner");
+	payload(&main, 20, 3, 0, 1 << 24);
+	pop_at(&main, 30, 3);
+	payload(&main, 40, 3, 0, (1 << 24) + 1); /* just before the range ends */
+	pop_at(&main, 40, 3);
+	spool_event_text(&main, push_event(50, 3), "twice");
+	payload(&main, 50, 3, 0, 1 << 24);
+	payload(&main, 60, 3, 0, (1 << 24) + 1);
+	spool_event_text(&main, push_event(52, 2), "of another domain");
+	spool_event_text(&main, half(SPOOL_START, 70, 7), "started");
+	payload(&helper, 80, 3, 7, 1 << 24); /* ended by another thread */
+	spool_event(&helper, half(SPOOL_STOP, 80, 7), "", 0);
+	payload(&helper, 90, 3, 8, 1 << 24);
+	payload(&helper, 90, 3, 0, 1 << 24); /* nothing is open there */
+	const char *db;
+	struct convert_result result = convert_events(s, &main, &helper, &db);
+	assert_int_equal(result.skipped, 1);
+	assert_string_equal(
+		query(s, db,
+	              "SELECT start, text, substr(hex(binaryData), 17, 2), length(binaryData) FROM NVTX_EVENTS "
+	              "ORDER BY start"),
+		"10|outer|01|56\n20|inner|00|56\n50|twice|00|56\n52|of another domain||-\n70|started|00|56");
+	assert_string_equal(
+		query(s, db, "SELECT schemaId & 15, numEntries, payloadSize, alignTo FROM NVTX_PAYLOAD_SCHEMAS"),
+		"0|3|24|-\n1|5|24|-\n2|5|24|4\n3|1|24|-\n5|2|24|-");
+	assert_string_equal(query(s, db,
+	                          "SELECT schemaId & 15, group_concat(name || '@' || offset) FROM (SELECT * FROM "
+	                          "NVTX_PAYLOAD_SCHEMA_ENTRIES ORDER BY schemaId, idx) GROUP BY 1"),
+	                    "0|NCCL communicator ID@0,Message size [bytes]@8,Root@16\n"
+	                    "1|a@0,b@8,c@16,d@20,e@24\n2|a@0,b@4,c@12,d@16,e@20\n3|pointer@0\n"
+	                    "5|NCCL communicator ID@0,Message size [bytes]@8");
+}
+
 static void test_texts(void **state)
 {
 	struct support *s = *state;
@@ -241,6 +328,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_push_and_pop, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_start_and_end, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_many_open_ranges, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_payloads, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_texts, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_attributes, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_windows, support_setup, support_teardown),

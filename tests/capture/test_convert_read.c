@@ -6,6 +6,28 @@ static const char *name_at(struct support *s, const uint32_t *names, size_t i)
 	return support_name(s, names[i]);
 }
 
+/* What NCCL says of an all-reduce: a layout, and a payload of the range that is open. */
+static void add_payload(struct spool_events *events)
+{
+	static const char *const names[] = {"NCCL communicator ID", "Message size [bytes]"};
+	struct {
+		struct spool_schema_entry head;
+		char name[24];
+	} entries[2] = {{.head = {.type = 18}}, {.head = {.type = 22, .offset = 8}}};
+	for (size_t i = 0; i < 2; i++) {
+		entries[i].head.bytes = sizeof entries[i];
+		entries[i].head.name_bytes = (uint32_t)strlen(names[i]);
+		memcpy(entries[i].name, names[i], strlen(names[i]));
+	}
+	const uint64_t words[] = {1, 1 << 24, 16, 32, 0xfedcba9876543210, 4096};
+	spool_event(events,
+	            (struct spool_event){
+			    .time = START + 61, .type = SPOOL_SCHEMA, .domain = 1, .category = 1, .id = 1 << 24},
+	            entries, sizeof entries);
+	spool_event(events, (struct spool_event){.time = START + 62, .type = SPOOL_PAYLOAD, .domain = 1}, words,
+	            sizeof words);
+}
+
 static const char *make_profile(struct support *s)
 {
 	struct spool_maker m;
@@ -46,6 +68,7 @@ static const char *make_profile(struct support *s)
 	spool_event_text(&events, (struct spool_event){.time = START + 1, .type = SPOOL_DOMAIN, .domain = 1}, "lib");
 	spool_event_text(&events, (struct spool_event){.time = START + 50, .type = SPOOL_PUSH}, "step");
 	spool_event_text(&events, (struct spool_event){.time = START + 60, .type = SPOOL_PUSH, .domain = 1}, "inner");
+	add_payload(&events);
 	spool_event(&events, (struct spool_event){.time = START + 70, .type = SPOOL_POP, .domain = 1}, "", 0);
 	spool_event(&events, (struct spool_event){.time = START + 80, .type = SPOOL_POP}, "", 0);
 	spool_event_text(&events, (struct spool_event){.time = START + 90, .type = SPOOL_START, .id = 3},
@@ -114,6 +137,13 @@ static void test_there_and_back(void **state)
 	assert_string_equal(name_at(s, t->ranges.name, 2), "never ended");
 	assert_int_equal(t->ranges.clipped[2], 1);
 	assert_int_equal(t->ranges.kind[2], RANGE_START_END);
+
+	assert_int_equal(t->comm_calls.n, 1);
+	assert_int_equal(t->comm_calls.comm[0], (int64_t)0xfedcba9876543210);
+	assert_int_equal(t->comm_calls.bytes[0], 4096);
+	assert_int_equal(t->comm_calls.start[0], 60);
+	assert_int_equal(t->comm_calls.end[0], 70);
+	assert_int_equal(t->comm_calls.peer[0], TRACE_NONE);
 
 	assert_int_equal(t->os_calls.n, 1);
 	assert_int_equal(t->os_calls.end[0], 63000);

@@ -94,6 +94,62 @@ class Nvtx(unittest.TestCase):
         self.assertEqual(struct.pack("<Q", s.events[10].payload), struct.pack("<d", 2.5))
         self.assertEqual(self.output, "depth 0 1 0 0 1 0\n")
 
+    def payloads(self, version=""):
+        target = TARGET.with_name("nvtx_payloads" + version)
+        done = subprocess.run([target], env=self.environment(), capture_output=True, text=True, timeout=60)
+        if done.returncode == 77:
+            self.skipTest("the NVTX of this toolkit has no payloads")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        [s] = spool.read_all(self.folder.name)
+        self.assertTrue(s.complete)
+        self.assertEqual(s.dropped(), [])
+        return done.stdout, [e for e in s.events if e.type not in ("DOMAIN", "STRING")]
+
+    def check_payloads(self, version):
+        said, events = self.payloads(version)
+        self.assertEqual(said, "ids 100000b depth 0 1000005 1000014 1 0 enabled 1\n")
+        own = [e.id for e in events if e.type == "SCHEMA" and e.id >= 1 << 32]
+        self.assertEqual(len(own), 2)
+        comm = 0xFEDCBA9876543210
+        init = struct.pack("<4QQiii4x", 1, (1 << 24) + 11, 24, 32, comm, 2, 0, 0)
+        reduce = struct.pack("<QQi4x", comm, 4096, 0)
+        send = struct.pack("<QQi4x", comm, 512, 1)
+        got = [(e.type, e.string if e.type != "SCHEMA" else 0, e.id, e.words if e.type == "PAYLOAD" else b"") for e in events]
+        none = b""
+        self.assertEqual(got, [
+            ("PUSH", 1, 0, none), ("SCHEMA", 0, (1 << 24) + 11, none), ("PAYLOAD", 0, 0, init), ("POP", 0, 0, none),
+            ("SCHEMA", 0, (1 << 24) + 5, none),
+            ("PUSH", 2, 0, none), ("PAYLOAD", 0, 0, struct.pack("<4Q", 1, (1 << 24) + 5, 24, 32) + reduce), ("POP", 0, 0, none),
+            ("SCHEMA", 0, own[0], none), ("SCHEMA", 0, own[1], none),
+            ("START", 3, 1, none), ("PAYLOAD", 0, 1, struct.pack("<7Q", 2, own[0], 24, 56, (1 << 24) + 5, 24, 80) + send + reduce),
+            ("STOP", 0, 1, none),
+            ("PUSH", 0, 0, none), ("POP", 0, 0, none),
+            ("START", 0, 2, none), ("PAYLOAD", 0, 2, struct.pack("<4Q", 1, own[0], 24, 32) + send), ("STOP", 0, 2, none),
+            ("PUSH", 0, 0, none), ("POP", 0, 0, none), ("PUSH", 0, 0, none), ("POP", 0, 0, none),
+        ])
+        schema = next(e for e in events if e.type == "SCHEMA" and e.id == (1 << 24) + 5)
+        self.assertEqual((schema.category, schema.payload), (1, 24))
+        entries, at = [], 0
+        while at < len(schema.words):
+            *numbers, size, name = struct.unpack("<4QII", schema.words[at : at + 40])
+            entries.append((*numbers, schema.words[at + 40 : at + 40 + name].decode()))
+            at += size
+        self.assertEqual(entries, [(0, 18, 0, 0, "NCCL communicator ID"), (0, 22, 0, 8, "Message size [bytes]"),
+                                   (0, (1 << 24) + 20, 0, 16, "Reduction operation")])
+
+    def test_payloads(self):
+        self.check_payloads("")
+
+    def test_payloads_as_nccl_has_them(self):
+        self.check_payloads("_0103")
+
+    def test_payloads_of_another_version(self):
+        said, events = self.payloads("_0199")  # layouts may be others: ranges begin and end, and that is all
+        self.assertEqual(said, "ids 0 depth 0 0 0 0 0 enabled 1\n")
+        self.assertEqual([e.type for e in events if e.type != "PAYLOAD"],
+                         ["PUSH", "POP", "PUSH", "POP", "START", "STOP", "PUSH", "POP", "START", "STOP", "PUSH", "POP", "PUSH", "POP"])
+        self.assertEqual([e.string for e in events if e.type in ("PUSH", "START")], [1, 2, 3, 0, 0, 0, 0])
+
     def test_threads_lose_nothing(self):
         s = self.one("threads")
         self.assertTrue(s.complete)

@@ -9,7 +9,8 @@ import struct
 
 BLOCKS = ("", "CUPTI", "RECORD_SIZES", "BUFFER", "KERNEL_NAME", "CALLBACK_NAMES", "EVENTS", "DEVICE", "DRIVER", "PROGRAM",
           "THREAD_NAME", "DROPPED", "MESSAGE", "WINDOW", "END", "SAMPLED")
-EVENTS = ("", "PUSH", "POP", "START", "STOP", "MARK", "DOMAIN", "STRING", "NAME_THREAD", "CATEGORY", "OS_CALL", "FUNCTION", "SAMPLE")
+EVENTS = ("", "PUSH", "POP", "START", "STOP", "MARK", "DOMAIN", "STRING", "NAME_THREAD", "CATEGORY", "OS_CALL", "FUNCTION", "SAMPLE",
+          "SCHEMA", "PAYLOAD")
 TEXTS = ("NO_TEXT", "UTF8", "WIDE", "REGISTERED")
 
 Header = collections.namedtuple("Header", "version clock pid parent writer reserved monotonic realtime")
@@ -74,7 +75,8 @@ def events(block):
         assert 1 <= kind < len(EVENTS) and text < len(TEXTS) and has_color in (0, 1)
         raw = block.data[at + 56 : at + 56 + text_bytes]
         assert not any(block.data[at + 56 + text_bytes : at + size]), "padding of a text is not zero"
-        words = raw.decode("utf-32-le") if TEXTS[text] == "WIDE" else raw.decode()
+        binary = EVENTS[kind] in ("SCHEMA", "PAYLOAD")
+        words = raw if binary else raw.decode("utf-32-le") if TEXTS[text] == "WIDE" else raw.decode()
         if kind != EVENTS.index("OS_CALL"):  # those bear the time at which they began
             assert time >= before, "events of a thread are not in order"
         before = time
