@@ -5,7 +5,7 @@
  *		gapline     version that captured: "0.1.0"
  *		collector   "cupti" or "nsys": what decides whether two profiles can be compared
  *		cupti       CUPTI's version, "13.0.1"; cupti only
- *		trace       what was asked for: "cuda,nvtx", "cuda,nvtx,osrt,py", …
+ *		trace       what was asked for: "cuda,nvtx", "cuda,nvtx,osrt,py,native", …
  *		graphs      "graph" or "node"
  *		complete    "yes", or why not, as a sentence: "the program was killed by SIGKILL"
  *		dropped     records that were lost, as a number; absent: none

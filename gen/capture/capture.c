@@ -151,8 +151,8 @@ static bool end_left_over(struct capture *c)
 
 static const char *trace_text(const struct capture_options *o, struct arena *arena)
 {
-	return arena_format(arena, "cuda%s%s%s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
-	                    o->sample_ns ? ",py" : "");
+	return arena_format(arena, "cuda%s%s%s%s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
+	                    o->sample_ns ? ",py" : "", o->native ? ",native" : "");
 }
 
 static int start(struct capture *c, struct err *err)

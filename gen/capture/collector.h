@@ -20,6 +20,7 @@ enum collector_kind { COLLECTOR_AUTO, COLLECTOR_NSYS, COLLECTOR_CUPTI };
 struct capture_options {
 	bool nvtx, osrt;   /* beside CUDA: NVTX ranges, blocking calls of the host */
 	int64_t sample_ns; /* mean distance of two samples of Python's frames, 0: none */
+	bool native;       /* with what Python's functions call */
 	bool graph_nodes;  /* CUDA graphs node by node; else a launch is one operation */
 	double delay,
 		duration; /* seconds: recorded is [delay, delay + duration) after the start; duration 0: to the end */

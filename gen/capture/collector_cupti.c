@@ -19,7 +19,7 @@
 #define ENV_CUDA "CUDA_INJECTION64_PATH"
 #define ENV_NVTX "NVTX_INJECTION64_PATH"
 
-enum { ENVIRONMENT_MAX = 10 };
+enum { ENVIRONMENT_MAX = 12 };
 
 static int find(struct collector *collector, struct err *err)
 {
@@ -75,6 +75,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	set[n++] = o->profiler_range ? SPOOL_ENV_RANGE "=cudaProfilerApi" : SPOOL_ENV_RANGE;
 	set[n++] = o->sample_ns ? arena_format(job->arena, SPOOL_ENV_SAMPLE_NS "=%lld", (long long)o->sample_ns)
 	                        : SPOOL_ENV_SAMPLE_NS;
+	set[n++] = o->native ? SPOOL_ENV_NATIVE "=1" : SPOOL_ENV_NATIVE;
 	if (o->nvtx)
 		set[n++] = arena_format(job->arena, ENV_NVTX "=%s", job->collector->tool);
 	if (o->osrt)

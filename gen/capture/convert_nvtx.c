@@ -285,6 +285,10 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 		convert_python(f, e, text);
 		return;
 	}
+	if (e->type == SPOOL_MODULE || e->type == SPOOL_NATIVE) {
+		convert_native(f, e, text);
+		return;
+	}
 	if (time < 0 || time > far || e->type < SPOOL_PUSH ||
 	    (e->type > SPOOL_CATEGORY && e->type != SPOOL_SCHEMA && e->type != SPOOL_PAYLOAD)) {
 		f->convert->result->skipped++;

@@ -126,7 +126,8 @@ struct file {
 	int64_t *string_id;
 	struct keymap functions; /* of Python, by their numbers in the file */
 	struct python_function *function;
-	struct keymap stacks; /* of open ranges, by thread << 32 | domain */
+	struct native *native; /* what they called; NULL: nothing was said of it */
+	struct keymap stacks;  /* of open ranges, by thread << 32 | domain */
 	struct stack *stack;
 	struct nvtx_halves *halves;
 	struct windows windows[2]; /* of time, and of cudaProfilerStart and -Stop: what counts is in both */
@@ -229,6 +230,14 @@ void convert_payload(struct file *f, uint32_t tid, const struct spool_event *eve
 /* ---- convert_python.c ---- */
 void convert_python(struct file *f, const struct spool_event *event, const char *text); /* a function or a sample */
 void convert_sampled(struct convert *c, const unsigned char *payload, size_t n);
+
+/* ---- convert_native.c ---- */
+void convert_native(struct file *f, const struct spool_event *event, const char *text); /* a module or frames */
+
+/* Writes the frames that came for the sample `event`, from depth 0 on: how many. */
+uint32_t convert_native_frames(struct file *f, const struct spool_event *event, int64_t sample);
+void convert_native_sampled(struct convert *c, const unsigned char *payload, size_t n);
+void convert_native_say(struct convert *c); /* what the user should know of it; before convert_write_info */
 
 /* ---- convert_os.c ---- */
 void convert_os_calls(struct file *f, uint32_t tid, const unsigned char *payload, size_t n);

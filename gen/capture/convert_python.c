@@ -70,15 +70,16 @@ static void add_sample(struct file *f, const struct spool_event *e, const char *
 	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
 	profile_int(p, 0);
 	profile_end(p);
+	uint32_t native = convert_native_frames(f, e, id);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t number;
 		memcpy(&number, frames + i * sizeof number, sizeof number);
-		write_frame(p, id, &f->function[keymap_find(&f->functions, number)], false, i);
+		write_frame(p, id, &f->function[keymap_find(&f->functions, number)], false, native + i);
 	}
 	if (e->category) {
 		static const char deep[] = "[Max depth]"; /* nsys's word */
 		int64_t word = profile_string(p, deep, sizeof deep - 1);
-		write_frame(p, id, &(struct python_function){word, word}, true, n);
+		write_frame(p, id, &(struct python_function){word, word}, true, native + n);
 	}
 	c->result->samples++;
 }

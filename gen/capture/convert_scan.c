@@ -100,7 +100,8 @@ static void scan_events(struct file *f, uint32_t tid, const unsigned char *paylo
 			f->os_calls = true;
 			continue;
 		}
-		if (w.event.type == SPOOL_FUNCTION || w.event.type == SPOOL_SAMPLE) {
+		if (w.event.type == SPOOL_FUNCTION || w.event.type == SPOOL_SAMPLE || w.event.type == SPOOL_MODULE ||
+		    w.event.type == SPOOL_NATIVE) {
 			keymap_add(&f->process->writers, tid); /* the thread that took it */
 			continue;
 		}
@@ -222,6 +223,9 @@ static int scan_block(struct file *f, const struct spool_block *block, const uns
 		break;
 	case SPOOL_WINDOW:
 		scan_window(f, payload, n);
+		break;
+	case SPOOL_NATIVE_SAMPLED:
+		convert_native_sampled(f->convert, payload, n);
 		break;
 	case SPOOL_SAMPLED:
 		convert_sampled(f->convert, payload, n);

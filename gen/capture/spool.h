@@ -31,6 +31,7 @@ enum { SPOOL_VERSION = 1 };
 #define SPOOL_ENV_RANGE "GAPLINE_CAPTURE_RANGE" /* "cudaProfilerApi": collect between cudaProfilerStart and -Stop */
 #define SPOOL_ENV_OSRT_NS "GAPLINE_OSRT_NS"     /* shortest blocking call of the host to record; absent: 50000 */
 #define SPOOL_ENV_SAMPLE_NS "GAPLINE_SAMPLE_NS" /* between two samples of Python's frames; absent: none are taken */
+#define SPOOL_ENV_NATIVE "GAPLINE_NATIVE"       /* "1": with what the innermost Python function has called */
 
 /* ---- the file ---- */
 
@@ -66,7 +67,8 @@ enum spool_block_type {
 	SPOOL_WINDOW,         /* struct spool_window: collection was started or stopped while the program ran */
 	SPOOL_END,            /* int64_t: time at which the process ended in an orderly way; always last. Without it the
 	                       * process was killed, crashed or called _exit */
-	SPOOL_SAMPLED         /* struct spool_sampled */
+	SPOOL_SAMPLED,        /* struct spool_sampled */
+	SPOOL_NATIVE_SAMPLED  /* struct spool_native_sampled */
 };
 
 struct spool_block {
@@ -146,6 +148,17 @@ struct spool_sampled {
 	uint64_t moved;    /* of `taken`: the thread called or returned while it was read, four times */
 };
 
+/* Looking for what Python's functions had called, since the last such block; all but the last are samples. */
+struct spool_native_sampled {
+	uint64_t waiting;     /* the thread waited in the kernel, which said where */
+	uint64_t running;     /* it was asked */
+	uint64_t late;        /* it answered when it ran again: once for all samples until then */
+	uint64_t missed;      /* it did not answer, because it holds the signal back */
+	uint64_t moved;       /* its innermost Python frame was another one then */
+	uint64_t unknown;     /* where it was is no code of a file */
+	uint64_t interrupted; /* calls of the program that returned EINTR because of a question */
+};
+
 /* ---- events ---- */
 
 enum spool_event_type {
@@ -162,11 +175,14 @@ enum spool_event_type {
 	SPOOL_FUNCTION,    /* Python function `id` of this file; text: its qualified name, NUL, base name of its file */
 	SPOOL_SAMPLE,      /* Python frames of the thread `id` at `time`; text: uint32_t[], functions, innermost first;
 	                    * `category` 1: outer frames were left out. Its own block is of the sampling thread */
-	SPOOL_SCHEMA, /* NVTX payloads with `id` are laid out in `domain` as struct spool_schema_entry[] in the text
-	               * says; `category`: type of the schema, `payload`: bytes of such a payload, 0 not said, `string`:
-	               * largest alignment of an entry, 0: each one's own */
-	SPOOL_PAYLOAD /* payloads of the range `id`, 0: of the one that is innermost on this thread in `domain`; text:
-	               * uint64_t: how many; of each, three more: schema, bytes, and where they are in the text */
+	SPOOL_SCHEMA,  /* NVTX payloads with `id` are laid out in `domain` as struct spool_schema_entry[] in the text
+	                * says; `category`: type of the schema, `payload`: bytes of such a payload, 0 not said, `string`:
+	                * largest alignment of an entry, 0: each one's own */
+	SPOOL_PAYLOAD, /* payloads of the range `id`, 0: of the one that is innermost on this thread in `domain`; text:
+	                * uint64_t: how many; of each, three more: schema, bytes, and where they are in the text */
+	SPOOL_MODULE,  /* module `id` of this file; text: its path, payload: its inode */
+	SPOOL_NATIVE   /* struct spool_native_frame[]: what the innermost function of the next SPOOL_SAMPLE, of the
+	                * same `id` and `time`, had called, innermost first */
 };
 
 enum spool_text { SPOOL_NO_TEXT, SPOOL_UTF8, SPOOL_WIDE, SPOOL_REGISTERED }; /* WIDE: wchar_t */
@@ -194,6 +210,12 @@ struct spool_schema_entry {
 	uint64_t offset;     /* 0 of an entry that is not the first: where alignment puts it */
 	uint32_t bytes;      /* of the entry with its name, a multiple of 8 */
 	uint32_t name_bytes; /* without padding; the name follows */
+};
+
+struct spool_native_frame {
+	uint64_t offset; /* in the module's file */
+	uint32_t module; /* its number */
+	uint32_t back;   /* 1: where something returns to, and not where it is */
 };
 
 _Static_assert(sizeof(struct spool_header) == 48, "the file format");

@@ -20,8 +20,8 @@ size_t capturing_options(struct capturing *c, struct opt *rows)
 	         .choice = &c->collector, .choices = collector_choices},
 		{OPT_TEXT, 0, "trace", "LIST",
 	         "what to record: cuda,nvtx is the default; osrt: blocking calls of the host; py: which Python "
-	         "functions "
-	         "the GPU waits for, by samples (CPython 3.11 to 3.13, collector cupti)",
+	         "functions the GPU waits for, by samples (CPython 3.11 to 3.13, collector cupti); native: beside py, "
+	         "what those call",
 	         .text = &c->trace},
 		{OPT_DECIMAL, 0, "sample-every", "MS",
 	         "the time between two samples of --trace py: 1 ms is the default", .decimal = &c->sample_ms,
@@ -66,12 +66,16 @@ static int parse_trace(const char *list, struct capture_options *o, struct err *
 			o->osrt = true;
 		else if (n == 2 && !memcmp(at, "py", n))
 			o->sample_ns = 1000000;
+		else if (n == 6 && !memcmp(at, "native", n))
+			o->native = true;
 		else
-			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx, osrt and py", (int)n, at);
+			return err_set(err, "--trace: '%.*s' is none of cuda, nvtx, osrt, py and native", (int)n, at);
 		at += n;
 	}
 	if (list && !cuda)
 		return err_set(err, "--trace: cuda has to be among them");
+	if (o->native && !o->sample_ns)
+		return err_set(err, "--trace: native says what Python's functions call, so py has to be among them");
 	return 0;
 }
 
@@ -137,8 +141,8 @@ const char *capturing_text(const struct capturing *c, struct arena *arena)
 {
 	const struct capture_options *o = &c->options;
 	struct buf text = {0};
-	buf_format(&text, "--trace cuda%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
-	           o->sample_ns ? ",py" : "", graph_choices[c->graphs]);
+	buf_format(&text, "--trace cuda%s%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
+	           o->sample_ns ? ",py" : "", o->native ? ",native" : "", graph_choices[c->graphs]);
 	if (c->sample_ms > 0)
 		buf_format(&text, " --sample-every %.17g", c->sample_ms);
 	if (o->delay > 0)

@@ -1,5 +1,6 @@
 #include "py_sampler.h"
 
+#include "native_sampler.h"
 #include "py_memory.h"
 #include "py_names.h"
 #include "py_stack.h"
@@ -23,6 +24,7 @@ static int64_t every; /* ns; 0: no samples */
 static struct py_runtime py;
 static pthread_t thread;
 static bool started, given_up; /* the background thread's */
+static bool native;            /* what they call is looked for, too */
 static unsigned ticks;
 static _Atomic bool stop;
 static _Atomic uint32_t wanted[MOST_THREADS]; /* thread ids; 0: free */
@@ -34,6 +36,7 @@ void sampler_prepare(void)
 	every = ns && *ns ? strtoll(ns, NULL, 10) : 0;
 	if (every < 0)
 		every = 0;
+	native_prepare();
 }
 
 void sampler_thread_seen(uint32_t tid)
@@ -93,12 +96,16 @@ static bool function_put(uint32_t number, const char *name, const char *file)
 }
 
 /* Whether the sample is in the spool; false: a name could not be read, or there is no memory. */
-static bool sample_put(uint32_t tid, int64_t time, const struct py_stack *stack)
+static bool sample_put(const struct py_thread *t, uint32_t tid, int64_t time, const struct py_stack *stack)
 {
 	uint32_t number[PY_DEPTH_MOST];
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (!(number[i] = py_name(&py, &stack->code[i], function_put)))
 			return false;
+	if (native) {
+		native_take(&py, t, stack, number, tid, time);
+		return true;
+	}
 	struct spool_event *e = spool_event_begin(stack->n * sizeof *number);
 	if (!e)
 		return true; /* counted there */
@@ -125,7 +132,7 @@ static void sample_all(struct py_stack *stack)
 		enum py_read_result result = py_stack_read(&py, &t, stack, &time);
 		if (result == PY_IDLE)
 			continue;
-		if (result == PY_TORN || !sample_put(tid, time, stack))
+		if (result == PY_TORN || !sample_put(&t, tid, time, stack))
 			atomic_fetch_add(&torn, 1);
 		else
 			atomic_fetch_add(&taken, 1);
@@ -177,10 +184,12 @@ static void *sample(void *unused)
 			next = now + distance();
 		if (now - cleaned > 1000000000) {
 			forget_ended();
+			native_flush(cleaned);
 			cleaned = now;
 		}
 		sleep_until(next);
 	}
+	native_flush(INT64_MAX);
 	return NULL;
 }
 
@@ -242,6 +251,7 @@ static void start(void)
 			give_up("this CPython keeps its threads in another way than its version says");
 		return;
 	}
+	native = native_begin();
 	started = !pthread_create(&thread, NULL, sample, NULL); /* with all signals blocked, as the caller's are */
 	if (!started)
 		give_up("no thread could be started");
@@ -256,6 +266,7 @@ void sampler_tick(bool last)
 	if (!started && !given_up && last)
 		give_up("no CPython that could be read was found in this process while it ran");
 	if (started) {
+		struct spool_native_sampled looked;
 		struct spool_sampled sampled = {(uint64_t)every, atomic_exchange(&taken, 0), atomic_exchange(&torn, 0),
 		                                atomic_exchange(&moved, 0)};
 		if (last) {
@@ -267,6 +278,8 @@ void sampler_tick(bool last)
 		}
 		if (sampled.taken || sampled.torn)
 			spool_put(SPOOL_SAMPLED, 0, &sampled, sizeof sampled, NULL, 0);
+		if (native_counted(&looked))
+			spool_put(SPOOL_NATIVE_SAMPLED, 0, &looked, sizeof looked, NULL, 0);
 	}
 }
 
@@ -281,4 +294,5 @@ void sampler_forked(void)
 	atomic_store(&torn, 0);
 	atomic_store(&moved, 0);
 	py_names_forget();
+	native_forked();
 }

@@ -321,12 +321,24 @@ enum py_read_result py_stack_read(const struct py_runtime *py, const struct py_t
 		if (!top_read(l, &t, &before) || !top_again(l, &t, &after))
 			continue;
 		s->moved = before != after;
+		s->top = after;
 		if ((s->moved && !last) || !frames_walk(l, before, s->moved ? after : 0, s) ||
 		    !codes_read(py, s, *time))
 			continue;
 		return s->n ? PY_READ : PY_IDLE;
 	}
 	return PY_TORN;
+}
+
+bool py_stack_still(const struct py_runtime *py, const struct py_thread *thread, const struct py_stack *s)
+{
+	const struct py_layout *l = &py->layout;
+	uint64_t at;
+	if (!py_read(thread->address + l->thread_frame, &at, sizeof at))
+		return false;
+	if (l->by_cframe && at && !py_read(at + l->cframe_frame, &at, sizeof at))
+		return false;
+	return at == s->top;
 }
 
 /* ---- texts ---- */

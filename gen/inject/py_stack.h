@@ -24,6 +24,7 @@ struct py_stack {
 	uint32_t n;
 	bool cut;
 	bool moved;                         /* the thread never stood still */
+	uintptr_t top;                      /* its innermost frame afterwards: an address */
 	struct py_code code[PY_DEPTH_MOST]; /* the innermost first */
 };
 
@@ -53,6 +54,9 @@ uint32_t py_thread_native(const struct py_runtime *py, const struct py_thread *t
 /* Fills `stack`. By one thread of the process only. `time`: CLOCK_MONOTONIC at which it was so. */
 enum py_read_result py_stack_read(const struct py_runtime *py, const struct py_thread *thread, struct py_stack *stack,
                                   int64_t *time);
+
+/* Whether the thread's innermost frame is still the one that it was when `stack` had been read. */
+bool py_stack_still(const struct py_runtime *py, const struct py_thread *thread, const struct py_stack *stack);
 
 /* The text at an address as UTF-8 with its NUL, the last `most` characters of it or, if !tail, the first ones. False:
  * there is none that could be read. `room` of `text` is at least 4 * most + 1. */

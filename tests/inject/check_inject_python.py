@@ -8,6 +8,7 @@ into itself.
 
 import ctypes
 import gc
+import importlib.util
 import os
 import pathlib
 import sys
@@ -231,12 +232,40 @@ def recurses(stop):
         gc.collect(0)
 
 
+def switches(stop):
+    """Stacks that are put aside in the middle and gone on with later: greenlets, where they can be had."""
+    from greenlet import getcurrent, greenlet
+
+    def down(n, other):
+        if n:
+            return down(n - 1, other)
+        for _ in range(5):
+            other.switch()
+        raise ValueError
+
+    while not stop.is_set():
+        me = getcurrent()
+        lets = [greenlet(down) for _ in range(8)]
+        for n, let in enumerate(lets):
+            let.switch(7 * n, me)
+        for _ in range(4):
+            for let in lets:
+                let.switch()
+        for let in lets[:4]:  # the others end in the middle
+            try:
+                let.switch()
+            except ValueError:
+                pass
+
+
 class Soak(unittest.TestCase):
     def test_everything_at_once(self):
         self.assertEqual(READER.reader_begin(), 0)
         stop, counts = threading.Event(), (ctypes.c_ulong * 5)()
-        threads = [threading.Thread(target=f, args=(stop,)) for f in
-                   (calls, raises, generates, compiles, begins_threads, recurses, forks)]
+        ways = [calls, raises, generates, compiles, begins_threads, recurses, forks]
+        if importlib.util.find_spec("greenlet"):
+            ways.append(switches)
+        threads = [threading.Thread(target=f, args=(stop,)) for f in ways]
         for t in threads:
             t.start()
         READER.reader_soak(ctypes.c_ulong(SAMPLES))
@@ -248,7 +277,7 @@ class Soak(unittest.TestCase):
         for t in threads:
             t.join()
         taken, torn, moved, idle, unnamed = counts
-        print(f"{taken} samples, {torn} dropped ({100 * torn / (taken + torn):.3f} %), {moved} of threads that never stood "
+        print(f"{', '.join(w.__name__ for w in ways)}: {taken} samples, {torn} dropped ({100 * torn / (taken + torn):.3f} %), {moved} of threads that never stood "
               f"still, {unnamed} without a name, {idle} without a stack", flush=True)
         self.assertLess(torn + unnamed, 0.02 * taken)
 

@@ -10,6 +10,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import sqlite3
 import subprocess
 import sys
@@ -82,11 +83,11 @@ class Case(unittest.TestCase):
 
 
 class Shares(Case):
-    def three(self, name, shares):
+    def three(self, name, shares, program="three_functions.py", **how):
         """The program's clock, and the cause that the report has of it; of a run in which the sampler was let run, if there
         is one among five: on a machine with more to do than processors it comes when it can."""
         for _ in range(5):
-            out, _ = self.capture(name, PYTHON, HERE / "three_functions.py", "--library", CUDA, "--shares", shares, preexec_fn=come_first)
+            out, _ = self.capture(name, PYTHON, HERE / program, "--library", CUDA, "--shares", shares, preexec_fn=come_first, **how)
             took = json.loads(out)
             self.gapline("report", name, name, "-o", "r.html", "--json", "r.json", "-q")
             result = json.loads((self.folder / "r.json").read_text())
@@ -114,6 +115,19 @@ class Shares(Case):
             named = {"tokenise": "'tokenise' \u2192 'findall'", "Images.augment": "Images.augment", "fetch": "'fetch'"}[longest]
             self.assertIn(named, result["findings"][0]["text"])
             self.assertNotIn("CPU profiler", result["findings"][0]["advice"])
+
+    def test_three_libraries(self):
+        """In one Python function; two of them have no symbols for what they do."""
+        libraries = {"hash": "libcrypto", "compress": "libz", "copy": "libc."}
+        for shares in "20,30,50", "60,10,30":
+            took, result = self.three("n.sqlite", shares, "native_functions.py", trace="cuda,nvtx,py,native")
+            (cause,) = [c for c in result["functions"]["causes"] if c["phase"] == "data_load"]
+            whole = sum(took["ms"].values())
+            for name, library in libraries.items():
+                ms = sum(f["baseline"]["self_ms"] for f in cause["functions"] if f["module"].startswith(library))
+                share, truth = 100 * ms / cause["baseline"]["ms_per_step"], 100 * took["ms"][name] / whole
+                print(f"{name}: {share:.1f} % of the idle time in {library}, {truth:.1f} by its own clock", flush=True)
+                self.assertLess(abs(share - truth), WITHIN, name)
 
     def test_faster_function_stands_first(self):
         self.three("a.sqlite", "20,30,50")
@@ -173,6 +187,9 @@ class Words(Case):
         _, said = self.gapline("capture", "--trace", "py", "-o", "x", "--", "true", status=2)
         self.assertIn("cuda has to be among them", said)
 
+        _, said = self.gapline("capture", "--trace", "cuda,native", "-o", "x", "--", "true", status=2)
+        self.assertIn("py has to be among them", said)
+
     def test_no_python(self):
         _, said = self.capture("x.sqlite", TARGET, "launches")
         self.assertEqual(said.count("Python was not sampled (--trace py): no CPython that could be read was found"), 1, said)
@@ -183,6 +200,83 @@ class Words(Case):
         self.assertEqual(said.count("this container or kernel forbids process_vm_readv"), 1, said)
         self.assertNotIn("COMPOSITE_EVENTS", self.tables("x.sqlite"))
         self.assertEqual(self.sql("x.sqlite", "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), [(60,)])
+
+
+class Native(Case):
+    """What Python's functions call."""
+
+    TRACE = "cuda,nvtx,py,native"
+    STACKS = """SELECT group_concat(value, ' < ') FROM (SELECT f.id, value FROM SAMPLING_CALLCHAINS f JOIN StringIds s
+                ON s.id = symbol ORDER BY f.id, stackDepth) GROUP BY id"""
+
+    def stacks(self, name="x.sqlite"):
+        return [s for (s,) in self.sql(name, self.STACKS)]
+
+    def test_who_waits(self):
+        self.capture("x.sqlite", PYTHON, self.program(Words.SHORT), trace=self.TRACE)
+        waits = [s for s in self.stacks() if "wait_a_little" in s]
+        named = sum("nanosleep < wait_a_little" in s for s in waits)
+        self.assertGreater(named, 0.9 * len(waits), waits[:3])
+        self.assertEqual(self.sql("x.sqlite", "SELECT value FROM GAPLINE_CAPTURE WHERE name = 'trace'"), [(self.TRACE,)])
+        modules = {m for (m,) in self.sql("x.sqlite", "SELECT DISTINCT value FROM SAMPLING_CALLCHAINS JOIN StringIds s ON s.id = module")}
+        self.assertIn("libc.so.6", modules)
+        self.assertFalse([m for m in modules if "/" in m])
+
+    def test_interpreter_is_left_out(self):
+        self.capture("x.sqlite", PYTHON, HERE / "three_functions.py", "--library", CUDA, "--steps", "30", trace=self.TRACE)
+        modules = {m for (m,) in self.sql("x.sqlite", "SELECT DISTINCT value FROM SAMPLING_CALLCHAINS JOIN StringIds s ON s.id = module")}
+        self.assertFalse([m for m in modules if m.startswith(("python3", "libpython3"))])
+
+    CALLS = """
+        import sys, time
+        libc = ctypes.CDLL(None, use_errno=True)
+        class Time(ctypes.Structure):
+            _fields_ = [("s", ctypes.c_long), ("ns", ctypes.c_long)]
+        short, broken, n = Time(0, 1000), 0, 0
+        until = time.monotonic() + 1.5
+        while time.monotonic() < until:
+            cuda.range_push(b"step")
+            for _ in range(50):
+                n += 2
+                if libc.nanosleep(ctypes.byref(short), None) and ctypes.get_errno() == 4:
+                    broken += 1
+                if libc.poll(None, 0, 1) < 0 and ctypes.get_errno() == 4:
+                    broken += 1
+            cuda.cuda_run(ctypes.c_long(20000))
+            cuda.range_pop()
+        print(n, broken)
+        """
+
+    def test_interrupted_calls_are_counted(self):
+        """A call that begins between the look and the question returns EINTR: that is said, and each time the thread is
+        left alone for longer."""
+        for trace in "cuda,nvtx,py", self.TRACE:
+            out, said = self.capture("x.sqlite", PYTHON, self.program(self.CALLS), trace=trace)
+            n, broken = map(int, out.split())
+            told = re.search(r"(\d+) system calls of the program returned EINTR because of", said)
+            told = int(told[1]) if told else 0
+            print(f"{trace}: {broken} of {n} calls returned EINTR, {told} are told of", flush=True)
+            self.assertLessEqual(broken, told)
+            self.assertLessEqual(broken, 12 if "native" in trace else 0)
+
+    def test_signal_is_the_programs(self):
+        took = "import signal\nhits = []\nsignal.signal(signal.SIGURG, lambda *a: hits.append(a))\n"
+        early, late = took + textwrap.dedent(Words.SHORT), textwrap.dedent(Words.SHORT) + took + textwrap.dedent(Words.SHORT)
+        for text, word in (early, "the program uses SIGURG itself"), (late, "only until the program took SIGURG for itself"):
+            path = self.program(text + "\nprint(len(hits))")
+            if text is early:  # before the library is loaded
+                path.write_text(took + path.read_text())
+            out, said = self.capture("x.sqlite", PYTHON, path, trace=self.TRACE)
+            self.assertLessEqual(int(out), 0 if text is early else 1)
+            self.assertEqual(said.count(word), text is early or "not found out" in said, said)
+            self.assertGreater(len(self.stacks()), 50)
+
+    def test_signal_is_held_back(self):
+        text = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGURG})\n" + textwrap.dedent(Words.SHORT)
+        busy = text.replace("time.sleep(0.004)", "sum(range(50000))")
+        _, said = self.capture("x.sqlite", PYTHON, self.program(busy), trace=self.TRACE)
+        self.assertIn("and not found out", said)
+        self.assertTrue([s for s in self.stacks() if s.startswith("wait_a_little < <module>")])
 
 
 class Endings(Case):
@@ -242,7 +336,7 @@ class Endings(Case):
                     path.write_text(code)
                     log = self.folder / "status"
                     script = f"{PYTHON} {path} x {seconds} 2>/dev/null; echo $? > {log}"
-                    done = self.gapline("capture", "--collector", "cupti", "--force", "--trace", "cuda,nvtx,py", "-o", f"e{i}.sqlite",
+                    done = self.gapline("capture", "--collector", "cupti", "--force", "--trace", "cuda,nvtx,py" + ",native" * i, "-o", f"e{i}.sqlite",
                                         "--", "sh", "-c", script, status=(0, 3) if how in self.SUDDEN else (0,))  # fmt: skip
                     self.assertEqual(int(log.read_text()), status if status >= 0 else 128 - status)
                     if "nothing was recorded" in done[1]:  # the end came before the first write

@@ -1,0 +1,54 @@
+/* Where a thread of this process is: the registers and return addresses that it has at one instant.
+ *
+ * A thread that waits in the kernel is not touched: /proc/self/task/TID/syscall says where it is. One that runs is
+ * asked by a signal, whose handler notes its registers and the return addresses that its frame pointers lead to, calls
+ * nothing, and returns; the thread is held up for as long as that takes. The signal is SIGURG, which is ignored where
+ * nobody wants it, so that a program that is started in this one's place (exec) is not harmed by one that is under way.
+ * A program that wants SIGURG for itself keeps it.
+ *
+ * Between the look and the signal the thread may have begun a call that waits; that returns EINTR then where the kernel
+ * does not begin it anew (SA_RESTART). Such answers are known by their registers, so that they can be counted. */
+#ifndef GAPLINE_INJECT_NATIVE_ASK_H
+#define GAPLINE_INJECT_NATIVE_ASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { NATIVE_DEPTH_MOST = 32 };
+
+struct native_answer {
+	uintptr_t pc, sp;
+	uintptr_t pointer; /* the thread's own: its C library's block of thread-local memory */
+	uint64_t result;   /* what a call that has just returned has given */
+	uint32_t n;        /* return addresses, the innermost first: none is checked */
+	uintptr_t back[NATIVE_DEPTH_MOST];
+};
+
+enum native_where {
+	NATIVE_UNKNOWN, /* the kernel does not say, or the thread is gone */
+	NATIVE_RUNS,    /* on a processor, in the kernel or not, or waits for one */
+	NATIVE_WAITS    /* in the kernel: pc and sp of the answer are filled, the rest is 0 */
+};
+enum native_where native_where(uint32_t tid, struct native_answer *answer);
+
+/* Installs the handler. False: the program has one of its own. */
+bool native_ask_begin(void);
+
+/* Whether the handler is still there: the program may install one of its own at any time. */
+bool native_ask_holds(void);
+
+/* Asks the thread; `low` and `high`: its stack, as far as it is certain to be there for as long as the thread; frame
+ * pointers are followed within it only (0, 0: not at all). The number of the question; 0: it could not be asked. By one
+ * thread only. */
+uint64_t native_ask(uint32_t tid, uintptr_t low, uintptr_t high);
+
+/* Whether the question was answered. A question is forgotten when 64 others have been asked. */
+bool native_answered(uint64_t question, struct native_answer *answer);
+
+/* Whether the thread holds our signal back; also when that cannot be told. */
+bool native_held_back(uint32_t tid);
+
+/* Whether the signal took the thread out of a call, which returns EINTR then. */
+bool native_interrupted(const struct native_answer *answer);
+
+#endif
