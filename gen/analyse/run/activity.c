@@ -143,18 +143,8 @@ static struct track *doing_of(struct activity *a, uint32_t thread)
 
 uint32_t track_find(struct track *track, int64_t t)
 {
-	uint32_t low = track->hint, high = track->hint; /* start[low] <= t, and t < start[high] where high < n */
-	if (track->start[low] > t) {
-		low = 0;
-	} else {
-		uint32_t step = 1;
-		for (; step < track->n - low && track->start[low + step] <= t; step *= 2)
-			low += step;
-		high = step < track->n - low ? low + step : track->n;
-	}
-	uint32_t next = low + 1;
-	SEARCH(next, high, track->start[next] <= t);
-	return track->hint = next - 1;
+	track->hint = search_after(track->start, track->n, track->hint, t);
+	return track->hint - 1; /* the first piece begins before all times */
 }
 
 struct rows { /* of one thread that are still to come */

@@ -7,23 +7,24 @@ enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
 /* A value with `rank` smaller or equal ones before it, found by its digits, the highest first: each pass counts the
  * values that share the digits found so far by their next one. */
 struct selection {
-	uint64_t value; /* less the smallest value */
+	uint64_t value; /* less `least` */
 	uint64_t
 		next; /* the value of the following rank, if `has_next`: it may lie beyond what the last pass counted */
 	bool has_next;
 };
 
-/* `least` is the smallest value, `bits` what the distance to the largest takes. */
+/* Among the values from `least` on; the one that is looked for is less than 1 << bits above it. */
 static struct selection select_rank(const struct middle_values *values, size_t rank, int64_t least, int bits)
 {
 	size_t count[DIGITS] = {0}, digit = 0;
 	uint64_t prefix = 0;
-	for (int shift = (bits + DIGIT_BITS - 1) / DIGIT_BITS * DIGIT_BITS; shift > 0;) {
+	int shift = (bits + DIGIT_BITS - 1) / DIGIT_BITS * DIGIT_BITS;
+	do {
 		int64_t v;
-		shift -= DIGIT_BITS;
+		shift = shift ? shift - DIGIT_BITS : 0;
 		memset(count, 0, sizeof count);
 		for (size_t i = 0; i < values->n; i++)
-			if (values->value(values->context, i, &v)) {
+			if (values->value(values->context, i, &v) && v >= least) {
 				uint64_t key = ((uint64_t)v - (uint64_t)least) >> shift;
 				if (key >> DIGIT_BITS == prefix)
 					count[key & (DIGITS - 1)]++;
@@ -31,7 +32,7 @@ static struct selection select_rank(const struct middle_values *values, size_t r
 		for (digit = 0; rank >= count[digit]; digit++)
 			rank -= count[digit];
 		prefix = prefix << DIGIT_BITS | digit;
-	}
+	} while (shift > 0);
 	size_t next = digit;
 	if (rank + 1 >= count[digit])
 		for (next++; next < DIGITS && !count[next];)
@@ -49,27 +50,34 @@ static int64_t next_above(const struct middle_values *values, int64_t than)
 	return next;
 }
 
+size_t middle_find(const struct middle *counted, const struct middle_values *values, int64_t *low, int64_t *high)
+{
+	if (!counted->n)
+		return 0;
+	size_t rank = (counted->n - 1) / 2;
+	int class = 0;
+	for (; rank >= counted->count[class]; class ++)
+		rank -= counted->count[class];
+	int size = class < MIDDLE_CLASSES ? MIDDLE_CLASSES - 1 - class : class - MIDDLE_CLASSES;
+	int bits = size < 2 << MIDDLE_BITS ? 0 : (size >> MIDDLE_BITS) - 1; /* how wide the class is */
+	uint64_t least = (uint64_t)(size - (bits << MIDDLE_BITS)) << bits;
+	if (class < MIDDLE_CLASSES) /* mirrored: its smallest value is the largest one's */
+		least = ~(least + ((uint64_t)1 << bits) - 1);
+	struct selection found = select_rank(values, rank, (int64_t)least, bits);
+	*low = *high = (int64_t)(found.value + least);
+	if (counted->n % 2 == 0)
+		*high = found.has_next ? (int64_t)(found.next + least) : next_above(values, *low);
+	return counted->n;
+}
+
 size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high)
 {
-	int64_t v, least = INT64_MAX, most = INT64_MIN;
-	size_t n = 0;
+	struct middle counted = {0};
+	int64_t v;
 	for (size_t i = 0; i < values->n; i++)
-		if (values->value(values->context, i, &v)) {
-			least = v < least ? v : least;
-			most = v > most ? v : most;
-			n++;
-		}
-	if (!n)
-		return 0;
-	*low = *high = least;
-	if (least == most)
-		return n;
-	int bits = 64 - __builtin_clzll((uint64_t)most - (uint64_t)least);
-	struct selection found = select_rank(values, (n - 1) / 2, least, bits);
-	*low = *high = (int64_t)(found.value + (uint64_t)least);
-	if (n % 2 == 0)
-		*high = found.has_next ? (int64_t)(found.next + (uint64_t)least) : next_above(values, *low);
-	return n;
+		if (values->value(values->context, i, &v))
+			middle_count(&counted, v);
+	return middle_find(&counted, values, low, high);
 }
 
 double middle_median(const struct middle_values *values)

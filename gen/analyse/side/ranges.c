@@ -1,28 +1,29 @@
 #include "analyse/side/ranges.h"
 
+#include "base/heap.h"
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
-#include "trace/order.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 struct open {
-	int64_t start, end; /* of the stretch in which ranges of the name are open on the thread; end 0: none */
-	int64_t host;       /* sum of lengths in the run */
+	int64_t end;    /* of the stretch in which ranges of the name are open on the thread, if `touched` */
+	int64_t before; /* launched before the stretch */
+	int64_t host;   /* sum of lengths in the run */
 	uint64_t instances;
 	int64_t gpu;
 	bool touched;
 	uint32_t thread; /* 1 + the thread that was seen last to open one */
 };
 
-/* Calls that launched measured work, by the thread that they count for, then by start. */
-struct launches {
-	size_t n;
-	int64_t *start;
-	int64_t *before; /* n + 1: GPU time of those before it */
-	size_t *first;   /* by thread, n_threads + 1: index of its first */
+/* GPU time of measured work between the instants at which ranges begin or end, by when it was launched. All lists are
+ * as long as the trace's ranges and, as they are, thread by thread. */
+struct launched {
+	int64_t *end;               /* of the thread's ranges, the first one first */
+	int64_t *by_start, *by_end; /* launched before the range begins, and before that end */
+	uint32_t *near, *near_end;  /* by thread: where its last launch was among starts and ends */
 };
 
 struct ranges_builder {
@@ -31,7 +32,7 @@ struct ranges_builder {
 	struct open *open;     /* by row, grown with `keys`; of the run at hand */
 	uint32_t room;
 	uint32_t *seen, n_seen;   /* rows of the thread at hand */
-	struct launches launches; /* of the part at hand */
+	struct launched launched; /* of the part at hand */
 	struct arena *work, *arena;
 	struct range_result *rows;
 	uint32_t n_rows;
@@ -59,98 +60,129 @@ static uint32_t *main_threads(const struct trace *t, struct arena *scratch)
 	return main;
 }
 
-/* By range: how far any of its thread's reach that begin no later. */
-static const int64_t *reaches(const struct trace *t, struct arena *scratch)
+static bool ends_first(const void *a, const void *b, const void *context)
 {
-	int64_t *reach = ARENA_NEW(scratch, t->ranges.n, int64_t);
-	for (uint32_t thread = 0; thread < t->n_threads; thread++)
-		for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++)
-			reach[i] = i > t->first_range[thread] && reach[i - 1] > t->ranges.end[i] ? reach[i - 1]
-			                                                                         : t->ranges.end[i];
-	return reach;
+	(void)context;
+	return *(const int64_t *)a < *(const int64_t *)b;
 }
 
-/* Goes through the ranges of threads beside their calls, which are in order. */
-struct beside {
-	const int64_t *reach;
-	uint32_t thread, next; /* of its ranges, the first that begins later */
+/* The ends of a thread's ranges, in order; no more than are open at a time are looked at together. */
+static void order_ends(const struct trace *t, uint32_t thread, int64_t *end)
+{
+	struct arena scratch = {0};
+	int64_t *open = NULL;
+	size_t n = 0, room = 0, at = t->first_range[thread];
+	for (uint32_t i = t->first_range[thread]; i < t->first_range[thread + 1]; i++) {
+		for (; n && open[0] <= t->ranges.start[i]; heap_pop(open, n--, sizeof *open, ends_first, NULL))
+			end[at++] = open[0];
+		LIST_GROW(&scratch, open, n, room);
+		heap_push(open, n++, sizeof *open, &t->ranges.end[i], ends_first, NULL);
+	}
+	for (; n; heap_pop(open, n--, sizeof *open, ends_first, NULL))
+		end[at++] = open[0];
+	arena_release(&scratch);
+}
+
+static struct launched launched_begin(const struct trace *t, struct arena *scratch)
+{
+	struct launched l = {.end = ARENA_NEW(scratch, t->ranges.n, int64_t),
+	                     .by_start = ARENA_NEW(scratch, t->ranges.n, int64_t),
+	                     .by_end = ARENA_NEW(scratch, t->ranges.n, int64_t),
+	                     .near = ARENA_NEW(scratch, t->n_threads, uint32_t),
+	                     .near_end = ARENA_NEW(scratch, t->n_threads, uint32_t)};
+	for (uint32_t thread = 0; thread < t->n_threads; thread++)
+		order_ends(t, thread, l.end);
+	return l;
+}
+
+/* A time in which no range of a thread begins or ends, and what was launched in it; launches come in handfuls. */
+struct between {
+	uint32_t thread;
+	int64_t since, until;
+	int64_t *by_start, *by_end; /* where it counts; NULL: no range of the thread begins, or ends, after it */
+	bool open;                  /* a range of the thread is */
+	int64_t ns;
 };
 
-/* Whether a range is open on the thread of a call when it begins. PyTorch's backward has a thread of its own, on which
- * a library opens one now and then; what is launched between those belongs to the step like everything else. */
-static bool has_open(const struct trace *t, struct beside *b, size_t call)
+static void between_end(struct between *b)
 {
-	uint32_t thread = t->calls.thread[call], first = t->first_range[thread], end = t->first_range[thread + 1];
-	if (b->thread != thread)
-		b->next = first;
-	b->thread = thread;
-	while (b->next < end && t->ranges.start[b->next] <= t->calls.start[call])
-		b->next++;
-	return b->next > first && b->reach[b->next - 1] > t->calls.start[call];
+	if (b->by_start)
+		*b->by_start += b->ns;
+	if (b->by_end)
+		*b->by_end += b->ns;
+	b->ns = 0;
 }
 
-/* All of it is in `scratch`. */
-static struct launches sum_launched(const struct run *run, struct arena *scratch)
+static void between_find(struct between *b, struct launched *l, const struct trace *t, uint32_t thread, int64_t at)
+{
+	uint32_t first = t->first_range[thread], n = t->first_range[thread + 1] - first;
+	const int64_t *start = t->ranges.start + first, *end = l->end + first;
+	uint32_t begun = l->near[thread] = search_after(start, n, l->near[thread], at);
+	uint32_t ended = l->near_end[thread] = search_after(end, n, l->near_end[thread], at);
+	between_end(b);
+	*b = (struct between){.thread = thread, .since = INT64_MIN, .until = INT64_MAX, .open = begun > ended};
+	if (begun)
+		b->since = start[begun - 1];
+	if (ended && end[ended - 1] > b->since)
+		b->since = end[ended - 1];
+	if (begun < n) {
+		b->until = start[begun];
+		b->by_start = &l->by_start[first + begun];
+	}
+	if (ended < n) {
+		b->until = end[ended] < b->until ? end[ended] : b->until;
+		b->by_end = &l->by_end[first + ended];
+	}
+}
+
+static void between_at(struct between *b, struct launched *l, const struct trace *t, uint32_t thread, int64_t at)
+{
+	if (b->thread != thread || at < b->since || at >= b->until)
+		between_find(b, l, t, thread, at);
+}
+
+/* What a thread launches while it has no range open counts for its process's main thread: PyTorch's backward has a
+ * thread of its own, on which a library opens one now and then; what is launched between those belongs to the step like
+ * everything else. */
+static struct launched sum_launched(const struct run *run, struct arena *scratch)
 {
 	const struct trace *t = run->trace;
-	struct launches out = {0}, *l = &out;
-	int64_t *of_call = ARENA_NEW(scratch, t->calls.n + 1, int64_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE && run_measures_op(run, i))
-			of_call[t->ops.launch[i]] += t->ops.end[i] - t->ops.start[i];
-	for (size_t i = 0; i < t->calls.n; i++)
-		l->n += of_call[i] > 0;
-	uint32_t *thread = ARENA_NEW(scratch, l->n, uint32_t);
-	l->start = ARENA_NEW(scratch, l->n, int64_t);
-	int64_t *gpu = of_call; /* by launch, in the same place: there are no more of them than calls */
+	struct launched l = launched_begin(t, scratch);
+	struct between own = {.thread = TRACE_NONE}, other = own;
 	const uint32_t *main = main_threads(t, scratch);
-	struct beside ranges = {.reach = reaches(t, scratch), .thread = TRACE_NONE};
-	for (size_t i = 0, n = 0; i < t->calls.n; i++) {
-		if (of_call[i] <= 0)
+	for (size_t i = 0; i < t->ops.n && t->ranges.n; i++) {
+		uint32_t call = t->ops.launch[i];
+		if (call == TRACE_NONE || !run_measures_op(run, i))
 			continue;
-		uint32_t own = t->calls.thread[i], of = main[t->threads[own].process];
-		thread[n] = of == TRACE_NONE || has_open(t, &ranges, i) ? own : of;
-		l->start[n] = t->calls.start[i];
-		gpu[n++] = of_call[i];
+		uint32_t thread = t->calls.thread[call], counts = main[t->threads[thread].process];
+		int64_t at = t->calls.start[call];
+		struct between *b = &own;
+		between_at(b, &l, t, thread, at);
+		if (!b->open && counts != TRACE_NONE && counts != thread) {
+			b = &other;
+			between_at(b, &l, t, counts, at);
+		}
+		b->ns += t->ops.end[i] - t->ops.start[i];
 	}
-	struct order order = {.n = l->n, .group = thread, .n_groups = t->n_threads, .start = l->start};
-	const uint32_t *rows = order_rows(&order, scratch);
-	if (rows) {
-		void *room = ARENA_NEW(scratch, l->n, uint64_t);
-		order_column(thread, sizeof *thread, l->n, rows, room);
-		order_column(l->start, sizeof *l->start, l->n, rows, room);
-		order_column(gpu, sizeof *gpu, l->n, rows, room);
-	}
-	l->first = ARENA_NEW(scratch, t->n_threads + 1, size_t);
-	int64_t sum = 0;
-	for (size_t i = 0; i < l->n; i++) {
-		int64_t own = gpu[i];
-		gpu[i] = sum;
-		sum += own;
-		l->first[thread[i] + 1] = i + 1;
-	}
-	gpu[l->n] = sum;
-	l->before = gpu;
-	for (uint32_t i = 0; i < t->n_threads; i++)
-		if (l->first[i + 1] < l->first[i])
-			l->first[i + 1] = l->first[i];
-	return out;
-}
-
-/* GPU time that counts for the threads up to this one and was launched, on this one, before `time`. */
-static int64_t launched_before(const struct launches *l, uint32_t thread, int64_t time)
-{
-	size_t i = l->first[thread];
-	SEARCH(i, l->first[thread + 1], l->start[i] < time);
-	return l->before[i];
+	between_end(&own);
+	between_end(&other);
+	for (uint32_t thread = 0; thread < t->n_threads; thread++)
+		for (uint32_t i = t->first_range[thread] + 1; i < t->first_range[thread + 1]; i++) {
+			l.by_start[i] += l.by_start[i - 1];
+			l.by_end[i] += l.by_end[i - 1];
+		}
+	return l;
 }
 
 /* What was launched in a stretch counts once, however many ranges of the name hold it. */
 static void flush(struct ranges_builder *b, uint32_t thread, struct open *o)
 {
+	const struct launched *l = &b->launched;
 	if (!o->touched)
 		return;
-	o->gpu += launched_before(&b->launches, thread, o->end) - launched_before(&b->launches, thread, o->start);
+	uint32_t first = b->run->trace->first_range[thread], n = b->run->trace->first_range[thread + 1] - first;
+	uint32_t before = l->near_end[thread] = search_after(l->end + first, n, l->near_end[thread], o->end - 1);
+	o->gpu += l->by_end[first + before] - o->before;
 	o->touched = false;
 }
 
@@ -189,7 +221,7 @@ static void add_thread(struct ranges_builder *b, uint32_t thread)
 			continue;
 		}
 		flush(b, thread, o);
-		o->start = from;
+		o->before = b->launched.by_start[i];
 		o->end = to;
 		o->touched = true;
 	}
@@ -222,12 +254,12 @@ void ranges_add(struct ranges_builder *b, const struct run *part)
 {
 	struct arena scratch = {0};
 	b->run = part;
-	b->launches = sum_launched(part, &scratch);
+	b->launched = sum_launched(part, &scratch);
 	for (uint32_t i = 0; i < b->keys->n && i < b->room; i++)
 		b->open[i].thread = 0; /* another part's */
 	for (uint32_t thread = 0; thread < part->trace->n_threads; thread++)
 		add_thread(b, thread);
-	b->launches = (struct launches){0};
+	b->launched = (struct launched){0};
 	arena_release(&scratch);
 }
 

@@ -35,10 +35,12 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 
 /* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
  * nor blocked; a launch call longer than ten times their median counts at the median, because it waits for a full queue
- * (docs/analysis.md, Ceilings). The median is known only after all rows: launches are kept by their lengths. */
+ * (docs/analysis.md, Ceilings). The median is known only after all rows: where those are not held any more then,
+ * launches are kept by their lengths. */
 struct host_work {
 	double ns;
 	struct tally launches;
+	struct arena *work;
 };
 
 static void add_doing(void *context, const struct doing *stretch)
@@ -48,7 +50,18 @@ static void add_doing(void *context, const struct doing *stretch)
 		w->ns += (double)(stretch->end - stretch->start);
 }
 
-static void add_host_work(struct host_work *w, struct run *part, struct arena *work)
+static void add_host_work(struct host_work *w, struct run *part)
+{
+	const struct steps *s = &part->steps;
+	for (uint32_t m = 0; s->found && m < s->n_threads; m++) {
+		int64_t start, end;
+		run_host_window(part, s->threads[m].process, &start, &end);
+		activity_walk(&part->activity, s->threads[m].thread, start, end, add_doing, w);
+	}
+}
+
+/* Shows `note` how long the step threads' launches were. */
+static void each_launch(const struct run *part, void (*note)(void *context, int64_t length), void *context)
 {
 	const struct trace *t = part->trace;
 	const struct steps *s = &part->steps;
@@ -56,24 +69,44 @@ static void add_host_work(struct host_work *w, struct run *part, struct arena *w
 		int64_t start, end;
 		uint32_t thread = s->threads[m].thread;
 		run_host_window(part, s->threads[m].process, &start, &end);
-		activity_walk(&part->activity, thread, start, end, add_doing, w);
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++)
 			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
-				tally_add(&w->launches, work, t->calls.end[i] - t->calls.start[i]);
+				note(context, t->calls.end[i] - t->calls.start[i]);
 	}
+}
+
+static void keep_launch(void *context, int64_t length)
+{
+	struct host_work *w = context;
+	tally_add(&w->launches, w->work, length);
+}
+
+/* What a launch waits for a full queue. */
+static double waits(int64_t length, double median)
+{
+	return (double)length > 10 * median ? (double)length - median : 0;
+}
+
+struct waiting {
+	double median, ns;
+};
+
+static void add_waiting(void *context, int64_t length)
+{
+	struct waiting *w = context;
+	w->ns += waits(length, w->median);
 }
 
 static double host_work_of(const struct host_work *w, const struct run *run, double launch_call)
 {
-	double ns = w->ns;
+	struct waiting waiting = {.median = launch_call};
 	if (!run->steps.found)
 		return 0;
-	for (uint32_t i = 0; i < w->launches.values.n; i++) {
-		double length = (double)(int64_t)w->launches.values.keys[i];
-		if (length > 10 * launch_call)
-			ns -= (length - launch_call) * (double)w->launches.count[i];
-	}
-	return ns / run->steps.n_threads / run->n_steps;
+	if (!run->parts)
+		each_launch(run, add_waiting, &waiting);
+	for (uint32_t i = 0; i < w->launches.values.n; i++)
+		waiting.ns += waits((int64_t)w->launches.values.keys[i], launch_call) * (double)w->launches.count[i];
+	return (w->ns - waiting.ns) / run->steps.n_threads / run->n_steps;
 }
 
 /* ---- all ---- */
@@ -95,7 +128,9 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	recording_add(g->out.recording, run, part);
 	backlog_note(run, part);
 	add_kernels(&g->kernels, run, part);
-	add_host_work(host, part, g->work);
+	add_host_work(host, part);
+	if (run->parts)
+		each_launch(part, keep_launch, host);
 }
 
 static void go_through(struct going *g, struct run *run, struct host_work *host)
@@ -125,8 +160,10 @@ struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, stru
 	                  .ranges = ranges_begin(runs, n, work, arena),
 	                  .host = ARENA_NEW(work, n, struct host_work),
 	                  .work = work};
-	for (size_t r = 0; r < n; r++)
+	for (size_t r = 0; r < n; r++) {
+		g.host[r].work = work;
 		go_through(&g, &runs[r], &g.host[r]);
+	}
 	g.out.tables = side_tables_end(g.tables);
 	g.out.ranges = ranges_end(g.ranges);
 	for (size_t r = 0; r < n; r++)
