@@ -321,6 +321,8 @@ struct walk {
 	struct activity *a;
 	uint32_t thread;               /* the thread whose time is explained */
 	struct track *own, *inherited; /* its phases and, if it is no step thread, those of the step thread */
+	uint32_t phase;                /* of the time that was visited last, and until when it holds */
+	int64_t until;
 	void (*visit)(void *context, const struct doing *stretch);
 	void *context;
 };
@@ -330,26 +332,33 @@ static int64_t track_end(const struct track *track, uint32_t i, int64_t end)
 	return i + 1 < track->n && track->start[i + 1] < end ? track->start[i + 1] : end;
 }
 
-/* Visits [start, end), in which one cause holds, split where the phase changes. */
+static void find_phase(struct walk *w, int64_t t)
+{
+	w->phase = 0;
+	w->until = INT64_MAX;
+	if (w->inherited) {
+		uint32_t i = track_find(w->inherited, t);
+		w->phase = w->inherited->value[i];
+		w->until = track_end(w->inherited, i, w->until);
+	}
+	if (!w->phase) {
+		uint32_t i = track_find(w->own, t);
+		w->phase = w->own->value[i];
+		w->until = track_end(w->own, i, w->until);
+	}
+}
+
+/* Visits [start, end), in which one cause holds, split where the phase changes. A walk goes forward in time. */
 static void visit_phases(struct walk *w, uint32_t thread, int64_t start, int64_t end, uint32_t value, enum cause cause)
 {
 	while (start < end) {
-		int64_t until = end;
-		uint32_t phase = 0;
-		if (w->inherited) {
-			uint32_t i = track_find(w->inherited, start);
-			phase = w->inherited->value[i];
-			until = track_end(w->inherited, i, until);
-		}
-		if (!phase) {
-			uint32_t i = track_find(w->own, start);
-			phase = w->own->value[i];
-			until = track_end(w->own, i, until);
-		}
+		if (start >= w->until)
+			find_phase(w, start);
+		int64_t until = w->until < end ? w->until : end;
 		struct doing stretch = {.start = start,
 		                        .end = until,
 		                        .cause = cause,
-		                        .phase = phase,
+		                        .phase = w->phase,
 		                        .waits = value_waits(value),
 		                        .thread = thread};
 		if (cause == CAUSE_HOST_BLOCKED) {
@@ -398,6 +407,12 @@ static void walk_thread(struct walk *w, uint32_t thread, uint32_t rank, int64_t 
 void activity_walk(struct activity *a, uint32_t thread, int64_t start, int64_t end,
                    void (*visit)(void *context, const struct doing *stretch), void *context)
 {
-	struct walk w = {a, thread, activity_phases(a, thread), step_phases(a, thread), visit, context};
+	struct walk w = {.a = a,
+	                 .thread = thread,
+	                 .own = activity_phases(a, thread),
+	                 .inherited = step_phases(a, thread),
+	                 .until = INT64_MIN,
+	                 .visit = visit,
+	                 .context = context};
 	walk_thread(&w, thread, 0, start, end);
 }

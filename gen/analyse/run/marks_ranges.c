@@ -57,12 +57,10 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 	arena_release(&scratch);
 }
 
-/* Index of the first launch that starts at or after `t`. */
-static size_t launches_from(const struct launches *l, int64_t t)
+/* Index of the first launch that starts at or after `t`, looked for from `near` on. */
+static size_t launches_from(const struct launches *l, size_t near, int64_t t)
 {
-	size_t i = 0;
-	SEARCH(i, l->n, l->start[i] < t);
-	return i;
+	return search_after(l->start, (uint32_t)l->n, (uint32_t)near, t - 1);
 }
 
 /* What is launched before the i-th launch. */
@@ -266,8 +264,9 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	for (size_t k = c->first; k < c->first + c->n; k++)
 		for (size_t i = x->pieces[k].first; i < x->pieces[k].first + x->pieces[k].n; i++) {
 			int64_t start = r->start[x->order[i]], end = r->end[x->order[i]];
-			open[n] = (struct interval){start, end, launches_from(l, start), launches_from(l, end)};
-			launching += open[n].to > open[n].from;
+			size_t from = launches_from(l, n ? open[n - 1].from : 0, start);
+			open[n] = (struct interval){start, end, from, launches_from(l, from, end)};
+			launching += open[n].to > from;
 			n++;
 		}
 	if (c->n > 1) /* ranges of one thread are in order of their start */
