@@ -56,7 +56,7 @@ uint32_t keymap_add_new(struct keymap *map, uint64_t key)
 			map->slots[at & (map->n_slots - 1)] = index + 1;
 		}
 	}
-	map->last_key = key;
-	map->last = index + 1;
+	map->recent[keymap_recent(key)].key = key;
+	map->recent[keymap_recent(key)].at = index + 1;
 	return index;
 }

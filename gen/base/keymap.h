@@ -6,15 +6,23 @@
 
 #include <stdint.h>
 
+enum { KEYMAP_RECENT = 16 };
 struct keymap {
 	struct arena *arena;
 	uint64_t *keys; /* by index */
 	uint32_t n, room;
 	uint32_t *slots; /* index + 1, or 0; a power of two of them */
 	uint32_t n_slots;
-	uint64_t last_key; /* rows of one kind follow each other: the last answer is right most of the time */
-	uint32_t last;     /* index + 1, or 0 */
+	struct { /* rows of a few kinds follow each other: one of the last answers is right most of the time */
+		uint64_t key;
+		uint32_t at; /* index + 1, or 0 */
+	} recent[KEYMAP_RECENT];
 };
+
+static inline unsigned keymap_recent(uint64_t key)
+{
+	return (unsigned)(key ^ key >> 32) % KEYMAP_RECENT;
+}
 
 void keymap_init(struct keymap *map, struct arena *arena);
 
@@ -26,8 +34,9 @@ uint32_t keymap_add_new(struct keymap *map, uint64_t key);
 /* The index of `key`, a new one if it has none. */
 static inline uint32_t keymap_add(struct keymap *map, uint64_t key)
 {
-	if (__builtin_expect(map->last && map->last_key == key, 1))
-		return map->last - 1;
+	unsigned i = keymap_recent(key);
+	if (__builtin_expect(map->recent[i].key == key && map->recent[i].at, 1))
+		return map->recent[i].at - 1;
 	return keymap_add_new(map, key);
 }
 

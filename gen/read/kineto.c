@@ -348,6 +348,8 @@ static int give_all(struct kineto *k, const struct read_wish *wish, struct arena
 		return -1;
 	give_names(k);
 	build_finish(k->build);
+	if (wish->joined)
+		build_drop_ids(k->build);
 	give_gpus(k, arena);
 	give_source(k, &clock, arena);
 	return 0;

@@ -95,6 +95,8 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	if (check_kind(&r) != 0 || db_check(&r.db) != 0 || read_tables(&r, source) != 0)
 		goto done;
 	build_finish(&r.build);
+	if (wish->joined)
+		build_drop_ids(&r.build);
 	nsys_give_ranks(&r);
 	if (nsys_read_gpus(&r) != 0 || nsys_read_diagnostics(&r) != 0 || nsys_read_gapline(&r) != 0 ||
 	    nsys_read_metrics(&r) != 0 || nsys_read_memory(&r) != 0 || nsys_read_stopwatch(&r) != 0)

@@ -19,6 +19,8 @@ int read_profile(const char *path, struct names *names, struct arena *arena, str
 /* What is wanted beyond that. */
 struct read_wish {
 	bool details;        /* the columns that trace.h calls "on request", as far as the format has them */
+	bool joined;         /* ops.correlation and calls.correlation are not asked for and may be NULL: the trace is
+	                      * neither shown event by event nor merged with others */
 	bool without_gpu;    /* a profile in which nothing ran on a GPU is no error */
 	bool again;          /* rows that can be had again later need not be held: trace.again may be set */
 	struct meter *meter; /* counts the bytes of the profile's file that are dealt with; NULL: not wanted */

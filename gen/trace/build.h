@@ -238,4 +238,7 @@ void build_join(struct build *b, struct build *from);
  * still be filled in. */
 void build_finish(struct build *b);
 
+/* Gives back the ids by which ops found their calls, which nothing needs after build_finish but what shows them. */
+void build_drop_ids(struct build *b);
+
 #endif

@@ -340,3 +340,11 @@ void build_finish(struct build *b)
 	tell_graph_mode(b);
 	trace_link(t, b->arena);
 }
+
+void build_drop_ids(struct build *b)
+{
+	struct trace *t = b->trace;
+	arena_trim(b->arena, t->ops.correlation, t->ops.n, 0, sizeof *t->ops.correlation);
+	arena_trim(b->arena, t->calls.correlation, t->calls.n, 0, sizeof *t->calls.correlation);
+	t->ops.correlation = t->calls.correlation = NULL;
+}

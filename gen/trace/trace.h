@@ -74,7 +74,7 @@ struct trace_ops {
 	uint32_t *name; /* kernels: demangled name; graphs: "[CUDA graph]"; copies: "[CUDA memcpy Host-to-Device]" … */
 	uint32_t *device;      /* index into trace.devices */
 	uint32_t *stream;      /* CUPTI's stream id */
-	uint32_t *correlation; /* joins to a call of the same process; 0: none */
+	uint32_t *correlation; /* joins to a call of the same process; 0: none. NULL: not asked for any more */
 	uint32_t *launch;      /* index into calls, or TRACE_NONE; filled by trace_link */
 	uint8_t *kind;         /* enum op_kind */
 	uint8_t *copy;         /* enum copy_kind, for copies */
@@ -111,11 +111,11 @@ enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CAL
 struct trace_calls {
 	size_t n;
 	int64_t *start, *end;
-	uint32_t *name;   /* without version suffix: cudaLaunchKernel, not cudaLaunchKernel_v7000 */
-	uint32_t *thread; /* index into trace.threads */
-	uint32_t *correlation;
-	uint8_t *class; /* enum call_class; trace_link makes it CALL_SYNC for device-to-host copies whose call is
-	                 * synchronous by its name */
+	uint32_t *name;        /* without version suffix: cudaLaunchKernel, not cudaLaunchKernel_v7000 */
+	uint32_t *thread;      /* index into trace.threads */
+	uint32_t *correlation; /* likewise */
+	uint8_t *class;        /* enum call_class; trace_link makes it CALL_SYNC for device-to-host copies whose call is
+	                        * synchronous by its name */
 	uint8_t *
 		waits; /* filled by trace_link: 1 if the call returns only when the GPU has got there: the CALL_SYNC
 	                * ones, and read-backs into pageable memory by an asynchronous call, which block all the same */

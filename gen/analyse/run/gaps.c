@@ -78,18 +78,21 @@ void gaps_find_dependencies(struct run *run)
 		 *device = ARENA_NEW(&scratch, t->n_processes, uint32_t);
 	uint8_t *waits = ARENA_NEW(&scratch, t->names->n, uint8_t); /* by name: 0 not looked at, 1 no, 2 yes */
 	bool *seen = ARENA_NEW(&scratch, t->n_processes, bool);
+	uint32_t left = t->n_processes; /* of which it is not known that they can */
 	run->can_depend = ARENA_NEW(run->arena, t->n_processes, bool);
-	for (size_t i = 0; i < t->ops.n; i++) {
+	for (size_t i = 0; i < t->ops.n && left; i++) {
 		uint32_t p = op_process(t, i);
-		if (t->ops.flags[i] & OPF_MANAGED)
+		if (run->can_depend[p] || t->ops.flags[i] & OPF_MANAGED)
 			continue;
-		if (seen[p] && (stream[p] != t->ops.stream[i] || device[p] != t->ops.device[i]))
+		if (seen[p] && (stream[p] != t->ops.stream[i] || device[p] != t->ops.device[i])) {
 			run->can_depend[p] = true;
+			left--;
+		}
 		seen[p] = true;
 		stream[p] = t->ops.stream[i];
 		device[p] = t->ops.device[i];
 	}
-	for (size_t i = 0; i < t->calls.n; i++) {
+	for (size_t i = 0; i < t->calls.n && left; i++) {
 		uint8_t *known = &waits[t->calls.name[i]];
 		if (!*known)
 			*known = makes_wait(names_text(t->names, t->calls.name[i])) ? 2 : 1;
