@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# check_docker.sh BUILD_DIR: the Dockerfile builds, and the image says what the examples say.
+# check_docker.sh BUILD_DIR: the Dockerfile builds, and the image and the program alone say what the examples say.
 #
 # No Docker daemon and no image from a registry: buildah builds on a base that debootstrap makes of this distribution, from
-# its own package sources. The CUDA toolkit is not in it, so the libraries that need its headers are left out. The base
-# is kept in BUILD_DIR. Skipped (77) where that cannot work: not root, tools missing, no package source, no chroot.
+# its own package sources. NVIDIA's headers and CUPTI are taken from this machine, where they are; else the libraries that
+# need them are left out. The stage that holds the program alone is copied into the base and into an image of the C library
+# and nothing else, and speaks there, too. The base is kept in BUILD_DIR. Skipped (77) where that cannot work: not root, tools missing, no package source, no chroot.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . tests/support/debian.sh
@@ -48,44 +49,135 @@ fi
 
 # Everything of buildah's lies in the build folder and goes away at the end.
 echo '{"default": [{"type": "insecureAcceptAnything"}]}' >"$folder/policy.json"
-export BUILDAH_ISOLATION=chroot STORAGE_DRIVER=vfs
-store=(--root "$folder/storage" --runroot "$folder/run" --storage-driver=vfs)
+export BUILDAH_ISOLATION=chroot
+# Layers lie above each other where overlays can be mounted; else each is a copy of all below it.
+driver=vfs
+mkdir -p "$folder/storage/"{lower,upper,work,merged}
+if mount -t overlay -o "lowerdir=$folder/storage/lower,upperdir=$folder/storage/upper,workdir=$folder/storage/work" overlay \
+	"$folder/storage/merged" 2>/dev/null; then
+	umount "$folder/storage/merged"
+	driver=overlay
+fi
+rm -rf "$folder/storage"
+store=(--root "$folder/storage" --runroot "$folder/run" --storage-driver="$driver")
 policy=(--signature-policy "$folder/policy.json")
 clean() {
 	buildah "${store[@]}" rm --all >/dev/null 2>&1 || true
 	buildah "${store[@]}" rmi --all --force >/dev/null 2>&1 || true
-	rm -rf "$folder/storage" "$folder/run" "$folder/out"
+	rm -rf "$folder/storage" "$folder/run" "$folder/out" "$folder/toolkit" "$folder/bare"
+}
+fresh_out() {
+	rm -rf "$folder/out"
+	mkdir "$folder/out"
+	chown 12345:12345 "$folder/out"
 }
 clean
 trap clean EXIT
+fresh_out
 
-scratch=$(buildah "${store[@]}" from scratch)
-buildah "${store[@]}" add --quiet "$scratch" "$base" / >>"$log" 2>&1 || fail "the base cannot be unpacked"
-buildah "${store[@]}" commit --quiet --rm "${policy[@]}" "$scratch" localhost/gapline-base >>"$log" 2>&1 ||
-	fail "the base is no image"
-
-echo "building the image"
-buildah "${store[@]}" bud --isolation=chroot "${policy[@]}" --pull-never --build-arg BASE=localhost/gapline-base \
-	--build-arg BASE_RUNTIME=localhost/gapline-base --tag localhost/gapline --file Dockerfile . >>"$log" 2>&1 ||
-	fail "the image is not built"
-
-# As `docker run --user … -v …` would: another user, the examples read-only, the report in a folder of that user's.
-mkdir "$folder/out"
-chown 12345:12345 "$folder/out"
-image=$(buildah "${store[@]}" from "${policy[@]}" --pull-never localhost/gapline)
-gapline() {
-	buildah "${store[@]}" run --isolation=chroot --user 12345:12345 --volume "$examples:/examples:ro" \
-		--volume "$folder/out:/work:rw" "$image" -- gapline "$@"
+# $1: name, the rest: folders or archives of which an image is made.
+image_of() {
+	local name=$1 scratch
+	shift
+	scratch=$(buildah "${store[@]}" from scratch)
+	buildah "${store[@]}" add --quiet "$scratch" "$@" / >>"$log" 2>&1 && buildah "${store[@]}" commit --quiet --rm \
+		"${policy[@]}" "$scratch" "localhost/gapline-$name" >>"$log" 2>&1 || fail "$name is no image"
 }
-settings=$(buildah "${store[@]}" inspect --format \
-	'{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.User}} {{.OCIv1.Config.WorkingDir}}' "$image")
-[ "$settings" = '[gapline] 65534:65534 /work' ] || fail "the image's settings are: $settings"
-[ "$(gapline --version)" = "$(sed -n 's/^project(gapline VERSION \([0-9.]*\).*/gapline \1/p' CMakeLists.txt)" ] ||
-	fail "gapline --version"
-gapline report /examples/baseline.sqlite.gz /examples/fixed.sqlite.gz -o report.html --json report.json --quiet \
-	>>"$log" 2>&1 || fail "gapline report in the image"
-for file in report.html report.json; do
-	cmp "$folder/out/$file" "$examples/$file" || fail "$file differs from the example's"
-	[ "$(stat -c %u "$folder/out/$file")" = 12345 ] || fail "$file does not belong to the user"
+# $1: tag, the rest: options and the context.
+build() {
+	local tag=$1
+	shift
+	buildah "${store[@]}" bud --isolation=chroot --layers "${policy[@]}" --pull-never --tag "localhost/$tag" "$@" \
+		>>"$log" 2>&1 || fail "$tag is not built"
+}
+# $1: image. Its container, made once.
+container_of() {
+	local name=localhost-$1
+	buildah "${store[@]}" inspect --type container "$name" >/dev/null 2>&1 ||
+		buildah "${store[@]}" from "${policy[@]}" --pull-never --name "$name" "localhost/$1" >>"$log" 2>&1
+	echo "$name"
+}
+# $1: image, the rest: a command. As `docker run --user … -v …` would: another user, the examples read-only, the report in
+# a folder of that user's.
+in_image() {
+	local container
+	container=$(container_of "$1")
+	shift
+	buildah "${store[@]}" run --isolation=chroot --user 12345:12345 --workingdir /work --volume "$examples:/examples:ro" \
+		--volume "$folder/out:/work:rw" "$container" -- "$@"
+}
+# $1: image. The version, and a report of the examples, which is theirs byte for byte.
+speaks() {
+	[ "$(in_image "$1" gapline --version)" = "$(sed -n 's/^project(gapline VERSION \([0-9.]*\).*/gapline \1/p' CMakeLists.txt)" ] ||
+		fail "gapline --version in $1"
+	fresh_out
+	in_image "$1" gapline report /examples/baseline.sqlite.gz /examples/fixed.sqlite.gz -o report.html --json report.json --quiet \
+		>>"$log" 2>&1 || fail "gapline report in $1"
+	for file in report.html report.json; do
+		cmp "$folder/out/$file" "$examples/$file" || fail "$1: $file differs from the example's"
+		[ "$(stat -c %u "$folder/out/$file")" = 12345 ] || fail "$1: $file does not belong to the user"
+	done
+	in_image "$1" gapline doctor >"$folder/doctor" 2>>"$log" || [ $? = 3 ] || fail "gapline doctor in $1" # 3: no GPU
+	grep -q '^folder *ok' "$folder/doctor" || fail "gapline doctor in $1 says $(cat "$folder/doctor")"
+	[ ! -e "$cuda" ] || grep -q '^collector *ok */usr/local/lib/gapline/libgapline-cupti.so$' "$folder/doctor" ||
+		fail "no collector in $1: $(cat "$folder/doctor")"
+}
+
+# The base with NVIDIA's headers and CUPTI, where this machine has them: what nvidia/cuda's images have of a toolkit.
+rm -rf "$folder/toolkit"
+cuda=$folder/toolkit/usr/local/cuda
+for place in /usr/local/cuda/extras/CUPTI /usr/local/cuda; do
+	[ -e "$place/include/cupti.h" ] || continue
+	mkdir -p "$cuda/extras/CUPTI/lib64"
+	cp -rL /usr/local/cuda/include "$cuda"
+	cp -rL "$place/include" "$cuda/extras/CUPTI"
+	for library in "$place"/lib64/libcupti.so.[0-9]*; do
+		[ ! -e "$library" ] || cp -L "$library" "$cuda/extras/CUPTI/lib64"
+	done
+	break
 done
-echo "the image's report is the example's, byte for byte"
+image_of base "$base"
+devel=base
+[ ! -e "$cuda" ] || { devel=devel && image_of devel "$base" "$folder/toolkit"; }
+
+echo "building the program alone"
+build gapline-program --build-arg BASE=localhost/gapline-$devel --target program --file Dockerfile .
+echo "building the image"
+build gapline --build-arg BASE=localhost/gapline-$devel --build-arg BASE_RUNTIME=localhost/gapline-base --file Dockerfile .
+
+# In any image, by the line that README says: FROM the base, and from one that holds the C library and nothing else.
+printf 'FROM localhost/gapline-base\nCOPY --from=localhost/gapline-program / /\n' >"$folder/Dockerfile"
+build gapline-in-base --file "$folder/Dockerfile" "$examples"
+in_image gapline-in-base sh -c 'ldd /usr/local/bin/gapline /usr/local/lib/gapline/*.so' 2>>"$log" | grep -v ':$' >"$folder/ldd" ||
+	fail "ldd of the program alone"
+! grep -v -E '(linux-vdso|ld-linux[a-z0-9_-]*|lib(c|m|dl|pthread))\.so\.' "$folder/ldd" ||
+	fail "the program alone needs more than the C library"
+root=$(buildah "${store[@]}" mount "$(container_of gapline-in-base)")
+rm -rf "$folder/bare"
+mkdir -p -m 1777 "$folder/bare/tmp"
+for file in $(grep -o '/[^ ]*' "$folder/ldd" | sort -u); do
+	mkdir -p "$folder/bare/$(dirname "$file")"
+	cp "$(chroot "$root" readlink -f "$file" | sed "s|^|$root|")" "$folder/bare$file"
+done
+image_of bare "$folder/bare"
+sed -i 's/gapline-base/gapline-bare/' "$folder/Dockerfile"
+build gapline-in-bare --file "$folder/Dockerfile" "$examples"
+program=$(buildah "${store[@]}" mount "$(container_of gapline-program)")
+[ -z "$(find "$program" -not -type d -not -path "$program/usr/local/*")" ] || fail "the program alone is not all in /usr/local"
+for file in bin/gapline share/man/man1/gapline.1 share/bash-completion/completions/gapline lib/gapline/libgapline-osrt.so \
+	share/doc/gapline/gapline.spdx.json; do
+	[ -e "$program/usr/local/$file" ] || fail "the program alone has no $file"
+done
+echo "the program alone: $(du -sh --apparent-size "$program" | cut -f1), $(objdump -T "$program/usr/local/bin/gapline" |
+	grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1) or newer"
+
+for image in gapline-in-base gapline-in-bare gapline; do
+	speaks $image
+done
+# What was said last is the image's, which has CUPTI too.
+[ ! -e "$cuda" ] || grep -q '^CUPTI *ok */usr/lib/[a-z0-9_]*-linux-gnu/libcupti' "$folder/doctor" ||
+	fail "no CUPTI in the image: $(cat "$folder/doctor")"
+settings=$(buildah "${store[@]}" inspect --format \
+	'{{.OCIv1.Config.Entrypoint}} {{.OCIv1.Config.User}} {{.OCIv1.Config.WorkingDir}}' "$(container_of gapline)")
+[ "$settings" = '[gapline] 65534:65534 /work' ] || fail "the image's settings are: $settings"
+echo "the program in an image with nothing but the C library, in the base and in its own image: the report is the example's, byte for byte"
