@@ -264,6 +264,19 @@ class Cupti(Case):
         self.assertIn("graphs that kernels launch", text)
         self.assertEqual(len(kernels(s)), 10000, "all else is recorded")
 
+    def test_graphs_that_kernels_launch_are_asked_of_cuda_13_alone(self):
+        s = self.one("launches", FAKE_CUPTI="28", FAKE_REFUSE=str(DEVICE_GRAPH))  # 12.9: nobody asks, so nobody is refused
+        self.assertEqual(s.messages(), [])
+        self.assertEqual(len(kernels(s)), 10000)
+
+    def test_named_as_debian_does(self):
+        self.without_real_ones()
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(FAKES / "fake_cupti/libcupti.so.13", f"{folder}/libcupti.so.11.8")
+            s = self.one("launches", libraries=("fake_driver", folder), FAKE_DRIVER="12040", FAKE_CUPTI="18")
+        self.assertEqual(len(kernels(s)), 10000)
+        self.assertEqual(s.messages(), [])
+
     def test_the_one_that_is_loaded_is_taken(self):
         loaded = FAKES / "fake_cupti_other" / "libcupti.so.13"
         s = self.run_target("nothing", str(loaded), FAKE_CUPTI="120000")  # its version is the same, its place is not
