@@ -131,7 +131,8 @@ static void make_room(struct spool_reader *r, size_t n)
 	r->room = room;
 }
 
-int spool_next(struct spool_reader *r, struct err *err)
+/* 1: `block` is filled, and the file holds all of it; 0: there is none. */
+static int take_block(struct spool_reader *r, struct err *err)
 {
 	if (r->ended || r->left < sizeof r->block)
 		return 0;
@@ -144,13 +145,23 @@ int spool_next(struct spool_reader *r, struct err *err)
 		r->left = 0;
 		return 0;
 	}
-	uint64_t padded = (bytes + 7) / 8 * 8;
-	if (!known(r->block.type)) {
+	return 1;
+}
+
+int spool_next(struct spool_reader *r, struct err *err)
+{
+	int taken;
+	uint64_t padded;
+	while ((taken = take_block(r, err)) > 0) {
+		padded = (r->block.bytes + 7) / 8 * 8;
+		if (known(r->block.type))
+			break;
 		if (fseeko(r->file, (off_t)padded, SEEK_CUR) != 0)
 			return fail(r, "cannot be read", err);
 		r->left -= padded;
-		return 1;
 	}
+	if (taken <= 0)
+		return taken;
 	if (padded > SPOOL_BLOCK_MAX) { /* no library of ours wrote this: damage */
 		r->left = 0;
 		return 0;

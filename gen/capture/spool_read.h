@@ -35,7 +35,7 @@ struct spool_reader {
 int spool_open(struct spool_reader *reader, const char *folder, const char *name, struct arena *arena, struct err *err);
 
 /* The next block. 1: `block` and `payload` are filled; 0: there is none, or it is not whole; -1 with `err`: the file
- * cannot be read. Payloads of types that this version does not know are left out: `payload` is then undefined. */
+ * cannot be read. Blocks of types that this version does not know are passed over. */
 int spool_next(struct spool_reader *reader, struct err *err);
 
 void spool_close(struct spool_reader *reader);

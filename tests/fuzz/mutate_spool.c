@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { MOST_BLOCKS = 400 };
+enum {
+	MOST_BLOCKS = 400,
+	MOST_TYPES = 32 /* of blocks and of events: all that there are, and some that are not known */
+};
 
 struct spool {
 	uint8_t *data;
@@ -104,12 +107,54 @@ static void change_size(struct spool *s)
 	memcpy(s->data + s->at[i], &block, sizeof block);
 }
 
+/* An event becomes one of another type, or has text of another kind, its own length, or a number of nothing. */
+static void change_event(struct spool *s, size_t begin, size_t end)
+{
+	size_t at[64], n = 0;
+	struct spool_event event;
+	for (size_t next = begin; n < sizeof at / sizeof *at && next < end && end - next >= sizeof event;) {
+		memcpy(&event, s->data + next, sizeof event);
+		at[n++] = next;
+		if (event.bytes < sizeof event || event.bytes > end - next)
+			break;
+		next += event.bytes;
+	}
+	if (!n)
+		return;
+	size_t place = at[draw(s, n)];
+	memcpy(&event, s->data + place, sizeof event);
+	switch (draw(s, 6)) {
+	case 0:
+		event.text = (uint8_t)draw(s, SPOOL_REGISTERED + 2);
+		break;
+	case 1:
+		event.text_bytes = (uint32_t)draw(s, event.bytes);
+		break;
+	case 2:
+		event.id = draw(s, 16);
+		break;
+	case 3:
+		event.domain = (uint32_t)draw(s, 4);
+		break;
+	default:
+		event.type = (uint8_t)draw(s, MOST_TYPES);
+		break;
+	}
+	memcpy(s->data + place, &event, sizeof event);
+}
+
 static void mutate_once(struct spool *s)
 {
 	find_blocks(s);
 	if (!s->n_blocks)
 		return;
 	size_t i = draw(s, s->n_blocks);
+	struct spool_block block;
+	memcpy(&block, s->data + s->at[i], sizeof block);
+	if (block.type == SPOOL_EVENTS && draw(s, 2)) {
+		change_event(s, s->at[i] + sizeof block, s->at[i + 1]);
+		return;
+	}
 	switch (draw(s, 12)) {
 	case 0:
 		make_room(s, s->at[i], s->at[i + 1] - s->at[i], 0);
@@ -123,7 +168,7 @@ static void mutate_once(struct spool *s)
 		change_size(s);
 		break;
 	case 5:
-		s->data[s->at[i]] = (uint8_t)draw(s, SPOOL_END + 2); /* of another type */
+		s->data[s->at[i]] = (uint8_t)draw(s, MOST_TYPES); /* of another type */
 		break;
 	case 6:
 		if (draw(s, 4) == 0)

@@ -127,6 +127,26 @@ def spools(folder):
     data = tiny_spool.spool()
     (folder / "whole").write_bytes(data)
     (folder / "cut").write_bytes(data[: len(data) // 2])
+    # What is known of Python's frames, and of payloads, in front of the last block, which is 24 bytes.
+    samples = (
+        tiny_spool.event(11, 5012, b"outer\0train.py", id=1)
+        + tiny_spool.event(11, 5013, b"inner\0train.py", id=2)
+        + tiny_spool.event(12, 5041, struct.pack("<2I", 2, 1), text_kind=1, id=1)
+        + tiny_spool.event(12, 5061, struct.pack("<I", 1), text_kind=1, id=1)
+    )
+    entries = b"".join(struct.pack("<QQQQII", 0, kind, 0, at, 40 + 16, len(name)) + name.ljust(16, b"\0")
+                       for kind, at, name in ((18, 0, b"NCCL communicat"), (22, 8, b"Message size"), (5, 16, b"Root")))
+    schema = tiny_spool.event(13, 5012, entries, text_kind=1, domain=1, id=1 << 24, payload=24)
+    payloads = (
+        schema[:20] + struct.pack("<I", 1) + schema[24:]  # its category: every entry has a place of its own
+        + tiny_spool.event(1, 5014, b"ncclAllReduce", domain=1)
+        + tiny_spool.event(14, 5015, struct.pack("<7Q", 1, 1 << 24, 24, 32, 7, 4096, 0), text_kind=1, domain=1)
+        + tiny_spool.event(2, 5020, domain=1)
+    )
+    sampled = struct.pack("<4Q", 1000000, 2, 0, 0)
+    for name, blocks in (("python", tiny_spool.block(tiny_spool.EVENTS, samples, tid=9) + tiny_spool.block(15, sampled)),
+                         ("payloads", tiny_spool.block(tiny_spool.EVENTS, payloads, tid=1))):
+        (folder / name).write_bytes(data[:-24] + blocks + data[-24:])
 
 
 def states(folder):
