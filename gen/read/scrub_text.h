@@ -31,8 +31,8 @@ struct scrub_text {
 
 void scrub_text_init(struct scrub_text *text, struct arena *arena);
 
-/* A word to hide, unless it is too short or too common to mean anybody ("root"). Of a host its first label is one too.
- */
+/* A word to hide; a host or a user unless it is too short or too common to mean anybody ("root", "cuda"). Of a host its
+ * first label is one too. */
 void scrub_text_hide(struct scrub_text *text, enum scrub_kind kind, const char *word, size_t n);
 
 /* What a row (name, value) of the metadata tells: who and where, and the same in environment variables ("HOME=…") in

@@ -75,6 +75,9 @@ METADATA = [  # table, name, value
     ("META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", 'HOME="/data/people/sieglinde"'),
     ("META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", 'CUDA_HOME="/usr/local/cuda"'),
     ("META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", 'JAVA_HOME="/home/ortlinde"'),
+    ("META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", 'USER="cuda"'),
+    ("META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", 'LOGNAME="profiling"'),
+    ("META_DATA_CAPTURE", "PROCESS_0:ENVIRONMENT_VARIABLE", 'HOSTNAME="cupti"'),
     ("META_DATA_CAPTURE", "START_TRIGGER", "a trigger with a story"),
     ("META_DATA_EXPORT", "EXPORT_HOST", "exporter"),
     ("META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION", "2025.3.1.90"),
@@ -269,8 +272,9 @@ def check_masks(gapline, folder):
     db.close()
     scrub(gapline, folder / "wide.sqlite", folder / "narrow.sqlite")
     assert (folder / "narrow.sqlite").read_bytes() == (folder / "copy.sqlite").read_bytes()
-    scrub(gapline, folder / "telling.sqlite", folder / "hidden.sqlite", "--hide", "data_load")
-    assert b"data_load" not in (folder / "hidden.sqlite").read_bytes()
+    scrub(gapline, folder / "telling.sqlite", folder / "hidden.sqlite", "--hide", "data_load", "--hide", "profiling")
+    hidden = (folder / "hidden.sqlite").read_bytes()
+    assert b"data_load" not in hidden and b"CUDA profiling" not in hidden and b"cuda profiling" in telling
 
 
 def json_of(gapline, folder, name):
