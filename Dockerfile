@@ -13,9 +13,9 @@
 #	docker build -t gapline-program --target program .
 #	COPY --from=gapline-program / /
 #
-# The program needs the C library alone, of BASE's version or newer: glibc 2.35 with the one below, so Ubuntu 22.04, Debian
-# 12, Fedora 36, RHEL 10 and what came after them (not musl). What it is linked from is BASE's, a Debian or an Ubuntu
-# since Debian 11 and Ubuntu 22.04: with nvidia/cuda's images that is the oldest there is; one of Debian 11 makes it 2.31.
+# The program needs the C library alone, built on an older one or the same: with the BASE below glibc 2.34 or newer, as in
+# Ubuntu 22.04, Debian 12, RHEL 9 and what came after them (not musl). What it is linked from is BASE's, a Debian or an
+# Ubuntu since Debian 11, which makes it 2.31 (tools/package.sh builds there), and Ubuntu 22.04.
 # Without the CUDA toolkit in BASE the program captures through nsys only, where the programs run.
 
 ARG CUDA_VERSION=13.0.1

@@ -168,7 +168,7 @@ for file in bin/gapline share/man/man1/gapline.1 share/bash-completion/completio
 	share/doc/gapline/gapline.spdx.json; do
 	[ -e "$program/usr/local/$file" ] || fail "the program alone has no $file"
 done
-echo "the program alone: $(du -sh --apparent-size "$program" | cut -f1), $(objdump -T "$program/usr/local/bin/gapline" |
+echo "the program alone: $(du -sh --apparent-size "$program" | cut -f1), $(objdump -T "$program/usr/local/bin/gapline" "$program"/usr/local/lib/gapline/*.so |
 	grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1) or newer"
 
 for image in gapline-in-base gapline-in-bare gapline; do
