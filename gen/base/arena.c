@@ -11,8 +11,9 @@
 #include <string.h>
 
 enum {
-	OWN = 4096,        /* requests from here on get a block of their own, so that they can be resized in place */
-	SHARED = 64 * 1024 /* smaller ones share blocks of this size */
+	OWN = 4096,         /* requests from here on get a block of their own, so that they can be resized in place */
+	SHARED = 64 * 1024, /* smaller ones share blocks of this size … */
+	FIRST = 8 * 1024    /* … or less, twice as large as the one before: most arenas live for one function */
 };
 
 struct arena_block {
@@ -53,6 +54,13 @@ static size_t bytes_of(size_t n, size_t size)
 	return (bytes + align - 1) / align * align;
 }
 
+/* Of the block that small requests share next. */
+static size_t next_room(const struct arena *a)
+{
+	size_t room = a->blocks ? 2 * a->blocks->room : FIRST;
+	return room < FIRST ? FIRST : room < SHARED ? room : SHARED;
+}
+
 void *arena_alloc(struct arena *a, size_t n, size_t size)
 {
 	size_t bytes = bytes_of(n, size);
@@ -64,7 +72,7 @@ void *arena_alloc(struct arena *a, size_t n, size_t size)
 	}
 	struct arena_block *b = a->blocks;
 	if (!b || b->room - b->used < bytes)
-		b = add_block(a, SHARED, true);
+		b = add_block(a, next_room(a), true);
 	void *p = b->data + b->used;
 	b->used += bytes;
 	return p;

@@ -20,3 +20,46 @@ SORT(floats, float)
 SORT(times, int64_t)
 SORT(counts, uint32_t)
 SORT(hashes, uint64_t)
+
+static void swap(double *a, double *b)
+{
+	double t = *a;
+	*a = *b;
+	*b = t;
+}
+
+/* Hoare's selection. An order that makes halves uneven again and again is sorted: never quadratic. */
+double sort_select(double *list, size_t n, size_t k)
+{
+	enum { FEW = 8 };
+	size_t low = 0, high = n, left = 8 * n; /* what lies before `low` and from `high` on has its place */
+	while (high - low > FEW) {
+		size_t middle = low + (high - low) / 2, last = high - 1;
+		if (left < high - low) /* some 3 n is usual */
+			break;
+		left -= high - low;
+		if (list[middle] < list[low])
+			swap(&list[middle], &list[low]);
+		if (list[last] < list[middle])
+			swap(&list[last], &list[middle]);
+		if (list[middle] < list[low])
+			swap(&list[middle], &list[low]);
+		double pivot = list[middle];
+		size_t i = low, j = last;
+		for (;;) {
+			while (list[i] < pivot)
+				i++;
+			while (pivot < list[j])
+				j--;
+			if (i >= j)
+				break;
+			swap(&list[i++], &list[j--]);
+		}
+		if (k <= j)
+			high = j + 1;
+		else
+			low = j + 1;
+	}
+	sort_doubles(list + low, high - low);
+	return list[k];
+}

@@ -12,6 +12,9 @@ void sort_times(int64_t *list, size_t n);
 void sort_counts(uint32_t *list, size_t n);
 void sort_hashes(uint64_t *list, size_t n);
 
+/* The number that would stand at `k` (below n) if the list were sorted; the list is left in some order. No NaN. */
+double sort_select(double *list, size_t n, size_t k);
+
 /* Of two intervals, for qsort's order: the one that starts first, then the one that ends last, so that an interval
  * comes before those inside it. 0 where they are the same. */
 static inline int sort_nested(int64_t start_a, int64_t end_a, int64_t start_b, int64_t end_b)

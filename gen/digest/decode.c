@@ -87,6 +87,10 @@ static uint64_t limit_of(const struct decoder *d, const struct layout_column *c)
 	}
 }
 
+_Static_assert(sizeof *((struct trace *)0)->ops.device == 4 && sizeof *((struct trace *)0)->calls.thread == 4 &&
+                       sizeof *((struct trace *)0)->slices.thread == 4 && sizeof *((struct trace *)0)->ops.name == 4,
+               "rows are grouped and named by numbers of 32 bits");
+
 /* Which of the `last` values a row's is taken from, as layout_guess_last says it, and whether the row begins a group:
  * the same for all columns of a table but their starts. */
 enum { BEGINS = 1 << 15, PLACE = LAYOUT_PLACES - 1 };
@@ -99,14 +103,15 @@ static void find_places(struct decoder *d, const struct layout_table *table, siz
 	d->used = ARENA_NEW(&d->scratch, LAYOUT_PLACES, uint16_t);
 	d->n_used = 0;
 	layout_guess_begin(&guess, d->trace, table, &alike, NULL, d->last);
+	const uint32_t *const group = guess.group, *const name = guess.name;
+	int64_t *const lasts = d->last;
 	for (size_t i = 0; i < n; i++) {
-		bool begins = layout_begins_group(&guess, i);
-		int64_t *last = layout_guess_last(&guess, i);
-		uint16_t place = (uint16_t)(last - d->last);
-		if (!*last)
-			d->used[d->n_used++] = place;
-		*last = 1;
-		d->place[i] = place | (begins ? BEGINS : 0);
+		bool begins = !i || group[i] != group[i - 1];
+		uint32_t place = name ? layout_place(name[i], begins ? 0 : name[i - 1]) : 0;
+		if (!lasts[place])
+			d->used[d->n_used++] = (uint16_t)place;
+		lasts[place] = 1;
+		d->place[i] = (uint16_t)(place | (begins ? BEGINS : 0));
 	}
 }
 

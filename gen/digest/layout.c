@@ -135,5 +135,5 @@ int64_t *layout_guess_last(const struct layout_guess *g, size_t i)
 		before = name_of(g, i - 1);
 	else if (g->column->how == LAYOUT_START)
 		before = UINT32_MAX; /* a gap that is none: since the start of the capture */
-	return &g->last[(name * 0x9e3779b1u ^ before * 0x85ebca6bu) >> 20];
+	return &g->last[layout_place(name, before)];
 }

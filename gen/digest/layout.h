@@ -77,6 +77,12 @@ void layout_guess_begin(struct layout_guess *guess, const struct trace *trace, c
  * second stands where layout_guess_last says (NULL: nothing is taken off), and becomes what is left of row `i`. The
  * table's columns before this one have to be there, and of this one the rows before `i`. */
 int64_t layout_guess_base(const struct layout_guess *guess, size_t i);
+/* Where in `last` stands what a row of such a name, after one of that name, had. */
+static inline uint32_t layout_place(uint32_t name, uint32_t before)
+{
+	return (name * 0x9e3779b1u ^ before * 0x85ebca6bu) >> 20;
+}
+
 int64_t *layout_guess_last(const struct layout_guess *guess, size_t i);
 
 /* Whether row `i` is of another group than the one before. */

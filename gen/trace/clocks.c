@@ -1,6 +1,8 @@
 #include "trace/clocks.h"
 
 #include "base/list.h"
+#include "base/parallel.h"
+#include "base/search.h"
 #include "base/sort.h"
 #include "trace/classify.h"
 #include "trace/clock_transfers.h"
@@ -36,15 +38,30 @@ struct seen {
 	size_t n;
 };
 
+/* The kernels of a key that are of one host. */
+struct span {
+	uint32_t host;
+	size_t first, n;
+};
+
+/* Kernels in an order, and where what is of one key and one host lies in it. */
+struct ordered {
+	struct kernel *list;
+	struct span *spans; /* by key and host */
+	size_t n_spans, room;
+	size_t *keys; /* by key: its first span; one more: the end */
+	size_t n_keys, key_room;
+};
+
 struct aligning {
 	struct merge_part *parts;
 	size_t n_parts;
 	uint32_t *host_of; /* by part */
 	struct arena scratch;
-	struct kernel *kernels; /* by key, host and device, and … */
-	struct kernel *streams; /* … the same by stream too: neither order hangs on the hosts' clocks */
+	struct kernel *kernels;
 	size_t n, room;
-	bool by_stream; /* of the order that is looked through */
+	struct ordered by_key;    /* by key, host and device, and … */
+	struct ordered by_stream; /* … the same by stream too: neither order hangs on the hosts' clocks */
 	struct clock_transfers transfers;
 };
 
@@ -53,23 +70,23 @@ static int compare(int64_t a, int64_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_kernels(const void *a, const void *b, void *context)
+/* `streams`: what is not of a known communicator is of its stream. */
+static int compare_keys(const struct kernel *x, const struct kernel *y, bool streams)
 {
-	const struct kernel *x = a, *y = b;
-	const struct aligning *c = context;
 	int order = compare(x->comm, y->comm);
 	order = order ? order : compare(x->name, y->name);
-	order = order || !c->by_stream || x->comm ? order : compare(x->stream, y->stream);
+	return order || !streams || x->comm ? order : compare(x->stream, y->stream);
+}
+
+static int compare_kernels(const void *a, const void *b, void *streams)
+{
+	const struct kernel *x = a, *y = b;
+	int order = compare_keys(x, y, *(const bool *)streams);
 	order = order ? order : compare(x->host, y->host);
 	order = order ? order : compare(x->device, y->device);
 	order = order ? order : compare(x->launched, y->launched);
 	order = order ? order : compare(x->start, y->start);
 	return order ? order : compare(x->end, y->end);
-}
-
-static bool is_one_key(const struct aligning *c, const struct kernel *x, const struct kernel *y)
-{
-	return x->comm == y->comm && x->name == y->name && (!c->by_stream || x->comm || x->stream == y->stream);
 }
 
 /* ---- what is there ---- */
@@ -138,15 +155,36 @@ static void find_kernels(struct aligning *c)
 	}
 }
 
-static void sort_kernels(struct aligning *c)
+static void put_in_order(struct aligning *c, bool streams, struct ordered *o)
 {
-	c->streams = ARENA_NEW(&c->scratch, c->n, struct kernel);
-	if (!c->n)
-		return;
-	memcpy(c->streams, c->kernels, c->n * sizeof *c->kernels);
-	qsort_r(c->kernels, c->n, sizeof *c->kernels, compare_kernels, c);
-	c->by_stream = true;
-	qsort_r(c->streams, c->n, sizeof *c->streams, compare_kernels, c);
+	struct arena *arena = &c->scratch;
+	o->list = ARENA_NEW(arena, c->n, struct kernel);
+	if (c->n) {
+		memcpy(o->list, c->kernels, c->n * sizeof *o->list);
+		qsort_r(o->list, c->n, sizeof *o->list, compare_kernels, &streams);
+	}
+	for (size_t i = 0; i < c->n; i++) {
+		bool other_key = !i || compare_keys(&o->list[i - 1], &o->list[i], streams) != 0;
+		if (other_key || o->list[i - 1].host != o->list[i].host) {
+			LIST_GROW(arena, o->spans, o->n_spans, o->room);
+			o->spans[o->n_spans++] = (struct span){.host = o->list[i].host, .first = i};
+		}
+		o->spans[o->n_spans - 1].n++;
+		if (other_key) {
+			LIST_GROW(arena, o->keys, o->n_keys, o->key_room);
+			o->keys[o->n_keys++] = o->n_spans - 1;
+		}
+	}
+	LIST_GROW(arena, o->keys, o->n_keys, o->key_room);
+	o->keys[o->n_keys] = o->n_spans;
+}
+
+/* NULL: the host has no kernel of the key. */
+static const struct span *span_of(const struct ordered *o, size_t key, uint32_t host)
+{
+	size_t i = o->keys[key], end = o->keys[key + 1];
+	SEARCH(i, end, o->spans[i].host < host);
+	return i < o->keys[key + 1] && o->spans[i].host == host ? &o->spans[i] : NULL;
 }
 
 /* ---- one key ---- */
@@ -185,8 +223,7 @@ static double vary(const struct meeting *a, const struct meeting *b, size_t n, b
 		int64_t y = leaving ? a[k + 1].left - b[k + 1].left : a[k + 1].entered - b[k + 1].entered;
 		sorted[k] = fabs((double)y - (double)x);
 	}
-	sort_doubles(sorted, n - 1);
-	return sorted[(size_t)(AT_RANDOM * (double)(n - 2))];
+	return sort_select(sorted, n - 1, (size_t)(AT_RANDOM * (double)(n - 2)));
 }
 
 /* Which of b's collectives is a's first, or the other way round: `shift` is added to b's. `certain`: they are of one
@@ -246,20 +283,15 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 	struct pairs pairs = {0};
 	struct arena scratch = {0};
 	for (int by_stream = 0; by_stream < 2 && !pairs.n; by_stream++) {
-		const struct kernel *list = by_stream ? c->streams : c->kernels;
-		c->by_stream = by_stream;
-		for (size_t i = 0, end; i < c->n; i = end) {
-			size_t from[2] = {0}, n[2] = {0};
-			for (end = i; end < c->n && is_one_key(c, &list[i], &list[end]); end++)
-				for (int h = 0; h < 2; h++)
-					if (list[end].host == (h ? b : a)) {
-						from[h] = n[h] ? from[h] : end;
-						n[h]++;
-					}
-			struct seen x = look(list + from[0], n[0], &scratch);
-			struct seen y = look(list + from[1], n[1], &scratch);
+		const struct ordered *o = by_stream ? &c->by_stream : &c->by_key;
+		for (size_t key = 0; key < o->n_keys; key++) {
+			const struct span *of_a = span_of(o, key, a), *of_b = span_of(o, key, b);
+			if (!of_a || !of_b)
+				continue;
+			struct seen x = look(o->list + of_a->first, of_a->n, &scratch);
+			struct seen y = look(o->list + of_b->first, of_b->n, &scratch);
 			int shift;
-			if (x.n && y.n && fit(&x, &y, list[i].comm != 0, &scratch, &shift))
+			if (x.n && y.n && fit(&x, &y, o->list[of_a->first].comm != 0, &scratch, &shift))
 				add_pairs(&pairs, &x, &y, shift, &scratch);
 		}
 	}
@@ -286,19 +318,67 @@ static void take_offset(struct aligning *c, uint32_t b, const struct clock_offse
 			map->at = o->at - map->offset;
 			map->offset += llround(o->offset);
 		}
-	for (int by_stream = 0; by_stream < 2; by_stream++)
-		for (size_t i = 0; i < c->n; i++) {
-			struct kernel *k = by_stream ? &c->streams[i] : &c->kernels[i];
-			if (k->host != b)
-				continue;
-			k->start += clock_offset_at(o, k->start);
-			k->end += clock_offset_at(o, k->end);
+	for (int by_stream = 0; by_stream < 2; by_stream++) {
+		struct ordered *order = by_stream ? &c->by_stream : &c->by_key;
+		for (size_t key = 0; key < order->n_keys; key++) {
+			const struct span *of = span_of(order, key, b);
+			for (size_t i = of ? of->first : 0; of && i < of->first + of->n; i++) {
+				order->list[i].start += clock_offset_at(o, order->list[i].start);
+				order->list[i].end += clock_offset_at(o, order->list[i].end);
+			}
 		}
+	}
 	for (size_t i = 0; i < c->transfers.n; i++)
 		if (c->transfers.list[i].host == b) {
 			c->transfers.list[i].start += clock_offset_at(o, c->transfers.list[i].start);
 			c->transfers.list[i].end += clock_offset_at(o, c->transfers.list[i].end);
 		}
+}
+
+/* Hosts whose clocks are not known yet, beside one whose clock is. */
+struct beside {
+	struct aligning *c;
+	uint32_t through;
+	uint32_t *host;
+	size_t n;
+	struct clock_offset *offset;
+	bool *found;
+};
+
+static void find_beside(void *context, size_t i)
+{
+	struct beside *b = context;
+	b->found[i] = find_offset(b->c, b->through, b->host[i], &b->offset[i]);
+}
+
+/* No host's offset hangs on another's, but that transfers are put in order for each. */
+static void find_all(struct beside *b)
+{
+	if (!b->c->transfers.n)
+		parallel_each(b->n, find_beside, b);
+	for (size_t i = 0; i < b->n && b->c->transfers.n; i++)
+		find_beside(b, i);
+}
+
+static void align_through(struct beside *b, struct host_clocks *out)
+{
+	b->n = 0;
+	for (uint32_t h = 0; h < out->n; h++)
+		if (!out->list[h].known)
+			b->host[b->n++] = h;
+	find_all(b);
+	for (size_t i = 0; i < b->n; i++) {
+		struct trace_clock *clock = &out->list[b->host[i]];
+		const struct clock_offset *o = &b->offset[i];
+		if (!b->found[i])
+			continue;
+		take_offset(b->c, b->host[i], o);
+		clock->known = true;
+		clock->offset = o->offset;
+		clock->drift = o->drift;
+		clock->within = out->list[b->through].within + o->within;
+		clock->collectives = o->n;
+	}
 }
 
 void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struct host_clocks *out)
@@ -308,8 +388,13 @@ void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struc
 	find_hosts(&c, arena, out);
 	if (out->n) {
 		find_kernels(&c);
-		sort_kernels(&c);
+		put_in_order(&c, false, &c.by_key);
+		put_in_order(&c, true, &c.by_stream);
 	}
+	struct beside beside = {.c = &c,
+	                        .host = ARENA_NEW(&c.scratch, out->n, uint32_t),
+	                        .offset = ARENA_NEW(&c.scratch, out->n, struct clock_offset),
+	                        .found = ARENA_NEW(&c.scratch, out->n, bool)};
 	/* Those that meet the first host's ranks first: what is found through others adds up. */
 	bool *tried = ARENA_NEW(&c.scratch, out->n, bool);
 	for (uint32_t a = 0; a < out->n && (c.n || c.transfers.n); a++) {
@@ -321,17 +406,8 @@ void clocks_align(struct merge_part *parts, size_t n, struct arena *arena, struc
 		if (through == TRACE_NONE)
 			break;
 		tried[through] = true;
-		for (uint32_t b = 0; b < out->n; b++) {
-			struct clock_offset o;
-			if (out->list[b].known || !find_offset(&c, through, b, &o))
-				continue;
-			take_offset(&c, b, &o);
-			out->list[b].known = true;
-			out->list[b].offset = o.offset;
-			out->list[b].drift = o.drift;
-			out->list[b].within = out->list[through].within + o.within;
-			out->list[b].collectives = o.n;
-		}
+		beside.through = through;
+		align_through(&beside, out);
 	}
 	arena_release(&c.scratch);
 }

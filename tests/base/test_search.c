@@ -160,6 +160,32 @@ static void sorts_put_the_smallest_first(void **state)
 	assert_int_equal(sort_nested(1, 3, 1, 3), 0);
 }
 
+/* Every place of lists that selection finds hard: equal numbers, in order, the other way round, up and down. */
+static void select_finds_what_sorting_finds(void **state)
+{
+	enum { N = 120, KINDS = 6 };
+	double list[N], sorted[N], work[N];
+	(void)state;
+	for (size_t n = 1; n <= N; n += 7)
+		for (int kind = 0; kind < KINDS; kind++) {
+			for (size_t i = 0; i < n; i++)
+				list[i] = kind == 0   ? (double)random_below(1000)
+				          : kind == 1 ? (double)random_below(3)
+				          : kind == 2 ? (double)i
+				          : kind == 3 ? (double)(n - i)
+				          : kind == 4 ? (double)(i < n / 2 ? i : n - i)
+				                      : 7;
+			memcpy(sorted, list, n * sizeof *list);
+			sort_doubles(sorted, n);
+			for (size_t k = 0; k < n; k++) {
+				memcpy(work, list, n * sizeof *list);
+				assert_float_equal(sort_select(work, n, k), sorted[k], 0);
+				sort_doubles(work, n); /* nothing is lost */
+				assert_memory_equal(work, sorted, n * sizeof *work);
+			}
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +195,7 @@ int main(void)
 		cmocka_unit_test(heap_gives_in_order),
 		cmocka_unit_test(lists_keep_what_they_hold),
 		cmocka_unit_test(sorts_put_the_smallest_first),
+		cmocka_unit_test(select_finds_what_sorting_finds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

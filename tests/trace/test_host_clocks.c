@@ -115,9 +115,23 @@ static void the_surest_way_is_taken(void **state)
 	arena_release(&w.arena);
 }
 
+/* A drifting clock's times are rounded as the C library rounds, halves away from zero. */
+static void times_are_rounded_to_the_nearest(void **state)
+{
+	static const double drifts[] = {1e-3, -1e-3, 0.5, -0.5, 1.0 / 3, 3e-9, 0.25};
+	(void)state;
+	for (size_t d = 0; d < sizeof drifts / sizeof *drifts; d++)
+		for (int64_t time = -50; time <= (int64_t)1 << 59; time = time < 50 ? time + 1 : time * 3 + 1) {
+			const struct time_map map = {.offset = 1000, .drift = drifts[d], .at = 7};
+			assert_int_equal(time_map_of(&map, time),
+			                 time + 1000 + llround(drifts[d] * (double)(time - 7)));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(times_are_rounded_to_the_nearest),
 		cmocka_unit_test(found_through_another_host),
 		cmocka_unit_test(the_surest_way_is_taken),
 	};
