@@ -21,10 +21,12 @@ function settle(sections) {
 	later(next);
 }
 
-/* The first paint goes first: what stands on the first screen needs no script. A page that nobody looks at has no frames. */
+/* The first paint goes first: what stands on the first screen needs no script. A page that nobody looks at has none. */
 function painted() {
 	return new Promise(done => {
-		requestAnimationFrame(() => setTimeout(done));
+		new PerformanceObserver(list => {
+			if (list.getEntriesByName('first-contentful-paint').length) setTimeout(done);
+		}).observe({ type: 'paint', buffered: true });
 		setTimeout(done, 300);
 	});
 }
@@ -32,6 +34,7 @@ function painted() {
 async function start() {
 	let timeline = null;
 	await painted();
+	document.documentElement.classList.remove('early');
 	try {
 		const data = await readData(document.getElementById('data'));
 		const parts = makeView(document.getElementById('picture'));

@@ -13,6 +13,7 @@ struct asset {
 extern const struct asset asset_report_html; /* templates/report.html */
 extern const struct asset asset_trend_html;  /* templates/trend.html */
 extern const struct asset asset_report_css;  /* assets/ *.css, one after the other (tools/bundle.cmake) */
-extern const struct asset asset_report_js;   /* assets/ *.js, the same */
+extern const struct asset asset_report_js;   /* assets/ *.js, the same, but one: */
+extern const struct asset asset_early_js;    /* assets/early.js, which runs before the rest is read */
 
 #endif

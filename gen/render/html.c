@@ -70,12 +70,12 @@ static void fill_head(const struct analysis *a, struct page *page)
 	page_if(&page->top, "linked", false);
 	page_fill(&page->top, "style", asset_report_css.bytes);
 	page_if(&page->top, "policy", true);
-	page_attribute(
-		&page->top, "policy", "content",
-		arena_format(arena,
-	                     "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; base-uri 'none'; "
-	                     "form-action 'none'",
-	                     asset_report_css.sha256, asset_report_js.sha256));
+	page_attribute(&page->top, "policy", "content",
+	               arena_format(arena,
+	                            "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s' 'sha256-%s'; "
+	                            "base-uri 'none'; form-action 'none'",
+	                            asset_report_css.sha256, asset_early_js.sha256, asset_report_js.sha256));
+	page_fill(&page->top, "early", asset_early_js.bytes);
 	page_fill(&page->top, "script", asset_report_js.bytes);
 }
 

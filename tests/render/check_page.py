@@ -24,7 +24,7 @@ class Page(html.parser.HTMLParser):
         super().__init__(convert_charrefs=True)
         self.open, self.ids, self.links, self.fills = [], [], [], set()
         self.policy = None
-        self.style = self.script = ""
+        self.style = self.early = self.script = ""
         self.scripts = []
 
     def handle_starttag(self, tag, attributes):
@@ -53,6 +53,8 @@ class Page(html.parser.HTMLParser):
     def handle_data(self, data):
         if self.open and self.open[-1] == "style":
             self.style += data
+        if self.open and self.open[-1] == "script" and not self.scripts[-1]:
+            self.early += data
         if self.open and self.open[-1] == "script" and self.scripts[-1].get("type") == "module":
             self.script += data
 
@@ -70,9 +72,9 @@ def check(text):
     assert len(set(page.ids)) == len(page.ids), "an id is there twice"
     for target in page.links + sorted(page.fills):
         assert target.startswith("#") and target[1:] in page.ids, f"{target} leads nowhere"
-    assert page.scripts == [{"id": "data", "type": "text/plain"}, {"type": "module"}], page.scripts
-    style, script = (f"'sha256-{digest(part)}'" for part in (page.style, page.script))
-    policy = f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
+    assert page.scripts == [{}, {"id": "data", "type": "text/plain"}, {"type": "module"}], page.scripts
+    style, early, script = (f"'sha256-{digest(part)}'" for part in (page.style, page.early, page.script))
+    policy = f"default-src 'none'; style-src {style}; script-src {early} {script}; base-uri 'none'; form-action 'none'"
     assert page.policy == policy, page.policy
     assert "url(" not in page.style and "@import" not in page.style
     for request in ("fetch(", "XMLHttpRequest", "import(", "WebSocket", "sendBeacon", "innerHTML", "eval(", "document.write"):

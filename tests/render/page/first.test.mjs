@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import test from 'node:test';
-import { jsonOf, open } from './browser.mjs';
+import { pathToFileURL } from 'node:url';
+import { fileOf, isReady, jsonOf, open } from './browser.mjs';
 
 const SCREENS = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 
@@ -87,4 +88,37 @@ test('the keys are listed on ?, and the table of contents follows', async () => 
 	await page.waitForTimeout(100);
 	assert.equal(await page.locator('nav a[aria-current]').innerText(), 'Kernels');
 	assert.deepEqual(page.wrong, []);
+});
+
+/* What the document is like when its first paint is told of: kept in window.painted. */
+function notePaint() {
+	new PerformanceObserver(() => {
+		window.painted ??= [document.documentElement.className, document.querySelector('#timeline h2')?.checkVisibility()];
+	}).observe({ type: 'paint', buffered: true });
+}
+
+test('the first paint is of the verdict, and then nothing is put off', async () => {
+	for (const [fragment, expected] of [['', 'early'], ['#kernels', '']]) {
+		const page = await open('example', { at: 'about:blank', ready: false });
+		await page.addInitScript(notePaint);
+		await page.goto(pathToFileURL(fileOf('example')).href + fragment);
+		await isReady(page);
+		const [name, heading] = await page.evaluate(() => window.painted);
+		assert.equal(name, expected, fragment);
+		if (heading !== undefined) assert.notEqual(heading, expected === 'early', fragment);
+		assert.equal(await page.evaluate(() => document.documentElement.className), '');
+		assert.ok((await page.locator('#timeline canvas').boundingBox()).height > 100);
+		if (fragment) assert.equal(await page.locator('nav a[aria-current]').innerText(), 'Kernels');
+	}
+});
+
+test('what the first paint puts off comes back though the script fails', async () => {
+	const page = await open('example', { at: 'about:blank', ready: false });
+	await page.addInitScript(() => delete window.PerformanceObserver);
+	await page.goto(pathToFileURL(fileOf('example')).href);
+	await page.waitForFunction(() => !document.documentElement.className);
+	assert.equal(page.wrong.length, 1);
+	assert.ok((await page.locator('#picture svg').boundingBox()).height > 100);
+	await page.locator('#kernels h2').scrollIntoViewIfNeeded();
+	assert.ok(await page.locator('#kernels table').first().isVisible());
 });
