@@ -470,7 +470,7 @@ def answers(p, rng):
 KINDS = {k.__name__: k for k in (plain, streams, layers, accumulate, logging, validation, variable, graphs, ranks,
                                  pipeline, tuning, unlaunched, lost, chance, decoding, speculative, adversarial,
                                  experts, sizes, checkpointing, evaluation, strangers, shuffled, shrinking, deep, routed, epochs, background, answers)}
-PAIRS = ("ranks", "strangers")  # of two processes
+PAIRS = ("ranks", "strangers", "shared")  # of two processes
 
 
 def make(kind, seed, path):

@@ -145,8 +145,11 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 			cut[n++] = fit->cut[f->to] + best;
 		struct pattern_found found = {0};
 		if (pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
-		    found.share.ops >= f->share.ops - 0.02)
+		    found.share.ops >= f->share.ops - 0.02) {
+			found.fewest = f->fewest;
+			found.most = f->most;
 			*f = found;
+		}
 	}
 	arena_release(&scratch);
 }
@@ -196,7 +199,7 @@ static void add_loop(const struct pattern_sequence *s, const uint32_t *row, cons
 {
 	const struct pattern_fit *fit = &f->fit;
 	struct pattern_loop *loop = &out->loops[out->n_loops++];
-	*loop = (struct pattern_loop){.ops = fit->ops};
+	*loop = (struct pattern_loop){.ops = fit->ops, .fewest = f->fewest, .most = f->most};
 	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
 	for (uint32_t k = f->from; k < f->to; k++) {

@@ -5,9 +5,10 @@
 #include <string.h>
 
 enum {
-	SAMPLE = 256, /* cycles on which a candidate is tried first, or a median is taken */
-	BURSTS = 3,   /* so many runs of cycles with something else between them are told apart by themselves */
-	FEW = 20      /* cycles: that fewer of them come out alike may be chance, if not most are the same */
+	SAMPLE = 256,   /* cycles on which a candidate is tried first, or a median is taken */
+	LEAST_RUNS = 8, /* whose lengths say something */
+	BURSTS = 3,     /* so many runs of cycles with something else between them are told apart by themselves */
+	FEW = 20        /* cycles: that fewer of them come out alike may be chance, if not most are the same */
 };
 
 static bool is_explained(const struct pattern_share *share, uint32_t cycles)
@@ -92,6 +93,28 @@ static double cycle_time(const struct pattern_fit *f, const struct pattern_seque
 	return (double)median;
 }
 
+/* Whether runs of cycles are of different lengths, most of them, and nearly all that there is: layers are as many in
+ * every step. */
+static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	uint32_t *length = ARENA_NEW(&scratch, to - from, uint32_t), n = 0, same = 0, first, end;
+	size_t inside = 0;
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
+		length[n++] = end - first;
+		for (uint32_t i = first; i < end; i++)
+			inside += f->cut[i + 1] - f->cut[i] < f->ops ? f->cut[i + 1] - f->cut[i] : f->ops;
+	}
+	sort_counts(length, n);
+	for (uint32_t i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && length[k] == length[i]; k++)
+			;
+		same = k - i > same ? k - i : same;
+	}
+	arena_release(&scratch);
+	return n >= LEAST_RUNS && same * 2 <= n && inside * 5 >= (f->cut[to] - f->cut[from]) * 4;
+}
+
 static bool is_other(double a, double b)
 {
 	return a > b * 1.5 || b > a * 1.5;
@@ -167,6 +190,30 @@ static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *foun
 		found->to = last;
 }
 
+/* Cycles that are none, and that hardly any other is like: steps of which some kernels are other ones each time, say.
+ * What lies between runs of steps is alike (a validation's passes), or there is little of it: where steps that vary
+ * would be left out, and their time counted, nothing is told. */
+static bool vary_between(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                         uint32_t cycles)
+{
+	enum { ALIKE = 3 };
+	struct arena scratch = {0};
+	uint64_t *sum = ARENA_NEW(&scratch, to - from, uint64_t);
+	uint32_t n = 0, varied = 0;
+	for (uint32_t k = from; k < to; k++)
+		if (f->grade[k] == GRADE_NONE && (f->cut[k + 1] - f->cut[k]) * 2 >= f->ops &&
+		    f->cut[k + 1] - f->cut[k] <= (size_t)f->ops * 2)
+			sum[n++] = f->sum[k];
+	sort_hashes(sum, n);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && sum[end] == sum[i]; end++)
+			;
+		varied += end - i < ALIKE ? end - i : 0;
+	}
+	arena_release(&scratch);
+	return varied * (uint64_t)20 > cycles || pattern_fit_behind(f, s, from, to) * (uint64_t)4 > cycles;
+}
+
 static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
@@ -190,6 +237,15 @@ static void add_share(struct pattern_share *sum, const struct pattern_fit *f, co
 	sum->n_ops += one.n_ops;
 	sum->all_time = time;
 	arena_release(&scratch);
+}
+
+/* Whether more than one in a hundred cycles is two: the time of one of them would be wrong by more than that. */
+static bool miss_cuts(const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	uint32_t twice = 0;
+	for (uint32_t k = from; k < to; k++)
+		twice += f->grade[k] != GRADE_NONE && f->twice[k];
+	return twice * (uint64_t)100 > to - from;
 }
 
 /* Whether cuts make a loop; which part of them. */
@@ -248,9 +304,12 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	/* Runs of cycles with something else between them, again and again, as many in each or not: layers of a step,
 	 * or steps with a validation between them, or tokens of one prompt after the other, or of many in one batch:
 	 * then some runs are short, and whatever is between them lies behind a whole cycle. The host has to do with
-	 * every step, and not with a layer. A few runs may be loops of their own. */
+	 * every step, and not with a layer, of which there are as many in every step. A few runs may be loops of their
+	 * own. */
 	bool whole = runs > BURSTS && in_runs * 2 >= cycles && cycles * 20 >= (out->to - out->from) * 19;
-	out->bursts = runs > 1 && (whole || in_runs * 10 >= cycles * 9) && host_share(f, s, out->from, out->to) >= 0.9;
+	out->bursts = runs > 1 && (whole || in_runs * 10 >= cycles * 9) &&
+	              (host_share(f, s, out->from, out->to) >= 0.9 || runs_vary(f, out->from, out->to)) &&
+	              !vary_between(f, s, out->from, out->to, cycles);
 	if (out->bursts || runs > BURSTS) {
 		out->cycles = cycles;
 		out->share = together;
@@ -268,7 +327,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	}
 done:
 	arena_release(&scratch);
-	return good;
+	return good && !miss_cuts(f, out->from, out->to);
 }
 
 /* Tries cuts on some cycles in the middle: most candidates are wrong, and most of those are seen to be here. */

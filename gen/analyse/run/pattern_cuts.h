@@ -10,6 +10,7 @@ struct pattern_found {
 	struct pattern_fit fit;
 	uint32_t from, to, cycles;
 	struct pattern_share share;
+	uint32_t fewest, most; /* shorter cycles that a cycle was made of (pattern_layers.h); 0: of none */
 	bool bursts;
 };
 

@@ -113,11 +113,18 @@ static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	/* nothing but what is usual, and most of that: rows were lost */
 	if (all == common && lost < f->ops / 4)
 		lost = f->ops / 4;
-	f->grade[k] = common == larger                        ? GRADE_EXACT
-	              : missing > lost || common * 2 < f->ops ? GRADE_NONE
-	              : common * 4 >= larger * 3              ? GRADE_ALIKE
-	                                                      : GRADE_CYCLE;
+	/* of nearly all of that, and of some less often: as many tokens as a small model drafts before the large one
+	 * checks them. A validation lacks a good part altogether */
+	bool fewer = all == common && counts->n * (uint64_t)10 >= f->n_usual * (uint64_t)9 && common * 4 >= f->ops;
+	f->grade[k] = common == larger                                    ? GRADE_EXACT
+	              : !fewer && (missing > lost || common * 2 < f->ops) ? GRADE_NONE
+	              : common * 4 >= larger * 3                          ? GRADE_ALIKE
+	                                                                  : GRADE_CYCLE;
 	f->more[k] = all - common > f->ops;
+	uint32_t again = 0;
+	for (uint32_t i = 0; i < counts->n; i++)
+		again += f->usual[counts->seen[i]] && counts->of[counts->seen[i]] > f->usual[counts->seen[i]];
+	f->twice[k] = again * (uint64_t)10 >= f->n_usual * (uint64_t)9;
 	f->off[k] = (uint32_t)(all - common + missing);
 }
 
@@ -128,6 +135,7 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
 	f->grade = ARENA_NEW(arena, n, uint8_t);
 	f->more = ARENA_NEW(arena, n, uint8_t);
+	f->twice = ARENA_NEW(arena, n, uint8_t);
 	f->off = ARENA_NEW(arena, n, uint32_t);
 	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
 	f->sum = ARENA_NEW(arena, n, uint64_t);
@@ -144,8 +152,10 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	} else {
 		vote(f, s, whole, &scratch);
 	}
-	for (uint32_t token = 0; token < s->n_tokens; token++)
+	for (uint32_t token = 0; token < s->n_tokens; token++) {
 		f->ops += f->usual[token];
+		f->n_usual += f->usual[token] > 0;
+	}
 	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
 	f->sum[n - 1] = sum_of(s, cut[n - 1], cut[n]);
 	struct counts counts;
@@ -228,6 +238,21 @@ static void enter(struct account *a, uint32_t token, uint32_t cycle, int64_t bey
 	}
 	settle(a, b);
 	*b = (struct balance){beyond, each, cycle};
+}
+
+uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	struct counts counts;
+	counts_init(&counts, s, &scratch);
+	uint32_t n = 0;
+	for (uint32_t k = from; k < to; k++)
+		for (size_t at = f->cut[k] + f->ops; f->more[k] && at + f->ops / 2 < f->cut[k + 1]; at += f->ops) {
+			size_t end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
+			n += common_ops(f, s, at, end, &counts) * 4 >= (size_t)f->ops * 3;
+		}
+	arena_release(&scratch);
+	return n;
 }
 
 struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,

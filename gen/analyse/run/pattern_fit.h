@@ -13,15 +13,18 @@ enum pattern_grade {
 
 /* Cycle k is the ops [cut[k], cut[k + 1]). */
 struct pattern_fit {
-	uint32_t n;      /* cycles */
-	size_t *cut;     /* n + 1 */
-	uint8_t *grade;  /* by cycle */
-	uint8_t *more;   /* by cycle: holds more than twice what is usual: something else lies behind it */
-	uint32_t *usual; /* by token: how often a cycle holds it */
-	uint32_t ops;    /* the sum of `usual` */
-	uint32_t model;  /* a cycle that is usual in every token, or UINT32_MAX */
-	uint32_t *off;   /* by cycle: ops that it holds beyond what is usual, and lacks */
-	uint64_t *sum;   /* by cycle: the sum of its tokens' hashes */
+	uint32_t n;       /* cycles */
+	size_t *cut;      /* n + 1 */
+	uint8_t *grade;   /* by cycle */
+	uint8_t *more;    /* by cycle: holds more than twice what is usual: something else lies behind it */
+	uint8_t *twice;   /* by cycle: holds nearly all tokens more often than is usual: two cycles, one of them a short
+	                     one */
+	uint32_t *usual;  /* by token: how often a cycle holds it */
+	uint32_t ops;     /* the sum of `usual` */
+	uint32_t n_usual; /* tokens of which it is not 0 */
+	uint32_t model;   /* a cycle that is usual in every token, or UINT32_MAX */
+	uint32_t *off;    /* by cycle: ops that it holds beyond what is usual, and lacks */
+	uint64_t *sum;    /* by cycle: the sum of its tokens' hashes */
 };
 
 /* How much of the cycles [from, to) is usual. */
@@ -41,6 +44,11 @@ void pattern_fit_init(struct pattern_fit *fit, const struct pattern_sequence *se
  * Returns how many. */
 uint32_t pattern_fit_split(const struct pattern_fit *fit, const struct pattern_sequence *sequence, size_t *out,
                            uint32_t room);
+
+/* How often something that is nearly a cycle (three quarters of what is usual) lies behind one of the cycles [from, to)
+ * that hold more than twice what is usual. */
+uint32_t pattern_fit_behind(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t from,
+                            uint32_t to);
 
 struct pattern_share pattern_fit_share(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
                                        uint32_t from, uint32_t to, struct arena *arena);

@@ -2,6 +2,7 @@
 
 enum {
 	LAYER_OPS = 64,  /* what a layer of a step holds at most */
+	AROUND = 2,      /* kernels of a step's own, before and behind what the host has to do with */
 	LAYER_STEPS = 20 /* steps of layers that there are at least: what the host does less often is now and then */
 };
 
@@ -16,6 +17,7 @@ struct end {
 	uint32_t last;           /* of them */
 	bool works, host, input; /* other kernels; the host has to do with it; other copies in */
 	uint32_t others, again;  /* ops that no usual cycle has; those beyond that and beyond whole cycles */
+	uint32_t before, behind; /* kernels that no usual cycle has, up to where the host has to do with it; after it */
 };
 
 /* What cycle `k` holds beyond a usual one is added to `end`. Whether it ends a step. */
@@ -26,10 +28,13 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 	uint32_t others = 0;
 	bool works = false, host = false;
 	for (size_t i = fit->cut[k]; i < fit->cut[k + 1]; i++) {
+		bool behind = end->host || host;
 		host = host || s->flags[i] & PATTERN_HOST;
 		if (fit->grade[k] == GRADE_EXACT || fit->usual[s->token[i]])
 			continue;
 		works = works || s->flags[i] & PATTERN_WORK;
+		if (s->flags[i] & PATTERN_WORK)
+			*(behind ? &end->behind : &end->before) += 1;
 		end->input = end->input || s->flags[i] & PATTERN_INPUT;
 		others++;
 	}
@@ -46,7 +51,9 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 static bool is_sure(const struct pattern_fit *fit, const struct end *end, enum mark mark)
 {
 	bool much = (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
-	return end->others >= end->again && (end->input || !end->host || much);
+	/* what is logged is computed, then read; behind that the next step is as every other one */
+	bool around = end->before >= AROUND && end->behind >= AROUND && end->before + end->behind >= 3 * AROUND;
+	return end->others >= end->again && (end->input || !end->host || much || around);
 }
 
 static uint32_t far(uint32_t a, uint32_t b)
@@ -61,13 +68,20 @@ static bool join(const struct pattern_sequence *s, const struct pattern_found *f
 	uint32_t n = 0, sure = 0, even = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
 	struct end end = {0};
 	bool goes_on = false;
+	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
 	for (uint32_t k = f->from; k < f->to; k++) {
 		struct end next = goes_on ? end : (struct end){0};
 		bool ends = k + 1 < f->to && ends_step(s, fit, k, mark, &next);
 		if (goes_on && !ends) {
+			if (n) {
+				fewest = layers < fewest ? layers : fewest;
+				most = layers > most ? layers : most;
+			}
+			layers = 0;
 			last[n++] = end.last;
 			sure += is_sure(fit, &end, mark);
 		}
+		layers += fit->grade[k] != GRADE_NONE;
 		end = next;
 		goes_on = ends;
 	}
@@ -88,6 +102,8 @@ static bool join(const struct pattern_sequence *s, const struct pattern_found *f
 	struct pattern_found found = {0};
 	bool good = pattern_cuts_try(s, cut, n + whole, arena, &found) && !found.bursts &&
 	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * 0.8;
+	found.fewest = fewest;
+	found.most = most;
 	if (good)
 		*out = found;
 	return good;

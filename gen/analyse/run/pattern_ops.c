@@ -75,19 +75,30 @@ static uint32_t queue_of(const struct trace *t, size_t i)
 	return t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET ? UINT32_MAX : t->ops.stream[i];
 }
 
-void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, struct arena *arena,
-                         struct pattern_ops *out)
+/* Whether an op is one of the sequence. */
+static bool is_in(const struct trace *t, size_t i, uint32_t process, enum pattern_order how,
+                  const struct spans *without)
+{
+	if (!belongs(t, i, process) || (how == PATTERN_BY_LAUNCH && t->ops.launch[i] == TRACE_NONE))
+		return false;
+	uint32_t launch = t->ops.launch[i];
+	int64_t until = INT64_MAX;
+	return !without || launch == TRACE_NONE || !spans_hold(without, t->calls.start[launch], &until);
+}
+
+void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, const struct spans *without,
+                         struct arena *arena, struct pattern_ops *out)
 {
 	const struct trace_ops *ops = &t->ops;
 	struct pattern_sequence *s = &out->sequence;
 	*out = (struct pattern_ops){0};
 	size_t n = 0;
 	for (size_t i = 0; i < ops->n; i++)
-		n += belongs(t, i, process) && (how == PATTERN_BY_START || ops->launch[i] != TRACE_NONE);
+		n += is_in(t, i, process, how, without);
 	out->op = ARENA_NEW(arena, n, uint32_t);
 	s->at = ARENA_NEW(arena, n, int64_t);
 	for (size_t i = 0; i < ops->n; i++)
-		if (belongs(t, i, process) && (how == PATTERN_BY_START || ops->launch[i] != TRACE_NONE)) {
+		if (is_in(t, i, process, how, without)) {
 			s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
 			out->op[s->n++] = (uint32_t)i;
 		}

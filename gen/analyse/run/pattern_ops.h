@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_RUN_PATTERN_OPS_H
 
 #include "analyse/run/pattern.h"
+#include "analyse/run/spans.h"
 #include "trace/trace.h"
 
 enum pattern_order {
@@ -18,9 +19,10 @@ struct pattern_ops {
 };
 
 /* The sequence of a process. Migrations of managed memory are left out: no call launches them, and which page is moved
- * when is a matter of chance. Everything is in `arena`. */
-void pattern_ops_collect(const struct trace *trace, uint32_t process, enum pattern_order order, struct arena *arena,
-                         struct pattern_ops *out);
+ * when is a matter of chance; so is what was launched in `without`, which is joined and may be NULL. Everything is in
+ * `arena`. */
+void pattern_ops_collect(const struct trace *trace, uint32_t process, enum pattern_order order,
+                         const struct spans *without, struct arena *arena, struct pattern_ops *out);
 
 /* The share of the process's ops, migrations left out, of which the profile has the call that launched them. */
 double pattern_launched_share(const struct trace *trace, uint32_t process);

@@ -2,6 +2,7 @@
 
 #include "analyse/run/pattern_names.h"
 #include "analyse/run/pattern_ops.h"
+#include "analyse/run/trials.h"
 #include "base/keymap.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@ struct part {
 	struct pattern_ops ops;
 	struct pattern pattern;
 	double time, in_loops; /* GPU time: of the sequence, of its loops */
+	double tried;          /* of what was left out of it, an autotuner's trials */
 };
 
 /* Loops of copies alone (a model's weights on their way in), and those that are next to nothing, are not worth a row.
@@ -37,11 +39,11 @@ static void drop_small(struct part *part)
 		p->loop[i] = place[p->loop[i]];
 }
 
-static void look(const struct trace *t, uint32_t process, enum pattern_order order, bool shortest, struct arena *arena,
-                 struct part *out)
+static void look(const struct trace *t, uint32_t process, enum pattern_order order, bool shortest,
+                 const struct spans *without, struct arena *arena, struct part *out)
 {
 	*out = (struct part){0};
-	pattern_ops_collect(t, process, order, arena, &out->ops);
+	pattern_ops_collect(t, process, order, without, arena, &out->ops);
 	pattern_find(&out->ops.sequence, shortest, arena, &out->pattern);
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
 		out->time += (double)out->ops.sequence.length[i];
@@ -52,18 +54,18 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 
 /* In order of launch where the calls are in the profile: what a thread asks for comes in the same order every time,
  * what streams do side by side does not. Workers of a pool launch in turns; then streams have the order. */
-static void find_in_process(const struct trace *t, uint32_t process, bool shortest, struct arena *arena,
-                            struct part *out)
+static void find_in_order(const struct trace *t, uint32_t process, bool shortest, const struct spans *without,
+                          struct arena *arena, struct part *out)
 {
 	*out = (struct part){0};
 	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED) {
-		look(t, process, PATTERN_BY_LAUNCH, shortest, arena, out);
+		look(t, process, PATTERN_BY_LAUNCH, shortest, without, arena, out);
 		if (out->in_loops >= 0.8 * out->time)
 			return;
 	}
 	struct arena own = {0};
 	struct part other;
-	look(t, process, PATTERN_BY_START, shortest, &own, &other);
+	look(t, process, PATTERN_BY_START, shortest, without, &own, &other);
 	if (other.in_loops > out->in_loops * 1.1) {
 		arena_adopt(arena, &own);
 		*out = other;
@@ -164,6 +166,82 @@ static double searched_time(const struct trace *t, const struct part *part)
 	return time;
 }
 
+/* Whether op `i` of a sequence was launched where the process took the time of kernels. */
+static bool is_timed(const struct trace *t, const struct part *part, size_t i, const struct spans *timed)
+{
+	uint32_t launch = t->ops.launch[part->ops.op[i]];
+	int64_t until = INT64_MAX;
+	return launch != TRACE_NONE && spans_hold(timed, t->calls.start[launch], &until);
+}
+
+/* Whether what was found says what the program does: most of the GPU's time repeats, and what does most of it is not
+ * timed kernel by kernel. */
+static bool is_told(const struct trace *t, const struct part *part, const struct spans *timed)
+{
+	size_t n = 0, in = 0;
+	if (part->in_loops * 2 < part->time - searched_time(t, part))
+		return false;
+	for (size_t i = 0; i < part->ops.sequence.n; i++)
+		if (part->pattern.loop[i] == 1) {
+			n++;
+			in += is_timed(t, part, i, timed);
+		}
+	return in * 10 < n * 9;
+}
+
+/* Whether what the process timed (`all` holds it, `rest` does not) are an autotuner's trials: of a few launches each,
+ * before the loop that fills the rest has come far, and of kernels that this loop has, too. A program that times its
+ * own steps does so to the end, and launches all of a step in between. */
+static bool are_trials(const struct trace *t, const struct part *all, const struct part *rest,
+                       const struct trials *trials)
+{
+	enum { FEW_LAUNCHES = 8, LEAST_CYCLES = 10 };
+	if (!rest->pattern.n_loops || rest->in_loops * 2 < rest->time)
+		return false;
+	const struct pattern_loop *loop = &rest->pattern.loops[0];
+	if (trials->launches > FEW_LAUNCHES || loop->ops < 2 * trials->launches || loop->n < LEAST_CYCLES)
+		return false;
+	struct arena scratch = {0};
+	bool *in_loop = ARENA_NEW(&scratch, t->names->n, bool), shared = false;
+	for (size_t i = 0; i < rest->ops.sequence.n; i++)
+		if (rest->pattern.loop[i] == 1 && rest->ops.sequence.flags[i] & PATTERN_WORK)
+			in_loop[t->ops.name[rest->ops.op[i]]] = true;
+	double timed = 0, late = 0;
+	for (size_t i = 0; i < all->ops.sequence.n; i++) {
+		if (!is_timed(t, all, i, &trials->spans))
+			continue;
+		shared = shared || in_loop[t->ops.name[all->ops.op[i]]];
+		timed += (double)all->ops.sequence.length[i];
+		if (all->ops.sequence.at[i] >= loop->at[loop->n / 4 + 1])
+			late += (double)all->ops.sequence.length[i];
+	}
+	arena_release(&scratch);
+	return shared && late * 10 <= timed;
+}
+
+/* The loops of a process. Trials of an autotuner's (cuDNN's, Triton's, TensorRT's), of which each kernel's repeat, may
+ * well be more than the program's own loop in a short capture: where they hide it, it is looked for without them. */
+static void find_in_process(const struct trace *t, uint32_t process, bool shortest, struct arena *arena,
+                            struct part *out)
+{
+	struct arena scratch = {0}, own = {0};
+	struct trials trials;
+	struct part rest;
+	find_in_order(t, process, shortest, NULL, arena, out);
+	trials_find(t, process, INT64_MAX, &scratch, &trials);
+	if (trials.spans.n && !is_told(t, out, &trials.spans)) {
+		find_in_order(t, process, shortest, &trials.spans, &own, &rest);
+		if (are_trials(t, out, &rest, &trials)) {
+			rest.tried = out->time - rest.time;
+			arena_adopt(arena, &own);
+			*out = rest;
+		} else {
+			arena_release(&own);
+		}
+	}
+	arena_release(&scratch);
+}
+
 /* The stretch that a process's part of a loop is in. */
 static void find_stretch(const struct trace *t, const struct part *part, uint32_t number, struct run_loop *loop)
 {
@@ -185,6 +263,8 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 		                        .processes = 1,
 		                        .differ = from->differ,
 		                        .ops = from->ops,
+		                        .fewest = from->fewest,
+		                        .most = from->most,
 		                        .explained = from->explained,
 		                        .time = from->time,
 		                        .start = INT64_MAX,
@@ -208,6 +288,8 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 			loop->processes++;
 			loop->n = loop->n > mine.n ? loop->n : mine.n;
 			loop->differ += mine.differ;
+			loop->fewest = loop->fewest < mine.fewest ? loop->fewest : mine.fewest;
+			loop->most = loop->most > mine.most ? loop->most : mine.most;
 			loop->explained = loop->explained < mine.explained ? loop->explained : mine.explained;
 			loop->time += mine.time;
 			add_makeup(part, l, arena, loop);
@@ -275,6 +357,8 @@ void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t ind
 	}
 	loop->n = most;
 	loop->ops *= together;
+	loop->fewest = together * (loop->fewest ? loop->fewest : 1);
+	loop->most = together * (loop->most ? loop->most : 1);
 	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
 	for (uint32_t i = 0; i < loop->n_makeup; i++)
 		loop->makeup[i].n *= together;
@@ -287,20 +371,22 @@ void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena,
 	*out = (struct run_loops){0};
 	struct part *parts = ARENA_NEW(&scratch, t->n_processes, struct part);
 	uint32_t n = 0;
-	double all = 0, in_loops = 0, searched = 0;
+	double all = 0, in_loops = 0, searched = 0, tried = 0;
 	for (size_t i = 0; i < t->ops.n; i++)
 		all += (double)(t->ops.end[i] - t->ops.start[i]);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		find_in_process(t, p, shortest, &scratch, &parts[p]);
 		n += parts[p].pattern.n_loops;
 		in_loops += parts[p].in_loops;
-		searched += searched_time(t, &parts[p]);
+		searched += searched_time(t, &parts[p]) + parts[p].tried;
+		tried += parts[p].tried;
 	}
 	if (n) {
 		out->list = ARENA_NEW(arena, n, struct run_loop);
 		out->loop = ARENA_NEW(arena, t->ops.n, uint8_t);
 		out->cycle = ARENA_NEW(arena, t->ops.n, uint32_t);
 		out->share = all > 0 ? in_loops / all : 0;
+		out->tried = all > 0 ? tried / all : 0;
 		for (uint32_t p = 0; p < t->n_processes; p++)
 			add_part(t, &parts[p], arena, out);
 		sort_loops(t, out);

@@ -12,16 +12,17 @@ struct run_loop_op {
 
 /* A loop: what repeats in one process, or the same in several (ranks). */
 struct run_loop {
-	const char *title;          /* its two kernels that weigh most: "gemm + softmax" */
-	uint32_t name;              /* the title as an id of trace.names; 0 until run_loops_name */
-	uint32_t n;                 /* cycles, of the process that has most */
-	uint32_t processes;         /* in which it is */
-	uint32_t differ;            /* cycles that hold something else than is usual, of all processes */
-	uint32_t ops;               /* GPU ops in a usual cycle, of one process */
-	double explained;           /* of the stretch's ops and GPU time, the smaller one, 0.95 to 1 */
-	double time, share;         /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
-	bool search;                /* it tries out kernels: an autotuner's, no work of the program */
-	int64_t start, end;         /* first launch; latest end of an op */
+	const char *title;     /* its two kernels that weigh most: "gemm + softmax" */
+	uint32_t name;         /* the title as an id of trace.names; 0 until run_loops_name */
+	uint32_t n;            /* cycles, of the process that has most */
+	uint32_t processes;    /* in which it is */
+	uint32_t differ;       /* cycles that hold something else than is usual, of all processes */
+	uint32_t ops;          /* GPU ops in a usual cycle, of one process */
+	uint32_t fewest, most; /* shorter cycles, layers or as many as another run's cycle is, taken as one; 0: none */
+	double explained;      /* of the stretch's ops and GPU time, the smaller one, 0.95 to 1 */
+	double time, share;    /* GPU time of its ops, ns; of all of the profile's, 0 to 1 */
+	bool search;           /* it tries out kernels: an autotuner's, no work of the program */
+	int64_t start, end;    /* first launch; latest end of an op */
 	struct run_loop_op *makeup; /* by time, descending */
 	uint32_t n_makeup;
 };
@@ -33,6 +34,7 @@ struct run_loops {
 	uint8_t *loop;    /* by op of the trace: 1 + its loop, 0: none */
 	uint32_t *cycle;  /* by op in a loop: its cycle, as its process counts */
 	double share;     /* of the profile's GPU time that belongs to loops */
+	double tried;     /* of it, too: an autotuner's trials among which no loop was looked for (trials.h) */
 };
 
 /* Whether a kernel of this name, an id of trace.names, is one that only an autotuner's search launches. */

@@ -1,23 +1,13 @@
 #include "analyse/side/startup.h"
 
 #include "analyse/run/parts.h"
+#include "analyse/run/spans.h"
+#include "analyse/run/trials.h"
 #include "base/list.h"
-#include "base/search.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-	SEARCH_PAUSE = 100000000, /* ns: a search goes on after a shorter pause: the next candidate is compiled */
-	TRIALS = 3                /* times that a search takes at least */
-};
-
-/* Spans of time, sorted, that neither overlap nor touch. */
-struct spans {
-	int64_t (*at)[2];
-	size_t n;
-};
 
 /* One run's start-up while it is gone through. */
 struct begin {
@@ -29,41 +19,6 @@ struct begin {
 };
 
 /* ---- when what was ---- */
-
-static int compare_spans(const void *a, const void *b)
-{
-	const int64_t *x = a, *y = b;
-	return x[0] < y[0] ? -1 : x[0] > y[0];
-}
-
-/* Spans that are at most `pause` apart become one. */
-static void join_spans(struct spans *s, int64_t pause)
-{
-	size_t n = 0;
-	qsort(s->at, s->n, sizeof *s->at, compare_spans);
-	for (size_t i = 0; i < s->n; i++) {
-		if (n && s->at[i][0] - s->at[n - 1][1] <= pause) {
-			s->at[n - 1][1] = s->at[i][1] > s->at[n - 1][1] ? s->at[i][1] : s->at[n - 1][1];
-			continue;
-		}
-		s->at[n][0] = s->at[i][0];
-		s->at[n++][1] = s->at[i][1];
-	}
-	s->n = n;
-}
-
-/* Whether `t` is in one of the spans; lowers `until` to where that changes. */
-static bool in_spans(const struct spans *s, int64_t t, int64_t *until)
-{
-	size_t i = 0;
-	SEARCH(i, s->n, s->at[i][1] <= t);
-	if (i == s->n)
-		return false;
-	bool in = s->at[i][0] <= t;
-	int64_t change = s->at[i][in];
-	*until = change < *until ? change : *until;
-	return in;
-}
 
 /* The launches of the process that are the first of their kernel, and where kernels were tried out. */
 static void find_launches(struct begin *b, uint32_t process, struct arena *arena)
@@ -96,7 +51,7 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 		b->first_launches.at[i][1] = t->calls.end[first[name[i]]];
 	}
 	b->first_launches.n = names;
-	join_spans(&b->first_launches, 0);
+	spans_join(&b->first_launches, 0);
 	b->searches.at = arena_alloc(arena, searches + 1, sizeof *b->searches.at);
 	for (size_t i = 0; i < t->ops.n && b->searches.n < searches; i++) {
 		uint32_t launch = t->ops.launch[i];
@@ -106,68 +61,26 @@ static void find_launches(struct begin *b, uint32_t process, struct arena *arena
 		b->searches.at[b->searches.n][0] = t->calls.start[launch];
 		b->searches.at[b->searches.n++][1] = t->ops.end[i];
 	}
-	join_spans(&b->searches, SEARCH_PAUSE);
+	spans_join(&b->searches, TRIALS_PAUSE);
 	arena_release(&scratch);
 }
 
-/* Who tries out kernels (cuDNN's search, Triton's) takes the time of each between two events and asks for it; where the
- * collector leaves that call out (nsys does), the host waits for the second event. Adds where a thread of the process
- * did so before the first step, from the first event on; a program that asks in its steps, too, times those. */
+/* Adds where a thread of the process took the time of kernels before the first step (run/trials.h); a program that asks
+ * in its steps, too, times those. */
 static void find_timed(struct begin *b, uint32_t process, struct arena *arena)
 {
 	const struct run *run = b->run;
-	const struct trace *t = run->trace;
 	struct arena scratch = {0};
-	bool *asks = ARENA_NEW(&scratch, t->names->n, bool), *waits = ARENA_NEW(&scratch, t->names->n, bool);
-	bool *marks = ARENA_NEW(&scratch, t->names->n, bool), any = false;
-	size_t n = 0, later = 0;
-	for (size_t i = 0; i < t->calls.n; i++)
-		n += t->calls.class[i] == CALL_OTHER && t->calls.start[i] < run->startup_end;
-	for (size_t i = 0; i < t->names->n; i++) {
-		const char *name = names_text(t->names, (uint32_t)i);
-		asks[i] = strstr(name, "EventElapsedTime");
-		waits[i] = strstr(name, "EventSynchronize");
-		marks[i] = strstr(name, "EventRecord");
-	}
-	for (size_t i = 0; i < t->calls.n && !any; i++)
-		any = asks[t->calls.name[i]];
-	struct spans timed = {arena_alloc(&scratch, 2 * n + 1, sizeof(int64_t[2])), 0};
-	for (uint32_t thread = 0; thread < t->n_threads; thread++) {
-		int64_t from = 0, until = INT64_MIN;
-		size_t trials = 0, marked = 0;
-		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++) {
-			if (t->threads[thread].process != process)
-				continue;
-			bool mark = marks[t->calls.name[i]];
-			bool ask = any ? asks[t->calls.name[i]] : waits[t->calls.name[i]] && marked >= 2;
-			int64_t start = t->calls.start[i];
-			later += ask && start >= run->startup_end;
-			marked = ask ? 0 : marked + mark;
-			if ((!ask && !mark) || start >= run->startup_end)
-				continue;
-			if (until == INT64_MIN || start - until > SEARCH_PAUSE) {
-				from = start;
-				trials = 0;
-			}
-			until = t->calls.end[i];
-			trials += ask;
-			if (trials == TRIALS && ask) {
-				timed.at[timed.n][0] = from;
-				timed.at[timed.n++][1] = until;
-			} else if (trials > TRIALS) {
-				/* with what it records for the next one */
-				timed.at[timed.n - 1][1] = until;
-			}
-		}
-	}
-	bool own = run->steps.found && later * (uint64_t)2 >= run->steps.n;
-	if (timed.n && !own) {
-		size_t all = b->searches.n + timed.n;
+	struct trials timed;
+	trials_find(run->trace, process, run->startup_end, &scratch, &timed);
+	bool own = run->steps.found && timed.later * (uint64_t)2 >= run->steps.n;
+	if (timed.spans.n && !own) {
+		size_t all = b->searches.n + timed.spans.n;
 		int64_t(*at)[2] = arena_alloc(arena, all, sizeof *at);
 		memcpy(at, b->searches.at, b->searches.n * sizeof *at);
-		memcpy(at + b->searches.n, timed.at, timed.n * sizeof *at);
+		memcpy(at + b->searches.n, timed.spans.at, timed.spans.n * sizeof *at);
 		b->searches = (struct spans){at, all};
-		join_spans(&b->searches, SEARCH_PAUSE);
+		spans_join(&b->searches, TRIALS_PAUSE);
 	}
 	arena_release(&scratch);
 }
@@ -239,13 +152,13 @@ static enum startup_part part_at(const struct begin *b, enum cause cause, int64_
 		*until = b->first_call < *until ? b->first_call : *until;
 		return STARTUP_BEFORE_CUDA;
 	}
-	if (in_spans(&b->searches, t, until))
+	if (spans_hold(&b->searches, t, until))
 		return STARTUP_SEARCH;
 	if (is_call(part) && t < b->context) {
 		*until = b->context < *until ? b->context : *until;
 		return STARTUP_CUDA_SETUP;
 	}
-	if (part == STARTUP_LAUNCH_API && in_spans(&b->first_launches, t, until))
+	if (part == STARTUP_LAUNCH_API && spans_hold(&b->first_launches, t, until))
 		return STARTUP_FIRST_LAUNCHES;
 	return part;
 }

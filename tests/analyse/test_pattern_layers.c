@@ -1,0 +1,153 @@
+/* Layers and steps (gen/analyse/run/pattern_layers.h): sequences written by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/run/pattern_layers.h"
+
+#include <string.h>
+
+/* A letter is a kernel, of which 'u' is an optimizer's; '>' a copy in, '<' a copy out, for which the host waits. */
+struct written {
+	struct arena arena;
+	char text[20000];
+	size_t n;
+};
+
+static void add(struct written *w, const char *text, int times)
+{
+	for (int i = 0; i < times; i++) {
+		size_t length = strlen(text);
+		assert_true(w->n + length < sizeof w->text);
+		memcpy(w->text + w->n, text, length);
+		w->n += length;
+	}
+}
+
+/* Joins the cycles that begin at every 'a'. Returns how many steps that makes; 0: none. */
+static uint32_t joined(struct written *w, struct pattern_found *out)
+{
+	struct pattern_sequence s = {.n = w->n, .n_tokens = 128, .n_lanes = 1};
+	struct pattern_found layers = {0};
+	size_t *cut = ARENA_NEW(&w->arena, w->n + 1, size_t);
+	uint32_t n = 0;
+	s.token = ARENA_NEW(&w->arena, w->n, uint32_t);
+	s.at = ARENA_NEW(&w->arena, w->n, int64_t);
+	s.end = ARENA_NEW(&w->arena, w->n, int64_t);
+	s.length = ARENA_NEW(&w->arena, w->n, int64_t);
+	s.pause = ARENA_NEW(&w->arena, w->n, float);
+	s.flags = ARENA_NEW(&w->arena, w->n, uint8_t);
+	s.lane = ARENA_NEW(&w->arena, 128, uint32_t);
+	for (size_t i = 0; i < w->n; i++) {
+		char c = w->text[i];
+		s.token[i] = (uint32_t)c;
+		s.at[i] = (int64_t)i * 10;
+		s.end[i] = (int64_t)i * 10 + 9;
+		s.length[i] = 9;
+		s.flags[i] = c == '<'   ? PATTERN_HOST
+		             : c == '>' ? PATTERN_HOST | PATTERN_INPUT
+		             : c == 'u' ? PATTERN_WORK | PATTERN_UPDATE
+		                        : PATTERN_WORK;
+		if (c == 'a')
+			cut[n++] = i;
+	}
+	assert_true(pattern_cuts_try(&s, cut, n, &w->arena, &layers));
+	assert_int_equal(layers.most, 0);
+	*out = (struct pattern_found){0};
+	bool good = pattern_layers_join(&s, &layers, &w->arena, out);
+	return good ? out->to - out->from : 0;
+}
+
+static uint32_t joined_steps(const char *head, const char *layer, int layers, const char *tail, int steps,
+                             struct pattern_found *out)
+{
+	struct written w = {0};
+	for (int i = 0; i < steps; i++) {
+		add(&w, head, 1);
+		add(&w, layer, layers);
+		add(&w, tail, 1);
+	}
+	uint32_t n = joined(&w, out);
+	arena_release(&w.arena);
+	return n;
+}
+
+static void layers_of_a_step(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	/* the first embedding lies before the first layer, so that the first step or the last one lacks a part */
+	uint32_t n = joined_steps("xy", "abcd", 30, "opq<", 30, &found);
+	assert_in_range(n, 29, 30);
+	assert_int_equal(found.fit.ops, 2 + 30 * 4 + 4);
+	assert_int_equal(found.fewest, 30);
+	assert_int_equal(found.most, 30);
+	/* other kernels and no host at all */
+	n = joined_steps("", "abcd", 9, "x", 40, &found);
+	assert_in_range(n, 39, 40);
+	assert_int_equal(found.most, 9);
+	/* a copy in says that a step begins, whatever the size of a layer */
+	n = joined_steps(">", "abcdefghijklmn", 4, "<", 25, &found);
+	assert_in_range(n, 24, 25);
+	assert_int_equal(found.most, 4);
+}
+
+static void steps_of_which_every_tenth_is_logged(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "o<", 30, &found), 0);
+	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "<", 30, &found), 0);
+	/* five kernels of metrics, then the host reads them: 6 of 24 would do, beside what is read */
+	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyzABCDE", 10, "FGHIJ<", 30, &found), 0);
+}
+
+static void kernels_on_both_sides_of_what_is_read(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	/* as few as the metrics above, but some of them before the next layer: an embedding */
+	uint32_t n = joined_steps("FG", "abcdefghijklmnpqrstvwxyzABCDE", 10, "HIJK<", 30, &found);
+	assert_in_range(n, 29, 30);
+	assert_int_equal(found.most, 10);
+	/* one there, or fewer than six in all, may be what resets a counter */
+	assert_int_equal(joined_steps("F", "abcdefghijklmnpqrstvwxyzABCDE", 10, "HIJK<", 30, &found), 0);
+	assert_int_equal(joined_steps("FG", "abcdefghijklmnpqrstvwxyzABCDE", 10, "HIJ<", 30, &found), 0);
+}
+
+static void what_holds_an_optimizer_is_a_step(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	assert_int_equal(joined_steps("xy", "abcu", 30, "opq<", 30, &found), 0);
+}
+
+static void too_few_or_uneven(void **state)
+{
+	(void)state;
+	struct pattern_found found;
+	assert_int_equal(joined_steps("xy", "abcd", 30, "opq<", 18, &found), 0);
+	struct written w = {0};
+	for (int i = 0; i < 40; i++) {
+		add(&w, "xy", 1);
+		add(&w, "abcd", 20 + i * 7 % 5 * 5); /* 20 to 40 */
+		add(&w, "opq<", 1);
+	}
+	assert_int_equal(joined(&w, &found), 0);
+	arena_release(&w.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(layers_of_a_step),
+		cmocka_unit_test(steps_of_which_every_tenth_is_logged),
+		cmocka_unit_test(kernels_on_both_sides_of_what_is_read),
+		cmocka_unit_test(what_holds_an_optimizer_is_a_step),
+		cmocka_unit_test(too_few_or_uneven),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
