@@ -9,14 +9,16 @@
 
 /* Something that repeats in the GPU's work. */
 struct loop_result {
-	uint32_t name;    /* the two kernels that weigh most: "gemm + softmax" */
-	uint32_t steps;   /* times that it repeats, of the process with most */
-	uint32_t differ;  /* of these, over all processes: hold something else than is usual */
-	uint32_t ops;     /* kernels, copies, memsets and graphs that a step of one process holds */
-	double period;    /* ns a step, the mean after its own warm-up */
-	double share;     /* of the GPU time of the profile, 0 to 1 */
-	double explained; /* of its ops and GPU time, by steps that all hold the same: 0.95 to 1 */
-	bool judged;      /* its steps are the side's */
+	uint32_t name;   /* the two kernels that weigh most: "gemm + softmax" */
+	uint32_t steps;  /* times that it repeats, of the process with most */
+	uint32_t differ; /* of these, over all processes: hold something else than is usual */
+	uint32_t ops;    /* kernels, copies, memsets and graphs that a step of one process holds */
+	double period;   /* ns a step, the mean after its own warm-up */
+	double share;    /* of the GPU time of the profile, 0 to 1 */
+	double tried;    /* of it, too: trials of kernels, timed one by one before this began, that were left out */
+	uint32_t fewest, most; /* shorter repetitions that a step was put together from: layers; 0: none */
+	double explained;      /* of its ops and GPU time, by steps that all hold the same: 0.95 to 1 */
+	bool judged;           /* its steps are the side's */
 };
 
 struct idle_row {

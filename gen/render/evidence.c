@@ -6,14 +6,29 @@
 
 #define LONG_PAUSE 1e9 /* ns: shorter ones are what programs do before their first step */
 
+/* What was put together, and what was left out. */
+static const char *taken(const struct loop_result *loop, struct arena *arena)
+{
+	const char *text = "";
+	if (loop->most > 1 && loop->fewest == loop->most)
+		text = arena_format(arena, "; %u shorter repetitions were taken as one step", loop->most);
+	else if (loop->most > 1)
+		text = arena_format(arena, "; %u to %u shorter repetitions were taken as one step", loop->fewest,
+		                    loop->most);
+	if (loop->tried > 0)
+		text = arena_format(arena, "%s; %s are trials of kernels, timed one by one, and were left out", text,
+		                    format_share(arena, loop->tried));
+	return text;
+}
+
 const char *evidence_of(const struct side *s, struct arena *arena)
 {
 	const char *covered = arena_format(arena, "%s of the GPU's work", format_share(arena, s->steps.coverage));
 	for (uint32_t l = 0; l < s->n_loops; l++)
 		if (s->loops[l].judged)
-			return arena_format(arena, "steps found from the repeating sequence of %s, %u times, %s",
+			return arena_format(arena, "steps found from the repeating sequence of %s, %u times, %s%s",
 			                    format_plural(arena, s->loops[l].ops, "GPU operation", "GPU operations"),
-			                    s->loops[l].steps, covered);
+			                    s->loops[l].steps, covered, taken(&s->loops[l], arena));
 	return covered;
 }
 

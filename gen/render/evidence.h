@@ -5,8 +5,9 @@
 
 #include "analyse/analysis.h"
 
-/* "steps found from the repeating sequence of 547 GPU operations, 60 times, 97 % of the GPU's work"; for steps that are
- * ranges "97 % of the GPU's work". */
+/* "steps found from the repeating sequence of 547 GPU operations, 60 times, 97 % of the GPU's work", and where that is
+ * so
+ * "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
 const char *evidence_of(const struct side *side, struct arena *arena);
 
 /* "gemm + softmax: 200 × 4.11 ms, 61 % of the GPU's work, judged". */

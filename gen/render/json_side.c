@@ -97,6 +97,11 @@ static void write_loops(struct json *json, const struct analysis *a, const struc
 		json_integer(json, "ops", loop->ops);
 		json_integer(json, "differ", loop->differ);
 		json_number(json, "explained", loop->explained);
+		json_number(json, "trials_share", loop->tried);
+		json_object(json, "shorter");
+		json_integer(json, "min", loop->fewest);
+		json_integer(json, "max", loop->most);
+		json_end_object(json);
 		json_bool(json, "judged", loop->judged);
 		json_end_object(json);
 	}

@@ -63,6 +63,9 @@ struct side_loops loops_build(const struct run *run, const struct side_steps *st
 		                                   .ops = loop->ops,
 		                                   .period = loop_period(run, l),
 		                                   .share = loop->share,
+		                                   .tried = run->loops.tried,
+		                                   .fewest = loop->fewest,
+		                                   .most = loop->most,
 		                                   .explained = loop->explained,
 		                                   .judged = judged};
 	}
