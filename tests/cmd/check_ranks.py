@@ -7,7 +7,9 @@ Splits a capture of two processes into a file for each, and compares what is sai
 the one. The capture beside the readers' tests is of two ranks on two H100s, with NCCL's payloads: rank 1 multiplies 20
 matrices more in every step, which made a step 4.16 ms longer by the program's own clock (12.56 ms beside 8.40). What is
 said of its collectives is compared with what their rows say; then one of the two files is moved to another host, whose
-clock is 3 ms and 20 ppm apart. Two pairs more are compared where there are captures (../shared/captures beside the
+clock is 3 ms and 20 ppm apart. A digest beside it is of seven steps of a pipeline of two stages on two H100s, four
+microbatches forward and then backward, whose bubbles follow from the times that the program measured of its stages
+alone. Two pairs more are compared where there are captures (../shared/captures beside the
 repository, or GAPLINE_CAPTURES).
 """
 import gzip
@@ -115,6 +117,25 @@ def check_scrubbed(gapline, folder, files, two):
     assert four["baseline"]["ranks"] == two["baseline"]["ranks"], "scrubbed copies say something else of the ranks"
 
 
+def check_pipeline(gapline, folder):
+    """By the program's own clock: a step of 29.37 ms; forward of a microbatch 1.786 ms on rank 0 and 1.747 on rank 1,
+    backward twice that. Rank 1 waits for one forward of rank 0. Rank 0 waits for the last forward and the first backward
+    of rank 1, and for what rank 1 takes between microbatches besides: no less than those, and not a sixth more."""
+    forward = (1.786, 1.747)
+    digest = pathlib.Path(__file__).resolve().parents[1] / "read" / "profiles" / "pipeline_two_ranks.digest"
+    side = report(gapline, folder, [digest], [digest])["baseline"]
+    assert abs(side["steps"]["period_ms"]["mean"] / 29.37 - 1) < 0.01, side["steps"]
+    ranks = {rank["device"]: rank for rank in side["ranks"]["list"]}
+    first, second = ranks[0]["bubble_ms_per_step"], ranks[1]["bubble_ms_per_step"]
+    assert abs(second - forward[0]) < 0.05, second
+    assert 3 * forward[1] <= first < 3 * forward[1] * 7 / 6, first
+    assert (ranks[0]["bubble_for"], ranks[1]["bubble_for"]) == (1, 0)
+    for device, phase, bubble in (side["devices"][0], "backward", first), (side["devices"][1], "forward", second):
+        cause = device["idle"][0]
+        assert (cause["cause"], cause["phase"]) == ("bubble", phase), device["idle"]
+        assert abs(cause["ms_per_step"] - bubble) < 0.01, (cause, bubble)
+
+
 def check_payloads(gapline, folder):
     whole, files = split(pathlib.Path(__file__).resolve().parents[1] / "read" / "profiles" / "nccl_two_ranks.sqlite.gz", folder, 2_000_000)
     one, two = report(gapline, folder, [whole], [whole]), report(gapline, folder, files, files)
@@ -176,6 +197,7 @@ def main():
     gapline, captures = sys.argv[1], pathlib.Path(os.environ.get("GAPLINE_CAPTURES", beside)) / "ddp-2gpu"
     with tempfile.TemporaryDirectory(prefix="gapline-payloads-") as name:
         check_payloads(gapline, pathlib.Path(name))
+        check_pipeline(gapline, pathlib.Path(name))
     if not captures.is_dir():
         print("no captures here: they were not compared")
         return
