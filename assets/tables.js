@@ -46,8 +46,8 @@ function putRows(table, rows) {
 	rows.forEach((row, i) => row.classList.toggle('rest', i >= shown));
 	const sums = [...body.querySelectorAll('.more:not(.beyond)')], beyond = [...body.querySelectorAll('.beyond')];
 	/* a sum is of other rows now */
-	if (rows.some((row, i) => row !== table.inOrder[i])) sums.forEach(row => (row.hidden = true));
-	else sums.forEach(row => (row.hidden = false));
+	const stale = rows.some((row, i) => row !== table.inOrder[i]);
+	sums.forEach(row => row.classList.toggle('stale', stale));
 	body.append(...rows.slice(0, shown), ...sums, ...rows.slice(shown), ...beyond);
 }
 
@@ -129,7 +129,7 @@ function cellText(cell) {
 }
 
 function isShown(row) {
-	return !row.hidden && getComputedStyle(row).display !== 'none';
+	return getComputedStyle(row).display !== 'none';
 }
 
 /* The visible rows as a Markdown table, for a pull request. */

@@ -9,7 +9,8 @@
 
 enum {
 	WIDTH = 1200,
-	GUTTER = 150,
+	GUTTER = 150, /* for labels; where they are longer, up to: */
+	WIDEST_GUTTER = 230,
 	TALL = 18, /* heights of a row, by how many there are */
 	LOW = 6,
 	FEW = 20,
@@ -84,18 +85,27 @@ static void draw_cells(const struct rank_map *map, const struct range *range, do
 	}
 }
 
+/* Labels that would be cut where they differ have room. */
+static double gutter_for(const struct side *s, const struct rank_map *map, double gutter, struct arena *arena)
+{
+	for (uint32_t r = 0; r < map->rows; r++)
+		gutter = fmax(gutter, svg_text_width(row_label(s, map, r, arena)) + 12);
+	return fmin(gutter, WIDEST_GUTTER);
+}
+
 static double row_height(const struct rank_map *map)
 {
 	return map->rows <= FEW ? TALL : LOW;
 }
 
-static void draw_rows(const struct side *s, const struct rank_map *map, double y, struct arena *arena, xmlNode *muted)
+static void draw_rows(const struct side *s, const struct rank_map *map, double gutter, double y, struct arena *arena,
+                      xmlNode *muted)
 {
 	double height = row_height(map);
 	uint32_t every = height < SVG_TEXT ? 4 : 1;
 	for (uint32_t r = 0; r < map->rows; r += every)
-		svg_text(muted, GUTTER - 8, y + r * height + (every > 1 ? 8 : height / 2 + 4), ANCHOR_END,
-		         svg_fit(arena, row_label(s, map, r, arena), GUTTER - 12));
+		svg_text(muted, gutter - 8, y + r * height + (every > 1 ? 8 : height / 2 + 4), ANCHOR_END,
+		         svg_fit(arena, row_label(s, map, r, arena), gutter - 12));
 }
 
 static void draw_columns(const struct rank_map *map, double x, double y, double width, struct arena *arena,
@@ -128,17 +138,18 @@ static xmlNode *new_muted(xmlNode *svg)
 
 /* ---- own steps ---- */
 
-static double draw_side(const struct side *s, const struct range *range, double y, struct arena *arena, xmlNode *svg)
+static double draw_side(const struct side *s, const struct range *range, double gutter, double y, struct arena *arena,
+                        xmlNode *svg)
 {
 	const struct rank_map *map = &s->ranks.map;
-	double width = fmin((double)(WIDTH - GUTTER - 10) / map->columns, WIDEST);
+	double width = fmin((WIDTH - gutter - 10) / map->columns, WIDEST);
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
 	draw_name(s, y + 12, arena, ink);
 	y += 20;
-	draw_cells(map, range, GUTTER, y, width, row_height(map), arena, svg);
-	draw_rows(s, map, y, arena, muted);
+	draw_cells(map, range, gutter, y, width, row_height(map), arena, svg);
+	draw_rows(s, map, gutter, y, arena, muted);
 	y += map->rows * row_height(map);
-	draw_columns(map, GUTTER, y + 15, width, arena, muted);
+	draw_columns(map, gutter, y + 15, width, arena, muted);
 	return y + 32;
 }
 
@@ -151,22 +162,24 @@ static void draw_shades(double x, double y, double width, xmlNode *svg)
 	}
 }
 
-static void draw_legend(const struct range *range, double y, struct arena *arena, xmlNode *svg)
+static void draw_legend(const struct range *range, double gutter, double y, struct arena *arena, xmlNode *svg)
 {
 	xmlNode *muted = new_muted(svg);
-	svg_text(muted, GUTTER - 8, y + 11, ANCHOR_END,
+	svg_text(muted, gutter - 8, y + 11, ANCHOR_END,
 	         arena_format(arena, "%s or less", format_time(arena, range->low)));
-	draw_shades(GUTTER, y, 26, svg);
-	svg_text(muted, GUTTER + 26 * SHADES + 8, y + 11, ANCHOR_START,
+	draw_shades(gutter, y, 26, svg);
+	svg_text(muted, gutter + 26 * SHADES + 8, y + 11, ANCHOR_START,
 	         arena_format(arena, "%s or more", format_time(arena, range->high)));
 }
 
 void rank_maps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	struct range range = {INFINITY, 0};
-	double y = 0;
-	for (int s = 0; s < 2; s++)
+	double y = 0, gutter = GUTTER;
+	for (int s = 0; s < 2; s++) {
 		add_range(&range, &a->side[s].ranks.map);
+		gutter = gutter_for(&a->side[s], &a->side[s].ranks.map, gutter, arena);
+	}
 	if (range.high <= 0)
 		return;
 	range.high = fmax(range.high, range.low * (1 + VERDICT_MARGIN)); /* what differs by less is no pattern */
@@ -176,8 +189,8 @@ void rank_maps_draw(const struct analysis *a, struct arena *arena, xmlNode *pare
 		"rank's own step, without waiting for others. Both sides have one scale.");
 	for (int s = 0; s < 2; s++)
 		if (a->side[s].ranks.map.rows)
-			y = draw_side(&a->side[s], &range, y, arena, svg);
-	draw_legend(&range, y, arena, svg);
+			y = draw_side(&a->side[s], &range, gutter, y, arena, svg);
+	draw_legend(&range, gutter, y, arena, svg);
 	svg_resize(svg, WIDTH, y + 24);
 }
 
@@ -197,15 +210,15 @@ bool rank_parts_any(const struct analysis *a)
 }
 
 /* `first` is the side's first picture, and like all of them in size. */
-static double draw_parts(const struct side *s, const struct rank_map *first, const struct range *range, double panel,
-                         double y, struct arena *arena, xmlNode *svg)
+static double draw_parts(const struct side *s, const struct rank_map *first, const struct range *range, double gutter,
+                         double panel, double y, struct arena *arena, xmlNode *svg)
 {
 	xmlNode *ink = new_ink(svg), *muted = new_muted(svg);
-	double width = fmin(panel / first->columns, WIDEST), x = GUTTER;
+	double width = fmin(panel / first->columns, WIDEST), x = gutter;
 	draw_name(s, y + 12, arena, ink);
 	y += 18;
-	draw_rows(s, first, y, arena, muted);
-	draw_columns(first, GUTTER, y + first->rows * row_height(first) + 15, width, arena, muted);
+	draw_rows(s, first, gutter, y, arena, muted);
+	draw_columns(first, gutter, y + first->rows * row_height(first) + 15, width, arena, muted);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		if (range[p].high <= 0)
 			continue;
@@ -230,7 +243,12 @@ void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *par
 	}
 	if (!n)
 		return;
-	double panel = (double)(WIDTH - GUTTER - 10) / n - BETWEEN, x = GUTTER, y = 40;
+	double gutter = GUTTER, y = 40;
+	for (int s = 0; s < 2; s++) {
+		const struct rank_map *first = rank_parts_first(&a->side[s].ranks);
+		gutter = first ? gutter_for(&a->side[s], first, gutter, arena) : gutter;
+	}
+	double panel = (WIDTH - gutter - 10) / n - BETWEEN, x = gutter;
 	xmlNode *svg =
 		svg_picture(parent, WIDTH, 100, "What every rank's steps consist of",
 	                    "A picture for each part of a step, ranks from top to bottom, steps from left to "
@@ -253,7 +271,7 @@ void rank_parts_draw(const struct analysis *a, struct arena *arena, xmlNode *par
 	for (int s = 0; s < 2; s++) {
 		const struct rank_map *first = rank_parts_first(&a->side[s].ranks);
 		if (first)
-			y = draw_parts(&a->side[s], first, shades, panel, y, arena, svg);
+			y = draw_parts(&a->side[s], first, shades, gutter, panel, y, arena, svg);
 	}
 	svg_resize(svg, WIDTH, y);
 }

@@ -120,6 +120,14 @@ static const char *say_clocks(const struct ranks_result *r, struct arena *arena)
 		r->n_clocks > 2 ? " or more" : "", format_time(arena, within));
 }
 
+static const char *cell_of(const char *what, const struct rank_map *map, struct arena *arena)
+{
+	const char *ranks = map->ranks_a_row > 1 ? format_plural(arena, map->ranks_a_row, "rank", "ranks") : "";
+	const char *steps = map->steps_a_column > 1 ? format_plural(arena, map->steps_a_column, "step", "steps") : "";
+	return arena_format(arena, "%s is the longest of up to %s%s%s", what, ranks, *ranks && *steps ? " and " : "",
+	                    steps);
+}
+
 /* What the rows leave out, and how far waiting is known. */
 static void fill_words(const struct analysis *a, struct page *page)
 {
@@ -148,13 +156,10 @@ static void fill_words(const struct analysis *a, struct page *page)
 		if (r->n > MOST_RANKS)
 			text[n++] = arena_format(arena, "the table shows the %d slowest of %u ranks", MOST_RANKS, r->n);
 		if (r->map.rows && (r->map.ranks_a_row > 1 || r->map.steps_a_column > 1))
-			text[n++] = arena_format(arena, "a cell is the longest of up to %u ranks and %u steps",
-			                         r->map.ranks_a_row, r->map.steps_a_column);
+			text[n++] = cell_of("a cell", &r->map, arena);
 		const struct rank_map *part = rank_parts_first(r);
 		if (part && (part->ranks_a_row > 1 || part->steps_a_column > 1))
-			text[n++] =
-				arena_format(arena, "a cell of a part is the longest of up to %u ranks and %u steps",
-			                     part->ranks_a_row, part->steps_a_column);
+			text[n++] = cell_of("a cell of a part", part, arena);
 		for (int i = 0; i < n; i++)
 			page_say(page_row(rows), "text", arena_format(arena, "%s: %s.", s->label, text[i]));
 		any = any || n;

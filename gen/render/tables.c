@@ -119,11 +119,14 @@ struct filling {
 	bool host; /* a host that runs ahead loses nothing by it: no change is good or bad */
 };
 
-static void fill_sum(struct filling *f, const struct table_row *sum, uint32_t n, const char *class)
+/* `folded`: of rows that follow, and are all there where styles are blocked. */
+static void fill_sum(struct filling *f, const struct table_row *sum, uint32_t n, const char *class, bool folded)
 {
 	struct arena *arena = f->rows->page->arena;
 	struct scope *row = page_row(f->sums);
 	page_attribute(row, NULL, "class", class);
+	if (folded)
+		page_attribute(row, NULL, "hidden", "hidden");
 	page_fill(row, "name", arena_format(arena, "and %u more", n));
 	fill_times(row, f->unit, sum->time, f->t->most, f->host);
 	if (f->counts)
@@ -171,7 +174,7 @@ static struct scope *fill_row(struct filling *f, uint32_t i)
 	const struct table_row *line = &f->t->row[i];
 	bool rest = i >= f->t->shown;
 	if (i == f->t->shown)
-		fill_sum(f, &f->t->rest, f->t->n - f->t->shown, "more");
+		fill_sum(f, &f->t->rest, f->t->n - f->t->shown, "more", true);
 	struct scope *row = page_row(f->rows);
 	if (rest)
 		page_attribute(row, NULL, "class", "rest");
@@ -195,7 +198,7 @@ static void fill_end(struct filling *f, const char *things)
 	const struct table *t = f->t;
 	const char *mark = arena_format(page->arena, "%s.all", f->mark);
 	if (t->kept < t->n)
-		fill_sum(f, &t->beyond, t->n - t->kept, "more beyond");
+		fill_sum(f, &t->beyond, t->n - t->kept, "more beyond", false);
 	page_if(&page->top, mark, t->shown < t->n);
 	page_fill(&page->top, mark,
 	          t->kept < t->n ? arena_format(page->arena, "The first %u of %u %s", t->kept, t->n, things)
