@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "analyse/analyse.h"
+#include "analysed.h"
 #include "trace/clocks.h"
 #include "trace_maker.h"
 
@@ -254,35 +254,22 @@ static void make(const struct job *j, struct arena *arena, struct names *names, 
 }
 
 struct state {
-	struct arena arena;
-	struct names names;
+	struct analysed in;
 	struct host_clocks clocks;
 	struct merge_part parts[RANKS];
 	struct trace trace;
-	struct analysis result;
 };
 
 static int begin(void **state)
 {
-	struct state *s = test_calloc(1, sizeof *s);
-	names_init(&s->names, &s->arena);
 	seed = 1;
-	*state = s;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct state *s = *state;
-	arena_release(&s->arena);
-	test_free(s);
-	return 0;
+	return analysed_begin_in(state, sizeof(struct state));
 }
 
 static void align(struct state *s, const struct job *j)
 {
-	make(j, &s->arena, &s->names, s->parts);
-	clocks_align(s->parts, RANKS, &s->arena, &s->clocks);
+	make(j, &s->in.arena, &s->in.names, s->parts);
+	clocks_align(s->parts, RANKS, &s->in.arena, &s->clocks);
 }
 
 static const struct side *analyse(struct state *s, const struct job *j)
@@ -290,13 +277,13 @@ static const struct side *analyse(struct state *s, const struct job *j)
 	struct err err = {0};
 	struct analyse_options options = {.warmup = WARM, .gates.max_regression = -1};
 	align(s, j);
-	trace_merge(s->parts, RANKS, &s->trace, &s->arena);
+	trace_merge(s->parts, RANKS, &s->trace, &s->in.arena);
 	s->trace.clocks = s->clocks.list;
 	s->trace.n_clocks = s->clocks.n;
 	struct analyse_run run = {.trace = &s->trace, .file = "generated"};
-	if (analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err))
+	if (analyse_one(&run, &options, &s->in.names, &s->in.arena, &s->in.result, &err))
 		fail_msg("%s", err.text);
-	return &s->result.side[0];
+	return &s->in.result.side[0];
 }
 
 /* The largest error of the second host's clock, ns, at any time of the job. */
@@ -411,7 +398,7 @@ static void test_the_straggler_and_the_budgets(void **state)
 static const struct comm_result *comm_of(const struct state *s, const struct side *side, const char *name, uint32_t n)
 {
 	for (uint32_t i = 0; i < side->ranks.n_comms; i++)
-		if (strcmp(names_text(&s->names, side->ranks.comms[i].name), name) == 0 &&
+		if (strcmp(names_text(&s->in.names, side->ranks.comms[i].name), name) == 0 &&
 		    side->ranks.comms[i].ranks == n)
 			return &side->ranks.comms[i];
 	fail_msg("no %s of %u ranks", name, n);
@@ -472,12 +459,12 @@ static void test_a_job_against_itself(void **state)
 			struct job j = plain;
 			seed = 2 * pair + (uint64_t)i + 1;
 			align(s, &j);
-			trace_merge(s->parts, RANKS, &trace[i], &s->arena);
+			trace_merge(s->parts, RANKS, &trace[i], &s->in.arena);
 			run[i] = (struct analyse_run){.trace = &trace[i], .file = "generated"};
 		}
-		if (analyse_pair(&run[0], 1, &run[1], 1, &options, &s->names, &s->arena, &s->result, &err))
+		if (analyse_pair(&run[0], 1, &run[1], 1, &options, &s->in.names, &s->in.arena, &s->in.result, &err))
 			fail_msg("%s", err.text);
-		enum verdict_result result = s->result.verdict.result;
+		enum verdict_result result = s->in.result.verdict.result;
 		directions += result == VERDICT_FASTER || result == VERDICT_SLOWER;
 	}
 	assert_int_equal(directions, 0);
@@ -486,13 +473,13 @@ static void test_a_job_against_itself(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_clocks, begin, end),
-		cmocka_unit_test_setup_teardown(test_one_host_has_one_clock, begin, end),
-		cmocka_unit_test_setup_teardown(test_communicators_of_a_host_each, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_recording_that_begins_later, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_straggler_and_the_budgets, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_pipeline, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_clocks, begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_one_host_has_one_clock, begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_communicators_of_a_host_each, begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_recording_that_begins_later, begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_straggler_and_the_budgets, begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_pipeline, begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, analysed_end),
 	};
 	return cmocka_run_group_tests_name("hosts", tests, NULL, NULL);
 }

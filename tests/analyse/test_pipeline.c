@@ -8,34 +8,12 @@
 
 #include <cmocka.h>
 
-#include "analyse/analyse.h"
+#include "analysed.h"
 #include "pipeline_job.h"
 
 enum { US = 1000, STEPS = PIPELINE_STEPS - PIPELINE_WARM };
 
 static struct pipeline_truth played[PIPELINE_MOST]; /* of the job that was made last */
-
-struct state {
-	struct arena arena;
-	struct names names;
-	struct analysis result;
-};
-
-static int begin(void **state)
-{
-	struct state *s = test_calloc(1, sizeof *s);
-	names_init(&s->names, &s->arena);
-	*state = s;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct state *s = *state;
-	arena_release(&s->arena);
-	test_free(s);
-	return 0;
-}
 
 static const struct analyse_options options = {.warmup = PIPELINE_WARM, .gates.max_regression = -1};
 
@@ -47,7 +25,7 @@ static double idle_of(const struct budget *b, enum cause cause)
 	return sum;
 }
 
-static const struct finding *finding_of(const struct state *s)
+static const struct finding *finding_of(const struct analysed *s)
 {
 	for (uint32_t i = 0; i < s->result.findings.n; i++)
 		if (strcmp(s->result.findings.list[i].id, "pipeline_bubbles") == 0)
@@ -91,7 +69,7 @@ static void expect_as_played(const struct pipeline_job *s, const struct side *si
 	assert_float_equal(cost, side->budget.period, 1e-3);
 }
 
-static const struct side *analyse(struct state *s, const struct pipeline_job *schedule)
+static const struct side *analyse(struct analysed *s, const struct pipeline_job *schedule)
 {
 	struct err err = {0};
 	struct analyse_run run = {.trace = pipeline_make(schedule, &s->arena, &s->names, played), .file = "generated"};
@@ -112,7 +90,7 @@ static const struct pipeline_job plain = {.stages = 4,
  * What lies at the step's end it waits in the collective there. Transfers make it a little longer. */
 static void test_the_formula(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	for (int kind = 0; kind < 2; kind++)
 		for (int stages = 2; stages <= 8; stages *= 2) {
 			struct pipeline_job schedule = plain;
@@ -137,7 +115,7 @@ static void test_the_formula(void **state)
 
 static void test_a_slow_stage(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	for (int kind = 0; kind < 2; kind++) {
 		struct pipeline_job schedule = plain;
 		schedule.alternating = kind;
@@ -158,7 +136,7 @@ static void test_a_slow_stage(void **state)
 /* Tensor, pipeline and data parallel groups at once: three communicators a rank, and one of all. */
 static void test_three_ways_at_once(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	for (int kind = 0; kind < 2; kind++) {
 		struct pipeline_job schedule = plain;
 		schedule.alternating = kind;
@@ -179,7 +157,7 @@ static void test_three_ways_at_once(void **state)
 /* Beside a copy the GPU is not idle. */
 static void test_a_copy_beside_a_bubble(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct pipeline_job schedule = plain;
 	schedule.copies = 700 * US;
 	expect_as_played(&schedule, analyse(s, &schedule));
@@ -200,7 +178,7 @@ static double mean_bubble(const struct pipeline_job *s)
 /* Four times as many microbatches, each a quarter as long: a quarter of the bubbles, but for the transfers. */
 static void test_more_microbatches(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct err err = {0};
 	struct pipeline_job before = plain, after = plain;
 	after.microbatches *= 4;
@@ -229,7 +207,7 @@ static void test_more_microbatches(void **state)
 /* Every bubble stands among the idle stretches of the timeline's steps, in order, apart from the gaps. */
 static void test_the_timeline(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct pipeline_job schedule = plain;
 	const struct side *side = analyse(s, &schedule);
 	double shown = side->timeline.n_boundaries - 1;
@@ -254,12 +232,12 @@ static void test_the_timeline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_the_formula, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_slow_stage, begin, end),
-		cmocka_unit_test_setup_teardown(test_three_ways_at_once, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_copy_beside_a_bubble, begin, end),
-		cmocka_unit_test_setup_teardown(test_more_microbatches, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_timeline, begin, end),
+		cmocka_unit_test_setup_teardown(test_the_formula, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_slow_stage, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_three_ways_at_once, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_copy_beside_a_bubble, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_more_microbatches, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_timeline, analysed_begin, analysed_end),
 	};
 	return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
 }

@@ -6,37 +6,15 @@
 
 #include <cmocka.h>
 
-#include "analyse/analyse.h"
 #include "analyse/run/waiting.h"
+#include "analysed.h"
 #include "rank_job.h"
 
 enum { STEPS = RANK_JOB_STEPS, WARM = 2, MOST = RANK_JOB_MOST, US = 1000 };
 
 static const struct rank_job plain = {.ranks = 8, .load = 200, .forward = 3000, .backward = 4000, .move = 500};
 
-struct state {
-	struct arena arena;
-	struct names names;
-	struct analysis result;
-};
-
-static int begin(void **state)
-{
-	struct state *s = test_calloc(1, sizeof *s);
-	names_init(&s->names, &s->arena);
-	*state = s;
-	return 0;
-}
-
-static int end(void **state)
-{
-	struct state *s = *state;
-	arena_release(&s->arena);
-	test_free(s);
-	return 0;
-}
-
-static const struct side *analyse(struct state *s, const struct rank_job *j)
+static const struct side *analyse(struct analysed *s, const struct rank_job *j)
 {
 	struct err err = {0};
 	struct analyse_run run = {.trace = rank_job_make(j, &s->arena, &s->names), .file = "generated"};
@@ -55,7 +33,7 @@ static const struct rank_result *rank_of(const struct side *side, uint32_t devic
 	return NULL;
 }
 
-static const struct finding *finding_of(const struct state *s, const char *id)
+static const struct finding *finding_of(const struct analysed *s, const char *id)
 {
 	for (uint32_t i = 0; i < s->result.findings.n; i++)
 		if (strcmp(s->result.findings.list[i].id, id) == 0)
@@ -63,12 +41,12 @@ static const struct finding *finding_of(const struct state *s, const char *id)
 	return NULL;
 }
 
-static const struct finding *straggler_of(const struct state *s)
+static const struct finding *straggler_of(const struct analysed *s)
 {
 	return finding_of(s, "straggler");
 }
 
-static void expect_text(const struct state *s, const char *part)
+static void expect_text(const struct analysed *s, const char *part)
 {
 	const struct finding *f = straggler_of(s);
 	assert_non_null(f);
@@ -102,7 +80,7 @@ static const double OWN = 200 + 4 + 100 + 3000 + 4000 + 500 + 11; /* µs: a step
 
 static void test_a_straggler_that_computes_longer(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	static const uint32_t sizes[] = {2, 8, MOST};
 	for (size_t i = 0; i < 3; i++) {
 		struct rank_job j = plain;
@@ -132,7 +110,7 @@ static void test_a_straggler_that_computes_longer(void **state)
 
 static void test_a_rank_whose_input_is_late(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_load[3] = 1500;
 	const struct side *side = analyse(s, &j);
@@ -149,7 +127,7 @@ static void test_a_rank_whose_input_is_late(void **state)
 /* Of 64 ranks those are drawn that a reader asks for. */
 static void test_the_timeline_has_the_slowest_and_the_fastest(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.ranks = 64;
 	for (uint32_t r = 0; r < j.ranks; r++)
@@ -183,7 +161,7 @@ static void test_the_timeline_has_the_slowest_and_the_fastest(void **state)
 /* Input that is late at regular steps, and at some: said with the straggler. */
 static void test_when_a_rank_is_late(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_load[3] = 9000;
 	j.every = 7;
@@ -204,7 +182,7 @@ static void test_when_a_rank_is_late(void **state)
 
 static void test_ranks_that_take_turns(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_backward[0] = 2000;
 	j.turns = true;
@@ -229,7 +207,7 @@ static void test_ranks_that_take_turns(void **state)
 
 static void test_nobody_is_named_where_ranks_are_alike(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.noise = 20;
 	const struct side *side = analyse(s, &j);
@@ -240,7 +218,7 @@ static void test_nobody_is_named_where_ranks_are_alike(void **state)
 /* The second half of the ranks has a clock that is 3 ms ahead: who is last is told by how long kernels run. */
 static void test_hosts_with_clocks_of_their_own(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.skew = 3000;
 	j.more_backward[2] = 1920;
@@ -257,7 +235,7 @@ static void test_hosts_with_clocks_of_their_own(void **state)
 /* A quarter of what rank 5 is late by in each part of its step: no part explains it. */
 static void test_no_reason_is_better_than_a_poor_one(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_load[5] = j.more_copy[5] = j.more_forward[5] = j.more_backward[5] = 400;
 	const struct side *side = analyse(s, &j);
@@ -273,7 +251,7 @@ static void test_no_reason_is_better_than_a_poor_one(void **state)
 /* What happened in one step is no reason for all. */
 static void test_what_happened_once_is_no_reason(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_backward[5] = 1920;
 	j.once = 100000;
@@ -289,7 +267,7 @@ static void test_what_happened_once_is_no_reason(void **state)
 /* Ranks need not wait for each other in a broadcast: what is known is that one waits less than the others. */
 static void test_collectives_that_tell_nothing(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.collective = "ncclDevKernel_Broadcast_RING_LL";
 	j.more_backward[5] = 1920;
@@ -303,7 +281,7 @@ static void test_collectives_that_tell_nothing(void **state)
 
 static void test_a_rank_without_a_number(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.nameless = true;
 	j.more_backward[6] = 1000;
@@ -313,7 +291,7 @@ static void test_a_rank_without_a_number(void **state)
 
 static void test_the_map_has_every_rank_and_step(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_backward[5] = 1920;
 	const struct rank_map *map = &analyse(s, &j)->ranks.map;
@@ -331,7 +309,7 @@ static void test_the_map_has_every_rank_and_step(void **state)
 /* What was put in: two computing kernels, an all-reduce, a copy, and the host's time between. */
 static void test_a_map_for_every_part_of_a_step(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_backward[5] = 1920;
 	const struct ranks_result *ranks = &analyse(s, &j)->ranks;
@@ -360,7 +338,7 @@ static void test_a_map_for_every_part_of_a_step(void **state)
 /* Of many ranks the host of the slowest one is shown. */
 static void test_the_host_of_the_slowest_rank(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain;
 	j.more_backward[5] = 1920;
 	const struct timeline *t = &analyse(s, &j)->timeline;
@@ -377,7 +355,7 @@ static void test_the_host_of_the_slowest_rank(void **state)
 /* The second run has its processes in the opposite order: rank 5 is rank 5 all the same. */
 static void test_the_same_rank_in_every_run(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct rank_job j = plain, other = plain;
 	struct err err = {0};
 	j.more_backward[5] = other.more_backward[5] = 1920;
@@ -407,7 +385,7 @@ static void test_the_same_rank_in_every_run(void **state)
 /* Two captures of the same job, one run a side: no direction. */
 static void test_a_job_against_itself(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	int directions = 0;
 	for (uint64_t pair = 0; pair < 100; pair++) {
 		struct err err = {0};
@@ -431,7 +409,7 @@ static void test_a_job_against_itself(void **state)
 /* A process with two GPUs, which another run lists in the other order. */
 static void test_the_same_gpu_of_a_process(void **state)
 {
-	struct state *s = *state;
+	struct analysed *s = *state;
 	struct err err = {0};
 	struct analyse_run run[2];
 	for (int i = 0; i < 2; i++) {
@@ -468,23 +446,25 @@ static void test_the_same_gpu_of_a_process(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_a_straggler_that_computes_longer, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_rank_whose_input_is_late, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, begin, end),
-		cmocka_unit_test_setup_teardown(test_when_a_rank_is_late, begin, end),
-		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, begin, end),
-		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, begin, end),
-		cmocka_unit_test_setup_teardown(test_hosts_with_clocks_of_their_own, begin, end),
-		cmocka_unit_test_setup_teardown(test_no_reason_is_better_than_a_poor_one, begin, end),
-		cmocka_unit_test_setup_teardown(test_what_happened_once_is_no_reason, begin, end),
-		cmocka_unit_test_setup_teardown(test_collectives_that_tell_nothing, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_map_has_every_rank_and_step, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_map_for_every_part_of_a_step, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_host_of_the_slowest_rank, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, begin, end),
-		cmocka_unit_test_setup_teardown(test_a_job_against_itself, begin, end),
-		cmocka_unit_test_setup_teardown(test_the_same_gpu_of_a_process, begin, end),
+		cmocka_unit_test_setup_teardown(test_a_straggler_that_computes_longer, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_rank_whose_input_is_late, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_timeline_has_the_slowest_and_the_fastest, analysed_begin,
+	                                        analysed_end),
+		cmocka_unit_test_setup_teardown(test_when_a_rank_is_late, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_ranks_that_take_turns, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_nobody_is_named_where_ranks_are_alike, analysed_begin,
+	                                        analysed_end),
+		cmocka_unit_test_setup_teardown(test_hosts_with_clocks_of_their_own, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_no_reason_is_better_than_a_poor_one, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_what_happened_once_is_no_reason, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_collectives_that_tell_nothing, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_rank_without_a_number, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_map_has_every_rank_and_step, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_map_for_every_part_of_a_step, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_host_of_the_slowest_rank, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_same_rank_in_every_run, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_a_job_against_itself, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_the_same_gpu_of_a_process, analysed_begin, analysed_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

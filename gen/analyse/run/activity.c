@@ -121,11 +121,12 @@ static bool next_doing(void *context, struct layer *out)
 	return true;
 }
 
-static struct track *doing_of(struct activity *a, uint32_t thread)
+/* Tracks are made when they are asked for first, and asked for with every gap and op: making one stands apart, so that
+ * asking needs no room on the stack. */
+#define MAKES_TRACK __attribute__((noinline)) static void
+
+MAKES_TRACK make_doing(struct activity *a, uint32_t thread, struct track *track)
 {
-	struct track *track = &a->doing[thread];
-	if (track->n)
-		return track;
 	const struct trace *t = a->trace;
 	uint32_t off = t->first_slice[thread], off_end = t->first_slice[thread + 1];
 	struct doings d = {t,
@@ -138,6 +139,13 @@ static struct track *doing_of(struct activity *a, uint32_t thread)
 	                   off,
 	                   off_end > off ? off_end - 1 : off};
 	track->n = flatten(next_doing, &d, a->arena, &track->start, &track->value);
+}
+
+static struct track *doing_of(struct activity *a, uint32_t thread)
+{
+	struct track *track = &a->doing[thread];
+	if (!track->n)
+		make_doing(a, thread, track);
 	return track;
 }
 
@@ -166,13 +174,17 @@ static bool next_wait(void *context, struct layer *out)
 	return true;
 }
 
+MAKES_TRACK make_waits(struct activity *a, uint32_t thread, struct track *track)
+{
+	struct rows rows = {a, a->trace->first_call[thread], a->trace->first_call[thread + 1]};
+	track->n = flatten(next_wait, &rows, a->arena, &track->start, &track->value);
+}
+
 enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
 {
 	struct track *track = &a->waits[thread];
-	if (!track->n) {
-		struct rows rows = {a, a->trace->first_call[thread], a->trace->first_call[thread + 1]};
-		track->n = flatten(next_wait, &rows, a->arena, &track->start, &track->value);
-	}
+	if (!track->n)
+		make_waits(a, thread, track);
 	return (enum wait)track->value[track_find(track, t)];
 }
 
@@ -279,11 +291,8 @@ static bool next_range(void *context, struct layer *out)
 	return true;
 }
 
-struct track *activity_phases(struct activity *a, uint32_t thread)
+MAKES_TRACK make_phases(struct activity *a, uint32_t thread, struct track *track)
 {
-	struct track *track = &a->phases[thread];
-	if (track->n)
-		return track;
 	const struct trace *t = a->trace;
 	const struct step_thread *m = a->steps->found ? steps_on_thread(a->steps, thread) : NULL;
 	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
@@ -292,6 +301,13 @@ struct track *activity_phases(struct activity *a, uint32_t thread)
 		                   &track->start, &track->value);
 	else
 		track->n = flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
+}
+
+struct track *activity_phases(struct activity *a, uint32_t thread)
+{
+	struct track *track = &a->phases[thread];
+	if (!track->n)
+		make_phases(a, thread, track);
 	return track;
 }
 

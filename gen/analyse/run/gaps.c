@@ -166,12 +166,12 @@ static bool gap_latency(const void *context, size_t i, int64_t *latency)
 {
 	const struct latencies *l = context;
 	const struct trace *t = l->run->trace;
-	struct gap gap = run_gap(l->run, l->device, i);
-	if (gap.edge || t->ops.launch[gap.next] == TRACE_NONE)
+	const struct gap_ops *gap = &l->device->gaps[i];
+	if (gap->before == TRACE_NONE || gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)
 		return false;
-	int64_t returned = t->calls.end[t->ops.launch[gap.next]];
-	*latency = gap.end - returned;
-	return returned >= gap.start && returned < gap.end;
+	int64_t returned = t->calls.end[t->ops.launch[gap->next]];
+	*latency = t->ops.start[gap->next] - returned;
+	return *latency > 0 && returned >= t->ops.end[gap->before];
 }
 
 /* max(3 µs, twice the median latency of launches whose call returned inside the gap that they ended). */

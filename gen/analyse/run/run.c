@@ -303,12 +303,6 @@ int run_prepare(struct run *run, const struct trace *trace, const char *step, in
 
 /* ---- devices ---- */
 
-const struct sharing *run_sharing(const struct run *run, const struct device_run *device)
-{
-	uint32_t gpu = run->trace->devices[device->device].gpu;
-	return gpu != TRACE_NONE && run->sharing[gpu].n ? &run->sharing[gpu] : NULL;
-}
-
 static bool has_work(const struct run *run, uint32_t device)
 {
 	const struct trace *t = run->trace;

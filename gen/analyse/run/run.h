@@ -199,6 +199,10 @@ static inline struct gap run_gap(const struct run *run, const struct device_run 
 }
 
 /* When other processes may have run on the device's GPU; NULL: they did not, or it cannot be told. */
-const struct sharing *run_sharing(const struct run *run, const struct device_run *device);
+static inline const struct sharing *run_sharing(const struct run *run, const struct device_run *device)
+{
+	uint32_t gpu = run->trace->devices[device->device].gpu;
+	return gpu != TRACE_NONE && run->sharing[gpu].n ? &run->sharing[gpu] : NULL;
+}
 
 #endif

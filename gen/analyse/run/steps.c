@@ -3,7 +3,6 @@
 #include "analyse/run/steps_cut.h"
 #include "analyse/run/steps_lanes.h"
 #include "base/list.h"
-#include "base/search.h"
 #include "base/sort.h"
 #include "trace/again.h"
 
@@ -161,16 +160,6 @@ static void order_threads(struct steps *s)
 		s->thread_at[s->threads[i].thread] = i + 1;
 		s->first_of[s->threads[i].process] = i + 1;
 	}
-}
-
-uint32_t steps_open_at(const struct step_thread *thread, int64_t t)
-{
-	uint32_t low = 0;
-	SEARCH(low, thread->n, thread->start[low] <= t);
-	for (; low && thread->until[low - 1] > t; low--)
-		if (thread->end[low - 1] > t)
-			return low - 1;
-	return TRACE_NONE;
 }
 
 const struct step_thread *steps_of_process(const struct steps *s, uint32_t process)

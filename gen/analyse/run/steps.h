@@ -7,6 +7,7 @@
 #define GAPLINE_ANALYSE_RUN_STEPS_H
 
 #include "analyse/analysis.h"
+#include "base/search.h"
 
 /* One instance of the loop. */
 struct instance {
@@ -109,7 +110,15 @@ void steps_take_part(const struct trace *trace, const struct steps *whole, const
                      struct arena *arena, struct steps *out);
 
 /* Of the instances that are open on a thread at `t`, the index of the one that began last; TRACE_NONE: none is. */
-uint32_t steps_open_at(const struct step_thread *thread, int64_t t);
+static inline uint32_t steps_open_at(const struct step_thread *thread, int64_t t)
+{
+	uint32_t low = 0;
+	SEARCH(low, thread->n, thread->start[low] <= t);
+	for (; low && thread->until[low - 1] > t; low--)
+		if (thread->end[low - 1] > t)
+			return low - 1;
+	return TRACE_NONE;
+}
 
 /* The instances of a thread of the trace; NULL: it has none. */
 static inline const struct step_thread *steps_on_thread(const struct steps *s, uint32_t thread)

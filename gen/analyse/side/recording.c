@@ -25,13 +25,6 @@ static const double OF_GPU_WORK = 0.025;
 static const double WORTH_SAYING = 0.01; /* of a step, or of the speedup */
 static const double TURNS = 0.05;        /* of the speedup: from here on the headline says "while recorded" */
 
-/* The first call of the thread's [i, end) that starts at `t` or later. */
-static uint32_t first_from(const struct trace *t, uint32_t i, uint32_t end, int64_t at)
-{
-	SEARCH(i, end, t->calls.start[i] < at);
-	return i;
-}
-
 /* A trace, and the name of a call that the runtime of CUDA 13 makes at every launch that is watched: nsys records it,
  * as part of the launch. */
 struct watched {
@@ -66,11 +59,11 @@ static uint32_t count_calls(const struct watched *w, const struct gap *gap, int6
 	if (t->calls.end[launch] <= from)
 		return 0; /* it was there already: the GPU waited for something else */
 	uint32_t begin = t->first_call[thread], end = t->first_call[thread + 1];
-	uint32_t i = first_from(t, begin, end, from);
+	const int64_t *start = t->calls.start + begin;
+	uint32_t i = begin + search_after(start, end - begin, launch - begin, from - 1), n = 0;
 	if (i > begin && t->calls.end[i - 1] > from)
 		i--;
-	uint32_t last = first_from(t, i, end, t->calls.start[launch] + 1), n = 0;
-	for (; i < last; i++)
+	for (; i < end && t->calls.start[i] <= t->calls.start[launch]; i++)
 		n += !is_the_profilers(w, i);
 	return n;
 }
