@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/run/backlog.h"
 #include "random_trace.h"
 #include "scene.h"
 
@@ -181,6 +182,31 @@ static void test_without_launches_nothing_is_told(void **state)
 	assert_false(is_said(&compare(s, baseline, fixed)->verdict, "queue"));
 }
 
+/* A lag that falls by 900 a step, of which so many are not known. */
+static double worked_off(uint32_t unknown)
+{
+	enum { N = 21 };
+	int64_t lag[N];
+	struct step_thread thread = {0};
+	for (uint32_t k = 0; k < N; k++)
+		lag[k] = k >= 8 && k < 8 + unknown ? BACKLOG_UNKNOWN : 20000 - 900 * (int64_t)k;
+	struct run run = {.steps = {.found = true, .n = N, .n_threads = 1, .n_ranks = 1, .threads = &thread},
+	                  .lag = lag,
+	                  .warmup = 1,
+	                  .n_steps = N - 1,
+	                  .window_end = 20000};
+	return backlog_worked_off(&run);
+}
+
+/* Nine in ten have to be known. */
+static void test_unknown_lags(void **state)
+{
+	(void)state;
+	assert_true(fabs(worked_off(0) - 900) < 60);
+	assert_true(worked_off(2) > 0);
+	assert_true(worked_off(3) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +216,7 @@ int main(void)
 		SCENE(test_steps_in_turns),
 		SCENE(test_no_queue),
 		SCENE(test_without_launches_nothing_is_told),
+		cmocka_unit_test(test_unknown_lags),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

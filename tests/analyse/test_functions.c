@@ -89,6 +89,26 @@ static void test_came_late(void **state)
 	assert_string_equal(say_function(&s->names, &f->all.row[0].function, 80, &s->arena), "a");
 }
 
+static void test_late_samples_stand_for_more(void **state)
+{
+	/* A sampler that is asked for one every 10 ns: each stands for half the way to its neighbours, but where that
+	 * is a hundred times as far as asked for, or there is none, it stands for 5. */
+	struct scene *s = *state;
+	kernels_a_b(s);
+	for (int64_t t = 1955; t <= 2055; t += EVERY)
+		maker_sample(&s->m, s->main, t, "main > a");
+	maker_sample(&s->m, s->main, 2555, "main > b"); /* 500 late, and the next one 2000 */
+	for (int64_t t = 4555; t <= 4575; t += EVERY)
+		maker_sample(&s->m, s->main, t, "main > c");
+	s->m.trace->source.sample_ns = EVERY;
+	scene_analyse(s);
+	const struct functions *f = &s->result.functions;
+	double ns = find(s, &f->all, "c")->self[0] / (3 * EVERY);
+	assert_true(ns > 0);
+	assert_true(fabs(find(s, &f->all, "a")->self[0] / ns - (10 * EVERY + 5 + 250)) < 1e-6);
+	assert_true(fabs(find(s, &f->all, "b")->self[0] / ns - (250 + 5)) < 1e-6);
+}
+
 static void test_gaps_that_happened_once_count_for_none(void **state)
 {
 	/* After B the host pauses for 2 ms, and launches C: samples of the pause are no idle time's. */
@@ -322,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_came_late),
+		SCENE(test_late_samples_stand_for_more),
 		SCENE(test_gaps_that_happened_once_count_for_none),
 		SCENE(test_after_a_synchronisation),
 		SCENE(test_had_been_waiting),

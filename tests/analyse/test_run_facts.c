@@ -272,6 +272,48 @@ static void test_search_in_a_startup(void **state)
 	assert_true(part_of(side, STARTUP_HOST_CODE) == 5000000 - 1000600 - 1000);
 }
 
+/* `n` candidates from `from` on, 10 µs apart: `marks` events and a call that asks for the time between them. */
+static void time_candidates(struct scene *s, int64_t from, int n, int marks, const char *ask)
+{
+	for (int64_t t = from; t < from + 10000 * (int64_t)n; t += 10000) {
+		for (int64_t mark = 0; mark < marks; mark++)
+			scene_call(s, s->main, t + 500 * mark, t + 500 * mark + 10, "cudaEventRecord", CALL_OTHER);
+		bool waits = strstr(ask, "Synchronize");
+		scene_call(s, s->main, t + 520, t + 600, ask, waits ? CALL_SYNC : CALL_OTHER);
+	}
+}
+
+static double search_of(struct scene *s, int n, int marks, const char *ask, const char *in_steps)
+{
+	scene_trace_begin(s);
+	scene_call(s, s->main, 0, 1000, "cudaMalloc", CALL_ALLOC);
+	time_candidates(s, 10000, n, marks, ask);
+	steps_at(s, 100000, 10);
+	for (int64_t t = 100000; in_steps && t < 110000; t += 1000) {
+		scene_call(s, s->main, t + 110, t + 115, "cudaEventRecord", CALL_OTHER);
+		scene_call(s, s->main, t + 120, t + 125, "cudaEventRecord", CALL_OTHER);
+		scene_call(s, s->main, t + 130, t + 135, in_steps, CALL_OTHER);
+	}
+	return part_of(scene_analyse(s), STARTUP_SEARCH);
+}
+
+static void test_timing_candidates_is_a_search(void **state)
+{
+	/* From the first event to the last time, if there are three times or more. Where the collector leaves that
+	 * call out, the wait for the second event shows it, and a wait for one event does not. */
+	static const char asks[] = "cudaEventElapsedTime", waits[] = "cudaEventSynchronize";
+	struct scene *s = *state;
+	assert_true(search_of(s, 4, 2, asks, NULL) == 30600);
+	assert_true(search_of(s, 3, 2, asks, NULL) == 20600);
+	assert_true(search_of(s, 2, 2, asks, NULL) == 0);
+	assert_true(search_of(s, 4, 2, waits, NULL) == 30600);
+	assert_true(search_of(s, 4, 1, waits, NULL) == 0);
+	/* A program that takes times in its steps times itself. */
+	assert_true(search_of(s, 4, 2, asks, asks) == 0);
+	/* One that asks in its steps shows that the call is recorded: a wait is none. */
+	assert_true(search_of(s, 4, 2, waits, asks) == 0);
+}
+
 static void test_clocks_that_disagree(void **state)
 {
 	/* A kernel 20 µs before its launch is within what clocks differ by, one of 21 µs is not. */
@@ -312,6 +354,7 @@ int main(void)
 		SCENE(test_parts_of_a_startup),
 		SCENE(test_startup_from_the_programs_start),
 		SCENE(test_search_in_a_startup),
+		SCENE(test_timing_candidates_is_a_search),
 		SCENE(test_first_launches_are_first_by_their_calls),
 		SCENE(test_startup_is_whole_where_every_run_has_it),
 		SCENE(test_clocks_that_disagree),
