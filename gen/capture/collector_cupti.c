@@ -118,7 +118,8 @@ static int finish(struct collector_job *job, struct err *err)
 		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
 	if (result.sample_ns && result.samples_torn > result.samples / 50)
 		collector_say(job, "of %lld samples of Python %lld could not be read",
-		              (long long)(result.samples + result.samples_torn), (long long)result.samples_torn);
+		              (long long)result.samples + (long long)result.samples_torn,
+		              (long long)result.samples_torn);
 	if (result.ops || result.calls) {
 		if (!result.ops)
 			collector_say(job, "CUDA calls were recorded, but nothing from the GPU");

@@ -83,8 +83,8 @@ uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_nam
 	char text[PY_NAME_ROOM], path[4 * PY_NAME_CHARACTERS + 1];
 	if (!tables_map())
 		return 0;
-	struct known *ways =
-		&tables->codes[(uint32_t)(code->address >> 4) * UINT32_C(0x9E3779B1) % (CODES / WAYS) * WAYS];
+	uint32_t set = (uint32_t)(code->address >> 4) * UINT32_C(0x9E3779B1) % (CODES / WAYS);
+	struct known *ways = &tables->codes[(size_t)set * WAYS];
 	for (int i = 0; i < WAYS; i++)
 		if (ways[i].number && ways[i].code.address == code->address && ways[i].code.file == code->file &&
 		    ways[i].code.qualname == code->qualname && ways[i].code.line == code->line)

@@ -137,7 +137,7 @@ static struct wanted find_launches(const struct run *run, const struct heavy *li
 {
 	const struct trace_ops *ops = &run->trace->ops;
 	struct wanted w = {0};
-	int64_t first = list[0].first, last = list[0].first;
+	int64_t first = list[0].first, last = first;
 	for (uint32_t i = 0; i < n; i++) {
 		const char *function = kernel_function(scratch, names_text(run->trace->names, list[i].name));
 		if (!is_wanted(&w, function))

@@ -245,15 +245,16 @@ void find_bubbles(struct evidence *e)
 const char *tell_bubbles(const struct evidence *e)
 {
 	const struct rank_result *most = most_bubbles(&e->side->ranks);
-	const char *partner = most->partner == TRACE_NONE ? ""
-	                                                  : arena_format(e->arena, ", mostly for %s",
-	                                                                 say_rank(e->side, most->partner, e->arena));
-	return arena_format(
-		e->arena,
-		"GPUs wait in sends and receives until the other rank gets there, with nothing else to run: "
-		"%s ms %s in the mean (%.1f %%); longest waits %s, %s ms%s.",
-		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), say_rank(e->side, most->device, e->arena),
-		rule_ms(e, "longest"), partner);
+	const char *partner = "", *longest = "";
+	if (most && most->partner != TRACE_NONE)
+		partner = arena_format(e->arena, ", mostly for %s", say_rank(e->side, most->partner, e->arena));
+	if (most)
+		longest = arena_format(e->arena, "; longest waits %s, %s ms%s",
+		                       say_rank(e->side, most->device, e->arena), rule_ms(e, "longest"), partner);
+	return arena_format(e->arena,
+	                    "GPUs wait in sends and receives until the other rank gets there, with nothing else to "
+	                    "run: %s ms %s in the mean (%.1f %%)%s.",
+	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), longest);
 }
 
 const char *advise_bubbles(const struct evidence *e)
