@@ -239,13 +239,21 @@ static void add_share(struct pattern_share *sum, const struct pattern_fit *f, co
 	arena_release(&scratch);
 }
 
-/* Whether more than one in a hundred cycles is two: the time of one of them would be wrong by more than that. */
+/* Whether more than one in a hundred cycles is two: the time of one of them would be wrong by more than that. Where it
+ * is every n-th one, the loop is made so: a generator's step behind so many of its critic's. */
 static bool miss_cuts(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
-	uint32_t twice = 0;
-	for (uint32_t k = from; k < to; k++)
-		twice += f->grade[k] != GRADE_NONE && f->twice[k];
-	return twice * (uint64_t)100 > to - from;
+	uint32_t twice = 0, even = 0, last = 0, distance = 0;
+	for (uint32_t k = from; k < to; k++) {
+		if (f->grade[k] == GRADE_NONE || !f->twice[k])
+			continue;
+		even += twice > 1 && k - last == distance;
+		distance = k - last;
+		last = k;
+		twice++;
+	}
+	bool regular = twice >= PATTERN_CYCLES && even * (uint64_t)10 >= (twice - 2) * (uint64_t)9;
+	return !regular && twice * (uint64_t)100 > to - from;
 }
 
 /* Whether cuts make a loop; which part of them. */
