@@ -51,7 +51,7 @@ struct cupti_api {
 	/* Not in every version; NULL then. */
 	CUptiResult (*silence_runtime)(CUpti_CallbackId, uint8_t enable); /* cuptiActivityEnableRuntimeApi */
 	CUptiResult (*silence_driver)(CUpti_CallbackId, uint8_t enable);
-	CUptiResult (*trace_device_graphs)(uint8_t enable); /* cuptiActivityEnableDeviceGraph; since CUDA 13 */
+	CUptiResult (*trace_device_graphs)(uint8_t enable); /* cuptiActivityEnableDeviceGraph */
 	CUptiResult (*subscribe_v2)(CUpti_SubscriberHandle *, CUpti_CallbackFunc, void *, struct cupti_subscribe *);
 };
 

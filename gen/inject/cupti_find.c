@@ -94,6 +94,8 @@ static int take(struct search *s, const char *path, int flags)
 #undef CUPTI_LOOK
 	api->silence_runtime = (__typeof__(api->silence_runtime))dlsym(library, "cuptiActivityEnableRuntimeApi");
 	api->silence_driver = (__typeof__(api->silence_driver))dlsym(library, "cuptiActivityEnableDriverApi");
+	api->trace_device_graphs =
+		(__typeof__(api->trace_device_graphs))dlsym(library, "cuptiActivityEnableDeviceGraph");
 	api->subscribe_v2 = (__typeof__(api->subscribe_v2))dlsym(library, "cuptiSubscribe_v2");
 	char reason[128];
 	if (missing) {
@@ -114,12 +116,6 @@ static int take(struct search *s, const char *path, int flags)
 		refuse(s, path, reason);
 		goto refused;
 	}
-	/* CUPTI 12 has the function and no record for such graphs. With it 12.4 says of a graph of ten kernels, 116 µs,
-	 * that it took 22, invents some kernels, and loses one or two of sixty graphs that the host launched (H100). */
-	api->trace_device_graphs = NULL;
-	if (cuda >= 13000)
-		api->trace_device_graphs =
-			(__typeof__(api->trace_device_graphs))dlsym(library, "cuptiActivityEnableDeviceGraph");
 	Dl_info where;
 	if (dladdr((void *)api->cuptiGetVersion, &where) && where.dli_fname)
 		path = where.dli_fname;

@@ -264,11 +264,6 @@ class Cupti(Case):
         self.assertIn("graphs that kernels launch", text)
         self.assertEqual(len(kernels(s)), 10000, "all else is recorded")
 
-    def test_graphs_that_kernels_launch_are_asked_of_cuda_13_alone(self):
-        s = self.one("launches", FAKE_CUPTI="28", FAKE_REFUSE=str(DEVICE_GRAPH))  # 12.9: nobody asks, so nobody is refused
-        self.assertEqual(s.messages(), [])
-        self.assertEqual(len(kernels(s)), 10000)
-
     def test_named_as_debian_does(self):
         self.without_real_ones()
         with tempfile.TemporaryDirectory() as folder:
