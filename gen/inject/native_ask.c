@@ -24,7 +24,12 @@ static _Atomic uint64_t latest;
 
 /* ---- in the thread that is asked ---- */
 
-static void registers(const ucontext_t *context, struct native_answer *a, uintptr_t *frame)
+/* By itself, so that it can be told from everything else: the linker says where a section of such a name is. */
+#define ANSWERING __attribute__((section("gapline_answer"), noinline, used))
+extern const char __start_gapline_answer[], __stop_gapline_answer[];
+
+static inline __attribute__((always_inline)) void registers(const ucontext_t *context, struct native_answer *a,
+                                                            uintptr_t *frame)
 {
 	const mcontext_t *m = &context->uc_mcontext;
 #if defined __x86_64__
@@ -44,7 +49,7 @@ static void registers(const ucontext_t *context, struct native_answer *a, uintpt
 }
 
 /* Calls nothing, and reads nothing but what lies between the stack's pointer and its end, all of which is there. */
-static void answer(int number, siginfo_t *info, void *context)
+static ANSWERING void answer(int number, siginfo_t *info, void *context)
 {
 	(void)number;
 	uint64_t asked = (uint64_t)(uintptr_t)info->si_value.sival_ptr, now = atomic_load(&latest);
@@ -154,6 +159,11 @@ bool native_held_back(uint32_t tid)
 	static char text[4096];
 	const char *at = about(tid, "status", text, sizeof text) ? strstr(text, "\nSigBlk:") : NULL;
 	return !at || strtoull(at + strlen("\nSigBlk:"), NULL, 16) >> (SIGNAL - 1) & 1;
+}
+
+bool native_answering(const struct native_answer *a)
+{
+	return a->pc >= (uintptr_t)__start_gapline_answer && a->pc < (uintptr_t)__stop_gapline_answer;
 }
 
 bool native_interrupted(const struct native_answer *a)

@@ -48,6 +48,9 @@ bool native_answered(uint64_t question, struct native_answer *answer);
 /* Whether the thread holds our signal back; also when that cannot be told. */
 bool native_held_back(uint32_t tid);
 
+/* Whether the thread was inside the handler of an earlier question, where it can lose its processor. */
+bool native_answering(const struct native_answer *answer);
+
 /* Whether the signal took the thread out of a call, which returns EINTR then. */
 bool native_interrupted(const struct native_answer *answer);
 

@@ -158,7 +158,7 @@ static uint32_t frames_of(const struct native_answer *a, bool waits, struct spoo
 	int64_t now = spool_now();
 	uint64_t offset;
 	uint32_t n = 0;
-	if (!native_module(a->pc, now, &offset, module_put)) {
+	if (native_answering(a) || !native_module(a->pc, now, &offset, module_put)) {
 		count(&n_unknown, 1);
 		return 0;
 	}

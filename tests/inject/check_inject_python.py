@@ -260,26 +260,37 @@ def switches(stop):
 
 class Soak(unittest.TestCase):
     def test_everything_at_once(self):
+        self.soak(SAMPLES, False)
+
+    def test_everything_at_once_and_asked(self):
+        """Each sample with a question to the thread where it is."""
+        self.soak(SAMPLES // 10, True)
+
+    def soak(self, samples, ask):
         self.assertEqual(READER.reader_begin(), 0)
-        stop, counts = threading.Event(), (ctypes.c_ulong * 5)()
+        stop, counts = threading.Event(), (ctypes.c_ulong * 8)()
         ways = [calls, raises, generates, compiles, begins_threads, recurses, forks]
         if importlib.util.find_spec("greenlet"):
             ways.append(switches)
         threads = [threading.Thread(target=f, args=(stop,)) for f in ways]
         for t in threads:
             t.start()
-        READER.reader_soak(ctypes.c_ulong(SAMPLES))
-        while counts[0] + counts[1] < SAMPLES:
+        READER.reader_soak(ctypes.c_ulong(samples), ask)
+        while counts[0] + counts[1] < samples:
             time.sleep(0.05)
             READER.reader_counts(counts)
         READER.reader_end()
         stop.set()
         for t in threads:
             t.join()
-        taken, torn, moved, idle, unnamed = counts
-        print(f"{', '.join(w.__name__ for w in ways)}: {taken} samples, {torn} dropped ({100 * torn / (taken + torn):.3f} %), {moved} of threads that never stood "
-              f"still, {unnamed} without a name, {idle} without a stack", flush=True)
+        taken, torn, moved, idle, unnamed, waiting, answered, placed = counts
+        print(f"{', '.join(w.__name__ for w in ways)}: {taken} samples, {torn} dropped ({100 * torn / (taken + torn):.3f} %), {moved} of threads that "
+              f"never stood still, {unnamed} without a name, {idle} without a stack", flush=True)
         self.assertLess(torn + unnamed, 0.02 * taken)
+        if ask:
+            print(f"{waiting} waited, {answered} answered, {placed} were in a file's code", flush=True)
+            self.assertGreater(waiting + answered, 0.2 * taken)
+            self.assertGreater(placed, 0.99 * (waiting + answered))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 /* Reads the Python frames of a process's threads as the sampler does, for a test that is written in Python and loads
  * this into itself (ctypes releases the interpreter's lock around every call). */
+#include "inject/native_ask.h"
+#include "inject/native_maps.h"
 #include "inject/py_memory.h"
 #include "inject/py_names.h"
 #include "inject/py_stack.h"
@@ -14,8 +16,8 @@
 
 EXPORT int reader_begin(void);
 EXPORT int reader_stack(unsigned tid, char *text, unsigned room);
-EXPORT void reader_soak(unsigned long most);
-EXPORT void reader_counts(unsigned long counts[5]);
+EXPORT void reader_soak(unsigned long most, int ask);
+EXPORT void reader_counts(unsigned long counts[8]);
 EXPORT void reader_end(void);
 EXPORT double reader_cost(unsigned tid, unsigned n);
 
@@ -82,9 +84,52 @@ double reader_cost(unsigned tid, unsigned n)
 
 /* ---- without end ---- */
 
+static int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
 static pthread_t thread;
 static _Atomic int stop;
-static _Atomic unsigned long taken, torn, moved, idle, unnamed, limit;
+static _Atomic unsigned long taken, torn, moved, idle, unnamed, limit, waiting, answered, placed;
+static bool asking;
+
+static bool module_noted(uint32_t number, uint64_t inode, const char *path)
+{
+	return number && inode + 1 && *path;
+}
+
+/* Asks a thread where it is, with frame pointers followed in its own stack; answers that come late are left. */
+static void look(unsigned tid)
+{
+	static struct {
+		unsigned tid;
+		uintptr_t low, high;
+	} stacks[64];
+	struct native_answer a;
+	uint64_t offset;
+	bool first;
+	enum native_where where = native_where(tid, &a);
+	if (where == NATIVE_RUNS) {
+		size_t at = tid % 64;
+		if (stacks[at].tid != tid)
+			stacks[at].low = stacks[at].high = 0;
+		stacks[at].tid = tid;
+		uint64_t question = native_ask(tid, stacks[at].low, stacks[at].high);
+		for (int i = 0; question && i < 2000 && !native_answered(question, &a); i++)
+			;
+		if (!question || !native_answered(question, &a))
+			return;
+		answered++;
+		if (!stacks[at].high && native_memory(a.sp, &stacks[at].low, &stacks[at].high, &first) && !first)
+			stacks[at].high = a.pointer > a.sp && a.pointer < stacks[at].high ? a.pointer : 0;
+	} else
+		waiting += where == NATIVE_WAITS;
+	if (where != NATIVE_UNKNOWN)
+		placed += native_module(a.pc, now(), &offset, module_noted) != 0;
+}
 
 static void *soak(void *unused)
 {
@@ -104,6 +149,8 @@ static void *soak(void *unused)
 					unnamed++;
 					break;
 				}
+			if (asking)
+				look(py_thread_native(&py, &t));
 		}
 		torn += walk.torn;
 	}
@@ -111,20 +158,25 @@ static void *soak(void *unused)
 }
 
 /* Reads all threads as often as it can, by a thread of its own. */
-void reader_soak(unsigned long most)
+void reader_soak(unsigned long most, int ask)
 {
 	limit = most;
+	taken = torn = moved = idle = unnamed = waiting = answered = placed = 0;
+	asking = ask && native_ask_begin();
 	stop = 0;
 	pthread_create(&thread, NULL, soak, NULL);
 }
 
-void reader_counts(unsigned long counts[5])
+void reader_counts(unsigned long counts[8])
 {
 	counts[0] = taken;
 	counts[1] = torn;
 	counts[2] = moved;
 	counts[3] = idle;
 	counts[4] = unnamed;
+	counts[5] = waiting;
+	counts[6] = answered;
+	counts[7] = placed;
 }
 
 void reader_end(void)

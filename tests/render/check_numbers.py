@@ -12,6 +12,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import tiny_profile
+import tiny_samples
 from check_numbers_words import Words, is_time
 from page_numbers import MS, Page, shows
 
@@ -332,8 +335,94 @@ class Check(Words):
             elif re.search(r"\d", text):
                 self.claim(any(is_time(text, value) for values in labels.values() for value in values), "start-up", text)
 
+    def functions(self):
+        """Functions that the GPU waited for: in the order of the JSON, all of them and by cause; what is not shown is left
+        over, so that a list's times add up to what the JSON says was sampled."""
+        found = self.result.get("functions")
+        tables = self.page.tables.get("functions", [])
+        if not found:
+            assert not tables, f"{self.name}: a table of functions"
+            return
+        everything, by_cause = tables
+        labels, unit = ("baseline", "fixed"), self.unit(everything)
+        mine, title = self.function_row, lambda c: f"in {c['phase']}" if c["phase"] else "between"
+        whole = [found["sampling"][label]["ms_per_step"] for label in labels]
+        of, listed, shown = whole, list(found["functions"]), [0, 0]
+        for row in everything["rows"][1:]:
+            if "more" in row["class"].split():
+                n = len(listed) + found["left_out"]
+                assert row["cells"][0][0] == f"and {n} more", f"{self.name}: functions: {row['cells'][0][0]}, not {n}"
+                if not found["left_out"]:
+                    mine(row["cells"], self.added(listed), of, unit, False)
+                listed = []
+            else:
+                mine(row["cells"], listed.pop(0), of, unit)
+        assert not listed, f"{self.name}: {len(listed)} functions are missing"
+        causes = list(found["causes"])
+        for row in by_cause["rows"][1:] if causes else []:
+            cells, words = row["cells"], row["class"].split()
+            if "group" in words:
+                assert not listed, f"{self.name}: functions of a cause are missing: {listed}"
+                cause = causes.pop(0)
+                assert title(cause) in cells[0][0], f"{self.name}: functions: {cells[0][0]!r} is not {title(cause)!r}"
+                listed, of = list(cause["functions"]), [cause[label]["ms_per_step"] for label in labels]
+                nobody = [cause[label]["ms_per_step"] - cause[label]["sampled_ms"] for label in labels]
+                sums = {label: {"self_ms": ms} for label, ms in zip(labels, of)}
+                mine(cells, sums, of, unit, False)
+            elif cells[0][0] == "no sample":
+                mine(cells, {label: {"self_ms": max(ms, 0)} for label, ms in zip(labels, nobody)}, of, unit, False)
+            elif "more" in words:
+                n = len(listed) + cause["left_out"]
+                assert cells[0][0] == f"and {n} more", f"{self.name}: functions: {cells[0][0]}, not {n}"
+                if not cause["left_out"]:
+                    mine(cells, self.added(listed), of, unit, False)
+                listed = []
+            else:
+                mine(cells, listed.pop(0), of, unit)
+        assert not causes and not listed, f"{self.name}: functions by cause are missing"
+        self.icicle(found["stacks"])
+
+    def icicle(self, parts):
+        """What a part of the picture says of itself: its times."""
+        times = r"(?P<name>.*): (?P<a>\S+)(?: \u2192 (?P<b>\S+))? (?P<unit>ns|\u00b5s|ms|s) a (?:step|run), "
+        titles = [re.match(times, text) for tag, text in self.page.words["functions"] if tag == "title"]
+        titles = [t for t in titles if t]
+        assert titles, f"{self.name}: no part of the picture says how long it is"
+        for t in titles:
+            shown = [t["a"], t["b"] or t["a"]]
+            fits = lambda p: all(shows(text, p[label]["total_ms"], MS[t["unit"]]) for text, label in zip(shown, ("baseline", "fixed")))
+            alike = [p for p in parts if fits(p)]
+            if not t["name"].startswith(("\u25bc", "(", "host code", "others")):
+                name = (t["name"].rpartition(" (")[0] or t["name"]).split(" \u2192 ")[-1]
+                alike = [p for p in alike if p.get("name") is None or self.is_name(name, p["name"])]
+            self.claim(alike, "functions, picture", t[0])
+
+    @staticmethod
+    def added(functions):
+        return {label: {"self_ms": sum(f[label]["self_ms"] for f in functions)} for label in ("baseline", "fixed")}
+
+    def function_row(self, cells, function, of, unit, whole=True):
+        where = f"functions, {cells[0][0]}"
+        own = [function[label]["self_ms"] for label in ("baseline", "fixed")]
+        for text, ms, all_ms in zip(both(cells[2][0]), own, of):
+            if text != "\u2013":
+                self.expect(text.replace(" %", ""), 100 * ms / all_ms, 1, f"{where}, share")
+        for cell, ms in zip(cells[3:6], (*own, own[1] - own[0])):
+            if cell[0] != "\u2013":
+                self.expect(cell[0], ms, unit, where)
+        if not whole:
+            return
+        name = {"function": function["name"], "module": f"{function['module']} (no symbols)", "broken": "(callers unknown)",
+                "cut": "(callers too deep)", "unknown": "(unknown)"}[function["kind"]]  # fmt: skip
+        self.claim(self.is_name(cells[0][1], name) or self.is_name(cells[0][0], name), "functions", cells[0][0])
+        if function["module"]:
+            self.claim(self.is_name(cells[1][1], function["module"]), "functions", cells[1][0])
+        for text, label in zip(both(cells[6][0]), ("baseline", "fixed")):
+            if text != "\u2013":
+                self.expect(text, function[label]["total_ms"], unit, f"{where}, with what it calls")
+
     def run(self):
-        for part in ("startup", "phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "communication", "steps"):
+        for part in ("startup", "functions", "phases", "kernels", "api", "nvtx", "copies", "idle", "waterfall", "budget", "ranks", "communication", "steps"):
             getattr(self, part)()
         self.run_words()
         return self.cells
@@ -353,6 +442,20 @@ def reports(gapline, tests, folder):
             sides = [f"--baseline={pair}/baseline-*", f"--fixed={pair}/fixed-*"]
         subprocess.run([gapline, "report", *sides, "-o", page, "--json", result, "--quiet"], check=True)
         yield name, page.read_bytes(), result.read_bytes()
+    sides, page, result = [folder / f"{side}.sqlite" for side in ("baseline", "fixed")], folder / "page.html", folder / "result.json"
+    for side, lengths in zip(sides, ((2000, 3000, 5000), (2000, 3100, 1500))):
+        sampled(side, lengths)
+    subprocess.run([gapline, "report", *sides, "-o", page, "--json", result, "--quiet"], check=True)
+    yield "functions", page.read_bytes(), result.read_bytes()
+
+
+def sampled(path, lengths):
+    """A profile whose steps wait for more functions than a list shows."""
+    us, library = 1000, "/opt/acme/lib/libdata.so"
+    tiny_profile.write(path, steps=300, load=sum(lengths) * us, jitter=100 * us, kernels=40, seed=1)
+    read, parse, augment = lengths
+    parts = [(f"parse > {name}_value", library, parse * us // 20) for name in "abcdefghijklmnopqrst"]
+    tiny_samples.add(path, [("read_file > fread", "/usr/lib/libc.so.6", read * us), *parts, ("augment", library, augment * us)])
 
 
 def main():
