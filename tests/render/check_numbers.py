@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tiny_profile
 import tiny_samples
-from check_numbers_words import Words, is_time
+from check_numbers_words import TIME, Words, is_time
 from page_numbers import MS, Page, shows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -381,6 +381,33 @@ class Check(Words):
                 mine(cells, listed.pop(0), of, unit)
         assert not causes and not listed, f"{self.name}: functions by cause are missing"
         self.icicle(found["stacks"])
+
+    def samples(self, text):
+        """How many samples there are, and of how many something is missing: what is left of the text."""
+        found = re.fullmatch(r"(baseline|fixed): (.*)", text)
+        if not found or found[2] == "no samples.":
+            return text
+        of, idle = self.result["functions"]["sampling"][found[1]], lambda key: lambda of: 100 * of[key] / of["in_idle"]
+        patterns = {
+            r"^(\d+) samples of threads": lambda of: of["samples"],
+            r"the GPU waited in (\d+) of them": lambda of: of["in_idle"],
+            r"which stand for (\S+) % of": lambda of: 100 * of["sampled_share"],
+            r"In (\S+) % of these the callers are not known": idle("without_callers"),
+            r"in (\S+) % the code has no symbols": idle("without_symbol"),
+            r"in (\S+) % there is no stack": idle("without_stack"),
+            r"Samples were taken in (\S+) % of that idle time": lambda of: 100 * of["covered_share"],
+            r"(\d+) samples lack": lambda of: of["cut"],
+        }  # fmt: skip
+        text = found[2]
+        every = re.search("one every " + TIME, text)
+        self.claim(every and is_time(every[0].removeprefix("one every "), of["interval_ms"]), "functions", text)
+        text = text.replace(every[0], "")
+        for pattern, value in patterns.items():
+            number = re.search(pattern, text)
+            if number:
+                self.claim(shows(number[1], value(of)), "functions", f"{number[0]} in {text}")
+                text = text.replace(number[0], "")
+        return text
 
     def icicle(self, parts):
         """What a part of the picture says of itself: its times."""
