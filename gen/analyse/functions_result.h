@@ -1,6 +1,6 @@
 /* What the host was doing while the GPU waited: functions, from samples of the threads that were waited for, taken at
  * the instants that idle time is charged with. Plain data, part of struct analysis (analysis.h says what units and
- * names mean).
+ * names mean). Of a thread that waited for Python's interpreter lock they are those of the thread that held it.
  *
  * A sample stands for the time between two samples. Where samples stand for less than the idle time in which they were
  * taken (a thread that sleeps is not sampled by nsys), the rest is nobody's; what lies before the first sample and
@@ -39,6 +39,9 @@ struct sampled_cause {
 	double sampled[2]; /* … and what samples stand for */
 	double samples[2];
 	struct function_list functions; /* the longest first: by the longer `self` */
+	/* CAUSE_GIL, of which the functions are those of the thread that held the lock: which thread that was most. */
+	uint32_t holder;   /* its name; 0: it has none, or is not known */
+	double holding[2]; /* … and how long */
 };
 
 /* What became of a function in one place of the stacks. */

@@ -7,6 +7,9 @@ static const struct {
 	[CAUSE_HOST_CODE] = {"host_code", "host code", "The thread that launches GPU work was running its own code."},
 	[CAUSE_HOST_BLOCKED] = {"host_blocked", "host blocked",
                                 "The thread that launches GPU work sat in an operating-system call."},
+	[CAUSE_GIL] = {"gil", "Python's GIL",
+                       "The thread that launches GPU work waited for Python's global interpreter lock, which another "
+                       "thread held."},
 	[CAUSE_OFF_CPU] = {"off_cpu", "host off the processor",
                            "The thread that launches GPU work was not on a processor: asleep, or others ran there."},
 	[CAUSE_HANDOVER] = {"handover", "thread hand-over",
@@ -82,6 +85,7 @@ static const struct {
 	[STARTUP_SYNC] = {"sync_return", "synchronisation", "Inside synchronising calls and blocking read-backs."},
 	[STARTUP_HOST_CODE] = {"host_code", "host code", "The thread's own code between CUDA calls."},
 	[STARTUP_HOST_BLOCKED] = {"host_blocked", "host blocked", "Operating-system calls between CUDA calls."},
+	[STARTUP_GIL] = {"gil", "Python's GIL", "Waiting for Python's global interpreter lock."},
 	[STARTUP_OFF_CPU] = {"off_cpu", "host off the processor", "Asleep, or others ran on the processor."},
 	[STARTUP_HANDOVER] = {"handover", "thread hand-over",
                               "Waiting for another launching thread, which waited too."},

@@ -8,6 +8,7 @@
 enum cause {
 	CAUSE_HOST_CODE,      /* the launching thread ran its own code */
 	CAUSE_HOST_BLOCKED,   /* … sat in an operating-system call; the row names it */
+	CAUSE_GIL,            /* … waited for Python's interpreter lock, which another thread held */
 	CAUSE_OFF_CPU,        /* … was not on a processor, and in no call that the profile knows */
 	CAUSE_HANDOVER,       /* … waited for another launching thread that waited too */
 	CAUSE_SYNC_RETURN,    /* … was inside a synchronising call or a blocking read-back */
@@ -46,6 +47,7 @@ enum startup_part {
 	STARTUP_SYNC,           /* in synchronising calls and blocking read-backs */
 	STARTUP_HOST_CODE,      /* in the thread's own code, between CUDA calls */
 	STARTUP_HOST_BLOCKED,   /* in operating-system calls, between CUDA calls */
+	STARTUP_GIL,            /* waiting for Python's interpreter lock */
 	STARTUP_OFF_CPU,        /* off the processor, between CUDA calls */
 	STARTUP_HANDOVER,       /* waiting for another launching thread that waited too */
 	STARTUP_PROFILER,       /* in the profiler's own recorded overhead */

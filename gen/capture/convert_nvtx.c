@@ -281,7 +281,7 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 	const int64_t far = (int64_t)1 << 60;
 	if (e->type == SPOOL_STRING || e->type == SPOOL_OS_CALL)
 		return; /* read before, or later */
-	if (e->type == SPOOL_FUNCTION || e->type == SPOOL_SAMPLE) {
+	if (e->type == SPOOL_FUNCTION || e->type == SPOOL_SAMPLE || e->type == SPOOL_HOLDER || e->type == SPOOL_LOCK) {
 		convert_python(f, e, text);
 		return;
 	}

@@ -126,8 +126,10 @@ struct file {
 	int64_t *string_id;
 	struct keymap functions; /* of Python, by their numbers in the file */
 	struct python_function *function;
-	struct native *native; /* what they called; NULL: nothing was said of it */
-	struct keymap stacks;  /* of open ranges, by thread << 32 | domain */
+	struct native *native;           /* what they called; NULL: nothing was said of it */
+	struct spool_event holder_event; /* the last SPOOL_HOLDER … */
+	int64_t holder_sample;           /* … and the id of its sample, 0: the next sample is not of it */
+	struct keymap stacks;            /* of open ranges, by thread << 32 | domain */
 	struct stack *stack;
 	struct nvtx_halves *halves;
 	struct windows windows[2]; /* of time, and of cudaProfilerStart and -Stop: what counts is in both */

@@ -51,21 +51,18 @@ static bool is_known(struct file *f, const char *frames, uint32_t n)
 	return n > 0;
 }
 
-static void add_sample(struct file *f, const struct spool_event *e, const char *frames)
+/* A sample with its stack; 0: it makes no sense. */
+static int64_t write_sample(struct file *f, const struct spool_event *e, const char *frames, int64_t time)
 {
 	struct convert *c = f->convert;
 	struct profile *p = &c->profile;
 	uint32_t n = e->text_bytes / (uint32_t)sizeof(uint32_t);
-	int64_t start, end;
-	if (!convert_times(f, (uint64_t)e->time, (uint64_t)e->time, &start, &end) || e->id > UINT32_MAX ||
-	    !is_known(f, frames, n)) {
-		c->result->skipped++;
-		return;
-	}
+	if (e->id > UINT32_MAX || !is_known(f, frames, n))
+		return 0;
 	int64_t id = ++c->n_samples;
 	profile_begin(p, PROFILE_SAMPLE);
 	profile_int(p, id);
-	profile_int(p, start);
+	profile_int(p, time);
 	profile_null(p, 2); /* which processor, and whether it ran on one */
 	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
 	profile_int(p, 0);
@@ -81,13 +78,57 @@ static void add_sample(struct file *f, const struct spool_event *e, const char *
 		int64_t word = profile_string(p, deep, sizeof deep - 1);
 		write_frame(p, id, &(struct python_function){word, word}, true, native + n);
 	}
-	c->result->samples++;
+	return id;
+}
+
+/* What a sample of a thread says of the interpreter's lock. `of_holder`: the sample of the holder at the same time. */
+static void write_gil(struct file *f, const struct spool_event *e, int64_t time, int64_t of_holder)
+{
+	struct profile *p = &f->convert->profile;
+	uint64_t state = e->payload >> 32;
+	uint32_t holder = (uint32_t)e->payload;
+	if (state != SPOOL_GIL_NOT && state != SPOOL_GIL_WAITS)
+		return;
+	profile_begin(p, PROFILE_GIL);
+	profile_int(p, time);
+	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
+	profile_int(p, state == SPOOL_GIL_WAITS);
+	profile_int_or_null(p, holder != 0, convert_global_tid(f->header.pid, holder));
+	profile_int_or_null(p, holder && of_holder, of_holder);
+	profile_end(p);
+}
+
+static void add_sample(struct file *f, const struct spool_event *e, const char *frames)
+{
+	struct convert_result *result = f->convert->result;
+	int64_t time, end, id = 0;
+	if (convert_times(f, (uint64_t)e->time, (uint64_t)e->time, &time, &end))
+		id = write_sample(f, e, frames, time);
+	result->skipped += !id;
+	if (e->type == SPOOL_HOLDER) {
+		f->holder_sample = id;
+		f->holder_event = *e;
+	} else
+		result->samples += id != 0;
+}
+
+static void add_lock(struct file *f, const struct spool_event *e)
+{
+	int64_t time, end;
+	bool of_holder = f->holder_event.time == e->time && f->holder_event.id == (uint32_t)e->payload;
+	if (convert_times(f, (uint64_t)e->time, (uint64_t)e->time, &time, &end) && e->id <= UINT32_MAX)
+		write_gil(f, e, time, of_holder ? f->holder_sample : 0);
+	else
+		f->convert->result->skipped++;
+	f->holder_sample = 0;
 }
 
 void convert_python(struct file *f, const struct spool_event *e, const char *text)
 {
 	if (e->type == SPOOL_FUNCTION)
 		add_function(f, e, text);
+	else if (e->type == SPOOL_LOCK)
+		add_lock(f, e);
 	else
 		add_sample(f, e, text);
 }

@@ -101,7 +101,7 @@ static void scan_events(struct file *f, uint32_t tid, const unsigned char *paylo
 			continue;
 		}
 		if (w.event.type == SPOOL_FUNCTION || w.event.type == SPOOL_SAMPLE || w.event.type == SPOOL_MODULE ||
-		    w.event.type == SPOOL_NATIVE) {
+		    w.event.type == SPOOL_NATIVE || w.event.type == SPOOL_HOLDER || w.event.type == SPOOL_LOCK) {
 			keymap_add(&f->process->writers, tid); /* the thread that took it */
 			continue;
 		}

@@ -62,6 +62,9 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
                            "id INTEGER NOT NULL, symbol INTEGER NOT NULL, module INTEGER NOT NULL, "
                            "kernelMode INTEGER, thumbCode INTEGER, unresolved INTEGER, specialEntry INTEGER, "
                            "originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL"},
+	/* Ours: capture/annotate.h. */
+	[PROFILE_GIL] = {"GAPLINE_GIL", "start INTEGER NOT NULL, globalTid INTEGER NOT NULL, waits INTEGER NOT NULL, "
+                                        "holder INTEGER, sampleId INTEGER"},
 	[PROFILE_THREAD_NAMES] = {"ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER"},
 	[PROFILE_PROCESSES] = {"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT"},
 	[PROFILE_GPU] = {"TARGET_INFO_GPU",

@@ -181,9 +181,16 @@ enum spool_event_type {
 	SPOOL_PAYLOAD, /* payloads of the range `id`, 0: of the one that is innermost on this thread in `domain`; text:
 	                * uint64_t: how many; of each, three more: schema, bytes, and where they are in the text */
 	SPOOL_MODULE,  /* module `id` of this file; text: its path, payload: its inode */
-	SPOOL_NATIVE   /* struct spool_native_frame[]: what the innermost function of the next SPOOL_SAMPLE, of the
+	SPOOL_NATIVE,  /* struct spool_native_frame[]: what the innermost function of the next SPOOL_SAMPLE, of the
 	                * same `id` and `time`, had called, innermost first */
+	SPOOL_LOCK,    /* what a sample of the thread `id` at `time` said of the interpreter's lock; `payload`: enum
+	                * spool_gil << 32 | thread that held it, 0: none, or not known */
+	SPOOL_HOLDER   /* as SPOOL_SAMPLE, of the thread `id` that held the lock for which the thread of the next
+	                * SPOOL_LOCK waited, which has the same `time` */
 };
+
+/* Whether a thread that was sampled waited for the global interpreter lock. */
+enum spool_gil { SPOOL_GIL_NOT = 1, SPOOL_GIL_WAITS };
 
 enum spool_text { SPOOL_NO_TEXT, SPOOL_UTF8, SPOOL_WIDE, SPOOL_REGISTERED }; /* WIDE: wchar_t */
 

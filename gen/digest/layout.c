@@ -56,6 +56,11 @@ static const struct layout_column OVERHEADS[] = {
 	COLUMN(overheads, class, "class", LAYOUT_ALIKE, COLUMN_VALUE, 2),
 };
 static const struct layout_column SLICES[] = {THREAD(slices), TIMES(slices)};
+static const struct layout_column GIL[] = {
+	THREAD(gil),
+	TIMES(gil),
+	COLUMN(gil, holder, "holder", LAYOUT_ALIKE, COLUMN_THREAD, 0),
+};
 static const struct layout_column COMM_CALLS[] = {
 	THREAD(comm_calls),
 	NAME(comm_calls),
@@ -79,6 +84,7 @@ const struct layout_table LAYOUT[LAYOUT_TABLES] = {
 	TABLE(ROWS_OF_OVERHEADS, true, OVERHEADS),
 	TABLE(ROWS_OF_SLICES, false, SLICES),
 	TABLE(ROWS_OF_COMM_CALLS, true, COMM_CALLS),
+	TABLE(ROWS_OF_GIL, false, GIL),
 };
 
 void *layout_values(const struct trace *t, const struct layout_table *table, const struct layout_column *column)

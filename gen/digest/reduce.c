@@ -106,6 +106,8 @@ static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
 	          t->first_overhead[thread + 1], before);
 	add_times(r->cuts, &r->n_cuts, t->slices.start, t->slices.end, t->first_slice[thread],
 	          t->first_slice[thread + 1], before);
+	add_times(r->cuts, &r->n_cuts, t->gil.start, t->gil.end, t->first_gil[thread], t->first_gil[thread + 1],
+	          before);
 	r->cuts[r->n_cuts++] = r->calls[t->threads[thread].process];
 	sort_times(r->cuts, r->n_cuts);
 }
@@ -178,7 +180,8 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 	find_speaking(&r);
 	bool *os_calls = ARENA_NEW(&r.scratch, t->os_calls.n, bool), *slices = ARENA_NEW(&r.scratch, t->slices.n, bool);
 	r.waits = ARENA_NEW(&r.scratch, 2 * t->os_calls.n, int64_t);
-	r.cuts = ARENA_NEW(&r.scratch, 2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n) + 1, int64_t);
+	r.cuts = ARENA_NEW(&r.scratch, 2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n + t->gil.n) + 1,
+	                   int64_t);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		mark_os_calls(&r, i, os_calls);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
@@ -193,6 +196,8 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 	gone += t->samples.n; /* stacks are for the machine on which they were recorded */
 	t->samples = (struct trace_samples){0};
 	t->stacks = (struct trace_stacks){0};
+	for (size_t i = 0; i < t->gil.n; i++)
+		t->gil.stack[i] = 0;
 	trace_link(t, arena);
 	arena_release(&r.scratch);
 	return gone;

@@ -17,6 +17,7 @@ static const struct {
          {.interpreters = 40,
           .interpreter_next = 0,
           .interpreter_threads = 16,
+          .runtime_gil = 360,
           .thread_next = 8,
           .thread_interpreter = 16,
           .thread_native = 160,
@@ -77,6 +78,7 @@ enum {
 	RUNTIME_INTERPRETERS = 5,
 	INTERPRETER_NEXT = 8,
 	INTERPRETER_THREADS = 9,
+	INTERPRETER_GIL = 14,
 	THREAD_NEXT = 21,
 	THREAD_INTERPRETER = 22,
 	THREAD_FRAME = 23,
@@ -108,7 +110,8 @@ enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version,
 	if (w[FREE_THREADED])
 		return PY_FREE_THREADS;
 	bool good = fits(w[RUNTIME_INTERPRETERS], POINTER, FAR) && fits(w[INTERPRETER_NEXT], POINTER, FAR) &&
-	            fits(w[INTERPRETER_THREADS], POINTER, FAR) && fits(w[THREAD_NEXT], POINTER, PY_THREAD_BYTES) &&
+	            fits(w[INTERPRETER_THREADS], POINTER, FAR) && fits(w[INTERPRETER_GIL], POINTER, FAR) &&
+	            fits(w[THREAD_NEXT], POINTER, PY_THREAD_BYTES) &&
 	            fits(w[THREAD_INTERPRETER], POINTER, PY_THREAD_BYTES) &&
 	            fits(w[THREAD_FRAME], POINTER, PY_THREAD_BYTES) &&
 	            fits(w[THREAD_NATIVE], POINTER, PY_THREAD_BYTES) &&
@@ -124,6 +127,7 @@ enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version,
 	*out = (struct py_layout){.interpreters = (uint32_t)w[RUNTIME_INTERPRETERS],
 	                          .interpreter_next = (uint32_t)w[INTERPRETER_NEXT],
 	                          .interpreter_threads = (uint32_t)w[INTERPRETER_THREADS],
+	                          .interpreter_gil = (uint32_t)w[INTERPRETER_GIL],
 	                          .thread_next = (uint32_t)w[THREAD_NEXT],
 	                          .thread_interpreter = (uint32_t)w[THREAD_INTERPRETER],
 	                          .thread_native = (uint32_t)w[THREAD_NATIVE],

@@ -1,6 +1,7 @@
 #include "py_sampler.h"
 
 #include "native_sampler.h"
+#include "py_gil.h"
 #include "py_memory.h"
 #include "py_names.h"
 #include "py_stack.h"
@@ -95,29 +96,80 @@ static bool function_put(uint32_t number, const char *name, const char *file)
 	return true;
 }
 
-/* Whether the sample is in the spool; false: a name could not be read, or there is no memory. */
-static bool sample_put(const struct py_thread *t, uint32_t tid, int64_t time, const struct py_stack *stack)
+static void event_put(enum spool_event_type type, uint32_t tid, int64_t time, uint64_t payload, bool cut,
+                      const uint32_t *number, uint32_t n)
 {
-	uint32_t number[PY_DEPTH_MOST];
+	struct spool_event *e = spool_event_begin(n * sizeof *number);
+	if (!e)
+		return; /* counted there */
+	e->time = time;
+	e->type = (uint8_t)type;
+	e->text = SPOOL_NO_TEXT;
+	e->category = cut;
+	e->id = tid;
+	e->payload = payload;
+	e->text_bytes = (uint32_t)(n * sizeof *number);
+	if (n)
+		memcpy(e + 1, number, n * sizeof *number);
+	spool_event_end(e);
+}
+
+/* Whether the frames are in the spool; false: a name could not be read, or there is no memory. */
+static bool frames_put(enum spool_event_type type, const struct py_thread *t, int64_t time,
+                       const struct py_stack *stack)
+{
+	uint32_t number[PY_DEPTH_MOST], tid = py_thread_native(&py, t);
 	for (uint32_t i = 0; i < stack->n; i++)
 		if (!(number[i] = py_name(&py, &stack->code[i], function_put)))
 			return false;
-	if (native) {
+	if (native && type == SPOOL_SAMPLE)
 		native_take(&py, t, stack, number, tid, time);
-		return true;
-	}
-	struct spool_event *e = spool_event_begin(stack->n * sizeof *number);
-	if (!e)
-		return true; /* counted there */
-	e->time = time;
-	e->type = SPOOL_SAMPLE;
-	e->text = SPOOL_NO_TEXT;
-	e->category = stack->cut;
-	e->id = tid;
-	e->text_bytes = (uint32_t)(stack->n * sizeof *number);
-	memcpy(e + 1, number, stack->n * sizeof *number);
-	spool_event_end(e);
+	else
+		event_put(type, tid, time, 0, stack->cut, number, stack->n);
 	return true;
+}
+
+static bool thread_at(uintptr_t address, struct py_thread *t)
+{
+	struct py_walk walk = {0};
+	while (py_thread_next(&py, &walk, t))
+		if (t->address == address)
+			return true;
+	return false;
+}
+
+/* The lock changes hands while one looks: what its holder does is told only if it was the same one all the time. */
+static void holder_put(uintptr_t interpreter, const struct py_gil *gil, const struct py_thread *holder, int64_t time)
+{
+	static struct py_stack stack;
+	struct py_gil after;
+	int64_t read;
+	if (py_stack_read(&py, holder, &stack, &read) == PY_READ && py_gil_read(&py, interpreter, &after) &&
+	    after.switches == gil->switches && after.holder == gil->holder)
+		frames_put(SPOOL_HOLDER, holder, time, &stack);
+}
+
+/* Who holds the lock, and whether the thread waits for it; of the holder of a lock that is waited for also the frames:
+ * into the spool, if it is known. */
+static void gil_look(uintptr_t interpreter, const struct py_thread *of, int64_t time)
+{
+	struct py_gil gil;
+	struct py_thread holder;
+	uint32_t tid = py_thread_native(&py, of), held_by = 0;
+	if (!py_gil_read(&py, interpreter, &gil))
+		return;
+	bool own = gil.locked && gil.holder == of->address;
+	enum py_gil_wait waits = own ? PY_GIL_NOT : py_gil_waits(&gil, tid);
+	if (waits == PY_GIL_UNKNOWN || (!own && !py_gil_read(&py, interpreter, &gil)))
+		return;
+	if (own)
+		held_by = tid;
+	else if (gil.locked && gil.holder != of->address && thread_at(gil.holder, &holder))
+		held_by = py_thread_native(&py, &holder);
+	if (held_by && waits == PY_GIL_WAITS)
+		holder_put(interpreter, &gil, &holder, time);
+	uint64_t state = waits == PY_GIL_WAITS ? SPOOL_GIL_WAITS : SPOOL_GIL_NOT;
+	event_put(SPOOL_LOCK, tid, time, state << 32 | held_by, false, NULL, 0);
 }
 
 static void sample_all(struct py_stack *stack)
@@ -132,7 +184,9 @@ static void sample_all(struct py_stack *stack)
 		enum py_read_result result = py_stack_read(&py, &t, stack, &time);
 		if (result == PY_IDLE)
 			continue;
-		if (result == PY_TORN || !sample_put(&t, tid, time, stack))
+		if (result == PY_READ)
+			gil_look(walk.interpreter, &t, time);
+		if (result == PY_TORN || !frames_put(SPOOL_SAMPLE, &t, time, stack))
 			atomic_fetch_add(&torn, 1);
 		else
 			atomic_fetch_add(&taken, 1);
@@ -224,6 +278,23 @@ static void give_up(const char *why)
 	spool_message(SPOOL_WARNING, SPOOL_CODE_OTHER, "Python was not sampled (--trace py): %s", why);
 }
 
+static void find_gil(void)
+{
+	struct py_gil gil = {0};
+	if (!py_gil_find(&py)) {
+		spool_message(
+			SPOOL_WARNING, SPOOL_CODE_OTHER,
+			"This CPython keeps its interpreter lock (GIL) in another way than its version says: waiting "
+			"for it counts as a thread's own code");
+	} else if (py_gil_waits(&gil, spool_tid()) == PY_GIL_UNKNOWN) {
+		py.has_gil = false;
+		spool_message(
+			SPOOL_WARNING, SPOOL_CODE_OTHER,
+			"This kernel does not tell what a thread is blocked in (/proc/self/task/TID/syscall): waiting "
+			"for Python's interpreter lock (GIL) counts as a thread's own code");
+	}
+}
+
 static void start(void)
 {
 	if (!py_memory_allowed()) {
@@ -251,6 +322,7 @@ static void start(void)
 			give_up("this CPython keeps its threads in another way than its version says");
 		return;
 	}
+	find_gil();
 	native = native_begin();
 	started = !pthread_create(&thread, NULL, sample, NULL); /* with all signals blocked, as the caller's are */
 	if (!started)

@@ -1,6 +1,7 @@
 /* What threads were executing: COMPOSITE_EVENTS says when a thread was looked at, SAMPLING_CALLCHAINS what was on its
  * stack then, a row a frame, the innermost at depth 0. Both are in the order of their ids in every export; of a file in
  * which they are not, what is out of place is dropped and counted. */
+#include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "read/nsys.h"
@@ -12,12 +13,21 @@ enum { STATE_UNKNOWN = 0, STATE_RUNNING = 1 };
 
 enum { DEPTH_MOST = 1024 }; /* frames: nsys records 127 of them at most */
 
+/* What our own samples say of the interpreter's lock: rows of GAPLINE_GIL, a thread's in order of time. */
+struct locks {
+	size_t n, room;
+	struct build_gil *row;
+	struct keymap samples; /* ids of samples of holders, by the index of … */
+	size_t *of, of_room;   /* … their row */
+};
+
 /* Samples whose stacks are still to come, by id. */
 struct pending {
 	struct arena arena; /* of these lists */
 	size_t n, room;
 	int64_t *id, *time, *thread;
 	size_t next; /* the first that was not handed on */
+	struct locks locks;
 };
 
 static void pending_add(struct pending *p, int64_t id, int64_t time, int64_t thread)
@@ -61,11 +71,49 @@ static int read_times(struct nsys *r, struct pending *p)
 	return more;
 }
 
+/* Samples of holders say what was waited for, and are none of a thread that waited. */
+static int read_locks(struct nsys *r, struct pending *p)
+{
+	enum { START, THREAD, WAITS, HOLDER, SAMPLE, N };
+	static const char *const columns[] = {"start", "globalTid", "waits", "holder", "sampleId"};
+	struct locks *l = &p->locks;
+	struct scan s;
+	keymap_init(&l->samples, &p->arena);
+	if (nsys_scan(r, &s, "GAPLINE_GIL", columns, N) != 0)
+		return -1;
+	int more;
+	while ((more = scan_next(&s)) > 0) {
+		struct build_gil row = {.time = scan_int(&s, START), .thread = (uint64_t)scan_int(&s, THREAD)};
+		int64_t holder = scan_int_or(&s, HOLDER, 0), sample = scan_int_or(&s, SAMPLE, 0);
+		row.waits = scan_int(&s, WAITS) != 0;
+		row.flaw = nsys_value_flaw(&s);
+		if (holder)
+			row.holder = nsys_thread(holder);
+		if (sample && !row.flaw) {
+			uint32_t known = l->samples.n, i = keymap_add(&l->samples, (uint64_t)sample);
+			if (i == known) {
+				LIST_GROW(&p->arena, l->of, i, l->of_room);
+				l->of[i] = l->n;
+			}
+		}
+		LIST_GROW(&p->arena, l->row, l->n, l->room);
+		l->row[l->n++] = row;
+	}
+	scan_close(&s);
+	return more;
+}
+
 /* Hands on the sample at `at`, and those before it, of which there are no stacks. */
 static void hand_on(struct nsys *r, struct pending *p, size_t at, const struct build_frame *frames, size_t n)
 {
 	for (; p->next <= at && p->next < p->n; p->next++) {
 		struct build_host_sample sample = {.time = p->time[p->next], .thread = (uint64_t)p->thread[p->next]};
+		uint32_t holder = !p->locks.n ? UINT32_MAX : keymap_find(&p->locks.samples, (uint64_t)p->id[p->next]);
+		if (holder != UINT32_MAX) {
+			struct build_gil *row = &p->locks.row[p->locks.of[holder]];
+			row->stack = p->next == at ? build_stack(&r->build, frames, n) : 0;
+			continue;
+		}
 		if (p->next == at) {
 			sample.frames = frames;
 			sample.n_frames = n;
@@ -155,11 +203,16 @@ static int read_stacks(struct nsys *r, struct pending *p)
 int nsys_read_samples(struct nsys *r)
 {
 	struct pending pending = {0};
-	int result = read_times(r, &pending);
+	int result = read_locks(r, &pending);
+	if (result == 0)
+		result = read_times(r, &pending);
 	if (result == 0 && pending.n)
 		result = read_stacks(r, &pending);
 	if (result == 0 && pending.n)
 		hand_on(r, &pending, pending.n - 1, NULL, 0);
+	build_from(&r->build, "GAPLINE_GIL");
+	for (size_t i = 0; i < pending.locks.n && result == 0; i++)
+		build_gil(&r->build, &pending.locks.row[i]);
 	arena_release(&pending.arena);
 	return result;
 }

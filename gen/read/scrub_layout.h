@@ -10,6 +10,7 @@
 enum scrub_rows {
 	SCRUB_ALL,
 	SCRUB_EVENTS,      /* all; and the processes and threads in it are those that the profile is about */
+	SCRUB_HOLDERS,     /* those of threads with events; and the threads that those waited for are some, too */
 	SCRUB_PROCESSES,   /* those of processes with events, by globalPid */
 	SCRUB_THREADS,     /* those of threads with events, by globalTid */
 	SCRUB_OPTIONS,     /* those whose name is harmless and whose value is no free text */

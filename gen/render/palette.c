@@ -12,6 +12,7 @@
 static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_HOST_CODE] = SOLID("host-code", "#d55e00", "#111"),
 	[CAUSE_HOST_BLOCKED] = SOLID("host-blocked", "#e69f00", "#111"),
+	[CAUSE_GIL] = STRIPED("gil", "#aa4499"),
 	[CAUSE_OFF_CPU] = STRIPED("off-cpu", "#d55e00"),
 	[CAUSE_HANDOVER] = STRIPED("handover", "#e69f00"),
 	[CAUSE_SYNC_RETURN] = SOLID("sync-return", "#cc79a7", "#111"),
@@ -81,6 +82,7 @@ int palette_of_startup(enum startup_part part)
 		[STARTUP_SYNC] = CAUSE_SYNC_RETURN,
 		[STARTUP_HOST_CODE] = CAUSE_HOST_CODE,
 		[STARTUP_HOST_BLOCKED] = CAUSE_HOST_BLOCKED,
+		[STARTUP_GIL] = CAUSE_GIL,
 		[STARTUP_OFF_CPU] = CAUSE_OFF_CPU,
 		[STARTUP_HANDOVER] = CAUSE_HANDOVER,
 		[STARTUP_PROFILER] = CAUSE_PROFILER,

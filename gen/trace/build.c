@@ -445,20 +445,6 @@ void build_switch(struct build *b, const struct build_switch *row)
 		slices_note(&b->switches, b->arena, row->time, keymap_add(&b->scheduled, row->thread), row->in);
 }
 
-void build_host_sample(struct build *b, const struct build_host_sample *row)
-{
-	if (!usable(b, ROWS_SAMPLES, first_flaw(row->flaw, row->time, row->time, false)))
-		return;
-	uint32_t frame = 0;
-	bool fits = true;
-	for (size_t i = 0; i < row->n_frames && fits; i++) {
-		const struct build_frame *f = &row->frames[i];
-		uint32_t name = f->unresolved ? TRACE_NONE : keymap_add(&b->strings, f->name);
-		fits = stack_samples_enter(&b->samples, &frame, name, keymap_add(&b->strings, f->module));
-	}
-	stack_samples_note(&b->samples, row->time, keymap_add(&b->scheduled, row->thread), frame);
-}
-
 static const char *stopwatch_flaw(const struct trace_stopwatch *run, const struct trace_stopwatch *before)
 {
 	if (run->time < 0 || run->process < 0 || (run->time == 0) != (run->unused != NULL))

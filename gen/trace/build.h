@@ -19,6 +19,7 @@
 
 #include "base/keymap.h"
 #include "trace/columns.h"
+#include "trace/gil_waits.h"
 #include "trace/slices.h"
 #include "trace/stacks.h"
 
@@ -58,6 +59,7 @@ struct build {
 	                          * list them */
 	struct slice_events switches;
 	struct stack_samples samples; /* their threads are numbered like the switches' */
+	struct gil_looks gil;         /* likewise */
 	size_t sample_room, stopwatch_room;
 
 	int64_t last_time; /* the latest time in any row that was kept */
@@ -177,6 +179,16 @@ struct build_host_sample {
 	size_t n_frames;                  /* 0: the stack is not known */
 };
 
+/* Whether a thread waited for the global interpreter lock when it was looked at. */
+struct build_gil {
+	const char *flaw;
+	int64_t time;
+	uint64_t thread; /* key */
+	bool waits;
+	struct build_thread holder; /* key 0: not known */
+	uint32_t stack;             /* what the holder did: build_stack, 0: not known */
+};
+
 void build_op(struct build *b, const struct build_op *row);
 void build_call(struct build *b, const struct build_call *row);
 bool build_range(struct build *b, const struct build_range *row); /* true: kept */
@@ -185,6 +197,10 @@ void build_os_call(struct build *b, const struct build_os_call *row);
 void build_overhead(struct build *b, const struct build_overhead *row);
 void build_switch(struct build *b, const struct build_switch *row);
 void build_host_sample(struct build *b, const struct build_host_sample *row);
+void build_gil(struct build *b, const struct build_gil *row); /* of a thread in order of time */
+
+/* The innermost frame of a stack, the outermost first; 0: it is empty. */
+uint32_t build_stack(struct build *b, const struct build_frame *frames, size_t n);
 
 /* What a GPU of trace.gpus did: at any time, also behind build_finish; build_order_samples after the last of them. */
 void build_sample(struct build *b, const struct trace_gpu_sample *sample, const char *flaw);

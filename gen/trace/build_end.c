@@ -94,7 +94,13 @@ void build_join(struct build *b, struct build *from)
 	for (size_t i = 0; i < from->switches.n; i++)
 		slices_note(&b->switches, b->arena, from->switches.time[i], x.scheduled[from->switches.thread[i]],
 		            from->switches.in[i]);
-	stack_samples_join(&b->samples, &from->samples, x.string, x.scheduled);
+	const uint32_t *frame = stack_samples_join(&b->samples, &from->samples, x.string, x.scheduled, &scratch);
+	for (size_t i = 0; i < from->gil.n; i++) {
+		struct gil_look look = {from->gil.time[i], x.scheduled[from->gil.thread[i]], from->gil.holder[i],
+		                        frame[from->gil.stack[i]], from->gil.waits[i]};
+		look.holder = look.holder == TRACE_NONE ? TRACE_NONE : x.scheduled[look.holder];
+		gil_note(&b->gil, b->arena, &look);
+	}
 	for (size_t i = 0; i < t->n_gpu_samples; i++)
 		build_sample(b, &t->gpu_samples[i], NULL);
 	if (t->ranges.last_time > b->trace->ranges.last_time)
@@ -247,7 +253,8 @@ static void list_devices(struct build *b, const uint32_t *process)
 	}
 }
 
-static void order_all(struct build *b)
+/* By thread of the scheduler's events and samples: which one it is, TRACE_NONE where nothing else is of it. */
+static const uint32_t *order_all(struct build *b)
 {
 	struct arena scratch = {0};
 	struct trace *t = b->trace;
@@ -270,7 +277,7 @@ static void order_all(struct build *b)
 			columns_renumber(t, rows, COLUMN_DEVICE, device);
 	}
 	/* Samples and the scheduler's events, of threads that have rows. */
-	uint32_t *known_thread = ARENA_NEW(&scratch, b->scheduled.n, uint32_t);
+	uint32_t *known_thread = ARENA_NEW(b->arena, b->scheduled.n, uint32_t);
 	for (uint32_t i = 0; i < b->scheduled.n; i++) {
 		uint32_t of = keymap_find(&b->threads, b->scheduled.keys[i]);
 		known_thread[i] = of == TRACE_NONE ? TRACE_NONE : thread[of];
@@ -284,6 +291,7 @@ static void order_all(struct build *b)
 	}
 	slices_build(&known, t->n_threads, b->arena, &t->slices);
 	arena_release(&scratch);
+	return known_thread;
 }
 
 /* ---- the source, as far as rows tell ---- */
@@ -331,7 +339,7 @@ void build_finish(struct build *b)
 	for (size_t i = 0; i < t->ranges.n; i++)
 		if (t->ranges.clipped[i])
 			t->ranges.end[i] = b->last_time;
-	order_all(b);
+	const uint32_t *known_thread = order_all(b);
 	build_trim(b);
 	t->source.has_calls = t->calls.n > 0;
 	t->source.has_ranges = t->ranges.n > 0;
@@ -339,6 +347,7 @@ void build_finish(struct build *b)
 	t->source.has_overheads = t->overheads.n > 0;
 	tell_graph_mode(b);
 	trace_link(t, b->arena);
+	gil_build(&b->gil, known_thread, t->source.sample_ns, b->arena, t);
 }
 
 void build_drop_ids(struct build *b)

@@ -68,6 +68,11 @@ static const struct column SAMPLES[] = {
 	COLUMN(samples, thread, COLUMN_THREAD, COLUMN_READ),
 	COLUMN(samples, stack, COLUMN_FRAME, COLUMN_READ),
 };
+static const struct column GIL[] = {
+	COLUMN(gil, start, COLUMN_TIME, COLUMN_READ),    COLUMN(gil, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(gil, thread, COLUMN_THREAD, COLUMN_READ), COLUMN(gil, holder, COLUMN_THREAD, COLUMN_READ),
+	COLUMN(gil, stack, COLUMN_FRAME, COLUMN_READ),
+};
 
 #define TABLE(member, list, first)                                                                                     \
 	{                                                                                                              \
@@ -82,6 +87,7 @@ const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_SLICES] = TABLE(slices, SLICES, offsetof(struct trace, first_slice)),
 	[ROWS_OF_COMM_CALLS] = TABLE(comm_calls, COMM_CALLS, 0),
 	[ROWS_OF_SAMPLES] = TABLE(samples, SAMPLES, offsetof(struct trace, first_sample)),
+	[ROWS_OF_GIL] = TABLE(gil, GIL, offsetof(struct trace, first_gil)),
 };
 
 size_t *columns_rows(struct trace *t, enum columns_of rows)

@@ -39,6 +39,7 @@ enum columns_of {
 	ROWS_OF_SLICES,
 	ROWS_OF_COMM_CALLS,
 	ROWS_OF_SAMPLES,
+	ROWS_OF_GIL,
 	COLUMNS_OF
 };
 

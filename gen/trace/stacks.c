@@ -51,11 +51,10 @@ void stack_samples_note(struct stack_samples *s, int64_t time, uint32_t thread, 
 	s->stack[s->n++] = stack;
 }
 
-void stack_samples_join(struct stack_samples *s, const struct stack_samples *from, const uint32_t *string,
-                        const uint32_t *thread)
+const uint32_t *stack_samples_join(struct stack_samples *s, const struct stack_samples *from, const uint32_t *string,
+                                   const uint32_t *thread, struct arena *scratch)
 {
-	struct arena scratch = {0};
-	uint32_t *frame = ARENA_NEW(&scratch, (size_t)from->frames.n + 1, uint32_t);
+	uint32_t *frame = ARENA_NEW(scratch, (size_t)from->frames.n + 1, uint32_t);
 	for (uint32_t f = 1; f <= from->frames.n; f++) {
 		uint64_t key = from->functions.keys[function_of(from, f)];
 		uint32_t name = (uint32_t)(key >> 32);
@@ -66,7 +65,7 @@ void stack_samples_join(struct stack_samples *s, const struct stack_samples *fro
 	for (size_t i = 0; i < from->n; i++)
 		stack_samples_note(s, from->time[i], thread[from->thread[i]], frame[from->stack[i]]);
 	s->cut += from->cut;
-	arena_release(&scratch);
+	return frame;
 }
 
 /* ---- what the names mean ---- */

@@ -26,9 +26,10 @@ bool stack_samples_enter(struct stack_samples *samples, uint32_t *frame, uint32_
 /* A sample whose innermost frame is `stack`. */
 void stack_samples_note(struct stack_samples *samples, int64_t time, uint32_t thread, uint32_t stack);
 
-/* Takes over those of another builder; string[i] and thread[i] are here what is i there. */
-void stack_samples_join(struct stack_samples *samples, const struct stack_samples *from, const uint32_t *string,
-                        const uint32_t *thread);
+/* Takes over those of another builder; string[i] and thread[i] are here what is i there, and what the result, of
+ * `scratch`, says for frame i. */
+const uint32_t *stack_samples_join(struct stack_samples *samples, const struct stack_samples *from,
+                                   const uint32_t *string, const uint32_t *thread, struct arena *scratch);
 
 /* Functions and frames, where string i means the name text[i]. */
 void stack_samples_list(const struct stack_samples *samples, const uint32_t *text, struct names *names,

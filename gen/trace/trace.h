@@ -12,6 +12,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "trace/names.h"
+#include "trace/sampled.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -175,47 +176,6 @@ struct trace_slices {
 	size_t n;
 	int64_t *start, *end;
 	uint32_t *thread;
-};
-
-/* What a frame of a sampled stack is. */
-enum frame_kind {
-	FRAME_NAMED,   /* a function */
-	FRAME_MODULE,  /* code of a module for which there are no symbols; several such frames in a row are one */
-	FRAME_UNKNOWN, /* neither function nor module is known */
-	FRAME_BROKEN,  /* what called the rest could not be found: the stack begins here, not where its thread began */
-	FRAME_CUT      /* likewise, because the stack is deeper than what was recorded of it */
-};
-
-/* A function that was sampled; there may be several with the same name and module. */
-struct trace_function {
-	uint32_t name;   /* of FRAME_NAMED, else 0 */
-	uint32_t module; /* base name of the file that it is of: "libc.so.6"; 0: not known */
-	uint8_t kind;    /* enum frame_kind */
-};
-
-/* A function as it was called: from that of its parent. Parents stand before their children; frame 0 is the root, which
- * is no function and its own parent. */
-struct trace_frame {
-	uint32_t parent, function; /* indices */
-};
-
-/* All different stacks of all samples, as one tree. */
-struct trace_stacks {
-	struct trace_function *functions;
-	uint32_t n_functions;
-	struct trace_frame *frames;
-	uint32_t n_frames; /* 0: there are no samples */
-	int64_t cut; /* samples of which inner frames are missing, because the tree would be too large: STACKS_MOST */
-};
-enum { STACKS_MOST = 1 << 20 };
-
-/* Instants at which a thread's stack was looked at, sorted by (thread, time). Only threads that have other rows too are
- * here. */
-struct trace_samples {
-	size_t n;
-	int64_t *time;
-	uint32_t *thread;
-	uint32_t *stack; /* its innermost frame; 0: the stack is not in the profile */
 };
 
 struct trace_process {
@@ -455,6 +415,7 @@ struct trace {
 	struct trace_overheads overheads;
 	struct trace_slices slices;
 	struct trace_samples samples;
+	struct trace_gil gil;
 	struct trace_stacks stacks;
 	struct trace_process *processes;
 	uint32_t n_processes;
@@ -479,7 +440,7 @@ struct trace {
 	struct trace_diagnostic *diagnostics;
 	uint32_t n_diagnostics;
 	/* first row of each thread, filled by trace_link: rows of thread t are [first[t], first[t + 1]) */
-	uint32_t *first_call, *first_range, *first_os_call, *first_overhead, *first_slice, *first_sample;
+	uint32_t *first_call, *first_range, *first_os_call, *first_overhead, *first_slice, *first_sample, *first_gil;
 	int64_t first_time, last_time; /* of all ops, calls and ranges: when recording began and ended, as far as rows
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */

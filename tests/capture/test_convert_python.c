@@ -77,6 +77,62 @@ static void test_samples(void **state)
 	assert_string_equal(query(s, db, "SELECT count(*) FROM sqlite_master WHERE name = 'ThreadNames'"), "0");
 }
 
+static void look(struct spool_events *events, int64_t time, uint64_t tid, uint64_t state, uint64_t holder)
+{
+	spool_event(events,
+	            (struct spool_event){.time = time, .type = SPOOL_LOCK, .id = tid, .payload = state << 32 | holder},
+	            NULL, 0);
+}
+
+static void hold(struct spool_events *events, int64_t time, uint64_t tid, uint32_t function_of_it)
+{
+	spool_event(events, (struct spool_event){.time = time, .type = SPOOL_HOLDER, .id = tid}, &function_of_it,
+	            sizeof function_of_it);
+}
+
+/* What the holder of the interpreter's lock did belongs to the sample behind it that waits for that holder. */
+static void test_lock(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	struct spool_events events = {{0}};
+	begin_cuda(&m, PID);
+	struct buf b = {0};
+	struct spool_record r = spool_call(5, 211, START + 5, START + 6, PID, 1);
+	spool_record(&b, &r, 40);
+	spool_add_buffer(&m, &b);
+	FUNCTION(&events, 1, "wait\0a.py");
+	FUNCTION(&events, 2, "decode\0b.py");
+	sample(&events, START + 2000, PID, false, FRAMES(1));
+	look(&events, START + 2000, PID, SPOOL_GIL_NOT, PID);
+	hold(&events, START + 3000, 720, 2);
+	look(&events, START + 3000, PID, SPOOL_GIL_WAITS, 720);
+	look(&events, START + 4000, PID, SPOOL_GIL_WAITS, 720); /* nobody looked at the holder */
+	hold(&events, START + 5000, 721, 2);
+	look(&events, START + 5000, PID, SPOOL_GIL_WAITS, 720); /* … or at another one */
+	hold(&events, START + 5500, 720, 2);
+	look(&events, START + 6000, PID, SPOOL_GIL_WAITS, 720); /* … or earlier */
+	hold(&events, START + 7000, 720, 3);                    /* a function that nobody named */
+	look(&events, START + 7000, PID, SPOOL_GIL_WAITS, 720);
+	look(&events, START + 8000, PID, SPOOL_GIL_NOT, 0);
+	look(&events, START + 9000, PID, 3, 720); /* no such state */
+	spool_add_events(&m, SAMPLER, &events);
+	spool_end(&m, START + 20000);
+	write_spool(s, &m, "700-cuda-0.spool");
+	const char *db;
+	struct convert_result result = convert(s, &db);
+	assert_int_equal(result.samples, 1);
+	assert_int_equal(result.skipped, 1);
+	assert_string_equal(
+		query(s, db,
+	              "SELECT g.start, g.globalTid & 0xFFFFFF, waits, holder & 0xFFFFFF, s.value FROM GAPLINE_GIL g "
+	              "LEFT JOIN COMPOSITE_EVENTS c ON c.id = sampleId AND c.globalTid = holder AND c.start = g.start "
+	              "LEFT JOIN SAMPLING_CALLCHAINS f ON f.id = c.id LEFT JOIN StringIds s ON s.id = symbol "
+	              "ORDER BY 1"),
+		"2000|700|0|700|-\n3000|700|1|720|decode\n4000|700|1|720|-\n5000|700|1|720|-\n6000|700|1|720|-\n"
+		"7000|700|1|720|-\n8000|700|0|-|-");
+}
+
 /* What makes no sense is counted and left out, as a whole. */
 static void test_nonsense(void **state)
 {
@@ -132,6 +188,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_samples, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_lock, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_samples_alone, support_setup, support_teardown),
 	};

@@ -337,6 +337,7 @@ static void test_names_are_told_anew(void **state)
 static bool is_made_anew(int rows, const struct column *column)
 {
 	return column->origin != COLUMN_READ || rows == ROWS_OF_SAMPLES /* left out: digest_reduce */ ||
+	       (rows == ROWS_OF_GIL && column->at == offsetof(struct trace_gil, stack)) ||
 	       (rows == ROWS_OF_OPS && column->at == offsetof(struct trace_ops, launch)) ||
 	       (rows == ROWS_OF_CALLS && column->at == offsetof(struct trace_calls, class)) ||
 	       (rows == ROWS_OF_OS_CALLS && column->at == offsetof(struct trace_os_calls, class));

@@ -157,6 +157,58 @@ class Shares(Case):
 
 
 @unittest.skipIf(REFUSED, "it is not known")
+class Lock(Case):
+    """Who holds the interpreter's lock. Waits are many samples long, and the program's clock leaves out when it had no
+    processor, so a late sampler does no harm, unless it does not come for most of a wait."""
+
+    WAIT_MS = 100
+    LATE_MS = 6
+
+    def captured(self, *options):
+        out, _ = self.capture("lock.sqlite", PYTHON, HERE / "gil_holder.py", "--library", CUDA, *options, preexec_fn=come_first)
+        self.gapline("report", "lock.sqlite", "lock.sqlite", "-o", "r.html", "--json", "r.json", "-q", "--warmup", "1")
+        return json.loads(out), json.loads((self.folder / "r.json").read_text())
+
+    def waiting(self, result):
+        return sum(row["ms_per_step"] for row in result["baseline"]["budget"]["idle"] if row["cause"] == "gil")
+
+    def test_holder_is_named(self):
+        took, result = self.captured("--interval", self.WAIT_MS, "--steps", 30)
+        times = [time for (time,) in self.sql("lock.sqlite", "SELECT start FROM GAPLINE_GIL ORDER BY start")]
+        late = max(b - a for a, b in zip(times, times[1:])) / 1e6
+        every = result["functions"]["sampling"]["baseline"]["interval_ms"]
+        if every > self.LATE_MS or late > self.WAIT_MS / 2:  # asked of the sampler, whatever it found
+            self.skipTest(f"the machine is too busy: a sample of 1 ms every {every:.2f} ms, once {late:.0f} ms late")
+        share = self.waiting(result) / took["waited_ms"]
+        print(f"{100 * share:.1f} % of {took['waited_ms']:.2f} ms of waiting a step, a sample every {every:.2f} ms", flush=True)
+        self.assertGreater(took["waited_ms"], self.WAIT_MS / 8)
+        self.assertGreater(share, 0.95)
+        self.assertLess(share, 1.05)
+        (finding,) = [f for f in result["findings"] if f["id"] == "gil_contention"]
+        self.assertRegex(finding["text"], r"for 'decode' in another thread, which holds it, by \d+ samples")
+        (cause,) = [c for c in result["functions"]["causes"] if c["cause"] == "gil"]
+        functions = {f["name"]: f["baseline"] for f in cause["functions"]}
+        self.assertGreater(functions["load"]["total_ms"], 0.9 * cause["baseline"]["ms_per_step"])
+        self.assertNotIn("compute", functions, "who waits does nothing")
+        self.gapline("scrub", "lock.sqlite", "-o", "s.sqlite")
+        self.gapline("report", "s.sqlite", "s.sqlite", "-o", "r.html", "--json", "r.json", "-q", "--warmup", "1")
+        scrubbed = json.loads((self.folder / "r.json").read_text())
+        self.assertEqual(self.waiting(scrubbed), self.waiting(result), "the cause needs no names")
+        self.assertNotIn("functions", scrubbed)
+
+    def test_nothing_without_contention(self):
+        for holder in "none", "sleeps", "compresses":
+            with self.subTest(holder):
+                _, result = self.captured("--holder", holder, "--steps", 150)
+                idle = result["baseline"]["budget"]["per_step"]["idle"]
+                print(f"{holder}: {self.waiting(result):.4f} of {idle:.4f} ms a step", flush=True)
+                ((waits,),) = self.sql("lock.sqlite", "SELECT sum(waits) FROM GAPLINE_GIL")
+                if holder == "none":
+                    self.assertEqual(waits, 0)
+                self.assertNotIn("gil_contention", [f["id"] for f in result["findings"]])
+
+
+@unittest.skipIf(REFUSED, "it is not known")
 class Words(Case):
     SHORT = """
         import time

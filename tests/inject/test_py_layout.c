@@ -24,6 +24,10 @@ static void fill(uint64_t *w)
 	w[5] = 632;
 	w[8] = 7264;
 	w[9] = 7344;
+	w[14] = 7432;
+	w[15] = 7440;
+	w[17] = 7456;
+	w[18] = 7448;
 	w[21] = 8;
 	w[22] = 16;
 	w[23] = 72;
@@ -50,6 +54,8 @@ static void test_published(void **state)
 	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, V3130, &l), PY_FOUND);
 	assert_int_equal(l.interpreters, 632);
 	assert_int_equal(l.interpreter_threads, 7344);
+	assert_int_equal(l.interpreter_gil, 7432);
+	assert_int_equal(l.runtime_gil, 0);
 	assert_int_equal(l.thread_native, 160);
 	assert_int_equal(l.thread_frame, 72);
 	assert_false(l.by_cframe);
@@ -73,7 +79,7 @@ static void test_published(void **state)
 static void test_far_offsets(void **state)
 {
 	(void)state;
-	static const int used[] = {5, 8, 9, 21, 22, 23, 25, 26, 29, 30, 33, 35, 37, 39, 45, 68, 69, 70};
+	static const int used[] = {5, 8, 9, 14, 21, 22, 23, 25, 26, 29, 30, 33, 35, 37, 39, 45, 68, 69, 70};
 	static const uint64_t far[] = {1 << 20, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX, UINT64_MAX - 8};
 	uint64_t w[PY_PUBLISHED_WORDS];
 	struct py_layout l;
@@ -91,6 +97,7 @@ static void test_by_version(void **state)
 	struct py_layout l;
 	assert_true(py_layout_of(0x030b02f0, &l));
 	assert_int_equal(l.thread_native, 160);
+	assert_int_equal(l.runtime_gil, 360);
 	assert_true(py_layout_of(0x030c0cf0, &l));
 	assert_int_equal(l.thread_native, 144);
 	assert_false(py_layout_of(0x030a00f0, &l));

@@ -53,14 +53,19 @@ def check_pairs():
     """Every pair of the table is a program, with the phases that its accounts name; every program is in the table."""
     pairs = rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv"))
     with open(os.path.join(ROOT, "workloads", "CMakeLists.txt"), encoding="utf-8") as file:
-        built = set(re.findall(r"^workload\((\S+)", file.read(), re.M))
+        built = set(re.findall(r"^workload(?:_tests)?\((\S+)", file.read(), re.M))
     assert {pair.program for pair in pairs} == built - {"training-step"}, built
     with open(os.path.join(ROOT, "gen", "analyse", "judge", "rules.c"), encoding="utf-8") as file:
         findings = set(re.findall(r'^\t\{"(\w+)", "', file.read(), re.M))
     for pair in pairs:
         assert pair.finding is None or pair.finding in findings, pair.finding
-        with open(os.path.join(ROOT, "workloads", pair.program, "main.c"), encoding="utf-8") as file:
-            phases = set(re.findall(r'phase_begin\("(\w+)"\)', file.read()))
+        folder = os.path.join(ROOT, "workloads", pair.program)
+        source = "main.c" if os.path.exists(os.path.join(folder, "main.c")) else pair.program.replace("-", "_") + ".py"
+        with open(os.path.join(folder, source), encoding="utf-8") as file:
+            text = file.read()
+        phases = set(re.findall(r'phase_begin\("(\w+)"\)', text))
+        for names in re.findall(r"^PHASES = \[(.*)\]$", text, re.M):
+            phases |= set(re.findall(r'"(\w+)"', names))
         for what in pair.accounts:
             if what.startswith("idle:"):
                 assert what.split(":")[2] in phases, (pair.name, what)

@@ -243,7 +243,7 @@ static double time_after_syncs(const struct side_facts *facts)
 	for (uint32_t i = 0; i < facts->n_idle; i++) {
 		const struct cell_key *key = &facts->idle[i].key;
 		bool host = key->cause == CAUSE_HOST_CODE || key->cause == CAUSE_HOST_BLOCKED ||
-		            key->cause == CAUSE_HANDOVER;
+		            key->cause == CAUSE_GIL || key->cause == CAUSE_HANDOVER;
 		time += key->opened == OPENED_SYNC && host && !key->once ? facts->idle[i].per_step : 0;
 	}
 	return time;

@@ -89,6 +89,25 @@ static bool has_list(const struct sample_row *row, const double period[2])
 	       (row->idle[0] >= SMALL * period[0] || row->idle[1] >= SMALL * period[1]) && longest(row->time) > 0;
 }
 
+/* The thread that held the interpreter's lock longest, by the longer side. */
+static void find_holder(const struct sample_sums *sums, uint32_t row, struct sampled_cause *cause)
+{
+	const struct sample_tree *tree = sums->tree;
+	const struct sample_holder *most = NULL;
+	for (uint32_t i = 0; i < tree->holder_keys.n; i++) {
+		const struct sample_holder *h = &tree->holders[i];
+		if (h->row != row)
+			continue;
+		double more = most ? longest(h->time) - longest(most->time) : 1;
+		bool first = most && strcmp(names_text(sums->names, h->name), names_text(sums->names, most->name)) < 0;
+		if (more > 0 || (!(more < 0) && first))
+			most = h;
+	}
+	for (int s = 0; s < 2 && most; s++)
+		cause->holding[s] = most->time[s] * scale_of(&tree->rows[row], s);
+	cause->holder = most ? most->name : 0;
+}
+
 static void list_causes(const struct sample_sums *sums, const double period[2], struct functions *out,
                         struct arena *arena)
 {
@@ -113,6 +132,7 @@ static void list_causes(const struct sample_sums *sums, const double period[2], 
 			cause->sampled[s] = sums->sample[row[i]][s] * r->samples[s];
 			cause->samples[s] = r->samples[s];
 		}
+		find_holder(sums, row[i], cause);
 	}
 	arena_release(&scratch);
 }

@@ -61,6 +61,19 @@ static bool find_way(const struct functions *f, uint32_t cause, int s, uint32_t 
 	return is_told(&f->part[*last].function);
 }
 
+/* What the holder of the interpreter's lock was at: its innermost function that most of it is in. */
+static bool find_holding(const struct functions *f, uint32_t cause, int s, uint32_t *last)
+{
+	uint32_t next = heaviest(f, cause, s);
+	double all = time_of(f, cause, s);
+	bool found = false;
+	for (; all > 0 && time_of(f, next, s) >= SAME_STORY * all; next = heaviest(f, next, s)) {
+		*last = next;
+		found = is_told(&f->part[next].function);
+	}
+	return found;
+}
+
 static const char *quoted(const struct sampled_function *f, const struct names *names, struct arena *arena)
 {
 	return arena_format(arena, "'%s'", say_function(names, f, 60, arena));
@@ -75,15 +88,38 @@ static const struct sampled_function *caller_of(const struct functions *f, uint3
 	return first == last ? NULL : &part->function;
 }
 
+static uint32_t part_of(const struct functions *f, const struct sampled_cause *cause)
+{
+	uint32_t at = 0;
+	while (at < f->n_parts &&
+	       (f->part[at].depth || f->part[at].cause != cause->cause || f->part[at].phase != cause->phase))
+		at++;
+	return at;
+}
+
+/* "97 % of it is for 'decode' in the thread loader-1, which holds it, by 775 samples." */
+static const char *tell_holder(const struct functions *f, const struct sampled_cause *cause, int s,
+                               const struct names *names, struct arena *arena)
+{
+	uint32_t at = part_of(f, cause), last;
+	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_holding(f, at, s, &last))
+		return NULL;
+	bool one = cause->holder && cause->holding[s] >= SAME_STORY * cause->idle[s];
+	const char *thread =
+		one ? arena_format(arena, "the thread %s", names_text(names, cause->holder)) : "another thread";
+	return arena_format(arena, "%.0f %% of it is for %s in %s, which holds it, by %.0f samples.",
+	                    100 * f->part[last].time[s] / cause->idle[s], quoted(&f->part[last].function, names, arena),
+	                    thread, cause->samples[s]);
+}
+
 /* "Of the host code in data_load, 62 % is in 'Dataset.__getitem__' → 're.findall' (419 samples)." NULL: samples do not
  * tell. */
 static const char *tell(const struct functions *f, const struct sampled_cause *cause, int s, const struct names *names,
                         struct arena *arena)
 {
-	uint32_t at = 0, first, last;
-	while (at < f->n_parts &&
-	       (f->part[at].depth || f->part[at].cause != cause->cause || f->part[at].phase != cause->phase))
-		at++;
+	uint32_t at = part_of(f, cause), first, last;
+	if (cause->cause == CAUSE_GIL)
+		return tell_holder(f, cause, s, names, arena);
 	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_way(f, at, s, &first, &last))
 		return NULL;
 	const struct sampled_function *caller = caller_of(f, first, last);
@@ -103,8 +139,8 @@ static const char HOST_WORK_KNOWN[] = "Move this work to another thread, or do i
 /* Those that blame what a thread does between the calls that it makes. */
 static bool is_of_the_host(const char *id)
 {
-	static const char *const ids[] = {"input_starvation", "host_work",    "host_after_sync",
-	                                  "sync_every_step",  "launch_bound", "graph_opportunity"};
+	static const char *const ids[] = {"input_starvation", "host_work",         "host_after_sync", "sync_every_step",
+	                                  "launch_bound",     "graph_opportunity", "gil_contention"};
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
 		if (strcmp(id, ids[i]) == 0)
 			return true;
@@ -125,7 +161,8 @@ struct findings functions_tell(const struct functions *f, const struct side *sid
 		if (!is_of_the_host(finding->id) || side[s].phases_by_work)
 			continue;
 		for (uint32_t c = 0; c < f->n_causes; c++) { /* the longest of its phase */
-			if (f->cause[c].phase != phase || f->cause[c].idle[s] <= 0)
+			if (f->cause[c].phase != phase || f->cause[c].idle[s] <= 0 ||
+			    (f->cause[c].cause == CAUSE_GIL) != (strcmp(finding->id, "gil_contention") == 0))
 				continue;
 			const char *sentence = told[c] ? NULL : tell(f, &f->cause[c], s, names, arena);
 			told[c] = true;

@@ -78,7 +78,7 @@ double rule_value(const struct evidence *e, const char *name)
 
 bool rule_is_host_time(enum cause cause)
 {
-	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_HANDOVER;
+	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_GIL || cause == CAUSE_HANDOVER;
 }
 
 const char *rule_digits(const struct evidence *e, double value)
@@ -113,6 +113,7 @@ const struct rule rules[] = {
 	{"module_load", "Module loading inside the window", RULE_PLAIN, RULE(module)},
 	{"alloc_in_step", "Allocation on the critical path", RULE_PLAIN, RULE(alloc)},
 	{"lock_contention", "Launching thread waits for a lock", RULE_PLAIN, RULE(lock)},
+	{"gil_contention", "Launching thread waits for Python's GIL", RULE_PLAIN, RULE(gil)},
 	{"paced", "Paced by a clock or by clients", RULE_PLAIN, RULE(paced)},
 	{"managed_memory", "Managed-memory migration", RULE_PLAIN, RULE(managed)},
 	{"input_starvation", "Input starvation", RULE_PLAIN, RULE(input)},

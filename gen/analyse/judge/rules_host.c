@@ -95,6 +95,34 @@ const char *advise_lock(const struct evidence *e)
 	return "Do not share the lock with other threads while launching, or launch from a process of its own.";
 }
 
+static bool fits_gil(const struct cell_key *idle)
+{
+	return idle->cause == CAUSE_GIL;
+}
+
+void find_gil(struct evidence *e)
+{
+	rule_claim(e, fits_gil);
+	rule_costs(e, 0, SMALL);
+}
+
+/* Whom it waits for, and what that one does, samples tell (functions_words.c). */
+const char *tell_gil(const struct evidence *e)
+{
+	return arena_format(e->arena,
+	                    "The GPU waits %s ms %s (%.1f %%) while the launching thread waits for Python's global "
+	                    "interpreter lock (GIL)%s, which another thread holds.",
+	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
+}
+
+const char *advise_gil(const struct evidence *e)
+{
+	(void)e;
+	return "Do the other thread's work in a process of its own, or in native code that releases the lock; a thread "
+	       "that "
+	       "asks for it waits for up to sys.getswitchinterval(), 5 ms, each time.";
+}
+
 /* ---- paced: nobody waits for the GPU here ---- */
 
 /* Sleeping until a time, or until a client has something to say. Not poll and read: producers are waited for so. */

@@ -6,7 +6,7 @@
 static bool fits_launch(const struct cell_key *idle)
 {
 	bool host = idle->cause == CAUSE_LAUNCH_API || idle->cause == CAUSE_OTHER_API ||
-	            idle->cause == CAUSE_HOST_CODE || idle->cause == CAUSE_HANDOVER;
+	            idle->cause == CAUSE_HOST_CODE || idle->cause == CAUSE_GIL || idle->cause == CAUSE_HANDOVER;
 	return !idle->blocked && !idle->lasting && host;
 }
 

@@ -24,7 +24,7 @@ static enum os_class value_class(uint32_t value)
 static bool value_waits(uint32_t value)
 {
 	enum cause cause = value_cause(value);
-	return cause == CAUSE_HOST_BLOCKED || cause == CAUSE_SYNC_RETURN ||
+	return cause == CAUSE_HOST_BLOCKED || cause == CAUSE_GIL || cause == CAUSE_SYNC_RETURN ||
 	       (cause == CAUSE_COPY_API && value_class(value));
 }
 static uint32_t value_name(uint32_t value)
@@ -36,7 +36,8 @@ static uint32_t value_name(uint32_t value)
 static const uint32_t call_rank[] = {
 	[CALL_MODULE] = 1, [CALL_ALLOC] = 2, [CALL_SYNC] = 3, [CALL_COPY] = 4, [CALL_LAUNCH] = 5, [CALL_OTHER] = 6,
 };
-enum { OVERHEAD_RANK = 0, OS_RANK = 7, OFF_RANK = 8 };
+/* A call that waits for another thread is the very call that waits for the interpreter's lock. */
+enum { OVERHEAD_RANK = 0, OS_RANK = 7, GIL_RANK = 8, OS_WAIT_RANK = 9, OFF_RANK = 10 };
 
 void activity_init(struct activity *a, const struct trace *trace, const struct fold *fold, const struct steps *steps,
                    struct arena *arena)
@@ -77,11 +78,12 @@ void activity_init(struct activity *a, const struct trace *trace, const struct f
 
 /* ---- what a thread does ---- */
 
-/* The thread's overhead, calls, OS calls and the time between its slices on a processor, each sorted by start, merged
- * into one sequence of layers. */
+/* The thread's overhead, calls, OS calls, its waiting for the interpreter's lock and the time between its slices on a
+ * processor, each sorted by start, merged into one sequence of layers. */
 struct doings {
 	const struct trace *trace;
-	uint32_t overhead, overhead_end, call, call_end, os, os_end;
+	uint32_t overhead, overhead_end, call, call_end, os, os_end, gil, gil_end;
+	bool waits_for_gil;    /* it ever does */
 	uint32_t off, off_end; /* slices that another one follows: between them the thread was off */
 };
 
@@ -95,25 +97,30 @@ static bool next_doing(void *context, struct layer *out)
 	struct doings *d = context;
 	const struct trace *t = d->trace;
 	bool has_overhead = d->overhead < d->overhead_end, has_call = d->call < d->call_end, has_os = d->os < d->os_end,
-	     has_off = d->off < d->off_end;
-	if (!has_overhead && !has_call && !has_os && !has_off)
+	     has_gil = d->gil < d->gil_end, has_off = d->off < d->off_end;
+	if (!has_overhead && !has_call && !has_os && !has_gil && !has_off)
 		return false;
 	int64_t overhead = has_overhead ? t->overheads.start[d->overhead] : INT64_MAX;
 	int64_t call = has_call ? t->calls.start[d->call] : INT64_MAX;
 	int64_t os = has_os ? t->os_calls.start[d->os] : INT64_MAX;
+	int64_t gil = has_gil ? t->gil.start[d->gil] : INT64_MAX;
 	int64_t off = has_off ? t->slices.end[d->off] : INT64_MAX;
-	if (overhead <= earliest(call, os, off)) {
+	if (overhead <= earliest(call, os, off < gil ? off : gil)) {
 		uint32_t i = d->overhead++;
 		enum cause cause = t->overheads.class[i] == OVERHEAD_MODULE_LOAD ? CAUSE_MODULE_LOAD : CAUSE_PROFILER;
 		*out = (struct layer){overhead, t->overheads.end[i], OVERHEAD_RANK, pack(cause, 0, 0)};
-	} else if (call <= earliest(os, off, INT64_MAX)) {
+	} else if (call <= earliest(os, off, gil)) {
 		uint32_t i = d->call++;
 		enum call_class class = t->calls.class[i];
 		*out = (struct layer){call, t->calls.end[i], call_rank[class],
 		                      pack(cause_of_call[class], t->calls.waits[i], 0)};
-	} else if (os <= off) {
+	} else if (os <= earliest(off, gil, INT64_MAX)) {
 		uint32_t i = d->os++, value = pack(CAUSE_HOST_BLOCKED, t->os_calls.class[i], t -> os_calls.name[i]);
-		*out = (struct layer){os, t->os_calls.end[i], OS_RANK, value};
+		uint32_t rank = d->waits_for_gil && t->os_calls.class[i] != OS_OTHER ? OS_WAIT_RANK : OS_RANK;
+		*out = (struct layer){os, t->os_calls.end[i], rank, value};
+	} else if (gil <= off) {
+		uint32_t i = d->gil++;
+		*out = (struct layer){gil, t->gil.end[i], GIL_RANK, pack(CAUSE_GIL, 0, 0)};
 	} else {
 		uint32_t i = d->off++;
 		*out = (struct layer){off, t->slices.start[i + 1], OFF_RANK, pack(CAUSE_OFF_CPU, 0, 0)};
@@ -136,8 +143,9 @@ MAKES_TRACK make_doing(struct activity *a, uint32_t thread, struct track *track)
 	                   t->first_call[thread + 1],
 	                   t->first_os_call[thread],
 	                   t->first_os_call[thread + 1],
-	                   off,
-	                   off_end > off ? off_end - 1 : off};
+	                   t->first_gil[thread],
+	                   t->first_gil[thread + 1],
+	                   t->first_gil[thread]<t->first_gil[thread + 1], off, off_end> off ? off_end - 1 : off};
 	track->n = flatten(next_doing, &d, a->arena, &track->start, &track->value);
 }
 

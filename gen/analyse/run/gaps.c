@@ -264,8 +264,9 @@ static int64_t waited_in_alloc(const struct run *run, const struct gap *gap, con
 
 static bool is_hosts(enum cause cause)
 {
-	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_LAUNCH_API ||
-	       cause == CAUSE_COPY_API || cause == CAUSE_OTHER_API || cause == CAUSE_LAUNCH_LATENCY;
+	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_GIL ||
+	       cause == CAUSE_LAUNCH_API || cause == CAUSE_COPY_API || cause == CAUSE_OTHER_API ||
+	       cause == CAUSE_LAUNCH_LATENCY;
 }
 
 struct charge {

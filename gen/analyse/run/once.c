@@ -5,7 +5,8 @@
 /* Whether a thread works, sleeps or waits for another one differs from step to step. */
 static enum cause kind_of(const struct once_candidate *c)
 {
-	return c->cause == CAUSE_HOST_BLOCKED || c->cause == CAUSE_HANDOVER ? CAUSE_HOST_CODE : c->cause;
+	return c->cause == CAUSE_HOST_BLOCKED || c->cause == CAUSE_GIL || c->cause == CAUSE_HANDOVER ? CAUSE_HOST_CODE
+	                                                                                             : c->cause;
 }
 
 static bool is_same_kind(const struct once_candidate *a, const struct once_candidate *b)

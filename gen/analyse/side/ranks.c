@@ -73,7 +73,7 @@ struct part {
 static bool is_input(const struct cell_key *key)
 {
 	return key->input && (key->cause == CAUSE_HOST_CODE || key->cause == CAUSE_HOST_BLOCKED ||
-	                      key->cause == CAUSE_HANDOVER || key->cause == CAUSE_OFF_CPU);
+	                      key->cause == CAUSE_GIL || key->cause == CAUSE_HANDOVER || key->cause == CAUSE_OFF_CPU);
 }
 
 static struct part part_of(const struct run *run, const struct cell_key *key)

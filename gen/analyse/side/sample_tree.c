@@ -16,6 +16,7 @@ void sample_tree_init(struct sample_tree *tree, struct arena *arena)
 	keymap_init(&tree->function_keys, arena);
 	keymap_init(&tree->node_keys, arena);
 	keymap_init(&tree->row_keys, arena);
+	keymap_init(&tree->holder_keys, arena);
 }
 
 /* ---- the tree ---- */
@@ -179,13 +180,38 @@ static uint32_t node_of(struct visitor *v, uint32_t row, uint32_t stack)
 	return v->node[i] = node;
 }
 
+static void add_holder(struct sample_tree *tree, uint32_t row, uint32_t name, int side, double time)
+{
+	uint32_t known = tree->holder_keys.n, i = keymap_add(&tree->holder_keys, (uint64_t)row << 32 | name);
+	if (i == known) {
+		LIST_GROW(tree->arena, tree->holders, i, tree->holder_room);
+		tree->holders[i] = (struct sample_holder){.row = row, .name = name};
+	}
+	tree->holders[i].time[side] += time;
+}
+
+/* Who waits for the interpreter's lock does nothing: what counts is who held it, and what that one did. The innermost
+ * frame of that; 0: not known. */
+static uint32_t look_at_holder(struct visitor *v, uint32_t row, size_t i, double time)
+{
+	const struct trace *t = v->run->trace;
+	uint32_t thread = t->samples.thread[i];
+	size_t g = t->first_gil[thread], end = t->first_gil[thread + 1];
+	SEARCH(g, end, t->gil.end[g] <= t->samples.time[i]);
+	if (g == end || t->gil.start[g] > t->samples.time[i] || t->gil.holder[g] == thread)
+		return 0;
+	add_holder(v->tree, row, t->threads[t->gil.holder[g]].name, v->side, time);
+	return t->gil.stack[g];
+}
+
 static void add_sample(struct visitor *v, uint32_t row, size_t i)
 {
 	const struct trace *t = v->run->trace;
 	struct sampling *all = &v->tree->side[v->side];
-	uint32_t stack = t->samples.stack[i], at = node_of(v, row, stack);
-	struct sample_node *node = &v->tree->nodes[at];
 	double time = (t->source.sample_ns > 0 ? own_time(t, i) : v->interval) * v->weight;
+	bool gil = v->tree->rows[row].cause == CAUSE_GIL;
+	uint32_t stack = gil ? look_at_holder(v, row, i, time) : t->samples.stack[i], at = node_of(v, row, stack);
+	struct sample_node *node = &v->tree->nodes[at];
 	node->time[v->side] += time;
 	node->samples[v->side]++;
 	v->tree->rows[row].time[v->side] += time;

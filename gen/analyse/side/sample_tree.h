@@ -25,6 +25,12 @@ struct sample_row {
 	double samples[2];
 };
 
+/* A thread that held Python's interpreter lock while others waited for it, in a row. */
+struct sample_holder {
+	uint32_t row, name; /* name: a name, 0 if it has none */
+	double time[2];     /* that samples stand for */
+};
+
 enum { SAMPLE_NODES_MOST = 1 << 20 }; /* what would be below more of them counts for the last one that is there */
 
 struct sample_tree {
@@ -36,6 +42,9 @@ struct sample_tree {
 	uint32_t n_nodes, node_room;
 	struct sample_row *rows;
 	uint32_t row_room;
+	struct keymap holder_keys; /* row << 32 | name */
+	struct sample_holder *holders;
+	uint32_t holder_room;
 	struct sampling side[2];
 };
 

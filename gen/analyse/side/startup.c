@@ -113,6 +113,8 @@ static enum startup_part part_of(enum cause cause)
 	switch (cause) {
 	case CAUSE_HOST_BLOCKED:
 		return STARTUP_HOST_BLOCKED;
+	case CAUSE_GIL:
+		return STARTUP_GIL;
 	case CAUSE_OFF_CPU:
 		return STARTUP_OFF_CPU;
 	case CAUSE_HANDOVER:
@@ -171,7 +173,7 @@ static void add_stretch(void *context, const struct doing *stretch)
 		enum startup_part part = part_at(b, stretch->cause, t, &until);
 		b->part[part] += (double)(until - t);
 	}
-	if (stretch->cause != CAUSE_HOST_CODE && stretch->cause != CAUSE_HOST_BLOCKED &&
+	if (stretch->cause != CAUSE_HOST_CODE && stretch->cause != CAUSE_HOST_BLOCKED && stretch->cause != CAUSE_GIL &&
 	    stretch->cause != CAUSE_OFF_CPU && stretch->cause != CAUSE_HANDOVER)
 		return;
 	if (stretch->start != b->until)
