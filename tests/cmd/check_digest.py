@@ -51,10 +51,13 @@ def digest(folder, files, name):
 
 
 def without_names(result):
-    """What is said of files: which they are, and nothing else."""
+    """What is said of files: which they are, and nothing else. Notes name them, too."""
     for side in "baseline", "fixed":
-        for f in result[side]["files"] + result[side]["runs"]:
-            f.pop("file")
+        names = {f.pop("file") for f in result[side]["files"] + result[side]["runs"]}
+        notes = result[side]["data"]["notes"]
+        for name in names:
+            notes = [note.replace(name, "FILE") for note in notes]
+        result[side]["data"]["notes"] = notes
     return result
 
 
