@@ -65,6 +65,29 @@ static void test_times_of_copies_are_means_over_devices(void **state)
 	assert_float_equal(facts.work.blocking_syncs, 2, 1e-9);
 }
 
+/* Of a step in which the host launches ten kernels in 5 ns each and one in `longest`. */
+static double host_work_of(struct scene *s, int64_t longest)
+{
+	scene_trace_begin(s);
+	for (int64_t t = 0; t < STEPS * LONG; t += LONG) {
+		scene_range(s, s->main, t, t + LONG - 100, "step");
+		for (int k = 0; k < 10; k++)
+			add_op(s, s->gpu, t + 200 * k, OP_KERNEL, 50);
+		scene_kernel(s, s->main, t + 3000, t + 3000 + longest, t + 4000, t + 4050);
+	}
+	return facts_of(s).host_work;
+}
+
+static void test_launches_that_wait_count_at_the_median(void **state)
+{
+	struct scene *s = *state;
+	double whole = host_work_of(s, 50); /* ten times the median */
+	assert_true(whole > 0);
+	assert_float_equal(host_work_of(s, 20), whole, 1e-9);
+	assert_float_equal(host_work_of(s, 51), whole - (51 - 5), 1e-9);
+	assert_float_equal(host_work_of(s, 500), whole - (500 - 5), 1e-9);
+}
+
 /* A graph may have other nodes in every step: what the host launches is the same. */
 static void test_nodes_of_graphs_are_no_launches(void **state)
 {
@@ -120,6 +143,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SCENE(test_times_of_copies_are_means_over_devices),
+		SCENE(test_launches_that_wait_count_at_the_median),
 		SCENE(test_nodes_of_graphs_are_no_launches),
 		SCENE(test_calls_of_threads_that_launch),
 	};
