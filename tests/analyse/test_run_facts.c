@@ -314,6 +314,30 @@ static void test_timing_candidates_is_a_search(void **state)
 	assert_true(search_of(s, 4, 2, waits, asks) == 0);
 }
 
+static void test_the_thread_that_starts_up(void **state)
+{
+	/* A loop without ranges, on a thread that had nothing to do before: another one of its process launched what
+	 * came first. What another process launched before is nobody's start-up here. */
+	enum { US = 1000 };
+	struct scene *s = *state;
+	uint32_t process = maker_process(&s->m, 200), foreign = maker_thread(&s->m, process, 200);
+	uint32_t gpu = maker_device(&s->m, process, 1, TRACE_NONE), id = ++s->correlation;
+	maker_call(&s->m, foreign, 1 * US, 2 * US, "cudaLaunchKernel", CALL_LAUNCH, id);
+	maker_op(&s->m, gpu, 7, OP_KERNEL, 3 * US, 4 * US, "probe", id);
+	scene_call(s, s->other, 5 * US, 9 * US, "cudaMalloc", CALL_ALLOC);
+	scene_kernel(s, s->other, 10 * US, 17 * US, 18 * US, 19 * US);
+	for (int64_t t = 1000 * US; t < (1000 + 60 * 200) * US; t += 200 * US) {
+		for (int64_t k = 0; k < 4; k++)
+			scene_kernel(s, s->main, t + 25 * k * US, t + (25 * k + 2) * US, t + (25 * k + 3) * US,
+			             t + (25 * k + 23) * US);
+		scene_call(s, s->main, t + 80 * US, t + 99 * US, "cudaDeviceSynchronize", CALL_SYNC);
+	}
+	const struct side *side = scene_analyse(s);
+	assert_int_equal(side->steps.origin, STEPS_BY_PATTERN);
+	assert_true(part_of(side, STARTUP_CUDA_SETUP) == 4 * US);
+	assert_true(part_of(side, STARTUP_FIRST_LAUNCHES) == 7 * US);
+}
+
 static void test_clocks_that_disagree(void **state)
 {
 	/* A kernel 20 µs before its launch is within what clocks differ by, one of 21 µs is not. */
@@ -355,6 +379,7 @@ int main(void)
 		SCENE(test_startup_from_the_programs_start),
 		SCENE(test_search_in_a_startup),
 		SCENE(test_timing_candidates_is_a_search),
+		SCENE(test_the_thread_that_starts_up),
 		SCENE(test_first_launches_are_first_by_their_calls),
 		SCENE(test_startup_is_whole_where_every_run_has_it),
 		SCENE(test_clocks_that_disagree),

@@ -137,12 +137,37 @@ static void same_error_on_one_processor_and_on_all(void **state)
 	assert_true(failed > 3);
 }
 
+/* Who does not ask for ids gets the same calls for the same ops, and no ids. */
+static void same_launches_without_their_ids(void **state)
+{
+	struct support *s = *state;
+	struct names names[2];
+	struct trace trace[2];
+	const char *path = support_profile(s, LAYOUTS[4], NULL);
+	for (int joined = 0; joined < 2; joined++) {
+		const struct read_wish wish = {.joined = joined};
+		names_init(&names[joined], &s->arena);
+		assert_int_equal(read_profile_with(path, &wish, &names[joined], &s->arena, &trace[joined], &s->err), 0);
+	}
+	assert_non_null(trace[0].ops.correlation);
+	assert_non_null(trace[0].calls.correlation);
+	assert_null(trace[1].ops.correlation);
+	assert_null(trace[1].calls.correlation);
+	assert_int_equal(trace[0].ops.n, trace[1].ops.n);
+	uint32_t launched = 0;
+	for (size_t i = 0; i < trace[0].ops.n; i++)
+		launched += trace[0].ops.launch[i] != TRACE_NONE;
+	assert_true(launched > 0);
+	assert_memory_equal(trace[0].ops.launch, trace[1].ops.launch, trace[0].ops.n * sizeof(uint32_t));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(same_trace_on_one_processor_and_on_all),
 		TEST(same_error_on_one_processor_and_on_all),
+		TEST(same_launches_without_their_ids),
 	};
 	return cmocka_run_group_tests_name("reader_parallel", tests, NULL, NULL);
 }
