@@ -3,21 +3,14 @@
 #include "base/list.h"
 #include "base/parallel.h"
 #include "base/search.h"
-#include "base/sort.h"
 #include "trace/classify.h"
+#include "trace/clock_shift.h"
 #include "trace/clock_transfers.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	FEWEST = 8,   /* collectives that show whether they are any */
-	FARTHEST = 32 /* collectives by which recording may have begun elsewhere */
-};
-static const double TOGETHER = 0.5;   /* of how far apart hosts come, how far apart they leave */
-static const double AT_RANDOM = 0.9;  /* the quantile that is compared: some collectives begin when one before ends */
-static const double ALIKE = 2;        /* how much better another match has to be */
 static const double GIVES_WAY = 20e3; /* ns: bounds that have to give way by more are of no clock */
 
 /* A kernel of a collective. Its times are those of the part's map. */
@@ -25,17 +18,6 @@ struct kernel {
 	int64_t comm;                        /* 0: not known */
 	uint32_t name, stream, host, device; /* device: counted over all files */
 	int64_t launched, start, end;
-};
-
-/* What the ranks of one host did in the k-th collective. */
-struct meeting {
-	int64_t entered, left;
-};
-
-/* The collectives of one name (of one stream), as seen from one host; n is 0 where its ranks disagree. */
-struct seen {
-	struct meeting *list;
-	size_t n;
 };
 
 /* The kernels of a key that are of one host. */
@@ -189,75 +171,94 @@ static const struct span *span_of(const struct ordered *o, size_t key, uint32_t 
 
 /* ---- one key ---- */
 
-/* What one host's ranks did: all have to have as many kernels. */
-static struct seen look(const struct kernel *kernels, size_t n, struct arena *scratch)
+/* The kernels of one device. */
+struct turn {
+	const struct kernel *list;
+	size_t n;
+	int64_t at; /* its first kernel is that one's `at`-th of the device with the most of them */
+};
+
+/* For how long in all the kernels of one device overlap those of another that are `shift` later in its order; −1 where
+ * two do not: they are no collectives. */
+static int64_t overlap(const struct turn *of, const struct turn *with, int64_t shift)
 {
-	size_t each = 0, begin = 0;
-	for (size_t i = 1; i <= n; i++) {
-		if (i < n && kernels[i].device == kernels[begin].device)
-			continue;
-		if (each && i - begin != each)
-			return (struct seen){0};
-		each = i - begin;
-		begin = i;
+	int64_t sum = 0;
+	for (size_t k = shift < 0 ? (size_t)-shift : 0; k < of->n && (int64_t)k + shift < (int64_t)with->n; k++) {
+		const struct kernel *x = &of->list[k], *y = &with->list[(int64_t)k + shift];
+		int64_t ns = (x->end < y->end ? x->end : y->end) - (x->start > y->start ? x->start : y->start);
+		if (ns < 0)
+			return -1;
+		sum += ns;
 	}
-	struct seen seen = {ARENA_NEW(scratch, each, struct meeting), each};
-	for (size_t k = 0; k < each; k++) {
-		seen.list[k] = (struct meeting){INT64_MIN, INT64_MAX};
-		for (size_t i = k; i < n; i += each) {
-			struct meeting *m = &seen.list[k];
-			m->entered = kernels[i].start > m->entered ? kernels[i].start : m->entered;
-			m->left = kernels[i].end < m->left ? kernels[i].end : m->left;
+	return sum;
+}
+
+/* Ranks of one host, whose clock they share, overlap in what is one collective. Where recording did not begin at the
+ * same one everywhere, the first one that was recorded of a device meets one of the other's. */
+static bool find_turn(struct turn *of, const struct turn *with)
+{
+	int64_t longest = -1;
+	for (int side = 0; side < 2; side++) {
+		const struct turn *later = side ? with : of, *earlier = side ? of : with;
+		const struct kernel *first = &later->list[0];
+		for (size_t k = 0; k < earlier->n; k++) {
+			if (earlier->list[k].end < first->start || earlier->list[k].start > first->end)
+				continue;
+			int64_t shift = side ? -(int64_t)k : (int64_t)k, ns = overlap(of, with, shift);
+			if (ns > longest) {
+				longest = ns;
+				of->at = shift;
+			}
 		}
-		if (seen.list[k].left < seen.list[k].entered) /* several communicators */
+	}
+	return longest >= 0;
+}
+
+/* When each collective was entered and left, from the k-th kernels of all devices. n is 0 where they cannot be one. */
+static struct seen meet(const struct turn *turns, size_t n_turns, int64_t from, int64_t to, struct arena *scratch)
+{
+	struct seen seen = {ARENA_NEW(scratch, to > from ? (size_t)(to - from) : 0, struct meeting), 0};
+	for (int64_t k = from; k < to; k++) {
+		struct meeting m = {INT64_MIN, INT64_MAX};
+		for (size_t i = 0; i < n_turns; i++) {
+			const struct kernel *x = &turns[i].list[k - turns[i].at];
+			m.entered = x->start > m.entered ? x->start : m.entered;
+			m.left = x->end < m.left ? x->end : m.left;
+		}
+		if (m.left < m.entered) /* several communicators */
 			return (struct seen){0};
+		seen.list[seen.n++] = m;
 	}
 	return seen;
 }
 
-/* How far two hosts' coming (or leaving) varies from one collective to the next. No drift of clocks shows in that. */
-static double vary(const struct meeting *a, const struct meeting *b, size_t n, bool leaving, double *sorted)
+/* What one host's ranks did: the k-th of all of them where they have as many, else those that overlap. */
+static struct seen look(const struct kernel *kernels, size_t n, struct arena *scratch)
 {
-	for (size_t k = 0; k + 1 < n; k++) {
-		int64_t x = leaving ? a[k].left - b[k].left : a[k].entered - b[k].entered;
-		int64_t y = leaving ? a[k + 1].left - b[k + 1].left : a[k + 1].entered - b[k + 1].entered;
-		sorted[k] = fabs((double)y - (double)x);
+	struct turn *turns = ARENA_NEW(scratch, n, struct turn);
+	size_t n_turns = 0, most = 0;
+	bool alike = true;
+	for (size_t i = 0; i < n; i++) {
+		if (!i || kernels[i].device != kernels[i - 1].device)
+			turns[n_turns++] = (struct turn){.list = &kernels[i]};
+		turns[n_turns - 1].n++;
 	}
-	return sort_select(sorted, n - 1, (size_t)(AT_RANDOM * (double)(n - 2)));
-}
-
-/* Which of b's collectives is a's first, or the other way round: `shift` is added to b's. `certain`: they are of one
- * communicator. False: they are of several, or it cannot be told. */
-static bool fit(const struct seen *a, const struct seen *b, bool certain, struct arena *scratch, int *shift)
-{
-	size_t shorter = a->n < b->n ? a->n : b->n;
-	if (shorter < FEWEST)
-		return false;
-	int far = shorter / 4 < FARTHEST ? (int)(shorter / 4) : FARTHEST, best = 0;
-	double *room = ARENA_NEW(scratch, a->n + b->n, double), least = INFINITY, second = INFINITY, plain = INFINITY;
-	for (int s = -far; s <= far; s++) {
-		size_t from = s < 0 ? (size_t)-s : 0, to = s > 0 ? (size_t)s : 0;
-		size_t n = a->n - from < b->n - to ? a->n - from : b->n - to;
-		double leave = vary(a->list + from, b->list + to, n, true, room);
-		plain = s == 0 ? leave : plain;
-		if (leave < least) {
-			second = least;
-			least = leave;
-			best = s;
-		} else if (leave < second) {
-			second = leave;
-		}
+	for (size_t i = 0; i < n_turns; i++) {
+		alike = alike && turns[i].n == turns[0].n;
+		most = turns[i].n > turns[most].n ? i : most;
 	}
-	/* As recorded, unless another match is clearly better; and that one clearly the best. */
-	if (a->n == b->n && plain <= ALIKE * least)
-		best = 0;
-	else if (second < ALIKE * least)
-		return false;
-	size_t from = best < 0 ? (size_t)-best : 0, to = best > 0 ? (size_t)best : 0;
-	size_t n = a->n - from < b->n - to ? a->n - from : b->n - to;
-	*shift = best;
-	return certain || vary(a->list + from, b->list + to, n, true, room) <=
-	                          TOGETHER * vary(a->list + from, b->list + to, n, false, room);
+	struct seen seen = alike ? meet(turns, n_turns, 0, (int64_t)turns[0].n, scratch) : (struct seen){0};
+	if (seen.n)
+		return seen;
+	int64_t from = 0, to = (int64_t)turns[most].n;
+	for (size_t i = 0; i < n_turns; i++) {
+		if (i != most && !find_turn(&turns[i], &turns[most]))
+			return (struct seen){0};
+		int64_t end = turns[i].at + (int64_t)turns[i].n;
+		from = turns[i].at > from ? turns[i].at : from;
+		to = end < to ? end : to;
+	}
+	return meet(turns, n_turns, from, to, scratch);
 }
 
 /* ---- two hosts ---- */
@@ -267,7 +268,8 @@ struct pairs {
 	size_t n, room;
 };
 
-static void add_pairs(struct pairs *pairs, const struct seen *a, const struct seen *b, int shift, struct arena *scratch)
+static void add_pairs(struct pairs *pairs, const struct seen *a, const struct seen *b, int64_t shift,
+                      struct arena *scratch)
 {
 	size_t k = shift < 0 ? (size_t)-shift : 0, j = shift > 0 ? (size_t)shift : 0;
 	for (; k < a->n && j < b->n; k++, j++) {
@@ -290,8 +292,8 @@ static bool find_offset(struct aligning *c, uint32_t a, uint32_t b, struct clock
 				continue;
 			struct seen x = look(o->list + of_a->first, of_a->n, &scratch);
 			struct seen y = look(o->list + of_b->first, of_b->n, &scratch);
-			int shift;
-			if (x.n && y.n && fit(&x, &y, o->list[of_a->first].comm != 0, &scratch, &shift))
+			int64_t shift;
+			if (x.n && y.n && clock_shift_find(&x, &y, o->list[of_a->first].comm != 0, &scratch, &shift))
 				add_pairs(&pairs, &x, &y, shift, &scratch);
 		}
 	}
