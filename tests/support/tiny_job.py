@@ -13,8 +13,11 @@ KERNEL = {FORWARD: 80_000, BACKWARD: 120_000, ADAM: 60_000}
 STARTED = 1_795_000_000_000_000_000
 
 
-def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, jitter=2_000, per_host=8):
-    """Returns the files. The rank `slow` takes `more` times as long in each kernel of `backward`."""
+def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, jitter=2_000, per_host=8, recorded=None,
+          ahead=0):
+    """Returns the files. The rank `slow` takes `more` times as long in each kernel of `backward`. `recorded`: by rank, the
+    steps from which and before which it was recorded; of the others all are. Each host's clock is `ahead` ns ahead of
+    the one before."""
     folder.mkdir(exist_ok=True)
     noise = tiny_profile.jitters(seed, jitter)
     now = [1_000_000 + 137 * r for r in range(ranks)]
@@ -28,7 +31,8 @@ def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, ji
         rows[r]["RUNTIME"].append((at, at + LAUNCH_NS, 0, tid, correlation[r], LAUNCH, 0))
         rows[r]["KERNEL"].append((start, start + length, 0, 1, stream, correlation[r], 1 << 48 | pid << 24, name, name, None))
 
-    for _ in range(steps):
+    for step in range(steps):
+        held = [[len(rows[r][kind]) for kind in rows[r]] for r in range(ranks)]
         begun, entered, host, forward_end = list(now), [0] * ranks, [0] * ranks, [0] * ranks
         for r in range(ranks):
             at, gpu = now[r], now[r] + LAUNCH_NS + LATENCY
@@ -53,9 +57,16 @@ def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, ji
                                (forward_end[r], optimizer, "backward"), (optimizer, end, "optimizer")):
                 rows[r]["NVTX"].append((a, b, 59, None, text, tid, None, None, 0))
             now[r] = end
+            first, last = (recorded or {}).get(r, (0, steps))
+            if not first <= step < last:
+                for kind, n in zip(rows[r], held[r]):
+                    del rows[r][kind][n:]
     files = []
     for r in range(ranks):
         files.append(folder / f"rank-{r}.sqlite")
+        if ahead:
+            shift = r // per_host * ahead
+            rows[r] = {kind: [(a + shift, b + shift, *rest) for a, b, *rest in rows[r][kind]] for kind in rows[r]}
         write_rank(files[-1], rows[r], seed, r, ranks, r // per_host)
     return files
 

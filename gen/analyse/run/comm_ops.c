@@ -24,6 +24,8 @@ struct view {
 	struct transfer *transfers;
 	size_t n_transfers, transfers_room;
 	uint32_t *only_device; /* by process: its device of the run; TRACE_NONE: it has none or several */
+	int64_t *from, *to; /* by process: from the first to the last step that all ranks recorded, on the host; NULL:
+	                     * they were recorded together */
 	struct comm_ops *out;
 };
 
@@ -119,6 +121,15 @@ static bool note_root(const struct view *v, const struct comm_op *of, struct col
 	return op->root != TRACE_NONE;
 }
 
+/* Whether others recorded nothing that the op could be matched with. */
+static bool is_alone(const struct view *v, const struct collective_op *op, uint32_t process)
+{
+	const struct steps *s = &v->run->steps;
+	if (s->unaligned)
+		return true;
+	return v->from && op->step == TRACE_NONE && (op->launched < v->from[process] || op->launched >= v->to[process]);
+}
+
 static void add_op(struct view *v, uint32_t i, uint32_t device)
 {
 	const struct trace *t = v->run->trace;
@@ -145,15 +156,40 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	op.bytes = of ? 0 : -1;
 	for (uint32_t k = 0; of && k < of->n; k++)
 		op.bytes += c->bytes[v->calls.calls[of->first + k]];
-	bool point = of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device);
+	bool alone = is_alone(v, &op, op_process(t, i));
+	bool point = !alone && (of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device));
 	row.kind = point                                                                   ? COMM_POINT
 	           : note_root(v, of, &op) || classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER
 	                                                                                   : COMM_OTHER;
 	op.point = row.kind == COMM_POINT;
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
-	struct list *list = &v->of[row.kind];
+	struct list *list = &v->of[alone ? COMM_OTHER : row.kind];
 	LIST_GROW(&v->scratch, list->op, list->n, list->room);
 	list->op[list->n++] = op;
+}
+
+/* What all ranks recorded, where one of them lacks the beginning. */
+static void find_shared(struct view *v)
+{
+	const struct steps *s = &v->run->steps;
+	uint32_t n = v->run->trace->n_processes;
+	if (!s->by_time)
+		return;
+	v->from = ARENA_NEW(&v->scratch, n, int64_t);
+	v->to = ARENA_NEW(&v->scratch, n, int64_t);
+	for (uint32_t p = 0; p < n; p++) {
+		v->from[p] = INT64_MAX;
+		v->to[p] = INT64_MIN;
+	}
+	for (uint32_t i = 0; i < s->n_threads; i++) {
+		const struct step_thread *t = &s->threads[i];
+		for (uint32_t k = 0; k < t->n; k++) {
+			if (t->step[k] == TRACE_NONE)
+				continue;
+			v->from[t->process] = t->start[k] < v->from[t->process] ? t->start[k] : v->from[t->process];
+			v->to[t->process] = t->end[k] > v->to[t->process] ? t->end[k] : v->to[t->process];
+		}
+	}
 }
 
 static void find_devices(struct view *v)
@@ -241,6 +277,7 @@ void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *aren
 	keymap_init(&v.keys, &v.scratch);
 	comm_calls_find(t, &v.scratch, &v.calls);
 	find_devices(&v);
+	find_shared(&v);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		const struct trace_device *device = &t->devices[run->devices[d].device];
 		for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)

@@ -41,7 +41,8 @@ struct comm_ops {
 };
 
 /* `tolerance`: struct waiting. Kernels whose NCCL calls are recorded are told apart by their communicators; names alone
- * serve the others, and where one name is of several communicators, the streams that they run on. */
+ * serve the others, and where one name is of several communicators, the streams that they run on. Nothing is matched
+ * where it is not known which step of one rank is which of another, and of what only some ranks recorded nothing is. */
 void comm_ops_match(const struct run *run, int64_t tolerance, struct arena *arena, struct comm_ops *out);
 
 #endif

@@ -1,5 +1,6 @@
 #include "analyse/run/steps.h"
 
+#include "analyse/run/steps_align.h"
 #include "analyse/run/steps_cut.h"
 #include "analyse/run/steps_lanes.h"
 #include "base/list.h"
@@ -173,11 +174,14 @@ const struct step_thread *steps_of_process(const struct steps *s, uint32_t proce
 static void ask_ops(struct steps_build *b, struct arena *arena)
 {
 	const struct trace *t = b->trace;
+	b->own_start = ARENA_NEW(arena, b->marks->n, int64_t);
 	b->own_end = ARENA_NEW(arena, b->marks->n, int64_t);
 	b->own_time = ARENA_NEW(arena, b->marks->n, double);
 	b->communicates = ARENA_NEW(arena, b->n_lanes, bool);
-	for (uint32_t p = 0; p < b->marks->n; p++)
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		b->own_start[p] = INT64_MAX;
 		b->own_end[p] = INT64_MIN;
+	}
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t p = b->at[i];
 		double length = (double)(t->ops.end[i] - t->ops.start[i]);
@@ -185,6 +189,7 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 		if (p == TRACE_NONE)
 			continue;
 		b->own_time[p] += length;
+		b->own_start[p] = t->ops.start[i] < b->own_start[p] ? t->ops.start[i] : b->own_start[p];
 		b->own_end[p] = t->ops.end[i] > b->own_end[p] ? t->ops.end[i] : b->own_end[p];
 		if (t->ops.kind[i] == OP_COMM)
 			b->communicates[b->lane[p]] = true;
@@ -238,12 +243,22 @@ static uint32_t number_steps(struct steps_build *b)
 		qsort_r(place, n, sizeof *place, compare_places, b);
 	s->n_ranks = ranks ? b->n_lanes : 1;
 	s->uneven = ranks && least != most;
-	for (uint32_t i = 0, k = 0; i < n; i++, k++) {
-		if (i && b->lane[place[i]] != b->lane[place[i - 1]])
-			k = 0;
-		steps_instance(b, place[i])->step = !ranks || k < least ? k : TRACE_NONE;
+	if (!ranks) {
+		for (uint32_t i = 0; i < n; i++)
+			steps_instance(b, place[i])->step = i;
+		return n;
 	}
-	return ranks ? least : n;
+	const struct steps_shared shared = steps_align(b, place, count);
+	s->by_time = shared.by_time;
+	s->unaligned = !shared.known;
+	for (uint32_t i = 0, k = 0; i < n; i++, k++) {
+		uint32_t l = b->lane[place[i]];
+		if (i && l != b->lane[place[i - 1]])
+			k = 0;
+		if (k >= shared.first[l] && k - shared.first[l] < shared.n)
+			steps_instance(b, place[i])->step = k - shared.first[l];
+	}
+	return shared.n;
 }
 
 /* `own` holds the end of each step's own ops, INT64_MIN where it has none; it becomes the end of the step: the latest
@@ -393,6 +408,7 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 		out->lane[p] = b.lane[p];
 	}
 	out->n_lanes = b.n_lanes;
+	out->own_start = b.own_start;
 	out->own_end = b.own_end;
 	out->own_time = b.own_time;
 	out->all_time = b.all_time;
@@ -413,6 +429,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 	}
 	all.instance = ARENA_NEW(arena, all.n, struct instance);
 	b.lane = ARENA_NEW(&b.scratch, all.n, uint32_t);
+	b.own_start = ARENA_NEW(&b.scratch, all.n, int64_t);
 	b.own_end = ARENA_NEW(&b.scratch, all.n, int64_t);
 	b.own_time = ARENA_NEW(&b.scratch, all.n, double);
 	b.communicates = ARENA_NEW(&b.scratch, b.n_lanes, bool);
@@ -427,6 +444,7 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 			to->thread += trace->again[i].first_thread;
 			b.lane[at + p] = lanes + part->lane[p];
 		}
+		memcpy(b.own_start + at, part->own_start, part->n * sizeof *b.own_start);
 		memcpy(b.own_end + at, part->own_end, part->n * sizeof *b.own_end);
 		memcpy(b.own_time + at, part->own_time, part->n * sizeof *b.own_time);
 		memcpy(b.communicates + lanes, part->communicates, part->n_lanes * sizeof *b.communicates);

@@ -46,12 +46,19 @@ struct step_thread {
 	int64_t *until; /* the latest end up to this one */
 };
 
+/* A rank that lacks the first or the last steps of those that other ranks recorded. */
+struct steps_lacking {
+	uint32_t process, first, last; /* the process is an index into trace.processes */
+};
+
 /* The steps of a profile, numbered in order of their start.
  *
  * Instances of several threads that use the same device are steps of their own, however they overlap: requests,
  * workers. Threads or processes on different devices with as many instances each are ranks: instance k of each is part
  * of step k, which ends when the last of them does. (As many: at most 2 or a twentieth apart, as a capture's ends make
  * them, or all of them communicate; the shortest counts then.) With numbers that differ more, every instance is a step.
+ * Where recordings of ranks that communicate begin at different steps, those count that all of them recorded
+ * (steps_align.h); instances of others are left out.
  *
  * The end of a step is the latest end of its ops and of those of all steps before it. Steps with the same end, because
  * a long op of an earlier one outlives them, and steps without GPU ops, which end with the next step that has some,
@@ -76,8 +83,12 @@ struct steps {
 	bool *shared;         /* by step: its end is one of several equal parts, not an op's */
 	uint32_t *op_step;    /* by op: its step, or TRACE_NONE */
 	bool uneven;          /* ranks have different numbers of instances: the shortest counts */
-	uint32_t n_cut;       /* instances left out because the capture ended in them */
-	double coverage;      /* share of the profile's GPU time (op lengths added up) that belongs to steps, 0 to 1 */
+	bool unaligned;       /* which step of one rank is which of another is not known (steps_align.h) … */
+	bool by_time;         /* … or was told by time, for ranks were recorded from different steps on: … */
+	struct steps_lacking *lacking; /* … those that lack some, n_lacking of them */
+	uint32_t n_lacking;
+	uint32_t n_cut;  /* instances left out because the capture ended in them */
+	double coverage; /* share of the profile's GPU time (op lengths added up) that belongs to steps, 0 to 1 */
 	/* --step named a range that is there less than twice: the run's span is this one */
 	bool span_named;
 	int64_t span_start, span_end;
@@ -93,7 +104,8 @@ struct steps_part {
 	uint32_t n, n_lanes, n_cut;
 	uint32_t *lane;     /* by instance: which of the part's ranks it is of, below n_lanes */
 	bool *communicates; /* by rank */
-	int64_t *own_end;   /* by instance: when its ops end, INT64_MIN: it has none … */
+	int64_t *own_start; /* by instance: when its ops begin … */
+	int64_t *own_end;   /* … and end, INT64_MIN: it has none … */
 	double *own_time;   /* … and their lengths added up … */
 	double all_time;    /* … and those of all ops */
 };

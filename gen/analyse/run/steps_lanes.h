@@ -17,7 +17,8 @@ struct steps_build {
 	uint32_t *lane;  /* by place */
 	uint32_t n_lanes;
 	/* What is asked of the ops, once they have their places: */
-	int64_t *own_end;   /* by place: when its ops end; INT64_MIN: it has none */
+	int64_t *own_start; /* by place: when its ops begin … */
+	int64_t *own_end;   /* … and end; INT64_MIN: it has none */
 	double *own_time;   /* by place: their lengths added up … */
 	double all_time;    /* … and those of all ops */
 	bool *communicates; /* by lane */

@@ -88,6 +88,47 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 				(double)run->earliest / 1e3));
 }
 
+/* "the first 5", "the last", "the first 5 and the last 2" */
+static const char *lacking_words(const struct steps_lacking *l, struct arena *arena)
+{
+	const char *first = l->first > 1 ? arena_format(arena, "the first %u", l->first) : l->first ? "the first" : "";
+	const char *last = l->last > 1 ? arena_format(arena, "the last %u", l->last) : l->last ? "the last" : "";
+	return arena_format(arena, "%s%s%s", first, l->first && l->last ? " and " : "", last);
+}
+
+/* Ranks whose recordings do not begin or end at the same step. */
+static void add_ranks(struct quality *q, const struct run *run, struct arena *arena)
+{
+	enum { NAMED = 3 };
+	const struct steps *s = &run->steps;
+	const char *list = "";
+	if (s->unaligned) {
+		quality_add(
+			q, arena,
+			"Which step of one rank is which of another cannot be told: they were not recorded from the "
+			"same step to the same step, and neither what they ran together nor one clock says which they "
+			"are. Nothing is said of ranks, of whom they wait for, or of bubbles.");
+		return;
+	}
+	for (uint32_t i = 0; i < s->n_lacking && i < NAMED; i++) {
+		const struct trace_process *p = &run->trace->processes[s->lacking[i].process];
+		list = arena_format(arena, p->rank >= 0 ? "%s%srank %lld lacks %s" : "%s%sprocess %lld lacks %s", list,
+		                    i ? ", " : "", p->rank >= 0 ? (long long)p->rank : (long long)p->pid,
+		                    lacking_words(&s->lacking[i], arena));
+	}
+	if (s->n_lacking > NAMED)
+		list = arena_format(arena, "%s, and %u more lack some", list, s->n_lacking - NAMED);
+	if (s->n_lacking)
+		quality_add(
+			q, arena,
+			arena_format(arena,
+		                     "Not every rank recorded every step: %s. The %u steps that all of them recorded "
+		                     "count.",
+		                     list, s->n));
+	else if (s->uneven)
+		quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
+}
+
 /* Counters that were sampled, but not in the steps: a buffer that is full ends it without ending the capture. */
 static void add_counters(struct quality *q, const struct run *run, const char *file, struct arena *arena)
 {
@@ -179,8 +220,7 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 			                         "others do there is not in the profile, and makes steps longer.",
 			                         (long long)t->source.others, t->source.others == 1 ? "" : "es",
 			                         files[r]));
-		if (runs[r].steps.uneven)
-			quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
+		add_ranks(q, &runs[r], arena);
 		add_counters(q, &runs[r], files[r], arena);
 		add_run_notes(q, &runs[r], files[r], arena);
 		if (runs[r].n_devices != runs[0].n_devices)

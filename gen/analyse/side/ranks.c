@@ -250,6 +250,9 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	struct arena scratch = {0};
 	struct ranks_result result = {0}, *out = &result;
 	const struct waiting *median = &waiting[median_run];
+	for (size_t r = 0; r < n; r++)
+		if (runs[r].steps.unaligned)
+			return result;
 	if (side->n_devices < 2)
 		return result;
 	*out = (struct ranks_result){
