@@ -35,25 +35,31 @@ void pattern_steps(struct run *run, uint32_t index)
 	/* instances are numbered by device, then cycle; first those that have ops */
 	uint32_t *cycles = ARENA_NEW(&scratch, t->n_devices, uint32_t);
 	uint32_t **number = ARENA_NEW(&scratch, t->n_devices, uint32_t *);
+	bool *communicates = ARENA_NEW(&scratch, t->n_devices, bool), ranks = true;
 	uint32_t most = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		number[d] = ARENA_NEW(&scratch, loop->n, uint32_t);
 		for (uint32_t i = t->devices[d].first_op; i < t->devices[d].first_op + t->devices[d].n_ops; i++)
-			if (loops->loop[i] == index + 1 && !number[d][loops->cycle[i]]) {
+			if (loops->loop[i] == index + 1) {
+				communicates[d] = communicates[d] || t->ops.kind[i] == OP_COMM;
+				cycles[d] += !number[d][loops->cycle[i]];
 				number[d][loops->cycle[i]] = 1;
-				cycles[d]++;
 			}
 		most = cycles[d] > most ? cycles[d] : most;
 	}
+	/* a device that ran the loop far fewer times is none of it, unless it is a rank that was not recorded all the
+	 * time */
 	uint32_t room = 0;
-	for (uint32_t d = 0; d < t->n_devices; d++)
+	for (uint32_t d = 0; d < t->n_devices; d++) {
 		room += cycles[d];
+		ranks = ranks && (!cycles[d] || communicates[d]);
+	}
 	marks.instance = ARENA_NEW(&scratch, room, struct instance);
 	uint32_t *of_op = ARENA_NEW(&scratch, t->ops.n, uint32_t);
 	memset(of_op, 0xff, t->ops.n * sizeof *of_op);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
 		uint32_t thread = cycles[d] ? launcher(t, loops, index, t->devices[d].process, &scratch) : TRACE_NONE;
-		if (thread == TRACE_NONE || cycles[d] * (uint64_t)10 < most * (uint64_t)9)
+		if (thread == TRACE_NONE || (!ranks && cycles[d] * (uint64_t)10 < most * (uint64_t)9))
 			continue;
 		for (uint32_t k = 0; k < loop->n; k++)
 			if (number[d][k]) {
