@@ -11,7 +11,8 @@ enum {
 };
 static const double TOGETHER = 0.5;  /* of how far apart hosts come, how far apart they leave */
 static const double AT_RANDOM = 0.9; /* the quantile that is compared: some collectives begin when one before ends */
-static const double ALIKE = 2;       /* how much better another match has to be */
+static const double ALIKE = 2;       /* how much better another match has to be, … */
+static const double NOISE = 1e3;     /* … and by more than so many ns, of which clocks of GPUs say nothing */
 
 /* How far two hosts' coming (or leaving) varies from one collective to the next. No drift of clocks shows in that. */
 static double vary(const struct meeting *a, const struct meeting *b, size_t n, bool leaving, double *sorted)
@@ -74,14 +75,15 @@ bool clock_shift_find(const struct seen *a, const struct seen *b, bool certain, 
 			second = leave;
 		}
 	}
+	double alike = ALIKE * least + NOISE;
 	/* One that is clearly better than all others; else, where both have as many, as recorded, unless the clocks
 	 * are for another one that fits as well. */
-	if (second <= ALIKE * least || (a->n == b->n && leaves[-low] <= ALIKE * least)) {
+	if (second <= alike || (a->n == b->n && leaves[-low] <= alike)) {
 		best = low;
 		for (int64_t s = low; s <= high; s++) {
 			int64_t here = llabs(s - by_time), there = llabs(best - by_time);
 			bool nearer = here < there || (here == there && llabs(s) < llabs(best));
-			if (leaves[s - low] <= ALIKE * least && (leaves[best - low] > ALIKE * least || nearer))
+			if (leaves[s - low] <= alike && (leaves[best - low] > alike || nearer))
 				best = s;
 		}
 		if (best || a->n != b->n)

@@ -127,6 +127,9 @@ def check_refusal(folder):
         assert side["ranks"] is None, side["ranks"]
         assert any("Which step of one rank is which of another cannot be told" in n for n in side["data"]["notes"]), side["data"]
         assert all(row["cause"] != "bubble" for device in side["devices"] for row in device["idle"])
+    many = tiny_job.write(folder / "many", ranks=12, steps=STEPS, slow=1, jitter=2, per_host=6, ahead=3_000_000,
+                          recorded={r: (5, STEPS) for r in range(6, 12)})  # more than a timeline shows
+    assert report(folder, many, "-o", folder / "out.html", "--markdown", folder / "out.md")["ranks"] is None
     recorded = {**recorded, 0: (0, 35), 1: (0, 35)}  # as many on both hosts, and the clocks speak against matching them in order
     side = report(folder, make(folder, "refused", recorded, jitter=0, per_host=2, ahead=500_000))
     assert side["ranks"] is None, side["ranks"]

@@ -181,6 +181,104 @@ static bool lane_communicates(const struct walk *w, const uint32_t *lane, const 
 	return false;
 }
 
+/* ---- ranks that were recorded from different steps on ---- */
+
+/* Place of an instance in its lane, those that are cut left out. */
+static size_t place_in_lane(const struct walk *w, const uint32_t *lane, size_t mark)
+{
+	size_t place = 0;
+	for (size_t k = 0; k < w->n_marks; k++)
+		place += !w->marks[k].cut && lane[w->marks[k].thread] == lane[w->marks[mark].thread] &&
+		         is_before(&w->marks[k], &w->marks[mark]);
+	return place;
+}
+
+/* When an instance's ops begin and end; false: it has none. */
+static bool ops_span(const struct walk *w, const size_t *of_op, size_t mark, int64_t *start, int64_t *end)
+{
+	bool any = false;
+	for (size_t i = 0; i < w->trace->ops.n; i++) {
+		if (of_op[i] != mark)
+			continue;
+		*start = !any || w->trace->ops.start[i] < *start ? w->trace->ops.start[i] : *start;
+		*end = !any || w->trace->ops.end[i] > *end ? w->trace->ops.end[i] : *end;
+		any = true;
+	}
+	return any;
+}
+
+/* How many steps later lane `l` begins than lane `with`, where nine in ten of its instances, five at least, overlap the
+ * one that this says most; else 0. */
+static int64_t lane_shift(const struct walk *w, const uint32_t *lane, const size_t *of_op, uint32_t l, uint32_t with)
+{
+	int64_t *votes = ARENA_NEW(w->arena, w->n_marks, int64_t), start[2] = {0}, end[2] = {0};
+	size_t all = 0;
+	for (size_t k = 0; k < w->n_marks; k++) {
+		int64_t longest = 0, vote = 0;
+		size_t nearest = SIZE_MAX;
+		if (w->marks[k].cut || lane[w->marks[k].thread] != l || !ops_span(w, of_op, k, &start[0], &end[0]))
+			continue;
+		for (size_t j = 0; j < w->n_marks; j++) {
+			if (w->marks[j].cut || lane[w->marks[j].thread] != with ||
+			    !ops_span(w, of_op, j, &start[1], &end[1]))
+				continue;
+			int64_t both =
+				(end[0] < end[1] ? end[0] : end[1]) - (start[0] > start[1] ? start[0] : start[1]);
+			size_t place = place_in_lane(w, lane, j);
+			if (both > longest || (both > 0 && both == longest && place < nearest)) {
+				longest = both;
+				nearest = place;
+				vote = (int64_t)place - (int64_t)place_in_lane(w, lane, k);
+			}
+		}
+		if (longest > 0)
+			votes[all++] = vote;
+	}
+	for (size_t i = 0; i < all; i++) {
+		size_t agree = 0;
+		for (size_t k = 0; k < all; k++)
+			agree += votes[k] == votes[i];
+		if (agree >= 5 && 10 * agree >= 9 * all)
+			return votes[i];
+	}
+	return 0;
+}
+
+/* Of ranks that communicate only steps count that all of them recorded, five at least. Returns how many; 0: they are as
+ * they were recorded. */
+static size_t number_by_time(const struct walk *w, const uint32_t *lane, const size_t *of_op)
+{
+	uint32_t n_threads = w->trace->n_threads, with = TRACE_NONE;
+	int64_t *at = ARENA_NEW(w->arena, n_threads, int64_t), from = INT64_MIN, to = INT64_MAX;
+	size_t *n = ARENA_NEW(w->arena, n_threads, size_t);
+	bool apart = false;
+	for (size_t k = 0; k < w->n_marks; k++)
+		n[lane[w->marks[k].thread]] += !w->marks[k].cut;
+	for (uint32_t l = 0; l < n_threads; l++)
+		with = n[l] && (with == TRACE_NONE || n[l] > n[with]) ? l : with;
+	for (uint32_t l = 0; l < n_threads; l++) {
+		bool any = false;
+		for (size_t k = 0; k < w->n_marks; k++)
+			any = any || lane[w->marks[k].thread] == l;
+		if (!any)
+			continue;
+		if (!n[l])
+			return 0;
+		at[l] = l == with ? 0 : lane_shift(w, lane, of_op, l, with);
+		apart = apart || at[l];
+		from = at[l] > from ? at[l] : from;
+		to = at[l] + (int64_t)n[l] < to ? at[l] + (int64_t)n[l] : to;
+	}
+	if (!apart || to - from < 5)
+		return 0;
+	for (size_t k = 0; k < w->n_marks; k++) {
+		int64_t step = (int64_t)place_in_lane(w, lane, k) + at[lane[w->marks[k].thread]] - from;
+		bool counts = !w->marks[k].cut && step >= 0 && step < to - from;
+		w->marks[k].step = counts ? (size_t)step : SIZE_MAX;
+	}
+	return (size_t)(to - from);
+}
+
 /* Numbers the instances: in each lane for itself where the lanes are ranks, else all together. Returns the steps. */
 static size_t steps_number(const struct walk *w, const uint32_t *lane, const size_t *of_op)
 {
@@ -201,6 +299,9 @@ static size_t steps_number(const struct walk *w, const uint32_t *lane, const siz
 		talk = talk && lane_communicates(w, lane, of_op, l);
 	}
 	bool ranks = most - least <= 2 || 20 * (most - least) <= most || talk;
+	size_t by_time = talk ? number_by_time(w, lane, of_op) : 0;
+	if (by_time)
+		return by_time;
 	for (size_t k = 0; k < w->n_marks; k++) {
 		size_t place = 0;
 		for (size_t j = 0; j < w->n_marks; j++)

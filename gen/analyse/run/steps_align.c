@@ -7,7 +7,7 @@
 
 static const double AGREE = 0.9; /* of a rank's steps */
 enum {
-	FEWEST = 2, /* steps that overlap: fewer tell nothing */
+	FEWEST = 5, /* steps that overlap: fewer tell nothing */
 	BESIDE = 64 /* steps of a rank that are open at the same time: more are not looked at */
 };
 

@@ -297,7 +297,7 @@ static void choose_devices(struct view *v, const struct ranks_result *ranks)
 	bool *taken = ARENA_NEW(v->arena, run->n_devices, bool);
 	v->order = ARENA_NEW(v->arena, run->n_devices, uint32_t);
 	const uint32_t first[] = {0, ranks->n / 2, ranks->n ? ranks->n - 1 : 0};
-	for (uint32_t i = 0; run->n_devices > TIMELINE_DEVICES && i < 3 + ranks->n; i++) {
+	for (uint32_t i = 0; ranks->n && run->n_devices > TIMELINE_DEVICES && i < 3 + ranks->n; i++) {
 		uint32_t at = run->device_at[ranks->list[i < 3 ? first[i] : i - 3].device];
 		if (at == TRACE_NONE || taken[at])
 			continue;
