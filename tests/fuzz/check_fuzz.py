@@ -36,6 +36,7 @@ JSON_EXTREMES = ["null", "-1", "0", "1e999", "-1e18", "9223372036854775807", "99
                  "4320554080664.123456789"]
 TIMES = int(sys.argv[1])
 BYTES_CHANGED = 12 * TIMES
+FILES_AT_ONCE = 4000
 PAGES_CHANGED = 8 * TIMES
 SPOOLS = 40 * TIMES  # of each way to damage them
 NAMES = 300 * TIMES
@@ -168,12 +169,16 @@ def damage_reports(folder, random):
 
 
 def run_all(target, files, what, *options):
-    """Whether the target survives the files; says how it ended if not."""
-    done = subprocess.run([target, *options, *files], capture_output=True, timeout=1000 * TIMES)
-    if done.returncode:
-        print(f"{target.name}, {what}: status {done.returncode}")
-        print(done.stderr.decode("utf-8", "replace")[-6000:])
-    return done.returncode == 0
+    """Whether the target survives the files; says how it ended if not. A command takes only so many words."""
+    files, well = list(files), True
+    for begin in range(0, len(files), FILES_AT_ONCE):
+        some = files[begin : begin + FILES_AT_ONCE]
+        done = subprocess.run([target, *options, *some], capture_output=True, timeout=1000 * TIMES)
+        if done.returncode:
+            well = False
+            print(f"{target.name}, {what}: status {done.returncode}")
+            print(done.stderr.decode("utf-8", "replace")[-6000:])
+    return well
 
 
 def damage_bytes(folder, seed, random):
