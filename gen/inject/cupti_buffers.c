@@ -126,6 +126,14 @@ void buffers_drain(void (*write)(uint8_t *buffer, size_t valid))
 	}
 }
 
+bool buffers_are_many(void)
+{
+	pthread_mutex_lock(&lock);
+	bool many = n_all > n_ready + MANY;
+	pthread_mutex_unlock(&lock);
+	return many;
+}
+
 size_t buffers_refused(void)
 {
 	return atomic_exchange(&refused, 0);

@@ -4,6 +4,7 @@
 #define GAPLINE_INJECT_CUPTI_BUFFERS_H
 
 #include <cupti.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,9 @@ void buffers_drain(void (*write)(uint8_t *buffer, size_t valid));
 
 /* Makes sure that some zeroed buffers are ready, so that no thread of the program has to make one. */
 void buffers_prepare(void);
+
+/* Whether CUPTI holds more of them than a program of some threads needs. */
+bool buffers_are_many(void);
 
 /* How often CUPTI got no buffer since this was asked last; each time, one record at least is lost. */
 size_t buffers_refused(void);

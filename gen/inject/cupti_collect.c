@@ -20,6 +20,8 @@ static _Atomic bool begun;  /* CUPTI was set up in this process or in one that i
 static _Atomic bool usable; /* … and can be used: false in a forked child */
 static bool announced;      /* SPOOL_CUPTI is in the file */
 
+static _Atomic bool has_graphs; /* one was made that can be launched; asked where gives_unfinished_graphs alone */
+
 /* With both kinds of calls on, CUPTI itself leaves out the driver calls that the runtime makes. */
 static const CUpti_ActivityKind kinds[] = {
 	CUPTI_ACTIVITY_KIND_RUNTIME,     CUPTI_ACTIVITY_KIND_DRIVER,          CUPTI_ACTIVITY_KIND_MEMCPY,
@@ -107,12 +109,21 @@ static void CUPTIAPI on_call(void *data, CUpti_CallbackDomain domain, CUpti_Call
 {
 	const CUpti_CallbackData *call = details;
 	(void)data;
+	if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED)
+		atomic_store(&has_graphs, true);
 	if (domain != CUPTI_CB_DOMAIN_DRIVER_API || !atomic_load(&usable))
 		return;
 	if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call->callbackSite == CUPTI_API_EXIT)
 		window_note(true);
 	else if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call->callbackSite == CUPTI_API_ENTER)
 		window_note(false);
+}
+
+/* CUPTI 12.2 to 12.5 (seen; 12.0 and 13.0 not, 18 is what 12.0 says of itself) give out the record of a graph that
+ * still runs when they are flushed, without its times, and never again. */
+static bool gives_unfinished_graphs(void)
+{
+	return !by_node && api.version > 18 && api.version < 130000;
 }
 
 /* ---- the beginning ---- */
@@ -171,6 +182,8 @@ static int set_up(void)
 		api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
 		                        CUPTI_DRIVER_TRACE_CBID_cuProfilerStop);
 	}
+	if (gives_unfinished_graphs())
+		api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED);
 	return 0;
 }
 
@@ -224,6 +237,13 @@ static void put(uint8_t *buffer, size_t valid)
 	records_put(&api, buffer, valid);
 }
 
+/* Whether to ask CUPTI for what is done so far. Where that loses graphs, and there are some, it is asked at the end,
+ * and when threads keep many buffers; full ones come by themselves. */
+static bool may_flush(bool last)
+{
+	return last || !atomic_load(&has_graphs) || buffers_are_many();
+}
+
 void collect_tick(bool last)
 {
 	size_t dropped = 0, refused;
@@ -234,7 +254,8 @@ void collect_tick(bool last)
 	window_put();
 	sampler_tick(last);
 	buffers_prepare();
-	api.cuptiActivityFlushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
+	if (may_flush(last))
+		api.cuptiActivityFlushAll(last ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
 	buffers_drain(put);
 	if (api.cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped) != CUPTI_SUCCESS)
 		dropped = 0;

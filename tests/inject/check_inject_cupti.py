@@ -8,6 +8,7 @@ profile that `gapline capture` makes of it.
 import glob
 import os
 import pathlib
+import signal
 import sqlite3
 import struct
 import subprocess
@@ -154,6 +155,24 @@ class Cupti(Case):
         calls = [struct.unpack("<Q", data[16:24])[0] for kind, data, _ in records(s) if kind == RUNTIME]
         self.assertGreater(len(calls), 100)
         self.assertLess(killed - calls[-1], 100 * MS)
+
+    def test_graphs_that_still_run(self):
+        """CUPTI 12.2 to 12.5 would give out their records without times: from the first graph on it is not asked while the
+        program runs. What it holds comes at the end."""
+        for version, trace, graph, asked in (("22", "graph", "1", False), ("28", "graph", "1", False), ("22", "graph", "", True),
+                                             ("22", "node", "1", True), ("18", "graph", "1", True), ("130001", "graph", "1", True)):
+            with self.subTest(version=version, trace=trace, graph=graph):
+                more = {"FAKE_CUPTI": version, "FAKE_FORCED_ALONE": "1", "GAPLINE_GRAPH_TRACE": trace}
+                target = subprocess.Popen([TARGET, "killed"], env=self.environment(**more, **({"FAKE_GRAPH": graph} if graph else {})),
+                                          stderr=subprocess.DEVNULL)
+                try:
+                    target.wait(20 if asked else 1)
+                except subprocess.TimeoutExpired:
+                    target.kill()
+                self.assertEqual(-target.wait(), signal.SIGABRT if asked else signal.SIGKILL)
+        with tempfile.TemporaryDirectory() as folder:
+            self.run_target("steps", FAKE_CUPTI="22", FAKE_GRAPH="1", FAKE_FORCED_ALONE="1", GAPLINE_SPOOL=folder)
+            self.assertEqual(len(kernels(spool.read_all(folder)[0])), 60)
 
     def test_graphs_whole_or_by_node(self):
         self.assertEqual(self.one("kinds").of("CUPTI")[0].data[8:12], b"\1\0\0\0")
