@@ -182,7 +182,7 @@ static void check_xml(const struct buf *out, bool html)
 	                   : xmlReadMemory(out->data, (int)out->n, NULL, NULL, options);
 	keep(doc != NULL, "it is parsed");
 	size_t scripts = walk(xmlDocGetRootElement(doc));
-	keep(scripts == (html ? 2 : 0), "scripts");
+	keep(scripts == (html ? 3 : 0), "scripts");
 	xmlFreeDoc(doc);
 }
 
