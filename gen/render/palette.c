@@ -12,7 +12,7 @@
 static const struct swatch causes[CAUSE_COUNT] = {
 	[CAUSE_HOST_CODE] = SOLID("host-code", "#d55e00", "#111"),
 	[CAUSE_HOST_BLOCKED] = SOLID("host-blocked", "#e69f00", "#111"),
-	[CAUSE_GIL] = STRIPED("gil", "#aa4499"),
+	[CAUSE_GIL] = STRIPED("gil", "#5b2be0"),
 	[CAUSE_OFF_CPU] = STRIPED("off-cpu", "#d55e00"),
 	[CAUSE_HANDOVER] = STRIPED("handover", "#e69f00"),
 	[CAUSE_SYNC_RETURN] = SOLID("sync-return", "#cc79a7", "#111"),
