@@ -7,66 +7,29 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/run.h"
-#include "trace_maker.h"
+#include "loop_program.h"
 
 #include <math.h>
 
-enum { MS = 1000000 };
-
-struct program {
-	struct arena arena;
-	struct names names;
-	struct maker m;
-	uint32_t thread, gpu, correlation;
-	int64_t now;
-};
-
-static void program_init(struct program *p)
-{
-	*p = (struct program){.now = MS};
-	names_init(&p->names, &p->arena);
-	maker_init(&p->m, &p->arena, &p->names);
-	uint32_t process = maker_process(&p->m, 100);
-	p->thread = maker_thread(&p->m, process, 100);
-	p->gpu = maker_device(&p->m, process, 0, TRACE_NONE);
-}
-
-/* A kernel that takes `length`, launched when the one before it has ended; without its call where not `launched`. */
-static void kernel(struct program *p, const char *name, int64_t length, bool launched)
-{
-	p->correlation++;
-	if (launched)
-		maker_call(&p->m, p->thread, p->now, p->now + 5000, "cudaLaunchKernel", CALL_LAUNCH, p->correlation);
-	maker_op(&p->m, p->gpu, 7, OP_KERNEL, p->now + 7000, p->now + 7000 + length, name, p->correlation);
-	p->now += 8000 + length;
-}
-
-static void wait_for_gpu(struct program *p)
+static void wait_for_gpu(struct loop_program *p)
 {
 	maker_call(&p->m, p->thread, p->now, p->now + 2000, "cudaDeviceSynchronize", CALL_SYNC, 0);
 	p->now += 3000;
-}
-
-static void find(struct program *p, struct run *run)
-{
-	struct err err = {0};
-	assert_int_equal(run_prepare(run, maker_link(&p->m), NULL, 1, &p->arena, &err), 0);
 }
 
 static void test_group(void **state)
 {
 	(void)state;
 	/* 23 cycles of two kernels; taken together by five: four of ten, and the last three are in no loop */
-	struct program p;
+	struct loop_program p;
 	struct run run;
-	program_init(&p);
+	loop_program_init(&p);
 	for (int k = 0; k < 23; k++) {
-		kernel(&p, "a", 20000, true);
-		kernel(&p, "b", 30000, true);
+		loop_program_kernel(&p, "a", 20000, true);
+		loop_program_kernel(&p, "b", 30000, true);
 		wait_for_gpu(&p);
 	}
-	find(&p, &run);
+	loop_program_find(&p, &run);
 	assert_int_equal(run.loops.n, 1);
 	assert_int_equal(run.loops.list[0].n, 23);
 	assert_int_equal(run.loops.list[0].ops, 2);
@@ -92,19 +55,19 @@ static void test_ends_are_dropped(void **state)
 	(void)state;
 	/* two cycles, a compiler's kernel for as long as twenty cycles, thirty cycles: the two and what follows them
 	 * are not part of the loop */
-	struct program p;
+	struct loop_program p;
 	struct run run;
-	program_init(&p);
+	loop_program_init(&p);
 	for (int k = 0; k < 32; k++) {
-		kernel(&p, "a", 20000, true);
-		kernel(&p, "b", 30000, true);
+		loop_program_kernel(&p, "a", 20000, true);
+		loop_program_kernel(&p, "b", 30000, true);
 		if (k == 1) {
 			p.now += MS;
-			kernel(&p, "tuning", 20000, true);
+			loop_program_kernel(&p, "tuning", 20000, true);
 		}
 		wait_for_gpu(&p);
 	}
-	find(&p, &run);
+	loop_program_find(&p, &run);
 	assert_int_equal(run.loops.n, 1);
 	assert_int_equal(run.loops.list[0].n, 30);
 	assert_true(run.steps.found);
@@ -119,15 +82,15 @@ static void test_without_launches(void **state)
 	/* The calls of the first cycles are not in the profile: starts of ops stand for all of them, since starts and
 	 * launches are never mixed. Periods are those of the ends either way. */
 	for (int lost = 0; lost < 2; lost++) {
-		struct program p;
+		struct loop_program p;
 		struct run run;
-		program_init(&p);
+		loop_program_init(&p);
 		for (int k = 0; k < 12; k++) {
-			kernel(&p, "a", 20000, !lost || k > 3);
-			kernel(&p, "b", 30000, !lost || k > 3);
+			loop_program_kernel(&p, "a", 20000, !lost || k > 3);
+			loop_program_kernel(&p, "b", 30000, !lost || k > 3);
 			wait_for_gpu(&p);
 		}
-		find(&p, &run);
+		loop_program_find(&p, &run);
 		assert_true(run.steps.found);
 		assert_int_equal(run.steps.n, 12);
 		for (uint32_t k = 0; k < run.n_periods; k++)
@@ -144,17 +107,17 @@ static void test_half_of_the_work(void **state)
 	(void)state;
 	/* a loop that is less than half of the GPU's work is no answer to what a step is */
 	for (int large = 0; large < 2; large++) {
-		struct program p;
+		struct loop_program p;
 		struct run run;
-		program_init(&p);
+		loop_program_init(&p);
 		static const char *const once[] = {"p", "q", "r", "s", "t", "u", "v"};
 		for (int k = 0; k < 7; k++)
-			kernel(&p, once[k], large ? 400000 : 40000, true);
+			loop_program_kernel(&p, once[k], large ? 400000 : 40000, true);
 		for (int k = 0; k < 20; k++) {
-			kernel(&p, "a", 50000, true);
-			kernel(&p, "b", 50000, true);
+			loop_program_kernel(&p, "a", 50000, true);
+			loop_program_kernel(&p, "b", 50000, true);
 		}
-		find(&p, &run);
+		loop_program_find(&p, &run);
 		assert_int_equal(run.steps.found, !large); /* 2.0 ms beside 0.28 or 2.8 */
 		arena_release(&p.arena);
 	}

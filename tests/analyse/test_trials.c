@@ -7,46 +7,22 @@
 
 #include <cmocka.h>
 
-#include "analyse/run/run.h"
 #include "analyse/run/trials.h"
-#include "trace_maker.h"
+#include "loop_program.h"
 
-enum { MS = 1000000 };
-
-struct program {
-	struct arena arena;
-	struct names names;
-	struct maker m;
-	uint32_t thread, gpu, correlation;
-	int64_t now;
-};
-
-static void program_init(struct program *p)
+static void kernel(struct loop_program *p, const char *name, int64_t length)
 {
-	*p = (struct program){.now = MS};
-	names_init(&p->names, &p->arena);
-	maker_init(&p->m, &p->arena, &p->names);
-	uint32_t process = maker_process(&p->m, 100);
-	p->thread = maker_thread(&p->m, process, 100);
-	p->gpu = maker_device(&p->m, process, 0, TRACE_NONE);
+	loop_program_kernel(p, name, length, true);
 }
 
-static void kernel(struct program *p, const char *name, int64_t length)
-{
-	p->correlation++;
-	maker_call(&p->m, p->thread, p->now, p->now + 5000, "cudaLaunchKernel", CALL_LAUNCH, p->correlation);
-	maker_op(&p->m, p->gpu, 7, OP_KERNEL, p->now + 7000, p->now + 7000 + length, name, p->correlation);
-	p->now += 8000 + length;
-}
-
-static void call(struct program *p, const char *name, enum call_class class)
+static void call(struct loop_program *p, const char *name, enum call_class class)
 {
 	maker_call(&p->m, p->thread, p->now, p->now + 1000, name, class, 0);
 	p->now += 2000;
 }
 
 /* A kernel between two events, and the question for the time between them. */
-static void trial(struct program *p, const char *name, int64_t length)
+static void trial(struct loop_program *p, const char *name, int64_t length)
 {
 	kernel(p, "flush", 10000);
 	call(p, "cudaEventRecord", CALL_OTHER);
@@ -59,25 +35,19 @@ static void trial(struct program *p, const char *name, int64_t length)
 static const char *const STEP[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
 enum { IN_STEP = sizeof STEP / sizeof *STEP };
 
-static void step(struct program *p)
+static void step(struct loop_program *p)
 {
 	for (int i = 0; i < IN_STEP; i++)
 		kernel(p, STEP[i], 10000);
 	call(p, "cudaDeviceSynchronize", CALL_SYNC);
 }
 
-static void find(struct program *p, struct run *run)
-{
-	struct err err = {0};
-	assert_int_equal(run_prepare(run, maker_link(&p->m), NULL, 1, &p->arena, &err), 0);
-}
-
 static void spans_and_launches(void **state)
 {
 	(void)state;
-	struct program p;
+	struct loop_program p;
 	struct trials trials;
-	program_init(&p);
+	loop_program_init(&p);
 	kernel(&p, "a", 10000);
 	for (int i = 0; i < 2; i++) /* two are no search */
 		trial(&p, "a", 10000);
@@ -104,9 +74,9 @@ static void spans_and_launches(void **state)
 static void the_loop_behind_a_longer_search(void **state)
 {
 	(void)state;
-	struct program p;
+	struct loop_program p;
 	struct run run;
-	program_init(&p);
+	loop_program_init(&p);
 	for (int i = 0; i < IN_STEP; i++) {
 		for (int k = 0; k < 40; k++)
 			trial(&p, STEP[i], 30000);
@@ -115,7 +85,7 @@ static void the_loop_behind_a_longer_search(void **state)
 	}
 	for (int k = 0; k < 20; k++)
 		step(&p);
-	find(&p, &run);
+	loop_program_find(&p, &run);
 	assert_int_equal(run.loops.n, 1);
 	assert_in_range(run.loops.list[0].n, 20, 21);
 	assert_int_equal(run.loops.list[0].ops, IN_STEP);
@@ -129,9 +99,9 @@ static void the_loop_behind_a_longer_search(void **state)
 static void a_program_that_times_its_own_steps(void **state)
 {
 	(void)state;
-	struct program p;
+	struct loop_program p;
 	struct run run;
-	program_init(&p);
+	loop_program_init(&p);
 	for (int k = 0; k < 60; k++) {
 		call(&p, "cudaEventRecord", CALL_OTHER);
 		step(&p);
@@ -143,7 +113,7 @@ static void a_program_that_times_its_own_steps(void **state)
 			kernel(&p, STEP[i], 10000);
 		call(&p, "cudaDeviceSynchronize", CALL_SYNC);
 	}
-	find(&p, &run);
+	loop_program_find(&p, &run);
 	assert_true(run.loops.n >= 1);
 	assert_int_equal(run.loops.list[0].n, 60);
 	assert_int_equal(run.loops.list[0].ops, IN_STEP);
@@ -155,15 +125,15 @@ static void a_program_that_times_its_own_steps(void **state)
 static void a_benchmark(void **state)
 {
 	(void)state;
-	struct program p;
+	struct loop_program p;
 	struct run run;
-	program_init(&p);
+	loop_program_init(&p);
 	for (int i = 0; i < 2; i++)
 		for (int k = 0; k < 100; k++)
 			trial(&p, STEP[i], 30000);
 	for (int k = 0; k < 6; k++)
 		step(&p);
-	find(&p, &run);
+	loop_program_find(&p, &run);
 	assert_true(run.loops.n >= 1);
 	assert_in_range(run.loops.list[0].n, 99, 200);
 	assert_float_equal(run.loops.tried, 0, 0);

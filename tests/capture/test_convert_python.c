@@ -90,17 +90,23 @@ static void hold(struct spool_events *events, int64_t time, uint64_t tid, uint32
 	            sizeof function_of_it);
 }
 
+/* A process whose only CUDA work is one call, in `b`. */
+static void begin_with_a_call(struct spool_maker *m, struct buf *b)
+{
+	begin_cuda(m, PID);
+	struct spool_record r = spool_call(5, 211, START + 5, START + 6, PID, 1);
+	spool_record(b, &r, 40);
+	spool_add_buffer(m, b);
+}
+
 /* What the holder of the interpreter's lock did belongs to the sample behind it that waits for that holder. */
 static void test_lock(void **state)
 {
 	struct support *s = *state;
 	struct spool_maker m;
 	struct spool_events events = {{0}};
-	begin_cuda(&m, PID);
 	struct buf b = {0};
-	struct spool_record r = spool_call(5, 211, START + 5, START + 6, PID, 1);
-	spool_record(&b, &r, 40);
-	spool_add_buffer(&m, &b);
+	begin_with_a_call(&m, &b);
 	FUNCTION(&events, 1, "wait\0a.py");
 	FUNCTION(&events, 2, "decode\0b.py");
 	sample(&events, START + 2000, PID, false, FRAMES(1));
@@ -139,11 +145,8 @@ static void test_nonsense(void **state)
 	struct support *s = *state;
 	struct spool_maker m;
 	struct spool_events events = {{0}};
-	begin_cuda(&m, PID);
 	struct buf b = {0};
-	struct spool_record r = spool_call(5, 211, START + 5, START + 6, PID, 1);
-	spool_record(&b, &r, 40);
-	spool_add_buffer(&m, &b);
+	begin_with_a_call(&m, &b);
 	FUNCTION(&events, 1, "good\0a.py");
 	FUNCTION(&events, 2, "without a file");
 	FUNCTION(&events, 0, "number\0none.py");
