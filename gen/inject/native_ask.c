@@ -37,15 +37,16 @@ static inline __attribute__((always_inline)) void registers(const ucontext_t *co
 	a->sp = (uintptr_t)m->gregs[REG_RSP];
 	a->result = (uint64_t)m->gregs[REG_RAX];
 	*frame = (uintptr_t)m->gregs[REG_RBP];
+	__asm__("mov %%fs:0, %0" : "=r"(a->pointer)); /* gcc 10 has no __builtin_thread_pointer here */
 #elif defined __aarch64__
 	a->pc = m->pc;
 	a->sp = m->sp;
 	a->result = m->regs[0];
 	*frame = m->regs[29];
+	a->pointer = (uintptr_t)__builtin_thread_pointer();
 #else
 #error "this processor's registers are not known"
 #endif
-	a->pointer = (uintptr_t)__builtin_thread_pointer();
 }
 
 /* Calls nothing, and reads nothing but what lies between the stack's pointer and its end, all of which is there. */
