@@ -134,10 +134,14 @@ char *arena_format(struct arena *a, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	size_t n = memory_needed(format, args);
+	char brief[256]; /* most are, and are formatted once */
+	size_t n = memory_print(brief, sizeof brief, format, args);
 	va_end(args);
 	char *text = arena_alloc(a, n + 1, 1);
-	memory_print(text, n, format, again);
+	if (n < sizeof brief)
+		memcpy(text, brief, n);
+	else
+		memory_print(text, n + 1, format, again);
 	va_end(again);
 	return text;
 }

@@ -41,13 +41,14 @@ void buf_format(struct buf *b, const char *format, ...)
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
-	size_t n = memory_needed(format, args);
+	reserve(b, 0);
+	size_t n = memory_print(b->data + b->n, b->room - b->n, format, args);
 	va_end(args);
-	if (n) {
+	if (n >= b->room - b->n) {
 		reserve(b, n);
-		memory_print(b->data + b->n, n, format, again);
-		b->n += n;
+		memory_print(b->data + b->n, n + 1, format, again);
 	}
+	b->n += n;
 	va_end(again);
 }
 

@@ -1,5 +1,6 @@
 #include "base/json_writer.h"
 
+#include "base/decimal.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -130,8 +131,10 @@ void json_bool(struct json *json, const char *key, bool value)
 
 void json_integer(struct json *json, const char *key, int64_t value)
 {
+	char text[DECIMAL_ROOM];
+	size_t n = decimal_integer(text, value);
 	if (ready(json, key))
-		keep(json, yajl_gen_integer(json->gen, value));
+		keep(json, yajl_gen_number(json->gen, text, n));
 }
 
 void json_null(struct json *json, const char *key)
@@ -146,14 +149,10 @@ void json_number(struct json *json, const char *key, double value)
 		json_null(json, key);
 		return;
 	}
-	char text[40];
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, sizeof text, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
+	char text[DECIMAL_ROOM];
+	size_t n = decimal_exact(text, value);
 	if (ready(json, key))
-		keep(json, yajl_gen_number(json->gen, text, strlen(text)));
+		keep(json, yajl_gen_number(json->gen, text, n));
 }
 
 void json_ms(struct json *json, const char *key, double ns)

@@ -67,18 +67,12 @@ char *memory_copy(const char *text)
 	return memcpy(memory_take(n), text, n);
 }
 
-size_t memory_needed(const char *format, va_list args)
+size_t memory_print(char *text, size_t room, const char *format, va_list args)
 {
-	int n = vsnprintf(NULL, 0, format, args);
+	int n = vsnprintf(text, room, format, args);
 	if (n < 0)
 		memory_exhausted();
 	return (size_t)n;
-}
-
-void memory_print(char *text, size_t n, const char *format, va_list args)
-{
-	if (vsnprintf(text, n + 1, format, args) != (int)n)
-		memory_exhausted();
 }
 
 static struct rlimit before;

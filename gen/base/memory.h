@@ -18,10 +18,9 @@ void *memory_take_zeroed(size_t n, size_t size);
 void *memory_resize(void *old, size_t n);
 char *memory_copy(const char *text);
 
-/* Bytes of a text formatted as by printf(3), which takes memory of its own for some numbers; without the end, for which
- * `text` of memory_print has room, too. Both use up `args`. */
-__attribute__((format(printf, 1, 0))) size_t memory_needed(const char *format, va_list args);
-__attribute__((format(printf, 3, 0))) void memory_print(char *text, size_t n, const char *format, va_list args);
+/* vsnprintf(3): what has room of a text and its end, and the bytes of the whole without the end. It takes memory of its
+ * own for some numbers, and uses up `args`. */
+__attribute__((format(printf, 3, 0))) size_t memory_print(char *text, size_t room, const char *format, va_list args);
 
 /* Says that there is no memory, undoes what has to be, and ends the process with MEMORY_STATUS. For any thread. */
 _Noreturn void memory_exhausted(void);

@@ -66,7 +66,13 @@ static xmlNode *group(struct canvas *c, xmlNode *parent, int which)
 static void add_bar(struct canvas *c, int which, double x, double width, double height)
 {
 	double y = c->lane->y + c->lane->height - height;
-	buf_format(&c->path[which], "M%.5g %.5gh%.3gv%.4gh-%.3gz", c->axis->x + x, y, width, height, width);
+	struct buf *path = &c->path[which];
+	svg_move(path, 'M', c->axis->x + x, 5);
+	svg_move(path, ' ', y, 5);
+	svg_move(path, 'h', width, 3);
+	svg_move(path, 'v', height, 4);
+	svg_move(path, 'h', -width, 3);
+	buf_text(path, "z");
 }
 
 static void add_cover(struct canvas *c, int which, double x, double width, double share)

@@ -31,8 +31,14 @@ static void draw_layer(xmlNode *parent, int which, const float *from, const floa
 		for (next = i + 1; next < OVERVIEW_BINS; next++)
 			if (round(from[next] * STRIP) != low || round(to[next] * STRIP) != high)
 				break;
-		if (high > low)
-			buf_format(&path, "M%d %gh%dv%gh-%dz", i, STRIP - high, next - i, high - low, next - i);
+		if (high <= low)
+			continue;
+		svg_move(&path, 'M', i, 6);
+		svg_move(&path, ' ', STRIP - high, 6);
+		svg_move(&path, 'h', next - i, 6);
+		svg_move(&path, 'v', high - low, 6);
+		svg_move(&path, 'h', i - next, 6);
+		buf_text(&path, "z");
 	}
 	if (path.n)
 		svg_path(svg_swatch(parent, which), path.data);

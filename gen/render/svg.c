@@ -1,5 +1,6 @@
 #include "render/svg.h"
 
+#include "base/decimal.h"
 #include "base/format.h"
 
 #include <math.h>
@@ -26,14 +27,9 @@ void svg_attribute(xmlNode *node, const char *name, const char *value)
 /* A hundredth of a pixel is more than a screen shows; zeros at the end only cost bytes. */
 void svg_number(xmlNode *node, const char *name, double value)
 {
-	char text[40];
-	snprintf(text, sizeof text, "%.2f", value);
-	char *end = text + strlen(text);
-	while (end[-1] == '0')
-		*--end = 0;
-	if (end[-1] == '.')
-		end[-1] = 0;
-	svg_attribute(node, name, strcmp(text, "-0") == 0 ? "0" : text);
+	char text[DECIMAL_ROOM];
+	decimal_fixed(text, value, 2);
+	svg_attribute(node, name, text);
 }
 
 static void svg_hover(xmlNode *node, const char *text)
@@ -157,6 +153,12 @@ xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2)
 	return line;
 }
 
+void svg_move(struct buf *path, char letter, double by, int digits)
+{
+	char text[1 + DECIMAL_ROOM] = {letter};
+	buf_add(path, text, 1 + decimal_short(text + 1, by, digits));
+}
+
 xmlNode *svg_path(xmlNode *parent, const char *d)
 {
 	xmlNode *path = element(parent, "path");
@@ -234,10 +236,22 @@ double svg_text_width(const char *text)
 	return width;
 }
 
+/* A kernel's name is much longer than most places for it. */
+static bool is_wider(const char *text, double than)
+{
+	double width = 0;
+	for (; *text && width <= than; text++)
+		if (((unsigned char)*text & 0xC0) != 0x80)
+			width += character_width(text);
+	return width > than;
+}
+
 const char *svg_fit(struct arena *arena, const char *text, double width)
 {
 	enum { LEAST = 8, SHORTEST = 20 /* wide: what is left of "(anonymous)" when it is shortened, "(…)" */ };
-	if (width < SHORTEST && svg_text_width(text) > width)
+	if (!is_wider(text, width))
+		return text;
+	if (width < SHORTEST)
 		return "";
 	unsigned most = format_length(text);
 	const char *fitting = text;

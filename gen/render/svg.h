@@ -3,6 +3,7 @@
 #ifndef GAPLINE_RENDER_SVG_H
 #define GAPLINE_RENDER_SVG_H
 
+#include "base/buf.h"
 #include "render/palette.h"
 
 #include <libxml/tree.h>
@@ -46,6 +47,8 @@ xmlNode *svg_strokes(xmlNode *parent, const char *class, const char *colour, dou
 xmlNode *svg_rect(xmlNode *parent, double x, double y, double width, double height, const char *hover);
 xmlNode *svg_line(xmlNode *parent, double x1, double y1, double x2, double y2);
 xmlNode *svg_path(xmlNode *parent, const char *d);
+/* Adds a letter and a number of so many digits to what becomes a path: "h3.25". */
+void svg_move(struct buf *path, char letter, double by, int digits);
 xmlNode *svg_text(xmlNode *parent, double x, double y, enum anchor anchor, const char *text);
 
 /* A plain ground for a label on stripes, before the label itself, of which these are the place and the width. */
