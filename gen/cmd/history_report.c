@@ -126,6 +126,17 @@ static int print(struct reading *r, const struct trend *trend)
 	return status;
 }
 
+/* Without the summary that says so, too: what cannot be read is an error. */
+static void say_unused(const struct trend_commit *commits, size_t n)
+{
+	struct err err;
+	for (size_t i = 0; i < n; i++)
+		if (commits[i].unused) {
+			err_set(&err, "commit %s is not used: %s", commits[i].name, commits[i].unused);
+			cmd_fail(CMD_BAD_PROFILE, &err);
+		}
+}
+
 int history_report(struct history *h)
 {
 	struct err err;
@@ -139,7 +150,9 @@ int history_report(struct history *h)
 		status = write_outputs(&r, &trend, &err) ? CMD_WRONG_USAGE : CMD_DONE;
 		if (!status && !h->quiet)
 			status = print(&r, &trend);
-		else if (status)
+		else if (!status)
+			say_unused(r.commits, r.n);
+		else
 			cmd_fail(status, &err);
 	} else {
 		cmd_fail(status, &err);

@@ -1,6 +1,7 @@
 #include "read/nsys_payload.h"
 
 #include "base/buf.h"
+#include "base/json_writer.h"
 #include "base/list.h"
 
 #include <inttypes.h>
@@ -183,11 +184,10 @@ bool payloads_of_json(const char *text, size_t n, struct build_comm_call *out)
 	                                         .yajl_end_array = on_end};
 	struct object o = {.call = out, .entry = PAYLOAD_ENTRIES};
 	*out = nothing;
-	yajl_handle parser = yajl_alloc(&callbacks, NULL, &o);
-	bool sound = parser && yajl_parse(parser, (const unsigned char *)text, n) == yajl_status_ok &&
+	yajl_handle parser = yajl_alloc(&callbacks, json_memory(), &o);
+	bool sound = yajl_parse(parser, (const unsigned char *)text, n) == yajl_status_ok &&
 	             yajl_complete_parse(parser) == yajl_status_ok;
-	if (parser)
-		yajl_free(parser);
+	yajl_free(parser);
 	return sound && out->comm != 0;
 }
 

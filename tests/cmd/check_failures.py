@@ -30,8 +30,11 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+sys.path.insert(0, str(HERE.parent / "fuzz"))
+import seeds
 import tiny_kineto
 import tiny_profile
+import tiny_samples
 import tiny_spool
 
 GAPLINE, FAILING = (os.path.abspath(a) for a in sys.argv[1:3])
@@ -47,10 +50,13 @@ COMMANDS = {
     "show": "show a.sqlite -q",
     "stats": "stats a.sqlite -q --report cuda_gpu_kern_sum --output out/t",
     "scrub": "scrub a.sqlite.gz -q --force -o out/c.sqlite.gz",
+    "samples": "scrub p.sqlite -q --force --keep-stacks -o out/c.sqlite",
+    "payloads": "report p.sqlite p.sqlite -q --json out/r.json",
     "digest": "digest a.sqlite.gz -q --force -o out/c.digest",
     "digests": "report a.digest b.digest -q --json out/r.json",
     "saved": "report @old b.sqlite -q --db s.db --json out/r.json",
     "save": "save new a.sqlite.gz -q --db out/s.db",
+    "history": "history report --db h.db -q -o out/t.html --json out/t.json",
     "capture": "capture --collector cupti -q --force -o out/c.sqlite -- sh -c 'python3 -IS tiny_spool.py $GAPLINE_SPOOL/1-cuda-0.spool'",
     "run": "run --collector nsys --repeat 0 --recorded 1 -q --force -o out/suite --baseline 'true a.sqlite' "
     "--fixed 'true b.sqlite'",
@@ -68,10 +74,15 @@ def make_inputs(folder):
 
     tiny_profile.write(folder / "a.sqlite", steps=12, seed=1)
     tiny_profile.write(folder / "b.sqlite", steps=12, load=50_000, seed=2)
+    tiny_profile.write(folder / "p.sqlite", steps=12)
+    seeds.write_payloads(folder / "p.sqlite")  # what NCCL says, in both forms
+    tiny_samples.add(folder / "p.sqlite", [("parse", "/opt/acme/lib/libdata.so", 10**9)])
     (folder / "a.sqlite.gz").write_bytes(gzip.compress((folder / "a.sqlite").read_bytes(), mtime=0))
     for side in "ab":
         subprocess.run([GAPLINE, "digest", f"{side}.sqlite", "-o", f"{side}.digest", "-q"], cwd=folder, check=True)
     subprocess.run([GAPLINE, "save", "old", "a.sqlite", "--db", "s.db", "-q"], cwd=folder, check=True)
+    for i in range(10):
+        subprocess.run([GAPLINE, "history", "add", "--commit", f"c{i}", f"{'ab'[i // 5]}.sqlite", "--db", "h.db", "-q"], cwd=folder, check=True)
     tiny_kineto.write(folder / "k.json", steps=12)
     tiny_kineto.write(folder / "l.json", steps=12)
     shutil.copy(tiny_spool.__file__, folder)

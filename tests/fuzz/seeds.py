@@ -127,26 +127,8 @@ def spools(folder):
     data = tiny_spool.spool()
     (folder / "whole").write_bytes(data)
     (folder / "cut").write_bytes(data[: len(data) // 2])
-    # What is known of Python's frames, and of payloads, in front of the last block, which is 24 bytes.
-    samples = (
-        tiny_spool.event(11, 5012, b"outer\0train.py", id=1)
-        + tiny_spool.event(11, 5013, b"inner\0train.py", id=2)
-        + tiny_spool.event(12, 5041, struct.pack("<2I", 2, 1), text_kind=1, id=1)
-        + tiny_spool.event(12, 5061, struct.pack("<I", 1), text_kind=1, id=1)
-    )
-    entries = b"".join(struct.pack("<QQQQII", 0, kind, 0, at, 40 + 16, len(name)) + name.ljust(16, b"\0")
-                       for kind, at, name in ((18, 0, b"NCCL communicat"), (22, 8, b"Message size"), (5, 16, b"Root")))
-    schema = tiny_spool.event(13, 5012, entries, text_kind=1, domain=1, id=1 << 24, payload=24)
-    payloads = (
-        schema[:20] + struct.pack("<I", 1) + schema[24:]  # its category: every entry has a place of its own
-        + tiny_spool.event(1, 5014, b"ncclAllReduce", domain=1)
-        + tiny_spool.event(14, 5015, struct.pack("<7Q", 1, 1 << 24, 24, 32, 7, 4096, 0), text_kind=1, domain=1)
-        + tiny_spool.event(2, 5020, domain=1)
-    )
-    sampled = struct.pack("<4Q", 1000000, 2, 0, 0)
-    for name, blocks in (("python", tiny_spool.block(tiny_spool.EVENTS, samples, tid=9) + tiny_spool.block(15, sampled)),
-                         ("payloads", tiny_spool.block(tiny_spool.EVENTS, payloads, tid=1))):
-        (folder / name).write_bytes(data[:-24] + blocks + data[-24:])
+    for name, blocks in (("samples", tiny_spool.samples()), ("payloads", tiny_spool.payloads())):
+        (folder / name).write_bytes(data[:-24] + blocks + data[-24:])  # in front of the last block
 
 
 def states(folder):
@@ -220,12 +202,85 @@ def kineto(folder):
         tiny_kineto.write(folder / f"spelling-{spelling}", steps=2, kernels=2, spelling=spelling)
 
 
+def elfs(folder):
+    """Two functions and one around the second, in either table of symbols: as tests/capture/test_elf_symbols.c has it."""
+    names = b"\0a\0b\0_Z1cv\0".ljust(16, b"\0")
+    symbols = bytes(24) + b"".join(struct.pack("<IBBHQQ", name, 2, 0, 1, value, size)
+                                   for name, value, size in ((5, 0x1008, 0x28), (3, 0x1010, 0x10), (1, 0x1000, 0x10)))
+    at = 64 + 56
+    for name, kind in ("whole", 2), ("stripped", 11):
+        tables = struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, at + len(names), len(symbols), 2, 0, 0, 24)
+        tables += struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, at, len(names), 0, 0, 0, 0)
+        head = b"\x7fELF\2\1\1".ljust(16, b"\0") + struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0, 64, at + len(names) + len(symbols), 0, 64, 56, 1, 64, 3, 0)
+        segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x1000, 0x1000, 0x100, 0x100, 4096)
+        (folder / name).write_bytes(head + segment + names + symbols + bytes(64) + tables)
+
+
+# Where things are in the memory of a Python, and offsets into its structs: as in gen/inject/py_layout.c.
+PYTHONS = {
+    0: {"threads": 16, "native": 160, "chunk": 296, "frame": 56, "cframe": 8, "code": 32, "previous": 48, "owner": 69, "line": 72, "ascii": 48, "gil": 360},
+    1: {"threads": 72, "native": 144, "chunk": 232, "frame": 56, "cframe": 0, "code": 0, "previous": 8, "owner": 70, "line": 68, "ascii": 40},
+    2: {"threads": 72, "native": 160, "chunk": 232, "frame": 72, "code": 0, "previous": 8, "owner": 70, "line": 68, "ascii": 40},
+}
+PUBLISHED = {1: 0x030D00F0, 5: 600, 8: 0, 9: 72, 14: 1000, 21: 8, 22: 16, 23: 72, 25: 160, 26: 232, 29: 8, 33: 70, 35: 112, 37: 128, 39: 68, 45: 8, 68: 32, 69: 16, 70: 40}
+
+
+def python_memory(version):
+    """One interpreter, two threads with a function that calls another one, the lock."""
+    memory, base, offsets = bytearray(3280), 0x10000, PYTHONS[version]
+    interpreter, threads, chunk, cframe, codes, texts, gil = base + 640, (base + 1680, base + 2000), base + 2320, base + 2584, base + 2616, base + 2936, base + 3248
+
+    def put(at, *words):
+        struct.pack_into(f"<{len(words)}Q", memory, at - base, *words)
+
+    if version == 2:
+        memory[:8] = b"xdebugpy"
+        for i, word in PUBLISHED.items():
+            put(base + 8 * i, word)
+    put(base + (600 if version == 2 else 40), interpreter)
+    put(interpreter + offsets["threads"], threads[0])
+    put(interpreter + 1000, gil)
+    for at in gil, base + offsets.get("gil", gil - base):
+        put(at, 5000, threads[0], 1, 3)
+    frames = (chunk + 24, chunk + 24 + 80)  # the outer one first
+    for i, thread in enumerate(threads):
+        put(thread + 8, threads[1] if i == 0 else 0, interpreter)
+        put(thread + offsets["native"], 100 + i)
+        put(thread + offsets["chunk"], chunk, frames[1] + 80)
+        put(thread + offsets["frame"], cframe if "cframe" in offsets else frames[1])
+    if "cframe" in offsets:
+        put(cframe + offsets["cframe"], frames[1])
+    for i, frame in enumerate(frames):
+        code = codes + 160 * i
+        put(frame + offsets["code"], code)
+        put(frame + offsets["previous"], frames[0] if i else 0)
+        put(code + 8, 0x7000)
+        put(code + 112, texts, 0, texts + 104 * (i + 1))
+    for i, text in enumerate((b"/srv/x/train.py", b"main", b"Loader.\xe9")):
+        ascii = text.isascii()
+        put(texts + 104 * i + 8, 0x7800, len(text))
+        put(texts + 104 * i + 32, 1 << 2 | 1 << 5 | ascii << 6)
+        begin = texts + 104 * i + offsets["ascii"] + (0 if ascii else 24 if version == 0 else 16) - base
+        memory[begin : begin + len(text)] = text
+    return bytes(memory)
+
+
+def pythons(folder):
+    for version in PYTHONS:
+        memory = python_memory(version)
+        (folder / f"still-{version}").write_bytes(struct.pack("<BB6x", version, 0) + memory)
+        # Words that change while it is read: the innermost frame, and back; what is called goes on.
+        changes = b"".join(struct.pack("<HHIQ", reads, 0, at, word) for reads, at, word in
+                           ((12, 2584, 0x10000 + 2344), (14, 2584, 0x10000 + 2424), (18, 1680 + PYTHONS[version]["frame"], 0x10000 + 2344), (30, 2624, 5)))
+        (folder / f"moving-{version}").write_bytes(struct.pack("<BB6x", version, 4) + changes + memory)
+
+
 # The corpus of each target; those of profiles share one.
 OF = {"fuzz_pipeline": "profiles", "fuzz_reader": "profiles", "fuzz_scrub": "profiles", "fuzz_stats": "profiles", "fuzz_spool": "spools",
       "fuzz_state": "states", "fuzz_packed": "packed", "fuzz_render": "renders", "fuzz_digest": "digests", "fuzz_ncu": "reports",
-      "fuzz_kernel_name": "names", "fuzz_kineto": "kineto", "fuzz_store": "stores"}
+      "fuzz_kernel_name": "names", "fuzz_kineto": "kineto", "fuzz_store": "stores", "fuzz_elf": "elfs", "fuzz_python": "pythons"}
 MAKERS = {"profiles": profiles, "spools": spools, "states": states, "packed": packed, "renders": renders, "digests": digests, "reports": reports,
-          "names": names, "kineto": kineto, "stores": stores}
+          "names": names, "kineto": kineto, "stores": stores, "elfs": elfs, "pythons": pythons}
 
 
 def write_all(folder):

@@ -4,9 +4,10 @@ import struct
 import sys
 import time
 
-CUPTI, SIZES, BUFFER, KERNEL_NAME, CALLBACKS, EVENTS, DEVICE, DRIVER, PROGRAM, THREAD, DROPPED, MESSAGE, WINDOW, END = (
-    range(1, 15)
+CUPTI, SIZES, BUFFER, KERNEL_NAME, CALLBACKS, EVENTS, DEVICE, DRIVER, PROGRAM, THREAD, DROPPED, MESSAGE, WINDOW, END, SAMPLED, NATIVE_SAMPLED = (
+    range(1, 17)
 )
+FUNCTION, SAMPLE, SCHEMA, PAYLOAD, MODULE, NATIVE, LOCK, HOLDER = range(11, 19)  # of events, beyond NVTX's
 
 
 began = 0  # on the monotonic clock: times in the spool count from here
@@ -91,7 +92,46 @@ def spool():
     )
 
 
+def samples(library=b"/lib/libx.so", inode=1):
+    """Blocks: two Python functions of thread 1, what the inner one had called, and who held the lock it waited for."""
+    native = struct.pack("<QII", 0x1000, 1, 0) + struct.pack("<QII", 0x1010, 1, 1)
+    events = (
+        event(FUNCTION, 5012, b"outer\0train.py", id=1)
+        + event(FUNCTION, 5013, b"inner\0train.py", id=2)
+        + event(MODULE, 5014, library, id=1, payload=inode)
+        + event(NATIVE, 5041, native, text_kind=0, id=1)
+        + event(SAMPLE, 5041, struct.pack("<2I", 2, 1), text_kind=0, id=1)
+        + event(SAMPLE, 5061, struct.pack("<I", 1), text_kind=0, id=1)
+        + event(HOLDER, 5081, struct.pack("<I", 2), text_kind=0, id=9)
+        + event(LOCK, 5081, id=1, payload=2 << 32 | 9)
+        + event(SAMPLE, 5081, struct.pack("<2I", 2, 1), text_kind=0, id=1)
+        + event(LOCK, 5101, id=1, payload=1 << 32)
+    )
+    return (block(EVENTS, events, tid=9) + block(SAMPLED, struct.pack("<4Q", 1000000, 3, 0, 0))
+            + block(NATIVE_SAMPLED, struct.pack("<7Q", 1, 2, 0, 1, 0, 0, 1)))
+
+
+def payloads():
+    """Blocks: the layout of what NCCL says of an all-reduce, and one such call."""
+    entries = b"".join(struct.pack("<QQQQII", 0, kind, 0, at, 40 + (len(name) + 7) // 8 * 8, len(name)) + name + bytes(-len(name) % 8)
+                       for kind, at, name in ((18, 0, b"NCCL communicator ID"), (22, 8, b"Message size [bytes]"), (5, 16, b"Root")))
+    schema = event(SCHEMA, 5012, entries, text_kind=0, domain=1, id=1 << 24, payload=24)
+    events = (
+        schema[:20] + struct.pack("<I", 1) + schema[24:]  # its category: every entry has a place of its own
+        + event(1, 5014, b"ncclAllReduce", domain=1)
+        + event(PAYLOAD, 5015, struct.pack("<7Q", 1, 1 << 24, 24, 32, 7, 4096, 0), text_kind=0, domain=1)
+        + event(2, 5020, domain=1)
+    )
+    return block(EVENTS, events, tid=1)
+
+
+def whole():
+    """As spool(), with samples and payloads in front of its end, which is a block of 24 bytes."""
+    data = spool()
+    return data[:-24] + payloads() + samples() + data[-24:]
+
+
 if __name__ == "__main__":  # as if it had been recorded now
     began = time.monotonic_ns()
     with open(sys.argv[1], "wb") as file:
-        file.write(spool())
+        file.write(whole())
