@@ -250,7 +250,7 @@ const char *scrub_text_module(struct scrub_text *text, const char *bytes, size_t
 	size_t whole = *n, trimmed = *n;
 	const char *name = last_part(bytes, &trimmed);
 	*n = whole - (size_t)(name - bytes);
-	return scrub_text_mask(text, name, n);
+	return leads_home(bytes, (size_t)(name - bytes)) ? mask_user(text, name, n) : scrub_text_mask(text, name, n);
 }
 
 const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n)

@@ -20,6 +20,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 OPTIONS = ["EXPORT_PRODUCT_VERSION", "EXPORT_SCHEMA_VERSION_MAJOR", "START_TRIGGER", "COLLECT_CUDA", "CUDA_GRAPH_TRACE_OPTIONS:GRANULARITY",
            "NvDriverVersion", "complete", "gapline", "trace", "RANK", "SLURM_PROCID", "WORLD_SIZE"]
 
+SIGNS = "$@!&#+%{="  # of scrub_layout.h
+
 
 def kept_tables():
     """What a copy can hold, by its own list: name -> columns with their signs."""
@@ -38,7 +40,7 @@ def all_tables():
     for table, columns in kept_tables().items():
         known = tables.setdefault(table, [])
         have = {name.lower() for name, _, _ in known}
-        known += [(c.lstrip("$@!#+%{"), "", False) for c in columns if c.lstrip("$@!#+%{").lower() not in have]
+        known += [(c.lstrip(SIGNS), "", False) for c in columns if c.lstrip(SIGNS).lower() not in have]
     return tables
 
 
@@ -51,7 +53,7 @@ def planted_rows(columns, default):
             continue
         for column, _, key in columns:
             if not key:
-                for value in form, form.encode(), json.dumps({"SMs Active": form, form: "1"}), form.encode("utf-16-le"):
+                for value in form, form.encode(), json.dumps({"SMs Active": form, form: "1"}), form.encode("utf-16-le"), json.dumps({"NCCL communicator ID": 7, "Root": form, form: 1}):
                     yield {column: value}
     if default.get("name") is not None and "value" in default:  # options, whose names decide
         for i, (form, masked) in enumerate(check_scrub.MASKED):
@@ -89,6 +91,28 @@ def check_planted(gapline, folder):
     """Every form of a secret in every column of every table: none of it is in the copy."""
     planted = make_planted(folder / "planted.sqlite")
     check_scrub.scrub(gapline, folder / "planted.sqlite", folder / "copy.sqlite")
+    check_copy(folder)
+    check_strings(folder)
+    every = {(table, c.lstrip(SIGNS).lower()) for table, columns in kept_tables().items() for c in columns}
+    unplanted = every - {(table, column.lower()) for table, column in planted} - {("StringIds", "id"), ("StringIds", "value")}
+    assert not {(t, c) for t, c in unplanted if not (t.startswith("ENUM_") and c == "id")}, unplanted
+    print(f"{len(check_scrub.MASKED)} forms in each of {len(planted)} columns of {len({table for table, _ in planted})} tables: masked, or left out")
+    # With samples: each form is a function's name, too, and the path of a module.
+    db = sqlite3.connect(folder / "planted.sqlite")
+    for i in range(len(check_scrub.MASKED)):
+        db.execute("INSERT INTO SAMPLING_CALLCHAINS (id, symbol, module, stackDepth) VALUES (1, ?1, ?1, ?2)", (5000 + i, 100 + i))
+    db.commit()
+    db.close()
+    check_scrub.scrub(gapline, folder / "planted.sqlite", folder / "copy.sqlite", "--keep-stacks")
+    check_copy(folder)
+    db = sqlite3.connect(folder / "copy.sqlite")
+    (kept,) = db.execute("SELECT count(*) FROM SAMPLING_CALLCHAINS WHERE symbol >= 5000 AND module >= 5000").fetchone()
+    db.close()
+    assert kept == len(check_scrub.MASKED), kept
+
+
+def check_copy(folder):
+    """Nothing of a secret is in the copy's bytes."""
     raw = (folder / "copy.sqlite").read_bytes().lower().replace(b"jdoes", b"")
     original = (folder / "planted.sqlite").read_bytes().lower()
     for secret in check_scrub.SECRETS:
@@ -98,6 +122,10 @@ def check_planted(gapline, folder):
     for form, masked in check_scrub.MASKED:
         if form != masked:
             assert form.encode().lower() not in raw, (form, where(folder / "copy.sqlite", form))
+
+
+def check_strings(folder):
+    """Names are there, masked."""
     db = sqlite3.connect(folder / "copy.sqlite")
     strings = dict(db.execute("SELECT id, value FROM StringIds"))
     plain = lambda text: re.sub(r"\[(\w+) [A-Z]+\]", r"[\1]", text)  # letters are in the order of the whole file
@@ -106,10 +134,6 @@ def check_planted(gapline, folder):
     kept = db.execute("SELECT count(*) FROM NVTX_EVENTS WHERE text IS NOT NULL").fetchone()[0]
     assert kept > len(check_scrub.MASKED), kept
     db.close()
-    every = {(table, c.lstrip("$@!#+%{").lower()) for table, columns in kept_tables().items() for c in columns}
-    unplanted = every - {(table, column.lower()) for table, column in planted} - {("StringIds", "id"), ("StringIds", "value")}
-    assert not {(t, c) for t, c in unplanted if not (t.startswith("ENUM_") and c == "id")}, unplanted
-    print(f"{len(check_scrub.MASKED)} forms in each of {len(planted)} columns of {len({table for table, _ in planted})} tables: masked, or left out")
 
 
 def where(path, secret):
