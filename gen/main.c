@@ -36,11 +36,19 @@ static int general_help(void)
 
 static int unknown_command(const char *name)
 {
+	static const char *const options[] = {"--help", "--version"};
 	struct err err;
 	const struct cmd *c = cmd_table;
 	while (c->name && !opt_near(name, c->name))
 		c++;
-	if (c->name)
+	for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+		if (opt_near(name, options[i])) {
+			err_set(&err, "there is no option '%s'; did you mean %s?", name, options[i]);
+			return cmd_fail(CMD_WRONG_USAGE, &err);
+		}
+	if (*name == '-')
+		err_set(&err, "a command comes first, and '%s' is none; 'gapline help' lists them", name);
+	else if (c->name)
 		err_set(&err, "there is no command '%s'; did you mean %s?", name, c->name);
 	else
 		err_set(&err, "there is no command '%s'; 'gapline help' lists them", name);

@@ -1,7 +1,9 @@
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 int err_set(struct err *e, const char *format, ...)
 {
@@ -13,4 +15,39 @@ int err_set(struct err *e, const char *format, ...)
 		if (*c < 0x20 || *c == 0x7f)
 			*c = '?';
 	return -1;
+}
+
+const char *err_reason(int number)
+{
+	switch (number) {
+	case ENOENT:
+		return "No such file or directory; look which part of the path is there with: ls";
+	case EACCES:
+		return "Permission denied; who has it, shows: ls -ld";
+	case EPERM:
+		return "Operation not permitted; look whose it is with: ls -ld";
+	case ENOSPC:
+		return "No space left on device; free some (df -h shows where), or write elsewhere";
+	case EDQUOT:
+		return "Disk quota exceeded; free some (quota shows how much), or write elsewhere";
+	case EROFS:
+		return "Read-only file system; write elsewhere";
+	case EFBIG:
+		return "File too large; raise the limit (ulimit -f), or write to another file system";
+	case ENOTDIR:
+		return "Not a directory; a part of the path that should be one is a file";
+	case ENAMETOOLONG:
+		return "File name too long; choose a shorter one";
+	case ELOOP:
+		return "Too many levels of symbolic links; name the file itself";
+	case EMFILE:
+	case ENFILE:
+		return "Too many open files; raise the limit (ulimit -n)";
+	case EIO:
+		return "Input/output error; the disk or what connects it is at fault, as the system's log says (dmesg)";
+	case ESTALE:
+		return "Stale file handle; the file was replaced meanwhile on another machine, so try again";
+	default:
+		return strerror(number);
+	}
 }

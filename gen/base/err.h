@@ -13,4 +13,8 @@ struct err {
  * through the arguments (file names, texts of a profile) are replaced by '?', a text too long is cut. */
 int err_set(struct err *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What the system says of an error, by its number (errno), and what to do about it where that can be told: "No space
+ * left on device; free some, or write elsewhere". As strerror(3): valid until it is called again. */
+const char *err_reason(int number);
+
 #endif

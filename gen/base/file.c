@@ -31,10 +31,10 @@ int file_open(const char *path, int64_t *size, struct err *err)
 	/* Without O_NONBLOCK the open of a pipe would wait for a writer. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
-		return err_set(err, "%s: cannot be opened: %s", path, strerror(errno));
+		return err_set(err, "%s: cannot be opened: %s", path, err_reason(errno));
 	struct stat st;
 	if (fstat(fd, &st) != 0)
-		err_set(err, "%s: cannot be examined: %s", path, strerror(errno));
+		err_set(err, "%s: cannot be examined: %s", path, err_reason(errno));
 	else if (S_ISDIR(st.st_mode))
 		refuse_folder(path, err);
 	else if (!S_ISREG(st.st_mode))
@@ -85,7 +85,7 @@ int file_look(const char *path, struct file_head *head, struct err *err)
 		return -1;
 	ssize_t n = file_read(fd, head->data, sizeof head->data);
 	if (n < 0)
-		err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+		err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
 	close(fd);
 	head->n = n < 0 ? 0 : (size_t)n;
 	return n < 0 ? -1 : 0;

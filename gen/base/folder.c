@@ -115,9 +115,9 @@ const char *folder_beside(const char *path, struct arena *arena, struct err *err
 		return made;
 	}
 	if (errno == ENOENT)
-		err_set(err, "%s: there is no folder %.*s", path, (int)(name - path), path);
+		err_set(err, "%s: there is no folder %.*s; create it first", path, (int)(name - path), path);
 	else
-		err_set(err, "%s: no folder can be made beside it: %s", path, strerror(errno));
+		err_set(err, "%s: no folder can be made beside it: %s", path, err_reason(errno));
 	return NULL;
 }
 

@@ -10,6 +10,7 @@
 
 enum { UNDO_MOST = 8 };
 
+static bool limited, lowered; /* by memory_limit; to less than there was */
 static void (*undos[UNDO_MOST])(void);
 static size_t n_undos;
 
@@ -25,12 +26,14 @@ void memory_undo(void (*undo)(void))
 
 void memory_exhausted(void)
 {
-	static const char text[] = "gapline: out of memory\n";
+	static const char plain[] = "gapline: out of memory; end other programs, or take a machine that has more\n";
+	static const char given[] = "gapline: out of memory; --memory-limit has to be higher\n";
+	const char *text = lowered ? given : plain;
 	static atomic_flag ending = ATOMIC_FLAG_INIT;
 	while (atomic_flag_test_and_set(
 		&ending)) /* one thread says it; what the others have begun ends with the process */
 		pause();
-	ssize_t said = write(STDERR_FILENO, text, sizeof text - 1); /* stdio may want memory */
+	ssize_t said = write(STDERR_FILENO, text, strlen(text)); /* stdio may want memory */
 	(void)said;
 	for (size_t i = n_undos; i-- > 0;)
 		undos[i]();
@@ -76,7 +79,6 @@ size_t memory_print(char *text, size_t room, const char *format, va_list args)
 }
 
 static struct rlimit before;
-static bool limited;
 
 int memory_limit(uint64_t bytes)
 {
@@ -85,7 +87,8 @@ int memory_limit(uint64_t bytes)
 		return -1;
 	before = limit;
 	limited = true;
-	if (bytes < limit.rlim_cur)
+	lowered = bytes < limit.rlim_cur;
+	if (lowered)
 		limit.rlim_cur = bytes;
 	return setrlimit(RLIMIT_DATA, &limit);
 }

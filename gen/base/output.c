@@ -47,9 +47,9 @@ static int check_folder(struct output *o, const char *path, struct err *err)
 	char *folder = folder_of(path);
 	int rc = 0;
 	if (stat(folder, &o->folder))
-		rc = fail(o, errno == ENOENT ? "its folder does not exist; create it first" : strerror(errno), err);
+		rc = fail(o, errno == ENOENT ? "its folder does not exist; create it first" : err_reason(errno), err);
 	else if (access(folder, W_OK | X_OK))
-		rc = err_set(err, "%s: cannot write into its folder: %s", o->path, strerror(errno));
+		rc = err_set(err, "%s: cannot write into its folder: %s", o->path, err_reason(errno));
 	free(folder);
 	return rc;
 }
@@ -65,14 +65,14 @@ static int prepare_existing(struct output *o, struct err *err)
 		return 0;
 	}
 	if (access(o->path, W_OK))
-		return err_set(err, "%s: cannot be written: %s", o->path, strerror(errno));
+		return err_set(err, "%s: cannot be written: %s", o->path, err_reason(errno));
 	o->stream = !S_ISREG(o->found.st_mode);
 	if (o->stream)
 		return 0;
 	free(o->target);
 	o->target = realpath(o->path, NULL);
 	if (!o->target)
-		return fail(o, strerror(errno), err);
+		return fail(o, err_reason(errno), err);
 	return check_folder(o, o->target, err);
 }
 
@@ -88,7 +88,7 @@ int output_prepare(struct output *o, const char *path, struct err *err)
 	if (!stat(path, &o->found))
 		return prepare_existing(o, err);
 	if (errno != ENOENT)
-		return fail(o, strerror(errno), err);
+		return fail(o, err_reason(errno), err);
 	if (!lstat(path, &link))
 		return fail(o, "is a symbolic link to nowhere", err);
 	return check_folder(o, path, err);
@@ -165,7 +165,7 @@ static int write_temporary(struct output *o, struct err *err)
 {
 	int fd = create_temporary(o);
 	if (fd < 0)
-		return fail(o, strerror(errno), err);
+		return fail(o, err_reason(errno), err);
 	int problem = 0;
 	if (write_bytes(fd, o->bytes, o->n) || (o->exists && fchmod(fd, o->found.st_mode & 0777)))
 		problem = errno;
@@ -175,7 +175,7 @@ static int write_temporary(struct output *o, struct err *err)
 		problem = errno;
 	if (close(fd) && !problem)
 		problem = errno;
-	return problem ? fail(o, strerror(problem), err) : 0;
+	return problem ? fail(o, err_reason(problem), err) : 0;
 }
 
 /* The new names, too: they are the folder's. They are in place by now, so that a folder that cannot be written out is
@@ -197,11 +197,11 @@ static int write_stream(const struct output *o, struct err *err)
 {
 	int fd = o->standard ? STDOUT_FILENO : open(o->target, O_WRONLY | O_CLOEXEC);
 	if (fd < 0)
-		return fail(o, strerror(errno), err);
+		return fail(o, err_reason(errno), err);
 	int problem = write_bytes(fd, o->bytes, o->n) ? errno : 0;
 	if (!o->standard && close(fd) && !problem)
 		problem = errno;
-	return problem ? fail(o, strerror(problem), err) : 0;
+	return problem ? fail(o, err_reason(problem), err) : 0;
 }
 
 /* The complete file gets its name. Where there was one of that name, and the file system can do it, it then is what
@@ -253,7 +253,7 @@ static int put_all_in_place(struct output *outputs, size_t n, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		struct output *o = &outputs[i];
 		if (o->temporary && o->exists && !first && put_aside(o))
-			return fail(o, strerror(errno), err);
+			return fail(o, err_reason(errno), err);
 		first = first && !o->temporary;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -261,7 +261,7 @@ static int put_all_in_place(struct output *outputs, size_t n, struct err *err)
 			settle_folder(&outputs[i]); /* a power cut is to find the same order */
 	for (size_t i = 0; i < n; i++)
 		if (outputs[i].temporary && put_in_place(&outputs[i]))
-			return fail(&outputs[i], strerror(errno), err);
+			return fail(&outputs[i], err_reason(errno), err);
 	return 0;
 }
 

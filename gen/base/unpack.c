@@ -58,7 +58,7 @@ static int refill(struct unpack *u, struct err *err)
 		return 0;
 	ssize_t n = file_read(u->fd, u->room, CHUNK);
 	if (n < 0)
-		return err_set(err, "%s: cannot be read: %s", u->path, strerror(errno));
+		return err_set(err, "%s: cannot be read: %s", u->path, err_reason(errno));
 	u->input_ended = n < CHUNK;
 	u->taken += n;
 	u->in_n = (size_t)n;

@@ -83,7 +83,7 @@ static int pour(struct unpack *from, int to, int64_t most, const char *path, con
 				path);
 		if (n > 0 && file_write(to, piece, (size_t)n) != 0)
 			n = err_set(err, "%s: cannot be unpacked in %s: %s; TMPDIR may name a folder with more room",
-			            path, folder, strerror(errno));
+			            path, folder, err_reason(errno));
 		meter_add(meter, unpack_used(from) - used);
 		used = unpack_used(from);
 	}
@@ -100,7 +100,7 @@ int unpack_to_file(const char *path, int64_t most, struct meter *meter, struct e
 		return -1;
 	int to = open_temporary(&folder);
 	if (to < 0) {
-		err_set(err, "%s: there is no place to unpack it: %s", path, strerror(errno));
+		err_set(err, "%s: there is no place to unpack it: %s", path, err_reason(errno));
 		unpack_close(from);
 		return -1;
 	}

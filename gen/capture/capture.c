@@ -1,5 +1,6 @@
 #include "capture/capture.h"
 
+#include "base/buf.h"
 #include "base/folder.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
@@ -299,8 +300,19 @@ int capture_find_program(const char *const *command, struct arena *arena, struct
 {
 	if (find_on_path(command[0], arena))
 		return 0;
-	return err_set(err, "%s: there is no such program%s", command[0],
-	               strchr(command[0], '/') ? ", or it is not executable" : " on PATH");
+	if (access(command[0], F_OK) == 0) { /* beside us, or it is no program */
+		struct buf word = {0};
+		buf_word(&word, command[0], "");
+		if (!strchr(command[0], '/'))
+			err_set(err, "%s: there is no such program on PATH; the file in this folder is: ./%s",
+			        command[0], word.data);
+		else
+			err_set(err, "%s: is not executable; if it is a program, make it so with: chmod +x %s",
+			        command[0], word.data);
+		buf_release(&word);
+		return -1;
+	}
+	return err_set(err, "%s: there is no such program%s", command[0], strchr(command[0], '/') ? "" : " on PATH");
 }
 
 /* Said before it takes any time; of all GPUs, for which of them the program will use nobody knows yet. */

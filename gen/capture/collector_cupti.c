@@ -62,7 +62,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	struct timespec now;
 	size_t n = 0;
 	if (mkdir(spool, 0700))
-		return err_set(err, "%s: %s", spool, strerror(errno));
+		return err_set(err, "%s: %s", spool, err_reason(errno));
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	int64_t start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + seconds(o->delay);
 	set[n++] = arena_format(job->arena, SPOOL_ENV_FOLDER "=%s", spool);

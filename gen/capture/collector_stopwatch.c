@@ -64,7 +64,7 @@ static int prepare(struct collector_job *job, struct err *err)
 		NULL,
 	};
 	if (mkdir(folder, 0700))
-		return err_set(err, "%s: %s", folder, strerror(errno));
+		return err_set(err, "%s: %s", folder, err_reason(errno));
 	const char **environment = ARENA_NEW(job->arena, sizeof set / sizeof *set, const char *);
 	memcpy(environment, set, sizeof set);
 	job->environment = environment;

@@ -43,14 +43,14 @@ static int create_temporary(struct profile *p)
 		if (fd >= 0) {
 			p->temporary = b.data;
 			if (p->output.exists && fchmod(fd, p->output.found.st_mode & 0777) != 0)
-				fail(p, strerror(errno));
+				fail(p, err_reason(errno));
 			close(fd);
 			return p->failed ? -1 : 0;
 		}
 		int problem = errno;
 		buf_release(&b);
 		if (problem != EEXIST) {
-			fail(p, strerror(problem));
+			fail(p, err_reason(problem));
 			return -1;
 		}
 	}
@@ -339,7 +339,7 @@ int profile_finish(struct profile *p, struct err *err)
 	run(p, "COMMIT");
 	close_database(p);
 	if (!p->failed && rename(p->temporary, p->output.target) != 0)
-		fail(p, strerror(errno));
+		fail(p, err_reason(errno));
 	if (p->failed) {
 		if (err != p->err)
 			*err = *p->err;

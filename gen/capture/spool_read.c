@@ -26,7 +26,7 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 	*n = 0;
 	DIR *dir = opendir(folder);
 	if (!dir)
-		return err_set(err, "%s: the spool folder cannot be read: %s", folder, strerror(errno));
+		return err_set(err, "%s: the spool folder cannot be read: %s", folder, err_reason(errno));
 	size_t room = 0;
 	for (const struct dirent *entry; (errno = 0, entry = readdir(dir));) {
 		size_t length = strlen(entry->d_name), suffix = sizeof SUFFIX - 1;
@@ -38,7 +38,7 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 	int problem = errno;
 	closedir(dir);
 	if (problem)
-		return err_set(err, "%s: the spool folder cannot be read: %s", folder, strerror(problem));
+		return err_set(err, "%s: the spool folder cannot be read: %s", folder, err_reason(problem));
 	if (*n)
 		qsort(*names, *n, sizeof **names, compare_names);
 	return 0;
@@ -56,7 +56,7 @@ static int open_file(struct spool_reader *r, struct err *err)
 {
 	int fd = open(r->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return fail(r, errno == ELOOP ? "is no spool but a symbolic link" : strerror(errno), err);
+		return fail(r, errno == ELOOP ? "is no spool but a symbolic link" : err_reason(errno), err);
 	struct stat st;
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
@@ -65,7 +65,7 @@ static int open_file(struct spool_reader *r, struct err *err)
 	r->file = fdopen(fd, "rb");
 	if (!r->file) {
 		close(fd);
-		return fail(r, strerror(errno), err);
+		return fail(r, err_reason(errno), err);
 	}
 	setvbuf(r->file, NULL, _IOFBF, READ_BYTES);
 	r->left = (uint64_t)st.st_size;

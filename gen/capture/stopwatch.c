@@ -31,7 +31,7 @@ static int read_pages(const char *path, struct arena *arena, struct pages *pages
 {
 	DIR *folder = opendir(path);
 	if (!folder)
-		return err_set(err, "%s: %s", path, strerror(errno));
+		return err_set(err, "%s: %s", path, err_reason(errno));
 	for (struct dirent *entry; (entry = readdir(folder));) {
 		size_t length = strlen(entry->d_name), ending = sizeof STOPWATCH_ENDING - 1;
 		if (length <= ending || strcmp(entry->d_name + length - ending, STOPWATCH_ENDING) != 0)
@@ -70,7 +70,7 @@ static const char *problem_text(const struct stopwatch_page *p, const struct sto
 			when, (double)plan->limit_ms / 1e3);
 	case STOPWATCH_NO_THREAD:
 		return arena_format(arena, "the thread that waits for the GPU could not be started: %s",
-		                    strerror(p->code));
+		                    err_reason(p->code));
 	case STOPWATCH_NO_CUPTI:
 		return p->code ? arena_format(arena, "CUPTI did not let launches be counted (its error %d)",
 		                              (int)p->code)

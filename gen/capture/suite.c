@@ -179,7 +179,7 @@ int suite_look(const char *folder, struct suite_folder *found, struct arena *are
 	if (!dir && errno == ENOENT)
 		return 0;
 	if (!dir)
-		return err_set(err, "%s: %s", folder, strerror(errno));
+		return err_set(err, "%s: %s", folder, err_reason(errno));
 	found->exists = true;
 	size_t n_ours = 0;
 	const char *ours = NULL;
@@ -205,15 +205,16 @@ static int make_folder(const char *folder, struct err *err)
 {
 	if (!mkdir(folder, 0777) || errno == EEXIST)
 		return 0;
-	return err_set(err, "%s: %s%s", folder, strerror(errno),
-	               errno == ENOENT ? "; the folder that it is to lie in has to be there" : "");
+	return errno == ENOENT ? err_set(err, "%s: %s; the folder that it is to lie in has to be there", folder,
+	                                 strerror(errno))
+	                       : err_set(err, "%s: %s", folder, err_reason(errno));
 }
 
 int suite_clear(const char *folder, struct err *err)
 {
 	DIR *dir = opendir(folder);
 	if (!dir)
-		return err_set(err, "%s: %s", folder, strerror(errno));
+		return err_set(err, "%s: %s", folder, err_reason(errno));
 	struct arena arena = {0};
 	for (struct dirent *entry; (entry = readdir(dir));)
 		if (is_ours(entry->d_name) && strcmp(entry->d_name, LOCK_NAME) != 0)
@@ -252,7 +253,7 @@ int suite_lock(const char *folder, struct arena *arena, struct err *err)
 	for (;;) {
 		int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
 		if (fd < 0)
-			return err_set(err, "%s: %s", errno == ENOTDIR ? folder : path, strerror(errno));
+			return err_set(err, "%s: %s", errno == ENOTDIR ? folder : path, err_reason(errno));
 		if (flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
 			return refuse(folder, fd, err);
 		if (!is_current(fd, path)) {
@@ -260,7 +261,7 @@ int suite_lock(const char *folder, struct arena *arena, struct err *err)
 			continue;
 		}
 		if (ftruncate(fd, 0) || dprintf(fd, "%ld\n", (long)getpid()) < 0) {
-			err_set(err, "%s: %s", path, strerror(errno));
+			err_set(err, "%s: %s", path, err_reason(errno));
 			close(fd);
 			return -1;
 		}

@@ -253,7 +253,7 @@ int suite_read(struct suite *suite, struct err *err)
 	if (fd < 0 && errno == ENOENT)
 		return 0;
 	if (fd < 0 || fstat(fd, &file) || file.st_size > STATE_BYTES_MAX) {
-		err_set(err, "%s: %s", path, fd < 0 ? strerror(errno) : "is no run.json of gapline");
+		err_set(err, "%s: %s", path, fd < 0 ? err_reason(errno) : "is no run.json of gapline");
 		if (fd >= 0)
 			close(fd);
 		return -1;

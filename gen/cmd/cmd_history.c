@@ -101,7 +101,10 @@ static int run(struct history *h, const struct opt_usage *usage, const struct op
 		return check_add(h, &rest, &err) ? cmd_misuse(usage, &err) : add(h, &rest);
 	if (!strcmp(what, "report"))
 		return check_report(h, &rest, &err) ? cmd_misuse(usage, &err) : history_report(h);
-	err_set(&err, "what to do is missing: add or report");
+	if (*what)
+		err_set(&err, "'%s' is neither add nor report", what);
+	else
+		err_set(&err, "what to do is missing: add or report");
 	return cmd_misuse(usage, &err);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/unpack.h"
+#include "cmd/inputs_missing.h"
 #include "cmd/inputs_saved.h"
 #include "digest/digest.h"
 #include "read/kineto.h"
@@ -170,7 +171,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 {
 	DIR *dir = opendir(folder);
 	if (!dir) {
-		err_set(err, "%s: %s", folder, strerror(errno));
+		err_set(err, "%s: %s", folder, err_reason(errno));
 		return CMD_BAD_PROFILE;
 	}
 	struct opt_list found = {0}, others = {0}, outdated = {0};
@@ -209,7 +210,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 			continue;
 		}
 		err_set(err, "%s: %s", found.item[i],
-		        errno == ENOENT ? "is a link to a file that is not there" : strerror(errno));
+		        errno == ENOENT ? "is a link to a file that is not there" : err_reason(errno));
 		status = CMD_BAD_PROFILE;
 	}
 	in->folder = TRACE_NONE;
@@ -231,7 +232,10 @@ static int add_path(struct inputs *in, const char *path, struct arena *arena, st
 {
 	struct stat file;
 	if (stat(path, &file)) {
-		err_set(err, "%s: %s", path, errno == ENOENT ? "there is no such file" : strerror(errno));
+		if (errno == ENOENT)
+			inputs_missing(path, err);
+		else
+			err_set(err, "%s: %s", path, err_reason(errno));
 		return CMD_BAD_PROFILE;
 	}
 	if (S_ISDIR(file.st_mode))
@@ -269,7 +273,8 @@ static int add_pattern(struct inputs *in, const char *pattern, struct arena *are
 	int rc = glob(pattern, 0, NULL, &found), status = CMD_DONE;
 	if (rc) {
 		err_set(err, "%s: %s", pattern,
-		        rc == GLOB_NOMATCH ? "no file matches this pattern" : "cannot be searched");
+		        rc == GLOB_NOMATCH ? "no file matches this pattern; see what there is with: ls"
+		                           : "cannot be searched");
 		status = CMD_BAD_PROFILE;
 	}
 	for (size_t i = 0; !rc && i < found.gl_pathc && !status; i++) {

@@ -139,7 +139,7 @@ static int export(const struct job *job, struct meter *meter, struct err *err)
 	int status = 0, result = run_nsys(job, true, meter, &status, err);
 	if (!result && status && !knows_payloads(job)) {
 		if (ftruncate(job->said, 0)) /* a file in memory */
-			return err_set(err, "%s: %s", job->report, strerror(errno));
+			return err_set(err, "%s: %s", job->report, err_reason(errno));
 		result = run_nsys(job, false, meter, &status, err);
 	}
 	if (result)
@@ -164,7 +164,7 @@ static int export_one(struct input *input, const char *nsys, bool quiet, struct 
 	struct job job = {.nsys = nsys, .report = input->path, .arena = arena};
 	job.said = memfd_create("nsys", MFD_CLOEXEC);
 	if (job.said < 0)
-		return err_set(err, "%s: %s", input->path, strerror(errno));
+		return err_set(err, "%s: %s", input->path, err_reason(errno));
 	if (!quiet)
 		fprintf(stderr, "gapline: exporting %s with %s\n", cmd_harmless(arena, input->path),
 		        cmd_harmless(arena, nsys));
@@ -182,7 +182,7 @@ static int export_one(struct input *input, const char *nsys, bool quiet, struct 
 			input->export = arena_format(arena, "/proc/self/fd/%d", fd);
 			input->bytes = file.st_size;
 		} else if (!result) {
-			result = err_set(err, "%s: %s", job.export, strerror(errno));
+			result = err_set(err, "%s: %s", job.export, err_reason(errno));
 		}
 		folder_remove(job.folder);
 	}

@@ -63,7 +63,8 @@ static int read_packed(const char *path, struct names *names, struct arena *aren
 		               path, quoted(path, "", arena), quoted(path, ".csv", arena));
 	FILE *printed = tmpfile();
 	if (!printed)
-		return err_set(err, "%s: no temporary file can be made for what ncu prints: %s", path, strerror(errno));
+		return err_set(err, "%s: no temporary file can be made for what ncu prints: %s", path,
+		               err_reason(errno));
 	int result = import(ncu, path, fileno(printed), err);
 	if (result == 0)
 		result = ncu_read(fileno(printed), path, names, arena, report, err);

@@ -324,7 +324,7 @@ static int run_next(struct experiment *e, struct suite_run *next)
 	const char *log = next->log ? arena_format(arena, "%s/%s", e->folder, next->log) : NULL;
 	int output = log ? open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
 	if (log && output < 0) {
-		err_set(&err, "%s: %s", log, strerror(errno));
+		err_set(&err, "%s: %s", log, err_reason(errno));
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
 	progress_runs_begin(&e->progress, next);

@@ -31,7 +31,7 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 	while (n == PIECE) {
 		n = packed ? unpack_read(from, piece, PIECE, err) : file_read(fd, piece, PIECE);
 		if (n < 0 && !packed)
-			err_set(err, "%s: cannot be read: %s", path, strerror(errno));
+			err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
 		if (n > 0)
 			buf_add(to, piece, (size_t)n);
 		if (packed && (int64_t)to->n > source_most(source))

@@ -225,7 +225,7 @@ static int look(const char *path, int unpacked, struct file_head *head, struct e
 	struct stat file;
 	ssize_t n = pread(unpacked, head->data, sizeof head->data, 0);
 	if (n < 0 || fstat(unpacked, &file) != 0)
-		return err_set(err, "%s: cannot be read again after it was unpacked: %s", path, strerror(errno));
+		return err_set(err, "%s: cannot be read again after it was unpacked: %s", path, err_reason(errno));
 	head->n = (size_t)n;
 	head->size = file.st_size;
 	return 0;
@@ -262,7 +262,7 @@ int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, 
 		return -1;
 	int fd = unpacked < 0 ? open(path, O_RDONLY | O_CLOEXEC) : unpacked;
 	if (fd < 0)
-		return err_set(err, "%s: cannot be opened: %s", path, strerror(errno));
+		return err_set(err, "%s: cannot be opened: %s", path, err_reason(errno));
 	db->owns = unpacked < 0;
 	db->pages.fd = fd;
 	db->matched = ARENA_NEW(arena, db->n_tables, bool);

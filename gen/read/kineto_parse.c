@@ -426,7 +426,7 @@ static ssize_t next_piece(struct kineto *k, struct source *source, struct unpack
 	}
 	ssize_t n = file_read(fd, data, CHUNK);
 	if (n < 0)
-		err_set(k->err, "%s: cannot be read: %s", k->path, strerror(errno));
+		err_set(k->err, "%s: cannot be read: %s", k->path, err_reason(errno));
 	meter_add(&source->whole, n);
 	return n;
 }

@@ -179,11 +179,16 @@ static int look(const char *path, bool write, struct err *err)
 	if (stat(path, &file)) {
 		if (errno == ENOENT && write)
 			return 0;
-		return err_set(err, "%s: %s", path, errno == ENOENT ? "there is no such file" : strerror(errno));
+		return errno == ENOENT ? err_set(err,
+		                                 "%s: there is no such file; 'gapline save' and 'gapline history add' "
+		                                 "make one, "
+		                                 "and --db names it",
+		                                 path)
+		                       : err_set(err, "%s: %s", path, err_reason(errno));
 	}
 	if (!S_ISREG(file.st_mode))
 		return err_set(err, "%s: is %s", path, S_ISDIR(file.st_mode) ? "a folder" : "no regular file");
-	return access(path, write ? R_OK | W_OK : R_OK) ? err_set(err, "%s: %s", path, strerror(errno)) : 0;
+	return access(path, write ? R_OK | W_OK : R_OK) ? err_set(err, "%s: %s", path, err_reason(errno)) : 0;
 }
 
 /* Also to read it is opened for writing where that is allowed: what a writer left half done when its machine stopped

@@ -127,12 +127,13 @@ static void test_never_possible(void **state)
 	assert_never("missing/", "missing/: names a folder; name a file in it");
 	assert_never("missing/file", "missing/file: its folder does not exist; create it first");
 	put("file", "");
-	assert_never("file/below", "file/below: Not a directory");
+	assert_never("file/below", "file/below: Not a directory; a part of the path that should be one is a file");
 	if (geteuid()) {
 		assert_int_equal(chmod("folder", 0500), 0);
-		assert_never("folder/file", "folder/file: cannot write into its folder: Permission denied");
+		assert_never("folder/file",
+		             "folder/file: cannot write into its folder: Permission denied; who has it, shows: ls -ld");
 		assert_int_equal(chmod("file", 0400), 0);
-		assert_never("file", "file: cannot be written: Permission denied");
+		assert_never("file", "file: cannot be written: Permission denied; who has it, shows: ls -ld");
 	}
 	assert_int_equal(unlink("file"), 0);
 	assert_int_equal(rmdir("folder"), 0);
@@ -192,7 +193,8 @@ static void test_stream(void **state)
 	assert_int_equal(files_here(), 1); /* the pipe itself, not replaced by a file */
 	close(fd);
 	assert_int_equal(write_one("/dev/full", "x", &err), -1);
-	assert_string_equal(err.text, "/dev/full: No space left on device");
+	assert_string_equal(err.text,
+	                    "/dev/full: No space left on device; free some (df -h shows where), or write elsewhere");
 	assert_int_equal(unlink("pipe"), 0);
 }
 
@@ -220,7 +222,8 @@ static void test_all_or_nothing(void **state)
 	int rc = output_write(two, 2, &err);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(rc, -1);
-	assert_string_equal(err.text, "second: File too large");
+	assert_string_equal(err.text,
+	                    "second: File too large; raise the limit (ulimit -f), or write to another file system");
 	assert_holds("first", "old first");
 	assert_holds("second", "old second");
 	assert_int_equal(files_here(), 2);

@@ -57,10 +57,10 @@ class Capture(Case):
             ("%x.sqlite", "'%x' is unknown"),
             ("%q{RANK.sqlite", "'%q' is unknown"),
             ("a%p/x.sqlite", "%p can stand in the file's name only"),
-            ("nowhere/x.sqlite", "nowhere/x.sqlite: there is no folder nowhere/\n"),
+            ("nowhere/x.sqlite", "nowhere/x.sqlite: there is no folder nowhere/; create it first\n"),
             ("profiles/", "names a folder"),
-            ("%q{LONG}.sqlite", "aaaa.sqlite: File name too long\n"),
-            (249 * "a" + "%p", "aaaa0: File name too long\n"),  # a process id may have seven digits
+            ("%q{LONG}.sqlite", "aaaa.sqlite: File name too long; choose a shorter one\n"),
+            (249 * "a" + "%p", "aaaa0: File name too long; choose a shorter one\n"),  # a process id may have seven digits
         ):
             with self.subTest(name):
                 _, said = self.capture("-o", name, "--", "touch", "ran", status=2, env={"LONG": 300 * "a"})
@@ -80,7 +80,11 @@ class Capture(Case):
         _, said = self.capture("-o", "x.sqlite", "--", "no-such-program", status=2)
         self.assertEqual(said, "gapline: no-such-program: there is no such program on PATH\n")
         _, said = self.capture("-o", "x.sqlite", "--", "./base-0.sqlite", status=2)
-        self.assertIn("there is no such program, or it is not executable", said)
+        self.assertIn("./base-0.sqlite: is not executable; if it is a program, make it so with: chmod +x './base-0.sqlite'", said)
+        _, said = self.capture("-o", "x.sqlite", "--", "base-0.sqlite", status=2)
+        self.assertIn("base-0.sqlite: there is no such program on PATH; the file in this folder is: ./'base-0.sqlite'", said)
+        _, said = self.capture("-o", "x.sqlite", "--", "./nothing", status=2)
+        self.assertIn("./nothing: there is no such program\n", said)
         (self.folder / "script").write_text("#!/no/such/interpreter\n")
         (self.folder / "script").chmod(0o755)
         _, said = self.capture("-o", "x.sqlite", "--", "./script", status=2, env={"STANDIN_NSYS": "no-report"})

@@ -90,7 +90,7 @@ def check_limit(folder):
         return
     for size in "100K", "2M", "1048576":
         done = gapline(folder, "show", "-q", "--memory-limit", size, "long.sqlite")
-        expect((done.returncode, done.stdout, done.stderr) == (2, "", "gapline: out of memory\n"), f"{size} are too little", done)
+        expect((done.returncode, done.stdout, done.stderr) == (2, "", "gapline: out of memory; --memory-limit has to be higher\n"), f"{size} are too little", done)
     expect(gapline(folder, "show", "-q", "--memory-limit", "1G", "long.sqlite").returncode == 0, "1 GB is enough")
     for size in "", "G", "1T", "1GB", "-1", "1.5G", "1 G", "99999999999999999999":
         done = gapline(folder, "show", "-q", "--memory-limit", size, "long.sqlite")
@@ -108,14 +108,14 @@ def check_limit_of_recordings(folder):
     done = gapline(folder, "capture", "--collector", "nsys", "-q", "--memory-limit", "100M", "-o", "eaten.sqlite", "--", *program)
     expect((done.returncode, done.stdout) == (0, "True\n"), "a program takes more than gapline may", done)
     done = gapline(folder, "capture", "--collector", "nsys", "-q", "--memory-limit", "500K", "-o", "none.sqlite", "--", *program)
-    expect((done.returncode, done.stderr) == (2, "gapline: out of memory\n"), "500 KB are too little to capture", done)
+    expect((done.returncode, done.stderr) == (2, "gapline: out of memory; --memory-limit has to be higher\n"), "500 KB are too little to capture", done)
     expect(not [path for path in folder.iterdir() if "none.sqlite" in path.name], "and nothing is left", os.listdir(folder))
     both = ["--baseline", " ".join(program), "--fixed", " ".join(program)]
     begun = ["run", "--collector", "nsys", "-q", "--repeat", "0", "--recorded", "1", *both]
     done = gapline(folder, *begun, "--memory-limit", "200M", "-o", "limited")
     expect(done.returncode == 0 and (folder / "limited/report.html").exists(), "a suite in 200 MB", done)
     done = gapline(folder, *begun, "--memory-limit", "2M", "-o", "tight")
-    expect(done.returncode == 2 and done.stderr.endswith("gapline: out of memory\n"), "2 MB are too little for a suite", done)
+    expect(done.returncode == 2 and done.stderr.endswith("gapline: out of memory; --memory-limit has to be higher\n"), "2 MB are too little for a suite", done)
     left = sorted(path.name for path in (folder / "tight").iterdir()) if (folder / "tight").exists() else []
     expect(not [name for name in left if name.startswith(".") and name != ".lock"], "no folder is left", left)
 
