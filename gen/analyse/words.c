@@ -212,7 +212,9 @@ const char *step_origin_name(enum step_origin origin)
 
 const char *straggler_kind_name(enum straggler_kind kind)
 {
-	static const char *const names[] = {
-		[STRAGGLER_NONE] = "none", [STRAGGLER_PERSISTENT] = "persistent", [STRAGGLER_TURNS] = "turns"};
+	static const char *const names[] = {[STRAGGLER_NONE] = "none",
+	                                    [STRAGGLER_PERSISTENT] = "persistent",
+	                                    [STRAGGLER_TURNS] = "turns",
+	                                    [STRAGGLER_SCHEDULE] = "schedule"};
 	return names[kind];
 }

@@ -204,13 +204,19 @@ const char *tell_straggler(const struct evidence *e)
 		: s->kind == STRAGGLER_TURNS
 			? arena_format(e->arena, "several come last in turns, and %.0f %% of the waiting is for %s",
 	                               100 * s->share, who)
+		: s->kind == STRAGGLER_SCHEDULE
+			? arena_format(
+				  e->arena,
+				  "%.0f %% of the waiting is for %s, which has not so much more to do in a step than "
+				  "the others: they do it at different times, as stages of a pipeline do",
+				  100 * s->share, who)
 			: arena_format(e->arena, "%.0f %% of the waiting is for %s%s", 100 * s->share, who,
 	                               say_when(e, s));
 	return arena_format(e->arena,
-	                    "Devices wait for the slowest one in their collectives: %s ms %s in the mean (%.1f %%); "
+	                    "Devices wait for the %s one in their collectives: %s ms %s in the mean (%.1f %%); "
 	                    "%s.%s",
-	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), for_whom,
-	                    s->kind == STRAGGLER_PERSISTENT ? reason_of(e, s) : "");
+	                    s->kind == STRAGGLER_SCHEDULE ? "last" : "slowest", rule_ms(e, "cost"), rule_a_step(e),
+	                    rule_share(e, "cost"), for_whom, s->kind == STRAGGLER_PERSISTENT ? reason_of(e, s) : "");
 }
 
 const char *advise_straggler(const struct evidence *e)

@@ -73,6 +73,7 @@ static bool match(struct collective_op *ops, const size_t *first, uint32_t n_ran
 	for (uint32_t r = 0; r < n_ranks; r++) {
 		struct collective_op *op = &ops[first[r] + k];
 		op->matched = true;
+		op->partner = last->rank;
 		op->arrived = one_clock ? entered : op->start + length(op) - shortest;
 		op->arrived = op->arrived < op->end ? op->arrived : op->end;
 		out->waited += op->arrived - op->start;
@@ -112,6 +113,7 @@ static bool match_rooted(struct collective_op *ops, const size_t *first, uint32_
 	for (uint32_t r = 0; r < n_ranks; r++) {
 		struct collective_op *op = &ops[first[r] + k];
 		op->matched = true;
+		op->partner = for_whom->rank;
 		op->arrived = op->start;
 		if ((op == root) != from_root && entered > op->start)
 			op->arrived = entered < op->end ? entered : op->end;
@@ -145,6 +147,7 @@ static void match_key(struct collective_op *ops, size_t n, size_t *first, bool o
 	out->n = before;
 	for (size_t i = 0; i < n; i++) {
 		ops[i].matched = false;
+		ops[i].partner = UINT32_MAX;
 		ops[i].arrived = ops[i].start;
 	}
 }
@@ -156,6 +159,7 @@ void collectives_match(struct collective_op *ops, size_t n, uint32_t n_ranks, bo
 	*out = (struct collectives){.list = ARENA_NEW(arena, n / 2 + 1, struct collective)};
 	for (size_t i = 0; i < n; i++) {
 		ops[i].matched = false;
+		ops[i].partner = UINT32_MAX;
 		ops[i].arrived = ops[i].start;
 	}
 	if (n)

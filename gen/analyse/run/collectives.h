@@ -32,7 +32,8 @@ struct collective_op {
 
 	/* filled: */
 	bool matched;
-	uint32_t partner; /* of sends and receives: the rank that it waited for; UINT32_MAX: for none */
+	uint32_t partner; /* the rank that it waited for: of a collective the last one, or the root; of sends and
+	                   * receives UINT32_MAX where it waited for none */
 	int64_t arrived;  /* when the last rank had entered, in [start, end]: until then it waited, from then on data
 	                   * moved. `start` where not matched */
 };

@@ -1,7 +1,9 @@
 #include "analyse/run/waiting.h"
 
+#include "analyse/run/blame.h"
 #include "analyse/run/bubbles.h"
 #include "analyse/run/rank_steps.h"
+#include "base/list.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -16,9 +18,13 @@ struct view {
 	struct comm_beside beside;  /* of the device at hand … */
 	int64_t *before;            /* … and for how long it computed before each stretch of computing */
 	struct bubble_list bubbles; /* of the device at hand */
-	bool *seen;                 /* by row: the device at hand has such kernels */
-	int64_t *step_end;          /* of the device at hand: by step */
-	double *waited;             /* by measured step: exposed waiting, ns */
+	size_t n_of_device, past;   /* its ops, and how many of these nobody waits in any more */
+	struct rank_waits *waits;   /* by device, and of the one at hand */
+	struct rank_waits *own;
+	int64_t *since, *met; /* by op of the device at hand, and by row */
+	bool *seen;           /* by row: the device at hand has such kernels */
+	int64_t *step_end;    /* of the device at hand: by step */
+	double *waited;       /* by measured step: exposed waiting, ns */
 };
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
@@ -42,6 +48,53 @@ static int64_t find_tolerance(const struct run *run)
 	return !several ? ONE_HOST : t->n_clocks && within <= NEAR ? ONE_HOST + llround(2 * within) : -1;
 }
 
+/* What the device at hand waits in: of several kernels in which it does, the one that waits longest. An index into
+ * `of_device`; n_of_device: it is not known. */
+static size_t find_kernel(struct view *v, const struct stretch *wait, bool bubble)
+{
+	size_t longest = v->n_of_device;
+	while (v->past < v->n_of_device && v->of_device[v->past]->arrived <= wait->start)
+		v->past++;
+	for (size_t i = v->past; i < v->n_of_device && v->of_device[i]->start <= wait->start; i++) {
+		const struct collective_op *op = v->of_device[i];
+		bool waits = op->matched && op->point == bubble && op->arrived >= wait->end;
+		if (waits && op->partner != UINT32_MAX &&
+		    (longest == v->n_of_device || op->arrived > v->of_device[longest]->arrived))
+			longest = i;
+	}
+	return longest;
+}
+
+static void note_wait(struct view *v, const struct stretch *wait, bool bubble)
+{
+	size_t i = find_kernel(v, wait, bubble);
+	if (i == v->n_of_device)
+		return;
+	const struct collective_op *op = v->of_device[i];
+	LIST_GROW(&v->scratch, v->own->list, v->own->n, v->own->room);
+	v->own->list[v->own->n++] = (struct rank_wait){.start = wait->start,
+	                                               .end = wait->end,
+	                                               .since = v->since[i],
+	                                               .came = op->start,
+	                                               .last = op->arrived,
+	                                               .whom = op->partner,
+	                                               .bubble = bubble};
+}
+
+/* When the ranks of each of the device's kernels had met before, in a kernel of the same communicator and operation. */
+static void find_since(struct view *v)
+{
+	for (size_t i = 0; i < v->all.n_rows; i++)
+		v->met[i] = v->run->window_start;
+	for (size_t i = 0; i < v->n_of_device; i++) {
+		const struct collective_op *op = v->of_device[i];
+		int64_t *met = &v->met[op->key];
+		v->since[i] = *met < op->start ? *met : op->start;
+		if (op->matched && op->arrived > *met)
+			*met = op->arrived;
+	}
+}
+
 static void add_wait(void *context, const struct stretch *wait, bool bubble)
 {
 	struct view *v = context;
@@ -49,6 +102,7 @@ static void add_wait(void *context, const struct stretch *wait, bool bubble)
 	uint32_t k = run->warmup; /* the first step that ends after the wait begins */
 	if (bubble)
 		bubbles_add(&v->bubbles, wait);
+	note_wait(v, wait, bubble);
 	if (!run->steps.found)
 		return;
 	SEARCH(k, run->steps.n, v->step_end[k] <= wait->start);
@@ -119,6 +173,10 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 	for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++)
 		v->of_device[n++] = &v->all.ops[i];
 	add_to_rows(v, v->of_device, n);
+	v->n_of_device = n;
+	v->past = 0;
+	find_since(v);
+	v->own = &v->waits[d];
 	if (run->steps.found) {
 		rank_steps_ends(run, d, v->step_end);
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
@@ -152,7 +210,6 @@ static void find_last(struct view *v, struct arena *arena, struct waiting *out)
 			continue;
 		out->n_collectives++;
 		out->device[c->last].last++;
-		out->device[c->last].waited_for += (double)c->waited;
 		if (!row->last)
 			row->last = ARENA_NEW(arena, run->n_devices, uint32_t);
 		row->last[c->last]++;
@@ -177,7 +234,8 @@ static void find_partners(struct view *v, struct waiting *out)
 		w->partner = TRACE_NONE;
 		for (size_t i = v->all.first_of[d]; i < v->all.first_of[d + 1]; i++) {
 			const struct collective_op *op = &v->all.ops[i];
-			if (op->partner == UINT32_MAX || op->start < run->window_start || op->start >= run->window_end)
+			if (!op->point || op->partner == UINT32_MAX || op->start < run->window_start ||
+			    op->start >= run->window_end)
 				continue;
 			for_whom[op->partner] += op->arrived - op->start;
 			if (w->partner == TRACE_NONE || for_whom[op->partner] > for_whom[w->partner])
@@ -200,9 +258,12 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 		                                                        : most;
 	v.of_device = ARENA_NEW(&v.scratch, most, const struct collective_op *);
 	v.bubbles.running = ARENA_NEW(&v.scratch, most, const struct collective_op *);
+	v.since = ARENA_NEW(&v.scratch, most, int64_t);
+	v.met = ARENA_NEW(&v.scratch, v.all.n_rows, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
 	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
+	v.waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		struct arena scratch = {0};
 		struct comm_beside beside = run->devices[d].beside;
@@ -212,6 +273,10 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 		divide(&v, d, arena, &out->device[d]);
 		arena_release(&scratch);
 	}
+	double *waited_for = ARENA_NEW(&v.scratch, run->n_devices, double);
+	blame_find(v.waits, run->n_devices, out->tolerance >= 0, waited_for);
+	for (uint32_t d = 0; d < run->n_devices; d++)
+		out->device[d].waited_for = waited_for[d];
 	out->rows = v.all.rows;
 	out->n_rows = v.all.n_rows;
 	arena_release(&v.scratch);

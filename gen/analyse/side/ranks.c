@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const double MOSTLY = 2.0 / 3;   /* of the waiting is for one rank: it is always the same one */
-static const double EXPLAINS = 1.0 / 3; /* of what is waited for a rank */
+static const double EXPLAINS = 1.0 / 3; /* of what is waited for a rank, or by all */
 static const double MATCHED = 0.95;     /* of the exposed communication */
 
 static int compare_ranks(const void *a, const void *b)
@@ -145,7 +145,7 @@ static void find_reason(const struct run *runs, size_t n, const struct comm_fact
 			compare_part(runs, n, comm, &(struct part){.kind = PART_COMPUTE, .phase = run->phases[p]}, out);
 	for (uint32_t c = 0; c < d->cells.n; c++) {
 		struct part part = part_of(run, &d->cells.cell[c].key);
-		bool seen = d->cells.cell[c].key.once;
+		bool seen = d->cells.cell[c].key.once || part.cause == CAUSE_BUBBLE; /* no work of its own */
 		for (uint32_t e = 0; e < c && !seen; e++) {
 			struct part earlier = part_of(run, &d->cells.cell[e].key);
 			seen = !d->cells.cell[e].key.once && is_same(&earlier, &part);
@@ -156,8 +156,43 @@ static void find_reason(const struct run *runs, size_t n, const struct comm_fact
 	out->has_reason = out->more >= EXPLAINS * waited_for;
 }
 
-static void find_straggler(const struct run *runs, size_t n, const struct comm_facts *comm, struct ranks_result *out)
+/* How much longer the longest own step of a rank is than the mean of all, a step: what ranks would wait for each other
+ * in each step if that were the only reason. */
+static double find_imbalance(const struct run *run, const struct waiting *w, const struct comm_facts *comm)
 {
+	double sum = 0;
+	uint32_t n_steps = run->steps.found ? run->n_steps : 1;
+	for (uint32_t k = 0; k < n_steps; k++) {
+		double all = 0, most = 0, n = 0;
+		for (uint32_t d = 0; d < run->n_devices; d++) {
+			if (!comm->communicates[run->place[d]])
+				continue;
+			double own = run->steps.found ? w->device[d].step[k] : w->device[d].own;
+			all += own;
+			most = fmax(most, own);
+			n++;
+		}
+		sum += n > 0 ? most - all / n : 0;
+	}
+	return sum / run->n_steps;
+}
+
+/* By how much a device's own step is longer than the mean of the others'. */
+static double find_more(const struct ranks_result *ranks, const struct comm_facts *comm, uint32_t device)
+{
+	double others = 0, n = 0;
+	for (uint32_t d = 0; d < ranks->n; d++)
+		if (d != device && comm->communicates[d]) {
+			others += ranks->list[d].own;
+			n++;
+		}
+	return n > 0 ? ranks->list[device].own - others / n : 0;
+}
+
+static void find_straggler(const struct run *runs, const struct waiting *waiting, size_t n,
+                           const struct comm_facts *comm, struct ranks_result *out)
+{
+	double imbalance = 0;
 	struct straggler *s = &out->straggler;
 	double all = 0;
 	for (uint32_t d = 0; d < out->n; d++) {
@@ -169,7 +204,13 @@ static void find_straggler(const struct run *runs, size_t n, const struct comm_f
 		return;
 	double waited_for = out->list[s->device].waited_for;
 	s->share = waited_for / all;
-	s->kind = s->share >= MOSTLY ? STRAGGLER_PERSISTENT : STRAGGLER_TURNS;
+	for (size_t r = 0; r < n; r++)
+		imbalance += find_imbalance(&runs[r], &waiting[r], comm) / (double)n;
+	bool always = s->share >= MOSTLY;
+	bool has_more = find_more(out, comm, s->device) >= EXPLAINS * waited_for;
+	s->kind = imbalance < EXPLAINS * out->waiting || (always && !has_more) ? STRAGGLER_SCHEDULE
+	          : always                                                     ? STRAGGLER_PERSISTENT
+	                                                                       : STRAGGLER_TURNS;
 	if (s->kind == STRAGGLER_PERSISTENT)
 		find_reason(runs, n, comm, waited_for, s);
 }
@@ -271,7 +312,7 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 		out->list[d].device = d;
 	find_places(&runs[median_run], median, out);
 	add_means(&side->comm, out);
-	find_straggler(runs, n, &side->comm, out);
+	find_straggler(runs, waiting, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
 		find_late_steps(&runs[median_run], median, &out->straggler);
 	qsort(out->list, out->n, sizeof *out->list, compare_ranks);
