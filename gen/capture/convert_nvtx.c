@@ -279,7 +279,7 @@ static void write_event(struct file *f, uint32_t tid, const struct spool_event *
 {
 	int64_t time = convert_time(f, (uint64_t)e->time);
 	const int64_t far = (int64_t)1 << 60;
-	if (e->type == SPOOL_STRING || e->type == SPOOL_OS_CALL)
+	if (e->type == SPOOL_STRING || e->type == SPOOL_OS_CALL || e->type == SPOOL_PYTHON_THREAD)
 		return; /* read before, or later */
 	if (e->type == SPOOL_FUNCTION || e->type == SPOOL_SAMPLE || e->type == SPOOL_HOLDER || e->type == SPOOL_LOCK) {
 		convert_python(f, e, text);

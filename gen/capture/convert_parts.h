@@ -21,6 +21,7 @@ struct python_function {
 struct thread_name {
 	const char *text;
 	size_t bytes;
+	bool by_python; /* the system's name counts no more */
 };
 
 /* All programs that ran under one PID. */

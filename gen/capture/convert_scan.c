@@ -92,6 +92,20 @@ static void scan_buffer(struct file *f, const unsigned char *payload, size_t n)
 	}
 }
 
+static void name_thread(struct file *f, uint32_t tid, const void *text, size_t n, bool by_python)
+{
+	struct process *p = f->process;
+	struct arena *arena = &f->convert->work;
+	uint32_t room = p->threads.room, i = keymap_add(&p->threads, tid);
+	p->thread_names = convert_grow(arena, p->thread_names, room, &p->threads, sizeof *p->thread_names);
+	struct thread_name *name = &p->thread_names[i];
+	if (name->by_python && !by_python)
+		return;
+	if (!name->text || name->bytes != n || memcmp(name->text, text, n) != 0)
+		*name = (struct thread_name){arena_copy(arena, text, n), n, by_python};
+	name->by_python = by_python;
+}
+
 static void scan_events(struct file *f, uint32_t tid, const unsigned char *payload, size_t n)
 {
 	struct event_walk w = {.at = payload, .end = payload + n};
@@ -101,7 +115,10 @@ static void scan_events(struct file *f, uint32_t tid, const unsigned char *paylo
 			continue;
 		}
 		if (w.event.type == SPOOL_FUNCTION || w.event.type == SPOOL_SAMPLE || w.event.type == SPOOL_MODULE ||
-		    w.event.type == SPOOL_NATIVE || w.event.type == SPOOL_HOLDER || w.event.type == SPOOL_LOCK) {
+		    w.event.type == SPOOL_NATIVE || w.event.type == SPOOL_HOLDER || w.event.type == SPOOL_LOCK ||
+		    w.event.type == SPOOL_PYTHON_THREAD) {
+			if (w.event.type == SPOOL_PYTHON_THREAD && w.event.id <= UINT32_MAX && w.event.text_bytes)
+				name_thread(f, (uint32_t)w.event.id, w.text, w.event.text_bytes, true);
 			keymap_add(&f->process->writers, tid); /* the thread that took it */
 			continue;
 		}
@@ -129,18 +146,6 @@ static int scan_sizes(struct file *f, const unsigned char *payload, size_t n, st
 {
 	return record_sizes_add(&f->sizes, (const struct spool_record_size *)payload,
 	                        n / sizeof(struct spool_record_size), f->path, f->cupti, err);
-}
-
-static void name_thread(struct file *f, uint32_t tid, const unsigned char *payload, size_t n)
-{
-	struct process *p = f->process;
-	struct arena *arena = &f->convert->work;
-	uint32_t room = p->threads.room, i = keymap_add(&p->threads, tid);
-	p->thread_names = convert_grow(arena, p->thread_names, room, &p->threads, sizeof *p->thread_names);
-	struct thread_name *name = &p->thread_names[i];
-	if (name->text && name->bytes == n && memcmp(name->text, payload, n) == 0)
-		return;
-	*name = (struct thread_name){arena_copy(arena, (const char *)payload, n), n};
 }
 
 static void scan_dropped(struct file *f, const unsigned char *payload, size_t n)
@@ -213,7 +218,7 @@ static int scan_block(struct file *f, const struct spool_block *block, const uns
 		f->process->name_bytes = n;
 		break;
 	case SPOOL_THREAD_NAME:
-		name_thread(f, block->tid, payload, n);
+		name_thread(f, block->tid, payload, n, false);
 		break;
 	case SPOOL_DROPPED:
 		scan_dropped(f, payload, n);

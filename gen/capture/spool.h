@@ -185,8 +185,10 @@ enum spool_event_type {
 	                * same `id` and `time`, had called, innermost first */
 	SPOOL_LOCK,    /* what a sample of the thread `id` at `time` said of the interpreter's lock; `payload`: enum
 	                * spool_gil << 32 | thread that held it, 0: none, or not known */
-	SPOOL_HOLDER   /* as SPOOL_SAMPLE, of the thread `id` that held the lock for which the thread of the next
+	SPOOL_HOLDER,  /* as SPOOL_SAMPLE, of the thread `id` that held the lock for which the thread of the next
 	                * SPOOL_LOCK waited, which has the same `time` */
+	SPOOL_PYTHON_THREAD /* text: what Python calls the thread `id` or, where that is not known, what the system
+	                     * calls it; goes before SPOOL_THREAD_NAME, and a later one replaces it */
 };
 
 /* Whether a thread that was sampled waited for the global interpreter lock. */

@@ -20,7 +20,7 @@ size_t capturing_options(struct capturing *c, struct opt *rows)
 	         .choice = &c->collector, .choices = collector_choices},
 		{OPT_TEXT, 0, "trace", "LIST",
 	         "what to record: cuda,nvtx is the default; osrt: blocking calls of the host; py: which Python "
-	         "functions the GPU waits for, by samples (CPython 3.11 to 3.13, collector cupti); native: beside py, "
+	         "functions the GPU waits for, by samples (CPython 3.11 to 3.15, collector cupti); native: beside py, "
 	         "what those call",
 	         .text = &c->trace},
 		{OPT_DECIMAL, 0, "sample-every", "MS",

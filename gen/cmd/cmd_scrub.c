@@ -150,8 +150,8 @@ int cmd_scrub(int argc, char **argv)
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &c.force},
 		{OPT_LIST, 0, "hide", "WORD", "mask WORD in every name, too; may be repeated", .list = &c.hide},
 		{OPT_FLAG, 0, "keep-stacks", NULL,
-	         "keep samples of the CPU, too: names of functions, and of the files that they are of without their "
-	         "paths",
+	         "keep samples of the CPU, too: names of functions, of the files that they are of without their "
+	         "paths, and of threads that others waited for",
 	         .flag = &c.keep_stacks},
 		{OPT_FLAG, 'q', "quiet", NULL, "print nothing but errors", .flag = &c.quiet},
 	};

@@ -28,13 +28,16 @@ static const struct {
           .frame_code = 32,
           .frame_previous = 48,
           .frame_owner = 69,
+          .frame_locals = 72,
           .code_file = 112,
           .code_qualname = 128,
           .code_line = 72,
           .text_length = 16,
           .text_state = 32,
           .text_ascii = 48,
-          .text_compact = 72}},
+          .text_compact = 72,
+          .type_keys = 872,
+          .values = PY_VALUES_APART}},
 	{12,
          {.interpreters = 40,
           .interpreter_next = 0,
@@ -49,13 +52,16 @@ static const struct {
           .frame_code = 0,
           .frame_previous = 8,
           .frame_owner = 70,
+          .frame_locals = 72,
           .code_file = 112,
           .code_qualname = 128,
           .code_line = 68,
           .text_length = 16,
           .text_state = 32,
           .text_ascii = 40,
-          .text_compact = 56}},
+          .text_compact = 56,
+          .type_keys = 880,
+          .values = PY_VALUES_ODD}},
 };
 
 bool py_layout_of(uint32_t version, struct py_layout *layout)
@@ -70,30 +76,30 @@ bool py_layout_of(uint32_t version, struct py_layout *layout)
 
 /* ---- as published ---- */
 
-/* Words of _Py_DebugOffsets of 3.13; later versions have other ones in other places. */
+/* Words of _Py_DebugOffsets that every version has in the same place. */
 enum {
 	COOKIE = 0,
 	VERSION = 1,
 	FREE_THREADED = 2,
 	RUNTIME_INTERPRETERS = 5,
 	INTERPRETER_NEXT = 8,
-	INTERPRETER_THREADS = 9,
-	INTERPRETER_GIL = 14,
-	THREAD_NEXT = 21,
-	THREAD_INTERPRETER = 22,
-	THREAD_FRAME = 23,
-	THREAD_NATIVE = 25,
-	THREAD_CHUNK = 26,
-	FRAME_PREVIOUS = 29,
-	FRAME_EXECUTABLE = 30,
-	FRAME_OWNER = 33,
-	CODE_FILE = 35,
-	CODE_QUALNAME = 37,
-	CODE_LINE = 39,
-	OBJECT_TYPE = 45,
-	TEXT_STATE = 68,
-	TEXT_LENGTH = 69,
-	TEXT_ASCII = 70
+	INTERPRETER_THREADS = 9
+};
+
+/* … and where the others stand: by version. */
+static const struct published {
+	uint32_t minor; /* of 3 */
+	uint8_t interpreter_gil;
+	uint8_t thread_next, thread_interpreter, thread_frame, thread_native, thread_chunk;
+	uint8_t frame_previous, frame_executable, frame_locals, frame_owner;
+	uint8_t code_file, code_qualname, code_line;
+	uint8_t object_type, text_state, text_length, text_ascii;
+	uint8_t flags;      /* py_layout.frame_flags, which nobody publishes … */
+	uint16_t type_keys; /* … nor does 3.13 or 3.14 this */
+} published[] = {
+	{13, 14, 21, 22, 23, 25, 26, 29, 30, 32, 33, 35, 37, 39, 45, 68, 69, 70, 0, 880},
+	{14, 15, 24, 25, 26, 28, 29, 32, 33, 35, 36, 40, 42, 44, 51, 78, 79, 80, 3, 880},
+	{15, 15, 24, 25, 26, 31, 32, 40, 41, 43, 44, 48, 50, 52, 59, 90, 91, 92, 3, 888},
 };
 
 static bool fits(uint64_t offset, uint32_t bytes, uint32_t size)
@@ -101,48 +107,61 @@ static bool fits(uint64_t offset, uint32_t bytes, uint32_t size)
 	return offset <= size - bytes;
 }
 
+static const struct published *published_by(uint32_t version)
+{
+	for (size_t i = 0; i < sizeof published / sizeof *published; i++)
+		if (version >> 24 == 3 && (version >> 16 & 0xFF) == published[i].minor)
+			return &published[i];
+	return NULL;
+}
+
 enum py_found py_layout_published(const uint64_t *w, size_t n, uint32_t version, struct py_layout *out)
 {
 	enum { FAR = 1 << 20, POINTER = 8, WORD = 4, UTF8 = 16 };
-	if (n < PY_PUBLISHED_WORDS || memcmp(&w[COOKIE], "xdebugpy", 8) != 0 || w[VERSION] != version ||
-	    version >> 16 != 0x030d)
+	const struct published *p = published_by(version);
+	if (n < PY_PUBLISHED_WORDS || memcmp(&w[COOKIE], "xdebugpy", 8) != 0 || w[VERSION] != version || !p)
 		return PY_UNKNOWN;
 	if (w[FREE_THREADED])
 		return PY_FREE_THREADS;
 	bool good = fits(w[RUNTIME_INTERPRETERS], POINTER, FAR) && fits(w[INTERPRETER_NEXT], POINTER, FAR) &&
-	            fits(w[INTERPRETER_THREADS], POINTER, FAR) && fits(w[INTERPRETER_GIL], POINTER, FAR) &&
-	            fits(w[THREAD_NEXT], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[THREAD_INTERPRETER], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[THREAD_FRAME], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[THREAD_NATIVE], POINTER, PY_THREAD_BYTES) &&
-	            fits(w[THREAD_CHUNK], 2 * POINTER, PY_THREAD_BYTES) &&
-	            fits(w[FRAME_PREVIOUS], POINTER, PY_FRAME_BYTES) &&
-	            fits(w[FRAME_EXECUTABLE], POINTER, PY_FRAME_BYTES) && fits(w[FRAME_OWNER], 1, PY_FRAME_BYTES) &&
-	            fits(w[CODE_FILE], POINTER, PY_CODE_BYTES) && fits(w[CODE_QUALNAME], POINTER, PY_CODE_BYTES) &&
-	            fits(w[CODE_LINE], WORD, PY_CODE_BYTES) && w[OBJECT_TYPE] == PY_TYPE_AT &&
-	            fits(w[TEXT_STATE], WORD, PY_TEXT_BYTES) && fits(w[TEXT_LENGTH], POINTER, PY_TEXT_BYTES) &&
-	            fits(w[TEXT_ASCII], 0, 2 * PY_TEXT_BYTES);
+	            fits(w[INTERPRETER_THREADS], POINTER, FAR) && fits(w[p->interpreter_gil], POINTER, FAR) &&
+	            fits(w[p->thread_next], POINTER, PY_THREAD_BYTES) &&
+	            fits(w[p->thread_interpreter], POINTER, PY_THREAD_BYTES) &&
+	            fits(w[p->thread_frame], POINTER, PY_THREAD_BYTES) &&
+	            fits(w[p->thread_native], POINTER, PY_THREAD_BYTES) &&
+	            fits(w[p->thread_chunk], 2 * POINTER, PY_THREAD_BYTES) &&
+	            fits(w[p->frame_previous], POINTER, PY_FRAME_BYTES) &&
+	            fits(w[p->frame_executable], POINTER, PY_FRAME_BYTES) &&
+	            fits(w[p->frame_owner], 1, PY_FRAME_BYTES) && fits(w[p->frame_locals], 0, 2 * PY_FRAME_BYTES) &&
+	            fits(w[p->code_file], POINTER, PY_CODE_BYTES) &&
+	            fits(w[p->code_qualname], POINTER, PY_CODE_BYTES) && fits(w[p->code_line], WORD, PY_CODE_BYTES) &&
+	            w[p->object_type] == PY_TYPE_AT && fits(w[p->text_state], WORD, PY_TEXT_BYTES) &&
+	            fits(w[p->text_length], POINTER, PY_TEXT_BYTES) && fits(w[p->text_ascii], 0, 2 * PY_TEXT_BYTES);
 	if (!good)
 		return PY_UNKNOWN;
 	*out = (struct py_layout){.interpreters = (uint32_t)w[RUNTIME_INTERPRETERS],
 	                          .interpreter_next = (uint32_t)w[INTERPRETER_NEXT],
 	                          .interpreter_threads = (uint32_t)w[INTERPRETER_THREADS],
-	                          .interpreter_gil = (uint32_t)w[INTERPRETER_GIL],
-	                          .thread_next = (uint32_t)w[THREAD_NEXT],
-	                          .thread_interpreter = (uint32_t)w[THREAD_INTERPRETER],
-	                          .thread_native = (uint32_t)w[THREAD_NATIVE],
-	                          .thread_chunk = (uint32_t)w[THREAD_CHUNK],
-	                          .thread_frame = (uint32_t)w[THREAD_FRAME],
-	                          .frame_code = (uint32_t)w[FRAME_EXECUTABLE],
-	                          .frame_previous = (uint32_t)w[FRAME_PREVIOUS],
-	                          .frame_owner = (uint32_t)w[FRAME_OWNER],
-	                          .code_file = (uint32_t)w[CODE_FILE],
-	                          .code_qualname = (uint32_t)w[CODE_QUALNAME],
-	                          .code_line = (uint32_t)w[CODE_LINE],
-	                          .text_length = (uint32_t)w[TEXT_LENGTH],
-	                          .text_state = (uint32_t)w[TEXT_STATE],
-	                          .text_ascii = (uint32_t)w[TEXT_ASCII],
-	                          .text_compact = (uint32_t)w[TEXT_ASCII] + UTF8};
+	                          .interpreter_gil = (uint32_t)w[p->interpreter_gil],
+	                          .thread_next = (uint32_t)w[p->thread_next],
+	                          .thread_interpreter = (uint32_t)w[p->thread_interpreter],
+	                          .thread_native = (uint32_t)w[p->thread_native],
+	                          .thread_chunk = (uint32_t)w[p->thread_chunk],
+	                          .thread_frame = (uint32_t)w[p->thread_frame],
+	                          .frame_code = (uint32_t)w[p->frame_executable],
+	                          .frame_previous = (uint32_t)w[p->frame_previous],
+	                          .frame_owner = (uint32_t)w[p->frame_owner],
+	                          .frame_locals = (uint32_t)w[p->frame_locals],
+	                          .frame_flags = p->flags,
+	                          .code_file = (uint32_t)w[p->code_file],
+	                          .code_qualname = (uint32_t)w[p->code_qualname],
+	                          .code_line = (uint32_t)w[p->code_line],
+	                          .text_length = (uint32_t)w[p->text_length],
+	                          .text_state = (uint32_t)w[p->text_state],
+	                          .text_ascii = (uint32_t)w[p->text_ascii],
+	                          .text_compact = (uint32_t)w[p->text_ascii] + UTF8,
+	                          .type_keys = p->type_keys,
+	                          .values = PY_VALUES_INSIDE};
 	return PY_FOUND;
 }
 

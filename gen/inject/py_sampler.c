@@ -5,11 +5,14 @@
 #include "py_memory.h"
 #include "py_names.h"
 #include "py_stack.h"
+#include "py_thread_name.h"
 #include "spool_events.h"
 #include "spool_writer.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -17,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_THREADS = 64, JOIN_S = 2, TICKS_PATIENCE = 100 /* 3 s */ };
+enum { MOST_THREADS = 64, JOIN_S = 2, TICKS_PATIENCE = 100 /* 3 s */, SOON = 4 };
 
 static const int64_t NAP_NS = 20000000; /* the longest time in which the thread does not look whether to end */
 
@@ -29,6 +32,8 @@ static bool native;            /* what they call is looked for, too */
 static unsigned ticks;
 static _Atomic bool stop;
 static _Atomic uint32_t wanted[MOST_THREADS]; /* thread ids; 0: free */
+static bool waited[MOST_THREADS],
+	again[MOST_THREADS]; /* by place in `wanted`: for the lock; since the last look only */
 static _Atomic uint64_t taken, torn, moved;
 
 void sampler_prepare(void)
@@ -59,12 +64,13 @@ void sampler_thread_seen(uint32_t tid)
 		atomic_store(&wanted[room], tid);
 }
 
-static bool is_wanted(uint32_t tid)
+/* The thread's place, MOST_THREADS: it is not wanted. */
+static unsigned wanted_at(uint32_t tid)
 {
-	for (unsigned i = 0; i < MOST_THREADS; i++)
-		if (atomic_load_explicit(&wanted[i], memory_order_relaxed) == tid)
-			return true;
-	return false;
+	unsigned i = 0;
+	while (i < MOST_THREADS && atomic_load_explicit(&wanted[i], memory_order_relaxed) != tid)
+		i++;
+	return i;
 }
 
 /* Places of threads that have ended are for others. */
@@ -138,30 +144,99 @@ static bool thread_at(uintptr_t address, struct py_thread *t)
 	return false;
 }
 
-/* The lock changes hands while one looks: what its holder does is told only if it was the same one all the time. */
-static void holder_put(uintptr_t interpreter, const struct py_gil *gil, const struct py_thread *holder, int64_t time)
+/* What the system calls a thread, unless that is the program's own name, which every thread is born with. By the system
+ * calls themselves: gapline's other library looks at the C library's functions. */
+static bool name_by_system(uint32_t tid, char *name, size_t room)
+{
+	char path[48], text[2][32] = {"", ""};
+	for (int i = 0; i < 2; i++) {
+		if (i)
+			snprintf(path, sizeof path, "/proc/self/task/%u/comm", tid);
+		int fd = (int)syscall(SYS_openat, AT_FDCWD, i ? path : "/proc/self/comm", O_RDONLY | O_CLOEXEC);
+		ssize_t n = fd >= 0 ? syscall(SYS_read, fd, text[i], sizeof text[i] - 1) : -1;
+		if (fd >= 0)
+			syscall(SYS_close, fd);
+		if (n <= 0)
+			return false;
+		text[i][n] = 0;
+		text[i][strcspn(text[i], "\n")] = 0;
+	}
+	snprintf(name, room, "%s", text[1]);
+	return *name && strcmp(text[0], text[1]) != 0;
+}
+
+/* Threads that held the lock, and what they are called; looked at about once a second, for names change. */
+static struct holder {
+	uint32_t tid;
+	uintptr_t thread;
+	int64_t looked;
+	char name[PY_THREAD_NAME_ROOM];
+} holders[MOST_THREADS];
+
+/* The holder's place if it is to be looked at, else NULL. */
+static struct holder *holder_due(uint32_t tid, uintptr_t address, int64_t time)
+{
+	static const int64_t LASTS_NS = 1000000000;
+	struct holder *h = &holders[tid % MOST_THREADS];
+	if (h->tid == tid && h->thread == address && time - h->looked < LASTS_NS)
+		return NULL;
+	if (h->tid != tid || h->thread != address)
+		*h = (struct holder){tid, address, time, ""};
+	h->looked = time;
+	return h;
+}
+
+static void name_put(struct holder *h, const char *name)
+{
+	size_t n = strlen(name);
+	struct spool_event *e = strcmp(h->name, name) != 0 ? spool_event_begin(n) : NULL;
+	if (!e)
+		return;
+	e->time = h->looked;
+	e->type = SPOOL_PYTHON_THREAD;
+	e->text = SPOOL_UTF8;
+	e->id = h->tid;
+	e->text_bytes = (uint32_t)n;
+	memcpy(e + 1, name, n);
+	spool_event_end(e);
+	memcpy(h->name, name, n + 1);
+}
+
+/* The lock changes hands while one looks: what its holder does, and who it is, is told only if it was the same one all
+ * the time. */
+static void holder_put(uintptr_t interpreter, const struct py_gil *gil, const struct py_thread *of, int64_t time)
 {
 	static struct py_stack stack;
 	struct py_gil after;
+	char name[PY_THREAD_NAME_ROOM];
 	int64_t read;
-	if (py_stack_read(&py, holder, &stack, &read) == PY_READ && py_gil_read(&py, interpreter, &after) &&
-	    after.switches == gil->switches && after.holder == gil->holder)
-		frames_put(SPOOL_HOLDER, holder, time, &stack);
+	if (py_stack_read(&py, of, &stack, &read) != PY_READ)
+		return;
+	struct holder *h = holder_due(py_thread_native(&py, of), of->address, time);
+	bool named = h && (py_thread_name(&py, &stack, name) || name_by_system(h->tid, name, sizeof name));
+	if (!py_gil_read(&py, interpreter, &after) || after.switches != gil->switches || after.holder != gil->holder) {
+		if (h)
+			h->looked = 0;
+		return;
+	}
+	if (named)
+		name_put(h, name);
+	frames_put(SPOOL_HOLDER, of, time, &stack);
 }
 
 /* Who holds the lock, and whether the thread waits for it; of the holder of a lock that is waited for also the frames:
  * into the spool, if it is known. */
-static void gil_look(uintptr_t interpreter, const struct py_thread *of, int64_t time)
+static enum py_gil_wait gil_look(uintptr_t interpreter, const struct py_thread *of, int64_t time)
 {
 	struct py_gil gil;
 	struct py_thread holder;
 	uint32_t tid = py_thread_native(&py, of), held_by = 0;
 	if (!py_gil_read(&py, interpreter, &gil))
-		return;
+		return PY_GIL_UNKNOWN;
 	bool own = gil.locked && gil.holder == of->address;
 	enum py_gil_wait waits = own ? PY_GIL_NOT : py_gil_waits(&gil, tid);
 	if (waits == PY_GIL_UNKNOWN || (!own && !py_gil_read(&py, interpreter, &gil)))
-		return;
+		return PY_GIL_UNKNOWN;
 	if (own)
 		held_by = tid;
 	else if (gil.locked && gil.holder != of->address && thread_at(gil.holder, &holder))
@@ -170,22 +245,28 @@ static void gil_look(uintptr_t interpreter, const struct py_thread *of, int64_t 
 		holder_put(interpreter, &gil, &holder, time);
 	uint64_t state = waits == PY_GIL_WAITS ? SPOOL_GIL_WAITS : SPOOL_GIL_NOT;
 	event_put(SPOOL_LOCK, tid, time, state << 32 | held_by, false, NULL, 0);
+	return waits;
 }
 
 static void sample_all(struct py_stack *stack)
 {
 	struct py_walk walk = {0};
 	struct py_thread t;
+	memset(again, 0, sizeof again);
 	while (py_thread_next(&py, &walk, &t)) {
 		uint32_t tid = py_thread_native(&py, &t);
+		unsigned at = tid ? wanted_at(tid) : MOST_THREADS;
 		int64_t time;
-		if (!tid || !is_wanted(tid))
+		if (at == MOST_THREADS)
 			continue;
 		enum py_read_result result = py_stack_read(&py, &t, stack, &time);
 		if (result == PY_IDLE)
 			continue;
-		if (result == PY_READ)
-			gil_look(walk.interpreter, &t, time);
+		if (result == PY_READ) {
+			bool waits = gil_look(walk.interpreter, &t, time) == PY_GIL_WAITS;
+			again[at] = waits && !waited[at];
+			waited[at] = waits;
+		}
 		if (result == PY_TORN || !frames_put(SPOOL_SAMPLE, &t, time, stack))
 			atomic_fetch_add(&torn, 1);
 		else
@@ -195,6 +276,28 @@ static void sample_all(struct py_stack *stack)
 	}
 	if (walk.torn)
 		atomic_fetch_add(&torn, 1);
+}
+
+/* Of a thread that began to wait for the lock, one look more, soon: two have to agree that it waits, and of a short
+ * wait there may be only one at the usual distance. */
+static void look_again(void)
+{
+	struct py_walk walk = {0};
+	struct py_thread t;
+	while (py_thread_next(&py, &walk, &t)) {
+		uint32_t tid = py_thread_native(&py, &t);
+		unsigned at = tid ? wanted_at(tid) : MOST_THREADS;
+		if (at < MOST_THREADS && again[at])
+			waited[at] = gil_look(walk.interpreter, &t, spool_now()) == PY_GIL_WAITS;
+	}
+}
+
+static bool any_again(void)
+{
+	bool any = false;
+	for (unsigned i = 0; i < MOST_THREADS; i++)
+		any = any || again[i];
+	return any;
 }
 
 /* ---- the thread ---- */
@@ -231,8 +334,14 @@ static void *sample(void *unused)
 	int64_t next = spool_now(), cleaned = next;
 	while (!atomic_load(&stop)) {
 		int64_t now = spool_now();
-		if (spool_window(now))
+		if (spool_window(now)) {
 			sample_all(&stack);
+			if (any_again()) {
+				sleep_until(now + every / SOON);
+				if (!atomic_load(&stop) && spool_window(spool_now()))
+					look_again();
+			}
+		}
 		next += distance();
 		if (next < now) /* it was not let run: samples that were missed are not made up for */
 			next = now + distance();
@@ -309,7 +418,7 @@ static void start(void)
 			give_up("there is no CPython in this process");
 		return;
 	case PY_UNKNOWN:
-		give_up("this version of CPython is not known to gapline; 3.11, 3.12 and 3.13 are");
+		give_up("this version of CPython is not known to gapline; 3.11 to 3.15 are");
 		return;
 	case PY_FREE_THREADS:
 		give_up("this CPython has no global interpreter lock, which is not known to gapline");
@@ -362,6 +471,7 @@ void sampler_forked(void)
 	atomic_store(&stop, false);
 	for (unsigned i = 0; i < MOST_THREADS; i++)
 		atomic_store(&wanted[i], 0);
+	memset(holders, 0, sizeof holders);
 	atomic_store(&taken, 0);
 	atomic_store(&torn, 0);
 	atomic_store(&moved, 0);

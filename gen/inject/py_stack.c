@@ -5,8 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Who owns a frame: the thread (in its blocks), a generator (on the heap), the C stack (no function at all). */
-enum { OWNED_BY_THREAD = 0, OWNED_BY_GENERATOR = 1, OWNED_BY_C = 3 };
+/* Who owns a frame: the thread (in its blocks), a generator (on the heap), the interpreter or the C stack (no function
+ * at all). */
+enum { OWNED_BY_THREAD = 0, OWNED_BY_GENERATOR = 1, OWNED_BY_C = 3, OWNED_BY_C_TOO = 4 };
 
 enum {
 	ATTEMPTS = 4,
@@ -199,6 +200,7 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 	uintptr_t above = UINTPTR_MAX;
 	size_t above_block = 0;
 	s->n = 0;
+	s->outermost = 0;
 	s->cut = false;
 	for (unsigned steps = 0; at; steps++) {
 		size_t block = 0;
@@ -206,6 +208,7 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 			return false;
 		if (s->n == PY_DEPTH_MOST) {
 			s->cut = true;
+			s->outermost = 0;
 			return true;
 		}
 		/* Frames of generators and of C lie elsewhere; whoever owns the frame is in the frame. */
@@ -218,8 +221,10 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 				return false;
 		}
 		unsigned char owner = frame[l->frame_owner];
-		uintptr_t code = py_word(frame + l->frame_code), previous = py_word(frame + l->frame_previous);
-		if (owner != OWNED_BY_THREAD && owner != OWNED_BY_GENERATOR && owner != OWNED_BY_C)
+		uintptr_t code = py_word(frame + l->frame_code) & ~l->frame_flags;
+		uintptr_t previous = py_word(frame + l->frame_previous);
+		bool of_c = owner == OWNED_BY_C || owner == OWNED_BY_C_TOO;
+		if (owner != OWNED_BY_THREAD && owner != OWNED_BY_GENERATOR && !of_c)
 			return false;
 		if ((owner == OWNED_BY_THREAD) == (frame == copy))
 			return false;
@@ -230,10 +235,11 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 			above_block = block;
 		}
 		bool over = owner == OWNED_BY_THREAD && block == 0 && in_newest(last) && at > last;
-		if (owner != OWNED_BY_C && !over) {
+		if (!of_c && !over) {
 			if (!is_pointer(code))
 				return false;
 			s->code[s->n++].address = code;
+			s->outermost = at;
 		}
 		if (previous == at)
 			return false;
@@ -302,6 +308,8 @@ static bool codes_read(const struct py_runtime *py, struct py_stack *s, int64_t 
 	for (uint32_t i = 0; i < s->n; i++)
 		if (s->code[i].file && s->code[i].qualname)
 			s->code[kept++] = s->code[i];
+		else if (i == s->n - 1)
+			s->outermost = 0;
 	s->n = kept;
 	return true;
 }

@@ -25,6 +25,7 @@ struct py_stack {
 	bool cut;
 	bool moved;                         /* the thread never stood still */
 	uintptr_t top;                      /* its innermost frame afterwards: an address */
+	uintptr_t outermost;                /* the frame of the last function; 0: not known, or `cut` */
 	struct py_code code[PY_DEPTH_MOST]; /* the innermost first */
 };
 

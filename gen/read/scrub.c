@@ -250,7 +250,7 @@ static bool keeps_row(struct scrub *s, const struct table *t)
 	case SCRUB_HOLDERS:
 		if (!row_int(t, "globalTid", &value) || keymap_find(&s->threads, (uint64_t)value) == UINT32_MAX)
 			return false;
-		if (row_int(t, "holder", &value))
+		if (s->keep_stacks && row_int(t, "holder", &value))
 			keymap_add(&s->threads, (uint64_t)value);
 		return true;
 	case SCRUB_PROCESSES:

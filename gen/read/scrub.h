@@ -19,7 +19,8 @@ struct scrub_request {
 	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or packed */
 	const char *const *hide; /* more words to mask */
 	size_t n_hide;
-	bool keep_stacks;    /* samples of threads too: which functions they were in, and the modules' base names */
+	bool keep_stacks; /* samples of threads too: which functions they were in, the modules' base names, and names of
+	                     threads that others waited for */
 	struct meter *meter; /* counts bytes of the file; NULL: not wanted */
 };
 

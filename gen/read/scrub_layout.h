@@ -9,8 +9,9 @@
 /* Which rows of a table are kept. */
 enum scrub_rows {
 	SCRUB_ALL,
-	SCRUB_EVENTS,      /* all; and the processes and threads in it are those that the profile is about */
-	SCRUB_HOLDERS,     /* those of threads with events; and the threads that those waited for are some, too */
+	SCRUB_EVENTS,  /* all; and the processes and threads in it are those that the profile is about */
+	SCRUB_HOLDERS, /* those of threads with events; with stacks, the threads that those waited for keep their names
+	                */
 	SCRUB_PROCESSES,   /* those of processes with events, by globalPid */
 	SCRUB_THREADS,     /* those of threads with events, by globalTid */
 	SCRUB_OPTIONS,     /* those whose name is harmless and whose value is no free text */

@@ -139,6 +139,48 @@ static void test_lock(void **state)
 		"7000|700|1|720|-\n8000|700|0|-|-");
 }
 
+static void name(struct spool_events *events, uint64_t tid, const char *text, size_t n)
+{
+	spool_event(events,
+	            (struct spool_event){.time = START, .type = SPOOL_PYTHON_THREAD, .text = SPOOL_UTF8, .id = tid},
+	            text, n);
+}
+
+/* What Python calls a thread goes before what the system does, and the last name counts. */
+static void test_names_of_threads(void **state)
+{
+	struct support *s = *state;
+	struct spool_maker m;
+	struct spool_events events = {{0}};
+	struct buf b = {0};
+	static const char hostile[] = "a\x1b[2J\n<b>&z";
+	begin_with_a_call(&m, &b);
+	spool_add_text(&m, SPOOL_THREAD_NAME, 720, "python3");
+	name(&events, 720, "loader-1", 8);
+	name(&events, 721, "first", 5);
+	name(&events, 721, "second", 6);
+	name(&events, 722, "", 0);
+	name(&events, UINT64_C(1) << 32 | 723, "far", 3);
+	name(&events, 724, hostile, sizeof hostile - 1);
+	spool_add_events(&m, SAMPLER, &events);
+	spool_add_text(&m, SPOOL_THREAD_NAME, 720, "python3");
+	spool_add_text(&m, SPOOL_THREAD_NAME, 725, "pt_main_thread");
+	spool_end(&m, START + 20000);
+	write_spool(s, &m, "700-cuda-0.spool");
+	const char *db;
+	struct convert_result result = convert(s, &db);
+	assert_int_equal(result.skipped, 0);
+	assert_string_equal(query(s, db,
+	                          "SELECT globalTid & 0xFFFFFF, hex(value) FROM ThreadNames JOIN StringIds s ON s.id = "
+	                          "nameId WHERE globalTid & 0xFFFFFF = 724"),
+	                    "724|611B5B324A0A3C623E267A");
+	assert_string_equal(
+		query(s, db,
+	              "SELECT globalTid & 0xFFFFFF, value FROM ThreadNames JOIN StringIds s ON s.id = nameId "
+	              "WHERE globalTid & 0xFFFFFF != 724 ORDER BY 1"),
+		"720|loader-1\n721|second\n725|pt_main_thread");
+}
+
 /* What makes no sense is counted and left out, as a whole. */
 static void test_nonsense(void **state)
 {
@@ -192,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_samples, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_lock, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(test_names_of_threads, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_nonsense, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(test_samples_alone, support_setup, support_teardown),
 	};

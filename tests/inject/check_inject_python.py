@@ -6,9 +6,9 @@ into itself.
     check_inject_python.py READER [--samples N]
 """
 
+import contextlib
 import ctypes
 import gc
-import importlib.util
 import os
 import pathlib
 import sys
@@ -28,6 +28,27 @@ def read(tid):
     return n, [tuple(line.rsplit(" ", 1)) for line in text.value.decode().split("\n") if line]
 
 
+def name_of(thread):
+    text = ctypes.create_string_buffer(4 * 80 + 1)
+    return text.value.decode() if READER.reader_thread_name(thread.native_id, text) else None
+
+
+class Own(threading.Thread):
+    __slots__ = ("first", "second")
+
+
+class Much(threading.Thread, dict):
+    """With another base, and more attributes than a class notes for all its objects."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, *args, **kwargs):
+        dict.__init__(self)
+        for i in range(50):
+            setattr(self, f"before_{i}", i)
+        threading.Thread.__init__(self, *args, **kwargs)
+
+
 def said(ident):
     """The same by the interpreter."""
     frame, frames = sys._current_frames()[ident], []
@@ -42,9 +63,9 @@ def said(ident):
 class Blocked:
     """A thread that waits at the end of whatever `way` calls."""
 
-    def __init__(self, way):
+    def __init__(self, way, kind=threading.Thread):
         self.ready, self.go = threading.Event(), threading.Event()
-        self.thread = threading.Thread(target=way, args=(self.wait,))
+        self.thread = kind(target=way, args=(self.wait,))
 
     def wait(self, *_):
         self.ready.set()
@@ -143,6 +164,33 @@ class Reader(unittest.TestCase):
                 n, frames = read(b.thread.native_id)
                 self.assertEqual(frames, said(b.thread.ident))
                 self.assertGreater(n, 5)
+
+    NAMES = ["loader-1", "x", "größe", "漢字 im Faden", "\U00010400", "two\nlines\x1b[2J", "n" * 80, "/home/someone/x y"]
+
+    def test_names_of_threads(self):
+        for kind in threading.Thread, Own, Much:
+            for way in plain, generator, coroutine:
+                with self.subTest(kind.__name__, way=way.__name__), Blocked(way, kind) as b:
+                    self.assertEqual(name_of(b.thread), b.thread.name, "the one that it was born with")
+                    for name in self.NAMES:
+                        b.thread.name = name
+                        self.assertEqual(name_of(b.thread), name)
+                    b.thread.name = "n" * 300
+                    self.assertEqual(name_of(b.thread), "n" * 80)
+                    vars(b.thread)["_name"] = "through its dictionary"
+                    self.assertEqual(name_of(b.thread), "through its dictionary")
+                    for wrong in "", None, 7, ["loader-1"]:
+                        vars(b.thread)["_name"] = wrong
+                        self.assertIsNone(name_of(b.thread))
+                    b.thread.__dict__ = {"a": 1, "_name": "in another one", **vars(b.thread), "_name": "in another one"}
+                    self.assertEqual(name_of(b.thread), "in another one")
+                    b.thread.__dict__ = {7: 7, **vars(b.thread)}
+                    self.assertEqual(name_of(b.thread), "in another one")
+
+    def test_no_name(self):
+        self.assertIsNone(name_of(threading.main_thread()))
+        with Blocked(lambda wait: deep(wait, 900)) as b:
+            self.assertIsNone(name_of(b.thread), "who called the rest was not read")
 
     def test_deeper_than_any(self):
         with Blocked(lambda wait: deep(wait, 900)) as b:
@@ -270,7 +318,9 @@ class Soak(unittest.TestCase):
         self.assertEqual(READER.reader_begin(), 0)
         stop, counts = threading.Event(), (ctypes.c_ulong * 8)()
         ways = [calls, raises, generates, compiles, begins_threads, recurses, forks]
-        if importlib.util.find_spec("greenlet"):
+        with contextlib.suppress(ImportError):
+            import greenlet  # noqa: F401
+
             ways.append(switches)
         threads = [threading.Thread(target=f, args=(stop,)) for f in ways]
         for t in threads:

@@ -23,7 +23,7 @@ import unittest
 GAPLINE, FAKES, CUDA, TARGET = (str(pathlib.Path(p).resolve()) for p in sys.argv[1:5])
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = sys.argv[6] if sys.argv[5:6] == ["--python"] else sys.executable
-KNOWN = (3, 11), (3, 12), (3, 13)
+KNOWN = (3, 11), (3, 12), (3, 13), (3, 14), (3, 15)
 VERSION, FREE = subprocess.run([PYTHON, "-c", "import sys, sysconfig; print(sys.version_info[:2], sysconfig.get_config_var('Py_GIL_DISABLED') == 1, sep=';')"],
                                check=True, capture_output=True, text=True).stdout.strip().split(";")  # fmt: skip
 REFUSED = FREE == "True" or VERSION not in map(str, KNOWN)
@@ -185,12 +185,19 @@ class Lock(Case):
         self.assertGreater(share, 0.95)
         self.assertLess(share, 1.05)
         (finding,) = [f for f in result["findings"] if f["id"] == "gil_contention"]
-        self.assertRegex(finding["text"], r"for 'decode' in another thread, which holds it, by \d+ samples")
+        self.assertRegex(finding["text"], r"for 'decode' in the thread 'loader-1', which holds it, by \d+ samples")
+        self.assertIn("What waited for Python's GIL waited for the thread 'loader-1'", " ".join(self.gapline("show", "lock.sqlite")[0].split()))
         (cause,) = [c for c in result["functions"]["causes"] if c["cause"] == "gil"]
         functions = {f["name"]: f["baseline"] for f in cause["functions"]}
         self.assertGreater(functions["load"]["total_ms"], 0.9 * cause["baseline"]["ms_per_step"])
         self.assertNotIn("compute", functions, "who waits does nothing")
-        self.gapline("scrub", "lock.sqlite", "-o", "s.sqlite")
+        (holder,) = cause["holders"]
+        self.assertEqual((holder["thread"], holder["main"], cause["holders_left_out"]), ("loader-1", False, 0))
+        self.assertGreater(holder["baseline"]["ms_per_step"], 0.9 * cause["baseline"]["ms_per_step"])
+        self.gapline("scrub", "--keep-stacks", "lock.sqlite", "-o", "s.sqlite")
+        self.assertIn(b"loader-1", (self.folder / "s.sqlite").read_bytes())
+        self.gapline("scrub", "lock.sqlite", "-o", "s.sqlite", "--force")
+        self.assertNotIn(b"loader-1", (self.folder / "s.sqlite").read_bytes())
         self.gapline("report", "s.sqlite", "s.sqlite", "-o", "r.html", "--json", "r.json", "-q", "--warmup", "1")
         scrubbed = json.loads((self.folder / "r.json").read_text())
         self.assertEqual(self.waiting(scrubbed), self.waiting(result), "the cause needs no names")

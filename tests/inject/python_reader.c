@@ -5,6 +5,7 @@
 #include "inject/py_memory.h"
 #include "inject/py_names.h"
 #include "inject/py_stack.h"
+#include "inject/py_thread_name.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -16,6 +17,7 @@
 
 EXPORT int reader_begin(void);
 EXPORT int reader_stack(unsigned tid, char *text, unsigned room);
+EXPORT int reader_thread_name(unsigned tid, char *text);
 EXPORT void reader_soak(unsigned long most, int ask);
 EXPORT void reader_counts(unsigned long counts[8]);
 EXPORT void reader_end(void);
@@ -66,6 +68,14 @@ int reader_stack(unsigned tid, char *text, unsigned room)
 		at += (size_t)snprintf(text + at, room - at, "%s %s\n", names[number][0], names[number][1]);
 	}
 	return stack.cut ? -20 : (int)stack.n;
+}
+
+/* The name of a thread, of room PY_THREAD_NAME_ROOM; 0: it has none that could be read. */
+int reader_thread_name(unsigned tid, char *text)
+{
+	struct py_thread t;
+	int64_t time;
+	return find(tid, &t) && py_stack_read(&py, &t, &stack, &time) == PY_READ && py_thread_name(&py, &stack, text);
 }
 
 /* us to read a thread's stack with its names. */

@@ -1,5 +1,5 @@
-/* Offsets into CPython as 3.13 publishes them, and reading what is not there. The offsets themselves are held against
- * running interpreters (check_inject_python.py). */
+/* Offsets into CPython as 3.13 to 3.15 publish them, and reading what is not there. The offsets themselves are held
+ * against running interpreters (check_inject_python.py). */
 #include "inject/py_layout.c" /* of a library that is loaded into programs, not of libgapline */
 #include "inject/py_memory.c"
 #include "inject/py_stack.c"
@@ -13,36 +13,65 @@
 
 #include <cmocka.h>
 
-enum { V3130 = 0x030d00f0 };
+enum { V3130 = 0x030d00f0, V3140 = 0x030e0af0, V3150 = 0x030f02f0 };
 
-/* As Python 3.13.0 has them on 64-bit Linux, from its headers. */
-static void fill(uint64_t *w)
+/* Words of _PyRuntime as 3.13.0, 3.14.10 and 3.15.2 have them on 64-bit Linux: where, and what. */
+static const struct {
+	uint32_t version;
+	uint16_t word[20][2];
+} versions[] = {
+	{V3130,
+         {{5, 632}, {8, 7264}, {9, 7344}, {14, 7432}, {21, 8},   {22, 16}, {23, 72}, {25, 160}, {26, 232}, {29, 8},
+          {30, 0},  {32, 72},  {33, 70},  {35, 112},  {37, 128}, {39, 68}, {45, 8},  {68, 32},  {69, 16},  {70, 40}}},
+	{V3140,
+         {{5, 808}, {8, 7272}, {9, 7344}, {15, 16},  {24, 8},   {25, 16}, {26, 72}, {28, 160}, {29, 232}, {32, 8},
+          {33, 0},  {35, 80},  {36, 74},  {40, 112}, {42, 128}, {44, 68}, {51, 8},  {78, 32},  {79, 16},  {80, 40}}},
+	{V3150,
+         {{5, 936}, {8, 7264}, {9, 7336}, {15, 16},  {24, 8},   {25, 16}, {26, 72}, {31, 184}, {32, 256}, {40, 8},
+          {41, 0},  {43, 80},  {44, 74},  {48, 112}, {50, 128}, {52, 68}, {59, 8},  {90, 32},  {91, 16},  {92, 40}}},
+};
+enum { VERSIONS = sizeof versions / sizeof *versions, WORDS = 20 };
+
+static void fill_as(uint64_t *w, size_t version)
 {
 	memset(w, 0, PY_PUBLISHED_WORDS * sizeof *w);
 	memcpy(w, "xdebugpy", 8);
-	w[1] = V3130;
-	w[5] = 632;
-	w[8] = 7264;
-	w[9] = 7344;
-	w[14] = 7432;
-	w[15] = 7440;
-	w[17] = 7456;
-	w[18] = 7448;
-	w[21] = 8;
-	w[22] = 16;
-	w[23] = 72;
-	w[25] = 160;
-	w[26] = 232;
-	w[29] = 8;
-	w[30] = 0;
-	w[33] = 70;
-	w[35] = 112;
-	w[37] = 128;
-	w[39] = 68;
-	w[45] = 8;
-	w[68] = 32;
-	w[69] = 16;
-	w[70] = 40;
+	w[1] = versions[version].version;
+	for (size_t i = 0; i < WORDS; i++)
+		w[versions[version].word[i][0]] = versions[version].word[i][1];
+}
+
+static void fill(uint64_t *w)
+{
+	fill_as(w, 0);
+}
+
+static void test_versions(void **state)
+{
+	(void)state;
+	uint64_t w[PY_PUBLISHED_WORDS];
+	struct py_layout l;
+	for (size_t v = 0; v < VERSIONS; v++) {
+		uint32_t version = versions[v].version;
+		fill_as(w, v);
+		assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, version, &l), PY_FOUND);
+		const uint32_t in_order[WORDS] = {
+			l.interpreters, l.interpreter_next,   l.interpreter_threads, l.interpreter_gil,
+			l.thread_next,  l.thread_interpreter, l.thread_frame,        l.thread_native,
+			l.thread_chunk, l.frame_previous,     l.frame_code,          l.frame_locals,
+			l.frame_owner,  l.code_file,          l.code_qualname,       l.code_line,
+			PY_TYPE_AT,     l.text_state,         l.text_length,         l.text_ascii};
+		for (size_t i = 0; i < WORDS; i++)
+			assert_int_equal(in_order[i], versions[v].word[i][1]);
+		assert_int_equal(l.frame_flags, v ? 3 : 0);
+		assert_int_equal(l.type_keys, version == V3150 ? 888 : 880);
+		assert_int_equal(l.values, PY_VALUES_INSIDE);
+		w[2] = 1;
+		assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, version, &l), PY_FREE_THREADS);
+	}
+	w[1] = 0x031000f0; /* one that is to come */
+	w[2] = 0;
+	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, 0x031000f0, &l), PY_UNKNOWN);
 }
 
 static void test_published(void **state)
@@ -65,8 +94,8 @@ static void test_published(void **state)
 	assert_int_equal(l.text_compact, 56);
 	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS - 1, V3130, &l), PY_UNKNOWN);
 	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, V3130 + 0x100, &l), PY_UNKNOWN);
-	w[1] = 0x030e00f0; /* another layout, whatever it is */
-	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, 0x030e00f0, &l), PY_UNKNOWN);
+	w[1] = V3140; /* it is not what it says */
+	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, V3140, &l), PY_UNKNOWN);
 	fill(w);
 	w[2] = 1;
 	assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, V3130, &l), PY_FREE_THREADS);
@@ -79,16 +108,17 @@ static void test_published(void **state)
 static void test_far_offsets(void **state)
 {
 	(void)state;
-	static const int used[] = {5, 8, 9, 14, 21, 22, 23, 25, 26, 29, 30, 33, 35, 37, 39, 45, 68, 69, 70};
 	static const uint64_t far[] = {1 << 20, UINT64_C(1) << 32, UINT64_C(1) << 63, UINT64_MAX, UINT64_MAX - 8};
 	uint64_t w[PY_PUBLISHED_WORDS];
 	struct py_layout l;
-	for (size_t i = 0; i < sizeof used / sizeof *used; i++)
-		for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
-			fill(w);
-			w[used[i]] = far[k];
-			assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, V3130, &l), PY_UNKNOWN);
-		}
+	for (size_t v = 0; v < VERSIONS; v++)
+		for (size_t i = 0; i < WORDS; i++)
+			for (size_t k = 0; k < sizeof far / sizeof *far; k++) {
+				fill_as(w, v);
+				w[versions[v].word[i][0]] = far[k];
+				assert_int_equal(py_layout_published(w, PY_PUBLISHED_WORDS, versions[v].version, &l),
+				                 PY_UNKNOWN);
+			}
 }
 
 static void test_by_version(void **state)
@@ -189,8 +219,9 @@ static void test_texts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_published), cmocka_unit_test(test_far_offsets), cmocka_unit_test(test_by_version),
-		cmocka_unit_test(test_no_python), cmocka_unit_test(test_memory),      cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_published),  cmocka_unit_test(test_versions),  cmocka_unit_test(test_far_offsets),
+		cmocka_unit_test(test_by_version), cmocka_unit_test(test_no_python), cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_texts),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

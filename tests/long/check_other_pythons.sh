@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # check_other_pythons.sh GAPLINE BUILD_TESTS_DIR: the sampler on Pythons that this distribution does not have, in a root
-# of its own made of another Debian's packages (kept in BUILD_TESTS_DIR). 3.13: its stacks are the interpreter's, and
-# shares the program's own clock's; a newer one is refused with a sentence, and nothing happens to the program. Skipped
-# (77) where that cannot work: not root, no debootstrap, no such packages, no namespaces.
+# of its own made of another Debian's packages (kept in BUILD_TESTS_DIR): 3.13, and 3.14 and 3.15 where its next one has
+# them. Stacks and names of threads are the interpreter's, shares and waits the program's own clock's; what is newer still
+# is refused with a sentence, and nothing happens to the program. Skipped (77) where that cannot work: not root, no
+# debootstrap, no such packages, no namespaces.
 set -euo pipefail
 gapline=$(realpath "$1")
 build=$(realpath "$2")
@@ -36,9 +37,11 @@ if [ ! -e "$root/asked" ]; then
 	echo "deb $source sid main" >"$root/etc/apt/sources.list.d/sid.list"
 	cp /etc/resolv.conf "$root/etc/" 2>/dev/null || true
 	cp -r /etc/apt/apt.conf.d "$root/etc/apt/" 2>/dev/null || true
-	{ chroot "$root" apt-get -o Acquire::Check-Valid-Until=false update &&
+	chroot "$root" apt-get -o Acquire::Check-Valid-Until=false update >>"$folder/log" 2>&1 || true
+	for newer in 3.14 3.15; do
 		chroot "$root" env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Check-Valid-Until=false install -y \
-			--no-install-recommends -t sid python3.14; } >>"$folder/log" 2>&1 || echo "no newer Python could be had"
+			--no-install-recommends -t sid "python$newer" >>"$folder/log" 2>&1 || echo "no Python $newer could be had"
+	done
 	touch "$root/asked"
 fi
 
@@ -57,11 +60,15 @@ exec chroot "$root" /usr/bin/env -C "\$PWD" /usr/bin/python$version "\$@"
 PYTHON
 	chmod +x "$build/pythons/python$version"
 	echo "== $version"
-	if [ "$version" = 3.13 ]; then
-		"$build/pythons/python3.13" -W ignore "$tests/inject/check_inject_python.py" "$build/inject/libpython_reader.so"
-	fi
-	/usr/bin/python3 "$tests/inject/check_python_capture.py" "$gapline" "$build/inject" "$build/inject/libpython_cuda.so" \
-		"$build/inject/cuda_target" --python "$build/pythons/python$version"
+	case $version in
+	3.13 | 3.14 | 3.15)
+		"$build/pythons/python$version" -W ignore "$tests/inject/check_inject_python.py" "$build/inject/libpython_reader.so"
+		;;
+	esac
+	for check in check_python_capture check_python_programs; do
+		/usr/bin/python3 "$tests/inject/$check.py" "$gapline" "$build/inject" "$build/inject/libpython_cuda.so" \
+			"$build/inject/cuda_target" --python "$build/pythons/python$version"
+	done
 done
 SCRIPT
 exec unshare --mount --fork bash "$folder/inside" "$root" "$tests" "$build" "$gapline"
