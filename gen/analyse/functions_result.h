@@ -31,6 +31,13 @@ struct function_list {
 	double rest[2];    /* … which are the innermost ones for so long */
 };
 
+/* A thread that held Python's interpreter lock while others waited for it; several of one name are one. */
+struct lock_holder {
+	uint32_t name;  /* 0: it has none that tells anything, or is not known */
+	bool main;      /* the thread that the program began with */
+	double time[2]; /* by side, ns of GPU idle time a step */
+};
+
 /* Idle time of a cause in a phase, without gaps that happened once. */
 struct sampled_cause {
 	enum cause cause;
@@ -39,9 +46,11 @@ struct sampled_cause {
 	double sampled[2]; /* … and what samples stand for */
 	double samples[2];
 	struct function_list functions; /* the longest first: by the longer `self` */
-	/* CAUSE_GIL, of which the functions are those of the thread that held the lock: which thread that was most. */
-	uint32_t holder;   /* its name; 0: it has none, or is not known */
-	double holding[2]; /* … and how long */
+	/* CAUSE_GIL, of which the functions are those of the thread that held the lock: which threads did, the longest
+	 * first. */
+	struct lock_holder *holders;
+	uint32_t n_holders;
+	uint32_t holders_left_out; /* so many more */
 };
 
 /* What became of a function in one place of the stacks. */

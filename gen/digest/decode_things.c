@@ -110,6 +110,8 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->has_os_calls = true;
 	else if (is(name, n, "has_overheads"))
 		s->has_overheads = true;
+	else if (is(name, n, "has_lock"))
+		s->has_lock = true;
 	else if (is(name, n, "lost"))
 		s->lost = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "sample_ns"))

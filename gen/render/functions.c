@@ -14,6 +14,33 @@ static const double MOST_OF = 0.95; /* so much is not worth a word */
 
 /* ---- words ---- */
 
+/* "What waited for Python's GIL in forward waited for the thread 'loader-1' (97.1 %)." */
+static const char *holders_said(const struct analysis *a, int s, struct arena *arena)
+{
+	enum { NAMED = 3 };
+	const struct sampled_cause *gil = NULL;
+	for (uint32_t i = 0; i < a->functions.n_causes; i++) {
+		const struct sampled_cause *cause = &a->functions.cause[i];
+		if (cause->n_holders && cause->idle[s] > 0 && (!gil || cause->idle[s] > gil->idle[s]))
+			gil = cause;
+	}
+	const char *text = "";
+	for (uint32_t i = 0, n = 0; gil && i < gil->n_holders && n < NAMED; i++) {
+		const struct lock_holder *h = &gil->holders[i];
+		if (h->time[s] < (1 - MOST_OF) * gil->idle[s])
+			continue;
+		const char *who = h->main   ? "the main thread"
+		                  : h->name ? arena_format(arena, "the thread '%s'",
+		                                           say_short(arena, names_text(a->names, h->name)))
+		                            : "threads without a name";
+		text = arena_format(arena, "%s%s %s (%s)", text, n++ ? "," : "", who,
+		                    format_share(arena, h->time[s] / gil->idle[s]));
+	}
+	return *text ? arena_format(arena, " What waited for %s%s waited for%s.", cause_label(CAUSE_GIL),
+	                            view_in_phase(a, gil->phase, arena), text)
+	             : "";
+}
+
 const char *functions_said(const struct analysis *a, int s, struct arena *arena)
 {
 	const struct sampling *of = &a->functions.side[s];
@@ -45,7 +72,7 @@ const char *functions_said(const struct analysis *a, int s, struct arena *arena)
 		                    "%s %lld samples lack their innermost functions, because their stacks differ too "
 		                    "much.",
 		                    text, (long long)of->cut);
-	return text;
+	return arena_format(arena, "%s%s", text, holders_said(a, s, arena));
 }
 
 /* ---- the page ---- */
@@ -232,6 +259,25 @@ static void write_sampling(struct json *json, const struct sampling *s)
 	json_number(json, "sampled_share", s->stands);
 }
 
+static void write_holders(struct json *json, const struct analysis *a, const struct sampled_cause *c)
+{
+	json_array(json, "holders");
+	for (uint32_t i = 0; i < c->n_holders; i++) {
+		const struct lock_holder *h = &c->holders[i];
+		json_object(json, NULL);
+		json_text(json, "thread", h->name ? names_text(a->names, h->name) : NULL);
+		json_bool(json, "main", h->main);
+		for (uint32_t s = 0; s < a->n_sides; s++) {
+			json_object(json, a->side[s].label);
+			json_ms(json, "ms_per_step", h->time[s]);
+			json_end_object(json);
+		}
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_integer(json, "holders_left_out", c->holders_left_out);
+}
+
 static void write_causes(struct json *json, const struct analysis *a)
 {
 	json_array(json, "causes");
@@ -247,6 +293,8 @@ static void write_causes(struct json *json, const struct analysis *a)
 			json_number(json, "samples", c->samples[s]);
 			json_end_object(json);
 		}
+		if (c->n_holders)
+			write_holders(json, a, c);
 		write_list(json, a, &c->functions);
 		json_end_object(json);
 	}

@@ -345,6 +345,7 @@ void build_finish(struct build *b)
 	t->source.has_ranges = t->ranges.n > 0;
 	t->source.has_os_calls = t->os_calls.n > 0;
 	t->source.has_overheads = t->overheads.n > 0;
+	t->source.has_lock = b->gil.n > 0 && t->source.sample_ns > 0;
 	tell_graph_mode(b);
 	trace_link(t, b->arena);
 	gil_build(&b->gil, known_thread, t->source.sample_ns, b->arena, t);

@@ -186,6 +186,7 @@ static void join_source(struct trace_source *to, const struct trace_source *from
 	to->has_ranges = to->has_ranges || from->has_ranges;
 	to->has_os_calls = to->has_os_calls || from->has_os_calls;
 	to->has_overheads = to->has_overheads || from->has_overheads;
+	to->has_lock = to->has_lock && from->has_lock;
 	if (!*to->incomplete)
 		to->incomplete = keep_text(arena, from->incomplete);
 	if (to->started == TRACE_NO_TIME && from->started != TRACE_NO_TIME)

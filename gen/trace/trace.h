@@ -381,6 +381,7 @@ struct trace_source {
 	uint64_t job;        /* digest of what a launcher calls the job that the program is part of; likewise */
 	int32_t rank, ranks; /* the program's number in that job, and how many it has; -1: not known */
 	bool has_calls, has_ranges, has_os_calls, has_overheads; /* whether the table exists and held rows */
+	bool has_lock; /* it was looked whether threads wait for Python's interpreter lock: of several files, in all */
 	enum graph_mode graphs;
 };
 

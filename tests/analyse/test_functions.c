@@ -338,6 +338,86 @@ static void test_a_finding_names_the_function(void **state)
 		fail_msg("%s", a->findings.list[0].text);
 }
 
+/* In each step the main thread waits for the interpreter's lock for 20 us; who holds it, in percent of that: a thread
+ * of this name ("": none of its own, "main": the thread that the program began with), and what that one does. */
+struct holding {
+	const char *thread, *stack;
+	int percent;
+};
+
+static const struct trace *lock_trace(struct scene *s, const struct holding *holding, size_t n)
+{
+	enum { WAITS = 20000 };
+	int64_t t = 0;
+	scene_trace_begin(s);
+	uint32_t process = s->m.trace->threads[s->main].process, holder[8];
+	uint32_t launches = maker_thread(&s->m, process, 4711);
+	for (size_t i = 0; i < n; i++) {
+		int64_t pid = s->m.trace->processes[process].pid;
+		bool first = strcmp(holding[i].thread, "main") == 0;
+		holder[i] = first ? s->main : maker_thread(&s->m, process, pid + 100 + (int64_t)i);
+		s->m.trace->threads[holder[i]].name =
+			names_add_text(&s->names, first || !*holding[i].thread ? "python3" : holding[i].thread);
+	}
+	s->m.trace->threads[s->main].tid = s->m.trace->processes[process].pid;
+	s->m.trace->threads[s->main].name = names_add_text(&s->names, "python3");
+	for (int i = 0; i < STEPS; i++) {
+		int64_t start = t + WAITS + 10 * EVERY, at = t;
+		scene_range(s, launches, t, start + 2 * EVERY, "step");
+		for (size_t k = 0; k < n; k++) {
+			int64_t end = at + WAITS * holding[k].percent / 100;
+			maker_gil(&s->m, launches, at, end, holder[k], holding[k].stack);
+			at = end;
+		}
+		scene_kernel(s, launches, t + WAITS + 1, t + WAITS + 6, start, start + 8000);
+		const struct doing_until work[] = {{start + 8000, "main > step"}, {0, NULL}};
+		sample(s, launches, t, work);
+		scene_call(s, launches, t + WAITS + 7, start + 8000, "cudaDeviceSynchronize", CALL_SYNC);
+		t = start + 8000;
+	}
+	return maker_scaled(&s->arena, maker_link(&s->m), 1000);
+}
+
+static void expect_lock(struct scene *s, const char *said, const struct holding *holding, size_t n)
+{
+	const struct trace *t = lock_trace(s, holding, n);
+	const struct analysis *a = analyse(s, t, t);
+	const struct functions *f = &a->functions;
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, "gil_contention") == 0 && !strstr(a->findings.list[i].text, said))
+			fail_msg("%s", a->findings.list[i].text);
+	assert_string_equal(a->findings.list[0].id, "gil_contention");
+	assert_int_equal(f->cause[0].cause, CAUSE_GIL);
+	assert_int_equal(f->cause[0].n_holders, n);
+	double sum = 0;
+	for (uint32_t i = 0; i < n; i++)
+		sum += f->cause[0].holders[i].time[0];
+	if (fabs(sum - f->cause[0].idle[0]) > 0.01 * sum)
+		fail_msg("holders' %g ns are not the cause's %g", sum, f->cause[0].idle[0]);
+}
+#define EXPECT_LOCK(s, said, ...)                                                                                      \
+	expect_lock(s, said, (const struct holding[]){__VA_ARGS__},                                                    \
+	            sizeof((const struct holding[]){__VA_ARGS__}) / sizeof(struct holding))
+
+static void test_a_finding_names_the_holder(void **state)
+{
+	struct scene *s = *state;
+	EXPECT_LOCK(s, "100 % of it is for 'decode' in the thread 'loader-1', which holds it, by ",
+	            {"loader-1", "run > decode", 100});
+	EXPECT_LOCK(s, "for 'decode' in the thread 'loader-1', which holds it, by ", {"loader-2", "run > log", 20},
+	            {"loader-1", "run > decode", 80});
+	EXPECT_LOCK(s, "for 'run' in other threads, which hold it, the thread 'loader-1' the longest, by ",
+	            {"loader-1", "run > decode", 55}, {"loader-2", "run > log", 45});
+	EXPECT_LOCK(s, "for 'decode' in the main thread, which holds it, by ", {"main", "run > decode", 100});
+	EXPECT_LOCK(s, "for 'decode' in another thread, which holds it, by ", {"", "run > decode", 100});
+	EXPECT_LOCK(s, "for 'decode' in other threads, which hold it, by ", {"", "run > decode", 60},
+	            {"loader-1", "run > decode", 40});
+	EXPECT_LOCK(s, "in the thread 'a name of a thread that is as long as people mak\xE2\x80\xA6'",
+	            {"a name of a thread that is as "
+	             "long as people make them when nobody stops them",
+	             "run > decode", 100});
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,6 +434,7 @@ int main(void)
 		SCENE(test_what_got_faster_stands_first),
 		SCENE(test_a_renamed_phase_is_the_same),
 		SCENE(test_a_finding_names_the_function),
+		SCENE(test_a_finding_names_the_holder),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

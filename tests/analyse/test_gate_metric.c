@@ -178,6 +178,15 @@ static void what_is_missing_passes_nothing(void **state)
 	m.a.side[0].source.has_os_calls = m.a.side[1].source.has_os_calls = false;
 	static const struct expected blocked[] = {{"idle:host_blocked<1%", GATE_INCONCLUSIVE, 0, "not recorded"}};
 	CHECK(&m, blocked);
+	static const struct expected unseen[] = {
+		{"idle:gil<1%", GATE_INCONCLUSIVE, 0, "nobody looked who waits for Python's interpreter lock"},
+		{"idle:gil>=0%", GATE_INCONCLUSIVE, 0, NULL},
+	};
+	CHECK(&m, unseen);
+	m.a.side[0].source.has_lock = m.a.side[1].source.has_lock = true;
+	m.rows[1][1].per_step = 0; /* of all idle time the cause is known */
+	static const struct expected seen[] = {{"idle:gil<1%", GATE_PASSED, 0, NULL}};
+	CHECK(&m, seen);
 	m.a.side[1].source.has_calls = false;
 	m.a.side[0].source.graphs = GRAPHS_WHOLE;
 	m.a.side[0].counts.graph_launches = 1;

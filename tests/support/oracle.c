@@ -318,6 +318,7 @@ void oracle_run(const struct trace *trace, const char *step, size_t warmup, stru
 	w.horizon = column_last(trace->ranges.end, trace->ranges.n, w.horizon);
 	w.horizon = column_last(trace->os_calls.end, trace->os_calls.n, w.horizon);
 	w.horizon = column_last(trace->slices.end, trace->slices.n, w.horizon);
+	w.horizon = column_last(trace->gil.end, trace->gil.n, w.horizon);
 	w.horizon = column_last(trace->overheads.end, trace->overheads.n, w.horizon) + 1;
 	out->horizon = w.horizon;
 	oracle_steps_find(&w, step, out);

@@ -128,6 +128,17 @@ static void thread_walk(struct walk *w, uint32_t thread)
 	for (uint32_t i = 0; i < trace->os_calls.n; i++)
 		if (trace->os_calls.thread[i] == thread)
 			outermost_paint(walk->os, trace->os_calls.start, trace->os_calls.end, i);
+	walk->own_os = oracle_rows(w);
+	for (uint32_t i = 0; i < trace->os_calls.n; i++)
+		if (trace->os_calls.thread[i] == thread && trace->os_calls.class[i] == OS_OTHER)
+			outermost_paint(walk->own_os, trace->os_calls.start, trace->os_calls.end, i);
+	for (size_t i = 0; i < trace->gil.n; i++) {
+		if (trace->gil.thread[i] != thread)
+			continue;
+		walk->gil = walk->gil ? walk->gil : oracle_bytes(w);
+		for (int64_t t = trace->gil.start[i]; t < trace->gil.end[i]; t++)
+			walk->gil[t] = 1;
+	}
 	thread_ranges_walk(w, thread);
 }
 
@@ -202,7 +213,12 @@ static struct doing thread_alone_at(const struct walk *w, uint32_t thread, int64
 	}
 	if (walk->call[t])
 		return (struct doing){by_class[walk->call[t] - 1], 0, false};
+	/* Who waits for the interpreter's lock does so in a call that waits for another thread. */
 	uint32_t os = walk->os[t];
+	if (walk->gil && walk->own_os[t] != TRACE_NONE)
+		os = walk->own_os[t];
+	else if (walk->gil && walk->gil[t])
+		return (struct doing){CAUSE_GIL, 0, false};
 	if (os != TRACE_NONE)
 		return (struct doing){CAUSE_HOST_BLOCKED, w->trace->os_calls.name[os],
 		                      w->trace->os_calls.class[os] == OS_WAIT};

@@ -11,6 +11,8 @@ struct thread_walk {
 	uint8_t *sync;      /* a synchronising call is open, whatever else is */
 	uint8_t *waits;     /* a call that waits for the GPU is open: a synchronising one, or a read-back that blocks */
 	uint32_t *os;       /* TRACE_NONE, or the outermost open OS call */
+	uint32_t *own_os;   /* likewise, of those that do not wait for another thread */
+	uint8_t *gil;       /* it waits for the interpreter's lock; NULL: it never does */
 	uint32_t *in_step;  /* step thread: TRACE_NONE, or the step instance that is open */
 	uint32_t *child;    /* step thread: the first-opened range of the step's domain inside the open step */
 	uint32_t *outside;  /* step thread: the first-opened range of the step's domain that contains no step */

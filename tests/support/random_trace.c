@@ -217,6 +217,13 @@ static void host_rows(struct maker *m, const struct random_shape *shape, uint32_
 		t = end;
 	}
 	t = 0;
+	for (int64_t n = random_chance(r, 40) ? random_between(r, 1, 10) : 0; n > 0; n--) {
+		int64_t start = t + random_length(r, shape->length / 6),
+			end = start + 1 + random_length(r, shape->length / 8);
+		maker_gil(m, thread, start, end, thread, NULL);
+		t = end;
+	}
+	t = 0;
 	for (int64_t n = random_between(r, 0, 2); n > 0; n--) {
 		int64_t start = t + random_between(r, 0, shape->length / 2),
 			end = start + random_length(r, shape->length / 9);

@@ -211,14 +211,32 @@ static uint32_t maker_frame(struct maker *m, uint32_t parent, uint32_t function)
 	return s->n_frames++;
 }
 
-void maker_sample(struct maker *m, uint32_t thread, int64_t time, const char *stack)
+static uint32_t maker_stack(struct maker *m, const char *stack)
 {
-	struct trace_samples *rows = &m->trace->samples;
 	char words[400], *rest = words;
 	uint32_t frame = 0;
 	snprintf(words, sizeof words, "%s", stack);
 	for (char *word; (word = strtok_r(rest, "> ", &rest));)
 		frame = maker_frame(m, frame, maker_function(m, word));
+	return frame;
+}
+
+void maker_gil(struct maker *m, uint32_t thread, int64_t start, int64_t end, uint32_t holder, const char *stack)
+{
+	struct trace_gil *rows = &m->trace->gil;
+	size_t i = rows->n;
+	COLUMN_ADD(m, rows->start, i, start);
+	COLUMN_ADD(m, rows->end, i, end);
+	COLUMN_ADD(m, rows->thread, i, thread);
+	COLUMN_ADD(m, rows->holder, i, holder);
+	COLUMN_ADD(m, rows->stack, i, stack ? maker_stack(m, stack) : 0);
+	rows->n++;
+}
+
+void maker_sample(struct maker *m, uint32_t thread, int64_t time, const char *stack)
+{
+	struct trace_samples *rows = &m->trace->samples;
+	uint32_t frame = maker_stack(m, stack);
 	size_t i = rows->n;
 	COLUMN_GROW(m, rows->time, i);
 	COLUMN_GROW(m, rows->thread, i);
@@ -260,6 +278,7 @@ const struct trace *maker_scaled(struct arena *arena, const struct trace *trace,
 	SCALE(os_calls);
 	SCALE(overheads);
 	SCALE(slices);
+	SCALE(gil);
 #undef SCALE
 	scaled->samples.time = times_scaled(arena, trace->samples.time, trace->samples.n, factor);
 	return scaled;

@@ -46,6 +46,10 @@ void maker_os_call(struct maker *m, uint32_t thread, int64_t start, int64_t end,
 void maker_overhead(struct maker *m, uint32_t thread, int64_t start, int64_t end, const char *name,
                     enum overhead_class class);
 
+/* Waiting for the interpreter's lock, which `holder` has, in `stack` as in maker_sample; NULL: not known. Stretches of
+ * a thread must not overlap. */
+void maker_gil(struct maker *m, uint32_t thread, int64_t start, int64_t end, uint32_t holder, const char *stack);
+
 /* A slice of time on a processor; those of a thread must not overlap. */
 void maker_slice(struct maker *m, uint32_t thread, int64_t start, int64_t end);
 

@@ -89,23 +89,41 @@ static bool has_list(const struct sample_row *row, const double period[2])
 	       (row->idle[0] >= SMALL * period[0] || row->idle[1] >= SMALL * period[1]) && longest(row->time) > 0;
 }
 
-/* The thread that held the interpreter's lock longest, by the longer side. */
-static void find_holder(const struct sample_sums *sums, uint32_t row, struct sampled_cause *cause)
+static int compare_holders(const void *a, const void *b, void *context)
 {
+	const struct lock_holder *x = a, *y = b;
+	const struct names *names = context;
+	double d = longest(y->time) - longest(x->time);
+	if (d != 0)
+		return d > 0 ? 1 : -1;
+	return x->main != y->main ? (x->main ? -1 : 1) : strcmp(names_text(names, x->name), names_text(names, y->name));
+}
+
+/* The threads that held the interpreter's lock. */
+static void list_holders(const struct sample_sums *sums, uint32_t row, struct sampled_cause *cause, struct arena *arena)
+{
+	enum { MOST = 16 };
+	struct arena scratch = {0};
 	const struct sample_tree *tree = sums->tree;
-	const struct sample_holder *most = NULL;
+	struct lock_holder *all = ARENA_NEW(&scratch, tree->holder_keys.n, struct lock_holder);
+	uint32_t n = 0;
 	for (uint32_t i = 0; i < tree->holder_keys.n; i++) {
 		const struct sample_holder *h = &tree->holders[i];
 		if (h->row != row)
 			continue;
-		double more = most ? longest(h->time) - longest(most->time) : 1;
-		bool first = most && strcmp(names_text(sums->names, h->name), names_text(sums->names, most->name)) < 0;
-		if (more > 0 || (!(more < 0) && first))
-			most = h;
+		all[n] = (struct lock_holder){.name = h->name, .main = h->main};
+		for (int s = 0; s < 2; s++)
+			all[n].time[s] = h->time[s] * scale_of(&tree->rows[row], s);
+		n++;
 	}
-	for (int s = 0; s < 2 && most; s++)
-		cause->holding[s] = most->time[s] * scale_of(&tree->rows[row], s);
-	cause->holder = most ? most->name : 0;
+	if (n)
+		qsort_r(all, n, sizeof *all, compare_holders, (void *)sums->names);
+	cause->n_holders = n < MOST ? n : MOST;
+	cause->holders_left_out = n - cause->n_holders;
+	cause->holders = ARENA_NEW(arena, cause->n_holders, struct lock_holder);
+	for (uint32_t i = 0; i < cause->n_holders; i++)
+		cause->holders[i] = all[i];
+	arena_release(&scratch);
 }
 
 static void list_causes(const struct sample_sums *sums, const double period[2], struct functions *out,
@@ -132,7 +150,7 @@ static void list_causes(const struct sample_sums *sums, const double period[2], 
 			cause->sampled[s] = sums->sample[row[i]][s] * r->samples[s];
 			cause->samples[s] = r->samples[s];
 		}
-		find_holder(sums, row[i], cause);
+		list_holders(sums, row[i], cause, arena);
 	}
 	arena_release(&scratch);
 }

@@ -97,19 +97,38 @@ static uint32_t part_of(const struct functions *f, const struct sampled_cause *c
 	return at;
 }
 
-/* "97 % of it is for 'decode' in the thread loader-1, which holds it, by 775 samples." */
+/* "in the thread 'loader-1', which holds it". */
+static const char *tell_thread(const struct sampled_cause *cause, int s, const struct names *names, struct arena *arena)
+{
+	const struct lock_holder *most = NULL;
+	uint32_t n = cause->holders_left_out;
+	for (uint32_t i = 0; i < cause->n_holders; i++) {
+		n += cause->holders[i].time[s] > 0;
+		if (cause->holders[i].time[s] > 0 && (!most || cause->holders[i].time[s] > most->time[s]))
+			most = &cause->holders[i];
+	}
+	const char *name =
+		!most        ? ""
+		: most->main ? "the main thread"
+		: most->name ? arena_format(arena, "the thread '%s'", say_short(arena, names_text(names, most->name)))
+			     : "";
+	if (most && most->time[s] >= SAME_STORY * cause->idle[s])
+		return arena_format(arena, "in %s, which holds it", *name ? name : "another thread");
+	if (n < 2 || !*name)
+		return n < 2 ? "in another thread, which holds it" : "in other threads, which hold it";
+	return arena_format(arena, "in other threads, which hold it, %s the longest", name);
+}
+
+/* "97 % of it is for 'decode' in the thread 'loader-1', which holds it, by 775 samples." */
 static const char *tell_holder(const struct functions *f, const struct sampled_cause *cause, int s,
                                const struct names *names, struct arena *arena)
 {
 	uint32_t at = part_of(f, cause), last;
 	if (cause->samples[s] < FUNCTIONS_LEAST || at == f->n_parts || !find_holding(f, at, s, &last))
 		return NULL;
-	bool one = cause->holder && cause->holding[s] >= SAME_STORY * cause->idle[s];
-	const char *thread =
-		one ? arena_format(arena, "the thread %s", names_text(names, cause->holder)) : "another thread";
-	return arena_format(arena, "%.0f %% of it is for %s in %s, which holds it, by %.0f samples.",
+	return arena_format(arena, "%.0f %% of it is for %s %s, by %.0f samples.",
 	                    100 * f->part[last].time[s] / cause->idle[s], quoted(&f->part[last].function, names, arena),
-	                    thread, cause->samples[s]);
+	                    tell_thread(cause, s, names, arena), cause->samples[s]);
 }
 
 /* "Of the host code in data_load, 62 % is in 'Dataset.__getitem__' → 're.findall' (419 samples)." NULL: samples do not

@@ -86,6 +86,8 @@ static struct value cause_value(const struct question *q, int s)
 		return missing("without the CUDA calls in the profile no cause of idle time is known");
 	if (q->e->cause == CAUSE_HOST_BLOCKED && !side->source.has_os_calls)
 		return missing("blocking calls were not recorded (--trace cuda,nvtx,osrt)");
+	if (q->e->cause == CAUSE_GIL && !side->source.has_lock)
+		return missing("nobody looked who waits for Python's interpreter lock (--trace cuda,nvtx,py)");
 	for (uint32_t i = 0; i < side->budget.n_rows; i++) {
 		const struct idle_row *row = &side->budget.rows[i];
 		if ((int)row->cause == q->e->cause)

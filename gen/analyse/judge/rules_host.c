@@ -119,8 +119,7 @@ const char *advise_gil(const struct evidence *e)
 {
 	(void)e;
 	return "Do the other thread's work in a process of its own, or in native code that releases the lock; a thread "
-	       "that "
-	       "asks for it waits for up to sys.getswitchinterval(), 5 ms, each time.";
+	       "that asks for it waits for up to sys.getswitchinterval() each time, 5 ms unless it was set.";
 }
 
 /* ---- paced: nobody waits for the GPU here ---- */

@@ -152,7 +152,8 @@ struct visitor {
 	const struct renames *renames;
 	int side;
 	double interval, weight; /* ns a sample; steps a ns: what a ns of this device counts for */
-	int64_t *from, *to;      /* by process: the first and the last sample */
+	int64_t *from, *to;      /* by process: the first and the last sample; … */
+	uint32_t *main_thread;   /* … the thread that it began with, TRACE_NONE: not in the profile */
 	struct keymap known;     /* by row << 32 | frame … */
 	uint32_t *node, room;    /* … its node */
 	uint8_t *broken;         /* by frame */
@@ -180,14 +181,22 @@ static uint32_t node_of(struct visitor *v, uint32_t row, uint32_t stack)
 	return v->node[i] = node;
 }
 
-static void add_holder(struct sample_tree *tree, uint32_t row, uint32_t name, int side, double time)
+/* A thread that nobody named has the name of the thread that the program began with, which says nothing of it. */
+static void add_holder(struct visitor *v, uint32_t row, uint32_t thread, double time)
 {
-	uint32_t known = tree->holder_keys.n, i = keymap_add(&tree->holder_keys, (uint64_t)row << 32 | name);
+	struct sample_tree *tree = v->tree;
+	const struct trace_thread *holder = &v->run->trace->threads[thread];
+	uint32_t main_thread = v->main_thread[holder->process], name = holder->name;
+	bool main = main_thread == thread;
+	if (main || (main_thread != TRACE_NONE && v->run->trace->threads[main_thread].name == name))
+		name = 0;
+	uint32_t known = tree->holder_keys.n;
+	uint32_t i = keymap_add(&tree->holder_keys, (uint64_t)row << 32 | (main ? TRACE_NONE : name));
 	if (i == known) {
 		LIST_GROW(tree->arena, tree->holders, i, tree->holder_room);
-		tree->holders[i] = (struct sample_holder){.row = row, .name = name};
+		tree->holders[i] = (struct sample_holder){.row = row, .name = name, .main = main};
 	}
-	tree->holders[i].time[side] += time;
+	tree->holders[i].time[v->side] += time;
 }
 
 /* Who waits for the interpreter's lock does nothing: what counts is who held it, and what that one did. The innermost
@@ -200,7 +209,7 @@ static uint32_t look_at_holder(struct visitor *v, uint32_t row, size_t i, double
 	SEARCH(g, end, t->gil.end[g] <= t->samples.time[i]);
 	if (g == end || t->gil.start[g] > t->samples.time[i] || t->gil.holder[g] == thread)
 		return 0;
-	add_holder(v->tree, row, t->threads[t->gil.holder[g]].name, v->side, time);
+	add_holder(v, row, t->gil.holder[g], time);
 	return t->gil.stack[g];
 }
 
@@ -273,6 +282,7 @@ static void prepare_run(struct visitor *v, struct run *run)
 	v->interval = find_interval(t);
 	v->from = ARENA_NEW(scratch, t->n_processes, int64_t);
 	v->to = ARENA_NEW(scratch, t->n_processes, int64_t);
+	v->main_thread = ARENA_NEW(scratch, t->n_processes, uint32_t);
 	v->broken = ARENA_NEW(scratch, (size_t)t->stacks.n_frames + 1, uint8_t);
 	keymap_init(&v->known, scratch);
 	v->node = NULL;
@@ -280,7 +290,11 @@ static void prepare_run(struct visitor *v, struct run *run)
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		v->from[p] = INT64_MAX;
 		v->to[p] = INT64_MIN;
+		v->main_thread[p] = TRACE_NONE;
 	}
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		if (t->threads[i].tid == t->processes[t->threads[i].process].pid)
+			v->main_thread[t->threads[i].process] = i;
 	for (size_t i = 0; i < t->samples.n; i++) {
 		uint32_t process = t->threads[t->samples.thread[i]].process;
 		v->from[process] = t->samples.time[i] < v->from[process] ? t->samples.time[i] : v->from[process];

@@ -27,7 +27,8 @@ struct sample_row {
 
 /* A thread that held Python's interpreter lock while others waited for it, in a row. */
 struct sample_holder {
-	uint32_t row, name; /* name: a name, 0 if it has none */
+	uint32_t row, name; /* as in struct lock_holder … */
+	bool main;          /* … too */
 	double time[2];     /* that samples stand for */
 };
 
@@ -42,7 +43,7 @@ struct sample_tree {
 	uint32_t n_nodes, node_room;
 	struct sample_row *rows;
 	uint32_t row_room;
-	struct keymap holder_keys; /* row << 32 | name */
+	struct keymap holder_keys; /* row << 32 | name, TRACE_NONE of a main thread */
 	struct sample_holder *holders;
 	uint32_t holder_room;
 	struct sampling side[2];

@@ -24,6 +24,15 @@ static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n
 	return waiting;
 }
 
+/* The first run's, and of the lock what holds of all: what nobody looked for in one of them is not known. */
+static struct trace_source source_of(const struct run *runs, size_t n)
+{
+	struct trace_source source = runs[0].trace->source;
+	for (size_t r = 1; r < n; r++)
+		source.has_lock = source.has_lock && runs[r].trace->source.has_lock;
+	return source;
+}
+
 struct side side_build(struct run *runs, size_t n, const struct side_words *words, struct arena *arena,
                        struct side_facts *facts)
 {
@@ -61,7 +70,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	                             .work = tables.work};
 	return (struct side){.label = words->label,
 	                     .name = words->name,
-	                     .source = runs[0].trace->source,
+	                     .source = source_of(runs, n),
 	                     .files = words->files,
 	                     .runs = periods.runs,
 	                     .n_runs = periods.n_runs,
