@@ -197,6 +197,8 @@ def nameless(member):
 
 
 def pack(args):
+    pairs = rows.read_pairs(os.path.join(ROOT, "workloads", "truth.tsv"))
+    sampled = tuple(pair.name + "-" for pair in pairs if "py" in pair.trace.split(","))
     for name in sorted(os.listdir(args.folder)):
         folder = os.path.join(args.folder, name)
         if not os.path.exists(os.path.join(folder, "profiled.jsonl")):
@@ -213,7 +215,8 @@ def pack(args):
                 if not match or int(match.group(2)) > keep:
                     continue
                 clean = os.path.join(scratch, file)
-                subprocess.run([args.gapline, "scrub", "-q", os.path.join(folder, file), "-o", clean], check=True)
+                words = [args.gapline, "scrub", "-q", os.path.join(folder, file), "-o", clean]
+                subprocess.run(words + ["--keep-stacks"] * name.startswith(sampled), check=True)
                 tar.add(clean, file, filter=nameless)
         if os.path.getsize(os.path.join(to, "captures.tar.xz")) > args.most:
             shutil.rmtree(to)
