@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# check_old_compiler.sh FOLDER GAPLINE: what is installed builds with the compiler, the C library and the libraries of the
+# oldest distribution that packages are made for (tools/package.sh), asks for nothing newer, and says what GAPLINE says.
+# Its packages are fetched from this machine's own source into FOLDER and unpacked there; nothing is installed, no root is
+# needed. Status 77 where there is no such source, and says why.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+mkdir -p "$1"
+folder=$(realpath "$1")
+gapline=$(realpath "$2")
+root=$folder/root
+log=$folder/log
+
+skip() {
+	echo "$*: nothing is built with an old compiler"
+	exit 77
+}
+fail() {
+	grep -E 'error|undefined|FAILED' -A 5 "$log" | cut -c 1-400 | head -n 60
+	tail -n 5 "$log" | cut -c 1-400
+	echo "$*"
+	exit 1
+}
+command -v apt-get >/dev/null && command -v dpkg >/dev/null || skip "neither Debian nor Ubuntu"
+. tests/support/debian.sh
+. /etc/os-release
+case $ID in
+debian) release=bullseye components=main libc=2.31 ;;
+ubuntu) release=focal components="main universe" libc=2.31 ;;
+*) skip "neither Debian nor Ubuntu" ;;
+esac
+source=$(debian_source)
+[ -n "$source" ] || skip "no package source of this distribution"
+libraries=usr/lib/$(gcc -print-multiarch)
+
+if [ ! -e "$root/.$release" ]; then
+	rm -rf "$root" "$folder/apt"
+	mkdir -p "$root" "$folder/apt/state/lists/partial" "$folder/apt/cache/archives/partial"
+	echo "deb $source $release $components" >"$folder/apt/sources"
+	: >"$folder/apt/status"
+	fetch() {
+		apt-get -qq -y -o Dir::Etc::sourcelist="$folder/apt/sources" -o Dir::Etc::sourceparts=/dev/null \
+			-o Dir::State="$folder/apt/state" -o Dir::State::status="$folder/apt/status" \
+			-o Dir::Cache="$folder/apt/cache" -o APT::Sandbox::User= -o APT::Install-Recommends=0 -o Acquire::Retries=2 "$@"
+	}
+	{ fetch update && fetch --download-only install gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev \
+		libyajl-dev; } >"$log" 2>&1 || { tail -n 5 "$log"; skip "the packages of $release cannot be fetched"; }
+	for package in "$folder"/apt/cache/archives/*.deb; do dpkg -x "$package" "$root"; done
+	# links to /lib/… are meant to be of this root
+	find "$root" -type l -lname '/*' -printf '%p\n' | while read -r link; do ln -sfn "$root$(readlink "$link")" "$link"; done
+	rm -rf "$folder/apt"
+	touch "$root/.$release"
+fi
+
+# The compiler is run by this machine's C library, with the libraries that only a compiler needs beside it.
+rm -rf "$folder/build" "$folder/compiler"
+mkdir -p "$folder/compiler"
+for library in isl mpc mpfr gmp; do cp -P "$root/$libraries/lib$library".so.* "$folder/compiler"; done
+cat >"$folder/compiler/cc" <<END
+#!/bin/sh
+LD_LIBRARY_PATH=$folder/compiler exec $root/usr/bin/gcc --sysroot=$root "\$@"
+END
+chmod +x "$folder/compiler/cc"
+"$folder/compiler/cc" --version | head -n 1
+export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/$libraries/pkgconfig:$root/usr/share/pkgconfig
+CMAKE_C_COMPILER_LAUNCHER='' cmake -S . -B "$folder/build" -G Ninja -DCMAKE_C_COMPILER="$folder/compiler/cc" \
+	-DCMAKE_AR="$(command -v ar)" -DCMAKE_RANLIB="$(command -v ranlib)" -DCMAKE_SYSROOT="$root" \
+	-DCMAKE_FIND_ROOT_PATH="$root" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 -DGAPLINE_COMMAND_ONLY=ON \
+	>"$log" 2>&1 || fail "cmake failed"
+grep -q 'CMAKE_C_COMPILER_VERSION "1[0-9]\.\|CMAKE_C_COMPILER_VERSION "9\.' "$folder"/build/CMakeFiles/*/CMakeCCompiler.cmake
+grep 'CUDA toolkit' "$log" || true # what is left out for want of it
+cmake --build "$folder/build" >>"$log" 2>&1 || fail "the build failed"
+
+n=0
+for file in "$folder/build/gen/gapline" "$folder"/build/gen/inject/*.so; do
+	newest=$(objdump -T "$file" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+	[ "$(printf 'GLIBC_%s\n%s\n' "$libc" "$newest" | sort -V | tail -n 1)" = "GLIBC_$libc" ] ||
+		fail "${file##*/} asks for ${newest/_/ }"
+	n=$((n + 1))
+done
+pair=examples/training-step
+for program in "$gapline" "$folder/build/gen/gapline"; do
+	"$program" report $pair/baseline.sqlite.gz $pair/fixed.sqlite.gz -q --json - >"$folder/said" || fail "$program: status $?"
+	[ "$program" = "$gapline" ] && mv "$folder/said" "$folder/expected"
+done
+cmp "$folder/said" "$folder/expected" || fail "it says something else"
+echo "$n files ask for glibc $libc or older; the report of $pair is the same"
