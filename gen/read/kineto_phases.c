@@ -103,6 +103,9 @@ static void give_collective(struct phases *p, const struct kineto_span *s)
 	                                  .end = s->end - p->origin,
 	                                  .name = text_key(p, text),
 	                                  .thread = kineto_thread_of(p->k, s->thread)};
+	const char *flaw = build_time_flaw(range.start, range.end, false);
+	if (flaw && s->kind == KINETO_ANNOTATION) /* becomes no range, which would be counted */
+		build_drop(p->k->build, ROWS_RANGES, flaw);
 	build_comm_call(p->k->build, &range,
 	                &(struct build_comm_call){.peer = TRACE_NONE, .rank = TRACE_NONE, .ranks = TRACE_NONE});
 }

@@ -400,9 +400,12 @@ bool build_range(struct build *b, const struct build_range *row)
 void build_comm_call(struct build *b, const struct build_range *range, const struct build_comm_call *row)
 {
 	struct trace_comm_calls *c = &b->trace->comm_calls;
+	int64_t end = range->end == INT64_MIN ? range->start : range->end;
+	if (range->end != INT64_MIN && build_time_flaw(range->start, end, false))
+		return;
 	size_t i = new_row(b, ROWS_OF_COMM_CALLS, &c->n);
 	c->start[i] = range->start;
-	c->end[i] = range->end == INT64_MIN ? range->start : range->end;
+	c->end[i] = end;
 	c->thread[i] = build_thread_index(b, &range->thread);
 	c->name[i] = keymap_add(&b->strings, range->name);
 	c->comm[i] = row->comm;

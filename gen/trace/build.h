@@ -135,7 +135,8 @@ struct build_range {
 	bool moved; /* a start/end range for which the profile names an ending thread */
 };
 
-/* What a range that was kept says of a collective; numbers as in struct trace_comm_calls. */
+/* What a range says of a collective; numbers as in struct trace_comm_calls. Nothing comes of one whose times cannot be
+ * used: it was counted as a range or a call. */
 struct build_comm_call {
 	int64_t comm, bytes;
 	uint32_t peer, rank, ranks;

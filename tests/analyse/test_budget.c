@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyse/analyse.h"
+#include "draws.h"
 #include "oracle.h"
 #include "random_trace.h"
 
@@ -315,10 +316,10 @@ static bool trial_run(struct trial *c, const char *step, size_t warmup, struct a
 	return !c->wrong[0];
 }
 
-/* Runs `n` trials from `seed` on; every difference is printed with its seed. */
-static void trials_run(const struct random_shape *base, uint64_t seed, int n)
+/* Runs `all` trials from `seed` on; every difference is printed with its seed. */
+static void trials_run(const struct random_shape *base, uint64_t seed, int all)
 {
-	int differ = 0, judged = 0;
+	int differ = 0, judged = 0, n = draws(all);
 	for (int i = 0; i < n; i++) {
 		struct arena arena = {0};
 		struct names names;

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "analyse/run/pattern.h"
+#include "draws.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,10 +305,10 @@ static bool is_right(const struct generated *g, const struct pattern *p, bool sa
 	return best * 100 >= all * 95;
 }
 
-static int count_right(void (*make)(struct generated *), const char *name, int lowest, int highest)
+static int count_wrong(void (*make)(struct generated *), const char *name, int lowest, int highest)
 {
-	int right = 0;
-	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+	int wrong = 0;
+	for (uint64_t seed = 1; seed <= (uint64_t)draws(TRIALS); seed++) {
 		struct arena arena = {0};
 		struct generated g = {.op = ARENA_NEW(&arena, ROOM, struct op), .random = seed * 7919, .lanes = 1};
 		for (int i = 0; i < 8; i++)
@@ -322,52 +323,52 @@ static int count_right(void (*make)(struct generated *), const char *name, int l
 			print_message("%s, seed %u: ", name, (unsigned)seed);
 			is_right(&g, &p, true);
 		}
-		right += good;
+		wrong += !good;
 		arena_release(&arena);
 	}
-	return right;
+	return wrong;
 }
 
 static void test_plain(void **state)
 {
 	(void)state;
-	assert_in_range(count_right(plain, "plain", 6, 200), 98, 100);
+	assert_in_range(count_wrong(plain, "plain", 6, 200), 0, 2);
 }
 
 static void test_nested(void **state)
 {
 	(void)state;
-	assert_in_range(count_right(nested, "nested", 20, 60), 98, 100);
+	assert_in_range(count_wrong(nested, "nested", 20, 60), 0, 2);
 }
 
 static void test_accumulation(void **state)
 {
 	(void)state;
-	assert_in_range(count_right(accumulation, "accumulation", 16, 120), 98, 100);
+	assert_in_range(count_wrong(accumulation, "accumulation", 16, 120), 0, 2);
 }
 
 static void test_validation(void **state)
 {
 	(void)state;
-	assert_in_range(count_right(validation, "validation", 40, 200), 98, 100);
+	assert_in_range(count_wrong(validation, "validation", 40, 200), 0, 2);
 }
 
 static void test_dropped(void **state)
 {
 	(void)state;
-	assert_in_range(count_right(dropped, "dropped", 30, 200), 98, 100);
+	assert_in_range(count_wrong(dropped, "dropped", 30, 200), 0, 2);
 }
 
 static void test_streams(void **state)
 {
 	(void)state;
-	assert_in_range(count_right(streams, "streams", 20, 200), 98, 100);
+	assert_in_range(count_wrong(streams, "streams", 20, 200), 0, 2);
 }
 
 static void test_noise(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= TRIALS; seed++) {
+	for (uint64_t seed = 1; seed <= (uint64_t)draws(TRIALS); seed++) {
 		struct arena arena = {0};
 		struct generated g = {.op = ARENA_NEW(&arena, ROOM, struct op), .random = seed * 104729, .lanes = 1};
 		noise(&g);

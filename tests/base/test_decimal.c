@@ -1,5 +1,6 @@
 /* Numbers as bytes, each against what printf makes of it. */
 #include "base/decimal.h"
+#include "draws.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -59,7 +60,7 @@ static void short_ones_are_printfs(void **state)
 {
 	(void)state;
 	char mine[DECIMAL_ROOM], theirs[DECIMAL_ROOM];
-	for (int round = 0; round < 1000000; round++) {
+	for (int round = 0; round < draws(1000000); round++) {
 		double value = random_number();
 		int digits = 1 + (int)(random_bits() % 9);
 		snprintf(theirs, sizeof theirs, "%.*g", digits, value);
@@ -73,7 +74,7 @@ static void fixed_ones_are_printfs(void **state)
 {
 	(void)state;
 	char mine[DECIMAL_ROOM], theirs[DECIMAL_ROOM];
-	for (int round = 0; round < 1000000; round++) {
+	for (int round = 0; round < draws(1000000); round++) {
 		double value = random_number();
 		int decimals = (int)(random_bits() % 10);
 		if (fabs(value) < 1e15) {
@@ -95,7 +96,7 @@ static void exact_ones_are_the_shortest_that_come_back(void **state)
 {
 	(void)state;
 	char mine[DECIMAL_ROOM], theirs[DECIMAL_ROOM];
-	for (int round = 0; round < 1000000; round++) {
+	for (int round = 0; round < draws(1000000); round++) {
 		/* half of them as the JSON has them: nanoseconds, in milliseconds */
 		double value =
 			round % 2 ? random_number() : (double)(int64_t)(random_bits() >> random_bits() % 53) / 1e6;

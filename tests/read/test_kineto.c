@@ -290,6 +290,16 @@ static void collectives_are_what_pytorch_calls_them(void **state)
 		assert_null(strstr(names_text(t->names, t->ranges.name[i]), "all_to_all"));
 }
 
+static void collectives_that_end_before_they_start_are_left_out(void **state)
+{
+	const struct trace *t = read_text(
+		*state, "[" KERNEL("500", "5", "1") SPAN("user_annotation", "nccl:all_to_all", "9", "100", "-1")
+				SPAN("user_annotation", "nccl:all_reduce", "9", "200", "50") "]");
+	assert_int_equal(t->comm_calls.n, 1);
+	assert_int_equal(t->comm_calls.start[0], 200001);
+	assert_int_equal(t->rows[ROWS_RANGES].dropped, 1);
+}
+
 /* Kernels of newer traces say which collective of which process group they are, and how many elements: each is linked
  * to its launch, in PyTorch's annotation or not. Bytes as NCCL counts them, by hand. */
 static void kernels_say_their_collective(void **state)
@@ -443,6 +453,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(kernels_have_their_launch_shape, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(kernels_say_their_collective, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(collectives_are_what_pytorch_calls_them, support_setup,
+	                                        support_teardown),
+		cmocka_unit_test_setup_teardown(collectives_that_end_before_they_start_are_left_out, support_setup,
 	                                        support_teardown),
 		cmocka_unit_test_setup_teardown(the_users_own_phases_stay_as_they_are, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(a_backward_pass_inside_an_annotation_is_part_of_it, support_setup,
