@@ -17,7 +17,9 @@ struct loop_result {
 	double share;    /* of the GPU time of the profile, 0 to 1 */
 	double tried;    /* of it, too: trials of kernels, timed one by one before this began, that were left out */
 	uint32_t fewest, most; /* shorter repetitions that a step was put together from: layers; 0: none */
-	double explained;      /* of its ops and GPU time, by steps that all hold the same: 0.95 to 1 */
+	double explained;      /* of its ops and GPU time, by steps that all hold the same, 0 to 1 */
+	double same;           /* of its ops: those that have the same names in every step; less than 1 only where what
+	                        * the others have stands in for each other */
 	bool judged;           /* its steps are the side's */
 };
 

@@ -24,11 +24,18 @@ static const char *taken(const struct loop_result *loop, struct arena *arena)
 const char *evidence_of(const struct side *s, struct arena *arena)
 {
 	const char *covered = arena_format(arena, "%s of the GPU's work", format_share(arena, s->steps.coverage));
-	for (uint32_t l = 0; l < s->n_loops; l++)
-		if (s->loops[l].judged)
-			return arena_format(arena, "steps found from the repeating sequence of %s, %u times, %s%s",
-			                    format_plural(arena, s->loops[l].ops, "GPU operation", "GPU operations"),
-			                    s->loops[l].steps, covered, taken(&s->loops[l], arena));
+	for (uint32_t l = 0; l < s->n_loops; l++) {
+		const struct loop_result *loop = &s->loops[l];
+		if (!loop->judged)
+			continue;
+		const char *ops = format_plural(arena, loop->ops, "GPU operation", "GPU operations");
+		if (loop->same < 1)
+			ops = arena_format(arena,
+			                   "about %s, %s of them the same in every step and others in their places",
+			                   ops, format_share(arena, loop->same));
+		return arena_format(arena, "steps found from the repeating sequence of %s, %u times, %s%s", ops,
+		                    loop->steps, covered, taken(loop, arena));
+	}
 	return covered;
 }
 

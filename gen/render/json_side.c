@@ -97,6 +97,7 @@ static void write_loops(struct json *json, const struct analysis *a, const struc
 		json_integer(json, "ops", loop->ops);
 		json_integer(json, "differ", loop->differ);
 		json_number(json, "explained", loop->explained);
+		json_number(json, "same_names", loop->same);
 		json_number(json, "trials_share", loop->tried);
 		json_object(json, "shorter");
 		json_integer(json, "min", loop->fewest);

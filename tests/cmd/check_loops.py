@@ -3,8 +3,8 @@
 
     check_loops.py GAPLINE [N [KIND ...]]
 
-Every kind in support/made_loops.py, made_mixtures.py and made_solvers.py is a way in which programs are built; N (20) programs of
-each, two in five of that of the last, are made from fixed seeds, simulated (a host that launches into streams, devices that work them off), written as exports without NVTX, and reported. The time
+Every kind in support/made_loops.py, made_mixtures.py, made_solvers.py and made_shapes.py is a way in which programs are built;
+N (20) programs of each, two in five of that of the last two, are made from fixed seeds, simulated (a host that launches into streams, devices that work them off), written as exports without NVTX, and reported. The time
 per step is that of the simulation within 1 % in at least 98 of 100; programs at random have no steps; another number of
 iterations of the same steps is said, and no speed. Prints what is missed.
 
@@ -24,6 +24,7 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 import made_mixtures  # noqa: E402, F401
+import made_shapes  # noqa: E402
 import made_solvers  # noqa: E402
 from made_loops import KINDS, body, make, start_up  # noqa: E402
 from made_program import Program, write  # noqa: E402
@@ -342,7 +343,7 @@ def main():
         wrong += check_short_run(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
-            some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE and not sys.argv[3:] else n
+            some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE + made_shapes.MINE and not sys.argv[3:] else n
             for seed in range(some):
                 path = os.path.join(os.environ.get("KEEP", folder), f"{kind}-{seed}.sqlite")
                 if os.path.exists(path):

@@ -3,6 +3,7 @@
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_layers.h"
 #include "analyse/run/pattern_tuples.h"
+#include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
@@ -194,20 +195,25 @@ static void leave_out(const struct pattern *p, struct pattern_sequence *s, uint3
 	s->n = n;
 }
 
+/* What lies behind a cycle that holds more than twice what is usual is not its own. */
+static size_t cycle_end(const struct pattern_fit *fit, uint32_t k)
+{
+	return fit->more[k] && fit->cut[k] + fit->ops < fit->cut[k + 1] ? fit->cut[k] + fit->ops : fit->cut[k + 1];
+}
+
 static void add_loop(const struct pattern_sequence *s, const uint32_t *row, const struct pattern_found *f,
                      struct arena *arena, struct pattern *out)
 {
 	const struct pattern_fit *fit = &f->fit;
 	struct pattern_loop *loop = &out->loops[out->n_loops++];
 	*loop = (struct pattern_loop){.ops = fit->ops, .fewest = f->fewest, .most = f->most};
+	loop->same = f->same > 0 ? f->same : 1;
 	loop->explained = f->share.ops < f->share.time ? f->share.ops : f->share.time;
 	loop->at = ARENA_NEW(arena, (size_t)(f->to - f->from) + 1, int64_t);
 	for (uint32_t k = f->from; k < f->to; k++) {
 		if (fit->grade[k] == GRADE_NONE)
 			continue;
-		/* what lies behind a cycle that holds more than twice what is usual is not its own */
-		size_t end = fit->more[k] && fit->cut[k] + fit->ops < fit->cut[k + 1] ? fit->cut[k] + fit->ops
-		                                                                      : fit->cut[k + 1];
+		size_t end = cycle_end(fit, k);
 		for (size_t i = fit->cut[k]; i < end; i++) {
 			out->loop[row[i]] = (uint8_t)out->n_loops;
 			out->cycle[row[i]] = loop->n;
@@ -243,6 +249,62 @@ static void sort_loops(struct pattern *p, size_t n)
 		p->loop[i] = place[p->loop[i]];
 }
 
+/* GPU time of a loop's cycles. */
+static double time_in(const struct pattern_sequence *s, const struct pattern_found *f)
+{
+	double in = 0;
+	for (uint32_t k = f->from; k < f->to; k++)
+		for (size_t i = f->fit.cut[k]; i < cycle_end(&f->fit, k) && f->fit.grade[k] != GRADE_NONE; i++)
+			in += (double)s->length[i];
+	return in;
+}
+
+/* Share of the cycles that hold just what is usual with which the host had to do. */
+static double host_share(const struct pattern_sequence *s, const struct pattern_found *f)
+{
+	uint32_t n = 0, with = 0;
+	for (uint32_t k = f->from; k < f->to; k++) {
+		bool host = false;
+		if (f->fit.grade[k] != GRADE_EXACT)
+			continue;
+		for (size_t i = f->fit.cut[k]; i < f->fit.cut[k + 1] && !host; i++)
+			host = s->flags[i] & PATTERN_HOST;
+		with += host;
+		n++;
+	}
+	return n ? with / (double)n : 1;
+}
+
+/* Where a good part of a sequence is in no cycle of the loop that was found, `f`, or none was: steps that are the same
+ * work under other names. They may be what the loop's cycles are a part of, such as those of one length; or what they
+ * are layers of, if only then there is an input or an optimizer. True: `f` is that now. */
+static bool take_varied(const struct pattern_sequence *s, bool have, struct arena *arena, struct pattern_found *f)
+{
+	enum { LEFT = 97, MORE = 103 };
+	double all = 0, in = have ? time_in(s, f) : 0;
+	for (size_t i = 0; i < s->n; i++)
+		all += (double)s->length[i];
+	struct pattern_places places;
+	if (s->n < PATTERN_PLACES_CYCLES || in * 100 > all * LEFT || !pattern_varied_find(s, !have, arena, &places))
+		return false;
+	struct pattern_found varied;
+	pattern_varied_cycles(&places, arena, &varied);
+	uint32_t uneven = 0;
+	for (uint32_t k = 0; k < varied.to; k++) {
+		size_t ops = places.cut[k + 1] - places.cut[k];
+		uneven += ops * 4 < (size_t)places.ops * 3 || ops * 3 > (size_t)places.ops * 4;
+	}
+	bool told = places.input >= 0.9 || places.update >= 0.9;
+	/* where names do not vary, what was found without some of the cycles was so for a reason: their time is another
+	 */
+	if (have && (places.constant_ops > 0.98 || time_in(s, &varied) * 100 < in * MORE ||
+	             (varied.cycles < f->cycles ? !told || host_share(s, f) >= 0.1
+	                                        : uneven * (uint64_t)2 > varied.cycles - f->cycles)))
+		return false;
+	*f = varied;
+	return true;
+}
+
 void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct arena *arena, struct pattern *out)
 {
 	struct arena scratch = {0};
@@ -255,10 +317,13 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 	uint32_t *row = ARENA_NEW(&scratch, n, uint32_t);
 	for (size_t i = 0; i < n; i++)
 		row[i] = (uint32_t)i;
+	bool varied = false;
 	while (out->n_loops < PATTERN_LOOPS) {
 		struct arena pass = {0};
 		struct pattern_found found = {0};
 		bool have = find_loop(&s, shortest, &pass, &found);
+		if (!varied)
+			have = (varied = take_varied(&s, have, &pass, &found)) || have;
 		if (have)
 			add_loop(&s, row, &found, arena, out);
 		arena_release(&pass);

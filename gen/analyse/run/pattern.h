@@ -66,7 +66,8 @@ struct pattern_loop {
 	uint32_t differ;       /* of these: hold something else than is usual */
 	uint32_t ops;          /* in a usual cycle */
 	uint32_t fewest, most; /* shorter cycles, its layers, that were taken as one; 0: none were */
-	double explained;      /* 0.95 to 1: the smaller one of the shares of the stretch's ops and GPU time */
+	double explained;      /* the smaller one of the shares of the stretch's ops and GPU time */
+	double same;           /* share of the ops that have the same names in every cycle; 1 unless pattern_varied.h */
 	double time;           /* GPU time of all its ops */
 	size_t n_ops;
 	int64_t *at; /* n + 1 times: cycle k is launched in [at[k], at[k + 1]) */

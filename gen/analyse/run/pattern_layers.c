@@ -16,6 +16,7 @@ enum mark {
 struct end {
 	uint32_t last;           /* of them */
 	bool works, host, input; /* other kernels; the host has to do with it; other copies in */
+	bool read;               /* the host takes something from the device */
 	uint32_t others, again;  /* ops that no usual cycle has; those beyond that and beyond whole cycles */
 	uint32_t before, behind; /* kernels that no usual cycle has, up to where the host has to do with it; after it */
 };
@@ -30,6 +31,7 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 	for (size_t i = fit->cut[k]; i < fit->cut[k + 1]; i++) {
 		bool behind = end->host || host;
 		host = host || s->flags[i] & PATTERN_HOST;
+		end->read = end->read || (s->flags[i] & (PATTERN_HOST | PATTERN_WORK | PATTERN_INPUT)) == PATTERN_HOST;
 		if (fit->grade[k] == GRADE_EXACT || fit->usual[s->token[i]])
 			continue;
 		works = works || s->flags[i] & PATTERN_WORK;
@@ -53,7 +55,9 @@ static bool is_sure(const struct pattern_fit *fit, const struct end *end, enum m
 	bool much = (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
 	/* what is logged is computed, then read; behind that the next step is as every other one */
 	bool around = end->before >= AROUND && end->behind >= AROUND && end->before + end->behind >= 3 * AROUND;
-	return end->others >= end->again && (end->input || !end->host || much || around);
+	/* who only waits takes no loss to print */
+	bool waits = end->host && !end->read;
+	return end->others >= end->again && (end->input || !end->host || waits || much || around);
 }
 
 static uint32_t far(uint32_t a, uint32_t b)

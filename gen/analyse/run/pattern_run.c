@@ -266,6 +266,7 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 		                        .fewest = from->fewest,
 		                        .most = from->most,
 		                        .explained = from->explained,
+		                        .same = from->same,
 		                        .time = from->time,
 		                        .start = INT64_MAX,
 		                        .end = INT64_MIN};
@@ -291,6 +292,7 @@ static void add_part(const struct trace *t, const struct part *part, struct aren
 			loop->fewest = loop->fewest < mine.fewest ? loop->fewest : mine.fewest;
 			loop->most = loop->most > mine.most ? loop->most : mine.most;
 			loop->explained = loop->explained < mine.explained ? loop->explained : mine.explained;
+			loop->same = loop->same < mine.same ? loop->same : mine.same;
 			loop->time += mine.time;
 			add_makeup(part, l, arena, loop);
 			find_stretch(t, part, l, loop);

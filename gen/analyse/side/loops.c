@@ -67,6 +67,7 @@ struct side_loops loops_build(const struct run *run, const struct side_steps *st
 		                                   .fewest = loop->fewest,
 		                                   .most = loop->most,
 		                                   .explained = loop->explained,
+		                                   .same = loop->same,
 		                                   .judged = judged};
 	}
 	return out;

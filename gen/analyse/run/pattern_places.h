@@ -1,0 +1,40 @@
+/* Cycles that are the same work, of which not every kernel has the same name each time: another length, another kernel
+ * of the library's in the same place. Pure, as pattern.h is.
+ *
+ * A token is *constant* that nearly all cycles hold as often; those of a cycle stand in one order. Between two of them
+ * is a *place*; in nearly all cycles something stands there, and what does stands in for what others have there. A
+ * token is *steady* that nearly all cycles hold, some more often: layers, micro-batches, tokens of an answer. */
+#ifndef GAPLINE_ANALYSE_RUN_PATTERN_PLACES_H
+#define GAPLINE_ANALYSE_RUN_PATTERN_PLACES_H
+
+#include "analyse/run/pattern.h"
+
+/* What cycles between the occurrences of a token hold. */
+struct pattern_places {
+	uint32_t token;    /* they begin with it */
+	uint32_t n;        /* cycles */
+	size_t *cut;       /* n + 1 */
+	uint8_t *constant; /* by token: that many in each cycle; 0: not constant, or more than fit */
+	uint32_t ops;      /* in a cycle, the median */
+	/* of the ops and the GPU time: constant, steady or standing in for others; of the ops: constant; constant or
+	 * steady; */
+	double explained_ops, explained_time, constant_ops, held_ops;
+	/* share of the cycles that hold such an op: enum pattern_flag; read: the host waited or took something */
+	double input, host, update, read, work;
+	double beyond;  /* ops that cycles with which the host has to do hold beyond the median, the mean; 0 to many */
+	double kinds;   /* share of the cycles of which at least three hold the same, if they are about as long */
+	double ordered; /* ops that follow those before them as they do mostly, beyond chance; 1: all */
+	bool cyclic;    /* cycles of two kinds take turns, or of three */
+	uint32_t with_others; /* cycles that hold what is not explained */
+	double others;        /* ops in such a cycle that are not, the mean */
+	bool others_mark;     /* copies in or updates are among them, again and again */
+};
+
+/* Looks at the cycles that begin with `token`, or `behind` it. False: there are fewer than PATTERN_PLACES_CYCLES, or
+ * what is constant comes in no order. Everything is in `arena`. */
+bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool behind, struct arena *arena,
+                         struct pattern_places *out);
+
+enum { PATTERN_PLACES_CYCLES = 8 };
+
+#endif

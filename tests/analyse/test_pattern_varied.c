@@ -1,0 +1,195 @@
+/* Steps that are the same work under other names (gen/analyse/run/pattern_places.c, pattern_varied.c), from sequences
+ * written as letters: > is a copy in, < a copy out, ! an optimizer's kernel, everything else a kernel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/run/pattern_varied.h"
+
+#include <string.h>
+
+enum { ROOM = 20000 };
+
+struct written {
+	char text[ROOM];
+	size_t n;
+	uint64_t random;
+	struct arena arena;
+};
+
+static uint32_t draw(struct written *w, uint32_t below)
+{
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((w->random >> 33) % below);
+}
+
+static void add(struct written *w, const char *text)
+{
+	for (; *text; text++) {
+		assert_true(w->n < ROOM);
+		w->text[w->n++] = *text;
+	}
+}
+
+/* One of `names`. */
+static void add_one(struct written *w, const char *names)
+{
+	add(w, (char[]){names[draw(w, (uint32_t)strlen(names))], 0});
+}
+
+static struct pattern_sequence sequence_of(struct written *w)
+{
+	struct pattern_sequence s = {.n = w->n, .n_tokens = 128, .n_lanes = 1};
+	s.token = ARENA_NEW(&w->arena, w->n, uint32_t);
+	s.at = ARENA_NEW(&w->arena, w->n, int64_t);
+	s.end = ARENA_NEW(&w->arena, w->n, int64_t);
+	s.length = ARENA_NEW(&w->arena, w->n, int64_t);
+	s.pause = ARENA_NEW(&w->arena, w->n, float);
+	s.flags = ARENA_NEW(&w->arena, w->n, uint8_t);
+	s.lane = ARENA_NEW(&w->arena, s.n_tokens, uint32_t);
+	for (size_t i = 0; i < w->n; i++) {
+		char c = w->text[i];
+		s.token[i] = (uint32_t)c;
+		s.at[i] = (int64_t)i * 2000;
+		s.end[i] = s.at[i] + 1000;
+		s.length[i] = 1000;
+		s.flags[i] = c == '>'   ? PATTERN_HOST | PATTERN_INPUT
+		             : c == '<' ? PATTERN_HOST
+		             : c == '!' ? PATTERN_WORK | PATTERN_UPDATE
+		                        : PATTERN_WORK;
+	}
+	return s;
+}
+
+/* How many steps are found; `out` is valid where it is not 0. */
+static uint32_t steps_in(struct written *w, bool alone, struct pattern_places *out)
+{
+	struct pattern_sequence s = sequence_of(w);
+	return pattern_varied_find(&s, alone, &w->arena, out) ? out->n : 0;
+}
+
+/* Three lengths in any order: the second and the fifth kernel, and one more in one of them. */
+static void kernels_by_length(void **state)
+{
+	(void)state;
+	struct written w = {.random = 1};
+	struct pattern_places places;
+	for (int i = 0; i < 40; i++) {
+		uint32_t length = draw(&w, 3);
+		add(&w, ">a");
+		add(&w, (const char *[]){"x", "y", "zs"}[length]);
+		add(&w, "bc");
+		add(&w, (const char *[]){"u", "v", "w"}[length]);
+		add(&w, "def<");
+	}
+	assert_int_equal(steps_in(&w, false, &places), 40);
+	assert_int_equal(places.token, '>');
+	assert_int_equal(places.cut[1], strcspn(w.text + 1, ">") + 1);
+	assert_true(places.constant_ops > 0.75 && places.constant_ops < 0.85);
+	assert_true(places.explained_ops > 0.95 && places.input == 1);
+	arena_release(&w.arena);
+}
+
+/* A layer's kernel is another one now and then: a step is all of its layers. */
+static void layers_are_no_steps(void **state)
+{
+	(void)state;
+	struct written w = {.random = 2};
+	struct pattern_places places;
+	for (int i = 0; i < 30; i++) {
+		add(&w, ">h");
+		for (int l = 0; l < 12; l++) {
+			add(&w, "ab");
+			add_one(&w, "xyz");
+			add(&w, "cd");
+		}
+		add(&w, "t<");
+	}
+	assert_int_equal(steps_in(&w, true, &places), 30);
+	/* as many as it takes */
+	w.n = 0;
+	for (int i = 0; i < 30; i++) {
+		add(&w, ">h");
+		for (uint32_t l = 3 + draw(&w, 9); l; l--)
+			add(&w, "abcd");
+		add(&w, "t<");
+	}
+	assert_int_equal(steps_in(&w, false, &places), 30);
+	/* no input, no optimizer: what is read now and then may be a loss, and what comes between two reads no step */
+	w.n = 0;
+	for (int i = 0; i < 30; i++) {
+		for (int l = 0; l < 12; l++) {
+			add(&w, "abefgijk");
+			add_one(&w, "xyz");
+			add(&w, "cd");
+		}
+		add(&w, "<");
+	}
+	assert_int_equal(steps_in(&w, true, &places), 0);
+	arena_release(&w.arena);
+}
+
+/* From one optimizer to the next, however many micro-batches; the last one has no optimizer. */
+static void optimizers_end_steps(void **state)
+{
+	(void)state;
+	struct written w = {.random = 3};
+	struct pattern_places places;
+	for (int i = 0; i < 31; i++) {
+		for (uint32_t m = 1 + draw(&w, 5); m; m--)
+			add(&w, ">abcdef");
+		add(&w, i < 30 ? "!" : "");
+	}
+	uint32_t n = steps_in(&w, true, &places);
+	assert_in_range(n, 29, 30);
+	/* they begin behind it */
+	assert_int_equal(w.text[places.cut[0] - 1], '!');
+	assert_int_equal(w.text[places.cut[n] - 1], '!');
+	arena_release(&w.arena);
+}
+
+/* Programs of their own for each length have no name in common; that one follows the other each time is no length. */
+static void kinds_of_steps(void **state)
+{
+	(void)state;
+	struct written w = {.random = 4};
+	struct pattern_places places;
+	for (int i = 0; i < 40; i++)
+		add(&w, (const char *[]){">abcdefgh<", ">ijklmnop<", ">qrstuvwx<"}[draw(&w, 3)]);
+	assert_int_equal(steps_in(&w, true, &places), 40);
+	assert_int_equal(steps_in(&w, false, &places), 0);
+	w.n = 0;
+	for (int i = 0; i < 40; i++)
+		add(&w, i % 2 ? ">abcdefgh" : ">ijklmnop");
+	assert_in_range(steps_in(&w, true, &places), 19, 20); /* both are one */
+	arena_release(&w.arena);
+}
+
+/* Few names at random: any cycle holds them all, in no order. */
+static void nothing_in_noise(void **state)
+{
+	(void)state;
+	struct pattern_places places;
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		struct written w = {.random = seed * 7919};
+		const char *names = (const char *[]){"ab",        "abc",       "aaaaaaab",
+		                                     "abcdefgh<", "aaaabbc<>", "abcdefghijklmnop<<>"}[seed % 6];
+		for (int i = 0; i < 3000; i++)
+			add_one(&w, names);
+		assert_int_equal(steps_in(&w, true, &places), 0);
+		arena_release(&w.arena);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kernels_by_length),    cmocka_unit_test(layers_are_no_steps),
+		cmocka_unit_test(optimizers_end_steps), cmocka_unit_test(kinds_of_steps),
+		cmocka_unit_test(nothing_in_noise),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
