@@ -142,7 +142,8 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
 	const struct comparison comparison = compare_work(built, facts, rest != NULL, names, arena);
 	const char *doubt = comparison.mismatch ? comparison.mismatch : rest;
-	const struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
+	struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
+	conditions.rest = rest;
 	const struct verdict recorded = judge_recorded(jobs, built, options->warmup, &conditions, arena);
 	const struct stopwatch_side unrecorded[2] = {
 		stopwatches_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
@@ -252,6 +253,7 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	const char *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
 	if (rest)
 		quality_add(&side.quality, arena, rest);
+	side.doubt = rest;
 	return side;
 }
 

@@ -402,6 +402,8 @@ struct side {
 	struct overview overview;
 	const struct events *events; /* of the median run; NULL unless asked for */
 	struct quality quality;
+	const char
+		*doubt; /* of a side that stands alone: why its numbers prove nothing, among `quality`, too; or NULL */
 };
 
 #endif

@@ -133,7 +133,8 @@ static int finish(struct collector_job *job, struct err *err)
 	if (job->options->delay > 0 || job->options->duration > 0)
 		return err_set(err, "nothing was recorded: the program used no CUDA in the time asked for (--delay, "
 		                    "--duration)");
-	return err_set(err, "nothing was recorded: the program never used CUDA");
+	return err_set(err,
+	               "nothing was recorded: the program never used CUDA; gapline doctor says whether it could here");
 }
 
 static void release(struct collector_job *job)

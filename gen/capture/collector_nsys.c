@@ -329,7 +329,7 @@ static int look(struct collector_job *job, struct err *err)
 	               : err_set(err, "nothing was recorded: the program never used CUDA%s",
 	                         job->options->delay > 0 || job->options->duration > 0 || job->options->profiler_range
 	                                 ? " in the time asked for"
-	                                 : "");
+	                                 : "; gapline doctor says whether it could here");
 }
 
 static int finish(struct collector_job *job, struct err *err)

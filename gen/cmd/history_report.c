@@ -44,10 +44,14 @@ static int measure(struct reading *r, const struct store_entry *e, struct trend_
 		status = result == ANALYSE_EMPTY ? CMD_BAD_PROFILE : result ? CMD_WRONG_USAGE : CMD_DONE;
 	}
 	*c = (struct trend_commit){.name = e->name, .has_time = e->has_time, .time = e->time};
-	if (status)
-		c->unused = arena_copy(&r->arena, err->text, strlen(err->text));
-	else
+	if (!status)
 		trend_measure(&one, &r->arena, c);
+	else
+		c->unused = arena_copy(&r->arena, err->text, strlen(err->text));
+	if (!status && c->unused) {
+		err_set(err, "%s", c->unused);
+		status = CMD_BAD_PROFILE;
+	}
 	arena_release(&arena);
 	return status;
 }
@@ -126,7 +130,7 @@ static int print(struct reading *r, const struct trend *trend)
 	return status;
 }
 
-/* Without the summary that says so, too: what cannot be read is an error. */
+/* Also without the summary that says so: a commit of which nothing can be said is an error. */
 static void say_unused(const struct trend_commit *commits, size_t n)
 {
 	struct err err;

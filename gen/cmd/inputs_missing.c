@@ -9,11 +9,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Mistyped, or without its ending. */
+/* Mistyped, without its ending, or with another one. */
 static bool is_near(const char *given, const char *there)
 {
 	size_t n = strlen(given);
-	return *there != '.' && (opt_near(given, there) || (n && !strncmp(given, there, n) && there[n] == '.'));
+	const char *ending = strrchr(given, '.');
+	size_t stem = ending ? (size_t)(ending - given) : n;
+	return *there != '.' && (opt_near(given, there) || (n && !strncmp(given, there, n) && there[n] == '.') ||
+	                         (stem && !strncmp(given, there, stem) && there[stem] == '.'));
 }
 
 /* Of the names in the folder that are near, the first by alphabet. */

@@ -36,7 +36,7 @@ class Cupti(Installed):
 
     def test_environment(self):
         found, said = self.environment()
-        self.assertEqual(said, "gapline: nothing was recorded: the program never used CUDA\n")
+        self.assertEqual(said, "gapline: nothing was recorded: the program never used CUDA; gapline doctor says whether it could here\n")
         self.assertEqual(found["CUDA_INJECTION64_PATH"], str(self.library.resolve()))
         self.assertEqual(found["NVTX_INJECTION64_PATH"], str(self.library.resolve()))
         self.assertEqual(found["GAPLINE_GRAPH_TRACE"], "graph")
@@ -96,7 +96,7 @@ class Cupti(Installed):
         self.assertEqual(
             said,
             "gapline: the program failed: exit status 3; there is no profile: nothing was recorded: the program never "
-            "used CUDA\n",
+            "used CUDA; gapline doctor says whether it could here\n",
         )
         _, said = self.gapline(*command, "kill -ABRT $$", status=3)
         self.assertIn("the program failed: killed by SIGABRT (signal 6)", said)

@@ -238,7 +238,16 @@ def check_series(folder):
     with sqlite3.connect(db) as handle:
         handle.execute("UPDATE part SET digest = x'1f8b0000' WHERE name = 'bad'")
     handle.close()
+    tiny_profile.write(folder / "rest.sqlite", steps=12, seed=61)
+    with sqlite3.connect(folder / "rest.sqlite") as handle:  # of 60 kernels 3 make no sense: no verdict comes from the rest
+        handle.execute("UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 'x' WHERE rowid % 20 = 3")
+    handle.close()
+    run("history", "add", "--commit", "rest", "--db", db, "-q", folder / "rest.sqlite")
     said = report(folder, db, "--title", attack)
+    rest = said["commits"].pop()
+    assert rest["commit"] == "rest" and "3 of 60 rows of kernels" in rest["unused"] and rest["step_ms"] is None, rest
+    told = run("history", "report", "--db", db, "--json", "-", "-q").split("}\n")[-1]
+    assert [re.match("gapline: commit (\\w+) is not used: .", line)[1] for line in told.splitlines()] == ["bad", "rest"], told
     assert [len(s["commits"]) for s in said["series"]] == [20, 20] and not any(s["changes"] for s in said["series"])
     assert "@commit:bad/bad.sqlite" in said["commits"][-1]["unused"] and said["commits"][-1]["step_ms"] is None, said["commits"][-1]
     assert said["series"][0]["like"].startswith("GPU B"), "the latest commit's series comes first"

@@ -1,5 +1,6 @@
 #include "analyse/judge/conditions.h"
 
+#include "analyse/judge/nothing.h"
 #include "analyse/side/recording.h"
 
 #include <math.h>
@@ -173,6 +174,11 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 		say_add(&out.rest, arena, out.broken_off);
 	}
 	out.shared = say_shared(facts, &out.rest, arena);
+	for (int s = 0; s < 2 && (!conditions->doubt || conditions->doubt != conditions->rest); s++) {
+		const char *left_out = nothing_left_out(facts[s].runs, facts[s].n_runs, SIDE[s], arena);
+		if (left_out)
+			say_add(&out.rest, arena, left_out);
+	}
 	return out;
 }
 

@@ -79,6 +79,67 @@ static const char *kind_name(enum row_kind kind, const struct trace_source *sour
 	return kind == ROWS_RANGES ? ranges_label(source, source, false) : name[kind];
 }
 
+static double dropped_share(const struct trace_count *count)
+{
+	return count->read > 0 ? (double)count->dropped / (double)count->read : 0;
+}
+
+/* Records that were lost, as a share of all that there were. */
+static double lost_share(const struct trace *t, int64_t *all)
+{
+	*all = t->source.lost;
+	for (enum row_kind k = 0; k < ROW_KINDS; k++)
+		*all += t->rows[k].read;
+	return t->source.lost > 0 ? (double)t->source.lost / (double)*all : 0;
+}
+
+static const char *lost_much(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
+                             struct arena *arena)
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < n[s]; r++) {
+			int64_t all;
+			if (lost_share(runs[s][r].trace, &all) > MUCH)
+				return arena_format(arena,
+				                    "%lld of %lld records were lost while %s was captured: the numbers "
+				                    "are those of the rest, and prove nothing.",
+				                    (long long)runs[s][r].trace->source.lost, (long long)all,
+				                    files[s][r]);
+		}
+	return NULL;
+}
+
+const char *nothing_left_out(const struct run *runs, size_t n, const char *label, struct arena *arena)
+{
+	struct trace_count sum[ROW_KINDS] = {0};
+	int64_t lost = 0;
+	uint32_t kinds = 0;
+	enum row_kind worst = ROWS_KERNELS;
+	for (size_t r = 0; r < n; r++) {
+		lost += runs[r].trace->source.lost;
+		for (enum row_kind k = 0; k < ROW_KINDS; k++) {
+			sum[k].read += runs[r].trace->rows[k].read;
+			sum[k].dropped += runs[r].trace->rows[k].dropped;
+		}
+	}
+	for (enum row_kind k = 0; k < ROW_KINDS; k++) {
+		kinds += sum[k].dropped > 0;
+		if (dropped_share(&sum[k]) > dropped_share(&sum[worst]))
+			worst = k;
+	}
+	if (!kinds && !lost)
+		return NULL;
+	const char *text = !kinds ? ""
+	                          : arena_format(arena, "%lld of %lld rows of %s make no sense and were left out%s",
+	                                         (long long)sum[worst].dropped, (long long)sum[worst].read,
+	                                         kind_name(worst, &runs[0].trace->source),
+	                                         kinds > 1 ? ", and some of other kinds" : "");
+	const char *more = !lost ? ""
+	                         : arena_format(arena, "%lld record%s lost while it was captured", (long long)lost,
+	                                        lost == 1 ? " was" : "s were");
+	return arena_format(arena, "Of the %s %s%s%s.", label, text, *text && *more ? "; " : "", more);
+}
+
 const char *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
                              struct arena *arena)
 {
@@ -91,7 +152,7 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 		for (size_t r = 0; r < n[s]; r++)
 			for (enum row_kind k = 0; k < ROW_KINDS; k++) {
 				const struct trace_count *count = &runs[s][r].trace->rows[k];
-				double share = count->read > 0 ? (double)count->dropped / (double)count->read : 0;
+				double share = dropped_share(count);
 				if (share <= most || k == ROWS_METRICS ||
 				    k == ROWS_SAMPLES) /* no verdict comes from these */
 					continue;
@@ -102,7 +163,7 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 				source = &runs[s][r].trace->source;
 			}
 	if (!worst)
-		return NULL;
+		return lost_much(runs, files, n, arena);
 	return arena_format(
 		arena,
 		"%lld of %lld rows of %s in %s make no sense and were left out: the numbers are those of the "

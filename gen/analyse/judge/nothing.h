@@ -13,9 +13,14 @@ bool nothing_same_capture(const struct trace *a, const struct trace *b);
 const char *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
                                struct arena *arena);
 
-/* A sentence when more than 1 % of a kind of rows of a run had to be dropped, so that its numbers are those of the rest
- * and prove nothing, else NULL. The worst kind of all runs is named. */
+/* A sentence when more than 1 % of a kind of rows of a run had to be dropped, or as many records were lost while it was
+ * recorded (of which kind, nobody knows: of all rows), so that its numbers are those of the rest and prove nothing,
+ * else NULL. The worst kind of all runs is named. */
 const char *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
                              struct arena *arena);
+
+/* A sentence on rows of the `n` runs of a side, called `label`, that make no sense or were lost, however few; NULL:
+ * there are none. */
+const char *nothing_left_out(const struct run *runs, size_t n, const char *label, struct arena *arena);
 
 #endif

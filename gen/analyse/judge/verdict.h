@@ -35,6 +35,7 @@ const char *verdict_measure_name(enum verdict_measure measure); /* "recorded", "
 struct verdict_conditions {
 	const char *nothing; /* a sentence: there is nothing to compare, and no number; else NULL */
 	const char *doubt;   /* a sentence: there are numbers, and they prove nothing; else NULL */
+	const char *rest;    /* the same, or NULL, of what was left out or lost (nothing_but_rest) */
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 	double queue[2];  /* logs, >= 0, by side: how much longer its step is between launches than between ends, where

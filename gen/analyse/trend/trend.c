@@ -51,6 +51,10 @@ static const char *like_of(const struct side *side, const struct names *names, b
 void trend_measure(const struct analysis *one, struct arena *arena, struct trend_commit *c)
 {
 	const struct side *side = &one->side[0];
+	if (side->doubt) {
+		c->unused = copy(arena, side->doubt);
+		return;
+	}
 	c->runs = side->n_runs;
 	c->stopwatch = side->headline.n_stopwatch > 0;
 	c->step = c->stopwatch ? side->headline.stopwatch : side->headline.recorded;

@@ -64,7 +64,8 @@ struct trend {
 	size_t n_series;
 };
 
-/* What an analysis of one side says of a commit; `commit` has its name and time. Texts are copied. */
+/* What an analysis of one side says of a commit, or why it proves nothing (`unused`); `commit` has its name and time.
+ * Texts are copied. */
 void trend_measure(const struct analysis *one, struct arena *arena, struct trend_commit *commit);
 
 /* Puts commits together that can be compared, and finds their changes of `least` (a share, 0.01) and more. */
