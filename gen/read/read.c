@@ -264,6 +264,26 @@ static void read_one(void *context, size_t i)
 		pack(r);
 }
 
+/* Others that cannot be read are named with the first one, so that nobody finds them one by one. */
+static void add_others(const struct reading *list, size_t n, const char *first, struct err *err)
+{
+	enum { NAMED = 3 };
+	struct buf text = {0};
+	size_t others = 0;
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].result == 0 || strcmp(list[i].input->path, first) == 0)
+			continue;
+		const char *slash = strrchr(list[i].input->path, '/');
+		if (others++ < NAMED)
+			buf_format(&text, "%s%s", others > 1 ? ", " : "", slash ? slash + 1 : list[i].input->path);
+	}
+	const struct err one = *err;
+	if (others)
+		err_set(err, "%s (%zu more of the files cannot be read: %s%s)", one.text, others, text.data,
+		        others > NAMED ? " …" : "");
+	buf_release(&text);
+}
+
 int read_profiles(const struct read_input *inputs, size_t n, const struct read_wish *wish, struct names *names,
                   struct arena *arena, struct err *err)
 {
@@ -285,6 +305,11 @@ int read_profiles(const struct read_input *inputs, size_t n, const struct read_w
 			             names_merge(names, &list[i].names, inputs[i].memory != NULL, &scratch));
 		arena_adopt(inputs[i].memory ? inputs[i].memory : arena, &list[i].arena);
 	}
+	for (size_t i = 0; i < n && result != 0; i++)
+		if (list[i].result != 0) {
+			add_others(list, n, list[i].input->path, err);
+			break;
+		}
 	arena_release(&scratch);
 	return result;
 }

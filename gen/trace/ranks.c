@@ -396,6 +396,29 @@ static const char *arrange(struct ranks_file *files, size_t n, uint32_t run, str
 	return m > 1 && ranks ? missing(list, m, arena) : NULL;
 }
 
+/* Where runs of several files do not have as many: files of another job may be among them. NULL: they have. */
+static const char *uneven(const struct ranks_file *files, size_t n, uint32_t n_runs, struct arena *arena)
+{
+	size_t *count = ARENA_NEW(arena, n_runs, size_t), *first = ARENA_NEW(arena, n_runs, size_t);
+	uint32_t fewest = 0, most = 0;
+	for (size_t i = n; i-- > 0;) {
+		count[files[i].run]++;
+		first[files[i].run] = i;
+	}
+	for (uint32_t run = 1; run < n_runs; run++) {
+		fewest = count[run] < count[fewest] ? run : fewest;
+		most = count[run] > count[most] ? run : most;
+	}
+	if (count[fewest] == count[most])
+		return NULL;
+	return arena_format(
+		arena,
+		"one of the runs has %zu file%s (%s%s) where another has %zu, so leave them out if they are of "
+		"another job",
+		count[fewest], count[fewest] > 1 ? "s" : "", files[first[fewest]].name, count[fewest] > 1 ? " …" : "",
+		count[most]);
+}
+
 struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena)
 {
 	struct ranks r = {.n_runs = 1, .why = "", .reason = ""};
@@ -417,6 +440,7 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 		const char *text = arrange(files, n, run, arena);
 		lacking = lacking ? lacking : text;
 	}
+	const char *apart = uneven(files, n, r.n_runs, arena);
 	if (r.n_runs == n && !lacking)
 		return r;
 	const char *what = r.n_runs == 1   ? "the ranks of one run"
@@ -426,6 +450,8 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 	                      r.reason, r.careful ? ", and nothing tells ranks from repeats; --files-are says it" : "");
 	if (lacking)
 		r.note = arena_format(arena, "%s; %s", r.note, lacking);
+	if (apart)
+		r.note = arena_format(arena, "%s; %s", r.note, apart);
 	r.note = arena_format(arena, "%s.", r.note);
 	return r;
 }

@@ -83,9 +83,21 @@ def check(folder, tensor, pipeline, data, slow, expected):
     print(f"{tensor} x {pipeline} x {data}: as played; {expected[0]}, rank {expected[1]}")
 
 
+def check_broken(folder):
+    """All files that cannot be read are named at once."""
+    files = sorted(grid_job.Grid(4, steps=6).write(folder / "broken"))
+    for f in files[1:]:
+        f.write_bytes(f.read_bytes()[:20_000])
+    done = subprocess.run([GAPLINE, "report", "--baseline", folder / "broken", "--fixed", files[0], "-q"], capture_output=True, text=True)
+    assert done.returncode == 3 and "rank-1.sqlite: is cut off" in done.stderr, done
+    assert "(2 more of the files cannot be read: rank-2.sqlite, rank-3.sqlite)" in done.stderr, done
+    print("files that cannot be read are named")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gapline-grid-") as name:
         folder = pathlib.Path(name)
+        check_broken(folder)
         check(folder, 2, 1, 2, {1: 1.2}, ("persistent", 1))
         check(folder, 1, 2, 2, {1: 1.2}, ("persistent", 1))
         check(folder, 4, 1, 2, {6: 1.3}, ("persistent", 6))

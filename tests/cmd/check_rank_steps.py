@@ -89,7 +89,7 @@ def check(folder, what, recorded, **host):
         found = [d for d in differences(said(side), said(expected)) if d.split(".")[1].split("[")[0] in which]
         assert not found, (what, found[:20])
     notes = " ".join(side["data"]["notes"])
-    for rank, (begin, end) in list(recorded.items())[:3] if first else []:
+    for rank, (begin, end) in list(recorded.items())[:3]:
         lacks = " and ".join(f"{which} {n}" if n > 1 else which for which, n in (("the first", begin), ("the last", STEPS - end)) if n)
         assert f"rank {rank} lacks {lacks}" in notes or not lacks, (what, notes)
     for other in report(folder, digests(files)), report(folder, files, "--step", "step"):  # the latter holds all rows at once

@@ -194,6 +194,25 @@ static void ranks_stand_in_their_order_and_lack_is_said(void **state)
 	arena_release(&t.arena);
 }
 
+/* Files of another job, in the same folder: they are a run of their own, and that is said. */
+static void runs_of_other_numbers_of_files_are_said(void **state)
+{
+	(void)state;
+	static const struct given files[] = {{"a", 100, 10, 7, 0, 3, 1, NULL, 0},
+	                                     {"b", 101, 10, 7, 1, 3, 1, NULL, 0},
+	                                     {"c", 102, 10, 7, 2, 3, 1, NULL, 0},
+	                                     {"x", 102, 10, 8, 0, 2, 1, NULL, 1},
+	                                     {"y", 102, 10, 8, 1, 2, 1, NULL, 1}};
+	struct told t;
+	tell(&t, files, N(files), RANKS_TELL);
+	assert_non_null(
+		strstr(t.ranks.note, "one of the runs has 2 files (x …) where another has 3, so leave them out"));
+	arena_release(&t.arena);
+	tell(&t, files, 3, RANKS_TELL);
+	assert_null(strstr(t.ranks.note, "one of the runs"));
+	arena_release(&t.arena);
+}
+
 static void without_times_names_folders_and_jobs_decide(void **state)
 {
 	(void)state;
@@ -269,6 +288,7 @@ int main(void)
 		cmocka_unit_test(nothing_in_common_is_the_careful_guess),
 		cmocka_unit_test(jobs_side_by_side_are_repeats),
 		cmocka_unit_test(ranks_stand_in_their_order_and_lack_is_said),
+		cmocka_unit_test(runs_of_other_numbers_of_files_are_said),
 		cmocka_unit_test(without_times_names_folders_and_jobs_decide),
 		cmocka_unit_test(asked_for_ranks_folders_and_times_still_part_runs),
 		cmocka_unit_test(one_file_is_a_run),

@@ -164,8 +164,11 @@ struct steps_shared steps_align(struct steps_build *b, const uint32_t *place, co
 		from = at[l] > from ? at[l] : from;
 		to = end < to ? end : to;
 	}
-	if (!several)
+	if (!several) {
+		if (out.known && out.n < count[with])
+			note_lacking(b, lanes, at, first, last);
 		return out;
+	}
 	if (to - from < FEWEST) { /* no steps that all of them recorded */
 		out.known = false;
 		return out;
