@@ -71,6 +71,49 @@ static void spans_and_launches(void **state)
 	arena_release(&p.arena);
 }
 
+/* Launches of what was no search are not those of one. */
+static void launches_are_those_of_searches(void **state)
+{
+	(void)state;
+	struct loop_program p;
+	struct trials trials;
+	loop_program_init(&p);
+	for (int group = 0; group < 8; group++) {
+		for (int i = 0; i < 2; i++) {
+			call(&p, "cudaEventRecord", CALL_OTHER);
+			for (int k = 0; k < 4; k++)
+				kernel(&p, "a", 10000);
+			call(&p, "cudaEventRecord", CALL_OTHER);
+			call(&p, "cudaEventElapsedTime", CALL_OTHER);
+		}
+		p.now += 200 * (int64_t)MS;
+	}
+	for (int i = 0; i < 5; i++)
+		trial(&p, "b", 20000);
+	trials_find(maker_link(&p.m), 0, INT64_MAX, &p.arena, &trials);
+	assert_int_equal(trials.spans.n, 1);
+	assert_int_equal(trials.launches, 1);
+	arena_release(&p.arena);
+}
+
+/* Where nobody asks for the time between events, a wait behind two of them is a trial: four waits are two of those. */
+static void each_trial_has_two_events_of_its_own(void **state)
+{
+	(void)state;
+	struct loop_program p;
+	struct trials trials;
+	loop_program_init(&p);
+	call(&p, "cudaEventRecord", CALL_OTHER);
+	for (int i = 0; i < 4; i++) {
+		kernel(&p, "a", 10000);
+		call(&p, "cudaEventRecord", CALL_OTHER);
+		call(&p, "cudaEventSynchronize", CALL_SYNC);
+	}
+	trials_find(maker_link(&p.m), 0, INT64_MAX, &p.arena, &trials);
+	assert_int_equal(trials.spans.n, 0);
+	arena_release(&p.arena);
+}
+
 static void the_loop_behind_a_longer_search(void **state)
 {
 	(void)state;
@@ -165,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(spans),
 		cmocka_unit_test(spans_and_launches),
+		cmocka_unit_test(launches_are_those_of_searches),
+		cmocka_unit_test(each_trial_has_two_events_of_its_own),
 		cmocka_unit_test(the_loop_behind_a_longer_search),
 		cmocka_unit_test(a_program_that_times_its_own_steps),
 		cmocka_unit_test(a_benchmark),

@@ -90,10 +90,19 @@ static void test_calls(void **state)
 	const struct calls before = {1, {0}, {10}};
 	STRETCHES(&before, "0:60-150:1/5 0:150-250:1/5", NOT(20, 0), WAITS(100, 0, 1, 5), WAITS(200, 0, 1, 5),
 	          NOT(300, 0));
-	/* inside a call that goes on */
-	const struct calls inside = {1, {50}, {500}};
+	/* inside a call that goes on, with one that is over in it */
+	const struct calls inside = {1, {50}, {500}}, within = {2, {10, 65}, {500, 80}};
 	STRETCHES(&inside, "0:60-150:1/5 0:150-250:1/5", NOT(20, 0), WAITS(100, 0, 1, 5), WAITS(200, 0, 1, 5),
 	          NOT(300, 0));
+	STRETCHES(&within, "0:60-150:1/5 0:150-250:1/5", NOT(20, 0), WAITS(100, 0, 1, 5), WAITS(200, 0, 1, 5),
+	          NOT(300, 0));
+	/* a call behind the next look: the waiting ended half way */
+	const struct calls behind = {1, {350}, {400}};
+	STRETCHES(&behind, "0:60-150:1/5 0:150-250:1/5", NOT(20, 0), WAITS(100, 0, 1, 5), WAITS(200, 0, 1, 5),
+	          NOT(300, 0));
+	/* nothing is left of a look that another one at the same time follows, where a call ends */
+	const struct calls ending = {1, {20}, {100}};
+	STRETCHES(&ending, "0:100-150:1/6", NOT(0, 0), WAITS(100, 0, 1, 5), WAITS(100, 0, 1, 6), NOT(200, 0));
 }
 
 int main(void)
