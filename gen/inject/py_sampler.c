@@ -165,7 +165,9 @@ static bool name_by_system(uint32_t tid, char *name, size_t room)
 	return *name && strcmp(text[0], text[1]) != 0;
 }
 
-/* Threads that held the lock, and what they are called; looked at about once a second, for names change. */
+/* Threads that held the lock, and what they are called; looked at about once a second, for names change, and sooner
+ * where none was found. */
+static const int64_t LASTS_NS = 1000000000, AGAIN_NS = 20000000;
 static struct holder {
 	uint32_t tid;
 	uintptr_t thread;
@@ -176,7 +178,6 @@ static struct holder {
 /* The holder's place if it is to be looked at, else NULL. */
 static struct holder *holder_due(uint32_t tid, uintptr_t address, int64_t time)
 {
-	static const int64_t LASTS_NS = 1000000000;
 	struct holder *h = &holders[tid % MOST_THREADS];
 	if (h->tid == tid && h->thread == address && time - h->looked < LASTS_NS)
 		return NULL;
@@ -221,6 +222,8 @@ static void holder_put(uintptr_t interpreter, const struct py_gil *gil, const st
 	}
 	if (named)
 		name_put(h, name);
+	else if (h)
+		h->looked = time - LASTS_NS + AGAIN_NS; /* it may just have begun */
 	frames_put(SPOOL_HOLDER, of, time, &stack);
 }
 
