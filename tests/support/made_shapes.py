@@ -171,13 +171,13 @@ def micro_batches(p, rng):
 
 
 def last_batch(p, rng):
-    """Epochs of so many batches, the last of them smaller: other kernels for it."""
-    ops, names, epoch = body(rng, rng.randint(20, 120)), Names(rng), rng.randint(4, 12)
+    """A few epochs of so many batches, the last of them smaller: other kernels for it. (Of more, the epochs repeat.)"""
+    ops, names, epoch = body(rng, rng.randint(20, 120)), Names(rng), rng.randint(8, 30)
     share = rng.choice([0.3, 0.6, 1])
     by, full = which(rng, ops, share), []
-    p.others = [full] if share == 1 else []  # with nothing in common the last one may as well be another thing
+    p.others = [full]  # what lies between steps, too, is their time
     start_up(p, rng)
-    for i in range(rng.randint(6, 12) * epoch):
+    for i in range(rng.randint(3, 4) * epoch):
         last = i % epoch == epoch - 1
         p.copy(1, 10**4 if last else 10**5)
         shaped(p, ops, by, names, 2 if last else 0, 0.5 if last else 1)
