@@ -285,6 +285,9 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	for (size_t i = 0; i < s->n; i++)
 		all += (double)s->length[i];
 	struct pattern_places places;
+	/* steps one upon the other, of one name each, are a loop, and what is beside it another one */
+	if (have && !f->bursts)
+		return false;
 	if (s->n < PATTERN_PLACES_CYCLES || in * 100 > all * LEFT || !pattern_varied_find(s, !have, arena, &places))
 		return false;
 	struct pattern_found varied;
