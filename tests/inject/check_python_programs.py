@@ -125,7 +125,7 @@ class Programs(Case):
         held_by = self.holders("""
             t = threading.Thread(target=load, name="early"); t.start()
             steps(2); t.name = "late"
-            steps(40); done()""")  # fmt: skip
+            steps(120); done()""")  # fmt: skip
         self.assertEqual(list(held_by), ["late"])
 
     def test_ends_and_begins_again(self):
