@@ -27,6 +27,8 @@ struct program {
 	int64_t input, result; /* bytes copied before the first kernel, after the last */
 	int64_t device, peer;  /* bytes copied within the device, to another one */
 	enum graph_mode graphs;
+	int turns; /* without ranges: all parts but the last, and the input, so many times in each step; 0: with ranges
+	            */
 };
 
 static void copy(struct scene *s, int64_t *t, int64_t bytes, enum copy_kind kind, const char *name)
@@ -40,9 +42,41 @@ static void copy(struct scene *s, int64_t *t, int64_t bytes, enum copy_kind kind
 	*t += 10 * US;
 }
 
+static void kernel(struct scene *s, int64_t *t, const struct part *k)
+{
+	int64_t length = k->length ? k->length : 100 * US;
+	maker_call(&s->m, s->main, *t, *t + US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+	maker_op(&s->m, s->gpu, 7, k->kind, *t + 2 * US, *t + 2 * US + length, k->name, s->correlation);
+	*t += 3 * US + length;
+}
+
+static const struct trace *unmarked_run(struct scene *s, const struct program *p)
+{
+	int64_t t = 0;
+	int last = 0;
+	scene_trace_begin(s);
+	while (last + 1 < MOST && p->part[last + 1].name)
+		last++;
+	for (int step = 0; step < STEPS; step++) {
+		for (int turn = 0; turn < p->turns; turn++) {
+			t += US * (1 + step % 3);
+			copy(s, &t, p->input, COPY_H2D, "[CUDA memcpy Host-to-Device]");
+			for (int i = 0; i < last; i++)
+				kernel(s, &t, &p->part[i]);
+		}
+		kernel(s, &t, &p->part[last]);
+		copy(s, &t, p->result, COPY_D2H, "[CUDA memcpy Device-to-Host]");
+	}
+	const struct trace *trace = maker_link(&s->m);
+	s->m.trace->source.graphs = p->graphs;
+	return trace;
+}
+
 static const struct trace *program_run(struct scene *s, const struct program *p)
 {
 	int64_t t = 0;
+	if (p->turns)
+		return unmarked_run(s, p);
 	scene_trace_begin(s);
 	for (int step = 0; step < STEPS; step++) {
 		int64_t begin = t;
@@ -55,14 +89,8 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 			int64_t start = t;
 			for (; i < MOST && p->part[i].name && strcmp(p->part[i].phase, phase) == 0; i++) {
 				const struct part *k = &p->part[i];
-				int64_t length = k->length ? k->length : 100 * US;
-				if (k->of && step % k->of >= k->run)
-					continue;
-				maker_call(&s->m, s->main, t, t + US, "cudaLaunchKernel", CALL_LAUNCH,
-				           ++s->correlation);
-				maker_op(&s->m, s->gpu, 7, k->kind, t + 2 * US, t + 2 * US + length, k->name,
-				         s->correlation);
-				t += 3 * US + length;
+				if (!k->of || step % k->of < k->run)
+					kernel(s, &t, k);
 			}
 			scene_range(s, s->main, start, t, phase);
 		}
@@ -242,6 +270,42 @@ static void test_what_cannot_be_told(void **state)
 	expect(*state, twice, none, SAME_WORK_UNKNOWN);
 }
 
+/* A critic learns three or four times for each turn of a generator, and nobody marked what a step is. */
+static void test_repetitions_of_another_number(void **state)
+{
+	struct program three = training, four, fast, whole;
+	three.turns = 3;
+	three.part[2].name = "critic(float *)";
+	three.part[3].name = "generator(float *)";
+	four = fast = three;
+	four.turns = 4;
+	for (int i = 0; i < 3; i++)
+		fast.part[i].length = 40 * US;
+	const struct analysis *a = expect(*state, three, four, SAME_WORK_DIFFERENT);
+	assert_non_null(a->comparison.mismatch);
+	assert_non_null(strstr(a->comparison.mismatch,
+	                       "run 3 times in the baseline's repetition and 4 times in the fixed side's"));
+	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
+	assert_string_equal(a->verdict.reasons[0], a->comparison.mismatch);
+	a = expect(*state, three, fast, SAME_WORK_JOB);
+	assert_null(a->comparison.mismatch);
+	assert_int_equal(a->verdict.result, VERDICT_FASTER);
+	/* the same input at once is another way, in fewer launches */
+	whole = three;
+	whole.turns = 1;
+	whole.input = 3 * three.input;
+	for (int i = 0; i < 3; i++)
+		whole.part[i].length = 300 * US;
+	a = analyse(*state, program_run(*state, &three), program_run(*state, &whole));
+	assert_null(a->comparison.mismatch);
+	/* without input only kernels tell, which take as long each */
+	three.input = four.input = whole.input = 0;
+	a = analyse(*state, program_run(*state, &three), program_run(*state, &four));
+	assert_non_null(a->comparison.mismatch);
+	a = analyse(*state, program_run(*state, &three), program_run(*state, &whole));
+	assert_null(a->comparison.mismatch);
+}
+
 static void test_a_renamed_phase(void **state)
 {
 	struct program renamed = training, moved = training;
@@ -335,6 +399,7 @@ int main(void)
 		TEST(test_input_and_result),
 		TEST(test_collectives),
 		TEST(test_what_cannot_be_told),
+		TEST(test_repetitions_of_another_number),
 		TEST(test_a_renamed_phase),
 		TEST(test_renames),
 		TEST(test_keys),

@@ -146,13 +146,29 @@ static bool add_left_out(struct guard *c, const struct work_left_out *l, int sid
 	return true;
 }
 
+/* Nobody said what a step is, and a critic learns four times instead of three for each turn of its generator. */
+static void compare_repetitions(struct guard *c, const struct work_multiple *m)
+{
+	if (c->a->steps.origin != STEPS_BY_PATTERN || c->out.mismatch || !m->name)
+		return;
+	c->out.mismatch = arena_format(
+		c->arena,
+		"Nobody marked the steps, and what repeats is not as much of the same work: %s and most other kernels "
+		"run %s times in the baseline's repetition and %s times in the fixed side's. Mark what a step is, on "
+		"both sides.",
+		say_short(c->arena, m->name), say_count(c->arena, m->runs[0]), say_count(c->arena, m->runs[1]));
+	add(c, true, c->out.mismatch);
+}
+
 static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 {
 	struct work_kernels k;
-	struct work_scale scale = {c->a->steps.found, c->slack, c->steps};
+	struct work_scale scale = {
+		c->a->steps.found, c->slack, c->steps, {c->a->counts.bytes_h2d, c->b->counts.bytes_h2d}};
 	uint32_t before = c->out.n_differences;
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
+	compare_repetitions(c, &k.multiple);
 	for (int s = 0; s < 2; s++)
 		c->different |= !graphs_hide(c) && add_left_out(c, &k.left_out[s], s);
 	add_group(c, &k.only[0], "only in the baseline", all);

@@ -192,13 +192,15 @@ static void add_reasons(struct verdict *v, const struct sentences *more, struct 
 struct verdict conditions_complete(const struct verdict *v, const struct sentences *stopwatch,
                                    const struct conditions_said *said, struct arena *arena)
 {
-	const struct sentences own = {v->reasons, (uint32_t)v->n_reasons};
+	const uint32_t why = v->n_reasons && !v->judged; /* where nothing is proven, what proves nothing comes first */
+	const struct sentences doubt = {v->reasons, why}, own = {v->reasons + why, (uint32_t)v->n_reasons - why};
 	struct sentences first = {0};
 	struct verdict out = *v;
 	if (said->first)
 		say_add(&first, arena, said->first);
 	out.reasons = NULL;
 	out.n_reasons = 0;
+	add_reasons(&out, &doubt, arena);
 	add_reasons(&out, &first, arena);
 	add_reasons(&out, &own, arena);
 	add_reasons(&out, stopwatch, arena);

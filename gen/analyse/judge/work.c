@@ -7,7 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double CLOSE = 0.01; /* counts and times that are so near are the same */
+static const double CLOSE = 0.01;      /* counts and times that are so near are the same */
+static const double SAME_RATIO = 0.02; /* ratios of counts that are so near are one */
+static const double FEW_BYTES = 1024;  /* a step: not what there is to do */
+static const double SAME_INPUT = 0.05; /* … and of input */
+static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by one ratio, … */
+static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
+static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 
 /* A kernel in a phase, counted on both sides. */
 struct row {
@@ -257,6 +263,43 @@ static void find_groups(const struct work_scale *scale, const struct row *all, s
 	}
 }
 
+/* Of those that both sides have; NULL: there is none. */
+static const struct row *find_longest(const struct row *all, size_t n)
+{
+	const struct row *longest = NULL;
+	for (size_t k = 0; k < n; k++) {
+		const struct row *r = &all[k];
+		if (r->instances[0] > 0 && r->instances[1] > 0 && !r->comm &&
+		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
+			longest = r;
+	}
+	return longest;
+}
+
+/* The ratio is that of the kernel that runs longest. */
+static struct work_multiple find_multiple(const struct work_scale *scale, const struct row *all, size_t n)
+{
+	const struct row *longest = find_longest(all, n);
+	double time[2] = {0}, agree[2] = {0};
+	if (!longest || !work_differs(scale, longest->instances[0], longest->instances[1]))
+		return (struct work_multiple){0};
+	const double *runs = longest->instances, ratio = runs[1] / runs[0];
+	for (size_t k = 0; k < n; k++) {
+		const struct row *r = &all[k];
+		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
+		for (int s = 0; s < 2 && !r->comm; s++) {
+			time[s] += r->time[s];
+			agree[s] += same ? r->time[s] : 0;
+		}
+	}
+	double share = fmin(agree[0] / time[0], agree[1] / time[1]);
+	bool several = fmax(scale->input[0], scale->input[1]) > FEW_BYTES
+	                       ? share >= MOST_TIME && distance(scale->input[1], ratio * scale->input[0]) <= SAME_INPUT
+	                       : share >= ALL_TIME && distance(agree[1], ratio * agree[0]) <= SAME_LENGTH;
+	const char *name = *longest->key ? longest->key : "(no name)";
+	return several ? (struct work_multiple){name, {runs[0], runs[1]}} : (struct work_multiple){0};
+}
+
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,
                   const struct work_scale *scale, struct arena *arena, struct work_kernels *out)
 {
@@ -283,6 +326,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	search.all = add_phases(&rows, &scratch, &first, &search.n);
 	search.first = first;
 	find_groups(scale, search.all, search.n, out);
+	out->multiple = find_multiple(scale, search.all, search.n);
 	for (search.less = 0; search.less < 2; search.less++) {
 		search.shrinks = ARENA_NEW(&scratch, names->n, bool);
 		find_left_out(&search, &out->left_out[search.less]);

@@ -23,7 +23,15 @@ struct work_left_out {
 	double with, without; /* … how often a step there, and here */
 };
 
+/* A step holds several of the other side's: most kernels run so many times as often, and what went in says the same, or
+ * where no input was copied nearly all of them do, and each takes as long. */
+struct work_multiple {
+	const char *name; /* the kernel that runs longest; NULL: it is not so */
+	double runs[2];   /* how often a step, by side */
+};
+
 struct work_kernels {
+	struct work_multiple multiple;
 	struct work_group only[2];        /* by side */
 	struct work_group counts;         /* on both, another number of times */
 	struct work_group times;          /* on both, as often, another time */
@@ -34,9 +42,10 @@ struct work_kernels {
 
 /* How counts of the two sides are told apart. */
 struct work_scale {
-	bool steps;   /* counts are a step; else of a run, where nothing below 1 % matters */
-	double slack; /* instances a step that the edges of the window can make */
-	double n;     /* steps of the shorter side */
+	bool steps;      /* counts are a step; else of a run, where nothing below 1 % matters */
+	double slack;    /* instances a step that the edges of the window can make */
+	double n;        /* steps of the shorter side */
+	double input[2]; /* bytes copied to the device a step, by side */
 };
 
 /* Whether a kernel's counts differ by more than edges and chance make. One that runs in every step (a whole number of
