@@ -218,6 +218,16 @@ static double gpu_bound(const struct side side[2])
 	return b > 0 && f > 0 ? OF_GPU_WORK * fmin(1, fabs(log2(b / f))) : 0;
 }
 
+/* The same work is longer by as much on both sides, which is more of a step that is shorter: by how much the speedup
+ * may be higher without that, as a logarithm (below 0: lower). */
+static double gpu_share(const struct side side[2])
+{
+	double share[2];
+	for (int s = 0; s < 2; s++)
+		share[s] = side[s].budget.period > 0 ? side[s].busy / side[s].budget.period : 0;
+	return log1p(-OF_GPU_WORK * share[0]) - log1p(-OF_GPU_WORK * share[1]);
+}
+
 /* The speedup without recording over the one with it, at a price of `ns` a call, as a logarithm. */
 static double change_at(const struct side side[2], double ns)
 {
@@ -240,8 +250,8 @@ void recording_bounds(const struct side side[2], double beyond[2])
 		beyond[0] = fmin(beyond[0], change);
 		beyond[1] = fmax(beyond[1], change);
 	}
-	beyond[0] -= gpu_bound(side);
-	beyond[1] += gpu_bound(side);
+	beyond[0] -= fmax(gpu_bound(side), -gpu_share(side));
+	beyond[1] += fmax(gpu_bound(side), gpu_share(side));
 }
 
 /* Whether it is worth saying what recording may have done. */
