@@ -153,11 +153,50 @@ static void stopwatch_results(void **unused)
 	near(v.step[0], 105e6, 1e-3);
 }
 
+/* Steps of 10 ms, every 10th of 60: 15 ms in the long run. The 55 that are timed hold five of the slow ones, which is
+ * 10 + 50 · 5/55 = 14.545 ms in each run, however many: as much as a step of the fixed side, which is 3 % faster. */
+static void stopwatch_cuts_a_cycle(void **unused)
+{
+	enum { N = 55 };
+	const double cut = 10e6 + 50e6 * 5 / N, whole = 15e6, e = 1e-4;
+	static int64_t slow[N], even[N];
+	struct stopwatch_run run[2][3];
+	(void)unused;
+	for (int i = 0; i < N; i++) {
+		slow[i] = i % 10 == 9 ? 60000000 : 10000000;
+		even[i] = (int64_t)cut + (i % 2 ? 1000 : -1000);
+	}
+	for (int s = 0; s < 2; s++)
+		for (int r = 0; r < 3; r++)
+			run[s][r] = (struct stopwatch_run){cut * (1 + e * (r - 1)), N, 10 + 2 * r + s};
+	const struct verdict_run recorded[2] = {{slow, N, 1, false}, {even, N, 2, false}};
+	const struct verdict_side sides[2] = {{&recorded[0], 1, true}, {&recorded[1], 1, true}};
+	static const struct verdict_conditions nothing_known;
+	const struct verdict v = verdict_judge(sides, -1, &nothing_known, &arena);
+	struct stopwatch_side timed[2] = {{.runs = run[0], .n_runs = 3}, {.runs = run[1], .n_runs = 3}};
+	struct verdict w = verdict_stopwatch(timed, &v, &arena);
+	near(w.speedup, 1, 1e-9);
+	/* one way only: the slow steps that are missing are the baseline's */
+	near(w.hi, whole / cut / w.lo, 1e-5);
+	assert_true(w.lo > 0.999);
+	assert_int_equal(w.result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(w.more_runs, 0);
+	assert_true(told(&w, "only because the steps that the runs time cut a cycle"));
+	assert_true(told(&w, "up to 3.1 % away"));
+	assert_int_equal(verdict_stopwatch(timed, NULL, &arena).result, VERDICT_UNCHANGED);
+	/* other steps than were recorded: there may be too many of them as well */
+	for (int r = 0; r < 3; r++)
+		run[0][r].steps = N + 3;
+	w = verdict_stopwatch(timed, &v, &arena);
+	near(w.hi * w.lo, 1, 1e-9);
+	assert_true(w.lo < cut / whole);
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {TEST(in_turns), TEST(drift_taken_out), TEST(stopwatch_runs),
-	                                   TEST(stopwatch_results)};
+	                                   TEST(stopwatch_results), TEST(stopwatch_cuts_a_cycle)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,8 @@ struct proof {
 	double change_counted;              /* the same with everything counted */
 	double queue[2];                    /* as the conditions say */
 	bool queue_opens;                   /* without that there would be a result */
+	double rhythm;                      /* of stopwatch runs: what whole cycles of a rhythm may add */
+	bool rhythm_opens;                  /* without that there would be a result */
 	double lo, hi;                      /* the interval of ln S as counted, and with the queues */
 	double floor;                       /* the near end of the interval must lie beyond it for a direction */
 	enum verdict_result counted_result; /* what the interval as counted gives */

@@ -7,11 +7,30 @@
 #include <math.h>
 
 static const char *const SIDE[2] = {"the baseline", "the fixed side"};
+static const double WORTH_SAYING = 0.005; /* of the speedup */
 
 static void say(struct verdict *v, struct arena *arena, const char *sentence)
 {
 	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + 1, sizeof *v->reasons);
 	v->reasons[v->n_reasons++] = sentence;
+}
+
+/* A window that cuts a cycle of slow and fast steps holds too many of one kind, the same in every run, so how much runs
+ * differ does not show it. How much that is was recorded. Runs that time other steps than those may cut the cycle the
+ * other way, too. */
+static void add_cycles(const struct stopwatch_side side[2], const struct verdict *recorded, struct proof *p)
+{
+	const double *cycle = recorded->cycle;
+	bool same = true, without = proof_decide(p->lo, p->hi, LN_FLOOR_SEVERAL) != VERDICT_INCONCLUSIVE;
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < side[s].n_runs; r++)
+			same = same && side[s].runs[r].steps == (int64_t)recorded->n_steps[s];
+	double most = fabs(cycle[0]) + fabs(cycle[1]);
+	double lower = same ? fmin(0, cycle[0] - cycle[1]) : -most, upper = same ? fmax(0, cycle[0] - cycle[1]) : most;
+	p->lo += lower;
+	p->hi += upper;
+	p->rhythm = fmax(-lower, upper);
+	p->rhythm_opens = without && proof_decide(p->lo, p->hi, LN_FLOOR_SEVERAL) == VERDICT_INCONCLUSIVE;
 }
 
 /* The interval of ln S: Welch's, and around it what the order of the runs may have done. */
@@ -77,6 +96,13 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 			    "The sides were not run in turns: the interval also holds the speedup without a drift of "
 			    "%.1f %% a run.",
 			    100 * fabs(p->order.drift)));
+	if (p->rhythm >= WORTH_SAYING)
+		say(v, arena,
+		    arena_format(
+			    arena,
+			    "Slow steps come back regularly, and the timed steps do not hold whole cycles of them: "
+			    "the interval also holds the speedup of whole cycles, up to %.1f %% away.",
+			    100 * expm1(p->rhythm)));
 	int64_t least = INT64_MAX;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < side[s].n_runs; r++)
@@ -108,6 +134,11 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		                 "Several runs a side without a profiler: only a change above %.1g %% counts. This one "
 		                 "does.",
 		                 100 * expm1(LN_FLOOR_SEVERAL)));
+	else if (p->rhythm_opens)
+		say(v, arena,
+		    "Neither a change nor its absence is shown, only because the steps that the runs time cut a cycle "
+		    "of "
+		    "slow and fast ones: time more steps, or whole cycles.");
 	else
 		say(v, arena,
 		    v->more_runs > 0
@@ -160,6 +191,8 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	v.has_speedup = true;
 	v.speedup = v.lo = v.hi = v.counted = exp(p.change);
 	find_interval(side, arena, &p);
+	if (recorded)
+		add_cycles(side, recorded, &p);
 	v.order_known = p.order.known;
 	v.in_turns = p.order.known && p.order.interleaved;
 	if (!v.one_run) {
@@ -170,7 +203,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 		v.floor = p.floor = LN_FLOOR_SEVERAL;
 		v.result = proof_decide(p.lo, p.hi, p.floor);
 	}
-	if (v.result == VERDICT_INCONCLUSIVE)
+	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens)
 		plan(&p, &v);
 	say_result(&p, arena, &v);
 	if (v.typical_why)

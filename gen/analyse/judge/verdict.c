@@ -369,6 +369,10 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 		p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
 		p.change_cycles = log(p.cycle[0]) - log(p.cycle[1]);
 		p.change_counted = log(p.counted[0]) - log(p.counted[1]);
+		for (int i = 0; i < 2; i++) {
+			v.cycle[i] = p.paired ? 0 : log(p.cycle[i]) - log(p.side_mean[i]);
+			v.n_steps[i] = p.m[i];
+		}
 		p.order = judge_order(side, &p, arena);
 		v.speedup = v.lo = v.hi = exp(p.change);
 		v.counted = exp(p.change_counted);

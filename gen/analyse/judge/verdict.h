@@ -66,7 +66,10 @@ struct verdict {
 	double step[2];           /* time per step of a side, ns; steps set aside count as the mean of the others */
 	double step_counted[2];   /* the same with everything as it was measured */
 	double step_typical[2];   /* ns */
-	size_t aside[2];          /* steps set aside, over all runs of the side */
+	double cycle[2]; /* ln: how much longer a step is in whole cycles of its side's rhythm; 0: no rhythm, or paired
+	                  */
+	size_t n_steps[2]; /* measured steps of a run of the side, at the median */
+	size_t aside[2];   /* steps set aside, over all runs of the side */
 	double half_width; /* of ln S as counted, towards the nearer proof: half of ln(hi/lo), without recording */
 	double floor;      /* ln: the near end of the interval must lie beyond it for a direction */
 	bool short_capture, one_run;
