@@ -339,12 +339,13 @@ struct side_counts {
 
 /* What recording itself took (side/recording). */
 struct recording_cost {
-	double waited_calls; /* recorded calls of launching threads that began while their GPU was idle, per step */
-	double launch_pace;  /* ns from the start of a launch to the next call of its thread: but for one in a hundred
-	                      * it is no less; 0: not known */
-	double added;        /* what recording those made the step longer, about, ns; at most the idle time */
-	double ranges;       /* what adding NVTX ranges took a step by its own clock, ns, the mean of the runs; 0: none
-	                      * were added */
+	double waited_calls;  /* recorded calls of launching threads that began while their GPU was idle, per step */
+	double waited_ranges; /* ranges of those threads that began in that time, per step */
+	double launch_pace;   /* ns from the start of a launch to the next call of its thread: but for one in a hundred
+	                       * it is no less; 0: not known */
+	double added;         /* what recording those made the step longer, about, ns; at most the idle time */
+	double ranges;        /* what adding NVTX ranges took a step by its own clock, ns, the mean of the runs; 0: none
+	                       * were added */
 };
 
 /* Device memory that the program had allocated (side/memory). */

@@ -252,23 +252,6 @@ static void test_recording_widens_the_interval(void **state)
 	assert_false(a->while_recorded);
 }
 
-static void test_recorded_steps_apart(void **unused)
-{
-	static struct side side[2];
-	struct verdict v = {.measured = VERDICT_STOPWATCH};
-	(void)unused;
-	side[0].headline = (struct headline){.recorded = 10.1 * MS, .stopwatch = 10 * MS};
-	side[1].headline = (struct headline){.recorded = 4.91 * MS, .stopwatch = 5 * MS}; /* 1 and 1.8 % */
-	assert_false(recording_apart(side, &v));
-	side[1].headline.recorded = 4.89 * MS;
-	assert_true(recording_apart(side, &v));
-	v.measured = VERDICT_RECORDED;
-	assert_false(recording_apart(side, &v));
-	v.measured = VERDICT_STOPWATCH;
-	side[1].headline.stopwatch = 0; /* none was made */
-	assert_false(recording_apart(side, &v));
-}
-
 static void test_no_gain_is_explained_where_the_recorded_step_got_longer(void **unused)
 {
 	/* 2 of the baseline's 10 ms are resolved. A stopwatch may say faster all the same where recording hurt the
@@ -316,21 +299,6 @@ static void test_recording_that_fills_a_sides_waits(void **unused)
 	double kernels = 0.025; /* one side keeps the GPU busy more than twice as long */
 	assert_float_equal(beyond[0], lowest - kernels, 1e-9);
 	assert_float_equal(beyond[1], highest + kernels, 1e-9);
-}
-
-static void test_recording_makes_kernels_longer(void **unused)
-{
-	/* The same 4 ms of kernels in steps of 8 and of 5 ms. Were each 2.5 % longer while recorded, they took 3.9 ms,
-	 * and the steps 7.9 and 4.9. */
-	static struct analysis a;
-	static const double period[2] = {8 * MS, 5 * MS};
-	double beyond[2];
-	(void)unused;
-	for (int i = 0; i < 2; i++)
-		a.side[i] = (struct side){.budget = {.period = period[i], .compute = 4 * MS}, .busy = 4 * MS};
-	recording_bounds(a.side, beyond);
-	assert_float_equal(beyond[0], 0, 0);
-	assert_float_equal(beyond[1], log(7.9 / 4.9) - log(8.0 / 5), 1e-6);
 }
 
 static void test_launch_bound(void **state)
@@ -498,8 +466,6 @@ int main(void)
 		TEST(test_recording_is_named),
 		TEST(test_recording_widens_the_interval),
 		TEST(test_recording_that_fills_a_sides_waits),
-		TEST(test_recording_makes_kernels_longer),
-		TEST(test_recorded_steps_apart),
 		TEST(test_no_gain_is_explained_where_the_recorded_step_got_longer),
 		TEST(test_launch_bound),
 		TEST(test_host_work_is_not_launch_bound),

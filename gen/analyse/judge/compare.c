@@ -390,15 +390,13 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 			}
 	if (c->a->steps.found != c->b->steps.found) {
 		const char *alone = c->a->steps.found ? say_alone(c, c->b, &facts[1]) : say_alone(c, c->a, &facts[0]);
-		if (alone)
-			return alone;
+		return alone ? alone
+		             : arena_format(c->arena,
+		                            "Steps were found on the %s only, so there is nothing to compare step by "
+		                            "step; name "
+		                            "the step range with --step.",
+		                            c->a->steps.found ? "baseline" : "fixed side");
 	}
-	if (c->a->steps.found != c->b->steps.found)
-		return arena_format(
-			c->arena,
-			"Steps were found on the %s only, so there is nothing to compare step by step; name "
-			"the step range with --step.",
-			c->a->steps.found ? "baseline" : "fixed side");
 	for (int s = 0; s < 2; s++) {
 		const char *falling = say_falling(c, &facts[s]);
 		if (falling)
@@ -425,10 +423,8 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 /* The way may be another one as long as what goes in, what comes out and who works on it are the same. */
 static enum same_work same_work_of(const struct guard *c, uint32_t material)
 {
-	return c->different  ? SAME_WORK_DIFFERENT
-	       : c->doubtful ? SAME_WORK_UNKNOWN
-	       : material    ? SAME_WORK_JOB
-	                     : SAME_WORK_SAME;
+	enum same_work as_told = material ? SAME_WORK_JOB : SAME_WORK_SAME;
+	return c->different ? SAME_WORK_DIFFERENT : c->doubtful ? SAME_WORK_UNKNOWN : as_told;
 }
 
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])

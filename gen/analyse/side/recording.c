@@ -1,8 +1,9 @@
-/* What recording itself costs: a profiler that notes every CUDA call holds the calling thread up each time. That makes
- * a step longer only where the GPU waits for that thread. What a call pays is not in the capture, and differs between
- * machines by more than ten times; what bounds it is. It is not below nothing, and what a launch pays, inside the call
- * or after it, is over when its thread makes the next call. Besides, recording makes kernels longer, some by a tenth
- * and most by nothing: of work that both sides do that cancels, so it is allowed for as far as their work differs. */
+/* What recording itself costs: a profiler that notes every CUDA call, and every range, holds the thread up each time.
+ * That makes a step longer only where the GPU waits for that thread. What a call pays is not in the capture, and
+ * differs between machines by more than ten times; what bounds it is. It is not below nothing, and what a launch pays,
+ * inside the call or after it, is over when its thread makes the next call. Besides, recording makes kernels longer,
+ * some by a tenth and most by nothing: of work that both sides do that cancels, so it is allowed for as far as their
+ * work differs. */
 #include "analyse/side/recording.h"
 
 #include "analyse/say.h"
@@ -45,9 +46,18 @@ static bool is_the_profilers(const struct watched *w, uint32_t call)
 	return w->t->calls.name[call] == w->name;
 }
 
-/* Calls of the thread that the gap waited for: from the one that was open when it began to the launch that ended it. An
- * op that came late shows what its thread did a launch latency earlier (docs/analysis.md, Causes). */
-static uint32_t count_calls(const struct watched *w, const struct gap *gap, int64_t limit)
+/* Ranges of a thread that begin in [from, to]. */
+static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from, int64_t to)
+{
+	uint32_t begin = t->first_range[thread], n = t->first_range[thread + 1] - begin;
+	const int64_t *start = t->ranges.start + begin;
+	return (int64_t)search_after(start, n, 0, to) - search_after(start, n, 0, from - 1);
+}
+
+/* What the thread did that the gap waited for, from the call that was open when it began to the launch that ended it:
+ * its calls, and into `ranges` its ranges. An op that came late shows what its thread did a launch latency earlier
+ * (docs/analysis.md, Causes). */
+static uint32_t count_calls(const struct watched *w, const struct gap *gap, int64_t limit, int64_t *ranges)
 {
 	const struct trace *t = w->t;
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)
@@ -65,6 +75,7 @@ static uint32_t count_calls(const struct watched *w, const struct gap *gap, int6
 		i--;
 	for (; i < end && t->calls.start[i] <= t->calls.start[launch]; i++)
 		n += !is_the_profilers(w, i);
+	*ranges += count_ranges(t, thread, from, t->calls.start[launch]);
 	return n;
 }
 
@@ -121,8 +132,9 @@ static void count_paces(const struct watched *w, struct sizes *sizes)
 struct recording {
 	struct sizes paces;
 	size_t n_runs;
-	int64_t waited; /* in the run at hand: calls that its GPUs waited for, of all devices */
-	double calls;   /* a step */
+	int64_t waited,
+		waited_ranges; /* in the run at hand: calls that its GPUs waited for, of all devices, and ranges */
+	double calls, ranges;  /* a step */
 };
 
 struct recording *recording_begin(size_t n_runs, struct arena *work)
@@ -141,20 +153,23 @@ void recording_add(struct recording *r, const struct run *run, const struct run 
 		for (size_t i = 0; i < device->n_gaps; i++) {
 			const struct gap gap = run_gap(part, device, i);
 			if (!gap.edge && gap.start >= run->window_start && gap.start < run->window_end)
-				r->waited += count_calls(&watched, &gap, device->limit);
+				r->waited += count_calls(&watched, &gap, device->limit, &r->waited_ranges);
 		}
 	}
 }
 
 void recording_end_run(struct recording *r, const struct run *run)
 {
-	r->calls += run->n_devices ? (double)r->waited / ((double)r->n_runs * run->n_steps * run->n_devices) : 0;
-	r->waited = 0;
+	double steps = (double)r->n_runs * run->n_steps * run->n_devices;
+	r->calls += run->n_devices ? (double)r->waited / steps : 0;
+	r->ranges += run->n_devices ? (double)r->waited_ranges / steps : 0;
+	r->waited = r->waited_ranges = 0;
 }
 
 struct recording_cost recording_end(const struct recording *r, const struct budget *mean)
 {
 	return (struct recording_cost){.waited_calls = r->calls,
+	                               .waited_ranges = r->ranges,
 	                               .launch_pace = hundredth(&r->paces),
 	                               .added = recording_at(mean, r->calls, NS_A_CALL)};
 }
@@ -183,16 +198,22 @@ const char *recording_ranges_note(const struct recording_cost *cost, const struc
 		say_digits(arena, cost->ranges / 1e3), share);
 }
 
-/* Share of a step. */
-static double share_at(const struct recording_cost *cost, const struct budget *mean, double ns)
+/* Share of a step that `n` rows of it make up. */
+static double share_of(const struct budget *mean, double n, double ns)
 {
-	return mean->period > 0 ? recording_at(mean, cost->waited_calls, ns) / mean->period : 0;
+	return mean->period > 0 ? recording_at(mean, n, ns) / mean->period : 0;
+}
+
+/* A range may cost as much as a call. */
+static double waited(const struct side *side)
+{
+	return side->recording.waited_calls + side->recording.waited_ranges;
 }
 
 const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
                            struct arena *arena)
 {
-	double share = share_at(cost, mean, NS_A_CALL);
+	double share = share_of(mean, cost->waited_calls, NS_A_CALL);
 	if (share < WORTH_SAYING)
 		return NULL;
 	const char *per = steps ? " a step" : "", *all = steps ? "step" : "run";
@@ -231,8 +252,8 @@ static double gpu_share(const struct side side[2])
 /* The speedup without recording over the one with it, at a price of `ns` a call, as a logarithm. */
 static double change_at(const struct side side[2], double ns)
 {
-	return log1p(-share_at(&side[0].recording, &side[0].budget, ns)) -
-	       log1p(-share_at(&side[1].recording, &side[1].budget, ns));
+	return log1p(-share_of(&side[0].budget, waited(&side[0]), ns)) -
+	       log1p(-share_of(&side[1].budget, waited(&side[1]), ns));
 }
 
 void recording_bounds(const struct side side[2], double beyond[2])
@@ -240,9 +261,7 @@ void recording_bounds(const struct side side[2], double beyond[2])
 	double highest = highest_price(side), at[4] = {highest, NS_A_CALL};
 	for (int s = 0; s < 2; s++) { /* where a side's idle time is used up, the curve bends */
 		const struct side *x = &side[s];
-		at[2 + s] = x->recording.waited_calls > 0
-		                    ? fmin(highest, (x->budget.period - x->busy) / x->recording.waited_calls)
-		                    : 0;
+		at[2 + s] = waited(x) > 0 ? fmin(highest, (x->budget.period - x->busy) / waited(x)) : 0;
 	}
 	beyond[0] = beyond[1] = 0;
 	for (int i = 0; i < 4; i++) {
@@ -282,14 +301,16 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 	if (v->measured != VERDICT_RECORDED || !matters(v, c))
 		return NULL;
 	const char *per = b->steps.found ? "step" : "run";
-	return arena_format(arena,
-	                    "This is the speedup of the recorded programs. Recording costs every CUDA call up to %.1f "
-	                    "µs here (the GPU "
-	                    "waited for %s calls a %s of the baseline and %s of the fixed side), and kernels up to "
-	                    "some percent: the "
-	                    "interval, by which result and gates go, allows for all of that. Without a profiler a "
-	                    "stopwatch measures "
-	                    "it (gapline run).",
-	                    highest_price(side) / 1e3, say_digits(arena, b->recording.waited_calls), per,
-	                    say_digits(arena, f->recording.waited_calls));
+	bool ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0;
+	return arena_format(
+		arena,
+		"This is the speedup of the recorded programs. Recording costs every CUDA call%s up to %.1f "
+		"µs here (the GPU "
+		"waited for %s%s a %s of the baseline and %s of the fixed side), and kernels up to "
+		"some percent: the "
+		"interval, by which result and gates go, allows for all of that. Without a profiler a "
+		"stopwatch measures "
+		"it (gapline run).",
+		ranges ? " and range" : "", highest_price(side) / 1e3, say_digits(arena, waited(b)),
+		ranges ? "" : " calls", per, say_digits(arena, waited(f)));
 }
