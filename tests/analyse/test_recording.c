@@ -45,8 +45,8 @@ static void test_recording_makes_kernels_longer(void **unused)
 	assert_float_equal(beyond[1], log(7.9 / 4.9) - log(8.0 / 5), 1e-6);
 }
 
-/* 40 steps: in each 50 kernels of 2 µs, one every 4 µs, and `ranges` around each launch but every tenth, of which begin
- * and end take 1 µs together: 4 µs of host code are in them. */
+/* 40 steps: in each 50 kernels of 3 µs, one every 4 µs, and `ranges` around each launch but every tenth, of which begin
+ * and end take 1 µs together: 4 µs of host code are in them, which begin while the kernel before still runs. */
 static const struct trace *ranges_run(struct scene *s, int ranges)
 {
 	int64_t t = 0;
@@ -56,7 +56,7 @@ static const struct trace *ranges_run(struct scene *s, int ranges)
 		for (int k = 0; k < 50; k++) {
 			for (int r = 0; r < ranges && k % 10; r++, t += US)
 				scene_range(s, s->main, t, t + US / 2, "op");
-			scene_kernel(s, s->main, t, t + 2 * US, t + 3 * US, t + 5 * US);
+			scene_kernel(s, s->main, t, t + 2 * US, t + 3 * US, t + 6 * US);
 			t += 4 * US;
 		}
 		t += 10 * US + step;

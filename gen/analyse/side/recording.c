@@ -73,9 +73,11 @@ static uint32_t count_calls(const struct watched *w, const struct gap *gap, int6
 	uint32_t i = begin + search_after(start, end - begin, launch - begin, from - 1), n = 0;
 	if (i > begin && t->calls.end[i - 1] > from)
 		i--;
+	if (i > begin && t->calls.end[i - 1] < from) /* what began before the gap delays its end, too */
+		from = t->calls.end[i - 1];
+	*ranges += count_ranges(t, thread, from, t->calls.start[launch]);
 	for (; i < end && t->calls.start[i] <= t->calls.start[launch]; i++)
 		n += !is_the_profilers(w, i);
-	*ranges += count_ranges(t, thread, from, t->calls.start[launch]);
 	return n;
 }
 
