@@ -100,9 +100,9 @@ function readSide(from, paletteSize) {
 
 export async function readData(element) {
 	const from = await unpack(element.textContent);
-	demand(Array.isArray(from.palette) && Array.isArray(from.names) && from.sides?.length === 2, 'a part is missing');
+	demand(Array.isArray(from.palette) && Array.isArray(from.names) && from.keys?.length === from.names.length && from.sides?.length === 2, 'a part is missing');
 	const names = new Map([[0, '']]);
-	from.ids.forEach((id, i) => names.set(Number(id), String(from.names[i])));
+	from.names.forEach((name, i) => names.set(i + 1, String(name)));
 	return {
 		unit: String(from.unit),
 		hasPhases: Boolean(from.phases),
@@ -120,6 +120,7 @@ export async function readData(element) {
 		opened: from.opened.map(String),
 		sides: from.sides.map(side => readSide(side, from.palette.length)),
 		names,
+		keys: new Map(['0', ...from.keys].map((key, id) => [String(key), id])),
 	};
 }
 

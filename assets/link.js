@@ -49,16 +49,17 @@ export class Link {
 			try {
 				wanted = decodeURIComponent(text);
 			} catch {
-				return undefined;
+				return null;
 			}
 			if (wanted === '') return undefined;
 			if (wanted === '-') return 0;
-			for (const [id, known] of data.names) if (known === wanted) return id;
-			return undefined;
+			for (const [id, known] of data.names) if (id && known === wanted) return id;
+			return null;
 		};
 		const which = data.palette.findIndex(swatch => swatch.cause !== null && swatch.cause === cause);
-		const lit = { cause: which < 0 ? undefined : which, phase: idOf(phase), name: idOf(name) };
-		timeline.light(Object.values(lit).some(value => value !== undefined) ? lit : null);
+		/* of another report, a cause or a name may not be here: then nothing is highlighted, and not more than was meant */
+		const lit = { cause: cause ? (which < 0 ? null : which) : undefined, phase: idOf(phase), name: idOf(name) }, parts = Object.values(lit);
+		timeline.light(parts.includes(null) || parts.every(part => part === undefined) ? null : lit);
 		const gap = /^(\d)\.(\d+)\.(\d+)$/.exec(fields.get('gap') ?? '')?.slice(1).map(Number);
 		if (gap) {
 			const list = timeline.stops;

@@ -162,8 +162,9 @@ function makeName(row, timeline, lights) {
 		const light = make('button', { type: 'button', class: 'light', 'aria-pressed': 'false', title: 'Highlight in the timeline' });
 		light.append(...holder.childNodes);
 		holder.append(light);
-		const number = text => (text === undefined ? undefined : Number(text));
-		const lit = { cause: number(cause), phase: number(phase), name: number(id) };
+		/* a name that the timeline does not have is nowhere in it: undefined would be everywhere */
+		const number = key => (key === undefined ? undefined : (timeline.data.keys.get(key) ?? -1));
+		const lit = { cause: cause === undefined ? undefined : Number(cause), phase: number(phase), name: number(id) };
 		light.addEventListener('click', () => lights.toggle(lit));
 		lights.add(light, lit);
 	}

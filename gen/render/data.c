@@ -35,7 +35,9 @@ struct writer {
 	struct lanes lanes[2];
 	struct items *items[2]; /* by lane */
 	int64_t least;
-	bool *named; /* by id */
+	uint32_t *number; /* of a name, by id: in the order in which the page needs them; 0: it has not */
+	uint32_t *used;   /* ids by number, from 1 on */
+	uint32_t n_used;
 	struct json json;
 };
 
@@ -131,53 +133,57 @@ static bool join_all(struct writer *w)
 
 /* ---- columns ---- */
 
-typedef int64_t column(const struct writer *w, const struct item *item, const struct item *before);
+typedef int64_t column(struct writer *w, const struct item *item, const struct item *before);
 
-static int64_t start_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t start_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	return item->s.start - (before ? before->s.start : 0);
 }
 
-static int64_t item_length(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t item_length(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
 	return length_of(&item->s);
 }
 
-static int64_t which_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t which_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
 	return item->s.which;
 }
 
-static int64_t use_name(const struct writer *w, uint32_t id)
+/* Ids depend on what else is in a profile, so that those of its digest are others: they do not get onto the page. */
+static int64_t use_name(struct writer *w, uint32_t id)
 {
-	w->named[id] = true;
-	return id;
+	if (id && !w->number[id]) {
+		w->number[id] = ++w->n_used;
+		w->used[w->n_used] = id;
+	}
+	return w->number[id];
 }
 
-static int64_t name_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t name_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)before;
 	return use_name(w, item->s.name);
 }
 
-static int64_t phase_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t phase_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)before;
 	return use_name(w, item->s.phase);
 }
 
-static int64_t call_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t call_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)before;
 	return use_name(w, item->s.call);
 }
 
-static int64_t stream_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t stream_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
@@ -185,7 +191,7 @@ static int64_t stream_of(const struct writer *w, const struct item *item, const 
 }
 
 /* From the launch's start; an op never starts before it, but clocks of host and GPU may say so. */
-static int64_t wait_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t wait_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
@@ -193,28 +199,28 @@ static int64_t wait_of(const struct writer *w, const struct item *item, const st
 	                                                                        : item->s.start - item->s.launch_start;
 }
 
-static int64_t launch_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t launch_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
 	return item->s.launch_start < 0 ? -1 : item->s.launch_end - item->s.launch_start;
 }
 
-static int64_t group_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t group_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
 	return item->s.group;
 }
 
-static int64_t many_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t many_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
 	return item->many;
 }
 
-static int64_t busy_of(const struct writer *w, const struct item *item, const struct item *before)
+static int64_t busy_of(struct writer *w, const struct item *item, const struct item *before)
 {
 	(void)w;
 	(void)before;
@@ -350,21 +356,20 @@ static void write_palette(struct writer *w)
 static void write_names(struct writer *w)
 {
 	const struct names *names = w->a->names;
-	json_array(&w->json, "ids");
-	for (uint32_t id = 1; id < names->n; id++)
-		if (w->named[id])
-			json_integer(&w->json, NULL, id);
+	json_array(&w->json, "keys");
+	for (uint32_t i = 1; i <= w->n_used; i++)
+		json_text(&w->json, NULL, view_key(w->a, w->used[i], w->arena));
 	json_end_array(&w->json);
 	json_array(&w->json, "names");
-	for (uint32_t id = 1; id < names->n; id++)
-		if (w->named[id])
-			json_text(&w->json, NULL, format_name(w->arena, names_text(names, id), NAME));
+	for (uint32_t i = 1; i <= w->n_used; i++)
+		json_text(&w->json, NULL, format_name(w->arena, names_text(names, w->used[i]), NAME));
 	json_end_array(&w->json);
 }
 
 static int write_json(struct writer *w, struct buf *out, struct err *err)
 {
-	memset(w->named, 0, w->a->names->n * sizeof *w->named);
+	memset(w->number, 0, w->a->names->n * sizeof *w->number);
+	w->n_used = 0;
 	json_init(&w->json, out);
 	json_compact(&w->json);
 	json_object(&w->json, NULL);
@@ -422,7 +427,9 @@ static int pack(const struct buf *json, struct buf *out, struct err *err)
 int data_write(const struct analysis *a, struct buf *out, struct err *err)
 {
 	struct arena arena = {0};
-	struct writer w = {.a = a, .arena = &arena, .named = ARENA_NEW(&arena, a->names->n, bool)};
+	struct writer w = {.a = a, .arena = &arena};
+	w.number = ARENA_NEW(&arena, a->names->n, uint32_t);
+	w.used = ARENA_NEW(&arena, a->names->n, uint32_t);
 	for (int side = 0; side < 2; side++) {
 		struct lanes *lanes = &w.lanes[side];
 		lanes_build(a, side, &arena, lanes);

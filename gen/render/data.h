@@ -1,12 +1,12 @@
 /* What the page's script draws: the lanes of both sides' timelines to the nanosecond, as JSON, deflated (zlib) and in
  * base64. The script reads it, and the page works without either.
  *
- *     {"names": ["…", …], "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
+ *     {"names": ["…", …], "keys": [view_key of each, …], "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
  *      "opened": ["…", …], "saving": "3 steps take …" or null, "shorter": side,
  *      "sides": [{"label", "length", "boundary": [ns, …], "steps": [["step 12: 24.22 ms", "24.22 ms"], …], "least",
  *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device",
  *                            "start": [ns since the segment before, …], "length": [ns, …], "which": [palette, …],
- *                            "name": [index of names, −1: none, …], "phase": […], "call": […], "stream": […],
+ *                            "name": [place in names from 1 on, 0: none, …], "phase": […], "call": […], "stream": […],
  *                            "wait": [ns from launch to start, −1: unknown, …], "launch": [ns inside the launch, …],
  *                            "group": [gap, …], "many": [segments joined into one, …], "busy": [ns of them, …]}, …],
  *                 "gaps": [{"device", "start", "length", "opened"}: columns likewise, …]}, …]}

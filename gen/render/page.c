@@ -1,6 +1,7 @@
 #include "render/page.h"
 
 #include <libxml/HTMLtree.h>
+#include <libxml/parserInternals.h>
 #include <libxml/parser.h>
 #include <string.h>
 
@@ -193,6 +194,36 @@ void page_say(struct scope *scope, const char *name, const char *sentence)
 		xmlSetProp(span, (const xmlChar *)"class", (const xmlChar *)"option");
 		add_text(span, word, n);
 		said = at = word + n;
+	}
+	add_text(mark->node, said, strlen(said));
+}
+
+/* libxml2 does not know this element as one without an end tag, and HTML has none for it. */
+static void add_break(xmlNode *parent)
+{
+	xmlNode *node = xmlNewDocText(parent->doc, (const xmlChar *)"<wbr>");
+	node->name = xmlStringTextNoenc;
+	xmlAddChild(parent, node);
+}
+
+void page_command(struct scope *scope, const char *name, const char *command)
+{
+	enum { LONGEST = 40 }; /* characters without a place to break */
+	struct mark *mark = find(scope, MARK_FILL, name);
+	if (!mark || !is_text(scope, name, command))
+		return;
+	empty(mark->node);
+	const char *said = command;
+	int n = 0;
+	for (const char *at = command; *at; at++) {
+		bool inside = ((unsigned char)at[1] & 0xC0) == 0x80; /* of a character */
+		n = *at == ' ' ? 0 : n + !inside;
+		if (inside || !at[1] || (n < LONGEST && !strchr("|,/:=", *at)))
+			continue;
+		add_text(mark->node, said, (size_t)(at + 1 - said));
+		add_break(mark->node);
+		said = at + 1;
+		n = 0;
 	}
 	add_text(mark->node, said, strlen(said));
 }

@@ -65,9 +65,9 @@ static const char **shorten_all(const char **name, const struct table *t, bool k
 }
 
 /* What a row is about, for the script that lights it up in the timeline: ids of names, a cause's number. */
-static void mark_row(struct scope *row, const char *attribute, uint32_t id)
+static void mark_row(struct scope *row, const char *attribute, const struct analysis *a, uint64_t id)
 {
-	page_attribute(row, NULL, attribute, arena_format(row->page->arena, "%u", id));
+	page_attribute(row, NULL, attribute, view_key(a, (uint32_t)id, row->page->arena));
 }
 
 static const char *pair_of(struct arena *arena, const char *before, const char *after)
@@ -303,7 +303,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 			place[s] = line->at[s] < 0 ? "\xE2\x80\x93" : arena_format(arena, "%u", p[s]->rank);
 		}
 		struct scope *row = fill_row(&f, i);
-		mark_row(row, "data-phase", (uint32_t)line->key);
+		mark_row(row, "data-phase", a, line->key);
 		const double idle[2] = {p[0]->idle, p[1]->idle}, gpu[2] = {p[0]->gpu, p[1]->gpu};
 		const double host[2] = {p[0]->host, p[1]->host};
 		page_fill(row, "place", pair_of(arena, place[0], place[1]));
@@ -353,9 +353,9 @@ void tables_idle(const struct analysis *a, struct unit unit, struct page *page)
 		enum cause cause = (enum cause)(t.row[i].key >> 32);
 		uint32_t phase = (uint32_t)t.row[i].key;
 		struct scope *row = fill_row(&f, i);
-		mark_row(row, "data-cause", (uint32_t)cause);
+		page_attribute(row, NULL, "data-cause", arena_format(arena, "%u", (unsigned)cause));
 		if (view_has_phases(a))
-			mark_row(row, "data-phase", phase);
+			mark_row(row, "data-phase", a, phase);
 		key_draw(page_draw(row, "key"), (int)cause);
 		page_fill(row, "phase",
 		          view_has_phases(a) ? format_name(arena, view_phase(a, phase), SHOWN) : "\xE2\x80\x93");
@@ -390,7 +390,7 @@ static void fill_kernels(const struct analysis *a, struct unit unit, struct page
 	struct filling f = fill_begin(page, "kernel", &t, name, shown, unit);
 	f.counts = true;
 	for (uint32_t i = 0; i < t.kept; i++)
-		mark_row(fill_row(&f, i), "data-name", (uint32_t)t.row[i].key);
+		mark_row(fill_row(&f, i), "data-name", a, t.row[i].key);
 	fill_end(&f, "kernels");
 }
 
@@ -411,7 +411,7 @@ static void fill_api(const struct analysis *a, struct unit unit, struct page *pa
 		int s = line->at[0] < 0 ? 1 : 0;
 		struct scope *row = fill_row(&f, i);
 		key_draw(page_draw(row, "key"), cause_of_call[a->side[s].api[line->at[s]].class]);
-		mark_row(row, "data-name", (uint32_t)line->key);
+		mark_row(row, "data-name", a, line->key);
 	}
 	fill_end(&f, "calls");
 }

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_COMMITS = 1000, MOST_CHANGES = 100, NAME = 60 };
+/* SHOWN: rows of the table before it is opened, where it has more than a few beyond. */
+enum { MOST_COMMITS = 1000, SHOWN = 20, FEW = 5, MOST_CHANGES = 100, NAME = 60 };
 
 static const char *name_of(const struct trend_commit *c, struct arena *arena)
 {
@@ -149,10 +150,13 @@ static void fill_commits(const struct trend *t, struct page *page)
 	          arena_format(arena, "Commits, the latest first, %s a step; the four parts are of the recorded step",
 	                       unit.name));
 	struct rows *rows = page_rows(&page->top, "commit");
+	size_t kept = t->n_commits - from, shown = kept > SHOWN + FEW ? SHOWN : kept;
 	for (size_t i = t->n_commits; i > from; i--) {
 		const struct trend_commit *c = &t->commits[i - 1];
 		static const char *const part[TREND_PARTS] = {"compute", "comm", "copy", "idle"};
 		struct scope *row = page_row(rows);
+		if (t->n_commits - i >= shown)
+			page_attribute(row, NULL, "class", "rest");
 		page_fill(row, "name", name_of(c, arena));
 		page_if(row, "time", times);
 		page_fill(row, "time", times ? time_of(c, arena) : "");
@@ -162,6 +166,10 @@ static void fill_commits(const struct trend *t, struct page *page)
 			page_fill(row, part[k], c->unused ? "" : format_number(arena, unit, c->part[k]));
 		page_fill(row, "note", note_of(t, c));
 	}
+	page_if(&page->top, "commits.all", shown < kept);
+	page_fill(&page->top, "commits.all",
+	          from ? arena_format(arena, "The latest %zu of %zu commits", kept, t->n_commits)
+	               : arena_format(arena, "All %zu commits", kept));
 	page_if(&page->top, "earlier", from > 0);
 	page_fill(&page->top, "earlier", arena_format(arena, "and %zu earlier commits", from));
 }

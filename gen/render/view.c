@@ -9,6 +9,16 @@ const char *view_phase(const struct analysis *analysis, uint32_t phase)
 	return phase ? names_text(analysis->names, phase) : "(between phases)";
 }
 
+const char *view_key(const struct analysis *a, uint32_t id, struct arena *arena)
+{
+	if (!id)
+		return "0";
+	uint64_t hash = 0xcbf29ce484222325;
+	for (const char *c = names_text(a->names, id); *c; c++)
+		hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
+	return arena_format(arena, "%012llx", (unsigned long long)(hash >> 16));
+}
+
 bool view_has_phases(const struct analysis *analysis)
 {
 	for (uint32_t s = 0; s < analysis->n_sides; s++)

@@ -8,6 +8,10 @@
 /* A phase's name; id 0 is "(between phases)". */
 const char *view_phase(const struct analysis *analysis, uint32_t phase);
 
+/* What stands for a name in the attributes of rows and in the script's data: 12 digits made of its text (48 bits of
+ * FNV-1a, in hexadecimal), so that it is the same whatever file the name was read from; "0" for id 0. */
+const char *view_key(const struct analysis *analysis, uint32_t id, struct arena *arena);
+
 /* Whether ranges divide either side's steps into phases; if not, everything is between phases, and need not say so. */
 bool view_has_phases(const struct analysis *analysis);
 

@@ -268,13 +268,13 @@ const char *words_comparable(const struct analysis *a)
 		[SAME_WORK_SAME] = "yes",
 		[SAME_WORK_JOB] = "the same job, done in another way",
 		[SAME_WORK_DIFFERENT] = "no, the two sides did different work",
-		[SAME_WORK_UNKNOWN] = "what was recorded does not tell",
+		[SAME_WORK_UNKNOWN] = "cannot be told from what was recorded",
 	};
 	static const char *const elsewhere[] = {
 		[SAME_WORK_SAME] = "yes, but under other conditions",
 		[SAME_WORK_JOB] = "the same job, done in another way, and under other conditions",
 		[SAME_WORK_DIFFERENT] = "no, the two sides did different work, and under other conditions",
-		[SAME_WORK_UNKNOWN] = "what was recorded does not tell, and the conditions are others",
+		[SAME_WORK_UNKNOWN] = "cannot be told from what was recorded, and the conditions are others",
 	};
 	return a->comparison.other_conditions ? elsewhere[a->comparison.same_work] : words[a->comparison.same_work];
 }
@@ -287,7 +287,7 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	const struct diagnosis *d = &a->findings.diagnosis;
 	const char *step = view_unit(&a->side[1]);
 	if (d->combined_ceiling <= 0)
-		return "nothing that was found in the baseline was resolved";
+		return "not tested: no finding of the baseline was resolved";
 	const char *promise =
 		arena_format(arena, "predicted %s a %s, measured %s%s", format_time(arena, d->combined_ceiling), step,
 	                     format_time(arena, d->measured), words_explained(a));

@@ -36,21 +36,23 @@ def run(*words, status=0, **how):
 
 
 def report(folder, baseline, fixed, *options, status=0):
-    out = folder / "out.json"
+    out, page = folder / "out.json", folder / "out.html"
     sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
-    run("report", *sides, "--json", out, "-q", *options, status=status)
+    run("report", *sides, "--json", out, "-o", page, "-q", *options, status=status)
     return json.loads(out.read_text())
 
 
 def same(folder, what, baseline, fixed, *options, status=0):
-    """The whole result, names of files included."""
+    """The whole result, names of files included, and the page to the byte."""
     db = folder / "store.db"
     name = f"{what}/of-this.run"
     run("save", name, *baseline, "--db", db, "-q")
     run("save", f"fixed-{name}", *fixed, "--db", db, "-q")
-    whole = report(folder, baseline, fixed, *options, status=status)
-    assert report(folder, [f"@{name}"], fixed, "--db", db, *options, status=status) == whole, what
-    assert report(folder, [f"@{name}"], [f"@fixed-{name}"], "--db", db, *options, status=status) == whole, what
+    options = *options, "--title", "either"
+    whole, page = report(folder, baseline, fixed, *options, status=status), (folder / "out.html").read_bytes()
+    for saved in fixed, [f"@fixed-{name}"]:
+        assert report(folder, [f"@{name}"], saved, "--db", db, *options, status=status) == whole, what
+        assert (folder / "out.html").read_bytes() == page, what
     print(f"{what}: the same with the saved baseline, and with both sides saved")
     return whole
 

@@ -15,7 +15,7 @@ FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ALLOWED = set(
     "html head meta title style body header main section nav footer article h1 h2 h3 p b strong small span a ul li dl dt dd div "
-    "table caption thead tbody tfoot tr th td details summary pre code figure figcaption svg desc defs pattern g rect line path text tspan script".split()
+    "table caption thead tbody tfoot tr th td details summary pre code figure figcaption svg desc defs pattern g rect line path text tspan wbr script".split()
 )
 
 

@@ -24,7 +24,7 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
-        self.options = True if attributes.get("class") == "option" else None
+        self.options = True if attributes.get("class") == "option" else False if tag == "wbr" else None
         if tag == "section":
             self.section = attributes["id"]
         elif tag == "table":
@@ -99,7 +99,7 @@ def shows(text, value, unit=1.0):
 def drawn(page):
     """What the page's script draws (gen/render/data.h): for each side, its lanes with `ends` worked out."""
     data = json.loads(zlib.decompress(base64.b64decode(page.data)))
-    names = {0: "", **dict(zip(data["ids"], data["names"]))}
+    names = {0: "", **dict(enumerate(data["names"], 1))}
     for side in data["sides"]:
         for lane in side["lanes"]:
             n = max([len(v) for v in lane.values() if isinstance(v, list)], default=1)

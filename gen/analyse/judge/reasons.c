@@ -205,8 +205,9 @@ static bool say_short_capture(struct list *list, const struct proof *p)
 	if (!p->short_capture)
 		return false;
 	SAY(list,
-	    "A short capture (%zu and %zu measured steps, of which about %.0f and %.0f count as independent): a "
-	    "difference must exceed %s.",
+	    "Short captures: %zu and %zu measured steps, about %.0f and %.0f of them independent. Only a change above "
+	    "%s "
+	    "counts.",
 	    p->m[0], p->m[1], (double)p->m[0] / p->tau[0], (double)p->m[1] / p->tau[1],
 	    percent(list->arena, expm1(LN_FLOOR_SHORT)));
 	return true;

@@ -145,9 +145,11 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		            ? arena_format(arena,
 		                           "Neither a change nor its absence is shown: at least %lld runs of "
 		                           "each side%s "
-		                           "would be needed (there are %zu and %zu).",
+		                           "would be needed (there are %s).",
 		                           (long long)v->more_runs, p->order.judged ? ", made in turns," : "",
-		                           p->runs[0], p->runs[1])
+		                           p->runs[0] == p->runs[1]
+		                                   ? arena_format(arena, "%zu a side", p->runs[0])
+		                                   : arena_format(arena, "%zu and %zu", p->runs[0], p->runs[1]))
 		            : "No number of further runs worth making would settle it: the runs of a side differ too "
 		              "much.");
 }

@@ -304,15 +304,11 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 		return NULL;
 	const char *per = b->steps.found ? "step" : "run";
 	bool ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0;
-	return arena_format(
-		arena,
-		"This is the speedup of the recorded programs. Recording costs every CUDA call%s up to %.1f "
-		"µs here (the GPU "
-		"waited for %s%s a %s of the baseline and %s of the fixed side), and kernels up to "
-		"some percent: the "
-		"interval, by which result and gates go, allows for all of that. Without a profiler a "
-		"stopwatch measures "
-		"it (gapline run).",
-		ranges ? " and range" : "", highest_price(side) / 1e3, say_digits(arena, waited(b)),
-		ranges ? "" : " calls", per, say_digits(arena, waited(f)));
+	return arena_format(arena,
+	                    "This is the speedup of the recorded programs. Recording adds up to %.1f µs to each CUDA "
+	                    "call%s here (the GPU waited for %s%s a %s of the baseline, %s of the fixed side) and "
+	                    "up to some percent to kernels. The interval allows for that, and result and gates go by "
+	                    "the interval. gapline run also measures without a profiler.",
+	                    highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
+	                    ranges ? "" : " calls", per, say_digits(arena, waited(f)));
 }

@@ -30,7 +30,7 @@ for (const [name, viewport] of Object.entries(SCREENS))
 			const interval = json.verdict.speedup === null ? /hold the same capture/ : json.verdict.ci95 ? /95 % interval [\d.]+ to [\d.]+×/ : /Too little data/;
 			assert.match(said['How sure?'] ?? '', interval, report);
 			assert.match(said['Why?'] ?? '', /\w+ .*\.$/, report);
-			const work = { same: /^yes/, same_job: /^the same job/, different: /^no/, unknown: /does not tell/ }[json.verdict.same_work];
+			const work = { same: /^yes/, same_job: /^the same job/, different: /^no/, unknown: /^cannot be told/ }[json.verdict.same_work];
 			assert.match(said['Same work?'] ?? '', work, report);
 			assert.match(said['What next?'] ?? '', /\w+ .*\.$/, report);
 			assert.deepEqual(page.wrong, [], report);
