@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import test from 'node:test';
-import { fileOf, open } from './browser.mjs';
+import { fileOf, open, serve } from './browser.mjs';
 
 const require = createRequire(import.meta.url);
 const openTrend = (options = {}) => open('trend', { javaScriptEnabled: false, ...options });
@@ -19,6 +19,22 @@ test('it says where it stands and which commit it was', async () => {
 	assert.match(await page.locator('#series-1 svg .ink text').first().textContent(), new RegExp(`▲ ${commit} \\+6\\.0 %`));
 	assert.deepEqual(page.wrong, []);
 	assert.equal(page.asked.length, 1, 'nothing but the page is asked for');
+});
+
+test('the latest commits are shown, all open, and without styles nothing offers what is there', async () => {
+	const page = await openTrend();
+	const shown = () => page.locator('#commits tbody tr').evaluateAll(rows => rows.filter(row => row.getClientRects().length).length);
+	assert.equal(await shown(), 20);
+	await page.locator('#commits summary').focus();
+	await page.keyboard.press('Enter');
+	assert.equal(await page.locator('#commits summary').innerText(), 'All 70 commits');
+	assert.equal(await shown(), 70);
+	const bare = await openTrend({ at: `${await serve()}/jenkins/trend.html` });
+	assert.equal(await bare.locator('#commits tbody tr').evaluateAll(rows => rows.filter(row => row.getClientRects().length).length), 70);
+	assert.equal(await bare.locator('#commits summary').isVisible(), false);
+	const paper = await openTrend();
+	await paper.emulateMedia({ media: 'print' });
+	assert.equal(await paper.locator('#commits tbody tr').evaluateAll(rows => rows.filter(row => row.getClientRects().length).length), 70);
 });
 
 test('axe finds nothing in it', async () => {
