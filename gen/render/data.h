@@ -1,7 +1,8 @@
 /* What the page's script draws: the lanes of both sides' timelines to the nanosecond, as JSON, deflated (zlib) and in
  * base64. The script reads it, and the page works without either.
  *
- *     {"names": ["…", …], "keys": [view_key of each, …], "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
+ *     {"names": ["…", …], "keys": [view_key, …],
+ *      "palette": [{"class", "colour", "ink", "label", "striped", "cause"}, …], "unit": "step",
  *      "opened": ["…", …], "saving": "3 steps take …" or null, "shorter": side,
  *      "sides": [{"label", "length", "boundary": [ns, …], "steps": [["step 12: 24.22 ms", "24.22 ms"], …], "least",
  *                 "lanes": [{"kind": "phases|calls|stream|copies|gaps", "label", "device",

@@ -138,7 +138,7 @@ static void fill_commands(const struct analysis *a, struct page *page)
 	struct rows *rows = page_rows(&page->top, "command.line");
 	for (int s = 0; s < 2; s++)
 		if (in->command[s])
-			page_command(page_row(rows), "text", in->command[s]);
+			page_code(page_row(rows), "text", in->command[s]);
 }
 
 void inside_fill(const struct analysis *a, struct unit unit, struct page *page)

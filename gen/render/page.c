@@ -1,8 +1,8 @@
 #include "render/page.h"
 
 #include <libxml/HTMLtree.h>
-#include <libxml/parserInternals.h>
 #include <libxml/parser.h>
+#include <libxml/parserInternals.h>
 #include <string.h>
 
 enum mark_kind { MARK_FILL, MARK_DRAW, MARK_ROW, MARK_IF, MARK_KINDS };
@@ -206,19 +206,19 @@ static void add_break(xmlNode *parent)
 	xmlAddChild(parent, node);
 }
 
-void page_command(struct scope *scope, const char *name, const char *command)
+void page_code(struct scope *scope, const char *name, const char *code)
 {
 	enum { LONGEST = 40 }; /* characters without a place to break */
 	struct mark *mark = find(scope, MARK_FILL, name);
-	if (!mark || !is_text(scope, name, command))
+	if (!mark || !is_text(scope, name, code))
 		return;
 	empty(mark->node);
-	const char *said = command;
+	const char *said = code;
 	int n = 0;
-	for (const char *at = command; *at; at++) {
+	for (const char *at = code; *at; at++) {
 		bool inside = ((unsigned char)at[1] & 0xC0) == 0x80; /* of a character */
 		n = *at == ' ' ? 0 : n + !inside;
-		if (inside || !at[1] || (n < LONGEST && !strchr("|,/:=", *at)))
+		if (inside || !at[1] || (n < LONGEST && !strchr("|,/:=_<", *at)))
 			continue;
 		add_text(mark->node, said, (size_t)(at + 1 - said));
 		add_break(mark->node);

@@ -62,9 +62,9 @@ void page_fill(struct scope *scope, const char *name, const char *text);
 /* The same for a sentence, in which an option of a command line, `--warmup`, is a word that does not break. */
 void page_say(struct scope *scope, const char *name, const char *sentence);
 
-/* The same for a command line, which may break after a separator, and in a word without any: where a page's style is blocked,
- * a command as long as a kernel's name would make it wider than the window. What is copied from the page is `command`. */
-void page_command(struct scope *scope, const char *name, const char *command);
+/* The same for a command line or a kernel's name, which may break after a separator, and in a word without any: where a
+ * page's style is blocked, a command would make it wider than the window. What is copied from the page is `code`. */
+void page_code(struct scope *scope, const char *name, const char *code);
 
 /* Appends to `out`, releases the page. 0, or -1 with `err` and nothing appended. */
 int page_finish(struct page *page, struct buf *out, struct err *err);

@@ -9,17 +9,21 @@
 
 #include <math.h>
 
-enum { MOST_RANKS = 48 /* rows of a side's table */ };
+/* Rows of a side's table: as many as are shown before it is opened, unless there are only few more; the most; and bytes
+ * of one, of which those that are not shown at first may have half of the room that is left. */
+enum { SHOWN_RANKS = 16, FEW_MORE = 4, MOST_RANKS = 1000, RANK_ROW = 480 };
 
 /* ---- the table ---- */
 
-static void fill_rank(const struct analysis *a, int side, const struct rank_result *r, struct unit unit,
+static void fill_rank(const struct analysis *a, int side, const struct rank_result *r, bool rest, struct unit unit,
                       struct rows *rows)
 {
 	struct arena *arena = rows->page->arena;
 	const struct side *s = &a->side[side];
 	const struct budget *b = &s->devices[r->device].budget;
 	struct scope *row = page_row(rows);
+	if (rest)
+		page_attribute(row, NULL, "class", "rest");
 	page_fill(row, "side", s->label);
 	page_fill(row, "rank", say_rank(s, r->device, arena));
 	tables_number(row, "own", format_number(arena, unit, r->own), r->own);
@@ -34,6 +38,45 @@ static void fill_rank(const struct analysis *a, int side, const struct rank_resu
 	tables_number(row, "last", s->ranks.collectives > 0 ? format_share(arena, r->last) : "\xE2\x80\x93", r->last);
 }
 
+/* Of rows that follow where `folded`, else of rows that the page has no room for. */
+static void fill_more_ranks(const struct side *s, uint32_t n, bool folded, struct rows *rows)
+{
+	struct scope *row = page_row(rows);
+	page_attribute(row, NULL, "class", folded ? "more" : "more beyond");
+	if (folded)
+		page_attribute(row, NULL, "hidden", "hidden");
+	page_fill(row, "side", s->label);
+	page_fill(row, "rank", arena_format(rows->page->arena, "and %u more", n));
+}
+
+static void fill_ranks(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct rows *rows = page_rows(&page->top, "rank"), *sums = page_rows_among(&page->top, "rank.more", rows);
+	uint32_t shown[2], kept[2], most = 0, least = UINT32_MAX;
+	size_t fit = page->room / 2 / 2 / RANK_ROW;
+	for (int s = 0; s < 2; s++) {
+		uint32_t n = a->side[s].ranks.n;
+		shown[s] = n > SHOWN_RANKS + FEW_MORE ? SHOWN_RANKS : n;
+		kept[s] = n < MOST_RANKS ? n : MOST_RANKS;
+		kept[s] = kept[s] - shown[s] > fit ? shown[s] + (uint32_t)fit : kept[s];
+		page->room -= (size_t)(kept[s] - shown[s]) * RANK_ROW;
+		most = n > most ? n : most;
+		if (kept[s] < n)
+			least = kept[s] < least ? kept[s] : least;
+		for (uint32_t i = 0; i < kept[s]; i++) {
+			if (i == shown[s])
+				fill_more_ranks(&a->side[s], n - shown[s], true, sums);
+			fill_rank(a, s, &a->side[s].ranks.list[i], i >= shown[s], unit, rows);
+		}
+		if (kept[s] < n)
+			fill_more_ranks(&a->side[s], n - kept[s], false, sums);
+	}
+	page_if(&page->top, "rank.all", shown[0] < kept[0] || shown[1] < kept[1]);
+	page_fill(&page->top, "rank.all",
+	          least < UINT32_MAX ? arena_format(page->arena, "The first %u of %u ranks", least, most)
+	                             : arena_format(page->arena, "All %u ranks", most));
+}
+
 /* ---- what they say to each other ---- */
 
 static void fill_comm(const struct analysis *a, const struct side *s, const struct comm_result *c, struct unit unit,
@@ -44,7 +87,7 @@ static void fill_comm(const struct analysis *a, const struct side *s, const stru
 	struct scope *row = page_row(rows);
 	bool matched = c->matched > 0;
 	page_fill(row, "side", s->label);
-	page_fill(row, "name", format_kernel(arena, names_text(a->names, c->name), 60));
+	page_code(row, "name", format_kernel(arena, names_text(a->names, c->name), 60));
 	page_fill(row, "communicator", c->communicator ? format_count(arena, c->communicator) : none);
 	tables_number(row, "ranks", c->ranks ? format_count(arena, c->ranks) : none, c->ranks);
 	tables_number(row, "per_step", format_count(arena, c->per_step), c->per_step);
@@ -137,7 +180,7 @@ static void fill_words(const struct analysis *a, struct page *page)
 	for (int k = 0; k < 2; k++) {
 		const struct side *s = &a->side[k];
 		const struct ranks_result *r = &s->ranks;
-		const char *text[7];
+		const char *text[6];
 		int n = 0;
 		if (r->n && !r->known && r->waiting + r->bubble + r->moving + r->unmatched > 0)
 			text[n++] = "collectives could not be matched across ranks, so how much of them is waiting is "
@@ -153,8 +196,6 @@ static void fill_words(const struct analysis *a, struct page *page)
 			                         r->comms_left_out);
 		if (r->n_clocks)
 			text[n++] = say_clocks(r, arena);
-		if (r->n > MOST_RANKS)
-			text[n++] = arena_format(arena, "the table shows the %d slowest of %u ranks", MOST_RANKS, r->n);
 		if (r->map.rows && (r->map.ranks_a_row > 1 || r->map.steps_a_column > 1))
 			text[n++] = cell_of("a cell", &r->map, arena);
 		const struct rank_map *part = rank_parts_first(r);
@@ -178,10 +219,7 @@ void tables_ranks(const struct analysis *a, struct unit unit, struct page *page)
 	rank_parts_draw(a, arena, page_draw(&page->top, "ranks.parts"));
 	page_fill(&page->top, "ranks.caption",
 	          arena_format(arena, "Ranks, the slowest first, %s a %s", unit.name, view_unit(&a->side[0])));
-	struct rows *rows = page_rows(&page->top, "rank");
-	for (int s = 0; s < 2; s++)
-		for (uint32_t i = 0; i < a->side[s].ranks.n && i < MOST_RANKS; i++)
-			fill_rank(a, s, &a->side[s].ranks.list[i], unit, rows);
+	fill_ranks(a, unit, page);
 	fill_comms(a, unit, page);
 	fill_words(a, page);
 }

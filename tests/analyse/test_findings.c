@@ -201,7 +201,7 @@ static void test_recording_is_named(void **state)
 	assert_non_null(sentence_with((const char *const *)a->side[0].quality.notes, a->side[0].quality.n_notes,
 	                              "300 calls a step"));
 	assert_non_null(
-		sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "Without a profiler"));
+		sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "without a profiler"));
 	assert_true(a->while_recorded);
 	/* kernels that queue up: no call is waited for, and nothing is said */
 	a = compare_programs(*state, healthy, healthy);

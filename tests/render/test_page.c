@@ -55,15 +55,14 @@ static void marks_are_filled_and_go_away(void **state)
 	assert_page(&page, "<p><b title='&lt;\"&gt;'>x &lt; y &amp; \"z\"</b><i>1</i></p>");
 }
 
-static void commands_may_break(void **state)
+static void code_may_break(void **state)
 {
 	(void)state;
 	struct page page;
 	open_page(&page, "<p><b data-fill=\"a\"></b></p>");
-	page_command(&page.top, "a", "k 'regex:^(a|b)$' aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé <c>/");
-	assert_page(
-		&page,
-		"<p><b>k 'regex:<wbr>^(a|<wbr>b)$' aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa<wbr>aé &lt;c&gt;/</b></p>");
+	page_code(&page.top, "a", "k 'regex:^(a|b)$' aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaé <c_d>/");
+	assert_page(&page, "<p><b>k 'regex:<wbr>^(a|<wbr>b)$' aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa<wbr>aé "
+	                   "&lt;<wbr>c_<wbr>d&gt;/</b></p>");
 }
 
 static void options_in_sentences_do_not_break(void **state)
@@ -174,7 +173,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_teardown(marks_are_filled_and_go_away, release),
-		cmocka_unit_test_teardown(commands_may_break, release),
+		cmocka_unit_test_teardown(code_may_break, release),
 		cmocka_unit_test_teardown(options_in_sentences_do_not_break, release),
 		cmocka_unit_test_teardown(rows_repeat_and_nest, release),
 		cmocka_unit_test_teardown(rows_inside_what_is_dropped, release),
