@@ -444,14 +444,6 @@ class Words:
                 if text.startswith("Ceiling: "):
                     self.claim(self.ceilings(text), "findings", text)
                     continue
-                if section == "ranks" and re.fullmatch(r"All \d+ ranks", text):
-                    rows = self.page.tables[section][0]["rows"]
-                    self.claim(f"All {sum(row['class'] != 'more' for row in rows[1:]) // 2} ranks" == text, section, text)
-                    continue
-                gpus = re.fullmatch(r"The first 16 of (\d+) GPUs", text)
-                if gpus:
-                    self.claim(int(gpus[1]) == max(len(side["devices"]) for side in self.sides), section, text)
-                    continue
                 opens = re.fullmatch(r"(?:All|The first (\d+) of) (\d+) (?:causes|parts|phases|kernels|calls|ranges)", text)
                 if opens:
                     rows = [row for row in self.page.tables[section][0]["rows"] if not {"more"} & set(row["class"].split())]
@@ -473,9 +465,6 @@ class Words:
                         self.claim(any(shows(number, r, {"k": 1e3, "M": 1e6, "G": 1e9}[scale]) for r in rate), section, text)
                 typical = re.findall(r"(\d+) typical steps?", text)
                 self.claim(not typical or list(map(int, typical)) == shown, "steps of the timeline", text)
-                if section == "timeline": # which ranks are drawn
-                    ranks = max(len(side["devices"]) for side in self.sides)
-                    text = re.sub(r"\brank (\d+)", lambda found: "" if int(found[1]) < ranks else found[0], text)
                 if section == "functions":
                     text = self.samples(text)
                 if section == "startup": # whole start-ups, and what single runs took
