@@ -310,5 +310,5 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 	                    "up to some percent to kernels. The interval allows for that, and result and gates go by "
 	                    "the interval. gapline run also measures without a profiler.",
 	                    highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
-	                    ranges ? "" : " calls", per, say_digits(arena, waited(f)));
+	                    ranges ? " of them" : " calls", per, say_digits(arena, waited(f)));
 }
