@@ -96,7 +96,8 @@ static void launches_are_those_of_searches(void **state)
 	arena_release(&p.arena);
 }
 
-/* Where nobody asks for the time between events, a wait behind two of them is a trial: four waits are two of those. */
+/* Where nobody asks for the time between events, a wait behind two of them is a trial; a program that paces its steps
+ * by one event each waits behind one. */
 static void each_trial_has_two_events_of_its_own(void **state)
 {
 	(void)state;
@@ -104,7 +105,7 @@ static void each_trial_has_two_events_of_its_own(void **state)
 	struct trials trials;
 	loop_program_init(&p);
 	call(&p, "cudaEventRecord", CALL_OTHER);
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 40; i++) {
 		kernel(&p, "a", 10000);
 		call(&p, "cudaEventRecord", CALL_OTHER);
 		call(&p, "cudaEventSynchronize", CALL_SYNC);

@@ -53,7 +53,9 @@ static void find_in_thread(const struct trace *t, uint32_t thread, int64_t until
 		bool ask = e->any_asks ? e->asks[name] : e->waits[name] && marked >= 2;
 		int64_t start = t->calls.start[i];
 		out->later += ask && start >= until;
-		marked = ask ? 0 : marked + mark;
+		marked = ask || e->waits[name]
+		                 ? 0
+		                 : marked + mark; /* what paces its steps by one event each is no search */
 		launched += t->calls.class[i] == CALL_LAUNCH;
 		if ((!ask && !mark) || start >= until)
 			continue;
