@@ -325,7 +325,7 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 		struct arena pass = {0};
 		struct pattern_found found = {0};
 		bool have = find_loop(&s, shortest, &pass, &found);
-		if (!varied)
+		if (!varied && out->n_loops == 0) /* not of what other loops have left */
 			have = (varied = take_varied(&s, have, &pass, &found)) || have;
 		if (have)
 			add_loop(&s, row, &found, arena, out);
