@@ -8,10 +8,12 @@ there are any, and compares the whole result of a report with what is said of th
 differ. What is in a digest is taken apart by docs/digest.md (support/digest_file.py) and compared with the rows of the
 profile, asked for in SQL.
 """
+import contextlib
 import gzip
 import json
 import os
 import pathlib
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -69,14 +71,32 @@ def differences(a, b, path=""):
     return [] if type(a) is type(b) and a == b else [f"{path}: {str(a)[:80]} / {str(b)[:80]}"]
 
 
-def compare(what, folder, baseline, fixed, *options):
-    """The report of profiles beside the report of their digests, and of profiles against digests."""
+def without_stacks(folder, files):
+    """Copies that lack what a digest does not hold: samples of threads' stacks. Files without any are left alone."""
+    made = []
+    for f in files:
+        with contextlib.closing(sqlite3.connect(f)) as db:
+            stacks = {"COMPOSITE_EVENTS", "SAMPLING_CALLCHAINS"} & {r[0] for r in db.execute("SELECT name FROM sqlite_master")}
+            held = stacks and db.execute("SELECT count(*) FROM COMPOSITE_EVENTS").fetchone()[0]
+        made.append(folder / f"without-stacks-{f.name}" if held else f)
+        if held:
+            shutil.copyfile(f, made[-1])
+            with contextlib.closing(sqlite3.connect(made[-1])) as db:
+                for table in stacks:
+                    db.execute(f"DELETE FROM {table}")
+                db.commit()
+    return made
+
+
+def compare(what, folder, baseline, fixed, *options, stacks=None):
+    """The report of profiles beside the report of their digests, and of profiles against digests; these are made of
+    the pair `stacks`, if it is given."""
     whole = report(folder, baseline, fixed, *options)
     if len(baseline) > 1:  # --perfetto needs all rows at once, else those of ranks come one rank after the other
         found = differences(whole, report(folder, baseline, fixed, "--perfetto", folder / "both.json", *options))
         if found:
             sys.exit(f"{what}: {len(found)} differences between rows that are held and rows that are not:\n" + "\n".join(found[:20]))
-    small = [digest(folder, files, f"{side}") for side, files in (("baseline", baseline), ("fixed", fixed))]
+    small = [digest(folder, files, f"{side}") for side, files in zip(("baseline", "fixed"), stacks or (baseline, fixed))]
     for sides in (small[0], small[1]), (baseline, small[1]):
         found = differences(without_names(whole) if sides[0] is small[0] else whole,
                             without_names(report(folder, *sides, *options)))
@@ -122,7 +142,7 @@ def check_examples(folder):
         subprocess.run(["tar", "-xJf", packed, "-C", inside], check=True)
         sides = [sorted(f for f in inside.rglob("*.sqlite*") if f.name.startswith(side)) for side in ("baseline", "fixed")]
         if all(sides):
-            compare(packed.parent.name, folder, *sides)
+            compare(packed.parent.name, folder, *[without_stacks(folder, files) for files in sides], stacks=sides)
 
 
 def check_jobs(folder):
