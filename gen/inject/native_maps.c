@@ -1,9 +1,9 @@
 #include "native_maps.h"
+#include "table.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,22 +32,10 @@ static int64_t read_at;
 
 void native_maps_forget(void)
 {
-	/* The memory is the parent's copy; it costs nothing that is not written to. */
-	if (tables)
-		munmap(tables, sizeof *tables);
+	table_unmap(tables, sizeof *tables);
 	tables = NULL;
 	n_maps = n_modules = text_used = 0;
 	read_at = 0;
-}
-
-static bool tables_map(void)
-{
-	if (tables)
-		return true;
-	void *p =
-		mmap(NULL, sizeof *tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	tables = p == MAP_FAILED ? NULL : p;
-	return tables;
 }
 
 /* ---- lines of the kernel's list ---- */
@@ -82,7 +70,7 @@ static bool line_read(char *text, struct line *line)
 /* Calls `each` for every line until it says that it has what it wants. False: the list cannot be read. */
 static bool lines(bool (*each)(void *context, const struct line *line), void *context)
 {
-	if (!tables_map())
+	if (!tables && !(tables = table_map(sizeof *tables)))
 		return false;
 	long fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC), n = 0;
 	size_t kept = 0;

@@ -1,7 +1,7 @@
 #include "py_names.h"
+#include "table.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
 	CODES = 1 << 14, /* places of known code objects, WAYS of them for each address */
@@ -29,21 +29,9 @@ static uint32_t n_functions, text_used, turn;
 
 void py_names_forget(void)
 {
-	/* The memory is the parent's copy; it costs nothing that is not written to. */
-	if (tables)
-		munmap(tables, sizeof *tables);
+	table_unmap(tables, sizeof *tables);
 	tables = NULL;
 	n_functions = text_used = turn = 0;
-}
-
-static bool tables_map(void)
-{
-	if (tables)
-		return true;
-	void *p =
-		mmap(NULL, sizeof *tables, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	tables = p == MAP_FAILED ? NULL : p;
-	return tables;
 }
 
 static const char *base_name(const char *path)
@@ -81,7 +69,7 @@ static uint32_t number_of(const char *text, uint32_t bytes, py_named *named)
 uint32_t py_name(const struct py_runtime *py, const struct py_code *code, py_named *named)
 {
 	char text[PY_NAME_ROOM], path[4 * PY_NAME_CHARACTERS + 1];
-	if (!tables_map())
+	if (!tables && !(tables = table_map(sizeof *tables)))
 		return 0;
 	uint32_t set = (uint32_t)(code->address >> 4) * UINT32_C(0x9E3779B1) % (CODES / WAYS);
 	struct known *ways = &tables->codes[(size_t)set * WAYS];

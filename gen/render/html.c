@@ -63,18 +63,8 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 
 static void fill_head(const struct analysis *a, struct page *page)
 {
-	struct arena *arena = page->arena;
-	const char *title = title_of(a, arena);
-	page_fill(&page->top, "page", arena_format(arena, "%s: %s - gapline", words_result(a), title));
-	page_fill(&page->top, "title", title);
-	page_if(&page->top, "linked", false);
-	page_fill(&page->top, "style", asset_report_css.bytes);
-	page_if(&page->top, "policy", true);
-	page_attribute(&page->top, "policy", "content",
-	               arena_format(arena,
-	                            "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s' 'sha256-%s'; "
-	                            "base-uri 'none'; form-action 'none'",
-	                            asset_report_css.sha256, asset_early_js.sha256, asset_report_js.sha256));
+	page_head(page, words_result(a), title_of(a, page->arena),
+	          arena_format(page->arena, " 'sha256-%s' 'sha256-%s'", asset_early_js.sha256, asset_report_js.sha256));
 	page_fill(&page->top, "early", asset_early_js.bytes);
 	page_fill(&page->top, "script", asset_report_js.bytes);
 }

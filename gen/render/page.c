@@ -1,5 +1,7 @@
 #include "render/page.h"
 
+#include "render/assets.h"
+
 #include <libxml/HTMLtree.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
@@ -290,4 +292,20 @@ void page_attribute(struct scope *scope, const char *name, const char *attribute
 		fail(scope->page, "template: no element is marked \"%s\"", name ? name : "a row");
 	else if (is_text(scope, attribute, value))
 		xmlSetProp(node, (const xmlChar *)attribute, (const xmlChar *)value);
+}
+
+void page_head(struct page *page, const char *result, const char *title, const char *scripts)
+{
+	struct arena *arena = page->arena;
+	page_fill(&page->top, "page", arena_format(arena, "%s: %s - gapline", result, title));
+	page_fill(&page->top, "title", title);
+	page_if(&page->top, "linked", false);
+	page_fill(&page->top, "style", asset_report_css.bytes);
+	page_if(&page->top, "policy", true);
+	page_attribute(
+		&page->top, "policy", "content",
+		arena_format(arena,
+	                     "default-src 'none'; style-src 'sha256-%s';%s%s base-uri 'none'; form-action 'none'",
+	                     asset_report_css.sha256, *scripts ? " script-src" : "",
+	                     *scripts ? arena_format(arena, "%s;", scripts) : ""));
 }

@@ -57,6 +57,10 @@ struct page {
 
 void page_open(struct page *page, const char *template, size_t n, struct arena *arena);
 
+/* The head of a page that shows `result` of `title`: its names, its style, and a policy by which a browser runs nothing
+ * but `scripts` ("" or " 'sha256-…' …", as a Content-Security-Policy names them). */
+void page_head(struct page *page, const char *result, const char *title, const char *scripts);
+
 void page_fill(struct scope *scope, const char *name, const char *text);
 
 /* The same for a sentence, in which an option of a command line, `--warmup`, is a word that does not break. */

@@ -25,21 +25,6 @@ static const char *title_of(const struct trend *t, struct arena *arena)
 	                    name_of(&t->commits[t->n_commits - 1], arena));
 }
 
-static void fill_head(const struct trend *t, const char *result, struct page *page)
-{
-	struct arena *arena = page->arena;
-	const char *title = title_of(t, arena);
-	page_fill(&page->top, "page", arena_format(arena, "%s: %s - gapline", result, title));
-	page_fill(&page->top, "title", title);
-	page_if(&page->top, "linked", false);
-	page_fill(&page->top, "style", asset_report_css.bytes);
-	page_if(&page->top, "policy", true);
-	page_attribute(&page->top, "policy", "content",
-	               arena_format(arena,
-	                            "default-src 'none'; style-src 'sha256-%s'; base-uri 'none'; form-action 'none'",
-	                            asset_report_css.sha256));
-}
-
 static const char *interval(const struct trend_change *c, struct arena *arena)
 {
 	return arena_format(arena, "%s to %s", trend_percent(arena, c->change.lo), trend_percent(arena, c->change.hi));
@@ -179,7 +164,7 @@ int trend_html(const struct trend *t, struct buf *out, struct err *err)
 	struct arena arena = {0};
 	struct page page;
 	page_open(&page, asset_trend_html.bytes, asset_trend_html.n, &arena);
-	fill_head(t, fill_card(t, &page), &page);
+	page_head(&page, fill_card(t, &page), title_of(t, &arena), "");
 	struct rows *rows = page_rows(&page.top, "series");
 	for (size_t i = 0; i < t->n_series; i++) {
 		struct scope *row = page_row(rows);

@@ -84,14 +84,7 @@ static uint32_t inner_cycles(const struct pattern_sequence *s, const struct patt
 	while (n > 2 && f->fit.cut[from + n] - f->fit.cut[from] > INNER_OPS)
 		n--;
 	size_t first = f->fit.cut[from];
-	struct pattern_sequence part = *s;
-	part.n = f->fit.cut[from + n] - first;
-	part.token += first;
-	part.at += first;
-	part.end += first;
-	part.pause += first;
-	part.length += first;
-	part.flags += first;
+	struct pattern_sequence part = pattern_part(s, first, f->fit.cut[from + n] - first);
 	struct pattern_found inner = {0};
 	uint32_t cycles = 0;
 	if (find_one(&part, n + n / 2, WIDEST, &scratch, &inner, width) && !inner.bursts &&

@@ -61,6 +61,20 @@ struct pattern_sequence {
 	uint32_t n_lanes;
 };
 
+/* Its `n` ops from `first` on: the same arrays, from there. */
+static inline struct pattern_sequence pattern_part(const struct pattern_sequence *s, size_t first, size_t n)
+{
+	struct pattern_sequence part = *s;
+	part.n = n;
+	part.token += first;
+	part.at += first;
+	part.end += first;
+	part.pause += first;
+	part.length += first;
+	part.flags += first;
+	return part;
+}
+
 struct pattern_loop {
 	uint32_t n;            /* cycles */
 	uint32_t differ;       /* of these: hold something else than is usual */

@@ -111,18 +111,7 @@ static int compare_candidates(const void *a, const void *b)
 
 static struct pattern_sequence excerpt(const struct pattern_sequence *s)
 {
-	struct pattern_sequence part = *s;
-	if (s->n <= EXCERPT)
-		return part;
-	size_t first = (s->n - EXCERPT) / 2;
-	part.n = EXCERPT;
-	part.token += first;
-	part.at += first;
-	part.end += first;
-	part.pause += first;
-	part.length += first;
-	part.flags += first;
-	return part;
+	return s->n <= EXCERPT ? *s : pattern_part(s, (s->n - EXCERPT) / 2, EXCERPT);
 }
 
 struct begin {
