@@ -42,9 +42,10 @@ static const struct analysis *pair_analyse(struct scene *s, const struct trace *
 
 static void test_pair(void **state)
 {
-	/* Steps of about 30000 against 10000. */
+	/* Steps of about 300 against 100 µs: a price of 20 µs for a call and a range leaves them apart. */
 	struct scene *s = *state;
-	const struct analysis *pair = pair_analyse(s, steps_trace(s, 60, 8000, 22000), steps_trace(s, 60, 8000, 2000));
+	const struct analysis *pair =
+		pair_analyse(s, steps_trace(s, 60, 80000, 220000), steps_trace(s, 60, 80000, 20000));
 	assert_int_equal(pair->verdict.result, VERDICT_FASTER);
 	assert_true(fabs(pair->verdict.speedup - 3) < 0.05);
 	double baseline = 0, fixed = 0;
@@ -61,7 +62,7 @@ static void test_pair(void **state)
 static void test_unit_of_time_does_not_matter(void **state)
 {
 	struct scene *s = *state;
-	const struct trace *a = steps_trace(s, 60, 8000, 22000), *b = steps_trace(s, 60, 8000, 2000);
+	const struct trace *a = steps_trace(s, 60, 80000, 220000), *b = steps_trace(s, 60, 80000, 20000);
 	const struct analysis *pair = pair_analyse(s, a, b);
 	static const int64_t factors[] = {2, 7, 1000};
 	for (int i = 0; i < 3; i++) {
@@ -82,7 +83,7 @@ static void test_unit_of_time_does_not_matter(void **state)
 static void test_sides_swapped(void **state)
 {
 	struct scene *s = *state;
-	const struct trace *a = steps_trace(s, 60, 8000, 22000), *b = steps_trace(s, 40, 8000, 2000);
+	const struct trace *a = steps_trace(s, 60, 80000, 220000), *b = steps_trace(s, 40, 80000, 20000);
 	const struct analysis *pair = pair_analyse(s, a, b), *swapped = pair_analyse(s, b, a);
 	assert_int_equal(pair->verdict.result, VERDICT_FASTER);
 	assert_int_equal(swapped->verdict.result, VERDICT_SLOWER);
@@ -106,7 +107,7 @@ static void test_sides_swapped(void **state)
 static void test_against_itself(void **state)
 {
 	struct scene *s = *state;
-	const struct trace *a = steps_trace(s, 60, 8000, 22000);
+	const struct trace *a = steps_trace(s, 60, 80000, 220000);
 	const struct analysis *pair = pair_analyse(s, a, a);
 	assert_true(pair->verdict.speedup == 1);
 	assert_true(pair->verdict.result == VERDICT_UNCHANGED || pair->verdict.result == VERDICT_INCONCLUSIVE);
