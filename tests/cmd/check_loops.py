@@ -72,9 +72,12 @@ def check_real(gapline, folder):
 def check_programs(gapline, folder):
     """Plain PyTorch programs on an H100, each held against its own clock, the device drained, from so many steps on: one
     of convolutions, compiled, of which Triton's trials are four fifths of the GPU's time; conjugate gradients of as many
-    iterations as it takes; a graph's replays, and some steps that run eagerly. What is wrong."""
+    iterations as it takes; a graph's replays, and some steps that run eagerly; and two whose sizes are drawn anew for each
+    step, so that it launches other kernels: a training compiled for any size, and products of matrices. What is wrong."""
     here, wrong = os.path.join(os.path.dirname(os.path.abspath(__file__)), "unmarked"), []
-    for name, warmup, true in ("compile", 20, 4.34239), ("cg", 5, 1.96445), ("graphs", 20, 0.5916):
+    programs = (("compile", 20, 4.34239), ("cg", 5, 1.96445), ("graphs", 20, 0.5916), ("dynamic", 40, 3.40687),
+                ("gemms", 50, 3.66933))
+    for name, warmup, true in programs:
         path = os.path.join(here, f"programs-{name}.sqlite.gz")
         side = report(gapline, folder, [path, path], "--warmup", str(warmup))["baseline"]
         found = side["steps"]["period_ms"]["mean"] if side["steps"]["found"] else 0

@@ -273,11 +273,14 @@ static double host_share(const struct pattern_sequence *s, const struct pattern_
  * are layers of, if only then there is an input or an optimizer. True: `f` is that now. */
 static bool take_varied(const struct pattern_sequence *s, bool have, struct arena *arena, struct pattern_found *f)
 {
-	enum { LEFT = 97, MORE = 103 };
+	enum { LEFT = 97, MORE = 103, LITTLE = 5 };
 	double all = 0, in = have ? time_in(s, f) : 0;
 	for (size_t i = 0; i < s->n; i++)
 		all += (double)s->length[i];
 	struct pattern_places places;
+	/* what fills memory at the start, say, is neither these steps nor a part of them */
+	if (in * 100 < all * LITTLE)
+		have = false;
 	/* steps one upon the other, of one name each, are a loop, and what is beside it another one */
 	if (have && !f->bursts)
 		return false;
