@@ -50,6 +50,8 @@ static bool is_the_profilers(const struct watched *w, uint32_t call)
 static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from, int64_t to)
 {
 	uint32_t begin = t->first_range[thread], n = t->first_range[thread + 1] - begin;
+	if (n == 0) /* and perhaps no column of any */
+		return 0;
 	const int64_t *start = t->ranges.start + begin;
 	return (int64_t)search_after(start, n, 0, to) - search_after(start, n, 0, from - 1);
 }
