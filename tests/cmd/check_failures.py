@@ -5,8 +5,8 @@ write, open, rename, fsync, fork, mmap and thread.
     check_failures.py GAPLINE FAILING_LIBRARY SECONDS [OFFSET]
 
 FAILING_LIBRARY (standin_failing.c) is preloaded. With so many seconds, spread over commands and kinds of calls, every
-k-th call is tried from an offset that is different in each run, and printed; 0: every single one of a kind, as far as a
-minute (or LONGEST seconds of the environment) for it goes, else every k-th: an experiment has 45,000 allocations, and
+k-th call is tried from an offset that is different in each run, and printed; 0: every single one of a kind, as far as five
+minutes (or LONGEST seconds of the environment) for it go, else every k-th: an experiment has 45,000 allocations, and
 takes a second.
 
 Then gapline is killed (SIGKILL) in front of every rename, unlink and fsync of a report with several outputs: what stands
@@ -39,7 +39,7 @@ import tiny_spool
 
 GAPLINE, FAILING = (os.path.abspath(a) for a in sys.argv[1:3])
 SECONDS = float(sys.argv[3])
-LONGEST = float(os.environ.get("LONGEST", 60))
+LONGEST = float(os.environ.get("LONGEST", 300))
 OFFSET = float(sys.argv[4]) if len(sys.argv) > 4 else random.random()
 SAYING = re.compile(r"(gapline: [^\n]{4,}\n)+\Z")
 LEFT_OUT = re.compile(r"(gapline: commit c\d is not used: [^\n]{4,}\n)+\Z")
