@@ -184,12 +184,25 @@ static void nothing_in_noise(void **state)
 	}
 }
 
+/* Three turns of a query: tables are copied in piece by piece, of one size many, and between them a few kernels. A copy
+ * is no step, though each is like the others. */
+static void copies_are_no_steps(void **state)
+{
+	(void)state;
+	struct written w = {.random = 6};
+	struct pattern_places places;
+	for (int i = 0; i < 3; i++)
+		add(&w, ">>>b>>>>b>>>b>>>>>p<");
+	assert_int_equal(steps_in(&w, true, &places), 0);
+	arena_release(&w.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kernels_by_length),    cmocka_unit_test(layers_are_no_steps),
 		cmocka_unit_test(optimizers_end_steps), cmocka_unit_test(kinds_of_steps),
-		cmocka_unit_test(nothing_in_noise),
+		cmocka_unit_test(nothing_in_noise),     cmocka_unit_test(copies_are_no_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -77,6 +77,8 @@ static enum level level_of(const struct pattern_places *p, const struct marks *m
 	/* what is whole may hold other work of its own now and then */
 	bool again = p->with_others >= PATTERN_CYCLES && p->with_others * (uint64_t)2 <= p->n,
 	     structure = (p->others >= STRUCTURE && !complete) || p->others * 4 >= p->ops;
+	if (p->work < NEARLY_ALL) /* copies alone are no steps: each comes with the work that it is for */
+		return LEVEL_NONE;
 	if (!is_explained(p, alone, complete)) {
 		if (!alone || !by_kind(p))
 			return LEVEL_NONE;
