@@ -1,6 +1,10 @@
 #include "trace/clock_offset.h"
 
+#include "base/arena.h"
+
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* A pair (offset at `at`, drift), and the corners of a convex region of them, in turn. A bound cuts corners off and
  * makes two: few are left, as most bounds cut nothing. One that would need more room than there is does not count, so
@@ -81,6 +85,54 @@ static struct corner centre(const struct region *r)
 	return (struct corner){mean_x + x / (3 * area), mean_y + y / (3 * area)};
 }
 
+/* How far what is said may be from the corners of a region, from one instant to another. */
+static double reach_of(const struct region *r, const struct corner *said, double from, double to)
+{
+	const double ends[] = {from, to};
+	double within = 0;
+	for (size_t i = 0; i < r->n; i++)
+		for (int end = 0; end < 2; end++)
+			within = fmax(within, fabs(r->corner[i].offset - said->offset +
+			                           (r->corner[i].drift - said->drift) * ends[end]));
+	return within;
+}
+
+static int compare_times(const void *a, const void *b)
+{
+	int64_t x = ((const struct clock_collective *)a)->entered[1];
+	int64_t y = ((const struct clock_collective *)b)->entered[1];
+	return x < y ? -1 : x > y;
+}
+
+/* A clock that is set while the program runs may still fit one steady drift by chance, and all the more tightly, as
+ * next to nothing does. So nothing is relied on for longer than a quarter of the collectives: what those alone allow,
+ * as far as the ones before and behind them, is what is stated. Wherever the clock was set, quarters that end and begin
+ * near it say what it showed. */
+enum { QUARTERS = 4, SHIFTS = 8, FEWEST = 4 };
+static double reach_of_quarters(const struct clock_collective *list, size_t n, const struct clock_offset *o,
+                                int64_t base, const struct corner *said, double reach)
+{
+	struct arena scratch = {0};
+	struct clock_collective *timed = ARENA_NEW(&scratch, n, struct clock_collective);
+	size_t part = n / QUARTERS > FEWEST ? n / QUARTERS : FEWEST, i = 0;
+	size_t shift = part / SHIFTS ? part / SHIFTS : 1;
+	double within = 0;
+	memcpy(timed, list, n * sizeof *timed);
+	qsort(timed, n, sizeof *timed, compare_times);
+	while (part < n) {
+		size_t end = i + part < n ? i + part : n, begin = end - part;
+		size_t before = begin > shift ? begin - shift : 0, behind = end + shift < n ? end + shift : n;
+		struct region r = fit(timed + begin, part, o->at, base, reach, o->loosened);
+		within = fmax(within, reach_of(&r, said, (double)(timed[before].entered[1] - o->at),
+		                               (double)(timed[behind - 1].entered[1] - o->at)));
+		if (end == n)
+			break;
+		i += shift;
+	}
+	arena_release(&scratch);
+	return within;
+}
+
 bool clock_offset_find(const struct clock_collective *list, size_t n, struct clock_offset *out)
 {
 	int64_t first = INT64_MAX, last = INT64_MIN, base = 0;
@@ -109,13 +161,8 @@ bool clock_offset_find(const struct clock_collective *list, size_t n, struct clo
 	struct corner middle = centre(&r);
 	*out = (struct clock_offset){
 		.at = at, .offset = (double)base + middle.offset, .drift = middle.drift, .loosened = loosen, .n = n};
-	const double ends[] = {(double)(first - at), (double)(last - at)};
-	for (size_t i = 0; i < r.n; i++)
-		for (int end = 0; end < 2; end++) {
-			double away = fabs(r.corner[i].offset - middle.offset +
-			                   (r.corner[i].drift - middle.drift) * ends[end]);
-			out->within = fmax(out->within, away + loosen);
-		}
+	double steady = reach_of(&r, &middle, (double)(first - at), (double)(last - at));
+	out->within = fmax(steady, reach_of_quarters(list, n, out, base, &middle, reach)) + loosen;
 	return true;
 }
 

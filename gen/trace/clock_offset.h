@@ -29,8 +29,9 @@ struct clock_offset {
 /* Each collective bounds the offset from both sides: the first host's ranks do not leave before the second's have
  * entered, and the other way round. The offsets and drifts that fit all bounds are a convex region; what is said is its
  * middle, and `within` reaches its farthest corner, so that the truth is inside however long the data moved. Bounds are
- * as tight as the shortest collective in which each host came last. False where no drift below 1000 ppm fits within 1
- * ms: `out` means nothing then. n >= 1. */
+ * as tight as the shortest collective in which each host came last. A clock may be set while the program runs, and
+ * bounds that are wide do not show it: `within` reaches the corners of what each quarter of the collectives allows by
+ * itself, too. False where no drift below 1000 ppm fits within 1 ms: `out` means nothing then. n >= 1. */
 bool clock_offset_find(const struct clock_collective *list, size_t n, struct clock_offset *out);
 
 /* What has to be added to a time of the second host, in ns. */

@@ -28,12 +28,13 @@ struct job {
 	double ring;              /* ns: how far apart ranks leave */
 	double wander;            /* ns: of the second clock, beside its drift */
 	double bias;              /* ns by which the second host enters later */
+	double set_at, set_by;    /* ns: the second clock jumps */
 	struct clock_collective list[COLLECTIVES];
 };
 
 static double second(const struct job *j, double t)
 {
-	return (t - j->offset - j->wander * sin(t / 7e8)) / (1 + j->drift);
+	return (t - j->offset - j->wander * sin(t / 7e8) - (t < j->set_at ? 0 : j->set_by)) / (1 + j->drift);
 }
 
 static void run(struct job *j)
@@ -135,6 +136,73 @@ static void a_wandering_clock_is_said(void **state)
 	check(&j, &o);
 }
 
+/* A clock that is set amid the job: where it is not refused, what is stated holds before and after. */
+static void a_clock_that_is_set_is_in_the_bound(void **state)
+{
+	(void)state;
+	static struct job j;
+	static const double by[] = {20e3, 60e3, 150e3, 300e3, -300e3, 700e3, 1500e3, -5000e3};
+	static const double moves[] = {20e3, 100e3, 300e3, 1e6};
+	int found = 0, refused = 0, narrow = 0;
+	double widest = 0;
+	for (int round = 0; round < 320; round++) {
+		struct clock_offset o;
+		seed = (uint64_t)round + 1;
+		j = (struct job){.offset = 3e6,
+		                 .drift = 20e-6 * (round % 3 - 1),
+		                 .spread = 1e6,
+		                 .shortest = moves[round / 8 % 4],
+		                 .longest = 10 * moves[round / 8 % 4],
+		                 .ring = 30e3,
+		                 .set_at = 5e9 + 5e7 * COLLECTIVES * uniform(),
+		                 .set_by = by[round % 8]};
+		run(&j);
+		if (!clock_offset_find(j.list, COLLECTIVES, &o) || o.loosened > 20e3) {
+			refused++;
+			continue;
+		}
+		found++;
+		for (int k = 0; k < COLLECTIVES; k++) {
+			double t = 5e9 + 5e7 * k, noted = second(&j, t);
+			double error = fabs(noted + (double)clock_offset_at(&o, llround(noted)) - t);
+			if (error > o.within + 2) {
+				narrow++;
+				break;
+			}
+		}
+		widest = fmax(widest, o.within);
+	}
+	print_message("%d found, %d refused, bound too narrow %d times, at most %.0f us\n", found, refused, narrow,
+	              widest / 1e3);
+	assert_true(found > 50);
+	assert_int_equal(narrow, 0);
+}
+
+/* Few collectives are looked at in fewer pieces, and one by one. */
+static void few_collectives_are_looked_at_too(void **state)
+{
+	(void)state;
+	static struct job j;
+	for (size_t n = 1; n < 40; n++) {
+		struct clock_offset o;
+		seed = n;
+		j = (struct job){.offset = 3e6, .spread = 1e6, .shortest = 12e3, .longest = 900e3, .ring = 30e3};
+		j.set_at = 5e9 + 5e7 * (double)n * uniform();
+		j.set_by = 200e3;
+		run(&j);
+		if (!clock_offset_find(j.list, n, &o) || n < 8)
+			continue;
+		for (size_t k = 0; k < n; k++) {
+			double t = 5e9 + 5e7 * (double)k, noted = second(&j, t);
+			double error = fabs(noted + (double)clock_offset_at(&o, llround(noted)) - t);
+			if (error > o.within + 2)
+				print_message("%zu of %zu: error %.0f us, within %.0f us\n", k, n, error / 1e3,
+				              o.within / 1e3);
+			assert_true(error <= o.within + 2);
+		}
+	}
+}
+
 static void what_cannot_be_is_refused(void **state)
 {
 	(void)state;
@@ -161,6 +229,8 @@ int main(void)
 		cmocka_unit_test(the_offset_lies_within_its_bounds),
 		cmocka_unit_test(one_sided_evidence_widens_the_bound),
 		cmocka_unit_test(a_wandering_clock_is_said),
+		cmocka_unit_test(a_clock_that_is_set_is_in_the_bound),
+		cmocka_unit_test(few_collectives_are_looked_at_too),
 		cmocka_unit_test(what_cannot_be_is_refused),
 		cmocka_unit_test(one_collective_bounds_by_its_length),
 	};
