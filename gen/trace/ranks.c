@@ -456,9 +456,20 @@ struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked ask
 	return r;
 }
 
+/* Whether all processes with GPU work use one GPU: as a rank that was started again does. */
+static bool on_one_gpu(const struct trace *t)
+{
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		if (t->devices[d].gpu == TRACE_NONE || t->devices[d].gpu != t->devices[0].gpu)
+			return false;
+	return t->n_devices > 0;
+}
+
 void ranks_number(struct trace *t, int32_t rank)
 {
-	const struct trace_process *process = main_process(t);
-	if (process && process->rank < 0 && rank >= 0)
-		t->processes[process - t->processes].rank = rank;
+	if (rank < 0 || (!main_process(t) && !on_one_gpu(t)))
+		return;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		if (t->processes[t->devices[d].process].rank < 0)
+			t->processes[t->devices[d].process].rank = rank;
 }

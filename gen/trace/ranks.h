@@ -34,7 +34,8 @@ struct ranks {
  * 2") and folders decide. n >= 1; texts come from `arena`. */
 struct ranks ranks_tell(struct ranks_file *files, size_t n, enum ranks_asked asked, struct arena *arena);
 
-/* Gives the process of the trace that has GPU work, if there is one such, the number `rank`, if it has none. */
+/* Gives the process of the trace that has GPU work, if there is one such, the number `rank`, if it has none; and all of
+ * several that use one GPU, as a rank that was started again does. -1: nobody. */
 void ranks_number(struct trace *trace, int32_t rank);
 
 #endif

@@ -74,7 +74,8 @@ static const struct trace *make(struct state *s, const struct job *j, struct ste
 			maker_op(&s->m, device, 7, j->silent ? OP_KERNEL : OP_COMM, (first + last) / 2, last, "all",
 			         correlation);
 			s->truth[marks->n] = k;
-			s->instance[marks->n++] = (struct instance){process, thread, at, at + STEP, false, 0};
+			s->instance[marks->n++] =
+				(struct instance){.process = process, .thread = thread, .start = at, .end = at + STEP};
 		}
 	}
 	struct trace *t = s->m.trace;

@@ -89,3 +89,15 @@ def write_rank(path, rows, seed, rank, ranks, host):
         db.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * n)})", rows[kept])
     db.commit()
     db.close()
+
+
+def add_start(path, before, rank, pid):
+    """Adds what the same rank did in the file `before`, as of a process `pid` of its own: the rank was started again."""
+    moved = pid - (1000 + rank)
+    with sqlite3.connect(path) as db:
+        db.execute("ATTACH ? AS other", (str(before),))
+        for table in "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS":
+            as_it_is = {"globalTid": f"globalTid + {(moved << 24) + moved}", "globalPid": f"globalPid + {moved << 24}"}
+            columns = [as_it_is.get(row[1], f'"{row[1]}"') for row in db.execute(f"PRAGMA table_info({table})")]
+            db.execute(f"INSERT INTO {table} SELECT {', '.join(columns)} FROM other.{table}")
+    db.close()

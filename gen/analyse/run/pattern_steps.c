@@ -64,7 +64,7 @@ void pattern_steps(struct run *run, uint32_t index)
 		for (uint32_t k = 0; k < loop->n; k++)
 			if (number[d][k]) {
 				marks.instance[marks.n] =
-					(struct instance){t->devices[d].process, thread, 0, 0, false, 0};
+					(struct instance){.process = t->devices[d].process, .thread = thread};
 				number[d][k] = ++marks.n;
 			}
 		for (uint32_t i = t->devices[d].first_op; i < t->devices[d].first_op + t->devices[d].n_ops; i++)

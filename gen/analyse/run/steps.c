@@ -3,6 +3,7 @@
 #include "analyse/run/steps_align.h"
 #include "analyse/run/steps_cut.h"
 #include "analyse/run/steps_lanes.h"
+#include "analyse/run/steps_restart.h"
 #include "base/list.h"
 #include "base/sort.h"
 #include "trace/again.h"
@@ -12,8 +13,7 @@
 
 /* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
  * places. */
-enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */ };
-enum { MIN_CLOSED = 3 }; /* steps that are left when the last ones are not counted */
+enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */, MIN_CLOSED = 3 /* steps left without the last ones */ };
 
 /* ---- instances that were given by their ops ---- */
 
@@ -216,39 +216,53 @@ static int compare_places(const void *a, const void *b, void *context)
 	return i < k ? -1 : i > k;
 }
 
+/* The instances of each lane that count, how many of them each has, and whether lanes are ranks. */
+struct numbered {
+	uint32_t *place, *count, n, least, most;
+	bool ranks;
+};
+
+static struct numbered count_instances(struct steps_build *b)
+{
+	struct numbered c = {.place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t),
+	                     .count = ARENA_NEW(&b->scratch, b->n_lanes, uint32_t),
+	                     .least = UINT32_MAX};
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		steps_instance(b, p)->step = TRACE_NONE;
+		if (steps_instance(b, p)->cut || steps_instance(b, p)->other_start)
+			continue;
+		c.place[c.n++] = p;
+		c.count[b->lane[p]]++;
+	}
+	for (uint32_t l = 0; l < b->n_lanes; l++) {
+		c.least = c.count[l] < c.least ? c.count[l] : c.least;
+		c.most = c.count[l] > c.most ? c.count[l] : c.most;
+	}
+	bool near = c.most - c.least <= NEAR_COUNT || (uint64_t)NEAR_SHARE * (c.most - c.least) <= c.most;
+	c.ranks = b->n_lanes == 1 || near || communicates_everywhere(b);
+	return c;
+}
+
 /* Numbers the instances of each lane in order of their start, those that are cut left out; where the lanes are no
  * ranks, of all of them together. Returns how many steps that makes. */
 static uint32_t number_steps(struct steps_build *b)
 {
 	struct steps *s = b->out;
-	uint32_t n = 0, *place = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
-	uint32_t *count = ARENA_NEW(&b->scratch, b->n_lanes, uint32_t);
-	for (uint32_t p = 0; p < b->marks->n; p++) {
-		steps_instance(b, p)->step = TRACE_NONE;
-		if (steps_instance(b, p)->cut)
-			continue;
-		place[n++] = p;
-		count[b->lane[p]]++;
-	}
-	uint32_t least = UINT32_MAX, most = 0;
-	for (uint32_t l = 0; l < b->n_lanes; l++) {
-		least = count[l] < least ? count[l] : least;
-		most = count[l] > most ? count[l] : most;
-	}
-	bool near = most - least <= NEAR_COUNT || (uint64_t)NEAR_SHARE * (most - least) <= most;
-	bool ranks = b->n_lanes == 1 || near || communicates_everywhere(b);
-	if (!ranks)
+	struct numbered c = count_instances(b);
+	if (c.ranks && b->n_lanes > 1 && steps_leave_restarts(b))
+		c = count_instances(b);
+	uint32_t n = c.n, *place = c.place;
+	if (!c.ranks)
 		memset(b->lane, 0, b->marks->n * sizeof *b->lane);
 	if (n)
 		qsort_r(place, n, sizeof *place, compare_places, b);
-	s->n_ranks = ranks ? b->n_lanes : 1;
-	s->uneven = ranks && least != most;
-	if (!ranks) {
-		for (uint32_t i = 0; i < n; i++)
-			steps_instance(b, place[i])->step = i;
+	s->n_ranks = c.ranks ? b->n_lanes : 1;
+	s->uneven = c.ranks && c.least != c.most;
+	for (uint32_t i = 0; i < n; i++)
+		steps_instance(b, place[i])->step = c.ranks ? TRACE_NONE : i;
+	if (!c.ranks)
 		return n;
-	}
-	const struct steps_shared shared = steps_align(b, place, count);
+	const struct steps_shared shared = steps_align(b, place, c.count);
 	s->by_time = shared.by_time;
 	s->unaligned = !shared.known;
 	for (uint32_t i = 0, k = 0; i < n; i++, k++) {

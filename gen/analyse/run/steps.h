@@ -14,6 +14,7 @@ struct instance {
 	uint32_t process, thread; /* the thread that it is on, an index into trace.threads */
 	int64_t start, end;       /* on the host: what the process launches in between belongs to it */
 	bool cut;                 /* the capture ended before the instance did */
+	bool other_start;         /* of a process in whose place another one counts (steps_restart.h) */
 	uint32_t step; /* filled by steps_from_instances: the step it is an instance of, TRACE_NONE: left out */
 };
 
@@ -51,6 +52,15 @@ struct steps_lacking {
 	uint32_t process, first, last; /* the process is an index into trace.processes */
 };
 
+/* Ranks that were started again (steps_restart.h). */
+struct steps_restart {
+	uint32_t n;       /* processes that count and were not the only ones of their rank; 0: none */
+	uint32_t process; /* the first one */
+	uint32_t kept;    /* instances of these … */
+	uint32_t left;    /* … processes in whose place they count … */
+	uint32_t steps;   /* … and the instances of those, which are left out */
+};
+
 /* The steps of a profile, numbered in order of their start.
  *
  * Instances of several threads that use the same device are steps of their own, however they overlap: requests,
@@ -58,7 +68,7 @@ struct steps_lacking {
  * of step k, which ends when the last of them does. (As many: at most 2 or a twentieth apart, as a capture's ends make
  * them, or all of them communicate; the shortest counts then.) With numbers that differ more, every instance is a step.
  * Where recordings of ranks that communicate begin at different steps, those count that all of them recorded
- * (steps_align.h); instances of others are left out.
+ * (steps_align.h); instances of others are left out. Ranks that were started again are no further ranks.
  *
  * The end of a step is the latest end of its ops and of those of all steps before it. Steps with the same end, because
  * a long op of an earlier one outlives them, and steps without GPU ops, which end with the next step that has some,
@@ -87,6 +97,7 @@ struct steps {
 	bool by_time;         /* … or was told by time, for ranks were recorded from different steps on: … */
 	struct steps_lacking *lacking; /* … those that lack some, n_lacking of them */
 	uint32_t n_lacking;
+	struct steps_restart restart;
 	uint32_t n_cut;  /* instances left out because the capture ended in them */
 	double coverage; /* share of the profile's GPU time (op lengths added up) that belongs to steps, 0 to 1 */
 	/* --step named a range that is there less than twice: the run's span is this one */

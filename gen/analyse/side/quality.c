@@ -96,12 +96,78 @@ static const char *lacking_words(const struct steps_lacking *l, struct arena *ar
 	return arena_format(arena, "%s%s%s", first, l->first && l->last ? " and " : "", last);
 }
 
+/* "rank 3", "process 4711" */
+static const char *process_words(const struct trace_process *p, struct arena *arena)
+{
+	return p->rank >= 0 ? arena_format(arena, "rank %d", p->rank)
+	                    : arena_format(arena, "process %lld", (long long)p->pid);
+}
+
+static void add_restarts(struct quality *q, const struct run *run, struct arena *arena)
+{
+	const struct steps_restart *r = &run->steps.restart;
+	if (!r->n)
+		return;
+	const char *who =
+		r->n > 1 ? arena_format(arena, "%u ranks were", r->n)
+			 : arena_format(arena, "%s was", process_words(&run->trace->processes[r->process], arena));
+	quality_add(q, arena,
+	            arena_format(arena,
+	                         "In one recording %s started more than once, one process after the other on the same "
+	                         "GPU. Those that hold the most steps count (%u of them, all ranks together); %u steps "
+	                         "of %s are left out.",
+	                         who, r->kept, r->steps,
+	                         r->left > 1 ? arena_format(arena, "the %u other processes", r->left)
+	                                     : "the other process"));
+}
+
+/* The kind of GPU of the run's device `i`; 0: not known. */
+static uint32_t kind_of(const struct run *run, uint32_t i)
+{
+	uint32_t gpu = run->trace->devices[run->devices[i].device].gpu;
+	return gpu == TRACE_NONE ? 0 : run->trace->gpus[gpu].name;
+}
+
+/* GPUs of several kinds in one job: the slower one is waited for, whatever the program does. */
+static void add_kinds(struct quality *q, const struct run *run, struct arena *arena)
+{
+	enum { NAMED = 3 };
+	struct arena scratch = {0};
+	uint32_t *count = ARENA_NEW(&scratch, run->trace->names->n, uint32_t), most = 0, others = 0;
+	const char *list = "";
+	for (uint32_t i = 0; i < run->n_devices; i++) {
+		uint32_t kind = kind_of(run, i);
+		most = kind && ++count[kind] > count[most] ? kind : most;
+	}
+	for (uint32_t i = 0; i < run->n_devices; i++) {
+		uint32_t kind = kind_of(run, i);
+		if (!kind || kind == most || others++ >= NAMED)
+			continue;
+		const struct trace_device *d = &run->trace->devices[run->devices[i].device];
+		list = arena_format(arena, "%s%s%s on %s", list, *list ? ", " : "",
+		                    process_words(&run->trace->processes[d->process], arena),
+		                    names_text(run->trace->names, kind));
+	}
+	if (others > NAMED)
+		list = arena_format(arena, "%s, and %u more", list, others - NAMED);
+	if (others)
+		quality_add(
+			q, arena,
+			arena_format(arena,
+		                     "The GPUs of the job are not all of one kind: %s; %u on %s. A step takes as long "
+		                     "as the slowest needs.",
+		                     list, count[most], names_text(run->trace->names, most)));
+	arena_release(&scratch);
+}
+
 /* Ranks whose recordings do not begin or end at the same step. */
 static void add_ranks(struct quality *q, const struct run *run, struct arena *arena)
 {
 	enum { NAMED = 3 };
 	const struct steps *s = &run->steps;
 	const char *list = "";
+	add_restarts(q, run, arena);
+	add_kinds(q, run, arena);
 	if (s->unaligned) {
 		quality_add(
 			q, arena,
@@ -112,8 +178,7 @@ static void add_ranks(struct quality *q, const struct run *run, struct arena *ar
 	}
 	for (uint32_t i = 0; i < s->n_lacking && i < NAMED; i++) {
 		const struct trace_process *p = &run->trace->processes[s->lacking[i].process];
-		list = arena_format(arena, p->rank >= 0 ? "%s%srank %lld lacks %s" : "%s%sprocess %lld lacks %s", list,
-		                    i ? ", " : "", p->rank >= 0 ? (long long)p->rank : (long long)p->pid,
+		list = arena_format(arena, "%s%s%s lacks %s", list, i ? ", " : "", process_words(p, arena),
 		                    lacking_words(&s->lacking[i], arena));
 	}
 	if (s->n_lacking > NAMED)

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Ranks that were started again, and jobs on GPUs of several kinds.
+
+    check_rank_starts.py GAPLINE
+
+Makes jobs of four ranks, rank 1 of which computes longer. Where one rank's file holds two processes, one after the other,
+or two files are of one rank, what is said has to be what is said of the job in which the process that counts was the
+only one; the same where all ranks were started again, as torchrun does when one of them fails. Of files as of digests,
+with ranges and without. Each time it is said what was left out.
+"""
+import pathlib
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+import json
+
+import tiny_job
+
+GAPLINE, RANKS, STEPS = sys.argv[1], 4, 40
+
+
+def report(folder, files):
+    sides = [str(word) for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
+    subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-q"], check=True)
+    return json.loads((folder / "out.json").read_text())
+
+
+def digests(files):
+    for f in files:
+        subprocess.run([GAPLINE, "digest", f, "-o", f.with_suffix(".digest"), "-q", "--force"], check=True)
+    return [f.with_suffix(".digest") for f in files]
+
+
+def make(folder, name, recorded, seed=7, marked=True):
+    files = tiny_job.write(folder / name, ranks=RANKS, steps=STEPS, slow=1, jitter=20_000, seed=seed, recorded=recorded)
+    for f in files if not marked else ():
+        with sqlite3.connect(f) as db:
+            db.execute("DELETE FROM NVTX_EVENTS")
+        db.close()
+    return files
+
+
+def said(result):
+    """What is said of the steps, of ranks and of the same work."""
+    side = result["baseline"]
+    ranks = {k: v for k, v in side["ranks"].items() if k != "list"}
+    rows = [{k: v for k, v in r.items() if k != "device"} for r in side["ranks"]["list"]]
+    devices = [{k: v for k, v in d.items() if k not in ("latency_limit_ms", "process")} for d in side["devices"]]
+    return {"ranks": ranks, "rows": rows, "devices": devices, "period": side["steps"]["period_ms"],
+            "measured": side["steps"]["measured"], "kernels": side["kernels"], "work": result["verdict"]["same_work"]}
+
+
+def same(what, one, other, exact=True):
+    """`exact`: to the digit; else what the steps of the measured time say alone."""
+    for key in one if exact else ("period", "measured", "kernels", "work"):
+        assert one[key] == other[key], (what, key, str(one[key])[:600], str(other[key])[:600])
+
+
+def check_one_rank(folder, marked):
+    """Rank 2 ran 8 steps, and was started again at the 13th."""
+    what = "one rank, " + ("ranges" if marked else "no ranges")
+    before = make(folder, "before", {2: (0, 8)}, marked=marked)
+    alone = make(folder, "alone", {2: (12, STEPS)}, marked=marked)
+    expected = said(report(folder, alone))
+    files = make(folder, "again", {2: (12, STEPS)}, marked=marked)
+    tiny_job.add_start(files[2], before[2], 2, 5002)
+    two = [*alone, folder / "rank-2.0.sqlite"]
+    shutil.copy(before[2], two[-1])
+    for name, job in ("one file", files), ("digests", digests(files)), ("a file a start", two), ("their digests", digests(two)):
+        result = report(folder, job)
+        same((what, name), said(result), expected, exact=False)
+        notes = " ".join(result["baseline"]["data"]["notes"])
+        assert "rank 2 was started more than once" in notes and "8 steps of the other process are left out" in notes, (what, name, notes)
+        late = result["baseline"]["ranks"]["straggler"]
+        assert result["baseline"]["devices"][late["device"]]["rank"] == 1, (what, name, late)
+        assert [d["rank"] for d in result["baseline"]["devices"]] == list(range(RANKS)), (what, name)
+        assert all(abs(a[k] - b[k]) < 1e-9 for a, b in zip(said(result)["rows"], expected["rows"])
+                   for k in ("own_ms_per_step", "waiting_ms_per_step")), (what, name)
+
+
+def check_all_ranks(folder, first, second):
+    """All ranks ran `first` steps, one of them one less; and the others from `second` on."""
+    before = make(folder, "before", {r: (0, first - (r == 3)) for r in range(RANKS)})
+    late = {r: (second, STEPS) for r in range(RANKS)}
+    counts = late if STEPS - second >= first else {r: (0, first - (r == 3)) for r in range(RANKS)}
+    expected = said(report(folder, make(folder, "alone", counts)))
+    files = make(folder, "again", late)
+    for r, f in enumerate(files):
+        tiny_job.add_start(f, before[r], r, 5000 + r)
+    for job in files, digests(files):
+        result = report(folder, job)
+        same((first, second), said(result), expected, exact=False)
+        notes = " ".join(result["baseline"]["data"]["notes"])
+        assert "4 ranks were started more than once" in notes and "of the 4 other processes are left out" in notes, notes
+
+
+def check_kinds(folder):
+    files = make(folder, "kinds", None)
+    plain = report(folder, files)
+    assert not any("one kind" in n for n in plain["baseline"]["data"]["notes"])
+    with sqlite3.connect(files[3]) as db:
+        db.execute("UPDATE TARGET_INFO_GPU SET name = 'Other GPU'")
+    db.close()
+    for job in files, digests(files):
+        notes = report(folder, job)["baseline"]["data"]["notes"]
+        assert any("not all of one kind: rank 3 on Other GPU; 3 on Test GPU." in n for n in notes), notes
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="gapline-rank-starts-") as name:
+        folder = pathlib.Path(name)
+        for marked in True, False:
+            check_one_rank(folder, marked)
+        print("one rank that was started again: as if the start that counts were the only one")
+        check_all_ranks(folder, 10, 14)
+        check_all_ranks(folder, 24, 27)
+        print("all ranks: the start with most steps counts")
+        check_kinds(folder)
+        print("GPUs of several kinds are named")
+
+
+main()
