@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Ranks that were started again, and jobs on GPUs of several kinds.
+"""Ranks that were started again, jobs on GPUs of several kinds, and of unequal size.
 
     check_rank_starts.py GAPLINE
 
 Makes jobs of four ranks, rank 1 of which computes longer. Where one rank's file holds two processes, one after the other,
 or two files are of one rank, what is said has to be what is said of the job in which the process that counts was the
 only one; the same where all ranks were started again, as torchrun does when one of them fails. Of files as of digests,
-with ranges and without. Each time it is said what was left out.
+with ranges and without. Each time it is said what was left out. Of a job of eight ranks beside one of four, and of one
+whose files are not all there, no work is called left out.
 """
 import pathlib
 import shutil
@@ -23,8 +24,8 @@ import tiny_job
 GAPLINE, RANKS, STEPS = sys.argv[1], 4, 40
 
 
-def report(folder, files):
-    sides = [str(word) for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
+def report(folder, files, fixed=None):
+    sides = [str(word) for side, of in (("--baseline", files), ("--fixed", fixed or files)) for f in of for word in (side, f)]
     subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-q"], check=True)
     return json.loads((folder / "out.json").read_text())
 
@@ -110,6 +111,27 @@ def check_kinds(folder):
         assert any("not all of one kind: rank 3 on Other GPU; 3 on Test GPU." in n for n in notes), notes
 
 
+def check_sizes(folder):
+    """Four ranks and eight, of which each does as much; three of four; and one that leaves a kernel out."""
+    four, eight = make(folder, "four", None), tiny_job.write(folder / "eight", ranks=8, steps=STEPS, slow=1, jitter=20_000, seed=8)
+    verdict = report(folder, four, eight)["verdict"]
+    assert verdict["same_work"] == "different" and len(verdict["differences"]) == 1, verdict
+    assert "4 in the baseline, 8 in the fixed side. The speedup is that of a step of the job" in verdict["differences"][0], verdict
+    assert "a step of 8 GPUs does 2 times as much as one of 4." in verdict["differences"][0], verdict
+    other = make(folder, "other", None, seed=9)
+    for job in other[:3], digests(other[:3]):
+        result = report(folder, four, job)
+        assert result["verdict"]["same_work"] == "unknown" and len(result["verdict"]["differences"]) == 1, result["verdict"]
+        assert "Both jobs have 4 ranks: those whose files are missing" in result["verdict"]["differences"][0], result["verdict"]
+        assert any("rank 3 of 4 is not among the files" in n for n in result["fixed"]["data"]["notes"])
+    for f in eight:
+        with sqlite3.connect(f) as db:
+            db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE demangledName = 4")
+        db.close()
+    said = " ".join(report(folder, four, eight)["verdict"]["differences"])
+    assert "adam runs 1 times a step and GPU in the baseline and 0 in the fixed side" in said, said
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gapline-rank-starts-") as name:
         folder = pathlib.Path(name)
@@ -121,6 +143,8 @@ def main():
         print("all ranks: the start with most steps counts")
         check_kinds(folder)
         print("GPUs of several kinds are named")
+        check_sizes(folder)
+        print("jobs of unequal size: work by the GPU, and what the speedup is of")
 
 
 main()

@@ -1,5 +1,6 @@
 #include "analyse/judge/compare.h"
 
+#include "analyse/judge/amounts.h"
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/work.h"
 #include "analyse/run/pattern.h"
@@ -21,8 +22,9 @@ struct guard {
 	const struct side *side; /* both */
 	const struct side *a, *b;
 	struct comparison out;
-	double steps; /* of the shorter side; 0 without steps */
-	double slack; /* instances a step that an edge of the window can make: one and a half in the shorter side */
+	double steps;    /* of the shorter side; 0 without steps */
+	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
+	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared */
 	bool kernels_differ;
 	bool different; /* the work is not the same */
 	bool doubtful;  /* what was recorded does not tell whether the work is the same */
@@ -46,7 +48,7 @@ static double distance(double a, double b)
 
 static const char *per(const struct guard *c)
 {
-	return c->a->steps.found ? "a step" : "a run";
+	return c->share[0] != c->share[1] ? "a step and GPU" : c->a->steps.found ? "a step" : "a run";
 }
 
 static void doubt(struct guard *c, const char *why)
@@ -163,8 +165,11 @@ static void compare_repetitions(struct guard *c, const struct work_multiple *m)
 static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 {
 	struct work_kernels k;
-	struct work_scale scale = {
-		c->a->steps.found, c->slack, c->steps, {c->a->counts.bytes_h2d, c->b->counts.bytes_h2d}};
+	struct work_scale scale = {c->a->steps.found,
+	                           c->slack,
+	                           c->steps,
+	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
+	                           {c->share[0], c->share[1]}};
 	uint32_t before = c->out.n_differences;
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
@@ -188,19 +193,9 @@ static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 /* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
 static void compare_collectives(struct guard *c)
 {
-	double a = c->a->counts.collectives, b = c->b->counts.collectives;
+	double a = c->share[0] * c->a->counts.collectives, b = c->share[1] * c->b->counts.collectives;
 	add_count(c, "Collectives", a, b, true);
 	c->different |= (a > c->slack && b == 0) || (b > c->slack && a == 0);
-}
-
-static double bytes_between(const struct side *side)
-{
-	double bytes = 0;
-	for (uint32_t i = 0; i < side->n_copies; i++)
-		if (!side->copies[i].memset &&
-		    (side->copies[i].kind == COPY_P2P || side->copies[i].kind == COPY_UM_D2D))
-			bytes += side->copies[i].bytes;
-	return bytes;
 }
 
 /* ---- phases ---- */
@@ -427,6 +422,18 @@ static enum same_work same_work_of(const struct guard *c, uint32_t material)
 	return c->different ? SAME_WORK_DIFFERENT : c->doubtful ? SAME_WORK_UNKNOWN : as_told;
 }
 
+static void compare_sizes(struct guard *c, const struct side_facts facts[2])
+{
+	const struct job_sizes sizes = amounts_sizes(c->side, facts, c->arena);
+	c->share[0] = sizes.share[0];
+	c->share[1] = sizes.share[1];
+	c->different |= sizes.differ;
+	if (sizes.missing)
+		doubt(c, sizes.text);
+	else if (sizes.text)
+		add(c, true, sizes.text);
+}
+
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 {
 	const struct side *a = c->a, *b = c->b;
@@ -434,26 +441,19 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	c->steps = runs;
 	c->slack = runs > 0 ? 1.5 / runs : 0.5; /* every run has its own edges */
 	renames_find(c->side, c->arena, &c->out.renames);
-	if (a->n_devices != b->n_devices) {
-		c->different = true;
-		add(c, true,
-		    arena_format(c->arena, "Devices with work: %u in the baseline, %u in the fixed side.", a->n_devices,
-		                 b->n_devices));
-	}
-	double all = fmax(a->counts.bytes_h2d + a->counts.bytes_d2h + a->counts.bytes_d2d,
-	                  b->counts.bytes_h2d + b->counts.bytes_d2h + b->counts.bytes_d2d);
-	double input = fmax(a->counts.bytes_h2d, b->counts.bytes_h2d);
-	c->different |= add_bytes(c, "to the device", COPY_H2D, a->counts.bytes_h2d, b->counts.bytes_h2d, input);
-	c->different |= add_bytes(c, "to the host", COPY_D2H, a->counts.bytes_d2h, b->counts.bytes_d2h, all);
+	compare_sizes(c, facts);
+	const struct amounts x = amounts_of(a, c->share[0]), y = amounts_of(b, c->share[1]);
+	double all = fmax(x.h2d + x.d2h + x.d2d, y.h2d + y.d2h + y.d2d), input = fmax(x.h2d, y.h2d);
+	c->different |= add_bytes(c, "to the device", COPY_H2D, x.h2d, y.h2d, input);
+	c->different |= add_bytes(c, "to the host", COPY_D2H, x.d2h, y.d2h, all);
 	compare_kernels(c, facts);
-	add_count(c, "Kernel launches", a->counts.launches, b->counts.launches, true);
-	add_count(c, "Graph launches", a->counts.graph_launches, b->counts.graph_launches, true);
+	add_count(c, "Kernel launches", x.launches, y.launches, true);
+	add_count(c, "Graph launches", x.graphs, y.graphs, true);
 	compare_collectives(c);
-	add_bytes(c, "between devices", COPY_P2P, bytes_between(a), bytes_between(b), all);
-	add_bytes(c, "within a device", COPY_D2D, a->counts.bytes_d2d - bytes_between(a),
-	          b->counts.bytes_d2d - bytes_between(b), all);
+	add_bytes(c, "between devices", COPY_P2P, x.between, y.between, all);
+	add_bytes(c, "within a device", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);
 	compare_phases(c);
-	add_count(c, ranges_label(&a->source, &b->source, true), a->counts.ranges, b->counts.ranges, false);
+	add_count(c, ranges_label(&a->source, &b->source, true), x.ranges, y.ranges, false);
 }
 
 /* What is missing may be in the profile and not in the program. */
@@ -478,7 +478,7 @@ static void compare_iterations(struct guard *c)
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
                                const struct names *names, struct arena *arena)
 {
-	struct guard c = {.arena = arena, .names = names, .side = side, .a = &side[0], .b = &side[1]};
+	struct guard c = {.arena = arena, .names = names, .side = side, .a = &side[0], .b = &side[1], .share = {1, 1}};
 	struct comparison *out = &c.out;
 	out->mismatch = cannot_be_judged(&c, facts);
 	if (out->mismatch)

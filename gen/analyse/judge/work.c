@@ -314,7 +314,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 		double count = 0;
 		for (size_t r = 0; r < facts[side].n_runs; r++) {
 			const struct run *run = &facts[side].runs[r];
-			count_run(&c, run, 1 / ((double)facts[side].n_runs * run->n_steps));
+			count_run(&c, run, scale->share[side] / ((double)facts[side].n_runs * run->n_steps));
 		}
 		for (size_t i = 0; i < rows.n; i++)
 			count += rows.row[i].instances[side];

@@ -46,6 +46,7 @@ struct work_scale {
 	double slack;    /* instances a step that the edges of the window can make */
 	double n;        /* steps of the shorter side */
 	double input[2]; /* bytes copied to the device a step, by side */
+	double share[2]; /* of a side's counts and times, that is compared: 1, or 1 / its GPUs */
 };
 
 /* Whether a kernel's counts differ by more than edges and chance make. One that runs in every step (a whole number of

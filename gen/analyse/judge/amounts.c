@@ -1,0 +1,73 @@
+#include "analyse/judge/amounts.h"
+
+#include "analyse/say.h"
+
+static double bytes_between(const struct side *side)
+{
+	double bytes = 0;
+	for (uint32_t i = 0; i < side->n_copies; i++)
+		if (!side->copies[i].memset &&
+		    (side->copies[i].kind == COPY_P2P || side->copies[i].kind == COPY_UM_D2D))
+			bytes += side->copies[i].bytes;
+	return bytes;
+}
+
+struct amounts amounts_of(const struct side *side, double share)
+{
+	return (struct amounts){.h2d = share * side->counts.bytes_h2d,
+	                        .d2h = share * side->counts.bytes_d2h,
+	                        .d2d = share * side->counts.bytes_d2d,
+	                        .between = share * bytes_between(side),
+	                        .launches = share * side->counts.launches,
+	                        .graphs = share * side->counts.graph_launches,
+	                        .ranges = share * side->counts.ranges};
+}
+
+/* Whether each GPU of each of the side's runs is a rank. */
+static bool all_are_ranks(const struct side *side, const struct side_facts *facts)
+{
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (!facts->runs[r].steps.found || facts->runs[r].steps.n_ranks != side->n_devices)
+			return false;
+	return true;
+}
+
+/* How many ranks the side's job has, by what its profiles say; 0: they do not. */
+static int32_t ranks_said(const struct side_facts *facts)
+{
+	int32_t n = facts->runs[0].trace->source.ranks;
+	for (size_t r = 1; r < facts->n_runs; r++)
+		n = facts->runs[r].trace->source.ranks == n ? n : 0;
+	return n > 0 ? n : 0;
+}
+
+struct job_sizes amounts_sizes(const struct side side[2], const struct side_facts facts[2], struct arena *arena)
+{
+	uint32_t a = side[0].n_devices, b = side[1].n_devices;
+	struct job_sizes out = {.share = {1, 1}};
+	if (a == b)
+		return out;
+	int32_t said = ranks_said(&facts[0]);
+	bool ranks = all_are_ranks(&side[0], &facts[0]) && all_are_ranks(&side[1], &facts[1]);
+	out.text = arena_format(arena, "Devices with work: %u in the baseline, %u in the fixed side.", a, b);
+	if (ranks) {
+		out.share[0] = 1. / a;
+		out.share[1] = 1. / b;
+	}
+	out.missing = ranks && said && said == ranks_said(&facts[1]) && a <= (uint32_t)said && b <= (uint32_t)said;
+	out.differ = !out.missing;
+	if (out.missing)
+		out.text =
+			arena_format(arena,
+		                     "%s Both jobs have %d ranks: those whose files are missing are in nothing that is "
+		                     "said, and work is compared by the GPU.",
+		                     out.text, said);
+	else if (ranks)
+		out.text = arena_format(
+			arena,
+			"%s The speedup is that of a step of the job, whatever a step holds: where each "
+			"GPU has as much to do, a step of %u GPUs does %s times as much as one of %u. Work "
+			"is compared by the GPU.",
+			out.text, b, say_digits(arena, (double)b / a), a);
+	return out;
+}

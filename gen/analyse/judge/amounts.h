@@ -1,0 +1,29 @@
+/* How much the steps of both sides did, and of how many GPUs that is: a job of eight GPUs does not leave out what one
+ * of four does, nor does one of which not all files are there. Part of the same-work guard (compare.h). */
+#ifndef GAPLINE_ANALYSE_JUDGE_AMOUNTS_H
+#define GAPLINE_ANALYSE_JUDGE_AMOUNTS_H
+
+#include "analyse/side/side.h"
+
+/* What a step did, of all GPUs or of one. */
+struct amounts {
+	double h2d, d2h, d2d; /* bytes copied … */
+	double between;       /* … of d2d between GPUs */
+	double launches, graphs, ranges;
+};
+
+/* `share`: of the side's sums, 1 or 1 / its GPUs. */
+struct amounts amounts_of(const struct side *side, double share);
+
+/* Jobs that are of unequal size. */
+struct job_sizes {
+	double share[2];  /* what one GPU does is compared where each is a rank: 1 / GPUs of the side; else 1 */
+	bool differ;      /* the jobs are not of one size … */
+	bool missing;     /* … or are, and files of some ranks are not there */
+	const char *text; /* a sentence of that; NULL: as many GPUs worked on both sides */
+};
+
+/* The text lives in `arena`. */
+struct job_sizes amounts_sizes(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
+
+#endif
