@@ -337,15 +337,28 @@ struct side_counts {
 	double overhead; /* ns: the profiler's own, recorded on launching threads */
 };
 
+/* Launches of one kind whose thread called the same next: the median time from the one's start to the other's. */
+struct launch_pace {
+	uint64_t key; /* names of what was launched and of the next call */
+	int64_t n;
+	double median; /* ns */
+};
+struct launch_paces {
+	struct launch_pace *list; /* by key */
+	size_t n;
+	int64_t all; /* launches, of those too that are not in the list */
+};
+
 /* What recording itself took (side/recording). */
 struct recording_cost {
 	double waited_calls;  /* recorded calls of launching threads that began while their GPU was idle, per step */
 	double waited_ranges; /* ranges of those threads that began in that time, per step */
 	double launch_pace;   /* ns from the start of a launch to the next call of its thread: but for one in a hundred
 	                       * it is no less; 0: not known */
-	double added;         /* what recording those made the step longer, about, ns; at most the idle time */
-	double ranges;        /* what adding NVTX ranges took a step by its own clock, ns, the mean of the runs; 0: none
-	                       * were added */
+	struct launch_paces paces;
+	double added;  /* what recording those made the step longer, about, ns; at most the idle time */
+	double ranges; /* what adding NVTX ranges took a step by its own clock, ns, the mean of the runs; 0: none
+	                * were added */
 };
 
 /* Device memory that the program had allocated (side/memory). */

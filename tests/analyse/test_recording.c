@@ -6,10 +6,12 @@
 
 #include <cmocka.h>
 
+#include "analyse/side/paces.h"
 #include "analyse/side/recording.h"
 #include "scene.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { US = 1000, MS = 1000 * US };
 
@@ -83,12 +85,95 @@ static void test_ranges_that_one_side_has(void **state)
 	assert_true(a->while_recorded);
 }
 
+/* 60 steps: 20 kernels of 2 µs that the host launches one every `pace` ns, then `rest` ns of host work behind a wait.
+ */
+static const struct trace *launching_run(struct scene *s, int64_t pace, int64_t rest)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int step = 0; step < 60; step++) {
+		int64_t begin = t;
+		for (int k = 0; k < 20; k++) {
+			maker_call(&s->m, s->main, t, t + US, "cudaLaunchKernel", CALL_LAUNCH, ++s->correlation);
+			maker_op(&s->m, s->gpu, 7, OP_KERNEL, t + 2 * US, t + 4 * US, names[k % 4], s->correlation);
+			t += pace + (step * 7 + k * 3) % 5;
+		}
+		scene_call(s, s->main, t, t + 4 * US, "cudaStreamSynchronize", CALL_SYNC);
+		t += rest + step % 3;
+		scene_range(s, s->main, begin, t - 1, "step");
+	}
+	return maker_link(&s->m);
+}
+
+static const struct analysis *launching_pair(struct scene *s, const struct trace *baseline, const struct trace *fixed)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
+	struct err err = {0};
+	struct analyse_run runs[2] = {{.trace = baseline, .file = "one"}, {.trace = fixed, .file = "other"}};
+	struct analysis *a = ARENA_NEW(&s->arena, 1, struct analysis);
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, a, &err))
+		fail_msg("%s", err.text);
+	return a;
+}
+
+/* The same program, each of whose 20 launches a step cost 2 µs more while one side was recorded: 150 instead of 110 µs.
+ * Whichever side it is, the truth, 1, lies in the interval, and a sentence says why. */
+static void test_one_side_recorded_at_a_higher_price(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *cheap = launching_run(s, 5 * US, 10 * US), *dear = launching_run(s, 7 * US, 10 * US);
+	for (int swap = 0; swap < 2; swap++) {
+		const struct analysis *a = launching_pair(s, swap ? dear : cheap, swap ? cheap : dear);
+		const char *what = swap ? "2.0 µs longer in the baseline" : "2.0 µs longer on the fixed side";
+		bool said = false;
+		assert_true(fabs(log(a->verdict.speedup)) > log(1.3));
+		assert_true(a->verdict.lo <= 1 && a->verdict.hi >= 1);
+		assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
+		for (size_t i = 0; i < a->verdict.n_reasons; i++)
+			said = said || strstr(a->verdict.reasons[i], what);
+		assert_true(said);
+	}
+}
+
+/* 40 µs less between two steps are no price of launches: nothing is widened for them, and the fix is seen. */
+static void test_a_shorter_pause_is_no_price(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *slow = launching_run(s, 5 * US, 50 * US), *fast = launching_run(s, 5 * US, 10 * US);
+	const struct analysis *a = launching_pair(s, slow, fast); /* 150 and 110 µs a step */
+	assert_int_equal(a->verdict.result, VERDICT_FASTER);
+	for (size_t i = 0; i < a->verdict.n_reasons; i++)
+		assert_null(strstr(a->verdict.reasons[i], "From a launch to the next call"));
+}
+
+/* Kinds of launches that take 1, 3 and 5 µs longer, the third one half of what both sides do; two are of one side only.
+ */
+static void test_paces_apart_by_hand(void **unused)
+{
+	struct launch_pace b[] = {{1, 10, 4000}, {2, 15, 4000}, {3, 15, 4000}, {4, 10, 9000}};
+	struct launch_pace f[] = {{1, 10, 5000}, {2, 15, 7000}, {3, 15, 9000}, {5, 60, 100}};
+	const struct launch_paces baseline = {b, 4, 50}, fixed = {f, 4, 100}, none = {0};
+	double shared;
+	(void)unused;
+	assert_true(paces_apart(&baseline, &fixed, &shared) == 3000);
+	assert_float_equal(shared, 0.4, 1e-12);
+	assert_true(paces_apart(&fixed, &baseline, &shared) == -3000);
+	assert_float_equal(shared, 0.4, 1e-12);
+	f[0].median = f[1].median = 3000; /* shorter: they do not agree any more */
+	assert_true(paces_apart(&baseline, &fixed, &shared) == 0);
+	assert_true(paces_apart(&baseline, &none, &shared) == 0 && shared == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_recorded_steps_apart),
 		cmocka_unit_test(test_recording_makes_kernels_longer),
 		SCENE(test_ranges_that_one_side_has),
+		cmocka_unit_test(test_paces_apart_by_hand),
+		SCENE(test_one_side_recorded_at_a_higher_price),
+		SCENE(test_a_shorter_pause_is_no_price),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 
 #include "analyse/say.h"
 #include "analyse/side/budgets.h"
+#include "analyse/side/paces.h"
 #include "base/search.h"
 
 #include <math.h>
@@ -23,6 +24,7 @@ static const double MOST_NS_A_CALL = 20000; /* on other hosts programs paid up t
 static const double NS_A_LAUNCH = 750;
 /* Of the speedup, where one side keeps the GPU busy twice as long as the other: 2.5 % was seen, in examples/truth. */
 static const double OF_GPU_WORK = 0.025;
+static const double SHARED = 0.1;        /* of the launches: fewer do not tell how both sides were recorded */
 static const double WORTH_SAYING = 0.01; /* of a step, or of the speedup */
 static const double TURNS = 0.05;        /* of the speedup: from here on the headline says "while recorded" */
 
@@ -134,7 +136,8 @@ static void count_paces(const struct watched *w, struct sizes *sizes)
 }
 
 struct recording {
-	struct sizes paces;
+	struct sizes sizes;
+	struct paces *paces;
 	size_t n_runs;
 	int64_t waited,
 		waited_ranges; /* in the run at hand: calls that its GPUs waited for, of all devices, and ranges */
@@ -145,13 +148,15 @@ struct recording *recording_begin(size_t n_runs, struct arena *work)
 {
 	struct recording *r = ARENA_NEW(work, 1, struct recording);
 	r->n_runs = n_runs;
+	r->paces = paces_begin(work);
 	return r;
 }
 
 void recording_add(struct recording *r, const struct run *run, const struct run *part)
 {
 	const struct watched watched = watched_of(part->trace);
-	count_paces(&watched, &r->paces);
+	count_paces(&watched, &r->sizes);
+	paces_add(r->paces, part, watched.name);
 	for (uint32_t d = 0; d < part->n_devices; d++) {
 		const struct device_run *device = &part->devices[d];
 		for (size_t i = 0; i < device->n_gaps; i++) {
@@ -170,11 +175,12 @@ void recording_end_run(struct recording *r, const struct run *run)
 	r->waited = r->waited_ranges = 0;
 }
 
-struct recording_cost recording_end(const struct recording *r, const struct budget *mean)
+struct recording_cost recording_end(const struct recording *r, const struct budget *mean, struct arena *arena)
 {
 	return (struct recording_cost){.waited_calls = r->calls,
 	                               .waited_ranges = r->ranges,
-	                               .launch_pace = hundredth(&r->paces),
+	                               .launch_pace = hundredth(&r->sizes),
+	                               .paces = paces_end(r->paces, arena),
 	                               .added = recording_at(mean, r->calls, NS_A_CALL)};
 }
 
@@ -253,26 +259,57 @@ static double gpu_share(const struct side side[2])
 	return log1p(-OF_GPU_WORK * share[0]) - log1p(-OF_GPU_WORK * share[1]);
 }
 
-/* The speedup without recording over the one with it, at a price of `ns` a call, as a logarithm. */
-static double change_at(const struct side side[2], double ns)
+/* How much more a call may cost on the fixed side than on the baseline. Recording may be why a launch takes longer
+ * there wherever both sides do the same; where they do hardly anything alike, their fastest launches stand for that. */
+struct apart {
+	double ns;  /* below 0: less */
+	bool alike; /* of what both sides do */
+};
+
+static struct apart prices_apart(const struct side side[2])
 {
-	return log1p(-share_of(&side[0].budget, waited(&side[0]), ns)) -
-	       log1p(-share_of(&side[1].budget, waited(&side[1]), ns));
+	const struct recording_cost *b = &side[0].recording, *f = &side[1].recording;
+	double shared, ns = paces_apart(&b->paces, &f->paces, &shared);
+	struct apart out = {ns, shared >= SHARED};
+	if (!out.alike)
+		out.ns = b->launch_pace > 0 && f->launch_pace > 0 ? f->launch_pace - b->launch_pace : 0;
+	out.ns = fmax(fmin(out.ns, MOST_NS_A_CALL), -MOST_NS_A_CALL);
+	return out;
+}
+
+/* The speedup without recording over the one with it, at a price of ns[s] a call of side s, as a logarithm. */
+static double change_at(const struct side side[2], const double ns[2])
+{
+	double left[2];
+	for (int s = 0; s < 2; s++)
+		left[s] = log1p(-share_of(&side[s].budget, waited(&side[s]), fmax(ns[s], 0)));
+	return left[0] - left[1];
+}
+
+/* The widest that prices from 0 to `highest` make it, where the fixed side's is higher by `apart`. The change rises or
+ * falls all along between the prices at which one is nothing, or a side's idle time is used up. */
+static void widen(const struct side side[2], double highest, double apart, double beyond[2])
+{
+	double at[7] = {0, highest, NS_A_CALL, -apart, highest - apart}; /* of the baseline */
+	for (int s = 0; s < 2; s++) {
+		const struct side *x = &side[s];
+		double all = waited(x) > 0 ? (x->budget.period - x->busy) / waited(x) : 0;
+		at[5 + s] = s ? all - apart : all;
+	}
+	for (int i = 0; i < 7; i++) {
+		double b = fmax(0, fmin(highest, at[i])), ns[2] = {b, fmax(0, fmin(highest, b + apart))};
+		double change = change_at(side, ns);
+		beyond[0] = fmin(beyond[0], change);
+		beyond[1] = fmax(beyond[1], change);
+	}
 }
 
 void recording_bounds(const struct side side[2], double beyond[2])
 {
-	double highest = highest_price(side), at[4] = {highest, NS_A_CALL};
-	for (int s = 0; s < 2; s++) { /* where a side's idle time is used up, the curve bends */
-		const struct side *x = &side[s];
-		at[2 + s] = waited(x) > 0 ? fmin(highest, (x->budget.period - x->busy) / waited(x)) : 0;
-	}
+	double highest = highest_price(side);
 	beyond[0] = beyond[1] = 0;
-	for (int i = 0; i < 4; i++) {
-		double change = change_at(side, at[i]);
-		beyond[0] = fmin(beyond[0], change);
-		beyond[1] = fmax(beyond[1], change);
-	}
+	widen(side, highest, 0, beyond); /* the prices may be the same all the same, or lie between */
+	widen(side, highest, prices_apart(side).ns, beyond);
 	beyond[0] -= fmax(gpu_bound(side), -gpu_share(side));
 	beyond[1] += fmax(gpu_bound(side), gpu_share(side));
 }
@@ -298,6 +335,21 @@ bool recording_turns(const struct verdict *v, const struct verdict_conditions *c
 	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
+/* A sentence, where it makes a difference that the sides' prices may differ; else "". */
+static const char *say_apart(const struct side side[2], struct arena *arena)
+{
+	const struct apart apart = prices_apart(side);
+	double highest = highest_price(side), same[2] = {0}, beyond[2] = {0};
+	widen(side, highest, 0, same);
+	widen(side, highest, apart.ns, beyond);
+	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
+		return "";
+	return arena_format(arena, "%s %.1f µs longer %s: the host was slower there, or recording cost it more. ",
+	                    apart.alike ? "From a launch to the next call, where both sides do the same, it takes"
+	                                : "The fastest launches take",
+	                    fabs(apart.ns) / 1e3, apart.ns > 0 ? "on the fixed side" : "in the baseline");
+}
+
 const char *recording_reason(const struct side side[2], const struct verdict *v, const struct verdict_conditions *c,
                              struct arena *arena)
 {
@@ -309,8 +361,8 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 	return arena_format(arena,
 	                    "This is the speedup of the recorded programs. Recording adds up to %.1f µs to each CUDA "
 	                    "call%s here (the GPU waited for %s%s a %s of the baseline, %s of the fixed side) and "
-	                    "up to some percent to kernels. The interval allows for that, and result and gates go by "
+	                    "up to some percent to kernels. %sThe interval allows for that, and result and gates go by "
 	                    "the interval. gapline run also measures without a profiler.",
 	                    highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
-	                    ranges ? " of them" : " calls", per, say_digits(arena, waited(f)));
+	                    ranges ? " of them" : " calls", per, say_digits(arena, waited(f)), say_apart(side, arena));
 }

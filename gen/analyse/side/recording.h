@@ -12,7 +12,7 @@
 struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in tables.h */
 void recording_add(struct recording *recording, const struct run *run, const struct run *part);
 void recording_end_run(struct recording *recording, const struct run *run);
-struct recording_cost recording_end(const struct recording *recording, const struct budget *mean);
+struct recording_cost recording_end(const struct recording *recording, const struct budget *mean, struct arena *arena);
 const char *recording_note(const struct recording_cost *cost, const struct budget *mean, bool steps,
                            struct arena *arena);
 

@@ -49,7 +49,7 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct side_loops loops = loops_build(median, &periods.steps, arena);
 	const struct ranks_result ranks = ranks_build(runs, n, waiting, periods.median_run, &budgets, arena);
 	const struct timeline timeline = timeline_build(median, &ranks, arena);
-	struct recording_cost recording = recording_end(rows.recording, &budgets.mean);
+	struct recording_cost recording = recording_end(rows.recording, &budgets.mean, arena);
 	recording.ranges = recording_ranges(runs, n);
 	arena_release(&work);
 	const struct quality_notes notes = {

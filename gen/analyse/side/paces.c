@@ -1,0 +1,159 @@
+#include "analyse/side/paces.h"
+
+#include "base/keymap.h"
+#include "base/sort.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+	KEPT = 64,        /* times of a key; of more, every second one, every fourth, … */
+	MOST_KEYS = 4096, /* a program of more kinds of launches is told by the first ones */
+	LEAST = 5         /* times that a median is worth something of */
+};
+
+/* A quarter of the launches, by weight, may lie nearer to 0 than what is told of all. */
+static const double QUARTER = 0.25;
+
+struct kept {
+	int64_t n; /* all that there were */
+	uint32_t held, stride;
+	float ns[KEPT];
+};
+
+struct paces {
+	struct arena *work;
+	struct keymap keys;
+	struct kept **of; /* by key */
+	int64_t all;
+};
+
+struct paces *paces_begin(struct arena *work)
+{
+	struct paces *p = ARENA_NEW(work, 1, struct paces);
+	p->work = work;
+	p->of = ARENA_NEW(work, MOST_KEYS, struct kept *);
+	keymap_init(&p->keys, work);
+	return p;
+}
+
+/* Every stride-th time of a key. */
+static void keep(struct kept *k, int64_t ns)
+{
+	if (k->n++ % k->stride)
+		return;
+	if (k->held == KEPT) {
+		for (uint32_t i = 0; i < KEPT / 2; i++)
+			k->ns[i] = k->ns[2 * i];
+		k->held = KEPT / 2;
+		k->stride *= 2;
+	}
+	k->ns[k->held++] = (float)ns;
+}
+
+static void add(struct paces *p, uint32_t what, uint32_t next, int64_t ns)
+{
+	uint64_t key = (uint64_t)what << 32 | next;
+	uint32_t i = keymap_find(&p->keys, key);
+	p->all++;
+	if (i == UINT32_MAX) {
+		if (p->keys.n == MOST_KEYS)
+			return;
+		i = keymap_add(&p->keys, key);
+		p->of[i] = ARENA_NEW(p->work, 1, struct kept);
+		p->of[i]->stride = 1;
+	}
+	keep(p->of[i], ns);
+}
+
+void paces_add(struct paces *paces, const struct run *part, uint32_t own)
+{
+	const struct trace *t = part->trace;
+	for (size_t op = 0; op < t->ops.n; op++) {
+		uint32_t launch = t->ops.launch[op];
+		bool kernel = t->ops.kind[op] == OP_KERNEL || t->ops.kind[op] == OP_GRAPH;
+		if (launch == TRACE_NONE || !kernel || t->ops.flags[op] & OPF_GRAPH_NODE)
+			continue;
+		uint32_t next = launch + 1, end = t->first_call[t->calls.thread[launch] + 1];
+		while (next < end && (t->calls.start[next] < t->calls.end[launch] || t->calls.name[next] == own))
+			next++;
+		if (next < end)
+			add(paces, t->ops.name[op], t->calls.name[next], t->calls.start[next] - t->calls.start[launch]);
+	}
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct launch_pace *x = a, *y = b;
+	return (x->key > y->key) - (x->key < y->key);
+}
+
+struct launch_paces paces_end(const struct paces *paces, struct arena *arena)
+{
+	struct launch_paces out = {.list = ARENA_NEW(arena, paces->keys.n, struct launch_pace), .all = paces->all};
+	for (uint32_t i = 0; i < paces->keys.n; i++) {
+		const struct kept *k = paces->of[i];
+		double ns[KEPT];
+		if (k->held < LEAST)
+			continue;
+		for (uint32_t j = 0; j < k->held; j++)
+			ns[j] = (double)k->ns[j];
+		out.list[out.n++] =
+			(struct launch_pace){paces->keys.keys[i], k->n, sort_select(ns, k->held, k->held / 2)};
+	}
+	if (out.n)
+		qsort(out.list, out.n, sizeof *out.list, by_key);
+	return out;
+}
+
+/* How much longer one kind of launch is on the fixed side. */
+struct apart {
+	double ns, weight;
+};
+
+static int by_ns(const void *a, const void *b)
+{
+	const struct apart *x = a, *y = b;
+	return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+/* The value below which `share` of the weight lies. */
+static double quantile(const struct apart *list, size_t n, double weight, double share)
+{
+	double below = 0;
+	size_t i = 0;
+	for (; i + 1 < n && below + list[i].weight < share * weight; i++)
+		below += list[i].weight;
+	return list[i].ns;
+}
+
+double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
+{
+	struct arena work = {0};
+	struct apart *list = ARENA_NEW(&work, baseline->n, struct apart);
+	size_t n = 0;
+	double weight = 0, seen[2] = {0};
+	*shared = 0;
+	for (size_t b = 0, f = 0; b < baseline->n && f < fixed->n;) {
+		const struct launch_pace *x = &baseline->list[b], *y = &fixed->list[f];
+		b += x->key <= y->key;
+		f += y->key <= x->key;
+		if (x->key != y->key)
+			continue;
+		/* of each side's launches the share that is of this kind */
+		double of[2] = {(double)x->n / (double)baseline->all, (double)y->n / (double)fixed->all};
+		list[n++] = (struct apart){y->median - x->median, fmin(of[0], of[1])};
+		weight += list[n - 1].weight;
+		for (int s = 0; s < 2; s++)
+			seen[s] += of[s];
+	}
+	double out = 0;
+	if (n) {
+		qsort(list, n, sizeof *list, by_ns);
+		double low = quantile(list, n, weight, QUARTER), high = quantile(list, n, weight, 1 - QUARTER);
+		out = low > 0 || high < 0 ? quantile(list, n, weight, 0.5) : 0;
+		*shared = fmin(seen[0], seen[1]);
+	}
+	arena_release(&work);
+	return out;
+}
