@@ -124,7 +124,6 @@ def growing(p, rng):
     parts = sorted(rng.sample(range(10, 200), rng.randint(1, 6)))
     start_up(p, rng)
     p.copy(1, 10**4)
-    p.others, p.or_none = [[] for _ in range(len(parts) + 1)], True  # a loop by itself is each of the kernels' parts
     for i in range(rng.randint(150, 260)):
         shape = sum(i >= x for x in parts)
         run(p, head)
@@ -135,8 +134,23 @@ def growing(p, rng):
                     p.kernel("combine_splits_kernel", 7, 2500)
         run(p, tail)
         close(p, rng, "read")
-        p.others[shape].append(p.latest)
-    p.others = [part for part in p.others if len(part) > 1]
+
+
+def routes(p, rng):
+    """Experts: a layer calls those that got tokens, each in the shape that they ask for; an optimizer."""
+    n, head, tail = rng.randint(2, 8), body(rng, rng.randint(6, 16), "h"), body(rng, rng.randint(3, 12), "adam")
+    expert, names, some = body(rng, rng.randint(2, 4), "e"), Names(rng), rng.randint(4, 8)
+    start_up(p, rng)
+    for _ in range(rng.randint(40, 90)):
+        p.copy(1, 10**5)
+        for _ in range(n):
+            run(p, head)
+            for _ in range(rng.randint(1, some)):
+                shape = rng.randrange(4)
+                run(p, [names(name, shape) if i == 0 else name for i, name in enumerate(expert)])
+        run(p, tail)
+        close(p, rng, "read")
+    p.or_none = True  # where experts are most of a step
 
 
 def micro_batches(p, rng):
@@ -260,6 +274,6 @@ def depths(p, rng):
     p.or_none = True
 
 
-MINE = (lengths, deep_lengths, anew, layers_differ, exits, growing, micro_batches, last_batch, compiled, requests,
+MINE = (lengths, deep_lengths, anew, layers_differ, exits, growing, routes, micro_batches, last_batch, compiled, requests,
         games_of_two, searching, noise, depths)
 KINDS.update({k.__name__: k for k in MINE})

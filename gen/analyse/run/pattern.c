@@ -2,6 +2,7 @@
 
 #include "analyse/run/pattern_cuts.h"
 #include "analyse/run/pattern_layers.h"
+#include "analyse/run/pattern_stretches.h"
 #include "analyse/run/pattern_tuples.h"
 #include "analyse/run/pattern_varied.h"
 #include "base/sort.h"
@@ -284,7 +285,7 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	/* steps one upon the other, of one name each, are a loop, and what is beside it another one */
 	if (have && !f->bursts)
 		return false;
-	if (s->n < PATTERN_PLACES_CYCLES || in * 100 > all * LEFT || !pattern_varied_find(s, !have, arena, &places))
+	if (s->n < PATTERN_PLACES_CYCLES || !pattern_varied_find(s, !have, arena, &places))
 		return false;
 	struct pattern_found varied;
 	pattern_varied_cycles(&places, arena, &varied);
@@ -294,11 +295,13 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 		uneven += ops * 4 < (size_t)places.ops * 3 || ops * 3 > (size_t)places.ops * 4;
 	}
 	bool told = places.input >= 0.9 || places.update >= 0.9;
+	/* what was found is a part of a step, however much of it, where each step has its input and hardly any part */
+	bool parts = varied.cycles < f->cycles && told && host_share(s, f) < 0.1;
 	/* where names do not vary, what was found without some of the cycles was so for a reason: their time is another
 	 */
-	if (have && (places.constant_ops > 0.98 || time_in(s, &varied) * 100 < in * MORE ||
-	             (varied.cycles < f->cycles ? !told || host_share(s, f) >= 0.1
-	                                        : uneven * (uint64_t)2 > varied.cycles - f->cycles)))
+	if (have && !parts &&
+	    (varied.cycles < f->cycles || places.constant_ops > 0.98 || in * 100 > all * LEFT ||
+	     time_in(s, &varied) * 100 < in * MORE || uneven * (uint64_t)2 > varied.cycles - f->cycles))
 		return false;
 	*f = varied;
 	return true;
@@ -323,6 +326,9 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 		bool have = find_loop(&s, shortest, &pass, &found);
 		if (!varied && out->n_loops == 0) /* not of what other loops have left */
 			have = (varied = take_varied(&s, have, &pass, &found)) || have;
+		struct pattern_places stretches;
+		if (have && found.fit.model != UINT32_MAX && pattern_stretches_find(&s, &found, &pass, &stretches))
+			pattern_varied_cycles(&stretches, &pass, &found);
 		if (have)
 			add_loop(&s, row, &found, arena, out);
 		arena_release(&pass);

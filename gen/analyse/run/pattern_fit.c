@@ -114,8 +114,13 @@ static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	if (all == common && lost < f->ops / 4)
 		lost = f->ops / 4;
 	/* of nearly all of that, and of some less often: as many tokens as a small model drafts before the large one
-	 * checks them. A validation lacks a good part altogether */
-	bool fewer = all == common && counts->n * (uint64_t)10 >= f->n_usual * (uint64_t)9 && common * 4 >= f->ops;
+	 * checks them, or experts that got tokens; here and there one more of another. A validation lacks a good part
+	 * altogether */
+	uint32_t there = 0;
+	for (uint32_t i = 0; i < counts->n; i++)
+		there += f->usual[counts->seen[i]] > 0;
+	bool fewer =
+		(all - common) * 8 <= all && there * (uint64_t)10 >= f->n_usual * (uint64_t)9 && common * 4 >= f->ops;
 	f->grade[k] = common == larger                                    ? GRADE_EXACT
 	              : !fewer && (missing > lost || common * 2 < f->ops) ? GRADE_NONE
 	              : common * 4 >= larger * 3                          ? GRADE_ALIKE

@@ -52,7 +52,8 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 /* Whether what is between two steps says that it is that. */
 static bool is_sure(const struct pattern_fit *fit, const struct end *end, enum mark mark)
 {
-	bool much = (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
+	/* a test for convergence now and then may be as much as an iteration that is that short */
+	bool much = end->works && (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
 	/* what is logged is computed, then read; behind that the next step is as every other one */
 	bool around = end->before >= AROUND && end->behind >= AROUND && end->before + end->behind >= 3 * AROUND;
 	/* who only waits takes no loss to print */
