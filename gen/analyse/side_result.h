@@ -34,6 +34,9 @@ struct idle_row {
 /* The four exact parts of a device's window, and the rows of the fourth. All per step; they add up to `period`. */
 struct budget {
 	double compute, comm_exposed, copy_exposed, idle, period;
+	/* Of `idle`: nobody looked whether the thread that is the reason waited for Python's lock, where that was
+	 * looked at all (trace_source.has_lock). */
+	double unlooked;
 	struct idle_row *rows; /* by per_step descending; they add up to idle */
 	uint32_t n_rows;
 };

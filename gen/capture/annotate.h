@@ -30,11 +30,13 @@
  *	                  power_mw INTEGER, temperature_c INTEGER, busy_percent INTEGER, throttle INTEGER)
  *		time        ns on the profile's own clock; elsewhere NULL: not known
  *	GAPLINE_GIL(start INTEGER NOT NULL, globalTid INTEGER NOT NULL, waits INTEGER NOT NULL, holder INTEGER,
- *	            sampleId INTEGER)
+ *	            sampleId INTEGER, switches INTEGER)
  *		A row for each sample of Python's frames of which it is known whether the thread waited for the global
  *		interpreter lock just then (1) or not (0); by their collector, of a thread in order of time.
  *		holder      global thread id of the thread that held the lock; NULL: none did, or it is not known
  *		sampleId    COMPOSITE_EVENTS.id of what the holder did then; NULL: it was not looked at
+ *		switches    how often the lock had passed from one thread to another before; NULL: not known. If it is
+ *		            the same at two looks, no thread that waited at the first one got it before the second
  *	GAPLINE_STOPWATCH(start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL,
  *	                  unused TEXT, step TEXT, launches INTEGER)
  *		Other runs of the same program, taken in turns with this one, in which nothing was recorded

@@ -82,19 +82,22 @@ static int64_t write_sample(struct file *f, const struct spool_event *e, const c
 }
 
 /* What a sample of a thread says of the interpreter's lock. `of_holder`: the sample of the holder at the same time. */
-static void write_gil(struct file *f, const struct spool_event *e, int64_t time, int64_t of_holder)
+static void write_gil(struct file *f, const struct spool_event *e, const char *text, int64_t time, int64_t of_holder)
 {
 	struct profile *p = &f->convert->profile;
-	uint64_t state = e->payload >> 32;
+	uint64_t state = e->payload >> 32, switches = 0;
 	uint32_t holder = (uint32_t)e->payload;
 	if (state != SPOOL_GIL_NOT && state != SPOOL_GIL_WAITS)
 		return;
+	if (e->text_bytes == sizeof switches)
+		memcpy(&switches, text, sizeof switches);
 	profile_begin(p, PROFILE_GIL);
 	profile_int(p, time);
 	profile_int(p, convert_global_tid(f->header.pid, (uint32_t)e->id));
 	profile_int(p, state == SPOOL_GIL_WAITS);
 	profile_int_or_null(p, holder != 0, convert_global_tid(f->header.pid, holder));
 	profile_int_or_null(p, holder && of_holder, of_holder);
+	profile_int_or_null(p, switches && switches <= INT64_MAX, (int64_t)switches);
 	profile_end(p);
 }
 
@@ -112,12 +115,12 @@ static void add_sample(struct file *f, const struct spool_event *e, const char *
 		result->samples += id != 0;
 }
 
-static void add_lock(struct file *f, const struct spool_event *e)
+static void add_lock(struct file *f, const struct spool_event *e, const char *text)
 {
 	int64_t time, end;
 	bool of_holder = f->holder_event.time == e->time && f->holder_event.id == (uint32_t)e->payload;
 	if (convert_times(f, (uint64_t)e->time, (uint64_t)e->time, &time, &end) && e->id <= UINT32_MAX)
-		write_gil(f, e, time, of_holder ? f->holder_sample : 0);
+		write_gil(f, e, text, time, of_holder ? f->holder_sample : 0);
 	else
 		f->convert->result->skipped++;
 	f->holder_sample = 0;
@@ -128,7 +131,7 @@ void convert_python(struct file *f, const struct spool_event *e, const char *tex
 	if (e->type == SPOOL_FUNCTION)
 		add_function(f, e, text);
 	else if (e->type == SPOOL_LOCK)
-		add_lock(f, e);
+		add_lock(f, e, text);
 	else
 		add_sample(f, e, text);
 }

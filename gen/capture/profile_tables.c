@@ -64,7 +64,7 @@ const struct profile_layout PROFILE_LAYOUTS[PROFILE_TABLES] = {
                            "originalIP INTEGER, unwindMethod INTEGER, stackDepth INTEGER NOT NULL"},
 	/* Ours: capture/annotate.h. */
 	[PROFILE_GIL] = {"GAPLINE_GIL", "start INTEGER NOT NULL, globalTid INTEGER NOT NULL, waits INTEGER NOT NULL, "
-                                        "holder INTEGER, sampleId INTEGER"},
+                                        "holder INTEGER, sampleId INTEGER, switches INTEGER"},
 	[PROFILE_THREAD_NAMES] = {"ThreadNames", "nameId INTEGER NOT NULL, priority INTEGER, globalTid INTEGER"},
 	[PROFILE_PROCESSES] = {"PROCESSES", "globalPid INTEGER, pid INTEGER, name TEXT"},
 	[PROFILE_GPU] = {"TARGET_INFO_GPU",

@@ -184,7 +184,8 @@ enum spool_event_type {
 	SPOOL_NATIVE,  /* struct spool_native_frame[]: what the innermost function of the next SPOOL_SAMPLE, of the
 	                * same `id` and `time`, had called, innermost first */
 	SPOOL_LOCK,    /* what a sample of the thread `id` at `time` said of the interpreter's lock; `payload`: enum
-	                * spool_gil << 32 | thread that held it, 0: none, or not known */
+	                * spool_gil << 32 | thread that held it, 0: none, or not known; text: uint64_t, how often it had
+	                * changed hands before that was looked at */
 	SPOOL_HOLDER,  /* as SPOOL_SAMPLE, of the thread `id` that held the lock for which the thread of the next
 	                * SPOOL_LOCK waited, which has the same `time` */
 	SPOOL_PYTHON_THREAD /* text: what Python calls the thread `id` or, where that is not known, what the system

@@ -12,7 +12,7 @@
 /* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
  * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1288, "something new in struct trace");
+_Static_assert(sizeof(struct trace) == 1328, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 184, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");

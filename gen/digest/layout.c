@@ -61,6 +61,7 @@ static const struct layout_column GIL[] = {
 	TIMES(gil),
 	COLUMN(gil, holder, "holder", LAYOUT_ALIKE, COLUMN_THREAD, 0),
 };
+static const struct layout_column UNLOOKED[] = {THREAD(unlooked), TIMES(unlooked)};
 static const struct layout_column COMM_CALLS[] = {
 	THREAD(comm_calls),
 	NAME(comm_calls),
@@ -85,6 +86,7 @@ const struct layout_table LAYOUT[LAYOUT_TABLES] = {
 	TABLE(ROWS_OF_SLICES, false, SLICES),
 	TABLE(ROWS_OF_COMM_CALLS, true, COMM_CALLS),
 	TABLE(ROWS_OF_GIL, false, GIL),
+	TABLE(ROWS_OF_UNLOOKED, false, UNLOOKED),
 };
 
 void *layout_values(const struct trace *t, const struct layout_table *table, const struct layout_column *column)

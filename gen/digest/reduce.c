@@ -108,6 +108,8 @@ static void find_cuts(struct reducer *r, uint32_t thread, int64_t before)
 	          t->first_slice[thread + 1], before);
 	add_times(r->cuts, &r->n_cuts, t->gil.start, t->gil.end, t->first_gil[thread], t->first_gil[thread + 1],
 	          before);
+	add_times(r->cuts, &r->n_cuts, t->unlooked.start, t->unlooked.end, t->first_unlooked[thread],
+	          t->first_unlooked[thread + 1], before);
 	r->cuts[r->n_cuts++] = r->calls[t->threads[thread].process];
 	sort_times(r->cuts, r->n_cuts);
 }
@@ -180,7 +182,8 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 	find_speaking(&r);
 	bool *os_calls = ARENA_NEW(&r.scratch, t->os_calls.n, bool), *slices = ARENA_NEW(&r.scratch, t->slices.n, bool);
 	r.waits = ARENA_NEW(&r.scratch, 2 * t->os_calls.n, int64_t);
-	r.cuts = ARENA_NEW(&r.scratch, 2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n + t->gil.n) + 1,
+	r.cuts = ARENA_NEW(&r.scratch,
+	                   2 * (t->calls.n + t->ranges.n + t->overheads.n + t->slices.n + t->gil.n + t->unlooked.n) + 1,
 	                   int64_t);
 	for (uint32_t i = 0; i < t->n_threads; i++)
 		mark_os_calls(&r, i, os_calls);

@@ -233,9 +233,10 @@ static enum py_gil_wait gil_look(uintptr_t interpreter, const struct py_thread *
 {
 	struct py_gil gil;
 	struct py_thread holder;
-	uint32_t tid = py_thread_native(&py, of), held_by = 0;
+	uint32_t tid = py_thread_native(&py, of), held_by = 0, count[2];
 	if (!py_gil_read(&py, interpreter, &gil))
 		return PY_GIL_UNKNOWN;
+	memcpy(count, &gil.switches, sizeof count); /* before it is looked whether the thread waits: see SPOOL_LOCK */
 	bool own = gil.locked && gil.holder == of->address;
 	enum py_gil_wait waits = own ? PY_GIL_NOT : py_gil_waits(&gil, tid);
 	if (waits == PY_GIL_UNKNOWN || (!own && !py_gil_read(&py, interpreter, &gil)))
@@ -247,7 +248,7 @@ static enum py_gil_wait gil_look(uintptr_t interpreter, const struct py_thread *
 	if (held_by && waits == PY_GIL_WAITS)
 		holder_put(interpreter, &gil, &holder, time);
 	uint64_t state = waits == PY_GIL_WAITS ? SPOOL_GIL_WAITS : SPOOL_GIL_NOT;
-	event_put(SPOOL_LOCK, tid, time, state << 32 | held_by, false, NULL, 0);
+	event_put(SPOOL_LOCK, tid, time, state << 32 | held_by, false, count, sizeof count / sizeof *count);
 	return waits;
 }
 
@@ -264,12 +265,14 @@ static void sample_all(struct py_stack *stack)
 			continue;
 		enum py_read_result result = py_stack_read(&py, &t, stack, &time);
 		if (result == PY_IDLE)
-			continue;
-		if (result == PY_READ) {
+			time = spool_now();
+		if (result != PY_TORN) { /* one that runs nothing of Python yet may wait until it is let in */
 			bool waits = gil_look(walk.interpreter, &t, time) == PY_GIL_WAITS;
 			again[at] = waits && !waited[at];
 			waited[at] = waits;
 		}
+		if (result == PY_IDLE)
+			continue;
 		if (result == PY_TORN || !frames_put(SPOOL_SAMPLE, &t, time, stack))
 			atomic_fetch_add(&torn, 1);
 		else

@@ -33,6 +33,14 @@ void nsys_note_graph_mode(struct nsys *r, const char *mode)
 		build_graphs(&r->build, GRAPHS_BY_NODE);
 }
 
+/* More than --sample-every takes is none that gapline wrote. */
+static int64_t sample_distance(const char *value)
+{
+	const int64_t most = INT64_C(1000) * 1000 * 1000 * 1000;
+	int64_t ns = strtoll(value, NULL, 10);
+	return ns <= most ? ns : 0;
+}
+
 int nsys_read_notes(struct nsys *r)
 {
 	enum { NAME, VALUE, N };
@@ -64,7 +72,7 @@ int nsys_read_notes(struct nsys *r)
 		else if (strcmp(name, "dropped") == 0 && value[0] >= '0' && value[0] <= '9')
 			source->lost = strtoll(value, NULL, 10);
 		else if (strcmp(name, "sample_ns") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->sample_ns = strtoll(value, NULL, 10);
+			source->sample_ns = sample_distance(value);
 		else if (strcmp(name, "samples_torn") == 0 && value[0] >= '0' && value[0] <= '9')
 			source->samples_torn = strtoll(value, NULL, 10);
 		else if (strcmp(name, "ranges_ns") == 0 && value[0] >= '0' && value[0] <= '9')

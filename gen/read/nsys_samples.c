@@ -74,8 +74,8 @@ static int read_times(struct nsys *r, struct pending *p)
 /* Samples of holders say what was waited for, and are none of a thread that waited. */
 static int read_locks(struct nsys *r, struct pending *p)
 {
-	enum { START, THREAD, WAITS, HOLDER, SAMPLE, N };
-	static const char *const columns[] = {"start", "globalTid", "waits", "holder", "sampleId"};
+	enum { START, THREAD, WAITS, HOLDER, SAMPLE, SWITCHES, N };
+	static const char *const columns[] = {"start", "globalTid", "waits", "holder", "sampleId", "switches"};
 	struct locks *l = &p->locks;
 	struct scan s;
 	keymap_init(&l->samples, &p->arena);
@@ -86,6 +86,7 @@ static int read_locks(struct nsys *r, struct pending *p)
 		struct build_gil row = {.time = scan_int(&s, START), .thread = (uint64_t)scan_int(&s, THREAD)};
 		int64_t holder = scan_int_or(&s, HOLDER, 0), sample = scan_int_or(&s, SAMPLE, 0);
 		row.waits = scan_int(&s, WAITS) != 0;
+		row.switches = (uint64_t)scan_int_or(&s, SWITCHES, 0);
 		row.flaw = nsys_value_flaw(&s);
 		if (holder)
 			row.holder = nsys_thread(holder);

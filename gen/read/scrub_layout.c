@@ -91,7 +91,7 @@ const struct scrub_table SCRUB_TABLES[] = {
 	{"TARGET_INFO_SESSION_START_TIME", SCRUB_ALL, "utcEpochNs +utcTime"},
 	{"TARGET_INFO_SYSTEM_ENV", SCRUB_OPTIONS, "globalVid $name nameEnum $value"},
 	{"ANALYSIS_DETAILS", SCRUB_ALL, "globalVid duration startTime stopTime"},
-	{"GAPLINE_GIL", SCRUB_HOLDERS, "start globalTid waits holder sampleId"}, /* ours: capture/annotate.h */
+	{"GAPLINE_GIL", SCRUB_HOLDERS, "start globalTid waits holder sampleId switches"}, /* ours: capture/annotate.h */
 	{"PROCESSES", SCRUB_PROCESSES, "globalPid pid !name"},
 	{"SCHED_EVENTS", SCRUB_THREADS, "start cpu isSchedIn globalTid threadState threadBlock"},
 	{"COMPOSITE_EVENTS", SCRUB_LOOKS, "id start cpu threadState globalTid cpuCycles"},

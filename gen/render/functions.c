@@ -41,6 +41,18 @@ static const char *holders_said(const struct analysis *a, int s, struct arena *a
 	             : "";
 }
 
+/* A sampler that is not let run looks at nobody. */
+static const char *unlooked_said(const struct analysis *a, int s, struct arena *arena)
+{
+	const double least = 0.001; /* of a step */
+	const struct budget *b = &a->side[s].budget;
+	if (!a->side[s].source.has_lock || b->unlooked < least * b->period)
+		return "";
+	return arena_format(
+		arena, " In %s of the idle time nobody looked whether a thread waited for %s: that much more may be.",
+		format_share(arena, b->unlooked / b->idle), cause_label(CAUSE_GIL));
+}
+
 const char *functions_said(const struct analysis *a, int s, struct arena *arena)
 {
 	const struct sampling *of = &a->functions.side[s];
@@ -72,7 +84,7 @@ const char *functions_said(const struct analysis *a, int s, struct arena *arena)
 		                    "%s %lld samples lack their innermost functions, because their stacks differ too "
 		                    "much.",
 		                    text, (long long)of->cut);
-	return arena_format(arena, "%s%s", text, holders_said(a, s, arena));
+	return arena_format(arena, "%s%s%s", text, holders_said(a, s, arena), unlooked_said(a, s, arena));
 }
 
 /* ---- the page ---- */
@@ -350,6 +362,8 @@ void functions_json(const struct analysis *a, struct json *json)
 		json_object(json, a->side[s].label);
 		write_sampling(json, &f->side[s]);
 		json_ms(json, "ms_per_step", f->idle[s]);
+		json_ms(json, "gil_unlooked_ms_per_step",
+		        a->side[s].source.has_lock ? a->side[s].budget.unlooked : NAN);
 		json_end_object(json);
 	}
 	json_end_object(json);

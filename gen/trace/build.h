@@ -186,6 +186,7 @@ struct build_gil {
 	int64_t time;
 	uint64_t thread; /* key */
 	bool waits;
+	uint64_t switches;          /* how often the lock had changed hands by then; 0: not known */
 	struct build_thread holder; /* key 0: not known */
 	uint32_t stack;             /* what the holder did: build_stack, 0: not known */
 };

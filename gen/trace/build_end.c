@@ -96,8 +96,9 @@ void build_join(struct build *b, struct build *from)
 		            from->switches.in[i]);
 	const uint32_t *frame = stack_samples_join(&b->samples, &from->samples, x.string, x.scheduled, &scratch);
 	for (size_t i = 0; i < from->gil.n; i++) {
-		struct gil_look look = {from->gil.time[i], x.scheduled[from->gil.thread[i]], from->gil.holder[i],
-		                        frame[from->gil.stack[i]], from->gil.waits[i]};
+		struct gil_look look = {from->gil.time[i],     x.scheduled[from->gil.thread[i]],
+		                        from->gil.holder[i],   frame[from->gil.stack[i]],
+		                        from->gil.switches[i], from->gil.waits[i]};
 		look.holder = look.holder == TRACE_NONE ? TRACE_NONE : x.scheduled[look.holder];
 		gil_note(&b->gil, b->arena, &look);
 	}

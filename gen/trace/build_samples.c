@@ -42,5 +42,6 @@ void build_gil(struct build *b, const struct build_gil *row)
 		holder = keymap_add(&b->scheduled, row->holder.key);
 	}
 	gil_note(&b->gil, b->arena,
-	         &(struct gil_look){row->time, keymap_add(&b->scheduled, row->thread), holder, row->stack, row->waits});
+	         &(struct gil_look){row->time, keymap_add(&b->scheduled, row->thread), holder, row->stack,
+	                            row->switches, row->waits});
 }

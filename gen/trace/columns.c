@@ -73,6 +73,11 @@ static const struct column GIL[] = {
 	COLUMN(gil, thread, COLUMN_THREAD, COLUMN_READ), COLUMN(gil, holder, COLUMN_THREAD, COLUMN_READ),
 	COLUMN(gil, stack, COLUMN_FRAME, COLUMN_READ),
 };
+static const struct column UNLOOKED[] = {
+	COLUMN(unlooked, start, COLUMN_TIME, COLUMN_READ),
+	COLUMN(unlooked, end, COLUMN_TIME, COLUMN_READ),
+	COLUMN(unlooked, thread, COLUMN_THREAD, COLUMN_READ),
+};
 
 #define TABLE(member, list, first)                                                                                     \
 	{                                                                                                              \
@@ -88,6 +93,7 @@ const struct columns COLUMNS[COLUMNS_OF] = {
 	[ROWS_OF_COMM_CALLS] = TABLE(comm_calls, COMM_CALLS, 0),
 	[ROWS_OF_SAMPLES] = TABLE(samples, SAMPLES, offsetof(struct trace, first_sample)),
 	[ROWS_OF_GIL] = TABLE(gil, GIL, offsetof(struct trace, first_gil)),
+	[ROWS_OF_UNLOOKED] = TABLE(unlooked, UNLOOKED, offsetof(struct trace, first_unlooked)),
 };
 
 size_t *columns_rows(struct trace *t, enum columns_of rows)

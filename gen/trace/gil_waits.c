@@ -13,6 +13,7 @@ void gil_note(struct gil_looks *l, struct arena *arena, const struct gil_look *l
 		l->thread = arena_grow(arena, l->thread, l->room, room, sizeof *l->thread);
 		l->holder = arena_grow(arena, l->holder, l->room, room, sizeof *l->holder);
 		l->stack = arena_grow(arena, l->stack, l->room, room, sizeof *l->stack);
+		l->switches = arena_grow(arena, l->switches, l->room, room, sizeof *l->switches);
 		l->waits = arena_grow(arena, l->waits, l->room, room, sizeof *l->waits);
 		l->room = room;
 	}
@@ -20,6 +21,7 @@ void gil_note(struct gil_looks *l, struct arena *arena, const struct gil_look *l
 	l->thread[l->n] = look->thread;
 	l->holder[l->n] = look->holder;
 	l->stack[l->n] = look->stack;
+	l->switches[l->n] = look->switches;
 	l->waits[l->n++] = look->waits;
 }
 
@@ -31,11 +33,19 @@ struct ordered {
 	int64_t distance, most;
 };
 
-/* Whether looks i and i + 1 are neighbours: of one thread, and not too far apart. */
+/* Whether the lock was the same thread's at looks i and i + 1, which are of one thread, and all the time between. */
+static bool is_untouched(const struct ordered *o, size_t i)
+{
+	uint64_t switches = o->looks->switches[o->row[i]];
+	return switches && switches == o->looks->switches[o->row[i + 1]] &&
+	       o->looks->waits[o->row[i]] == o->looks->waits[o->row[i + 1]];
+}
+
+/* Whether looks i and i + 1 are neighbours: of one thread, and tell what was between them. */
 static bool are_neighbours(const struct ordered *o, size_t i)
 {
 	return i + 1 < o->n && o->thread[i] == o->thread[i + 1] &&
-	       o->looks->time[o->row[i + 1]] - o->looks->time[o->row[i]] <= o->most;
+	       (o->looks->time[o->row[i + 1]] - o->looks->time[o->row[i]] <= o->most || is_untouched(o, i));
 }
 
 static bool agree(const struct ordered *o, size_t i)
@@ -96,38 +106,153 @@ static void add_stretch(const struct ordered *o, size_t i, const uint32_t *threa
 	gil->n += end > start;
 }
 
-void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distance, struct arena *arena,
-               struct trace *trace)
+/* ---- when nobody looked ---- */
+
+/* What lies between two rounds, or beyond the first or the last one, of a process. */
+struct hole {
+	int64_t start, end;
+};
+
+struct unlooked_list {
+	struct arena *arena;
+	struct trace_unlooked *out;
+	size_t room;
+};
+
+static void unlooked_add(struct unlooked_list *list, uint32_t thread, int64_t start, int64_t end)
 {
-	enum { LATE = 100 };
+	struct trace_unlooked *u = list->out;
+	if (start >= end)
+		return;
+	if (u->n == list->room) {
+		list->room = list_more(u->n);
+		u->start = arena_grow(list->arena, u->start, u->n, list->room, sizeof *u->start);
+		u->end = arena_grow(list->arena, u->end, u->n, list->room, sizeof *u->end);
+		u->thread = arena_grow(list->arena, u->thread, u->n, list->room, sizeof *u->thread);
+	}
+	u->start[u->n] = start;
+	u->end[u->n] = end;
+	u->thread[u->n++] = thread;
+}
+
+/* The holes of a process; `round`: the times of its n looks in order. */
+static size_t find_holes(const struct ordered *o, const struct trace *trace, const int64_t *round, size_t n,
+                         struct hole *hole)
+{
+	int64_t half = o->distance / 2;
+	size_t n_holes = 0;
+	if (!n) {
+		hole[0] = (struct hole){trace->first_time, trace->last_time};
+		return 1;
+	}
+	if (round[0] - trace->first_time > o->most)
+		hole[n_holes++] = (struct hole){trace->first_time, round[0] - half};
+	for (size_t i = 0; i + 1 < n; i++)
+		if (round[i + 1] - round[i] > o->most)
+			hole[n_holes++] = (struct hole){round[i] + half, round[i + 1] - half};
+	if (trace->last_time - round[n - 1] > o->most)
+		hole[n_holes++] = (struct hole){round[n - 1] + half, trace->last_time};
+	return n_holes;
+}
+
+/* The holes as thread `u` has them, of whose looks the first is `i`. */
+static void add_holes(const struct ordered *o, uint32_t u, size_t i, const struct hole *hole, size_t n,
+                      struct unlooked_list *list)
+{
+	for (size_t k = 0; k < n; k++) {
+		while (i + 1 < o->n && o->thread[i + 1] == u && o->looks->time[o->row[i + 1]] < hole[k].end)
+			i++;
+		bool between = i + 1 < o->n && o->thread[i] == u && o->thread[i + 1] == u &&
+		               o->looks->time[o->row[i]] <= hole[k].start;
+		if (!between || !is_untouched(o, i))
+			unlooked_add(list, u, hole[k].start, hole[k].end);
+	}
+}
+
+static void find_unlooked(const struct ordered *o, struct arena *arena, struct trace *trace)
+{
+	enum { MOST = 1 << 24 };
 	struct arena scratch = {0};
-	uint32_t *of = ARENA_NEW(&scratch, l->n, uint32_t), *row = ARENA_NEW(&scratch, l->n, uint32_t);
-	int64_t *time = ARENA_NEW(&scratch, l->n, int64_t);
-	size_t n = 0, room = 0;
+	struct unlooked_list list = {.arena = arena, .out = &trace->unlooked};
+	uint32_t *process = ARENA_NEW(&scratch, o->n, uint32_t);
+	int64_t *round = ARENA_NEW(&scratch, o->n, int64_t), *place = ARENA_NEW(&scratch, o->n, int64_t);
+	trace->unlooked = (struct trace_unlooked){0};
+	for (size_t i = 0; i < o->n; i++) {
+		process[i] = trace->threads[o->thread[i]].process;
+		round[i] = o->looks->time[o->row[i]];
+	}
+	const struct order order = {.n = o->n, .group = process, .n_groups = trace->n_processes, .start = round};
+	const uint32_t *permutation = order_rows(&order, &scratch);
+	if (permutation) {
+		order_column(process, sizeof *process, o->n, permutation, place);
+		order_column(round, sizeof *round, o->n, permutation, place);
+	}
+	struct hole *hole = ARENA_NEW(&scratch, o->n + 2, struct hole);
+	for (uint32_t p = 0; p < trace->n_processes && o->n; p++) {
+		size_t first = 0, end;
+		SEARCH(first, o->n, process[first] < p);
+		end = first;
+		while (end < o->n && process[end] == p)
+			end++;
+		size_t n_holes = find_holes(o, trace, round + first, end - first, hole);
+		if (n_holes > MOST / trace->n_threads) { /* as good as one */
+			hole[0].end = hole[n_holes - 1].end;
+			n_holes = 1;
+		}
+		for (uint32_t u = 0; u < trace->n_threads && n_holes; u++) {
+			size_t i = 0;
+			if (trace->threads[u].process != p || trace->first_call[u] == trace->first_call[u + 1])
+				continue;
+			SEARCH(i, o->n, o->thread[i] < u);
+			add_holes(o, u, i, hole, n_holes, &list);
+		}
+	}
+	columns_order(trace, ROWS_OF_UNLOOKED, arena);
+	arena_release(&scratch);
+}
+
+/* The looks of threads that are known, by thread and time. */
+static struct ordered order_looks(const struct gil_looks *l, const uint32_t *thread, int64_t distance,
+                                  const struct trace *trace, struct arena *scratch)
+{
+	enum { FEW = 4 };
+	uint32_t *of = ARENA_NEW(scratch, l->n, uint32_t), *row = ARENA_NEW(scratch, l->n, uint32_t);
+	int64_t *time = ARENA_NEW(scratch, l->n, int64_t);
+	size_t n = 0;
 	for (size_t i = 0; i < l->n && distance > 0; i++) {
 		if (thread[l->thread[i]] == TRACE_NONE)
 			continue;
 		of[n] = thread[l->thread[i]];
 		time[n] = l->time[i];
 		row[n++] = (uint32_t)i;
-		room += l->waits[i];
 	}
 	const struct order order = {.n = n, .group = of, .n_groups = trace->n_threads, .start = time};
-	const uint32_t *permutation = order_rows(&order, &scratch);
+	const uint32_t *permutation = order_rows(&order, scratch);
 	if (permutation) {
-		uint32_t *place = ARENA_NEW(&scratch, n, uint32_t);
+		uint32_t *place = ARENA_NEW(scratch, n, uint32_t);
 		order_column(of, sizeof *of, n, permutation, place);
 		order_column(row, sizeof *row, n, permutation, place);
 	}
-	const struct ordered o = {l, row, of, n, distance, distance < INT64_MAX / LATE ? LATE * distance : distance};
+	return (struct ordered){l, row, of, n, distance, distance < INT64_MAX / FEW ? FEW * distance : distance};
+}
+
+void gil_build(const struct gil_looks *l, const uint32_t *thread, int64_t distance, struct arena *arena,
+               struct trace *trace)
+{
+	struct arena scratch = {0};
+	const struct ordered o = order_looks(l, thread, distance, trace, &scratch);
+	size_t room = 0;
+	for (size_t i = 0; i < o.n; i++)
+		room += l->waits[o.row[i]];
 	trace->gil = (struct trace_gil){.start = ARENA_NEW(arena, room, int64_t),
 	                                .end = ARENA_NEW(arena, room, int64_t),
 	                                .thread = ARENA_NEW(arena, room, uint32_t),
 	                                .holder = ARENA_NEW(arena, room, uint32_t),
 	                                .stack = ARENA_NEW(arena, room, uint32_t)};
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < o.n; i++)
 		if (agree(&o, i) || (i > 0 && agree(&o, i - 1)))
 			add_stretch(&o, i, thread, trace);
 	columns_order(trace, ROWS_OF_GIL, arena);
+	find_unlooked(&o, arena, trace);
 	arena_release(&scratch);
 }

@@ -47,14 +47,24 @@ struct trace_samples {
 };
 
 /* Stretches of time in which a thread waited for CPython's global interpreter lock, sorted by (thread, start); those of
- * a thread do not overlap. Two samples of the thread, one after the other, have to say so; each stands for half the way
- * to its neighbours, the first and the last of several up to a CUDA call of the thread that lies in between. */
+ * a thread do not overlap. Two samples of the thread, one after the other, have to say so, and not be far apart
+ * (gil_waits.h); each stands for half the way to its neighbours, the first and the last of several up to a CUDA call of
+ * the thread that lies in between. */
 struct trace_gil {
 	size_t n;
 	int64_t *start, *end;
 	uint32_t *thread;
 	uint32_t *holder; /* thread that held it; `thread` itself where that is not known */
 	uint32_t *stack;  /* the innermost frame of what the holder did; 0: not known */
+};
+
+/* Stretches of time in which nobody looked whether a thread that calls CUDA waited for that lock, and nothing else
+ * tells, sorted by (thread, start); those of a thread do not overlap. None where nobody ever looked:
+ * trace_source.has_lock. */
+struct trace_unlooked {
+	size_t n;
+	int64_t *start, *end;
+	uint32_t *thread;
 };
 
 #endif

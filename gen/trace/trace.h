@@ -417,6 +417,7 @@ struct trace {
 	struct trace_slices slices;
 	struct trace_samples samples;
 	struct trace_gil gil;
+	struct trace_unlooked unlooked;
 	struct trace_stacks stacks;
 	struct trace_process *processes;
 	uint32_t n_processes;
@@ -441,7 +442,8 @@ struct trace {
 	struct trace_diagnostic *diagnostics;
 	uint32_t n_diagnostics;
 	/* first row of each thread, filled by trace_link: rows of thread t are [first[t], first[t + 1]) */
-	uint32_t *first_call, *first_range, *first_os_call, *first_overhead, *first_slice, *first_sample, *first_gil;
+	uint32_t *first_call, *first_range, *first_os_call, *first_overhead, *first_slice, *first_sample, *first_gil,
+		*first_unlooked;
 	int64_t first_time, last_time; /* of all ops, calls and ranges: when recording began and ended, as far as rows
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */

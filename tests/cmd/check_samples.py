@@ -403,6 +403,62 @@ def check_capture(folder):
     print("check_samples: the real capture's samples are those that its gaps are charged with")
 
 
+# ---- Python's interpreter lock ----
+
+
+def look(path, looks, every_ms=1):
+    """Rows of gapline's sampler: (ns, whether the thread waits for the lock, how often that had changed hands or None)."""
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE GAPLINE_CAPTURE (name TEXT NOT NULL, value TEXT NOT NULL)")
+    db.execute("INSERT INTO GAPLINE_CAPTURE VALUES ('sample_ns', ?)", (str(every_ms * 1000 * US),))
+    db.execute("CREATE TABLE GAPLINE_GIL (start INTEGER NOT NULL, globalTid INTEGER NOT NULL, waits INTEGER NOT NULL, holder INTEGER, sampleId INTEGER, switches INTEGER)")
+    tid = tiny_profile.GLOBAL_PID | tiny_profile.TID
+    db.executemany("INSERT INTO GAPLINE_GIL VALUES (?, ?, ?, NULL, NULL, ?)", [(t, tid, waits, switches) for t, waits, switches in looks])
+    db.commit()
+    db.close()
+
+
+def check_lock(folder):
+    """Of a thread that loads for 20 ms a step. What two looks show is charged to the lock, what they cannot show is said
+    and passes no gate."""
+    ms = 1000 * US
+    plain, other = folder / "plain.sqlite", folder / "other.sqlite"
+    for seed, path in enumerate((plain, other), 1):
+        tiny_profile.write(path, steps=40, load=20 * ms, jitter=20 * US, seed=seed)
+    loads = sqlite3.connect(plain).execute("SELECT start, end FROM NVTX_EVENTS WHERE text = 'data_load' ORDER BY start").fetchall()
+    end = loads[-1][1] + 2 * ms
+    all_along = range(0, end, ms)
+    in_load = lambda t: any(a <= t < b for a, b in loads)
+    starved = [t for t in all_along if t % (50 * ms) < 10 * ms] + [end]  # nobody looks for 41 ms of 50
+    cases = {  # looks, what a step of 20 ms is charged with, and what is not known, and the gate idle:gil<1%
+        "never": ([(t, 0, None) for t in all_along], 0, 0, "passed"),
+        "always": ([(t, in_load(t), None) for t in all_along], 20, 0, "failed"),
+        "starved": ([(t, 0, None) for t in starved], 0, 20 * 40 / 50, "inconclusive"),
+        "starved, one thread's": ([(t, 0, 7) for t in starved], 0, 0, "passed"),
+        "far apart": ([(a + k, 1, 1 + 2 * i + (k > 4 * ms)) for i, (a, _) in enumerate(loads) for k in (4 * ms, 16 * ms)], 0, 18, "inconclusive"),
+        "far apart, one holder's": ([(a + k, 1, 1 + i) for i, (a, _) in enumerate(loads) for k in (4 * ms, 16 * ms)], 13, 7, "failed"),
+        "one look": ([(loads[20][0] + 5 * ms, 0, None)], 0, 20, "inconclusive"),
+    }
+    for name, (looks, gil, unlooked, gate) in cases.items():
+        pair = made, _ = folder / "lock.sqlite", folder / "lock-2.sqlite"
+        for path, of in zip(pair, (plain, other)):
+            path.write_bytes(of.read_bytes())
+            tiny_samples.add(path, [("read_file", "/opt/acme/lib/libdata.so", 20 * ms)])
+            look(path, looks)
+        words = ["report", *pair, "-o", folder / "r.html", "--json", folder / "r.json", "-q", "--warmup", "1", "--gate", "idle:gil<1%"]
+        subprocess.run([GAPLINE, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        result = json.loads((folder / "r.json").read_text())
+        found = sum(row["ms_per_step"] for row in result["baseline"]["budget"]["idle"] if row["cause"] == "gil")
+        blind = result["functions"]["sampling"]["baseline"]["gil_unlooked_ms_per_step"]
+        expect(close(found, gil, 0.6), f"{name}: {found} ms a step wait for the lock, not {gil}")
+        expect(close(blind, unlooked, 1), f"{name}: nobody looked for {blind} ms a step, not {unlooked}")
+        (said,) = [g for g in result["verdict"]["gates"] if g["name"] == "idle:gil<1%"]
+        said_open = "nobody looked who waits" in said["text"]
+        expect(said_open == (gate == "inconclusive"), f"{name}: {said['text']}")
+        shown = run("show", made)
+        expect(("idle time nobody looked" in " ".join(shown.split())) == (unlooked > 0), f"{name}: {shown}")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -413,6 +469,7 @@ def main():
         check_partly(folder)
         check_rare(folder)
         check_nothing(folder)
+        check_lock(folder)
         check_capture(folder)
     print("check_samples: functions are those that were sampled")
 

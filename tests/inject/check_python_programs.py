@@ -48,9 +48,9 @@ WAIT_MS = 50
 
 @unittest.skipIf(REFUSED, "it is not known")
 class Programs(Case):
-    def holders(self, text, least=0.9, more=0):
+    def holders(self, text, least=0.9, more=0, again=3):
         """Who held the lock, by name, in share of the waiting; that is as long as by the program's clock, and at most `more`
-        ms longer. Skipped where the machine is too busy to tell."""
+        ms longer. Where the machine let the sampler wait, what is missing is what the report says that nobody looked at."""
         path = self.folder / "program.py"
         self.program(HEAD, "program.py")
         path.write_text(path.read_text() + textwrap.dedent(text))
@@ -58,20 +58,21 @@ class Programs(Case):
         self.assertNotIn("not sampled", said)
         self.gapline("report", "x.sqlite", "x.sqlite", "-o", "r.html", "--json", "r.json", "-q", "--warmup", "1")
         result = json.loads((self.folder / "r.json").read_text())
-        causes = [c for c in result.get("functions", {}).get("causes", []) if c["cause"] == "gil"]
-        waiting = sum(row["ms_per_step"] for row in result["baseline"]["budget"]["idle"] if row["cause"] == "gil")
+        functions = result.get("functions", {"causes": [], "sampling": {"baseline": {"gil_unlooked_ms_per_step": 0}}})
+        causes = [c for c in functions["causes"] if c["cause"] == "gil"]
         steps = result["baseline"]["steps"]["measured"]
-        looks = self.sql("x.sqlite", "SELECT start, waits FROM GAPLINE_GIL ORDER BY start") if "GAPLINE_GIL" in self.tables("x.sqlite") else []
-        late = max((b[0] - a[0] for a, b in zip(looks, looks[1:])), default=1e9) / 1e6
+        waiting = steps * sum(row["ms_per_step"] for row in result["baseline"]["budget"]["idle"] if row["cause"] == "gil")
+        unlooked = steps * functions["sampling"]["baseline"]["gil_unlooked_ms_per_step"]
         truth = json.loads(out.splitlines()[-1])
-        print(f"{self.id().split('.')[-1]}: {waiting * steps:.0f} of {truth:.0f} ms, at most {late:.0f} ms between looks", flush=True)
-        if late > WAIT_MS / 3 or (least and sum(waits for _, waits in looks) < max(60, truth / 4)):
-            self.skipTest(f"the machine is too busy: once {late:.0f} ms between two looks")
-        if least:
-            self.assertGreater(waiting * steps, least * truth - WAIT_MS)
-        self.assertLess(waiting * steps, 1.1 * max(truth, 0) + 5 + more)
+        print(f"{self.id().split('.')[-1]}: {waiting:.0f} of {truth:.0f} ms, nobody looked for {unlooked:.0f} ms", flush=True)
+        self.assertGreater(waiting + unlooked, least * truth - WAIT_MS * bool(least))
+        self.assertLess(waiting, 1.1 * max(truth, 0) + 5 + more)
         self.finding = next((f["text"] for f in result["findings"] if f["id"] == "gil_contention"), "")
-        return {h["thread"] or ("(main)" if h["main"] else None): h["baseline"]["ms_per_step"] / waiting for c in causes for h in c["holders"]}
+        held_by = {h["thread"] or ("(main)" if h["main"] else None): h["baseline"]["ms_per_step"] * steps / waiting for c in causes for h in c["holders"]}
+        if least and not held_by and again:
+            self.assertGreater(unlooked, truth / 2, "nobody is named, and somebody looked")
+            return self.holders(text, least, more, again - 1)
+        return held_by
 
     def test_pool(self):
         """Every thread holds it in its turn."""

@@ -389,14 +389,14 @@ class Check(Words):
             return text
         of, idle = self.result["functions"]["sampling"][found[1]], lambda key: lambda of: 100 * of[key] / of["in_idle"]
         patterns = {
-            r"^(\d+) samples of threads": lambda of: of["samples"],
-            r"the GPU waited in (\d+) of them": lambda of: of["in_idle"],
+            r"^(\d+) samples of threads": lambda of: of["samples"], r"the GPU waited in (\d+) of them": lambda of: of["in_idle"],
             r"which stand for (\S+) % of": lambda of: 100 * of["sampled_share"],
             r"In (\S+) % of these the callers are not known": idle("without_callers"),
             r"in (\S+) % the code has no symbols": idle("without_symbol"),
             r"in (\S+) % there is no stack": idle("without_stack"),
             r"Samples were taken in (\S+) % of that idle time": lambda of: 100 * of["covered_share"],
             r"(\d+) samples lack": lambda of: of["cut"],
+            r"In (\S+) % of the idle time nobody looked": lambda of: 100 * of["gil_unlooked_ms_per_step"] / self.result[found[1]]["budget"]["per_step"]["idle"],
         }  # fmt: skip
         text = found[2]
         every = re.search("one every " + TIME, text)

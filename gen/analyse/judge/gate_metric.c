@@ -95,6 +95,8 @@ static struct value cause_value(const struct question *q, int s)
 		else if (row->cause == CAUSE_UNATTRIBUTED)
 			open += row->per_step;
 	}
+	if (q->e->cause == CAUSE_GIL)
+		open += side->budget.unlooked;
 	return (struct value){found, found, found + open, NULL};
 }
 
@@ -287,13 +289,15 @@ static const char *found_words(const struct question *q, const struct value *val
 	const char *all = arena_format(q->arena, "%s%s", number(q, value->at), of);
 	if (value->lo == value->hi)
 		return all;
-	return arena_format(q->arena, "%s, in the interval from %s to %s,", all, number(q, value->lo),
+	return arena_format(q->arena, "%s, in the interval from %s to %s", all, number(q, value->lo),
 	                    number(q, value->hi));
 }
 
 /* Why a number that is there decides nothing. */
 static const char *open_words(const struct question *q)
 {
+	if (q->e->metric == METRIC_CAUSE && q->e->cause == CAUSE_GIL)
+		return "idle time in which nobody looked who waits for Python's interpreter lock decides";
 	if (q->e->metric == METRIC_CAUSE)
 		return "idle time of which the profile does not say the cause decides";
 	if (q->e->metric == METRIC_STEP && q->e->unit == GATE_NS)
@@ -317,6 +321,7 @@ static void judge(const struct question *q, struct gate *gate)
 	gate->lo = value.lo;
 	gate->hi = value.hi;
 	const char *found = found_words(q, &value);
+	const char *comma = value.lo == value.hi ? "" : ",";
 	bool lo = fulfils(q->e, value.lo), hi = fulfils(q->e, value.hi);
 	if (!v->judged)
 		gate->text = arena_format(q->arena, "%s Found: %s.", gates_no_verdict(v, asked, q->arena), found);
@@ -325,11 +330,11 @@ static void judge(const struct question *q, struct gate *gate)
 	else if (lo && hi && gate->has_found)
 		gate->result = GATE_PASSED;
 	else
-		gate->text = arena_format(q->arena, "%s was asked for; open: %s was found, and %s.", asked, found,
-		                          gate->has_found ? open_words(q) : "that is no change in percent");
+		gate->text = arena_format(q->arena, "%s was asked for; open: %s%s was found, and %s.", asked, found,
+		                          comma, gate->has_found ? open_words(q) : "that is no change in percent");
 	if (!gate->text)
-		gate->text = arena_format(q->arena, "%s was asked for; %s: %s was found.", asked,
-		                          gate_result_name(gate->result), found);
+		gate->text = arena_format(q->arena, "%s was asked for; %s: %s%s was found.", asked,
+		                          gate_result_name(gate->result), found, comma);
 }
 
 struct gates gate_metric_judge(const struct gates *others, const struct gates_asked *asked,

@@ -305,6 +305,25 @@ static enum opened collect_gap(struct charge *c, const struct gap *gap)
 	return gap_walk(c->run, c->d, gap, NULL, collect, &c->pieces);
 }
 
+/* Of a piece's time from `start` to `end`, in which a thread may have waited for Python's lock, how much nobody looked.
+ */
+static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64_t start, int64_t end)
+{
+	const struct trace_unlooked *u = &t->unlooked;
+	bool may = p->cause == CAUSE_HOST_CODE || p->cause == CAUSE_OFF_CPU || p->cause == CAUSE_HANDOVER ||
+	           (p->cause == CAUSE_HOST_BLOCKED && (p->waits || p->mutex));
+	int64_t time = 0;
+	if (!may || p->thread == TRACE_NONE || !u->n)
+		return 0;
+	start -= p->earlier;
+	end -= p->earlier;
+	uint32_t i = t->first_unlooked[p->thread], last = t->first_unlooked[p->thread + 1];
+	SEARCH(i, last, u->end[i] <= start);
+	for (; i < last && u->start[i] < end; i++)
+		time += (u->end[i] < end ? u->end[i] : end) - (u->start[i] > start ? u->start[i] : start);
+	return time;
+}
+
 /* Adds the pieces that were collected, or with sign −1 takes them back. */
 static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key, int sign)
 {
@@ -329,6 +348,7 @@ static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key
 		key.phase = run_phase(run, p->phase);
 		key.call = p->call;
 		key.mutex = p->mutex;
+		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
 		add_piece(c, &key, end - start - shared, &waited, sign);
 	}
 	add_cell(c->d, &others, sign * of_others);

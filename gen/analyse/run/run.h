@@ -59,6 +59,7 @@ struct device_run {
 	double *step_part[RANK_PARTS];
 	struct comm_beside beside;
 	bool communicates;  /* ran a communication kernel in the window */
+	int64_t unlooked;   /* ns of `idle` that may have been a wait for Python's lock: nobody looked */
 	uint32_t sync_gaps; /* gaps of the window that were opened by a synchronisation: OPENED_SYNC */
 };
 

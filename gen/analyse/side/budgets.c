@@ -87,6 +87,7 @@ static size_t add_device(const struct run *run, uint32_t at, double weight, stru
 	b->comm_exposed += (double)dr->comm * weight;
 	b->copy_exposed += (double)dr->copy * weight;
 	b->idle += (double)dr->idle * weight;
+	b->unlooked += (double)dr->unlooked * weight;
 	b->period += (double)(run->window_end - run->window_start) * weight;
 	out->copy_pageable += (double)dr->copy_pageable * weight / out->n_devices;
 	out->copy_managed += (double)dr->copy_managed * weight / out->n_devices;
@@ -129,6 +130,7 @@ static struct budget mean_of(const struct side_budgets *of, struct share *shares
 		mean.comm_exposed += b->comm_exposed * weight;
 		mean.copy_exposed += b->copy_exposed * weight;
 		mean.idle += b->idle * weight;
+		mean.unlooked += b->unlooked * weight;
 		mean.period += b->period * weight;
 	}
 	for (size_t i = 0; i < *n; i++) {
