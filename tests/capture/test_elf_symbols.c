@@ -22,6 +22,16 @@ struct wanted {
 	uint64_t offset;
 };
 
+/* This program's own file: a link in /proc that valgrind follows to the program when it is read or opened, and to
+ * itself when it is asked about. */
+static const char *own_path(void)
+{
+	static char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+	assert_true(n > 0);
+	return path;
+}
+
 static int look(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct wanted *w = data;
@@ -30,7 +40,7 @@ static int look(struct dl_phdr_info *info, size_t size, void *data)
 		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
 		uintptr_t start = info->dlpi_addr + p->p_vaddr;
 		if (p->p_type == PT_LOAD && w->address >= start && w->address - start < p->p_filesz) {
-			w->path = *info->dlpi_name ? info->dlpi_name : "/proc/self/exe";
+			w->path = *info->dlpi_name ? info->dlpi_name : own_path();
 			w->offset = w->address - start + p->p_offset;
 			return 1;
 		}
