@@ -298,6 +298,8 @@ static int finish(struct capture *c, struct err *err)
 
 int capture_find_program(const char *const *command, struct arena *arena, struct err *err)
 {
+	if (!*command[0])
+		return err_set(err, "'' is no program; the first word of a command names one");
 	if (find_on_path(command[0], arena))
 		return 0;
 	if (access(command[0], F_OK) == 0) { /* beside us, or it is no program */

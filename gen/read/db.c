@@ -105,6 +105,16 @@ static bool begins_with(const char *path, int64_t empty, const void *magic, size
 	       memcmp(head.data, magic, n) == 0;
 }
 
+/* The file's name as one word of a shell's command line. */
+static const char *shell_name(struct db *db)
+{
+	struct buf word = {0};
+	buf_word(&word, db->path, "");
+	const char *copy = arena_format(db->arena, "%s", word.data);
+	buf_release(&word);
+	return copy;
+}
+
 /* What SQLite leaves beside a file that somebody still writes to, or did not finish writing to. An immutable file has
  * none of it, so SQLite itself would not look: a write-ahead log holds changes that are not in the file yet, and a
  * journal with a header what the file was before a change that was broken off
@@ -124,15 +134,15 @@ static int check_leftovers(struct db *db)
 		return err_set(
 			db->err,
 			"%s: its latest rows are not in it yet but in %s; let the program that writes it end, or "
-			"have SQLite put them in: sqlite3 FILE 'PRAGMA journal_mode=DELETE'",
-			db->path, beside);
+			"have SQLite put them in: sqlite3 %s 'PRAGMA journal_mode=DELETE'",
+			db->path, beside, shell_name(db));
 	beside = arena_format(db->arena, "%s-journal", path);
 	if (begins_with(beside, 0, journal, sizeof journal))
 		return err_set(
 			db->err,
 			"%s: is in the middle of a change, which %s can take back; let the program that writes it "
-			"end, or have SQLite do that: sqlite3 FILE .tables",
-			db->path, beside);
+			"end, or have SQLite do that: sqlite3 %s .tables",
+			db->path, beside, shell_name(db));
 	return 0;
 }
 

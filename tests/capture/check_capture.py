@@ -85,6 +85,8 @@ class Capture(Case):
         self.assertIn("base-0.sqlite: there is no such program on PATH; the file in this folder is: ./'base-0.sqlite'", said)
         _, said = self.capture("-o", "x.sqlite", "--", "./nothing", status=2)
         self.assertIn("./nothing: there is no such program\n", said)
+        _, said = self.capture("-o", "x.sqlite", "--", "", status=2)
+        self.assertEqual(said, "gapline: '' is no program; the first word of a command names one\n")
         (self.folder / "script").write_text("#!/no/such/interpreter\n")
         (self.folder / "script").chmod(0o755)
         _, said = self.capture("-o", "x.sqlite", "--", "./script", status=2, env={"STANDIN_NSYS": "no-report"})

@@ -1,5 +1,6 @@
 #include "analyse/judge/nothing.h"
 
+#include "base/format.h"
 #include "trace/again.h"
 
 #include <string.h>
@@ -84,13 +85,15 @@ static double dropped_share(const struct trace_count *count)
 	return count->read > 0 ? (double)count->dropped / (double)count->read : 0;
 }
 
-/* Records that were lost, as a share of all that there were. */
-static double lost_share(const struct trace *t, int64_t *all)
+/* The most that records that were lost can be of the GPU's work: nobody knows of which kind they were, and the verdict
+ * comes from that one. */
+static double lost_share(const struct trace *t)
 {
-	*all = t->source.lost;
-	for (enum row_kind k = 0; k < ROW_KINDS; k++)
-		*all += t->rows[k].read;
-	return t->source.lost > 0 ? (double)t->source.lost / (double)*all : 0;
+	static const enum row_kind kinds[] = {ROWS_KERNELS, ROWS_GRAPHS, ROWS_COPIES, ROWS_MEMSETS};
+	int64_t all = t->source.lost;
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		all += t->rows[kinds[i]].read;
+	return t->source.lost > 0 ? (double)t->source.lost / (double)all : 0;
 }
 
 static const char *lost_much(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
@@ -98,13 +101,16 @@ static const char *lost_much(const struct run *const runs[2], const char *const 
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++) {
-			int64_t all;
-			if (lost_share(runs[s][r].trace, &all) > MUCH)
-				return arena_format(arena,
-				                    "%lld of %lld records were lost while %s was captured: the numbers "
-				                    "are those of the rest, and prove nothing.",
-				                    (long long)runs[s][r].trace->source.lost, (long long)all,
-				                    files[s][r]);
+			int64_t lost = runs[s][r].trace->source.lost;
+			double share = lost_share(runs[s][r].trace);
+			if (share > MUCH)
+				return arena_format(
+					arena,
+					"%lld record%s lost while %s was captured, nobody knows of which kind; up "
+					"to %s of the GPU's work may be missing: the numbers are those of the "
+					"rest, and prove nothing.",
+					(long long)lost, lost == 1 ? " was" : "s were", files[s][r],
+					format_share(arena, share));
 		}
 	return NULL;
 }
