@@ -1,13 +1,10 @@
 /* CUDA and NVTX for a Python program, as fake_cuda.h offers them: it loads this with ctypes. */
 #include "fake_cuda.h"
+#include "lock_wait.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -19,8 +16,6 @@ EXPORT void range_push(const char *name);
 EXPORT void range_pop(void);
 
 static const struct fake *fake;
-static unsigned long returned;
-static long delayed;
 
 static unsigned long now(void)
 {
@@ -41,18 +36,6 @@ int cuda_begin(void)
 	return 0;
 }
 
-/* ns that the thread could have run and had no processor, ever; 0 where the kernel does not say. */
-static long delay(void)
-{
-	char text[96] = "";
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-	const char *second = n > 0 ? strchr(text, ' ') : NULL;
-	if (fd >= 0)
-		close(fd);
-	return second ? atol(second) : 0;
-}
-
 /* Launches a kernel of so many ns and waits for its end. */
 void cuda_run(long ns)
 {
@@ -69,16 +52,14 @@ void pause_native(long ns)
 	unsigned long end = now() + (unsigned long)ns;
 	while (now() < end)
 		;
-	delayed = delay();
-	returned = now();
+	lock_wait_begin();
 }
 
 /* ns since that ended in which the thread was not kept waiting for a processor. Whoever comes back from there to an
  * interpreter whose lock others hold waited for that so long. */
 long waited(void)
 {
-	long since = (long)(now() - returned);
-	return since - (delay() - delayed);
+	return (long)lock_wait_ns();
 }
 
 void range_push(const char *name)

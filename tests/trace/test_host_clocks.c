@@ -1,4 +1,5 @@
 /* Clocks of hosts that never meet: they are found through others, the surest ones first, and what is stated adds up. */
+#include "trace/clock_shift.h"
 #include "trace/clocks.h"
 #include "trace_maker.h"
 
@@ -128,9 +129,35 @@ static void times_are_rounded_to_the_nearest(void **state)
 		}
 }
 
+/* Nine collectives at the end of one host's are as regular as nine at the beginning of the other's, and clocks that are
+ * far apart lay those on each other: a match of so few says nothing beside one of a hundred. */
+static void few_collectives_match_by_chance(void **state)
+{
+	enum { N = 100, FEW = 9 };
+	struct meeting a[N], b[N];
+	struct arena scratch = {0};
+	int64_t at = 0, shift = -1;
+	(void)state;
+	seed = 3;
+	for (size_t k = 0; k < N; k++) {
+		bool regular = k < FEW || k >= N - FEW;
+		at += regular ? 10 * MS : 5 * MS + uniform(10 * MS);
+		a[k] = (struct meeting){at - uniform(900 * US), at};
+		b[k] = (struct meeting){at - uniform(900 * US), at + (regular ? 0 : uniform(20 * US))};
+	}
+	int64_t apart = a[N - FEW].left - b[0].left;
+	for (size_t k = 0; k < N; k++)
+		b[k] = (struct meeting){b[k].entered + apart, b[k].left + apart};
+	const struct seen host = {a, N}, other = {b, N};
+	assert_true(clock_shift_find(&host, &other, false, &scratch, &shift));
+	assert_int_equal(shift, 0);
+	arena_release(&scratch);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(few_collectives_match_by_chance),
 		cmocka_unit_test(times_are_rounded_to_the_nearest),
 		cmocka_unit_test(found_through_another_host),
 		cmocka_unit_test(the_surest_way_is_taken),

@@ -1,18 +1,14 @@
 /* The GPU work of gil-loader, its ranges and its clock, for a program in Python that loads this with ctypes. */
+#include "../common/lock_wait.h"
+
 #include <cuda_runtime.h>
-#include <fcntl.h>
 #include <nvtx3/nvToolsExt.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { BLOCKS = 132, THREADS = 256 };
 
 static uint64_t *state;
-static int64_t returned, delayed;
 
 /* So many rounds of a generator of pseudo-random numbers in every thread; what they add up to. */
 static __global__ void advance(uint64_t *sum, uint64_t seed, int rounds)
@@ -21,25 +17,6 @@ static __global__ void advance(uint64_t *sum, uint64_t seed, int rounds)
 	for (int i = 0; i < rounds; i++)
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
 	atomicAdd((unsigned long long *)sum, (unsigned long long)x);
-}
-
-static int64_t now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-/* ns that the thread could have run and had no processor, ever; 0 where the kernel does not say. */
-static int64_t delay(void)
-{
-	char text[96] = "";
-	int fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
-	const char *second = n > 0 ? strchr(text, ' ') : NULL;
-	if (fd >= 0)
-		close(fd);
-	return second ? atoll(second) : 0;
 }
 
 /* The GPU's name; NULL: there is none. */
@@ -61,8 +38,7 @@ extern "C" int device_advance(uint64_t seed, int rounds, uint64_t *result)
 	cudaError_t failed = cudaMemcpy(result, state, sizeof *result, cudaMemcpyDeviceToHost);
 	if (failed != cudaSuccess)
 		fprintf(stderr, "gil-loader: %s\n", cudaGetErrorString(failed));
-	delayed = delay();
-	returned = now();
+	lock_wait_begin();
 	return failed != cudaSuccess;
 }
 
@@ -70,8 +46,7 @@ extern "C" int device_advance(uint64_t seed, int rounds, uint64_t *result)
  * comes back from there to an interpreter whose lock others hold waited for the lock so long. */
 extern "C" int64_t lock_waited(void)
 {
-	int64_t since = now() - returned;
-	return since - (delay() - delayed);
+	return lock_wait_ns();
 }
 
 extern "C" void range_push(const char *name)
