@@ -178,8 +178,6 @@ static int write_temporary(struct output *o, struct err *err)
 	return problem ? fail(o, err_reason(problem), err) : 0;
 }
 
-/* The new names, too: they are the folder's. They are in place by now, so that a folder that cannot be written out is
- * no error. */
 static void settle_folder(const struct output *o)
 {
 	char folder[PATH_MAX];
@@ -191,6 +189,29 @@ static void settle_folder(const struct output *o)
 		return;
 	fsync(fd);
 	close(fd);
+}
+
+static bool is_aside(const struct output *o)
+{
+	return o->aside;
+}
+
+static bool is_file(const struct output *o)
+{
+	return o->temporary;
+}
+
+/* Names are the folder's: what changed in those of files that `changed` says, each folder once. They are in place by
+ * now, so that a folder that cannot be written out is no error. */
+static void settle_folders(const struct output *outputs, size_t n, bool (*changed)(const struct output *))
+{
+	for (size_t i = 0; i < n; i++) {
+		bool settled = !changed(&outputs[i]);
+		for (size_t k = 0; k < i && !settled; k++)
+			settled = changed(&outputs[k]) && same_file(&outputs[k].folder, &outputs[i].folder);
+		if (!settled)
+			settle_folder(&outputs[i]);
+	}
 }
 
 static int write_stream(const struct output *o, struct err *err)
@@ -256,9 +277,7 @@ static int put_all_in_place(struct output *outputs, size_t n, struct err *err)
 			return fail(o, err_reason(errno), err);
 		first = first && !o->temporary;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (outputs[i].aside)
-			settle_folder(&outputs[i]); /* a power cut is to find the same order */
+	settle_folders(outputs, n, is_aside); /* a power cut is to find the same order */
 	for (size_t i = 0; i < n; i++)
 		if (outputs[i].temporary && put_in_place(&outputs[i]))
 			return fail(&outputs[i], err_reason(errno), err);
@@ -275,9 +294,7 @@ static int write_files(struct output *outputs, size_t n, struct err *err)
 			take_back(&outputs[i]); /* of one report all files are new, or all are old */
 		return -1;
 	}
-	for (size_t i = 0; i < n; i++)
-		if (outputs[i].temporary)
-			settle_folder(&outputs[i]);
+	settle_folders(outputs, n, is_file);
 	return 0;
 }
 
