@@ -4,6 +4,7 @@
 #include "digest/digest.h"
 #include "trace/again.h"
 #include "trace/clocks.h"
+#include "trace/merge.h"
 
 #include <malloc.h>
 #include <string.h>

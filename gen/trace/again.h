@@ -4,7 +4,6 @@
 #define GAPLINE_TRACE_AGAIN_H
 
 #include "trace/columns.h"
-#include "trace/merge.h"
 
 /* One part of a run, a file: how its rows are made again, and what is known of them meanwhile. */
 struct trace_again {

@@ -10,6 +10,7 @@
 
 #include "analysed.h"
 #include "trace/clocks.h"
+#include "trace/merge.h"
 #include "trace_maker.h"
 
 enum { RANKS = 64, STEPS = 40, WARM = 3, US = 1000 };

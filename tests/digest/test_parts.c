@@ -16,6 +16,7 @@
 #include "rank_job.h"
 #include "render/render.h"
 #include "trace/again.h"
+#include "trace/merge.h"
 
 #include <string.h>
 

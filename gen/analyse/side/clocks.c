@@ -1,7 +1,6 @@
 #include "analyse/side/clocks.h"
 
 #include "analyse/run/middle.h"
-#include "analyse/side/side.h"
 
 /* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */
 static const int64_t NEAR_NS = 1500000000;

@@ -1,7 +1,5 @@
 #include "analyse/side/places.h"
 
-#include "analyse/side/side.h"
-
 /* Who a device is, in whichever run: process ids are others in every run, and the order of devices in a file follows
  * them. */
 struct identity {
