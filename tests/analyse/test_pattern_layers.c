@@ -89,6 +89,10 @@ static void layers_of_a_step(void **state)
 	n = joined_steps("", "abcd", 9, "x", 40, &found);
 	assert_in_range(n, 39, 40);
 	assert_int_equal(found.most, 9);
+	/* one small kernel again and again is no iteration */
+	n = joined_steps("", "a", 30, "<", 40, &found);
+	assert_in_range(n, 39, 40);
+	assert_int_equal(found.most, 30);
 	/* a copy in says that a step begins, whatever the size of a layer */
 	n = joined_steps(">", "abcdefghijklmn", 4, "<", 25, &found);
 	assert_in_range(n, 24, 25);
@@ -101,6 +105,8 @@ static void steps_of_which_every_tenth_is_logged(void **state)
 	struct pattern_found found;
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "o<", 30, &found), 0);
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyz", 10, "<", 30, &found), 0);
+	/* a short iteration whose convergence is tested now and then */
+	assert_int_equal(joined_steps("", "abcd", 10, "<", 30, &found), 0);
 	/* five kernels of metrics, then the host reads them: 6 of 24 would do, beside what is read */
 	assert_int_equal(joined_steps("", "abcdefghijklmnpqrstvwxyzABCDE", 10, "FGHIJ<", 30, &found), 0);
 }

@@ -2,6 +2,7 @@
 
 enum {
 	LAYER_OPS = 64,  /* what a layer of a step holds at most */
+	FEW_OPS = 2,     /* of a layer: no iteration by itself, which reads, computes and writes */
 	AROUND = 2,      /* kernels of a step's own, before and behind what the host has to do with */
 	LAYER_STEPS = 20 /* steps of layers that there are at least: what the host does less often is now and then */
 };
@@ -53,7 +54,8 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 static bool is_sure(const struct pattern_fit *fit, const struct end *end, enum mark mark)
 {
 	/* a test for convergence now and then may be as much as an iteration that is that short */
-	bool much = end->works && (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
+	bool much =
+		(end->works || fit->ops <= FEW_OPS) && (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
 	/* what is logged is computed, then read; behind that the next step is as every other one */
 	bool around = end->before >= AROUND && end->behind >= AROUND && end->before + end->behind >= 3 * AROUND;
 	/* who only waits takes no loss to print */
