@@ -78,8 +78,6 @@ def prepare(folder, gapline):
 
 
 def run(lines, folder, env):
-    for side in "base", "fixed":
-        (folder / side).mkdir(exist_ok=True)
     for line in lines:
         line = re.sub(r"(-np|-n) 8\b", rf"\1 {RANKS}", line).replace("-o report.html", "-o report.html --json report.json -q")
         done = subprocess.run(line, shell=True, cwd=folder, env=env, capture_output=True, text=True, timeout=300)

@@ -132,6 +132,20 @@ def check_sizes(folder):
     assert "adam runs 1 times a step and GPU in the baseline and 0 in the fixed side" in said, said
 
 
+def check_other_steps(folder):
+    """Steps that are marked on one side, while what repeats on the other is none of them: nobody marked too little."""
+    marked = tiny_job.write(folder / "marked", ranks=2, steps=STEPS, layers=5, jitter=20_000)
+    other = tiny_job.write(folder / "few", ranks=2, steps=7, layers=5, jitter=20_000, seed=2, recorded={1: (0, 3)})
+    for f in other:
+        with sqlite3.connect(f) as db:
+            db.execute("DELETE FROM NVTX_EVENTS")
+        db.close()
+    side = report(folder, marked, other)["baseline"]
+    notes = " ".join(side["data"]["notes"])
+    assert not side["steps"]["found"], side["steps"]
+    assert "What are steps here are none in the other runs" in notes and "No NVTX range is a step" not in notes, notes
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gapline-rank-starts-") as name:
         folder = pathlib.Path(name)
@@ -144,6 +158,7 @@ def main():
         check_kinds(folder)
         print("GPUs of several kinds are named")
         check_sizes(folder)
+        check_other_steps(folder)
         print("jobs of unequal size: work by the GPU, and what the speedup is of")
 
 

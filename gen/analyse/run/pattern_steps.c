@@ -199,8 +199,10 @@ static void forget(const struct pattern_side *sides, int n_sides)
 {
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
-			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN)
+			if (sides[s].runs[r].steps.origin == STEPS_BY_PATTERN) {
+				sides[s].runs[r].forgot = sides[s].runs[r].steps.found;
 				sides[s].runs[r].steps = (struct steps){.n_ranks = 1};
+			}
 }
 
 /* Takes loops that are too little of the GPU time to be found for themselves, where one of them is made of the same

@@ -87,6 +87,7 @@ struct run {
 	bool falls;             /* each of its steps has less to do than the one before … */
 	bool shrinks;           /* … in one run at least, and all have as many: pattern_agree */
 	struct activity activity;
+	bool forgot;      /* it had steps, but not those of all other runs, and counts as without: pattern_agree */
 	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */

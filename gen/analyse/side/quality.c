@@ -213,7 +213,8 @@ static void add_counters(struct quality *q, const struct run *run, const char *f
 }
 
 /* What was not recorded, in the words of the tool that did not. */
-static void add_missing(struct quality *q, const struct trace *t, const struct steps *steps, struct arena *arena)
+static void add_missing(struct quality *q, const struct trace *t, const struct steps *steps, bool forgot,
+                        struct arena *arena)
 {
 	bool kineto = t->source.kind == SOURCE_KINETO;
 	if (!t->source.has_calls)
@@ -238,6 +239,12 @@ static void add_missing(struct quality *q, const struct trace *t, const struct s
 		                         : "The profile has no NVTX ranges: there are no steps, and phases are kinds "
 		                           "of GPU work, each with "
 		                           "the host's time before it.");
+	else if (!steps->found && forgot)
+		quality_add(
+			q, arena,
+			"What are steps here are none in the other runs, and what repeats on the GPU is not the same: "
+			"nothing is compared step by step. Name a range that is a step in all with --step, or what "
+			"repeats with --loop.");
 	else if (!steps->found && !steps->span_named)
 		quality_add(
 			q, arena,
@@ -290,7 +297,7 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 		add_run_notes(q, &runs[r], files[r], arena);
 		if (runs[r].n_devices != runs[0].n_devices)
 			quality_add(q, arena, "The runs used different numbers of devices; they are matched in order.");
-		add_missing(q, t, &runs[r].steps, arena);
+		add_missing(q, t, &runs[r].steps, runs[r].forgot, arena);
 		if (t->source.graphs == GRAPHS_WHOLE)
 			quality_add(
 				q, arena,
