@@ -136,6 +136,37 @@ def check_pipeline(gapline, folder):
         assert abs(cause["ms_per_step"] - bubble) < 0.01, (cause, bubble)
 
 
+def from_step(source, path, step):
+    """A copy in which recording began where the process began this step."""
+    shutil.copy(source, path)
+    db = sqlite3.connect(path)
+    (at,) = db.execute("SELECT start FROM NVTX_EVENTS WHERE coalesce(text, (SELECT value FROM StringIds WHERE id = textId)) = 'step' "
+                       "ORDER BY 1 LIMIT 1 OFFSET ?", (step,)).fetchone()
+    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        columns = {row[1] for row in db.execute(f"PRAGMA table_info({table})")}
+        if "correlationId" in columns and table != "CUPTI_ACTIVITY_KIND_RUNTIME":
+            db.execute(f"DELETE FROM {table} WHERE correlationId IN (SELECT correlationId FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE start < {at})")
+    for table in "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS":
+        db.execute(f"DELETE FROM {table} WHERE start < {at}")
+    db.commit()
+    db.close()
+    return path
+
+
+def check_starts(gapline, folder, files):
+    """Ranks that were recorded from different steps on: what is said is what is said of both from the later one on."""
+    for first, second in (0, 3), (3, 0), (5, 2):
+        later, lacks = max(first, second), abs(first - second)
+        apart = [from_step(f, folder / f"apart-{f.name}", step) for f, step in zip(files, (first, second))]
+        alike = [from_step(f, folder / f"alike-{f.name}", later) for f in files]
+        sides = [report(gapline, folder, some, some)["baseline"] for some in (apart, alike)]
+        for key in "ranks", "steps":
+            one, other = ({k: v for k, v in side[key].items() if k != "coverage"} for side in sides)
+            assert one == other, (first, second, key, one, other)
+        assert any(f"lacks the first {lacks}." in note for note in sides[0]["data"]["notes"]), sides[0]["data"]["notes"]
+        assert sides[0]["ranks"]["matched"] and sides[0]["steps"]["measured"] == 16 - later, sides[0]["steps"]
+
+
 def check_payloads(gapline, folder):
     whole, files = split(pathlib.Path(__file__).resolve().parents[1] / "read" / "profiles" / "nccl_two_ranks.sqlite.gz", folder, 2_000_000)
     one, two = report(gapline, folder, [whole], [whole]), report(gapline, folder, files, files)
@@ -153,6 +184,7 @@ def check_payloads(gapline, folder):
     for key in one["baseline"]:
         assert two["baseline"][key] == three["baseline"][key], f"{key} differs between files and their digests"
     check_scrubbed(gapline, folder, files, two)
+    check_starts(gapline, folder, files)
     rows = {(row["name"], row["communicator"]): row for row in one["baseline"]["ranks"]["communication"]}
     assert set(rows) == {("ncclAllReduce", 1), ("ncclAllReduce", 2), ("ncclSend", 1), ("ncclRecv", 1)}, rows.keys()
     buckets, flag = rows[("ncclAllReduce", 1)], rows[("ncclAllReduce", 2)]
