@@ -352,6 +352,9 @@ struct launch_paces {
 	int64_t all; /* launches, of those too that are not in the list */
 };
 
+/* Of how many prices of a recorded call it is worked out what that took (recording_price). */
+enum { RECORDING_PRICES = 14 };
+
 /* What recording itself took (side/recording). */
 struct recording_cost {
 	double waited_calls;  /* recorded calls of launching threads that began while their GPU was idle, per step */
@@ -359,7 +362,8 @@ struct recording_cost {
 	double launch_pace;   /* ns from the start of a launch to the next call of its thread: but for one in a hundred
 	                       * it is no less; 0: not known */
 	struct launch_paces paces;
-	double added;  /* what recording those made the step longer, about, ns; at most the idle time */
+	double took[RECORDING_PRICES]; /* ns of a step, at each of the prices: not more than the GPU waited */
+	double added;                  /* what recording those made the step longer, about, ns; at most the idle time */
 	double ranges; /* what adding NVTX ranges took a step by its own clock, ns, the mean of the runs; 0: none
 	                * were added */
 };

@@ -279,9 +279,9 @@ static void test_no_gain_is_explained_where_the_recorded_step_got_longer(void **
 
 static void test_recording_that_fills_a_sides_waits(void **unused)
 {
-	/* 0.4 and 6 ms of waits: from 0.2 µs a call on the baseline has none left to lose, the fixed side has. */
+	/* 0.8 and 6 ms of waits: from 0.4 µs a call on the baseline has none left to lose, the fixed side has. */
 	static struct analysis a;
-	static const double compute[2] = {9.6 * MS, 4 * MS}, calls[2] = {2000, 1000};
+	static const double compute[2] = {9.2 * MS, 4 * MS}, calls[2] = {2000, 1000};
 	double beyond[2], lowest = 0, highest = 0;
 	(void)unused;
 	for (int i = 0; i < 2; i++)
@@ -289,6 +289,11 @@ static void test_recording_that_fills_a_sides_waits(void **unused)
 		                          .busy = compute[i],
 		                          .recording.waited_calls = calls[i],
 		                          .recording.launch_pace = 2 * US + 750};
+	for (int i = 0; i < 2 * RECORDING_PRICES; i++) {
+		struct side *x = &a.side[i % 2];
+		double all = calls[i % 2] * recording_price[i / 2];
+		x->recording.took[i / 2] = fmin(all, x->budget.period - x->busy);
+	}
 	recording_bounds(a.side, beyond);
 	for (int price = 0; price <= 2 * US; price++) {
 		double speedup = unrecorded_step(&a.side[0], price) / unrecorded_step(&a.side[1], price);

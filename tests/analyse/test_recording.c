@@ -147,6 +147,40 @@ static void test_a_shorter_pause_is_no_price(void **state)
 		assert_null(strstr(a->verdict.reasons[i], "From a launch to the next call"));
 }
 
+/* 60 steps that nobody waits in: a kernel of 60 µs and 20 of 2 µs, launched one every 5 µs, and `load` ns of host work
+ * behind them. The GPU is busy for 100 µs a step, and waits only at its end. */
+static const struct trace *ahead_run(struct scene *s, int64_t load)
+{
+	int64_t t = 0, end = 0;
+	scene_trace_begin(s);
+	for (int step = 0; step < 60; step++) {
+		int64_t begin = t;
+		for (int k = 0; k < 21; k++) {
+			int64_t start = t + 2 * US > end ? t + 2 * US : end;
+			end = start + (k ? 2 : 60) * US + (step + k) % 3;
+			scene_kernel(s, s->main, t, t + US, start, end);
+			t += 5 * US;
+		}
+		t += load;
+		scene_range(s, s->main, begin, t - 1, "step");
+	}
+	return maker_link(&s->m);
+}
+
+/* Each of 21 launches cost 2 µs for being recorded: without that the host is ahead all along, its 20 µs of other work
+ * are hidden, and both programs take the GPU's 100 µs a step. Recorded they take 125 and 105, and only the last
+ * launches of a step are waited for. */
+static void test_calls_before_the_wait_count(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *slow = ahead_run(s, 20 * US), *fast = ahead_run(s, 0);
+	const struct analysis *a = launching_pair(s, slow, fast);
+	assert_true(a->verdict.speedup > 1.17 && a->verdict.speedup < 1.21);
+	assert_true(a->side[0].recording.waited_calls < 3);
+	assert_true(a->verdict.lo <= 1);
+	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
+}
+
 /* Kinds of launches that take 1, 3 and 5 µs longer, the third one half of what both sides do; two are of one side only.
  */
 static void test_paces_apart_by_hand(void **unused)
@@ -174,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_paces_apart_by_hand),
 		SCENE(test_one_side_recorded_at_a_higher_price),
 		SCENE(test_a_shorter_pause_is_no_price),
+		SCENE(test_calls_before_the_wait_count),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -48,6 +48,16 @@ static bool is_the_profilers(const struct watched *w, uint32_t call)
 	return w->t->calls.name[call] == w->name;
 }
 
+const double recording_price[RECORDING_PRICES] = {0,    400,  800,  1200,  1600,  2200,  3000,
+                                                  4000, 5500, 7500, 10000, 13000, 16500, 20000};
+
+/* What a launching thread did since it last waited for the GPU: a launch that comes late is late by the price of all of
+ * it, as far as no earlier gap is. */
+struct chain {
+	uint32_t next;                 /* calls before this one are counted */
+	double left[RECORDING_PRICES]; /* what they took and no gap shows yet: the GPU still had work */
+};
+
 /* Ranges of a thread that begin in [from, to]. */
 static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from, int64_t to)
 {
@@ -58,31 +68,78 @@ static int64_t count_ranges(const struct trace *t, uint32_t thread, int64_t from
 	return (int64_t)search_after(start, n, 0, to) - search_after(start, n, 0, from - 1);
 }
 
-/* What the thread did that the gap waited for, from the call that was open when it began to the launch that ended it:
- * its calls, and into `ranges` its ranges. An op that came late shows what its thread did a launch latency earlier
- * (docs/analysis.md, Causes). */
-static uint32_t count_calls(const struct watched *w, const struct gap *gap, int64_t limit, int64_t *ranges)
+/* Calls [first, launch] of a thread, and its ranges, that a gap waited for. */
+struct late {
+	uint32_t thread, first, launch;
+	uint32_t calls;
+	int64_t ranges;
+};
+
+static uint32_t count_own(const struct watched *w, uint32_t from, uint32_t to)
+{
+	uint32_t n = 0;
+	for (uint32_t i = from; i < to; i++)
+		n += !is_the_profilers(w, i);
+	return n;
+}
+
+/* What the thread did that the gap waited for, from the call that was open when it began to the launch that ended it.
+ * An op that came late shows what its thread did a launch latency earlier (docs/analysis.md, Causes). False: the gap
+ * waited for no thread. */
+static bool find_late(const struct watched *w, const struct gap *gap, int64_t limit, struct late *late)
 {
 	const struct trace *t = w->t;
 	if (gap->next == TRACE_NONE || t->ops.launch[gap->next] == TRACE_NONE)
-		return 0;
+		return false;
 	uint32_t launch = t->ops.launch[gap->next], thread = t->calls.thread[launch];
 	int64_t latency = gap->end - t->calls.end[launch], from = gap->start;
 	if (latency > 0 && latency <= limit)
 		from -= latency;
 	if (t->calls.end[launch] <= from)
-		return 0; /* it was there already: the GPU waited for something else */
+		return false; /* it was there already: the GPU waited for something else */
 	uint32_t begin = t->first_call[thread], end = t->first_call[thread + 1];
 	const int64_t *start = t->calls.start + begin;
-	uint32_t i = begin + search_after(start, end - begin, launch - begin, from - 1), n = 0;
+	uint32_t i = begin + search_after(start, end - begin, launch - begin, from - 1), last = launch;
 	if (i > begin && t->calls.end[i - 1] > from)
 		i--;
 	if (i > begin && t->calls.end[i - 1] < from) /* what began before the gap delays its end, too */
 		from = t->calls.end[i - 1];
-	*ranges += count_ranges(t, thread, from, t->calls.start[launch]);
-	for (; i < end && t->calls.start[i] <= t->calls.start[launch]; i++)
-		n += !is_the_profilers(w, i);
-	return n;
+	while (last < end && t->calls.start[last] <= t->calls.start[launch])
+		last++;
+	*late = (struct late){thread, i, launch, count_own(w, i, last),
+	                      count_ranges(t, thread, from, t->calls.start[launch])};
+	return true;
+}
+
+/* How many calls and ranges came before those that the gap waited for, since their thread last waited for the GPU: it
+ * is ahead by less for each of them. Not those of gaps before; `on` says whether it has not waited since such a gap. */
+static double count_before(const struct watched *w, const struct late *late, uint32_t counted, bool *on)
+{
+	const struct trace *t = w->t;
+	uint32_t first = late->first, begin = t->first_call[late->thread];
+	uint32_t stop = counted > begin ? counted : begin;
+	*on = false;
+	if (t->calls.waits[first])
+		return 0;
+	while (first > stop && !t->calls.waits[first - 1])
+		first--;
+	*on = counted && first <= counted;
+	uint32_t n = count_own(w, first, late->first);
+	return n ? n + (double)count_ranges(t, late->thread, t->calls.start[first], t->calls.start[late->first] - 1)
+	         : 0;
+}
+
+/* What a gap of `ns` shows of what recording took, at each price: at most all of it. */
+static void add_gap(const struct watched *w, const struct late *late, double ns, struct chain *chain, double *took)
+{
+	bool on;
+	double n = count_before(w, late, chain->next, &on) + late->calls + (double)late->ranges;
+	for (int p = 0; p < RECORDING_PRICES; p++) {
+		double all = n * recording_price[p] + (on ? chain->left[p] : 0), part = fmin(all, ns);
+		took[p] += part;
+		chain->left[p] = all - part;
+	}
+	chain->next = late->launch + 1;
 }
 
 /* What recording `calls` a step made it longer at a price of `ns` a call: not more than the GPU waited. */
@@ -142,6 +199,8 @@ struct recording {
 	int64_t waited,
 		waited_ranges; /* in the run at hand: calls that its GPUs waited for, of all devices, and ranges */
 	double calls, ranges;  /* a step */
+	double took[RECORDING_PRICES], all[RECORDING_PRICES]; /* in the run at hand; a step */
+	struct arena *work;
 };
 
 struct recording *recording_begin(size_t n_runs, struct arena *work)
@@ -149,6 +208,7 @@ struct recording *recording_begin(size_t n_runs, struct arena *work)
 	struct recording *r = ARENA_NEW(work, 1, struct recording);
 	r->n_runs = n_runs;
 	r->paces = paces_begin(work);
+	r->work = work;
 	return r;
 }
 
@@ -159,11 +219,19 @@ void recording_add(struct recording *r, const struct run *run, const struct run 
 	paces_add(r->paces, part, watched.name);
 	for (uint32_t d = 0; d < part->n_devices; d++) {
 		const struct device_run *device = &part->devices[d];
+		struct arena scratch = {0};
+		struct chain *chains = ARENA_NEW(&scratch, part->trace->n_threads, struct chain);
+		struct late late;
 		for (size_t i = 0; i < device->n_gaps; i++) {
 			const struct gap gap = run_gap(part, device, i);
-			if (!gap.edge && gap.start >= run->window_start && gap.start < run->window_end)
-				r->waited += count_calls(&watched, &gap, device->limit, &r->waited_ranges);
+			if (gap.edge || gap.start < run->window_start || gap.start >= run->window_end ||
+			    !find_late(&watched, &gap, device->limit, &late))
+				continue;
+			r->waited += late.calls;
+			r->waited_ranges += late.ranges;
+			add_gap(&watched, &late, (double)(gap.end - gap.start), &chains[late.thread], r->took);
 		}
+		arena_release(&scratch);
 	}
 }
 
@@ -172,16 +240,22 @@ void recording_end_run(struct recording *r, const struct run *run)
 	double steps = (double)r->n_runs * run->n_steps * run->n_devices;
 	r->calls += run->n_devices ? (double)r->waited / steps : 0;
 	r->ranges += run->n_devices ? (double)r->waited_ranges / steps : 0;
+	for (int p = 0; p < RECORDING_PRICES; p++) {
+		r->all[p] += run->n_devices ? r->took[p] / steps : 0;
+		r->took[p] = 0;
+	}
 	r->waited = r->waited_ranges = 0;
 }
 
 struct recording_cost recording_end(const struct recording *r, const struct budget *mean, struct arena *arena)
 {
-	return (struct recording_cost){.waited_calls = r->calls,
-	                               .waited_ranges = r->ranges,
-	                               .launch_pace = hundredth(&r->sizes),
-	                               .paces = paces_end(r->paces, arena),
-	                               .added = recording_at(mean, r->calls, NS_A_CALL)};
+	struct recording_cost out = {.waited_calls = r->calls,
+	                             .waited_ranges = r->ranges,
+	                             .launch_pace = hundredth(&r->sizes),
+	                             .paces = paces_end(r->paces, arena),
+	                             .added = recording_at(mean, r->calls, NS_A_CALL)};
+	memcpy(out.took, r->all, sizeof out.took);
+	return out;
 }
 
 double recording_ranges(const struct run *runs, size_t n)
@@ -277,28 +351,28 @@ static struct apart prices_apart(const struct side side[2])
 	return out;
 }
 
-/* The speedup without recording over the one with it, at a price of ns[s] a call of side s, as a logarithm. */
-static double change_at(const struct side side[2], const double ns[2])
+/* Share of a side's step that recording took at a price of `ns` a call, between the prices for which it is known. */
+static double took_at(const struct side *side, double ns)
 {
-	double left[2];
-	for (int s = 0; s < 2; s++)
-		left[s] = log1p(-share_of(&side[s].budget, waited(&side[s]), fmax(ns[s], 0)));
-	return left[0] - left[1];
+	const double *took = side->recording.took;
+	int p = 1;
+	while (p + 1 < RECORDING_PRICES && recording_price[p] < ns)
+		p++;
+	double part = (fmin(fmax(ns, 0), recording_price[p]) - recording_price[p - 1]) /
+	              (recording_price[p] - recording_price[p - 1]);
+	double all = took[p - 1] + part * (took[p] - took[p - 1]);
+	return side->budget.period > 0 ? fmin(all, side->budget.period - side->busy) / side->budget.period : 0;
 }
 
-/* The widest that prices from 0 to `highest` make it, where the fixed side's is higher by `apart`. The change rises or
- * falls all along between the prices at which one is nothing, or a side's idle time is used up. */
+/* The widest that prices from 0 to `highest` make it, where the fixed side's is higher by `apart`. What recording took
+ * is linear between the prices for which it is known, so the change rises or falls all along between those. */
 static void widen(const struct side side[2], double highest, double apart, double beyond[2])
 {
-	double at[7] = {0, highest, NS_A_CALL, -apart, highest - apart}; /* of the baseline */
-	for (int s = 0; s < 2; s++) {
-		const struct side *x = &side[s];
-		double all = waited(x) > 0 ? (x->budget.period - x->busy) / waited(x) : 0;
-		at[5 + s] = s ? all - apart : all;
-	}
-	for (int i = 0; i < 7; i++) {
-		double b = fmax(0, fmin(highest, at[i])), ns[2] = {b, fmax(0, fmin(highest, b + apart))};
-		double change = change_at(side, ns);
+	for (int i = 0; i < 2 * RECORDING_PRICES + 2; i++) {
+		double at = i >= 2 * RECORDING_PRICES ? highest - (i & 1 ? apart : 0)
+		                                      : recording_price[i / 2] - (i & 1 ? apart : 0);
+		double b = fmax(0, fmin(highest, at)), f = fmax(0, fmin(highest, b + apart));
+		double change = log1p(-took_at(&side[0], b)) - log1p(-took_at(&side[1], f));
 		beyond[0] = fmin(beyond[0], change);
 		beyond[1] = fmax(beyond[1], change);
 	}

@@ -7,6 +7,9 @@
 #include "analyse/run/run.h"
 #include "analyse/side_result.h"
 
+/* What recording a call may cost, ns: 0, and from below the least that was seen to the most. */
+extern const double recording_price[RECORDING_PRICES];
+
 /* What recording took of a side with this budget; and a sentence when that is worth saying, else NULL: `steps` says
  * whether the budget is of a step or of a whole run. */
 struct recording *recording_begin(size_t n_runs, struct arena *work); /* rows are added as in tables.h */
