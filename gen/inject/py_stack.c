@@ -193,7 +193,24 @@ static bool top_again(const struct py_layout *l, const struct py_thread *thread,
 	return true;
 }
 
-/* Code addresses of the frames from `at` on; those beyond `last`, if it lies in the newest block, are left out. */
+/* Copies a frame that lies in no block. Whoever goes on with a generator is noted in it as long as it runs only, and
+ * one that is gone on with from C lies idle for half of the time: it is read until it runs. */
+static bool frame_read(const struct py_layout *l, uintptr_t at, unsigned char *copy, bool *idle)
+{
+	enum { LOOKS = 12 };
+	for (int look = 0; look < LOOKS; look++) {
+		if (!py_read(at, copy, PY_FRAME_BYTES))
+			return false;
+		*idle = copy[l->frame_owner] == OWNED_BY_GENERATOR && !py_word(copy + l->frame_previous);
+		if (!*idle)
+			return true;
+	}
+	return true;
+}
+
+/* Code addresses of the frames from `at` on; those beyond `last`, if it lies in the newest block, are left out. A
+ * generator that nobody goes on with does not run, and who called it is not known. (In 3.11 that is also one that C
+ * code without any Python below it goes on with.) */
 static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last, struct py_stack *s)
 {
 	unsigned char copy[PY_FRAME_BYTES];
@@ -214,7 +231,8 @@ static bool frames_walk(const struct py_layout *l, uintptr_t at, uintptr_t last,
 		/* Frames of generators and of C lie elsewhere; whoever owns the frame is in the frame. */
 		const unsigned char *frame = frame_in_blocks(at, false, &block);
 		if (!frame) {
-			if (!py_read(at, copy, sizeof copy))
+			bool idle;
+			if (!frame_read(l, at, copy, &idle) || idle)
 				return false;
 			frame = copy;
 			if (copy[l->frame_owner] == OWNED_BY_THREAD && !(frame = frame_in_blocks(at, true, &block)))

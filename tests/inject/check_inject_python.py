@@ -198,6 +198,22 @@ class Reader(unittest.TestCase):
             self.assertEqual(n, -20, "it is said that something is missing")
             self.assertEqual(frames, said(b.thread.ident)[:256])
 
+    def test_stacks_of_what_runs_are_whole(self):
+        """Whatever a thread does, it was begun somewhere, and so were its generators."""
+        for way in calls, raises, generates, consumes, awaits:
+            stop = threading.Event()
+            thread = threading.Thread(target=way, args=(stop,))
+            thread.start()
+            time.sleep(0.01)
+            n, counts, other = 20000, (ctypes.c_uint * 2)(), ctypes.create_string_buffer(1 << 12)
+            whole = READER.reader_whole(thread.native_id, b"Thread._bootstrap", n, counts, other)
+            stop.set()
+            thread.join()
+            dropped, cut = counts
+            print(f"{way.__name__}: {whole} stacks whole, {cut} cut, {dropped} dropped", flush=True)
+            self.assertLessEqual(cut, 0.001 * n, other.value)
+            self.assertLessEqual(dropped, 0.02 * n)
+
     def test_no_such_thread(self):
         self.assertEqual(read(1)[0], -10)
 
@@ -243,6 +259,25 @@ def generates(stop):
 
     while not stop.is_set():
         sum(tree(8))
+
+
+def consumes(stop):
+    """A generator that is gone on with from C, and lies idle in between."""
+    while not stop.is_set():
+        sum(i * i for i in range(100))
+
+
+def awaits(stop):
+    async def inside(n):
+        return await inside(n - 1) if n else 1
+
+    async def outside():
+        while not stop.is_set():
+            await inside(5)
+
+    import asyncio
+
+    asyncio.run(outside())
 
 
 def compiles(stop):

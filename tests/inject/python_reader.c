@@ -18,6 +18,7 @@
 EXPORT int reader_begin(void);
 EXPORT int reader_stack(unsigned tid, char *text, unsigned room);
 EXPORT int reader_thread_name(unsigned tid, char *text);
+EXPORT unsigned reader_whole(unsigned tid, const char *outermost, unsigned n, unsigned counts[2], char *other);
 EXPORT void reader_soak(unsigned long most, int ask);
 EXPORT void reader_counts(unsigned long counts[8]);
 EXPORT void reader_end(void);
@@ -68,6 +69,29 @@ int reader_stack(unsigned tid, char *text, unsigned room)
 		at += (size_t)snprintf(text + at, room - at, "%s %s\n", names[number][0], names[number][1]);
 	}
 	return stack.cut ? -20 : (int)stack.n;
+}
+
+/* Reads the stack `n` times, while the thread runs: how often its outermost function had this name. counts: how often
+ * it was dropped, and how often it had another name, the last of which goes to `other`, of room PY_NAME_ROOM. */
+unsigned reader_whole(unsigned tid, const char *outermost, unsigned n, unsigned counts[2], char *other)
+{
+	struct py_thread t;
+	int64_t time;
+	unsigned whole = 0;
+	for (unsigned i = 0; i < n && find(tid, &t); i++) {
+		enum py_read_result result = py_stack_read(&py, &t, &stack, &time);
+		if (result != PY_READ) {
+			counts[0] += result == PY_TORN;
+			continue;
+		}
+		const char *name = names[py_name(&py, &stack.code[stack.n - 1], noted)][0];
+		bool same = strcmp(name, outermost) == 0;
+		whole += same;
+		counts[1] += !same;
+		if (!same)
+			snprintf(other, PY_NAME_ROOM / 2, "%s", name);
+	}
+	return whole;
 }
 
 /* The name of a thread, of room PY_THREAD_NAME_ROOM; 0: it has none that could be read. */
