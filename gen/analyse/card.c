@@ -9,14 +9,18 @@ static const double NOTICED = 0.005; /* what gains less is no advice */
 static const double WAITS = 0.03;    /* share of a step: a GPU that waits less is busy */
 static const double MOST_OF = 0.5;   /* share of a change: what has that much of it is named as its reason */
 
-/* Fixed alone, a finding takes at most its cost out of the fixed side's step. Where only that side shows it, its
- * ceiling is of that step, and may be lower. */
+/* Fixed alone, a finding takes, unless it has the rest get faster, at most its cost out of the fixed side's step. Where
+ * only that side shows it, its ceiling is of that step, and may be lower. */
 static double speedup_of(const struct analysis *a, const struct finding *f)
 {
 	double step = a->side[1].budget.period, left = step - f->per_step[1];
 	if (f->status == FINDING_RESOLVED || !f->has_ceiling || (f->side == 0 && !f->both))
 		return 1;
-	return f->side == 1 ? f->ceiling_speedup : left > 0 ? step / left : 1;
+	if (f->ceiling_least > 0)
+		left = f->side == 1 ? f->ceiling_least : step - a->side[1].budget.idle;
+	else if (f->side == 1)
+		return f->ceiling_speedup;
+	return left > 0 ? step / left : 1;
 }
 
 static void choose_next(const struct analysis *a, struct card *card)

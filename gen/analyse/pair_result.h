@@ -71,7 +71,8 @@ struct finding {
 	uint32_t phase[2];  /* by side, the phase with most of it; 0: no phase */
 	double per_step[2]; /* what it costs, ns a step, by side, measured in the same way */
 	bool has_ceiling;
-	double ceiling_step; /* ns: the mean step if this one thing were perfectly fixed */
+	double ceiling_step;  /* ns: the mean step if this one thing were perfectly fixed, and the rest as it is */
+	double ceiling_least; /* … and what it may come down to, since the rest gets faster, too; 0: not expected */
 	double ceiling_speedup;
 	struct finding_number number[FINDING_NUMBERS];
 	uint32_t n_numbers;
@@ -83,6 +84,7 @@ struct finding {
 struct diagnosis {
 	enum diagnosis_result result;
 	double combined_ceiling; /* the step if all that is resolved were perfectly fixed; 0: nothing was resolved */
+	double combined_least;   /* … and what it may come down to: ceiling_least; 0: not expected */
 	double measured;         /* the fixed side's step; 0: nothing was resolved */
 	double gain;             /* how much shorter the step got */
 	double explained;        /* how much of that the combined ceiling promised */

@@ -156,10 +156,11 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 		page_say(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);
 		page_fill(row, "ceiling",
-		          arena_format(arena, "Ceiling: %s %s a %s%s, %s, if this one thing were perfectly fixed.",
+		          arena_format(arena, "Ceiling: %s %s a %s%s, %s, if this one thing were perfectly fixed%s.",
 		                       format_number(arena, unit, f->ceiling_step), unit.name,
 		                       view_unit(&a->side[f->side]), words_explained(a),
-		                       format_times(arena, f->ceiling_speedup, f->ceiling_speedup)));
+		                       format_times(arena, f->ceiling_speedup, f->ceiling_speedup),
+		                       words_cold(f, unit, arena)));
 	}
 }
 

@@ -178,6 +178,8 @@ static void write_findings(struct json *json, const struct analysis *a)
 			json_object(json, "ceiling");
 			json_ms(json, "step_ms", f->ceiling_step);
 			json_number(json, "speedup", f->ceiling_speedup);
+			if (f->ceiling_least > 0)
+				json_ms(json, "least_ms", f->ceiling_least);
 			json_end_object(json);
 		} else {
 			json_null(json, "ceiling");
@@ -196,6 +198,8 @@ static void write_diagnosis(struct json *json, const struct analysis *a)
 	bool known = d->combined_ceiling > 0, judged = d->result != DIAGNOSIS_NONE;
 	json_object(json, "diagnosis");
 	json_ms(json, "combined_ceiling_ms", known ? d->combined_ceiling : NAN);
+	if (known && d->combined_least > 0)
+		json_ms(json, "combined_least_ms", d->combined_least);
 	json_ms(json, "measured_ms", known ? d->measured : NAN);
 	json_text(json, "result", diagnosis_result_name(d->result));
 	json_ms(json, "gain_ms", judged ? d->gain : NAN);

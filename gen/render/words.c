@@ -279,6 +279,14 @@ const char *words_comparable(const struct analysis *a)
 	return a->comparison.other_conditions ? elsewhere[a->comparison.same_work] : words[a->comparison.same_work];
 }
 
+const char *words_cold(const struct finding *f, struct unit unit, struct arena *arena)
+{
+	return f->ceiling_least > 0
+	               ? arena_format(arena, "; down to %s %s, because a thread that does not sleep launches faster",
+	                              format_number(arena, unit, f->ceiling_least), unit.name)
+	               : "";
+}
+
 const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 {
 	static const char *const head[] = {[DIAGNOSIS_CONFIRMED] = "confirmed",
@@ -288,9 +296,11 @@ const char *words_diagnosis(const struct analysis *a, struct arena *arena)
 	const char *step = view_unit(&a->side[1]);
 	if (d->combined_ceiling <= 0)
 		return "not tested: no finding of the baseline was resolved";
-	const char *promise =
-		arena_format(arena, "predicted %s a %s, measured %s%s", format_time(arena, d->combined_ceiling), step,
-	                     format_time(arena, d->measured), words_explained(a));
+	const char *least =
+		d->combined_least > 0 ? arena_format(arena, "%s to ", format_time(arena, d->combined_least)) : "";
+	const char *promise = arena_format(arena, "predicted %s%s a %s, measured %s%s", least,
+	                                   format_time(arena, d->combined_ceiling), step,
+	                                   format_time(arena, d->measured), words_explained(a));
 	if (d->result == DIAGNOSIS_NONE)
 		return arena_format(arena, "not judged, because the verdict is not faster: %s", promise);
 	const char *rest = "";

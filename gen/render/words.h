@@ -3,6 +3,7 @@
 #define GAPLINE_RENDER_WORDS_H
 
 #include "analyse/analysis.h"
+#include "base/format.h"
 
 const char *words_result(const struct analysis *analysis); /* "Faster" */
 
@@ -60,6 +61,8 @@ const char *words_more(const struct analysis *analysis, struct arena *arena);
 const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */
 const char *words_comparable(const struct analysis *analysis);
 const char *words_diagnosis(const struct analysis *analysis, struct arena *arena);
+/* What a ceiling may come down to: behind it, "" where that is not expected. */
+const char *words_cold(const struct finding *finding, struct unit unit, struct arena *arena);
 
 /* "31.04 -> 0.02 ms": both in the unit that fits the larger one, with an arrow U+2192. */
 const char *words_pair(struct arena *arena, double before, double after);

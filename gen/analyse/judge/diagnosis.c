@@ -23,19 +23,21 @@ double diagnosis_floor(const struct side *side, const struct side_facts *facts, 
 
 /* Without synchronisations the host's work still takes its time, less what the others rid it of; free launches still
  * need one. */
-static double combine(const struct evidence *const *resolved, size_t n)
+static double combine(const struct evidence *const *resolved, size_t n, double *lowest)
 {
 	const struct side_facts *facts = resolved[0]->facts;
 	const struct side *side = resolved[0]->side;
 	struct arena scratch = {0};
 	bool *claimed = ARENA_NEW(&scratch, facts->n_idle + 1, bool), sync = false;
 	double step = side->budget.period, host = facts->host_work, busy = 0, launch = 0, rid = 0, least = step;
+	bool cold = false;
 	for (size_t k = 0; k < n; k++) {
 		const struct evidence *e = resolved[k];
 		bool launches = e->rule->kind == RULE_LAUNCH;
 		for (uint32_t i = 0; i < facts->n_idle; i++)
 			claimed[i] |= e->claims[i];
 		busy += e->busy;
+		cold |= e->least > 0;
 		sync |= e->rule->kind == RULE_SYNC;
 		launch = launches ? facts->work.launch_call : launch;
 		rid = launches ? fmax(rid, e->host) : rid; /* they share one cost */
@@ -45,9 +47,12 @@ static double combine(const struct evidence *const *resolved, size_t n)
 	host = fmax(host - rid, 0);
 	for (uint32_t i = 0; i < facts->n_idle; i++)
 		step -= claimed[i] ? facts->idle[i].per_step : 0;
-	step = sync ? fmax(diagnosis_floor(side, facts, claimed) - busy, host) : step - busy;
+	double floor = fmax(diagnosis_floor(side, facts, claimed) - busy, 0);
+	step = sync ? fmax(floor, host) : step - busy;
 	arena_release(&scratch);
-	return fmin(step + launch, least);
+	step = fmin(step + launch, least);
+	*lowest = cold ? fmin(floor, step) : 0;
+	return step;
 }
 
 /* The part of the waterfall that changed most towards shorter (`sign` 1) or longer (−1) steps, but for idle time that a
@@ -76,10 +81,11 @@ struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t 
 {
 	struct diagnosis d = {0};
 	double before = in->side[0].budget.period, after = in->side[1].budget.period;
-	double ceiling = n ? combine(resolved, n) : 0;
+	double least = 0, ceiling = n ? combine(resolved, n, &least) : 0;
 	if (ceiling <= 0) /* nothing is resolved, or what is claimed is all there is: no prediction */
 		return d;
 	d.combined_ceiling = ceiling;
+	d.combined_least = least;
 	d.measured = after;
 	d.gain = before - after;
 	d.explained = before - ceiling;

@@ -183,6 +183,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	                      .status = FINDING_REMAINING,
 	                      .has_ceiling = e->ceiling > 0,
 	                      .ceiling_step = e->ceiling,
+	                      .ceiling_least = e->least,
 	                      .ceiling_speedup = e->ceiling > 0 ? e->side->budget.period / e->ceiling : 0,
 	                      .advice = e->rule->advise(e),
 	                      .n_numbers = e->n_numbers};

@@ -57,6 +57,8 @@ struct evidence {
 	/* … and only if it does: */
 	double per_step; /* what it costs: 0 means not found */
 	double ceiling;  /* ns a step; 0: none */
+	double least; /* … and what it may come down to, because what is left gets faster, too; 0: that is not expected
+	               */
 };
 
 enum rule_kind {

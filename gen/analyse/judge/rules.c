@@ -1,9 +1,11 @@
 /* The rules: what each looks at, from which size on it speaks, what it would give, what to do. Evidence is behaviour:
  * what threads and devices did, never what the user's ranges are called. */
+#include "analyse/judge/diagnosis.h"
 #include "analyse/judge/rules_parts.h"
 
 #include "analyse/say.h"
 
+#include <math.h>
 #include <string.h>
 
 double rule_period(const struct evidence *e)
@@ -49,6 +51,11 @@ bool rule_costs(struct evidence *e, double busy, double least)
 	e->per_step = e->amount;
 	e->ceiling = rule_period(e) - e->amount;
 	return true;
+}
+
+void rule_wakes_cold(struct evidence *e)
+{
+	e->least = fmin(e->ceiling, diagnosis_floor(e->side, e->facts, NULL));
 }
 
 void rule_keep_silent(struct evidence *e)

@@ -79,7 +79,8 @@ static bool fits_lock(const struct cell_key *idle)
 void find_lock(struct evidence *e)
 {
 	rule_claim(e, fits_lock);
-	rule_costs(e, 0, SMALL);
+	if (rule_costs(e, 0, SMALL))
+		rule_wakes_cold(e);
 }
 
 const char *tell_lock(const struct evidence *e)
@@ -103,7 +104,8 @@ static bool fits_gil(const struct cell_key *idle)
 void find_gil(struct evidence *e)
 {
 	rule_claim(e, fits_gil);
-	rule_costs(e, 0, SMALL);
+	if (rule_costs(e, 0, SMALL))
+		rule_wakes_cold(e);
 }
 
 /* Whom it waits for, and what that one does, samples tell (functions_words.c). */

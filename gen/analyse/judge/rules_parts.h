@@ -14,6 +14,10 @@ double rule_period(const struct evidence *e);
 /* Claims the idle time that `fits`, unless an earlier finding has it; sets the phase with most of it. */
 double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle));
 
+/* Of a thread that slept: what it does when it comes back, with cold caches, on a processor that had slept, takes
+ * longer than where it never slept. How much is not known, so the step may come down to what the GPU needs. */
+void rule_wakes_cold(struct evidence *e);
+
 /* What it costs is what was claimed of idle time, and `busy` of the busy parts; the ceiling is the step without it.
  * Whether that is at least `least` of a step. */
 bool rule_costs(struct evidence *e, double busy, double least);
