@@ -200,6 +200,72 @@ static void a_captures_modules_as_sql_counts_them(void **state)
 	assert_int_equal(broken, 496); /* SELECT count(*) … WHERE value = '[Broken backtraces]' */
 }
 
+/* Numbers that no text, thread, sample or clock has: nothing is taken for something else, and nothing is lost beside.
+ */
+static void absurd_numbers_stand_for_nothing(void **state)
+{
+	const struct trace *t = read_with(
+		*state,
+		TABLES EVENT(1, 1000, MAIN_THREAD) EVENT(2, 2000, MAIN_THREAD) EVENT(3, 3000, MAIN_THREAD) EVENT(
+			4, 4000, "-1") EVENT(5, 5000, "9223372036854775807") EVENT(6, 6000, "NULL")
+			EVENT(7, -9223372036854775807, MAIN_THREAD) EVENT(8, 9223372036854775807, MAIN_THREAD) FRAME(
+				1, 0, 9223372036854775807, -9223372036854775808,
+				0) FRAME(1, 1, 9001, 9004, 0) FRAME(2, 0, -1, 424242, 0)
+				FRAME(2, 1, 424242, -1, 0) FRAME(2, 2, 9001, 9004, 9223372036854775807) FRAME(
+					3, 1023, 9001, 9004, 0) FRAME(3, 1024, 9002, 9004, 0)
+					FRAME(3, -9223372036854775808, 9002, 9004,
+	                                      0) "DROP TABLE IF EXISTS GAPLINE_GIL; CREATE TABLE GAPLINE_GIL(start, "
+						 "globalTid, waits, holder, sampleId,"
+						 " switches); INSERT INTO GAPLINE_GIL VALUES (1000, " MAIN_THREAD
+						 ", -5, -1, -1, -1),"
+						 " (1900, " MAIN_THREAD
+						 ", 9223372036854775807, 9223372036854775807, 9223372036854775807,"
+						 " 9223372036854775807), (2000, " MAIN_THREAD
+						 ", 1, 'x', 2, 7), (-5, " MAIN_THREAD ", 1, 0, 0, 0),"
+						 " (9223372036854775807, " MAIN_THREAD
+						 ", 1, 0, 0, 0), (2500, 'x', 1, 0, 0, 0),"
+						 " (2600, 9223372036854775807, 1, " MAIN_THREAD ", 3, 7);"
+						 "DROP TABLE IF EXISTS GAPLINE_CAPTURE; CREATE TABLE "
+						 "GAPLINE_CAPTURE(name, value);"
+						 "INSERT INTO GAPLINE_CAPTURE VALUES ('sample_ns', '1000')");
+	struct support *s = *state;
+	assert_int_equal(t->source.sample_ns, 1000);
+	assert_true(t->source.has_lock);
+	for (size_t i = 0; i < t->samples.n; i++) {
+		assert_true(t->samples.time[i] >= 0 && t->samples.time[i] < 10000);
+		assert_null(strstr(stack_of(s, i), "9223372036854775807"));
+	}
+	assert_int_equal(dropped(t, "is deeper than any stack"), 2);
+	assert_int_equal(dropped(t, "holds a value of the wrong type"), 2);
+	assert_int_equal(t->gil.n, 3); /* the looks at -5, 1000 and 1900 agree */
+	for (size_t i = 0; i < t->gil.n; i++)
+		assert_int_equal(t->threads[t->gil.thread[i]].tid, 101);
+	for (size_t i = 0; i < t->unlooked.n; i++)
+		assert_true(t->unlooked.start[i] < t->unlooked.end[i]);
+}
+
+/* A distance that nobody can have asked for is none, and then nobody looked at the lock. */
+static void absurd_distances_are_none(void **state)
+{
+	static const char *const distances[] = {"9223372036854775807", "99999999999999999999", "-1", "0", "x", ""};
+	struct support *s = *state;
+	for (size_t i = 0; i < sizeof distances / sizeof *distances; i++) {
+		const struct trace *t = read_with(
+			*state, arena_format(&s->arena,
+		                             "%s DROP TABLE IF EXISTS GAPLINE_GIL; CREATE TABLE GAPLINE_GIL(start,"
+		                             " globalTid, waits, holder, sampleId); INSERT INTO GAPLINE_GIL VALUES"
+		                             " (1000, " MAIN_THREAD ", 1, NULL, NULL), (2000, " MAIN_THREAD
+		                             ", 1, NULL, NULL); DROP TABLE IF EXISTS GAPLINE_CAPTURE;"
+		                             "CREATE TABLE GAPLINE_CAPTURE(name, value);"
+		                             "INSERT INTO GAPLINE_CAPTURE VALUES ('sample_ns', '%s')",
+		                             TABLES EVENT(1, 1000, MAIN_THREAD), distances[i]));
+		assert_true(t->source.sample_ns <= 0);
+		assert_false(t->source.has_lock);
+		assert_int_equal(t->gil.n, 0);
+		assert_int_equal(t->unlooked.n, 0);
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 
 int main(void)
@@ -209,6 +275,8 @@ int main(void)
 	                                   TEST(times_without_stacks_are_no_samples),
 	                                   TEST(threads_that_do_not_run_are_not_sampled),
 	                                   TEST(a_tree_without_end_is_cut),
+	                                   TEST(absurd_numbers_stand_for_nothing),
+	                                   TEST(absurd_distances_are_none),
 	                                   TEST(a_captures_modules_as_sql_counts_them)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
