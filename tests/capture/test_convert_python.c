@@ -84,6 +84,15 @@ static void look(struct spool_events *events, int64_t time, uint64_t tid, uint64
 	            NULL, 0);
 }
 
+/* … and how often the lock had changed hands: `n` bytes of the number. */
+static void look_after(struct spool_events *events, int64_t time, uint64_t tid, uint64_t switches, size_t n)
+{
+	spool_event(events,
+	            (struct spool_event){
+			    .time = time, .type = SPOOL_LOCK, .id = tid, .payload = (uint64_t)SPOOL_GIL_NOT << 32},
+	            &switches, n);
+}
+
 static void hold(struct spool_events *events, int64_t time, uint64_t tid, uint32_t function_of_it)
 {
 	spool_event(events, (struct spool_event){.time = time, .type = SPOOL_HOLDER, .id = tid}, &function_of_it,
@@ -122,6 +131,9 @@ static void test_lock(void **state)
 	look(&events, START + 7000, PID, SPOOL_GIL_WAITS, 720);
 	look(&events, START + 8000, PID, SPOOL_GIL_NOT, 0);
 	look(&events, START + 9000, PID, 3, 720); /* no such state */
+	look_after(&events, START + 9100, PID, 12345678901, 8);
+	look_after(&events, START + 9200, PID, 12345678901, 4); /* no such number */
+	look_after(&events, START + 9300, PID, UINT64_MAX, 8);
 	spool_add_events(&m, SAMPLER, &events);
 	spool_end(&m, START + 20000);
 	write_spool(s, &m, "700-cuda-0.spool");
@@ -129,12 +141,14 @@ static void test_lock(void **state)
 	struct convert_result result = convert(s, &db);
 	assert_int_equal(result.samples, 1);
 	assert_int_equal(result.skipped, 1);
+	assert_string_equal(query(s, db, "SELECT start, switches FROM GAPLINE_GIL WHERE start >= 8000 ORDER BY 1"),
+	                    "8000|-\n9100|12345678901\n9200|-\n9300|-");
 	assert_string_equal(
 		query(s, db,
 	              "SELECT g.start, g.globalTid & 0xFFFFFF, waits, holder & 0xFFFFFF, s.value FROM GAPLINE_GIL g "
 	              "LEFT JOIN COMPOSITE_EVENTS c ON c.id = sampleId AND c.globalTid = holder AND c.start = g.start "
 	              "LEFT JOIN SAMPLING_CALLCHAINS f ON f.id = c.id LEFT JOIN StringIds s ON s.id = symbol "
-	              "ORDER BY 1"),
+	              "WHERE g.start < 9000 ORDER BY 1"),
 		"2000|700|0|700|-\n3000|700|1|720|decode\n4000|700|1|720|-\n5000|700|1|720|-\n6000|700|1|720|-\n"
 		"7000|700|1|720|-\n8000|700|0|-|-");
 }
