@@ -444,8 +444,14 @@ void build_overhead(struct build *b, const struct build_overhead *row)
 
 void build_switch(struct build *b, const struct build_switch *row)
 {
-	if (usable(b, ROWS_SLICES, first_flaw(row->flaw, row->time, row->time, false)))
-		slices_note(&b->switches, b->arena, row->time, keymap_add(&b->scheduled, row->thread), row->in);
+	const char *flaw = first_flaw(row->flaw, row->time, row->time, false);
+	uint32_t thread = keymap_add(&b->scheduled, row->thread);
+	if (flaw) {
+		LIST_GROW(b->arena, b->flawed, b->n_flawed, b->flawed_room);
+		b->flawed[b->n_flawed++] = (struct flawed_switch){thread, b->where, flaw};
+	} else if (usable(b, ROWS_SLICES, NULL)) {
+		slices_note(&b->switches, b->arena, row->time, thread, row->in);
+	}
 }
 
 static const char *stopwatch_flaw(const struct trace_stopwatch *run, const struct trace_stopwatch *before)

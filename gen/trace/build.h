@@ -58,6 +58,11 @@ struct build {
 	struct keymap scheduled; /* keys of threads in the scheduler's events and in samples, which are no reason to
 	                          * list them */
 	struct slice_events switches;
+	struct flawed_switch {
+		uint32_t thread;
+		const char *where, *flaw;
+	} * flawed; /* those that make no sense, which is a loss where their thread has rows */
+	size_t n_flawed, flawed_room;
 	struct stack_samples samples; /* their threads are numbered like the switches' */
 	struct gil_looks gil;         /* likewise */
 	size_t sample_room, stopwatch_room;

@@ -1,6 +1,7 @@
 /* The end of building a trace: two builders become one; keys become names; what names mean; order. */
 #include "trace/build.h"
 
+#include "base/list.h"
 #include "trace/classify.h"
 
 #include <stdlib.h>
@@ -94,6 +95,11 @@ void build_join(struct build *b, struct build *from)
 	for (size_t i = 0; i < from->switches.n; i++)
 		slices_note(&b->switches, b->arena, from->switches.time[i], x.scheduled[from->switches.thread[i]],
 		            from->switches.in[i]);
+	for (size_t i = 0; i < from->n_flawed; i++) {
+		LIST_GROW(b->arena, b->flawed, b->n_flawed, b->flawed_room);
+		b->flawed[b->n_flawed] = from->flawed[i];
+		b->flawed[b->n_flawed++].thread = x.scheduled[from->flawed[i].thread];
+	}
 	const uint32_t *frame = stack_samples_join(&b->samples, &from->samples, x.string, x.scheduled, &scratch);
 	for (size_t i = 0; i < from->gil.n; i++) {
 		struct gil_look look = {from->gil.time[i],     x.scheduled[from->gil.thread[i]],
@@ -291,6 +297,13 @@ static const uint32_t *order_all(struct build *b)
 			slices_note(&known, &scratch, b->switches.time[i], of, b->switches.in[i]);
 	}
 	slices_build(&known, t->n_threads, b->arena, &t->slices);
+	for (size_t i = 0; i < b->n_flawed; i++) {
+		build_from(b, b->flawed[i].where);
+		if (known_thread[b->flawed[i].thread] != TRACE_NONE)
+			build_drop(b, ROWS_SLICES, b->flawed[i].flaw);
+		else
+			t->rows[ROWS_SLICES].read++;
+	}
 	arena_release(&scratch);
 	return known_thread;
 }
