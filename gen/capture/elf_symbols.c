@@ -82,16 +82,17 @@ static bool find_table(const struct image *image, const Elf64_Ehdr *head, uint32
 	return false;
 }
 
-/* Names of one place: the one that is not the compiler's or the C library's own, else the first by alphabet. */
+/* The last one of a place is what elf_symbols_find meets first: of those that begin there the shortest, of its names
+ * one that is not the compiler's or the C library's own, else the first by alphabet. */
 static int compare(const void *a, const void *b)
 {
 	const struct elf_function *x = a, *y = b;
 	if (x->start != y->start)
 		return x->start < y->start ? -1 : 1;
 	if (x->end != y->end)
-		return x->end < y->end ? -1 : 1;
+		return x->end > y->end ? -1 : 1;
 	size_t n = strspn(x->name, "_"), m = strspn(y->name, "_");
-	return n != m ? n < m ? -1 : 1 : strcmp(x->name, y->name);
+	return n != m ? n > m ? -1 : 1 : strcmp(y->name, x->name);
 }
 
 static void read_functions(const struct image *image, const Elf64_Shdr *table, const Elf64_Shdr *strings,

@@ -202,6 +202,30 @@ static void test_several_changes(void **unused)
 	arena_release(&arena);
 }
 
+/* The interval of a shift holds the true one as often as it says. */
+static void test_intervals(void **unused)
+{
+	(void)unused;
+	enum { SERIES = 2000, HALF = 20 };
+	int found = 0, held = 0;
+	state = 5;
+	for (int r = 0; r < SERIES; r++) {
+		struct arena arena = {0};
+		double value[2 * HALF];
+		for (int i = 0; i < 2 * HALF; i++)
+			value[i] = noise(NORMAL) + (i < HALF ? 0 : 0.3);
+		struct changes c = changes_find(value, 2 * HALF, LEAST, &limits, &arena);
+		if (c.n == 1 && c.list[0].at == HALF) {
+			found++;
+			held += c.list[0].lo <= 0.3 && 0.3 <= c.list[0].hi;
+		}
+		arena_release(&arena);
+	}
+	assert_true(found > SERIES * 9 / 10);
+	if (held < 0.94 * found || held > 0.97 * found)
+		fail_msg("%d of %d intervals hold the true shift", held, found);
+}
+
 /* ---- how often ---- */
 
 /* Alarms in so many series of 1000 quiet commits: also those that later commits took back. */
@@ -303,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_clear_change),
 		cmocka_unit_test(test_equal_values),
 		cmocka_unit_test(test_several_changes),
+		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_quiet_series),
 		cmocka_unit_test(test_steps_are_found),
 	};
