@@ -33,7 +33,8 @@ static struct stay *find_processes(const struct steps_build *b, uint32_t *count)
 		struct stay *s = &of[x->process];
 		bool works = b->own_end[i] != INT64_MIN;
 		int64_t begin = works && b->own_start[i] < x->start ? b->own_start[i] : x->start;
-		int64_t end = works && b->own_end[i] > x->end ? b->own_end[i] : x->end;
+		int64_t host = x->cut ? x->start : x->end; /* of a process that was killed it ends with the capture */
+		int64_t end = works && b->own_end[i] > host ? b->own_end[i] : host;
 		s->begin = begin < s->begin ? begin : s->begin;
 		s->end = end > s->end ? end : s->end;
 		count[x->process]++;
