@@ -123,6 +123,26 @@ static void head(struct sheet *s, const char *what, struct unit unit)
 	s->md.cell = false;
 }
 
+/* Where the steps come from, once where both sides say the same. */
+static void put_steps(struct sheet *s)
+{
+	const char *text[2] = {0};
+	for (int i = 0; i < 2; i++) {
+		const struct side *side = &s->a->side[i];
+		text[i] = side->steps.found
+		                  ? arena_format(
+					    &s->arena, "%zu %s %s, %zu left out as warm-up; %s", side->runs[0].n_steps,
+					    side->steps.origin == STEPS_BY_PATTERN ? "times" : "ranges named",
+					    format_name(&s->arena, names_text(s->a->names, side->steps.name), NAME),
+					    side->runs[0].warmup, evidence_of(side, &s->arena))
+		                  : "none found";
+	}
+	paragraph(s, strcmp(text[0], text[1]) == 0
+	                     ? arena_format(&s->arena, "Steps of both sides: %s.", text[0])
+	                     : arena_format(&s->arena, "Steps: of the baseline %s. Of the fixed side %s.", text[0],
+	                                    text[1]));
+}
+
 static void put_budget(struct sheet *s)
 {
 	const struct budget *b = &s->a->side[0].budget, *f = &s->a->side[1].budget;
@@ -244,6 +264,7 @@ int render_markdown(const struct analysis *a, const struct markdown_wish *wish, 
 	put_gates(&s);
 	if (!wish->brief) {
 		put_picture(&s);
+		put_steps(&s);
 		put_budget(&s);
 		put_phases(&s);
 		put_startup(&s);

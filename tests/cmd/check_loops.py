@@ -301,6 +301,40 @@ def check_names(gapline, folder):
     return wrong
 
 
+def check_small(gapline, folder):
+    """A loop that is a quarter of the GPU's work, behind kernels at random: it is said, and taken for the steps only where
+    --loop asks for it. What is wrong."""
+    files, wrong = [], []
+    for length in 120000, 60000:
+        rng = random.Random(f"small {length}")
+        p, others = Program(rng), [f"other{i}_kernel" for i in range(40)]
+        for _ in range(400):
+            p.kernel(rng.choice(others), 7, rng.randint(20000, 400000))
+        p.wait()
+        for _ in range(60):
+            for name in "gemm_a", "softmax", "gemm_b", "norm":
+                p.kernel(name, 7, length)
+            p.copy(2, 4)
+            p.wait()
+            p.step()
+        files.append((os.path.join(folder, f"small-{length}.sqlite"), (p.ends[-1] - p.ends[0]) / 59))
+        write(files[-1][0], [p])
+    paths = [path for path, _ in files]
+    result = report(gapline, folder, paths)
+    said = subprocess.run([gapline, "show", paths[0]], capture_output=True, text=True).stdout
+    if result["baseline"]["steps"]["found"] or "less than half of the GPU's work" not in said or "repeats 60 times" not in " ".join(said.split()):
+        wrong.append(f"a small loop: {result['baseline']['steps']}, {said[:800]}")
+    result = report(gapline, folder, paths, "--loop", "gemm")
+    true = files[0][1] / files[1][1]
+    summary = subprocess.run([gapline, "report", *paths, "--loop", "gemm", "-o", os.devnull, "--quiet", "--markdown", "/dev/stdout"],
+                             capture_output=True, text=True).stdout
+    if "Steps: of the baseline 60 times" not in summary or summary.count("the repeating sequence of 5 GPU operations, 60 times") != 2:
+        wrong.append(f"a small loop in a summary: {summary[:600]}")
+    if result["verdict"]["result"] != "faster" or abs(result["verdict"]["speedup"] / true - 1) > NEAR:
+        wrong.append(f"a small loop asked for: {result['verdict']['result']} {result['verdict']['speedup']} for {true}")
+    return wrong
+
+
 def check_short_run(gapline, folder):
     """A run that ended after four steps among others of forty: a report, and a sentence that names it. With ranges its
     four steps are steps. What is wrong."""
@@ -343,7 +377,7 @@ def main():
         wrong += check_real(gapline, folder) + check_programs(gapline, folder) + check_startup(gapline, folder) + check_little(gapline, folder)
         wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
-        wrong += check_short_run(gapline, folder)
+        wrong += check_short_run(gapline, folder) + check_small(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
             some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE + made_shapes.MINE and not sys.argv[3:] else n

@@ -306,11 +306,27 @@ static void mark_alone(const struct pattern_side *side)
 		side->runs[r].alone = any && !side->runs[r].steps.found;
 }
 
+/* Who asks for a loop by its name may have one that is too little of the GPU time to be found for itself. */
+static void ask_small(const struct pattern_side *sides, int n_sides, const char *wanted)
+{
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			struct run *run = &sides[s].runs[r];
+			if (run->loops.n || !run->loops.n_small)
+				continue;
+			run->loops.n = run->loops.n_small;
+			uint32_t index = named(&run->loops, wanted);
+			run_loops_name(&run->loops, run->trace);
+			pattern_steps(run, index == UINT32_MAX ? 0 : index);
+		}
+}
+
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
 {
 	struct run *first = &sides[0].runs[0];
 	uint32_t index = 0;
 	if (wanted) {
+		ask_small(sides, n_sides, wanted);
 		const struct run *with = first; /* a run that repeats nothing says nothing of it */
 		for (size_t r = 1; r < sides[0].n && !with->loops.n; r++)
 			with = &sides[0].runs[r];

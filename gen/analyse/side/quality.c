@@ -1,5 +1,6 @@
 #include "analyse/side/quality.h"
 
+#include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/pattern.h"
 #include "trace/again.h"
@@ -54,6 +55,33 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 	q->diagnostics = diagnostics;
 }
 
+/* What repeats, where it is too little of the GPU's time to be found by itself. */
+static void add_small_loop(struct quality *q, const struct run *run, const char *file, struct arena *arena)
+{
+	if (run->steps.found || run->loops.n || !run->loops.n_small)
+		return;
+	const struct run_loop *loop = &run->loops.list[0];
+	quality_add(q, arena,
+	            arena_format(arena,
+	                         "What repeats in %s is less than half of the GPU's work, so it is not taken for its "
+	                         "steps; %s repeats %u times and is %.1f %% of it. --loop takes it.",
+	                         file, loop->title, loop->n, 100 * loop->share));
+}
+
+/* Steps that end faster than they are launched. */
+static void add_queue(struct quality *q, const struct run *run, const char *file, struct arena *arena)
+{
+	double more = backlog_worked_off(run);
+	if (more <= 0)
+		return;
+	double step = (double)(run->window_end - run->window_start) / run->n_steps;
+	quality_add(q, arena,
+	            arena_format(arena,
+	                         "The GPU works off a queue in %s: the steps that were measured end every %.3f ms, but "
+	                         "are launched every %.3f ms, which is what a step takes once the queue is gone.",
+	                         file, step / 1e6, (step + more) / 1e6));
+}
+
 /* What is true of one run: steps that the capture cuts, clocks that disagree. */
 static void add_run_notes(struct quality *q, const struct run *run, const char *file, struct arena *arena)
 {
@@ -68,6 +96,8 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 		            arena_format(arena,
 		                         "The end of the capture cuts the last %u steps of %s, which are left out.",
 		                         cut, file));
+	add_small_loop(q, run, file, arena);
+	add_queue(q, run, file, arena);
 	if (run->alone)
 		quality_add(q, arena,
 		            arena_format(
