@@ -5,6 +5,7 @@
 
 #include <cupti.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,9 @@ int cupti_find(struct cupti_api *api);
 
 /* CUDA's version, 1000 major + 10 minor, for one of cuptiGetVersion. */
 uint32_t cupti_cuda_version(uint32_t api_version);
+
+/* Whether the process has a library loaded whose file's name begins so. */
+bool cupti_is_loaded(const char *prefix);
 
 /* A function of the driver, which is loaded when CUDA runs; NULL otherwise. */
 void *cupti_driver_function(const char *name);

@@ -15,6 +15,7 @@
 static struct cupti_api api;
 static CUpti_SubscriberHandle subscriber;
 static bool by_node; /* graphs */
+static bool by_xla;  /* … are made and updated by XLA */
 
 static _Atomic bool begun;  /* CUPTI was set up in this process or in one that it was forked from */
 static _Atomic bool usable; /* … and can be used: false in a forked child */
@@ -126,6 +127,14 @@ static bool gives_unfinished_graphs(void)
 	return !by_node && api.version > 18 && api.version < 130000;
 }
 
+/* JAX and TensorFlow make their steps graphs with copies in them, and update those. CUPTI 13.0 takes such a program
+ * down when graphs are traced whole and it was asked for records before, even before the first graph; node by node not,
+ * and not where it is never asked (docs/capture.md has the counts). */
+static bool is_xla(void)
+{
+	return cupti_is_loaded("xla_") || cupti_is_loaded("_XLAC") || cupti_is_loaded("libtensorflow");
+}
+
 /* ---- the beginning ---- */
 
 static uint64_t CUPTIAPI timestamp(void)
@@ -195,6 +204,7 @@ void collect_begin(void)
 		return;
 	buffers_prepare();
 	activities_on();
+	by_xla = !by_node && is_xla();
 	atomic_store(&usable, true);
 }
 
@@ -237,11 +247,20 @@ static void put(uint8_t *buffer, size_t valid)
 	records_put(&api, buffer, valid);
 }
 
-/* Whether to ask CUPTI for what is done so far. Where that loses graphs, and there are some, it is asked at the end,
- * and when threads keep many buffers; full ones come by themselves. */
+/* Whether to ask CUPTI for what is done so far; full buffers come by themselves. XLA's programs are asked at the end,
+ * and once behind the time that is to be recorded, for they may be killed then. Where asking loses graphs, and there
+ * are some, it is done at the end and when threads keep many buffers. */
 static bool may_flush(bool last)
 {
-	return last || !atomic_load(&has_graphs) || buffers_are_many();
+	static bool over;
+	bool was_over = over;
+	if (last)
+		return true;
+	if (by_xla) {
+		over = over || !spool_time_touches(spool_now(), INT64_MAX);
+		return over && !was_over;
+	}
+	return !atomic_load(&has_graphs) || buffers_are_many();
 }
 
 void collect_tick(bool last)

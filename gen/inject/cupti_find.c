@@ -127,6 +127,12 @@ refused:
 	return -1;
 }
 
+bool cupti_is_loaded(const char *prefix)
+{
+	struct loaded l = {.prefix = prefix};
+	return dl_iterate_phdr(loaded_look, &l) != 0;
+}
+
 static int take_loaded(struct search *s)
 {
 	struct loaded l = {.prefix = "libcupti.so"};

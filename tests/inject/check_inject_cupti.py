@@ -8,6 +8,7 @@ profile that `gapline capture` makes of it.
 import glob
 import os
 import pathlib
+import shutil
 import signal
 import sqlite3
 import struct
@@ -173,6 +174,29 @@ class Cupti(Case):
         with tempfile.TemporaryDirectory() as folder:
             self.run_target("steps", FAKE_CUPTI="22", FAKE_GRAPH="1", FAKE_FORCED_ALONE="1", GAPLINE_SPOOL=folder)
             self.assertEqual(len(kernels(spool.read_all(folder)[0])), 60)
+
+    def test_xla(self):
+        """CUPTI 13.0 takes programs of XLA down that it was asked for records: they are asked at the end, or once behind the
+        time to be recorded."""
+        with tempfile.TemporaryDirectory() as folder:
+            xla = shutil.copy(FAKES / "fake_driver/libcuda.so.1", pathlib.Path(folder) / "xla_cuda_plugin.so")
+            for trace, preload, stop, asked, some in (("graph", xla, None, False, False), ("graph", xla, 300, True, True),
+                                                      ("node", xla, None, True, True), ("graph", None, None, True, True)):
+                with self.subTest(trace=trace, preload=preload, stop=stop), tempfile.TemporaryDirectory() as spools:
+                    more = {"GAPLINE_GRAPH_TRACE": trace, "GAPLINE_SPOOL": spools, **({"LD_PRELOAD": str(preload)} if preload else {})}
+                    if stop:
+                        more["GAPLINE_STOP_NS"] = str(time.monotonic_ns() + stop * MS)
+                    target = subprocess.Popen([TARGET, "killed"], env=self.environment(**more))
+                    time.sleep(1)
+                    target.kill()
+                    target.wait()
+                    self.assertEqual(len(kernels(spool.read_all(spools)[0])) > 0, some)
+                    target = subprocess.Popen([TARGET, "killed"], env=self.environment(FAKE_FORCED_ALONE="1", **more), stderr=subprocess.DEVNULL)
+                    try:
+                        target.wait(20 if asked else 1)
+                    except subprocess.TimeoutExpired:
+                        target.kill()
+                    self.assertEqual(-target.wait(), signal.SIGABRT if asked else signal.SIGKILL)
 
     def test_graphs_whole_or_by_node(self):
         self.assertEqual(self.one("kinds").of("CUPTI")[0].data[8:12], b"\1\0\0\0")
