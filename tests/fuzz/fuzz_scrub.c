@@ -48,25 +48,6 @@ static bool same_columns(const void *a, const void *b, size_t n, size_t size)
 	return n == 0 || memcmp(a, b, n * size) == 0;
 }
 
-/* The scheduler's events of threads that do nothing else are not copied, with what is wrong in them. */
-static const struct trace_dropped *next_dropped(const struct trace *t, uint32_t *i)
-{
-	while (*i < t->n_dropped && t->dropped[*i].kind == ROWS_SLICES)
-		++*i;
-	return *i < t->n_dropped ? &t->dropped[(*i)++] : NULL;
-}
-
-static bool same_dropped(const struct trace *t, const struct trace *u)
-{
-	for (uint32_t i = 0, k = 0;;) {
-		const struct trace_dropped *a = next_dropped(t, &i), *b = next_dropped(u, &k);
-		if (!a || !b)
-			return a == b;
-		if (a->rows != b->rows || strcmp(a->reason, b->reason) != 0)
-			return false;
-	}
-}
-
 static void compare(const struct reading *a, const struct reading *b)
 {
 	const struct trace *t = &a->trace, *u = &b->trace;
@@ -77,8 +58,11 @@ static void compare(const struct reading *a, const struct reading *b)
 	if (t->ops.n != u->ops.n || t->calls.n != u->calls.n || t->ranges.n != u->ranges.n ||
 	    t->slices.n != u->slices.n || t->os_calls.n != u->os_calls.n || t->overheads.n != u->overheads.n ||
 	    t->n_threads != u->n_threads || t->n_processes != u->n_processes || t->n_devices != u->n_devices ||
-	    t->n_gpus != u->n_gpus || t->n_diagnostics != u->n_diagnostics || !same_dropped(t, u))
+	    t->n_gpus != u->n_gpus || t->n_dropped != u->n_dropped || t->n_diagnostics != u->n_diagnostics)
 		abort();
+	for (uint32_t i = 0; i < t->n_dropped; i++)
+		if (t->dropped[i].rows != u->dropped[i].rows || strcmp(t->dropped[i].reason, u->dropped[i].reason))
+			abort();
 	for (uint32_t i = 0; i < t->n_devices; i++)
 		if (t->devices[i].gpu != u->devices[i].gpu || t->devices[i].memory != u->devices[i].memory ||
 		    t->devices[i].memory_peak != u->devices[i].memory_peak)
