@@ -127,6 +127,24 @@ def check_sizes(folder):
         assert result["verdict"]["same_work"] == "unknown" and len(result["verdict"]["differences"]) == 1, result["verdict"]
         assert "Both jobs have 4 ranks: those whose files are missing" in result["verdict"]["differences"][0], result["verdict"]
         assert any("rank 3 of 4 is not among the files" in n for n in result["fixed"]["data"]["notes"])
+    # the one that all wait for is missing, and nothing else has changed
+    slow = [tiny_job.write(folder / name, ranks=4, steps=STEPS, slow=2, seed=seed) for name, seed in (("slow", 1), ("slow_too", 5))]
+    finding = {f["id"]: f for f in report(folder, slow[0], slow[1])["findings"]}["straggler"]
+    assert finding["status"] == "remaining" and "cannot be told" not in finding["text"], finding
+    for job in [f for i, f in enumerate(slow[1]) if i != 2], digests([f for i, f in enumerate(slow[1]) if i != 2]):
+        result = report(folder, slow[0], job)
+        finding = {f["id"]: f for f in result["findings"]}["straggler"]
+        assert finding["status"] == "remaining" and "Files of ranks are missing" in finding["text"], finding
+    # two processes that share one GPU, beside one that has it for itself
+    alone, shared = (tiny_job.write(folder / f"on-one-{n}", ranks=n, steps=STEPS, jitter=20_000, seed=11) for n in (1, 2))
+    with sqlite3.connect(shared[0]) as db:
+        db.execute("ATTACH ? AS other", (str(shared[1]),))
+        for table in "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS":
+            db.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
+        db.execute("DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE value LIKE 'RANK=%' OR value LIKE 'WORLD_SIZE=%'")
+    db.close()
+    said = " ".join(report(folder, alone, shared[:1])["verdict"]["differences"])
+    assert "a step of 2 ranks does 2 times as much as one of 1. Work is compared by the rank." in said, said
     for f in eight:
         with sqlite3.connect(f) as db:
             db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE demangledName = 4")

@@ -41,6 +41,19 @@ static int32_t ranks_said(const struct side_facts *facts)
 	return n > 0 ? n : 0;
 }
 
+/* Whether two of the side's devices are one GPU, of two processes. */
+static bool shares_gpus(const struct side_facts *facts)
+{
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct trace *t = facts->runs[r].trace;
+		for (uint32_t i = 0; i < t->n_devices; i++)
+			for (uint32_t k = 0; k < i; k++)
+				if (t->devices[i].gpu != TRACE_NONE && t->devices[i].gpu == t->devices[k].gpu)
+					return true;
+	}
+	return false;
+}
+
 struct job_sizes amounts_sizes(const struct side side[2], const struct side_facts facts[2], struct arena *arena)
 {
 	uint32_t a = side[0].n_devices, b = side[1].n_devices;
@@ -62,12 +75,14 @@ struct job_sizes amounts_sizes(const struct side side[2], const struct side_fact
 		                     "%s Both jobs have %d ranks: those whose files are missing are in nothing that is "
 		                     "said, and work is compared by the GPU.",
 		                     out.text, said);
-	else if (ranks)
+	else if (ranks) {
+		bool shared = shares_gpus(&facts[0]) || shares_gpus(&facts[1]);
+		const char *one = shared ? "rank" : "GPU";
 		out.text = arena_format(
 			arena,
-			"%s The speedup is that of a step of the job, whatever a step holds: where each "
-			"GPU has as much to do, a step of %u GPUs does %s times as much as one of %u. Work "
-			"is compared by the GPU.",
-			out.text, b, say_digits(arena, (double)b / a), a);
+			"%s The speedup is that of a step of the job, whatever a step holds: where each %s has as much "
+			"to do, a step of %u %ss does %s times as much as one of %u. Work is compared by the %s.",
+			out.text, one, b, one, say_digits(arena, (double)b / a), a, one);
+	}
 	return out;
 }

@@ -1,5 +1,6 @@
 #include "analyse/judge/findings.h"
 
+#include "analyse/judge/amounts.h"
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/renames.h"
 #include "analyse/say.h"
@@ -44,6 +45,7 @@ struct cost {
 struct pair {
 	const struct evidence *seen[2];
 	const struct renames *renames;
+	bool missing;      /* one job on both sides, and files of some ranks are not there */
 	struct cost *cost; /* by rule */
 };
 
@@ -127,9 +129,18 @@ static void find_costs(struct pair *p)
 			p->cost[r].amount[s] += p->cost[r].moved[s];
 }
 
-static enum finding_status status_of(const struct rule *rule, const double amount[2], bool before)
+/* Whether one side cannot be held against the other: who is missing may be who was waited for. */
+static bool is_unknown(const struct pair *p, const struct rule *rule)
 {
-	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE) /* nothing that is there to be fixed */
+	return p->missing && rule->kind == RULE_RANKS;
+}
+
+static enum finding_status status_of(const struct pair *p, size_t r, bool before)
+{
+	const struct rule *rule = &rules[r];
+	const double *amount = p->cost[r].amount;
+	/* nothing that is there to be fixed, or nobody knows */
+	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule))
 		return FINDING_REMAINING;
 	if (!before)
 		return amount[0] <= GONE * amount[1] ? FINDING_NEW : FINDING_REMAINING;
@@ -196,8 +207,11 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 			f->number[i].value[s] = of->number[i].value[0];
 	}
 	if (after)
-		f->status = status_of(e->rule, p->cost[r].amount, said[0]);
+		f->status = status_of(p, r, said[0]);
 	f->text = text_of(e, after ? said[0] ? after : before : NULL, f, &p->cost[r]);
+	if (after && is_unknown(p, e->rule))
+		f->text = arena_format(
+			e->arena, "%s Files of ranks are missing, so that what changed there cannot be told.", f->text);
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -275,6 +289,7 @@ static void look_again(struct pair *p, const struct findings_input *in, struct a
 
 static void find_in_pair(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
 {
+	p->missing = amounts_sizes(in->side, in->facts, arena).missing;
 	for (int s = 0; s < 2; s++)
 		p->seen[s] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
 	look_again(p, in, arena);
@@ -283,8 +298,7 @@ static void find_in_pair(struct pair *p, const struct findings_input *in, struct
 	size_t n = 0;
 	for (size_t r = 0; r < n_rules; r++) {
 		add_finding(p, r, out);
-		if (speaks(p, r, 0) && p->seen[0][r].ceiling > 0 &&
-		    status_of(&rules[r], p->cost[r].amount, true) == FINDING_RESOLVED)
+		if (speaks(p, r, 0) && p->seen[0][r].ceiling > 0 && status_of(p, r, true) == FINDING_RESOLVED)
 			resolved[n++] = &p->seen[0][r];
 	}
 	out->diagnosis = diagnosis_judge(resolved, n, in);

@@ -133,7 +133,7 @@ const struct rule rules[] = {
 	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, RULE(sync)},
 	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, RULE(comm)},
 	{"pipeline_bubbles", "Pipeline bubbles", RULE_PLAIN, RULE(bubbles)},
-	{"straggler", "One device waits for another", RULE_PLAIN, RULE(straggler)},
+	{"straggler", "One device waits for another", RULE_RANKS, RULE(straggler)},
 	{"one_off_gaps", "Gaps that happened once", RULE_ONCE, RULE(once)},
 	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, RULE(gpu_bound)},
 };
