@@ -128,8 +128,9 @@ static bool gives_unfinished_graphs(void)
 }
 
 /* JAX and TensorFlow make their steps graphs with copies in them, and update those. CUPTI 13.0 takes such a program
- * down when graphs are traced whole and it was asked for records before, even before the first graph; node by node not,
- * and not where it is never asked (docs/capture.md has the counts). */
+ * down when graphs are traced whole and it was asked for records before, even before the first graph. Node by node it
+ * does not. Nor did it where it was not asked, unless buffers were so small that they came back by themselves: less
+ * often, then, and no cure (docs/capture.md has the counts). */
 static bool is_xla(void)
 {
 	return cupti_is_loaded("xla_") || cupti_is_loaded("_XLAC") || cupti_is_loaded("libtensorflow");
