@@ -19,7 +19,7 @@ HEAD = """
     held = ctypes.PyDLL(cuda._name)
     held.waited.restype = ctypes.c_long
     sys.setswitchinterval(0.05)
-    end, waited = [], []
+    end, waited, begun = [], [], []
 
     def decode():
         return sum(i * i for i in range(200))
@@ -35,22 +35,26 @@ HEAD = """
 
     def steps(n=14):
         for _ in range(n):
+            begun.append(time.monotonic_ns())
             held.range_push(b"step")
             compute()
             held.range_pop()
 
     def done():
         end.append(True)
-        print(json.dumps(sum(waited[:-1]) / 1e6))
+        native = len(begun) * 1_020_000
+        print(json.dumps([sum(waited[:-1]) / 1e6, (time.monotonic_ns() - begun[0] - native) / 1e6]))
     """
 WAIT_MS = 50
 
 
 @unittest.skipIf(REFUSED, "it is not known")
 class Programs(Case):
-    def holders(self, text, least=0.9, more=0, again=3):
-        """Who held the lock, by name, in share of the waiting; that is as long as by the program's clock, and at most `more`
-        ms longer. Where the machine let the sampler wait, what is missing is what the report says that nobody looked at."""
+    def holders(self, text, least=0.9, again=3):
+        """Who held the lock, by name, in share of the waiting; that is as long as by the program's clock: at least what it
+        measured where it waits by design, at most all of its time that was not spent in native code, since a machine that
+        stops a program between two lines makes it give the lock away, and wait, there. Where the machine let the sampler
+        wait, what is missing is what the report says that nobody looked at."""
         path = self.folder / "program.py"
         self.program(HEAD, "program.py")
         path.write_text(path.read_text() + textwrap.dedent(text))
@@ -63,15 +67,15 @@ class Programs(Case):
         steps = result["baseline"]["steps"]["measured"]
         waiting = steps * sum(row["ms_per_step"] for row in result["baseline"]["budget"]["idle"] if row["cause"] == "gil")
         unlooked = steps * functions["sampling"]["baseline"]["gil_unlooked_ms_per_step"]
-        truth = json.loads(out.splitlines()[-1])
-        print(f"{self.id().split('.')[-1]}: {waiting:.0f} of {truth:.0f} ms, nobody looked for {unlooked:.0f} ms", flush=True)
+        truth, most = json.loads(out.splitlines()[-1])
+        print(f"{self.id().split('.')[-1]}: {waiting:.0f} of {truth:.0f} to {most:.0f} ms, nobody looked for {unlooked:.0f} ms", flush=True)
         self.assertGreaterEqual(waiting + unlooked, least * truth - WAIT_MS * bool(least))
-        self.assertLess(waiting, 1.1 * max(truth, 0) + 5 + more)
+        self.assertLess(waiting, 1.1 * most + 5)
         self.finding = next((f["text"] for f in result["findings"] if f["id"] == "gil_contention"), "")
         held_by = {h["thread"] or ("(main)" if h["main"] else None): h["baseline"]["ms_per_step"] * steps / waiting for c in causes for h in c["holders"]}
         if least and not held_by and again:
             self.assertGreater(unlooked, truth / 2, "nobody is named, and somebody looked")
-            return self.holders(text, least, more, again - 1)
+            return self.holders(text, least, again - 1)
         return held_by
 
     def test_pool(self):
@@ -136,7 +140,7 @@ class Programs(Case):
             for i in range(4):
                 t = threading.Thread(target=load, name=f"epoch-{i}"); t.start()
                 steps(6); end.append(True); t.join(); end.clear()
-            done()""", least=0.6, more=4 * 4 * WAIT_MS)  # fmt: skip
+            done()""", least=0.6)  # fmt: skip
         named = set(held_by) - {None}  # one may end before its name could be read
         self.assertLessEqual(named, {f"epoch-{i}" for i in range(4)})
         self.assertGreaterEqual(len(named), 2)
