@@ -164,13 +164,14 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct waterfall waterfall = side[0].steps.found == side[1].steps.found
 	                                           ? waterfall_build(side, &comparison.renames, &verdict, names, arena)
 	                                           : (struct waterfall){0};
-	const struct findings_input input = {.side = side,
-	                                     .facts = facts,
-	                                     .n_sides = 2,
-	                                     .names = names,
-	                                     .renames = &comparison.renames,
-	                                     .waterfall = &waterfall,
-	                                     .result = verdict.result};
+	struct findings_input input = {.side = side,
+	                               .facts = facts,
+	                               .n_sides = 2,
+	                               .names = names,
+	                               .renames = &comparison.renames,
+	                               .waterfall = &waterfall,
+	                               .result = verdict.result};
+	recording_more(side, input.recorded_more);
 	const struct findings findings = findings_build(&input, arena);
 	const struct functions functions = functions_build(side, facts, 2, &comparison.renames, names, arena);
 	const struct findings told = functions_tell(&functions, side, &comparison.renames, &findings, names, arena);

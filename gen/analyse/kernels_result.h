@@ -13,16 +13,14 @@ enum kernel_bound {
 	BOUND_BOTH,   /* memory and SMs alike */
 	BOUND_LATENCY /* neither is near its peak */
 };
-const char *kernel_bound_name(enum kernel_bound bound);  /* "memory", "latency" */
-const char *kernel_bound_label(enum kernel_bound bound); /* "memory-bound" */
+const char *kernel_bound_name(enum kernel_bound bound); /* "memory", "latency" */
 
 struct kernel_stall {
 	enum ncu_stall stall;
 	double share; /* of the cycles that warps were stalled, 0 to 1 */
 };
-const char *kernel_stall_name(enum ncu_stall stall);    /* "long_scoreboard" */
-const char *kernel_stall_label(enum ncu_stall stall);   /* "long scoreboard" */
-const char *kernel_stall_meaning(enum ncu_stall stall); /* "waits for global or local memory" */
+const char *kernel_stall_name(enum ncu_stall stall);  /* "long_scoreboard" */
+const char *kernel_stall_label(enum ncu_stall stall); /* "long scoreboard" */
 
 /* What limits the occupancy: "registers", "the grid"; NULL: nothing, or not known. */
 const char *kernel_limit_label(enum ncu_number limit);

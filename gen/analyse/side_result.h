@@ -359,6 +359,7 @@ enum { RECORDING_PRICES = 14 };
 struct recording_cost {
 	double waited_calls;  /* recorded calls of launching threads that began while their GPU was idle, per step */
 	double waited_ranges; /* ranges of those threads that began in that time, per step */
+	double graph_nodes;   /* of graphs recorded node by node, per step and device */
 	double launch_pace;   /* ns from the start of a launch to the next call of its thread: but for one in a hundred
 	                       * it is no less; 0: not known */
 	struct launch_paces paces;

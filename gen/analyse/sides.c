@@ -154,11 +154,13 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 	struct pattern_side sides[2] = {0};
 	for (int j = 0; j < n_jobs; j++)
 		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
+	if (!steps_are_alike(sides, n_jobs))
+		return NEEDS_WHOLE;
 	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
 		return -1;
-	parallel_each(n, find_run_phases, tasks);
 	if (!steps_agree_by_part(sides, n_jobs))
 		return NEEDS_WHOLE;
+	parallel_each(n, find_run_phases, tasks);
 	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
 		return -1;
 	make_work_phases(tasks, n);

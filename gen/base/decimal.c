@@ -30,7 +30,8 @@ static size_t put(char *text, bool negative, uint64_t n, int decimals)
 	return out;
 }
 
-/* `size` * 10^`decimals`, rounded, into `*n`; false where the product's own error might decide: it is below 1e-7. */
+/* `size` * 10^`decimals`, rounded, into `*n`; false where it is a tie, which the product's own rounding may have made:
+ * halves below 1e9 are numbers themselves, so rounding takes a product to one and never beyond it. */
 static bool scale(double size, int decimals, uint64_t *n)
 {
 	double scaled = size * power[decimals];
@@ -38,7 +39,7 @@ static bool scale(double size, int decimals, uint64_t *n)
 		return false;
 	double whole = floor(scaled), rest = scaled - whole;
 	*n = (uint64_t)whole + (rest > 0.5);
-	return fabs(rest - 0.5) > 1e-6;
+	return rest != 0.5;
 }
 
 size_t decimal_integer(char *text, int64_t value)

@@ -38,7 +38,7 @@ static int put_fact(sqlite3_stmt *row, const char *name, const char *value)
 static int put_facts(sqlite3 *db, const struct annotation *a)
 {
 	const char *source = a->gpu_state && *a->gpu_state->source ? a->gpu_state->source : "none";
-	char dropped[24], launcher[24], ranges[24], every[24], torn[24];
+	char dropped[24], events[24], launcher[24], ranges[24], every[24], torn[24];
 	const char *const facts[][2] = {
 		{"gapline", a->version},
 		{"collector", a->collector},
@@ -48,6 +48,7 @@ static int put_facts(sqlite3 *db, const struct annotation *a)
 		{"complete", a->complete},
 		{"gpu_state", source},
 		{"dropped", a->dropped > 0 ? dropped : NULL},
+		{"dropped_events", a->dropped_events > 0 ? events : NULL},
 		{"ranges_ns", a->ranges_ns > 0 ? ranges : NULL},
 		{"sample_ns", a->sample_ns > 0 ? every : NULL},
 		{"samples_torn", a->samples_torn > 0 ? torn : NULL},
@@ -56,6 +57,7 @@ static int put_facts(sqlite3 *db, const struct annotation *a)
 	};
 	sqlite3_stmt *row = NULL;
 	sqlite3_snprintf(sizeof dropped, dropped, "%lld", a->dropped);
+	sqlite3_snprintf(sizeof events, events, "%lld", a->dropped_events);
 	sqlite3_snprintf(sizeof every, every, "%lld", a->sample_ns);
 	sqlite3_snprintf(sizeof torn, torn, "%lld", a->samples_torn);
 	sqlite3_snprintf(sizeof ranges, ranges, "%lld", a->ranges_ns);

@@ -9,6 +9,8 @@
  *		graphs      "graph" or "node"
  *		complete    "yes", or why not, as a sentence: "the program was killed by SIGKILL"
  *		dropped     records that were lost, as a number; absent: none
+ *		dropped_events  of these, so many were of host threads: ranges, operating-system calls, samples; absent:
+ *		            none, or not known
  *		launcher    process id of gapline itself between nsys and the program; what nsys says of that process
  *		            is not about the program. nsys only
  *		ranges_ns   what it took a step to add NVTX ranges to a PyTorch program (capture/python_ranges.h), by
@@ -55,7 +57,7 @@
 
 struct annotation {
 	const char *version, *collector, *cupti, *trace, *graphs, *complete; /* NULL or "": no row */
-	long long dropped, launcher;                                         /* 0: no row */
+	long long dropped, dropped_events, launcher;                         /* 0: no row */
 	const char *host;                                                    /* likewise */
 	const char *const
 		*job;        /* values of LAUNCHER's variables, in that order, or NULL: gapline's own environment's */

@@ -246,6 +246,7 @@ static int annotate(struct capture *c, struct err *err)
 		.graphs = c->job.graphs,
 		.complete = out->complete,
 		.dropped = c->job.dropped,
+		.dropped_events = c->job.dropped_events,
 		.ranges_ns = ranges->steps > 0 ? ranges->own_ns / ranges->steps + 1 : 0,
 		.sample_ns = c->job.sample_ns,
 		.samples_torn = c->job.samples_torn,

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *const graph_trace_names[] = {"auto", "graph", "node", NULL};
+
 void collector_say(struct collector_job *job, const char *format, ...)
 {
 	char text[1024];

@@ -14,6 +14,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* CUDA graphs: a launch is one operation, or each of their nodes. Auto: whole, but by node in a program of XLA (JAX,
+ * TensorFlow), which CUPTI takes down otherwise. */
+enum graph_trace { GRAPH_TRACE_AUTO, GRAPH_TRACE_WHOLE, GRAPH_TRACE_NODE };
+extern const char *const graph_trace_names[]; /* "auto", "graph", "node", NULL */
+
 enum collector_kind { COLLECTOR_AUTO, COLLECTOR_NSYS, COLLECTOR_CUPTI };
 
 /* What to record; the same for both sides. */
@@ -21,7 +26,7 @@ struct capture_options {
 	bool nvtx, osrt;   /* beside CUDA: NVTX ranges, blocking calls of the host */
 	int64_t sample_ns; /* mean distance of two samples of Python's frames, 0: none */
 	bool native;       /* with what Python's functions call */
-	bool graph_nodes;  /* CUDA graphs node by node; else a launch is one operation */
+	enum graph_trace graphs;
 	double delay,
 		duration; /* seconds: recorded is [delay, delay + duration) after the start; duration 0: to the end */
 	bool profiler_range;    /* only between cudaProfilerStart and cudaProfilerStop */
@@ -62,9 +67,9 @@ struct collector_job {
 	bool status_known; /* false: it never ran, or nobody was left to tell */
 
 	/* what became of it, from `finish` */
-	const char *graphs;              /* "graph" or "node": how it really traced */
+	const char *graphs;              /* "graph" or "node": how it really traced; "auto": not known yet */
 	const char *cupti;               /* version, "" unknown */
-	int64_t dropped;                 /* records lost */
+	int64_t dropped, dropped_events; /* records lost, as in convert_result */
 	int64_t sample_ns, samples_torn; /* as in convert_result */
 	struct python_ranges ranges;
 	size_t incomplete;             /* processes whose records end in the middle */

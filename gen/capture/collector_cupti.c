@@ -67,7 +67,7 @@ static int prepare(struct collector_job *job, struct err *err)
 	int64_t start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + seconds(o->delay);
 	set[n++] = arena_format(job->arena, SPOOL_ENV_FOLDER "=%s", spool);
 	set[n++] = arena_format(job->arena, ENV_CUDA "=%s", job->collector->tool);
-	set[n++] = arena_format(job->arena, SPOOL_ENV_GRAPHS "=%s", o->graph_nodes ? "node" : "graph");
+	set[n++] = arena_format(job->arena, SPOOL_ENV_GRAPHS "=%s", graph_trace_names[o->graphs]);
 	set[n++] = o->delay > 0 ? arena_format(job->arena, SPOOL_ENV_START "=%lld", (long long)start) : SPOOL_ENV_START;
 	set[n++] = o->duration > 0
 	                   ? arena_format(job->arena, SPOOL_ENV_STOP "=%lld", (long long)start + seconds(o->duration))
@@ -83,7 +83,7 @@ static int prepare(struct collector_job *job, struct err *err)
 		                        preload && *preload ? ":" : "", find_library(OSRT_LIBRARY, job->arena));
 	job->environment = set;
 	job->argv = job->command;
-	job->graphs = o->graph_nodes ? "node" : "graph";
+	job->graphs = graph_trace_names[o->graphs];
 	return 0;
 }
 
@@ -105,7 +105,9 @@ static int finish(struct collector_job *job, struct err *err)
 	for (size_t i = 0; i < result.n_messages; i++)
 		collector_say(job, "%s", result.messages[i]);
 	job->cupti = result.cupti;
+	job->graphs = result.graphs ? result.graphs : job->graphs;
 	job->dropped = result.dropped;
+	job->dropped_events = result.dropped_events;
 	job->incomplete = result.incomplete;
 	job->sample_ns = result.sample_ns;
 	job->samples_torn = result.samples_torn;

@@ -137,7 +137,7 @@ static const char *const *profile_command(const struct collector_job *job, const
 	if (can & CAN_CPUCTXSW)
 		argv[n++] = "--cpuctxsw=none";
 	if (can & CAN_GRAPHS)
-		argv[n++] = o->graph_nodes ? "--cuda-graph-trace=node" : "--cuda-graph-trace=graph";
+		argv[n++] = o->graphs == GRAPH_TRACE_NODE ? "--cuda-graph-trace=node" : "--cuda-graph-trace=graph";
 	if (can & CAN_WAIT)
 		argv[n++] = "--wait=primary"; /* ours waits for what it started; a daemon left behind is ended */
 	if (o->delay > 0)
@@ -172,7 +172,8 @@ static int prepare(struct collector_job *job, struct err *err)
 	job->argv = profile_command(job, nsys);
 	job->log = nsys->log_fd;
 	proc_adopt(true);
-	job->graphs = job->options->graph_nodes || !(job->collector->abilities & CAN_GRAPHS) ? "node" : "graph";
+	job->graphs = job->options->graphs == GRAPH_TRACE_NODE || !(job->collector->abilities & CAN_GRAPHS) ? "node"
+	                                                                                                    : "graph";
 	return 0;
 }
 

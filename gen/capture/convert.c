@@ -7,7 +7,8 @@ void *convert_grow(struct arena *arena, void *array, uint32_t old_room, const st
 	return map->room > old_room ? arena_grow(arena, array, old_room, map->room, size) : array;
 }
 
-struct process *convert_process(struct convert *c, uint32_t pid)
+/* The process of this PID, a new one if there is none. Invalidates earlier pointers to processes. */
+static struct process *convert_process(struct convert *c, uint32_t pid)
 {
 	uint32_t known = c->pids.n, room = c->pids.room, i = keymap_add(&c->pids, pid);
 	c->processes = convert_grow(&c->work, c->processes, room, &c->pids, sizeof *c->processes);

@@ -23,9 +23,10 @@ struct convert_request {
 struct convert_result {
 	size_t processes;                     /* with CUDA or NVTX events */
 	int64_t ops, calls, ranges, os_calls; /* rows written */
-	int64_t dropped;                      /* records that CUPTI or the libraries lost */
-	int64_t samples;                      /* of Python's frames, rows written … */
-	int64_t samples_torn;                 /* … and such that could not be read */
+	int64_t dropped;                      /* records that CUPTI or the libraries lost … */
+	int64_t dropped_events;     /* … and of these, those of threads: ranges, calls of the host, samples */
+	int64_t samples;            /* of Python's frames, rows written … */
+	int64_t samples_torn;       /* … and such that could not be read */
 	int64_t native_asked;       /* of those that are written or kept: what was called was looked for … */
 	int64_t native_missed;      /* … and not found out */
 	int64_t native_interrupted; /* calls of the program that looking for it cut short */
@@ -33,6 +34,7 @@ struct convert_result {
 	int64_t skipped;            /* records that made no sense and were left out */
 	size_t incomplete;          /* processes whose spool has no end: killed, crashed, or left by _exit */
 	const char *cupti;          /* "13.0.1" of the (first) process, "" if none was loaded */
+	const char *graphs;         /* "graph" or "node": how CUDA graphs were traced; NULL if no CUPTI was loaded */
 	const char **messages;      /* what the libraries had to say, each once, worst first */
 	size_t n_messages;
 	int worst;       /* enum spool_severity of the worst message, 0 if none */

@@ -145,9 +145,6 @@ struct kernel_names {
 
 /* ---- convert.c ---- */
 
-/* The process of this PID, a new one if there is none. Invalidates earlier pointers to processes. */
-struct process *convert_process(struct convert *c, uint32_t pid);
-
 static inline int64_t convert_global_pid(uint32_t pid)
 {
 	return (int64_t)1 << 48 | (int64_t)(pid & 0xFFFFFF) << 24;

@@ -139,7 +139,11 @@ static void scan_cupti(struct file *f, const unsigned char *payload, size_t n)
 	if (!*c->result->cupti)
 		c->result->cupti = arena_copy(c->arena, f->cupti, strlen(f->cupti));
 	c->cuda_driver = cupti.cuda_driver ? cupti.cuda_driver : c->cuda_driver;
-	c->graphs = cupti.graphs ? cupti.graphs : c->graphs;
+	/* Of processes that differ it is said that graphs are whole: there are some whose kernels are not known. */
+	if (cupti.graphs && c->graphs != 1)
+		c->graphs = cupti.graphs;
+	if (c->graphs)
+		c->result->graphs = c->graphs == 2 ? "node" : "graph";
 }
 
 static int scan_sizes(struct file *f, const unsigned char *payload, size_t n, struct err *err)
@@ -148,17 +152,20 @@ static int scan_sizes(struct file *f, const unsigned char *payload, size_t n, st
 	                        n / sizeof(struct spool_record_size), f->path, f->cupti, err);
 }
 
+static void add_dropped(int64_t *sum, uint64_t count)
+{
+	*sum = count > (uint64_t)(INT64_MAX - *sum) ? INT64_MAX : *sum + (int64_t)count;
+}
+
 static void scan_dropped(struct file *f, const unsigned char *payload, size_t n)
 {
 	struct spool_dropped dropped;
 	if (n < sizeof dropped)
 		return;
 	memcpy(&dropped, payload, sizeof dropped);
-	int64_t *sum = &f->convert->result->dropped;
-	if (dropped.count > (uint64_t)(INT64_MAX - *sum))
-		*sum = INT64_MAX;
-	else
-		*sum += (int64_t)dropped.count;
+	add_dropped(&f->convert->result->dropped, dropped.count);
+	if (dropped.what == SPOOL_DROPPED_EVENTS)
+		add_dropped(&f->convert->result->dropped_events, dropped.count);
 }
 
 static void scan_message(struct file *f, const unsigned char *payload, size_t n)

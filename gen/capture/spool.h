@@ -25,7 +25,7 @@ enum { SPOOL_VERSION = 1 };
 
 #define SPOOL_ENV_FOLDER "GAPLINE_SPOOL"        /* the spool folder; without it the libraries do nothing at all */
 #define SPOOL_ENV_CUPTI "GAPLINE_CUPTI"         /* paths of CUPTI libraries to try first, separated by ':' */
-#define SPOOL_ENV_GRAPHS "GAPLINE_GRAPH_TRACE"  /* "graph" (the default: a launch is one op) or "node" */
+#define SPOOL_ENV_GRAPHS "GAPLINE_GRAPH_TRACE"  /* enum graph_trace by name; "auto" where it is not set */
 #define SPOOL_ENV_START "GAPLINE_START_NS"      /* collect from this CLOCK_MONOTONIC time on; absent: from the start */
 #define SPOOL_ENV_STOP "GAPLINE_STOP_NS"        /* … until this one; absent: to the end */
 #define SPOOL_ENV_RANGE "GAPLINE_CAPTURE_RANGE" /* "cudaProfilerApi": collect between cudaProfilerStart and -Stop */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const graph_choices[] = {"graph", "node", NULL};
 static const char *const collector_choices[] = {"auto", "nsys", "cupti", NULL}; /* as in enum collector_kind */
 static const char *const range_choices[] = {"none", "cudaProfilerApi", NULL};
 static const char *const kill_choices[] = {"sigterm", "sigkill", "none", NULL};
@@ -27,9 +26,9 @@ size_t capturing_options(struct capturing *c, struct opt *rows)
 	         "the time between two samples of --trace py: 1 ms is the default", .decimal = &c->sample_ms,
 	         .min = 0.1, .max = 1000},
 		{OPT_CHOICE, 0, "cuda-graph-trace", "HOW",
-	         "graph: the launch of a CUDA graph is one operation (the default); node: each of its kernels, which "
-	         "costs time",
-	         .choice = &c->graphs, .choices = graph_choices},
+	         "graph: the launch of a CUDA graph is one operation; node: each of its kernels, which costs time; "
+	         "auto, the default: graph, but node for JAX and TensorFlow, which CUPTI would take down",
+	         .choice = &c->graphs, .choices = graph_trace_names},
 		{OPT_DECIMAL, 0, "delay", "SECONDS", "record only from SECONDS after the start on",
 	         .decimal = &c->options.delay, .max = 1e6},
 		{OPT_DECIMAL, 0, "duration", "SECONDS", "record for SECONDS, then end the program",
@@ -82,7 +81,7 @@ static int parse_trace(const char *list, struct capture_options *o, struct err *
 int capturing_settle(struct capturing *c, struct err *err)
 {
 	struct capture_options *o = &c->options;
-	o->graph_nodes = c->graphs == 1;
+	o->graphs = (enum graph_trace)c->graphs;
 	o->profiler_range = c->range == 1;
 	o->ranges = (enum ranges_how)c->annotate;
 	o->kill = kill_signals[c->kill];
@@ -142,7 +141,7 @@ const char *capturing_text(const struct capturing *c, struct arena *arena)
 	const struct capture_options *o = &c->options;
 	struct buf text = {0};
 	buf_format(&text, "--trace cuda%s%s%s%s --cuda-graph-trace %s", o->nvtx ? ",nvtx" : "", o->osrt ? ",osrt" : "",
-	           o->sample_ns ? ",py" : "", o->native ? ",native" : "", graph_choices[c->graphs]);
+	           o->sample_ns ? ",py" : "", o->native ? ",native" : "", graph_trace_names[c->graphs]);
 	if (c->sample_ms > 0)
 		buf_format(&text, " --sample-every %.17g", c->sample_ms);
 	if (o->delay > 0)

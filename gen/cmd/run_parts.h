@@ -27,7 +27,4 @@ struct experiment {
 /* Makes all runs that are still to be made. An enum cmd_status; what goes wrong is printed. */
 int run_all(struct experiment *e);
 
-/* One line on stderr: how much is done, and how to go on; nothing when nothing is. */
-void run_say_kept(struct experiment *e);
-
 #endif

@@ -51,7 +51,8 @@ static void show_log(struct experiment *e, const char *path)
 		fprintf(stderr, "  | %s\n", cmd_harmless(&e->compare.arena, line));
 }
 
-void run_say_kept(struct experiment *e)
+/* One line on stderr: how much is done, and how to go on; nothing when nothing is. */
+static void run_say_kept(struct experiment *e)
 {
 	size_t done = suite_done(&e->suite);
 	if (!done)

@@ -114,6 +114,8 @@ static void take_fact(struct decoder *d, const char *name, size_t n, const char 
 		s->has_lock = true;
 	else if (is(name, n, "lost"))
 		s->lost = number_of(value, m, 0, FAR, 0);
+	else if (is(name, n, "lost_events"))
+		s->lost_events = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "sample_ns"))
 		s->sample_ns = number_of(value, m, 0, FAR, 0);
 	else if (is(name, n, "samples_torn"))

@@ -57,6 +57,9 @@ void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, st
  * all samples. The trace is linked again. Returns how many rows went. */
 size_t digest_reduce(struct trace *trace, struct arena *arena);
 
+/* The same but for samples, and what is asked of rows because of them. */
+size_t digest_reduce_rows(struct trace *trace, struct arena *arena);
+
 /* Appends the digest of a linked trace, not packed yet: the same bytes for the same trace. */
 void digest_encode(const struct trace *trace, struct buf *to);
 
@@ -75,14 +78,15 @@ struct digest_made {
 int digest_make(const char *name, struct trace *trace, struct arena *arena, struct digest_made *made, struct err *err);
 void digest_release(struct digest_made *made);
 
-/* Packs a linked trace in memory, as a digest, and leaves in `out` what a report needs of it at all times: its rows can
- * be made again (trace/again.h). `whole` is reduced; `out` refers to nothing of it, has its names in `names` and lives
- * in `arena`. False: that would lose something, and `out` is nothing; a report still says the same of `whole`. */
+/* Packs a linked trace in memory, as a digest, and leaves in `out` what a report needs of it at all times, samples of
+ * threads too: its other rows can be made again (trace/again.h). `whole` is reduced, but for its samples; `out` refers
+ * to nothing of it, has its names in `names` and lives in `arena`. False: that would lose something, and `out` is
+ * nothing; a report still says the same of `whole`. */
 bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *names, struct arena *arena,
                  struct trace *out);
 
-/* Whether digest_hold would keep all that a report asks of the trace: samples of threads and of the GPU's counters are
- * looked at beside all other rows. */
+/* Whether digest_hold would keep all that a report asks of the trace: samples of the GPU's counters are looked at
+ * beside all other rows. */
 bool digest_can_hold(const struct trace *trace);
 
 /* The CRC-32 that a digest ends with, of everything before it. */

@@ -12,8 +12,8 @@
 /* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
  * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
-_Static_assert(sizeof(struct trace) == 1328, "something new in struct trace");
-_Static_assert(sizeof(struct trace_source) == 184, "something new in struct trace_source");
+_Static_assert(sizeof(struct trace) == 1336, "something new in struct trace");
+_Static_assert(sizeof(struct trace_source) == 192, "something new in struct trace_source");
 _Static_assert(sizeof(struct trace_process) == 24, "something new in struct trace_process");
 _Static_assert(sizeof(struct trace_thread) == 16, "something new in struct trace_thread");
 _Static_assert(sizeof(struct trace_device) == 32, "something new in struct trace_device");
@@ -153,6 +153,8 @@ static void put_source(struct encoder *e)
 	put_fact(e, "has_lock", s->has_lock ? "1" : "");
 	if (s->lost)
 		put_number(e, "lost", s->lost);
+	if (s->lost_events)
+		put_number(e, "lost_events", s->lost_events);
 	if (s->sample_ns)
 		put_number(e, "sample_ns", s->sample_ns);
 	if (s->samples_torn)

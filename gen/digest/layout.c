@@ -111,7 +111,8 @@ void layout_guess_begin(struct layout_guess *g, const struct trace *t, const str
 	memset(last, 0, LAYOUT_PLACES * sizeof *last);
 }
 
-bool layout_begins_group(const struct layout_guess *g, size_t i)
+/* Whether row `i` is of another group than the one before. */
+static bool layout_begins_group(const struct layout_guess *g, size_t i)
 {
 	uint8_t size = g->table->column->size;
 	return !i || layout_get(g->group, size, i) != layout_get(g->group, size, i - 1);

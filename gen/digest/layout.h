@@ -85,7 +85,4 @@ static inline uint32_t layout_place(uint32_t name, uint32_t before)
 
 int64_t *layout_guess_last(const struct layout_guess *guess, size_t i);
 
-/* Whether row `i` is of another group than the one before. */
-bool layout_begins_group(const struct layout_guess *guess, size_t i);
-
 #endif

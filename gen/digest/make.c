@@ -2,6 +2,8 @@
 #include "digest/keep.h"
 #include "trace/columns.h"
 
+#include <string.h>
+
 static size_t rows_of(const struct trace *t)
 {
 	size_t n = 0;
@@ -51,7 +53,45 @@ int digest_make(const char *name, struct trace *trace, struct arena *arena, stru
 
 bool digest_can_hold(const struct trace *t)
 {
-	return !t->again && !t->samples.n && !t->n_metrics;
+	return !t->again && !t->n_metrics;
+}
+
+static uint32_t name_in(const struct trace *from, uint32_t name, const struct trace *to)
+{
+	return name ? names_add_text(to->names, names_text(from->names, name)) : 0;
+}
+
+/* Rows of a kind that is not in digests, and whose threads and frames are those of `from`. */
+static void hold_rows(const struct trace *from, enum columns_of rows, struct arena *arena, struct trace *out)
+{
+	*columns_rows(out, rows) = 0;
+	for (size_t c = 0; c < COLUMNS[rows].n; c++)
+		columns_set(out, rows, &COLUMNS[rows].column[c], NULL);
+	columns_append(out, from, rows, arena);
+}
+
+/* What samples say, and who held Python's lock while others waited, with its stack. */
+static void hold_samples(const struct trace *whole, struct arena *arena, struct trace *out)
+{
+	const struct trace_stacks *from = &whole->stacks;
+	struct trace_stacks *to = &out->stacks;
+	if (!from->n_frames)
+		return;
+	*to = *from;
+	to->functions = ARENA_NEW(arena, from->n_functions, struct trace_function);
+	for (uint32_t i = 0; i < from->n_functions; i++)
+		to->functions[i] = (struct trace_function){.name = name_in(whole, from->functions[i].name, out),
+		                                           .module = name_in(whole, from->functions[i].module, out),
+		                                           .kind = from->functions[i].kind};
+	to->frames = ARENA_NEW(arena, from->n_frames, struct trace_frame);
+	memcpy(to->frames, from->frames, from->n_frames * sizeof *from->frames);
+	hold_rows(whole, ROWS_OF_SAMPLES, arena, out);
+	hold_rows(whole, ROWS_OF_GIL, arena, out);
+	const int64_t unlaunched = out->n_unlaunched, first = out->first_time, last = out->last_time;
+	trace_link(out, arena);
+	out->n_unlaunched = unlaunched;
+	out->first_time = first;
+	out->last_time = last;
 }
 
 bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *names, struct arena *arena,
@@ -60,10 +100,12 @@ bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *name
 	struct buf bytes = {0};
 	const struct buf none = {0};
 	struct err ignored;
-	digest_reduce(whole, of_whole);
+	digest_reduce_rows(whole, of_whole);
 	digest_encode(whole, &bytes);
 	bool good = keep_decode("", &none, &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;
 	buf_release(&bytes);
+	if (good)
+		hold_samples(whole, arena, out);
 	return good;
 }
 

@@ -176,7 +176,7 @@ static size_t keep_rows(struct trace *t, enum columns_of rows, const bool *keep)
 	return n - kept;
 }
 
-size_t digest_reduce(struct trace *t, struct arena *arena)
+size_t digest_reduce_rows(struct trace *t, struct arena *arena)
 {
 	struct reducer r = {.trace = t};
 	find_speaking(&r);
@@ -193,15 +193,23 @@ size_t digest_reduce(struct trace *t, struct arena *arena)
 			if (r.speaks[i] && t->threads[i].process == p)
 				put_together(&r, i, os_calls);
 	}
-	for (size_t i = 0; i < t->slices.n; i++)
-		slices[i] = r.speaks[t->slices.thread[i]];
+	for (size_t i = 0; i < t->slices.n; i++) {
+		uint32_t thread = t->slices.thread[i]; /* what one sample stands for is told by the sampled threads' */
+		slices[i] = r.speaks[thread] || t->first_sample[thread] < t->first_sample[thread + 1];
+	}
 	size_t gone = keep_rows(t, ROWS_OF_OS_CALLS, os_calls) + keep_rows(t, ROWS_OF_SLICES, slices);
-	gone += t->samples.n; /* stacks are for the machine on which they were recorded */
+	trace_link(t, arena);
+	arena_release(&r.scratch);
+	return gone;
+}
+
+size_t digest_reduce(struct trace *t, struct arena *arena)
+{
+	size_t gone = t->samples.n; /* stacks are for the machine on which they were recorded */
 	t->samples = (struct trace_samples){0};
 	t->stacks = (struct trace_stacks){0};
 	for (size_t i = 0; i < t->gil.n; i++)
 		t->gil.stack[i] = 0;
 	trace_link(t, arena);
-	arena_release(&r.scratch);
-	return gone;
+	return gone + digest_reduce_rows(t, arena);
 }

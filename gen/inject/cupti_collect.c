@@ -14,8 +14,8 @@
 
 static struct cupti_api api;
 static CUpti_SubscriberHandle subscriber;
-static bool by_node; /* graphs */
-static bool by_xla;  /* … are made and updated by XLA */
+static enum { GRAPHS_AUTO, GRAPHS_WHOLE, GRAPHS_NODE } graphs;
+static bool by_node; /* what auto came to */
 
 static _Atomic bool begun;  /* CUPTI was set up in this process or in one that it was forked from */
 static _Atomic bool usable; /* … and can be used: false in a forked child */
@@ -67,8 +67,9 @@ static const CUpti_CallbackId silent_driver[] = {
 
 void collect_prepare(struct spool_library *library)
 {
-	const char *graphs = getenv(SPOOL_ENV_GRAPHS);
-	by_node = graphs && !strcmp(graphs, "node");
+	const char *how = getenv(SPOOL_ENV_GRAPHS);
+	graphs = how && !strcmp(how, "node") ? GRAPHS_NODE : how && !strcmp(how, "graph") ? GRAPHS_WHOLE : GRAPHS_AUTO;
+	by_node = graphs == GRAPHS_NODE;
 	window_prepare(library);
 	sampler_prepare();
 }
@@ -128,12 +129,43 @@ static bool gives_unfinished_graphs(void)
 }
 
 /* JAX and TensorFlow make their steps graphs with copies in them, and update those. CUPTI 13.0 takes such a program
- * down when graphs are traced whole and it was asked for records before, even before the first graph. Node by node it
- * does not. Nor did it where it was not asked, unless buffers were so small that they came back by themselves: less
- * often, then, and no cure (docs/capture.md has the counts). */
+ * down when graphs are traced whole and it gives records back, asked for them or not; node by node it does not
+ * (docs/capture.md has the counts). */
 static bool is_xla(void)
 {
-	return cupti_is_loaded("xla_") || cupti_is_loaded("_XLAC") || cupti_is_loaded("libtensorflow");
+	static const char *const libraries[] = {"xla_", "libjax", "_jax.", "_XLAC", "libtensorflow"};
+	/* JAX initialises CUDA, to count devices, before it loads xla_cuda_plugin.so. */
+	for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+		if (cupti_is_loaded(libraries[i]))
+			return true;
+	return false;
+}
+
+/* Before the first activity is on. What is loaded later changes nothing: kinds are not switched while a program runs
+ * (cupti_window.h). */
+static void choose_graphs(void)
+{
+	if (by_node || !is_xla())
+		return;
+	by_node = graphs == GRAPHS_AUTO;
+	if (by_node)
+		spool_message(
+			SPOOL_INFO, SPOOL_CODE_OTHER,
+			"JAX or TensorFlow is loaded, so CUDA graphs were recorded node by node: CUPTI takes such "
+			"programs down when it records them whole");
+}
+
+/* Where XLA's graphs are traced whole, because that was asked for or because CUDA was there before XLA. */
+static void warn_of_xla(void)
+{
+	static unsigned ticks;
+	static bool warned;
+	if (by_node || warned || ticks++ % 16 || !is_xla())
+		return;
+	warned = true;
+	spool_message(SPOOL_INFO, SPOOL_CODE_OTHER,
+	              "CUDA graphs were recorded whole in a program that loads JAX or TensorFlow, which can take it "
+	              "down: --cuda-graph-trace node cannot");
 }
 
 /* ---- the beginning ---- */
@@ -204,8 +236,8 @@ void collect_begin(void)
 	if (cupti_find(&api) || set_up())
 		return;
 	buffers_prepare();
+	choose_graphs();
 	activities_on();
-	by_xla = !by_node && is_xla();
 	atomic_store(&usable, true);
 }
 
@@ -248,20 +280,11 @@ static void put(uint8_t *buffer, size_t valid)
 	records_put(&api, buffer, valid);
 }
 
-/* Whether to ask CUPTI for what is done so far; full buffers come by themselves. XLA's programs are asked at the end,
- * and once behind the time that is to be recorded, for they may be killed then. Where asking loses graphs, and there
+/* Whether to ask CUPTI for what is done so far; full buffers come by themselves. Where asking loses graphs, and there
  * are some, it is done at the end and when threads keep many buffers. */
 static bool may_flush(bool last)
 {
-	static bool over;
-	bool was_over = over;
-	if (last)
-		return true;
-	if (by_xla) {
-		over = over || !spool_time_touches(spool_now(), INT64_MAX);
-		return over && !was_over;
-	}
-	return !atomic_load(&has_graphs) || buffers_are_many();
+	return last || !atomic_load(&has_graphs) || buffers_are_many();
 }
 
 void collect_tick(bool last)
@@ -271,6 +294,7 @@ void collect_tick(bool last)
 		return;
 	if (!announced)
 		announce();
+	warn_of_xla();
 	window_put();
 	sampler_tick(last);
 	buffers_prepare();

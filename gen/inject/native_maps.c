@@ -1,6 +1,8 @@
 #include "native_maps.h"
 #include "table.h"
 
+#include "base/search.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,14 +133,8 @@ static bool code_add(void *unused, const struct line *line)
 
 static const struct map *find(uintptr_t address)
 {
-	uint32_t low = 0, high = n_maps;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		if (tables->maps[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = 0;
+	SEARCH(low, n_maps, tables->maps[low].end <= address);
 	return low < n_maps && tables->maps[low].start <= address ? &tables->maps[low] : NULL;
 }
 

@@ -79,34 +79,15 @@ bool native_begin(void)
 
 static bool module_put(uint32_t number, uint64_t inode, const char *path)
 {
-	size_t bytes = strlen(path);
-	struct spool_event *e = spool_event_begin(bytes);
-	if (!e)
-		return false;
-	e->time = spool_now();
-	e->type = SPOOL_MODULE;
-	e->text = SPOOL_UTF8;
-	e->id = number;
-	e->payload = inode;
-	e->text_bytes = (uint32_t)bytes;
-	memcpy(e + 1, path, bytes);
-	spool_event_end(e);
-	return true;
+	const struct spool_event event = {
+		.time = spool_now(), .type = SPOOL_MODULE, .text = SPOOL_UTF8, .id = number, .payload = inode};
+	return spool_event_put(event, path, strlen(path), NULL, 0);
 }
 
 static void put(uint8_t type, uint32_t tid, int64_t time, bool cut, const void *data, size_t bytes)
 {
-	struct spool_event *e = spool_event_begin(bytes);
-	if (!e)
-		return; /* counted there */
-	e->time = time;
-	e->type = type;
-	e->text = SPOOL_NO_TEXT;
-	e->category = cut;
-	e->id = tid;
-	e->text_bytes = (uint32_t)bytes;
-	memcpy(e + 1, data, bytes);
-	spool_event_end(e);
+	spool_event_put((struct spool_event){.time = time, .type = type, .category = cut, .id = tid}, data, bytes, NULL,
+	                0);
 }
 
 static void put_kept(struct asked *t, const struct spool_native_frame *frames, uint32_t n)

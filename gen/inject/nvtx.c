@@ -73,18 +73,11 @@ static bool put(struct spool_event event, struct text text)
 	event.time = spool_now();
 	if (!is_name(event.type) && !spool_window(event.time))
 		return false;
-	struct spool_event *e = spool_event_begin(text.bytes);
-	if (!e)
-		return false;
-	event.bytes = e->bytes;
 	event.text = text.kind;
-	event.text_bytes = (uint32_t)text.bytes;
 	if (text.string)
 		event.string = text.string;
-	*e = event;
-	if (text.bytes)
-		memcpy(e + 1, text.start, text.bytes);
-	spool_event_end(e);
+	if (!spool_event_put(event, text.start, text.bytes, NULL, 0))
+		return false;
 	spool_start();
 	return true;
 }

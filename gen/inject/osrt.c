@@ -36,19 +36,10 @@ void osrt_end(int64_t begin, const char *name, bool may_start)
 	if (end - begin < shortest || !spool_window(begin))
 		return;
 	int error = errno;
-	size_t bytes = strlen(name);
-	struct spool_event *e = spool_event_begin(bytes);
-	if (e) {
-		e->time = begin;
-		e->type = SPOOL_OS_CALL;
-		e->text = SPOOL_UTF8;
-		e->text_bytes = (uint32_t)bytes;
-		e->payload = (uint64_t)end;
-		memcpy(e + 1, name, bytes);
-		spool_event_end(e);
-		if (may_start)
-			spool_start();
-	}
+	const struct spool_event event = {
+		.time = begin, .type = SPOOL_OS_CALL, .text = SPOOL_UTF8, .payload = (uint64_t)end};
+	if (spool_event_put(event, name, strlen(name), NULL, 0) && may_start)
+		spool_start();
 	errno = error;
 }
 

@@ -87,37 +87,9 @@ static void forget_ended(void)
 
 static bool function_put(uint32_t number, const char *name, const char *file)
 {
-	size_t name_bytes = strlen(name) + 1, file_bytes = strlen(file);
-	struct spool_event *e = spool_event_begin(name_bytes + file_bytes);
-	if (!e)
-		return false;
-	e->time = spool_now();
-	e->type = SPOOL_FUNCTION;
-	e->text = SPOOL_UTF8;
-	e->id = number;
-	e->text_bytes = (uint32_t)(name_bytes + file_bytes);
-	memcpy(e + 1, name, name_bytes);
-	memcpy((char *)(e + 1) + name_bytes, file, file_bytes);
-	spool_event_end(e);
-	return true;
-}
-
-static void event_put(enum spool_event_type type, uint32_t tid, int64_t time, uint64_t payload, bool cut,
-                      const uint32_t *number, uint32_t n)
-{
-	struct spool_event *e = spool_event_begin(n * sizeof *number);
-	if (!e)
-		return; /* counted there */
-	e->time = time;
-	e->type = (uint8_t)type;
-	e->text = SPOOL_NO_TEXT;
-	e->category = cut;
-	e->id = tid;
-	e->payload = payload;
-	e->text_bytes = (uint32_t)(n * sizeof *number);
-	if (n)
-		memcpy(e + 1, number, n * sizeof *number);
-	spool_event_end(e);
+	const struct spool_event event = {
+		.time = spool_now(), .type = SPOOL_FUNCTION, .text = SPOOL_UTF8, .id = number};
+	return spool_event_put(event, name, strlen(name) + 1, file, strlen(file));
 }
 
 /* Whether the frames are in the spool; false: a name could not be read, or there is no memory. */
@@ -131,7 +103,9 @@ static bool frames_put(enum spool_event_type type, const struct py_thread *t, in
 	if (native && type == SPOOL_SAMPLE)
 		native_take(&py, t, stack, number, tid, time);
 	else
-		event_put(type, tid, time, 0, stack->cut, number, stack->n);
+		spool_event_put(
+			(struct spool_event){.time = time, .type = (uint8_t)type, .category = stack->cut, .id = tid},
+			number, stack->n * sizeof *number, NULL, 0);
 	return true;
 }
 
@@ -190,17 +164,10 @@ static struct holder *holder_due(uint32_t tid, uintptr_t address, int64_t time)
 static void name_put(struct holder *h, const char *name)
 {
 	size_t n = strlen(name);
-	struct spool_event *e = strcmp(h->name, name) != 0 ? spool_event_begin(n) : NULL;
-	if (!e)
-		return;
-	e->time = h->looked;
-	e->type = SPOOL_PYTHON_THREAD;
-	e->text = SPOOL_UTF8;
-	e->id = h->tid;
-	e->text_bytes = (uint32_t)n;
-	memcpy(e + 1, name, n);
-	spool_event_end(e);
-	memcpy(h->name, name, n + 1);
+	const struct spool_event event = {
+		.time = h->looked, .type = SPOOL_PYTHON_THREAD, .text = SPOOL_UTF8, .id = h->tid};
+	if (strcmp(h->name, name) != 0 && spool_event_put(event, name, n, NULL, 0))
+		memcpy(h->name, name, n + 1);
 }
 
 /* The lock changes hands while one looks: what its holder does, and who it is, is told only if it was the same one all
@@ -248,7 +215,9 @@ static enum py_gil_wait gil_look(uintptr_t interpreter, const struct py_thread *
 	if (held_by && waits == PY_GIL_WAITS)
 		holder_put(interpreter, &gil, &holder, time);
 	uint64_t state = waits == PY_GIL_WAITS ? SPOOL_GIL_WAITS : SPOOL_GIL_NOT;
-	event_put(SPOOL_LOCK, tid, time, state << 32 | held_by, false, count, sizeof count / sizeof *count);
+	spool_event_put(
+		(struct spool_event){.time = time, .type = SPOOL_LOCK, .id = tid, .payload = state << 32 | held_by},
+		count, sizeof count, NULL, 0);
 	return waits;
 }
 

@@ -183,6 +183,22 @@ void spool_event_end(struct spool_event *event)
 	t->busy = 0;
 }
 
+bool spool_event_put(struct spool_event event, const void *text, size_t text_bytes, const void *more, size_t more_bytes)
+{
+	struct spool_event *e = spool_event_begin(text_bytes + more_bytes);
+	if (!e)
+		return false;
+	event.bytes = e->bytes;
+	event.text_bytes = (uint32_t)(text_bytes + more_bytes);
+	*e = event;
+	if (text_bytes)
+		memcpy(e + 1, text, text_bytes);
+	if (more_bytes)
+		memcpy((char *)(e + 1) + text_bytes, more, more_bytes);
+	spool_event_end(e);
+	return true;
+}
+
 static uint64_t drain(struct thread *t)
 {
 	bool ended = atomic_load(&t->state) == THREAD_ENDED; /* before its last events are looked for */

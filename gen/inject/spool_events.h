@@ -12,6 +12,11 @@ uint32_t spool_tid(void); /* of the calling thread, remembered */
 struct spool_event *spool_event_begin(size_t text_bytes);
 void spool_event_end(struct spool_event *event);
 
+/* An event of the calling thread, with the bytes of `text` and behind them those of `more` (NULL with 0: none). Sizes
+ * in `event` are set here, all else is the caller's. False: it could not be recorded, as above. */
+bool spool_event_put(struct spool_event event, const void *text, size_t text_bytes, const void *more,
+                     size_t more_bytes);
+
 /* How many push/pop ranges of a domain are open on the calling thread: counts them for NVTX's return values. NULL for
  * domains beyond the first few. */
 uint32_t *spool_depth(uint32_t domain);

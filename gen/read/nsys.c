@@ -12,15 +12,25 @@ int nsys_scan(struct nsys *r, struct scan *scan, const char *table, const char *
 	return 0;
 }
 
+/* Tables that exports have, whatever was recorded. */
+static const char *const marks[] = {"StringIds",
+                                    "TARGET_INFO_SESSION_START_TIME",
+                                    "ThreadNames",
+                                    "CUPTI_ACTIVITY_KIND_RUNTIME",
+                                    "CUPTI_ACTIVITY_KIND_KERNEL",
+                                    "META_DATA_EXPORT"};
+
+bool nsys_is_mark(const char *table)
+{
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (!strcmp(marks[i], table))
+			return true;
+	return false;
+}
+
 /* Whether this is an export of nsys at all. */
 static int check_kind(const struct nsys *r)
 {
-	static const char *const marks[] = {"StringIds",
-	                                    "TARGET_INFO_SESSION_START_TIME",
-	                                    "ThreadNames",
-	                                    "CUPTI_ACTIVITY_KIND_RUNTIME",
-	                                    "CUPTI_ACTIVITY_KIND_KERNEL",
-	                                    "META_DATA_EXPORT"};
 	int found = 0;
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
 		found += db_table(&r->db, marks[i]) != NULL;

@@ -28,6 +28,10 @@ struct nsys {
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,
               struct arena *arena, struct trace *trace, struct err *err);
 
+/* Whether a file is known as an export by having a table of this name, with others. A copy has to have it, too, be it
+ * empty, or nobody knows what it is a copy of. */
+bool nsys_is_mark(const char *table);
+
 /* ---- nsys_events.c: all tables of events ---- */
 int nsys_read_events(struct nsys *r, struct source *source);
 

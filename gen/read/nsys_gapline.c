@@ -41,6 +41,14 @@ static int64_t sample_distance(const char *value)
 	return ns <= most ? ns : 0;
 }
 
+/* A count of records; no file holds as many as would make sums of them too large. */
+static int64_t record_count(const char *value)
+{
+	const int64_t most = INT64_C(1) << 53;
+	int64_t n = strtoll(value, NULL, 10);
+	return n < most ? n : most;
+}
+
 int nsys_read_notes(struct nsys *r)
 {
 	enum { NAME, VALUE, N };
@@ -70,7 +78,9 @@ int nsys_read_notes(struct nsys *r)
 		else if (strcmp(name, "complete") == 0)
 			source->incomplete = strcmp(value, "yes") == 0 ? "" : harmless(r, value, n);
 		else if (strcmp(name, "dropped") == 0 && value[0] >= '0' && value[0] <= '9')
-			source->lost = strtoll(value, NULL, 10);
+			source->lost = record_count(value);
+		else if (strcmp(name, "dropped_events") == 0 && value[0] >= '0' && value[0] <= '9')
+			source->lost_events = record_count(value);
 		else if (strcmp(name, "sample_ns") == 0 && value[0] >= '0' && value[0] <= '9')
 			source->sample_ns = sample_distance(value);
 		else if (strcmp(name, "samples_torn") == 0 && value[0] >= '0' && value[0] <= '9')

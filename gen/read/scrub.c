@@ -5,6 +5,7 @@
 #include "read/db.h"
 #include "read/db_bytes.h"
 #include "read/metric_sample.h"
+#include "read/nsys.h"
 #include "read/nsys_payload.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_original.h"
@@ -120,7 +121,8 @@ static int open_table(struct scrub *s, struct table *t)
 	return 0;
 }
 
-/* Makes the table in the copy, with the columns that the original has. */
+/* Makes the table in the copy, with the columns that the original has; of one that has none of those that are known,
+ * the rows are left, without what is in them. */
 static int create_table(struct scrub *s, struct table *t)
 {
 	struct buf create = {0}, insert = {0};
@@ -137,8 +139,8 @@ static int create_table(struct scrub *s, struct table *t)
 		buf_format(&insert, "%s?%d", between, i + 1);
 		between = ", ";
 	}
-	buf_text(&create, ")");
-	buf_text(&insert, ")");
+	buf_text(&create, *between ? ")" : "\"unknown\")");
+	buf_text(&insert, *between ? ")" : "NULL)");
 	int rc = -1;
 	if (run(s, create.data) == 0)
 		rc = sqlite3_prepare_v2(s->to, insert.data, -1, &t->insert, NULL) == SQLITE_OK
@@ -393,9 +395,9 @@ static int copy_table(struct scrub *s, const struct scrub_table *layout)
 			more = -1;
 			break;
 		}
-	/* A table that was empty is empty; one that has lost all its rows would say that there was nothing of its kind.
-	 */
-	if (more == 0 && t.scan.statement && t.scan.rows == 0)
+	/* A table that was empty is empty. One that has lost all its rows would say that there was nothing of its kind,
+	 * but those that tell a profile from other databases. */
+	if (more == 0 && !t.insert && t.scan.statement && (t.scan.rows == 0 || nsys_is_mark(layout->name)))
 		more = create_table(s, &t);
 	sqlite3_finalize(t.insert);
 	scan_close(&t.scan);

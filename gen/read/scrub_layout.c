@@ -171,6 +171,7 @@ static const char *const option_names[] = {
 	"complete",
 	"cupti",
 	"dropped",
+	"dropped_events",
 	"gapline",
 	"gpu_state",
 	"graphs",

@@ -57,7 +57,7 @@ static void fill_sure(const struct analysis *a, struct page *page)
 static void fill_keys(const struct analysis *a, struct page *page)
 {
 	bool seen[SHADE_COUNT] = {false};
-	glance_keys(a, seen);
+	glance_keys(a, page->arena, seen);
 	struct rows *rows = page_rows(&page->top, "key");
 	bool any = false;
 	for (int k = 0; k < SHADE_COUNT; k++) {

@@ -85,10 +85,17 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 
 enum { WIDTH = SLICES_WIDTH, BAR = SLICES_BAR, ROW = 76, STRIP = 10, RECORDED_ROW = 110 };
 
+/* Whether a part of a step is as wide as a pixel. */
+static bool is_seen(double ns, double most)
+{
+	return ns / most * WIDTH >= 1;
+}
+
 /* Work first, then waits from the longest on; waits too short to see are one slice. */
 static uint32_t make_slices(const struct analysis *a, const struct budget *b, double most, struct arena *arena,
-                            struct slice *slices)
+                            struct slice **out)
 {
+	struct slice *slices = *out = ARENA_NEW(arena, b->n_rows + 4, struct slice);
 	uint32_t n = 0;
 	const struct slice work[] = {
 		{SHADE_COMPUTE, b->compute, "GPU compute", "", "compute"},
@@ -100,7 +107,7 @@ static uint32_t make_slices(const struct analysis *a, const struct budget *b, do
 	double rest = 0;
 	for (uint32_t i = 0; i < b->n_rows; i++) {
 		const struct idle_row *row = &b->rows[i];
-		if (row->per_step / most * WIDTH < 1)
+		if (!is_seen(row->per_step, most))
 			rest += row->per_step;
 		else
 			slices[n++] = (struct slice){(int)row->cause, row->per_step,
@@ -113,30 +120,31 @@ static uint32_t make_slices(const struct analysis *a, const struct budget *b, do
 	return n;
 }
 
-void glance_keys(const struct analysis *a, bool seen[])
-{
-	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
-	for (int side = 0; side < 2; side++) {
-		const struct budget *b = &a->side[side].budget;
-		const double least = most / WIDTH, work[] = {b->compute, b->comm_exposed, b->copy_exposed};
-		static const int shade[] = {SHADE_COMPUTE, SHADE_COMM, SHADE_COPY};
-		for (size_t i = 0; i < sizeof work / sizeof *work; i++)
-			seen[shade[i]] |= work[i] >= least && work[i] > 0;
-		double rest = 0;
-		for (uint32_t i = 0; i < b->n_rows; i++) {
-			bool own = b->rows[i].per_step >= least;
-			seen[b->rows[i].cause] |= own;
-			rest += own ? 0 : b->rows[i].per_step;
-		}
-		seen[SHADE_IDLE] |= rest >= least && rest > 0;
-	}
-}
-
 /* Whether a side's step was timed without a profiler, and is the same stretch that was recorded. */
 static bool has_recording(const struct analysis *a)
 {
 	return a->verdict.measured == VERDICT_STOPWATCH && a->side[0].steps.found && a->side[1].steps.found &&
 	       a->side[0].headline.stopwatch > 0 && a->side[1].headline.stopwatch > 0;
+}
+
+/* What is as wide as the picture: the longest step of all that are drawn. */
+static double longest(const struct analysis *a)
+{
+	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
+	for (int side = 0; side < 2 && has_recording(a); side++)
+		most = fmax(most, fmax(a->side[side].headline.recorded, a->side[side].headline.stopwatch));
+	return most;
+}
+
+void glance_keys(const struct analysis *a, struct arena *arena, bool seen[])
+{
+	const double most = longest(a);
+	for (int side = 0; side < 2 && most > 0; side++) {
+		struct slice *slices;
+		uint32_t n = make_slices(a, &a->side[side].budget, most, arena, &slices);
+		for (uint32_t i = 0; i < n; i++)
+			seen[slices[i].which] |= is_seen(slices[i].ns, most);
+	}
 }
 
 /* "baseline, 55.64 ms a step"; the bar is of the mean step, which may hold steps that the headline sets aside. */
@@ -180,9 +188,7 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	const bool recording = has_recording(a);
 	const int row = recording ? RECORDED_ROW : ROW;
-	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
-	for (int side = 0; side < 2 && recording; side++)
-		most = fmax(most, fmax(a->side[side].headline.recorded, a->side[side].headline.stopwatch));
+	const double most = longest(a);
 	xmlNode *svg = svg_picture(
 		parent, WIDTH, 2 * row,
 		arena_format(arena, "What a mean %s consists of, baseline above fixed", view_unit(&a->side[0])),
@@ -196,8 +202,8 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 		const struct side *s = &a->side[side];
 		double y = side * row;
 		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START, heading(a, s, arena)), "font-weight", "bold");
-		struct slice *slices = ARENA_NEW(arena, s->budget.n_rows + 4, struct slice);
-		uint32_t n = most > 0 ? make_slices(a, &s->budget, most, arena, slices) : 0;
+		struct slice *slices = NULL;
+		uint32_t n = most > 0 ? make_slices(a, &s->budget, most, arena, &slices) : 0;
 		slices_draw(svg, slices, n, y + 26, most, arena);
 		if (recording)
 			draw_recording(arena, svg, s, side, y + 26 + BAR + 2, most);

@@ -7,7 +7,8 @@
 
 enum { MOST_GPUS = 8, FEW_GPUS = 2, PHASES_OF_MANY = 4 };
 
-const char *hardware_percent(double percent, struct arena *arena)
+/* "88.3"; "–" where no sample tells. */
+static const char *hardware_percent(double percent, struct arena *arena)
 {
 	return percent < 0 ? "\xE2\x80\x93" : arena_format(arena, "%.1f", percent);
 }

@@ -19,7 +19,4 @@ const char *hardware_missing(double known, const char *of, struct arena *arena);
 /* The member "metrics" of a device; nothing without samples. */
 void hardware_json(const struct analysis *analysis, const struct metrics *metrics, struct json *json);
 
-/* "88.3"; "–" where no sample tells. */
-const char *hardware_percent(double percent, struct arena *arena);
-
 #endif

@@ -11,7 +11,7 @@ void speedup_draw(const struct analysis *analysis, struct arena *arena, xmlNode 
 void glance_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);
 
 /* Marks the swatches that glance_draw shows, those that are wide enough to be seen. */
-void glance_keys(const struct analysis *analysis, bool seen[]);
+void glance_keys(const struct analysis *analysis, struct arena *arena, bool seen[]);
 
 /* From the baseline's step to the fixed one's; parts too small to see are folded into one bar. */
 void waterfall_draw(const struct analysis *analysis, struct arena *arena, xmlNode *parent);

@@ -12,7 +12,8 @@ static void mix(uint64_t print[2], uint64_t value)
 	print[1] ^= print[1] >> 29;
 }
 
-void again_print(const struct trace_ops *ops, uint64_t print[2])
+/* A number of 128 bits that two captures have in common only by being the same, but for chance. */
+static void again_print(const struct trace_ops *ops, uint64_t print[2])
 {
 	print[0] = print[1] = ops->n;
 	for (size_t i = 0; i < ops->n; i++) {
@@ -63,7 +64,7 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	leave_rows(t, &whole, ROWS_OF_COMM_CALLS, NULL, arena);
 	for (int rows = 0; rows < COLUMNS_OF; rows++)
 		if (rows != ROWS_OF_OPS && rows != ROWS_OF_CALLS && rows != ROWS_OF_COMM_CALLS)
-			leave_rows(t, &whole, rows, none, arena);
+			leave_rows(t, &whole, rows, again_is_held(rows) ? NULL : none, arena);
 	trace_link(t, arena);
 	t->first_time = whole.first_time;
 	t->last_time = whole.last_time;
@@ -71,12 +72,39 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	arena_release(&scratch);
 }
 
+/* The rows of a part's threads that the run holds. */
+static void take_held(const struct trace *t, const struct trace_again *part, enum columns_of rows, struct arena *arena,
+                      struct trace *out)
+{
+	const struct columns *all = &COLUMNS[rows];
+	const uint32_t *first = *(uint32_t *const *)((const char *)t + all->first);
+	size_t from = first[part->first_thread], n = first[part->first_thread + out->n_threads] - from;
+	for (size_t c = 0; c < all->n; c++) {
+		const struct column *column = &all->column[c];
+		const char *values = columns_get(t, rows, column);
+		char *copy = arena_alloc(arena, n, column->size);
+		if (n)
+			memcpy(copy, values + from * column->size, n * column->size);
+		for (size_t i = 0; i < n && column->role == COLUMN_THREAD; i++)
+			((uint32_t *)(void *)copy)[i] -= part->first_thread;
+		columns_set(out, rows, column, copy);
+	}
+	*columns_rows(out, rows) = n;
+}
+
 static void load_unlinked(const struct trace *t, uint32_t part, unsigned rows, struct arena *arena, struct trace *out)
 {
 	const struct trace_again *a = &t->again[part];
-	a->load(a, rows, t->names, arena, out);
+	unsigned held = 0;
+	for (int kind = 0; kind < COLUMNS_OF; kind++)
+		held |= again_is_held(kind) ? 1u << kind : 0;
+	a->load(a, rows & ~held, t->names, arena, out);
 	for (int kind = 0; kind < COLUMNS_OF; kind++)
 		columns_map_times(out, kind, &a->map);
+	for (int kind = 0; kind < COLUMNS_OF; kind++)
+		if (rows & held & 1u << kind)
+			take_held(t, a, kind, arena, out);
+	out->stacks = t->stacks;
 }
 
 void again_load(const struct trace *t, uint32_t part, unsigned rows, struct arena *arena, struct trace *out)

@@ -24,13 +24,17 @@ struct trace_again {
 	size_t ops;
 	int64_t unlaunched, clipped; /* ranges that were still open when the capture stopped */
 	bool ranges;                 /* there are any */
-	uint64_t print[2];           /* of its ops' times, as they are in the file: again_print */
+	uint64_t print[2]; /* of its ops' times, as they are in the file; two captures have it in common by chance alone
+	                    */
 };
 
 enum { AGAIN_ALL = (1u << COLUMNS_OF) - 1 };
 
-/* A number of 128 bits that two captures have in common only by being the same, but for chance. */
-void again_print(const struct trace_ops *ops, uint64_t print[2]);
+/* Kinds of rows that are held: what is said of them is not in what is kept. */
+static inline bool again_is_held(enum columns_of rows)
+{
+	return rows == ROWS_OF_SAMPLES || rows == ROWS_OF_GIL;
+}
 
 /* Leaves of a linked trace the rows that trace.h says are held, in `arena`, and notes in `part` what is known of the
  * others. `arena` holds everything of the trace that is no row. */

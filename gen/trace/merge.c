@@ -180,6 +180,7 @@ static void join_stopwatch(struct trace *t, const struct trace *from, struct are
 static void join_source(struct trace_source *to, const struct trace_source *from, int64_t offset, struct arena *arena)
 {
 	to->lost += from->lost;
+	to->lost_events += from->lost_events;
 	to->others = from->others > to->others ? from->others : to->others;
 	to->ranges_ns = from->ranges_ns > to->ranges_ns ? from->ranges_ns : to->ranges_ns;
 	to->has_calls = to->has_calls || from->has_calls;

@@ -367,7 +367,9 @@ struct trace_source {
 	const char *traced;      /* what that gapline was asked to trace: "cuda,nvtx" */
 	const char *sampled_by;  /* where gpu_samples come from: "NVML", "nvidia-smi", "none" */
 	const char *incomplete;  /* why the end of the run may be missing, a sentence; "" when it is complete */
-	int64_t lost;            /* records that the collector lost */
+	int64_t lost;            /* records that the collector lost … */
+	int64_t lost_events;     /* … and of these, those of host threads: ranges, operating-system calls, samples; 0:
+	                          * none, or not known */
 	int64_t sample_ns;       /* mean distance of the samples of a host thread, whatever it did, as gapline's own
 	                          * sampler was told; 0: not known. What it could not read: */
 	int64_t samples_torn;
@@ -448,7 +450,8 @@ struct trace {
 	                                * tell; both 0 where there is none. Filled by trace_link */
 	int64_t n_unlaunched;          /* ops other than unified-memory migrations without a call in the profile */
 	/* Rows that are not held (trace/again.h): of ops only communication kernels are here, of calls those that
-	 * launched them, of what NCCL says everything, and no other rows. NULL: all rows are here. */
+	 * launched them, and all that NCCL, samples of threads, and these about Python's lock say, but no other rows.
+	 * NULL: all rows are here. */
 	struct trace_again *again;
 	uint32_t n_again; /* parts of the run */
 };

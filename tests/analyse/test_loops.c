@@ -23,14 +23,11 @@ static struct side_loops loops_of(struct scene *s, const int64_t *end, uint32_t 
 	run->trace = maker_link(&s->m);
 	run->loops = (struct run_loops){.list = ARENA_NEW(&s->arena, LOOPS, struct run_loop),
 	                                .n = LOOPS,
-	                                .loop = ARENA_NEW(&s->arena, n, uint8_t),
-	                                .cycle = ARENA_NEW(&s->arena, n, uint32_t)};
-	size_t op = 0;
+	                                .cycles = ARENA_NEW(&s->arena, n, struct run_cycle)};
 	for (uint32_t k = 0; k < n; k++)
-		if (end[k]) {
-			run->loops.loop[op] = 1 + OTHER;
-			run->loops.cycle[op++] = k;
-		}
+		if (end[k])
+			run->loops.cycles[run->loops.n_cycles++] =
+				(struct run_cycle){.loop = 1 + OTHER, .cycle = k, .ops.end = end[k]};
 	run->loops.list[OTHER] = (struct run_loop){.name = scene_name(s, names[OTHER]), .n = n, .ops = 1, .share = 0.7};
 	run->loops.list[JUDGED] = (struct run_loop){.name = scene_name(s, names[JUDGED]), .n = 20, .share = 0.3};
 	run->steps.found = true;

@@ -74,8 +74,61 @@ static void test_lost(void **state)
 	}
 }
 
+/* Of records that are known to be of host threads the GPU's work lacks nothing: they are held against the rarer of the
+ * ranges and the operating-system calls, and where there are neither against the GPU's work. */
+static void test_lost_of_threads(void **state)
+{
+	static const struct {
+		int64_t lost, events, ops, ranges, os_calls;
+		const char *said; /* NULL: the rest proves enough */
+	} cases[] = {
+		{50, 50, 60, 5000, 0, NULL}, /* 0.99 % */
+		{51, 51, 60, 5000, 0,
+	         "51 records of host threads were lost while a.sqlite was captured, nobody knows of "
+	         "which kind; up to 1.0 % of the ranges may be missing"},
+		{50, 50, 60, 5000, 400, "up to 11.1 % of the operating-system calls may"},
+		{50, 50, 60, 0, 400, "up to 11.1 % of the operating-system calls may"},
+		{50, 50, 60, 300, 400, "up to 14.3 % of the ranges may"},
+		{50, 50, 60, 0, 0,
+	         "50 records were lost while a.sqlite was captured, nobody knows of which kind; up to "
+	         "45.5 % of the GPU's work may"},
+		{53, 50, 60, 5000, 0,
+	         "3 records were lost while a.sqlite was captured, nobody knows of which kind; up to "
+	         "4.8 % of the GPU's work may"},
+		{53, 50, 400, 5000, 0, NULL},
+		{1, 1, 60, 9, 0, "1 record of host threads was lost while a.sqlite"},
+		{50, 900, 60, 5000, 0, NULL}, /* no more than there are in all */
+		{0, 900, 60, 5000, 0, NULL},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena arena = {0};
+		struct trace whole = {0};
+		struct trace torn = {.source = {.lost = cases[i].lost, .lost_events = cases[i].events}};
+		torn.rows[ROWS_KERNELS].read = cases[i].ops;
+		torn.rows[ROWS_RANGES].read = cases[i].ranges;
+		torn.rows[ROWS_OS_CALLS].read = cases[i].os_calls;
+		const struct run baseline = {.trace = &torn}, fixed = {.trace = &whole};
+		const struct run *const runs[2] = {&baseline, &fixed};
+		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
+		const char *const *const files[2] = {names[0], names[1]};
+		const char *said = nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena);
+		if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
+			fail_msg("case %zu: %s", i, said ? said : "nothing");
+		said = nothing_left_out(&baseline, 1, "baseline", &arena);
+		if (i == 6)
+			assert_string_equal(said, "Of the baseline 53 records were lost while it was captured, 50 of "
+			                          "them by host threads.");
+		if (i == 1)
+			assert_string_equal(said, "Of the baseline 51 records were lost while it was captured, all by "
+			                          "host threads.");
+		arena_release(&arena);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(test_lost)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_has_a_name), cmocka_unit_test(test_lost),
+	                                   cmocka_unit_test(test_lost_of_threads)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,11 +192,25 @@ static void stopwatch_cuts_a_cycle(void **unused)
 	assert_true(w.lo < cut / whole);
 }
 
+/* One side after the other: A falls by 0.01 % a run and B rises by as much, so there is no drift, and "0.0 %" would be
+ * no number; then both rise by 0.3 %. */
+static void stopwatch_says_a_drift(void **unused)
+{
+	(void)unused;
+	static const double a[] = {100.02e6, 100.01e6, 100e6}, b[] = {99e6, 99.01e6, 99.02e6};
+	struct verdict v = time_runs(3, a, 3, b, "AAABBB");
+	assert_true(told(&v, "without a drift of less than 0.1 % a run"));
+	static const double c[] = {100e6, 100.3e6, 100.6e6}, d[] = {101e6, 101.3e6, 101.6e6};
+	v = time_runs(3, c, 3, d, "AAABBB");
+	assert_true(told(&v, "without a drift of 0.3 % a run"));
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(in_turns), TEST(drift_taken_out), TEST(stopwatch_runs),
-	                                   TEST(stopwatch_results), TEST(stopwatch_cuts_a_cycle)};
+	const struct CMUnitTest tests[] = {
+		TEST(in_turns),          TEST(drift_taken_out),        TEST(stopwatch_runs),
+		TEST(stopwatch_results), TEST(stopwatch_cuts_a_cycle), TEST(stopwatch_says_a_drift)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -37,11 +37,14 @@ static void test_group(void **state)
 	assert_int_equal(run.loops.list[0].n, 4);
 	assert_int_equal(run.loops.list[0].ops, 10);
 	uint32_t in_cycle[4] = {0}, outside = 0;
-	for (size_t i = 0; i < run.trace->ops.n; i++)
-		if (run.loops.loop[i])
-			in_cycle[run.loops.cycle[i]]++;
+	const struct run_pieces *pieces = run.loops.pieces;
+	for (size_t i = 0; i < pieces->n; i++) {
+		const struct run_cycle *c = &run.loops.cycles[pieces->list[i].cycle];
+		if (c->loop)
+			in_cycle[c->cycle] += pieces->list[i].n;
 		else
-			outside++;
+			outside += pieces->list[i].n;
+	}
 	for (int k = 0; k < 4; k++)
 		assert_int_equal(in_cycle[k], 10);
 	assert_int_equal(outside, 6);

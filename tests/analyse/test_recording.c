@@ -181,6 +181,101 @@ static void test_calls_before_the_wait_count(void **state)
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 }
 
+/* 60 steps of 20 kernels of 6 µs, launched one every `pace` ns, and `rest` ns of host work behind a wait for them. */
+static const struct trace *waiting_run(struct scene *s, int64_t pace, int64_t rest)
+{
+	int64_t t = 0, end = 0;
+	scene_trace_begin(s);
+	for (int step = 0; step < 60; step++) {
+		int64_t begin = t;
+		for (int k = 0; k < 20; k++) {
+			int64_t start = t + 2 * US > end ? t + 2 * US : end;
+			end = start + 6 * US + (step + k) % 3;
+			scene_kernel(s, s->main, t, t + US, start, end);
+			t += pace;
+		}
+		scene_call(s, s->main, t, end + US, "cudaStreamSynchronize", CALL_SYNC);
+		t = end + US + rest;
+		scene_range(s, s->main, begin, t - 1, "step");
+	}
+	return maker_link(&s->m);
+}
+
+static const struct finding *find(const struct analysis *a, const char *id)
+{
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strcmp(a->findings.list[i].id, id) == 0)
+			return &a->findings.list[i];
+	fail_msg("no finding %s", id);
+	return NULL;
+}
+
+/* One program, each of whose launches cost 7 µs more while one side was recorded: there the GPU waits for every launch,
+ * and that is neither resolved nor new. What the price does not reach, a pause of 0.9 ms that one side lacks, is. */
+static void test_what_only_the_profiler_adds_is_not_resolved(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *cheap = waiting_run(s, 5 * US, 10 * US), *dear = waiting_run(s, 12 * US, 10 * US);
+	for (int swap = 0; swap < 2; swap++) {
+		const struct analysis *a = launching_pair(s, swap ? dear : cheap, swap ? cheap : dear);
+		const struct finding *f = find(a, "launch_bound");
+		assert_true(f->per_step[!swap] > 100 * US && f->per_step[swap] < 15 * US);
+		assert_int_equal(f->status, FINDING_REMAINING);
+		assert_non_null(strstr(f->text, swap ? "take longer in the baseline: if that is"
+		                                     : "take longer on the fixed side: if that is"));
+		assert_int_equal(a->findings.diagnosis.result, DIAGNOSIS_NONE);
+	}
+	const struct trace *pausing = waiting_run(s, 12 * US, 900 * US);
+	const struct analysis *a = launching_pair(s, pausing, cheap);
+	assert_int_equal(find(a, "launch_bound")->status, FINDING_RESOLVED);
+}
+
+/* 60 steps of one launch of a graph of `nodes` kernels of 1 µs, 1.25 µs from one to the next as they were recorded node
+ * by node, or (0) of one kernel of 100 µs. */
+static const struct trace *nodes_run(struct scene *s, int nodes)
+{
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int step = 0; step < 60; step++) {
+		int64_t begin = t, end = t + 4 * US;
+		if (!nodes)
+			scene_kernel(s, s->main, t, t + 2 * US, end, end + 100 * US + step % 3);
+		else
+			maker_call(&s->m, s->main, t, t + 2 * US, "cudaGraphLaunch", CALL_LAUNCH, ++s->correlation);
+		for (int k = 0; k < nodes; k++, end += 1250) {
+			size_t row =
+				maker_op(&s->m, s->gpu, 7, OP_KERNEL, end, end + US + step % 3, "k", s->correlation);
+			s->m.trace->ops.flags[row] = OPF_GRAPH_NODE;
+		}
+		t = nodes ? end : end + 100 * US;
+		scene_call(s, s->main, begin + 3 * US, t + US, "cudaStreamSynchronize", CALL_SYNC);
+		t += 5 * US;
+		scene_range(s, s->main, begin, t - 1, "step");
+	}
+	return maker_link(&s->m);
+}
+
+/* 80 nodes of 1.25 µs beside one kernel of 100 µs take as long as that, recorded. Without a profiler they may take but
+ * 0.5 µs each, so a fixed side of nodes may take 40 of 109 µs, and is not called unchanged. The same graph on
+ * both sides pays the same. */
+static void test_graphs_recorded_node_by_node(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *kernel = nodes_run(s, 0), *graph = nodes_run(s, 80);
+	const struct analysis *a = launching_pair(s, kernel, graph);
+	bool said = false;
+	assert_true(fabs(log(a->verdict.speedup)) < 0.01);
+	assert_true(a->verdict.hi > 109.0 / 40 && a->verdict.hi < 2.8);
+	assert_true(a->verdict.lo > 0.97);
+	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
+	assert_float_equal(a->side[1].recording.graph_nodes, 80, 1e-9);
+	for (size_t i = 0; i < a->verdict.n_reasons; i++)
+		said = said || strstr(a->verdict.reasons[i], "node by node");
+	assert_true(said);
+	a = launching_pair(s, graph, nodes_run(s, 80));
+	assert_true(a->verdict.hi < 1.01 && a->verdict.lo > 0.99);
+}
+
 /* Kinds of launches that take 1, 3 and 5 µs longer, the third one half of what both sides do; two are of one side only.
  */
 static void test_paces_apart_by_hand(void **unused)
@@ -209,6 +304,8 @@ int main(void)
 		SCENE(test_one_side_recorded_at_a_higher_price),
 		SCENE(test_a_shorter_pause_is_no_price),
 		SCENE(test_calls_before_the_wait_count),
+		SCENE(test_what_only_the_profiler_adds_is_not_resolved),
+		SCENE(test_graphs_recorded_node_by_node),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,9 +3,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
+#include "analyse/side/memory.h"
 #include "analyse/side/side.h"
 #include "scene.h"
 
@@ -139,13 +141,36 @@ static void test_calls_of_threads_that_launch(void **state)
 	assert_float_equal(facts.work.blocking_syncs, 0, 1e-9);
 }
 
+/* A peak is the largest of all devices of all runs; where one of them is not known, there is none, and the reason is
+ * the first that stood in the way. */
+static void test_a_peak_is_of_all_devices(void **state)
+{
+	(void)state;
+	struct trace_device devices[2][2] = {
+		{{.memory = MEMORY_SEEN, .memory_peak = 700}, {.memory = MEMORY_SEEN, .memory_peak = 900}},
+		{{.memory = MEMORY_SEEN, .memory_peak = 800}, {.memory = MEMORY_SEEN, .memory_peak = 100}},
+	};
+	struct trace traces[2] = {{.devices = devices[0], .n_devices = 2}, {.devices = devices[1], .n_devices = 2}};
+	struct run runs[2] = {{.trace = &traces[0]}, {.trace = &traces[1]}};
+	struct side_memory memory = memory_build(runs, 2);
+	assert_true(memory.known);
+	assert_int_equal(memory.peak, 900);
+	devices[0][0].memory = MEMORY_NO_PLACE;
+	devices[1][0].memory = MEMORY_DAMAGED;
+	memory = memory_build(runs, 2);
+	assert_false(memory.known);
+	assert_int_equal(memory.peak, 0);
+	assert_non_null(strstr(memory.why, "managed memory"));
+	memory = memory_build(runs, 0);
+	assert_false(memory.known);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		SCENE(test_times_of_copies_are_means_over_devices),
-		SCENE(test_launches_that_wait_count_at_the_median),
-		SCENE(test_nodes_of_graphs_are_no_launches),
-		SCENE(test_calls_of_threads_that_launch),
+		SCENE(test_times_of_copies_are_means_over_devices), SCENE(test_launches_that_wait_count_at_the_median),
+		SCENE(test_nodes_of_graphs_are_no_launches),        SCENE(test_calls_of_threads_that_launch),
+		cmocka_unit_test(test_a_peak_is_of_all_devices),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

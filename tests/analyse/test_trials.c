@@ -96,6 +96,26 @@ static void launches_are_those_of_searches(void **state)
 	arena_release(&p.arena);
 }
 
+/* Of as many short trials as long ones the long ones count. */
+static void of_two_middle_ones_the_larger(void **state)
+{
+	(void)state;
+	struct loop_program p;
+	struct trials trials;
+	loop_program_init(&p);
+	for (int i = 0; i < 4; i++) {
+		call(&p, "cudaEventRecord", CALL_OTHER);
+		for (int k = 0; k < (i % 2 ? 3 : 1); k++)
+			kernel(&p, "a", 10000);
+		call(&p, "cudaEventRecord", CALL_OTHER);
+		call(&p, "cudaEventElapsedTime", CALL_OTHER);
+	}
+	trials_find(maker_link(&p.m), 0, INT64_MAX, &p.arena, &trials);
+	assert_int_equal(trials.spans.n, 1);
+	assert_int_equal(trials.launches, 3);
+	arena_release(&p.arena);
+}
+
 /* Where nobody asks for the time between events, a wait behind two of them is a trial; a program that paces its steps
  * by one event each waits behind one. */
 static void each_trial_has_two_events_of_its_own(void **state)
@@ -210,6 +230,7 @@ int main(void)
 		cmocka_unit_test(spans),
 		cmocka_unit_test(spans_and_launches),
 		cmocka_unit_test(launches_are_those_of_searches),
+		cmocka_unit_test(of_two_middle_ones_the_larger),
 		cmocka_unit_test(each_trial_has_two_events_of_its_own),
 		cmocka_unit_test(the_loop_behind_a_longer_search),
 		cmocka_unit_test(a_program_that_times_its_own_steps),

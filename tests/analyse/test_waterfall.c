@@ -7,13 +7,14 @@
 #include <cmocka.h>
 
 #include "analyse/judge/bound.h"
+#include "analyse/judge/diagnosis.h"
 #include "render/pictures.h"
 #include "scene.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { US = 1000, STEPS = 30 };
+enum { US = 1000, MS = 1000 * US, STEPS = 30 };
 
 /* Steps of one kernel of 500 µs behind a range of `host` ns in which nothing is launched. */
 static const struct trace *run_with(struct scene *s, const char *range, int64_t host)
@@ -181,6 +182,49 @@ static void test_many_phases_make_a_bounded_report(void **state)
 	}
 }
 
+/* Of 10 ms a step, 4 go: 1 ms of host code in a phase that a finding names, 2.5 ms more of the same, 0.5 of kernels.
+ * That recording added 3 ms to the baseline alone is a part of the waterfall, which ends at what stopwatches say; it is
+ * none of the 4 ms. */
+static void test_more_came_from_what_the_program_did(void **unused)
+{
+	enum { PHASE = 5 };
+	static const struct rule plain = {.kind = RULE_PLAIN};
+	static const struct idle_fact idle[] = {
+		{.key = {.cause = CAUSE_HOST_CODE, .phase = PHASE, .opened = OPENED_DRY}, .per_step = 1 * MS},
+		{.key = {.cause = CAUSE_HOST_CODE, .phase = PHASE, .opened = OPENED_SYNC}, .per_step = 3 * MS}};
+	static const bool claims[] = {true, false};
+	static struct side side[2];
+	struct side_facts facts = {.idle = idle, .n_idle = 2};
+	struct waterfall_part part[] = {
+		{.kind = PART_IDLE, .cause = CAUSE_HOST_CODE, .phase = PHASE, .baseline = 4 * MS, .fixed = 0.5 * MS},
+		{.kind = PART_RECORDING, .baseline = -3 * MS},
+		{.kind = PART_COMPUTE, .baseline = 6 * MS, .fixed = 5.5 * MS}};
+	struct waterfall waterfall = {.part = part, .n = 3};
+	(void)unused;
+	for (int i = 0; i < 3; i++)
+		part[i].delta = part[i].fixed - part[i].baseline;
+	part[1].delta = -3.4 * MS; /* the fixed side's was faster recorded than not */
+	side[0].budget.period = 10 * MS;
+	side[1].budget.period = 6 * MS;
+	const struct evidence found = {.rule = &plain, .side = &side[0], .facts = &facts, .claims = (bool *)claims};
+	const struct evidence *const resolved = &found;
+	const struct findings_input in = {.side = side, .waterfall = &waterfall, .result = VERDICT_FASTER};
+	for (int by_work = 0; by_work < 2; by_work++) { /* where nobody marked phases, all of a cause is one part */
+		side[0].phases_by_work = by_work;
+		part[0].phase = by_work ? 0 : PHASE;
+		struct diagnosis d = diagnosis_judge(&resolved, 1, &in);
+		assert_int_equal(d.result, DIAGNOSIS_PARTLY);
+		assert_float_equal(d.share, 0.25, 1e-9);
+		assert_true(d.has_rest);
+		assert_int_equal(d.rest.kind, PART_IDLE);
+	}
+	part[0].delta = -1.4 * MS; /* 0.4 of it are not the finding's */
+	assert_int_equal(diagnosis_judge(&resolved, 1, &in).rest.kind, PART_COMPUTE);
+	part[2].delta = -0.03 * MS;
+	part[0].delta = -1.02 * MS;
+	assert_false(diagnosis_judge(&resolved, 1, &in).has_rest);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -189,6 +233,7 @@ int main(void)
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
+		cmocka_unit_test(test_more_came_from_what_the_program_did),
 		SCENE(test_many_phases_make_a_bounded_report),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

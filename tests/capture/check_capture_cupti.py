@@ -39,7 +39,7 @@ class Cupti(Installed):
         self.assertEqual(said, "gapline: nothing was recorded: the program never used CUDA; gapline doctor says whether it could here\n")
         self.assertEqual(found["CUDA_INJECTION64_PATH"], str(self.library.resolve()))
         self.assertEqual(found["NVTX_INJECTION64_PATH"], str(self.library.resolve()))
-        self.assertEqual(found["GAPLINE_GRAPH_TRACE"], "graph")
+        self.assertEqual(found["GAPLINE_GRAPH_TRACE"], "auto")
         for absent in "GAPLINE_START_NS", "GAPLINE_STOP_NS", "GAPLINE_CAPTURE_RANGE", "LD_PRELOAD":
             self.assertNotIn(absent, found)
         self.assertFalse([n for n in self.files() if n.startswith(".") or n.endswith(".sqlite")])

@@ -189,7 +189,7 @@ class Run(Case):
         for words, arguments in (
             ("the baseline command was 'true 'base-#.sqlite'', and is 'true a' now", ["--baseline", "true a", *fixed]),
             ("the fixed command was", [*baseline, "--fixed", "true a"]),
-            ("the options of the capture were '--trace cuda,nvtx --cuda-graph-trace graph'", [*self.BOTH, "--trace", "cuda"]),
+            ("the options of the capture were '--trace cuda,nvtx --cuda-graph-trace auto'", [*self.BOTH, "--trace", "cuda"]),
             ("the options of the capture were", [*self.BOTH, "--delay", "1"]),
         ):
             with self.subTest(words):

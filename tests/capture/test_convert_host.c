@@ -157,8 +157,9 @@ static void test_about_the_capture(void **state)
 	spool_add_message(&m, SPOOL_INFO, "the clock of day is used");
 	spool_add_message(&m, SPOOL_WARNING, "something\nodd \x1b[31m");
 	const struct spool_dropped dropped = {SPOOL_DROPPED_CUPTI, 0, 40};
+	const struct spool_dropped of_threads = {SPOOL_DROPPED_EVENTS, 0, 40};
 	spool_add(&m, SPOOL_DROPPED, 0, &dropped, sizeof dropped);
-	spool_add(&m, SPOOL_DROPPED, 0, &dropped, sizeof dropped);
+	spool_add(&m, SPOOL_DROPPED, 0, &of_threads, sizeof of_threads);
 	spool_event_text(&events, (struct spool_event){.time = START + 5, .type = SPOOL_MARK}, "here");
 	spool_add_events(&m, MAIN, &events);
 	spool_end(&m, START);
@@ -178,6 +179,7 @@ static void test_about_the_capture(void **state)
 	assert_string_equal(result.messages[0], "CUPTI is taken");
 	assert_string_equal(result.messages[1], "something\xEF\xBF\xBDodd \xEF\xBF\xBD[31m");
 	assert_int_equal(result.dropped, 80);
+	assert_int_equal(result.dropped_events, 40);
 	assert_string_equal(
 		query(s, db,
 	              "SELECT id, name, busLocation, totalMemory, memoryBandwidth, clockRate, smCount, uuid, "

@@ -4,6 +4,7 @@
 #include "capture/gpu_state.h"
 #include "support_sqlite.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -194,6 +195,31 @@ static void test_slow_command(void **test)
 	assert_int_equal(state.n, 0);
 }
 
+/* A command that can no longer be read is given up, and the next one is asked. */
+static void test_unreadable_command(void **test)
+{
+	struct support *s = *test;
+	struct gpu_state state;
+	install_command(s, "[ -e hang ] && rm hang && exec sleep 100\n"
+	                   "touch hang\n"
+	                   "echo '0, GPU-0, [N/A], NVIDIA H200, 580.1, 1980, 1755, 3201, 693.13, 64, 97, 0x0'\n");
+	gpu_state_open(&state, nothing, &s->arena);
+	const int unreadable = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const int output = dup(unreadable); /* the number that is given next: its output's */
+	assert_true(unreadable >= 0 && output >= 0);
+	close(output);
+	gpu_state_sample(&state); /* this one hangs */
+	struct stat is;
+	assert_true(fstat(output, &is) == 0 && S_ISFIFO(is.st_mode));
+	while (access(support_path(s, "hang"), F_OK) == 0)
+		wait_ms(1); /* until it has begun to */
+	dup3(unreadable, output, O_CLOEXEC);
+	close(unreadable);
+	gpu_state_sample(&state);
+	gpu_state_close(&state);
+	assert_int_equal(state.n, 1);
+}
+
 static void test_no_source(void **test)
 {
 	struct support *s = *test;
@@ -267,6 +293,7 @@ static void test_annotate(void **test)
 	                          .graphs = "graph",
 	                          .complete = "the program was killed by SIGKILL",
 	                          .dropped = 12,
+	                          .dropped_events = 5,
 	                          .gpu_state = &state,
 	                          .start_ns = 1000};
 	struct err err;
@@ -274,9 +301,10 @@ static void test_annotate(void **test)
 	for (int i = 0; i < 2; i++) { /* twice: the second replaces the first */
 		assert_int_equal(annotate_profile(path, &note, &err), 0);
 		assert_int_equal(files_in(s->folder), 1);
-		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_CAPTURE ORDER BY name"),
-		                    "collector|cupti\ncomplete|the program was killed by SIGKILL\ncupti|13.0.1\n"
-		                    "dropped|12\ngapline|0.1.0\ngpu_state|NVML\ngraphs|graph\ntrace|cuda,nvtx\n");
+		assert_string_equal(
+			query(s, path, "SELECT * FROM GAPLINE_CAPTURE ORDER BY name"),
+			"collector|cupti\ncomplete|the program was killed by SIGKILL\ncupti|13.0.1\n"
+			"dropped|12\ndropped_events|5\ngapline|0.1.0\ngpu_state|NVML\ngraphs|graph\ntrace|cuda,nvtx\n");
 		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_GPU ORDER BY gpu"),
 		                    "0|GPU-a|00000000:18:00.0|NVIDIA H200|1980|2\n1|-|-|-|-|-\n");
 		assert_string_equal(query(s, path, "SELECT * FROM GAPLINE_GPU_STATE ORDER BY gpu"),
@@ -328,8 +356,9 @@ static int teardown(void **test)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_library),      TEST(test_others),    TEST(test_old_library), TEST(test_command),
-		TEST(test_slow_command), TEST(test_no_source), TEST(test_annotate),    TEST(test_annotate_fails),
+		TEST(test_library),   TEST(test_others),       TEST(test_old_library),
+		TEST(test_command),   TEST(test_slow_command), TEST(test_unreadable_command),
+		TEST(test_no_source), TEST(test_annotate),     TEST(test_annotate_fails),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,6 +24,7 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import digest_file
 import tiny_job
 import tiny_profile
+import tiny_samples
 from check_ranks import split
 
 ROOT = HERE.parents[1]
@@ -169,6 +170,13 @@ def check_jobs(folder):
     assert "8 hosts" in said and not (folder / "all.digest").exists(), said
     found = differences(whole, again)
     assert not found, found[:20]
+    for name, ranges in ("phases", ("forward", "backward")), ("one phase", ("forward",)), ("unmarked", ()):
+        sides = [tiny_job.write(folder / f"{name}-{side}", ranks=12, slow=slow, seed=seed, ranges=ranges, ahead=3_000_000)
+                 for side, seed, slow in (("baseline", 3, 5), ("fixed", 4, None))]
+        found, _ = compare(name, folder, *sides)
+        straggler = found["baseline"]["ranks"]["straggler"]
+        assert found["baseline"]["devices"][straggler["device"]]["rank"] == 5, straggler
+        assert found["baseline"]["steps"]["origin"] == "pattern", found["baseline"]["steps"]
     print(f"a digest a node: the same; {small[0][0].stat().st_size} bytes a rank, {nodes[0][0].stat().st_size} a node")
 
 
@@ -181,14 +189,44 @@ def peak(*words):
     return used * 1024
 
 
+def add_samples(files, interval):
+    """Of threads, in nsys's tables: `forward` is where data are loaded."""
+    for i, file in enumerate(files):
+        with contextlib.closing(sqlite3.connect(file)) as db:
+            db.execute("UPDATE NVTX_EVENTS SET text = 'data_load' WHERE text = 'forward'")
+            db.commit()
+        functions = [("read_file > fread", "/usr/lib/libc.so.6", 5_000), ("parse", "/opt/acme/data.so", 4_000 + 100 * i)]
+        tiny_samples.add(file, functions, interval=interval + i)
+
+
+def check_samples(folder):
+    """Samples of ranks are held; the rows that they are looked at with are not, and the same is said."""
+    sides = [tiny_job.write(folder / f"sampled-{side}", ranks=6, steps=30, slow=2, seed=seed) for side, seed in (("baseline", 5), ("fixed", 6))]
+    for files in sides:
+        add_samples(files, 4_000)
+    whole = report(folder, *sides, "--perfetto", folder / "sampled.trace")
+    found = differences(whole, report(folder, *sides))
+    assert not found, found[:20]
+    assert whole["functions"]["sampling"]["baseline"]["in_idle"] > 100, whole["functions"]["sampling"]
+
+
 def check_memory(folder):
-    """The rows of 64 ranks are not held all at once; naming the step needs them all, and is what it is held against."""
-    files = tiny_job.write(folder / "long", ranks=64, steps=150, layers=8, slow=5)
-    sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
-    out = ["-o", folder / "long.html", "-q"]
-    one, held = peak("report", *sides, *out), peak("report", *sides, *out, "--step", "step")
-    print(f"64 ranks, {sum(f.stat().st_size for f in files)} bytes: {one} bytes of memory, with all rows held {held}")
-    assert one < 0.6 * held, (one, held)
+    """The rows of 64 ranks are not held all at once, whether a range is the step or what repeats, with samples and
+    without; naming the step or the loop needs them all, and is what it is held against."""
+    needs = []
+    marked = "step", "forward", "backward", "optimizer"
+    for name, ranges, whole in (("long", marked, ("--step", "step")), ("unmarked", (), ("--loop", "backward_gemm")),
+                                ("long and sampled", marked, ("--step", "step"))):
+        files = tiny_job.write(folder / name, ranks=64, steps=150, layers=8, slow=5, ranges=ranges)
+        if name.endswith("sampled"):
+            add_samples(files, 2_000_000)
+        sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
+        out = ["-o", folder / f"{name}.html", "-q"]
+        one, held = peak("report", *sides, *out), peak("report", *sides, *out, *whole)
+        print(f"64 ranks, {sum(f.stat().st_size for f in files)} bytes, {name}: {one} bytes of memory, with all rows held {held}")
+        assert one < 0.6 * held, (name, one, held)
+        needs.append(one)
+    assert max(needs) < 1.15 * needs[0], needs
 
 
 def check_captures(folder):
@@ -260,6 +298,7 @@ def main():
         folder = pathlib.Path(name)
         check_errors(folder)
         check_jobs(folder)
+        check_samples(folder)
         check_memory(folder)
         check_examples(folder)
         if CAPTURES.is_dir():

@@ -261,6 +261,48 @@ def check_iterations(gapline, folder):
     return wrong
 
 
+def check_long(gapline, folder):
+    """Programs of thousands of steps that read their loss every tenth: two models one after the other, of which ten steps of
+    the second weigh more than all of the first; and kernels under one of four names, so that ten steps together are more
+    alike than any two. The step is one, and each loop has its own time. What is wrong."""
+    wrong = []
+
+    def program(name, seed):
+        rng = random.Random(f"{name}{seed}")
+        p, n, layers = Program(rng), rng.randint(1500, 2000), rng.randint(2, 4)
+        for i in range(n):
+            p.copy(1, 10**4)
+            depth = rng.randint(2, 6) if name == "routed" else layers + 3 * (name == "grows" and i >= n // 2)
+            for _ in range(depth):
+                for k in range(6):
+                    p.kernel(f"k{k}" if name == "grows" or k != 2 else f"k2_{rng.randint(0, 3)}", 7, 5000)
+            for k in range(3):
+                p.kernel(f"adam{k}", 7, 3000)
+            if i % 10 == 9:
+                p.copy(2, 4)
+                p.wait()
+            p.step()
+        path = os.path.join(folder, "long.sqlite")
+        if os.path.exists(path):
+            os.remove(path)
+        write(path, [p])
+        return path, p.ends
+
+    def mean(ends):
+        return (ends[-1] - ends[0]) / (len(ends) - 1) / 1e6
+
+    for name in "grows", "named", "routed":
+        for seed in range(2):
+            path, ends = program(name, seed)
+            half = len(ends) // 2
+            true = sorted((mean(ends[:half]), mean(ends[half:]))) if name == "grows" else [mean(ends)]
+            loops = report(gapline, folder, [path, path])["baseline"]["loops"]
+            found = sorted(loop["period_ms"] for loop in loops)
+            if len(found) != len(true) or any(abs(f / t - 1) > NEAR for f, t in zip(found, true)):
+                wrong.append(f"{name} {seed}: {found} for {true}")
+    return wrong
+
+
 def check_names(gapline, folder):
     """Loops of which the heaviest kernels are the same have names of their own, by which they can be judged; and the
     same one of the other side, though another is the longest there. What is wrong."""
@@ -377,7 +419,7 @@ def main():
         wrong += check_real(gapline, folder) + check_programs(gapline, folder) + check_startup(gapline, folder) + check_little(gapline, folder)
         wrong += check_iterations(gapline, folder) + check_phases(gapline, folder)
         wrong += check_shrinking(gapline, folder) + check_names(gapline, folder)
-        wrong += check_short_run(gapline, folder) + check_small(gapline, folder)
+        wrong += check_short_run(gapline, folder) + check_small(gapline, folder) + check_long(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
             some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE + made_shapes.MINE and not sys.argv[3:] else n

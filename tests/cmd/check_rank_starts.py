@@ -143,8 +143,22 @@ def check_sizes(folder):
             db.execute(f"INSERT INTO {table} SELECT * FROM other.{table}")
         db.execute("DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE value LIKE 'RANK=%' OR value LIKE 'WORLD_SIZE=%'")
     db.close()
-    said = " ".join(report(folder, alone, shared[:1])["verdict"]["differences"])
+    verdict = report(folder, alone, shared[:1])["verdict"]
+    said = " ".join(verdict["differences"])
     assert "a step of 2 ranks does 2 times as much as one of 1. Work is compared by the rank." in said, said
+    assert "ranks of one job" not in said, said  # they have collectives in common
+    # without those, nothing says that they are one job: no verdict on steps that wait for both, and no gate passes
+    for f in alone[0], shared[0]:
+        with sqlite3.connect(f) as db:
+            db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE demangledName = 3")
+            db.execute("DELETE FROM TARGET_INFO_SYSTEM_ENV WHERE value LIKE 'RANK=%' OR value LIKE 'WORLD_SIZE=%'")
+        db.close()
+    result = report(folder, alone, shared[:1])
+    verdict, one, two = result["verdict"], *(result[side]["steps"]["period_ms"]["mean"] for side in ("baseline", "fixed"))
+    said = " ".join(verdict["differences"])
+    assert verdict["result"] == "inconclusive" and "nothing that was recorded says that they are ranks of one job" in said, verdict
+    words = f"one took {one:.3g} ms in the baseline and {two / 2:.3g} ms in the fixed side: {one / (two / 2):.3g}"
+    assert words in said, (words, said)
     for f in eight:
         with sqlite3.connect(f) as db:
             db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE demangledName = 4")

@@ -135,6 +135,26 @@ def check_refusal(folder):
     assert side["ranks"] is None, side["ranks"]
 
 
+def check_marks(folder):
+    """Ranks of which nobody marked the steps are said, and nobody is named for the waiting; asked for what repeats, the
+    slow one is, and no reason that only marks would tell."""
+    marked = make(folder, "all-marked", {})
+    truth = report(folder, marked)
+    files = make(folder, "some-marked", {})
+    without_ranges(files[1:3])
+    for given in files, digests(files):
+        found = report(folder, given)
+        notes = [note for note in found["data"]["notes"] if "have no steps of their own" in note]
+        assert len(notes) == 1 and "2 of the 4 ranks" in notes[0] and "(rank 1, rank 2)" in notes[0], found["data"]["notes"]
+        assert found["ranks"]["straggler"] is None, found["ranks"]["straggler"]
+        found = report(folder, given, "--loop", "gemm")
+        assert not [note for note in found["data"]["notes"] if "of their own" in note], found["data"]["notes"]
+        straggler = found["ranks"]["straggler"]
+        assert straggler["device"] == truth["ranks"]["straggler"]["device"] and straggler["longer"] is None, straggler
+        assert abs(found["steps"]["period_ms"]["mean"] / truth["steps"]["period_ms"]["mean"] - 1) < 1e-3, found["steps"]
+    assert not [note for note in truth["data"]["notes"] if "of their own" in note], truth["data"]["notes"]
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="gapline-rank-steps-") as name:
         folder = pathlib.Path(name)
@@ -145,6 +165,8 @@ def main():
         for what in ("one begins late", "the slow one begins late, another ends early", "one begins in the middle"):
             check_pattern(folder, what)
         print("three of them without ranges: the same")
+        check_marks(folder)
+        print("ranks that nobody marked are said; nobody is blamed then")
         check_refusal(folder)
         print("nothing is said of ranks where it is not known which step is which")
 

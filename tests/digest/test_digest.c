@@ -7,10 +7,10 @@
 #include <cmocka.h>
 
 #include "analyse/analyse.h"
+#include "analysed.h"
 #include "digest/digest.h"
 #include "digest/layout.h"
 #include "random_trace.h"
-#include "render/render.h"
 
 #include <string.h>
 
@@ -66,18 +66,8 @@ static struct trace *make_trace(unsigned seed, struct arena *arena, struct names
 
 static char *json_of(const struct trace *trace, const struct trace *other, struct names *names, struct arena *arena)
 {
-	struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
-	struct analysis analysis;
-	struct buf json = {0};
-	struct err err;
 	const struct analyse_run runs[] = {{trace, "a"}, {other, "b"}};
-	int result = analyse_pair(&runs[0], 1, &runs[1], 1, &options, names, arena, &analysis, &err);
-	if (result < 0)
-		return arena_format(arena, "%s", err.text);
-	assert_int_equal(render_json(&analysis, &json, &err), 0);
-	char *copy = arena_copy(arena, json.data, json.n);
-	buf_release(&json);
-	return copy;
+	return analysed_json(runs, names, arena);
 }
 
 static void test_nothing_said_changes(void **state)
@@ -159,7 +149,8 @@ static void test_all_is_read_again(void **state)
 		names_init(&others, &arena);
 		struct trace *given = make_trace(seed, &arena, &names);
 		const struct trace *a = given, *b = &read;
-		given->source.lost = 1;
+		given->source.lost = 2;
+		given->source.lost_events = 1;
 		given->source.sample_ns = 2;
 		given->source.samples_torn = 3;
 		given->source.others = 4;
@@ -200,7 +191,8 @@ static void test_all_is_read_again(void **state)
 		SAME(overheads, class);
 		SAME(slices, start);
 		SAME(slices, end);
-		assert_int_equal(b->source.lost, 1);
+		assert_int_equal(b->source.lost, 2);
+		assert_int_equal(b->source.lost_events, 1);
 		assert_int_equal(b->source.sample_ns, 2);
 		assert_int_equal(b->source.samples_torn, 3);
 		assert_int_equal(b->source.others, 4);

@@ -9,12 +9,12 @@
 
 #include "analyse/analyse.h"
 #include "analyse/run/parts.h"
+#include "analysed.h"
 #include "digest/keep.h"
 #include "draws.h"
 #include "pipeline_job.h"
 #include "random_trace.h"
 #include "rank_job.h"
-#include "render/render.h"
 #include "trace/again.h"
 #include "trace/merge.h"
 
@@ -29,8 +29,31 @@ struct files {
 	size_t n;
 };
 
-static void add_file(struct files *files, const struct trace *trace, const struct time_map *map)
+/* Which ranges of jobs stay: all, those inside a step, none. */
+static enum { RANGES_ALL, RANGES_INSIDE, RANGES_NONE, RANGES } ranges_stay;
+
+static void leave_ranges(struct trace *t)
 {
+	struct trace_ranges *r = &t->ranges;
+	size_t n = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		if (ranges_stay == RANGES_NONE ||
+		    (ranges_stay == RANGES_INSIDE && strcmp(names_text(t->names, r->name[i]), "step") == 0))
+			continue;
+		r->start[n] = r->start[i];
+		r->end[n] = r->end[i];
+		r->name[n] = r->name[i];
+		r->domain[n] = r->domain[i];
+		r->thread[n] = r->thread[i];
+		r->kind[n] = r->kind[i];
+		r->clipped[n++] = r->clipped[i];
+	}
+	r->n = n;
+}
+
+static void add_file(struct files *files, struct trace *trace, const struct time_map *map)
+{
+	leave_ranges(trace);
 	files->map[files->n] = *map;
 	digest_encode(trace, &files->digest[files->n++]);
 }
@@ -49,7 +72,8 @@ static void (*load)(const struct trace_again *, unsigned, struct names *, struct
 static void count_load(const struct trace_again *part, unsigned rows, struct names *names, struct arena *arena,
                        struct trace *out)
 {
-	__atomic_fetch_add(&loads_of_all, rows == AGAIN_ALL, __ATOMIC_RELAXED); /* by a thread for each side */
+	const unsigned only_then = 1u << ROWS_OF_OVERHEADS;
+	__atomic_fetch_add(&loads_of_all, (rows & only_then) != 0, __ATOMIC_RELAXED); /* by a thread for each side */
 	load(part, rows, names, arena, out);
 }
 
@@ -79,24 +103,14 @@ static struct trace *run_of(const struct files *files, bool again, struct names 
 
 static char *json_of(const struct files *baseline, const struct files *fixed, bool again, struct arena *arena)
 {
-	struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
 	struct names *names = ARENA_NEW(arena, 1, struct names);
-	struct analysis analysis;
-	struct buf json = {0};
-	struct err err;
 	names_init(names, arena);
 	const struct analyse_run runs[] = {{run_of(baseline, again, names, arena), "a"},
 	                                   {run_of(fixed, again, names, arena), "b"}};
-	int result = analyse_pair(&runs[0], 1, &runs[1], 1, &options, names, arena, &analysis, &err);
-	if (result < 0)
-		return arena_format(arena, "%s", err.text);
-	assert_int_equal(render_json(&analysis, &json, &err), 0);
-	char *copy = arena_copy(arena, json.data, json.n);
-	buf_release(&json);
-	return copy;
+	return analysed_json(runs, names, arena);
 }
 
-static size_t judged, by_range;
+static size_t judged, by_range, by_pattern;
 
 static void compare(unsigned seed, const struct files *baseline, const struct files *fixed)
 {
@@ -111,6 +125,7 @@ static void compare(unsigned seed, const struct files *baseline, const struct fi
 	}
 	judged += whole[0] == '{';
 	by_range += strstr(whole, "\"origin\": \"range\"") != NULL;
+	by_pattern += strstr(whole, "\"origin\": \"pattern\"") != NULL;
 	arena_release(&arena);
 }
 
@@ -142,14 +157,15 @@ static void add_random(struct files *files, unsigned seed, struct random *random
 	maker_init(&m, &arena, &names);
 	random_trace(&m, &shape, random);
 	const struct time_map map = random_map(random);
-	add_file(files, maker_link(&m), &map);
+	maker_link(&m);
+	add_file(files, m.trace, &map);
 	arena_release(&arena);
 }
 
 static void test_random_traces(void **state)
 {
 	(void)state;
-	judged = by_range = 0;
+	judged = by_range = by_pattern = 0;
 	const unsigned seeds = (unsigned)draws(SEEDS);
 	for (unsigned seed = 1; seed <= seeds; seed++) {
 		struct random random = {.state = seed};
@@ -163,6 +179,76 @@ static void test_random_traces(void **state)
 	}
 	assert_true(judged > seeds / 2);
 	assert_true(by_range > seeds / 10);
+}
+
+/* A random trace whose threads are sampled, and that says what those did that held the lock. */
+static struct trace *sampled_trace(unsigned seed, struct names *names, struct arena *arena)
+{
+	static const char *const stacks[] = {"main > load", "main > load > parse", "main > step", "main",
+	                                     "start > wait"};
+	enum { STACKS = sizeof stacks / sizeof *stacks };
+	struct random random = {.state = seed};
+	struct random_shape shape = {.length = 20000, .causal = true, .steps = true, .processes = 2, .max_calls = 60};
+	struct maker m;
+	maker_init(&m, arena, names);
+	random_trace(&m, &shape, &random);
+	struct trace *t = m.trace;
+	for (uint32_t thread = 0; thread < t->n_threads; thread++)
+		for (int64_t at = random_between(&random, 0, 2000); at < 20000;
+		     at += 10 + random_between(&random, 0, 5))
+			maker_sample(&m, thread, at, stacks[random_between(&random, 0, STACKS - 1)]);
+	for (size_t i = 0; i < t->gil.n; i++)
+		t->gil.stack[i] = t->samples.stack[(size_t)random_between(&random, 0, (int64_t)t->samples.n - 1)];
+	t->source.sample_ns = seed % 2 ? 12 : 0;
+	maker_link(&m);
+	return t;
+}
+
+static char *json_of_sampled(unsigned seed, bool again, struct arena *arena)
+{
+	enum { FILES = 3 };
+	struct names *names = ARENA_NEW(arena, 1, struct names);
+	struct analyse_run runs[2];
+	names_init(names, arena);
+	for (unsigned side = 0; side < 2; side++) {
+		struct merge_part parts[FILES];
+		struct trace *whole = ARENA_NEW(arena, 1, struct trace);
+		for (unsigned i = 0; i < FILES; i++) {
+			struct names *own = ARENA_NEW(arena, 1, struct names);
+			struct trace *packed = ARENA_NEW(arena, 1, struct trace);
+			names_init(own, arena);
+			struct trace *t = sampled_trace(seed * 6 + side * 3 + i, own, arena);
+			t->source.sample_ns = seed % 2 ? 12 : 0; /* one sampler */
+			assert_true(digest_can_hold(t) && digest_hold(t, arena, names, arena, packed));
+			parts[i] = (struct merge_part){.trace = packed, .map = {.offset = 500 * i}};
+		}
+		trace_merge(parts, FILES, whole, arena);
+		assert_int_equal(whole->n_again, FILES);
+		if (!again)
+			again_whole(whole, arena, whole);
+		runs[side] = (struct analyse_run){whole, "a"};
+	}
+	return analysed_json(runs, names, arena);
+}
+
+/* Samples are held, and the rows that they are looked at with are not. */
+static void test_samples(void **state)
+{
+	(void)state;
+	size_t with_functions = 0;
+	for (unsigned seed = 1; seed <= 60; seed++) {
+		struct arena arena = {0};
+		const char *whole = json_of_sampled(seed, false, &arena), *parts = json_of_sampled(seed, true, &arena);
+		size_t at = 0;
+		while (whole[at] && whole[at] == parts[at])
+			at++;
+		if (whole[at] || parts[at])
+			fail_msg("seed %u: …%.300s… became …%.300s…", seed, whole + (at > 200 ? at - 200 : 0),
+			         parts + (at > 200 ? at - 200 : 0));
+		with_functions += strstr(whole, "\"parse\"") != NULL;
+		arena_release(&arena);
+	}
+	assert_true(with_functions > 30);
 }
 
 /* Each part is several ranks of a job, that differ in what they compute, wait for and load. */
@@ -186,7 +272,8 @@ static void add_job(struct files *files, unsigned seed, int part)
 	job.every = seed % 3 ? 0 : 7;
 	names_init(&names, &arena);
 	const struct time_map map = {.offset = part * 100};
-	add_file(files, rank_job_make(&job, &arena, &names), &map);
+	struct trace trace = *rank_job_make(&job, &arena, &names);
+	add_file(files, &trace, &map);
 	arena_release(&arena);
 }
 
@@ -201,9 +288,10 @@ static void compare_parts(unsigned seed, const struct files sides[2])
 static void test_jobs(void **state)
 {
 	(void)state;
-	judged = by_range = 0;
-	for (unsigned seed = 1; seed <= 24; seed++) {
+	judged = by_range = by_pattern = 0;
+	for (unsigned seed = 1; seed <= RANGES * 24; seed++) {
 		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		ranges_stay = seed % RANGES;
 		for (int s = 0; s < 2; s++)
 			for (int part = 0; part < 2 + (int)seed % 4; part++)
 				add_job(&sides[s], seed + 100 * (unsigned)s, part);
@@ -211,16 +299,19 @@ static void test_jobs(void **state)
 		release(&sides[0]);
 		release(&sides[1]);
 	}
-	assert_int_equal(judged, 24);
+	ranges_stay = RANGES_ALL;
+	assert_int_equal(judged, RANGES * 24);
 	assert_int_equal(by_range, 24);
+	assert_int_equal(by_pattern, (RANGES - 1) * 24);
 }
 
 /* Several pipelines of two stages, a file each; their bubbles, and copies beside them. */
 static void test_pipelines(void **state)
 {
 	(void)state;
-	judged = by_range = 0;
-	for (unsigned seed = 0; seed < 8; seed++) {
+	judged = by_range = by_pattern = 0;
+	for (unsigned seed = 0; seed < RANGES * 8; seed++) {
+		ranges_stay = seed / 8;
 		struct files sides[2] = {{.n = 0}, {.n = 0}};
 		for (int s = 0; s < 2; s++)
 			for (int part = 0; part < 2; part++) {
@@ -239,7 +330,8 @@ static void test_pipelines(void **state)
 				                           .number = part,
 				                           .copies = seed / 4 * 30000};
 				names_init(&names, &arena);
-				add_file(&sides[s], pipeline_make(&job, &arena, &names, truth), &map);
+				struct trace trace = *pipeline_make(&job, &arena, &names, truth);
+				add_file(&sides[s], &trace, &map);
 				assert_true(truth[0].bubble > 0);
 				arena_release(&arena);
 			}
@@ -247,8 +339,89 @@ static void test_pipelines(void **state)
 		release(&sides[0]);
 		release(&sides[1]);
 	}
-	assert_int_equal(judged, 8);
+	ranges_stay = RANGES_ALL;
+	assert_int_equal(judged, RANGES * 8);
 	assert_int_equal(by_range, 8);
+	assert_int_equal(by_pattern, (RANGES - 1) * 8);
+}
+
+/* Programs that nobody marked, the same in each part but for their lengths. */
+enum program {
+	PLAIN,   /* two kernels, eight of which are a step where it reads back … */
+	READS,   /* … and this one does: a fourth of the other's steps are one of its */
+	SHORT,   /* start-up is more than half of the GPU's time */
+	FALLING, /* each step has less to do */
+	WORKERS, /* two streams, whose ops lie side by side */
+	RANDOM,  /* nothing repeats */
+	PROGRAMS
+};
+
+static int64_t add_op(struct maker *m, uint32_t thread, uint32_t device, uint32_t stream, int64_t at, int64_t start,
+                      int64_t length, const char *name)
+{
+	static uint32_t correlation;
+	maker_call(m, thread, at, at + 2000, "cudaLaunchKernel", CALL_LAUNCH, ++correlation);
+	maker_op(m, device, stream, strncmp(name, "nccl", 4) == 0 ? OP_COMM : OP_KERNEL, start, start + length, name,
+	         correlation);
+	return start + length;
+}
+
+static void add_program(struct files *files, enum program program, int part, struct random *random)
+{
+	static const char *const once[] = {"fill", "sort", "hash", "scan", "pack", "init"};
+	struct arena arena = {0};
+	struct names names;
+	struct maker m;
+	names_init(&names, &arena);
+	if (random_chance(random, 50))
+		names_add_text(&names, "multiply");
+	maker_init(&m, &arena, &names);
+	uint32_t process = maker_process(&m, 100 + part), thread = maker_thread(&m, process, 100 + part);
+	uint32_t device = maker_device(&m, process, 0, TRACE_NONE);
+	const int n = program == FALLING ? 90 : 60 + part;
+	const int64_t length = program == SHORT ? 8000 : 80000;
+	int64_t t = 1000 * part;
+	for (int i = 0; i < 6; i++)
+		t = add_op(&m, thread, device, 7, t, t + 5000, program == SHORT ? 20000000 : 50000, once[i]);
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < 8; k++) {
+			const char *name = program == RANDOM ? once[random_between(random, 0, 5)]
+			                   : k % 2           ? "normalise"
+			                                     : "multiply";
+			int64_t of_this = length + random_between(random, 0, length / 20);
+			of_this = program == FALLING ? of_this * (n - i) / n : of_this;
+			if (program == WORKERS)
+				add_op(&m, thread, device, 9, t, t + 20000, of_this, "beside");
+			t = add_op(&m, thread, device, 7, t, t + 5000, of_this, name);
+		}
+		if (program == READS)
+			t = add_op(&m, thread, device, 7, t, t + 5000, length, "largest");
+		if (program == WORKERS)
+			t = add_op(&m, thread, device, 11, t, t + 5000, length,
+			           "ncclDevKernel_AllReduce_Sum_f32_RING_LL");
+	}
+	maker_link(&m);
+	add_file(files, m.trace, &(struct time_map){.offset = 1000 * part});
+	arena_release(&arena);
+}
+
+static void test_programs(void **state)
+{
+	(void)state;
+	judged = by_range = by_pattern = 0;
+	for (unsigned seed = 0; seed < 2 * PROGRAMS * PROGRAMS; seed++) {
+		struct random random = {.state = seed + 1};
+		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		const enum program of[2] = {seed % PROGRAMS, seed / PROGRAMS % PROGRAMS};
+		for (int s = 0; s < 2; s++)
+			for (int part = 0; part < 2 + (int)seed % 2; part++)
+				add_program(&sides[s], seed % 7 || part ? of[s] : PLAIN, part, &random);
+		compare(seed, &sides[0], &sides[1]);
+		release(&sides[0]);
+		release(&sides[1]);
+	}
+	assert_int_equal(judged, 2 * PROGRAMS * PROGRAMS);
+	assert_true(by_pattern >= PROGRAMS * PROGRAMS);
 }
 
 /* What can be gone through part by part is not held: the rows that are left are those of communication. */
@@ -286,10 +459,9 @@ static void test_rows_are_not_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_traces),
-		cmocka_unit_test(test_jobs),
-		cmocka_unit_test(test_pipelines),
-		cmocka_unit_test(test_rows_are_not_held),
+		cmocka_unit_test(test_random_traces), cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_jobs),          cmocka_unit_test(test_pipelines),
+		cmocka_unit_test(test_programs),      cmocka_unit_test(test_rows_are_not_held),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

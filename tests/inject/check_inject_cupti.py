@@ -176,27 +176,22 @@ class Cupti(Case):
             self.assertEqual(len(kernels(spool.read_all(folder)[0])), 60)
 
     def test_xla(self):
-        """CUPTI 13.0 takes programs of XLA down that it was asked for records: they are asked at the end, or once behind the
-        time to be recorded."""
+        """CUPTI 13.0 takes programs of XLA down when it traces their graphs whole: by node, unless whole was asked for.
+        JAX initialises CUDA before it loads its plugin, with other libraries of its own loaded."""
         with tempfile.TemporaryDirectory() as folder:
-            xla = shutil.copy(FAKES / "fake_driver/libcuda.so.1", pathlib.Path(folder) / "xla_cuda_plugin.so")
-            for trace, preload, stop, asked, some in (("graph", xla, None, False, False), ("graph", xla, 300, True, True),
-                                                      ("node", xla, None, True, True), ("graph", None, None, True, True)):
-                with self.subTest(trace=trace, preload=preload, stop=stop), tempfile.TemporaryDirectory() as spools:
-                    more = {"GAPLINE_GRAPH_TRACE": trace, "GAPLINE_SPOOL": spools, **({"LD_PRELOAD": str(preload)} if preload else {})}
-                    if stop:
-                        more["GAPLINE_STOP_NS"] = str(time.monotonic_ns() + stop * MS)
-                    target = subprocess.Popen([TARGET, "killed"], env=self.environment(**more))
-                    time.sleep(1)
-                    target.kill()
-                    target.wait()
-                    self.assertEqual(len(kernels(spool.read_all(spools)[0])) > 0, some)
-                    target = subprocess.Popen([TARGET, "killed"], env=self.environment(FAKE_FORCED_ALONE="1", **more), stderr=subprocess.DEVNULL)
-                    try:
-                        target.wait(20 if asked else 1)
-                    except subprocess.TimeoutExpired:
-                        target.kill()
-                    self.assertEqual(-target.wait(), signal.SIGABRT if asked else signal.SIGKILL)
+            for name, how, whole, said in (("xla_cuda_plugin.so", "auto", False, "node by node"), ("libjax_common.so", None, False, "node by node"),
+                                           ("_jax.so", "auto", False, "node by node"), ("libtensorflow_cc.so.2", "auto", False, "node by node"),
+                                           ("xla_cuda_plugin.so", "graph", True, "whole"), ("xla_cuda_plugin.so", "node", False, None),
+                                           ("libjazz.so", "auto", True, None), ("my_jax.so", "auto", True, None)):
+                with self.subTest(name=name, how=how), tempfile.TemporaryDirectory() as spools:
+                    library = shutil.copy(FAKES / "fake_driver/libcuda.so.1", pathlib.Path(folder) / name)
+                    more = {"GAPLINE_GRAPH_TRACE": how} if how else {}
+                    self.run_target("kinds", GAPLINE_SPOOL=spools, LD_PRELOAD=str(library), **more)
+                    (s,) = spool.read_all(spools)
+                    self.assertEqual(str(GRAPH) in self.output.split(), whole)
+                    self.assertEqual(s.of("CUPTI")[0].data[8:12], b"\1\0\0\0" if whole else b"\2\0\0\0")
+                    messages = [m.data[8:].decode() for m in s.of("MESSAGE")]
+                    self.assertEqual([said in m and "JAX" in m for m in messages], [True] if said else [])
 
     def test_graphs_whole_or_by_node(self):
         self.assertEqual(self.one("kinds").of("CUPTI")[0].data[8:12], b"\1\0\0\0")

@@ -27,7 +27,7 @@ static void test_facts(void **state)
 	struct support *s = *state;
 	read_with(s, "INSERT INTO GAPLINE_CAPTURE VALUES ('gapline', '0.1.0'), ('collector', 'cupti'), ('cupti', "
 	             "'13.0.1'), ('trace', 'cuda,nvtx'), ('gpu_state', 'NVML'), ('complete', 'the program was killed "
-	             "by' || char(27) || ' SIGKILL'), ('dropped', '12'), ('unheard-of', 'x')");
+	             "by' || char(27) || ' SIGKILL'), ('dropped', '12'), ('dropped_events', '5'), ('unheard-of', 'x')");
 	const struct trace_source *source = &s->trace.source;
 	assert_string_equal(source->captured_by, "0.1.0");
 	assert_string_equal(source->cupti, "13.0.1");
@@ -36,16 +36,19 @@ static void test_facts(void **state)
 	assert_null(strchr(source->incomplete, 27)); /* hostile text */
 	assert_int_equal(strncmp(source->incomplete, "the program was killed by", 25), 0);
 	assert_int_equal(source->lost, 12);
+	assert_int_equal(source->lost_events, 5);
 	assert_int_equal(s->trace.n_gpu_samples, 0);
 }
 
 static void test_complete(void **state)
 {
 	struct support *s = *state;
-	read_with(s, "INSERT INTO GAPLINE_CAPTURE VALUES ('complete', 'yes'), ('dropped', 'many')");
+	read_with(s, "INSERT INTO GAPLINE_CAPTURE VALUES ('complete', 'yes'), ('dropped', 'many'), ('dropped_events', "
+	             "'9223372036854775807')");
 	assert_string_equal(s->trace.source.incomplete, "");
 	assert_string_equal(s->trace.source.captured_by, "");
 	assert_int_equal(s->trace.source.lost, 0);
+	assert_true(s->trace.source.lost_events < INT64_MAX / 2);
 }
 
 /* What nsys says of gapline's own process between it and the program is not about the program. */

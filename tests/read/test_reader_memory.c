@@ -293,6 +293,42 @@ static void rows_that_make_no_sense_leave_no_peak(void **state)
 	       MEMORY_NOT_SEEN, 0);
 }
 
+/* Where several things are wrong, one is said: the one that leaves least, in whatever order they are met. */
+static void the_strongest_reason_is_said(void **state)
+{
+	struct support *s = *state;
+#define DAMAGED_ROW "(" FIRST ",0,100,1,-1,2,0)"
+#define MANAGED ALLOC(FIRST, 20, 64, 8, 4)
+#define FREED_ONLY FREED(FIRST, 200, 8192, 30)
+#define TOO_MUCH ALLOC(FIRST, 100, 0, 50, 2) "," FREED(FIRST, 200, 0, 51)
+	static const struct {
+		const char *rows;
+		enum memory_known said;
+	} cases[] = {
+		{DAMAGED_ROW "," MANAGED, MEMORY_DAMAGED},
+		{MANAGED "," DAMAGED_ROW, MEMORY_DAMAGED},
+		{FREED_ONLY "," DAMAGED_ROW, MEMORY_DAMAGED},
+		{TOO_MUCH "," DAMAGED_ROW, MEMORY_DAMAGED},
+		{MANAGED "," FREED_ONLY, MEMORY_NO_PLACE},
+		{TOO_MUCH "," MANAGED, MEMORY_NO_PLACE},
+		{TOO_MUCH "," FREED_ONLY, MEMORY_EARLIER}, /* found in the order of addresses: 0, 8192 … */
+		{ALLOC(FIRST, 1151, 0, 50, 2) "," FREED(FIRST, 1152, 0, 51), MEMORY_EARLIER}, /* … and later */
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		const char *sql = arena_format(&s->arena, "%s%s,%s", TABLE, ALLOC(SECOND, 50, 2, 5, 2), cases[i].rows);
+		const bool every = cases[i].said == MEMORY_DAMAGED; /* of which device it is the row may not say */
+		EXPECT(s, sql, cases[i].said, 0, every ? MEMORY_DAMAGED : MEMORY_SEEN, every ? 0 : 5);
+	}
+	/* Nor does it count that recording may have begun late. */
+	EXPECT(s, ROWS TOO_MUCH, MEMORY_NO_END, 0, MEMORY_NOT_SEEN, 0);
+	/* Given back with its context, after a free of what was there before. */
+	EXPECT(s,
+	       TABLE ALLOC(FIRST, 100, 4096, 100, 2) "," ALLOC(FIRST, 101, 12288, 10,
+	                                                       2) "," FREED_ONLY SET "contextId = 1" SET
+	                                                          "contextId = 2 WHERE start = 101",
+	       MEMORY_EARLIER, 0, MEMORY_NOT_SEEN, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -305,6 +341,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(memory_without_an_address_is_nobodys, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(memory_goes_with_its_context, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(memory_that_is_unmapped, support_setup, support_teardown),
+		cmocka_unit_test_setup_teardown(the_strongest_reason_is_said, support_setup, support_teardown),
 		cmocka_unit_test_setup_teardown(rows_that_make_no_sense_leave_no_peak, support_setup, support_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,7 +14,7 @@ STARTED = 1_795_000_000_000_000_000
 
 
 def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, jitter=2_000, per_host=8, recorded=None,
-          ahead=0):
+          ahead=0, ranges=("step", "forward", "backward", "optimizer")):
     """Returns the files. The rank `slow` takes `more` times as long in each kernel of `backward`. `recorded`: by rank, the
     steps from which and before which it was recorded; of the others all are. Each host's clock is `ahead` ns ahead of
     the one before."""
@@ -55,7 +55,8 @@ def write(folder, ranks=64, steps=20, layers=3, slow=None, more=1.48, seed=1, ji
             rows[r]["RUNTIME"].append((at, end, 0, tid, correlation[r], WAIT, 0))
             for a, b, text in ((begun[r], end, "step"), (begun[r], forward_end[r], "forward"),
                                (forward_end[r], optimizer, "backward"), (optimizer, end, "optimizer")):
-                rows[r]["NVTX"].append((a, b, 59, None, text, tid, None, None, 0))
+                if text in ranges:
+                    rows[r]["NVTX"].append((a, b, 59, None, text, tid, None, None, 0))
             now[r] = end
             first, last = (recorded or {}).get(r, (0, steps))
             if not first <= step < last:

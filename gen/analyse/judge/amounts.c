@@ -86,3 +86,27 @@ struct job_sizes amounts_sizes(const struct side side[2], const struct side_fact
 	}
 	return out;
 }
+
+const char *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena)
+{
+	uint32_t n[2];
+	bool shared = false;
+	for (int s = 0; s < 2; s++) {
+		n[s] = side[s].n_devices;
+		shared |= shares_gpus(&facts[s]);
+		if (!all_are_ranks(&side[s], &facts[s]) || ranks_said(&facts[s]) || side[s].counts.collectives > 0)
+			return NULL;
+	}
+	if (!shared || n[0] == n[1])
+		return NULL;
+	return arena_format(
+		arena,
+		"A GPU is shared by processes that make steps, %u in the baseline and %u in the fixed "
+		"side, and nothing that was recorded says that they are ranks of one job. Compared is the "
+		"step of all of them, which each makes once. Counting every process's steps, one took %s "
+		"ms in the baseline and %s ms in the fixed side: %s\xC3\x97 as many in the same time, if they "
+		"do as much.",
+		n[0], n[1], say_digits(arena, side[0].steps.mean / n[0] / 1e6),
+		say_digits(arena, side[1].steps.mean / n[1] / 1e6),
+		say_digits(arena, side[0].steps.mean / n[0] / (side[1].steps.mean / n[1])));
+}

@@ -26,4 +26,9 @@ struct job_sizes {
 /* The text lives in `arena`. */
 struct job_sizes amounts_sizes(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
 
+/* A sentence where processes that share a GPU are more on one side than on the other, and nothing says that they are
+ * ranks of one job: each may have a program of its own (a server's workers, a search for parameters), and then a step
+ * that ends when all of them have made theirs is no pace of any. NULL: that is not so. */
+const char *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
+
 #endif

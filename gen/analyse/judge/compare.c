@@ -412,7 +412,7 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 			"both; name one that both have with --step, or what repeats on the GPU with --loop.",
 			say_short(c->arena, names_text(names, c->a->steps.name)),
 			say_short(c->arena, names_text(names, c->b->steps.name)));
-	return NULL;
+	return amounts_sharing(c->side, facts, c->arena);
 }
 
 /* The way may be another one as long as what goes in, what comes out and who works on it are the same. */

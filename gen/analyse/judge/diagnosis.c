@@ -3,6 +3,7 @@
 #include <math.h>
 
 static const double NEARLY_ALL = 0.8, HARDLY_MORE = 1.25; /* of the gain, explained: between them it is confirmed */
+static const double SPEAKS = 0.01; /* of the gain: less than that is not said to be where more came from */
 
 /* Idle time that the host could fill by running ahead. */
 static bool is_the_hosts(enum cause cause)
@@ -55,23 +56,42 @@ static double combine(const struct evidence *const *resolved, size_t n, double *
 	return step;
 }
 
-/* The part of the waterfall that changed most towards shorter (`sign` 1) or longer (−1) steps, but for idle time that a
- * resolved finding names. */
+/* What resolved findings name of a part of the waterfall, ns of the baseline's step: all of copies or communication, of
+ * idle time what they claim. Where nobody marked phases, a part is all idle time of its cause. */
+static double named_of(const struct evidence *const *resolved, size_t n, const struct waterfall_part *part)
+{
+	double named = 0;
+	for (size_t k = 0; k < n; k++)
+		if ((part->kind == PART_COPY || part->kind == PART_COMM) && resolved[k]->busy > 0)
+			return part->baseline;
+	if (!n || part->kind != PART_IDLE)
+		return 0;
+	const struct side_facts *facts = resolved[0]->facts;
+	for (uint32_t i = 0; i < facts->n_idle; i++) {
+		const struct cell_key *key = &facts->idle[i].key;
+		bool claimed = false;
+		for (size_t k = 0; k < n; k++)
+			claimed |= resolved[k]->claims[i];
+		if (claimed && key->cause == part->cause &&
+		    (key->phase == part->phase || resolved[0]->side->phases_by_work))
+			named += facts->idle[i].per_step;
+	}
+	return named;
+}
+
+/* The part of the waterfall that changed most towards shorter (`sign` 1) or longer (−1) steps, but for what a resolved
+ * finding names. Steps that were set aside and what recording added are none: the gain that is explained is that of the
+ * budgets, which hold both. */
 static void find_rest(const struct evidence *const *resolved, size_t n, double sign, const struct waterfall *w,
                       struct diagnosis *d)
 {
+	double most = SPEAKS * d->gain;
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct waterfall_part *p = &w->part[i];
-		bool named = false;
-		for (size_t k = 0; k < n && sign > 0; k++) {
-			const struct evidence *e = resolved[k];
-			for (uint32_t c = 0; c < e->facts->n_idle && p->kind == PART_IDLE; c++)
-				named |= e->claims[c] && e->facts->idle[c].key.cause == p->cause &&
-				         e->facts->idle[c].key.phase == p->phase;
-			named |= e->busy > 0 && (p->kind == PART_COPY || p->kind == PART_COMM);
-		}
-		if (named || -sign * p->delta <= (d->has_rest ? -sign * d->rest.delta : 0))
+		double by = -sign * p->delta - (sign > 0 ? named_of(resolved, n, p) : 0);
+		if (p->kind == PART_UNUSUAL || p->kind == PART_RECORDING || p->kind == PART_OUTSIDE || by <= most)
 			continue;
+		most = by;
 		d->has_rest = true;
 		d->rest = *p;
 	}

@@ -45,8 +45,9 @@ struct cost {
 struct pair {
 	const struct evidence *seen[2];
 	const struct renames *renames;
-	bool missing;      /* one job on both sides, and files of some ranks are not there */
-	struct cost *cost; /* by rule */
+	double recorded_more[2]; /* ns a step: recording_more */
+	bool missing;            /* one job on both sides, and files of some ranks are not there */
+	struct cost *cost;       /* by rule */
 };
 
 /* Idle time with the key of `like` (a fact of side `from`) on side `s`: all of it, and what `e` claims of it. */
@@ -135,18 +136,35 @@ static bool is_unknown(const struct pair *p, const struct rule *rule)
 	return p->missing && rule->kind == RULE_RANKS;
 }
 
-static enum finding_status status_of(const struct pair *p, size_t r, bool before)
+static enum finding_status status_by(const double amount[2], bool before)
 {
-	const struct rule *rule = &rules[r];
-	const double *amount = p->cost[r].amount;
-	/* nothing that is there to be fixed, or nobody knows */
-	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule))
-		return FINDING_REMAINING;
 	if (!before)
 		return amount[0] <= GONE * amount[1] ? FINDING_NEW : FINDING_REMAINING;
 	return amount[1] <= GONE * amount[0]   ? FINDING_RESOLVED
 	       : amount[1] <= LESS * amount[0] ? FINDING_REDUCED
 	                                       : FINDING_REMAINING;
+}
+
+/* The costs as if recording had taken as much on both sides: where it took more on one, as much of that side's host
+ * time may be the profiler's, and would be on the other side, too. */
+static void recorded_alike(const struct pair *p, size_t r, double amount[2])
+{
+	for (int s = 0; s < 2; s++) {
+		double more = p->cost[r].amount[s] - p->cost[r].amount[!s];
+		double host = p->cost[r].amount[s] - p->seen[s][r].busy;
+		amount[!s] = p->cost[r].amount[!s] + fmax(0, fmin(more, fmin(host, p->recorded_more[s])));
+	}
+}
+
+static enum finding_status status_of(const struct pair *p, size_t r, bool before)
+{
+	const struct rule *rule = &rules[r];
+	double amount[2];
+	recorded_alike(p, r, amount);
+	/* nothing that is there to be fixed, or nobody knows */
+	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule))
+		return FINDING_REMAINING;
+	return status_by(amount, before);
 }
 
 /* ---- sentences ---- */
@@ -209,6 +227,14 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	if (after)
 		f->status = status_of(p, r, said[0]);
 	f->text = text_of(e, after ? said[0] ? after : before : NULL, f, &p->cost[r]);
+	if (after && !is_unknown(p, e->rule) && status_by(p->cost[r].amount, said[0]) != f->status &&
+	    e->rule->kind != RULE_BOUND && e->rule->kind != RULE_ONCE)
+		f->text = arena_format(e->arena,
+		                       "%s Launches of the same kernels take longer %s: if that is the price of "
+		                       "recording, up to %s ms %s of this is the profiler's.",
+		                       f->text, p->recorded_more[1] > 0 ? "on the fixed side" : "in the baseline",
+		                       say_digits(e->arena, fmax(p->recorded_more[0], p->recorded_more[1]) / 1e6),
+		                       e->side->steps.found ? "a step" : "in the run");
 	if (after && is_unknown(p, e->rule))
 		f->text = arena_format(
 			e->arena, "%s Files of ranks are missing, so that what changed there cannot be told.", f->text);
@@ -290,6 +316,7 @@ static void look_again(struct pair *p, const struct findings_input *in, struct a
 static void find_in_pair(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
 {
 	p->missing = amounts_sizes(in->side, in->facts, arena).missing;
+	memcpy(p->recorded_more, in->recorded_more, sizeof p->recorded_more);
 	for (int s = 0; s < 2; s++)
 		p->seen[s] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
 	look_again(p, in, arena);

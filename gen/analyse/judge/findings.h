@@ -9,6 +9,8 @@
  *   come back to a GPU that still has work, or not wait at all. If the host comes back to an idle GPU as often as
  *   before, the synchronisation is what it was, and the cost belongs to the host's own work behind it
  *   (`host_after_sync`).
+ * - Where recording cost one side more than the other, the host's part of a cost is less on that side by as much as
+ * that may be: what only the profiler adds is neither resolved nor new.
  * - Where the calls that are blamed are still made (allocations, module loads, pageable or managed copies, launches),
  *   they became cheap, or something else hides them now. The cost is gone, and the text says both. */
 #ifndef GAPLINE_ANALYSE_JUDGE_FINDINGS_H
@@ -26,6 +28,7 @@ struct findings_input {
 	const struct renames *renames;
 	const struct waterfall *waterfall;
 	enum verdict_result result;
+	double recorded_more[2]; /* ns a step: recording_more */
 };
 
 /* Findings, and of two sides that both have steps, or both have none, the diagnosis. */

@@ -9,7 +9,9 @@
 
 /* ---- lists ---- */
 
-int functions_compare(const struct names *names, const struct sampled_function *a, const struct sampled_function *b)
+/* Names in the order of their text, and what has none behind them. */
+static int functions_compare(const struct names *names, const struct sampled_function *a,
+                             const struct sampled_function *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;

@@ -25,9 +25,6 @@ struct sample_sums {
 /* Whether two sums of samples differ by more than they would by chance. `sample`: what one of them counts for. */
 bool functions_differ(const double time[2], const double samples[2], const double sample[2]);
 
-/* Names in the order of their text, and what has none behind them. */
-int functions_compare(const struct names *names, const struct sampled_function *a, const struct sampled_function *b);
-
 /* The functions of one row, or of all (TRACE_NONE). */
 struct function_list function_list_of(const struct sample_sums *sums, uint32_t row, bool by_change,
                                       struct arena *arena);

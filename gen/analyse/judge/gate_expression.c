@@ -281,13 +281,6 @@ int gate_expression_parse(const char *text, struct arena *arena, struct gate_exp
 	return *p.at ? expected(&p, p.at, "the expression ends before this") : 0;
 }
 
-const char *gate_operator_name(enum gate_operator compare)
-{
-	static const char *const name[] = {
-		[GATE_LESS] = "<", [GATE_AT_MOST] = "<=", [GATE_MORE] = ">", [GATE_AT_LEAST] = ">="};
-	return name[compare];
-}
-
 const char *gate_unit_name(enum gate_unit unit)
 {
 	static const char *const name[] = {

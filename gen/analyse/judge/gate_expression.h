@@ -60,7 +60,6 @@ enum { GATE_EXPRESSION_MOST = 400 }; /* bytes of an expression */
  * (counted from 1) and what was expected there. */
 int gate_expression_parse(const char *text, struct arena *arena, struct gate_expression *out, struct err *err);
 
-const char *gate_operator_name(enum gate_operator compare); /* "<", "<=", ">", ">=" */
-const char *gate_unit_name(enum gate_unit unit);            /* as in the JSON: "times", "ms", "percent", … */
+const char *gate_unit_name(enum gate_unit unit); /* as in the JSON: "times", "ms", "percent", … */
 
 #endif

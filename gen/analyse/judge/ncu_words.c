@@ -17,7 +17,7 @@ const char *kernel_bound_name(enum kernel_bound bound)
 	return BOUNDS[bound].name;
 }
 
-const char *kernel_bound_label(enum kernel_bound bound)
+static const char *kernel_bound_label(enum kernel_bound bound)
 {
 	return BOUNDS[bound].label;
 }
@@ -69,7 +69,7 @@ const char *kernel_stall_label(enum ncu_stall stall)
 	return STALLS[stall].label;
 }
 
-const char *kernel_stall_meaning(enum ncu_stall stall)
+static const char *kernel_stall_meaning(enum ncu_stall stall)
 {
 	return STALLS[stall].meaning;
 }

@@ -85,15 +85,35 @@ static double dropped_share(const struct trace_count *count)
 	return count->read > 0 ? (double)count->dropped / (double)count->read : 0;
 }
 
-/* The most that records that were lost can be of the GPU's work: nobody knows of which kind they were, and the verdict
- * comes from that one. */
-static double lost_share(const struct trace *t)
+/* Records that were lost, and the rows that they are held against. */
+struct loss {
+	int64_t records, rows;
+	const char *of, *what; /* "", or whose they were; what may be missing */
+};
+
+static double loss_share(const struct loss *loss)
+{
+	return loss->records > 0 ? (double)loss->records / (double)(loss->records + loss->rows) : 0;
+}
+
+/* Of which kind a record was nobody knows, only whether a host thread made it: those are held against the rarer of what
+ * threads make and verdicts come from, all others against the GPU's work, which makes most of the verdict. Where
+ * threads left no such row it is not said what they made. */
+static struct loss worst_loss(const struct trace *t)
 {
 	static const enum row_kind kinds[] = {ROWS_KERNELS, ROWS_GRAPHS, ROWS_COPIES, ROWS_MEMSETS};
-	int64_t all = t->source.lost;
+	int64_t ranges = t->rows[ROWS_RANGES].read, os_calls = t->rows[ROWS_OS_CALLS].read;
+	bool by_ranges = ranges > 0 && (ranges <= os_calls || os_calls == 0);
+	struct loss gpu = {.records = t->source.lost, .of = "", .what = "the GPU's work"};
+	struct loss threads = {.rows = by_ranges ? ranges : os_calls,
+	                       .of = " of host threads",
+	                       .what = by_ranges ? "the ranges" : "the operating-system calls"};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-		all += t->rows[kinds[i]].read;
-	return t->source.lost > 0 ? (double)t->source.lost / (double)all : 0;
+		gpu.rows += t->rows[kinds[i]].read;
+	if (threads.rows > 0)
+		threads.records = t->source.lost_events < gpu.records ? t->source.lost_events : gpu.records;
+	gpu.records -= threads.records;
+	return loss_share(&threads) > loss_share(&gpu) ? threads : gpu;
 }
 
 static const char *lost_much(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
@@ -101,16 +121,16 @@ static const char *lost_much(const struct run *const runs[2], const char *const 
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++) {
-			int64_t lost = runs[s][r].trace->source.lost;
-			double share = lost_share(runs[s][r].trace);
-			if (share > MUCH)
+			const struct loss loss = worst_loss(runs[s][r].trace);
+			if (loss_share(&loss) > MUCH)
 				return arena_format(
 					arena,
-					"%lld record%s lost while %s was captured, nobody knows of which kind; up "
-					"to %s of the GPU's work may be missing: the numbers are those of the "
-					"rest, and prove nothing.",
-					(long long)lost, lost == 1 ? " was" : "s were", files[s][r],
-					format_share(arena, share));
+					"%lld record%s%s %s lost while %s was captured, nobody knows of which kind; up "
+					"to %s of %s may be missing: the numbers are those of the rest, and prove "
+					"nothing.",
+					(long long)loss.records, loss.records == 1 ? "" : "s", loss.of,
+					loss.records == 1 ? "was" : "were", files[s][r],
+					format_share(arena, loss_share(&loss)), loss.what);
 		}
 	return NULL;
 }
@@ -118,11 +138,12 @@ static const char *lost_much(const struct run *const runs[2], const char *const 
 const char *nothing_left_out(const struct run *runs, size_t n, const char *label, struct arena *arena)
 {
 	struct trace_count sum[ROW_KINDS] = {0};
-	int64_t lost = 0;
+	int64_t lost = 0, events = 0;
 	uint32_t kinds = 0;
 	enum row_kind worst = ROWS_KERNELS;
 	for (size_t r = 0; r < n; r++) {
 		lost += runs[r].trace->source.lost;
+		events += runs[r].trace->source.lost_events;
 		for (enum row_kind k = 0; k < ROW_KINDS; k++) {
 			sum[k].read += runs[r].trace->rows[k].read;
 			sum[k].dropped += runs[r].trace->rows[k].dropped;
@@ -140,9 +161,12 @@ const char *nothing_left_out(const struct run *runs, size_t n, const char *label
 	                                         (long long)sum[worst].dropped, (long long)sum[worst].read,
 	                                         kind_name(worst, &runs[0].trace->source),
 	                                         kinds > 1 ? ", and some of other kinds" : "");
+	const char *threads = events <= 0     ? ""
+	                      : events < lost ? arena_format(arena, ", %lld of them by host threads", (long long)events)
+	                                      : ", all by host threads";
 	const char *more = !lost ? ""
-	                         : arena_format(arena, "%lld record%s lost while it was captured", (long long)lost,
-	                                        lost == 1 ? " was" : "s were");
+	                         : arena_format(arena, "%lld record%s lost while it was captured%s", (long long)lost,
+	                                        lost == 1 ? " was" : "s were", threads);
 	return arena_format(arena, "Of the %s %s%s%s.", label, text, *text && *more ? "; " : "", more);
 }
 

@@ -14,7 +14,8 @@ const char *nothing_to_compare(const struct run *const runs[2], const char *cons
                                struct arena *arena);
 
 /* A sentence when more than 1 % of a kind of rows of a run had to be dropped, or as many records were lost while it was
- * recorded (of which kind, nobody knows: of the rows of GPU work), so that its numbers are those of the rest and prove
+ * recorded (of which kind, nobody knows: those of host threads are held against ranges or operating-system calls, the
+ * others against GPU work), so that its numbers are those of the rest and prove
  * nothing, else NULL. The worst kind of all runs is named. */
 const char *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
                              struct arena *arena);

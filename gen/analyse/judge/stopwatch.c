@@ -8,6 +8,7 @@
 
 static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 static const double WORTH_SAYING = 0.005; /* of the speedup */
+static const double LEAST_DRIFT = 0.0005; /* of a step, a run: less is not 0 only before it is rounded */
 
 static void say(struct verdict *v, struct arena *arena, const char *sentence)
 {
@@ -94,8 +95,10 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 		    arena_format(
 			    arena,
 			    "The sides were not run in turns: the interval also holds the speedup without a drift of "
-			    "%.1f %% a run.",
-			    100 * fabs(p->order.drift)));
+			    "%s %% a run.",
+			    fabs(p->order.drift) < LEAST_DRIFT
+				    ? "less than 0.1"
+				    : arena_format(arena, "%.1f", 100 * fabs(p->order.drift))));
 	if (p->rhythm >= WORTH_SAYING)
 		say(v, arena,
 		    arena_format(

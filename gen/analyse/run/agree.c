@@ -60,13 +60,30 @@ static bool is_step_in_all(const struct pattern_side *sides, int n_sides, uint32
 	return true;
 }
 
+bool steps_are_alike(const struct pattern_side *sides, int n_sides)
+{
+	bool parts = false, ranges = false, others = false;
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			parts = parts || sides[s].runs[r].parts;
+			if (is_by_range(&sides[s].runs[r]))
+				ranges = true;
+			else
+				others = true;
+		}
+	return !parts || !ranges || !others;
+}
+
 bool steps_agree_by_part(const struct pattern_side *sides, int n_sides)
 {
 	bool parts = false, same = true;
 	for (int s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < sides[s].n; r++) {
-			parts = parts || sides[s].runs[r].parts;
-			same = same && sides[s].runs[r].steps.name == sides[0].runs[0].steps.name;
+			const struct run *run = &sides[s].runs[r];
+			parts = parts || run->parts;
+			same = same && run->steps.found;
+			if (run->steps.origin == STEPS_BY_RANGE)
+				same = same && run->steps.name == sides[0].runs[0].steps.name;
 		}
 	return !parts || same;
 }

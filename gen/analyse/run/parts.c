@@ -1,5 +1,6 @@
 #include "analyse/run/parts.h"
 
+#include "analyse/run/pattern_steps.h"
 #include "analyse/run/rank_steps.h"
 #include "base/search.h"
 #include "trace/again.h"
@@ -93,54 +94,128 @@ static void add_extent(struct run *run, const struct run *part)
 	run->parts->n_ops += part->trace->ops.n;
 }
 
-/* What part `i` says of the range that is the step: of `like`, or, where that is not known yet (NULL), of the one that
- * it would choose itself, which is returned. */
-static const struct marks_candidate *ask_part(struct run *run, uint32_t i, const struct marks_candidate *like,
-                                              struct arena *arena, struct marks_part *marks)
+static void load_for_steps(const struct run *run, uint32_t i, struct arena *arena, struct trace *trace)
+{
+	again_load(run->trace, i, STEPS, arena, trace);
+}
+
+/* What repeats in a part, and which kinds of ops it has. */
+static void look_for_loops(struct run *run, uint32_t i, const struct trace *part, bool shortest, struct arena *arena,
+                           struct pattern_look *look)
+{
+	pattern_run_look(part, shortest, arena, look);
+	if (!run->parts->kinds)
+		run->parts->kinds = ARENA_NEW(run->arena, run->trace->n_again, struct work_kinds);
+	if (!run->parts->kinds[i].n)
+		run->parts->kinds[i] = work_kinds_of(part, run->arena);
+}
+
+/* What a part says when it is asked first. */
+struct asked {
+	struct marks_part marks;
+	const struct marks_candidate *taken; /* the range that it would choose itself; NULL: none */
+	bool looked;                         /* for loops: where it has no such range */
+	struct pattern_look look;
+};
+
+static void ask_part(struct run *run, uint32_t i, struct arena *arena, struct asked *asked)
 {
 	struct arena scratch = {0};
 	struct trace trace;
 	struct run part = {.trace = &trace, .arena = &scratch};
-	again_load(run->trace, i, STEPS, &scratch, &trace);
-	if (!like) {
-		run_look_at_rows(&part);
-		add_extent(run, &part);
-		marks_of_part(&trace, &run->fold, arena, marks);
-		like = marks_choose(marks, 1, false, trace.names);
+	load_for_steps(run, i, &scratch, &trace);
+	run_look_at_rows(&part);
+	add_extent(run, &part);
+	marks_of_part(&trace, &run->fold, arena, &asked->marks);
+	asked->taken = marks_choose(&asked->marks, 1, false, trace.names);
+	if (asked->taken) {
+		const struct step_marks proposed = marks_like(&asked->marks, asked->taken, &scratch);
+		steps_of_part(&trace, &proposed, run->arena, &run->parts->steps[i]);
+	} else {
+		look_for_loops(run, i, &trace, false, arena, &asked->look);
+		asked->looked = true;
 	}
+	arena_release(&scratch);
+}
+
+/* What a part says of a range that others chose. */
+static void ask_part_of(struct run *run, uint32_t i, const struct marks_candidate *like, struct marks_part *marks)
+{
+	struct arena scratch = {0};
+	struct trace trace;
+	load_for_steps(run, i, &scratch, &trace);
 	const struct step_marks proposed = marks_like(marks, like, &scratch);
 	steps_of_part(&trace, &proposed, run->arena, &run->parts->steps[i]);
 	arena_release(&scratch);
-	return like;
+}
+
+static void join_ranges(struct run *run, const struct marks_candidate *winner, struct asked *asked)
+{
+	const struct trace *t = run->trace;
+	struct step_marks like = {.origin = STEPS_BY_RANGE, .name = winner->name, .domain = winner->domain};
+	for (uint32_t i = 0; i < t->n_again; i++) {
+		struct marks_part *marks = &asked[i].marks;
+		if (!is_one_name(asked[i].taken, winner))
+			ask_part_of(run, i, winner, marks);
+		for (size_t k = 0; k < marks->n; k++)
+			if (is_one_name(&marks->list[k], winner))
+				like.written = marks->list[k].written; /* the last one's, as in the whole run */
+	}
+	steps_join(t, &like, run->parts->steps, t->n_again, run->arena, &run->steps);
+}
+
+/* The loops of all parts together, looked for in those that have not been asked yet. */
+static void join_loops(struct run *run, bool shortest, struct asked *asked, struct arena *arena, struct run_loops *out)
+{
+	const struct trace *t = run->trace;
+	struct pattern_look *looks = ARENA_NEW(arena, t->n_again, struct pattern_look);
+	for (uint32_t i = 0; i < t->n_again; i++) {
+		if (!asked[i].looked) {
+			struct arena scratch = {0};
+			struct trace trace;
+			load_for_steps(run, i, &scratch, &trace);
+			look_for_loops(run, i, &trace, shortest, arena, &asked[i].look);
+			arena_release(&scratch);
+		}
+		looks[i] = asked[i].look;
+	}
+	pattern_run_join(t, looks, t->n_again, run->arena, out);
+}
+
+void parts_find_loops(struct run *run, bool shortest, struct run_loops *out)
+{
+	struct arena scratch = {0};
+	struct asked *asked = ARENA_NEW(&scratch, run->trace->n_again, struct asked);
+	join_loops(run, shortest, asked, &scratch, out);
+	arena_release(&scratch);
 }
 
 bool parts_find_steps(struct run *run)
 {
 	const struct trace *t = run->trace;
 	struct arena scratch = {0};
+	struct asked *asked = ARENA_NEW(&scratch, t->n_again, struct asked);
 	struct marks_part *marks = ARENA_NEW(&scratch, t->n_again, struct marks_part);
-	const struct marks_candidate **taken = ARENA_NEW(&scratch, t->n_again, const struct marks_candidate *);
 	run->first_op = run->begin = INT64_MAX;
 	run->last_op = INT64_MIN;
 	run->steps = (struct steps){.n_ranks = 1};
 	run->parts->steps = ARENA_NEW(run->arena, t->n_again, struct steps_part);
-	for (uint32_t i = 0; i < t->n_again; i++)
-		taken[i] = ask_part(run, i, NULL, &scratch, &marks[i]);
+	for (uint32_t i = 0; i < t->n_again; i++) {
+		ask_part(run, i, &scratch, &asked[i]);
+		marks[i] = asked[i].marks;
+	}
 	const struct marks_candidate *winner = marks_choose(marks, t->n_again, true, t->names);
+	bool told = true;
 	if (winner) {
-		struct step_marks like = {.origin = STEPS_BY_RANGE, .name = winner->name, .domain = winner->domain};
-		for (uint32_t i = 0; i < t->n_again; i++) {
-			if (!is_one_name(taken[i], winner))
-				ask_part(run, i, winner, &scratch, &marks[i]);
-			for (size_t k = 0; k < marks[i].n; k++)
-				if (is_one_name(&marks[i].list[k], winner))
-					like.written =
-						marks[i].list[k].written; /* the last one's, as in the whole run */
-		}
-		steps_join(t, &like, run->parts->steps, t->n_again, run->arena, &run->steps);
+		join_ranges(run, winner, asked);
+		told = run->steps.found;
+	} else {
+		join_loops(run, false, asked, &scratch, &run->loops);
+		if (run->loops.n)
+			pattern_steps(run, 0);
 	}
 	arena_release(&scratch);
-	return run->steps.found;
+	return told;
 }
 
 /* A process without instances has the first one's window that has some. */
@@ -176,6 +251,30 @@ void parts_find_phases(struct run *run, int warmup)
 
 /* ---- one part ---- */
 
+/* The run's steps, whose instances were given by their ops, as a part sees them: its own threads, its own ops. */
+static void take_loop(const struct run *run, uint32_t i, const struct trace *trace, struct arena *arena,
+                      struct steps *out)
+{
+	const struct trace_again *part = &run->trace->again[i];
+	*out = run->steps;
+	out->threads = ARENA_NEW(arena, run->steps.n_threads, struct step_thread);
+	out->n_threads = 0;
+	out->thread_at = ARENA_NEW(arena, trace->n_threads, uint32_t);
+	out->first_of = ARENA_NEW(arena, trace->n_processes, uint32_t);
+	for (uint32_t k = 0; k < run->steps.n_threads; k++) {
+		struct step_thread of = run->steps.threads[k];
+		if (of.process < part->first_process || of.process - part->first_process >= trace->n_processes)
+			continue;
+		of.process -= part->first_process;
+		of.thread -= part->first_thread;
+		out->threads[out->n_threads++] = of;
+		out->thread_at[of.thread] = out->n_threads;
+		if (!out->first_of[of.process])
+			out->first_of[of.process] = out->n_threads;
+	}
+	out->op_step = pattern_op_steps(&run->loops, i, trace->ops.n, arena);
+}
+
 struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
 {
 	const struct trace_again *of = &run->trace->again[i];
@@ -191,9 +290,14 @@ struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
 	part->sharing = NULL;
 	part->host_start = run->host_start + of->first_process;
 	part->host_end = run->host_end + of->first_process;
-	steps_take_part(trace, &run->steps, &run->parts->steps[i], arena, &part->steps);
+	if (run->steps.by_op)
+		take_loop(run, i, trace, arena, &part->steps);
+	else
+		steps_take_part(trace, &run->steps, &run->parts->steps[i], arena, &part->steps);
 	activity_init(&part->activity, trace, &part->fold, &part->steps, arena);
 	run_phase_ops(part);
+	if (run->by_work)
+		work_phases_of_part(part);
 	return part;
 }
 

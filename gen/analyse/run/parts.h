@@ -6,10 +6,12 @@
 
 #include "analyse/run/marks.h"
 #include "analyse/run/run.h"
+#include "analyse/run/work_phases.h"
 
 struct run_parts {
 	struct fold_counts names;
-	struct steps_part *steps; /* by part */
+	struct steps_part *steps; /* by part, where a range is the step */
+	struct work_kinds *kinds; /* by part, where none is */
 	uint32_t *ranges;         /* names of ranges, as they are written, in the order in which they first occur … */
 	uint32_t n_ranges;
 	size_t n_ops; /* of all parts */
@@ -19,11 +21,12 @@ struct run_parts {
  * looked after. */
 bool parts_possible(const struct trace *trace);
 
-/* In place of run_begin, in two pieces, the second of which adds names; of run_find_steps (false: ranges are no steps,
- * and only the whole run can tell what its steps are) with run_name_steps still to come; and of run_find_phases. */
+/* In place of run_begin, in two pieces, the second of which adds names; of run_find_steps (false: only the whole run
+ * can tell what its steps are) with run_name_steps still to come; of run_find_loops; and of run_find_phases. */
 void parts_count_names(struct run *run, const struct trace *trace, struct arena *arena);
 void parts_begin(struct run *run);
 bool parts_find_steps(struct run *run);
+void parts_find_loops(struct run *run, bool shortest, struct run_loops *out);
 void parts_find_phases(struct run *run, int warmup);
 
 /* Part `i` as a run of its own: as after run_find_phases, with the whole run's window, steps and phases. `part` and

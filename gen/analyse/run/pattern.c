@@ -13,9 +13,19 @@
 enum {
 	CANDIDATES = 48,  /* tuples of one width that are tried */
 	WIDEST = 1024,    /* tuples that are looked at, in tokens */
+	TRIED = 64,       /* of the last that were tried, which are not tried again */
 	EFFORT = 24,      /* ops that trying may look at, as a multiple of the sequence */
 	INNER_OPS = 65536 /* of a few cycles, in which a shorter one is looked for */
 };
+
+/* What tells some cuts from others. */
+static uint64_t sum_of_cuts(const size_t *cut, uint32_t n)
+{
+	uint64_t sum = n;
+	for (uint32_t k = 0; k < n; k++)
+		sum = (sum ^ cut[k]) * 0x9E3779B97F4A7C15u ^ sum >> 29;
+	return sum;
+}
 
 /* The loop that explains most, among those the one with the shortest cycle. `least` occurrences of a tuple at least,
  * tuples no wider than `widest`; `width` receives the width of the tuple at which its cycles begin. */
@@ -28,7 +38,8 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 	struct arena best_arena = {0};
 	struct pattern_found best = {0};
 	bool have = false;
-	uint64_t effort = 0;
+	uint64_t effort = 0, tried[TRIED];
+	uint32_t n_tried = 0;
 	pattern_tuples_init(&tuples, s, &scratch);
 	for (;;) {
 		struct arena pass = {0};
@@ -43,6 +54,16 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			struct pattern_found found = {0};
 			size_t *cut = ARENA_NEW(&own, (size_t)list[i].n + 1, size_t);
 			pattern_occurrences(&tuples, list[i].id, cut);
+			/* a wider tuple is often where a narrower one was */
+			uint64_t sum = sum_of_cuts(cut, list[i].n);
+			bool again = false;
+			for (uint32_t k = 0; k < n_tried && k < TRIED && !again; k++)
+				again = tried[k] == sum;
+			tried[n_tried++ % TRIED] = sum;
+			if (again) {
+				arena_release(&own);
+				continue;
+			}
 			effort += span + s->n / 4;
 			/* as much explained by a shorter cycle, or more by any */
 			bool good = pattern_cuts_try(s, cut, list[i].n, &own, &found);
@@ -149,6 +170,28 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	arena_release(&scratch);
 }
 
+static bool is_instead(const struct pattern_found *shorter, const struct pattern_found *f)
+{
+	return pattern_cuts_weight(shorter) >= 0.9 * pattern_cuts_weight(f) && shorter->fit.ops < f->fit.ops;
+}
+
+/* The loop of shorter cycles in the stretch that cycles were found in: beside it another loop may have more of them. */
+static bool find_inside(const struct pattern_sequence *s, uint32_t least, uint32_t widest, struct arena *arena,
+                        const struct pattern_found *f, struct pattern_found *out)
+{
+	size_t first = f->fit.cut[f->from], end = f->fit.cut[f->to];
+	/* a long cycle at either end may be part of it, and part of something else */
+	first -= first < f->fit.ops ? first : f->fit.ops;
+	end += s->n - end < f->fit.ops ? s->n - end : f->fit.ops;
+	struct pattern_sequence part = pattern_part(s, first, end - first);
+	uint32_t width = 0;
+	if (!find_one(&part, least, widest, arena, out, &width))
+		return false;
+	for (uint32_t k = 0; k <= out->fit.n; k++)
+		out->fit.cut[k] += first;
+	return true;
+}
+
 static bool find_loop(const struct pattern_sequence *s, bool shortest, struct arena *arena, struct pattern_found *out)
 {
 	uint32_t width = 0;
@@ -157,8 +200,11 @@ static bool find_loop(const struct pattern_sequence *s, bool shortest, struct ar
 	uint32_t inner = out->bursts ? 0 : inner_cycles(s, out, &width);
 	if (inner > 1) {
 		struct pattern_found shorter = {0};
-		if (find_one(s, out->cycles + out->cycles / 2, width, arena, &shorter, &width) &&
-		    pattern_cuts_weight(&shorter) >= 0.9 * pattern_cuts_weight(out) && shorter.fit.ops < out->fit.ops)
+		uint32_t least = out->cycles + out->cycles / 2;
+		bool better = find_one(s, least, width, arena, &shorter, &width) && is_instead(&shorter, out);
+		if (!better)
+			better = find_inside(s, least, width, arena, out, &shorter) && is_instead(&shorter, out);
+		if (better)
 			*out = shorter;
 	}
 	struct pattern_found outer = {0};
@@ -269,9 +315,17 @@ static double host_share(const struct pattern_sequence *s, const struct pattern_
 	return n ? with / (double)n : 1;
 }
 
+/* Whether too few cycles are equal for one of them to say what is usual: several steps together may vary so little in
+ * how often each name comes that they pass for a cycle, where each by itself does not. */
+static bool is_of_no_two_alike(const struct pattern_found *f)
+{
+	return !f->bursts && f->fit.model == UINT32_MAX;
+}
+
 /* Where a good part of a sequence is in no cycle of the loop that was found, `f`, or none was: steps that are the same
  * work under other names. They may be what the loop's cycles are a part of, such as those of one length; or what they
- * are layers of, if only then there is an input or an optimizer. True: `f` is that now. */
+ * are layers of, if only then there is an input or an optimizer; or what several of make one of its cycles. True: `f`
+ * is that now. */
 static bool take_varied(const struct pattern_sequence *s, bool have, struct arena *arena, struct pattern_found *f)
 {
 	enum { LEFT = 97, MORE = 103, LITTLE = 5 };
@@ -283,7 +337,7 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	if (in * 100 < all * LITTLE)
 		have = false;
 	/* steps one upon the other, of one name each, are a loop, and what is beside it another one */
-	if (have && !f->bursts)
+	if (have && !f->bursts && !is_of_no_two_alike(f))
 		return false;
 	if (s->n < PATTERN_PLACES_CYCLES || !pattern_varied_find(s, !have, arena, &places))
 		return false;
@@ -297,6 +351,13 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	bool told = places.input >= 0.9 || places.update >= 0.9;
 	/* what was found is a part of a step, however much of it, where each step has its input and hardly any part */
 	bool parts = varied.cycles < f->cycles && told && host_share(s, f) < 0.1;
+	if (have && is_of_no_two_alike(f)) {
+		bool several = told && varied.cycles >= f->cycles * (uint64_t)2 &&
+		               uneven * (uint64_t)2 <= varied.cycles && time_in(s, &varied) * 100 >= in * LEFT;
+		if (several)
+			*f = varied;
+		return several;
+	}
 	/* where names do not vary, what was found without some of the cycles was so for a reason: their time is another
 	 */
 	if (have && !parts &&

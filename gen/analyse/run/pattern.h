@@ -21,7 +21,8 @@
  * shorter ones (R. M. Karp, R. E. Miller, A. L. Rosenberg, Rapid identification of repeated patterns, STOC 1972), every
  * width one pass over the sequence. What a cycle holds is compared as a multiset, by a sum of hashes first (equal sums:
  * equal cycles), token by token only where sums differ; how often a token is usual is a majority vote (R. S. Boyer,
- * J S. Moore, 1981). Time is linear in the ops for a bounded number of candidates. */
+ * J S. Moore, 1981). Time is linear in the ops for a bounded number of candidates; of those with more than a thousand
+ * cycles most are refused by what some windows of them hold. */
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_H
 #define GAPLINE_ANALYSE_RUN_PATTERN_H
 

@@ -4,8 +4,14 @@
 
 #include <string.h>
 
+/* A window that explains nearly enough speaks for its cuts, too: others may explain a little more. */
+#define PROMISING (PATTERN_EXPLAINED - 0.02)
+
 enum {
-	SAMPLE = 256,   /* cycles on which a candidate is tried first, or a median is taken */
+	SAMPLE = 256, /* cycles of which a median is taken; of four times as many some are tried first */
+	WINDOW = 40,  /* cycles one after the other that are tried: so many that a few of another kind do not decide */
+	WINDOWS = 24, /* most of them */
+	ONE_IN = 12,  /* cycles of so many that are tried */
 	LEAST_RUNS = 8, /* whose lengths say something */
 	BURSTS = 3,     /* so many runs of cycles with something else between them are told apart by themselves */
 	FEW = 20        /* cycles: that fewer of them come out alike may be chance, if not most are the same */
@@ -15,6 +21,13 @@ static bool is_explained(const struct pattern_share *share, uint32_t cycles)
 {
 	return cycles >= PATTERN_CYCLES && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED &&
 	       share->alike * (uint64_t)4 >= cycles * (uint64_t)3;
+}
+
+/* But for an op or two, or one in fifty. */
+static bool is_same(const struct pattern_fit *f, uint32_t k)
+{
+	uint32_t few = f->ops / 50 > 2 ? f->ops / 50 : 2;
+	return f->grade[k] == GRADE_EXACT || f->off[k] <= few;
 }
 
 /* Of many candidates for a boundary some cut what varies (so many tokens to a prompt) into a handful of stretches that
@@ -27,8 +40,7 @@ static bool is_no_chance(const struct pattern_fit *f, const struct pattern_seque
 	for (uint32_t k = from; k < to; k++) {
 		if (f->grade[k] == GRADE_NONE)
 			continue;
-		uint32_t few = f->ops / 50 > 2 ? f->ops / 50 : 2;
-		same += f->grade[k] == GRADE_EXACT || f->off[k] <= few;
+		same += is_same(f, k);
 		inside += f->cut[k + 1] - f->cut[k];
 		n++;
 	}
@@ -37,6 +49,15 @@ static bool is_no_chance(const struct pattern_fit *f, const struct pattern_seque
 	for (size_t i = 0; i < s->n && same * 4 >= n * 3; i++)
 		all += f->usual[s->token[i]] > 0;
 	return all && inside * 2 >= all;
+}
+
+/* Whether so few of few cycles are the same that no loop of theirs is told from chance. */
+static bool is_chance(const struct pattern_fit *f)
+{
+	uint32_t same = 0;
+	for (uint32_t k = 0; k < f->n; k++)
+		same += is_same(f, k);
+	return f->n < FEW && same * 4 < PATTERN_CYCLES * 3;
 }
 
 /* Cycles that explain too little together may be parted by what is no cycle of theirs. Of cycles that hold half as much
@@ -269,7 +290,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 		out->from++;
 	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
 		out->to--;
-	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES)
+	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES || is_chance(f))
 		goto done;
 	split_by_time(f, s, out);
 	drop_ends(f, s, out);
@@ -338,19 +359,67 @@ done:
 	return good && !miss_cuts(f, out->from, out->to);
 }
 
-/* Tries cuts on some cycles in the middle: most candidates are wrong, and most of those are seen to be here. */
+/* Whether `n` cuts, put right, make a loop. */
+static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
+                     struct pattern_found *out)
+{
+	pattern_fit_init(&out->fit, s, cut, n, arena);
+	uint32_t longer = 0;
+	for (uint32_t k = 0; k < n && out->fit.ops > 1; k++)
+		longer += out->fit.grade[k] != GRADE_EXACT &&
+		          (out->fit.cut[k + 1] - out->fit.cut[k]) * 8 >= (size_t)out->fit.ops * 13;
+	if (longer && longer * (uint64_t)4 <= n) {
+		size_t *more = ARENA_NEW(arena, (size_t)n * 2 + 1, size_t);
+		uint32_t split = pattern_fit_split(&out->fit, s, more, n * 2);
+		if (split > n)
+			pattern_fit_init(&out->fit, s, more, split, arena);
+	}
+	return accept(s, out);
+}
+
+static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
+{
+	struct arena scratch = {0};
+	struct pattern_found found = {0};
+	size_t *some = ARENA_NEW(&scratch, WINDOW + 1, size_t);
+	memcpy(some, cut, WINDOW * sizeof *some);
+	bool good = fit_cuts(s, some, WINDOW, &scratch, &found) ||
+	            (found.share.ops >= PROMISING && found.share.time >= PROMISING);
+	arena_release(&scratch);
+	return good;
+}
+
+/* The first of the cuts at or behind op `at`. */
+static uint32_t cut_behind(const size_t *cut, uint32_t n, size_t at)
+{
+	uint32_t low = 0, high = n;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (cut[middle] < at)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Tries many cuts on some of their cycles first: most candidates are wrong, and are seen to be here. A loop that is a
+ * part of the cycles may be few of them, or few of the ops: every other window is from where its share of the ops is.
+ */
 static bool is_promising(const struct pattern_sequence *s, const size_t *cut, uint32_t n)
 {
 	if (n < 4 * SAMPLE)
 		return true;
-	struct arena scratch = {0};
-	struct pattern_fit fit;
-	size_t *some = ARENA_NEW(&scratch, SAMPLE + 1, size_t);
-	memcpy(some, cut + n / 2, SAMPLE * sizeof *some);
-	pattern_fit_init(&fit, s, some, SAMPLE, &scratch);
-	struct pattern_share share = pattern_fit_share(&fit, s, 0, SAMPLE, &scratch);
-	arena_release(&scratch);
-	return share.ops >= 0.5;
+	uint32_t windows = n / (WINDOW * ONE_IN) < WINDOWS ? n / (WINDOW * ONE_IN) + 1 : WINDOWS;
+	size_t first = cut[0], ops = cut[n - 1] - first;
+	for (uint32_t w = 0; w < windows; w++) {
+		uint64_t at = 2 * (uint64_t)w + 1, of = 2 * (uint64_t)windows; /* the window's middle */
+		uint32_t k = w % 2 ? cut_behind(cut, n, first + ops * at / of) : (uint32_t)(n * at / of);
+		k = k > WINDOW / 2 ? k - WINDOW / 2 : 0;
+		if (is_window_good(s, cut + (k + WINDOW < n ? k : n - WINDOW)))
+			return true;
+	}
+	return false;
 }
 
 bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n, struct arena *arena,
@@ -364,20 +433,7 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}
-	if (kept < PATTERN_CYCLES || !is_promising(s, cut, kept))
-		return false;
-	pattern_fit_init(&out->fit, s, cut, kept, arena);
-	uint32_t longer = 0;
-	for (uint32_t k = 0; k < kept && out->fit.ops > 1; k++)
-		longer += out->fit.grade[k] != GRADE_EXACT &&
-		          (out->fit.cut[k + 1] - out->fit.cut[k]) * 8 >= (size_t)out->fit.ops * 13;
-	if (longer && longer * (uint64_t)4 <= kept) {
-		size_t *more = ARENA_NEW(arena, (size_t)kept * 2 + 1, size_t);
-		uint32_t split = pattern_fit_split(&out->fit, s, more, kept * 2);
-		if (split > kept)
-			pattern_fit_init(&out->fit, s, more, split, arena);
-	}
-	return accept(s, out);
+	return kept >= PATTERN_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
 }
 
 double pattern_cuts_weight(const struct pattern_found *f)

@@ -306,14 +306,19 @@ static void find_kinds(const struct held *h, struct arena *scratch)
 
 /* How much of what follows is told by the `depth` ops before it, of which there are a few at least: layers and
  * micro-batches may be more or fewer, but what they hold comes in order. What is not steady counts as one name. Chance
- * would tell the commonest name each time. */
+ * would tell the commonest name each time. Of many cycles those in the middle tell it. */
 static double order_of(const struct held *h, const uint8_t *steady, uint32_t depth, struct arena *scratch)
 {
-	enum { FEW = 8 };
+	enum { FEW = 8, OPS = 1 << 16, CYCLES = 32 };
 	const struct pattern_places *p = h->p;
 	struct keymap contexts;
 	keymap_init(&contexts, scratch);
 	size_t first = p->cut[0], n = p->cut[p->n] - first, right = 0, most = 0;
+	size_t enough = (size_t)p->ops * CYCLES > OPS ? (size_t)p->ops * CYCLES : OPS;
+	if (n > enough) {
+		first += (n - enough) / 2;
+		n = enough;
+	}
 	uint32_t *context = ARENA_NEW(scratch, n, uint32_t), *name = ARENA_NEW(scratch, n + 1, uint32_t);
 	uint32_t *follows = ARENA_NEW(scratch, n, uint32_t), *votes = ARENA_NEW(scratch, n, uint32_t);
 	uint32_t *seen = ARENA_NEW(scratch, n, uint32_t),

@@ -1,14 +1,22 @@
 #include "analyse/run/pattern_run.h"
 
-#include "analyse/run/pattern_names.h"
 #include "analyse/run/pattern_ops.h"
 #include "analyse/run/trials.h"
 #include "base/keymap.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define SMALL_LOOP 0.02 /* of a process's GPU time: loops below are left out */
+
+static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
+{
+	void *copy = arena_alloc(arena, n, size);
+	if (n)
+		memcpy(copy, list, n * size);
+	return copy;
+}
 
 /* The loops of one process, and the sequence that they were found in. */
 struct part {
@@ -57,45 +65,41 @@ static void look(const struct trace *t, uint32_t process, enum pattern_order ord
 static void find_in_order(const struct trace *t, uint32_t process, bool shortest, const struct spans *without,
                           struct arena *arena, struct part *out)
 {
-	*out = (struct part){0};
-	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED) {
-		look(t, process, PATTERN_BY_LAUNCH, shortest, without, arena, out);
-		if (out->in_loops >= 0.8 * out->time)
-			return;
-	}
-	struct arena own = {0};
+	struct arena first = {0}, own = {0};
 	struct part other;
+	*out = (struct part){0};
+	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED)
+		look(t, process, PATTERN_BY_LAUNCH, shortest, without, &first, out);
+	if (out->time > 0 && out->in_loops >= 0.8 * out->time) {
+		arena_adopt(arena, &first);
+		return;
+	}
+	bool nothing = out->pattern.n_loops == 0;
+	if (nothing)
+		arena_release(&first);
 	look(t, process, PATTERN_BY_START, shortest, without, &own, &other);
-	if (other.in_loops > out->in_loops * 1.1) {
+	if (nothing || other.in_loops > out->in_loops * 1.1) {
+		arena_release(&first);
 		arena_adopt(arena, &own);
 		*out = other;
 	} else {
 		arena_release(&own);
+		arena_adopt(arena, &first);
 	}
 }
 
-static int compare_makeup(const void *a, const void *b)
-{
-	const struct run_loop_op *x = a, *y = b;
-	if (x->time != y->time)
-		return x->time > y->time ? -1 : 1;
-	return x->name < y->name ? -1 : x->name > y->name;
-}
-
-/* Adds the ops of a process's loop to what the loop is made of. */
-static void add_makeup(const struct part *part, uint32_t number, struct arena *arena, struct run_loop *loop)
+/* What a process's loop is made of. */
+static void find_makeup(const struct part *part, uint32_t number, struct arena *arena, struct run_loop *loop)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct arena scratch = {0};
 	struct keymap names;
 	keymap_init(&names, &scratch);
-	for (uint32_t i = 0; i < loop->n_makeup; i++)
-		keymap_add(&names, loop->makeup[i].name);
 	uint32_t *of_token = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
 	for (size_t i = 0; i < s->n; i++)
 		if (part->pattern.loop[i] == number + 1)
 			of_token[s->token[i]] = keymap_add(&names, part->ops.name[s->token[i]]) + 1;
-	loop->makeup = arena_grow(arena, loop->makeup, loop->n_makeup, names.n, sizeof *loop->makeup);
+	loop->makeup = ARENA_NEW(arena, names.n, struct run_loop_op);
 	loop->n_makeup = names.n;
 	for (uint32_t i = 0; i < names.n; i++)
 		loop->makeup[i].name = (uint32_t)names.keys[i];
@@ -105,28 +109,6 @@ static void add_makeup(const struct part *part, uint32_t number, struct arena *a
 			loop->makeup[of_token[s->token[i]] - 1].time += (double)s->length[i];
 		}
 	arena_release(&scratch);
-}
-
-double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
-{
-	struct arena scratch = {0};
-	struct keymap names;
-	keymap_init(&names, &scratch);
-	double both = 0, of_b = 0;
-	for (uint32_t i = 0; i < a->n_makeup; i++)
-		keymap_add(&names, a->makeup[i].name);
-	uint8_t *shared = ARENA_NEW(&scratch, names.n, uint8_t);
-	for (uint32_t i = 0; i < b->n_makeup; i++) {
-		uint32_t at = keymap_find(&names, b->makeup[i].name);
-		if (at != UINT32_MAX) {
-			shared[at] = 1;
-			of_b += b->makeup[i].time;
-		}
-	}
-	for (uint32_t i = 0; i < a->n_makeup; i++)
-		both += shared[i] ? a->makeup[i].time : 0;
-	arena_release(&scratch);
-	return (a->time > 0 ? both / a->time : 0) / 2 + (b->time > 0 ? of_b / b->time : 0) / 2;
 }
 
 /* Kernels with which XLA's autotuner surrounds those that it tries (its stream_executor and gpu/autotuning sources):
@@ -253,155 +235,145 @@ static void find_stretch(const struct trace *t, const struct part *part, uint32_
 		}
 }
 
-static void add_part(const struct trace *t, const struct part *part, struct arena *arena, struct run_loops *out)
+/* The thread that launches most of the GPU time of a process's loop. */
+static uint32_t find_launcher(const struct trace *t, const struct part *part, uint32_t number, uint32_t process)
 {
-	uint8_t number[PATTERN_LOOPS + 1] = {0};
-	uint32_t before = out->n;
+	struct arena scratch = {0};
+	double *time = ARENA_NEW(&scratch, t->n_threads, double);
+	uint32_t best = TRACE_NONE;
+	for (size_t i = 0; i < part->ops.sequence.n; i++) {
+		uint32_t launch = t->ops.launch[part->ops.op[i]];
+		if (part->pattern.loop[i] == number + 1 && launch != TRACE_NONE)
+			time[t->calls.thread[launch]] += (double)part->ops.sequence.length[i];
+	}
+	for (uint32_t thread = 0; thread < t->n_threads; thread++)
+		if (t->threads[thread].process == process && (best == TRACE_NONE || time[thread] > time[best]))
+			best = thread;
+	arena_release(&scratch);
+	return best;
+}
+
+static void add_process(const struct trace *t, const struct part *part, uint32_t process, struct arena *arena,
+                        struct pattern_process *out)
+{
+	*out = (struct pattern_process){.n = part->pattern.n_loops,
+	                                .list = ARENA_NEW(arena, part->pattern.n_loops, struct run_loop),
+	                                .launcher = ARENA_NEW(arena, part->pattern.n_loops, uint32_t),
+	                                .in_loops = part->in_loops,
+	                                .searched = searched_time(t, part) + part->tried,
+	                                .tried = part->tried};
 	for (uint32_t l = 0; l < part->pattern.n_loops; l++) {
 		const struct pattern_loop *from = &part->pattern.loops[l];
-		struct run_loop mine = {.n = from->n,
-		                        .processes = 1,
-		                        .differ = from->differ,
-		                        .ops = from->ops,
-		                        .fewest = from->fewest,
-		                        .most = from->most,
-		                        .explained = from->explained,
-		                        .same = from->same,
-		                        .time = from->time,
-		                        .start = INT64_MAX,
-		                        .end = INT64_MIN};
-		add_makeup(part, l, arena, &mine);
-		mine.search = is_search(t, &mine);
-		find_stretch(t, part, l, &mine);
-		/* the same loop of another process: a rank */
-		uint32_t same = before;
-		for (uint32_t k = 0; k < before && same == before; k++) {
-			bool taken = false;
-			for (uint32_t m = 0; m < l; m++)
-				taken = taken || number[m + 1] == k + 1;
-			if (!taken && run_loop_alike(&mine, &out->list[k]) >= 0.9 &&
-			    mine.ops * (uint64_t)10 <= out->list[k].ops * (uint64_t)11 &&
-			    out->list[k].ops * (uint64_t)10 <= mine.ops * (uint64_t)11)
-				same = k;
-		}
-		if (same < before) {
-			struct run_loop *loop = &out->list[same];
-			loop->processes++;
-			loop->n = loop->n > mine.n ? loop->n : mine.n;
-			loop->differ += mine.differ;
-			loop->fewest = loop->fewest < mine.fewest ? loop->fewest : mine.fewest;
-			loop->most = loop->most > mine.most ? loop->most : mine.most;
-			loop->explained = loop->explained < mine.explained ? loop->explained : mine.explained;
-			loop->same = loop->same < mine.same ? loop->same : mine.same;
-			loop->time += mine.time;
-			add_makeup(part, l, arena, loop);
-			find_stretch(t, part, l, loop);
-			number[l + 1] = (uint8_t)(same + 1);
-		} else if (out->n < UINT8_MAX - 1) {
-			out->list[out->n++] = mine;
-			number[l + 1] = (uint8_t)out->n;
-		}
-	}
-	for (size_t i = 0; i < part->ops.sequence.n; i++) {
-		uint32_t op = part->ops.op[i];
-		out->loop[op] = number[part->pattern.loop[i]];
-		out->cycle[op] = part->pattern.cycle[i];
+		struct run_loop *loop = &out->list[l];
+		*loop = (struct run_loop){.n = from->n,
+		                          .processes = 1,
+		                          .differ = from->differ,
+		                          .ops = from->ops,
+		                          .fewest = from->fewest,
+		                          .most = from->most,
+		                          .explained = from->explained,
+		                          .same = from->same,
+		                          .time = from->time,
+		                          .start = INT64_MAX,
+		                          .end = INT64_MIN};
+		find_makeup(part, l, arena, loop);
+		loop->search = is_search(t, loop);
+		find_stretch(t, part, l, loop);
+		out->launcher[l] = find_launcher(t, part, l, process);
 	}
 }
 
-static int compare_loops(const void *a, const void *b)
+static void add_op(struct step_ops *to, const struct trace *t, size_t i)
 {
-	const struct run_loop *x = a, *y = b;
-	if (x->search != y->search)
-		return x->search ? 1 : -1;
-	if (x->time != y->time)
-		return x->time > y->time ? -1 : 1;
-	return x->start < y->start ? -1 : x->start > y->start;
+	uint32_t launch = t->ops.launch[i];
+	if (launch != TRACE_NONE) {
+		int64_t start = t->calls.start[launch], end = t->calls.end[launch];
+		to->first_call = !to->launched || start < to->first_call ? start : to->first_call;
+		to->last_call = !to->launched || end > to->last_call ? end : to->last_call;
+		to->launched = true;
+	}
+	to->first_start = t->ops.start[i] < to->first_start ? t->ops.start[i] : to->first_start;
+	to->last_start = t->ops.start[i] > to->last_start ? t->ops.start[i] : to->last_start;
+	to->end = t->ops.end[i] > to->end ? t->ops.end[i] : to->end;
+	to->time += (double)(t->ops.end[i] - t->ops.start[i]);
+	to->communicates = to->communicates || t->ops.kind[i] == OP_COMM;
 }
 
-static void sort_loops(const struct trace *t, struct run_loops *out)
-{
-	uint8_t place[UINT8_MAX + 1] = {0};
-	for (uint32_t i = 0; i < out->n; i++)
-		out->list[i].name = i + 1; /* until it has one */
-	qsort(out->list, out->n, sizeof *out->list, compare_loops);
-	for (uint32_t i = 0; i < out->n; i++)
-		place[out->list[i].name] = (uint8_t)(i + 1);
-	for (size_t i = 0; i < t->ops.n; i++)
-		out->loop[i] = place[out->loop[i]];
-}
+/* Cycles and pieces while there are more to come. */
+struct growing {
+	struct pattern_look *look;
+	struct arena *arena;
+	size_t cycles_room, pieces_room;
+};
 
-void run_loops_name(struct run_loops *loops, const struct trace *t)
+/* The cycles of a device, and which ops are whose. `loop` (1 + as the process counts) and `cycle` are by op. */
+static void add_device(const struct trace *t, uint32_t d, const uint8_t *loop, const uint32_t *cycle,
+                       struct growing *growing)
 {
-	for (uint32_t l = 0; l < loops->n; l++)
-		loops->list[l].name = names_add_text(t->names, loops->list[l].title);
-}
-
-void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t index, uint32_t together)
-{
-	struct run_loop *loop = &loops->list[index];
+	struct pattern_look *out = growing->look;
+	const struct trace_device *device = &t->devices[d];
+	const struct pattern_process *process = &out->process[device->process];
 	struct arena scratch = {0};
-	uint32_t *n = ARENA_NEW(&scratch, t->n_processes, uint32_t), most = 0;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t process = t->devices[t->ops.device[i]].process;
-		if (loops->loop[i] == index + 1 && loops->cycle[i] >= n[process])
-			n[process] = loops->cycle[i] + 1;
-	}
-	for (size_t i = 0; i < t->ops.n; i++) {
-		if (loops->loop[i] != index + 1)
+	uint32_t **at = ARENA_NEW(&scratch, process->n, uint32_t *); /* by loop and cycle: 1 + an index into cycles */
+	for (uint32_t l = 0; l < process->n; l++)
+		at[l] = ARENA_NEW(&scratch, process->list[l].n, uint32_t);
+	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++)
+		if (loop[i])
+			at[loop[i] - 1][cycle[i]] = 1;
+	for (uint32_t l = 0; l < process->n; l++)
+		for (uint32_t k = 0; k < process->list[l].n; k++) {
+			if (!at[l][k])
+				continue;
+			LIST_GROW(growing->arena, out->cycles, out->n_cycles, growing->cycles_room);
+			out->cycles[out->n_cycles] = (struct run_cycle){.loop = l + 1,
+			                                                .cycle = k,
+			                                                .step = TRACE_NONE,
+			                                                .ops = {.device = d,
+			                                                        .first_start = INT64_MAX,
+			                                                        .last_start = INT64_MIN,
+			                                                        .end = INT64_MIN}};
+			at[l][k] = ++out->n_cycles;
+		}
+	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
+		if (!loop[i])
 			continue;
-		uint32_t cycle = loops->cycle[i] / together, whole = n[t->devices[t->ops.device[i]].process] / together;
-		if (cycle < whole)
-			loops->cycle[i] = cycle;
-		else
-			loops->loop[i] = 0;
-		most = whole > most ? whole : most;
+		uint32_t of = at[loop[i] - 1][cycle[i]] - 1;
+		add_op(&out->cycles[of].ops, t, i);
+		struct run_piece *last = out->n_pieces ? &out->pieces[out->n_pieces - 1] : NULL;
+		if (last && last->cycle == of && last->first + last->n == i) {
+			last->n++;
+			continue;
+		}
+		LIST_GROW(growing->arena, out->pieces, out->n_pieces, growing->pieces_room);
+		out->pieces[out->n_pieces++] = (struct run_piece){i, 1, of};
 	}
-	loop->n = most;
-	loop->ops *= together;
-	loop->fewest = together * (loop->fewest ? loop->fewest : 1);
-	loop->most = together * (loop->most ? loop->most : 1);
-	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
-	for (uint32_t i = 0; i < loop->n_makeup; i++)
-		loop->makeup[i].n *= together;
 	arena_release(&scratch);
 }
 
-void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena, struct run_loops *out)
+void pattern_run_look(const struct trace *t, bool shortest, struct arena *arena, struct pattern_look *out)
 {
 	struct arena scratch = {0};
-	*out = (struct run_loops){0};
-	struct part *parts = ARENA_NEW(&scratch, t->n_processes, struct part);
-	uint32_t n = 0;
-	double all = 0, in_loops = 0, searched = 0, tried = 0;
+	uint8_t *loop = ARENA_NEW(&scratch, t->ops.n, uint8_t);
+	uint32_t *cycle = ARENA_NEW(&scratch, t->ops.n, uint32_t);
+	struct growing growing = {.look = out, .arena = &scratch};
+	*out = (struct pattern_look){.process = ARENA_NEW(arena, t->n_processes, struct pattern_process),
+	                             .n = t->n_processes};
 	for (size_t i = 0; i < t->ops.n; i++)
-		all += (double)(t->ops.end[i] - t->ops.start[i]);
+		out->all_time += (double)(t->ops.end[i] - t->ops.start[i]);
 	for (uint32_t p = 0; p < t->n_processes; p++) {
-		find_in_process(t, p, shortest, &scratch, &parts[p]);
-		n += parts[p].pattern.n_loops;
-		in_loops += parts[p].in_loops;
-		searched += searched_time(t, &parts[p]) + parts[p].tried;
-		tried += parts[p].tried;
-	}
-	if (n) {
-		out->list = ARENA_NEW(arena, n, struct run_loop);
-		out->loop = ARENA_NEW(arena, t->ops.n, uint8_t);
-		out->cycle = ARENA_NEW(arena, t->ops.n, uint32_t);
-		out->share = all > 0 ? in_loops / all : 0;
-		out->tried = all > 0 ? tried / all : 0;
-		for (uint32_t p = 0; p < t->n_processes; p++)
-			add_part(t, &parts[p], arena, out);
-		sort_loops(t, out);
-		for (uint32_t l = 0; l < out->n; l++) {
-			struct run_loop *loop = &out->list[l];
-			qsort(loop->makeup, loop->n_makeup, sizeof *loop->makeup, compare_makeup);
-			loop->share = all > 0 ? loop->time / all : 0;
+		struct arena own = {0};
+		struct part part;
+		find_in_process(t, p, shortest, &own, &part);
+		add_process(t, &part, p, arena, &out->process[p]);
+		for (size_t i = 0; i < part.ops.sequence.n; i++) {
+			loop[part.ops.op[i]] = part.pattern.loop[i];
+			cycle[part.ops.op[i]] = part.pattern.cycle[i];
 		}
-		pattern_names_give(t, out->list, out->n, arena);
-		if (in_loops * 2 < all - searched) {
-			out->n_small = out->n;
-			out->n = 0;
-		}
+		arena_release(&own);
 	}
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		add_device(t, d, loop, cycle, &growing);
+	out->cycles = copy_of(arena, out->cycles, out->n_cycles, sizeof *out->cycles);
+	out->pieces = copy_of(arena, out->pieces, out->n_pieces, sizeof *out->pieces);
 	arena_release(&scratch);
 }

@@ -2,7 +2,7 @@
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_RUN_H
 #define GAPLINE_ANALYSE_RUN_PATTERN_RUN_H
 
-#include "trace/trace.h"
+#include "analyse/run/steps.h"
 
 /* A kernel, copy or memset of a loop: `name` is there `n` times in a usual cycle and took `time` of the GPU in all. */
 struct run_loop_op {
@@ -26,34 +26,65 @@ struct run_loop {
 	int64_t start, end;    /* first launch; latest end of an op */
 	struct run_loop_op *makeup; /* by time, descending */
 	uint32_t n_makeup;
+	uint32_t *launcher; /* by process of the run: struct pattern_process has the meaning; TRACE_NONE: it is not
+	                       there */
+};
+
+/* One cycle of a loop on one device. */
+struct run_cycle {
+	uint32_t loop;  /* 1 + its loop; 0: none any more (run_loop_group) */
+	uint32_t cycle; /* as its process counts; several have the same where they were put together */
+	uint32_t step;  /* of the run's steps: pattern_steps; TRACE_NONE: none */
+	struct step_ops ops;
+};
+
+/* Ops of the trace that follow each other and are of one cycle. Ops of no loop are in none. */
+struct run_piece {
+	uint32_t first, n; /* ops */
+	uint32_t cycle;    /* an index into the part's cycles */
+};
+
+/* Those of a part of a run, in order of its ops, which are numbered as the part counts them. */
+struct run_pieces {
+	struct run_piece *list;
+	size_t n;
+	uint32_t first_cycle; /* what their `cycle` counts from */
 };
 
 struct run_loops {
 	struct run_loop *list; /* by time, descending; those that search behind all others */
 	uint32_t n;
 	uint32_t n_small; /* how many are listed where `n` is 0 because all of them are too little of the GPU time */
-	uint8_t *loop;    /* by op of the trace: 1 + its loop, 0: none */
-	uint32_t *cycle;  /* by op in a loop: its cycle, as its process counts */
-	double share;     /* of the profile's GPU time that belongs to loops */
-	double tried;     /* of it, too: an autotuner's trials among which no loop was looked for (trials.h) */
+	struct run_cycle *cycles; /* by device, loop as it was found, cycle */
+	uint32_t n_cycles;
+	struct run_pieces *pieces; /* by part; of a run whose rows are held there is one */
+	double all_time;           /* GPU time of the profile's ops, ns added up */
+	double share;              /* of the profile's GPU time that belongs to loops */
+	double tried;              /* of it, too: an autotuner's trials among which no loop was looked for (trials.h) */
 };
+
+/* What each process of a trace, which may be a part of a run (run/parts.h), says for itself. */
+struct pattern_process {
+	struct run_loop *list; /* by time */
+	uint32_t *launcher;    /* by loop: the thread that launches most of its GPU time, as the trace counts them; the
+	                        * process's first one where no launches are known; TRACE_NONE: it has no threads */
+	uint32_t n;
+	double in_loops, searched, tried; /* GPU time, ns */
+};
+struct pattern_look {
+	struct pattern_process *process;
+	uint32_t n;               /* processes of the trace */
+	struct run_cycle *cycles; /* `loop` as the process counts */
+	uint32_t n_cycles;
+	struct run_piece *pieces;
+	size_t n_pieces;
+	double all_time;
+};
+
+/* Finds what repeats in each process. `shortest`: short cycles are never put together (pattern_find). */
+void pattern_run_look(const struct trace *trace, bool shortest, struct arena *arena, struct pattern_look *out);
 
 /* Whether a kernel of this name, an id of trace.names, is one that only an autotuner's search launches. */
 bool pattern_run_searches(const struct trace *trace, uint32_t name);
-
-/* Finds them. Nothing is found where nothing repeats, and where what repeats is less than half of the GPU time, that
- * of an autotuner's search left out.
- * `shortest`: short cycles are never put together (pattern_find). */
-void pattern_run_find(const struct trace *trace, bool shortest, struct arena *arena, struct run_loops *out);
-
-/* Takes `together` cycles of loop `index` as one. What is left at the end of a process is in no loop then. */
-void run_loop_group(const struct trace *trace, struct run_loops *loops, uint32_t index, uint32_t together);
-
-/* Gives the loops their names, which all runs share: for one run at a time. */
-void run_loops_name(struct run_loops *loops, const struct trace *trace);
-
-/* How much alike two loops are by what they are made of, 0 to 1: the part of their GPU time, on average, that kernels
- * of the same name take. The names are those of one table. */
-double run_loop_alike(const struct run_loop *a, const struct run_loop *b);
 
 #endif

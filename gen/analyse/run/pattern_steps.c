@@ -6,75 +6,119 @@
 
 #define ALIKE 0.5 /* loops of which less is alike, and that are not as often, are not the same */
 
-/* The thread that launches most of a loop's GPU time in a process; the process's first one where no launches are known;
- * TRACE_NONE: it has no threads. */
-static uint32_t launcher(const struct trace *t, const struct run_loops *loops, uint32_t index, uint32_t process,
-                         struct arena *scratch)
+/* The instances of a loop while they are made. */
+struct making {
+	const struct run *run;
+	uint32_t index;
+	struct arena scratch;
+	uint32_t **number; /* by device and cycle: 1 + an instance; 0: none */
+	uint32_t *cycles;  /* by device: how many it has */
+};
+
+/* The instances of a device, in order of their cycles. */
+static void add_instances(struct making *m, uint32_t d, uint32_t thread, struct step_marks *marks, struct step_ops *ops)
 {
-	double *time = ARENA_NEW(scratch, t->n_threads, double);
-	uint32_t best = TRACE_NONE;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (loops->loop[i] == index + 1 && op_process(t, i) == process && t->ops.launch[i] != TRACE_NONE)
-			time[t->calls.thread[t->ops.launch[i]]] += (double)(t->ops.end[i] - t->ops.start[i]);
-	for (uint32_t thread = 0; thread < t->n_threads; thread++)
-		if (t->threads[thread].process == process && (best == TRACE_NONE || time[thread] > time[best]))
-			best = thread;
-	return best;
+	const struct run_loops *loops = &m->run->loops;
+	for (uint32_t k = 0; k < loops->list[m->index].n; k++)
+		if (m->number[d][k]) {
+			marks->instance[marks->n] =
+				(struct instance){.process = m->run->trace->devices[d].process, .thread = thread};
+			ops[marks->n] = (struct step_ops){.device = d,
+			                                  .first_call = INT64_MAX,
+			                                  .last_call = INT64_MIN,
+			                                  .first_start = INT64_MAX,
+			                                  .last_start = INT64_MIN,
+			                                  .end = INT64_MIN};
+			m->number[d][k] = ++marks->n;
+		}
+}
+
+static void add_cycle(struct step_ops *to, const struct step_ops *from)
+{
+	if (from->launched) {
+		to->first_call = from->first_call < to->first_call ? from->first_call : to->first_call;
+		to->last_call = from->last_call > to->last_call ? from->last_call : to->last_call;
+	}
+	to->launched = to->launched || from->launched;
+	to->communicates = to->communicates || from->communicates;
+	to->first_start = from->first_start < to->first_start ? from->first_start : to->first_start;
+	to->last_start = from->last_start > to->last_start ? from->last_start : to->last_start;
+	to->end = from->end > to->end ? from->end : to->end;
+	to->time += from->time;
+}
+
+uint32_t *pattern_op_steps(const struct run_loops *loops, uint32_t part, size_t n_ops, struct arena *arena)
+{
+	const struct run_pieces *pieces = &loops->pieces[part];
+	uint32_t *step = ARENA_NEW(arena, n_ops, uint32_t);
+	memset(step, 0xff, n_ops * sizeof *step);
+	for (size_t i = 0; i < pieces->n; i++) {
+		const struct run_piece *piece = &pieces->list[i];
+		for (uint32_t op = piece->first; op < piece->first + piece->n; op++)
+			step[op] = loops->cycles[pieces->first_cycle + piece->cycle].step;
+	}
+	return step;
 }
 
 void pattern_steps(struct run *run, uint32_t index)
 {
 	const struct trace *t = run->trace;
-	const struct run_loops *loops = &run->loops;
+	struct run_loops *loops = &run->loops;
 	const struct run_loop *loop = &loops->list[index];
-	struct arena scratch = {0};
-	struct step_marks marks = {.origin = STEPS_BY_PATTERN, .name = loop->name};
+	struct making m = {.run = run, .index = index};
+	struct step_marks marks = {.origin = STEPS_BY_PATTERN, .name = loop->name, .all_time = loops->all_time};
 	run->steps = (struct steps){.n_ranks = 1};
 	run->loop = index;
 
 	/* instances are numbered by device, then cycle; first those that have ops */
-	uint32_t *cycles = ARENA_NEW(&scratch, t->n_devices, uint32_t);
-	uint32_t **number = ARENA_NEW(&scratch, t->n_devices, uint32_t *);
-	bool *communicates = ARENA_NEW(&scratch, t->n_devices, bool), ranks = true;
-	uint32_t most = 0;
-	for (uint32_t d = 0; d < t->n_devices; d++) {
-		number[d] = ARENA_NEW(&scratch, loop->n, uint32_t);
-		for (uint32_t i = t->devices[d].first_op; i < t->devices[d].first_op + t->devices[d].n_ops; i++)
-			if (loops->loop[i] == index + 1) {
-				communicates[d] = communicates[d] || t->ops.kind[i] == OP_COMM;
-				cycles[d] += !number[d][loops->cycle[i]];
-				number[d][loops->cycle[i]] = 1;
-			}
-		most = cycles[d] > most ? cycles[d] : most;
+	m.cycles = ARENA_NEW(&m.scratch, t->n_devices, uint32_t);
+	m.number = ARENA_NEW(&m.scratch, t->n_devices, uint32_t *);
+	bool *communicates = ARENA_NEW(&m.scratch, t->n_devices, bool), ranks = true;
+	uint32_t most = 0, room = 0;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		m.number[d] = ARENA_NEW(&m.scratch, loop->n, uint32_t);
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		struct run_cycle *c = &loops->cycles[i];
+		c->step = TRACE_NONE;
+		if (c->loop != index + 1)
+			continue;
+		uint32_t d = c->ops.device;
+		communicates[d] = communicates[d] || c->ops.communicates;
+		m.cycles[d] += !m.number[d][c->cycle];
+		m.number[d][c->cycle] = 1;
+		most = m.cycles[d] > most ? m.cycles[d] : most;
 	}
 	/* a device that ran the loop far fewer times is none of it, unless it is a rank that was not recorded all the
 	 * time */
-	uint32_t room = 0;
 	for (uint32_t d = 0; d < t->n_devices; d++) {
-		room += cycles[d];
-		ranks = ranks && (!cycles[d] || communicates[d]);
+		room += m.cycles[d];
+		ranks = ranks && (!m.cycles[d] || communicates[d]);
 	}
-	marks.instance = ARENA_NEW(&scratch, room, struct instance);
-	uint32_t *of_op = ARENA_NEW(&scratch, t->ops.n, uint32_t);
-	memset(of_op, 0xff, t->ops.n * sizeof *of_op);
+	marks.instance = ARENA_NEW(&m.scratch, room, struct instance);
+	struct step_ops *ops = ARENA_NEW(&m.scratch, room, struct step_ops);
 	for (uint32_t d = 0; d < t->n_devices; d++) {
-		uint32_t thread = cycles[d] ? launcher(t, loops, index, t->devices[d].process, &scratch) : TRACE_NONE;
-		if (thread == TRACE_NONE || (!ranks && cycles[d] * (uint64_t)10 < most * (uint64_t)9))
-			continue;
-		for (uint32_t k = 0; k < loop->n; k++)
-			if (number[d][k]) {
-				marks.instance[marks.n] =
-					(struct instance){.process = t->devices[d].process, .thread = thread};
-				number[d][k] = ++marks.n;
-			}
-		for (uint32_t i = t->devices[d].first_op; i < t->devices[d].first_op + t->devices[d].n_ops; i++)
-			if (loops->loop[i] == index + 1)
-				of_op[i] = number[d][loops->cycle[i]] - 1;
+		uint32_t thread = m.cycles[d] ? loop->launcher[t->devices[d].process] : TRACE_NONE;
+		if (thread == TRACE_NONE || (!ranks && m.cycles[d] * (uint64_t)10 < most * (uint64_t)9))
+			memset(m.number[d], 0, loop->n * sizeof *m.number[d]);
+		else
+			add_instances(&m, d, thread, &marks, ops);
 	}
-	marks.of_op = of_op;
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		const struct run_cycle *c = &loops->cycles[i];
+		if (c->loop == index + 1 && m.number[c->ops.device][c->cycle])
+			add_cycle(&ops[m.number[c->ops.device][c->cycle] - 1], &c->ops);
+	}
+	marks.ops = ops;
 	if (marks.n)
-		steps_from_instances(t, &marks, run->arena, &run->steps);
-	arena_release(&scratch);
+		steps_from_ops(t, &marks, run->arena, &run->steps);
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		struct run_cycle *c = &loops->cycles[i];
+		if (c->loop == index + 1 && m.number[c->ops.device][c->cycle])
+			c->step = marks.instance[m.number[c->ops.device][c->cycle] - 1].step;
+	}
+	if (!run->parts)
+		run->steps.op_step = pattern_op_steps(loops, 0, t->ops.n, run->arena);
+	arena_release(&m.scratch);
 }
 
 /* ---- one loop for all runs ---- */
@@ -162,7 +206,7 @@ static bool group_like(struct run *run, uint32_t index, const struct run_loop *l
 static bool find_again(struct run *run, const struct run_loop *like)
 {
 	struct run_loops loops;
-	pattern_run_find(run->trace, true, run->arena, &loops);
+	run_find_loops(run, true, &loops);
 	uint32_t index = most_alike(&loops, like);
 	if (index == UINT32_MAX || !same_unit(like, &loops.list[index]))
 		return false;
@@ -249,7 +293,7 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 			struct run *run = &sides[s].runs[r];
 			if (run->steps.origin == STEPS_BY_PATTERN)
 				continue;
-			pattern_run_find(run->trace, false, run->arena, &run->loops);
+			run_find_loops(run, false, &run->loops);
 			if (!take_small(run, sides, n_sides))
 				return false;
 			run_loops_name(&run->loops, run->trace);
@@ -262,14 +306,15 @@ static bool all_repeat(const struct pattern_side *sides, int n_sides)
 static bool work_falls(const struct run *run)
 {
 	enum { PARTS = 8, LEAST = 8 * PARTS };
-	const struct trace *t = run->trace;
 	const struct steps *s = &run->steps;
 	double work[PARTS] = {0};
 	if (s->n < LEAST)
 		return false;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (s->op_step[i] != TRACE_NONE)
-			work[(uint64_t)s->op_step[i] * PARTS / s->n] += (double)(t->ops.end[i] - t->ops.start[i]);
+	for (uint32_t i = 0; i < run->loops.n_cycles; i++) {
+		const struct run_cycle *c = &run->loops.cycles[i];
+		if (c->step != TRACE_NONE)
+			work[(uint64_t)c->step * PARTS / s->n] += c->ops.time;
+	}
 	for (int p = 1; p < PARTS; p++)
 		if (work[p] > work[p - 1])
 			return false;

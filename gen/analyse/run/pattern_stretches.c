@@ -191,7 +191,8 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
 	struct arena scratch = {0};
 	bool good = false;
 	size_t inside = fit->cut[f->to] - fit->cut[f->from];
-	if (f->bursts || fit->ops < LEAST_OPS || fit->model == UINT32_MAX || inside + fit->ops * PATTERN_CYCLES > s->n)
+	if (f->bursts || fit->ops < LEAST_OPS || fit->model == UINT32_MAX ||
+	    inside + (size_t)fit->ops * PATTERN_CYCLES > s->n)
 		return false;
 	uint32_t *n = ARENA_NEW(&scratch, s->n_tokens, uint32_t), tried = 0;
 	for (size_t i = 0; i < s->n; i++)

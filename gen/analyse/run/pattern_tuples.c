@@ -37,9 +37,12 @@ void pattern_tuples_init(struct pattern_tuples *t, const struct pattern_sequence
 
 bool pattern_tuples_widen(struct pattern_tuples *t)
 {
+	enum { DIRECT = 1024 };
 	struct arena scratch = {0};
 	struct keymap pairs;
-	size_t n = t->sequence->n, whole = 0;
+	size_t n = t->sequence->n, whole = 0,
+	       few = t->n_ids <= DIRECT && n >= (size_t)t->n_ids * t->n_ids ? t->n_ids : 0;
+	uint32_t *known = ARENA_NEW(&scratch, few * few + 1, uint32_t); /* of few: 1 + the pair's number */
 	keymap_init(&pairs, &scratch);
 	bool recurs = true;
 	for (size_t i = 0; i < n; i++) {
@@ -48,8 +51,17 @@ bool pattern_tuples_widen(struct pattern_tuples *t)
 		if (t->row && !crosses)
 			crosses = t->sequence->lane[t->sequence->token[t->row[i]]] !=
 			          t->sequence->lane[t->sequence->token[t->row[i + t->width]]];
-		t->id[i] = crosses ? UINT32_MAX : keymap_add(&pairs, (uint64_t)a << 32 | b);
 		whole += !crosses;
+		if (crosses) {
+			t->id[i] = UINT32_MAX;
+		} else if (few) {
+			uint32_t *pair = &known[a * few + b];
+			if (!*pair)
+				*pair = keymap_add(&pairs, (uint64_t)a << 32 | b) + 1;
+			t->id[i] = *pair - 1;
+		} else {
+			t->id[i] = keymap_add(&pairs, (uint64_t)a << 32 | b);
+		}
 		/* nearly every tuple is a new one: that is no repetition, and naming them all would cost the most */
 		if (whole > 4096 && pairs.n > whole / 2) {
 			recurs = false;

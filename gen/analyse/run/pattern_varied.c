@@ -6,7 +6,9 @@
 #include <string.h>
 
 enum {
-	EXCERPT = 1 << 18, /* ops from the middle of a longer sequence, on which candidates are tried */
+	EXCERPT = 1 << 18,    /* ops from the middle of a longer sequence, on which candidates are tried */
+	GLANCE = 256,         /* cycles of it on which those that are hopeless are seen to be that, */
+	GLANCE_OPS = 1 << 15, /* of so many ops at least */
 	CANDIDATES = 64,
 	OF_A_COUNT = 4, /* tokens that are there about as often, of which the first that tells is enough */
 	STRUCTURE = 6,  /* ops between layers that are no line of a log */
@@ -116,6 +118,29 @@ static struct pattern_sequence excerpt(const struct pattern_sequence *s)
 	return s->n <= EXCERPT ? *s : pattern_part(s, (s->n - EXCERPT) / 2, EXCERPT);
 }
 
+/* Whether cycles, seen on a few of them, are far from being steps. */
+static bool is_hopeless(const struct pattern_places *p)
+{
+	if (p->kinds >= NEARLY_ALL / 2)
+		return false;
+	return (p->held_ops - p->constant_ops > MORE_OR_LESS * 1.3 && p->ordered < ORDERED * 0.7) ||
+	       p->explained_ops < 0.6 || p->explained_time < 0.6;
+}
+
+/* The cycles that begin with a token, which is there `n` times; of many first those of a part in the middle. */
+static bool find_places(const struct pattern_sequence *s, uint32_t token, uint32_t n, struct arena *arena,
+                        struct pattern_places *p)
+{
+	size_t ops = n > GLANCE ? (size_t)((uint64_t)s->n * GLANCE / n) : s->n;
+	ops = ops > GLANCE_OPS ? ops : GLANCE_OPS;
+	if (ops < s->n / 2) {
+		struct pattern_sequence part = pattern_part(s, (s->n - ops) / 2, ops);
+		if (pattern_places_find(&part, token, false, arena, p) && is_hopeless(p))
+			return true;
+	}
+	return pattern_places_find(s, token, false, arena, p);
+}
+
 struct begin {
 	uint32_t token;
 	bool behind;
@@ -199,7 +224,7 @@ static uint32_t find_token(const struct pattern_sequence *s, struct marks *marks
 		if (of_count++ >= OF_A_COUNT)
 			continue;
 		tried++;
-		if (pattern_places_find(s, list[i].token, false, &pass, &p)) {
+		if (find_places(s, list[i].token, list[i].n, &pass, &p)) {
 			enum level level = level_of(&p, marks);
 			/* what may be steps of which some are logged is not passed over for the lines of the log */
 			if (level == LEVEL_STEP &&

@@ -2,6 +2,12 @@
 
 #include <string.h>
 
+bool rank_steps_marked(const struct run *run, uint32_t d)
+{
+	uint32_t process = run->trace->devices[run->devices[d].device].process;
+	return !run->steps.found || steps_of_process(&run->steps, process);
+}
+
 void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end)
 {
 	const struct trace_device *device = &run->trace->devices[run->devices[d].device];

@@ -4,6 +4,10 @@
 
 #include "analyse/run/run.h"
 
+/* Whether device `d` (an index into run.devices) has steps of its own: its process has instances of the step. Where it
+ * communicates and has none, nobody marked the steps of this rank. */
+bool rank_steps_marked(const struct run *run, uint32_t d);
+
 /* When each step of device `d` (an index into run.devices) ended; `end` has room for run.steps.n. The run has steps. */
 void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end);
 

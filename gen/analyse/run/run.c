@@ -228,6 +228,14 @@ static int launches_nothing(const struct run *run, const struct step_marks *mark
 		names_text(run->trace->names, marks->name));
 }
 
+void run_find_loops(struct run *run, bool shortest, struct run_loops *out)
+{
+	if (run->parts)
+		parts_find_loops(run, shortest, out);
+	else
+		pattern_run_find(run->trace, shortest, run->arena, out);
+}
+
 int run_find_steps(struct run *run, const char *step, struct err *err)
 {
 	struct step_marks marks;
@@ -239,7 +247,7 @@ int run_find_steps(struct run *run, const char *step, struct err *err)
 	else if (marks_from_ranges(run->trace, &run->fold, step, run->arena, &marks, err) < 0)
 		return -1;
 	if (!marks.n) {
-		pattern_run_find(run->trace, false, run->arena, &run->loops);
+		run_find_loops(run, false, &run->loops);
 		if (run->loops.n)
 			pattern_steps(run, 0);
 		return 0;

@@ -7,7 +7,7 @@
 #include "analyse/run/beside.h"
 #include "analyse/run/cells.h"
 #include "analyse/run/fold.h"
-#include "analyse/run/pattern_run.h"
+#include "analyse/run/pattern_join.h"
 #include "analyse/run/sharing.h"
 #include "analyse/run/steps.h"
 
@@ -179,6 +179,9 @@ void run_phase_ops(struct run *run);
 /* All four. */
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err);
+
+/* What repeats in the run (pattern_run_find), also where its rows are not held. */
+void run_find_loops(struct run *run, bool shortest, struct run_loops *out);
 
 /* When the first step was begun on the host, or, where several loops were found, the first step of any. */
 int64_t run_startup_end(const struct run *run);

@@ -17,52 +17,19 @@ enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */, MIN_CLOSED = 3 /* s
 
 /* ---- instances that were given by their ops ---- */
 
-/* Whether the profile has a launch of every instance. */
-static bool all_launched(struct steps_build *b)
-{
-	const struct trace *t = b->trace;
-	const struct step_marks *m = b->marks;
-	uint8_t *has = ARENA_NEW(&b->scratch, m->n, uint8_t); /* 1: ops, 2: and a launch of one */
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (m->of_op[i] != TRACE_NONE)
-			has[m->of_op[i]] |= t->ops.launch[i] == TRACE_NONE ? 1 : 3;
-	for (uint32_t k = 0; k < m->n; k++)
-		if (has[k] == 1)
-			return false;
-	return true;
-}
-
 /* Their time on the host: from an instance's first launch to the next one's on that thread, the last one to its own
  * last launch's end. The host may be far ahead of the GPU: starts of ops and times of launches are never mixed. Where
  * an instance has no launch, as the capture began after it, the starts of all instances' ops stand for their launches.
  */
 static void find_host_times(struct steps_build *b)
 {
-	const struct trace *t = b->trace;
 	const struct step_marks *m = b->marks;
-	int64_t *last = ARENA_NEW(&b->scratch, m->n, int64_t);
-	bool by_launch = all_launched(b);
+	bool by_launch = true;
+	for (uint32_t k = 0; k < m->n; k++)
+		by_launch = by_launch && m->ops[k].launched;
 	for (uint32_t k = 0; k < m->n; k++) {
-		m->instance[k].start = INT64_MAX;
-		last[k] = INT64_MIN;
-	}
-	for (size_t i = 0; i < t->ops.n; i++) {
-		bool launched = t->ops.launch[i] != TRACE_NONE;
-		if (m->of_op[i] == TRACE_NONE || (by_launch && !launched))
-			continue;
-		struct instance *x = &m->instance[m->of_op[i]];
-		int64_t start = by_launch ? op_launch_start(t, i) : t->ops.start[i], end = start;
-		if (by_launch)
-			end = t->calls.end[t->ops.launch[i]];
-		if (start < x->start)
-			x->start = start;
-		if (end > last[m->of_op[i]])
-			last[m->of_op[i]] = end;
-	}
-	for (uint32_t k = 0; k < m->n; k++) {
-		m->instance[k].end = last[k];
-		if (m->instance[k].start > last[k]) /* no ops */
-			m->instance[k].start = m->instance[k].end = 0;
+		m->instance[k].start = by_launch ? m->ops[k].first_call : m->ops[k].first_start;
+		m->instance[k].end = by_launch ? m->ops[k].last_call : m->ops[k].last_start;
 	}
 }
 
@@ -357,16 +324,36 @@ static void place_ops(struct steps_build *b)
 {
 	b->at = ARENA_NEW(&b->scratch, b->trace->ops.n, uint32_t);
 	b->lane = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
-	if (b->marks->of_op)
-		find_host_times(b);
 	find_threads(b);
-	if (b->marks->of_op)
-		meet_on_host(b);
 	fill_threads(b);
-	if (b->marks->of_op)
-		steps_find_lanes_of_ops(b);
-	else
-		steps_find_lanes(b);
+	steps_find_lanes(b);
+}
+
+/* Of instances that were given by their ops: a lane is the device. */
+static void place_instances(struct steps_build *b)
+{
+	const struct step_marks *m = b->marks;
+	uint32_t *number = ARENA_NEW(&b->scratch, b->trace->n_devices, uint32_t);
+	find_host_times(b);
+	find_threads(b);
+	meet_on_host(b);
+	fill_threads(b);
+	b->lane = ARENA_NEW(&b->scratch, m->n, uint32_t);
+	b->own_start = ARENA_NEW(&b->scratch, m->n, int64_t);
+	b->own_end = ARENA_NEW(&b->scratch, m->n, int64_t);
+	b->own_time = ARENA_NEW(&b->scratch, m->n, double);
+	b->communicates = ARENA_NEW(&b->scratch, b->trace->n_devices, bool);
+	b->all_time = m->all_time;
+	for (uint32_t p = 0; p < m->n; p++) {
+		const struct step_ops *ops = &m->ops[b->order[p]];
+		if (!number[ops->device])
+			number[ops->device] = ++b->n_lanes;
+		b->lane[p] = number[ops->device] - 1;
+		b->own_start[p] = ops->first_start;
+		b->own_end[p] = ops->end;
+		b->own_time[p] = ops->time;
+		b->communicates[b->lane[p]] = b->communicates[b->lane[p]] || ops->communicates;
+	}
 }
 
 /* The step of each op. */
@@ -384,7 +371,7 @@ static struct steps steps_proposed(const struct step_marks *marks)
 	                      .name = marks->name,
 	                      .domain = marks->domain,
 	                      .written = marks->written,
-	                      .by_op = marks->of_op != NULL,
+	                      .by_op = marks->ops != NULL,
 	                      .n_instances = marks->n};
 }
 
@@ -398,6 +385,17 @@ void steps_from_instances(const struct trace *trace, const struct step_marks *ma
 	ask_ops(&b, &b.scratch);
 	end_steps(&b, number_steps(&b));
 	out->op_step = steps_of_ops(&b, arena);
+	order_threads(out);
+	out->found = out->n >= 2;
+	arena_release(&b.scratch);
+}
+
+void steps_from_ops(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct steps *out)
+{
+	struct steps_build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
+	*out = steps_proposed(marks);
+	place_instances(&b);
+	end_steps(&b, number_steps(&b));
 	order_threads(out);
 	out->found = out->n >= 2;
 	arena_release(&b.scratch);

@@ -18,15 +18,25 @@ struct instance {
 	uint32_t step; /* filled by steps_from_instances: the step it is an instance of, TRACE_NONE: left out */
 };
 
+/* What the ops of an instance are together, of which it has one at least, all on one device. */
+struct step_ops {
+	uint32_t device;                 /* an index into trace.devices */
+	bool launched;                   /* the profile has the launch of one of them … */
+	bool communicates;               /* one of them does */
+	int64_t first_call, last_call;   /* … then, when the first launch begins and the last one ends */
+	int64_t first_start, last_start; /* when the first and the last one start, and … */
+	int64_t end;                     /* … when all have ended */
+	double time;                     /* their lengths added up, ns */
+};
+
 /* A loop as somebody proposes it.
  *
- * Instances are given by their time on the host (of_op is NULL; what launched an op then tells where it belongs), or by
- * their ops: of_op[i] is the instance of op i, an index into `instance`, TRACE_NONE for ops of no instance. Then
- * `start` and `end` are filled by steps_from_instances from the ops' launches, and `process` and `thread` are those
- * that launch them. The k-th instance of one device and the k-th of another are ranks of one step, unless instances
- * have ops on both.
+ * Instances are given by their time on the host (what launched an op then tells where it belongs), or by their ops:
+ * `ops` says what those of each instance are together. Then `start` and `end` are filled by steps_from_ops from the
+ * ops' launches, and `process` and `thread` are those that launch them. The k-th instance of one device and the k-th of
+ * another are ranks of one step.
  *
- * In any order; at most one per op when given by ops. Everything is borrowed but `instance`, which is written to. */
+ * In any order. Everything is borrowed but `instance`, which is written to. */
 struct step_marks {
 	enum step_origin origin;
 	uint32_t name;    /* of the loop: a normalised name for ranges, else an id of trace.names; 0: none */
@@ -34,7 +44,8 @@ struct step_marks {
 	uint32_t written; /* the name of one of its ranges as the profile has it; 0 where there are none */
 	struct instance *instance;
 	uint32_t n;
-	const uint32_t *of_op;
+	const struct step_ops *ops; /* by instance; NULL: they are given by their time on the host */
+	double all_time;            /* with `ops`: of all ops of the profile, ns added up */
 };
 
 /* A thread with instances, sorted by start. */
@@ -108,6 +119,10 @@ struct steps {
 /* Steps of a proposal. out->found is false when fewer than two instances end. Everything lives in `arena`. */
 void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
                           struct steps *out);
+
+/* The same of instances that are given by their ops; `op_step` stays empty: who knows which ops are whose reads it off
+ * the instances. */
+void steps_from_ops(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct steps *out);
 
 /* What one part of a run says of the instances that it proposes (trace/again.h). */
 struct steps_part {

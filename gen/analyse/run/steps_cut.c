@@ -44,9 +44,9 @@ void steps_find_cut(struct steps_build *b)
 	for (uint32_t i = 0; i < b->out->n_threads; i++) {
 		const struct step_thread *s = &b->out->threads[i];
 		size_t n = 0;
-		const int64_t *missing = b->marks->of_op ? NULL : missing_of(b, i, launched, &n);
+		const int64_t *missing = missing_of(b, i, launched, &n);
 		/* where some are missing in the first half, too, that says nothing */
-		bool tells = missing && !is_missing_in(missing, n, s->start[0], s->start[s->n / 2]);
+		bool tells = n && !is_missing_in(missing, n, s->start[0], s->start[s->n / 2]);
 		for (uint32_t k = s->n; k-- > s->n / 2;) {
 			struct instance *x = steps_instance(b, b->first[i] + k);
 			x->cut = x->cut || (tells && is_missing_in(missing, n, x->start, x->end));

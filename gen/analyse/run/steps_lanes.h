@@ -29,11 +29,7 @@ static inline struct instance *steps_instance(const struct steps_build *b, uint3
 	return &b->marks->instance[b->order[place]];
 }
 
-/* Fill `at`, `lane` and `n_lanes`: of instances that have their time on the host … */
+/* Fills `at`, `lane` and `n_lanes` of instances that have their time on the host. */
 void steps_find_lanes(struct steps_build *build);
-
-/* … and of those that were given by their ops: a lane is the device, or all those that instances have ops on together.
- */
-void steps_find_lanes_of_ops(struct steps_build *build);
 
 #endif

@@ -13,7 +13,8 @@ struct trials {
 	 * arena */
 	struct spans spans;
 	size_t later;      /* how often it asked from `until` on */
-	uint32_t launches; /* between two events of such a span: the median, of those that have any; 0: none has */
+	uint32_t launches; /* between two events of such a span: the median, of two in the middle the larger, of those
+	                    * that have any; 0: none has */
 };
 
 /* Who tries out kernels takes the time of each between two events and asks for it; where the collector leaves that call

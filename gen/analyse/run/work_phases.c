@@ -1,44 +1,105 @@
 #include "analyse/run/work_phases.h"
 
 #include "analyse/run/op_words.h"
+#include "analyse/run/parts.h"
 #include "base/list.h"
+
+static void add_phased(const struct run *run, double *all, double *in)
+{
+	const struct trace *t = run->trace;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		double time = (double)(t->ops.end[i] - t->ops.start[i]);
+		*all += time;
+		*in += run->op_phase[i] ? time : 0;
+	}
+}
 
 bool work_phases_wanted(const struct run *run)
 {
-	const struct trace *t = run->trace;
 	double all = 0, in = 0;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		double time = (double)(t->ops.end[i] - t->ops.start[i]);
-		all += time;
-		in += run->op_phase[i] ? time : 0;
+	if (!run->parts)
+		add_phased(run, &all, &in);
+	else if (!run->parts->n_ranges)
+		return true;
+	for (uint32_t i = 0; run->parts && i < run->trace->n_again; i++) {
+		struct arena scratch = {0};
+		add_phased(parts_open(run, i, &scratch), &all, &in);
+		arena_release(&scratch);
 	}
 	return in * 2 < all;
 }
 
 enum { KINDS = (OP_MEMSET + 1) * 32 };
 
-/* Where the phase of op `i` is noted: kernels by name, the rest by what it is. */
-static uint32_t *phase_of(const struct run *run, size_t i)
+/* What an op is: kernels by name, the rest by its kind, below KINDS. */
+static uint32_t kind_of(const struct work_kind *op)
 {
-	const struct trace_ops *ops = &run->trace->ops;
-	if (ops->kind[i] == OP_KERNEL)
-		return &run->work_name[ops->name[i]];
-	bool managed = ops->flags[i] & OPF_MANAGED;
-	return &run->work_kind[ops->kind[i] * 32 + (ops->copy[i] & 15) * 2 + managed];
+	return op->kind * 32u + (op->copy & 15u) * 2 + ((op->flags & OPF_MANAGED) != 0);
+}
+
+static struct work_kind kind_at(const struct trace_ops *ops, size_t i)
+{
+	return (struct work_kind){ops->name[i], ops->kind[i], ops->copy[i], ops->flags[i]};
+}
+
+/* Where the phase of such an op is noted. */
+static uint32_t *phase_of(const struct run *run, const struct work_kind *op)
+{
+	return op->kind == OP_KERNEL ? &run->work_name[op->name] : &run->work_kind[kind_of(op)];
+}
+
+struct work_kinds work_kinds_of(const struct trace *t, struct arena *arena)
+{
+	struct arena scratch = {0};
+	struct work_kinds out = {0};
+	bool *seen = ARENA_NEW(&scratch, t->names->n + KINDS, bool);
+	size_t room = 0;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		const struct work_kind op = kind_at(&t->ops, i);
+		bool *known = &seen[op.kind == OP_KERNEL ? KINDS + op.name : kind_of(&op)];
+		if (*known)
+			continue;
+		*known = true;
+		LIST_GROW(arena, out.list, out.n, room);
+		out.list[out.n++] = op;
+	}
+	arena_release(&scratch);
+	return out;
+}
+
+/* Shows `note` the kinds of the run's ops, some of them more than once. */
+static void each_kind(struct run *run, void (*note)(struct run *run, struct work_kind *op))
+{
+	const struct work_kinds *kinds = run->parts ? run->parts->kinds : NULL;
+	struct arena scratch = {0};
+	struct work_kinds own;
+	if (!kinds) {
+		own = work_kinds_of(run->trace, &scratch);
+		kinds = &own;
+	}
+	for (uint32_t i = 0; i < (run->parts ? run->trace->n_again : 1); i++)
+		for (uint32_t k = 0; k < kinds[i].n; k++)
+			note(run, &kinds[i].list[k]);
+	arena_release(&scratch);
+}
+
+static void name_kind(struct run *run, struct work_kind *op)
+{
+	struct arena scratch = {0};
+	const struct trace one = {
+		.names = run->trace->names,
+		.ops = {.n = 1, .name = &op->name, .kind = &op->kind, .copy = &op->copy, .flags = &op->flags}};
+	uint32_t *phase = phase_of(run, op);
+	if (!*phase)
+		*phase = names_add_text(one.names, op_words_kind(&one, 0, &scratch));
+	arena_release(&scratch);
 }
 
 void work_phases_name(struct run *run)
 {
-	const struct trace *t = run->trace;
-	struct arena scratch = {0};
-	run->work_name = ARENA_NEW(run->arena, t->names->n, uint32_t);
+	run->work_name = ARENA_NEW(run->arena, run->trace->names->n, uint32_t);
 	run->work_kind = ARENA_NEW(run->arena, KINDS, uint32_t);
-	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t *phase = phase_of(run, i);
-		if (!*phase)
-			*phase = names_add_text(t->names, op_words_kind(t, i, &scratch));
-	}
-	arena_release(&scratch);
+	each_kind(run, name_kind);
 }
 
 /* By call: the phase of what it launched first; 0: nothing. */
@@ -47,8 +108,10 @@ static uint32_t *launched_by(const struct run *run, struct arena *scratch)
 	const struct trace *t = run->trace;
 	uint32_t *phase = ARENA_NEW(scratch, t->calls.n + 1, uint32_t);
 	for (size_t i = t->ops.n; i-- > 0;)
-		if (t->ops.launch[i] != TRACE_NONE)
-			phase[t->ops.launch[i]] = *phase_of(run, i);
+		if (t->ops.launch[i] != TRACE_NONE) {
+			const struct work_kind op = kind_at(&t->ops, i);
+			phase[t->ops.launch[i]] = *phase_of(run, &op);
+		}
 	return phase;
 }
 
@@ -84,7 +147,7 @@ static void make_track(const struct run *run, uint32_t thread, const uint32_t *l
 	}
 }
 
-void work_phases_apply(struct run *run)
+void work_phases_of_part(struct run *run)
 {
 	const struct trace *t = run->trace;
 	struct arena scratch = {0};
@@ -94,22 +157,30 @@ void work_phases_apply(struct run *run)
 		make_track(run, thread, launched, &tracks[thread]);
 	run->activity.phases = tracks;
 	run->activity.by_work = true;
-	run->by_work = true;
-	run->phase_of_name = ARENA_NEW(run->arena, t->names->n, uint32_t);
-	run->phases = NULL;
-	run->n_phases = 0;
-	size_t room = 0, n = 0;
-	LIST_GROW(run->arena, run->phases, n, room);
-	run->phases[n++] = 0;
 	for (size_t i = 0; i < t->ops.n; i++) {
-		uint32_t name = *phase_of(run, i);
-		if (!run->phase_of_name[name]) {
-			LIST_GROW(run->arena, run->phases, n, room);
-			run->phase_of_name[name] = (uint32_t)n;
-			run->phases[n++] = name;
-		}
-		run->op_phase[i] = run->phase_of_name[name];
+		const struct work_kind op = kind_at(&t->ops, i);
+		run->op_phase[i] = run->phase_of_name[*phase_of(run, &op)];
 	}
-	run->n_phases = (uint32_t)n;
 	arena_release(&scratch);
+}
+
+static void add_phase(struct run *run, struct work_kind *op)
+{
+	uint32_t name = *phase_of(run, op);
+	if (run->phase_of_name[name])
+		return;
+	run->phase_of_name[name] = run->n_phases;
+	run->phases = arena_grow(run->arena, run->phases, run->n_phases, run->n_phases + 1, sizeof *run->phases);
+	run->phases[run->n_phases++] = name;
+}
+
+void work_phases_apply(struct run *run)
+{
+	run->by_work = true;
+	run->phase_of_name = ARENA_NEW(run->arena, run->trace->names->n, uint32_t);
+	run->phases = ARENA_NEW(run->arena, 1, uint32_t);
+	run->n_phases = 1; /* phase 0: none */
+	each_kind(run, add_phase);
+	if (!run->parts)
+		work_phases_of_part(run);
 }

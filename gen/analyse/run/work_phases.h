@@ -4,6 +4,19 @@
 
 #include "analyse/run/run.h"
 
+/* Ops of a kind that no op before it is of: a kernel's name, or what else there is. */
+struct work_kind {
+	uint32_t name;
+	uint8_t kind, copy, flags;
+};
+struct work_kinds {
+	struct work_kind *list; /* in order of the ops */
+	uint32_t n;
+};
+
+/* The kinds of a trace's ops, in `arena`. */
+struct work_kinds work_kinds_of(const struct trace *trace, struct arena *arena);
+
 /* Whether ranges say little of the run's phases: less than half of the GPU time was launched in any. After
  * run_find_phases, of runs whose steps are no ranges. */
 bool work_phases_wanted(const struct run *run);
@@ -14,5 +27,9 @@ bool work_phases_wanted(const struct run *run);
  * next. */
 void work_phases_name(struct run *run);
 void work_phases_apply(struct run *run);
+
+/* What work_phases_apply leaves to do with a part of a run whose rows are not held: its tracks, the phases of its ops.
+ */
+void work_phases_of_part(struct run *part);
 
 #endif

@@ -7,21 +7,61 @@
  * together. Returns how many have ops. */
 static uint32_t loop_ends(const struct run *run, uint32_t index, int64_t *end)
 {
-	const struct trace *t = run->trace;
 	const struct run_loops *loops = &run->loops;
 	uint32_t n = 0;
 	for (uint32_t k = 0; k < loops->list[index].n; k++)
 		end[k] = INT64_MIN;
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (loops->loop[i] == index + 1 && t->ops.end[i] > end[loops->cycle[i]])
-			end[loops->cycle[i]] = t->ops.end[i];
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		const struct run_cycle *c = &loops->cycles[i];
+		if (c->loop == index + 1 && c->ops.end > end[c->cycle])
+			end[c->cycle] = c->ops.end;
+	}
 	for (uint32_t k = 0; k < loops->list[index].n; k++)
 		if (end[k] != INT64_MIN && (!n || end[k] > end[n - 1]))
 			end[n++] = end[k];
 	return n;
 }
 
-/* Time of a step of a loop by the rule for steps: from the end of its warm-up to its end, divided by the steps. */
+static int compare_ends(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Ends of the other loops' cycles, sorted. Returns how many. */
+static uint32_t other_ends(const struct run *run, uint32_t index, int64_t *end)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < run->loops.n_cycles; i++)
+		if (run->loops.cycles[i].loop != index + 1)
+			end[n++] = run->loops.cycles[i].ops.end;
+	qsort(end, n, sizeof *end, compare_ends);
+	return n;
+}
+
+/* Mean of the periods from `first` on during which no cycle of another loop ended; of all where that are most of them:
+ * the loops run side by side. */
+static double mean_period(const struct run *run, uint32_t index, const int64_t *end, uint32_t first, uint32_t n,
+                          struct arena *arena)
+{
+	int64_t *other = ARENA_NEW(arena, run->loops.n_cycles, int64_t);
+	uint32_t n_other = other_ends(run, index, other), at = 0, counted = 0;
+	double sum = 0;
+	for (uint32_t k = first + 1; k < n; k++) {
+		while (at < n_other && other[at] <= end[k - 1])
+			at++;
+		if (at < n_other && other[at] < end[k])
+			continue;
+		sum += (double)(end[k] - end[k - 1]);
+		counted++;
+	}
+	if (counted * (uint64_t)2 < n - 1 - first)
+		return (double)(end[n - 1] - end[first]) / (n - 1 - first);
+	return sum / counted;
+}
+
+/* Time of a step of a loop by the rule for steps: from the end of its warm-up to its end, divided by the steps. Of a
+ * loop that is not judged without the time of others that come in between, as training does between validations. */
 static double loop_period(const struct run *run, uint32_t index)
 {
 	if (run->steps.found && run->steps.origin == STEPS_BY_PATTERN && index == run->loop)
@@ -37,7 +77,7 @@ static double loop_period(const struct run *run, uint32_t index)
 			periods[k - 1] = end[k] - end[k - 1];
 		struct verdict_run list = {.period = periods, .n = n - 1};
 		series_cut(&list, -1, &series);
-		period = (double)(end[n - 1] - end[series.cut]) / (double)(n - 1 - series.cut);
+		period = mean_period(run, index, end, series.cut, n, &scratch);
 	}
 	arena_release(&scratch);
 	return period;

@@ -44,7 +44,7 @@ static void keep(struct kept *k, int64_t ns)
 		return;
 	if (k->held == KEPT) {
 		for (uint32_t i = 0; i < KEPT / 2; i++)
-			k->ns[i] = k->ns[2 * i];
+			k->ns[i] = k->ns[(size_t)2 * i];
 		k->held = KEPT / 2;
 		k->stride *= 2;
 	}

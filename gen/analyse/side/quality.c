@@ -3,6 +3,7 @@
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/pattern.h"
+#include "analyse/run/rank_steps.h"
 #include "trace/again.h"
 
 #include <string.h>
@@ -191,6 +192,33 @@ static void add_kinds(struct quality *q, const struct run *run, struct arena *ar
 }
 
 /* Ranks whose recordings do not begin or end at the same step. */
+/* Ranks that take part and of which nobody marked the steps. */
+static void add_unmarked(struct quality *q, const struct run *run, struct arena *arena)
+{
+	enum { NAMED = 3 };
+	const char *list = "";
+	uint32_t n = 0;
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		if (!run->devices[d].communicates || rank_steps_marked(run, d))
+			continue;
+		const struct trace_process *p =
+			&run->trace->processes[run->trace->devices[run->devices[d].device].process];
+		if (n++ < NAMED)
+			list = arena_format(arena, "%s%s%s", list, n > 1 ? ", " : "", process_words(p, arena));
+	}
+	if (n)
+		quality_add(
+			q, arena,
+			arena_format(arena,
+		                     "%u of the %u ranks have no steps of their own (%s%s): %s. A step is that of the "
+		                     "others; the work of these counts where it lies in time, and which rank is "
+		                     "waited for most is not said.%s",
+		                     n, run->n_devices, list, n > NAMED ? ", …" : "",
+		                     run->steps.by_op ? "they do not repeat what the others repeat"
+		                                      : "they lack the range that is the others' step",
+		                     run->steps.by_op ? "" : " --loop takes what repeats in all of them."));
+}
+
 static void add_ranks(struct quality *q, const struct run *run, struct arena *arena)
 {
 	enum { NAMED = 3 };
@@ -198,6 +226,7 @@ static void add_ranks(struct quality *q, const struct run *run, struct arena *ar
 	const char *list = "";
 	add_restarts(q, run, arena);
 	add_kinds(q, run, arena);
+	add_unmarked(q, run, arena);
 	if (s->unaligned) {
 		quality_add(
 			q, arena,

@@ -1,5 +1,6 @@
 #include "analyse/side/ranks.h"
 
+#include "analyse/run/rank_steps.h"
 #include "analyse/run/waiting.h"
 #include "analyse/side/comms.h"
 #include "analyse/side/rank_maps.h"
@@ -132,6 +133,29 @@ static void compare_part(const struct run *runs, size_t n, const struct comm_fac
 	best->others = others;
 }
 
+static bool has_phases(const struct run *run, const struct device_run *d)
+{
+	for (uint32_t p = 1; p < run->n_phases; p++)
+		if (d->computes[p])
+			return true;
+	return false;
+}
+
+/* Whether phases of one rank can be held against those of another: all ranks have some, or none has. */
+static bool has_equal_phases(const struct run *run)
+{
+	bool with = false, without = false;
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		if (!run->devices[d].communicates)
+			continue;
+		if (has_phases(run, &run->devices[d]))
+			with = true;
+		else
+			without = true;
+	}
+	return !with || !without;
+}
+
 static void find_reason(const struct run *runs, size_t n, const struct comm_facts *comm, double waited_for,
                         struct straggler *out)
 {
@@ -139,6 +163,8 @@ static void find_reason(const struct run *runs, size_t n, const struct comm_fact
 	for (size_t r = 0; r < n && !run; r++)
 		run = runs[r].device_at[out->device] != TRACE_NONE ? &runs[r] : NULL;
 	const struct device_run *d = &run->devices[run->device_at[out->device]];
+	if (!has_equal_phases(run))
+		return;
 	compare_part(runs, n, comm, &(struct part){.kind = PART_COPY}, out);
 	for (uint32_t p = 0; p < run->n_phases; p++)
 		if (d->computes[p])
@@ -189,6 +215,16 @@ static double find_more(const struct ranks_result *ranks, const struct comm_fact
 	return n > 0 ? ranks->list[device].own - others / n : 0;
 }
 
+/* Whether ranks take part of which nobody marked the steps: what they do in a step is not known, and so not who does
+ * more. */
+static bool lacks_steps(const struct run *run)
+{
+	for (uint32_t d = 0; d < run->n_devices; d++)
+		if (run->devices[d].communicates && !rank_steps_marked(run, d))
+			return true;
+	return false;
+}
+
 static void find_straggler(const struct run *runs, const struct waiting *waiting, size_t n,
                            const struct comm_facts *comm, struct ranks_result *out)
 {
@@ -200,6 +236,9 @@ static void find_straggler(const struct run *runs, const struct waiting *waiting
 		if (out->list[d].waited_for > out->list[s->device].waited_for)
 			s->device = d;
 	}
+	for (size_t r = 0; r < n; r++)
+		if (lacks_steps(&runs[r]))
+			return;
 	if (!out->known || all <= 0)
 		return;
 	double waited_for = out->list[s->device].waited_for;

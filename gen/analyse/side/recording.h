@@ -27,6 +27,11 @@ const char *recording_ranges_note(const struct recording_cost *cost, const struc
 /* How much lower and higher the speedup may be without recording, as verdict_conditions.beyond has it. */
 void recording_bounds(const struct side side[2], double beyond[2]);
 
+/* After the headlines: how much longer a step of each side may be, ns, because recording cost more there than on the
+ * other side, as far as launches that both sides make alike tell, and not more than stopwatch runs leave for it; 0 on
+ * one side at least. */
+void recording_more(const struct side side[2], double more[2]);
+
 /* After the verdict and the headlines: whether the verdict is the stopwatch's and a side's recorded step differs from
  * its own by more than VERDICT_MARGIN. */
 bool recording_apart(const struct side side[2], const struct verdict *verdict);

@@ -2,8 +2,10 @@
 
 #include "analyse/run/gaps.h"
 #include "analyse/run/middle.h"
+#include "analyse/run/parts.h"
 #include "base/list.h"
 #include "base/search.h"
+#include "trace/again.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,9 +84,12 @@ static bool distance(const void *context, size_t i, int64_t *out)
 
 /* Time on a processor, between the first and the last sample of its thread, for each sample; infinite where nobody
  * noted it. Who samples only threads that run takes one for so much of it. */
-static double processor_time(const struct trace *t)
+struct processor_time {
+	double ns, samples;
+};
+
+static void add_processor_time(const struct trace *t, struct processor_time *sum)
 {
-	double time = 0, samples = 0;
 	for (uint32_t u = 0; u < t->n_threads; u++) {
 		uint32_t first = t->first_sample[u], end = t->first_sample[u + 1];
 		if (t->first_slice[u] == t->first_slice[u + 1] || end - first < 2)
@@ -93,11 +98,25 @@ static double processor_time(const struct trace *t)
 		for (uint32_t i = t->first_slice[u]; i < t->first_slice[u + 1]; i++) {
 			int64_t start = t->slices.start[i] > from ? t->slices.start[i] : from;
 			int64_t stop = t->slices.end[i] < to ? t->slices.end[i] : to;
-			time += stop > start ? (double)(stop - start) : 0;
+			sum->ns += stop > start ? (double)(stop - start) : 0;
 		}
-		samples += end - first - 1;
+		sum->samples += end - first - 1;
 	}
-	return time > 0 && samples >= 20 ? time / samples : INFINITY;
+}
+
+static double processor_time(const struct run *run)
+{
+	struct processor_time sum = {0};
+	if (!run->parts)
+		add_processor_time(run->trace, &sum);
+	for (uint32_t i = 0; run->parts && i < run->trace->n_again; i++) {
+		struct arena scratch = {0};
+		struct trace part;
+		again_load(run->trace, i, 1u << ROWS_OF_SLICES | 1u << ROWS_OF_SAMPLES, &scratch, &part);
+		add_processor_time(&part, &sum);
+		arena_release(&scratch);
+	}
+	return sum.ns > 0 && sum.samples >= 20 ? sum.ns / sum.samples : INFINITY;
 }
 
 /* ns to the sample before, or behind, of the same thread; `most` where there is none, or it is that far away. */
@@ -129,8 +148,9 @@ static double own_interval(const struct trace *t)
 }
 
 /* The lower quartile of the distances: a thread that sleeps in between makes some of them longer. */
-static double find_interval(const struct trace *t)
+static double find_interval(const struct run *run)
 {
+	const struct trace *t = run->trace;
 	if (t->source.sample_ns > 0)
 		return own_interval(t);
 	struct distances all = {&t->samples, INT64_MAX};
@@ -140,7 +160,7 @@ static double find_interval(const struct trace *t)
 		return 0;
 	all.most = low;
 	middle_of(&values, &low, &high);
-	return fmin((double)low, processor_time(t));
+	return fmin((double)low, processor_time(run));
 }
 
 /* ---- one run ---- */
@@ -274,19 +294,14 @@ static void visit_device(struct visitor *v, const struct device_run *d)
 	}
 }
 
-static void prepare_run(struct visitor *v, struct run *run)
+/* What is asked of a run, or of a part of it, before its devices. */
+static void prepare_threads(struct visitor *v, struct run *run, struct arena *scratch)
 {
 	const struct trace *t = run->trace;
-	struct arena *scratch = v->scratch;
 	v->run = run;
-	v->interval = find_interval(t);
 	v->from = ARENA_NEW(scratch, t->n_processes, int64_t);
 	v->to = ARENA_NEW(scratch, t->n_processes, int64_t);
 	v->main_thread = ARENA_NEW(scratch, t->n_processes, uint32_t);
-	v->broken = ARENA_NEW(scratch, (size_t)t->stacks.n_frames + 1, uint8_t);
-	keymap_init(&v->known, scratch);
-	v->node = NULL;
-	v->room = 0;
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		v->from[p] = INT64_MAX;
 		v->to[p] = INT64_MIN;
@@ -300,9 +315,41 @@ static void prepare_run(struct visitor *v, struct run *run)
 		v->from[process] = t->samples.time[i] < v->from[process] ? t->samples.time[i] : v->from[process];
 		v->to[process] = t->samples.time[i] > v->to[process] ? t->samples.time[i] : v->to[process];
 	}
+}
+
+static void prepare_stacks(struct visitor *v, const struct trace *t)
+{
+	keymap_init(&v->known, v->scratch);
+	v->node = NULL;
+	v->room = 0;
+	v->broken = ARENA_NEW(v->scratch, (size_t)t->stacks.n_frames + 1, uint8_t);
 	for (uint32_t f = 1; f < t->stacks.n_frames; f++) {
 		uint8_t kind = t->stacks.functions[t->stacks.frames[f].function].kind;
 		v->broken[f] = v->broken[t->stacks.frames[f].parent] || kind == FRAME_BROKEN || kind == FRAME_CUT;
+	}
+}
+
+/* The devices of a run, of which the side has `n_devices`; with_work: by these, how many runs have them. */
+static void visit_run(struct visitor *v, struct run *run, const uint32_t *with_work, uint32_t n_devices)
+{
+	prepare_stacks(v, run->trace);
+	v->interval = find_interval(run);
+	uint32_t at = 0; /* device of the run */
+	for (uint32_t i = 0; i < (run->parts ? run->trace->n_again : 1); i++) {
+		struct arena scratch = {0};
+		struct run *part = run;
+		if (run->parts) {
+			if (!run->trace->samples.n)
+				break;
+			part = parts_open(run, i, &scratch);
+			run_charge_devices(part);
+		}
+		prepare_threads(v, part, &scratch);
+		for (uint32_t d = 0; d < part->n_devices; d++, at++) {
+			v->weight = 1 / ((double)with_work[run->place[at]] * run->n_steps * n_devices);
+			visit_device(v, &part->devices[d]);
+		}
+		arena_release(&scratch);
 	}
 }
 
@@ -319,15 +366,11 @@ void sample_tree_add(struct sample_tree *tree, struct run *runs, size_t n, uint3
 			with_work[d] += runs[r].device_at[d] != TRACE_NONE;
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
-		prepare_run(&v, &runs[r]);
+		visit_run(&v, &runs[r], with_work, n_devices);
 		all->samples += (double)t->samples.n;
 		all->cut += t->stacks.cut;
 		with_samples += t->samples.n > 1;
 		all->interval += v.interval;
-		for (uint32_t d = 0; d < runs[r].n_devices && !t->n_again; d++) { /* rows not held have no samples */
-			v.weight = 1 / ((double)with_work[runs[r].place[d]] * runs[r].n_steps * n_devices);
-			visit_device(&v, &runs[r].devices[d]);
-		}
 	}
 	for (uint32_t r = 0; r < tree->row_keys.n; r++)
 		time += tree->rows[r].time[side];

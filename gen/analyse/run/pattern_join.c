@@ -1,0 +1,252 @@
+#include "analyse/run/pattern_join.h"
+
+#include "analyse/run/pattern_names.h"
+#include "base/keymap.h"
+#include "trace/again.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
+{
+	void *copy = arena_alloc(arena, n, size);
+	if (n)
+		memcpy(copy, list, n * size);
+	return copy;
+}
+
+static int compare_makeup(const void *a, const void *b)
+{
+	const struct run_loop_op *x = a, *y = b;
+	if (x->time != y->time)
+		return x->time > y->time ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+/* Adds what the same loop of another process is made of. */
+static void add_makeup(struct run_loop *to, const struct run_loop *from, struct arena *arena)
+{
+	struct arena scratch = {0};
+	struct keymap names;
+	keymap_init(&names, &scratch);
+	for (uint32_t i = 0; i < to->n_makeup; i++)
+		keymap_add(&names, to->makeup[i].name);
+	for (uint32_t i = 0; i < from->n_makeup; i++)
+		keymap_add(&names, from->makeup[i].name);
+	struct run_loop_op *sum = ARENA_NEW(arena, names.n, struct run_loop_op);
+	for (uint32_t i = 0; i < to->n_makeup; i++)
+		sum[i] = to->makeup[i];
+	for (uint32_t i = 0; i < from->n_makeup; i++) {
+		struct run_loop_op *op = &sum[keymap_add(&names, from->makeup[i].name)];
+		op->name = from->makeup[i].name;
+		op->n += from->makeup[i].n;
+		op->time += from->makeup[i].time;
+	}
+	to->makeup = sum;
+	to->n_makeup = names.n;
+	arena_release(&scratch);
+}
+
+double run_loop_alike(const struct run_loop *a, const struct run_loop *b)
+{
+	struct arena scratch = {0};
+	struct keymap names;
+	keymap_init(&names, &scratch);
+	double both = 0, of_b = 0;
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		keymap_add(&names, a->makeup[i].name);
+	uint8_t *shared = ARENA_NEW(&scratch, names.n, uint8_t);
+	for (uint32_t i = 0; i < b->n_makeup; i++) {
+		uint32_t at = keymap_find(&names, b->makeup[i].name);
+		if (at != UINT32_MAX) {
+			shared[at] = 1;
+			of_b += b->makeup[i].time;
+		}
+	}
+	for (uint32_t i = 0; i < a->n_makeup; i++)
+		both += shared[i] ? a->makeup[i].time : 0;
+	arena_release(&scratch);
+	return (a->time > 0 ? both / a->time : 0) / 2 + (b->time > 0 ? of_b / b->time : 0) / 2;
+}
+
+/* Which of the loops that there were before is the same one of another process; UINT32_MAX: none. */
+static uint32_t same_loop(const struct run_loops *out, uint32_t before, const struct run_loop *mine,
+                          const uint32_t *taken, uint32_t n_taken)
+{
+	for (uint32_t k = 0; k < before; k++) {
+		const struct run_loop *other = &out->list[k];
+		bool free = true;
+		for (uint32_t m = 0; m < n_taken; m++)
+			free = free && taken[m] != k + 1;
+		if (free && run_loop_alike(mine, other) >= 0.9 &&
+		    mine->ops * (uint64_t)10 <= other->ops * (uint64_t)11 &&
+		    other->ops * (uint64_t)10 <= mine->ops * (uint64_t)11)
+			return k;
+	}
+	return UINT32_MAX;
+}
+
+/* Adds the loops of process `p` of the run. number[l]: 1 + where its loop l is; 0: nowhere. */
+static void join_process(const struct pattern_process *from, uint32_t p, uint32_t first_thread, uint32_t n_processes,
+                         struct arena *arena, struct run_loops *out, uint32_t *number)
+{
+	uint32_t before = out->n;
+	for (uint32_t l = 0; l < from->n; l++) {
+		const struct run_loop *mine = &from->list[l];
+		uint32_t same = same_loop(out, before, mine, number, l);
+		if (same != UINT32_MAX) {
+			struct run_loop *loop = &out->list[same];
+			loop->processes++;
+			loop->n = loop->n > mine->n ? loop->n : mine->n;
+			loop->differ += mine->differ;
+			loop->fewest = loop->fewest < mine->fewest ? loop->fewest : mine->fewest;
+			loop->most = loop->most > mine->most ? loop->most : mine->most;
+			loop->explained = loop->explained < mine->explained ? loop->explained : mine->explained;
+			loop->same = loop->same < mine->same ? loop->same : mine->same;
+			loop->time += mine->time;
+			loop->start = mine->start < loop->start ? mine->start : loop->start;
+			loop->end = mine->end > loop->end ? mine->end : loop->end;
+			add_makeup(loop, mine, arena);
+			number[l] = same + 1;
+		} else if (out->n < UINT8_MAX - 1) {
+			out->list[out->n] = *mine;
+			out->list[out->n].makeup = copy_of(arena, mine->makeup, mine->n_makeup, sizeof *mine->makeup);
+			out->list[out->n].launcher = ARENA_NEW(arena, n_processes, uint32_t);
+			memset(out->list[out->n].launcher, 0xff, n_processes * sizeof(uint32_t));
+			number[l] = ++out->n;
+		}
+		if (number[l] && from->launcher[l] != TRACE_NONE)
+			out->list[number[l] - 1].launcher[p] = from->launcher[l] + first_thread;
+	}
+}
+
+static int compare_loops(const void *a, const void *b)
+{
+	const struct run_loop *x = a, *y = b;
+	if (x->search != y->search)
+		return x->search ? 1 : -1;
+	if (x->time != y->time)
+		return x->time > y->time ? -1 : 1;
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void sort_loops(struct run_loops *out)
+{
+	uint32_t place[UINT8_MAX + 1] = {0};
+	for (uint32_t i = 0; i < out->n; i++)
+		out->list[i].name = i + 1; /* until it has one */
+	qsort(out->list, out->n, sizeof *out->list, compare_loops);
+	for (uint32_t i = 0; i < out->n; i++)
+		place[out->list[i].name] = i + 1;
+	for (uint32_t i = 0; i < out->n_cycles; i++)
+		out->cycles[i].loop = place[out->cycles[i].loop];
+}
+
+void run_loops_name(struct run_loops *loops, const struct trace *t)
+{
+	for (uint32_t l = 0; l < loops->n; l++)
+		loops->list[l].name = names_add_text(t->names, loops->list[l].title);
+}
+
+void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t index, uint32_t together)
+{
+	struct run_loop *loop = &loops->list[index];
+	struct arena scratch = {0};
+	uint32_t *n = ARENA_NEW(&scratch, t->n_processes, uint32_t), most = 0;
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		const struct run_cycle *c = &loops->cycles[i];
+		uint32_t process = t->devices[c->ops.device].process;
+		if (c->loop == index + 1 && c->cycle >= n[process])
+			n[process] = c->cycle + 1;
+	}
+	for (uint32_t i = 0; i < loops->n_cycles; i++) {
+		struct run_cycle *c = &loops->cycles[i];
+		if (c->loop != index + 1)
+			continue;
+		uint32_t cycle = c->cycle / together, whole = n[t->devices[c->ops.device].process] / together;
+		if (cycle < whole)
+			c->cycle = cycle;
+		else
+			c->loop = 0;
+		most = whole > most ? whole : most;
+	}
+	loop->n = most;
+	loop->ops *= together;
+	loop->fewest = together * (loop->fewest ? loop->fewest : 1);
+	loop->most = together * (loop->most ? loop->most : 1);
+	loop->differ = loop->differ < most * loop->processes ? loop->differ : most * loop->processes;
+	for (uint32_t i = 0; i < loop->n_makeup; i++)
+		loop->makeup[i].n *= together;
+	arena_release(&scratch);
+}
+
+/* The cycles of a part, as the run counts; `number` by process of the part and loop: 1 + the run's loop, 0: none. */
+static void join_cycles(const struct pattern_look *look, const struct trace *t, const struct trace_again *part,
+                        uint32_t *const *number, struct run_loops *out)
+{
+	for (uint32_t i = 0; i < look->n_cycles; i++) {
+		struct run_cycle *to = &out->cycles[out->n_cycles++];
+		*to = look->cycles[i];
+		to->ops.device += part ? part->first_device : 0;
+		to->loop = number[t->devices[to->ops.device].process - (part ? part->first_process : 0)][to->loop - 1];
+	}
+}
+
+void pattern_run_join(const struct trace *t, const struct pattern_look *looks, size_t n, struct arena *arena,
+                      struct run_loops *out)
+{
+	struct arena scratch = {0};
+	uint32_t n_loops = 0, n_cycles = 0;
+	double all = 0, in_loops = 0, searched = 0, tried = 0;
+	*out = (struct run_loops){0};
+	for (size_t i = 0; i < n; i++) {
+		all += looks[i].all_time;
+		n_cycles += looks[i].n_cycles;
+		for (uint32_t p = 0; p < looks[i].n; p++) {
+			n_loops += looks[i].process[p].n;
+			in_loops += looks[i].process[p].in_loops;
+			searched += looks[i].process[p].searched;
+			tried += looks[i].process[p].tried;
+		}
+	}
+	if (n_loops) {
+		out->list = ARENA_NEW(arena, n_loops, struct run_loop);
+		out->cycles = ARENA_NEW(arena, n_cycles, struct run_cycle);
+		out->pieces = ARENA_NEW(arena, n, struct run_pieces);
+		out->all_time = all;
+		out->share = all > 0 ? in_loops / all : 0;
+		out->tried = all > 0 ? tried / all : 0;
+		for (size_t i = 0; i < n; i++) {
+			const struct trace_again *part = t->again ? &t->again[i] : NULL;
+			uint32_t **number = ARENA_NEW(&scratch, looks[i].n, uint32_t *);
+			for (uint32_t p = 0; p < looks[i].n; p++) {
+				number[p] = ARENA_NEW(&scratch, looks[i].process[p].n, uint32_t);
+				join_process(&looks[i].process[p], p + (part ? part->first_process : 0),
+				             part ? part->first_thread : 0, t->n_processes, arena, out, number[p]);
+			}
+			out->pieces[i] = (struct run_pieces){
+				copy_of(arena, looks[i].pieces, looks[i].n_pieces, sizeof *looks[i].pieces),
+				looks[i].n_pieces, out->n_cycles};
+			join_cycles(&looks[i], t, part, number, out);
+		}
+		sort_loops(out);
+		for (uint32_t l = 0; l < out->n; l++) {
+			struct run_loop *loop = &out->list[l];
+			qsort(loop->makeup, loop->n_makeup, sizeof *loop->makeup, compare_makeup);
+			loop->share = all > 0 ? loop->time / all : 0;
+		}
+		pattern_names_give(t, out->list, out->n, arena);
+		if (in_loops * 2 < all - searched) {
+			out->n_small = out->n;
+			out->n = 0;
+		}
+	}
+	arena_release(&scratch);
+}
+
+void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena, struct run_loops *out)
+{
+	struct pattern_look look;
+	pattern_run_look(t, shortest, arena, &look);
+	pattern_run_join(t, &look, 1, arena, out);
+}

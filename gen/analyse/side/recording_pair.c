@@ -1,0 +1,215 @@
+/* What recording may have done to a speedup (docs/verdict.md, Recording): prices are not known, what bounds them is. */
+#include "analyse/side/recording.h"
+
+#include "analyse/say.h"
+#include "analyse/side/paces.h"
+
+#include <math.h>
+
+static const double LEAST_NS_A_CALL = 800;  /* recording.c says where that was seen */
+static const double MOST_NS_A_CALL = 20000; /* on other hosts programs paid up to 19 µs a launch */
+/* What of a launch's pace is its own: 300 launches in a loop took 0.891 ms without a profiler (docs/capture.md), 3 µs
+ * each. Only a quarter is taken off: with a third one known pair fewer lies within (docs/verdict.md). */
+static const double NS_A_LAUNCH = 750;
+/* Of the speedup, where one side keeps the GPU busy twice as long as the other: 2.5 % was seen, in examples/truth. */
+static const double OF_GPU_WORK = 0.025;
+/* What a node of a graph takes the GPU longer where graphs are recorded node by node, at most. A graph of 300 kernels
+ * of 1 µs took 0.223 ms without a profiler and 0.55 to 0.72 ms so recorded, in six captures with CUPTI 11.8 to 13.0 on
+ * H100s: 1.1 to 1.7 µs a node. No node takes less than its kernel and the way to the next one. */
+static const double MOST_NS_A_NODE = 2000, LEAST_NS_OF_A_NODE = 500;
+static const double SHARED = 0.1;        /* of the launches: fewer do not tell how both sides were recorded */
+static const double WORTH_SAYING = 0.01; /* of the speedup */
+static const double TURNS = 0.05;        /* of the speedup: from here on the headline says "while recorded" */
+
+/* A range may cost as much as a call. */
+static double waited(const struct side *side)
+{
+	return side->recording.waited_calls + side->recording.waited_ranges;
+}
+
+/* The highest price that a call can have: the same profiler recorded both sides. */
+static double highest_price(const struct side side[2])
+{
+	double pace = fmax(side[0].recording.launch_pace, side[1].recording.launch_pace);
+	return fmin(fmax(LEAST_NS_A_CALL, pace - NS_A_LAUNCH), MOST_NS_A_CALL);
+}
+
+/* What recording may have done to the GPU's work, as a logarithm: nothing where both sides have as much of it. */
+static double gpu_bound(const struct side side[2])
+{
+	double b = side[0].busy, f = side[1].busy;
+	return b > 0 && f > 0 ? OF_GPU_WORK * fmin(1, fabs(log2(b / f))) : 0;
+}
+
+/* The same work is longer by as much on both sides, which is more of a step that is shorter: by how much the speedup
+ * may be higher without that, as a logarithm (below 0: lower). */
+static double gpu_share(const struct side side[2])
+{
+	double share[2];
+	for (int s = 0; s < 2; s++)
+		share[s] = side[s].budget.period > 0 ? side[s].busy / side[s].budget.period : 0;
+	return log1p(-OF_GPU_WORK * share[0]) - log1p(-OF_GPU_WORK * share[1]);
+}
+
+/* How much more a call may cost on the fixed side than on the baseline. Recording may be why a launch takes longer
+ * there wherever both sides do the same; where they do hardly anything alike, their fastest launches stand for that. */
+struct apart {
+	double ns;  /* below 0: less */
+	bool alike; /* of what both sides do */
+};
+
+static struct apart prices_apart(const struct side side[2])
+{
+	const struct recording_cost *b = &side[0].recording, *f = &side[1].recording;
+	double shared, ns = paces_apart(&b->paces, &f->paces, &shared);
+	struct apart out = {ns, shared >= SHARED};
+	if (!out.alike)
+		out.ns = b->launch_pace > 0 && f->launch_pace > 0 ? f->launch_pace - b->launch_pace : 0;
+	out.ns = fmax(fmin(out.ns, MOST_NS_A_CALL), -MOST_NS_A_CALL);
+	return out;
+}
+
+/* Share of a side's step that recording took at a price of `ns` a call, between the prices for which it is known. */
+static double took_at(const struct side *side, double ns)
+{
+	const double *took = side->recording.took;
+	int p = 1;
+	while (p + 1 < RECORDING_PRICES && recording_price[p] < ns)
+		p++;
+	double part = (fmin(fmax(ns, 0), recording_price[p]) - recording_price[p - 1]) /
+	              (recording_price[p] - recording_price[p - 1]);
+	double all = took[p - 1] + part * (took[p] - took[p - 1]);
+	return side->budget.period > 0 ? fmin(all, side->budget.period - side->busy) / side->budget.period : 0;
+}
+
+/* The widest that prices from 0 to `highest` make it, where the fixed side's is higher by `apart`. What recording took
+ * is linear between the prices for which it is known, so the change rises or falls all along between those. */
+static void widen(const struct side side[2], double highest, double apart, double beyond[2])
+{
+	for (int i = 0; i < 2 * RECORDING_PRICES + 2; i++) {
+		double at = i >= 2 * RECORDING_PRICES ? highest - (i & 1 ? apart : 0)
+		                                      : recording_price[i / 2] - (i & 1 ? apart : 0);
+		double b = fmax(0, fmin(highest, at)), f = fmax(0, fmin(highest, b + apart));
+		double change = log1p(-took_at(&side[0], b)) - log1p(-took_at(&side[1], f));
+		beyond[0] = fmin(beyond[0], change);
+		beyond[1] = fmax(beyond[1], change);
+	}
+}
+
+/* Share of a side's step that recording its graphs' nodes took at a price of `ns` each. */
+static double nodes_took(const struct side *side, double ns)
+{
+	double n = side->recording.graph_nodes, period = side->budget.period;
+	return period > 0 ? fmin(n * ns, fmax(0, period - n * LEAST_NS_OF_A_NODE)) / period : 0;
+}
+
+/* The same price on both sides, since it is the same GPU's. */
+static void widen_by_nodes(const struct side side[2], double beyond[2])
+{
+	enum { PRICES = 8 }; /* between them the change goes one way, but for where a step is at its least */
+	double least = 0, most = 0;
+	for (int i = 1; i <= PRICES; i++) {
+		double ns = MOST_NS_A_NODE * i / PRICES;
+		double change = log1p(-nodes_took(&side[0], ns)) - log1p(-nodes_took(&side[1], ns));
+		least = fmin(least, change);
+		most = fmax(most, change);
+	}
+	beyond[0] += least;
+	beyond[1] += most;
+}
+
+void recording_bounds(const struct side side[2], double beyond[2])
+{
+	double highest = highest_price(side);
+	beyond[0] = beyond[1] = 0;
+	widen(side, highest, 0, beyond); /* the prices may be the same all the same, or lie between */
+	widen(side, highest, prices_apart(side).ns, beyond);
+	widen_by_nodes(side, beyond);
+	beyond[0] -= fmax(gpu_bound(side), -gpu_share(side));
+	beyond[1] += fmax(gpu_bound(side), gpu_share(side));
+}
+
+/* Whether it is worth saying what recording may have done. */
+static bool matters(const struct verdict *v, const struct verdict_conditions *c)
+{
+	return v->has_interval && c->beyond[1] - c->beyond[0] >= log1p(WORTH_SAYING);
+}
+
+bool recording_apart(const struct side side[2], const struct verdict *v)
+{
+	bool apart = false;
+	for (int s = 0; s < 2; s++) {
+		const struct headline *h = &side[s].headline;
+		apart = apart || (h->stopwatch > 0 && fabs(h->recorded / h->stopwatch - 1) > VERDICT_MARGIN);
+	}
+	return v->measured == VERDICT_STOPWATCH && apart;
+}
+
+bool recording_turns(const struct verdict *v, const struct verdict_conditions *c)
+{
+	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
+}
+
+/* A sentence, where it makes a difference that the sides' prices may differ; else "". */
+static const char *say_apart(const struct side side[2], struct arena *arena)
+{
+	const struct apart apart = prices_apart(side);
+	double highest = highest_price(side), same[2] = {0}, beyond[2] = {0};
+	widen(side, highest, 0, same);
+	widen(side, highest, apart.ns, beyond);
+	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
+		return "";
+	return arena_format(arena, "%s %.1f µs longer %s: the host was slower there, or recording cost it more. ",
+	                    apart.alike ? "From a launch to the next call, where both sides do the same, it takes"
+	                                : "The fastest launches take",
+	                    fabs(apart.ns) / 1e3, apart.ns > 0 ? "on the fixed side" : "in the baseline");
+}
+
+/* The same of graphs' nodes. */
+static const char *say_nodes(const struct side side[2], struct arena *arena)
+{
+	double beyond[2] = {0};
+	widen_by_nodes(side, beyond);
+	if (beyond[1] - beyond[0] < log1p(WORTH_SAYING))
+		return "";
+	return arena_format(
+		arena,
+		"Graphs were recorded node by node, which takes the GPU up to %.0f µs a node (%s a %s of the "
+		"baseline, %s of the fixed side); traced whole (--cuda-graph-trace graph) they cost hardly "
+		"anything. ",
+		MOST_NS_A_NODE / 1e3, say_digits(arena, side[0].recording.graph_nodes),
+		side[0].steps.found ? "step" : "run", say_digits(arena, side[1].recording.graph_nodes));
+}
+
+void recording_more(const struct side side[2], double more[2])
+{
+	const struct apart apart = prices_apart(side);
+	int dear = apart.ns > 0;
+	const struct headline *d = &side[dear].headline, *c = &side[!dear].headline;
+	more[0] = more[1] = 0;
+	if (!apart.alike)
+		return;
+	more[dear] = took_at(&side[dear], fmin(fabs(apart.ns), highest_price(side))) * side[dear].budget.period;
+	if (d->stopwatch > 0 && c->stopwatch > 0) /* measured */
+		more[dear] =
+			fmax(0, fmin(more[dear], d->recorded - d->stopwatch - fmin(c->recorded - c->stopwatch, 0)));
+}
+
+const char *recording_reason(const struct side side[2], const struct verdict *v, const struct verdict_conditions *c,
+                             struct arena *arena)
+{
+	const struct side *b = &side[0], *f = &side[1];
+	if (v->measured != VERDICT_RECORDED || !matters(v, c))
+		return NULL;
+	const char *per = b->steps.found ? "step" : "run";
+	bool ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0;
+	return arena_format(
+		arena,
+		"This is the speedup of the recorded programs. Recording adds up to %.1f µs to each CUDA "
+		"call%s here (the GPU waited for %s%s a %s of the baseline, %s of the fixed side) and "
+		"up to some percent to kernels. %s%sThe interval allows for that, and result and gates go by "
+		"the interval. gapline run also measures without a profiler.",
+		highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
+		ranges ? " of them" : " calls", per, say_digits(arena, waited(f)), say_apart(side, arena),
+		say_nodes(side, arena));
+}
