@@ -186,7 +186,8 @@ class Lock(Case):
         times = [time for (time,) in self.sql("lock.sqlite", "SELECT start FROM GAPLINE_GIL ORDER BY start")]
         if max(b - a for a, b in zip(times, times[1:])) < 3e6:  # the sampler never came late, whatever the report says
             self.assertGreater(share, 0.95)
-        self.assertLess(share, 1.05)
+        # a machine that stops the program between two lines makes it give the lock away there, and wait
+        self.assertLess(self.waiting(result), 1.05 * took["outside_ms"])
         (finding,) = [f for f in result["findings"] if f["id"] == "gil_contention"]
         self.assertRegex(finding["text"], r"for 'decode' in the thread 'loader-1', which holds it, by \d+ samples")
         self.assertIn("What waited for Python's GIL waited for the thread 'loader-1'", " ".join(self.gapline("show", "lock.sqlite")[0].split()))

@@ -1,7 +1,8 @@
 """A program whose GPU waits for Python's global interpreter lock: a thread called loader-1 decodes in pure Python without
 end, and whenever the main thread comes back from native code, which it calls after its GPU work, it has to wait for the
-lock until the switch interval is over. How long it waited, by its own clock, is printed at the end, as JSON: from when the native code had ended to when
-Python code went on, less the time in which the lock was its own already and it had no processor.
+lock until the switch interval is over. How long it waited, by its own clock, is printed at the end, as JSON: from when
+the native code had ended to when Python code went on, less the time in which the lock was its own already and it had no
+processor. And how long it was outside native code, for whatever reason: it waited for the lock no longer than that.
 
     gil_holder.py --library FILE [--steps N] [--interval MS] [--holder spins|sleeps|compresses|none]
 
@@ -72,4 +73,5 @@ stop = True
 if a.holder != "none":
     loader.join()
 # A step is from one end of GPU work to the next: the last wait is in none.
-print(json.dumps({"step_ms": (end - begin) / 1e6 / a.steps, "waited_ms": sum(waited[:-1]) / 1e6 / a.steps}))
+step_ms = (end - begin) / 1e6 / a.steps
+print(json.dumps({"step_ms": step_ms, "outside_ms": step_ms - a.native_ms - 0.02, "waited_ms": sum(waited[:-1]) / 1e6 / a.steps}))

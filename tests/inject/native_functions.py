@@ -29,7 +29,7 @@ if a.library:
     assert cuda.cuda_begin() == 0
     push, pop = lambda name: cuda.range_push(name.encode()), cuda.range_pop
     compute = lambda: cuda.cuda_run(ctypes.c_long(1_000_000))
-    source, target = bytearray(1 << 21), memoryview(bytearray(1 << 21))
+    source, target = bytearray(1 << 23), memoryview(bytearray(1 << 23))
     copy = lambda: target.__setitem__(slice(None), source)
 else:
     import torch
