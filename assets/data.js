@@ -106,7 +106,8 @@ export async function readData(element) {
 	return {
 		unit: String(from.unit),
 		hasPhases: Boolean(from.phases),
-		before: Boolean(from.before),
+		outside: String(from.outside),
+		inside: String(from.inside),
 		saving: from.saving === null ? '' : String(from.saving),
 		shorter: from.shorter ? 1 : 0,
 		palette: from.palette.map(swatch => ({
@@ -120,6 +121,7 @@ export async function readData(element) {
 		opened: from.opened.map(String),
 		sides: from.sides.map(side => readSide(side, from.palette.length)),
 		names,
+		noPhase: String(from.no_phase),
 		keys: new Map(['0', ...from.keys].map((key, id) => [String(key), id])),
 	};
 }
@@ -138,5 +140,5 @@ export function firstReaching(lane, time) {
 }
 
 export function phaseName(data, id) {
-	return id ? (data.names.get(id) ?? '') : '(between phases)';
+	return id ? (data.names.get(id) ?? '') : data.noPhase;
 }

@@ -3,8 +3,7 @@ import { firstReaching, phaseName } from './data.js';
 import { formatTime } from './format.js';
 
 function inPhase(data, phase) {
-	if (!data.hasPhases) return '';
-	return phase ? ` ${data.before ? 'before' : 'in'} ${phaseName(data, phase)}` : ' between phases';
+	return phase ? data.inside + phaseName(data, phase) : data.outside;
 }
 
 /* The operation that ends a gap. */

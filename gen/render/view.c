@@ -28,14 +28,19 @@ bool view_has_phases(const struct analysis *analysis)
 	return false;
 }
 
+const char *view_inside(const struct analysis *analysis)
+{
+	return analysis->side[0].phases_by_work ? " before " : " in ";
+}
+
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena)
 {
 	if (!phase && analysis->side[0].phases_by_work)
 		return "";
 	if (!phase)
 		return view_has_phases(analysis) ? " between phases" : "";
-	const char *where = analysis->side[0].phases_by_work ? "before" : "in";
-	return arena_format(arena, " %s %s", where, format_name(arena, names_text(analysis->names, phase), 100));
+	return arena_format(arena, "%s%s", view_inside(analysis),
+	                    format_name(arena, names_text(analysis->names, phase), 100));
 }
 
 const char *view_copy_kind(const struct copy_result *copy)

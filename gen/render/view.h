@@ -15,6 +15,9 @@ const char *view_key(const struct analysis *analysis, uint32_t id, struct arena 
 /* Whether ranges divide either side's steps into phases; if not, everything is between phases, and need not say so. */
 bool view_has_phases(const struct analysis *analysis);
 
+/* What stands in front of a phase's name behind a cause: " in ", or " before " where phases are kinds of work. */
+const char *view_inside(const struct analysis *analysis);
+
 /* What stands behind a cause: " in data_load", " before gemm kernels", " between phases", or "" when nothing is divided
  * into phases. */
 const char *view_in_phase(const struct analysis *analysis, uint32_t phase, struct arena *arena);
