@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -124,10 +125,12 @@ static const char *get_text(const struct json_value *object, const char *key)
 	return v ? v->text : NULL;
 }
 
+/* −1 where there is none, or one that no double holds. */
 static double get_number(const struct json_value *object, const char *key)
 {
 	const struct json_value *v = json_member(object, key, JSON_NUMBER);
-	return v ? strtod(v->text, NULL) : -1;
+	double number = v ? strtod(v->text, NULL) : -1;
+	return isfinite(number) ? number : -1;
 }
 
 static int64_t get_integer(const struct json_value *object, const char *key)
