@@ -1,6 +1,7 @@
 /* gapline run: captures both sides in turns, then compares them. */
 #include "base/proc.h"
 #include "capture/command.h"
+#include "capture/command_names.h"
 #include "cmd/run_parts.h"
 
 #include <errno.h>
@@ -156,17 +157,14 @@ done:
 	return status;
 }
 
-/* A side without a name is called by the file name of its command's last word, and shows nothing else of it. */
+/* A side without a name is called after its program and what differs between the commands. */
 static void name_sides(struct experiment *e)
 {
-	for (size_t s = 0; s < 2; s++) {
-		const char *last = "";
-		for (const char *const *word = e->suite.commands[s]; *word; word++)
-			last = *word;
-		const char *slash = strrchr(last, '/');
+	const char *names[2];
+	command_names(e->suite.commands, names, &e->compare.arena);
+	for (size_t s = 0; s < 2; s++)
 		if (!e->compare.analysis.name[s])
-			e->compare.analysis.name[s] = slash && slash[1] ? slash + 1 : last;
-	}
+			e->compare.analysis.name[s] = names[s];
 }
 
 static int run(struct experiment *e)
