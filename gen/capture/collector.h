@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "capture/python_ranges.h"
+#include "capture/spool.h"
 #include "capture/stopwatch.h"
 
 #include <stdbool.h>
@@ -14,10 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* CUDA graphs: a launch is one operation, or each of their nodes. Auto: whole, but by node in a program of XLA (JAX,
- * TensorFlow), which CUPTI takes down otherwise. */
-enum graph_trace { GRAPH_TRACE_AUTO, GRAPH_TRACE_WHOLE, GRAPH_TRACE_NODE };
-extern const char *const graph_trace_names[]; /* "auto", "graph", "node", NULL */
+extern const char *const graph_trace_names[]; /* of enum graph_trace: "auto", "graph", "node", NULL */
 
 enum collector_kind { COLLECTOR_AUTO, COLLECTOR_NSYS, COLLECTOR_CUPTI };
 

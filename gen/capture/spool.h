@@ -33,6 +33,10 @@ enum { SPOOL_VERSION = 1 };
 #define SPOOL_ENV_SAMPLE_NS "GAPLINE_SAMPLE_NS" /* between two samples of Python's frames; absent: none are taken */
 #define SPOOL_ENV_NATIVE "GAPLINE_NATIVE"       /* "1": with what the innermost Python function has called */
 
+/* CUDA graphs: a launch is one operation, or each of their nodes. Auto: whole, but by node in a program of XLA (JAX,
+ * TensorFlow), which CUPTI takes down otherwise. */
+enum graph_trace { GRAPH_TRACE_AUTO, GRAPH_TRACE_WHOLE, GRAPH_TRACE_NODE };
+
 /* ---- the file ---- */
 
 enum spool_clock { SPOOL_MONOTONIC = 1, SPOOL_REALTIME = 2 }; /* clock_gettime; REALTIME when CUPTI takes no other */

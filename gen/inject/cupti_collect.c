@@ -14,7 +14,7 @@
 
 static struct cupti_api api;
 static CUpti_SubscriberHandle subscriber;
-static enum { GRAPHS_AUTO, GRAPHS_WHOLE, GRAPHS_NODE } graphs;
+static enum graph_trace graphs;
 static bool by_node; /* what auto came to */
 
 static _Atomic bool begun;  /* CUPTI was set up in this process or in one that it was forked from */
@@ -68,8 +68,10 @@ static const CUpti_CallbackId silent_driver[] = {
 void collect_prepare(struct spool_library *library)
 {
 	const char *how = getenv(SPOOL_ENV_GRAPHS);
-	graphs = how && !strcmp(how, "node") ? GRAPHS_NODE : how && !strcmp(how, "graph") ? GRAPHS_WHOLE : GRAPHS_AUTO;
-	by_node = graphs == GRAPHS_NODE;
+	graphs = how && !strcmp(how, "node")    ? GRAPH_TRACE_NODE
+	         : how && !strcmp(how, "graph") ? GRAPH_TRACE_WHOLE
+	                                        : GRAPH_TRACE_AUTO;
+	by_node = graphs == GRAPH_TRACE_NODE;
 	window_prepare(library);
 	sampler_prepare();
 }
@@ -147,7 +149,7 @@ static void choose_graphs(void)
 {
 	if (by_node || !is_xla())
 		return;
-	by_node = graphs == GRAPHS_AUTO;
+	by_node = graphs == GRAPH_TRACE_AUTO;
 	if (by_node)
 		spool_message(
 			SPOOL_INFO, SPOOL_CODE_OTHER,
@@ -156,11 +158,11 @@ static void choose_graphs(void)
 }
 
 /* Where XLA's graphs are traced whole, because that was asked for or because CUDA was there before XLA. */
-static void warn_of_xla(void)
+static void warn_of_xla(bool last)
 {
 	static unsigned ticks;
 	static bool warned;
-	if (by_node || warned || ticks++ % 16 || !is_xla())
+	if (by_node || warned || (ticks++ % 16 && !last) || !is_xla())
 		return;
 	warned = true;
 	spool_message(SPOOL_INFO, SPOOL_CODE_OTHER,
@@ -294,7 +296,7 @@ void collect_tick(bool last)
 		return;
 	if (!announced)
 		announce();
-	warn_of_xla();
+	warn_of_xla(last);
 	window_put();
 	sampler_tick(last);
 	buffers_prepare();

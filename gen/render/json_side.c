@@ -32,6 +32,7 @@ static void write_source(struct json *json, const struct trace_source *s)
 		json_bool(json, "complete", !*s->incomplete);
 		json_text(json, "incomplete", s->incomplete);
 		json_integer(json, "lost_records", s->lost);
+		json_integer(json, "lost_events", s->lost_events);
 		json_end_object(json);
 	}
 	json_end_object(json);

@@ -193,6 +193,23 @@ class Cupti(Case):
                     messages = [m.data[8:].decode() for m in s.of("MESSAGE")]
                     self.assertEqual([said in m and "JAX" in m for m in messages], [True] if said else [])
 
+    def test_xla_after_cuda(self):
+        """Kinds are not switched while a program runs: its graphs are whole, and that is said, however soon it ends."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, how, whole, said in (("xla_cuda_plugin.so", "auto", True, True), ("_jax.so", None, True, True),
+                                           ("libjax_common.so", "graph", True, True), ("_jax.so", "node", False, False),
+                                           ("libjazz.so", "auto", True, False)):
+                with self.subTest(name=name, how=how), tempfile.TemporaryDirectory() as spools:
+                    library = shutil.copy(FAKES / "fake_driver/libcuda.so.1", pathlib.Path(folder) / name)
+                    more = {"GAPLINE_GRAPH_TRACE": how} if how else {}
+                    self.run_target("later", GAPLINE_SPOOL=spools, FAKE_LATER=str(library), **more)
+                    (s,) = spool.read_all(spools)
+                    self.assertEqual(str(GRAPH) in self.output.split(), whole)
+                    self.assertEqual(s.of("CUPTI")[0].data[8:12], b"\1\0\0\0" if whole else b"\2\0\0\0")
+                    self.assertEqual([k[0] for k in kernels(s)], ["before", "after"])
+                    messages = [m.data[8:].decode() for m in s.of("MESSAGE")]
+                    self.assertEqual(["--cuda-graph-trace node" in m for m in messages], [True] * said)
+
     def test_graphs_whole_or_by_node(self):
         self.assertEqual(self.one("kinds").of("CUPTI")[0].data[8:12], b"\1\0\0\0")
         whole = self.output.split()
@@ -385,6 +402,24 @@ class Capture(Case):
         version = subprocess.run([GAPLINE, "--version"], capture_output=True, text=True).stdout.split()[1]
         self.assertEqual(facts, {"gapline": version, "collector": "cupti", "cupti": "13.0.1", "trace": "cuda,nvtx",
                                  "graphs": "graph", "complete": "yes", "begins": "program"})
+
+    def test_processes_that_trace_graphs_differently(self):
+        """Where one of them traced graphs whole, there are graphs whose kernels are not known, whichever came first."""
+        for first, second, said in (("node", "graph", "graph"), ("graph", "node", "graph"), ("node", "auto", "graph"),
+                                    ("node", "node", "node"), ("auto", "graph", "graph")):
+            with self.subTest(first=first, second=second), tempfile.TemporaryDirectory() as folder:
+                profile = pathlib.Path(folder) / "x.sqlite"
+                code = f"GAPLINE_GRAPH_TRACE={first} '{TARGET}' steps; GAPLINE_GRAPH_TRACE={second} '{TARGET}' steps"
+                env = {k: v for k, v in self.environment(FAKE_EXACT="1").items() if k not in ("CUDA_INJECTION64_PATH", "GAPLINE_SPOOL")}
+                done = subprocess.run([GAPLINE, "capture", "--collector", "cupti", "-o", profile, "--", "sh", "-c", code],
+                                      env=env, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                db = sqlite3.connect(profile)
+                self.addCleanup(db.close)
+                ((graphs,),) = db.execute("SELECT value FROM GAPLINE_CAPTURE WHERE name = 'graphs'")
+                ((mode,),) = db.execute("SELECT value FROM META_DATA_CAPTURE WHERE name = 'CUDA_GRAPH_TRACE_OPTIONS:MODE'")
+                ((kernels,),) = db.execute("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL")
+                self.assertEqual((graphs, mode.lower(), kernels), (said, said, 120))
 
 
 if __name__ == "__main__":

@@ -149,6 +149,17 @@ static void kinds(void)
 	printf("%s\n", fake->kinds());
 }
 
+/* A library is loaded when CUDA is there, as by a program that imports JAX after it used the GPU. */
+static void later(void)
+{
+	fake->launch("before", 1, 2);
+	usleep(100000); /* the background thread looked */
+	if (!dlopen(getenv("FAKE_LATER"), RTLD_NOW))
+		exit(3);
+	fake->launch("after", 3, 4);
+	kinds();
+}
+
 /* Work with real times, in ranges; prints each kernel's. */
 static void steps(void)
 {
@@ -187,7 +198,7 @@ int main(int argc, char **argv)
 	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks},       {"killed", killed},
 	             {"range", range},       {"ranges", ranges}, {"unloaded", unloaded}, {"slow", slow},
 	             {"hog", hog},           {"kinds", kinds},   {"nothing", nothing},   {"child", child},
-	             {"steps", steps}};
+	             {"steps", steps},       {"later", later}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

@@ -199,6 +199,8 @@ static void clocks_are_there_when_they_were_sampled(void **state)
 	assert_string_equal(YAJL_GET_STRING(at(root, "baseline.source.capture.cupti")), "13.0.1");
 	assert_true(YAJL_IS_FALSE(at(root, "baseline.source.capture.complete")));
 	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.source.capture.lost_records")), 12);
+	assert_int_equal(YAJL_GET_INTEGER(at(root, "baseline.source.capture.lost_events")), 5);
+	assert_int_equal(YAJL_GET_INTEGER(at(root, "fixed.source.capture.lost_events")), 0);
 	assert_true(YAJL_IS_TRUE(at(root, "fixed.source.capture.complete")));
 	yajl_tree_free(root);
 	root = parse(FIXTURE_PAIR, &arena, &a);

@@ -70,6 +70,7 @@ static void fill_clocks(struct side *s)
 	s->source.sampled_by = "NVML";
 	s->source.incomplete = slow ? "the program was killed by SIGKILL" : "";
 	s->source.lost = slow ? 12 : 0;
+	s->source.lost_events = slow ? 5 : 0;
 	s->devices[0].clocks = (struct clocks){.samples = 40,
 	                                       .idle = 2,
 	                                       .sm_mhz = {40, slow ? 1755 : 1980, slow ? 1710 : 1980, 1980},
