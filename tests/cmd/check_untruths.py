@@ -19,11 +19,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import made_lengths  # noqa: E402, F401: more kinds
 import made_pairs  # noqa: E402
 
 SLACK = 1.015
 ONCE_WRONG = {"cold": (18, 34, 46, 76), "drift": (27, 37, 40, 51)}  # seeds: see the history of this file
-DECIDED = {"pauses", "accumulation", "prefetch", "overtaken", "behind", "workers", "warm", "cut", "walking", "queued"}
+DECIDED = {"pauses", "accumulation", "prefetch", "overtaken", "behind", "workers", "warm", "cut", "walking", "queued",
+           "padded", "every", "starts", "one_marked"}
 MIRROR = {"faster": "slower", "slower": "faster"}
 
 
