@@ -13,13 +13,29 @@ struct share {
 	struct idle_fact fact;
 };
 
-/* By device and key; cause and phase first, because rows are made of those. */
-static int compare_shares(const void *a, const void *b)
+static int compare_names(const struct names *names, uint32_t a, uint32_t b)
+{
+	return a == b ? 0 : strcmp(names_text(names, a), names_text(names, b));
+}
+
+/* By device and key; cause and phase first, because rows are made of those. Names count by their text: sums of doubles
+ * differ with the order in which they are made, and numbers of names with the order in which files were read. */
+static int compare_shares(const void *a, const void *b, void *names)
 {
 	const struct share *x = a, *y = b;
+	const struct cell_key *k = &x->fact.key, *l = &y->fact.key;
 	if (x->device != y->device)
 		return x->device < y->device ? -1 : 1;
-	return cell_compare(&x->fact.key, &y->fact.key);
+	if (k->cause != l->cause)
+		return k->cause < l->cause ? -1 : 1;
+	int order = compare_names(names, k->phase, l->phase);
+	order = order ? order : compare_names(names, k->call, l->call);
+	return order ? order : cell_compare(k, l);
+}
+
+static void sort_shares(struct share *list, size_t n, struct names *names)
+{
+	qsort_r(list, n, sizeof *list, compare_shares, names);
 }
 
 int budget_compare_idle(const void *a, const void *b, void *names)
@@ -37,12 +53,17 @@ double budget_busy(const struct budget *b)
 	return b->compute + b->comm_exposed + b->copy_exposed;
 }
 
+static bool is_same(const struct share *a, const struct share *b)
+{
+	return a->device == b->device && cell_compare(&a->fact.key, &b->fact.key) == 0;
+}
+
 /* Merges equal keys of a sorted list in place; returns the new length. */
 static size_t merge_shares(struct share *list, size_t n)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < n; i++)
-		if (kept && compare_shares(&list[kept - 1], &list[i]) == 0)
+		if (kept && is_same(&list[kept - 1], &list[i]))
 			list[kept - 1].fact.per_step += list[i].fact.per_step;
 		else
 			list[kept++] = list[i];
@@ -137,14 +158,14 @@ static struct budget mean_of(const struct side_budgets *of, struct share *shares
 		shares[i].device = 0;
 		shares[i].fact.per_step *= weight;
 	}
-	qsort(shares, *n, sizeof *shares, compare_shares);
+	sort_shares(shares, *n, names);
 	*n = merge_shares(shares, *n);
 	make_rows(shares, *n, arena, names, &mean);
 	return mean;
 }
 
 /* Idle facts from the merged shares of the mean. */
-static void add_facts(struct share *shares, size_t n, bool by_work, const struct names *names, struct arena *arena,
+static void add_facts(struct share *shares, size_t n, bool by_work, struct names *names, struct arena *arena,
                       struct side_budgets *out)
 {
 	struct arena scratch = {0};
@@ -152,7 +173,7 @@ static void add_facts(struct share *shares, size_t n, bool by_work, const struct
 	if (by_work) { /* rules ask for the programs' own phases */
 		for (size_t i = 0; i < n; i++)
 			shares[i].fact.key.phase = 0;
-		qsort(shares, n, sizeof *shares, compare_shares);
+		sort_shares(shares, n, names);
 		n = merge_shares(shares, n);
 	}
 	struct idle_fact *list = ARENA_NEW(arena, n, struct idle_fact);
@@ -212,7 +233,7 @@ struct side_budgets budgets_build(struct run *runs, size_t n, uint32_t n_devices
 				describe_device(&runs[r], at, &out.devices[d]);
 		}
 		if (n_shares > first) {
-			qsort(shares + first, n_shares - first, sizeof *shares, compare_shares);
+			sort_shares(shares + first, n_shares - first, names);
 			n_shares = first + merge_shares(shares + first, n_shares - first);
 			make_rows(shares + first, n_shares - first, arena, names, &out.devices[d].budget);
 		}
