@@ -213,6 +213,7 @@ struct overview {
 struct rank_result {
 	uint32_t device;   /* index into side.devices */
 	uint32_t host;     /* of its process, counted from 1; 0: there is one, or it is not known */
+	bool stepless;     /* nobody marked its steps where others' are marked: `own` is not known, and 0 */
 	double own;        /* its step without exposed waiting and bubbles: from the end of its own GPU work to the next
 	                    * such end */
 	double waiting;    /* exposed: in collectives, until the last rank has entered */
@@ -269,7 +270,7 @@ struct rank_map {
 	uint32_t rows, columns;               /* 0: there is none: one device, or no steps */
 	uint32_t ranks_a_row, steps_a_column; /* the last row and column may hold fewer */
 	uint32_t first_step;                  /* number of the first step shown, counted from 0 in the run */
-	const float *step;                    /* ns, row by row */
+	const float *step;                    /* ns, row by row; negative: not known of any of its ranks */
 	double low, high; /* ns: what colours reach from and to; cells beyond half and twice the median are beyond,
 	                   * where the median is not 0 */
 };
@@ -278,7 +279,7 @@ enum { COMMS_MOST = 40 };
 
 /* The ranks of a side together; where there is one device, nothing is known of them. */
 struct ranks_result {
-	struct rank_result *list; /* the slowest first: by `own` */
+	struct rank_result *list; /* the slowest first: by `own`, and where that is not known last */
 	uint32_t n;               /* as many as devices, or 0 */
 	double collectives;       /* matched, per step */
 	bool known;               /* at least 95 % of the exposed communication is of matched collectives */

@@ -117,7 +117,7 @@ const char *part_kind_name(enum part_kind kind); /* "comm_exposed", "unusual_ste
 /* Who is waited for. */
 enum straggler_kind {
 	STRAGGLER_NONE,       /* not known, or nobody waits for anybody */
-	STRAGGLER_PERSISTENT, /* for one rank in two thirds of all the waiting, or more */
+	STRAGGLER_PERSISTENT, /* for one rank, which is always the same */
 	STRAGGLER_TURNS,      /* for several */
 	/* ranks do not have more to do in a step than others, or not the one that is waited for, by a third of the
 	 * waiting: they do it at different times, as stages of a pipeline do */

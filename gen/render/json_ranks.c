@@ -122,7 +122,10 @@ void json_ranks(struct json *json, const struct analysis *a, const struct side *
 			json_integer(json, "host", rank->host);
 		else
 			json_null(json, "host");
-		json_ms(json, "own_ms_per_step", rank->own);
+		if (rank->stepless)
+			json_null(json, "own_ms_per_step");
+		else
+			json_ms(json, "own_ms_per_step", rank->own);
 		json_ms(json, "waiting_ms_per_step", rank->waiting);
 		json_ms(json, "bubble_ms_per_step", rank->bubble);
 		if (rank->partner == TRACE_NONE)

@@ -44,8 +44,11 @@ static void add_range(struct range *range, const struct rank_map *map)
 	range->high = fmax(range->high, map->high);
 }
 
+/* -1: not known. */
 static int shade_of(double step, const struct range *range)
 {
+	if (step < 0)
+		return -1;
 	double at = range->high > range->low ? (step - range->low) / (range->high - range->low) * SHADES : 0;
 	return at < 0 ? 0 : at >= SHADES ? SHADES - 1 : (int)at;
 }

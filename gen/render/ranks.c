@@ -26,7 +26,8 @@ static void fill_rank(const struct analysis *a, int side, const struct rank_resu
 		page_attribute(row, NULL, "class", "rest");
 	page_fill(row, "side", s->label);
 	page_fill(row, "rank", say_rank(s, r->device, arena));
-	tables_number(row, "own", format_number(arena, unit, r->own), r->own);
+	tables_number(row, "own", r->stepless ? "\xE2\x80\x93" : format_number(arena, unit, r->own),
+	              r->stepless ? -1 : r->own);
 	tables_number(row, "waited_for", format_number(arena, unit, r->waited_for), r->waited_for);
 	tables_number(row, "waiting", format_number(arena, unit, r->waiting), r->waiting);
 	tables_number(row, "bubble", format_number(arena, unit, r->bubble), r->bubble);

@@ -284,14 +284,17 @@ static void put_work(struct terminal *t, const struct side *s, struct unit unit)
 static void put_ranks(struct terminal *t, const struct side *s, struct unit unit)
 {
 	const struct ranks_result *r = &s->ranks;
-	if (!r->n)
+	uint32_t n = r->n;
+	while (n && r->list[n - 1].stepless)
+		n--;
+	if (!n)
 		return;
 	put_heading(t, "Ranks by their own step, without waiting for others", unit);
-	for (uint32_t i = 0; i < r->n; i++) {
-		if (i == TABLE_BRIEF - 1 && r->n > TABLE_BRIEF) {
-			put_row(t, unit, r->list[r->n - 1].own, 0,
+	for (uint32_t i = 0; i < n; i++) {
+		if (i == TABLE_BRIEF - 1 && n > TABLE_BRIEF) {
+			put_row(t, unit, r->list[n - 1].own, 0,
 			        arena_format(&t->arena, "%s, the fastest of %u",
-			                     say_rank(s, r->list[r->n - 1].device, &t->arena), r->n));
+			                     say_rank(s, r->list[n - 1].device, &t->arena), n));
 			break;
 		}
 		put_row(t, unit, r->list[i].own, 0,

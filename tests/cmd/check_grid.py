@@ -6,10 +6,11 @@
 What every rank computes, waits, moves and idles is what was played (tests/support/grid_job.py): on one host to the ns, on
 two whose clocks are 3 ms and 20 ppm apart within what is stated of them, of files as of digests. The rank that computes
 longer is named although who comes last in most collectives is one that waited for it. A pipeline whose stages have as
-much to do has no straggler, though the first one always ends last. Without NCCL's payloads nothing that is wrong is said.
+much to do has no straggler, though the first one always ends last. Ranks without marked steps are told as such. Without NCCL's payloads nothing that is wrong is said.
 """
 import json
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -17,13 +18,14 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support")]
 import grid_job
+import tiny_job
 
 GAPLINE, STEPS, WARM = sys.argv[1], 12, 3
 
 
 def report(folder, files):
     sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
-    subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-q", "--warmup", str(WARM)], check=True)
+    subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-o", folder / "out.html", "-q", "--warmup", str(WARM)], check=True)
     return json.loads((folder / "out.json").read_text())["baseline"]
 
 
@@ -83,6 +85,36 @@ def check(folder, tensor, pipeline, data, slow, expected):
     print(f"{tensor} x {pipeline} x {data}: as played; {expected[0]}, rank {expected[1]}")
 
 
+def check_unmarked(folder):
+    """Ranks of which nobody marked the steps: nothing is said of their steps, nor of what they wait for each other."""
+    for bare in (2,), (0, 3):
+        files = sorted(tiny_job.write(folder / f"bare-{len(bare)}", ranks=4, slow=1))
+        for rank in bare:
+            with sqlite3.connect(files[rank]) as db:
+                db.execute("DELETE FROM NVTX_EVENTS")
+            db.close()
+        side = report(folder, files)
+        assert not side["ranks"]["matched"] and side["ranks"]["straggler"] is None, side["ranks"]
+        for rank in side["ranks"]["list"]:
+            nothing = rank_of(side, rank["device"]) in bare
+            assert (rank["own_ms_per_step"] is None) == nothing, rank
+            assert not nothing or rank["waiting_ms_per_step"] == 0 < rank["unmatched_ms_per_step"], rank
+        low = side["ranks"]["map"]["low_ms"]
+        assert low > 0.8, low  # cells of others would be 0
+        page = (folder / "out.html").read_text()
+        assert "could not be told" in page
+    print("ranks without marked steps: nothing is said of them")
+
+
+def check_hosts_apart(folder):
+    """Where clocks are too far apart to tell for whom is waited in the end, nobody is said to have as much to do."""
+    grid = grid_job.Grid(1, 3, 1, steps=STEPS, slow={1: 1.3}, jitter=20_000, skew=5_000)
+    files = grid.write(folder / "three", host_of=lambda r: r, clock=lambda h, at: at + h * (3_000_000 + 20e-6 * at))
+    side = report(folder, files)
+    assert not side["ranks"]["one_clock"] and side["ranks"]["straggler"] is None, side["ranks"]["straggler"]
+    print("three hosts: not known")
+
+
 def check_broken(folder):
     """All files that cannot be read are named at once."""
     files = sorted(grid_job.Grid(4, steps=6).write(folder / "broken"))
@@ -102,7 +134,10 @@ def main():
         check(folder, 1, 2, 2, {1: 1.2}, ("persistent", 1))
         check(folder, 4, 1, 2, {6: 1.3}, ("persistent", 6))
         check(folder, 1, 4, 1, {1: 1.2}, ("persistent", 1))
+        check(folder, 1, 4, 1, {3: 1.3}, ("persistent", 3))
         check(folder, 1, 4, 1, {}, ("schedule", None))
+        check_hosts_apart(folder)
+        check_unmarked(folder)
         check(folder, 2, 2, 2, {3: 1.5}, ("persistent", 3))
 
 

@@ -151,7 +151,7 @@ static const char *reason_of(const struct evidence *e, const struct straggler *s
 }
 
 /* Where collectives are not known: the device that communicates for the shortest time waits least. */
-static const char *tell_least(const struct evidence *e)
+static const struct device_result *find_least(const struct evidence *e)
 {
 	const struct device_result *last = NULL;
 	for (uint32_t d = 0; d < e->side->n_devices; d++) {
@@ -160,9 +160,30 @@ static const char *tell_least(const struct evidence *e)
 		    (!last || device->budget.comm_exposed < last->budget.comm_exposed))
 			last = device;
 	}
+	return last;
+}
+
+static const char *tell_least(const struct evidence *e)
+{
+	const struct device_result *last = find_least(e);
 	return last ? arena_format(e->arena, "the one that waits least is %s",
 	                           say_rank(e->side, (uint32_t)(last - e->side->devices), e->arena))
 	            : "";
+}
+
+/* What is waited there is a guess, and said to be one. */
+static const char *tell_unmatched(const struct evidence *e)
+{
+	const struct device_result *least = find_least(e);
+	return arena_format(
+		e->arena,
+		"Devices communicate for %s ms %s longer in the mean (%.1f %%) than the one that does least%s: "
+		"time in which they wait for it, if they take part in the same collectives, which could not be "
+		"told.",
+		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"),
+		least ? arena_format(e->arena, ", %s",
+	                             say_rank(e->side, (uint32_t)(least - e->side->devices), e->arena))
+		      : "");
 }
 
 /* A rank, and where it ran, where that may differ: "rank 5 (host 2, GPU 1)". */
@@ -199,10 +220,12 @@ const char *tell_straggler(const struct evidence *e)
 {
 	const struct straggler *s = &e->side->ranks.straggler;
 	const char *who = s->kind == STRAGGLER_NONE ? "" : say_place(e, s->device);
+	if (s->kind == STRAGGLER_NONE && !e->side->ranks.known)
+		return tell_unmatched(e);
 	const char *for_whom =
 		s->kind == STRAGGLER_NONE ? tell_least(e)
 		: s->kind == STRAGGLER_TURNS
-			? arena_format(e->arena, "several come last in turns, and %.0f %% of the waiting is for %s",
+			? arena_format(e->arena, "several are waited for, and %.0f %% of the waiting is for %s",
 	                               100 * s->share, who)
 		: s->kind == STRAGGLER_SCHEDULE
 			? arena_format(
@@ -215,7 +238,7 @@ const char *tell_straggler(const struct evidence *e)
 	return arena_format(e->arena,
 	                    "Devices wait for the %s one in their collectives: %s ms %s in the mean (%.1f %%); "
 	                    "%s.%s",
-	                    s->kind == STRAGGLER_SCHEDULE ? "last" : "slowest", rule_ms(e, "cost"), rule_a_step(e),
+	                    s->kind == STRAGGLER_PERSISTENT ? "slowest" : "last", rule_ms(e, "cost"), rule_a_step(e),
 	                    rule_share(e, "cost"), for_whom, s->kind == STRAGGLER_PERSISTENT ? reason_of(e, s) : "");
 }
 

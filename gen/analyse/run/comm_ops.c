@@ -121,11 +121,13 @@ static bool note_root(const struct view *v, const struct comm_op *of, struct col
 	return op->root != TRACE_NONE;
 }
 
-/* Whether others recorded nothing that the op could be matched with. */
+/* Whether others recorded nothing that the op could be matched with, or it is of a rank of which nobody marked the
+ * steps: which of the others' it would be is not known then, and with each other such ranks would look as if they never
+ * waited. */
 static bool is_alone(const struct view *v, const struct collective_op *op, uint32_t process)
 {
 	const struct steps *s = &v->run->steps;
-	if (s->unaligned)
+	if (s->unaligned || (s->found && !steps_of_process(s, process)))
 		return true;
 	return v->from && op->step == TRACE_NONE && (op->launched < v->from[process] || op->launched >= v->to[process]);
 }

@@ -14,7 +14,16 @@ static void find_range(struct rank_map *map)
 	struct arena scratch = {0};
 	size_t n = (size_t)map->rows * map->columns;
 	float *sorted = ARENA_NEW(&scratch, n, float);
-	memcpy(sorted, map->step, n * sizeof *sorted);
+	size_t all = n;
+	n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (map->step[i] >= 0)
+			sorted[n++] = map->step[i];
+	if (!n) {
+		*map = (struct rank_map){0};
+		arena_release(&scratch);
+		return;
+	}
 	sort_floats(sorted, n);
 	double median = sorted[n / 2];
 	map->low = fmax(sorted[0], median / 2);
@@ -31,6 +40,8 @@ static float *begin(const struct run *run, uint32_t n_places, uint32_t rows, uin
 	out->rows = (n_places + out->ranks_a_row - 1) / out->ranks_a_row;
 	out->columns = (run->n_steps + out->steps_a_column - 1) / out->steps_a_column;
 	float *cells = ARENA_NEW(arena, (size_t)out->rows * out->columns, float);
+	for (size_t i = 0; i < (size_t)out->rows * out->columns; i++)
+		cells[i] = -1;
 	out->step = cells;
 	return cells;
 }
@@ -65,7 +76,7 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
 	struct rank_maps out = {0};
 	struct arena scratch = {0};
 	float *own, *cells[RANK_PARTS];
-	double *part[RANK_PARTS], mean = 0;
+	double *part[RANK_PARTS], mean = 0, known = 0;
 	if (!run->steps.found || n_places < 2)
 		return out;
 	own = begin(run, n_places, RANK_MAP_ROWS, RANK_MAP_COLUMNS, arena, &out.own);
@@ -76,12 +87,16 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
 	int64_t *end = ARENA_NEW(&scratch, run->steps.n, int64_t);
 	for (uint32_t at = 0; at < run->n_devices; at++) {
 		const struct device_waiting *device = &waiting->device[at];
+		if (!rank_steps_marked(run, at))
+			continue;
 		add_rank(run, &out.own, own, run->place[at], device->step);
 		find_parts(run, at, device->step, end, part);
 		for (int p = 0; p < RANK_PARTS; p++)
 			add_rank(run, &out.parts[p], cells[p], run->place[at], part[p]);
-		mean += device->own / run->n_devices;
+		mean += device->own;
+		known++;
 	}
+	mean = known > 0 ? mean / known : 0;
 	find_range(&out.own);
 	for (int p = 0; p < RANK_PARTS; p++) {
 		struct rank_map *map = &out.parts[p];

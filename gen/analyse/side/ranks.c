@@ -17,6 +17,8 @@ static const double MATCHED = 0.95;     /* of the exposed communication */
 static int compare_ranks(const void *a, const void *b)
 {
 	const struct rank_result *x = a, *y = b;
+	if (x->stepless != y->stepless)
+		return x->stepless ? 1 : -1;
 	if (x->own != y->own)
 		return x->own > y->own ? -1 : 1;
 	return x->device < y->device ? -1 : x->device > y->device;
@@ -34,6 +36,7 @@ static void add_run(const struct run *run, const struct waiting *w, const uint32
 		const struct device_waiting *d = &w->device[at];
 		struct rank_result *r = &out->list[run->place[at]];
 		double weight = step / with_work[run->place[at]];
+		r->stepless = r->stepless || !rank_steps_marked(run, at);
 		r->own += run->steps.found ? d->own / with_work[run->place[at]] : d->own * weight;
 		r->waiting += (double)d->parts.waiting * weight;
 		r->bubble += (double)d->parts.bubble * weight;
@@ -182,25 +185,32 @@ static void find_reason(const struct run *runs, size_t n, const struct comm_fact
 	out->has_reason = out->more >= EXPLAINS * waited_for;
 }
 
-/* How much longer the longest own step of a rank is than the mean of all, a step: what ranks would wait for each other
- * in each step if that were the only reason. */
-static double find_imbalance(const struct run *run, const struct waiting *w, const struct comm_facts *comm)
+/* Own steps beyond the mean of all ranks', a step. */
+struct beyond {
+	double longest; /* of each step the longest: what ranks would wait for each other if that were the only reason
+	                 */
+	double of_one;  /* of one device, always the same */
+};
+
+static void add_beyond(const struct run *run, const struct waiting *w, const struct comm_facts *comm, uint32_t device,
+                       double weight, struct beyond *out)
 {
-	double sum = 0;
-	uint32_t n_steps = run->steps.found ? run->n_steps : 1;
+	uint32_t n_steps = run->steps.found ? run->n_steps : 1, at = run->device_at[device];
+	weight /= run->n_steps;
 	for (uint32_t k = 0; k < n_steps; k++) {
-		double all = 0, most = 0, n = 0;
+		double all = 0, most = 0, n = 0, mine = 0;
 		for (uint32_t d = 0; d < run->n_devices; d++) {
 			if (!comm->communicates[run->place[d]])
 				continue;
 			double own = run->steps.found ? w->device[d].step[k] : w->device[d].own;
 			all += own;
 			most = fmax(most, own);
+			mine = d == at ? own : mine;
 			n++;
 		}
-		sum += n > 0 ? most - all / n : 0;
+		out->longest += n > 0 ? (most - all / n) * weight : 0;
+		out->of_one += n > 0 && at != TRACE_NONE ? (mine - all / n) * weight : 0;
 	}
-	return sum / run->n_steps;
 }
 
 /* By how much a device's own step is longer than the mean of the others'. */
@@ -225,10 +235,27 @@ static bool lacks_steps(const struct run *run)
 	return false;
 }
 
+/* `has_more`: the one that most is waited for has more to do than the others. In a pipeline much of the waiting has its
+ * schedule for a reason, so that the one whose steps alone are longer needs not have most of it. */
+static enum straggler_kind kind_of(const struct beyond *beyond, double share, bool has_more,
+                                   const struct ranks_result *ranks)
+{
+	bool always = share >= MOSTLY, pipeline = ranks->bubble >= EXPLAINS * ranks->waiting;
+	if (beyond->longest < EXPLAINS * ranks->waiting)
+		return STRAGGLER_SCHEDULE;
+	if (has_more)
+		return always || (pipeline && beyond->of_one >= MOSTLY * beyond->longest) ? STRAGGLER_PERSISTENT
+		                                                                          : STRAGGLER_TURNS;
+	if (!always)
+		return STRAGGLER_TURNS;
+	/* Another one has more to do: whether it is why the one that came last did is not told without one clock. */
+	return ranks->one_clock ? STRAGGLER_SCHEDULE : STRAGGLER_NONE;
+}
+
 static void find_straggler(const struct run *runs, const struct waiting *waiting, size_t n,
                            const struct comm_facts *comm, struct ranks_result *out)
 {
-	double imbalance = 0;
+	struct beyond beyond = {0};
 	struct straggler *s = &out->straggler;
 	double all = 0;
 	for (uint32_t d = 0; d < out->n; d++) {
@@ -244,12 +271,8 @@ static void find_straggler(const struct run *runs, const struct waiting *waiting
 	double waited_for = out->list[s->device].waited_for;
 	s->share = waited_for / all;
 	for (size_t r = 0; r < n; r++)
-		imbalance += find_imbalance(&runs[r], &waiting[r], comm) / (double)n;
-	bool always = s->share >= MOSTLY;
-	bool has_more = find_more(out, comm, s->device) >= EXPLAINS * waited_for;
-	s->kind = imbalance < EXPLAINS * out->waiting || (always && !has_more) ? STRAGGLER_SCHEDULE
-	          : always                                                     ? STRAGGLER_PERSISTENT
-	                                                                       : STRAGGLER_TURNS;
+		add_beyond(&runs[r], &waiting[r], comm, s->device, 1 / (double)n, &beyond);
+	s->kind = kind_of(&beyond, s->share, find_more(out, comm, s->device) >= EXPLAINS * waited_for, out);
 	if (s->kind == STRAGGLER_PERSISTENT)
 		find_reason(runs, n, comm, waited_for, s);
 }
@@ -350,6 +373,8 @@ struct ranks_result ranks_build(const struct run *runs, size_t n, const struct w
 	for (uint32_t d = 0; d < out->n; d++)
 		out->list[d].device = d;
 	find_places(&runs[median_run], median, out);
+	for (uint32_t d = 0; d < out->n; d++)
+		out->list[d].own = out->list[d].stepless ? 0 : out->list[d].own;
 	add_means(&side->comm, out);
 	find_straggler(runs, waiting, n, &side->comm, out);
 	if (out->straggler.kind == STRAGGLER_PERSISTENT)
