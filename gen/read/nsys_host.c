@@ -172,9 +172,11 @@ int nsys_read_switches(struct nsys *r)
 		return -1;
 	int more;
 	while ((more = scan_next(&s)) > 0) {
-		struct build_switch one = {.time = scan_int(&s, TIME),
-		                           .in = scan_int(&s, IN) != 0,
-		                           .thread = (uint64_t)scan_int_or(&s, THREAD, 0)};
+		struct build_switch one = {.thread = (uint64_t)scan_int(&s, THREAD)};
+		if (s.flaws) /* a switch of nobody knows whom says nothing of any thread */
+			continue;
+		one.time = scan_int(&s, TIME);
+		one.in = scan_int(&s, IN) != 0;
 		one.flaw = nsys_value_flaw(&s);
 		build_switch(&r->build, &one);
 	}

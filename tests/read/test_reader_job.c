@@ -64,6 +64,23 @@ static void scheduler_rows_become_slices(void **state)
 	assert_int_equal(t->rows[ROWS_SLICES].dropped, 2); /* of others it is no loss */
 }
 
+/* Calls of a thread that the profile does not name are those of thread 0; rows of the scheduler are of nobody. */
+static void scheduler_rows_of_nobody_are_no_loss(void **state)
+{
+	const struct trace *t = read_with(
+		*state, "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET globalTid = 0 WHERE rowid = 1;"
+			"CREATE TABLE IF NOT EXISTS SCHED_EVENTS(start INTEGER NOT NULL, cpu INTEGER NOT NULL,"
+			" isSchedIn INTEGER NOT NULL, globalTid INTEGER);"
+			"INSERT INTO SCHED_EVENTS(start, cpu, isSchedIn, globalTid) VALUES"
+			"(1000, 3, 1, NULL), (1300, 3, 0, NULL), ('soon', 9, 1, 'nobody'), ('soon', 9, 1, NULL)");
+	bool none = false;
+	for (uint32_t i = 0; i < t->n_threads; i++)
+		none |= t->threads[i].tid == 0;
+	assert_true(none);
+	assert_int_equal(t->slices.n, 0);
+	assert_int_equal(t->rows[ROWS_SLICES].dropped, 0);
+}
+
 static void rows_are_counted_by_kind(void **state)
 {
 	const struct trace *t = read_with(
@@ -168,6 +185,7 @@ int main(void)
 		TEST(nothing_is_known_without_the_tables),
 		TEST(the_start_is_a_time_of_day),
 		TEST(scheduler_rows_become_slices),
+		TEST(scheduler_rows_of_nobody_are_no_loss),
 		TEST(rows_are_counted_by_kind),
 		TEST(launchers_say_the_rank),
 		TEST(an_environment_as_one_text),
