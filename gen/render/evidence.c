@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "render/words.h"
 
+#define MOSTLY 0.5     /* names that are less than that of a step are no sequence any more */
 #define LONG_PAUSE 1e9 /* ns: shorter ones are what programs do before their first step */
 
 /* What was put together, and what was left out. */
@@ -21,6 +22,25 @@ static const char *taken(const struct loop_result *loop, struct arena *arena)
 	return text;
 }
 
+/* What comes again and again. */
+static const char *repeated(const struct loop_result *loop, struct arena *arena)
+{
+	const char *ops = format_plural(arena, loop->ops, "GPU operation", "GPU operations");
+	const char *same = format_share(arena, loop->same);
+	if (loop->ops == 1 && loop->same == 1)
+		return "one repeating GPU operation";
+	if (loop->same == 1)
+		return arena_format(arena, "the repeating sequence of %s", ops);
+	if (loop->same < MOSTLY)
+		return arena_format(arena,
+		                    "work that repeats in several variants, about %s each, %s of them in every variant",
+		                    ops, same);
+	return arena_format(
+		arena,
+		"the repeating sequence of about %s, %s of them the same in every step and others in their places", ops,
+		same);
+}
+
 const char *evidence_of(const struct side *s, struct arena *arena)
 {
 	const char *covered = arena_format(arena, "%s of the GPU's work", format_share(arena, s->steps.coverage));
@@ -28,13 +48,8 @@ const char *evidence_of(const struct side *s, struct arena *arena)
 		const struct loop_result *loop = &s->loops[l];
 		if (!loop->judged)
 			continue;
-		const char *ops = format_plural(arena, loop->ops, "GPU operation", "GPU operations");
-		if (loop->same < 1)
-			ops = arena_format(arena,
-			                   "about %s, %s of them the same in every step and others in their places",
-			                   ops, format_share(arena, loop->same));
-		return arena_format(arena, "steps found from the repeating sequence of %s, %u times, %s%s", ops,
-		                    loop->steps, covered, taken(loop, arena));
+		return arena_format(arena, "steps found from %s, %u times, %s%s", repeated(loop, arena), loop->steps,
+		                    covered, taken(loop, arena));
 	}
 	return covered;
 }

@@ -15,6 +15,7 @@ static struct pattern_share share_of(const char *text, struct pattern_fit *fit, 
 	size_t n = strlen(text), *cut = ARENA_NEW(arena, n + 2, size_t);
 	struct pattern_sequence s = {.token = ARENA_NEW(arena, n, uint32_t),
 	                             .length = ARENA_NEW(arena, n, int64_t),
+	                             .flags = ARENA_NEW(arena, n, uint8_t),
 	                             .lane = ARENA_NEW(arena, 26, uint32_t),
 	                             .n_tokens = 26,
 	                             .n_lanes = 1};

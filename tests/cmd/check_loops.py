@@ -3,8 +3,8 @@
 
     check_loops.py GAPLINE [N [KIND ...]]
 
-Every kind in support/made_loops.py, made_mixtures.py, made_solvers.py and made_shapes.py is a way in which programs are built;
-N (20) programs of each, two in five of that of the last two, are made from fixed seeds, simulated (a host that launches into streams, devices that work them off), written as exports without NVTX, and reported. The time
+Every kind in support/made_loops.py, made_mixtures.py, made_solvers.py, made_shapes.py and made_long.py is a way in which programs are built;
+N (20) programs of each, two in five of that of the last three, are made from fixed seeds, simulated (a host that launches into streams, devices that work them off), written as exports without NVTX, and reported. The time
 per step is that of the simulation within 1 % in at least 98 of 100; programs at random have no steps; another number of
 iterations of the same steps is said, and no speed. Prints what is missed.
 
@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import made_long  # noqa: E402
 import made_mixtures  # noqa: E402, F401
 import made_shapes  # noqa: E402
 import made_solvers  # noqa: E402
@@ -198,7 +199,7 @@ def check_shrinking(gapline, folder):
         p = Program(random.Random(name))
         for i in range(n):
             for kernel in "eliminate", "update":
-                p.kernel(kernel, 7, 3000 + length * (1 - i / n) ** power + (length if i < warm else 0))
+                p.kernel(kernel, 7, 3000 + length * (power(i / n) if callable(power) else (1 - i / n) ** power) + (length if i < warm else 0))
             p.step()
         path = os.path.join(folder, f"{name}.sqlite")
         write(path, [p])
@@ -220,6 +221,13 @@ def check_shrinking(gapline, folder):
     said = " ".join(verdict["reasons"])
     if "900 of them in the baseline and 500 in the fixed side" not in said or "warming up" in said:
         wrong.append(f"shrinking, 900 and 500 iterations: {said}")
+    # what one side says by itself, and beside others that are not as many: all of them count there, too
+    for name, law in ("root", 0.4), ("inverse", lambda x: 1 / (1 + 9 * x)), ("exponential", lambda x: 2.718281828 ** (-5 * x)):
+        path, step = solve(name, 1790, 200000, law)
+        steps = report(gapline, folder, [path, fewer])["baseline"]["steps"]
+        alone = " ".join(subprocess.run([gapline, "show", path], capture_output=True, text=True).stdout.split())
+        if steps["warmup"] != 1 or ", 1 left out as warm-up" not in alone or abs(steps["period_ms"]["mean"] * 1e6 / step - 1) > NEAR:
+            wrong.append(f"shrinking ({name}), beside others: {steps} for {step / 1e6}, alone: {alone[:200]}")
     # steady iterations that begin slowly shrink by no law
     for name in "steady", "cold":
         solve(name, 900, 200000, 0, 300 if name == "cold" else 0)
@@ -422,7 +430,7 @@ def main():
         wrong += check_short_run(gapline, folder) + check_small(gapline, folder) + check_long(gapline, folder)
         for kind in kinds:
             good, refused, missed = 0, 0, []
-            some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE + made_shapes.MINE and not sys.argv[3:] else n
+            some = n * 2 // 5 if KINDS[kind] in made_solvers.MINE + made_shapes.MINE + made_long.MINE and not sys.argv[3:] else n
             for seed in range(some):
                 path = os.path.join(os.environ.get("KEEP", folder), f"{kind}-{seed}.sqlite")
                 if os.path.exists(path):

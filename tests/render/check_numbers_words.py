@@ -112,11 +112,17 @@ class Words:
 
     def evidence(self, text, side):
         """What is said behind the steps: how much of the GPU's work they are, and the sequence that they come from."""
-        found = re.fullmatch(r"(?:steps found from the repeating sequence of (\d+) GPU operations?, (\d+) times, )?(.*)", text)
+        found = re.fullmatch(r"(?:steps found from (the repeating sequence of|one|work that repeats in several variants,)"
+                             r"(?: about)?(?: repeating)?(?: (\d+))? GPU operations?(?: each)?"
+                             r"(?:, (\d+(?:\.\d+)?) % of them [a-z ]*)?, (\d+) times, )?(.*)", text)
         judged = [loop for loop in side["loops"] if loop["judged"]]
-        numbers = [(str(loop["ops"]), str(loop["steps"])) for loop in judged] or [(None, None)]
-        self.claim(found and (found[1], found[2]) in numbers and self.is_share(found[3], side["steps"]["coverage"]),
-                   "steps", text)
+        good = bool(found) and (not judged) == (not found[1])
+        if good and judged:
+            ops = "1" if found[1] == "one" else found[2]
+            same = 100 * judged[0]["same_names"]
+            good = (ops, found[4]) == (str(judged[0]["ops"]), str(judged[0]["steps"]))
+            good = good and (shows(found[3], same, 1) and (found[1][:3] == "the") == (same >= 50) if found[3] else same == 100)
+        self.claim(good and self.is_share(found[5], side["steps"]["coverage"]), "steps", text)
 
     def loops(self, text, side):
         rows = text.split("; ") if side["loops"] else []

@@ -338,7 +338,7 @@ static const char *say_falling(const struct guard *c, const struct side_facts *f
 {
 	bool falls = false;
 	for (size_t r = 0; r < facts->n_runs; r++)
-		falls = falls || (facts->runs[r].falls && !facts->runs[r].shrinks);
+		falls = falls || facts->runs[r].uneven;
 	if (!falls)
 		return NULL;
 	uint32_t a = iterations(c->a), b = iterations(c->b);

@@ -368,7 +368,7 @@ static void say_warmup(struct list *list, const struct proof *p, int warmup)
 		if (p->cut[i] > 0 && !p->cut[1 - i])
 			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", p->cut[i] + 1,
 			    p->runs[i] > 1 ? "a typical run of " : "", SIDE[i], why);
-	if (v->series[0][0].shrinks)
+	if (v->series[0][0].shrinks && v->series[1][0].shrinks && p->m[0] == p->m[1])
 		SAY(list,
 		    "Each step has less to do than the one before it, and there are as many on both sides: all of them "
 		    "count, from the first to the last, and how they get shorter is taken for the program's own.");

@@ -45,8 +45,17 @@ enum pattern_flag {
 	PATTERN_INPUT = 8, /* the op moves data from the host to the device */
 	/* by its name a loss or an optimizer: of such there is one in a step, and none in a layer */
 	PATTERN_UPDATE = 16,
+	/* the first op behind a CUDA graph that was captured, or updated: what runs once beside that is no part of
+	 * what repeats */
+	PATTERN_CAPTURE = 32,
 	PATTERN_BREAK = 4 /* ops were taken out before it; set within */
 };
+
+/* Whether an op moves data from the device to the host. */
+static inline bool pattern_is_out(uint8_t flags)
+{
+	return (flags & (PATTERN_HOST | PATTERN_WORK | PATTERN_INPUT)) == PATTERN_HOST;
+}
 
 /* Ops in order. `token` is below n_tokens, `at` never falls. */
 struct pattern_sequence {

@@ -277,6 +277,23 @@ static bool miss_cuts(const struct pattern_fit *f, uint32_t from, uint32_t to)
 	return !regular && twice * (uint64_t)100 > to - from;
 }
 
+/* Ops between runs of cycles, if nearly all of what lies there is written out: a solver's state now and then. */
+static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	const uint32_t *written = pattern_fit_written(f, s, &scratch);
+	size_t ops = 0, between = 0;
+	for (uint32_t k = from; k < to; k++) {
+		size_t all = f->cut[k + 1] - f->cut[k], beyond = f->grade[k] == GRADE_NONE ? all
+		                                                 : all > f->ops            ? all - f->ops
+		                                                                           : 0;
+		ops += written[k];
+		between += beyond;
+	}
+	arena_release(&scratch);
+	return ops * 20 >= between * 19 ? ops : 0;
+}
+
 /* Whether cuts make a loop; which part of them. */
 static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
@@ -339,6 +356,8 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	out->bursts = runs > 1 && (whole || in_runs * 10 >= cycles * 9) &&
 	              (host_share(f, s, out->from, out->to) >= 0.9 || runs_vary(f, out->from, out->to)) &&
 	              !vary_between(f, s, out->from, out->to, cycles);
+	if (out->bursts)
+		out->written = all_written(s, f, out->from, out->to);
 	if (out->bursts || runs > BURSTS) {
 		out->cycles = cycles;
 		out->share = together;
@@ -438,5 +457,5 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 
 double pattern_cuts_weight(const struct pattern_found *f)
 {
-	return f->bursts ? (double)f->cycles * f->fit.ops : f->share.ops * (double)f->share.n_ops;
+	return f->bursts ? (double)f->cycles * f->fit.ops + (double)f->written : f->share.ops * (double)f->share.n_ops;
 }

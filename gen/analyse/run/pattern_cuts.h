@@ -12,7 +12,8 @@ struct pattern_found {
 	struct pattern_share share;
 	uint32_t fewest, most; /* shorter cycles that a cycle was made of (pattern_layers.h); 0: of none */
 	bool bursts;
-	double same; /* share of its ops that all cycles hold under the same names, where others do not; 0: all do */
+	size_t written; /* ops between bursts, where all that lies there is written out */
+	double same;    /* share of its ops that all cycles hold under the same names, where others do not; 0: all do */
 };
 
 /* Whether cycles that begin at the `n` ops `cut`, which has room for one more, make a loop; `out` is the part of them

@@ -50,6 +50,14 @@ uint32_t pattern_fit_split(const struct pattern_fit *fit, const struct pattern_s
 uint32_t pattern_fit_behind(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t from,
                             uint32_t to);
 
+/* Whether a graph is captured in cycle `k`, or right behind it. */
+bool pattern_fit_captures(const struct pattern_fit *fit, const struct pattern_sequence *sequence, uint32_t k);
+
+/* By cycle: ops that it holds beyond what is usual, where they are written out: copies to the host end them, and none
+ * is a copy in; else 0. */
+uint32_t *pattern_fit_written(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
+                              struct arena *arena);
+
 struct pattern_share pattern_fit_share(const struct pattern_fit *fit, const struct pattern_sequence *sequence,
                                        uint32_t from, uint32_t to, struct arena *arena);
 

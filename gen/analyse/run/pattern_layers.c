@@ -32,7 +32,7 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 	for (size_t i = fit->cut[k]; i < fit->cut[k + 1]; i++) {
 		bool behind = end->host || host;
 		host = host || s->flags[i] & PATTERN_HOST;
-		end->read = end->read || (s->flags[i] & (PATTERN_HOST | PATTERN_WORK | PATTERN_INPUT)) == PATTERN_HOST;
+		end->read = end->read || pattern_is_out(s->flags[i]);
 		if (fit->grade[k] == GRADE_EXACT || fit->usual[s->token[i]])
 			continue;
 		works = works || s->flags[i] & PATTERN_WORK;
@@ -75,10 +75,16 @@ static bool join(const struct pattern_sequence *s, const struct pattern_found *f
 	uint32_t n = 0, sure = 0, even = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
 	struct end end = {0};
 	bool goes_on = false;
+	/* behind what is written out now and then the next iteration is as every other one */
+	const uint32_t *written = mark == MARK_OTHER ? pattern_fit_written(fit, s, arena) : NULL;
 	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
 	for (uint32_t k = f->from; k < f->to; k++) {
 		struct end next = goes_on ? end : (struct end){0};
-		bool ends = k + 1 < f->to && ends_step(s, fit, k, mark, &next);
+		if (pattern_fit_captures(fit, s, k)) { /* it says nothing */
+			layers++;
+			continue;
+		}
+		bool ends = k + 1 < f->to && ends_step(s, fit, k, mark, &next) && !(written && written[k]);
 		if (goes_on && !ends) {
 			if (n) {
 				fewest = layers < fewest ? layers : fewest;

@@ -68,6 +68,34 @@ static void mark_waits(const struct trace *t, uint32_t process, struct pattern_s
 	arena_release(&scratch);
 }
 
+/* Marks the first op launched after each capture of a graph. */
+static void mark_captures(const struct trace *t, uint32_t process, struct pattern_sequence *s)
+{
+	struct arena scratch = {0};
+	bool *ends = ARENA_NEW(&scratch, t->names->n, bool), any = false;
+	for (uint32_t i = 0; i < t->names->n; i++) {
+		const char *name = names_text(t->names, i);
+		ends[i] =
+			strncmp(name, "cudaStreamEndCapture", 20) == 0 || strncmp(name, "cuStreamEndCapture", 18) == 0;
+		any = any || ends[i];
+	}
+	for (size_t c = 0; c < t->calls.n && any; c++) {
+		if (!ends[t->calls.name[c]] || t->threads[t->calls.thread[c]].process != process)
+			continue;
+		size_t low = 0, high = s->n;
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+			if (s->at[middle] < t->calls.end[c])
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		if (low < s->n)
+			s->flags[low] |= PATTERN_CAPTURE;
+	}
+	arena_release(&scratch);
+}
+
 /* What has an order of its own on a device: a stream; copies and memsets together, for frameworks send them to one
  * stream of a pool now and to another then. */
 static uint32_t queue_of(const struct trace *t, size_t i)
@@ -147,4 +175,5 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 		s->flags[k] |= update[s->token[k]] ? PATTERN_UPDATE : 0;
 	arena_release(&scratch);
 	mark_waits(t, process, s);
+	mark_captures(t, process, s);
 }

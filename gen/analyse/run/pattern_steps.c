@@ -321,8 +321,8 @@ static bool work_falls(const struct run *run)
 	return work[PARTS - 1] < 0.5 * work[0] && work[PARTS - 1] < 0.85 * work[PARTS / 2];
 }
 
-/* Iterations that have less and less to do are compared whole, from the first to the last: where one side's do, and all
- * runs have as many of the same kernels, those of all others do as well. */
+/* Iterations that have less and less to do count whole, from the first to the last: a run's own, and where all runs
+ * have as many of the same kernels, those of all others as well. */
 static void find_shrinking(const struct pattern_side *sides, int n_sides)
 {
 	const struct run *first = &sides[0].runs[0];
@@ -336,9 +336,12 @@ static void find_shrinking(const struct pattern_side *sides, int n_sides)
 			falls = falls || run->falls;
 			same = same && loop->n == like->n && run_loop_alike(loop, like) > 0.9;
 		}
-	for (int s = 0; s < n_sides && falls && same; s++)
-		for (size_t r = 0; r < sides[s].n; r++)
-			sides[s].runs[r].shrinks = true;
+	for (int s = 0; s < n_sides && falls; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			struct run *run = &sides[s].runs[r];
+			run->shrinks = same || run->falls;
+			run->uneven = !same && run->falls;
+		}
 }
 
 /* Marks the runs without steps of a side of which others have some: their steps are not taken, either. */

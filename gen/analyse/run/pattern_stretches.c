@@ -5,7 +5,9 @@
 #include <string.h>
 
 enum {
-	LEAST_OPS = 8,        /* of a cycle: of fewer, one in its place is too much of it */
+	LEAST_OPS = 4,        /* of a cycle: of fewer, one in its place is too much of it; */
+	SHORT = 8,            /* of fewer than these */
+	SAME_KERNELS = 3,     /* so many kernels go on: copies around one alone are two benchmarks */
 	CANDIDATES = 8,       /* tokens at which cycles may begin that are tried */
 	CHANGES = 10,         /* cycles to a change of names, at least */
 	ONCE = 2,             /* ops that a change may bring with it once: a workspace is cleared */
@@ -166,18 +168,72 @@ static double same_time(const struct cycles *c)
 	return all > 0 ? same / all : 1;
 }
 
+/* How much of the cycles goes on under the same names, of ops and GPU time; and how many kernels do. */
+struct same {
+	double ops, time;
+	uint32_t kernels;
+};
+
+/* Of short cycles, in which one name may well stand in several places: place by place. */
+static struct same same_places(const struct pattern_sequence *s, const struct pattern_places *p)
+{
+	struct same same = {0};
+	double time = 0, held = 0;
+	const size_t *model = &p->cut[p->n / 2];
+	for (size_t i = 0; i < p->ops && model[0] + i < model[1]; i++) {
+		uint32_t token = s->token[model[0] + i], with = 0;
+		double here = 0;
+		for (uint32_t k = 0; k < p->n; k++) {
+			if (p->cut[k] + i >= p->cut[k + 1])
+				continue;
+			with += s->token[p->cut[k] + i] == token;
+			here += (double)s->length[p->cut[k] + i];
+		}
+		bool goes_on = with * (uint64_t)FEW >= p->n * (uint64_t)(FEW - 1);
+		time += here;
+		held += goes_on ? here : 0;
+		same.ops += goes_on ? 1. / p->ops : 0;
+		same.kernels += goes_on && s->flags[model[0] + i] & PATTERN_WORK;
+	}
+	same.time = time > 0 ? held / time : 1;
+	return same;
+}
+
+/* Whether nearly all cycles have as many ops. */
+static bool are_equally_long(const struct pattern_places *p)
+{
+	uint32_t other = 0;
+	for (uint32_t k = 0; k < p->n; k++)
+		other += p->cut[k + 1] - p->cut[k] != p->ops;
+	return other * (uint64_t)FEW <= p->n;
+}
+
+/* Whether enough goes on, and the rest stands in for others. */
+static bool is_the_same_work(const struct cycles *c, struct pattern_places *p)
+{
+	if (p->ops >= SHORT)
+		return p->constant_ops >= LEAST_SAME && p->explained_ops >= LEAST_EXPLAINED &&
+		       p->explained_time >= LEAST_EXPLAINED && same_time(c) >= LEAST_SAME_TIME;
+	struct same same = same_places(c->s, p);
+	bool good = are_equally_long(p) && same.ops >= LEAST_SAME && same.time >= LEAST_SAME_TIME &&
+	            same.kernels >= SAME_KERNELS;
+	if (good) {
+		p->explained_ops = p->explained_time = 1; /* every place is filled */
+		p->constant_ops = same.ops;
+	}
+	return good;
+}
+
 static bool is_one(const struct pattern_sequence *s, const struct pattern_found *f, struct pattern_places *p)
 {
 	struct arena scratch = {0};
 	struct cycles c;
-	bool good = p->cut[0] <= f->fit.cut[f->from + 1] && p->cut[p->n] >= f->fit.cut[f->to - 1] &&
-	            p->constant_ops >= LEAST_SAME && p->explained_ops >= LEAST_EXPLAINED &&
-	            p->explained_time >= LEAST_EXPLAINED && !p->cyclic;
+	bool good = p->cut[0] <= f->fit.cut[f->from + 1] && p->cut[p->n] >= f->fit.cut[f->to - 1] && !p->cyclic;
 	for (size_t i = p->cut[0] + 1; i < p->cut[p->n] && good; i++)
 		good = !(s->flags[i] & PATTERN_BREAK);
 	if (good) {
 		look_at(s, p, &scratch, &c);
-		good = are_even(&c) && same_time(&c) >= LEAST_SAME_TIME && trim(&c, f, p, &scratch) &&
+		good = are_even(&c) && is_the_same_work(&c, p) && trim(&c, f, p, &scratch) &&
 		       p->n >= f->cycles + PATTERN_CYCLES;
 	}
 	arena_release(&scratch);

@@ -85,7 +85,8 @@ struct run {
 	uint32_t loop;          /* of these: the one whose cycles are the steps */
 	bool by_loop;           /* set before run_find_steps: ranges are not asked */
 	bool falls;             /* each of its steps has less to do than the one before … */
-	bool shrinks;           /* … in one run at least, and all have as many: pattern_agree */
+	bool shrinks;           /* … in it, or in one run of several that have as many: all of them count */
+	bool uneven;            /* it does, and the runs have not as many, or others: pattern_agree */
 	struct activity activity;
 	bool forgot;      /* it had steps, but not those of all other runs, and counts as without: pattern_agree */
 	bool alone;       /* nothing in it repeats, though it does in other runs of its side: pattern_agree */
