@@ -211,6 +211,14 @@ static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *foun
 		found->to = last;
 }
 
+/* Whether what is no cycle is one with a few kernels under other names: as long, and three quarters of it the same. */
+static bool is_near(const struct pattern_fit *f, uint32_t k)
+{
+	size_t ops = f->cut[k + 1] - f->cut[k];
+	return f->grade[k] == GRADE_NONE && ops * 8 >= (size_t)f->ops * 7 && ops * 8 <= (size_t)f->ops * 9 &&
+	       f->off[k] * (uint64_t)2 <= f->ops;
+}
+
 /* Cycles that are none, and that hardly any other is like: steps of which some kernels are other ones each time, say.
  * What lies between runs of steps is alike (a validation's passes), or there is little of it: where steps that vary
  * would be left out, and their time counted, nothing is told. */
@@ -220,7 +228,9 @@ static bool vary_between(const struct pattern_fit *f, const struct pattern_seque
 	enum { ALIKE = 3 };
 	struct arena scratch = {0};
 	uint64_t *sum = ARENA_NEW(&scratch, to - from, uint64_t);
-	uint32_t n = 0, varied = 0;
+	uint32_t n = 0, varied = 0, near = 0;
+	for (uint32_t k = from; k < to; k++)
+		near += is_near(f, k);
 	for (uint32_t k = from; k < to; k++)
 		if (f->grade[k] == GRADE_NONE && (f->cut[k + 1] - f->cut[k]) * 2 >= f->ops &&
 		    f->cut[k + 1] - f->cut[k] <= (size_t)f->ops * 2)
@@ -232,7 +242,8 @@ static bool vary_between(const struct pattern_fit *f, const struct pattern_seque
 		varied += end - i < ALIKE ? end - i : 0;
 	}
 	arena_release(&scratch);
-	return varied * (uint64_t)20 > cycles || pattern_fit_behind(f, s, from, to) * (uint64_t)4 > cycles;
+	return varied * (uint64_t)20 > cycles || near * (uint64_t)50 > cycles ||
+	       pattern_fit_behind(f, s, from, to) * (uint64_t)4 > cycles;
 }
 
 static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
