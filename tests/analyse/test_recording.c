@@ -136,6 +136,25 @@ static void test_one_side_recorded_at_a_higher_price(void **state)
 	}
 }
 
+/* Each of 20 launches comes 60 µs later than before, and recording is taken to cost 20 at most: the sentence says all
+ * of it, and that the interval does not allow for it. */
+static void test_a_host_slower_than_recording_makes_it(void **state)
+{
+	struct scene *s = *state;
+	const struct trace *fast = launching_run(s, 5 * US, 10 * US), *slow = launching_run(s, 65 * US, 10 * US);
+	for (int swap = 0; swap < 2; swap++) {
+		const struct analysis *a = launching_pair(s, swap ? slow : fast, swap ? fast : slow);
+		const char *what = swap ? "60.0 µs longer in the baseline, more than recording is taken to cost"
+		                        : "60.0 µs longer on the fixed side, more than recording is taken to cost";
+		bool said = false;
+		assert_int_equal(a->verdict.result, swap ? VERDICT_FASTER : VERDICT_SLOWER);
+		for (size_t i = 0; i < a->verdict.n_reasons; i++)
+			said = said || (strstr(a->verdict.reasons[i], what) &&
+			                strstr(a->verdict.reasons[i], "allows for what recording adds, not for that"));
+		assert_true(said);
+	}
+}
+
 /* 40 µs less between two steps are no price of launches: nothing is widened for them, and the fix is seen. */
 static void test_a_shorter_pause_is_no_price(void **state)
 {
@@ -302,6 +321,7 @@ int main(void)
 		SCENE(test_ranges_that_one_side_has),
 		cmocka_unit_test(test_paces_apart_by_hand),
 		SCENE(test_one_side_recorded_at_a_higher_price),
+		SCENE(test_a_host_slower_than_recording_makes_it),
 		SCENE(test_a_shorter_pause_is_no_price),
 		SCENE(test_calls_before_the_wait_count),
 		SCENE(test_what_only_the_profiler_adds_is_not_resolved),

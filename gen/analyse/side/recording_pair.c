@@ -54,18 +54,19 @@ static double gpu_share(const struct side side[2])
 /* How much more a call may cost on the fixed side than on the baseline. Recording may be why a launch takes longer
  * there wherever both sides do the same; where they do hardly anything alike, their fastest launches stand for that. */
 struct apart {
-	double ns;  /* below 0: less */
-	bool alike; /* of what both sides do */
+	double ns;   /* below 0: less; within what a call can cost */
+	double seen; /* as it is */
+	bool alike;  /* of what both sides do */
 };
 
 static struct apart prices_apart(const struct side side[2])
 {
 	const struct recording_cost *b = &side[0].recording, *f = &side[1].recording;
 	double shared, ns = paces_apart(&b->paces, &f->paces, &shared);
-	struct apart out = {ns, shared >= SHARED};
+	struct apart out = {.seen = ns, .alike = shared >= SHARED};
 	if (!out.alike)
-		out.ns = b->launch_pace > 0 && f->launch_pace > 0 ? f->launch_pace - b->launch_pace : 0;
-	out.ns = fmax(fmin(out.ns, MOST_NS_A_CALL), -MOST_NS_A_CALL);
+		out.seen = b->launch_pace > 0 && f->launch_pace > 0 ? f->launch_pace - b->launch_pace : 0;
+	out.ns = fmax(fmin(out.seen, MOST_NS_A_CALL), -MOST_NS_A_CALL);
 	return out;
 }
 
@@ -150,6 +151,12 @@ bool recording_turns(const struct verdict *v, const struct verdict_conditions *c
 	return v->measured == VERDICT_RECORDED && v->has_interval && fmax(-c->beyond[0], c->beyond[1]) > log1p(TURNS);
 }
 
+/* Whether launches differ by more than the interval takes recording to cost. */
+static bool beyond_recording(const struct side side[2])
+{
+	return fabs(prices_apart(side).seen) > highest_price(side);
+}
+
 /* A sentence, where it makes a difference that the sides' prices may differ; else "". */
 static const char *say_apart(const struct side side[2], struct arena *arena)
 {
@@ -159,10 +166,17 @@ static const char *say_apart(const struct side side[2], struct arena *arena)
 	widen(side, highest, apart.ns, beyond);
 	if (fmax(same[0] - beyond[0], beyond[1] - same[1]) < log1p(WORTH_SAYING))
 		return "";
-	return arena_format(arena, "%s %.1f µs longer %s: the host was slower there, or recording cost it more. ",
-	                    apart.alike ? "From a launch to the next call, where both sides do the same, it takes"
-	                                : "The fastest launches take",
-	                    fabs(apart.ns) / 1e3, apart.ns > 0 ? "on the fixed side" : "in the baseline");
+	const char *who = apart.alike ? "From a launch to the next call, where both sides do the same, it takes"
+	                              : "The fastest launches take";
+	const char *where = apart.ns > 0 ? "on the fixed side" : "in the baseline";
+	if (beyond_recording(side))
+		return arena_format(
+			arena,
+			"%s %.1f µs longer %s, more than recording is taken to cost: the host itself was slower there, "
+			"or a profiler inside the program (cProfile, a debugger) held it up. ",
+			who, fabs(apart.seen) / 1e3, where);
+	return arena_format(arena, "%s %.1f µs longer %s: the host was slower there, or recording cost it more. ", who,
+	                    fabs(apart.seen) / 1e3, where);
 }
 
 /* The same of graphs' nodes. */
@@ -203,13 +217,14 @@ const char *recording_reason(const struct side side[2], const struct verdict *v,
 		return NULL;
 	const char *per = b->steps.found ? "step" : "run";
 	bool ranges = b->recording.waited_ranges + f->recording.waited_ranges > 0;
-	return arena_format(
-		arena,
-		"This is the speedup of the recorded programs. Recording adds up to %.1f µs to each CUDA "
-		"call%s here (the GPU waited for %s%s a %s of the baseline, %s of the fixed side) and "
-		"up to some percent to kernels. %s%sThe interval allows for that, and result and gates go by "
-		"the interval. gapline run also measures without a profiler.",
-		highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
-		ranges ? " of them" : " calls", per, say_digits(arena, waited(f)), say_apart(side, arena),
-		say_nodes(side, arena));
+	const char *apart = say_apart(side, arena);
+	bool more = *apart && beyond_recording(side);
+	return arena_format(arena,
+	                    "This is the speedup of the recorded programs. Recording adds up to %.1f µs to each CUDA "
+	                    "call%s here (the GPU waited for %s%s a %s of the baseline, %s of the fixed side) and "
+	                    "up to some percent to kernels. %s%sThe interval allows for %s, and result and gates go by "
+	                    "the interval. gapline run also measures without a profiler.",
+	                    highest_price(side) / 1e3, ranges ? " and range" : "", say_digits(arena, waited(b)),
+	                    ranges ? " of them" : " calls", per, say_digits(arena, waited(f)), apart,
+	                    say_nodes(side, arena), more ? "what recording adds, not for that" : "that");
 }
