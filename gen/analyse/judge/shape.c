@@ -3,6 +3,7 @@
 #include "analyse/say.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 
@@ -92,16 +93,17 @@ static const char *of_rare_steps(const struct series *s[2], struct arena *arena)
 	const struct slow_steps *slow = &s[i]->slow;
 	if (!slow->n || slow->regular)
 		return NULL;
+	const char *least = arena_format(arena, "%.1f", slow->least), *most = arena_format(arena, "%.1f", slow->most);
+	const char *range = strcmp(least, most) == 0 ? most : arena_format(arena, "%s to %s", least, most);
 	return slow->n == 1
-	               ? arena_format(
-				 arena,
-				 "One of %zu steps of %s takes %.1f times as long (%s of the time); how many there "
-				 "are is what makes the total uncertain.",
-				 s[i]->m, SIDE[i], slow->most, percent(arena, share[i]))
+	               ? arena_format(arena,
+	                              "One of %zu steps of %s takes %s times as long (%s of the time); how many there "
+	                              "are is what makes the total uncertain.",
+	                              s[i]->m, SIDE[i], most, percent(arena, share[i]))
 	               : arena_format(arena,
-	                              "%zu of %zu steps of %s take %.1f to %.1f times as long (%s of the time); their "
+	                              "%zu of %zu steps of %s take %s times as long (%s of the time); their "
 	                              "number is what makes the total uncertain.",
-	                              slow->n, s[i]->m, SIDE[i], slow->least, slow->most, percent(arena, share[i]));
+	                              slow->n, s[i]->m, SIDE[i], range, percent(arena, share[i]));
 }
 
 /* Standard deviation of a step, relative, from its 10 % trimmed mean's side: what T's variance times m would be for
