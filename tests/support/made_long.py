@@ -153,11 +153,13 @@ def capture(p, ops):
 
 def long_recaptured(p, rng):
     """A graph that is captured again every 20th step, and run once without it then, or not; kernels around it, or nothing
-    but it; traced whole or by node."""
+    but it; traced whole or by node. By node, with nothing around it, the run without it looks like any other step, and may
+    count as one."""
     around, inner = body(rng, rng.randint(0, 5)), network(rng, 30)
     every, eager, style = rng.choice([20, 20, 50]), rng.random() < 0.5, style_of(rng)
     input_, whole = rng.random() < 0.6, rng.random() < 0.5
     start_up(p, rng)
+    passes = []
     for i in range(long(rng, len(around) + (4 if whole else len(inner)))):
         if input_:
             p.copy(1, 10**5)
@@ -165,6 +167,7 @@ def long_recaptured(p, rng):
         if i % every == 0:
             if eager:
                 run(p, inner)
+                passes.append(p.latest)
             capture(p, inner)
         if whole:
             p.graph(10 * (i // every + 1), 10000 * (1 + len(inner)))
@@ -172,6 +175,8 @@ def long_recaptured(p, rng):
             nodes(p, inner)
         run(p, around[2:])
         close(p, rng, style)
+    if not whole and not around and not input_:
+        p.others = [sorted(p.ends + passes[1:])]
 
 
 def long_output(p, rng):
@@ -198,17 +203,19 @@ def long_output(p, rng):
 
 
 def long_server(p, rng):
-    """A batch goes through the graph that was captured for its size, a prompt's pass now and then."""
+    """A batch goes through the graph that was captured for its size, a prompt's pass now and then, which may count as a step
+    of its own."""
     before, behind, n = body(rng, rng.randint(1, 4)), body(rng, rng.randint(1, 4), "s"), rng.randint(2, 6)
     prefill, share = network(rng, 40), rng.choice([0.02, 0.1])
     stay, whole, block = rng.choice([1, 1, 15]), rng.random() < 0.5, network(rng, 20)
     by = [rng.random() < 0.3 for _ in block]
     start_up(p, rng)
-    size = 0
+    size, prompts = 0, []
     for _ in range(long(rng, len(before + behind) + (3 if whole else len(block)))):
         if rng.random() < share:
             p.copy(1, rng.randint(1000, 10000))
             run(p, prefill)
+            prompts += [p.latest] if p.ends else []
         if rng.random() < 1 / stay:
             size = rng.randrange(n)
         p.copy(1, 256)
@@ -219,7 +226,7 @@ def long_server(p, rng):
             nodes(p, [f"{name}_b{size}" if of_size else name for name, of_size in zip(block, by)])
         run(p, behind)
         close(p, rng, "read")
-    p.or_none = True
+    p.others, p.or_none = [sorted(p.ends + prompts)], True
 
 
 def long_generate(p, rng):
