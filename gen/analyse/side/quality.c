@@ -246,8 +246,11 @@ static void add_ranks(struct quality *q, const struct run *run, struct arena *ar
 		quality_add(
 			q, arena,
 			arena_format(arena,
-		                     "Not every rank recorded every step: %s. The %u steps that all of them recorded "
-		                     "count.",
+		                     s->origin == STEPS_BY_PATTERN
+		                             ? "Not on every rank the same repetitions were found: %s. The %u steps "
+		                               "that were found on all of them count."
+		                             : "Not every rank recorded every step: %s. The %u steps that all of them "
+		                               "recorded count.",
 		                     list, s->n));
 	else if (s->uneven)
 		quality_add(q, arena, "The ranks have different numbers of steps; the shortest counts.");
