@@ -75,19 +75,23 @@ def check_bounds(gapline, generate, folder):
     return wrong
 
 
+TRIALS = 4  # a machine may be busy with something else
+
+
 def check_unmarked(gapline, generate, folder, scale):
     """A job whose steps repeat says the same without its ranges, in 1.3 times the time (and 0.1 s that a small one may
-    take longer). Returns what is wrong."""
+    take longer), by the smallest processor time of a few; with a sanitizer times mean nothing. Returns what is wrong."""
     paths = [f"{folder}/unmarked-{side}.sqlite" for side in "ab"]
     for seed, path in enumerate(paths):
         subprocess.run([generate, "job", path, f"rows={300000 * scale}", "repeats=1", f"seed={seed + 1}",
                         f"fixed={seed}"], check=True)
     steps, took, wrong = [], [], []
     for ranges in True, False:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run([gapline, "report", *paths, "--json", f"{folder}/unmarked.json", "-q"], check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        took.append(after.ru_utime - before.ru_utime)
+        times = [resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime]
+        for _ in range(TRIALS):
+            subprocess.run([gapline, "report", *paths, "--json", f"{folder}/unmarked.json", "-q"], check=True)
+            times.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime)
+        took.append(min(b - a for a, b in zip(times, times[1:])))
         with open(f"{folder}/unmarked.json") as f:
             steps.append([side["steps"] for side in (lambda r: (r["baseline"], r["fixed"]))(json.load(f))])
         for path in paths if ranges else []:
@@ -97,7 +101,7 @@ def check_unmarked(gapline, generate, folder, scale):
         if b["origin"] != "pattern" or abs(b["period_ms"]["mean"] / a["period_ms"]["mean"] - 1) > 0.001:
             wrong.append(f"without ranges: {b}, with them: {a}")
     print(f"without ranges: {took[1]:.2f} s, with them {took[0]:.2f} s")
-    if took[1] > 1.3 * took[0] + 0.1:
+    if b"__asan_init" not in pathlib.Path(gapline).read_bytes() and took[1] > 1.3 * took[0] + 0.1:
         wrong.append(f"without ranges it takes {took[1]:.2f} s, with them {took[0]:.2f} s")
     return wrong
 
