@@ -20,6 +20,13 @@ const char *say_digits(struct arena *arena, double value)
 	return arena_format(arena, size >= 999.5 ? "%.0f" : "%.3g", value);
 }
 
+const char *say_ordinal(struct arena *arena, size_t n)
+{
+	static const char *const ending[] = {"th", "st", "nd", "rd"};
+	size_t last = n % 10;
+	return arena_format(arena, "%zu%s", n, ending[last > 3 || (n % 100 > 10 && n % 100 < 14) ? 0 : last]);
+}
+
 void say_gpu(struct say_gpus *s, struct arena *arena, const struct names *names, const struct trace_gpu *gpu)
 {
 	for (uint32_t i = 0; i < s->n; i++)

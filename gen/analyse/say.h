@@ -15,6 +15,9 @@ void say_add(struct sentences *sentences, struct arena *arena, const char *sente
 /* Three digits, never an exponent; "<0.001" for what is smaller. */
 const char *say_digits(struct arena *arena, double value);
 
+/* "1st", "12th", "21st". */
+const char *say_ordinal(struct arena *arena, size_t n);
+
 /* A count: whole, or a mean with two decimals. */
 const char *say_count(struct arena *arena, double count);
 

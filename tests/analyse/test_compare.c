@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/judge/conditions.h"
 #include "analyse/judge/kernel_key.h"
 #include "analyse/judge/work.h"
 #include "scene.h"
@@ -387,6 +388,29 @@ static void test_keys(void **state)
 		assert_string_equal(kernel_key(&s->arena, pairs[i][0]), pairs[i][1]);
 }
 
+/* Rows of a kind on one side only: options that differ, unless that side was asked for them, too, and there are none.
+ */
+static void test_what_was_recorded_of_one_side_only(void **state)
+{
+	struct scene *s = *state;
+	struct trace_source a = trace_source_unknown(), b = a;
+	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
+	a.has_ranges = b.has_os_calls = true;
+	struct sentences said = conditions_options(&a, &b, &s->arena);
+	assert_int_equal(said.n, 2);
+	assert_string_equal(said.list[0], "Operating-system calls were recorded on the fixed side only: capture both "
+	                                  "sides with the same options.");
+	assert_string_equal(said.list[1], "NVTX ranges were recorded on the baseline only: capture both sides with the "
+	                                  "same options.");
+	a.traced = b.traced = "cuda,nvtx,osrt";
+	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
+	b.traced = "cuda,osrt";
+	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 1);
+	b.traced = "cuda,nvtx2,osrt"; /* a word that begins alike */
+	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 1);
+	assert_int_equal(conditions_options(&b, &a, &s->arena).n, 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -401,6 +425,7 @@ int main(void)
 		TEST(test_what_cannot_be_told),
 		TEST(test_repetitions_of_another_number),
 		TEST(test_a_renamed_phase),
+		TEST(test_what_was_recorded_of_one_side_only),
 		TEST(test_renames),
 		TEST(test_keys),
 	};

@@ -19,10 +19,11 @@ static void slow_steps(void **unused)
 	assert_false(s.regular);
 	x[21] = 25.02; /* 9 and 9 */
 	s = rhythm_slow_steps(x, 30, scratch);
-	assert_true(s.regular);
+	assert_true(s.regular && s.equal);
 	assert_int_equal(s.spacing, 9);
 	x[21] = 10, x[22] = 25; /* 9 and 10: to one and a tenth of ten */
-	assert_true(rhythm_slow_steps(x, 30, scratch).regular);
+	s = rhythm_slow_steps(x, 30, scratch);
+	assert_true(s.regular && !s.equal);
 	x[22] = 10, x[24] = 25; /* 9 and 12 */
 	assert_false(rhythm_slow_steps(x, 30, scratch).regular);
 	x[3] = x[24] = 10, x[11] = x[13] = 25; /* side by side: one slow stretch */

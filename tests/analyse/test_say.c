@@ -24,6 +24,19 @@ static void digits_without_an_exponent(void **state)
 		assert_string_equal(say_digits(&arena, rows[i].value), rows[i].text);
 }
 
+static void ordinals(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t n;
+		const char *text;
+	} rows[] = {{2, "2nd"},     {3, "3rd"},     {4, "4th"},    {11, "11th"}, {12, "12th"},
+	            {13, "13th"},   {20, "20th"},   {21, "21st"},  {22, "22nd"}, {100, "100th"},
+	            {101, "101st"}, {111, "111th"}, {123, "123rd"}};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		assert_string_equal(say_ordinal(&arena, rows[i].n), rows[i].text);
+}
+
 static void bytes_in_their_unit(void **state)
 {
 	(void)state;
@@ -59,7 +72,7 @@ static int release(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(digits_without_an_exponent),
+	const struct CMUnitTest tests[] = {cmocka_unit_test(digits_without_an_exponent), cmocka_unit_test(ordinals),
 	                                   cmocka_unit_test(bytes_in_their_unit),
 	                                   cmocka_unit_test(gpus_whose_names_begin_alike)};
 	return cmocka_run_group_tests(tests, NULL, release);

@@ -254,14 +254,6 @@ static void compare_text(struct guard *c, bool material, const char *what, const
 		                 format_name(c->arena, or_unknown(b), MOST)));
 }
 
-static void compare_option(struct guard *c, const char *what, bool a, bool b)
-{
-	if (a != b)
-		add(c, true,
-		    arena_format(c->arena, "%s were recorded on the %s only: capture both sides with the same options.",
-		                 what, a ? "baseline" : "fixed side"));
-}
-
 /* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. */
 static const char *gpus_text(struct guard *c, const struct run *run)
 {
@@ -278,12 +270,10 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 	for (size_t r = 1; r < facts->n_runs; r++) {
 		const struct trace_source *a = &facts->runs[0].trace->source, *b = &facts->runs[r].trace->source;
 		const char *gpus = gpus_text(c, &facts->runs[0]), *other = gpus_text(c, &facts->runs[r]);
-		const char *what = strcmp(gpus, other) != 0            ? "other GPUs"
-		                   : strcmp(a->driver, b->driver) != 0 ? "another driver"
-		                   : a->has_os_calls != b->has_os_calls || a->has_ranges != b->has_ranges ||
-		                                   a->has_calls != b->has_calls
-		                           ? "other tracing options"
-		                           : NULL;
+		const char *what = strcmp(gpus, other) != 0               ? "other GPUs"
+		                   : strcmp(a->driver, b->driver) != 0    ? "another driver"
+		                   : conditions_options(a, b, c->arena).n ? "other tracing options"
+		                                                          : NULL;
 		if (what)
 			add(c, true,
 			    arena_format(c->arena, "Within the %s, %s was captured with %s than %s.", side->label,
@@ -297,9 +287,9 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	compare_text(c, true, "GPU", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
 	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
-	compare_option(c, "Operating-system calls", a->has_os_calls, b->has_os_calls);
-	compare_option(c, ranges_label(a, b, true), a->has_ranges, b->has_ranges);
-	compare_option(c, "CUDA API calls", a->has_calls, b->has_calls);
+	const struct sentences options = conditions_options(a, b, c->arena);
+	for (uint32_t i = 0; i < options.n; i++)
+		add(c, true, options.list[i]);
 	bool material = false;
 	const char *clocks = conditions_difference(c->side, c->arena, &material);
 	if (clocks)

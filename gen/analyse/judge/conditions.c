@@ -46,6 +46,36 @@ static struct both furthest(const struct side side[2])
 	return worst;
 }
 
+/* Whether rows of this kind were recorded, or would have been: "nvtx" is what gapline is asked for. */
+static bool recorded(bool rows, const struct trace_source *source, const char *what)
+{
+	size_t n = strlen(what);
+	for (const char *at = source->traced; !rows && (at = strstr(at, what)); at += n)
+		rows = (at == source->traced || at[-1] == ',') && (at[n] == ',' || !at[n]);
+	return rows;
+}
+
+struct sentences conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena)
+{
+	const struct {
+		const char *what;
+		bool baseline, fixed;
+	} kinds[] = {
+		{"Operating-system calls", recorded(a->has_os_calls, a, "osrt"), recorded(b->has_os_calls, b, "osrt")},
+		{ranges_label(a, b, true), recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
+		{"CUDA API calls", a->has_calls, b->has_calls},
+	};
+	struct sentences options = {0};
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (kinds[i].baseline != kinds[i].fixed)
+			say_add(&options, arena,
+			        arena_format(
+					arena,
+					"%s were recorded on the %s only: capture both sides with the same options.",
+					kinds[i].what, SIDE[kinds[i].fixed]));
+	return options;
+}
+
 const char *conditions_difference(const struct side side[2], struct arena *arena, bool *material)
 {
 	const struct both found = furthest(side);

@@ -10,6 +10,10 @@
  * samples enough to rely on. */
 const char *conditions_difference(const struct side side[2], struct arena *arena, bool *material);
 
+/* A sentence for each kind of rows (ranges, calls of the operating system, of CUDA) that was recorded of `a` only, or
+ * of `b` only. What gapline was asked to trace and did not see the program did not do: that is none. In `arena`. */
+struct sentences conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena);
+
 /* What stands beside a verdict. */
 struct conditions_said {
 	const char *first;     /* concerns the speedup itself and stands before everything else; may be NULL */

@@ -11,6 +11,7 @@ struct slow_steps {
 	double excess;      /* mean over them of what they take beyond the median, in the unit of x; 0 without any */
 	double least, most; /* the shortest and the longest of them, as multiples of the median; 0 without any */
 	bool regular;       /* at least three, equally far apart: to 1 and a tenth of the distance */
+	bool equal;         /* regular, and all distances are the same */
 	size_t spacing;     /* the mean distance, rounded; 0 when not regular */
 };
 /* `scratch` has room for m. */

@@ -208,11 +208,8 @@ static const char *say_place(const struct evidence *e, uint32_t device)
 /* When the straggler is late, where that is not always: ", every 7th step". */
 static const char *say_when(const struct evidence *e, const struct straggler *s)
 {
-	static const char *const ending[] = {"th", "st", "nd", "rd"};
-	uint32_t n = s->every, last = n % 10;
-	if (n)
-		return arena_format(e->arena, ", every %u%s step", n,
-		                    ending[last > 3 || (n % 100 > 10 && n % 100 < 14) ? 0 : last]);
+	if (s->every)
+		return arena_format(e->arena, ", every %s step", say_ordinal(e->arena, s->every));
 	return s->late ? arena_format(e->arena, ", in %u of %u steps", s->late, s->steps) : "";
 }
 

@@ -24,6 +24,13 @@ static size_t every(const struct series *s)
 	return s->pattern > 4 ? s->pattern : 0;
 }
 
+/* "Every 12th step", or "About every 21st step" where they come at distances that differ a little. */
+static const char *say_every(const struct series *s, struct arena *arena, const char *every_word, const char *about)
+{
+	const char *word = s->slow.regular && !s->slow.equal ? about : every_word;
+	return arena_format(arena, "%s %s step", word, say_ordinal(arena, every(s)));
+}
+
 /* What they take longer, ns. */
 static double excess(const struct series *s)
 {
@@ -58,17 +65,19 @@ static const char *of_slow_steps(const struct series *s[2], const struct verdict
 {
 	size_t each[2] = {is_cycle(s[0]) ? 0 : every(s[0]), is_cycle(s[1]) ? 0 : every(s[1])};
 	if (each[0] && each[0] == each[1])
-		return arena_format(arena, "Every %zuth step takes %s ms longer in %s, %s ms in %s.", each[0],
-		                    ms(arena, excess(s[0])), SIDE[0], ms(arena, excess(s[1])), SIDE[1]);
+		return arena_format(arena, "%s takes %s ms longer in %s, %s ms in %s.",
+		                    say_every(s[0], arena, "Every", "About every"), ms(arena, excess(s[0])), SIDE[0],
+		                    ms(arena, excess(s[1])), SIDE[1]);
 	int i = each[1] ? 1 : 0;
 	if (!each[i])
 		return NULL;
 	double share = excess(s[i]) / (double)each[i] / s[i]->mean;
-	const char *typical = v->typical.lo > 1 / (1 + VERDICT_MARGIN) && v->typical.hi < 1 + VERDICT_MARGIN
-	                              ? "A typical step is unchanged; every"
-	                              : "Every";
-	return arena_format(arena, "%s %zuth step of %s takes %s ms longer (%s of its time).", typical, each[i],
-	                    SIDE[i], ms(arena, excess(s[i])), percent(arena, share));
+	bool unchanged = v->typical.lo > 1 / (1 + VERDICT_MARGIN) && v->typical.hi < 1 + VERDICT_MARGIN;
+	const char *which = unchanged ? say_every(s[i], arena, "A typical step is unchanged; every",
+	                                          "A typical step is unchanged; about every")
+	                              : say_every(s[i], arena, "Every", "About every");
+	return arena_format(arena, "%s of %s takes %s ms longer (%s of its time).", which, SIDE[i],
+	                    ms(arena, excess(s[i])), percent(arena, share));
 }
 
 static const char *of_cycles(const struct series *s[2], struct arena *arena)
