@@ -15,11 +15,12 @@ static uint64_t hash(uint32_t token)
 	return h ^ h >> 32;
 }
 
-static uint64_t sum_of(const struct pattern_sequence *s, size_t from, size_t to)
+/* The sum of the hashes, by token in `hashes`, of the ops [from, to). */
+static uint64_t sum_of(const struct pattern_sequence *s, const uint64_t *hashes, size_t from, size_t to)
 {
 	uint64_t sum = 0;
 	for (size_t i = from; i < to; i++)
-		sum += hash(s->token[i]);
+		sum += hashes[s->token[i]];
 	return sum;
 }
 
@@ -67,20 +68,69 @@ static void counts_take(struct counts *c, const struct pattern_sequence *s, size
 			c->seen[c->n++] = s->token[i];
 }
 
-/* No two cycles are equal often enough: of every token the count that most cycles have. */
-static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n, struct arena *scratch)
+/* The same of one cycle, with the GPU time of each token in `time`, the time of all added to `all`, and whether a graph
+ * is captured in it, or right behind it. */
+static bool counts_weigh(struct counts *c, const struct pattern_sequence *s, size_t from, size_t to, double *time,
+                         double *all)
 {
-	struct counts counts;
-	counts_init(&counts, s, scratch);
+	uint8_t flags = to < s->n ? s->flags[to] : 0;
+	double sum = *all;
+	for (uint32_t i = 0; i < c->n; i++)
+		c->of[c->seen[i]] = 0;
+	c->n = 0;
+	for (size_t i = from; i < to; i++) {
+		uint32_t token = s->token[i];
+		double length = (double)s->length[i];
+		if (!c->of[token]++) {
+			c->seen[c->n++] = token;
+			time[token] = 0;
+		}
+		time[token] += length;
+		sum += length;
+		flags |= s->flags[i];
+	}
+	*all = sum;
+	return flags & PATTERN_CAPTURE;
+}
+
+/* Counts of the tokens of all cycles, of few long ones: they are needed twice. Else `n` is 0. */
+struct all_counts {
+	struct counts *of; /* by cycle */
+	uint32_t n;
+};
+
+static void all_counts_take(struct all_counts *all, const struct pattern_sequence *s, const size_t *cut, uint32_t n,
+                            struct arena *arena)
+{
+	enum { ROOM = 16 }; /* one op in so many is one count's */
+	*all = (struct all_counts){0};
+	if ((uint64_t)n * s->n_tokens > s->n / ROOM)
+		return;
+	all->of = ARENA_NEW(arena, n, struct counts);
+	for (; all->n < n; all->n++) {
+		counts_init(&all->of[all->n], s, arena);
+		counts_take(&all->of[all->n], s, cut[all->n], cut[all->n + 1]);
+	}
+}
+
+/* No two cycles are equal often enough: of every token the count that most cycles have. */
+static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t n, const struct all_counts *all,
+                 struct arena *scratch)
+{
+	struct counts own, *counts = &own;
+	counts_init(&own, s, scratch);
 	uint32_t *votes = ARENA_NEW(scratch, s->n_tokens, uint32_t), *there = ARENA_NEW(scratch, s->n_tokens, uint32_t);
 	for (uint32_t k = 0; k < n; k++) {
-		counts_take(&counts, s, f->cut[k], f->cut[k + 1]);
-		for (uint32_t i = 0; i < counts.n; i++) {
-			uint32_t token = counts.seen[i];
+		if (k < all->n)
+			counts = &all->of[k];
+		else
+			counts_take(counts, s, f->cut[k], f->cut[k + 1]);
+		for (uint32_t i = 0; i < counts->n; i++) {
+			uint32_t token = counts->seen[i];
 			there[token]++;
 			if (votes[token] == 0)
-				f->usual[token] = counts.of[token];
-			if (f->usual[token] == counts.of[token])
+				f->usual[token] = counts->of[token];
+			if (f->usual[token] == counts->of[token])
 				votes[token]++;
 			else
 				votes[token]--;
@@ -91,12 +141,10 @@ static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32
 			f->usual[token] = 0;
 }
 
-/* How many of the ops [from, to) are usual ones. */
-static size_t common_ops(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
-                         struct counts *counts)
+/* How many of what was counted are usual ones. */
+static size_t common_of(const struct pattern_fit *f, const struct counts *counts)
 {
 	size_t common = 0;
-	counts_take(counts, s, from, to);
 	for (uint32_t i = 0; i < counts->n; i++) {
 		uint32_t usual = f->usual[counts->seen[i]], is = counts->of[counts->seen[i]];
 		common += usual < is ? usual : is;
@@ -104,9 +152,18 @@ static size_t common_ops(const struct pattern_fit *f, const struct pattern_seque
 	return common;
 }
 
-static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, struct counts *counts)
+/* How many of the ops [from, to) are usual ones. */
+static size_t common_ops(const struct pattern_fit *f, const struct pattern_sequence *s, size_t from, size_t to,
+                         struct counts *counts)
 {
-	size_t all = f->cut[k + 1] - f->cut[k], common = common_ops(f, s, f->cut[k], f->cut[k + 1], counts);
+	counts_take(counts, s, from, to);
+	return common_of(f, counts);
+}
+
+/* `counts` are those of cycle `k`. */
+static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t k, const struct counts *counts)
+{
+	size_t all = f->cut[k + 1] - f->cut[k], common = common_of(f, counts);
 	size_t larger = all > f->ops ? all : f->ops, missing = f->ops - common;
 	/* what lacks more than an eighth (or a few) is something else (a validation step is the forward half of a
 	 * training step); lanes may have run ahead or behind */
@@ -147,8 +204,12 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
 	f->sum = ARENA_NEW(arena, n, uint64_t);
 	uint32_t whole = n - 1;
+	uint64_t *hashes = ARENA_NEW(&scratch, s->n_tokens, uint64_t);
+	for (uint32_t token = 0; token < s->n_tokens; token++)
+		hashes[token] = hash(token);
 	for (uint32_t k = 0; k < whole; k++)
-		f->sum[k] = sum_of(s, cut[k], cut[k + 1]);
+		f->sum[k] = sum_of(s, hashes, cut[k], cut[k + 1]);
+	struct all_counts all = {0};
 	uint64_t sum = 0;
 	if (commonest_sum(f, whole, &sum, &scratch) >= 20) {
 		for (uint32_t k = 0; k < whole && f->model == UINT32_MAX; k++)
@@ -157,21 +218,26 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++)
 			f->usual[s->token[i]]++;
 	} else {
-		vote(f, s, whole, &scratch);
+		all_counts_take(&all, s, cut, whole, &scratch);
+		vote(f, s, whole, &all, &scratch);
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {
 		f->ops += f->usual[token];
 		f->n_usual += f->usual[token] > 0;
 	}
 	cut[n] = cut[n - 1] + f->ops < s->n ? cut[n - 1] + f->ops : s->n;
-	f->sum[n - 1] = sum_of(s, cut[n - 1], cut[n]);
+	f->sum[n - 1] = sum_of(s, hashes, cut[n - 1], cut[n]);
 	struct counts counts;
 	counts_init(&counts, s, &scratch);
 	for (uint32_t k = 0; k < n; k++)
 		if (f->model != UINT32_MAX && f->sum[k] == sum)
 			f->grade[k] = GRADE_EXACT;
-		else
+		else if (k < all.n)
+			grade(f, s, k, &all.of[k]);
+		else {
+			counts_take(&counts, s, cut[k], cut[k + 1]);
 			grade(f, s, k, &counts);
+		}
 	arena_release(&scratch);
 }
 
@@ -308,16 +374,12 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 	for (uint32_t k = from; k < to; k++) {
 		share.alike += f->grade[k] >= GRADE_ALIKE;
 		share.n_ops += f->cut[k + 1] - f->cut[k];
-		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
-			share.all_time += (double)s->length[i];
-		if (f->grade[k] == GRADE_EXACT)
+		if (f->grade[k] == GRADE_EXACT) {
+			for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
+				share.all_time += (double)s->length[i];
 			continue;
-		bool captures = pattern_fit_captures(f, s, k);
-		counts_take(&counts, s, f->cut[k], f->cut[k + 1]);
-		for (uint32_t i = 0; i < counts.n; i++)
-			time[counts.seen[i]] = 0;
-		for (size_t i = f->cut[k]; i < f->cut[k + 1]; i++)
-			time[s->token[i]] += (double)s->length[i];
+		}
+		bool captures = counts_weigh(&counts, s, f->cut[k], f->cut[k + 1], time, &share.all_time);
 		for (uint32_t i = 0; i < counts.n; i++) {
 			uint32_t token = counts.seen[i], n = counts.of[token];
 			if (n > f->usual[token] && captures) {

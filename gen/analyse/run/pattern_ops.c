@@ -147,13 +147,18 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	s->end = ARENA_NEW(arena, n, int64_t);
 	s->length = ARENA_NEW(arena, n, int64_t);
 	s->pause = ARENA_NEW(arena, n, float);
+	uint32_t *last = ARENA_NEW(&scratch, t->names->n, uint32_t); /* by name: 1 + its token that was met last */
 	int64_t until = INT64_MAX; /* the latest end of a launch, or of an op, so far */
 	s->flags = ARENA_NEW(arena, n, uint8_t);
 	for (size_t k = 0; k < n; k++) {
 		size_t i = out->op[k];
 		uint64_t lane = how == PATTERN_BY_LAUNCH ? t->calls.thread[ops->launch[i]]
 		                                         : (uint64_t)ops->device[i] << 32 | queue_of(t, i);
-		s->token[k] = keymap_add(&tokens, (uint64_t)keymap_add(&lanes, lane) << 32 | ops->name[i]);
+		uint64_t key = (uint64_t)keymap_add(&lanes, lane) << 32 | ops->name[i];
+		uint32_t *at = &last[ops->name[i]];
+		if (!*at || tokens.keys[*at - 1] != key)
+			*at = keymap_add(&tokens, key) + 1;
+		s->token[k] = *at - 1;
 		s->end[k] = ops->end[i];
 		s->length[k] = ops->end[i] - ops->start[i];
 		s->flags[k] = flags_of(t, i);
