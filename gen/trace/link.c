@@ -43,27 +43,29 @@ static struct call_index *index_calls(const struct trace *t, struct arena *arena
 			index[p].n = (uint32_t)span;
 			index[p].table = ARENA_NEW(arena, span, uint32_t);
 		} else {
+			index[p].n = (uint32_t)count[p];
 			index[p].sorted = ARENA_NEW(arena, count[p], uint32_t);
 		}
 	}
-	for (size_t i = 0; i < t->calls.n; i++) {
-		uint32_t id = t->calls.correlation[i];
-		struct call_index *x = &index[t->threads[t->calls.thread[i]].process];
+	/* from the last one on, so that the earliest one stands without a look at the table: a page of fresh memory
+	 * that is read before it is written faults twice */
+	for (size_t i = t->calls.n; i-- > 0;) {
+		uint32_t id = t->calls.correlation[i], p = t->threads[t->calls.thread[i]].process;
 		if (!id)
 			continue;
-		if (!x->table)
-			x->sorted[x->n++] = (uint32_t)i;
-		else if (!x->table[id - x->low])
-			x->table[id - x->low] = (uint32_t)i + 1;
+		if (index[p].table)
+			index[p].table[id - index[p].low] = (uint32_t)i + 1;
+		else
+			index[p].sorted[--count[p]] = (uint32_t)i;
 	}
 	for (uint32_t p = 0; p < t->n_processes; p++) {
 		struct call_index *x = &index[p];
 		if (x->table)
 			continue;
-		uint32_t *id = ARENA_NEW(arena, x->n, uint32_t), *none = ARENA_NEW(arena, x->n, uint32_t);
+		uint32_t *id = ARENA_NEW(arena, x->n, uint32_t);
 		for (uint32_t i = 0; i < x->n; i++)
 			id[i] = t->calls.correlation[x->sorted[i]];
-		struct order order = {.n = x->n, .group = none, .n_groups = 1, .tie = id};
+		struct order order = {.n = x->n, .n_groups = 1, .tie = id};
 		uint32_t *permutation = order_rows(&order, arena);
 		if (permutation)
 			order_column(x->sorted, sizeof *x->sorted, x->n, permutation, id);

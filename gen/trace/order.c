@@ -14,11 +14,18 @@ static bool in_order(const struct order *o, size_t a, size_t b)
 	return !o->tie || o->tie[a] <= o->tie[b];
 }
 
+static uint32_t group_of(const struct order *o, size_t row)
+{
+	return o->group ? o->group[row] : 0;
+}
+
 static bool sorted(const struct order *o)
 {
-	for (size_t i = 1; i < o->n; i++)
-		if (o->group[i - 1] > o->group[i] || (o->group[i - 1] == o->group[i] && !in_order(o, i - 1, i)))
+	for (size_t i = 1; i < o->n; i++) {
+		uint32_t before = group_of(o, i - 1), group = group_of(o, i);
+		if (before > group || (before == group && !in_order(o, i - 1, i)))
 			return false;
+	}
 	return true;
 }
 
@@ -103,7 +110,7 @@ uint32_t *order_rows(const struct order *o, struct arena *arena)
 	}
 	uint32_t *rows = ARENA_NEW(arena, o->n, uint32_t);
 	for (size_t i = 0; i < o->n; i++)
-		rows[first[o->group[i]]++] = (uint32_t)i;
+		rows[first[group_of(o, i)]++] = (uint32_t)i;
 	struct arena scratch = {0};
 	uint32_t *other = ARENA_NEW(&scratch, o->n, uint32_t), *ends = ARENA_NEW(&scratch, o->n + 1, uint32_t);
 	size_t from = 0;

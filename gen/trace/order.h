@@ -14,7 +14,7 @@
  * NULL: not a key. */
 struct order {
 	size_t n;
-	const uint32_t *group; /* values below n_groups */
+	const uint32_t *group; /* values below n_groups; NULL where that is 1 */
 	uint32_t n_groups;
 	const int64_t *start, *end;
 	bool end_descending;

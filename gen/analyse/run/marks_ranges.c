@@ -20,6 +20,7 @@ static void collect_launches(const struct trace *t, struct arena *arena, struct 
 	struct arena scratch = {0};
 	double *by_call = ARENA_NEW(&scratch, t->calls.n + 1, double);
 	uint8_t *launched = ARENA_NEW(&scratch, t->calls.n + 1, uint8_t);
+	memset(by_call, 0, t->calls.n * sizeof *by_call); /* a page that is read before it is written faults twice */
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE) {
 			by_call[t->ops.launch[i]] += (double)(t->ops.end[i] - t->ops.start[i]);
@@ -293,7 +294,8 @@ double marks_ranges_judge(struct marks_ranges *x, bool share, size_t least)
 	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
 	struct keymap names;
 	double whole = 0, *stretch = ARENA_NEW(x->arena, x->n, double); /* over all processes, by name */
-	collect_launches(t, x->arena, launches);
+	if (x->n)
+		collect_launches(t, x->arena, launches);
 	keymap_init(&names, x->arena);
 	for (size_t i = 0; i < t->ops.n; i++)
 		whole += (double)(t->ops.end[i] - t->ops.start[i]);

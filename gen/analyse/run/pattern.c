@@ -279,6 +279,8 @@ static void sort_loops(struct pattern *p, size_t n)
 {
 	uint8_t place[PATTERN_LOOPS + 1] = {0};
 	struct pattern_loop before[PATTERN_LOOPS];
+	if (!p->n_loops)
+		return;
 	memcpy(before, p->loops, sizeof before);
 	qsort(p->loops, p->n_loops, sizeof *p->loops, compare_loops);
 	for (uint32_t i = 0; i < p->n_loops; i++)

@@ -17,10 +17,14 @@ enum {
 	FEW = 20        /* cycles: that fewer of them come out alike may be chance, if not most are the same */
 };
 
+static bool are_alike(uint32_t alike, uint32_t cycles)
+{
+	return cycles >= PATTERN_CYCLES && alike * (uint64_t)4 >= cycles * (uint64_t)3;
+}
+
 static bool is_explained(const struct pattern_share *share, uint32_t cycles)
 {
-	return cycles >= PATTERN_CYCLES && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED &&
-	       share->alike * (uint64_t)4 >= cycles * (uint64_t)3;
+	return are_alike(share->alike, cycles) && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED;
 }
 
 /* But for an op or two, or one in fifty. */
@@ -49,6 +53,23 @@ static bool is_no_chance(const struct pattern_fit *f, const struct pattern_seque
 	for (size_t i = 0; i < s->n && same * 4 >= n * 3; i++)
 		all += f->usual[s->token[i]] > 0;
 	return all && inside * 2 >= all;
+}
+
+/* Whether the cycles [from, to), `cycles` of which are any, make a loop; `share` is how much of them is usual, or
+ * nothing where too few are alike for that to matter. */
+static bool explain(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                    uint32_t cycles, struct pattern_share *share)
+{
+	uint32_t alike = 0;
+	*share = (struct pattern_share){0};
+	for (uint32_t k = from; k < to; k++)
+		alike += f->grade[k] >= GRADE_ALIKE;
+	if (!are_alike(alike, cycles))
+		return false;
+	struct arena scratch = {0};
+	*share = pattern_fit_share(f, s, from, to, &scratch);
+	arena_release(&scratch);
+	return is_explained(share, cycles) && is_no_chance(f, s, from, to);
 }
 
 /* Whether so few of few cycles are the same that no loop of theirs is told from chance. */
@@ -271,6 +292,17 @@ static void add_share(struct pattern_share *sum, const struct pattern_fit *f, co
 	arena_release(&scratch);
 }
 
+/* How much of the runs of cycles in [from, to) is usual. */
+static struct pattern_share share_of_runs(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
+                                          uint32_t to)
+{
+	struct pattern_share share = {0};
+	uint32_t first, end;
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end)
+		add_share(&share, f, s, first, end - (f->more[end - 1] != 0));
+	return share;
+}
+
 /* Whether more than one in a hundred cycles is two: the time of one of them would be wrong by more than that. Where it
  * is every n-th one, the loop is made so: a generator's step behind so many of its critic's. */
 static bool miss_cuts(const struct pattern_fit *f, uint32_t from, uint32_t to)
@@ -309,7 +341,6 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 {
 	struct pattern_fit *f = &out->fit;
-	struct arena scratch = {0};
 	bool good = false;
 	out->bursts = false;
 	out->from = 0;
@@ -324,15 +355,14 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	drop_ends(f, s, out);
 	drop_cut_end(f, out);
 	out->cycles = count_cycles(f, out->from, out->to);
-	out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
-	good = is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
+	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
 	uint32_t from = out->from + (f->grade[out->from] != GRADE_EXACT);
 	uint32_t to = out->to - (f->grade[out->to - 1] != GRADE_EXACT);
 	if (!good && to - from >= PATTERN_CYCLES && to - from < out->to - out->from) {
 		/* an end may hold what belongs to what lies before or behind the loop */
-		struct pattern_share share = pattern_fit_share(f, s, from, to, &scratch);
+		struct pattern_share share;
 		uint32_t cycles = count_cycles(f, from, to);
-		if (is_explained(&share, cycles) && is_no_chance(f, s, from, to)) {
+		if (explain(f, s, from, to, cycles, &share)) {
 			*out = (struct pattern_found){
 				.fit = *f, .from = from, .to = to, .cycles = cycles, .share = share};
 			good = true;
@@ -343,10 +373,8 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 
 	part_longer(f, out->from, out->to);
 	uint32_t runs = 0, in_runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
-	struct pattern_share together = {0};
 	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
 		cycles += end - first;
-		add_share(&together, f, s, first, end - (f->more[end - 1] != 0));
 		if (end - first < PATTERN_CYCLES)
 			continue;
 		runs++;
@@ -371,8 +399,8 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 		out->written = all_written(s, f, out->from, out->to);
 	if (out->bursts || runs > BURSTS) {
 		out->cycles = cycles;
-		out->share = together;
-		good = out->bursts && is_explained(&together, cycles) && is_no_chance(f, s, out->from, out->to);
+		out->share = share_of_runs(f, s, out->from, out->to);
+		good = out->bursts && is_explained(&out->share, cycles) && is_no_chance(f, s, out->from, out->to);
 		goto done;
 	}
 	out->from = best;
@@ -380,12 +408,8 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	if (f->more[best_end - 1]) /* what lies behind it is no part of it */
 		out->to--;
 	out->cycles = count_cycles(f, out->from, out->to);
-	if (out->cycles >= PATTERN_CYCLES) {
-		out->share = pattern_fit_share(f, s, out->from, out->to, &scratch);
-		good = is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
-	}
+	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
 done:
-	arena_release(&scratch);
 	return good && !miss_cuts(f, out->from, out->to);
 }
 

@@ -93,7 +93,16 @@ static bool counts_weigh(struct counts *c, const struct pattern_sequence *s, siz
 	return flags & PATTERN_CAPTURE;
 }
 
-/* Counts of the tokens of all cycles, of few long ones: they are needed twice. Else `n` is 0. */
+/* The same sum of what was counted. */
+static uint64_t sum_of_counts(const struct counts *c, const uint64_t *hashes)
+{
+	uint64_t sum = 0;
+	for (uint32_t i = 0; i < c->n; i++)
+		sum += c->of[c->seen[i]] * hashes[c->seen[i]];
+	return sum;
+}
+
+/* Counts of the tokens of all cycles, of few long ones: they are needed more than once. Else `n` is 0. */
 struct all_counts {
 	struct counts *of; /* by cycle */
 	uint32_t n;
@@ -207,9 +216,10 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	uint64_t *hashes = ARENA_NEW(&scratch, s->n_tokens, uint64_t);
 	for (uint32_t token = 0; token < s->n_tokens; token++)
 		hashes[token] = hash(token);
+	struct all_counts all;
+	all_counts_take(&all, s, cut, whole, &scratch);
 	for (uint32_t k = 0; k < whole; k++)
-		f->sum[k] = sum_of(s, hashes, cut[k], cut[k + 1]);
-	struct all_counts all = {0};
+		f->sum[k] = k < all.n ? sum_of_counts(&all.of[k], hashes) : sum_of(s, hashes, cut[k], cut[k + 1]);
 	uint64_t sum = 0;
 	if (commonest_sum(f, whole, &sum, &scratch) >= 20) {
 		for (uint32_t k = 0; k < whole && f->model == UINT32_MAX; k++)
@@ -218,7 +228,6 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 		for (size_t i = cut[f->model]; i < cut[f->model + 1]; i++)
 			f->usual[s->token[i]]++;
 	} else {
-		all_counts_take(&all, s, cut, whole, &scratch);
 		vote(f, s, whole, &all, &scratch);
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++) {

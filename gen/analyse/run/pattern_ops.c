@@ -114,24 +114,39 @@ static bool is_in(const struct trace *t, size_t i, uint32_t process, enum patter
 	return !without || launch == TRACE_NONE || !spans_hold(without, t->calls.start[launch], &until);
 }
 
+/* Columns of `n` ops: those that there are, if they have room. */
+static void make_room(struct pattern_ops *ops, size_t n, struct arena *arena)
+{
+	struct pattern_sequence *s = &ops->sequence;
+	if (ops->room < n) {
+		ops->room = n;
+		ops->op = ARENA_NEW(arena, n, uint32_t);
+		s->at = ARENA_NEW(arena, n, int64_t);
+		s->token = ARENA_NEW(arena, n, uint32_t);
+		s->end = ARENA_NEW(arena, n, int64_t);
+		s->length = ARENA_NEW(arena, n, int64_t);
+		s->pause = ARENA_NEW(arena, n, float);
+		s->flags = ARENA_NEW(arena, n, uint8_t);
+	}
+	s->n = 0;
+}
+
 void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_order how, const struct spans *without,
                          struct arena *arena, struct pattern_ops *out)
 {
 	const struct trace_ops *ops = &t->ops;
 	struct pattern_sequence *s = &out->sequence;
-	*out = (struct pattern_ops){0};
 	size_t n = 0;
 	for (size_t i = 0; i < ops->n; i++)
 		n += is_in(t, i, process, how, without);
-	out->op = ARENA_NEW(arena, n, uint32_t);
-	s->at = ARENA_NEW(arena, n, int64_t);
+	make_room(out, n, arena);
 	for (size_t i = 0; i < ops->n; i++)
 		if (is_in(t, i, process, how, without)) {
 			s->at[s->n] = how == PATTERN_BY_START ? ops->start[i] : t->calls.start[ops->launch[i]];
 			out->op[s->n++] = (uint32_t)i;
 		}
 	struct arena scratch = {0};
-	struct order order = {.n = n, .group = ARENA_NEW(&scratch, n, uint32_t), .n_groups = 1, .start = s->at};
+	struct order order = {.n = n, .n_groups = 1, .start = s->at};
 	uint32_t *rows = order_rows(&order, &scratch);
 	if (rows) {
 		void *room = ARENA_NEW(&scratch, n, uint64_t);
@@ -143,13 +158,8 @@ void pattern_ops_collect(const struct trace *t, uint32_t process, enum pattern_o
 	struct keymap lanes, tokens;
 	keymap_init(&lanes, &scratch);
 	keymap_init(&tokens, &scratch);
-	s->token = ARENA_NEW(arena, n, uint32_t);
-	s->end = ARENA_NEW(arena, n, int64_t);
-	s->length = ARENA_NEW(arena, n, int64_t);
-	s->pause = ARENA_NEW(arena, n, float);
 	uint32_t *last = ARENA_NEW(&scratch, t->names->n, uint32_t); /* by name: 1 + its token that was met last */
 	int64_t until = INT64_MAX; /* the latest end of a launch, or of an op, so far */
-	s->flags = ARENA_NEW(arena, n, uint8_t);
 	for (size_t k = 0; k < n; k++) {
 		size_t i = out->op[k];
 		uint64_t lane = how == PATTERN_BY_LAUNCH ? t->calls.thread[ops->launch[i]]

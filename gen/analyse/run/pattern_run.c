@@ -35,6 +35,8 @@ static void drop_small(struct part *part)
 	bool computes[PATTERN_LOOPS + 1] = {0};
 	uint8_t place[PATTERN_LOOPS + 1] = {0};
 	uint32_t kept = 0;
+	if (!p->n_loops)
+		return;
 	for (size_t i = 0; i < s->n; i++)
 		computes[p->loop[i]] = computes[p->loop[i]] || s->flags[i] & PATTERN_WORK;
 	for (uint32_t l = 0; l < p->n_loops; l++)
@@ -47,10 +49,11 @@ static void drop_small(struct part *part)
 		p->loop[i] = place[p->loop[i]];
 }
 
+/* `out` is zeroed, or what was found before in the same arena and is not needed any more. */
 static void look(const struct trace *t, uint32_t process, enum pattern_order order, bool shortest,
                  const struct spans *without, struct arena *arena, struct part *out)
 {
-	*out = (struct part){0};
+	*out = (struct part){.ops = out->ops};
 	pattern_ops_collect(t, process, order, without, arena, &out->ops);
 	pattern_find(&out->ops.sequence, shortest, arena, &out->pattern);
 	for (size_t i = 0; i < out->ops.sequence.n; i++)
@@ -66,7 +69,7 @@ static void find_in_order(const struct trace *t, uint32_t process, bool shortest
                           struct arena *arena, struct part *out)
 {
 	struct arena first = {0}, own = {0};
-	struct part other;
+	struct part other = {0};
 	*out = (struct part){0};
 	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED)
 		look(t, process, PATTERN_BY_LAUNCH, shortest, without, &first, out);
@@ -74,11 +77,13 @@ static void find_in_order(const struct trace *t, uint32_t process, bool shortest
 		arena_adopt(arena, &first);
 		return;
 	}
-	bool nothing = out->pattern.n_loops == 0;
-	if (nothing)
-		arena_release(&first);
+	if (out->pattern.n_loops == 0) {
+		look(t, process, PATTERN_BY_START, shortest, without, &first, out);
+		arena_adopt(arena, &first);
+		return;
+	}
 	look(t, process, PATTERN_BY_START, shortest, without, &own, &other);
-	if (nothing || other.in_loops > out->in_loops * 1.1) {
+	if (other.in_loops > out->in_loops * 1.1) {
 		arena_release(&first);
 		arena_adopt(arena, &own);
 		*out = other;
