@@ -16,9 +16,9 @@ import subprocess
 import sys
 import tempfile
 
-ROWS = 2000000
-TRIALS = 3
-MOST = 2.2  # measured: 1.75, of five times the rows 1.20 to 1.35; 2.95 and 2.0 where all candidates are tried on all of it
+ROWS = 10000000
+TRIALS = 3  # and as many again, if these say too much: what is measured is the smallest
+MOST = 1.3  # measured: 1.23 to 1.25; of a fifth of the rows 1.65, for part of it is the same of any number
 
 
 def seconds(gapline, profile, folder):
@@ -39,8 +39,12 @@ def main():
         with sqlite3.connect(unmarked) as db:
             db.execute("DROP TABLE NVTX_EVENTS")
         db.close()
-        trials = [[seconds(gapline, path, folder) for path in (marked, unmarked)] for _ in range(TRIALS)]
-    with_ranges, without = (min(column) for column in zip(*trials))
+        trials = []
+        while len(trials) < 2 * TRIALS:
+            trials.append([seconds(gapline, path, folder) for path in (marked, unmarked)])
+            with_ranges, without = (min(column) for column in zip(*trials))
+            if len(trials) >= TRIALS and without <= MOST * with_ranges:
+                break
     print(f"{with_ranges:.2f} s with ranges, {without:.2f} s without: {without / with_ranges:.2f} times, at most {MOST}")
     return without > MOST * with_ranges
 

@@ -144,14 +144,20 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 
 void pattern_occurrences(const struct pattern_tuples *t, uint32_t id, size_t *out)
 {
-	enum { AT_ONCE = 32 }; /* most of as many places hold none: the compiler compares them side by side */
-	size_t n = 0, all = t->sequence->n;
-	for (size_t from = 0; from < all; from += AT_ONCE) {
-		size_t to = from + AT_ONCE < all ? from + AT_ONCE : all;
+	enum { AT_ONCE = 32 }; /* most of as many places hold none; the compiler compares them side by side */
+	size_t n = 0, all = t->sequence->n, i = 0;
+	while (i < all) {
+		const uint32_t *ids = t->id + i;
 		uint32_t here = 0;
-		for (size_t i = from; i < to; i++)
-			here |= t->id[i] == id;
-		for (size_t i = from; here && i < to; i++)
+		if (all - i >= AT_ONCE) {
+			for (size_t k = 0; k < AT_ONCE; k++)
+				here |= ids[k] == id;
+			if (!here) {
+				i += AT_ONCE;
+				continue;
+			}
+		}
+		for (size_t end = all - i >= AT_ONCE ? i + AT_ONCE : all; i < end; i++)
 			if (t->id[i] == id)
 				out[n++] = op_at(t, i);
 	}
