@@ -423,7 +423,23 @@ def curriculum(p, rng):
     p.or_none = True
 
 
+def arrays(p, rng):
+    """Array by array onto the device, a kernel or a few, and the answer, array by array: nearly all ops are copies."""
+    copies, ops = rng.choice([rng.randint(1, 6), rng.randint(5, 30), rng.randint(30, 120)]), body(rng, rng.randint(1, 4))
+    back = rng.choice([1, 1, rng.randint(2, 2 * copies)])
+    start_up(p, rng)
+    for _ in range(max(8, min(100, 3000 // copies))):
+        for i in range(copies):
+            p.copy(1, 4096 * (i % 3 + 1) if rng.random() < 0.9 else rng.choice([64, 10**6]))
+        for name in ops:
+            p.kernel(name)
+        for _ in range(back):
+            p.copy(2, 1000)
+        p.wait()
+        p.step()
+
+
 MINE = (guidance, cache, critics, prefetch, replays, gradients, neighbours, heuristics, shared, games, buckets,
         tried, timed, averages, two_threads, gathers, adaptive, checkpoints, ping_pong, sampled, eager, resident_layers,
-        restarts, curriculum)
+        restarts, curriculum, arrays)
 KINDS.update({k.__name__: k for k in MINE})

@@ -1,5 +1,6 @@
 #include "analyse/run/pattern_cuts.h"
 
+#include "analyse/run/pattern_bursts.h"
 #include "base/sort.h"
 
 #include <string.h>
@@ -12,9 +13,7 @@ enum {
 	WINDOW = 40,  /* cycles one after the other that are tried: so many that a few of another kind do not decide */
 	WINDOWS = 24, /* most of them */
 	ONE_IN = 12,  /* cycles of so many that are tried */
-	LEAST_RUNS = 8, /* whose lengths say something */
-	BURSTS = 3,     /* so many runs of cycles with something else between them are told apart by themselves */
-	FEW = 20        /* cycles: that fewer of them come out alike may be chance, if not most are the same */
+	FEW = 20      /* cycles: that fewer of them come out alike may be chance, if not most are the same */
 };
 
 static bool are_alike(uint32_t alike, uint32_t cycles)
@@ -81,43 +80,6 @@ static bool is_chance(const struct pattern_fit *f)
 	return f->n < FEW && same * 4 < PATTERN_CYCLES * 3;
 }
 
-/* Cycles that explain too little together may be parted by what is no cycle of theirs. Of cycles that hold half as much
- * again the rest is that, too: a prompt has about as many kernels as a token. */
-static void part_longer(struct pattern_fit *f, uint32_t from, uint32_t to)
-{
-	for (uint32_t k = from; k < to; k++)
-		f->more[k] = f->more[k] ||
-		             (f->grade[k] == GRADE_CYCLE && (f->cut[k + 1] - f->cut[k]) * 2 > (size_t)f->ops * 3);
-}
-
-/* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
-static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
-{
-	while (k < to && f->grade[k] == GRADE_NONE)
-		k++;
-	*first = k;
-	while (k < to && f->grade[k] != GRADE_NONE) {
-		k++;
-		if (f->more[k - 1])
-			break;
-	}
-	*end = k;
-	return k > *first;
-}
-
-/* Share of the cycles of [from, to) with which the host had to do. */
-static double host_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
-{
-	uint32_t with = 0;
-	for (uint32_t k = from; k < to; k++) {
-		bool host = false;
-		for (size_t i = f->cut[k]; i < f->cut[k + 1] && !host; i++)
-			host = s->flags[i] & PATTERN_HOST;
-		with += host;
-	}
-	return to > from ? (double)with / (double)(to - from) : 0;
-}
-
 /* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
 static double cycle_time(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
                          bool busy)
@@ -133,28 +95,6 @@ static double cycle_time(const struct pattern_fit *f, const struct pattern_seque
 	sort_times(some, n);
 	int64_t median = n ? some[n / 2] : 0;
 	return (double)median;
-}
-
-/* Whether runs of cycles are of different lengths, most of them, and nearly all that there is: layers are as many in
- * every step. */
-static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
-{
-	struct arena scratch = {0};
-	uint32_t *length = ARENA_NEW(&scratch, to - from, uint32_t), n = 0, same = 0, first, end;
-	size_t inside = 0;
-	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
-		length[n++] = end - first;
-		for (uint32_t i = first; i < end; i++)
-			inside += f->cut[i + 1] - f->cut[i] < f->ops ? f->cut[i + 1] - f->cut[i] : f->ops;
-	}
-	sort_counts(length, n);
-	for (uint32_t i = 0, k; i < n; i = k) {
-		for (k = i + 1; k < n && length[k] == length[i]; k++)
-			;
-		same = k - i > same ? k - i : same;
-	}
-	arena_release(&scratch);
-	return n >= LEAST_RUNS && same * 2 <= n && inside * 5 >= (f->cut[to] - f->cut[from]) * 4;
 }
 
 static bool is_other(double a, double b)
@@ -232,75 +172,12 @@ static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *foun
 		found->to = last;
 }
 
-/* Whether what is no cycle is one with a few kernels under other names: as long, and three quarters of it the same. */
-static bool is_near(const struct pattern_fit *f, uint32_t k)
-{
-	size_t ops = f->cut[k + 1] - f->cut[k];
-	return f->grade[k] == GRADE_NONE && ops * 8 >= (size_t)f->ops * 7 && ops * 8 <= (size_t)f->ops * 9 &&
-	       f->off[k] * (uint64_t)2 <= f->ops;
-}
-
-/* Cycles that are none, and that hardly any other is like: steps of which some kernels are other ones each time, say.
- * What lies between runs of steps is alike (a validation's passes), or there is little of it: where steps that vary
- * would be left out, and their time counted, nothing is told. */
-static bool vary_between(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
-                         uint32_t cycles)
-{
-	enum { ALIKE = 3 };
-	struct arena scratch = {0};
-	uint64_t *sum = ARENA_NEW(&scratch, to - from, uint64_t);
-	uint32_t n = 0, varied = 0, near = 0;
-	for (uint32_t k = from; k < to; k++)
-		near += is_near(f, k);
-	for (uint32_t k = from; k < to; k++)
-		if (f->grade[k] == GRADE_NONE && (f->cut[k + 1] - f->cut[k]) * 2 >= f->ops &&
-		    f->cut[k + 1] - f->cut[k] <= (size_t)f->ops * 2)
-			sum[n++] = f->sum[k];
-	sort_hashes(sum, n);
-	for (uint32_t i = 0, end; i < n; i = end) {
-		for (end = i + 1; end < n && sum[end] == sum[i]; end++)
-			;
-		varied += end - i < ALIKE ? end - i : 0;
-	}
-	arena_release(&scratch);
-	return varied * (uint64_t)20 > cycles || near * (uint64_t)50 > cycles ||
-	       pattern_fit_behind(f, s, from, to) * (uint64_t)4 > cycles;
-}
-
 static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	uint32_t n = 0;
 	for (uint32_t k = from; k < to; k++)
 		n += f->grade[k] != GRADE_NONE;
 	return n;
-}
-
-/* Adds how much of the cycles [from, to) is usual. */
-static void add_share(struct pattern_share *sum, const struct pattern_fit *f, const struct pattern_sequence *s,
-                      uint32_t from, uint32_t to)
-{
-	struct arena scratch = {0};
-	struct pattern_share one = pattern_fit_share(f, s, from, to, &scratch);
-	double ops = (double)(sum->n_ops + one.n_ops), time = sum->all_time + one.all_time;
-	if (ops > 0)
-		sum->ops = (sum->ops * (double)sum->n_ops + one.ops * (double)one.n_ops) / ops;
-	if (time > 0)
-		sum->time = (sum->time * sum->all_time + one.time * one.all_time) / time;
-	sum->alike += one.alike;
-	sum->n_ops += one.n_ops;
-	sum->all_time = time;
-	arena_release(&scratch);
-}
-
-/* How much of the runs of cycles in [from, to) is usual. */
-static struct pattern_share share_of_runs(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
-                                          uint32_t to)
-{
-	struct pattern_share share = {0};
-	uint32_t first, end;
-	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end)
-		add_share(&share, f, s, first, end - (f->more[end - 1] != 0));
-	return share;
 }
 
 /* Whether more than one in a hundred cycles is two: the time of one of them would be wrong by more than that. Where it
@@ -320,21 +197,17 @@ static bool miss_cuts(const struct pattern_fit *f, uint32_t from, uint32_t to)
 	return !regular && twice * (uint64_t)100 > to - from;
 }
 
-/* Ops between runs of cycles, if nearly all of what lies there is written out: a solver's state now and then. */
-static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
+/* Whether the cycles are copies alone, and kernels lie between them: they are what a step begins with, array by array.
+ */
+static bool are_inputs(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
 {
-	struct arena scratch = {0};
-	const uint32_t *written = pattern_fit_written(f, s, &scratch);
-	size_t ops = 0, between = 0;
-	for (uint32_t k = from; k < to; k++) {
-		size_t all = f->cut[k + 1] - f->cut[k], beyond = f->grade[k] == GRADE_NONE ? all
-		                                                 : all > f->ops            ? all - f->ops
-		                                                                           : 0;
-		ops += written[k];
-		between += beyond;
+	bool works = false;
+	for (size_t i = f->cut[from]; i < f->cut[to]; i++) {
+		works = works || s->flags[i] & PATTERN_WORK;
+		if (s->flags[i] & PATTERN_WORK && f->usual[s->token[i]])
+			return false;
 	}
-	arena_release(&scratch);
-	return ops * 20 >= between * 19 ? ops : 0;
+	return works;
 }
 
 /* Whether cuts make a loop; which part of them. */
@@ -371,46 +244,26 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	if (good)
 		goto done;
 
-	part_longer(f, out->from, out->to);
-	uint32_t runs = 0, in_runs = 0, cycles = 0, first = out->from, end, best = 0, best_end = 0;
-	for (uint32_t k = out->from; next_run(f, out->to, k, &first, &end); k = end) {
-		cycles += end - first;
-		if (end - first < PATTERN_CYCLES)
-			continue;
-		runs++;
-		in_runs += end - first;
-		if (end - first > best_end - best) {
-			best = first;
-			best_end = end;
-		}
-	}
-	if (!runs)
+	struct pattern_bursts bursts;
+	pattern_bursts_find(f, s, out->from, out->to, &bursts);
+	if (!bursts.runs)
 		goto done;
-	/* Runs of cycles with something else between them, again and again, as many in each or not: layers of a step,
-	 * or steps with a validation between them, or tokens of one prompt after the other, or of many in one batch:
-	 * then some runs are short, and whatever is between them lies behind a whole cycle. The host has to do with
-	 * every step, and not with a layer, of which there are as many in every step. A few runs may be loops of their
-	 * own. */
-	bool whole = runs > BURSTS && in_runs * 2 >= cycles && cycles * 20 >= (out->to - out->from) * 19;
-	out->bursts = runs > 1 && (whole || in_runs * 10 >= cycles * 9) &&
-	              (host_share(f, s, out->from, out->to) >= 0.9 || runs_vary(f, out->from, out->to)) &&
-	              !vary_between(f, s, out->from, out->to, cycles);
-	if (out->bursts)
-		out->written = all_written(s, f, out->from, out->to);
-	if (out->bursts || runs > BURSTS) {
-		out->cycles = cycles;
-		out->share = share_of_runs(f, s, out->from, out->to);
-		good = out->bursts && is_explained(&out->share, cycles) && is_no_chance(f, s, out->from, out->to);
+	if (bursts.are_loop || bursts.runs > PATTERN_BURSTS) {
+		out->bursts = bursts.are_loop;
+		out->written = bursts.written;
+		out->cycles = bursts.cycles;
+		out->share = bursts.share;
+		good = out->bursts && is_explained(&out->share, out->cycles) && is_no_chance(f, s, out->from, out->to);
 		goto done;
 	}
-	out->from = best;
-	out->to = best_end;
-	if (f->more[best_end - 1]) /* what lies behind it is no part of it */
+	out->from = bursts.first;
+	out->to = bursts.end;
+	if (f->more[bursts.end - 1]) /* what lies behind it is no part of it */
 		out->to--;
 	out->cycles = count_cycles(f, out->from, out->to);
 	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
 done:
-	return good && !miss_cuts(f, out->from, out->to);
+	return good && !miss_cuts(f, out->from, out->to) && !are_inputs(s, f, out->from, out->to);
 }
 
 /* Whether `n` cuts, put right, make a loop. */

@@ -1,0 +1,171 @@
+#include "analyse/run/pattern_bursts.h"
+
+#include "base/sort.h"
+
+enum { LEAST_RUNS = 8 /* whose lengths say something */ };
+
+/* Cycles that explain too little together may be parted by what is no cycle of theirs. Of cycles that hold half as much
+ * again the rest is that, too: a prompt has about as many kernels as a token. */
+static void part_longer(struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	for (uint32_t k = from; k < to; k++)
+		f->more[k] = f->more[k] ||
+		             (f->grade[k] == GRADE_CYCLE && (f->cut[k + 1] - f->cut[k]) * 2 > (size_t)f->ops * 3);
+}
+
+/* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
+static bool next_run(const struct pattern_fit *f, uint32_t to, uint32_t k, uint32_t *first, uint32_t *end)
+{
+	while (k < to && f->grade[k] == GRADE_NONE)
+		k++;
+	*first = k;
+	while (k < to && f->grade[k] != GRADE_NONE) {
+		k++;
+		if (f->more[k - 1])
+			break;
+	}
+	*end = k;
+	return k > *first;
+}
+
+/* Share of the cycles of [from, to) with which the host had to do. */
+static double host_share(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to)
+{
+	uint32_t with = 0;
+	for (uint32_t k = from; k < to; k++) {
+		bool host = false;
+		for (size_t i = f->cut[k]; i < f->cut[k + 1] && !host; i++)
+			host = s->flags[i] & PATTERN_HOST;
+		with += host;
+	}
+	return to > from ? (double)with / (double)(to - from) : 0;
+}
+
+/* Whether runs of cycles are of different lengths, most of them, and nearly all that there is: layers are as many in
+ * every step. */
+static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	uint32_t *length = ARENA_NEW(&scratch, to - from, uint32_t), n = 0, same = 0, first, end;
+	size_t inside = 0;
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
+		length[n++] = end - first;
+		for (uint32_t i = first; i < end; i++)
+			inside += f->cut[i + 1] - f->cut[i] < f->ops ? f->cut[i + 1] - f->cut[i] : f->ops;
+	}
+	sort_counts(length, n);
+	for (uint32_t i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && length[k] == length[i]; k++)
+			;
+		same = k - i > same ? k - i : same;
+	}
+	arena_release(&scratch);
+	return n >= LEAST_RUNS && same * 2 <= n && inside * 5 >= (f->cut[to] - f->cut[from]) * 4;
+}
+
+/* Whether what is no cycle is one with a few kernels under other names: as long, and three quarters of it the same. */
+static bool is_near(const struct pattern_fit *f, uint32_t k)
+{
+	size_t ops = f->cut[k + 1] - f->cut[k];
+	return f->grade[k] == GRADE_NONE && ops * 8 >= (size_t)f->ops * 7 && ops * 8 <= (size_t)f->ops * 9 &&
+	       f->off[k] * (uint64_t)2 <= f->ops;
+}
+
+/* Cycles that are none, and that hardly any other is like: steps of which some kernels are other ones each time, say.
+ * What lies between runs of steps is alike (a validation's passes), or there is little of it: where steps that vary
+ * would be left out, and their time counted, nothing is told. */
+static bool vary_between(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                         uint32_t cycles)
+{
+	enum { ALIKE = 3 };
+	struct arena scratch = {0};
+	uint64_t *sum = ARENA_NEW(&scratch, to - from, uint64_t);
+	uint32_t n = 0, varied = 0, near = 0;
+	for (uint32_t k = from; k < to; k++)
+		near += is_near(f, k);
+	for (uint32_t k = from; k < to; k++)
+		if (f->grade[k] == GRADE_NONE && (f->cut[k + 1] - f->cut[k]) * 2 >= f->ops &&
+		    f->cut[k + 1] - f->cut[k] <= (size_t)f->ops * 2)
+			sum[n++] = f->sum[k];
+	sort_hashes(sum, n);
+	for (uint32_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n && sum[end] == sum[i]; end++)
+			;
+		varied += end - i < ALIKE ? end - i : 0;
+	}
+	arena_release(&scratch);
+	return varied * (uint64_t)20 > cycles || near * (uint64_t)50 > cycles ||
+	       pattern_fit_behind(f, s, from, to) * (uint64_t)4 > cycles;
+}
+
+/* Adds how much of the cycles [from, to) is usual. */
+static void add_share(struct pattern_share *sum, const struct pattern_fit *f, const struct pattern_sequence *s,
+                      uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	struct pattern_share one = pattern_fit_share(f, s, from, to, &scratch);
+	double ops = (double)(sum->n_ops + one.n_ops), time = sum->all_time + one.all_time;
+	if (ops > 0)
+		sum->ops = (sum->ops * (double)sum->n_ops + one.ops * (double)one.n_ops) / ops;
+	if (time > 0)
+		sum->time = (sum->time * sum->all_time + one.time * one.all_time) / time;
+	sum->alike += one.alike;
+	sum->n_ops += one.n_ops;
+	sum->all_time = time;
+	arena_release(&scratch);
+}
+
+/* How much of the runs of cycles in [from, to) is usual. */
+static struct pattern_share share_of_runs(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from,
+                                          uint32_t to)
+{
+	struct pattern_share share = {0};
+	uint32_t first, end;
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end)
+		add_share(&share, f, s, first, end - (f->more[end - 1] != 0));
+	return share;
+}
+
+/* Ops between runs of cycles, if nearly all of what lies there is written out: a solver's state now and then. */
+static size_t all_written(const struct pattern_sequence *s, const struct pattern_fit *f, uint32_t from, uint32_t to)
+{
+	struct arena scratch = {0};
+	const uint32_t *written = pattern_fit_written(f, s, &scratch);
+	size_t ops = 0, between = 0;
+	for (uint32_t k = from; k < to; k++) {
+		size_t all = f->cut[k + 1] - f->cut[k], beyond = f->grade[k] == GRADE_NONE ? all
+		                                                 : all > f->ops            ? all - f->ops
+		                                                                           : 0;
+		ops += written[k];
+		between += beyond;
+	}
+	arena_release(&scratch);
+	return ops * 20 >= between * 19 ? ops : 0;
+}
+
+void pattern_bursts_find(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
+                         struct pattern_bursts *out)
+{
+	uint32_t first = from, end, in_runs = 0;
+	*out = (struct pattern_bursts){0};
+	part_longer(f, from, to);
+	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
+		out->cycles += end - first;
+		if (end - first < PATTERN_CYCLES)
+			continue;
+		out->runs++;
+		in_runs += end - first;
+		if (end - first > out->end - out->first) {
+			out->first = first;
+			out->end = end;
+		}
+	}
+	bool whole = out->runs > PATTERN_BURSTS && in_runs * 2 >= out->cycles && out->cycles * 20 >= (to - from) * 19;
+	out->are_loop = out->runs > 1 && (whole || in_runs * 10 >= out->cycles * 9) &&
+	                (host_share(f, s, from, to) >= 0.9 || runs_vary(f, from, to)) &&
+	                !vary_between(f, s, from, to, out->cycles);
+	if (out->are_loop)
+		out->written = all_written(s, f, from, to);
+	if (out->are_loop || out->runs > PATTERN_BURSTS)
+		out->share = share_of_runs(f, s, from, to);
+}
