@@ -46,6 +46,15 @@ const char *say_count(struct arena *arena, double count)
 	return arena_format(arena, whole ? "%.0f" : "%.2f", count);
 }
 
+const char *say_times(struct arena *arena, double count)
+{
+	static const char *const FEW[] = {"not at all", "once", "twice"};
+	for (int i = 0; i < 3; i++)
+		if (fabs(count - i) < 1e-6)
+			return FEW[i];
+	return arena_format(arena, "%s times", say_count(arena, count));
+}
+
 const char *say_bytes(struct arena *arena, double bytes)
 {
 	if (bytes < 1e3)

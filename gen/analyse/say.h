@@ -21,6 +21,9 @@ const char *say_ordinal(struct arena *arena, size_t n);
 /* A count: whole, or a mean with two decimals. */
 const char *say_count(struct arena *arena, double count);
 
+/* "not at all", "once", "twice", "3 times", "2.50 times". */
+const char *say_times(struct arena *arena, double count);
+
 /* "4 bytes", "12.5 kB", "6.29 MB". */
 const char *say_bytes(struct arena *arena, double bytes);
 

@@ -164,8 +164,8 @@ static void test_work_that_is_left_out(void **state)
 	half.part[3].of = 2;
 	const struct analysis *a = expect(*state, training, half, SAME_WORK_DIFFERENT);
 	assert_non_null(strstr(a->comparison.differences[0],
-	                       "The fixed side leaves work out: adam runs 1 times a step in the "
-	                       "baseline and 0.49 in the fixed side"));
+	                       "The fixed side leaves work out: adam runs once a step in the "
+	                       "baseline and 0.49 times in the fixed side"));
 	never.part[3].name = NULL;
 	expect(*state, training, never, SAME_WORK_DIFFERENT);
 	/* what was replaced elsewhere does not stand in for it */

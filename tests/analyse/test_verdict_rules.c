@@ -350,6 +350,25 @@ static void more_runs_are_more(void **unused)
 	assert_true(v->more_runs > 5);
 }
 
+/* Two steps in five take twice as long: these are no rare ones. One in twenty would be. */
+static void lengths_of_two_kinds(void **unused)
+{
+	(void)unused;
+	for (int rare = 0; rare < 2; rare++) {
+		struct pair *p = pair_new();
+		seed = 77;
+		int64_t *period = add_run(p, 0, 200, 10000000);
+		add_run(p, 1, 200, 10000000);
+		for (int i = 0, n = 0; i < 200; i++)
+			if (uniform() < (rare ? 0.05 : 0.4) && n++ < 80)
+				period[i] = rare ? 80000000 : 20000000;
+		const char *line = judge(p)->typical_line;
+		assert_non_null(line);
+		assert_int_equal(strstr(line, "Steps of the baseline are of more than one length") != NULL, !rare);
+		assert_int_equal(strstr(line, "their number is what makes the total uncertain") != NULL, rare);
+	}
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
@@ -369,6 +388,7 @@ int main(void)
 		TEST(more_steps_cannot_help),
 		TEST(more_runs),
 		TEST(more_runs_are_more),
+		TEST(lengths_of_two_kinds),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,7 +168,7 @@ def check_sizes(folder):
             db.execute("DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE demangledName = 4")
         db.close()
     said = " ".join(report(folder, four, eight)["verdict"]["differences"])
-    assert "adam runs 1 times a step and GPU in the baseline and 0 in the fixed side" in said, said
+    assert "adam runs once a step and GPU in the baseline and not at all in the fixed side" in said, said
 
 
 def check_other_steps(folder):

@@ -135,16 +135,15 @@ static bool add_left_out(struct guard *c, const struct work_left_out *l, int sid
 {
 	static const char *const head[2] = {"The fixed side does work that the baseline leaves out",
 	                                    "The fixed side leaves work out"};
+	static const char *const name_of_side[2] = {"the baseline", "the fixed side"};
 	if (!l->n)
 		return false;
 	const char *more = l->n > 1 ? arena_format(c->arena, " (and %u more)", l->n - 1) : "";
 	const char *name = *l->name ? say_short(c->arena, l->name) : "a kernel without a name";
 	add(c, true,
-	    arena_format(c->arena,
-	                 "%s: %s%s runs %s times %s in the baseline and %s in the fixed side, with nothing new in its "
-	                 "place.",
-	                 head[side], name, more, say_count(c->arena, side ? l->with : l->without), per(c),
-	                 say_count(c->arena, side ? l->without : l->with)));
+	    arena_format(c->arena, "%s: %s%s runs %s %s in %s and %s in %s, with nothing else in its place.",
+	                 head[side], name, more, say_times(c->arena, l->with), per(c), name_of_side[!side],
+	                 say_times(c->arena, l->without), name_of_side[side]));
 	return true;
 }
 
@@ -156,9 +155,9 @@ static void compare_repetitions(struct guard *c, const struct work_multiple *m)
 	c->out.mismatch = arena_format(
 		c->arena,
 		"Nobody marked the steps, and what repeats is not as much of the same work: %s and most other kernels "
-		"run %s times in the baseline's repetition and %s times in the fixed side's. Mark what a step is, on "
+		"run %s in the baseline's repetition and %s in the fixed side's. Mark what a step is, on "
 		"both sides.",
-		say_short(c->arena, m->name), say_count(c->arena, m->runs[0]), say_count(c->arena, m->runs[1]));
+		say_short(c->arena, m->name), say_times(c->arena, m->runs[0]), say_times(c->arena, m->runs[1]));
 	add(c, true, c->out.mismatch);
 }
 

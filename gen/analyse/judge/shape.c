@@ -104,6 +104,11 @@ static const char *of_rare_steps(const struct series *s[2], struct arena *arena)
 		return NULL;
 	const char *least = arena_format(arena, "%.1f", slow->least), *most = arena_format(arena, "%.1f", slow->most);
 	const char *range = strcmp(least, most) == 0 ? most : arena_format(arena, "%s to %s", least, most);
+	if (slow->n * 4 > s[i]->m) /* these are no rare ones */
+		return arena_format(arena,
+		                    "Steps of %s are of more than one length: %zu of %zu take %s times the median, and "
+		                    "how many there are of each is what makes the total uncertain.",
+		                    SIDE[i], slow->n, s[i]->m, range);
 	return slow->n == 1
 	               ? arena_format(arena,
 	                              "One of %zu steps of %s takes %s times as long (%s of the time); how many there "
