@@ -1,10 +1,9 @@
 #include "analyse/run/pattern_steps.h"
 
+#include "analyse/run/pattern_match.h"
 #include "base/buf.h"
 
 #include <string.h>
-
-#define ALIKE 0.5 /* loops of which less is alike, and that are not as often, are not the same */
 
 /* The instances of a loop while they are made. */
 struct making {
@@ -123,78 +122,10 @@ void pattern_steps(struct run *run, uint32_t index)
 
 /* ---- one loop for all runs ---- */
 
-/* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
- * say the same; else 0. */
-static double times_as_many(const struct run_loop *a, const struct run_loop *b)
-{
-	double all = 0, sum = 0, agree = 0;
-	for (int pass = 0; pass < 2; pass++)
-		for (uint32_t i = 0; i < a->n_makeup; i++)
-			for (uint32_t k = 0; k < b->n_makeup; k++) {
-				const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
-				if (x->name != y->name || x->n <= 0)
-					continue;
-				double weight = x->time / a->time, times = y->n / x->n;
-				if (pass == 0) {
-					all += weight;
-					sum += weight * times;
-				} else if (times > 0.8 * sum / all && times < 1.25 * sum / all) {
-					agree += weight;
-				}
-			}
-	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
-}
-
-static bool as_often(const struct run_loop *a, const struct run_loop *b)
-{
-	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
-	return more - fewer <= 2 || (more - fewer) * (uint64_t)10 <= more;
-}
-
-/* The loop that is `like`; UINT32_MAX: none is. By its kernels, and by how often it is there: a fix changes kernels, a
- * warm-up of the same kernels is not there as often, nor as large. Of several that are all of this, the one of the same
- * title: those of the same kernels are numbered in order of time, which no fix changes. */
-static uint32_t most_alike(const struct run_loops *loops, const struct run_loop *like)
-{
-	uint32_t best = UINT32_MAX;
-	double most = 0;
-	for (uint32_t l = 0; l < loops->n; l++) {
-		double alike = run_loop_alike(&loops->list[l], like);
-		bool often = as_often(&loops->list[l], like);
-		bool called = strcmp(loops->list[l].title, like->title) == 0;
-		double now = alike + often + 0.6 * called + 0.5 * loops->list[l].share;
-		if ((alike >= ALIKE || often) && now > most) {
-			most = now;
-			best = l;
-		}
-	}
-	return best;
-}
-
-/* Whether a cycle of one is a cycle of the other. It is not where it holds so many times the kernels, unless it is
- * there as often. (A fix may well put 300 kernels into one: then the steps are as many as before.) */
-static bool same_unit(const struct run_loop *a, const struct run_loop *b)
-{
-	double times = times_as_many(a, b);
-	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b);
-}
-
-/* How many cycles of `shorter` are one of `longer`: a whole number of times the kernels, as many times less often.
- * 0: they are not. */
-static uint32_t cycles_together(const struct run_loop *shorter, const struct run_loop *longer)
-{
-	double times = times_as_many(shorter, longer);
-	uint32_t together = (uint32_t)(times + 0.5);
-	if (together < 2 || times < together - 0.1 * together || times > together + 0.1 * together)
-		return 0;
-	double often = (double)longer->n * together / shorter->n;
-	return often > 0.9 && often < 1.1 ? together : 0;
-}
-
 /* Makes one step of as many cycles of loop `index` as one of `like` is. False: it is no whole number of them. */
 static bool group_like(struct run *run, uint32_t index, const struct run_loop *like)
 {
-	uint32_t together = cycles_together(&run->loops.list[index], like);
+	uint32_t together = pattern_cycles_together(&run->loops.list[index], like);
 	if (!together)
 		return false;
 	run_loop_group(run->trace, &run->loops, index, together);
@@ -203,12 +134,12 @@ static bool group_like(struct run *run, uint32_t index, const struct run_loop *l
 }
 
 /* Looks for the loops of a run again, as short as can be; keeps what it had where that is no more like `like`. */
-static bool find_again(struct run *run, const struct run_loop *like)
+static bool find_again(struct run *run, const struct run_loops *likes, uint32_t like)
 {
 	struct run_loops loops;
 	run_find_loops(run, true, &loops);
-	uint32_t index = most_alike(&loops, like);
-	if (index == UINT32_MAX || !same_unit(like, &loops.list[index]))
+	uint32_t index = pattern_match(&loops, likes, like);
+	if (index == UINT32_MAX || !pattern_same_unit(&likes->list[like], &loops.list[index]))
 		return false;
 	run->loops = loops;
 	run_loops_name(&run->loops, run->trace);
@@ -262,7 +193,7 @@ static bool take_small(struct run *run, const struct pattern_side *sides, int n_
 			if (!other->steps.found || other->steps.origin != STEPS_BY_PATTERN || other == run)
 				continue;
 			for (uint32_t l = 0; l < mine->n_small; l++) {
-				if (run_loop_alike(&mine->list[l], &other->loops.list[other->loop]) < ALIKE)
+				if (run_loop_alike(&mine->list[l], &other->loops.list[other->loop]) < PATTERN_ALIKE)
 					continue;
 				mine->n = mine->n_small;
 				run_loops_name(mine, run->trace);
@@ -413,15 +344,16 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 			const struct run_loop *like = &first->loops.list[first->loop];
 			if (run == first)
 				continue;
-			uint32_t mine = most_alike(&run->loops, like);
+			uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
 			bool same = mine != UINT32_MAX;
 			if (!same) {
 				mine = 0;
-			} else if (!same_unit(like, &run->loops.list[mine])) {
+			} else if (!pattern_same_unit(like, &run->loops.list[mine])) {
 				/* steps that are not the same are not compared */
 				if (!group_like(run, mine, like) &&
-				    !group_like(first, first->loop, &run->loops.list[mine]) && !find_again(run, like) &&
-				    !find_again(first, &run->loops.list[mine])) {
+				    !group_like(first, first->loop, &run->loops.list[mine]) &&
+				    !find_again(run, &first->loops, first->loop) &&
+				    !find_again(first, &run->loops, mine)) {
 					forget(sides, n_sides);
 					return 0;
 				}

@@ -1,0 +1,148 @@
+#include "analyse/run/pattern_match.h"
+
+#include <float.h>
+#include <string.h>
+
+#define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for */
+
+/* How many times as many ops of the kernels that both have a cycle of `b` holds as one of `a`, where nearly all of them
+ * say the same; else 0. */
+static double times_as_many(const struct run_loop *a, const struct run_loop *b)
+{
+	double all = 0, sum = 0, agree = 0;
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t i = 0; i < a->n_makeup; i++)
+			for (uint32_t k = 0; k < b->n_makeup; k++) {
+				const struct run_loop_op *x = &a->makeup[i], *y = &b->makeup[k];
+				if (x->name != y->name || x->n <= 0)
+					continue;
+				double weight = x->time / a->time, times = y->n / x->n;
+				if (pass == 0) {
+					all += weight;
+					sum += weight * times;
+				} else if (times > 0.8 * sum / all && times < 1.25 * sum / all) {
+					agree += weight;
+				}
+			}
+	return all >= 0.5 && agree >= 0.8 * all ? sum / all : 0;
+}
+
+static bool as_often(const struct run_loop *a, const struct run_loop *b)
+{
+	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
+	return more - fewer <= 2 || (more - fewer) * (uint64_t)10 <= more;
+}
+
+/* How much speaks for two loops to be the same one; 0: they are not. Their kernels, and how often they are there: a fix
+ * changes kernels, a warm-up of the same kernels is not there as often, nor as large. Of several that are all of this,
+ * the one of the same title: those of the same kernels are numbered in order of time, which no fix changes. */
+static double speaks_for(const struct run_loop *mine, const struct run_loop *like)
+{
+	double alike = run_loop_alike(mine, like);
+	bool often = as_often(mine, like), called = strcmp(mine->title, like->title) == 0;
+	return alike >= PATTERN_ALIKE || often ? alike + often + 0.6 * called + 0.5 * mine->share : 0;
+}
+
+/* An assignment of rows to columns while it grows: `worth` is by row and column, of which there are as many more as
+ * there are rows, worth nothing: who has one of those has none. */
+struct assignment {
+	uint32_t rows, columns;
+	const double *worth;
+	double *of_row, *of_column; /* prices: their sum is at least what a row and a column are worth together */
+	uint32_t *row;              /* by column: 1 + its row; 0: none yet */
+};
+
+/* Gives `row` a column, and those that have to give way other ones: along the path on which least is lost. */
+static void assign_row(struct assignment *a, uint32_t row, struct arena *arena)
+{
+	double *loss = ARENA_NEW(arena, a->columns, double);
+	uint32_t *from =
+		ARENA_NEW(arena, a->columns, uint32_t); /* the column before it on the path; itself: the first */
+	bool *reached = ARENA_NEW(arena, a->columns, bool);
+	uint32_t last = UINT32_MAX, now = row;
+	double so_far = 0;
+	for (uint32_t c = 0; c < a->columns; c++)
+		loss[c] = DBL_MAX;
+	do {
+		uint32_t next = UINT32_MAX;
+		for (uint32_t c = 0; c < a->columns; c++) {
+			if (reached[c])
+				continue;
+			double through = so_far + a->of_row[now] + a->of_column[c] - a->worth[now * a->columns + c];
+			if (through < loss[c]) {
+				loss[c] = through;
+				from[c] = last == UINT32_MAX ? c : last;
+			}
+			if (next == UINT32_MAX || loss[c] < loss[next])
+				next = c;
+		}
+		last = next;
+		reached[last] = true;
+		so_far = loss[last];
+		now = a->row[last] - 1;
+	} while (a->row[last]);
+	a->of_row[row] -= so_far;
+	for (uint32_t c = 0; c < a->columns; c++)
+		if (reached[c] && c != last) {
+			a->of_column[c] += so_far - loss[c];
+			a->of_row[a->row[c] - 1] -= so_far - loss[c];
+		}
+	for (; from[last] != last; last = from[last])
+		a->row[last] = a->row[from[last]];
+	a->row[last] = row + 1;
+}
+
+/* The column of row `wanted` where all rows together get most (H. W. Kuhn, The Hungarian method for the assignment
+ * problem, 1955; by shortest paths: R. Jonker, A. Volgenant, 1987). */
+static uint32_t assign(uint32_t rows, uint32_t columns, const double *worth, uint32_t wanted, struct arena *arena)
+{
+	struct assignment a = {.rows = rows, .columns = columns, .worth = worth};
+	a.of_row = ARENA_NEW(arena, rows, double);
+	a.of_column = ARENA_NEW(arena, columns, double);
+	a.row = ARENA_NEW(arena, columns, uint32_t);
+	for (uint32_t r = 0; r < rows; r++)
+		for (uint32_t c = 0; c < columns; c++)
+			if (worth[r * columns + c] > a.of_row[r])
+				a.of_row[r] = worth[r * columns + c];
+	for (uint32_t r = 0; r < rows; r++)
+		assign_row(&a, r, arena);
+	uint32_t column = 0;
+	while (a.row[column] != wanted + 1)
+		column++;
+	return column;
+}
+
+uint32_t pattern_match(const struct run_loops *mine, const struct run_loops *likes, uint32_t like)
+{
+	struct arena scratch = {0};
+	uint32_t rows = 0, wanted = 0, columns = mine->n + likes->n;
+	double *worth = ARENA_NEW(&scratch, (size_t)columns * likes->n, double);
+	for (uint32_t l = 0; l < likes->n; l++) {
+		if (l != like && likes->list[l].share < LITTLE)
+			continue;
+		wanted = l == like ? rows : wanted;
+		for (uint32_t m = 0; m < mine->n; m++)
+			worth[(size_t)rows * columns + m] = speaks_for(&mine->list[m], &likes->list[l]);
+		rows++;
+	}
+	uint32_t found = assign(rows, columns, worth, wanted, &scratch);
+	bool is_one = found < mine->n && worth[(size_t)wanted * columns + found] > 0;
+	arena_release(&scratch);
+	return is_one ? found : UINT32_MAX;
+}
+
+bool pattern_same_unit(const struct run_loop *a, const struct run_loop *b)
+{
+	double times = times_as_many(a, b);
+	return times == 0 || (times > 0.6 && times < 1.7) || as_often(a, b);
+}
+
+uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct run_loop *longer)
+{
+	double times = times_as_many(shorter, longer);
+	uint32_t together = (uint32_t)(times + 0.5);
+	if (together < 2 || times < together - 0.1 * together || times > together + 0.1 * together)
+		return 0;
+	double often = (double)longer->n * together / shorter->n;
+	return often > 0.9 && often < 1.1 ? together : 0;
+}

@@ -1,0 +1,134 @@
+/* Loops that are the same one (gen/analyse/run/pattern_match.h), against all ways to pair them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/run/pattern_match.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST = 5, NAMES = 4 };
+
+struct made {
+	struct run_loops loops;
+	struct run_loop list[MOST];
+	struct run_loop_op makeup[MOST][NAMES];
+};
+
+static uint64_t seed;
+
+static uint32_t below(uint32_t n)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(seed >> 33) % n;
+}
+
+static void make(struct made *made, uint32_t n)
+{
+	static const char *const TITLES[] = {"gemm", "softmax", "gemm + softmax", "norm", "adam", "copy"};
+	*made = (struct made){.loops = {.list = made->list, .n = n}};
+	for (uint32_t l = 0; l < n; l++) {
+		struct run_loop *loop = &made->list[l];
+		*loop = (struct run_loop){.title = TITLES[below(6)], .n = 20 + below(40), .makeup = made->makeup[l]};
+		for (uint32_t name = 0; name < NAMES; name++)
+			if (below(2) || !loop->n_makeup) {
+				double time = 1 + below(1000);
+				loop->makeup[loop->n_makeup++] = (struct run_loop_op){name + 1, 1, time};
+				loop->time += time;
+			}
+		loop->share = 0.06 + below(1000) / 2000.;
+	}
+}
+
+/* What a pair is worth, as docs and the source say. */
+static double worth(const struct run_loop *mine, const struct run_loop *like)
+{
+	uint32_t more = mine->n > like->n ? mine->n : like->n, fewer = mine->n > like->n ? like->n : mine->n;
+	bool often = more - fewer <= 2 || (more - fewer) * 10 <= more;
+	double alike = run_loop_alike(mine, like);
+	if (alike < PATTERN_ALIKE && !often)
+		return 0;
+	return alike + often + (strcmp(mine->title, like->title) == 0 ? 0.6 : 0) + 0.5 * mine->share;
+}
+
+/* The best sum of all pairings of the likes from `row` on with those of mine that are not taken. */
+static double best(const struct made *mine, const struct made *likes, uint32_t row, uint32_t taken)
+{
+	if (row == likes->loops.n)
+		return 0;
+	double most = best(mine, likes, row + 1, taken);
+	for (uint32_t m = 0; m < mine->loops.n; m++)
+		if (!(taken >> m & 1))
+			most = fmax(most, worth(&mine->list[m], &likes->list[row]) +
+			                          best(mine, likes, row + 1, taken | 1u << m));
+	return most;
+}
+
+/* With one pair given. */
+static double best_with(const struct made *mine, const struct made *likes, uint32_t like, uint32_t match)
+{
+	struct made rest = *likes;
+	rest.loops.list = rest.list;
+	rest.loops.n--;
+	for (uint32_t l = like; l < rest.loops.n; l++)
+		rest.list[l] = rest.list[l + 1];
+	double one = match == UINT32_MAX ? 0 : worth(&mine->list[match], &likes->list[like]);
+	return one + best(mine, &rest, 0, match == UINT32_MAX ? 0 : 1u << match);
+}
+
+static void all_pairings(void **unused)
+{
+	(void)unused;
+	uint32_t none = 0, not_the_nearest = 0;
+	for (uint32_t i = 0; i < 3000; i++) {
+		seed = i * 7919u + 1;
+		struct made mine, likes;
+		make(&mine, 1 + below(MOST));
+		make(&likes, 1 + below(MOST));
+		uint32_t like = below(likes.loops.n);
+		uint32_t match = pattern_match(&mine.loops, &likes.loops, like);
+		double most = best(&mine, &likes, 0, 0);
+		assert_true(match == UINT32_MAX || match < mine.loops.n);
+		assert_true(fabs(best_with(&mine, &likes, like, match) - most) < 1e-9);
+		none += match == UINT32_MAX;
+		for (uint32_t m = 0; m < mine.loops.n; m++)
+			if (match != UINT32_MAX &&
+			    worth(&mine.list[m], &likes.list[like]) > worth(&mine.list[match], &likes.list[like])) {
+				not_the_nearest++;
+				break;
+			}
+	}
+	assert_true(none > 100 && not_the_nearest > 100);
+}
+
+/* Three lengths of a sequence, of which the last is 42 times there on one side, and the second on the other one. */
+static void as_often_by_chance(void **unused)
+{
+	(void)unused;
+	struct run_loop_op ops[3][2] = {{{2, 1, 60}, {1, 1, 40}}, {{3, 1, 60}, {1, 1, 40}}, {{4, 1, 60}, {1, 1, 40}}};
+	struct run_loop a[3], b[3];
+	static const uint32_t n[2][3] = {{42, 26, 41}, {34, 42, 23}};
+	static const double share[2][3] = {{0.65, 0.194, 0.155}, {0.55, 0.35, 0.09}};
+	for (int l = 0; l < 3; l++) {
+		a[l] = (struct run_loop){
+			.title = "a", .n = n[0][l], .time = 100, .share = share[0][l], .makeup = ops[l], .n_makeup = 2};
+		b[l] = (struct run_loop){
+			.title = "b", .n = n[1][l], .time = 100, .share = share[1][l], .makeup = ops[l], .n_makeup = 2};
+	}
+	struct run_loops likes = {.list = a, .n = 3}, mine = {.list = b, .n = 3};
+	for (uint32_t l = 0; l < 3; l++)
+		assert_int_equal(pattern_match(&mine, &likes, l), l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_pairings),
+		cmocka_unit_test(as_often_by_chance),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
