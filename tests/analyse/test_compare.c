@@ -411,6 +411,23 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	assert_int_equal(conditions_options(&b, &a, &s->arena).n, 1);
 }
 
+/* 149 steps of which the last lacks two of five fills; what lacks one in fifty, or one in ten steps, is less.
+ */
+static void test_a_step_that_is_cut_through(void **state)
+{
+	(void)state;
+	struct work_scale scale = {.steps = true, .slack = 1.5 / 149, .n = 149};
+	assert_false(work_differs(&scale, 5, 5 - 2 / 149.));
+	assert_false(work_differs(&scale, 11 - 2 / 149., 11));
+	assert_true(work_differs(&scale, 1, 1 - 2 / 149.));
+	assert_true(work_differs(&scale, 5, 4.9));
+	assert_true(work_differs(&scale, 100, 99));
+	scale.slack = 1.5 / 10;
+	scale.n = 10;
+	assert_false(work_differs(&scale, 10, 9.6));
+	assert_true(work_differs(&scale, 10, 9));
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
@@ -420,6 +437,7 @@ int main(void)
 		TEST(test_a_kernel_elsewhere_is_no_replacement),
 		TEST(test_another_way),
 		TEST(test_a_kernel_now_and_then),
+		TEST(test_a_step_that_is_cut_through),
 		TEST(test_input_and_result),
 		TEST(test_collectives),
 		TEST(test_what_cannot_be_told),

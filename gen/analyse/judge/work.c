@@ -41,13 +41,20 @@ static bool is_whole(const struct work_scale *s, double count)
 	return fabs(count - round(count)) <= s->slack && round(count) >= 1;
 }
 
+/* What the edges of the window make of a kernel that runs `count` times a step: a step that is cut through lacks some
+ * of them. Half a time a step is no edge's. */
+static double edge(const struct work_scale *s, double count)
+{
+	return fmax(s->slack, fmin(0.5, s->slack * count));
+}
+
 bool work_differs(const struct work_scale *s, double a, double b)
 {
 	double far = fabs(a - b), most = fmax(a, b);
 	if (!s->steps)
 		return far > s->slack && distance(a, b) > CLOSE;
 	if (is_whole(s, most))
-		return far > s->slack;
+		return far > edge(s, most);
 	return distance(a, b) > CLOSE && far > s->slack + 3 * sqrt(most / s->n);
 }
 

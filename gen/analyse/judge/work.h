@@ -49,8 +49,9 @@ struct work_scale {
 	double share[2]; /* of a side's counts and times, that is compared: 1, or 1 / its GPUs */
 };
 
-/* Whether a kernel's counts differ by more than edges and chance make. One that runs in every step (a whole number of
- * times on the side with more) is held to its number, others to what random occurrence allows. */
+/* Whether a kernel's counts differ by more than edges, which cut a step through, and chance make. One that runs in
+ * every step (a whole number of times on the side with more) is held to its number, others to what random occurrence
+ * allows. */
 bool work_differs(const struct work_scale *scale, double a, double b);
 
 /* Both sides are built. The result's texts live in `arena`. */
