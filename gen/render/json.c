@@ -86,7 +86,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_number(json, "counted_speedup", v->has_speedup ? v->counted : NAN);
 	json_bool(json, "while_recorded", a->while_recorded);
 	json_number(json, "half_width", v->has_interval ? v->half_width : NAN);
-	json_number(json, "floor", v->has_interval ? exp(v->floor) : NAN);
+	json_number(json, "floor", v->has_interval ? exp(fmax(v->floor, v->surer)) : NAN);
 	json_bool(json, "short_capture", v->short_capture);
 	json_bool(json, "one_run", v->one_run);
 	json_bool(json, "paired", v->paired);

@@ -80,7 +80,7 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 		return format_name(arena, a->turning.shared, SENTENCE);
 	case DOUBT_SHORT:
 		return arena_format(arena, "Few independent steps: only a change above %.0f %% counts.",
-		                    100 * expm1(v->floor));
+		                    100 * expm1(fmax(v->floor, v->surer)));
 	case DOUBT_WORK:
 	case DOUBT_CONDITIONS:
 	case DOUBT_COUNT:

@@ -46,6 +46,7 @@ enum shape {
 	CYCLE,    /* 8, 8, 8, 20 over 11 */
 	TURNS,    /* .2 and 1.8 in turn */
 	SPREAD,   /* lognormal, sd 40 %, mean 1 */
+	TAIL,     /* sentences: short, middling and long ones, each lognormal with sd 30 %, mean 1 */
 	CLOCKS,   /* two states 8 % apart, changing every `every` steps on average */
 	ACCIDENT, /* one step of 20 to 100 times */
 	SPIKES,   /* a share `factor` of the steps takes 2 to 5 times as long */
@@ -300,6 +301,16 @@ static const struct model MODELS[] = {
          1,
          {SHAPE(START), SHAPE(START)},
          {93.3, 0, .1, 2.9, 55, {66, 99, 100}}},
+	{"lengths of sentences, both",
+         60,
+         1,
+         0,
+         .05,
+         0,
+         0,
+         1,
+         {SHAPE(TAIL), SHAPE(TAIL)},
+         {94.9, 1, 0, 2.5, 0, {0, 0, 60}}},
 };
 enum { N_MODELS = sizeof MODELS / sizeof *MODELS };
 
@@ -321,6 +332,10 @@ static double shape_of(const struct side *side, size_t i, size_t n, size_t phase
 		return (i + phase) % 2 ? 1.8 : 0.2;
 	case SPREAD:
 		return exp(0.4 * normal() - 0.08);
+	case TAIL: {
+		double u = uniform(), length = u < .6 ? .3 : u < .9 ? 1 : 4;
+		return length / (.6 * .3 + .3 * 1 + .1 * 4) * exp(0.3 * normal() - 0.045);
+	}
 	case CLOCKS:
 		if (uniform() < 1.0 / side->every)
 			*slow = !*slow;
@@ -346,7 +361,7 @@ static void simulate(const struct model *m, const struct side *side, double base
 	if (side->shape == ACCIDENT)
 		start = 20 + 80 * uniform();
 	for (size_t i = 0; i < n; i++) {
-		double noise = side->shape == SPREAD ? 0 : ar - m->sd * m->sd / 2;
+		double noise = side->shape == SPREAD || side->shape == TAIL ? 0 : ar - m->sd * m->sd / 2;
 		period[i] = (int64_t)(base * shape_of(side, i, n, phase, &slow, start) * exp(noise));
 		ar = m->phi * ar + m->sd * sqrt(1 - m->phi * m->phi) * normal();
 	}

@@ -369,6 +369,35 @@ static void lengths_of_two_kinds(void **unused)
 	}
 }
 
+/* Lengths over a range of one to eight. As the effect grows the interval leaves 1; a direction comes later, and until
+ * then a sentence says why, and a gate is open. */
+static void steps_that_vary(void **unused)
+{
+	(void)unused;
+	int between = 0, given = 0;
+	for (int percent = 0; percent <= 100; percent++) {
+		struct pair *p = pair_new();
+		seed = 5;
+		add_even_run(p, 0, 60, 1e9, 1.04, 0);
+		add_even_run(p, 1, 60, 1e9 * (1 + percent / 100.0), 1.04, 0);
+		p->asked.max_regression = 3;
+		const struct verdict *v = judge(p);
+		bool beyond = v->hi < 1 / 1.031;
+		between += beyond && v->result == VERDICT_INCONCLUSIVE;
+		given += v->result == VERDICT_SLOWER;
+		assert_true(v->surer > 0.4 * v->half_width - 1e-9);
+		assert_int_equal(says(v, "vary so much that one pair in twenty"),
+		                 beyond && v->result == VERDICT_INCONCLUSIVE);
+		assert_int_equal(p->gates.result == GATE_FAILED, v->result == VERDICT_SLOWER);
+		if (v->result == VERDICT_SLOWER) {
+			assert_true(says(v, "One run a side, and steps that vary much: only a change above"));
+			assert_true(log(v->hi) <= -0.4 * v->half_width + 1e-9);
+		}
+	}
+	assert_in_range(between, 3, 40);
+	assert_in_range(given, 10, 90);
+}
+
 #define TEST(function) cmocka_unit_test_teardown(function, tear_down)
 
 int main(void)
@@ -389,6 +418,7 @@ int main(void)
 		TEST(more_runs),
 		TEST(more_runs_are_more),
 		TEST(lengths_of_two_kinds),
+		TEST(steps_that_vary),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

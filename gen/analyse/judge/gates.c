@@ -108,6 +108,12 @@ static void judge_regression(const struct verdict *v, struct arena *arena, struc
 	gate->result = GATE_INCONCLUSIVE;
 	if (!v->judged) {
 		gate->text = gates_no_verdict(v, asked, arena);
+	} else if (v->hi < bound && v->surer > 0 && v->result != VERDICT_SLOWER) {
+		gate->text =
+			arena_format(arena,
+		                     "%s was asked for; open: the whole interval, %s, lies below it, but where steps "
+		                     "vary this much that is not enough to call the fixed side slower.",
+		                     asked, found);
 	} else if (v->hi < bound) {
 		gate->result = GATE_FAILED;
 		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",

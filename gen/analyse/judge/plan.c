@@ -59,7 +59,7 @@ static void plan_one_run(const struct proof *p, struct verdict *v)
 	int64_t steps = steps_in_all(v, p, fmax(beyond, LN_MARGIN));
 	if (steps <= least) /* the kinder of the two proofs asks for no more than there is: the nearer one */
 		steps = steps_in_all(v, p, fmax(beyond, LN_MARGIN - size));
-	bool only_floor = !p->short_capture && (p->lo > 0 || p->hi < 0);
+	bool only_floor = !p->short_capture && !(v->surer > 0) && (p->lo > 0 || p->hi < 0);
 	if (steps <= least || only_floor || v->aside[0] + v->aside[1] > 0 || p->between > p->within)
 		v->more_runs = p->between > p->within ? plan_runs(p, fmax(beyond, LN_MARGIN)) : LEAST_RUNS;
 	else

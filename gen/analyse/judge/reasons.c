@@ -213,6 +213,20 @@ static bool say_short_capture(struct list *list, const struct proof *p)
 	return true;
 }
 
+/* The interval does not hold 1, and only that it is wide is in the way. */
+static bool say_surer(struct list *list, const struct proof *p)
+{
+	const struct verdict *v = list->verdict;
+	if (!(v->surer > 0) || proof_decide(p->lo, p->hi, v->floor) == VERDICT_INCONCLUSIVE)
+		return false;
+	SAY(list,
+	    "The steps vary so much that one pair in twenty of captures of the same program looks like this: the "
+	    "interval "
+	    "has to begin %s away from 1 to count.",
+	    percent(list->arena, expm1(p->floor)));
+	return true;
+}
+
 static bool say_one_run(struct list *list, const struct proof *p)
 {
 	if (!p->one_run || !(p->lo > 0 || p->hi < 0))
@@ -244,8 +258,8 @@ static void say_open(struct list *list, const struct proof *p)
 		say_queues(list, p);
 		return;
 	}
-	bool said = say_aside(list, p) || say_order(list, p) || say_warming(list, p) || say_level(list, p) ||
-	            say_few_slow(list, p) || say_short_capture(list, p) || say_one_run(list, p);
+	bool said = say_aside(list, p) || say_order(list, p) || say_warming(list, p) || say_surer(list, p) ||
+	            say_level(list, p) || say_few_slow(list, p) || say_short_capture(list, p) || say_one_run(list, p);
 	if (!said && v->recorded.lo <= 1 && v->recorded.hi >= 1)
 		SAY(list,
 		    "The 95 %% interval of the speedup holds 1 but reaches more than %g %% away from it: neither a "
@@ -272,9 +286,10 @@ static void say_recorded_only(struct list *list, const struct proof *p)
 	    verdict_result_name(p->counted_result), lo, hi);
 }
 
-static const char *what_there_is(const struct proof *p)
+static const char *what_there_is(const struct proof *p, const struct verdict *v)
 {
-	return p->short_capture                        ? "Few independent steps"
+	return v->surer > 0                            ? "One run a side, and steps that vary much"
+	       : p->short_capture                      ? "Few independent steps"
 	       : p->floor >= LN_FLOOR_SHORT            ? "Few steps after warm-up, or a change of level"
 	       : p->one_run && p->floor > LN_FLOOR_ONE ? "One run a side, with a change of level"
 	       : p->one_run                            ? "One run a side"
@@ -289,7 +304,7 @@ static void say_result(struct list *list, const struct proof *p)
 		    v->lo > 1 || v->hi < 1 ? "there is a difference, but one that counts as none"
 		                           : "if there is a difference, it is smaller than that");
 	else if (v->result != VERDICT_INCONCLUSIVE)
-		SAY(list, "%s: only a change above %s counts. This one does.", what_there_is(p),
+		SAY(list, "%s: only a change above %s counts. This one does.", what_there_is(p, v),
 		    percent(list->arena, expm1(p->floor)));
 	else if (p->empty || !p->steps || p->few)
 		say_too_little(list, p);

@@ -71,7 +71,8 @@ struct verdict {
 	size_t n_steps[2]; /* measured steps of a run of the side, at the median */
 	size_t aside[2];   /* steps set aside, over all runs of the side */
 	double half_width; /* of ln S as counted, towards the nearer proof: half of ln(hi/lo), without recording */
-	double floor;      /* ln: the near end of the interval must lie beyond it for a direction */
+	double floor;      /* ln: the near end of the interval must lie beyond it for a direction … */
+	double surer; /* … and beyond this, where steps vary much: it makes about 99 % of the 95 %; 0: it is less */
 	bool short_capture, one_run;
 	bool few;                   /* fewer than 8 measured steps */
 	bool paired;                /* both sides do the same at the same steps: compared step by step */
