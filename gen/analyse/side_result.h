@@ -44,6 +44,7 @@ struct budget {
 struct spread {
 	uint32_t n; /* samples that knew it; 0: nothing is known */
 	double median, min, max;
+	double mean; /* without the least and the most of five and more; of fewer the median */
 };
 
 /* How fast a GPU ran, from samples in the measured windows of all runs. Only those count that were taken while it

@@ -218,6 +218,32 @@ static void test_other_clocks(void **state)
 	assert_non_null(REASON(with_clocks(s, 1980, 3), "SM clock"));
 }
 
+/* Of ten samples of the fixed side so many lie at 1410 MHz, and one while the clock goes up, at 345. */
+static const struct analysis *held_for_a_while(struct scene *s, size_t slow, bool rising)
+{
+	struct shot a[10], b[10];
+	for (size_t i = 0; i < 10; i++) {
+		int32_t mhz = i < 10 - slow ? 1980 : 1410;
+		a[i] = (struct shot){1000 + 1000 * (int64_t)i, 1980, 99, 500000, 0};
+		b[i] = (struct shot){1000 + 1000 * (int64_t)i, rising && i == 0 ? 345 : mhz, 99, 500000, 0};
+	}
+	return compare(s, sampled_trace(s, a, 10), sampled_trace(s, b, 10));
+}
+
+/* Equal medians explain nothing away where the clock was low for three samples of ten. */
+static void test_low_for_a_while(void **state)
+{
+	/* without the least and the most (6 * 1980 + 2 * 1410) / 8 = 1837.5, 7.197 % below 1980 */
+	const struct analysis *a = held_for_a_while(*state, 3, false);
+	assert_int_equal((int)a->side[1].devices[0].clocks.sm_mhz.median, 1980);
+	assert_true(a->side[1].devices[0].clocks.sm_mhz.mean == 1837.5);
+	assert_non_null(DIFFERENCE(a, "(means of 10 and 10 samples), 7.2 % apart"));
+	assert_null(REASON(a, "explains no difference"));
+	a = held_for_a_while(*state, 0, true);
+	assert_null(DIFFERENCE(a, "SM clock"));
+	assert_non_null(REASON(a, "explains no difference"));
+}
+
 static void test_unknown_clocks(void **state)
 {
 	struct scene *s = *state;
@@ -347,15 +373,11 @@ static void test_ranks_are_compared_with_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_under_load),
-		TEST(test_other_clocks),
-		TEST(test_unknown_clocks),
-		TEST(test_held_back),
-		TEST(test_incomplete),
-		TEST(test_others_use_the_gpu),
-		TEST(test_ranks_are_compared_with_themselves),
-		TEST(test_beside_the_window),
-		TEST(test_beside_the_windows_of_a_pair),
+		TEST(test_under_load),         TEST(test_other_clocks),
+		TEST(test_low_for_a_while),    TEST(test_unknown_clocks),
+		TEST(test_held_back),          TEST(test_incomplete),
+		TEST(test_others_use_the_gpu), TEST(test_ranks_are_compared_with_themselves),
+		TEST(test_beside_the_window),  TEST(test_beside_the_windows_of_a_pair),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

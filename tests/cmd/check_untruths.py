@@ -21,11 +21,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
 import made_lengths  # noqa: E402, F401: more kinds
 import made_pairs  # noqa: E402
+import made_sides  # noqa: E402, F401: and more
 
 SLACK = 1.015
 ONCE_WRONG = {"cold": (18, 34, 46, 76), "lengths": (60, 137), "drift": (27, 37, 40, 51)}  # seeds: see the history of this file
 DECIDED = {"pauses", "accumulation", "prefetch", "overtaken", "behind", "workers", "warm", "cut", "walking", "queued",
-           "padded", "every", "starts", "one_marked"}
+           "padded", "every", "starts", "one_marked", "killed", "overhead", "host_cost", "work_differs", "throttled",
+           "graph_modes"}
 MIRROR = {"faster": "slower", "slower": "faster"}
 
 
@@ -101,6 +103,16 @@ def unmirrored(v, w):
                 yield f"{v['ci95']}, swapped {w['ci95']}"
 
 
+def wrong_words(p, v):
+    said = " ".join(v["reasons"] + v["differences"])
+    for words in p.says:
+        if words not in said:
+            yield f"not said: {words}"
+    for words in p.never:
+        if words in said:
+            yield f"said: {words}"
+
+
 def untruths(gapline, kind, seed, keep):
     p = made_pairs.pair(kind, seed)
     with tempfile.TemporaryDirectory() as d:
@@ -113,7 +125,7 @@ def untruths(gapline, kind, seed, keep):
         if doc is None:
             return p, None, [f"exit {rc}: {said.strip()}"]
         v = doc["verdict"]
-        wrong = [*wrong_result(p, v), *wrong_gates(p, v)]
+        wrong = [*wrong_result(p, v), *wrong_gates(p, v), *wrong_words(p, v)]
         if p.nothing and rc not in (1, 4) or p.doubt and rc != 4:  # what is not comparable may fail that gate
             wrong.append(f"exit {rc} with gates, where nothing can be said")
         _, other, _ = report(gapline, folder, swapped(sides))

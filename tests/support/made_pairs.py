@@ -183,12 +183,14 @@ class Program:
 class Pair:
     """Profiles of two sides and what is true of them.
 
-    `truth`: the speedup in the long run, or None where these data tell no direction. `ranges`: (lowest, highest) truth.
+    `truth`: the speedup in the long run, or None where these data tell no direction. `says`, `never`: words that have to
+    stand beside the verdict, or must not.
     """
 
     def __init__(self, kind, seed):
         self.kind, self.seed, self.sides, self.truth, self.words = kind, seed, ([], []), 1.0, ""
         self.nothing = self.doubt = False
+        self.says, self.never = [], []
 
     def add(self, side, sim, started, **how):
         self.sides[side].append((sim, started, how))

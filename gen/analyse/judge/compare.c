@@ -26,8 +26,9 @@ struct guard {
 	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
 	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared */
 	bool kernels_differ;
-	bool different; /* the work is not the same */
-	bool doubtful;  /* what was recorded does not tell whether the work is the same */
+	bool only_times_differ; /* the same kernels, as often */
+	bool different;         /* the work is not the same */
+	bool doubtful;          /* what was recorded does not tell whether the work is the same */
 };
 
 static void add(struct guard *c, bool material, const char *text)
@@ -114,19 +115,13 @@ static void add_group(struct guard *c, const struct work_group *g, const char *w
 	                 what, say_digits(c->arena, g->time / 1e6), per(c), say_short(c->arena, g->name)));
 }
 
-/* Kernels that run equally often but not equally long: less work in the same launches, a better kernel, or another
- * clock. Clocks alone move it by a few percent, so it is material from there on. */
-static bool add_times(struct guard *c, const struct work_group *g, double all)
+/* Clocks alone move the times of kernels that run equally often by a few percent, so it is material from there on. */
+static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 {
-	bool material = g->time > MATERIAL_TIME * all;
-	if (!g->n || g->time < MATERIAL * all)
+	bool material = k->times.time > MATERIAL_TIME * all;
+	if (!k->times.n || k->times.time < MATERIAL * all)
 		return false;
-	add(c, material,
-	    arena_format(c->arena,
-	                 "%u %s equally often but not equally long: %s ms %s of difference (largest: %s), by less "
-	                 "work in the same launches, a better kernel, or another clock.",
-	                 g->n, g->n == 1 ? "kernel runs" : "kernels run", say_digits(c->arena, g->time / 1e6), per(c),
-	                 say_short(c->arena, g->name)));
+	add(c, material, work_say_times(k, per(c), c->arena));
 	return material;
 }
 
@@ -178,8 +173,9 @@ static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 	add_group(c, &k.only[0], "only in the baseline", all);
 	add_group(c, &k.only[1], "only in the fixed side", all);
 	add_group(c, &k.counts, "a different number of times", all);
-	bool times = add_times(c, &k.times, all);
-	c->kernels_differ = c->out.n_differences > before;
+	bool others = c->out.n_differences > before, times = add_times(c, &k, all);
+	c->kernels_differ = others || times;
+	c->only_times_differ = times && !others;
 	if (c->kernels_differ && graphs_hide(c))
 		doubt(c, "CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node "
 		         "shows them.");
@@ -232,7 +228,9 @@ static void compare_phases(struct guard *c)
 		}
 	}
 	if (differ && c->kernels_differ)
-		doubt(c, "The two sides have different phases and different kernels.");
+		doubt(c, c->only_times_differ
+		                 ? "The two sides have different phases, and the same kernels take another time."
+		                 : "The two sides have different phases and different kernels.");
 }
 
 /* ---- where and how they were captured ---- */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-static const double CLOCKS_APART = 0.02; /* of the faster side's median, from here on it matters */
+static const double CLOCKS_APART = 0.02; /* of the faster side's, from here on it matters */
 enum { SAMPLES_ENOUGH = 3 };             /* of a side, to rely on their median or on what they never saw */
 static const double HELD_BACK = 0.1;     /* share of samples from which on it is worth saying */
 
@@ -27,8 +27,15 @@ static const struct device_result *same_device(const struct side *other, const s
 /* A device of both sides. */
 struct both {
 	const struct device_result *device[2]; /* NULL: no device has clocks on both sides */
-	double apart;                          /* its clocks, of the faster side's median */
+	double apart;                          /* its clocks, of the faster side's */
+	bool means;                            /* that is of their means: a clock was held back for a while */
 };
+
+static double apart_of(double x, double y)
+{
+	double larger = fmax(x, y);
+	return larger > 0 ? fabs(x - y) / larger : -1;
+}
 
 /* The one whose clocks are furthest apart. */
 static struct both furthest(const struct side side[2])
@@ -38,10 +45,12 @@ static struct both furthest(const struct side side[2])
 		const struct device_result *b = &side[0].devices[d], *f = same_device(&side[1], b);
 		if (!f || !b->clocks.sm_mhz.n || !f->clocks.sm_mhz.n)
 			continue;
-		double x = b->clocks.sm_mhz.median, y = f->clocks.sm_mhz.median, larger = fmax(x, y);
-		double apart = larger > 0 ? fabs(x - y) / larger : -1;
+		double medians = apart_of(b->clocks.sm_mhz.median, f->clocks.sm_mhz.median);
+		double means = apart_of(b->clocks.sm_mhz.mean, f->clocks.sm_mhz.mean);
+		bool by_means = means > CLOCKS_APART && medians <= CLOCKS_APART;
+		double apart = by_means ? means : medians;
 		if (apart > worst.apart)
-			worst = (struct both){{b, f}, apart};
+			worst = (struct both){{b, f}, apart, by_means};
 	}
 	return worst;
 }
@@ -85,9 +94,11 @@ const char *conditions_difference(const struct side side[2], struct arena *arena
 	const char *which = side[0].n_devices > 1 ? arena_format(arena, " of device %u", found.device[0]->id) : "";
 	*material = x->sm_mhz.n >= SAMPLES_ENOUGH && y->sm_mhz.n >= SAMPLES_ENOUGH && !x->beside && !y->beside;
 	return arena_format(arena,
-	                    "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (medians of "
+	                    "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (%s of "
 	                    "%u and %u samples), %.1f %% apart, which changes GPU times whatever the fix does.",
-	                    which, x->sm_mhz.median, y->sm_mhz.median, x->sm_mhz.n, y->sm_mhz.n, 100 * found.apart);
+	                    which, found.means ? x->sm_mhz.mean : x->sm_mhz.median,
+	                    found.means ? y->sm_mhz.mean : y->sm_mhz.median, found.means ? "means" : "medians",
+	                    x->sm_mhz.n, y->sm_mhz.n, 100 * found.apart);
 }
 
 /* ---- reasons ---- */

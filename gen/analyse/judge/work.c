@@ -266,8 +266,30 @@ static void find_groups(const struct work_scale *scale, const struct row *all, s
 			          distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
 		} else if (distance(r->time[0], r->time[1]) > CLOSE) {
 			group_add(&out->times, name, fabs(r->time[0] - r->time[1]));
+			out->longer += fmax(r->time[1] - r->time[0], 0);
 		}
 	}
+}
+
+/* How many times as long the kernels take on the fixed side, where all of them do. */
+static double find_ratio(const struct row *all, size_t n, const struct work_kernels *k)
+{
+	double time[2] = {0}, least = INFINITY, most = 0;
+	if (k->times.n < 2 || k->counts.n || k->only[0].n || k->only[1].n)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct row *r = &all[i];
+		if (r->comm || !(r->time[0] > 0))
+			continue;
+		least = fmin(least, r->time[1] / r->time[0]);
+		most = fmax(most, r->time[1] / r->time[0]);
+		for (int s = 0; s < 2; s++)
+			time[s] += r->time[s];
+	}
+	double ratio = time[1] / time[0];
+	return distance(ratio, 1) > CLOSE && distance(least, ratio) <= SAME_RATIO && distance(most, ratio) <= SAME_RATIO
+	               ? ratio
+	               : 0;
 }
 
 /* Of those that both sides have; NULL: there is none. */
@@ -333,6 +355,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	search.all = add_phases(&rows, &scratch, &first, &search.n);
 	search.first = first;
 	find_groups(scale, search.all, search.n, out);
+	out->ratio = find_ratio(search.all, search.n, out);
 	out->multiple = find_multiple(scale, search.all, search.n);
 	for (search.less = 0; search.less < 2; search.less++) {
 		search.shrinks = ARENA_NEW(&scratch, names->n, bool);

@@ -32,9 +32,12 @@ struct work_multiple {
 
 struct work_kernels {
 	struct work_multiple multiple;
-	struct work_group only[2];        /* by side */
-	struct work_group counts;         /* on both, another number of times */
-	struct work_group times;          /* on both, as often, another time */
+	struct work_group only[2]; /* by side */
+	struct work_group counts;  /* on both, another number of times */
+	struct work_group times;   /* on both, as often, another time … */
+	double longer;             /* … of which so much, ns a step, is more on the fixed side */
+	double ratio; /* all kernels of both sides, two at least, are in `times`, and take so many times as long on the
+	               * fixed side, each within 2 %; 0: it is not so */
 	struct work_left_out left_out[2]; /* by the side that leaves it out */
 	double unnamed[2];                /* share of the side's kernels that have no name */
 	double time[2];                   /* of all kernels, ns a step */
@@ -53,6 +56,9 @@ struct work_scale {
  * every step (a whole number of times on the side with more) is held to its number, others to what random occurrence
  * allows. */
 bool work_differs(const struct work_scale *scale, double a, double b);
+
+/* That kernels run equally often but not equally long, and what may be why. `per`: "a step". */
+const char *work_say_times(const struct work_kernels *kernels, const char *per, struct arena *arena);
 
 /* Both sides are built. The result's texts live in `arena`. */
 void work_compare(const struct side_facts facts[2], const struct renames *renames, const struct names *names,

@@ -5,6 +5,8 @@
 /* gapline samples once a second, and up to 0.2 s late, so no moment of a run is further than this from a sample. */
 static const int64_t NEAR_NS = 1500000000;
 
+enum { ENOUGH_FOR_MEAN = 5 }; /* samples: one that was taken while the clock went up is left out then */
+
 /* The profile's bits; all others are LIMIT_OTHER. */
 static const enum trace_limit BIT[LIMIT_COUNT] = {
 	[LIMIT_POWER] = LIMITED_POWER,
@@ -56,13 +58,16 @@ static struct spread spread_of(int64_t *list, size_t n, double unit)
 	if (!n)
 		return spread;
 	int64_t min = list[0], max = list[0];
-	for (size_t i = 1; i < n; i++) {
+	double sum = 0;
+	for (size_t i = 0; i < n; i++) {
 		min = list[i] < min ? list[i] : min;
 		max = list[i] > max ? list[i] : max;
+		sum += (double)list[i];
 	}
 	spread.median = middle_median_of_list(list, n) / unit;
 	spread.min = (double)min / unit;
 	spread.max = (double)max / unit;
+	spread.mean = n < ENOUGH_FOR_MEAN ? spread.median : (sum - (double)min - (double)max) / (double)(n - 2) / unit;
 	return spread;
 }
 

@@ -1,0 +1,42 @@
+/* What is said of kernels that run equally often but not equally long. Why they do no profile tells; what may be why
+ * depends on whether they take longer on one side, and whether all of them do. */
+#include "analyse/judge/work.h"
+#include "analyse/say.h"
+
+#include <math.h>
+
+static const double NEARLY_ALL = 0.9; /* of the difference, for it to be that of one side */
+static const char *const SIDE[2] = {"baseline", "fixed side"};
+
+static const char *why(const struct work_kernels *k, struct arena *arena)
+{
+	bool fixed = k->longer >= NEARLY_ALL * k->times.time;
+	if (k->ratio > 0)
+		return arena_format(
+			arena,
+			"Each of them takes %s times as long in the %s, as more work in each launch or a lower "
+			"clock would make it.",
+			say_digits(arena, fmax(k->ratio, 1 / k->ratio)), SIDE[k->ratio > 1]);
+	if (fixed || k->longer <= (1 - NEARLY_ALL) * k->times.time)
+		return arena_format(
+			arena,
+			"%s longer in the %s, by more work in the same launches, a slower kernel, or a lower "
+			"clock.",
+			k->times.n == 1 ? "It takes" : "They take", SIDE[fixed]);
+	return "Some take longer and some less long in the fixed side, by other work in the same launches or other "
+	       "kernels of the same names.";
+}
+
+const char *work_say_times(const struct work_kernels *kernels, const char *per, struct arena *arena)
+{
+	const struct work_group *g = &kernels->times;
+	const char *name = say_short(arena, g->name), *ms = say_digits(arena, g->time / 1e6);
+	const char *text = why(kernels, arena);
+	if (g->n == 1)
+		return arena_format(arena,
+		                    "1 kernel (%s) runs equally often but not equally long: %s ms %s of difference. %s",
+		                    name, ms, per, text);
+	return arena_format(
+		arena, "%u kernels run equally often but not equally long: %s ms %s of difference (largest: %s). %s",
+		g->n, ms, per, name, text);
+}
