@@ -369,6 +369,28 @@ static void lengths_of_two_kinds(void **unused)
 	}
 }
 
+/* Six steps in a row take three times as long, and then all is as it was: a few steps, and no other speed. */
+static void a_few_slow_steps_are_no_other_speed(void **unused)
+{
+	(void)unused;
+	for (int few = 0; few < 2; few++) {
+		struct pair *p = pair_new();
+		seed = 3;
+		int64_t *period = add_run(p, 0, 59, 1000000);
+		add_run(p, 1, 59, 1000000);
+		for (int i = 0; i < 59; i++)
+			for (int s = 0; s < 2; s++)
+				p->period[s][0][i] = (int64_t)(1e6 * (1 + 0.02 * uniform()));
+		for (int i = few ? 19 : 25; i < (few ? 25 : 59); i++)
+			period[i] = period[i] * (few ? 30 : 13) / 10;
+		const struct verdict *v = judge(p);
+		assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
+		assert_int_equal(says(v, "changes its own speed"), !few);
+		assert_int_equal(says(v, "From step 26 on the mean step of the baseline is another by"), few);
+		assert_int_equal(says(v, "but the typical one is not (6 of 59 take"), few);
+	}
+}
+
 /* Lengths over a range of one to eight. As the effect grows the interval leaves 1; a direction comes later, and until
  * then a sentence says why, and a gate is open. */
 static void steps_that_vary(void **unused)
@@ -419,6 +441,7 @@ int main(void)
 		TEST(more_runs_are_more),
 		TEST(lengths_of_two_kinds),
 		TEST(steps_that_vary),
+		TEST(a_few_slow_steps_are_no_other_speed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/list.h"
 
 #include <math.h>
+#include <string.h>
 
 static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 
@@ -170,6 +171,13 @@ static const struct series *changing(const struct proof *p, const struct verdict
 	return &v->series[*side][0];
 }
 
+/* "2.9 to 3.9", or "3.0" where they agree. */
+static const char *say_range(struct arena *arena, const struct slow_steps *slow)
+{
+	const char *least = arena_format(arena, "%.1f", slow->least), *most = arena_format(arena, "%.1f", slow->most);
+	return strcmp(least, most) == 0 ? most : arena_format(arena, "%s to %s", least, most);
+}
+
 /* The size of the level, not of a pair's difference, and only where it is what hinders. */
 static bool say_level(struct list *list, const struct proof *p)
 {
@@ -178,6 +186,17 @@ static bool say_level(struct list *list, const struct proof *p)
 	if (p->paired || level <= LN_FLOOR_ONE || fabs(p->change) > level + p->plain)
 		return false;
 	const struct series *s = changing(p, list->verdict, &i);
+	if (s->level_of_few) {
+		const char *slow = s->slow.n == 0 ? ""
+		                                  : arena_format(list->arena, " (%zu of %zu take %s times as long)",
+		                                                 s->slow.n, s->m, say_range(list->arena, &s->slow));
+		SAY(list,
+		    "From step %zu on the mean step of %s is another by %s, but the typical one is not%s: less than "
+		    "that "
+		    "cannot be told from it with one run a side.",
+		    s->cut + s->level_at + 1, SIDE[i], percent(list->arena, expm1(level)), slow);
+		return true;
+	}
 	SAY(list,
 	    "%s changes its own speed by %s at step %zu: less than that cannot be told from it with one run a side.",
 	    i ? "The fixed side" : "The baseline", percent(list->arena, expm1(level)), s->cut + s->level_at + 1);
@@ -290,8 +309,8 @@ static const char *what_there_is(const struct proof *p, const struct verdict *v)
 {
 	return v->surer > 0                            ? "One run a side, and steps that vary much"
 	       : p->short_capture                      ? "Few independent steps"
-	       : p->floor >= LN_FLOOR_SHORT            ? "Few steps after warm-up, or a change of level"
-	       : p->one_run && p->floor > LN_FLOOR_ONE ? "One run a side, with a change of level"
+	       : p->floor >= LN_FLOOR_SHORT            ? "Few steps after warm-up, or a mean step that changes"
+	       : p->one_run && p->floor > LN_FLOOR_ONE ? "One run a side, whose mean step changes"
 	       : p->one_run                            ? "One run a side"
 	                                               : "Several runs a side";
 }

@@ -203,6 +203,13 @@ static double change_of_level(const double *x, size_t m, const double limit[2], 
 	return best > LEVEL_SIGMAS * sigma && size > 1e-12 * fabs(median) ? size : 0;
 }
 
+/* Whether the medians of the steps before and from `at` on differ by less than half of `size`. */
+static bool is_of_few(const double *x, size_t m, size_t at, double size, double *scratch)
+{
+	double before = stats_median_of(x, at, scratch), after = stats_median_of(x + at, m - at, scratch);
+	return fabs(after - before) < size / 2;
+}
+
 /* Everything about the spread of x, whose mean counts as `mean`. Changes x. */
 static void spread_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, struct series *out)
 {
@@ -221,7 +228,9 @@ static void spread_of(double *x, size_t m, double mean, bool short_capture, stru
 	out->drift = fabs(apart) > DRIFT_SHARE ? fabs(apart) : 0;
 	if (out->cut > 0 && apart < -DRIFT_SHARE)
 		out->warming = true;
-	out->level = log1p(change_of_level(x, m, limit, work, &out->level_at) / mean);
+	double size = change_of_level(x, m, limit, work, &out->level_at);
+	out->level = log1p(size / mean);
+	out->level_of_few = size > 0 && is_of_few(x, m, out->level_at, size, sorted);
 }
 
 /* The typical step: the trimmed mean of the logs w, with the cosines on the winsorised ones, as many as for the mean.

@@ -35,17 +35,19 @@ struct series {
 	double aside_longest; /* … and the longest of them, ns */
 
 	struct slow_steps slow;
-	size_t pattern;  /* period of the pattern; 0: none */
-	double cycle;    /* mean of a whole cycle of it, ns; without one: `mean` */
-	double *phase;   /* the `pattern` means of its phases, ns */
-	double tau;      /* 1 + 2 Σ r_k; m / tau is the number of independent steps */
-	int dof;         /* B: cosines, and degrees of freedom */
-	double variance; /* V: long-run variance of the mean, relative to its square */
-	double core;     /* W: the same of the winsorised steps */
-	double more;     /* the same that one more slow step than were seen would add; 0 where they are regular */
-	double drift;    /* how far the halves are apart, relative, where that is more than chance and 2 %; else 0 */
-	double level;    /* ln of the largest change of level inside the run that is no noise; else 0 */
-	size_t level_at; /* … and the step after which it comes, of the measured ones */
+	size_t pattern;    /* period of the pattern; 0: none */
+	double cycle;      /* mean of a whole cycle of it, ns; without one: `mean` */
+	double *phase;     /* the `pattern` means of its phases, ns */
+	double tau;        /* 1 + 2 Σ r_k; m / tau is the number of independent steps */
+	int dof;           /* B: cosines, and degrees of freedom */
+	double variance;   /* V: long-run variance of the mean, relative to its square */
+	double core;       /* W: the same of the winsorised steps */
+	double more;       /* the same that one more slow step than were seen would add; 0 where they are regular */
+	double drift;      /* how far the halves are apart, relative, where that is more than chance and 2 %; else 0 */
+	double level;      /* ln of the largest change of level inside the run that is no noise; else 0 */
+	size_t level_at;   /* … and the step after which it comes, of the measured ones */
+	bool level_of_few; /* … and the medians before and after it are not half as far apart: a few slow steps make it
+	                    */
 
 	double typical;          /* T: 10 % trimmed mean of ln(period in ns) */
 	double typical_variance; /* long-run variance of T, with as many cosines */
