@@ -83,7 +83,8 @@ struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
 /* The interval leaves 1 out, and does not clear the change that so few steps have to show. */
 static bool open_for_few(const struct verdict *v)
 {
-	return v->has_interval && v->short_capture && v->result == VERDICT_INCONCLUSIVE && (v->lo > 1 || v->hi < 1);
+	return v->has_interval && (v->short_capture || v->surer > 0) && v->result == VERDICT_INCONCLUSIVE &&
+	       (v->lo > 1 || v->hi < 1);
 }
 
 struct card card_make(const struct analysis *a)

@@ -79,7 +79,8 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 	case DOUBT_SHARED:
 		return format_name(arena, a->turning.shared, SENTENCE);
 	case DOUBT_SHORT:
-		return arena_format(arena, "Few independent steps: only a change above %.0f %% counts.",
+		return arena_format(arena, "%s: only a change above %.0f %% counts.",
+		                    v->short_capture ? "Few independent steps" : "The steps vary much",
 		                    100 * expm1(fmax(v->floor, v->surer)));
 	case DOUBT_WORK:
 	case DOUBT_CONDITIONS:

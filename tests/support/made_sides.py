@@ -292,6 +292,9 @@ def graph_modes(p, r):
         p.add(side, graph_loop(x, one, n, r.random(), cost), LATER if side else STARTED)
     truth = [graph_loop(x, one, 400, 7, 300) for x, one in zip((a, b), how)]
     p.truth = length(truth[0]) / length(truth[1]) if set(how) != {"node", "whole"} else None
+    if p.truth is None:
+        p.says = ["hide their kernels on one side"]
+        p.never = ["run only in the", "Kernel launches:", "Graph launches:"]
     p.words = f" {how} effect {b.effect:.3f} {a.kernels} x {a.kernel / US:.0f} us, host {a.host / US:.0f}, cost {cost}"
 
 

@@ -110,3 +110,9 @@ const char *amounts_sharing(const struct side side[2], const struct side_facts f
 		say_digits(arena, side[1].steps.mean / n[1] / 1e6),
 		say_digits(arena, side[0].steps.mean / n[0] / (side[1].steps.mean / n[1])));
 }
+
+bool amounts_hidden(const struct side *a, const struct side *b)
+{
+	enum graph_mode x = a->source.graphs, y = b->source.graphs;
+	return (x == GRAPHS_WHOLE && y == GRAPHS_BY_NODE) || (x == GRAPHS_BY_NODE && y == GRAPHS_WHOLE);
+}

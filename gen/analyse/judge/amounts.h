@@ -31,4 +31,8 @@ struct job_sizes amounts_sizes(const struct side side[2], const struct side_fact
  * that ends when all of them have made theirs is no pace of any. NULL: that is not so. */
 const char *amounts_sharing(const struct side side[2], const struct side_facts facts[2], struct arena *arena);
 
+/* CUDA graphs were traced whole on one side and node by node on the other: one graph is one operation there and its
+ * kernels here, and neither can be counted. */
+bool amounts_hidden(const struct side *a, const struct side *b);
+
 #endif

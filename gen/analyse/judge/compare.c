@@ -15,6 +15,9 @@ static const double MATERIAL = 0.01;      /* of launches, bytes or GPU time */
 static const double MATERIAL_TIME = 0.05; /* of GPU time, for kernels that run equally often */
 static const double FEW_BYTES = 1024;     /* a step: a scalar here and there is no input and no result */
 
+static const char HIDDEN_BY_GRAPHS[] =
+	"CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node shows them.";
+
 /* The guard while it looks. */
 struct guard {
 	struct arena *arena;
@@ -128,18 +131,9 @@ static bool add_times(struct guard *c, const struct work_kernels *k, double all)
 /* `side` runs them less often. */
 static bool add_left_out(struct guard *c, const struct work_left_out *l, int side)
 {
-	static const char *const head[2] = {"The fixed side does work that the baseline leaves out",
-	                                    "The fixed side leaves work out"};
-	static const char *const name_of_side[2] = {"the baseline", "the fixed side"};
-	if (!l->n)
-		return false;
-	const char *more = l->n > 1 ? arena_format(c->arena, " (and %u more)", l->n - 1) : "";
-	const char *name = *l->name ? say_short(c->arena, l->name) : "a kernel without a name";
-	add(c, true,
-	    arena_format(c->arena, "%s: %s%s runs %s %s in %s and %s in %s, with nothing else in its place.",
-	                 head[side], name, more, say_times(c->arena, l->with), per(c), name_of_side[!side],
-	                 say_times(c->arena, l->without), name_of_side[side]));
-	return true;
+	if (l->n)
+		add(c, true, work_say_left_out(l, side, per(c), c->arena));
+	return l->n > 0;
 }
 
 /* Nobody said what a step is, and a critic learns four times instead of three for each turn of its generator. */
@@ -165,6 +159,10 @@ static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
 	                           {c->share[0], c->share[1]}};
 	uint32_t before = c->out.n_differences;
+	if (amounts_hidden(c->a, c->b)) {
+		doubt(c, HIDDEN_BY_GRAPHS);
+		return;
+	}
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
 	compare_repetitions(c, &k.multiple);
@@ -177,8 +175,7 @@ static void compare_kernels(struct guard *c, const struct side_facts facts[2])
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
 	if (c->kernels_differ && graphs_hide(c))
-		doubt(c, "CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node "
-		         "shows them.");
+		doubt(c, HIDDEN_BY_GRAPHS);
 	if (c->kernels_differ && (k.unnamed[0] > MATERIAL || k.unnamed[1] > MATERIAL))
 		doubt(c, "Kernels without names cannot be compared.");
 	if (times && c->a->counts.bytes_h2d + c->b->counts.bytes_h2d <= 0)
@@ -434,8 +431,10 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	c->different |= add_bytes(c, "to the device", COPY_H2D, x.h2d, y.h2d, input);
 	c->different |= add_bytes(c, "to the host", COPY_D2H, x.d2h, y.d2h, all);
 	compare_kernels(c, facts);
-	add_count(c, "Kernel launches", x.launches, y.launches, true);
-	add_count(c, "Graph launches", x.graphs, y.graphs, true);
+	if (!amounts_hidden(a, b)) {
+		add_count(c, "Kernel launches", x.launches, y.launches, true);
+		add_count(c, "Graph launches", x.graphs, y.graphs, true);
+	}
 	compare_collectives(c);
 	add_bytes(c, "between devices", COPY_P2P, x.between, y.between, all);
 	add_bytes(c, "within a device", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);

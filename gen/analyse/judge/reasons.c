@@ -298,6 +298,10 @@ static void say_recorded_only(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	const char *lo = say_digits(list->arena, v->lo), *hi = say_digits(list->arena, v->hi);
+	if (strcmp(lo, hi) == 0) {
+		lo = arena_format(list->arena, "%.4f", v->lo);
+		hi = arena_format(list->arena, "%.4f", v->hi);
+	}
 	SAY(list,
 	    "Recorded, the fixed side is %s, but recording may have changed that: with what that may have taken the "
 	    "interval reaches from %s to %s, and no number of steps or runs makes it narrower (gapline run also "

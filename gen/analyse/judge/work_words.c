@@ -1,22 +1,25 @@
-/* What is said of kernels that run equally often but not equally long. Why they do no profile tells; what may be why
- * depends on whether they take longer on one side, and whether all of them do. */
+/* What is said of kernels that run equally often but not equally long, and of those that a side leaves out. Why the
+ * former do no profile tells; what may be why depends on whether they take longer on one side, and whether all do. */
 #include "analyse/judge/work.h"
 #include "analyse/say.h"
 
 #include <math.h>
 
-static const double NEARLY_ALL = 0.9; /* of the difference, for it to be that of one side */
+static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
+static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
 static const char *const SIDE[2] = {"baseline", "fixed side"};
 
 static const char *why(const struct work_kernels *k, struct arena *arena)
 {
 	bool fixed = k->longer >= NEARLY_ALL * k->times.time;
+	double times = fmax(k->ratio, 1 / k->ratio);
 	if (k->ratio > 0)
 		return arena_format(
 			arena,
-			"Each of them takes %s times as long in the %s, as more work in each launch or a lower "
-			"clock would make it.",
-			say_digits(arena, fmax(k->ratio, 1 / k->ratio)), SIDE[k->ratio > 1]);
+			"Each of them takes %s times as long in the %s, as more work in each launch%s would "
+			"make it.",
+			say_digits(arena, times), SIDE[k->ratio > 1],
+			times <= MOST_OF_A_CLOCK ? " or a lower clock" : "");
 	if (fixed || k->longer <= (1 - NEARLY_ALL) * k->times.time)
 		return arena_format(
 			arena,
@@ -39,4 +42,15 @@ const char *work_say_times(const struct work_kernels *kernels, const char *per, 
 	return arena_format(
 		arena, "%u kernels run equally often but not equally long: %s ms %s of difference (largest: %s). %s",
 		g->n, ms, per, name, text);
+}
+
+const char *work_say_left_out(const struct work_left_out *l, int side, const char *per, struct arena *arena)
+{
+	static const char *const head[2] = {"The fixed side does work that the baseline leaves out",
+	                                    "The fixed side leaves work out"};
+	const char *more = l->n > 1 ? arena_format(arena, " (and %u more)", l->n - 1) : "";
+	const char *name = *l->name ? say_short(arena, l->name) : "a kernel without a name";
+	return arena_format(arena, "%s: %s%s runs %s %s in the %s and %s in the %s, with nothing else in its place.",
+	                    head[side], name, more, say_times(arena, l->with), per, SIDE[!side],
+	                    say_times(arena, l->without), SIDE[side]);
 }
