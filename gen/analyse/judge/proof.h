@@ -76,4 +76,7 @@ void reasons_say(const struct proof *p, const struct verdict_conditions *conditi
 /* Why the typical step says something else than the throughput, a sentence; NULL: it does not. */
 const char *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena);
 
+/* How long slow steps are, as multiples of the median: "1.8 to 4.0"; "2.0" of one, or where all are as long. */
+const char *shape_slow_range(struct arena *arena, const struct slow_steps *slow);
+
 #endif

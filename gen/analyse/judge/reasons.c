@@ -171,13 +171,6 @@ static const struct series *changing(const struct proof *p, const struct verdict
 	return &v->series[*side][0];
 }
 
-/* "2.9 to 3.9", or "3.0" where they agree. */
-static const char *say_range(struct arena *arena, const struct slow_steps *slow)
-{
-	const char *least = arena_format(arena, "%.1f", slow->least), *most = arena_format(arena, "%.1f", slow->most);
-	return strcmp(least, most) == 0 ? most : arena_format(arena, "%s to %s", least, most);
-}
-
 /* The size of the level, not of a pair's difference, and only where it is what hinders. */
 static bool say_level(struct list *list, const struct proof *p)
 {
@@ -187,13 +180,13 @@ static bool say_level(struct list *list, const struct proof *p)
 		return false;
 	const struct series *s = changing(p, list->verdict, &i);
 	if (s->level_of_few) {
-		const char *slow = s->slow.n == 0 ? ""
-		                                  : arena_format(list->arena, " (%zu of %zu take %s times as long)",
-		                                                 s->slow.n, s->m, say_range(list->arena, &s->slow));
+		const char *slow = s->slow.n == 0
+		                           ? ""
+		                           : arena_format(list->arena, " (%zu of %zu take %s times as long)", s->slow.n,
+		                                          s->m, shape_slow_range(list->arena, &s->slow));
 		SAY(list,
 		    "From step %zu on the mean step of %s is another by %s, but the typical one is not%s: less than "
-		    "that "
-		    "cannot be told from it with one run a side.",
+		    "that cannot be told from it with one run a side.",
 		    s->cut + s->level_at + 1, SIDE[i], percent(list->arena, expm1(level)), slow);
 		return true;
 	}
@@ -240,8 +233,7 @@ static bool say_surer(struct list *list, const struct proof *p)
 		return false;
 	SAY(list,
 	    "The steps vary so much that one pair in twenty of captures of the same program looks like this: the "
-	    "interval "
-	    "has to begin %s away from 1 to count.",
+	    "interval has to begin %s away from 1 to count.",
 	    percent(list->arena, expm1(p->floor)));
 	return true;
 }

@@ -93,6 +93,12 @@ static const char *of_cycles(const struct series *s[2], struct arena *arena)
 	                    s[i]->pattern, list, s[i]->pattern > SHOWN ? ", …" : "");
 }
 
+const char *shape_slow_range(struct arena *arena, const struct slow_steps *slow)
+{
+	const char *least = arena_format(arena, "%.1f", slow->least), *most = arena_format(arena, "%.1f", slow->most);
+	return strcmp(least, most) == 0 ? most : arena_format(arena, "%s to %s", least, most);
+}
+
 static const char *of_rare_steps(const struct series *s[2], struct arena *arena)
 {
 	double share[2];
@@ -102,8 +108,7 @@ static const char *of_rare_steps(const struct series *s[2], struct arena *arena)
 	const struct slow_steps *slow = &s[i]->slow;
 	if (!slow->n || slow->regular)
 		return NULL;
-	const char *least = arena_format(arena, "%.1f", slow->least), *most = arena_format(arena, "%.1f", slow->most);
-	const char *range = strcmp(least, most) == 0 ? most : arena_format(arena, "%s to %s", least, most);
+	const char *range = shape_slow_range(arena, slow);
 	if (slow->n * 4 > s[i]->m) /* these are no rare ones */
 		return arena_format(arena,
 		                    "Steps of %s are of more than one length: %zu of %zu take %s times the median, and "
@@ -113,7 +118,7 @@ static const char *of_rare_steps(const struct series *s[2], struct arena *arena)
 	               ? arena_format(arena,
 	                              "One of %zu steps of %s takes %s times as long (%s of the time); how many there "
 	                              "are is what makes the total uncertain.",
-	                              s[i]->m, SIDE[i], most, percent(arena, share[i]))
+	                              s[i]->m, SIDE[i], range, percent(arena, share[i]))
 	               : arena_format(arena,
 	                              "%zu of %zu steps of %s take %s times as long (%s of the time); their "
 	                              "number is what makes the total uncertain.",
