@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/memory.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -11,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 enum { TRIES = 100 };
@@ -54,6 +57,7 @@ static int check_folder(struct output *o, const char *path, struct err *err)
 	return rc;
 }
 
+/* 1: another gapline just took the name away, to put its own file there. */
 static int prepare_existing(struct output *o, struct err *err)
 {
 	struct stat standard;
@@ -65,33 +69,43 @@ static int prepare_existing(struct output *o, struct err *err)
 		return 0;
 	}
 	if (access(o->path, W_OK))
-		return err_set(err, "%s: cannot be written: %s", o->path, err_reason(errno));
+		return errno == ENOENT ? 1 : err_set(err, "%s: cannot be written: %s", o->path, err_reason(errno));
 	o->stream = !S_ISREG(o->found.st_mode);
 	if (o->stream)
 		return 0;
+	char *real = realpath(o->path, NULL);
+	if (!real)
+		return errno == ENOENT ? 1 : fail(o, err_reason(errno), err);
 	free(o->target);
-	o->target = realpath(o->path, NULL);
-	if (!o->target)
-		return fail(o, err_reason(errno), err);
+	o->target = real;
 	return check_folder(o, o->target, err);
+}
+
+static int prepare_named(struct output *o, struct err *err)
+{
+	struct stat link;
+	o->exists = false;
+	if (!stat(o->path, &o->found))
+		return prepare_existing(o, err);
+	if (errno != ENOENT)
+		return fail(o, err_reason(errno), err);
+	if (!lstat(o->path, &link))
+		return S_ISLNK(link.st_mode) ? fail(o, "is a symbolic link to nowhere", err) : 1;
+	return check_folder(o, o->path, err);
 }
 
 int output_prepare(struct output *o, const char *path, struct err *err)
 {
-	struct stat link;
+	int rc = 1;
 	*o = (struct output){.path = path, .standard = !strcmp(path, "-")};
 	if (o->standard)
 		return 0;
 	o->target = memory_copy(path);
 	if (!*file_name(path))
 		return fail(o, "names a folder; name a file in it", err);
-	if (!stat(path, &o->found))
-		return prepare_existing(o, err);
-	if (errno != ENOENT)
-		return fail(o, err_reason(errno), err);
-	if (!lstat(path, &link))
-		return fail(o, "is a symbolic link to nowhere", err);
-	return check_folder(o, path, err);
+	for (int i = 0; i < TRIES && rc > 0; i++)
+		rc = prepare_named(o, err);
+	return rc > 0 ? fail(o, "other processes replace it all the time", err) : rc;
 }
 
 bool output_same(const struct output *a, const struct output *b)
@@ -139,17 +153,30 @@ static int write_bytes(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Creates a file beside the target that nobody else has; its mode is the umask's, as for any new file. */
+/* A lock on an open file until this process ends, however it does, or lets go of it: what is locked is nobody's
+ * leftover. No lock where the file system has none; then only the process's number tells. */
+static void hold(struct output *o, int which, int fd)
+{
+	int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (own >= 0)
+		(void)flock(own, LOCK_SH | LOCK_NB);
+	o->locks[which] = own + 1;
+}
+
+/* Creates a file beside the target that nobody else has, with the mode of the one that it replaces; a new one's mode is
+ * the umask's, as for any new file. */
 static int create_temporary(struct output *o)
 {
 	const char *name = file_name(o->target);
+	mode_t mode = o->secret ? 0600 : o->exists ? o->found.st_mode & 0777 : 0666;
 	for (int i = 0; i < TRIES; i++) {
 		struct buf b = {0};
 		buf_add(&b, o->target, (size_t)(name - o->target));
 		buf_format(&b, ".%.200s.%ld-%d.tmp", name, (long)getpid(), i);
-		int fd = open(b.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		int fd = open(b.data, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (fd >= 0) {
 			o->temporary = b.data;
+			hold(o, 0, fd);
 			return fd;
 		}
 		int problem = errno;
@@ -167,7 +194,7 @@ static int write_temporary(struct output *o, struct err *err)
 	if (fd < 0)
 		return fail(o, err_reason(errno), err);
 	int problem = 0;
-	if (write_bytes(fd, o->bytes, o->n) || (o->exists && fchmod(fd, o->found.st_mode & 0777)))
+	if (write_bytes(fd, o->bytes, o->n) || (o->exists && !o->secret && fchmod(fd, o->found.st_mode & 0777)))
 		problem = errno;
 	/* What a name stands for after a power cut is the old file or the whole new one: bytes first, then the name.
 	 * Some file systems cannot, and say so with EINVAL (fsync(2)). */
@@ -250,7 +277,18 @@ static void take_back(struct output *o)
 	o->aside = NULL;
 }
 
-/* The old file goes out of the way, under a name beside it. */
+/* The old file is to be found under a name beside it for a while, and is no leftover then. */
+static void hold_old(struct output *o)
+{
+	int fd = open(o->target, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return;
+	hold(o, 1, fd);
+	close(fd);
+}
+
+/* The old file goes out of the way, under a name beside it; unless another gapline, which writes the same names, has
+ * moved it already. */
 static int put_aside(struct output *o)
 {
 	struct buf b = {0};
@@ -259,7 +297,7 @@ static int put_aside(struct output *o)
 		int problem = errno;
 		buf_release(&b);
 		errno = problem;
-		return -1;
+		return problem == ENOENT ? 0 : -1;
 	}
 	o->aside = b.data;
 	return 0;
@@ -271,6 +309,9 @@ static int put_aside(struct output *o)
 static int put_all_in_place(struct output *outputs, size_t n, struct err *err)
 {
 	bool first = true;
+	for (size_t i = 0; i < n; i++)
+		if (outputs[i].temporary && outputs[i].exists)
+			hold_old(&outputs[i]);
 	for (size_t i = 0; i < n; i++) {
 		struct output *o = &outputs[i];
 		if (o->temporary && o->exists && !first && put_aside(o))
@@ -298,12 +339,64 @@ static int write_files(struct output *outputs, size_t n, struct err *err)
 	return 0;
 }
 
+/* Whether it is ".NAME.PID-N.tmp" or ".old" of a process that is gone. */
+static bool is_of_the_dead(const char *entry, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	if (strncmp(entry, prefix, n) != 0 || !isdigit((unsigned char)entry[n]))
+		return false;
+	char *end;
+	long pid = strtol(entry + n, &end, 10);
+	if (*end != '-' || !isdigit((unsigned char)end[1]))
+		return false;
+	strtol(end + 1, &end, 10);
+	return (!strcmp(end, ".tmp") || !strcmp(end, ".old")) && pid > 0 && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* A regular file of ours, which no process holds: one of another machine or container might. */
+static bool is_leftover(int folder, const char *name)
+{
+	struct stat file;
+	int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	bool is =
+		!fstat(fd, &file) && S_ISREG(file.st_mode) && file.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB);
+	close(fd);
+	return is;
+}
+
+/* Removes what killed processes left beside the target, now that the new file is there. */
+static void remove_leftovers(const struct output *o)
+{
+	const char *name = file_name(o->target);
+	struct buf folder = {0}, prefix = {0};
+	buf_add(&folder, o->target, (size_t)(name - o->target));
+	buf_text(&folder, ".");
+	buf_format(&prefix, ".%.200s.", name);
+	DIR *dir = opendir(folder.data);
+	for (const struct dirent *entry; dir && (entry = readdir(dir));)
+		if (is_of_the_dead(entry->d_name, prefix.data) && is_leftover(dirfd(dir), entry->d_name))
+			unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	buf_release(&folder);
+	buf_release(&prefix);
+}
+
 static void remove_temporary(struct output *o)
 {
 	if (o->temporary && (!o->placed || o->exchanged))
 		unlink(o->temporary);
 	if (o->aside)
 		unlink(o->aside);
+	if (o->placed)
+		remove_leftovers(o);
+	for (size_t i = 0; i < sizeof o->locks / sizeof *o->locks; i++) {
+		if (o->locks[i])
+			close(o->locks[i] - 1);
+		o->locks[i] = 0;
+	}
 	free(o->temporary);
 	free(o->aside);
 	o->temporary = o->aside = NULL;

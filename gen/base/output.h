@@ -4,7 +4,8 @@
  *
  * Where gapline is killed at once (SIGKILL) in the middle of several outputs, those that stand there are all old or all
  * new: the old ones but the first go out of the way (".NAME.PID-0.old", beside them) before the first new one gets its
- * name. Some may be missing then, and hidden files be left; written again, they are all there.
+ * name. Some may be missing then, and hidden files be left; written again, they are all there, and what was left is
+ * removed. Several processes may write the same names at once: each name then stands for a whole file of one of them.
  *
  * A path is followed through symbolic links; an existing file keeps its permissions. `-` is standard output; it, pipes
  * and devices get their bytes last, when the files are in place.
@@ -26,6 +27,7 @@ struct output {
 	const char *path;  /* as given, for messages; borrowed */
 	const char *bytes; /* what to write, set by the caller; borrowed */
 	size_t n;
+	bool secret;        /* for nobody else to read, whatever the umask and the old file say; set by the caller */
 	bool standard;      /* goes to standard output, by `-` or by another name of it */
 	bool stream;        /* a pipe or device, written in place */
 	char *target;       /* where it really goes; NULL for `-` */
@@ -34,6 +36,7 @@ struct output {
 	bool exchanged;     /* … and `temporary` the old one */
 	char *aside;        /* where the old one is meanwhile, when it is out of the way */
 	bool exists;        /* then `found` describes it */
+	int locks[2];       /* descriptors and 1 of the new and the old file while they are written; 0: none */
 	struct stat found;  /* the target as it was */
 	struct stat folder; /* the target's folder, when the target is no stream */
 };

@@ -107,6 +107,7 @@ int suite_write(const struct suite *suite, struct err *err)
 	int rc = json_finish(&json, err);
 	if (!rc)
 		rc = output_prepare(&out, state_path(suite), err);
+	out.secret = true; /* it holds the commands, and they may hold passwords */
 	out.bytes = text.data;
 	out.n = text.n;
 	if (!rc)

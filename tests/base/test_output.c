@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -234,12 +236,101 @@ static void test_all_or_nothing(void **state)
 	assert_int_equal(unlink("first") | unlink("second"), 0);
 }
 
+/* Processes that write the same three names at once: each is done, and each name is whole. */
+static void test_at_once(void **state)
+{
+	enum { PROCESSES = 6, TIMES = 60 };
+	static const char *const names[] = {"a", "b", "c"};
+	(void)state;
+	pid_t child[PROCESSES];
+	for (int p = 0; p < PROCESSES; p++) {
+		child[p] = fork();
+		assert_true(child[p] >= 0);
+		for (int i = 0; !child[p] && i < TIMES; i++) {
+			struct output out[3];
+			struct err err;
+			int rc = 0;
+			for (int k = 0; k < 3; k++) {
+				rc = rc ? rc : output_prepare(&out[k], names[k], &err);
+				out[k].bytes = "whole";
+				out[k].n = 5;
+			}
+			if (rc || output_write(out, 3, &err)) {
+				fprintf(stderr, "%s\n", err.text);
+				_exit(2);
+			}
+			for (int k = 0; k < 3; k++)
+				output_release(&out[k]);
+		}
+		if (!child[p])
+			_exit(0);
+	}
+	for (int p = 0, status; p < PROCESSES; p++) {
+		assert_int_equal(waitpid(child[p], &status, 0), child[p]);
+		assert_int_equal(status, 0);
+	}
+	for (int k = 0; k < 3; k++) {
+		assert_holds(names[k], "whole");
+		assert_int_equal(unlink(names[k]), 0);
+	}
+	assert_int_equal(files_here(), 0);
+}
+
+/* What killed processes left goes; what a process is at work on, here or elsewhere, or what only looks like it, stays.
+ */
+static void test_leftovers(void **state)
+{
+	(void)state;
+	struct err err;
+	char alive[40];
+	static const char *const gone[] = {".new.99999999-0.tmp", ".new.99999999-12.old"};
+	static const char *const others[] = {".new.99999999-0.tmpx", ".new.99999999.tmp", ".other.99999999-0.tmp",
+	                                     ".new.html.99999999-0.tmp", ".new.-5-0.tmp"};
+	snprintf(alive, sizeof alive, ".new.%ld-0.tmp", (long)getppid());
+	put(gone[0], "x");
+	put(gone[1], "x");
+	put(alive, "x");
+	put(".new.99999998-0.old", "x");
+	int fd = open(".new.99999998-0.old", O_RDONLY);
+	assert_int_equal(flock(fd, LOCK_SH), 0); /* as the process of another machine holds it */
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		put(others[i], "x");
+	assert_int_equal(write_one("new", "one", &err), 0);
+	for (size_t i = 0; i < sizeof gone / sizeof *gone; i++)
+		assert_int_not_equal(access(gone[i], F_OK), 0);
+	assert_int_equal(unlink(alive), 0);
+	assert_int_equal(unlink(".new.99999998-0.old"), 0);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		assert_int_equal(unlink(others[i]), 0);
+	assert_int_equal(unlink("new"), 0);
+	close(fd);
+}
+
+static void test_secret(void **state)
+{
+	(void)state;
+	struct output o;
+	struct err err;
+	put("state", "old");
+	assert_int_equal(chmod("state", 0644), 0);
+	assert_int_equal(output_prepare(&o, "state", &err), 0);
+	o.secret = true;
+	o.bytes = "new";
+	o.n = 3;
+	assert_int_equal(output_write(&o, 1, &err), 0);
+	output_release(&o);
+	assert_int_equal(mode_of("state"), 0600);
+	assert_int_equal(unlink("state"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_new_and_replaced), cmocka_unit_test(test_through_a_link),
 		cmocka_unit_test(test_never_possible),   cmocka_unit_test(test_same),
 		cmocka_unit_test(test_stream),           cmocka_unit_test(test_all_or_nothing),
+		cmocka_unit_test(test_at_once),          cmocka_unit_test(test_leftovers),
+		cmocka_unit_test(test_secret),
 	};
 	return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -179,7 +180,13 @@ static void test_state(void **state)
 	runs[1].timed.unused = "a reason";
 	for (size_t i = 0; i < 3; i++)
 		suite_add(&suite, &runs[i]);
+	const char *path = arena_format(&arena, "%s/run.json", folder);
+	FILE *older = fopen(path, "w");
+	struct stat file;
+	assert_int_equal(chmod(path, 0644) | fclose(older), 0);
 	assert_int_equal(suite_write(&suite, &err), 0);
+	assert_int_equal(stat(path, &file), 0);
+	assert_int_equal(file.st_mode & 0777, 0600); /* commands hold passwords */
 	assert_int_equal(suite_read(&was, &err), 1);
 	assert_int_equal(suite_same(&was, &suite, &err), 0);
 	assert_true(!was.planned[0] && was.planned[1] && !was.no_stopwatch);
@@ -195,7 +202,7 @@ static void test_state(void **state)
 	assert_true(was.runs[0].timed.ns == INT64_C(1) << 60 && was.runs[0].steps == 56);
 	assert_int_equal(was.runs[0].start_utc_ns, 17);
 	assert_string_equal(was.runs[1].timed.unused, "a reason");
-	assert_int_equal(unlink(arena_format(&arena, "%s/run.json", folder)), 0);
+	assert_int_equal(unlink(path), 0);
 	assert_int_equal(rmdir(folder), 0);
 }
 

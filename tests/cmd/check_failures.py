@@ -9,8 +9,8 @@ k-th call is tried from an offset that is different in each run, and printed; 0:
 minutes (or LONGEST seconds of the environment) for it go, else every k-th: an experiment has 45,000 allocations, and
 takes a second.
 
-Then gapline is killed (SIGKILL) in front of every rename, unlink and fsync of a report with several outputs: what stands
-there is of one report.
+Then gapline is killed (SIGKILL) in front of every rename, unlink, fsync and write of a report with several outputs: what
+stands there is of one report, and the next one removes what else was left.
 
 What may come of it otherwise: one sentence of gapline's, a status of an error, the outputs as they were before; or, where it could
 do without, the same outputs as ever. Nothing else: no signal, no library's words, no partial file, nothing left beside
@@ -111,13 +111,14 @@ class Place:
             (self.folder / path.name).symlink_to(path)
         self.out, self.tmp = self.folder / "out", self.folder / "tmp"
 
-    def run(self, kind, call, everything=False, dies=False):
-        """What came of it: status, what it said, outputs, and the number of calls of the kind."""
-        for folder in self.out, self.tmp:
+    def run(self, kind, call, everything=False, dies=False, again=False):
+        """What came of it: status, what it said, outputs, and the number of calls of the kind. Again: where it was left."""
+        for folder in () if again else (self.out, self.tmp):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
-        for name in self.existing:
+        for name in () if again else self.existing:
             (self.out / name).write_bytes(BEFORE)
+            (self.out / name).chmod(0o600)
         if self.command in STORES:
             shutil.copy(self.folder / "s.db", self.out)
         counted = self.folder / "counted"
@@ -178,12 +179,13 @@ def tasks(n, share, per_run):
 
 
 def check_killed(inputs, usual):
-    """Which outputs a report that is killed leaves: of the one before or of its own, never of both."""
-    wrong, tried, mixed = [], 0, 0
+    """Which outputs a report that is killed leaves: of the one before or of its own, never of both. What is hidden beside
+    them has the mode of the file that it was to replace, and is gone after the next report."""
+    wrong, tried, mixed, hidden = [], 0, 0, 0
     names = sorted(usual[3])
     for existing in [names, names[1:], names[:1], ["r.json", "r.md"], []]:
         place = Place(inputs, "report", existing)
-        for kind in "rename", "unlink", "sync":
+        for kind in "rename", "unlink", "sync", "write":
             n = place.run(kind, 0)[4]
             for call in range(1, n + 1):
                 status, _, _, files, _ = place.run(kind, call, dies=True)
@@ -194,9 +196,17 @@ def check_killed(inputs, usual):
                 mixed += bool(new) and len(new) < len(names)
                 if status != -9 or (old and new) or len(old) + len(new) != len(seen):
                     wrong.append(f"{existing} killed before {kind} {call} of {n}: status {status}, old {old}, new {new}")
-    print(f"killed {tried} times in front of renames, unlinks and fsyncs, {mixed} times with some of the outputs in place: "
-          f"{len(wrong)} times of two reports")
-    return wrong if tried > 40 and mixed > 3 else [*wrong, f"{tried} kills show nothing"]
+                left = [p for p in place.out.iterdir() if p.name.startswith(".")]
+                for path in left:
+                    if any(path.name.startswith(f".{name}.") for name in existing) and path.stat().st_mode & 0o77:
+                        wrong.append(f"{path.name} can be read by others, who could not read what it was to replace")
+                if left:
+                    place.run("none", 0, again=True)
+                    hidden += len(left)
+                    wrong += [f"{p.name} was left behind and stays" for p in place.out.iterdir() if p.name.startswith(".")]
+    print(f"killed {tried} times in front of renames, unlinks, fsyncs and writes, {mixed} times with some of the outputs in "
+          f"place, {hidden} files left: {len(wrong)} times wrong")
+    return wrong if tried > 40 and mixed > 3 and hidden > 100 else [*wrong, f"{tried} kills show nothing"]
 
 
 def main():
