@@ -78,17 +78,34 @@ int file_write(int fd, const void *data, size_t n)
 	return 0;
 }
 
+int file_head_of(int fd, const char *path, struct file_head *head, struct stat *found, struct err *err)
+{
+	head->n = 0;
+	if (fstat(fd, found) != 0)
+		return err_set(err, "%s: cannot be examined: %s", path, err_reason(errno));
+	head->size = found->st_size;
+	while (head->n < sizeof head->data) {
+		ssize_t n = pread(fd, head->data + head->n, sizeof head->data - head->n, (off_t)head->n);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+		if (n == 0)
+			break;
+		head->n += (size_t)n;
+	}
+	return 0;
+}
+
 int file_look(const char *path, struct file_head *head, struct err *err)
 {
+	struct stat found;
 	int fd = file_open(path, &head->size, err);
 	if (fd < 0)
 		return -1;
-	ssize_t n = file_read(fd, head->data, sizeof head->data);
-	if (n < 0)
-		err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+	int result = file_head_of(fd, path, head, &found, err);
 	close(fd);
-	head->n = n < 0 ? 0 : (size_t)n;
-	return n < 0 ? -1 : 0;
+	return result;
 }
 
 int file_pack(const void *data, size_t n, struct file_bytes *packed, struct err *err)

@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 enum { FILE_HEAD_BYTES = 512 };
@@ -39,6 +40,9 @@ int file_write(int fd, const void *data, size_t n);
 
 /* Reads the head of the regular file at `path`. -1: as above, or the file cannot be read. */
 int file_look(const char *path, struct file_head *head, struct err *err);
+
+/* The same of an open file, wherever it is read: `found` becomes what it was before anything of it was read. */
+int file_head_of(int fd, const char *path, struct file_head *head, struct stat *found, struct err *err);
 
 /* Packs n bytes as `gzip -n` does: with neither a name nor a time, so that equal bytes give equal bytes. -1: out of
  * memory. */

@@ -19,6 +19,7 @@ struct unpack {
 	const char *path;
 	enum packing packing;
 	int fd;
+	bool owns;               /* the descriptor is ours to close */
 	int64_t taken;           /* of the packed file, into `in` so far */
 	unsigned char *room;     /* CHUNK bytes; NULL: the packed bytes are in memory */
 	const unsigned char *in; /* `room`, or these bytes */
@@ -184,14 +185,17 @@ static int begin(struct unpack *u, struct err *err)
 	return 0;
 }
 
-struct unpack *unpack_open(const char *path, struct err *err)
+struct unpack *unpack_open(const char *path, int fd, struct err *err)
 {
 	struct unpack *u = memory_take_zeroed(1, sizeof *u);
 	u->path = path;
 	u->in = u->room = memory_take(CHUNK);
 	int64_t size;
-	u->fd = file_open(path, &size, err);
-	if (u->fd >= 0 && refill(u, err) == 0 && begin(u, err) == 0)
+	u->owns = fd < 0;
+	u->fd = u->owns ? file_open(path, &size, err) : fd;
+	if (!u->owns && lseek(fd, 0, SEEK_SET) != 0)
+		err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
+	else if (u->fd >= 0 && refill(u, err) == 0 && begin(u, err) == 0)
 		return u;
 	unpack_close(u);
 	return NULL;
@@ -235,15 +239,15 @@ void unpack_close(struct unpack *u)
 #ifdef GAPLINE_ZSTD
 	ZSTD_freeDStream(u->zstd);
 #endif
-	if (u->fd >= 0)
+	if (u->owns && u->fd >= 0)
 		close(u->fd);
 	free(u->room);
 	free(u);
 }
 
-int unpack_look(const char *path, struct file_head *head, struct err *err)
+int unpack_look(const char *path, int fd, struct file_head *head, struct err *err)
 {
-	struct unpack *u = unpack_open(path, err);
+	struct unpack *u = unpack_open(path, fd, err);
 	ssize_t n = u ? unpack_read(u, head->data, sizeof head->data, err) : -1;
 	unpack_close(u);
 	head->n = n < 0 ? 0 : (size_t)n;

@@ -20,9 +20,10 @@ enum packing packing_of(const void *head, size_t n);
 const char *packing_word(enum packing packing);
 
 /* The contents of a packed file, read from their beginning to their end. All members of a gzip file and all frames of a
- * zstd file count. NULL with `err`: unreadable, packed in no such way, or gapline was built without libzstd. */
+ * zstd file count. `fd`: the file, opened already; it stays the caller's, and one at a time reads it. Negative: `path`
+ * is opened. NULL with `err`: unreadable, packed in no such way, or gapline was built without libzstd. */
 struct unpack;
-struct unpack *unpack_open(const char *path, struct err *err);
+struct unpack *unpack_open(const char *path, int fd, struct err *err);
 
 /* The same of `n` bytes in memory, which are borrowed until unpack_close; `path` is for messages. */
 struct unpack *unpack_open_bytes(const char *path, const void *bytes, size_t n, struct err *err);
@@ -36,12 +37,12 @@ int64_t unpack_used(const struct unpack *unpack);
 void unpack_close(struct unpack *unpack); /* NULL is nothing to close */
 
 /* The beginning of the contents. `size` is exact when it is less than FILE_HEAD_BYTES, and else that at least. */
-int unpack_look(const char *path, struct file_head *head, struct err *err);
+int unpack_look(const char *path, int fd, struct file_head *head, struct err *err);
 
 /* Unpacks into a file that has no name, so that nothing is left behind however gapline ends: in the folder that TMPDIR
  * names, else /var/tmp, else /tmp, and in memory only where none of them can be written to. Returns a descriptor, the
  * caller's to close, or -1 with `err`: also when the contents are more than `most` bytes, which a file that was made to
  * fill disks has in very few. `meter` (may be NULL) is filled. */
-int unpack_to_file(const char *path, int64_t most, struct meter *meter, struct err *err);
+int unpack_to_file(const char *path, int fd, int64_t most, struct meter *meter, struct err *err);
 
 #endif

@@ -91,11 +91,11 @@ static int pour(struct unpack *from, int to, int64_t most, const char *path, con
 	return n < 0 ? -1 : 0;
 }
 
-int unpack_to_file(const char *path, int64_t most, struct meter *meter, struct err *err)
+int unpack_to_file(const char *path, int fd, int64_t most, struct meter *meter, struct err *err)
 {
 	const char *folder;
 	sigset_t before;
-	struct unpack *from = unpack_open(path, err);
+	struct unpack *from = unpack_open(path, fd, err);
 	if (!from)
 		return -1;
 	int to = open_temporary(&folder);

@@ -41,22 +41,18 @@ static size_t said(const struct buf *packed)
 	return end[0] | (size_t)end[1] << 8 | (size_t)end[2] << 16 | (size_t)end[3] << 24;
 }
 
-static bool read_file(const char *path, struct buf *to)
+static bool read_file(const struct source *source, struct buf *to)
 {
 	struct err ignored;
-	int64_t size;
-	int fd = file_open(path, &size, &ignored);
-	if (fd < 0)
-		return false;
+	int64_t size = source->packed_bytes;
 	ssize_t n = -1;
-	if (size > 0 && size < LARGEST) {
+	if (size > 0 && size < LARGEST && source_rewind(source, &ignored) == 0) {
 		char *bytes = memory_take((size_t)size + 1); /* one more: it may have grown */
-		n = file_read(fd, bytes, (size_t)size + 1);
+		n = file_read(source->fd, bytes, (size_t)size + 1);
 		if (n == size)
 			buf_add(to, bytes, (size_t)n);
 		free(bytes);
 	}
-	close(fd);
 	return n == size;
 }
 
@@ -72,9 +68,9 @@ bool keep_unpack(const struct buf *packed, int64_t most, struct buf *contents)
 	return contents->n > 0;
 }
 
-bool keep_read(const char *path, struct source *source, struct buf *packed, struct buf *contents)
+bool keep_read(struct source *source, struct buf *packed, struct buf *contents)
 {
-	bool good = source->packing == PACKING_GZIP && read_file(path, packed) &&
+	bool good = source->packing == PACKING_GZIP && read_file(source, packed) &&
 	            keep_unpack(packed, source_most(source), contents);
 	if (!good)
 		buf_release(packed);

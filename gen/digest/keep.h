@@ -9,7 +9,7 @@
 /* Reads a file that is packed with gzip as `gapline digest` packs, in one piece: the file into `packed`, what is in it
  * into `contents`. False, with nothing in either, when it is anything else, or is damaged: whoever reads it next says
  * so. */
-bool keep_read(const char *path, struct source *source, struct buf *packed, struct buf *contents);
+bool keep_read(struct source *source, struct buf *packed, struct buf *contents);
 
 /* The same of what is in memory already; `most`: source_most. */
 bool keep_unpack(const struct buf *packed, int64_t most, struct buf *contents);

@@ -20,16 +20,15 @@ bool digest_recognise(const struct file_head *head)
 /* Reads everything that is in the file, unpacked. */
 static int read_contents(const char *path, struct source *source, struct buf *to, struct err *err)
 {
-	int64_t size = 0, used = 0;
+	int64_t used = 0;
 	bool packed = source->packing != PACKING_NONE;
-	struct unpack *from = packed ? unpack_open(path, err) : NULL;
-	int fd = packed ? -1 : file_open(path, &size, err);
-	if (packed ? !from : fd < 0)
+	struct unpack *from = packed ? unpack_open(path, source->fd, err) : NULL;
+	if (packed ? !from : source_rewind(source, err) != 0)
 		return -1;
 	char *piece = memory_take(PIECE);
 	ssize_t n = PIECE;
 	while (n == PIECE) {
-		n = packed ? unpack_read(from, piece, PIECE, err) : file_read(fd, piece, PIECE);
+		n = packed ? unpack_read(from, piece, PIECE, err) : file_read(source->fd, piece, PIECE);
 		if (n < 0 && !packed)
 			err_set(err, "%s: cannot be read: %s", path, err_reason(errno));
 		if (n > 0)
@@ -42,8 +41,6 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 	}
 	free(piece);
 	unpack_close(from);
-	if (fd >= 0)
-		close(fd);
 	return n < 0 ? -1 : 0;
 }
 
@@ -78,7 +75,7 @@ int digest_read(const char *path, const struct read_wish *wish, struct source *s
 {
 	struct buf contents = {0}, packed = {0};
 	int result = refuse_details(path, wish, err);
-	if (result == 0 && !(wish->again && keep_read(path, source, &packed, &contents)))
+	if (result == 0 && !(wish->again && keep_read(source, &packed, &contents)))
 		result = read_contents(path, source, &contents, err);
 	if (result == 0)
 		result = decode(path, &packed, &contents, wish, names, arena, trace, err);

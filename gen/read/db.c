@@ -7,7 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,20 +38,6 @@ int db_fail(struct db *db, int code, const char *table)
 	default:
 		return err_set(db->err, "%s: cannot read %s%s: %s", db->path, kind, where, sqlite3_errmsg(db->handle));
 	}
-}
-
-/* file:…?immutable=1&mode=ro with everything escaped that could mean something in a URI
- * (https://www.sqlite.org/uri.html). A relative path begins with a dot, lest a file called ":memory:" be none. */
-static void uri_of(const char *path, struct buf *uri)
-{
-	buf_text(uri, path[0] == '/' ? "file://" : "file:./");
-	for (const unsigned char *c = (const unsigned char *)path; *c; c++) {
-		if (isalnum(*c) || strchr("/-_.~", *c))
-			buf_add(uri, (const char *)c, 1);
-		else
-			buf_format(uri, "%%%02X", *c);
-	}
-	buf_text(uri, "?immutable=1&mode=ro");
 }
 
 static uint32_t big_endian(const unsigned char *at, int n)
@@ -85,7 +71,8 @@ static int check_length(struct db *db, const struct file_head *head)
 		               db->path, head->n);
 	int64_t page = db->page = page_size(head), said = db_bytes_said(head);
 	int64_t whole = said ? said : page ? (head->size + page - 1) / page * page : 0;
-	db->pages = (struct db_pages){.fd = -1, .page = page, .pages = page ? whole / page : 0};
+	db->pages.page = page;
+	db->pages.pages = page ? whole / page : 0;
 	if (head->size < whole)
 		return err_set(db->err,
 		               "%s: is cut off: %lld of %lld bytes are there; copy the file again or export the report "
@@ -118,12 +105,16 @@ static const char *shell_name(struct db *db)
 /* What SQLite leaves beside a file that somebody still writes to, or did not finish writing to. An immutable file has
  * none of it, so SQLite itself would not look: a write-ahead log holds changes that are not in the file yet, and a
  * journal with a header what the file was before a change that was broken off
- * (https://www.sqlite.org/fileformat2.html#the_rollback_journal, #the_write_ahead_log). */
-static int check_leftovers(struct db *db)
+ * (https://www.sqlite.org/fileformat2.html#the_rollback_journal, #the_write_ahead_log). What lies beside the name is of
+ * no concern where the name stands for another file by now, or for none. */
+static int check_leftovers(struct db *db, const struct stat *opened)
 {
 	static const unsigned char journal[] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
 	static const unsigned char log[] = {0x37, 0x7f, 0x06}; /* and 0x82 or 0x83, by the order of bytes */
 	enum { LOG_HEADER = 32 };
+	struct stat named;
+	if (stat(db->path, &named) != 0 || named.st_dev != opened->st_dev || named.st_ino != opened->st_ino)
+		return 0;
 	char *real = realpath(db->path, NULL); /* they lie beside the file itself, and not beside a link to it */
 	if (!real && errno == ENOMEM)
 		memory_exhausted();
@@ -227,54 +218,29 @@ static int tell_meter(void *context)
 	return 0;
 }
 
-/* What the file begins with, and its size. */
-static int look(const char *path, int unpacked, struct file_head *head, struct err *err)
+/* By its descriptor, so that it is the same file for every connection, whatever its name stands for by now. */
+static int open_file(struct db *db)
 {
-	if (unpacked < 0)
-		return file_look(path, head, err);
-	struct stat file;
-	ssize_t n = pread(unpacked, head->data, sizeof head->data, 0);
-	if (n < 0 || fstat(unpacked, &file) != 0)
-		return err_set(err, "%s: cannot be read again after it was unpacked: %s", path, err_reason(errno));
-	head->n = (size_t)n;
-	head->size = file.st_size;
-	return 0;
+	char name[16];
+	snprintf(name, sizeof name, "%d", db->pages.fd);
+	return sqlite3_open_v2(name, &db->handle, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, db_vfs());
 }
 
-static int open_file(struct db *db, int unpacked)
+int db_open(struct db *db, const char *path, int fd, struct arena *arena, struct err *err)
 {
-	enum { FLAGS = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX };
-	struct buf uri = {0};
-	int code;
-	if (unpacked < 0) {
-		uri_of(db->path, &uri);
-		code = sqlite3_open_v2(uri.data, &db->handle, FLAGS | SQLITE_OPEN_URI, NULL);
-	} else {
-		buf_format(&uri, "%d", unpacked);
-		code = sqlite3_open_v2(uri.data, &db->handle, FLAGS, db_vfs());
-	}
-	buf_release(&uri);
-	return code;
-}
-
-int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err)
-{
-	*db = (struct db){.path = path, .arena = arena, .err = err, .pages.fd = -1};
+	*db = (struct db){.path = path, .arena = arena, .err = err, .owns = fd < 0};
 	struct file_head head;
-	if (look(path, unpacked, &head, err) != 0 || (unpacked < 0 && check_leftovers(db) != 0) ||
-	    check_length(db, &head) != 0)
+	struct stat found;
+	db->pages.fd = fd < 0 ? file_open(path, &db->bytes, err) : fd;
+	if (db->pages.fd < 0 || file_head_of(db->pages.fd, path, &head, &found, err) != 0 ||
+	    check_leftovers(db, &found) != 0 || check_length(db, &head) != 0)
 		return -1;
 	db->bytes = head.size;
-	int code = open_file(db, unpacked);
+	int code = open_file(db);
 	if (code != SQLITE_OK)
 		return db_fail(db, code, NULL);
 	if (configure(db) != 0 || list_tables(db) != 0)
 		return -1;
-	int fd = unpacked < 0 ? open(path, O_RDONLY | O_CLOEXEC) : unpacked;
-	if (fd < 0)
-		return err_set(err, "%s: cannot be opened: %s", path, err_reason(errno));
-	db->owns = unpacked < 0;
-	db->pages.fd = fd;
 	db->matched = ARENA_NEW(arena, db->n_tables, bool);
 	return 0;
 }
@@ -290,7 +256,7 @@ void db_close(struct db *db)
 {
 	sqlite3_close(db->handle);
 	db->handle = NULL;
-	if (db->owns)
+	if (db->owns && db->pages.fd >= 0)
 		close(db->pages.fd);
 	db->owns = false;
 }

@@ -44,11 +44,11 @@ struct db {
 	int64_t told;        /* to the meter so far */
 };
 
-/* Opens the database file at `path`, or, when `unpacked` is no negative number, the one that this descriptor reads; it
- * stays the caller's and open until db_close. -1 with `err`: not a database, cut off, damaged, or SQLite left a
- * write-ahead log or a journal beside it, so that what is in it is not what was written. Call db_close in any case.
+/* Opens the database that the descriptor `fd` reads, which stays the caller's and open until db_close; negative: the
+ * file at `path`. -1 with `err`: not a database, cut off, damaged, or SQLite left a write-ahead log or a journal beside
+ * it, so that what is in it is not what was written. Call db_close in any case.
  */
-int db_open(struct db *db, const char *path, int unpacked, struct arena *arena, struct err *err);
+int db_open(struct db *db, const char *path, int fd, struct arena *arena, struct err *err);
 void db_close(struct db *db);
 
 /* Whether the pages of the file are where they belong (read/db_pages.h). Of a file of more than 256 MB, a look at every

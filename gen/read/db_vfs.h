@@ -1,4 +1,5 @@
-/* SQLite on a descriptor instead of a path: for files that have no name. Read-only, and taken not to change. */
+/* SQLite on a descriptor instead of a path: for files without a name, and for those whose name may come to stand for
+ * another. Read-only, and taken not to change. */
 #ifndef GAPLINE_READ_DB_VFS_H
 #define GAPLINE_READ_DB_VFS_H
 

@@ -416,7 +416,7 @@ static int refuse_json(struct kineto *k, yajl_handle json, int64_t at, const uns
 }
 
 /* The next bytes of what is in the file. */
-static ssize_t next_piece(struct kineto *k, struct source *source, struct unpack *packed, int fd, unsigned char *data)
+static ssize_t next_piece(struct kineto *k, struct source *source, struct unpack *packed, unsigned char *data)
 {
 	if (packed) {
 		int64_t used = unpack_used(packed);
@@ -424,14 +424,14 @@ static ssize_t next_piece(struct kineto *k, struct source *source, struct unpack
 		meter_add(&source->whole, unpack_used(packed) - used);
 		return n;
 	}
-	ssize_t n = file_read(fd, data, CHUNK);
+	ssize_t n = file_read(source->fd, data, CHUNK);
 	if (n < 0)
 		err_set(k->err, "%s: cannot be read: %s", k->path, err_reason(errno));
 	meter_add(&source->whole, n);
 	return n;
 }
 
-static int parse_pieces(struct parser *p, struct source *source, struct unpack *packed, int fd)
+static int parse_pieces(struct parser *p, struct source *source, struct unpack *packed)
 {
 	struct kineto *k = p->k;
 	unsigned char *data = arena_alloc(&k->scratch, CHUNK, 1);
@@ -440,7 +440,7 @@ static int parse_pieces(struct parser *p, struct source *source, struct unpack *
 	int64_t at = 0, quiet = 0;
 	int result = 0;
 	ssize_t n;
-	while (result == 0 && (n = next_piece(k, source, packed, fd, data)) != 0) {
+	while (result == 0 && (n = next_piece(k, source, packed, data)) != 0) {
 		size_t skip = at == 0 && n >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 		uint64_t tokens = p->tokens;
 		if (n < 0)
@@ -464,16 +464,11 @@ int kineto_parse(struct kineto *k, struct source *source)
 	struct parser *p = ARENA_NEW(&k->scratch, 1, struct parser);
 	p->k = k;
 	struct unpack *packed = NULL;
-	int64_t size;
-	int fd = -1, result = -1;
-	if (source->packing != PACKING_NONE)
-		packed = unpack_open(k->path, k->err);
-	else
-		fd = file_open(k->path, &size, k->err);
-	if (packed || fd >= 0)
-		result = parse_pieces(p, source, packed, fd);
+	if (source->packing != PACKING_NONE && !(packed = unpack_open(k->path, source->fd, k->err)))
+		return -1;
+	if (!packed && source_rewind(source, k->err) != 0)
+		return -1;
+	int result = parse_pieces(p, source, packed);
 	unpack_close(packed);
-	if (fd >= 0)
-		close(fd);
 	return result;
 }

@@ -99,7 +99,7 @@ int nsys_read(const char *path, const struct read_wish *wish, struct source *sou
 	trace->source.collector = "nsys";
 	if (source_unpack(source, err) != 0)
 		return -1;
-	if (db_open(&r.db, path, source->unpacked, arena, err) != 0)
+	if (db_open(&r.db, path, source->plain, arena, err) != 0)
 		goto done;
 	db_meter(&r.db, &source->reading);
 	if (check_kind(&r) != 0 || db_check(&r.db) != 0 || read_tables(&r, source) != 0)

@@ -35,7 +35,7 @@ static int open_part(struct part *p, const struct nsys *r, struct source *source
 	                       .trace = &p->trace,
 	                       .err = &p->err};
 	build_begin(&p->own.build, &p->trace, &p->names, &p->arena, r->wish->details);
-	if (db_open(&p->own.db, r->path, source->unpacked, &p->arena, &p->err) != 0)
+	if (db_open(&p->own.db, r->path, source->plain, &p->arena, &p->err) != 0)
 		return -1;
 	db_meter(&p->own.db, &source->reading);
 	return 0;

@@ -203,6 +203,8 @@ int read_profile_with(const char *path, const struct read_wish *wish, struct nam
 		result = i < n ? FORMATS[i].read(path, wish, &source, names, arena, trace, err)
 		               : refuse(path, &source, err);
 	}
+	/* Whatever was found: what is torn may look damaged, or like another kind of file. */
+	result = source_check(&source, err) != 0 ? -1 : result;
 	source_close(&source);
 	return result;
 }

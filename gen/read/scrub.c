@@ -465,11 +465,11 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	}
 	if (source_unpack(&source, err) != 0 || scrub_original_check(&source, err) != 0)
 		goto done;
-	if (db_open(&s.from, request->path, source.unpacked, arena, err) != 0)
+	if (db_open(&s.from, request->path, source.plain, arena, err) != 0)
 		goto done;
 	db_meter(&s.from, &source.reading);
 	if (learn(&s) == 0 && copy_all(&s) == 0)
-		result = 0;
+		result = source_check(&source, err);
 done:
 	buf_release(&s.sample);
 	sqlite3_close(s.to);

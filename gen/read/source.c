@@ -2,26 +2,23 @@
 
 #include "read/db.h"
 
-#include <fcntl.h>
+#include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 int source_open(struct source *s, const char *path, struct meter *meter, struct err *err)
 {
-	*s = (struct source){.path = path, .unpacked = -1};
-	if (file_look(path, &s->head, err) != 0)
+	int64_t size = 0;
+	*s = (struct source){.path = path, .plain = -1};
+	s->fd = file_open(path, &size, err);
+	if (s->fd < 0 || file_head_of(s->fd, path, &s->head, &s->opened, err) != 0)
 		return -1;
-	int64_t size = s->head.size;
-	s->packed_bytes = size;
+	size = s->packed_bytes = s->head.size;
 	s->packing = packing_of(s->head.data, s->head.n);
-	if (s->packing != PACKING_NONE && unpack_look(path, &s->head, err) != 0)
+	if (s->packing == PACKING_NONE)
+		s->plain = s->fd;
+	else if (unpack_look(path, s->fd, &s->head, err) != 0)
 		return -1;
-	/* SQLite looks names up itself, and does not find a file by a name in /proc that has none of its own any more.
-	 */
-	struct stat file;
-	if (s->packing == PACKING_NONE && !stat(path, &file) && file.st_nlink == 0)
-		s->unpacked = open(path, O_RDONLY | O_CLOEXEC);
 	/* Unpacking gzip takes about as long as reading what was unpacked. */
 	s->whole = (struct meter){.of = size, .parent = meter, .weight = size};
 	s->unpacking = (struct meter){.of = size, .parent = &s->whole, .weight = size / 2};
@@ -43,16 +40,36 @@ int64_t source_most(const struct source *s)
 
 int source_unpack(struct source *s, struct err *err)
 {
-	if (s->packing == PACKING_NONE || s->unpacked >= 0)
+	if (s->plain < 0)
+		s->plain = unpack_to_file(s->path, s->fd, source_most(s), &s->unpacking, err);
+	return s->plain < 0 ? -1 : 0;
+}
+
+int source_rewind(const struct source *s, struct err *err)
+{
+	return lseek(s->fd, 0, SEEK_SET) == 0 ? 0 : err_set(err, "%s: cannot be read: %s", s->path, err_reason(errno));
+}
+
+int source_check(const struct source *s, struct err *err)
+{
+	struct stat now;
+	const struct timespec *then = &s->opened.st_mtim;
+	if (s->fd < 0)
 		return 0;
-	s->unpacked = unpack_to_file(s->path, source_most(s), &s->unpacking, err);
-	return s->unpacked < 0 ? -1 : 0;
+	if (fstat(s->fd, &now) != 0)
+		return err_set(err, "%s: cannot be examined: %s", s->path, err_reason(errno));
+	if (now.st_size == s->opened.st_size && now.st_mtim.tv_sec == then->tv_sec &&
+	    now.st_mtim.tv_nsec == then->tv_nsec)
+		return 0;
+	return err_set(err, "%s: was written while it was read; wait until the program that writes it ends", s->path);
 }
 
 void source_close(struct source *s)
 {
 	meter_fill(&s->whole);
-	if (s->unpacked >= 0)
-		close(s->unpacked);
-	s->unpacked = -1;
+	if (s->plain >= 0 && s->plain != s->fd)
+		close(s->plain);
+	if (s->fd >= 0)
+		close(s->fd);
+	s->plain = s->fd = -1;
 }

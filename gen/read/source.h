@@ -1,4 +1,5 @@
-/* The file that a profile lies in, packed or not. */
+/* The file that a profile lies in, packed or not. It is opened once, and everything is read through that descriptor:
+ * what is judged is the file that its name stood for then. */
 #ifndef GAPLINE_READ_SOURCE_H
 #define GAPLINE_READ_SOURCE_H
 
@@ -7,13 +8,16 @@
 #include "base/unpack.h"
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 struct source {
 	enum packing packing;
 	struct file_head head; /* the beginning of what is in it; see unpack_look */
 	const char *path;
-	int64_t packed_bytes; /* of the file itself */
-	int unpacked; /* what source_unpack unpacked, or what was without a name before: descriptor of it; else -1 */
+	int64_t packed_bytes;                   /* of the file itself */
+	int fd;                                 /* of the file itself; -1: it was not opened */
+	struct stat opened;                     /* the file then */
+	int plain;                              /* a descriptor of what is in it: `fd`, or what source_unpack made */
 	struct meter whole, unpacking, reading; /* reading: for db_meter */
 };
 
@@ -34,6 +38,13 @@ int64_t source_most(const struct source *source);
 /* Unpacks what is packed into a file without a name, for formats that have to go back and forth. 0, or -1 with `err`.
  */
 int source_unpack(struct source *source, struct err *err);
+
+/* From here on the file itself is read from its beginning. -1 with `err`. */
+int source_rewind(const struct source *source, struct err *err);
+
+/* Whether the file is still what it was when it was opened, by its size and the time of its last change. What Linux
+ * before 6.13 calls one time is up to 10 ms. -1 with `err`: somebody wrote to it. */
+int source_check(const struct source *source, struct err *err);
 
 /* Takes it that the file was read: the rest of its bytes counts as done. */
 void source_close(struct source *source);

@@ -49,7 +49,7 @@ static size_t files_in(const char *folder)
 static void assert_unpacks_to(struct support *s, const char *path, const unsigned char *data, size_t n)
 {
 	unsigned char *all = arena_alloc(&s->arena, n + 1, 1);
-	struct unpack *u = unpack_open(path, &s->err);
+	struct unpack *u = unpack_open(path, -1, &s->err);
 	assert_non_null(u);
 	size_t have = 0;
 	for (ssize_t got = 1, piece = 1; got > 0 && have <= n; have += (size_t)got, piece = piece * 3 + 1) {
@@ -78,7 +78,7 @@ static void gzip_in_pieces(void **state)
 	support_gzip(path, data + 1000, N - 1000, "ab");
 	assert_unpacks_to(s, path, data, N);
 	support_write(path, "plain", 5);
-	assert_null(unpack_open(path, &s->err));
+	assert_null(unpack_open(path, -1, &s->err));
 	SAYS(s, "neither with gzip nor with zstd");
 }
 
@@ -86,7 +86,7 @@ static void gzip_in_pieces(void **state)
 
 static int unpack_profile(struct support *s, struct meter *meter)
 {
-	return unpack_to_file(support_path(s, "packed"), INT64_MAX, meter, &s->err);
+	return unpack_to_file(support_path(s, "packed"), -1, INT64_MAX, meter, &s->err);
 }
 
 static void file_without_a_name(void **state)

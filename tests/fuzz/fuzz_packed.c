@@ -61,7 +61,7 @@ static void unpack(const char *path, const uint8_t *wanted, size_t n)
 	struct file_head head;
 	struct source source;
 	static uint8_t out[MADE];
-	struct unpack *u = unpack_open(path, &err);
+	struct unpack *u = unpack_open(path, -1, &err);
 	size_t all = 0;
 	ssize_t more = -1;
 	while (u && all < sizeof out &&
@@ -73,12 +73,12 @@ static void unpack(const char *path, const uint8_t *wanted, size_t n)
 	if (wanted)
 		keep(more == 0 && all == n && memcmp(out, wanted, n) == 0);
 	err.text[0] = '\0';
-	if (unpack_look(path, &head, &err) != 0)
+	if (unpack_look(path, -1, &head, &err) != 0)
 		keep(err.text[0] && !wanted);
 	else
 		keep(head.n <= sizeof head.data && (!wanted || memcmp(head.data, wanted, head.n) == 0));
 	err.text[0] = '\0';
-	int fd = unpack_to_file(path, MADE, NULL, &err);
+	int fd = unpack_to_file(path, -1, MADE, NULL, &err);
 	if (fd >= 0) {
 		off_t size = lseek(fd, 0, SEEK_END);
 		keep(size <= MADE && (more != 0 || size == (off_t)all));

@@ -1,8 +1,12 @@
 /* Files that are packed or foreign, and files that must be left alone. */
 #include "big_profile.h"
+#include "read/source.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -312,6 +316,27 @@ static void odd_file_names(void **state)
 	}
 }
 
+/* A change that leaves the size as it was, and a name that stands for another file meanwhile. */
+static void what_was_opened_is_judged(void **state)
+{
+	struct support *s = *state;
+	const char *path = support_path(s, "raced"), *other = support_path(s, "other");
+	struct source source;
+	support_write(path, "{ \"traceEvents\": [] }", 21);
+	support_write(other, "another file", 12);
+	assert_int_equal(source_open(&source, path, NULL, &s->err), 0);
+	assert_int_equal(source_check(&source, &s->err), 0);
+	assert_int_equal(rename(other, path), 0);
+	assert_int_equal(source_check(&source, &s->err), 0);
+	nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL); /* longer than the grain of a file's time */
+	int fd = open(arena_format(&s->arena, "/proc/self/fd/%d", source.fd), O_WRONLY);
+	assert_int_equal(pwrite(fd, "}", 1, 20), 1);
+	assert_int_equal(close(fd), 0);
+	assert_int_equal(source_check(&source, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "was written while it was read"));
+	source_close(&source);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, support_setup, support_teardown)
 
 int main(void)
@@ -326,6 +351,7 @@ int main(void)
 		TEST(rows_only_in_a_wal_file_are_missed),
 		TEST(a_change_that_was_broken_off_is_not_read),
 		TEST(odd_file_names),
+		TEST(what_was_opened_is_judged),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

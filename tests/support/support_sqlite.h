@@ -46,7 +46,7 @@ static inline int support_setup(void **state)
 static inline void support_unpack(struct support *s, const char *packed, const char *plain)
 {
 	char piece[65536];
-	struct unpack *from = unpack_open(packed, &s->err);
+	struct unpack *from = unpack_open(packed, -1, &s->err);
 	FILE *to = fopen(plain, "wb");
 	ssize_t n = 0;
 	while (from && to && (n = unpack_read(from, piece, sizeof piece, &s->err)) > 0)
