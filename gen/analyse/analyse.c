@@ -8,6 +8,7 @@
 #include "analyse/judge/gate_metric.h"
 #include "analyse/judge/ncu_evidence.h"
 #include "analyse/judge/nothing.h"
+#include "analyse/judge/possible.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/backlog.h"
@@ -139,15 +140,18 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct run *const runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *const files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
-	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
-	const struct comparison comparison = compare_work(built, facts, rest != NULL, names, arena);
-	const char *doubt = comparison.mismatch ? comparison.mismatch : rest;
-	struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
-	conditions.rest = rest;
-	const struct verdict recorded = judge_recorded(jobs, built, options->warmup, &conditions, arena);
 	const struct stopwatch_side unrecorded[2] = {
 		stopwatches_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
 		stopwatches_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
+	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
+	const char *impossible = possible_recording(runs, files, n_runs, arena);
+	if (!impossible)
+		impossible = possible_stopwatch(built, unrecorded, arena);
+	const struct comparison comparison = compare_work(built, facts, rest || impossible, names, arena);
+	const char *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
+	struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
+	conditions.rest = rest;
+	const struct verdict recorded = judge_recorded(jobs, built, options->warmup, &conditions, arena);
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
 	for (int s = 0; s < 2; s++) {
@@ -252,6 +256,8 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	const struct run *runs[2] = {job->runs, job->runs};
 	const char *const *files[2] = {job->files, job->files};
 	const char *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
+	if (!rest)
+		rest = possible_recording(runs, files, (size_t[2]){job->n, 0}, arena);
 	if (rest)
 		quality_add(&side.quality, arena, rest);
 	side.doubt = rest;

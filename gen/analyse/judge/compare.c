@@ -446,8 +446,9 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 static void leave_work_open(struct guard *c)
 {
 	renames_find(c->side, c->arena, &c->out.renames);
-	doubt(c, "More than 1 % of a kind of rows of a profile make no sense and were left out, so the work of the two "
-	         "sides is not compared.");
+	doubt(c,
+	      "A profile lacks more than 1 % of a kind of rows or cannot be true, so the work of the two sides is not "
+	      "compared.");
 }
 
 /* How often the loop is there is no speed. A capture's ends take one or two. */

@@ -5,8 +5,9 @@
 #include "analyse/pair_result.h"
 #include "analyse/side/side.h"
 
-/* Compares two built sides. `rest`: rows that make no sense were left out, so what one side has and the other has not
- * may be missing in the profile only: the work is not compared. Sentences live in `arena`. */
+/* Compares two built sides. `rest`: rows that make no sense were left out, or a recording cannot be true, so what one
+ * side has and the other has not may be missing in the profile only: the work is not compared. Sentences live in
+ * `arena`. */
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
                                const struct names *names, struct arena *arena);
 

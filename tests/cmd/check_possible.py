@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+"""Recordings that cannot be true are doubted, and only those.
+
+    check_possible.py GAPLINE
+
+Each case changes the rows of two small profiles whose answers are known (tests/support/tiny_profile.py): one program is
+1.6 times as fast as the other. Where a recording cannot be true, the result is inconclusive, every gate stays open, the
+work is unknown, and a sentence says why. Beside it stands a recording that looks alike and is fine.
+"""
+import json
+import pathlib
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import tiny_profile as tiny  # noqa: E402
+
+GATES = ["--min-speedup", "1.2", "--max-regression", "3", "--require-comparable"]
+KERNELS, CALLS = "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME"
+PER_STEP = 6  # correlations of a step: five launches and a wait
+
+
+def lose_kernels(db, first, steps):
+    db.execute(f"DELETE FROM {KERNELS} WHERE correlationId > ? AND correlationId <= ?", (first * PER_STEP, (first + steps) * PER_STEP))
+
+
+def capture_graph(db, first, steps):
+    """The launches of those steps were captured: nothing runs meanwhile."""
+    lose_kernels(db, first, steps)
+    db.executemany("INSERT INTO StringIds VALUES (?, ?)", [(70, "cudaStreamBeginCapture_v10000"), (71, "cudaStreamEndCapture_v10000")])
+    for name, at, shift in (70, first * PER_STEP + 1, -20), (71, (first + steps) * PER_STEP, -10):
+        (start,) = db.execute(f"SELECT start FROM {CALLS} WHERE correlationId = ?", (at,)).fetchone()
+        db.execute(f"INSERT INTO {CALLS} VALUES (?, ?, 0, ?, ?, ?, 0)", (start + shift, start + shift + 5, tiny.GLOBAL_PID | tiny.TID, 90000 + name, name))
+
+
+def number_steps(db, number):
+    rows = db.execute("SELECT rowid FROM NVTX_EVENTS WHERE text = 'step' ORDER BY start").fetchall()
+    for i, (row,) in enumerate(rows):
+        db.execute("UPDATE NVTX_EVENTS SET text = ? WHERE rowid = ?", (f"step {number(i)}", row))
+
+
+def pause(db, step, ns):
+    """Nothing was recorded for so long before a step."""
+    (at,) = db.execute("SELECT start FROM NVTX_EVENTS WHERE text GLOB 'step*' ORDER BY start LIMIT 1 OFFSET ?", (step,)).fetchone()
+    for table in KERNELS, CALLS, "NVTX_EVENTS":
+        db.execute(f"UPDATE {table} SET start = start + ?, end = end + ? WHERE start >= ?", (ns, ns, at))
+
+
+def holes(number):
+    def edit(db):
+        number_steps(db, number)
+        for step in 20, 40:
+            pause(db, step, 3_000_000)
+
+    return edit
+
+
+def tenant(db):
+    other = 1 << 48 | 900 << 24
+    db.execute("INSERT INTO StringIds VALUES (72, 'others')")
+    for start, end in db.execute(f"SELECT start, end FROM {KERNELS} WHERE correlationId % {PER_STEP} = 1").fetchall():
+        db.execute(f"INSERT INTO {KERNELS} VALUES (?, ?, 0, 1, 7, 0, ?, 72, 72, NULL)", (start - 90_000, start - 40_000, other))
+
+
+def collectives(db):
+    db.execute("INSERT INTO StringIds VALUES (73, 'ncclDevKernel_AllReduce_Sum_f32_RING_LL')")
+    db.execute(f"UPDATE {KERNELS} SET demangledName = 73, shortName = 73 WHERE correlationId % {PER_STEP} = 5")
+
+
+def timed(ns):
+    def edit(db):
+        db.execute("CREATE TABLE GAPLINE_STOPWATCH (start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL, launches INTEGER, step TEXT, unused TEXT)")
+        for run in range(3):
+            step = ns + 100 * run
+            db.execute("INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, 50, ?, NULL, 'step', NULL)", (1_795_000_000_000_000_000 + run, 50 * step, 100 * step))
+
+    return edit
+
+
+def nothing(db):
+    pass
+
+
+def numbered(db):
+    number_steps(db, lambda i: i)
+
+
+FASTER, SIDE = dict(load=50_000), dict(load=400_000)
+MISUSED = ["--files-are", "repeats"]
+LOST, JUMP, MEET, OTHER, TIMED = "kernels were lost", "step numbers of", "collectives of", "Another process", "less than its kernels need"
+CASES = {  # name: what was done to the baseline and the fixed side, the sentence, options, runs a side
+    "lost in the middle": (nothing, lambda db: lose_kernels(db, 25, 8), LOST, [], 1),
+    "lost here and there": (lambda db: [lose_kernels(db, n, 1) for n in (11, 23, 37)], nothing, LOST, [], 1),
+    "lost at the end": (nothing, lambda db: lose_kernels(db, 55, 5), None, [], 1),
+    "captured in a graph": (nothing, lambda db: capture_graph(db, 25, 1), None, [], 1),
+    "numbers jump": (numbered, holes(lambda i: i + 7 * (i >= 20) + 7 * (i >= 40)), JUMP, [], 1),
+    "numbers jump, in tens": (holes(lambda i: 10 * (i + 3 * (i >= 20) + 3 * (i >= 40))), numbered, JUMP, [], 1),
+    "numbers begin again after a pause": (numbered, holes(lambda i: i % 20), None, [], 1),
+    "numbers go on in tens": (numbered, lambda db: number_steps(db, lambda i: 10 * i), None, [], 1),
+    "another process on one side": (tenant, nothing, OTHER, [], 1),
+    "another process on both sides": (tenant, tenant, None, [], 1),
+    "ranks as repeats": (collectives, collectives, MEET, MISUSED, 3),
+    "repeats without collectives": (nothing, nothing, None, MISUSED, 3),
+    "timed below the kernels": (timed(900_000), timed(200_000), TIMED, [], 1),
+    "timed above the kernels": (timed(900_000), timed(560_000), None, [], 1),
+}
+
+
+def write(folder, side, options, edit, run, together):
+    path = folder / f"{side}-{run}.sqlite"
+    at = 1_795_000_000_000_000_000 + (side == "fixed") * 10_000_000_000 + (0 if together else run * 20_000_000_000)
+    tiny.write(path, seed=run + 10 * (side == "fixed") + 1, jitter=2_000, started=at, **options)
+    db = sqlite3.connect(path)
+    edit(db)
+    db.commit()
+    db.close()
+    return path
+
+
+def judge(gapline, folder, edits, options, runs):
+    words = []
+    for side, program, edit in zip(("baseline", "fixed"), (SIDE, FASTER), edits):
+        for run in range(runs):
+            words += [f"--{side}", write(folder, side, program, edit, run, bool(options))]
+    out = folder / "r.json"
+    r = subprocess.run([gapline, "report", *words, *options, *GATES, "-q", "--json", out], capture_output=True, text=True)
+    return r, json.loads(out.read_text()) if out.exists() else None
+
+
+def wrong(r, doc, says):
+    if doc is None:
+        yield f"exit {r.returncode}: {r.stderr.strip()}"
+        return
+    v = doc["verdict"]
+    said = [s for s in v["reasons"] if any(w in s for w in (LOST, JUMP, MEET, OTHER, TIMED))]
+    if not says:
+        if said:
+            yield f"said: {said[0]}"
+        if v["result"] != "faster":
+            yield f"{v['result']}, and it is faster"
+        return
+    if v["result"] != "inconclusive":
+        yield v["result"]
+    yield from (f"{g['name']} {g['result']}" for g in v["gates"] if g["result"] != "inconclusive")
+    if v["same_work"] != "unknown":
+        yield f"same work: {v['same_work']}"
+    if len(said) != 1 or says not in said[0]:
+        yield f"said: {said}"
+    if r.returncode != 4:
+        yield f"exit {r.returncode}"
+
+
+def main():
+    bad = 0
+    for name, (base, fixed, says, options, runs) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            for what in wrong(*judge(sys.argv[1], pathlib.Path(folder), (base, fixed), options, runs), says):
+                print(f"{name}: {what}")
+                bad += 1
+    print(f"{len(CASES)} recordings, {bad} wrong")
+    return bad > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
