@@ -52,14 +52,29 @@ static void note(const char *made)
 		}
 }
 
+static void let_go(size_t slot)
+{
+	if (held[slot])
+		close(held[slot] - 1);
+	held[slot] = 0;
+	*ours[slot] = '\0';
+}
+
 /* Of those that are gone, by whatever path they were removed. */
 static void release(void)
 {
 	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-		if (held[i] && access(ours[i], F_OK)) {
-			close(held[i] - 1);
-			held[i] = 0;
-		}
+		if (*ours[i] && access(ours[i], F_OK))
+			let_go(i);
+}
+
+void folder_keep(const char *path)
+{
+	struct stat kept, one;
+	for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+		if (*ours[i] && !stat(path, &kept) && !stat(ours[i], &one) && kept.st_dev == one.st_dev &&
+		    kept.st_ino == one.st_ino)
+			let_go(i);
 }
 
 static bool is_empty(const char *path)

@@ -43,7 +43,7 @@ static int make_folder(struct capture *c, struct err *err)
 		return -1;
 	const char *left = folder_left(name, c->job.arena);
 	if (left)
-		collector_say(&c->job, "%s was left by a capture to this name that was killed; %s", left,
+		collector_say(&c->job, "%s was left by a capture to this name that wrote no profile; %s", left,
 		              recover_offer(left, c->request->file, c->job.arena));
 	const char *folder = folder_beside(name, c->job.arena, err);
 	if (!folder)
@@ -356,7 +356,8 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	if (!rc)
 		rc = finish(&c, err);
 	c.job.collector->type->release(&c.job);
-	folder_remove(c.job.folder);
+	if (!rc || !result->unwritable || request->plan || !recover_keep(c.job.folder, request->file, c.job.arena, err))
+		folder_remove(c.job.folder);
 	result->cupti = c.job.cupti;
 	result->messages = c.job.messages;
 	result->n_messages = c.job.n_messages;

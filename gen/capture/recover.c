@@ -200,6 +200,23 @@ const char *recover_offer(const char *folder, const char *pattern, struct arena 
 	                          command_text(command, arena), pid ? " once that has ended" : "");
 }
 
+bool recover_keep(const char *folder, const char *pattern, struct arena *arena, struct err *err)
+{
+	static const char *const unfinished[] = {"profile.sqlite", "profile.sqlite-journal"};
+	const char *const command[] = {"gapline", "capture", "--recover", "-o", pattern, NULL};
+	struct recovery r = {.arena = arena};
+	place_of(&r, folder);
+	if (problem(&r))
+		return false;
+	for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
+		unlink(arena_format(arena, "%s/%s", folder, unfinished[i]));
+	folder_keep(folder);
+	const char *why = arena_copy(arena, err->text, strlen(err->text));
+	err_set(err, "%s; the recording is kept in %s: '%s' makes a profile of it", why, folder,
+	        command_text(command, arena));
+	return true;
+}
+
 /* ---- the profile ---- */
 
 /* CLOCK_MONOTONIC of the last time that anything was written, as far as files tell; and the program's own process,
@@ -285,14 +302,16 @@ static int recover(struct recovery *r, const struct recover_request *request, st
 	unlink(profile); /* of one that was killed */
 	if (convert(r, profile, stop_ns, request->version, err)) {
 		result->unwritable = r->made.unwritable;
+		unlink(profile); /* of a disk that is full, it takes room */
 		return -1;
 	}
 	/* The spool's own thread writes twice in a tick (inject/spool_writer.h). */
-	result->complete = arena_format(
-		r->arena,
-		"gapline was killed while it recorded, and this was recovered: how the program ended, the GPUs' "
-		"clocks%s are missing",
-		r->made.incomplete ? " and the last tenth of a second before it was ended" : "");
+	result->complete =
+		arena_format(r->arena,
+	                     "gapline ended before it had written this profile, which was recovered: how the program "
+	                     "ended, the GPUs' "
+	                     "clocks%s are missing",
+	                     r->made.incomplete ? " and the last tenth of a second before it was ended" : "");
 	result->cupti = r->made.cupti;
 	result->messages = r->made.messages;
 	result->n_messages = r->made.n_messages;
@@ -317,7 +336,7 @@ int capture_recover(const struct recover_request *request, struct arena *arena, 
 	if (!name)
 		return -1;
 	if (!left)
-		return err_set(err, "%s: no capture to this name was killed, or nothing is left of it", name);
+		return err_set(err, "%s: no capture to this name left a recording", name);
 	place_of(&r, left);
 	int lock = open(r.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int rc = lock < 0 || flock(lock, LOCK_EX | LOCK_NB)

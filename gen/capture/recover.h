@@ -1,6 +1,6 @@
-/* What is left of a capture when gapline itself was killed (SIGKILL, out of memory): a folder of gapline's beside the
- * profile's name (base/folder.h), in it what gapline's library had written of the program (capture/spool.h), and a note
- * of how the capture began. From the two a profile can still be made.
+/* What is left of a capture when gapline itself was killed (SIGKILL, out of memory), or had no room for the profile: a
+ *folder of gapline's beside the profile's name (base/folder.h), in it what gapline's library had written of the program
+ *(capture/spool.h), and a note of how the capture began. From the two a profile can still be made.
  *
  * The note is the file capture.json of the folder:
  *
@@ -21,13 +21,17 @@ int recover_note(const struct collector_job *job, const char *trace, struct err 
 /* What can be done with such a folder that folder_left found for the name `pattern`, as the end of a sentence. */
 const char *recover_offer(const char *folder, const char *pattern, struct arena *arena);
 
+/* Lets go of the folder of a capture whose profile could not be written, so that it stays, and says in `err` what makes
+ * a profile of it later; false: nothing can. The room that the unfinished profile took is freed. */
+bool recover_keep(const char *folder, const char *pattern, struct arena *arena, struct err *err);
+
 struct recover_request {
-	const char *file; /* the profile, as it was given to the capture that was killed: with %q{…}, %p, %h */
+	const char *file; /* the profile, as it was given to the capture that left it: with %q{…}, %p, %h */
 	bool replace;     /* an existing file; else it is an error */
 	const char *version;
 };
 
-/* Makes a profile of what a killed capture to that name left, and removes the folder. What is missing from it stands in
+/* Makes a profile of what a capture to that name left, and removes the folder. What is missing from it stands in
  * result->complete, and so in the profile. -1 with `err`: nothing was left, it is of another collector, its program
  * still runs, or no profile can be made of it; then the folder stays. */
 int capture_recover(const struct recover_request *request, struct arena *arena, struct capture_result *result,

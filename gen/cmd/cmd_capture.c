@@ -94,7 +94,8 @@ int cmd_capture(int argc, char **argv)
 		{OPT_TEXT, 'o', "output", "FILE", "the profile to write", .text = &o.file},
 		{OPT_FLAG, 0, "force", NULL, "replace FILE if it exists", .flag = &o.force},
 		{OPT_FLAG, 0, "recover", NULL,
-	         "run nothing: make a profile of what a capture to FILE left that was killed itself (SIGKILL)",
+	         "run nothing: make a profile of what a capture to FILE left that was killed (SIGKILL) or had no room "
+	         "for it",
 	         .flag = &o.recover},
 	};
 	size_t n = 3;

@@ -108,7 +108,7 @@ class Capture(Case):
         time.sleep(0.5)  # until what ends with it has ended
         runs = f"its process {pid} still runs; " if is_alive(pid) else ""
         _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite")
-        self.assertIn(f"was left by a capture to this name that was killed; {runs}nsys recorded, and what that had not finished nobody can read; remove it", said)
+        self.assertIn(f"was left by a capture to this name that wrote no profile; {runs}nsys recorded, and what that had not finished nobody can read; remove it", said)
         _, said = self.gapline("capture", "--recover", "--force", "-o", "x.sqlite", status=3)
         self.assertIn("nothing can be recovered: nsys recorded, and what that had not finished nobody can read", said)
         if runs:

@@ -220,7 +220,7 @@ class Cupti(Installed):
         process = self.start(*command, "echo $$ > pid; exec sleep 60")
         pid = self.pids("pid")[0]
         (left,) = [n for n in self.files() if n.startswith(".x.")]
-        words = f"gapline: {left} was left by a capture to this name that was killed; the program had used no CUDA by then; remove it"
+        words = f"gapline: {left} was left by a capture to this name that wrote no profile; the program had used no CUDA by then; remove it"
         self.assertNotIn("was left", self.gapline(*command, "true", status=3)[1])
         process.kill()
         process.communicate(timeout=60)
@@ -259,13 +259,13 @@ class Cupti(Installed):
     def test_recovers(self):
         """What a killed capture left becomes a profile, which says what is missing; the folder goes."""
         self.kill_recorder("x.sqlite", "echo $$ > pid; exec sleep 60", {"SLURM_PROCID": "3", "SLURM_NTASKS": "4"})
-        offer = "was left by a capture to this name that was killed; 'gapline capture --recover -o x.sqlite' makes a profile of what it had recorded\n"
+        offer = "was left by a capture to this name that wrote no profile; 'gapline capture --recover -o x.sqlite' makes a profile of what it had recorded\n"
         self.assertIn(offer, self.gapline("capture", "--collector", "cupti", "-o", "x.sqlite", "--", "true", status=3)[1])
         (self.folder / "x.sqlite").write_text("older")
         self.assertIn("exists already; --force replaces it", self.recover("x.sqlite", status=2))
         self.assertEqual((self.folder / "x.sqlite").read_text(), "older")
         said = self.recover("x.sqlite", "--force")
-        self.assertIn("gapline: x.sqlite: gapline was killed while it recorded, and this was recovered", said)
+        self.assertIn("gapline: x.sqlite: gapline ended before it had written this profile, which was recovered", said)
         self.assertFalse([n for n in self.files() if n.startswith(".")])
         facts = dict(self.rows("x.sqlite", "SELECT name, value FROM GAPLINE_CAPTURE"))
         self.assertIn("the GPUs' clocks are missing", facts["complete"])
@@ -276,8 +276,24 @@ class Cupti(Installed):
         self.assertLess(self.rows("x.sqlite", "SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL")[0][0], 60_000_000_000)
         ((duration,),) = self.rows("x.sqlite", "SELECT duration FROM ANALYSIS_DETAILS")
         self.assertTrue(0 < duration < 60_000_000_000, duration)
-        self.assertIn("gapline was killed while it recorded", self.gapline("show", "x.sqlite")[0])
-        self.assertIn("x.sqlite: no capture to this name was killed", self.recover("x.sqlite", "--force", status=3))
+        self.assertIn("gapline ended before it had written this", self.gapline("show", "x.sqlite")[0])
+        self.assertIn("x.sqlite: no capture to this name left a recording", self.recover("x.sqlite", "--force", status=3))
+
+    def test_full_disk(self):
+        """A profile for which there is no room: the recording stays, and becomes one when there is."""
+        shutil.copy(tiny_spool.__file__, self.folder)
+        command = ["capture", "--collector", "cupti", "-o", "x.sqlite", "--", "sh", "-c", 'python3 -IS tiny_spool.py "$GAPLINE_SPOOL/1-cuda-0.spool"']
+        _, said = self.gapline(*command, status=2, **limited(20000))
+        (left,) = (n for n in self.files() if n.startswith(".x.sqlite."))
+        self.assertIn(f"{left}: 'gapline capture --recover -o x.sqlite' makes a profile of it\n", said)
+        self.assertIn("cannot be written", said)
+        self.assertNotIn("x.sqlite", self.files())
+        self.assertFalse([p for p in (self.folder / left).iterdir() if "sqlite" in p.name], "it takes room")
+        self.recover("x.sqlite", status=2, **limited(20000))
+        self.assertFalse([p for p in (self.folder / left).iterdir() if "sqlite" in p.name], "it takes room")
+        self.recover("x.sqlite")
+        self.assertEqual(self.rows("x.sqlite", "SELECT \"end\" - start FROM CUPTI_ACTIVITY_KIND_KERNEL"), [(10,)])
+        self.assertFalse([n for n in self.files() if n.startswith(".")])
 
     def test_recovers_what_was_cut_off(self):
         """The names of ranks and processes are filled in as they were; a spool without its end says that it has none."""
@@ -291,7 +307,7 @@ class Cupti(Installed):
         """What the program had started runs on, and that is said."""
         _, other = self.kill_recorder("x", "sleep 60 & echo $$ $! > pid; exec sleep 60")
         words = f"process {other} "
-        self.assertIn(f"killed; its {words}still runs; 'gapline capture", self.gapline("capture", "--collector", "cupti", "-o", "x", "--", "true", status=3)[1])
+        self.assertIn(f"wrote no profile; its {words}still runs; 'gapline capture", self.gapline("capture", "--collector", "cupti", "-o", "x", "--", "true", status=3)[1])
         self.assertIn(f"{words}of the program still runs", self.recover("x", status=3))
         os.kill(other, signal.SIGKILL)
         self.wait_for(lambda: not is_alive(other))
