@@ -90,6 +90,7 @@ static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct
 	z->avail_in = (uInt)(u->in_n - u->in_at);
 	z->next_out = data;
 	z->avail_out = n > 1u << 30 ? 1u << 30 : (uInt)n;
+	const size_t begin = u->in_at;
 	u->state = inflate(z, Z_NO_FLUSH);
 	u->in_at = u->in_n - z->avail_in;
 	if (u->state == Z_MEM_ERROR)
@@ -103,6 +104,7 @@ static ssize_t gzip_turn(struct unpack *u, unsigned char *data, size_t n, struct
 			return err_set(err,
 			               "%s: is damaged: the gzip data cannot be unpacked (%s); copy the file again",
 			               u->path, z->msg ? z->msg : "wrong data");
+		u->in_at = begin;
 		u->ended = true; /* padding that happens to begin like a member */
 	}
 	return z->next_out - data;

@@ -13,6 +13,11 @@ int decoder_damaged(const struct decoder *d, const char *where)
 	               where);
 }
 
+int digest_refuse_behind(const char *path, struct err *err)
+{
+	return err_set(err, "%s: is damaged: there is more behind the end of this digest; copy it again", path);
+}
+
 struct taken decoder_section(const struct decoder *d, const char *name)
 {
 	for (size_t i = 0; i < d->n_sections; i++)
@@ -59,7 +64,7 @@ static int find_sections(struct decoder *d, const unsigned char *bytes, size_t n
 				               "%s: is damaged: the checksum of this digest differs from what is in "
 				               "it; copy it again",
 				               d->path);
-			return 0;
+			return from.at == from.end ? 0 : digest_refuse_behind(d->path, d->err);
 		}
 		if (d->n_sections < SECTIONS_MAX) /* there may be sections that later versions know */
 			d->section[d->n_sections++] = s;

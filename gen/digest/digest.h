@@ -46,6 +46,9 @@ int digest_decode_apart(const char *path, const unsigned char *bytes, size_t n, 
                         const struct digest_memory *memory, struct trace *trace, struct digest_names *ids,
                         struct err *err);
 
+/* Says in `err` that bytes follow the end of a digest, packed or not: nothing that gapline wrote. Returns -1. */
+int digest_refuse_behind(const char *path, struct err *err);
+
 /* Of bytes that were decoded before: processes, threads, GPUs, devices and the kinds of rows that are asked for
  * (1 << enum columns_of each), not linked. */
 void digest_decode_again(const unsigned char *bytes, size_t n, unsigned rows, struct names *names,

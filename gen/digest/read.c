@@ -39,6 +39,8 @@ static int read_contents(const char *path, struct source *source, struct buf *to
 		meter_add(&source->whole, so_far - used);
 		used = so_far;
 	}
+	if (n >= 0 && packed && used != source->packed_bytes)
+		n = digest_refuse_behind(path, err);
 	free(piece);
 	unpack_close(from);
 	return n < 0 ? -1 : 0;
@@ -99,6 +101,8 @@ static int unpack_contents(const char *path, const unsigned char *bytes, size_t 
 		if ((int64_t)to->n > source_most(&limits))
 			got = err_set(err, "%s: holds more than a packed digest of its size should", path);
 	}
+	if (got >= 0 && unpack_used(from) != (int64_t)n)
+		got = digest_refuse_behind(path, err);
 	free(piece);
 	unpack_close(from);
 	return got < 0 ? -1 : 0;

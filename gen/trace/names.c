@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { RAW_WHOLE = 2 * NAME_MAX_BYTES }; /* raw texts up to here are cleaned as a whole before they are shortened */
@@ -28,6 +29,23 @@ static int harmful(uint32_t c)
 	       (c & 0xFFFE) == 0xFFFE;
 }
 
+/* Characters that show as nothing at all: two names that differ in them look the same, and text can hide in them. By
+ * Unicode's property Default_Ignorable_Code_Point (DerivedCoreProperties.txt) without those above; and the two that end
+ * lines. */
+static bool invisible(uint32_t c)
+{
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {{0xAD, 0xAD},     {0x34F, 0x34F},     {0x115F, 0x1160},   {0x17B4, 0x17B5},
+	              {0x180B, 0x180F}, {0x200B, 0x200D},   {0x2028, 0x2029},   {0x2060, 0x206F},
+	              {0x3164, 0x3164}, {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},
+	              {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF}};
+	size_t i = 0;
+	while (i < sizeof ranges / sizeof *ranges && c > ranges[i].last)
+		i++;
+	return i < sizeof ranges / sizeof *ranges && c >= ranges[i].first;
+}
+
 /* Writes the harmless form of `n` raw bytes to `out` (room for 3 n) and returns its length. */
 static size_t clean(const char *bytes, size_t n, char *out)
 {
@@ -40,6 +58,12 @@ static size_t clean(const char *bytes, size_t n, char *out)
 			memcpy(out + used, REPLACEMENT, 3);
 			used += 3;
 			i += length ? length : skip;
+		} else if (invisible(code)) {
+			char shown[12];
+			int shown_n = snprintf(shown, sizeof shown, code < 0x10000 ? "\\u%04X" : "\\U%08X", code);
+			memcpy(out + used, shown, (size_t)shown_n);
+			used += (size_t)shown_n;
+			i += length;
 		} else {
 			memcpy(out + used, s + i, length);
 			used += length;

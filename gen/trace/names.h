@@ -3,9 +3,9 @@
  *
  * A text from a profile is hostile. It is made harmless here, once, and everything downstream relies on it: the stored
  * text is valid UTF-8; every malformed sequence, control character (C0, DEL, C1), bidirectional control, noncharacter
- * and surrogate is replaced by U+FFFD; a text longer than NAME_MAX_BYTES is shortened in its middle with U+2026. It can
- * therefore go into an XML tree, a JSON string and a terminal without further checks of its bytes (escaping of < & " is
- * the writers' business). */
+ * and surrogate is replaced by U+FFFD; a character that shows as nothing is written as its escape, \u200B; a text
+ * longer than NAME_MAX_BYTES is shortened in its middle with U+2026. It can therefore go into an XML tree, a JSON
+ * string and a terminal without further checks of its bytes (escaping of < & " is the writers' business). */
 #ifndef GAPLINE_TRACE_NAMES_H
 #define GAPLINE_TRACE_NAMES_H
 

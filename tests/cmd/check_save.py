@@ -214,6 +214,8 @@ def check_refused(folder):
         "the gzip data end too early": blob(digest[:-20]),
         "cannot be unpacked": blob(digest[:40] + b"\xff" * 20 + digest[60:]),
         "holds more than a packed digest": blob(gzip.compress(b"gapline digest 1\n" + bytes(200 << 20))),
+        "there is more behind the end of this digest": blob(digest + b"\0"),
+        "more behind the end of this digest": blob(gzip.decompress(digest) + b"\0"),
         "the checksum of this digest differs": blob(gzip.decompress(digest)[:300] + b"\1" + gzip.decompress(digest)[301:]),
     }
     for words, content in bad.items():

@@ -102,11 +102,20 @@ static void hostile_bytes_become_replacements(void **state)
 	         5, "a" FFFD "b"}, /* isolate */
 		{"a\xD8\x9C"
 	         "b",
-	         4, "a" FFFD "b"},                  /* Arabic letter mark */
-		{"\xEF\xBF\xBE", 3, FFFD},          /* U+FFFE */
-		{"\xEF\xB7\x90", 3, FFFD},          /* U+FDD0 */
-		{"\xF0\x9F\xBF\xBF", 4, FFFD},      /* U+1FFFF */
-		{"<script>&\"", 10, "<script>&\""}, /* markup is the writers' business */
+	         4, "a" FFFD "b"},             /* Arabic letter mark */
+		{"\xEF\xBF\xBE", 3, FFFD},     /* U+FFFE */
+		{"\xEF\xB7\x90", 3, FFFD},     /* U+FDD0 */
+		{"\xF0\x9F\xBF\xBF", 4, FFFD}, /* U+1FFFF */
+		{"a\xE2\x80\x8B"
+	         "b",
+	         5, "a\\u200Bb"}, /* zero width space */
+		{"a\xEF\xBB\xBF", 4, "a\\uFEFF"},
+		{"a\xE2\x80\xA8\xE2\x80\xA9", 7, "a\\u2028\\u2029"},    /* separators of lines and paragraphs */
+		{"\xF3\xA0\x81\x81", 4, "\\U000E0041"},                 /* a tag */
+		{"\xC2\xAD", 2, "\\u00AD"},                             /* soft hyphen */
+		{"\xE2\x81\xA0\xE2\x81\xAF", 6, "\\u2060\\u206F"},      /* word joiner, nominal digit shapes */
+		{"\xEF\xB8\x8F\xEF\xBF\xBC", 6, "\\uFE0F\xEF\xBF\xBC"}, /* a variation; U+FFFC can be seen */
+		{"<script>&\"", 10, "<script>&\""},                     /* markup is the writers' business */
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		assert_string_equal(names_text(n, names_add(n, cases[i].raw, cases[i].n)), cases[i].clean);
