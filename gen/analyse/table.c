@@ -113,8 +113,12 @@ static int by_key(const void *a, const void *b)
 
 static int by_time(const void *a, const void *b)
 {
-	double d = longest(b) - longest(a);
-	return d > 0 ? 1 : d < 0 ? -1 : by_key(a, b);
+	const struct table_row *x = a, *y = b;
+	double d = longest(y) - longest(x);
+	for (int side = 0; side < 2 && !(d > 0) && !(d < 0); side++) /* −1, which is none, comes last */
+		if (x->at[side] != y->at[side])
+			return (uint64_t)x->at[side] < (uint64_t)y->at[side] ? -1 : 1;
+	return d > 0 ? 1 : d < 0 ? -1 : 0;
 }
 
 static uint32_t join_equal(struct table_row *row, uint32_t n)

@@ -44,8 +44,8 @@ struct table {
 
 uint64_t table_copy_key(const struct copy_result *copy);
 
-/* Rows by the longer of their two times (of ranges: of the host's or the GPU's time) descending, ties by key, which is
- * an order that the input decides. Everything comes from `arena`. */
+/* Rows by the longer of their two times (of ranges: of the host's or the GPU's time) descending, ties as the sides
+ * list them, which names decide and not their numbers. Everything comes from `arena`. */
 struct table table_make(const struct analysis *analysis, enum table_kind kind, struct arena *arena);
 
 /* The same for an output without room: `shown` is TABLE_BRIEF or all, and `rest` sums up what is left out. */

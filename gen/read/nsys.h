@@ -23,6 +23,7 @@ struct nsys {
 	const char **gpu_uuid, **gpu_bus; /* by GPU, "" where not stated: what tells physical GPUs apart */
 	int64_t *gpu_number;              /* by GPU: the id in TARGET_INFO_GPU; -1: none */
 	int64_t launcher;                 /* process id of gapline between nsys and the program, 0: none */
+	bool own_collector;               /* gapline's own collector wrote the rows, not nsys */
 };
 
 int nsys_read(const char *path, const struct read_wish *wish, struct source *source, struct names *names,

@@ -30,6 +30,7 @@ static int open_part(struct part *p, const struct nsys *r, struct source *source
 	p->reader = &p->own;
 	p->own = (struct nsys){.path = r->path,
 	                       .wish = r->wish,
+	                       .own_collector = r->own_collector,
 	                       .names = &p->names,
 	                       .arena = &p->arena,
 	                       .trace = &p->trace,

@@ -21,6 +21,7 @@ void nsys_note_collector(struct nsys *r, const char *collector)
 	/* What gapline captured through nsys is nsys's: it can be compared with any other profile of nsys. */
 	if (strcmp(collector, "nsys") == 0)
 		return;
+	r->own_collector = true;
 	r->trace->source.kind = SOURCE_GAPLINE;
 	r->trace->source.collector = arena_format(r->arena, "gapline-%s", collector);
 }
@@ -101,6 +102,7 @@ int nsys_read_notes(struct nsys *r)
 struct sampled {
 	int64_t number[SAMPLED_MAX]; /* as the samples count */
 	uint32_t gpu[SAMPLED_MAX];   /* index into trace.gpus, or TRACE_NONE: one that the profile does not list */
+	int64_t others[SAMPLED_MAX]; /* processes that used it; 0: none, or not known */
 	uint32_t n;
 };
 
@@ -172,13 +174,16 @@ static int read_sampled(struct nsys *r, struct sampled *sampled)
 			continue;
 		uint32_t gpu = find_gpu(r, uuid ? uuid : "", bus ? bus : "");
 		sampled->number[sampled->n] = number;
+		sampled->others[sampled->n] = others < 100000 ? others : 0;
 		sampled->gpu[sampled->n++] = gpu;
 		if (gpu != TRACE_NONE && !t->gpus[gpu].clock_hz && most > 0 && most < 100000)
 			t->gpus[gpu].clock_hz = most * 1000000;
-		if (gpu != TRACE_NONE && others > 0 && others < 100000 && is_used(t, gpu))
-			note_others(r, gpu, others);
 	}
 	scan_close(&s);
+	for (uint32_t gpu = 0; gpu < t->n_gpus; gpu++)
+		for (uint32_t i = 0; i < sampled->n; i++)
+			if (sampled->gpu[i] == gpu && sampled->others[i] > 0 && is_used(t, gpu))
+				note_others(r, gpu, sampled->others[i]);
 	/* One here and one there, and neither says which: a part of a GPU (MIG) has a UUID of its own. */
 	if (sampled->n == 1 && t->n_gpus == 1)
 		sampled->gpu[0] = 0;

@@ -1,6 +1,8 @@
+#include "base/list.h"
 #include "read/nsys.h"
 #include "read/nsys_payload.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Values of eventClass and eventType that matter; nsys numbers them alike in every version since 2020. */
@@ -64,13 +66,47 @@ static uint64_t nvtx_name(struct nsys *r, const char *text, size_t n, int64_t te
 	return text_id >= 0 ? build_number(text_id) : build_text(&r->build, "", 0);
 }
 
-/* What an NVTX row that is no range says. */
-static void read_note(struct nsys *r, int64_t type, const struct build_thread *thread, int64_t domain, uint64_t name)
+/* A name that an NVTX row gives to a domain or a thread. */
+struct note {
+	int64_t type, time, domain;
+	struct build_thread thread;
+	uint64_t name;
+};
+
+struct notes {
+	struct arena arena;
+	struct note *list;
+	size_t n, room;
+};
+
+static int compare_name_keys(const struct names *names, uint64_t a, uint64_t b)
 {
-	if (type == TYPE_DOMAIN)
-		build_domain(&r->build, build_process(&r->build, thread->process, thread->pid), domain, name);
-	else if (type == TYPE_THREAD_NAME)
-		build_thread_name(&r->build, thread, name);
+	if ((a & BUILD_AT_HAND) && (b & BUILD_AT_HAND))
+		return strcmp(names_text(names, (uint32_t)(a & ~BUILD_AT_HAND)),
+		              names_text(names, (uint32_t)(b & ~BUILD_AT_HAND)));
+	return (a > b) - (a < b);
+}
+
+static int compare_notes(const void *a, const void *b, void *names)
+{
+	const struct note *x = a, *y = b;
+	return x->time != y->time ? (x->time < y->time ? -1 : 1) : compare_name_keys(names, x->name, y->name);
+}
+
+/* The last name that was given is the one that counts. */
+static void take_notes(struct nsys *r, struct notes *notes)
+{
+	if (notes->n)
+		qsort_r(notes->list, notes->n, sizeof *notes->list, compare_notes, r->names);
+	for (size_t i = 0; i < notes->n; i++) {
+		const struct note *one = &notes->list[i];
+		if (one->type == TYPE_DOMAIN)
+			build_domain(&r->build, build_process(&r->build, one->thread.process, one->thread.pid),
+			             one->domain, one->name);
+		else
+			build_thread_name(&r->build, &one->thread, one->name);
+	}
+	arena_release(&notes->arena);
 }
 
 int nsys_read_ranges(struct nsys *r)
@@ -79,6 +115,7 @@ int nsys_read_ranges(struct nsys *r)
 	                                      "globalTid", "textId", "binaryData", "jsonText",  "endGlobalTid"};
 	struct scan s;
 	struct payloads payloads;
+	struct notes notes = {0};
 	if (payloads_read(&r->db, r->arena, &payloads) != 0)
 		return -1;
 	bool details = r->wish->details;
@@ -113,27 +150,55 @@ int nsys_read_ranges(struct nsys *r)
 		}
 		build_mark(&r->build, start);
 		build_mark(&r->build, end);
-		if (type == TYPE_DOMAIN || type == TYPE_THREAD_NAME)
-			read_note(r, type, &thread, domain, nvtx_name(r, text, n, text_id));
+		if (type != TYPE_DOMAIN && type != TYPE_THREAD_NAME)
+			continue;
+		LIST_GROW(&notes.arena, notes.list, notes.n, notes.room);
+		notes.list[notes.n++] = (struct note){type, start, domain, thread, nvtx_name(r, text, n, text_id)};
 	}
 	scan_close(&s);
+	take_notes(r, &notes);
 	return more;
+}
+
+struct system_name {
+	int64_t thread, priority, name;
+};
+
+static int compare_system_names(const void *a, const void *b)
+{
+	const struct system_name *x = a, *y = b;
+	const int64_t key[][2] = {{x->thread, y->thread}, {x->priority, y->priority}, {x->name, y->name}};
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+		if (key[i][0] != key[i][1])
+			return key[i][0] < key[i][1] ? -1 : 1;
+	return 0;
 }
 
 int nsys_read_thread_names(struct nsys *r)
 {
-	enum { NAME, THREAD, N };
-	static const char *const columns[] = {"nameId", "globalTid"};
+	enum { NAME, THREAD, PRIORITY, N };
+	static const char *const columns[] = {"nameId", "globalTid", "priority"};
+	struct arena scratch = {0};
+	struct system_name *list = NULL;
+	size_t n = 0, room = 0;
 	struct scan s;
 	if (nsys_scan(r, &s, "ThreadNames", columns, N) != 0)
 		return -1;
 	int more;
 	while ((more = scan_next(&s)) > 0) {
-		int64_t name = scan_int(&s, NAME), global_tid = scan_int(&s, THREAD);
-		if (!s.flaws) /* else a name less, no event less */
-			build_system_name(&r->build, (uint64_t)global_tid, build_number(name));
+		struct system_name one = {.thread = scan_int(&s, THREAD), .name = scan_int(&s, NAME)};
+		one.priority = scan_int_or(&s, PRIORITY, 0);
+		if (s.flaws) /* a name less, no event less */
+			continue;
+		LIST_GROW(&scratch, list, n, room);
+		list[n++] = one;
 	}
 	scan_close(&s);
+	if (n)
+		qsort(list, n, sizeof *list, compare_system_names);
+	for (size_t i = 0; i < n; i++)
+		build_system_name(&r->build, (uint64_t)list[i].thread, build_number(list[i].name));
+	arena_release(&scratch);
 	return more;
 }
 

@@ -108,10 +108,10 @@ static int read_system(struct nsys *r)
 			continue;
 		const char *value = scan_text(&s, VALUE, &n);
 		const char *text = harmless(r, value, n);
-		if (driver && *text)
-			r->trace->source.driver = driver_version(r, text);
-		else if (*text)
-			r->trace->source.cuda_driver = cuda_version(r, text);
+		const char **known = driver ? &r->trace->source.driver : &r->trace->source.cuda_driver;
+		text = driver ? driver_version(r, text) : cuda_version(r, text);
+		if (strcmp(text, *known) > 0) /* of several the last in the alphabet */
+			*known = text;
 	}
 	scan_close(&s);
 	return more;
@@ -154,10 +154,12 @@ int nsys_read_processes(struct nsys *r)
 			continue;
 		if (pid >= 0)
 			t->processes[i].pid = pid;
-		if (name) {
-			name = base_name(name, &n);
-			t->processes[i].name = names_add(r->names, name, n);
-		}
+		if (!name)
+			continue;
+		name = base_name(name, &n);
+		uint32_t id = names_add(r->names, name, n), *known = &t->processes[i].name;
+		if (strcmp(names_text(r->names, id), names_text(r->names, *known)) > 0)
+			*known = id; /* of several the last in the alphabet: the order of rows decides nothing */
 	}
 	scan_close(&s);
 	return more;
@@ -166,6 +168,7 @@ int nsys_read_processes(struct nsys *r)
 /* ---- GPUs ---- */
 
 struct gpu_row {
+	struct trace_gpu gpu;
 	int64_t id, cuda_device; /* -1: not stated */
 	const char *uuid, *bus;
 	bool cuda; /* a GPU that CUDA can use, not a display adapter */
@@ -174,6 +177,15 @@ struct gpu_row {
 static int64_t positive(int64_t value)
 {
 	return value > 0 ? value : 0;
+}
+
+static int compare_gpus(const void *a, const void *b)
+{
+	const struct gpu_row *x = a, *y = b;
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	int order = strcmp(x->uuid, y->uuid);
+	return order ? order : strcmp(x->bus, y->bus);
 }
 
 static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
@@ -200,18 +212,21 @@ static int read_gpu_rows(struct nsys *r, struct gpu_row **rows)
 			t->gpus = arena_grow(r->arena, t->gpus, old, room, sizeof *t->gpus);
 			*rows = arena_grow(r->arena, *rows, old, room, sizeof **rows);
 		}
-		uint32_t i = t->n_gpus++;
-		t->gpus[i] = (struct trace_gpu){.name = name ? names_add(r->names, name, n) : 0,
-		                                .memory_bytes = positive(memory),
-		                                .clock_hz = positive(clock),
-		                                .sm_count = positive(sms)};
-		(*rows)[i] = (struct gpu_row){.id = id,
-		                              .cuda_device = cuda_device,
-		                              .uuid = uuid ? arena_copy(r->arena, uuid, uuid_n) : "",
-		                              .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
-		                              .cuda = !s.has[SMS] || sms > 0};
+		(*rows)[t->n_gpus++] = (struct gpu_row){.gpu = {.name = name ? names_add(r->names, name, n) : 0,
+		                                                .memory_bytes = positive(memory),
+		                                                .clock_hz = positive(clock),
+		                                                .sm_count = positive(sms)},
+		                                        .id = id,
+		                                        .cuda_device = cuda_device,
+		                                        .uuid = uuid ? arena_copy(r->arena, uuid, uuid_n) : "",
+		                                        .bus = bus ? arena_copy(r->arena, bus, bus_n) : "",
+		                                        .cuda = !s.has[SMS] || sms > 0};
 	}
 	scan_close(&s);
+	if (t->n_gpus)
+		qsort(*rows, t->n_gpus, sizeof **rows, compare_gpus);
+	for (uint32_t i = 0; i < t->n_gpus; i++)
+		t->gpus[i] = (*rows)[i].gpu;
 	return more < 0 ? -1 : 0;
 }
 
@@ -232,7 +247,7 @@ static void assign(struct nsys *r, int64_t pid, int64_t ordinal, uint32_t gpu)
 	struct trace *t = r->trace;
 	for (uint32_t d = 0; d < t->n_devices; d++)
 		if (t->devices[d].ordinal == ordinal && t->processes[t->devices[d].process].pid == pid)
-			t->devices[d].gpu = gpu;
+			t->devices[d].gpu = gpu < t->devices[d].gpu ? gpu : t->devices[d].gpu;
 }
 
 /* Since 2025 a table says which GPU a process's ordinal is. */
@@ -368,11 +383,42 @@ static char *without_paths(struct nsys *r, const char *text, size_t n, size_t *o
 	return copy;
 }
 
+struct message {
+	int64_t time;
+	struct trace_diagnostic said;
+};
+
+static bool comes_before(const struct names *names, const struct message *a, const struct message *b)
+{
+	if (a->time != b->time)
+		return a->time < b->time;
+	int order = strcmp(names_text(names, a->said.text), names_text(names, b->said.text));
+	return order ? order < 0 : a->said.severity > b->said.severity;
+}
+
+/* Keeps the first of them, in the order of time, and of a text the first. Returns how many there are now. */
+static uint32_t insert_message(const struct names *names, struct message *list, uint32_t n, const struct message *one)
+{
+	uint32_t same = 0, at = n;
+	while (same < n && list[same].said.text != one->said.text)
+		same++;
+	if (same < n && !comes_before(names, one, &list[same]))
+		return n;
+	if (same < n)
+		memmove(list + same, list + same + 1, (--n - same) * sizeof *list);
+	for (at = n; at > 0 && comes_before(names, one, &list[at - 1]); at--)
+		list[at] = list[at - 1];
+	list[at] = *one;
+	return n < DIAGNOSTICS_MAX ? n + 1 : n;
+}
+
 int nsys_read_diagnostics(struct nsys *r)
 {
-	enum { SEVERITY, TEXT, PROCESS, N };
-	static const char *const columns[] = {"severity", "text", "globalPid"};
+	enum { SEVERITY, TEXT, PROCESS, TIME, N };
+	static const char *const columns[] = {"severity", "text", "globalPid", "timestamp"};
 	struct trace *t = r->trace;
+	struct message list[DIAGNOSTICS_MAX + 1];
+	uint32_t n_list = 0;
 	struct scan s;
 	if (scan_open(&s, &r->db, "DIAGNOSTIC_EVENT", columns, N) != 0)
 		return -1;
@@ -383,19 +429,17 @@ int nsys_read_diagnostics(struct nsys *r)
 		const char *text = severity >= 2 ? scan_text(&s, TEXT, &n) : NULL;
 		if (r->launcher && (scan_int_or(&s, PROCESS, 0) >> 24 & 0xFFFFFF) == r->launcher)
 			continue;
-		if (s.flaws || !text || t->n_diagnostics == DIAGNOSTICS_MAX)
+		int64_t time = scan_int_or(&s, TIME, 0);
+		if (s.flaws || !text)
 			continue;
 		n = n < NAME_MAX_BYTES ? n : NAME_MAX_BYTES;
 		text = without_paths(r, text, n, &n);
-		uint32_t name = names_add(r->names, text, n), i = 0;
-		while (i < t->n_diagnostics && t->diagnostics[i].text != name)
-			i++;
-		if (i < t->n_diagnostics)
-			continue; /* said before */
-		t->diagnostics = arena_grow(r->arena, t->diagnostics, i, (size_t)i + 1, sizeof *t->diagnostics);
-		t->diagnostics[i] = (struct trace_diagnostic){.severity = severity > 2 ? 3 : 2, .text = name};
-		t->n_diagnostics++;
+		n_list = insert_message(r->names, list, n_list,
+		                        &(struct message){time, {severity > 2 ? 3 : 2, names_add(r->names, text, n)}});
 	}
 	scan_close(&s);
+	t->diagnostics = ARENA_NEW(r->arena, n_list, struct trace_diagnostic);
+	for (t->n_diagnostics = 0; t->n_diagnostics < n_list; t->n_diagnostics++)
+		t->diagnostics[t->n_diagnostics] = list[t->n_diagnostics].said;
 	return more;
 }

@@ -13,15 +13,13 @@ static const int64_t BYTES_MOST = (int64_t)1 << 50, SUM_MOST = (int64_t)1 << 60;
 struct event {
 	int64_t address, time, bytes;
 	int64_t context, correlation; /* 0: not said */
-	size_t row;
-	uint32_t process, device; /* device: index into trace.devices, TRACE_NONE: none that ran anything */
+	uint32_t process, device;     /* device: index into trace.devices, TRACE_NONE: none that ran anything */
 	bool freed;
 };
 
 /* How much more or less is allocated from a time on. */
 struct change {
-	int64_t time, bytes;
-	size_t row;
+	int64_t time, bytes, correlation;
 	uint32_t device;
 };
 
@@ -104,7 +102,7 @@ static int read_rows(struct memory *m)
 	if (scan_open(&s, &m->r->db, "CUDA_GPU_MEMORY_USAGE_EVENTS", columns, N) != 0)
 		return -1;
 	int more;
-	for (size_t row = 0; (more = scan_next(&s)) > 0; row++) {
+	while ((more = scan_next(&s)) > 0) {
 		int64_t global = scan_int(&s, PROCESS), ordinal = scan_int(&s, DEVICE), kind = scan_int(&s, KIND);
 		int64_t type = scan_int(&s, TYPE);
 		struct event event = {.address = scan_int(&s, ADDRESS),
@@ -112,7 +110,6 @@ static int read_rows(struct memory *m)
 		                      .bytes = scan_int(&s, BYTES),
 		                      .context = scan_int_or(&s, CONTEXT, 0),
 		                      .correlation = scan_int_or(&s, CORRELATION, 0),
-		                      .row = row,
 		                      .freed = type == FREED};
 		if (s.flaws || type < 0 || type > FREED || event.bytes < 0 || event.bytes > BYTES_MOST || kind < 0) {
 			note_all(t, TRACE_NONE, MEMORY_DAMAGED);
@@ -135,16 +132,19 @@ static int compare_events(const void *a, const void *b)
 		return x->process < y->process ? -1 : 1;
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	if (x->time != y->time)
-		return x->time < y->time ? -1 : 1;
-	return x->row < y->row ? -1 : 1;
+	const int64_t key[][2] = {{x->time, y->time},       {x->correlation, y->correlation}, {x->freed, y->freed},
+	                          {x->context, y->context}, {x->device, y->device},           {x->bytes, y->bytes}};
+	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+		if (key[i][0] != key[i][1])
+			return key[i][0] < key[i][1] ? -1 : 1;
+	return 0;
 }
 
 static void add_change(struct memory *m, uint32_t device, const struct event *at, int64_t bytes)
 {
 	if (device != TRACE_NONE)
-		m->changes[m->n_changes++] =
-			(struct change){.time = at->time, .bytes = bytes, .row = at->row, .device = device};
+		m->changes[m->n_changes++] = (struct change){
+			.time = at->time, .bytes = bytes, .correlation = at->correlation, .device = device};
 }
 
 /* Whether a row says once more what the one before it said: of a call that two contexts have to do with, there is a row
@@ -225,7 +225,7 @@ static void pair(struct memory *m)
 		note_kept(m, open);
 }
 
-/* At one time what came first in the table came first; and of one row what is freed. */
+/* At one time the earlier call comes first, and of one call what is freed. */
 static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -233,8 +233,8 @@ static int compare_changes(const void *a, const void *b)
 		return x->device < y->device ? -1 : 1;
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
+	if (x->correlation != y->correlation)
+		return x->correlation < y->correlation ? -1 : 1;
 	return (x->bytes > y->bytes) - (x->bytes < y->bytes);
 }
 

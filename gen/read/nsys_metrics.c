@@ -4,6 +4,7 @@
 #include "base/search.h"
 #include "read/metric_sample.h"
 #include "read/nsys.h"
+#include "trace/order.h"
 
 #include <math.h>
 
@@ -21,6 +22,7 @@ struct metrics {
 	struct trace_metrics *list; /* GPUS_MAX of them at most, by `number` */
 	int64_t number[GPUS_MAX];
 	size_t room[GPUS_MAX];
+	bool shuffled[GPUS_MAX]; /* from here on every value is a sample of its own, until order_samples */
 	uint32_t n;
 	double value[METRIC_COUNT]; /* of a sample as JSON; negative: none */
 };
@@ -48,29 +50,78 @@ static uint32_t gpu_of(struct metrics *m, int64_t type)
 	return m->n++;
 }
 
-/* The place of a time among a GPU's samples, behind them if it is later than all; -1: it would have to be put between
- * them. Tables are in the order of time, or counter by counter in the order of time. */
-static ptrdiff_t place_of(struct metrics *m, uint32_t g, int64_t time)
+static size_t append(struct metrics *m, uint32_t g, int64_t time)
 {
 	struct trace_metrics *of = &m->list[g];
-	if (of->n && of->time[of->n - 1] == time)
-		return (ptrdiff_t)of->n - 1;
-	if (!of->n || of->time[of->n - 1] < time) {
-		if (of->n == m->room[g]) {
-			size_t more = list_more(m->room[g]);
-			of->time = arena_grow(m->r->arena, of->time, of->n, more, sizeof *of->time);
-			for (int i = 0; i < METRIC_COUNT; i++)
-				of->value[i] = arena_grow(m->r->arena, of->value[i], of->n, more, 1);
-			m->room[g] = more;
-		}
-		of->time[of->n] = time;
+	if (of->n == m->room[g]) {
+		size_t more = list_more(m->room[g]);
+		of->time = arena_grow(m->r->arena, of->time, of->n, more, sizeof *of->time);
 		for (int i = 0; i < METRIC_COUNT; i++)
-			of->value[i][of->n] = METRIC_NOT_SAMPLED;
-		return (ptrdiff_t)of->n++;
+			of->value[i] = arena_grow(m->r->arena, of->value[i], of->n, more, 1);
+		m->room[g] = more;
 	}
+	of->time[of->n] = time;
+	for (int i = 0; i < METRIC_COUNT; i++)
+		of->value[i][of->n] = METRIC_NOT_SAMPLED;
+	return of->n++;
+}
+
+/* The place of a time among a GPU's samples, behind them if it is later than all. Tables are in the order of time, or
+ * counter by counter in the order of time; others are sorted when all was read. */
+static size_t place_of(struct metrics *m, uint32_t g, int64_t time)
+{
+	const struct trace_metrics *of = &m->list[g];
+	if (!of->n || of->time[of->n - 1] < time || m->shuffled[g])
+		return append(m, g, time);
+	if (of->time[of->n - 1] == time)
+		return of->n - 1;
 	size_t i = 0;
 	SEARCH(i, of->n, of->time[i] < time);
-	return of->time[i] == time ? (ptrdiff_t)i : -1;
+	if (of->time[i] == time)
+		return i;
+	m->shuffled[g] = true;
+	return append(m, g, time);
+}
+
+/* Links have several counters, which add up; of any other the greatest value of a time counts. */
+static void combine(uint8_t *to, uint8_t value, enum metric metric)
+{
+	bool adds = metric == METRIC_NVLINK_IN || metric == METRIC_NVLINK_OUT;
+	if (value == METRIC_NOT_SAMPLED)
+		return;
+	if (*to == METRIC_NOT_SAMPLED)
+		*to = value;
+	else if (adds)
+		*to = (uint8_t)(*to + value < METRIC_NOT_SAMPLED ? *to + value : METRIC_NOT_SAMPLED - 1);
+	else
+		*to = value > *to ? value : *to;
+}
+
+/* By time, each once. */
+static void order_samples(struct trace_metrics *of)
+{
+	struct arena scratch = {0};
+	const struct order order = {.n = of->n, .n_groups = 1, .start = of->time};
+	const uint32_t *permutation = order_rows(&order, &scratch);
+	int64_t *room = ARENA_NEW(&scratch, of->n, int64_t);
+	size_t kept = 0;
+	if (permutation) {
+		order_column(of->time, sizeof *of->time, of->n, permutation, room);
+		for (int k = 0; k < METRIC_COUNT; k++)
+			order_column(of->value[k], 1, of->n, permutation, room);
+	}
+	for (size_t i = 0; i < of->n; i++) {
+		bool same = kept && of->time[kept - 1] == of->time[i];
+		size_t to = same ? kept - 1 : kept++;
+		of->time[to] = of->time[i];
+		for (int k = 0; k < METRIC_COUNT; k++)
+			if (same)
+				combine(&of->value[k][to], of->value[k][i], (enum metric)k);
+			else
+				of->value[k][to] = of->value[k][i];
+	}
+	of->n = kept;
+	arena_release(&scratch);
 }
 
 static void add_value(struct metrics *m, uint32_t g, int64_t time, enum metric metric, double value, const char *flaw)
@@ -80,16 +131,15 @@ static void add_value(struct metrics *m, uint32_t g, int64_t time, enum metric m
 		flaw = "is no percentage";
 	if (!flaw && (time < -(INT64_C(1) << 61) || time > INT64_C(1) << 61))
 		flaw = "has an impossible timestamp";
-	ptrdiff_t at = flaw || g == GPUS_MAX ? -1 : place_of(m, g, time);
-	if (at < 0) {
-		build_drop(&r->build, ROWS_METRICS, flaw ? flaw : "is out of order");
+	if (!flaw && g == GPUS_MAX)
+		flaw = "is of one GPU too many";
+	if (flaw) {
+		build_drop(&r->build, ROWS_METRICS, flaw);
 		return;
 	}
 	r->trace->rows[ROWS_METRICS].read++;
-	uint8_t *to = &m->list[g].value[metric][at];
-	double sum = value + (*to == METRIC_NOT_SAMPLED ? 0 : *to);
-	bool adds = metric == METRIC_NVLINK_IN || metric == METRIC_NVLINK_OUT;
-	*to = (uint8_t)fmin(lround(adds ? sum : value), METRIC_NOT_SAMPLED - 1);
+	size_t at = place_of(m, g, time);
+	combine(&m->list[g].value[metric][at], (uint8_t)fmin(lround(value), METRIC_NOT_SAMPLED - 1), metric);
 }
 
 /* ---- since 2023 ---- */
@@ -185,6 +235,20 @@ static int read_old_table(struct metrics *m)
 
 /* ---- all ---- */
 
+/* By the numbers of the GPUs, and no more by who came first. */
+static void order_gpus(struct metrics *m)
+{
+	for (uint32_t i = 1; i < m->n; i++)
+		for (uint32_t k = i; k > 0 && m->number[k] < m->number[k - 1]; k--) {
+			struct trace_metrics list = m->list[k];
+			int64_t number = m->number[k];
+			m->list[k] = m->list[k - 1];
+			m->number[k] = m->number[k - 1];
+			m->list[k - 1] = list;
+			m->number[k - 1] = number;
+		}
+}
+
 /* A counter that no sample has is none. */
 static void drop_empty(struct trace_metrics *of)
 {
@@ -205,8 +269,12 @@ int nsys_read_metrics(struct nsys *r)
 	int result = read_names(m) || read_table(m) ? -1 : 0;
 	if (result == 0 && !m->n)
 		result = read_old_table(m);
-	for (uint32_t i = 0; i < m->n; i++)
+	for (uint32_t i = 0; i < m->n; i++) {
+		if (m->shuffled[i])
+			order_samples(&m->list[i]);
 		drop_empty(&m->list[i]);
+	}
+	order_gpus(m);
 	r->trace->metrics = m->list;
 	r->trace->n_metrics = m->n;
 	arena_release(&scratch);

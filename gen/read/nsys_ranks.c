@@ -9,6 +9,12 @@
 #include <string.h>
 #include <strings.h>
 
+/* Where rows contradict each other, their order decides nothing. */
+static uint64_t greater(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 static int read_start(struct nsys *r)
 {
 	static const char *const columns[] = {"utcEpochNs"};
@@ -18,7 +24,7 @@ static int read_start(struct nsys *r)
 	int more;
 	while ((more = scan_next(&s)) > 0) {
 		int64_t time = scan_int_or(&s, 0, 0);
-		if (time > 0 && r->trace->source.started == TRACE_NO_TIME)
+		if (time > 0 && (r->trace->source.started == TRACE_NO_TIME || time < r->trace->source.started))
 			r->trace->source.started = time;
 	}
 	scan_close(&s);
@@ -52,10 +58,10 @@ static void look_at(const char *text, size_t n, struct found *found)
 			memcpy(number, text + at, digits);
 			number[digits] = 0;
 			long value = strtol(number, &rest, 10);
-			if (digits && !*rest && value >= 0 && value < RANKS_MAX)
+			if (digits && !*rest && value > found->number[v] && value < RANKS_MAX)
 				found->number[v] = (int32_t)value;
 			if (end > at)
-				found->job[v] = name_hash(text + i, end - i);
+				found->job[v] = greater(found->job[v], name_hash(text + i, end - i));
 		}
 	}
 }
@@ -101,7 +107,7 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 			continue;
 		const char *value = scan_text(&s, VALUE, &n);
 		if (value && n && host)
-			r->trace->source.host = name_hash(value, n);
+			r->trace->source.host = greater(r->trace->source.host, name_hash(value, n));
 		else if (value && environment)
 			look_at(value, n, found);
 	}
@@ -151,7 +157,7 @@ static int read_mpi_ranks(struct nsys *r)
 		if (s.flaws || rank < 0 || rank >= RANKS_MAX)
 			continue;
 		uint32_t p = build_find_process(&r->build, nsys_process_key(thread));
-		if (p != TRACE_NONE)
+		if (p != TRACE_NONE && t->processes[p].rank < rank)
 			t->processes[p].rank = (int32_t)rank;
 	}
 	scan_close(&s);

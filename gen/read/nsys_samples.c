@@ -1,11 +1,12 @@
 /* What threads were executing: COMPOSITE_EVENTS says when a thread was looked at, SAMPLING_CALLCHAINS what was on its
- * stack then, a row a frame, the innermost at depth 0. Both are in the order of their ids in every export; of a file in
- * which they are not, what is out of place is dropped and counted. */
+ * stack then, a row a frame, the innermost at depth 0. Exports have both in the order of their ids, so stacks are
+ * entered one at a time. Where a row says otherwise, all frames are held and sorted. */
 #include "base/keymap.h"
 #include "base/list.h"
 #include "base/search.h"
 #include "read/nsys.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ENUM_SAMPLING_THREAD_STATE. A thread that does not run is looked at when it stops, and not at even distances. */
@@ -16,59 +17,112 @@ enum { DEPTH_MOST = 1024 }; /* frames: nsys records 127 of them at most */
 /* What our own samples say of the interpreter's lock: rows of GAPLINE_GIL, a thread's in order of time. */
 struct locks {
 	size_t n, room;
-	struct build_gil *row;
+	struct lock_row {
+		struct build_gil row;
+		int64_t sample; /* of the holder; 0: none */
+	} * list;
 	struct keymap samples; /* ids of samples of holders, by the index of … */
-	size_t *of, of_room;   /* … their row */
+	size_t *of;            /* … their row */
 };
 
-/* Samples whose stacks are still to come, by id. */
+/* Samples, in the order of their ids. */
 struct pending {
 	struct arena arena; /* of these lists */
 	size_t n, room;
-	int64_t *id, *time, *thread;
-	size_t next; /* the first that was not handed on */
+	struct looked {
+		int64_t id, time, thread;
+		uint32_t stack; /* innermost frame; 0: not known */
+		bool no_sample; /* a note of the scheduler's: its frames are skipped */
+	} * list;
 	struct locks locks;
 };
 
-static void pending_add(struct pending *p, int64_t id, int64_t time, int64_t thread)
+static int compare_int(int64_t a, int64_t b)
 {
-	if (p->n == p->room) {
-		size_t room = list_more(p->room);
-		p->id = arena_grow(&p->arena, p->id, p->room, room, sizeof *p->id);
-		p->time = arena_grow(&p->arena, p->time, p->room, room, sizeof *p->time);
-		p->thread = arena_grow(&p->arena, p->thread, p->room, room, sizeof *p->thread);
-		p->room = room;
-	}
-	p->id[p->n] = id;
-	p->time[p->n] = time;
-	p->thread[p->n++] = thread;
+	return (a > b) - (a < b);
 }
 
+static int compare_looked(const void *a, const void *b)
+{
+	const struct looked *x = a, *y = b;
+	int order = compare_int(x->id, y->id);
+	order = order ? order : compare_int(x->time, y->time);
+	order = order ? order : compare_int(x->thread, y->thread);
+	return order ? order : x->no_sample - y->no_sample;
+}
+
+/* Of several with one id the first counts. */
+static void order_times(struct nsys *r, struct pending *p)
+{
+	size_t kept = 0;
+	for (size_t i = 1; i < p->n; i++)
+		if (p->list[i].id <= p->list[i - 1].id) {
+			qsort(p->list, p->n, sizeof *p->list, compare_looked);
+			break;
+		}
+	for (size_t i = 0; i < p->n; i++)
+		if (kept && p->list[kept - 1].id == p->list[i].id)
+			build_drop(&r->build, ROWS_SAMPLES, "has the id of another one");
+		else
+			p->list[kept++] = p->list[i];
+	p->n = kept;
+}
+
+/* nsys also notes the stack with which the scheduler takes a thread off a processor or puts it on one, and then counts
+ * no cycles. gapline counts none of its samples. */
 static int read_times(struct nsys *r, struct pending *p)
 {
-	enum { ID, START, THREAD, STATE, N };
-	static const char *const columns[] = {"id", "start", "globalTid", "threadState"};
+	enum { ID, START, THREAD, STATE, CYCLES, N };
+	static const char *const columns[] = {"id", "start", "globalTid", "threadState", "cpuCycles"};
 	struct scan s;
 	if (nsys_scan(r, &s, "COMPOSITE_EVENTS", columns, N) != 0)
 		return -1;
 	int more;
 	while ((more = scan_next(&s)) > 0) {
-		int64_t id = scan_int(&s, ID), start = scan_int(&s, START), thread = scan_int_or(&s, THREAD, 0);
+		struct looked one = {.id = scan_int(&s, ID), .time = scan_int(&s, START)};
 		int64_t state = scan_int_or(&s, STATE, STATE_UNKNOWN);
+		bool scheduled = scan_int_or(&s, CYCLES, 1) == 0 && !r->own_collector;
+		one.thread = scan_int_or(&s, THREAD, 0);
+		one.no_sample = scheduled || (state != STATE_UNKNOWN && state != STATE_RUNNING);
 		const char *flaw = nsys_value_flaw(&s);
-		if (!flaw && state != STATE_UNKNOWN && state != STATE_RUNNING)
-			continue;
-		if (!flaw)
-			flaw = build_time_flaw(start, start, false);
-		if (!flaw && p->n && id <= p->id[p->n - 1])
-			flaw = "has an id that is out of order";
-		if (flaw)
+		if (!flaw && !one.no_sample)
+			flaw = build_time_flaw(one.time, one.time, false);
+		if (flaw) {
 			build_drop(&r->build, ROWS_SAMPLES, flaw);
-		else
-			pending_add(p, id, start, thread);
+			continue;
+		}
+		LIST_GROW(&p->arena, p->list, p->n, p->room);
+		p->list[p->n++] = one;
 	}
 	scan_close(&s);
+	order_times(r, p);
 	return more;
+}
+
+static int compare_gil(const void *a, const void *b)
+{
+	const struct lock_row *x = a, *y = b;
+	int order = compare_int(x->row.time, y->row.time);
+	order = order ? order : compare_int((int64_t)x->row.thread, (int64_t)y->row.thread);
+	order = order ? order : compare_int(x->sample, y->sample);
+	order = order ? order : compare_int((int64_t)x->row.switches, (int64_t)y->row.switches);
+	order = order ? order : compare_int((int64_t)x->row.holder.key, (int64_t)y->row.holder.key);
+	return order ? order : x->row.waits - y->row.waits;
+}
+
+/* By time; and samples of holders find their row: of several the first. */
+static void order_locks(struct pending *p)
+{
+	struct locks *l = &p->locks;
+	if (l->n)
+		qsort(l->list, l->n, sizeof *l->list, compare_gil);
+	l->of = ARENA_NEW(&p->arena, l->n, size_t);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct lock_row *one = &l->list[i];
+		uint32_t known = l->samples.n;
+		if (one->sample && !one->row.flaw && keymap_add(&l->samples, (uint64_t)one->sample) == known)
+			l->of[known] = i;
+	}
 }
 
 /* Samples of holders say what was waited for, and are none of a thread that waited. */
@@ -90,114 +144,176 @@ static int read_locks(struct nsys *r, struct pending *p)
 		row.flaw = nsys_value_flaw(&s);
 		if (holder)
 			row.holder = nsys_thread(holder);
-		if (sample && !row.flaw) {
-			uint32_t known = l->samples.n, i = keymap_add(&l->samples, (uint64_t)sample);
-			if (i == known) {
-				LIST_GROW(&p->arena, l->of, i, l->of_room);
-				l->of[i] = l->n;
-			}
-		}
-		LIST_GROW(&p->arena, l->row, l->n, l->room);
-		l->row[l->n++] = row;
+		LIST_GROW(&p->arena, l->list, l->n, l->room);
+		l->list[l->n++] = (struct lock_row){row, sample};
 	}
 	scan_close(&s);
+	order_locks(p);
 	return more;
 }
 
-/* Hands on the sample at `at`, and those before it, of which there are no stacks. */
-static void hand_on(struct nsys *r, struct pending *p, size_t at, const struct build_frame *frames, size_t n)
+/* Hands on all samples with their stacks. */
+static void hand_on(struct nsys *r, const struct pending *p)
 {
-	for (; p->next <= at && p->next < p->n; p->next++) {
-		struct build_host_sample sample = {.time = p->time[p->next], .thread = (uint64_t)p->thread[p->next]};
-		uint32_t holder = !p->locks.n ? UINT32_MAX : keymap_find(&p->locks.samples, (uint64_t)p->id[p->next]);
-		if (holder != UINT32_MAX) {
-			struct build_gil *row = &p->locks.row[p->locks.of[holder]];
-			row->stack = p->next == at ? build_stack(&r->build, frames, n) : 0;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct looked *one = &p->list[i];
+		uint32_t holder = !p->locks.n ? UINT32_MAX : keymap_find(&p->locks.samples, (uint64_t)one->id);
+		if (one->no_sample)
 			continue;
-		}
-		if (p->next == at) {
-			sample.frames = frames;
-			sample.n_frames = n;
-		}
-		build_host_sample(&r->build, &sample);
+		if (holder != UINT32_MAX)
+			p->locks.list[p->locks.of[holder]].row.stack = one->stack;
+		else
+			build_host_sample(&r->build, &(struct build_host_sample){.time = one->time,
+			                                                         .thread = (uint64_t)one->thread,
+			                                                         .stack = one->stack});
 	}
 }
+
+/* ---- stacks ---- */
+
+/* A row of SAMPLING_CALLCHAINS. */
+struct frame {
+	int64_t id, depth;
+	struct build_frame of;
+	const char *flaw;
+};
 
 /* The stack at hand. */
 struct stack {
 	int64_t id;
-	size_t at;                            /* its sample */
+	struct looked *sample;                /* NULL: none is at hand */
 	size_t n;                             /* depth of the deepest frame, plus one */
 	struct build_frame frame[DEPTH_MOST]; /* by depth: the innermost first */
 	bool has[DEPTH_MOST];
 };
 
-static void hand_on_stack(struct nsys *r, struct pending *p, struct stack *s)
+static int compare_names(const struct build_frame *x, const struct build_frame *y)
+{
+	int order = compare_int((int64_t)x->name, (int64_t)y->name);
+	order = order ? order : compare_int((int64_t)x->module, (int64_t)y->module);
+	return order ? order : x->unresolved - y->unresolved;
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+	const struct frame *x = a, *y = b;
+	int order = compare_int(x->id, y->id);
+	order = order ? order : compare_int(x->depth, y->depth);
+	return order ? order : compare_names(&x->of, &y->of);
+}
+
+static void end_stack(struct nsys *r, struct stack *s)
 {
 	struct build_frame outermost_first[DEPTH_MOST];
 	size_t n = 0;
 	for (size_t depth = s->n; depth-- > 0;)
 		if (s->has[depth])
 			outermost_first[n++] = s->frame[depth];
-	if (n)
-		hand_on(r, p, s->at, outermost_first, n);
+	if (n && !s->sample->no_sample)
+		s->sample->stack = build_stack(&r->build, outermost_first, n);
 	memset(s->has, 0, s->n * sizeof *s->has);
 	s->n = 0;
 }
 
-/* Where the sample of a frame is; why there is none, or NULL. */
-static const char *find_sample(const struct pending *p, int64_t id, size_t *at)
+static struct looked *find_sample(const struct pending *p, const struct looked *after, int64_t id)
 {
-	size_t i = p->next;
-	if (i < p->n && p->id[i] != id)
-		SEARCH(i, p->n, p->id[i] < id);
-	*at = i;
-	if (i < p->n && p->id[i] == id)
-		return NULL;
-	return p->next && id <= p->id[p->next - 1] ? "stands apart from its stack" : "is of no sample";
+	size_t i = after ? (size_t)(after - p->list) + 1 : 0;
+	if (i >= p->n || p->list[i].id != id) {
+		i = 0;
+		SEARCH(i, p->n, p->list[i].id < id);
+	}
+	return i < p->n && p->list[i].id == id ? &p->list[i] : NULL;
 }
 
 /* Puts a frame into the stack at hand, or drops it. */
-static void take_frame(struct nsys *r, struct pending *p, struct stack *s, int64_t id, int64_t depth,
-                       const struct build_frame *frame, const char *flaw)
+static void take_frame(struct nsys *r, const struct pending *p, struct stack *s, const struct frame *f)
 {
-	if (!flaw && (!s->n || id != s->id)) {
-		hand_on_stack(r, p, s);
-		s->id = id;
-		flaw = find_sample(p, id, &s->at);
+	const char *flaw = f->flaw;
+	if (!flaw && (!s->sample || f->id != s->id)) {
+		struct looked *before = s->sample;
+		end_stack(r, s);
+		s->id = f->id;
+		s->sample = find_sample(p, before, f->id);
 	}
-	if (!flaw && (depth < 0 || depth >= DEPTH_MOST))
+	if (!flaw && !s->sample)
+		flaw = "is of no sample";
+	if (!flaw && (f->depth < 0 || f->depth >= DEPTH_MOST))
 		flaw = "is deeper than any stack";
-	if (!flaw && s->has[depth])
-		flaw = "is there twice";
-	if (flaw) {
-		build_drop(&r->build, ROWS_SAMPLES, flaw);
+	if (flaw || s->has[f->depth])
+		build_drop(&r->build, ROWS_SAMPLES, flaw ? flaw : "is there twice");
+	if (flaw || (s->has[f->depth] && compare_names(&s->frame[f->depth], &f->of) <= 0))
 		return;
-	}
-	s->frame[depth] = *frame;
-	s->has[depth] = true;
-	s->n = (size_t)depth >= s->n ? (size_t)depth + 1 : s->n;
+	s->frame[f->depth] = f->of;
+	s->has[f->depth] = true;
+	s->n = (size_t)f->depth >= s->n ? (size_t)f->depth + 1 : s->n;
 }
 
-static int read_stacks(struct nsys *r, struct pending *p)
+static int scan_frames(struct nsys *r, struct scan *s)
 {
-	enum { ID, SYMBOL, MODULE, UNRESOLVED, DEPTH, N };
 	static const char *const columns[] = {"id", "symbol", "module", "unresolved", "stackDepth"};
+	return nsys_scan(r, s, "SAMPLING_CALLCHAINS", columns, sizeof columns / sizeof *columns);
+}
+
+static int next_frame(struct scan *s, struct frame *f)
+{
+	enum { ID, SYMBOL, MODULE, UNRESOLVED, DEPTH };
+	int more = scan_next(s);
+	if (more <= 0)
+		return more;
+	*f = (struct frame){.id = scan_int(s, ID), .depth = scan_int(s, DEPTH)};
+	f->of = (struct build_frame){.name = build_number(scan_int_or(s, SYMBOL, -1)),
+	                             .module = build_number(scan_int_or(s, MODULE, -1)),
+	                             .unresolved = scan_int_or(s, UNRESOLVED, 0) != 0};
+	f->flaw = nsys_value_flaw(s);
+	return more;
+}
+
+/* Whether all frames of a stack stand together, and stacks in the order of their ids. */
+static int is_in_order(struct nsys *r, bool *in_order)
+{
+	static const char *const columns[] = {"id"};
 	struct scan s;
-	if (nsys_scan(r, &s, "SAMPLING_CALLCHAINS", columns, N) != 0)
+	int64_t last = INT64_MIN;
+	if (nsys_scan(r, &s, "SAMPLING_CALLCHAINS", columns, 1) != 0)
 		return -1;
-	struct stack *stack = ARENA_NEW(&p->arena, 1, struct stack);
-	int more;
-	while ((more = scan_next(&s)) > 0) {
-		int64_t id = scan_int(&s, ID), depth = scan_int(&s, DEPTH);
-		struct build_frame frame = {.name = build_number(scan_int_or(&s, SYMBOL, -1)),
-		                            .module = build_number(scan_int_or(&s, MODULE, -1)),
-		                            .unresolved = scan_int_or(&s, UNRESOLVED, 0) != 0};
-		take_frame(r, p, stack, id, depth, &frame, nsys_value_flaw(&s));
+	int more = 1;
+	*in_order = true;
+	while (*in_order && (more = scan_next(&s)) > 0) {
+		int64_t id = scan_int(&s, 0);
+		*in_order = s.flaws || id >= last;
+		last = s.flaws ? last : id;
 	}
 	scan_close(&s);
-	if (more == 0)
-		hand_on_stack(r, p, stack);
+	return more < 0 ? -1 : 0;
+}
+
+static int read_stacks(struct nsys *r, const struct pending *p)
+{
+	struct arena scratch = {0};
+	struct frame f, *held = NULL;
+	size_t n = 0, room = 0;
+	struct stack *stack = ARENA_NEW(&scratch, 1, struct stack);
+	bool in_order;
+	struct scan s;
+	int more = -1;
+	if (is_in_order(r, &in_order) != 0 || scan_frames(r, &s) != 0)
+		goto done;
+	while ((more = next_frame(&s, &f)) > 0) {
+		if (in_order) {
+			take_frame(r, p, stack, &f);
+			continue;
+		}
+		LIST_GROW(&scratch, held, n, room);
+		held[n++] = f;
+	}
+	scan_close(&s);
+	if (n)
+		qsort(held, n, sizeof *held, compare_frames);
+	for (size_t i = 0; i < n; i++)
+		take_frame(r, p, stack, &held[i]);
+	end_stack(r, stack);
+done:
+	arena_release(&scratch);
 	return more;
 }
 
@@ -209,11 +325,13 @@ int nsys_read_samples(struct nsys *r)
 		result = read_times(r, &pending);
 	if (result == 0 && pending.n)
 		result = read_stacks(r, &pending);
-	if (result == 0 && pending.n)
-		hand_on(r, &pending, pending.n - 1, NULL, 0);
-	build_from(&r->build, "GAPLINE_GIL");
-	for (size_t i = 0; i < pending.locks.n && result == 0; i++)
-		build_gil(&r->build, &pending.locks.row[i]);
+	if (result == 0) {
+		build_from(&r->build, "COMPOSITE_EVENTS");
+		hand_on(r, &pending);
+		build_from(&r->build, "GAPLINE_GIL");
+		for (size_t i = 0; i < pending.locks.n; i++)
+			build_gil(&r->build, &pending.locks.list[i].row);
+	}
 	arena_release(&pending.arena);
 	return result;
 }

@@ -86,8 +86,8 @@ void build_drop(struct build *b, enum row_kind kind, const char *reason)
 	uint32_t i = 0;
 	t->rows[kind].read++;
 	t->rows[kind].dropped++;
-	while (i < t->n_dropped &&
-	       (strcmp(t->dropped[i].where, b->where) != 0 || strcmp(t->dropped[i].reason, reason) != 0))
+	while (i < t->n_dropped && (t->dropped[i].kind != kind || strcmp(t->dropped[i].where, b->where) != 0 ||
+	                            strcmp(t->dropped[i].reason, reason) != 0))
 		i++;
 	if (i == t->n_dropped) {
 		t->dropped = arena_grow(b->arena, t->dropped, i, (size_t)i + 1, sizeof *t->dropped);
@@ -162,7 +162,9 @@ void build_give(struct build *b, uint32_t index, const char *text, size_t n)
 	if (!b->unknown_name)
 		b->unknown_name = names_add_text(b->names, "(unknown name)");
 	entry(b, &b->string_name, &b->string_room, index);
-	b->string_name[index] = names_add(b->names, text, n);
+	uint32_t name = names_add(b->names, text, n), *known = &b->string_name[index];
+	if (*known == TRACE_NONE || strcmp(names_text(b->names, name), names_text(b->names, *known)) < 0)
+		*known = name;
 }
 
 /* ---- numbers ---- */

@@ -90,7 +90,8 @@ uint64_t build_text(struct build *b, const char *text, size_t n);
  * negative number is the unknown name. */
 uint64_t build_number(int64_t number);
 
-/* That text, if any row names it: build_wants gives an index to be handed to build_give, or TRACE_NONE. */
+/* That text, if any row names it: build_wants gives an index to be handed to build_give, or TRACE_NONE. Of several for
+ * one number the first in the alphabet counts. */
 uint32_t build_wants(const struct build *b, int64_t number);
 void build_give(struct build *b, uint32_t index, const char *text, size_t n);
 
@@ -180,9 +181,8 @@ struct build_frame {
 struct build_host_sample {
 	const char *flaw;
 	int64_t time;
-	uint64_t thread;                  /* key */
-	const struct build_frame *frames; /* the outermost first */
-	size_t n_frames;                  /* 0: the stack is not known */
+	uint64_t thread; /* key */
+	uint32_t stack;  /* build_stack; 0: the stack is not known */
 };
 
 /* Whether a thread waited for the global interpreter lock when it was looked at. */

@@ -28,8 +28,7 @@ void build_host_sample(struct build *b, const struct build_host_sample *row)
 {
 	if (!usable(b, row->flaw, row->time))
 		return;
-	uint32_t frame = build_stack(b, row->frames, row->n_frames);
-	stack_samples_note(&b->samples, row->time, keymap_add(&b->scheduled, row->thread), frame);
+	stack_samples_note(&b->samples, row->time, keymap_add(&b->scheduled, row->thread), row->stack);
 }
 
 void build_gil(struct build *b, const struct build_gil *row)

@@ -197,10 +197,50 @@ static uint32_t *first_of_thread(const struct trace *t, size_t n, const uint32_t
 	return first;
 }
 
+struct all_rows {
+	const struct trace *trace;
+	enum columns_of rows;
+};
+
+static int compare_values(const struct column *column, const struct names *names, const void *values, size_t a,
+                          size_t b)
+{
+	uint64_t x, y;
+	if (column->size == 8) {
+		x = ((const uint64_t *)values)[a];
+		y = ((const uint64_t *)values)[b];
+	} else if (column->size == 4) {
+		x = ((const uint32_t *)values)[a];
+		y = ((const uint32_t *)values)[b];
+	} else {
+		x = ((const uint8_t *)values)[a];
+		y = ((const uint8_t *)values)[b];
+	}
+	if (x != y && (column->role == COLUMN_NAME || column->role == COLUMN_DOMAIN))
+		return strcmp(names_text(names, (uint32_t)x), names_text(names, (uint32_t)y));
+	return (x > y) - (x < y);
+}
+
+/* Rows of one place and time, by all else that they hold: in which order a profile has them means nothing. Names are
+ * numbered by who came first, so their texts count. */
+static int compare_rows(const void *context, size_t a, size_t b)
+{
+	const struct all_rows *of = context;
+	const struct columns *all = &COLUMNS[of->rows];
+	int order = 0;
+	for (size_t i = 0; i < all->n && !order; i++) {
+		const void *values = columns_get(of->trace, of->rows, &all->column[i]);
+		if (values)
+			order = compare_values(&all->column[i], of->trace->names, values, a, b);
+	}
+	return order;
+}
+
 void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
 {
 	const struct columns *all = &COLUMNS[rows];
 	struct arena scratch = {0};
+	const struct all_rows of = {t, rows};
 	bool ops = rows == ROWS_OF_OPS; /* by device and, last, launch; all others by thread, the longer one first */
 	const struct order order = {.n = rows_of(t, rows),
 	                            .group = column_of(t, rows, ops ? COLUMN_DEVICE : COLUMN_THREAD, 0),
@@ -208,7 +248,9 @@ void columns_order(struct trace *t, enum columns_of rows, struct arena *arena)
 	                            .start = column_of(t, rows, COLUMN_TIME, 0),
 	                            .end = column_of(t, rows, COLUMN_TIME, 1),
 	                            .end_descending = !ops,
-	                            .tie = ops ? t->ops.launch : NULL};
+	                            .tie = ops ? t->ops.launch : NULL,
+	                            .compare = compare_rows,
+	                            .context = &of};
 	const uint32_t *permutation = order_rows(&order, &scratch);
 	void *room = permutation ? ARENA_NEW(&scratch, order.n, uint64_t) : NULL;
 	for (size_t i = 0; permutation && i < all->n; i++) {

@@ -11,7 +11,9 @@ static bool in_order(const struct order *o, size_t a, size_t b)
 		return o->start[a] < o->start[b];
 	if (o->end && o->end[a] != o->end[b])
 		return (o->end[a] < o->end[b]) != o->end_descending;
-	return !o->tie || o->tie[a] <= o->tie[b];
+	if (o->tie && o->tie[a] != o->tie[b])
+		return o->tie[a] < o->tie[b];
+	return !o->compare || o->compare(o->context, a, b) <= 0;
 }
 
 static uint32_t group_of(const struct order *o, size_t row)

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keys of n rows: by group, then start, then end, then tie, then the row's place. Each of start, end and tie may be
- * NULL: not a key. */
+/* Keys of n rows: by group, then start, then end, then tie, then what `compare` says (< 0: row a comes first), then the
+ * row's place. Each of start, end, tie and compare may be NULL: not a key. */
 struct order {
 	size_t n;
 	const uint32_t *group; /* values below n_groups; NULL where that is 1 */
@@ -19,6 +19,8 @@ struct order {
 	const int64_t *start, *end;
 	bool end_descending;
 	const uint32_t *tie;
+	int (*compare)(const void *context, size_t a, size_t b);
+	const void *context;
 };
 
 /* The permutation that sorts: row i of the sorted set is row permutation[i]. NULL when the rows are in order. From the

@@ -67,7 +67,8 @@ enum memory_kind {
 	MEMORY_NOT_RECORDED = 255
 };
 
-/* GPU ops, sorted by (device, start, end, launch). Ops of one stream may overlap. */
+/* GPU ops, sorted by (device, start, end, launch). Ops of one stream may overlap. Rows of any kind that are equal in
+ * what they are sorted by are in the order of their other columns, names by their texts. */
 struct trace_ops {
 	size_t n;
 	int64_t *start, *end;

@@ -169,7 +169,7 @@ static void where_each_generation_comes_from(void **state)
 	         "12.2",
 	         "trainer",
 	         {"NVIDIA RTX A6000", "NVIDIA RTX A6000"},
-	         {1, 1},
+	         {0, 0},
 	         1800000000,
 	         84}, /* not the display adapter */
 		{"NVIDIA Nsight Systems 2024.2.3.38",
@@ -187,7 +187,7 @@ static void where_each_generation_comes_from(void **state)
 	         "13.0",
 	         "trainer",
 	         {"NVIDIA H200", "NVIDIA H100 80GB HBM3"},
-	         {1, 0},
+	         {0, 1},
 	         1980000000,
 	         132},
 		{"NVIDIA Nsight Systems 2026.2.1.210",
@@ -231,9 +231,9 @@ static void one_process_counts_its_gpus(void **state)
 	assert_int_equal(support_read(s, path), 0);
 	const struct trace *t = &s->trace;
 	assert_int_equal(t->n_devices, 2);
-	for (uint32_t d = 0; d < 2; d++) { /* listed in the other order; cuDevice tells */
+	for (uint32_t d = 0; d < 2; d++) { /* the file has their rows in the other order */
 		assert_int_equal(t->devices[d].ordinal, d);
-		assert_int_equal(t->devices[d].gpu, 1 - d);
+		assert_int_equal(t->devices[d].gpu, d);
 	}
 }
 

@@ -102,14 +102,13 @@ static void what_makes_no_sense_is_counted(void **state)
 					FRAME(3, 1, 9001, 9004, 0) FRAME(4, 0, 'x', 9004, 0));
 	struct support *s = *state;
 	assert_int_equal(t->samples.n, 3);
-	assert_string_equal(stack_of(s, 0), "");
-	assert_string_equal(stack_of(s, 1), "main");
+	assert_string_equal(stack_of(s, 0), "main"); /* wherever its row stands */
+	assert_string_equal(stack_of(s, 1), "main < main");
 	assert_string_equal(stack_of(s, 2), "main < work(int, std::vector<float>)"); /* a hole in it */
 	assert_int_equal(dropped(t, "has no timestamp"), 1);
 	assert_int_equal(dropped(t, "is there twice"), 1);
 	assert_int_equal(dropped(t, "is deeper than any stack"), 2);
 	assert_int_equal(dropped(t, "is of no sample"), 2);
-	assert_int_equal(dropped(t, "stands apart from its stack"), 2);
 	assert_int_equal(dropped(t, "holds a value of the wrong type"), 1);
 }
 
@@ -119,6 +118,32 @@ static void times_without_stacks_are_no_samples(void **state)
 	                                                  EVENT(2, 2000, MAIN_THREAD) "DROP TABLE SAMPLING_CALLCHAINS");
 	assert_int_equal(t->samples.n, 0);
 	assert_int_equal(t->rows[ROWS_SAMPLES].read, 2);
+}
+
+static const char *const scheduled = TABLES EVENT(1, 1000, MAIN_THREAD) EVENT(2, 2000, MAIN_THREAD)
+	FRAME(1, 0, 9001, 9004, 0) FRAME(2, 0, 9001, 9004, 0) "UPDATE COMPOSITE_EVENTS SET cpuCycles = 0 WHERE id = 1;";
+
+static void stacks_of_the_scheduler_are_no_samples(void **state)
+{
+	const struct trace *t = read_with(*state, scheduled);
+	assert_int_equal(t->samples.n, 1);
+	assert_int_equal(t->samples.time[0], 2000);
+	assert_int_equal(t->rows[ROWS_SAMPLES].dropped, 0);
+}
+
+/* gapline counts no cycles. What it records through nsys is nsys's. */
+static void our_own_samples_have_no_cycles(void **state)
+{
+	struct support *s = *state;
+	static const char note[] = "CREATE TABLE GAPLINE_CAPTURE(name TEXT, value TEXT);"
+				   "INSERT INTO GAPLINE_CAPTURE VALUES('collector', '%s');";
+	const char *own = arena_format(&s->arena, note, "cupti"), *other;
+	assert_int_equal(read_with(s, arena_format(&s->arena, "%s%s", scheduled, own))->samples.n, 2);
+	support_teardown(state);
+	support_setup(state);
+	s = *state;
+	other = arena_format(&s->arena, note, "nsys");
+	assert_int_equal(read_with(s, arena_format(&s->arena, "%s%s", scheduled, other))->samples.n, 1);
 }
 
 static void threads_that_do_not_run_are_not_sampled(void **state)
@@ -274,6 +299,8 @@ int main(void)
 	                                   TEST(what_makes_no_sense_is_counted),
 	                                   TEST(times_without_stacks_are_no_samples),
 	                                   TEST(threads_that_do_not_run_are_not_sampled),
+	                                   TEST(stacks_of_the_scheduler_are_no_samples),
+	                                   TEST(our_own_samples_have_no_cycles),
 	                                   TEST(a_tree_without_end_is_cut),
 	                                   TEST(absurd_numbers_stand_for_nothing),
 	                                   TEST(absurd_distances_are_none),

@@ -193,10 +193,8 @@ static void add_random(struct build *b, int i)
 			frames[f] = (struct build_frame){.name = random_name(b, rand() % 3 + 1),
 			                                 .module = random_name(b, rand() % 2 + 3),
 			                                 .unresolved = rand() % 3 == 0};
-		build_host_sample(b, &(struct build_host_sample){.thread = thread.key,
-		                                                 .time = start,
-		                                                 .frames = frames,
-		                                                 .n_frames = (size_t)rand() % 4});
+		uint32_t stack = build_stack(b, frames, (size_t)rand() % 4);
+		build_host_sample(b, &(struct build_host_sample){.thread = thread.key, .time = start, .stack = stack});
 		break;
 	}
 	default:

@@ -27,20 +27,24 @@ static void said_by(const struct trace_slices *s, uint32_t thread, char *said)
 	}
 }
 
-/* By the definition: off only between an event that takes the thread off and the next one, if that puts it on. */
+/* By the definition: off only between an event that takes the thread off and the next one, if that puts it on. Of
+ * several at one instant nobody knows the order; a thread goes on and off in turns, so what there is more of decides
+ * where it is then, and as much of both changes nothing. */
 static void expected(const struct slice_events *e, uint32_t thread, char *want)
 {
 	memset(want, '.', LONG);
-	for (int64_t t = 0; t < LONG; t++) {
-		int before = -1, after = -1;
-		for (size_t i = 0; i < e->n; i++)
-			if (e->thread[i] == thread && e->time[i] <= t && (before < 0 || e->time[i] >= e->time[before]))
-				before = (int)i;
-		for (size_t i = e->n; i-- > 0;)
-			if (e->thread[i] == thread && e->time[i] > t && (after < 0 || e->time[i] <= e->time[after]))
-				after = (int)i;
-		if (before >= 0 && after >= 0)
-			want[t] = !e->in[before] && e->in[after] ? '-' : '+';
+	int in[LONG] = {0}, out[LONG] = {0};
+	for (size_t i = 0; i < e->n; i++)
+		if (e->thread[i] == thread)
+			(e->in[i] ? in : out)[e->time[i]]++;
+	bool on = false;
+	for (int64_t t = 0, next, first = -1; t < LONG; t++) {
+		on = in[t] == out[t] ? on : in[t] > out[t];
+		first = first < 0 && (in[t] || out[t]) ? t : first;
+		for (next = t + 1; next < LONG && !in[next] && !out[next];)
+			next++;
+		if (first >= 0 && next < LONG)
+			want[t] = !on && in[next] ? '-' : '+';
 	}
 }
 

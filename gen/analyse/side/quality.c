@@ -6,6 +6,7 @@
 #include "analyse/run/rank_steps.h"
 #include "trace/again.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void quality_add(struct quality *q, struct arena *arena, const char *note)
@@ -20,9 +21,18 @@ void quality_add(struct quality *q, struct arena *arena, const char *note)
 static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)
 {
 	for (uint32_t i = 0; i < n; i++)
-		if (strcmp(list[i].where, row->where) == 0 && strcmp(list[i].reason, row->reason) == 0)
+		if (list[i].kind == row->kind && strcmp(list[i].where, row->where) == 0 &&
+		    strcmp(list[i].reason, row->reason) == 0)
 			return &list[i];
 	return NULL;
+}
+
+static int compare_dropped(const void *a, const void *b)
+{
+	const struct trace_dropped *x = a, *y = b;
+	int order = strcmp(x->where, y->where);
+	order = order ? order : strcmp(x->reason, y->reason);
+	return order ? order : (x->kind > y->kind) - (x->kind < y->kind);
 }
 
 /* Rows dropped by the reader, added up over runs; diagnostics, each text once. */
@@ -52,6 +62,8 @@ static void add_lists(const struct run *runs, size_t n, struct arena *arena, str
 				diagnostics[q->n_diagnostics++] = t->diagnostics[i];
 		}
 	}
+	if (q->n_dropped)
+		qsort(dropped, q->n_dropped, sizeof *dropped, compare_dropped);
 	q->dropped = dropped;
 	q->diagnostics = diagnostics;
 }
