@@ -36,7 +36,8 @@ static const char about[] =
 	"left out unless --keep-stacks is given. Names of ranges, "
 	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
 	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
-	"'[user A]'; a token, a password or what stands before the @ of an address '[secret A]'.";
+	"'[user A]'; a token, a password, a private key or what follows user= '[secret A]'; an e-mail address, "
+	"user@host, an IP or MAC address or the host of host:port '[address A]'; a GPU's UUID '[uuid A]'.";
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -72,7 +73,8 @@ static void say(const struct scrub_command *c, const char *profile)
 	buf_format(&text, "%s\n", copy->n_left_out ? ")" : "");
 	if (copy->masked)
 		buf_format(&text,
-		           "%zu %s changed, where a path, a host, a user or a word to hide stood in %s; where a result "
+		           "%zu %s changed, where a path, a host, a user, an address, a secret or a word to hide stood "
+		           "in %s; where a result "
 		           "shows %s, it differs from the original's\n",
 		           copy->masked, copy->masked == 1 ? "name was" : "names were",
 		           copy->masked == 1 ? "it" : "them", copy->masked == 1 ? "it" : "them");

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/list.h"
+#include "read/scrub_address.h"
 #include "read/scrub_token.h"
 
 #include <ctype.h>
@@ -170,7 +171,7 @@ void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n)
 
 static void put_mask(struct scrub_text *text, struct buf *out, enum scrub_kind kind, const char *what, size_t n)
 {
-	static const char *const words[] = {"host", "user", "word", "path", "secret"};
+	static const char *const words[] = {"host", "user", "word", "path", "secret", "address", "uuid"};
 	struct buf lower = {0};
 	for (size_t i = 0; i < n; i++) { /* host names are the same in either case */
 		char c = kind == SCRUB_HOST ? (char)tolower((unsigned char)what[i]) : what[i];
@@ -209,14 +210,17 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 		size_t token = scrub_token(bytes, *n, at);
 		size_t folder = token ? 0 : scrub_path_folder(&text->roots, bytes, *n, at);
 		const struct scrub_secret *secret = token || folder ? NULL : secret_at(text, bytes, *n, at);
+		enum scrub_kind kind = secret ? secret->kind : token ? SCRUB_TOKEN : SCRUB_PATH;
 		size_t length = secret ? secret->n : token + folder;
+		if (!length)
+			length = scrub_address(bytes, *n, at, &kind);
 		if (!length) {
 			at++;
 			continue;
 		}
 		changed = true;
 		buf_add(&out, bytes + copied, at - copied);
-		put_mask(text, &out, secret ? secret->kind : token ? SCRUB_TOKEN : SCRUB_PATH, bytes + at, length);
+		put_mask(text, &out, kind, bytes + at, length);
 		if (folder && at + length < *n && !scrub_path_is_separator(bytes[at + length]) &&
 		    scrub_path_is_part((unsigned char)bytes[at + length]))
 			buf_text(&out, "/");
@@ -233,16 +237,33 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 	return masked;
 }
 
-/* All of it is a user's name. */
-static const char *mask_user(struct scrub_text *text, const char *bytes, size_t *n)
+/* Masks the first so many bytes. */
+static const char *mask_first(struct scrub_text *text, enum scrub_kind kind, const char *bytes, size_t first, size_t *n)
 {
 	struct buf out = {0};
 	names_add(&text->changed, bytes, *n);
-	put_mask(text, &out, SCRUB_USER, bytes, *n);
+	put_mask(text, &out, kind, bytes, first);
+	buf_add(&out, bytes + first, *n - first);
 	const char *masked = arena_copy(text->arena, out.data, out.n);
 	*n = out.n;
 	buf_release(&out);
 	return masked;
+}
+
+/* The last part of a path, `n` of its `whole` bytes, where what stands in front of it says what it is: a user's name
+ * all of it, a host at its beginning. NULL: nothing is said. */
+static const char *mask_by_front(struct scrub_text *text, const char *path, size_t whole, const char *name, size_t *n)
+{
+	enum scrub_kind kind;
+	size_t front = (size_t)(name - path);
+	if (!*n)
+		return NULL;
+	if (leads_home(path, front))
+		return mask_first(text, SCRUB_USER, name, *n, n);
+	if (memmem(path, front, "-----BEGIN ", 11)) /* the rest of a key whose lines end with \\n, as in JSON */
+		return mask_first(text, SCRUB_TOKEN, name, *n, n);
+	size_t host = front ? scrub_address(path, whole, front, &kind) : 0;
+	return host && host <= *n ? mask_first(text, kind, name, host, n) : NULL;
 }
 
 const char *scrub_text_module(struct scrub_text *text, const char *bytes, size_t *n)
@@ -250,7 +271,8 @@ const char *scrub_text_module(struct scrub_text *text, const char *bytes, size_t
 	size_t whole = *n, trimmed = *n;
 	const char *name = last_part(bytes, &trimmed);
 	*n = whole - (size_t)(name - bytes);
-	return leads_home(bytes, (size_t)(name - bytes)) ? mask_user(text, name, n) : scrub_text_mask(text, name, n);
+	const char *masked = mask_by_front(text, bytes, whole, name, n);
+	return masked ? masked : scrub_text_mask(text, name, n);
 }
 
 const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n)
@@ -264,9 +286,8 @@ const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_
 		names_add(&text->changed, bytes, whole);
 		*n = (size_t)(space - name);
 	}
-	if (leads_home(bytes, (size_t)(name - bytes)))
-		return mask_user(text, name, n);
-	return scrub_text_mask(text, name, n);
+	const char *masked = mask_by_front(text, bytes, whole, name, n);
+	return masked ? masked : scrub_text_mask(text, name, n);
 }
 
 static bool ends_word(char c)
@@ -287,9 +308,8 @@ const char *scrub_text_message(struct scrub_text *text, const char *bytes, size_
 			if (scrub_path_is_separator(bytes[k]))
 				word = bytes + k + 1;
 		size_t length = (size_t)(bytes + end - word);
-		if (length && leads_home(bytes + i, (size_t)(word - bytes) - i))
-			word = mask_user(text, word, &length);
-		buf_add(&out, word, length);
+		const char *masked = mask_by_front(text, bytes + i, end - i, word, &length);
+		buf_add(&out, masked ? masked : word, length);
 		if (end < *n)
 			buf_add(&out, bytes + end++, 1);
 		i = end;

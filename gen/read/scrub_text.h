@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-enum scrub_kind { SCRUB_HOST, SCRUB_USER, SCRUB_WORD, SCRUB_PATH, SCRUB_TOKEN, SCRUB_KINDS };
+enum scrub_kind { SCRUB_HOST, SCRUB_USER, SCRUB_WORD, SCRUB_PATH, SCRUB_TOKEN, SCRUB_ADDRESS, SCRUB_UUID, SCRUB_KINDS };
 
 struct scrub_secret {
 	enum scrub_kind kind;

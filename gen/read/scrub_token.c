@@ -49,11 +49,21 @@ static bool ends_with(const char *bytes, size_t n, const char *word)
 	return n >= length && !strncasecmp(bytes + n - length, word, length);
 }
 
-/* The value in "password=…", "api_key: …", "--token …", "Bearer …"; `at` is where it begins. */
+/* Whether "user", "username" or "login" stands there as a word: "superuser" is a privilege, "num_user" a number. */
+static bool is_user(const char *name, size_t n)
+{
+	static const char *const words[] = {"user", "username", "login", "--user", "--username", "db_user"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strlen(words[i]) == n && !strncasecmp(name, words[i], n))
+			return true;
+	return false;
+}
+
+/* The value in "password=…", "api_key: …", "--token …", "Bearer …", "user=…"; `at` is where it begins. */
 static size_t named_value(const char *bytes, size_t n, size_t at)
 {
-	static const char *const words[] = {"password", "passwd",  "secret", "token",
-	                                    "api_key",  "api-key", "apikey", "access_key"};
+	static const char *const words[] = {"password", "passwd",  "passphrase", "secret",    "token",
+	                                    "api_key",  "api-key", "apikey",     "access_key"};
 	size_t before = at;
 	bool assigned = false;
 	while (before && at - before <= 3 && bytes[before - 1] && strchr("=: \"'", bytes[before - 1])) {
@@ -68,6 +78,8 @@ static size_t named_value(const char *bytes, size_t n, size_t at)
 	bool named = ends_with(bytes + name, before - name, "bearer");
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
 		named = named || ((assigned || bytes[name] == '-') && ends_with(bytes + name, before - name, words[i]));
+	if (bytes[at - 1] == '=' && is_user(bytes + name, before - name))
+		return run_of(bytes, n, at, "_-.");
 	return named && length >= 4 ? length : 0;
 }
 

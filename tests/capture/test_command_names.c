@@ -126,6 +126,17 @@ static void test_what_is_no_name_is_not_shown(void **state)
 		{{"./t --api-key hunter2", "./t --api-key hunter3"}, {"t", "t"}},
 		{{"env HF_TOKEN=hf_1 ./t", "env HF_TOKEN=hf_2 ./t"}, {"HF_TOKEN t", "HF_TOKEN t"}},
 		{{"./t --url=http://me:pw@host/a", "./t --url=http://me:pw@host/b"}, {"t --url", "t --url"}},
+		{{"./t -p hunter2", "./t -p hunter3"}, {"t", "t"}},
+		{{"./t --passphrase alpha", "./t --passphrase beta"}, {"t", "t"}},
+		{{"./t --passphrase=alpha", "./t --passphrase=beta"}, {"t --passphrase", "t --passphrase"}},
+		{{"./t", "./t --passphrase alpha --pin 1234"}, {"t", "t --passphrase --pin"}},
+		{{"env PASS=alpha ./t", "env PASS=beta ./t"}, {"PASS t", "PASS t"}},
+		{{"bash -c 'PASS=alpha ./t'", "bash -c 'PASS=beta ./t'"}, {"PASS t", "PASS t"}},
+		{{"./t -phunter2", "./t -phunter3"}, {"t -p", "t -p"}},
+		{{"./t hf_0123456789abcdefghijklmnopqrstuvwx", "./t hf_1123456789abcdefghijklmnopqrstuvwx"},
+	         {"t", "t"}},
+		{{"./t --model hf_0123456789abcdefghijklmnopqrstuvwx", "./t --model b"}, {"t", "t --model b"}},
+		{{"./t ghp_0123456789abcdefghij0123456789", "./t password=hunter2"}, {"t", "t password"}},
 		{{"python -c 'import a'", "python -c 'import b'"}, {"python", "python"}},
 		{{"python", "python -i"}, {"python", "python -i"}},
 		{{"bash", "bash -c ''"}, {"bash", "bash"}},
@@ -133,7 +144,7 @@ static void test_what_is_no_name_is_not_shown(void **state)
 		{{"./", "/"}, {"./", "/"}},
 		{{"mpirun -np 4", "mpirun"}, {"mpirun -np 4", "mpirun"}},
 		{{"'<script>' a", "'<script>' b"}, {"<script> a", "<script> b"}},
-		{{"./t '--x= = =' ''", "./t '=' ' '"}, {"t --x= = =", "t =  "}},
+		{{"./t '--x= = =' ''", "./t '=' ' '"}, {"t --x", "t =  "}},
 	};
 	check(pairs, sizeof pairs / sizeof *pairs);
 }

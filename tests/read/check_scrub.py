@@ -83,6 +83,7 @@ METADATA = [  # table, name, value
     ("META_DATA_EXPORT", "EXPORT_PRODUCT_VERSION", "2025.3.1.90"),
 ]
 SECRETS = ["orca17", "deep.sea", "wilhelmine", "jdoe", "exporter", "hunter2", "1234", "story", "people", "anton"]
+SECRETS += ["mermaid", "lorelei", "rhine7", "10.11.12.13", "192.168.77.5", "fe80::5054", "52:54:00:12", "52-54-00-12", "0123abcd-45ef"]
 SECRETS += ["lakehouse", "zebrafish"]  # a folder of the metadata; a process that has nothing to do with it
 # A name that is kept, and what becomes of it.
 MASKED = [
@@ -117,6 +118,25 @@ MASKED = [
     ("a / b", "a / b"),
     ("jdoes", "jdoes"),
     ("brunhild's, sieglinde's and ortlinde's", "[user C]'s, [user D]'s and [user E]'s"),
+    ("mail jane.d+x@mermaid.example, now", "mail [address A], now"),
+    ("ssh lorelei@rhine7 true", "ssh [address B] true"),
+    ("listen 10.11.12.13:8080", "listen [address C]:8080"),
+    ("from_192.168.77.5_x", "from_[address D]_x"),
+    ("to fe80::5054:ff:fe12:3456 by", "to [address E] by"),
+    ("nic 52:54:00:12:34:5f up", "nic [address F] up"),
+    ("nic 52-54-00-12-34-5e", "nic [address G]"),
+    ("join rhine7:29500", "join [address H]:29500"),
+    ("join tcp://mermaid:295", "join tcp://[address I]:295"),
+    ("db.mermaid.example:5432/x", "[address J]:5432/x"),
+    ("on GPU-0123abcd-45ef-6789-abcd-0123456789ab now", "on [uuid A] now"),
+    ("device=MIG-0123abcd-45ef-6789-abcd-0123456789ac", "device=[uuid B]"),
+    ("connect user=lorelei db", "connect user=[secret F] db"),
+    ("key -----BEGIN RSA PRIVATE KEY-----\nMIImermaid=\n-----END RSA PRIVATE KEY----- end", "key [secret G] end"),
+    ("key -----BEGIN PRIVATE KEY-----\nMIImermaid", "key [secret H]"),
+    ("--passphrase mermaids", "--passphrase [secret I]"),
+    ("step:1000 layer.3:12 train.py:4321 a::b 12:30:59", "step:1000 layer.3:12 train.py:4321 a::b 12:30:59"),
+    ("memcpy@plt memcpy@GLIBC_2.14 q@k libcudnn.so.9.1.0.70 580.65.06", "memcpy@plt memcpy@GLIBC_2.14 q@k libcudnn.so.9.1.0.70 580.65.06"),
+    ("std::add::cafe<1> dead::beef superuser=1", "std::add::cafe<1> dead::beef superuser=1"),
     ("CUDA profiling initialization", "CUDA profiling initialization"),
 ]
 PROGRAMS = [("/home/anton/bin/train --token 1234", "train"), ("/opt/x/jdoe-tool", "[user A]-tool")]
