@@ -9,16 +9,22 @@
 # REPORT_URL, SVG_URL   where the reader of the Markdown finds them
 #
 # OUT gets report.html, result.json, gaps.svg, summary.md, comment.md, gapline.xml and status, which holds gapline's exit
-# status. It ends with that status, so that a gate that is not passed (1), or stays open (4), fails the job.
+# status; the profiles of two command lines are in OUT/run. What an earlier job left there under these names is removed
+# first, so that no result of it is shown again; where gapline fails (2, 3), result.json, summary.md, comment.md and
+# gapline.xml say why. It ends with gapline's status, so that a gate that is not passed (1), or stays open (4), fails the
+# job.
 set -euo pipefail
 
 profiles=
 if [ "${1-}" = --profiles ]; then profiles=1; shift; fi
 [ $# -eq 3 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 out=$1 baseline=$2 fixed=$3
-mkdir -p "$out"
+mkdir -p -- "$out"
+out=$(cd -- "$out" && pwd)
+rm -f -- "$out"/{report.html,result.json,gaps.svg,summary.md,comment.md,gapline.xml,status,run/report.html}
 
-outputs=(--svg "$out/gaps.svg" --markdown "$out/summary.md" --markdown-short "$out/comment.md" --junit "$out/gapline.xml")
+outputs=(--json "$out/result.json" --svg "$out/gaps.svg" --markdown "$out/summary.md" --markdown-short "$out/comment.md"
+	--junit "$out/gapline.xml")
 [ -z "${SVG_URL-}" ] || outputs+=(--svg-url "$SVG_URL")
 [ -z "${REPORT_URL-}" ] || outputs+=(--report-url "$REPORT_URL")
 more=()
@@ -28,12 +34,11 @@ done <<<"${GAPLINE_ARGS-}"
 
 status=0
 if [ -n "$profiles" ]; then
-	"${GAPLINE:-gapline}" report -o "$out/report.html" --json "$out/result.json" "${outputs[@]}" ${more[@]+"${more[@]}"} \
-		"$baseline" "$fixed" || status=$?
+	"${GAPLINE:-gapline}" report -o "$out/report.html" "${outputs[@]}" ${more[@]+"${more[@]}"} "$baseline" "$fixed" || status=$?
 else
-	"${GAPLINE:-gapline}" run -o "$out/run" --baseline "$baseline" --fixed "$fixed" "${outputs[@]}" ${more[@]+"${more[@]}"} || status=$?
-	[ ! -e "$out/run/report.html" ] || cp "$out/run/report.html" "$out/report.html"
-	[ ! -e "$out/run/report.json" ] || cp "$out/run/report.json" "$out/result.json"
+	"${GAPLINE:-gapline}" run --force -o "$out/run" --baseline "$baseline" --fixed "$fixed" "${outputs[@]}" \
+		${more[@]+"${more[@]}"} || status=$?
+	[ ! -e "$out/run/report.html" ] || cp -- "$out/run/report.html" "$out/report.html"
 fi
 echo "$status" >"$out/status"
 if [ -n "${GITHUB_STEP_SUMMARY-}" ] && [ -e "$out/summary.md" ]; then

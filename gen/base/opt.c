@@ -214,11 +214,14 @@ int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena
 	p.seen = ARENA_NEW(arena, usage->n_options, bool);
 	*operands = (struct opt_list){ARENA_NEW(arena, (size_t)argc + 1, const char *), 0};
 	bool only_operands = false;
+	struct err later;
+	int result = 0;
 	while (p.next < argc) {
 		const char *argument = argv[p.next++];
 		int rc = 0;
+		p.err = result ? &later : err;
 		if (!*argument && !only_operands)
-			rc = err_set(err, "an argument is empty");
+			rc = err_set(p.err, "an argument is empty");
 		else if (only_operands || argument[0] != '-' || !argument[1])
 			operands->item[operands->n++] = argument;
 		else if (!strcmp(argument, "--"))
@@ -227,10 +230,11 @@ int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena
 			rc = parse_long(&p, argument);
 		else
 			rc = parse_letters(&p, argument + 1);
-		if (rc)
+		if (rc > 0 && !result)
 			return rc;
+		result = rc < 0 ? rc : result;
 	}
-	return 0;
+	return result;
 }
 
 /* ---- help ---- */

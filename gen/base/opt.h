@@ -78,7 +78,8 @@ struct opt_usage {
 };
 
 /* Reads argv[1] …; values go to the options' targets, the rest to `operands`. 0; 1 when --help or -h was met (whatever
- * comes after it is not looked at); -1 with `err`, which says what was wrong with which option. */
+ * comes after it is not looked at); -1 with `err`, which says what was wrong with the first option that was. The others
+ * have their values then, too: a command that cannot do its work says so in the files that they name. */
 int opt_parse(const struct opt_usage *usage, int argc, char **argv, struct arena *arena, struct opt_list *operands,
               struct err *err);
 

@@ -72,12 +72,20 @@ const char *cmd_harmless(struct arena *arena, const char *text)
 	return copy;
 }
 
+static struct err failed;
+
 int cmd_fail(enum cmd_status status, const struct err *err)
 {
 	struct arena arena = {0};
+	failed = *err;
 	fprintf(stderr, "gapline: %s\n", cmd_harmless(&arena, err->text));
 	arena_release(&arena);
 	return status;
+}
+
+const struct err *cmd_failed(void)
+{
+	return &failed;
 }
 
 int cmd_misuse(const struct opt_usage *usage, const struct err *err)

@@ -70,6 +70,9 @@ int cmd_options(const struct opt_usage *usage, int argc, char **argv, struct are
 /* Prints "gapline: text" on stderr and returns `status`. */
 int cmd_fail(enum cmd_status status, const struct err *err);
 
+/* What cmd_fail or cmd_misuse printed last; "" before. */
+const struct err *cmd_failed(void);
+
 /* The same for a mistake in the arguments, with the way to the help. */
 int cmd_misuse(const struct opt_usage *usage, const struct err *err);
 

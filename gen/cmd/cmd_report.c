@@ -63,11 +63,6 @@ int cmd_report(int argc, char **argv)
 	struct opt options[COMPARE_OPTIONS_MAX + 8] = {
 		{OPT_TEXT, 'o', "output", "FILE", "write the HTML report to FILE; '-' is standard output",
 	         .text = &c.paths[COMPARE_HTML]},
-		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
-	         .text = &c.paths[COMPARE_JSON]},
-		{OPT_TEXT, 0, "svg", "FILE",
-	         "write the gap timeline alone as a picture to FILE; '-' is standard output",
-	         .text = &c.paths[COMPARE_SVG]},
 	};
 	const struct opt sides[] = {
 		{OPT_LIST, 0, "baseline", "FILE",
@@ -83,8 +78,8 @@ int cmd_report(int argc, char **argv)
 	         .text = &c.ncu[0]},
 		{OPT_TEXT, 0, "fixed-ncu", "FILE", "the same of the fixed side", .text = &c.ncu[1]},
 	};
-	size_t n = 3;
-	n += compare_page_options(&c, options + n);
+	size_t n = 1;
+	n += compare_output_options(&c, options + n);
 	n += compare_step_options(&c, options + n);
 	options[n++] = sides[0];
 	options[n++] = sides[1];
@@ -100,6 +95,7 @@ int cmd_report(int argc, char **argv)
 		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) ? cmd_misuse(&usage, &err)
 		                                                                    : compare_sides(&c);
 	}
+	compare_write_error(&c, &operands, NULL, status);
 	compare_release(&c);
 	return status;
 }

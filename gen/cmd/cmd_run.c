@@ -28,7 +28,8 @@ static const char about[] =
 	"What counts is measured in stopwatch runs, in which nothing is recorded: the devices are waited "
 	"for at the end of the last warm-up step and of the last step, or, where programs have no steps, "
 	"the time is that of the whole process. Recorded runs in between explain it. "
-	"DIR gets the profiles, report.html, report.json and run.json, which says what was run. A "
+	"DIR gets the profiles, report.html, report.json (or the file of --json) and run.json, which says what was "
+	"run. A "
 	"command is split into words "
 	"as a shell would, but no shell is involved. The programs read nothing from standard "
 	"input. A program that fails "
@@ -127,7 +128,8 @@ static int report(struct experiment *e)
 		given->item[given->n++] = arena_format(&c->arena, "%s/%s", e->folder, run->profile);
 	}
 	c->paths[COMPARE_HTML] = arena_format(&c->arena, "%s/report.html", e->folder);
-	c->paths[COMPARE_JSON] = arena_format(&c->arena, "%s/report.json", e->folder);
+	if (!c->paths[COMPARE_JSON])
+		c->paths[COMPARE_JSON] = arena_format(&c->arena, "%s/report.json", e->folder);
 	/* They were run in turns. */
 	if (c->files_are == RANKS_TELL)
 		c->files_are = RANKS_ARE_REPEATS;
@@ -143,7 +145,8 @@ static int run_in_folder(struct experiment *e)
 	int lock = suite_lock(e->folder, &e->compare.arena, &err);
 	if (lock < 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = prepare_folder(e, &err) ? cmd_fail(CMD_WRONG_USAGE, &err) : CMD_DONE;
+	int status = prepare_folder(e, &err) || compare_prepare(&e->compare, &err) ? cmd_fail(CMD_WRONG_USAGE, &err)
+	                                                                           : CMD_DONE;
 	if (status)
 		goto done;
 	fprintf(stderr, "gapline: collector: %s\n", capturing_collector_text(&e->capturing, &e->compare.arena));
@@ -244,7 +247,7 @@ int cmd_run(int argc, char **argv)
 	};
 	size_t n = 8;
 	n += capturing_options(&e.capturing, options + n);
-	n += compare_page_options(&e.compare, options + n);
+	n += compare_output_options(&e.compare, options + n);
 	n += compare_step_options(&e.compare, options + n);
 	n += compare_print_options(
 		&e.compare, options + n, &e.quiet,
@@ -258,6 +261,7 @@ int cmd_run(int argc, char **argv)
 		                         capturing_settle(&e.capturing, &err)
 		                 ? cmd_misuse(&usage, &err)
 		                 : run(&e);
+	compare_write_error(&e.compare, &operands, e.folder, status);
 	compare_release(&e.compare);
 	proc_die_of_interrupt();
 	return status;

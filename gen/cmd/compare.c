@@ -26,12 +26,11 @@ static const char *const kinds[COMPARE_OUTPUTS] = {[COMPARE_HTML] = "the report"
                                                    [COMPARE_PERFETTO] = "the trace",
                                                    [COMPARE_SUMMARY] = "the step's summary"};
 
-/* What the steps of a job wrote before stays in front. */
-static int add_to_summary(const struct compare *c, struct buf *out, struct err *err)
+int compare_add_to_summary(const char *path, struct buf *out, struct err *err)
 {
 	enum { MOST = 65536 }; /* GitHub takes 1 MiB of a step; so much is left for what this one writes */
 	int64_t size;
-	int fd = file_open(c->paths[COMPARE_SUMMARY], &size, err);
+	int fd = file_open(path, &size, err);
 	if (fd < 0)
 		return -1;
 	char *old = size <= (1 << 20) - MOST - 1 ? memory_take((size_t)size + 1) : NULL;
@@ -42,9 +41,7 @@ static int add_to_summary(const struct compare *c, struct buf *out, struct err *
 	if (n > 0 && old[n - 1] != '\n')
 		buf_text(out, "\n");
 	free(old);
-	return n < 0 ? err_set(err, "%s: cannot be added to: GitHub shows no more than 1 MiB of a summary",
-	                       c->paths[COMPARE_SUMMARY])
-	             : 0;
+	return n < 0 ? err_set(err, "%s: cannot be added to: GitHub shows no more than 1 MiB of a summary", path) : 0;
 }
 
 static int render(const struct compare *c, size_t kind, const struct analysis *a, struct buf *out, struct err *err)
@@ -62,7 +59,7 @@ static int render(const struct compare *c, size_t kind, const struct analysis *a
 	case COMPARE_PERFETTO:
 		return render_perfetto(a, out, err);
 	case COMPARE_SUMMARY:
-		if (add_to_summary(c, out, err))
+		if (compare_add_to_summary(c->paths[COMPARE_SUMMARY], out, err))
 			return -1;
 		break;
 	case COMPARE_COMMENT:
@@ -74,10 +71,11 @@ static int render(const struct compare *c, size_t kind, const struct analysis *a
 	return render_markdown(a, &wish, out, err);
 }
 
-/* What can be known to fail without reading a profile. */
-static int prepare_outputs(struct compare *c, struct err *err)
+int compare_prepare(struct compare *c, struct err *err)
 {
 	const char *name[COMPARE_OUTPUTS];
+	while (c->n_outputs)
+		output_release(&c->outputs[--c->n_outputs]);
 	for (size_t i = 0; i < COMPARE_OUTPUTS; i++) {
 		if (!c->paths[i])
 			continue;
@@ -235,7 +233,7 @@ int compare_sides(struct compare *c)
 	struct progress progress;
 	struct analysis analysis;
 	static const char *const labels[] = {"baseline", "fixed"};
-	if (prepare_outputs(c, &err))
+	if (compare_prepare(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	for (size_t s = 0; s < 2; s++) {
 		int status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, &err);
@@ -384,9 +382,14 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 	return put(rows, options, COMPARE_STEP_OPTIONS);
 }
 
-size_t compare_page_options(struct compare *c, struct opt *rows)
+size_t compare_output_options(struct compare *c, struct opt *rows)
 {
 	const struct opt options[] = {
+		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
+	         .text = &c->paths[COMPARE_JSON]},
+		{OPT_TEXT, 0, "svg", "FILE",
+	         "write the gap timeline alone as a picture to FILE; '-' is standard output",
+	         .text = &c->paths[COMPARE_SVG]},
 		{OPT_TEXT, 0, "markdown", "FILE",
 	         "write the result for a step summary or a merge request to FILE, as Markdown; '-' is standard output",
 	         .text = &c->paths[COMPARE_MARKDOWN]},
@@ -408,8 +411,8 @@ size_t compare_page_options(struct compare *c, struct opt *rows)
 	         "(ui.perfetto.dev) or chrome://tracing to FILE, gzipped JSON (out.json.gz); '-' is standard output",
 	         .text = &c->paths[COMPARE_PERFETTO]},
 	};
-	_Static_assert(sizeof options / sizeof *options == COMPARE_PAGE_OPTIONS, "the array that callers make");
-	return put(rows, options, COMPARE_PAGE_OPTIONS);
+	_Static_assert(sizeof options / sizeof *options == COMPARE_OUTPUT_OPTIONS, "the array that callers make");
+	return put(rows, options, COMPARE_OUTPUT_OPTIONS);
 }
 
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet, const char *quiet_help)

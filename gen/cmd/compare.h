@@ -51,17 +51,29 @@ void compare_release(struct compare *c);
 enum {
 	COMPARE_STEP_OPTIONS = 8,
 	COMPARE_PRINT_OPTIONS = 6,
-	COMPARE_PAGE_OPTIONS = 7,
-	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_PAGE_OPTIONS
+	COMPARE_OUTPUT_OPTIONS = 9,
+	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_OUTPUT_OPTIONS
 };
-size_t compare_step_options(struct compare *c, struct opt *rows); /* what a step is, gates */
-size_t compare_page_options(struct compare *c, struct opt *rows); /* what is written for a CI */
+size_t compare_step_options(struct compare *c, struct opt *rows);   /* what a step is, gates */
+size_t compare_output_options(struct compare *c, struct opt *rows); /* what is written, but for the page */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
                              const char *quiet_help); /* how it looks */
 
 /* After the options are known and before anything else: makes title and names harmless. -1 with `err` where --items is
  * not a number and a word, --gate no expression, or an address cannot stand in a link. */
 int compare_begin(struct compare *c, struct err *err);
+
+/* Looks at the files to write, which can be done at any time before compare_sides and is done by it: what can be known
+ * to fail without reading a profile. 0, or -1 with `err`. */
+int compare_prepare(struct compare *c, struct err *err);
+
+/* Where the command ends with `status` 2 or 3: JSON, Markdown and the JUnit file that were asked for say that there is
+ * no result, and why, by what cmd_fail printed. `operands` and `folder` are what else the command line names (NULL: no
+ * folder); an input is never replaced. Before compare_release. */
+void compare_write_error(struct compare *c, const struct opt_list *operands, const char *folder, int status);
+
+/* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
+int compare_add_to_summary(const char *path, struct buf *out, struct err *err);
 
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */
 int compare_sides(struct compare *c);

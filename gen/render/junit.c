@@ -54,8 +54,9 @@ static void end_suite(struct suites *s)
 		s->all_sums[i] += s->sum[i];
 }
 
-static void add_case(struct suites *s, const char *class, const char *name, enum outcome outcome, const char *message,
-                     const char *more)
+/* `type`: of a failure or an error, for machines. */
+static void add_typed(struct suites *s, const char *class, const char *name, enum outcome outcome, const char *type,
+                      const char *message, const char *more)
 {
 	static const char *const element[] = {
 		[OUTCOME_FAILED] = "failure", [OUTCOME_ERROR] = "error", [OUTCOME_SKIPPED] = "skipped"};
@@ -66,12 +67,18 @@ static void add_case(struct suites *s, const char *class, const char *name, enum
 		xmlNode *node = xmlNewChild(test, NULL, x(element[outcome]), NULL);
 		set(node, "message", message);
 		if (outcome != OUTCOME_SKIPPED)
-			set(node, "type", outcome == OUTCOME_FAILED ? "failed" : "inconclusive");
+			set(node, "type", type);
 	}
 	xmlNewTextChild(test, NULL, x("system-out"),
 	                x(*more ? arena_format(&s->arena, "%s %s", message, more) : message));
 	s->n++;
 	s->sum[outcome]++;
+}
+
+static void add_case(struct suites *s, const char *class, const char *name, enum outcome outcome, const char *message,
+                     const char *more)
+{
+	add_typed(s, class, name, outcome, outcome == OUTCOME_FAILED ? "failed" : "inconclusive", message, more);
 }
 
 static void add_gates(struct suites *s, const struct analysis *a)
@@ -109,27 +116,49 @@ static void add_findings(struct suites *s, const struct analysis *a)
 	end_suite(s);
 }
 
+static void begin(struct suites *s)
+{
+	*s = (struct suites){.doc = xmlNewDoc(x("1.0"))};
+	s->root = xmlNewNode(NULL, x("testsuites"));
+	xmlDocSetRootElement(s->doc, s->root);
+	set(s->root, "name", "gapline");
+	begin_suite(s, "gapline verdict");
+}
+
+static int finish(struct suites *s, struct buf *out, struct err *err)
+{
+	set_counts(s, s->root, s->all, s->all_sums);
+	xmlChar *bytes = NULL;
+	int n = 0;
+	xmlDocDumpFormatMemoryEnc(s->doc, &bytes, &n, "UTF-8", 1);
+	if (bytes)
+		buf_add(out, (const char *)bytes, (size_t)n);
+	xmlFree(bytes);
+	xmlFreeDoc(s->doc);
+	arena_release(&s->arena);
+	return bytes ? 0 : err_set(err, "the JUnit file: out of memory");
+}
+
 int render_junit(const struct analysis *a, struct buf *out, struct err *err)
 {
-	struct suites s = {.doc = xmlNewDoc(x("1.0"))};
-	s.root = xmlNewNode(NULL, x("testsuites"));
-	xmlDocSetRootElement(s.doc, s.root);
-	set(s.root, "name", "gapline");
-	begin_suite(&s, "gapline verdict");
+	struct suites s;
+	begin(&s);
 	add_case(&s, "gapline.verdict", "speedup",
 	         a->verdict.result == VERDICT_INCONCLUSIVE ? OUTCOME_SKIPPED : OUTCOME_PASSED,
 	         words_verdict(a, &s.arena), words_more(a, &s.arena));
 	end_suite(&s);
 	add_gates(&s, a);
 	add_findings(&s, a);
-	set_counts(&s, s.root, s.all, s.all_sums);
-	xmlChar *bytes = NULL;
-	int n = 0;
-	xmlDocDumpFormatMemoryEnc(s.doc, &bytes, &n, "UTF-8", 1);
-	if (bytes)
-		buf_add(out, (const char *)bytes, (size_t)n);
-	xmlFree(bytes);
-	xmlFreeDoc(s.doc);
-	arena_release(&s.arena);
-	return bytes ? 0 : err_set(err, "the JUnit file: out of memory");
+	return finish(&s, out, err);
+}
+
+int render_error_junit(const struct render_error *e, struct buf *out, struct err *err)
+{
+	struct suites s;
+	begin(&s);
+	const char *text = e->file ? arena_format(&s.arena, "%s: %s", e->file, e->text) : e->text;
+	const char *next = e->next ? arena_format(&s.arena, "(next: %s)", e->next) : "";
+	add_typed(&s, "gapline.verdict", "speedup", OUTCOME_ERROR, e->id, text, next);
+	end_suite(&s);
+	return finish(&s, out, err);
 }

@@ -36,6 +36,20 @@ int render_perfetto(const struct analysis *analysis, struct buf *out, struct err
 /* Gates and findings as test cases, JUnit's XML. */
 int render_junit(const struct analysis *analysis, struct buf *out, struct err *err);
 
+/* Why there is no result. UTF-8 without control characters. */
+struct render_error {
+	const char *id;   /* "damaged": of the schema's list */
+	const char *file; /* that it is about; NULL: none */
+	const char *text; /* what is wrong */
+	const char *next; /* what to try; NULL: nothing is known */
+};
+
+/* In the place of a result. The JSON fits the schema; the Markdown is short in any case, and `brief` puts the hidden
+ * line in front. */
+int render_error_json(const struct render_error *error, struct buf *out, struct err *err);
+void render_error_markdown(const struct render_error *error, bool brief, struct buf *out);
+int render_error_junit(const struct render_error *error, struct buf *out, struct err *err);
+
 /* The short verdict for a terminal or a CI log. `colour`: ANSI colours. */
 void render_verdict(const struct analysis *analysis, bool colour, struct buf *out);
 

@@ -1,7 +1,7 @@
-"""check_recipes.py GAPLINE
+"""check_recipes.py GAPLINE INJECT_TESTS_FOLDER
 
-The recipes of examples/ci: their scripts run on the profiles in examples/, with a stand-in for curl that plays the forge
-and notes what it was asked; their YAML is well-formed, and has the keys that their safety rests on."""
+The recipes of examples/ci: their scripts run on the profiles in examples/, and on a program that uses the stand-in for CUDA,
+with a stand-in for curl that plays the forge and notes what it was asked; their YAML is well-formed, and has the keys that their safety rests on."""
 
 import json
 import os
@@ -10,10 +10,14 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
+
+import jsonschema
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CI = ROOT / "examples" / "ci"
 PAIR = [ROOT / "examples" / "training-step" / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "gapline.schema.json").read_text(encoding="utf-8")))
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 FORGE = r'''#!/usr/bin/env python3
@@ -36,30 +40,80 @@ def run(script, *arguments, **environment):
     return subprocess.run([script, *map(str, arguments)], env=keep | {k: str(v) for k, v in environment.items()}, capture_output=True, text=True)
 
 
-def check_compare(gapline, folder):
-    summary = folder / "step.md"
+GOOD = {"report.html", "result.json", "gaps.svg", "summary.md", "comment.md", "gapline.xml", "status"}
+FAILED = GOOD - {"report.html", "gaps.svg"}
+
+
+def check_output(out, status):
+    """What is in the recipe's folder is of this job, and of a job that failed it says so."""
+    assert (out / "status").read_text() == f"{status}\n"
+    names = {path.name for path in out.iterdir()} - {"run", "broken.sqlite.gz"}
+    assert names == (FAILED if status in (2, 3) else GOOD), f"{status}: {names}"
+    SCHEMA.validate(json.loads((out / "result.json").read_text()))
+    result, suites = json.loads((out / "result.json").read_text()), xml.etree.ElementTree.parse(out / "gapline.xml").getroot()
+    comment, summary = ((out / name).read_text() for name in ("comment.md", "summary.md"))
+    assert comment.startswith("<!-- gapline -->\n"), comment
+    if status not in (2, 3):
+        assert "error" not in result and result["verdict"]["speedup"] > 1, result
+        return result
+    assert result["result"] == "error" and result["schema"] == "gapline/2", result
+    for wrong in {**result, "result": "faster"}, {**result, "verdict": {}}, {**result, "error": {**result["error"], "id": "oops"}}:
+        assert not SCHEMA.is_valid(wrong), wrong
+    (error,) = suites.iter("error")
+    assert error.get("type") == result["error"]["id"] and suites.get("errors") == suites.get("tests") == "1"
+    for text in comment, summary:
+        assert "### Error: nothing was compared\n" in text and "aster" not in text, text
+    return result["error"]
+
+
+def check_profiles(gapline, folder):
+    """One folder for all jobs: what one leaves is nowhere in what the next one shows."""
+    summary, out, broken = folder / "step.md", folder / "out", folder / "broken.sqlite.gz"
     summary.touch()
-    for gates, status in (("--min-speedup=1.5\n--gate=idle<5%", 0), ("--gate=phase:data_load.cost>50%", 1), ("--gate=phase:no such.cost<1%", 2), ("--gate=phase:nope.cost<1%", 4)):
-        out = folder / f"out {status}"
-        done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline, GAPLINE_ARGS=gates, GITHUB_STEP_SUMMARY=summary,
-                   REPORT_URL="https://example.org/report", SVG_URL="https://example.org/gaps.svg")
+    broken.write_bytes(PAIR[1].read_bytes()[:20000])
+    good = "--min-speedup=1.5\n--gate=idle<5%"
+    jobs = ((good, PAIR, 0), ("--gate=phase:data_load.cost>50%", PAIR, 1), ("--gate=phase:no such.cost<1%", PAIR, 2),
+            (good, PAIR, 0), (good, (PAIR[0], broken), 3), ("--gate=phase:nope.cost<1%", PAIR, 4),
+            (good, (PAIR[0], folder / "nothing.sqlite"), 3), ("--no-such-option", PAIR, 2))  # fmt: skip
+    found = []
+    for gates, pair, status in jobs:
+        done = run(CI / "compare.sh", "--profiles", out, *pair, GAPLINE=gapline, GAPLINE_ARGS=gates, GITHUB_STEP_SUMMARY=summary,
+                   REPORT_URL="https://example.org/report", SVG_URL="https://example.org/gaps.svg")  # fmt: skip
         assert done.returncode == status, f"{gates}: {done.returncode} {done.stderr}"
-        assert (out / "status").read_text() == f"{status}\n"
-        names = {path.name for path in out.iterdir()}
-        wanted = {"report.html", "result.json", "gaps.svg", "summary.md", "comment.md", "gapline.xml", "status"}
-        assert names == (wanted if status != 2 else {"status"}), f"{gates}: {names}"
-    assert summary.read_text().count("(<https://example.org/report>)") == 3, "the step's summary"
+        found.append(check_output(out, status))
+        if status in (2, 3):
+            error = found[-1]
+            said = ": ".join(filter(None, (error["file"], error["text"]))) + (f"; {error['next']}" if error["next"] else "")
+            assert f"gapline: {said}\n" in done.stderr, (error, done.stderr)
+    assert [error["id"] for error, job in zip(found, jobs) if job[2] in (2, 3)] == ["usage", "damaged", "missing", "usage"]
+    assert found[4]["file"] == str(broken), found[4]
+    texts = summary.read_text()
+    assert texts.count("(<https://example.org/report>)") == 4 and texts.count("### Error: nothing was compared") == 4, "the step's summary"
     assert run(CI / "compare.sh", "--profiles", "x", GAPLINE=gapline).returncode == 2
-    # `gapline run`, played by a program that notes its arguments
-    player = folder / "player"
-    player.write_text('#!/bin/sh\nfor a; do echo "$a"; done >"$PLAYED"; mkdir -p "$3"; echo page >"$3/report.html"; echo {} >"$3/report.json"; exit 4\n')
-    player.chmod(0o755)
-    out = folder / "run"
-    done = run(CI / "compare.sh", out, "base 'a b'", "fixed $(touch x)", GAPLINE=player, PLAYED=folder / "played", GAPLINE_ARGS="--time-limit=10m\n--gate=idle<5%\n")
-    words = (folder / "played").read_text().splitlines()
-    assert done.returncode == 4 and words[0] == "run" and words[words.index("--baseline") + 1] == "base 'a b'", words
-    assert words[words.index("--fixed") + 1] == "fixed $(touch x)" and words[-2:] == ["--time-limit=10m", "--gate=idle<5%"], words
-    assert (out / "report.html").exists() and (out / "result.json").exists()
+    done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=folder / "is not there")
+    assert done.returncode == 127 and {path.name for path in out.iterdir()} == {"status"}, "gapline is not there"
+    done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline)
+    assert done.returncode == 0 and check_output(out, 0)
+
+
+def check_run(gapline, inject, folder):
+    """`gapline run` itself, on the stand-ins for the driver and for CUPTI (tests/inject)."""
+    out, target = folder / "run's", inject / "cuda_target"
+    cuda = {"LD_LIBRARY_PATH": f"{inject}/fake_driver:{inject}/fake_cupti", "GAPLINE_CUPTI": f"{inject}/fake_cupti/libcupti.so.13",
+            "FAKE_EXACT": "1", "GAPLINE": gapline}  # fmt: skip
+    options = "--repeat=2\n--recorded=1\n--quiet\n"
+    slow, fast = f"{target} longer_steps", f"{target} steps"
+    jobs = ((fast, "", 0, None), (fast, "--gate=phase:nope.cost<1%", 4, None), ("sh -c 'exit 7'", "", 3, "program_failed"),
+            (fast, "", 0, None), ("true", "", 3, "not_recorded"), (f"true $(touch {out}/x)", "", 2, "usage"), ("is-not-there", "", 2, "usage"),
+            (fast, "--gate=idle<<5%", 2, "usage"), (fast, "", 0, None))  # fmt: skip
+    for fixed, gate, status, why in jobs:
+        done = run(CI / "compare.sh", out, slow, fixed, GAPLINE_ARGS=options + gate, SVG_URL="https://example.org/gaps.svg", **cuda)
+        assert done.returncode == status, f"{fixed}, {gate}: {done.returncode} {done.stderr}"
+        found = check_output(out, status)
+        assert found["id"] == why if why else found["verdict"]["measured"] == "stopwatch", (found, done.stderr)
+        if not why:
+            assert "(<https://example.org/gaps.svg>)" in (out / "summary.md").read_text()
+            assert json.loads((out / "run" / "run.json").read_text())["commands"]["baseline"] == slow.split()
 
 
 class Forge:
@@ -174,8 +228,13 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         check_yaml()
-        check_compare(sys.argv[1], folder)
-        forge, comment = Forge(folder), folder / "out 0" / "comment.md"
+        gapline, inject = map(pathlib.Path, sys.argv[1:3])
+        check_profiles(gapline, folder)
+        if (inject / "fake_cupti").exists():
+            check_run(gapline, inject, folder)
+        else:
+            print("check_recipes: no `gapline run`, as CUPTI's headers were not there")
+        forge, comment = Forge(folder), folder / "out" / "comment.md"
         check_github(forge, comment)
         check_gitlab(forge, comment)
     print("compare.sh, comment.sh and note.sh run, YAML read")

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 static const struct fake *fake;
+static const struct fake_driver *cuda;
 
 static void begin(void)
 {
@@ -26,6 +27,7 @@ static void begin(void)
 		fputs("cuInit failed\n", stderr);
 		exit(1);
 	}
+	cuda = ((const struct fake_driver *(*)(void))dlsym(driver, "fake_driver"))();
 	void *cupti = dlopen("libcupti.so.13", RTLD_NOW | RTLD_NOLOAD);
 	if (cupti)
 		fake = ((const struct fake *(*)(void))dlsym(cupti, "fake_cupti"))();
@@ -160,9 +162,10 @@ static void later(void)
 	kinds();
 }
 
-/* Work with real times, in ranges; prints each kernel's. */
-static void steps(void)
+/* Work with real times, in ranges; prints each kernel's. Runs without CUPTI, too. */
+static void make_steps(unsigned wait_us)
 {
+	cuda->use(0);
 	for (int i = 0; i < 60; i++) {
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -170,13 +173,24 @@ static void steps(void)
 		const char *name = i % 2 ? "odd" : "even";
 		if (i % 3 == 0)
 			nvtxRangePushA("step");
-		fake->launch(name, start, start + 20000 + (unsigned)i);
+		if (fake)
+			fake->launch(name, start, start + 20000 + (unsigned)i);
 		printf("%s %llu %llu\n", name, (unsigned long long)start,
 		       (unsigned long long)start + 20000 + (unsigned)i);
-		usleep(300);
+		usleep(wait_us);
 		if (i % 3 == 2)
 			nvtxRangePop();
 	}
+}
+
+static void steps(void)
+{
+	make_steps(300);
+}
+
+static void longer_steps(void)
+{
+	make_steps(900);
 }
 
 static void child(void)
@@ -195,10 +209,11 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks},       {"killed", killed},
-	             {"range", range},       {"ranges", ranges}, {"unloaded", unloaded}, {"slow", slow},
-	             {"hog", hog},           {"kinds", kinds},   {"nothing", nothing},   {"child", child},
-	             {"steps", steps},       {"later", later}};
+	} cases[] = {{"launches", launches}, {"names", names},     {"forks", forks},
+	             {"killed", killed},     {"range", range},     {"ranges", ranges},
+	             {"unloaded", unloaded}, {"slow", slow},       {"hog", hog},
+	             {"kinds", kinds},       {"nothing", nothing}, {"child", child},
+	             {"steps", steps},       {"later", later},     {"longer_steps", longer_steps}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)
