@@ -3,6 +3,8 @@
 
 #include "base/buf.h"
 
+#include "trace/classify.h"
+
 #include <limits.h>
 #include <string.h>
 
@@ -317,6 +319,18 @@ static int check_kind(const struct kineto *k, enum packing packing)
 	return -1;
 }
 
+/* Whether a call was made that gives a GPU work. Waiting is none: the profiler itself waits for the GPU. */
+static bool launches_any(const struct kineto *k)
+{
+	bool any = false;
+	for (size_t i = 0; i < k->n_spans && !any; i++) {
+		const char *name = names_text(k->names, k->spans[i].name);
+		enum call_class class = k->spans[i].kind == KINETO_CALL ? classify_call(name) : CALL_OTHER;
+		any = class == CALL_LAUNCH || class == CALL_COPY;
+	}
+	return any;
+}
+
 static int check_contents(const struct kineto *k, const struct read_wish *wish)
 {
 	const struct trace *t = k->build->trace;
@@ -324,7 +338,10 @@ static int check_contents(const struct kineto *k, const struct read_wish *wish)
 		return 0;
 	bool dropped = t->rows[ROWS_KERNELS].dropped || t->rows[ROWS_COPIES].dropped || t->rows[ROWS_MEMSETS].dropped;
 	const char *reason =
-		dropped    ? "its GPU events make no sense and were dropped: the file was changed"
+		dropped ? "its GPU events make no sense and were dropped: the file was changed"
+		: k->calls && !launches_any(k)
+			? "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
+			  "recorded, or before and after it (schedule, wait, warmup)"
 		: k->calls ? "CUDA calls were recorded, but nothing from the GPU: usual without permission to "
 			     "profile, in virtual machines, or where another profiler uses CUPTI"
 			   : "CUDA was not among the activities, or the program did not use it";

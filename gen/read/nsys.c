@@ -28,9 +28,15 @@ bool nsys_is_mark(const char *table)
 	return false;
 }
 
-/* Whether this is an export of nsys at all. */
+/* Whether this is an export of nsys at all. nvprof wrote tables of the same names, with other columns. */
 static int check_kind(const struct nsys *r)
 {
+	if (db_table(&r->db, "StringTable") && !db_table(&r->db, "StringIds"))
+		return err_set(r->err,
+		               "%s: is a database of nvprof, which differs from an export of nsys and is not read; "
+		               "record the program again with: gapline capture -o FILE -- COMMAND, or with: nsys "
+		               "profile --trace=cuda,nvtx,osrt COMMAND",
+		               r->path);
 	int found = 0;
 	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
 		found += db_table(&r->db, marks[i]) != NULL;
@@ -55,7 +61,17 @@ static int check_kind(const struct nsys *r)
 }
 
 /* A profile in which nothing ran on a GPU cannot be judged; says what it does hold and what usually is wrong. */
-static int check_contents(const struct nsys *r)
+static bool launches_any(struct nsys *r)
+{
+	const struct trace_calls *calls = &r->trace->calls;
+	bool any = false;
+	build_finish(&r->build); /* tells what calls are */
+	for (size_t i = 0; i < calls->n && !any; i++)
+		any = !calls->name[i] || calls->class[i] == CALL_LAUNCH || calls->class[i] == CALL_COPY;
+	return any;
+}
+
+static int check_contents(struct nsys *r)
 {
 	const struct trace *t = r->trace;
 	if (t->ops.n > 0 || r->wish->without_gpu)
@@ -66,6 +82,9 @@ static int check_contents(const struct nsys *r)
 	const char *reason;
 	if (dropped > 0)
 		reason = "rows were dropped because they make no sense: the file is damaged or was changed";
+	else if (t->calls.n > 0 && !launches_any(r))
+		reason = "CUDA was recorded, and no call gives the GPU work: the program ran on the CPU while it was "
+			 "recorded";
 	else if (t->calls.n > 0)
 		reason = "CUDA calls were recorded, but nothing from the GPU: usual under WSL2, in virtual machines, "
 			 "without permission to profile, or when the program was killed";

@@ -111,6 +111,18 @@ static bool is_called_report(const char *path)
 	return false;
 }
 
+/* A message of tsl/profiler/protobuf/xplane.proto: a plane, field 1, with its name within the first bytes. */
+static bool is_xplane(const struct file_head *head)
+{
+	enum { NAME_WITHIN = 32 };
+	static const char *const planes[] = {"/host:", "/device:", "Task Environment"};
+	const size_t n = head->n < NAME_WITHIN ? head->n : NAME_WITHIN;
+	for (size_t i = 0; i < sizeof planes / sizeof *planes && n && head->data[0] == 0x0A; i++)
+		if (memmem(head->data, n, planes[i], strlen(planes[i])))
+			return true;
+	return false;
+}
+
 /* "PATH: is WHAT 'PATH'": a command for the user's own file. */
 static int refuse_with(const char *path, const char *inside, const char *what, struct err *err)
 {
@@ -160,6 +172,11 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		               head->n);
 	if (BEGINS(head, "<!DOCTYPE html") || BEGINS(head, "<html"))
 		return err_set(err, "%s: %sa web page; name the profiles that a report was made of", path, inside);
+	if (is_xplane(head))
+		return err_set(err,
+		               "%s: %san XPlane trace of XLA (JAX, TensorFlow), which is not read; record the program "
+		               "again with: gapline capture -o FILE -- COMMAND",
+		               path, inside);
 	if (is_called_report(path)) { /* a newer kind, or a damaged one: nsys will say */
 		struct buf command = {0};
 		add_export_command(&command, path, "");

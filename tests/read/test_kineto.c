@@ -421,6 +421,10 @@ static void what_is_refused(void **state)
 	         "\"dur\": 1}]",
 	         "holds no GPU work, so there is nothing to judge: 1 operators"},
 		{"[" CALL("1", "2", "3") "]", "CUDA calls were recorded, but nothing from the GPU"},
+		{"[{\"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"cudaDeviceSynchronize\", \"pid\": 1, "
+	         "\"tid\": 1, "
+	         "\"ts\": 1, \"dur\": 1, \"args\": {\"correlation\": 3}}]",
+	         "CUDA was recorded, and no call gives the GPU work"},
 		{"[" CALL("1", "2", "3") ", " KERNEL("5", "9223372036854775807", "3") "]",
 	         "its GPU events make no sense and were dropped"},
 		{"[{\"ph\": NaN}]", "no valid JSON"},

@@ -30,6 +30,8 @@ static void told_by_content(void **state)
 	         6, "xz; unpack"},
 		{"PK\x03\x04", 4, "zip; unpack"},
 		{"BZh9", 4, "bzip2; unpack"},
+		{"\x0A\x13\x12\x0D/device:GPU:0\x1A\x02\x08\x01", 23, "XPlane trace of XLA (JAX"},
+		{"\x0A\x0D\x08\x01\x12\x09/host:CPU", 15, "gapline capture"},
 		{"hello", 5, "no profile that can be read here"},
 		{"\0\0\0\0", 4, "no profile that can be read here"},
 		{"S", 1, "is cut off"},
@@ -120,6 +122,14 @@ static void databases_that_are_no_profile(void **state)
 	support_run(path, "CREATE TABLE bookmarks (url TEXT)");
 	REFUSED(s, path, "not one that nsys exported");
 	REFUSED(s, path, arena_format(&s->arena, "sqlite3 '%s' .schema", path));
+	path = support_path(s, "nvprof.db"); /* https://docs.nvidia.com/cuda/profiler-users-guide: nvprof -o */
+	support_run(path,
+	            "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT NOT NULL);"
+	            "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (_id_ INTEGER PRIMARY KEY, cbid INT, start INT, end INT);"
+	            "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (_id_ INTEGER PRIMARY KEY, start INT, end INT);"
+	            "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER PRIMARY KEY, start INT)");
+	REFUSED(s, path, "is a database of nvprof");
+	REFUSED(s, path, "gapline capture -o FILE -- COMMAND");
 	path = support_path(s, "results.db");
 	support_run(path, "CREATE TABLE entry (kind); CREATE TABLE part (kind)");
 	REFUSED(s, path, arena_format(&s->arena, "gapline history report --db '%s'", path));
@@ -129,6 +139,8 @@ static void databases_that_are_no_profile(void **state)
 	REFUSED(s, path, "4 CUDA calls, 4 NVTX ranges, 1 OS calls");
 	REFUSED(s, path, "nothing from the GPU");
 	REFUSED(s, path, "nsys profile --trace=cuda,nvtx,osrt");
+	support_run(path, "UPDATE StringIds SET value = 'cudaDeviceSynchronize' WHERE value LIKE 'cuda%'");
+	REFUSED(s, path, "CUDA was recorded, and no call gives the GPU work");
 	support_run(path, "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; DROP TABLE CUPTI_ACTIVITY_KIND_KERNEL");
 	REFUSED(s, path, "did not use CUDA");
 	unlink(path);

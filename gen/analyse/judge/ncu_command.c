@@ -168,6 +168,17 @@ static const struct run *part_of_first_device(const struct run *run, struct aren
 	return part;
 }
 
+/* GPUs that Nsight Compute cannot measure: of ROCm, whose profiler names them or calls hip… */
+static bool is_amd(const struct trace *t)
+{
+	bool amd = false;
+	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
+		amd = strncmp(names_text(t->names, t->gpus[g].name), "AMD", 3) == 0;
+	for (size_t i = 0; i < t->calls.n && !amd; i++)
+		amd = strncmp(names_text(t->names, t->calls.name[i]), "hip", 3) == 0;
+	return amd;
+}
+
 const char *ncu_command(const struct side_facts *facts, const char *side, struct arena *arena)
 {
 	struct arena scratch = {0};
@@ -175,7 +186,7 @@ const char *ncu_command(const struct side_facts *facts, const char *side, struct
 	if (run->parts)
 		run = part_of_first_device(run, &scratch);
 	struct heavy *list;
-	uint32_t n = find_heaviest(run, &list, &scratch);
+	uint32_t n = is_amd(run->trace) ? 0 : find_heaviest(run, &list, &scratch);
 	const char *command = NULL;
 	if (n) {
 		struct wanted w = find_launches(run, list, n, &scratch);
