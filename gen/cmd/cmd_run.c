@@ -145,7 +145,7 @@ static int run_in_folder(struct experiment *e)
 	int lock = suite_lock(e->folder, &e->compare.arena, &err);
 	if (lock < 0)
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	int status = prepare_folder(e, &err) || compare_prepare(&e->compare, &err) ? cmd_fail(CMD_WRONG_USAGE, &err)
+	int status = compare_prepare(&e->compare, &err) || prepare_folder(e, &err) ? cmd_fail(CMD_WRONG_USAGE, &err)
 	                                                                           : CMD_DONE;
 	if (status)
 		goto done;

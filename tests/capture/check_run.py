@@ -93,6 +93,18 @@ class Run(Case):
                 self.assertIn(words, self.run_both(*arguments, status=2)[1])
         self.no_files()
 
+    def test_outputs_that_cannot_be_written(self):
+        """Said before anything runs, and before older runs are removed."""
+        self.run_both(*self.BOTH, "--recorded", "1", "-o", "out", "--json", "x.json", "--svg", "x.svg")
+        self.assertGreater(json.loads((self.folder / "x.json").read_text())["verdict"]["speedup"], 1)
+        self.assertIn("<svg ", (self.folder / "x.svg").read_text())
+        before = self.files("out")
+        self.assertNotIn("report.json", before)
+        _, said = self.run_both(*self.BOTH, "-o", "out", "--force", "--svg", "nowhere/x.svg", "--json", "x.json", status=2)
+        self.assertIn("nowhere/x.svg: its folder does not exist", said)
+        self.assertEqual(self.files("out"), before)
+        self.assertEqual(json.loads((self.folder / "x.json").read_text())["error"]["id"], "output")
+
     def test_failing_side(self):
         fixed = "sh -c 'test ! -e out/baseline-3.* || exit 7; : fixed-#.sqlite'"
         _, said = self.run_both("--baseline", "true base-#.sqlite", "--fixed", fixed, "-o", "out", status=3)
