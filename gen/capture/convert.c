@@ -167,6 +167,7 @@ static int convert_all(struct convert *c)
 		c->result->processes += c->processes[i].active;
 		c->result->incomplete += c->processes[i].active && !c->processes[i].complete;
 	}
+	convert_settle_messages(c);
 	convert_native_say(c);
 	convert_write_info(c);
 	return profile_finish(&c->profile, c->err);

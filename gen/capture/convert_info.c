@@ -55,7 +55,7 @@ void convert_add_device(struct convert *c, uint32_t pid, const unsigned char *pa
 	c->gpu_uses[c->n_gpu_uses++] = use;
 }
 
-void convert_add_message(struct convert *c, uint32_t pid, int severity, const char *text, size_t n)
+void convert_add_message(struct convert *c, uint32_t pid, int severity, uint32_t code, const char *text, size_t n)
 {
 	n = strnlen(text, n < MESSAGE_MAX_BYTES ? n : MESSAGE_MAX_BYTES);
 	if (n == 0 || c->n_messages == MESSAGES_MAX)
@@ -66,7 +66,16 @@ void convert_add_message(struct convert *c, uint32_t pid, int severity, const ch
 			return;
 	if (!c->messages)
 		c->messages = ARENA_NEW(&c->work, MESSAGES_MAX, struct message);
-	c->messages[c->n_messages++] = (struct message){severity, id, pid};
+	c->messages[c->n_messages++] = (struct message){severity, code, id, pid};
+}
+
+void convert_settle_messages(struct convert *c)
+{
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < c->n_messages; i++)
+		if (c->messages[i].code != SPOOL_CODE_NO_PYTHON || !c->result->sample_ns)
+			c->messages[kept++] = c->messages[i];
+	c->n_messages = kept;
 }
 
 void convert_list_messages(struct convert *c)

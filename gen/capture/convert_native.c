@@ -162,12 +162,12 @@ void convert_native_say(struct convert *c)
 	if (r->native_interrupted) {
 		snprintf(text, sizeof text, "%lld system calls of the program returned EINTR because of --trace native",
 		         (long long)r->native_interrupted);
-		convert_add_message(c, c->processes->pid, SPOOL_WARNING, text, strlen(text));
+		convert_add_message(c, c->processes->pid, SPOOL_WARNING, SPOOL_CODE_OTHER, text, strlen(text));
 	}
 	if (r->native_missed > r->native_asked / 50) {
 		snprintf(text, sizeof text,
 		         "what Python's functions had called was looked for %lld times and not found out %lld times",
 		         (long long)(r->native_asked), (long long)r->native_missed);
-		convert_add_message(c, c->processes->pid, SPOOL_INFO, text, strlen(text));
+		convert_add_message(c, c->processes->pid, SPOOL_INFO, SPOOL_CODE_OTHER, text, strlen(text));
 	}
 }

@@ -52,6 +52,7 @@ struct gpu_use { /* process `pid` counts GPU `gpu` as `ordinal` */
 
 struct message {
 	int severity;
+	uint32_t code; /* enum spool_code */
 	uint32_t text; /* of convert.messages */
 	uint32_t pid;
 };
@@ -206,7 +207,9 @@ bool convert_launched_in_window(const struct file *f, uint32_t correlation);
 
 /* ---- convert_info.c ---- */
 void convert_add_device(struct convert *c, uint32_t pid, const unsigned char *payload, size_t n);
-void convert_add_message(struct convert *c, uint32_t pid, int severity, const char *text, size_t n);
+void convert_add_message(struct convert *c, uint32_t pid, int severity, uint32_t code, const char *text, size_t n);
+/* When all are known: that a process has no Python is nothing to say where another one was sampled. */
+void convert_settle_messages(struct convert *c);
 void convert_write_info(struct convert *c);
 void convert_list_messages(struct convert *c);
 

@@ -175,7 +175,7 @@ static void scan_message(struct file *f, const unsigned char *payload, size_t n)
 		return;
 	memcpy(&message, payload, sizeof message);
 	int severity = message.severity > SPOOL_ERROR ? SPOOL_ERROR : (int)message.severity;
-	convert_add_message(f->convert, f->header.pid, severity, (const char *)payload + sizeof message,
+	convert_add_message(f->convert, f->header.pid, severity, message.code, (const char *)payload + sizeof message,
 	                    n - sizeof message);
 }
 

@@ -135,7 +135,8 @@ enum spool_code {
 	SPOOL_CODE_NO_CUPTI,      /* no CUPTI was found */
 	SPOOL_CODE_CUPTI_TOO_OLD, /* what was found does not fit the driver or lacks a function */
 	SPOOL_CODE_CUPTI_TAKEN,   /* another tool uses CUPTI in this process */
-	SPOOL_CODE_CUPTI_FAILED   /* CUPTI refused something; the text says what and why */
+	SPOOL_CODE_CUPTI_FAILED,  /* CUPTI refused something; the text says what and why */
+	SPOOL_CODE_NO_PYTHON      /* a process that was to be sampled has no CPython */
 };
 
 struct spool_window {

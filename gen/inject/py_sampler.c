@@ -356,10 +356,15 @@ static bool fits(void)
 	return good;
 }
 
-static void give_up(const char *why)
+static void give_up_for(enum spool_code code, const char *why)
 {
 	given_up = true;
-	spool_message(SPOOL_WARNING, SPOOL_CODE_OTHER, "Python was not sampled (--trace py): %s", why);
+	spool_message(SPOOL_WARNING, code, "Python was not sampled (--trace py): %s", why);
+}
+
+static void give_up(const char *why)
+{
+	give_up_for(SPOOL_CODE_OTHER, why);
 }
 
 static void find_gil(void)
@@ -390,7 +395,7 @@ static void start(void)
 	switch (py_find(&py)) {
 	case PY_NONE:
 		if (++ticks == TICKS_PATIENCE)
-			give_up("there is no CPython in this process");
+			give_up_for(SPOOL_CODE_NO_PYTHON, "there is no CPython in this process");
 		return;
 	case PY_UNKNOWN:
 		give_up("this version of CPython is not known to gapline; 3.11 to 3.15 are");
@@ -420,7 +425,8 @@ void sampler_tick(bool last)
 	if (!started && !given_up && !last)
 		start();
 	if (!started && !given_up && last)
-		give_up("no CPython that could be read was found in this process while it ran");
+		give_up_for(SPOOL_CODE_NO_PYTHON,
+		            "no CPython that could be read was found in this process while it ran");
 	if (started) {
 		struct spool_native_sampled looked;
 		struct spool_sampled sampled = {(uint64_t)every, atomic_exchange(&taken, 0), atomic_exchange(&torn, 0),

@@ -277,6 +277,15 @@ class Words(Case):
         self.assertEqual(said.count("Python was not sampled (--trace py): no CPython that could be read was found"), 1, said)
         self.assertNotIn("COMPOSITE_EVENTS", self.tables("x.sqlite"))
 
+    def test_child_without_python(self):
+        """The program is sampled: that what it starts has no Python is not said, nor kept."""
+        child = f"import subprocess\nsubprocess.run([{str(TARGET)!r}, 'launches'], check=True)\n"
+        _, said = self.capture("x.sqlite", PYTHON, self.program(textwrap.dedent(self.SHORT) + child))
+        self.assertNotIn("no CPython", said)
+        self.assertGreater(self.sql("x.sqlite", "SELECT count(*) FROM COMPOSITE_EVENTS"), [(0,)])
+        self.assertEqual(self.sql("x.sqlite", "SELECT count(*) FROM PROCESSES"), [(2,)])
+        self.assertEqual(self.sql("x.sqlite", "SELECT text FROM DIAGNOSTIC_EVENT WHERE text LIKE '%no CPython%'"), [])
+
     def test_forbidden(self):
         _, said = self.capture("x.sqlite", PYTHON, self.program(self.SHORT), preexec_fn=refuse_reading)
         self.assertEqual(said.count("this container or kernel forbids process_vm_readv"), 1, said)
