@@ -29,6 +29,8 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 		list[r] = steps ? (struct verdict_run){.period = runs[r].period, .n = runs[r].n_periods}
 		                : (struct verdict_run){.period = span, .n = 1};
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
+		list[r].end = list[r].start ? started + runs[r].last_op : 0;
+		list[r].place = run_place(&runs[r], arena);
 		list[r].shrinks = steps && runs[r].shrinks;
 	}
 	return (struct verdict_side){list, n, steps};

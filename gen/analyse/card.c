@@ -98,6 +98,7 @@ struct card card_make(const struct analysis *a)
 		[DOUBT_CONDITIONS] = a->comparison.other_conditions,
 		[DOUBT_WARMING] = v->warming,
 		[DOUBT_ONE_RUN] = v->one_run && v->has_speedup,
+		[DOUBT_SESSION] = v->has_interval && v->elsewhere,
 		[DOUBT_ORDER] = several && v->order_known && !v->in_turns,
 		[DOUBT_NO_ORDER] = several && !v->order_known,
 		[DOUBT_ASIDE] = v->aside[0] + v->aside[1] > 0,

@@ -13,6 +13,7 @@ enum doubt {
 	DOUBT_CONDITIONS, /* another GPU, driver, clock or way of recording */
 	DOUBT_WARMING,    /* a side never reached its level */
 	DOUBT_ONE_RUN,    /* what differs from run to run is not in the interval */
+	DOUBT_SESSION,    /* the sides share no session: another day, host or GPU looks like an effect */
 	DOUBT_ORDER,      /* several runs, not captured in turns: a drift of the machine looks like an effect */
 	DOUBT_NO_ORDER,   /* several runs, and their order is not known */
 	DOUBT_ASIDE,      /* steps were set aside: the speedup with them is another one */

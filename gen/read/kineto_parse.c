@@ -249,7 +249,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t n)
 	else if (p->field == START || p->field == DURATION || p->field == BASE)
 		return on_number(context, text, n); /* "baseTimeNanoseconds" has been seen as a text */
 	else if (p->field == HOST && n)
-		p->k->host = name_hash(text, n);
+		p->k->host = name_hash_host(text, n);
 	else if (p->field == GPU_NAME)
 		p->gpu.name = names_add(p->k->names, text, n);
 	else if (number)

@@ -107,7 +107,7 @@ static int read_names(struct nsys *r, const char *table, struct found *found)
 			continue;
 		const char *value = scan_text(&s, VALUE, &n);
 		if (value && n && host)
-			r->trace->source.host = greater(r->trace->source.host, name_hash(value, n));
+			r->trace->source.host = greater(r->trace->source.host, name_hash_host(value, n));
 		else if (value && environment)
 			look_at(value, n, found);
 	}
@@ -130,7 +130,7 @@ static int read_job(struct nsys *r, struct found *found)
 		if (!name || !value || !n || strlen(name) != name_n || name_n + n > 2 * (size_t)LAUNCHER_VALUE_MAX)
 			continue;
 		if (strcmp(name, "host") == 0) {
-			r->trace->source.host = name_hash(value, n);
+			r->trace->source.host = name_hash_host(value, n);
 			continue;
 		}
 		char text[2 * LAUNCHER_VALUE_MAX + 2];
@@ -193,12 +193,23 @@ void nsys_give_ranks(struct nsys *r)
 		t->processes[process].rank = t->source.rank;
 }
 
+/* One that `gapline scrub` made counts GPUs: nothing but its last digits is not 0. */
+static bool is_made(const char *uuid)
+{
+	size_t digits = 0;
+	for (const char *c = uuid; *c; c++)
+		if (*c != '-' && ++digits <= 24 && *c != '0')
+			return false;
+	return digits == 32;
+}
+
 /* A UUID is a GPU's own (of a part of one, where it is parted); a place on the bus is, on one host. */
 uint64_t nsys_gpu_id(const struct nsys *r, const char *uuid, const char *bus)
 {
-	if (*uuid) {
-		uuid += strncasecmp(uuid, "GPU-", 4) == 0 ? 4 : 0;
-		return name_hash(uuid, strlen(uuid));
-	}
-	return *bus && r->trace->source.host ? name_hash(bus, strlen(bus)) ^ r->trace->source.host : 0;
+	uuid += strncasecmp(uuid, "GPU-", 4) == 0 || strncasecmp(uuid, "MIG-", 4) == 0 ? 4 : 0;
+	if (*uuid && !is_made(uuid))
+		return name_hash(uuid, strlen(uuid)) & ~(uint64_t)TRACE_GPU_BY_PLACE;
+	return *bus && r->trace->source.host
+	               ? (name_hash(bus, strlen(bus)) ^ r->trace->source.host) | TRACE_GPU_BY_PLACE
+	               : 0;
 }

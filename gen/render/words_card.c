@@ -62,6 +62,8 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 		return a->side[0].n_runs == a->side[1].n_runs
 		               ? "One run a side: a clock that differs between the two would look like a change."
 		               : "Only one run of one side: a clock that differs in it would look like a change.";
+	case DOUBT_SESSION:
+		return arena_format(arena, "The fixed side was measured %s.", v->elsewhere);
 	case DOUBT_ORDER:
 		return "Not captured in turns: a machine that warms up would look like a change.";
 	case DOUBT_NO_ORDER:

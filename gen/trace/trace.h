@@ -192,6 +192,9 @@ struct trace_thread {
 	uint32_t name;
 };
 
+/* The last bit of a GPU's digest where it is of a place on its host's bus; of a UUID it is 0. */
+enum { TRACE_GPU_BY_PLACE = 1 };
+
 /* A physical GPU as the profile describes it. Unknown numbers are 0. */
 struct trace_gpu {
 	uint32_t name;
@@ -380,13 +383,20 @@ struct trace_source {
 	int64_t started;     /* the trace's time 0 on the wall clock: ns since 1970 (UTC); TRACE_NO_TIME: not known */
 	int64_t began;       /* when the program was started that was recorded from there on, on the trace's clock;
 	                      * TRACE_NO_TIME: not known, or recording began later */
-	uint64_t host;       /* digest of the host's name; 0: not known. No output shows it */
+	uint64_t host;       /* digest of the host's name; 0: not known. No output shows it; trace_host_is_contained */
 	uint64_t job;        /* digest of what a launcher calls the job that the program is part of; likewise */
 	int32_t rank, ranks; /* the program's number in that job, and how many it has; -1: not known */
 	bool has_calls, has_ranges, has_os_calls, has_overheads; /* whether the table exists and held rows */
 	bool has_lock; /* it was looked whether threads wait for Python's interpreter lock: of several files, in all */
 	enum graph_mode graphs;
 };
+
+/* A host's digest ends in these bits where its name looks like a container's, and in a 0 where it does not. */
+enum { TRACE_HOST_CONTAINED = 15 };
+static inline bool trace_host_is_contained(uint64_t host)
+{
+	return (host & TRACE_HOST_CONTAINED) == TRACE_HOST_CONTAINED;
+}
 
 /* One of which nothing is known yet: texts are empty, never NULL. */
 static inline struct trace_source trace_source_unknown(void)

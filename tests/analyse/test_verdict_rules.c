@@ -121,36 +121,6 @@ static void order_of_runs(void **unused)
 	}
 }
 
-/* AAABBB, 1 % a run, and run means that lie on a line exactly: the line's interval is no narrower than what varies
- * within the runs allows. All runs hold the same values, in another order. */
-static void a_line_by_chance(void **unused)
-{
-	(void)unused;
-	struct pair *p = pair_new();
-	seed = 5;
-	int64_t values[40];
-	for (int i = 0; i < 40; i++)
-		values[i] = (int64_t)(1e9 * (1 + 0.05 * (2 * uniform() - 1)));
-	for (int s = 0; s < 2; s++)
-		for (int r = 0; r < 3; r++) {
-			int64_t *period = add_run(p, s, 40, 0);
-			p->run[s][r].start = 1000 + 3 * s + r;
-			for (int i = 0; i < 40; i++)
-				period[i] =
-					(int64_t)((double)values[(i + 7 * (3 * s + r)) % 40] * pow(1.01, 3 * s + r));
-		}
-	p->warmup = 0;
-	const struct verdict *v = judge(p);
-	assert_false(v->paired);
-	double variance = 0;
-	for (int s = 0; s < 2; s++)
-		for (int r = 0; r < 3; r++)
-			variance += v->series[s][r].variance / 9;
-	double least = 1.96 * sqrt(variance * 17.5 / 4);
-	assert_true(least > 0.005);
-	assert_in_range((int)(1e6 * log(v->recorded.hi)), (int)(1e6 * least), (int)(1.1e6 * least));
-}
-
 /* ---- gates ---- */
 
 static enum gate_result gate(double speedup, double min_speedup, double max_regression)
@@ -429,7 +399,7 @@ int main(void)
 		TEST(scaled_times),
 		TEST(a_pause_of_both_sides_counts),
 		TEST(order_of_runs),
-		TEST(a_line_by_chance),
+
 		TEST(gates),
 		TEST(gate_at_the_very_end),
 		TEST(gate_takes_faster),

@@ -68,6 +68,12 @@ static void plan_one_run(const struct proof *p, struct verdict *v)
 		v->more_runs = LEAST_RUNS;
 }
 
+/* Sides that are not exchangeable: runs in turns are. */
+static void plan_turns(const struct proof *p, struct verdict *v)
+{
+	v->more_runs = plan_runs(p, fmax(fabs(p->change), LN_MARGIN));
+}
+
 static void plan_runs_more(const struct proof *p, struct verdict *v)
 {
 	double size = fabs(p->change);
@@ -93,6 +99,8 @@ void plan_more(const struct proof *p, struct verdict *v)
 			v->more_steps = (int64_t)(2 * (p->m[0] > p->m[1] ? p->m[0] + p->cut[0] : p->m[1] + p->cut[1]));
 	} else if (!p->steps) {
 		return;
+	} else if (v->judged && p->exchange.apart > 0) {
+		plan_turns(p, v);
 	} else if (v->judged && p->one_run) {
 		plan_one_run(p, v);
 	} else if (v->judged) {

@@ -2,7 +2,8 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_PROOF_H
 #define GAPLINE_ANALYSE_JUDGE_PROOF_H
 
-#include "analyse/judge/order.h"
+#include "analyse/judge/between.h"
+#include "analyse/judge/exchange.h"
 #include "analyse/judge/verdict.h"
 
 enum {
@@ -39,7 +40,7 @@ struct proof {
 	double level[2];    /* largest over runs; only with one run a side */
 	bool paired;
 	bool one_run, few, short_capture;
-	struct order order;
+	struct exchange exchange;
 	double between;                     /* half-width from the runs' spread; 0 with one run a side */
 	double within;                      /* half-width from the steps' spread */
 	double plain;                       /* half-width before doubling, drift and hulls */
@@ -72,6 +73,9 @@ int64_t plan_runs(const struct proof *p, double distance);
 /* Fills v->reasons and v->typical_why (reasons.c, shape.c). */
 void reasons_say(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
                  struct verdict *v);
+
+/* Where F widens the interval: a sentence or three that say why, how far, and what to do; else NULL. */
+const char *reasons_say_apart(const struct verdict *v, struct arena *arena);
 
 /* Why the typical step says something else than the throughput, a sentence; NULL: it does not. */
 const char *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena);

@@ -24,8 +24,6 @@ static void say(struct list *list, const char *sentence)
 
 #define SAY(list, ...) say(list, arena_format((list)->arena, __VA_ARGS__))
 
-static const double LEAST_SAID = 0.0005; /* a share that is not 0 when it is rounded to a tenth of a percent */
-
 /* A share as a percentage: two digits, and no more than are honest. */
 static const char *percent(struct arena *arena, double share)
 {
@@ -57,10 +55,8 @@ static const char *runs_there_are(struct arena *arena, const struct proof *p)
 static void say_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
-	if (v->more_runs > 0 && p->order.known && !p->order.interleaved)
-		SAY(list,
-		    "Capture the sides in turns (A B B A …), at least %lld runs of each side: the order of these "
-		    "runs is part of what leaves it open.",
+	if (v->more_runs > 0 && v->apart > 0)
+		SAY(list, "Measure both sides in turns (A B B A …), at least %lld runs of each.",
 		    (long long)v->more_runs);
 	else if (v->more_steps > 0)
 		SAY(list, "At least %lld steps %s would be needed (measured: %zu and %zu).", (long long)v->more_steps,
@@ -133,16 +129,10 @@ static bool say_aside(struct list *list, const struct proof *p)
 	return true;
 }
 
-static bool say_order(struct list *list, const struct proof *p)
+/* Most of the interval is what F made it: what is said of that (say_apart) is why it is open. */
+static bool open_for_apart(const struct proof *p)
 {
-	const struct order *o = &p->order;
-	if (!o->judged)
-		return false;
-	SAY(list,
-	    "The runs of %s mostly came before those of %s, and from run to run the time changes by %s whichever side "
-	    "it is: such a drift of the machine would look the same as this difference. Capture in turns.",
-	    SIDE[o->first], SIDE[1 - o->first], percent(list->arena, fabs(o->drift)));
-	return true;
+	return p->exchange.apart > 0 && fmax(p->change - p->lo, p->hi - p->change) <= 2 * p->exchange.apart;
 }
 
 static bool say_warming(struct list *list, const struct proof *p)
@@ -269,7 +259,7 @@ static void say_open(struct list *list, const struct proof *p)
 		say_queues(list, p);
 		return;
 	}
-	bool said = say_aside(list, p) || say_order(list, p) || say_warming(list, p) || say_surer(list, p) ||
+	bool said = say_aside(list, p) || open_for_apart(p) || say_warming(list, p) || say_surer(list, p) ||
 	            say_level(list, p) || say_few_slow(list, p) || say_short_capture(list, p) || say_one_run(list, p);
 	if (!said && v->recorded.lo <= 1 && v->recorded.hi >= 1)
 		SAY(list,
@@ -285,6 +275,19 @@ static void say_open(struct list *list, const struct proof *p)
 }
 
 /* ---- the result ---- */
+
+const char *reasons_say_apart(const struct verdict *v, struct arena *arena)
+{
+	if (!(v->apart > 0))
+		return NULL;
+	const char *why =
+		v->elsewhere
+			? arena_format(arena, "The fixed side was measured %s. Sessions can differ by some percent",
+	                               v->elsewhere)
+			: "The sides were not measured in turns. A machine can drift by some percent";
+	return arena_format(arena, "%s, so only changes beyond about %.0f %% count. Measure both in turns.", why,
+	                    100 * expm1(v->apart));
+}
 
 static void say_recorded_only(struct list *list, const struct proof *p)
 {
@@ -319,8 +322,10 @@ static void say_result(struct list *list, const struct proof *p)
 		    v->lo > 1 || v->hi < 1 ? "there is a difference, but one that counts as none"
 		                           : "if there is a difference, it is smaller than that");
 	else if (v->result != VERDICT_INCONCLUSIVE)
-		SAY(list, "%s: only a change above %s counts. This one does.", what_there_is(p, v),
-		    percent(list->arena, expm1(p->floor)));
+		SAY(list,
+		    p->floor > 0 ? "%s: only a change above %s counts. This one does."
+		                 : "%s: the whole interval lies on one side of 1.",
+		    what_there_is(p, v), percent(list->arena, expm1(p->floor)));
 	else if (p->empty || !p->steps || p->few)
 		say_too_little(list, p);
 	else if (p->counted_result != VERDICT_INCONCLUSIVE)
@@ -346,7 +351,6 @@ static void say_typical(struct list *list, const struct proof *p)
 
 static void say_runs(struct list *list, const struct proof *p)
 {
-	const struct verdict *v = list->verdict;
 	if (p->runs[0] == 1 && p->runs[1] == 1)
 		say(list, "One run a side: a clock or thermal state that differs between the two captures cannot be "
 		          "seen; more runs of each side " MORE_RUNS " measure it.");
@@ -355,14 +359,9 @@ static void say_runs(struct list *list, const struct proof *p)
 		    "Only one run of %s: how much its runs differ is taken from the other side; repeat it with "
 		    "%s to measure it.",
 		    SIDE[p->runs[0] > 1], p->runs[0] > 1 ? "--fixed" : "--baseline");
-	else if (!p->order.known)
+	else if (!p->exchange.known)
 		say(list, "The order of the runs is not known: if the sides were not captured in turns, a drift of the "
 		          "machine counts as effect.");
-	else if (p->order.judged && v->result != VERDICT_INCONCLUSIVE)
-		SAY(list,
-		    "The sides were not captured in turns: the interval also holds the speedup without a drift of %s a "
-		    "run.",
-		    fabs(p->order.drift) < LEAST_SAID ? "less than 0.1 %" : percent(list->arena, fabs(p->order.drift)));
 }
 
 static void say_steps_set_aside(struct list *list, const struct proof *p)
@@ -456,6 +455,9 @@ void reasons_say(const struct proof *p, const struct verdict_conditions *conditi
 		say(&list, conditions->doubt);
 	else
 		say_result(&list, p);
+	const char *apart = v->has_interval ? reasons_say_apart(v, arena) : NULL;
+	if (apart)
+		say(&list, apart);
 	say_typical(&list, p);
 	say_limits(&list, p, warmup);
 }

@@ -3,6 +3,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_SERIES_H
 #define GAPLINE_ANALYSE_JUDGE_SERIES_H
 
+#include "analyse/judge/exchange.h"
 #include "analyse/judge/rhythm.h"
 #include "base/arena.h"
 
@@ -15,7 +16,8 @@
 struct verdict_run {
 	const int64_t *period;
 	size_t n;
-	int64_t start; /* when the run began, ns since any epoch that both sides share; 0: not known */
+	int64_t start, end; /* when the run began and ended, ns since any epoch that both sides share; 0: not known */
+	struct exchange_place place;
 	bool shrinks; /* each step has less to do than the one before it (a solver's iterations): all of them count, and
 	               * that they get shorter is no warm-up and no noise */
 };

@@ -8,7 +8,6 @@
 
 static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 static const double WORTH_SAYING = 0.005; /* of the speedup */
-static const double LEAST_DRIFT = 0.0005; /* of a step, a run: less is not 0 only before it is rounded */
 
 static void say(struct verdict *v, struct arena *arena, const char *sentence)
 {
@@ -22,7 +21,7 @@ static void say(struct verdict *v, struct arena *arena, const char *sentence)
 static void add_cycles(const struct stopwatch_side side[2], const struct verdict *recorded, struct proof *p)
 {
 	const double *cycle = recorded->cycle;
-	bool same = true, without = proof_decide(p->lo, p->hi, LN_FLOOR_SEVERAL) != VERDICT_INCONCLUSIVE;
+	bool same = true, without = proof_decide(p->lo, p->hi, p->floor) != VERDICT_INCONCLUSIVE;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < side[s].n_runs; r++)
 			same = same && side[s].runs[r].steps == (int64_t)recorded->n_steps[s];
@@ -31,33 +30,29 @@ static void add_cycles(const struct stopwatch_side side[2], const struct verdict
 	p->lo += lower;
 	p->hi += upper;
 	p->rhythm = fmax(-lower, upper);
-	p->rhythm_opens = without && proof_decide(p->lo, p->hi, LN_FLOOR_SEVERAL) == VERDICT_INCONCLUSIVE;
+	p->rhythm_opens = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
 }
 
-/* The interval of ln S: Welch's, and around it what the order of the runs may have done. */
+/* The interval of ln S: Welch's, and what runs that are not exchangeable may differ by. */
 static void find_interval(const struct stopwatch_side side[2], struct arena *arena, struct proof *p)
 {
-	double *relative[2], *ln[2];
-	int64_t *start[2];
+	double *relative[2];
+	struct exchange_run *run[2];
 	for (int s = 0; s < 2; s++) {
 		size_t n = side[s].n_runs;
 		relative[s] = ARENA_NEW(arena, n, double);
-		ln[s] = ARENA_NEW(arena, n, double);
-		start[s] = ARENA_NEW(arena, n, int64_t);
+		run[s] = ARENA_NEW(arena, n, struct exchange_run);
 		for (size_t r = 0; r < n; r++) {
 			relative[s][r] = side[s].runs[r].step / p->side_mean[s];
-			ln[s][r] = log(side[s].runs[r].step);
-			start[s][r] = side[s].runs[r].start;
+			run[s][r] =
+				(struct exchange_run){.start = side[s].runs[r].start, .place = side[s].runs[r].place};
 		}
 	}
-	p->between = p->plain = order_welch((const double *const *)relative, p->runs);
-	p->order = order_judge((const double *const *)ln, (const int64_t *const *)start, p->runs);
-	p->lo = p->change - p->between;
-	p->hi = p->change + p->between;
-	if (p->order.judged) {
-		p->lo = fmin(p->lo, p->order.change - p->order.half);
-		p->hi = fmax(p->hi, p->order.change + p->order.half);
-	}
+	p->between = p->plain = between_runs((const double *const *)relative, p->runs);
+	p->exchange = exchange_judge((const struct exchange_run *const *)run, p->runs);
+	p->lo = p->change - exchange_widen(&p->exchange, p->between);
+	p->hi = p->change + exchange_widen(&p->exchange, p->between);
+	p->floor = p->exchange.apart > 0 ? 0 : LN_FLOOR_SEVERAL;
 }
 
 /* A run that is further from the mean of its side's others than ten times their spread is named, and stays. */
@@ -86,19 +81,13 @@ static void say_outliers(const struct stopwatch_side side[2], struct arena *aren
 static void say_runs(const struct stopwatch_side side[2], const struct proof *p, struct arena *arena, struct verdict *v)
 {
 	enum { FEW_STEPS = 20 };
-	if (!p->order.known)
+	if (!p->exchange.known)
 		say(v, arena,
 		    "The order of the runs is not known: if the sides were not run in turns, a drift of the machine "
 		    "counts as effect.");
-	else if (p->order.judged)
-		say(v, arena,
-		    arena_format(
-			    arena,
-			    "The sides were not run in turns: the interval also holds the speedup without a drift of "
-			    "%s %% a run.",
-			    fabs(p->order.drift) < LEAST_DRIFT
-				    ? "less than 0.1"
-				    : arena_format(arena, "%.1f", 100 * fabs(p->order.drift))));
+	const char *apart = reasons_say_apart(v, arena);
+	if (apart)
+		say(v, arena, apart);
 	if (p->rhythm >= WORTH_SAYING)
 		say(v, arena,
 		    arena_format(
@@ -133,10 +122,11 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		                 100 * VERDICT_MARGIN));
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		say(v, arena,
-		    arena_format(arena,
-		                 "Several runs a side without a profiler: only a change above %.1g %% counts. This one "
-		                 "does.",
-		                 100 * expm1(LN_FLOOR_SEVERAL)));
+		    v->apart > 0 ? "Several runs a side without a profiler: the whole interval lies on one side of 1."
+		                 : arena_format(arena,
+		                                "Several runs a side without a profiler: only a change above %.1g %% "
+		                                "counts. This one does.",
+		                                100 * expm1(LN_FLOOR_SEVERAL)));
 	else if (p->rhythm_opens)
 		say(v, arena,
 		    "Neither a change nor its absence is shown, only because the steps that the runs time cut a cycle "
@@ -149,7 +139,7 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		                           "Neither a change nor its absence is shown: at least %lld runs of "
 		                           "each side%s "
 		                           "would be needed (there are %s).",
-		                           (long long)v->more_runs, p->order.judged ? ", made in turns," : "",
+		                           (long long)v->more_runs, v->apart > 0 ? ", made in turns," : "",
 		                           p->runs[0] == p->runs[1]
 		                                   ? arena_format(arena, "%zu a side", p->runs[0])
 		                                   : arena_format(arena, "%zu and %zu", p->runs[0], p->runs[1]))
@@ -198,14 +188,16 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	find_interval(side, arena, &p);
 	if (recorded)
 		add_cycles(side, recorded, &p);
-	v.order_known = p.order.known;
-	v.in_turns = p.order.known && p.order.interleaved;
+	v.order_known = p.exchange.known;
+	v.in_turns = p.exchange.in_turns;
+	v.apart = p.exchange.apart;
+	v.elsewhere = exchange_where(&p.exchange, arena);
 	if (!v.one_run) {
 		v.has_interval = v.judged = true;
 		v.lo = exp(p.lo);
 		v.hi = exp(p.hi);
 		v.half_width = (p.hi - p.lo) / 2;
-		v.floor = p.floor = LN_FLOOR_SEVERAL;
+		v.floor = p.floor;
 		v.result = proof_decide(p.lo, p.hi, p.floor);
 	}
 	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens)

@@ -200,25 +200,23 @@ static bool short_after_warmup(const struct proof *p)
 static double half_within(const struct proof *p, double more)
 {
 	double variance = p->variance[0] + p->variance[1], spread = p->spread[0] + p->spread[1];
-	double half = order_half_width(variance, spread);
+	double half = between_half_width(variance, spread);
 	if (!(more > 0))
 		return half;
 	return half > 0 ? half * sqrt((variance + more) / variance) : 0;
 }
 
-static struct order judge_order(const struct verdict_side side[2], const struct proof *p, struct arena *arena)
+static struct exchange judge_exchange(const struct verdict_side side[2], const struct proof *p, struct arena *arena)
 {
-	double *y[2];
-	int64_t *start[2];
+	struct exchange_run *run[2];
 	for (int i = 0; i < 2; i++) {
-		y[i] = ARENA_NEW(arena, p->runs[i], double);
-		start[i] = ARENA_NEW(arena, p->runs[i], int64_t);
+		run[i] = ARENA_NEW(arena, p->runs[i], struct exchange_run);
 		for (size_t r = 0; r < p->runs[i]; r++) {
-			y[i][r] = log(p->mean[i][r]);
-			start[i][r] = side[i].runs[r].start;
+			const struct verdict_run *of = &side[i].runs[r];
+			run[i][r] = (struct exchange_run){of->start, of->end, of->place};
 		}
 	}
-	return order_judge((const double *const *)y, (const int64_t *const *)start, p->runs);
+	return exchange_judge((const struct exchange_run *const *)run, p->runs);
 }
 
 /* Run means relative to their side's. */
@@ -230,7 +228,7 @@ static double half_between(const struct proof *p, struct arena *arena)
 		for (size_t r = 0; r < p->runs[i]; r++)
 			x[i][r] = p->mean[i][r] / p->side_mean[i];
 	}
-	return order_welch((const double *const *)x, p->runs);
+	return between_runs((const double *const *)x, p->runs);
 }
 
 static void find_interval(struct proof *p, const struct verdict *v, struct arena *arena)
@@ -241,8 +239,8 @@ static void find_interval(struct proof *p, const struct verdict *v, struct arena
 	/* Rare slow steps are skewed: seen k times, they may be k + 2. They make their side slower than it was seen. */
 	double lower = fmax(half_within(p, 2 * p->more[1]), p->between) + drift;
 	double upper = fmax(half_within(p, 2 * p->more[0]), p->between) + drift;
-	double plain =
-		order_half_width(p->plain_variance[0] + p->plain_variance[1], p->plain_spread[0] + p->plain_spread[1]);
+	double plain = between_half_width(p->plain_variance[0] + p->plain_variance[1],
+	                                  p->plain_spread[0] + p->plain_spread[1]);
 	p->plain = fmax(plain, p->between);
 	double cycles = p->paired ? p->change : p->change_cycles; /* the window may cut a cycle */
 	p->lo = fmin(p->change, cycles) - lower;
@@ -251,11 +249,8 @@ static void find_interval(struct proof *p, const struct verdict *v, struct arena
 		p->lo = fmin(p->lo, p->change_counted - lower);
 		p->hi = fmax(p->hi, p->change_counted + upper);
 	}
-	if (p->order.judged) { /* few runs may lie on a line by chance: what varies within them is known better */
-		double half = fmax(p->order.half, p->within * sqrt(p->order.vif));
-		p->lo = fmin(p->lo, p->order.change - half);
-		p->hi = fmax(p->hi, p->order.change + half);
-	}
+	p->lo = p->change - exchange_widen(&p->exchange, p->change - p->lo);
+	p->hi = p->change + exchange_widen(&p->exchange, p->hi - p->change);
 }
 
 /* A step of a side whose GPU works off a queue may be as long as it is between launches. */
@@ -281,7 +276,7 @@ static double find_floor(const struct proof *p)
 {
 	if (p->few)
 		return 0;
-	double floor = p->one_run ? LN_FLOOR_ONE : LN_FLOOR_SEVERAL;
+	double floor = p->exchange.apart > 0 ? 0 : p->one_run ? LN_FLOOR_ONE : LN_FLOOR_SEVERAL;
 	if (p->short_capture || short_after_warmup(p))
 		floor = LN_FLOOR_SHORT;
 	return fmax(floor, fmax(p->level[0], p->level[1]));
@@ -316,8 +311,8 @@ static struct verdict_estimate typical_step(const struct proof *p, const struct 
 		}
 	}
 	double change = stats_mean(t[0], p->runs[0]) - stats_mean(t[1], p->runs[1]);
-	double half = fmax(order_half_width(variance[0] + variance[1], spread[0] + spread[1]),
-	                   order_welch((const double *const *)t, p->runs));
+	double half = fmax(between_half_width(variance[0] + variance[1], spread[0] + spread[1]),
+	                   between_welch((const double *const *)t, p->runs));
 	half = v->has_interval ? (p->short_capture ? 2 : 1) * half : 0;
 	return (struct verdict_estimate){true, v->has_interval, exp(change), exp(change - half), exp(change + half)};
 }
@@ -383,12 +378,14 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 			v.cycle[i] = p.paired ? 0 : log(p.cycle[i]) - log(p.side_mean[i]);
 			v.n_steps[i] = p.m[i];
 		}
-		p.order = judge_order(side, &p, arena);
+		p.exchange = judge_exchange(side, &p, arena);
 		v.speedup = v.lo = v.hi = exp(p.change);
 		v.counted = exp(p.change_counted);
 		v.recorded = (struct verdict_estimate){true, false, v.speedup, v.speedup, v.speedup};
-		v.order_known = p.order.known;
-		v.in_turns = p.order.known && p.order.interleaved;
+		v.order_known = p.exchange.known;
+		v.in_turns = p.exchange.in_turns;
+		v.apart = p.exchange.apart;
+		v.elsewhere = exchange_where(&p.exchange, arena);
 		v.drifting = p.drift[0] > 0 || p.drift[1] > 0;
 		v.level = p.level[0] > 0 || p.level[1] > 0;
 	}

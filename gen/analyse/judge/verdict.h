@@ -80,6 +80,8 @@ struct verdict {
 	bool level_start;           /* a run of either side */
 	bool drifting, level;       /* on either side; `level` with one run a side only */
 	bool order_known, in_turns; /* runs of both sides have start times; they were captured alternately */
+	double apart;               /* ln: F, what sides that are not exchangeable may differ by besides; 0: they are */
+	const char *elsewhere;      /* "on another day": the sides share no session; else NULL */
 	int64_t more_steps;         /* at least about so many steps a side would be needed; 0: not applicable */
 	int64_t more_runs;          /* the same in runs a side */
 	const char **reasons;       /* whole sentences for a reader, most important first; arena text */

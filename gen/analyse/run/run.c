@@ -360,3 +360,18 @@ void run_end_overview(struct run *run)
 		o->idle[i] = 1 - o->compute[i] - o->comm[i] - o->copy[i];
 	}
 }
+
+struct exchange_place run_place(const struct run *run, struct arena *arena)
+{
+	const struct trace *t = run->trace;
+	uint64_t *gpu = ARENA_NEW(arena, run->n_devices, uint64_t);
+	struct exchange_place place = {.host = trace_host_is_contained(t->source.host) ? 0 : t->source.host,
+	                               .gpu = gpu};
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		uint64_t id = run_gpu(run, d) != TRACE_NONE ? t->gpus[run_gpu(run, d)].id : 0;
+		bool of_container = id & TRACE_GPU_BY_PLACE && !place.host;
+		if (id && !of_container)
+			gpu[place.n_gpus++] = id;
+	}
+	return place;
+}

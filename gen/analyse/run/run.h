@@ -3,6 +3,7 @@
 #define GAPLINE_ANALYSE_RUN_RUN_H
 
 #include "analyse/analysis.h"
+#include "analyse/judge/exchange.h"
 #include "analyse/run/activity.h"
 #include "analyse/run/beside.h"
 #include "analyse/run/cells.h"
@@ -148,6 +149,9 @@ static inline uint32_t run_gpu(const struct run *run, uint32_t device)
 	uint32_t gpu = run->trace->devices[run->devices[device].device].gpu;
 	return gpu == TRACE_NONE && run->trace->n_gpus == 1 ? 0 : gpu;
 }
+
+/* Where it was made: its host, unless that is a container's, and the GPUs that it used. In `arena`. */
+struct exchange_place run_place(const struct run *run, struct arena *arena);
 
 /* The host's part of the window in `process`: from the start of its first measured instance to the end of the last, for
  * a process without instances as in the first that has some; without steps, everything. */

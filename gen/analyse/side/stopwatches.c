@@ -43,11 +43,12 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 	size_t room = 0, whole_room = 0;
 	for (size_t r = 0; r < n_runs; r++) {
 		const struct trace *t = runs[r].trace;
+		const struct exchange_place place = run_place(&runs[r], arena);
 		for (uint32_t i = 0; i < t->n_stopwatch; i++) {
 			const struct trace_stopwatch *w = &t->stopwatch[i];
 			if (steps && !w->steps && !w->unused) {
 				LIST_GROW(arena, whole, out.n_whole, whole_room);
-				whole[out.n_whole++] = (struct stopwatch_run){(double)w->time, 0, w->start};
+				whole[out.n_whole++] = (struct stopwatch_run){(double)w->time, 0, w->start, place};
 				continue;
 			}
 			const char *unused = misfit(&runs[r], steps, w);
@@ -58,7 +59,7 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 			double n = steps_of(&runs[r], w);
 			LIST_GROW(arena, list, out.n_runs, room);
 			list[out.n_runs++] =
-				(struct stopwatch_run){(double)w->time / n, w->steps ? llround(n) : 0, w->start};
+				(struct stopwatch_run){(double)w->time / n, w->steps ? llround(n) : 0, w->start, place};
 		}
 	}
 	out.runs = list;

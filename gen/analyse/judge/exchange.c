@@ -1,0 +1,143 @@
+#include "analyse/judge/exchange.h"
+
+#include "analyse/judge/evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+struct ranked {
+	int64_t start, end;
+	double rank;
+	size_t stretch; /* of time without a pause */
+	size_t index;   /* among its side's runs */
+	int side;
+};
+
+static int by_start(const void *a, const void *b)
+{
+	const struct ranked *x = a, *y = b;
+	if (x->start != y->start)
+		return (x->start > y->start) - (x->start < y->start);
+	return x->side != y->side ? x->side - y->side : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Runs with a start time by that; returns how many. */
+static size_t rank(const struct exchange_run *const run[2], const size_t n[2], struct ranked *out)
+{
+	size_t all = 0, stretch = 0;
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < n[s]; r++)
+			if (run[s][r].start != 0)
+				out[all++] = (struct ranked){
+					.start = run[s][r].start, .end = run[s][r].end, .index = r, .side = s};
+	if (all)
+		qsort(out, all, sizeof *out, by_start);
+	int64_t until = INT64_MIN;
+	for (size_t i = 0; i < all; i++) {
+		stretch += i > 0 && out[i].start - until > EVIDENCE_PAUSE;
+		out[i].stretch = stretch;
+		out[i].rank = (double)(i + 1);
+		int64_t end = out[i].end > out[i].start ? out[i].end : out[i].start;
+		until = end > until ? end : until;
+	}
+	return all;
+}
+
+/* With the ranks t = 1 … N of all runs by start, VIF = Σ (t − t̄)² / Σ_s Σ (t − t̄_s)². */
+static void judge_order(const struct ranked *run, size_t all, const size_t n[2], struct exchange *out)
+{
+	double mean[2] = {0}, within = 0, N = (double)all;
+	out->known = all == n[0] + n[1];
+	for (size_t i = 0; i < all; i++) {
+		out->known = out->known && (i == 0 || run[i].start != run[i - 1].start);
+		mean[run[i].side] += run[i].rank / (double)n[run[i].side];
+	}
+	out->in_turns = out->known;
+	if (!out->known || n[0] < 2 || n[1] < 2)
+		return;
+	for (size_t i = 0; i < all; i++)
+		within += (run[i].rank - mean[run[i].side]) * (run[i].rank - mean[run[i].side]);
+	out->in_turns = N * (N * N - 1) / 12 <= EVIDENCE_ENTANGLED * within;
+	out->first = mean[1] < mean[0];
+}
+
+static bool same_gpu(const struct exchange_place *a, const struct exchange_place *b)
+{
+	for (size_t i = 0; i < a->n_gpus; i++)
+		for (size_t k = 0; k < b->n_gpus; k++)
+			if (a->gpu[i] == b->gpu[k])
+				return true;
+	return false;
+}
+
+/* What parts two runs; false: nothing that is known does. */
+static bool parted(const struct exchange_place *a, const struct exchange_place *b, const struct ranked *x,
+                   const struct ranked *y, struct exchange *out)
+{
+	bool gpus = a->n_gpus && b->n_gpus, gpu = gpus && !same_gpu(a, b);
+	bool host = a->host && b->host && a->host != b->host && (!gpus || gpu);
+	bool time = x && y && x->stretch != y->stretch;
+	int64_t later = time ? llabs(x->start - y->start) : 0;
+	if (!gpu && !host && !time)
+		return false;
+	out->other_gpu = out->other_gpu || gpu;
+	out->other_host = out->other_host || host;
+	out->other_time = out->other_time || time;
+	out->other_day = out->other_day || later >= EVIDENCE_DAY;
+	return true;
+}
+
+static const struct ranked *find(const struct ranked *run, size_t all, int side, size_t index)
+{
+	for (size_t i = 0; i < all; i++)
+		if (run[i].side == side && run[i].index == index)
+			return &run[i];
+	return NULL;
+}
+
+static void judge_sessions(const struct exchange_run *const run[2], const size_t n[2], const struct ranked *ranked,
+                           size_t all, struct exchange *out)
+{
+	struct exchange found = *out;
+	for (size_t a = 0; a < n[0]; a++)
+		for (size_t b = 0; b < n[1]; b++)
+			if (!parted(&run[0][a].place, &run[1][b].place, find(ranked, all, 0, a),
+			            find(ranked, all, 1, b), &found))
+				return;
+	*out = found;
+	out->sessions = n[0] > 0 && n[1] > 0;
+}
+
+struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2])
+{
+	struct exchange out = {0};
+	struct arena work = {0};
+	struct ranked *ranked = ARENA_NEW(&work, n[0] + n[1], struct ranked);
+	size_t all = rank(run, n, ranked);
+	judge_order(ranked, all, n, &out);
+	judge_sessions(run, n, ranked, all, &out);
+	if (out.sessions || (out.known && !out.in_turns))
+		out.apart = EVIDENCE_APART;
+	arena_release(&work);
+	return out;
+}
+
+double exchange_widen(const struct exchange *exchange, double half)
+{
+	return exchange->apart > 0 ? hypot(half, exchange->apart) : half;
+}
+
+const char *exchange_where(const struct exchange *e, struct arena *arena)
+{
+	const char *part[3] = {e->other_day    ? "on another day"
+	                       : e->other_time ? "hours earlier or later"
+	                                       : NULL,
+	                       e->other_host ? "on another host" : NULL, e->other_gpu ? "on another GPU" : NULL};
+	const char *text = NULL;
+	size_t left = !!part[0] + !!part[1] + !!part[2];
+	for (int i = 0; i < 3 && e->sessions; i++)
+		if (part[i])
+			text = !text ? left--,
+			part[i]      : arena_format(arena, "%s%s %s", text, --left ? "," : " and", part[i]);
+	return text;
+}

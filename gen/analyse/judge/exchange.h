@@ -1,0 +1,42 @@
+/* Which runs may be compared with which as they are, and what is added where they may not: the one place that says so
+ * (docs/verdict.md, "What may be compared with what"). */
+#ifndef GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
+#define GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Where a run was made; 0 and none are not known, which neither joins nor parts sessions. */
+struct exchange_place {
+	uint64_t host;       /* digest of its name, of no container */
+	const uint64_t *gpu; /* digests of the GPUs that it used */
+	size_t n_gpus;
+};
+
+struct exchange_run {
+	int64_t start, end; /* ns since any epoch that all runs share; start 0: not known */
+	struct exchange_place place;
+};
+
+struct exchange {
+	bool known;    /* all runs have a start time, and no two the same */
+	bool in_turns; /* the order, if known, cannot pass for an effect; one run on a side has no order */
+	size_t first;  /* the side whose runs came first on average; where !in_turns */
+	/* No run of one side shares a session with one of the other; then what parts them: */
+	bool sessions, other_time, other_day, other_host, other_gpu;
+	double apart; /* F, a log: what the sides may differ by besides, added to each half-width in quadrature; 0: the
+	               * runs are exchangeable */
+};
+
+struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2]);
+
+/* A half-width with F. */
+double exchange_widen(const struct exchange *exchange, double half);
+
+/* "on another day and on another GPU"; NULL: the sides share a session. */
+const char *exchange_where(const struct exchange *exchange, struct arena *arena);
+
+#endif

@@ -1,0 +1,251 @@
+/* Which runs are exchangeable, worked out by hand; and the verdict of stopwatch runs, which is made of it. */
+#include "analyse/judge/exchange.h"
+#include "analyse/judge/stopwatch.h"
+#include "verdict_pair.h"
+
+static struct exchange order_of(const char *sides)
+{
+	struct exchange_run run[2][8] = {0};
+	size_t n[2] = {0};
+	for (size_t i = 0; sides[i]; i++) {
+		int s = sides[i] == 'B';
+		run[s][n[s]++].start = 1000 + (int64_t)(i * i); /* ranks count, not times */
+	}
+	return exchange_judge((const struct exchange_run *const[]){run[0], run[1]}, n);
+}
+
+/* VIF: all Σ (t − t̄)² over those within the sides. AB 0.5 : 0; AABB 5 : 1; ABBA 5 : 5; ABAB 5 : 4; AAABBB 17.5 : 4. */
+static void in_turns(void **unused)
+{
+	(void)unused;
+	static const struct {
+		const char *sides;
+		bool in_turns;
+	} CASES[] = {{"AB", true},      {"AABB", false},  {"ABBA", true},   {"ABAB", true},
+	             {"AAABBB", false}, {"ABBAAB", true}, {"BBBAAA", false}};
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		struct exchange e = order_of(CASES[i].sides);
+		assert_true(e.known);
+		assert_int_equal(e.in_turns, CASES[i].in_turns);
+		near(e.apart, CASES[i].in_turns ? 0 : 0.075, 0);
+		assert_false(e.sessions);
+	}
+	assert_int_equal(order_of("BBBAAA").first, 1);
+	/* one start time missing, or twice the same: not known, which widens nothing */
+	const struct exchange_run none[1] = {{0}}, some[1] = {{.start = 7}};
+	const size_t n[2] = {1, 1};
+	struct exchange e = exchange_judge((const struct exchange_run *const[]){some, none}, n);
+	assert_false(e.known || e.apart > 0);
+	e = exchange_judge((const struct exchange_run *const[]){some, some}, n);
+	assert_false(e.known || e.apart > 0);
+}
+
+static const char *where(struct exchange_run a, struct exchange_run b)
+{
+	const struct exchange_run *const run[2] = {&a, &b};
+	struct exchange e = exchange_judge(run, (const size_t[]){1, 1});
+	const char *text = exchange_where(&e, &arena);
+	assert_int_equal(text != NULL, e.sessions);
+	near(e.apart, text ? 0.075 : 0, 0);
+	return text ? text : "";
+}
+
+#define HOURS (INT64_C(3600) * 1000000000)
+
+/* What is not known neither joins nor parts; a GPU tells more than a host's name. */
+static void sessions(void **unused)
+{
+	(void)unused;
+	static const uint64_t one[] = {10}, other[] = {12}, both[] = {12, 10};
+	const struct exchange_run here = {.start = 1, .place = {4, one, 1}};
+	struct exchange_run there = {.start = 2, .place = {4, one, 1}};
+	assert_string_equal(where(here, there), "");
+	there.start = HOURS;
+	assert_string_equal(where(here, there), "");
+	there.start = 2 * HOURS;
+	assert_string_equal(where(here, there), "hours earlier or later");
+	there.start = 7 * 24 * HOURS;
+	assert_string_equal(where(here, there), "on another day");
+	there.place.gpu = other;
+	assert_string_equal(where(here, there), "on another day and on another GPU");
+	there.place.host = 6;
+	assert_string_equal(where(here, there), "on another day, on another host and on another GPU");
+	there.start = 3;
+	assert_string_equal(where(here, there), "on another host and on another GPU");
+	there.place.gpu = both;
+	there.place.n_gpus = 2;
+	assert_string_equal(where(here, there), "");
+	there.place.n_gpus = 0;
+	assert_string_equal(where(here, there), "on another host");
+	there.place.host = 0;
+	assert_string_equal(where(here, there), "");
+	there.start = 0;
+	assert_string_equal(where(here, there), "");
+	there.start = 30 * HOURS; /* the first run lasted as long */
+	assert_string_equal(where((struct exchange_run){.start = 1, .end = 30 * HOURS}, there), "");
+}
+
+/* Sides that share one of two sessions, in turns or not. */
+static void shared_sessions(void **unused)
+{
+	(void)unused;
+	const struct exchange_run a[] = {{.start = 1}, {.start = 48 * HOURS}},
+				  b[] = {{.start = 2}, {.start = 48 * HOURS - 1}};
+	const size_t n[2] = {2, 2};
+	struct exchange e = exchange_judge((const struct exchange_run *const[]){a, b}, n);
+	assert_true(e.in_turns && !e.sessions && e.apart == 0);
+	near(exchange_widen(&e, 0.01), 0.01, 0);
+	const struct exchange_run late[] = {{.start = 96 * HOURS}, {.start = 97 * HOURS}};
+	e = exchange_judge((const struct exchange_run *const[]){a, late}, n);
+	assert_true(e.sessions && e.other_day && !e.in_turns);
+	near(exchange_widen(&e, 0.1), 0.125, 1e-12);
+}
+
+/* Two percent between sides of other days is no direction, and twenty are one; the interval is the widened one. */
+static void a_verdict_of_other_days(void **unused)
+{
+	(void)unused;
+	for (int big = 0; big < 2; big++) {
+		struct pair *p = pair_new();
+		for (int s = 0; s < 2; s++)
+			for (int r = 0; r < 3; r++) {
+				add_run(p, s, 60, (int64_t)(1e9 * (s ? 1 : big ? 1.2 : 1.02) * (1 + 0.0001 * r)));
+				p->run[s][r].start = 1 + r + s * 48 * HOURS;
+			}
+		p->asked.min_speedup = big ? 1.15 : 1.01;
+		const struct verdict *v = judge(p);
+		assert_int_equal(v->result, big ? VERDICT_FASTER : VERDICT_INCONCLUSIVE);
+		assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
+		near(log(v->speedup / v->lo), 0.075, 2e-4);
+		assert_true(says(v, "The fixed side was measured on another day."));
+		assert_true(says(v, "only changes beyond about 8 % count"));
+	}
+}
+
+static struct verdict time_runs(size_t n_baseline, const double *baseline, size_t n_fixed, const double *fixed,
+                                const char *sides)
+{
+	struct stopwatch_run run[2][8];
+	int64_t order = 0;
+	const double *of[2] = {baseline, fixed};
+	size_t n[2] = {0};
+	for (size_t i = 0; sides[i]; i++) {
+		int s = sides[i] == 'B';
+		run[s][n[s]] = (struct stopwatch_run){.step = of[s][n[s]], .steps = 50, .start = ++order};
+		n[s]++;
+	}
+	assert_true(n[0] == n_baseline && n[1] == n_fixed);
+	const struct stopwatch_side side[2] = {{.runs = run[0], .n_runs = n[0]}, {.runs = run[1], .n_runs = n[1]}};
+	return verdict_stopwatch(side, NULL, &arena);
+}
+
+static bool told(const struct verdict *v, const char *words)
+{
+	return says(v, words);
+}
+
+/* 1.02 of means 102 and 100, each with s = 1: t with 4 degrees of freedom. */
+static void stopwatch_runs(void **unused)
+{
+	(void)unused;
+	static const double a[] = {101e6, 102e6, 103e6}, b[] = {99e6, 100e6, 101e6};
+	struct verdict v = time_runs(3, a, 3, b, "ABBAAB");
+	assert_int_equal(v.measured, VERDICT_STOPWATCH);
+	near(v.speedup, 1.02, 1e-12);
+	/* the larger variance, that of 99, 100 and 101, serves for both */
+	near(v.half_width, 2.7764451051977987 * sqrt(1e-4 * 2 / 3), 1e-12);
+	near(v.hi, v.speedup * exp(v.half_width), 1e-12);
+	assert_int_equal(v.result, VERDICT_INCONCLUSIVE);
+	assert_true(v.more_runs > 3);
+	assert_false(v.recorded.known || v.typical.known);
+	/* swapped: mirrored */
+	struct verdict m = time_runs(3, b, 3, a, "BAABBA");
+	near(m.speedup * v.speedup, 1, 1e-12);
+	near(m.lo * v.hi, 1, 1e-12);
+	/* one after the other: F, in quadrature */
+	struct verdict blocks = time_runs(3, a, 3, b, "AAABBB");
+	assert_true(blocks.order_known && !blocks.in_turns);
+	near(blocks.half_width, hypot(v.half_width, 0.075), 1e-12);
+	assert_true(told(&blocks, "not measured in turns"));
+}
+
+static void stopwatch_results(void **unused)
+{
+	(void)unused;
+	static const double same[] = {100e6, 100.1e6, 99.9e6}, fast[] = {50e6, 50.1e6, 49.9e6};
+	assert_int_equal(time_runs(3, same, 3, same, "ABBAAB").result, VERDICT_UNCHANGED);
+	assert_int_equal(time_runs(3, same, 3, fast, "ABBAAB").result, VERDICT_FASTER);
+	assert_int_equal(time_runs(3, fast, 3, same, "ABBAAB").result, VERDICT_SLOWER);
+	/* one run says nothing of how much runs differ */
+	struct verdict v = time_runs(1, same, 3, fast, "BABB");
+	assert_int_equal(v.result, VERDICT_INCONCLUSIVE);
+	assert_false(v.has_interval);
+	near(v.speedup, 2, 1e-12);
+	assert_int_equal(v.more_runs, 3);
+	v = time_runs(0, same, 1, fast, "B");
+	assert_false(v.has_speedup);
+	/* two runs a side that agree to 2 %: t_2 or less, and the interval says so */
+	static const double two[] = {100e6, 102e6}, half[] = {50e6, 51e6};
+	v = time_runs(2, two, 2, half, "ABBA");
+	assert_true(v.hi / v.lo > 1.08 && v.result == VERDICT_FASTER);
+	/* far from the others: named, and counted */
+	static const double odd[] = {100e6, 100.1e6, 99.9e6, 120e6};
+	v = time_runs(4, odd, 3, same, "ABABABA");
+	assert_true(told(&v, "Run 4 of the baseline took 120 ms a step where the others took about 100 ms"));
+	near(v.step[0], 105e6, 1e-3);
+}
+
+/* Steps of 10 ms, every 10th of 60: 15 ms in the long run. The 55 that are timed hold five of the slow ones, which is
+ * 10 + 50 · 5/55 = 14.545 ms in each run, however many: as much as a step of the fixed side, which is 3 % faster. */
+static void stopwatch_cuts_a_cycle(void **unused)
+{
+	enum { N = 55 };
+	const double cut = 10e6 + 50e6 * 5 / N, whole = 15e6, e = 1e-4;
+	static int64_t slow[N], even[N];
+	struct stopwatch_run run[2][3];
+	(void)unused;
+	for (int i = 0; i < N; i++) {
+		slow[i] = i % 10 == 9 ? 60000000 : 10000000;
+		even[i] = (int64_t)cut + (i % 2 ? 1000 : -1000);
+	}
+	for (int s = 0; s < 2; s++)
+		for (int r = 0; r < 3; r++)
+			run[s][r] = (struct stopwatch_run){
+				.step = cut * (1 + e * (r - 1)), .steps = N, .start = 10 + 2 * r + s};
+	const struct verdict_run recorded[2] = {{.period = slow, .n = N, .start = 1},
+	                                        {.period = even, .n = N, .start = 2}};
+	const struct verdict_side sides[2] = {{&recorded[0], 1, true}, {&recorded[1], 1, true}};
+	static const struct verdict_conditions nothing_known;
+	const struct verdict v = verdict_judge(sides, -1, &nothing_known, &arena);
+	struct stopwatch_side timed[2] = {{.runs = run[0], .n_runs = 3}, {.runs = run[1], .n_runs = 3}};
+	struct verdict w = verdict_stopwatch(timed, &v, &arena);
+	near(w.speedup, 1, 1e-9);
+	/* one way only: the slow steps that are missing are the baseline's */
+	near(w.hi, whole / cut / w.lo, 1e-5);
+	assert_true(w.lo > 0.999);
+	assert_int_equal(w.result, VERDICT_INCONCLUSIVE);
+	assert_int_equal(w.more_runs, 0);
+	assert_true(told(&w, "only because the steps that the runs time cut a cycle"));
+	assert_true(told(&w, "up to 3.1 % away"));
+	assert_int_equal(verdict_stopwatch(timed, NULL, &arena).result, VERDICT_UNCHANGED);
+	/* other steps than were recorded: there may be too many of them as well */
+	for (int r = 0; r < 3; r++)
+		run[0][r].steps = N + 3;
+	w = verdict_stopwatch(timed, &v, &arena);
+	near(w.hi * w.lo, 1, 1e-9);
+	assert_true(w.lo < cut / whole);
+}
+
+#define TEST(function) cmocka_unit_test_teardown(function, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {TEST(in_turns),
+	                                   TEST(sessions),
+	                                   TEST(shared_sessions),
+	                                   TEST(a_verdict_of_other_days),
+	                                   TEST(stopwatch_runs),
+	                                   TEST(stopwatch_results),
+	                                   TEST(stopwatch_cuts_a_cycle)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
