@@ -90,6 +90,41 @@ def check_rocm(table, gapline, folder):
                     said["CUDA"][what])
 
 
+def busy(path, words, kernel, gpu, **args):
+    """Steps of four kernels, each launched before the one before it ends. AMD's public shapes: a named GPU whose copies have
+    no direction but in words (MI250, ROCm 6.2), and hip… calls of a GPU without a name."""
+    events, end = [], 10_000
+    for i in range(120):
+        if i % 4 == 0:
+            events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{i // 4}", "pid": 9, "tid": 9, "ts": end - 100,
+                           "dur": 4 * kernel - 1, "args": {}})
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": words["launch"], "pid": 9, "tid": 9, "ts": end - 90, "dur": 5,
+                       "args": {"cid": 65, "correlation": i + 1, "stream": "0x0"}})
+        events.append({"ph": "X", "cat": "kernel", "name": "Cijk_Alik_Bljk_SB_MT64x16x32", "pid": 2, "tid": 0, "ts": end,
+                       "dur": kernel + i * 7 % 5, "args": {"device": 2, "stream": 0, "correlation": i + 1, **args}})
+        end += kernel + i * 7 % 5
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"deviceProperties": [{"id": i, **gpu} for i in range(4)], "traceEvents": events}, file)
+
+
+def check_amd_advice(table, gapline, folder):
+    paths = [os.path.join(folder, f"busy-{side}.json") for side in ("baseline", "fixed")]
+    shapes = {"CUDA": (CUDA, {"name": "NVIDIA H100"}, {}),
+              "MI250": (ROCM, {"name": "AMD Radeon Graphics", "warpSize": 64, "numSms": 104}, {"kind": "Dispatch Kernel"}),
+              "hip without a name": (ROCM, {}, {})}
+    for shape, (words, gpu, args) in shapes.items():
+        busy(paths[0], words, 400, gpu, **args)
+        busy(paths[1], words, 300, gpu, **args)
+        status, document, page, text = gapline.report(*paths)
+        if not table.check(f"{shape}: a report", status == 0 and document, text.strip()[-80:]):
+            continue
+        said = json.dumps(document) + text
+        table.check(f"{shape}: the GPU is the bottleneck", "gpu_bound" in said)
+        table.check(f"{shape}: Nsight Compute is {'' if shape == 'CUDA' else 'not '}named",
+                    ("Nsight Compute" in said and "ncu --" in said) == (shape == "CUDA") and
+                    (shape == "CUDA" or "Nsight Compute" not in said))
+
+
 def check_shapes(table, gapline, folder):
     """What Nsight Compute measured belongs to the kernels of that name and launch shape, and to no others of that name."""
     paths = [os.path.join(folder, f"shape-{side}.json") for side in ("baseline", "fixed")]
@@ -321,6 +356,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="gapline-kineto-") as folder:
         gapline = Gapline(command, folder)
         check_rocm(table, gapline, folder)
+        check_amd_advice(table, gapline, folder)
         check_shapes(table, gapline, folder)
         check_recorders(table, gapline, folder)
         if os.path.isdir(captures):

@@ -168,8 +168,7 @@ static const struct run *part_of_first_device(const struct run *run, struct aren
 	return part;
 }
 
-/* GPUs that Nsight Compute cannot measure: of ROCm, whose profiler names them or calls hip… */
-static bool is_amd(const struct trace *t)
+bool ncu_is_amd(const struct trace *t)
 {
 	bool amd = false;
 	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
@@ -186,7 +185,7 @@ const char *ncu_command(const struct side_facts *facts, const char *side, struct
 	if (run->parts)
 		run = part_of_first_device(run, &scratch);
 	struct heavy *list;
-	uint32_t n = is_amd(run->trace) ? 0 : find_heaviest(run, &list, &scratch);
+	uint32_t n = ncu_is_amd(run->trace) ? 0 : find_heaviest(run, &list, &scratch);
 	const char *command = NULL;
 	if (n) {
 		struct wanted w = find_launches(run, list, n, &scratch);

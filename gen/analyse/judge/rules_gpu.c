@@ -1,4 +1,5 @@
 /* Rules on what the GPUs do: copies, communication, computing. */
+#include "analyse/judge/ncu_command.h"
 #include "analyse/judge/rules_parts.h"
 
 #include "analyse/say.h"
@@ -313,6 +314,7 @@ const char *tell_gpu_bound(const struct evidence *e)
 
 const char *advise_gpu_bound(const struct evidence *e)
 {
-	(void)e;
-	return "Go to the kernels: precision, fusion, memory access (Nsight Compute).";
+	return ncu_is_amd(e->facts->runs[0].trace)
+	               ? "Go to the kernels: precision, fusion, memory access (rocprof-compute)."
+	               : "Go to the kernels: precision, fusion, memory access (Nsight Compute).";
 }
