@@ -80,12 +80,11 @@ const char *build_time_flaw(int64_t start, int64_t end, bool from_zero)
 	return NULL;
 }
 
-void build_drop(struct build *b, enum row_kind kind, const char *reason)
+void build_lack(struct build *b, enum row_kind kind, const char *reason, int64_t rows)
 {
 	struct trace *t = b->trace;
 	uint32_t i = 0;
-	t->rows[kind].read++;
-	t->rows[kind].dropped++;
+	t->rows[kind].dropped += rows;
 	while (i < t->n_dropped && (t->dropped[i].kind != kind || strcmp(t->dropped[i].where, b->where) != 0 ||
 	                            strcmp(t->dropped[i].reason, reason) != 0))
 		i++;
@@ -94,7 +93,13 @@ void build_drop(struct build *b, enum row_kind kind, const char *reason)
 		t->dropped[i] = (struct trace_dropped){.kind = kind, .where = b->where, .reason = reason};
 		t->n_dropped++;
 	}
-	t->dropped[i].rows++;
+	t->dropped[i].rows += rows;
+}
+
+void build_drop(struct build *b, enum row_kind kind, const char *reason)
+{
+	b->trace->rows[kind].read++;
+	build_lack(b, kind, reason, 1);
 }
 
 static inline void seen(struct build *b, int64_t time)

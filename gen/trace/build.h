@@ -217,8 +217,9 @@ void build_order_samples(struct build *b);
  * `step` any text or NULL. */
 void build_stopwatch(struct build *b, const struct trace_stopwatch *run, const char *flaw);
 
-/* Counts a row that is left out. */
+/* Counts a row that is left out; and `rows` that were counted as read, and say too little to be counted on. */
 void build_drop(struct build *b, enum row_kind kind, const char *reason);
+void build_lack(struct build *b, enum row_kind kind, const char *reason, int64_t rows);
 
 /* Why a row with these times cannot be used, or NULL. `from_zero`: its kind never starts before the capture. */
 const char *build_time_flaw(int64_t start, int64_t end, bool from_zero);

@@ -332,10 +332,14 @@ enum row_kind {
 	ROW_KINDS
 };
 
-/* How many rows of a kind the profile holds, and how many of them were dropped because they make no sense. */
+/* How many rows of a kind the profile holds, and how many of them were dropped because they make no sense. A kernel or
+ * a call whose name is missing stays and counts as dropped: nobody knows what it did. */
 struct trace_count {
 	int64_t read, dropped;
 };
+
+/* The reason for rows without a name. */
+#define TRACE_NO_NAME "has no name"
 
 /* Rows that make no sense, dropped and counted. */
 struct trace_dropped {

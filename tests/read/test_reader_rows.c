@@ -78,7 +78,9 @@ static void values_that_may_be_missing(void **state)
 	                                   "DROP TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION");
 	assert_int_equal(support_read(s, path), 0);
 	const struct trace *t = &s->trace;
-	assert_int_equal(t->n_dropped, 0);
+	assert_int_equal(t->n_dropped, 1); /* kernels stay, and what they are is not known */
+	assert_int_equal(t->dropped[0].kind, ROWS_KERNELS);
+	assert_string_equal(t->dropped[0].reason, TRACE_NO_NAME);
 	assert_int_equal(t->ops.n, 6);
 	assert_int_equal(t->devices[0].n_ops, 2); /* of the unknown process */
 	assert_string_equal(support_name(s, t->ops.name[0]), "(unknown name)");

@@ -418,6 +418,14 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 		add(c, true, sizes.text);
 }
 
+/* What has no name may be anything. */
+static void compare_unnamed(struct guard *c, const struct quality *q)
+{
+	for (uint32_t i = 0; i < q->n_dropped && !c->doubtful; i++)
+		if (strcmp(q->dropped[i].reason, TRACE_NO_NAME) == 0)
+			doubt(c, "Some kernels or calls have no name, so nothing tells whether the work is the same.");
+}
+
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 {
 	const struct side *a = c->a, *b = c->b;
@@ -439,6 +447,8 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	add_bytes(c, "between devices", COPY_P2P, x.between, y.between, all);
 	add_bytes(c, "within a device", COPY_D2D, x.d2d - x.between, y.d2d - y.between, all);
 	compare_phases(c);
+	compare_unnamed(c, &a->quality);
+	compare_unnamed(c, &b->quality);
 	add_count(c, ranges_label(&a->source, &b->source, true), x.ranges, y.ranges, false);
 }
 

@@ -77,6 +77,31 @@ static struct value phase_value(const struct question *q, int s)
 	}
 }
 
+/* Rows of a kind that are damaged or have no name, of all runs. */
+static double unknown_rows(const struct side *side, enum row_kind kind)
+{
+	double rows = 0;
+	for (uint32_t i = 0; i < side->quality.n_dropped; i++)
+		rows += side->quality.dropped[i].kind == kind ? (double)side->quality.dropped[i].rows : 0;
+	return rows;
+}
+
+/* A count that each of these may add to, as if all of them were in the measured steps of the shortest run. */
+static struct value with_unknown(const struct side *side, double count, enum row_kind kind)
+{
+	double steps = INFINITY;
+	for (uint32_t r = 0; r < side->n_runs; r++)
+		steps = fmin(steps, side->steps.found && side->runs[r].series ? (double)side->runs[r].series->m : 1);
+	return (struct value){count, count, count + unknown_rows(side, kind) / side->n_runs / fmax(steps, 1), NULL};
+}
+
+/* What a thread did is told by the names of its calls. */
+static bool is_cause_hidden(const struct side *side, int cause)
+{
+	bool system = cause == CAUSE_HOST_BLOCKED || cause == CAUSE_HANDOVER || cause == CAUSE_HOST_CODE;
+	return unknown_rows(side, ROWS_CALLS) > 0 || (system && unknown_rows(side, ROWS_OS_CALLS) > 0);
+}
+
 /* Time that the profile charges to no cause may be of this one. */
 static struct value cause_value(const struct question *q, int s)
 {
@@ -88,6 +113,9 @@ static struct value cause_value(const struct question *q, int s)
 		return missing("blocking calls were not recorded (--trace cuda,nvtx,osrt)");
 	if (q->e->cause == CAUSE_GIL && !side->source.has_lock)
 		return missing("nobody looked who waits for Python's interpreter lock (--trace cuda,nvtx,py)");
+	if (is_cause_hidden(side, q->e->cause))
+		return missing(arena_format(q->arena, "calls of the %s have no name or make no sense",
+		                            s ? "fixed side" : "baseline"));
 	for (uint32_t i = 0; i < side->budget.n_rows; i++) {
 		const struct idle_row *row = &side->budget.rows[i];
 		if ((int)row->cause == q->e->cause)
@@ -170,7 +198,8 @@ static struct value value_of(const struct question *q, int s)
 	case METRIC_COPIES:
 		return counted(side, copies_of(side));
 	case METRIC_SYNCS:
-		return side->source.has_calls ? known(side->counts.syncs) : missing("CUDA calls were not recorded");
+		return side->source.has_calls ? with_unknown(side, side->counts.syncs, ROWS_CALLS)
+		                              : missing("CUDA calls were not recorded");
 	case METRIC_H2D:
 		return counted(side, side->counts.bytes_h2d);
 	case METRIC_D2H:
@@ -298,6 +327,8 @@ static const char *open_words(const struct question *q)
 {
 	if (q->e->metric == METRIC_CAUSE && q->e->cause == CAUSE_GIL)
 		return "idle time in which nobody looked who waits for Python's interpreter lock decides";
+	if (q->e->metric == METRIC_SYNCS)
+		return "calls that have no name or make no sense decide";
 	if (q->e->metric == METRIC_CAUSE)
 		return "idle time of which the profile does not say the cause decides";
 	if (q->e->metric == METRIC_STEP && q->e->unit == GATE_NS)

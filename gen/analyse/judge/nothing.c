@@ -80,6 +80,22 @@ static const char *kind_name(enum row_kind kind, const struct trace_source *sour
 	return kind == ROWS_RANGES ? ranges_label(source, source, false) : name[kind];
 }
 
+/* What is wrong with the rows of a kind that do not count. */
+static const char *lack_words(const struct trace *const *traces, size_t n, enum row_kind kind)
+{
+	bool unnamed = false, senseless = false;
+	for (size_t i = 0; i < n; i++)
+		for (uint32_t k = 0; k < traces[i]->n_dropped; k++) {
+			const struct trace_dropped *row = &traces[i]->dropped[k];
+			bool no_name = strcmp(row->reason, TRACE_NO_NAME) == 0;
+			unnamed |= row->kind == kind && no_name;
+			senseless |= row->kind == kind && !no_name;
+		}
+	return !unnamed    ? "make no sense and were left out"
+	       : senseless ? "make no sense or have no name"
+	                   : "have no name, so what they did is unknown";
+}
+
 static double dropped_share(const struct trace_count *count)
 {
 	return count->read > 0 ? (double)count->dropped / (double)count->read : 0;
@@ -141,7 +157,9 @@ const char *nothing_left_out(const struct run *runs, size_t n, const char *label
 	int64_t lost = 0, events = 0;
 	uint32_t kinds = 0;
 	enum row_kind worst = ROWS_KERNELS;
+	const struct trace **traces = ARENA_NEW(arena, n, const struct trace *);
 	for (size_t r = 0; r < n; r++) {
+		traces[r] = runs[r].trace;
 		lost += runs[r].trace->source.lost;
 		events += runs[r].trace->source.lost_events;
 		for (enum row_kind k = 0; k < ROW_KINDS; k++) {
@@ -156,11 +174,11 @@ const char *nothing_left_out(const struct run *runs, size_t n, const char *label
 	}
 	if (!kinds && !lost)
 		return NULL;
-	const char *text = !kinds ? ""
-	                          : arena_format(arena, "%lld of %lld rows of %s make no sense and were left out%s",
-	                                         (long long)sum[worst].dropped, (long long)sum[worst].read,
-	                                         kind_name(worst, &runs[0].trace->source),
-	                                         kinds > 1 ? ", and some of other kinds" : "");
+	const char *text =
+		!kinds ? ""
+		       : arena_format(arena, "%lld of %lld rows of %s %s%s", (long long)sum[worst].dropped,
+	                              (long long)sum[worst].read, kind_name(worst, &runs[0].trace->source),
+	                              lack_words(traces, n, worst), kinds > 1 ? ", and some of other kinds" : "");
 	const char *threads = events <= 0     ? ""
 	                      : events < lost ? arena_format(arena, ", %lld of them by host threads", (long long)events)
 	                                      : ", all by host threads";
@@ -176,7 +194,7 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 	const struct trace_count *worst = NULL;
 	enum row_kind kind = ROWS_KERNELS;
 	const char *file = NULL;
-	const struct trace_source *source = NULL;
+	const struct trace *trace = NULL;
 	double most = MUCH;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++)
@@ -190,13 +208,12 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 				worst = count;
 				kind = k;
 				file = files[s][r];
-				source = &runs[s][r].trace->source;
+				trace = runs[s][r].trace;
 			}
 	if (!worst)
 		return lost_much(runs, files, n, arena);
-	return arena_format(
-		arena,
-		"%lld of %lld rows of %s in %s make no sense and were left out: the numbers are those of the "
-		"rest, and prove nothing.",
-		(long long)worst->dropped, (long long)worst->read, kind_name(kind, source), file);
+	return arena_format(arena,
+	                    "%lld of %lld rows of %s in %s %s: the numbers are those of the rest, and prove nothing.",
+	                    (long long)worst->dropped, (long long)worst->read, kind_name(kind, &trace->source), file,
+	                    lack_words(&trace, 1, kind));
 }
