@@ -96,6 +96,7 @@ struct copy_result {
 	enum copy_kind kind;
 	bool memset, pageable;
 	double instances, bytes, per_step;
+	double bytes2; /* the squares of the copies' bytes, added up, a step */
 };
 
 /* NVTX ranges of one name that begin in the host's part of the measured window; per step, summed over threads. */

@@ -370,18 +370,15 @@ static bool is_leftover(int folder, const char *name)
 static void remove_leftovers(const struct output *o)
 {
 	const char *name = file_name(o->target);
-	struct buf folder = {0}, prefix = {0};
-	buf_add(&folder, o->target, (size_t)(name - o->target));
-	buf_text(&folder, ".");
-	buf_format(&prefix, ".%.200s.", name);
-	DIR *dir = opendir(folder.data);
+	char folder[PATH_MAX], prefix[NAME_MAX + 1]; /* the files are in place: no memory is no error any more */
+	int length = snprintf(folder, sizeof folder, "%.*s.", (int)(name - o->target), o->target);
+	snprintf(prefix, sizeof prefix, ".%.200s.", name);
+	DIR *dir = length < (int)sizeof folder ? opendir(folder) : NULL;
 	for (const struct dirent *entry; dir && (entry = readdir(dir));)
-		if (is_of_the_dead(entry->d_name, prefix.data) && is_leftover(dirfd(dir), entry->d_name))
+		if (is_of_the_dead(entry->d_name, prefix) && is_leftover(dirfd(dir), entry->d_name))
 			unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
-	buf_release(&folder);
-	buf_release(&prefix);
 }
 
 static void remove_temporary(struct output *o)

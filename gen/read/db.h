@@ -94,9 +94,9 @@ struct scan {
 	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
 };
 
-/* Begins a scan. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL. It is fastest
- * to name the column first that stands last in the table: for each column further back than those before, SQLite goes
- * on through the row's header. */
+/* Begins a scan. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL; or a product
+ * ("a*b"), which is NULL where the table lacks a factor. It is fastest to name the column first that stands last in the
+ * table: for each column further back than those before, SQLite goes on through the row's header. */
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);
 
 /* 1: there is a row; 0: no more; -1: the table is damaged, `err` is filled. */

@@ -57,11 +57,32 @@ static int list_columns(struct db *db, const char *table, const char ***names, s
 	return result;
 }
 
+/* Appends the product of columns, "a*b"; NULL where the table lacks one of them. */
+static bool add_product(struct buf *sql, const char *specification, const char *const *names, size_t n_names)
+{
+	size_t before = sql->n;
+	for (const char *at = specification;;) {
+		size_t n = strcspn(at, "*");
+		if (!has_column(names, n_names, at, n)) {
+			sql->n = before;
+			buf_text(sql, "NULL");
+			return false;
+		}
+		quote(sql, at, n);
+		at += n;
+		if (!*at++)
+			return true;
+		buf_text(sql, "*");
+	}
+}
+
 /* Appends an expression for one column specification; true when the table has any of its alternatives. */
 static bool add_column(struct buf *sql, const char *specification, const char *const *names, size_t n_names)
 {
 	int found = 0;
 	size_t before = sql->n;
+	if (strchr(specification, '*'))
+		return add_product(sql, specification, names, n_names);
 	for (const char *at = specification;;) {
 		size_t n = strcspn(at, "|");
 		if (has_column(names, n_names, at, n)) {

@@ -4,7 +4,7 @@ enum { DEVICES_MAX = 4096 };
 
 /* Columns of all tables of ops, then those of one kind. */
 enum { NODE, START, END, DEVICE, STREAM, CORRELATION, PROCESS, COMMON };
-enum { KERNEL_NAME = COMMON, KERNEL_N };
+enum { KERNEL_NAME = COMMON, KERNEL_BLOCKS, KERNEL_N };
 enum { COPY_BYTES = COMMON, COPY_KIND, COPY_SOURCE, COPY_TARGET, COPY_N };
 enum { SET_BYTES = COMMON, SET_N };
 
@@ -23,6 +23,7 @@ enum { SET_KIND = COMMON_DETAILS, SET_DETAILS };
 #define COMMON_DETAIL_COLUMNS "contextId", "greenContextId"
 static const char *const KERNEL_COLUMNS[] = {COMMON_COLUMNS,
                                              "demangledName|shortName",
+                                             "gridX*gridY*gridZ",
                                              COMMON_DETAIL_COLUMNS,
                                              "shortName|demangledName",
                                              "mangledName|demangledName|shortName",
@@ -103,6 +104,7 @@ static int read_table(struct nsys *r, const char *table, enum op_kind kind)
 			op.bytes = scan_int_or(&s, bytes_at, 0);
 		if (kind == OP_KERNEL) {
 			op.name = build_number(scan_int_or(&s, KERNEL_NAME, -1));
+			op.bytes = trace_blocks(scan_int_or(&s, KERNEL_BLOCKS, 0));
 		} else if (kind == OP_COPY) {
 			int64_t direction = scan_int_or(&s, COPY_KIND, COPY_UNKNOWN);
 			op.copy = direction < 0 || direction > COPY_UM_D2D ? COPY_UNKNOWN : (enum copy_kind)direction;

@@ -109,7 +109,7 @@ struct build_thread {
 
 struct build_op {
 	const char *flaw;
-	int64_t start, end, bytes;
+	int64_t start, end, bytes; /* bytes: as in struct trace_ops */
 	uint64_t process;
 	int64_t pid;
 	int64_t device, stream; /* ordinal of the device in its process; stream id */

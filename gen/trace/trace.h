@@ -72,7 +72,7 @@ enum memory_kind {
 struct trace_ops {
 	size_t n;
 	int64_t *start, *end;
-	int64_t *bytes; /* copies and memsets; else 0 */
+	int64_t *bytes; /* copies and memsets; of kernels the blocks of their grid, 0: not recorded; else 0 */
 	uint32_t *name; /* kernels: demangled name; graphs: "[CUDA graph]"; copies: "[CUDA memcpy Host-to-Device]" … */
 	uint32_t *device;      /* index into trace.devices */
 	uint32_t *stream;      /* CUPTI's stream id */
@@ -90,6 +90,12 @@ struct trace_ops {
 	uint32_t *green;        /* green context id; 0: in none */
 	uint8_t *from, *to;     /* enum memory_kind: of a copy's ends; a memset has `to` alone */
 };
+
+/* The blocks of a kernel's grid as struct trace_ops has them: 0 for a number that no GPU runs. */
+static inline int64_t trace_blocks(int64_t blocks)
+{
+	return blocks < 1 || blocks >= (int64_t)1 << 50 ? 0 : blocks;
+}
 
 /* One number for a launch's grid and block (FNV-1a of their six sizes), never 0; 0 where one of them is below 1. */
 static inline uint64_t trace_shape(const int64_t grid[3], const int64_t block[3])

@@ -26,13 +26,13 @@ static void check_ops(const struct support *s)
 		const char *name;
 		int64_t call_start; /* of the launch; -1 none */
 	} want[] = {
-		{1150, 1650, 0, 0, 7, OP_KERNEL, 0, 0, "void scale<float>(float *, int)", 1000},
+		{1150, 1650, 1, 0, 7, OP_KERNEL, 0, 0, "void scale<float>(float *, int)", 1000},
 		{1700, 1800, 4096, 0, 7, OP_COPY, COPY_H2D, 0, "[CUDA memcpy Host-to-Device]", 1200},
 		{2000, 2500, 8192, 0, 7, OP_COPY, COPY_D2H, OPF_PAGEABLE, "[CUDA memcpy Device-to-Host]", 1400},
 		{2510, 2520, 65536, 0, 7, OP_COPY, COPY_UM_H2D, OPF_MANAGED, "[CUDA memcpy Unified Host-to-Device]",
 	         -1},
 		{2700, 2710, 512, 0, 7, OP_MEMSET, 0, 0, "[CUDA memset]", -1},
-		{1160, 1760, 0, 1, 13, OP_COMM, 0, 0,
+		{1160, 1760, 1, 1, 13, OP_COMM, 0, 0,
 	         "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 1005},
 	};
 	assert_int_equal(o->n, sizeof want / sizeof *want);

@@ -1,4 +1,4 @@
-#include "analyse/judge/compare.h"
+#include "analyse/judge/compare_parts.h"
 
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/conditions.h"
@@ -11,30 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double MATERIAL = 0.01;      /* of launches, bytes or GPU time */
-static const double MATERIAL_TIME = 0.05; /* of GPU time, for kernels that run equally often */
-static const double FEW_BYTES = 1024;     /* a step: a scalar here and there is no input and no result */
+static const double A_THIRD = 1 / 3.; /* … and so much where the job is */
+static const double FEW_BYTES = 1024; /* a step: a scalar here and there is no input and no result */
 
-static const char HIDDEN_BY_GRAPHS[] =
-	"CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node shows them.";
-
-/* The guard while it looks. */
-struct guard {
-	struct arena *arena;
-	const struct names *names;
-	const struct side *side; /* both */
-	const struct side *a, *b;
-	struct comparison out;
-	double steps;    /* of the shorter side; 0 without steps */
-	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
-	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared */
-	bool kernels_differ;
-	bool only_times_differ; /* the same kernels, as often */
-	bool different;         /* the work is not the same */
-	bool doubtful;          /* what was recorded does not tell whether the work is the same */
-};
-
-static void add(struct guard *c, bool material, const char *text)
+void guard_add(struct guard *c, bool material, const char *text)
 {
 	struct comparison *out = &c->out;
 	const char ***list = material ? &out->differences : &out->notes;
@@ -44,21 +24,21 @@ static void add(struct guard *c, bool material, const char *text)
 }
 
 /* How far apart two amounts are, as a share of the larger. */
-static double distance(double a, double b)
+double guard_distance(double a, double b)
 {
 	double larger = fmax(a, b);
 	return larger > 0 ? fabs(a - b) / larger : 0;
 }
 
-static const char *per(const struct guard *c)
+const char *guard_per(const struct guard *c)
 {
 	return c->share[0] != c->share[1] ? "a step and GPU" : c->a->steps.found ? "a step" : "a run";
 }
 
-static void doubt(struct guard *c, const char *why)
+void guard_doubt(struct guard *c, const char *why)
 {
 	c->doubtful = true;
-	add(c, true, why);
+	guard_add(c, true, why);
 }
 
 /* A count, compared: a note below the threshold, nothing when equal. */
@@ -66,10 +46,11 @@ static void add_count(struct guard *c, const char *what, double a, double b, boo
 {
 	if (fabs(a - b) < 1e-9 * fmax(fabs(a), fabs(b)) || a == b)
 		return;
-	bool material = may_be_material && distance(a, b) > MATERIAL && fabs(a - b) > c->slack;
-	add(c, material,
-	    arena_format(c->arena, "%s: %s %s in the baseline, %s in the fixed side.", what, say_count(c->arena, a),
-	                 per(c), say_count(c->arena, b)));
+	struct work_scale scale = {.steps = c->a->steps.found, .slack = c->slack, .n = c->steps};
+	bool material = may_be_material && guard_distance(a, b) > GUARD_MATERIAL && work_differs(&scale, a, b);
+	guard_add(c, material,
+	          arena_format(c->arena, "%s: %s %s in the baseline, %s in the fixed side.", what,
+	                       say_count(c->arena, a), guard_per(c), say_count(c->arena, b)));
 }
 
 /* Bytes of the largest copy of a direction: what one copy more or less at an edge of the window makes. */
@@ -82,104 +63,39 @@ static double largest_copy(const struct side *side, enum copy_kind kind)
 	return largest;
 }
 
+/* The error of the bytes that a side copies in a direction, a step: three standard errors. Copies of one step vary
+ * together; of those that are not made in every step, the number is chance's, too. */
+static double bytes_error(const struct guard *c, const struct side *side, enum copy_kind kind)
+{
+	double variance = 0;
+	for (uint32_t i = 0; i < side->n_copies && c->steps > 0; i++) {
+		const struct copy_result *r = &side->copies[i];
+		if (r->kind != kind || r->memset || r->instances <= 0)
+			continue;
+		double mean = r->bytes / r->instances, n = r->instances;
+		variance += n * n * fmax(0, r->bytes2 / n - mean * mean);
+		variance += fabs(n - round(n)) > c->slack ? n * mean * mean : 0;
+	}
+	return c->steps > 0 ? 3 * sqrt(variance / c->steps) : 0;
+}
+
 /* `all`: what the difference is held against. Returns whether it is material. */
 static bool add_bytes(struct guard *c, const char *direction, enum copy_kind kind, double a, double b, double all)
 {
-	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind));
+	double slack = c->slack * fmax(largest_copy(c->a, kind), largest_copy(c->b, kind)) +
+	               hypot(bytes_error(c, c->a, kind), bytes_error(c, c->b, kind));
 	if (fabs(a - b) <= 1e-9 * all)
 		return false;
-	bool material = fabs(a - b) / all > MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
-	add(c, material,
-	    arena_format(c->arena, "Copied %s: %s %s in the baseline, %s in the fixed side.", direction,
-	                 say_bytes(c->arena, a), per(c), say_bytes(c->arena, b)));
+	bool material = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
+	guard_add(c, material,
+	          arena_format(c->arena, "Copied %s: %s %s in the baseline, %s in the fixed side.", direction,
+	                       say_bytes(c->arena, a), guard_per(c), say_bytes(c->arena, b)));
 	return material;
 }
 
 static const char *name_of(const struct guard *c, uint32_t name)
 {
 	return say_short(c->arena, names_text(c->names, name));
-}
-
-/* One side runs in graphs traced whole what the other launches kernel by kernel, or in fewer graphs. */
-static bool graphs_hide(const struct guard *c)
-{
-	bool whole = c->a->source.graphs == GRAPHS_WHOLE || c->b->source.graphs == GRAPHS_WHOLE;
-	return whole && fabs(c->a->counts.graph_launches - c->b->counts.graph_launches) > c->slack;
-}
-
-/* ---- kernels ---- */
-
-static void add_group(struct guard *c, const struct work_group *g, const char *what, double all)
-{
-	if (!g->n)
-		return;
-	add(c, all > 0 && g->time / all > MATERIAL,
-	    arena_format(c->arena, "%u %s %s: %s ms %s (largest: %s).", g->n, g->n == 1 ? "kernel runs" : "kernels run",
-	                 what, say_digits(c->arena, g->time / 1e6), per(c), say_short(c->arena, g->name)));
-}
-
-/* Clocks alone move the times of kernels that run equally often by a few percent, so it is material from there on. */
-static bool add_times(struct guard *c, const struct work_kernels *k, double all)
-{
-	bool material = k->times.time > MATERIAL_TIME * all;
-	if (!k->times.n || k->times.time < MATERIAL * all)
-		return false;
-	add(c, material, work_say_times(k, per(c), c->arena));
-	return material;
-}
-
-/* `side` runs them less often. */
-static bool add_left_out(struct guard *c, const struct work_left_out *l, int side)
-{
-	if (l->n)
-		add(c, true, work_say_left_out(l, side, per(c), c->arena));
-	return l->n > 0;
-}
-
-/* Nobody said what a step is, and a critic learns four times instead of three for each turn of its generator. */
-static void compare_repetitions(struct guard *c, const struct work_multiple *m)
-{
-	if (c->a->steps.origin != STEPS_BY_PATTERN || c->out.mismatch || !m->name)
-		return;
-	c->out.mismatch = arena_format(
-		c->arena,
-		"Nobody marked the steps, and what repeats is not as much of the same work: %s and most other kernels "
-		"run %s in the baseline's repetition and %s in the fixed side's. Mark what a step is, on "
-		"both sides.",
-		say_short(c->arena, m->name), say_times(c->arena, m->runs[0]), say_times(c->arena, m->runs[1]));
-	add(c, true, c->out.mismatch);
-}
-
-static void compare_kernels(struct guard *c, const struct side_facts facts[2])
-{
-	struct work_kernels k;
-	struct work_scale scale = {c->a->steps.found,
-	                           c->slack,
-	                           c->steps,
-	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
-	                           {c->share[0], c->share[1]}};
-	uint32_t before = c->out.n_differences;
-	if (amounts_hidden(c->a, c->b)) {
-		doubt(c, HIDDEN_BY_GRAPHS);
-		return;
-	}
-	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
-	double all = fmax(k.time[0], k.time[1]);
-	compare_repetitions(c, &k.multiple);
-	for (int s = 0; s < 2; s++)
-		c->different |= !graphs_hide(c) && add_left_out(c, &k.left_out[s], s);
-	add_group(c, &k.only[0], "only in the baseline", all);
-	add_group(c, &k.only[1], "only in the fixed side", all);
-	add_group(c, &k.counts, "a different number of times", all);
-	bool others = c->out.n_differences > before, times = add_times(c, &k, all);
-	c->kernels_differ = others || times;
-	c->only_times_differ = times && !others;
-	if (c->kernels_differ && graphs_hide(c))
-		doubt(c, HIDDEN_BY_GRAPHS);
-	if (c->kernels_differ && (k.unnamed[0] > MATERIAL || k.unnamed[1] > MATERIAL))
-		doubt(c, "Kernels without names cannot be compared.");
-	if (times && c->a->counts.bytes_h2d + c->b->counts.bytes_h2d <= 0)
-		doubt(c, "No input was copied to the device that would show whether the kernels had as much to do.");
 }
 
 /* Their number is a matter of how gradients are cut into buckets; that there are any is not. */
@@ -207,9 +123,9 @@ static void compare_phases(struct guard *c)
 	if (c->a->phases_by_work || c->b->phases_by_work)
 		return;
 	for (uint32_t i = 0; i < c->out.renames.n; i++)
-		add(c, false,
-		    arena_format(c->arena, "The phase %s of the baseline is called %s in the fixed side.",
-		                 name_of(c, c->out.renames.list[i].from), name_of(c, c->out.renames.list[i].to)));
+		guard_add(c, false,
+		          arena_format(c->arena, "The phase %s of the baseline is called %s in the fixed side.",
+		                       name_of(c, c->out.renames.list[i].from), name_of(c, c->out.renames.list[i].to)));
 	for (int s = 0; s < 2; s++) {
 		const struct side *side = s ? c->b : c->a, *other = s ? c->a : c->b;
 		for (uint32_t i = 0; i < side->n_phases; i++) {
@@ -219,15 +135,15 @@ static void compare_phases(struct guard *c)
 			if (!p->name || has_phase(other, there) || p->instances <= c->slack)
 				continue;
 			differ = true;
-			add(c, false,
-			    arena_format(c->arena, "Only the %s has the phase %s.", s ? "fixed side" : "baseline",
-			                 name_of(c, p->name)));
+			guard_add(c, false,
+			          arena_format(c->arena, "Only the %s has the phase %s.", s ? "fixed side" : "baseline",
+			                       name_of(c, p->name)));
 		}
 	}
 	if (differ && c->kernels_differ)
-		doubt(c, c->only_times_differ
-		                 ? "The two sides have different phases, and the same kernels take another time."
-		                 : "The two sides have different phases and different kernels.");
+		guard_doubt(c, c->only_times_differ
+		                       ? "The two sides have different phases, and the same kernels take another time."
+		                       : "The two sides have different phases and different kernels.");
 }
 
 /* ---- where and how they were captured ---- */
@@ -242,10 +158,10 @@ static void compare_text(struct guard *c, bool material, const char *what, const
 	enum { MOST = 120 }; /* where a GPU's name ends its clock begins, and that may be what differs */
 	bool known = a && *a && b && *b;
 	if (strcmp(or_unknown(a), or_unknown(b)) != 0)
-		add(c, material && known,
-		    arena_format(c->arena, "%s: %s in the baseline, %s in the fixed side.", what,
-		                 format_name(c->arena, or_unknown(a), MOST),
-		                 format_name(c->arena, or_unknown(b), MOST)));
+		guard_add(c, material && known,
+		          arena_format(c->arena, "%s: %s in the baseline, %s in the fixed side.", what,
+		                       format_name(c->arena, or_unknown(a), MOST),
+		                       format_name(c->arena, or_unknown(b), MOST)));
 }
 
 /* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. */
@@ -269,9 +185,9 @@ static void compare_runs(struct guard *c, const struct side *side, const struct 
 		                   : conditions_options(a, b, c->arena).n ? "other tracing options"
 		                                                          : NULL;
 		if (what)
-			add(c, true,
-			    arena_format(c->arena, "Within the %s, %s was captured with %s than %s.", side->label,
-			                 side->runs[r].file, what, side->runs[0].file));
+			guard_add(c, true,
+			          arena_format(c->arena, "Within the %s, %s was captured with %s than %s.", side->label,
+			                       side->runs[r].file, what, side->runs[0].file));
 	}
 }
 
@@ -283,11 +199,11 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
 	const struct sentences options = conditions_options(a, b, c->arena);
 	for (uint32_t i = 0; i < options.n; i++)
-		add(c, true, options.list[i]);
+		guard_add(c, true, options.list[i]);
 	bool material = false;
 	const char *clocks = conditions_difference(c->side, c->arena, &material);
 	if (clocks)
-		add(c, material, clocks);
+		guard_add(c, material, clocks);
 	compare_runs(c, c->a, &facts[0]);
 	compare_runs(c, c->b, &facts[1]);
 }
@@ -402,7 +318,7 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 /* The way may be another one as long as what goes in, what comes out and who works on it are the same. */
 static enum same_work same_work_of(const struct guard *c, uint32_t material)
 {
-	enum same_work as_told = material ? SAME_WORK_JOB : SAME_WORK_SAME;
+	enum same_work as_told = material || c->alike < GUARD_NEARLY_ALL ? SAME_WORK_JOB : SAME_WORK_SAME;
 	return c->different ? SAME_WORK_DIFFERENT : c->doubtful ? SAME_WORK_UNKNOWN : as_told;
 }
 
@@ -413,9 +329,24 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
 	c->share[1] = sizes.share[1];
 	c->different |= sizes.differ;
 	if (sizes.missing)
-		doubt(c, sizes.text);
+		guard_doubt(c, sizes.text);
 	else if (sizes.text)
-		add(c, true, sizes.text);
+		guard_add(c, true, sizes.text);
+}
+
+/* Input that stays on the device is a way to do the same job; less input for kernels that do less is another. The same
+ * job needs something that speaks for it: kernels that are alike, or as much input. */
+static void compare_inputs(struct guard *c, bool differ, bool there)
+{
+	if (c->alike >= GUARD_NEARLY_ALL)
+		return;
+	if (differ && (c->falls || c->only_times_differ))
+		c->different = true;
+	else if (differ && c->alike < A_THIRD)
+		guard_doubt(c, "The sides copy other amounts of input and share few kernels.");
+	else if (!differ && !there && c->alike < A_THIRD)
+		guard_doubt(c,
+		            "The sides share few kernels and copy no input: nothing shows that they do the same job.");
 }
 
 /* What has no name may be anything. */
@@ -423,7 +354,9 @@ static void compare_unnamed(struct guard *c, const struct quality *q)
 {
 	for (uint32_t i = 0; i < q->n_dropped && !c->doubtful; i++)
 		if (strcmp(q->dropped[i].reason, TRACE_NO_NAME) == 0)
-			doubt(c, "Some kernels or calls have no name, so nothing tells whether the work is the same.");
+			guard_doubt(
+				c,
+				"Some kernels or calls have no name, so nothing tells whether the work is the same.");
 }
 
 static void compare_jobs(struct guard *c, const struct side_facts facts[2])
@@ -436,9 +369,10 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 	compare_sizes(c, facts);
 	const struct amounts x = amounts_of(a, c->share[0]), y = amounts_of(b, c->share[1]);
 	double all = fmax(x.h2d + x.d2h + x.d2d, y.h2d + y.d2h + y.d2d), input = fmax(x.h2d, y.h2d);
-	c->different |= add_bytes(c, "to the device", COPY_H2D, x.h2d, y.h2d, input);
-	c->different |= add_bytes(c, "to the host", COPY_D2H, x.d2h, y.d2h, all);
-	compare_kernels(c, facts);
+	bool inputs_differ = add_bytes(c, "to the device", COPY_H2D, x.h2d, y.h2d, input);
+	add_bytes(c, "to the host", COPY_D2H, x.d2h, y.d2h, all);
+	guard_kernels(c, facts);
+	compare_inputs(c, inputs_differ, fmin(x.h2d, y.h2d) >= FEW_BYTES);
 	if (!amounts_hidden(a, b)) {
 		add_count(c, "Kernel launches", x.launches, y.launches, true);
 		add_count(c, "Graph launches", x.graphs, y.graphs, true);
@@ -456,9 +390,9 @@ static void compare_jobs(struct guard *c, const struct side_facts facts[2])
 static void leave_work_open(struct guard *c)
 {
 	renames_find(c->side, c->arena, &c->out.renames);
-	doubt(c,
-	      "A profile lacks more than 1 % of a kind of rows or cannot be true, so the work of the two sides is not "
-	      "compared.");
+	guard_doubt(c, "A profile lacks more than 1 % of a kind of rows or cannot be true, so the work of the two "
+	               "sides is not "
+	               "compared.");
 }
 
 /* How often the loop is there is no speed. A capture's ends take one or two. */
@@ -469,7 +403,7 @@ static void compare_iterations(struct guard *c)
 		return;
 	c->out.iterations = arena_format(
 		c->arena, "%u against %u iterations: a step is compared with a step, their number is no speed.", a, b);
-	add(c, false, c->out.iterations);
+	guard_add(c, false, c->out.iterations);
 }
 
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
@@ -479,7 +413,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	struct comparison *out = &c.out;
 	out->mismatch = cannot_be_judged(&c, facts);
 	if (out->mismatch)
-		add(&c, true, out->mismatch);
+		guard_add(&c, true, out->mismatch);
 	compare_environment(&c, facts);
 	compare_iterations(&c);
 	out->other_conditions = out->n_differences > 0;

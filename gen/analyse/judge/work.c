@@ -1,4 +1,4 @@
-#include "analyse/judge/work.h"
+#include "analyse/judge/work_alike.h"
 
 #include "analyse/judge/kernel_key.h"
 #include "base/list.h"
@@ -15,17 +15,8 @@ static const double MOST_TIME = 0.66;  /* of the kernels' time: so much goes by 
 static const double ALL_TIME = 0.9;    /* … or so much where no input says how much there was to do, … */
 static const double SAME_LENGTH = 0.3; /* … and each kernel takes as long as on the other side, within this */
 
-/* A kernel in a phase, counted on both sides. */
-struct row {
-	const char *key;
-	uint32_t phase; /* the baseline's name for it */
-	bool comm;
-	double instances[2], time[2]; /* a step, by side */
-	uint32_t in_phase, next;      /* while they are counted: the side's own phase; 1 + the name's next row */
-};
-
 struct rows {
-	struct row *row;
+	struct work_row *row;
 	size_t n, room;
 	struct arena *arena;
 };
@@ -60,10 +51,32 @@ bool work_differs(const struct work_scale *s, double a, double b)
 
 /* ---- counting ---- */
 
-static struct row *row_add(struct rows *rows)
+static void add_amounts(struct work_row *to, const struct work_row *from)
+{
+	for (int s = 0; s < 2; s++) {
+		to->instances[s] += from->instances[s];
+		to->time[s] += from->time[s];
+		to->time2[s] += from->time2[s];
+		to->blocks[s] += from->blocks[s];
+		to->blocks2[s] += from->blocks2[s];
+		to->unsized[s] += from->unsized[s];
+	}
+}
+
+/* Kernels that only set, copy or convert values: a program that runs fewer of them may not have needed them. */
+static bool is_fill(const char *name)
+{
+	static const char *const words[] = {"fill", "memset", "zero", "copy", "cast", "convert"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcasestr(name, words[i]))
+			return true;
+	return false;
+}
+
+static struct work_row *row_add(struct rows *rows)
 {
 	LIST_GROW(rows->arena, rows->row, rows->n, rows->room);
-	rows->row[rows->n] = (struct row){0};
+	rows->row[rows->n] = (struct work_row){0};
 	return &rows->row[rows->n++];
 }
 
@@ -87,7 +100,7 @@ static const char *key_of(struct counting *c, uint32_t name)
 }
 
 /* A name has few phases. */
-static struct row *row_of(struct counting *c, uint32_t name, uint32_t phase, bool comm)
+static struct work_row *row_of(struct counting *c, uint32_t name, uint32_t phase, bool comm)
 {
 	struct rows *rows = c->rows;
 	uint32_t at = c->first[name];
@@ -95,10 +108,11 @@ static struct row *row_of(struct counting *c, uint32_t name, uint32_t phase, boo
 		at = rows->row[at - 1].next;
 	if (at)
 		return &rows->row[at - 1];
-	struct row *row = row_add(rows);
+	struct work_row *row = row_add(rows);
 	row->key = key_of(c, name);
 	row->phase = c->side ? renames_baseline(c->renames, phase) : phase;
 	row->comm = comm;
+	row->fill = is_fill(names_text(c->names, name));
 	row->in_phase = phase;
 	row->next = c->first[name];
 	c->first[name] = (uint32_t)rows->n;
@@ -110,10 +124,14 @@ static void count_run(struct counting *c, const struct run *run, double weight)
 	memset(c->first, 0, c->names->n * sizeof *c->first);
 	for (uint32_t i = 0; i < run->n_kernels; i++) {
 		const struct run_kernel *k = &run->kernels[i];
-		struct row *row = row_of(c, k->name, k->phase, k->comm);
+		struct work_row *row = row_of(c, k->name, k->phase, k->comm);
 		double instances = (double)k->n * weight, time = k->ns * weight;
 		row->instances[c->side] += instances;
 		row->time[c->side] += time;
+		row->time2[c->side] += k->ns2 * weight;
+		row->blocks[c->side] += k->blocks * weight;
+		row->blocks2[c->side] += k->blocks2 * weight;
+		row->unsized[c->side] += (double)k->unsized * weight;
 		c->out->time[c->side] += time;
 		c->out->unnamed[c->side] += *row->key ? 0 : instances;
 	}
@@ -121,10 +139,10 @@ static void count_run(struct counting *c, const struct run *run, double weight)
 
 static int compare_rows(const void *a, const void *b)
 {
-	const struct row *x = a, *y = b;
+	const struct work_row *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
-	if (order)
-		return order;
+	if (order || x->fill != y->fill)
+		return order ? order : x->fill - y->fill;
 	return x->phase < y->phase ? -1 : x->phase > y->phase;
 }
 
@@ -134,36 +152,30 @@ static void merge_rows(struct rows *rows)
 	if (rows->n)
 		qsort(rows->row, rows->n, sizeof *rows->row, compare_rows);
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct row *r = &rows->row[i];
+		const struct work_row *r = &rows->row[i];
 		if (!kept || compare_rows(&rows->row[kept - 1], r) != 0) {
 			rows->row[kept++] = *r;
 			continue;
 		}
-		for (int s = 0; s < 2; s++) {
-			rows->row[kept - 1].instances[s] += r->instances[s];
-			rows->row[kept - 1].time[s] += r->time[s];
-		}
+		add_amounts(&rows->row[kept - 1], r);
 	}
 	rows->n = kept;
 }
 
 /* The kernels of all phases together. `first` gets, by kernel, its first row; one more than there are kernels. */
-static struct row *add_phases(const struct rows *rows, struct arena *arena, size_t **first, size_t *n)
+static struct work_row *add_phases(const struct rows *rows, struct arena *arena, size_t **first, size_t *n)
 {
-	struct row *all = ARENA_NEW(arena, rows->n + 1, struct row);
+	struct work_row *all = ARENA_NEW(arena, rows->n + 1, struct work_row);
 	*first = ARENA_NEW(arena, rows->n + 1, size_t);
 	*n = 0;
 	for (size_t i = 0; i < rows->n; i++) {
-		const struct row *r = &rows->row[i];
-		if (!*n || strcmp(all[*n - 1].key, r->key) != 0) {
+		const struct work_row *r = &rows->row[i];
+		if (!*n || strcmp(all[*n - 1].key, r->key) != 0 || all[*n - 1].fill != r->fill) {
 			(*first)[*n] = i;
 			all[(*n)++] = *r;
 			continue;
 		}
-		for (int s = 0; s < 2; s++) {
-			all[*n - 1].instances[s] += r->instances[s];
-			all[*n - 1].time[s] += r->time[s];
-		}
+		add_amounts(&all[*n - 1], r);
 	}
 	(*first)[*n] = rows->n;
 	return all;
@@ -174,7 +186,7 @@ static struct row *add_phases(const struct rows *rows, struct arena *arena, size
 struct search {
 	const struct work_scale *scale;
 	const struct rows *rows;
-	const struct row *all;
+	const struct work_row *all;
 	const size_t *first;
 	size_t n;
 	int less;      /* the side that may leave something out */
@@ -182,7 +194,7 @@ struct search {
 };
 
 /* `sign` > 0: the side runs it more often than the other one, < 0: less often. */
-static bool changes(const struct search *s, const struct row *r, int sign)
+static bool changes(const struct search *s, const struct work_row *r, int sign)
 {
 	double here = r->instances[s->less], there = r->instances[1 - s->less];
 	return !r->comm && sign * (here - there) > 0 && work_differs(s->scale, here, there);
@@ -205,7 +217,7 @@ static bool may_replace(const struct search *s, size_t grown, size_t missing)
 	if (now_and_then && is_whole(s->scale, s->all[grown].instances[s->less]))
 		return false;
 	for (size_t g = s->first[grown]; g < s->first[grown + 1]; g++) {
-		const struct row *r = &s->rows->row[g];
+		const struct work_row *r = &s->rows->row[g];
 		if (!changes(s, r, 1))
 			continue;
 		if (!s->shrinks[r->phase])
@@ -229,7 +241,9 @@ static void find_left_out(struct search *s, struct work_left_out *out)
 			replaced = changes(s, &s->all[g], 1) && may_replace(s, g, k);
 		if (replaced)
 			continue;
+		double there = s->all[k].instances[1 - s->less], here = s->all[k].instances[s->less];
 		out->n++;
+		*(s->all[k].fill ? &out->fills : &out->time) += s->all[k].time[1 - s->less] * (1 - here / there);
 		if (s->all[k].time[1 - s->less] <= longest)
 			continue;
 		longest = s->all[k].time[1 - s->less];
@@ -251,10 +265,10 @@ static void group_add(struct work_group *g, const char *name, double time)
 	}
 }
 
-static void find_groups(const struct work_scale *scale, const struct row *all, size_t n, struct work_kernels *out)
+static void find_groups(const struct work_scale *scale, const struct work_row *all, size_t n, struct work_kernels *out)
 {
 	for (size_t k = 0; k < n; k++) {
-		const struct row *r = &all[k];
+		const struct work_row *r = &all[k];
 		const char *name = *r->key ? r->key : "(no name)";
 		if (r->comm)
 			continue; /* how many, and which algorithm: a matter of buckets and ranks */
@@ -264,6 +278,8 @@ static void find_groups(const struct work_scale *scale, const struct row *all, s
 		} else if (work_differs(scale, r->instances[0], r->instances[1])) {
 			group_add(&out->counts, name,
 			          distance(r->instances[0], r->instances[1]) * fmax(r->time[0], r->time[1]));
+		} else if (!work_has_same_blocks(scale, r)) {
+			group_add(&out->blocks, name, fmax(r->time[0], r->time[1]));
 		} else if (distance(r->time[0], r->time[1]) > CLOSE) {
 			group_add(&out->times, name, fabs(r->time[0] - r->time[1]));
 			out->longer += fmax(r->time[1] - r->time[0], 0);
@@ -272,13 +288,13 @@ static void find_groups(const struct work_scale *scale, const struct row *all, s
 }
 
 /* How many times as long the kernels take on the fixed side, where all of them do. */
-static double find_ratio(const struct row *all, size_t n, const struct work_kernels *k)
+static double find_ratio(const struct work_row *all, size_t n, const struct work_kernels *k)
 {
 	double time[2] = {0}, least = INFINITY, most = 0;
 	if (k->times.n < 2 || k->counts.n || k->only[0].n || k->only[1].n)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
-		const struct row *r = &all[i];
+		const struct work_row *r = &all[i];
 		if (r->comm || !(r->time[0] > 0))
 			continue;
 		least = fmin(least, r->time[1] / r->time[0]);
@@ -293,11 +309,11 @@ static double find_ratio(const struct row *all, size_t n, const struct work_kern
 }
 
 /* Of those that both sides have; NULL: there is none. */
-static const struct row *find_longest(const struct row *all, size_t n)
+static const struct work_row *find_longest(const struct work_row *all, size_t n)
 {
-	const struct row *longest = NULL;
+	const struct work_row *longest = NULL;
 	for (size_t k = 0; k < n; k++) {
-		const struct row *r = &all[k];
+		const struct work_row *r = &all[k];
 		if (r->instances[0] > 0 && r->instances[1] > 0 && !r->comm &&
 		    (!longest || r->time[0] + r->time[1] > longest->time[0] + longest->time[1]))
 			longest = r;
@@ -306,15 +322,15 @@ static const struct row *find_longest(const struct row *all, size_t n)
 }
 
 /* The ratio is that of the kernel that runs longest. */
-static struct work_multiple find_multiple(const struct work_scale *scale, const struct row *all, size_t n)
+static struct work_multiple find_multiple(const struct work_scale *scale, const struct work_row *all, size_t n)
 {
-	const struct row *longest = find_longest(all, n);
+	const struct work_row *longest = find_longest(all, n);
 	double time[2] = {0}, agree[2] = {0};
 	if (!longest || !work_differs(scale, longest->instances[0], longest->instances[1]))
 		return (struct work_multiple){0};
 	const double *runs = longest->instances, ratio = runs[1] / runs[0];
 	for (size_t k = 0; k < n; k++) {
-		const struct row *r = &all[k];
+		const struct work_row *r = &all[k];
 		bool same = distance(r->instances[1], ratio * r->instances[0]) <= SAME_RATIO;
 		for (int s = 0; s < 2 && !r->comm; s++) {
 			time[s] += r->time[s];
@@ -357,6 +373,8 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	find_groups(scale, search.all, search.n, out);
 	out->ratio = find_ratio(search.all, search.n, out);
 	out->multiple = find_multiple(scale, search.all, search.n);
+	work_find_alike(scale, search.all, search.n, &scratch, out);
+	work_find_fall(scale, search.all, search.n, &out->fall);
 	for (search.less = 0; search.less < 2; search.less++) {
 		search.shrinks = ARENA_NEW(&scratch, names->n, bool);
 		find_left_out(&search, &out->left_out[search.less]);

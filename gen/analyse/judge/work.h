@@ -21,6 +21,18 @@ struct work_left_out {
 	uint32_t n;           /* keys; 0: nothing is left out */
 	const char *name;     /* the one that runs longest on the other side … */
 	double with, without; /* … how often a step there, and here */
+	double time, fills; /* ns a step that all of them took there, and those that only set, copy or convert values */
+};
+
+/* Two kernels or more of which one side does less under the same names, in one ratio: layers that are gone, half of a
+ * batch. Work is blocks, where these were recorded. */
+struct work_fall {
+	uint32_t n;       /* keys; fewer than 2: no such family */
+	int less;         /* the side that does less */
+	double ratio;     /* below 1: it does so much of what the other one does */
+	double time;      /* ns a step that the family takes less there … */
+	double grown;     /* … and that other kernels take more: they may do what is missing */
+	const char *name; /* of the family, the one that differs most */
 };
 
 /* A step holds several of the other side's: most kernels run so many times as often, and what went in says the same, or
@@ -34,13 +46,20 @@ struct work_kernels {
 	struct work_multiple multiple;
 	struct work_group only[2]; /* by side */
 	struct work_group counts;  /* on both, another number of times */
-	struct work_group times;   /* on both, as often, another time … */
+	struct work_group blocks;  /* on both, as often, with another number of blocks */
+	struct work_group times;   /* on both, as often, with as many blocks, another time … */
 	double longer;             /* … of which so much, ns a step, is more on the fixed side */
 	double ratio; /* all kernels of both sides, two at least, are in `times`, and take so many times as long on the
 	               * fixed side, each within 2 %; 0: it is not so */
 	struct work_left_out left_out[2]; /* by the side that leaves it out */
-	double unnamed[2];                /* share of the side's kernels that have no name */
-	double time[2];                   /* of all kernels, ns a step */
+	struct work_fall fall;
+	/* Evidence that the work is the same, ns a step by side: of all kernels but communication; of those that both
+	 * run as often, with as many blocks, and that take, but for a factor common to all, as long. Amounts may differ
+	 * by three standard errors. */
+	double known[2], alike[2];
+	double factor;     /* so many times as long on the fixed side; 1: as long */
+	double unnamed[2]; /* share of the side's kernels that have no name */
+	double time[2];    /* of all kernels, ns a step */
 };
 
 /* How counts of the two sides are told apart. */
@@ -59,6 +78,12 @@ bool work_differs(const struct work_scale *scale, double a, double b);
 
 /* That kernels run equally often but not equally long, and what may be why. `per`: "a step". */
 const char *work_say_times(const struct work_kernels *kernels, const char *per, struct arena *arena);
+
+/* That both sides' kernels take another time by one factor, as another clock makes it. */
+const char *work_say_factor(const struct work_kernels *kernels, struct arena *arena);
+
+/* That one side does less of several kernels. `per`: "a step". */
+const char *work_say_fall(const struct work_fall *fall, struct arena *arena);
 
 /* That side `side` runs them less often. */
 const char *work_say_left_out(const struct work_left_out *left_out, int side, const char *per, struct arena *arena);

@@ -44,13 +44,23 @@ const char *work_say_times(const struct work_kernels *kernels, const char *per, 
 		g->n, ms, per, name, text);
 }
 
+const char *work_say_factor(const struct work_kernels *k, struct arena *arena)
+{
+	return arena_format(arena, "All kernels take %s times as long in the %s, as a lower clock would make it.",
+	                    say_digits(arena, fmax(k->factor, 1 / k->factor)), SIDE[k->factor > 1]);
+}
+
+const char *work_say_fall(const struct work_fall *f, struct arena *arena)
+{
+	return arena_format(arena, "In the %s %s and %u other kernel%s do %s times as much per step as in the %s.",
+	                    SIDE[f->less], say_short(arena, f->name), f->n - 1, f->n == 2 ? "" : "s",
+	                    say_digits(arena, f->ratio), SIDE[!f->less]);
+}
+
 const char *work_say_left_out(const struct work_left_out *l, int side, const char *per, struct arena *arena)
 {
-	static const char *const head[2] = {"The fixed side does work that the baseline leaves out",
-	                                    "The fixed side leaves work out"};
 	const char *more = l->n > 1 ? arena_format(arena, " (and %u more)", l->n - 1) : "";
 	const char *name = *l->name ? say_short(arena, l->name) : "a kernel without a name";
-	return arena_format(arena, "%s: %s%s runs %s %s in the %s and %s in the %s, with nothing else in its place.",
-	                    head[side], name, more, say_times(arena, l->with), per, SIDE[!side],
-	                    say_times(arena, l->without), SIDE[side]);
+	return arena_format(arena, "In the %s %s%s runs %s %s, in the %s %s; nothing runs in its place.", SIDE[side],
+	                    name, more, say_times(arena, l->without), per, SIDE[!side], say_times(arena, l->with));
 }

@@ -70,8 +70,16 @@ enum { CLOCK_TOLERANCE = 20000 }; /* ns; clocks of host and GPU differ by up to 
 struct run_kernel {
 	uint32_t name, phase; /* phase: the name of one that somebody marked, else 0: run_marked_phase */
 	bool comm;
-	int64_t n;
-	double ns; /* added up */
+	int64_t n, unsized;     /* … of n: their blocks were not recorded */
+	double ns, ns2;         /* added up; their squares */
+	double blocks, blocks2; /* likewise */
+};
+
+/* What was not recorded (side/holes.h). */
+struct run_holes {
+	size_t lost, launches; /* launches whose kernel is not there; all, of the measured steps */
+	size_t jumps;          /* of the numbers of steps, beyond the usual one, that took longer, too; … */
+	int64_t from, to;      /* … the first of them */
 };
 
 struct run_parts;
@@ -105,6 +113,7 @@ struct run {
 	bool *can_depend;   /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
 	struct run_kernel *kernels; /* in no order; filled when the side is made */
 	uint32_t n_kernels;
+	struct run_holes holes;     /* likewise */
 	struct device_run *devices; /* those with ops in the window */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;

@@ -3,6 +3,7 @@
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
+#include "analyse/side/holes.h"
 #include "base/list.h"
 
 /* ---- kernels ---- */
@@ -26,8 +27,14 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 			run->kernels[run->n_kernels++] =
 				(struct run_kernel){.name = ops->name[i], .phase = phase, .comm = comm};
 		}
-		run->kernels[at].n++;
-		run->kernels[at].ns += (double)(ops->end[i] - ops->start[i]);
+		struct run_kernel *row = &run->kernels[at];
+		double ns = (double)(ops->end[i] - ops->start[i]), blocks = (double)ops->bytes[i];
+		row->n++;
+		row->unsized += !ops->bytes[i];
+		row->ns += ns;
+		row->ns2 += ns * ns;
+		row->blocks += blocks;
+		row->blocks2 += blocks * blocks;
 	}
 }
 
@@ -117,6 +124,7 @@ struct going {
 	struct ranges_builder *ranges;
 	struct kernels kernels;
 	struct host_work *host; /* by run */
+	struct holes holes;     /* of the run at hand */
 	struct arena *work;
 };
 
@@ -128,6 +136,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	recording_add(g->out.recording, run, part);
 	backlog_note(run, part);
 	add_kernels(&g->kernels, run, part);
+	holes_add(&g->holes, run, part);
 	add_host_work(host, part);
 	if (run->parts)
 		each_launch(part, keep_launch, host);
@@ -136,6 +145,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 static void go_through(struct going *g, struct run *run, struct host_work *host)
 {
 	g->kernels = (struct kernels){0};
+	g->holes = (struct holes){.work = g->work};
 	keymap_init(&g->kernels.keys, g->work);
 	if (!run->parts)
 		add_rows(g, run, run, host);
@@ -148,6 +158,7 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 	}
 	if (run->parts)
 		run_end_overview(run);
+	holes_end(&g->holes, run);
 	side_tables_end_run(g->tables, run);
 	ranges_end_run(g->ranges, run);
 	recording_end_run(g->out.recording, run);

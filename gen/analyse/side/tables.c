@@ -99,6 +99,7 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	c->pageable = pageable;
 	c->instances += b->weight;
 	c->bytes += bytes;
+	c->bytes2 += (double)t->ops.bytes[i] * bytes;
 	c->per_step += time;
 	if (pageable) {
 		b->out.work.pageable_copies += b->weight;

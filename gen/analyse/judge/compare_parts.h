@@ -1,0 +1,43 @@
+/* What the files of the same-work guard share: compare.c and compare_kernels.c, and nobody else. */
+#ifndef GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
+#define GAPLINE_ANALYSE_JUDGE_COMPARE_PARTS_H
+
+#include "analyse/judge/compare.h"
+
+#define GUARD_MATERIAL 0.01   /* of launches, bytes or GPU time */
+#define GUARD_NEARLY_ALL 0.98 /* of the kernels' time: so much is alike where the work is the same */
+
+/* The guard while it looks. */
+struct guard {
+	struct arena *arena;
+	const struct names *names;
+	const struct side *side; /* both */
+	const struct side *a, *b;
+	struct comparison out;
+	double steps;    /* of the shorter side; 0 without steps */
+	double slack;    /* instances a step that an edge of the window can make: one and a half in the shorter side */
+	double share[2]; /* 1; of jobs of unequal size 1 / their GPUs: what one GPU does is compared */
+	double alike;    /* share of the kernels' time on both sides that is alike: struct work_kernels */
+	bool kernels_differ;
+	bool falls;             /* one side does less of several kernels, in one ratio */
+	bool only_times_differ; /* the same kernels, as often */
+	bool different;         /* the work is not the same */
+	bool doubtful;          /* what was recorded does not tell whether the work is the same */
+};
+
+/* Adds a sentence: a difference, or where it is not material a note. */
+void guard_add(struct guard *guard, bool material, const char *text);
+
+/* What was recorded does not tell whether the work is the same, and why. */
+void guard_doubt(struct guard *guard, const char *why);
+
+/* How far apart two amounts are, as a share of the larger; 0 to 1. */
+double guard_distance(double a, double b);
+
+/* What amounts are of: "a step", "a step and GPU", "a run". */
+const char *guard_per(const struct guard *guard);
+
+/* Compares the kernels of both sides: fills alike, falls, kernels_differ and only_times_differ. */
+void guard_kernels(struct guard *guard, const struct side_facts facts[2]);
+
+#endif

@@ -1,0 +1,155 @@
+#include "analyse/judge/work_alike.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const double CLOSE = 0.01;        /* of time: so little is no difference */
+static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
+static const double SAME_BLOCKS = 0.001; /* ln, of a launch */
+static const double CHANCE = 3;          /* standard errors */
+static const double MOST_CLOCK = 2;      /* no clock is held back by more */
+static const double FALLS = 0.05;        /* ln of a ratio of work: what is nearer is the same */
+
+/* How often it was seen independently of itself: its launches of one step vary together. */
+static double times_seen(const struct work_scale *s, const struct work_row *r, int side)
+{
+	return fmax(1, s->steps ? s->n * fmin(1, r->instances[side]) : r->instances[side]);
+}
+
+/* The mean of a launch, of which the sum and the squares are given, and the mean's error as a share of it. */
+static double mean_of(const struct work_scale *s, const struct work_row *r, int side, double sum, double squares,
+                      double *error)
+{
+	double mean = sum / r->instances[side];
+	double variance = fmax(0, squares / r->instances[side] - mean * mean);
+	*error = mean > 0 ? sqrt(variance / times_seen(s, r, side)) / mean : 0;
+	return mean;
+}
+
+/* ln of a launch's time or blocks on the fixed side over the baseline's; `slack`: what chance makes of it. */
+static double ln_ratio(const struct work_scale *s, const struct work_row *r, bool blocks, double *slack)
+{
+	double error[2], mean[2];
+	for (int side = 0; side < 2; side++)
+		mean[side] = blocks ? mean_of(s, r, side, r->blocks[side], r->blocks2[side], &error[side])
+		                    : mean_of(s, r, side, r->time[side], r->time2[side], &error[side]);
+	*slack = CHANCE * hypot(error[0], error[1]);
+	return mean[0] > 0 && mean[1] > 0 ? log(mean[1] / mean[0]) : mean[0] > 0 || mean[1] > 0 ? INFINITY : 0;
+}
+
+static bool is_sized(const struct work_row *r)
+{
+	return r->unsized[0] <= 0 && r->unsized[1] <= 0;
+}
+
+bool work_has_same_blocks(const struct work_scale *s, const struct work_row *r)
+{
+	double slack, ln = ln_ratio(s, r, true, &slack);
+	return !is_sized(r) || fabs(ln) <= SAME_BLOCKS + slack;
+}
+
+static bool is_common(const struct work_scale *s, const struct work_row *r)
+{
+	return !r->comm && r->instances[0] > 0 && r->instances[1] > 0 &&
+	       !work_differs(s, r->instances[0], r->instances[1]) && work_has_same_blocks(s, r);
+}
+
+struct weighed {
+	double value, slack, weight;
+};
+
+static int compare_weighed(const void *a, const void *b)
+{
+	const struct weighed *x = a, *y = b;
+	return x->value < y->value ? -1 : x->value > y->value;
+}
+
+/* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; 0 where it is near, or
+ * chance may be why. */
+static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena)
+{
+	struct weighed *list = ARENA_NEW(arena, n + 1, struct weighed);
+	double weight = 0, half = 0, slack;
+	size_t found = 0;
+	for (size_t k = 0; k < n; k++)
+		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0) {
+			double ln = ln_ratio(s, &all[k], false, &slack);
+			list[found++] = (struct weighed){ln, slack, all[k].time[0] + all[k].time[1]};
+			weight += list[found - 1].weight;
+		}
+	qsort(list, found, sizeof *list, compare_weighed);
+	for (size_t k = 0; k < found; k++) {
+		half += list[k].weight;
+		if (2 * half >= weight)
+			return fabs(list[k].value) <= CLOSE + list[k].slack ? 0 : list[k].value;
+	}
+	return 0;
+}
+
+/* Fills k->alike, factor, off. Blocks that were not recorded may have changed where times did. */
+void work_find_alike(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
+                     struct work_kernels *k)
+{
+	double time[2] = {0}, kept[2] = {0}, near[2] = {0}, off = 0;
+	double factor = common_factor(s, all, n, arena);
+	if (fabs(factor) > log(MOST_CLOCK))
+		factor = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct work_row *r = &all[i];
+		double slack = 0, ln = is_common(s, r) ? ln_ratio(s, r, false, &slack) : INFINITY;
+		bool known = is_sized(r) || fabs(ln) <= SAME_RATIO + slack;
+		for (int side = 0; side < 2; side++) {
+			time[side] += r->comm ? 0 : r->time[side];
+			near[side] += isfinite(ln) && known ? r->time[side] : 0;
+			kept[side] +=
+				isfinite(ln) && known && fabs(ln - factor) <= SAME_RATIO + slack ? r->time[side] : 0;
+		}
+		if (isfinite(ln) && known && fabs(ln - factor) > SAME_RATIO + slack)
+			off += fabs(r->time[1] - exp(factor) * r->time[0]);
+	}
+	bool little = off <= CLOSE * fmax(time[0], time[1]);
+	for (int side = 0; side < 2; side++) {
+		k->known[side] = time[side];
+		k->alike[side] = little ? near[side] : kept[side];
+	}
+	k->factor = exp(factor);
+}
+
+/* ln of how much of a kernel's work the fixed side does of what the baseline does: blocks a step, or where those are
+ * not known launches that take as long. */
+static double ln_work(const struct work_scale *s, const struct work_row *r)
+{
+	double slack;
+	if (r->comm || !(r->instances[0] > 0) || !(r->instances[1] > 0) || is_common(s, r))
+		return 0;
+	if (is_sized(r))
+		return log(r->blocks[1] / r->blocks[0]);
+	return fabs(ln_ratio(s, r, false, &slack)) <= FALLS ? log(r->instances[1] / r->instances[0]) : 0;
+}
+
+/* Two kernels or more of which one side runs less, in one ratio and in less time. */
+void work_find_fall(const struct work_scale *s, const struct work_row *all, size_t n, struct work_fall *out)
+{
+	double most = 0, ratio = 0;
+	for (size_t k = 0; k < n; k++) {
+		const struct work_row *r = &all[k];
+		double ln = ln_work(s, r), shorter = r->time[0] - r->time[1];
+		if (fabs(ln) > FALLS && ln * shorter < 0 && fabs(shorter) > most) {
+			most = fabs(shorter);
+			ratio = ln;
+			out->name = *r->key ? r->key : "(no name)";
+		}
+	}
+	out->less = ratio < 0;
+	out->ratio = exp(-fabs(ratio));
+	for (size_t k = 0; k < n && most > 0; k++) {
+		const struct work_row *r = &all[k];
+		double ln = ln_work(s, r), missing = fabs(r->time[0] - r->time[1]);
+		if (fabs(ln - ratio) <= FALLS && missing > 0) {
+			out->n++;
+			out->time += missing;
+		} else if (!r->comm && r->time[out->less] > r->time[!out->less]) {
+			out->grown += missing;
+		}
+	}
+}

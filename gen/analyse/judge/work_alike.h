@@ -1,0 +1,31 @@
+/* What speaks for the same work, and what against it under the same names: kernels that both sides run alike, and
+ * families of kernels of which one side does less. Pure; part of work.h, and of nobody else. */
+#ifndef GAPLINE_ANALYSE_JUDGE_WORK_ALIKE_H
+#define GAPLINE_ANALYSE_JUDGE_WORK_ALIKE_H
+
+#include "analyse/judge/work.h"
+
+/* A kernel in a phase, counted on both sides. */
+struct work_row {
+	const char *key;
+	uint32_t phase; /* the baseline's name for it */
+	bool comm;
+	bool fill;                                          /* it sets, copies or converts values, by its name */
+	double instances[2], time[2];                       /* a step, by side */
+	double time2[2], blocks[2], blocks2[2], unsized[2]; /* as in struct run_kernel, a step */
+	uint32_t in_phase, next; /* while they are counted: the side's own phase; 1 + the name's next row */
+};
+
+/* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.
+ * Both sides run it. */
+bool work_has_same_blocks(const struct work_scale *scale, const struct work_row *row);
+
+/* Fills known, alike and factor of `out` from the kernels of all phases, n of them. Blocks that were not recorded may
+ * have changed where times did. `arena`: for the time of the call. */
+void work_find_alike(const struct work_scale *scale, const struct work_row *all, size_t n, struct arena *arena,
+                     struct work_kernels *out);
+
+/* The family of kernels that differs most. */
+void work_find_fall(const struct work_scale *scale, const struct work_row *all, size_t n, struct work_fall *out);
+
+#endif

@@ -1,0 +1,172 @@
+#include "analyse/side/holes.h"
+
+#include "base/list.h"
+#include "base/sort.h"
+
+#include <string.h>
+
+static const double LONGER = 1.5; /* where numbers jump, from one step's start to the next, in usual ones */
+
+/* ---- launches without their kernels ---- */
+
+/* When a process captured graphs: what it launches meanwhile runs later, or never. */
+struct captured {
+	int64_t start, end, last; /* last: the latest launch whose kernel is there; INT64_MIN: none is */
+};
+
+/* What a call's name says; each name is looked at once. */
+enum { NAME_ASKED = 1, NAME_LAUNCHES = 2, NAME_BEGINS_CAPTURE = 4, NAME_ENDS_CAPTURE = 8 };
+
+static uint8_t ask_name(const char *name)
+{
+	return (uint8_t)(NAME_ASKED | (strstr(name, "Kernel") && !strstr(name, "Graph") ? NAME_LAUNCHES : 0) |
+	                 (strstr(name, "StreamBeginCapture") ? NAME_BEGINS_CAPTURE : 0) |
+	                 (strstr(name, "StreamEndCapture") ? NAME_ENDS_CAPTURE : 0));
+}
+
+static uint8_t *ask_names(const struct trace *t, struct arena *arena)
+{
+	uint8_t *said = ARENA_NEW(arena, t->names->n, uint8_t);
+	for (size_t i = 0; i < t->calls.n; i++)
+		if (!said[t->calls.name[i]])
+			said[t->calls.name[i]] = ask_name(names_text(t->names, t->calls.name[i]));
+	return said;
+}
+
+static struct captured *find_captured(const struct trace *t, const uint8_t *said, const bool *has_op,
+                                      struct arena *arena)
+{
+	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN};
+	for (size_t i = 0; i < t->calls.n; i++) {
+		struct captured *c = &by_process[t->threads[t->calls.thread[i]].process];
+		uint8_t name = said[t->calls.name[i]];
+		if (name & NAME_BEGINS_CAPTURE && t->calls.start[i] < c->start)
+			c->start = t->calls.start[i];
+		if (name & NAME_ENDS_CAPTURE && t->calls.end[i] > c->end)
+			c->end = t->calls.end[i];
+		if (has_op[i] && t->calls.start[i] > c->last)
+			c->last = t->calls.start[i];
+	}
+	return by_process;
+}
+
+/* Launches nest (a runtime call in which the driver's lies): the outer one counts, and has the inner one's kernel. */
+static void count_lost(const struct run *run, const uint8_t *said, const bool *has_op, const struct captured *captured,
+                       struct run_holes *holes)
+{
+	const struct trace *t = run->trace;
+	size_t outer = SIZE_MAX;
+	bool counted = false;
+	for (size_t i = 0; i < t->calls.n; i++) {
+		uint32_t process = t->threads[t->calls.thread[i]].process;
+		const struct captured *c = &captured[process];
+		int64_t start = t->calls.start[i], from, to;
+		if (t->calls.class[i] != CALL_LAUNCH || !(said[t->calls.name[i]] & NAME_LAUNCHES))
+			continue;
+		if (outer != SIZE_MAX && t->calls.thread[outer] == t->calls.thread[i] && start < t->calls.end[outer]) {
+			holes->lost -= counted && has_op[i];
+			counted = counted && !has_op[i];
+			continue;
+		}
+		outer = i;
+		counted = false;
+		run_host_window(run, process, &from, &to);
+		bool capturing = start >= c->start && (c->end < c->start || start < c->end);
+		if (start < from || start >= to || capturing || start > c->last)
+			continue;
+		counted = !has_op[i];
+		holes->lost += counted;
+		holes->launches++;
+	}
+}
+
+static void add_launches(const struct run *part, struct run_holes *holes)
+{
+	const struct trace *t = part->trace;
+	struct arena work = {0};
+	bool *has_op = ARENA_NEW(&work, t->calls.n, bool);
+	const uint8_t *said = ask_names(t, &work);
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE)
+			has_op[t->ops.launch[i]] = true;
+	count_lost(part, said, has_op, find_captured(t, said, has_op, &work), holes);
+	arena_release(&work);
+}
+
+/* ---- numbered steps that jump ---- */
+
+/* The last number of a range's name, which `pattern` has as '#'; -1: there is none. */
+static int64_t number_of(const char *name, const char *pattern)
+{
+	int64_t number = -1;
+	for (; *pattern; pattern++) {
+		if (*pattern != '#') {
+			if (*name++ != *pattern)
+				return -1;
+			continue;
+		}
+		name += *name == '#';
+		if (*name < '0' || *name > '9')
+			return -1;
+		for (number = 0; *name >= '0' && *name <= '9'; name++)
+			number = number < INT64_MAX / 16 ? 10 * number + (*name - '0') : number;
+	}
+	return number;
+}
+
+static void add_numbered(const struct run *run, struct holes *holes)
+{
+	const struct trace *t = run->trace;
+	const struct trace_ranges *r = &t->ranges;
+	const char *pattern = names_text(t->names, run->steps.name);
+	size_t last = SIZE_MAX;
+	int64_t before = -1;
+	for (size_t i = 0; i < r->n; i++) {
+		if (r->name[i] >= run->fold.n || run->fold.of[r->name[i]] != run->steps.name ||
+		    r->domain[i] != run->steps.domain || !steps_on_thread(&run->steps, r->thread[i]))
+			continue;
+		int64_t number = number_of(names_text(t->names, r->name[i]), pattern);
+		bool follows = last != SIZE_MAX && r->thread[last] == r->thread[i] && before >= 0 && number > before;
+		if (follows && r->start[i] > run->window_start && r->start[last] < run->window_end) {
+			LIST_GROW(holes->work, holes->list, holes->n, holes->room);
+			holes->list[holes->n++] =
+				(struct numbered){before, number, (double)(r->start[i] - r->start[last])};
+		}
+		last = i;
+		before = number;
+	}
+}
+
+static bool is_numbered(const struct run *run)
+{
+	return run->steps.found && !run->steps.by_op && strchr(names_text(run->trace->names, run->steps.name), '#');
+}
+
+void holes_add(struct holes *holes, struct run *run, const struct run *part)
+{
+	add_launches(part, &run->holes);
+	if (is_numbered(part))
+		add_numbered(part, holes);
+}
+
+void holes_end(struct holes *holes, struct run *run)
+{
+	const struct numbered *list = holes->list;
+	size_t n = holes->n, usual = 0;
+	double *value = ARENA_NEW(holes->work, n, double);
+	for (size_t i = 0; i < n; i++)
+		value[i] = (double)(list[i].to - list[i].from);
+	sort_doubles(value, n);
+	int64_t by = n ? (int64_t)value[n / 2] : 0;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].to - list[i].from == by)
+			value[usual++] = list[i].time;
+	sort_doubles(value, usual);
+	for (size_t i = 0; i < n && 2 * usual >= n; i++)
+		if (list[i].to - list[i].from > by && list[i].time > LONGER * value[usual / 2] && !run->holes.jumps++) {
+			run->holes.from = list[i].from;
+			run->holes.to = list[i].to;
+		}
+}

@@ -1,0 +1,46 @@
+/* What a kernel is called where two builds of one program are compared. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyse/judge/kernel_key.h"
+#include "base/arena.h"
+
+static void test_keys(void **state)
+{
+	static const char *const pairs[][2] = {
+		{"void cutlass::Kernel2<cutlass_80_simt_sgemm_128x64_8x5_nt_align1>(T1::Params)", "cutlass::Kernel2"},
+		{"void at::native::<unnamed>::copy_kernel<int, (int)4>(int, T1)", "at::native::copy_kernel"},
+		{"void at::native::(anonymous namespace)::copy_kernel<int>(int)", "at::native::copy_kernel"},
+		{"vec<op(int)>::operator()(float *)", "vec::operator"},
+		{"main_145_gpu", "main_gpu"},
+		{"solve_step2_97_gpu__red", "solve_step2_gpu__red"},
+		{"my_gpu_kernel", "my_gpu_kernel"},
+		{"nvkernel_main_F1L145_2", "nvkernel_main"},
+		{"nvkernel_layer_2", "nvkernel_layer_2"},
+		{"__omp_offloading_10305_a1b2c3_solve_l88", "__omp_offloading_solve"},
+		{"__omp_offloading_fd00_12_main_helper_l7", "__omp_offloading_main_helper"},
+		{"main$_omp_fn$0", "main$_omp_fn"},
+		{"triton_poi_fused_add_12", "triton_poi_fused_add"},
+		{"triton_red_fused__native_layer_norm_3", "triton_red_fused__native_layer_norm"},
+		{"layer_1", "layer_1"},
+		{"sgemm_128x64_nn", "sgemm_128x64_nn"},
+		{"", ""},
+		{"<lambda(int)#1>", "<lambda(int)#1>"},
+		{"(odd", "(odd"},
+	};
+	struct arena arena = {0};
+	(void)state;
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+		assert_string_equal(kernel_key(&arena, pairs[i][0]), pairs[i][1]);
+	arena_release(&arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_keys)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
