@@ -338,7 +338,7 @@ static void compare_sizes(struct guard *c, const struct side_facts facts[2])
  * job needs something that speaks for it: kernels that are alike, or as much input. */
 static void compare_inputs(struct guard *c, bool differ, bool there)
 {
-	if (c->alike >= GUARD_NEARLY_ALL)
+	if (c->alike >= GUARD_NEARLY_ALL || c->out.mismatch)
 		return;
 	if (differ && (c->falls || c->only_times_differ))
 		c->different = true;

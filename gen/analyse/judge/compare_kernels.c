@@ -6,7 +6,9 @@
 
 #include <math.h>
 
-static const double SAME_GRAPH = 0.02; /* of the time of graphs that were traced whole */
+static const double SAME_MULTIPLE = 0.02; /* a ratio of steps is a whole number within this */
+static const double FEW_BYTES = 1024;     /* a step: a scalar here and there is no input */
+static const double SAME_GRAPH = 0.02;    /* of the time of graphs that were traced whole */
 
 static const char HIDDEN_BY_GRAPHS[] =
 	"CUDA graphs that were traced whole hide their kernels on one side: --cuda-graph-trace node shows them.";
@@ -95,18 +97,42 @@ static void find_alike(struct guard *c, const struct work_kernels *k)
 				say_digits(c->arena, graph[1] / 1e6)));
 }
 
-/* Nobody said what a step is, and a critic learns four times instead of three for each turn of its generator. */
-static void compare_repetitions(struct guard *c, const struct work_multiple *m)
+/* Where nobody said what a step is, a critic may learn four times instead of three for each turn of its generator;
+ * where somebody did, a step may hold several of the other side's, and then all that it has is there so many times. */
+static const char *other_unit(const struct guard *c, const struct work_multiple *m)
 {
-	if (c->a->steps.origin != STEPS_BY_PATTERN || c->out.mismatch || !m->name)
-		return;
-	c->out.mismatch = arena_format(
+	if (c->a->steps.origin == STEPS_BY_PATTERN)
+		return arena_format(
+			c->arena,
+			"Nobody marked the steps, and what repeats is not as much of the same work: %s and most other "
+			"kernels "
+			"run %s in the baseline's repetition and %s in the fixed side's. Mark what a step is, on "
+			"both sides.",
+			say_short(c->arena, m->name), say_times(c->arena, m->runs[0]), say_times(c->arena, m->runs[1]));
+	bool fixed = m->runs[1] > m->runs[0];
+	double k = m->runs[fixed] / m->runs[!fixed];
+	bool input =
+		c->share[0] * c->a->counts.bytes_h2d > FEW_BYTES && c->share[1] * c->b->counts.bytes_h2d > FEW_BYTES;
+	if (!c->a->steps.found || !input || round(k) < 2 || fabs(k - round(k)) > SAME_MULTIPLE * k)
+		return NULL;
+	return arena_format(
 		c->arena,
-		"Nobody marked the steps, and what repeats is not as much of the same work: %s and most other kernels "
-		"run %s in the baseline's repetition and %s in the fixed side's. Mark what a step is, on "
-		"both sides.",
-		say_short(c->arena, m->name), say_times(c->arena, m->runs[0]), say_times(c->arena, m->runs[1]));
-	guard_add(c, true, c->out.mismatch);
+		"A step of the %s holds %.0f times the work of a step of the %s: %s runs %s instead of %s. Mark "
+		"the same unit on both sides.",
+		fixed ? "fixed side" : "baseline", round(k), fixed ? "baseline" : "fixed side",
+		say_short(c->arena, m->name), say_times(c->arena, m->runs[fixed]),
+		say_times(c->arena, m->runs[!fixed]));
+}
+
+/* Whether the sides' steps are no unit of the same work: then nothing tells whether the work is the same. */
+static bool compare_units(struct guard *c, const struct work_multiple *m)
+{
+	const char *text = c->out.mismatch || !m->name ? NULL : other_unit(c, m);
+	if (!text)
+		return false;
+	c->out.mismatch = text;
+	guard_doubt(c, text);
+	return true;
 }
 
 void guard_kernels(struct guard *c, const struct side_facts facts[2])
@@ -124,8 +150,9 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	}
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
-	compare_repetitions(c, &k.multiple);
 	find_alike(c, &k);
+	if (compare_units(c, &k.multiple))
+		return;
 	for (int s = 0; s < 2 && !graphs_hide(c); s++)
 		add_left_out(c, &k.left_out[s], s, all);
 	add_fall(c, &k.fall, all);

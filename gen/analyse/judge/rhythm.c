@@ -38,6 +38,10 @@ struct slow_steps rhythm_slow_steps(const double *x, size_t m, double *scratch)
 		slow.excess = sum / (double)slow.n;
 	/* slow steps side by side are one slow stretch and no rhythm */
 	slow.regular = slow.n >= 3 && nearest >= 2 && (double)(farthest - nearest) <= 1 + 0.1 * (double)farthest;
+	/* three slow steps near each other in a hundred are three slow steps: a rhythm leaves out none, first or last
+	 */
+	double beyond = 1 + 1.1 * (double)farthest;
+	slow.regular = slow.regular && (double)first <= beyond && (double)(m - 1 - last) <= beyond;
 	slow.equal = slow.regular && nearest == farthest;
 	if (slow.regular)
 		slow.spacing = (size_t)lround((double)(last - first) / (double)(slow.n - 1));

@@ -10,7 +10,8 @@ struct slow_steps {
 	size_t n;
 	double excess;      /* mean over them of what they take beyond the median, in the unit of x; 0 without any */
 	double least, most; /* the shortest and the longest of them, as multiples of the median; 0 without any */
-	bool regular;       /* at least three, equally far apart: to 1 and a tenth of the distance */
+	bool regular;       /* at least three, equally far apart, to 1 and a tenth of the distance, and no
+	                     * further from the first and last of all */
 	bool equal;         /* regular, and all distances are the same */
 	size_t spacing;     /* the mean distance, rounded; 0 when not regular */
 };
