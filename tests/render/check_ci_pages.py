@@ -171,8 +171,10 @@ def check_command(gapline, folder):
         assert summary.read_text().endswith(paths["markdown"].read_text()), "the summary"
     assert summary.read_text().startswith("what was there\n### "), "what a step wrote before is gone"
     for bad in ("javascript:alert(1)", "https://x/>", "https://x/ y", "//x", "https://"):
-        done = subprocess.run([gapline, "report", *pair, "--markdown", "-", "--report-url", bad], capture_output=True, text=True)
-        assert done.returncode == 2 and not done.stdout, bad
+        done = subprocess.run([gapline, "report", *pair, "--markdown", "-", "--report-url", bad], capture_output=True)
+        page = rendered(done.stdout)
+        assert done.returncode == 2 and done.stdout.startswith(b"### Error"), bad
+        assert "<a" not in str(page), f"{bad} is a link"  # it is named, and nothing to click on
     done = subprocess.run([gapline, "report", *pair, "--github-summary"], env={}, capture_output=True, text=True)
     assert done.returncode == 2, "a summary without a place"
 
