@@ -175,6 +175,11 @@ def check_gitlab(forge, comment):
         assert done.returncode == 0, done.stderr
         assert asked[-1]["method"] == method and asked[-1]["url"].endswith("/projects/9/merge_requests/7" + end), asked[-1]
         assert asked[-1]["body"] == {"body": comment.read_text()}
+    calling = comment.with_name("calling.md")
+    calling.write_text(comment.read_text() + "\n@everyone and a@b.c, `@team/x`\n")
+    done, asked = forge.run(script, calling, {"/user": {"id": 4}, "/notes": others}, **job)
+    assert done.returncode == 0 and not re.search("@[A-Za-z0-9]", asked[-1]["body"]["body"]), "it calls somebody"
+    assert "@\u200beveryone" in asked[-1]["body"]["body"]
     done, asked = forge.run(script, comment, {}, **(job | {"GAPLINE_TOKEN": ""}))
     assert done.returncode == 0 and not asked, "a fork's pipeline has no token"
     done, asked = forge.run(script, comment, {}, **(job | {"CI_MERGE_REQUEST_IID": "7/../8"}))
@@ -194,7 +199,9 @@ def check_yaml():
     measure, comment, gitlab = load("github/gapline.yml"), load("github/gapline-comment.yml"), load("gitlab/gapline.gitlab-ci.yml")
     assert "pull_request" in measure["on"] and "pull_request_target" not in measure["on"] and measure["permissions"] == {"contents": "read"}
     job = measure["jobs"]["compare"]
-    assert "gpu-from-forks" in job["environment"] and "head.repo.full_name == github.repository" in job["environment"]
+    assert "environment" not in job, "it protects nothing: a fork's own version of the workflow runs"
+    text = (CI / "github/gapline.yml").read_text()
+    assert all(words in text for words in ("approval for all external contributors", "runner group", "ephemeral"))
     assert all(s["with"]["persist-credentials"] == "false" for s in job["steps"] if s.get("uses", "").startswith("actions/checkout"))
     used = next(s for s in job["steps"] if s.get("uses", "").startswith("OWNER/gapline"))
     assert set(used["with"]) <= set(action["inputs"])

@@ -72,6 +72,7 @@ const char *tell_once(const struct evidence *e)
 
 const char *advise_once(const struct evidence *e)
 {
-	(void)e;
-	return "Leave it out of what is measured (--warmup, a shorter capture), or capture more steps.";
+	return e->side->steps.found
+	               ? "Leave it out of what is measured (--warmup, a shorter capture), or capture more steps."
+	               : "Leave it out of what is measured (a shorter capture).";
 }
