@@ -211,7 +211,7 @@ static void compare_with_sql(const struct support *s, sqlite3 *db)
 	int64_t joined = 0, copied = 0;
 	for (size_t i = 0; i < t->ops.n; i++) {
 		joined += t->ops.launch[i] != TRACE_NONE;
-		copied += t->ops.bytes[i];
+		copied += t->ops.kind[i] == OP_COPY || t->ops.kind[i] == OP_MEMSET ? t->ops.bytes[i] : 0;
 	}
 	assert_int_equal(joined, launched);
 	assert_int_equal(copied, bytes);

@@ -30,7 +30,7 @@ static void told_by_content(void **state)
 	         6, "xz; unpack"},
 		{"PK\x03\x04", 4, "zip; unpack"},
 		{"BZh9", 4, "bzip2; unpack"},
-		{"\x0A\x13\x12\x0D/device:GPU:0\x1A\x02\x08\x01", 23, "XPlane trace of XLA (JAX"},
+		{"\x0A\x13\x12\x0D/device:GPU:0\x1A\x02\x08\x01", 21, "XPlane trace of XLA (JAX"},
 		{"\x0A\x0D\x08\x01\x12\x09/host:CPU", 15, "gapline capture"},
 		{"hello", 5, "no profile that can be read here"},
 		{"\0\0\0\0", 4, "no profile that can be read here"},
