@@ -20,12 +20,6 @@ int err_set(struct err *e, const char *format, ...)
 const char *err_reason(int number)
 {
 	switch (number) {
-	case ENOENT:
-		return "No such file or directory; look which part of the path is there with: ls";
-	case EACCES:
-		return "Permission denied; who has it, shows: ls -ld";
-	case EPERM:
-		return "Operation not permitted; look whose it is with: ls -ld";
 	case ENOSPC:
 		return "No space left on device; free some (df -h shows where), or write elsewhere";
 	case EDQUOT:

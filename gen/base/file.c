@@ -1,6 +1,5 @@
 #include "base/file.h"
 
-#include "base/buf.h"
 #include "base/memory.h"
 
 #include <errno.h>
@@ -18,14 +17,6 @@ const char *file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static void refuse_folder(const char *path, struct err *err)
-{
-	struct buf word = {0};
-	buf_word(&word, path, "");
-	err_set(err, "%s: is a folder; name one file in it, of those that this lists: ls %s", path, word.data);
-	buf_release(&word);
-}
-
 int file_open(const char *path, int64_t *size, struct err *err)
 {
 	/* Without O_NONBLOCK the open of a pipe would wait for a writer. */
@@ -36,7 +27,7 @@ int file_open(const char *path, int64_t *size, struct err *err)
 	if (fstat(fd, &st) != 0)
 		err_set(err, "%s: cannot be examined: %s", path, err_reason(errno));
 	else if (S_ISDIR(st.st_mode))
-		refuse_folder(path, err);
+		err_set(err, "%s: is a folder; name one file in it", path);
 	else if (!S_ISREG(st.st_mode))
 		err_set(err, "%s: is not a regular file; save the profile to a file first", path);
 	else {

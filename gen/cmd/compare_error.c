@@ -13,7 +13,7 @@ static const struct {
 } ids[] = {
 	{CMD_BAD_PROFILE, "missing", "no such file"},
 	{CMD_BAD_PROFILE, "missing", "No such file"},
-	{CMD_BAD_PROFILE, "missing", "a file that is not there"},
+	{CMD_BAD_PROFILE, "missing", "a file that does not exist"},
 	{CMD_BAD_PROFILE, "missing", "no file matches"},
 	{CMD_BAD_PROFILE, "missing", "no profile in this folder"},
 	{CMD_BAD_PROFILE, "missing", "there is no saved baseline"},

@@ -210,7 +210,7 @@ static int add_folder(struct inputs *in, const char *folder, struct arena *arena
 			continue;
 		}
 		err_set(err, "%s: %s", found.item[i],
-		        errno == ENOENT ? "is a link to a file that is not there" : err_reason(errno));
+		        errno == ENOENT ? "links to a file that does not exist" : err_reason(errno));
 		status = CMD_BAD_PROFILE;
 	}
 	in->folder = TRACE_NONE;
@@ -273,8 +273,7 @@ static int add_pattern(struct inputs *in, const char *pattern, struct arena *are
 	int rc = glob(pattern, 0, NULL, &found), status = CMD_DONE;
 	if (rc) {
 		err_set(err, "%s: %s", pattern,
-		        rc == GLOB_NOMATCH ? "no file matches this pattern; see what there is with: ls"
-		                           : "cannot be searched");
+		        rc == GLOB_NOMATCH ? "no file matches this pattern" : "cannot be searched");
 		status = CMD_BAD_PROFILE;
 	}
 	for (size_t i = 0; !rc && i < found.gl_pathc && !status; i++) {

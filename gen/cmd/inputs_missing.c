@@ -36,25 +36,22 @@ static void find_near(const char *folder, const char *given, struct buf *near)
 int inputs_missing(const char *path, struct err *err)
 {
 	struct stat file;
-	struct buf folder = {0}, word = {0}, near = {0};
+	struct buf folder = {0}, near = {0};
 	const char *name = file_name(path);
 	size_t n = (size_t)(name - path);
 	buf_add(&folder, n ? path : "./", n ? n : 2);
-	buf_word(&word, folder.data, "");
 	if (lstat(path, &file) == 0)
-		err_set(err, "%s: is a link to a file that is not there", path);
+		err_set(err, "%s: links to a file that does not exist", path);
 	else if (stat(folder.data, &file) != 0)
-		err_set(err, "%s: there is no such file, because there is no folder %s", path, folder.data);
+		err_set(err, "%s: no such file: the folder %s does not exist", path, folder.data);
 	else {
 		find_near(folder.data, name, &near);
 		if (near.n)
-			err_set(err, "%s: there is no such file; did you mean %.*s%s?", path, (int)n, path, near.data);
+			err_set(err, "%s: no such file; did you mean %.*s%s?", path, (int)n, path, near.data);
 		else
-			err_set(err, "%s: there is no such file; what there is, shows: ls%s%s", path, n ? " " : "",
-			        n ? word.data : "");
+			err_set(err, "%s: no such file", path);
 	}
 	buf_release(&folder);
-	buf_release(&word);
 	buf_release(&near);
 	return -1;
 }

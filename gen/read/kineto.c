@@ -305,15 +305,15 @@ static int check_kind(const struct kineto *k, enum packing packing)
 		buf_text(&command, " | head -c 300");
 	if (!k->is_trace || !k->events)
 		err_set(k->err,
-		        "%s: %s JSON, but no PyTorch trace: it holds no trace events; what can be read are traces "
-		        "of torch.profiler (export_chrome_trace, tensorboard_trace_handler), and profiles of nsys "
-		        "exported with: nsys export --type sqlite; what this file is, shows: %s",
+		        "%s: %s JSON, but no PyTorch trace: it holds no trace events; gapline reads traces of "
+		        "torch.profiler (export_chrome_trace, tensorboard_trace_handler) and nsys exports (nsys "
+		        "export --type sqlite); see how the file begins with: %s",
 		        k->path, inside[packing], command.data);
 	else
 		err_set(k->err,
 		        "%s: is a trace of something else than torch.profiler: none of its %lld events is an "
-		        "operator, a CUDA call or GPU work; what wrote it, shows: %s; programs of any other framework "
-		        "can be recorded with: gapline capture",
+		        "operator, a CUDA call or GPU work; see what wrote it with: %s; record programs of any other "
+		        "framework with: gapline capture",
 		        k->path, (long long)k->events, command.data);
 	buf_release(&command);
 	return -1;

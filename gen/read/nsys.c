@@ -52,9 +52,8 @@ static int check_kind(const struct nsys *r)
 		        r->path, word.data);
 	else
 		err_set(r->err,
-		        "%s: is a SQLite database, but not one that nsys exported (nsys export --type sqlite) or "
-		        "gapline "
-		        "captured; what it holds, shows: sqlite3 %s .schema",
+		        "%s: is a SQLite database, but neither an nsys export (nsys export --type sqlite) nor a "
+		        "gapline capture; list its tables with: sqlite3 %s .schema",
 		        r->path, word.data);
 	buf_release(&word);
 	return -1;

@@ -181,7 +181,7 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		struct buf command = {0};
 		add_export_command(&command, path, "");
 		err_set(err,
-		        "%s: %sno profile that can be read here; if it is an nsys report, as its name says, export it "
+		        "%s: %sno profile that gapline reads; if it is an nsys report, as its name says, export it "
 		        "with: %s",
 		        path, inside, command.data);
 		buf_release(&command);
@@ -194,9 +194,8 @@ static int refuse(const char *path, const struct source *source, struct err *err
 		buf_text(&command, "file ");
 	buf_word(&command, path, "");
 	err_set(err,
-	        "%s: %sno profile that can be read here; what can is an nsys report exported with nsys export "
-	        "--type sqlite, a trace of the PyTorch profiler, and what gapline captures itself; what this file is, "
-	        "says: %s%s",
+	        "%s: %sno profile that gapline reads; it reads nsys exports (nsys export --type sqlite), traces of "
+	        "the PyTorch profiler and its own captures; identify the file with: %s%s",
 	        path, inside, command.data, packed ? " | file -" : "");
 	buf_release(&command);
 	return -1;

@@ -244,7 +244,7 @@ def check_refused(folder):
                 shorter += 1
                 continue
             assert said == whole
-    for path, status, words in ((folder, 3, "is a folder"), (folder / "none.db", 3, "there is no such file"),
+    for path, status, words in ((folder, 3, "is a folder"), (folder / "none.db", 3, "no such file"),
                                 (folder / "fifo", 3, "no regular file")):
         if path.name == "fifo":
             os.mkfifo(path)

@@ -32,12 +32,12 @@ static void told_by_content(void **state)
 		{"BZh9", 4, "bzip2; unpack"},
 		{"\x0A\x13\x12\x0D/device:GPU:0\x1A\x02\x08\x01", 21, "XPlane trace of XLA (JAX"},
 		{"\x0A\x0D\x08\x01\x12\x09/host:CPU", 15, "gapline capture"},
-		{"hello", 5, "no profile that can be read here"},
-		{"\0\0\0\0", 4, "no profile that can be read here"},
+		{"hello", 5, "no profile that gapline reads"},
+		{"\0\0\0\0", 4, "no profile that gapline reads"},
 		{"S", 1, "is cut off"},
 		{"SQLite format 3", 15, "is cut off"},
 		{"SQLite format 3\0", 16, "is cut off"},
-		{"SQLite format 4\0 and more", 24, "no profile that can be read here"},
+		{"SQLite format 4\0 and more", 24, "no profile that gapline reads"},
 		{"\x1F\x8B", 2, "is cut off"},
 		{"\x28\xB5\x2F\xFD", 4, "zstd"},
 		{"\x1F\x8B\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 11, "is damaged"},
@@ -99,20 +99,20 @@ static void a_report_is_told_how_to_be_exported(void **state)
 	REFUSED(s, path, "lfs pull --include 'it'\\''s ?1??2.sqlite'");
 	path = support_path(s, "it's.txt");
 	support_write(path, "epoch 1: loss 0.3\n", 18);
-	REFUSED(s, path, arena_format(&s->arena, "says: file '%s/it'\\''s.txt'", s->folder));
+	REFUSED(s, path, arena_format(&s->arena, "with: file '%s/it'\\''s.txt'", s->folder));
 	path = support_path(s, "log.gz");
 	support_gzip(path, "epoch 1: loss 0.3\n", 18, "wb");
-	REFUSED(s, path, arena_format(&s->arena, "says: gzip -dc < '%s' | file -", path));
+	REFUSED(s, path, arena_format(&s->arena, "with: gzip -dc < '%s' | file -", path));
 	path = support_path(s, "result.json");
 	support_write(path, "{\"loss\": 0.3}", 13);
-	REFUSED(s, path, arena_format(&s->arena, "shows: head -c 300 '%s'", path));
+	REFUSED(s, path, arena_format(&s->arena, "begins with: head -c 300 '%s'", path));
 	static const char other[] = "[{\"ph\": \"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}]";
 	support_write(path, other, sizeof other - 1);
-	REFUSED(s, path, arena_format(&s->arena, "what wrote it, shows: head -c 300 '%s'", path));
+	REFUSED(s, path, arena_format(&s->arena, "see what wrote it with: head -c 300 '%s'", path));
 	path = support_path(s, "result.gz");
 	support_gzip(path, "{\"loss\": 0.3}", 13, "wb");
-	REFUSED(s, path, arena_format(&s->arena, "shows: gzip -dc < '%s' | head -c 300", path));
-	REFUSED(s, s->folder, arena_format(&s->arena, "ls '%s'", s->folder));
+	REFUSED(s, path, arena_format(&s->arena, "begins with: gzip -dc < '%s' | head -c 300", path));
+	REFUSED(s, s->folder, ": is a folder; name one file in it");
 }
 
 static void databases_that_are_no_profile(void **state)
@@ -120,7 +120,7 @@ static void databases_that_are_no_profile(void **state)
 	struct support *s = *state;
 	const char *path = support_path(s, "other.db");
 	support_run(path, "CREATE TABLE bookmarks (url TEXT)");
-	REFUSED(s, path, "not one that nsys exported");
+	REFUSED(s, path, "neither an nsys export");
 	REFUSED(s, path, arena_format(&s->arena, "sqlite3 '%s' .schema", path));
 	path = support_path(s, "nvprof.db"); /* https://docs.nvidia.com/cuda/profiler-users-guide: nvprof -o */
 	support_run(path,
