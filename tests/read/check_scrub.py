@@ -303,10 +303,10 @@ def json_of(gapline, folder, name):
 
 
 def without_samples(result):
-    """What is said of a profile whose samples of the CPU were left out."""
-    if not result:
-        return result
+    """What is said of a profile whose samples of the CPU were left out; an error says nothing of them."""
     result = json.loads(result)
+    if result.get("result") == "error":
+        return result
     result.pop("functions", None)
     for finding in result["findings"]:
         finding["text"] = re.sub(r" Of the [^']* % is in '.*', by \d+ samples\.$", "", finding["text"])
