@@ -119,7 +119,7 @@ static void interval_of_long_runs(void **unused)
 	struct pair *p = pair_new();
 	seed = 11;
 	add_even_run(p, 0, 200, 5e6, 0.05, 0.3);
-	add_even_run(p, 1, 120, 4e6, 0.03, 0);
+	add_even_run(p, 1, 200, 4e6, 0.03, 0);
 	const struct verdict *v = judge(p);
 	assert_false(v->short_capture);
 	assert_true(v->series[0]->dof > 4);
@@ -142,6 +142,10 @@ static void short_capture_is_doubled(void **unused)
 	assert_true(v->short_capture);
 	assert_int_equal(v->series[0]->dof, 4);
 	assert_int_equal(v->series[1]->dof, 4);
+	assert_true(v->half_width > doubled(v)); /* the first 15 steps of both, too */
+	assert_int_equal(v->result, VERDICT_FASTER);
+	p->run[1][0].n = 15;
+	v = judge(p);
 	near(v->half_width, doubled(v), 1e-12);
 	assert_int_equal(v->result, VERDICT_FASTER);
 	assert_true(says(v, "Few independent steps: only a change above 10 % counts. This one does."));

@@ -15,9 +15,11 @@ static struct pair *random_pair(uint64_t start)
 	else if (kind < 0.6)
 		n_runs[0] = 1 + (size_t)(uniform() * RUNS);
 	double change = uniform() < 0.5 ? 1 : exp(uniform() - 0.5), wild = 0.1 * uniform() * uniform();
+	double equal = uniform() < 0.7 ? uniform() : -1; /* all runs are as long, or each as it comes */
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n_runs[s]; r++)
-			add_noisy_run(p, s, 4 + (size_t)(uniform() * 150), 5e9 * (s ? change : 1), wild, uniform());
+			add_noisy_run(p, s, 4 + (size_t)((equal < 0 ? uniform() : equal) * 150), 5e9 * (s ? change : 1),
+			              wild, uniform());
 	if (uniform() < 0.1)
 		p->side[0].steps = p->side[1].steps = false;
 	for (int s = 0; s < 2 && !p->side[0].steps; s++)

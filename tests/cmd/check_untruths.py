@@ -22,12 +22,13 @@ sys.path.insert(0, str(HERE.parent / "support"))
 import made_lengths  # noqa: E402, F401: more kinds
 import made_pairs  # noqa: E402
 import made_sides  # noqa: E402, F401: and more
+import made_windows  # noqa: E402, F401: and more
 
 SLACK = 1.015
 ONCE_WRONG = {"cold": (18, 34, 46, 76), "lengths": (60, 137), "drift": (27, 37, 40, 51)}  # seeds: see the history of this file
 DECIDED = {"pauses", "accumulation", "prefetch", "overtaken", "behind", "workers", "warm", "cut", "walking", "queued",
            "padded", "every", "starts", "one_marked", "killed", "overhead", "host_cost", "work_differs", "throttled",
-           "graph_modes"}
+           "graph_modes", "steady"}
 MIRROR = {"faster": "slower", "slower": "faster"}
 
 

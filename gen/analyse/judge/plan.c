@@ -99,6 +99,8 @@ void plan_more(const struct proof *p, struct verdict *v)
 			v->more_steps = (int64_t)(2 * (p->m[0] > p->m[1] ? p->m[0] + p->cut[0] : p->m[1] + p->cut[1]));
 	} else if (!p->steps) {
 		return;
+	} else if (p->lengths_open) {
+		v->more_steps = (int64_t)p->longest + 1; /* of each run, and nothing but that is in the way */
 	} else if (v->judged && p->exchange.apart > 0) {
 		plan_turns(p, v);
 	} else if (v->judged && p->one_run) {

@@ -47,6 +47,9 @@ struct proof {
 	double change;                      /* c = ln S */
 	double change_cycles;               /* the same of whole cycles */
 	double change_counted;              /* the same with everything counted */
+	size_t common, longest;             /* periods of the shortest and the longest run, where they differ; else 0 */
+	double change_common;               /* ln S of the first `common` periods of each run */
+	bool lengths_open;                  /* without those there would be a result */
 	double queue[2];                    /* as the conditions say */
 	bool queue_opens;                   /* without that there would be a result */
 	double rhythm;                      /* of stopwatch runs: what whole cycles of a rhythm may add */

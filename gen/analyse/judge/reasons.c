@@ -252,11 +252,25 @@ static void say_queues(struct list *list, const struct proof *p)
 			    say_digits(list->arena, v->step[i] * exp(p->queue[i]) / 1e6));
 }
 
+static void say_lengths(struct list *list, const struct proof *p)
+{
+	if (p->common && (p->lengths_open || fabs(p->change_common - p->change) > LN_FLOOR_SEVERAL))
+		SAY(list,
+		    "The runs have %zu to %zu steps. Over the first %zu steps of each the speedup is %s\xC3\x97: the "
+		    "interval holds both.",
+		    p->common + 1, p->longest + 1, p->common + 1, say_digits(list->arena, exp(p->change_common)));
+}
+
 static void say_open(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
 	if (p->queue_opens) {
 		say_queues(list, p);
+		return;
+	}
+	if (p->lengths_open) {
+		say_lengths(list, p);
+		SAY(list, "Make every run at least %lld steps long.", (long long)v->more_steps);
 		return;
 	}
 	bool said = say_aside(list, p) || open_for_apart(p) || say_warming(list, p) || say_surer(list, p) ||
@@ -420,6 +434,8 @@ static void say_limits(struct list *list, const struct proof *p, int warmup)
 	say_runs(list, p);
 	if (v->has_interval && !p->queue_opens)
 		say_queues(list, p);
+	if (v->has_interval && !p->lengths_open)
+		say_lengths(list, p);
 	if (v->result == VERDICT_UNCHANGED) /* a direction has said it, and that this one counts */
 		say_short_capture(list, p);
 	if (v->has_interval && p->paired)

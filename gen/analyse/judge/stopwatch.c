@@ -33,6 +33,21 @@ static void add_cycles(const struct stopwatch_side side[2], const struct verdict
 	p->rhythm_opens = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
 }
 
+/* Runs that time more steps than others meet what those never reached. How much that is was recorded. */
+static void add_lengths(const struct stopwatch_side side[2], const struct verdict *recorded, struct proof *p)
+{
+	bool same = true, without = proof_decide(p->lo, p->hi, p->floor) != VERDICT_INCONCLUSIVE;
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < side[s].n_runs; r++)
+			same = same && side[s].runs[r].steps == side[0].runs[0].steps;
+	if (same)
+		return;
+	p->change_common = p->change + recorded->lengths;
+	p->lo += fmin(0, recorded->lengths);
+	p->hi += fmax(0, recorded->lengths);
+	p->lengths_open = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
+}
+
 /* The interval of ln S: Welch's, and what runs that are not exchangeable may differ by. */
 static void find_interval(const struct stopwatch_side side[2], struct arena *arena, struct proof *p)
 {
@@ -95,6 +110,12 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 			    "Slow steps come back regularly, and the timed steps do not hold whole cycles of them: "
 			    "the interval also holds the speedup of whole cycles, up to %.1f %% away.",
 			    100 * expm1(p->rhythm)));
+	if (fabs(p->change_common - p->change) >= WORTH_SAYING)
+		say(v, arena,
+		    arena_format(arena,
+		                 "The runs time different numbers of steps. Over the steps that all of them have the "
+		                 "speedup is %s\xC3\x97: the interval holds both.",
+		                 say_digits(arena, exp(p->change_common))));
 	int64_t least = INT64_MAX;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < side[s].n_runs; r++)
@@ -132,6 +153,9 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		    "Neither a change nor its absence is shown, only because the steps that the runs time cut a cycle "
 		    "of "
 		    "slow and fast ones: time more steps, or whole cycles.");
+	else if (p->lengths_open)
+		say(v, arena,
+		    "Only the unequal lengths of the runs leave this open: time as many steps on both sides.");
 	else
 		say(v, arena,
 		    v->more_runs > 0
@@ -186,8 +210,11 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	v.has_speedup = true;
 	v.speedup = v.lo = v.hi = v.counted = exp(p.change);
 	find_interval(side, arena, &p);
-	if (recorded)
+	p.change_common = p.change;
+	if (recorded) {
 		add_cycles(side, recorded, &p);
+		add_lengths(side, recorded, &p);
+	}
 	v.order_known = p.exchange.known;
 	v.in_turns = p.exchange.in_turns;
 	v.apart = p.exchange.apart;
@@ -200,7 +227,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 		v.floor = p.floor;
 		v.result = proof_decide(p.lo, p.hi, p.floor);
 	}
-	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens)
+	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens && !p.lengths_open)
 		plan(&p, &v);
 	say_result(&p, arena, &v);
 	if (v.typical_why)

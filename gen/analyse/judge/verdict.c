@@ -355,13 +355,72 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 		add_sides(v, true, p);
 }
 
+static struct proof begin(const struct verdict_side side[2])
+{
+	return (struct proof){.steps = side[0].steps && side[1].steps,
+	                      .stepped = {side[0].steps, side[1].steps},
+	                      .one_run = side[0].n_runs == 1 || side[1].n_runs == 1,
+	                      .tau = {1, 1}};
+}
+
+/* How much the sides differ over what was measured, and how sure that is: p's interval and floor. */
+static void find_change(const struct verdict_side side[2], struct arena *arena, struct proof *p, struct verdict *v)
+{
+	p->change = log(p->side_mean[0]) - log(p->side_mean[1]);
+	p->change_cycles = log(p->cycle[0]) - log(p->cycle[1]);
+	p->change_counted = log(p->counted[0]) - log(p->counted[1]);
+	p->exchange = judge_exchange(side, p, arena);
+	if (!p->steps)
+		return;
+	find_interval(p, v, arena);
+	v->floor = find_floor(p);
+	v->surer = find_surer(p);
+	p->floor = fmax(v->floor, v->surer);
+}
+
+/* Runs of other lengths meet other things, a checkpoint at step 50 say: the interval also holds the speedup over the
+ * steps that all runs have, and the larger of both floors counts. */
+static void add_common_steps(const struct verdict_side side[2], int warmup, struct arena *arena, struct proof *p,
+                             struct verdict *v)
+{
+	size_t least = SIZE_MAX, most = 0;
+	struct verdict_side cut[2];
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < side[i].n_runs; r++) {
+			least = side[i].runs[r].n < least ? side[i].runs[r].n : least;
+			most = side[i].runs[r].n > most ? side[i].runs[r].n : most;
+		}
+	if (least == most || least == 0)
+		return;
+	for (int i = 0; i < 2; i++) {
+		struct verdict_run *run = ARENA_NEW(arena, side[i].n_runs, struct verdict_run);
+		for (size_t r = 0; r < side[i].n_runs; r++) {
+			run[r] = side[i].runs[r];
+			run[r].n = least;
+		}
+		cut[i] = (struct verdict_side){run, side[i].n_runs, side[i].steps};
+	}
+	struct proof common = begin(cut);
+	struct verdict of_common = {0};
+	measure(cut, warmup, arena, &common, &of_common);
+	find_change(cut, arena, &common, &of_common);
+	p->common = least;
+	p->longest = most;
+	p->change_common = common.change;
+	v->lengths = common.change - p->change;
+	bool without = v->judged && proof_decide(p->lo, p->hi, p->floor) != VERDICT_INCONCLUSIVE;
+	p->lo = fmin(p->lo, common.lo);
+	p->hi = fmax(p->hi, common.hi);
+	p->floor = fmax(p->floor, common.floor);
+	v->floor = fmax(v->floor, of_common.floor);
+	v->surer = fmax(v->surer, of_common.surer);
+	p->lengths_open = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
+}
+
 struct verdict verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
                              struct arena *arena)
 {
-	struct proof p = {.steps = side[0].steps && side[1].steps,
-	                  .stepped = {side[0].steps, side[1].steps},
-	                  .one_run = side[0].n_runs == 1 || side[1].n_runs == 1,
-	                  .tau = {1, 1}};
+	struct proof p = begin(side);
 	struct verdict v = {.speedup = 1, .lo = 1, .hi = 1, .counted = 1, .one_run = p.one_run};
 	measure(side, warmup, arena, &p, &v);
 	v.has_speedup = !p.empty && p.stepped[0] == p.stepped[1] && !conditions->nothing;
@@ -371,14 +430,11 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	v.short_capture = p.short_capture = p.short_capture && !p.few;
 	v.paired = p.paired;
 	if (v.has_speedup) {
-		p.change = log(p.side_mean[0]) - log(p.side_mean[1]);
-		p.change_cycles = log(p.cycle[0]) - log(p.cycle[1]);
-		p.change_counted = log(p.counted[0]) - log(p.counted[1]);
+		find_change(side, arena, &p, &v);
 		for (int i = 0; i < 2; i++) {
 			v.cycle[i] = p.paired ? 0 : log(p.cycle[i]) - log(p.side_mean[i]);
 			v.n_steps[i] = p.m[i];
 		}
-		p.exchange = judge_exchange(side, &p, arena);
 		v.speedup = v.lo = v.hi = exp(p.change);
 		v.counted = exp(p.change_counted);
 		v.recorded = (struct verdict_estimate){true, false, v.speedup, v.speedup, v.speedup};
@@ -390,11 +446,8 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 		v.level = p.level[0] > 0 || p.level[1] > 0;
 	}
 	if (v.has_interval) {
-		find_interval(&p, &v, arena);
-		double floor = find_floor(&p), surer = find_surer(&p);
-		v.floor = floor;
-		v.surer = surer > floor ? surer : 0;
-		p.floor = fmax(floor, surer);
+		add_common_steps(side, warmup, arena, &p, &v);
+		v.surer = v.surer > v.floor ? v.surer : 0;
 		add_queues(conditions, &v, &p);
 		p.counted_result = v.judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
 		set_interval(&p, conditions, &v);

@@ -68,6 +68,8 @@ struct verdict {
 	double step_typical[2];   /* ns */
 	double cycle[2]; /* ln: how much longer a step is in whole cycles of its side's rhythm; 0: no rhythm, or paired
 	                  */
+	double lengths;  /* ln: how much higher the speedup is over the steps that all runs have, where their lengths
+	                  * differ; else 0 */
 	size_t n_steps[2]; /* measured steps of a run of the side, at the median */
 	size_t aside[2];   /* steps set aside, over all runs of the side */
 	double half_width; /* of ln S as counted, towards the nearer proof: half of ln(hi/lo), without recording */
