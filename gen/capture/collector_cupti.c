@@ -129,6 +129,8 @@ static int finish(struct collector_job *job, struct err *err)
 	}
 	if (result.worst == SPOOL_ERROR)
 		return err_set(err, "nothing could be recorded: %s", result.messages[0]);
+	if (result.empty)
+		return err_set(err, "nothing was recorded: %s", result.empty);
 	if (job->options->profiler_range)
 		return err_set(err, "nothing was recorded: the program never called cudaProfilerStart, or used no CUDA "
 		                    "between it and cudaProfilerStop");

@@ -84,12 +84,24 @@ static int scan_launches(struct file *f, const char *name, struct err *err)
 	return more < 0 ? -1 : 0;
 }
 
+/* Whether a process used CUDA, a spool that breaks off before its first event does not tell. */
+static void note_empty(struct convert *c, const char *file)
+{
+	if (!c->result->empty && strstr(file, "-cuda-"))
+		c->result->empty = arena_format(c->arena,
+		                                "the recording of process %.*s is empty: it was killed early, or the "
+		                                "disk was full",
+		                                (int)strspn(file, "0123456789"), file);
+}
+
 /* First round: everything but calls of the operating system. */
 static int convert_file(struct convert *c, size_t i)
 {
 	struct spool_reader reader;
 	int opened = spool_open(&reader, c->request->spool, c->files[i], &c->work, c->err);
 	if (opened <= 0) {
+		if (opened == 0)
+			note_empty(c, c->files[i]);
 		spool_close(&reader);
 		return opened;
 	}
@@ -104,6 +116,8 @@ static int convert_file(struct convert *c, size_t i)
 		failed = write_rows(&f, c->files[i], c->err);
 		f.process->active = true;
 		f.process->complete = ended;
+	} else if (!failed && !ended) {
+		note_empty(c, c->files[i]);
 	}
 	c->has_os_calls[i] = f.os_calls;
 	arena_release(&f.arena);

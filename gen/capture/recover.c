@@ -182,7 +182,9 @@ static const char *problem(struct recovery *r)
 	if (strcmp(r->note.collector, "cupti") != 0)
 		return arena_format(r->arena, "%s recorded, and what that had not finished nobody can read",
 		                    r->note.collector);
-	if (spool_list(r->spool, r->arena, &files, &n, &ignored) || !n)
+	if (spool_list(r->spool, r->arena, &files, &n, &ignored))
+		return "its recording cannot be read";
+	if (!n)
 		return "the program had used no CUDA by then";
 	return NULL;
 }
@@ -258,6 +260,7 @@ static int convert(struct recovery *r, const char *profile, int64_t stop_ns, con
 	if (!r->made.ops && !r->made.calls)
 		return err_set(err, "%s: nothing can be recovered: %s", r->folder,
 		               r->made.worst == SPOOL_ERROR ? r->made.messages[0]
+		               : r->made.empty              ? r->made.empty
 		                                            : "the program had used no CUDA by then");
 	return 0;
 }

@@ -205,6 +205,23 @@ class Cupti(Installed):
         )
         self.assertRegex(said, r"of \d+ records none has times within the program's run; take --collector nsys\n\Z")
 
+    def test_empty_recording(self):
+        """Of a process whose spool breaks off before its first event nobody knows whether it used CUDA."""
+        whole = tiny_spool.spool()
+        words = "the recording of process 77 is empty: it was killed early, or the disk was full\n"
+        for size in 0, 20, 48, 58:
+            (self.folder / "spool").write_bytes(whole[:size])
+            for name, expected in ("77-cuda-0", words), ("77-osrt-0", "the program never used CUDA; gapline doctor says whether it could here\n"):
+                script = f"cp spool $GAPLINE_SPOOL/{name}.spool"
+                _, said = self.gapline("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script, status=3)
+                self.assertEqual(said, f"gapline: nothing was recorded: {expected}")
+        script = ": >$GAPLINE_SPOOL/77-cuda-0.spool; echo $$ > pid; exec sleep 60"
+        process = self.start("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script)
+        self.pids("pid")
+        process.kill()
+        process.communicate(timeout=60)
+        self.assertIn(f"nothing can be recovered: {words}", self.recover("x", status=3))
+
     def test_ends_with_its_recorder(self):
         """Killed, gapline can end nothing any more: the system does."""
         script = "echo $$ > pid; exec sleep 60"
