@@ -196,15 +196,30 @@ static void add_table(void *context, sqlite3_stmt *row)
 	db->tables[db->n_tables++] = name;
 }
 
+static void add_view(void *context, sqlite3_stmt *row)
+{
+	struct table_list *list = context;
+	struct db *db = list->db;
+	const char *name = (const char *)sqlite3_column_text(row, 0);
+	if (!name)
+		return;
+	LIST_GROW(db->arena, db->views, db->n_views, list->room);
+	db->views[db->n_views++] = arena_copy(db->arena, name, strlen(name));
+}
+
 /* Lists the plain tables: what SQLite itself writes for one begins with CREATE TABLE and has a root page. Views and
- * virtual tables would run code of the file's choosing; they are as good as absent. */
+ * virtual tables would run code of the file's choosing; they are listed apart. */
 static int list_tables(struct db *db)
 {
-	struct table_list list = {.db = db};
-	return db_each(db,
-	               "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
-	               "sql LIKE 'CREATE TABLE %'",
-	               NULL, add_table, &list);
+#define IS_PLAIN "rootpage > 0 AND sql LIKE 'CREATE TABLE %'"
+	struct table_list list = {.db = db}, views = {.db = db};
+	int failed = db_each(db, "SELECT name, rootpage, sql FROM sqlite_master WHERE type = 'table' AND " IS_PLAIN,
+	                     NULL, add_table, &list);
+	return failed ? failed
+	              : db_each(db,
+	                        "SELECT name FROM sqlite_master WHERE type = 'view' OR (type = 'table' AND "
+	                        "NOT (" IS_PLAIN "))",
+	                        NULL, add_view, &views);
 }
 
 /* SQLite calls this now and then while it works. */
@@ -293,12 +308,12 @@ int db_check_scanned(struct db *db, const char *table)
 	return 0;
 }
 
-const char *db_table(const struct db *db, const char *name)
+static const char *best_of(const char *const *names, size_t n_names, const char *name)
 {
 	size_t n = strlen(name);
 	const char *best = NULL;
-	for (size_t i = 0; i < db->n_tables; i++) {
-		const char *table = db->tables[i];
+	for (size_t i = 0; i < n_names; i++) {
+		const char *table = names[i];
 		if (sqlite3_strnicmp(table, name, (int)n) != 0)
 			continue;
 		if (!table[n])
@@ -309,4 +324,19 @@ const char *db_table(const struct db *db, const char *name)
 			best = table;
 	}
 	return best;
+}
+
+const char *db_table(const struct db *db, const char *name)
+{
+	return best_of(db->tables, db->n_tables, name);
+}
+
+int db_refuse_view(struct db *db, const char *name)
+{
+	const char *view = best_of(db->views, db->n_views, name);
+	return view ? err_set(db->err,
+	                      "%s: %s is a view or a virtual table, and gapline reads only plain tables; export the "
+	                      "report again with nsys",
+	                      db->path, view)
+	            : 0;
 }

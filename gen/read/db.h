@@ -35,6 +35,8 @@ struct db {
 	struct err *err;
 	const char **tables; /* names of the plain tables */
 	size_t n_tables;
+	const char **views; /* names of views and virtual tables, which are not read */
+	size_t n_views;
 	struct db_pages_table *described;
 	int64_t page; /* bytes in a page of it */
 	bool owns;    /* the descriptor of `pages` is ours to close */
@@ -78,6 +80,9 @@ void db_meter(struct db *db, struct meter *meter);
 /* The name under which the file has the table: `name` itself or the highest `name`_V<digit>; NULL if it has neither. */
 const char *db_table(const struct db *db, const char *name);
 
+/* -1 with `err` where that name stands for a view or a virtual table, which would run code of the file's choosing. */
+int db_refuse_view(struct db *db, const char *name);
+
 /* Whether a value could be used. */
 enum scan_flaw { SCAN_MISSING = 1, SCAN_WRONG_TYPE = 2 };
 
@@ -94,7 +99,9 @@ struct scan {
 	bool has[SCAN_COLUMNS_MAX]; /* by column: the table has it */
 };
 
-/* Begins a scan. A column may name alternatives ("id|deviceId"): the first that exists and is not NULL; or a product
+/* Begins a scan. -1 with `err`: the table is damaged, a view, a virtual table, or one whose wanted columns are
+ * generated: what they hold, the file's own code would compute. A column may name alternatives ("id|deviceId"): the
+ * first that exists and is not NULL; or a product
  * ("a*b"), which is NULL where the table lacks a factor. It is fastest to name the column first that stands last in the
  * table: for each column further back than those before, SQLite goes on through the row's header. */
 int scan_open(struct scan *scan, struct db *db, const char *table, const char *const *columns, int n_columns);

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-	ROW_MIN_BYTES = 4,   /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
+	HIDDEN = 6,        /* column of table_xinfo: not 0 for generated columns (https://www.sqlite.org/pragma.html) */
+	ROW_MIN_BYTES = 4, /* a table row needs at least: cell pointer 2, length 1, rowid 1 */
 	ROW_USUAL_BYTES = 32 /* rows with a start, an end and ids are no shorter */
 };
 
@@ -31,6 +32,8 @@ struct column_list {
 	struct arena *arena;
 	const char **names;
 	size_t n, room;
+	const char **generated; /* SQLite would compute them from others when they are read */
+	size_t n_generated, generated_room;
 };
 
 static void add_name(void *context, sqlite3_stmt *row)
@@ -39,22 +42,43 @@ static void add_name(void *context, sqlite3_stmt *row)
 	const char *name = (const char *)sqlite3_column_text(row, 1);
 	if (!name)
 		return;
+	name = arena_copy(list->arena, name, strlen(name));
+	if (sqlite3_column_int(row, HIDDEN) != 0) {
+		LIST_GROW(list->arena, list->generated, list->n_generated, list->generated_room);
+		list->generated[list->n_generated++] = name;
+		return;
+	}
 	LIST_GROW(list->arena, list->names, list->n, list->room);
-	list->names[list->n++] = arena_copy(list->arena, name, strlen(name));
+	list->names[list->n++] = name;
 }
 
-static int list_columns(struct db *db, const char *table, const char ***names, size_t *n)
+static int list_columns(struct db *db, const char *table, struct column_list *list)
 {
 	struct buf sql = {0};
-	struct column_list list = {.arena = db->arena};
-	buf_text(&sql, "PRAGMA table_info(");
+	*list = (struct column_list){.arena = db->arena};
+	buf_text(&sql, "PRAGMA table_xinfo(");
 	quote(&sql, table, strlen(table));
 	buf_text(&sql, ")");
-	int result = db_each(db, sql.data, table, add_name, &list);
+	int result = db_each(db, sql.data, table, add_name, list);
 	buf_release(&sql);
-	*names = list.names;
-	*n = list.n;
 	return result;
+}
+
+/* -1 with the scan's `err` where a column that is asked for, or one of its alternatives, is generated. */
+static int refuse_generated(struct scan *scan, const struct column_list *list, const char *specification)
+{
+	for (const char *at = specification; list->n_generated; at++) {
+		size_t n = strcspn(at, "|*");
+		if (has_column(list->generated, list->n_generated, at, n))
+			return err_set(scan->db->err,
+			               "%s: column %.*s of table %s is generated, and gapline reads only stored ones; "
+			               "export the report again with nsys",
+			               scan->db->path, (int)n, at, scan->table);
+		at += n;
+		if (!*at)
+			break;
+	}
+	return 0;
 }
 
 /* Appends the product of columns, "a*b"; NULL where the table lacks one of them. */
@@ -125,17 +149,19 @@ int scan_open(struct scan *scan, struct db *db, const char *table, const char *c
 {
 	*scan = (struct scan){.db = db, .table = db_table(db, table), .most_rows = db->bytes / ROW_MIN_BYTES};
 	if (!scan->table)
-		return 0;
-	const char **names = NULL;
-	size_t n_names = 0;
-	if (db_check_scanned(db, scan->table) != 0 || list_columns(db, scan->table, &names, &n_names) != 0)
+		return db_refuse_view(db, table);
+	struct column_list list;
+	if (db_check_scanned(db, scan->table) != 0 || list_columns(db, scan->table, &list) != 0)
 		return -1;
+	for (int i = 0; i < n_columns; i++)
+		if (refuse_generated(scan, &list, columns[i]) != 0)
+			return -1;
 	struct buf sql = {0};
 	for (int i = 0; i < n_columns; i++) {
 		buf_text(&sql, i ? ", " : "SELECT ");
-		scan->has[i] = add_column(&sql, columns[i], names, n_names);
+		scan->has[i] = add_column(&sql, columns[i], list.names, list.n);
 	}
-	const char *rowid = rowid_of(db, scan->table, names, n_names);
+	const char *rowid = rowid_of(db, scan->table, list.names, list.n);
 	scan->rowid = rowid ? n_columns : -1;
 	if (rowid)
 		buf_format(&sql, ", %s", rowid);

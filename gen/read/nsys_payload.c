@@ -58,8 +58,6 @@ int payloads_read(struct db *db, struct arena *arena, struct payloads *out)
 	static const char *const columns[] = {"schemaId", "type", "name", "offset"};
 	struct scan s;
 	*out = (struct payloads){0};
-	if (!db_table(db, "NVTX_PAYLOAD_SCHEMA_ENTRIES"))
-		return 0;
 	if (scan_open(&s, db, "NVTX_PAYLOAD_SCHEMA_ENTRIES", columns, N) != 0)
 		return -1;
 	int more;
