@@ -7,6 +7,8 @@
 
 static const double NOTICED = 0.005; /* what gains less is no advice */
 static const double WAITS = 0.03;    /* share of a step: a GPU that waits less is busy */
+static const double NOT_MORE = 1.1;  /* share of a change: what has more of it was made up for by others */
+static const double AS_OFTEN = 0.01; /* launches a step that differ by less are as many */
 static const double MOST_OF = 0.5;   /* share of a change: what has that much of it is named as its reason */
 
 /* Fixed alone, a finding takes, unless it has the rest get faster, at most its cost out of the fixed side's step. Where
@@ -59,6 +61,32 @@ static void choose_straggler(const struct analysis *a, struct card *card)
 	}
 }
 
+/* A kernel that runs on one side only takes the place of the one of the other side that runs as often and is nearest in
+ * time: `with` is by row, and itself where there is none. */
+static void match_kernels(const struct table *t, uint32_t *with)
+{
+	for (uint32_t i = 0; i < t->kept; i++)
+		with[i] = i;
+	for (uint32_t i = 0; i < t->kept; i++) {
+		const struct table_row *new = &t->row[i];
+		uint32_t best = i;
+		double nearest = INFINITY;
+		for (uint32_t k = 0; k < t->kept && new->at[0] < 0; k++) {
+			const struct table_row *old = &t->row[k];
+			if (old->at[1] >= 0 || with[k] != k ||
+			    fabs(old->count[0] - new->count[1]) > AS_OFTEN * old->count[0])
+				continue;
+			double apart = fabs(log(old->time[0] / new->time[1]));
+			if (apart < nearest) {
+				nearest = apart;
+				best = k;
+			}
+		}
+		with[best] = i;
+		with[i] = best;
+	}
+}
+
 struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
 {
 	struct card_kernel found = {.alone = a->side[0].n_devices == 1 && a->side[1].n_devices == 1};
@@ -68,14 +96,18 @@ struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
 	struct table t = table_make(a, TABLE_KERNELS, arena);
 	/* a budget is the mean of its GPUs, kernels are summed over them */
 	double gpus = fmax(a->side[0].n_devices, a->side[1].n_devices), most = MOST_OF;
+	uint32_t *with = ARENA_NEW(arena, t.kept, uint32_t);
+	match_kernels(&t, with);
 	for (uint32_t i = 0; i < t.kept; i++) {
-		double share = (t.row[i].time[1] - t.row[i].time[0]) / gpus / part->delta;
-		if (share < most)
+		const struct table_row *row = &t.row[i], *other = &t.row[with[i]];
+		double before = fmax(row->time[0], other->time[0]), after = fmax(row->time[1], other->time[1]);
+		double share = (after - before) / gpus / part->delta;
+		if (share < most || share > NOT_MORE || (row != other && row->at[0] < 0))
 			continue;
 		most = share;
-		found.name = (uint32_t)t.row[i].key;
-		found.time[0] = t.row[i].time[0];
-		found.time[1] = t.row[i].time[1];
+		found.name = (uint32_t)row->key;
+		found.time[0] = before;
+		found.time[1] = after;
 	}
 	return found;
 }

@@ -52,7 +52,8 @@ struct waterfall {
 	uint32_t n;
 	struct waterfall_part change; /* the part that changed most in the direction of the verdict; … */
 	bool has_change;              /* … only with `faster` and `slower` */
-	bool change_everywhere; /* it is all idle time of its cause, whatever the phase, because some of it moved */
+	bool every_phase;             /* it is idle time of its cause, whatever the phase, … */
+	bool every_cause;             /* … or in its phase, whatever the cause: because some of it moved */
 };
 
 struct finding_number {

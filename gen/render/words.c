@@ -238,8 +238,12 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
 	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
 	                                    : "";
-	const char *what = a->waterfall.change_everywhere ? waited_for(part->cause)
-	                                                  : words_wait(a, part->cause, part->phase, arena);
+	if (a->waterfall.every_cause)
+		return arena_format(arena, "The GPU %s%s%s: %s.", way,
+		                    a->waterfall.every_phase ? "" : view_in_phase(a, part->phase, arena), renamed,
+		                    times);
+	const char *what =
+		a->waterfall.every_phase ? waited_for(part->cause) : words_wait(a, part->cause, part->phase, arena);
 	return arena_format(arena, "The GPU %s for %s%s: %s.", way, what, renamed, times);
 }
 

@@ -259,7 +259,9 @@ static void test_no_gain_is_explained_where_the_recorded_step_got_longer(void **
 	/* 2 of the baseline's 10 ms are resolved. A stopwatch may say faster all the same where recording hurt the
 	 * fixed side more: of what was recorded there is nothing to explain then. */
 	static const struct rule plain = {.kind = RULE_PLAIN};
-	static const struct waterfall waterfall;
+	static struct waterfall_part part = {
+		.kind = PART_COPY, .baseline = 2 * MS, .fixed = 0.2 * MS, .delta = -1.8 * MS};
+	static const struct waterfall waterfall = {.part = &part, .n = 1};
 	static struct side side[2];
 	static struct side_facts facts;
 	(void)unused;
@@ -277,6 +279,11 @@ static void test_no_gain_is_explained_where_the_recorded_step_got_longer(void **
 	assert_int_equal(diagnosis_judge(&resolved, 1, &in).result, DIAGNOSIS_NONE);
 	side[1].budget.period = 8.2 * MS;
 	assert_int_equal(diagnosis_judge(&resolved, 1, &in).result, DIAGNOSIS_CONFIRMED);
+	/* as large a gain of which kernels are half is no proof of what was predicted of copies */
+	part.delta = -0.9 * MS;
+	d = diagnosis_judge(&resolved, 1, &in);
+	assert_int_equal(d.result, DIAGNOSIS_PARTLY);
+	assert_float_equal(d.share, 0.5, 1e-9);
 }
 
 static void test_recording_that_fills_a_sides_waits(void **unused)

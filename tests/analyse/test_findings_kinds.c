@@ -36,6 +36,7 @@ struct program {
 	bool names;         /* the profiler's call beside every launch */
 	int64_t last;       /* one more kernel of so many ns */
 	bool pageable;      /* the copy is from pageable memory */
+	int64_t back;       /* before the load, so many bytes are read back */
 };
 
 static const struct program plain = {.load = 3 * MS, .bytes = 1 << 20, .kernels = 8, .kernel = 900 * US};
@@ -94,6 +95,12 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 		c.t += US + i % 3;
 		if (p->pause && (i == p->once || (p->every && i % p->every == 0)))
 			host(&c, "eval", p->pause);
+		if (p->back) {
+			kernel(&c, "pack", 30 * US);
+			copy(&c, p->back, false);
+			c.s->m.trace->ops.copy[c.s->m.trace->ops.n - 1] = COPY_D2H;
+			call(&c, "cudaDeviceSynchronize", CALL_SYNC, c.gpu - c.t + 2 * US);
+		}
 		host(&c, p->phase ? p->phase : "load", p->load);
 		if (p->sleep) {
 			maker_os_call(&s->m, s->main, c.t, c.t + p->sleep, p->sleeps ? p->sleeps : "nanosleep",
@@ -177,6 +184,25 @@ static void test_another_order_resolves_nothing(void **state)
 		assert_float_equal(f->per_step[1], 3 * MS, 50 * US);
 		assert_null(finding_of(a, swapped ? "input_starvation" : "sync_every_step"));
 	}
+}
+
+/* What the host hands back after it read as much is no input: it exchanged it with a peer, or is the optimizer. */
+static void test_what_was_read_back_is_no_input(void **state)
+{
+	struct program halo = plain, less;
+	halo.back = halo.bytes;
+	less = halo;
+	less.load = 1 * MS;
+	const struct analysis *a = compare(*state, halo, less);
+	assert_null(finding_of(a, "input_starvation"));
+	const struct finding *f = finding_of(a, "host_before_copy");
+	assert_non_null(f);
+	assert_int_equal(f->status, FINDING_REDUCED);
+	assert_float_equal(f->per_step[0], 3 * MS, 100 * US);
+	halo.back = less.back = 4; /* a loss */
+	a = compare(*state, halo, less);
+	assert_null(finding_of(a, "host_before_copy"));
+	assert_non_null(finding_of(a, "input_starvation"));
 }
 
 static void test_another_name_resolves_nothing(void **state)
@@ -418,6 +444,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)
 	const struct CMUnitTest tests[] = {
 		TEST(test_another_order_resolves_nothing),
+		TEST(test_what_was_read_back_is_no_input),
 		TEST(test_another_name_resolves_nothing),
 		TEST(test_a_flag_is_no_input),
 		TEST(test_a_small_part_of_the_gain),

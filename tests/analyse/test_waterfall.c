@@ -8,6 +8,7 @@
 
 #include "analyse/judge/bound.h"
 #include "analyse/judge/diagnosis.h"
+#include "analyse/judge/waterfall.h"
 #include "render/pictures.h"
 #include "scene.h"
 
@@ -80,7 +81,7 @@ static void test_what_moved_is_not_gone(void **state)
 	const struct trace *before = run_with(s, "A", 400 * US), *half = run_with(s, "B", 200 * US);
 	const struct analysis *a = analyse(s, before, half);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
-	assert_true(a->waterfall.has_change && a->waterfall.change_everywhere);
+	assert_true(a->waterfall.has_change && a->waterfall.every_phase);
 	assert_int_equal(a->waterfall.change.cause, CAUSE_HOST_CODE);
 	double baseline = 0, fixed = 0;
 	for (uint32_t i = 0; i < a->waterfall.n; i++)
@@ -91,8 +92,44 @@ static void test_what_moved_is_not_gone(void **state)
 	assert_true(fixed > 190 * US && fabs(a->waterfall.change.fixed - fixed) < 1e-6);
 	assert_true(fabs(a->waterfall.change.baseline - baseline) < 1e-6);
 	a = analyse(s, before, run_with(s, "A", 200 * US));
-	assert_true(a->waterfall.has_change && !a->waterfall.change_everywhere);
+	assert_true(a->waterfall.has_change && !a->waterfall.every_phase && !a->waterfall.every_cause);
 	assert_string_equal(names_text(a->names, a->waterfall.change.phase), "A");
+}
+
+/* A wait that has another cause now, as another option was on, has not gone; what is left of the change is named. */
+static void test_why_is_netted(void **state)
+{
+	static const struct renames none;
+	static const struct verdict faster = {.result = VERDICT_FASTER};
+	struct scene *s = *state;
+	uint32_t phase = names_add_text(&s->names, "load");
+	struct idle_row before[] = {{.cause = CAUSE_HOST_CODE, .phase = phase, .per_step = 400 * US}};
+	struct idle_row after[] = {{.cause = CAUSE_HOST_BLOCKED, .phase = phase, .per_step = 390 * US},
+	                           {.cause = CAUSE_HOST_CODE, .phase = phase, .per_step = 30 * US}};
+	struct side side[2] = {
+		{.budget = {.compute = 900 * US, .idle = 400 * US, .period = 1300 * US, .rows = before, .n_rows = 1}},
+		{.budget = {.compute = 700 * US, .idle = 420 * US, .period = 1120 * US, .rows = after, .n_rows = 2}}};
+	for (int i = 0; i < 2; i++)
+		side[i].headline.step = side[i].budget.period;
+	struct waterfall w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
+	assert_true(w.has_change && w.change.kind == PART_COMPUTE);
+	/* where most of it has gone, whatever it is called, the phase is named with all of its waits */
+	after[0].per_step = 150 * US;
+	side[1].budget.compute = 880 * US;
+	side[1].budget.idle = 180 * US;
+	side[1].budget.period = side[1].headline.step = 1060 * US;
+	w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
+	assert_true(w.has_change && w.change.kind == PART_IDLE && w.every_cause && !w.every_phase);
+	assert_true(w.change.baseline == 400 * US && w.change.fixed == 180 * US);
+	/* nor is a reason what changed by less than a tenth of a step's change */
+	after[0].per_step = 370 * US;
+	side[1].budget.compute = 905 * US;
+	side[1].budget.copy_exposed = 0;
+	side[0].budget.copy_exposed = 200 * US;
+	side[0].budget.period = side[0].headline.step = 1500 * US;
+	side[1].budget.period = side[1].headline.step = 1305 * US;
+	w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
+	assert_true(w.has_change && w.change.kind == PART_COPY);
 }
 
 static void test_parts_add_up(void **state)
@@ -231,6 +268,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_names_are_not_words),
 		TEST(test_what_moved_is_not_gone),
+		TEST(test_why_is_netted),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
 		cmocka_unit_test(test_more_came_from_what_the_program_did),

@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-static const double NEARLY_ALL = 0.8, HARDLY_MORE = 1.25; /* of the gain, explained: between them it is confirmed */
+static const double NEARLY_ALL = 0.8, HARDLY_MORE = 1.25; /* of the gain, explained: between them it is confirmed, … */
+static const double REST = 0.2;                           /* … if all that nobody claimed changed by less than this */
 static const double SPEAKS = 0.01; /* of the gain: less than that is not said to be where more came from */
 
 /* Idle time that the host could fill by running ahead. */
@@ -79,6 +80,22 @@ static double named_of(const struct evidence *const *resolved, size_t n, const s
 	return named;
 }
 
+/* By how much shrank what resolved findings claim, ns a step. Without a synchronisation the host runs ahead, which any
+ * idle time that is its own may show. */
+static double shrunk(const struct evidence *const *resolved, size_t n, const struct waterfall *w)
+{
+	bool ahead = false;
+	double by = 0;
+	for (size_t k = 0; k < n; k++)
+		ahead |= resolved[k]->rule->kind == RULE_SYNC || resolved[k]->least > 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct waterfall_part *p = &w->part[i];
+		if ((ahead && p->kind == PART_IDLE && is_the_hosts(p->cause)) || named_of(resolved, n, p) > 0)
+			by -= p->delta;
+	}
+	return by;
+}
+
 /* The part of the waterfall that changed most towards shorter (`sign` 1) or longer (−1) steps, but for what a resolved
  * finding names. Steps that were set aside and what recording added are none: the gain that is explained is that of the
  * budgets, which hold both. */
@@ -115,6 +132,13 @@ struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t 
 	d.result = d.share < NEARLY_ALL    ? DIAGNOSIS_PARTLY
 	           : d.share > HARDLY_MORE ? DIAGNOSIS_EXCEEDED
 	                                   : DIAGNOSIS_CONFIRMED;
+	double by = shrunk(resolved, n, in->waterfall);
+	if (d.result == DIAGNOSIS_CONFIRMED && d.gain - by >= REST * d.gain) {
+		d.result =
+			DIAGNOSIS_PARTLY; /* what was claimed did not shrink by that: something else made up for it */
+		d.explained = by;
+		d.share = by / d.gain;
+	}
 	if (d.result == DIAGNOSIS_PARTLY)
 		find_rest(resolved, n, 1, in->waterfall, &d);
 	else if (d.result == DIAGNOSIS_EXCEEDED)

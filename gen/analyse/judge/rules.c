@@ -124,6 +124,7 @@ const struct rule rules[] = {
 	{"paced", "Paced by a clock or by clients", RULE_PLAIN, RULE(paced)},
 	{"managed_memory", "Managed-memory migration", RULE_PLAIN, RULE(managed)},
 	{"input_starvation", "Input starvation", RULE_PLAIN, RULE(input)},
+	{"host_before_copy", "Host work before a copy to the device", RULE_PLAIN, RULE(before_copy)},
 	{"pageable_copies", "Copies from pageable memory", RULE_PLAIN, RULE(pageable)},
 	{"serial_copies", "Copies that do not overlap", RULE_PLAIN, RULE(serial_copies)},
 	{"host_work", "Host time on the critical path", RULE_PLAIN, RULE(host_work)},

@@ -206,6 +206,36 @@ const char *advise_input(const struct evidence *e)
 	return "Prepare the next batch in worker processes or a producer thread while the GPU works on this one.";
 }
 
+/* ---- host work before a copy: the host works on what it read back, and hands that to the device ---- */
+
+static bool fits_before_copy(const struct cell_key *idle)
+{
+	return idle->returned && rule_is_host_time(idle->cause);
+}
+
+void find_before_copy(struct evidence *e)
+{
+	e->host = rule_claim(e, fits_before_copy);
+	rule_note(e, "read_back", FINDING_BYTES, e->side->counts.bytes_d2h);
+	rule_costs(e, 0, CONSIDERABLE);
+}
+
+const char *tell_before_copy(const struct evidence *e)
+{
+	return arena_format(
+		e->arena,
+		"The GPU waits %s ms %s (%.0f %%)%s while the host works on data it read back, or waits for "
+		"a peer; then a copy to the device ends the gap.",
+		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
+}
+
+const char *advise_before_copy(const struct evidence *e)
+{
+	(void)e;
+	return "Do this work on the GPU, exchange from device memory (CUDA-aware MPI, NCCL), or let the GPU do other "
+	       "work meanwhile.";
+}
+
 /* ---- the thread's own time ---- */
 
 /* A gap of a millisecond is not a launch that came late: the host was at something of its own. */

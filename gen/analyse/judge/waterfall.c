@@ -74,41 +74,70 @@ static int compare_parts(const void *a, const void *b, void *names)
 	return strcmp(names_text(names, x->phase), names_text(names, y->phase));
 }
 
-/* All idle time of a part's cause. */
-static struct waterfall_part whole_cause(const struct waterfall *w, const struct waterfall_part *part)
+/* Idle time like a part's: of its cause in every phase, in its phase of every cause, or all. */
+static struct waterfall_part idle_like(const struct waterfall *w, const struct waterfall_part *part, bool every_phase,
+                                       bool every_cause)
 {
-	struct waterfall_part all = {.kind = PART_IDLE, .cause = part->cause};
-	for (uint32_t i = 0; i < w->n; i++)
-		if (w->part[i].kind == PART_IDLE && w->part[i].cause == part->cause) {
-			all.baseline += w->part[i].baseline;
-			all.fixed += w->part[i].fixed;
-			all.delta += w->part[i].delta;
-		}
+	struct waterfall_part all = *part;
+	all.baseline = all.fixed = all.delta = 0;
+	for (uint32_t i = 0; i < w->n; i++) {
+		const struct waterfall_part *p = &w->part[i];
+		if (p->kind != PART_IDLE || (!every_phase && p->phase != part->phase) ||
+		    (!every_cause && p->cause != part->cause))
+			continue;
+		all.baseline += p->baseline;
+		all.fixed += p->fixed;
+		all.delta += p->delta;
+	}
 	return all;
 }
 
-/* What changed most: of work and of waiting, not of how it was measured. Waiting that went from one phase into another
- * is not gone: where a fifth of it and more came back elsewhere, what counts is all of its cause. */
+static const double MOVED = 0.2; /* of a change: where so much of it came back elsewhere, it has not gone */
+
+/* Waiting that went from one phase into another, or from one cause to another, is not gone. What counts is the smallest
+ * of a part, its cause, its phase and all idle time whose change the larger ones bear out. */
+static struct waterfall_part netted(const struct waterfall *w, const struct waterfall_part *part, double sign,
+                                    bool *every_phase, bool *every_cause)
+{
+	static const bool wider[][2] = {{false, false}, {true, false}, {false, true}, {true, true}};
+	struct waterfall_part like[4];
+	for (int i = 0; i < 4; i++)
+		like[i] = idle_like(w, part, wider[i][0], wider[i][1]);
+	const double least[] = {sign * like[0].delta * (1 - MOVED), sign * like[1].delta * (1 - MOVED),
+	                        sign * like[2].delta * (1 - MOVED)};
+	const double all = sign * like[3].delta;
+	bool holds[] = {sign * like[1].delta >= least[0] && sign * like[2].delta >= least[0] && all >= least[0],
+	                all >= least[1], all >= least[2], true};
+	int take = 0;
+	while (!holds[take])
+		take++;
+	*every_phase = wider[take][0];
+	*every_cause = wider[take][1];
+	return like[take];
+}
+
+static const double PART = 0.1; /* of the change of a step: what changed by less is no reason for it */
+
+/* What changed most: of work and of waiting, not of how it was measured. */
 static void find_change(struct waterfall *w, enum verdict_result result)
 {
-	const double moved = 0.2;
 	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, most = 0;
+	for (uint32_t i = 0; i < w->n; i++)
+		most += sign * PART * w->part[i].delta;
 	for (uint32_t i = 0; i < w->n; i++) {
 		struct waterfall_part p = w->part[i];
+		bool every_phase = false, every_cause = false;
 		if (sign * p.delta <= most || p.kind == PART_UNUSUAL || p.kind == PART_RECORDING ||
 		    p.kind == PART_OUTSIDE)
 			continue;
-		bool everywhere = false;
-		if (p.kind == PART_IDLE) {
-			struct waterfall_part all = whole_cause(w, &p);
-			everywhere = sign * all.delta < (1 - moved) * sign * p.delta;
-			p = everywhere ? all : p;
-		}
+		if (p.kind == PART_IDLE)
+			p = netted(w, &p, sign, &every_phase, &every_cause);
 		if (sign * p.delta <= most)
 			continue;
 		most = sign * p.delta;
 		w->change = p;
-		w->change_everywhere = everywhere;
+		w->every_phase = every_phase;
+		w->every_cause = every_cause;
 		w->has_change = true;
 	}
 }

@@ -5,9 +5,9 @@
 /* What a key consists of is listed here and nowhere else: equality, order and hash are the numbers'. */
 static struct cell_number number_of(const struct cell_key *k)
 {
-	uint64_t flags = (uint64_t)k->once << 6 | (uint64_t)k->alloc << 5 | (uint64_t)k->mutex << 4 |
-	                 (uint64_t)k->blocked << 3 | (uint64_t)k->input << 2 | (uint64_t)k->pageable << 1 |
-	                 (uint64_t)k->lasting;
+	uint64_t flags = (uint64_t)k->returned << 7 | (uint64_t)k->once << 6 | (uint64_t)k->alloc << 5 |
+	                 (uint64_t)k->mutex << 4 | (uint64_t)k->blocked << 3 | (uint64_t)k->input << 2 |
+	                 (uint64_t)k->pageable << 1 | (uint64_t)k->lasting;
 	return (struct cell_number){(uint64_t)k->cause << 32 | k->phase,
 	                            (uint64_t)k->call << 32 | (uint64_t)k->opened << 8 | flags};
 }

@@ -10,8 +10,10 @@ enum {
 	MIN_LIMIT = 3000,      /* ns */
 	UNKNOWN_LIMIT = 10000, /* ns, when too few launches tell */
 	MIN_SAMPLES = 20,
-	INPUT_PART = 20,   /* a good part of a step's input is one in so many, … */
-	INPUT_BYTES = 1024 /* … and no less than so many bytes */
+	INPUT_PART = 20, /* a good part of a step's input is one in so many, … */
+	RETURNED_PARTS =
+		INPUT_PART / 4, /* … and what was read back before is most of what comes if it is so many parts */
+	INPUT_BYTES = 1024      /* … and no less than so many bytes */
 };
 
 /* ---- one gap ---- */
@@ -228,8 +230,9 @@ static int64_t least_input(const struct run *run, const struct device_run *d)
 	return part > INPUT_BYTES ? part : INPUT_BYTES;
 }
 
-/* The copies to the device that follow each other from `op` on bring so much together. */
-static bool brings_input(const struct run *run, const struct device_run *d, uint32_t op, int64_t least)
+/* What the copies to the device that follow each other from `op` on bring together, until it is `least`; 0: it never
+ * is. */
+static int64_t bytes_brought(const struct run *run, const struct device_run *d, uint32_t op, int64_t least)
 {
 	const struct trace_ops *ops = &run->trace->ops;
 	const struct trace_device *device = &run->trace->devices[d->device];
@@ -238,10 +241,33 @@ static bool brings_input(const struct run *run, const struct device_run *d, uint
 		if (ops->kind[i] == OP_MEMSET && i > op)
 			continue;
 		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_H2D)
-			return false;
+			break;
 		bytes += ops->bytes[i];
 	}
-	return bytes >= least;
+	return bytes >= least ? bytes : 0;
+}
+
+/* By op of the device: the bytes that were read back before it in its step; NULL: no step is known, or no copy. */
+static int64_t *read_back(const struct run *run, const struct device_run *d, struct arena *arena)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	const struct trace_device *device = &run->trace->devices[d->device];
+	int64_t *before = NULL, bytes = 0;
+	uint32_t step = TRACE_NONE;
+	for (uint32_t k = 0; run->steps.op_step && k < device->n_ops; k++) {
+		uint32_t i = device->first_op + k, of = run->steps.op_step[i];
+		if (of != step && of != TRACE_NONE) {
+			step = of;
+			bytes = 0;
+		}
+		if (before)
+			before[k] = bytes;
+		if (ops->kind[i] != OP_COPY || ops->copy[i] != COPY_D2H)
+			continue;
+		before = before ? before : ARENA_NEW(arena, device->n_ops, int64_t);
+		bytes += ops->bytes[i];
+	}
+	return before;
 }
 
 /* How long the thread that ends the gap had been inside an allocation or free when the GPU ran out of work, 0 if it was
@@ -275,6 +301,7 @@ struct charge {
 	const struct sharing *sharing;
 	uint32_t process;
 	int64_t least_input;
+	const int64_t *read_back;
 	struct pieces pieces; /* of the gap in turn */
 	struct once_candidate *lasting;
 	size_t n_lasting, lasting_room;
@@ -324,6 +351,16 @@ static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64
 	return time;
 }
 
+/* What the host got from the GPU and hands back is no input: it worked on that in between. */
+static void set_input(const struct charge *c, const struct gap *gap, struct cell_key *key)
+{
+	int64_t bytes = gap->next != TRACE_NONE ? bytes_brought(c->run, c->d, gap->next, c->least_input) : 0;
+	uint32_t first = c->run->trace->devices[c->d->device].first_op;
+	int64_t back = bytes && c->read_back ? c->read_back[gap->next - first] : 0;
+	key->returned = bytes && back >= bytes && back >= RETURNED_PARTS * c->least_input;
+	key->input = bytes && !key->returned;
+}
+
 /* Adds the pieces that were collected, or with sign −1 takes them back. */
 static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key, int sign)
 {
@@ -331,7 +368,7 @@ static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key
 	const struct trace_ops *ops = &run->trace->ops;
 	int64_t waited = waited_in_alloc(run, gap, &c->pieces), of_others = 0;
 	key.blocked = key.opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process);
-	key.input = gap->next != TRACE_NONE && brings_input(run, c->d, gap->next, c->least_input);
+	set_input(c, gap, &key);
 	key.pageable = gap->next != TRACE_NONE && (ops->flags[gap->next] & OPF_PAGEABLE);
 	key.lasting = gap->end - gap->start > LASTING_GAP;
 	struct cell_key others = key; /* time of other processes belongs to no phase */
@@ -405,8 +442,10 @@ static void set_apart(struct charge *c)
 void device_charge(struct run *run, struct device_run *d)
 {
 	struct charge c = {.run = run, .d = d, .sharing = run_sharing(run, d), .pieces = {.run = run}};
+	struct arena back = {0};
 	c.process = run->trace->devices[d->device].process;
 	c.least_input = least_input(run, d);
+	c.read_back = read_back(run, d, &back);
 	d->limit = find_limit(run, d);
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		struct gap gap = run_gap(run, d, i);
@@ -419,5 +458,6 @@ void device_charge(struct run *run, struct device_run *d)
 			add_lasting(&c, i, &gap);
 	}
 	set_apart(&c);
+	arena_release(&back);
 	arena_release(&c.pieces.scratch);
 }
