@@ -1,9 +1,11 @@
 #include "shapes.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 const char shape_help[] = "  names       N NVTX ranges, each with a name of its own\n"
+			  "  renamed     the same, every second with another name\n"
 			  "  nesting     N NVTX ranges, 1000 deep\n"
 			  "  streams     N kernels, each on a stream of its own\n"
 			  "  one-step    N kernels in one range: no steps\n"
@@ -14,7 +16,10 @@ const char shape_help[] = "  names       N NVTX ranges, each with a name of its 
 			  "  kernels     N kernels, each with a name of its own\n"
 			  "  os-calls    N threads of operating-system calls\n"
 			  "  syncs       N blocking copies inside one allocation call\n"
-			  "  steps       N steps of one kernel, numbered\n";
+			  "  steps       N steps of one kernel, numbered\n"
+			  "  one-launch  N kernels of one launch, a graph's, under eight names\n"
+			  "  one-name    N kernels of one launch, under one name\n"
+			  "  one-time    N kernels, launched at one time by as many threads and run at one time\n";
 
 enum { PID = 1000, STEPS = 10 };
 
@@ -67,9 +72,10 @@ static const char *letters(int64_t number, char text[32])
 	return at;
 }
 
-static void names(struct shape *s, int64_t n)
+/* Every second range has another name than a side without `others`. */
+static void named(struct shape *s, int64_t n, bool others)
 {
-	char text[32];
+	char text[32], other[33] = "Z";
 	for (int step = 0; step < STEPS; step++) {
 		int64_t begin = s->now;
 		for (int64_t i = n * step / STEPS; i < n * (step + 1) / STEPS; i++) {
@@ -77,10 +83,23 @@ static void names(struct shape *s, int64_t n)
 			if (i % 10 == 0)
 				launch(s, &first_place, 1500);
 			s->now += 100;
-			range(s, start, s->now, letters(i, text), PID, 0);
+			const char *name = letters(i, text);
+			if (others && i % 2)
+				name = strcpy(other + 1, name) - 1;
+			range(s, start, s->now, name, PID, 0);
 		}
 		range(s, begin, s->now += 1000, "step", PID, 0);
 	}
+}
+
+static void names(struct shape *s, int64_t n)
+{
+	named(s, n, false);
+}
+
+static void renamed(struct shape *s, int64_t n)
+{
+	named(s, n, true);
 }
 
 static void nesting(struct shape *s, int64_t n)
@@ -231,15 +250,55 @@ static void steps(struct shape *s, int64_t n)
 	}
 }
 
+/* N kernels of one call, one behind the other. */
+static void graph(struct shape *s, int64_t n, int names)
+{
+	char text[32];
+	struct file_call call = {s->now, s->now + 2000, file_tid(PID, PID), ++s->correlation, s->launch};
+	file_cuda_call(s->file, &call);
+	s->now = call.end + 1000;
+	for (int64_t i = 0; i < n; i++) {
+		struct file_op op = {.start = s->now,
+		                     .end = s->now + 1000,
+		                     .process = file_pid(PID),
+		                     .stream = 7,
+		                     .correlation = s->correlation,
+		                     .name = file_string(s->file, letters(i % names, text))};
+		file_kernel(s->file, &op);
+		s->now = op.end + 100;
+	}
+}
+
+static void one_launch(struct shape *s, int64_t n)
+{
+	graph(s, n, 8);
+}
+
+static void one_name(struct shape *s, int64_t n)
+{
+	graph(s, n, 1);
+}
+
+static void one_time(struct shape *s, int64_t n)
+{
+	int64_t begin = s->now;
+	for (int64_t i = 0; i < n; i++) {
+		struct place at = {PID, PID + i % 100, 0, (int)(i % 50), 0};
+		s->now = begin;
+		launch(s, &at, 1000);
+	}
+}
+
 int shape_write(const char *name, int64_t n, struct profile_file *file)
 {
 	static const struct {
 		const char *name;
 		void (*write)(struct shape *s, int64_t n);
 	} shapes[] = {
-		{"names", names},         {"nesting", nesting},     {"streams", streams}, {"one-step", one_step},
-		{"long-step", long_step}, {"start-end", start_end}, {"threads", threads}, {"processes", processes},
-		{"kernels", kernels},     {"os-calls", os_calls},   {"syncs", syncs},     {"steps", steps},
+		{"names", names},         {"nesting", nesting},       {"streams", streams},   {"one-step", one_step},
+		{"long-step", long_step}, {"start-end", start_end},   {"threads", threads},   {"processes", processes},
+		{"kernels", kernels},     {"os-calls", os_calls},     {"syncs", syncs},       {"steps", steps},
+		{"renamed", renamed},     {"one-launch", one_launch}, {"one-name", one_name}, {"one-time", one_time},
 	};
 	struct shape s = {.file = file, .now = 1000000};
 	s.launch = file_string(file, "cudaLaunchKernel_v7000");

@@ -14,6 +14,8 @@ struct phase_rename {
 struct renames {
 	const struct phase_rename *list;
 	uint32_t n;
+	const uint32_t *fixed, *baseline; /* by the other side's name: what this side calls it; 0: no other name */
+	uint32_t n_names;
 };
 
 /* Whether both did the same work under the same conditions (judge/compare). */

@@ -117,6 +117,29 @@ static void bound_kernels(struct side *side, struct names *names, struct arena *
 	                     all, BOUND_ROWS - 2));
 }
 
+/* ---- ranges ---- */
+
+static void bound_ranges(struct side *side, struct names *names, struct arena *arena)
+{
+	if (side->n_ranges <= BOUND_ROWS)
+		return;
+	struct range_result rest = {.name = names_add_text(names, "(other ranges)")};
+	uint32_t kept = BOUND_ROWS - 1, all = side->n_ranges;
+	side->ranges = COPY(arena, side->ranges, all);
+	for (uint32_t i = kept; i < all; i++) {
+		rest.instances += side->ranges[i].instances;
+		rest.host += side->ranges[i].host;
+		rest.gpu += side->ranges[i].gpu;
+	}
+	side->ranges[kept] = rest;
+	side->n_ranges = BOUND_ROWS;
+	quality_add(&side->quality, arena,
+	            arena_format(arena,
+	                         "There are %u %s by name: the %u that are open longest are listed, the others are "
+	                         "added up as '(other ranges)'.",
+	                         all, ranges_label(&side->source, &side->source, false), kept));
+}
+
 /* ---- the waterfall ---- */
 
 struct waterfall bound_waterfall(const struct waterfall *w, struct arena *arena)
@@ -143,5 +166,6 @@ struct side bound_side(const struct side *side, struct names *names, struct aren
 	struct side out = *side;
 	bound_phases(&out, names, arena);
 	bound_kernels(&out, names, arena);
+	bound_ranges(&out, names, arena);
 	return out;
 }

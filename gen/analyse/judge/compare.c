@@ -12,6 +12,7 @@
 #include <string.h>
 
 static const double A_THIRD = 1 / 3.; /* … and so much where the job is */
+enum { PHASES_SAID = 300 };           /* of a kind: all notes together are a list of at most 1000 */
 static const double FEW_BYTES = 1024; /* a step: a scalar here and there is no input and no result */
 
 void guard_add(struct guard *c, bool material, const char *text)
@@ -108,37 +109,33 @@ static void compare_collectives(struct guard *c)
 
 /* ---- phases ---- */
 
-static bool has_phase(const struct side *side, uint32_t name)
+/* Says how many of `n` sentences of a kind were left out. */
+static void add_rest(struct guard *c, uint32_t n, const char *what)
 {
-	for (uint32_t i = 0; i < side->n_phases; i++)
-		if (side->phases[i].name == name)
-			return true;
-	return false;
+	if (n > PHASES_SAID)
+		guard_add(c, false, arena_format(c->arena, "%u more phases %s.", n - PHASES_SAID, what));
 }
 
 /* Ranges that only one side has: more annotation, or another job; the kernels tell. */
 static void compare_phases(struct guard *c)
 {
+	const struct renames *renames = &c->out.renames;
 	bool differ = false;
 	if (c->a->phases_by_work || c->b->phases_by_work)
 		return;
-	for (uint32_t i = 0; i < c->out.renames.n; i++)
+	for (uint32_t i = 0; i < renames->n && i < PHASES_SAID; i++)
 		guard_add(c, false,
 		          arena_format(c->arena, "The phase %s of the baseline is called %s in the fixed side.",
-		                       name_of(c, c->out.renames.list[i].from), name_of(c, c->out.renames.list[i].to)));
+		                       name_of(c, renames->list[i].from), name_of(c, renames->list[i].to)));
+	add_rest(c, renames->n, "have another name in the fixed side");
 	for (int s = 0; s < 2; s++) {
-		const struct side *side = s ? c->b : c->a, *other = s ? c->a : c->b;
-		for (uint32_t i = 0; i < side->n_phases; i++) {
-			const struct phase_result *p = &side->phases[i];
-			uint32_t there = s ? renames_baseline(&c->out.renames, p->name)
-			                   : renames_fixed(&c->out.renames, p->name);
-			if (!p->name || has_phase(other, there) || p->instances <= c->slack)
-				continue;
-			differ = true;
+		const char *where = s ? "fixed side" : "baseline";
+		uint32_t n, *only = renames_only(c->side, renames, s, c->slack, c->arena, &n);
+		differ |= n > 0;
+		for (uint32_t i = 0; i < n && i < PHASES_SAID; i++)
 			guard_add(c, false,
-			          arena_format(c->arena, "Only the %s has the phase %s.", s ? "fixed side" : "baseline",
-			                       name_of(c, p->name)));
-		}
+			          arena_format(c->arena, "Only the %s has the phase %s.", where, name_of(c, only[i])));
+		add_rest(c, n, arena_format(c->arena, "are only in the %s", where));
 	}
 	if (differ && c->kernels_differ)
 		guard_doubt(c, c->only_times_differ

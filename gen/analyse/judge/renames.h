@@ -14,4 +14,9 @@ void renames_find(const struct side side[2], struct arena *arena, struct renames
 uint32_t renames_fixed(const struct renames *renames, uint32_t baseline);
 uint32_t renames_baseline(const struct renames *renames, uint32_t fixed);
 
+/* The names of the phases that only side `s` has, under no other name either, in `arena`; without those that are there
+ * no more than `more` times per step. */
+uint32_t *renames_only(const struct side side[2], const struct renames *renames, int s, double more,
+                       struct arena *arena, uint32_t *n);
+
 #endif

@@ -85,6 +85,33 @@ static inline struct pattern_sequence pattern_part(const struct pattern_sequence
 	return part;
 }
 
+/* The first op of the launch that op `i` is of; ops are in order of `at`. Steps double, since most launches are short.
+ */
+static inline size_t pattern_launch(const struct pattern_sequence *s, size_t i)
+{
+	size_t high = i, step = 1; /* `high` is of the launch */
+	for (; step <= high && s->at[high - step] == s->at[i]; step *= 2)
+		high -= step;
+	for (; step; step /= 2)
+		if (step <= high && s->at[high - step] == s->at[i])
+			high -= step;
+	return high;
+}
+
+/* Op `i` where a launch begins with it, else the first op behind the launch that it is of. */
+static inline size_t pattern_next_launch(const struct pattern_sequence *s, size_t i)
+{
+	if (!i || i >= s->n || s->at[i - 1] != s->at[i])
+		return i;
+	size_t last = i, step = 1; /* `last` is of the launch */
+	for (; step < s->n - last && s->at[last + step] == s->at[i]; step *= 2)
+		last += step;
+	for (; step; step /= 2)
+		if (step < s->n - last && s->at[last + step] == s->at[i])
+			last += step;
+	return last + 1;
+}
+
 struct pattern_loop {
 	uint32_t n;            /* cycles */
 	uint32_t differ;       /* of these: hold something else than is usual */

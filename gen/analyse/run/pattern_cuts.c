@@ -335,8 +335,7 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 	/* ops of one launch belong together: nodes of a graph, in an order of their own */
 	uint32_t kept = 0;
 	for (uint32_t k = 0; k < n; k++) {
-		while (cut[k] && s->at[cut[k] - 1] == s->at[cut[k]])
-			cut[k]--;
+		cut[k] = pattern_launch(s, cut[k]);
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}

@@ -383,13 +383,12 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool 
 		n += s->token[i] == token;
 	*out = (struct pattern_places){.token = token, .cut = ARENA_NEW(arena, n + 2, size_t)};
 	n = 0;
-	for (size_t i = 0, begin; i < s->n; i++) {
+	for (size_t i = 0; i < s->n; i++) {
 		if (s->token[i] != token)
 			continue;
-		for (begin = i; begin && s->at[begin - 1] == s->at[begin];)
-			begin--;
-		for (begin += behind; behind && begin < s->n && s->at[begin - 1] == s->at[begin];)
-			begin++;
+		size_t begin = pattern_launch(s, i);
+		if (behind)
+			begin = pattern_next_launch(s, begin + behind);
 		if (!n || out->cut[n - 1] != begin)
 			out->cut[n++] = begin;
 	}
