@@ -4,6 +4,7 @@
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/renames.h"
 #include "analyse/say.h"
+#include "base/keymap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -48,63 +49,87 @@ struct pair {
 	double recorded_more[2]; /* ns a step: recording_more */
 	bool missing;            /* one job on both sides, and files of some ranks are not there */
 	struct cost *cost;       /* by rule */
+	struct arena *arena;
+	uint32_t *key[2]; /* by fact of idle time: a number for its cause, phase and lock, the same on both sides */
+	uint32_t n_keys;
+	double *all[2]; /* by key: idle time, ns a step */
 };
 
-/* Idle time with the key of `like` (a fact of side `from`) on side `s`: all of it, and what `e` claims of it. */
-static void sum_like(const struct pair *p, const struct evidence *e, const struct cell_key *like, int from, int s,
-                     double *all, double *claimed)
+/* Idle time of side `s` by key: all of it, or what `claims` has. */
+static double *sum_keys(const struct pair *p, int s, const bool *claims, double *sum)
 {
-	uint32_t phase = from == s ? like->phase
-	                 : from    ? renames_baseline(p->renames, like->phase)
-	                           : renames_fixed(p->renames, like->phase);
-	*all = *claimed = 0;
-	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
-		const struct cell_key *key = &e->facts->idle[i].key;
-		if (key->cause != like->cause || key->phase != phase || key->mutex != like->mutex)
-			continue;
-		*all += e->facts->idle[i].per_step;
-		*claimed += e->claims[i] ? e->facts->idle[i].per_step : 0;
-	}
+	const struct side_facts *facts = p->seen[s]->facts;
+	memset(sum, 0, p->n_keys * sizeof *sum);
+	for (uint32_t i = 0; i < facts->n_idle; i++)
+		sum[p->key[s][i]] += !claims || claims[i] ? facts->idle[i].per_step : 0;
+	return sum;
 }
 
-static bool is_first_of_key(const struct evidence *e, uint32_t i)
+static void find_keys(struct pair *p)
 {
-	const struct cell_key *key = &e->facts->idle[i].key;
-	for (uint32_t k = 0; k < i; k++) {
-		const struct cell_key *other = &e->facts->idle[k].key;
-		if (e->claims[k] && key->cause == other->cause && key->phase == other->phase &&
-		    key->mutex == other->mutex)
-			return false;
+	struct keymap keys;
+	keymap_init(&keys, p->arena);
+	for (int s = 0; s < 2; s++) {
+		const struct side_facts *facts = p->seen[s]->facts;
+		p->key[s] = ARENA_NEW(p->arena, (size_t)facts->n_idle + 1, uint32_t);
+		for (uint32_t i = 0; i < facts->n_idle; i++) {
+			const struct cell_key *key = &facts->idle[i].key;
+			uint64_t phase = s ? renames_baseline(p->renames, key->phase) : key->phase;
+			p->key[s][i] = keymap_add(&keys, phase << 32 | (uint64_t)key->cause << 1 | key->mutex);
+		}
 	}
-	return true;
+	p->n_keys = keys.n;
+	for (int s = 0; s < 2; s++)
+		p->all[s] = sum_keys(p, s, NULL, ARENA_NEW(p->arena, (size_t)keys.n + 1, double));
+}
+
+/* Idle time of a key that a rule does not claim any more on the other side. */
+struct moved {
+	uint32_t key;
+	double moved, rest; /* `rest`: all that the rule does not claim there, ns a step */
+};
+
+/* What rule r claims on side `s` and not on the other one; returns how much is in `list`. `sum`: two arrays by key. */
+static uint32_t list_moved(const struct pair *p, size_t r, int s, double *const sum[2], struct moved *list)
+{
+	const struct evidence *here = &p->seen[s][r], *there = &p->seen[1 - s][r];
+	const double *mine = sum_keys(p, s, here->claims, sum[0]), *all = p->all[s];
+	double *mine_there = sum_keys(p, 1 - s, there->claims, sum[1]);
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < here->facts->n_idle; i++) {
+		uint32_t k = p->key[s][i];
+		if (!here->claims[i] || isnan(mine_there[k]))
+			continue;
+		double rest = p->all[1 - s][k] - mine_there[k];
+		double moved = fmin(mine[k] - fmin(mine[k], mine_there[k]), rest - (all[k] - mine[k]));
+		mine_there[k] = NAN; /* each key once */
+		if (moved > 0)
+			list[n++] = (struct moved){k, moved, rest};
+	}
+	return n;
 }
 
 /* Rule r claims idle time on side `s`; how much of it is still there on the other side, by cause and phase, and claimed
  * by other rules or by none: beyond what was there and not claimed before. Whoever claims it there carries it. */
 static void find_moved(struct pair *p, size_t r, int s)
 {
-	const struct evidence *here = &p->seen[s][r], *there = &p->seen[1 - s][r];
-	for (uint32_t i = 0; i < here->facts->n_idle; i++) {
-		const struct cell_key *key = &here->facts->idle[i].key;
-		double all, mine, all_there, mine_there;
-		if (!here->claims[i] || !is_first_of_key(here, i))
+	struct arena scratch = {0};
+	double *sum[2];
+	for (int i = 0; i < 2; i++)
+		sum[i] = ARENA_NEW(&scratch, (size_t)p->n_keys + 1, double);
+	struct moved *list = ARENA_NEW(&scratch, (size_t)p->n_keys + 1, struct moved);
+	uint32_t n = list_moved(p, r, s, sum, list);
+	for (uint32_t i = 0; i < n; i++)
+		p->cost[r].moved[1 - s] += list[i].moved;
+	for (size_t q = 0; n && q < n_rules; q++) {
+		const struct evidence *other = &p->seen[1 - s][q];
+		if (q == r || other->per_step <= 0 || p->seen[s][q].per_step > 0)
 			continue;
-		sum_like(p, here, key, s, s, &all, &mine);
-		sum_like(p, there, key, s, 1 - s, &all_there, &mine_there);
-		double rest = all_there - mine_there;
-		double moved = fmin(mine - fmin(mine, mine_there), rest - (all - mine));
-		if (moved <= 0)
-			continue;
-		p->cost[r].moved[1 - s] += moved;
-		for (size_t q = 0; q < n_rules; q++) {
-			const struct evidence *other = &p->seen[1 - s][q];
-			double of_other, ignored;
-			if (q == r || other->per_step <= 0 || p->seen[s][q].per_step > 0)
-				continue;
-			sum_like(p, other, key, s, 1 - s, &ignored, &of_other);
-			p->cost[q].carried += moved * of_other / rest;
-		}
+		const double *of_other = sum_keys(p, 1 - s, other->claims, sum[0]);
+		for (uint32_t i = 0; i < n; i++)
+			p->cost[q].carried += list[i].moved * of_other[list[i].key] / list[i].rest;
 	}
+	arena_release(&scratch);
 }
 
 /* Whether the rule speaks on the side, of a cost that no finding of the other side has already. */
@@ -320,6 +345,7 @@ static void find_in_pair(struct pair *p, const struct findings_input *in, struct
 	for (int s = 0; s < 2; s++)
 		p->seen[s] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
 	look_again(p, in, arena);
+	find_keys(p);
 	find_costs(p);
 	const struct evidence **resolved = ARENA_NEW(arena, n_rules, const struct evidence *);
 	size_t n = 0;
@@ -349,7 +375,7 @@ static void find_in_sides(struct pair *p, const struct findings_input *in, struc
 struct findings findings_build(const struct findings_input *in, struct arena *arena)
 {
 	struct findings out = {.list = ARENA_NEW(arena, n_rules * 2, struct finding)};
-	struct pair p = {.renames = in->renames, .cost = ARENA_NEW(arena, n_rules, struct cost)};
+	struct pair p = {.renames = in->renames, .arena = arena, .cost = ARENA_NEW(arena, n_rules, struct cost)};
 	/* a step and a whole run have no amounts in common: such a pair is two profiles */
 	if (in->n_sides == 2 && in->side[0].steps.found == in->side[1].steps.found)
 		find_in_pair(&p, in, arena, &out);

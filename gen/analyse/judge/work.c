@@ -1,6 +1,7 @@
 #include "analyse/judge/work_alike.h"
 
 #include "analyse/judge/kernel_key.h"
+#include "base/keymap.h"
 #include "base/list.h"
 
 #include <math.h>
@@ -88,7 +89,8 @@ struct counting {
 	struct work_kernels *out;
 	struct arena *arena; /* of the keys */
 	const char **key;    /* by name */
-	uint32_t *first;     /* by name: 1 + a row of it in the run at hand, which leads to the others */
+	struct keymap row;   /* which row of the run at hand a name in a phase is, … */
+	size_t first;        /* … from this one on */
 	int side;
 };
 
@@ -99,29 +101,24 @@ static const char *key_of(struct counting *c, uint32_t name)
 	return c->key[name];
 }
 
-/* A name has few phases. */
 static struct work_row *row_of(struct counting *c, uint32_t name, uint32_t phase, bool comm)
 {
 	struct rows *rows = c->rows;
-	uint32_t at = c->first[name];
-	while (at && rows->row[at - 1].in_phase != phase)
-		at = rows->row[at - 1].next;
-	if (at)
-		return &rows->row[at - 1];
+	size_t at = c->first + keymap_add(&c->row, (uint64_t)name << 32 | phase);
+	if (at < rows->n)
+		return &rows->row[at];
 	struct work_row *row = row_add(rows);
 	row->key = key_of(c, name);
 	row->phase = c->side ? renames_baseline(c->renames, phase) : phase;
 	row->comm = comm;
 	row->fill = is_fill(names_text(c->names, name));
-	row->in_phase = phase;
-	row->next = c->first[name];
-	c->first[name] = (uint32_t)rows->n;
 	return row;
 }
 
 static void count_run(struct counting *c, const struct run *run, double weight)
 {
-	memset(c->first, 0, c->names->n * sizeof *c->first);
+	c->first = c->rows->n;
+	keymap_init(&c->row, c->rows->arena);
 	for (uint32_t i = 0; i < run->n_kernels; i++) {
 		const struct run_kernel *k = &run->kernels[i];
 		struct work_row *row = row_of(c, k->name, k->phase, k->comm);
@@ -354,7 +351,6 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 	for (int side = 0; side < 2; side++) {
 		struct counting c = {.rows = &rows, .renames = renames, .names = names, .out = out, .arena = arena};
 		c.key = ARENA_NEW(&scratch, names->n, const char *);
-		c.first = ARENA_NEW(&scratch, names->n, uint32_t);
 		c.side = side;
 		double count = 0;
 		for (size_t r = 0; r < facts[side].n_runs; r++) {

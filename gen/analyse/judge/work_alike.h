@@ -13,7 +13,6 @@ struct work_row {
 	bool fill;                                          /* it sets, copies or converts values, by its name */
 	double instances[2], time[2];                       /* a step, by side */
 	double time2[2], blocks[2], blocks2[2], unsized[2]; /* as in struct run_kernel, a step */
-	uint32_t in_phase, next; /* while they are counted: the side's own phase; 1 + the name's next row */
 };
 
 /* Whether a kernel's launches have as many blocks on both sides, but for chance; true where they were not recorded.
