@@ -162,7 +162,8 @@ const char *finding_status_name(enum finding_status status)
 	static const char *const names[] = {[FINDING_RESOLVED] = "resolved",
 	                                    [FINDING_REDUCED] = "reduced",
 	                                    [FINDING_REMAINING] = "remaining",
-	                                    [FINDING_NEW] = "new"};
+	                                    [FINDING_NEW] = "new",
+	                                    [FINDING_SEEN] = "seen"};
 	return names[status];
 }
 

@@ -143,7 +143,8 @@ enum finding_status {
 	FINDING_RESOLVED, /* the cost fell to a fifth or less */
 	FINDING_REDUCED,  /* it fell to four fifths or less */
 	FINDING_REMAINING,
-	FINDING_NEW /* there was a fifth of it in the baseline, or less */
+	FINDING_NEW, /* there was a fifth of it in the baseline, or less */
+	FINDING_SEEN /* no cost that could be measured in the same way on both sides */
 };
 const char *finding_status_name(enum finding_status status);
 

@@ -142,16 +142,14 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 	struct rows *rows = page_rows(&page->top, "finding");
 	for (uint32_t i = 0; i < a->findings.n && i < 2 * MOST_TEXTS; i++) {
 		const struct finding *f = &a->findings.list[i];
-		/* what cannot be fixed is neither resolved nor new */
-		const char *status = f->has_ceiling ? finding_status_name(f->status) : "";
-		const char *side = f->side ? "in the fixed side" : "in the baseline";
+		const char *status = finding_status_name(f->status);
 		struct scope *row = page_row(rows);
 		page_attribute(row, NULL, "class",
-		               f->has_ceiling ? arena_format(arena, "finding %s", status) : "finding");
-		page_if(row, "status", f->has_ceiling);
+		               f->status == FINDING_SEEN ? "finding" : arena_format(arena, "finding %s", status));
+		page_if(row, "status", f->status != FINDING_SEEN);
 		page_fill(row, "status", status);
 		page_fill(row, "title", f->title);
-		page_fill(row, "side", f->both ? "on both sides" : side);
+		page_fill(row, "side", words_side(f));
 		page_say(row, "text", format_name(arena, f->text, TEXT));
 		page_say(row, "advice", format_name(arena, f->advice, TEXT));
 		page_if(row, "ceiling", f->has_ceiling);

@@ -111,7 +111,7 @@ static void add_findings(struct suites *s, const struct analysis *a)
 			same += strcmp(a->findings.list[k].id, f->id) == 0;
 		const char *name = same ? arena_format(&s->arena, "%s (%u)", f->id, same + 1) : f->id;
 		add_case(s, "gapline.findings", name, gone ? OUTCOME_PASSED : OUTCOME_SKIPPED,
-		         arena_format(&s->arena, "%s: %s", finding_status_name(f->status), f->text), f->advice);
+		         arena_format(&s->arena, "%s: %s", words_status(f), f->text), f->advice);
 	}
 	end_suite(s);
 }

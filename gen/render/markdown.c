@@ -49,8 +49,7 @@ static void put_verdict(struct sheet *s)
 	const struct analysis *a = s->a;
 	markdown_raw(&s->md, s->wish->brief ? "<!-- gapline -->\n" : "");
 	markdown_raw(&s->md, "### ");
-	const char *speedup = words_speedup(a, &s->arena);
-	markdown_text(&s->md, arena_format(&s->arena, "%s%s%s", words_result(a), *speedup ? " " : "", speedup));
+	markdown_text(&s->md, words_heading(a, &s->arena));
 	markdown_raw(&s->md, "\n\n");
 	if (a->title) {
 		markdown_raw(&s->md, "Workload: ");
@@ -186,7 +185,7 @@ static void put_findings(struct sheet *s)
 		const struct finding *f = &s->a->findings.list[i];
 		markdown_raw(&s->md, i ? "- **" : "**Findings**\n\n- **");
 		markdown_text(&s->md, f->title);
-		buf_format(&s->block, "** (%s): ", finding_status_name(f->status));
+		buf_format(&s->block, "** (%s): ", words_status(f));
 		markdown_text(&s->md, f->text);
 		markdown_raw(&s->md, "\n");
 		fits = add(s);

@@ -58,9 +58,25 @@ const char *words_explained(const struct analysis *a)
 	return a->recorded_apart ? " while recorded" : "";
 }
 
+const char *words_side(const struct finding *f)
+{
+	return f->both ? "on both sides" : f->side ? "in the fixed side" : "in the baseline";
+}
+
+const char *words_status(const struct finding *f)
+{
+	return f->status == FINDING_SEEN ? words_side(f) : finding_status_name(f->status);
+}
+
 const char *words_speedup(const struct analysis *a, struct arena *arena)
 {
 	return a->verdict.has_speedup ? format_times(arena, a->verdict.speedup, a->verdict.speedup) : "";
+}
+
+const char *words_heading(const struct analysis *a, struct arena *arena)
+{
+	const char *speedup = words_speedup(a, arena);
+	return *speedup ? arena_format(arena, "%s %s%s", words_result(a), speedup, words_while(a)) : words_result(a);
 }
 
 /* One run cannot see what differs from run to run, so its interval must not sound as if it did. */

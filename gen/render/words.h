@@ -17,6 +17,13 @@ const char *words_while(const struct analysis *analysis);
  * more than 2 %. */
 const char *words_explained(const struct analysis *analysis);
 
+/* "Faster 2.30×", "Faster 8.92× while recorded". */
+const char *words_heading(const struct analysis *analysis, struct arena *arena);
+
+/* What became of a finding, "resolved"; where that is not known, the side on which it was seen, "in the baseline". */
+const char *words_status(const struct finding *finding);
+const char *words_side(const struct finding *finding); /* "in the baseline", "in the fixed side", "on both sides" */
+
 /* "2.30×", or "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 

@@ -135,17 +135,21 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 	return maker_link(&s->m);
 }
 
-static const struct analysis *compare(struct scene *s, struct program baseline, struct program fixed)
+static const struct analysis *compare_traces(struct scene *s, const struct trace *b, const struct trace *f)
 {
 	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
 	struct err err = {0};
 	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
-	const struct trace *b = program_run(s, &baseline);
-	struct analyse_run runs[2] = {{.trace = b, .file = "baseline"},
-	                              {.trace = program_run(s, &fixed), .file = "fixed"}};
+	struct analyse_run runs[2] = {{.trace = b, .file = "baseline"}, {.trace = f, .file = "fixed"}};
 	if (analyse_pair(&runs[0], 1, &runs[1], 1, &defaults, &s->names, &s->arena, result, &err))
 		fail_msg("%s", err.text);
 	return result;
+}
+
+static const struct analysis *compare(struct scene *s, struct program baseline, struct program fixed)
+{
+	const struct trace *b = program_run(s, &baseline);
+	return compare_traces(s, b, program_run(s, &fixed));
 }
 
 static const struct finding *finding_of(const struct analysis *a, const char *id)
@@ -317,6 +321,9 @@ static void test_what_happened_once(void **state)
 	const struct finding *f = finding_of(a, "one_off_gaps");
 	assert_non_null(f);
 	assert_false(f->has_ceiling);
+	assert_int_equal(f->status, FINDING_SEEN); /* the fixed side has none of it: nothing remains */
+	assert_false(f->both);
+	assert_non_null(strstr(f->advice, "--warmup"));
 	assert_float_equal(f->number[1].value[0], 300 * MS, 20 * US);
 	assert_non_null(strstr(f->text, "the GPU waits 300 ms (host code in eval), between gemm and zero"));
 	assert_true(a->findings.diagnosis.combined_ceiling == 0);
@@ -330,6 +337,32 @@ static void test_what_happened_once(void **state)
 	assert_int_equal(finding_of(a, "sync_every_step") || finding_of(a, "host_work") ||
 	                         finding_of(a, "host_after_sync"),
 	                 true);
+}
+
+/* Kernels of which none is like another, and one pause of 300 ms: no warm-up can be left out where there are no steps.
+ */
+static const struct trace *stepless_run(struct scene *s, int64_t pause)
+{
+	struct clock c = {.s = s};
+	scene_trace_begin(s);
+	for (int i = 0; i < STEPS; i++) {
+		c.t += US * (1 + i * i % 7) + (i == STEPS / 2 ? pause : 0);
+		kernel(&c, arena_format(&s->arena, "kernel_%c%c", 'a' + i % 26, 'a' + i / 26), 500 * US);
+		c.t = c.gpu;
+	}
+	return maker_link(&s->m);
+}
+
+static void test_once_without_steps(void **state)
+{
+	const struct trace *paused = stepless_run(*state, 300 * MS);
+	const struct analysis *a = compare_traces(*state, paused, stepless_run(*state, 0));
+	const struct finding *f = finding_of(a, "one_off_gaps");
+	assert_false(a->side[0].steps.found);
+	assert_non_null(f);
+	assert_int_equal(f->status, FINDING_SEEN);
+	assert_null(strstr(f->advice, "--warmup"));
+	assert_non_null(strstr(f->advice, "shorter capture"));
 }
 
 static void test_a_free_waits_for_the_gpu(void **state)
@@ -450,6 +483,7 @@ int main(void)
 		TEST(test_a_small_part_of_the_gain),
 		TEST(test_all_is_not_worth_less_than_a_part),
 		TEST(test_what_happened_once),
+		TEST(test_once_without_steps),
 		TEST(test_a_free_waits_for_the_gpu),
 		TEST(test_without_frees_the_host_runs_ahead),
 		TEST(test_a_program_that_sleeps),

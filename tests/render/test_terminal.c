@@ -243,6 +243,35 @@ static void one_profile(void **state)
 	arena_release(&arena);
 }
 
+/* The page, the Markdown and the terminal head a result alike; a finding of which nobody knows what became of it has a
+ * side. */
+static void headings_say_the_same(void **state)
+{
+	(void)state;
+	for (int recorded = 0; recorded < 2; recorded++) {
+		static const char *const heading[] = {"Faster 2.30\xC3\x97,", "Faster 2.30\xC3\x97 while recorded,"};
+		static const char *const title[] = {"### Faster 2.30\xC3\x97\n",
+		                                    "### Faster 2.30\xC3\x97 while recorded\n"};
+		struct arena arena = {0};
+		struct analysis a;
+		struct buf html = {0}, markdown = {0}, terminal = {0};
+		struct err err;
+		fixture_analysis(FIXTURE_PAIR, &arena, &a);
+		a.while_recorded = recorded;
+		assert_int_equal(render_html(&a, &html, &err), 0);
+		assert_int_equal(strstr(html.data, ">while recorded</small>") != NULL, recorded);
+		render_verdict(&a, false, &terminal);
+		assert_memory_equal(terminal.data, heading[recorded], strlen(heading[recorded]));
+		assert_int_equal(render_markdown(&a, &(struct markdown_wish){0}, &markdown, &err), 0);
+		assert_memory_equal(markdown.data, title[recorded], strlen(title[recorded]));
+		assert_non_null(strstr(markdown.data, "** (in the fixed side): "));
+		buf_release(&html);
+		buf_release(&markdown);
+		buf_release(&terminal);
+		arena_release(&arena);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -258,6 +287,7 @@ int main(void)
 		cmocka_unit_test(escapes_from_elsewhere_are_stopped),
 		cmocka_unit_test(colour_only_when_asked_for),
 		cmocka_unit_test(one_profile),
+		cmocka_unit_test(headings_say_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -354,7 +354,7 @@ void fixture_analysis(enum fixture which, struct arena *arena, struct analysis *
 		fixture_findings(&m, out);
 		out->findings.list += 1;
 		out->findings.n = 2;
-		out->findings.list[0].status = out->findings.list[1].status = FINDING_REMAINING;
+		out->findings.list[0].status = out->findings.list[1].status = FINDING_SEEN;
 		return;
 	}
 	if (which == FIXTURE_SELF) {

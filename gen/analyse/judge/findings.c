@@ -188,7 +188,7 @@ static enum finding_status status_of(const struct pair *p, size_t r, bool before
 	recorded_alike(p, r, amount);
 	/* nothing that is there to be fixed, or nobody knows */
 	if (rule->kind == RULE_BOUND || rule->kind == RULE_ONCE || is_unknown(p, rule))
-		return FINDING_REMAINING;
+		return FINDING_SEEN;
 	return status_by(amount, before);
 }
 
@@ -234,7 +234,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	                      .title = e->rule->title,
 	                      .side = !said[0],
 	                      .both = said[0] && said[1],
-	                      .status = FINDING_REMAINING,
+	                      .status = FINDING_SEEN,
 	                      .has_ceiling = e->ceiling > 0,
 	                      .ceiling_step = e->ceiling,
 	                      .ceiling_least = e->least,
