@@ -6,6 +6,7 @@
 #
 # GAPLINE        the program (gapline)
 # GAPLINE_ARGS   further options, one a line: gates, --repeat=9, --time-limit=10m …
+# BASELINE_COMMIT, FIXED_COMMIT   the two commits, named in the Markdown; optional
 # REPORT_URL, SVG_URL   where the reader of the Markdown finds them
 #
 # OUT gets report.html, result.json, gaps.svg, summary.md, comment.md, gapline.xml and status, which holds gapline's exit
@@ -41,6 +42,11 @@ else
 	[ ! -e "$out/run/report.html" ] || cp -- "$out/run/report.html" "$out/report.html"
 fi
 echo "$status" >"$out/status"
+if [[ ${BASELINE_COMMIT-} =~ ^[0-9a-f]{40,64}$ && ${FIXED_COMMIT-} =~ ^[0-9a-f]{40,64}$ ]]; then
+	for page in "$out/summary.md" "$out/comment.md"; do
+		[ ! -e "$page" ] || printf '\nCommits %s → %s\n' "$BASELINE_COMMIT" "$FIXED_COMMIT" >>"$page"
+	done
+fi
 if [ -n "${GITHUB_STEP_SUMMARY-}" ] && [ -e "$out/summary.md" ]; then
 	cat "$out/summary.md" >>"$GITHUB_STEP_SUMMARY"
 fi

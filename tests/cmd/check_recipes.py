@@ -90,6 +90,10 @@ def check_profiles(gapline, folder):
     texts = summary.read_text()
     assert texts.count("(<https://example.org/report>)") == 4 and texts.count("### Error: nothing was compared") == 4, "the step's summary"
     assert run(CI / "compare.sh", "--profiles", "x", GAPLINE=gapline).returncode == 2
+    for fixed, named in (("b" * 40, True), ("b; touch x", False), ("", False)):
+        done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline, BASELINE_COMMIT="a" * 40, FIXED_COMMIT=fixed)
+        pages = [(out / page).read_text() for page in ("summary.md", "comment.md")]
+        assert all((f"\nCommits {'a' * 40} → {fixed}\n" in page) == named and ("Commits" in page) == named for page in pages), fixed
     done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=folder / "is not there")
     assert done.returncode == 127 and {path.name for path in out.iterdir()} == {"status"}, "gapline is not there"
     done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline)
@@ -123,11 +127,11 @@ class Forge:
         (folder / "bin" / "curl").chmod(0o755)
         self.folder, self.log = folder, folder / "log"
 
-    def run(self, script, file, answers, **environment):
+    def run(self, script, file, answers, *options, **environment):
         self.log.write_text("")
         (self.folder / "answers").write_text(json.dumps(answers))
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        done = run(script, file, FORGE_LOG=self.log, FORGE_ANSWERS=self.folder / "answers", **(environment | {"PATH": path}))
+        done = run(script, *options, file, FORGE_LOG=self.log, FORGE_ANSWERS=self.folder / "answers", **(environment | {"PATH": path}))
         return done, [json.loads(line) for line in self.log.read_text().splitlines()]
 
 
@@ -150,6 +154,8 @@ def check_github(forge, comment):
         assert all("secret" in request["headers"] and "secret" not in " ".join(request["arguments"]) for request in asked)
     done, asked = forge.run(script, comment, {"/pulls": pulls[:2]}, **event)
     assert done.returncode == 0 and len(asked) == 1, "no pull request has this head"
+    there = {"/pulls": pulls, "/issues/7/comments": [*others, mine]}
+    check_comment_on(forge, script, comment, {"/pulls": pulls, "/issues/7/comments": others}, there, event)
     bad = forge.folder / "bad.md"
     bad.write_text("<!-- gapline -->\n@team " + "$(touch x) `touch x` \" \\ " + "x" * 100000)
     done, asked = forge.run(script, bad, {"/pulls": pulls, "/issues/7/comments": []}, **event)
@@ -166,6 +172,36 @@ def check_github(forge, comment):
     assert done.returncode == 1 and not asked, "no commit"
 
 
+# What a comparison says, and from which --comment-on on that is worth a new comment.
+SAID = (
+    ({"result": "error", "error": {}}, "regression"),
+    ({"verdict": {"result": "slower", "gates": []}}, "regression"),
+    ({"verdict": {"result": "inconclusive", "gates": [{"result": "failed"}]}}, "regression"),
+    ({"verdict": {"result": "faster", "gates": [{"result": "passed"}]}}, "change"),
+    ({"verdict": {"result": "unchanged", "gates": [{"result": "inconclusive"}]}}, "change"),
+    ({"verdict": {"result": "unchanged", "gates": [{"result": "passed"}]}}, "always"),
+    ({"verdict": {"result": "inconclusive", "gates": []}}, "always"),
+)
+
+
+def check_comment_on(forge, script, comment, answers, old, event):
+    """A new comment where it is worth one; one that is there is never left as it was."""
+    result, levels = comment.with_name("result.json"), ["always", "change", "regression"]
+    kept = result.read_bytes()
+    for said, worth in SAID:
+        result.write_text(json.dumps(said))
+        for on in levels:
+            for there, method in ((False, "POST"), (True, None)):
+                done, asked = forge.run(script, comment, old if there else answers, "--comment-on", on, **event)
+                assert done.returncode == 0, done.stderr
+                written = [request for request in asked if request["method"] in ("POST", "PATCH", "PUT")]
+                assert len(written) == (there or levels.index(on) <= levels.index(worth)), (said, on, there)
+                assert not written or written[0]["method"] == method or there
+    result.write_bytes(kept)
+    done, asked = forge.run(script, comment, answers, "--comment-on", "never", **event)
+    assert done.returncode == 2 and not asked and "regression, change or always" in done.stderr
+
+
 def check_gitlab(forge, comment):
     script = CI / "gitlab" / "note.sh"
     job = dict(CI_API_V4_URL="https://gitlab.example/api/v4", CI_MERGE_REQUEST_IID="7", CI_MERGE_REQUEST_PROJECT_ID="9", GAPLINE_TOKEN="secret")
@@ -175,6 +211,8 @@ def check_gitlab(forge, comment):
         assert done.returncode == 0, done.stderr
         assert asked[-1]["method"] == method and asked[-1]["url"].endswith("/projects/9/merge_requests/7" + end), asked[-1]
         assert asked[-1]["body"] == {"body": comment.read_text()}
+    notes = [*others, {"id": 3, "author": {"id": 4}, "body": "<!-- gapline -->\nold"}]
+    check_comment_on(forge, script, comment, {"/user": {"id": 4}, "/notes": others}, {"/user": {"id": 4}, "/notes": notes}, job)
     calling = comment.with_name("calling.md")
     calling.write_text(comment.read_text() + "\n@everyone and a@b.c, `@team/x`\n")
     done, asked = forge.run(script, calling, {"/user": {"id": 4}, "/notes": others}, **job)
@@ -193,7 +231,7 @@ def check_yaml():
         return yaml.load((CI / name).read_text(), Loader=yaml.BaseLoader)  # strings stay strings: `on` is a key
 
     action = load("github/action.yml")
-    assert action["runs"]["using"] == "composite" and set(action["inputs"]) == {"baseline", "fixed", "options", "out", "gapline"}
+    assert action["runs"]["using"] == "composite" and set(action["inputs"]) == {"baseline", "fixed", "options", "out", "gapline", "baseline-commit", "fixed-commit"}
     for step in action["runs"]["steps"]:
         assert "uses" in step or step["shell"] == "bash"
     measure, comment, gitlab = load("github/gapline.yml"), load("github/gapline-comment.yml"), load("gitlab/gapline.gitlab-ci.yml")
@@ -212,7 +250,16 @@ def check_yaml():
     # an expression inside a script's text is code that a branch's name could write
     scripts = [step["run"] for file in (action["runs"], job, comment["jobs"]["comment"]) for step in file["steps"] if "run" in step]
     assert scripts and not any("${{" in script for script in scripts)
-    for script in scripts + gitlab["gapline"]["script"] + gitlab["gapline"]["after_script"]:
+    for file in "github/action.yml", "github/gapline.yml", "github/gapline-comment.yml":
+        for used in re.findall(r"uses: (?!OWNER)(\S+)(.*)", (CI / file).read_text()):
+            assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", used[0]) and re.match(r" # v\d+\.\d+\.\d+", used[1]), f"{file}: {used} is not pinned"
+    # the job that runs the merge request's code has no token, and the one that has it checks nothing out
+    measure, post = gitlab["gapline"], gitlab["gapline-note"]
+    assert "after_script" not in measure and "environment" not in measure and "TOKEN" not in json.dumps(measure)
+    assert post["variables"] == {"GIT_STRATEGY": "none"} and post["needs"] == [{"job": "gapline", "artifacts": "true"}]
+    assert post["environment"]["name"] == "gapline-note" and re.search(r":\d+\.\d+\.\d+$", post["image"])
+    assert "ref=$CI_DEFAULT_BRANCH" in " ".join(post["script"]) and "gapline-out/comment.md" in measure["artifacts"]["paths"]
+    for script in scripts + measure["script"] + post["script"]:
         assert subprocess.run(["bash", "-n"], input=script, text=True).returncode == 0, script
     assert gitlab["gapline"]["artifacts"]["reports"]["junit"] == "gapline-out/gapline.xml" and gitlab["gapline"]["artifacts"]["when"] == "always"
     for name in re.findall(r"examples/ci/(\S+\.sh)", (CI / "gitlab" / "gapline.gitlab-ci.yml").read_text() + (CI / "jenkins" / "Jenkinsfile").read_text()):

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# comment.sh FILE: writes FILE as the pull request's comment of gapline, over the one that is there already.
+# comment.sh [--comment-on regression|change|always] FILE: writes FILE as the pull request's comment of gapline, over the one that is there already.
 #
 # It runs with a token that may write, so it believes nothing but the event: the number of the pull request comes from
 # GitHub's own answer for the commit that the run was about, never from the artifact. FILE is data: it is cut to what a comment
@@ -11,6 +11,9 @@
 # API   GitHub's programming interface (https://api.github.com)
 set -euo pipefail
 
+on=always
+if [ "${1-}" = --comment-on ]; then on=${2-}; shift 2; fi
+case $on in regression | change | always) ;; *) echo "${0##*/}: --comment-on takes regression, change or always" >&2; exit 2 ;; esac
 marker='<!-- gapline -->'
 api=${API:-https://api.github.com}/repos/$GITHUB_REPOSITORY
 file=$1
@@ -18,6 +21,19 @@ file=$1
 [[ $HEAD_SHA =~ ^[0-9a-f]{40}$ ]] || { echo "comment.sh: HEAD_SHA is no commit" >&2; exit 1; }
 [ -f "$file" ] && [ ! -L "$file" ] || { echo "comment.sh: $file is no file" >&2; exit 1; }
 [ "$(head -n 1 "$file")" = "$marker" ] || { echo "comment.sh: $file is not gapline's" >&2; exit 1; }
+
+# Whether there is something to say that a new comment is worth: by result.json beside FILE, which is data as well. A comment
+# that is there is brought up to date whatever it says, so that none is left of an earlier push.
+worth_it() {
+	local result=${file%/*}/result.json wanted
+	case $on in
+	always) return 0 ;;
+	change) wanted='.result == "error" or (.verdict.result // "" | IN("faster", "slower")) or ([.verdict.gates[]?.result] | any(. != "passed"))' ;;
+	regression) wanted='.result == "error" or .verdict.result == "slower" or ([.verdict.gates[]?.result] | any(. == "failed"))' ;;
+	esac
+	[ -f "$result" ] && [ ! -L "$result" ] || return 0
+	[ "$(head -c 67108864 "$result" | jq "$wanted")" = true ]
+}
 
 request() {
 	curl --fail --silent --show-error --header @- --header 'Accept: application/vnd.github+json' "$@" \
@@ -40,7 +56,7 @@ mine=$(request "$api/issues/$number/comments?per_page=100" |
 		'[.[] | select(.user.login == "github-actions[bot]" and (.body | startswith($marker)))][0].id // empty')
 if [ -n "$mine" ]; then
 	request --request PATCH --data "@$body" "$api/issues/comments/$mine" >/dev/null
-else
+elif worth_it; then
 	request --request POST --data "@$body" "$api/issues/$number/comments" >/dev/null
 fi
-echo "commented on #$number"
+echo "done with #$number"

@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
-# note.sh FILE: writes FILE as the merge request's note of gapline, over the one that is there already. FILE is data: it goes to
+# note.sh [--comment-on regression|change|always] FILE: writes FILE as the merge request's note of gapline, over the one that is there already. FILE is data: it goes to
 # GitLab as a JSON string, and calls nobody (@name), whoever wrote it.
 #
 # CI_API_V4_URL, CI_MERGE_REQUEST_IID, CI_MERGE_REQUEST_PROJECT_ID   as GitLab sets them
 # GAPLINE_TOKEN   a project access token with the scope `api`, a masked variable; forks' pipelines have none
 set -euo pipefail
 
+on=always
+if [ "${1-}" = --comment-on ]; then on=${2-}; shift 2; fi
+case $on in regression | change | always) ;; *) echo "${0##*/}: --comment-on takes regression, change or always" >&2; exit 2 ;; esac
 marker='<!-- gapline -->'
 file=$1
 [[ $CI_MERGE_REQUEST_IID =~ ^[0-9]+$ ]] || { echo "note.sh: this is no merge request's pipeline" >&2; exit 1; }
@@ -15,6 +18,19 @@ if [ -z "${GAPLINE_TOKEN-}" ]; then
 	exit 0
 fi
 notes=$CI_API_V4_URL/projects/$CI_MERGE_REQUEST_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes
+
+# Whether there is something to say that a new comment is worth: by result.json beside FILE, which is data as well. A comment
+# that is there is brought up to date whatever it says, so that none is left of an earlier push.
+worth_it() {
+	local result=${file%/*}/result.json wanted
+	case $on in
+	always) return 0 ;;
+	change) wanted='.result == "error" or (.verdict.result // "" | IN("faster", "slower")) or ([.verdict.gates[]?.result] | any(. != "passed"))' ;;
+	regression) wanted='.result == "error" or .verdict.result == "slower" or ([.verdict.gates[]?.result] | any(. == "failed"))' ;;
+	esac
+	[ -f "$result" ] && [ ! -L "$result" ] || return 0
+	[ "$(head -c 67108864 "$result" | jq "$wanted")" = true ]
+}
 
 request() {
 	curl --fail --silent --show-error --header @- --header 'Content-Type: application/json' "$@" \
@@ -30,6 +46,6 @@ mine=$(request "$notes?per_page=100" |
 		'[.[] | select((.author.id | tostring) == $me and (.body | startswith($marker)))][0].id // empty')
 if [ -n "$mine" ]; then
 	request --request PUT --data "@$body" "$notes/$mine" >/dev/null
-else
+elif worth_it; then
 	request --request POST --data "@$body" "$notes" >/dev/null
 fi
