@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples/training-step"
@@ -60,10 +61,13 @@ def rename(file, path):
 
 
 def copy(file, path):
+    """In at least eight pieces: a digest would be there in one, and no reader would meet half of it."""
     data = file.read_bytes()
+    piece = min(16384, max(1, len(data) // 8))
     with open(path, "wb", buffering=0) as to:
-        for at in range(0, len(data), 16384):
-            to.write(data[at : at + 16384])
+        for at in range(0, len(data), piece):
+            to.write(data[at : at + piece])
+            time.sleep(0.0001)
 
 
 def race(files, path, replace, may_fail):
@@ -71,18 +75,19 @@ def race(files, path, replace, may_fail):
     expected = [show(file) for file in files]
     expected = {text.replace(file.name.encode(), path.name.encode()) for file, (_, text, _) in zip(files, expected)}
     assert len(expected) == 2 and b"" not in expected, "the two files say the same"
-    wrong, refused, said = [], 0, 0
+    wrong, refused, said, races = [], 0, 0, 0
     with Replacer(path, files, replace) as other:
-        for _ in range(RACES):
+        while races < RACES or (may_fail and not said and races < 20 * RACES):
+            races += 1
             status, out, err = show(path)
             refused += status == 3
             said += WRITTEN in err
             if (status == 0 and out not in expected) or status not in (0, 3) or (status == 3 and not may_fail):
                 wrong.append((status, err.strip() or "numbers of neither file"))
     path.unlink()
-    print(f"{path.name}, {replace.__name__}: {RACES} races, {other.times} times replaced, {refused} refused, of them "
+    print(f"{path.name}, {replace.__name__}: {races} races, {other.times} times replaced, {refused} refused, of them "
           f"{said} as written meanwhile, {len(wrong)} wrong", flush=True)
-    if other.times < RACES or (may_fail and not said):
+    if other.times < (RACES // 10 if may_fail else RACES) or (may_fail and not said):
         wrong.append(("never", f"{path.name}: nothing was raced"))
     return wrong
 
