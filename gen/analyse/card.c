@@ -8,6 +8,7 @@
 static const double NOTICED = 0.005; /* what gains less is no advice */
 static const double WAITS = 0.03;    /* share of a step: a GPU that waits less is busy */
 static const double NOT_MORE = 1.1;  /* share of a change: what has more of it was made up for by others */
+static const double REPLACED = 0.2;  /* of a kernel's time: others that take so much may be in its place */
 static const double AS_OFTEN = 0.01; /* launches a step that differ by less are as many */
 static const double MOST_OF = 0.5;   /* share of a change: what has that much of it is named as its reason */
 
@@ -71,7 +72,9 @@ static void match_kernels(const struct table *t, uint32_t *with)
 		const struct table_row *new = &t->row[i];
 		uint32_t best = i;
 		double nearest = INFINITY;
-		for (uint32_t k = 0; k < t->kept && new->at[0] < 0; k++) {
+		if (new->at[0] >= 0)
+			continue;
+		for (uint32_t k = 0; k < t->kept; k++) {
 			const struct table_row *old = &t->row[k];
 			if (old->at[1] >= 0 || with[k] != k ||
 			    fabs(old->count[0] - new->count[1]) > AS_OFTEN * old->count[0])
@@ -85,6 +88,20 @@ static void match_kernels(const struct table *t, uint32_t *with)
 		with[best] = i;
 		with[i] = best;
 	}
+}
+
+/* Whether kernels that only the other side runs, and that take no one's place, may have this one's: it became several.
+ */
+static bool may_be_replaced(const struct table *t, const uint32_t *with, uint32_t i)
+{
+	int there = t->row[i].at[0] < 0;
+	double others = 0;
+	if (with[i] != i || t->row[i].at[1 - there] >= 0)
+		return false;
+	for (uint32_t k = 0; k < t->kept; k++)
+		if (with[k] == k && t->row[k].at[there] < 0)
+			others += t->row[k].time[1 - there];
+	return others > REPLACED * t->row[i].time[there];
 }
 
 struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
@@ -102,7 +119,8 @@ struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
 		const struct table_row *row = &t.row[i], *other = &t.row[with[i]];
 		double before = fmax(row->time[0], other->time[0]), after = fmax(row->time[1], other->time[1]);
 		double share = (after - before) / gpus / part->delta;
-		if (share < most || share > NOT_MORE || (row != other && row->at[0] < 0))
+		if (share < most || share > NOT_MORE || (row != other && row->at[0] < 0) ||
+		    may_be_replaced(&t, with, i))
 			continue;
 		most = share;
 		found.name = (uint32_t)row->key;

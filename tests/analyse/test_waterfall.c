@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analyse/card.h"
 #include "analyse/judge/bound.h"
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/waterfall.h"
@@ -130,6 +131,31 @@ static void test_why_is_netted(void **state)
 	side[1].budget.period = side[1].headline.step = 1305 * US;
 	w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
 	assert_true(w.has_change && w.change.kind == PART_COPY);
+}
+
+/* A kernel that has another name, or became several, has not gone: what did is named, or none is. */
+static void test_a_kernel_that_is_replaced_is_not_named(void **state)
+{
+	enum { GEMM = 1, OTHER, EVEN, ODD, DROPOUT };
+	struct scene *s = *state;
+	struct kernel_result before[] = {{.name = GEMM, .instances = 6, .per_step = 600 * US},
+	                                 {.name = DROPOUT, .instances = 6, .per_step = 180 * US}};
+	struct kernel_result renamed[] = {{.name = OTHER, .instances = 6, .per_step = 601 * US}};
+	struct kernel_result parted[] = {{.name = EVEN, .instances = 3, .per_step = 250 * US},
+	                                 {.name = ODD, .instances = 3, .per_step = 250 * US}};
+	struct analysis a = {.n_sides = 2,
+	                     .waterfall = {.has_change = true, .change = {.kind = PART_COMPUTE, .delta = -179 * US}},
+	                     .side = {{.n_devices = 1, .kernels = before, .n_kernels = 2},
+	                              {.n_devices = 1, .kernels = renamed, .n_kernels = 1}}};
+	assert_int_equal(card_kernel(&a, &s->arena).name, DROPOUT);
+	a.side[1].kernels = parted; /* dropout stays as it was, and has other names, too */
+	a.side[1].n_kernels = 2;
+	a.waterfall.change.delta = -280 * US;
+	assert_int_equal(card_kernel(&a, &s->arena).name, 0);
+	a.side[1].n_kernels = 0; /* with nothing in its place it has gone */
+	a.side[0].n_kernels = 1;
+	a.waterfall.change.delta = -600 * US;
+	assert_int_equal(card_kernel(&a, &s->arena).name, GEMM);
 }
 
 static void test_parts_add_up(void **state)
@@ -269,6 +295,7 @@ int main(void)
 		TEST(test_names_are_not_words),
 		TEST(test_what_moved_is_not_gone),
 		TEST(test_why_is_netted),
+		TEST(test_a_kernel_that_is_replaced_is_not_named),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
 		cmocka_unit_test(test_more_came_from_what_the_program_did),
