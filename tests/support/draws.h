@@ -1,28 +1,34 @@
-/* How often a test draws. Under valgrind a program takes fifty times as long, and what it looks at, memory, is seen
- * with few draws, too: check_memory.py sets GAPLINE_FEW_DRAWS, and nothing else does. */
+/* How often a test draws: all of it without sanitizers. With them, and under valgrind (check_memory.py sets
+ * GAPLINE_FEW_DRAWS, and nothing else does), a program takes several or fifty times as long, and what they look at,
+ * memory, is seen with few draws, too. */
 #ifndef GAPLINE_TESTS_DRAWS_H
 #define GAPLINE_TESTS_DRAWS_H
 
-#include <stdbool.h>
 #include <stdlib.h>
 
+#ifdef __SANITIZE_ADDRESS__
+enum { DRAWS_SANITIZED = 6 };
+#else
+enum { DRAWS_SANITIZED = 1 };
+#endif
 enum { DRAWS_FEWER = 20 };
 
-static inline bool draws_are_few(void)
+/* Of so many draws there is one. */
+static inline int draws_apart(void)
 {
-	return getenv("GAPLINE_FEW_DRAWS") != NULL;
+	return getenv("GAPLINE_FEW_DRAWS") ? DRAWS_FEWER : DRAWS_SANITIZED;
 }
 
 /* Rounds, of `n`. */
 static inline int draws(int n)
 {
-	return draws_are_few() ? n / DRAWS_FEWER + 1 : n;
+	return draws_apart() > 1 ? n / draws_apart() + 1 : n;
 }
 
 /* The step of a loop that goes over everything by `step`; odd times as much, so that what goes by turns goes on so. */
 static inline size_t draws_step(size_t step)
 {
-	return draws_are_few() ? step * (DRAWS_FEWER + 1) : step;
+	return step * (size_t)(draws_apart() | 1);
 }
 
 #endif
