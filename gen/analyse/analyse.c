@@ -9,6 +9,7 @@
 #include "analyse/judge/ncu_evidence.h"
 #include "analyse/judge/nothing.h"
 #include "analyse/judge/possible.h"
+#include "analyse/judge/quantiles.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
 #include "analyse/run/backlog.h"
@@ -62,15 +63,6 @@ static struct verdict_conditions find_conditions(const struct sides_job *jobs, c
 	return c;
 }
 
-static struct verdict judge_recorded(const struct sides_job *jobs, const struct side side[2], int warmup,
-                                     const struct verdict_conditions *conditions, struct arena *arena)
-{
-	struct verdict_side sides[2];
-	for (int s = 0; s < 2; s++)
-		sides[s] = series_of(jobs[s].runs, jobs[s].n, side[s].steps.found, arena);
-	return verdict_judge(sides, warmup, conditions, arena);
-}
-
 /* With two such runs a side and more, they say what is said; what was recorded explains it. Not where there is nothing
  * to compare, or doubt about what is compared. */
 static struct verdict judge_stopwatch(const struct stopwatch_side sides[2], const struct verdict_conditions *conditions,
@@ -120,8 +112,8 @@ static struct kernels_inside look_inside(const struct findings_input *of, const 
 }
 
 /* A side as it was built, with what only a verdict knows of it. `series` are by run; NULL: there are none. */
-static struct side with_verdict(const struct side *built, const struct headline *headline, const struct series *series,
-                                struct arena *arena)
+static struct side with_verdict(const struct side *built, const struct headline *headline,
+                                const struct verdict_side *recorded, const struct series *series, struct arena *arena)
 {
 	struct side side = *built;
 	side.headline = *headline;
@@ -130,6 +122,7 @@ static struct side with_verdict(const struct side *built, const struct headline 
 		side.runs[r] = built->runs[r];
 		side.runs[r].series = series ? &series[r] : NULL;
 	}
+	quantiles_of_side(recorded, series, side.quantile);
 	return side;
 }
 
@@ -153,19 +146,23 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const char *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
 	struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
 	conditions.rest = rest;
-	const struct verdict recorded = judge_recorded(jobs, built, options->warmup, &conditions, arena);
+	const struct verdict_side sides[2] = {series_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
+	                                      series_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
+	const struct verdict recorded = verdict_judge(sides, options->warmup, &conditions, arena);
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
 	for (int s = 0; s < 2; s++) {
 		const struct headline headline = headline_of(&bare, &recorded, &unrecorded[s], s);
-		side[s] = with_verdict(&built[s], &headline, bare.series[s], arena);
+		side[s] = with_verdict(&built[s], &headline, &sides[s], recorded.series[s], arena);
 	}
 	const struct sentences stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
 	const struct gates usual =
 		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &options->gates, arena);
-	const struct gate_source source = {names, side, &verdict, &comparison.renames};
+	struct quantile_change quantile[QUANTILES];
+	quantiles_changes(sides, &recorded, quantile);
+	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile};
 	const struct gates gates = gate_metric_judge(&usual, &options->gates, &source, arena);
 	const struct waterfall waterfall = side[0].steps.found == side[1].steps.found
 	                                           ? waterfall_build(side, &comparison.renames, &verdict, names, arena)
@@ -181,7 +178,7 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct findings findings = findings_build(&input, arena);
 	const struct functions functions = functions_build(side, facts, 2, &comparison.renames, names, arena);
 	const struct findings told = functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
-	return (struct analysis){
+	struct analysis out = {
 		.names = names,
 		.title = options->title,
 		.items = options->items,
@@ -199,6 +196,8 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 		.findings = told,
 		.inside = look_inside(&input, &findings, options, arena),
 		.functions = functions};
+	memcpy(out.quantile, quantile, sizeof quantile);
+	return out;
 }
 
 static struct side_words words_of(const struct analyse_options *options, int side, const char *label)
@@ -246,6 +245,7 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	const struct side *built = &job->side;
 	struct stopwatch_side timed = {0};
 	struct series *series = ARENA_NEW(arena, job->n, struct series);
+	const struct verdict_side recorded = series_of(job->runs, job->n, built->steps.found, arena);
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run *run = &job->runs[r];
 		const struct verdict_run one = {.period = run->period, .n = run->n_periods, .shrinks = run->shrinks};
@@ -254,7 +254,7 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	if (stopwatch)
 		timed = stopwatches_of(job->runs, job->n, built->steps.found, arena);
 	const struct headline headline = headline_alone(built, series, &timed);
-	struct side side = with_verdict(built, &headline, built->steps.found ? series : NULL, arena);
+	struct side side = with_verdict(built, &headline, &recorded, built->steps.found ? series : NULL, arena);
 	const struct run *runs[2] = {job->runs, job->runs};
 	const char *const *files[2] = {job->files, job->files};
 	const char *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);

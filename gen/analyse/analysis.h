@@ -22,6 +22,7 @@ struct analysis {
 	uint32_t n_sides;       /* 2, or 1 for `gapline show` (then only side[0], findings and notes mean anything) */
 	struct side side[2];
 	struct verdict verdict;
+	struct quantile_change quantile[QUANTILES]; /* of the recorded steps */
 	bool recorded_apart; /* the speedup is the stopwatch's, and a side's step as it was recorded, of which the parts
 	                      * and findings are, is another one */
 	bool while_recorded; /* the speedup is of recorded programs, and may be another by more than 5 % without */

@@ -32,6 +32,13 @@ struct comparison {
 	struct renames renames;
 };
 
+/* A quantile of the fixed side over the baseline's: 1.1 is 10 % longer. */
+struct quantile_change {
+	double p;
+	bool known, has_interval;
+	double ratio, lo, hi; /* lo = hi = ratio without an interval */
+};
+
 /* Sentences about the data that could turn a result round, each one of the verdict's reasons; NULL: it is not so. */
 struct turning {
 	const char *opposite;   /* without a profiler it is the other way round than recorded */

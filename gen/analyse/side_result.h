@@ -309,6 +309,19 @@ struct side_steps {
 	double mean, median, min, max; /* ns, over all measured periods; mean: mean of runs' means */
 };
 
+enum { QUANTILES = 4 };
+
+/* One quantile of one side; of several runs the geometric mean of theirs. */
+struct quantile {
+	double p;           /* 0.5, 0.9, 0.95 or 0.99 */
+	bool known;         /* there are steps */
+	double at;          /* ns */
+	bool has_interval;  /* else there are too few steps that do not depend on each other, in a run at least */
+	double lo, hi;      /* ns; both `at` without an interval */
+	double independent; /* how many such steps the run with the fewest has … */
+	double needed;      /* … and about how many it takes */
+};
+
 /* What lies before the first step; without steps, before the last module was loaded. It is part of no step. */
 struct startup_row {
 	enum startup_part part;
@@ -400,6 +413,7 @@ struct side {
 	uint32_t n_runs;
 	uint32_t median_run; /* the run whose timeline and overview are shown */
 	struct side_steps steps;
+	struct quantile quantile[QUANTILES]; /* of the recorded steps, by p (judge/quantiles) */
 	struct startup startup;
 	struct loop_result *loops; /* of the median run, by share; none where a range is the step */
 	uint32_t n_loops;

@@ -16,6 +16,7 @@
 #include "render/ranks.h"
 #include "render/render.h"
 #include "render/startup.h"
+#include "render/step_times.h"
 #include "render/tables.h"
 #include "render/timeline.h"
 #include "render/view.h"
@@ -25,7 +26,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_TEXTS = 24, TEXT = 600, MOST_FILES = 6, MOST_RUNS = 40 };
+enum { MOST_TEXTS = 24, TEXT = 600, MOST_FILES = 6 };
 
 /* At most MOST_TEXTS texts, none longer than TEXT characters, and how many were left out. */
 static void fill_texts(struct page *page, const char *name, const char **text, size_t n)
@@ -38,11 +39,6 @@ static void fill_texts(struct page *page, const char *name, const char **text, s
 		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - MOST_TEXTS));
 }
 
-static bool several_runs(const struct analysis *a)
-{
-	return a->side[0].n_runs > 1 || a->side[1].n_runs > 1;
-}
-
 static const char *title_of(const struct analysis *a, struct arena *arena)
 {
 	const struct side *b = &a->side[0], *f = &a->side[1];
@@ -53,7 +49,7 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 		               ? arena_format(arena, "%s, baseline and fixed", format_name(arena, b->name, 80))
 		               : arena_format(arena, "%s and %s", format_name(arena, b->name, 80),
 		                              format_name(arena, f->name, 80));
-	if (several_runs(a))
+	if (step_times_several(a))
 		return arena_format(arena, "%s of the baseline and %u of the fixed side",
 		                    format_plural(arena, b->n_runs, "run", "runs"), f->n_runs);
 	const char *first = format_name(arena, b->runs[0].file, 80), *second = format_name(arena, f->runs[0].file, 80);
@@ -107,7 +103,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	                       a->side[0].steps.found && a->side[1].steps.found ? ", aligned where a step ends" : "",
 	                       first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
-	if (several_runs(a))
+	if (step_times_several(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
 		                        file_shown(&a->side[1], arena));
 	page_fill(&page->top, "overview.title", overview);
@@ -162,85 +158,10 @@ static void fill_findings(const struct analysis *a, struct unit unit, struct pag
 	}
 }
 
-/* ---- step times ---- */
-
 struct pair {
 	const char *name;
 	double value[2];
 };
-
-static size_t periods_measured(const struct run_result *run)
-{
-	size_t cut = run->warmup ? run->warmup - 1 : 0;
-	return run->n_periods > cut ? run->n_periods - cut : 0;
-}
-
-static void fill_runs(const struct analysis *a, struct unit unit, struct page *page)
-{
-	struct arena *arena = page->arena;
-	page_if(&page->top, "runs", several_runs(a));
-	page_fill(&page->top, "runs.caption",
-	          arena_format(arena, "Runs; the time per step of each, %s; a side's is the mean of its runs'",
-	                       unit.name));
-	struct rows *rows = page_rows(&page->top, "run");
-	for (int side = 0; side < 2; side++)
-		for (uint32_t r = 0; r < a->side[side].n_runs && r <= MOST_RUNS; r++) {
-			const struct side *s = &a->side[side];
-			const struct run_result *run = &s->runs[r];
-			bool rest = r == MOST_RUNS, steps = s->steps.found && !rest;
-			struct scope *row = page_row(rows);
-			page_fill(row, "side", view_side(s, arena));
-			page_fill(row, "file",
-			          rest ? arena_format(arena, "and %u more", s->n_runs - r)
-			               : format_name(arena, run->file, 80));
-			page_fill(row, "steps", steps ? arena_format(arena, "%zu", run->n_steps) : "");
-			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->warmup) : "");
-			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
-			page_fill(row, "period",
-			          run->series && !rest ? format_number(arena, unit, run->series->mean) : "");
-			page_fill(row, "shown", r == s->median_run && !rest ? "shown" : "");
-		}
-}
-
-static void fill_steps(const struct analysis *a, struct unit unit, struct page *page)
-{
-	const struct side *b = &a->side[0], *f = &a->side[1];
-	struct arena *arena = page->arena;
-	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
-	bool one = !b->steps.found && !f->steps.found && b->n_runs == 1 && f->n_runs == 1; /* a number a side */
-	bool steps = b->steps.found || f->steps.found;
-	const char *per = view_is_pair(a) ? view_unit(b) : "step";
-	page_fill(&page->top, "steps.title", steps ? "Step times" : "Run times");
-	page_fill(&page->top, "steps.link", steps ? "Steps" : "Runs");
-	page_fill(
-		&page->top, "steps.caption",
-		one ? arena_format(arena, "Measured runs, %s", unit.name)
-		    : arena_format(arena,
-	                           "Measured periods, %s; the headline is the time per %s, %s; typical is the mean of "
-	                           "logarithms without the tenth at either end",
-	                           unit.name, per, stopwatch ? "here that of the stopwatch runs" : "their mean"));
-	steps_draw(a, arena, page_draw(&page->top, "steps"));
-	const struct pair times[] = {{stopwatch ? arena_format(arena, "time per %s, stopwatch", per) : "",
-	                              {b->headline.stopwatch, f->headline.stopwatch}},
-	                             {stopwatch ? "recorded" : arena_format(arena, "time per %s", per),
-	                              {b->headline.recorded, f->headline.recorded}},
-	                             {"typical", {b->headline.typical, f->headline.typical}},
-	                             {"median", {b->steps.median, f->steps.median}},
-	                             {"shortest", {b->steps.min, f->steps.min}},
-	                             {"longest", {b->steps.max, f->steps.max}}};
-	struct rows *rows = page_rows(&page->top, "step");
-	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-		const double *v = times[i].value;
-		if (!*times[i].name || (one && i > 1))
-			continue;
-		struct scope *row = page_row(rows);
-		page_fill(row, "name", times[i].name);
-		page_fill(row, "before", format_number(arena, unit, v[0]));
-		page_fill(row, "after", format_number(arena, unit, v[1]));
-		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
-	}
-	fill_runs(a, unit, page);
-}
 
 /* ---- environment and data quality: a text for each side ---- */
 
@@ -448,7 +369,7 @@ static void fill_page(const struct analysis *a, struct page *page, struct arena 
 	fill_findings(a, unit, page);
 	tables_work(a, unit, page);
 	inside_fill(a, unit, page);
-	fill_steps(a, unit, page);
+	step_times_fill(a, unit, page);
 	startup_fill(a, page);
 	fill_environment(a, page);
 	files_fill(a, page);

@@ -73,6 +73,19 @@ static void write_estimate(struct json *json, const char *key, const struct verd
 	json_end_object(json);
 }
 
+static void write_quantiles(struct json *json, const struct quantile_change *change)
+{
+	json_array(json, "quantiles");
+	for (int k = 0; k < QUANTILES && change[k].known; k++) {
+		json_object(json, NULL);
+		json_number(json, "p", change[k].p);
+		json_number(json, "ratio", change[k].ratio);
+		write_interval(json, "ci95", change[k].has_interval, change[k].lo, change[k].hi);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -92,6 +105,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_bool(json, "paired", v->paired);
 	json_bool(json, "warming", v->warming);
 	json_text(json, "order", !v->order_known ? "unknown" : v->in_turns ? "in_turns" : "one_after_the_other");
+	write_quantiles(json, a->quantile);
 	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);

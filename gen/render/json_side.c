@@ -38,6 +38,23 @@ static void write_source(struct json *json, const struct trace_source *s)
 	json_end_object(json);
 }
 
+/* The ends are null where there are too few steps for an interval. */
+static void write_quantiles(struct json *json, const struct side *s)
+{
+	json_array(json, "quantiles");
+	for (int k = 0; k < QUANTILES && s->quantile[k].known; k++) {
+		const struct quantile *q = &s->quantile[k];
+		json_object(json, NULL);
+		json_number(json, "p", q->p);
+		json_ms(json, "ms", q->at);
+		json_ms(json, "lo_ms", q->has_interval ? q->lo : NAN);
+		json_ms(json, "hi_ms", q->has_interval ? q->hi : NAN);
+		json_number(json, "independent_steps", q->independent);
+		json_end_object(json);
+	}
+	json_end_array(json);
+}
+
 static void write_steps(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_object(json, "steps");
@@ -55,6 +72,7 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_ms(json, "min", s->steps.min);
 	json_ms(json, "max", s->steps.max);
 	json_end_object(json);
+	write_quantiles(json, s);
 	json_integer(json, "runs", s->n_runs);
 	if (s->headline.n_stopwatch)
 		json_ms(json, "stopwatch_ms", s->headline.stopwatch);

@@ -60,7 +60,8 @@ static void make(struct made *m)
 
 static void judge(struct made *m, const struct gates_asked *asked)
 {
-	const struct gate_source source = {m->a.names, m->a.side, &m->a.verdict, &m->a.comparison.renames};
+	const struct gate_source source = {m->a.names, m->a.side, &m->a.verdict, &m->a.comparison.renames,
+	                                   m->a.quantile};
 	m->a.gates = gate_metric_judge(&m->a.gates, asked, &source, &m->arena);
 }
 
@@ -318,9 +319,48 @@ static void the_same_work_is_no_proof_without_a_speedup(void **state)
 	arena_release(&arena);
 }
 
+/* p50 takes 4 to 6 ms, which was 8 to 12; of p99 there is one number a side. */
+static void quantiles_go_by_their_intervals(void **state)
+{
+	(void)state;
+	struct made m;
+	make(&m);
+	static const double at[2] = {10 * MS, 5 * MS};
+	for (int s = 0; s < 2; s++) {
+		m.a.side[s].quantile[0] = (struct quantile){
+			.p = .5, .known = true, .at = at[s], .has_interval = true, .lo = at[s] * .8, .hi = at[s] * 1.2};
+		m.a.side[s].quantile[3] = (struct quantile){.p = .99,
+		                                            .known = true,
+		                                            .at = at[s],
+		                                            .lo = at[s],
+		                                            .hi = at[s],
+		                                            .independent = 120.7,
+		                                            .needed = 500};
+	}
+	m.a.side[0].quantile[3].has_interval = true;
+	m.a.quantile[0] =
+		(struct quantile_change){.known = true, .has_interval = true, .ratio = .5, .lo = .4, .hi = .6};
+	m.a.quantile[3] = (struct quantile_change){.known = true, .ratio = .5, .lo = .5, .hi = .5};
+	static const struct expected cases[] = {
+		{"p50<7ms", GATE_PASSED, 5 * MS, "passed: 5.00 ms, in the interval from 4.00 ms to 6.00 ms, was found"},
+		{"p50<3.9ms", GATE_FAILED, 5 * MS, NULL},
+		{"p50<5.5ms", GATE_INCONCLUSIVE, 5 * MS, "the interval reaches from below the limit to above it"},
+		{"p50<=+3%", GATE_PASSED, -50, NULL},
+		{"p50<=-61%", GATE_FAILED, -50, NULL},
+		{"p50<=-55%", GATE_INCONCLUSIVE, -50, NULL},
+		{"p99<12ms", GATE_INCONCLUSIVE, 5 * MS,
+	         "p99 needs about 500 steps that do not depend on each other, and the fixed side has 120"},
+		{"p99<=+3%", GATE_INCONCLUSIVE, -50, "the fixed side has 120"},
+		{"p95<12ms", GATE_INCONCLUSIVE, 0, "there are no steps"},
+	};
+	CHECK(&m, cases);
+	arena_release(&m.arena);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quantiles_go_by_their_intervals),
 		cmocka_unit_test(numbers_are_held_against_limits),
 		cmocka_unit_test(memory_is_that_of_the_run),
 		cmocka_unit_test(what_is_missing_passes_nothing),

@@ -12,6 +12,10 @@
 enum gate_metric {
 	METRIC_SPEEDUP,
 	METRIC_STEP, /* time per step, the headline */
+	METRIC_P50,  /* quantiles of the recorded steps, as struct side has them … */
+	METRIC_P90,
+	METRIC_P95,
+	METRIC_P99,
 	METRIC_COMPUTE,
 	METRIC_COMM,
 	METRIC_COPY,

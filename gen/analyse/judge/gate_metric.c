@@ -9,6 +9,7 @@
 struct value {
 	double at, lo, hi;
 	const char *missing; /* why there is none; else NULL */
+	const char *unsure;  /* why the number that there is decides nothing; else NULL */
 };
 
 struct question {
@@ -19,12 +20,12 @@ struct question {
 
 static struct value known(double at)
 {
-	return (struct value){at, at, at, NULL};
+	return (struct value){.at = at, .lo = at, .hi = at};
 }
 
 static struct value missing(const char *why)
 {
-	return (struct value){NAN, NAN, NAN, why};
+	return (struct value){NAN, NAN, NAN, why, NULL};
 }
 
 /* "step", or "run" for a side without steps. */
@@ -92,7 +93,8 @@ static struct value with_unknown(const struct side *side, double count, enum row
 	double steps = INFINITY;
 	for (uint32_t r = 0; r < side->n_runs; r++)
 		steps = fmin(steps, side->steps.found && side->runs[r].series ? (double)side->runs[r].series->m : 1);
-	return (struct value){count, count, count + unknown_rows(side, kind) / side->n_runs / fmax(steps, 1), NULL};
+	return (struct value){
+		.at = count, .lo = count, .hi = count + unknown_rows(side, kind) / side->n_runs / fmax(steps, 1)};
 }
 
 /* What a thread did is told by the names of its calls. */
@@ -125,7 +127,7 @@ static struct value cause_value(const struct question *q, int s)
 	}
 	if (q->e->cause == CAUSE_GIL)
 		open += side->budget.unlooked;
-	return (struct value){found, found, found + open, NULL};
+	return (struct value){.at = found, .lo = found, .hi = found + open};
 }
 
 /* The mean of runs that do not agree on which side of a limit they are is no answer. */
@@ -141,6 +143,35 @@ static struct value step_value(const struct question *q, int s)
 		value.hi = fmax(value.hi, series->mean);
 	}
 	return value;
+}
+
+static bool is_quantile(const struct gate_expression *e)
+{
+	return e->metric >= METRIC_P50 && e->metric <= METRIC_P99;
+}
+
+static const char *too_few(const struct question *q, const struct quantile *of, int s)
+{
+	return arena_format(q->arena, "p%.0f needs about %.0f steps that do not depend on each other, and %s has %.0f",
+	                    100 * of->p, of->needed, s ? "the fixed side" : "the baseline", floor(of->independent));
+}
+
+static struct value quantile_value(const struct question *q)
+{
+	const struct quantile *of = &q->a->side[1].quantile[q->e->metric - METRIC_P50];
+	return of->known ? (struct value){of->at, of->lo, of->hi, NULL, of->has_interval ? NULL : too_few(q, of, 1)}
+	                 : missing("there are no steps");
+}
+
+static struct value quantile_change(const struct question *q)
+{
+	int k = q->e->metric - METRIC_P50;
+	const struct quantile_change *of = &q->a->quantile[k];
+	int few = q->a->side[1].quantile[k].has_interval ? 0 : 1;
+	if (!of->known)
+		return missing("there are no steps to compare");
+	const char *unsure = of->has_interval ? NULL : too_few(q, &q->a->side[few].quantile[k], few);
+	return (struct value){100 * (of->ratio - 1), 100 * (of->lo - 1), 100 * (of->hi - 1), NULL, unsure};
 }
 
 static double copies_of(const struct side *side)
@@ -174,6 +205,11 @@ static struct value value_of(const struct question *q, int s)
 		break;
 	case METRIC_STEP:
 		return step_value(q, s);
+	case METRIC_P50:
+	case METRIC_P90:
+	case METRIC_P95:
+	case METRIC_P99:
+		return quantile_value(q);
 	case METRIC_COMPUTE:
 		return known(side->budget.compute);
 	case METRIC_COMM:
@@ -246,7 +282,7 @@ static double change(double before, double after)
 static struct value changed(const struct value *before, const struct value *after)
 {
 	return (struct value){change(before->at, after->at), change(before->hi, after->lo),
-	                      change(before->lo, after->hi), NULL};
+	                      change(before->lo, after->hi), NULL, NULL};
 }
 
 static struct value in_unit(const struct question *q, const struct value *value)
@@ -254,14 +290,14 @@ static struct value in_unit(const struct question *q, const struct value *value)
 	double of = q->e->unit == GATE_SHARE ? q->a->side[1].budget.period / 100 : 1;
 	if (!(of > 0))
 		return missing("the fixed side's step has no length");
-	return (struct value){value->at / of, value->lo / of, value->hi / of, NULL};
+	return (struct value){value->at / of, value->lo / of, value->hi / of, NULL, value->unsure};
 }
 
 /* By the interval of the speedup, as the verdict: S is the baseline's step over the fixed side's. */
 static struct value step_change(const struct verdict *v)
 {
 	return (struct value){change(v->speedup, 1), change(v->hi, 1), change(v->lo, 1),
-	                      v->has_speedup ? NULL : "there is nothing to compare"};
+	                      v->has_speedup ? NULL : "there is nothing to compare", NULL};
 }
 
 static struct value answer(const struct question *q)
@@ -269,6 +305,8 @@ static struct value answer(const struct question *q)
 	const struct gate_expression *e = q->e;
 	if (e->metric == METRIC_STEP && e->unit == GATE_CHANGE)
 		return step_change(q->a->verdict);
+	if (is_quantile(e) && e->unit == GATE_CHANGE)
+		return quantile_change(q);
 	struct value after = value_of(q, 1);
 	if (after.missing)
 		return after;
@@ -314,6 +352,7 @@ static const char *found_words(const struct question *q, const struct value *val
 		return arena_format(q->arena, "%s at its peak", number(q, value->at));
 	const char *of = q->e->unit == GATE_SHARE    ? arena_format(q->arena, " of a %s", per)
 	                 : q->e->unit == GATE_CHANGE ? isfinite(value->at) ? " against the baseline" : ""
+	                 : is_quantile(q->e)         ? ""
 	                                             : arena_format(q->arena, " a %s", per);
 	const char *all = arena_format(q->arena, "%s%s", number(q, value->at), of);
 	if (value->lo == value->hi)
@@ -356,6 +395,9 @@ static void judge(const struct question *q, struct gate *gate)
 	bool lo = fulfils(q->e, value.lo), hi = fulfils(q->e, value.hi);
 	if (!v->judged)
 		gate->text = arena_format(q->arena, "%s Found: %s.", gates_no_verdict(v, asked, q->arena), found);
+	else if (value.unsure)
+		gate->text = arena_format(q->arena, "%s was asked for; open: %s was found, and %s.", asked, found,
+		                          value.unsure);
 	else if (!lo && !hi)
 		gate->result = GATE_FAILED;
 	else if (lo && hi && gate->has_found)

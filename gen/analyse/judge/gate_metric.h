@@ -11,6 +11,7 @@ struct gate_source {
 	const struct side *side; /* both */
 	const struct verdict *verdict;
 	const struct renames *renames;
+	const struct quantile_change *quantile; /* QUANTILES */
 };
 
 /* The gates of `others`, and behind them one for each expression that was asked for, in their order. A number that is

@@ -1,0 +1,23 @@
+/* Quantiles of a side's step times, each with its 95 % interval, and how they changed (docs/verdict.md, "The slowest
+ * steps"). Steps that depend on each other tell less than as many independent ones; where they are too few for a
+ * quantile it has no interval. The numbers are of the recorded steps, after the warm-up, with nothing set aside. */
+#ifndef GAPLINE_ANALYSE_JUDGE_QUANTILES_H
+#define GAPLINE_ANALYSE_JUDGE_QUANTILES_H
+
+#include "analyse/judge/verdict.h"
+#include "analyse/pair_result.h"
+#include "analyse/side_result.h"
+
+/* The quantiles 0.5, 0.9, 0.95 and 0.99 of `periods`, n of them, each > 0, in the order in which they were measured. */
+void quantiles_of_run(const int64_t *periods, size_t n, struct quantile out[QUANTILES]);
+
+/* Those of a side's runs together; `series` says, run by run, how many leading periods are warm-up. Without steps
+ * nothing is known. */
+void quantiles_of_side(const struct verdict_side *side, const struct series *series, struct quantile out[QUANTILES]);
+
+/* How they changed, beside a verdict that says what may be compared: its `apart` widens the intervals, and runs of
+ * other lengths add what they have in common. */
+void quantiles_changes(const struct verdict_side side[2], const struct verdict *verdict,
+                       struct quantile_change out[QUANTILES]);
+
+#endif

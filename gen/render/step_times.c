@@ -1,0 +1,121 @@
+#include "render/step_times.h"
+
+#include "base/format.h"
+#include "render/pictures.h"
+#include "render/tables.h"
+#include "render/view.h"
+
+enum { MOST_RUNS = 40 };
+
+bool step_times_several(const struct analysis *a)
+{
+	return a->side[0].n_runs > 1 || a->side[1].n_runs > 1;
+}
+
+struct pair {
+	const char *name;
+	double value[2];
+};
+
+static size_t periods_measured(const struct run_result *run)
+{
+	size_t cut = run->warmup ? run->warmup - 1 : 0;
+	return run->n_periods > cut ? run->n_periods - cut : 0;
+}
+
+static void fill_runs(const struct analysis *a, struct unit unit, struct page *page)
+{
+	struct arena *arena = page->arena;
+	page_if(&page->top, "runs", step_times_several(a));
+	page_fill(&page->top, "runs.caption",
+	          arena_format(arena, "Runs; the time per step of each, %s; a side's is the mean of its runs'",
+	                       unit.name));
+	struct rows *rows = page_rows(&page->top, "run");
+	for (int side = 0; side < 2; side++)
+		for (uint32_t r = 0; r < a->side[side].n_runs && r <= MOST_RUNS; r++) {
+			const struct side *s = &a->side[side];
+			const struct run_result *run = &s->runs[r];
+			bool rest = r == MOST_RUNS, steps = s->steps.found && !rest;
+			struct scope *row = page_row(rows);
+			page_fill(row, "side", view_side(s, arena));
+			page_fill(row, "file",
+			          rest ? arena_format(arena, "and %u more", s->n_runs - r)
+			               : format_name(arena, run->file, 80));
+			page_fill(row, "steps", steps ? arena_format(arena, "%zu", run->n_steps) : "");
+			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->warmup) : "");
+			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
+			page_fill(row, "period",
+			          run->series && !rest ? format_number(arena, unit, run->series->mean) : "");
+			page_fill(row, "shown", r == s->median_run && !rest ? "shown" : "");
+		}
+}
+
+static const char *with_interval(const struct quantile *q, struct unit unit, struct arena *arena)
+{
+	const char *at = format_number(arena, unit, q->at);
+	if (!q->known || !q->has_interval)
+		return q->known ? at : "";
+	return arena_format(arena, "%s [%s, %s]", at, format_number(arena, unit, q->lo),
+	                    format_number(arena, unit, q->hi));
+}
+
+/* The median always; beyond it, what is more than the longest of a few steps. */
+static void fill_quantiles(const struct analysis *a, struct unit unit, struct rows *rows, struct arena *arena)
+{
+	for (int k = 0; k < QUANTILES; k++) {
+		const struct quantile *b = &a->side[0].quantile[k], *f = &a->side[1].quantile[k];
+		const struct quantile_change *c = &a->quantile[k];
+		if ((!b->known && !f->known) || (k > 0 && !b->has_interval && !f->has_interval))
+			continue;
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", arena_format(arena, "p%.0f", 100 * b->p));
+		page_fill(row, "before", with_interval(b, unit, arena));
+		page_fill(row, "after", with_interval(f, unit, arena));
+		const char *change = c->known ? format_change(arena, unit, f->at - b->at) : "";
+		if (c->has_interval)
+			change = arena_format(arena, "%s (%+.1f to %+.1f %%)", change, 100 * (c->lo - 1),
+			                      100 * (c->hi - 1));
+		page_fill(row, "change", change);
+	}
+}
+
+void step_times_fill(const struct analysis *a, struct unit unit, struct page *page)
+{
+	const struct side *b = &a->side[0], *f = &a->side[1];
+	struct arena *arena = page->arena;
+	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
+	bool one = !b->steps.found && !f->steps.found && b->n_runs == 1 && f->n_runs == 1; /* a number a side */
+	bool steps = b->steps.found || f->steps.found;
+	const char *per = view_is_pair(a) ? view_unit(b) : "step";
+	page_fill(&page->top, "steps.title", steps ? "Step times" : "Run times");
+	page_fill(&page->top, "steps.link", steps ? "Steps" : "Runs");
+	page_fill(
+		&page->top, "steps.caption",
+		one ? arena_format(arena, "Measured runs, %s", unit.name)
+		    : arena_format(arena,
+	                           "Measured periods, %s; the headline is the time per %s, %s; typical is the mean of "
+	                           "logarithms without the tenth at either end; quantiles with 95 %% intervals, "
+	                           "where the steps are enough for one",
+	                           unit.name, per, stopwatch ? "here that of the stopwatch runs" : "their mean"));
+	steps_draw(a, arena, page_draw(&page->top, "steps"));
+	const struct pair times[] = {{stopwatch ? arena_format(arena, "time per %s, stopwatch", per) : "",
+	                              {b->headline.stopwatch, f->headline.stopwatch}},
+	                             {stopwatch ? "recorded" : arena_format(arena, "time per %s", per),
+	                              {b->headline.recorded, f->headline.recorded}},
+	                             {"typical", {b->headline.typical, f->headline.typical}},
+	                             {"shortest", {b->steps.min, f->steps.min}},
+	                             {"longest", {b->steps.max, f->steps.max}}};
+	struct rows *rows = page_rows(&page->top, "step");
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		const double *v = times[i].value;
+		if (!*times[i].name || (one && i > 1))
+			continue;
+		struct scope *row = page_row(rows);
+		page_fill(row, "name", times[i].name);
+		page_fill(row, "before", format_number(arena, unit, v[0]));
+		page_fill(row, "after", format_number(arena, unit, v[1]));
+		tables_change(row, "change", format_change(arena, unit, v[1] - v[0]), v[1] - v[0]);
+	}
+	fill_quantiles(a, unit, rows, arena);
+	fill_runs(a, unit, page);
+}
