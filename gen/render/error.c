@@ -32,9 +32,10 @@ void render_error_markdown(const struct render_error *e, bool brief, struct buf 
 	}
 	markdown_text(&md, e->text);
 	markdown_raw(&md, "\n\n");
-	if (!e->next)
-		return;
-	markdown_raw(&md, "**Next:** ");
-	markdown_text(&md, e->next);
-	markdown_raw(&md, "\n\n");
+	if (e->next) {
+		markdown_raw(&md, "**Next:** ");
+		markdown_text(&md, e->next);
+		markdown_raw(&md, "\n\n");
+	}
+	markdown_raw(&md, "gapline " GAPLINE_VERSION "\n");
 }

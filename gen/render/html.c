@@ -174,12 +174,6 @@ static void fill_fact(struct rows *rows, const char *name, const char *before, c
 	page_fill(row, "after", *after ? format_name(arena, after, TEXT) : "unknown");
 }
 
-static const char *gpus_of(const struct analysis *a, const struct side *s, struct arena *arena)
-{
-	const char *name = s->n_devices ? format_name(arena, view_gpu(a, &s->devices[0]), 80) : "";
-	return s->n_devices > 1 ? arena_format(arena, "%u, the first: %s", s->n_devices, name) : name;
-}
-
 static const char *files_of(const struct side *s, struct arena *arena)
 {
 	const char *text = "";
@@ -239,7 +233,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	struct arena *arena = page->arena;
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct rows *rows = page_rows(&page->top, "fact");
-	fill_fact(rows, "GPU", gpus_of(a, b, arena), gpus_of(a, f, arena));
+	fill_fact(rows, "GPU", view_gpus(a, b, arena), view_gpus(a, f, arena));
 	fill_fact(rows, "NVIDIA driver", b->source.driver, f->source.driver);
 	fill_fact(rows, "CUDA version of the driver", b->source.cuda_driver, f->source.cuda_driver);
 	fill_fact(rows, "Profile", files_of(b, arena), files_of(f, arena));

@@ -247,8 +247,10 @@ static void put_end(struct sheet *s)
 		markdown_raw(&md, "\nThere is no room here for everything; the report has it.\n\n");
 	if (s->wish->report_url) {
 		markdown_link(&md, "The whole report, with its evidence", s->wish->report_url);
-		markdown_raw(&md, "\n");
+		markdown_raw(&md, "\n\n");
 	}
+	markdown_text(&md, words_made(s->a, &s->arena));
+	markdown_raw(&md, "\n");
 }
 
 int render_markdown(const struct analysis *a, const struct markdown_wish *wish, struct buf *out, struct err *err)

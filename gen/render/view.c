@@ -111,6 +111,13 @@ const char *view_gpu(const struct analysis *analysis, const struct device_result
 	return *name ? name : "unknown GPU";
 }
 
+const char *view_gpus(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	enum { NAME = 80 };
+	const char *name = s->n_devices ? format_name(arena, view_gpu(a, &s->devices[0]), NAME) : "unknown GPU";
+	return s->n_devices > 1 ? arena_format(arena, "%u GPUs, the first: %s", s->n_devices, name) : name;
+}
+
 const char *view_unit(const struct side *side)
 {
 	return side->steps.found ? "step" : "run";

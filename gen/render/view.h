@@ -34,6 +34,9 @@ struct unit view_table_unit(const struct analysis *analysis);
 /* A GPU's model; "unknown GPU" where the profile does not say. */
 const char *view_gpu(const struct analysis *analysis, const struct device_result *device);
 
+/* The GPUs of a side: "NVIDIA H100 80GB HBM3", "8 GPUs, the first: NVIDIA H100 80GB HBM3". */
+const char *view_gpus(const struct analysis *analysis, const struct side *side, struct arena *arena);
+
 /* A side's name where it has one of its own: "baseline: train.py"; else "baseline". */
 const char *view_side(const struct side *side, struct arena *arena);
 

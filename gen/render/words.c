@@ -274,6 +274,33 @@ const char *words_more(const struct analysis *a, struct arena *arena)
 	return arena_format(arena, "Settling it takes at least %s%s%s.", steps, *steps && *runs ? ", or " : "", runs);
 }
 
+/* "5 timed runs (no profiler) and 1 profiled run" */
+static const char *runs_of(const struct side *s, struct arena *arena)
+{
+	const char *profiled = format_plural(arena, s->n_runs, "profiled run", "profiled runs");
+	return s->headline.n_stopwatch
+	               ? arena_format(arena, "%s (no profiler) and %s",
+	                              format_plural(arena, s->headline.n_stopwatch, "timed run", "timed runs"),
+	                              profiled)
+	               : profiled;
+}
+
+const char *words_made(const struct analysis *a, struct arena *arena)
+{
+	const char *gpu[2], *runs[2];
+	for (int s = 0; s < 2; s++) {
+		gpu[s] = view_gpus(a, &a->side[s], arena);
+		runs[s] = runs_of(&a->side[s], arena);
+	}
+	const char *on = strcmp(gpu[0], gpu[1]) == 0
+	                         ? gpu[0]
+	                         : arena_format(arena, "%s (baseline) and %s (fixed side)", gpu[0], gpu[1]);
+	const char *from = strcmp(runs[0], runs[1]) == 0
+	                           ? arena_format(arena, "%s per side", runs[0])
+	                           : arena_format(arena, "%s of the baseline, %s of the fixed side", runs[0], runs[1]);
+	return arena_format(arena, "gapline " GAPLINE_VERSION " on %s, from %s.", on, from);
+}
+
 const char *words_gate(const struct analysis *a, struct arena *arena)
 {
 	const char *all = "";

@@ -65,6 +65,10 @@ const char *words_change(const struct analysis *analysis, struct arena *arena);
 /* What an inconclusive result would take: "Settling it takes at least 40 measured steps a side."; "" if nothing. */
 const char *words_more(const struct analysis *analysis, struct arena *arena);
 
+/* What the result was made with and from: "gapline 0.1.0 on NVIDIA H100 80GB HBM3, from 5 timed runs (no profiler) and 1
+ * profiled run per side." */
+const char *words_made(const struct analysis *analysis, struct arena *arena);
+
 const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */
 const char *words_comparable(const struct analysis *analysis);
 const char *words_diagnosis(const struct analysis *analysis, struct arena *arena);

@@ -107,8 +107,24 @@ def check_markdown(what, markdown, result, short):
                 unit = next(1 if re.search(r", ms$", r[0]) else 1e-3 if re.search(r", s$", r[0]) else 1e3 for r in page.rows if r[0].startswith("budget"))
                 assert abs(shown - number * unit) <= 0.5 * 10 ** -len(cell.partition(".")[2]) + (0.01 if cell.startswith("<") else 1e-9), f"{what}: {label} {cell} for {number}"
         assert URLS <= page.urls, f"{what}: {page.urls}"
+    check_made(what, text, result)
     caveats = rendered(markdown).partition("Know this")[2].count("<li>")
     assert caveats <= 3, f"{what}: {caveats} caveats"
+
+
+def check_made(what, text, result):
+    """The last sentence: what made this, on which GPU, from how many runs of each side."""
+    sides = [result[side] for side in ("baseline", "fixed")]
+    said = re.search(rf"gapline {re.escape(result['gapline'])} on (.*), from (.*)\.\s*$", text)
+    assert said, f"{what}: {text[-300:]}"
+    for side in sides:
+        devices = side["devices"]
+        name = (devices[0]["name"] if devices else None) or "unknown GPU"
+        assert len(name) > 80 or (f"{len(devices)} GPUs, the first: " if len(devices) > 1 else "") + name in said[1], f"{what}: {said[1]}, not {name}"
+    found = [(int(timed or 0), int(profiled)) for timed, profiled in
+             re.findall(r"(?:(\d+) timed runs? \(no profiler\) and )?(\d+) profiled runs?", said[2])]  # fmt: skip
+    true = [(side["steps"]["stopwatch_runs"], len(side["runs"])) for side in sides]
+    assert found == (true[:1] if true[0] == true[1] else true), f"{what}: {said[2]}, not {true}"
 
 
 def check_junit(what, text, result, folder):
