@@ -84,10 +84,12 @@ static double mean_of(const struct stopwatch_side *stopwatch)
 }
 
 static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,
-                                   const struct stopwatch_side *stopwatch, int which)
+                                   const struct sides_job *job, const struct stopwatch_side *stopwatch, int which)
 {
+	double timed = stopwatches_recorded(job->runs, job->n, stopwatch);
 	return (struct headline){.step = verdict->step[which],
 	                         .recorded = recorded->step[which],
+	                         .recorded_timed = timed > 0 || !stopwatch->n_runs ? timed : recorded->step[which],
 	                         .typical = verdict->step_typical[which],
 	                         .stopwatch = mean_of(stopwatch),
 	                         .n_stopwatch = (uint32_t)stopwatch->n_runs,
@@ -152,7 +154,7 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
 	for (int s = 0; s < 2; s++) {
-		const struct headline headline = headline_of(&bare, &recorded, &unrecorded[s], s);
+		const struct headline headline = headline_of(&bare, &recorded, &jobs[s], &unrecorded[s], s);
 		side[s] = with_verdict(&built[s], &headline, &sides[s], recorded.series[s], arena);
 	}
 	const struct sentences stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);

@@ -172,8 +172,10 @@ struct card card_make(const struct analysis *a)
 			card.steps_per_second[s] = 1e9 / side->headline.step;
 			card.items_per_second[s] = a->items * card.steps_per_second[s];
 		}
-		if (side->budget.period > 0)
+		if (side->budget.period > 0) {
 			card.busy_share[s] = 1 - side->budget.idle / side->budget.period;
+			card.comm_share[s] = side->budget.comm_exposed / side->budget.period;
+		}
 	}
 	return card;
 }

@@ -39,7 +39,8 @@ struct card {
 	enum doubt doubt[DOUBT_COUNT];
 	uint32_t n_doubts;
 	double steps_per_second[2], items_per_second[2]; /* by side; 0: no steps, or no --items */
-	double busy_share[2];                            /* of the window in which the GPU worked, 0 to 1, by side */
+	double busy_share[2]; /* of the window in which the GPU worked, 0 to 1, by side … */
+	double comm_share[2]; /* … and of that, in which it only communicated, or waited in a kernel that does */
 };
 
 struct card card_make(const struct analysis *analysis);

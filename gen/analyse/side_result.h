@@ -339,14 +339,16 @@ struct startup {
 
 /* The time that a side is said to take, ns a step; of a run without steps. */
 struct headline {
-	double step;      /* the window over its steps, the mean over runs, and steps that were set aside count as the
-	                   * mean of the others; without steps the mean span of a run */
-	double recorded;  /* what `step` would be of the recorded runs alone */
-	double typical;   /* exp of the mean over runs of the 10 % trimmed mean of ln period */
-	double stopwatch; /* in its stopwatch runs, mean of those that can be used; 0: there are none */
-	uint32_t n_stopwatch; /* how many of them can be used, … */
-	uint32_t n_unused;    /* … and how many cannot, … */
-	const char *unused;   /* … and why, of the first of them: a clause; NULL without one */
+	double step;     /* the window over its steps, the mean over runs, and steps that were set aside count as the
+	                  * mean of the others; without steps the mean span of a run */
+	double recorded; /* what `step` would be of the recorded runs alone */
+	double recorded_timed; /* the recorded runs' time of those steps that the stopwatch runs time, all as they were
+	                        * measured: what `stopwatch` is held against; 0: there are none */
+	double typical;        /* exp of the mean over runs of the 10 % trimmed mean of ln period */
+	double stopwatch;      /* in its stopwatch runs, mean of those that can be used; 0: there are none */
+	uint32_t n_stopwatch;  /* how many of them can be used, … */
+	uint32_t n_unused;     /* … and how many cannot, … */
+	const char *unused;    /* … and why, of the first of them: a clause; NULL without one */
 };
 
 /* How much a step has of what can be counted. */

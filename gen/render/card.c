@@ -76,6 +76,22 @@ static void fill_keys(const struct analysis *a, struct page *page)
 	page_if(&page->top, "keys", any);
 }
 
+/* How to mark what was not found. */
+static void fill_start(const struct analysis *a, struct page *page)
+{
+	static const char *const how[] = {[VIEW_MARKS_PROFILER] = "start.profiler",
+	                                  [VIEW_MARKS_TORCH] = "start.torch",
+	                                  [VIEW_MARKS_NVTX] = "start.nvtx"};
+	enum { WAYS = sizeof how / sizeof *how };
+	bool wanted[WAYS] = {false}, any = false;
+	for (int s = 0; s < 2; s++)
+		if (!a->side[s].steps.found)
+			any = wanted[view_marks(a, &a->side[s])] = true;
+	page_if(&page->top, "start", any);
+	for (int i = 0; i < WAYS; i++)
+		page_if(&page->top, how[i], wanted[i]);
+}
+
 void card_fill(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -108,5 +124,5 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_if(&page->top, "gate", *gate != 0);
 	page_fill(&page->top, "gate", gate);
 	page_attribute(&page->top, "gate", "class", gate_result_name(a->gates.result));
-	page_if(&page->top, "start", !a->side[0].steps.found || !a->side[1].steps.found);
+	fill_start(a, page);
 }

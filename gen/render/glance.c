@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "render/slices.h"
 #include "render/view.h"
+#include "render/words.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,9 +60,10 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	xmlNode *lines = svg_strokes(svg, "boundary", "#44505c", 1.2, NULL);
 	svg_line(lines, 0, AXIS, SPEEDUP_WIDTH, AXIS);
 	double x0 = at(&s, v->lo), x1 = at(&s, v->hi), x = at(&s, v->speedup);
-	const char *name = format_times(arena, v->speedup, v->speedup);
+	const char *name = words_speedup(a, arena);
+	double middle = words_wide(v) ? (x0 + x1) / 2 : x;
 	/* the line keeps out of the name above it */
-	bool under = fabs(x - one) < svg_text_width(name) * 0.6 + 4;
+	bool under = fabs(middle - one) < svg_text_width(name) * 0.6 + 4;
 	svg_line(lines, one, AXIS - (under ? 12 : 26), one, AXIS + 12);
 
 	xmlNode *tone = svg_group(svg, "tone");
@@ -69,7 +71,7 @@ void speedup_draw(const struct analysis *a, struct arena *arena, xmlNode *parent
 	svg_rect(tone, x0, AXIS - 5, fmax(x1 - x0, 2), 10, NULL);
 	svg_path(tone, arena_format(arena, "M%.1f %da7 7 0 1 0 .01 0z", x, AXIS - 7));
 	svg_text(muted, one, AXIS + 30, ANCHOR_MIDDLE, "1\xC3\x97");
-	svg_attribute(svg_text(ink, x, AXIS - 16, ANCHOR_MIDDLE, name), "font-weight", "bold");
+	svg_attribute(svg_text(ink, middle, AXIS - 16, ANCHOR_MIDDLE, name), "font-weight", "bold");
 	double target = gates_asked_speedup(&a->gates);
 	if (target > 0) {
 		double mark = at(&s, target);
@@ -132,7 +134,7 @@ static double longest(const struct analysis *a)
 {
 	double most = fmax(a->side[0].budget.period, a->side[1].budget.period);
 	for (int side = 0; side < 2 && has_recording(a); side++)
-		most = fmax(most, fmax(a->side[side].headline.recorded, a->side[side].headline.stopwatch));
+		most = fmax(most, fmax(a->side[side].headline.recorded_timed, a->side[side].headline.stopwatch));
 	return most;
 }
 
@@ -161,7 +163,7 @@ static const char *heading(const struct analysis *a, const struct side *s, struc
  * of the parts above, so none of them is made shorter. */
 static void draw_recording(struct arena *arena, xmlNode *svg, const struct side *s, int side, double y, double most)
 {
-	double added = s->headline.recorded - s->headline.stopwatch;
+	double added = s->headline.recorded_timed - s->headline.stopwatch;
 	xmlNode *whole = svg_group(svg, side ? "after" : "before");
 	svg_attribute(whole, "fill", side ? "#0b6e7d" : "#5c6773");
 	xmlNode *rect =

@@ -3,6 +3,8 @@
 #include "analyse/words.h"
 #include "render/view.h"
 
+#include <math.h>
+
 /* Where all of it is of input, there is no one cause and phase. */
 static void write_straggler(struct json *json, const struct analysis *a, const struct straggler *g)
 {
@@ -75,8 +77,8 @@ static void write_comms(struct json *json, const struct analysis *a, const struc
 		else
 			json_integer(json, "last", c->last);
 		json_number(json, "last_share", c->last_share);
-		json_number(json, "bytes", c->bytes);
-		json_number(json, "bus_bandwidth_gb_per_s", c->bus_bandwidth / 1e9);
+		json_number(json, "bytes", c->bytes > 0 ? c->bytes : NAN);
+		json_number(json, "bus_bandwidth_gb_per_s", c->bus_bandwidth > 0 ? c->bus_bandwidth / 1e9 : NAN);
 		json_end_object(json);
 	}
 	json_end_array(json);

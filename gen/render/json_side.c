@@ -80,6 +80,10 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 		json_null(json, "stopwatch_ms");
 	json_integer(json, "stopwatch_runs", s->headline.n_stopwatch);
 	json_ms(json, "recorded_ms", s->headline.recorded);
+	if (s->headline.recorded_timed > 0)
+		json_ms(json, "recorded_timed_ms", s->headline.recorded_timed);
+	else
+		json_null(json, "recorded_timed_ms");
 	json_end_object(json);
 }
 
@@ -337,6 +341,7 @@ static void write_rates(struct json *json, const struct analysis *a, int side)
 	json_text(json, "items", a->items_name);
 	rate_or_null(json, "items_per_second", card.items_per_second[side]);
 	json_number(json, "gpu_busy_share", card.busy_share[side]);
+	json_number(json, "gpu_communication_share", card.comm_share[side]);
 	json_end_object(json);
 }
 

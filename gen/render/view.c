@@ -1,6 +1,7 @@
 #include "render/view.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/format.h"
 
@@ -133,6 +134,16 @@ const char *view_units(const struct analysis *a)
 	return view_is_pair(a)          ? view_unit(&a->side[0])
 	       : a->side[0].steps.found ? "step of the baseline, a run of the fixed side"
 	                                : "run of the baseline, a step of the fixed side";
+}
+
+enum view_marks view_marks(const struct analysis *a, const struct side *side)
+{
+	if (side->source.kind == SOURCE_KINETO)
+		return VIEW_MARKS_PROFILER;
+	for (uint32_t i = 0; i < side->n_kernels; i++)
+		if (strstr(names_text(a->names, side->kernels[i].name), "at::"))
+			return VIEW_MARKS_TORCH;
+	return VIEW_MARKS_NVTX;
 }
 
 const char *view_side(const struct side *side, struct arena *arena)

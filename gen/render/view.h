@@ -37,6 +37,14 @@ const char *view_gpu(const struct analysis *analysis, const struct device_result
 /* The GPUs of a side: "NVIDIA H100 80GB HBM3", "8 GPUs, the first: NVIDIA H100 80GB HBM3". */
 const char *view_gpus(const struct analysis *analysis, const struct side *side, struct arena *arena);
 
+/* How a program's steps are marked, as its profile shows. */
+enum view_marks {
+	VIEW_MARKS_PROFILER, /* prof.step(): a trace of the PyTorch profiler */
+	VIEW_MARKS_TORCH,    /* torch.cuda.nvtx: it runs PyTorch's kernels */
+	VIEW_MARKS_NVTX      /* nvtxRangePush */
+};
+enum view_marks view_marks(const struct analysis *analysis, const struct side *side);
+
 /* A side's name where it has one of its own: "baseline: train.py"; else "baseline". */
 const char *view_side(const struct side *side, struct arena *arena);
 

@@ -23,7 +23,7 @@ const char *waterfall_label(const struct analysis *a, struct arena *arena, const
 		[PART_COMM] = "communication not overlapped",
 		[PART_COPY] = "copies not overlapped",
 		[PART_UNUSUAL] = "steps set aside",
-		[PART_RECORDING] = "recording, taken off",
+		[PART_RECORDING] = "recording and untimed steps, taken off",
 		[PART_OTHER] = "other parts",
 		[PART_OUTSIDE] = "start and end of the program",
 	};

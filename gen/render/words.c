@@ -68,9 +68,19 @@ const char *words_status(const struct finding *f)
 	return f->status == FINDING_SEEN ? words_side(f) : finding_status_name(f->status);
 }
 
+bool words_wide(const struct verdict *v)
+{
+	const double wide = 1.3;
+	return v->has_interval && v->hi > wide * v->lo;
+}
+
 const char *words_speedup(const struct analysis *a, struct arena *arena)
 {
-	return a->verdict.has_speedup ? format_times(arena, a->verdict.speedup, a->verdict.speedup) : "";
+	const struct verdict *v = &a->verdict;
+	if (words_wide(v))
+		return arena_format(arena, "%s to %s", format_times(arena, v->lo, v->lo),
+		                    format_times(arena, v->hi, v->hi));
+	return v->has_speedup ? format_times(arena, v->speedup, v->speedup) : "";
 }
 
 const char *words_heading(const struct analysis *a, struct arena *arena)
@@ -79,11 +89,13 @@ const char *words_heading(const struct analysis *a, struct arena *arena)
 	return *speedup ? arena_format(arena, "%s %s%s", words_result(a), speedup, words_while(a)) : words_result(a);
 }
 
-/* One run cannot see what differs from run to run, so its interval must not sound as if it did. */
+/* Behind words_speedup, which says the ends of a wide one. One run cannot see what differs from run to run, so its
+ * interval must not sound as if it did. */
 static const char *interval(const struct analysis *a, struct arena *arena)
 {
 	bool two = a->side[0].n_runs == 1 && a->side[1].n_runs == 1;
-	return arena_format(arena, "95 %% interval %s%s", words_range(a, arena),
+	return arena_format(arena, "95 %% interval%s%s%s", words_wide(&a->verdict) ? "" : " ",
+	                    words_wide(&a->verdict) ? "" : words_range(a, arena),
 	                    !a->verdict.one_run ? ""
 	                    : two               ? ", one run a side"
 	                                        : ", only one run of one side");
@@ -117,9 +129,9 @@ const char *words_no_change(const struct analysis *a)
 /* "64 % more (1.58 -> 2.57 ms)" */
 static const char *longer(const struct side *s, struct arena *arena)
 {
-	double change = s->headline.recorded / s->headline.stopwatch - 1;
+	double change = s->headline.recorded_timed / s->headline.stopwatch - 1;
 	return arena_format(arena, "%s %s (%s)", format_share(arena, fabs(change)), change < 0 ? "less" : "more",
-	                    words_pair(arena, s->headline.stopwatch, s->headline.recorded));
+	                    words_pair(arena, s->headline.stopwatch, s->headline.recorded_timed));
 }
 
 const char *words_recorded(const struct analysis *a, struct arena *arena)
@@ -128,12 +140,13 @@ const char *words_recorded(const struct analysis *a, struct arena *arena)
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	if (v->measured != VERDICT_STOPWATCH || !v->recorded.known)
 		return "";
-	const char *speedup = format_times(arena, v->recorded.speedup, v->recorded.speedup);
+	double times = b->headline.recorded_timed / f->headline.recorded_timed;
+	const char *speedup = format_times(arena, times, times);
 	if (!b->steps.found)
 		return arena_format(arena,
 		                    "%s, of what was recorded: without steps that is another stretch of the run "
 		                    "(%s) than the whole program, which its stopwatch times.",
-		                    speedup, words_pair(arena, b->headline.recorded, f->headline.recorded));
+		                    speedup, words_pair(arena, b->headline.recorded_timed, f->headline.recorded_timed));
 	return arena_format(arena, "%s: a step of the baseline took %s, one of the fixed side %s.", speedup,
 	                    longer(b, arena), longer(f, arena));
 }

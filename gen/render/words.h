@@ -17,22 +17,28 @@ const char *words_while(const struct analysis *analysis);
  * more than 2 %. */
 const char *words_explained(const struct analysis *analysis);
 
-/* "Faster 2.30×", "Faster 8.92× while recorded". */
+/* "Faster 2.30×", "Faster 3.11× to 10.4× while recorded". */
 const char *words_heading(const struct analysis *analysis, struct arena *arena);
 
 /* What became of a finding, "resolved"; where that is not known, the side on which it was seen, "in the baseline". */
 const char *words_status(const struct finding *finding);
 const char *words_side(const struct finding *finding); /* "in the baseline", "in the fixed side", "on both sides" */
 
-/* "2.30×", or "" when there is nothing to compare. */
+/* Whether the ends of the interval are more than 1.3 apart: they are said in the speedup's place. */
+bool words_wide(const struct verdict *verdict);
+
+/* "2.30×"; "3.11× to 10.4×" of a wide interval; "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 
-/* "95 % interval 2.22 to 2.38×", or why there is none. */
+/* What stands behind words_speedup: "95 % interval 2.22 to 2.38×", without numbers where it is wide; or why there is
+ * none. */
 const char *words_interval(const struct analysis *analysis, struct arena *arena);
 
 const char *words_periods(const struct analysis *analysis, struct arena *arena); /* "55.64 -> 24.22 ms a step" */
 
-/* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %."; "" where there is nothing to compare */
+/* "18.0 -> 41.3 steps a second, GPU busy 43.4 % -> 99.1 %."; of ranks that do nothing but communicate for a while, "GPU
+ * computing or copying 41.2 % -> 87.0 %, only communicating or waiting for it 58.1 % -> 12.3 %."; "" where there is
+ * nothing to compare */
 const char *words_rates(const struct analysis *analysis, struct arena *arena);
 
 /* "2.22 to 2.38×", with as many digits as it takes to tell its ends apart. */
@@ -65,8 +71,8 @@ const char *words_change(const struct analysis *analysis, struct arena *arena);
 /* What an inconclusive result would take: "Settling it takes at least 40 measured steps a side."; "" if nothing. */
 const char *words_more(const struct analysis *analysis, struct arena *arena);
 
-/* What the result was made with and from: "gapline 0.1.0 on NVIDIA H100 80GB HBM3, from 5 timed runs (no profiler) and 1
- * profiled run per side." */
+/* What the result was made with and from: "gapline 0.1.0 on NVIDIA H100 80GB HBM3, from 5 timed runs (no profiler) and
+ * 1 profiled run per side." */
 const char *words_made(const struct analysis *analysis, struct arena *arena);
 
 const char *words_gate(const struct analysis *analysis, struct arena *arena); /* "" when none was asked for */

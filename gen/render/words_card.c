@@ -27,16 +27,29 @@ static const char *rate(struct arena *arena, const double per_second[2], const c
 	                    scales[s].name, format_count(arena, per_second[1] / one), scales[s].name, of);
 }
 
+static const char *shares(struct arena *arena, double before, double after)
+{
+	return arena_format(arena, "%s " ARROW " %s", format_share(arena, before), format_share(arena, after));
+}
+
+/* A kernel of a collective runs until the last rank has come: of a rank that waits for others the GPU looks busy. */
 const char *words_rates(const struct analysis *a, struct arena *arena)
 {
 	struct card card = card_make(a);
 	if (!a->verdict.has_speedup)
 		return "";
 	size_t aside = a->verdict.aside[0] + a->verdict.aside[1]; /* the rates are without them */
+	const double noticed = 0.005; /* less is no part of a rank's time that is worth words */
+	const double comm[2] = {card.comm_share[0], card.comm_share[1]};
+	bool ranks = fmax(comm[0], comm[1]) >= noticed;
+	const char *gpu =
+		ranks ? arena_format(arena, "GPU computing or copying %s, only communicating or waiting for it %s",
+	                             shares(arena, card.busy_share[0] - comm[0], card.busy_share[1] - comm[1]),
+	                             shares(arena, comm[0], comm[1]))
+		      : arena_format(arena, "GPU busy %s", shares(arena, card.busy_share[0], card.busy_share[1]));
 	const char *with = aside > 1 ? " (with the steps set aside)" : aside ? " (with the step set aside)" : "";
-	return arena_format(arena, "%s%sGPU busy %s " ARROW " %s%s%s.", rate(arena, card.steps_per_second, "steps"),
-	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "",
-	                    format_share(arena, card.busy_share[0]), format_share(arena, card.busy_share[1]), with,
+	return arena_format(arena, "%s%s%s%s%s.", rate(arena, card.steps_per_second, "steps"),
+	                    a->items_name ? rate(arena, card.items_per_second, a->items_name) : "", gpu, with,
 	                    words_explained(a));
 }
 

@@ -20,10 +20,10 @@ static void test_recorded_steps_apart(void **unused)
 	static struct side side[2];
 	struct verdict v = {.measured = VERDICT_STOPWATCH};
 	(void)unused;
-	side[0].headline = (struct headline){.recorded = 10.1 * MS, .stopwatch = 10 * MS};
-	side[1].headline = (struct headline){.recorded = 4.91 * MS, .stopwatch = 5 * MS}; /* 1 and 1.8 % */
+	side[0].headline = (struct headline){.recorded_timed = 10.1 * MS, .stopwatch = 10 * MS};
+	side[1].headline = (struct headline){.recorded_timed = 4.91 * MS, .stopwatch = 5 * MS}; /* 1 and 1.8 % */
 	assert_false(recording_apart(side, &v));
-	side[1].headline.recorded = 4.89 * MS;
+	side[1].headline.recorded_timed = 4.89 * MS;
 	assert_true(recording_apart(side, &v));
 	v.measured = VERDICT_RECORDED;
 	assert_false(recording_apart(side, &v));

@@ -106,6 +106,7 @@ def check_truth(results):
     for side, own in printed("profiled.jsonl").items():
         one, runs = results["report"][side]["steps"], results["report-3-runs"][side]["steps"]
         check(abs(one["recorded_ms"] / own[0] - 1) < 0.03, f"{side}: {one['recorded_ms']} ms recorded, program {own[0]}")
+        check(abs(one["recorded_timed_ms"] / own[0] - 1) < 0.005, f"{side}: {one['recorded_timed_ms']} ms of the timed steps recorded, program {own[0]}")
         check(abs(runs["period_ms"]["mean"] / mean(own[1:]) - 1) < 0.03, f"{side}, runs: {runs['period_ms']['mean']} ms, program {mean(own[1:])}")
     for side, own in printed("stopwatch.jsonl").items():
         found = results["report"][side]["steps"]["stopwatch_ms"]

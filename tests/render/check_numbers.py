@@ -283,9 +283,9 @@ class Check(Words):
                         assert not value or not row["matched_share"], f"{self.name}: {where}: {i}"
                     else:
                         self.expect(text, value, unit if i > 2 else 1, where)
-                for text, value in (cells[10][0], row["bytes"]), (cells[11][0], row["bus_bandwidth_gb_per_s"] * 1e9):
-                    if text != "\u2013":
-                        self.expect(text.replace("/s", ""), value, 1, where)
+                for text, value, one in (cells[10][0], row["bytes"], 1), (cells[11][0], row["bus_bandwidth_gb_per_s"], 1e9):
+                    assert (text == "\u2013") == (value is None), f"{self.name}: {where}: {text}, {value}"
+                    value is None or self.expect(text.replace("/s", ""), value * one, 1, where)
 
     def steps(self):
         table = self.table("steps", "Measured ")

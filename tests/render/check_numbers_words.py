@@ -82,7 +82,7 @@ class Words:
         source, devices, runs = side["source"], side["devices"], side["runs"]
         unknown = lambda text: text or "unknown"
         if name == "GPU":
-            return unknown(f"{len(devices)}, the first: {devices[0]['name']}" if len(devices) > 1 else devices[0]["name"])
+            return unknown(f"{len(devices)} GPUs, the first: {devices[0]['name']}" if len(devices) > 1 else devices[0]["name"])
         if name == "NVIDIA driver":
             return unknown(source["driver"])
         if name == "CUDA version of the driver":
@@ -210,12 +210,14 @@ class Words:
                 self.claim(is_time(head["mean"] or head["step"], value), "a step", text)
             elif recorded:
                 steps = [side["steps"] for side in self.sides]
-                added = [s["recorded_ms"] - s["stopwatch_ms"] for s in steps]
+                added = [s["recorded_timed_ms"] - s["stopwatch_ms"] for s in steps]
                 found = [is_time(recorded["step"], s["stopwatch_ms"]) if recorded["step"] else
                          abs(ms) < 1e-3 * s["stopwatch_ms"] if recorded["none"] else
                          ms > 0 and is_time(recorded["more"], ms) if recorded["more"] else
                          ms <= 0 and is_time(recorded["less"], -ms) for s, ms in zip(steps, added)]
                 self.claim(any(found), "what recording added", text)
+            elif ends := re.fullmatch(r"([\d.]+)\u00d7 to ([\d.]+)\u00d7", text):
+                self.claim(all(map(shows, ends.groups(), verdict["ci95"])) and verdict["ci95"][1] > 1.3 * verdict["ci95"][0], "speedup", text)
             elif re.fullmatch(r"[\d.]+\u00d7", text) or text.startswith("asked for "):
                 speedup = verdict["gates"][0]["asked"] if text.startswith("asked") else verdict["speedup"]
                 number = text.removeprefix("asked for ").rstrip("\u00d7")
@@ -416,7 +418,8 @@ class Words:
         plain += [verdict["speedup"], verdict["more_steps"], verdict["more_runs"], verdict["counted_speedup"], verdict["steps_set_aside"]]
         rates = [side["rates"] for side in self.sides]
         plain += [rate[key] for rate in rates for key in ("steps_per_second", "items_per_step", "items_per_second")]
-        plain += [100 * rate["gpu_busy_share"] for rate in rates]
+        shares = [(rate["gpu_busy_share"], rate["gpu_communication_share"]) for rate in rates]
+        plain += [100 * share for busy, comm in shares for share in (busy, comm, busy - comm)]
         plain += [self.result["next"]["speedup"]] if self.result["next"] else []
         plain += [100 * self.result["diagnosis"]["explained_share"]] if self.result["diagnosis"].get("explained_share") else []
         plain = [n for n in plain if n is not None] + CONSTANTS
@@ -427,9 +430,9 @@ class Words:
         share = self.result["diagnosis"]["explained_share"]
         plain += [100 * share] if share is not None else []
         if verdict["measured"] == "stopwatch":
-            lengths = [(side["steps"]["recorded_ms"], side["steps"]["stopwatch_ms"]) for side in self.sides]
-            plain += [verdict["recorded"]["speedup"], *(100 * abs(recorded / alone - 1) for recorded, alone in lengths)]
-        times = [*self.numbers_of(self.result["diagnosis"]), *(side["steps"]["recorded_ms"] for side in self.sides), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["mean"] for side in self.sides)]
+            lengths = [(side["steps"]["recorded_timed_ms"], side["steps"]["stopwatch_ms"]) for side in self.sides]
+            plain += [lengths[0][0] / lengths[1][0], *(100 * abs(recorded / alone - 1) for recorded, alone in lengths)]
+        times = [*self.numbers_of(self.result["diagnosis"]), *(side["steps"][key] or 0 for side in self.sides for key in ("recorded_ms", "recorded_timed_ms")), *(part[key] for part in self.result["waterfall"] for key in ("baseline_ms", "fixed_ms")), *(side["steps"]["period_ms"]["mean"] for side in self.sides)]
         for side in self.sides:
             sums = {}
             for row in side["budget"]["idle"]: # of one cause and phase, whichever call it is

@@ -7,7 +7,7 @@ static const double MS = 1e6;
 void fixture_stopwatch(struct analysis *a)
 {
 	for (int s = 0; s < 2; s++) {
-		a->side[s].headline.recorded = a->side[s].headline.step;
+		a->side[s].headline.recorded = a->side[s].headline.recorded_timed = a->side[s].headline.step;
 		a->side[s].headline.stopwatch = a->side[s].headline.step = s ? 23.8 * MS : 50 * MS;
 		a->side[s].headline.n_stopwatch = 5;
 	}

@@ -141,7 +141,7 @@ bool recording_apart(const struct side side[2], const struct verdict *v)
 	bool apart = false;
 	for (int s = 0; s < 2; s++) {
 		const struct headline *h = &side[s].headline;
-		apart = apart || (h->stopwatch > 0 && fabs(h->recorded / h->stopwatch - 1) > VERDICT_MARGIN);
+		apart = apart || (h->stopwatch > 0 && fabs(h->recorded_timed / h->stopwatch - 1) > VERDICT_MARGIN);
 	}
 	return v->measured == VERDICT_STOPWATCH && apart;
 }
@@ -205,8 +205,8 @@ void recording_more(const struct side side[2], double more[2])
 		return;
 	more[dear] = took_at(&side[dear], fmin(fabs(apart.ns), highest_price(side))) * side[dear].budget.period;
 	if (d->stopwatch > 0 && c->stopwatch > 0) /* measured */
-		more[dear] =
-			fmax(0, fmin(more[dear], d->recorded - d->stopwatch - fmin(c->recorded - c->stopwatch, 0)));
+		more[dear] = fmax(0, fmin(more[dear], d->recorded_timed - d->stopwatch -
+		                                              fmin(c->recorded_timed - c->stopwatch, 0)));
 }
 
 const char *recording_reason(const struct side side[2], const struct verdict *v, const struct verdict_conditions *c,

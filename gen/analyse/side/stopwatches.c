@@ -66,3 +66,27 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 	out.whole = whole;
 	return out;
 }
+
+/* Mean of a run's last periods; all of them where it has fewer, or where none was asked for. */
+static double mean_of_last(const struct run *run, int64_t steps)
+{
+	size_t n = steps > 0 && (size_t)steps < run->n_periods ? (size_t)steps : run->n_periods;
+	int64_t sum = 0;
+	for (size_t i = run->n_periods - n; i < run->n_periods; i++)
+		sum += run->period[i];
+	return n ? (double)sum / (double)n : 0;
+}
+
+double stopwatches_recorded(const struct run *runs, size_t n, const struct stopwatch_side *timed)
+{
+	double sum = 0, mean = 0;
+	for (size_t t = 0; t < timed->n_runs; t++) {
+		if (!t || timed->runs[t].steps != timed->runs[t - 1].steps) {
+			mean = 0;
+			for (size_t r = 0; r < n; r++)
+				mean += mean_of_last(&runs[r], timed->runs[t].steps) / (double)n;
+		}
+		sum += mean;
+	}
+	return timed->n_runs ? sum / (double)timed->n_runs : 0;
+}

@@ -9,4 +9,8 @@
  * false), the whole process. */
 struct stopwatch_side stopwatches_of(const struct run *runs, size_t n, bool steps, struct arena *arena);
 
+/* Time per step, ns, of the recorded runs over as many steps at their ends as `timed` timed, none of them set aside:
+ * the mean over both. 0: nothing was timed. */
+double stopwatches_recorded(const struct run *runs, size_t n, const struct stopwatch_side *timed);
+
 #endif

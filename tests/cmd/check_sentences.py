@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""Sentences that were once false, said by the real command of profiles whose truth is worked out here.
+
+    check_sentences.py GAPLINE
+"""
+import json
+import pathlib
+import re
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+import tiny_kineto as kineto  # noqa: E402
+import tiny_profile as tiny  # noqa: E402
+import tiny_ranks as ranks  # noqa: E402
+
+MS = 1_000_000
+STEPS = 60
+
+
+def periods(path):
+    """From one step's end to the next, ns."""
+    with sqlite3.connect(path) as db:
+        ends = [end for (end,) in db.execute("SELECT end FROM NVTX_EVENTS WHERE text = 'step' ORDER BY end")]
+    return [b - a for a, b in zip(ends, ends[1:])]
+
+
+def pause(path, step, ns):
+    """So much longer does the host take within one step, before it launches anything."""
+    with sqlite3.connect(path) as db:
+        (at,) = db.execute("SELECT end FROM NVTX_EVENTS WHERE text = 'data_load' ORDER BY start LIMIT 1 OFFSET ?", (step,)).fetchone()
+        for table in "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_RUNTIME", "NVTX_EVENTS":
+            db.execute(f"UPDATE {table} SET start = start + ? WHERE start >= ?", (ns, at))
+            db.execute(f"UPDATE {table} SET end = end + ? WHERE end >= ?", (ns, at))
+
+
+def timed(path, steps, step, runs=3):
+    """Timed runs of so many steps, which took `step` ns each."""
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE GAPLINE_STOPWATCH (start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, process INTEGER NOT NULL, launches INTEGER, step TEXT, unused TEXT)")
+        for run in range(runs):
+            time = round(steps * step * (1 + (run - runs // 2) * 1e-4))
+            db.execute("INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, NULL, 'step', NULL)", (1_795_000_000_000_000_000 + run, time, steps, 2 * time))
+
+
+class Sentences(unittest.TestCase):
+    def setUp(self):
+        place = tempfile.TemporaryDirectory()
+        self.addCleanup(place.cleanup)
+        self.folder = pathlib.Path(place.name)
+
+    def said(self, *words):
+        """What the terminal says, in one line, and the JSON."""
+        done = subprocess.run([GAPLINE, "report", *words, "--json", self.folder / "r.json", "-o", self.folder / "r.html"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return " ".join(done.stdout.split()), json.loads((self.folder / "r.json").read_text())
+
+    def pair(self, **fixed):
+        paths = [self.folder / "base.sqlite", self.folder / "fixed.sqlite"]
+        tiny.write(paths[0], steps=STEPS, seed=1)
+        tiny.write(paths[1], steps=STEPS, seed=2, **(fixed or {"load": 50_000}))
+        return paths
+
+    def test_recorded_steps_are_the_timed_ones(self):
+        """A step that is set aside was timed too: recording, which adds 2 %, does not make a step shorter by it. Where
+        only the last 40 steps were timed, it is those that were recorded."""
+        for steps, slow in ((STEPS - 1, 30), (40, 30), (40, 10)):
+            with self.subTest(steps=steps, slow=slow):
+                for path in self.folder.iterdir():
+                    path.unlink()
+                pair, added = self.pair(), (1.02, 1.04)
+                pause(pair[0], slow, 12 * MS)
+                recorded = [sum(periods(path)[-steps:]) / steps for path in pair]
+                for path, mean, more in zip(pair, recorded, added):
+                    timed(path, steps, mean / more)
+                text, result = self.said(*pair)
+                self.assertEqual(result["verdict"]["measured"], "stopwatch")
+                self.assertEqual(result["verdict"]["steps_set_aside"], 0)
+                said = re.search(r"recorded ([\d.]+)\u00d7: a step of the baseline took ([\d.]+) % (more|less) \(.*?\), one of the fixed side ([\d.]+) % (more|less) ", text)
+                self.assertTrue(said, text)
+                self.assertEqual((said[3], said[5]), ("more", "more"), said[0])
+                self.assertAlmostEqual(float(said[1]), recorded[0] / recorded[1], delta=0.006)
+                self.assertAlmostEqual(float(said[2]), 2, delta=0.06)
+                self.assertAlmostEqual(float(said[4]), 4, delta=0.06)
+                for side, mean in zip(("baseline", "fixed"), recorded):
+                    self.assertAlmostEqual(result[side]["steps"]["recorded_timed_ms"], mean / MS, places=6)
+
+
+    def test_ranks_that_wait_are_not_busy(self):
+        """A kernel of NCCL runs until the last rank has come: its GPU computes nothing meanwhile."""
+        sides = []
+        for side, more in (("baseline", 900_000), ("fixed", 100_000)):
+            for rank in range(4):
+                path = self.folder / f"{side}-{rank}.sqlite"
+                ranks.write(path, rank, more=more)
+                sides += [f"--{side}", path]
+        text, result = self.said(*sides)
+        said = re.search(r"GPU computing or copying ([\d.]+) % \u2192 ([\d.]+) %, only communicating or waiting for it ([\d.]+) % \u2192 ([\d.]+) %\.", text)
+        self.assertTrue(said, text)
+        self.assertNotIn("GPU busy", text)
+        for i, more in enumerate((900_000, 100_000)):
+            step = ranks.LOAD + 5_000 + ranks.COMPUTE + more + ranks.MOVE + ranks.RETURN
+            computing, waiting = (ranks.COMPUTE + more / 4) / step, (ranks.MOVE + more * 3 / 4) / step
+            self.assertAlmostEqual(float(said[1 + i]), 100 * computing, delta=0.1)
+            self.assertAlmostEqual(float(said[3 + i]), 100 * waiting, delta=0.1)
+        for side in "baseline", "fixed":
+            rows = result[side]["ranks"]["communication"]
+            self.assertEqual([(row["bytes"], row["bus_bandwidth_gb_per_s"]) for row in rows], [(None, None)])  # NCCL said nothing of it
+
+    def test_advice_fits_the_file(self):
+        """How to mark steps: as the program would, whose profile it is."""
+        ways = {"prof.step()": "profiler", "torch.cuda.nvtx": "torch", "nvtxRangePush": "plain"}
+        for kind in ways.values():
+            with self.subTest(kind=kind):
+                pair = [self.folder / f"{kind}-{side}.{'json' if kind == 'profiler' else 'sqlite'}" for side in (0, 1)]
+                for seed, path in enumerate(pair, 1):
+                    if kind == "profiler":
+                        kineto.write(path, steps=1, kernels=3)
+                        text = path.read_text()
+                        path.write_text(re.sub(r"ProfilerStep#\d+", "some_range", text))
+                        continue
+                    tiny.write(path, steps=1, kernels=1, seed=seed, nvtx=False)
+                    with sqlite3.connect(path) as db:
+                        db.execute("UPDATE StringIds SET value = ? WHERE id = 1", ("void at::native::gemm<float>(float *)" if kind == "torch" else "gemm(float *)",))
+                self.said(*pair)
+                page = (self.folder / "r.html").read_text()
+                self.assertIn("No steps were found", page)
+                self.assertEqual([way for name, way in ways.items() if name in page], [kind])
+
+    def test_a_wide_interval_is_said_as_a_range(self):
+        """Neither heading says a number in its middle."""
+        pair = self.pair(load=20_000, jitter=900_000)
+        with sqlite3.connect(pair[0]) as db:
+            db.execute("DELETE FROM NVTX_EVENTS WHERE start > (SELECT start FROM NVTX_EVENTS WHERE text = 'step' LIMIT 1 OFFSET 12)")
+        outputs = {kind: self.folder / kind for kind in ("markdown", "markdown-short", "junit")}
+        text, result = self.said(*pair, *(word for kind, path in outputs.items() for word in (f"--{kind}", path)))
+        verdict = result["verdict"]
+        low, high = verdict["ci95"]
+        self.assertGreater(high / low, 1.3)
+        page = (self.folder / "r.html").read_text()
+        first = page[page.index('<h3 class="result">'):]
+        spoken = [text[: text.index(" a step ")], re.sub("<[^>]*>", "", first[: first.index("</h3>")])]
+        spoken += [path.read_text() for path in outputs.values()]
+        for words in spoken:
+            ends = re.search(r"([\d.]+)\u00d7 to ([\d.]+)\u00d7", words)
+            self.assertTrue(ends, words)
+            for end, value in zip(ends.groups(), (low, high)):
+                self.assertAlmostEqual(float(end), value, delta=0.006 * value)
+            middle = [number for number in re.findall(r"([\d.]+)\u00d7", words) if abs(float(number) / verdict["speedup"] - 1) < 0.006]
+            self.assertEqual(middle, [], words)
+
+
+if __name__ == "__main__":
+    GAPLINE = sys.argv.pop(1)
+    unittest.main()
