@@ -1,12 +1,11 @@
 #include "cmd/ncu_input.h"
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/pointer.h"
 #include "base/proc.h"
-#include "base/unpack.h"
 #include "capture/find.h"
 #include "read/ncu.h"
+#include "read/source.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -72,25 +71,40 @@ static int read_packed(const char *path, struct names *names, struct arena *aren
 	return result;
 }
 
+/* ncu opens the report by its name: it has to be the file still that was opened here. */
+static int same_name(const struct source *source, struct err *err)
+{
+	struct stat now;
+	if (stat(source->path, &now) != 0)
+		return err_set(err, "%s: went away while ncu printed it: %s", source->path, err_reason(errno));
+	if (now.st_dev != source->opened.st_dev || now.st_ino != source->opened.st_ino)
+		return err_set(err, "%s: was replaced while ncu printed it; run it again", source->path);
+	return 0;
+}
+
+static int read_opened(const struct source *source, struct names *names, struct arena *arena, struct ncu_report *report,
+                       struct err *err)
+{
+	const char *path = source->path;
+	if (ncu_is_packed(&source->head))
+		return read_packed(path, names, arena, report, err) != 0 || same_name(source, err) != 0 ? -1 : 0;
+	if (pointer_is(&source->head))
+		return pointer_refuse(path, "is ", err);
+	if (source->packing != PACKING_NONE)
+		return err_set(err, "%s: is packed; unpack it first: %s %s", path,
+		               source->packing == PACKING_GZIP ? "gzip -dk" : "zstd -dk", quoted(path, "", arena));
+	return ncu_read(source->fd, path, names, arena, report, err);
+}
+
 int ncu_input_read(const char *path, struct names *names, struct arena *arena, struct ncu_report *report,
                    struct err *err)
 {
-	struct file_head head;
-	int64_t size;
-	if (file_look(path, &head, err) != 0)
-		return -1;
-	if (ncu_is_packed(&head))
-		return read_packed(path, names, arena, report, err);
-	if (pointer_is(&head))
-		return pointer_refuse(path, "is ", err);
-	enum packing packing = packing_of(head.data, head.n);
-	if (packing != PACKING_NONE)
-		return err_set(err, "%s: is packed; unpack it first: %s %s", path,
-		               packing == PACKING_GZIP ? "gzip -dk" : "zstd -dk", quoted(path, "", arena));
-	int fd = file_open(path, &size, err);
-	if (fd < 0)
-		return -1;
-	int result = ncu_read(fd, path, names, arena, report, err);
-	close(fd);
+	struct source source;
+	int result = source_open(&source, path, NULL, err);
+	if (result == 0)
+		result = read_opened(&source, names, arena, report, err);
+	if (result == 0)
+		result = source_check(&source, err);
+	source_close(&source);
 	return result;
 }
