@@ -100,7 +100,7 @@ function readSide(from, paletteSize) {
 
 export async function readData(element) {
 	const from = await unpack(element.textContent);
-	demand(Array.isArray(from.palette) && Array.isArray(from.names) && from.keys?.length === from.names.length && from.sides?.length === 2, 'a part is missing');
+	demand(Array.isArray(from.palette) && Array.isArray(from.names) && from.keys?.length === from.names.length && (from.sides?.length === 1 || from.sides?.length === 2), 'a part is missing');
 	const names = new Map([[0, '']]);
 	from.names.forEach((name, i) => names.set(i + 1, String(name)));
 	return {

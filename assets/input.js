@@ -34,7 +34,7 @@ export function makeView(picture) {
 		id: 'stage',
 		tabindex: '0',
 		role: 'application',
-		'aria-label': 'Gap timeline, baseline above fixed. Arrow keys move, plus and minus zoom, 0 shows everything, n and p go to the next and the previous long gap.',
+		'aria-label': `${picture.querySelector('title')?.textContent ?? 'Gap timeline'}. Arrow keys move, plus and minus zoom, 0 shows everything, n and p go to the next and the previous long gap.`,
 	});
 	const canvas = element('canvas', { role: 'img', 'aria-label': picture.querySelector('desc')?.textContent ?? 'Gap timeline' });
 	const tip = element('div', { class: 'tip', hidden: '' });

@@ -5,10 +5,13 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void add_general_help(struct buf *out)
 {
 	buf_text(out, "usage: gapline COMMAND [OPTIONS] ...\n"
+	              "       gapline PROFILE            as 'gapline show PROFILE'\n"
+	              "       gapline BASELINE FIXED     as 'gapline report BASELINE FIXED'\n"
 	              "       gapline help [COMMAND]\n"
 	              "       gapline --version\n"
 	              "\n"
@@ -55,6 +58,15 @@ static int unknown_command(const char *name)
 	return cmd_fail(CMD_WRONG_USAGE, &err);
 }
 
+/* "gapline A B" compares, "gapline A" shows: files in the command's place, up to the first option. */
+static const struct cmd *command_for_files(int argc, char **argv)
+{
+	struct stat file;
+	if (*argv[1] == '-' || stat(argv[1], &file))
+		return NULL;
+	return cmd_find(argc > 2 && *argv[2] != '-' ? "report" : "show");
+}
+
 static int help(int argc, char **argv)
 {
 	if (argc < 2)
@@ -97,6 +109,8 @@ int main(int argc, char **argv)
 		return cmd_print("gapline " GAPLINE_VERSION "\n", sizeof "gapline " GAPLINE_VERSION);
 	if (!strcmp(name, TARGET_ARGUMENT))
 		return target_main(argc - 1, argv + 1);
-	const struct cmd *c = cmd_find(name);
+	const struct cmd *c = cmd_find(name), *files = c ? NULL : command_for_files(argc, argv);
+	if (files)
+		return files->run(argc, argv);
 	return c ? c->run(argc - 1, argv + 1) : unknown_command(name);
 }

@@ -14,7 +14,7 @@ const struct cmd cmd_table[] = {
 	{"report", "two profiles -> report and verdict", cmd_report},
 	{"run", "capture both sides, in turns, then report and verdict", cmd_run},
 	{"capture", "one program -> one profile", cmd_capture},
-	{"show", "one profile on the terminal: budget, causes of idle time, phases, kernels", cmd_show},
+	{"show", "one profile: on the terminal, or as a page; what would pay most", cmd_show},
 	{"stats", "the tables of 'nsys stats' and 'nsys analyze', without nsys", cmd_stats},
 	{"scrub", "a copy without environment, hosts, users, paths: safe to share", cmd_scrub},
 	{"digest", "a small file that a report takes in a profile's place", cmd_digest},
@@ -96,6 +96,15 @@ int cmd_misuse(const struct opt_usage *usage, const struct err *err)
 	fprintf(stderr, "%sSee '%s --help'.\n", lines.data, usage->name);
 	buf_release(&lines);
 	return CMD_WRONG_USAGE;
+}
+
+void cmd_say_written(const struct output *outputs, size_t n_outputs)
+{
+	struct arena arena = {0};
+	for (size_t i = 0; i < n_outputs; i++)
+		if (!outputs[i].standard && !outputs[i].stream)
+			fprintf(stderr, "gapline: wrote %s\n", cmd_harmless(&arena, outputs[i].path));
+	arena_release(&arena);
 }
 
 bool cmd_output_taken(const struct output *outputs, size_t n_outputs)

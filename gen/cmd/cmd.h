@@ -81,6 +81,9 @@ int cmd_print(const char *bytes, size_t n);
 
 /* The same for what is said beside `outputs`: on standard error where one of those is standard output. */
 int cmd_print_beside(const struct output *outputs, size_t n_outputs, const struct buf *text);
+/* "gapline: wrote FILE" for each file that was written, on standard error. */
+void cmd_say_written(const struct output *outputs, size_t n_outputs);
+
 bool cmd_output_taken(const struct output *outputs, size_t n_outputs);
 
 /* `text` for one line of a terminal: control characters, which a file name may hold, are replaced by '?'. */

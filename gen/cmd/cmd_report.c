@@ -95,6 +95,8 @@ int cmd_report(int argc, char **argv)
 		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) ? cmd_misuse(&usage, &err)
 		                                                                    : compare_sides(&c);
 	}
+	if (!c.quiet && (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE))
+		cmd_say_written(c.outputs, c.n_outputs);
 	compare_write_error(&c, &operands, NULL, status);
 	compare_release(&c);
 	return status;

@@ -1,14 +1,24 @@
 /* gapline show: one profile on the terminal. */
 #include "analyse/analyse.h"
+#include "base/output.h"
 #include "cmd/cmd.h"
+#include "cmd/compare.h"
 #include "cmd/inputs_export.h"
 #include "cmd/ncu_input.h"
 #include "cmd/progress.h"
 #include "render/render.h"
 
+#include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+enum { SHOW_HTML, SHOW_JSON, SHOW_MARKDOWN, SHOW_OUTPUTS };
+
 struct show {
+	const char *paths[SHOW_OUTPUTS]; /* NULL: not asked for */
+	struct output outputs[SHOW_OUTPUTS];
+	size_t n_outputs;
+	struct buf bytes[SHOW_OUTPUTS];
 	struct analyse_options analysis;
 	const char *ncu; /* a report of Nsight Compute; NULL: none */
 	struct ncu_report ncu_report;
@@ -22,6 +32,7 @@ static const char *const arguments[] = {"[OPTIONS] PROFILE", NULL};
 
 static const char *const examples[] = {
 	"gapline show run.sqlite",
+	"gapline show trace.json.gz -o page.html",
 	"gapline show run.sqlite.gz --step train_step --warmup 5",
 	"gapline show run.sqlite --color always | less -R",
 	"gapline show run.sqlite --ncu profile-kernels.csv",
@@ -29,7 +40,8 @@ static const char *const examples[] = {
 };
 
 static const char about[] = "Shows where a step's time goes in one profile: the budget, the largest causes of idle "
-			    "time, phases, kernels and findings. A profile is an nsys SQLite export or a trace of the "
+			    "time, phases, kernels and findings; with -o as a page, with its timeline. A profile is an "
+			    "nsys SQLite export or a trace of the "
 			    "PyTorch profiler, plain or packed (gzip, zstd), or a digest of one.";
 
 static int read_and_analyse(struct show *s, struct inputs *inputs, struct progress *progress, struct analysis *analysis,
@@ -56,12 +68,56 @@ static int read_and_analyse(struct show *s, struct inputs *inputs, struct progre
 	return CMD_DONE;
 }
 
+static int prepare_outputs(struct show *s, struct err *err)
+{
+	for (size_t i = 0; i < SHOW_OUTPUTS; i++)
+		if (s->paths[i] && output_prepare(&s->outputs[s->n_outputs++], s->paths[i], err))
+			return -1;
+	for (size_t i = 0; i < s->n_outputs; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct output *a = &s->outputs[k], *b = &s->outputs[i];
+			if ((a->standard && b->standard) || output_same(a, b))
+				return err_set(err, "%s: two outputs would go to the same place", b->path);
+		}
+	return 0;
+}
+
+static int spare_inputs(const struct show *s, const struct inputs *inputs, struct err *err)
+{
+	struct stat ncu;
+	bool has_ncu = s->ncu && stat(s->ncu, &ncu) == 0;
+	for (size_t i = 0; i < s->n_outputs; i++)
+		if (output_replaces(&s->outputs[i], &inputs->item[0].file) ||
+		    (has_ncu && output_replaces(&s->outputs[i], &ncu)))
+			return err_set(err, "%s: this output would replace an input", s->outputs[i].path);
+	return 0;
+}
+
+static int write_outputs(struct show *s, const struct analysis *a, struct err *err)
+{
+	static int (*const render[SHOW_OUTPUTS])(const struct analysis *, struct buf *,
+	                                         struct err *) = {[SHOW_HTML] = render_html, [SHOW_JSON] = render_json};
+	const struct markdown_wish wish = {0};
+	size_t n = 0;
+	for (size_t i = 0; i < SHOW_OUTPUTS; i++) {
+		if (!s->paths[i])
+			continue;
+		if (render[i] ? render[i](a, &s->bytes[i], err) : render_markdown(a, &wish, &s->bytes[i], err))
+			return -1;
+		s->outputs[n].bytes = s->bytes[i].data;
+		s->outputs[n++].n = s->bytes[i].n;
+	}
+	return output_write(s->outputs, s->n_outputs, err);
+}
+
 static int show(struct show *s, const struct opt_list *operands)
 {
 	struct err err;
 	struct inputs inputs;
 	struct progress progress;
 	struct analysis analysis;
+	if (prepare_outputs(s, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
 	int status = inputs_find(&inputs, "profile", operands, &s->arena, &err);
 	if (status)
 		return cmd_fail(status, &err);
@@ -69,6 +125,8 @@ static int show(struct show *s, const struct opt_list *operands)
 		err_set(&err, "%s: holds %zu profiles; name one of them", operands->item[0], inputs.n);
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
+	if (spare_inputs(s, &inputs, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
 	if (!s->quiet)
 		inputs_say_passed_over(&inputs, 1, &s->arena);
 	if (inputs_export(&inputs, 1, s->quiet, &s->arena, &err))
@@ -78,17 +136,40 @@ static int show(struct show *s, const struct opt_list *operands)
 	progress_end(&progress);
 	if (status)
 		return cmd_fail(status, &err);
+	if (write_outputs(s, &analysis, &err))
+		return cmd_fail(CMD_WRONG_USAGE, &err);
 	struct buf text = {0};
-	render_side(&analysis, cmd_use_colour(s->colour, STDOUT_FILENO), &text);
-	status = cmd_print(text.data, text.n);
+	bool taken = cmd_output_taken(s->outputs, s->n_outputs);
+	render_side(&analysis, cmd_use_colour(s->colour, taken ? STDERR_FILENO : STDOUT_FILENO), &text);
+	status = s->n_outputs && s->quiet ? CMD_DONE : cmd_print_beside(s->outputs, s->n_outputs, &text);
 	buf_release(&text);
+	if (!s->quiet)
+		cmd_say_written(s->outputs, s->n_outputs);
+	if (!s->quiet && !s->n_outputs)
+		fprintf(stderr, "gapline: with a timeline and all tables: gapline show -o page.html %s\n",
+		        cmd_harmless(&s->arena, operands->item[0]));
 	return status;
+}
+
+/* What was asked for says why there is nothing. */
+static void write_error(const struct show *s, const struct opt_list *operands, int status)
+{
+	struct compare c = {.ncu = {s->ncu}};
+	c.paths[COMPARE_JSON] = s->paths[SHOW_JSON];
+	c.paths[COMPARE_MARKDOWN] = s->paths[SHOW_MARKDOWN];
+	compare_write_error(&c, operands, NULL, status);
 }
 
 int cmd_show(int argc, char **argv)
 {
 	struct show s = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
 	struct opt options[] = {
+		{OPT_TEXT, 'o', "output", "FILE", "write a page with everything to FILE; '-' is standard output",
+	         .text = &s.paths[SHOW_HTML]},
+		{OPT_TEXT, 0, "json", "FILE", "write the result for machines to FILE; '-' is standard output",
+	         .text = &s.paths[SHOW_JSON]},
+		{OPT_TEXT, 0, "markdown", "FILE", "write a summary to FILE, as Markdown; '-' is standard output",
+	         .text = &s.paths[SHOW_MARKDOWN]},
 		{OPT_TEXT, 0, "step", "NAME", "the NVTX range that is one step, or none (default: found automatically)",
 	         .text = &s.analysis.step},
 		{OPT_TEXT, 0, "loop", "NAME",
@@ -108,7 +189,7 @@ int cmd_show(int argc, char **argv)
 	const struct opt_usage usage = {
 		"gapline show", arguments,         about, options, sizeof options / sizeof *options,
 		examples,       cmd_plain_statuses};
-	struct opt_list operands;
+	struct opt_list operands = {0};
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &s.arena, &operands);
 	if (status < 0 && operands.n == 1)
@@ -120,6 +201,11 @@ int cmd_show(int argc, char **argv)
 		else
 			err_set(&err, "a profile is needed");
 		status = cmd_misuse(&usage, &err);
+	}
+	write_error(&s, &operands, status);
+	for (size_t i = 0; i < SHOW_OUTPUTS; i++) {
+		buf_release(&s.bytes[i]);
+		output_release(&s.outputs[i]);
 	}
 	arena_release(&s.arena);
 	return status;

@@ -54,11 +54,11 @@ static void fill_sure(const struct analysis *a, struct page *page)
 }
 
 /* What the colours of the two bars mean: a narrow piece has no words. */
-static void fill_keys(const struct analysis *a, struct page *page)
+void card_keys(const struct analysis *a, const char *name, struct page *page)
 {
 	bool seen[SHADE_COUNT] = {false};
 	glance_keys(a, page->arena, seen);
-	struct rows *rows = page_rows(&page->top, "key");
+	struct rows *rows = page_rows(&page->top, name);
 	bool any = false;
 	for (int k = 0; k < SHADE_COUNT; k++) {
 		/* work before waits, as in the bars */
@@ -73,7 +73,7 @@ static void fill_keys(const struct analysis *a, struct page *page)
 		                                : palette(which)->label);
 		any = true;
 	}
-	page_if(&page->top, "keys", any);
+	page_if(&page->top, arena_format(page->arena, "%ss", name), any);
 }
 
 /* How to mark what was not found. */
@@ -115,7 +115,7 @@ void card_fill(const struct analysis *a, struct page *page)
 	if (v->has_interval)
 		speedup_draw(a, arena, picture);
 	glance_draw(a, arena, page_draw(&page->top, "glance"));
-	fill_keys(a, page);
+	card_keys(a, "key", page);
 
 	fill_sure(a, page);
 	page_fill(&page->top, "why", *change ? change : words_no_change(a));

@@ -7,4 +7,7 @@
 
 void card_fill(const struct analysis *analysis, struct page *page);
 
+/* What the colours of glance_draw's bars mean, as rows NAME in the element NAMEs. */
+void card_keys(const struct analysis *analysis, const char *name, struct page *page);
+
 #endif

@@ -120,7 +120,7 @@ static void join_lane(const struct lane *lane, int64_t least, uint32_t most, str
 static bool join_all(struct writer *w)
 {
 	uint32_t left = MOST_SEGMENTS;
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < (int)w->a->n_sides; side++)
 		for (uint32_t i = 0; i < w->lanes[side].n; i++) {
 			struct items *items = &w->items[side][i];
 			join_lane(&w->lanes[side].lane[i], w->least, left, items);
@@ -383,7 +383,7 @@ static int write_json(struct writer *w, struct buf *out, struct err *err)
 	json_integer(&w->json, "shorter", shorter);
 	write_palette(w);
 	json_array(&w->json, "sides");
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < (int)w->a->n_sides; side++)
 		write_side(w, side);
 	json_end_array(&w->json);
 	write_names(w);
@@ -431,7 +431,7 @@ int data_write(const struct analysis *a, struct buf *out, struct err *err)
 	struct writer w = {.a = a, .arena = &arena};
 	w.number = ARENA_NEW(&arena, a->names->n, uint32_t);
 	w.used = ARENA_NEW(&arena, a->names->n, uint32_t);
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)a->n_sides; side++) {
 		struct lanes *lanes = &w.lanes[side];
 		lanes_build(a, side, &arena, lanes);
 		w.items[side] = ARENA_NEW(&arena, lanes->n, struct items);

@@ -25,7 +25,7 @@ void render_error_markdown(const struct render_error *e, bool brief, struct buf 
 {
 	struct markdown md = {.out = out};
 	markdown_raw(&md, brief ? "<!-- gapline -->\n" : "");
-	markdown_raw(&md, "### Error: nothing was compared\n\n");
+	markdown_raw(&md, "### Error: there is no result\n\n");
 	if (e->file) {
 		markdown_code(&md, e->file);
 		markdown_raw(&md, ": ");

@@ -78,7 +78,7 @@ const char *evidence_startup(const struct analysis *a, const struct side *s, str
 	const char *text = arena_format(arena, "%s before %s", format_time(arena, s->startup.ns),
 	                                s->steps.found ? "the first step" : "the last module was loaded");
 	for (uint32_t i = 0; i < t.n && i < LARGEST; i++)
-		text = arena_format(arena, "%s%s %s %s", text, i ? "; " : ": ",
+		text = arena_format(arena, "%s%s %s %s", text, i ? ";" : ":",
 		                    startup_part_label((enum startup_part)t.row[i].key),
 		                    format_time(arena, t.row[i].time[s == &a->side[1]]));
 	if (s->startup.pause > LONG_PAUSE && s->startup.pause > 0.5 * s->startup.ns)
@@ -90,6 +90,8 @@ const char *evidence_startup(const struct analysis *a, const struct side *s, str
 const char *evidence_startups(const struct analysis *a, struct arena *arena)
 {
 	const double before = a->side[0].startup.ns, after = a->side[1].startup.ns;
+	if (a->n_sides < 2)
+		return before > 0 ? format_time(arena, before) : NULL;
 	if (before > 0 && after > 0)
 		return words_pair(arena, before, after);
 	if (before <= 0 && after <= 0)

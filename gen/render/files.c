@@ -33,9 +33,11 @@ void files_fill(const struct analysis *a, struct page *page)
 	uint32_t before = a->side[0].files.n, after = a->side[1].files.n;
 	page_if(&page->top, "files", before > 1 || after > 1);
 	page_fill(&page->top, "files.summary",
-	          arena_format(page->arena, "Which file is what: %u of the baseline, %u of the fixed side", before,
-	                       after));
+	          a->n_sides < 2
+	                  ? arena_format(page->arena, "Which file is what: %u files", before)
+	                  : arena_format(page->arena, "Which file is what: %u of the baseline, %u of the fixed side",
+	                                 before, after));
 	struct rows *words = page_rows(&page->top, "files.word"), *rows = page_rows(&page->top, "file");
-	for (int s = 0; s < 2; s++)
+	for (uint32_t s = 0; s < a->n_sides; s++)
 		fill_side(&a->side[s], words, rows);
 }

@@ -109,6 +109,11 @@ static const char *share(const struct analysis *a, int s, double part, double of
 	return a->functions.side[s].idle > 0 && of > 0 ? format_share(arena, part / of) : dash();
 }
 
+static const char *arrow(const struct analysis *a, const char *before, const char *after, struct arena *arena)
+{
+	return a->n_sides < 2 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
+}
+
 static void fill_change(struct scope *row, const struct analysis *a, const double time[2], bool changed,
                         struct unit unit)
 {
@@ -127,14 +132,12 @@ static void fill_function(struct scope *row, const struct analysis *a, const str
 		page_attribute(row, "name", "title", format_name(arena, names_text(a->names, f->function.name), 400));
 	page_fill(row, "module", module_of(a, &f->function, arena));
 	page_fill(row, "share",
-	          arena_format(arena, "%s \xE2\x86\x92 %s", share(a, 0, f->self[0], of[0], arena),
-	                       share(a, 1, f->self[1], of[1], arena)));
+	          arrow(a, share(a, 0, f->self[0], of[0], arena), share(a, 1, f->self[1], of[1], arena), arena));
 	page_fill(row, "before", number(a, 0, unit, f->self[0], arena));
 	page_fill(row, "after", number(a, 1, unit, f->self[1], arena));
 	fill_change(row, a, f->self, f->changed, unit);
 	page_fill(row, "total",
-	          arena_format(arena, "%s \xE2\x86\x92 %s", number(a, 0, unit, f->total[0], arena),
-	                       number(a, 1, unit, f->total[1], arena)));
+	          arrow(a, number(a, 0, unit, f->total[0], arena), number(a, 1, unit, f->total[1], arena), arena));
 }
 
 static void fill_sum(struct scope *row, const struct analysis *a, const char *name, const double time[2],
@@ -143,8 +146,7 @@ static void fill_sum(struct scope *row, const struct analysis *a, const char *na
 	struct arena *arena = row->page->arena;
 	page_fill(row, "name", name);
 	page_fill(row, "share",
-	          arena_format(arena, "%s \xE2\x86\x92 %s", share(a, 0, time[0], of[0], arena),
-	                       share(a, 1, time[1], of[1], arena)));
+	          arrow(a, share(a, 0, time[0], of[0], arena), share(a, 1, time[1], of[1], arena), arena));
 	page_fill(row, "before", number(a, 0, unit, time[0], arena));
 	page_fill(row, "after", number(a, 1, unit, time[1], arena));
 	fill_change(row, a, time, false, unit);

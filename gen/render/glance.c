@@ -125,8 +125,8 @@ static uint32_t make_slices(const struct analysis *a, const struct budget *b, do
 /* Whether a side's step was timed without a profiler, and is the same stretch that was recorded. */
 static bool has_recording(const struct analysis *a)
 {
-	return a->verdict.measured == VERDICT_STOPWATCH && a->side[0].steps.found && a->side[1].steps.found &&
-	       a->side[0].headline.stopwatch > 0 && a->side[1].headline.stopwatch > 0;
+	return a->n_sides == 2 && a->verdict.measured == VERDICT_STOPWATCH && a->side[0].steps.found &&
+	       a->side[1].steps.found && a->side[0].headline.stopwatch > 0 && a->side[1].headline.stopwatch > 0;
 }
 
 /* What is as wide as the picture: the longest step of all that are drawn. */
@@ -141,7 +141,7 @@ static double longest(const struct analysis *a)
 void glance_keys(const struct analysis *a, struct arena *arena, bool seen[])
 {
 	const double most = longest(a);
-	for (int side = 0; side < 2 && most > 0; side++) {
+	for (uint32_t side = 0; side < a->n_sides && most > 0; side++) {
 		struct slice *slices;
 		uint32_t n = make_slices(a, &a->side[side].budget, most, arena, &slices);
 		for (uint32_t i = 0; i < n; i++)
@@ -191,16 +191,16 @@ void glance_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 	const bool recording = has_recording(a);
 	const int row = recording ? RECORDED_ROW : ROW;
 	const double most = longest(a);
-	xmlNode *svg = svg_picture(
-		parent, WIDTH, 2 * row,
-		arena_format(arena, "What a mean %s consists of, baseline above fixed", view_unit(&a->side[0])),
-		"The GPU's work, then what it waited for, on one scale; the tables below have the "
-		"numbers.");
+	xmlNode *svg = svg_picture(parent, WIDTH, (int)a->n_sides * row,
+	                           arena_format(arena, "What a mean %s consists of%s", view_unit(&a->side[0]),
+	                                        a->n_sides > 1 ? ", baseline above fixed" : ""),
+	                           "The GPU's work, then what it waited for, on one scale; the tables below have the "
+	                           "numbers.");
 	svg_stretch(svg);
 	svg_patterns(svg); /* for all pictures of the page: in one that a script hides they would not be drawn */
 	xmlNode *ink = svg_group(svg, "ink");
 	svg_attribute(ink, "fill", "#111");
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)a->n_sides; side++) {
 		const struct side *s = &a->side[side];
 		double y = side * row;
 		svg_attribute(svg_text(ink, 0, y + 18, ANCHOR_START, heading(a, s, arena)), "font-weight", "bold");

@@ -13,6 +13,7 @@
 #include "render/overview.h"
 #include "render/page.h"
 #include "render/pictures.h"
+#include "render/profile_card.h"
 #include "render/ranks.h"
 #include "render/render.h"
 #include "render/startup.h"
@@ -44,6 +45,8 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	if (a->title)
 		return format_name(arena, a->title, 200);
+	if (a->n_sides < 2)
+		return format_name(arena, b->name ? b->name : b->runs[0].file, 80);
 	if (b->name && f->name)
 		return strcmp(b->name, f->name) == 0
 		               ? arena_format(arena, "%s, baseline and fixed", format_name(arena, b->name, 80))
@@ -59,7 +62,7 @@ static const char *title_of(const struct analysis *a, struct arena *arena)
 
 static void fill_head(const struct analysis *a, struct page *page)
 {
-	page_head(page, words_result(a), title_of(a, page->arena),
+	page_head(page, a->n_sides < 2 ? "Profile" : words_result(a), title_of(a, page->arena),
 	          arena_format(page->arena, " 'sha256-%s' 'sha256-%s'", asset_early_js.sha256, asset_report_js.sha256));
 	page_fill(&page->top, "early", asset_early_js.bytes);
 	page_fill(&page->top, "script", asset_report_js.bytes);
@@ -73,9 +76,9 @@ static const char *file_shown(const struct side *s, struct arena *arena)
 static void fill_timeline(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
-	const char *shown[2], *first = "", *named = "", *overview = "The whole run";
+	const char *shown[2] = {"", ""}, *first = "", *named = "", *overview = "The whole run";
 	uint32_t gpus = 0;
-	for (int s = 0; s < 2; s++) {
+	for (uint32_t s = 0; s < a->n_sides; s++) {
 		const struct timeline *t = &a->side[s].timeline;
 		shown[s] = !a->side[s].steps.found ? "the whole run"
 		                                   : format_plural(arena, t->n_boundaries ? t->n_boundaries - 1 : 0,
@@ -85,7 +88,7 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 			                        file_shown(&a->side[s], arena), a->side[s].n_runs);
 		gpus = t->n_devices > gpus ? t->n_devices : gpus;
 	}
-	for (int s = 0; s < 2; s++) {
+	for (uint32_t s = 0; s < a->n_sides; s++) {
 		const char *drawn = lanes_drawn(&a->side[s], arena);
 		named = arena_format(arena, "%s%s%s", named, *named && *drawn ? "; " : "", drawn);
 	}
@@ -95,13 +98,15 @@ static void fill_timeline(const struct analysis *a, struct page *page)
 	if (gpus > LANES_DEVICES)
 		first = arena_format(arena, " Of %u GPUs %s%d are drawn%s.", gpus, *named ? "" : "the first ",
 		                     LANES_DEVICES, named);
+	static const char grey[] = "Grey is work; colour is a wait, and its colour is the cause.";
 	page_fill(&page->top, "timeline.text",
-	          arena_format(arena,
-	                       "Baseline (%s) above fixed (%s), on one time scale%s. Grey is work; colour is a wait, "
-	                       "and its colour is the cause.%s",
-	                       shown[0], shown[1],
-	                       a->side[0].steps.found && a->side[1].steps.found ? ", aligned where a step ends" : "",
-	                       first));
+	          a->n_sides < 2 ? arena_format(arena, "Drawn: %s. %s%s", shown[0], grey, first)
+	                         : arena_format(arena, "Baseline (%s) above fixed (%s), on one time scale%s. %s%s",
+	                                        shown[0], shown[1],
+	                                        a->side[0].steps.found && a->side[1].steps.found
+	                                                ? ", aligned where a step ends"
+	                                                : "",
+	                                        grey, first));
 	timeline_draw(a, arena, page_draw(&page->top, "timeline"));
 	if (step_times_several(a))
 		overview = arena_format(arena, "One whole run of each side: %s and %s", file_shown(&a->side[0], arena),
@@ -214,7 +219,7 @@ static const char *events_of(const struct side *s, struct arena *arena)
 static const char *steps_of(const struct analysis *a, const struct side *s, struct arena *arena)
 {
 	if (!s->steps.found)
-		return "none found: whole runs are compared";
+		return "none found: whole runs are taken";
 	size_t steps = 0, warmup = 0;
 	for (uint32_t r = 0; r < s->n_runs; r++) {
 		steps += s->runs[r].n_steps;
@@ -327,13 +332,16 @@ static void fill_method(const struct analysis *a, struct page *page)
 	page_if(&page->top, "remarks", b->quality.n_notes + f->quality.n_notes > 0);
 	size_t n = 0;
 	const char **remarks = ARENA_NEW(arena, (size_t)b->quality.n_notes + f->quality.n_notes, const char *);
-	for (int s = 0; s < 2; s++)
+	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t i = 0; i < a->side[s].quality.n_notes; i++)
-			remarks[n++] = arena_format(arena, "%s: %s", a->side[s].label, a->side[s].quality.notes[i]);
+			remarks[n++] = a->n_sides < 2 ? a->side[s].quality.notes[i]
+			                              : arena_format(arena, "%s: %s", a->side[s].label,
+			                                             a->side[s].quality.notes[i]);
 	fill_texts(page, "remark", remarks, n);
 	uint32_t profiles = b->n_runs + f->n_runs;
 	page_fill(&page->top, "made",
-	          arena_format(arena, "Made by gapline " GAPLINE_VERSION " from %u profiles.", profiles));
+	          arena_format(arena, "Made by gapline " GAPLINE_VERSION " from %s.",
+	                       format_plural(arena, profiles, "profile", "profiles")));
 }
 
 /* The page but for the script's data, and those: neither needs the other. */
@@ -349,10 +357,13 @@ struct parts {
 static void fill_page(const struct analysis *a, struct page *page, struct arena *arena)
 {
 	struct unit unit = view_table_unit(a);
-	page_open(page, asset_report_html.bytes, asset_report_html.n, arena);
+	page_open(page, asset_report_html.bytes, asset_report_html.n, a->n_sides, arena);
 	tables_begin(a, page);
 	fill_head(a, page);
-	card_fill(a, page);
+	if (a->n_sides < 2)
+		profile_card_fill(a, page);
+	else
+		card_fill(a, page);
 	fill_timeline(a, page);
 	fill_waterfall(a, unit, page);
 	tables_phases(a, unit, page);
@@ -379,10 +390,22 @@ static void make_part(void *context, size_t i)
 		parts->status = data_write(parts->a, &parts->data, &parts->err);
 }
 
-int render_html(const struct analysis *a, struct buf *out, struct err *err)
+/* A page of one side has cells of the other, too, until page_finish takes them out: what fills them finds a side without
+ * anything, whose texts are there. */
+static const struct analysis *with_empty_side(const struct analysis *a, struct arena *arena)
 {
-	if (a->n_sides != 2)
-		return err_set(err, "report: two sides are needed");
+	if (a->n_sides > 1)
+		return a;
+	struct analysis *both = ARENA_NEW(arena, 1, struct analysis);
+	*both = *a;
+	both->side[1] = (struct side){.label = "", .source = a->side[0].source};
+	return both;
+}
+
+int render_html(const struct analysis *given, struct buf *out, struct err *err)
+{
+	struct arena arena = {0};
+	const struct analysis *a = with_empty_side(given, &arena);
 	struct parts parts = {.a = a};
 	xmlInitParser(); /* libxml2 takes the thread that comes first for the main one: it has to be one that stays */
 	parallel_each(2, make_part, &parts);
@@ -395,6 +418,7 @@ int render_html(const struct analysis *a, struct buf *out, struct err *err)
 		status = -1;
 	}
 	arena_release(&parts.arena);
+	arena_release(&arena);
 	buf_release(&parts.data);
 	return status;
 }

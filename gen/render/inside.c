@@ -220,13 +220,12 @@ static void write_side(const struct analysis *a, const struct kernel_inside *k, 
 
 void inside_json(const struct analysis *a, struct json *json)
 {
-	static const char *const key[2] = {"baseline", "fixed"};
 	const struct kernels_inside *in = &a->inside;
 	if (!in->given[0] && !in->given[1] && !in->command[0] && !in->command[1])
 		return;
 	json_object(json, "kernels_inside");
-	for (int s = 0; s < 2; s++) {
-		json_object(json, key[s]);
+	for (uint32_t s = 0; s < a->n_sides; s++) {
+		json_object(json, a->side[s].label);
 		json_bool(json, "given", in->given[s]);
 		json_integer(json, "kernels", in->groups[s]);
 		json_integer(json, "not_in_profile", in->strangers[s]);
@@ -240,8 +239,8 @@ void inside_json(const struct analysis *a, struct json *json)
 	json_array(json, "kernels");
 	for (uint32_t i = 0; i < in->n; i++) {
 		json_object(json, NULL);
-		for (int s = 0; s < 2; s++)
-			write_side(a, &in->pair[i].side[s], in->absolute, key[s], json);
+		for (uint32_t s = 0; s < a->n_sides; s++)
+			write_side(a, &in->pair[i].side[s], in->absolute, a->side[s].label, json);
 		json_text(json, "text", in->pair[i].text);
 		json_text(json, "advice", in->pair[i].advice);
 		json_end_object(json);

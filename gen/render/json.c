@@ -230,13 +230,17 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	json_text(&json, "schema", "gapline/2");
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "title", a->title);
-	write_verdict(&json, a);
+	if (a->n_sides > 1)
+		write_verdict(&json, a);
 	for (uint32_t i = 0; i < a->n_sides; i++)
 		json_side(&json, a, &a->side[i]);
-	write_waterfall(&json, a);
+	if (a->n_sides > 1)
+		write_waterfall(&json, a);
 	write_findings(&json, a);
-	write_next(&json, a);
-	write_diagnosis(&json, a);
+	if (a->n_sides > 1) {
+		write_next(&json, a);
+		write_diagnosis(&json, a);
+	}
 	inside_json(a, &json);
 	functions_json(a, &json);
 	json_end_object(&json);

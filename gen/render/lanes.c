@@ -280,9 +280,9 @@ struct step_label lanes_step(const struct analysis *a, int side, uint32_t i, str
 const char *lanes_saving(const struct analysis *a, int *side, struct arena *arena)
 {
 	const struct timeline *t[2] = {&a->side[0].timeline, &a->side[1].timeline};
-	*side = t[1]->length <= t[0]->length ? 1 : 0;
-	if (t[0]->n_boundaries != t[1]->n_boundaries || t[0]->n_boundaries < 2 || !a->side[0].steps.found ||
-	    !a->side[1].steps.found)
+	*side = a->n_sides > 1 && t[1]->length <= t[0]->length ? 1 : 0;
+	if (a->n_sides < 2 || t[0]->n_boundaries != t[1]->n_boundaries || t[0]->n_boundaries < 2 ||
+	    !a->side[0].steps.found || !a->side[1].steps.found)
 		return NULL;
 	const char *less = format_time(arena, (double)(t[!*side]->length - t[*side]->length));
 	uint32_t steps = t[0]->n_boundaries - 1;

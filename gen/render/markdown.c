@@ -100,7 +100,7 @@ static void row(struct sheet *s, const char *name, bool code, struct unit unit, 
 	else
 		markdown_text(&s->md, name);
 	const double value[2] = {baseline, fixed};
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < s->a->n_sides; i++) {
 		markdown_raw(&s->md, " | ");
 		markdown_text(&s->md, format_number(&s->arena, unit, value[i]));
 	}
@@ -113,12 +113,12 @@ static void head(struct sheet *s, const char *what, struct unit unit)
 {
 	s->md.cell = true;
 	buf_format(&s->block, "| %s, %s", what, unit.name);
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < s->a->n_sides; i++) {
 		markdown_raw(&s->md, " | ");
 		markdown_text(&s->md, format_name(&s->arena, view_side(&s->a->side[i], &s->arena), NAME));
 		buf_format(&s->block, ", a %s", view_unit(&s->a->side[i]));
 	}
-	markdown_raw(&s->md, " |\n|---|--:|--:|\n");
+	markdown_raw(&s->md, s->a->n_sides > 1 ? " |\n|---|--:|--:|\n" : " |\n|---|--:|\n");
 	s->md.cell = false;
 }
 
@@ -126,7 +126,7 @@ static void head(struct sheet *s, const char *what, struct unit unit)
 static void put_steps(struct sheet *s)
 {
 	const char *text[2] = {0};
-	for (int i = 0; i < 2; i++) {
+	for (uint32_t i = 0; i < s->a->n_sides; i++) {
 		const struct side *side = &s->a->side[i];
 		text[i] = side->steps.found
 		                  ? arena_format(
@@ -135,6 +135,10 @@ static void put_steps(struct sheet *s)
 					    format_name(&s->arena, names_text(s->a->names, side->steps.name), NAME),
 					    side->runs[0].warmup, evidence_of(side, &s->arena))
 		                  : "none found";
+	}
+	if (s->a->n_sides < 2) {
+		paragraph(s, arena_format(&s->arena, "Steps: %s.", text[0]));
+		return;
 	}
 	paragraph(s, strcmp(text[0], text[1]) == 0
 	                     ? arena_format(&s->arena, "Steps of both sides: %s.", text[0])
@@ -172,7 +176,10 @@ static void put_phases(struct sheet *s)
 static void put_startup(struct sheet *s)
 {
 	const char *both = evidence_startups(s->a, &s->arena);
-	if (both)
+	if (both && s->a->n_sides < 2)
+		paragraph(s, arena_format(&s->arena, "Start-up, in none of these numbers: %s.",
+		                          evidence_startup(s->a, &s->a->side[0], &s->arena)));
+	else if (both)
 		paragraph(s, arena_format(&s->arena, "Start-up, in none of these numbers: %s (%s).", both,
 		                          evidence_startup_parts(s->a, &s->arena)));
 }
@@ -185,7 +192,10 @@ static void put_findings(struct sheet *s)
 		const struct finding *f = &s->a->findings.list[i];
 		markdown_raw(&s->md, i ? "- **" : "**Findings**\n\n- **");
 		markdown_text(&s->md, f->title);
-		buf_format(&s->block, "** (%s): ", words_status(f));
+		if (s->a->n_sides > 1)
+			buf_format(&s->block, "** (%s): ", words_status(f));
+		else
+			markdown_raw(&s->md, "**: ");
 		markdown_text(&s->md, f->text);
 		markdown_raw(&s->md, "\n");
 		fits = add(s);
@@ -253,6 +263,33 @@ static void put_end(struct sheet *s)
 	markdown_raw(&md, "\n");
 }
 
+/* One side alone: how long its step is, and what of it is idle. */
+static void put_side(struct sheet *s)
+{
+	const struct side *side = &s->a->side[0];
+	const char *unit = view_unit(side);
+	double idle = side->budget.period > 0 ? side->budget.idle / side->budget.period : 0;
+	markdown_raw(&s->md, "### ");
+	markdown_text(&s->md,
+	              arena_format(&s->arena, "%s a %s, the GPU idle %s of it",
+	                           format_time(&s->arena, side->headline.step), unit, format_share(&s->arena, idle)));
+	markdown_raw(&s->md, "\n\n");
+	add(s);
+	paragraph(s, side->doubt ? side->doubt : "");
+}
+
+/* All that a document of one profile has. */
+static void put_profile(struct sheet *s)
+{
+	put_side(s);
+	put_findings(s);
+	put_steps(s);
+	put_budget(s);
+	put_phases(s);
+	put_startup(s);
+	put_end(s);
+}
+
 int render_markdown(const struct analysis *a, const struct markdown_wish *wish, struct buf *out, struct err *err)
 {
 	const char *const urls[] = {wish->svg_url, wish->report_url};
@@ -261,6 +298,12 @@ int render_markdown(const struct analysis *a, const struct markdown_wish *wish, 
 	for (size_t i = 0; i < 2; i++)
 		if (urls[i] && !markdown_url(urls[i]))
 			return err_set(err, "'%s' is no http or https address that a link can hold", urls[i]);
+	if (a->n_sides < 2) {
+		put_profile(&s);
+		buf_release(&s.block);
+		arena_release(&s.arena);
+		return 0;
+	}
 	put_verdict(&s);
 	put_gates(&s);
 	if (!wish->brief) {

@@ -144,10 +144,11 @@ void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 	int64_t length[2] = {a->side[0].overview.length, a->side[1].overview.length};
 	int64_t longest = length[0] > length[1] ? length[0] : length[1];
 	xmlNode *svg = svg_picture(
-		parent, WIDTH, 2 * PITCH + 19, "The whole run of both sides",
+		parent, WIDTH, (int)a->n_sides * PITCH + 19,
+		a->n_sides > 1 ? "The whole run of both sides" : "The whole run",
 		"How busy the GPU was from the first to the last GPU operation, and which part is measured.");
 	svg_stretch(svg);
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)a->n_sides; side++) {
 		/* one time scale, unless the shorter run would be too small to see */
 		double share = longest > 0 ? (double)length[side] / (double)longest : 1;
 		draw_strip(&a->side[side], arena, svg, side * PITCH + ABOVE, share < 0.2 ? 1 : share);
@@ -157,5 +158,5 @@ void overview_draw(const struct analysis *a, struct arena *arena, xmlNode *paren
 		if (is_seen(&a->side[0].overview, k) || is_seen(&a->side[1].overview, k))
 			seen[n++] = layers[k];
 	seen[n] = -1;
-	svg_legend(svg, 0, 2 * PITCH, WIDTH, seen);
+	svg_legend(svg, 0, (int)a->n_sides * PITCH, WIDTH, seen);
 }

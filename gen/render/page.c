@@ -5,6 +5,7 @@
 #include <libxml/HTMLtree.h>
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum mark_kind { MARK_FILL, MARK_DRAW, MARK_ROW, MARK_IF, MARK_KINDS };
@@ -91,11 +92,32 @@ static void remove_comments(xmlNode *first)
 	}
 }
 
+/* Removes what is of a page of another number of sides, everything or sections only; what stays loses the mark. */
+static void remove_others(const struct page *page, xmlNode *first, bool sections)
+{
+	for (xmlNode *node = first, *next; node; node = next) {
+		next = node->next;
+		if (node->type != XML_ELEMENT_NODE)
+			continue;
+		xmlChar *sides = xmlGetProp(node, (const xmlChar *)"data-sides");
+		bool section = strcmp((const char *)node->name, "section") == 0;
+		if (sides && strtoul((const char *)sides, NULL, 10) != page->sides && (section || !sections)) {
+			xmlUnlinkNode(node);
+			xmlFreeNode(node);
+		} else {
+			if (sides && (section || !sections))
+				xmlUnsetProp(node, (const xmlChar *)"data-sides");
+			remove_others(page, node->children, sections);
+		}
+		xmlFree(sides);
+	}
+}
+
 /* ---- opening and finishing ---- */
 
-void page_open(struct page *page, const char *template, size_t n, struct arena *arena)
+void page_open(struct page *page, const char *template, size_t n, uint32_t sides, struct arena *arena)
 {
-	*page = (struct page){.arena = arena};
+	*page = (struct page){.arena = arena, .sides = sides};
 	page->top.page = page;
 	page->doc = xmlReadMemory(template, (int)n, NULL, "UTF-8",
 	                          XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING);
@@ -105,6 +127,7 @@ void page_open(struct page *page, const char *template, size_t n, struct arena *
 		return;
 	}
 	remove_comments(page->doc->children);
+	remove_others(page, page->doc->children, true);
 	collect(&page->top, xmlDocGetRootElement(page->doc));
 }
 
@@ -130,6 +153,7 @@ int page_finish(struct page *page, struct buf *out, struct err *err)
 		settle(page, scope);
 	settle(page, &page->top);
 	if (!page->first.text[0]) {
+		remove_others(page, page->doc->children, false);
 		xmlBuffer *bytes = xmlBufferCreate();
 		xmlOutputBuffer *sink =
 			bytes ? xmlOutputBufferCreateBuffer(bytes, xmlFindCharEncodingHandler("UTF-8")) : NULL;

@@ -5,11 +5,13 @@
  *     data-draw="name"   the element's content is replaced by nodes that the code makes (SVG)
  *     data-row="name"    the element is a prototype: one copy for each row, itself removed
  *     data-if="name"     the element stays or goes
+ *     data-sides="2"     it is of a page of so many sides; in another its marks are served all the same, and it goes.
+ * But a section goes at once, and nobody serves it
  *
  * Names belong to a scope: the page, or one copy of a row, in which its marks are found. Text enters the tree as text
  * nodes and attribute values only, so there is nothing to escape by hand.
  *
- *     page_open(&page, template, n, arena);
+ *     page_open(&page, template, n, 2, arena);
  *     page_fill(&page.top, "verdict.word", "Faster");
  *     struct rows *rows = page_rows(&page.top, "phase");
  *     for (...)
@@ -52,10 +54,11 @@ struct page {
 	struct scope top;
 	struct err first; /* the first error, "" if none */
 	size_t room;      /* for whoever fills the page: bytes left for what is long, … */
+	uint32_t sides;   /* that it shows … */
 	bool no_pair;     /* … and whether it compares a step with a run, so that nothing is a change */
 };
 
-void page_open(struct page *page, const char *template, size_t n, struct arena *arena);
+void page_open(struct page *page, const char *template, size_t n, uint32_t sides, struct arena *arena);
 
 /* The head of a page that shows `result` of `title`: its names, its style, and a policy by which a browser runs nothing
  * but `scripts` ("" or " 'sha256-…' …", as a Content-Security-Policy names them). */

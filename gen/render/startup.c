@@ -23,13 +23,14 @@ static const char *heading(const struct side *s, struct arena *arena)
 static void draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	double most = fmax(a->side[0].startup.ns, a->side[1].startup.ns);
-	xmlNode *svg =
-		svg_picture(parent, SLICES_WIDTH, 2 * ROW, "Start-up by what the program did, baseline above fixed",
-	                    "Both sides on one scale; the table below has the numbers.");
+	xmlNode *svg = svg_picture(parent, SLICES_WIDTH, (int)a->n_sides * ROW,
+	                           a->n_sides > 1 ? "Start-up by what the program did, baseline above fixed"
+	                                          : "Start-up by what the program did",
+	                           "On one scale; the table below has the numbers.");
 	svg_stretch(svg);
 	xmlNode *ink = svg_group(svg, "ink");
 	svg_attribute(ink, "fill", "#111");
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)a->n_sides; side++) {
 		const struct startup *s = &a->side[side].startup;
 		struct slice slices[STARTUP_PARTS];
 		double y = side * ROW;
@@ -83,7 +84,7 @@ static const char *runs_of(const struct side *s, struct arena *arena)
 static const char *begin_of(const struct analysis *a)
 {
 	const struct startup *b = &a->side[0].startup, *f = &a->side[1].startup;
-	bool before = b->ns > 0 && !b->whole, after = f->ns > 0 && !f->whole;
+	bool before = b->ns > 0 && !b->whole, after = a->n_sides < 2 ? before : f->ns > 0 && !f->whole;
 	if (!before && !after)
 		return " It begins where the program was started.";
 	if (before && after)
@@ -107,7 +108,7 @@ void startup_fill(const struct analysis *a, struct page *page)
 	page_if(&page->top, "startup", both);
 	page_if(&page->top, "startup.link", both);
 	page_fill(&page->top, "startup.title", arena_format(arena, "Start-up: %s", both ? both : ""));
-	bool steps = a->side[0].steps.found && a->side[1].steps.found;
+	bool steps = a->side[0].steps.found && (a->n_sides < 2 || a->side[1].steps.found);
 	page_fill(&page->top, "startup.text",
 	          arena_format(arena,
 	                       "What lies before %s. It is part of no step, and of none of the numbers above.%s%s%s",

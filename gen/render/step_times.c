@@ -31,7 +31,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 	          arena_format(arena, "Runs; the time per step of each, %s; a side's is the mean of its runs'",
 	                       unit.name));
 	struct rows *rows = page_rows(&page->top, "run");
-	for (int side = 0; side < 2; side++)
+	for (uint32_t side = 0; side < a->n_sides; side++)
 		for (uint32_t r = 0; r < a->side[side].n_runs && r <= MOST_RUNS; r++) {
 			const struct side *s = &a->side[side];
 			const struct run_result *run = &s->runs[r];
@@ -84,7 +84,7 @@ void step_times_fill(const struct analysis *a, struct unit unit, struct page *pa
 	const struct side *b = &a->side[0], *f = &a->side[1];
 	struct arena *arena = page->arena;
 	bool stopwatch = a->verdict.measured == VERDICT_STOPWATCH;
-	bool one = !b->steps.found && !f->steps.found && b->n_runs == 1 && f->n_runs == 1; /* a number a side */
+	bool one = !b->steps.found && !f->steps.found && b->n_runs <= 1 && f->n_runs <= 1; /* a number a side */
 	bool steps = b->steps.found || f->steps.found;
 	const char *per = view_is_pair(a) ? view_unit(b) : "step";
 	page_fill(&page->top, "steps.title", steps ? "Step times" : "Run times");

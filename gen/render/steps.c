@@ -59,7 +59,7 @@ static void draw_hill(const struct side *s, int side, double most, double px, st
 static double draw_hills(const struct analysis *a, struct arena *arena, xmlNode *svg)
 {
 	double most = 0;
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)a->n_sides; side++) {
 		const struct side *s = &a->side[side];
 		most = fmax(most, fmin(s->steps.max, 2.5 * s->steps.median) * 1.04);
 	}
@@ -68,13 +68,13 @@ static double draw_hills(const struct analysis *a, struct arena *arena, xmlNode 
 	unit.decimals = tick >= unit.ns ? 0 : (int)ceil(log10(unit.ns / tick));
 	xmlNode *grid = svg_strokes(svg, "grid", "#d8dde2", 1, NULL), *muted = svg_group(svg, "muted");
 	svg_attribute(muted, "fill", "#555");
-	double bottom = y + 2 * (HILL + 18);
+	double bottom = y + (int)a->n_sides * (HILL + 18);
 	for (double t = 0; t <= most; t += tick) {
 		svg_line(grid, GUTTER + t * px, y, GUTTER + t * px, bottom - 6);
 		svg_text(muted, GUTTER + t * px, bottom + 8, ANCHOR_MIDDLE, format_number(arena, unit, t));
 	}
 	svg_text(muted, 4, bottom + 8, ANCHOR_START, unit.name);
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < (int)a->n_sides; side++)
 		draw_hill(&a->side[side], side, most > 0 ? most : 1, px, arena, svg, y + side * (HILL + 18));
 	return bottom + 30;
 }
@@ -198,12 +198,12 @@ static bool has_periods(const struct side *s)
 void steps_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	xmlNode *svg =
-		svg_picture(parent, WIDTH, 100, "Step times of both sides",
+		svg_picture(parent, WIDTH, 100, a->n_sides > 1 ? "Step times of both sides" : "Step times",
 	                    "Above: how often each period was measured, both sides on one scale from zero. Below: the "
 	                    "periods in order, each side on a scale of its own, warm-up shaded.");
 	double y = draw_hills(a, arena, svg);
 	bool any = false;
-	for (int s = 0; s < 2; s++)
+	for (int s = 0; s < (int)a->n_sides; s++)
 		if (has_periods(&a->side[s])) {
 			draw_panel(a, s, arena, svg, s ? WIDTH - PANEL - 10 : 0, y);
 			any = true;

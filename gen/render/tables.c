@@ -70,9 +70,12 @@ static void mark_row(struct scope *row, const char *attribute, const struct anal
 	page_attribute(row, NULL, attribute, view_key(a, (uint32_t)id, row->page->arena));
 }
 
-static const char *pair_of(struct arena *arena, const char *before, const char *after)
+/* "302 → 1"; of one side, or where both are the same, its own. */
+static const char *pair_of(const struct page *page, const char *before, const char *after)
 {
-	return strcmp(before, after) == 0 ? before : arena_format(arena, "%s \xE2\x86\x92 %s", before, after);
+	return page->sides < 2 || strcmp(before, after) == 0
+	               ? before
+	               : arena_format(page->arena, "%s \xE2\x86\x92 %s", before, after);
 }
 
 /* `most`: the longest time of the table; a change that cannot be seen beside it has no colour, nor has one of what is
@@ -91,7 +94,7 @@ static void fill_times(struct scope *row, struct unit unit, const double time[2]
 /* "30.25 -> 0.06" sorts by the larger. */
 static void fill_pair(struct scope *row, const char *name, const char *before, const char *after, const double value[2])
 {
-	tables_number(row, name, pair_of(row->page->arena, before, after), fmax(value[0], value[1]));
+	tables_number(row, name, pair_of(row->page, before, after), fmax(value[0], value[1]));
 }
 
 static void fill_time_pair(struct scope *row, const char *name, struct unit unit, const double time[2])
@@ -255,7 +258,7 @@ void tables_budget(const struct analysis *a, struct unit unit, struct page *page
 	page_fill(&page->top, "budget.caption",
 	          caption(page, "The budget of each GPU (arithmetic means over the measured window)", unit, a));
 	struct rows *rows = page_rows(&page->top, "budget");
-	for (int s = 0; s < 2; s++)
+	for (uint32_t s = 0; s < a->n_sides; s++)
 		for (uint32_t d = 0; d <= a->side[s].n_devices && d <= MOST_GPUS; d++) {
 			uint32_t n = a->side[s].n_devices;
 			bool mean = d == n || d == MOST_GPUS;
@@ -306,7 +309,7 @@ void tables_phases(const struct analysis *a, struct unit unit, struct page *page
 		mark_row(row, "data-phase", a, line->key);
 		const double idle[2] = {p[0]->idle, p[1]->idle}, gpu[2] = {p[0]->gpu, p[1]->gpu};
 		const double host[2] = {p[0]->host, p[1]->host};
-		page_fill(row, "place", pair_of(arena, place[0], place[1]));
+		page_fill(row, "place", pair_of(page, place[0], place[1]));
 		fill_time_pair(row, "idle", unit, idle);
 		fill_time_pair(row, "gpu", unit, gpu);
 		fill_time_pair(row, "host", unit, host);

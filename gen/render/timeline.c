@@ -180,7 +180,7 @@ static double hover_width(const struct drawing *d)
 {
 	for (double least = 3;; least *= 1.5) {
 		uint32_t n = 0;
-		for (int side = 0; side < 2; side++)
+		for (uint32_t side = 0; side < d->a->n_sides; side++)
 			for (uint32_t i = 0; i < d->lanes[side].n; i++)
 				n += lane_count(&d->lanes[side].lane[i], &d->axis, least);
 		if (n <= MOST_HOVERS)
@@ -204,7 +204,7 @@ static double draw_legend(struct drawing *d, double y)
 static const char *describe(struct arena *arena, const struct analysis *a)
 {
 	const char *text = "";
-	for (int s = 0; s < 2; s++)
+	for (uint32_t s = 0; s < a->n_sides; s++)
 		text = arena_format(arena, "%s%s: %s a %s, of which the GPU is idle for %s. ", text, a->side[s].label,
 		                    format_time(arena, a->side[s].budget.period), view_unit(&a->side[s]),
 		                    format_time(arena, a->side[s].budget.idle));
@@ -228,7 +228,7 @@ static struct drawing *begin(const struct analysis *a, struct arena *arena, doub
 	*d = (struct drawing){.a = a, .arena = arena, .width = width};
 	d->axis = (struct axis){.x = GUTTER, .width = width - GUTTER - RIGHT, .length = length > 0 ? length : 1};
 	d->axis.px = d->axis.width / (double)d->axis.length;
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)a->n_sides; side++) {
 		lanes_build(a, side, arena, &d->lanes[side]);
 		drop_minor_lanes(&d->lanes[side]);
 		see_lanes(d, side);
@@ -241,11 +241,11 @@ static void draw(struct drawing *d, xmlNode *svg, double stretch)
 {
 	double top = d->y + 20;
 	d->svg = svg;
-	for (int side = 0; side < 2; side++)
+	for (int side = 0; side < (int)d->a->n_sides; side++)
 		place_lanes(d, side, stretch);
 	draw_axis(d, top, d->y);
 	double least = hover_width(d);
-	for (int side = 0; side < 2; side++) {
+	for (int side = 0; side < (int)d->a->n_sides; side++) {
 		draw_heading(d, side);
 		draw_lanes(d, side, least);
 		draw_steps(d, side);
@@ -258,8 +258,10 @@ static void draw(struct drawing *d, xmlNode *svg, double stretch)
 void timeline_draw(const struct analysis *a, struct arena *arena, xmlNode *parent)
 {
 	struct drawing *d = begin(a, arena, WIDTH);
-	xmlNode *svg = svg_picture(parent, WIDTH, 100, "GPU idle gaps, baseline above fixed, on one time scale",
-	                           describe(arena, a));
+	xmlNode *svg =
+		svg_picture(parent, WIDTH, 100,
+	                    a->n_sides > 1 ? "GPU idle gaps, baseline above fixed, on one time scale" : "GPU idle gaps",
+	                    describe(arena, a));
 	draw(d, svg, 1);
 	svg_resize(svg, WIDTH, d->y);
 }

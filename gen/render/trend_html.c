@@ -163,7 +163,7 @@ int trend_html(const struct trend *t, struct buf *out, struct err *err)
 {
 	struct arena arena = {0};
 	struct page page;
-	page_open(&page, asset_trend_html.bytes, asset_trend_html.n, &arena);
+	page_open(&page, asset_trend_html.bytes, asset_trend_html.n, 1, &arena);
 	page_head(&page, fill_card(t, &page), title_of(t, &arena), "");
 	struct rows *rows = page_rows(&page.top, "series");
 	for (size_t i = 0; i < t->n_series; i++) {

@@ -126,7 +126,7 @@ const char *view_unit(const struct side *side)
 
 bool view_is_pair(const struct analysis *a)
 {
-	return a->side[0].steps.found == a->side[1].steps.found;
+	return a->n_sides < 2 || a->side[0].steps.found == a->side[1].steps.found;
 }
 
 const char *view_units(const struct analysis *a)

@@ -30,7 +30,7 @@ CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared
 EXAMPLE = ROOT / "examples" / "training-step"
 RECORDED = HERE.parents[1] / "cmd" / "recorded"
 GPT2 = HERE.parents[2] / ".." / "shared" / "captures" / "gpt2-mixed-precision"  # where there are captures beside the repository
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large", "one"]
 SKIPPED = 77
 
 

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large", "one"]
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ALLOWED = set(
     "html head meta title style body header main section nav footer article h1 h2 h3 p b strong small span a ul li dl dt dd div "

@@ -17,7 +17,7 @@ except ImportError:
     sys.exit("check_schema: python3-jsonschema is missing; apt-get install python3-jsonschema")
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "gapline.schema.json"
-FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large"]
+FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large", "one"]
 
 
 def check_sum(what, parts, total):
@@ -51,6 +51,8 @@ def check_side(what, side):
 
 
 def check_sums(result):
+    if "profile" in result:
+        return check_side("profile", result["profile"])
     for key in ("baseline", "fixed"):
         check_side(key, result[key])
         if result["waterfall"]:
@@ -110,6 +112,9 @@ def main():
         except AssertionError as error:
             sys.exit(f"{name}: {error}")
     check_that_it_can_fail(validator, json.loads(texts["pair"]))
+    one = json.loads(texts["one"])
+    one["findings"][0]["cost_ms_per_step"]["fixed"] = 1.0
+    assert not validator.is_valid(one), "one profile has no fixed side"
     print(f"check_schema: {len(texts)} results fit the schema, and their sums hold")
 
 

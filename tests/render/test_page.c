@@ -18,7 +18,7 @@ static int release(void **state)
 
 static void open_page(struct page *page, const char *template)
 {
-	page_open(page, template, strlen(template), &arena);
+	page_open(page, template, strlen(template), 2, &arena);
 }
 
 static void assert_page(struct page *page, const char *html)
