@@ -390,8 +390,8 @@ static void make_part(void *context, size_t i)
 		parts->status = data_write(parts->a, &parts->data, &parts->err);
 }
 
-/* A page of one side has cells of the other, too, until page_finish takes them out: what fills them finds a side without
- * anything, whose texts are there. */
+/* A page of one side has cells of the other, too, until page_finish takes them out: what fills them finds a side
+ * without anything, whose texts are there. */
 static const struct analysis *with_empty_side(const struct analysis *a, struct arena *arena)
 {
 	if (a->n_sides > 1)

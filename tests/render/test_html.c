@@ -461,28 +461,9 @@ static void colours_by_part(void **state)
 			assert_true(strcmp(palette(i)->fill, palette(k)->fill) != 0);
 }
 
-/* Nothing of a pair is on the page of one profile: no column, no arrow, no other side. */
-static void one_profile(void **state)
-{
-	(void)state;
-	struct report r;
-	open_report(&r, FIXTURE_ONE);
-	assert_true(number(&r, "count(//section[@id='profile'])") == 1);
-	assert_true(number(&r, "count(//section[@id='verdict'])") == 0);
-	assert_true(number(&r, "count(//@data-sides)") == 0);
-	assert_true(number(&r, "count(//main//text()[contains(., 'aseline') or contains(., 'fixed side')]"
-	                       "[not(ancestor::script)])") == 0);
-	assert_true(number(&r, "count(//td[contains(., '\xE2\x86\x92')])") == 0);
-	assert_true(number(&r, "count(//section[@id='kernels']//tbody/tr)") > 0);
-	assert_true(number(&r, "count(//table[.//tr[count(th|td) != count(../../thead/tr/th|../../thead/tr/td)]])") ==
-	            0);
-	close_report(&r);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_profile),
 		cmocka_unit_test_teardown(every_analysis_gives_a_page, release),
 		cmocka_unit_test_teardown(same_input_same_bytes, release),
 		cmocka_unit_test_teardown(a_step_and_a_run_are_no_pair, release),
