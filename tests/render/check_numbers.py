@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tiny_profile
 import tiny_samples
 from check_numbers_words import TIME, Words, is_time
-from page_numbers import MS, Page, shows
+from page_numbers import MS, Page, check_quantile, shows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
@@ -296,31 +296,11 @@ class Check(Words):
             known = [{"time per step, stopwatch": side["steps"]["stopwatch_ms"], "time per run, stopwatch": side["steps"]["stopwatch_ms"], "recorded": side["steps"]["recorded_ms"]} for side in self.sides]
             name = cells[0][0]
             if re.fullmatch(r"p\d\d", name):
-                self.quantile(name, cells, unit)
+                check_quantile(self, name, cells, unit)
                 continue
             values = [k[name] if name in k else side["steps"]["period_ms"][keys[name]] for k, side in zip(known, self.sides)]
             for i, value in enumerate((*values, values[1] - values[0])):
                 self.expect(cells[1 + i][0], value, unit, f"steps, {cells[0][0]}")
-
-    def quantile(self, name, cells, unit):
-        """ "12.30 [12.10, 12.50]" a side, where there is an interval, and "-0.40 (-4.1 to -2.3 %)"."""
-        p, where = int(name[1:]) / 100, f"steps, {name}"
-        sides = [next((q for q in side["steps"]["quantiles"] if q["p"] == p), None) for side in self.sides]
-        change = next((q for q in self.result["verdict"]["quantiles"] if q["p"] == p), None)
-        for (text, *_), q in zip(cells[1:3], sides):
-            found = re.fullmatch(r"(\S+)(?: \[(\S+), (\S+)\])?", text)
-            assert bool(found) == bool(q), f"{self.name}: {where}: {text}"
-            if q:
-                assert bool(found[2]) == (q["lo_ms"] is not None), f"{self.name}: {where}: {text}"
-                for shown, key in zip(found.groups(), ("ms", "lo_ms", "hi_ms")):
-                    shown and self.expect(shown, q[key], unit, where)
-        found = re.fullmatch(r"(\S*)(?: \((\S+) to (\S+) %\))?", cells[3][0])
-        assert found and bool(found[1]) == bool(change), f"{self.name}: {where}: {cells[3][0]}"
-        if change:
-            self.expect(found[1], sides[1]["ms"] - sides[0]["ms"], unit, where)
-            assert bool(found[2]) == bool(change["ci95"]), f"{self.name}: {where}: {cells[3][0]}"
-            for shown, end in zip(found.groups()[1:], change["ci95"] or ()):
-                self.expect(shown, 100 * (end - 1), 1, where)
 
     def startup(self):
         """Parts have other words on the page: by the longer of their two times, as the table has them."""

@@ -109,3 +109,24 @@ def drawn(page):
             lane["names"] = [names[i] for i in lane["name"]]
             lane["phases"] = [names[i] for i in lane["phase"]]
     return data
+
+
+def check_quantile(check, name, cells, unit):
+    """ "12.30 [12.10, 12.50]" a side, where there is an interval, and "-0.40 (-4.1 to -2.3 %)"."""
+    p, where = int(name[1:]) / 100, f"steps, {name}"
+    sides = [next((q for q in side["steps"]["quantiles"] if q["p"] == p), None) for side in check.sides]
+    change = next((q for q in check.result["verdict"]["quantiles"] if q["p"] == p), None)
+    for (text, *_), q in zip(cells[1:3], sides):
+        found = re.fullmatch(r"(\S+)(?: \[(\S+), (\S+)\])?", text)
+        assert bool(found) == bool(q), f"{check.name}: {where}: {text}"
+        if q:
+            assert bool(found[2]) == (q["lo_ms"] is not None), f"{check.name}: {where}: {text}"
+            for shown, key in zip(found.groups(), ("ms", "lo_ms", "hi_ms")):
+                shown and check.expect(shown, q[key], unit, where)
+    found = re.fullmatch(r"(\S*)(?: \((\S+) to (\S+) %\))?", cells[3][0])
+    assert found and bool(found[1]) == bool(change), f"{check.name}: {where}: {cells[3][0]}"
+    if change:
+        check.expect(found[1], sides[1]["ms"] - sides[0]["ms"], unit, where)
+        assert bool(found[2]) == bool(change["ci95"]), f"{check.name}: {where}: {cells[3][0]}"
+        for shown, end in zip(found.groups()[1:], change["ci95"] or ()):
+            check.expect(shown, 100 * (end - 1), 1, where)
