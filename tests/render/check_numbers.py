@@ -292,11 +292,9 @@ class Check(Words):
         unit = self.unit(table)
         keys = {"time per step": "mean", "time per run": "mean", "typical": "typical", "median": "median", "shortest": "min", "longest": "max"}
         for row in table["rows"][1:]:
-            cells = row["cells"]
+            cells, name = row["cells"], row["cells"][0][0]
             known = [{"time per step, stopwatch": side["steps"]["stopwatch_ms"], "time per run, stopwatch": side["steps"]["stopwatch_ms"], "recorded": side["steps"]["recorded_ms"]} for side in self.sides]
-            name = cells[0][0]
-            if re.fullmatch(r"p\d\d", name):
-                check_quantile(self, name, cells, unit)
+            if check_quantile(self, name, cells, unit):
                 continue
             values = [k[name] if name in k else side["steps"]["period_ms"][keys[name]] for k, side in zip(known, self.sides)]
             for i, value in enumerate((*values, values[1] - values[0])):
