@@ -111,8 +111,9 @@ def drawn(page):
     return data
 
 
-def check_quantile(check, name, cells, unit):
+def check_quantile(check, cells, unit):
     """ "12.30 [12.10, 12.50]" a side, where there is an interval, and "-0.40 (-4.1 to -2.3 %)"."""
+    name = cells[0][0]
     if not re.fullmatch(r"p\d\d", name):
         return False
     p, where = int(name[1:]) / 100, f"steps, {name}"
