@@ -3,10 +3,10 @@
 #include "base/buf.h"
 #include "base/format.h"
 #include "capture/command_program.h"
+#include "read/scrub_command.h"
 #include "read/scrub_token.h"
 
 #include <string.h>
-#include <strings.h>
 
 enum {
 	MOST_WORDS = 400, /* longer command lines are not compared */
@@ -89,118 +89,6 @@ static const char *path_of(const struct command_program *c, struct arena *arena)
 
 /* ---- words as they are shown ---- */
 
-/* Options and variables whose values say what a run does, without dashes and as if with hyphens. Any other may take a
- * password. */
-static bool is_harmless(const char *option)
-{
-	static const char *const known[] = {
-		"n",
-		"np",
-		"ntasks",
-		"N",
-		"nodes",
-		"nproc",
-		"nproc-per-node",
-		"gpus",
-		"num-gpus",
-		"num-processes",
-		"j",
-		"jobs",
-		"c",
-		"cpus",
-		"threads",
-		"num-threads",
-		"workers",
-		"num-workers",
-		"prefetch",
-		"prefetch-factor",
-		"steps",
-		"num-steps",
-		"max-steps",
-		"iters",
-		"iterations",
-		"num-iters",
-		"epochs",
-		"warmup",
-		"repeat",
-		"runs",
-		"b",
-		"batch",
-		"batch-size",
-		"micro-batch-size",
-		"size",
-		"seq-len",
-		"seq-length",
-		"seed",
-		"lr",
-		"precision",
-		"dtype",
-		"device",
-		"backend",
-		"mode",
-		"model",
-		"config",
-		"variant",
-		"optimizer",
-		"compile",
-		"attention",
-		"C",
-		"chdir",
-		"m",
-		"in",
-		"i",
-		"input",
-		"data",
-		"dataset",
-		"o",
-		"output",
-		"streams",
-		"num-streams",
-		"chunk",
-		"chunk-size",
-		"kernel",
-		"impl",
-		"version",
-		"level",
-		"OMP-NUM-THREADS",
-		"CUDA-VISIBLE-DEVICES",
-		"CUDA-LAUNCH-BLOCKING",
-		"CUDA-MODULE-LOADING",
-		"PYTORCH-CUDA-ALLOC-CONF",
-		"NCCL-ALGO",
-		"NCCL-PROTO",
-		"MKL-NUM-THREADS",
-		"TORCH-COMPILE-DISABLE",
-		"CUDA-DEVICE-MAX-CONNECTIONS",
-	};
-	option += strspn(option, "-+");
-	for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-		size_t k = 0;
-		while (known[i][k] && (known[i][k] == option[k] || (known[i][k] == '-' && option[k] == '_')))
-			k++;
-		if (!known[i][k] && !option[k])
-			return true;
-	}
-	return false;
-}
-
-/* Too short for a secret: a number that switches something on or counts a few. */
-static bool is_small_number(const char *value)
-{
-	return *value && strlen(value) <= 3 && strspn(value, "-.0123456789") == strlen(value);
-}
-
-static bool may_show(const char *option, const char *value)
-{
-	return is_harmless(option) || is_small_number(value);
-}
-
-/* "-phunter2" is an option with its value: a letter of its own, then letters and digits. */
-static bool has_value_attached(const char *option)
-{
-	return option[0] == '-' && option[1] != '-' && strlen(option) > 3 && strpbrk(option, "0123456789");
-}
-
 /* A value: of a path its last part, with a folder where another word that differs ends in the same. NULL: not shown. */
 static const char *value_shown(const char *value, const struct named *other, struct arena *arena)
 {
@@ -230,13 +118,15 @@ static const char *word_shown(const struct named *side, size_t i, const struct n
 	const char *equal = strchr(word, '=');
 	if (equal && equal > word && !strchr(arena_copy(arena, word, (size_t)(equal - word)), '/')) {
 		const char *name = arena_copy(arena, word, (size_t)(equal - word));
-		const char *value = may_show(name, equal + 1) ? value_shown(equal + 1, other, arena) : NULL;
+		const char *value =
+			scrub_command_may_show(name, equal + 1) ? value_shown(equal + 1, other, arena) : NULL;
 		return value ? arena_format(arena, "%s=%s", name, value) : name;
 	}
 	if (command_is_option(word))
-		return has_value_attached(word) ? arena_copy(arena, word, 2) : word;
+		return scrub_command_has_value(word) ? arena_copy(arena, word, 2) : word;
 	/* -c CODE of an interpreter is no name */
-	if (!strcmp(before, "-c") || (command_is_option(before) && !strchr(before, '=') && !may_show(before, word)))
+	if (!strcmp(before, "-c") ||
+	    (command_is_option(before) && !strchr(before, '=') && !scrub_command_may_show(before, word)))
 		return NULL;
 	return value_shown(word, other, arena);
 }

@@ -20,11 +20,12 @@ struct scrub_command {
 	struct file_bytes packed;
 };
 
-static const char *const arguments[] = {"[OPTIONS] PROFILE -o FILE", NULL};
+static const char *const arguments[] = {"[OPTIONS] PROFILE|RUN.JSON -o FILE", NULL};
 
 static const char *const examples[] = {
 	"gapline scrub run.sqlite -o run-to-share.sqlite.gz",
 	"gapline scrub run.sqlite.gz -o share/run.sqlite --hide acme --hide 'project x'",
+	"gapline scrub out/run.json -o run-to-share.json",
 	NULL,
 };
 
@@ -37,7 +38,10 @@ static const char about[] =
 	"kernels, threads and programs stay too: what they tell about your work is yours to judge. Where one holds a "
 	"file's absolute path, or the host or user that the profile names, that part becomes '[path A]', '[host A]' or "
 	"'[user A]'; a token, a password, a private key or what follows user= '[secret A]'; an e-mail address, "
-	"user@host, an IP or MAC address or the host of host:port '[address A]'; a GPU's UUID '[uuid A]'.";
+	"user@host, an IP or MAC address or the host of host:port '[address A]'; a GPU's UUID '[uuid A]'. Of the "
+	"run.json "
+	"that 'gapline run' writes the commands lose the values of options and variables, too, but for those that are "
+	"known to be harmless, as --batch-size.";
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -71,7 +75,12 @@ static void say(const struct scrub_command *c, const char *profile)
 	if (copy->n_left_out > TABLES_NAMED)
 		buf_format(&text, " and %zu more", copy->n_left_out - TABLES_NAMED);
 	buf_format(&text, "%s\n", copy->n_left_out ? ")" : "");
-	if (copy->masked)
+	if (copy->is_run)
+		buf_format(&text,
+		           "%zu %s changed, where a path, a host, a user, an address, a secret, the value of an option "
+		           "or a word to hide stood there\n",
+		           copy->masked, copy->masked == 1 ? "text was" : "texts were");
+	else if (copy->masked)
 		buf_format(&text,
 		           "%zu %s changed, where a path, a host, a user, an address, a secret or a word to hide stood "
 		           "in %s; where a result "

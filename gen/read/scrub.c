@@ -9,6 +9,7 @@
 #include "read/nsys_payload.h"
 #include "read/scrub_layout.h"
 #include "read/scrub_original.h"
+#include "read/scrub_run.h"
 #include "read/scrub_text.h"
 #include "read/source.h"
 
@@ -460,7 +461,10 @@ int scrub_profile(const struct scrub_request *request, struct arena *arena, stru
 	for (size_t i = 0; i < request->n_hide; i++)
 		scrub_text_hide(&s.text, SCRUB_WORD, request->hide[i], strlen(request->hide[i]));
 	if (!source_is_sqlite(&source.head)) {
-		scrub_original_refuse(&source, arena, err);
+		result = scrub_run(&source, &s.text, arena, copy, err);
+		if (result == 0)
+			scrub_original_refuse(&source, arena, err);
+		result = result == 1 ? source_check(&source, err) : -1;
 		goto done;
 	}
 	if (source_unpack(&source, err) != 0 || scrub_original_check(&source, err) != 0)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 struct scrub_request {
-	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or packed */
+	const char *path;        /* an SQLite export of nsys or a profile of gapline's, plain or packed; or run.json */
 	const char *const *hide; /* more words to mask */
 	size_t n_hide;
 	bool keep_stacks; /* samples of threads too: which functions they were in, the modules' base names, and names of
@@ -25,9 +25,10 @@ struct scrub_request {
 };
 
 struct scrub_copy {
-	unsigned char *bytes; /* an SQLite database; scrub_release gives it back */
+	unsigned char *bytes; /* an SQLite database, or run.json; scrub_release gives it back */
 	size_t n;
 	size_t masked; /* different texts that are not what they were */
+	bool is_run;   /* of run.json, whose texts no result shows */
 	/* What is not in it. Names of tables are borrowed from the arena. */
 	const char **left_out; /* tables, but for nsys's enumerations */
 	size_t n_left_out;

@@ -212,8 +212,12 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 		const struct scrub_secret *secret = token || folder ? NULL : secret_at(text, bytes, *n, at);
 		enum scrub_kind kind = secret ? secret->kind : token ? SCRUB_TOKEN : SCRUB_PATH;
 		size_t length = secret ? secret->n : token + folder;
-		if (!length)
-			length = scrub_address(bytes, *n, at, &kind);
+		enum scrub_kind other;
+		size_t address = length && !secret ? 0 : scrub_address(bytes, *n, at, &other);
+		if (address > length) { /* a user's name and a host behind it */
+			kind = other;
+			length = address;
+		}
 		if (!length) {
 			at++;
 			continue;
@@ -231,6 +235,20 @@ const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *
 		return bytes;
 	buf_add(&out, bytes + copied, *n - copied);
 	names_add(&text->changed, bytes, *n);
+	const char *masked = arena_copy(text->arena, out.data, out.n);
+	*n = out.n;
+	buf_release(&out);
+	return masked;
+}
+
+const char *scrub_text_secret(struct scrub_text *text, const char *bytes, size_t from, size_t *n)
+{
+	struct buf out = {0};
+	size_t first = from;
+	const char *front = scrub_text_mask(text, bytes, &first);
+	names_add(&text->changed, bytes, *n);
+	buf_add(&out, front, first);
+	put_mask(text, &out, SCRUB_TOKEN, bytes + from, *n - from);
 	const char *masked = arena_copy(text->arena, out.data, out.n);
 	*n = out.n;
 	buf_release(&out);

@@ -45,6 +45,9 @@ void scrub_text_learn_path(struct scrub_text *text, const char *path, size_t n);
 /* The text without them; `*n` is its length before and after. The same pointer when nothing was found. */
 const char *scrub_text_mask(struct scrub_text *text, const char *bytes, size_t *n);
 
+/* The text masked up to `from`, and all that follows as one secret. */
+const char *scrub_text_secret(struct scrub_text *text, const char *bytes, size_t from, size_t *n);
+
 /* The last part of a program's path, without a command line behind it, masked. */
 const char *scrub_text_program(struct scrub_text *text, const char *bytes, size_t *n);
 
