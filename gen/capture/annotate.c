@@ -155,7 +155,8 @@ int annotate_profile(const char *path, const struct annotation *annotation, stru
 static int put_stopwatch(sqlite3 *db, const struct annotation_stopwatch *runs, size_t n)
 {
 	sqlite3_stmt *row = NULL;
-	int code = sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, ?, ?, ?)", -1, &row, NULL);
+	int code =
+		sqlite3_prepare_v2(db, "INSERT INTO GAPLINE_STOPWATCH VALUES (?, ?, ?, ?, ?, ?, ?, ?)", -1, &row, NULL);
 	for (size_t i = 0; i < n && code == SQLITE_OK; i++) {
 		sqlite3_bind_int64(row, 1, runs[i].start_utc_ns);
 		if (!runs[i].unused)
@@ -168,6 +169,7 @@ static int put_stopwatch(sqlite3 *db, const struct annotation_stopwatch *runs, s
 			sqlite3_bind_text(row, 6, runs[i].step, -1, SQLITE_STATIC);
 		if (runs[i].steps && runs[i].launches)
 			sqlite3_bind_int64(row, 7, runs[i].launches);
+		sqlite3_bind_int(row, 8, runs[i].looked);
 		code = put_row(row);
 	}
 	sqlite3_finalize(row);
@@ -179,7 +181,7 @@ int annotate_stopwatch(const char *path, const struct annotation_stopwatch *runs
 	static const char table[] =
 		"BEGIN IMMEDIATE; DROP TABLE IF EXISTS GAPLINE_STOPWATCH;"
 		"CREATE TABLE GAPLINE_STOPWATCH (start INTEGER NOT NULL, time INTEGER, steps INTEGER NOT NULL, "
-		"process INTEGER NOT NULL, unused TEXT, step TEXT, launches INTEGER);";
+		"process INTEGER NOT NULL, unused TEXT, step TEXT, launches INTEGER, looked INTEGER);";
 	sqlite3 *db = NULL;
 	int code = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code == SQLITE_OK)

@@ -78,6 +78,7 @@ struct annotation_stopwatch {
 	const char *step;   /* NULL: there are none */
 	uint32_t launches;  /* 0: ranges were counted */
 	const char *unused; /* NULL: it is used */
+	bool looked;        /* as in struct trace_stopwatch */
 };
 
 /* Puts `n` stopwatch runs into the profile at `path`, instead of those that it had; as above. */

@@ -18,13 +18,14 @@ const char *const suite_side_names[2] = {"baseline", "fixed"};
 
 /* ---- the order ---- */
 
-/* With as many stopwatch runs as a time limit allows, the recorded ones come as if they were so many. */
-enum { SPREAD_OVER = 5 };
+/* Where nobody knows how many stopwatch runs it takes, the recorded ones come as if they were so many, which are made
+ * in any case. */
+enum { SPREAD_OVER = 4 };
 
 /* The side, number and kind of run `i` of the plan. */
 static struct suite_run planned(const struct suite *suite, size_t i)
 {
-	int pairs[2] = {0, 0}, over = suite->repeat < SUITE_MANY ? suite->repeat : SPREAD_OVER;
+	int pairs[2] = {0, 0}, over = suite->looks ? SPREAD_OVER : suite->repeat;
 	bool stopwatch = false;
 	for (size_t pair = 0; pair <= i / 2; pair++) {
 		bool due = pairs[0] < suite->recorded &&
@@ -114,6 +115,14 @@ size_t suite_used(const struct suite *suite, enum suite_side side)
 	for (size_t i = 0; i < suite->n_runs; i++)
 		used += suite->runs[i].side == side && suite->runs[i].stopwatch && !suite->runs[i].timed.unused;
 	return used;
+}
+
+size_t suite_count(const struct suite *suite, enum suite_side side)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < suite->n_runs; i++)
+		n += suite->runs[i].side == side && suite->runs[i].stopwatch;
+	return n;
 }
 
 void suite_forget_stopwatch(struct suite *suite)

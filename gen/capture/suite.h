@@ -3,7 +3,7 @@
  *
  *	{ "schema": "gapline-run/2", "gapline": "0.1.0",
  *	  "collector": { "name": "nsys", "version": "2025.3.2" },
- *	  "options": "--trace cuda,nvtx …", "repeat": 5, "recorded": 2,
+ *	  "options": "--trace cuda,nvtx …", "repeat": 5, "looked": false, "recorded": 2,
  *	  "commands": { "baseline": [words], "fixed": [words] },
  *	  "stopwatch": { "baseline": { "step": "step_#", "domain": "", "first": 12, "last": 60, "steps": 48,
  *	                 "launches": 0, "processes": 1, "limit_ms": 10000 } | null, "fixed": … },   null: not known yet
@@ -52,6 +52,8 @@ struct suite {
 	const char *version, *collector, *collector_version;
 	const char *options;  /* of the capture, as text: what has to be the same in all runs */
 	int repeat, recorded; /* stopwatch runs and recorded runs of each side */
+	bool looks;           /* `repeat` is the most: it becomes less when those that were made say enough … */
+	bool looked;          /* … or did so when some of the runs were made */
 	bool planned[2];      /* `plan` is known, from the side's first recorded run */
 	struct stopwatch_plan plan[2];
 	const char *no_stopwatch; /* why no more stopwatch runs are made, a clause; NULL: they are */
@@ -77,6 +79,7 @@ size_t suite_done(const struct suite *suite);
 /* Pairs of a kind that are finished, and stopwatch runs of a side that can be used. */
 size_t suite_pairs(const struct suite *suite, bool stopwatch);
 size_t suite_used(const struct suite *suite, enum suite_side side);
+size_t suite_count(const struct suite *suite, enum suite_side side); /* and with those that cannot */
 
 /* Forgets all stopwatch runs: they are made anew. */
 void suite_forget_stopwatch(struct suite *suite);

@@ -72,6 +72,7 @@ static void write_members(struct json *json, const struct suite *suite)
 	json_end_object(json);
 	json_text(json, "options", suite->options);
 	json_integer(json, "repeat", suite->repeat);
+	json_bool(json, "looked", suite->looked);
 	json_integer(json, "recorded", suite->recorded);
 	json_object(json, "commands");
 	for (size_t s = 0; s < 2; s++) {
@@ -236,6 +237,8 @@ static int read_members(struct suite *suite, const struct json_value *root, stru
 	suite->collector_version = get_text(collector, "version");
 	suite->options = get_text(root, "options");
 	suite->repeat = get_count(root, "repeat");
+	const struct json_value *looked = json_member(root, "looked", JSON_BOOL);
+	suite->looked = looked && looked->yes;
 	suite->recorded = get_count(root, "recorded");
 	suite->no_stopwatch = get_text(root, "no_stopwatch");
 	for (size_t s = 0; s < 2; s++) {

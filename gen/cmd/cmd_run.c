@@ -1,4 +1,5 @@
 /* gapline run: captures both sides in turns, then compares them. */
+#include "analyse/judge/evidence.h"
 #include "base/proc.h"
 #include "capture/command.h"
 #include "capture/command_names.h"
@@ -27,7 +28,8 @@ static const char about[] =
 	"Runs both programs several times, taking turns, and compares them as 'gapline report' does. "
 	"What counts is measured in stopwatch runs, in which nothing is recorded: the devices are waited "
 	"for at the end of the last warm-up step and of the last step, or, where programs have no steps, "
-	"the time is that of the whole process. Recorded runs in between explain it. "
+	"the time is that of the whole process. Recorded runs in between explain it. It makes as many runs as it "
+	"takes to decide, 15 of each side at most. "
 	"DIR gets the profiles, report.html, report.json (or the file of --json) and run.json, which says what was "
 	"run. A "
 	"command is split into words "
@@ -52,6 +54,7 @@ static int go_on(struct experiment *e, struct suite *was, struct err *err)
 		return -1;
 	memcpy(s->planned, was->planned, sizeof s->planned);
 	memcpy(s->plan, was->plan, sizeof s->plan);
+	s->looked = s->looks || was->looked;
 	s->no_stopwatch = s->no_stopwatch ? s->no_stopwatch : was->no_stopwatch;
 	s->runs = was->runs;
 	s->n_runs = was->n_runs;
@@ -89,7 +92,8 @@ static int prepare_commands(struct experiment *e, struct err *err)
 	e->suite.folder = e->folder;
 	e->suite.arena = arena;
 	e->suite.version = cmd_version;
-	e->suite.repeat = e->repeat >= 0 ? e->repeat : e->limit_ns ? SUITE_MANY : RUN_REPEAT;
+	e->suite.looks = e->suite.looked = e->repeat < 0;
+	e->suite.repeat = e->repeat < 0 ? EVIDENCE_LAST_LOOK : e->repeat;
 	e->suite.recorded = e->recorded >= 0 ? e->recorded : e->suite.repeat ? RUN_RECORDED : RUN_RECORDED_ALONE;
 	e->suite.options = capturing_text(&e->capturing, arena);
 	return 0;
@@ -109,6 +113,7 @@ static int choose_stopwatch(struct experiment *e, struct err *err)
 	if (e->repeat > 0 || e->limit_ns)
 		return err_set(err, "--%s: there are no stopwatch runs: %s", e->limit_ns ? "time-limit" : "repeat",
 		               part);
+	e->suite.looks = e->suite.looked = false;
 	e->suite.repeat = 0;
 	e->suite.no_stopwatch = part;
 	if (e->recorded < 0)
@@ -116,23 +121,28 @@ static int choose_stopwatch(struct experiment *e, struct err *err)
 	return 0;
 }
 
+void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[2])
+{
+	for (size_t i = 0; i < e->suite.n_runs; i++) {
+		const struct suite_run *run = &e->suite.runs[i];
+		struct opt_list *to = &given[run->side];
+		if (run->stopwatch)
+			continue;
+		to->item = arena_grow(arena, to->item, to->n, to->n + 1, sizeof *to->item);
+		to->item[to->n++] = arena_format(arena, "%s/%s", e->folder, run->profile);
+	}
+	/* They were run in turns. */
+	if (e->compare.files_are == RANKS_TELL)
+		e->compare.files_are = RANKS_ARE_REPEATS;
+}
+
 static int report(struct experiment *e)
 {
 	struct compare *c = &e->compare;
-	for (size_t i = 0; i < e->suite.n_runs; i++) {
-		const struct suite_run *run = &e->suite.runs[i];
-		struct opt_list *given = &c->given[run->side];
-		if (run->stopwatch)
-			continue;
-		given->item = arena_grow(&c->arena, given->item, given->n, given->n + 1, sizeof *given->item);
-		given->item[given->n++] = arena_format(&c->arena, "%s/%s", e->folder, run->profile);
-	}
+	run_profiles(e, &c->arena, c->given);
 	c->paths[COMPARE_HTML] = arena_format(&c->arena, "%s/report.html", e->folder);
 	if (!c->paths[COMPARE_JSON])
 		c->paths[COMPARE_JSON] = arena_format(&c->arena, "%s/report.json", e->folder);
-	/* They were run in turns. */
-	if (c->files_are == RANKS_TELL)
-		c->files_are = RANKS_ARE_REPEATS;
 	int status = compare_sides(c);
 	if (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE)
 		fprintf(stderr, "gapline: the report is %s\n", cmd_harmless(&c->arena, c->paths[COMPARE_HTML]));
@@ -202,6 +212,21 @@ static int settle_limit(struct experiment *e, struct err *err)
 	return 0;
 }
 
+/* "auto", or how many */
+static int settle_repeat(struct experiment *e, struct err *err)
+{
+	const char *text = e->repeat_text;
+	if (!text || !strcmp(text, "auto"))
+		return 0;
+	size_t digits = strspn(text, "0123456789");
+	if (text[digits] || digits > 9)
+		return err_set(err, "--repeat: '%s' is neither auto nor a whole number", text);
+	e->repeat = atoi(text);
+	return e->repeat <= SUITE_MANY
+	               ? 0
+	               : err_set(err, "--repeat: %s is out of range: it goes from 0 to %d", text, SUITE_MANY);
+}
+
 static int check_usage(const struct experiment *e, const struct opt_list *operands, struct err *err)
 {
 	for (size_t s = 0; s < 2; s++)
@@ -229,17 +254,20 @@ int cmd_run(int argc, char **argv)
 	         .command = &e.commands[1]},
 		{OPT_TEXT, 'o', "output", "DIR", "the folder to write; new, empty, or one of an earlier run",
 	         .text = &e.folder},
-		{OPT_WHOLE, 0, "repeat", "N",
-	         "stopwatch runs of each side: nothing is recorded, and their time is what counts (default: 5; 0: "
-	         "none)",
-	         .whole = &e.repeat, .min = 0, .max = SUITE_MANY},
+		{OPT_TEXT, 0, "repeat", "auto|N",
+	         "stopwatch runs of each side: nothing is recorded, and their time is what counts. auto, the default: "
+	         "from 4 to 15, until the result and every gate are decided, or more would not decide them; N: so many "
+	         "(0: none)",
+	         .text = &e.repeat_text},
 		{OPT_WHOLE, 0, "recorded", "N",
 	         "recorded runs of each side, in turns with the others: the first says where time is taken, and all "
 	         "explain it "
 	         "(default: 2; 3 where there are no stopwatch runs)",
 	         .whole = &e.recorded, .min = 1, .max = SUITE_MANY},
 		{OPT_TEXT, 0, "time-limit", "T",
-	         "make as many stopwatch runs as fit into T (90s, 10m, 2h), at least two of each side",
+	         "begin no pair of runs that would not fit into T (90s, 10m, 2h); two of stopwatch runs are made in "
+	         "any "
+	         "case",
 	         .text = &e.limit_text},
 		{OPT_FLAG, 0, "resume", NULL,
 	         "go on from the runs that DIR holds; commands and options must be the same", .flag = &e.resume},
@@ -257,7 +285,7 @@ int cmd_run(int argc, char **argv)
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &e.compare.arena, &operands);
 	if (status < 0)
-		status = check_usage(&e, &operands, &err) || settle_limit(&e, &err) ||
+		status = check_usage(&e, &operands, &err) || settle_limit(&e, &err) || settle_repeat(&e, &err) ||
 		                         capturing_settle(&e.capturing, &err)
 		                 ? cmd_misuse(&usage, &err)
 		                 : run(&e);

@@ -227,28 +227,35 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 	return CMD_DONE;
 }
 
+static const char *const labels[] = {"baseline", "fixed"};
+
+int compare_analyse(struct compare *c, struct analysis *analysis, struct err *err)
+{
+	struct progress progress;
+	for (size_t s = 0; s < 2; s++) {
+		int status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, err);
+		if (status)
+			return status;
+	}
+	if (spare_inputs(c, err))
+		return CMD_WRONG_USAGE;
+	if (!c->quiet)
+		inputs_say_passed_over(c->sides, 2, &c->arena);
+	if (inputs_export(c->sides, 2, c->quiet, &c->arena, err))
+		return CMD_BAD_PROFILE;
+	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
+	int status = read_and_analyse(c, &progress, analysis, err);
+	progress_end(&progress);
+	return status;
+}
+
 int compare_sides(struct compare *c)
 {
 	struct err err;
-	struct progress progress;
 	struct analysis analysis;
-	static const char *const labels[] = {"baseline", "fixed"};
 	if (compare_prepare(c, &err))
 		return cmd_fail(CMD_WRONG_USAGE, &err);
-	for (size_t s = 0; s < 2; s++) {
-		int status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, &err);
-		if (status)
-			return cmd_fail(status, &err);
-	}
-	if (spare_inputs(c, &err))
-		return cmd_fail(CMD_WRONG_USAGE, &err);
-	if (!c->quiet)
-		inputs_say_passed_over(c->sides, 2, &c->arena);
-	if (inputs_export(c->sides, 2, c->quiet, &c->arena, &err))
-		return cmd_fail(CMD_BAD_PROFILE, &err);
-	progress_begin(&progress, c->quiet, "reading", inputs_bytes(c->sides, 2));
-	int status = read_and_analyse(c, &progress, &analysis, &err);
-	progress_end(&progress);
+	int status = compare_analyse(c, &analysis, &err);
 	if (status)
 		return cmd_fail(status, &err);
 	for (size_t s = 0; s < 2; s++)

@@ -75,6 +75,9 @@ void compare_write_error(struct compare *c, const struct opt_list *operands, con
 /* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
 int compare_add_to_summary(const char *path, struct buf *out, struct err *err);
 
+/* Reads and compares what `given` names. An enum cmd_status, and `err`; `analysis` lies in the compare's arena. */
+int compare_analyse(struct compare *c, struct analysis *analysis, struct err *err);
+
 /* Reads, compares, writes, prints. An enum cmd_status; what goes wrong is printed. */
 int compare_sides(struct compare *c);
 

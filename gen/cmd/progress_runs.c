@@ -3,6 +3,7 @@
 #include "base/proc.h"
 #include "cmd/capturing.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,22 +54,28 @@ static double seconds_left(const struct progress_runs *p)
 		left += usual;
 	}
 	if (p->limit_ns)
-		left = (double)(p->limit_ns - (proc_now_ns() - p->began_ns)) / 1e9;
+		left = fmin(left, (double)(p->limit_ns - (proc_now_ns() - p->began_ns)) / 1e9);
 	return left;
 }
 
-static const char *left_text(double seconds, struct arena *arena)
+/* Whether there may be fewer runs than the plan has. */
+static const char *at_most(const struct progress_runs *p)
+{
+	return p->limit_ns || p->suite->looks ? "at most " : "";
+}
+
+static const char *left_text(const struct progress_runs *p, double seconds, struct arena *arena)
 {
 	if (seconds <= 0)
 		return "";
-	return arena_format(arena, "; about %s left", capturing_time_text((int64_t)(seconds * 1e9), arena));
+	return arena_format(arena, "; %sabout %s left", at_most(p),
+	                    capturing_time_text((int64_t)(seconds * 1e9), arena));
 }
 
-/* "run 3 of 14"; under a time limit nobody knows of how many. */
+/* "run 3 of 14" */
 static const char *position(const struct progress_runs *p, size_t number, struct arena *arena)
 {
-	return p->limit_ns ? arena_format(arena, "run %zu", number)
-	                   : arena_format(arena, "run %zu of %zu", number, suite_total(p->suite));
+	return arena_format(arena, "run %zu of %s%zu", number, at_most(p), suite_total(p->suite));
 }
 
 /* ---- what is seen of it ---- */
@@ -78,7 +85,7 @@ void progress_runs_begin(struct progress_runs *p, const struct suite_run *run)
 	p->run = run;
 	if (p->announce)
 		fprintf(stderr, "gapline: %s: %s%s\n", position(p, suite_done(p->suite) + 1, p->arena),
-		        progress_runs_name(run, p->arena), left_text(seconds_left(p), p->arena));
+		        progress_runs_name(run, p->arena), left_text(p, seconds_left(p), p->arena));
 	progress_runs_tick(p, 0);
 }
 
@@ -96,7 +103,8 @@ void progress_runs_tick(void *progress_runs, int64_t elapsed_ns)
 	bar[BAR] = 0;
 	left = p->limit_ns ? left : left - (double)elapsed_ns / 1e9;
 	fprintf(stderr, "\r\033[K[%s] %s, %s: %s%s", bar, position(p, done + 1, &arena),
-	        progress_runs_name(p->run, &arena), capturing_time_text(elapsed_ns, &arena), left_text(left, &arena));
+	        progress_runs_name(p->run, &arena), capturing_time_text(elapsed_ns, &arena),
+	        left_text(p, left, &arena));
 	fflush(stderr);
 	arena_release(&arena);
 }

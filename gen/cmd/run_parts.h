@@ -7,16 +7,18 @@
 #include "cmd/compare.h"
 #include "cmd/progress_runs.h"
 
-enum { RUN_REPEAT = 5, RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3 }; /* runs of each side, by default */
+enum { RUN_RECORDED = 2, RUN_RECORDED_ALONE = 3 }; /* recorded runs of each side, by default */
 
 /* What one `gapline run` is asked for, and how far it is: several runs of both sides in turns. */
 struct experiment {
 	const char *folder;
 	struct opt_command commands[2];
-	int repeat, recorded;       /* −1: not given */
+	const char *repeat_text;    /* --repeat; NULL: auto */
+	int repeat, recorded;       /* −1: as many as it takes; the default */
 	const char *limit_text;     /* --time-limit; NULL: none */
 	int64_t limit_ns, began_ns; /* 0: no limit */
 	bool resume, force, quiet;
+	size_t looked_at; /* pairs of stopwatch runs at the last look */
 	struct capturing capturing;
 	struct collector for_stopwatch;
 	struct compare compare; /* its arena holds everything */
@@ -26,5 +28,13 @@ struct experiment {
 
 /* Makes all runs that are still to be made. An enum cmd_status; what goes wrong is printed. */
 int run_all(struct experiment *e);
+
+/* The profiles of the runs that were made, as `gapline report` would be given them. */
+void run_profiles(struct experiment *e, struct arena *arena, struct opt_list given[2]);
+
+/* After a pair of stopwatch runs, with --repeat auto: whether the result and every gate that was asked for are decided,
+ * or would not be by more runs. Says so, or why it goes on. Comparing for that may fail, which ends nothing: the report
+ * will say it. */
+bool run_look(struct experiment *e);
 
 #endif

@@ -57,7 +57,8 @@ static void run_say_kept(struct experiment *e)
 	size_t done = suite_done(&e->suite);
 	if (!done)
 		return;
-	const char *of = e->limit_ns ? "" : arena_format(&e->compare.arena, " of %zu", suite_total(&e->suite));
+	const char *of = arena_format(&e->compare.arena, " of %s%zu", e->limit_ns || e->suite.looks ? "at most " : "",
+	                              suite_total(&e->suite));
 	fprintf(stderr, "gapline: %zu%s runs are done and kept in %s; the same command with --resume goes on\n", done,
 	        of, cmd_harmless(&e->compare.arena, e->folder));
 }
@@ -269,6 +270,7 @@ static int note_stopwatch(struct experiment *e, enum suite_side side)
 			                            ? e->suite.plan[side].last - e->suite.plan[side].first
 			                            : 0,
 				.unused = run->timed.unused,
+				.looked = e->suite.looked,
 			};
 	}
 	if (first && n && annotate_stopwatch(arena_format(arena, "%s/%s", e->folder, first->profile), rows, n, &err))
@@ -362,15 +364,35 @@ static bool is_late(const struct experiment *e, const struct suite_run *next)
 	       proc_now_ns() - e->began_ns + longest_pair(s, next->stopwatch) > e->limit_ns;
 }
 
+/* Looks at the runs after each pair without a profiler. No more of them are made once that is enough; those that are to
+ * be recorded are. */
+static int look_at_runs(struct experiment *e)
+{
+	struct suite *s = &e->suite;
+	size_t pairs = suite_pairs(s, true);
+	bool whole = suite_count(s, SUITE_BASELINE) == pairs && suite_count(s, SUITE_FIXED) == pairs;
+	if (!s->looks || s->no_stopwatch || !whole || (int)pairs > s->repeat || pairs <= e->looked_at)
+		return CMD_DONE;
+	e->looked_at = pairs;
+	if (!run_look(e))
+		return CMD_DONE;
+	s->repeat = (int)pairs;
+	return write_state(e);
+}
+
 int run_all(struct experiment *e)
 {
 	struct suite_run next;
 	int status = look_again(e);
+	if (!status)
+		status = look_at_runs(e);
 	while (!status && suite_next(&e->suite, e->quiet, &next) && !is_late(e, &next)) {
 		bool planned = e->suite.planned[0] && e->suite.planned[1];
 		status = run_next(e, &next);
 		if (!status && !planned)
 			status = settle(e);
+		if (!status)
+			status = look_at_runs(e);
 		if (!status && proc_interrupted() && suite_next(&e->suite, e->quiet, &next)) {
 			run_say_kept(e);
 			status = CMD_BAD_PROFILE;

@@ -18,11 +18,8 @@ static int compare_texts(const char *a, const char *b)
 static int compare_rows(const void *a, const void *b)
 {
 	const struct trace_stopwatch *x = &((const struct row *)a)->run, *y = &((const struct row *)b)->run;
-	const int64_t key[][2] = {{x->start, y->start},
-	                          {x->time, y->time},
-	                          {x->process, y->process},
-	                          {x->steps, y->steps},
-	                          {x->launches, y->launches}};
+	const int64_t key[][2] = {{x->start, y->start}, {x->time, y->time},         {x->process, y->process},
+	                          {x->steps, y->steps}, {x->launches, y->launches}, {x->looked, y->looked}};
 	for (size_t i = 0; i < sizeof key / sizeof *key; i++)
 		if (key[i][0] != key[i][1])
 			return key[i][0] < key[i][1] ? -1 : 1;
@@ -40,8 +37,9 @@ static const char *text_of(struct scan *s, int column, struct arena *arena)
 
 int nsys_read_stopwatch(struct nsys *r)
 {
-	enum { START, TIME, STEPS, PROCESS, UNUSED, STEP, LAUNCHES, N };
-	static const char *const columns[] = {"start", "time", "steps", "process", "unused", "step", "launches"};
+	enum { START, TIME, STEPS, PROCESS, UNUSED, STEP, LAUNCHES, LOOKED, N };
+	static const char *const columns[] = {"start",  "time", "steps",    "process",
+	                                      "unused", "step", "launches", "looked"};
 	struct scan s;
 	if (nsys_scan(r, &s, "GAPLINE_STOPWATCH", columns, N) != 0)
 		return -1;
@@ -59,6 +57,7 @@ int nsys_read_stopwatch(struct nsys *r)
 			.unused = text_of(&s, UNUSED, &scratch),
 			.step = text_of(&s, STEP, &scratch),
 			.launches = (uint32_t)launches,
+			.looked = scan_int_or(&s, LOOKED, 0) != 0,
 		};
 		const char *flaw = nsys_value_flaw(&s);
 		if (!flaw && (steps != run.steps || launches != run.launches))

@@ -101,7 +101,7 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
 	page_fill(&page->top, "verdict.result", words_result(a));
-	page_fill(&page->top, "verdict.speedup", words_speedup(a, arena));
+	page_fill(&page->top, "verdict.speedup", words_promised(a, arena));
 	page_if(&page->top, "verdict.while", a->while_recorded);
 	page_fill(&page->top, "verdict.while", "while recorded");
 	page_if(&page->top, "verdict.interval", v->has_interval);

@@ -93,6 +93,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_text(json, "result", verdict_result_name(v->result));
 	json_number(json, "speedup", v->has_speedup ? v->speedup : NAN);
 	write_interval(json, "ci95", v->has_interval, v->lo, v->hi);
+	json_number(json, "at_least", !v->early ? NAN : v->result == VERDICT_FASTER ? v->lo : v->hi);
 	json_text(json, "measured", verdict_measure_name(v->measured));
 	write_estimate(json, "recorded", &v->recorded);
 	write_estimate(json, "typical", &v->typical);

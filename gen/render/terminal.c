@@ -162,8 +162,12 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	const struct verdict *v = &a->verdict;
 	put_ink(&t, ink[v->result], words_result(a));
 	if (v->has_speedup)
-		put_ink(&t, INK_BOLD, arena_format(&t.arena, " %s%s", words_speedup(a, &t.arena), words_while(a)));
-	const char *interval = arena_format(&t.arena, ", %s", words_interval(a, &t.arena));
+		put_ink(&t, INK_BOLD,
+		        arena_format(&t.arena, "%s %s%s", words_promises(v) ? "," : "", words_promised(a, &t.arena),
+		                     words_while(a)));
+	const char *middle =
+		words_promises(v) ? arena_format(&t.arena, ", measured %s", words_speedup(a, &t.arena)) : "";
+	const char *interval = arena_format(&t.arena, "%s, %s", middle, words_interval(a, &t.arena));
 	put(&t, interval, strlen(interval));
 	end_line(&t);
 	put_times(&t);

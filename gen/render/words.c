@@ -83,10 +83,29 @@ const char *words_speedup(const struct analysis *a, struct arena *arena)
 	return v->has_speedup ? format_times(arena, v->speedup, v->speedup) : "";
 }
 
+/* Where the interval is wide its ends stand there anyway. */
+bool words_promises(const struct verdict *v)
+{
+	return v->early && !words_wide(v);
+}
+
+/* The near end of the interval is promised where runs ended as soon as it had a direction: the middle favours runs that
+ * were lucky. */
+const char *words_promised(const struct analysis *a, struct arena *arena)
+{
+	const struct verdict *v = &a->verdict;
+	bool faster = v->result == VERDICT_FASTER;
+	return words_promises(v) ? arena_format(arena, "%s %s", faster ? "at least" : "at most",
+	                                        format_times(arena, faster ? v->lo : v->hi, v->speedup))
+	                         : words_speedup(a, arena);
+}
+
 const char *words_heading(const struct analysis *a, struct arena *arena)
 {
-	const char *speedup = words_speedup(a, arena);
-	return *speedup ? arena_format(arena, "%s %s%s", words_result(a), speedup, words_while(a)) : words_result(a);
+	const char *speedup = words_promised(a, arena);
+	return *speedup ? arena_format(arena, "%s%s %s%s", words_result(a), words_promises(&a->verdict) ? "," : "",
+	                               speedup, words_while(a))
+	                : words_result(a);
 }
 
 /* Behind words_speedup, which says the ends of a wide one. One run cannot see what differs from run to run, so its
@@ -151,6 +170,12 @@ const char *words_recorded(const struct analysis *a, struct arena *arena)
 	                    longer(b, arena), longer(f, arena));
 }
 
+/* "At least 1.05x" at the beginning of a sentence. */
+static const char *upper(struct arena *arena, const char *text)
+{
+	return *text == 'a' ? arena_format(arena, "A%s", text + 1) : text;
+}
+
 const char *words_verdict(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
@@ -161,11 +186,13 @@ const char *words_verdict(const struct analysis *a, struct arena *arena)
 		arena_format(arena, "%s a %s%s", words_pair(arena, a->side[0].headline.step, a->side[1].headline.step),
 	                     view_unit(&a->side[0]), words_while(a));
 	const char *sure = v->has_interval ? arena_format(arena, ", %s", interval(a, arena)) : "";
+	if (words_promises(v))
+		sure = arena_format(arena, ", measured %s%s", speedup, sure);
 	switch (v->result) {
 	case VERDICT_FASTER:
-		return arena_format(arena, "%s faster: %s%s.", speedup, periods, sure);
+		return arena_format(arena, "%s faster: %s%s.", upper(arena, words_promised(a, arena)), periods, sure);
 	case VERDICT_SLOWER:
-		return arena_format(arena, "Slower: %s, a speedup of %s%s.", periods, speedup, sure);
+		return arena_format(arena, "Slower: %s, a speedup of %s%s.", periods, words_promised(a, arena), sure);
 	case VERDICT_UNCHANGED:
 		return arena_format(arena,
 		                    "Unchanged: %s; a speedup of %s%s, is within the %g %% that count as the same.",

@@ -27,6 +27,10 @@ const char *words_side(const struct finding *finding); /* "in the baseline", "in
 /* Whether the ends of the interval are more than 1.3 apart: they are said in the speedup's place. */
 bool words_wide(const struct verdict *verdict);
 
+/* words_speedup, or "at least 1.05×" where no more is promised (words_promises). */
+bool words_promises(const struct verdict *verdict);
+const char *words_promised(const struct analysis *analysis, struct arena *arena);
+
 /* "2.30×"; "3.11× to 10.4×" of a wide interval; "" when there is nothing to compare. */
 const char *words_speedup(const struct analysis *analysis, struct arena *arena);
 

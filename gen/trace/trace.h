@@ -243,6 +243,7 @@ struct trace_stopwatch {
 	                       known */
 	const char *step;   /* normalised name of the range that is a step, or title of the loop; NULL: not known */
 	const char *unused; /* why `time` is not known, a clause; else NULL */
+	bool looked;        /* how many such runs there are was decided by looking at those that were made */
 };
 
 /* What a GPU did at one instant, noted about once a second by gapline while it captured; gpu_samples is sorted by (gpu,

@@ -6,6 +6,7 @@ stand-in for the CUDA driver (tests/inject).
 """
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -57,7 +58,7 @@ class Stopwatch(Case):
             db.close()
 
     def test_in_turns(self):
-        out, said = self.run_pair()
+        out, said = self.run_pair("--repeat", "5")
         within = iter(re.findall(r"^within (\d+) (\d+)$", out, re.M))  # one a stopwatch run, in their order
         brackets = {(r["side"], r["run"]): tuple(map(int, next(within)))
                     for r in self.state()["runs"] if r["kind"] == "stopwatch"}
@@ -268,15 +269,131 @@ class Stopwatch(Case):
         sides = {s: "sh -c 'sleep 0.3; : whole-#.sqlite'" for s in ("baseline", "fixed")}
         _, said = self.run_pair("--time-limit", "0.1s", **sides)
         self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s", "two of each side at least")
-        self.assertRegex(said, r"gapline: run 6: fixed 2, stopwatch: \d+\.\d s\n")
-        self.run_pair("--time-limit", "6s", "--force", **sides)
+        self.assertRegex(said, r"gapline: run 6 of at most 34: fixed 2, stopwatch: \d+\.\d s\n")
+        self.run_pair("--time-limit", "6s", "--force", "--repeat", "30", "--recorded", "1", **sides)
         took = [r["seconds"] for r in self.state()["runs"]]
         pairs = [sum(took[i:i + 2]) for i in range(0, len(took), 2)]  # the last one was begun because it had room
         self.assertLess(sum(pairs[:-1]) + min(pairs), 6)
         self.assertTrue(len(self.timed()) >= 3 or sum(took) + max(pairs) > 6, took)
-        known = "b1 f1 f1s b1s b2s f2s f3s b3s f2 b2 b4s f4s"
+        known = "b1 f1 f1s b1s b2s f2s f3s b3s b4s f4s f5s b5s"
         self.assertEqual(self.order()[:len(known)], known[:len(self.order())])
         self.assertEqual(len(self.timed("fixed")), len(self.timed()))
+
+    # ---- as many runs as it takes: whole processes, whose times are chosen here ----
+
+    def sleeps(self, **seconds):
+        """Programs that sleep so long, one run after the other (the first is recorded); the last time goes on."""
+        script = ('n=$(cat $1.n 2>/dev/null || echo 0); echo $((n + 1)) > $1.n; shift 2; '
+                  'test $n -lt $# || n=$(($# - 1)); shift $n; sleep $1')
+        (self.folder / "sleeps.sh").write_text(script)
+        profile = {"baseline": "base-#.sqlite", "fixed": "fixed-#.sqlite"}
+        return {s: f"sh sleeps.sh {s} {profile[s]} {' '.join(map(str, t))}" for s, t in seconds.items()}
+
+    def looks(self, said):
+        return re.findall(r"^gapline: after (\d+) runs of each side: \d\.\d+×, 95 % interval \d\.\d+ to \d\.\d+×, "
+                          r"runs of a side differ by [\d.]+ %: (.*)$", said, re.M)
+
+    def looked(self, *options, status=0, **seconds):
+        both = self.sleeps(**seconds)
+        return self.run_pair("--recorded", "1", "--step", "none", *options, status=status, **both)
+
+    def interval(self):
+        """k √(2 m / n), worked out from run.json; the larger variance of both sides, relative to their means."""
+        times = [[r["time_ns"] for r in self.timed(s)] for s in ("baseline", "fixed")]
+        m = max(statistics.variance(t) / statistics.mean(t) ** 2 for t in times)
+        speedup = statistics.mean(times[0]) / statistics.mean(times[1])
+        return speedup, (2 * m / len(times[0])) ** 0.5
+
+    def test_found_at_the_first_look(self):
+        out, said = self.looked(baseline=[0.4], fixed=[0.2])
+        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f3s b3s b4s f4s")
+        self.assertEqual(self.looks(said), [("4", "this is decided")])
+        self.assertIn("gapline: run 3 of at most 32: fixed 1, stopwatch; at most about ", said)
+        state = self.state()
+        self.assertEqual((state["repeat"], state["looked"]), (4, True))
+        speedup, error = self.interval()
+        digests = [f"{s}.digest" for s in ("baseline", "fixed")]
+        for s, digest in zip(("baseline", "fixed"), digests):
+            self.gapline("digest", f"out/{s}-1.sqlite", "-o", digest)
+        later, _ = self.gapline("report", *(f"out/{s}-1.sqlite" for s in ("baseline", "fixed")), "--step", "none", "--json", "-")
+        small, _ = self.gapline("report", *digests, "--step", "none", "--json", "-")
+        for text in (self.folder / "out/report.json").read_text(), later, small:
+            verdict = json.loads(text)["verdict"]
+            self.assertEqual(verdict["result"], "faster")
+            self.assertAlmostEqual(math.log(verdict["speedup"] / verdict["ci95"][0]), 3.479 * error, places=6)
+            self.assertAlmostEqual(math.log(verdict["floor"]), math.log(1.005) + (4.225 - 3.479) * error, places=6)
+            self.assertEqual(verdict["at_least"], verdict["ci95"][0])
+        low, speedup = (f"{verdict[k]:.2f}" for k in ("at_least", "speedup"))
+        self.assertIn(f"Faster, at least {low}×, measured {speedup}×, 95 % interval {low} to ", out)
+        self.assertIn(f"at least {low}×", (self.folder / "out/report.html").read_text())
+
+    def test_asked_for_a_number_without_looks(self):
+        _, said = self.looked("--repeat", "4", baseline=[0.3], fixed=[0.15])
+        self.assertEqual(self.looks(said), [])
+        _, error = self.interval()
+        verdict = json.loads((self.folder / "out/report.json").read_text())["verdict"]
+        self.assertIsNone(verdict["at_least"])
+        self.assertLess(math.log(verdict["speedup"] / verdict["ci95"][0]), 2.5 * error)  # t with 6 degrees: 2.447
+        self.assertIn("run 10 of 10", said)
+
+    def test_goes_on_and_gives_up(self):
+        """Runs that differ by a third: six show that 15 would not do."""
+        swing = [0.1, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1, 0.2, 0.1]
+        out, said = self.looked(baseline=swing, fixed=swing)
+        on = "the result is not decided yet, so another pair is run"
+        self.assertEqual(self.looks(said), [("4", on), ("5", on), ("6", "15 would not decide it")])
+        self.assertEqual(len(self.timed()), 6)
+        self.assertTrue(out.startswith("Inconclusive"), out)
+
+    def test_goes_on_for_a_gate(self):
+        """The direction is plain at once, and the gate asks for what the runs swing around."""
+        baseline = [0.3, 0.28, 0.32, 0.3, 0.3, 0.28, 0.32, 0.3, 0.28, 0.32]
+        _, said = self.looked("--min-speedup", "1.95", baseline=baseline, fixed=[0.15], status=4)
+        looks = self.looks(said)
+        self.assertEqual(looks[0], ("4", "the gate 'min_speedup' is not decided yet, so another pair is run"))
+        self.assertEqual(looks[-1][1], "15 would not decide a gate")
+        verdict = json.loads((self.folder / "out/report.json").read_text())["verdict"]
+        self.assertEqual((verdict["result"], verdict["gates"][0]["result"]), ("faster", "inconclusive"))
+        # a gate goes by the ends that looks leave, further out than the interval's
+        _, error = self.interval()
+        n = len(self.timed())
+        sure, shown = {6: (3.690, 3.116), 7: (3.427, 2.926), 8: (3.252, 2.779)}[n]
+        gate = verdict["gates"][0]
+        self.assertAlmostEqual(math.log(verdict["ci95"][0] / gate["interval"][0]), (sure - shown) * error, places=6)
+        self.assertAlmostEqual(math.log(gate["interval"][1] / verdict["ci95"][1]), (sure - shown) * error, places=6)
+        self.assertIn("wider than the headline's", gate["text"])
+
+    def test_gate_that_is_decided(self):
+        _, said = self.looked("--min-speedup", "1.5", "--max-regression", "3", baseline=[0.4], fixed=[0.2])
+        self.assertEqual(self.looks(said), [("4", "this is decided")])
+
+    def test_recorded_runs_are_made_all_the_same(self):
+        both = self.sleeps(baseline=[0.3], fixed=[0.15])
+        _, said = self.run_pair("--recorded", "5", "--step", "none", **both)
+        self.assertEqual(self.looks(said), [("4", "this is decided")])
+        self.assertEqual(self.order(), "b1 f1 f1s b1s f2 b2 b2s f2s b3 f3 f3s b3s f4 b4 b4s f4s b5 f5")
+
+    def test_looks_end_with_the_time(self):
+        swing = [0.1, 0.1, 0.2, 0.1, 0.2]
+        _, said = self.looked("--time-limit", "1s", baseline=swing, fixed=swing)
+        self.assertLess(len(self.timed()), 6)
+
+    def test_looks_go_on_after_an_interruption(self):
+        both = self.sleeps(baseline=[0.3], fixed=[0.15])
+        self.run_pair("--recorded", "1", "--step", "none", "--time-limit", "0.1s", **both)
+        self.assertEqual(len(self.timed()), 2)
+        self.run_pair("--recorded", "1", "--step", "none", "--resume", **both)
+        self.assertEqual(len(self.timed()), 4)
+        _, said = self.run_pair("--recorded", "1", "--step", "none", "--resume", **both)
+        self.assertEqual((len(self.timed()), self.looks(said)), (4, [("4", "this is decided")]))
+        # more runs by number: that they were looked at stays true
+        self.run_pair("--recorded", "1", "--step", "none", "--resume", "--repeat", "5", **both)
+        self.assertEqual((len(self.timed()), self.state()["looked"]), (5, True))
+
+    def test_wrong_numbers_of_runs(self):
+        for value, words in ("some", "'some' is neither auto nor a whole number"), ("-1", "'-1' is neither"), ("1001", "out of range"):
+            _, said = self.run_pair(f"--repeat={value}", status=2)
+            self.assertIn(words, said)
 
     def test_asked_for_and_impossible(self):
         both = {"baseline": "true base-#.sqlite", "fixed": "true fixed-#.sqlite"}

@@ -81,18 +81,19 @@ static void test_turns(void **state)
 		}
 }
 
-/* Under a time limit the recorded runs do not wait for a thousandth of the others. */
+/* Where it is not known how many there will be, the recorded runs are made before the first look. */
 static void test_as_many_as_fit(void **state)
 {
 	(void)state;
-	struct suite suite = new_suite(2, SUITE_MANY);
+	struct suite suite = new_suite(2, 15);
 	struct suite_run next;
 	int before = 0;
+	suite.looks = true;
 	while (suite_next(&suite, false, &next) && !(next.number == 2 && !next.stopwatch)) {
 		before += next.stopwatch;
 		suite_add(&suite, &next);
 	}
-	assert_int_equal(before, 6);
+	assert_int_equal(before, 4);
 }
 
 static void test_going_on(void **state)

@@ -415,7 +415,7 @@ class Words:
         """Numbers of everything else: in the same part of the JSON, as rounded there, in ms or another unit of time."""
         verdict, names = self.result["verdict"], self.strings_of([self.result["title"], [side["runs"] for side in self.sides]])
         plain = [*verdict["ci95"]] if verdict["ci95"] else []
-        plain += [verdict["speedup"], verdict["more_steps"], verdict["more_runs"], verdict["counted_speedup"], verdict["steps_set_aside"]]
+        plain += [verdict["speedup"], verdict["at_least"], verdict["more_steps"], verdict["more_runs"], verdict["counted_speedup"], verdict["steps_set_aside"]]
         rates = [side["rates"] for side in self.sides]
         plain += [rate[key] for rate in rates for key in ("steps_per_second", "items_per_step", "items_per_second")]
         shares = [(rate["gpu_busy_share"], rate["gpu_communication_share"]) for rate in rates]

@@ -19,4 +19,19 @@
  * given a false direction in at most 2.5 instead of 2.8 % of the pairs. */
 enum { EVIDENCE_SEVERAL = 3 };
 
+/* As many runs as it takes: the first look at so many runs of each side, one more after each further pair, and the
+ * last. By runs of each side: how many standard errors of the difference a direction and a gate need, how many the
+ * interval that is shown has, and how many times too small a standard error of so few runs may be (in one of ten). The
+ * error that is spent by n runs is (n / 15)^1.5 of all: 2 % for directions, 5 % for the interval. */
+enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 };
+#define EVIDENCE_LOOKS                                                                                                 \
+	{                                                                                                              \
+		{4.225, 3.479, 1.330}, {4.023, 3.367, 1.291}, {3.690, 3.116, 1.264}, {3.427, 2.926, 1.243},            \
+			{3.252, 2.779, 1.226}, {3.125, 2.667, 1.213}, {3.015, 2.570, 1.201}, {2.929, 2.494, 1.192},    \
+			{2.850, 2.423, 1.183}, {2.784, 2.357, 1.176}, {2.725, 2.303, 1.169}, {2.674, 2.252, 1.164},    \
+	}
+
+/* Standard errors by which what the last look will find may differ from what is seen, one way, in one of ten. */
+#define EVIDENCE_TENTH 1.2816
+
 #endif

@@ -296,7 +296,7 @@ static struct value in_unit(const struct question *q, const struct value *value)
 /* By the interval of the speedup, as the verdict: S is the baseline's step over the fixed side's. */
 static struct value step_change(const struct verdict *v)
 {
-	return (struct value){change(v->speedup, 1), change(v->hi, 1), change(v->lo, 1),
+	return (struct value){change(v->speedup, 1), change(gates_hi(v), 1), change(gates_lo(v), 1),
 	                      v->has_speedup ? NULL : "there is nothing to compare", NULL};
 }
 
@@ -422,8 +422,8 @@ struct gates gate_metric_judge(const struct gates *others, const struct gates_as
 			const struct verdict *v = source->verdict;
 			gate.has_found = gate.has_interval = v->has_speedup;
 			gate.found = v->speedup;
-			gate.lo = v->lo;
-			gate.hi = v->hi;
+			gate.lo = gates_lo(v);
+			gate.hi = gates_hi(v);
 			gates_judge_speedup(v, arena, &gate);
 		} else {
 			judge(&q, &gate);

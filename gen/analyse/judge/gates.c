@@ -13,6 +13,16 @@ const char *gate_result_name(enum gate_result result)
 	return name[result];
 }
 
+double gates_lo(const struct verdict *v)
+{
+	return v->lo * exp(-v->sure);
+}
+
+double gates_hi(const struct verdict *v)
+{
+	return v->hi * exp(v->sure);
+}
+
 /* A sentence's parts. */
 struct words {
 	struct arena *arena;
@@ -50,7 +60,8 @@ static const char *interval(const struct words *w, double lo, double hi)
 		if (apart && (hi == lo || round(lo * unit) != round(hi * unit)))
 			break;
 	}
-	return arena_format(w->arena, "%.*f to %.*f\xC3\x97", decimals, lo, decimals, hi);
+	return arena_format(w->arena, "%.*f to %.*f\xC3\x97%s", decimals, lo, decimals, hi,
+	                    w->v->sure > 0 ? " (wider than the headline's, since looks decided when to stop)" : "");
 }
 
 const char *gates_no_verdict(const struct verdict *v, const char *asked, struct arena *arena)
@@ -70,17 +81,17 @@ void gates_judge_speedup(const struct verdict *v, struct arena *arena, struct ga
 	gate->result = GATE_INCONCLUSIVE;
 	if (!v->judged) {
 		gate->text = gates_no_verdict(v, asked, arena);
-	} else if (v->hi < gate->asked) {
+	} else if (gate->hi < gate->asked) {
 		gate->result = GATE_FAILED;
 		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
 		                          asked, found);
-	} else if (v->lo < gate->asked && v->recorded.known && v->recorded.lo >= gate->asked) {
+	} else if (gate->lo < gate->asked && v->recorded.known && v->recorded.lo >= gate->asked) {
 		gate->text =
 			arena_format(arena,
 		                     "%s was asked for; open: recorded it is reached, but with what recording may have "
 		                     "changed the interval reaches from %s.",
 		                     asked, found);
-	} else if (v->lo < gate->asked) {
+	} else if (gate->lo < gate->asked) {
 		gate->text = arena_format(
 			arena, "%s was asked for; open: the interval, %s, reaches from below it to above it.", asked,
 			found);
@@ -103,18 +114,19 @@ static void judge_regression(const struct verdict *v, struct arena *arena, struc
 	const struct words w = {arena, v, bound};
 	const char *asked = arena_format(arena, "At most %.6g %% slower, a speedup of %s\xC3\x97 or more,", gate->asked,
 	                                 say_digits(arena, bound));
-	const char *found = interval(&w, v->lo, v->hi);
+	double lo = gates_lo(v), hi = gates_hi(v);
+	const char *found = interval(&w, lo, hi);
 	bool recorded = v->recorded.known && v->recorded.has_interval && v->recorded.hi < bound;
 	gate->result = GATE_INCONCLUSIVE;
 	if (!v->judged) {
 		gate->text = gates_no_verdict(v, asked, arena);
-	} else if (v->hi < bound && v->surer > 0 && v->result != VERDICT_SLOWER) {
+	} else if (hi < bound && v->surer > 0 && v->result != VERDICT_SLOWER) {
 		gate->text =
 			arena_format(arena,
 		                     "%s was asked for; open: the whole interval, %s, lies below it, but where steps "
 		                     "vary this much that is not enough to call the fixed side slower.",
 		                     asked, found);
-	} else if (v->hi < bound) {
+	} else if (hi < bound) {
 		gate->result = GATE_FAILED;
 		gate->text = arena_format(arena, "%s was asked for; failed: the whole interval, %s, lies below it.",
 		                          asked, found);
@@ -132,9 +144,9 @@ static void judge_regression(const struct verdict *v, struct arena *arena, struc
 		gate->result = GATE_PASSED;
 		gate->text = arena_format(
 			arena,
-			v->lo >= bound ? "%s was asked for; passed: the whole interval, %s, reaches it."
-				       : "%s was asked for; passed without a proof: the interval, %s, does not "
-					 "rule a larger slowdown out, but does not show it either.",
+			lo >= bound ? "%s was asked for; passed: the whole interval, %s, reaches it."
+				    : "%s was asked for; passed without a proof: the interval, %s, does not "
+				      "rule a larger slowdown out, but does not show it either.",
 			asked, found);
 	}
 }
@@ -197,8 +209,8 @@ struct gates gates_judge(const struct verdict *v, enum same_work work, bool othe
 		gate->unit = GATE_TIMES;
 		gate->has_found = gate->has_interval = v->has_speedup;
 		gate->found = v->speedup;
-		gate->lo = v->lo;
-		gate->hi = v->hi;
+		gate->lo = gates_lo(v);
+		gate->hi = gates_hi(v);
 		gates_judge_speedup(v, arena, gate);
 	}
 	if (asked->max_regression >= 0) {
@@ -206,8 +218,8 @@ struct gates gates_judge(const struct verdict *v, enum same_work work, bool othe
 		gate->unit = GATE_CHANGE;
 		gate->has_found = gate->has_interval = v->has_speedup;
 		gate->found = 100 * (1 / v->speedup - 1);
-		gate->lo = 100 * (1 / v->hi - 1);
-		gate->hi = 100 * (1 / v->lo - 1);
+		gate->lo = 100 * (1 / gates_hi(v) - 1);
+		gate->hi = 100 * (1 / gates_lo(v) - 1);
 		judge_regression(v, arena, gate);
 	}
 	if (asked->require_comparable) {

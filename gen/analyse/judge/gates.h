@@ -55,6 +55,10 @@ struct gates gates_judge(const struct verdict *verdict, enum same_work work, boo
 /* Appends a gate, and says what all together come to. */
 void gates_add(struct gates *gates, const struct gate *gate, struct arena *arena);
 
+/* The ends of the speedup's interval that gates go by. */
+double gates_lo(const struct verdict *verdict);
+double gates_hi(const struct verdict *verdict);
+
 /* Judges a speedup that has to be at least gate->asked, by [gate->lo, gate->hi]. */
 void gates_judge_speedup(const struct verdict *verdict, struct arena *arena, struct gate *gate);
 

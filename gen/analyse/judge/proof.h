@@ -54,6 +54,8 @@ struct proof {
 	bool queue_opens;                   /* without that there would be a result */
 	double rhythm;                      /* of stopwatch runs: what whole cycles of a rhythm may add */
 	bool rhythm_opens;                  /* without that there would be a result */
+	bool looked;                        /* stopwatch runs were looked at while they were made, … */
+	double sure;                        /* … as the verdict's */
 	double lo, hi;                      /* the interval of ln S as counted, and with the queues */
 	double floor;                       /* the near end of the interval must lie beyond it for a direction */
 	enum verdict_result counted_result; /* what the interval as counted gives */

@@ -1,5 +1,7 @@
 #include "analyse/judge/stopwatch.h"
 
+#include "analyse/judge/evidence.h"
+#include "analyse/judge/looks.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "analyse/say.h"
@@ -48,26 +50,49 @@ static void add_lengths(const struct stopwatch_side side[2], const struct verdic
 	p->lengths_open = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
 }
 
-/* The interval of ln S: Welch's, and what runs that are not exchangeable may differ by. */
+/* How far the runs of both sides are from their side's mean, relatively. */
+static void deviations(const struct stopwatch_side side[2], const struct proof *p, struct arena *arena, double *x[2])
+{
+	for (int s = 0; s < 2; s++) {
+		x[s] = ARENA_NEW(arena, side[s].n_runs, double);
+		for (size_t r = 0; r < side[s].n_runs; r++)
+			x[s][r] = side[s].runs[r].step / p->side_mean[s];
+	}
+}
+
+static bool looked_at(const struct stopwatch_side side[2])
+{
+	for (int s = 0; s < 2; s++)
+		for (size_t r = 0; r < side[s].n_runs; r++)
+			if (side[s].runs[r].looked)
+				return true;
+	return false;
+}
+
+/* The interval of ln S: Welch's, or what looks leave of it, and what runs that are not exchangeable may differ by. */
 static void find_interval(const struct stopwatch_side side[2], struct arena *arena, struct proof *p)
 {
 	double *relative[2];
 	struct exchange_run *run[2];
+	struct looks looks;
+	deviations(side, p, arena, relative);
 	for (int s = 0; s < 2; s++) {
 		size_t n = side[s].n_runs;
-		relative[s] = ARENA_NEW(arena, n, double);
 		run[s] = ARENA_NEW(arena, n, struct exchange_run);
-		for (size_t r = 0; r < n; r++) {
-			relative[s][r] = side[s].runs[r].step / p->side_mean[s];
+		for (size_t r = 0; r < n; r++)
 			run[s][r] =
 				(struct exchange_run){.start = side[s].runs[r].start, .place = side[s].runs[r].place};
-		}
 	}
 	p->between = p->plain = between_runs((const double *const *)relative, p->runs);
+	p->looked = looked_at(side) && looks_judge((const double *const *)relative, p->runs, &looks);
+	if (p->looked)
+		p->between = looks.shown;
 	p->exchange = exchange_judge((const struct exchange_run *const *)run, p->runs);
 	p->lo = p->change - exchange_widen(&p->exchange, p->between);
 	p->hi = p->change + exchange_widen(&p->exchange, p->between);
-	p->floor = p->exchange.apart > 0 ? 0 : LN_FLOOR_SEVERAL;
+	if (p->looked)
+		p->sure = exchange_widen(&p->exchange, looks.sure) - exchange_widen(&p->exchange, looks.shown);
+	p->floor = (p->exchange.apart > 0 ? 0 : LN_FLOOR_SEVERAL) + p->sure;
 }
 
 /* A run that is further from the mean of its side's others than ten times their spread is named, and stays. */
@@ -141,6 +166,10 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		say(v, arena,
 		    arena_format(arena, "The whole 95 %% interval of the speedup lies within %g %% of 1.",
 		                 100 * VERDICT_MARGIN));
+	else if (v->early)
+		say(v, arena,
+		    "Runs ended as soon as the direction was shown, which favours lucky ones: count on the near end of "
+		    "the interval.");
 	else if (v->result != VERDICT_INCONCLUSIVE)
 		say(v, arena,
 		    v->apart > 0 ? "Several runs a side without a profiler: the whole interval lies on one side of 1."
@@ -225,7 +254,10 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 		v.hi = exp(p.hi);
 		v.half_width = (p.hi - p.lo) / 2;
 		v.floor = p.floor;
+		v.sure = p.sure;
 		v.result = proof_decide(p.lo, p.hi, p.floor);
+		v.early = p.looked && (p.runs[0] < EVIDENCE_LAST_LOOK || p.runs[1] < EVIDENCE_LAST_LOOK) &&
+		          (v.result == VERDICT_FASTER || v.result == VERDICT_SLOWER);
 	}
 	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens && !p.lengths_open)
 		plan(&p, &v);

@@ -13,6 +13,7 @@ struct stopwatch_run {
 	              * time from start to exit; > 0 */
 	int64_t steps; /* steps between the waits; 0: the whole process is one measurement */
 	int64_t start; /* when the run began, ns since any epoch that all runs share; 0: not known */
+	bool looked;   /* how many runs there are was decided by looking at them */
 	struct exchange_place place;
 };
 

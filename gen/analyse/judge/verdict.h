@@ -75,6 +75,9 @@ struct verdict {
 	double half_width; /* of ln S as counted, towards the nearer proof: half of ln(hi/lo), without recording */
 	double floor;      /* ln: the near end of the interval must lie beyond it for a direction … */
 	double surer; /* … and beyond this, where steps vary much: it makes about 99 % of the 95 %; 0: it is less */
+	double sure;  /* ln: gates go by ends that lie so much further out than those of the interval, where runs were
+	               * looked at while they were made (`floor` has it for a direction); else 0 */
+	bool early; /* the runs ended when this direction was shown: what is promised is the near end of the interval */
 	bool short_capture, one_run;
 	bool few;                   /* fewer than 8 measured steps */
 	bool paired;                /* both sides do the same at the same steps: compared step by step */

@@ -48,7 +48,8 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 			const struct trace_stopwatch *w = &t->stopwatch[i];
 			if (steps && !w->steps && !w->unused) {
 				LIST_GROW(arena, whole, out.n_whole, whole_room);
-				whole[out.n_whole++] = (struct stopwatch_run){(double)w->time, 0, w->start, place};
+				whole[out.n_whole++] =
+					(struct stopwatch_run){(double)w->time, 0, w->start, w->looked, place};
 				continue;
 			}
 			const char *unused = misfit(&runs[r], steps, w);
@@ -58,8 +59,8 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 			}
 			double n = steps_of(&runs[r], w);
 			LIST_GROW(arena, list, out.n_runs, room);
-			list[out.n_runs++] =
-				(struct stopwatch_run){(double)w->time / n, w->steps ? llround(n) : 0, w->start, place};
+			list[out.n_runs++] = (struct stopwatch_run){(double)w->time / n, w->steps ? llround(n) : 0,
+			                                            w->start, w->looked, place};
 		}
 	}
 	out.runs = list;

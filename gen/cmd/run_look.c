@@ -1,0 +1,142 @@
+/* Looks at stopwatch runs while they are made (analyse/judge/looks.h). */
+#include "analyse/judge/evidence.h"
+#include "analyse/judge/looks.h"
+#include "analyse/judge/proof.h"
+#include "analyse/judge/stats.h"
+#include "analyse/judge/stopwatch.h"
+#include "cmd/run_parts.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The runs of both sides as far as their times go. */
+struct seen {
+	struct stopwatch_side side[2];
+	const double *x[2]; /* relative to their side's mean */
+	size_t n[2];
+	double change; /* ln S */
+};
+
+static struct seen see(const struct suite *suite, struct arena *arena)
+{
+	struct seen seen = {0};
+	double mean[2];
+	for (int s = 0; s < 2; s++) {
+		struct stopwatch_run *run = ARENA_NEW(arena, suite->n_runs, struct stopwatch_run);
+		double *x = ARENA_NEW(arena, suite->n_runs, double);
+		size_t n = 0;
+		for (size_t i = 0; i < suite->n_runs; i++) {
+			const struct suite_run *r = &suite->runs[i];
+			if ((int)r->side == s && r->stopwatch && !r->timed.unused)
+				run[n++] =
+					(struct stopwatch_run){.step = (double)r->timed.ns / (r->steps ? r->steps : 1),
+				                               .steps = r->steps,
+				                               .start = r->start_utc_ns,
+				                               .looked = true};
+		}
+		for (size_t i = 0; i < n; i++)
+			x[i] = run[i].step;
+		mean[s] = n ? stats_mean(x, n) : 1;
+		for (size_t i = 0; i < n; i++)
+			x[i] /= mean[s];
+		seen.side[s] = (struct stopwatch_side){.runs = run, .n_runs = n};
+		seen.x[s] = x;
+		seen.n[s] = n;
+	}
+	seen.change = log(mean[0]) - log(mean[1]);
+	return seen;
+}
+
+/* A gate whose answer another pair of runs may change: what it asks of ln S; false: it is none, or has its answer. */
+static bool is_open(const struct gate *gate, enum gate_metric metric, double *bound)
+{
+	bool regression = gate->kind == GATE_MAX_REGRESSION,
+	     change = gate->kind == GATE_EXPRESSION && metric == METRIC_STEP && gate->unit == GATE_CHANGE;
+	*bound = regression || change ? -log1p(gate->asked / 100) : log(gate->asked);
+	if (regression) /* passes without a proof, too */
+		return gate->lo <= gate->asked && gate->hi > gate->asked;
+	if (gate->kind == GATE_MIN_SPEEDUP || change || (gate->kind == GATE_EXPRESSION && metric == METRIC_SPEEDUP))
+		return gate->result == GATE_INCONCLUSIVE;
+	return false;
+}
+
+/* What another pair of runs is made for: "the result", "the gate 'min_speedup'"; NULL: nothing. */
+static const char *still_open(const struct analysis *a, const struct gates_asked *asked, const struct seen *seen,
+                              struct arena *arena)
+{
+	if (a->verdict.result == VERDICT_INCONCLUSIVE &&
+	    !looks_hopeless(seen->x, seen->n, seen->change, LN_FLOOR_SEVERAL, LN_MARGIN))
+		return "the result";
+	for (size_t i = 0, expression = 0; i < a->gates.n; i++) {
+		const struct gate *gate = &a->gates.gate[i];
+		enum gate_metric metric =
+			gate->kind == GATE_EXPRESSION ? asked->expressions[expression++].metric : METRIC_SPEEDUP;
+		double bound;
+		if (is_open(gate, metric, &bound) && !looks_hopeless(seen->x, seen->n, seen->change - bound, 0, 0))
+			return arena_format(arena, "the gate '%s'", cmd_harmless(arena, gate->name));
+	}
+	return NULL;
+}
+
+/* "1.02x, 95 % interval 0.98 to 1.06x; runs differ by 2.1 %" */
+static const char *so_far(const struct verdict *v, const struct seen *seen, struct arena *arena)
+{
+	double most = fmax(stats_variance(seen->x[0], seen->n[0]), stats_variance(seen->x[1], seen->n[1]));
+	return arena_format(arena,
+	                    "%.3f\xC3\x97, 95 %% interval %.3f to %.3f\xC3\x97, runs of a side differ by %.2g %%",
+	                    v->speedup, v->lo, v->hi, 100 * sqrt(most));
+}
+
+static void say(const struct seen *seen, const struct verdict *v, const char *what, struct arena *arena)
+{
+	size_t n = seen->n[0] < seen->n[1] ? seen->n[0] : seen->n[1];
+	fprintf(stderr, "gapline: after %zu runs of each side: %s: %s\n", n, so_far(v, seen, arena), what);
+}
+
+/* The report as it would be now. */
+static bool look_closely(struct experiment *e, const struct seen *seen, const struct verdict *quick,
+                         struct arena *arena)
+{
+	struct compare look = {.analysis = e->compare.analysis, .quiet = true};
+	struct analysis a;
+	struct err err;
+	names_init(&look.names, &look.arena);
+	run_profiles(e, &look.arena, look.given);
+	look.files_are = e->compare.files_are;
+	bool known = compare_analyse(&look, &a, &err) == CMD_DONE;
+	if (!known || !a.verdict.judged || a.verdict.measured != VERDICT_STOPWATCH) {
+		say(seen, quick, "more runs would not change what is said", arena);
+		compare_release(&look);
+		return true;
+	}
+	const char *open = still_open(&a, &look.analysis.gates, seen, arena);
+	bool result = a.verdict.result != VERDICT_INCONCLUSIVE;
+	if (open)
+		say(seen, &a.verdict, arena_format(arena, "%s is not decided yet, so another pair is run", open),
+		    arena);
+	else if (result && a.gates.result != GATE_INCONCLUSIVE)
+		say(seen, &a.verdict, "this is decided", arena);
+	else
+		say(seen, &a.verdict,
+		    arena_format(arena, "%d would not decide %s", EVIDENCE_LAST_LOOK, result ? "a gate" : "it"), arena);
+	compare_release(&look);
+	return !open;
+}
+
+bool run_look(struct experiment *e)
+{
+	struct arena arena = {0};
+	const struct seen seen = see(&e->suite, &arena);
+	bool enough = false;
+	if (seen.n[0] >= EVIDENCE_FIRST_LOOK && seen.n[1] >= EVIDENCE_FIRST_LOOK) {
+		const struct verdict quick = verdict_stopwatch(seen.side, NULL, &arena);
+		/* what the times alone leave open, the report does, too */
+		if (quick.result != VERDICT_INCONCLUSIVE ||
+		    looks_hopeless(seen.x, seen.n, seen.change, LN_FLOOR_SEVERAL, LN_MARGIN))
+			enough = look_closely(e, &seen, &quick, &arena);
+		else
+			say(&seen, &quick, "the result is not decided yet, so another pair is run", &arena);
+	}
+	arena_release(&arena);
+	return enough;
+}
