@@ -356,7 +356,7 @@ int capture_one(const struct capture_request *request, struct arena *arena, stru
 	if (!rc)
 		rc = finish(&c, err);
 	c.job.collector->type->release(&c.job);
-	if (!rc || !result->unwritable || request->plan || !recover_keep(c.job.folder, request->file, c.job.arena, err))
+	if (!rc || !result->unwritable || request->plan || !recover_keep(&c.job, request->file, err))
 		folder_remove(c.job.folder);
 	result->cupti = c.job.cupti;
 	result->messages = c.job.messages;

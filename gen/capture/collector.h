@@ -72,8 +72,10 @@ struct collector_job {
 	struct python_ranges ranges;
 	size_t incomplete;             /* processes whose records end in the middle */
 	struct stopwatch_result timed; /* collector_stopwatch only */
-	bool unwritable;               /* `finish` failed because a file could not be written */
-	const char **messages;         /* a sentence each, for people */
+	bool unwritable;               /* `finish` failed because a file could not be written, … */
+	const char
+		*recorded; /* … and this one in `folder` holds what was recorded, for the tool that wrote it; or NULL */
+	const char **messages; /* a sentence each, for people */
 	size_t n_messages;
 };
 

@@ -4,6 +4,7 @@
 #include "capture/convert.h"
 #include "capture/find.h"
 #include "capture/spool.h"
+#include "capture/spool_read.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -63,6 +64,8 @@ static int prepare(struct collector_job *job, struct err *err)
 	size_t n = 0;
 	if (mkdir(spool, 0700))
 		return err_set(err, "%s: %s", spool, err_reason(errno));
+	if (spool_make_failed(spool, job->arena, err))
+		return -1;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	int64_t start = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + seconds(o->delay);
 	set[n++] = arena_format(job->arena, SPOOL_ENV_FOLDER "=%s", spool);
@@ -116,6 +119,8 @@ static int finish(struct collector_job *job, struct err *err)
 		               "nothing could be recorded: of %lld records none has times within the program's run; "
 		               "take --collector nsys",
 		               (long long)result.skipped);
+	if (result.unwritten && (result.ops || result.calls))
+		collector_say(job, "%s (what it had written before is used)", result.unwritten);
 	if (result.skipped)
 		collector_say(job, "%lld records made no sense and were left out", (long long)result.skipped);
 	if (result.sample_ns && result.samples_torn > result.samples / 50)
@@ -129,8 +134,8 @@ static int finish(struct collector_job *job, struct err *err)
 	}
 	if (result.worst == SPOOL_ERROR)
 		return err_set(err, "nothing could be recorded: %s", result.messages[0]);
-	if (result.empty)
-		return err_set(err, "nothing was recorded: %s", result.empty);
+	if (result.unwritten || result.empty)
+		return err_set(err, "nothing was recorded: %s", result.unwritten ? result.unwritten : result.empty);
 	if (job->options->profiler_range)
 		return err_set(err, "nothing was recorded: the program never called cudaProfilerStart, or used no CUDA "
 		                    "between it and cudaProfilerStop");

@@ -346,6 +346,8 @@ static int finish(struct collector_job *job, struct err *err)
 		const char *path = arena_format(job->arena, "%s%s", nsys->report, endings[i]);
 		report = exists(path) ? path : NULL;
 	}
+	const char *stream = arena_format(job->arena, "%s.qdstrm", nsys->report);
+	job->recorded = report ? report : exists(stream) ? stream : NULL;
 	job->unwritable = !report && nsys_found_no_space(said);
 	if (!report)
 		return no_report(job, said, &notes, err);

@@ -190,7 +190,7 @@ static int convert_all(struct convert *c)
 int convert_spool(const struct convert_request *request, struct arena *arena, struct convert_result *result,
                   struct err *err)
 {
-	*result = (struct convert_result){.cupti = ""};
+	*result = (struct convert_result){.cupti = "", .unwritten = spool_failure(request->spool, arena)};
 	struct convert c = {.request = request, .result = result, .arena = arena, .err = err};
 	int failed = spool_list(request->spool, &c.work, &c.files, &c.n_files, err);
 	if (failed || c.n_files == 0) {

@@ -34,6 +34,7 @@ struct convert_result {
 	int64_t skipped;            /* records that made no sense and were left out */
 	size_t incomplete;          /* processes whose spool has no end: killed, crashed, or left by _exit */
 	const char *empty;     /* a clause about a process whose spool has no event and no end; NULL: there is none */
+	const char *unwritten; /* the same about one that could not write its spool, and why; NULL: there is none */
 	const char *cupti;     /* "13.0.1" of the (first) process, "" if none was loaded */
 	const char *graphs;    /* "graph" or "node": how CUDA graphs were traced; NULL if no CUPTI was loaded */
 	const char **messages; /* what the libraries had to say, each once, worst first */

@@ -179,13 +179,17 @@ static const char *problem(struct recovery *r)
 		return "it holds nothing to make a profile of";
 	if (!strcmp(r->note.collector, "stopwatch"))
 		return "it is of a run that was not recorded but timed";
+	if (!access(arena_format(r->arena, "%s/report.nsys-rep", r->folder), F_OK))
+		return "what nsys recorded is in its report.nsys-rep, which nsys export makes a profile of";
 	if (strcmp(r->note.collector, "cupti") != 0)
 		return arena_format(r->arena, "%s recorded, and what that had not finished nobody can read",
 		                    r->note.collector);
 	if (spool_list(r->spool, r->arena, &files, &n, &ignored))
 		return "its recording cannot be read";
-	if (!n)
-		return "the program had used no CUDA by then";
+	if (!n) {
+		const char *failure = spool_failure(r->spool, r->arena);
+		return failure ? failure : "the program had used no CUDA by then";
+	}
 	return NULL;
 }
 
@@ -202,20 +206,44 @@ const char *recover_offer(const char *folder, const char *pattern, struct arena 
 	                          command_text(command, arena), pid ? " once that has ended" : "");
 }
 
-bool recover_keep(const char *folder, const char *pattern, struct arena *arena, struct err *err)
+/* What nsys recorded, nsys makes a profile of. */
+static const char *nsys_next(const struct collector_job *job, const char *pattern)
+{
+	struct arena *arena = job->arena;
+	const char *recorded = job->recorded;
+	static const char stream[] = ".qdstrm";
+	size_t n = strlen(recorded);
+	const char *const import[] = {"QdstrmImporter", "-i", recorded, NULL};
+	const char *const export[] = {job->collector->tool,
+	                              "export",
+	                              "--type=sqlite",
+	                              arena_format(arena, "--output=%s", pattern),
+	                              recorded,
+	                              NULL};
+	if (n >= sizeof stream && !strcmp(recorded + n - (sizeof stream - 1), stream))
+		return arena_format(arena,
+		                    "'%s' (in nsys's host folder) makes a report of it, which gapline report reads",
+		                    command_text(import, arena));
+	return arena_format(arena, "'%s' makes a profile of it", command_text(export, arena));
+}
+
+bool recover_keep(const struct collector_job *job, const char *pattern, struct err *err)
 {
 	static const char *const unfinished[] = {"profile.sqlite", "profile.sqlite-journal"};
 	const char *const command[] = {"gapline", "capture", "--recover", "-o", pattern, NULL};
+	struct arena *arena = job->arena;
 	struct recovery r = {.arena = arena};
-	place_of(&r, folder);
-	if (problem(&r))
+	place_of(&r, job->folder);
+	if (!job->recorded && problem(&r))
 		return false;
 	for (size_t i = 0; i < sizeof unfinished / sizeof *unfinished; i++)
-		unlink(arena_format(arena, "%s/%s", folder, unfinished[i]));
-	folder_keep(folder);
+		unlink(arena_format(arena, "%s/%s", job->folder, unfinished[i]));
+	folder_keep(job->folder);
 	const char *why = arena_copy(arena, err->text, strlen(err->text));
-	err_set(err, "%s; the recording is kept in %s: '%s' makes a profile of it", why, folder,
-	        command_text(command, arena));
+	const char *next = job->recorded
+	                           ? nsys_next(job, pattern)
+	                           : arena_format(arena, "'%s' makes a profile of it", command_text(command, arena));
+	err_set(err, "%s; the recording is kept in %s: %s", why, job->folder, next);
 	return true;
 }
 
@@ -260,6 +288,7 @@ static int convert(struct recovery *r, const char *profile, int64_t stop_ns, con
 	if (!r->made.ops && !r->made.calls)
 		return err_set(err, "%s: nothing can be recovered: %s", r->folder,
 		               r->made.worst == SPOOL_ERROR ? r->made.messages[0]
+		               : r->made.unwritten          ? r->made.unwritten
 		               : r->made.empty              ? r->made.empty
 		                                            : "the program had used no CUDA by then");
 	return 0;

@@ -23,7 +23,7 @@ const char *recover_offer(const char *folder, const char *pattern, struct arena 
 
 /* Lets go of the folder of a capture whose profile could not be written, so that it stays, and says in `err` what makes
  * a profile of it later; false: nothing can. The room that the unfinished profile took is freed. */
-bool recover_keep(const char *folder, const char *pattern, struct arena *arena, struct err *err);
+bool recover_keep(const struct collector_job *job, const char *pattern, struct err *err);
 
 struct recover_request {
 	const char *file; /* the profile, as it was given to the capture that left it: with %q{…}, %p, %h */

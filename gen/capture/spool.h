@@ -18,6 +18,14 @@
 
 #include <stdint.h>
 
+/* A file that gapline makes in the folder, with zeros: what a process that cannot write its spool writes over them.
+ * There is room for that where there is none for a file. */
+#define SPOOL_FAILED "failed"
+struct spool_failed {
+	int32_t error; /* errno; 0: none failed */
+	uint32_t pid;
+};
+
 #define SPOOL_MAGIC "GLSPOOL" /* with its NUL: the first eight bytes */
 enum { SPOOL_VERSION = 1 };
 

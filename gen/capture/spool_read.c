@@ -44,6 +44,31 @@ int spool_list(const char *folder, struct arena *arena, const char ***names, siz
 	return 0;
 }
 
+int spool_make_failed(const char *folder, struct arena *arena, struct err *err)
+{
+	const struct spool_failed none = {0};
+	const char *path = arena_format(arena, "%s/" SPOOL_FAILED, folder);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	bool wrote = fd >= 0 && write(fd, &none, sizeof none) == sizeof none;
+	if (!wrote)
+		err_set(err, "%s: cannot be written: %s", path, err_reason(errno));
+	if (fd >= 0)
+		close(fd);
+	return wrote ? 0 : -1;
+}
+
+const char *spool_failure(const char *folder, struct arena *arena)
+{
+	struct spool_failed failed = {0};
+	int fd = open(arena_format(arena, "%s/" SPOOL_FAILED, folder), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	bool known = fd >= 0 && read(fd, &failed, sizeof failed) == sizeof failed && failed.error > 0;
+	if (fd >= 0)
+		close(fd);
+	return known ? arena_format(arena, "process %u could not write its recording: %s", failed.pid,
+	                            err_reason(failed.error))
+	             : NULL;
+}
+
 /* ---- one file ---- */
 
 static int fail(const struct spool_reader *r, const char *problem, struct err *err)

@@ -18,6 +18,12 @@ enum { SPOOL_BLOCK_MAX = 256 << 20 }; /* payload of a block, in bytes; the libra
  * `err`: the folder cannot be read. */
 int spool_list(const char *folder, struct arena *arena, const char ***names, size_t *n, struct err *err);
 
+/* Makes SPOOL_FAILED in a new folder. 0, or -1 with `err`. */
+int spool_make_failed(const char *folder, struct arena *arena, struct err *err);
+
+/* Which process could not write its spool, and why: a clause. NULL: none said so. */
+const char *spool_failure(const char *folder, struct arena *arena);
+
 struct spool_reader {
 	FILE *file;
 	const char *path;

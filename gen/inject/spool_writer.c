@@ -135,6 +135,20 @@ bool spool_prepare(struct spool_library *of)
 
 /* ---- the file ---- */
 
+/* What cannot be written here, gapline is told. The last process's word counts. */
+static void note_failed(int error)
+{
+	char path[PATH_MAX + 16];
+	const struct spool_failed failed = {error, (uint32_t)getpid()};
+	snprintf(path, sizeof path, "%s/" SPOOL_FAILED, folder);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	ssize_t wrote = pwrite(fd, &failed, sizeof failed, 0);
+	(void)wrote; /* then it is not told */
+	close(fd);
+}
+
 static int file_begin(void)
 {
 	for (unsigned n = 0; n < 10000; n++) {
@@ -142,8 +156,10 @@ static int file_begin(void)
 		int fd = open(file_path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
 		if (fd < 0 && errno == EEXIST)
 			continue;
-		if (fd < 0)
+		if (fd < 0) {
+			note_failed(errno);
 			return -1;
+		}
 		/* Programs close or reuse low numbers that they believe to be free. */
 		file = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 		if (file < 0)
@@ -177,6 +193,7 @@ static void file_write(struct iovec *part, int n)
 			continue;
 		if (wrote < 0) {
 			/* The disk is full, say. What is there stays usable up to its last whole block. */
+			note_failed(errno);
 			close(file);
 			file = -1;
 			spool_events_close();

@@ -6,6 +6,9 @@
 
 import os
 import pathlib
+import re
+import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -134,10 +137,27 @@ class Capture(Case):
         self.assertRegex(said, r"what was captured cannot be noted in the profile: .+\n\Z")
         _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite", status=2, env={"STANDIN_NSYS": "full"})
         self.assertIn("nsys wrote no report: the disk is full; nsys said: ", said)
+        self.assertNotIn("is kept", said)
         both = ["--baseline", "true base-#.sqlite", "--fixed", "true fixed-#.sqlite", "-o", "out"]
         _, said = self.run_both(*both, status=2, env={"STANDIN_NSYS": "full-export"})
         self.assertIn("nsys export failed", said)
         self.assertNotIn("x.sqlite", self.files())
+
+    def test_full_disk_keeps_what_nsys_recorded(self):
+        """And names what makes a profile of it: the command does it, once there is room."""
+        _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite", status=2, env={"STANDIN_NSYS": "full-export"})
+        (left,) = (n for n in self.files() if n.startswith(".x.sqlite."))
+        export = re.search(rf"nsys export failed .*; the recording is kept in \S*{left}: '(\S*nsys\S* export .*)' makes a profile of it\n\Z", said)
+        self.assertTrue(export, said)
+        _, said = self.capture("-o", "x.sqlite", "--", "true", "base-0.sqlite", status=2, env={"STANDIN_NSYS": "full"})
+        self.assertIn(f"{left} was left by a capture to this name that wrote no profile; what nsys recorded is in its report.nsys-rep", said)
+        subprocess.run(shlex.split(export[1]), cwd=self.folder, env=self.env, check=True)
+        self.assertEqual((self.folder / "x.sqlite").read_bytes(), (self.folder / "base-0.sqlite").read_bytes())
+        shutil.rmtree(self.folder / left)
+        _, said = self.capture("-o", "y.sqlite", "--", "true", "base-0.sqlite", status=2, env={"STANDIN_NSYS": "full-stream"})
+        (left,) = (n for n in self.files() if n.startswith(".y.sqlite."))
+        self.assertRegex(said, rf"the disk is full; .*; the recording is kept in \S*{left}: 'QdstrmImporter -i \S*{left}/report.qdstrm' ")
+        self.assertEqual((self.folder / left / "report.qdstrm").read_text(), "stream")
 
     def test_options_reach_nsys(self):
         def options(*given):

@@ -8,6 +8,7 @@ profile that `gapline capture` makes of it.
 import glob
 import os
 import pathlib
+import re
 import shutil
 import signal
 import sqlite3
@@ -366,6 +367,23 @@ class Capture(Case):
         db = sqlite3.connect(profile)
         self.addCleanup(db.close)
         return done.stdout, db
+
+    def test_no_room_for_the_recording(self):
+        """A spool that cannot be created, or not be written on: that is said, and not that no CUDA was used."""
+        words = r"process \d+ could not write its recording: No space left on device"
+        wanted, found = [rf"gapline: nothing was recorded: {words}", rf"gapline: {words}.* \(what it had written before is used\)", r": \d\.\d s, complete\n\Z"], []
+        for room in None, *range(40):
+            env = self.environment(FAKE_EXACT="1", **({} if room is None else {"FAKE_ROOM": str(room)}))
+            del env["CUDA_INJECTION64_PATH"], env["GAPLINE_SPOOL"]
+            with tempfile.TemporaryDirectory() as folder:
+                command = [GAPLINE, "capture", "--collector", "cupti", "-o", f"{folder}/x.sqlite", "--", "env", f"LD_PRELOAD={FAKES}/libfake_full_disk.so", TARGET, "steps"]
+                done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+            said = [i for i, pattern in enumerate(wanted) if re.search(pattern, done.stderr)]
+            self.assertTrue(said and done.returncode == (0 if said[0] else 3) and "never used CUDA" not in done.stderr, (room, done.stderr))
+            found.append(said[0])
+            if found[-1] == 2:
+                break
+        self.assertEqual((found[0], found, set(found)), (0, sorted(found), {0, 1, 2}))  # none, some, and all of it
 
     def test_profile(self):
         before = time.monotonic_ns()

@@ -3,7 +3,7 @@
 
 The target is started in a session of its own, with pipes in front of its output, as nsys does it. The first word of its
 command that ends with .sqlite is what is "recorded", # in it counting from 0; `nsys export` copies it. STANDIN_NSYS says what goes wrong:
-old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-export, no-payloads. STANDIN_ARGS: a file
+old, broken, no-report, no-importer, no-export, slow-export, refused, dies, closes-descriptors, full, full-stream, full-export, no-payloads. STANDIN_ARGS: a file
 that gets the options, STANDIN_EXPORTED one that gets those of exports.
 """
 
@@ -21,7 +21,10 @@ HELP = "\t--cpuctxsw=\n\t--cuda-graph-trace=\n\t--kill=\n\t--wait=\n\t--capture-
 
 
 def profile(options, target, mode):
-    if mode == "full":
+    if mode in ("full", "full-stream"):
+        if mode == "full-stream":  # what was recorded, before a report is made of it
+            output = next(o for o in options if o.startswith("--output=")).split("=", 1)[1]
+            pathlib.Path(output + ".qdstrm").write_text("stream")
         print("Error: cannot write the report: No space left on device")
         return 1
     if mode == "refused":
