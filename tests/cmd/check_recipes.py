@@ -62,7 +62,7 @@ def check_output(out, status):
     (error,) = suites.iter("error")
     assert error.get("type") == result["error"]["id"] and suites.get("errors") == suites.get("tests") == "1"
     for text in comment, summary:
-        assert "### Error: nothing was compared\n" in text and "aster" not in text, text
+        assert "### Error: there is no result\n" in text and "aster" not in text, text
     return result["error"]
 
 
@@ -88,7 +88,7 @@ def check_profiles(gapline, folder):
     assert [error["id"] for error, job in zip(found, jobs) if job[2] in (2, 3)] == ["usage", "damaged", "missing", "usage"]
     assert found[4]["file"] == str(broken), found[4]
     texts = summary.read_text()
-    assert texts.count("(<https://example.org/report>)") == 4 and texts.count("### Error: nothing was compared") == 4, "the step's summary"
+    assert texts.count("(<https://example.org/report>)") == 4 and texts.count("### Error: there is no result") == 4, "the step's summary"
     assert run(CI / "compare.sh", "--profiles", "x", GAPLINE=gapline).returncode == 2
     for fixed, named in (("b" * 40, True), ("b; touch x", False), ("", False)):
         done = run(CI / "compare.sh", "--profiles", out, *PAIR, GAPLINE=gapline, BASELINE_COMMIT="a" * 40, FIXED_COMMIT=fixed)
