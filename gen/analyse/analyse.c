@@ -27,7 +27,9 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 	for (size_t r = 0; r < n; r++) {
 		int64_t started = runs[r].trace->source.started, *span = ARENA_NEW(arena, 1, int64_t);
 		*span = runs[r].window_end - runs[r].window_start;
-		list[r] = steps ? (struct verdict_run){.period = runs[r].period, .n = runs[r].n_periods}
+		list[r] = steps ? (struct verdict_run){.period = runs[r].period,
+		                                       .n = runs[r].n_periods,
+		                                       .opened = runs[r].steps.opened}
 		                : (struct verdict_run){.period = span, .n = 1};
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
 		list[r].end = list[r].start ? started + runs[r].last_op : 0;
@@ -250,7 +252,10 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	const struct verdict_side recorded = series_of(job->runs, job->n, built->steps.found, arena);
 	for (size_t r = 0; r < job->n; r++) {
 		const struct run *run = &job->runs[r];
-		const struct verdict_run one = {.period = run->period, .n = run->n_periods, .shrinks = run->shrinks};
+		const struct verdict_run one = {.period = run->period,
+		                                .n = run->n_periods,
+		                                .opened = run->steps.opened,
+		                                .shrinks = run->shrinks};
 		series_of_run(&one, warmup, arena, &series[r]);
 	}
 	if (stopwatch)

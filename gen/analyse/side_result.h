@@ -123,8 +123,10 @@ struct side_files {
 struct run_result {
 	const char *file;      /* base name of the input as given, made harmless; not a path */
 	size_t n_steps;        /* steps found, 0 if none */
-	size_t warmup;         /* leading steps left out (>= 1 when there are steps) */
-	const int64_t *period; /* n_periods of them: all, in order; the first warmup − 1 are warm-up */
+	bool opened;           /* so few that the first one counts: period[0] is its own */
+	size_t left_out;       /* leading steps left out as warm-up */
+	size_t warmup;         /* 1 + periods left out; 0 without steps */
+	const int64_t *period; /* n_periods of them: all, in order; the first warmup − 1 are left out */
 	size_t n_periods;
 	int64_t window_ns;
 	const struct series *series; /* borrowed from the verdict; NULL for `gapline show` without steps */

@@ -54,6 +54,19 @@ const char *evidence_of(const struct side *s, struct arena *arena)
 	return covered;
 }
 
+const char *evidence_steps(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	const struct run_result *run = &s->runs[0];
+	const char *name = format_name(arena, names_text(a->names, s->steps.name), 80);
+	const char *found =
+		s->steps.origin == STEPS_BY_PATTERN
+			? arena_format(arena, "%zu times %s", run->n_steps, name)
+			: arena_format(arena, "%s named %s",
+	                               format_plural(arena, (int64_t)run->n_steps, "range", "ranges"), name);
+	const char *left = run->left_out ? arena_format(arena, "%zu", run->left_out) : "none";
+	return arena_format(arena, "%s, %s left out as warm-up; %s", found, left, evidence_of(s, arena));
+}
+
 const char *evidence_loop(const struct analysis *a, const struct loop_result *loop, struct arena *arena)
 {
 	return arena_format(arena, "%s: %u × %s, %s of the GPU's work%s",

@@ -10,6 +10,10 @@
  * "; 24 shorter repetitions were taken as one step"; for steps that are ranges "97 % of the GPU's work". */
 const char *evidence_of(const struct side *side, struct arena *arena);
 
+/* "3 ranges named ProfilerStep#, none left out as warm-up; 98 % of the GPU's work": of a side's first run with steps.
+ */
+const char *evidence_steps(const struct analysis *analysis, const struct side *side, struct arena *arena);
+
 /* "gemm + softmax: 200 × 4.11 ms, 61 % of the GPU's work, judged". */
 const char *evidence_loop(const struct analysis *analysis, const struct loop_result *loop, struct arena *arena);
 

@@ -223,7 +223,7 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 	size_t steps = 0, warmup = 0;
 	for (uint32_t r = 0; r < s->n_runs; r++) {
 		steps += s->runs[r].n_steps;
-		warmup += s->runs[r].warmup;
+		warmup += s->runs[r].left_out;
 	}
 	const char *runs = s->n_runs > 1 ? arena_format(arena, " in %u runs", s->n_runs) : "";
 	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured%s",

@@ -62,7 +62,7 @@ static void write_steps(struct json *json, const struct analysis *a, const struc
 	json_bool(json, "found", s->steps.found);
 	json_text(json, "origin", step_origin_name(s->steps.origin));
 	json_number(json, "coverage", s->steps.coverage);
-	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].warmup : 0);
+	json_integer(json, "warmup", s->n_runs ? (int64_t)s->runs[s->median_run].left_out : 0);
 	json_integer(json, "measured", (int64_t)s->steps.measured);
 	json_object(json, "period_ms");
 	json_ms(json, "mean", s->headline.step);
@@ -159,7 +159,7 @@ static void write_runs(struct json *json, const struct side *s)
 		json_object(json, NULL);
 		json_text(json, "file", run->file);
 		json_integer(json, "steps", (int64_t)run->n_steps);
-		json_integer(json, "warmup", (int64_t)run->warmup);
+		json_integer(json, "warmup", (int64_t)run->left_out);
 		json_ms(json, "window_ms", (double)run->window_ns);
 		json_array(json, "period_ms");
 		for (size_t k = 0; k < run->n_periods; k++)

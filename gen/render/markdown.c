@@ -128,13 +128,7 @@ static void put_steps(struct sheet *s)
 	const char *text[2] = {0};
 	for (uint32_t i = 0; i < s->a->n_sides; i++) {
 		const struct side *side = &s->a->side[i];
-		text[i] = side->steps.found
-		                  ? arena_format(
-					    &s->arena, "%zu %s %s, %zu left out as warm-up; %s", side->runs[0].n_steps,
-					    side->steps.origin == STEPS_BY_PATTERN ? "times" : "ranges named",
-					    format_name(&s->arena, names_text(s->a->names, side->steps.name), NAME),
-					    side->runs[0].warmup, evidence_of(side, &s->arena))
-		                  : "none found";
+		text[i] = side->steps.found ? evidence_steps(s->a, side, &s->arena) : "none found";
 	}
 	if (s->a->n_sides < 2) {
 		paragraph(s, arena_format(&s->arena, "Steps: %s.", text[0]));

@@ -42,7 +42,7 @@ static void fill_runs(const struct analysis *a, struct unit unit, struct page *p
 			          rest ? arena_format(arena, "and %u more", s->n_runs - r)
 			               : format_name(arena, run->file, 80));
 			page_fill(row, "steps", steps ? arena_format(arena, "%zu", run->n_steps) : "");
-			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->warmup) : "");
+			page_fill(row, "warmup", steps ? arena_format(arena, "%zu", run->left_out) : "");
 			page_fill(row, "measured", rest ? "" : arena_format(arena, "%zu", periods_measured(run)));
 			page_fill(row, "period",
 			          run->series && !rest ? format_number(arena, unit, run->series->mean) : "");

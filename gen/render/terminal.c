@@ -398,14 +398,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, "a step",
 		         arena_format(&t.arena, "%s, the mean of %s", format_time(&t.arena, s->headline.step),
 		                      format_plural(&t.arena, (int64_t)s->steps.measured, "period", "periods")));
-		bool pattern = s->steps.origin == STEPS_BY_PATTERN;
-		put_fact(&t, "steps",
-		         arena_format(&t.arena,
-		                      pattern ? "%zu times %s, %zu left out as warm-up; %s"
-		                              : "%zu ranges named %s, %zu left out as warm-up; %s",
-		                      s->runs[0].n_steps,
-		                      format_name(&t.arena, names_text(a->names, s->steps.name), 60), s->runs[0].warmup,
-		                      evidence_of(s, &t.arena)));
+		put_fact(&t, "steps", evidence_steps(a, s, &t.arena));
 		for (uint32_t l = 0; l < s->n_loops && s->n_loops > 1 && l < TABLE_BRIEF; l++)
 			put_fact(&t, l ? "" : "loops", evidence_loop(a, &s->loops[l], &t.arena));
 		if (s->startup.ns > 0)

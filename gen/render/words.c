@@ -120,12 +120,23 @@ static const char *interval(const struct analysis *a, struct arena *arena)
 	                                        : ", only one run of one side");
 }
 
+/* "3 times a side" */
+static const char *measured(const struct analysis *a, struct arena *arena)
+{
+	size_t n[2] = {a->side[0].steps.measured, a->side[1].steps.measured};
+	if (n[0] != n[1])
+		return arena_format(arena, "%zu and %zu times", n[0], n[1]);
+	return n[0] == 1 ? "once a side" : arena_format(arena, "%zu times a side", n[0]);
+}
+
 const char *words_interval(const struct analysis *a, struct arena *arena)
 {
 	if (!a->verdict.has_speedup)
 		return "nothing to compare";
 	if (!a->verdict.has_interval)
-		return "too little data for an interval";
+		return a->verdict.few
+		               ? arena_format(arena, "measured %s: too seldom for an interval", measured(a, arena))
+		               : "no interval: without steps a run is one measurement";
 	return interval(a, arena);
 }
 

@@ -7,7 +7,8 @@
 #include "analyse/judge/verdict.h"
 
 enum {
-	DESCRIPTIVE_STEPS = 8, /* a side with fewer measured steps gets numbers, but no interval */
+	DESCRIPTIVE_STEPS = 8, /* a side with fewer measured steps, of all runs together, … */
+	DESCRIPTIVE_RUNS = 3,  /* … and fewer runs gets numbers, but no interval */
 	PLAN_LIMIT = 1000000,  /* nobody is told to capture more steps or runs than this */
 	LEAST_RUNS = 3         /* runs a side that a verdict on several needs */
 };
@@ -23,6 +24,7 @@ struct proof {
 	bool stepped[2];          /* the side has steps */
 	bool empty;               /* a side measured nothing */
 	size_t runs[2];           /* runs */
+	size_t all[2];            /* measured periods of all runs */
 	size_t m[2];              /* median over runs of the measured periods */
 	size_t cut[2];            /* median over runs of the periods left out as warm-up */
 	double tau[2];            /* largest over runs */

@@ -72,6 +72,11 @@ static void say_plan(struct list *list, const struct proof *p)
 
 /* ---- why it is open, the first that applies ---- */
 
+static const char *times(struct list *list, size_t n)
+{
+	return n == 1 ? "once" : arena_format(list->arena, "%zu times", n);
+}
+
 static void say_too_little(struct list *list, const struct proof *p)
 {
 	if (p->empty) {
@@ -80,9 +85,10 @@ static void say_too_little(struct list *list, const struct proof *p)
 		    SERIES_SHORT);
 	} else if (p->steps) {
 		SAY(list,
-		    "Too few steps to say how sure the speedup is (measured: %zu in %s, %zu in %s): numbers only. %d a "
-		    "side are the least.",
-		    p->m[0], SIDE[0], p->m[1], SIDE[1], SERIES_SHORT);
+		    "A step was measured %s in %s and %s in %s: too seldom to say how sure the speedup is. %d measured "
+		    "steps a side, or %d runs, are the least.",
+		    times(list, p->all[0]), SIDE[0], times(list, p->all[1]), SIDE[1], DESCRIPTIVE_STEPS,
+		    DESCRIPTIVE_RUNS);
 	} else {
 		say(list,
 		    "Without steps all that is known of a run is the span of its capture, start-up included, which "

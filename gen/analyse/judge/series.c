@@ -40,7 +40,8 @@ void series_cut(const struct verdict_run *run, int warmup, struct series *out)
 	if (run->shrinks) {
 		out->cut = 0;
 	} else if (warmup >= 0) {
-		out->cut = warmup < 1 ? 0 : (size_t)warmup - 1 < run->n ? (size_t)warmup - 1 : run->n - 1;
+		size_t cut = (size_t)warmup + run->opened;
+		out->cut = cut < 1 ? 0 : cut - 1 < run->n ? cut - 1 : run->n - 1;
 	} else {
 		struct arena work = {0};
 		double *y = steps_of(run, 0, &work);

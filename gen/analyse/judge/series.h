@@ -18,6 +18,7 @@ struct verdict_run {
 	size_t n;
 	int64_t start, end; /* when the run began and ended, ns since any epoch that both sides share; 0: not known */
 	struct exchange_place place;
+	bool opened;  /* period[0] is that of the first step: --warmup W leaves out W of them, else W − 1 */
 	bool shrinks; /* each step has less to do than the one before it (a solver's iterations): all of them count, and
 	               * that they get shorter is no warm-up and no noise */
 };
@@ -63,8 +64,8 @@ enum {
 };
 
 /* Finds the warm-up: `cut`, `m` and what goes with them. `warmup` >= 0: that many leading *steps* are left out (at
- * least one, so warmup 0 and 1 both keep every period, and warmup W drops W − 1 periods); < 0: found automatically. At
- * least one period is kept. */
+ * least one, so warmup 0 and 1 both keep every period, and warmup W drops W − 1 periods; of an opened run W); < 0:
+ * found automatically. At least one period is kept. */
 void series_cut(const struct verdict_run *run, int warmup, struct series *out);
 
 /* How many of the measured periods are extreme: at least 10 times their median. The least by which one of them exceeds

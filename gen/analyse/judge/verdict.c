@@ -97,6 +97,7 @@ static void sum_up(const struct series *series, size_t n, int i, struct arena *a
 		warming += series[r].warming;
 		p->empty = p->empty || series[r].m == 0;
 		scratch[r] = (double)series[r].m;
+		p->all[i] += series[r].m;
 	}
 	/* of several runs most: that one of them never settled is in their spread */
 	v->warming = v->warming || 2 * warming > n;
@@ -343,7 +344,8 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 		sum_up(series[i], side[i].n_runs, i, arena, p, v);
 	if (p->empty || !p->steps)
 		return;
-	p->few = p->m[0] < DESCRIPTIVE_STEPS || p->m[1] < DESCRIPTIVE_STEPS;
+	for (int i = 0; i < 2; i++)
+		p->few = p->few || (p->all[i] < DESCRIPTIVE_STEPS && side[i].n_runs < DESCRIPTIVE_RUNS);
 	add_sides(v, false, p);
 	p->paired = add_pairs(side, v, false, p);
 	p->short_capture = p->one_run && is_short(p);

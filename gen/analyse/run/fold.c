@@ -1,5 +1,6 @@
 #include "analyse/run/fold.h"
 
+#include "analyse/run/marks_names.h"
 #include "base/list.h"
 
 #include <ctype.h>
@@ -21,6 +22,7 @@ struct entry {
 /* Names that are equal up to their next number. */
 struct group {
 	int64_t instances, threads, names;
+	bool step; /* the name says that what follows is the number of a step: one is enough */
 };
 
 static bool is_word(char c)
@@ -94,9 +96,16 @@ void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *
 	}
 }
 
+/* "ProfilerStep#12", "step 3": a step's number ends the name. */
+static bool numbers_steps(const char *text, size_t at, size_t length)
+{
+	return !text[at + length] && at > 0 && strchr("# :=_-", text[at - 1]) &&
+	       marks_name_class(text, "") >= MARK_STEP;
+}
+
 static bool is_counter(const struct group *g, size_t steps)
 {
-	if (g->names < MIN_DISTINCT)
+	if (g->names < MIN_DISTINCT && !g->step)
 		return false;
 	if (4 * g->instances <= 5 * g->threads) /* about once each on every thread that uses it */
 		return true;
@@ -122,6 +131,7 @@ static size_t fold_level(struct entry *entries, size_t n, size_t steps, struct a
 		groups[id].instances += entries[i].instances;
 		groups[id].threads += entries[i].threads;
 		groups[id].names++;
+		groups[id].step = groups[id].step || numbers_steps(entries[i].text, (size_t)number, length);
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct entry *e = &entries[i];

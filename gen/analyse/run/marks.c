@@ -64,25 +64,26 @@ static int no_such_step(struct marks_ranges *x, const char *wanted, struct err *
 #define ADDED_STEP "gapline: step"
 static const char *const added_phases[] = {"data_load", "forward", "backward", "optimizer"};
 
-/* Its step reaches from one step's end to the next's, so it is the longest: a step that the program marks is the step
- * all the same, 2, and the phases that were added with it, 0, are none. */
-static int grade_name(const char *name, bool added)
+/* What gapline added: its step reaches from one step's end to the next's, so it is the longest, and its phases are none
+ * where its step is there. */
+static enum mark_grade grade_name(const char *name, bool added, enum mark_grade grade)
 {
 	if (!strcmp(name, ADDED_STEP))
-		return 1;
+		return GRADE_ADDED;
 	for (size_t i = 0; added && i < sizeof added_phases / sizeof *added_phases; i++)
 		if (!strcmp(name, added_phases[i]))
-			return 0;
-	return 2;
+			return GRADE_PHASE;
+	return grade;
 }
 
-static int grade(const struct marks_ranges *x, const struct marks_range *c, bool added)
+static enum mark_grade grade(const struct marks_ranges *x, const struct marks_range *c, bool added)
 {
-	return grade_name(names_text(x->trace->names, x->pieces[c->first].name), added);
+	return grade_name(names_text(x->trace->names, x->pieces[c->first].name), added, c->grade);
 }
 
 /* Whether the range that is graded `a` goes before the one that is graded `b`. */
-static bool goes_before(int a, bool overlap, int64_t total, int b, bool than_overlap, int64_t than_total)
+static bool goes_before(enum mark_grade a, bool overlap, int64_t total, enum mark_grade b, bool than_overlap,
+                        int64_t than_total)
 {
 	if (a != b)
 		return a > b;
@@ -98,8 +99,8 @@ static bool is_better(const struct marks_ranges *x, const struct marks_range *c,
 static bool is_candidate_better(const struct names *names, const struct marks_candidate *c,
                                 const struct marks_candidate *than, bool added)
 {
-	int a = grade_name(names_text(names, c->name), added), b = grade_name(names_text(names, than->name), added);
-	return goes_before(a, c->overlap, c->total, b, than->overlap, than->total);
+	return goes_before(grade_name(names_text(names, c->name), added, c->grade), c->overlap, c->total,
+	                   grade_name(names_text(names, than->name), added, than->grade), than->overlap, than->total);
 }
 
 /* The candidate whose name is taken; NULL: none fits. */
@@ -108,7 +109,7 @@ static const struct marks_range *find_winner(const struct marks_ranges *x)
 	const struct marks_range *winner = NULL;
 	bool added = false;
 	for (size_t i = 0; i < x->n; i++)
-		added = added || grade(x, &x->list[i], false) == 1;
+		added = added || grade(x, &x->list[i], false) == GRADE_ADDED;
 	for (size_t i = 0; i < x->n; i++)
 		if (x->list[i].fits && (!winner || is_better(x, &x->list[i], winner, added)))
 			winner = &x->list[i];
@@ -157,11 +158,12 @@ int marks_from_ranges(const struct trace *t, const struct fold *fold, const char
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	*out = (struct step_marks){0};
 	marks_ranges_collect(&x, fold, wanted != NULL);
-	if (wanted)
-		for (size_t i = 0; i < x.n; i++)
-			x.list[i].fits = is_wanted(&x, &x.list[i], wanted);
-	else
+	for (size_t i = 0; i < x.n && wanted; i++)
+		x.list[i].fits = is_wanted(&x, &x.list[i], wanted);
+	if (!wanted) {
 		marks_ranges_judge(&x, true, MARKS_MIN_INSTANCES);
+		marks_ranges_nest(&x);
+	}
 	const struct marks_range *winner = find_winner(&x);
 	if (winner)
 		propose(&x, winner, arena, out);
@@ -179,8 +181,9 @@ void marks_of_part(const struct trace *t, const struct fold *fold, struct arena 
 	*out = (struct marks_part){0};
 	marks_ranges_collect(&x, fold, false);
 	out->whole = marks_ranges_judge(&x, false, MARKS_MIN_INSTANCES);
+	marks_ranges_nest(&x);
 	for (size_t i = 0; i < x.n; i++) {
-		out->added = out->added || grade(&x, &x.list[i], false) == 1;
+		out->added = out->added || grade(&x, &x.list[i], false) == GRADE_ADDED;
 		out->n += x.list[i].fits;
 	}
 	out->list = ARENA_NEW(arena, out->n, struct marks_candidate);
@@ -194,6 +197,7 @@ void marks_of_part(const struct trace *t, const struct fold *fold, struct arena 
 		                               .total = c->total,
 		                               .stretch = c->stretch,
 		                               .overlap = c->overlap,
+		                               .grade = (uint8_t)grade(&x, c, false),
 		                               .instance = ARENA_NEW(arena, c->instances, struct instance)};
 		take_instances(&x, c, to->instance, &to->n, &to->written);
 	}
@@ -227,7 +231,8 @@ const struct marks_candidate *marks_choose(const struct marks_part *parts, size_
 	for (size_t p = 0; p < n; p++)
 		for (size_t i = 0; i < parts[p].n; i++) {
 			const struct marks_candidate *c = &parts[p].list[i];
-			if ((!share || 2 * stretch[keymap_add(&keys, candidate_key(c))] >= whole) &&
+			if ((!share || c->grade == GRADE_PROFILER ||
+			     2 * stretch[keymap_add(&keys, candidate_key(c))] >= whole) &&
 			    (!winner || is_candidate_better(names, c, winner, added)))
 				winner = c;
 		}

@@ -27,6 +27,7 @@ struct marks_candidate {
 	int64_t total;                  /* the longest on one thread */
 	double stretch;                 /* GPU time launched from the first to the last */
 	bool overlap;
+	uint8_t grade;             /* enum mark_grade (marks_ranges.h) */
 	struct instance *instance; /* n of them; process and thread as the part counts them */
 	uint32_t n;
 };

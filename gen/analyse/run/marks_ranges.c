@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAIN_PART = 10 }; /* a thread that launches less than one in so many of another's kernels is not the loop's */
+
 /* GPU time launched by one process, in order of the launching calls: time[i] is what the calls up to the i-th launch.
  */
 struct launches {
@@ -79,7 +81,13 @@ struct groups {
 	uint32_t *order;
 };
 
-/* `few`: names that occur less often than a step has to are left out. */
+/* Whether a name that occurs so often may be a step, or be around some. */
+static bool is_often(const struct trace *t, uint32_t name, uint32_t instances)
+{
+	return instances >= 2 || marks_name_class(names_text(t->names, name), "") >= MARK_STEP;
+}
+
+/* Without `few`, names that occur once are left out, but for those of steps. */
 static void group_ranges(const struct trace *t, const struct fold *fold, bool few, struct arena *arena,
                          struct groups *out)
 {
@@ -94,7 +102,7 @@ static void group_ranges(const struct trace *t, const struct fold *fold, bool fe
 		uint32_t name = fold->of[r->name[i]];
 		uint64_t thread = r->thread[i];
 		out->of[i] = TRACE_NONE;
-		if (few || instances[name] >= MARKS_MIN_INSTANCES)
+		if (few || is_often(t, name, instances[name]))
 			out->of[i] =
 				keymap_add(&out->keys,
 			                   thread << 32 | keymap_add(&out->names, (uint64_t)name << 32 | r->domain[i]));
@@ -164,16 +172,27 @@ static void collect_pieces(struct marks_ranges *x, const struct fold *fold, bool
 		qsort(x->pieces, x->n_pieces, sizeof *x->pieces, compare_pieces);
 }
 
-/* Calls that launched an op, before each call. */
-static uint32_t *count_launching(const struct trace *t, struct arena *arena)
+/* Of the calls before each call: how many launched an op, and the GPU time of the kernels that they launched. */
+struct launching {
+	uint32_t *n;
+	double *kernels;
+};
+
+static struct launching count_launching(const struct trace *t, struct arena *arena)
 {
-	uint32_t *before = ARENA_NEW(arena, t->calls.n + 1, uint32_t);
-	for (size_t i = 0; i < t->ops.n; i++)
-		if (t->ops.launch[i] != TRACE_NONE)
-			before[t->ops.launch[i] + 1] = 1;
-	for (size_t c = 0; c < t->calls.n; c++)
-		before[c + 1] += before[c];
-	return before;
+	struct launching l = {ARENA_NEW(arena, t->calls.n + 1, uint32_t), ARENA_NEW(arena, t->calls.n + 1, double)};
+	for (size_t i = 0; i < t->ops.n; i++) {
+		if (t->ops.launch[i] == TRACE_NONE)
+			continue;
+		l.n[t->ops.launch[i] + 1] = 1;
+		if (t->ops.kind[i] != OP_COPY && t->ops.kind[i] != OP_MEMSET)
+			l.kernels[t->ops.launch[i] + 1] += (double)(t->ops.end[i] - t->ops.start[i]);
+	}
+	for (size_t c = 0; c < t->calls.n; c++) {
+		l.n[c + 1] += l.n[c];
+		l.kernels[c + 1] += l.kernels[c];
+	}
+	return l;
 }
 
 static uint32_t call_from(const struct trace *t, uint32_t thread, int64_t time)
@@ -183,30 +202,41 @@ static uint32_t call_from(const struct trace *t, uint32_t thread, int64_t time)
 	return call;
 }
 
-/* Whether the thread itself launches in at least half of the instances. */
-static bool launches_itself(const struct marks_ranges *x, const struct marks_piece *p, const uint32_t *launching)
+/* What the thread itself launches in its instances: in how many of them, and kernels of how long, an instance. */
+static double look_at_launches(const struct marks_ranges *x, const struct marks_piece *p, const struct launching *l,
+                               size_t *launching)
 {
 	const struct trace *t = x->trace;
-	size_t n = 0;
+	double kernels = 0;
+	*launching = 0;
 	for (size_t i = p->first; i < p->first + p->n; i++) {
-		uint32_t range = x->order[i];
-		n += launching[call_from(t, p->thread, t->ranges.end[range])] >
-		     launching[call_from(t, p->thread, t->ranges.start[range])];
+		uint32_t from = call_from(t, p->thread, t->ranges.start[x->order[i]]);
+		uint32_t to = call_from(t, p->thread, t->ranges.end[x->order[i]]);
+		*launching += l->n[to] > l->n[from];
+		kernels += l->kernels[to] - l->kernels[from];
 	}
-	return 2 * n >= p->n;
+	return p->n ? kernels / (double)p->n : 0;
 }
 
-/* Takes out the pieces of threads that only watch others launch. */
-static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, const uint32_t *launching)
+/* Takes out the pieces of threads that only watch others launch, or prepare what others work on: less than a part of
+ * the kernels of those. */
+static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, const struct launching *l)
 {
 	size_t kept = 0;
 	struct marks_piece *p = &x->pieces[c->first], longest = p[0];
+	double *kernels = ARENA_NEW(x->arena, c->n, double), most = 0;
 	for (size_t i = 0; i < c->n; i++) {
+		size_t launching;
 		if (p[i].total > longest.total)
 			longest = p[i];
-		if (launches_itself(x, &p[i], launching))
-			p[kept++] = p[i];
+		kernels[i] = look_at_launches(x, &p[i], l, &launching);
+		most = kernels[i] > most ? kernels[i] : most;
+		if (2 * launching < p[i].n)
+			kernels[i] = -1;
 	}
+	for (size_t i = 0; i < c->n; i++)
+		if (kernels[i] >= 0 && MAIN_PART * kernels[i] >= most)
+			p[kept++] = p[i];
 	if (!kept)
 		p[kept++] = longest;
 	c->n = kept;
@@ -214,25 +244,28 @@ static void drop_watchers(const struct marks_ranges *x, struct marks_range *c, c
 
 static void collect_candidates(struct marks_ranges *x, bool few)
 {
-	const uint32_t *launching = NULL;
+	struct launching launching = {0};
 	x->list = ARENA_NEW(x->arena, x->n_pieces, struct marks_range);
 	for (size_t i = 0, next; i < x->n_pieces; i = next) {
 		const struct marks_piece *p = x->pieces;
-		struct marks_range c = {.first = i};
+		const char *name = names_text(x->trace->names, p[i].name),
+			   *domain = names_text(x->trace->names, p[i].domain);
+		struct marks_range c = {.first = i, .class = (uint8_t)marks_name_class(name, domain)};
 		for (next = i; next < x->n_pieces && p[next].process == p[i].process && p[next].name == p[i].name &&
 		               p[next].domain == p[i].domain;)
 			next++;
 		c.n = next - i;
 		if (c.n > 1) {
-			launching = launching ? launching : count_launching(x->trace, x->arena);
-			drop_watchers(x, &c, launching);
+			if (!launching.n)
+				launching = count_launching(x->trace, x->arena);
+			drop_watchers(x, &c, &launching);
 		}
 		for (size_t k = c.first; k < c.first + c.n; k++) {
 			c.instances += p[k].n;
 			c.total = p[k].total > c.total ? p[k].total : c.total;
 			c.overlap = c.overlap || p[k].overlap;
 		}
-		if (few || c.instances >= MARKS_MIN_INSTANCES)
+		if (few || (c.class != MARK_NEVER && (c.instances >= 2 || c.class >= MARK_STEP)))
 			x->list[x->n++] = c;
 	}
 }
@@ -285,7 +318,29 @@ static bool is_step(const struct marks_ranges *x, struct marks_range *c, const s
 	}
 	c->stretch = time_before(l, done) - time_before(l, open[0].from);
 	arena_release(&scratch);
+	if (c->class == MARK_PROFILER)
+		return launching > 0;
 	return n >= least && 5 * launching >= 4 * n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
+}
+
+/* The longest of those that are often enough by themselves. */
+static int64_t longest_of(const struct marks_ranges *x, size_t least)
+{
+	int64_t longest = 0;
+	for (size_t i = 0; i < x->n; i++)
+		if (x->list[i].instances >= least && x->list[i].total > longest)
+			longest = x->list[i].total;
+	return longest;
+}
+
+/* How many instances are enough; 0: no number is. A few around others have to last about as long as those. */
+static size_t enough(const struct marks_range *c, size_t least, int64_t longest)
+{
+	if (c->class == MARK_NEVER)
+		return 0;
+	if (c->class >= MARK_STEP)
+		return 1;
+	return c->instances >= least || 2 * c->total < longest ? least : 2;
 }
 
 double marks_ranges_judge(struct marks_ranges *x, bool share, size_t least)
@@ -299,13 +354,20 @@ double marks_ranges_judge(struct marks_ranges *x, bool share, size_t least)
 	keymap_init(&names, x->arena);
 	for (size_t i = 0; i < t->ops.n; i++)
 		whole += (double)(t->ops.end[i] - t->ops.start[i]);
+	int64_t longest = longest_of(x, least);
 	for (size_t i = 0; i < x->n; i++) {
-		x->list[i].fits = is_step(x, &x->list[i], launches, least);
-		if (x->list[i].fits)
-			stretch[keymap_add(&names, marks_ranges_key(x, &x->list[i]))] += x->list[i].stretch;
+		struct marks_range *c = &x->list[i];
+		size_t n = enough(c, least, longest);
+		c->fits = n && c->instances >= n && is_step(x, c, launches, n);
+		c->grade = c->class == MARK_PROFILER            ? GRADE_PROFILER
+		           : c->class == MARK_STEP              ? GRADE_STEP
+		           : c->instances < MARKS_MIN_INSTANCES ? GRADE_AROUND
+		                                                : GRADE_PLAIN;
+		if (c->fits)
+			stretch[keymap_add(&names, marks_ranges_key(x, c))] += c->stretch;
 	}
 	for (size_t i = 0; share && i < x->n; i++)
-		if (x->list[i].fits)
+		if (x->list[i].fits && x->list[i].class != MARK_PROFILER)
 			x->list[i].fits = 2 * stretch[keymap_add(&names, marks_ranges_key(x, &x->list[i]))] >= whole;
 	return whole;
 }

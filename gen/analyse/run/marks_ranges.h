@@ -3,9 +3,22 @@
 #define GAPLINE_ANALYSE_RUN_MARKS_RANGES_H
 
 #include "analyse/run/fold.h"
+#include "analyse/run/marks_names.h"
 #include "base/arena.h"
 
 enum { MARKS_MIN_INSTANCES = 5, MARKS_MIN_LIKE = 2 };
+
+/* Which of the ranges that fit goes before which others, the last one first. */
+enum mark_grade {
+	GRADE_PHASE,     /* a phase that gapline added while it recorded: where its step is there, too, it is none */
+	GRADE_CONTAINER, /* holds several of another one that fits, and not always as many, or is called an epoch */
+	GRADE_ADDED,     /* the step that gapline added: what the program marks is the step all the same */
+	GRADE_PLAIN,
+	GRADE_AROUND,  /* 2 to 4 instances, each around as many of a plain one */
+	GRADE_STEP,    /* has the word step */
+	GRADE_HOLDS,   /* holds exactly one that has the word, each time */
+	GRADE_PROFILER /* PyTorch's ProfilerStep */
+};
 
 /* The instances of a (normalised name, domain) on one thread: ranges order[first .. first + n). */
 struct marks_piece {
@@ -22,6 +35,8 @@ struct marks_range {
 	int64_t total;  /* the longest of a piece */
 	double stretch; /* GPU time launched from the first to the last */
 	bool overlap, fits;
+	uint8_t class; /* enum mark_name */
+	uint8_t grade; /* enum mark_grade */
 };
 
 /* All ranges that may be steps. */
@@ -36,13 +51,17 @@ struct marks_ranges {
 };
 
 /* The candidates, one a process, normalised name and domain. `few`: also those that occur less often than a step has
- * to.
- */
+ * to and have no name that says so. */
 void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, bool few);
 
-/* Which of them are steps by the rules (`fits`); `share`: the one about the profile's GPU time, too; `least`: so many
- * instances are one in a process. Returns the profile's GPU time. */
+/* Which of them are steps by the rules (`fits`), and their grade; `share`: by the one about the profile's GPU time,
+ * too; `least`: so many instances are one in a process, where the name does not say that one is enough. Returns the
+ * profile's GPU time. */
 double marks_ranges_judge(struct marks_ranges *ranges, bool share, size_t least);
+
+/* Lowers and raises the grades of those that fit by what they hold of each other, and drops those that fit only around
+ * others and are not. */
+void marks_ranges_nest(struct marks_ranges *ranges);
 
 /* By name and domain. */
 static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)

@@ -35,7 +35,8 @@ static void find_window(struct run *run, int warmup)
 		period[k - 1] = s->end[k] - s->end[k - 1];
 	run->period = period;
 	run->n_periods = s->n - 1;
-	const struct verdict_run all = {.period = period, .n = run->n_periods, .shrinks = run->shrinks};
+	const struct verdict_run all = {
+		.period = period, .n = run->n_periods, .opened = s->opened, .shrinks = run->shrinks};
 	struct series series;
 	series_cut(&all, warmup, &series);
 	run->warmup = (uint32_t)series.cut + 1;

@@ -1,7 +1,7 @@
 #include "analyse/run/steps.h"
 
 #include "analyse/run/steps_align.h"
-#include "analyse/run/steps_cut.h"
+#include "analyse/run/steps_ends.h"
 #include "analyse/run/steps_lanes.h"
 #include "analyse/run/steps_restart.h"
 #include "base/list.h"
@@ -13,7 +13,7 @@
 
 /* Two lanes (below) whose numbers of instances differ by no more than this are ranks that a capture cut at different
  * places. */
-enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */, MIN_CLOSED = 3 /* steps left without the last ones */ };
+enum { NEAR_COUNT = 2, NEAR_SHARE = 20 /* one in so many */ };
 
 /* ---- instances that were given by their ops ---- */
 
@@ -149,6 +149,7 @@ static void ask_ops(struct steps_build *b, struct arena *arena)
 		b->own_start[p] = INT64_MAX;
 		b->own_end[p] = INT64_MIN;
 	}
+	b->begin = steps_find_begin(b);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t p = b->at[i];
 		double length = (double)(t->ops.end[i] - t->ops.start[i]);
@@ -230,6 +231,9 @@ static uint32_t number_steps(struct steps_build *b)
 	if (!c.ranks)
 		return n;
 	const struct steps_shared shared = steps_align(b, place, c.count);
+	for (uint32_t l = 0; l < b->n_lanes; l++) /* a rank's steps before these tell when they began */
+		if (shared.first[l])
+			b->begin = INT64_MIN;
 	s->by_time = shared.by_time;
 	s->unaligned = !shared.known;
 	for (uint32_t i = 0, k = 0; i < n; i++, k++) {
@@ -240,54 +244,6 @@ static uint32_t number_steps(struct steps_build *b)
 			steps_instance(b, place[i])->step = k - shared.first[l];
 	}
 	return shared.n;
-}
-
-/* `own` holds the end of each step's own ops, INT64_MIN where it has none; it becomes the end of the step: the latest
- * so far, for a step without ops the next one's. Returns how many steps there are: up to the last with ops, or, where
- * ops outlive later steps, up to the last but one end. */
-static uint32_t extend_ends(int64_t *own, uint32_t n)
-{
-	int64_t latest = INT64_MIN, next = INT64_MIN;
-	bool outlived = false;
-	while (n && own[n - 1] == INT64_MIN)
-		n--;
-	for (uint32_t k = 0; k < n; k++) {
-		if (own[k] > latest) {
-			latest = own[k];
-		} else if (own[k] != INT64_MIN) {
-			own[k] = latest;
-			outlived = true;
-		}
-	}
-	for (uint32_t k = n; k-- > 0; next = own[k])
-		if (own[k] == INT64_MIN)
-			own[k] = next;
-	uint32_t closed = n;
-	while (closed && own[closed - 1] == latest)
-		closed--;
-	return outlived && closed >= MIN_CLOSED ? closed : n;
-}
-
-/* Steps with one end divide the time since the end before into equal parts; those with the first end become one.
- * Returns how many less they are. */
-static uint32_t divide_ends(struct steps *s, const int64_t *end, uint32_t n)
-{
-	uint32_t merged = 0;
-	for (uint32_t from = 0, to; from < n; from = to) {
-		for (to = from; to < n && end[to] == end[from];)
-			to++;
-		if (from == 0) {
-			merged = to - 1;
-			s->end[s->n++] = end[0];
-			continue;
-		}
-		int64_t before = end[from - 1], all = end[from] - before;
-		for (uint32_t k = 1; k <= to - from; k++) {
-			s->shared[s->n] = to - from > 1;
-			s->end[s->n++] = before + (int64_t)((__int128)all * k / (to - from));
-		}
-	}
-	return merged;
 }
 
 static void end_steps(struct steps_build *b, uint32_t n)
@@ -302,13 +258,17 @@ static void end_steps(struct steps_build *b, uint32_t n)
 		if (k != TRACE_NONE && b->own_end[p] > own[k])
 			own[k] = b->own_end[p];
 	}
-	s->end = ARENA_NEW(b->arena, n, int64_t);
-	s->shared = ARENA_NEW(b->arena, n, bool);
-	uint32_t merged = divide_ends(s, own, extend_ends(own, n));
+	s->end = ARENA_NEW(b->arena, (size_t)n + 1, int64_t);
+	s->shared = ARENA_NEW(b->arena, (size_t)n + 1, bool);
+	n = steps_extend_ends(own, n);
+	s->opened = n > 0 && n <= STEPS_FEW && !b->marks->ops && b->begin != INT64_MIN && b->begin < own[0];
+	if (s->opened)
+		s->end[s->n++] = b->begin;
+	uint32_t merged = steps_divide_ends(s, own, n);
 	for (uint32_t p = 0; p < b->marks->n; p++) {
 		uint32_t *step = &steps_instance(b, p)->step;
 		if (*step != TRACE_NONE)
-			*step = *step < merged ? 0 : *step - merged;
+			*step = *step < merged ? 0 : *step - merged + s->opened;
 		if (*step >= s->n)
 			*step = TRACE_NONE;
 	}
@@ -425,6 +385,7 @@ void steps_of_part(const struct trace *trace, const struct step_marks *marks, st
 	out->own_time = b.own_time;
 	out->all_time = b.all_time;
 	out->communicates = b.communicates;
+	out->begin = b.begin;
 	arena_release(&b.scratch);
 	arena_release(&threads);
 }
@@ -434,8 +395,9 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 {
 	struct step_marks all = {
 		.origin = like->origin, .name = like->name, .domain = like->domain, .written = like->written};
-	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out};
+	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out, .begin = INT64_MIN};
 	for (size_t i = 0; i < n; i++) {
+		b.begin = parts[i].begin > b.begin ? parts[i].begin : b.begin;
 		all.n += parts[i].n;
 		b.n_lanes += parts[i].n_lanes;
 	}

@@ -88,7 +88,8 @@ struct steps_restart {
  * GPU ops, and, where ops outlive later steps, those with the last end: how many more its op would have outlived had
  * the loop gone on is not known, and with it the window would be longer than its steps. */
 struct steps {
-	bool found; /* at least two */
+	bool found;  /* at least two, or one that is known to begin */
+	bool opened; /* so few are marked that the first one counts: end[0] is its beginning, and no step of its own */
 	enum step_origin origin;
 	bool by_op;                     /* the instances were given by their ops */
 	uint32_t name, domain, written; /* as in step_marks */
@@ -134,6 +135,7 @@ struct steps_part {
 	int64_t *own_end;   /* … and end, INT64_MIN: it has none … */
 	double *own_time;   /* … and their lengths added up … */
 	double all_time;    /* … and those of all ops */
+	int64_t begin;      /* when the first one of the part begins on the GPU */
 };
 void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
                    struct steps_part *out);

@@ -22,6 +22,7 @@ struct steps_build {
 	double *own_time;   /* by place: their lengths added up … */
 	double all_time;    /* … and those of all ops */
 	bool *communicates; /* by lane */
+	int64_t begin;      /* of the first step, where so few are marked that it counts; INT64_MIN: it does not */
 };
 
 static inline struct instance *steps_instance(const struct steps_build *b, uint32_t place)

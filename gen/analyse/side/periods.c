@@ -47,8 +47,10 @@ struct side_periods periods_build(const struct run *runs, size_t n, const char *
 		out->window_ns = run->window_end - run->window_start;
 		size_t before = m;
 		if (run->steps.found) {
-			out->n_steps = run->steps.n;
+			out->opened = run->steps.opened;
+			out->n_steps = run->steps.n - out->opened;
 			out->warmup = run->warmup;
+			out->left_out = run->warmup - out->opened;
 			int64_t *all = ARENA_NEW(arena, run->n_periods, int64_t);
 			memcpy(all, run->period, run->n_periods * sizeof *all);
 			out->period = all;

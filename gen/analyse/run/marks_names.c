@@ -1,0 +1,108 @@
+#include "analyse/run/marks_names.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+enum { WORD = 16 }; /* bytes of a word that are looked at, with the 0 */
+
+/* Domains that libraries and readers of traces put ranges into, by how they begin; case does not matter. */
+static const char *const libraries[] = {"NCCL",
+                                        "CCCL",
+                                        "CUB",
+                                        "Thrust",
+                                        "cuBLAS",
+                                        "cuDNN",
+                                        "cuSPARSE",
+                                        "cuSOLVER",
+                                        "cuFFT",
+                                        "libcudf",
+                                        "NVSHMEM",
+                                        "UCX",
+                                        "PyTorch operators",
+                                        "Python functions",
+                                        "MPI",
+                                        "OpenACC",
+                                        "RAFT",
+                                        "Legion",
+                                        "DALI",
+                                        "cuQuantum"};
+
+/* How operators of PyTorch and of its libraries begin. */
+static const char *const operators[] = {"aten::",        "autograd::", "c10d::",  "nccl:", "torch::",
+                                        "torchvision::", "prim::",     "cudnn::", "xla::", "<built-in "};
+
+static const char *const containers[] = {"epoch", "epochs", "fold",     "trial", "trials",    "run",        "main",
+                                         "fit",   "train",  "training", "bench", "benchmark", "experiment", "loop"};
+static const char *const steps[] = {"step", "iter", "iteration"};
+static const char *const parts[] = {"optimizer", "optim",  "opt", "adam",  "adamw", "sgd",  "scheduler",
+                                    "sched",     "scaler", "ema", "micro", "sub",   "inner"};
+static const char *const units[] = {"batch", "microbatch", "minibatch", "request", "token"};
+
+static bool begins_with_one(const char *text, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncasecmp(text, list[i], strlen(list[i])) == 0)
+			return true;
+	return false;
+}
+#define BEGINS(text, list) begins_with_one(text, list, sizeof(list) / sizeof *(list))
+
+static bool is_one(const char *word, const char *const *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(word, list[i]) == 0)
+			return true;
+	return false;
+}
+#define IS_ONE(word, list) is_one(word, list, sizeof(list) / sizeof *(list))
+
+/* The next word of a name, in lower case: letters up to what is none, or up to a capital behind a small one. Empty at
+ * the name's end. */
+static const char *next_word(const char *name, char word[WORD])
+{
+	size_t n = 0;
+	while (*name && !isalpha((unsigned char)*name))
+		name++;
+	for (const char *from = name; isalpha((unsigned char)*name); name++) {
+		if (name > from && isupper((unsigned char)name[0]) && islower((unsigned char)name[-1]))
+			break;
+		if (n + 1 < WORD)
+			word[n++] = (char)tolower((unsigned char)*name);
+	}
+	word[n] = 0;
+	return name;
+}
+
+/* "train.py(12): step": PyTorch's profiler writes Python's frames so. */
+static bool is_frame(const char *name)
+{
+	const char *at = strstr(name, ".py(");
+	return at && strstr(at, "): ");
+}
+
+static bool is_autograd(const char *name)
+{
+	const char *at = strstr(name, "Backward");
+	return strstr(name, "AccumulateGrad") || (at && isdigit((unsigned char)at[strlen("Backward")]));
+}
+
+enum mark_name marks_name_class(const char *name, const char *domain)
+{
+	char word[WORD];
+	bool step = false, part = false, container = false, unit = false;
+	if (strncmp(name, "ProfilerStep", strlen("ProfilerStep")) == 0)
+		return MARK_PROFILER;
+	if (BEGINS(domain, libraries) || BEGINS(name, operators) || is_frame(name) || is_autograd(name))
+		return MARK_NEVER;
+	for (const char *rest = next_word(name, word); *word; rest = next_word(rest, word)) {
+		step = step || IS_ONE(word, steps);
+		part = part || IS_ONE(word, parts);
+		unit = unit || IS_ONE(word, units);
+		container = container || IS_ONE(word, containers);
+	}
+	if (step && !part)
+		return MARK_STEP;
+	return container && !step && !unit ? MARK_CONTAINER : MARK_PLAIN;
+}

@@ -1,0 +1,128 @@
+#include "analyse/run/steps_ends.h"
+
+#include "base/list.h"
+
+enum { MIN_CLOSED = 3 }; /* steps left without the last ones */
+
+/* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
+ * other thread of the process has instances, those of all others. */
+static int64_t *missing_of(struct steps_build *b, uint32_t i, const uint8_t *launched, size_t *n)
+{
+	const struct trace *t = b->trace;
+	const struct step_thread *s = &b->out->threads[i];
+	bool alone =
+		(i == 0 || s[-1].process != s->process) && (i + 1 == b->out->n_threads || s[1].process != s->process);
+	int64_t *start = NULL;
+	size_t room = 0;
+	*n = 0;
+	for (uint32_t u = 0; u < t->n_threads; u++) {
+		if (u != s->thread && (!alone || t->threads[u].process != s->process))
+			continue;
+		for (uint32_t c = t->first_call[u]; c < t->first_call[u + 1]; c++) {
+			if (t->calls.class[c] != CALL_LAUNCH || launched[c])
+				continue;
+			LIST_GROW(&b->scratch, start, *n, room);
+			start[(*n)++] = t->calls.start[c];
+		}
+	}
+	return start;
+}
+
+static bool is_missing_in(const int64_t *start, size_t n, int64_t from, int64_t to)
+{
+	for (size_t i = 0; i < n; i++)
+		if (start[i] >= from && start[i] < to)
+			return true;
+	return false;
+}
+
+void steps_find_cut(struct steps_build *b)
+{
+	const struct trace *t = b->trace;
+	uint8_t *launched = ARENA_NEW(&b->scratch, t->calls.n + 1, uint8_t);
+	for (size_t i = 0; i < t->ops.n; i++)
+		if (t->ops.launch[i] != TRACE_NONE)
+			launched[t->ops.launch[i]] = 1;
+	for (uint32_t i = 0; i < b->out->n_threads; i++) {
+		const struct step_thread *s = &b->out->threads[i];
+		size_t n = 0;
+		const int64_t *missing = missing_of(b, i, launched, &n);
+		/* where some are missing in the first half, too, that says nothing */
+		bool tells = n && !is_missing_in(missing, n, s->start[0], s->start[s->n / 2]);
+		for (uint32_t k = s->n; k-- > s->n / 2;) {
+			struct instance *x = steps_instance(b, b->first[i] + k);
+			x->cut = x->cut || (tells && is_missing_in(missing, n, x->start, x->end));
+			if (!x->cut)
+				break;
+			b->out->n_cut++;
+		}
+	}
+}
+
+int64_t steps_find_begin(const struct steps_build *b)
+{
+	const struct trace *t = b->trace;
+	struct arena scratch = {0};
+	if (b->marks->n > (uint64_t)STEPS_FEW * b->n_lanes)
+		return INT64_MIN;
+	int64_t *first = ARENA_NEW(&scratch, t->n_processes, int64_t), begin = INT64_MIN;
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		first[p] = INT64_MAX;
+	for (uint32_t p = 0; p < b->marks->n; p++) {
+		const struct instance *x = steps_instance(b, p);
+		first[x->process] = x->start < first[x->process] ? x->start : first[x->process];
+	}
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		if (first[p] != INT64_MAX && first[p] > begin)
+			begin = first[p];
+	for (size_t i = 0; i < t->ops.n; i++) {
+		uint32_t process = op_process(t, i);
+		if (first[process] != INT64_MAX && op_launch_start(t, i) < first[process] && t->ops.end[i] > begin)
+			begin = t->ops.end[i];
+	}
+	arena_release(&scratch);
+	return begin;
+}
+
+uint32_t steps_extend_ends(int64_t *own, uint32_t n)
+{
+	int64_t latest = INT64_MIN, next = INT64_MIN;
+	bool outlived = false;
+	while (n && own[n - 1] == INT64_MIN)
+		n--;
+	for (uint32_t k = 0; k < n; k++) {
+		if (own[k] > latest) {
+			latest = own[k];
+		} else if (own[k] != INT64_MIN) {
+			own[k] = latest;
+			outlived = true;
+		}
+	}
+	for (uint32_t k = n; k-- > 0; next = own[k])
+		if (own[k] == INT64_MIN)
+			own[k] = next;
+	uint32_t closed = n;
+	while (closed && own[closed - 1] == latest)
+		closed--;
+	return outlived && closed >= MIN_CLOSED ? closed : n;
+}
+
+uint32_t steps_divide_ends(struct steps *s, const int64_t *end, uint32_t n)
+{
+	uint32_t merged = 0;
+	for (uint32_t from = 0, to; from < n; from = to) {
+		for (to = from; to < n && end[to] == end[from];)
+			to++;
+		if (from == 0 && !s->opened) {
+			merged = to - 1;
+			s->end[s->n++] = end[0];
+			continue;
+		}
+		int64_t before = from ? end[from - 1] : s->end[0], all = end[from] - before;
+		for (uint32_t k = 1; k <= to - from; k++) {
+			s->shared[s->n] = to - from > 1;
+			s->end[s->n++] = before + (int64_t)((__int128)all * k / (to - from));
+		}
+	}
+	return merged;
+}

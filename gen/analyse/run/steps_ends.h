@@ -1,0 +1,26 @@
+/* Where steps begin and end, and which instances the end of the capture cuts. */
+#ifndef GAPLINE_ANALYSE_RUN_STEPS_ENDS_H
+#define GAPLINE_ANALYSE_RUN_STEPS_ENDS_H
+
+#include "analyse/run/steps_lanes.h"
+
+/* Marks instances as `cut` and counts them in `out`: the last ones of a thread, where they were open when the capture
+ * ended, or launched what never ran, while nothing of the kind is true of the first half. */
+void steps_find_cut(struct steps_build *build);
+
+enum { STEPS_FEW = 8 }; /* marks of a rank: where there are no more, the first step counts */
+
+/* When the first step begins: where its range does, or where what was launched before that has ended; on the last rank.
+ * INT64_MIN where there are more marks than a few. */
+int64_t steps_find_begin(const struct steps_build *build);
+
+/* `own` holds the end of each step's own ops, INT64_MIN where it has none; it becomes the end of the step: the latest
+ * so far, for a step without ops the next one's. Returns how many steps there are: up to the last with ops, or, where
+ * ops outlive later steps, up to the last but one end. */
+uint32_t steps_extend_ends(int64_t *own, uint32_t n);
+
+/* Steps with one end divide the time since the end before into equal parts; those with the first end become one, if
+ * nothing says when it began (`opened`: end[0] does already). Returns how many less they are. */
+uint32_t steps_divide_ends(struct steps *steps, const int64_t *end, uint32_t n);
+
+#endif
