@@ -96,7 +96,9 @@ enum mark_name marks_name_class(const char *name, const char *domain)
 		return MARK_PROFILER;
 	if (BEGINS(domain, libraries) || BEGINS(name, operators) || is_frame(name) || is_autograd(name))
 		return MARK_NEVER;
-	for (const char *rest = next_word(name, word); *word; rest = next_word(rest, word)) {
+	/* what follows a '=' is a value that a library wrote: "XlaCompile:#module=jit_step#" */
+	for (const char *rest = next_word(name, word), *value = strchr(name, '='); *word && (!value || rest <= value);
+	     rest = next_word(rest, word)) {
 		step = step || IS_ONE(word, steps);
 		part = part || IS_ONE(word, parts);
 		unit = unit || IS_ONE(word, units);
