@@ -24,7 +24,7 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 	const struct run_result *run = &s->runs[s->median_run];
 	return arena_format(arena, "%s: %s, %zu left out as warm-up, %s measured; %s",
 	                    format_name(arena, names_text(a->names, s->steps.name), 80),
-	                    format_plural(arena, (int64_t)run->n_steps, "step", "steps"), run->warmup,
+	                    format_plural(arena, (int64_t)run->n_steps, "step", "steps"), run->left_out,
 	                    format_plural(arena, (int64_t)s->steps.measured, "period", "periods"),
 	                    evidence_of(s, arena));
 }

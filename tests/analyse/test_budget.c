@@ -262,7 +262,7 @@ static void series_check(struct trial *c)
 		return;
 	if (side->steps.name != o->step_name)
 		WRONG(c, "step %s, expected %s", text(c, side->steps.name), text(c, o->step_name));
-	if (run->n_periods != o->n_steps - 1 || run->n_steps != o->n_steps || run->warmup != o->warmup) {
+	if (run->n_periods != o->n_steps - 1 || run->n_steps != o->n_steps - o->opened || run->warmup != o->warmup) {
 		WRONG(c, "%zu steps, %zu periods, warm-up %zu, expected %zu steps, warm-up %zu", run->n_steps,
 		      run->n_periods, run->warmup, o->n_steps, o->warmup);
 		return;

@@ -72,7 +72,7 @@ class Words:
                 if side["steps"]["found"]:
                     self.expect(steps, run["steps"], 1, f"steps of {file}")
                     self.expect(warmup, run["warmup"], 1, f"warm-up of {file}")
-                self.expect(measured, len(run["period_ms"]) - max(run["warmup"] - 1, 0), 1, f"periods of {file}")
+                self.expect(measured, len(run["period_ms"]) - max(run["warmup"] - (len(run["period_ms"]) < run["steps"]), 0), 1, f"periods of {file}")
                 if run["series"]:
                     self.expect(period, run["series"]["mean_ms"], unit, f"time per step of {file}")
                 self.claim((shown == "shown") == (i == side["shown"]["run"]), "runs", shown)

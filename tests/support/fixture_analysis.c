@@ -132,7 +132,7 @@ static void fill_runs(struct maker *m, struct side *s, uint32_t n_runs, size_t n
 		run->file =
 			arena_format(m->arena, "%s%s.sqlite", s->label, n_runs > 1 ? (char[]){(char)('1' + r), 0} : "");
 		run->n_steps = s->steps.found ? n_periods + 1 : 0;
-		run->warmup = warmup;
+		run->warmup = run->left_out = warmup;
 		run->period = period;
 		run->n_periods = n_periods;
 		run->window_ns = mean * (int64_t)measured;

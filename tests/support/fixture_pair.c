@@ -92,7 +92,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	static const char *const one_run[] = {
 		"One run a side cannot see a clock or thermal state that differs between two "
 		"captures; repeated, interleaved runs do."};
-	static const char *const few[] = {"The baseline has 6 step periods; fewer than 8 give no interval."};
+	static const char *const few[] = {"A step was measured 6 times in the baseline: too seldom."};
 	static const char *const launches[] = {
 		"kernel launches a step: 302 in the baseline, 344 in the fixed side (+13.9 %)"};
 	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
@@ -114,6 +114,7 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	                      .floor = few_steps ? 0 : log(1.03),
 	                      .step = {a->side[0].headline.step, a->side[1].headline.step},
 	                      .short_capture = few_steps,
+	                      .few = few_steps,
 	                      .one_run = m->which != FIXTURE_NO_STEPS,
 	                      .more_steps = few_steps ? 20 : 0,
 	                      .reasons = (const char **)(uintptr_t)(few_steps ? few : one_run),

@@ -326,7 +326,7 @@ void oracle_run(const struct trace *trace, const char *step, size_t warmup, stru
 	for (size_t i = 0; i < trace->ops.n; i++)
 		w.kind[i] = names_add_text(trace->names, op_words_kind(trace, i, arena));
 	out->n_names = trace->names->n;
-	out->warmup = warmup;
+	out->warmup = warmup + out->opened;
 	if (out->steps && out->warmup > out->n_steps - 1) /* at least one period is kept */
 		out->warmup = out->n_steps - 1;
 	if (out->steps && out->n_steps >= 2) {

@@ -35,7 +35,8 @@ struct oracle {
 	uint32_t n_names;
 	bool steps;
 	uint32_t step_name;
-	size_t n_steps; /* after merging */
+	size_t n_steps; /* after merging; with the beginning of the first one where it is known */
+	bool opened;    /* … which step_end[0] is then */
 	int64_t *step_end;
 	size_t warmup;
 	int64_t window_start, window_end;

@@ -1,5 +1,7 @@
 #include "oracle_walk.h"
 
+#include <string.h>
+
 /* Which range is the step: every range is held against every op. */
 
 /* A push/pop range inside another of its kind is part of it. */
@@ -43,6 +45,23 @@ static bool launches_itself(const struct walk *w, const struct choice *c, uint32
 	return 2 * launching >= n;
 }
 
+/* Time of the kernels that a thread launches in its own instances, an instance. */
+static double kernels_of(const struct walk *w, const struct choice *c, uint32_t thread)
+{
+	double time = 0;
+	size_t n = 0;
+	for (size_t k = 0; k < c->n; k++) {
+		if (c->marks[k].thread != thread)
+			continue;
+		n++;
+		for (size_t i = 0; i < w->trace->ops.n; i++)
+			if (w->trace->ops.kind[i] != OP_COPY && w->trace->ops.kind[i] != OP_MEMSET &&
+			    launcher(w->trace, i) == thread && is_open(&c->marks[k], launched_at(w->trace, i)))
+				time += op_length(w->trace, i);
+	}
+	return n ? time / (double)n : 0;
+}
+
 int64_t oracle_marks_total(const struct mark *marks, size_t n, uint32_t thread)
 {
 	int64_t total = 0;
@@ -65,17 +84,22 @@ static bool is_on(const struct choice *c, uint32_t thread)
 	return false;
 }
 
-/* Of several threads those stay that launch; if none does, the one with the longest total. */
+/* Of several threads those stay that launch, and no less than a tenth of the kernels that another of them does; if none
+ * does, the one with the longest total. */
 static void drop_watchers(const struct walk *w, struct choice *c)
 {
 	bool *stays = ARENA_NEW(w->arena, w->trace->n_threads, bool);
 	size_t threads = 0, launching = 0, kept = 0;
 	uint32_t longest = TRACE_NONE;
+	double most = 0;
+	for (uint32_t u = 0; u < w->trace->n_threads; u++)
+		if (is_on(c, u) && kernels_of(w, c, u) > most)
+			most = kernels_of(w, c, u);
 	for (uint32_t u = 0; u < w->trace->n_threads; u++) {
 		if (!is_on(c, u))
 			continue;
 		threads++;
-		stays[u] = launches_itself(w, c, u);
+		stays[u] = launches_itself(w, c, u) && 10 * kernels_of(w, c, u) >= most;
 		launching += stays[u];
 		if (longest == TRACE_NONE || total_on(c, u) > total_on(c, longest))
 			longest = u;
@@ -90,8 +114,14 @@ static void drop_watchers(const struct walk *w, struct choice *c)
 	c->n = kept;
 }
 
-/* The rules that one process can tell: five instances, 80 % of them launch, and of the GPU time launched from the first
- * to the last 70 % was launched while one was open. */
+/* Whether the name says that it is a step; the random traces have no other such names. */
+static bool is_called_step(const struct walk *w, uint32_t name)
+{
+	return strncmp(names_text(w->trace->names, name), "step", 4) == 0;
+}
+
+/* The rules that one process can tell: five instances, or a name that says it, 80 % of them launch, and of the GPU time
+ * launched from the first to the last 70 % was launched while one was open. */
 static bool is_step(const struct walk *w, struct choice *c)
 {
 	const struct trace *trace = w->trace;
@@ -117,7 +147,8 @@ static bool is_step(const struct walk *w, struct choice *c)
 	}
 	for (size_t k = 0; k < c->n; k++)
 		launching += launched[k];
-	return c->n >= 5 && 10 * launching >= 8 * c->n && c->stretch > 0 && 10 * inside >= 7 * c->stretch;
+	return c->n >= (is_called_step(w, c->name) ? 1 : 5) && 10 * launching >= 8 * c->n && c->stretch > 0 &&
+	       10 * inside >= 7 * c->stretch;
 }
 
 static void choice_fill(const struct walk *w, uint32_t process, uint32_t domain, uint32_t name, struct choice *c)
@@ -141,8 +172,10 @@ static void choice_fill(const struct walk *w, uint32_t process, uint32_t domain,
 	}
 }
 
-static bool is_better(const struct choice *a, const struct choice *b)
+static bool is_better(const struct walk *w, const struct choice *a, const struct choice *b)
 {
+	if (b && is_called_step(w, a->name) != is_called_step(w, b->name))
+		return is_called_step(w, a->name);
 	if (!b || a->overlap != b->overlap)
 		return !b || b->overlap;
 	if (a->total != b->total)
@@ -180,7 +213,7 @@ void oracle_range_choose(struct walk *w, uint32_t wanted)
 		for (size_t j = 0; j < n; j++)
 			if (list[j].fits && list[j].name == list[k].name && list[j].domain == list[k].domain)
 				stretch += list[j].stretch;
-		if (list[k].fits && (wanted || 2 * stretch >= whole) && is_better(&list[k], best))
+		if (list[k].fits && (wanted || 2 * stretch >= whole) && is_better(w, &list[k], best))
 			best = &list[k];
 	}
 	w->marks = ARENA_NEW(w->arena, r->n, struct mark);

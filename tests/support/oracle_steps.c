@@ -280,7 +280,7 @@ static size_t number_by_time(const struct walk *w, const uint32_t *lane, const s
 }
 
 /* Numbers the instances: in each lane for itself where the lanes are ranks, else all together. Returns the steps. */
-static size_t steps_number(const struct walk *w, const uint32_t *lane, const size_t *of_op)
+static size_t steps_number(const struct walk *w, const uint32_t *lane, const size_t *of_op, bool *by_start)
 {
 	size_t least = SIZE_MAX, most = 0, all = 0;
 	bool talk = true;
@@ -300,6 +300,7 @@ static size_t steps_number(const struct walk *w, const uint32_t *lane, const siz
 	}
 	bool ranks = most - least <= 2 || 20 * (most - least) <= most || talk;
 	size_t by_time = talk ? number_by_time(w, lane, of_op) : 0;
+	*by_start = !by_time;
 	if (by_time)
 		return by_time;
 	for (size_t k = 0; k < w->n_marks; k++) {
@@ -314,9 +315,39 @@ static size_t steps_number(const struct walk *w, const uint32_t *lane, const siz
 
 /* ---- when a step ended ---- */
 
-static void steps_end(const struct walk *w, const size_t *of_op, size_t n, struct oracle *out)
+/* When an op was launched, or began where that is not known. */
+static int64_t begun_at(const struct trace *trace, size_t op)
+{
+	return trace->ops.launch[op] == TRACE_NONE ? trace->ops.start[op] : launched_at(trace, op);
+}
+
+/* When the first step begins, on the first rank to begin: where its first range does, or where what was launched before
+ * that has ended. */
+static int64_t first_begin(const struct walk *w)
+{
+	int64_t begin = INT64_MAX;
+	for (uint32_t p = 0; p < w->trace->n_processes; p++) {
+		int64_t first = INT64_MAX, from;
+		for (size_t k = 0; k < w->n_marks; k++)
+			if (w->marks[k].process == p && w->marks[k].start < first)
+				first = w->marks[k].start;
+		if (first == INT64_MAX)
+			continue;
+		from = first;
+		for (size_t i = 0; i < w->trace->ops.n; i++)
+			if (w->trace->devices[w->trace->ops.device[i]].process == p && begun_at(w->trace, i) < first &&
+			    w->trace->ops.end[i] > from)
+				from = w->trace->ops.end[i];
+		begin = from < begin ? from : begin;
+	}
+	return begin;
+}
+
+/* Of eight marked steps or fewer the first one counts, too: `begin` is where it begins; negative: that is not known. */
+static void steps_end(const struct walk *w, const size_t *of_op, size_t n, int64_t begin, struct oracle *out)
 {
 	int64_t *own = ARENA_NEW(w->arena, n, int64_t), *end = ARENA_NEW(w->arena, n, int64_t);
+	bool few = n <= 8;
 	for (size_t k = 0; k < n; k++)
 		own[k] = -1;
 	for (size_t i = 0; i < w->trace->ops.n; i++) {
@@ -346,24 +377,27 @@ static void steps_end(const struct walk *w, const size_t *of_op, size_t n, struc
 		n = closed;
 	/* Those that end together divide the time since the end before; up to the first end they are one. */
 	size_t together = 0, merged = 0;
-	out->step_end = ARENA_NEW(w->arena, n, int64_t);
+	out->step_end = ARENA_NEW(w->arena, n + 1, int64_t);
+	out->opened = few && n > 0 && begin >= 0 && begin < end[0];
+	if (out->opened)
+		out->step_end[out->n_steps++] = begin;
 	for (size_t k = 0; k < n; k += together) {
 		together = 1;
 		while (k + together < n && end[k + together] == end[k])
 			together++;
-		if (k == 0) {
+		int64_t before = k ? end[k - 1] : begin;
+		if (k == 0 && !out->opened) {
 			merged = together - 1;
 			out->step_end[out->n_steps++] = end[0];
 			continue;
 		}
 		for (size_t j = 1; j <= together; j++)
-			out->step_end[out->n_steps++] =
-				end[k - 1] + (end[k] - end[k - 1]) * (int64_t)j / (int64_t)together;
+			out->step_end[out->n_steps++] = before + (end[k] - before) * (int64_t)j / (int64_t)together;
 	}
 	for (size_t k = 0; k < w->n_marks; k++) {
 		size_t *step = &w->marks[k].step;
 		if (*step != SIZE_MAX)
-			*step = *step < merged ? 0 : *step - merged;
+			*step = *step < merged ? 0 : *step - merged + out->opened;
 		if (*step >= out->n_steps)
 			*step = SIZE_MAX;
 	}
@@ -392,5 +426,7 @@ void oracle_steps_find(struct walk *w, const char *step, struct oracle *out)
 	for (size_t i = 0; i < trace->ops.n; i++)
 		of_op[i] = mark_of(w, lane, i);
 	cut_find(w);
-	steps_end(w, of_op, steps_number(w, lane, of_op), out);
+	bool by_start;
+	size_t n = steps_number(w, lane, of_op, &by_start);
+	steps_end(w, of_op, n, by_start ? first_begin(w) : -1, out);
 }

@@ -25,6 +25,7 @@ struct proof {
 	bool empty;               /* a side measured nothing */
 	size_t runs[2];           /* runs */
 	size_t all[2];            /* measured periods of all runs */
+	bool opened[2];           /* the first period is the first step's: as many are left out as are cut */
 	size_t m[2];              /* median over runs of the measured periods */
 	size_t cut[2];            /* median over runs of the periods left out as warm-up */
 	double tau[2];            /* largest over runs */

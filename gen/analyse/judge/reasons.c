@@ -410,12 +410,12 @@ static void say_warmup(struct list *list, const struct proof *p, int warmup)
 	const struct verdict *v = list->verdict;
 	const char *why = warmup < 0 ? " (found in the data; --warmup overrides it)" : ", as --warmup asks";
 	if (p->cut[0] > 0 && p->cut[1] > 0)
-		SAY(list, "Left out as warm-up%s: the first %zu steps of %s%s, %zu of %s%s.", why, p->cut[0] + 1,
-		    p->runs[0] > 1 ? "a typical run of " : "", SIDE[0], p->cut[1] + 1,
-		    p->runs[1] > 1 ? "a typical run of " : "", SIDE[1]);
+		SAY(list, "Left out as warm-up%s: the first %zu steps of %s%s, %zu of %s%s.", why,
+		    p->cut[0] + !p->opened[0], p->runs[0] > 1 ? "a typical run of " : "", SIDE[0],
+		    p->cut[1] + !p->opened[1], p->runs[1] > 1 ? "a typical run of " : "", SIDE[1]);
 	for (int i = 0; i < 2; i++)
 		if (p->cut[i] > 0 && !p->cut[1 - i])
-			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", p->cut[i] + 1,
+			SAY(list, "The first %zu steps of %s%s are left out as warm-up%s.", p->cut[i] + !p->opened[i],
 			    p->runs[i] > 1 ? "a typical run of " : "", SIDE[i], why);
 	if (v->series[0][0].shrinks && v->series[1][0].shrinks && p->m[0] == p->m[1])
 		SAY(list,

@@ -340,8 +340,10 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 		v->series[i] = series[i];
 	}
 	measure_sides(side, warmup, arena, series);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		p->opened[i] = side[i].runs[0].opened;
 		sum_up(series[i], side[i].n_runs, i, arena, p, v);
+	}
 	if (p->empty || !p->steps)
 		return;
 	for (int i = 0; i < 2; i++)

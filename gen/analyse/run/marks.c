@@ -1,6 +1,6 @@
 #include "analyse/run/marks.h"
 
-#include "analyse/run/marks_ranges.h"
+#include "analyse/run/marks_nest.h"
 #include "base/buf.h"
 #include "base/keymap.h"
 

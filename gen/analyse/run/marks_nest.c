@@ -1,5 +1,5 @@
 /* Ranges that fit as steps, and what they hold of each other. */
-#include "analyse/run/marks_ranges.h"
+#include "analyse/run/marks_nest.h"
 
 enum { LOOKED_AT = 24 /* of the longest that fit */ };
 
@@ -29,12 +29,12 @@ static void count_held(const struct marks_ranges *x, const struct marks_piece *o
 	}
 }
 
-/* False: hardly any instance of `inner` is inside one of `outer`. */
+/* False: hardly any instance of `inner` is inside one of `outer`, or those are not one after the other. */
 static bool holds(const struct marks_ranges *x, const struct marks_range *outer, const struct marks_range *inner,
                   struct held *held)
 {
 	*held = (struct held){.least = SIZE_MAX};
-	if (x->pieces[outer->first].process != x->pieces[inner->first].process)
+	if (outer->overlap || x->pieces[outer->first].process != x->pieces[inner->first].process)
 		return false;
 	for (size_t a = 0, b = 0; a < outer->n && b < inner->n;) { /* both are in the order of threads */
 		const struct marks_piece *p = &x->pieces[outer->first + a], *q = &x->pieces[inner->first + b];

@@ -59,10 +59,6 @@ void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, 
  * profile's GPU time. */
 double marks_ranges_judge(struct marks_ranges *ranges, bool share, size_t least);
 
-/* Lowers and raises the grades of those that fit by what they hold of each other, and drops those that fit only around
- * others and are not. */
-void marks_ranges_nest(struct marks_ranges *ranges);
-
 /* By name and domain. */
 static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)
 {

@@ -260,8 +260,9 @@ static void end_steps(struct steps_build *b, uint32_t n)
 	}
 	s->end = ARENA_NEW(b->arena, (size_t)n + 1, int64_t);
 	s->shared = ARENA_NEW(b->arena, (size_t)n + 1, bool);
+	bool few = n <= STEPS_FEW;
 	n = steps_extend_ends(own, n);
-	s->opened = n > 0 && n <= STEPS_FEW && !b->marks->ops && b->begin != INT64_MIN && b->begin < own[0];
+	s->opened = few && n > 0 && !b->marks->ops && b->begin != INT64_MIN && b->begin < own[0];
 	if (s->opened)
 		s->end[s->n++] = b->begin;
 	uint32_t merged = steps_divide_ends(s, own, n);
@@ -395,9 +396,9 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 {
 	struct step_marks all = {
 		.origin = like->origin, .name = like->name, .domain = like->domain, .written = like->written};
-	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out, .begin = INT64_MIN};
+	struct steps_build b = {.trace = trace, .marks = &all, .arena = arena, .out = out, .begin = INT64_MAX};
 	for (size_t i = 0; i < n; i++) {
-		b.begin = parts[i].begin > b.begin ? parts[i].begin : b.begin;
+		b.begin = parts[i].begin < b.begin ? parts[i].begin : b.begin;
 		all.n += parts[i].n;
 		b.n_lanes += parts[i].n_lanes;
 	}

@@ -2,6 +2,8 @@
 
 #include "base/list.h"
 
+#include <string.h>
+
 enum { MIN_CLOSED = 3 }; /* steps left without the last ones */
 
 /* Launches without an op, in order of their start, of the threads that belong to step thread i: its own, and where no
@@ -63,23 +65,22 @@ int64_t steps_find_begin(const struct steps_build *b)
 {
 	const struct trace *t = b->trace;
 	struct arena scratch = {0};
-	if (b->marks->n > (uint64_t)STEPS_FEW * b->n_lanes)
-		return INT64_MIN;
-	int64_t *first = ARENA_NEW(&scratch, t->n_processes, int64_t), begin = INT64_MIN;
+	int64_t *first = ARENA_NEW(&scratch, t->n_processes, int64_t), begin = INT64_MAX;
+	int64_t *from = ARENA_NEW(&scratch, t->n_processes, int64_t);
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		first[p] = INT64_MAX;
 	for (uint32_t p = 0; p < b->marks->n; p++) {
 		const struct instance *x = steps_instance(b, p);
 		first[x->process] = x->start < first[x->process] ? x->start : first[x->process];
 	}
-	for (uint32_t p = 0; p < t->n_processes; p++)
-		if (first[p] != INT64_MAX && first[p] > begin)
-			begin = first[p];
+	memcpy(from, first, t->n_processes * sizeof *from);
 	for (size_t i = 0; i < t->ops.n; i++) {
 		uint32_t process = op_process(t, i);
-		if (first[process] != INT64_MAX && op_launch_start(t, i) < first[process] && t->ops.end[i] > begin)
-			begin = t->ops.end[i];
+		if (t->ops.end[i] > from[process] && op_launch_start(t, i) < first[process])
+			from[process] = t->ops.end[i];
 	}
+	for (uint32_t p = 0; p < t->n_processes; p++)
+		begin = from[p] < begin ? from[p] : begin;
 	arena_release(&scratch);
 	return begin;
 }

@@ -8,10 +8,11 @@
  * ended, or launched what never ran, while nothing of the kind is true of the first half. */
 void steps_find_cut(struct steps_build *build);
 
-enum { STEPS_FEW = 8 }; /* marks of a rank: where there are no more, the first step counts */
+enum { STEPS_FEW = 8 }; /* marked steps: where there are no more, the first one counts */
 
-/* When the first step begins: where its range does, or where what was launched before that has ended; on the last rank.
- * INT64_MIN where there are more marks than a few. */
+/* When the first step begins: where its range does, or where what was launched before that has ended; on the first rank
+ * to begin. INT64_MAX without marks.
+ */
 int64_t steps_find_begin(const struct steps_build *build);
 
 /* `own` holds the end of each step's own ops, INT64_MIN where it has none; it becomes the end of the step: the latest
