@@ -314,15 +314,24 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 	return arena_format(arena, "The GPU %s for %s%s: %s.", way, what, renamed, times);
 }
 
+/* What was seen of the machine that makes runs differ. */
+static const char *unsteady(const struct analysis *a)
+{
+	return !a->verdict.unsteady   ? ""
+	       : a->turning.shared    ? " Another process used the GPU."
+	       : a->turning.held_back ? " The clocks were held back."
+	                              : "";
+}
+
 const char *words_more(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
-	const char *steps =
-		v->more_steps > 0 ? arena_format(arena, "%lld measured steps a side", (long long)v->more_steps) : "";
-	const char *runs = v->more_runs > 0 ? arena_format(arena, "%lld runs a side", (long long)v->more_runs) : "";
-	if (!*steps && !*runs)
-		return "";
-	return arena_format(arena, "Settling it takes at least %s%s%s.", steps, *steps && *runs ? ", or " : "", runs);
+	const char *could = v->could ? arena_format(arena, "%s%s", v->could, unsteady(a)) : "";
+	bool runs = v->more_runs > 0 && v->one_run;
+	if (!(v->more_steps > 0) && !runs)
+		return could;
+	return arena_format(arena, "%s%sSettling it takes at least %lld %s a side.", could, *could ? " " : "",
+	                    (long long)(runs ? v->more_runs : v->more_steps), runs ? "runs" : "measured steps");
 }
 
 /* "5 timed runs (no profiler) and 1 profiled run" */

@@ -72,7 +72,8 @@ const char *words_recorded(const struct analysis *analysis, struct arena *arena)
  * step."; "" when there is no direction. */
 const char *words_change(const struct analysis *analysis, struct arena *arena);
 
-/* What an inconclusive result would take: "Settling it takes at least 40 measured steps a side."; "" if nothing. */
+/* What an inconclusive result would take: "These runs could have shown a change of 9 %. Settling it takes
+ * at least 40 measured steps a side."; "" if nothing. */
 const char *words_more(const struct analysis *analysis, struct arena *arena);
 
 /* What the result was made with and from: "gapline 0.1.0 on NVIDIA H100 80GB HBM3, from 5 timed runs (no profiler) and

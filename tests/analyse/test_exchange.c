@@ -169,6 +169,30 @@ static void stopwatch_runs(void **unused)
 	assert_true(told(&blocks, "not measured in turns"));
 }
 
+/* The half-width of stopwatch_runs and the floor: e^(0.02267 + ln 1.005) = 1.028. Student's t over √n is 2.776/√3
+ * = 1.603 now, and 2.145/√8 = 0.758 of eight runs (2.179/√7 = 0.824 of seven). Of six runs it is 2.228/√6 = 0.910, and
+ * half of that takes twenty, 2.024/√20 = 0.453; of seven, 0.824, it takes more than anybody makes. */
+static void what_could_be_seen(void **unused)
+{
+	(void)unused;
+	static const double a[] = {101e6, 102e6, 103e6}, b[] = {99e6, 100e6, 101e6};
+	static const double x[] = {94e6, 106e6, 94e6, 106e6, 94e6, 106e6, 100e6};
+	struct verdict v = time_runs(3, a, 3, b, "ABBAAB");
+	assert_string_equal(v.could, "These runs could have shown a change of 3 %; 8 of each side would halve that.");
+	assert_true(told(&v, v.could) && !v.unsteady);
+	v = time_runs(6, x, 6, x, "ABBAABBAABBA");
+	assert_true(told(&v, "; 20 of each side would halve that."));
+	/* s = 6 %: 2.179 √(2/7) 6 % = 6.99 %, and the floor */
+	v = time_runs(7, x, 7, x, "ABBAABBAABBAAB");
+	assert_string_equal(v.could,
+	                    "These runs could have shown a change of 8 %: runs of a side differ by 6 % on this "
+	                    "machine.");
+	assert_true(v.unsteady);
+	static const double same[] = {100e6, 100.1e6, 99.9e6};
+	assert_null(time_runs(3, same, 3, same, "ABBAAB").could);
+	assert_null(time_runs(1, a, 1, b, "AB").could);
+}
+
 static void stopwatch_results(void **unused)
 {
 	(void)unused;
@@ -240,12 +264,8 @@ static void stopwatch_cuts_a_cycle(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(in_turns),
-	                                   TEST(sessions),
-	                                   TEST(shared_sessions),
-	                                   TEST(a_verdict_of_other_days),
-	                                   TEST(stopwatch_runs),
-	                                   TEST(stopwatch_results),
-	                                   TEST(stopwatch_cuts_a_cycle)};
+	const struct CMUnitTest tests[] = {
+		TEST(in_turns),       TEST(sessions),           TEST(shared_sessions),   TEST(a_verdict_of_other_days),
+		TEST(stopwatch_runs), TEST(what_could_be_seen), TEST(stopwatch_results), TEST(stopwatch_cuts_a_cycle)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -286,7 +286,7 @@ static void more_steps_cannot_help(void **unused)
 	assert_int_equal(v->more_steps, 0);
 	assert_int_equal(v->more_runs, 3);
 	assert_true(says(v, "One run a side cannot see a clock or thermal state"));
-	assert_true(says(v, "At least 3 runs of each side, captured in turns"));
+	assert_true(says(v, "Make at least 3 runs of each side, in turns"));
 }
 
 /* runs = max(3, k R) with g = max(|ln S|, ln 1.02). */
@@ -303,7 +303,7 @@ static void more_runs(void **unused)
 	double g = fmax(fabs(log(v->speedup)), log(1.02)), k = 2 * pow(v->half_width / g, 2);
 	assert_int_equal(v->more_runs, (int64_t)ceil(fmax(3, 2 * k)));
 	assert_int_equal(v->more_steps, 0);
-	assert_true(says(v, "would be needed (there are 2 a side)"));
+	assert_true(says(v, "; 4 of each side would halve that."));
 }
 
 /* Near the edge of the margin the formula asks for fewer runs than there are; the answer must still be more. */

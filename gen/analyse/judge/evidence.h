@@ -31,6 +31,9 @@ enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 }
 			{2.850, 2.423, 1.183}, {2.784, 2.357, 1.176}, {2.725, 2.303, 1.169}, {2.674, 2.252, 1.164},    \
 	}
 
+/* Nobody is told to make more runs of each side than this. */
+enum { EVIDENCE_WORTHWHILE = 20 };
+
 /* Standard errors by which what the last look will find may differ from what is seen, one way, in one of ten. */
 #define EVIDENCE_TENTH 1.2816
 

@@ -1,5 +1,7 @@
 /* How many steps or runs would make an inconclusive verdict sure (docs/verdict.md, "How many more"). */
+#include "analyse/judge/evidence.h"
 #include "analyse/judge/proof.h"
+#include "analyse/judge/stats.h"
 
 #include <math.h>
 
@@ -108,4 +110,47 @@ void plan_more(const struct proof *p, struct verdict *v)
 	} else if (v->judged) {
 		plan_runs_more(p, v);
 	}
+}
+
+/* Runs of each side, `runs` now, that would make an interval half as wide, by Student's t; 0: more than anybody makes.
+ */
+static size_t halving(size_t runs)
+{
+	double now = stats_t_quantile(0.975, 2 * (double)runs - 2) / sqrt((double)runs);
+	for (size_t n = runs + 1; n <= EVIDENCE_WORTHWHILE; n++)
+		if (stats_t_quantile(0.975, 2 * (double)n - 2) / sqrt((double)n) <= now / 2)
+			return n;
+	return 0;
+}
+
+/* How much the runs of a side differ, the larger one, relative to their mean. */
+static double spread(const struct proof *p)
+{
+	double most = 0;
+	for (int s = 0; s < 2; s++)
+		most = fmax(most, sqrt(stats_variance(p->mean[s], p->runs[s])) / p->side_mean[s]);
+	return most;
+}
+
+/* "9", "0.8", "140" */
+static const char *percent(double log_change, struct arena *arena)
+{
+	double p = 100 * expm1(log_change);
+	return arena_format(arena, "%.*f", p < 2 ? 1 : 0, p);
+}
+
+void plan_say_could(const struct proof *p, struct arena *arena, struct verdict *v)
+{
+	if (!v->judged || v->result != VERDICT_INCONCLUSIVE)
+		return;
+	size_t runs = p->runs[0] < p->runs[1] ? p->runs[0] : p->runs[1];
+	const char *could = arena_format(arena, "These runs could have shown a change of %s %%",
+	                                 percent(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer), arena));
+	bool several = runs > 1 && !(p->exchange.apart > 0) && !p->lengths_open && !p->rhythm_opens && !p->queue_opens;
+	size_t half = several ? halving(runs) : 0;
+	v->unsteady = several && !half;
+	v->could = half          ? arena_format(arena, "%s; %zu of each side would halve that.", could, half)
+	           : v->unsteady ? arena_format(arena, "%s: runs of a side differ by %s %% on this machine.", could,
+	                                        percent(spread(p), arena))
+	                         : arena_format(arena, "%s.", could);
 }

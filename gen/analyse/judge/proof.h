@@ -82,6 +82,9 @@ int64_t plan_runs(const struct proof *p, double distance);
 void reasons_say(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
                  struct verdict *v);
 
+/* What an inconclusive verdict's runs could have shown, into v->could (plan.c). */
+void plan_say_could(const struct proof *p, struct arena *arena, struct verdict *v);
+
 /* Where F widens the interval: a sentence or three that say why, how far, and what to do; else NULL. */
 const char *reasons_say_apart(const struct verdict *v, struct arena *arena);
 

@@ -1,5 +1,6 @@
 /* The sentences beside a verdict. They are for a busy, sceptical reader: what was shown, what was not, what it would
  * take, and what this data cannot show. Numbers have few digits, so that they mean the same everywhere. */
+#include "analyse/judge/evidence.h"
 #include "analyse/judge/proof.h"
 #include "analyse/say.h"
 #include "base/list.h"
@@ -55,19 +56,19 @@ static const char *runs_there_are(struct arena *arena, const struct proof *p)
 static void say_plan(struct list *list, const struct proof *p)
 {
 	const struct verdict *v = list->verdict;
+	if (v->could)
+		say(list, v->could);
 	if (v->more_runs > 0 && v->apart > 0)
-		SAY(list, "Measure both sides in turns (A B B A …), at least %lld runs of each.",
-		    (long long)v->more_runs);
+		SAY(list, "Measure both sides in turns (A B B A \xE2\x80\xA6)%s.",
+		    v->more_runs <= EVIDENCE_WORTHWHILE
+		            ? arena_format(list->arena, ", at least %lld runs of each", (long long)v->more_runs)
+		            : "");
 	else if (v->more_steps > 0)
 		SAY(list, "At least %lld steps %s would be needed (measured: %zu and %zu).", (long long)v->more_steps,
 		    p->runs[0] > 1 || p->runs[1] > 1 ? "a run" : "a side", p->m[0], p->m[1]);
-	else if (v->more_runs > 0)
-		SAY(list,
-		    "At least %lld runs of each side, captured in turns, would be needed (there %s) " MORE_RUNS ".",
-		    (long long)v->more_runs, runs_there_are(list->arena, p));
-	else
-		say(list,
-		    "No number of further runs worth making would settle it: the runs of a side differ too much.");
+	else if (v->more_runs > 0 && v->one_run)
+		SAY(list, "Make at least %d runs of each side, in turns (there %s) " MORE_RUNS ".", LEAST_RUNS,
+		    runs_there_are(list->arena, p));
 }
 
 /* ---- why it is open, the first that applies ---- */

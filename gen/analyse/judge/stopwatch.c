@@ -186,18 +186,7 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		say(v, arena,
 		    "Only the unequal lengths of the runs leave this open: time as many steps on both sides.");
 	else
-		say(v, arena,
-		    v->more_runs > 0
-		            ? arena_format(arena,
-		                           "Neither a change nor its absence is shown: at least %lld runs of "
-		                           "each side%s "
-		                           "would be needed (there are %s).",
-		                           (long long)v->more_runs, v->apart > 0 ? ", made in turns," : "",
-		                           p->runs[0] == p->runs[1]
-		                                   ? arena_format(arena, "%zu a side", p->runs[0])
-		                                   : arena_format(arena, "%zu and %zu", p->runs[0], p->runs[1]))
-		            : "No number of further runs worth making would settle it: the runs of a side differ too "
-		              "much.");
+		say(v, arena, arena_format(arena, "Neither a change nor its absence is shown. %s", v->could));
 }
 
 static void plan(struct proof *p, struct verdict *v)
@@ -261,6 +250,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	}
 	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens && !p.lengths_open)
 		plan(&p, &v);
+	plan_say_could(&p, arena, &v);
 	say_result(&p, arena, &v);
 	if (v.typical_why)
 		say(&v, arena, v.typical_why);

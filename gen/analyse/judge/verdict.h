@@ -89,7 +89,10 @@ struct verdict {
 	const char *elsewhere;      /* "on another day": the sides share no session; else NULL */
 	int64_t more_steps;         /* at least about so many steps a side would be needed; 0: not applicable */
 	int64_t more_runs;          /* the same in runs a side */
-	const char **reasons;       /* whole sentences for a reader, most important first; arena text */
+	const char *could;    /* of an inconclusive result, a sentence: what change these runs could have shown, and
+	                       * how many would halve that, or by how much they differ; else NULL */
+	bool unsteady;        /* … and it says that they differ */
+	const char **reasons; /* whole sentences for a reader, most important first; arena text */
 	size_t n_reasons;
 	const struct series *series[2]; /* n_runs each, arena; NULL for stopwatch runs */
 };
