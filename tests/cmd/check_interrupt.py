@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Interrupts gapline wherever it may be, and looks at its progress bar through a terminal.
 
-    check_interrupt.py GAPLINE SLOW_LIBRARY
+    check_interrupt.py GAPLINE SLOW_LIBRARY anywhere|moments
 
+`anywhere` sends signals all over a run, so that anything may run beside it; `moments` waits for certain ones.
 SLOW_LIBRARY (standin_slow.c) is preloaded where something has to take long. An interrupt must leave every output whole or
 as it was, nothing beside it and nothing in TMPDIR; the bar must come after a second, only on a terminal, and be gone at
 the end. Status 77 with a sanitizer, in front of which nothing can be loaded.
@@ -18,11 +19,13 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import tiny_profile
 
 GAPLINE, SLOW = (os.path.abspath(a) for a in sys.argv[1:3])
+WHICH = sys.argv[3]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 COMMANDS = {  # what it writes, and how
     "report": (["gaps.svg", "report.html", "result.json"],
@@ -219,8 +222,17 @@ def bar(place):
     slow = {"SLOW_READ": 6000}
     words = {"report": "report a.sqlite b.sqlite.gz", "show": "show a.sqlite.gz", "scrub": "scrub a.sqlite -o out/copy.sqlite",
              "digest": "digest a.sqlite -o out/a.digest", "stats": "stats a.sqlite --report cuda_api_sum"}
-    for command, line in words.items():
-        arrived, status = on_terminal(place, line.split(), **slow)
+    hidden = {"--quiet": ("show a.sqlite --quiet", {}), "TERM=dumb": ("show a.sqlite", {"TERM": "dumb"})}
+    broken = {name: name.startswith("last") for name in ("first.sqlite", "last.sqlite")}  # found at once, and after the bar came
+    for name, last in broken.items():
+        (place.folder / name).write_bytes((place.folder / "a.sqlite").read_bytes())
+        tiny_profile.damage(place.folder / name, last=last)
+    with ThreadPoolExecutor(9) as pool:  # they sleep nearly all of the time
+        shown = {name: pool.submit(on_terminal, place, line.split(), **slow) for name, line in words.items()}
+        shown |= {name: pool.submit(on_terminal, place, line.split(), environment=more, **slow) for name, (line, more) in hidden.items()}
+        shown |= {name: pool.submit(on_terminal, place, ["show", name], SLOW_READ=20_000) for name in broken}
+    for command in words:
+        arrived, status = shown[command].result()
         frames = FRAME.findall(arrived)
         expect(status == 0 and len(frames) >= 3, f"{command}: status {status}, {len(frames)} frames: {arrived[:300]}")
         if not frames:
@@ -235,26 +247,23 @@ def bar(place):
         expect(arrived.startswith(CLEAR), f"{command}: {arrived[:60]}")
     shutil.rmtree(place.out)
     place.out.mkdir()
-    for what, line, more in (
-            ("--quiet", "show a.sqlite --quiet", {}), ("TERM=dumb", "show a.sqlite", {"TERM": "dumb"})):
-        arrived, _ = on_terminal(place, line.split(), environment=more, **slow)
+    for what in hidden:
+        arrived, _ = shown[what].result()
         expect(CLEAR not in arrived, f"{what}: {arrived[:100]}")
     arrived, _ = on_terminal(place, ["show", "short.sqlite"])
     expect(CLEAR not in arrived, "a bar for what takes no time")
     said = place.start([GAPLINE, "show", "a.sqlite"], **slow).communicate()[1]
-    expect(said == b"", f"into a pipe: {said[:100]}")
+    expect(b"\r" not in said and b"\x1b" not in said, f"into a pipe: {said[:100]}")
     arrived, status = on_terminal(place, ["report", "a.sqlite.gz", "b.sqlite", "-o", "out/report.html"], b"\x03", **slow)
     expect(status == -signal.SIGINT, f"Ctrl-C: status {status}")
     expect(arrived.endswith(CLEAR) and b"^C" in arrived, f"Ctrl-C: the bar stays: {arrived[-80:]}")
     expect(listing(place.out) == [] and listing(place.tmp) == [], "Ctrl-C leaves something")
-    for last in (False, True):  # found at once, and after the bar came
-        (place.folder / "damaged.sqlite").write_bytes((place.folder / "a.sqlite").read_bytes())
-        tiny_profile.damage(place.folder / "damaged.sqlite", last=last)
-        arrived, status = on_terminal(place, ["show", "damaged.sqlite"], SLOW_READ=20_000)
+    for name, last in broken.items():
+        arrived, status = shown[name].result()
         what = f"damaged, {'last' if last else 'first'} page"
         expect(status == 3, f"{what}: status {status}")
         expect(bool(FRAME.search(arrived)) == last, f"{what}: {arrived[:100]}")
-        error = (CLEAR if last else b"") + b"gapline: damaged.sqlite: is damaged"
+        error = (CLEAR if last else b"") + f"gapline: {name}: is damaged".encode()
         at = arrived.rfind(error)
         expect(at >= 0 and (last or at == 0), f"{what}: no error of its own line: {arrived[-200:]}")
         expect(b"\x1b" not in arrived[at + len(error):], f"{what}: something is drawn after the error: {arrived[-200:]}")
@@ -266,7 +275,7 @@ def main():
         sys.exit(77)
     with tempfile.TemporaryDirectory(prefix="gapline-interrupt-") as folder:
         place = Place(folder)
-        for check in (at_any_time, while_unpacking, while_writing, ignored, bar):
+        for check in {"anywhere": (at_any_time,), "moments": (while_unpacking, while_writing, ignored, bar)}[WHICH]:
             began = time.monotonic()
             check(place)
             print(f"{check.__name__}: {time.monotonic() - began:.1f} s")
