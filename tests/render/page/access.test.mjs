@@ -58,7 +58,7 @@ test('everything can be reached and used with the keyboard alone', async () => {
 		seen.add(at.key);
 	}
 	const all = [...seen].join('\n');
-	for (const wanted of [/^A Timeline$/m, /^BUTTON Zoom in \(\+\)$/m, /^DIV Gap timeline, baseline above fixed/m, /^SUMMARY /m, /^BUTTON data_load$/m, /^INPUT Search all 40 rows of kernels$/m, /^BUTTON Copy table$/m, /^BUTTON whole name$/m])
+	for (const wanted of [/^A Timeline$/m, /^BUTTON Zoom in \(\+\)$/m, /^DIV GPU idle gaps, baseline above fixed/m, /^SUMMARY /m, /^BUTTON data_load$/m, /^INPUT Search all 40 rows of kernels$/m, /^BUTTON Copy table$/m, /^BUTTON whole name$/m])
 		assert.match(all, wanted);
 });
 

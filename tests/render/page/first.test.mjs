@@ -68,7 +68,7 @@ test('the section bar is whole on every desk', async () => {
 
 test('the section bar of a report with every section there is stays in one line', async () => {
 	const template = await readFile(new URL('../../../templates/report.html', import.meta.url), 'utf8');
-	const links = [...template.matchAll(/<li[^>]*>(<a href="#\w+"[^>]*>[^<]+<\/a>)<\/li>/g)].map(([, link]) => link);
+	const links = [...template.matchAll(/<li(?! data-sides="1")[^>]*>(<a href="#\w+"[^>]*>[^<]+<\/a>)<\/li>/g)].map(([, link]) => link);
 	assert.ok(links.length >= 18);
 	for (const width of [1200, 1280, 1920]) {
 		const page = await open('pair', { viewport: { width, height: 900 } });
