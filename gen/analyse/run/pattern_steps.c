@@ -5,6 +5,9 @@
 
 #include <string.h>
 
+static const double MOST = 0.5, REST = 0.1; /* of a run's GPU time */
+static const double AS_LONG = 1.7; /* times as many operations at most: one of the other unit is twice as long */
+
 /* The instances of a loop while they are made. */
 struct making {
 	const struct run *run;
@@ -300,6 +303,18 @@ static void ask_small(const struct pattern_side *sides, int n_sides, const char 
 		}
 }
 
+/* A loop that is a rest of its run's GPU time, while another is most of it, and what it is matched with is most of the
+ * other run's: the pass over a prompt of one side, say, and the tokens of the other. */
+static bool is_a_rest(const struct run_loops *loops, uint32_t mine, const struct run_loop *like)
+{
+	return mine != 0 && like->share >= MOST && loops->list[mine].share < REST && loops->list[0].share >= MOST;
+}
+
+static bool is_about_as_long(const struct run_loop *a, const struct run_loop *b)
+{
+	return a->ops < AS_LONG * b->ops && b->ops < AS_LONG * a->ops;
+}
+
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err)
 {
 	struct run *first = &sides[0].runs[0];
@@ -346,6 +361,14 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 				continue;
 			uint32_t mine = pattern_match(&run->loops, &first->loops, first->loop);
 			bool same = mine != UINT32_MAX;
+			if (same && !wanted && is_a_rest(&run->loops, mine, like)) {
+				/* what it spends its time on, if that is about as long */
+				if (!is_about_as_long(&run->loops.list[0], like)) {
+					forget(sides, n_sides);
+					return 0;
+				}
+				same = false;
+			}
 			if (!same) {
 				mine = 0;
 			} else if (!pattern_same_unit(like, &run->loops.list[mine])) {

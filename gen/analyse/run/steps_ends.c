@@ -75,6 +75,8 @@ int64_t steps_find_begin(const struct steps_build *b)
 	}
 	memcpy(from, first, t->n_processes * sizeof *from);
 	for (size_t i = 0; i < t->ops.n; i++) {
+		if (b->at[i] != TRACE_NONE) /* launched in an instance, and not before the first */
+			continue;
 		uint32_t process = op_process(t, i);
 		if (t->ops.end[i] > from[process] && op_launch_start(t, i) < first[process])
 			from[process] = t->ops.end[i];
