@@ -245,6 +245,49 @@ static void test_many_phases_make_a_bounded_report(void **state)
 	}
 }
 
+/* Prediction met: each claimed part must shrink, and all else must hardly change, to either side. Two waits of 2 ms are
+ * claimed; the phase of the first has 2 ms more idle time, which nobody claims. */
+static void test_what_nobody_claimed_confirms_nothing(void **unused)
+{
+	static const struct rule plain = {.kind = RULE_PLAIN};
+	static const struct idle_fact idle[] = {{.key = {.cause = CAUSE_HOST_CODE, .phase = 5}, .per_step = 2 * MS},
+	                                        {.key = {.cause = CAUSE_HOST_CODE, .phase = 6}, .per_step = 2 * MS}};
+	static const bool claims[] = {true, true};
+	static const struct {
+		double change[3]; /* ms: the two waits, kernels */
+		enum diagnosis_result result;
+		double share;
+	} table[] = {
+		{{-2, -2, 0}, DIAGNOSIS_CONFIRMED, 1},         {{-2, -1.9, -0.1}, DIAGNOSIS_CONFIRMED, 1},
+		{{-4, 0, 0}, DIAGNOSIS_PARTLY, 0.5}, /* the second did not shrink: the first cannot make up for it */
+		{{-2, -2, 0.7}, DIAGNOSIS_EXCEEDED, 4 / 3.3},  /* 4 of 3.3 ms */
+		{{-2, -1.2, -0.8}, DIAGNOSIS_PARTLY, 3.2 / 4}, /* a fifth is the kernels' */
+	};
+	static struct side side[2];
+	struct side_facts facts = {.idle = idle, .n_idle = 2};
+	const struct evidence found = {.rule = &plain, .side = &side[0], .facts = &facts, .claims = (bool *)claims};
+	const struct evidence *const resolved = &found;
+	(void)unused;
+	for (size_t k = 0; k < sizeof(table) / sizeof(table[0]); k++) {
+		struct waterfall_part part[] = {
+			{.kind = PART_IDLE, .cause = CAUSE_HOST_CODE, .phase = 5, .baseline = 4 * MS},
+			{.kind = PART_IDLE, .cause = CAUSE_HOST_CODE, .phase = 6, .baseline = 2 * MS},
+			{.kind = PART_COMPUTE, .baseline = 4 * MS}};
+		struct waterfall waterfall = {.part = part, .n = 3};
+		const struct findings_input in = {.side = side, .waterfall = &waterfall, .result = VERDICT_FASTER};
+		side[0].budget.period = side[1].budget.period = 10 * MS;
+		for (int i = 0; i < 3; i++) {
+			part[i].delta = table[k].change[i] * MS;
+			part[i].fixed = part[i].baseline + part[i].delta;
+			side[1].budget.period += part[i].delta;
+		}
+		struct diagnosis d = diagnosis_judge(&resolved, 1, &in);
+		if (d.result != table[k].result)
+			fail_msg("case %zu: %d, not %d", k, d.result, table[k].result);
+		assert_float_equal(d.share, table[k].share, 1e-9);
+	}
+}
+
 /* Of 10 ms a step, 4 go: 1 ms of host code in a phase that a finding names, 2.5 ms more of the same, 0.5 of kernels.
  * That recording added 3 ms to the baseline alone is a part of the waterfall, which ends at what stopwatches say; it is
  * none of the 4 ms. */
@@ -298,6 +341,7 @@ int main(void)
 		TEST(test_a_kernel_that_is_replaced_is_not_named),
 		TEST(test_parts_add_up),
 		cmocka_unit_test(test_a_long_list_is_added_up),
+		cmocka_unit_test(test_what_nobody_claimed_confirms_nothing),
 		cmocka_unit_test(test_more_came_from_what_the_program_did),
 		SCENE(test_many_phases_make_a_bounded_report),
 	};

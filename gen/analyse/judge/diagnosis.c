@@ -80,8 +80,8 @@ static double named_of(const struct evidence *const *resolved, size_t n, const s
 	return named;
 }
 
-/* By how much shrank what resolved findings claim, ns a step. Without a synchronisation the host runs ahead, which any
- * idle time that is its own may show. */
+/* By how much shrank what resolved findings claim, ns a step: of each part at most what they claim of it, so that none
+ * makes up for another. Without a synchronisation the host runs ahead, which any idle time that is its own may show. */
 static double shrunk(const struct evidence *const *resolved, size_t n, const struct waterfall *w)
 {
 	bool ahead = false;
@@ -90,8 +90,11 @@ static double shrunk(const struct evidence *const *resolved, size_t n, const str
 		ahead |= resolved[k]->rule->kind == RULE_SYNC || resolved[k]->least > 0;
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct waterfall_part *p = &w->part[i];
-		if ((ahead && p->kind == PART_IDLE && is_the_hosts(p->cause)) || named_of(resolved, n, p) > 0)
+		double named = named_of(resolved, n, p);
+		if (ahead && p->kind == PART_IDLE && is_the_hosts(p->cause))
 			by -= p->delta;
+		else if (named > 0)
+			by += fmin(-p->delta, named);
 	}
 	return by;
 }
@@ -133,9 +136,9 @@ struct diagnosis diagnosis_judge(const struct evidence *const *resolved, size_t 
 	           : d.share > HARDLY_MORE ? DIAGNOSIS_EXCEEDED
 	                                   : DIAGNOSIS_CONFIRMED;
 	double by = shrunk(resolved, n, in->waterfall);
-	if (d.result == DIAGNOSIS_CONFIRMED && d.gain - by >= REST * d.gain) {
-		d.result =
-			DIAGNOSIS_PARTLY; /* what was claimed did not shrink by that: something else made up for it */
+	if (d.result == DIAGNOSIS_CONFIRMED && fabs(d.gain - by) >= REST * d.gain) {
+		/* something else made up for what did not shrink, or took back what did */
+		d.result = by < d.gain ? DIAGNOSIS_PARTLY : DIAGNOSIS_EXCEEDED;
 		d.explained = by;
 		d.share = by / d.gain;
 	}
