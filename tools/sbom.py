@@ -5,7 +5,8 @@
 
 PROGRAM's libraries as ldd finds them, and the packages LINKED_IN (names of libraries that are part of PROGRAM itself, by
 their file: libsqlite3.a), each with the distribution's package that holds it. The same system gives the same bytes: no
-clock but SOURCE_DATE_EPOCH, no names of hosts or folders.
+clock but SOURCE_DATE_EPOCH, no names of hosts or folders. Where PROGRAM was built with another system's libraries,
+GAPLINE_SBOM_ROOT is the folder that holds that system.
 """
 
 import datetime
@@ -18,14 +19,18 @@ import subprocess
 import sys
 
 
+ROOT = os.environ.get("GAPLINE_SBOM_ROOT", "")
+
+
 def output(*command):
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"})
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | {"LC_ALL": "C"} | ({"DPKG_ADMINDIR": ROOT + "/var/lib/dpkg"} if ROOT else {}))
     return done.stdout if done.returncode == 0 else ""
 
 
 def package_of(path):
     """Name, version and source of the package that a file belongs to; NOASSERTION where nobody knows."""
     for candidate in dict.fromkeys([str(path), os.path.realpath(path), re.sub("^/usr/", "/", os.path.realpath(path))]):
+        candidate = candidate[len(ROOT) :] if candidate.startswith(ROOT) else candidate
         found = output("dpkg-query", "-S", candidate).split(":")[0].split(",")[0].strip()
         if found:
             version, source = output("dpkg-query", "-W", "-f", "${Version}\n${source:Package}", found).splitlines()[:2]
@@ -42,7 +47,7 @@ def libraries(program):
 
 def static(name):
     for folder in "/usr/lib", "/usr/local/lib":
-        yield from sorted(str(p) for p in pathlib.Path(folder).glob(f"**/{name}"))[:1]
+        yield from sorted(str(p) for p in pathlib.Path(ROOT + folder).glob(f"**/{name}"))[:1]
 
 
 def entry(name, version, source, how):

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_package.sh FOLDER GAPLINE: the packages are the same bytes when built twice, and run where nothing but the C library
-# is: in fresh roots of Debian 12 and of the newest one. What they say of every pair in examples, with saved baselines and as
+# is: in fresh roots of Debian 12 and of the newest one. The wheel is looked at by check_wheel.py. What they say of every pair in examples, with saved baselines and as
 # a history too, is what GAPLINE says, byte for byte. For `./dev check-all`: it makes three roots.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -17,10 +17,18 @@ source=$(apt-get indextargets --format '$(REPO_URI) $(COMPONENT)' 'Created-By: P
 [ -n "$source" ] || skip "no package source"
 
 tools/package.sh "$folder"
-before=$(sha256sum "$folder"/gapline*.deb "$folder"/gapline*.tar.gz)
+before=$(sha256sum "$folder"/gapline*)
 tools/package.sh "$folder" >/dev/null
-[ "$before" = "$(sha256sum "$folder"/gapline*.deb "$folder"/gapline*.tar.gz)" ] || { echo "two builds differ"; exit 1; }
+[ "$before" = "$(sha256sum "$folder"/gapline*)" ] || { echo "two builds differ"; exit 1; }
 echo "two builds give the same bytes"
+size=$(tar -xOzf "$folder"/gapline*.tar.gz --wildcards '*/bin/gapline' | wc -c)
+[ "$size" -le 6000000 ] || { echo "the program has $size bytes"; exit 1; }
+/usr/bin/python3 tests/capture/check_wheel.py "$folder"/gapline*.whl
+if command -v lintian >/dev/null; then
+	lintian --allow-root --fail-on error,warning "$folder"/gapline*.deb
+else
+	echo "lintian is not installed: the .deb is not looked at by it"
+fi
 
 # Every pair of examples as DIR/baseline and DIR/fixed, and what is said of them: pairs.sh PROGRAM OUT runs in any root.
 pairs=$folder/pairs

@@ -23,44 +23,19 @@ fail() {
 }
 command -v apt-get >/dev/null && command -v dpkg >/dev/null || skip "neither Debian nor Ubuntu"
 . tests/support/debian.sh
+. tools/sysroot.sh
 . /etc/os-release
 case $ID in
-debian) release=bullseye components=main libc=2.31 ;;
-ubuntu) release=focal components="main universe" libc=2.31 ;;
+debian) release=bullseye libc=2.31 ;;
+ubuntu) release=focal libc=2.31 ;;
 *) skip "neither Debian nor Ubuntu" ;;
 esac
 source=$(debian_source)
 [ -n "$source" ] || skip "no package source of this distribution"
 libraries=usr/lib/$(gcc -print-multiarch)
-
-if [ ! -e "$root/.$release" ]; then
-	rm -rf "$root" "$folder/apt"
-	mkdir -p "$root" "$folder/apt/state/lists/partial" "$folder/apt/cache/archives/partial"
-	echo "deb $source $release $components" >"$folder/apt/sources"
-	: >"$folder/apt/status"
-	fetch() {
-		apt-get -qq -y -o Dir::Etc::sourcelist="$folder/apt/sources" -o Dir::Etc::sourceparts=/dev/null \
-			-o Dir::State="$folder/apt/state" -o Dir::State::status="$folder/apt/status" \
-			-o Dir::Cache="$folder/apt/cache" -o APT::Sandbox::User= -o APT::Install-Recommends=0 -o Acquire::Retries=2 "$@"
-	}
-	{ fetch update && fetch --download-only install gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev \
-		libyajl-dev; } >"$log" 2>&1 || { tail -n 5 "$log"; skip "the packages of $release cannot be fetched"; }
-	for package in "$folder"/apt/cache/archives/*.deb; do dpkg -x "$package" "$root"; done
-	# links to /lib/… are meant to be of this root
-	find "$root" -type l -lname '/*' -printf '%p\n' | while read -r link; do ln -sfn "$root$(readlink "$link")" "$link"; done
-	rm -rf "$folder/apt"
-	touch "$root/.$release"
-fi
-
-# The compiler is run by this machine's C library, with the libraries that only a compiler needs beside it.
-rm -rf "$folder/build" "$folder/compiler"
-mkdir -p "$folder/compiler"
-for library in isl mpc mpfr gmp; do cp -P "$root/$libraries/lib$library".so.* "$folder/compiler"; done
-cat >"$folder/compiler/cc" <<END
-#!/bin/sh
-LD_LIBRARY_PATH=$folder/compiler exec $root/usr/bin/gcc --sysroot=$root "\$@"
-END
-chmod +x "$folder/compiler/cc"
+sysroot_make "$folder" "$release" "$source" gcc libc6-dev libsqlite3-dev libxml2-dev zlib1g-dev libzstd-dev libyajl-dev \
+	>"$log" 2>&1 || { tail -n 5 "$log"; skip "the packages of $release cannot be fetched"; }
+rm -rf "$folder/build"
 "$folder/compiler/cc" --version | head -n 1
 export PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_LIBDIR=$root/$libraries/pkgconfig:$root/usr/share/pkgconfig
 CMAKE_C_COMPILER_LAUNCHER='' cmake -S . -B "$folder/build" -G Ninja -DCMAKE_C_COMPILER="$folder/compiler/cc" \
