@@ -96,7 +96,8 @@ struct copy_result {
 	enum copy_kind kind;
 	bool memset, pageable;
 	double instances, bytes, per_step;
-	double bytes2; /* the squares of the copies' bytes, added up, a step */
+	double bytes2;  /* the squares of the copies' bytes, added up, a step */
+	double unsized; /* copies whose bytes nobody recorded, per step: `bytes` is of the others */
 };
 
 /* NVTX ranges of one name that begin in the host's part of the measured window; per step, summed over threads. */
@@ -357,7 +358,8 @@ struct headline {
 struct side_counts {
 	double launches, graph_launches, collectives, ranges, syncs;
 	double bytes_h2d, bytes_d2h, bytes_d2d;
-	double overhead; /* ns: the profiler's own, recorded on launching threads */
+	double unsized_h2d, unsized_d2h, unsized_d2d; /* copies that are in none of these: their bytes are not known */
+	double overhead;                              /* ns: the profiler's own, recorded on launching threads */
 };
 
 /* Launches of one kind whose thread called the same next: the median time from the one's start to the other's. */

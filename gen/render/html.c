@@ -233,6 +233,13 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 	                    arena_format(arena, "; %s", evidence_of(s, arena)));
 }
 
+/* Copies to, from and between devices whose bytes nobody recorded. */
+static double unsized_of(const struct side *s, size_t direction)
+{
+	const double unsized[] = {s->counts.unsized_h2d, s->counts.unsized_d2h, s->counts.unsized_d2d};
+	return unsized[direction];
+}
+
 static void fill_environment(const struct analysis *a, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -266,8 +273,16 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	for (size_t i = 0; i < sizeof work / sizeof *work; i++) {
 		const double *v = work[i].value, change = v[1] - v[0];
 		bool bytes = i >= COUNTS;
+		const double unsized[2] = {bytes ? unsized_of(b, i - COUNTS) : 0,
+		                           bytes ? unsized_of(f, i - COUNTS) : 0};
 		struct scope *row = page_row(rows);
 		page_fill(row, "name", work[i].name);
+		if (unsized[0] > 0 || unsized[1] > 0) {
+			page_fill(row, "before", unsized[0] > 0 ? "not known" : format_bytes(arena, v[0]));
+			page_fill(row, "after", unsized[1] > 0 ? "not known" : format_bytes(arena, v[1]));
+			page_fill(row, "change", "");
+			continue;
+		}
 		page_fill(row, "before", bytes ? format_bytes(arena, v[0]) : format_count(arena, v[0]));
 		page_fill(row, "after", bytes ? format_bytes(arena, v[1]) : format_count(arena, v[1]));
 		page_fill(row, "change",

@@ -223,6 +223,12 @@ static void write_phases(struct json *json, const struct analysis *a, const stru
 	json_end_array(json);
 }
 
+/* null where some copies do not say theirs. */
+static double known_bytes(double bytes, double unsized)
+{
+	return unsized > 0 ? NAN : bytes;
+}
+
 static void write_work(struct json *json, const struct analysis *a, const struct side *s)
 {
 	json_array(json, "kernels");
@@ -267,7 +273,7 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 		json_text(json, "name", names_text(a->names, c->name));
 		json_bool(json, "pageable", c->pageable);
 		json_number(json, "instances_per_step", c->instances);
-		json_number(json, "bytes_per_step", c->bytes);
+		json_number(json, "bytes_per_step", known_bytes(c->bytes, c->unsized));
 		json_ms(json, "ms_per_step", c->per_step);
 		json_end_object(json);
 	}
@@ -284,9 +290,9 @@ static void write_work(struct json *json, const struct analysis *a, const struct
 	json_number(json, "collectives_per_step", s->counts.collectives);
 	json_number(json, "nvtx_ranges_per_step", s->counts.ranges);
 	json_number(json, "sync_calls_per_step", s->counts.syncs);
-	json_number(json, "h2d_bytes_per_step", s->counts.bytes_h2d);
-	json_number(json, "d2h_bytes_per_step", s->counts.bytes_d2h);
-	json_number(json, "d2d_bytes_per_step", s->counts.bytes_d2d);
+	json_number(json, "h2d_bytes_per_step", known_bytes(s->counts.bytes_h2d, s->counts.unsized_h2d));
+	json_number(json, "d2h_bytes_per_step", known_bytes(s->counts.bytes_d2h, s->counts.unsized_d2h));
+	json_number(json, "d2d_bytes_per_step", known_bytes(s->counts.bytes_d2d, s->counts.unsized_d2d));
 	json_end_object(json);
 }
 

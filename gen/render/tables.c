@@ -447,6 +447,13 @@ static void fill_ranges(const struct analysis *a, struct unit unit, struct page 
 	fill_end(&f, "ranges");
 }
 
+/* A dash where some of the copies do not say theirs. */
+static const char *bytes_of(const struct analysis *a, const struct table_row *line, int s, struct arena *arena)
+{
+	bool unsized = line->at[s] >= 0 && a->side[s].copies[line->at[s]].unsized > 0;
+	return unsized ? "\xE2\x80\x93" : format_bytes(arena, line->bytes[s]);
+}
+
 static void fill_copies(const struct analysis *a, struct unit unit, struct page *page)
 {
 	struct arena *arena = page->arena;
@@ -463,8 +470,7 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 		fill_times(row, unit, line->time, t.most, true); /* a copy beside kernels costs nothing */
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], t.most);
 		fill_counts(row, line->count);
-		fill_pair(row, "bytes", format_bytes(arena, line->bytes[0]), format_bytes(arena, line->bytes[1]),
-		          line->bytes);
+		fill_pair(row, "bytes", bytes_of(a, line, 0, arena), bytes_of(a, line, 1, arena), line->bytes);
 	}
 }
 

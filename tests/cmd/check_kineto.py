@@ -35,7 +35,7 @@ def events_of(path):
     return document if isinstance(document, list) else document["traceEvents"]
 
 
-def made(path, words, load, steps=30, grid=None):
+def made(path, words, load, steps=30, grid=None, sized=True):
     """Steps, in us: `load` in data_load, a call of 40 that copies, six kernels of 100 launched one after the other, memory
     allocated until 135 after the last of them ended, one kernel more 10 later, waited for until 10 after its end, 10 of
     nothing."""
@@ -54,7 +54,7 @@ def made(path, words, load, steps=30, grid=None):
         extra = step * 7 % 5  # no two steps alike
         event("user_annotation", "data_load", at, load + extra)
         call = at + load + extra
-        launched("copy", words["done"], call, 40, call + 30, 15, "gpu_memcpy", bytes=4096)
+        launched("copy", words["done"], call, 40, call + 30, 15, "gpu_memcpy", **({"bytes": 4096} if sized else {}))
         for i in range(6):
             launched("launch", "gemm(float *)", call + 45 + 20 * i, 10, call + 60 + 100 * i, 100, grid=grid or [8, 1, 1],
                      block=[128, 1, 1])
@@ -155,6 +155,22 @@ def shares(side):
     for row in side["devices"][0]["idle"]:
         parts[row["cause"]] = parts.get(row["cause"], 0) + row["ms_per_step"]
     return {part: 100 * value / step["period"] for part, value in parts.items()}
+
+
+def check_bytes(table, gapline, folder):
+    """A copy that does not say how long it is has bytes that nobody knows, and not none; a gate on them stays open."""
+    paths = [os.path.join(folder, f"unsized-{side}.json") for side in ("baseline", "fixed")]
+    made(paths[0], CUDA, 400)
+    made(paths[1], CUDA, 100, sized=False)
+    status, document, _, said = gapline.report(*paths, "--gate", "h2d_bytes<1GB")
+    table.check("copies without bytes: the gate on them is open", status == 4 and document, said.strip()[-100:])
+    if not document:
+        return
+    for side, known in ("baseline", 4096), ("fixed", None):
+        copies, totals = document[side]["copies"], document[side]["totals"]
+        seen = [len(copies) == 1 and copies[0]["bytes_per_step"], totals["h2d_bytes_per_step"]]
+        table.check(f"copies without bytes: {side}", totals["d2h_bytes_per_step"] == 0 and
+                    all(abs(n - known) < 1e-6 if known and n else n is known for n in seen), seen, known)
 
 
 def check_recorders(table, gapline, folder):
@@ -359,6 +375,7 @@ def main():
         check_rocm(table, gapline, folder)
         check_amd_advice(table, gapline, folder)
         check_shapes(table, gapline, folder)
+        check_bytes(table, gapline, folder)
         check_recorders(table, gapline, folder)
         if os.path.isdir(captures):
             check_pair(table, gapline, captures)

@@ -166,7 +166,7 @@ class Check(Words):
                 times[side] = sum(c["ms_per_step"] for c in found)
                 self.expect(cells[2 + side][0], times[side], unit, f"copies, {cells[0][0]}")
                 self.expect(both(cells[5][0])[side], sum(c["instances_per_step"] for c in found), 1, f"copies, {cells[0][0]}")
-                self.expect(both(cells[6][0])[side], sum(c["bytes_per_step"] for c in found), 1, f"bytes, {cells[0][0]}")
+                self.expect(both(cells[6][0])[side], sum(c["bytes_per_step"] or 0 for c in found), 1, f"bytes, {cells[0][0]}")
             self.expect(cells[4][0], times[1] - times[0], unit, f"copies, {cells[0][0]}")
 
     def idle(self):

@@ -231,11 +231,12 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 	                                    2,
 	                                    19267584,
 	                                    0.59 * MS,
+	                                    0,
 	                                    0};
 	s->copies[1] = (struct copy_result){
-		fixture_text(m, "[CUDA memcpy Device-to-Host]"), COPY_D2H, false, false, 1, 4, 0.0015 * MS, 0};
+		fixture_text(m, "[CUDA memcpy Device-to-Host]"), COPY_D2H, false, false, 1, 4, 0.0015 * MS, 0, 0};
 	s->copies[2] = (struct copy_result){
-		fixture_text(m, "[CUDA memset]"), COPY_UNKNOWN, true, false, 3, 4096, 0.003 * MS, 0};
+		fixture_text(m, "[CUDA memset]"), COPY_UNKNOWN, true, false, 3, 4096, 0.003 * MS, 0, 0};
 	s->counts.launches = 302;
 	s->counts.ranges = 5;
 	s->counts.syncs = pageable > 0 ? 3 : 0;

@@ -190,6 +190,11 @@ static struct value counted(const struct side *side, double count)
 	               : known(count);
 }
 
+static struct value copied(const struct side *side, double bytes, double unsized)
+{
+	return unsized > 0 ? missing("the bytes of some copies were not recorded") : counted(side, bytes);
+}
+
 static const char *memory_missing(const struct question *q, int s)
 {
 	const struct side *side = &q->a->side[s];
@@ -237,11 +242,11 @@ static struct value value_of(const struct question *q, int s)
 		return side->source.has_calls ? with_unknown(side, side->counts.syncs, ROWS_CALLS)
 		                              : missing("CUDA calls were not recorded");
 	case METRIC_H2D:
-		return counted(side, side->counts.bytes_h2d);
+		return copied(side, side->counts.bytes_h2d, side->counts.unsized_h2d);
 	case METRIC_D2H:
-		return counted(side, side->counts.bytes_d2h);
+		return copied(side, side->counts.bytes_d2h, side->counts.unsized_d2h);
 	case METRIC_D2D:
-		return counted(side, side->counts.bytes_d2d);
+		return copied(side, side->counts.bytes_d2d, side->counts.unsized_d2d);
 	case METRIC_MEMORY:
 		return side->memory.known ? known((double)side->memory.peak) : missing(memory_missing(q, s));
 	}

@@ -92,13 +92,14 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	                               &b->copy_room, sizeof *c);
 	b->out.copies = rows;
 	double time = (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
-	double bytes = (double)t->ops.bytes[i] * b->weight;
+	double bytes = (double)t->ops.bytes[i] * b->weight, unsized = t->ops.bytes[i] ? 0 : b->weight;
 	c->name = t->ops.name[i];
 	c->kind = (enum copy_kind)t->ops.copy[i];
 	c->memset = t->ops.kind[i] == OP_MEMSET;
 	c->pageable = pageable;
 	c->instances += b->weight;
 	c->bytes += bytes;
+	c->unsized += unsized;
 	c->bytes2 += (double)t->ops.bytes[i] * bytes;
 	c->per_step += time;
 	if (pageable) {
@@ -113,13 +114,16 @@ static void add_copy(struct tables *b, const struct trace *t, size_t i)
 	case COPY_H2D:
 	case COPY_UM_H2D:
 		b->out.counts.bytes_h2d += bytes;
+		b->out.counts.unsized_h2d += unsized;
 		break;
 	case COPY_D2H:
 	case COPY_UM_D2H:
 		b->out.counts.bytes_d2h += bytes;
+		b->out.counts.unsized_d2h += unsized;
 		break;
 	default:
 		b->out.counts.bytes_d2d += bytes;
+		b->out.counts.unsized_d2d += unsized;
 	}
 }
 
