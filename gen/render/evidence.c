@@ -67,6 +67,21 @@ const char *evidence_steps(const struct analysis *a, const struct side *s, struc
 	return arena_format(arena, "%s, %s left out as warm-up; %s", found, left, evidence_of(s, arena));
 }
 
+const char *evidence_measured(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	size_t steps = 0, warmup = 0;
+	for (uint32_t r = 0; r < s->n_runs; r++) {
+		steps += s->runs[r].n_steps;
+		warmup += s->runs[r].left_out;
+	}
+	const char *runs = s->n_runs > 1 ? arena_format(arena, " in %u runs", s->n_runs) : "";
+	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured%s",
+	                    format_name(arena, names_text(a->names, s->steps.name), 80),
+	                    format_plural(arena, (int64_t)steps, "step", "steps"), runs, warmup,
+	                    format_plural(arena, (int64_t)s->steps.measured, "period", "periods"),
+	                    arena_format(arena, "; %s", evidence_of(s, arena)));
+}
+
 const char *evidence_loop(const struct analysis *a, const struct loop_result *loop, struct arena *arena)
 {
 	return arena_format(arena, "%s: %u × %s, %s of the GPU's work%s",

@@ -216,28 +216,16 @@ static const char *events_of(const struct side *s, struct arena *arena)
 	                    t->has_overheads ? ", the profiler's overhead" : "", graphs[t->graphs]);
 }
 
-static const char *steps_of(const struct analysis *a, const struct side *s, struct arena *arena)
-{
-	if (!s->steps.found)
-		return "none found: whole runs are taken";
-	size_t steps = 0, warmup = 0;
-	for (uint32_t r = 0; r < s->n_runs; r++) {
-		steps += s->runs[r].n_steps;
-		warmup += s->runs[r].left_out;
-	}
-	const char *runs = s->n_runs > 1 ? arena_format(arena, " in %u runs", s->n_runs) : "";
-	return arena_format(arena, "%s: %s%s, %zu left out as warm-up, %s measured%s",
-	                    format_name(arena, names_text(a->names, s->steps.name), 80),
-	                    format_plural(arena, (int64_t)steps, "step", "steps"), runs, warmup,
-	                    format_plural(arena, (int64_t)s->steps.measured, "period", "periods"),
-	                    arena_format(arena, "; %s", evidence_of(s, arena)));
-}
-
 /* Copies to, from and between devices whose bytes nobody recorded. */
 static double unsized_of(const struct side *s, size_t direction)
 {
 	const double unsized[] = {s->counts.unsized_h2d, s->counts.unsized_d2h, s->counts.unsized_d2d};
 	return unsized[direction];
+}
+
+static const char *measured_of(const struct analysis *a, const struct side *s, struct arena *arena)
+{
+	return s->steps.found ? evidence_measured(a, s, arena) : "none found: whole runs are taken";
 }
 
 static void fill_environment(const struct analysis *a, struct page *page)
@@ -254,7 +242,7 @@ static void fill_environment(const struct analysis *a, struct page *page)
 		fill_fact(rows, "Captured by", captured_by(b, arena), captured_by(f, arena));
 	fill_fact(rows, "Recorded events", events_of(b, arena), events_of(f, arena));
 	fill_fact(rows, "Runs", arena_format(arena, "%u", b->n_runs), arena_format(arena, "%u", f->n_runs));
-	fill_fact(rows, "Steps", steps_of(a, b, arena), steps_of(a, f, arena));
+	fill_fact(rows, "Steps", measured_of(a, b, arena), measured_of(a, f, arena));
 	if (b->n_loops > 1 || f->n_loops > 1)
 		fill_fact(rows, "Loops", evidence_loops(a, b, arena), evidence_loops(a, f, arena));
 

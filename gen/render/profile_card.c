@@ -21,12 +21,7 @@ static const char *steps_of(const struct analysis *a, const struct side *s, stru
 {
 	if (!s->steps.found)
 		return "None was found: times are of the whole run. A range in the program, or --step NAME, marks it.";
-	const struct run_result *run = &s->runs[s->median_run];
-	return arena_format(arena, "%s: %s, %zu left out as warm-up, %s measured; %s",
-	                    format_name(arena, names_text(a->names, s->steps.name), 80),
-	                    format_plural(arena, (int64_t)run->n_steps, "step", "steps"), run->left_out,
-	                    format_plural(arena, (int64_t)s->steps.measured, "period", "periods"),
-	                    evidence_of(s, arena));
+	return evidence_measured(a, s, arena);
 }
 
 void profile_card_fill(const struct analysis *a, struct page *page)
