@@ -148,7 +148,11 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 		impossible = possible_stopwatch(built, unrecorded, arena);
 	const struct comparison comparison = compare_work(built, facts, rest || impossible, names, arena);
 	const char *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
-	struct verdict_conditions conditions = find_conditions(jobs, built, doubt, options->nothing, arena);
+	struct verdict_conditions conditions = find_conditions(jobs, built, doubt,
+	                                                       options->nothing       ? options->nothing
+	                                                       : comparison.strangers ? comparison.mismatch
+	                                                                              : NULL,
+	                                                       arena);
 	conditions.rest = rest;
 	const struct verdict_side sides[2] = {series_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
 	                                      series_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};

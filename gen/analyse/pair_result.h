@@ -21,6 +21,7 @@ struct renames {
 /* Whether both did the same work under the same conditions (judge/compare). */
 struct comparison {
 	const char *mismatch; /* a sentence: they cannot be judged against each other at all; else NULL */
+	bool strangers;       /* … for they repeat different things, so that no number is one of both */
 	enum same_work same_work;
 	bool other_conditions; /* another GPU, driver, clock or way of recording on one side */
 	bool comparable;       /* the same work or the same job, under the same conditions */

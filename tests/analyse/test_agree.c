@@ -10,6 +10,7 @@
 #include "scene.h"
 
 #include <math.h>
+#include <string.h>
 
 static const struct analyse_options defaults = {.warmup = -1, .gates.max_regression = -1};
 
@@ -177,6 +178,76 @@ static void test_stopwatch_in_the_report_s_unit(void **state)
 	assert_true(fabs(result.verdict.speedup - 1.25) < 1e-6);
 }
 
+/* Iterations of a step's kernels. */
+struct repeated {
+	const char *const *kernels;
+	int iterations;
+	int64_t length; /* of a kernel */
+};
+
+static const struct trace *repeated_trace(struct scene *s, const struct repeated *p)
+{
+	int64_t t = 0;
+	scene_trace_begin(s);
+	for (int i = 0; i < p->iterations; i++)
+		for (const char *const *name = p->kernels; *name; name++)
+			t = launch(s, t + i % 3, p->length, *name);
+	return maker_link(&s->m);
+}
+
+static struct analysis repeated_pair(struct scene *s, const struct repeated *baseline, const struct repeated *fixed,
+                                     const char *loop)
+{
+	struct err err = {0};
+	struct analysis result;
+	struct analyse_options options = defaults;
+	options.loop = loop;
+	const struct analyse_run runs[2] = {{repeated_trace(s, baseline), "1"}, {repeated_trace(s, fixed), "2"}};
+	if (analyse_pair(&runs[0], 1, &runs[1], 1, &options, &s->names, &s->arena, &result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static const char *const GAN[] = {"convolve_fprop", "bn_fw_inf", "leaky_relu", "convolve_dgrad", "adam", NULL};
+static const char *const GRAPH_NETWORK[] = {"vectorized_gather", "index_add", "softmax_fwd", NULL};
+
+/* A GAN's iterations and a graph network's: a time of one over a time of the other is no speedup. */
+static void test_different_things(void **state)
+{
+	struct scene *s = *state;
+	const struct repeated gan = {GAN, 40, LONG}, network = {GRAPH_NETWORK, 40, LONG};
+	for (int swapped = 0; swapped < 2; swapped++) {
+		const struct analysis a = repeated_pair(s, swapped ? &network : &gan, swapped ? &gan : &network, NULL);
+		assert_int_equal(a.verdict.result, VERDICT_INCONCLUSIVE);
+		assert_false(a.verdict.has_speedup);
+		assert_non_null(strstr(a.conditions.nothing, "The two programs repeat different things"));
+		assert_int_equal(a.comparison.same_work, SAME_WORK_UNKNOWN);
+	}
+	/* who names a loop has said what is compared */
+	assert_true(repeated_pair(s, &gan, &network, "convolve").verdict.has_speedup);
+}
+
+/* What a fix makes of a step is still that step: other kernels of the same families, all of it in one graph or in a
+ * compiler's kernels, or every kernel written anew. */
+static void test_fixed_things(void **state)
+{
+	struct scene *s = *state;
+	static const char *const half[] = {"convolve_fprop_h", "bn_fw_inf_h", "fused_relu", "convolve_dgrad_h", NULL};
+	static const char *const graph[] = {"[CUDA graph]", NULL};
+	static const char *const compiled[] = {"triton_poi_fused_0", "triton_red_fused_1", NULL};
+	static const char *const anew[] = {"fprop_2", "norm_2", "relu_2", "dgrad_2", "step_2", NULL};
+	static const char *const *const fixes[] = {half, graph, compiled, anew};
+	const struct repeated gan = {GAN, 40, LONG};
+	for (int i = 0; i < 4; i++) {
+		const struct repeated fixed = {fixes[i], 40, SHORT};
+		assert_true(repeated_pair(s, &gan, &fixed, NULL).verdict.has_speedup);
+		assert_true(repeated_pair(s, &fixed, &gan, NULL).verdict.has_speedup);
+	}
+	/* a graph hides what it holds, and nothing speaks for another number of them */
+	const struct repeated other = {graph, 60, SHORT};
+	assert_false(repeated_pair(s, &gan, &other, NULL).verdict.has_speedup);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -184,6 +255,8 @@ int main(void)
 		SCENE(test_alone),
 		SCENE(test_other_reasons),
 		SCENE(test_repeats),
+		SCENE(test_different_things),
+		SCENE(test_fixed_things),
 		SCENE(test_stopwatch_in_the_report_s_unit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
 #include "analyse/judge/compare_parts.h"
+#include "analyse/judge/nothing.h"
 
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/conditions.h"
@@ -295,13 +296,15 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 			return falling;
 	}
 	const struct names *names = c->names;
+	const char *strangers = nothing_alike(facts[0].runs, facts[1].runs, facts[1].n_runs, c->arena);
+	if (strangers)
+		return strangers;
 	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
-		return arena_format(
-			c->arena,
-			"What repeats is '%s' in the baseline and '%s' in the fixed side, neither with the "
-			"same kernels nor as often; name the loop that both have with --loop, or mark the steps.",
-			say_short(c->arena, names_text(names, c->a->steps.name)),
-			say_short(c->arena, names_text(names, c->b->steps.name)));
+		return arena_format(c->arena,
+		                    "What repeats is '%s' in the baseline and '%s' in the fixed side, neither with the "
+		                    "same kernels nor as often: mark the steps.",
+		                    say_short(c->arena, names_text(names, c->a->steps.name)),
+		                    say_short(c->arena, names_text(names, c->b->steps.name)));
 	if (c->a->steps.found && c->a->steps.name != c->b->steps.name)
 		return arena_format(
 			c->arena,
@@ -409,13 +412,14 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	struct guard c = {.arena = arena, .names = names, .side = side, .a = &side[0], .b = &side[1], .share = {1, 1}};
 	struct comparison *out = &c.out;
 	out->mismatch = cannot_be_judged(&c, facts);
+	out->strangers = nothing_alike(facts[0].runs, facts[1].runs, facts[1].n_runs, arena) != NULL;
 	if (out->mismatch)
 		guard_add(&c, true, out->mismatch);
 	compare_environment(&c, facts);
 	compare_iterations(&c);
 	out->other_conditions = out->n_differences > 0;
 	uint32_t before = out->n_differences;
-	if (c.a->steps.found != c.b->steps.found)
+	if (c.a->steps.found != c.b->steps.found || out->strangers)
 		c.doubtful = true;
 	else if (rest)
 		leave_work_open(&c);

@@ -63,6 +63,24 @@ const char *nothing_to_compare(const struct run *const runs[2], const char *cons
 	return NULL;
 }
 
+static const char *repeated(const struct run *run, struct arena *arena)
+{
+	const struct run_loop *loop = &run->loops.list[run->loop];
+	return arena_format(arena, "%s (%u operations, %u times)", format_name(arena, loop->title, 48), loop->ops,
+	                    loop->n);
+}
+
+const char *nothing_alike(const struct run *baseline, const struct run *fixed, size_t n_fixed, struct arena *arena)
+{
+	for (size_t r = 0; r < n_fixed; r++)
+		if (fixed[r].stranger)
+			return arena_format(arena,
+			                    "The two programs repeat different things: the baseline %s, the fixed side "
+			                    "%s. Name what both repeat with --loop, or mark the steps.",
+			                    repeated(baseline, arena), repeated(&fixed[r], arena));
+	return NULL;
+}
+
 static const char *kind_name(enum row_kind kind, const struct trace_source *source)
 {
 	static const char *const name[ROW_KINDS] = {[ROWS_KERNELS] = "kernels",

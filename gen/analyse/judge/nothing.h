@@ -13,6 +13,9 @@ bool nothing_same_capture(const struct trace *a, const struct trace *b);
 const char *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
                                struct arena *arena);
 
+/* A sentence when a run of the fixed side repeats nothing that the baseline repeats (run.stranger), else NULL. */
+const char *nothing_alike(const struct run *baseline, const struct run *fixed, size_t n_fixed, struct arena *arena);
+
 /* A sentence when more than 1 % of a kind of rows of a run had to be dropped, or as many records were lost while it was
  * recorded (of which kind, nobody knows: those of host threads are held against ranges or operating-system calls, the
  * others against GPU work), so that its numbers are those of the rest and prove

@@ -81,7 +81,7 @@ static const char *family_of(const char *text, size_t length, struct arena *aren
 	return NULL;
 }
 
-static const char *kind_of_kernel(const char *name, struct arena *arena)
+const char *op_words_kernel(const char *name, struct arena *arena)
 {
 	enum { LONGEST = 60 };
 	/* what only wraps an algorithm says nothing: CUTLASS's kernels have theirs in the template */
@@ -115,7 +115,7 @@ const char *op_words_kind(const struct trace *t, size_t i, struct arena *arena)
 	case OP_COPY:
 		break;
 	case OP_KERNEL:
-		return kind_of_kernel(names_text(t->names, t->ops.name[i]), arena);
+		return op_words_kernel(names_text(t->names, t->ops.name[i]), arena);
 	}
 	if (t->ops.flags[i] & OPF_MANAGED)
 		return "unified-memory migrations";

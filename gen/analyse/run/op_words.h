@@ -8,8 +8,11 @@
  * to its begin. Names in [brackets], those of copies, memsets and graphs, stay whole. */
 size_t op_words_short(const char **text);
 
-/* The kind of op `i`: a family that its kernel's name says it is of ("gemm kernels"), else the kernel's own name as
- * above; of a copy its direction ("copies to the device"). In `arena`, or constant. */
+/* A family that a kernel's name says it is of ("gemm kernels"), else its own name as above. In `arena`, or constant. */
+const char *op_words_kernel(const char *name, struct arena *arena);
+
+/* The kind of op `i`: its kernel's, as above; of a copy its direction ("copies to the device"). In `arena`, or
+ * constant. */
 const char *op_words_kind(const struct trace *trace, size_t i, struct arena *arena);
 
 #endif

@@ -1,7 +1,13 @@
 #include "analyse/run/pattern_match.h"
 
+#include "analyse/judge/kernel_key.h"
+#include "analyse/run/op_words.h"
+
 #include <float.h>
 #include <string.h>
+
+static const double A_THIRD = 1 / 3., HALF = 0.5; /* of a loop's kernel time; of what repeats */
+static const double AS_MANY = 1.1;                /* times as many at most: of kernels or operations in a cycle */
 
 #define LITTLE 0.05 /* of the GPU time: what is less is matched only if it is asked for */
 
@@ -145,4 +151,102 @@ uint32_t pattern_cycles_together(const struct run_loop *shorter, const struct ru
 		return 0;
 	double often = (double)longer->n * together / shorter->n;
 	return often > 0.9 && often < 1.1 ? together : 0;
+}
+
+/* ---- what two programs repeat ---- */
+
+/* What the kernels of a loop are, each kind once. */
+struct kinds {
+	struct kind {
+		const char *name;
+		double n, time;
+	} * list;
+	uint32_t n;
+	double time, hidden; /* of all kernels; of those whose names do not say what they do */
+};
+
+static bool begins(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static struct kinds kinds_of(const struct run_loop *loop, const struct names *names, struct arena *arena)
+{
+	struct kinds kinds = {.list = ARENA_NEW(arena, loop->n_makeup, struct kind)};
+	for (uint32_t i = 0; i < loop->n_makeup; i++) {
+		const struct run_loop_op *op = &loop->makeup[i];
+		const char *name = names_text(names, op->name);
+		bool graph = begins(name, "[CUDA graph");
+		if (*name == '[' && !graph)
+			continue;
+		kinds.time += op->time;
+		if (graph || begins(name, "triton_") || strstr(name, "_fusion")) {
+			kinds.hidden += op->time;
+			continue;
+		}
+		const char *kind = op_words_kernel(name, arena);
+		kind = strchr(kind, ' ') ? kind : kernel_key(arena, kind);
+		uint32_t k = 0;
+		while (k < kinds.n && strcmp(kinds.list[k].name, kind) != 0)
+			k++;
+		if (k == kinds.n)
+			kinds.list[kinds.n++] = (struct kind){.name = kind};
+		kinds.list[k].n += op->n;
+		kinds.list[k].time += op->time;
+	}
+	return kinds;
+}
+
+static bool about_as_many(double a, double b)
+{
+	return a <= AS_MANY * b && b <= AS_MANY * a;
+}
+
+/* But for warm-up and a capture's ends. */
+static bool is_there_as_often(const struct run_loop *a, const struct run_loop *b)
+{
+	uint32_t more = a->n > b->n ? a->n : b->n, fewer = a->n > b->n ? b->n : a->n;
+	return more - fewer <= 2 || (more - fewer) * (uint64_t)20 <= more;
+}
+
+bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const struct names *names)
+{
+	struct arena scratch = {0};
+	const struct kinds x = kinds_of(a, names, &scratch), y = kinds_of(b, names, &scratch);
+	double same[2] = {0};
+	for (uint32_t i = 0; i < x.n; i++)
+		for (uint32_t k = 0; k < y.n; k++)
+			if (strcmp(x.list[i].name, y.list[k].name) == 0 && about_as_many(x.list[i].n, y.list[k].n)) {
+				same[0] += x.list[i].time;
+				same[1] += y.list[k].time;
+			}
+	arena_release(&scratch);
+	if (x.time > 0 && y.time > 0 && same[0] >= A_THIRD * x.time && same[1] >= A_THIRD * y.time)
+		return true;
+	bool hidden = x.hidden >= HALF * x.time || y.hidden >= HALF * y.time;
+	if (!hidden && times_as_many(a, b) > 0 && times_as_many(b, a) > 0)
+		return true;
+	return is_there_as_often(a, b) && (hidden || about_as_many(a->ops, b->ops));
+}
+
+bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
+                           const struct names *names)
+{
+	const struct run_loops *side[2] = {mine, other};
+	if (!pattern_alike(&mine->list[a], &other->list[b], names))
+		return false;
+	for (int s = 0; s < 2; s++) {
+		double all = 0, alike = 0;
+		for (uint32_t l = 0; l < side[s]->n; l++) {
+			const struct run_loop *loop = &side[s]->list[l];
+			bool is = l == (s ? b : a);
+			for (uint32_t k = 0; k < side[!s]->n && !is; k++)
+				is = pattern_alike(loop, &side[!s]->list[k], names);
+			all += loop->search && !is ? 0 : loop->share;
+			alike += is ? loop->share : 0;
+		}
+		if (alike < HALF * all)
+			return false;
+	}
+	return true;
 }

@@ -6,6 +6,20 @@
 
 #define PATTERN_ALIKE 0.5 /* loops of which less is alike, and that are not as often, are not the same */
 
+/* Whether a cycle of one loop may be one of the other, with the fix or without it. A fix may rename, fuse and speed up
+ * kernels, so neither names nor times say it, but what a cycle holds does: families of kernels (op_words.h) that are
+ * there as often in a cycle of both are a third of the kernels' time of each, or one holds so many times the kernels of
+ * the other. Where nothing can be said of kernels, for
+ * CUDA graphs or a compiler's fused kernels are half of one side's time, or there are none, the loops are there as
+ * often; or their cycles hold as many operations, too, for kernels may be written anew. `names`: those of the makeup.
+ */
+bool pattern_alike(const struct run_loop *a, const struct run_loop *b, const struct names *names);
+
+/* Whether loops that are alike are at least half of what repeats in each of two runs, searches of autotuners left out,
+ * with loop `a` of one and loop `b` of the other among them. */
+bool pattern_repeats_alike(const struct run_loops *mine, uint32_t a, const struct run_loops *other, uint32_t b,
+                           const struct names *names);
+
 /* The loop of `mine` that is loop `like` of `likes`; UINT32_MAX: none is. All loops are matched together, one to one,
  * by their kernels and by how often they are there: of a few that share kernels one may by chance be as often as
  * another.

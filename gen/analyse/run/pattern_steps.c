@@ -278,6 +278,20 @@ static void find_shrinking(const struct pattern_side *sides, int n_sides)
 		}
 }
 
+/* Marks the runs of the other side that repeat something else than the first run does. */
+static void find_strangers(const struct pattern_side *sides, int n_sides)
+{
+	const struct run *first = &sides[0].runs[0];
+	for (int s = 1; s < n_sides; s++)
+		for (size_t r = 0; r < sides[s].n; r++) {
+			struct run *run = &sides[s].runs[r];
+			run->stranger = !pattern_repeats_alike(&first->loops, first->loop, &run->loops, run->loop,
+			                                       first->trace->names);
+			if (!run->stranger)
+				run->steps.name = first->steps.name;
+		}
+}
+
 /* Marks the runs without steps of a side of which others have some: their steps are not taken, either. */
 static void mark_alone(const struct pattern_side *side)
 {
@@ -392,5 +406,7 @@ int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wan
 				run->steps.name = sides[s].runs[0].steps.name;
 		}
 	find_shrinking(sides, n_sides);
+	if (!wanted)
+		find_strangers(sides, n_sides);
 	return 0;
 }

@@ -25,7 +25,8 @@ struct pattern_side {
  * some runs and from a pattern in others are not the same thing: then all are taken from the pattern, and where that
  * cannot be, none.
  *
- * Runs whose steps have less and less to do are marked (run.shrinks).
+ * Runs whose steps have less and less to do are marked (run.shrinks), and, unless a loop is asked for by its name, runs
+ * of the second side that repeat something else (run.stranger).
  *
  * After run_name_steps of all runs. -1 when `wanted` names no loop: `err` lists those that there are. */
 int pattern_agree(const struct pattern_side *sides, int n_sides, const char *wanted, struct err *err);
