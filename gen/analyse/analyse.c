@@ -34,6 +34,7 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
 		list[r].end = list[r].start ? started + runs[r].last_op : 0;
 		list[r].place = run_place(&runs[r], arena);
+		list[r].before = steps ? 0 : (double)(runs[r].window_start - runs[r].begin);
 		list[r].shrinks = steps && runs[r].shrinks;
 	}
 	return (struct verdict_side){list, n, steps};

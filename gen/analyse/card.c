@@ -2,6 +2,8 @@
 
 #include "analyse/table.h"
 
+#include "analyse/table.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -178,4 +180,21 @@ struct card card_make(const struct analysis *a)
 		}
 	}
 	return card;
+}
+
+const struct card_once *card_once(const struct analysis *a, struct arena *arena, uint32_t *n)
+{
+	*n = 0;
+	if (a->n_sides < 2 || !a->verdict.has_speedup || a->side[0].steps.found || a->side[1].steps.found)
+		return NULL;
+	const struct table table = table_make(a, TABLE_KERNELS, arena);
+	struct card_once *list = ARENA_NEW(arena, table.n, struct card_once);
+	for (uint32_t i = 0; i < table.n; i++) {
+		const struct table_row *row = &table.row[i];
+		if (row->at[0] >= 0 && row->at[1] >= 0 && row->time[0] > 0 && row->time[1] > 0)
+			list[(*n)++] = (struct card_once){.name = (uint32_t)row->key,
+			                                  .time = {row->time[0], row->time[1]},
+			                                  .count = {row->count[0], row->count[1]}};
+	}
+	return list;
 }

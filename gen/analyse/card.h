@@ -55,4 +55,13 @@ struct card_kernel {
 
 struct card_kernel card_kernel(const struct analysis *analysis, struct arena *arena);
 
+/* A kernel that both sides have, of runs without steps: its time and launches in a run, by side. */
+struct card_once {
+	uint32_t name;
+	double time[2], count[2];
+};
+
+/* Those kernels, the longest first; `n` is 0 with steps, and where there is nothing to compare. */
+const struct card_once *card_once(const struct analysis *analysis, struct arena *arena, uint32_t *n);
+
 #endif

@@ -97,6 +97,7 @@ void card_fill(const struct analysis *a, struct page *page)
 	struct arena *arena = page->arena;
 	const struct verdict *v = &a->verdict;
 	const char *gate = words_gate(a, arena), *change = words_change(a, arena), *rates = words_rates(a, arena);
+	const char *once = words_once(a, arena);
 	page_if(&page->top, "verdict", true);
 	page_attribute(&page->top, "verdict", "class",
 	               arena_format(arena, "verdict %s", verdict_result_name(v->result)));
@@ -111,6 +112,8 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "verdict.typical", v->typical_line ? v->typical_line : "");
 	page_if(&page->top, "verdict.rates", *rates != 0);
 	page_fill(&page->top, "verdict.rates", rates);
+	page_if(&page->top, "verdict.once", *once != 0);
+	page_fill(&page->top, "verdict.once", once);
 	xmlNode *picture = page_draw(&page->top, "verdict.picture");
 	if (v->has_interval)
 		speedup_draw(a, arena, picture);

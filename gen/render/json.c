@@ -1,6 +1,7 @@
 /* The JSON result (docs/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`, whose
  * numbers are ms. */
 #include "analyse/card.h"
+#include "analyse/table.h"
 #include "render/functions.h"
 #include "render/inside.h"
 #include "render/json_side.h"
@@ -86,6 +87,27 @@ static void write_quantiles(struct json *json, const struct quantile_change *cha
 	json_end_array(json);
 }
 
+/* Without steps: kernels one to one. */
+static void write_once(struct json *json, const struct analysis *a)
+{
+	struct arena scratch = {0};
+	uint32_t n;
+	const struct card_once *list = card_once(a, &scratch, &n);
+	json_array(json, "kernels_once");
+	for (uint32_t i = 0; i < n && i < TABLE_BRIEF; i++) {
+		json_object(json, NULL);
+		json_text(json, "name", names_text(a->names, list[i].name));
+		json_number(json, "baseline_ms", list[i].time[0] / 1e6);
+		json_number(json, "fixed_ms", list[i].time[1] / 1e6);
+		json_number(json, "speedup", list[i].time[0] / list[i].time[1]);
+		json_number(json, "baseline_launches", list[i].count[0]);
+		json_number(json, "fixed_launches", list[i].count[1]);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	arena_release(&scratch);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -113,6 +135,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_text(json, "same_work", same_work_name(a->comparison.same_work));
 	write_gates(json, &a->gates);
 	json_bool(json, "comparable", a->comparison.comparable);
+	write_once(json, a);
 	json_texts(json, "differences", a->comparison.differences, a->comparison.n_differences);
 	json_texts(json, "notes", a->comparison.notes, a->comparison.n_notes);
 	json_texts(json, "reasons", v->reasons, v->n_reasons);

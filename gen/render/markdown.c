@@ -60,6 +60,7 @@ static void put_verdict(struct sheet *s)
 	markdown_text(&s->md, words_verdict(a, &s->arena));
 	markdown_raw(&s->md, "**\n\n");
 	add(s);
+	paragraph(s, words_once(a, &s->arena));
 	paragraph(s, words_change(a, &s->arena));
 	paragraph(s, words_more(a, &s->arena));
 }

@@ -174,6 +174,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	put_fact(&t, "recorded", words_recorded(a, &t.arena));
 	put_fact(&t, "", v->typical_line ? v->typical_line : "");
 	put_fact(&t, "", words_rates(a, &t.arena));
+	put_fact(&t, "kernels", words_once(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
 	put_fact(&t, "diagnosis", a->findings.diagnosis.combined_ceiling > 0 ? words_diagnosis(a, &t.arena) : "");
 	if (a->side[0].steps.origin == STEPS_BY_RANGE && a->side[1].steps.origin == STEPS_BY_RANGE)

@@ -134,9 +134,9 @@ const char *words_interval(const struct analysis *a, struct arena *arena)
 	if (!a->verdict.has_speedup)
 		return "nothing to compare";
 	if (!a->verdict.has_interval)
-		return a->verdict.few
+		return a->side[0].steps.found
 		               ? arena_format(arena, "measured %s: too seldom for an interval", measured(a, arena))
-		               : "no interval: without steps a run is one measurement";
+		               : "no steps found, so a run is its span; fewer than three runs have no interval";
 	return interval(a, arena);
 }
 

@@ -45,6 +45,10 @@ const char *words_periods(const struct analysis *analysis, struct arena *arena);
  * nothing to compare */
 const char *words_rates(const struct analysis *analysis, struct arena *arena);
 
+/* "vectorAdd 2.31 -> 0.066 ms (34.9x), once per side; ….": the three longest kernels that both sides have, of runs
+ * without steps; else "" */
+const char *words_once(const struct analysis *analysis, struct arena *arena);
+
 /* "2.22 to 2.38×", with as many digits as it takes to tell its ends apart. */
 const char *words_range(const struct analysis *analysis, struct arena *arena);
 

@@ -425,7 +425,8 @@ class Words:
         plain += [100 * share for busy, comm in shares for share in (busy, comm, busy - comm)]
         plain += [self.result["next"]["speedup"]] if self.result["next"] else []
         plain += [100 * self.result["diagnosis"]["explained_share"]] if self.result["diagnosis"].get("explained_share") else []
-        plain = [n for n in plain if n is not None] + CONSTANTS
+        once = [kernel[key] for kernel in verdict["kernels_once"] for key in ("speedup", "baseline_launches", "fixed_launches")]
+        plain = [n for n in plain if n is not None] + once + CONSTANTS
         runs = [len(side["runs"]) for side in self.sides]
         shown = [side["shown"]["steps"] for side in self.sides]
         plain += [side["steps"]["stopwatch_runs"] for side in self.sides]

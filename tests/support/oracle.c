@@ -333,11 +333,22 @@ void oracle_run(const struct trace *trace, const char *step, size_t warmup, stru
 		out->window_start = out->step_end[out->warmup - 1];
 		out->window_end = out->step_end[out->n_steps - 1];
 	} else {
-		out->window_start = trace->ops.n ? trace->ops.start[0] : 0;
+		bool all = true; /* unified memory that moves by itself opens and closes no run, unless there is nothing
+		                    else */
 		for (size_t i = 0; i < trace->ops.n; i++)
+			all = all && trace->ops.flags[i] & OPF_MANAGED;
+		out->window_start = INT64_MAX;
+		out->window_end = INT64_MIN;
+		for (size_t i = 0; i < trace->ops.n; i++) {
+			if (!all && trace->ops.flags[i] & OPF_MANAGED)
+				continue;
 			if (trace->ops.start[i] < out->window_start)
 				out->window_start = trace->ops.start[i];
-		out->window_end = column_last(trace->ops.end, trace->ops.n, out->window_start);
+			if (trace->ops.end[i] > out->window_end)
+				out->window_end = trace->ops.end[i];
+		}
+		if (!trace->ops.n)
+			out->window_start = out->window_end = 0;
 	}
 	oracle_host_walk(&w);
 	out->by_work = is_unmarked(&w, out);

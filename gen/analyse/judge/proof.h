@@ -56,6 +56,7 @@ struct proof {
 	double queue[2];                    /* as the conditions say */
 	bool queue_opens;                   /* without that there would be a result */
 	double rhythm;                      /* of stopwatch runs: what whole cycles of a rhythm may add */
+	bool moved;                         /* of runs without steps: what lies before them grew instead */
 	bool rhythm_opens;                  /* without that there would be a result */
 	bool looked;                        /* stopwatch runs were looked at while they were made, … */
 	double sure;                        /* … as the verdict's */

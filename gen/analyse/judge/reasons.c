@@ -91,10 +91,11 @@ static void say_too_little(struct list *list, const struct proof *p)
 		    times(list, p->all[0]), SIDE[0], times(list, p->all[1]), SIDE[1], DESCRIPTIVE_STEPS,
 		    DESCRIPTIVE_RUNS);
 	} else {
-		say(list,
-		    "Without steps all that is known of a run is the span of its capture, start-up included, which "
-		    "proves nothing about the program's speed: name the range that is one step with --step, or "
-		    "measure the programs without a profiler (gapline run).");
+		SAY(list,
+		    "No steps were found, so a run is its span: from its first to its last kernel or copy. %d runs of "
+		    "each side are the least for an interval " MORE_RUNS ". Or name the range that is one step with "
+		    "--step.",
+		    DESCRIPTIVE_RUNS);
 	}
 }
 
@@ -347,8 +348,11 @@ static void say_result(struct list *list, const struct proof *p)
 		    p->floor > 0 ? "%s: only a change above %s counts. This one does."
 		                 : "%s: the whole interval lies on one side of 1.",
 		    what_there_is(p, v), percent(list->arena, expm1(p->floor)));
-	else if (p->empty || !p->steps || p->few)
+	else if (p->empty || p->few)
 		say_too_little(list, p);
+	else if (p->moved)
+		SAY(list, "The span of %s is shorter, but what lies before it is longer: work may only have moved.",
+		    SIDE[p->side_mean[1] < p->side_mean[0]]);
 	else if (p->counted_result != VERDICT_INCONCLUSIVE)
 		say_recorded_only(list, p);
 	else
@@ -436,9 +440,11 @@ static void say_warmup(struct list *list, const struct proof *p, int warmup)
 static void say_limits(struct list *list, const struct proof *p, int warmup)
 {
 	const struct verdict *v = list->verdict;
-	if (!p->steps || p->empty)
+	if (p->empty || (!p->steps && p->few))
 		return;
 	say_runs(list, p);
+	if (!p->steps)
+		return;
 	if (v->has_interval && !p->queue_opens)
 		say_queues(list, p);
 	if (v->has_interval && !p->lengths_open)

@@ -18,7 +18,8 @@ struct verdict_run {
 	size_t n;
 	int64_t start, end; /* when the run began and ended, ns since any epoch that both sides share; 0: not known */
 	struct exchange_place place;
-	bool opened;  /* period[0] is that of the first step: --warmup W leaves out W of them, else W − 1 */
+	double before; /* of a run without steps, ns from the first that was recorded to its span */
+	bool opened;   /* period[0] is that of the first step: --warmup W leaves out W of them, else W − 1 */
 	bool shrinks; /* each step has less to do than the one before it (a solver's iterations): all of them count, and
 	               * that they get shorter is no warm-up and no noise */
 };

@@ -344,10 +344,12 @@ static void measure(const struct verdict_side side[2], int warmup, struct arena 
 		p->opened[i] = side[i].runs[0].opened;
 		sum_up(series[i], side[i].n_runs, i, arena, p, v);
 	}
-	if (p->empty || !p->steps)
+	if (p->empty || p->stepped[0] != p->stepped[1])
 		return;
 	for (int i = 0; i < 2; i++)
 		p->few = p->few || (p->all[i] < DESCRIPTIVE_STEPS && side[i].n_runs < DESCRIPTIVE_RUNS);
+	if (!p->steps)
+		return;
 	add_sides(v, false, p);
 	p->paired = add_pairs(side, v, false, p);
 	p->short_capture = p->one_run && is_short(p);
@@ -374,7 +376,7 @@ static void find_change(const struct verdict_side side[2], struct arena *arena, 
 	p->change_cycles = log(p->cycle[0]) - log(p->cycle[1]);
 	p->change_counted = log(p->counted[0]) - log(p->counted[1]);
 	p->exchange = judge_exchange(side, p, arena);
-	if (!p->steps)
+	if (p->stepped[0] != p->stepped[1] || p->few)
 		return;
 	find_interval(p, v, arena);
 	v->floor = find_floor(p);
@@ -421,6 +423,20 @@ static void add_common_steps(const struct verdict_side side[2], int warmup, stru
 	p->lengths_open = without && proof_decide(p->lo, p->hi, p->floor) == VERDICT_INCONCLUSIVE;
 }
 
+/* Of runs without steps: what lies before the shorter span grew by a tenth of what the span lost, or more. A kernel
+ * that moved behind the reading of a file makes no program faster. */
+static bool has_moved(const struct verdict_side side[2], const struct proof *p)
+{
+	const double much = 0.1;
+	double before[2] = {0};
+	for (int i = 0; i < 2; i++)
+		for (size_t r = 0; r < side[i].n_runs; r++)
+			before[i] += side[i].runs[r].before / (double)side[i].n_runs;
+	int shorter = p->side_mean[1] < p->side_mean[0];
+	double gain = p->side_mean[!shorter] - p->side_mean[shorter];
+	return !p->steps && gain > 0 && before[shorter] - before[!shorter] >= much * gain;
+}
+
 struct verdict verdict_judge(const struct verdict_side side[2], int warmup, const struct verdict_conditions *conditions,
                              struct arena *arena)
 {
@@ -428,8 +444,9 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	struct verdict v = {.speedup = 1, .lo = 1, .hi = 1, .counted = 1, .one_run = p.one_run};
 	measure(side, warmup, arena, &p, &v);
 	v.has_speedup = !p.empty && p.stepped[0] == p.stepped[1] && !conditions->nothing;
-	v.has_interval = v.has_speedup && p.steps && !p.few;
-	v.judged = v.has_interval && !conditions->doubt && !v.warming;
+	v.has_interval = v.has_speedup && !p.few;
+	p.moved = v.has_interval && has_moved(side, &p);
+	v.judged = v.has_interval && !conditions->doubt && !v.warming && !p.moved;
 	v.few = p.few;
 	v.short_capture = p.short_capture = p.short_capture && !p.few;
 	v.paired = p.paired;
@@ -452,7 +469,8 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	if (v.has_interval) {
 		add_common_steps(side, warmup, arena, &p, &v);
 		v.surer = v.surer > v.floor ? v.surer : 0;
-		add_queues(conditions, &v, &p);
+		if (p.steps)
+			add_queues(conditions, &v, &p);
 		p.counted_result = v.judged ? proof_decide(p.lo, p.hi, p.floor) : VERDICT_INCONCLUSIVE;
 		set_interval(&p, conditions, &v);
 	}

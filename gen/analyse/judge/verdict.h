@@ -19,7 +19,7 @@
 struct verdict_side {
 	const struct verdict_run *runs;
 	size_t n_runs; /* >= 1 */
-	bool steps;    /* false: a run's one period is the span of the whole run, which describes and decides nothing */
+	bool steps;    /* false: a run's one period is its span: three runs and more have an interval */
 };
 
 /* A speedup nearer to 1 than this counts as none; docs/verdict.md says why. */
@@ -55,8 +55,8 @@ struct verdict {
 	double speedup;   /* S: the baseline's time per step over the fixed side's */
 	double lo, hi; /* the 95 % interval that result and gates go by, widened where recording is not measured; equal
 	                * to S when no interval can be given */
-	bool has_interval;                /* false: descriptive only (fewer than 8 steps, or no steps) */
-	bool judged;                      /* the interval may decide: no doubt, and enough data */
+	bool has_interval; /* false: descriptive only (fewer than 8 steps, or spans, and than three runs) */
+	bool judged;       /* the interval may decide: no doubt, and enough data */
 	struct verdict_estimate recorded; /* of the recorded runs, as counted; unknown where those do not say */
 	struct verdict_estimate typical;  /* the typical step: 10 % trimmed mean of the logs; decides nothing */
 	const char

@@ -21,13 +21,29 @@ static void find_extent(struct run *run)
 	}
 }
 
+/* Without steps: from the first to the last kernel or explicit copy. Unified memory that the host reads back after the
+ * last kernel is none of it. */
+static void find_run_span(struct run *run)
+{
+	const struct trace_ops *ops = &run->trace->ops;
+	int64_t start = INT64_MAX, end = INT64_MIN;
+	for (size_t i = 0; i < ops->n; i++)
+		if (!(ops->flags[i] & OPF_MANAGED)) {
+			start = ops->start[i] < start ? ops->start[i] : start;
+			end = ops->end[i] > end ? ops->end[i] : end;
+		}
+	run->window_start = end >= start ? start : run->first_op;
+	run->window_end = end >= start ? end : run->last_op;
+}
+
 static void find_window(struct run *run, int warmup)
 {
 	const struct steps *s = &run->steps;
 	if (!s->found) {
 		run->n_steps = 1;
-		run->window_start = s->span_named ? s->span_start : run->first_op;
-		run->window_end = s->span_named ? s->span_end : run->last_op;
+		find_run_span(run);
+		run->window_start = s->span_named ? s->span_start : run->window_start;
+		run->window_end = s->span_named ? s->span_end : run->window_end;
 		return;
 	}
 	int64_t *period = ARENA_NEW(run->arena, s->n, int64_t);
@@ -80,7 +96,7 @@ bool run_measures_op_of_no_step(const struct run *run, size_t i)
 {
 	const struct trace *t = run->trace;
 	if (!run->steps.found && !run->steps.span_named)
-		return true;
+		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
 	if (t->ops.launch[i] == TRACE_NONE)
 		return t->ops.start[i] >= run->window_start && t->ops.start[i] < run->window_end;
 	int64_t start, end, launch = t->calls.start[t->ops.launch[i]];
