@@ -125,6 +125,47 @@ def check_amd_advice(table, gapline, folder):
                     (shape == "CUDA" or "Nsight Compute" not in said))
 
 
+def stacked(path, slow, annotated):
+    """Two forward passes recorded with stacks: Python's frames around all and inside, and, where `annotated`, three
+    Self-Attentions and MLPs of one kernel each, 4 and 2 ms on the GPU, launched one after the other."""
+    events, at, correlation = [], 0, 0
+
+    def event(cat, name, start, length, pid=9, tid=9, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": length, "args": args})
+
+    event("python_function", "torch_prof.py(114): <module>", 0, 90_000)
+    event("user_annotation", "ProfilerStep#3", 10, 80_000)
+    for block in range(3):
+        for name, kernel, takes in ("Self-Attention", f"attend_{block}", 4000 + slow), ("MLP", f"multiply_{block}", 2000):
+            correlation += 1
+            if annotated:
+                event("user_annotation", name, at + 100, takes + 200)
+            event("python_function", "nn/module.py(1779): _call_impl", at + 110, takes + 100)
+            event("cpu_op", "aten::linear", at + 120, 60)
+            event("cuda_runtime", "cudaLaunchKernel", at + 130, 20, correlation=correlation)
+            event("kernel", f"void {kernel}(float *)", at + 160, takes, 0, 7, device=0, stream=7, correlation=correlation)
+            at += takes + 400
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({"schemaVersion": 1, "traceEvents": events}, file)
+
+
+def check_stacks(table, gapline, folder):
+    """With frames around the user's annotations those are the phases; a ProfilerStep is none where it is no step."""
+    paths = [os.path.join(folder, f"stack-{side}.json") for side in ("baseline", "fixed")]
+    for annotated in True, False:
+        stacked(paths[0], 1000, annotated)
+        stacked(paths[1], 0, annotated)
+        status, document, _, said = gapline.report(*paths, "--step", "none")
+        phases = {p["name"]: p["gpu_ms_per_step"] for p in document["baseline"]["phases"]} if document else {}
+        marked = {name for name in phases if "(between" not in name}
+        shape = "annotated" if annotated else "not annotated"
+        table.check(f"with stacks, {shape}: a phase is no frame and no ProfilerStep", status == 0 and phases and
+                    not any(".py(" in name or "ProfilerStep" in name for name in phases), sorted(phases) or said[-100:])
+        if annotated:
+            table.check("with stacks: phases", marked == {"Self-Attention", "MLP"} and
+                        abs(phases["Self-Attention"] - 15) < 1e-6 and abs(phases["MLP"] - 6) < 1e-6, phases, "15 and 6 ms")
+
+
 def check_shapes(table, gapline, folder):
     """What Nsight Compute measured belongs to the kernels of that name and launch shape, and to no others of that name."""
     paths = [os.path.join(folder, f"shape-{side}.json") for side in ("baseline", "fixed")]
@@ -373,6 +414,7 @@ def main():
         gapline = Gapline(command, folder)
         check_rocm(table, gapline, folder)
         check_amd_advice(table, gapline, folder)
+        check_stacks(table, gapline, folder)
         check_shapes(table, gapline, folder)
         check_bytes(table, gapline, folder)
         check_recorders(table, gapline, folder)

@@ -3,6 +3,8 @@
 #include "analyse/run/flatten.h"
 #include "base/search.h"
 
+#include <string.h>
+
 /* Values of the `doing` track: cause + 1 in the low bits; for operating-system calls also their class and name; for
  * CUDA calls, in place of the class, whether they wait. */
 enum { CAUSE_BITS = 5, CLASS_BITS = 3, NAME_SHIFT = CAUSE_BITS + CLASS_BITS };
@@ -39,10 +41,22 @@ static const uint32_t call_rank[] = {
 /* A call that waits for another thread is the very call that waits for the interpreter's lock. */
 enum { OVERHEAD_RANK = 0, OS_RANK = 7, GIL_RANK = 8, OS_WAIT_RANK = 9, OFF_RANK = 10 };
 
+static bool *find_no_phases(const struct names *names, struct arena *arena)
+{
+	bool *none = ARENA_NEW(arena, names->n, bool);
+	for (uint32_t i = 0; i < names->n; i++) {
+		const char *text = names_text(names, i);
+		none[i] = strncmp(text, "ProfilerStep", strlen("ProfilerStep")) == 0 ||
+		          strcmp(text, "Python functions") == 0 || strcmp(text, "PyTorch operators") == 0;
+	}
+	return none;
+}
+
 void activity_init(struct activity *a, const struct trace *trace, const struct fold *fold, const struct steps *steps,
                    struct arena *arena)
 {
 	*a = (struct activity){.trace = trace, .fold = fold, .steps = steps, .arena = arena};
+	a->no_phase = find_no_phases(trace->names, arena);
 	a->doing = ARENA_NEW(arena, trace->n_threads, struct track);
 	a->phases = ARENA_NEW(arena, trace->n_threads, struct track);
 	a->waits = ARENA_NEW(arena, trace->n_threads, struct track);
@@ -264,6 +278,14 @@ static uint32_t instances_in(const struct step_thread *m, int64_t start, int64_t
 	return n;
 }
 
+/* Where no range is a step, any may be a phase, but for what no user named: Python's functions and operators of a
+ * PyTorch trace, and a ProfilerStep. */
+static bool is_no_phase(const struct activity *a, uint32_t range)
+{
+	const struct trace_ranges *r = &a->trace->ranges;
+	return a->no_phase[r->domain[range]] || a->no_phase[r->name[range]];
+}
+
 /* The same of a thread whose instances overlap, so that a range may be opened in several: those that hold none. Where
  * instances are known by their ops, their times on the host are about right, and a range may hold one. */
 static bool next_of_loop(void *context, struct layer *out)
@@ -273,7 +295,7 @@ static bool next_of_loop(void *context, struct layer *out)
 	const struct trace_ranges *r = &a->trace->ranges;
 	while (rows->rows.next < rows->rows.end) {
 		uint32_t i = rows->rows.next++;
-		if (!a->steps->by_op && r->domain[i] != a->steps->domain)
+		if (a->steps->by_op ? is_no_phase(a, i) : r->domain[i] != a->steps->domain)
 			continue;
 		if (instances_in(rows->member, r->start[i], r->end[i]) > a->steps->by_op)
 			continue;
@@ -290,7 +312,7 @@ static bool next_range(void *context, struct layer *out)
 	const struct activity *a = rows->activity;
 	const struct trace_ranges *r = &a->trace->ranges;
 	bool any = !a->steps->found || a->steps->by_op;
-	while (rows->next < rows->end && !any && r->domain[rows->next] != a->steps->domain)
+	while (rows->next < rows->end && (any ? is_no_phase(a, rows->next) : r->domain[rows->next] != a->steps->domain))
 		rows->next++;
 	if (rows->next == rows->end)
 		return false;

@@ -23,6 +23,7 @@ struct activity {
 	struct arena *arena;
 	struct track *doing;      /* by thread; n = 0: not made yet. Values: see below */
 	struct track *phases;     /* by thread */
+	bool *no_phase;           /* by name of a range, or of its domain: where no range is a step it is none */
 	bool by_work;             /* these are given: of what a thread launches next (work_phases.h), not of ranges */
 	struct track *waits;      /* by thread: 0 no waiting call is open, else enum wait */
 	bool *launches;           /* by thread: it launched at least one GPU op */
