@@ -23,7 +23,7 @@ ANSWERS = {
         "fixed_causes": [("launch_api", None, "0.029"), ("copy_api", None, "0.009")],
         "phases": {"baseline": [("compute", "1.13")]},
         "verdict": ("faster", "3.1715", "3.095", "3.250"),
-        "resolved": ["launch_bound", "graph_opportunity"],
+        "resolved": ["launch_bound"],
     },
     "pinned-prefetch": {
         "warmup": 8,

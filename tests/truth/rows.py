@@ -217,7 +217,7 @@ class Row:
             self.problem(f"{self.pair.finding} is {main[0]['status'] if main else 'not found'}")
         others = []
         for f in found:
-            if f["id"] == self.pair.finding or (self.pair.finding == "launch_bound" and f["id"] == "graph_opportunity"):
+            if f["id"] == self.pair.finding:
                 continue
             for side in ("baseline", "fixed") if f["side"] == "both" else (f["side"],):
                 share = f["cost_ms_per_step"][side] / self.result[side]["budget"]["per_step"]["period"]

@@ -68,7 +68,7 @@ enum rule_kind {
 	RULE_PLAIN,
 	RULE_RANKS,  /* is of ranks among each other: not known where one of them is missing */
 	RULE_SYNC,   /* lets the host run ahead: its work still takes its time */
-	RULE_LAUNCH, /* makes launches free, but for one a step; the rules of this kind share their claims */
+	RULE_LAUNCH, /* makes launches free, but for one a step */
 	RULE_ONCE,   /* says what happened once: of no step's cost, and nothing that a fix would save again */
 	RULE_BOUND   /* says where the time goes, and is nothing to fix here */
 };

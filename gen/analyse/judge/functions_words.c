@@ -158,9 +158,8 @@ static const char HOST_WORK_KNOWN[] = "Move this work to another thread, or do i
 /* Those that blame what a thread does between the calls that it makes. */
 static bool is_of_the_host(const char *id)
 {
-	static const char *const ids[] = {"input_starvation",  "host_before_copy", "host_work",
-	                                  "host_after_sync",   "sync_every_step",  "launch_bound",
-	                                  "graph_opportunity", "gil_contention"};
+	static const char *const ids[] = {"input_starvation", "host_before_copy", "host_work",      "host_after_sync",
+	                                  "sync_every_step",  "launch_bound",     "gil_contention", "idle_host_code"};
 	for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
 		if (strcmp(id, ids[i]) == 0)
 			return true;

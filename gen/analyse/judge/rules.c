@@ -13,12 +13,6 @@ double rule_period(const struct evidence *e)
 	return e->side->budget.period;
 }
 
-static bool is_taken(const struct evidence *e, uint32_t i)
-{
-	const struct rule *taker = e->takers[i];
-	return taker && !(taker->kind == RULE_LAUNCH && e->rule->kind == RULE_LAUNCH);
-}
-
 double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 {
 	struct arena scratch = {0};
@@ -27,7 +21,7 @@ double rule_claim(struct evidence *e, bool (*fits)(const struct cell_key *idle))
 	e->phase = 0;
 	for (uint32_t i = 0; i < e->facts->n_idle; i++) {
 		const struct idle_fact *fact = &e->facts->idle[i];
-		e->claims[i] = !is_taken(e, i) && fits(&fact->key) && fact->key.once == (e->rule->kind == RULE_ONCE);
+		e->claims[i] = !e->takers[i] && fits(&fact->key) && fact->key.once == (e->rule->kind == RULE_ONCE);
 		if (!e->claims[i])
 			continue;
 		e->idle += fact->per_step;
@@ -129,12 +123,26 @@ const struct rule rules[] = {
 	{"serial_copies", "Copies that do not overlap", RULE_PLAIN, RULE(serial_copies)},
 	{"host_work", "Host time on the critical path", RULE_PLAIN, RULE(host_work)},
 	{"launch_bound", "Launch-bound", RULE_LAUNCH, RULE(launches)},
-	{"graph_opportunity", "Graph opportunity", RULE_LAUNCH, RULE(graph)},
 	{"host_after_sync", "Host time after a synchronisation", RULE_PLAIN, RULE(after_sync)},
 	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, RULE(sync)},
 	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, RULE(comm)},
 	{"pipeline_bubbles", "Pipeline bubbles", RULE_PLAIN, RULE(bubbles)},
 	{"straggler", "One device waits for another", RULE_RANKS, RULE(straggler)},
+	{"idle_host_code", "The launching thread's own code", RULE_PLAIN, RULE(idle)},
+	{"idle_host_blocked", "The launching thread is blocked", RULE_PLAIN, RULE(idle)},
+	{"idle_off_cpu", "The launching thread is off the processor", RULE_PLAIN, RULE(idle)},
+	{"idle_handover", "Launching threads wait for each other", RULE_PLAIN, RULE(idle)},
+	{"idle_sync_return", "Synchronising calls return late", RULE_PLAIN, RULE(idle)},
+	{"idle_copy_api", "Copy calls hold up the GPU", RULE_PLAIN, RULE(idle)},
+	{"idle_launch_api", "Launch calls hold up the GPU", RULE_PLAIN, RULE(idle)},
+	{"idle_other_api", "Other CUDA calls hold up the GPU", RULE_PLAIN, RULE(idle)},
+	{"idle_profiler", "The profiler holds up the GPU", RULE_PLAIN, RULE(idle)},
+	{"idle_launch_latency", "Launches arrive late", RULE_PLAIN, RULE(idle)},
+	{"idle_dispatch", "Gaps between queued operations", RULE_PLAIN, RULE(idle)},
+	{"idle_dependency", "Queued work waits", RULE_PLAIN, RULE(idle)},
+	{"idle_late_start", "Queued work starts late", RULE_PLAIN, RULE(idle)},
+	{"idle_other_process", "Another process uses the GPU", RULE_PLAIN, RULE(idle)},
+	{"idle_unattributed", "Idle time without a recorded cause", RULE_PLAIN, RULE(idle)},
 	{"one_off_gaps", "Gaps that happened once", RULE_ONCE, RULE(once)},
 	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, RULE(gpu_bound)},
 };

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+static const double STEADY = 0.9; /* of the steps launch the same number of kernels */
+
 static bool fits_launch(const struct cell_key *idle)
 {
 	bool host = idle->cause == CAUSE_LAUNCH_API || idle->cause == CAUSE_OTHER_API ||
@@ -10,59 +12,51 @@ static bool fits_launch(const struct cell_key *idle)
 	return !idle->blocked && !idle->lasting && host;
 }
 
-static void claim_launches(struct evidence *e, bool many)
+void find_launches(struct evidence *e)
 {
 	const struct side_facts *f = e->facts;
 	rule_blame(e, f->work.launch_calls, "launches");
 	rule_note(e, "launches", FINDING_COUNT, f->work.launch_calls);
 	rule_note(e, "launch_call", FINDING_TIME, f->work.launch_call);
 	e->host = fmax(rule_claim(e, fits_launch), (f->work.launch_calls - 1) * f->work.launch_call);
-	if (!rule_costs(e, 0, MANY))
+	bool much = rule_costs(e, 0, MANY);
+	rule_note(e, "kernel", FINDING_TIME, f->work.kernel_median);
+	rule_note(e, "steady_steps", FINDING_SHARE, f->work.steady_launches);
+	if (!much)
 		return;
-	if (many)
+	if (f->work.launch_calls >= MANY_LAUNCHES)
 		e->ceiling = fmin(rule_period(e), fmax(e->side->busy, rule_period(e) - e->idle) + f->work.launch_call);
 	else
 		rule_keep_silent(e);
 }
 
-void find_launches(struct evidence *e)
+/* Whether the steps launch alike, so that one graph may stand for the launches. */
+static bool is_steady(const struct evidence *e)
 {
-	claim_launches(e, e->facts->work.launch_calls >= MANY_LAUNCHES);
-	rule_note(e, "kernel", FINDING_TIME, e->facts->work.kernel_median);
+	return e->facts->work.steady_launches >= STEADY;
 }
 
 const char *tell_launches(const struct evidence *e)
 {
+	const char *text = arena_format(
+		e->arena,
+		"%.0f launches %s of kernels that run %s µs (median), while a launch call takes %s µs: the "
+		"GPU waits %s ms (%.0f %%) for the host to launch.",
+		rule_value(e, "launches"), rule_a_step(e), rule_digits(e, rule_value(e, "kernel") / 1e3),
+		rule_digits(e, rule_value(e, "launch_call") / 1e3), rule_ms(e, "cost"), rule_share(e, "cost"));
+	if (!is_steady(e))
+		return text;
 	return arena_format(e->arena,
-	                    "%.0f launches %s of kernels that run %s µs (median), while a launch call takes %s µs: the "
-	                    "GPU waits %s ms (%.0f %%) for the host to launch.",
-	                    rule_value(e, "launches"), rule_a_step(e), rule_digits(e, rule_value(e, "kernel") / 1e3),
-	                    rule_digits(e, rule_value(e, "launch_call") / 1e3), rule_ms(e, "cost"),
-	                    rule_share(e, "cost"));
+	                    "%s %.0f %% of the steps launch the same number of kernels: one graph launch can replace "
+	                    "these calls.",
+	                    text, 100 * rule_value(e, "steady_steps"));
 }
 
 const char *advise_launches(const struct evidence *e)
 {
-	(void)e;
-	return "Launch less: a CUDA graph, fused kernels, larger batches, torch.compile.";
-}
-
-void find_graph(struct evidence *e)
-{
-	claim_launches(e, e->facts->work.launch_calls >= MANY_LAUNCHES && e->facts->work.steady_launches >= 0.9);
-	rule_note(e, "steady_steps", FINDING_SHARE, e->facts->work.steady_launches);
-}
-
-const char *tell_graph(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "%.0f %% of the steps launch the same number of kernels, with %.0f launch calls: what is "
-	                    "launched one by one can be one graph launch.",
-	                    100 * rule_value(e, "steady_steps"), rule_value(e, "launches"));
-}
-
-const char *advise_graph(const struct evidence *e)
-{
-	(void)e;
-	return "Capture the step in a CUDA graph (cudaStreamBeginCapture, torch.cuda.CUDAGraph).";
+	return is_steady(e)
+	               ? "Capture the step in a CUDA graph (cudaStreamBeginCapture, torch.cuda.CUDAGraph), or launch "
+	                 "less: fused kernels, larger batches, torch.compile."
+	               : "Launch less: fused kernels, larger batches, torch.compile; a CUDA graph for the part that "
+	                 "repeats.";
 }

@@ -74,6 +74,11 @@ void find_sync(struct evidence *e);
 const char *tell_sync(const struct evidence *e);
 const char *advise_sync(const struct evidence *e);
 
+/* Causes of idle time that no other rule has (rules_idle.c). */
+void find_idle(struct evidence *e);
+const char *tell_idle(const struct evidence *e);
+const char *advise_idle(const struct evidence *e);
+
 /* What happened once (rules_once.c). */
 void find_once(struct evidence *e);
 const char *tell_once(const struct evidence *e);
@@ -83,9 +88,6 @@ const char *advise_once(const struct evidence *e);
 void find_launches(struct evidence *e);
 const char *tell_launches(const struct evidence *e);
 const char *advise_launches(const struct evidence *e);
-void find_graph(struct evidence *e);
-const char *tell_graph(const struct evidence *e);
-const char *advise_graph(const struct evidence *e);
 
 /* What the GPUs do: copies, communication, computing (rules_gpu.c). */
 void find_managed(struct evidence *e);

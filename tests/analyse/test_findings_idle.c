@@ -1,0 +1,89 @@
+/* Every cause of idle time that takes a large part of a step has a finding of its own, and a small one has none. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "scene.h"
+
+#include <string.h>
+
+enum { US = 1000, MS = 1000 * US, STEPS = 40, KERNELS = 10 };
+
+/* A step: kernels of 100 µs, each launched in a call of so many ns, each start so much after it is due. */
+struct program {
+	int64_t launch; /* ns of each launch call */
+	int64_t late;   /* ns from the end of a kernel to the start of the next, which was queued before */
+	int64_t second; /* stream of every other kernel */
+};
+
+static const struct analysis *show(struct scene *s, const struct program *p)
+{
+	static const struct analyse_options defaults = {.warmup = 5, .gates.max_regression = -1};
+	int64_t host = 0, gpu = 0;
+	scene_trace_begin(s);
+	for (int i = 0; i < STEPS; i++) {
+		int64_t begin = host + US;
+		host = begin + i % 3 * US;
+		for (int k = 0; k < KERNELS; k++) {
+			maker_call(&s->m, s->main, host, host + p->launch, "cudaLaunchKernel", CALL_LAUNCH,
+			           ++s->correlation);
+			host += p->launch;
+			int64_t start = gpu + p->late > host + 2 * US ? gpu + p->late : host + 2 * US;
+			gpu = start + 100 * US;
+			maker_op(&s->m, s->gpu, k % 2 ? (uint32_t)p->second : 7, OP_KERNEL, start, gpu, "gemm",
+			         s->correlation);
+		}
+		scene_range(s, s->main, begin, host, "step");
+	}
+	struct err err = {0};
+	struct analysis *result = ARENA_NEW(&s->arena, 1, struct analysis);
+	struct analyse_run run = {.trace = maker_link(&s->m), .file = "profile"};
+	if (analyse_one(&run, &defaults, &s->names, &s->arena, result, &err))
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static const struct finding *idle_finding(const struct analysis *a)
+{
+	for (uint32_t i = 0; i < a->findings.n; i++)
+		if (strncmp(a->findings.list[i].id, "idle_", 5) == 0)
+			return &a->findings.list[i];
+	return NULL;
+}
+
+/* Calls of 200 µs before kernels of 100 µs: half of the step. */
+static void test_launch_calls(void **state)
+{
+	const struct finding *f = idle_finding(show(*state, &(struct program){.launch = 200 * US, .second = 7}));
+	assert_non_null(f);
+	assert_string_equal(f->id, "idle_launch_api");
+	assert_float_equal(f->per_step[0], KERNELS * 100 * US, 40 * US);
+	assert_non_null(strstr(f->text, "(50 %)"));
+	assert_true(f->has_ceiling);
+	assert_null(idle_finding(show(*state, &(struct program){.launch = 135 * US, .second = 7})));
+}
+
+static void test_queued_work(void **state)
+{
+	struct program wait = {.launch = 5 * US, .late = 80 * US, .second = 8};
+	const struct finding *f = idle_finding(show(*state, &wait));
+	assert_non_null(f);
+	assert_string_equal(f->id, "idle_dependency");
+	assert_float_equal(f->per_step[0], KERNELS * 80 * US, 20 * US);
+	assert_false(f->has_ceiling); /* the other stream's work may have to be done */
+	wait.second = 7;              /* nothing to depend on */
+	f = idle_finding(show(*state, &wait));
+	assert_non_null(f);
+	assert_string_equal(f->id, "idle_late_start");
+	wait.late = 35 * US;
+	assert_null(idle_finding(show(*state, &wait)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {SCENE(test_launch_calls), SCENE(test_queued_work)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
