@@ -185,7 +185,8 @@ static struct kinds kinds_of(const struct run_loop *loop, const struct names *na
 			continue;
 		}
 		const char *kind = op_words_kernel(name, arena);
-		kind = strchr(kind, ' ') ? kind : kernel_key(arena, kind);
+		if (!strchr(kind, ' ')) /* no family: its own name, without the source line that is in it */
+			kind = op_words_kernel(kernel_key(arena, name), arena);
 		uint32_t k = 0;
 		while (k < kinds.n && strcmp(kinds.list[k].name, kind) != 0)
 			k++;
