@@ -23,44 +23,36 @@ static bool begins_one_of(const char *text, const char *const list[])
 	return false;
 }
 
-bool classify_comm(const char *kernel)
+static bool holds_one_of(const char *text, const char *const list[])
 {
-	static const char *const parts[] = {"ncclKernel",
-	                                    "ncclDevKernel",
-	                                    "ncclSymk",
-	                                    "ncclSymDevKernel", /* NCCL and RCCL, by age */
-	                                    "rcclKernel",
-	                                    "msccl",
-	                                    "nvshmem",
-	                                    "deep_ep::",
-	                                    "one_shot_all_reduce",
-	                                    "two_shot_all_reduce",
-	                                    "oneShotAllReduce",
-	                                    "twoShotAllReduce",
-	                                    "multimem_all_reduce",
-	                                    "multimem_one_shot",
-	                                    "multimem_all_gather", /* PyTorch symmetric memory */
-	                                    "hybridCubeMeshAllReduce",
-	                                    "cross_device_reduce", /* vLLM's custom all-reduce */
-	                                    "custom_all_reduce",
-	                                    "customAllReduce",
-	                                    NULL};
-	for (const char *const *part = parts; *part; part++)
-		if (strcasestr(kernel, *part))
+	for (; *list; list++)
+		if (strcasestr(text, *list))
 			return true;
 	return false;
 }
 
+bool classify_comm(const char *kernel)
+{
+	static const char *const parts[] = {
+#define COMM_KERNEL(part) part,
+#define COMM_TOGETHER(part)
+#include "trace/comm_kernels.def"
+#undef COMM_KERNEL
+#undef COMM_TOGETHER
+		NULL};
+	return holds_one_of(kernel, parts);
+}
+
 bool classify_synchronising(const char *kernel)
 {
-	/* NCCL's, RCCL's, MSCCL's, PyTorch's and vLLM's names. What a generic kernel does is not told by its name. */
-	static const char *const parts[] = {"AllReduce",           "all_reduce", "AllGather",  "all_gather",
-	                                    "ReduceScatter",       "AllToAll",   "all_to_all", "reduce_scatter",
-	                                    "cross_device_reduce", NULL};
-	for (const char *const *part = parts; *part; part++)
-		if (strcasestr(kernel, *part))
-			return true;
-	return false;
+	static const char *const parts[] = {
+#define COMM_KERNEL(part)
+#define COMM_TOGETHER(part) part,
+#include "trace/comm_kernels.def"
+#undef COMM_KERNEL
+#undef COMM_TOGETHER
+		NULL};
+	return holds_one_of(kernel, parts);
 }
 
 /* ROCm's runtime calls are CUDA's by another prefix: hipMemcpyAsync. */

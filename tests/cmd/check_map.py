@@ -53,12 +53,12 @@ def main():
         if folder:
             names = rows.setdefault(folder[1], [])
         elif line.startswith("- ") and names is not None:
-            names += [re.sub(r"\.[ch]$", "", name) for name in re.findall(r"`([\w*.]+)`", line)]
+            names += [re.sub(r"\.([ch]|def)$", "", name) for name in re.findall(r"`([\w*.]+)`", line)]
         elif line:
             names = None
     problems = []
     files = {}
-    for path in sorted((ROOT / "gen").glob("*/**/*.[ch]")):
+    for path in sorted(p for kind in ("*.[ch]", "*.def") for p in (ROOT / "gen").glob(f"*/**/{kind}")):
         files.setdefault(str(path.parent.relative_to(ROOT)), set()).add(path.stem)
     for folder, stems in files.items():
         names = rows.get(folder, [])

@@ -27,6 +27,12 @@ static void communication_kernels(void **state)
 		"void deep_ep::internode::dispatch<false, 8>()",
 		"nvshmemi_transfer_rma_nbi",
 		"void tensorrt_llm::kernels::oneShotAllReduceKernel<float>()",
+		"void tensorrt_llm::kernels::moe_comm::moeA2ADispatchKernel<8, false>(int const*)",
+		"void tensorrt_llm::kernels::moe_comm::moeA2ACombineKernel<8>(int const*)",
+		"void deep_ep::intranode::combine<__nv_bfloat16, 8, 768, 4096>()",
+		"void userbuffers_fp16_sum_inplace_gpu_rw_ag<8>(int, int)",
+		"kuserbuffers_pushrecv(int, int, int, int, int*)",
+		"rocshmem_put_signal_kernel",
 	};
 	static const char *const compute[] = {
 		"void gemm_bf16_128x128<float>(float const*)",
@@ -35,6 +41,7 @@ static void communication_kernels(void **state)
 		"",
 		"void cudnn::bn_fw_tr_1C11_kernel_NCHW<float>",
 		"all_reduce_is_not_in_this_name_of_mine",
+		"void tensorrt_llm::kernels::moe_permute_dispatch<float>(float*)",
 	};
 	for (size_t i = 0; i < sizeof comm / sizeof *comm; i++)
 		if (!classify_comm(comm[i]))
