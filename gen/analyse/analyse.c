@@ -173,9 +173,10 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	quantiles_changes(sides, &recorded, quantile);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile};
 	const struct gates gates = gate_metric_judge(&usual, &options->gates, &source, arena);
-	const struct waterfall waterfall = side[0].steps.found == side[1].steps.found
-	                                           ? waterfall_build(side, &comparison.renames, &verdict, names, arena)
-	                                           : (struct waterfall){0};
+	const struct waterfall waterfall =
+		side[0].steps.found == side[1].steps.found
+			? waterfall_build(side, facts, &comparison.renames, &verdict, names, arena)
+			: (struct waterfall){0};
 	struct findings_input input = {.side = side,
 	                               .facts = facts,
 	                               .n_sides = 2,

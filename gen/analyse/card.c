@@ -53,10 +53,11 @@ static void choose_left(const struct analysis *a, struct card *card)
 
 static void choose_straggler(const struct analysis *a, struct card *card)
 {
-	const struct waterfall_part *part = &a->waterfall.change;
-	if (!a->waterfall.has_change || part->kind != PART_COMM)
-		return;
-	for (uint32_t i = 0; i < a->findings.n; i++) {
+	const struct waterfall_part *part = NULL;
+	for (uint32_t i = 0; i < a->waterfall.n_reasons; i++)
+		if (a->waterfall.reason[i].part.kind == PART_COMM)
+			part = &a->waterfall.reason[i].part;
+	for (uint32_t i = 0; part && i < a->findings.n; i++) {
 		const struct finding *f = &a->findings.list[i];
 		double change = f->per_step[1] - f->per_step[0];
 		if (strcmp(f->id, "straggler") == 0 && change / part->delta >= MOST_OF)
@@ -109,8 +110,11 @@ static bool may_be_replaced(const struct table *t, const uint32_t *with, uint32_
 struct card_kernel card_kernel(const struct analysis *a, struct arena *arena)
 {
 	struct card_kernel found = {.alone = a->side[0].n_devices == 1 && a->side[1].n_devices == 1};
-	const struct waterfall_part *part = &a->waterfall.change;
-	if (!a->waterfall.has_change || part->kind != PART_COMPUTE)
+	const struct waterfall_part *part = NULL;
+	for (uint32_t i = 0; i < a->waterfall.n_reasons; i++)
+		if (a->waterfall.reason[i].part.kind == PART_COMPUTE)
+			part = &a->waterfall.reason[i].part;
+	if (!part)
 		return found;
 	struct table t = table_make(a, TABLE_KERNELS, arena);
 	/* a budget is the mean of its GPUs, kernels are summed over them */

@@ -56,14 +56,26 @@ struct waterfall_part {
 	uint32_t phase;                /* of PART_IDLE: a name, the baseline's if it has one; 0: between phases */
 	uint32_t renamed;              /* of PART_IDLE: what the fixed side calls the phase, if otherwise; else 0 */
 	double baseline, fixed, delta; /* ns a step */
+	bool has_interval;             /* … and the 95 % interval of `delta`: */
+	double half;                   /* delta ± half, */
+	double within;                 /* … of which so much is seen in the runs themselves (judge/row.h) */
 };
+
+/* One of the reasons for a change of the step. */
+struct reason {
+	struct waterfall_part part; /* … of idle time as far as it has not come back elsewhere: */
+	bool every_phase;           /* it is idle time of its cause, whatever the phase, … */
+	bool every_cause;           /* … or in its phase, whatever the cause: because some of it moved */
+};
+enum { REASONS_MOST = 5 };
 struct waterfall {
 	struct waterfall_part *part;
 	uint32_t n;
-	struct waterfall_part change; /* the part that changed most in the direction of the verdict; … */
-	bool has_change;              /* … only with `faster` and `slower` */
-	bool every_phase;             /* it is idle time of its cause, whatever the phase, … */
-	bool every_cause;             /* … or in its phase, whatever the cause: because some of it moved */
+	/* Parts that changed in the direction of the verdict by more than chance, the largest first, until they are
+	 * two thirds of its change; only with `faster` and `slower`. */
+	struct reason reason[REASONS_MOST];
+	uint32_t n_reasons;
+	double explained; /* what these changed together, over the change of the step */
 };
 
 struct finding_number {

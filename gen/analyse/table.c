@@ -169,8 +169,10 @@ struct table table_make(const struct analysis *a, enum table_kind kind, struct a
 		for (uint32_t i = 0; i < rows_of(&a->side[s], kind); i++)
 			t.row[t.n++] = one_row(&a->side[s], kind, i, (int)s);
 	for (uint32_t i = 0; kind == TABLE_PARTS && i < a->waterfall.n; i++)
-		t.row[t.n++] = (struct table_row){
-			.key = i, .time = {a->waterfall.part[i].baseline, a->waterfall.part[i].fixed}, .at = {i, i}};
+		t.row[t.n++] = (struct table_row){.key = i,
+		                                  .time = {a->waterfall.part[i].baseline, a->waterfall.part[i].fixed},
+		                                  .half = a->waterfall.part[i].half,
+		                                  .at = {i, i}};
 	t.n = join_equal(t.row, t.n);
 	double step = fmax(a->side[0].steps.mean, a->n_sides > 1 ? a->side[1].steps.mean : 0);
 	bool few = kind == TABLE_COPIES || kind == TABLE_STARTUP;

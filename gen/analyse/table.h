@@ -32,6 +32,7 @@ enum table_kind {
 struct table_row {
 	uint64_t key;
 	double time[2], gpu[2], count[2], bytes[2];
+	double half;   /* TABLE_PARTS: the change is this ± `half`; 0: not known, or a sum */
 	int64_t at[2]; /* index of the (first) row in the side's own list; −1: the side has none */
 };
 

@@ -174,6 +174,7 @@ static void write_waterfall(struct json *json, const struct analysis *a)
 		json_ms(json, "baseline_ms", part->baseline);
 		json_ms(json, "fixed_ms", part->fixed);
 		json_ms(json, "delta_ms", part->delta);
+		json_ms(json, "delta_half_width_ms", part->has_interval ? part->half : NAN);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -79,15 +79,19 @@ static const char *pair_of(const struct page *page, const char *before, const ch
 }
 
 /* `most`: the longest time of the table; a change that cannot be seen beside it has no colour, nor has one of what is
- * taken off a step. */
-static void fill_times(struct scope *row, struct unit unit, const double time[2], double most, bool host)
+ * taken off a step, or whose interval holds 0. */
+static void fill_times(struct scope *row, struct unit unit, const struct table_row *line, double most, bool host)
 {
 	struct arena *arena = row->page->arena;
+	const double *time = line->time, change = time[1] - time[0];
 	tables_number(row, "before", format_number(arena, unit, time[0]), time[0]);
 	tables_number(row, "after", format_number(arena, unit, time[1]), time[1]);
-	double change = time[1] - time[0];
-	tables_change(row, "change", format_change(arena, unit, change),
-	              host || fmin(time[0], time[1]) < 0 || fabs(change) < VISIBLE * most ? 0 : change);
+	const char *text = format_change(arena, unit, change);
+	const char *half = format_number(arena, unit, line->half);
+	if (line->half > 0 && half[0] != '<') /* less than can be shown */
+		text = arena_format(arena, "%s \xC2\xB1 %s", text, half);
+	bool seen = fmin(time[0], time[1]) >= 0 && fabs(change) >= VISIBLE * most && fabs(change) > line->half;
+	tables_change(row, "change", text, seen && !host ? change : 0);
 	page_attribute(row, "change", "data-n", arena_format(arena, "%.7g", change));
 }
 
@@ -131,7 +135,7 @@ static void fill_sum(struct filling *f, const struct table_row *sum, uint32_t n,
 	if (folded)
 		page_attribute(row, NULL, "hidden", "hidden");
 	page_fill(row, "name", arena_format(arena, "and %u more", n));
-	fill_times(row, f->unit, sum->time, f->t->most, f->host);
+	fill_times(row, f->unit, sum, f->t->most, f->host);
 	if (f->counts)
 		fill_counts(row, sum->count);
 }
@@ -184,7 +188,7 @@ static struct scope *fill_row(struct filling *f, uint32_t i)
 	page_fill(row, "name", f->shown[i]);
 	if (strcmp(f->name[i], f->shown[i]) != 0)
 		page_attribute(row, "name", "title", format_name(arena, f->name[i], rest ? f->whole : WHOLE));
-	fill_times(row, f->unit, line->time, f->t->most, f->host);
+	fill_times(row, f->unit, line, f->t->most, f->host);
 	xmlNode *bars = page_draw(row, "bars");
 	if (!rest || fmax(line->time[0], line->time[1]) * BAR >= 8 * f->t->most)
 		bars_draw(bars, line->time[0], line->time[1], f->t->most);
@@ -467,7 +471,7 @@ static void fill_copies(const struct analysis *a, struct unit unit, struct page 
 		struct scope *row = page_row(rows);
 		page_fill(row, "name",
 		          arena_format(arena, "%s%s", view_copy_label(c), c->pageable ? ", pageable memory" : ""));
-		fill_times(row, unit, line->time, t.most, true); /* a copy beside kernels costs nothing */
+		fill_times(row, unit, line, t.most, true); /* a copy beside kernels costs nothing */
 		bars_draw(page_draw(row, "bars"), line->time[0], line->time[1], t.most);
 		fill_counts(row, line->count);
 		fill_pair(row, "bytes", bytes_of(a, line, 0, arena), bytes_of(a, line, 1, arena), line->bytes);

@@ -286,11 +286,9 @@ static const char *communicated(const struct analysis *a, const struct waterfall
 	                    words_explained(a));
 }
 
-const char *words_change(const struct analysis *a, struct arena *arena)
+static const char *reason_words(const struct analysis *a, const struct reason *reason, struct arena *arena)
 {
-	const struct waterfall_part *part = &a->waterfall.change;
-	if (!a->waterfall.has_change)
-		return "";
+	const struct waterfall_part *part = &reason->part;
 	const char *times = arena_format(arena, "%s a %s%s", words_pair(arena, part->baseline, part->fixed),
 	                                 view_unit(&a->side[0]), words_explained(a));
 	if (part->kind == PART_COMPUTE)
@@ -299,19 +297,25 @@ const char *words_change(const struct analysis *a, struct arena *arena)
 		return communicated(a, part, times, arena);
 	if (part->kind == PART_COPY)
 		return arena_format(arena, "%s copying with nothing beside it: %s.", less(part), times);
-	if (part->kind != PART_IDLE)
-		return "";
 	const char *way = way_of(part->baseline, part->fixed, false);
 	const char *renamed = part->renamed ? arena_format(arena, " (%s in the fixed side)",
 	                                                   format_name(arena, names_text(a->names, part->renamed), 100))
 	                                    : "";
-	if (a->waterfall.every_cause)
+	if (reason->every_cause)
 		return arena_format(arena, "The GPU %s%s%s: %s.", way,
-		                    a->waterfall.every_phase ? "" : view_in_phase(a, part->phase, arena), renamed,
-		                    times);
+		                    reason->every_phase ? "" : view_in_phase(a, part->phase, arena), renamed, times);
 	const char *what =
-		a->waterfall.every_phase ? waited_for(part->cause) : words_wait(a, part->cause, part->phase, arena);
+		reason->every_phase ? waited_for(part->cause) : words_wait(a, part->cause, part->phase, arena);
 	return arena_format(arena, "The GPU %s for %s%s: %s.", way, what, renamed, times);
+}
+
+const char *words_change(const struct analysis *a, struct arena *arena)
+{
+	const struct waterfall *w = &a->waterfall;
+	const char *text = "";
+	for (uint32_t i = 0; i < w->n_reasons; i++)
+		text = arena_format(arena, "%s%s%s", text, i ? " " : "", reason_words(a, &w->reason[i], arena));
+	return text;
 }
 
 /* What was seen of the machine that makes runs differ. */

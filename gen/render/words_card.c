@@ -174,7 +174,7 @@ const char *words_next(const struct analysis *a, struct arena *arena)
 		return arena_format(arena, "At most %s more%s: %s%s.", most, words_explained(a),
 		                    inside(arena, card.next->title),
 		                    card.next_phase ? view_in_phase(a, card.next_phase, arena) : "");
-	if (a->verdict.result == VERDICT_SLOWER && a->waterfall.has_change)
+	if (a->verdict.result == VERDICT_SLOWER && a->waterfall.n_reasons)
 		return "Start with what got longer, part by part.";
 	if (card.left)
 		return arena_format(arena,

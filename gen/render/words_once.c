@@ -16,10 +16,12 @@ static const char *how_often(const struct analysis *a, const struct card_once *k
 
 const char *words_once(const struct analysis *a, struct arena *arena)
 {
-	enum { MOST = 3 };
+	enum { MOST = 3, FEW = 8 };
 	const char *text = "";
 	uint32_t n;
 	const struct card_once *list = card_once(a, arena, &n);
+	if (a->side[0].n_kernels > FEW || (a->n_sides > 1 && a->side[1].n_kernels > FEW))
+		return ""; /* three of many say little of a run */
 	for (uint32_t i = 0; i < n && i < MOST; i++) {
 		double times = list[i].time[0] / list[i].time[1];
 		text = arena_format(arena, "%s%s%s %s (%s), %s", text, i ? "; " : "",

@@ -222,16 +222,16 @@ static void test_another_name_resolves_nothing(void **state)
 	assert_string_equal(names_text(a->names, f->phase[1]), "fetch");
 	assert_non_null(strstr(f->text, "in fetch"));
 	/* the kernels are why */
-	assert_true(a->waterfall.has_change);
-	assert_int_equal(a->waterfall.change.kind, PART_COMPUTE);
+	assert_true(a->waterfall.n_reasons);
+	assert_int_equal(a->waterfall.reason[0].part.kind, PART_COMPUTE);
 	/* with less of it, it is the phase that changed, by either name */
 	renamed.kernel = plain.kernel;
 	renamed.load = 1 * MS;
 	a = compare(*state, plain, renamed);
 	assert_int_equal(finding_of(a, "input_starvation")->status, FINDING_REDUCED);
-	assert_int_equal(a->waterfall.change.kind, PART_IDLE);
-	assert_string_equal(names_text(a->names, a->waterfall.change.phase), "load");
-	assert_string_equal(names_text(a->names, a->waterfall.change.renamed), "fetch");
+	assert_int_equal(a->waterfall.reason[0].part.kind, PART_IDLE);
+	assert_string_equal(names_text(a->names, a->waterfall.reason[0].part.phase), "load");
+	assert_string_equal(names_text(a->names, a->waterfall.reason[0].part.renamed), "fetch");
 }
 
 static void test_a_flag_is_no_input(void **state)

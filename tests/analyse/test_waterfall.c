@@ -82,19 +82,20 @@ static void test_what_moved_is_not_gone(void **state)
 	const struct trace *before = run_with(s, "A", 400 * US), *half = run_with(s, "B", 200 * US);
 	const struct analysis *a = analyse(s, before, half);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
-	assert_true(a->waterfall.has_change && a->waterfall.every_phase);
-	assert_int_equal(a->waterfall.change.cause, CAUSE_HOST_CODE);
+	assert_true(a->waterfall.n_reasons && a->waterfall.reason[0].every_phase);
+	assert_int_equal(a->waterfall.reason[0].part.cause, CAUSE_HOST_CODE);
 	double baseline = 0, fixed = 0;
 	for (uint32_t i = 0; i < a->waterfall.n; i++)
 		if (a->waterfall.part[i].kind == PART_IDLE && a->waterfall.part[i].cause == CAUSE_HOST_CODE) {
 			baseline += a->waterfall.part[i].baseline;
 			fixed += a->waterfall.part[i].fixed;
 		}
-	assert_true(fixed > 190 * US && fabs(a->waterfall.change.fixed - fixed) < 1e-6);
-	assert_true(fabs(a->waterfall.change.baseline - baseline) < 1e-6);
+	assert_true(fixed > 190 * US && fabs(a->waterfall.reason[0].part.fixed - fixed) < 1e-6);
+	assert_true(fabs(a->waterfall.reason[0].part.baseline - baseline) < 1e-6);
 	a = analyse(s, before, run_with(s, "A", 200 * US));
-	assert_true(a->waterfall.has_change && !a->waterfall.every_phase && !a->waterfall.every_cause);
-	assert_string_equal(names_text(a->names, a->waterfall.change.phase), "A");
+	assert_true(a->waterfall.n_reasons && !a->waterfall.reason[0].every_phase &&
+	            !a->waterfall.reason[0].every_cause);
+	assert_string_equal(names_text(a->names, a->waterfall.reason[0].part.phase), "A");
 }
 
 /* A wait that has another cause now, as another option was on, has not gone; what is left of the change is named. */
@@ -112,16 +113,17 @@ static void test_why_is_netted(void **state)
 		{.budget = {.compute = 700 * US, .idle = 420 * US, .period = 1120 * US, .rows = after, .n_rows = 2}}};
 	for (int i = 0; i < 2; i++)
 		side[i].headline.step = side[i].budget.period;
-	struct waterfall w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
-	assert_true(w.has_change && w.change.kind == PART_COMPUTE);
+	struct waterfall w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
+	assert_true(w.n_reasons && w.reason[0].part.kind == PART_COMPUTE);
 	/* where most of it has gone, whatever it is called, the phase is named with all of its waits */
 	after[0].per_step = 150 * US;
 	side[1].budget.compute = 880 * US;
 	side[1].budget.idle = 180 * US;
 	side[1].budget.period = side[1].headline.step = 1060 * US;
-	w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
-	assert_true(w.has_change && w.change.kind == PART_IDLE && w.every_cause && !w.every_phase);
-	assert_true(w.change.baseline == 400 * US && w.change.fixed == 180 * US);
+	w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
+	assert_true(w.n_reasons && w.reason[0].part.kind == PART_IDLE && w.reason[0].every_cause &&
+	            !w.reason[0].every_phase);
+	assert_true(w.reason[0].part.baseline == 400 * US && w.reason[0].part.fixed == 180 * US);
 	/* nor is a reason what changed by less than a tenth of a step's change */
 	after[0].per_step = 370 * US;
 	side[1].budget.compute = 905 * US;
@@ -129,8 +131,8 @@ static void test_why_is_netted(void **state)
 	side[0].budget.copy_exposed = 200 * US;
 	side[0].budget.period = side[0].headline.step = 1500 * US;
 	side[1].budget.period = side[1].headline.step = 1305 * US;
-	w = waterfall_build(side, &none, &faster, &s->names, &s->arena);
-	assert_true(w.has_change && w.change.kind == PART_COPY);
+	w = waterfall_build(side, NULL, &none, &faster, &s->names, &s->arena);
+	assert_true(w.n_reasons && w.reason[0].part.kind == PART_COPY);
 }
 
 /* A kernel that has another name, or became several, has not gone: what did is named, or none is. */
@@ -143,18 +145,19 @@ static void test_a_kernel_that_is_replaced_is_not_named(void **state)
 	struct kernel_result renamed[] = {{.name = OTHER, .instances = 6, .per_step = 601 * US}};
 	struct kernel_result parted[] = {{.name = EVEN, .instances = 3, .per_step = 250 * US},
 	                                 {.name = ODD, .instances = 3, .per_step = 250 * US}};
-	struct analysis a = {.n_sides = 2,
-	                     .waterfall = {.has_change = true, .change = {.kind = PART_COMPUTE, .delta = -179 * US}},
-	                     .side = {{.n_devices = 1, .kernels = before, .n_kernels = 2},
-	                              {.n_devices = 1, .kernels = renamed, .n_kernels = 1}}};
+	struct analysis a = {
+		.n_sides = 2,
+		.waterfall = {.n_reasons = 1, .reason[0].part = {.kind = PART_COMPUTE, .delta = -179 * US}},
+		.side = {{.n_devices = 1, .kernels = before, .n_kernels = 2},
+	                 {.n_devices = 1, .kernels = renamed, .n_kernels = 1}}};
 	assert_int_equal(card_kernel(&a, &s->arena).name, DROPOUT);
 	a.side[1].kernels = parted; /* dropout stays as it was, and has other names, too */
 	a.side[1].n_kernels = 2;
-	a.waterfall.change.delta = -280 * US;
+	a.waterfall.reason[0].part.delta = -280 * US;
 	assert_int_equal(card_kernel(&a, &s->arena).name, 0);
 	a.side[1].n_kernels = 0; /* with nothing in its place it has gone */
 	a.side[0].n_kernels = 1;
-	a.waterfall.change.delta = -600 * US;
+	a.waterfall.reason[0].part.delta = -600 * US;
 	assert_int_equal(card_kernel(&a, &s->arena).name, GEMM);
 }
 
@@ -182,7 +185,12 @@ static void test_a_long_list_is_added_up(void **unused)
 	double baseline = 0, fixed = 0;
 	(void)unused;
 	for (uint32_t i = 0; i < N; i++) {
-		parts[i] = (struct waterfall_part){PART_IDLE, CAUSE_ALLOC, i, 0, 2.0 * N - i, i, 2.0 * i - 2.0 * N};
+		parts[i] = (struct waterfall_part){.kind = PART_IDLE,
+		                                   .cause = CAUSE_ALLOC,
+		                                   .phase = i,
+		                                   .baseline = 2.0 * N - i,
+		                                   .fixed = i,
+		                                   .delta = 2.0 * i - 2.0 * N};
 		baseline += i < BOUND_ROWS - 1 ? 0 : parts[i].baseline;
 		fixed += i < BOUND_ROWS - 1 ? 0 : parts[i].fixed;
 	}

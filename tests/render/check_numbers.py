@@ -207,8 +207,7 @@ class Check(Words):
         if not parts:
             return
         unit, headlines = self.unit(table), []
-        order = sorted(parts, key=lambda p: -max(abs(p["baseline_ms"]), abs(p["fixed_ms"])))
-        left = list(order)
+        left = sorted(parts, key=lambda p: -max(abs(p["baseline_ms"]), abs(p["fixed_ms"])))
         for row in table["rows"][1:-1]:
             cells = row["cells"]
             if "more" in row["class"].split():
@@ -219,8 +218,10 @@ class Check(Words):
                 kind, phase = part["part"]["kind"], part["part"]["phase"]
                 if kind == "idle" and phase != "(between phases)":
                     assert self.is_name(cells[0][1].partition(" in ")[2], phase), f"{self.name}: waterfall: {cells[0][0]!r} is not {part['part']!r}"
-            for i, key in enumerate(("baseline_ms", "fixed_ms", "delta_ms")):
-                self.expect(cells[2 + i][0], part[key], unit, f"waterfall, {cells[0][0]}")
+            texts = [cells[2][0], cells[3][0], *cells[4][0].split(" ± ")]
+            assert len(texts) == 4 or (part.get("delta_half_width_ms") or 0) < 0.5 * unit, f"{self.name}: {cells[4][0]}"
+            for text, key in zip(texts, ("baseline_ms", "fixed_ms", "delta_ms", "delta_half_width_ms")):
+                self.expect(text, part[key], unit, f"waterfall, {cells[0][0]}")
         total = table["rows"][-1]["cells"]
         for i, side in enumerate(self.sides):
             headline = side["steps"]["period_ms"]["mean"]

@@ -37,10 +37,10 @@ void fixture_waterfall(struct maker *m, struct analysis *a)
 	                                 .fixed = a->side[1].headline.step - f->period};
 	for (uint32_t i = 0; i < n; i++) {
 		w[i].delta = w[i].fixed - w[i].baseline;
-		if (w[i].delta >= a->waterfall.change.delta)
+		if (w[i].delta >= a->waterfall.reason[0].part.delta)
 			continue;
-		a->waterfall.change = w[i]; /* faster, all of them */
-		a->waterfall.has_change = true;
+		a->waterfall.reason[0].part = w[i]; /* faster, all of them */
+		a->waterfall.n_reasons = 1;
 	}
 	a->waterfall.part = w;
 	a->waterfall.n = n;

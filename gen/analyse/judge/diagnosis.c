@@ -109,7 +109,8 @@ static void find_rest(const struct evidence *const *resolved, size_t n, double s
 	for (uint32_t i = 0; i < w->n; i++) {
 		const struct waterfall_part *p = &w->part[i];
 		double by = -sign * p->delta - (sign > 0 ? named_of(resolved, n, p) : 0);
-		if (p->kind == PART_UNUSUAL || p->kind == PART_RECORDING || p->kind == PART_OUTSIDE || by <= most)
+		if (p->kind == PART_UNUSUAL || p->kind == PART_RECORDING || p->kind == PART_OUTSIDE || by <= most ||
+		    (p->has_interval && fabs(p->delta) <= p->half))
 			continue;
 		most = by;
 		d->has_rest = true;

@@ -127,17 +127,6 @@ static void set_steps_aside(double *x, size_t m, double *scratch, struct series 
 
 /* ---- how sure that is ---- */
 
-/* Winsorised at a tenth: w and its limits. */
-static void winsorise(double *w, size_t m, double *sorted, double limit[2])
-{
-	for (size_t i = 0; i < m; i++)
-		sorted[i] = w[i];
-	sort_doubles(sorted, m);
-	limit[0] = sorted[m / 10];
-	limit[1] = sorted[m - 1 - m / 10];
-	stats_clamp(w, m, limit[0], limit[1]);
-}
-
 /* Enough cosines for the precision that the independent steps allow, few enough to keep clear of their correlation and
  * below the frequency of what comes back. */
 static int term_count(size_t m, double tau, const struct series *s, bool short_capture)
@@ -211,35 +200,49 @@ static bool is_of_few(const double *x, size_t m, size_t at, double size, double 
 	return fabs(after - before) < size / 2;
 }
 
-/* Everything about the spread of x, whose mean counts as `mean`. Changes x. */
-static void spread_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, struct series *out)
+/* How sure the mean of x is, which counts as `mean`; and where it is clipped to, winsorised at a tenth:
+ * returns that. */
+static double *variance_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, double limit[2],
+                           struct series *out)
 {
-	double square = mean * mean * (double)m, limit[2];
-	double *w = ARENA_NEW(work, m, double), *sorted = ARENA_NEW(work, m, double);
+	double square = mean * mean * (double)m;
+	double *w = ARENA_NEW(work, m, double), *scratch = ARENA_NEW(work, m, double);
 	for (size_t i = 0; i < m; i++)
-		w[i] = x[i];
-	winsorise(w, m, sorted, limit);
+		w[i] = scratch[i] = x[i];
+	limit[0] = sort_select(scratch, m, m / 10);
+	limit[1] = sort_select(scratch, m, m - 1 - m / 10);
+	stats_clamp(w, m, limit[0], limit[1]);
 	out->tau = stats_autocorrelation_time(w, m, m / 3 < MAX_LAG ? m / 3 : MAX_LAG);
 	out->dof = term_count(m, out->tau, out, short_capture);
 	if (out->dof > 0) {
 		out->variance = stats_cosine_variance(x, m, out->dof) / square;
 		out->core = stats_cosine_variance(w, m, out->dof) / square;
 	}
+	return w;
+}
+
+/* Everything about the spread of x. Changes x. */
+static void spread_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, struct series *out)
+{
+	double limit[2];
+	double *w = variance_of(x, m, mean, short_capture, work, limit, out);
 	double apart = halves_apart(w, m) / mean;
 	out->drift = fabs(apart) > DRIFT_SHARE ? fabs(apart) : 0;
 	if (out->cut > 0 && apart < -DRIFT_SHARE)
 		out->warming = true;
 	double size = change_of_level(x, m, limit, work, &out->level_at);
 	out->level = log1p(size / mean);
-	out->level_of_few = size > 0 && is_of_few(x, m, out->level_at, size, sorted);
+	out->level_of_few = size > 0 && is_of_few(x, m, out->level_at, size, ARENA_NEW(work, m, double));
 }
 
 /* The typical step: the trimmed mean of the logs w, with the cosines on the winsorised ones, as many as for the mean.
  * 0.64 = (1 − 2 · 10 %)² makes the trimmed mean's variance of theirs. */
 static void typical_step(double *w, size_t m, double *sorted, struct series *out)
 {
-	double limit[2];
-	winsorise(w, m, sorted, limit);
+	for (size_t i = 0; i < m; i++)
+		sorted[i] = w[i];
+	sort_doubles(sorted, m);
+	stats_clamp(w, m, sorted[m / 10], sorted[m - 1 - m / 10]);
 	out->typical = stats_trimmed_mean(sorted, m, m / 10);
 	if (out->dof > 0)
 		out->typical_variance = stats_cosine_variance(w, m, out->dof) / ((double)m * 0.64);
@@ -282,6 +285,25 @@ void series_of_run(const struct verdict_run *run, int warmup, struct arena *aren
 	double excess = INFINITY;
 	size_t extremes = series_extremes(run, out, &excess);
 	series_measure(run, extremes > 0 && extremes <= SERIES_ASIDE, false, arena, out);
+}
+
+void series_of_row(const double *row, size_t n, bool short_capture, struct series *out)
+{
+	*out = (struct series){.m = n, .tau = 1};
+	if (n < 2)
+		return;
+	struct arena work = {0};
+	double *x = ARENA_NEW(&work, n, double), *scratch = ARENA_NEW(&work, n, double), limit[2];
+	for (size_t i = 0; i < n; i++)
+		x[i] = row[i];
+	out->slow = rhythm_slow_steps(x, n, scratch);
+	out->pattern = rhythm_pattern(x, n, out->slow.spacing);
+	if (out->pattern)
+		rhythm_take_out(x, n, out->pattern, scratch);
+	double one = out->slow.excess / (double)n;
+	out->more = out->slow.n > 0 && !out->slow.regular && !out->pattern && !short_capture ? one * one : 0;
+	variance_of(x, n, 1, short_capture, &work, limit, out);
+	arena_release(&work);
 }
 
 bool series_pair(const struct verdict_run *a, const struct series *of_a, const struct verdict_run *b,

@@ -84,6 +84,10 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 /* All of it for a run by itself. */
 void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out);
 
+/* One row of the steps, ns, which may be 0: m, tau, dof, and `variance`, `core` and `more` in ns², not relative to
+ * anything. A pattern is taken out, nothing is set aside. dof is 0 with fewer than two steps. */
+void series_of_row(const double *row, size_t n, bool short_capture, struct series *out);
+
 /* Two runs that do the same at the same steps, compared step by step: the variance, core, tau, dof, drift and level of
  * their difference p − q, p = x/μ − 1 of either, over the steps that both measured, into *out. False, and *out as it
  * was, where they do not: other lengths, fewer than 12 common steps, or 2 Σ pq < 0.8 (Σ p² + Σ q²). Both have been

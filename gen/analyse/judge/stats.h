@@ -14,7 +14,8 @@ double stats_median(const double *sorted, size_t n);
 /* Median of |x_i − centre|, unscaled (× 1.4826 estimates a normal standard deviation). `scratch` has room for n. */
 double stats_mad(const double *x, size_t n, double centre, double *scratch);
 
-/* Median of values in any order. `scratch` has room for n; it may be x itself, which is sorted then. */
+/* Median of values in any order. `scratch` has room for n; it may be x itself, which is left in
+ * some order then. */
 double stats_median_of(const double *x, size_t n, double *scratch);
 
 double stats_mean(const double *x, size_t n);

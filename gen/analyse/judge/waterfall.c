@@ -1,6 +1,9 @@
 #include "analyse/judge/waterfall.h"
 
+#include "analyse/judge/bound.h"
+#include "analyse/judge/evidence.h"
 #include "analyse/judge/renames.h"
+#include "analyse/judge/row.h"
 #include "base/list.h"
 
 #include <math.h>
@@ -116,29 +119,125 @@ static struct waterfall_part netted(const struct waterfall *w, const struct wate
 	return like[take];
 }
 
-static const double PART = 0.1; /* of the change of a step: what changed by less is no reason for it */
+static const double SMALL = 0.001; /* of a step */
 
-/* What changed most: of work and of waiting, not of how it was measured. */
-static void find_change(struct waterfall *w, enum verdict_result result)
+/* ---- how sure ---- */
+
+/* What the step tables are read with: runs of both sides, and what one side's phases are called on the other. */
+struct step_tables {
+	const struct side_facts *facts; /* NULL: there are none */
+	const struct side *side;
+	const struct renames *renames;
+	double apart;
+};
+
+static bool is_of(const struct step_tables *t, int s, const struct run *run, const struct step_column *column,
+                  const struct reason *reason)
 {
-	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, most = 0;
+	const struct waterfall_part *part = &reason->part;
+	if (column->kind != part->kind)
+		return false;
+	if (column->kind != PART_IDLE)
+		return true;
+	uint32_t name = t->side[s].phases_by_work ? 0 : run->phases[column->phase];
+	name = s ? renames_baseline(t->renames, name) : name;
+	return (reason->every_cause || column->cause == part->cause) && (reason->every_phase || name == part->phase);
+}
+
+/* The part in each block of a run's steps, ns a step, mean over its devices. */
+static struct row_run row_of(const struct step_tables *t, int s, const struct run *run, const struct reason *reason,
+                             struct arena *arena)
+{
+	const struct step_table *c = &run->table;
+	double *x = ARENA_NEW(arena, c->n_blocks, double), sum = 0;
+	for (uint32_t k = 0; k < c->n; k++)
+		if (is_of(t, s, run, &c->list[k], reason))
+			for (uint32_t b = 0; b < c->n_blocks; b++)
+				x[b] += (double)c->list[k].ns[b];
+	for (uint32_t b = 0; b < c->n_blocks; b++) {
+		x[b] /= run->n_devices;
+		sum += x[b];
+		x[b] /= step_table_steps(c, b);
+	}
+	return (struct row_run){x, c->n_blocks, sum / run->n_steps};
+}
+
+/* The interval of a part, and of idle time added up over causes or phases. */
+static void add_interval(const struct step_tables *t, struct reason *reason)
+{
+	struct arena scratch = {0};
+	struct row_side side[2];
+	bool known = t->facts && reason->part.kind <= PART_IDLE;
+	for (int s = 0; s < 2 && known; s++) {
+		size_t n = t->facts[s].n_runs;
+		struct row_run *runs = ARENA_NEW(&scratch, n, struct row_run);
+		for (size_t r = 0; r < n && known; r++) {
+			const struct run *run = &t->facts[s].runs[r];
+			known = run->table.n && run->n_devices;
+			if (known)
+				runs[r] = row_of(t, s, run, reason, &scratch);
+		}
+		side[s] = (struct row_side){
+			runs, n, fmax(reason->part.baseline, reason->part.fixed) < SMALL * t->side[s].headline.step};
+	}
+	if (known) {
+		const struct row_interval i = row_judge(side, t->apart);
+		reason->part.has_interval = i.known;
+		reason->part.within = i.known ? i.within : 0;
+		reason->part.half = i.known ? i.half : 0;
+	}
+	arena_release(&scratch);
+}
+
+/* ---- why ---- */
+
+static bool is_covered(const struct waterfall *w, const struct waterfall_part *part)
+{
+	for (uint32_t i = 0; i < w->n_reasons; i++) {
+		const struct reason *r = &w->reason[i];
+		if (r->part.kind == part->kind &&
+		    (part->kind != PART_IDLE || ((r->every_phase || r->part.phase == part->phase) &&
+		                                 (r->every_cause || r->part.cause == part->cause))))
+			return true;
+	}
+	return false;
+}
+
+/* By more than chance: clear of its interval by more, the more rows could have been named. */
+static bool is_clear(const struct waterfall_part *p, bool one_run, double by)
+{
+	if (!p->has_interval)
+		return fabs(p->delta) > EVIDENCE_ROW_CLOCK * fmax(p->baseline, p->fixed);
+	return fabs(p->delta) > p->half && fabs(p->delta) > by * (one_run ? p->within : p->half);
+}
+
+/* Of work and of waiting, not of how it was measured. */
+static void find_reasons(struct waterfall *w, const struct step_tables *t, enum verdict_result result)
+{
+	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, change = 0;
+	double step = fmax(t->side[0].headline.step, t->side[1].headline.step);
+	size_t large = 0;
+	bool one_run = t->facts && (t->facts[0].n_runs == 1 || t->facts[1].n_runs == 1);
 	for (uint32_t i = 0; i < w->n; i++)
-		most += sign * PART * w->part[i].delta;
-	for (uint32_t i = 0; i < w->n; i++) {
-		struct waterfall_part p = w->part[i];
-		bool every_phase = false, every_cause = false;
-		if (sign * p.delta <= most || p.kind == PART_UNUSUAL || p.kind == PART_RECORDING ||
-		    p.kind == PART_OUTSIDE)
+		change += sign * w->part[i].delta;
+	for (uint32_t i = 0; i < w->n; i++)
+		large += w->part[i].kind <= PART_IDLE && fabs(w->part[i].delta) >= EVIDENCE_ROW_PART * change;
+	if (change <= 0 || (one_run && change < EVIDENCE_ROW_CLOCK * step))
+		return;
+	const double by = row_clear(large);
+	for (uint32_t i = 0; i < w->n && w->n_reasons < REASONS_MOST && w->explained < EVIDENCE_ROW_ENOUGH; i++) {
+		struct reason r = {.part = w->part[i]};
+		if (sign * r.part.delta < EVIDENCE_ROW_PART * change || r.part.kind > PART_IDLE ||
+		    is_covered(w, &r.part))
 			continue;
-		if (p.kind == PART_IDLE)
-			p = netted(w, &p, sign, &every_phase, &every_cause);
-		if (sign * p.delta <= most)
+		if (r.part.kind == PART_IDLE)
+			r.part = netted(w, &w->part[i], sign, &r.every_phase, &r.every_cause);
+		if (r.every_phase || r.every_cause)
+			add_interval(t, &r);
+		if (sign * r.part.delta < EVIDENCE_ROW_PART * change || !is_clear(&r.part, one_run, by))
 			continue;
-		most = sign * p.delta;
-		w->change = p;
-		w->every_phase = every_phase;
-		w->every_cause = every_cause;
-		w->has_change = true;
+		w->reason[w->n_reasons++] = r;
+		w->explained += sign * r.part.delta / change;
 	}
 }
 
@@ -163,9 +262,11 @@ static void add_idle(struct parts *p, const struct side *a, const struct side *b
 	arena_release(&scratch);
 }
 
-struct waterfall waterfall_build(const struct side side[2], const struct renames *renames,
-                                 const struct verdict *verdict, const struct names *names, struct arena *arena)
+struct waterfall waterfall_build(const struct side side[2], const struct side_facts *facts,
+                                 const struct renames *renames, const struct verdict *verdict,
+                                 const struct names *names, struct arena *arena)
 {
+	const struct step_tables tables = {facts, side, renames, verdict->apart};
 	struct parts p = {.arena = arena};
 	const struct budget *a = &side[0].budget, *b = &side[1].budget;
 	add_pair(&p, PART_COMPUTE, a->compute, b->compute);
@@ -189,6 +290,11 @@ struct waterfall waterfall_build(const struct side side[2], const struct renames
 	struct waterfall out = {.part = p.list, .n = differs ? p.n : 0};
 	if (out.n)
 		qsort_r(out.part, out.n, sizeof *out.part, compare_parts, (struct names *)(uintptr_t)names);
-	find_change(&out, verdict->result);
+	for (uint32_t i = 0; i < out.n && i < BOUND_ROWS; i++) {
+		struct reason part = {.part = out.part[i]};
+		add_interval(&tables, &part);
+		out.part[i] = part.part;
+	}
+	find_reasons(&out, &tables, verdict->result);
 	return out;
 }

@@ -54,6 +54,9 @@ void bubbles_charge(struct run *run, const struct waiting *waiting)
 				&to->cells,
 				&(struct cell_key){.cause = CAUSE_BUBBLE, .phase = b->phase, .opened = OPENED_WAITING},
 				b->end - b->start);
+			uint32_t column = step_table_idle(&run->table, CAUSE_BUBBLE, b->phase);
+			step_table_add(&run->table, PART_COMM, b->start, b->end, -1);
+			step_table_add(&run->table, column, b->start, b->end, 1);
 			to->comm -= b->end - b->start;
 			to->idle += b->end - b->start;
 		}

@@ -36,6 +36,7 @@ struct cell {
 	struct cell_key key;
 	struct cell_number number; /* the key's */
 	int64_t ns;
+	int64_t noted; /* of these, in the step table (step_table.h) */
 };
 
 /* Cells by key. */

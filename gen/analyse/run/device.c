@@ -19,7 +19,8 @@ struct sweep {
 	struct running running[CLASS_COUNT];
 	struct arena scratch;
 	size_t gap_room;
-	uint32_t latest; /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
+	int64_t noted[CLASS_COUNT]; /* of compute, comm and copy, in the step table up to the last block's end */
+	uint32_t latest;            /* of the ops so far, the one that ends last; TRACE_NONE: none yet */
 };
 
 static enum busy_with class_of(enum op_kind kind)
@@ -84,22 +85,30 @@ static void add_to_overview(struct run *run, float *bins, int64_t start, int64_t
 	if (width <= 0)
 		return;
 	double a = (double)(start - run->first_op) / width, b = (double)(end - run->first_op) / width;
-	for (int i = (int)a; i < OVERVIEW_BINS && i < b; i++) {
+	int first = (int)a;
+	if (b <= first + 1 && first < OVERVIEW_BINS) { /* most ops are short */
+		bins[first] += (float)(b - a);
+		return;
+	}
+	for (int i = first; i < OVERVIEW_BINS && i < b; i++) {
 		double low = a > i ? a : i, high = b < i + 1 ? b : i + 1;
 		if (high > low)
 			bins[i] += (float)(high - low);
 	}
 }
 
-static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
+/* What came since the last block's end, into the block in turn. */
+static void note_block(struct sweep *s)
 {
-	struct overview *o = &s->run->overview;
-	add_to_overview(s->run,
-	                kind == CLASS_COMPUTE ? o->compute
-	                : kind == CLASS_COMM  ? o->comm
-	                                      : o->copy,
-	                start, end);
-	int64_t ns = clip(s->run, &start, &end);
+	const int64_t now[CLASS_COUNT] = {s->out->compute, s->out->comm, s->out->copy};
+	for (uint32_t k = 0; k < CLASS_COUNT; k++) {
+		step_table_put(&s->run->table, k, now[k] - s->noted[k]);
+		s->noted[k] = now[k];
+	}
+}
+
+static void charge_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t ns)
+{
 	s->out->cost[s->run->op_phase[op]] += ns;
 	switch (kind) {
 	case CLASS_COMPUTE:
@@ -116,6 +125,26 @@ static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t 
 		if (s->trace->ops.flags[op] & OPF_MANAGED)
 			s->out->copy_managed += ns;
 	}
+}
+
+static void add_busy(struct sweep *s, enum busy_with kind, uint32_t op, int64_t start, int64_t end)
+{
+	struct overview *o = &s->run->overview;
+	add_to_overview(s->run,
+	                kind == CLASS_COMPUTE ? o->compute
+	                : kind == CLASS_COMM  ? o->comm
+	                                      : o->copy,
+	                start, end);
+	if (!clip(s->run, &start, &end))
+		return;
+	for (struct step_table *table = &s->run->table; step_table_passes(table, end); step_table_next(table)) {
+		if (start < table->until) {
+			charge_busy(s, kind, op, table->until - start);
+			start = table->until;
+		}
+		note_block(s);
+	}
+	charge_busy(s, kind, op, end - start);
 }
 
 static void add_gap(struct sweep *s, uint32_t before, uint32_t next)
@@ -177,6 +206,7 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 	out->computes = ARENA_NEW(run->arena, run->n_phases, int64_t);
 	out->gpu = ARENA_NEW(run->arena, run->n_phases, int64_t);
 
+	step_table_rewind(&run->table);
 	int64_t now = INT64_MIN; /* everything before is accounted for */
 	for (uint32_t i = first; i < last;) {
 		int64_t start = ops->start[i];
@@ -209,6 +239,7 @@ void device_sweep(struct run *run, uint32_t device, struct device_run *out)
 	int64_t end = sweep_until(&s, now, INT64_MAX);
 	if (end < run->window_end)
 		add_gap(&s, s.latest, TRACE_NONE);
+	note_block(&s);
 	out->gaps = arena_trim(run->arena, out->gaps, s.gap_room, out->n_gaps, sizeof *out->gaps);
 	sweep_phases(run, device, out);
 	arena_release(&s.scratch);

@@ -318,12 +318,24 @@ static void add_cell(struct device_run *d, const struct cell_key *key, int64_t n
 /* Idle time that an allocation's waiting caused is cut off the piece. */
 static void add_piece(struct charge *c, struct cell_key *key, int64_t ns, int64_t *waited, int sign)
 {
-	int64_t hidden = is_hosts(key->cause) ? (*waited < ns ? *waited : ns) : 0;
-	*waited -= hidden;
-	key->alloc = true;
-	add_cell(c->d, key, sign * hidden);
-	key->alloc = false;
-	add_cell(c->d, key, sign * (ns - hidden));
+	if (*waited && is_hosts(key->cause)) {
+		int64_t hidden = *waited < ns ? *waited : ns;
+		*waited -= hidden;
+		ns -= hidden;
+		key->alloc = true;
+		add_cell(c->d, key, sign * hidden);
+		key->alloc = false;
+	}
+	add_cell(c->d, key, sign * ns);
+}
+
+/* [start, end) of a piece, less what other processes ran in it, which is `others`. */
+static void add_stretch(struct charge *c, struct cell_key *key, const struct cell_key *others, int64_t start,
+                        int64_t end, int64_t *waited, int sign)
+{
+	int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, start, end) : 0;
+	add_piece(c, key, end - start - shared, waited, sign);
+	add_cell(c->d, others, sign * shared);
 }
 
 static enum opened collect_gap(struct charge *c, const struct gap *gap)
@@ -337,10 +349,12 @@ static enum opened collect_gap(struct charge *c, const struct gap *gap)
 static int64_t unlooked_time(const struct trace *t, const struct doing *p, int64_t start, int64_t end)
 {
 	const struct trace_unlooked *u = &t->unlooked;
+	if (!u->n || p->thread == TRACE_NONE)
+		return 0;
 	bool may = p->cause == CAUSE_HOST_CODE || p->cause == CAUSE_OFF_CPU || p->cause == CAUSE_HANDOVER ||
 	           (p->cause == CAUSE_HOST_BLOCKED && (p->waits || p->mutex));
 	int64_t time = 0;
-	if (!may || p->thread == TRACE_NONE || !u->n)
+	if (!may)
 		return 0;
 	start -= p->earlier;
 	end -= p->earlier;
@@ -361,34 +375,53 @@ static void set_input(const struct charge *c, const struct gap *gap, struct cell
 	key->input = bytes && !key->returned;
 }
 
+/* What the cells got since the last block's end, into the step table's block in turn. */
+static void note_block(struct charge *c)
+{
+	struct step_table *table = &c->run->table;
+	for (uint32_t i = 0; i < c->d->cells.n; i++) {
+		struct cell *cell = &c->d->cells.cell[i];
+		if (cell->ns != cell->noted)
+			step_table_put(table, step_table_idle(table, cell->key.cause, cell->key.phase),
+			               cell->ns - cell->noted);
+		cell->noted = cell->ns;
+	}
+}
+
 /* Adds the pieces that were collected, or with sign −1 takes them back. */
 static void add_gap(struct charge *c, const struct gap *gap, struct cell_key key, int sign)
 {
 	const struct run *run = c->run;
 	const struct trace_ops *ops = &run->trace->ops;
-	int64_t waited = waited_in_alloc(run, gap, &c->pieces), of_others = 0;
+	int64_t waited = waited_in_alloc(run, gap, &c->pieces);
 	key.blocked = key.opened == OPENED_SYNC || is_blocked(&c->pieces, c->sharing, c->process);
 	set_input(c, gap, &key);
 	key.pageable = gap->next != TRACE_NONE && (ops->flags[gap->next] & OPF_PAGEABLE);
 	key.lasting = gap->end - gap->start > LASTING_GAP;
 	struct cell_key others = key; /* time of other processes belongs to no phase */
 	others.cause = CAUSE_OTHER_PROCESS;
+	struct step_table *table = &c->run->table;
+	bool first = sign > 0 && !key.once; /* steps do not tell what happens once apart */
 	for (size_t k = 0; k < c->pieces.n; k++) {
 		const struct doing *p = &c->pieces.piece[k];
 		int64_t start = p->start > run->window_start ? p->start : run->window_start;
 		int64_t end = p->end < run->window_end ? p->end : run->window_end;
 		if (end <= start)
 			continue;
-		int64_t shared = c->sharing ? sharing_time(c->sharing, c->process, start, end) : 0;
-		of_others += shared;
 		key.cause = p->cause;
 		key.phase = run_phase(run, p->phase);
 		key.call = p->call;
 		key.mutex = p->mutex;
 		c->d->unlooked += sign * unlooked_time(run->trace, p, start, end);
-		add_piece(c, &key, end - start - shared, &waited, sign);
+		for (; first && step_table_passes(table, end); step_table_next(table)) {
+			if (start < table->until) {
+				add_stretch(c, &key, &others, start, table->until, &waited, sign);
+				start = table->until;
+			}
+			note_block(c);
+		}
+		add_stretch(c, &key, &others, start, end, &waited, sign);
 	}
-	add_cell(c->d, &others, sign * of_others);
 }
 
 /* What most of the gap was: the longest of its stretches of one cause and phase. */
@@ -447,6 +480,7 @@ void device_charge(struct run *run, struct device_run *d)
 	c.least_input = least_input(run, d);
 	c.read_back = read_back(run, d, &back);
 	d->limit = find_limit(run, d);
+	step_table_rewind(&run->table);
 	for (size_t i = 0; i < d->n_gaps; i++) {
 		struct gap gap = run_gap(run, d, i);
 		if (gap.end <= run->window_start || gap.start >= run->window_end)
@@ -457,6 +491,7 @@ void device_charge(struct run *run, struct device_run *d)
 		if (gap.end - gap.start > LASTING_GAP)
 			add_lasting(&c, i, &gap);
 	}
+	note_block(&c);
 	set_apart(&c);
 	arena_release(&back);
 	arena_release(&c.pieces.scratch);

@@ -288,6 +288,7 @@ struct run *parts_open(const struct run *run, uint32_t i, struct arena *arena)
 	part->devices = NULL;
 	part->n_devices = 0;
 	part->sharing = NULL;
+	part->table = (struct step_table){0};
 	part->host_start = run->host_start + of->first_process;
 	part->host_end = run->host_end + of->first_process;
 	if (run->steps.by_op)
@@ -334,9 +335,13 @@ static void *keep(struct arena *arena, const void *list, size_t n, size_t size)
 
 void parts_charge(struct run *run, uint32_t i, struct run *part)
 {
+	if (!run->table.n)
+		run_begin_table(run);
 	part->overview = run->overview;
+	part->table = run->table;
 	run_charge_devices(part);
 	run->overview = part->overview;
+	run->table = part->table;
 	note_comm_ops(run, i, part);
 	if (!run->devices)
 		run->devices = ARENA_NEW(run->arena, run->trace->n_devices, struct device_run);

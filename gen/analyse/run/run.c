@@ -339,6 +339,12 @@ static bool has_work(const struct run *run, uint32_t device)
 	return false;
 }
 
+void run_begin_table(struct run *run)
+{
+	const int64_t *end = run->steps.found ? &run->steps.end[run->warmup] : &run->window_end;
+	step_table_begin(&run->table, run->window_start, end, run->n_steps, run->n_phases, run->arena);
+}
+
 void run_charge_devices(struct run *run)
 {
 	const struct trace *t = run->trace;
@@ -359,6 +365,7 @@ void run_charge_devices(struct run *run)
 
 void run_devices(struct run *run)
 {
+	run_begin_table(run);
 	run_charge_devices(run);
 	run_end_overview(run);
 }

@@ -10,6 +10,7 @@
 #include "analyse/run/fold.h"
 #include "analyse/run/pattern_join.h"
 #include "analyse/run/sharing.h"
+#include "analyse/run/step_table.h"
 #include "analyse/run/steps.h"
 
 /* A maximal idle interval of a device. */
@@ -116,6 +117,7 @@ struct run {
 	uint32_t n_kernels;
 	struct run_holes holes;     /* likewise */
 	struct device_run *devices; /* those with ops in the window */
+	struct step_table table;    /* what each step consists of, added up over them */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */
 	uint32_t n_devices;
 	/* The same device in all runs of a side (side/places.c): by index into `devices`, the side's device; and by the
@@ -204,6 +206,7 @@ int64_t run_startup_end(const struct run *run);
 /* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, then the means
  * over the devices. */
 void run_devices(struct run *run);
+void run_begin_table(struct run *run); /* … before the first of them is charged */
 void run_charge_devices(struct run *run);
 void run_end_overview(struct run *run);
 

@@ -24,24 +24,19 @@ static uint8_t ask_name(const char *name)
 	                 (strstr(name, "StreamEndCapture") ? NAME_ENDS_CAPTURE : 0));
 }
 
-static uint8_t *ask_names(const struct trace *t, struct arena *arena)
-{
-	uint8_t *said = ARENA_NEW(arena, t->names->n, uint8_t);
-	for (size_t i = 0; i < t->calls.n; i++)
-		if (!said[t->calls.name[i]])
-			said[t->calls.name[i]] = ask_name(names_text(t->names, t->calls.name[i]));
-	return said;
-}
-
-static struct captured *find_captured(const struct trace *t, const uint8_t *said, const bool *has_op,
-                                      struct arena *arena)
+/* … and fills `said`, by name. */
+static struct captured *find_captured(const struct trace *t, uint8_t *said, const bool *has_op, struct arena *arena)
 {
 	struct captured *by_process = ARENA_NEW(arena, t->n_processes, struct captured);
 	for (uint32_t p = 0; p < t->n_processes; p++)
 		by_process[p] = (struct captured){INT64_MAX, INT64_MIN, INT64_MIN};
 	for (size_t i = 0; i < t->calls.n; i++) {
-		struct captured *c = &by_process[t->threads[t->calls.thread[i]].process];
 		uint8_t name = said[t->calls.name[i]];
+		if (!name)
+			name = said[t->calls.name[i]] = ask_name(names_text(t->names, t->calls.name[i]));
+		if (!has_op[i] && !(name & (NAME_BEGINS_CAPTURE | NAME_ENDS_CAPTURE)))
+			continue;
+		struct captured *c = &by_process[t->threads[t->calls.thread[i]].process];
 		if (name & NAME_BEGINS_CAPTURE && t->calls.start[i] < c->start)
 			c->start = t->calls.start[i];
 		if (name & NAME_ENDS_CAPTURE && t->calls.end[i] > c->end)
@@ -59,10 +54,11 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 	const struct trace *t = run->trace;
 	size_t outer = SIZE_MAX;
 	bool counted = false;
+	uint32_t process = TRACE_NONE;
+	const struct captured *c = NULL; /* its … */
+	int64_t from = 0, to = 0;        /* … and its window */
 	for (size_t i = 0; i < t->calls.n; i++) {
-		uint32_t process = t->threads[t->calls.thread[i]].process;
-		const struct captured *c = &captured[process];
-		int64_t start = t->calls.start[i], from, to;
+		int64_t start = t->calls.start[i];
 		if (t->calls.class[i] != CALL_LAUNCH || !(said[t->calls.name[i]] & NAME_LAUNCHES))
 			continue;
 		if (outer != SIZE_MAX && t->calls.thread[outer] == t->calls.thread[i] && start < t->calls.end[outer]) {
@@ -72,7 +68,11 @@ static void count_lost(const struct run *run, const uint8_t *said, const bool *h
 		}
 		outer = i;
 		counted = false;
-		run_host_window(run, process, &from, &to);
+		if (t->threads[t->calls.thread[i]].process != process) {
+			process = t->threads[t->calls.thread[i]].process;
+			c = &captured[process];
+			run_host_window(run, process, &from, &to);
+		}
 		bool capturing = start >= c->start && (c->end < c->start || start < c->end);
 		if (start < from || start >= to || capturing || start > c->last)
 			continue;
@@ -87,11 +87,12 @@ static void add_launches(const struct run *part, struct run_holes *holes)
 	const struct trace *t = part->trace;
 	struct arena work = {0};
 	bool *has_op = ARENA_NEW(&work, t->calls.n, bool);
-	const uint8_t *said = ask_names(t, &work);
+	uint8_t *said = ARENA_NEW(&work, t->names->n, uint8_t);
 	for (size_t i = 0; i < t->ops.n; i++)
 		if (t->ops.launch[i] != TRACE_NONE)
 			has_op[t->ops.launch[i]] = true;
-	count_lost(part, said, has_op, find_captured(t, said, has_op, &work), holes);
+	const struct captured *captured = find_captured(t, said, has_op, &work);
+	count_lost(part, said, has_op, captured, holes);
 	arena_release(&work);
 }
 

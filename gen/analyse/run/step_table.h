@@ -1,0 +1,65 @@
+/* What each measured step of a run consists of, part by part of its budget: the columns of the run's step table. Steps
+ * are taken together in blocks, so that a long run takes no more room than a short one. */
+#ifndef GAPLINE_ANALYSE_RUN_STEP_TABLE_H
+#define GAPLINE_ANALYSE_RUN_STEP_TABLE_H
+
+#include "analyse/words.h"
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	STEP_TABLE_BLOCKS = 512, /* at most: of 2^k steps each, the last may hold fewer */
+	STEP_TABLE_MOST = 4096   /* parts of idle time that have a column: the first so many that occur */
+};
+
+struct step_column {
+	enum part_kind kind;
+	enum cause cause; /* of PART_IDLE … */
+	uint32_t phase;   /* … in that phase, an index into run.phases */
+	int64_t *ns;      /* by block, added up over the run's devices */
+};
+
+/* The first three columns are PART_COMPUTE, PART_COMM and PART_COPY; those of idle time follow as they occur. */
+struct step_table {
+	struct arena *arena;
+	struct step_column *list;
+	uint32_t n, room;
+	uint32_t n_blocks, steps; /* steps of a block; n_steps of all */
+	uint32_t n_steps;
+	const int64_t *end;          /* of each block: the last one's is the window's */
+	uint32_t *idle[CAUSE_COUNT]; /* by phase: 1 + its column, 0 for none; NULL: the cause has not occurred */
+	uint32_t n_phases;
+	int64_t start;       /* the window's */
+	uint32_t block;      /* the one in turn, … */
+	int64_t from, until; /* … from when to when */
+};
+
+/* `end`: when each of the n_steps > 0 measured steps ends. Nothing is added yet. */
+void step_table_begin(struct step_table *table, int64_t start, const int64_t *end, uint32_t n_steps, uint32_t n_phases,
+                      struct arena *arena);
+
+/* The column of idle time of a cause in a phase; TRACE_NONE beyond STEP_TABLE_MOST, and where a table was not begun, to
+ * which nothing is added. */
+uint32_t step_table_idle(struct step_table *table, enum cause cause, uint32_t phase);
+
+/* Adds [start, end), which lies in the window, to a column, `sign` times; nothing to TRACE_NONE. */
+void step_table_add(struct step_table *table, uint32_t column, int64_t start, int64_t end, int sign);
+
+/* Who goes through a device in order of time adds to a column what came since the last block's end, at each block's
+ * end and at the last. Back to the first block; whether there is another one after the block in turn and `time` is
+ * beyond its end; on to that one. */
+void step_table_rewind(struct step_table *table);
+static inline bool step_table_passes(const struct step_table *table, int64_t time)
+{
+	return time > table->until && table->block + 1 < table->n_blocks;
+}
+void step_table_next(struct step_table *table);
+void step_table_put(struct step_table *table, uint32_t column, int64_t ns);
+
+/* Steps of a block. */
+uint32_t step_table_steps(const struct step_table *table, uint32_t block);
+
+#endif
