@@ -108,6 +108,29 @@ static void write_once(struct json *json, const struct analysis *a)
 	arena_release(&scratch);
 }
 
+static void write_why(struct json *json, const struct analysis *a)
+{
+	const struct waterfall *w = &a->waterfall;
+	json_object(json, "why");
+	json_array(json, "parts");
+	for (uint32_t i = 0; i < w->n_reasons; i++) {
+		const struct reason *r = &w->reason[i];
+		bool idle = r->part.kind == PART_IDLE;
+		json_object(json, NULL);
+		json_text(json, "kind", part_kind_name(r->part.kind));
+		json_text(json, "cause", idle && !r->every_cause ? cause_name(r->part.cause) : NULL);
+		json_text(json, "phase", idle && !r->every_phase ? view_phase(a, r->part.phase) : NULL);
+		json_ms(json, "baseline_ms", r->part.baseline);
+		json_ms(json, "fixed_ms", r->part.fixed);
+		json_ms(json, "delta_ms", r->part.delta);
+		json_ms(json, "delta_half_width_ms", r->part.has_interval ? r->part.half : NAN);
+		json_end_object(json);
+	}
+	json_end_array(json);
+	json_number(json, "explained", w->n_reasons ? w->explained : NAN);
+	json_end_object(json);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -139,6 +162,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_texts(json, "differences", a->comparison.differences, a->comparison.n_differences);
 	json_texts(json, "notes", a->comparison.notes, a->comparison.n_notes);
 	json_texts(json, "reasons", v->reasons, v->n_reasons);
+	write_why(json, a);
 	json_end_object(json);
 }
 
