@@ -143,7 +143,7 @@ static double held_by(const struct kind *c, int rounds, bool within)
 				mean[s] += runs[s][r].mean / (double)c->runs;
 			}
 		const struct row_side side[2] = {{runs[0], c->runs, false}, {runs[1], c->runs, false}};
-		struct row_interval i = row_judge(side, 0);
+		struct row_interval i = row_judge(side, 0, .03);
 		assert_true(i.known && i.within <= i.half);
 		held += fabs(mean[1] - mean[0]) <= (within ? i.within : i.half);
 	}
@@ -194,16 +194,17 @@ static void rows_by_hand(void **unused)
 	struct row_run runs[2] = {{a, 6, 5}, {b, 6, 3}}, single[2] = {{a, 1, 5}, {b, 1, 3}};
 	const struct row_side side[2] = {{&runs[0], 1, false}, {&runs[1], 1, false}},
 			      span[2] = {{&single[0], 1, false}, {&single[1], 1, false}};
-	struct row_interval i = row_judge(side, 0);
+	struct row_interval i = row_judge(side, 0, .03);
 	assert_true(i.known);
 	near(i.within, 0, 0);
 	near(i.half, .15, 1e-12);
-	near(row_judge(side, .075).half, .375, 1e-12);
-	assert_false(row_judge(span, 0).known);
+	near(row_judge(side, .075, .03).half, .375, 1e-12);
+	near(row_judge(side, 0, .25).half, 1.25, 1e-12);
+	assert_false(row_judge(span, 0, .03).known);
 	/* two runs each of 5 and 6, 3 and 4: pooled variance 0.5, t of 2 degrees of freedom 4.302653 */
 	struct row_run two[2][2] = {{{a, 1, 5}, {a, 1, 6}}, {{b, 1, 3}, {b, 1, 4}}};
 	const struct row_side both[2] = {{two[0], 2, false}, {two[1], 2, false}};
-	i = row_judge(both, 0);
+	i = row_judge(both, 0, .03);
 	assert_true(i.known);
 	near(i.half, 4.302653 * sqrt(.5), 1e-5);
 }

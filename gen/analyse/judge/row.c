@@ -67,7 +67,7 @@ static double mean_of(const struct row_side *side)
 	return mean;
 }
 
-struct row_interval row_judge(const struct row_side side[2], double apart)
+struct row_interval row_judge(const struct row_side side[2], double apart, double single)
 {
 	struct within w = add_runs(side, false);
 	if (w.few)
@@ -77,10 +77,10 @@ struct row_interval row_judge(const struct row_side side[2], double apart)
 	within = within > 0 ? within * sqrt((w.variance + more) / w.variance) : 0;
 	within = fmax(within, half_between(side));
 	double larger = fmax(mean_of(&side[0]), mean_of(&side[1]));
-	double clock = one_run ? EVIDENCE_ROW_CLOCK * larger : 0;
+	double moved = one_run ? single * larger : 0;
 	return (struct row_interval){.known = w.known || !one_run,
 	                             .within = within,
-	                             .half = fmax(within + clock, hypot(within, apart * larger))};
+	                             .half = fmax(within + moved, hypot(within, apart * larger))};
 }
 
 double row_clear(size_t rows)

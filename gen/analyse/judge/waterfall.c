@@ -162,6 +162,11 @@ static struct row_run row_of(const struct step_tables *t, int s, const struct ru
 	return (struct row_run){x, c->n_blocks, sum / run->n_steps};
 }
 
+static double single_share(const struct waterfall_part *part)
+{
+	return part->kind == PART_COMPUTE ? EVIDENCE_ROW_CLOCK : EVIDENCE_ROW_HOST;
+}
+
 /* The interval of a part, and of idle time added up over causes or phases. */
 static void add_interval(const struct step_tables *t, struct reason *reason)
 {
@@ -181,7 +186,7 @@ static void add_interval(const struct step_tables *t, struct reason *reason)
 			runs, n, fmax(reason->part.baseline, reason->part.fixed) < SMALL * t->side[s].headline.step};
 	}
 	if (known) {
-		const struct row_interval i = row_judge(side, t->apart);
+		const struct row_interval i = row_judge(side, t->apart, single_share(&reason->part));
 		reason->part.has_interval = i.known;
 		reason->part.within = i.known ? i.within : 0;
 		reason->part.half = i.known ? i.half : 0;
@@ -207,7 +212,7 @@ static bool is_covered(const struct waterfall *w, const struct waterfall_part *p
 static bool is_clear(const struct waterfall_part *p, bool one_run, double by)
 {
 	if (!p->has_interval)
-		return fabs(p->delta) > EVIDENCE_ROW_CLOCK * fmax(p->baseline, p->fixed);
+		return fabs(p->delta) > single_share(p) * fmax(p->baseline, p->fixed);
 	return fabs(p->delta) > p->half && fabs(p->delta) > by * (one_run ? p->within : p->half);
 }
 
