@@ -10,6 +10,7 @@ instructions.tsv keeps numbers for each set of them; without those for this mach
 valgrind, and with a sanitizer in the command.
 """
 
+import os
 import pathlib
 import re
 import shutil
@@ -69,6 +70,7 @@ def tools(gapline):
 
 def check_event(gapline, generate, refresh):
     counts, events = [], []
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # threads that wait for each other count, and never alike
     with tempfile.TemporaryDirectory(prefix="gapline-instructions-") as folder:
         for size in SIZES:
             paths = [f"{folder}/baseline.sqlite", f"{folder}/fixed.sqlite"]

@@ -202,8 +202,8 @@ static bool is_of_few(const double *x, size_t m, size_t at, double size, double 
 
 /* How sure the mean of x is, which counts as `mean`; and where it is clipped to, winsorised at a tenth:
  * returns that. */
-static double *variance_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, double limit[2],
-                           struct series *out)
+static double *variance_of(double *x, size_t m, double mean, bool short_capture, bool with_core, struct arena *work,
+                           double limit[2], struct series *out)
 {
 	double square = mean * mean * (double)m;
 	double *w = ARENA_NEW(work, m, double), *scratch = ARENA_NEW(work, m, double);
@@ -216,7 +216,7 @@ static double *variance_of(double *x, size_t m, double mean, bool short_capture,
 	out->dof = term_count(m, out->tau, out, short_capture);
 	if (out->dof > 0) {
 		out->variance = stats_cosine_variance(x, m, out->dof) / square;
-		out->core = stats_cosine_variance(w, m, out->dof) / square;
+		out->core = with_core ? stats_cosine_variance(w, m, out->dof) / square : 0;
 	}
 	return w;
 }
@@ -225,7 +225,7 @@ static double *variance_of(double *x, size_t m, double mean, bool short_capture,
 static void spread_of(double *x, size_t m, double mean, bool short_capture, struct arena *work, struct series *out)
 {
 	double limit[2];
-	double *w = variance_of(x, m, mean, short_capture, work, limit, out);
+	double *w = variance_of(x, m, mean, short_capture, true, work, limit, out);
 	double apart = halves_apart(w, m) / mean;
 	out->drift = fabs(apart) > DRIFT_SHARE ? fabs(apart) : 0;
 	if (out->cut > 0 && apart < -DRIFT_SHARE)
@@ -302,7 +302,7 @@ void series_of_row(const double *row, size_t n, bool short_capture, struct serie
 		rhythm_take_out(x, n, out->pattern, scratch);
 	double one = out->slow.excess / (double)n;
 	out->more = out->slow.n > 0 && !out->slow.regular && !out->pattern && !short_capture ? one * one : 0;
-	variance_of(x, n, 1, short_capture, &work, limit, out);
+	variance_of(x, n, 1, short_capture, short_capture, &work, limit, out);
 	arena_release(&work);
 }
 

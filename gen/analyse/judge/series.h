@@ -85,7 +85,8 @@ void series_measure(const struct verdict_run *run, bool set_aside, bool short_ca
 void series_of_run(const struct verdict_run *run, int warmup, struct arena *arena, struct series *out);
 
 /* One row of the steps, ns, which may be 0: m, tau, dof, and `variance`, `core` and `more` in ns², not relative to
- * anything. A pattern is taken out, nothing is set aside. dof is 0 with fewer than two steps. */
+ * anything. A pattern is taken out, nothing is set aside. `core` is known of a short
+ * capture only. dof is 0 with fewer than two steps. */
 void series_of_row(const double *row, size_t n, bool short_capture, struct series *out);
 
 /* Two runs that do the same at the same steps, compared step by step: the variance, core, tau, dof, drift and level of

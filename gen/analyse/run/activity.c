@@ -160,7 +160,8 @@ MAKES_TRACK make_doing(struct activity *a, uint32_t thread, struct track *track)
 	                   t->first_gil[thread],
 	                   t->first_gil[thread + 1],
 	                   t->first_gil[thread]<t->first_gil[thread + 1], off, off_end> off ? off_end - 1 : off};
-	track->n = flatten(next_doing, &d, a->arena, &track->start, &track->value);
+	size_t calls = t->first_call[thread + 1] - t->first_call[thread];
+	track->n = flatten(next_doing, &d, calls, a->arena, &track->start, &track->value);
 }
 
 static struct track *doing_of(struct activity *a, uint32_t thread)
@@ -199,7 +200,7 @@ static bool next_wait(void *context, struct layer *out)
 MAKES_TRACK make_waits(struct activity *a, uint32_t thread, struct track *track)
 {
 	struct rows rows = {a, a->trace->first_call[thread], a->trace->first_call[thread + 1]};
-	track->n = flatten(next_wait, &rows, a->arena, &track->start, &track->value);
+	track->n = flatten(next_wait, &rows, 0, a->arena, &track->start, &track->value);
 }
 
 enum wait activity_wait_at(struct activity *a, uint32_t thread, int64_t t)
@@ -327,10 +328,10 @@ MAKES_TRACK make_phases(struct activity *a, uint32_t thread, struct track *track
 	const struct step_thread *m = a->steps->found ? steps_on_thread(a->steps, thread) : NULL;
 	struct member_rows rows = {{a, t->first_range[thread], t->first_range[thread + 1]}, m, 0};
 	if (m)
-		track->n = flatten(a->steps->by_op || m->overlap ? next_of_loop : next_of_member, &rows, a->arena,
+		track->n = flatten(a->steps->by_op || m->overlap ? next_of_loop : next_of_member, &rows, 0, a->arena,
 		                   &track->start, &track->value);
 	else
-		track->n = flatten(next_range, &rows.rows, a->arena, &track->start, &track->value);
+		track->n = flatten(next_range, &rows.rows, 0, a->arena, &track->start, &track->value);
 }
 
 struct track *activity_phases(struct activity *a, uint32_t thread)

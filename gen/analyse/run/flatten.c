@@ -76,15 +76,17 @@ static void close_until(struct layers *open, struct output *out, int64_t until)
 	}
 }
 
-uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, struct arena *arena, int64_t **start,
-                 uint32_t **value)
+uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, size_t layers, struct arena *arena,
+                 int64_t **start, uint32_t **value)
 {
 	struct layers open;
 	open.item = open.few;
 	open.n = 0;
 	open.room = FEW;
 	open.scratch = (struct arena){0};
-	struct output out = {.arena = arena};
+	struct output out = {.arena = arena, .room = 2 * layers}; /* each opens a piece, and closes one */
+	out.start = layers ? ARENA_NEW(arena, out.room, int64_t) : NULL;
+	out.value = layers ? ARENA_NEW(arena, out.room, uint32_t) : NULL;
 	struct layer layer;
 	uint32_t number = 0;
 	emit(&out, INT64_MIN, 0);

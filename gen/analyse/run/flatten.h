@@ -16,8 +16,9 @@ struct layer {
 
 /* Asks `next` for layers, sorted by start, until it returns false; empty ones are passed over. Returns the number of
  * pieces in *start and *value (arena memory): piece i holds from start[i] to start[i + 1]; the first starts at
- * INT64_MIN, neighbours differ in value. O(n log depth), and memory for what is open at the same time only. */
-uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, struct arena *arena, int64_t **start,
-                 uint32_t **value);
+ * INT64_MIN, neighbours differ in value. O(n log depth), and memory for what is open at the same time only.
+ * `layers`: about how many there are; 0: nobody knows. */
+uint32_t flatten(bool (*next)(void *context, struct layer *layer), void *context, size_t layers, struct arena *arena,
+                 int64_t **start, uint32_t **value);
 
 #endif
