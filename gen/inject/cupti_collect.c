@@ -307,6 +307,7 @@ void collect_tick(bool last)
 		dropped = 0;
 	refused = buffers_refused(); /* in case CUPTI does not count them */
 	dropped = dropped < refused ? refused : dropped;
+	dropped += window_lost(); /* one record of each at least */
 	if (dropped) {
 		struct spool_dropped lost = {SPOOL_DROPPED_CUPTI, 0, dropped};
 		spool_put(SPOOL_DROPPED, 0, &lost, sizeof lost, NULL, 0);

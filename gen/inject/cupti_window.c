@@ -9,7 +9,7 @@
 
 /* Records reach us a few ticks after their time, in any order: calls that long after a window still may be waited for.
  * Windows that are closer together than that are one, as far as buffers go. */
-enum { MOST_NOTED = 256, LATE_NS = 250 * 1000 * 1000 };
+enum { MOST_NOTED = 1 << 16, LATE_NS = 250 * 1000 * 1000 };
 
 static struct spool_library *library;
 static bool ranged, limited;
@@ -18,6 +18,7 @@ static bool ranged, limited;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of those threads among themselves */
 static struct spool_window noted[MOST_NOTED];
 static _Atomic unsigned n_noted, n_put;
+static _Atomic size_t n_lost;
 
 /* The background thread's own. */
 static struct {
@@ -44,6 +45,7 @@ void window_forked(void)
 	pthread_mutex_init(&lock, NULL);
 	atomic_store(&n_noted, 0);
 	atomic_store(&n_put, 0);
+	atomic_store(&n_lost, 0);
 	memset(spans, 0, sizeof spans);
 	first = last = 0;
 	if (library)
@@ -55,13 +57,23 @@ void window_note(bool open)
 	pthread_mutex_lock(&lock);
 	unsigned n = atomic_load(&n_noted);
 	/* A window that is opened must have room for its end. */
-	bool room = n - atomic_load(&n_put) + (open ? 2 : 1) <= MOST_NOTED;
-	if (room && atomic_load(&library->shut) == open) {
-		noted[n % MOST_NOTED] = (struct spool_window){open, 2, spool_now()};
-		atomic_store(&n_noted, n + 1);
-		atomic_store(&library->shut, !open);
+	unsigned waiting = n - atomic_load(&n_put);
+	if (atomic_load(&library->shut) == open) {
+		if (waiting + (open ? 2 : 1) <= MOST_NOTED) {
+			noted[n % MOST_NOTED] = (struct spool_window){open, 2, spool_now()};
+			atomic_store(&n_noted, n + 1);
+			atomic_store(&library->shut, !open);
+		} else
+			atomic_fetch_add(&n_lost, 1);
 	}
 	pthread_mutex_unlock(&lock);
+	if (waiting == MOST_NOTED / 2)
+		spool_hurry();
+}
+
+size_t window_lost(void)
+{
+	return atomic_exchange(&n_lost, 0);
 }
 
 static void span(const struct spool_window *w)

@@ -9,6 +9,7 @@
 
 #include <cupti.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct spool_library;
 
@@ -21,6 +22,9 @@ void window_note(bool open);
 
 /* Writes the windows that were noted. By the background thread, before it looks at records that came later. */
 void window_put(void);
+
+/* How many windows had no room since this was asked last: nothing is known of them. By the background thread. */
+size_t window_lost(void);
 
 /* Whether the record may be of a window; true without any. By the background thread. */
 bool window_wants(const CUpti_Activity *record);

@@ -244,6 +244,18 @@ class Cupti(Case):
         self.assertEqual(len(windows), 2000)
         self.assertEqual(sum(k[0] == "inside" for k in in_windows(s)), 1000)
 
+    def test_ranges_while_the_background_thread_is_held_up(self):
+        s = self.one("ranges", GAPLINE_CAPTURE_RANGE="cudaProfilerApi", FAKE_FLUSH_US="2000000")
+        self.assertEqual((len(s.windows()), s.dropped()), (2000, []))
+
+    def test_ranges_without_room_are_counted(self):
+        s = self.one("flood", GAPLINE_CAPTURE_RANGE="cudaProfilerApi", FAKE_FLUSH_US="300000")
+        windows = s.windows()
+        self.assertEqual([w[0] for w in windows], [1, 0] * (len(windows) // 2))
+        lost = sum(count for what, count in s.dropped())
+        self.assertGreater(lost, 0)
+        self.assertEqual(len(windows) // 2 + lost, int(self.output.split()[0]))
+
     def test_window_of_time(self):
         now = time.monotonic_ns()
         start, stop = now + 400 * MS, now + 700 * MS  # of the 900 that the program runs, however late it is

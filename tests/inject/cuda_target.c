@@ -100,7 +100,7 @@ static void range(void)
 	fake->launch("after", 9, 10);
 }
 
-/* More windows than fit between two looks of the background thread, and work that goes on beside them. */
+/* Windows close together, and work that goes on beside them. */
 static void *launch_on(void *over)
 {
 	while (!atomic_load((_Atomic int *)over)) {
@@ -123,6 +123,17 @@ static void ranges(void)
 	}
 	atomic_store(&over, 1);
 	pthread_join(thread, NULL);
+}
+
+/* Prints how many there were. */
+static void flood(void)
+{
+	enum { RANGES = 100000 };
+	for (int i = 0; i < RANGES; i++) {
+		fake->profiler(1);
+		fake->profiler(0);
+	}
+	printf("%d\n", RANGES);
 }
 
 static void slow(void)
@@ -209,11 +220,10 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		void (*run)(void);
-	} cases[] = {{"launches", launches}, {"names", names},     {"forks", forks},
-	             {"killed", killed},     {"range", range},     {"ranges", ranges},
-	             {"unloaded", unloaded}, {"slow", slow},       {"hog", hog},
-	             {"kinds", kinds},       {"nothing", nothing}, {"child", child},
-	             {"steps", steps},       {"later", later},     {"longer_steps", longer_steps}};
+	} cases[] = {{"launches", launches}, {"names", names},   {"forks", forks}, {"killed", killed},
+	             {"range", range},       {"ranges", ranges}, {"flood", flood}, {"unloaded", unloaded},
+	             {"slow", slow},         {"hog", hog},       {"kinds", kinds}, {"nothing", nothing},
+	             {"child", child},       {"steps", steps},   {"later", later}, {"longer_steps", longer_steps}};
 	if (argc > 2 && !dlopen(argv[2], RTLD_NOW))
 		return 3;
 	for (size_t i = 0; argc > 1 && i < sizeof cases / sizeof *cases; i++)

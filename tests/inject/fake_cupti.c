@@ -320,6 +320,7 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 	here();
 	if (!flag && launched_any && getenv("FAKE_FORCED_ALONE"))
 		abort();
+	usleep((unsigned)number("FAKE_FLUSH_US", 0));
 	pthread_mutex_lock(&lock);
 	give_back_aside(flag != 0);
 	give_back();
