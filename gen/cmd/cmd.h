@@ -31,6 +31,7 @@ struct cmd {
 /* Ends with a row without a name. */
 extern const struct cmd cmd_table[];
 
+int cmd_demo(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_capture(int argc, char **argv);

@@ -23,7 +23,7 @@ static const char about[] =
 	"Looks at everything that capturing a profile needs: the container, the driver, GPUs, CUPTI, gapline's own "
 	"libraries, nsys, permissions. Each line says ok, or what is missing and what to do. Reports are made "
 	"anywhere, "
-	"also without a GPU.";
+	"also without a GPU. The last line is the command to try next.";
 
 /* Words from column INDENT on, wrapped. */
 static void put_text(struct buf *out, const char *text)
@@ -74,6 +74,11 @@ static int doctor(int colour, struct arena *arena)
 		                                     : " nsys");
 	else
 		buf_text(&text, "\nNo profile can be captured here.\n");
+	const char *where = access(".", W_OK | X_OK) ? "/tmp/" : "";
+	if (d.can_cupti || d.can_nsys)
+		buf_format(&text, "Next: gapline run --baseline 'COMMAND' --fixed 'COMMAND' -o %sout\n", where);
+	else
+		buf_format(&text, "Next: gapline demo%s\n", *where ? " -o /tmp/gapline-demo.html" : "");
 	int status = cmd_print(text.data, text.n);
 	buf_release(&text);
 	return status ? status : d.can_cupti || d.can_nsys ? CMD_DONE : CMD_BAD_PROFILE;

@@ -233,7 +233,12 @@ int compare_analyse(struct compare *c, struct analysis *analysis, struct err *er
 {
 	struct progress progress;
 	for (size_t s = 0; s < 2; s++) {
-		int status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, err);
+		int status = CMD_DONE;
+		if (c->built_in[s])
+			inputs_add_bytes(&c->sides[s], labels[s], c->given[s].item[0], c->built_in[s]->bytes,
+			                 c->built_in[s]->n, &c->arena);
+		else
+			status = inputs_find_or_saved(&c->sides[s], labels[s], &c->given[s], c->db, &c->arena, err);
 		if (status)
 			return status;
 	}

@@ -7,6 +7,7 @@
 #include "base/output.h"
 #include "cmd/cmd.h"
 #include "cmd/inputs.h"
+#include "render/assets.h"
 #include "render/render.h"
 
 enum {
@@ -25,8 +26,10 @@ struct compare {
 	const char *paths[COMPARE_OUTPUTS]; /* NULL: not asked for */
 	struct opt_list given[2];           /* profiles of the baseline and of the fixed side, as named by the user */
 	struct analyse_options analysis;
-	const char *db;     /* where "@NAME" of a side is looked up; NULL: that is no name of a baseline */
-	const char *ncu[2]; /* reports of Nsight Compute, by side; NULL: none */
+	const struct asset
+		*built_in[2]; /* digests of both sides, in the place of the files that are `given`; NULL: read those */
+	const char *db;       /* where "@NAME" of a side is looked up; NULL: that is no name of a baseline */
+	const char *ncu[2];   /* reports of Nsight Compute, by side; NULL: none */
 	struct ncu_report ncu_report[2];
 	int files_are;               /* enum ranks_asked */
 	const char *items;           /* as given: "4096 tokens" */

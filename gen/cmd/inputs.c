@@ -291,6 +291,18 @@ int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *
 	return inputs_find_or_saved(inputs, side, given, NULL, arena, err);
 }
 
+void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name, const char *bytes, size_t n,
+                      struct arena *arena)
+{
+	*inputs =
+		(struct inputs){.side = side, .folder = TRACE_NONE, .item = ARENA_NEW(arena, 1, struct input), .n = 1};
+	inputs->item[0] = (struct input){.path = name,
+	                                 .saved = name,
+	                                 .digest = (const unsigned char *)bytes,
+	                                 .bytes = (int64_t)n,
+	                                 .folder = TRACE_NONE};
+}
+
 int inputs_find_or_saved(struct inputs *inputs, const char *side, const struct opt_list *given, const char *db,
                          struct arena *arena, struct err *err)
 {

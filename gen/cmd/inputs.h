@@ -56,6 +56,10 @@ struct inputs {
 int inputs_find(struct inputs *inputs, const char *side, const struct opt_list *given, struct arena *arena,
                 struct err *err);
 
+/* The side is one digest, `n` bytes that outlive it, and no file; `name` is what messages and the report call it. */
+void inputs_add_bytes(struct inputs *inputs, const char *side, const char *name, const char *bytes, size_t n,
+                      struct arena *arena);
+
 /* The same, and "@NAME" stands for what is kept under this name in the store `db` (inputs_saved.h). */
 int inputs_find_or_saved(struct inputs *inputs, const char *side, const struct opt_list *given, const char *db,
                          struct arena *arena, struct err *err);

@@ -1,4 +1,4 @@
-/* Files of templates/ and assets/ as they were when gapline was built (tools/embed.cmake). */
+/* Files of templates/, assets/ and examples/ as they were when gapline was built (tools/embed.cmake). */
 #ifndef GAPLINE_RENDER_ASSETS_H
 #define GAPLINE_RENDER_ASSETS_H
 
@@ -15,5 +15,8 @@ extern const struct asset asset_trend_html;  /* templates/trend.html */
 extern const struct asset asset_report_css;  /* assets/ *.css, one after the other (tools/bundle.cmake) */
 extern const struct asset asset_report_js;   /* assets/ *.js, the same, but one: */
 extern const struct asset asset_early_js;    /* assets/early.js, which runs before the rest is read */
+
+/* examples/training-step as `gapline digest` wrote it: what `gapline demo` compares. */
+extern const struct asset asset_baseline_digest, asset_fixed_digest;
 
 #endif

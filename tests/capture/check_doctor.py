@@ -34,7 +34,8 @@ CASES = [
         "nsys        ok    HERE/nsys, version 2025.3.2.474-253236389321v0",
         "folder      ok    this one can be written to",
         "",
-        "Profiles can be captured here, with the collectors cupti and nsys."]),
+        "Profiles can be captured here, with the collectors cupti and nsys.",
+        "Next: gapline run --baseline 'COMMAND' --fixed 'COMMAND' -o out"]),
     ("nsys only records", {"NO_EXPORT": "1"}, 0, [
         "nsys        note  HERE/nsys, version 2025.3.2.474-253236389321v0, without nsys export",
         "                  to do: install nsight-systems-cli as a whole; GAPLINE_NSYS names one that lies elsewhere",
@@ -54,7 +55,7 @@ CASES = [
         "to /opt/tool.so), and only one can; unset it, or take --collector nsys",
         "nsys        note  /none, which GAPLINE_NSYS names, is no program that can be started",
         "No profile can be captured here."]),
-    ("no driver", {"LD_LIBRARY_PATH": ""}, 3, ["No profile can be captured here."]),
+    ("no driver", {"LD_LIBRARY_PATH": ""}, 3, ["No profile can be captured here.", "Next: gapline demo"]),
     ("no device", {"STANDIN_CUDA": "none"}, 3, [
         "driver      fix   CUDA cannot be used: no CUDA-capable device is detected (error 100)",
         "No profile can be captured here."]),
