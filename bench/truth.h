@@ -1,6 +1,6 @@
 /* What is true of a generated job, added up in integer nanoseconds while the job is made up, and written beside the
- * profile. Nothing here or in job.c uses gapline's code: the definitions are those of docs/analysis.md, applied to
- * a program of which everything is known. */
+ * profile. Nothing here or in job.c uses gapline's code: the definitions are those of docs/method/analysis.md, applied
+ * to a program of which everything is known. */
 #ifndef GAPLINE_BENCH_TRUTH_H
 #define GAPLINE_BENCH_TRUTH_H
 

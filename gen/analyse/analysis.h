@@ -1,6 +1,6 @@
 /* What analysis says about a pair of profiles: plain data that the renderers (gen/render) and commands read. Nothing in
- * gen/render computes; every number on a page is here, in the JSON's meaning (docs/gapline.schema.json).
- * What the words mean, and why: docs/analysis.md.
+ * gen/render computes; every number on a page is here, in the JSON's meaning (docs/reference/gapline.schema.json).
+ * What the words mean, and why: docs/method/analysis.md.
  *
  * Units: `…_ns` totals are integer nanoseconds; everything called *per step* is a double in nanoseconds: the window's
  * total over its steps, and the mean over runs when a side has several, and over devices where the text says so. For a

@@ -1,5 +1,5 @@
-/* What Nsight Compute measured of the kernels that weigh most, both sides beside each other (docs/analysis.md, Inside
- * the kernels). Plain data, part of struct analysis; numbers that are not known are NAN. */
+/* What Nsight Compute measured of the kernels that weigh most, both sides beside each other (docs/method/analysis.md,
+ * Inside the kernels). Plain data, part of struct analysis; numbers that are not known are NAN. */
 #ifndef GAPLINE_ANALYSE_KERNELS_RESULT_H
 #define GAPLINE_ANALYSE_KERNELS_RESULT_H
 

@@ -1,6 +1,6 @@
-/* Hardware counters that the GPUs were sampled with, over the parts of what was measured (docs/analysis.md, Hardware
- * counters): what a busy GPU was busy with. All means are over time, in percent: a sample counts for as much of its
- * time as lies in a part, so that busy time and gaps together give the whole. */
+/* Hardware counters that the GPUs were sampled with, over the parts of what was measured (docs/method/analysis.md,
+ * Hardware counters): what a busy GPU was busy with. All means are over time, in percent: a sample counts for as much
+ * of its time as lies in a part, so that busy time and gaps together give the whole. */
 #ifndef GAPLINE_ANALYSE_METRICS_RESULT_H
 #define GAPLINE_ANALYSE_METRICS_RESULT_H
 

@@ -69,7 +69,8 @@ struct device_result {
 	int64_t clock_hz;  /* highest SM clock of the model, 0: unknown */
 	int64_t window_ns; /* of the median run */
 	struct budget budget;
-	double limit_ns; /* the launch-latency limit that was used (limit in docs/analysis.md, Causes), median run */
+	double limit_ns; /* the launch-latency limit that was used (limit in docs/method/analysis.md, Causes), median
+	                    run */
 	struct clocks clocks;
 	struct metrics metrics;
 };

@@ -1,10 +1,10 @@
-/* The enumerations of an analysis, and the words for them: in the JSON, and for a reader (docs/analysis.md). */
+/* The enumerations of an analysis, and the words for them: in the JSON, and for a reader (docs/method/analysis.md). */
 #ifndef GAPLINE_ANALYSE_WORDS_H
 #define GAPLINE_ANALYSE_WORDS_H
 
 #include "trace/trace.h"
 
-/* Why a device was idle (docs/analysis.md, Causes). cause_name gives the JSON's word, cause_label a reader's. */
+/* Why a device was idle (docs/method/analysis.md, Causes). cause_name gives the JSON's word, cause_label a reader's. */
 enum cause {
 	CAUSE_HOST_CODE,      /* the launching thread ran its own code */
 	CAUSE_HOST_BLOCKED,   /* … sat in an operating-system call; the row names it */

@@ -227,7 +227,7 @@ int cmd_stats(int argc, char **argv)
 	};
 	static const char about[] =
 		"Makes the tables of 'nsys stats' and 'nsys analyze' from a profile, without nsys: same columns, "
-		"order and rounding. docs/stats.md tells where they differ, and why.";
+		"order and rounding. docs/reference/stats.md tells where they differ, and why.";
 	const struct opt_usage usage = {
 		"gapline stats", arguments,         about, options, sizeof options / sizeof *options,
 		examples,        cmd_plain_statuses};

@@ -387,7 +387,7 @@ size_t compare_step_options(struct compare *c, struct opt *rows)
 		{OPT_LIST, 0, "gate", "EXPR",
 	         "gate: a number of the fixed side and its limit, as in 'idle<5%', 'phase:data_load.cost<0.5ms', "
 	         "'kernels_per_step<=+0%' (against the baseline) or 'speedup>=1.1'; inconclusive where there is no "
-	         "such number; may be repeated (docs/gates.md)",
+	         "such number; may be repeated (docs/reference/gates.md)",
 	         .list = &c->expressions},
 	};
 	_Static_assert(sizeof options / sizeof *options == COMPARE_STEP_OPTIONS, "the array that callers make");

@@ -1,5 +1,5 @@
 /* A profile as small as a report allows: `gapline digest` writes it where the profile was written, and a report takes
- * it wherever it takes profiles. docs/digest.md is the format.
+ * it wherever it takes profiles. docs/reference/digest.md is the format.
  *
  * A digest holds what happened, not what was made of it: the rows that the analysis looks at, with their times, in
  * columns that were made small. What is said of a digest is therefore what is said of its profile, to the digit, by

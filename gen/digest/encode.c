@@ -9,8 +9,9 @@
 #include <string.h>
 #include <zlib.h>
 
-/* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in docs/digest.md), or
- * what is said of them is no longer what is said of their profiles. Columns are looked after by test_digest. */
+/* Whoever gives a trace something new gives it to digests too (here, in decode_things.c, and in
+ * docs/reference/digest.md), or what is said of them is no longer what is said of their profiles. Columns are looked
+ * after by test_digest. */
 #if UINTPTR_MAX == UINT64_MAX
 _Static_assert(sizeof(struct trace) == 1336, "something new in struct trace");
 _Static_assert(sizeof(struct trace_source) == 192, "something new in struct trace_source");

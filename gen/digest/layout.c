@@ -4,13 +4,14 @@
 #include <string.h>
 
 /* The numbers of these enums stand in files. */
-_Static_assert(OP_KERNEL == 0 && OP_COMM == 1 && OP_GRAPH == 2 && OP_COPY == 3 && OP_MEMSET == 4, "docs/digest.md");
-_Static_assert(OPF_PAGEABLE == 1 && OPF_GRAPH_NODE == 2 && OPF_MANAGED == 4, "docs/digest.md");
-_Static_assert(MEMORY_NOT_SEEN == 0 && MEMORY_SEEN == 1 && MEMORY_EARLIER == 2, "docs/digest.md");
-_Static_assert(MEMORY_NO_END == 6, "docs/digest.md");
-_Static_assert(MEMORY_NO_PLACE == 3 && MEMORY_DAMAGED == 4 && MEMORY_NO_START == 5, "docs/digest.md");
-_Static_assert(RANGE_PUSH_POP == 0 && RANGE_START_END == 1, "docs/digest.md");
-_Static_assert(OVERHEAD_PROFILER == 0 && OVERHEAD_MODULE_LOAD == 1, "docs/digest.md");
+_Static_assert(OP_KERNEL == 0 && OP_COMM == 1 && OP_GRAPH == 2 && OP_COPY == 3 && OP_MEMSET == 4,
+               "docs/reference/digest.md");
+_Static_assert(OPF_PAGEABLE == 1 && OPF_GRAPH_NODE == 2 && OPF_MANAGED == 4, "docs/reference/digest.md");
+_Static_assert(MEMORY_NOT_SEEN == 0 && MEMORY_SEEN == 1 && MEMORY_EARLIER == 2, "docs/reference/digest.md");
+_Static_assert(MEMORY_NO_END == 6, "docs/reference/digest.md");
+_Static_assert(MEMORY_NO_PLACE == 3 && MEMORY_DAMAGED == 4 && MEMORY_NO_START == 5, "docs/reference/digest.md");
+_Static_assert(RANGE_PUSH_POP == 0 && RANGE_START_END == 1, "docs/reference/digest.md");
+_Static_assert(OVERHEAD_PROFILER == 0 && OVERHEAD_MODULE_LOAD == 1, "docs/reference/digest.md");
 
 #define COLUMN(kind, member, word, how, role, limit)                                                                   \
 	{                                                                                                              \

@@ -1,5 +1,5 @@
 /* What stands in a digest: its tables of rows, and how each column is made small. Inside gen/digest only; what it means
- * to whoever reads such a file is in docs/digest.md. */
+ * to whoever reads such a file is in docs/reference/digest.md. */
 #ifndef GAPLINE_DIGEST_LAYOUT_H
 #define GAPLINE_DIGEST_LAYOUT_H
 

@@ -132,7 +132,7 @@ static bool gives_unfinished_graphs(void)
 
 /* JAX and TensorFlow make their steps graphs with copies in them, and update those. CUPTI 13.0 takes such a program
  * down when graphs are traced whole and it gives records back, asked for them or not; node by node it does not
- * (docs/capture.md has the counts). */
+ * (docs/guide/capture.md has the counts). */
 static bool is_xla(void)
 {
 	static const char *const libraries[] = {"xla_", "libjax", "_jax.", "_XLAC", "libtensorflow"};
@@ -206,8 +206,9 @@ static int set_up(void)
 		return -1;
 	/* Graphs that kernels launch are GPU work like any other. And CUPTI then notes times in a way that costs less:
 	 * a graph of 300 nodes is 14 % slower than without a profiler instead of 29 %, and every kernel's time is 66 ns
-	 * shorter, to the nanosecond what nsys says, which does the same (H200, CUPTI 13.0; docs/capture.md). CUPTI
-	 * wants it before CUDA is initialised. Times in the host's memory would be worse: kernels 0.2 µs too long. */
+	 * shorter, to the nanosecond what nsys says, which does the same (H200, CUPTI 13.0; docs/guide/capture.md).
+	 * CUPTI wants it before CUDA is initialised. Times in the host's memory would be worse: kernels 0.2 µs too
+	 * long. */
 	if (api.trace_device_graphs && (result = api.trace_device_graphs(1)) != CUPTI_SUCCESS)
 		failed(SPOOL_WARNING, "to record graphs that kernels launch", result);
 	/* Our buffers come zeroed, which saves the program's threads doing so. Older versions do not know it. */

@@ -1,5 +1,5 @@
-/* The JSON result (docs/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`, whose
- * numbers are ms. */
+/* The JSON result (docs/reference/gapline.schema.json). Keys that hold a time end in `ms`, or stand inside `per_step`,
+ * whose numbers are ms. */
 #include "analyse/card.h"
 #include "analyse/table.h"
 #include "render/functions.h"

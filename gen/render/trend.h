@@ -11,7 +11,7 @@
 /* The self-contained page. Deterministic. -1 with `err` if the built-in template does not fit the code. */
 int trend_html(const struct trend *trend, struct buf *out, struct err *err);
 
-/* For machines, schema "gapline-history/1" (docs/history.md); ends with a newline. */
+/* For machines, schema "gapline-history/1" (docs/guide/history.md); ends with a newline. */
 int trend_json(const struct trend *trend, struct buf *out, struct err *err);
 
 /* For a terminal or a CI log. */

@@ -1,6 +1,7 @@
 /* The tables of `nsys stats` and `nsys analyze`, from a trace: same columns, order and rounding as nsys 2025.3 prints.
  * The definitions are NVIDIA's, from the Nsight Systems user guide ("Report scripts", "Expert systems"); where they
- * leave something open, captures that nsys itself summarised decided. docs/stats.md tells where gapline differs. */
+ * leave something open, captures that nsys itself summarised decided. docs/reference/stats.md tells where gapline
+ * differs. */
 #ifndef GAPLINE_STATS_STATS_H
 #define GAPLINE_STATS_STATS_H
 

@@ -112,7 +112,7 @@ static inline uint64_t trace_shape(const int64_t grid[3], const int64_t block[3]
 }
 
 /* What a CUDA API call is about, strongest last: where calls nest, the strongest open one names what the thread does
- * (docs/analysis.md, Causes). Told by the call's name: classify_call. */
+ * (docs/method/analysis.md, Causes). Told by the call's name: classify_call. */
 enum call_class { CALL_OTHER, CALL_LAUNCH, CALL_COPY, CALL_SYNC, CALL_ALLOC, CALL_MODULE };
 
 /* CUDA runtime and driver calls, sorted by (thread, start, end descending). Calls of one thread may nest. */

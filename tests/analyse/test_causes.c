@@ -1,4 +1,5 @@
-/* One hand-made trace for each cause of idle time (docs/analysis.md, Causes), with the split worked out by hand. */
+/* One hand-made trace for each cause of idle time (docs/method/analysis.md, Causes), with the split worked out by hand.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Hand-made traces for the rules around the causes (docs/analysis.md, Causes): the launch-latency limit, the classes of
- * busy time, phases, ties, clipping to the window. */
+/* Hand-made traces for the rules around the causes (docs/method/analysis.md, Causes): the launch-latency limit, the
+ * classes of busy time, phases, ties, clipping to the window. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

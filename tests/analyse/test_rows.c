@@ -1,5 +1,5 @@
 /* Rows of a step: what lies in the columns of the step table is what the budget has, to the nanosecond, and their
- * intervals hold the truth as often as the table of the rule says (docs/verdict.md, "Parts"). */
+ * intervals hold the truth as often as the table of the rule says (docs/method/verdict.md, "Parts"). */
 #include "analyse/judge/row.h"
 #include "analyse/judge/stats.h"
 #include "analyse/run/gaps.h"

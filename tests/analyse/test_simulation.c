@@ -1,5 +1,5 @@
 /* How often is the verdict wrong? Thousands of simulated pairs whose truth is known, of the shapes that real step times
- * have. The table that this prints is the one in docs/verdict.md. Fixed seed, own generator: the same numbers
+ * have. The table that this prints is the one in docs/method/verdict.md. Fixed seed, own generator: the same numbers
  * everywhere. */
 #include "analyse/judge/verdict.h"
 

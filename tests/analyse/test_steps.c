@@ -1,5 +1,5 @@
-/* Steps (docs/analysis.md, Step): which ranges are steps, what names fold, where a step ends. Every trace is made so
- * that the answer is plain. */
+/* Steps (docs/method/analysis.md, Step): which ranges are steps, what names fold, where a step ends. Every trace is
+ * made so that the answer is plain. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
-/* Twenty series with the results that an implementation of docs/verdict.md by somebody else gives (verdict_cases.txt
- * says how they were made): the result, the speedup and the ends of both intervals to the four digits that are printed
- * there, the floor and the flags. Besides, for each of them: swapped sides are mirrored, and times a thousand as long
- * give the same. */
+/* Twenty series with the results that an implementation of docs/method/verdict.md by somebody else gives
+ * (verdict_cases.txt says how they were made): the result, the speedup and the ends of both intervals to the four
+ * digits that are printed there, the floor and the flags. Besides, for each of them: swapped sides are mirrored, and
+ * times a thousand as long give the same. */
 #include "verdict_pair.h"
 
 #include <stdlib.h>

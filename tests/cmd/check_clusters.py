@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recipes of docs/clusters.md, run.
+"""The recipes of docs/guide/clusters.md, run.
 
     check_clusters.py GAPLINE [ENGINE ...]
 
@@ -43,7 +43,7 @@ exec {gapline} "$@"
 
 def recipes(section):
     """The lines of a section's code."""
-    text = (HERE.parents[2] / "docs" / "clusters.md").read_text()
+    text = (HERE.parents[2] / "docs" / "guide" / "clusters.md").read_text()
     part = re.search(rf"^## {section}\n(.*?)(?=^## |\Z)", text, re.M | re.S)[1]
     return [line[4:] for line in part.splitlines() if line.startswith("    ")]
 

@@ -5,7 +5,7 @@
 
 Makes digests of the examples, of made-up jobs of many ranks, and of the recorded captures beside the repository where
 there are any, and compares the whole result of a report with what is said of the profiles. Only the names of files may
-differ. What is in a digest is taken apart by docs/digest.md (support/digest_file.py) and compared with the rows of the
+differ. What is in a digest is taken apart by docs/reference/digest.md (support/digest_file.py) and compared with the rows of the
 profile, asked for in SQL.
 """
 import contextlib

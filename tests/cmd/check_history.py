@@ -27,7 +27,7 @@ import tiny_profile
 GAPLINE = os.path.abspath(sys.argv[1])
 COMMITS, WRITERS = 200, 20
 STEP, BACK = 110, 160  # from the first to before the second a step takes 3 % longer
-SCHEMA = jsonschema.Draft202012Validator(json.loads((HERE.parents[1] / "docs/gapline-history.schema.json").read_text()))
+SCHEMA = jsonschema.Draft202012Validator(json.loads((HERE.parents[1] / "docs/reference/gapline-history.schema.json").read_text()))
 
 
 def run(*words, status=0, **how):

@@ -3,7 +3,7 @@
 
     check_rank_pairs.py GAPLINE [PAIRS]
 
-docs/verdict.md has what 240 pairs gave. Noise of kernels is drawn for each by itself, or like that of the kernels before it,
+docs/method/verdict.md has what 240 pairs gave. Noise of kernels is drawn for each by itself, or like that of the kernels before it,
 skewed and with bursts. In half of the pairs a rank computes longer in each step.
 """
 import collections

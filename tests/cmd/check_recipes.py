@@ -17,7 +17,7 @@ import jsonschema
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CI = ROOT / "examples" / "ci"
 PAIR = [ROOT / "examples" / "training-step" / f"{side}.sqlite.gz" for side in ("baseline", "fixed")]
-SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "gapline.schema.json").read_text(encoding="utf-8")))
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "reference" / "gapline.schema.json").read_text(encoding="utf-8")))
 SHA = "0123456789abcdef0123456789abcdef01234567"
 
 FORGE = r'''#!/usr/bin/env python3

@@ -33,7 +33,7 @@ import tiny_samples
 
 GAPLINE = sys.argv[1]
 US = 1000
-SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "gapline.schema.json").read_text(encoding="utf-8")))
+SCHEMA = jsonschema.Draft202012Validator(json.loads((ROOT / "docs" / "reference" / "gapline.schema.json").read_text(encoding="utf-8")))
 EMPLACE = "std::vector<std::map<int, float>>::emplace_back(int&&)"
 
 

@@ -179,7 +179,7 @@ def check_refused(folder):
     run("save", "main", folder / "p.sqlite", "--db", good, "-q")
     (digest,) = sqlite3.connect(good).execute("SELECT digest FROM part").fetchone()
 
-    tiny_store.write(folder / "by-hand.db", [("main", [digest])])  # after docs/history.md
+    tiny_store.write(folder / "by-hand.db", [("main", [digest])])  # after docs/guide/history.md
     assert report(folder, ["@main"], [fixed], "--db", folder / "by-hand.db")["verdict"] == report(
         folder, ["@main"], [fixed], "--db", good)["verdict"]
 

@@ -9,7 +9,7 @@ sanitizers. As many targets run at once as there are processors.
 
 The damage is the same on every machine: bytes changed in headers and cells, pages overwritten, swapped, cut off, and
 values of the rows themselves set to extremes, which SQLite finds nothing wrong with; and what mutators that know a format
-(mutate_*.c) make of every file of a corpus. The corpora, corpus/NAME, are what libFuzzer kept: see docs/fuzzing.md.
+(mutate_*.c) make of every file of a corpus. The corpora, corpus/NAME, are what libFuzzer kept: see docs/method/fuzzing.md.
 """
 
 import gzip

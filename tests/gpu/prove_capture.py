@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What capturing is held to, measured on a machine with a GPU: the two collectors agree, what each costs the program,
-and what becomes of programs that are hard to capture. Writes OUT/capture.md; docs/capture.md tells of such
+and what becomes of programs that are hard to capture. Writes OUT/capture.md; docs/guide/capture.md tells of such
 measurements.
 
     nvcc -O2 -std=c++17 -arch=native -o capture-cases workloads/capture-cases/cases.cu -lcuda

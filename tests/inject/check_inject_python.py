@@ -213,7 +213,7 @@ class Reader(unittest.TestCase):
             print(f"{way.__name__}: {whole} stacks whole, {cut} cut, {dropped} dropped", flush=True)
             self.assertLessEqual(cut, 0.001 * n, other.value)
             self.assertEqual(whole + cut + dropped, n)
-            # many are dropped where nothing ever stands still, more on a machine with nothing else to do: docs/capture.md
+            # many are dropped where nothing ever stands still, more on a machine with nothing else to do: docs/guide/capture.md
             self.assertGreaterEqual(whole, 0.25 * n)
 
     def test_no_such_thread(self):

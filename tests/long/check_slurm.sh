@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_slurm.sh GAPLINE BUILD_DIR: the Slurm recipes of docs/clusters.md on a cluster of one node, made of Debian's
+# check_slurm.sh GAPLINE BUILD_DIR: the Slurm recipes of docs/guide/clusters.md on a cluster of one node, made of Debian's
 # packages in a root of its own in BUILD_DIR (which is kept). Nothing is installed outside of it, and its daemons end with
 # the namespace that they are in. Skipped (77) where that cannot work: not root, tools missing, no package source, no
 # namespaces.
@@ -34,11 +34,11 @@ fi
 
 # The command, and what the check reads, at the places that it expects.
 rm -rf "$root/check"
-mkdir -p "$root/check/tests/cmd" "$root/check/docs" "$root/run/munge" "$root/var/spool/slurm" "$root/etc/slurm"
+mkdir -p "$root/check/tests/cmd" "$root/check/docs/guide" "$root/run/munge" "$root/var/spool/slurm" "$root/etc/slurm"
 cp "$gapline" "$root/check/gapline"
 cp tests/cmd/check_clusters.py "$root/check/tests/cmd/"
 cp -r tests/support "$root/check/tests/support"
-cp docs/clusters.md "$root/check/docs/"
+cp docs/guide/clusters.md "$root/check/docs/guide/"
 [ -s "$root/etc/munge/munge.key" ] || head -c 128 /dev/urandom >"$root/etc/munge/munge.key"
 chmod 400 "$root/etc/munge/munge.key"
 chroot "$root" chown -R munge: /etc/munge /run/munge /var/lib/munge /var/log/munge

@@ -1,6 +1,6 @@
 """check_schema.py BUILD_TESTS_DIR [RESULT.json ...]
 
-The JSON of every fabricated analysis, and of the result files given, fits docs/gapline.schema.json, and its sums hold:
+The JSON of every fabricated analysis, and of the result files given, fits docs/reference/gapline.schema.json, and its sums hold:
 budget parts add up to the period, idle rows to the idle time, phases' costs to the period, the waterfall to the two
 headline periods."""
 
@@ -16,7 +16,7 @@ try:
 except ImportError:
     sys.exit("check_schema: python3-jsonschema is missing; apt-get install python3-jsonschema")
 
-SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "gapline.schema.json"
+SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "reference" / "gapline.schema.json"
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "hostile", "large", "one"]
 
 

@@ -6,7 +6,7 @@
 The captures, with nsys's tables beside them, lie in ../shared/captures beside the repository, or where GAPLINE_CAPTURES
 says; without them only those of CUDA graphs in recorded/, and sums, are checked. One table differs on purpose where a capture holds several
 processes: nsys joins copies to calls by correlation id alone and lists a copy once for every process that happens to use
-its id (docs/stats.md); there, nsys's table without the repetitions has to be the beginning of gapline's.
+its id (docs/reference/stats.md); there, nsys's table without the repetitions has to be the beginning of gapline's.
 
 Of profiles that come without nsys's tables (examples/, and those named on the command line: any profile that gapline's
 own collector wrote) sums are compared with what a few lines of Python make of the same rows.

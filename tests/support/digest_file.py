@@ -1,4 +1,4 @@
-"""Digests, taken apart and put together by docs/digest.md alone: nothing here is from gen/digest."""
+"""Digests, taken apart and put together by docs/reference/digest.md alone: nothing here is from gen/digest."""
 
 import gzip
 import zlib

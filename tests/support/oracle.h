@@ -1,5 +1,5 @@
 /* A second, independent model of the analysis, for small traces: it walks every nanosecond of every device and asks
- * what the definitions (docs/analysis.md) say about that instant. No interval arithmetic, no sweep,
+ * what the definitions (docs/method/analysis.md) say about that instant. No interval arithmetic, no sweep,
  * nothing shared with gen/analyse but the headers; slow, and simple enough to be believed. Times of the trace must be
  * >= 0 and small (memory and time grow with the last nanosecond), names without digits (it does not normalise them). */
 #ifndef GAPLINE_TESTS_ORACLE_H

@@ -1,5 +1,5 @@
-/* Random small traces for property tests: hostile to every assumption that docs/analysis.md forbids under Step. The
- * same seed gives the same trace. */
+/* Random small traces for property tests: hostile to every assumption that docs/method/analysis.md forbids under Step.
+ * The same seed gives the same trace. */
 #ifndef GAPLINE_TESTS_RANDOM_TRACE_H
 #define GAPLINE_TESTS_RANDOM_TRACE_H
 

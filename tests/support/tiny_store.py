@@ -1,4 +1,4 @@
-"""Writes a store of baselines and commits as docs/history.md describes it, with bytes of one's own as digests."""
+"""Writes a store of baselines and commits as docs/guide/history.md describes it, with bytes of one's own as digests."""
 
 import sqlite3
 

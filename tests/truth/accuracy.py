@@ -2,7 +2,7 @@
 """accuracy.py GAPLINE [--refresh]
 
 What gapline says of known faults, one row each: what was changed, what "why" names, whether that is where the fault is,
-same work, result. From the recorded captures in examples/truth, one run a side; docs/accuracy.md is the table, and the
+same work, result. From the recorded captures in examples/truth, one run a side; docs/method/accuracy.md is the table, and the
 test fails when it says something else. The truth is workloads/truth.tsv: the accounts on which the injected time lies.
 """
 import pathlib
@@ -13,13 +13,13 @@ import rows
 import truth
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGE = ROOT / "docs" / "accuracy.md"
+PAGE = ROOT / "docs" / "method" / "accuracy.md"
 HEAD = """# What gapline says of known faults
 
-Each row is a program with one known fault and its fix ([workloads](../workloads)), recorded on H100s and H200s
-([examples/truth](../examples/truth)). One recorded run a side is analysed here, so intervals are wider than in a report
+Each row is a program with one known fault and its fix ([workloads](../../workloads)), recorded on H100s and H200s
+([examples/truth](../../examples/truth)). One recorded run a side is analysed here, so intervals are wider than in a report
 with stopwatch runs. *Why* is what the report names, *explained* its share of the change, *right* whether every part that
-is named is where the fault is known to lie ([truth.md](../workloads/truth.md)). Phases of the middle sizes have
+is named is where the fault is known to lie ([truth.md](../../workloads/truth.md)). Phases of the middle sizes have
 neutral names (a, b, c). `tests/truth/accuracy.py` makes this page from the captures, and a test compares it; what is
 wrong stays listed as wrong.
 
@@ -45,7 +45,7 @@ def words(part):
 
 def row(gapline, folder, pair, size, collector, fault):
     result, problem = rows.report(gapline, folder, [["baseline-1.sqlite"], ["fixed-1.sqlite"]])
-    name = f"[{pair.name}](../workloads/{pair.program}), {size} ms" + (" (nsys)" if collector == "nsys" else "")
+    name = f"[{pair.name}](../../workloads/{pair.program}), {size} ms" + (" (nsys)" if collector == "nsys" else "")
     if result is None:
         sys.exit(f"{name}: {problem}")
     verdict = result["verdict"]
@@ -89,7 +89,7 @@ def main():
     kept = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
     for said, line in zip(text.splitlines(), kept.splitlines()):
         if said != line:
-            sys.exit(f"docs/accuracy.md has\n  {line}\nand gapline says\n  {said}\n(--refresh writes it down)")
+            sys.exit(f"docs/method/accuracy.md has\n  {line}\nand gapline says\n  {said}\n(--refresh writes it down)")
     return int(text != kept)
 
 

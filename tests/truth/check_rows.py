@@ -71,14 +71,14 @@ def check_pairs():
                 assert what.split(":")[2] in phases, (pair.name, what)
 
 
-def check_readme():
-    """The short table in README.md is the one that the measured table gives."""
-    wanted, text = truth.readme_text()
-    assert wanted == text, "README.md: run tests/truth/truth.py readme"
+def check_truth_page():
+    """The short table in docs/method/truth.md is the one that the measured table gives."""
+    wanted, text = truth.page_text()
+    assert wanted == text, "docs/method/truth.md: run tests/truth/truth.py page"
 
 
 if __name__ == "__main__":
-    check_readme()
+    check_truth_page()
     check_accounts()
     check_programs()
     check_pairs()

@@ -400,7 +400,7 @@ class Table:
         return worse + [f"{name} {size:g} ms, {collector}: not there any more" for name, size, collector in before]
 
 
-# ---- the short table of the README ----
+# ---- the short table of docs/method/truth.md ----
 
 
 def faults(path):
@@ -423,16 +423,16 @@ def short_table(table, words):
         least = f"{row['least_ms']:.2f} to " if row.get("least_ms") else ""
         ceiling = f"{least}{row['ceiling_ms']:.2f}, {row['measured_ms']:.2f} ms" if row.get("ceiling_ms") else ""
         lines.append("| " + " | ".join([
-            f"[{name}](workloads/{name}):{amount}", row["text"], f"{100 * row['share']:.1f} %" if "share" in row else "",
+            f"[{name}](../../workloads/{name}):{amount}", row["text"], f"{100 * row['share']:.1f} %" if "share" in row else "",
             ceiling, f"{row['speedup']:.3f}×" + (f" ({row['recorded_speedup']:.3f}×)" if row["measured"] == "stopwatch" else ""),
             f"{row['own_speedup']:.3f}×", row["verdict"]]) + " |")
     return "\n".join(lines)
 
 
-MARKS = ("<!-- truth: made by tests/truth/truth.py readme -->", "<!-- end of truth -->")
+MARKS = ("<!-- truth: made by tests/truth/truth.py page -->", "<!-- end of truth -->")
 
 
 def put_between_marks(text, table):
-    """README's text with the table between its marks."""
+    """The page with the table between its marks."""
     start, end = text.index(MARKS[0]) + len(MARKS[0]), text.index(MARKS[1])
     return text[:start] + "\n" + table + "\n" + text[end:]

@@ -5,7 +5,7 @@
     truth.py judge FOLDER [--table TABLE] [--against TABLE.json]         anywhere: analyses, writes the table
     truth.py pack FOLDER TO                                             scrubbed and small, for the repository
     truth.py reports FOLDER                                             a report of each pair, into FOLDER/reports
-    truth.py readme                                                     puts the short table into README.md
+    truth.py page                                                       puts the short table into docs/method/truth.md
 
 FOLDER holds a folder for each pair and size, NAME-SIZE, for captures with nsys NAME-SIZE-nsys, with unprofiled.jsonl,
 stopwatch.jsonl and profiled.jsonl (what the programs printed, a run a line), the profiles baseline-N.sqlite and fixed-N.sqlite (packed:
@@ -245,21 +245,21 @@ def reports(args):
     return 0
 
 
-# ---- readme ----
+# ---- page ----
 
 
-def readme_text():
-    """README.md as it should be, and as it is."""
+def page_text():
+    """docs/method/truth.md as it should be, and as it is."""
     with open(os.path.join(ROOT, "examples", "truth", "table.json"), encoding="utf-8") as file:
         table = rows.short_table(json.load(file), rows.faults(os.path.join(ROOT, "workloads", "README.md")))
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
+    with open(os.path.join(ROOT, "docs", "method", "truth.md"), encoding="utf-8") as file:
         text = file.read()
     return rows.put_between_marks(text, table), text
 
 
-def readme(_):
-    text, _ = readme_text()
-    with open(os.path.join(ROOT, "README.md"), "w", encoding="utf-8") as file:
+def page(_):
+    text, _ = page_text()
+    with open(os.path.join(ROOT, "docs", "method", "truth.md"), "w", encoding="utf-8") as file:
         file.write(text)
     return 0
 
@@ -296,9 +296,9 @@ def main():
     r = commands.add_parser("reports")
     r.add_argument("folder")
     r.add_argument("--gapline", default=default)
-    commands.add_parser("readme")
+    commands.add_parser("page")
     args = parser.parse_args()
-    return {"capture": capture, "judge": judge, "pack": pack, "reports": reports, "readme": readme}[args.command](args)
+    return {"capture": capture, "judge": judge, "pack": pack, "reports": reports, "page": page}[args.command](args)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-/* What differs between runs: Welch's interval (docs/verdict.md, "Interval"). */
+/* What differs between runs: Welch's interval (docs/method/verdict.md, "Interval"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_BETWEEN_H
 #define GAPLINE_ANALYSE_JUDGE_BETWEEN_H
 

@@ -1,4 +1,5 @@
-/* The same-work guard: whether two sides did the same, and under the same conditions (docs/analysis.md, Same work). */
+/* The same-work guard: whether two sides did the same, and under the same conditions (docs/method/analysis.md, Same
+ * work). */
 #ifndef GAPLINE_ANALYSE_JUDGE_COMPARE_H
 #define GAPLINE_ANALYSE_JUDGE_COMPARE_H
 

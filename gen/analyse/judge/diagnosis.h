@@ -1,4 +1,4 @@
-/* Was the diagnosis right (docs/analysis.md, Diagnosis)? */
+/* Was the diagnosis right (docs/method/analysis.md, Diagnosis)? */
 #ifndef GAPLINE_ANALYSE_JUDGE_DIAGNOSIS_H
 #define GAPLINE_ANALYSE_JUDGE_DIAGNOSIS_H
 

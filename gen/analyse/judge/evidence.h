@@ -1,5 +1,5 @@
-/* The numbers of the rules of evidence in one table; docs/verdict.md, "What may be compared with what", says why each
- * is what it is, with its simulation. Logs unless it says otherwise. */
+/* The numbers of the rules of evidence in one table; docs/method/verdict.md, "What may be compared with what", says why
+ * each is what it is, with its simulation. Logs unless it says otherwise. */
 #ifndef GAPLINE_ANALYSE_JUDGE_EVIDENCE_H
 #define GAPLINE_ANALYSE_JUDGE_EVIDENCE_H
 

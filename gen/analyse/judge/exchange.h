@@ -1,5 +1,5 @@
 /* Which runs may be compared with which as they are, and what is added where they may not: the one place that says so
- * (docs/verdict.md, "What may be compared with what"). */
+ * (docs/method/verdict.md, "What may be compared with what"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
 #define GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
 

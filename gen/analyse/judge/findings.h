@@ -1,4 +1,4 @@
-/* Findings, their ceilings and whether the diagnosis was right (docs/analysis.md, from Findings on).
+/* Findings, their ceilings and whether the diagnosis was right (docs/method/analysis.md, from Findings on).
  *
  * A finding's cost is measured in the same way on both sides: what speaks on one side claims its idle time on both,
  * below its threshold too. *Resolved* means that this cost fell by most of itself. It did not when the same idle time

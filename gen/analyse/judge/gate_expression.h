@@ -1,4 +1,4 @@
-/* What `--gate` takes: one number of the fixed side and a limit (docs/gates.md).
+/* What `--gate` takes: one number of the fixed side and a limit (docs/reference/gates.md).
  *
  *     METRIC OPERATOR LIMIT      idle<5%    phase:"data load".cost<0.5ms    kernels_per_step<=+0%    speedup>=1.1
  *

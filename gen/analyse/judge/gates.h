@@ -1,4 +1,4 @@
-/* Gates: what was asked for, what was found, and which condition failed (docs/verdict.md, "Gates"). */
+/* Gates: what was asked for, what was found, and which condition failed (docs/method/verdict.md, "Gates"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_GATES_H
 #define GAPLINE_ANALYSE_JUDGE_GATES_H
 

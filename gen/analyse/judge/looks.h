@@ -1,5 +1,5 @@
-/* As many runs as it takes: what several looks at runs, while they are made, leave of their evidence (docs/verdict.md,
- * "As many runs as it takes"). Runs were made in turns, one number each. Logs. */
+/* As many runs as it takes: what several looks at runs, while they are made, leave of their evidence
+ * (docs/method/verdict.md, "As many runs as it takes"). Runs were made in turns, one number each. Logs. */
 #ifndef GAPLINE_ANALYSE_JUDGE_LOOKS_H
 #define GAPLINE_ANALYSE_JUDGE_LOOKS_H
 

@@ -1,5 +1,5 @@
-/* Reports of Nsight Compute beside the profiles: which of their kernels are which, and what they say (docs/analysis.md,
- * Inside the kernels). */
+/* Reports of Nsight Compute beside the profiles: which of their kernels are which, and what they say
+ * (docs/method/analysis.md, Inside the kernels). */
 #ifndef GAPLINE_ANALYSE_JUDGE_NCU_EVIDENCE_H
 #define GAPLINE_ANALYSE_JUDGE_NCU_EVIDENCE_H
 

@@ -1,4 +1,4 @@
-/* Sides that cannot be compared whatever their numbers say (docs/verdict.md, "Nothing to compare"). */
+/* Sides that cannot be compared whatever their numbers say (docs/method/verdict.md, "Nothing to compare"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_NOTHING_H
 #define GAPLINE_ANALYSE_JUDGE_NOTHING_H
 

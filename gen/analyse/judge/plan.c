@@ -1,4 +1,4 @@
-/* How many steps or runs would make an inconclusive verdict sure (docs/verdict.md, "How many more"). */
+/* How many steps or runs would make an inconclusive verdict sure (docs/method/verdict.md, "How many more"). */
 #include "analyse/judge/evidence.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"

@@ -1,5 +1,5 @@
-/* Recordings that cannot be true (docs/verdict.md, "Recordings that cannot be true"): their side is doubtful, whatever
- * its numbers say. */
+/* Recordings that cannot be true (docs/method/verdict.md, "Recordings that cannot be true"): their side is doubtful,
+ * whatever its numbers say. */
 #ifndef GAPLINE_ANALYSE_JUDGE_POSSIBLE_H
 #define GAPLINE_ANALYSE_JUDGE_POSSIBLE_H
 

@@ -1,6 +1,6 @@
-/* Quantiles of a side's step times, each with its 95 % interval, and how they changed (docs/verdict.md, "The slowest
- * steps"). Steps that depend on each other tell less than as many independent ones; where they are too few for a
- * quantile it has no interval. The numbers are of the recorded steps, after the warm-up, with nothing set aside. */
+/* Quantiles of a side's step times, each with its 95 % interval, and how they changed (docs/method/verdict.md, "The
+ * slowest steps"). Steps that depend on each other tell less than as many independent ones; where they are too few for
+ * a quantile it has no interval. The numbers are of the recorded steps, after the warm-up, with nothing set aside. */
 #ifndef GAPLINE_ANALYSE_JUDGE_QUANTILES_H
 #define GAPLINE_ANALYSE_JUDGE_QUANTILES_H
 

@@ -1,4 +1,5 @@
-/* What varies from step to step in a way that comes back: slow steps, and patterns (docs/verdict.md, "Rhythm"). */
+/* What varies from step to step in a way that comes back: slow steps, and patterns (docs/method/verdict.md, "Rhythm").
+ */
 #ifndef GAPLINE_ANALYSE_JUDGE_RHYTHM_H
 #define GAPLINE_ANALYSE_JUDGE_RHYTHM_H
 

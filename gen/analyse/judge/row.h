@@ -1,5 +1,5 @@
 /* How much one row of a step changed, and how sure that is: the verdict's own rule applied to a column of the step
- * table (docs/verdict.md, "Parts"). */
+ * table (docs/method/verdict.md, "Parts"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_ROW_H
 #define GAPLINE_ANALYSE_JUDGE_ROW_H
 

@@ -1,5 +1,5 @@
-/* One run's step periods -> what they say about its time per step, and how sure that is (docs/verdict.md). Shares are
- * relative to the run's mean period, so that nothing depends on the unit. */
+/* One run's step periods -> what they say about its time per step, and how sure that is (docs/method/verdict.md).
+ * Shares are relative to the run's mean period, so that nothing depends on the unit. */
 #ifndef GAPLINE_ANALYSE_JUDGE_SERIES_H
 #define GAPLINE_ANALYSE_JUDGE_SERIES_H
 

@@ -1,4 +1,4 @@
-/* Why a typical step says something else than the throughput (docs/verdict.md, "The typical step"). */
+/* Why a typical step says something else than the throughput (docs/method/verdict.md, "The typical step"). */
 #include "analyse/judge/proof.h"
 #include "analyse/say.h"
 

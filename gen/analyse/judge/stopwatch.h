@@ -1,5 +1,5 @@
-/* The verdict of stopwatch runs: programs that ran without a profiler, each run one number (docs/verdict.md, "Stopwatch
- * runs"). */
+/* The verdict of stopwatch runs: programs that ran without a profiler, each run one number (docs/method/verdict.md,
+ * "Stopwatch runs"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 #define GAPLINE_ANALYSE_JUDGE_STOPWATCH_H
 

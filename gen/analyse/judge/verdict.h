@@ -1,8 +1,8 @@
 /* The throughput verdict: pure functions on step periods. The speedup is the ratio of the mean times per step,
  * everything measured counted; its 95 % interval allows for steps that depend on each other, for slow steps that come
  * back, and, with several runs, for differences between runs. "Faster" or "slower" needs the whole interval on one
- * side, "unchanged" needs it within 2 %; anything else is inconclusive, and says what it would take. docs/verdict.md
- * defines it all and says how often it is wrong.
+ * side, "unchanged" needs it within 2 %; anything else is inconclusive, and says what it would take.
+ * docs/method/verdict.md defines it all and says how often it is wrong.
  *
  * Everything is closed form, deterministic, scale free, and mirrored when the sides are swapped. */
 #ifndef GAPLINE_ANALYSE_JUDGE_VERDICT_H
@@ -22,7 +22,7 @@ struct verdict_side {
 	bool steps;    /* false: a run's one period is its span: three runs and more have an interval */
 };
 
-/* A speedup nearer to 1 than this counts as none; docs/verdict.md says why. */
+/* A speedup nearer to 1 than this counts as none; docs/method/verdict.md says why. */
 #define VERDICT_MARGIN 0.02
 
 enum verdict_result { VERDICT_INCONCLUSIVE, VERDICT_FASTER, VERDICT_SLOWER, VERDICT_UNCHANGED };

@@ -1,4 +1,4 @@
-/* How many leading step periods of a run are warm-up (docs/verdict.md, "Warm-up"). */
+/* How many leading step periods of a run are warm-up (docs/method/verdict.md, "Warm-up"). */
 #ifndef GAPLINE_ANALYSE_JUDGE_WARMUP_H
 #define GAPLINE_ANALYSE_JUDGE_WARMUP_H
 

@@ -1,4 +1,4 @@
-/* The way from the baseline's step to the fixed one's, part by part, exact (docs/analysis.md, Diagnosis). */
+/* The way from the baseline's step to the fixed one's, part by part, exact (docs/method/analysis.md, Diagnosis). */
 #ifndef GAPLINE_ANALYSE_JUDGE_WATERFALL_H
 #define GAPLINE_ANALYSE_JUDGE_WATERFALL_H
 

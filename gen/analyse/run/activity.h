@@ -1,5 +1,5 @@
-/* What a host thread was doing at every instant, and which phase it was in (docs/analysis.md, Causes and Phase): two
- * flattened tracks per thread, made when first asked for. */
+/* What a host thread was doing at every instant, and which phase it was in (docs/method/analysis.md, Causes and Phase):
+ * two flattened tracks per thread, made when first asked for. */
 #ifndef GAPLINE_ANALYSE_RUN_ACTIVITY_H
 #define GAPLINE_ANALYSE_RUN_ACTIVITY_H
 

@@ -1,6 +1,6 @@
 /* A queue that the GPU works off: work that was launched before a window, behind a stall or a slow first step, say,
  * keeps the GPU busy beside a host that launches more slowly. Then steps end as fast as the GPU is, for as long as the
- * queue lasts, and no longer (docs/verdict.md, A queue worked off). */
+ * queue lasts, and no longer (docs/method/verdict.md, A queue worked off). */
 #ifndef GAPLINE_ANALYSE_RUN_BACKLOG_H
 #define GAPLINE_ANALYSE_RUN_BACKLOG_H
 

@@ -38,7 +38,7 @@ static enum busy_with class_of(enum op_kind kind)
 	return CLASS_COPY;
 }
 
-/* Whose phase an instant is (docs/analysis.md, Budget): by launch, start, end, stream. */
+/* Whose phase an instant is (docs/method/analysis.md, Budget): by launch, start, end, stream. */
 static bool is_earlier(const void *x, const void *y, const void *trace)
 {
 	const struct trace *t = trace;

@@ -1,4 +1,4 @@
-/* What every gap of a device is charged to (docs/analysis.md, Causes). */
+/* What every gap of a device is charged to (docs/method/analysis.md, Causes). */
 #ifndef GAPLINE_ANALYSE_RUN_GAPS_H
 #define GAPLINE_ANALYSE_RUN_GAPS_H
 

@@ -1,4 +1,5 @@
-/* The steps of one rank: from the end of its own GPU work of one step to that of the next (docs/analysis.md, Ranks). */
+/* The steps of one rank: from the end of its own GPU work of one step to that of the next (docs/method/analysis.md,
+ * Ranks). */
 #ifndef GAPLINE_ANALYSE_RUN_RANK_STEPS_H
 #define GAPLINE_ANALYSE_RUN_RANK_STEPS_H
 

@@ -1,5 +1,5 @@
 /* The steps of a run: which instances of its loop there are, which of them are one step, and when each step ended on
- * the GPU (docs/analysis.md, Step).
+ * the GPU (docs/method/analysis.md, Step).
  *
  * Who knows a loop proposes it as a list of instances (struct step_marks): NVTX ranges do (marks.c), others can.
  * steps_from_instances makes steps of any such list, and nothing after it asks where the list came from. */

@@ -1,4 +1,4 @@
-/* Phases of runs that nobody marked: what a thread launches next (docs/analysis.md, Phase). */
+/* Phases of runs that nobody marked: what a thread launches next (docs/method/analysis.md, Phase). */
 #ifndef GAPLINE_ANALYSE_RUN_WORK_PHASES_H
 #define GAPLINE_ANALYSE_RUN_WORK_PHASES_H
 

@@ -1,4 +1,4 @@
-/* How much device memory a side's program had allocated at most (docs/gates.md). */
+/* How much device memory a side's program had allocated at most (docs/reference/gates.md). */
 #ifndef GAPLINE_ANALYSE_SIDE_MEMORY_H
 #define GAPLINE_ANALYSE_SIDE_MEMORY_H
 

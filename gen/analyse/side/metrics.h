@@ -1,4 +1,4 @@
-/* The hardware counters of a side's GPUs (docs/analysis.md, Hardware counters). */
+/* The hardware counters of a side's GPUs (docs/method/analysis.md, Hardware counters). */
 #ifndef GAPLINE_ANALYSE_SIDE_METRICS_H
 #define GAPLINE_ANALYSE_SIDE_METRICS_H
 

@@ -76,8 +76,8 @@ static uint32_t count_own(const struct watched *w, uint32_t from, uint32_t to)
 }
 
 /* What the thread did that the gap waited for, from the call that was open when it began to the launch that ended it.
- * An op that came late shows what its thread did a launch latency earlier (docs/analysis.md, Causes). False: the gap
- * waited for no thread. */
+ * An op that came late shows what its thread did a launch latency earlier (docs/method/analysis.md, Causes). False: the
+ * gap waited for no thread. */
 static bool find_late(const struct watched *w, const struct gap *gap, int64_t limit, struct late *late)
 {
 	const struct trace *t = w->t;

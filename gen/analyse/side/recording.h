@@ -1,4 +1,4 @@
-/* What recording itself costs a side, and what it may have done to a speedup (docs/analysis.md, Time without the
+/* What recording itself costs a side, and what it may have done to a speedup (docs/method/analysis.md, Time without the
  * profiler). */
 #ifndef GAPLINE_ANALYSE_SIDE_RECORDING_H
 #define GAPLINE_ANALYSE_SIDE_RECORDING_H

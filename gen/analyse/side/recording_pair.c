@@ -1,4 +1,5 @@
-/* What recording may have done to a speedup (docs/verdict.md, Recording): prices are not known, what bounds them is. */
+/* What recording may have done to a speedup (docs/method/verdict.md, Recording): prices are not known, what bounds them
+ * is. */
 #include "analyse/side/recording.h"
 
 #include "analyse/say.h"
@@ -8,8 +9,8 @@
 
 static const double LEAST_NS_A_CALL = 800;  /* recording.c says where that was seen */
 static const double MOST_NS_A_CALL = 20000; /* on other hosts programs paid up to 19 µs a launch */
-/* What of a launch's pace is its own: 300 launches in a loop took 0.891 ms without a profiler (docs/capture.md), 3 µs
- * each. Only a quarter is taken off: with a third one known pair fewer lies within (docs/verdict.md). */
+/* What of a launch's pace is its own: 300 launches in a loop took 0.891 ms without a profiler (docs/guide/capture.md),
+ * 3 µs each. Only a quarter is taken off: with a third one known pair fewer lies within (docs/method/verdict.md). */
 static const double NS_A_LAUNCH = 750;
 /* Of the speedup, where one side keeps the GPU busy twice as long as the other: 2.5 % was seen, in examples/truth. */
 static const double OF_GPU_WORK = 0.025;

@@ -42,7 +42,7 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 
 /* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
  * nor blocked; a launch call longer than ten times their median counts at the median, because it waits for a full queue
- * (docs/analysis.md, Ceilings). The median is known only after all rows: where those are not held any more then,
+ * (docs/method/analysis.md, Ceilings). The median is known only after all rows: where those are not held any more then,
  * launches are kept by their lengths. */
 struct host_work {
 	double ns;

@@ -14,7 +14,7 @@ struct side_facts {
 	uint32_t n_idle;
 	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */
 	double sync_gaps;                   /* times a step that a synchronising call came back to a GPU without work */
-	double host_work; /* step threads outside synchronising and blocking calls, ns a step (docs/analysis.md,
+	double host_work; /* step threads outside synchronising and blocking calls, ns a step (docs/method/analysis.md,
 	                     Ceilings) */
 	struct comm_facts comm;
 	struct work_facts work;
