@@ -23,6 +23,10 @@ import captured
 from captured import Case, WITH_NSYS
 
 INJECT = pathlib.Path(sys.argv.pop(2)).resolve()
+# docs/verdict.md, "As many runs as it takes": after 4, 5 … 15 runs of each side
+SURE = (4.225, 4.023, 3.690, 3.427, 3.252, 3.125, 3.015, 2.929, 2.850, 2.784, 2.725, 2.674)
+SHOWN = (3.479, 3.367, 3.116, 2.926, 2.779, 2.667, 2.570, 2.494, 2.423, 2.357, 2.303, 2.252)
+GATE = "gate 'min_speedup'"
 STEP_NS = 500_000  # of `stopwatch_target plain`, on a GPU that the host runs ahead of
 
 
@@ -115,9 +119,11 @@ class Stopwatch(Case):
     def test_said_once(self):
         """The stopwatch's number first, the recorded one a second line, how much longer recording made a step once."""
         said, _ = self.run_pair("--repeat", "3", "--recorded", "1")
-        speedup = json.loads((self.folder / "out/report.json").read_text())["verdict"]["speedup"]
-        (first,) = re.findall(r"^[A-Z]\w+ (\d+\.\d+)\u00d7, 95 % interval", said, re.M)
-        self.assertAlmostEqual(float(first), speedup, delta=0.006)
+        verdict = json.loads((self.folder / "out/report.json").read_text())["verdict"]
+        ((first, last),) = re.findall(r"^[A-Z]\w+ (\d+\.\d+)\u00d7(?: to (\d+\.\d+)\u00d7)?, 95 % interval", said, re.M)
+        # a busy machine makes the interval wide: then its ends stand there
+        for text, number in zip([first, last], verdict["ci95"]) if last else [(first, verdict["speedup"])]:
+            self.assertAlmostEqual(float(text), number, delta=0.6 * 0.1 ** len(text.partition(".")[2]))
         said = " ".join(said.split())
         self.assertRegex(said, r"recorded 1\.\d+\u00d7: a step of the baseline took [\d.]+ % (more|less) \(.*\), one of the fixed side ")
         page = (self.folder / "out/report.html").read_text()
@@ -297,20 +303,40 @@ class Stopwatch(Case):
         both = self.sleeps(**seconds)
         return self.run_pair("--recorded", "1", "--step", "none", *options, status=status, **both)
 
-    def interval(self):
-        """k √(2 m / n), worked out from run.json; the larger variance of both sides, relative to their means."""
-        times = [[r["time_ns"] for r in self.timed(s)] for s in ("baseline", "fixed")]
+    def interval(self, n=None):
+        """√(2 m / n) after n runs, worked out from run.json; the larger variance of both sides, relative to their means."""
+        times = [[r["time_ns"] for r in self.timed(s)][:n] for s in ("baseline", "fixed")]
         m = max(statistics.variance(t) / statistics.mean(t) ** 2 for t in times)
         speedup = statistics.mean(times[0]) / statistics.mean(times[1])
         return speedup, (2 * m / len(times[0])) ** 0.5
 
+    def direction(self, n):
+        speedup, error = self.interval(n)
+        return abs(math.log(speedup)) - SURE[n - 4] * error >= math.log(1.005)
+
+    def decided(self, said, gate=None):
+        """Checks that runs ended at the first look that decides, which is the first of all where nothing else makes the
+        machine busy; how many runs that were."""
+        for n in range(4, 16):
+            speedup, error = self.interval(n)
+            if self.direction(n) and (not gate or abs(math.log(speedup / gate)) > SURE[n - 4] * error):
+                break
+        looks = self.looks(said)
+        self.assertEqual(len(self.timed()), n)
+        self.assertEqual([at for at, _ in looks], [str(at) for at in range(4, n + 1)])
+        self.assertEqual(looks[-1][1], "this is decided")
+        for _, what in looks[:-1]:
+            self.assertRegex(what, "^the (result|gate 'min_speedup') is not decided yet, so another pair is run$")
+        return n
+
     def test_found_at_the_first_look(self):
         out, said = self.looked(baseline=[0.4], fixed=[0.2])
-        self.assertEqual(self.order(), "b1 f1 f1s b1s b2s f2s f3s b3s b4s f4s")
-        self.assertEqual(self.looks(said), [("4", "this is decided")])
+        n = self.decided(said)
+        pairs = [(f"f{i}s b{i}s", f"b{i}s f{i}s")[i % 2 == 0] for i in range(1, n + 1)]
+        self.assertEqual(self.order(), " ".join(["b1 f1", *pairs]))
         self.assertIn("gapline: run 3 of at most 32: fixed 1, stopwatch; at most about ", said)
         state = self.state()
-        self.assertEqual((state["repeat"], state["looked"]), (4, True))
+        self.assertEqual((state["repeat"], state["looked"]), (n, True))
         speedup, error = self.interval()
         digests = [f"{s}.digest" for s in ("baseline", "fixed")]
         for s, digest in zip(("baseline", "fixed"), digests):
@@ -320,12 +346,15 @@ class Stopwatch(Case):
         for text in (self.folder / "out/report.json").read_text(), later, small:
             verdict = json.loads(text)["verdict"]
             self.assertEqual(verdict["result"], "faster")
-            self.assertAlmostEqual(math.log(verdict["speedup"] / verdict["ci95"][0]), 3.479 * error, places=6)
-            self.assertAlmostEqual(math.log(verdict["floor"]), math.log(1.005) + (4.225 - 3.479) * error, places=6)
+            self.assertAlmostEqual(math.log(verdict["speedup"] / verdict["ci95"][0]), SHOWN[n - 4] * error, places=6)
+            self.assertAlmostEqual(math.log(verdict["floor"]), math.log(1.005) + (SURE[n - 4] - SHOWN[n - 4]) * error, places=6)
             self.assertEqual(verdict["at_least"], verdict["ci95"][0])
-        low, speedup = (f"{verdict[k]:.2f}" for k in ("at_least", "speedup"))
-        self.assertIn(f"Faster, at least {low}×, measured {speedup}×, 95 % interval {low} to ", out)
-        self.assertIn(f"at least {low}×", (self.folder / "out/report.html").read_text())
+        low, high = (f"{end:.2f}" for end in verdict["ci95"])
+        if verdict["ci95"][1] > 1.3 * verdict["ci95"][0]:  # a busy machine: the ends stand there anyway
+            self.assertIn(f"Faster {low}× to {high}×, 95 % interval", out)
+        else:
+            self.assertIn(f"Faster, at least {low}×, measured {verdict['speedup']:.2f}×, 95 % interval {low} to {high}", out)
+            self.assertIn(f"at least {low}×", (self.folder / "out/report.html").read_text())
 
     def test_asked_for_a_number_without_looks(self):
         _, said = self.looked("--repeat", "4", baseline=[0.3], fixed=[0.15])
@@ -353,29 +382,29 @@ class Stopwatch(Case):
         """The direction is plain at once, and the gate asks for what the runs swing around."""
         _, said = self.looked("--min-speedup", "1.9", baseline=[0.3] + [0.26, 0.34] * 8, fixed=[0.15], status=4)
         looks = self.looks(said)
-        self.assertEqual(looks[0], ("4", "the gate 'min_speedup' is not decided yet, so another pair is run"))
+        direction = self.direction(4)  # which a busy machine may hide at first
+        self.assertEqual(looks[0], ("4", f"the {'result' if not direction else GATE} is not decided yet, so another pair is run"))
         self.assertEqual(looks[-1][1], "15 would not decide a gate")
         verdict = json.loads((self.folder / "out/report.json").read_text())["verdict"]
         self.assertEqual((verdict["result"], verdict["gates"][0]["result"]), ("faster", "inconclusive"))
         # a gate goes by the ends that looks leave, further out than the interval's
         _, error = self.interval()
         n = len(self.timed()) - 4
-        sure = (4.225, 4.023, 3.690, 3.427, 3.252, 3.125, 3.015, 2.929, 2.850, 2.784, 2.725, 2.674)[n]
-        shown = (3.479, 3.367, 3.116, 2.926, 2.779, 2.667, 2.570, 2.494, 2.423, 2.357, 2.303, 2.252)[n]
         gate = verdict["gates"][0]
-        self.assertAlmostEqual(math.log(verdict["ci95"][0] / gate["interval"][0]), (sure - shown) * error, places=6)
-        self.assertAlmostEqual(math.log(gate["interval"][1] / verdict["ci95"][1]), (sure - shown) * error, places=6)
+        self.assertAlmostEqual(math.log(verdict["ci95"][0] / gate["interval"][0]), (SURE[n] - SHOWN[n]) * error, places=6)
+        self.assertAlmostEqual(math.log(gate["interval"][1] / verdict["ci95"][1]), (SURE[n] - SHOWN[n]) * error, places=6)
         self.assertIn("wider than the headline's", gate["text"])
 
     def test_gate_that_is_decided(self):
         _, said = self.looked("--min-speedup", "1.5", "--max-regression", "3", baseline=[0.4], fixed=[0.2])
-        self.assertEqual(self.looks(said), [("4", "this is decided")])
+        self.decided(said, gate=1.5)
 
     def test_recorded_runs_are_made_all_the_same(self):
         both = self.sleeps(baseline=[0.3], fixed=[0.15])
         _, said = self.run_pair("--recorded", "5", "--step", "none", **both)
-        self.assertEqual(self.looks(said), [("4", "this is decided")])
-        self.assertEqual(self.order(), "b1 f1 f1s b1s f2 b2 b2s f2s b3 f3 f3s b3s f4 b4 b4s f4s b5 f5")
+        if self.decided(said) == 4:
+            self.assertEqual(self.order(), "b1 f1 f1s b1s f2 b2 b2s f2s b3 f3 f3s b3s f4 b4 b4s f4s b5 f5")
+        self.assertEqual(self.order().count("b"), 5 + len(self.timed()))
 
     def test_looks_end_with_the_time(self):
         swing = [0.1, 0.1, 0.2, 0.1, 0.2]
@@ -386,13 +415,13 @@ class Stopwatch(Case):
         both = self.sleeps(baseline=[0.3], fixed=[0.15])
         self.run_pair("--recorded", "1", "--step", "none", "--time-limit", "0.1s", **both)
         self.assertEqual(len(self.timed()), 2)
-        self.run_pair("--recorded", "1", "--step", "none", "--resume", **both)
-        self.assertEqual(len(self.timed()), 4)
         _, said = self.run_pair("--recorded", "1", "--step", "none", "--resume", **both)
-        self.assertEqual((len(self.timed()), self.looks(said)), (4, [("4", "this is decided")]))
+        n = self.decided(said)
+        _, said = self.run_pair("--recorded", "1", "--step", "none", "--resume", **both)
+        self.assertEqual((len(self.timed()), self.looks(said)), (n, [(str(n), "this is decided")]))
         # more runs by number: that they were looked at stays true
-        self.run_pair("--recorded", "1", "--step", "none", "--resume", "--repeat", "5", **both)
-        self.assertEqual((len(self.timed()), self.state()["looked"]), (5, True))
+        self.run_pair("--recorded", "1", "--step", "none", "--resume", "--repeat", str(n + 1), **both)
+        self.assertEqual((len(self.timed()), self.state()["looked"]), (n + 1, True))
 
     def test_wrong_numbers_of_runs(self):
         for value, words in ("some", "'some' is neither auto nor a whole number"), ("-1", "'-1' is neither"), ("1001", "out of range"):
