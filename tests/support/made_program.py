@@ -1,6 +1,8 @@
 """Simulated programs without ranges: a host that launches into streams, devices that work them off, and the rows that a
 profiler would write of it, as an export."""
+import collections
 import functools
+import itertools
 import sqlite3
 
 PID = 1 << 24
@@ -75,23 +77,19 @@ def hash_of(name):
 
 
 def write(path, programs):
-    ids = {}
+    ids = collections.defaultdict(itertools.count(1).__next__)  # of texts
     db = sqlite3.connect(path)
     db.executescript("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF;" + TABLES)
-
-    def named(row, first, after):
-        """With ids for texts from one column to another."""
-        return (*row[:first], *[ids.setdefault(v, len(ids) + 1) for v in row[first:after]], *row[after:])
 
     def insert(table, rows):
         if rows:
             db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(rows[0]))})", rows)
 
     for p in programs:
-        insert("CUPTI_ACTIVITY_KIND_KERNEL", [named(r, 7, 9) for r in p.kernels])
+        insert("CUPTI_ACTIVITY_KIND_KERNEL", [(*r[:7], ids[r[7]], ids[r[8]], *r[9:]) for r in p.kernels])
         insert("CUPTI_ACTIVITY_KIND_GRAPH_TRACE", p.graphs)
         insert("CUPTI_ACTIVITY_KIND_MEMCPY", p.copies)
-        insert("CUPTI_ACTIVITY_KIND_RUNTIME", [named(r, 5, 6) for r in p.calls])
+        insert("CUPTI_ACTIVITY_KIND_RUNTIME", [(*r[:5], ids[r[5]], *r[6:]) for r in p.calls])
     db.executemany("INSERT INTO StringIds VALUES (?, ?)", [(i, s) for s, i in ids.items()])
     if not any(p.graphs for p in programs):
         db.execute("DROP TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE")
