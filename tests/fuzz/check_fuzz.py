@@ -9,7 +9,7 @@ sanitizers. As many targets run at once as there are processors.
 
 The damage is the same on every machine: bytes changed in headers and cells, pages overwritten, swapped, cut off, and
 values of the rows themselves set to extremes, which SQLite finds nothing wrong with; and what mutators that know a format
-(mutate_*.c) make of every file of a corpus. The corpora, corpus/NAME, are what libFuzzer kept: see docs/method/fuzzing.md.
+(mutate_*.c) make of every file of a corpus. The corpora, corpus/NAME.tar.xz, are what libFuzzer kept: see docs/method/fuzzing.md.
 """
 
 import gzip
@@ -30,6 +30,7 @@ import tiny_profile
 import tiny_spool
 import tiny_store
 
+import corpus as kept
 import seeds as corpora
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -271,6 +272,7 @@ def main():
         def start(*what):
             started.append(pool.submit(run_all, *what))
 
+        grown_all = pathlib.Path(made) / "corpus"
         for seed in seeds(pathlib.Path(made)):
             folder = pathlib.Path(made) / f"{seed.stem}.d"
             folder.mkdir()
@@ -286,10 +288,11 @@ def main():
                 runs += len(files)
                 start(target, files, seed.stem)
         corpora.write_all(pathlib.Path(made) / "corpora")
+        kept.unpack(grown_all)
         for target in targets:
             name = corpora.OF[target.name]
             begun = sorted((pathlib.Path(made) / "corpora" / name).iterdir())
-            grown = sorted((TESTS / "fuzz/corpus" / name).iterdir())
+            grown = sorted((grown_all / name).iterdir())
             times = MUTATIONS
             if name == "profiles":  # there are many, and each takes long
                 grown = grown[:: 1 if TIMES > 1 or target.name == "fuzz_pipeline" else 3]
@@ -299,7 +302,7 @@ def main():
             start(target, grown, f"corpus/{name}", f"-mutate={TIMES - 1 if name == 'profiles' else times}")
         traces = pathlib.Path(made) / "traces"
         traces.mkdir()
-        corpus = sorted((TESTS / "fuzz/corpus/kineto").iterdir())
+        corpus = sorted((grown_all / "kineto").iterdir())
         for seed in corpus:
             damage_json(traces, seed, random)
         files = [*corpus, *sorted(traces.iterdir())]

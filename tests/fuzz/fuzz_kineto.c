@@ -1,5 +1,5 @@
 /* Fuzz target: any bytes as a trace of the PyTorch profiler, read with all its details. What is read keeps its
- * promises. Minimal traces to begin with are in tests/fuzz/corpus/kineto. */
+ * promises. Minimal traces to begin with are in tests/fuzz/corpus. */
 #include "read/kineto.h"
 #include "trace/comm_calls.h"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Files to begin fuzzing from, one of each kind of everything, small.
 
-    seeds.py FOLDER     writes FOLDER/CORPUS/... ; the corpora that were grown from them are in corpus/
+    seeds.py FOLDER     writes FOLDER/CORPUS/... ; the corpora that were grown from them are in corpus/ (corpus.py)
 """
 
 import gzip
