@@ -147,7 +147,8 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const char *impossible = possible_recording(runs, files, n_runs, arena);
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
-	const struct comparison comparison = compare_work(built, facts, rest || impossible, names, arena);
+	const struct comparison comparison =
+		compare_work(built, facts, rest || impossible, options->printed, names, arena);
 	const char *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
 	struct verdict_conditions conditions = find_conditions(jobs, built, doubt,
 	                                                       options->nothing       ? options->nothing

@@ -4,6 +4,7 @@
 
 #include "analyse/analysis.h"
 #include "trace/ncu.h"
+#include "trace/printed.h"
 
 struct analyse_options {
 	const char *title;
@@ -16,6 +17,7 @@ struct analyse_options {
 	bool events;      /* sides with their median run event by event */
 	struct gates_asked gates;
 	const struct ncu_report *ncu[2]; /* by side; NULL: none. With the traces' names */
+	const struct printed *printed;   /* what the programs printed; NULL: nothing was asked */
 	const char *nothing;             /* a sentence: the files say that there is nothing to compare; else NULL */
 	struct side_files files[2];      /* by side; without, each run is one file */
 };

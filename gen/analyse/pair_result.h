@@ -18,11 +18,25 @@ struct renames {
 	uint32_t n_names;
 };
 
+/* Whether the numbers that both programs printed agree (judge/same_result). */
+struct same_result {
+	enum result_state state;
+	const char *text;    /* a sentence or two; NULL: nothing was asked */
+	const char *pattern; /* what was asked for, */
+	double tolerance;    /* relative */
+	uint32_t runs[2];    /* whose outputs were held against each other, by side */
+	uint32_t numbers;    /* in each run; 0: they could not be compared */
+	double largest;      /* relative difference between the sides, as far as it was looked for */
+	uint32_t first;      /* RESULT_DIFFERS: the first that does, from 1, … */
+	double value[2];     /* … by side */
+};
+
 /* Whether both did the same work under the same conditions (judge/compare). */
 struct comparison {
 	const char *mismatch; /* a sentence: they cannot be judged against each other at all; else NULL */
 	bool strangers;       /* … for they repeat different things, so that no number is one of both */
 	enum same_work same_work;
+	struct same_result result;
 	bool other_conditions; /* another GPU, driver, clock or way of recording on one side */
 	bool comparable;       /* the same work or the same job, under the same conditions */
 	const char **differences;

@@ -186,6 +186,13 @@ const char *ranges_label(const struct trace_source *a, const struct trace_source
 	return begins ? "Annotations and operators" : "annotations and operators";
 }
 
+const char *result_state_name(enum result_state state)
+{
+	static const char *const names[] = {
+		[RESULT_AGREES] = "same", [RESULT_DIFFERS] = "different", [RESULT_UNKNOWN] = "unknown"};
+	return names[state];
+}
+
 const char *same_work_name(enum same_work same_work)
 {
 	static const char *const names[] = {[SAME_WORK_SAME] = "same",

@@ -132,6 +132,16 @@ enum same_work {
 	SAME_WORK_DIFFERENT, /* they do not */
 	SAME_WORK_UNKNOWN    /* what was recorded does not tell */
 };
+
+/* What both programs printed. */
+enum result_state {
+	RESULT_NOT_ASKED,
+	RESULT_AGREES,
+	RESULT_DIFFERS,
+	RESULT_UNKNOWN /* no numbers, or such as cannot be held against each other */
+};
+const char *result_state_name(enum result_state state); /* "same", "different", "unknown"; NULL: not asked */
+
 /* What the ranges of two profiles are called, or of one, given twice: "NVTX ranges", in PyTorch's traces "annotations
  * and operators", of one of each "ranges". `begins`: at the beginning of a sentence. */
 const char *ranges_label(const struct trace_source *a, const struct trace_source *b, bool begins);

@@ -15,6 +15,7 @@ static const char *const examples[] = {
 	"gapline report --baseline @main --fixed branch.sqlite   # what 'gapline save main' has kept",
 	"gapline report main.sqlite branch.sqlite --gate 'idle<5%' --gate 'phase:data_load.cost<10%'",
 	"gapline report main.sqlite branch.sqlite --perfetto both.json.gz   # for ui.perfetto.dev",
+	"gapline report a.sqlite b.sqlite --compare-output 'loss=' --baseline-output a.log --fixed-output b.log",
 	"gapline report before.pt.trace.json.gz after.pt.trace.json.gz -o report.html   # torch.profiler",
 	NULL,
 };
@@ -55,6 +56,19 @@ static int name_sides(struct compare *c, struct opt_list *operands, struct err *
 	return 0;
 }
 
+/* What was printed, and what to look for in it, are given together. */
+static int check_outputs(const struct compare *c, struct err *err)
+{
+	bool any = c->outputs_of[0].n || c->outputs_of[1].n, both = c->outputs_of[0].n && c->outputs_of[1].n;
+	if (c->pattern && !both)
+		return err_set(err, "--compare-output needs what both programs printed: --baseline-output FILE and "
+		                    "--fixed-output FILE");
+	if (any && !c->pattern)
+		return err_set(err, "--%s-output needs --compare-output beside it: which numbers to compare",
+		               c->outputs_of[0].n ? "baseline" : "fixed");
+	return 0;
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct compare c;
@@ -77,23 +91,25 @@ int cmd_report(int argc, char **argv)
 	         "a .ncu-rep where ncu is installed",
 	         .text = &c.ncu[0]},
 		{OPT_TEXT, 0, "fixed-ncu", "FILE", "the same of the fixed side", .text = &c.ncu[1]},
+		{OPT_LIST, 0, "baseline-output", "FILE",
+	         "what a run of the baseline printed, for --compare-output; may be repeated", .list = &c.outputs_of[0]},
+		{OPT_LIST, 0, "fixed-output", "FILE", "the same of the fixed side", .list = &c.outputs_of[1]},
 	};
 	size_t n = 1;
 	n += compare_output_options(&c, options + n);
 	n += compare_step_options(&c, options + n);
-	options[n++] = sides[0];
-	options[n++] = sides[1];
-	options[n++] = sides[2];
-	options[n++] = sides[3];
-	options[n++] = sides[4];
+	for (size_t i = 0; i < sizeof sides / sizeof *sides; i++)
+		options[n++] = sides[i];
+	n += compare_result_options(&c, options + n);
 	n += compare_print_options(&c, options + n, &c.quiet, "print nothing but errors");
 	const struct opt_usage usage = {"gapline report", arguments, about, options, n, examples, cmd_gate_statuses};
 	struct opt_list operands;
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
 	if (status < 0) {
-		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) ? cmd_misuse(&usage, &err)
-		                                                                    : compare_sides(&c);
+		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) || check_outputs(&c, &err)
+		                 ? cmd_misuse(&usage, &err)
+		                 : compare_sides(&c);
 	}
 	if (!c.quiet && (status == CMD_DONE || status == CMD_GATE_NOT_MET || status == CMD_INCONCLUSIVE))
 		cmd_say_written(c.outputs, c.n_outputs);

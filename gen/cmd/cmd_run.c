@@ -20,6 +20,7 @@ static const char *const examples[] = {
 	"gapline run --baseline 'python train.py' --fixed 'python train.py --prefetch' -o out",
 	"gapline run -o out --repeat 9 --min-speedup 1.05 --baseline -- ./old -n 9 --fixed -- ./new -n 9",
 	"gapline run -o out --time-limit 10m --quiet --baseline ./old --fixed ./new",
+	"gapline run --baseline './train --old' --fixed ./train -o out --compare-output 'loss[:=]'",
 	"gapline run --baseline \"sh -c 'cd old && ./sim'\" --fixed ./sim -o out --quiet",
 	NULL,
 };
@@ -52,6 +53,12 @@ static int go_on(struct experiment *e, struct suite *was, struct err *err)
 	struct suite *s = &e->suite;
 	if (suite_read(was, err) < 0 || suite_same(was, s, err))
 		return -1;
+	for (size_t i = 0; e->compare.pattern && i < was->n_runs; i++)
+		if (!was->runs[i].log)
+			return err_set(err,
+			               "%s: what its runs printed was not kept, which --compare-output needs; --force "
+			               "starts anew",
+			               e->folder);
 	memcpy(s->planned, was->planned, sizeof s->planned);
 	memcpy(s->plan, was->plan, sizeof s->plan);
 	s->looked = s->looks || was->looked;
@@ -136,10 +143,20 @@ void run_profiles(struct experiment *e, struct arena *arena, struct opt_list giv
 		e->compare.files_are = RANKS_ARE_REPEATS;
 }
 
+static void run_outputs(struct experiment *e, struct arena *arena, struct opt_list outputs[2])
+{
+	for (size_t i = 0; e->compare.pattern && i < e->suite.n_runs; i++) {
+		struct opt_list *to = &outputs[e->suite.runs[i].side];
+		to->item = arena_grow(arena, to->item, to->n, to->n + 1, sizeof *to->item);
+		to->item[to->n++] = arena_format(arena, "%s/%s", e->folder, e->suite.runs[i].log);
+	}
+}
+
 static int report(struct experiment *e)
 {
 	struct compare *c = &e->compare;
 	run_profiles(e, &c->arena, c->given);
+	run_outputs(e, &c->arena, c->outputs_of);
 	c->paths[COMPARE_HTML] = arena_format(&c->arena, "%s/report.html", e->folder);
 	if (!c->paths[COMPARE_JSON])
 		c->paths[COMPARE_JSON] = arena_format(&c->arena, "%s/report.json", e->folder);
@@ -245,7 +262,7 @@ static int check_usage(const struct experiment *e, const struct opt_list *operan
 
 int cmd_run(int argc, char **argv)
 {
-	struct experiment e = {.repeat = -1, .recorded = -1};
+	struct experiment e = {.repeat = -1, .recorded = -1, .follow = -1};
 	compare_init(&e.compare);
 	struct opt options[CAPTURING_OPTIONS_MAX + COMPARE_OPTIONS_MAX + 8] = {
 		{OPT_COMMAND, 0, "baseline", "COMMAND",
@@ -277,9 +294,10 @@ int cmd_run(int argc, char **argv)
 	n += capturing_options(&e.capturing, options + n);
 	n += compare_output_options(&e.compare, options + n);
 	n += compare_step_options(&e.compare, options + n);
-	n += compare_print_options(
-		&e.compare, options + n, &e.quiet,
-		"keep the programs' output in DIR, a .log for each run, instead of passing it through");
+	n += compare_result_options(&e.compare, options + n);
+	n += compare_print_options(&e.compare, options + n, &e.quiet,
+	                           "keep the programs' output in DIR, a .log for each run, instead of passing it "
+	                           "through (--compare-output does both)");
 	const struct opt_usage usage = {"gapline run", arguments, about, options, n, examples, cmd_run_statuses};
 	struct opt_list operands;
 	struct err err;

@@ -96,6 +96,12 @@ int compare_prepare(struct compare *c, struct err *err)
 	return 0;
 }
 
+static bool replaces_file(const struct output *output, const char *path)
+{
+	struct stat file;
+	return path && stat(path, &file) == 0 && output_replaces(output, &file);
+}
+
 static int spare_inputs(const struct compare *c, struct err *err)
 {
 	for (size_t o = 0; o < c->n_outputs; o++)
@@ -106,12 +112,13 @@ static int spare_inputs(const struct compare *c, struct err *err)
 					               c->outputs[o].path);
 	for (size_t o = 0; o < c->n_outputs; o++)
 		for (size_t s = 0; s < 2; s++) {
-			struct stat db;
-			if (c->db && stat(c->db, &db) == 0 && output_replaces(&c->outputs[o], &db))
+			if (replaces_file(&c->outputs[o], c->db))
 				return err_set(err, "%s: this output would replace the file of saved baselines",
 				               c->outputs[o].path);
-			struct stat ncu;
-			if (c->ncu[s] && stat(c->ncu[s], &ncu) == 0 && output_replaces(&c->outputs[o], &ncu))
+			bool input = replaces_file(&c->outputs[o], c->ncu[s]);
+			for (size_t i = 0; i < c->outputs_of[s].n; i++)
+				input = input || replaces_file(&c->outputs[o], c->outputs_of[s].item[i]);
+			if (input)
 				return err_set(err, "%s: this output would replace an input", c->outputs[o].path);
 		}
 	return 0;
@@ -209,6 +216,10 @@ static int read_and_analyse(struct compare *c, struct progress *progress, struct
 		}
 		c->analysis.ncu[s] = c->ncu[s] ? &c->ncu_report[s] : NULL;
 	}
+	if (compare_read_printed(c, err)) {
+		inputs_keep(c->sides, 2, &c->arena);
+		return CMD_BAD_PROFILE;
+	}
 	progress_say(progress, "comparing");
 	c->analysis.nothing = find_same_captures(c);
 	for (size_t s = 0; s < 2; s++) {
@@ -277,7 +288,7 @@ int compare_sides(struct compare *c)
 
 void compare_init(struct compare *c)
 {
-	*c = (struct compare){.analysis = {.warmup = -1, .gates.max_regression = -1}};
+	*c = (struct compare){.analysis = {.warmup = -1, .gates.max_regression = -1}, .tolerance = -1};
 }
 
 static const char *harmless(struct compare *c, const char *text)
@@ -337,7 +348,7 @@ int compare_begin(struct compare *c, struct err *err)
 	c->analysis.title = harmless(c, c->analysis.title);
 	for (int s = 0; s < 2; s++)
 		c->analysis.name[s] = harmless(c, c->analysis.name[s]);
-	return read_items(c, err) || read_gates(c, err) || read_links(c, err) ? -1 : 0;
+	return read_items(c, err) || read_gates(c, err) || read_links(c, err) || compare_check_printed(c, err) ? -1 : 0;
 }
 
 void compare_release(struct compare *c)

@@ -31,9 +31,13 @@ struct compare {
 	const char *db;       /* where "@NAME" of a side is looked up; NULL: that is no name of a baseline */
 	const char *ncu[2];   /* reports of Nsight Compute, by side; NULL: none */
 	struct ncu_report ncu_report[2];
-	int files_are;               /* enum ranks_asked */
-	const char *items;           /* as given: "4096 tokens" */
-	struct opt_list expressions; /* --gate */
+	int files_are;                 /* enum ranks_asked */
+	const char *items;             /* as given: "4096 tokens" */
+	struct opt_list expressions;   /* --gate */
+	const char *pattern;           /* --compare-output; NULL: none */
+	double tolerance;              /* below 0: the usual one */
+	struct opt_list outputs_of[2]; /* by side, files with what its runs printed */
+	struct printed printed;
 	struct markdown_wish links;
 	bool github_summary;
 	int colour;
@@ -55,12 +59,20 @@ enum {
 	COMPARE_STEP_OPTIONS = 8,
 	COMPARE_PRINT_OPTIONS = 6,
 	COMPARE_OUTPUT_OPTIONS = 9,
-	COMPARE_OPTIONS_MAX = COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_OUTPUT_OPTIONS
+	COMPARE_RESULT_OPTIONS = 2,
+	COMPARE_OPTIONS_MAX =
+		COMPARE_STEP_OPTIONS + COMPARE_PRINT_OPTIONS + COMPARE_OUTPUT_OPTIONS + COMPARE_RESULT_OPTIONS
 };
 size_t compare_step_options(struct compare *c, struct opt *rows);   /* what a step is, gates */
 size_t compare_output_options(struct compare *c, struct opt *rows); /* what is written, but for the page */
 size_t compare_print_options(struct compare *c, struct opt *rows, bool *quiet,
-                             const char *quiet_help); /* how it looks */
+                             const char *quiet_help);               /* how it looks */
+size_t compare_result_options(struct compare *c, struct opt *rows); /* what the programs printed */
+
+/* --compare-output and --tolerance, once they are known: -1 with `err` where they cannot be meant. Then reads the files
+ * with what the runs printed into c->analysis; -1 with `err`: one cannot be read. */
+int compare_check_printed(const struct compare *c, struct err *err);
+int compare_read_printed(struct compare *c, struct err *err);
 
 /* After the options are known and before anything else: makes title and names harmless. -1 with `err` where --items is
  * not a number and a word, --gate no expression, or an address cannot stand in a link. */

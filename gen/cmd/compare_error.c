@@ -134,9 +134,10 @@ static bool replaces(const struct output *o, const char *path)
 static bool is_input(const struct compare *c, const struct opt_list *operands, const struct output *o,
                      struct arena *arena)
 {
-	const struct opt_list *const lists[] = {&c->given[0], &c->given[1], operands};
+	const struct opt_list *const lists[] = {&c->given[0], &c->given[1], operands, &c->outputs_of[0],
+	                                        &c->outputs_of[1]};
 	bool is = replaces(o, c->db) || replaces(o, c->ncu[0]) || replaces(o, c->ncu[1]);
-	for (size_t l = 0; l < 3; l++)
+	for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
 		for (size_t i = 0; i < lists[l]->n && !is; i++) {
 			struct inputs found;
 			struct err ignored;

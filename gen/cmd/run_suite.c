@@ -1,4 +1,5 @@
 #include "analyse/run/instants.h"
+#include "base/file.h"
 #include "base/proc.h"
 #include "capture/annotate.h"
 #include "capture/collector_stopwatch.h"
@@ -78,7 +79,7 @@ static int fail(struct experiment *e, const struct suite_run *run, const struct 
 		err_set(&say, "%s: %s", where(run, &e->compare.arena), err->text);
 	bool program = result->started && (result->failed || result->interrupted || !result->unwritable);
 	int status = cmd_fail(program ? CMD_BAD_PROFILE : CMD_WRONG_USAGE, &say);
-	if (log && result->started && !result->interrupted)
+	if (log && e->quiet && result->started && !result->interrupted)
 		show_log(e, log);
 	run_say_kept(e);
 	return status;
@@ -213,6 +214,28 @@ static int look_again(struct experiment *e)
 
 /* ---- one run ---- */
 
+bool run_is_logged(const struct experiment *e)
+{
+	return e->quiet || e->compare.pattern;
+}
+
+/* What the program has written into its log since the last time. */
+static void pass_through(const struct experiment *e)
+{
+	char bytes[8192];
+	ssize_t n;
+	while (e->follow >= 0 && (n = file_read(e->follow, bytes, sizeof bytes)) > 0)
+		if (file_write(STDOUT_FILENO, bytes, (size_t)n))
+			return;
+}
+
+static void tick(void *experiment, int64_t elapsed_ns)
+{
+	struct experiment *e = experiment;
+	pass_through(e);
+	progress_runs_tick(&e->progress, elapsed_ns);
+}
+
 static int capture(struct experiment *e, const struct suite_run *next, const char *path, int output,
                    struct capture_result *result, struct err *err)
 {
@@ -225,10 +248,11 @@ static int capture(struct experiment *e, const struct suite_run *next, const cha
 		.replace = true,
 		.output = output,
 		.version = cmd_version,
-		.tick = progress_runs_tick,
-		.context = &e->progress,
+		.tick = tick,
+		.context = e,
 	};
 	int rc = capture_one(&request, &e->compare.arena, result, err);
+	pass_through(e);
 	progress_runs_end(&e->progress, result->elapsed_ns, !rc);
 	capturing_say_messages(
 		&e->capturing, result,
@@ -330,10 +354,13 @@ static int run_next(struct experiment *e, struct suite_run *next)
 		err_set(&err, "%s: %s", log, err_reason(errno));
 		return cmd_fail(CMD_WRONG_USAGE, &err);
 	}
+	e->follow = log && !e->quiet ? open(log, O_RDONLY | O_CLOEXEC) : -1;
 	progress_runs_begin(&e->progress, next);
 	int rc = capture(e, next, literal(path, arena), output, &result, &err);
 	if (output >= 0)
 		close(output);
+	if (e->follow >= 0)
+		close(e->follow);
 	if (!rc && !next->stopwatch && look(e, path, &err)) {
 		unlink(path);
 		rc = -1;
@@ -386,14 +413,14 @@ int run_all(struct experiment *e)
 	int status = look_again(e);
 	if (!status)
 		status = look_at_runs(e);
-	while (!status && suite_next(&e->suite, e->quiet, &next) && !is_late(e, &next)) {
+	while (!status && suite_next(&e->suite, run_is_logged(e), &next) && !is_late(e, &next)) {
 		bool planned = e->suite.planned[0] && e->suite.planned[1];
 		status = run_next(e, &next);
 		if (!status && !planned)
 			status = settle(e);
 		if (!status)
 			status = look_at_runs(e);
-		if (!status && proc_interrupted() && suite_next(&e->suite, e->quiet, &next)) {
+		if (!status && proc_interrupted() && suite_next(&e->suite, run_is_logged(e), &next)) {
 			run_say_kept(e);
 			status = CMD_BAD_PROFILE;
 		}

@@ -30,6 +30,8 @@ static void fill_work(const struct analysis *a, struct page *page)
 	uint32_t n = a->comparison.n_differences, shown = a->comparison.comparable ? 0
 	                                                  : n < MOST_DIFFERENCES   ? n
 	                                                                           : MOST_DIFFERENCES;
+	page_if(&page->top, "same_result", *words_same_result(a) != 0);
+	page_say(&page->top, "same_result", words_same_result(a));
 	page_if(&page->top, "differences", shown > 0);
 	fill_list(page, "difference", a->comparison.differences, shown);
 	page_if(&page->top, "differences.rest", n > shown);

@@ -131,6 +131,28 @@ static void write_why(struct json *json, const struct analysis *a)
 	json_end_object(json);
 }
 
+static void write_same_result(struct json *json, const struct same_result *r)
+{
+	bool differs = r->state == RESULT_DIFFERS;
+	if (r->state == RESULT_NOT_ASKED) {
+		json_null(json, "same_result");
+		return;
+	}
+	json_object(json, "same_result");
+	json_text(json, "found", result_state_name(r->state));
+	json_text(json, "pattern", r->pattern);
+	json_number(json, "tolerance", r->tolerance);
+	json_integer(json, "baseline_runs", r->runs[0]);
+	json_integer(json, "fixed_runs", r->runs[1]);
+	count_or_null(json, "numbers", r->numbers);
+	json_number(json, "largest_difference", r->state == RESULT_AGREES ? r->largest : NAN);
+	count_or_null(json, "first_different", r->first);
+	json_number(json, "baseline_number", differs ? r->value[0] : NAN);
+	json_number(json, "fixed_number", differs ? r->value[1] : NAN);
+	json_text(json, "text", r->text);
+	json_end_object(json);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -156,6 +178,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	count_or_null(json, "more_steps", v->more_steps);
 	count_or_null(json, "more_runs", v->more_runs);
 	json_text(json, "same_work", same_work_name(a->comparison.same_work));
+	write_same_result(json, &a->comparison.result);
 	write_gates(json, &a->gates);
 	json_bool(json, "comparable", a->comparison.comparable);
 	write_once(json, a);

@@ -225,6 +225,7 @@ static void put_caveats(struct sheet *s)
 		first = a->comparison.n_differences ? a->comparison.differences[0] : "";
 		caveat(s, &said, first);
 	}
+	caveat(s, &said, words_same_result(a));
 	size_t n;
 	const char **doubts = words_doubts(a, &s->arena, &n);
 	if (v->result == VERDICT_INCONCLUSIVE && v->n_reasons && !a->conditions.doubt)

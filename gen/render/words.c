@@ -390,6 +390,11 @@ const char *words_comparable(const struct analysis *a)
 	return a->comparison.other_conditions ? elsewhere[a->comparison.same_work] : words[a->comparison.same_work];
 }
 
+const char *words_same_result(const struct analysis *a)
+{
+	return a->comparison.result.state == RESULT_AGREES ? a->comparison.result.text : "";
+}
+
 const char *words_cold(const struct finding *f, struct unit unit, struct arena *arena)
 {
 	return f->ceiling_least > 0

@@ -3,6 +3,7 @@
 
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/conditions.h"
+#include "analyse/judge/same_result.h"
 #include "analyse/judge/work.h"
 #include "analyse/run/pattern.h"
 #include "analyse/say.h"
@@ -315,11 +316,23 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 	return amounts_sharing(c->side, facts, c->arena);
 }
 
-/* The way may be another one as long as what goes in, what comes out and who works on it are the same. */
-static enum same_work same_work_of(const struct guard *c, uint32_t material)
+/* The way may be another one as long as what goes in, what comes out and who works on it are the same. What both
+ * programs printed says more than any profile, but for one that cannot be true, and for steps that are no unit. */
+static enum same_work same_work_of(const struct guard *c, uint32_t material, bool rest)
 {
 	enum same_work as_told = material || c->alike < GUARD_NEARLY_ALL ? SAME_WORK_JOB : SAME_WORK_SAME;
-	return c->different ? SAME_WORK_DIFFERENT : c->doubtful ? SAME_WORK_UNKNOWN : as_told;
+	enum same_work recorded = c->different ? SAME_WORK_DIFFERENT : c->doubtful ? SAME_WORK_UNKNOWN : as_told;
+	switch (c->out.result.state) {
+	case RESULT_DIFFERS:
+		return SAME_WORK_DIFFERENT;
+	case RESULT_UNKNOWN:
+		return recorded == SAME_WORK_DIFFERENT ? recorded : SAME_WORK_UNKNOWN;
+	case RESULT_AGREES:
+		return rest || c->out.mismatch || recorded == SAME_WORK_SAME ? recorded : SAME_WORK_JOB;
+	case RESULT_NOT_ASKED:
+		break;
+	}
+	return recorded;
 }
 
 static void compare_sizes(struct guard *c, const struct side_facts facts[2])
@@ -407,17 +420,21 @@ static void compare_iterations(struct guard *c)
 }
 
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
-                               const struct names *names, struct arena *arena)
+                               const struct printed *printed, const struct names *names, struct arena *arena)
 {
 	struct guard c = {.arena = arena, .names = names, .side = side, .a = &side[0], .b = &side[1], .share = {1, 1}};
 	struct comparison *out = &c.out;
+	out->result = same_result_judge(printed, arena);
+	if (out->result.state == RESULT_DIFFERS || out->result.state == RESULT_UNKNOWN)
+		guard_add(&c, true, out->result.text);
+	const uint32_t printed_differ = out->n_differences;
 	out->mismatch = cannot_be_judged(&c, facts);
 	out->strangers = nothing_alike(facts[0].runs, facts[1].runs, facts[1].n_runs, arena) != NULL;
 	if (out->mismatch)
 		guard_add(&c, true, out->mismatch);
 	compare_environment(&c, facts);
 	compare_iterations(&c);
-	out->other_conditions = out->n_differences > 0;
+	out->other_conditions = out->n_differences > printed_differ;
 	uint32_t before = out->n_differences;
 	if (c.a->steps.found != c.b->steps.found || out->strangers)
 		c.doubtful = true;
@@ -425,7 +442,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		leave_work_open(&c);
 	else
 		compare_jobs(&c, facts);
-	out->same_work = same_work_of(&c, out->n_differences - before);
+	out->same_work = same_work_of(&c, out->n_differences - before, rest);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
 	return *out;

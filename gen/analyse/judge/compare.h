@@ -5,11 +5,12 @@
 
 #include "analyse/pair_result.h"
 #include "analyse/side/side.h"
+#include "trace/printed.h"
 
 /* Compares two built sides. `rest`: rows that make no sense were left out, or a recording cannot be true, so what one
- * side has and the other has not may be missing in the profile only: the work is not compared. Sentences live in
- * `arena`. */
+ * side has and the other has not may be missing in the profile only: the work is not compared. `printed`: what the
+ * programs printed, or NULL. Sentences live in `arena`. */
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
-                               const struct names *names, struct arena *arena);
+                               const struct printed *printed, const struct names *names, struct arena *arena);
 
 #endif

@@ -1,0 +1,69 @@
+/* What the programs of both sides printed: --compare-output. */
+#include "cmd/compare.h"
+
+#include "base/file.h"
+#include "read/printed.h"
+
+static const double USUAL_TOLERANCE = 0.001;
+
+int compare_check_printed(const struct compare *c, struct err *err)
+{
+	regex_t pattern;
+	if (!c->pattern && c->tolerance >= 0)
+		return err_set(err, "--tolerance needs --compare-output beside it");
+	if (!c->pattern)
+		return 0;
+	if (printed_pattern(c->pattern, &pattern, err))
+		return -1;
+	regfree(&pattern);
+	return 0;
+}
+
+int compare_read_printed(struct compare *c, struct err *err)
+{
+	regex_t pattern;
+	struct printed *p = &c->printed;
+	int rc = 0;
+	if (!c->pattern)
+		return 0;
+	if (printed_pattern(c->pattern, &pattern, err))
+		return -1;
+	*p = (struct printed){.pattern = names_text(&c->names, names_add_text(&c->names, c->pattern)),
+	                      .tolerance = c->tolerance >= 0 ? c->tolerance : USUAL_TOLERANCE};
+	for (int s = 0; s < 2; s++) {
+		const struct opt_list *files = &c->outputs_of[s];
+		struct printed_run *run = ARENA_NEW(&c->arena, files->n, struct printed_run);
+		for (size_t i = 0; i < files->n && !rc; i++) {
+			rc = printed_read(files->item[i], &pattern, &c->arena, &run[i], err);
+			run[i].file = names_text(&c->names, names_add_text(&c->names, file_name(files->item[i])));
+		}
+		p->run[s] = run;
+		p->n[s] = files->n;
+	}
+	regfree(&pattern);
+	c->analysis.printed = p;
+	return rc;
+}
+
+size_t compare_result_options(struct compare *c, struct opt *rows)
+{
+	rows[0] = (struct opt){
+		OPT_TEXT,
+		0,
+		"compare-output",
+		"PATTERN",
+		"compare the numbers that both programs print, in order, in all runs. A number is what the first group "
+	        "of "
+		"PATTERN, a POSIX extended regular expression, matches; without a group, the first number behind each "
+		"match in its line, as in 'loss[:=]'",
+		.text = &c->pattern};
+	rows[1] = (struct opt){OPT_DECIMAL,
+	                       0,
+	                       "tolerance",
+	                       "REL",
+	                       "how far numbers of --compare-output may differ, relative to the larger (default: "
+	                       "0.001, 0.1 %)",
+	                       .decimal = &c->tolerance,
+	                       .max = 1};
+	return COMPARE_RESULT_OPTIONS;
+}
