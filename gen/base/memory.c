@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 enum { UNDO_MOST = 8 };
@@ -24,17 +25,28 @@ void memory_undo(void (*undo)(void))
 	undos[n_undos++] = undo;
 }
 
+const char *memory_problem(void)
+{
+	return lowered ? "out of memory; --memory-limit has to be higher"
+	               : "out of memory; end other programs, or take a machine that has more";
+}
+
 void memory_exhausted(void)
 {
-	static const char plain[] = "gapline: out of memory; end other programs, or take a machine that has more\n";
-	static const char given[] = "gapline: out of memory; --memory-limit has to be higher\n";
-	const char *text = lowered ? given : plain;
 	static atomic_flag ending = ATOMIC_FLAG_INIT;
+	static _Thread_local bool mine;
+	const struct iovec line[] = {{(void *)"gapline: ", strlen("gapline: ")},
+	                             {(void *)memory_problem(), strlen(memory_problem())},
+	                             {(void *)"\n", 1}};
+	if (mine)
+		_exit(MEMORY_STATUS); /* what is undone found no memory either */
 	while (atomic_flag_test_and_set(
 		&ending)) /* one thread says it; what the others have begun ends with the process */
 		pause();
-	ssize_t said = write(STDERR_FILENO, text, strlen(text)); /* stdio may want memory */
+	mine = true;
+	ssize_t said = writev(STDERR_FILENO, line, 3); /* stdio may want memory */
 	(void)said;
+	memory_unlimited(); /* the limit was for the work, and that has ended */
 	for (size_t i = n_undos; i-- > 0;)
 		undos[i]();
 	_exit(MEMORY_STATUS);

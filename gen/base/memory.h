@@ -25,8 +25,12 @@ __attribute__((format(printf, 3, 0))) size_t memory_print(char *text, size_t roo
 /* Says that there is no memory, undoes what has to be, and ends the process with MEMORY_STATUS. For any thread. */
 _Noreturn void memory_exhausted(void);
 
-/* Has `undo` called before the process ends so: it takes no memory to speak of, and waits for nobody. At most eight
- * functions; one that is there already is not added again. */
+/* That sentence: what is wrong, a semicolon, and what to do about it. */
+const char *memory_problem(void);
+
+/* Has `undo` called before the process ends so, the last one first, without the limit below: it waits for nobody, and
+ * where it finds no memory it does not return, nor is another called. At most eight functions; one that is there
+ * already is not added again. */
 void memory_undo(void (*undo)(void));
 
 /* No more than so many bytes of memory for this process (RLIMIT_DATA, getrlimit(2)): beyond, it ends as above. -1 with

@@ -143,7 +143,8 @@ static int finish(struct collector_job *job, struct err *err)
 		return err_set(err, "nothing was recorded: the program used no CUDA in the time asked for (--delay, "
 		                    "--duration)");
 	return err_set(err,
-	               "nothing was recorded: the program never used CUDA; gapline doctor says whether it could here");
+	               "nothing was recorded: the program never used CUDA, or could not reach the output's folder; "
+	               "gapline doctor says whether it could here");
 }
 
 static void release(struct collector_job *job)

@@ -188,7 +188,7 @@ static const char *problem(struct recovery *r)
 		return "its recording cannot be read";
 	if (!n) {
 		const char *failure = spool_failure(r->spool, r->arena);
-		return failure ? failure : "the program had used no CUDA by then";
+		return failure ? failure : "the program had used no CUDA by then, or could not reach this folder";
 	}
 	return NULL;
 }
@@ -289,8 +289,9 @@ static int convert(struct recovery *r, const char *profile, int64_t stop_ns, con
 		return err_set(err, "%s: nothing can be recovered: %s", r->folder,
 		               r->made.worst == SPOOL_ERROR ? r->made.messages[0]
 		               : r->made.unwritten          ? r->made.unwritten
-		               : r->made.empty              ? r->made.empty
-		                                            : "the program had used no CUDA by then");
+		               : r->made.empty
+		                       ? r->made.empty
+		                       : "the program had used no CUDA by then, or could not reach this folder");
 	return 0;
 }
 

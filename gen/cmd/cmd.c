@@ -84,6 +84,11 @@ int cmd_fail(enum cmd_status status, const struct err *err)
 	return status;
 }
 
+void cmd_failed_by(const struct err *err)
+{
+	failed = *err;
+}
+
 const struct err *cmd_failed(void)
 {
 	return &failed;

@@ -73,6 +73,7 @@ int cmd_fail(enum cmd_status status, const struct err *err);
 
 /* What cmd_fail or cmd_misuse printed last; "" before. */
 const struct err *cmd_failed(void);
+void cmd_failed_by(const struct err *err); /* where the error was printed elsewhere */
 
 /* The same for a mistake in the arguments, with the way to the help. */
 int cmd_misuse(const struct opt_usage *usage, const struct err *err);

@@ -103,8 +103,9 @@ int cmd_report(int argc, char **argv)
 	n += compare_result_options(&c, options + n);
 	n += compare_print_options(&c, options + n, &c.quiet, "print nothing but errors");
 	const struct opt_usage usage = {"gapline report", arguments, about, options, n, examples, cmd_gate_statuses};
-	struct opt_list operands;
+	struct opt_list operands = {0};
 	struct err err;
+	compare_watch_memory(&c, &operands, NULL);
 	int status = cmd_options(&usage, argc, argv, &c.arena, &operands);
 	if (status < 0) {
 		status = compare_begin(&c, &err) || name_sides(&c, &operands, &err) || check_outputs(&c, &err)

@@ -299,8 +299,9 @@ int cmd_run(int argc, char **argv)
 	                           "keep the programs' output in DIR, a .log for each run, instead of passing it "
 	                           "through (--compare-output does both)");
 	const struct opt_usage usage = {"gapline run", arguments, about, options, n, examples, cmd_run_statuses};
-	struct opt_list operands;
+	struct opt_list operands = {0};
 	struct err err;
+	compare_watch_memory(&e.compare, &operands, &e.folder);
 	int status = cmd_options(&usage, argc, argv, &e.compare.arena, &operands);
 	if (status < 0)
 		status = check_usage(&e, &operands, &err) || settle_limit(&e, &err) || settle_repeat(&e, &err) ||

@@ -150,15 +150,6 @@ static int show(struct show *s, const struct opt_list *operands)
 	return status;
 }
 
-/* What was asked for says why there is nothing. */
-static void write_error(const struct show *s, const struct opt_list *operands, int status)
-{
-	struct compare c = {.ncu = {s->ncu}};
-	c.paths[COMPARE_JSON] = s->paths[SHOW_JSON];
-	c.paths[COMPARE_MARKDOWN] = s->paths[SHOW_MARKDOWN];
-	compare_write_error(&c, operands, NULL, status);
-}
-
 int cmd_show(int argc, char **argv)
 {
 	struct show s = {.analysis = {.warmup = -1, .gates.max_regression = -1}};
@@ -191,6 +182,11 @@ int cmd_show(int argc, char **argv)
 	struct opt_list operands = {0};
 	struct err err;
 	int status = cmd_options(&usage, argc, argv, &s.arena, &operands);
+	/* What was asked for says why there is nothing. */
+	struct compare instead = {.ncu = {s.ncu}};
+	instead.paths[COMPARE_JSON] = s.paths[SHOW_JSON];
+	instead.paths[COMPARE_MARKDOWN] = s.paths[SHOW_MARKDOWN];
+	compare_watch_memory(&instead, &operands, NULL);
 	if (status < 0 && operands.n == 1)
 		status = show(&s, &operands);
 	else if (status < 0) {
@@ -201,7 +197,7 @@ int cmd_show(int argc, char **argv)
 			err_set(&err, "a profile is needed");
 		status = cmd_misuse(&usage, &err);
 	}
-	write_error(&s, &operands, status);
+	compare_write_error(&instead, &operands, NULL, status);
 	for (size_t i = 0; i < SHOW_OUTPUTS; i++) {
 		buf_release(&s.bytes[i]);
 		output_release(&s.outputs[i]);

@@ -87,6 +87,10 @@ int compare_prepare(struct compare *c, struct err *err);
  * folder); an input is never replaced. Before compare_release. */
 void compare_write_error(struct compare *c, const struct opt_list *operands, const char *folder, int status);
 
+/* Has that done also where memory runs out, which ends the process at once; until compare_write_error. `folder` may be
+ * set later. */
+void compare_watch_memory(struct compare *c, const struct opt_list *operands, const char *const *folder);
+
 /* What the file of a GitHub step's summary holds already. 0, or -1 with `err` when there would be no room for more. */
 int compare_add_to_summary(const char *path, struct buf *out, struct err *err);
 

@@ -2,6 +2,8 @@
  * would show the result of an older one. */
 #include "cmd/compare.h"
 
+#include "base/memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,6 +31,7 @@ static const struct {
 	{CMD_BAD_PROFILE, "unreadable", "Input/output error"},
 	{CMD_BAD_PROFILE, "program_failed", "' failed: "},
 	{CMD_BAD_PROFILE, "interrupted", ": interrupted"},
+	{CMD_WRONG_USAGE, "memory", "out of memory"},
 	{CMD_WRONG_USAGE, "occupied", "holds runs already"},
 	{CMD_WRONG_USAGE, "occupied", "holds other things"},
 	{CMD_WRONG_USAGE, "occupied", "is writing into it"},
@@ -167,6 +170,30 @@ static int render(size_t kind, const char *path, const struct render_error *e, s
 	return 0;
 }
 
+static struct {
+	struct compare *compare; /* NULL: none */
+	const struct opt_list *operands;
+	const char *const *folder;
+} watched;
+
+static void write_no_memory(void)
+{
+	struct err err;
+	if (!watched.compare)
+		return;
+	err_set(&err, "%s", memory_problem());
+	cmd_failed_by(&err);
+	compare_write_error(watched.compare, watched.operands, watched.folder ? *watched.folder : NULL, MEMORY_STATUS);
+}
+
+void compare_watch_memory(struct compare *c, const struct opt_list *operands, const char *const *folder)
+{
+	watched.compare = c;
+	watched.operands = operands;
+	watched.folder = folder;
+	memory_undo(write_no_memory);
+}
+
 void compare_write_error(struct compare *c, const struct opt_list *operands, const char *folder, int status)
 {
 	static const size_t kinds[] = {COMPARE_JSON, COMPARE_JUNIT, COMPARE_MARKDOWN, COMPARE_COMMENT, COMPARE_SUMMARY};
@@ -174,6 +201,7 @@ void compare_write_error(struct compare *c, const struct opt_list *operands, con
 	struct names names;
 	struct err err;
 	bool printed = false;
+	watched.compare = NULL;
 	if ((status != CMD_WRONG_USAGE && status != CMD_BAD_PROFILE) || !*cmd_failed()->text)
 		return;
 	names_init(&names, &arena);

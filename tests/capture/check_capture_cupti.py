@@ -36,7 +36,7 @@ class Cupti(Installed):
 
     def test_environment(self):
         found, said = self.environment()
-        self.assertEqual(said, "gapline: nothing was recorded: the program never used CUDA; gapline doctor says whether it could here\n")
+        self.assertEqual(said, "gapline: nothing was recorded: the program never used CUDA, or could not reach the output's folder; gapline doctor says whether it could here\n")
         self.assertEqual(found["CUDA_INJECTION64_PATH"], str(self.library.resolve()))
         self.assertEqual(found["NVTX_INJECTION64_PATH"], str(self.library.resolve()))
         self.assertEqual(found["GAPLINE_GRAPH_TRACE"], "auto")
@@ -96,7 +96,7 @@ class Cupti(Installed):
         self.assertEqual(
             said,
             "gapline: the program failed: exit status 3; there is no profile: nothing was recorded: the program never "
-            "used CUDA; gapline doctor says whether it could here\n",
+            "used CUDA, or could not reach the output's folder; gapline doctor says whether it could here\n",
         )
         _, said = self.gapline(*command, "kill -ABRT $$", status=3)
         self.assertIn("the program failed: killed by SIGABRT (signal 6)", said)
@@ -211,7 +211,7 @@ class Cupti(Installed):
         words = "the recording of process 77 is empty: it was killed early, or the disk was full\n"
         for size in 0, 20, 48, 58:
             (self.folder / "spool").write_bytes(whole[:size])
-            for name, expected in ("77-cuda-0", words), ("77-osrt-0", "the program never used CUDA; gapline doctor says whether it could here\n"):
+            for name, expected in ("77-cuda-0", words), ("77-osrt-0", "the program never used CUDA, or could not reach the output's folder; gapline doctor says whether it could here\n"):
                 script = f"cp spool $GAPLINE_SPOOL/{name}.spool"
                 _, said = self.gapline("capture", "--collector", "cupti", "-o", "x", "--", "sh", "-c", script, status=3)
                 self.assertEqual(said, f"gapline: nothing was recorded: {expected}")
@@ -237,13 +237,13 @@ class Cupti(Installed):
         process = self.start(*command, "echo $$ > pid; exec sleep 60")
         pid = self.pids("pid")[0]
         (left,) = [n for n in self.files() if n.startswith(".x.")]
-        words = f"gapline: {left} was left by a capture to this name that wrote no profile; the program had used no CUDA by then; remove it"
+        words = f"gapline: {left} was left by a capture to this name that wrote no profile; the program had used no CUDA by then, or could not reach this folder; remove it"
         self.assertNotIn("was left", self.gapline(*command, "true", status=3)[1])
         process.kill()
         process.communicate(timeout=60)
         self.wait_for(lambda: not is_alive(pid))
         self.assertIn(words, self.gapline(*command, "true", status=3)[1])
-        self.assertIn("nothing can be recovered: the program had used no CUDA by then", self.recover("x", status=3))
+        self.assertIn("nothing can be recovered: the program had used no CUDA by then, or could not reach this folder", self.recover("x", status=3))
         (self.folder / left / "capture.json").write_text('{"schema": "gapline-capture/2"}')
         self.assertIn("it holds nothing to make a profile of; remove it", self.gapline(*command, "true", status=3)[1])
         self.assertIn("nothing can be recovered: it holds nothing to make a profile of", self.recover("x", status=3))

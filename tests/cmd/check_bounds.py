@@ -91,6 +91,13 @@ def check_limit(folder):
     for size in "100K", "2M", "1048576":
         done = gapline(folder, "show", "-q", "--memory-limit", size, "long.sqlite")
         expect((done.returncode, done.stdout, done.stderr) == (2, "", "gapline: out of memory; --memory-limit has to be higher\n"), f"{size} are too little", done)
+    for command in ["show", "long.sqlite"], ["report", "long.sqlite", "long.sqlite", "--junit", "x.xml"]:
+        (folder / "x.json").write_text("of an earlier job")
+        done = gapline(folder, *command, "-q", "--memory-limit", "2M", "--json", "x.json", "--markdown", "x.md")
+        said = json.loads((folder / "x.json").read_text())["error"]
+        expect(done.returncode == 2 and said == {"id": "memory", "file": None, "text": "out of memory", "next": "--memory-limit has to be higher"}, "the JSON says so", said)
+        expect("out of memory" in (folder / "x.md").read_text(), "and the Markdown")
+    expect('type="memory"' in (folder / "x.xml").read_text(), "and the JUnit file")
     expect(gapline(folder, "show", "-q", "--memory-limit", "1G", "long.sqlite").returncode == 0, "1 GB is enough")
     for size in "", "G", "1T", "1GB", "-1", "1.5G", "1 G", "99999999999999999999":
         done = gapline(folder, "show", "-q", "--memory-limit", size, "long.sqlite")

@@ -397,6 +397,16 @@ class Capture(Case):
                 break
         self.assertEqual((found[0], found, set(found)), (0, sorted(found), {0, 1, 2}))  # none, some, and all of it
 
+    def test_folder_that_cannot_be_reached(self):
+        """As in a container of its own: nobody is told, so it is not said that no CUDA was used."""
+        env = self.environment(FAKE_EXACT="1")
+        del env["CUDA_INJECTION64_PATH"], env["GAPLINE_SPOOL"]
+        with tempfile.TemporaryDirectory() as folder:
+            command = [GAPLINE, "capture", "--collector", "cupti", "-o", f"{folder}/x.sqlite", "--", "env", "GAPLINE_SPOOL=/nowhere", TARGET, "steps"]
+            done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("the program never used CUDA, or could not reach the output's folder", done.stderr)
+
     def test_profile(self):
         before = time.monotonic_ns()
         out, db = self.capture("steps", FAKE_EXACT="1")
