@@ -53,7 +53,7 @@ size_t compare_result_options(struct compare *c, struct opt *rows)
 		"compare-output",
 		"PATTERN",
 		"compare the numbers that both programs print, in order, in all runs. A number is what the first group "
-	        "of "
+		"of "
 		"PATTERN, a POSIX extended regular expression, matches; without a group, the first number behind each "
 		"match in its line, as in 'loss[:=]'",
 		.text = &c->pattern};
