@@ -5,7 +5,8 @@
 
 RACES reports of each kind of file race against somebody who renames one of two files onto the name, as `gapline
 capture --force` and rsync do, and as many against somebody who copies one of them into it, as cp does. A rename is no
-error: what was opened is judged. A copy that is not done yet is one, and some have to be called that.
+error: what was opened is judged. A copy that is not done yet is one, and some have to be called that. A tenth as many race
+against what keeps a profile: `digest`, `save` and `history add`; a report of what was kept is of one of both files.
 """
 
 import gzip
@@ -31,6 +32,21 @@ def run(*words):
 def show(path):
     done = run("show", "-q", path)
     return done.returncode, done.stdout, done.stderr.decode()
+
+
+def keep(*words):
+    """A report of what these words keep of a profile, beside one that nobody replaces."""
+    def kept(path):
+        db, digest = path.with_name("kept.db"), path.with_name("kept.digest")
+        where = ("-o", digest) if words[0] == "digest" else ("--db", db)
+        done = run(*words, "-q", *where, path)
+        name = {"digest": digest, "save": "@main", "history": "@commit:1a2b3c4"}[words[0]]
+        report = run("report", "-q", "--db", db, "--json", "-", name, path.with_name("other.sqlite")) if done.returncode == 0 else done
+        db.unlink(missing_ok=True)
+        digest.unlink(missing_ok=True)
+        return report.returncode, report.stdout if report.returncode == 0 else b"", (done.stderr + report.stderr).decode()
+
+    return kept
 
 
 class Replacer(threading.Thread):
@@ -70,14 +86,14 @@ def copy(file, path):
             time.sleep(0.0001)
 
 
-def race(files, path, replace, may_fail):
+def race(files, path, replace, may_fail, show=show, races_wanted=RACES):
     shutil.copy(files[0], path)
     expected = [show(file) for file in files]
     expected = {text.replace(file.name.encode(), path.name.encode()) for file, (_, text, _) in zip(files, expected)}
     assert len(expected) == 2 and b"" not in expected, "the two files say the same"
     wrong, refused, said, races = [], 0, 0, 0
     with Replacer(path, files, replace) as other:
-        while races < RACES or (may_fail and not said and races < 20 * RACES):
+        while races < races_wanted or (may_fail and not said and races < 20 * RACES):
             races += 1
             status, out, err = show(path)
             refused += status == 3
@@ -87,7 +103,7 @@ def race(files, path, replace, may_fail):
     path.unlink()
     print(f"{path.name}, {replace.__name__}: {races} races, {other.times} times replaced, {refused} refused, of them "
           f"{said} as written meanwhile, {len(wrong)} wrong", flush=True)
-    if other.times < (RACES // 10 if may_fail else RACES) or (may_fail and not said):
+    if other.times < (races_wanted // 10 if may_fail else races_wanted) or (may_fail and not said):
         wrong.append(("never", f"{path.name}: nothing was raced"))
     return wrong
 
@@ -107,6 +123,11 @@ def main():
             path = folder / f"raced.{kind}"
             wrong += race(files, path, rename, may_fail=False)
             wrong += race(files, path, copy, may_fail=True)
+        shutil.copy(packed[0], folder / "other.sqlite")
+        for words in ("digest",), ("save", "main"), ("history", "add", "--commit", "1a2b3c4", "--time", "1790000000"):
+            for replace in rename, copy:
+                print(*words, end=": ")
+                wrong += race(kinds["sqlite"], folder / "raced.sqlite", replace, replace == copy, keep(*words), max(2, RACES // 10))
     for status, text in wrong[:10]:
         print(f"exit {status}: {text}")
     return 1 if wrong else 0
