@@ -87,6 +87,26 @@ static void test_unknown_gpus_are_not_shared(void **state)
 	EXPECT(s, 0, {CAUSE_HOST_CODE, NULL, 2950, NULL}, {CAUSE_LAUNCH_API, NULL, 50, NULL});
 }
 
+/* What explains the gap [2000, 5000) is what the thread did from 1950 on: of its host code up to 4900 nobody looked at
+ * the first 500, and not at what lies before. */
+static void test_time_that_nobody_looked_at(void **state)
+{
+	struct scene *s = *state;
+	static int64_t start[] = {1000}, end[] = {2450};
+	uint32_t thread[] = {s->main};
+	scene_kernel(s, s->main, 900, 950, 1000, 2000);
+	scene_kernel(s, s->main, 4900, 4950, 5000, 6000);
+	struct trace *t = (struct trace *)maker_link(&s->m);
+	t->source.has_lock = true;
+	t->unlooked = (struct trace_unlooked){1, start, end, thread};
+	t->first_unlooked = ARENA_NEW(&s->arena, t->n_threads + 1, uint32_t);
+	for (uint32_t i = s->main + 1; i <= t->n_threads; i++)
+		t->first_unlooked[i] = 1;
+	s->trace = t;
+	EXPECT(s, 0, {CAUSE_HOST_CODE, NULL, 2950, NULL}, {CAUSE_LAUNCH_API, NULL, 50, NULL});
+	assert_float_equal(s->result.side[0].devices[0].budget.unlooked, 500, 0.5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -95,6 +115,7 @@ int main(void)
 		SCENE(test_edges_of_the_window),
 		SCENE(test_other_process),
 		SCENE(test_unknown_gpus_are_not_shared),
+		SCENE(test_time_that_nobody_looked_at),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,7 @@ struct program {
 	bool names;         /* the profiler's call beside every launch */
 	int64_t last;       /* one more kernel of so many ns */
 	bool pageable;      /* the copy is from pageable memory */
+	int64_t also;       /* after the kernels, so many bytes more are copied */
 	int64_t back;       /* before the load, so many bytes are read back */
 };
 
@@ -122,6 +123,7 @@ static const struct trace *program_run(struct scene *s, const struct program *p)
 				call(&c, "cuKernelGetName", CALL_OTHER, 2 * US);
 			kernel(&c, "gemm", p->kernel);
 		}
+		copy(&c, p->also, false);
 		if (p->last)
 			kernel(&c, "large", p->last);
 		scene_range(s, s->main, start, c.t, "forward");
@@ -236,14 +238,16 @@ static void test_another_name_resolves_nothing(void **state)
 
 static void test_a_flag_is_no_input(void **state)
 {
-	static const int64_t bytes[] = {4, 512, 1 << 14};
-	for (int i = 0; i < 3; i++) {
+	/* nor is a fortieth of what is copied; a tenth is */
+	static const int64_t bytes[] = {4, 512, 1 << 14, (1 << 20) / 10, (1 << 20) / 40};
+	for (int i = 0; i < 5; i++) {
 		struct program logging = plain, quick;
 		logging.bytes = bytes[i];
+		logging.also = i < 3 ? 0 : 1 << 20;
 		quick = logging;
 		quick.load = 0;
 		const struct analysis *a = compare(*state, logging, quick);
-		assert_int_equal(finding_of(a, "input_starvation") != NULL, bytes[i] >= 1024);
+		assert_int_equal(finding_of(a, "input_starvation") != NULL, i == 2 || i == 3);
 	}
 }
 

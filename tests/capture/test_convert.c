@@ -45,6 +45,11 @@ static void test_ops_and_calls(void **state)
 	spool_record(&b, &r, 96);
 	r = spool_memset(START + 1200, START + 1250, 7, 512, 9);
 	spool_record(&b, &r, 88);
+	for (uint32_t kind = 0; kind < 9; kind++) { /* from unknown to one that nobody knows yet */
+		r = spool_memset(START + 1260 + kind, START + 1260 + kind, 7, 0, 9);
+		put32(&r, 50, kind);
+		spool_record(&b, &r, 88);
+	}
 	r = spool_graph(START + 1300, START + 1400, 2, 13, 10);
 	spool_record(&b, &r, 56);
 	r = spool_device_graph(START + 1410, START + 1480, 21);
@@ -73,7 +78,7 @@ static void test_ops_and_calls(void **state)
 	const char *db;
 	struct convert_result result = convert(s, &db);
 	assert_int_equal(result.processes, 1);
-	assert_int_equal(result.ops, 8);
+	assert_int_equal(result.ops, 17);
 	assert_int_equal(result.calls, 4);
 	assert_int_equal(result.skipped, 0);
 	assert_int_equal(result.incomplete, 0);
@@ -113,8 +118,11 @@ static void test_ops_and_calls(void **state)
 		"2000|2100|0|1|7|12|8192|10|2|2|0|1|1|2|5|-");
 	assert_string_equal(query(s, db,
 	                          "SELECT start, end, value, bytes, graphNodeId, memKind FROM "
-	                          "CUPTI_ACTIVITY_KIND_MEMSET"),
+	                          "CUPTI_ACTIVITY_KIND_MEMSET WHERE bytes > 0"),
 	                    "1200|1250|7|512|-|2");
+	assert_string_equal(
+		query(s, db, "SELECT memKind FROM CUPTI_ACTIVITY_KIND_MEMSET WHERE bytes = 0 ORDER BY start"),
+		"7\n0\n1\n2\n3\n4\n5\n6\n7");
 	assert_string_equal(query(s, db,
 	                          "SELECT start, end, streamId, correlationId, graphId, graphExecId FROM "
 	                          "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"),

@@ -176,10 +176,13 @@ static void test_state(void **state)
 	         .steps = 56},
 		{.side = SUITE_BASELINE, .number = 2, .stopwatch = true, .complete = "yes", .seconds = 1.5},
 		{.side = SUITE_BASELINE, .number = 1, .complete = "yes", .profile = "is-not-there.sqlite"},
+		{.side = SUITE_FIXED, .number = SUITE_MANY + 1, .stopwatch = true, .complete = "yes"},
+		{.side = SUITE_FIXED, .number = SUITE_MANY, .stopwatch = true, .complete = "yes"},
 	};
 	runs[0].timed.ns = INT64_C(1) << 60;
 	runs[1].timed.unused = "a reason";
-	for (size_t i = 0; i < 3; i++)
+	runs[3].timed.unused = runs[4].timed.unused = "no run has this number";
+	for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
 		suite_add(&suite, &runs[i]);
 	const char *path = arena_format(&arena, "%s/run.json", folder);
 	FILE *older = fopen(path, "w");
@@ -199,7 +202,8 @@ static void test_state(void **state)
 	assert_int_equal(was.plan[1].launches, 600);
 	assert_int_equal(was.plan[1].processes, 2);
 	assert_int_equal(was.plan[1].limit_ms, 10000);
-	assert_int_equal(was.n_runs, 2);
+	assert_int_equal(was.n_runs, 3);
+	assert_int_equal(was.runs[2].number, SUITE_MANY);
 	assert_true(was.runs[0].timed.ns == INT64_C(1) << 60 && was.runs[0].steps == 56);
 	assert_int_equal(was.runs[0].start_utc_ns, 17);
 	assert_string_equal(was.runs[1].timed.unused, "a reason");

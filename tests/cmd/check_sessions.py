@@ -26,6 +26,7 @@ CASES = {  # what is different: pause, hosts, UUIDs, what is said
     "GPUs": (0, ("node-a", "node-a"), (GPU.format(1, 1), GPU.format(2, 2)), "on another GPU."),
     "all": (WEEK, ("a", "b"), (GPU.format(1, 1), GPU.format(2, 2)), "on another day, on another host and on another GPU."),
     "containers": (0, ("0123456789ab", "ba9876543210"), (None, None), ""),
+    "two containers on one GPU": (0, ("0123456789ab", "ba9876543210"), (GPU.format(1, 1),) * 2, ""),
     "host names of one GPU": (0, ("node-a", "node-b"), (GPU.format(1, 1),) * 2, ""),
     "scrubbed UUIDs": (0, (None, None), (GPU.format(0, 1), GPU.format(0, 2)), ""),
     "one side's UUID": (0, (None, None), (GPU.format(1, 1), None), ""),

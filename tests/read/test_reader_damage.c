@@ -225,6 +225,44 @@ static void endless_tables_are_errors(void **state)
 	REFUSED(s, broken, "is damaged in table CUPTI_ACTIVITY_KIND_KERNEL");
 }
 
+/* The same in a table without row ids, whose order nobody can look at, of an auto-vacuum database, whose pages nobody
+ * can look at: more rows than the file has room for. */
+static void endless_tables_without_a_rowid_are_errors(void **state)
+{
+	struct support *s = *state;
+	const char *path =
+		support_profile(s, "layout_2025.sql",
+	                        "CREATE TABLE copies AS SELECT * FROM StringIds; DROP TABLE StringIds;"
+	                        "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT) WITHOUT ROWID;"
+	                        "INSERT INTO StringIds SELECT * FROM copies");
+	const char *broken = support_path(s, "broken.sqlite");
+	static const unsigned char cell[] = {0, 0, 0, 0, 6, 3, 1, 15, 99, 'x', 0}; /* a row of its own: 99, 'x' */
+	size_t n;
+	unsigned char *whole = support_load(s, path, &n);
+	unsigned char *data = arena_alloc(&s->arena, n + 3 * PAGE, 1);
+	memcpy(data, whole, n);
+	uint32_t root = root_page(path, "StringIds"), next = (uint32_t)(n / PAGE) + 1;
+	memcpy(data + n + PAGE, data + (size_t)(root - 1) * PAGE, PAGE);
+	assert_int_equal(data[n + PAGE], 10); /* a leaf */
+	for (int level = 0; level < 2; level++) {
+		unsigned char *page = level ? data + n : data + (size_t)(root - 1) * PAGE;
+		uint32_t at = PAGE - sizeof cell, cells = 300;
+		memset(page, 0, PAGE);
+		page[0] = 2;
+		put(page + 3, cells, 2);
+		put(page + 5, at, 2);
+		put(page + 8, next + (uint32_t)level, 4);
+		memcpy(page + at, cell, sizeof cell);
+		put(page + at, next + (uint32_t)level, 4);
+		for (uint32_t i = 0; i < cells; i++)
+			put(page + 12 + 2 * i, at, 2);
+	}
+	put(data + 28, next + 1, 4);
+	put(data + 52, next + 1, 4);
+	support_write(broken, data, n + 2 * PAGE);
+	REFUSED(s, broken, "is damaged in table StringIds");
+}
+
 /* A rowid near the end of the range must not make the reader ask for room for as many rows. */
 static void huge_rowids_cost_nothing(void **state)
 {
@@ -249,7 +287,7 @@ int main(void)
 		TEST(damaged_pages_are_errors),        TEST(pages_that_changed_places_are_errors),
 		TEST(tables_without_a_rowid_are_read), TEST(damaged_indexes_are_not_used),
 		TEST(truncated_files_are_errors),      TEST(endless_tables_are_errors),
-		TEST(huge_rowids_cost_nothing),
+		TEST(huge_rowids_cost_nothing),        TEST(endless_tables_without_a_rowid_are_errors),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -42,7 +42,7 @@ const struct trace *scene_program(struct scene *s, const struct program *p)
 			s->m.trace->ops.flags[op] = node ? OPF_GRAPH_NODE : 0;
 			gpu += p->kernel;
 		}
-		if (p->sync) {
+		if (p->sync && (!p->of || i % p->of >= p->of - p->syncs)) {
 			int64_t end = (gpu > t ? gpu : t) + 2 * US;
 			maker_call(&s->m, s->main, t, end, "cudaDeviceSynchronize", CALL_SYNC, ++s->correlation);
 			t = end;

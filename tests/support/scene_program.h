@@ -10,6 +10,7 @@ struct program {
 	int64_t launch;                    /* ns of a launch call, 0: 2 µs */
 	int kernels, per_launch;           /* per_launch > 1: nodes of a graph */
 	bool pageable, sync, epochs;       /* epochs: a range around every eight steps */
+	int syncs, of;                     /* sync: in the last so many of so many steps, 0: in each */
 };
 
 /* Runs it for 40 steps, each in a range "step": another trace of the scene, linked. */

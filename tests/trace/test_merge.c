@@ -133,6 +133,24 @@ static void columns_that_one_file_lacks_are_lacking(void **state)
 	arena_release(&arena);
 }
 
+/* It was looked for waits for Python's lock where it was in every file. */
+static void the_lock_was_looked_at_in_all_files(void **state)
+{
+	(void)state;
+	for (int looked = 0; looked < 4; looked++) {
+		struct arena arena = {0};
+		struct names names;
+		struct trace out;
+		names_init(&names, &arena);
+		struct trace *a = rank(&arena, &names, 1, 0, 60), *b = rank(&arena, &names, 1, 0, 60);
+		a->source.has_lock = looked & 1;
+		b->source.has_lock = looked & 2;
+		trace_merge((struct merge_part[]){{a, {0}, NULL}, {b, {0}, NULL}}, 2, &out, &arena);
+		assert_int_equal(out.source.has_lock, looked == 3);
+		arena_release(&arena);
+	}
+}
+
 /* Parts that live in memory of their own: the first one's is taken over, the others' is gone, and with it nothing that
  * the merged trace needs. */
 static void what_is_kept_outlives_the_parts(void **state)
@@ -189,6 +207,7 @@ int main(void)
 		cmocka_unit_test(a_run_begins_and_ends_with_its_files),
 		cmocka_unit_test(one_gpu_of_two_files_is_one),
 		cmocka_unit_test(columns_that_one_file_lacks_are_lacking),
+		cmocka_unit_test(the_lock_was_looked_at_in_all_files),
 		cmocka_unit_test(what_is_kept_outlives_the_parts),
 	};
 	return cmocka_run_group_tests_name("merge", tests, NULL, NULL);
