@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# release.sh [--without-checks]: everything that a release needs, in build/release-VERSION, or an error that says what is
+# missing. It changes nothing else: the tag is set by hand, with the command that it ends with.
+#
+# The checklist, in its order: nothing uncommitted; the changelog begins with this version, which no tag has; all tests, and
+# what takes long; the packages twice, the same bytes; what they are linked from (SBOM); checksums; notes.
+# --without-checks leaves the tests out, and the notes say so: for trying the rest.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+version=$(sed -n 's/^project(gapline VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
+folder=build/release-$version
+checked="all tests (./dev test, ./dev check-all)"
+
+say() { printf '%s\n' "release: $*"; }
+die() {
+	say "$*" >&2
+	exit 1
+}
+
+[ -z "$(git status --porcelain)" ] || die "uncommitted files: $(git status --porcelain | head -n 3)"
+first=$(sed -n 's/^## //p' CHANGELOG.md | head -n 1)
+[ "$first" = "$version" ] || die "CHANGELOG.md begins with $first, and CMakeLists.txt says $version"
+! git rev-parse -q --verify "refs/tags/v$version" >/dev/null || die "v$version was released; set another version in CMakeLists.txt"
+commit=$(git rev-parse HEAD)
+
+if [ "${1:-}" = --without-checks ]; then
+	checked="no test was run: this is no release"
+else
+	./dev test || die "tests fail"
+	./dev check-all || die "checks fail"
+fi
+
+./dev package
+sums=$(cd build/package && sha256sum gapline*)
+./dev package >/dev/null
+[ "$sums" = "$(cd build/package && sha256sum gapline*)" ] || die "two builds of $commit differ"
+say "two builds give the same bytes"
+
+rm -rf "$folder"
+mkdir -p "$folder"
+cp build/package/gapline* "$folder"
+tar -xOzf "$folder"/gapline-*-linux-*.tar.gz --wildcards --exclude='*debug*' '*/gapline.spdx.json' >"$folder/gapline-$version.spdx.json"
+[ -s "$folder/gapline-$version.spdx.json" ] || die "the packages have no SBOM"
+(cd "$folder" && sha256sum gapline* >SHA256SUMS)
+{
+	printf '# gapline %s\n\n' "$version"
+	awk -v wanted="## $version" '/^## / { inside = $0 == wanted; next } inside' CHANGELOG.md | sed '/./,$!d'
+	printf '\nCommit %s. Checked: %s. Two builds gave the same bytes.\n\nSHA-256:\n\n' "$commit" "$checked"
+	sed 's/^/    /' "$folder/SHA256SUMS"
+} >"$folder/NOTES.md"
+[ "$commit" = "$(git rev-parse HEAD)" ] && [ -z "$(git status --porcelain)" ] || die "the tree changed meanwhile"
+say "$folder: $(cd "$folder" && ls | wc -l) files; $checked"
+say "then: git tag -a v$version -F $folder/NOTES.md $commit"
