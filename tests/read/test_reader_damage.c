@@ -236,7 +236,7 @@ static void endless_tables_without_a_rowid_are_errors(void **state)
 	                        "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT) WITHOUT ROWID;"
 	                        "INSERT INTO StringIds SELECT * FROM copies");
 	const char *broken = support_path(s, "broken.sqlite");
-	static const unsigned char cell[] = {0, 0, 0, 0, 6, 3, 1, 15, 99, 'x', 0}; /* a row of its own: 99, 'x' */
+	static const unsigned char cell[] = {0, 0, 0, 0, 5, 3, 1, 15, 99, 'x'}; /* a row of its own: 99, 'x' */
 	size_t n;
 	unsigned char *whole = support_load(s, path, &n);
 	unsigned char *data = arena_alloc(&s->arena, n + 3 * PAGE, 1);
