@@ -111,6 +111,7 @@ for release in bookworm trixie; do
 	chroot "$root" /bin/sh -ec 'cd /try
 		dpkg -i gapline*.deb >/dev/null
 		gapline doctor >doctor || true
+		gapline demo -q -o demo.html
 		for page in report save history; do
 			test -e /usr/share/man/man1/gapline-$page.1 || test -e /usr/share/man/man1/gapline-$page.1.gz || \
 				grep -qr /usr/share/man /etc/dpkg/dpkg.cfg.d
@@ -124,6 +125,7 @@ for release in bookworm trixie; do
 		diff -r "$root/try/pairs/$kind" "$pairs/expected" | head -n 20
 		diff -rq "$root/try/pairs/$kind" "$pairs/expected" >/dev/null || exit 1
 	done
+	cmp "$root/try/demo.html" examples/training-step/report.html
 	grep -q libgapline-cupti.so "$root/try/doctor" || echo "$release: built without NVIDIA's headers, so without its own collector"
 	echo "$release: installed, and what it says of $(ls -d "$pairs"/*/baseline | wc -l) pairs is what is expected, byte for byte"
 done

@@ -60,6 +60,8 @@ def main():
         subprocess.run(command + ["-o", folder / "said.html"], check=True)
         assert (folder / "said").read_bytes() == (EXAMPLE / "report.json").read_bytes(), "the report is another one"
         assert (folder / "said.html").read_bytes() == (EXAMPLE / "report.html").read_bytes(), "the page is another one"
+        subprocess.run([program, "demo", "-q"], cwd=folder, check=True)
+        assert (folder / "gapline-demo.html").read_bytes() == (EXAMPLE / "report.html").read_bytes(), "the demo is another one"
         assert (folder / "venv/share/man/man1/gapline.1").exists() and (folder / "venv/share/bash-completion").exists()
         subprocess.run([folder / "venv/bin/pip", "uninstall", "--quiet", "-y", "gapline"], check=True)
         left = [path for path in (folder / "venv").rglob("*gapline*") if "__pycache__" not in path.parts]
