@@ -219,10 +219,13 @@ static void test_a_queue_that_comes_back(void **state)
 	/* Nearly gone after five steps, it grows again: a host that is slower than the GPU lets none grow. */
 	int64_t back[LAGS] = {20000, 20000, 20000, 14000, 8000, 4500, 9000, 14000, 14000, 14000, 9000, 6000};
 	int64_t gone[LAGS] = {20000, 20000, 20000, 18000, 17000, 15000, 14000, 13000, 12000, 10000, 9000, 6000};
+	/* half of it in one step, the rest one by one */
+	int64_t half[LAGS] = {20000, 20000, 20000, 19000, 18500, 9000, 8500, 7000, 6000, 5000, 4000, 2500};
 	for (uint32_t k = 12; k < LAGS; k++)
-		back[k] = gone[k] = 2000;
+		back[k] = gone[k] = half[k] = 2000;
 	assert_true(worked_off(back) == 0);
 	assert_true(worked_off(gone) > 0);
+	assert_true(worked_off(half) > 0);
 }
 
 int main(void)

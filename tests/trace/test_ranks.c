@@ -186,6 +186,12 @@ static void ranks_stand_in_their_order_and_lack_is_said(void **state)
 	tell(&t, of_eight, N(of_eight), RANKS_TELL);
 	assert_non_null(strstr(t.ranks.note, "ranks 2, 3, 4, 5, 6, 7 of 8 are not among the files"));
 	arena_release(&t.arena);
+	static const struct given many[] = {{"x-rank-10.sqlite", 100, 40, 0, -1, -1, 0, NULL, 0},
+	                                    {"x-rank-00123.sqlite", 100, 40, 0, -1, -1, 0, NULL, 0},
+	                                    {"x-rank-9.sqlite", 100, 40, 0, -1, -1, 0, NULL, 0}};
+	tell(&t, many, N(many), RANKS_TELL);
+	assert_true(t.file[0].rank == 10 && t.file[1].rank == 123 && t.file[2].rank == 9);
+	arena_release(&t.arena);
 	static const struct given restarted[] = {{"a", 100, 40, 7, 0, 2, 0, NULL, 0},
 	                                         {"b", 100, 100, 7, 1, 2, 0, NULL, 0},
 	                                         {"c", 150, 50, 7, 0, 2, 0, NULL, 0}};
