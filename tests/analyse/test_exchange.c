@@ -52,6 +52,18 @@ static const char *where(struct exchange_run a, struct exchange_run b)
 
 #define HOURS (INT64_C(3600) * 1000000000)
 
+/* A short run inside a long one ends no session. */
+static void the_longest_run_counts(void **unused)
+{
+	(void)unused;
+	const struct exchange_run a[2] = {{.start = 1, .end = 5 * HOURS}, {.start = 2, .end = 3}};
+	for (int64_t late = 0; late < 2; late++) {
+		const struct exchange_run b[1] = {{.start = 5 * HOURS + HOURS / 2 + late * HOURS}};
+		struct exchange e = exchange_judge((const struct exchange_run *const[]){a, b}, (const size_t[]){2, 1});
+		assert_int_equal(e.sessions, late);
+	}
+}
+
 /* What is not known neither joins nor parts; a GPU tells more than a host's name. */
 static void sessions(void **unused)
 {
@@ -264,8 +276,14 @@ static void stopwatch_cuts_a_cycle(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		TEST(in_turns),       TEST(sessions),           TEST(shared_sessions),   TEST(a_verdict_of_other_days),
-		TEST(stopwatch_runs), TEST(what_could_be_seen), TEST(stopwatch_results), TEST(stopwatch_cuts_a_cycle)};
+	const struct CMUnitTest tests[] = {TEST(in_turns),
+	                                   TEST(sessions),
+	                                   TEST(the_longest_run_counts),
+	                                   TEST(shared_sessions),
+	                                   TEST(a_verdict_of_other_days),
+	                                   TEST(stopwatch_runs),
+	                                   TEST(what_could_be_seen),
+	                                   TEST(stopwatch_results),
+	                                   TEST(stopwatch_cuts_a_cycle)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

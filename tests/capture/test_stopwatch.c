@@ -135,6 +135,12 @@ static void test_too_few(void **state)
 	assert_string_equal(read_pages(&plan).unused,
 	                    "the program ended after 42 ranges 'step_#', and the time is taken "
 	                    "at the 60th, which a recorded run made");
+	static const char *const nth[] = {"61st", "62nd", "63rd", "111th", "112th", "113th", "121st"};
+	for (size_t i = 0; i < sizeof nth / sizeof *nth; i++) {
+		struct stopwatch_plan later = plan;
+		later.last = (uint64_t)atoi(nth[i]);
+		assert_non_null(strstr(read_pages(&later).unused, arena_format(&arena, "at the %s,", nth[i])));
+	}
 	put(60, 1000, 2000, 0, 0);
 	assert_string_equal(read_pages(&ranks).unused,
 	                    "one of its processes ended after 42 ranges 'step_#', and the time "
