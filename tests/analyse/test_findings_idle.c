@@ -12,11 +12,13 @@
 
 enum { US = 1000, MS = 1000 * US, STEPS = 40, KERNELS = 10 };
 
-/* A step: kernels of 100 µs, each launched in a call of so many ns, each start so much after it is due. */
+/* A step: ten kernels of 100 µs, or `tiny` ones of 4 µs, each launched in a call of so many ns, each start so much
+ * after it is due. */
 struct program {
 	int64_t launch; /* ns of each launch call */
 	int64_t late;   /* ns from the end of a kernel to the start of the next, which was queued before */
 	int64_t second; /* stream of every other kernel */
+	int tiny;
 };
 
 static const struct analysis *show(struct scene *s, const struct program *p)
@@ -27,12 +29,12 @@ static const struct analysis *show(struct scene *s, const struct program *p)
 	for (int i = 0; i < STEPS; i++) {
 		int64_t begin = host + US;
 		host = begin + i % 3 * US;
-		for (int k = 0; k < KERNELS; k++) {
+		for (int k = 0; k < (p->tiny ? p->tiny : KERNELS); k++) {
 			maker_call(&s->m, s->main, host, host + p->launch, "cudaLaunchKernel", CALL_LAUNCH,
 			           ++s->correlation);
 			host += p->launch;
 			int64_t start = gpu + p->late > host + 2 * US ? gpu + p->late : host + 2 * US;
-			gpu = start + 100 * US;
+			gpu = start + (p->tiny ? 4 : 100) * US;
 			maker_op(&s->m, s->gpu, k % 2 ? (uint32_t)p->second : 7, OP_KERNEL, start, gpu, "gemm",
 			         s->correlation);
 		}
@@ -52,6 +54,24 @@ static const struct finding *idle_finding(const struct analysis *a)
 		if (strncmp(a->findings.list[i].id, "idle_", 5) == 0)
 			return &a->findings.list[i];
 	return NULL;
+}
+
+/* A busy GPU with a thousand kernels of 4 µs or more in a step: their number is the fault. */
+static void test_short_kernels(void **state)
+{
+	struct program many = {.launch = 2 * US, .second = 7, .tiny = 1200}, few = many, long_ones = many;
+	few.tiny = 900;
+	long_ones.tiny = 0;
+	const struct program *const programs[] = {&many, &few, &long_ones};
+	for (size_t i = 0; i < 3; i++) {
+		const struct findings *all = &show(*state, programs[i])->findings;
+		const struct finding *f = NULL;
+		for (uint32_t k = 0; k < all->n; k++)
+			f = strcmp(all->list[k].id, "gpu_bound") == 0 ? &all->list[k] : f;
+		assert_non_null(f);
+		assert_int_equal(strstr(f->advice, "Fuse the short kernels, or compile") != NULL, i == 0);
+		assert_int_equal(strstr(f->text, "1200 kernels of at most 10 µs take 4.8 ms of it.") != NULL, i == 0);
+	}
 }
 
 /* Calls of 200 µs before kernels of 100 µs: half of the step. */
@@ -84,6 +104,7 @@ static void test_queued_work(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {SCENE(test_launch_calls), SCENE(test_queued_work)};
+	const struct CMUnitTest tests[] = {SCENE(test_short_kernels), SCENE(test_launch_calls),
+	                                   SCENE(test_queued_work)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

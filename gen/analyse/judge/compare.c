@@ -91,8 +91,9 @@ static bool add_bytes(struct guard *c, const char *direction, enum copy_kind kin
 		return false;
 	bool material = fabs(a - b) / all > GUARD_MATERIAL && fabs(a - b) > slack && fabs(a - b) > FEW_BYTES;
 	guard_add(c, material,
-	          arena_format(c->arena, "Copied %s: %s %s in the baseline, %s in the fixed side.", direction,
-	                       say_bytes(c->arena, a), guard_per(c), say_bytes(c->arena, b)));
+	          arena_format(c->arena, "The %s copies less %s: %s per %s instead of %s.",
+	                       a > b ? "fixed side" : "baseline", direction, say_bytes(c->arena, fmin(a, b)),
+	                       guard_per(c) + strlen("a "), say_bytes(c->arena, fmax(a, b))));
 	return material;
 }
 

@@ -167,7 +167,6 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 		guard_doubt(c, HIDDEN_BY_GRAPHS);
 	if (c->kernels_differ && (k.unnamed[0] > GUARD_MATERIAL || k.unnamed[1] > GUARD_MATERIAL))
 		guard_doubt(c, "Kernels without names cannot be compared.");
-	if (times && c->a->counts.bytes_h2d + c->b->counts.bytes_h2d <= 0)
-		guard_doubt(c,
-		            "No input was copied to the device that would show whether the kernels had as much to do.");
+	if (times && fmax(scale.input[0], scale.input[1]) < FEW_BYTES)
+		guard_doubt(c, "No input copied to the device shows whether the kernels had as much to do.");
 }

@@ -293,27 +293,62 @@ const char *advise_bubbles(const struct evidence *e)
 
 /* ---- nothing left to fix at this level ---- */
 
+/* Kernels that are so short do little work for what they read and write; so many in a step, and so much of the kernels'
+ * time, make them what to fix. */
+static const double TINY = 10e3; /* ns, in the mean over those of one name */
+static const double MANY_TINY = 1000, MOSTLY_TINY = 0.5;
+
+/* How many of them a GPU runs in a step; `time` gets what they take, ns a step. */
+static double count_tiny(const struct side *side, double *time)
+{
+	double n = 0, gpus = fmax(1, side->n_devices);
+	*time = 0;
+	for (uint32_t i = 0; i < side->n_kernels; i++) {
+		const struct kernel_result *k = &side->kernels[i];
+		if (k->comm || k->graph || k->per_step > TINY * k->instances)
+			continue;
+		n += k->instances / gpus;
+		*time += k->per_step / gpus;
+	}
+	return n;
+}
+
+static bool is_tiny(const struct evidence *e)
+{
+	return rule_value(e, "tiny") >= MANY_TINY && rule_value(e, "tiny_time") >= MOSTLY_TINY * rule_value(e, "cost");
+}
+
 void find_gpu_bound(struct evidence *e)
 {
 	const struct budget *b = &e->side->budget;
+	double time, tiny = count_tiny(e->side, &time);
 	e->amount = b->compute;
 	rule_note(e, "cost", FINDING_TIME, b->compute);
 	rule_note(e, "period", FINDING_TIME, b->period);
+	rule_note(e, "tiny", FINDING_COUNT, tiny);
+	rule_note(e, "tiny_time", FINDING_TIME, time);
 	if (b->compute >= 0.9 * b->period)
 		e->per_step = b->compute;
 }
 
 const char *tell_gpu_bound(const struct evidence *e)
 {
-	return arena_format(
+	const char *text = arena_format(
 		e->arena,
 		"Kernels run for %s of %s ms %s (%.0f %%): the GPU is the bottleneck, and nothing around it "
 		"can make this much faster.",
 		rule_ms(e, "cost"), rule_ms(e, "period"), rule_a_step(e), rule_share(e, "cost"));
+	if (!is_tiny(e))
+		return text;
+	return arena_format(e->arena, "%s %.0f kernels of at most %.0f µs take %s ms of it.", text,
+	                    rule_value(e, "tiny"), TINY / 1e3, rule_ms(e, "tiny_time"));
 }
 
 const char *advise_gpu_bound(const struct evidence *e)
 {
+	if (is_tiny(e))
+		return "Fuse the short kernels, or compile the model (torch.compile): each reads and writes memory for "
+		       "little work.";
 	return ncu_is_amd(e->facts->runs[0].trace)
 	               ? "Go to the kernels: precision, fusion, memory access (rocprof-compute)."
 	               : "Go to the kernels: precision, fusion, memory access (Nsight Compute).";

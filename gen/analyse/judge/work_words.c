@@ -4,6 +4,7 @@
 #include "analyse/say.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double NEARLY_ALL = 0.9;    /* of the difference, for it to be that of one side */
 static const double MOST_OF_A_CLOCK = 2; /* no clock that is held back under load makes more */
@@ -61,6 +62,10 @@ const char *work_say_left_out(const struct work_left_out *l, int side, const cha
 {
 	const char *more = l->n > 1 ? arena_format(arena, " (and %u more)", l->n - 1) : "";
 	const char *name = *l->name ? say_short(arena, l->name) : "a kernel without a name";
-	return arena_format(arena, "In the %s %s%s runs %s %s, in the %s %s; nothing runs in its place.", SIDE[side],
-	                    name, more, say_times(arena, l->without), per, SIDE[!side], say_times(arena, l->with));
+	const char *with = say_digits(arena, l->with), *rate = arena_format(arena, "per %s", per + strlen("a "));
+	if (!(l->without > 0))
+		return arena_format(arena, "Only the %s runs %s%s: %s times %s. Nothing runs in its place.",
+		                    SIDE[!side], name, more, with, rate);
+	return arena_format(arena, "%s%s runs %s times %s in the %s instead of %s. Nothing runs in its place.", name,
+	                    more, say_digits(arena, l->without), rate, SIDE[side], with);
 }
