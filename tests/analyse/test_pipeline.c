@@ -204,6 +204,64 @@ static void test_more_microbatches(void **state)
 	assert_float_equal(fell, f->per_step[1] - f->per_step[0], 1e-3);
 }
 
+/* `ranks` ranks that compute for 1, 2, 3 … × 200 µs in each step, and meet in one kernel of sends and receives: with
+ * all others, as an all-to-all (expert parallelism), or with the next one and the one before. */
+static const struct side *analyse_meeting(struct analysed *s, int n_ranks, bool all)
+{
+	static const char kernel[] = "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)";
+	struct err err = {0};
+	struct maker m;
+	maker_init(&m, &s->arena, &s->names);
+	for (int i = 0; i < n_ranks; i++) {
+		uint32_t process = maker_process(&m, 100 + i), thread = maker_thread(&m, process, 100 + i);
+		uint32_t device = maker_device(&m, process, 0, TRACE_NONE), id = (uint32_t)i << 20;
+		m.trace->processes[process].rank = i;
+		maker_comm_call(&m, thread, 100, 110, "ncclCommInitRank", 7, -1, TRACE_NONE, (uint32_t)i,
+		                (uint32_t)n_ranks);
+		for (int k = 0; k < PIPELINE_STEPS; k++) {
+			int64_t at = 10000 * US + k * 2000 * US, met = at + n_ranks * 200 * US;
+			int64_t there = at + (i + 1) * 200 * US;
+			maker_range(&m, thread, at - 40 * US, met + 60 * US, "step", "", RANGE_PUSH_POP);
+			maker_call(&m, thread, at - 20 * US, at - 18 * US, "cudaLaunchKernel", CALL_LAUNCH, ++id);
+			maker_op(&m, device, 7, OP_KERNEL, at, there, "gemm", id);
+			for (int peer = 0; peer < n_ranks; peer++) {
+				bool next = peer == (i + 1) % n_ranks, before = i == (peer + 1) % n_ranks;
+				if (peer != i && (all || next))
+					maker_comm_call(&m, thread, at - 16 * US + peer, at - 6 * US, "ncclSend", 7,
+					                1 << 20, (uint32_t)peer, TRACE_NONE, TRACE_NONE);
+				if (peer != i && (all || before))
+					maker_comm_call(&m, thread, at - 16 * US + peer, at - 6 * US, "ncclRecv", 7,
+					                1 << 20, (uint32_t)peer, TRACE_NONE, TRACE_NONE);
+			}
+			maker_call(&m, thread, at - 5 * US, at - 3 * US, "cudaLaunchKernel", CALL_LAUNCH, ++id);
+			maker_op(&m, device, 7, OP_COMM, there, met + 40 * US, kernel, id);
+		}
+	}
+	struct analyse_run run = {.trace = maker_link(&m), .file = "meeting"};
+	if (analyse_one(&run, &options, &s->names, &s->arena, &s->result, &err))
+		fail_msg("%s", err.text);
+	return &s->result.side[0];
+}
+
+/* Nobody is a stage of a pipeline in an all-to-all: who waits in it waits for a straggler. */
+static void test_an_all_to_all(void **state)
+{
+	struct analysed *s = *state;
+	const struct side *side = analyse_meeting(s, 4, true);
+	assert_float_equal(side->ranks.bubble, 0, 1e-3);
+	assert_null(finding_of(s));
+	for (uint32_t i = 0; i < 4; i++) { /* 600, 400, 200 µs, and none */
+		const struct rank_result *r = &side->ranks.list[i];
+		assert_float_equal(r->waiting, (3.0 - side->devices[r->device].rank) * 200 * US, US);
+	}
+	analysed_end(state);
+	analysed_begin(state);
+	s = *state;
+	side = analyse_meeting(s, 4, false); /* with the neighbours alone it is one */
+	assert_true(side->ranks.bubble > 100 * US);
+	assert_non_null(finding_of(s));
+}
+
 /* Every bubble stands among the idle stretches of the timeline's steps, in order, apart from the gaps. */
 static void test_the_timeline(void **state)
 {
@@ -237,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_three_ways_at_once, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_a_copy_beside_a_bubble, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_more_microbatches, analysed_begin, analysed_end),
+		cmocka_unit_test_setup_teardown(test_an_all_to_all, analysed_begin, analysed_end),
 		cmocka_unit_test_setup_teardown(test_the_timeline, analysed_begin, analysed_end),
 	};
 	return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);

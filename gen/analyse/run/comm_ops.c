@@ -95,6 +95,26 @@ static bool note_partner(struct view *v, const char *name, uint32_t device)
 	return true;
 }
 
+/* Whether the transfers from `first` on, of one kernel, are all-to-all: with every other rank of the communicator, both
+ * ways. Of three ranks the middle one of a pipeline does that, too. */
+static bool is_all_to_all(const struct view *v, size_t first, uint32_t device, uint32_t process)
+{
+	enum { LEAST_RANKS = 4 };
+	const struct transfer *t = v->transfers;
+	const struct comm_member *m =
+		v->n_transfers > first ? comm_calls_member(&v->calls, t[first].comm, process) : NULL;
+	uint32_t met[2] = {0};
+	if (!m || m->ranks == TRACE_NONE || m->ranks < LEAST_RANKS)
+		return false;
+	for (size_t i = first; i < v->n_transfers; i++) {
+		bool again = t[i].from == t[i].to;
+		for (size_t k = first; k < i && !again; k++)
+			again = t[k].from == t[i].from && t[k].to == t[i].to;
+		met[t[i].from == device] += !again;
+	}
+	return met[0] + 1 >= m->ranks && met[1] + 1 >= m->ranks;
+}
+
 /* All calls of a kernel are of one operation. */
 static bool is_one_operation(const struct view *v, const struct comm_op *of)
 {
@@ -159,11 +179,12 @@ static void add_op(struct view *v, uint32_t i, uint32_t device)
 	for (uint32_t k = 0; of && k < of->n; k++)
 		op.bytes += c->bytes[v->calls.calls[of->first + k]];
 	bool alone = is_alone(v, &op, op_process(t, i));
+	size_t before = v->n_transfers;
 	bool point = !alone && (of ? note_transfers(v, of, device) : note_partner(v, text_of(v, row.name), device));
 	row.kind = point                                                                   ? COMM_POINT
 	           : note_root(v, of, &op) || classify_synchronising(text_of(v, row.name)) ? COMM_TOGETHER
 	                                                                                   : COMM_OTHER;
-	op.point = row.kind == COMM_POINT;
+	op.point = row.kind == COMM_POINT && !is_all_to_all(v, before, device, op_process(t, i));
 	op.key = row_of(v, key_of(row.comm, row.name), &row);
 	struct list *list = &v->of[alone ? COMM_OTHER : row.kind];
 	LIST_GROW(&v->scratch, list->op, list->n, list->room);
