@@ -2,10 +2,8 @@
 
 #include "analyse/judge/nothing.h"
 #include "analyse/run/agree.h"
-#include "analyse/run/parts.h"
 #include "analyse/run/work_phases.h"
 #include "base/parallel.h"
-#include "trace/again.h"
 
 /* One run: what is done side by side with others. */
 struct task {
@@ -13,40 +11,26 @@ struct task {
 	size_t r;
 	const struct analyse_options *options;
 	const struct trace *trace;
-	bool parts; /* it is gone through part by part: run/parts.h */
 	struct arena memory;
 	struct err err;
 	int result;
 };
-
-enum { NEEDS_WHOLE = -3 }; /* a run cannot be gone through part by part: all of its rows have to be held */
 
 static struct run *run_of(struct task *task)
 {
 	return &task->job->runs[task->r];
 }
 
-/* The rows of a run that cannot be gone through part by part are all held; of others the names are counted first. */
-static void hold_rows(void *context, size_t i)
+static void open_run(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
-	if (task->parts) {
-		parts_count_names(run_of(task), task->trace, &task->memory);
-	} else if (task->trace->again) {
-		struct trace *whole = ARENA_NEW(&task->memory, 1, struct trace);
-		again_whole(task->trace, &task->memory, whole);
-		task->trace = whole;
-	}
+	run_open(run_of(task), task->trace, &task->memory);
 }
 
 static void find_steps(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
 	struct err cause;
-	if (task->parts) {
-		task->result = parts_find_steps(run_of(task)) ? 0 : NEEDS_WHOLE;
-		return;
-	}
 	task->result = run_find_steps(run_of(task), task->options->step, &cause);
 	if (task->result < 0)
 		err_set(&task->err, "%s (%s): %s", task->job->inputs[task->r].file, task->job->words.label, cause.text);
@@ -55,10 +39,7 @@ static void find_steps(void *context, size_t i)
 static void find_run_phases(void *context, size_t i)
 {
 	struct task *task = (struct task *)context + i;
-	if (task->parts)
-		parts_find_phases(run_of(task), task->options->warmup);
-	else
-		run_find_phases(run_of(task), task->options->warmup);
+	run_find_phases(run_of(task), task->options->warmup);
 }
 
 static void apply_work_phases(void *context, size_t i)
@@ -80,13 +61,6 @@ static void make_work_phases(struct task *tasks, size_t n)
 		work_phases_name(run_of(&tasks[i]));
 	if (wanted)
 		parallel_each(n, apply_work_phases, tasks);
-}
-
-static void charge_devices(void *context, size_t i)
-{
-	struct task *task = (struct task *)context + i;
-	if (!task->parts) /* when all of its rows are gone through: side/rows.h */
-		run_devices(run_of(task));
 }
 
 static void build_side(void *context, size_t i)
@@ -115,19 +89,25 @@ static int check_side(const struct sides_job *job, const struct names *names, st
 				job->inputs[r].file, job->words.label,
 				s->found ? names_text(names, s->name) : "not found", job->inputs[0].file,
 				first->found ? names_text(names, first->name) : "not found");
-		if (!job->runs[r].n_devices && !job->runs[r].parts) {
+	}
+	return 0;
+}
+
+/* Whether something was measured in each of its runs, once they are charged. */
+static int check_work(const struct sides_job *job, struct err *err)
+{
+	for (size_t r = 0; r < job->n; r++)
+		if (!job->runs[r].n_devices) {
 			err_set(err,
 			        "%s (%s): no GPU operation takes any time in the measured window, so there is "
 			        "nothing to judge; capture again with --trace=cuda,nvtx",
 			        job->inputs[r].file, job->words.label);
 			return ANALYSE_EMPTY;
 		}
-	}
 	return 0;
 }
 
-/* `whole`: all rows of all runs are held. */
-static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, int n_jobs, bool whole,
+static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, int n_jobs,
                          const struct analyse_options *options, struct names *names, struct arena *arena,
                          struct err *err)
 {
@@ -135,14 +115,10 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 		struct task *task = &tasks[i];
 		task->job->files[task->r] = names_file(names, task->job->inputs[task->r].file);
 		task->trace = task->job->inputs[task->r].trace;
-		task->parts = !whole && task->trace->again && parts_possible(task->trace);
 	}
-	parallel_each(n, hold_rows, tasks);
+	parallel_each(n, open_run, tasks);
 	for (size_t i = 0; i < n; i++) {
-		if (tasks[i].parts)
-			parts_begin(run_of(&tasks[i]));
-		else
-			run_begin(run_of(&tasks[i]), tasks[i].trace, &tasks[i].memory);
+		run_begin(run_of(&tasks[i]));
 		run_of(&tasks[i])->by_loop = options->loop != NULL;
 	}
 	parallel_each(n, find_steps, tasks);
@@ -154,17 +130,12 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 	struct pattern_side sides[2] = {0};
 	for (int j = 0; j < n_jobs; j++)
 		sides[j] = (struct pattern_side){jobs[j].runs, jobs[j].n};
-	if (!steps_are_alike(sides, n_jobs))
-		return NEEDS_WHOLE;
 	if (steps_agree(sides, n_jobs, options->step, options->loop, arena, err) < 0)
 		return -1;
-	if (!steps_agree_by_part(sides, n_jobs))
-		return NEEDS_WHOLE;
 	parallel_each(n, find_run_phases, tasks);
 	if (!options->step && steps_agree_on_name(sides, n_jobs, options->warmup, arena, err) < 0)
 		return -1;
 	make_work_phases(tasks, n);
-	parallel_each(n, charge_devices, tasks);
 	int result;
 	for (int j = 0; j < n_jobs; j++)
 		if ((result = check_side(&jobs[j], names, err)) < 0)
@@ -172,8 +143,8 @@ static int prepare_tasks(struct task *tasks, size_t n, struct sides_job *jobs, i
 	return 0;
 }
 
-static int try_build(struct sides_job *jobs, int n_jobs, bool whole, const struct analyse_options *options,
-                     struct names *names, struct arena *work, struct arena *arena, struct err *err)
+int sides_build(struct sides_job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
+                struct arena *work, struct arena *arena, struct err *err)
 {
 	size_t n = 0;
 	struct task *tasks = NULL;
@@ -184,23 +155,14 @@ static int try_build(struct sides_job *jobs, int n_jobs, bool whole, const struc
 		for (size_t r = 0; r < jobs[j].n; r++)
 			tasks[n++] = (struct task){.job = &jobs[j], .r = r, .options = options};
 	}
-	int result = prepare_tasks(tasks, n, jobs, n_jobs, whole, options, names, work, err);
+	int result = prepare_tasks(tasks, n, jobs, n_jobs, options, names, work, err);
 	if (result == 0)
 		parallel_each((size_t)n_jobs, build_side, jobs);
-	for (size_t i = 0; i < n && result == 0; i++)
-		result = parts_have_devices(run_of(&tasks[i])) ? 0 : NEEDS_WHOLE;
+	for (int j = 0; j < n_jobs && result == 0; j++)
+		result = check_work(&jobs[j], err);
 	for (size_t i = 0; i < n; i++)
 		arena_adopt(work, &tasks[i].memory);
 	for (int j = 0; j < n_jobs; j++)
 		arena_adopt(arena, &jobs[j].memory);
-	return result;
-}
-
-int sides_build(struct sides_job *jobs, int n_jobs, const struct analyse_options *options, struct names *names,
-                struct arena *work, struct arena *arena, struct err *err)
-{
-	int result = try_build(jobs, n_jobs, false, options, names, work, arena, err);
-	if (result == NEEDS_WHOLE)
-		result = try_build(jobs, n_jobs, true, options, names, work, arena, err);
 	return result;
 }

@@ -1,6 +1,4 @@
-/* Traces -> sides: all runs of a comparison are prepared side by side, and agree on what their steps are. A run whose
- * rows are not held is gone through part by part (run/parts.h), as long as everything that is wanted can be found that
- * way. */
+/* Traces -> sides: all runs of a comparison are prepared side by side, and agree on what their steps are. */
 #ifndef GAPLINE_ANALYSE_SIDES_H
 #define GAPLINE_ANALYSE_SIDES_H
 

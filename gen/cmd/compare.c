@@ -201,12 +201,11 @@ static struct side_files files_of(const struct inputs *side, struct arena *arena
 static int read_and_analyse(struct compare *c, struct progress *progress, struct analysis *analysis, struct err *err)
 {
 	/* launch shapes are among the details, and only reports of Nsight Compute ask for them */
-	const struct analyse_options *asked = &c->analysis;
 	const struct read_wish wish = {.meter = progress_meter(progress),
 	                               .details = c->ncu[0] || c->ncu[1],
 	                               .joined =
 	                                       !c->paths[COMPARE_PERFETTO] && c->sides[0].n == 1 && c->sides[1].n == 1,
-	                               .again = !c->paths[COMPARE_PERFETTO] && !asked->step && !asked->loop};
+	                               .again = !c->paths[COMPARE_PERFETTO]};
 	if (inputs_read(c->sides, 2, &wish, &c->names, &c->arena, err))
 		return CMD_BAD_PROFILE;
 	for (int s = 0; s < 2; s++) {

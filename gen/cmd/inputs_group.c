@@ -69,19 +69,17 @@ static bool give_up_rows(struct input *in, struct names *names)
 	return true;
 }
 
-/* Rows that are not held can stay so only in a run of several files of which none are. */
+/* All files of a run are held, or none of them. */
 static void take_rows(struct input *const *list, size_t n, struct names *names)
 {
-	bool again = false;
-	for (size_t i = 0; i < n && n > 1; i++)
+	bool again = false, all = true;
+	for (size_t i = 0; i < n; i++)
 		again = again || list[i]->trace.again;
 	for (size_t i = 0; i < n && again; i++)
-		again = digest_can_hold(&list[i]->trace) || list[i]->trace.again;
-	for (size_t i = 0; i < n && again; i++)
-		again = give_up_rows(list[i], names);
-	for (size_t i = 0; i < n && !again; i++)
+		all = give_up_rows(list[i], names) && all;
+	for (size_t i = 0; i < n && !all; i++)
 		if (list[i]->trace.again)
-			again_whole(&list[i]->trace, &list[i]->memory, &list[i]->trace);
+			again_load(&list[i]->trace, 0, 1, AGAIN_ALL, &list[i]->memory, &list[i]->trace);
 }
 
 /* Rows that are made again live for a moment, part by part, in the same memory: the system need not have it meanwhile.

@@ -49,11 +49,8 @@ void again_leave(struct trace *t, struct trace_again *part, struct arena *arena)
 	bool *ops = ARENA_NEW(&scratch, t->ops.n, bool), *calls = ARENA_NEW(&scratch, t->calls.n, bool);
 	bool *none = ARENA_NEW(&scratch, 1 + t->ranges.n + t->os_calls.n + t->overheads.n + t->slices.n, bool);
 	part->ops = t->ops.n;
-	part->unlaunched = t->n_unlaunched;
 	part->ranges = t->ranges.n > 0;
 	again_print(&t->ops, part->print);
-	for (size_t i = 0; i < t->ranges.n; i++)
-		part->clipped += t->ranges.clipped[i];
 	for (size_t i = 0; i < t->ops.n; i++) {
 		ops[i] = t->ops.kind[i] == OP_COMM;
 		if (ops[i] && t->ops.launch[i] != TRACE_NONE)
@@ -107,44 +104,66 @@ static void load_unlinked(const struct trace *t, uint32_t part, unsigned rows, s
 	out->stacks = t->stacks;
 }
 
-void again_load(const struct trace *t, uint32_t part, unsigned rows, struct arena *arena, struct trace *out)
+/* The things of the run that files [first, first + n) have, numbered from the first of them. */
+static void take_things(const struct trace *t, uint32_t first, uint32_t n, struct arena *arena, struct trace *out)
 {
-	load_unlinked(t, part, rows, arena, out);
-	out->source = t->source;
-	trace_link(out, arena);
-}
-
-/* The columns of all parts, one after the other: everything that is no row is there. */
-void again_whole(const struct trace *from, struct arena *arena, struct trace *out)
-{
-	const struct trace copy = *from, *t = &copy; /* `out` may be `from` */
+	const struct trace_again *from = &t->again[first], *end = first + n < t->n_again ? &t->again[first + n] : NULL;
 	*out = *t;
 	out->again = NULL;
 	out->n_again = 0;
+	out->processes = t->processes + from->first_process;
+	out->n_processes = (end ? end->first_process : t->n_processes) - from->first_process;
+	out->n_threads = (end ? end->first_thread : t->n_threads) - from->first_thread;
+	out->n_devices = (end ? end->first_device : t->n_devices) - from->first_device;
+	out->threads = ARENA_NEW(arena, out->n_threads, struct trace_thread);
+	out->devices = ARENA_NEW(arena, out->n_devices, struct trace_device);
+	for (uint32_t i = 0; i < out->n_threads; i++) {
+		out->threads[i] = t->threads[from->first_thread + i];
+		out->threads[i].process -= from->first_process;
+	}
+	for (uint32_t i = 0; i < out->n_devices; i++) {
+		out->devices[i] = t->devices[from->first_device + i];
+		out->devices[i].process -= from->first_process;
+	}
 	for (int rows = 0; rows < COLUMNS_OF; rows++) {
 		*columns_rows(out, rows) = 0;
 		for (size_t c = 0; c < COLUMNS[rows].n; c++)
 			columns_set(out, rows, &COLUMNS[rows].column[c], NULL);
 	}
-	out->devices = ARENA_NEW(arena, t->n_devices, struct trace_device);
-	memcpy(out->devices, t->devices, t->n_devices * sizeof *t->devices);
-	for (uint32_t i = 0; i < t->n_again; i++) {
-		const struct trace_again *a = &t->again[i];
-		struct arena scratch = {0};
-		struct trace part;
-		load_unlinked(t, i, AGAIN_ALL, &scratch, &part);
-		uint32_t *thread = ARENA_NEW(&scratch, part.n_threads, uint32_t);
-		uint32_t *device = ARENA_NEW(&scratch, part.n_devices, uint32_t);
-		for (uint32_t k = 0; k < part.n_threads; k++)
-			thread[k] = a->first_thread + k;
-		for (uint32_t k = 0; k < part.n_devices; k++)
-			device[k] = a->first_device + k;
-		for (int rows = 0; rows < COLUMNS_OF; rows++) {
-			columns_renumber(&part, rows, COLUMN_THREAD, thread);
-			columns_renumber(&part, rows, COLUMN_DEVICE, device);
-			columns_append(out, &part, rows, arena);
-		}
-		arena_release(&scratch);
+}
+
+/* Rows of file `i` behind those that `out`, which begins with file `first`, has already. */
+static void append(const struct trace *t, uint32_t i, uint32_t first, unsigned rows, struct arena *arena,
+                   struct trace *out)
+{
+	struct arena scratch = {0};
+	struct trace part;
+	load_unlinked(t, i, rows, &scratch, &part);
+	uint32_t *thread = ARENA_NEW(&scratch, part.n_threads, uint32_t);
+	uint32_t *device = ARENA_NEW(&scratch, part.n_devices, uint32_t);
+	for (uint32_t k = 0; k < part.n_threads; k++)
+		thread[k] = t->again[i].first_thread - t->again[first].first_thread + k;
+	for (uint32_t k = 0; k < part.n_devices; k++)
+		device[k] = t->again[i].first_device - t->again[first].first_device + k;
+	for (int kind = 0; kind < COLUMNS_OF; kind++) {
+		columns_renumber(&part, kind, COLUMN_THREAD, thread);
+		columns_renumber(&part, kind, COLUMN_DEVICE, device);
+		columns_append(out, &part, kind, arena);
+	}
+	arena_release(&scratch);
+}
+
+void again_load(const struct trace *trace, uint32_t first, uint32_t n, unsigned rows, struct arena *arena,
+                struct trace *out)
+{
+	const struct trace copy = *trace, *t = &copy; /* `out` may be `trace` */
+	if (n == 1 && t->n_again > 1) {
+		load_unlinked(t, first, rows, arena, out);
+		out->source = t->source;
+	} else {
+		take_things(t, first, n, arena, out);
+		for (uint32_t i = first; i < first + n; i++)
+			append(t, i, first, rows, arena, out);
 	}
 	trace_link(out, arena);
 }

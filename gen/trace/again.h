@@ -22,8 +22,7 @@ struct trace_again {
 	uint32_t first_process, first_thread, first_device;
 	/* Of its rows: */
 	size_t ops;
-	int64_t unlaunched, clipped; /* ranges that were still open when the capture stopped */
-	bool ranges;                 /* there are any */
+	bool ranges;       /* there are any */
 	uint64_t print[2]; /* of its ops' times, as they are in the file; two captures have it in common by chance alone
 	                    */
 };
@@ -40,10 +39,10 @@ static inline bool again_is_held(enum columns_of rows)
  * others. `arena` holds everything of the trace that is no row. */
 void again_leave(struct trace *trace, struct trace_again *part, struct arena *arena);
 
-/* The part with its times on the run's clock, and what the run says of its source. */
-void again_load(const struct trace *trace, uint32_t part, unsigned rows, struct arena *arena, struct trace *out);
-
-/* The run with all of its rows, as trace_merge would have made it of its files. */
-void again_whole(const struct trace *trace, struct arena *arena, struct trace *out);
+/* Files [first, first + n) of the run as a trace of their own, linked, with times on the run's clock and what the run
+ * says of its source: as trace_merge would have made it of them. `rows` as in `load`. GPUs are numbered as in the run
+ * where there are several files. `out` may be `trace`. */
+void again_load(const struct trace *trace, uint32_t first, uint32_t n, unsigned rows, struct arena *arena,
+                struct trace *out);
 
 #endif

@@ -3,7 +3,7 @@
 #include "analyse/judge/row.h"
 #include "analyse/judge/stats.h"
 #include "analyse/run/gaps.h"
-#include "analyse/run/run.h"
+#include "analyse/run/parts.h"
 #include "draws.h"
 #include "random_trace.h"
 #include "verdict_pair.h"
@@ -56,7 +56,7 @@ static void columns_are_the_budget(void **unused)
 		random_trace(&m, &shape, &r);
 		const struct trace *trace = maker_link(&m);
 		if (trace->ops.n && run_prepare(&run, trace, NULL, 1, &memory, &err) == 0) {
-			run_devices(&run);
+			parts_charge(&run, 0, parts_open(&run, 0, &memory));
 			const struct step_table *t = &run.table;
 			int64_t parts[3] = {0};
 			for (uint32_t d = 0; d < run.n_devices; d++) {

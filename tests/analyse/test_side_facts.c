@@ -20,11 +20,8 @@ static struct side_facts facts_of(struct scene *s)
 	const struct side_words words = {.label = "profile", .run_files = files};
 	struct side_facts facts;
 	struct err err;
-	run_begin(run, maker_link(&s->m), &s->arena);
-	if (run_find_steps(run, "step", &err) < 0)
+	if (run_prepare(run, maker_link(&s->m), "step", 2, &s->arena, &err) < 0)
 		fail_msg("%s", err.text);
-	run_find_phases(run, 2);
-	run_devices(run);
 	side_build(run, 1, &words, &s->arena, &facts);
 	return facts;
 }

@@ -67,7 +67,7 @@ static struct trace *make_trace(unsigned seed, struct arena *arena, struct names
 static char *json_of(const struct trace *trace, const struct trace *other, struct names *names, struct arena *arena)
 {
 	const struct analyse_run runs[] = {{trace, "a"}, {other, "b"}};
-	return analysed_json(runs, names, arena);
+	return analysed_json(runs, NULL, names, arena);
 }
 
 static void test_nothing_said_changes(void **state)

@@ -51,9 +51,18 @@ static void leave_ranges(struct trace *t)
 	r->n = n;
 }
 
+static uint64_t gpu_of_file; /* that all of its devices are on; 0: it does not say */
+
 static void add_file(struct files *files, struct trace *trace, const struct time_map *map)
 {
+	struct trace_gpu gpu = {.id = gpu_of_file << 1};
 	leave_ranges(trace);
+	if (gpu_of_file) {
+		trace->gpus = &gpu;
+		trace->n_gpus = 1;
+	}
+	for (uint32_t d = 0; gpu_of_file && d < trace->n_devices; d++)
+		trace->devices[d].gpu = 0;
 	files->map[files->n] = *map;
 	digest_encode(trace, &files->digest[files->n++]);
 }
@@ -101,13 +110,15 @@ static struct trace *run_of(const struct files *files, bool again, struct names 
 	return run;
 }
 
+static const char *asked_step; /* --step; NULL: not given */
+
 static char *json_of(const struct files *baseline, const struct files *fixed, bool again, struct arena *arena)
 {
 	struct names *names = ARENA_NEW(arena, 1, struct names);
 	names_init(names, arena);
 	const struct analyse_run runs[] = {{run_of(baseline, again, names, arena), "a"},
 	                                   {run_of(fixed, again, names, arena), "b"}};
-	return analysed_json(runs, names, arena);
+	return analysed_json(runs, asked_step, names, arena);
 }
 
 static size_t judged, by_range, by_pattern;
@@ -181,6 +192,77 @@ static void test_random_traces(void **state)
 	assert_true(by_range > seeds / 10);
 }
 
+/* Each part is several ranks of a job, that differ in what they compute, wait for and load. */
+static void add_job(struct files *files, unsigned seed, int part)
+{
+	static const char *const collectives[] = {NULL, "ncclDevKernel_SendRecv(ncclDevKernelArgs)",
+	                                          "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgs)"};
+	struct arena arena = {0};
+	struct names names;
+	struct rank_job job = {.ranks = 1 + (seed + (unsigned)part) % 3,
+	                       .load = 1000,
+	                       .forward = 2000,
+	                       .backward = 4000,
+	                       .move = 200,
+	                       .noise = 5,
+	                       .seed = seed * 10 + (unsigned)part,
+	                       .turns = seed % 5 == 1,
+	                       .collective = collectives[seed % 4 == 3 ? 1 + seed % 2 : 0]};
+	job.more_backward[0] = part == 1 ? 300 : 0;
+	job.more_load[0] = part == 2 ? 500 : 0;
+	job.every = seed % 3 ? 0 : 7;
+	names_init(&names, &arena);
+	const struct time_map map = {.offset = part * 100};
+	struct trace trace = *rank_job_make(&job, &arena, &names);
+	add_file(files, &trace, &map);
+	arena_release(&arena);
+}
+
+/* Ranges that are there many times, once, without GPU work, or not at all. */
+static void test_named_steps(void **state)
+{
+	(void)state;
+	static const char *const asked[] = {"step", "backward", "data", "none", "nothing"};
+	for (unsigned seed = 1; seed <= 10 * sizeof asked / sizeof *asked; seed++) {
+		struct random random = {.state = seed};
+		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		asked_step = asked[seed % (sizeof asked / sizeof *asked)];
+		for (int s = 0; s < 2; s++)
+			for (int64_t n = random_between(&random, 2, MOST_PARTS); n > 0; n--)
+				if (seed % 2)
+					add_random(&sides[s], seed, &random);
+				else
+					add_job(&sides[s], seed + 100 * (unsigned)s, (int)n);
+		compare(seed, &sides[0], &sides[1]);
+		release(&sides[0]);
+		release(&sides[1]);
+	}
+	asked_step = NULL;
+}
+
+/* Files that share a GPU are looked at together, those between them with them; others are not. */
+static void test_shared_gpus(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 60; seed++) {
+		struct random random = {.state = seed};
+		struct files sides[2] = {{.n = 0}, {.n = 0}};
+		for (int s = 0; s < 2; s++) {
+			int64_t n = random_between(&random, 2, MOST_PARTS);
+			for (gpu_of_file = 1; gpu_of_file <= (uint64_t)n; gpu_of_file++) {
+				uint64_t own = gpu_of_file;
+				gpu_of_file = random_chance(&random, 40) ? 1 : own;
+				add_random(&sides[s], seed, &random);
+				gpu_of_file = own;
+			}
+		}
+		gpu_of_file = 0;
+		compare(seed, &sides[0], &sides[1]);
+		release(&sides[0]);
+		release(&sides[1]);
+	}
+}
+
 /* A random trace whose threads are sampled, and that says what those did that held the lock. */
 static struct trace *sampled_trace(unsigned seed, struct names *names, struct arena *arena)
 {
@@ -225,10 +307,10 @@ static char *json_of_sampled(unsigned seed, bool again, struct arena *arena)
 		trace_merge(parts, FILES, whole, arena);
 		assert_int_equal(whole->n_again, FILES);
 		if (!again)
-			again_whole(whole, arena, whole);
+			again_load(whole, 0, FILES, AGAIN_ALL, arena, whole);
 		runs[side] = (struct analyse_run){whole, "a"};
 	}
-	return analysed_json(runs, names, arena);
+	return analysed_json(runs, NULL, names, arena);
 }
 
 /* Samples are held, and the rows that they are looked at with are not. */
@@ -249,32 +331,6 @@ static void test_samples(void **state)
 		arena_release(&arena);
 	}
 	assert_true(with_functions > 30);
-}
-
-/* Each part is several ranks of a job, that differ in what they compute, wait for and load. */
-static void add_job(struct files *files, unsigned seed, int part)
-{
-	static const char *const collectives[] = {NULL, "ncclDevKernel_SendRecv(ncclDevKernelArgs)",
-	                                          "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgs)"};
-	struct arena arena = {0};
-	struct names names;
-	struct rank_job job = {.ranks = 1 + (seed + (unsigned)part) % 3,
-	                       .load = 1000,
-	                       .forward = 2000,
-	                       .backward = 4000,
-	                       .move = 200,
-	                       .noise = 5,
-	                       .seed = seed * 10 + (unsigned)part,
-	                       .turns = seed % 5 == 1,
-	                       .collective = collectives[seed % 4 == 3 ? 1 + seed % 2 : 0]};
-	job.more_backward[0] = part == 1 ? 300 : 0;
-	job.more_load[0] = part == 2 ? 500 : 0;
-	job.every = seed % 3 ? 0 : 7;
-	names_init(&names, &arena);
-	const struct time_map map = {.offset = part * 100};
-	struct trace trace = *rank_job_make(&job, &arena, &names);
-	add_file(files, &trace, &map);
-	arena_release(&arena);
 }
 
 /* None of the two sides was merged. */
@@ -436,7 +492,9 @@ static void test_rows_are_not_held(void **state)
 	for (int part = 0; part < 3; part++)
 		add_job(&files, 1, part);
 	const struct trace *held = run_of(&files, false, &names, &arena), *run = run_of(&files, true, &names, &arena);
-	assert_true(parts_possible(run));
+	struct run open;
+	run_open(&open, run, &arena);
+	assert_true(open.parts->n == 3 && !open.parts->held);
 	assert_int_equal(run->n_again, 3);
 	for (uint32_t i = 0; i < run->n_again; i++)
 		ops += run->again[i].ops;
@@ -447,7 +505,7 @@ static void test_rows_are_not_held(void **state)
 	assert_int_equal(run->calls.n, run->ops.n);
 	assert_int_equal(run->ranges.n, 0);
 	struct trace whole;
-	again_whole(run, &arena, &whole);
+	again_load(run, 0, 3, AGAIN_ALL, &arena, &whole);
 	assert_int_equal(whole.ops.n, held->ops.n);
 	assert_memory_equal(whole.ops.start, held->ops.start, held->ops.n * sizeof *held->ops.start);
 	assert_memory_equal(whole.ops.launch, held->ops.launch, held->ops.n * sizeof *held->ops.launch);
@@ -460,6 +518,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_traces), cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_shared_gpus),   cmocka_unit_test(test_named_steps),
 		cmocka_unit_test(test_jobs),          cmocka_unit_test(test_pipelines),
 		cmocka_unit_test(test_programs),      cmocka_unit_test(test_rows_are_not_held),
 	};

@@ -91,7 +91,9 @@ static void test_names_as_they_are_made(void **state)
 			            RANGE_PUSH_POP);
 	}
 	const struct trace *trace = maker_link(&m);
-	fold_names(trace, 40, &arena, &fold);
+	struct fold_counts counts = {0};
+	fold_count(trace, 0, &arena, &counts);
+	fold_decide(&counts, &names, 40, &arena, &fold);
 	size_t folded = 0;
 	for (size_t i = 0; i < trace->ranges.n; i += 7)
 		for (size_t k = 0; k < trace->ranges.n; k += 5) {

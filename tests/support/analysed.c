@@ -30,9 +30,9 @@ int analysed_end(void **state)
 	return 0;
 }
 
-char *analysed_json(const struct analyse_run runs[2], struct names *names, struct arena *arena)
+char *analysed_json(const struct analyse_run runs[2], const char *step, struct names *names, struct arena *arena)
 {
-	struct analyse_options options = {.warmup = -1, .gates.max_regression = -1};
+	struct analyse_options options = {.warmup = -1, .step = step, .gates.max_regression = -1};
 	struct analysis analysis;
 	struct buf json = {0};
 	struct err err;

@@ -18,7 +18,8 @@ int analysed_begin(void **state);
 int analysed_begin_in(void **state, size_t bytes);
 int analysed_end(void **state);
 
-/* The report of runs[0] as baseline beside runs[1], as JSON in `arena`; where the analysis fails, its error. */
-char *analysed_json(const struct analyse_run runs[2], struct names *names, struct arena *arena);
+/* The report of runs[0] as baseline beside runs[1], as JSON in `arena`; where the analysis fails, its error. `step`:
+ * --step NAME, or NULL. */
+char *analysed_json(const struct analyse_run runs[2], const char *step, struct names *names, struct arena *arena);
 
 #endif

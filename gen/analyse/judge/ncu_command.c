@@ -160,14 +160,6 @@ static struct wanted find_launches(const struct run *run, const struct heavy *li
 	return w;
 }
 
-static const struct run *part_of_first_device(const struct run *run, struct arena *arena)
-{
-	uint32_t i = run->n_devices ? parts_of_device(run, 0) : 0;
-	struct run *part = parts_open(run, i, arena);
-	run_charge_devices(part); /* which is its first one */
-	return part;
-}
-
 bool ncu_is_amd(const struct trace *t)
 {
 	bool amd = false;
@@ -181,9 +173,8 @@ bool ncu_is_amd(const struct trace *t)
 const char *ncu_command(const struct side_facts *facts, const char *side, struct arena *arena)
 {
 	struct arena scratch = {0};
-	const struct run *run = &facts->runs[0];
-	if (run->parts)
-		run = part_of_first_device(run, &scratch);
+	const struct run *run = &facts->runs[0]; /* and of it the part whose first device is the run's */
+	run = parts_open_charged(run, run->n_devices ? parts_of_device(run, 0) : 0, &scratch);
 	struct heavy *list;
 	uint32_t n = ncu_is_amd(run->trace) ? 0 : find_heaviest(run, &list, &scratch);
 	const char *command = NULL;

@@ -12,18 +12,6 @@ static bool is_same_map(const struct time_map *a, const struct time_map *b)
 	return a->offset == b->offset && a->at == b->at && a->drift == b->drift;
 }
 
-/* Of two runs whose rows are not held. */
-static bool are_same_parts(const struct trace *a, const struct trace *b)
-{
-	if (a->n_again != b->n_again)
-		return false;
-	for (uint32_t i = 0; i < a->n_again; i++)
-		if (memcmp(a->again[i].print, b->again[i].print, sizeof a->again[i].print) != 0 ||
-		    !is_same_map(&a->again[i].map, &b->again[i].map))
-			return false;
-	return true;
-}
-
 static size_t n_ops(const struct trace *t)
 {
 	size_t n = t->again ? 0 : t->ops.n;
@@ -32,21 +20,36 @@ static size_t n_ops(const struct trace *t)
 	return n;
 }
 
-bool nothing_same_capture(const struct trace *a, const struct trace *b)
+static bool are_same_times(const struct trace_ops *a, size_t first, const struct trace_ops *b)
 {
-	if (n_ops(a) != n_ops(b))
-		return false;
-	if (a->again && b->again)
-		return are_same_parts(a, b);
+	return memcmp(a->start + first, b->start, b->n * sizeof *b->start) == 0 &&
+	       memcmp(a->end + first, b->end, b->n * sizeof *b->end) == 0;
+}
+
+/* Whether file `i` of `b` is what `a` has there, from op `first` on where its rows are held. */
+static bool is_same_file(const struct trace *a, size_t first, const struct trace *b, uint32_t i)
+{
+	if (a->again)
+		return a->n_again == b->n_again &&
+		       memcmp(a->again[i].print, b->again[i].print, sizeof a->again[i].print) == 0 &&
+		       is_same_map(&a->again[i].map, &b->again[i].map);
 	struct arena scratch = {0};
-	struct trace whole;
-	if (a->again || b->again)
-		again_whole(a->again ? a : b, &scratch, &whole);
-	const struct trace_ops *x = a->again ? &whole.ops : &a->ops, *y = b->again ? &whole.ops : &b->ops;
-	size_t bytes = x->n * sizeof *x->start;
-	bool same = memcmp(x->start, y->start, bytes) == 0 && memcmp(x->end, y->end, bytes) == 0;
+	struct trace part;
+	again_load(b, i, 1, 1u << ROWS_OF_OPS, &scratch, &part);
+	bool same = are_same_times(&a->ops, first, &part.ops);
 	arena_release(&scratch);
 	return same;
+}
+
+bool nothing_same_capture(const struct trace *a, const struct trace *b)
+{
+	size_t first = 0;
+	bool same = n_ops(a) == n_ops(b);
+	if (a->again && !b->again)
+		return nothing_same_capture(b, a);
+	for (uint32_t i = 0; same && i < b->n_again; first += b->again[i++].ops)
+		same = is_same_file(a, first, b, i);
+	return same && (b->again || are_same_times(&a->ops, 0, &b->ops));
 }
 
 const char *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],

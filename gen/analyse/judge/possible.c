@@ -81,7 +81,7 @@ static const char *ranks_as_repeats(const struct run *runs, const char *const *f
 {
 	for (size_t r = 1; r < n; r++)
 		for (size_t q = 0; q < r; q++)
-			if (!runs[q].trace->again && !runs[r].trace->again && they_meet(runs[q].trace, runs[r].trace))
+			if (they_meet(runs[q].trace, runs[r].trace))
 				return arena_format(arena,
 				                    "The collectives of %s and %s overlap in time: they are ranks of "
 				                    "one run, and no repeats. Use --files-are ranks.",

@@ -8,8 +8,7 @@
 
 /* A sentence that says why a run of either side cannot be whole, or its runs not be independent: launches whose kernels
  * are not there, numbered steps that jump, repeats whose collectives meet, another process's work on the GPU of one
- * side only. `n[1]` may be 0: a side that stands alone. NULL: nothing contradicts. In `arena`. Of runs whose rows are
- * not held only the last is asked. */
+ * side only. `n[1]` may be 0: a side that stands alone. NULL: nothing contradicts. In `arena`. */
 const char *possible_recording(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
                                struct arena *arena);
 

@@ -1,23 +1,5 @@
 #include "analyse/run/agree.h"
 
-#include "analyse/run/marks.h"
-
-/* Gives a run the steps of a range that is the step of another one. */
-static bool take_range(struct run *run, const struct steps *like)
-{
-	struct step_marks marks;
-	struct steps steps;
-	marks_from_range_like(run->trace, &run->fold, like, run->arena, &marks);
-	if (!marks.n)
-		return false;
-	steps_from_instances(run->trace, &marks, run->arena, &steps);
-	if (!steps.found)
-		return false;
-	run->steps = steps;
-	run->loops = (struct run_loops){0};
-	return true;
-}
-
 static bool is_by_range(const struct run *run)
 {
 	return run->steps.found && run->steps.origin == STEPS_BY_RANGE;
@@ -37,7 +19,7 @@ static void share_ranges(const struct pattern_side *sides, int n_sides, struct a
 	for (int s = 0; s < n_sides && n; s++)
 		for (size_t r = 0; r < sides[s].n; r++)
 			for (size_t i = 0; i < n && !is_by_range(&sides[s].runs[r]); i++)
-				take_range(&sides[s].runs[r], &with[i]->steps);
+				run_take_range(&sides[s].runs[r], &with[i]->steps);
 }
 
 int steps_agree(const struct pattern_side *sides, int n_sides, const char *step, const char *loop, struct arena *arena,
@@ -58,34 +40,6 @@ static bool is_step_in_all(const struct pattern_side *sides, int n_sides, uint32
 			if (sides[s].runs[r].steps.found && sides[s].runs[r].steps.name != name)
 				return false;
 	return true;
-}
-
-bool steps_are_alike(const struct pattern_side *sides, int n_sides)
-{
-	bool parts = false, ranges = false, others = false;
-	for (int s = 0; s < n_sides; s++)
-		for (size_t r = 0; r < sides[s].n; r++) {
-			parts = parts || sides[s].runs[r].parts;
-			if (is_by_range(&sides[s].runs[r]))
-				ranges = true;
-			else
-				others = true;
-		}
-	return !parts || !ranges || !others;
-}
-
-bool steps_agree_by_part(const struct pattern_side *sides, int n_sides)
-{
-	bool parts = false, same = true;
-	for (int s = 0; s < n_sides; s++)
-		for (size_t r = 0; r < sides[s].n; r++) {
-			const struct run *run = &sides[s].runs[r];
-			parts = parts || run->parts;
-			same = same && run->steps.found;
-			if (run->steps.origin == STEPS_BY_RANGE)
-				same = same && run->steps.name == sides[0].runs[0].steps.name;
-		}
-	return !parts || same;
 }
 
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena, struct err *err)

@@ -17,11 +17,4 @@ int steps_agree(const struct pattern_side *sides, int n_sides, const char *step,
 int steps_agree_on_name(const struct pattern_side *sides, int n_sides, int warmup, struct arena *arena,
                         struct err *err);
 
-/* Whether what runs that are gone through part by part (run/parts.h) have for steps can stay: before steps_agree, that
- * all runs have their steps from ranges, or from what repeats; after it, that they have steps, and, where those are
- * ranges, of one name. What else might be the step only whole runs can tell. True where there are none of those runs.
- */
-bool steps_are_alike(const struct pattern_side *sides, int n_sides);
-bool steps_agree_by_part(const struct pattern_side *sides, int n_sides);
-
 #endif

@@ -167,14 +167,9 @@ void fold_decide(const struct fold_counts *c, struct names *names, size_t steps,
 	for (uint32_t name = 0; name < c->n_names; name++)
 		if (c->of[name])
 			out->of[name] = names_add_text(names, entries[c->of[name] - 1].text);
-	arena_release(&scratch);
-}
-
-void fold_names(const struct trace *trace, size_t steps, struct arena *arena, struct fold *out)
-{
-	struct arena scratch = {0};
-	struct fold_counts counts = {0};
-	fold_count(trace, 0, &scratch, &counts);
-	fold_decide(&counts, trace->names, steps, arena, out);
+	out->n_list = (uint32_t)c->n;
+	out->list = ARENA_NEW(arena, c->n, uint32_t);
+	for (size_t i = 0; i < c->n; i++)
+		out->list[i] = names_add_text(names, entries[i].text);
 	arena_release(&scratch);
 }

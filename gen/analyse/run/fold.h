@@ -10,8 +10,9 @@
 #include "trace/trace.h"
 
 struct fold {
-	uint32_t *of; /* normalised name of a range's name, indexed by name id; valid for names of ranges */
-	uint32_t n;   /* ids below this are covered */
+	uint32_t *of;           /* normalised name of a range's name, indexed by name id; valid for names of ranges */
+	uint32_t n;             /* ids below this are covered */
+	uint32_t *list, n_list; /* normalised names in the order in which they first occur, some more than once */
 };
 
 /* A range's name without its list, and how often it occurs. */
@@ -28,16 +29,13 @@ struct fold_counts {
 	uint32_t *of, n_names; /* by name id, of those that there were at first: 1 + index into `list`, 0: none */
 };
 
-/* Adds the ranges of a trace, or of one part of a run after the other (trace/again.h), whose threads are numbered from
- * `first_thread` there. */
+/* Adds the ranges of one part of a run after the other (parts.h), whose threads are numbered from `first_thread` there.
+ */
 void fold_count(const struct trace *trace, uint32_t first_thread, struct arena *arena, struct fold_counts *counts);
 
-/* fold_names of what was counted. */
+/* What the names are normalised to. `steps`: the number of steps when known (then counters that occur about once a step
+ * fold too), else 0. New names go into `names`. */
 void fold_decide(const struct fold_counts *counts, struct names *names, size_t steps, struct arena *arena,
                  struct fold *out);
-
-/* `steps`: the number of steps when known (then counters that occur about once a step fold too), else 0. New names go
- * into trace->names. */
-void fold_names(const struct trace *trace, size_t steps, struct arena *arena, struct fold *out);
 
 #endif

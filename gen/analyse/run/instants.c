@@ -266,7 +266,8 @@ int instants_find(const struct trace *const *trace, int n, const struct instants
 	struct pattern_side *sides = ARENA_NEW(arena, (size_t)n, struct pattern_side);
 	for (int s = 0; s < n; s++) {
 		sides[s] = (struct pattern_side){&runs[s], 1};
-		run_begin(&runs[s], trace[s], arena);
+		run_open(&runs[s], trace[s], arena);
+		run_begin(&runs[s]);
 		runs[s].by_loop = how->loop != NULL;
 		if (run_find_steps(&runs[s], how->step, err) < 0)
 			return -1;

@@ -1,6 +1,7 @@
 #include "analyse/run/marks.h"
 
 #include "analyse/run/marks_nest.h"
+#include "analyse/run/marks_ranges.h"
 #include "base/buf.h"
 #include "base/keymap.h"
 
@@ -24,42 +25,6 @@ static bool is_wanted(const struct marks_ranges *x, const struct marks_range *c,
 	return false;
 }
 
-/* What fits as a step, what the program named in no library's domain, what is repeated, what takes longest. */
-static int by_likelihood(const void *a, const void *b, void *ranges)
-{
-	const struct marks_ranges *x = ranges;
-	const struct marks_range *c = a, *d = b;
-	bool library = x->pieces[c->first].domain, other = x->pieces[d->first].domain;
-	bool repeats = c->instances >= MARKS_MIN_INSTANCES, more = d->instances >= MARKS_MIN_INSTANCES;
-	int order = 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats);
-	if (order)
-		return order;
-	return c->total != d->total ? (c->total > d->total ? -1 : 1) : (c->first > d->first) - (c->first < d->first);
-}
-
-static int no_such_step(struct marks_ranges *x, const char *wanted, struct err *err)
-{
-	struct buf have = {0};
-	marks_ranges_judge(x, true, MARKS_MIN_INSTANCES);
-	if (x->n)
-		qsort_r(x->list, x->n, sizeof *x->list, by_likelihood, x);
-	for (size_t i = 0, shown = 0; i < x->n && shown < 8; i++) {
-		uint32_t name = x->pieces[x->list[i].first].name;
-		bool seen = false;
-		for (size_t j = 0; j < i && !seen; j++)
-			seen = x->pieces[x->list[j].first].name == name;
-		if (!seen)
-			buf_format(&have, "%s'%.60s'", shown++ ? ", " : "", names_text(x->trace->names, name));
-	}
-	const char *kind = x->trace->source.kind == SOURCE_KINETO ? "annotation" : "NVTX range";
-	if (have.n)
-		err_set(err, "--step %s: no %s of this name in the profile; it has %s", wanted, kind, have.data);
-	else
-		err_set(err, "--step %s: no %s of this name in the profile; it has no %ss at all", wanted, kind, kind);
-	buf_release(&have);
-	return -1;
-}
-
 /* Ranges that gapline itself added while it recorded (gen/inject/python). */
 #define ADDED_STEP "gapline: step"
 static const char *const added_phases[] = {"data_load", "forward", "backward", "optimizer"};
@@ -76,44 +41,15 @@ static enum mark_grade grade_name(const char *name, bool added, enum mark_grade 
 	return grade;
 }
 
-static enum mark_grade grade(const struct marks_ranges *x, const struct marks_range *c, bool added)
-{
-	return grade_name(names_text(x->trace->names, x->pieces[c->first].name), added, c->grade);
-}
-
-/* Whether the range that is graded `a` goes before the one that is graded `b`. */
-static bool goes_before(enum mark_grade a, bool overlap, int64_t total, enum mark_grade b, bool than_overlap,
-                        int64_t than_total)
-{
-	if (a != b)
-		return a > b;
-	return overlap != than_overlap ? than_overlap : total > than_total;
-}
-
-static bool is_better(const struct marks_ranges *x, const struct marks_range *c, const struct marks_range *than,
+/* Whether a candidate goes before another one. */
+static bool is_better(const struct names *names, const struct marks_candidate *c, const struct marks_candidate *than,
                       bool added)
 {
-	return goes_before(grade(x, c, added), c->overlap, c->total, grade(x, than, added), than->overlap, than->total);
-}
-
-static bool is_candidate_better(const struct names *names, const struct marks_candidate *c,
-                                const struct marks_candidate *than, bool added)
-{
-	return goes_before(grade_name(names_text(names, c->name), added, c->grade), c->overlap, c->total,
-	                   grade_name(names_text(names, than->name), added, than->grade), than->overlap, than->total);
-}
-
-/* The candidate whose name is taken; NULL: none fits. */
-static const struct marks_range *find_winner(const struct marks_ranges *x)
-{
-	const struct marks_range *winner = NULL;
-	bool added = false;
-	for (size_t i = 0; i < x->n; i++)
-		added = added || grade(x, &x->list[i], false) == GRADE_ADDED;
-	for (size_t i = 0; i < x->n; i++)
-		if (x->list[i].fits && (!winner || is_better(x, &x->list[i], winner, added)))
-			winner = &x->list[i];
-	return winner;
+	enum mark_grade a = grade_name(names_text(names, c->name), added, c->grade);
+	enum mark_grade b = grade_name(names_text(names, than->name), added, than->grade);
+	if (a != b)
+		return a > b;
+	return c->overlap != than->overlap ? than->overlap : c->total > than->total;
 }
 
 /* Appends the instances of a candidate; `written`: the name of the last. */
@@ -133,57 +69,33 @@ static void take_instances(const struct marks_ranges *x, const struct marks_rang
 		}
 }
 
-/* The instances of all processes that have the winner's name. */
-static void propose(const struct marks_ranges *x, const struct marks_range *winner, struct arena *arena,
-                    struct step_marks *out)
+/* Which candidates of a part are a step by what is asked. Returns the GPU time that they have to be half of. */
+static double judge(struct marks_ranges *x, const struct marks_asked *asked)
 {
-	uint64_t name = marks_ranges_key(x, winner);
-	out->origin = STEPS_BY_RANGE;
-	out->name = x->pieces[winner->first].name;
-	out->domain = x->pieces[winner->first].domain;
-	for (size_t i = 0; i < x->n; i++)
-		out->n += x->list[i].fits && marks_ranges_key(x, &x->list[i]) == name ? (uint32_t)x->list[i].instances
-		                                                                      : 0;
-	out->instance = ARENA_NEW(arena, out->n, struct instance);
-	uint32_t n = 0;
-	for (size_t i = 0; i < x->n; i++)
-		if (x->list[i].fits && marks_ranges_key(x, &x->list[i]) == name)
-			take_instances(x, &x->list[i], out->instance, &n, &out->written);
-}
-
-int marks_from_ranges(const struct trace *t, const struct fold *fold, const char *wanted, struct arena *arena,
-                      struct step_marks *out, struct err *err)
-{
-	struct arena scratch = {0};
-	struct marks_ranges x = {.trace = t, .arena = &scratch};
-	*out = (struct step_marks){0};
-	marks_ranges_collect(&x, fold, wanted != NULL);
-	for (size_t i = 0; i < x.n && wanted; i++)
-		x.list[i].fits = is_wanted(&x, &x.list[i], wanted);
-	if (!wanted) {
-		marks_ranges_judge(&x, true, MARKS_MIN_INSTANCES);
-		marks_ranges_nest(&x);
+	if (asked->wanted) {
+		for (size_t i = 0; i < x->n; i++)
+			x->list[i].fits = is_wanted(x, &x->list[i], asked->wanted);
+		return 0;
 	}
-	const struct marks_range *winner = find_winner(&x);
-	if (winner)
-		propose(&x, winner, arena, out);
-	int result = wanted && !winner ? no_such_step(&x, wanted, err) : 0;
-	arena_release(&scratch);
-	return result;
+	double whole = marks_ranges_judge(x, asked->like ? MARKS_MIN_LIKE : MARKS_MIN_INSTANCES);
+	for (size_t i = 0; asked->like && i < x->n; i++) {
+		x->list[i].fits = x->list[i].fits && marks_ranges_key(x, &x->list[i]) ==
+		                                             ((uint64_t)asked->like->name << 32 | asked->like->domain);
+		x->list[i].grade = GRADE_PLAIN;
+	}
+	return asked->like ? 0 : whole;
 }
 
-/* ---- part by part ---- */
-
-void marks_of_part(const struct trace *t, const struct fold *fold, struct arena *arena, struct marks_part *out)
+void marks_of_part(const struct trace *t, const struct fold *fold, const struct marks_asked *asked, struct arena *arena,
+                   struct marks_part *out)
 {
 	struct arena scratch = {0};
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
 	*out = (struct marks_part){0};
-	marks_ranges_collect(&x, fold, false);
-	out->whole = marks_ranges_judge(&x, false, MARKS_MIN_INSTANCES);
-	marks_ranges_nest(&x);
+	marks_ranges_collect(&x, fold, asked->wanted || asked->like);
+	out->whole = judge(&x, asked);
 	for (size_t i = 0; i < x.n; i++) {
-		out->added = out->added || grade(&x, &x.list[i], false) == GRADE_ADDED;
+		out->added = out->added || !strcmp(names_text(t->names, x.pieces[x.list[i].first].name), ADDED_STEP);
 		out->n += x.list[i].fits;
 	}
 	out->list = ARENA_NEW(arena, out->n, struct marks_candidate);
@@ -197,7 +109,8 @@ void marks_of_part(const struct trace *t, const struct fold *fold, struct arena 
 		                               .total = c->total,
 		                               .stretch = c->stretch,
 		                               .overlap = c->overlap,
-		                               .grade = (uint8_t)grade(&x, c, false),
+		                               .class = c->class,
+		                               .of_name = c->grade,
 		                               .instance = ARENA_NEW(arena, c->instances, struct instance)};
 		take_instances(&x, c, to->instance, &to->n, &to->written);
 	}
@@ -209,8 +122,7 @@ static uint64_t candidate_key(const struct marks_candidate *c)
 	return (uint64_t)c->name << 32 | c->domain;
 }
 
-const struct marks_candidate *marks_choose(const struct marks_part *parts, size_t n, bool share,
-                                           const struct names *names)
+const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names)
 {
 	const struct marks_candidate *winner = NULL;
 	struct arena scratch = {0};
@@ -228,31 +140,100 @@ const struct marks_candidate *marks_choose(const struct marks_part *parts, size_
 		for (size_t i = 0; i < parts[p].n; i++)
 			stretch[keymap_add(&keys, candidate_key(&parts[p].list[i]))] += parts[p].list[i].stretch;
 	}
-	for (size_t p = 0; p < n; p++)
+	for (size_t p = 0; p < n; p++) {
 		for (size_t i = 0; i < parts[p].n; i++) {
-			const struct marks_candidate *c = &parts[p].list[i];
-			if ((!share || c->grade == GRADE_PROFILER ||
-			     2 * stretch[keymap_add(&keys, candidate_key(c))] >= whole) &&
-			    (!winner || is_candidate_better(names, c, winner, added)))
-				winner = c;
+			struct marks_candidate *c = &parts[p].list[i];
+			c->grade = c->of_name;
+			c->fits =
+				c->class == MARK_PROFILER || 2 * stretch[keymap_add(&keys, candidate_key(c))] >= whole;
 		}
+		marks_nest(&parts[p]);
+		for (size_t i = 0; i < parts[p].n; i++)
+			if (parts[p].list[i].fits && (!winner || is_better(names, &parts[p].list[i], winner, added)))
+				winner = &parts[p].list[i];
+	}
 	arena_release(&scratch);
 	return winner;
 }
 
-void marks_from_range_like(const struct trace *t, const struct fold *fold, const struct steps *like,
-                           struct arena *arena, struct step_marks *out)
+/* ---- a name that no range has ---- */
+
+struct marks_offer {
+	uint32_t name, domain;
+	bool fits, profiler;
+	size_t instances, at;
+	int64_t total;
+	double stretch;
+};
+
+void marks_offer(const struct trace *t, const struct fold *fold, struct arena *arena, struct marks_offers *to)
 {
 	struct arena scratch = {0};
 	struct marks_ranges x = {.trace = t, .arena = &scratch};
-	*out = (struct step_marks){0};
 	marks_ranges_collect(&x, fold, true);
-	marks_ranges_judge(&x, false, MARKS_MIN_LIKE);
-	for (size_t i = 0; i < x.n; i++)
-		x.list[i].fits = x.list[i].fits &&
-		                 marks_ranges_key(&x, &x.list[i]) == ((uint64_t)like->name << 32 | like->domain);
-	const struct marks_range *winner = find_winner(&x);
-	if (winner)
-		propose(&x, winner, arena, out);
+	to->whole += marks_ranges_judge(&x, MARKS_MIN_INSTANCES);
+	to->list = arena_grow(arena, to->list, to->n, to->n + x.n, sizeof *to->list);
+	for (size_t i = 0; i < x.n; i++, to->n++)
+		to->list[to->n] = (struct marks_offer){.name = x.pieces[x.list[i].first].name,
+		                                       .domain = x.pieces[x.list[i].first].domain,
+		                                       .fits = x.list[i].fits,
+		                                       .profiler = x.list[i].class == MARK_PROFILER,
+		                                       .stretch = x.list[i].fits ? x.list[i].stretch : 0,
+		                                       .instances = x.list[i].instances,
+		                                       .total = x.list[i].total,
+		                                       .at = to->n};
 	arena_release(&scratch);
+}
+
+/* Of those that fit, the ones that are half of the GPU time together with those of the same name. */
+static void leave_halves(struct marks_offers *offers)
+{
+	struct arena scratch = {0};
+	struct keymap keys;
+	double *stretch = ARENA_NEW(&scratch, offers->n, double);
+	keymap_init(&keys, &scratch);
+	for (size_t i = 0; i < offers->n; i++)
+		stretch[keymap_add(&keys, (uint64_t)offers->list[i].name << 32 | offers->list[i].domain)] +=
+			offers->list[i].stretch;
+	for (size_t i = 0; i < offers->n; i++) {
+		struct marks_offer *o = &offers->list[i];
+		double all = stretch[keymap_add(&keys, (uint64_t)o->name << 32 | o->domain)];
+		o->fits = o->fits && (o->profiler || 2 * all >= offers->whole);
+	}
+	arena_release(&scratch);
+}
+
+/* What fits as a step, what the program named in no library's domain, what is repeated, what takes longest. */
+static int by_likelihood(const void *a, const void *b)
+{
+	const struct marks_offer *c = a, *d = b;
+	bool library = c->domain, other = d->domain;
+	bool repeats = c->instances >= MARKS_MIN_INSTANCES, more = d->instances >= MARKS_MIN_INSTANCES;
+	int order = 4 * (d->fits - c->fits) + 2 * (library - other) + (more - repeats);
+	if (order)
+		return order;
+	return c->total != d->total ? (c->total > d->total ? -1 : 1) : (c->at > d->at) - (c->at < d->at);
+}
+
+int marks_no_such(const struct trace *t, struct marks_offers *offers, const char *wanted, struct err *err)
+{
+	struct buf have = {0};
+	leave_halves(offers);
+	if (offers->n)
+		qsort(offers->list, offers->n, sizeof *offers->list, by_likelihood);
+	for (size_t i = 0, shown = 0; i < offers->n && shown < 8; i++) {
+		uint32_t name = offers->list[i].name;
+		bool seen = false;
+		for (size_t j = 0; j < i && !seen; j++)
+			seen = offers->list[j].name == name;
+		if (!seen)
+			buf_format(&have, "%s'%.60s'", shown++ ? ", " : "", names_text(t->names, name));
+	}
+	const char *kind = t->source.kind == SOURCE_KINETO ? "annotation" : "NVTX range";
+	if (have.n)
+		err_set(err, "--step %s: no %s of this name in the profile; it has %s", wanted, kind, have.data);
+	else
+		err_set(err, "--step %s: no %s of this name in the profile; it has no %ss at all", wanted, kind, kind);
+	buf_release(&have);
+	return -1;
 }

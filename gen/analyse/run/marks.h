@@ -5,50 +5,64 @@
 #include "analyse/run/fold.h"
 #include "analyse/run/steps.h"
 
-/* Proposes a range whose instances are steps: a normalised name (and domain) of a process with at least 5 instances, at
- * least 80 % of which launch GPU work, such that at least 70 % of the GPU time that the process launches from the first
- * to the last was launched, by any thread, while one was open, and that, added up over the processes that have such a
- * range, what is launched from the first to the last is at least half of the GPU time of the profile. The one with the
- * longest total on one thread wins, names whose instances do not overlap on any thread before others. GPU time is the
- * lengths of ops, added up.
+/* A range is a step whose name and domain are, in some process, those of at least 5 instances, at least 80 % of which
+ * launch GPU work, such that at least 70 % of the GPU time that the process launches from the first to the last was
+ * launched, by any thread, while one was open, and that, added up over the processes that have such a range, what is
+ * launched from the first to the last is at least half of the GPU time of the profile. The one with the longest total
+ * on one thread wins, names whose instances do not overlap on any thread before others. GPU time is the lengths of ops,
+ * added up.
  *
  * On several threads of a process only those count that launch GPU work themselves in at least half of their instances;
  * if none does, the one with the longest total. Push/pop ranges inside one of the same name count with the outermost.
  *
- * `wanted` (--step NAME: a range's name, normalised or as written) overrides the choice and may be NULL. out->n is 0
- * when there is no such range; with `wanted` that is an error: -1, and `err` lists ranges that are there. */
-int marks_from_ranges(const struct trace *trace, const struct fold *fold, const char *wanted, struct arena *arena,
-                      struct step_marks *out, struct err *err);
-
-/* What one part of a run says of it (trace/again.h): the ranges that are steps by all rules above but the half of the
- * GPU time, which is that of all parts. */
+ * Each part of a run (parts.h) says which of its ranges are steps by all of these rules but the half of the GPU time,
+ * which is that of all parts, and what ranges hold of each other. */
 struct marks_candidate {
 	uint32_t name, domain, written; /* as in struct step_marks */
 	int64_t total;                  /* the longest on one thread */
 	double stretch;                 /* GPU time launched from the first to the last */
 	bool overlap;
-	uint8_t grade;             /* enum mark_grade (marks_ranges.h) */
-	struct instance *instance; /* n of them; process and thread as the part counts them */
+	uint8_t class;             /* enum mark_name */
+	uint8_t of_name;           /* enum mark_grade (marks_ranges.h), by its name and how often it occurs */
+	struct instance *instance; /* n of them, by thread and start; process and thread as the part counts them */
 	uint32_t n;
+	/* As marks_choose judged it last: */
+	bool fits;
+	uint8_t grade; /* enum mark_grade */
 };
 struct marks_part {
-	double whole; /* GPU time */
+	double whole; /* GPU time; 0: what ranges are of it is not asked */
 	bool added;   /* one of its ranges is a step that gapline added */
 	struct marks_candidate *list;
 	size_t n;
 };
-void marks_of_part(const struct trace *trace, const struct fold *fold, struct arena *arena, struct marks_part *out);
 
-/* The one that marks_from_ranges would take of the whole run; NULL: none. Without `share` the half of the GPU time is
- * not asked for. */
-const struct marks_candidate *marks_choose(const struct marks_part *parts, size_t n, bool share,
-                                           const struct names *names);
+/* What overrides the rules, if it is not NULL: `wanted`, --step NAME, is a range's name, normalised or as written;
+ * `like` are the steps of another run. Their range has to be one by all rules but the half of the profile's GPU time,
+ * which it holds in the other run, and with two instances or more: a fix may make the steps so much shorter that they
+ * are less than the program's start-up, and one run of several may have ended early. Before run_name_steps of either
+ * run. */
+struct marks_asked {
+	const char *wanted;
+	const struct steps *like;
+};
 
-/* Proposes the range that is the step of another run, whose steps `like` are: it has to be one by all rules above but
- * the half of the profile's GPU time, which the other run's range holds, and with two instances or more. A fix may make
- * the steps so much shorter that they are less than the program's start-up, and one run of several may have ended
- * early. out->n is 0 where there is no such range. Before run_name_steps of either run. */
-void marks_from_range_like(const struct trace *trace, const struct fold *fold, const struct steps *like,
-                           struct arena *arena, struct step_marks *out);
+void marks_of_part(const struct trace *trace, const struct fold *fold, const struct marks_asked *asked,
+                   struct arena *arena, struct marks_part *out);
+
+/* The range that is the step of these parts together; NULL: none. Judges all candidates by what they are together. */
+const struct marks_candidate *marks_choose(struct marks_part *parts, size_t n, const struct names *names);
+
+/* Ranges that may have been meant where none has the name that is wanted. Zero-initialise; parts add theirs, in order.
+ */
+struct marks_offers {
+	struct marks_offer *list;
+	size_t n;
+	double whole; /* GPU time */
+};
+void marks_offer(const struct trace *trace, const struct fold *fold, struct arena *arena, struct marks_offers *to);
+
+/* Says in `err` that there is no such range, and which there are. Returns -1. */
+int marks_no_such(const struct trace *trace, struct marks_offers *have, const char *wanted, struct err *err);
 
 #endif

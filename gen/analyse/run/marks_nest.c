@@ -1,6 +1,8 @@
 /* Ranges that fit as steps, and what they hold of each other. */
 #include "analyse/run/marks_nest.h"
 
+#include "analyse/run/marks_ranges.h"
+
 enum { LOOKED_AT = 24 /* of the longest that fit */ };
 
 /* How many instances of `inner` each instance of `outer` holds, on the same thread. The last one may have been cut. */
@@ -9,20 +11,32 @@ struct held {
 	size_t n;           /* held by any */
 };
 
-static void count_held(const struct marks_ranges *x, const struct marks_piece *outer, const struct marks_piece *inner,
-                       struct held *held)
+/* The instances of a candidate on one thread, in order of their start. */
+struct piece {
+	const struct instance *list;
+	uint32_t n;
+};
+
+static struct piece piece_at(const struct marks_candidate *c, uint32_t first)
 {
-	const struct trace_ranges *r = &x->trace->ranges;
-	size_t k = inner->first, end = inner->first + inner->n;
-	for (size_t i = outer->first; i < outer->first + outer->n; i++) {
-		int64_t from = r->start[x->order[i]], to = r->end[x->order[i]];
+	struct piece piece = {c->instance + first, 0};
+	while (first + piece.n < c->n && piece.list[piece.n].thread == piece.list[0].thread)
+		piece.n++;
+	return piece;
+}
+
+static void count_held(const struct piece *outer, const struct piece *inner, struct held *held)
+{
+	uint32_t k = 0;
+	for (uint32_t i = 0; i < outer->n; i++) {
+		int64_t from = outer->list[i].start, to = outer->list[i].end;
 		size_t n = 0;
-		while (k < end && r->start[x->order[k]] < from)
+		while (k < inner->n && inner->list[k].start < from)
 			k++;
-		for (; k < end && r->start[x->order[k]] < to; k++)
-			n += r->end[x->order[k]] <= to;
+		for (; k < inner->n && inner->list[k].start < to; k++)
+			n += inner->list[k].end <= to;
 		held->n += n;
-		if (i + 1 == outer->first + outer->n && outer->n > 1)
+		if (i + 1 == outer->n && outer->n > 1)
 			continue;
 		held->least = n < held->least ? n : held->least;
 		held->most = n > held->most ? n : held->most;
@@ -30,51 +44,50 @@ static void count_held(const struct marks_ranges *x, const struct marks_piece *o
 }
 
 /* False: hardly any instance of `inner` is inside one of `outer`, or those are not one after the other. */
-static bool holds(const struct marks_ranges *x, const struct marks_range *outer, const struct marks_range *inner,
-                  struct held *held)
+static bool holds(const struct marks_candidate *outer, const struct marks_candidate *inner, struct held *held)
 {
 	*held = (struct held){.least = SIZE_MAX};
-	if (outer->overlap || x->pieces[outer->first].process != x->pieces[inner->first].process)
+	if (outer->overlap || outer->instance[0].process != inner->instance[0].process)
 		return false;
-	for (size_t a = 0, b = 0; a < outer->n && b < inner->n;) { /* both are in the order of threads */
-		const struct marks_piece *p = &x->pieces[outer->first + a], *q = &x->pieces[inner->first + b];
-		if (p->thread == q->thread)
-			count_held(x, p, q, held);
-		a += p->thread <= q->thread;
-		b += q->thread <= p->thread;
+	for (uint32_t a = 0, b = 0; a < outer->n && b < inner->n;) { /* both are in the order of threads */
+		const struct piece p = piece_at(outer, a), q = piece_at(inner, b);
+		if (p.list->thread == q.list->thread)
+			count_held(&p, &q, held);
+		a += p.list->thread <= q.list->thread ? p.n : 0;
+		b += q.list->thread <= p.list->thread ? q.n : 0;
 	}
-	return 10 * held->n >= 9 * inner->instances;
+	return 10 * held->n >= 9 * (size_t)inner->n;
 }
 
 /* Steps lie in containers: several each time where the name says so, else not always as many. */
-static bool is_container(const struct marks_ranges *x, const struct marks_range *c, const struct marks_range *inner)
+static bool is_container(const struct marks_candidate *c, const struct marks_candidate *inner)
 {
 	struct held held;
-	if (inner->class == MARK_CONTAINER || inner->instances < MARKS_MIN_INSTANCES || !holds(x, c, inner, &held))
+	if (inner->class == MARK_CONTAINER || inner->n < MARKS_MIN_INSTANCES || !holds(c, inner, &held))
 		return false;
 	return held.least >= 2 && (c->class == MARK_CONTAINER || held.least < held.most);
 }
 
-static bool is_around(const struct marks_ranges *x, const struct marks_range *c, const struct marks_range *inner)
+static bool is_around(const struct marks_candidate *c, const struct marks_candidate *inner)
 {
 	struct held held;
-	return inner->grade == GRADE_PLAIN && c->class == MARK_PLAIN && holds(x, c, inner, &held) && held.least >= 2 &&
+	return inner->grade == GRADE_PLAIN && c->class == MARK_PLAIN && holds(c, inner, &held) && held.least >= 2 &&
 	       held.least == held.most;
 }
 
-static bool holds_one(const struct marks_ranges *x, const struct marks_range *c, const struct marks_range *step)
+static bool holds_one(const struct marks_candidate *c, const struct marks_candidate *step)
 {
 	struct held held;
-	return step->grade == GRADE_STEP && c->class == MARK_PLAIN && c->instances == step->instances &&
-	       holds(x, c, step, &held) && held.least == 1 && held.most == 1;
+	return step->grade == GRADE_STEP && c->class == MARK_PLAIN && c->n == step->n && holds(c, step, &held) &&
+	       held.least == 1 && held.most == 1;
 }
 
-/* The longest that fit, `n` of them. */
-static size_t find_longest(struct marks_ranges *x, struct marks_range *top[LOOKED_AT])
+/* The longest that fit. */
+static size_t find_longest(const struct marks_part *part, struct marks_candidate *top[LOOKED_AT])
 {
 	size_t n = 0;
-	for (size_t i = 0; i < x->n; i++) {
-		struct marks_range *c = &x->list[i];
+	for (size_t i = 0; i < part->n; i++) {
+		struct marks_candidate *c = &part->list[i];
 		if (!c->fits)
 			continue;
 		size_t k = n < LOOKED_AT ? n++ : n;
@@ -87,28 +100,28 @@ static size_t find_longest(struct marks_ranges *x, struct marks_range *top[LOOKE
 	return n;
 }
 
-void marks_ranges_nest(struct marks_ranges *x)
+void marks_nest(struct marks_part *part)
 {
-	struct marks_range *top[LOOKED_AT];
-	size_t n = find_longest(x, top);
+	struct marks_candidate *top[LOOKED_AT];
+	size_t n = find_longest(part, top);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = 0; k < n && top[i]->grade == GRADE_PLAIN; k++)
-			if (k != i && is_container(x, top[i], top[k]))
+			if (k != i && is_container(top[i], top[k]))
 				top[i]->grade = GRADE_CONTAINER;
 	for (size_t i = 0; i < n; i++) {
 		bool around = false, one = false;
 		for (size_t k = 0; k < n; k++) {
-			around = around || (top[i]->grade == GRADE_AROUND && is_around(x, top[i], top[k]));
-			one = one || holds_one(x, top[i], top[k]);
+			around = around || (top[i]->grade == GRADE_AROUND && is_around(top[i], top[k]));
+			one = one || holds_one(top[i], top[k]);
 		}
 		top[i]->fits = top[i]->grade != GRADE_AROUND || around || one;
 		top[i]->grade = one ? GRADE_HOLDS : top[i]->grade;
 	}
-	for (size_t i = 0; i < x->n; i++) {
+	for (size_t i = 0; i < part->n; i++) {
 		bool looked_at = false;
 		for (size_t k = 0; k < n; k++)
-			looked_at = looked_at || top[k] == &x->list[i];
-		if (x->list[i].grade == GRADE_AROUND && !looked_at)
-			x->list[i].fits = false;
+			looked_at = looked_at || top[k] == &part->list[i];
+		if (part->list[i].grade == GRADE_AROUND && !looked_at)
+			part->list[i].fits = false;
 	}
 }

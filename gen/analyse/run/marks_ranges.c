@@ -343,15 +343,13 @@ static size_t enough(const struct marks_range *c, size_t least, int64_t longest)
 	return c->instances >= least || 2 * c->total < longest ? least : 2;
 }
 
-double marks_ranges_judge(struct marks_ranges *x, bool share, size_t least)
+double marks_ranges_judge(struct marks_ranges *x, size_t least)
 {
 	const struct trace *t = x->trace;
 	struct launches *launches = ARENA_NEW(x->arena, t->n_processes, struct launches);
-	struct keymap names;
-	double whole = 0, *stretch = ARENA_NEW(x->arena, x->n, double); /* over all processes, by name */
+	double whole = 0;
 	if (x->n)
 		collect_launches(t, x->arena, launches);
-	keymap_init(&names, x->arena);
 	for (size_t i = 0; i < t->ops.n; i++)
 		whole += (double)(t->ops.end[i] - t->ops.start[i]);
 	int64_t longest = longest_of(x, least);
@@ -363,11 +361,6 @@ double marks_ranges_judge(struct marks_ranges *x, bool share, size_t least)
 		           : c->class == MARK_STEP              ? GRADE_STEP
 		           : c->instances < MARKS_MIN_INSTANCES ? GRADE_AROUND
 		                                                : GRADE_PLAIN;
-		if (c->fits)
-			stretch[keymap_add(&names, marks_ranges_key(x, c))] += c->stretch;
 	}
-	for (size_t i = 0; share && i < x->n; i++)
-		if (x->list[i].fits && x->list[i].class != MARK_PROFILER)
-			x->list[i].fits = 2 * stretch[keymap_add(&names, marks_ranges_key(x, &x->list[i]))] >= whole;
 	return whole;
 }

@@ -54,10 +54,10 @@ struct marks_ranges {
  * to and have no name that says so. */
 void marks_ranges_collect(struct marks_ranges *ranges, const struct fold *fold, bool few);
 
-/* Which of them are steps by the rules (`fits`), and their grade; `share`: by the one about the profile's GPU time,
- * too; `least`: so many instances are one in a process, where the name does not say that one is enough. Returns the
- * profile's GPU time. */
-double marks_ranges_judge(struct marks_ranges *ranges, bool share, size_t least);
+/* Which of them are steps by all rules (`fits`) but the one about the profile's GPU time, and their grade; `least`: so
+ * many instances are one in a process, where the name does not say that one is enough. Returns the GPU time of the
+ * trace. */
+double marks_ranges_judge(struct marks_ranges *ranges, size_t least);
 
 /* By name and domain. */
 static inline uint64_t marks_ranges_key(const struct marks_ranges *x, const struct marks_range *c)

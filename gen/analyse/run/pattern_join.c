@@ -1,8 +1,8 @@
 #include "analyse/run/pattern_join.h"
 
+#include "analyse/run/parts.h"
 #include "analyse/run/pattern_names.h"
 #include "base/keymap.h"
-#include "trace/again.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -181,19 +181,19 @@ void run_loop_group(const struct trace *t, struct run_loops *loops, uint32_t ind
 }
 
 /* The cycles of a part, as the run counts; `number` by process of the part and loop: 1 + the run's loop, 0: none. */
-static void join_cycles(const struct pattern_look *look, const struct trace *t, const struct trace_again *part,
+static void join_cycles(const struct pattern_look *look, const struct trace *t, const struct run_part *part,
                         uint32_t *const *number, struct run_loops *out)
 {
 	for (uint32_t i = 0; i < look->n_cycles; i++) {
 		struct run_cycle *to = &out->cycles[out->n_cycles++];
 		*to = look->cycles[i];
-		to->ops.device += part ? part->first_device : 0;
-		to->loop = number[t->devices[to->ops.device].process - (part ? part->first_process : 0)][to->loop - 1];
+		to->ops.device += part->first_device;
+		to->loop = number[t->devices[to->ops.device].process - part->first_process][to->loop - 1];
 	}
 }
 
-void pattern_run_join(const struct trace *t, const struct pattern_look *looks, size_t n, struct arena *arena,
-                      struct run_loops *out)
+void pattern_run_join(const struct trace *t, const struct run_part *parts, const struct pattern_look *looks, size_t n,
+                      struct arena *arena, struct run_loops *out)
 {
 	struct arena scratch = {0};
 	uint32_t n_loops = 0, n_cycles = 0;
@@ -217,12 +217,12 @@ void pattern_run_join(const struct trace *t, const struct pattern_look *looks, s
 		out->share = all > 0 ? in_loops / all : 0;
 		out->tried = all > 0 ? tried / all : 0;
 		for (size_t i = 0; i < n; i++) {
-			const struct trace_again *part = t->again ? &t->again[i] : NULL;
+			const struct run_part *part = &parts[i];
 			uint32_t **number = ARENA_NEW(&scratch, looks[i].n, uint32_t *);
 			for (uint32_t p = 0; p < looks[i].n; p++) {
 				number[p] = ARENA_NEW(&scratch, looks[i].process[p].n, uint32_t);
-				join_process(&looks[i].process[p], p + (part ? part->first_process : 0),
-				             part ? part->first_thread : 0, t->n_processes, arena, out, number[p]);
+				join_process(&looks[i].process[p], p + part->first_process, part->first_thread,
+				             t->n_processes, arena, out, number[p]);
 			}
 			out->pieces[i] = (struct run_pieces){
 				copy_of(arena, looks[i].pieces, looks[i].n_pieces, sizeof *looks[i].pieces),
@@ -242,11 +242,4 @@ void pattern_run_join(const struct trace *t, const struct pattern_look *looks, s
 		}
 	}
 	arena_release(&scratch);
-}
-
-void pattern_run_find(const struct trace *t, bool shortest, struct arena *arena, struct run_loops *out)
-{
-	struct pattern_look look;
-	pattern_run_look(t, shortest, arena, &look);
-	pattern_run_join(t, &look, 1, arena, out);
 }

@@ -4,14 +4,13 @@
 
 #include "analyse/run/pattern_run.h"
 
-/* Puts together what `n` looks say of the parts of a run, or one of all of it (`again` is NULL): the same loop of
- * another process is a rank's. Nothing is found where nothing repeats, and where what repeats is less than half of the
- * GPU time, that of an autotuner's search left out. `out` refers to nothing of the looks. */
-void pattern_run_join(const struct trace *trace, const struct pattern_look *looks, size_t n, struct arena *arena,
-                      struct run_loops *out);
+struct run_part;
 
-/* pattern_run_look of a whole trace, and pattern_run_join. */
-void pattern_run_find(const struct trace *trace, bool shortest, struct arena *arena, struct run_loops *out);
+/* Puts together what looks say of the `n` parts of a run: the same loop of another process is a rank's. Nothing is
+ * found where nothing repeats, and where what repeats is less than half of the GPU time, that of an autotuner's search
+ * left out. `out` refers to nothing of the looks. */
+void pattern_run_join(const struct trace *trace, const struct run_part *parts, const struct pattern_look *looks,
+                      size_t n, struct arena *arena, struct run_loops *out);
 
 /* Takes `together` cycles of loop `index` as one. What is left at the end of a process is in no loop then. */
 void run_loop_group(const struct trace *trace, struct run_loops *loops, uint32_t index, uint32_t together);

@@ -57,7 +57,7 @@ struct run_loops {
 	uint32_t n_small; /* how many are listed where `n` is 0 because all of them are too little of the GPU time */
 	struct run_cycle *cycles; /* by device, loop as it was found, cycle */
 	uint32_t n_cycles;
-	struct run_pieces *pieces; /* by part; of a run whose rows are held there is one */
+	struct run_pieces *pieces; /* by part */
 	double all_time;           /* GPU time of the profile's ops, ns added up */
 	double share;              /* of the profile's GPU time that belongs to loops */
 	double tried;              /* of it, too: an autotuner's trials among which no loop was looked for (trials.h) */

@@ -118,8 +118,6 @@ void pattern_steps(struct run *run, uint32_t index)
 		if (c->loop == index + 1 && m.number[c->ops.device][c->cycle])
 			c->step = marks.instance[m.number[c->ops.device][c->cycle] - 1].step;
 	}
-	if (!run->parts)
-		run->steps.op_step = pattern_op_steps(loops, 0, t->ops.n, run->arena);
 	arena_release(&m.scratch);
 }
 

@@ -4,12 +4,12 @@
 
 #include "analyse/run/run.h"
 
-/* Makes the cycles of loop `index` of run->loops the steps of the run, also of one whose rows are not held. A device
+/* Makes the cycles of loop `index` of run->loops the steps of the run. A device
  * that has less than nine of ten of the cycles that the one with most has is no rank of it: its ops belong to no step.
  */
 void pattern_steps(struct run *run, uint32_t index);
 
-/* The step of each of the `n_ops` ops of a part of the run, or of all of it (0), in `arena`; TRACE_NONE: none. */
+/* The step of each of the `n_ops` ops of a part of the run, in `arena`; TRACE_NONE: none. */
 uint32_t *pattern_op_steps(const struct run_loops *loops, uint32_t part, size_t n_ops, struct arena *arena);
 
 /* Runs that are repeats of one side. */

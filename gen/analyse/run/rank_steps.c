@@ -1,7 +1,5 @@
 #include "analyse/run/rank_steps.h"
 
-#include <string.h>
-
 bool rank_steps_marked(const struct run *run, uint32_t d)
 {
 	uint32_t process = run->trace->devices[run->devices[d].device].process;
@@ -11,10 +9,6 @@ bool rank_steps_marked(const struct run *run, uint32_t d)
 void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end)
 {
 	const struct trace_device *device = &run->trace->devices[run->devices[d].device];
-	if (run->parts) {
-		memcpy(end, run->devices[d].step_end, run->steps.n * sizeof *end);
-		return;
-	}
 	for (uint32_t k = 0; k < run->steps.n; k++)
 		end[k] = INT64_MIN;
 	for (uint32_t i = device->first_op; i < device->first_op + device->n_ops; i++) {
@@ -42,11 +36,6 @@ void rank_steps_divide(const struct run *run, uint32_t d, const int64_t *end, do
 	enum { BUSY = sizeof busy / sizeof *busy };
 	const struct trace *t = run->trace;
 	const struct trace_device *device = &t->devices[run->devices[d].device];
-	if (run->parts) {
-		for (int p = 0; p < RANK_PARTS; p++)
-			memcpy(part[p], run->devices[d].step_part[p], run->n_steps * sizeof *part[p]);
-		return;
-	}
 	uint32_t k = run->warmup, last = run->steps.n - 1;
 	int64_t now = end[k - 1], until[RANK_PARTS]; /* how far the ops of a part reach that began so far */
 	for (int p = 0; p < RANK_PARTS; p++)

@@ -9,7 +9,8 @@
  * communicates and has none, nobody marked the steps of this rank. */
 bool rank_steps_marked(const struct run *run, uint32_t d);
 
-/* When each step of device `d` (an index into run.devices) ended; `end` has room for run.steps.n. The run has steps. */
+/* When each step of device `d` (an index into run.devices) ended, of a run whose rows are there (parts_charge keeps it
+ * in struct device_run, and what rank_steps_divide says); `end` has room for run.steps.n. The run has steps. */
 void rank_steps_ends(const struct run *run, uint32_t d, int64_t *end);
 
 /* What the device did in each measured step, by `end`: ns that it computed, communicated, copied and was idle, each

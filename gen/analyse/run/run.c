@@ -2,38 +2,17 @@
 
 #include "analyse/run/device.h"
 #include "analyse/run/gaps.h"
-#include "analyse/run/marks.h"
 #include "analyse/run/parts.h"
-#include "analyse/run/pattern_steps.h"
 
 #include <string.h>
-
-static void find_extent(struct run *run)
-{
-	const struct trace_ops *ops = &run->trace->ops;
-	run->first_op = INT64_MAX;
-	run->last_op = INT64_MIN;
-	for (size_t i = 0; i < ops->n; i++) {
-		if (ops->start[i] < run->first_op)
-			run->first_op = ops->start[i];
-		if (ops->end[i] > run->last_op)
-			run->last_op = ops->end[i];
-	}
-}
 
 /* Without steps: from the first to the last kernel or explicit copy. Unified memory that the host reads back after the
  * last kernel is none of it. */
 static void find_run_span(struct run *run)
 {
-	const struct trace_ops *ops = &run->trace->ops;
-	int64_t start = INT64_MAX, end = INT64_MIN;
-	for (size_t i = 0; i < ops->n; i++)
-		if (!(ops->flags[i] & OPF_MANAGED)) {
-			start = ops->start[i] < start ? ops->start[i] : start;
-			end = ops->end[i] > end ? ops->end[i] : end;
-		}
-	run->window_start = end >= start ? start : run->first_op;
-	run->window_end = end >= start ? end : run->last_op;
+	bool some = run->last_explicit >= run->first_explicit;
+	run->window_start = some ? run->first_explicit : run->first_op;
+	run->window_end = some ? run->last_explicit : run->last_op;
 }
 
 static void find_window(struct run *run, int warmup)
@@ -61,7 +40,8 @@ static void find_window(struct run *run, int warmup)
 	run->window_end = s->end[s->n - 1];
 }
 
-/* When the threads with instances were in the measured ones. */
+/* When the threads with instances were in the measured ones; a process without instances has the first one's window
+ * that has some. */
 static void find_host_window(struct run *run)
 {
 	const struct steps *s = &run->steps;
@@ -82,12 +62,19 @@ static void find_host_window(struct run *run)
 			*end = t->end[k] > *end ? t->end[k] : *end;
 		}
 	}
+	uint32_t like = 0;
+	while (like < s->n_threads &&
+	       run->host_start[s->threads[like].process] > run->host_end[s->threads[like].process])
+		like++;
+	for (uint32_t p = 0; p < n && like < s->n_threads; p++)
+		if (run->host_start[p] > run->host_end[p]) {
+			run->host_start[p] = run->host_start[s->threads[like].process];
+			run->host_end[p] = run->host_end[s->threads[like].process];
+		}
 }
 
 void run_host_window(const struct run *run, uint32_t process, int64_t *start, int64_t *end)
 {
-	for (uint32_t i = 0; i < run->steps.n_threads && run->host_start[process] > run->host_end[process]; i++)
-		process = run->steps.threads[i].process;
 	*start = run->host_start[process];
 	*end = run->host_end[process];
 }
@@ -125,15 +112,14 @@ static int64_t first_of(const struct trace *t, const bool *works, const int64_t 
 	return first;
 }
 
-static int64_t find_begin(const struct trace *t)
+static int64_t find_begin(const struct trace *t, int64_t first)
 {
 	struct arena scratch = {0};
 	bool *works = ARENA_NEW(&scratch, t->n_processes, bool);
-	int64_t first = t->source.began == TRACE_NO_TIME ? INT64_MAX : t->source.began;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		works[op_process(t, i)] = true;
-		first = t->ops.start[i] < first ? t->ops.start[i] : first;
-	}
+	if (t->source.began != TRACE_NO_TIME && t->source.began < first)
+		first = t->source.began;
+	for (uint32_t d = 0; d < t->n_devices; d++)
+		works[t->devices[d].process] |= t->devices[d].n_ops > 0;
 	first = first_of(t, works, t->calls.start, t->calls.thread, t->calls.n, first);
 	first = first_of(t, works, t->ranges.start, t->ranges.thread, t->ranges.n, first);
 	first = first_of(t, works, t->os_calls.start, t->os_calls.thread, t->os_calls.n, first);
@@ -141,19 +127,46 @@ static int64_t find_begin(const struct trace *t)
 	return first;
 }
 
+void run_look_at_rows(struct run *run, const struct trace *t, uint32_t first_process)
+{
+	int64_t first = INT64_MAX;
+	for (size_t i = 0; i < t->ops.n; i++) {
+		int64_t start = t->ops.start[i], end = t->ops.end[i], early = op_launch_start(t, i) - start;
+		first = start < first ? start : first;
+		run->last_op = end > run->last_op ? end : run->last_op;
+		if (!(t->ops.flags[i] & OPF_MANAGED)) {
+			run->first_explicit = start < run->first_explicit ? start : run->first_explicit;
+			run->last_explicit = end > run->last_explicit ? end : run->last_explicit;
+		}
+		if (t->ops.launch[i] != TRACE_NONE && start < run->first_launched) {
+			run->first_launched = start;
+			run->launcher = first_process + op_process(t, i);
+		}
+		if (early <= CLOCK_TOLERANCE)
+			continue;
+		run->early_ops++;
+		run->earliest = early > run->earliest ? early : run->earliest;
+	}
+	run->first_op = first < run->first_op ? first : run->first_op;
+	int64_t begin = find_begin(t, first);
+	run->begin = begin < run->begin ? begin : run->begin;
+	run->n_ops += t->ops.n;
+	run->unlaunched += t->n_unlaunched;
+	for (size_t i = 0; i < t->ranges.n; i++)
+		run->clipped += t->ranges.clipped[i];
+}
+
 static void find_startup(struct run *run)
 {
-	const struct trace *t = run->trace;
-	const struct steps *s = &run->steps;
-	int64_t begin = run->begin, end = INT64_MAX;
-	if (s->found) {
-		end = run_startup_end(run);
-		run->startup = end > begin ? end - begin : 0;
-		run->startup_end = end;
+	run->startup_end = run->steps.found ? run_startup_end(run) : run->begin;
+	run->startup = run->startup_end > run->begin ? run->startup_end - run->begin : 0;
+}
+
+void run_note_startup(struct run *run, const struct trace *t)
+{
+	int64_t half = run->first_op + (run->last_op - run->first_op) / 2, end = run->startup_end;
+	if (run->steps.found || !run->n_ops)
 		return;
-	}
-	int64_t half = run->first_op + (run->last_op - run->first_op) / 2;
-	end = begin;
 	for (size_t i = 0; i < t->calls.n; i++)
 		if (t->calls.class[i] == CALL_MODULE && t->calls.end[i] > end && t->calls.end[i] <= half)
 			end = t->calls.end[i];
@@ -161,31 +174,18 @@ static void find_startup(struct run *run)
 		if (t->overheads.class[i] == OVERHEAD_MODULE_LOAD && t->overheads.end[i] > end &&
 		    t->overheads.end[i] <= half)
 			end = t->overheads.end[i];
-	run->startup = t->ops.n ? end - begin : 0;
 	run->startup_end = end;
-}
-
-static void count_early_ops(struct run *run)
-{
-	const struct trace *t = run->trace;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		int64_t early = op_launch_start(t, i) - t->ops.start[i];
-		if (early <= CLOCK_TOLERANCE)
-			continue;
-		run->early_ops++;
-		run->earliest = early > run->earliest ? early : run->earliest;
-	}
+	run->startup = end - run->begin;
 }
 
 /* Gives every normalised range name a phase index. */
 static void name_phases(struct run *run)
 {
-	const struct trace *t = run->trace;
-	run->phase_of_name = ARENA_NEW(run->arena, t->names->n, uint32_t);
+	run->phase_of_name = ARENA_NEW(run->arena, run->trace->names->n, uint32_t);
 	run->phases = ARENA_NEW(run->arena, run->fold.n + 1, uint32_t);
 	run->n_phases = 1; /* phase 0: none */
-	for (size_t i = 0; i < t->ranges.n; i++) {
-		uint32_t name = run->fold.of[t->ranges.name[i]];
+	for (size_t i = 0; i < run->fold.n_list; i++) {
+		uint32_t name = run->fold.list[i];
 		if (name && !run->phase_of_name[name]) {
 			run->phase_of_name[name] = run->n_phases;
 			run->phases[run->n_phases++] = name;
@@ -205,74 +205,23 @@ void run_phase_ops(struct run *run)
 	}
 }
 
-void run_begin(struct run *run, const struct trace *trace, struct arena *arena)
+void run_open(struct run *run, const struct trace *trace, struct arena *arena)
 {
-	*run = (struct run){.trace = trace, .arena = arena};
-	fold_names(trace, 0, arena, &run->fold);
-}
-
-/* A range named by --step that is there once (in a process): the run's span is from its start to its end, on the host
- * and the GPU. */
-static bool find_span(struct run *run, const struct step_marks *marks)
-{
-	const struct trace *t = run->trace;
-	struct steps *s = &run->steps;
-	for (uint32_t k = 1; k < marks->n; k++)
-		if (marks->instance[k].process == marks->instance[k - 1].process)
-			return false;
-	*s = (struct steps){.span_named = true, .span_start = INT64_MAX, .span_end = INT64_MIN};
-	for (uint32_t k = 0; k < marks->n; k++) {
-		s->span_start = marks->instance[k].start < s->span_start ? marks->instance[k].start : s->span_start;
-		s->span_end = marks->instance[k].end > s->span_end ? marks->instance[k].end : s->span_end;
+	parts_begin(run, trace, arena);
+	run->first_op = run->first_explicit = run->first_launched = run->begin = INT64_MAX;
+	run->last_op = run->last_explicit = INT64_MIN;
+	run->launcher = TRACE_NONE;
+	for (uint32_t i = 0; i < run->parts->n; i++) {
+		struct arena scratch = {0};
+		fold_count(parts_rows(run, i, 1u << ROWS_OF_RANGES, &scratch), run->parts->list[i].first_thread, arena,
+		           &run->parts->names);
+		arena_release(&scratch);
 	}
-	int64_t host_end = s->span_end;
-	for (size_t i = 0; i < t->ops.n; i++) {
-		if (t->ops.launch[i] == TRACE_NONE)
-			continue;
-		int64_t launch = t->calls.start[t->ops.launch[i]];
-		if (launch >= s->span_start && launch < host_end && t->ops.end[i] > s->span_end)
-			s->span_end = t->ops.end[i];
-	}
-	return true;
 }
 
-static int launches_nothing(const struct run *run, const struct step_marks *marks, struct err *err)
+void run_begin(struct run *run)
 {
-	return err_set(
-		err,
-		"--step: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
-		"the range that encloses the work of a whole step",
-		names_text(run->trace->names, marks->name));
-}
-
-void run_find_loops(struct run *run, bool shortest, struct run_loops *out)
-{
-	if (run->parts)
-		parts_find_loops(run, shortest, out);
-	else
-		pattern_run_find(run->trace, shortest, run->arena, out);
-}
-
-int run_find_steps(struct run *run, const char *step, struct err *err)
-{
-	struct step_marks marks;
-	run->steps = (struct steps){.n_ranks = 1};
-	if (step && strcmp(step, "none") == 0)
-		return 0;
-	if (run->by_loop)
-		marks = (struct step_marks){0};
-	else if (marks_from_ranges(run->trace, &run->fold, step, run->arena, &marks, err) < 0)
-		return -1;
-	if (!marks.n) {
-		run_find_loops(run, false, &run->loops);
-		if (run->loops.n)
-			pattern_steps(run, 0);
-		return 0;
-	}
-	if (step && find_span(run, &marks))
-		return 0;
-	steps_from_instances(run->trace, &marks, run->arena, &run->steps);
-	return step && !run->steps.found ? launches_nothing(run, &marks, err) : 0;
+	fold_decide(&run->parts->names, run->trace->names, 0, run->arena, &run->fold);
 }
 
 void run_name_steps(struct run *run)
@@ -281,10 +230,7 @@ void run_name_steps(struct run *run)
 	if (!run->steps.found)
 		return;
 	/* counters inside the steps fold too */
-	if (run->parts)
-		fold_decide(&run->parts->names, t->names, run->steps.n_instances, run->arena, &run->fold);
-	else
-		fold_names(t, run->steps.n_instances, run->arena, &run->fold);
+	fold_decide(&run->parts->names, t->names, run->steps.n_instances, run->arena, &run->fold);
 	if (run->steps.written)
 		run->steps.name = run->fold.of[run->steps.written];
 	run_loops_name(&run->loops, t);
@@ -292,33 +238,20 @@ void run_name_steps(struct run *run)
 		run->steps.name = run->loops.list[run->loop].name;
 }
 
-void run_look_at_rows(struct run *run)
-{
-	find_extent(run);
-	run->begin = find_begin(run->trace);
-	count_early_ops(run);
-}
-
-void run_find_window(struct run *run, int warmup)
+void run_find_phases(struct run *run, int warmup)
 {
 	find_window(run, warmup);
 	find_host_window(run);
 	find_startup(run);
-}
-
-void run_find_phases(struct run *run, int warmup)
-{
-	run_look_at_rows(run);
-	run_find_window(run, warmup);
-	activity_init(&run->activity, run->trace, &run->fold, &run->steps, run->arena);
 	name_phases(run);
-	run_phase_ops(run);
+	parts_prepare(run);
 }
 
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err)
 {
-	run_begin(run, trace, arena);
+	run_open(run, trace, arena);
+	run_begin(run);
 	if (run_find_steps(run, step, err) < 0)
 		return -1;
 	run_name_steps(run);
@@ -363,14 +296,7 @@ void run_charge_devices(struct run *run)
 	}
 }
 
-void run_devices(struct run *run)
-{
-	run_begin_table(run);
-	run_charge_devices(run);
-	run_end_overview(run);
-}
-
-void run_end_overview(struct run *run)
+void run_end_charge(struct run *run)
 {
 	struct overview *o = &run->overview;
 	o->length = run->last_op - run->first_op;

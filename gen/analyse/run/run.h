@@ -55,8 +55,8 @@ struct device_run {
 	struct cells cells;
 	struct once_gap *once; /* in order of time; see once.h */
 	uint32_t n_once;
-	/* Of a run whose rows are not held, when the device's own steps end (rank_steps.h), by step, what each measured
-	 * one consists of, and what runs beside communication; else NULL. */
+	/* Where ranks are compared, when the device's own steps end (rank_steps.h), by step, what each measured one
+	 * consists of, and what runs beside communication; else NULL. */
 	int64_t *step_end;
 	double *step_part[RANK_PARTS];
 	struct comm_beside beside;
@@ -87,7 +87,7 @@ struct run_parts;
 
 struct run {
 	const struct trace *trace;
-	struct run_parts *parts; /* rows that are not held: run/parts.h. NULL: all rows are in `trace` */
+	struct run_parts *parts; /* what it is gone through by: run/parts.h */
 	struct arena *arena;
 	struct fold fold;
 	struct steps steps;
@@ -104,12 +104,19 @@ struct run {
 	uint32_t warmup;  /* leading steps left out; 0 without steps */
 	uint32_t n_steps; /* steps in the window; 1 without steps */
 	int64_t window_start, window_end;
-	int64_t *host_start, *host_end; /* the host's part of the window, by process (run_host_window) */
-	int64_t first_op, last_op;      /* start of the first and end of the last op of the profile */
-	uint32_t *phases, n_phases;     /* normalised names; phases[0] = 0: between phases */
-	uint32_t *phase_of_name;        /* index into phases, by name id; 0 for names that are no phase */
-	uint32_t *op_phase;             /* per op: phase index at its launch */
-	bool by_work;                   /* phases are kinds of GPU work, for nobody marked any (work_phases.h) */
+	int64_t *host_start, *host_end;        /* the host's part of the window, by process (run_host_window) */
+	int64_t first_op, last_op;             /* start of the first and end of the last op of the profile … */
+	int64_t first_explicit, last_explicit; /* … of all but migrations of unified memory */
+	size_t n_ops;                          /* of the profile … */
+	int64_t unlaunched;                    /* … other than migrations, without a call in it */
+	int64_t clipped;                       /* ranges that were still open when the capture stopped */
+	int64_t first_launched;                /* when the first op starts whose launch is known … */
+	uint32_t launcher;                     /* … and its process; TRACE_NONE: there is none */
+	bool ranked; /* set before run_charge: its devices, or those of another run of its side, are several */
+	uint32_t *phases, n_phases; /* normalised names; phases[0] = 0: between phases */
+	uint32_t *phase_of_name;    /* index into phases, by name id; 0 for names that are no phase */
+	uint32_t *op_phase;         /* per op: phase index at its launch */
+	bool by_work;               /* phases are kinds of GPU work, for nobody marked any (work_phases.h) */
 	uint32_t *work_name,
 		*work_kind; /* phases of kernels by name and of other ops by kind; NULL until work_phases_name */
 	bool *can_depend;   /* by process: a queued op of it may wait for another (gaps_find_dependencies) */
@@ -178,37 +185,40 @@ static inline bool run_measures_op(const struct run *run, size_t i)
 	return run_measures_op_of_no_step(run, i);
 }
 
-/* Steps, window and phases of a trace. -1 when --step names nothing that is there; --step none asks for no steps. Four
- * parts, one after the other: the first and the third add to the names that all runs share, the others may be done for
- * several runs at a time, each with an arena of its own. */
-void run_begin(struct run *run, const struct trace *trace, struct arena *arena);
+/* Steps, window and phases of a trace. -1 when --step names nothing that is there; --step none asks for no steps. Five
+ * parts, one after the other: the second and the fourth add to the names that all runs share, the others may be done
+ * for several runs at a time, each with an arena of its own. */
+void run_open(struct run *run, const struct trace *trace, struct arena *arena);
+void run_begin(struct run *run);
 int run_find_steps(struct run *run, const char *step, struct err *err);
 void run_name_steps(struct run *run);
 void run_find_phases(struct run *run, int warmup);
 
-/* What lies between run_find_steps and run_devices, in pieces, for runs that are gone through part by part: when ops
- * and rows begin and end and which of them start too early; the window and start-up of a run whose steps are known;
- * whatever else is told of steps alone; and the phase of each op, once the phases have their names. */
-void run_look_at_rows(struct run *run);
-void run_find_window(struct run *run, int warmup);
-void run_phase_ops(struct run *run);
-
-/* All four. */
+/* All five. */
 int run_prepare(struct run *run, const struct trace *trace, const char *step, int warmup, struct arena *arena,
                 struct err *err);
 
-/* What repeats in the run (pattern_run_find), also where its rows are not held. */
+/* What run_find_steps asks of the rows of a part, whose first process is `first_process` of the run: when ops and rows
+ * begin and end, and which of them start too early. */
+void run_look_at_rows(struct run *run, const struct trace *rows, uint32_t first_process);
+
+/* Before run_name_steps: what repeats in the run; and the range that is the step of another run for its steps, false
+ * where it has none that is. */
 void run_find_loops(struct run *run, bool shortest, struct run_loops *out);
+bool run_take_range(struct run *run, const struct steps *like);
+
+/* The phase of each op, once the phases have their names. */
+void run_phase_ops(struct run *run);
 
 /* When the first step was begun on the host, or, where several loops were found, the first step of any. */
 int64_t run_startup_end(const struct run *run);
 
-/* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, then the means
- * over the devices. */
-void run_devices(struct run *run);
-void run_begin_table(struct run *run); /* … before the first of them is charged */
+/* The budgets of all devices that have work in the window, and the overview: the sums of its bins first, part by part
+ * (parts_charge), then the means over the devices. */
+void run_begin_table(struct run *run); /* before the first of them is charged */
 void run_charge_devices(struct run *run);
-void run_end_overview(struct run *run);
+void run_note_startup(struct run *run, const struct trace *rows); /* of each part, for `startup_end` without steps */
+void run_end_charge(struct run *run);
 
 /* Gap i of a device. */
 static inline struct gap run_gap(const struct run *run, const struct device_run *device, size_t i)

@@ -6,7 +6,6 @@
 #include "analyse/run/steps_restart.h"
 #include "base/list.h"
 #include "base/sort.h"
-#include "trace/again.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -281,9 +280,9 @@ static void end_steps(struct steps_build *b, uint32_t n)
 			s->threads[i].step[k] = steps_instance(b, b->first[i] + k)->step;
 }
 
-static void place_ops(struct steps_build *b)
+static void place_ops(struct steps_build *b, struct arena *ops)
 {
-	b->at = ARENA_NEW(&b->scratch, b->trace->ops.n, uint32_t);
+	b->at = ARENA_NEW(ops, b->trace->ops.n, uint32_t);
 	b->lane = ARENA_NEW(&b->scratch, b->marks->n, uint32_t);
 	find_threads(b);
 	fill_threads(b);
@@ -317,15 +316,6 @@ static void place_instances(struct steps_build *b)
 	}
 }
 
-/* The step of each op. */
-static uint32_t *steps_of_ops(const struct steps_build *b, struct arena *arena)
-{
-	uint32_t *step = ARENA_NEW(arena, b->trace->ops.n, uint32_t);
-	for (size_t i = 0; i < b->trace->ops.n; i++)
-		step[i] = b->at[i] == TRACE_NONE ? TRACE_NONE : steps_instance(b, b->at[i])->step;
-	return step;
-}
-
 static struct steps steps_proposed(const struct step_marks *marks)
 {
 	return (struct steps){.origin = marks->origin,
@@ -334,21 +324,6 @@ static struct steps steps_proposed(const struct step_marks *marks)
 	                      .written = marks->written,
 	                      .by_op = marks->ops != NULL,
 	                      .n_instances = marks->n};
-}
-
-void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
-                          struct steps *out)
-{
-	struct steps_build b = {.trace = trace, .marks = marks, .arena = arena, .out = out};
-	*out = steps_proposed(marks);
-	place_ops(&b);
-	steps_find_cut(&b);
-	ask_ops(&b, &b.scratch);
-	end_steps(&b, number_steps(&b));
-	out->op_step = steps_of_ops(&b, arena);
-	order_threads(out);
-	out->found = out->n >= 2;
-	arena_release(&b.scratch);
 }
 
 void steps_from_ops(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct steps *out)
@@ -364,15 +339,15 @@ void steps_from_ops(const struct trace *trace, const struct step_marks *marks, s
 
 /* ---- part by part ---- */
 
-void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
+void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct arena *ops,
                    struct steps_part *out)
 {
 	struct steps proposed = steps_proposed(marks);
 	struct arena threads = {0};
 	struct steps_build b = {.trace = trace, .marks = marks, .arena = &threads, .out = &proposed};
-	place_ops(&b);
+	place_ops(&b, ops ? ops : &b.scratch);
 	steps_find_cut(&b);
-	*out = (struct steps_part){.n = marks->n, .n_lanes = 0, .n_cut = proposed.n_cut};
+	*out = (struct steps_part){.n = marks->n, .n_cut = proposed.n_cut, .at = ops ? b.at : NULL};
 	out->instance = ARENA_NEW(arena, marks->n, struct instance);
 	out->lane = ARENA_NEW(arena, marks->n, uint32_t);
 	ask_ops(&b, arena);
@@ -415,8 +390,8 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 		for (uint32_t p = 0; p < part->n; p++) {
 			struct instance *to = &all.instance[at + p];
 			*to = part->instance[p];
-			to->process += trace->again[i].first_process;
-			to->thread += trace->again[i].first_thread;
+			to->process += part->first_process;
+			to->thread += part->first_thread;
 			b.lane[at + p] = lanes + part->lane[p];
 		}
 		memcpy(b.own_start + at, part->own_start, part->n * sizeof *b.own_start);
@@ -438,6 +413,14 @@ void steps_join(const struct trace *trace, const struct step_marks *like, struct
 	arena_release(&b.scratch);
 }
 
+uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena *arena)
+{
+	uint32_t *step = ARENA_NEW(arena, n_ops, uint32_t);
+	for (size_t i = 0; i < n_ops; i++)
+		step[i] = part->at[i] == TRACE_NONE ? TRACE_NONE : part->instance[part->at[i]].step;
+	return step;
+}
+
 void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,
                      struct arena *arena, struct steps *out)
 {
@@ -448,11 +431,13 @@ void steps_take_part(const struct trace *trace, const struct steps *whole, const
 	                                 .instance = part->instance,
 	                                 .n = part->n};
 	struct steps_build b = {.trace = trace, .marks = &marks, .arena = arena, .out = out};
+	struct steps_part placed = *part;
 	*out = *whole;
 	out->threads = NULL;
 	out->n_threads = 0;
-	place_ops(&b);
-	out->op_step = steps_of_ops(&b, arena);
+	place_ops(&b, &b.scratch);
+	placed.at = b.at;
+	out->op_step = steps_of_ops(&placed, trace->ops.n, arena);
 	for (uint32_t i = 0; i < out->n_threads; i++)
 		for (uint32_t k = 0; k < out->threads[i].n; k++)
 			out->threads[i].step[k] = steps_instance(&b, b.first[i] + k)->step;

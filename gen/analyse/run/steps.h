@@ -2,7 +2,7 @@
  * the GPU (docs/method/analysis.md, Step).
  *
  * Who knows a loop proposes it as a list of instances (struct step_marks): NVTX ranges do (marks.c), others can.
- * steps_from_instances makes steps of any such list, and nothing after it asks where the list came from. */
+ * steps_join makes steps of any such list, and nothing after it asks where the list came from. */
 #ifndef GAPLINE_ANALYSE_RUN_STEPS_H
 #define GAPLINE_ANALYSE_RUN_STEPS_H
 
@@ -15,7 +15,7 @@ struct instance {
 	int64_t start, end;       /* on the host: what the process launches in between belongs to it */
 	bool cut;                 /* the capture ended before the instance did */
 	bool other_start;         /* of a process in whose place another one counts (steps_restart.h) */
-	uint32_t step; /* filled by steps_from_instances: the step it is an instance of, TRACE_NONE: left out */
+	uint32_t step;            /* filled by steps_join: the step it is an instance of, TRACE_NONE: left out */
 };
 
 /* What the ops of an instance are together, of which it has one at least, all on one device. */
@@ -117,16 +117,9 @@ struct steps {
 	int64_t span_start, span_end;
 };
 
-/* Steps of a proposal. out->found is false when fewer than two instances end. Everything lives in `arena`. */
-void steps_from_instances(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
-                          struct steps *out);
-
-/* The same of instances that are given by their ops; `op_step` stays empty: who knows which ops are whose reads it off
- * the instances. */
-void steps_from_ops(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct steps *out);
-
-/* What one part of a run says of the instances that it proposes (trace/again.h). */
+/* What one part of a run (parts.h) says of the instances that it proposes. */
 struct steps_part {
+	uint32_t first_process, first_thread; /* of the run, that are the part's first ones: who asks fills them */
 	struct instance *instance; /* by thread and start, n of them; process and thread as the part counts them */
 	uint32_t n, n_lanes, n_cut;
 	uint32_t *lane;     /* by instance: which of the part's ranks it is of, below n_lanes */
@@ -136,14 +129,25 @@ struct steps_part {
 	double *own_time;   /* … and their lengths added up … */
 	double all_time;    /* … and those of all ops */
 	int64_t begin;      /* when the first one of the part begins on the GPU */
+	uint32_t *at;       /* by op of the part: its instance, TRACE_NONE: none; NULL where that was not asked for */
 };
-void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena,
+
+/* `ops`: where `at` lives; NULL: it is not asked for. */
+void steps_of_part(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct arena *ops,
                    struct steps_part *out);
 
-/* The steps of the whole run, what steps_from_instances would make of it, but for `op_step`: that is the parts'. Fills
- * the parts' instances' `step`. `trace`: the run's; `like`: what is proposed, without instances. */
+/* Steps of what all parts propose, but for `op_step`: that is the parts'. Fills the parts' instances' `step`.
+ * out->found is false when fewer than two instances end. `trace`: the run's; `like`: what is proposed, without
+ * instances. Everything lives in `arena`. */
 void steps_join(const struct trace *trace, const struct step_marks *like, struct steps_part *parts, size_t n,
                 struct arena *arena, struct steps *out);
+
+/* The same of instances that are given by their ops; who knows which ops are whose reads `op_step` off the instances.
+ */
+void steps_from_ops(const struct trace *trace, const struct step_marks *marks, struct arena *arena, struct steps *out);
+
+/* By op of a part of which that was asked: its step. After steps_join. */
+uint32_t *steps_of_ops(const struct steps_part *part, size_t n_ops, struct arena *arena);
 
 /* The run's steps as one part sees them: its own threads, its own ops. */
 void steps_take_part(const struct trace *trace, const struct steps *whole, const struct steps_part *part,

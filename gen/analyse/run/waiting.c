@@ -21,10 +21,10 @@ struct view {
 	size_t n_of_device, past;   /* its ops, and how many of these nobody waits in any more */
 	struct rank_waits *waits;   /* by device, and of the one at hand */
 	struct rank_waits *own;
-	int64_t *since, *met; /* by op of the device at hand, and by row */
-	bool *seen;           /* by row: the device at hand has such kernels */
-	int64_t *step_end;    /* of the device at hand: by step */
-	double *waited;       /* by measured step: exposed waiting, ns */
+	int64_t *since, *met;    /* by op of the device at hand, and by row */
+	bool *seen;              /* by row: the device at hand has such kernels */
+	const int64_t *step_end; /* of the device at hand: by step */
+	double *waited;          /* by measured step: exposed waiting, ns */
 };
 
 /* How far two ranks' times may be apart although they are the same, ns; negative: so far that they say nothing. Files
@@ -178,7 +178,7 @@ static void divide(struct view *v, uint32_t d, struct arena *arena, struct devic
 	find_since(v);
 	v->own = &v->waits[d];
 	if (run->steps.found) {
-		rank_steps_ends(run, d, v->step_end);
+		v->step_end = run->devices[d].step_end;
 		memset(v->waited, 0, run->n_steps * sizeof *v->waited);
 	}
 	v->bubbles =
@@ -261,15 +261,11 @@ void waiting_find(const struct run *run, struct arena *arena, struct waiting *ou
 	v.since = ARENA_NEW(&v.scratch, most, int64_t);
 	v.met = ARENA_NEW(&v.scratch, v.all.n_rows, int64_t);
 	v.seen = ARENA_NEW(&v.scratch, v.all.n_rows, bool);
-	v.step_end = ARENA_NEW(&v.scratch, run->steps.n, int64_t);
 	v.waited = ARENA_NEW(&v.scratch, run->n_steps, double);
 	v.waits = ARENA_NEW(&v.scratch, run->n_devices, struct rank_waits);
 	for (uint32_t d = 0; d < run->n_devices; d++) {
 		struct arena scratch = {0};
-		struct comm_beside beside = run->devices[d].beside;
-		if (!run->parts)
-			beside_find(run->trace, run->devices[d].device, &scratch, &beside);
-		look_at_device(&v, &beside, &scratch);
+		look_at_device(&v, &run->devices[d].beside, &scratch);
 		divide(&v, d, arena, &out->device[d]);
 		arena_release(&scratch);
 	}

@@ -17,11 +17,9 @@ static void add_phased(const struct run *run, double *all, double *in)
 bool work_phases_wanted(const struct run *run)
 {
 	double all = 0, in = 0;
-	if (!run->parts)
-		add_phased(run, &all, &in);
-	else if (!run->parts->n_ranges)
+	if (!run->fold.n_list)
 		return true;
-	for (uint32_t i = 0; run->parts && i < run->trace->n_again; i++) {
+	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct arena scratch = {0};
 		add_phased(parts_open(run, i, &scratch), &all, &in);
 		arena_release(&scratch);
@@ -70,17 +68,15 @@ struct work_kinds work_kinds_of(const struct trace *t, struct arena *arena)
 /* Shows `note` the kinds of the run's ops, some of them more than once. */
 static void each_kind(struct run *run, void (*note)(struct run *run, struct work_kind *op))
 {
-	const struct work_kinds *kinds = run->parts ? run->parts->kinds : NULL;
-	struct arena scratch = {0};
-	struct work_kinds own;
-	if (!kinds) {
-		own = work_kinds_of(run->trace, &scratch);
-		kinds = &own;
+	for (uint32_t i = 0; i < run->parts->n; i++) {
+		struct work_kinds *kinds = &run->parts->kinds[i];
+		struct arena scratch = {0};
+		if (!kinds->n)
+			*kinds = work_kinds_of(parts_rows(run, i, 1u << ROWS_OF_OPS, &scratch), run->arena);
+		for (uint32_t k = 0; k < kinds->n; k++)
+			note(run, &kinds->list[k]);
+		arena_release(&scratch);
 	}
-	for (uint32_t i = 0; i < (run->parts ? run->trace->n_again : 1); i++)
-		for (uint32_t k = 0; k < kinds[i].n; k++)
-			note(run, &kinds[i].list[k]);
-	arena_release(&scratch);
 }
 
 static void name_kind(struct run *run, struct work_kind *op)
@@ -181,6 +177,4 @@ void work_phases_apply(struct run *run)
 	run->phases = ARENA_NEW(run->arena, 1, uint32_t);
 	run->n_phases = 1; /* phase 0: none */
 	each_kind(run, add_phase);
-	if (!run->parts)
-		work_phases_of_part(run);
 }

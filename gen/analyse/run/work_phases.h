@@ -21,15 +21,14 @@ struct work_kinds work_kinds_of(const struct trace *trace, struct arena *arena);
  * run_find_phases, of runs whose steps are no ranges. */
 bool work_phases_wanted(const struct run *run);
 
-/* The two steps of making them, after run_find_phases and before run_devices. Naming adds to the names that all runs
- * share; applying may be done for several runs at a time. From then on an op's phase is its kind (its kernel's family,
- * its direction where it is a copy), and an instant of a launching thread is of the phase of what the thread launches
- * next. */
+/* The two steps of making them, after run_find_phases and before devices are charged. Naming adds to the names that all
+ * runs share; applying may be done for several runs at a time. From then on an op's phase is its kind (its kernel's
+ * family, its direction where it is a copy), and an instant of a launching thread is of the phase of what the thread
+ * launches next. */
 void work_phases_name(struct run *run);
 void work_phases_apply(struct run *run);
 
-/* What work_phases_apply leaves to do with a part of a run whose rows are not held: its tracks, the phases of its ops.
- */
+/* What work_phases_apply leaves to do with each part (parts_open): its tracks, the phases of its ops. */
 void work_phases_of_part(struct run *part);
 
 #endif

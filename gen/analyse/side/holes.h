@@ -1,5 +1,5 @@
 /* Holes in a recording: launches whose kernels were lost, and numbered steps that jump. Counted while rows are gone
- * through, part by part where they are not held; judged by judge/possible. */
+ * through, part by part; judged by judge/possible. */
 #ifndef GAPLINE_ANALYSE_SIDE_HOLES_H
 #define GAPLINE_ANALYSE_SIDE_HOLES_H
 
@@ -18,7 +18,7 @@ struct holes {
 	size_t n, room;
 };
 
-/* Counts the rows of `part`, which is the run itself where its rows are held. */
+/* Counts the rows of `part`. */
 void holes_add(struct holes *holes, struct run *run, const struct run *part);
 
 /* After all parts: fills the rest of run->holes. */

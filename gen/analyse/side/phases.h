@@ -11,8 +11,8 @@ struct side_phases {
 	bool by_work; /* nobody marked them: they are kinds of GPU work, each with the host's time before it */
 };
 
-/* The phases of all runs. What rows say of them is added first, all rows of a run at a time or part by part
- * (run/parts.h); `mean` is the budget of the side, whose idle rows are added up by phase.
+/* The phases of all runs. What rows say of them is added first, part by part (run/parts.h); `mean` is the budget of the
+ * side, whose idle rows are added up by phase.
  */
 struct phases {
 	struct side_phases out;

@@ -127,8 +127,7 @@ static void add_run_notes(struct quality *q, const struct run *run, const char *
 				"%zu of %zu GPU operations of %s start before the call that launched them, by up to "
 				"%.0f µs: the capture's clocks of host and GPU disagree, and causes of gaps about "
 				"that short are uncertain.",
-				run->early_ops, run->parts ? run->parts->n_ops : run->trace->ops.n, file,
-				(double)run->earliest / 1e3));
+				run->early_ops, run->n_ops, file, (double)run->earliest / 1e3));
 }
 
 /* "the first 5", "the last", "the first 5 and the last 2" */
@@ -338,14 +337,9 @@ struct quality quality_build(const struct run *runs, size_t n, const char *const
 	add_lists(runs, n, arena, q);
 	for (size_t r = 0; r < n; r++) {
 		const struct trace *t = runs[r].trace;
-		ops += (int64_t)(runs[r].parts ? runs[r].parts->n_ops : t->ops.n);
-		unlaunched += runs[r].parts ? 0 : t->n_unlaunched;
-		for (size_t i = 0; i < t->ranges.n; i++)
-			clipped += t->ranges.clipped[i];
-		for (uint32_t i = 0; i < t->n_again; i++) {
-			unlaunched += t->again[i].unlaunched;
-			clipped += t->again[i].clipped;
-		}
+		ops += (int64_t)runs[r].n_ops;
+		unlaunched += runs[r].unlaunched;
+		clipped += runs[r].clipped;
 		if (*t->source.incomplete)
 			quality_add(q, arena,
 			            arena_format(arena, "The capture of %s is incomplete: %s.", files[r],

@@ -57,12 +57,11 @@ static void add_rank(const struct run *run, const struct rank_map *map, float *c
 }
 
 /* The parts of a device's steps. Its own step is known to be without what it waited. */
-static void find_parts(const struct run *run, uint32_t at, const double *own, int64_t *end, double *const *part)
+static void find_parts(const struct run *run, uint32_t at, const double *own, double *const *part)
 {
+	const int64_t *end = run->devices[at].step_end;
 	for (int p = 0; p < RANK_PARTS; p++)
-		memset(part[p], 0, run->n_steps * sizeof *part[p]);
-	rank_steps_ends(run, at, end);
-	rank_steps_divide(run, at, end, part);
+		memcpy(part[p], run->devices[at].step_part[p], run->n_steps * sizeof *part[p]);
 	for (uint32_t i = 0; i < run->n_steps; i++) {
 		uint32_t k = run->warmup + i;
 		part[RANK_WAITING][i] = (double)(end[k] - end[k - 1]) - own[i];
@@ -84,13 +83,12 @@ struct rank_maps rank_maps_build(const struct run *run, const struct waiting *wa
 		cells[p] = begin(run, n_places, RANK_PART_ROWS, RANK_PART_COLUMNS, arena, &out.parts[p]);
 		part[p] = ARENA_NEW(&scratch, run->n_steps, double);
 	}
-	int64_t *end = ARENA_NEW(&scratch, run->steps.n, int64_t);
 	for (uint32_t at = 0; at < run->n_devices; at++) {
 		const struct device_waiting *device = &waiting->device[at];
 		if (!rank_steps_marked(run, at))
 			continue;
 		add_rank(run, &out.own, own, run->place[at], device->step);
-		find_parts(run, at, device->step, end, part);
+		find_parts(run, at, device->step, part);
 		for (int p = 0; p < RANK_PARTS; p++)
 			add_rank(run, &out.parts[p], cells[p], run->place[at], part[p]);
 		mean += device->own;

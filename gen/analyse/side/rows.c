@@ -42,8 +42,7 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 
 /* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
  * nor blocked; a launch call longer than ten times their median counts at the median, because it waits for a full queue
- * (docs/method/analysis.md, Ceilings). The median is known only after all rows: where those are not held any more then,
- * launches are kept by their lengths. */
+ * (docs/method/analysis.md, Ceilings). The median is known only after all rows, so launches are kept by their lengths. */
 struct host_work {
 	double ns;
 	struct tally launches;
@@ -67,8 +66,8 @@ static void add_host_work(struct host_work *w, struct run *part)
 	}
 }
 
-/* Shows `note` how long the step threads' launches were. */
-static void each_launch(const struct run *part, void (*note)(void *context, int64_t length), void *context)
+/* How long the step threads' launches were. */
+static void keep_launches(const struct run *part, struct host_work *w)
 {
 	const struct trace *t = part->trace;
 	const struct steps *s = &part->steps;
@@ -78,14 +77,8 @@ static void each_launch(const struct run *part, void (*note)(void *context, int6
 		run_host_window(part, s->threads[m].process, &start, &end);
 		for (uint32_t i = t->first_call[thread]; i < t->first_call[thread + 1]; i++)
 			if (t->calls.class[i] == CALL_LAUNCH && t->calls.start[i] >= start && t->calls.start[i] < end)
-				note(context, t->calls.end[i] - t->calls.start[i]);
+				tally_add(&w->launches, w->work, t->calls.end[i] - t->calls.start[i]);
 	}
-}
-
-static void keep_launch(void *context, int64_t length)
-{
-	struct host_work *w = context;
-	tally_add(&w->launches, w->work, length);
 }
 
 /* What a launch waits for a full queue. */
@@ -94,26 +87,14 @@ static double waits(int64_t length, double median)
 	return (double)length > 10 * median ? (double)length - median : 0;
 }
 
-struct waiting {
-	double median, ns;
-};
-
-static void add_waiting(void *context, int64_t length)
-{
-	struct waiting *w = context;
-	w->ns += waits(length, w->median);
-}
-
 static double host_work_of(const struct host_work *w, const struct run *run, double launch_call)
 {
-	struct waiting waiting = {.median = launch_call};
+	double waiting = 0;
 	if (!run->steps.found)
 		return 0;
-	if (!run->parts)
-		each_launch(run, add_waiting, &waiting);
 	for (uint32_t i = 0; i < w->launches.values.n; i++)
-		waiting.ns += waits((int64_t)w->launches.values.keys[i], launch_call) * (double)w->launches.count[i];
-	return (w->ns - waiting.ns) / run->steps.n_threads / run->n_steps;
+		waiting += waits((int64_t)w->launches.values.keys[i], launch_call) * (double)w->launches.count[i];
+	return (w->ns - waiting) / run->steps.n_threads / run->n_steps;
 }
 
 /* ---- all ---- */
@@ -138,8 +119,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	add_kernels(&g->kernels, run, part);
 	holes_add(&g->holes, run, part);
 	add_host_work(host, part);
-	if (run->parts)
-		each_launch(part, keep_launch, host);
+	keep_launches(part, host);
 }
 
 static void go_through(struct going *g, struct run *run, struct host_work *host)
@@ -147,17 +127,14 @@ static void go_through(struct going *g, struct run *run, struct host_work *host)
 	g->kernels = (struct kernels){0};
 	g->holes = (struct holes){.work = g->work};
 	keymap_init(&g->kernels.keys, g->work);
-	if (!run->parts)
-		add_rows(g, run, run, host);
-	for (uint32_t i = 0; run->parts && i < run->trace->n_again; i++) {
+	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct arena scratch = {0};
 		struct run *part = parts_open(run, i, &scratch);
 		parts_charge(run, i, part);
 		add_rows(g, run, part, host);
 		arena_release(&scratch);
 	}
-	if (run->parts)
-		run_end_overview(run);
+	run_end_charge(run);
 	holes_end(&g->holes, run);
 	side_tables_end_run(g->tables, run);
 	ranges_end_run(g->ranges, run);
@@ -171,7 +148,11 @@ struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, stru
 	                  .ranges = ranges_begin(runs, n, work, arena),
 	                  .host = ARENA_NEW(work, n, struct host_work),
 	                  .work = work};
+	bool ranked = false;
+	for (size_t r = 0; r < n; r++)
+		ranked = ranked || runs[r].trace->n_devices > 1;
 	for (size_t r = 0; r < n; r++) {
+		runs[r].ranked = ranked;
 		g.host[r].work = work;
 		go_through(&g, &runs[r], &g.host[r]);
 	}

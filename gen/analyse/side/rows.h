@@ -1,5 +1,5 @@
-/* What is asked of every row of a side's runs, in one going through them: of a run whose rows are not held this is the
- * only time that all of them are there, part by part (run/parts.h). */
+/* What is asked of every row of a side's runs, in one going through them: this is the only time that all of them
+ * are there, part by part (run/parts.h). */
 #ifndef GAPLINE_ANALYSE_SIDE_ROWS_H
 #define GAPLINE_ANALYSE_SIDE_ROWS_H
 
@@ -16,7 +16,7 @@ struct side_rows {
 	double host_work;            /* struct side_facts has the meaning */
 };
 
-/* Charges the devices of runs that are gone through part by part, and fills all runs' `kernels`. Results live in
+/* Charges the devices of the runs, and fills their `kernels`. Results live in
  * `arena`, what is in between in `work`. */
 struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, struct arena *arena);
 

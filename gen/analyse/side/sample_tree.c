@@ -5,7 +5,6 @@
 #include "analyse/run/parts.h"
 #include "base/list.h"
 #include "base/search.h"
-#include "trace/again.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -107,13 +106,9 @@ static void add_processor_time(const struct trace *t, struct processor_time *sum
 static double processor_time(const struct run *run)
 {
 	struct processor_time sum = {0};
-	if (!run->parts)
-		add_processor_time(run->trace, &sum);
-	for (uint32_t i = 0; run->parts && i < run->trace->n_again; i++) {
+	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct arena scratch = {0};
-		struct trace part;
-		again_load(run->trace, i, 1u << ROWS_OF_SLICES | 1u << ROWS_OF_SAMPLES, &scratch, &part);
-		add_processor_time(&part, &sum);
+		add_processor_time(parts_rows(run, i, 1u << ROWS_OF_SLICES | 1u << ROWS_OF_SAMPLES, &scratch), &sum);
 		arena_release(&scratch);
 	}
 	return sum.ns > 0 && sum.samples >= 20 ? sum.ns / sum.samples : INFINITY;
@@ -335,15 +330,9 @@ static void visit_run(struct visitor *v, struct run *run, const uint32_t *with_w
 	prepare_stacks(v, run->trace);
 	v->interval = find_interval(run);
 	uint32_t at = 0; /* device of the run */
-	for (uint32_t i = 0; i < (run->parts ? run->trace->n_again : 1); i++) {
+	for (uint32_t i = 0; i < run->parts->n; i++) {
 		struct arena scratch = {0};
-		struct run *part = run;
-		if (run->parts) {
-			if (!run->trace->samples.n)
-				break;
-			part = parts_open(run, i, &scratch);
-			run_charge_devices(part);
-		}
+		struct run *part = parts_open_charged(run, i, &scratch);
 		prepare_threads(v, part, &scratch);
 		for (uint32_t d = 0; d < part->n_devices; d++, at++) {
 			v->weight = 1 / ((double)with_work[run->place[at]] * run->n_steps * n_devices);

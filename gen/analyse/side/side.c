@@ -40,6 +40,11 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 	const struct side_periods periods = periods_build(runs, n, words->run_files, arena);
 	struct run *median = &runs[periods.median_run];
 	struct side_rows rows = rows_build(runs, n, &work, arena);
+	for (size_t r = 0; r < n; r++)
+		if (!runs[r].n_devices) {
+			arena_release(&work);
+			return (struct side){.label = words->label};
+		}
 	uint32_t n_devices = places_find(runs, n);
 	const struct waiting *waiting = find_waiting(runs, n, n_devices, &work);
 	const struct side_budgets budgets = budgets_build(runs, n, n_devices, periods.median_run, arena);

@@ -182,15 +182,22 @@ static void add_stretch(void *context, const struct doing *stretch)
 	b->longest = fmax(b->longest, (double)(b->until - b->from));
 }
 
-/* The thread whose steps begin first; where no range says which one that is, the one that launches the first op of its
- * process (PyTorch's backward is launched by a thread that had nothing to do before it); TRACE_NONE: not known. */
-static uint32_t first_thread(const struct run *run)
+/* The thread whose steps begin first; NULL: there are none. */
+static const struct step_thread *first_steps(const struct run *run)
 {
-	const struct trace *t = run->trace;
 	const struct step_thread *first = NULL;
 	for (uint32_t i = 0; i < run->steps.n_threads; i++)
 		if (!first || run->steps.threads[i].start[0] < first->start[0])
 			first = &run->steps.threads[i];
+	return first;
+}
+
+/* That thread; where no range says which one that is, the one that launches the first op of its
+ * process (PyTorch's backward is launched by a thread that had nothing to do before it); TRACE_NONE: not known. */
+static uint32_t first_thread(const struct run *run)
+{
+	const struct trace *t = run->trace;
+	const struct step_thread *first = first_steps(run);
 	if (first && run->steps.origin == STEPS_BY_RANGE)
 		return first->thread;
 	size_t op = t->ops.n;
@@ -205,13 +212,13 @@ static uint32_t first_thread(const struct run *run)
 /* False where the profile does not say what the program did. */
 static bool go_through(struct run *run, struct begin *b, struct arena *arena)
 {
+	const struct step_thread *first = first_steps(run);
+	uint32_t process_of = first ? first->process : run->launcher;
+	if (process_of == TRACE_NONE)
+		return false;
+	run = parts_open(run, parts_of_process(run, process_of), arena);
 	*b = (struct begin){.run = run, .from = INT64_MIN, .until = INT64_MIN};
 	uint32_t thread = first_thread(run);
-	if (run->parts && thread != TRACE_NONE) { /* whose first thread it is, too */
-		run = parts_open(run, parts_of_process(run, run->trace->threads[thread].process), arena);
-		thread = first_thread(run);
-		b->run = run;
-	}
 	if (run->startup <= 0 || thread == TRACE_NONE || !run->trace->calls.n)
 		return false;
 	uint32_t process = run->trace->threads[thread].process;

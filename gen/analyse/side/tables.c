@@ -1,18 +1,11 @@
 #include "analyse/side/tables.h"
 
-#include "analyse/run/middle.h"
 #include "analyse/run/tally.h"
 #include "base/list.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* Of a run whose rows are held they are counted and looked at a second time; where they come part by part, kept. */
-struct lengths {
-	struct middle *counted;
-	struct tally kept;
-};
 
 /* Rows found by name: slot[name] is 1 + the index of its row. */
 struct tables {
@@ -25,26 +18,10 @@ struct tables {
 	const struct names *names;
 	struct arena *work;
 	/* of the run at hand */
-	struct lengths launch_calls, kernel_lengths;
-	uint32_t *launches; /* by step: kernels that it launches */
+	struct tally launch_calls, kernel_lengths; /* medians, not means: a launch that waits for a full queue takes a
+	                                            * thousand times as long as the others */
+	uint32_t *launches;                        /* by step: kernels that it launches */
 };
-
-/* Medians, not means: a launch that waits for a full queue takes a thousand times as long as the others. */
-static void note_length(struct tables *b, struct lengths *l, int64_t length)
-{
-	if (l->counted)
-		middle_count(l->counted, length);
-	else
-		tally_add(&l->kept, b->work, length);
-}
-
-static double median_of(const struct lengths *l, const struct middle_values *again)
-{
-	int64_t low, high;
-	if (!l->counted)
-		return tally_median(&l->kept);
-	return middle_find(l->counted, again, &low, &high) ? ((double)low + (double)high) / 2 : 0;
-}
 
 static void add_row(struct arena *arena, uint32_t *slot, void **rows, uint32_t *n, uint32_t *room, size_t size)
 {
@@ -72,7 +49,7 @@ static void add_kernel(struct tables *b, const struct trace *t, size_t i)
 	k->name = t->ops.name[i];
 	k->comm = t->ops.kind[i] == OP_COMM;
 	if (t->ops.kind[i] == OP_KERNEL)
-		note_length(b, &b->kernel_lengths, t->ops.end[i] - t->ops.start[i]);
+		tally_add(&b->kernel_lengths, b->work, t->ops.end[i] - t->ops.start[i]);
 	k->graph = t->ops.kind[i] == OP_GRAPH;
 	k->instances += b->weight;
 	k->per_step += (double)(t->ops.end[i] - t->ops.start[i]) * b->weight;
@@ -159,7 +136,7 @@ static void add_calls(struct tables *b, const struct run *run)
 			if (class > a->class)
 				a->class = class;
 			if (class == CALL_LAUNCH)
-				note_length(b, &b->launch_calls, t->calls.end[i] - t->calls.start[i]);
+				tally_add(&b->launch_calls, b->work, t->calls.end[i] - t->calls.start[i]);
 			a->calls += b->weight;
 			a->per_step += (double)(t->calls.end[i] - t->calls.start[i]) * b->weight;
 			b->out.counts.syncs += t->calls.waits[i] ? b->weight : 0;
@@ -185,41 +162,6 @@ static void add_calls(struct tables *b, const struct run *run)
 				b->out.counts.overhead += (double)(z - a) * b->weight;
 		}
 	}
-}
-
-/* ---- a second look at lengths ---- */
-
-struct launch_calls {
-	const struct run *run;
-	const int64_t *start, *end; /* of the host's part of the window, by process */
-};
-
-static bool launch_length(const void *context, size_t i, int64_t *length)
-{
-	const struct launch_calls *l = context;
-	const struct trace_calls *calls = &l->run->trace->calls;
-	if (calls->class[i] != CALL_LAUNCH)
-		return false;
-	uint32_t process = l->run->trace->threads[calls->thread[i]].process;
-	*length = calls->end[i] - calls->start[i];
-	return calls->start[i] >= l->start[process] && calls->start[i] < l->end[process];
-}
-
-static struct launch_calls launch_calls_of(const struct run *run, struct arena *arena)
-{
-	uint32_t n = run->trace->n_processes;
-	int64_t *start = ARENA_NEW(arena, n, int64_t), *end = ARENA_NEW(arena, n, int64_t);
-	for (uint32_t p = 0; p < n; p++)
-		run_host_window(run, p, &start[p], &end[p]);
-	return (struct launch_calls){run, start, end};
-}
-
-static bool kernel_length(const void *context, size_t i, int64_t *length)
-{
-	const struct run *run = context;
-	const struct trace_ops *ops = &run->trace->ops;
-	*length = ops->end[i] - ops->start[i];
-	return ops->kind[i] == OP_KERNEL && run_measures_op(run, i);
 }
 
 static void count_launches(struct tables *b, const struct run *part)
@@ -288,11 +230,8 @@ struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena 
 void side_tables_add(struct tables *b, const struct run *run, const struct run *part)
 {
 	b->weight = 1 / ((double)b->n_runs * run->n_steps);
-	if (!b->launches) {
+	if (!b->launches)
 		b->launches = ARENA_NEW(b->work, (size_t)run->steps.n + 1, uint32_t);
-		b->launch_calls.counted = run->parts ? NULL : ARENA_NEW(b->work, 1, struct middle);
-		b->kernel_lengths.counted = run->parts ? NULL : ARENA_NEW(b->work, 1, struct middle);
-	}
 	add_ops(b, part);
 	add_calls(b, part);
 	count_launches(b, part);
@@ -301,16 +240,11 @@ void side_tables_add(struct tables *b, const struct run *run, const struct run *
 void side_tables_end_run(struct tables *b, const struct run *run)
 {
 	double n = (double)b->n_runs;
-	struct arena scratch = {0};
-	struct launch_calls calls = launch_calls_of(run, &scratch);
-	struct middle_values launches = {launch_length, &calls, run->trace->calls.n};
-	struct middle_values kernels = {kernel_length, run, run->trace->ops.n};
-	b->out.work.launch_call += median_of(&b->launch_calls, &launches) / n;
-	b->out.work.kernel_median += median_of(&b->kernel_lengths, &kernels) / n;
+	b->out.work.launch_call += tally_median(&b->launch_calls) / n;
+	b->out.work.kernel_median += tally_median(&b->kernel_lengths) / n;
 	b->out.work.steady_launches += steady_launches(b->launches, run) / n;
-	b->launch_calls = b->kernel_lengths = (struct lengths){0};
+	b->launch_calls = b->kernel_lengths = (struct tally){0};
 	b->launches = NULL;
-	arena_release(&scratch);
 }
 
 struct side_tables side_tables_end(struct tables *b)

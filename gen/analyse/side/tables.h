@@ -30,8 +30,8 @@ struct side_tables { /* struct side has the order of these lists */
 	struct work_facts work;
 };
 
-/* The tables of `n` runs, rows in `arena`: each run's rows are added, all at a time or part by part (run/parts.h), and
- * then the run is ended. `work` is for what is needed until side_tables_end. */
+/* The tables of `n` runs, rows in `arena`: each run's rows are added, part by part (run/parts.h), and then the run is
+ * ended. `work` is for what is needed until side_tables_end. */
 struct tables *side_tables_begin(const struct run *runs, size_t n, struct arena *work, struct arena *arena);
 void side_tables_add(struct tables *tables, const struct run *run, const struct run *part);
 void side_tables_end_run(struct tables *tables, const struct run *run);

@@ -8,7 +8,6 @@
 #include "base/list.h"
 #include "base/search.h"
 #include "base/sort.h"
-#include "trace/again.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@ enum {
 	OPS_SHOWN = 200000 /* in all lanes: more tell nobody anything, and need more memory than the profile */
 };
 
-/* A device, and the run in which its rows are: the whole one, or its part (run/parts.h). */
+/* A device, and the part of the run in which its rows are (run/parts.h). */
 struct shown {
 	struct run *run;
 	uint32_t at; /* index into its devices */
@@ -72,12 +71,8 @@ static bool clip_to(const struct view *v, int64_t *start, int64_t *end)
 /* A part whose rows are looked at, its devices charged. */
 static struct run *open_part(struct view *v, uint32_t part)
 {
-	if (!v->part)
-		v->part = ARENA_NEW(&v->scratch, v->run->trace->n_again, struct run *);
-	if (!v->part[part]) {
-		v->part[part] = parts_open(v->run, part, &v->scratch);
-		run_charge_devices(v->part[part]);
-	}
+	if (!v->part[part])
+		v->part[part] = parts_open_charged(v->run, part, &v->scratch);
 	return v->part[part];
 }
 
@@ -89,14 +84,9 @@ static void add_phases(struct view *v, struct timeline *out)
 	const struct step_thread *host = v->process == TRACE_NONE ? &s->threads[0] : steps_of_process(s, v->process);
 	if (!host)
 		return;
-	struct run *run = v->run;
-	uint32_t thread = host->thread;
-	if (run->parts) {
-		uint32_t part = parts_of_process(v->run, host->process);
-		run = open_part(v, part);
-		thread -= v->run->trace->again[part].first_thread;
-	}
-	struct track *track = activity_phases(&run->activity, thread);
+	uint32_t part = parts_of_process(v->run, host->process);
+	struct track *track =
+		activity_phases(&open_part(v, part)->activity, host->thread - v->run->parts->list[part].first_thread);
 	uint32_t first = track_find(track, v->start), n = 0;
 	for (uint32_t i = first; i < track->n && track->start[i] < v->end; i++)
 		n++;
@@ -139,15 +129,12 @@ static void add_calls(struct view *v, struct timeline *out)
 {
 	const struct trace *t = v->run->trace;
 	out->calls = ARENA_NEW(v->arena, t->n_threads, struct call_lane);
-	if (!v->run->parts) {
-		add_calls_of(v, v->run, v->process, out);
-		return;
-	}
-	for (uint32_t i = 0; i < t->n_again; i++)
-		if (v->process == TRACE_NONE || i == parts_of_process(v->run, v->process))
-			add_calls_of(v, open_part(v, i),
-			             v->process == TRACE_NONE ? TRACE_NONE : v->process - t->again[i].first_process,
-			             out);
+	const struct run_parts *parts = v->run->parts;
+	for (uint32_t i = 0; i < parts->n; i++)
+		if (v->process == TRACE_NONE)
+			add_calls_of(v, open_part(v, i), TRACE_NONE, out);
+		else if (i == parts_of_process(v->run, v->process))
+			add_calls_of(v, open_part(v, i), v->process - parts->list[i].first_process, out);
 }
 
 /* The first op of a device that starts at or after `time`. */
@@ -316,9 +303,6 @@ static void find_shown(struct view *v)
 	v->shown = ARENA_NEW(&v->scratch, run->n_devices, struct shown);
 	for (uint32_t i = 0; i < run->n_devices && i < TIMELINE_DEVICES; i++) {
 		uint32_t at = v->order[i], first = at;
-		v->shown[at] = (struct shown){run, at};
-		if (!run->parts)
-			continue;
 		uint32_t part = parts_of_device(run, at);
 		while (first && parts_of_device(run, first - 1) == part)
 			first--;
@@ -363,6 +347,7 @@ struct timeline timeline_build(struct run *run, const struct ranks_result *ranks
 	const struct steps *s = &run->steps;
 	struct view v = {.run = run, .arena = arena, .start = run->window_start, .end = run->window_end};
 	uint32_t shown = run->n_steps < STEPS_SHOWN ? run->n_steps : STEPS_SHOWN;
+	v.part = ARENA_NEW(&v.scratch, run->parts->n, struct run *);
 	choose_devices(&v, ranks);
 	find_shown(&v);
 	choose_host(&v, ranks, out);

@@ -1,0 +1,276 @@
+/* The steps of a run: each of its parts says what they may be, and the run takes what is step of all of them together.
+ */
+#include "analyse/run/parts.h"
+#include "analyse/run/pattern_steps.h"
+
+#include <string.h>
+
+enum { STEPS = 1u << ROWS_OF_RANGES | 1u << ROWS_OF_OPS | 1u << ROWS_OF_CALLS | 1u << ROWS_OF_OS_CALLS };
+
+/* What a part says when it is asked first. */
+struct asked {
+	const struct marks_candidate *taken; /* the range that it would choose itself; NULL: none */
+	bool *fit;                           /* by candidate: it did, then */
+	bool looked;                         /* for loops: where it has no such range */
+	struct pattern_look look;
+};
+
+struct looking {
+	struct run *run;
+	struct marks_asked of;
+	struct asked *asked;      /* by part … */
+	struct marks_part *marks; /* … likewise */
+	struct arena scratch;
+};
+
+static bool is_one_name(const struct marks_candidate *a, const struct marks_candidate *b)
+{
+	return a && b && a->name == b->name && a->domain == b->domain;
+}
+
+/* The instances of all processes of a part that have the range `like`. */
+static struct step_marks marks_like(const struct marks_part *part, const struct marks_candidate *like,
+                                    struct arena *arena)
+{
+	struct step_marks marks = {.origin = STEPS_BY_RANGE};
+	for (size_t i = 0; i < part->n; i++)
+		marks.n += part->list[i].fits && is_one_name(&part->list[i], like) ? part->list[i].n : 0;
+	marks.instance = ARENA_NEW(arena, marks.n, struct instance);
+	size_t at = 0;
+	for (size_t i = 0; i < part->n; i++) {
+		const struct marks_candidate *c = &part->list[i];
+		if (!c->fits || !is_one_name(c, like))
+			continue;
+		marks.name = c->name;
+		marks.domain = c->domain;
+		marks.written = c->written; /* the last one's */
+		memcpy(&marks.instance[at], c->instance, c->n * sizeof *c->instance);
+		at += c->n;
+	}
+	return marks;
+}
+
+/* The part's instances of a range. */
+static void take_instances(struct looking *f, uint32_t i, const struct trace *rows, const struct marks_candidate *like,
+                           struct arena *scratch)
+{
+	struct run_parts *parts = f->run->parts;
+	const struct step_marks proposed = marks_like(&f->marks[i], like, scratch);
+	steps_of_part(rows, &proposed, f->run->arena, parts->held ? &f->scratch : NULL, &parts->steps[i]);
+	parts->steps[i].first_process = parts->list[i].first_process;
+	parts->steps[i].first_thread = parts->list[i].first_thread;
+}
+
+/* What repeats in a part, and which kinds of ops it has. */
+static void look_for_loops(struct looking *f, uint32_t i, const struct trace *rows, bool shortest)
+{
+	struct work_kinds *kinds = &f->run->parts->kinds[i];
+	pattern_run_look(rows, shortest, &f->scratch, &f->asked[i].look);
+	if (!kinds->n)
+		*kinds = work_kinds_of(rows, f->run->arena);
+	f->asked[i].looked = true;
+}
+
+static void ask_part(struct looking *f, uint32_t i, bool ranges, bool loops)
+{
+	struct run *run = f->run;
+	struct arena scratch = {0};
+	struct asked *asked = &f->asked[i];
+	struct marks_part *marks = &f->marks[i];
+	const struct trace *rows = parts_rows(run, i, STEPS, &scratch);
+	run_look_at_rows(run, rows, run->parts->list[i].first_process);
+	if (ranges) {
+		marks_of_part(rows, &run->fold, &f->of, &f->scratch, marks);
+		asked->taken = marks_choose(marks, 1, rows->names);
+	}
+	asked->fit = ARENA_NEW(&f->scratch, marks->n, bool);
+	for (size_t k = 0; k < marks->n; k++)
+		asked->fit[k] = marks->list[k].fits;
+	if (asked->taken)
+		take_instances(f, i, rows, asked->taken, &scratch);
+	else if (loops)
+		look_for_loops(f, i, rows, false);
+	arena_release(&scratch);
+}
+
+/* What a part says of the range that all of them chose, where it is not what it chose itself. */
+static void ask_again(struct looking *f, uint32_t i, const struct marks_candidate *winner)
+{
+	const struct marks_part *marks = &f->marks[i];
+	bool same = is_one_name(f->asked[i].taken, winner);
+	for (size_t k = 0; k < marks->n; k++)
+		if (is_one_name(&marks->list[k], winner))
+			same = same && f->asked[i].fit[k] == marks->list[k].fits;
+	if (same)
+		return;
+	struct arena scratch = {0};
+	take_instances(f, i, parts_rows(f->run, i, STEPS, &scratch), winner, &scratch);
+	arena_release(&scratch);
+}
+
+static void join_ranges(struct looking *f, const struct marks_candidate *winner, struct steps *out)
+{
+	struct run *run = f->run;
+	struct run_parts *parts = run->parts;
+	struct step_marks like = {.origin = STEPS_BY_RANGE, .name = winner->name, .domain = winner->domain};
+	for (uint32_t i = 0; i < parts->n; i++) {
+		ask_again(f, i, winner);
+		for (size_t k = 0; k < f->marks[i].n; k++)
+			if (f->marks[i].list[k].fits && is_one_name(&f->marks[i].list[k], winner))
+				like.written = f->marks[i].list[k].written; /* the last one's */
+	}
+	steps_join(run->trace, &like, parts->steps, parts->n, run->arena, out);
+	if (parts->held)
+		out->op_step = steps_of_ops(parts->steps, run->trace->ops.n, run->arena);
+}
+
+/* The loops of all parts together, looked for in those that have not been asked yet. */
+static void join_loops(struct looking *f, bool shortest, struct run_loops *out)
+{
+	const struct run *run = f->run;
+	struct pattern_look *looks = ARENA_NEW(&f->scratch, run->parts->n, struct pattern_look);
+	for (uint32_t i = 0; i < run->parts->n; i++) {
+		struct arena scratch = {0};
+		if (!f->asked[i].looked)
+			look_for_loops(f, i, parts_rows(run, i, STEPS, &scratch), shortest);
+		looks[i] = f->asked[i].look;
+		arena_release(&scratch);
+	}
+	pattern_run_join(run->trace, run->parts->list, looks, run->parts->n, run->arena, out);
+}
+
+static struct looking begin(struct run *run)
+{
+	struct looking f = {.run = run};
+	f.asked = ARENA_NEW(&f.scratch, run->parts->n, struct asked);
+	f.marks = ARENA_NEW(&f.scratch, run->parts->n, struct marks_part);
+	return f;
+}
+
+void run_find_loops(struct run *run, bool shortest, struct run_loops *out)
+{
+	struct looking f = begin(run);
+	join_loops(&f, shortest, out);
+	arena_release(&f.scratch);
+}
+
+bool run_take_range(struct run *run, const struct steps *like)
+{
+	struct looking f = begin(run);
+	struct steps steps = {.found = false};
+	f.of.like = like;
+	for (uint32_t i = 0; i < run->parts->n; i++) {
+		struct arena scratch = {0};
+		marks_of_part(parts_rows(run, i, STEPS, &scratch), &run->fold, &f.of, &f.scratch, &f.marks[i]);
+		arena_release(&scratch);
+	}
+	const struct marks_candidate *winner = marks_choose(f.marks, run->parts->n, run->trace->names);
+	if (winner)
+		join_ranges(&f, winner, &steps);
+	if (steps.found) {
+		run->steps = steps;
+		run->loops = (struct run_loops){0};
+	}
+	arena_release(&f.scratch);
+	return steps.found;
+}
+
+/* ---- --step ---- */
+
+/* When what was launched in [start, end) ends, if that is later. */
+static int64_t span_end(const struct run *run, int64_t start, int64_t end)
+{
+	int64_t last = end;
+	for (uint32_t p = 0; p < run->parts->n; p++) {
+		struct arena scratch = {0};
+		const struct trace *t = parts_rows(run, p, STEPS, &scratch);
+		for (size_t i = 0; i < t->ops.n; i++) {
+			if (t->ops.launch[i] == TRACE_NONE)
+				continue;
+			int64_t launch = t->calls.start[t->ops.launch[i]];
+			if (launch >= start && launch < end && t->ops.end[i] > last)
+				last = t->ops.end[i];
+		}
+		arena_release(&scratch);
+	}
+	return last;
+}
+
+/* A range named by --step that is there once (in a process): the run's span is from its start to its end, on the host
+ * and the GPU. */
+static bool find_span(struct run *run)
+{
+	struct steps *s = &run->steps;
+	int64_t start = INT64_MAX, end = INT64_MIN;
+	for (uint32_t i = 0; i < run->parts->n; i++) {
+		const struct steps_part *part = &run->parts->steps[i];
+		for (uint32_t k = 0; k < part->n; k++) {
+			if (k && part->instance[k].process == part->instance[k - 1].process)
+				return false;
+			start = part->instance[k].start < start ? part->instance[k].start : start;
+			end = part->instance[k].end > end ? part->instance[k].end : end;
+		}
+	}
+	*s = (struct steps){.span_named = true, .span_start = start};
+	s->span_end = span_end(run, start, end);
+	return true;
+}
+
+static int no_such_step(const struct looking *f, struct err *err)
+{
+	const struct run *run = f->run;
+	struct arena all = {0};
+	struct marks_offers offers = {0};
+	for (uint32_t i = 0; i < run->parts->n; i++) {
+		struct arena scratch = {0};
+		marks_offer(parts_rows(run, i, STEPS, &scratch), &run->fold, &all, &offers);
+		arena_release(&scratch);
+	}
+	marks_no_such(run->trace, &offers, f->of.wanted, err);
+	arena_release(&all);
+	return -1;
+}
+
+static int launches_nothing(const struct run *run, uint32_t name, struct err *err)
+{
+	return err_set(
+		err,
+		"--step: no two instances of '%.60s' launch GPU work, so their ends on the GPU cannot be told; name "
+		"the range that encloses the work of a whole step",
+		names_text(run->trace->names, name));
+}
+
+/* What the parts' answers make. */
+static int conclude(struct looking *f, bool loops, struct err *err)
+{
+	struct run *run = f->run;
+	const struct marks_candidate *winner = marks_choose(f->marks, run->parts->n, run->trace->names);
+	if (winner) {
+		join_ranges(f, winner, &run->steps);
+		if (!f->of.wanted || find_span(run) || run->steps.found)
+			return 0;
+		return launches_nothing(run, winner->name, err);
+	}
+	if (f->of.wanted)
+		return no_such_step(f, err);
+	if (loops) {
+		join_loops(f, false, &run->loops);
+		if (run->loops.n)
+			pattern_steps(run, 0);
+	}
+	return 0;
+}
+
+int run_find_steps(struct run *run, const char *step, struct err *err)
+{
+	struct looking f = begin(run);
+	bool none = step && strcmp(step, "none") == 0, ranges = !none && !run->by_loop,
+	     loops = !none && (run->by_loop || !step);
+	f.of.wanted = ranges ? step : NULL;
+	run->steps = (struct steps){.n_ranks = 1};
+	for (uint32_t i = 0; i < run->parts->n; i++)
+		ask_part(&f, i, ranges, loops);
+	int result = conclude(&f, loops, err);
+	arena_release(&f.scratch);
+	return result;
+}
