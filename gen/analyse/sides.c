@@ -2,6 +2,7 @@
 
 #include "analyse/judge/nothing.h"
 #include "analyse/run/agree.h"
+#include "analyse/run/find_steps.h"
 #include "analyse/run/work_phases.h"
 #include "base/parallel.h"
 

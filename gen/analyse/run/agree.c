@@ -1,5 +1,7 @@
 #include "analyse/run/agree.h"
 
+#include "analyse/run/find_steps.h"
+
 static bool is_by_range(const struct run *run)
 {
 	return run->steps.found && run->steps.origin == STEPS_BY_RANGE;

@@ -1,5 +1,5 @@
-/* The steps of a run: each of its parts says what they may be, and the run takes what is step of all of them together.
- */
+#include "analyse/run/find_steps.h"
+
 #include "analyse/run/parts.h"
 #include "analyse/run/pattern_steps.h"
 

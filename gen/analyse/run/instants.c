@@ -1,6 +1,7 @@
 #include "analyse/run/instants.h"
 
 #include "analyse/run/agree.h"
+#include "analyse/run/find_steps.h"
 #include "analyse/run/run.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "analyse/run/pattern_steps.h"
 
+#include "analyse/run/find_steps.h"
 #include "analyse/run/pattern_match.h"
 #include "base/buf.h"
 

@@ -1,6 +1,7 @@
 #include "analyse/run/run.h"
 
 #include "analyse/run/device.h"
+#include "analyse/run/find_steps.h"
 #include "analyse/run/gaps.h"
 #include "analyse/run/parts.h"
 

@@ -189,8 +189,7 @@ static inline bool run_measures_op(const struct run *run, size_t i)
  * parts, one after the other: the second and the fourth add to the names that all runs share, the others may be done
  * for several runs at a time, each with an arena of its own. */
 void run_open(struct run *run, const struct trace *trace, struct arena *arena);
-void run_begin(struct run *run);
-int run_find_steps(struct run *run, const char *step, struct err *err);
+void run_begin(struct run *run); /* … run_find_steps (find_steps.h) … */
 void run_name_steps(struct run *run);
 void run_find_phases(struct run *run, int warmup);
 
@@ -201,11 +200,6 @@ int run_prepare(struct run *run, const struct trace *trace, const char *step, in
 /* What run_find_steps asks of the rows of a part, whose first process is `first_process` of the run: when ops and rows
  * begin and end, and which of them start too early. */
 void run_look_at_rows(struct run *run, const struct trace *rows, uint32_t first_process);
-
-/* Before run_name_steps: what repeats in the run; and the range that is the step of another run for its steps, false
- * where it has none that is. */
-void run_find_loops(struct run *run, bool shortest, struct run_loops *out);
-bool run_take_range(struct run *run, const struct steps *like);
 
 /* The phase of each op, once the phases have their names. */
 void run_phase_ops(struct run *run);

@@ -1,22 +1,25 @@
 #include "analyse/run/tally.h"
 
-#include "base/list.h"
+#include "base/sort.h"
 
 #include <stdlib.h>
 
-void tally_add(struct tally *t, struct arena *arena, int64_t value)
+static void count(struct tally *t, struct arena *arena, int64_t value)
 {
-	if (!t->arena) {
-		t->arena = arena;
-		keymap_init(&t->values, arena);
-	}
 	uint32_t at = keymap_add(&t->values, (uint64_t)value);
-	if (at >= t->room) {
-		uint32_t more = (uint32_t)list_more(t->room);
-		t->count = arena_grow(arena, t->count, t->room, more, sizeof *t->count);
-		t->room = more;
-	}
+	LIST_GROW(arena, t->count, at, t->count_room);
 	t->count[at]++;
+}
+
+void tally_count(struct tally *t, struct arena *arena, int64_t value)
+{
+	if (!t->many) {
+		t->many = true;
+		keymap_init(&t->values, arena);
+		for (size_t i = 0; i < t->n; i++)
+			count(t, arena, (int64_t)t->list[i]);
+	}
+	count(t, arena, value);
 }
 
 static int by_value(const void *a, const void *b, void *context)
@@ -26,7 +29,7 @@ static int by_value(const void *a, const void *b, void *context)
 	return x < y ? -1 : x > y;
 }
 
-double tally_median(const struct tally *t)
+static double median_of_many(const struct tally *t)
 {
 	struct arena scratch = {0};
 	uint32_t *order = ARENA_NEW(&scratch, t->values.n, uint32_t);
@@ -36,9 +39,8 @@ double tally_median(const struct tally *t)
 		order[i] = i;
 		all += t->count[i];
 	}
-	if (all)
-		qsort_r(order, t->values.n, sizeof *order, by_value, (void *)t);
-	for (uint32_t i = 0; i < t->values.n && all; i++) {
+	qsort_r(order, t->values.n, sizeof *order, by_value, (void *)t);
+	for (uint32_t i = 0; i < t->values.n; i++) {
 		double value = (double)(int64_t)t->values.keys[order[i]];
 		uint64_t until = before + t->count[order[i]];
 		sum += before <= (all - 1) / 2 && (all - 1) / 2 < until ? value : 0;
@@ -47,4 +49,26 @@ double tally_median(const struct tally *t)
 	}
 	arena_release(&scratch);
 	return sum / 2;
+}
+
+double tally_median(struct tally *t)
+{
+	if (t->many)
+		return median_of_many(t);
+	if (!t->n)
+		return 0;
+	double low = sort_select(t->list, t->n, (t->n - 1) / 2);
+	return t->n % 2 ? low : (low + sort_select(t->list, t->n, t->n / 2)) / 2;
+}
+
+double tally_excess(const struct tally *t, double above, double less)
+{
+	double sum = 0;
+	for (size_t i = 0; i < t->n && !t->many; i++)
+		sum += t->list[i] > above ? t->list[i] - less : 0;
+	for (uint32_t i = 0; i < t->values.n; i++) {
+		double value = (double)(int64_t)t->values.keys[i];
+		sum += value > above ? (value - less) * (double)t->count[i] : 0;
+	}
+	return sum;
 }

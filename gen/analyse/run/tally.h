@@ -1,20 +1,42 @@
-/* How often each of many integers occurs, for what cannot be asked again: their middle. */
+/* Many integers of which the middle is wanted, and which cannot be asked again: the few as they are, many by how often
+ * each occurs. */
 #ifndef GAPLINE_ANALYSE_RUN_TALLY_H
 #define GAPLINE_ANALYSE_RUN_TALLY_H
 
 #include "base/keymap.h"
+#include "base/list.h"
 
-/* Zero-initialise. Memory grows with the number of different integers. */
+#include <stdbool.h>
+
+enum { TALLY_FEW = 1 << 18 };
+
+/* Zero-initialise. Beyond TALLY_FEW integers memory grows with the number of different ones. */
 struct tally {
+	double *list; /* n of them, in some order; all until there are too many */
+	size_t n, room;
+	bool many; /* these are counted instead: */
 	struct keymap values;
-	struct arena *arena;
 	uint64_t *count; /* by value's index */
-	uint32_t room;
+	uint32_t count_room;
 };
 
-void tally_add(struct tally *tally, struct arena *arena, int64_t value);
+void tally_count(struct tally *tally, struct arena *arena, int64_t value);
+
+/* Of integers below 2^53. */
+static inline void tally_add(struct tally *t, struct arena *arena, int64_t value)
+{
+	if (t->n >= TALLY_FEW) {
+		tally_count(t, arena, value);
+		return;
+	}
+	LIST_GROW(arena, t->list, t->n, t->room);
+	t->list[t->n++] = (double)value;
+}
 
 /* The median as a mean of the two in the middle; 0 without values. */
-double tally_median(const struct tally *tally);
+double tally_median(struct tally *tally);
+
+/* Adds up by how much values exceed `less`, of those above `above`. */
+double tally_excess(const struct tally *tally, double above, double less);
 
 #endif

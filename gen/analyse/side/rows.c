@@ -42,7 +42,8 @@ static void add_kernels(struct kernels *k, struct run *run, const struct run *pa
 
 /* Host work of the step threads, a step, mean over them, because they work side by side: what is neither synchronising
  * nor blocked; a launch call longer than ten times their median counts at the median, because it waits for a full queue
- * (docs/method/analysis.md, Ceilings). The median is known only after all rows, so launches are kept by their lengths. */
+ * (docs/method/analysis.md, Ceilings). The median is known only after all rows, so launches are kept by their lengths.
+ */
 struct host_work {
 	double ns;
 	struct tally launches;
@@ -81,19 +82,11 @@ static void keep_launches(const struct run *part, struct host_work *w)
 	}
 }
 
-/* What a launch waits for a full queue. */
-static double waits(int64_t length, double median)
-{
-	return (double)length > 10 * median ? (double)length - median : 0;
-}
-
 static double host_work_of(const struct host_work *w, const struct run *run, double launch_call)
 {
-	double waiting = 0;
 	if (!run->steps.found)
 		return 0;
-	for (uint32_t i = 0; i < w->launches.values.n; i++)
-		waiting += waits((int64_t)w->launches.values.keys[i], launch_call) * (double)w->launches.count[i];
+	double waiting = tally_excess(&w->launches, 10 * launch_call, launch_call);
 	return (w->ns - waiting) / run->steps.n_threads / run->n_steps;
 }
 
