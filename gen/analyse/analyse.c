@@ -53,13 +53,15 @@ static double queue_of(const struct run *runs, size_t n)
 
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
 static struct verdict_conditions find_conditions(const struct sides_job *jobs, const struct side side[2],
-                                                 const char *doubt, const char *nothing, struct arena *arena)
+                                                 const struct fact *doubt, const struct fact *nothing,
+                                                 struct arena *arena)
 {
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n[2] = {jobs[0].n, jobs[1].n};
-	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
-	                               .doubt = doubt};
+	struct verdict_conditions c = {
+		.nothing = nothing ? nothing : fact_legacy(arena, nothing_to_compare(runs, files, n, arena)),
+		.doubt = doubt};
 	recording_bounds(side, c.beyond);
 	for (int s = 0; s < 2; s++)
 		c.queue[s] = queue_of(runs[s], n[s]);
@@ -143,15 +145,15 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct stopwatch_side unrecorded[2] = {
 		stopwatches_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
 		stopwatches_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
-	const char *rest = nothing_but_rest(runs, files, n_runs, arena);
-	const char *impossible = possible_recording(runs, files, n_runs, arena);
+	const struct fact *rest = fact_legacy(arena, nothing_but_rest(runs, files, n_runs, arena));
+	const struct fact *impossible = fact_legacy(arena, possible_recording(runs, files, n_runs, arena));
 	if (!impossible)
-		impossible = possible_stopwatch(built, unrecorded, arena);
+		impossible = fact_legacy(arena, possible_stopwatch(built, unrecorded, arena));
 	const struct comparison comparison =
 		compare_work(built, facts, rest || impossible, options->printed, names, arena);
-	const char *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
+	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
 	struct verdict_conditions conditions = find_conditions(jobs, built, doubt,
-	                                                       options->nothing       ? options->nothing
+	                                                       options->nothing ? fact_legacy(arena, options->nothing)
 	                                                       : comparison.strangers ? comparison.mismatch
 	                                                                              : NULL,
 	                                                       arena);
@@ -165,7 +167,7 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 		const struct headline headline = headline_of(&bare, &recorded, &jobs[s], &unrecorded[s], s);
 		side[s] = with_verdict(&built[s], &headline, &sides[s], recorded.series[s], arena);
 	}
-	const struct sentences stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
+	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
 	const struct gates usual =

@@ -33,17 +33,15 @@ struct same_result {
 
 /* Whether both did the same work under the same conditions (judge/compare). */
 struct comparison {
-	const char *mismatch; /* a sentence: they cannot be judged against each other at all; else NULL */
-	bool strangers;       /* … for they repeat different things, so that no number is one of both */
+	const struct fact *mismatch; /* they cannot be judged against each other at all; else NULL */
+	bool strangers;              /* … for they repeat different things, so that no number is one of both */
 	enum same_work same_work;
 	struct same_result result;
-	bool other_conditions; /* another GPU, driver, clock or way of recording on one side */
-	bool comparable;       /* the same work or the same job, under the same conditions */
-	const char **differences;
-	uint32_t n_differences; /* material: each a sentence */
-	const char **notes;
-	uint32_t n_notes;       /* differences that are not material */
-	const char *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
+	bool other_conditions;         /* another GPU, driver, clock or way of recording on one side */
+	bool comparable;               /* the same work or the same job, under the same conditions */
+	struct facts differences;      /* that are material */
+	struct facts notes;            /* and that are not */
+	const struct fact *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
 	struct renames renames;
 };
 
@@ -54,12 +52,12 @@ struct quantile_change {
 	double ratio, lo, hi; /* lo = hi = ratio without an interval */
 };
 
-/* Sentences about the data that could turn a result round, each one of the verdict's reasons; NULL: it is not so. */
+/* Facts about the data that could turn a result round, each one of the verdict's reasons; NULL: it is not so. */
 struct turning {
-	const char *opposite;   /* without a profiler it is the other way round than recorded */
-	const char *held_back;  /* one side's clock was held back, and the other's never was */
-	const char *broken_off; /* only one side's capture is incomplete */
-	const char *shared;     /* processes of others used the GPU, too */
+	const struct fact *opposite;   /* without a profiler it is the other way round than recorded */
+	const struct fact *held_back;  /* one side's clock was held back, and the other's never was */
+	const struct fact *broken_off; /* only one side's capture is incomplete */
+	const struct fact *shared;     /* processes of others used the GPU, too */
 };
 
 /* The way from the baseline's step to the fixed one's. Parts add up to the two headline periods exactly (to double

@@ -1,34 +1,10 @@
-/* Numbers as sentences of findings and differences say them. All texts are arena texts. */
+/* What sentences call GPUs, ranks and functions. All texts are arena texts. */
 #ifndef GAPLINE_ANALYSE_SAY_H
 #define GAPLINE_ANALYSE_SAY_H
 
 #include "analyse/functions_result.h"
 #include "analyse/side_result.h"
-
-/* A list of whole sentences. */
-struct sentences {
-	const char **list;
-	uint32_t n;
-};
-void say_add(struct sentences *sentences, struct arena *arena, const char *sentence);
-
-/* Three digits, never an exponent; "<0.001" for what is smaller. */
-const char *say_digits(struct arena *arena, double value);
-
-/* "1st", "12th", "21st". */
-const char *say_ordinal(struct arena *arena, size_t n);
-
-/* A count: whole, or a mean with two decimals. */
-const char *say_count(struct arena *arena, double count);
-
-/* "not at all", "once", "twice", "3 times", "2.50 times". */
-const char *say_times(struct arena *arena, double count);
-
-/* "4 bytes", "12.5 kB", "6.29 MB". */
-const char *say_bytes(struct arena *arena, double bytes);
-
-/* A name of at most about fifty characters: a longer one is cut, with "…". */
-const char *say_short(struct arena *arena, const char *name);
+#include "say/number.h"
 
 /* GPUs as one text: "NVIDIA H200 at up to 1980 MHz, NVIDIA A100", each model and clock once. `text` begins as "", the
  * rest is say_gpu's own. */

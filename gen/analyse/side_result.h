@@ -6,6 +6,7 @@
 #include "analyse/events_result.h"
 #include "analyse/metrics_result.h"
 #include "analyse/words.h"
+#include "fact/fact.h"
 
 /* Something that repeats in the GPU's work. */
 struct loop_result {
@@ -407,8 +408,7 @@ struct quality {
 	const struct trace_diagnostic *diagnostics;
 	uint32_t n_diagnostics;
 	double unlaunched_share; /* of GPU ops without a launch in the profile */
-	const char **notes;
-	uint32_t n_notes; /* sentences */
+	struct facts notes;
 };
 
 struct side {

@@ -6,6 +6,7 @@
 #include "render/pictures.h"
 #include "render/view.h"
 #include "render/words.h"
+#include "say/say.h"
 
 enum { MOST_DIFFERENCES = 4, TEXT = 600 };
 
@@ -27,13 +28,13 @@ static void fill_work(const struct analysis *a, struct page *page)
 	                                    [SAME_WORK_UNKNOWN] = "unknown"};
 	page_say(&page->top, "comparable", words_comparable(a));
 	page_attribute(&page->top, "comparable", "class", class[a->comparison.same_work]);
-	uint32_t n = a->comparison.n_differences, shown = a->comparison.comparable ? 0
+	uint32_t n = a->comparison.differences.n, shown = a->comparison.comparable ? 0
 	                                                  : n < MOST_DIFFERENCES   ? n
 	                                                                           : MOST_DIFFERENCES;
 	page_if(&page->top, "same_result", *words_same_result(a) != 0);
 	page_say(&page->top, "same_result", words_same_result(a));
 	page_if(&page->top, "differences", shown > 0);
-	fill_list(page, "difference", a->comparison.differences, shown);
+	fill_list(page, "difference", say_facts(&a->comparison.differences, a->names, page->arena), shown);
 	page_if(&page->top, "differences.rest", n > shown);
 	page_fill(&page->top, "differences.rest",
 	          arena_format(page->arena, "%s%s", shown ? "and " : "",
@@ -47,9 +48,9 @@ static void fill_sure(const struct analysis *a, struct page *page)
 	const struct verdict *v = &a->verdict;
 	const char *recorded = words_recorded(a, page->arena);
 	page_say(&page->top, "sure", words_sure(a, page->arena));
-	page_if(&page->top, "more", v->n_reasons > 0 || *recorded);
-	page_if(&page->top, "reasons", v->n_reasons > 0);
-	fill_list(page, "reason", v->reasons, v->n_reasons);
+	page_if(&page->top, "more", v->reasons.n > 0 || *recorded);
+	page_if(&page->top, "reasons", v->reasons.n > 0);
+	fill_list(page, "reason", say_facts(&v->reasons, a->names, page->arena), v->reasons.n);
 	page_fill(&page->top, "diagnosis", words_diagnosis(a, page->arena));
 	page_if(&page->top, "verdict.recorded", *recorded != 0);
 	page_fill(&page->top, "verdict.recorded", recorded);
@@ -111,7 +112,7 @@ void card_fill(const struct analysis *a, struct page *page)
 	page_fill(&page->top, "verdict.bar", "Bar: 95 % interval. Band: counts as 1\xC3\x97.");
 	page_fill(&page->top, "verdict.sentence", words_periods(a, arena));
 	page_if(&page->top, "verdict.typical", v->typical_line);
-	page_fill(&page->top, "verdict.typical", v->typical_line ? v->typical_line : "");
+	page_fill(&page->top, "verdict.typical", v->typical_line ? say_fact(v->typical_line, a->names, arena) : "");
 	page_if(&page->top, "verdict.rates", *rates != 0);
 	page_fill(&page->top, "verdict.rates", rates);
 	page_if(&page->top, "verdict.once", *once != 0);

@@ -8,7 +8,7 @@ int render_error_json(const struct render_error *e, struct buf *out, struct err 
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
-	json_text(&json, "schema", "gapline/2");
+	json_text(&json, "schema", "gapline/3");
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "result", "error");
 	json_object(&json, "error");

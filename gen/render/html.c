@@ -22,6 +22,7 @@
 #include "render/timeline.h"
 #include "render/view.h"
 #include "render/words.h"
+#include "say/say.h"
 
 #include <libxml/parser.h>
 #include <math.h>
@@ -38,6 +39,14 @@ static void fill_texts(struct page *page, const char *name, const char **text, s
 		page_say(page_row(rows), "text", format_name(arena, text[i], TEXT));
 	if (n > MOST_TEXTS)
 		page_fill(page_row(rows), "text", arena_format(arena, "and %zu more", n - MOST_TEXTS));
+}
+
+/* The same of facts, with what is there only if there are some. */
+static void fill_facts(const struct analysis *a, struct page *page, const char *all, const char *name,
+                       const struct facts *facts)
+{
+	page_if(&page->top, all, facts->n > 0);
+	fill_texts(page, name, say_facts(facts, a->names, page->arena), facts->n);
 }
 
 static const char *title_of(const struct analysis *a, struct arena *arena)
@@ -280,10 +289,8 @@ static void fill_environment(const struct analysis *a, struct page *page)
 	}
 	clocks_fill(a, page);
 	page_say(&page->top, "environment.comparable", arena_format(arena, "Same work: %s.", words_comparable(a)));
-	page_if(&page->top, "environment.differences", a->comparison.n_differences > 0);
-	fill_texts(page, "environment.difference", a->comparison.differences, a->comparison.n_differences);
-	page_if(&page->top, "notes", a->comparison.n_notes > 0);
-	fill_texts(page, "note", a->comparison.notes, a->comparison.n_notes);
+	fill_facts(a, page, "environment.differences", "environment.difference", &a->comparison.differences);
+	fill_facts(a, page, "notes", "note", &a->comparison.notes);
 }
 
 static const char *dropped_of(const struct side *s, struct arena *arena)
@@ -332,14 +339,14 @@ static void fill_method(const struct analysis *a, struct page *page)
 	fill_fact(rows, "GPU operations without a launch in the profile", unlaunched(b, arena), unlaunched(f, arena));
 	fill_fact(rows, "Messages of the collector", diagnostics_of(a, b, arena), diagnostics_of(a, f, arena));
 	fill_fact(rows, "The profiler's own overhead on launching threads", overhead(b, arena), overhead(f, arena));
-	page_if(&page->top, "remarks", b->quality.n_notes + f->quality.n_notes > 0);
+	page_if(&page->top, "remarks", b->quality.notes.n + f->quality.notes.n > 0);
 	size_t n = 0;
-	const char **remarks = ARENA_NEW(arena, (size_t)b->quality.n_notes + f->quality.n_notes, const char *);
+	const char **remarks = ARENA_NEW(arena, (size_t)b->quality.notes.n + f->quality.notes.n, const char *);
 	for (uint32_t s = 0; s < a->n_sides; s++)
-		for (uint32_t i = 0; i < a->side[s].quality.n_notes; i++)
-			remarks[n++] = a->n_sides < 2 ? a->side[s].quality.notes[i]
-			                              : arena_format(arena, "%s: %s", a->side[s].label,
-			                                             a->side[s].quality.notes[i]);
+		for (uint32_t i = 0; i < a->side[s].quality.notes.n; i++) {
+			const char *note = say_fact(a->side[s].quality.notes.list[i], a->names, arena);
+			remarks[n++] = a->n_sides < 2 ? note : arena_format(arena, "%s: %s", a->side[s].label, note);
+		}
 	fill_texts(page, "remark", remarks, n);
 	uint32_t profiles = b->n_runs + f->n_runs;
 	page_fill(&page->top, "made",

@@ -2,6 +2,7 @@
  * whose numbers are ms. */
 #include "analyse/card.h"
 #include "analyse/table.h"
+#include "render/facts.h"
 #include "render/functions.h"
 #include "render/inside.h"
 #include "render/json_side.h"
@@ -182,9 +183,9 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	write_gates(json, &a->gates);
 	json_bool(json, "comparable", a->comparison.comparable);
 	write_once(json, a);
-	json_texts(json, "differences", a->comparison.differences, a->comparison.n_differences);
-	json_texts(json, "notes", a->comparison.notes, a->comparison.n_notes);
-	json_texts(json, "reasons", v->reasons, v->n_reasons);
+	facts_json(json, "differences", &a->comparison.differences, a->names);
+	facts_json(json, "notes", &a->comparison.notes, a->names);
+	facts_json(json, "reasons", &v->reasons, a->names);
 	write_why(json, a);
 	json_end_object(json);
 }
@@ -299,7 +300,7 @@ int render_json(const struct analysis *a, struct buf *out, struct err *err)
 	struct json json;
 	json_init(&json, out);
 	json_object(&json, NULL);
-	json_text(&json, "schema", "gapline/2");
+	json_text(&json, "schema", "gapline/3");
 	json_text(&json, "gapline", GAPLINE_VERSION);
 	json_text(&json, "title", a->title);
 	if (a->n_sides > 1)

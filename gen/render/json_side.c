@@ -1,6 +1,7 @@
 #include "render/json_side.h"
 
 #include "analyse/card.h"
+#include "render/facts.h"
 #include "render/json_devices.h"
 #include "render/json_ranks.h"
 #include "render/view.h"
@@ -328,7 +329,7 @@ static void write_data(struct json *json, const struct analysis *a, const struct
 		json_end_object(json);
 	}
 	json_end_array(json);
-	json_texts(json, "notes", s->quality.notes, s->quality.n_notes);
+	facts_json(json, "notes", &s->quality.notes, a->names);
 	json_end_object(json);
 }
 

@@ -6,6 +6,7 @@
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
+#include "say/say.h"
 
 #include <string.h>
 
@@ -222,14 +223,15 @@ static void put_caveats(struct sheet *s)
 	const char *first = "";
 	if (!a->comparison.comparable || a->comparison.same_work != SAME_WORK_SAME) {
 		caveat(s, &said, arena_format(&s->arena, "Same work: %s.", words_comparable(a)));
-		first = a->comparison.n_differences ? a->comparison.differences[0] : "";
+		first = a->comparison.differences.n ? say_fact(a->comparison.differences.list[0], a->names, &s->arena)
+		                                    : "";
 		caveat(s, &said, first);
 	}
 	caveat(s, &said, words_same_result(a));
 	size_t n;
 	const char **doubts = words_doubts(a, &s->arena, &n);
-	if (v->result == VERDICT_INCONCLUSIVE && v->n_reasons && !a->conditions.doubt)
-		caveat(s, &said, v->reasons[0]);
+	if (v->result == VERDICT_INCONCLUSIVE && v->reasons.n && !a->conditions.doubt)
+		caveat(s, &said, say_fact(v->reasons.list[0], a->names, &s->arena));
 	for (size_t i = 0; i < n; i++) /* what the sides differ in may be what there is to doubt */
 		caveat(s, &said, strcmp(doubts[i], first) ? doubts[i] : "");
 	markdown_raw(&s->md, said ? "\n" : "");

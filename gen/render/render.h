@@ -14,7 +14,7 @@ int render_html(const struct analysis *analysis, struct buf *out, struct err *er
 /* The gap timeline alone, a self-contained SVG, twice as wide as high. */
 int render_svg(const struct analysis *analysis, struct buf *out, struct err *err);
 
-/* The JSON result, schema "gapline/2" (docs/reference/gapline.schema.json), ends with a newline. */
+/* The JSON result, schema "gapline/3" (docs/reference/gapline.schema.json), ends with a newline. */
 int render_json(const struct analysis *analysis, struct buf *out, struct err *err);
 
 /* What a Markdown page shows besides the result; addresses are http or https, NULL: none. */

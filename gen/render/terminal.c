@@ -11,6 +11,7 @@
 #include "render/render.h"
 #include "render/view.h"
 #include "render/words.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -105,22 +106,22 @@ static void put_fact(struct terminal *t, const char *label, const char *text)
 	put_wrapped(t, MARGIN + LABEL, MARGIN + LABEL, text);
 }
 
-static void put_facts(struct terminal *t, const char *label, const char **text, size_t n)
+static void put_facts(struct terminal *t, const char *label, const struct facts *facts)
 {
-	for (size_t i = 0; i < n && i < TABLE_BRIEF; i++)
-		put_fact(t, i ? "" : label, text[i]);
-	if (n > TABLE_BRIEF)
-		put_fact(t, "", arena_format(&t->arena, "and %zu more", n - TABLE_BRIEF));
+	for (uint32_t i = 0; i < facts->n && i < TABLE_BRIEF; i++)
+		put_fact(t, i ? "" : label, say_fact(facts->list[i], t->a->names, &t->arena));
+	if (facts->n > TABLE_BRIEF)
+		put_fact(t, "", arena_format(&t->arena, "and %u more", facts->n - TABLE_BRIEF));
 }
 
 /* All of them: any may turn the result round. What a typical step says has a line of its own. */
 static void put_reasons(struct terminal *t, const struct verdict *v)
 {
 	const char *label = "know this";
-	for (size_t i = 0; i < v->n_reasons; i++) {
-		if (v->reasons[i] == v->typical_line)
+	for (uint32_t i = 0; i < v->reasons.n; i++) {
+		if (v->reasons.list[i] == v->typical_line)
 			continue;
-		put_fact(t, label, v->reasons[i]);
+		put_fact(t, label, say_fact(v->reasons.list[i], t->a->names, &t->arena));
 		label = "";
 	}
 }
@@ -172,7 +173,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	end_line(&t);
 	put_times(&t);
 	put_fact(&t, "recorded", words_recorded(a, &t.arena));
-	put_fact(&t, "", v->typical_line ? v->typical_line : "");
+	put_fact(&t, "", v->typical_line ? say_fact(v->typical_line, a->names, &t.arena) : "");
 	put_fact(&t, "", words_rates(a, &t.arena));
 	put_fact(&t, "kernels", words_once(a, &t.arena));
 	put_fact(&t, "why", words_change(a, &t.arena));
@@ -188,7 +189,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 			put_fact(
 				&t, k ? "" : "steps",
 				arena_format(&t.arena, "%s: %s", a->side[k].label, evidence_of(&a->side[k], &t.arena)));
-	put_fact(&t, "", a->comparison.iterations ? a->comparison.iterations : "");
+	put_fact(&t, "", a->comparison.iterations ? say_fact(a->comparison.iterations, a->names, &t.arena) : "");
 	const char *startup = evidence_startups(a, &t.arena);
 	if (startup)
 		put_fact(&t, "start-up",
@@ -197,7 +198,7 @@ void render_verdict(const struct analysis *a, bool colour, struct buf *out)
 	         arena_format(&t.arena, "%s%s", a->comparison.same_work == SAME_WORK_UNKNOWN ? "? " : "",
 	                      words_comparable(a)));
 	put_fact(&t, "", words_same_result(a));
-	put_facts(&t, "", a->comparison.differences, a->comparison.n_differences);
+	put_facts(&t, "", &a->comparison.differences);
 	put_fact(&t, "what next", words_next(a, &t.arena));
 	put_inside(&t);
 	put_reasons(&t, v);
@@ -417,7 +418,7 @@ void render_side(const struct analysis *a, bool colour, struct buf *out)
 		put_fact(&t, d ? "" : "clocks", clocks_words(&s->devices[d].clocks, &t.arena));
 	for (uint32_t d = 0; d < s->n_devices && d < TABLE_BRIEF; d++)
 		put_fact(&t, d ? "" : "hardware", hardware_words(&s->devices[d].metrics, &t.arena));
-	put_facts(&t, "know this", s->quality.notes, s->quality.n_notes);
+	put_facts(&t, "know this", &s->quality.notes);
 	put_budget(&t, s, unit);
 	put_ranks(&t, s, unit);
 	put_functions(&t, unit);

@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "render/pictures.h"
 #include "render/view.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -330,7 +331,8 @@ static const char *unsteady(const struct analysis *a)
 const char *words_more(const struct analysis *a, struct arena *arena)
 {
 	const struct verdict *v = &a->verdict;
-	const char *could = v->could ? arena_format(arena, "%s%s", v->could, unsteady(a)) : "";
+	const char *could =
+		v->could ? arena_format(arena, "%s%s", say_fact(v->could, a->names, arena), unsteady(a)) : "";
 	bool runs = v->more_runs > 0 && v->one_run;
 	if (!(v->more_steps > 0) && !runs)
 		return could;

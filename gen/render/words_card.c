@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "render/view.h"
 #include "render/words.h"
+#include "say/say.h"
 
 #include <math.h>
 
@@ -68,7 +69,7 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 	const struct verdict *v = &a->verdict;
 	switch (doubt) {
 	case DOUBT_DATA:
-		return format_name(arena, a->conditions.doubt, SENTENCE);
+		return format_name(arena, say_fact(a->conditions.doubt, a->names, arena), SENTENCE);
 	case DOUBT_WARMING:
 		return "A side was still warming up when its capture ended.";
 	case DOUBT_ONE_RUN:
@@ -76,7 +77,7 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 		               ? "One run a side: a clock that differs between the two would look like a change."
 		               : "Only one run of one side: a clock that differs in it would look like a change.";
 	case DOUBT_SESSION:
-		return arena_format(arena, "The fixed side was measured %s.", v->elsewhere);
+		return say_fact(v->elsewhere, a->names, arena);
 	case DOUBT_ORDER:
 		return "Not captured in turns: a machine that warms up would look like a change.";
 	case DOUBT_NO_ORDER:
@@ -86,13 +87,13 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 	case DOUBT_RECORDING:
 		return "Recorded: without a profiler it may be anywhere in this interval (gapline run measures it).";
 	case DOUBT_OPPOSITE:
-		return a->turning.opposite;
+		return say_fact(a->turning.opposite, a->names, arena);
 	case DOUBT_HELD_BACK:
-		return format_name(arena, a->turning.held_back, SENTENCE);
+		return format_name(arena, say_fact(a->turning.held_back, a->names, arena), SENTENCE);
 	case DOUBT_BROKEN_OFF:
-		return format_name(arena, a->turning.broken_off, SENTENCE);
+		return format_name(arena, say_fact(a->turning.broken_off, a->names, arena), SENTENCE);
 	case DOUBT_SHARED:
-		return format_name(arena, a->turning.shared, SENTENCE);
+		return format_name(arena, say_fact(a->turning.shared, a->names, arena), SENTENCE);
 	case DOUBT_SHORT:
 		return arena_format(arena, "%s: only a change above %.0f %% counts.",
 		                    v->short_capture ? "Few independent steps" : "The steps vary much",
@@ -137,8 +138,9 @@ static const char *spread_words(const struct analysis *a, struct arena *arena)
 const char *words_sure(const struct analysis *a, struct arena *arena)
 {
 	if (!a->verdict.has_speedup)
-		return a->conditions.nothing ? format_name(arena, a->conditions.nothing, SENTENCE)
-		                             : "There is nothing to compare.";
+		return a->conditions.nothing
+		               ? format_name(arena, say_fact(a->conditions.nothing, a->names, arena), SENTENCE)
+		               : "There is nothing to compare.";
 	const char *text = a->verdict.has_interval ? arena_format(arena, "95 %% interval %s.%s", words_range(a, arena),
 	                                                          spread_words(a, arena))
 	                                           : "Too little data for an interval.";

@@ -9,6 +9,7 @@
 
 #include "analyse/run/backlog.h"
 #include "random_trace.h"
+#include "said.h"
 #include "scene.h"
 
 #include <math.h>
@@ -76,10 +77,7 @@ static const struct analysis *compare(struct scene *s, const struct trace *basel
 
 static bool is_said(const struct verdict *v, const char *words)
 {
-	for (size_t i = 0; i < v->n_reasons; i++)
-		if (strstr(v->reasons[i], words))
-			return true;
-	return false;
+	return said_in(&v->reasons, NULL, words) != NULL;
 }
 
 /* Both ways round: the speedup's interval holds the truth, and is mirrored; returns the verdict. */

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "said.h"
 #include "scene.h"
 
 #include <math.h>
@@ -57,17 +58,9 @@ static const struct analysis *compare(struct scene *s, const struct trace *a, co
 	return result;
 }
 
-static const char *find(const char **list, size_t n, const char *word)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strstr(list[i], word))
-			return list[i];
-	return NULL;
-}
-
-#define DIFFERENCE(a, word) find((a)->comparison.differences, (a)->comparison.n_differences, word)
-#define NOTE(a, word) find((a)->comparison.notes, (a)->comparison.n_notes, word)
-#define REASON(a, word) find((a)->verdict.reasons, (a)->verdict.n_reasons, word)
+#define DIFFERENCE(a, word) said_in(&(a)->comparison.differences, (a)->names, word)
+#define NOTE(a, word) said_in(&(a)->comparison.notes, (a)->names, word)
+#define REASON(a, word) said_in(&(a)->verdict.reasons, (a)->names, word)
 
 static void test_under_load(void **state)
 {
@@ -160,7 +153,7 @@ static void test_beside_the_window(void **state)
 		assert_int_equal(c->beside, cases[i].beside);
 		assert_int_equal(c->blind, cases[i].blind);
 		assert_true(c->sm_mhz.median == cases[i].sm);
-		const char *note = find(side->quality.notes, side->quality.n_notes, "No sample of the GPU's clocks");
+		const char *note = said_in(&side->quality.notes, NULL, "No sample of the GPU's clocks");
 		assert_true(cases[i].note ? note && strstr(note, cases[i].note) : !note);
 	}
 }
@@ -292,10 +285,9 @@ static void test_incomplete(void **state)
 	assert_string_equal(REASON(a, "incomplete"),
 	                    "Only the capture of the fixed side is incomplete (the program was "
 	                    "killed by SIGKILL): what ran last is not in it.");
-	assert_non_null(find(a->side[1].quality.notes, a->side[1].quality.n_notes,
-	                     "The capture of b is incomplete: the program was killed by SIGKILL."));
-	assert_non_null(find(a->side[1].quality.notes, a->side[1].quality.n_notes,
-	                     "12 records were lost while b was captured."));
+	assert_non_null(said_in(&a->side[1].quality.notes, a->names,
+	                        "The capture of b is incomplete: the program was killed by SIGKILL."));
+	assert_non_null(said_in(&a->side[1].quality.notes, a->names, "12 records were lost while b was captured."));
 	assert_null(REASON(compare(s, whole, whole), "incomplete"));
 	assert_null(REASON(compare(s, cut, cut), "incomplete"));
 }
@@ -309,10 +301,10 @@ static void test_others_use_the_gpu(void **state)
 	assert_string_equal(REASON(a, "other processes"),
 	                    "Only in the fixed side did other processes use the GPU when the program began: what they "
 	                    "do there is not in the profile, and makes steps longer.");
-	assert_string_equal(a->turning.shared, REASON(a, "other processes"));
-	assert_non_null(find(a->side[1].quality.notes, a->side[1].quality.n_notes,
-	                     "2 other processes used a GPU of b when its program began: what others do there is not "
-	                     "in the profile, and makes steps longer."));
+	assert_string_equal(said(a->turning.shared, a->names), REASON(a, "other processes"));
+	assert_non_null(said_in(&a->side[1].quality.notes, a->names,
+	                        "2 other processes used a GPU of b when its program began: what others do there is not "
+	                        "in the profile, and makes steps longer."));
 	assert_non_null(strstr(REASON(compare(s, shared, alone), "other processes"), "Only in the baseline did"));
 	assert_non_null(strstr(REASON(compare(s, shared, shared), "ther processes"), "on both sides"));
 	a = compare(s, alone, alone);
@@ -364,8 +356,8 @@ static void test_ranks_are_compared_with_themselves(void **state)
 	const struct analysis *a = compare(s, baseline, fixed);
 	assert_true(a->side[0].devices[0].clocks.sm_mhz.median == 1980);
 	assert_true(a->side[1].devices[0].clocks.sm_mhz.median == 1200);
-	assert_null(find(a->comparison.differences, a->comparison.n_differences, "SM clock"));
-	assert_null(find(a->comparison.notes, a->comparison.n_notes, "SM clock"));
+	assert_null(said_in(&a->comparison.differences, a->names, "SM clock"));
+	assert_null(said_in(&a->comparison.notes, a->names, "SM clock"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, scene_begin, scene_end)

@@ -8,6 +8,7 @@
 
 #include "analyse/judge/conditions.h"
 #include "analyse/judge/work.h"
+#include "said.h"
 #include "scene.h"
 
 #include <string.h>
@@ -117,14 +118,6 @@ static const struct analysis *analyse(struct scene *s, const struct trace *basel
 	return result;
 }
 
-static bool has(const char **list, uint32_t n, const char *words)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (strstr(list[i], words))
-			return true;
-	return false;
-}
-
 /* Asserts the answer, and that it is the same with the sides swapped. */
 static const struct analysis *expect(struct scene *s, struct program baseline, struct program fixed,
                                      enum same_work wanted)
@@ -132,13 +125,13 @@ static const struct analysis *expect(struct scene *s, struct program baseline, s
 	const struct trace *b = program_run(s, &baseline), *f = program_run(s, &fixed);
 	const struct analysis *a = analyse(s, b, f), *swapped = analyse(s, f, b);
 	if (a->comparison.same_work != wanted || swapped->comparison.same_work != wanted) {
-		for (uint32_t i = 0; i < a->comparison.n_differences; i++)
-			print_message("%s\n", a->comparison.differences[i]);
+		for (uint32_t i = 0; i < a->comparison.differences.n; i++)
+			print_message("%s\n", said(a->comparison.differences.list[i], a->names));
 		fail_msg("%s and %s, not %s", same_work_name(a->comparison.same_work),
 		         same_work_name(swapped->comparison.same_work), same_work_name(wanted));
 	}
 	assert_int_equal(a->comparison.comparable, wanted == SAME_WORK_SAME || wanted == SAME_WORK_JOB);
-	assert_true(wanted == SAME_WORK_SAME || a->comparison.n_differences > 0);
+	assert_true(wanted == SAME_WORK_SAME || a->comparison.differences.n > 0);
 	return a;
 }
 
@@ -164,8 +157,8 @@ static void test_same(void **state)
 		longer.part[i].blocks = 64;
 	}
 	const struct analysis *a = expect(*state, longer, slower, SAME_WORK_SAME);
-	assert_true(has(a->comparison.notes, a->comparison.n_notes, "as a lower clock would make it"));
-	assert_int_equal(a->comparison.n_differences, 0);
+	assert_non_null(said_in(&a->comparison.notes, a->names, "as a lower clock would make it"));
+	assert_int_equal(a->comparison.differences.n, 0);
 }
 
 static void test_work_that_is_left_out(void **state)
@@ -177,7 +170,7 @@ static void test_work_that_is_left_out(void **state)
 	half.part[3].run = 1;
 	half.part[3].of = 2;
 	const struct analysis *a = expect(*state, with, half, SAME_WORK_DIFFERENT);
-	assert_non_null(strstr(a->comparison.differences[0],
+	assert_non_null(strstr(said(a->comparison.differences.list[0], a->names),
 	                       "adam runs 0.491 times per step in the fixed side instead of 1. Nothing runs in its "
 	                       "place."));
 	never.part[3].name = NULL;
@@ -197,7 +190,7 @@ static void test_work_that_is_left_out(void **state)
 	expect(*state, training, half, SAME_WORK_UNKNOWN);
 	fills.part[4] = (struct part){.phase = "optimizer", .name = "void fill<FillFunctor<float>>(float *)"};
 	a = expect(*state, fills, none, SAME_WORK_UNKNOWN);
-	assert_true(has(a->comparison.differences, a->comparison.n_differences, "Only the baseline runs fill: "));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "Only the baseline runs fill: "));
 }
 
 static void test_a_kernel_elsewhere_is_no_replacement(void **state)
@@ -228,8 +221,8 @@ static void test_less_under_the_same_names(void **state)
 		layers.part[i].of = 3;
 	}
 	const struct analysis *a = expect(*state, whole, half, SAME_WORK_DIFFERENT);
-	assert_true(has(a->comparison.differences, a->comparison.n_differences,
-	                "and 1 other kernel do 0.5 times as much per step"));
+	assert_non_null(
+		said_in(&a->comparison.differences, a->names, "and 1 other kernel do 0.5 times as much per step"));
 	expect(*state, whole, layers, SAME_WORK_DIFFERENT);
 	/* one kernel alone: the code of that one got better, or its blocks larger */
 	smaller.part[1].blocks = 32;
@@ -250,7 +243,7 @@ static void test_a_step_of_several(void **state)
 	two.input = 2 << 20;
 	const struct analysis *a = expect(*state, one, two, SAME_WORK_UNKNOWN);
 	assert_non_null(a->comparison.mismatch);
-	assert_non_null(strstr(a->comparison.mismatch,
+	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
 	                       "A step of the fixed side holds 2 times the work of a step of the baseline"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	thrice.part[2] = thrice.part[0]; /* one kernel more: another program, not another unit */
@@ -274,7 +267,7 @@ static void test_nothing_in_common(void **state)
 	twelve.part[0].length = 360 * US;
 	expect(*state, ten, ten, SAME_WORK_SAME);
 	const struct analysis *a = expect(*state, twelve, ten, SAME_WORK_UNKNOWN);
-	assert_true(has(a->comparison.differences, a->comparison.n_differences, "what they run is unknown"));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "what they run is unknown"));
 }
 
 static void test_another_way(void **state)
@@ -299,12 +292,12 @@ static void test_another_way(void **state)
 	struct program copies = training;
 	copies.device = 1 << 20;
 	const struct analysis *a = expect(*state, training, copies, SAME_WORK_JOB);
-	assert_true(has(a->comparison.differences, a->comparison.n_differences, "copies less within a device"));
-	assert_false(has(a->comparison.differences, a->comparison.n_differences, "between devices"));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "copies less within a device"));
+	assert_null(said_in(&a->comparison.differences, a->names, "between devices"));
 	copies.device = 0;
 	copies.peer = 1 << 20;
 	a = expect(*state, training, copies, SAME_WORK_JOB);
-	assert_true(has(a->comparison.differences, a->comparison.n_differences, "copies less between devices"));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "copies less between devices"));
 }
 
 static void test_a_kernel_now_and_then(void **state)
@@ -324,7 +317,7 @@ static void test_input_and_result(void **state)
 	struct program less = training, more = training, scalar = training, part = training;
 	less.input = (1 << 20) * 90 / 100; /* the same kernels: some of it stays on the device */
 	const struct analysis *a = expect(*state, training, less, SAME_WORK_JOB);
-	assert_non_null(strstr(a->comparison.differences[0],
+	assert_non_null(strstr(said(a->comparison.differences.list[0], a->names),
 	                       "The fixed side copies less to the device: 943.7 kB per step instead of 1.049 MB."));
 	more.result = 1 << 17; /* a fix may be to read back less */
 	expect(*state, training, more, SAME_WORK_JOB);
@@ -355,7 +348,7 @@ static void test_what_cannot_be_told(void **state)
 	graph.part[0] = (struct part){"forward", "[CUDA graph]", 0, 0, 300 * US, OP_GRAPH, 0};
 	graph.graphs = GRAPHS_WHOLE;
 	const struct analysis *a = expect(*state, training, graph, SAME_WORK_UNKNOWN);
-	assert_true(has(a->comparison.differences, a->comparison.n_differences, "traced whole"));
+	assert_non_null(said_in(&a->comparison.differences, a->names, "traced whole"));
 	/* other phases and other kernels */
 	renamed.part[0] = (struct part){"warp", "hgemm", 0, 0, 0, 0, 0};
 	renamed.part[1] = (struct part){"weft", "hrelu", 0, 0, 0, 0, 0};
@@ -384,10 +377,10 @@ static void test_repetitions_of_another_number(void **state)
 		fast.part[i].length = 40 * US;
 	const struct analysis *a = expect(*state, three, four, SAME_WORK_UNKNOWN);
 	assert_non_null(a->comparison.mismatch);
-	assert_non_null(strstr(a->comparison.mismatch,
+	assert_non_null(strstr(said(a->comparison.mismatch, a->names),
 	                       "run 3 times in the baseline's repetition and 4 times in the fixed side's"));
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
-	assert_string_equal(a->verdict.reasons[0], a->comparison.mismatch);
+	assert_ptr_equal(a->verdict.reasons.list[0], a->comparison.mismatch);
 	a = expect(*state, three, fast, SAME_WORK_JOB);
 	assert_null(a->comparison.mismatch);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
@@ -413,8 +406,8 @@ static void test_a_renamed_phase(void **state)
 	renamed.part[0].phase = renamed.part[1].phase = "fwd";
 	renamed.part[0].name = "hgemm";
 	const struct analysis *a = expect(*state, training, renamed, SAME_WORK_JOB);
-	assert_true(has(a->comparison.notes, a->comparison.n_notes,
-	                "The phase forward of the baseline is called fwd in the fixed side"));
+	assert_non_null(said_in(&a->comparison.notes, a->names,
+	                        "The phase forward of the baseline is called fwd in the fixed side"));
 	/* the same kernels under more ranges */
 	moved.part[1].phase = "activation";
 	expect(*state, training, moved, SAME_WORK_SAME);
@@ -428,12 +421,14 @@ static void test_what_was_recorded_of_one_side_only(void **state)
 	struct trace_source a = trace_source_unknown(), b = a;
 	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
 	a.has_ranges = b.has_os_calls = true;
-	struct sentences said = conditions_options(&a, &b, &s->arena);
-	assert_int_equal(said.n, 2);
-	assert_string_equal(said.list[0], "Operating-system calls were recorded on the fixed side only: capture both "
-	                                  "sides with the same options.");
-	assert_string_equal(said.list[1], "NVTX ranges were recorded on the baseline only: capture both sides with the "
-	                                  "same options.");
+	struct facts options = conditions_options(&a, &b, &s->arena);
+	assert_int_equal(options.n, 2);
+	assert_string_equal(said(options.list[0], NULL),
+	                    "Operating-system calls were recorded on the fixed side only: capture both "
+	                    "sides with the same options.");
+	assert_string_equal(said(options.list[1], NULL),
+	                    "NVTX ranges were recorded on the baseline only: capture both sides with the "
+	                    "same options.");
 	a.traced = b.traced = "cuda,nvtx,osrt";
 	assert_int_equal(conditions_options(&a, &b, &s->arena).n, 0);
 	b.traced = "cuda,osrt";

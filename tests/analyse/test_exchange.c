@@ -44,10 +44,15 @@ static const char *where(struct exchange_run a, struct exchange_run b)
 {
 	const struct exchange_run *const run[2] = {&a, &b};
 	struct exchange e = exchange_judge(run, (const size_t[]){1, 1});
-	const char *text = exchange_where(&e, &arena);
+	static const char measured[] = "The fixed side was measured ";
+	const char *text = said(exchange_where(&e, &arena), NULL);
 	assert_int_equal(text != NULL, e.sessions);
 	near(e.apart, text ? 0.075 : 0, 0);
-	return text ? text : "";
+	if (!text)
+		return "";
+	assert_memory_equal(text, measured, sizeof measured - 1);
+	assert_int_equal(text[strlen(text) - 1], '.');
+	return arena_copy(&arena, text + sizeof measured - 1, strlen(text) - sizeof measured);
 }
 
 #define HOURS (INT64_C(3600) * 1000000000)
@@ -190,13 +195,14 @@ static void what_could_be_seen(void **unused)
 	static const double a[] = {101e6, 102e6, 103e6}, b[] = {99e6, 100e6, 101e6};
 	static const double x[] = {94e6, 106e6, 94e6, 106e6, 94e6, 106e6, 100e6};
 	struct verdict v = time_runs(3, a, 3, b, "ABBAAB");
-	assert_string_equal(v.could, "These runs could have shown a change of 3 %; 8 of each side would halve that.");
-	assert_true(told(&v, v.could) && !v.unsteady);
+	assert_string_equal(said(v.could, NULL),
+	                    "These runs could have shown a change of 3 %; 8 of each side would halve that.");
+	assert_true(told(&v, said(v.could, NULL)) && !v.unsteady);
 	v = time_runs(6, x, 6, x, "ABBAABBAABBA");
 	assert_true(told(&v, "; 20 of each side would halve that."));
 	/* s = 6 %: 2.179 √(2/7) 6 % = 6.99 %, and the floor */
 	v = time_runs(7, x, 7, x, "ABBAABBAABBAAB");
-	assert_string_equal(v.could,
+	assert_string_equal(said(v.could, NULL),
 	                    "These runs could have shown a change of 8 %: runs of a side differ by 6 % on this "
 	                    "machine.");
 	assert_true(v.unsteady);

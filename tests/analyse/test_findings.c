@@ -9,6 +9,7 @@
 #include "analyse/judge/diagnosis.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/side.h"
+#include "said.h"
 #include "scene_program.h"
 
 #include <math.h>
@@ -182,14 +183,6 @@ static void test_calls_that_are_still_made(void **state)
 }
 
 /* A reason of the verdict or a note of the baseline that has the words, or NULL. */
-static const char *sentence_with(const char *const *list, uint32_t n, const char *words)
-{
-	for (uint32_t i = 0; i < n; i++)
-		if (strstr(list[i], words))
-			return list[i];
-	return NULL;
-}
-
 static void test_recording_is_named(void **state)
 {
 	/* 300 launches of 20 µs for kernels of 1 µs: the GPU waits for every call, 240 µs of about 6 ms are recording.
@@ -200,17 +193,14 @@ static void test_recording_is_named(void **state)
 	assert_float_equal(a->side[0].recording.waited_calls, 300, 1);
 	assert_float_equal(a->side[0].recording.added, 240 * US, 1 * US);
 	assert_true(a->side[1].recording.waited_calls < 2);
-	assert_non_null(sentence_with((const char *const *)a->side[0].quality.notes, a->side[0].quality.n_notes,
-	                              "300 calls a step"));
-	assert_non_null(
-		sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "without a profiler"));
+	assert_non_null(said_in(&a->side[0].quality.notes, a->names, "300 calls a step"));
+	assert_non_null(said_in(&a->verdict.reasons, a->names, "without a profiler"));
 	assert_true(a->while_recorded);
 	/* kernels that queue up: no call is waited for, and nothing is said */
 	a = compare_programs(*state, healthy, healthy);
 	assert_true(a->side[0].recording.waited_calls < 2);
-	assert_null(
-		sentence_with((const char *const *)a->side[0].quality.notes, a->side[0].quality.n_notes, "Recording"));
-	assert_null(sentence_with((const char *const *)a->verdict.reasons, a->verdict.n_reasons, "ecord"));
+	assert_null(said_in(&a->side[0].quality.notes, a->names, "Recording"));
+	assert_null(said_in(&a->verdict.reasons, a->names, "ecord"));
 }
 
 /* The step of a side without what recording took at a price of `ns` a call. */
@@ -369,11 +359,12 @@ static void test_half_the_work_in_the_same_kernels(void **state)
 	const struct analysis *a = compare_programs(*state, healthy, half);
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
 	assert_false(a->comparison.comparable);
-	const char *text = a->comparison.differences[0];
+	const char *text = said(a->comparison.differences.list[0], a->names);
 	assert_non_null(strstr(text, "equally often but not equally long"));
 	assert_non_null(strstr(text, "takes longer in the baseline, by more work in the same launches"));
 	a = compare_programs(*state, half, healthy);
-	assert_non_null(strstr(a->comparison.differences[0], "takes longer in the fixed side, by more work"));
+	assert_non_null(strstr(said(a->comparison.differences.list[0], a->names),
+	                       "takes longer in the fixed side, by more work"));
 }
 
 static void test_steps_are_agreed_on(void **state)
@@ -437,15 +428,16 @@ static void test_every_run_is_guarded(void **state)
 	fixed[1]->source.driver = "1.2.3"; /* another machine, in the second run only */
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
 	assert_false(result.comparison.comparable);
-	assert_non_null(strstr(result.comparison.differences[0], "f2 was captured with another driver than f1"));
+	assert_non_null(strstr(said(result.comparison.differences.list[0], result.names),
+	                       "f2 was captured with another driver than f1"));
 
 	for (int r = 0; r < 2; r++)
 		baseline[r]->source.graphs = fixed[r]->source.graphs = GRAPHS_WHOLE;
 	baseline[1]->source.graphs = GRAPHS_BY_NODE;
 	assert_int_equal(analyse_runs(s, baseline, fixed, &result, &err), 0);
 	assert_int_equal(result.verdict.result, VERDICT_INCONCLUSIVE);
-	assert_non_null(
-		strstr(result.comparison.differences[0], "traced whole in one run and node by node in another"));
+	assert_non_null(strstr(said(result.comparison.differences.list[0], result.names),
+	                       "traced whole in one run and node by node in another"));
 }
 
 static void test_runs_of_a_side_have_the_same_steps(void **state)

@@ -90,7 +90,7 @@ static void test_sides_swapped(void **state)
 	assert_true(fabs(swapped->verdict.speedup * pair->verdict.speedup - 1) < 1e-12);
 	assert_true(fabs(swapped->verdict.lo * pair->verdict.hi - 1) < 1e-12);
 	assert_true(fabs(swapped->verdict.hi * pair->verdict.lo - 1) < 1e-12);
-	assert_int_equal(swapped->comparison.n_differences, pair->comparison.n_differences);
+	assert_int_equal(swapped->comparison.differences.n, pair->comparison.differences.n);
 	assert_int_equal(swapped->waterfall.n, pair->waterfall.n);
 	for (uint32_t i = 0; i < pair->waterfall.n; i++) {
 		const struct waterfall_part *part = &pair->waterfall.part[i];
@@ -113,7 +113,7 @@ static void test_against_itself(void **state)
 	assert_true(pair->verdict.result == VERDICT_UNCHANGED || pair->verdict.result == VERDICT_INCONCLUSIVE);
 	assert_int_equal(pair->waterfall.n, 0);
 	assert_true(pair->comparison.comparable);
-	assert_int_equal(pair->comparison.n_differences, 0);
+	assert_int_equal(pair->comparison.differences.n, 0);
 	for (uint32_t i = 0; i < pair->findings.n; i++)
 		assert_int_equal(pair->findings.list[i].status, FINDING_REMAINING);
 	assert_int_equal(pair->findings.diagnosis.result, DIAGNOSIS_NONE); /* nothing was resolved */

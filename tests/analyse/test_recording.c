@@ -8,6 +8,7 @@
 
 #include "analyse/side/paces.h"
 #include "analyse/side/recording.h"
+#include "said.h"
 #include "scene.h"
 
 #include <math.h>
@@ -126,13 +127,13 @@ static void test_one_side_recorded_at_a_higher_price(void **state)
 	for (int swap = 0; swap < 2; swap++) {
 		const struct analysis *a = launching_pair(s, swap ? dear : cheap, swap ? cheap : dear);
 		const char *what = swap ? "2.0 µs longer in the baseline" : "2.0 µs longer on the fixed side";
-		bool said = false;
+		bool found = false;
 		assert_true(fabs(log(a->verdict.speedup)) > log(1.3));
 		assert_true(a->verdict.lo <= 1 && a->verdict.hi >= 1);
 		assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
-		for (size_t i = 0; i < a->verdict.n_reasons; i++)
-			said = said || strstr(a->verdict.reasons[i], what);
-		assert_true(said);
+		for (size_t i = 0; i < a->verdict.reasons.n; i++)
+			found = found || strstr(said(a->verdict.reasons.list[i], a->names), what);
+		assert_true(found);
 	}
 }
 
@@ -146,12 +147,13 @@ static void test_a_host_slower_than_recording_makes_it(void **state)
 		const struct analysis *a = launching_pair(s, swap ? slow : fast, swap ? fast : slow);
 		const char *what = swap ? "60.0 µs longer in the baseline, more than recording is taken to cost"
 		                        : "60.0 µs longer on the fixed side, more than recording is taken to cost";
-		bool said = false;
+		bool found = false;
 		assert_int_equal(a->verdict.result, swap ? VERDICT_FASTER : VERDICT_SLOWER);
-		for (size_t i = 0; i < a->verdict.n_reasons; i++)
-			said = said || (strstr(a->verdict.reasons[i], what) &&
-			                strstr(a->verdict.reasons[i], "allows for what recording adds, not for that"));
-		assert_true(said);
+		for (size_t i = 0; i < a->verdict.reasons.n; i++)
+			found = found || (strstr(said(a->verdict.reasons.list[i], a->names), what) &&
+			                  strstr(said(a->verdict.reasons.list[i], a->names),
+			                         "allows for what recording adds, not for that"));
+		assert_true(found);
 	}
 }
 
@@ -162,8 +164,8 @@ static void test_a_shorter_pause_is_no_price(void **state)
 	const struct trace *slow = launching_run(s, 5 * US, 50 * US), *fast = launching_run(s, 5 * US, 10 * US);
 	const struct analysis *a = launching_pair(s, slow, fast); /* 150 and 110 µs a step */
 	assert_int_equal(a->verdict.result, VERDICT_FASTER);
-	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		assert_null(strstr(a->verdict.reasons[i], "From a launch to the next call"));
+	for (size_t i = 0; i < a->verdict.reasons.n; i++)
+		assert_null(strstr(said(a->verdict.reasons.list[i], a->names), "From a launch to the next call"));
 }
 
 /* 60 steps that nobody waits in: a kernel of 60 µs and 20 of 2 µs, launched one every 5 µs, and `load` ns of host work
@@ -282,15 +284,15 @@ static void test_graphs_recorded_node_by_node(void **state)
 	struct scene *s = *state;
 	const struct trace *kernel = nodes_run(s, 0), *graph = nodes_run(s, 80);
 	const struct analysis *a = launching_pair(s, kernel, graph);
-	bool said = false;
+	bool found = false;
 	assert_true(fabs(log(a->verdict.speedup)) < 0.01);
 	assert_true(a->verdict.hi > 109.0 / 40 && a->verdict.hi < 2.8);
 	assert_true(a->verdict.lo > 0.97);
 	assert_int_equal(a->verdict.result, VERDICT_INCONCLUSIVE);
 	assert_float_equal(a->side[1].recording.graph_nodes, 80, 1e-9);
-	for (size_t i = 0; i < a->verdict.n_reasons; i++)
-		said = said || strstr(a->verdict.reasons[i], "node by node");
-	assert_true(said);
+	for (size_t i = 0; i < a->verdict.reasons.n; i++)
+		found = found || strstr(said(a->verdict.reasons.list[i], a->names), "node by node");
+	assert_true(found);
 	a = launching_pair(s, graph, nodes_run(s, 80));
 	assert_true(a->verdict.hi < 1.01 && a->verdict.lo > 0.99);
 }

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "said.h"
 #include "scene.h"
 
 #include <math.h>
@@ -22,10 +23,7 @@ static void steps_at(struct scene *s, int64_t from, int n)
 
 static bool is_noted(const struct side *side, const char *words)
 {
-	for (uint32_t i = 0; i < side->quality.n_notes; i++)
-		if (strstr(side->quality.notes[i], words))
-			return true;
-	return false;
+	return said_in(&side->quality.notes, NULL, words) != NULL;
 }
 
 static void test_coverage(void **state)

@@ -71,12 +71,12 @@ static void compare_flags(const struct verdict *v, const struct wanted *w)
 static void check_typical_line(const struct verdict *v)
 {
 	size_t found = 0;
-	for (size_t i = 0; i < v->n_reasons; i++)
-		found += strncmp(v->reasons[i], "A typical step: ", 16) == 0 && v->reasons[i] == v->typical_line;
+	for (size_t i = 0; i < v->reasons.n; i++)
+		found += v->reasons.list[i]->id == FACT_typical_step && v->reasons.list[i] == v->typical_line;
 	assert_int_equal(found, v->typical_why != NULL);
 	assert_int_equal(v->typical_line != NULL, v->typical_why != NULL);
 	if (v->typical_why)
-		assert_non_null(strstr(v->typical_line, v->typical_why));
+		assert_non_null(strstr(said(v->typical_line, NULL), said(v->typical_why, NULL)));
 	else
 		assert_true(fabs(log(v->typical.speedup / v->speedup)) <= log(1.02) || !v->typical.has_interval);
 }

@@ -212,21 +212,21 @@ static void incomparable_sides(void **unused)
 {
 	(void)unused;
 	struct pair *p = three_runs(50, 2);
-	p->conditions.doubt = "The sides were traced differently.";
+	p->conditions.doubt = fact_legacy(&arena, "The sides were traced differently.");
 	p->asked.min_speedup = 1.1;
 	const struct verdict *v = judge(p);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
-	assert_string_equal(v->reasons[0], "The sides were traced differently.");
+	assert_string_equal(said(v->reasons.list[0], NULL), "The sides were traced differently.");
 	assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
 	near(v->speedup, 2, 1e-12);
 	assert_true(v->has_interval); /* the numbers stand */
-	p->conditions.nothing = "The same capture is on both sides.";
+	p->conditions.nothing = fact_legacy(&arena, "The same capture is on both sides.");
 	v = judge(p);
 	assert_false(v->has_speedup || v->has_interval || v->recorded.known || v->typical.known);
 	assert_int_equal(v->result, VERDICT_INCONCLUSIVE);
 	assert_int_equal(p->gates.result, GATE_INCONCLUSIVE);
-	assert_string_equal(v->reasons[0], "The same capture is on both sides.");
-	assert_int_equal(v->n_reasons, 1);
+	assert_string_equal(said(v->reasons.list[0], NULL), "The same capture is on both sides.");
+	assert_int_equal(v->reasons.n, 1);
 }
 
 /* ---- how many more ---- */
@@ -334,7 +334,7 @@ static void lengths_of_two_kinds(void **unused)
 		for (int i = 0, n = 0; i < 200; i++)
 			if (uniform() < (rare ? 0.05 : 0.4) && n++ < 80)
 				period[i] = rare ? 80000000 : 20000000;
-		const char *line = judge(p)->typical_line;
+		const char *line = said(judge(p)->typical_line, NULL);
 		assert_non_null(line);
 		assert_int_equal(strstr(line, "Steps of the baseline are of more than one length") != NULL, !rare);
 		assert_int_equal(strstr(line, "their number is what makes the total uncertain") != NULL, rare);

@@ -21,6 +21,7 @@ import tempfile
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import facts  # noqa: E402
 from captures_answers import ANSWERS  # noqa: E402
 
 PARTS = ("compute", "comm_exposed", "copy_exposed", "idle")
@@ -68,7 +69,7 @@ class Gapline:
             document, page = None, b""
             if os.path.exists(result):
                 with open(result, encoding="utf-8") as file:
-                    document = json.load(file)
+                    document = json.load(file, object_hook=facts.text)
             if os.path.exists(html):
                 with open(html, "rb") as file:
                     page = file.read()

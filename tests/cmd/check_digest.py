@@ -22,6 +22,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support"), str(HERE)]
 import digest_file
+import facts
 import tiny_job
 import tiny_profile
 import tiny_samples
@@ -42,7 +43,7 @@ def report(folder, baseline, fixed, *options):
     out = folder / "out.json"
     sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
     run("report", *sides, "--json", out, "-q", *options)
-    return json.loads(out.read_text())
+    return json.loads(out.read_text(), object_hook=facts.text)
 
 
 def digest(folder, files, name):

@@ -68,7 +68,7 @@ VARIES = ("capture", "run")
 BEFORE = b"what was there before"
 # What stands in a result's place where the command failed.
 IS_ERROR = {
-    ".json": re.compile(rb'\{\n "schema": "gapline/2",\n "gapline": "[^"]+",\n "result": "error",\n "error": \{\n  "id": .*\n \}\n\}\n', re.S),
+    ".json": re.compile(rb'\{\n "schema": "gapline/3",\n "gapline": "[^"]+",\n "result": "error",\n "error": \{\n  "id": .*\n \}\n\}\n', re.S),
     ".md": re.compile(rb"### Error: there is no result\n\n.*\n\ngapline [0-9.]+\n", re.S),
     ".xml": re.compile(rb"<\?xml .*<error message=.*</testsuites>\n", re.S),
 }

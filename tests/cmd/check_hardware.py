@@ -23,6 +23,7 @@ import zlib
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 sys.path.insert(0, os.path.join(ROOT, "tests", "support"))
+import facts
 import tiny_job
 import tiny_profile
 
@@ -97,7 +98,7 @@ def report(gapline, path, other, folder):
     if done.returncode:
         raise SystemExit(f"{path}: status {done.returncode}: {done.stderr}")
     with open(out + ".json", encoding="utf-8") as file, open(out + ".html", encoding="utf-8") as page:
-        return json.load(file), page.read()
+        return json.load(file, object_hook=facts.text), page.read()
 
 
 def samples_of(db):
@@ -256,7 +257,7 @@ def check_ranks(gapline, folder, wrong):
         wrong.append(f"ranks: status {done.returncode}: {done.stderr}")
         return
     with open(out + ".json", encoding="utf-8") as file:
-        document = json.load(file)
+        document = json.load(file, object_hook=facts.text)
     for side, paths in sides.items():
         devices, end = document[side]["devices"], max(map(last_end, paths))  # of one clock
         if len(devices) != 2:

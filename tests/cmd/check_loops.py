@@ -23,6 +23,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+import facts  # noqa: E402
 import made_long  # noqa: E402
 import made_mixtures  # noqa: E402, F401
 import made_shapes  # noqa: E402
@@ -41,7 +42,7 @@ def report(gapline, folder, files, *options):
     if run.returncode not in (0, 3):
         sys.exit(f"{files}: status {run.returncode}: {run.stderr}")
     with open(out) as f:
-        return json.load(f)
+        return json.load(f, object_hook=facts.text)
 
 
 def check_real(gapline, folder):

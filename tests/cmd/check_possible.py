@@ -16,6 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import facts  # noqa: E402
 import tiny_profile as tiny  # noqa: E402
 
 GATES = ["--min-speedup", "1.2", "--max-regression", "3", "--require-comparable"]
@@ -127,7 +128,7 @@ def judge(gapline, folder, edits, options, runs):
             words += [f"--{side}", write(folder, side, program, edit, run, bool(options))]
     out = folder / "r.json"
     r = subprocess.run([gapline, "report", *words, *options, *GATES, "-q", "--json", out], capture_output=True, text=True)
-    return r, json.loads(out.read_text()) if out.exists() else None
+    return r, json.loads(out.read_text(), object_hook=facts.text) if out.exists() else None
 
 
 def wrong(r, doc, says):

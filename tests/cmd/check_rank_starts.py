@@ -17,6 +17,7 @@ import sys
 import tempfile
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "support")]
+import facts
 import json
 
 import tiny_job
@@ -27,7 +28,7 @@ GAPLINE, RANKS, STEPS = sys.argv[1], 4, 40
 def report(folder, files, fixed=None):
     sides = [str(word) for side, of in (("--baseline", files), ("--fixed", fixed or files)) for f in of for word in (side, f)]
     subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-q"], check=True)
-    return json.loads((folder / "out.json").read_text())
+    return json.loads((folder / "out.json").read_text(), object_hook=facts.text)
 
 
 def digests(files):

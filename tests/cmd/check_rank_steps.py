@@ -17,6 +17,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "support")]
+import facts
 import tiny_job
 
 GAPLINE, RANKS, STEPS = sys.argv[1], 4, 40
@@ -37,7 +38,7 @@ JOBS = {  # by rank, the steps from which and before which it was recorded
 def report(folder, files, *options):
     sides = [word for side in ("--baseline", "--fixed") for f in files for word in (side, f)]
     subprocess.run([GAPLINE, "report", *sides, "--json", folder / "out.json", "-q", *options], check=True)
-    return json.loads((folder / "out.json").read_text())["baseline"]
+    return json.loads((folder / "out.json").read_text(), object_hook=facts.text)["baseline"]
 
 
 def digests(files):

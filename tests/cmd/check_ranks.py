@@ -22,6 +22,9 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import facts
+
 MASK = ~0xFFFFFF
 
 
@@ -211,7 +214,7 @@ def report(gapline, folder, baseline, fixed):
     out = folder / "out.json"
     sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
     subprocess.run([gapline, "report", *sides, "--json", out, "-q"], check=True)
-    return json.loads(out.read_text())
+    return json.loads(out.read_text(), object_hook=facts.text)
 
 
 def without_files(result):

@@ -56,7 +56,7 @@ def check_output(out, status):
     if status not in (2, 3):
         assert "error" not in result and result["verdict"]["speedup"] > 1, result
         return result
-    assert result["result"] == "error" and result["schema"] == "gapline/2", result
+    assert result["result"] == "error" and result["schema"] == "gapline/3", result
     for wrong in {**result, "result": "faster"}, {**result, "verdict": {}}, {**result, "error": {**result["error"], "id": "oops"}}:
         assert not SCHEMA.is_valid(wrong), wrong
     (error,) = suites.iter("error")

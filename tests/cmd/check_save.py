@@ -20,6 +20,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import facts
 import tiny_job
 import tiny_profile
 import tiny_store
@@ -39,7 +40,7 @@ def report(folder, baseline, fixed, *options, status=0):
     out, page = folder / "out.json", folder / "out.html"
     sides = [word for side, files in (("--baseline", baseline), ("--fixed", fixed)) for f in files for word in (side, f)]
     run("report", *sides, "--json", out, "-o", page, "-q", *options, status=status)
-    return json.loads(out.read_text())
+    return json.loads(out.read_text(), object_hook=facts.text)
 
 
 def same(folder, what, baseline, fixed, *options, status=0):
@@ -238,7 +239,7 @@ def check_refused(folder):
                               capture_output=True, text=True, timeout=60)
         assert done.returncode in (0, 3), (done.returncode, done.stderr)
         if done.returncode == 0:
-            said = json.loads((folder / "bad.json").read_text())
+            said = json.loads((folder / "bad.json").read_text(), object_hook=facts.text)
             whole = report(folder, [folder / "p.sqlite"], [fixed])
             if said["baseline"]["files"] != whole["baseline"]["files"]:  # a name of a file is believed
                 shorter += 1

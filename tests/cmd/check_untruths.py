@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
+import facts  # noqa: E402
 import made_lengths  # noqa: E402, F401: more kinds
 import made_pairs  # noqa: E402
 import made_sides  # noqa: E402, F401: and more
@@ -39,7 +40,7 @@ def report(gapline, folder, sides, *options):
     r = subprocess.run(
         [gapline, "report", *words, "-q", "--json", out, *options], capture_output=True, text=True, timeout=120
     )
-    return r.returncode, json.loads(out.read_text()) if out.exists() else None, r.stderr
+    return r.returncode, json.loads(out.read_text(), object_hook=facts.text) if out.exists() else None, r.stderr
 
 
 def swapped(sides):

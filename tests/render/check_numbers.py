@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import facts
 import tiny_profile
 import tiny_samples
 from check_numbers_words import TIME, Words, is_time
@@ -22,7 +23,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 CAPTURES = pathlib.Path(os.environ.get("GAPLINE_CAPTURES", ROOT.parent / "shared" / "captures"))
 FIXTURES = ["pair", "devices", "no-steps", "inconclusive", "self", "stopwatch", "large"]
 PAIRS = ["torch-dataloader", "tiny-kernels-graph", "pinned-prefetch", "gpt2-mixed-precision", "ddp-2gpu"]
-
 COPIES = {
     "memset": "memset",
     "unknown direction": "unknown",
@@ -491,7 +491,7 @@ def main():
         for name, page_bytes, json_bytes in reports(gapline, tests, pathlib.Path(folder)):
             page = Page()
             page.feed(page_bytes.decode())
-            n = Check(name, page, json.loads(json_bytes)).run()
+            n = Check(name, page, json.loads(json_bytes, object_hook=facts.text)).run()
             assert n > 60, f"{name}: only {n} numbers compared"
             print(f"{name}: {n} numbers")
 

@@ -76,7 +76,10 @@ def check_sums(result):
 def check_that_it_can_fail(validator, good):
     """A schema that accepts everything would pass all of the above."""
     for break_it in (
-        lambda r: r.update(schema="gapline/1"),
+        lambda r: r.update(schema="gapline/2"),
+        lambda r: r["verdict"]["reasons"][0].update(id="made_up"),
+        lambda r: r["verdict"]["reasons"][0].update(severity="mild"),
+        lambda r: r["verdict"].update(reasons=["a sentence"]),
         lambda r: r["verdict"].update(result="better"),
         lambda r: r["verdict"].update(ci95=[1.0]),
         lambda r: r["verdict"]["gates"][0].update(result="none"),

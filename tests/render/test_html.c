@@ -117,9 +117,11 @@ static void a_typical_step_is_a_second_line(void **state)
 	(void)state;
 	struct report r = {0};
 	fixture_analysis(FIXTURE_PAIR, &arena, &r.a);
-	r.a.verdict.typical_line = "A typical step: 0.95\xC3\x97 [0.92, 0.99]. <Why>.";
+	r.a.verdict.typical_line = FACT_NEW(&arena, typical_step, FACT_NO_SIDE, .speedup = 0.95, .low = 0.92,
+	                                    .high = 0.99, .why = fact_legacy(&arena, "<Why>."));
 	read_report(&r, FIXTURE_PAIR);
-	assert_text(&r, "//section[@id='verdict']//p[@class='sentence rates'][2]", r.a.verdict.typical_line);
+	assert_text(&r, "//section[@id='verdict']//p[@class='sentence rates'][2]",
+	            "A typical step: 0.95\xC3\x97 [0.92, 0.99]. <Why>.");
 	close_report(&r);
 	open_report(&r, FIXTURE_PAIR);
 	assert_true(number(&r, "count(//section[@id='verdict']//p[contains(., 'typical')])") == 0);
@@ -271,7 +273,8 @@ static void doubts_are_never_folded(void **state)
 		struct analysis a;
 		fixture_analysis(FIXTURE_PAIR, &arena, &a);
 		struct verdict *v = &a.verdict;
-		a.conditions.doubt = with == DATA ? "12 of 900 rows of kernels make no sense." : NULL;
+		a.conditions.doubt =
+			with == DATA ? fact_legacy(&arena, "12 of 900 rows of kernels make no sense.") : NULL;
 		v->warming = with == WARMING;
 		v->one_run = with != ORDER && with != NO_ORDER;
 		v->order_known = with == ORDER;
@@ -279,7 +282,7 @@ static void doubts_are_never_folded(void **state)
 		v->counted = 1.5;
 		v->short_capture = true; /* a direction that it does not keep from counting is no doubt */
 		v->result = with == SHORT ? VERDICT_INCONCLUSIVE : VERDICT_FASTER;
-		const char *is = with < DOUBTS ? words[with] : NULL;
+		const struct fact *is = fact_legacy(&arena, with < DOUBTS ? words[with] : NULL);
 		a.turning = (struct turning){with == OPPOSITE ? is : NULL, with == HELD_BACK ? is : NULL,
 		                             with == BROKEN_OFF ? is : NULL, with == SHARED ? is : NULL};
 		v->floor = log(1.12);

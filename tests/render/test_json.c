@@ -99,7 +99,7 @@ static void keys_of_the_design(void **state)
 	struct arena arena = {0};
 	struct analysis a;
 	yajl_val root = parse(FIXTURE_PAIR, &arena, &a);
-	assert_string_equal(YAJL_GET_STRING(at(root, "schema")), "gapline/2");
+	assert_string_equal(YAJL_GET_STRING(at(root, "schema")), "gapline/3");
 	assert_string_equal(YAJL_GET_STRING(at(root, "verdict.result")), "faster");
 	assert_true(YAJL_GET_DOUBLE(at(root, "verdict.speedup")) == a.verdict.speedup);
 	yajl_val ci = at(root, "verdict.ci95");

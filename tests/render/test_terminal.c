@@ -112,10 +112,13 @@ static void a_typical_step_has_its_own_line(void **state)
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
 	assert_null(strstr(printed(&a, &out), "typical step"));
-	const char *reasons[] = {"First.", "A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.", "Last."};
-	a.verdict.reasons = reasons;
-	a.verdict.n_reasons = 3;
-	a.verdict.typical_line = reasons[1];
+	const struct fact *typical = FACT_NEW(&arena, typical_step, FACT_NO_SIDE, .speedup = 0.95, .low = 0.92,
+	                                      .high = 0.99, .why = fact_legacy(&arena, "Why."));
+	a.verdict.reasons = (struct facts){0};
+	facts_add(&a.verdict.reasons, &arena, fact_legacy(&arena, "First."));
+	facts_add(&a.verdict.reasons, &arena, typical);
+	facts_add(&a.verdict.reasons, &arena, fact_legacy(&arena, "Last."));
+	a.verdict.typical_line = typical;
 	assert_non_null(strstr(printed(&a, &out), "\n              A typical step: 0.95\xC3\x97 [0.92, 0.99]. Why.\n"));
 	assert_non_null(strstr(out.data, "  know this   First.\n              Last.\n"));
 	buf_release(&out);
@@ -205,9 +208,10 @@ static void escapes_from_elsewhere_are_stopped(void **state)
 	struct buf out = {0};
 	struct analysis a;
 	fixture_analysis(FIXTURE_PAIR, &arena, &a);
-	const char *reasons[] = {"\033[2Jgone \xC2\x9B"
-	                         "31m \x7F"};
-	a.verdict.reasons = reasons;
+	a.verdict.reasons = (struct facts){0};
+	facts_add(&a.verdict.reasons, &arena,
+	          fact_legacy(&arena, "\033[2Jgone \xC2\x9B"
+	                              "31m \x7F"));
 	render_verdict(&a, false, &out);
 	assert_non_null(strstr(out.data, "  know this   ?[2Jgone ?31m ?\n"));
 	buf_release(&out);

@@ -250,9 +250,8 @@ static void fill_work(struct maker *m, struct side *s, double pageable)
 
 static void fill_source(struct maker *m, struct side *s)
 {
-	static const char *const note[] = {
-		"The operating system's calls were not recorded: idle time that a thread spent "
-		"blocked is charged to its own code."};
+	static const char note[] = "The operating system's calls were not recorded: idle time that a thread spent "
+				   "blocked is charged to its own code.";
 	s->source = (struct trace_source){.kind = SOURCE_NSYS_SQLITE,
 	                                  .collector = "nsys",
 	                                  .exporter = "NVIDIA Nsight Systems 2025.3.2.474",
@@ -277,8 +276,7 @@ static void fill_source(struct maker *m, struct side *s)
 	s->quality.diagnostics = diagnostic;
 	s->quality.n_diagnostics = 1;
 	s->quality.unlaunched_share = 0.0012;
-	s->quality.notes = (const char **)(uintptr_t)note;
-	s->quality.n_notes = 1;
+	facts_add(&s->quality.notes, m->arena, fact_legacy(m->arena, note));
 }
 
 static void fill_slow(struct maker *m, struct side *s, const struct series **series)

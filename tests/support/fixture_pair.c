@@ -89,13 +89,11 @@ void fixture_findings(struct maker *m, struct analysis *a)
 
 void fixture_judge(struct maker *m, struct analysis *a, const struct series *series[2])
 {
-	static const char *const one_run[] = {
-		"One run a side cannot see a clock or thermal state that differs between two "
-		"captures; repeated, interleaved runs do."};
-	static const char *const few[] = {"A step was measured 6 times in the baseline: too seldom."};
-	static const char *const launches[] = {
-		"kernel launches a step: 302 in the baseline, 344 in the fixed side (+13.9 %)"};
-	static const char *const version[] = {"nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side"};
+	static const char one_run[] = "One run a side cannot see a clock or thermal state that differs between two "
+				      "captures; repeated, interleaved runs do.";
+	static const char few[] = "A step was measured 6 times in the baseline: too seldom.";
+	static const char launches[] = "kernel launches a step: 302 in the baseline, 344 in the fixed side (+13.9 %)";
+	static const char version[] = "nsys 2025.3.1 recorded the baseline, 2025.3.2 the fixed side";
 	struct verdict *v = &a->verdict;
 	bool few_steps = m->which == FIXTURE_INCONCLUSIVE, self = m->which == FIXTURE_SELF;
 	double half = few_steps ? 0 : self ? 0.008 : 0.034; /* what is unchanged is shown to be within 2 % */
@@ -117,16 +115,16 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	                      .few = few_steps,
 	                      .one_run = m->which != FIXTURE_NO_STEPS,
 	                      .more_steps = few_steps ? 20 : 0,
-	                      .reasons = (const char **)(uintptr_t)(few_steps ? few : one_run),
-	                      .n_reasons = m->which == FIXTURE_NO_STEPS ? 0 : 1,
 	                      .series = {series[0], series[1]}};
+	if (m->which != FIXTURE_NO_STEPS)
+		facts_add(&v->reasons, m->arena, fact_legacy(m->arena, few_steps ? few : one_run));
 	v->recorded = (struct verdict_estimate){true, v->has_interval, v->speedup, v->lo, v->hi};
 	if (m->which == FIXTURE_STOPWATCH) {
 		v->measured = VERDICT_STOPWATCH;
 		a->recorded_apart = true;
 		v->one_run = false;
 		v->order_known = v->in_turns = true;
-		v->n_reasons = 0;
+		v->reasons.n = 0;
 		v->recorded.speedup = a->side[0].headline.recorded / a->side[1].headline.recorded;
 		v->recorded.lo = v->recorded.speedup * exp(-0.034);
 		v->recorded.hi = v->recorded.speedup * exp(0.034);
@@ -138,10 +136,10 @@ void fixture_judge(struct maker *m, struct analysis *a, const struct series *ser
 	a->comparison.comparable = m->which != FIXTURE_DEVICES;
 	a->comparison.same_work = a->comparison.comparable ? SAME_WORK_SAME : SAME_WORK_DIFFERENT;
 	a->gates = gates_judge(v, a->comparison.same_work, false, &asked, m->arena);
-	a->comparison.differences = (const char **)(uintptr_t)launches;
-	a->comparison.n_differences = a->comparison.comparable ? 0 : 1;
-	a->comparison.notes = (const char **)(uintptr_t)version;
-	a->comparison.n_notes = self ? 0 : 1;
+	if (!a->comparison.comparable)
+		facts_add(&a->comparison.differences, m->arena, fact_legacy(m->arena, launches));
+	if (!self)
+		facts_add(&a->comparison.notes, m->arena, fact_legacy(m->arena, version));
 	if (!few_steps && !self) {
 		double measured = a->side[1].budget.period, gain = a->side[0].budget.period - measured;
 		double explained = a->side[0].budget.period - 24.36 * MS;

@@ -3,6 +3,7 @@
 #define GAPLINE_TESTS_VERDICT_PAIR_H
 
 #include "analyse/judge/gates.h"
+#include "said.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -84,9 +85,9 @@ static inline const struct verdict *judge(struct pair *p)
 	p->v = verdict_judge(p->side, p->warmup, &p->conditions, &arena);
 	p->gates = gates_judge(&p->v, p->work, p->other_conditions, &p->asked, &arena);
 	/* whatever the result: sentences, at least one, and more wherever nothing was decided */
-	assert_true(p->v.n_reasons > 0);
-	for (size_t i = 0; i < p->v.n_reasons; i++) {
-		const char *text = p->v.reasons[i];
+	assert_true(p->v.reasons.n > 0);
+	for (size_t i = 0; i < p->v.reasons.n; i++) {
+		const char *text = said(p->v.reasons.list[i], NULL);
 		assert_true(isupper((unsigned char)text[0]) || isdigit((unsigned char)text[0]));
 		assert_int_equal(text[strlen(text) - 1], '.');
 		assert_null(strstr(text, "nan"));
@@ -103,10 +104,7 @@ static inline enum gate_result gate_of(struct pair *p)
 
 static inline bool says(const struct verdict *v, const char *words)
 {
-	for (size_t i = 0; i < v->n_reasons; i++)
-		if (strstr(v->reasons[i], words))
-			return true;
-	return false;
+	return said_in(&v->reasons, NULL, words) != NULL;
 }
 
 static inline void swap_sides(struct pair *p)

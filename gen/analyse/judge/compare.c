@@ -17,13 +17,14 @@ static const double A_THIRD = 1 / 3.; /* … and so much where the job is */
 enum { PHASES_SAID = 300 };           /* of a kind: all notes together are a list of at most 1000 */
 static const double FEW_BYTES = 1024; /* a step: a scalar here and there is no input and no result */
 
+void guard_find(struct guard *c, bool material, const struct fact *fact)
+{
+	facts_add(material ? &c->out.differences : &c->out.notes, c->arena, fact);
+}
+
 void guard_add(struct guard *c, bool material, const char *text)
 {
-	struct comparison *out = &c->out;
-	const char ***list = material ? &out->differences : &out->notes;
-	uint32_t *n = material ? &out->n_differences : &out->n_notes;
-	*list = arena_grow(c->arena, *list, *n, *n + 1, sizeof **list);
-	(*list)[(*n)++] = text;
+	guard_find(c, material, fact_legacy(c->arena, text));
 }
 
 /* How far apart two amounts are, as a share of the larger. */
@@ -197,13 +198,12 @@ static void compare_environment(struct guard *c, const struct side_facts facts[2
 	compare_text(c, true, "GPU", gpus_text(c, &facts[0].runs[0]), gpus_text(c, &facts[1].runs[0]));
 	compare_text(c, true, "NVIDIA driver", a->driver, b->driver);
 	compare_text(c, false, "Profiler", a->exporter, b->exporter);
-	const struct sentences options = conditions_options(a, b, c->arena);
+	const struct facts options = conditions_options(a, b, c->arena);
 	for (uint32_t i = 0; i < options.n; i++)
-		guard_add(c, true, options.list[i]);
+		guard_find(c, true, options.list[i]);
 	bool material = false;
-	const char *clocks = conditions_difference(c->side, c->arena, &material);
-	if (clocks)
-		guard_add(c, material, clocks);
+	const struct fact *clocks = conditions_difference(c->side, c->arena, &material);
+	guard_find(c, material, clocks);
 	compare_runs(c, c->a, &facts[0]);
 	compare_runs(c, c->b, &facts[1]);
 }
@@ -415,9 +415,12 @@ static void compare_iterations(struct guard *c)
 	uint32_t a = iterations(c->a), b = iterations(c->b), more = a > b ? a : b, fewer = a > b ? b : a;
 	if (!fewer || more - fewer <= 2)
 		return;
-	c->out.iterations = arena_format(
-		c->arena, "%u against %u iterations: a step is compared with a step, their number is no speed.", a, b);
-	guard_add(c, false, c->out.iterations);
+	c->out.iterations = fact_legacy(
+		c->arena,
+		arena_format(c->arena,
+	                     "%u against %u iterations: a step is compared with a step, their number is no speed.", a,
+	                     b));
+	guard_find(c, false, c->out.iterations);
 }
 
 struct comparison compare_work(const struct side side[2], const struct side_facts facts[2], bool rest,
@@ -428,22 +431,21 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 	out->result = same_result_judge(printed, arena);
 	if (out->result.state == RESULT_DIFFERS || out->result.state == RESULT_UNKNOWN)
 		guard_add(&c, true, out->result.text);
-	const uint32_t printed_differ = out->n_differences;
-	out->mismatch = cannot_be_judged(&c, facts);
+	const uint32_t printed_differ = out->differences.n;
+	out->mismatch = fact_legacy(arena, cannot_be_judged(&c, facts));
 	out->strangers = nothing_alike(facts[0].runs, facts[1].runs, facts[1].n_runs, arena) != NULL;
-	if (out->mismatch)
-		guard_add(&c, true, out->mismatch);
+	guard_find(&c, true, out->mismatch);
 	compare_environment(&c, facts);
 	compare_iterations(&c);
-	out->other_conditions = out->n_differences > printed_differ;
-	uint32_t before = out->n_differences;
+	out->other_conditions = out->differences.n > printed_differ;
+	uint32_t before = out->differences.n;
 	if (c.a->steps.found != c.b->steps.found || out->strangers)
 		c.doubtful = true;
 	else if (rest)
 		leave_work_open(&c);
 	else
 		compare_jobs(&c, facts);
-	out->same_work = same_work_of(&c, out->n_differences - before, rest);
+	out->same_work = same_work_of(&c, out->differences.n - before, rest);
 	out->comparable =
 		!out->other_conditions && out->same_work != SAME_WORK_DIFFERENT && out->same_work != SAME_WORK_UNKNOWN;
 	return *out;

@@ -130,7 +130,7 @@ static bool compare_units(struct guard *c, const struct work_multiple *m)
 	const char *text = c->out.mismatch || !m->name ? NULL : other_unit(c, m);
 	if (!text)
 		return false;
-	c->out.mismatch = text;
+	c->out.mismatch = fact_legacy(c->arena, text);
 	guard_doubt(c, text);
 	return true;
 }
@@ -143,7 +143,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	                           c->steps,
 	                           {c->share[0] * c->a->counts.bytes_h2d, c->share[1] * c->b->counts.bytes_h2d},
 	                           {c->share[0], c->share[1]}};
-	uint32_t before = c->out.n_differences;
+	uint32_t before = c->out.differences.n;
 	if (amounts_hidden(c->a, c->b)) {
 		guard_doubt(c, HIDDEN_BY_GRAPHS);
 		return;
@@ -160,7 +160,7 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	add_group(c, &k.only[1], "only in the fixed side", all);
 	add_group(c, &k.counts, "a different number of times", all);
 	add_group(c, &k.blocks, "with another number of blocks", all);
-	bool others = c->out.n_differences > before, times = add_times(c, &k, all);
+	bool others = c->out.differences.n > before, times = add_times(c, &k, all);
 	c->kernels_differ = others || times;
 	c->only_times_differ = times && !others;
 	if (c->kernels_differ && graphs_hide(c))

@@ -25,7 +25,10 @@ struct guard {
 	bool doubtful;          /* what was recorded does not tell whether the work is the same */
 };
 
-/* Adds a sentence: a difference, or where it is not material a note. */
+/* Adds a difference, or where it is not material a note; NULL adds nothing. */
+void guard_find(struct guard *guard, bool material, const struct fact *fact);
+
+/* The same with a sentence that is no fact yet. */
 void guard_add(struct guard *guard, bool material, const char *text);
 
 /* What was recorded does not tell whether the work is the same, and why. */

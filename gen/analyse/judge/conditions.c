@@ -64,7 +64,7 @@ static bool recorded(bool rows, const struct trace_source *source, const char *w
 	return rows;
 }
 
-struct sentences conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena)
+struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena)
 {
 	const struct {
 		const char *what;
@@ -74,18 +74,18 @@ struct sentences conditions_options(const struct trace_source *a, const struct t
 		{ranges_label(a, b, true), recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
 		{"CUDA API calls", a->has_calls, b->has_calls},
 	};
-	struct sentences options = {0};
+	struct facts options = {0};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].baseline != kinds[i].fixed)
-			say_add(&options, arena,
-			        arena_format(
-					arena,
-					"%s were recorded on the %s only: capture both sides with the same options.",
-					kinds[i].what, SIDE[kinds[i].fixed]));
+			facts_add(&options, arena,
+			          fact_legacy(arena, arena_format(arena,
+			                                          "%s were recorded on the %s only: capture both sides "
+			                                          "with the same options.",
+			                                          kinds[i].what, SIDE[kinds[i].fixed])));
 	return options;
 }
 
-const char *conditions_difference(const struct side side[2], struct arena *arena, bool *material)
+const struct fact *conditions_difference(const struct side side[2], struct arena *arena, bool *material)
 {
 	const struct both found = furthest(side);
 	if (found.apart <= CLOCKS_APART)
@@ -93,12 +93,14 @@ const char *conditions_difference(const struct side side[2], struct arena *arena
 	const struct clocks *x = &found.device[0]->clocks, *y = &found.device[1]->clocks;
 	const char *which = side[0].n_devices > 1 ? arena_format(arena, " of device %u", found.device[0]->id) : "";
 	*material = x->sm_mhz.n >= SAMPLES_ENOUGH && y->sm_mhz.n >= SAMPLES_ENOUGH && !x->beside && !y->beside;
-	return arena_format(arena,
-	                    "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (%s of "
-	                    "%u and %u samples), %.1f %% apart, which changes GPU times whatever the fix does.",
-	                    which, found.means ? x->sm_mhz.mean : x->sm_mhz.median,
-	                    found.means ? y->sm_mhz.mean : y->sm_mhz.median, found.means ? "means" : "medians",
-	                    x->sm_mhz.n, y->sm_mhz.n, 100 * found.apart);
+	return fact_legacy(
+		arena,
+		arena_format(arena,
+	                     "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (%s of "
+	                     "%u and %u samples), %.1f %% apart, which changes GPU times whatever the fix does.",
+	                     which, found.means ? x->sm_mhz.mean : x->sm_mhz.median,
+	                     found.means ? y->sm_mhz.mean : y->sm_mhz.median, found.means ? "means" : "medians",
+	                     x->sm_mhz.n, y->sm_mhz.n, 100 * found.apart));
 }
 
 /* ---- reasons ---- */
@@ -117,7 +119,7 @@ static uint32_t count_limited(const struct side *side, enum limit limit, double 
 }
 
 /* What held back one side's GPUs now and then, and the other's never; NULL: nothing did. */
-static const char *say_held_back(const struct side side[2], int s, struct sentences *said, struct arena *arena)
+static const struct fact *say_held_back(const struct side side[2], int s, struct facts *said, struct arena *arena)
 {
 	static const enum limit limits[] = {LIMIT_POWER, LIMIT_THERMAL, LIMIT_HARDWARE_THERMAL, LIMIT_HARDWARE,
 	                                    LIMIT_POWER_BRAKE};
@@ -135,15 +137,15 @@ static const char *say_held_back(const struct side side[2], int s, struct senten
 	}
 	if (!*list)
 		return NULL;
-	const char *text =
-		arena_format(arena, "Only in the %s was the GPU's clock held back: %s of %u samples under load.",
-	                     SIDE[s], list, judged);
-	say_add(said, arena, text);
-	return text;
+	const struct fact *fact = fact_legacy(
+		arena, arena_format(arena, "Only in the %s was the GPU's clock held back: %s of %u samples under load.",
+	                            SIDE[s], list, judged));
+	facts_add(said, arena, fact);
+	return fact;
 }
 
 /* One run a side cannot show that the clock was the same; samples can. */
-static void say_same_clocks(const struct side side[2], struct sentences *said, struct arena *arena)
+static void say_same_clocks(const struct side side[2], struct facts *said, struct arena *arena)
 {
 	const struct both found = furthest(side);
 	if (!found.device[0] || found.apart > CLOCKS_APART || side[0].n_runs > 1 || side[1].n_runs > 1)
@@ -154,11 +156,15 @@ static void say_same_clocks(const struct side side[2], struct sentences *said, s
 		return;
 	if (x->n < SAMPLES_ENOUGH || y->n < SAMPLES_ENOUGH)
 		return;
-	say_add(said, arena,
-	        arena_format(arena,
-	                     "The SM clock was sampled under load: %.0f MHz in the baseline, %.0f MHz in the fixed "
-	                     "side (medians of %u and %u samples), so it explains no difference.",
-	                     x->median, y->median, x->n, y->n));
+	facts_add(
+		said, arena,
+		fact_legacy(
+			arena,
+			arena_format(
+				arena,
+				"The SM clock was sampled under load: %.0f MHz in the baseline, %.0f MHz in the fixed "
+				"side (medians of %u and %u samples), so it explains no difference.",
+				x->median, y->median, x->n, y->n)));
 }
 
 /* Why a run of the side broke off, or NULL. */
@@ -179,21 +185,22 @@ static bool has_others(const struct side_facts *facts)
 }
 
 /* Work of others is in no profile of the program's. NULL: nobody is known to have been there. */
-static const char *say_shared(const struct side_facts facts[2], struct sentences *said, struct arena *arena)
+static const struct fact *say_shared(const struct side_facts facts[2], struct facts *said, struct arena *arena)
 {
 	const bool others[2] = {has_others(&facts[0]), has_others(&facts[1])};
 	if (!others[0] && !others[1])
 		return NULL;
-	const char *text =
+	const struct fact *fact = fact_legacy(
+		arena,
 		others[0] && others[1]
 			? "Other processes used the GPU on both sides when the program began: what they do there is "
 			  "in no profile, and makes steps longer."
 			: arena_format(arena,
 	                               "Only in the %s did other processes use the GPU when the program began: what "
 	                               "they do there is not in the profile, and makes steps longer.",
-	                               SIDE[others[1]]);
-	say_add(said, arena, text);
-	return text;
+	                               SIDE[others[1]]));
+	facts_add(said, arena, fact);
+	return fact;
 }
 
 struct conditions_said conditions_reasons(const struct side side[2], const struct side_facts facts[2],
@@ -203,48 +210,38 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 	struct conditions_said out = {0};
 	const char *broken[2] = {incomplete(&facts[0]), incomplete(&facts[1])};
 	say_same_clocks(side, &out.rest, arena);
-	out.first = recording_reason(side, verdict, conditions, arena);
+	out.first = fact_legacy(arena, recording_reason(side, verdict, conditions, arena));
 	for (int s = 0; s < 2; s++) {
-		const char *held = say_held_back(side, s, &out.rest, arena);
+		const struct fact *held = say_held_back(side, s, &out.rest, arena);
 		out.held_back = held ? held : out.held_back;
 		if (!broken[s] || broken[1 - s])
 			continue;
-		out.broken_off = arena_format(
-			arena, "Only the capture of the %s is incomplete (%s): what ran last is not in it.", SIDE[s],
-			broken[s]);
-		say_add(&out.rest, arena, out.broken_off);
+		out.broken_off = fact_legacy(
+			arena,
+			arena_format(arena,
+		                     "Only the capture of the %s is incomplete (%s): what ran last is not in it.",
+		                     SIDE[s], broken[s]));
+		facts_add(&out.rest, arena, out.broken_off);
 	}
 	out.shared = say_shared(facts, &out.rest, arena);
 	for (int s = 0; s < 2 && (!conditions->doubt || conditions->doubt != conditions->rest); s++) {
 		const char *left_out = nothing_left_out(facts[s].runs, facts[s].n_runs, SIDE[s], arena);
-		if (left_out)
-			say_add(&out.rest, arena, left_out);
+		facts_add(&out.rest, arena, fact_legacy(arena, left_out));
 	}
 	return out;
 }
 
-static void add_reasons(struct verdict *v, const struct sentences *more, struct arena *arena)
-{
-	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + more->n, sizeof *v->reasons);
-	for (uint32_t i = 0; i < more->n; i++)
-		v->reasons[v->n_reasons++] = more->list[i];
-}
-
-struct verdict conditions_complete(const struct verdict *v, const struct sentences *stopwatch,
+struct verdict conditions_complete(const struct verdict *v, const struct facts *stopwatch,
                                    const struct conditions_said *said, struct arena *arena)
 {
-	const uint32_t why = v->n_reasons && !v->judged; /* where nothing is proven, what proves nothing comes first */
-	const struct sentences doubt = {v->reasons, why}, own = {v->reasons + why, (uint32_t)v->n_reasons - why};
-	struct sentences first = {0};
+	const uint32_t why = v->reasons.n && !v->judged; /* where nothing is proven, what proves nothing comes first */
+	const struct facts doubt = {v->reasons.list, why, why}, own = {v->reasons.list + why, v->reasons.n - why, 0};
 	struct verdict out = *v;
-	if (said->first)
-		say_add(&first, arena, said->first);
-	out.reasons = NULL;
-	out.n_reasons = 0;
-	add_reasons(&out, &doubt, arena);
-	add_reasons(&out, &first, arena);
-	add_reasons(&out, &own, arena);
-	add_reasons(&out, stopwatch, arena);
-	add_reasons(&out, &said->rest, arena);
+	out.reasons = (struct facts){0};
+	facts_add_all(&out.reasons, arena, &doubt);
+	facts_add(&out.reasons, arena, said->first);
+	facts_add_all(&out.reasons, arena, &own);
+	facts_add_all(&out.reasons, arena, stopwatch);
+	facts_add_all(&out.reasons, arena, &said->rest);
 	return out;
 }

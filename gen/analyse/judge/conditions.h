@@ -3,22 +3,22 @@
 #define GAPLINE_ANALYSE_JUDGE_CONDITIONS_H
 
 #include "analyse/pair_result.h"
-#include "analyse/say.h"
 #include "analyse/side/side.h"
+#include "fact/fact.h"
 
-/* A sentence when the GPUs of the two sides ran at different SM clocks under load, else NULL; `material` when there are
+/* A fact when the GPUs of the two sides ran at different SM clocks under load, else NULL; `material` when there are
  * samples enough to rely on. */
-const char *conditions_difference(const struct side side[2], struct arena *arena, bool *material);
+const struct fact *conditions_difference(const struct side side[2], struct arena *arena, bool *material);
 
-/* A sentence for each kind of rows (ranges, calls of the operating system, of CUDA) that was recorded of `a` only, or
+/* A fact for each kind of rows (ranges, calls of the operating system, of CUDA) that was recorded of `a` only, or
  * of `b` only. What gapline was asked to trace and did not see the program did not do: that is none. In `arena`. */
-struct sentences conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena);
+struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena);
 
 /* What stands beside a verdict. */
 struct conditions_said {
-	const char *first;     /* concerns the speedup itself and stands before everything else; may be NULL */
-	struct sentences rest; /* stands behind it */
-	const char *held_back, *broken_off, *shared; /* of these, what struct turning has; or NULL */
+	const struct fact *first; /* concerns the speedup itself and stands before everything else; may be NULL */
+	struct facts rest;        /* stands behind it */
+	const struct fact *held_back, *broken_off, *shared; /* of these, what struct turning has; or NULL */
 };
 
 /* What held the GPUs of one side back, clocks that were the same, what recording did to the speedup of `verdict`, and a
@@ -29,7 +29,7 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 
 /* The verdict with all that is said beside it as its reasons: first what concerns the speedup itself, then the
  * verdict's own, then what the stopwatch runs have to say, then the rest of `said`. In `arena`. */
-struct verdict conditions_complete(const struct verdict *v, const struct sentences *stopwatch,
+struct verdict conditions_complete(const struct verdict *v, const struct facts *stopwatch,
                                    const struct conditions_said *said, struct arena *arena);
 
 #endif

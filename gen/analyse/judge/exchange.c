@@ -127,17 +127,15 @@ double exchange_widen(const struct exchange *exchange, double half)
 	return exchange->apart > 0 ? hypot(half, exchange->apart) : half;
 }
 
-const char *exchange_where(const struct exchange *e, struct arena *arena)
+const struct fact *exchange_where(const struct exchange *e, struct arena *arena)
 {
-	const char *part[3] = {e->other_day    ? "on another day"
-	                       : e->other_time ? "hours earlier or later"
-	                                       : NULL,
-	                       e->other_host ? "on another host" : NULL, e->other_gpu ? "on another GPU" : NULL};
-	const char *text = NULL;
-	size_t left = !!part[0] + !!part[1] + !!part[2];
+	const char *const parts[3] = {e->other_day    ? "day"
+	                              : e->other_time ? "time"
+	                                              : NULL,
+	                              e->other_host ? "host" : NULL, e->other_gpu ? "gpu" : NULL};
+	struct facts *where = ARENA_NEW(arena, 1, struct facts);
 	for (int i = 0; i < 3 && e->sessions; i++)
-		if (part[i])
-			text = !text ? left--,
-			part[i]      : arena_format(arena, "%s%s %s", text, --left ? "," : " and", part[i]);
-	return text;
+		if (parts[i])
+			facts_add(where, arena, FACT_NEW(arena, another_place, FACT_NO_SIDE, .what = parts[i]));
+	return where->n ? FACT_NEW(arena, elsewhere, FACT_NO_SIDE, .where = where) : NULL;
 }

@@ -4,6 +4,7 @@
 #define GAPLINE_ANALYSE_JUDGE_EXCHANGE_H
 
 #include "base/arena.h"
+#include "fact/fact.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,7 +37,7 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 /* A half-width with F. */
 double exchange_widen(const struct exchange *exchange, double half);
 
-/* "on another day and on another GPU"; NULL: the sides share a session. */
-const char *exchange_where(const struct exchange *exchange, struct arena *arena);
+/* What parts the sides, the fact `elsewhere`; NULL: they share a session. */
+const struct fact *exchange_where(const struct exchange *exchange, struct arena *arena);
 
 #endif

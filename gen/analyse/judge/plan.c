@@ -132,25 +132,15 @@ static double spread(const struct proof *p)
 	return most;
 }
 
-/* "9", "0.8", "140" */
-static const char *percent(double log_change, struct arena *arena)
-{
-	double p = 100 * expm1(log_change);
-	return arena_format(arena, "%.*f", p < 2 ? 1 : 0, p);
-}
-
-void plan_say_could(const struct proof *p, struct arena *arena, struct verdict *v)
+void plan_could(const struct proof *p, struct arena *arena, struct verdict *v)
 {
 	if (!v->judged || v->result != VERDICT_INCONCLUSIVE)
 		return;
 	size_t runs = p->runs[0] < p->runs[1] ? p->runs[0] : p->runs[1];
-	const char *could = arena_format(arena, "These runs could have shown a change of %s %%",
-	                                 percent(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer), arena));
 	bool several = runs > 1 && !(p->exchange.apart > 0) && !p->lengths_open && !p->rhythm_opens && !p->queue_opens;
 	size_t half = several ? halving(runs) : 0;
 	v->unsteady = several && !half;
-	v->could = half          ? arena_format(arena, "%s; %zu of each side would halve that.", could, half)
-	           : v->unsteady ? arena_format(arena, "%s: runs of a side differ by %s %% on this machine.", could,
-	                                        percent(spread(p), arena))
-	                         : arena_format(arena, "%s.", could);
+	v->could = FACT_NEW(arena, could_have_shown, FACT_NO_SIDE,
+	                    .change = expm1(log(v->hi / v->lo) / 2 + fmax(v->floor, v->surer)),
+	                    .halving = (int64_t)half, .spread = v->unsteady ? expm1(spread(p)) : NAN);
 }

@@ -80,19 +80,16 @@ int64_t plan_steps(const struct proof *p, double distance);
 int64_t plan_runs(const struct proof *p, double distance);
 
 /* Fills v->reasons and v->typical_why (reasons.c, shape.c). */
-void reasons_say(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
-                 struct verdict *v);
+void reasons_find(const struct proof *p, const struct verdict_conditions *conditions, int warmup, struct arena *arena,
+                  struct verdict *v);
 
 /* What an inconclusive verdict's runs could have shown, into v->could (plan.c). */
-void plan_say_could(const struct proof *p, struct arena *arena, struct verdict *v);
+void plan_could(const struct proof *p, struct arena *arena, struct verdict *v);
 
-/* Where F widens the interval: a sentence or three that say why, how far, and what to do; else NULL. */
-const char *reasons_say_apart(const struct verdict *v, struct arena *arena);
+/* Where F widens the interval: why, how far, and what to do; else NULL. */
+const struct fact *reasons_apart(const struct verdict *v, struct arena *arena);
 
-/* Why the typical step says something else than the throughput, a sentence; NULL: it does not. */
-const char *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena);
-
-/* How long slow steps are, as multiples of the median: "1.8 to 4.0"; "2.0" of one, or where all are as long. */
-const char *shape_slow_range(struct arena *arena, const struct slow_steps *slow);
+/* Why the typical step says something else than the throughput; NULL: it does not. */
+const struct fact *shape_why(const struct proof *p, const struct verdict *v, struct arena *arena);
 
 #endif

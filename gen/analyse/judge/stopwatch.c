@@ -13,8 +13,7 @@ static const double WORTH_SAYING = 0.005; /* of the speedup */
 
 static void say(struct verdict *v, struct arena *arena, const char *sentence)
 {
-	v->reasons = arena_grow(arena, v->reasons, v->n_reasons, v->n_reasons + 1, sizeof *v->reasons);
-	v->reasons[v->n_reasons++] = sentence;
+	facts_add(&v->reasons, arena, fact_legacy(arena, sentence));
 }
 
 /* A window that cuts a cycle of slow and fast steps holds too many of one kind, the same in every run, so how much runs
@@ -125,9 +124,7 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 		say(v, arena,
 		    "The order of the runs is not known: if the sides were not run in turns, a drift of the machine "
 		    "counts as effect.");
-	const char *apart = reasons_say_apart(v, arena);
-	if (apart)
-		say(v, arena, apart);
+	facts_add(&v->reasons, arena, reasons_apart(v, arena));
 	if (p->rhythm >= WORTH_SAYING)
 		say(v, arena,
 		    arena_format(
@@ -186,7 +183,7 @@ static void say_result(const struct proof *p, struct arena *arena, struct verdic
 		say(v, arena,
 		    "Only the unequal lengths of the runs leave this open: time as many steps on both sides.");
 	else
-		say(v, arena, arena_format(arena, "Neither a change nor its absence is shown. %s", v->could));
+		facts_add(&v->reasons, arena, FACT_NEW(arena, nothing_shown, FACT_NO_SIDE, .could = v->could));
 }
 
 static void plan(struct proof *p, struct verdict *v)
@@ -250,30 +247,31 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	}
 	if (v.result == VERDICT_INCONCLUSIVE && !p.rhythm_opens && !p.lengths_open)
 		plan(&p, &v);
-	plan_say_could(&p, arena, &v);
+	plan_could(&p, arena, &v);
 	say_result(&p, arena, &v);
-	if (v.typical_why)
-		say(&v, arena, v.typical_why);
+	facts_add(&v.reasons, arena, v.typical_why);
 	say_runs(side, &p, arena, &v);
 	return v;
 }
 
-const char *stopwatch_opposite(const struct side side[2], const struct verdict *v, struct arena *arena)
+const struct fact *stopwatch_opposite(const struct side side[2], const struct verdict *v, struct arena *arena)
 {
 	if (v->measured != VERDICT_STOPWATCH || !v->recorded.known || !side[0].steps.found || !side[1].steps.found)
 		return NULL;
 	const double alone = log(v->speedup), recorded = log(v->recorded.speedup);
 	if (alone * recorded >= 0 || fabs(alone) <= LN_MARGIN || fabs(recorded) <= LN_MARGIN)
 		return NULL;
-	return arena_format(
+	return fact_legacy(
 		arena,
-		"Recorded, it is the other way round, %s\xC3\x97: what is said here of parts and causes does "
-		"not explain the result.",
-		say_digits(arena, v->recorded.speedup));
+		arena_format(
+			arena,
+			"Recorded, it is the other way round, %s\xC3\x97: what is said here of parts and causes does "
+			"not explain the result.",
+			say_digits(arena, v->recorded.speedup)));
 }
 
 /* Programs as a whole, where their steps could not be timed. */
-static void say_wholes(const struct side side[2], const struct stopwatch_side timed[2], struct sentences *out,
+static void say_wholes(const struct side side[2], const struct stopwatch_side timed[2], struct facts *out,
                        struct arena *arena)
 {
 	const struct stopwatch_side wholes[2] = {{.runs = timed[0].whole, .n_runs = timed[0].n_whole},
@@ -281,41 +279,49 @@ static void say_wholes(const struct side side[2], const struct stopwatch_side ti
 	if (wholes[0].n_runs < STOPWATCH_LEAST_RUNS || wholes[1].n_runs < STOPWATCH_LEAST_RUNS)
 		return;
 	const struct verdict v = verdict_stopwatch(wholes, NULL, arena);
-	say_add(out, arena,
-	        arena_format(
-			arena,
-			"Without a profiler the whole programs, from start to exit, took %s and %s ms (%zu and %zu "
-			"runs): %.3gx, 95 %% interval %.3g to %.3gx. In that, start-up took %s and %s ms, as "
-			"recorded. The steps themselves could not be timed without a profiler.",
-			say_digits(arena, v.step[0] / 1e6), say_digits(arena, v.step[1] / 1e6), wholes[0].n_runs,
-			wholes[1].n_runs, v.speedup, v.lo, v.hi, say_digits(arena, side[0].startup.ns / 1e6),
-			say_digits(arena, side[1].startup.ns / 1e6)));
+	facts_add(out, arena,
+	          fact_legacy(
+			  arena,
+			  arena_format(
+				  arena,
+				  "Without a profiler the whole programs, from start to exit, took %s and %s ms (%zu "
+				  "and %zu "
+				  "runs): %.3gx, 95 %% interval %.3g to %.3gx. In that, start-up took %s and %s ms, as "
+				  "recorded. The steps themselves could not be timed without a profiler.",
+				  say_digits(arena, v.step[0] / 1e6), say_digits(arena, v.step[1] / 1e6),
+				  wholes[0].n_runs, wholes[1].n_runs, v.speedup, v.lo, v.hi,
+				  say_digits(arena, side[0].startup.ns / 1e6),
+				  say_digits(arena, side[1].startup.ns / 1e6))));
 }
 
-struct sentences stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
-                                   const struct verdict *v, struct arena *arena)
+struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2], const struct verdict *v,
+                               struct arena *arena)
 {
-	struct sentences out = {0};
+	struct facts out = {0};
 	const struct side *b = &side[0], *f = &side[1];
 	for (int s = 0; s < 2; s++)
 		if (side[s].headline.n_unused)
-			say_add(&out, arena,
-			        arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.",
-			                     side[s].headline.n_unused,
-			                     side[s].headline.n_unused + side[s].headline.n_stopwatch, SIDE[s],
-			                     side[s].headline.n_unused == 1 ? "is" : "are", side[s].headline.unused));
+			facts_add(&out, arena,
+			          fact_legacy(arena,
+			                      arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.",
+			                                   side[s].headline.n_unused,
+			                                   side[s].headline.n_unused + side[s].headline.n_stopwatch,
+			                                   SIDE[s], side[s].headline.n_unused == 1 ? "is" : "are",
+			                                   side[s].headline.unused)));
 	say_wholes(side, timed, &out, arena);
-	const char *opposite = stopwatch_opposite(side, v, arena);
-	if (opposite)
-		say_add(&out, arena, opposite);
+	facts_add(&out, arena, stopwatch_opposite(side, v, arena));
 	if (v->measured == VERDICT_STOPWATCH ||
 	    !(b->headline.n_stopwatch + b->headline.n_unused + f->headline.n_stopwatch + f->headline.n_unused))
 		return out;
 	if (b->headline.n_stopwatch < STOPWATCH_LEAST_RUNS || f->headline.n_stopwatch < STOPWATCH_LEAST_RUNS)
-		say_add(&out, arena,
-		        arena_format(arena,
-		                     "The recorded runs decide: %d stopwatch runs of each side that can be used are "
-		                     "the least, and there are %u and %u.",
-		                     STOPWATCH_LEAST_RUNS, b->headline.n_stopwatch, f->headline.n_stopwatch));
+		facts_add(
+			&out, arena,
+			fact_legacy(
+				arena,
+				arena_format(
+					arena,
+					"The recorded runs decide: %d stopwatch runs of each side that can be used are "
+					"the least, and there are %u and %u.",
+					STOPWATCH_LEAST_RUNS, b->headline.n_stopwatch, f->headline.n_stopwatch)));
 	return out;
 }

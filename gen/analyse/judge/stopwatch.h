@@ -35,12 +35,12 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
                                  struct arena *arena);
 
 /* Where stopwatch runs decide, and the recorded ones point in the other direction, both beyond what counts as the same:
- * a sentence that says so; else NULL. */
-const char *stopwatch_opposite(const struct side side[2], const struct verdict *verdict, struct arena *arena);
+ * a fact that says so; else NULL. */
+const struct fact *stopwatch_opposite(const struct side side[2], const struct verdict *verdict, struct arena *arena);
 
 /* Which stopwatch runs were not used, and why they do not decide where they do not; what whole programs took where
  * their steps were not timed; stopwatch_opposite. */
-struct sentences stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
-                                   const struct verdict *verdict, struct arena *arena);
+struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2],
+                               const struct verdict *verdict, struct arena *arena);
 
 #endif

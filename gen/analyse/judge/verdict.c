@@ -477,7 +477,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	if (v.has_speedup && p.steps)
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
-	plan_say_could(&p, arena, &v);
-	reasons_say(&p, conditions, warmup, arena, &v);
+	plan_could(&p, arena, &v);
+	reasons_find(&p, conditions, warmup, arena, &v);
 	return v;
 }

@@ -10,6 +10,7 @@
 
 #include "analyse/judge/series.h"
 #include "base/arena.h"
+#include "fact/fact.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,9 +34,9 @@ const char *verdict_measure_name(enum verdict_measure measure); /* "recorded", "
 
 /* What is known of the two sides besides their periods, and was not asked for by anybody. */
 struct verdict_conditions {
-	const char *nothing; /* a sentence: there is nothing to compare, and no number; else NULL */
-	const char *doubt;   /* a sentence: there are numbers, and they prove nothing; else NULL */
-	const char *rest;    /* the same, or NULL, of what was left out or lost (nothing_but_rest) */
+	const struct fact *nothing; /* there is nothing to compare, and no number; else NULL */
+	const struct fact *doubt;   /* there are numbers, and they prove nothing; else NULL */
+	const struct fact *rest;    /* the same, or NULL, of what was left out or lost (nothing_but_rest) */
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
 	double queue[2];  /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
@@ -59,13 +60,12 @@ struct verdict {
 	bool judged;       /* the interval may decide: no doubt, and enough data */
 	struct verdict_estimate recorded; /* of the recorded runs, as counted; unknown where those do not say */
 	struct verdict_estimate typical;  /* the typical step: 10 % trimmed mean of the logs; decides nothing */
-	const char
-		*typical_why; /* a sentence, where the typical step says something else than the speedup; else NULL */
-	const char *typical_line; /* the reason with its estimate before that, one of `reasons`; NULL: none */
-	double counted;           /* S with the steps counted that were set aside */
-	double step[2];           /* time per step of a side, ns; steps set aside count as the mean of the others */
-	double step_counted[2];   /* the same with everything as it was measured */
-	double step_typical[2];   /* ns */
+	const struct fact *typical_why;   /* where the typical step says something else than the speedup; else NULL */
+	const struct fact *typical_line;  /* the reason with its estimate before that, one of `reasons`; NULL: none */
+	double counted;                   /* S with the steps counted that were set aside */
+	double step[2];         /* time per step of a side, ns; steps set aside count as the mean of the others */
+	double step_counted[2]; /* the same with everything as it was measured */
+	double step_typical[2]; /* ns */
 	double cycle[2]; /* ln: how much longer a step is in whole cycles of its side's rhythm; 0: no rhythm, or paired
 	                  */
 	double lengths;  /* ln: how much higher the speedup is over the steps that all runs have, where their lengths
@@ -86,14 +86,13 @@ struct verdict {
 	bool drifting, level;       /* on either side; `level` with one run a side only */
 	bool order_known, in_turns; /* runs of both sides have start times; they were captured alternately */
 	double apart;               /* ln: F, what sides that are not exchangeable may differ by besides; 0: they are */
-	const char *elsewhere;      /* "on another day": the sides share no session; else NULL */
-	int64_t more_steps;         /* at least about so many steps a side would be needed; 0: not applicable */
-	int64_t more_runs;          /* the same in runs a side */
-	const char *could;    /* of an inconclusive result, a sentence: what change these runs could have shown, and
-	                       * how many would halve that, or by how much they differ; else NULL */
-	bool unsteady;        /* … and it says that they differ */
-	const char **reasons; /* whole sentences for a reader, most important first; arena text */
-	size_t n_reasons;
+	const struct fact *elsewhere;   /* what parts the sides, which share no session; else NULL */
+	int64_t more_steps;             /* at least about so many steps a side would be needed; 0: not applicable */
+	int64_t more_runs;              /* the same in runs a side */
+	const struct fact *could;       /* of an inconclusive result: what change these runs could have shown, and
+	                                 * how many would halve that, or by how much they differ; else NULL */
+	bool unsteady;                  /* … and it says that they differ */
+	struct facts reasons;           /* the most important first */
 	const struct series *series[2]; /* n_runs each, arena; NULL for stopwatch runs */
 };
 

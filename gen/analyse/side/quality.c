@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void quality_find(struct quality *q, struct arena *arena, const struct fact *fact)
+{
+	for (uint32_t i = 0; i < q->notes.n; i++)
+		if (fact_same(q->notes.list[i], fact))
+			return;
+	facts_add(&q->notes, arena, fact);
+}
+
 void quality_add(struct quality *q, struct arena *arena, const char *note)
 {
-	for (uint32_t i = 0; i < q->n_notes; i++)
-		if (strcmp(q->notes[i], note) == 0)
-			return;
-	q->notes = arena_grow(arena, q->notes, q->n_notes, q->n_notes + 1, sizeof *q->notes);
-	q->notes[q->n_notes++] = note;
+	quality_find(q, arena, fact_legacy(arena, note));
 }
 
 static struct trace_dropped *dropped_of(struct trace_dropped *list, uint32_t n, const struct trace_dropped *row)

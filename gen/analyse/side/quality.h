@@ -19,7 +19,10 @@ struct quality_notes {
 struct quality quality_build(const struct run *runs, size_t n, const char *const *files,
                              const struct quality_notes *more, struct arena *arena);
 
-/* Adds a note, a sentence in `arena`, unless it is there already. */
+/* Adds a note unless it is there already. */
+void quality_find(struct quality *quality, struct arena *arena, const struct fact *fact);
+
+/* The same with a sentence in `arena` that is no fact yet. */
 void quality_add(struct quality *quality, struct arena *arena, const char *note);
 
 #endif

@@ -1,0 +1,16 @@
+/* Facts in the JSON: {id, severity, side, params, text} (docs/reference/gapline.schema.json). Times are in ms, as
+ * everywhere. */
+#ifndef GAPLINE_RENDER_FACTS_H
+#define GAPLINE_RENDER_FACTS_H
+
+#include "base/json_writer.h"
+#include "fact/fact.h"
+#include "trace/names.h"
+
+/* One of them; NULL: null. */
+void facts_json_one(struct json *json, const char *key, const struct fact *fact, const struct names *names);
+
+/* An array of them. */
+void facts_json(struct json *json, const char *key, const struct facts *facts, const struct names *names);
+
+#endif

@@ -1,0 +1,41 @@
+/* Facts become words, in every output: the texts are in the catalogue, the files *.txt beside this one, which somebody
+ * who knows no C can rewrite (README.md says how). No other place has a sentence. */
+#ifndef GAPLINE_SAY_SAY_H
+#define GAPLINE_SAY_SAY_H
+
+#include "fact/fact.h"
+#include "trace/names.h"
+
+/* What the catalogue has of a fact. */
+enum say_form {
+	SAY_TEXT,   /* the sentence, or sentences; every fact has it */
+	SAY_SHORT,  /* the same where there is little room */
+	SAY_TITLE,  /* a few words above it */
+	SAY_ADVICE, /* what to do */
+	SAY_MEANS,  /* for docs/reference/messages.md alone: more than the text says */
+	SAY_FORMS
+};
+
+/* The fact in words: an arena text, as plain as names and texts in it are: every output escapes it. `names`: where the
+ * names are that its parameters are ids of; may be NULL if it has none. SAY_SHORT is the text where there is no short
+ * form; of other forms that there are not, "". */
+const char *say_form(const struct fact *fact, enum say_form form, const struct names *names, struct arena *arena);
+
+/* Its text; NULL for NULL. */
+const char *say_fact(const struct fact *fact, const struct names *names, struct arena *arena);
+
+/* The texts of a list, `n` of them. */
+const char **say_facts(const struct facts *facts, const struct names *names, struct arena *arena);
+
+/* The word of a list for a key that the list has. Not an arena's. */
+const char *say_word(enum words_id list, const char *key);
+
+/* ---- what the catalogue becomes (tools/catalogue.c) ---- */
+
+struct say_forms {
+	const char *form[SAY_FORMS]; /* NULL: there is none */
+};
+extern const struct say_forms say_catalogue[FACT_COUNT];
+extern const char *const *const say_lists[WORDS_COUNT]; /* in the order of its keys */
+
+#endif

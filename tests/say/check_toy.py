@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Whether the words of what is converted come from the catalogue alone.
+
+    check_toy.py GAPLINE_TOY
+
+GAPLINE_TOY is the command with a catalogue in which every text is ⟦id and its parameters⟧. What it says of facts has no
+other word in any output. Files in DONE hold no sentence; of the others it is said how many there are. The bridge
+(fact_legacy) has to go with the last of them.
+"""
+import html
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "examples" / "training-step"
+FOLDERS = ("analyse", "trace", "read", "render", "cmd")
+# One file a line: those that hold no sentence any more.
+DONE = """
+gen/analyse/judge/exchange.c
+gen/analyse/judge/plan.c
+gen/analyse/judge/reasons.c
+gen/analyse/judge/shape.c
+gen/analyse/judge/verdict.c
+gen/render/facts.c
+""".split()
+TOY = re.compile(r"⟦[a-z_0-9]+( [a-z_0-9]+=.*)?⟧")
+ERROR = re.compile(r"\b(err_set|compare_error|opt_error|die|assert|json_\w+)\(")
+
+
+def sentences(path):
+    """String literals of two words or more, but for those of errors, whose text stays where the cause is known."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", (ROOT / path).read_text(encoding="utf-8"), flags=re.S)
+    found = []
+    for statement in re.split(r"[;{}]\n", text):
+        if not ERROR.search(statement):
+            joined = re.sub(r'"\s*"', "", re.sub(r"#include.*", "", statement))
+            found += [s for s in re.findall(r'"((?:[^"\\\n]|\\.)*)"', joined) if re.search(r"[A-Za-z]{2,}[,:;]? [A-Za-z%{]", s)]
+    return found
+
+
+def facts_in(value):
+    if isinstance(value, dict) and {"id", "severity", "side", "params", "text"} == value.keys():
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from facts_in(inner)
+
+
+def report(gapline, *profiles):
+    with tempfile.TemporaryDirectory() as folder:
+        page, result = pathlib.Path(folder, "r.html"), pathlib.Path(folder, "r.json")
+        run = subprocess.run([gapline, "report", *profiles, "-o", page, "--json", result, "--color", "never"], check=True,
+                             capture_output=True, text=True, encoding="utf-8", cwd=EXAMPLE)
+        return json.loads(result.read_text(encoding="utf-8")), html.unescape(page.read_text(encoding="utf-8")), run.stdout
+
+
+def check_outputs(gapline):
+    """How many facts there were; everything that they say is in the toy's words, in every output."""
+    n = 0
+    for profiles in (("baseline.sqlite.gz", "fixed.sqlite.gz"), ("fixed.sqlite.gz", "baseline.sqlite.gz"),
+                     ("--baseline", "runs/baseline-*.sqlite.gz", "--fixed", "runs/fixed-*.sqlite.gz")):
+        result, page, terminal = report(gapline, *profiles)
+        flat = re.sub(r"\s+", " ", terminal)
+        for fact in facts_in(result):
+            assert TOY.fullmatch(fact["text"]) and fact["text"].startswith(f"⟦{fact['id']}"), fact
+        for fact in result["verdict"]["reasons"]:
+            n += fact["id"] != "legacy"
+            assert fact["text"] in page, fact
+            assert re.sub(r"\s+", " ", fact["text"]) in flat, fact
+        typical = [f for f in result["verdict"]["reasons"] if f["id"] == "typical_step"]
+        assert "A typical step" not in page + terminal, typical
+    return n
+
+
+def main():
+    n = check_outputs(pathlib.Path(sys.argv[1]).resolve())
+    assert n >= 3, n
+    problems = [f"{path}: {text}" for path in DONE for text in sentences(path)]
+    problems += [f"{path}: fact_legacy" for path in DONE if "fact_legacy(" in (ROOT / path).read_text(encoding="utf-8")]
+    left = {str(p.relative_to(ROOT)): sentences(p) for f in FOLDERS for p in sorted((ROOT / "gen" / f).rglob("*.c"))}
+    left = {path: found for path, found in left.items() if found and path not in DONE}
+    bridges = sum(p.read_text(encoding="utf-8").count("fact_legacy(") for p in (ROOT / "gen").rglob("*.c")) - 1
+    if "-v" in sys.argv:
+        print("\n".join(f"{len(found):4} {path}" for path, found in left.items()))
+    print(f"check_toy: {n} facts in three reports; {sum(map(len, left.values()))} sentences in {len(left)} files and "
+          f"{bridges} calls of fact_legacy are left")
+    if not bridges and "FACT(legacy" in (ROOT / "gen/fact/facts.def").read_text(encoding="utf-8"):
+        problems.append("nothing needs fact_legacy any more: take it away")
+    print("\n".join(problems))
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

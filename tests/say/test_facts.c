@@ -1,0 +1,133 @@
+/* Facts, and the words that they become. What the texts of the catalogue are is theirs: here is what the grammar makes
+ * of a text, and what a fact must be. */
+#include "said.h"
+#include "say/template.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static struct arena arena;
+
+static void a_fact_is_its_parameters(void **state)
+{
+	(void)state;
+	const struct fact *fact = FACT_NEW(&arena, no_rhythm_yet, 1, .slow = 2, .of = 40, .steps = 64);
+	assert_int_equal(fact->id, FACT_no_rhythm_yet);
+	assert_int_equal(fact->side, 1);
+	assert_int_equal(fact_info[fact->id].n, 3);
+	assert_string_equal(fact_info[fact->id].param[1].name, "of");
+	assert_int_equal(fact->value[1].count, 40);
+	assert_string_equal(said(fact, NULL),
+	                    "Two slow steps of 40 of the fixed side: no rhythm yet. About 64 steps would show it.");
+	fact = FACT_NEW(&arena, no_rhythm_yet, 0, .slow = 1, .of = 40, .steps = 64);
+	assert_string_equal(said(fact, NULL),
+	                    "One slow step of 40 of the baseline: no rhythm yet. About 64 steps would show it.");
+}
+
+/* Without a short form the text stands for it; there is no other form. */
+static void forms(void **state)
+{
+	(void)state;
+	const struct fact *fact = FACT_NEW(&arena, step_by_step, FACT_NO_SIDE);
+	assert_string_equal(say_form(fact, SAY_SHORT, NULL, &arena), say_form(fact, SAY_TEXT, NULL, &arena));
+	assert_string_equal(say_form(fact, SAY_ADVICE, NULL, &arena), "");
+	assert_null(said(NULL, NULL));
+	assert_null(fact_legacy(&arena, NULL));
+}
+
+/* An optional piece is there only if what it needs is known. */
+static void what_is_not_known(void **state)
+{
+	(void)state;
+	assert_string_equal(
+		said(FACT_NEW(&arena, could_have_shown, FACT_NO_SIDE, .change = 0.0312, .spread = NAN), NULL),
+		"These runs could have shown a change of 3 %.");
+	assert_string_equal(
+		said(FACT_NEW(&arena, could_have_shown, FACT_NO_SIDE, .change = 0.0012, .spread = 0.061), NULL),
+		"These runs could have shown a change of 0.1 %: runs of a side differ by 6 % on this machine.");
+	assert_string_equal(
+		said(FACT_NEW(&arena, could_have_shown, FACT_NO_SIDE, .change = 0.0312, .halving = 8, .spread = NAN),
+	             NULL),
+		"These runs could have shown a change of 3 %; 8 of each side would halve that.");
+}
+
+static const char *slow(double least, double most)
+{
+	return said(FACT_NEW(&arena, slow_steps, 0, .slow = 3, .of = 90, .least = least, .most = most, .time = 0.004),
+	            NULL);
+}
+
+static void ranges(void **state)
+{
+	(void)state;
+	assert_non_null(strstr(slow(1.44, 9.9), " take 1.4 to 9.9 times as long (less than 1 % of the time)"));
+	assert_non_null(strstr(slow(1.41, 1.44), " take 1.4 times as long"));
+	const struct fact *near =
+		FACT_NEW(&arena, only_recorded, FACT_NO_SIDE, .result = "faster", .low = 1.0004, .high = 1.0023);
+	assert_non_null(strstr(said(near, NULL), " reaches from 1.0004 to 1.0023, "));
+}
+
+static const struct fact *cycle_of(size_t n, double first)
+{
+	struct facts *times = ARENA_NEW(&arena, 1, struct facts);
+	for (size_t i = 0; i < n; i++)
+		facts_add(times, &arena, FACT_NEW(&arena, cycle_step, FACT_NO_SIDE, .time = first * (double)(i + 1)));
+	return FACT_NEW(&arena, cycle, 0, .steps = (int64_t)n, .times = times);
+}
+
+static void facts_within_facts(void **state)
+{
+	(void)state;
+	assert_string_equal(said(cycle_of(3, 1.5e6), NULL),
+	                    "Steps of the baseline come in cycles of 3 (1.5, 3, 4.5 ms); the cycle's mean counts.");
+	assert_true(fact_same(cycle_of(3, 1e6), cycle_of(3, 1e6)));
+	assert_false(fact_same(cycle_of(3, 1e6), cycle_of(3, 2e6)));
+	assert_false(fact_same(cycle_of(3, 1e6), cycle_of(2, 1e6)));
+	assert_false(fact_same(fact_legacy(&arena, "a"), fact_legacy(&arena, "b")));
+	assert_true(fact_same(fact_legacy(&arena, "a"), fact_legacy(&arena, arena_copy(&arena, "a", 1))));
+}
+
+/* What the build refuses; check_catalogue.py looks whether it does. */
+static void wrong_texts(void **state)
+{
+	(void)state;
+	static const char *const wrong[] = {
+		"{nobody}",          "{slow",        "[{slow}",          "a | b",    "}",
+		"{slow:ms}",         "{slow?1=one}", "{slow?one=a|*=b}", "{slow#a}", "{slow#a|b|c}",
+		"{side?baseline=a}", "{slow..side}", "{side:amount}",    "{slow?}",  "{}"};
+	static const char *const right[] = {"",
+	                                    "\\{slow\\}",
+	                                    "{slow}{side}",
+	                                    "{slow?0=|1=a {of}|*=[{steps}]}",
+	                                    "{slow#step|steps}",
+	                                    "{slow..of}",
+	                                    "{side?baseline=a|*=b}"};
+	struct err err;
+	for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+		if (template_parse(wrong[i], &fact_info[FACT_no_rhythm_yet], &arena, NULL, &err))
+			fail_msg("taken: %s", wrong[i]);
+	for (size_t i = 0; i < sizeof right / sizeof *right; i++)
+		if (!template_parse(right[i], &fact_info[FACT_no_rhythm_yet], &arena, NULL, &err))
+			fail_msg("%s: %s", right[i], err.text);
+	bool used[FACT_PARAMS] = {false};
+	assert_non_null(template_parse("{of}", &fact_info[FACT_no_rhythm_yet], &arena, used, &err));
+	assert_true(!used[0] && used[1] && !used[2]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_fact_is_its_parameters), cmocka_unit_test(forms),
+		cmocka_unit_test(what_is_not_known),        cmocka_unit_test(ranges),
+		cmocka_unit_test(facts_within_facts),       cmocka_unit_test(wrong_texts),
+	};
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	arena_release(&arena);
+	arena_release(&said_arena);
+	return failed;
+}

@@ -1,0 +1,27 @@
+/* What facts say in words, for tests: texts live as long as the test program. */
+#ifndef GAPLINE_TESTS_SAID_H
+#define GAPLINE_TESTS_SAID_H
+
+#include "say/say.h"
+
+#include <string.h>
+
+static struct arena said_arena;
+
+static inline const char *said(const struct fact *fact, const struct names *names)
+{
+	return say_fact(fact, names, &said_arena);
+}
+
+/* The first sentence of a list that has these words in it, or NULL. */
+static inline const char *said_in(const struct facts *facts, const struct names *names, const char *words)
+{
+	for (uint32_t i = 0; i < facts->n; i++) {
+		const char *text = said(facts->list[i], names);
+		if (strstr(text, words))
+			return text;
+	}
+	return NULL;
+}
+
+#endif
