@@ -10,14 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-	CANDIDATES = 48,  /* tuples of one width that are tried */
-	WIDEST = 1024,    /* tuples that are looked at, in tokens */
-	TRIED = 64,       /* of the last that were tried, which are not tried again */
-	EFFORT = 24,      /* ops that trying may look at, as a multiple of the sequence */
-	INNER_OPS = 65536 /* of a few cycles, in which a shorter one is looked for */
-};
-
 /* What tells some cuts from others. */
 static uint64_t sum_of_cuts(const size_t *cut, uint32_t n)
 {
@@ -34,21 +26,21 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 {
 	struct arena scratch = {0};
 	struct pattern_tuples tuples;
-	struct pattern_candidate *list = ARENA_NEW(&scratch, CANDIDATES, struct pattern_candidate);
+	struct pattern_candidate *list = ARENA_NEW(&scratch, RULE_CANDIDATES, struct pattern_candidate);
 	struct arena best_arena = {0};
 	struct pattern_found best = {0};
 	bool have = false;
-	uint64_t effort = 0, tried[TRIED];
+	uint64_t effort = 0, tried[RULE_CANDIDATES];
 	uint32_t n_tried = 0;
 	pattern_tuples_init(&tuples, s, &scratch);
 	for (;;) {
 		struct arena pass = {0};
-		uint32_t n = pattern_candidates(&tuples, least, list, CANDIDATES, &pass);
-		for (uint32_t i = 0; i < n && effort <= EFFORT * (uint64_t)s->n; i++) {
+		uint32_t n = pattern_candidates(&tuples, least, list, RULE_CANDIDATES, &pass);
+		for (uint32_t i = 0; i < n && effort <= RULE_EFFORT * (uint64_t)s->n; i++) {
 			size_t span = list[i].last - list[i].first;
-			if (span * 200 < s->n)
+			if ((double)span < RULE_LITTLE * (double)s->n)
 				continue;
-			if (have && (double)span < pattern_cuts_weight(&best) * 0.95)
+			if (have && (double)span < pattern_cuts_weight(&best) * RULE_EXPLAINED)
 				continue;
 			struct arena own = {0};
 			struct pattern_found found = {0};
@@ -57,19 +49,20 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			/* a wider tuple is often where a narrower one was */
 			uint64_t sum = sum_of_cuts(cut, list[i].n);
 			bool again = false;
-			for (uint32_t k = 0; k < n_tried && k < TRIED && !again; k++)
+			for (uint32_t k = 0; k < n_tried && k < RULE_CANDIDATES && !again; k++)
 				again = tried[k] == sum;
-			tried[n_tried++ % TRIED] = sum;
+			tried[n_tried++ % RULE_CANDIDATES] = sum;
 			if (again) {
 				arena_release(&own);
 				continue;
 			}
-			effort += span + s->n / 4;
+			effort += span + (uint64_t)(RULE_QUARTER * (double)s->n);
 			/* as much explained by a shorter cycle, or more by any */
 			bool good = pattern_cuts_try(s, cut, list[i].n, &own, &found);
-			if (good && (!have || pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * 1.05 ||
-			             (pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * 0.95 &&
-			              found.fit.ops < best.fit.ops))) {
+			if (good &&
+			    (!have || pattern_cuts_weight(&best) < pattern_cuts_weight(&found) * RULE_EXPLAINED ||
+			     (pattern_cuts_weight(&found) > pattern_cuts_weight(&best) * RULE_EXPLAINED &&
+			      found.fit.ops < best.fit.ops))) {
 				arena_release(&best_arena);
 				best_arena = own;
 				best = found;
@@ -80,8 +73,8 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
 			}
 		}
 		arena_release(&pass);
-		if ((have && pattern_cuts_weight(&best) * 2 >= (double)s->n) || tuples.width >= widest ||
-		    effort > EFFORT * (uint64_t)s->n)
+		if ((have && pattern_cuts_weight(&best) >= RULE_HALF * (double)s->n) || tuples.width >= widest ||
+		    effort > RULE_EFFORT * (uint64_t)s->n)
 			break;
 		if (!pattern_tuples_widen(&tuples))
 			break;
@@ -97,21 +90,19 @@ static bool find_one(const struct pattern_sequence *s, uint32_t least, uint32_t 
  * of the tuple that tells. */
 static uint32_t inner_cycles(const struct pattern_sequence *s, const struct pattern_found *f, uint32_t *width)
 {
-	enum { FEW = 16 };
-	if (f->fit.ops < 2)
+	if (f->bursts || f->fit.ops < 2)
 		return 0;
 	struct arena scratch = {0};
-	uint32_t n = f->to - f->from < FEW ? f->to - f->from : FEW;
+	uint32_t n = f->to - f->from < RULE_MANY ? f->to - f->from : RULE_MANY;
 	uint32_t from = f->from + (f->to - f->from - n) / 2;
-	while (n > 2 && f->fit.cut[from + n] - f->fit.cut[from] > INNER_OPS)
+	while (n > 2 && f->fit.cut[from + n] - f->fit.cut[from] > RULE_GLANCE)
 		n--;
 	size_t first = f->fit.cut[from];
 	struct pattern_sequence part = pattern_part(s, first, f->fit.cut[from + n] - first);
 	struct pattern_found inner = {0};
 	uint32_t cycles = 0;
-	if (find_one(&part, n + n / 2, WIDEST, &scratch, &inner, width) && !inner.bursts &&
-	    (double)inner.fit.ops < 0.7 * f->fit.ops &&
-	    pattern_cuts_weight(&inner) >= PATTERN_EXPLAINED * (double)part.n)
+	if (find_one(&part, (uint32_t)(RULE_LONGER * n), RULE_WIDEST, &scratch, &inner, width) && !inner.bursts &&
+	    inner.fit.ops < RULE_MOST * f->fit.ops && pattern_cuts_weight(&inner) >= RULE_EXPLAINED * (double)part.n)
 		cycles = inner.cycles / n;
 	arena_release(&scratch);
 	return cycles;
@@ -124,15 +115,15 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	const struct pattern_fit *fit = &f->fit;
 	if (f->bursts || fit->ops < 2 || fit->model == UINT32_MAX)
 		return;
-	enum { FEW = 31 };
+
 	struct arena scratch = {0};
 	double *pause = ARENA_NEW(&scratch, fit->ops, double);
-	uint32_t some[FEW], n_some = 0, stride = (f->to - f->from) / FEW + 1;
+	uint32_t some[RULE_MANY], n_some = 0, stride = (f->to - f->from) / RULE_MANY + 1;
 	for (uint32_t k = f->from; k < f->to; k += fit->grade[k] == GRADE_EXACT ? stride : 1)
-		if (fit->grade[k] == GRADE_EXACT && n_some < FEW)
+		if (fit->grade[k] == GRADE_EXACT && n_some < RULE_MANY)
 			some[n_some++] = k;
 	for (uint32_t i = 0; i < fit->ops && n_some; i++) {
-		int64_t of_op[FEW];
+		int64_t of_op[RULE_MANY];
 		for (uint32_t k = 0; k < n_some; k++)
 			of_op[k] = (int64_t)s->pause[fit->cut[some[k]] + i];
 		sort_times(of_op, n_some);
@@ -143,9 +134,9 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	for (uint32_t i = 1; i < fit->ops; i++)
 		if (pause[i] > pause[best])
 			best = i;
-	if (best && pause[best] > pause[0] * 1.25) {
+	if (best && pause[best] > pause[0] * RULE_PAUSE) {
 		/* one more at either end, of which the present cuts have half each */
-		size_t *cut = ARENA_NEW(arena, (size_t)(f->to - f->from) + 3, size_t);
+		size_t *cut = ARENA_NEW(arena, (size_t)(f->to - f->from) + 2 + 1, size_t);
 		uint32_t n = 0;
 		if (fit->cut[f->from] + best >= fit->ops)
 			cut[n++] = fit->cut[f->from] + best - fit->ops;
@@ -161,7 +152,7 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 			cut[n++] = fit->cut[f->to] + best;
 		struct pattern_found found = {0};
 		if (pattern_cuts_try(s, cut, n, arena, &found) && !found.bursts && found.cycles >= f->cycles &&
-		    found.share.ops >= f->share.ops - 0.02) {
+		    found.share.ops >= f->share.ops - RULE_LITTLE) {
 			found.fewest = f->fewest;
 			found.most = f->most;
 			*f = found;
@@ -170,43 +161,33 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 	arena_release(&scratch);
 }
 
-static bool is_instead(const struct pattern_found *shorter, const struct pattern_found *f)
+/* Takes shorter cycles in place of those of `f` where those consist of them: in the same stretch, for beside it another
+ * loop may have more of them. */
+static void take_inner(const struct pattern_sequence *s, struct arena *arena, struct pattern_found *f)
 {
-	return pattern_cuts_weight(shorter) >= 0.9 * pattern_cuts_weight(f) && shorter->fit.ops < f->fit.ops;
-}
-
-/* The loop of shorter cycles in the stretch that cycles were found in: beside it another loop may have more of them. */
-static bool find_inside(const struct pattern_sequence *s, uint32_t least, uint32_t widest, struct arena *arena,
-                        const struct pattern_found *f, struct pattern_found *out)
-{
+	struct pattern_found shorter = {0};
+	uint32_t width = 0;
+	if (inner_cycles(s, f, &width) < 2)
+		return;
 	size_t first = f->fit.cut[f->from], end = f->fit.cut[f->to];
 	/* a long cycle at either end may be part of it, and part of something else */
 	first -= first < f->fit.ops ? first : f->fit.ops;
 	end += s->n - end < f->fit.ops ? s->n - end : f->fit.ops;
 	struct pattern_sequence part = pattern_part(s, first, end - first);
-	uint32_t width = 0;
-	if (!find_one(&part, least, widest, arena, out, &width))
-		return false;
-	for (uint32_t k = 0; k <= out->fit.n; k++)
-		out->fit.cut[k] += first;
-	return true;
+	if (!find_one(&part, (uint32_t)(RULE_LONGER * f->cycles), width, arena, &shorter, &width) ||
+	    pattern_cuts_weight(&shorter) < RULE_NEARLY_ALL * pattern_cuts_weight(f) || shorter.fit.ops >= f->fit.ops)
+		return;
+	for (uint32_t k = 0; k <= shorter.fit.n; k++)
+		shorter.fit.cut[k] += first;
+	*f = shorter;
 }
 
 static bool find_loop(const struct pattern_sequence *s, bool shortest, struct arena *arena, struct pattern_found *out)
 {
 	uint32_t width = 0;
-	if (s->n < PATTERN_CYCLES || !find_one(s, PATTERN_CYCLES, WIDEST, arena, out, &width))
+	if (s->n < RULE_CYCLES || !find_one(s, RULE_CYCLES, RULE_WIDEST, arena, out, &width))
 		return false;
-	uint32_t inner = out->bursts ? 0 : inner_cycles(s, out, &width);
-	if (inner > 1) {
-		struct pattern_found shorter = {0};
-		uint32_t least = out->cycles + out->cycles / 2;
-		bool better = find_one(s, least, width, arena, &shorter, &width) && is_instead(&shorter, out);
-		if (!better)
-			better = find_inside(s, least, width, arena, out, &shorter) && is_instead(&shorter, out);
-		if (better)
-			*out = shorter;
-	}
+	take_inner(s, arena, out);
 	struct pattern_found outer = {0};
 	if (!shortest && pattern_layers_join(s, out, arena, &outer))
 		*out = outer;
@@ -277,8 +258,8 @@ static int compare_loops(const void *a, const void *b)
 /* The loops in order of their time, and the ops' numbers of them with it. */
 static void sort_loops(struct pattern *p, size_t n)
 {
-	uint8_t place[PATTERN_LOOPS + 1] = {0};
-	struct pattern_loop before[PATTERN_LOOPS];
+	uint8_t place[RULE_LOOPS + 1] = {0};
+	struct pattern_loop before[RULE_LOOPS];
 	if (!p->n_loops)
 		return;
 	memcpy(before, p->loops, sizeof before);
@@ -317,45 +298,41 @@ static double host_share(const struct pattern_sequence *s, const struct pattern_
 	return n ? with / (double)n : 1;
 }
 
-/* Whether too few cycles are equal for one of them to say what is usual: several steps together may vary so little in
- * how often each name comes that they pass for a cycle, where each by itself does not. */
-static bool is_of_no_two_alike(const struct pattern_found *f)
-{
-	return !f->bursts && f->fit.model == UINT32_MAX;
-}
-
 /* Where a good part of a sequence is in no cycle of the loop that was found, `f`, or none was: steps that are the same
  * work under other names. They may be what the loop's cycles are a part of, such as those of one length; or what they
  * are layers of, if only then there is an input or an optimizer; or what several of make one of its cycles. True: `f`
  * is that now. */
 static bool take_varied(const struct pattern_sequence *s, bool have, struct arena *arena, struct pattern_found *f)
 {
-	enum { LEFT = 97, MORE = 103, LITTLE = 5 };
+
 	double all = 0, in = have ? time_in(s, f) : 0;
 	for (size_t i = 0; i < s->n; i++)
 		all += (double)s->length[i];
 	struct pattern_places places;
 	/* what fills memory at the start, say, is neither these steps nor a part of them */
-	if (in * 100 < all * LITTLE)
+	if (in < all * (1 - RULE_EXPLAINED))
 		have = false;
 	/* steps one upon the other, of one name each, are a loop, and what is beside it another one */
-	if (have && !f->bursts && !is_of_no_two_alike(f))
+	bool no_two = have && !f->bursts && f->fit.model == UINT32_MAX;
+	if (have && !f->bursts && !no_two)
 		return false;
-	if (s->n < PATTERN_PLACES_CYCLES || !pattern_varied_find(s, !have, arena, &places))
+	if (s->n < RULE_CYCLES_VARIED || !pattern_varied_find(s, !have, arena, &places))
 		return false;
 	struct pattern_found varied;
 	pattern_varied_cycles(&places, arena, &varied);
 	uint32_t uneven = 0;
 	for (uint32_t k = 0; k < varied.to; k++) {
 		size_t ops = places.cut[k + 1] - places.cut[k];
-		uneven += ops * 4 < (size_t)places.ops * 3 || ops * 3 > (size_t)places.ops * 4;
+		uneven += (double)ops < RULE_MOST * places.ops || (double)ops * RULE_MOST > places.ops;
 	}
-	bool told = places.input >= 0.9 || places.update >= 0.9;
+	bool told = places.input >= RULE_NEARLY_ALL || places.update >= RULE_NEARLY_ALL;
 	/* what was found is a part of a step, however much of it, where each step has its input and hardly any part */
-	bool parts = varied.cycles < f->cycles && told && host_share(s, f) < 0.1;
-	if (have && is_of_no_two_alike(f)) {
-		bool several = told && varied.cycles >= f->cycles * (uint64_t)2 &&
-		               uneven * (uint64_t)2 <= varied.cycles && time_in(s, &varied) * 100 >= in * LEFT;
+	bool parts = varied.cycles < f->cycles && told && host_share(s, f) < 1 - RULE_NEARLY_ALL;
+	/* several steps together may vary so little in how often each name comes that they pass for a cycle, where
+	 * each by itself does not */
+	if (no_two) {
+		bool several = told && RULE_HALF * varied.cycles >= f->cycles && uneven <= RULE_HALF * varied.cycles &&
+		               time_in(s, &varied) >= in * (1 - RULE_LITTLE);
 		if (several)
 			*f = varied;
 		return several;
@@ -363,8 +340,8 @@ static bool take_varied(const struct pattern_sequence *s, bool have, struct aren
 	/* where names do not vary, what was found without some of the cycles was so for a reason: their time is another
 	 */
 	if (have && !parts &&
-	    (varied.cycles < f->cycles || places.constant_ops > 0.98 || in * 100 > all * LEFT ||
-	     time_in(s, &varied) * 100 < in * MORE || uneven * (uint64_t)2 > varied.cycles - f->cycles))
+	    (varied.cycles < f->cycles || places.constant_ops > 1 - RULE_LITTLE || in > all * (1 - RULE_LITTLE) ||
+	     time_in(s, &varied) < in * (1 + RULE_LITTLE) || uneven > RULE_HALF * (varied.cycles - f->cycles)))
 		return false;
 	*f = varied;
 	return true;
@@ -376,14 +353,14 @@ void pattern_find(const struct pattern_sequence *sequence, bool shortest, struct
 	struct pattern_sequence s = *sequence;
 	size_t n = s.n;
 	*out = (struct pattern){0};
-	out->loops = ARENA_NEW(arena, PATTERN_LOOPS, struct pattern_loop);
+	out->loops = ARENA_NEW(arena, RULE_LOOPS, struct pattern_loop);
 	out->loop = ARENA_NEW(arena, n, uint8_t);
 	out->cycle = ARENA_NEW(arena, n, uint32_t);
 	uint32_t *row = ARENA_NEW(&scratch, n, uint32_t);
 	for (size_t i = 0; i < n; i++)
 		row[i] = (uint32_t)i;
 	bool varied = false;
-	while (out->n_loops < PATTERN_LOOPS) {
+	while (out->n_loops < RULE_LOOPS) {
 		struct arena pass = {0};
 		struct pattern_found found = {0};
 		bool have = find_loop(&s, shortest, &pass, &found);

@@ -5,13 +5,13 @@
  * differ from one repetition to the next. A *token* is (lane, name). A *loop* is a stretch of the sequence that is cut
  * into *cycles* which hold the same tokens, each as often:
  *
- *	- at least PATTERN_CYCLES cycles;
- *	- they explain at least PATTERN_EXPLAINED of the stretch's ops and of its GPU time: a token that a cycle holds
+ *	- at least RULE_CYCLES cycles;
+ *	- they explain at least RULE_EXPLAINED of the stretch's ops and of its GPU time: a token that a cycle holds
  *	  more or less often than is usual counts as not explained, except where the cycle before or after makes up for
  *	  it (an op that moved over a boundary);
  *	- at least three quarters of the cycles are alike (three quarters of what they hold is what is usual);
- *	- of the cuts that do this the shortest cycle; but where the host copies or waits in every n-th of short cycles
- *	  only, or other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_layers.h).
+ *	- of the cuts that do this the shortest cycle; but where the host copies or waits in every n-th cycle only, or
+ *	  other kernels follow on every n-th, n of them are one, for layers are not steps (pattern_layers.h).
  *
  * A few cycles may therefore differ: a logging step, a longer one, one of which rows were lost. Ops that explain
  * nothing before the first and after the last cycle are not part of the loop: warm-up, autotuning.
@@ -26,17 +26,15 @@
 #ifndef GAPLINE_ANALYSE_RUN_PATTERN_H
 #define GAPLINE_ANALYSE_RUN_PATTERN_H
 
+#include "analyse/run/step_rules.h"
 #include "base/arena.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum {
-	PATTERN_CYCLES = 5, /* repetitions that a loop has at least */
-	PATTERN_LOOPS = 16  /* loops that are told apart in one sequence at most; what is left then is in none */
-};
-#define PATTERN_EXPLAINED 0.95
+/* What is said of it to readers: judge/compare.c, side/quality.c. */
+enum { PATTERN_CYCLES = RULE_CYCLES };
 
 enum pattern_flag {
 	PATTERN_WORK = 1,  /* the op computes: a kernel or a graph, not a copy */

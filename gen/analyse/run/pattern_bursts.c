@@ -2,15 +2,13 @@
 
 #include "base/sort.h"
 
-enum { LEAST_RUNS = 8 /* whose lengths say something */ };
-
 /* Cycles that explain too little together may be parted by what is no cycle of theirs. Of cycles that hold half as much
  * again the rest is that, too: a prompt has about as many kernels as a token. */
 static void part_longer(struct pattern_fit *f, uint32_t from, uint32_t to)
 {
 	for (uint32_t k = from; k < to; k++)
 		f->more[k] = f->more[k] ||
-		             (f->grade[k] == GRADE_CYCLE && (f->cut[k + 1] - f->cut[k]) * 2 > (size_t)f->ops * 3);
+		             (f->grade[k] == GRADE_CYCLE && (double)(f->cut[k + 1] - f->cut[k]) > RULE_LONGER * f->ops);
 }
 
 /* The run of cycles that begins at or after `k`, up to one that is none or has something else behind it. */
@@ -60,15 +58,16 @@ static bool runs_vary(const struct pattern_fit *f, uint32_t from, uint32_t to)
 		same = k - i > same ? k - i : same;
 	}
 	arena_release(&scratch);
-	return n >= LEAST_RUNS && same * 2 <= n && inside * 5 >= (f->cut[to] - f->cut[from]) * 4;
+	return n >= RULE_CYCLES_VARIED && same <= RULE_HALF * n &&
+	       (double)inside >= RULE_MOST * (double)(f->cut[to] - f->cut[from]);
 }
 
 /* Whether what is no cycle is one with a few kernels under other names: as long, and three quarters of it the same. */
 static bool is_near(const struct pattern_fit *f, uint32_t k)
 {
 	size_t ops = f->cut[k + 1] - f->cut[k];
-	return f->grade[k] == GRADE_NONE && ops * 8 >= (size_t)f->ops * 7 && ops * 8 <= (size_t)f->ops * 9 &&
-	       f->off[k] * (uint64_t)2 <= f->ops;
+	return f->grade[k] == GRADE_NONE && (double)ops >= (1 - RULE_NEAR) * f->ops &&
+	       (double)ops <= (1 + RULE_NEAR) * f->ops && f->off[k] <= RULE_HALF * f->ops;
 }
 
 /* Cycles that are none, and that hardly any other is like: steps of which some kernels are other ones each time, say.
@@ -77,25 +76,25 @@ static bool is_near(const struct pattern_fit *f, uint32_t k)
 static bool vary_between(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
                          uint32_t cycles)
 {
-	enum { ALIKE = 3 };
+
 	struct arena scratch = {0};
 	uint64_t *sum = ARENA_NEW(&scratch, to - from, uint64_t);
 	uint32_t n = 0, varied = 0, near = 0;
 	for (uint32_t k = from; k < to; k++)
 		near += is_near(f, k);
 	for (uint32_t k = from; k < to; k++)
-		if (f->grade[k] == GRADE_NONE && (f->cut[k + 1] - f->cut[k]) * 2 >= f->ops &&
-		    f->cut[k + 1] - f->cut[k] <= (size_t)f->ops * 2)
+		if (f->grade[k] == GRADE_NONE && (double)(f->cut[k + 1] - f->cut[k]) >= RULE_HALF * f->ops &&
+		    RULE_HALF * (double)(f->cut[k + 1] - f->cut[k]) <= f->ops)
 			sum[n++] = f->sum[k];
 	sort_hashes(sum, n);
 	for (uint32_t i = 0, end; i < n; i = end) {
 		for (end = i + 1; end < n && sum[end] == sum[i]; end++)
 			;
-		varied += end - i < ALIKE ? end - i : 0;
+		varied += end - i < RULE_FEW ? end - i : 0;
 	}
 	arena_release(&scratch);
-	return varied * (uint64_t)20 > cycles || near * (uint64_t)50 > cycles ||
-	       pattern_fit_behind(f, s, from, to) * (uint64_t)4 > cycles;
+	return varied > (1 - RULE_EXPLAINED) * cycles || near > RULE_LITTLE * cycles ||
+	       pattern_fit_behind(f, s, from, to) > RULE_QUARTER * cycles;
 }
 
 /* Adds how much of the cycles [from, to) is usual. */
@@ -140,7 +139,7 @@ static size_t all_written(const struct pattern_sequence *s, const struct pattern
 		between += beyond;
 	}
 	arena_release(&scratch);
-	return ops * 20 >= between * 19 ? ops : 0;
+	return (double)ops >= RULE_EXPLAINED * (double)between ? ops : 0;
 }
 
 void pattern_bursts_find(struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
@@ -151,7 +150,7 @@ void pattern_bursts_find(struct pattern_fit *f, const struct pattern_sequence *s
 	part_longer(f, from, to);
 	for (uint32_t k = from; next_run(f, to, k, &first, &end); k = end) {
 		out->cycles += end - first;
-		if (end - first < PATTERN_CYCLES)
+		if (end - first < RULE_CYCLES)
 			continue;
 		out->runs++;
 		in_runs += end - first;
@@ -160,12 +159,13 @@ void pattern_bursts_find(struct pattern_fit *f, const struct pattern_sequence *s
 			out->end = end;
 		}
 	}
-	bool whole = out->runs > PATTERN_BURSTS && in_runs * 2 >= out->cycles && out->cycles * 20 >= (to - from) * 19;
-	out->are_loop = out->runs > 1 && (whole || in_runs * 10 >= out->cycles * 9) &&
-	                (host_share(f, s, from, to) >= 0.9 || runs_vary(f, from, to)) &&
+	bool whole = out->runs > RULE_FEW && in_runs >= RULE_HALF * out->cycles &&
+	             out->cycles >= RULE_EXPLAINED * (to - from);
+	out->are_loop = out->runs > 1 && (whole || in_runs >= RULE_NEARLY_ALL * out->cycles) &&
+	                (host_share(f, s, from, to) >= RULE_NEARLY_ALL || runs_vary(f, from, to)) &&
 	                !vary_between(f, s, from, to, out->cycles);
 	if (out->are_loop)
 		out->written = all_written(s, f, from, to);
-	if (out->are_loop || out->runs > PATTERN_BURSTS)
+	if (out->are_loop || out->runs > RULE_FEW)
 		out->share = share_of_runs(f, s, from, to);
 }

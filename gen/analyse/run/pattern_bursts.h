@@ -4,15 +4,13 @@
  * or tokens of one prompt after the other, or of many in one batch: then some runs are short, and whatever is between
  * them lies behind a whole cycle. The host has to do with every step, and not with a layer, of which there are as many
  * in every step. A few runs may be loops of their own. */
-#ifndef GAPLINE_ANALYSE_RUN_PATTERN_BURSTS_H
-#define GAPLINE_ANALYSE_RUN_PATTERN_BURSTS_H
+#ifndef GAPLINE_ANALYSE_RUN_RULE_FEW_H
+#define GAPLINE_ANALYSE_RUN_RULE_FEW_H
 
 #include "analyse/run/pattern_fit.h"
 
-enum { PATTERN_BURSTS = 3 /* so many runs of cycles with something else between them are told apart by themselves */ };
-
 struct pattern_bursts {
-	uint32_t runs, cycles;      /* runs of PATTERN_CYCLES cycles at least; cycles in all runs */
+	uint32_t runs, cycles;      /* runs of RULE_CYCLES cycles at least; cycles in all runs */
 	uint32_t first, end;        /* the cycles of the longest run */
 	bool are_loop;              /* all runs are of one loop */
 	size_t written;             /* then: ops between them, where all that lies there is written out */

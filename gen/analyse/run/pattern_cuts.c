@@ -5,32 +5,26 @@
 
 #include <string.h>
 
-/* A window that explains nearly enough speaks for its cuts, too: others may explain a little more. */
-#define PROMISING (PATTERN_EXPLAINED - 0.02)
-
-enum {
-	SAMPLE = 256, /* cycles of which a median is taken; of four times as many some are tried first */
-	WINDOW = 40,  /* cycles one after the other that are tried: so many that a few of another kind do not decide */
-	WINDOWS = 24, /* most of them */
-	ONE_IN = 12,  /* cycles of so many that are tried */
-	FEW = 20      /* cycles: that fewer of them come out alike may be chance, if not most are the same */
-};
-
 static bool are_alike(uint32_t alike, uint32_t cycles)
 {
-	return cycles >= PATTERN_CYCLES && alike * (uint64_t)4 >= cycles * (uint64_t)3;
+	return cycles >= RULE_CYCLES && alike >= RULE_MOST * cycles;
 }
 
 static bool is_explained(const struct pattern_share *share, uint32_t cycles)
 {
-	return are_alike(share->alike, cycles) && share->ops >= PATTERN_EXPLAINED && share->time >= PATTERN_EXPLAINED;
+	return are_alike(share->alike, cycles) && share->ops >= RULE_EXPLAINED && share->time >= RULE_EXPLAINED;
 }
 
-/* But for an op or two, or one in fifty. */
+/* Ops that a cycle may have more or less, and still be the same: one or two, or one in fifty. */
+static uint32_t spare_of(const struct pattern_fit *f)
+{
+	uint32_t few = (uint32_t)(RULE_LITTLE * f->ops);
+	return few > RULE_SPARE ? few : RULE_SPARE;
+}
+
 static bool is_same(const struct pattern_fit *f, uint32_t k)
 {
-	uint32_t few = f->ops / 50 > 2 ? f->ops / 50 : 2;
-	return f->grade[k] == GRADE_EXACT || f->off[k] <= few;
+	return f->grade[k] == GRADE_EXACT || f->off[k] <= spare_of(f);
 }
 
 /* Of many candidates for a boundary some cut what varies (so many tokens to a prompt) into a handful of stretches that
@@ -47,11 +41,11 @@ static bool is_no_chance(const struct pattern_fit *f, const struct pattern_seque
 		inside += f->cut[k + 1] - f->cut[k];
 		n++;
 	}
-	if (n >= FEW)
+	if (n >= RULE_MANY)
 		return true;
-	for (size_t i = 0; i < s->n && same * 4 >= n * 3; i++)
+	for (size_t i = 0; i < s->n && same >= RULE_MOST * n; i++)
 		all += f->usual[s->token[i]] > 0;
-	return all && inside * 2 >= all;
+	return all && (double)inside >= RULE_HALF * (double)all;
 }
 
 /* Whether the cycles [from, to), `cycles` of which are any, make a loop; `share` is how much of them is usual, or
@@ -71,22 +65,13 @@ static bool explain(const struct pattern_fit *f, const struct pattern_sequence *
 	return is_explained(share, cycles) && is_no_chance(f, s, from, to);
 }
 
-/* Whether so few of few cycles are the same that no loop of theirs is told from chance. */
-static bool is_chance(const struct pattern_fit *f)
-{
-	uint32_t same = 0;
-	for (uint32_t k = 0; k < f->n; k++)
-		same += is_same(f, k);
-	return f->n < FEW && same * 4 < PATTERN_CYCLES * 3;
-}
-
 /* The median of the cycles' GPU time (`busy`), or of the time from one's end to the next one's. */
 static double cycle_time(const struct pattern_fit *f, const struct pattern_sequence *s, uint32_t from, uint32_t to,
                          bool busy)
 {
-	int64_t some[SAMPLE];
-	uint32_t n = 0, stride = (to - from) / SAMPLE + 1;
-	for (uint32_t k = from; k + 1 < to && n < SAMPLE; k += stride) {
+	int64_t some[RULE_SAMPLE];
+	uint32_t n = 0, stride = (to - from) / RULE_SAMPLE + 1;
+	for (uint32_t k = from; k + 1 < to && n < RULE_SAMPLE; k += stride) {
 		int64_t time = 0;
 		for (size_t i = f->cut[k]; busy && i < f->cut[k + 1]; i++)
 			time += s->length[i];
@@ -99,29 +84,28 @@ static double cycle_time(const struct pattern_fit *f, const struct pattern_seque
 
 static bool is_other(double a, double b)
 {
-	return a > b * 1.5 || b > a * 1.5;
+	return a > b * RULE_LONGER || b > a * RULE_LONGER;
 }
 
 /* Two stretches of the same names with something else between them are two loops where a cycle of one takes half as
  * long again as of the other (another size of the same solver). The larger one is kept; the other is found later. */
 static void split_by_time(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
 {
-	/* cycles at the begin: too few to be a loop they may be, a calibration, and are left out then */
-	enum { INTERRUPTIONS = 16, HEAD = 4 };
-	uint32_t at[INTERRUPTIONS], n = 0;
+	uint32_t at[RULE_LOOPS], n = 0;
 	for (uint32_t k = found->from; k + 1 < found->to; k++) {
 		bool interrupted = f->grade[k] != GRADE_EXACT;
 		for (size_t i = f->cut[k] + 1; i <= f->cut[k + 1] && i < s->n && !interrupted; i++)
 			interrupted = s->flags[i] & PATTERN_BREAK;
 		if (interrupted) {
-			if (n == INTERRUPTIONS)
+			if (n == RULE_LOOPS)
 				return;
 			at[n++] = k + 1;
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		/* without the cycle that holds the interruption itself */
-		if (at[i] < found->from + HEAD || at[i] + PATTERN_CYCLES > found->to)
+		/* without the cycle that holds the interruption itself; at the begin they may be too few to be a loop,
+		 * a calibration, and are left out then */
+		if (at[i] < found->from + RULE_CYCLES - 1 || at[i] + RULE_CYCLES > found->to)
 			continue;
 		uint32_t before = at[i] - found->from, behind = found->to - at[i];
 		if (is_other(cycle_time(f, s, found->from, at[i] - 1, true),
@@ -141,17 +125,17 @@ static void split_by_time(const struct pattern_fit *f, const struct pattern_sequ
  */
 static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence *s, struct pattern_found *found)
 {
-	enum { LONG = 4 }; /* usual cycles that the interruption takes */
-	if (found->to - found->from < 3 * PATTERN_CYCLES)
+
+	if (found->to - found->from < RULE_FEW * RULE_CYCLES)
 		return;
 	double usual = cycle_time(f, s, found->from, found->to, false);
 	uint32_t from = found->from, to = found->to;
-	for (uint32_t i = 1; i < PATTERN_CYCLES; i++) {
+	for (uint32_t i = 1; i < RULE_CYCLES; i++) {
 		uint32_t front = found->from + i, back = found->to - 1 - i;
 		for (int end = 0; end < 2; end++) {
 			uint32_t k = end ? back : front;
 			int64_t took = s->end[f->cut[k + 1] - 1] - s->end[f->cut[k] - 1];
-			if (f->grade[k] == GRADE_EXACT || (double)took < LONG * usual)
+			if (f->grade[k] == GRADE_EXACT || (double)took < RULE_LONG * usual)
 				continue;
 			if (end)
 				to = k;
@@ -167,8 +151,8 @@ static void drop_ends(const struct pattern_fit *f, const struct pattern_sequence
  * the cuts are (a prompt's tokens without the next prompt). */
 static void drop_cut_end(const struct pattern_fit *f, struct pattern_found *found)
 {
-	uint32_t last = found->to - 1, few = f->ops / 50 > 2 ? f->ops / 50 : 2;
-	if (found->to - found->from > PATTERN_CYCLES && f->cut[last + 1] - f->cut[last] + few < f->ops)
+	uint32_t last = found->to - 1;
+	if (found->to - found->from > RULE_CYCLES && f->cut[last + 1] - f->cut[last] + spare_of(f) < f->ops)
 		found->to = last;
 }
 
@@ -178,23 +162,6 @@ static uint32_t count_cycles(const struct pattern_fit *f, uint32_t from, uint32_
 	for (uint32_t k = from; k < to; k++)
 		n += f->grade[k] != GRADE_NONE;
 	return n;
-}
-
-/* Whether more than one in a hundred cycles is two: the time of one of them would be wrong by more than that. Where it
- * is every n-th one, the loop is made so: a generator's step behind so many of its critic's. */
-static bool miss_cuts(const struct pattern_fit *f, uint32_t from, uint32_t to)
-{
-	uint32_t twice = 0, even = 0, last = 0, distance = 0;
-	for (uint32_t k = from; k < to; k++) {
-		if (f->grade[k] == GRADE_NONE || !f->twice[k])
-			continue;
-		even += twice > 1 && k - last == distance;
-		distance = k - last;
-		last = k;
-		twice++;
-	}
-	bool regular = twice >= PATTERN_CYCLES && even * (uint64_t)10 >= (twice - 2) * (uint64_t)9;
-	return !regular && twice * (uint64_t)100 > to - from;
 }
 
 /* Whether the cycles are copies alone, and kernels lie between them: they are what a step begins with, array by array.
@@ -222,25 +189,13 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 		out->from++;
 	while (out->to > out->from && f->grade[out->to - 1] < GRADE_ALIKE)
 		out->to--;
-	if (f->ops == 0 || out->to - out->from < PATTERN_CYCLES || is_chance(f))
+	if (f->ops == 0 || out->to - out->from < RULE_CYCLES)
 		goto done;
 	split_by_time(f, s, out);
 	drop_ends(f, s, out);
 	drop_cut_end(f, out);
 	out->cycles = count_cycles(f, out->from, out->to);
 	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
-	uint32_t from = out->from + (f->grade[out->from] != GRADE_EXACT);
-	uint32_t to = out->to - (f->grade[out->to - 1] != GRADE_EXACT);
-	if (!good && to - from >= PATTERN_CYCLES && to - from < out->to - out->from) {
-		/* an end may hold what belongs to what lies before or behind the loop */
-		struct pattern_share share;
-		uint32_t cycles = count_cycles(f, from, to);
-		if (explain(f, s, from, to, cycles, &share)) {
-			*out = (struct pattern_found){
-				.fit = *f, .from = from, .to = to, .cycles = cycles, .share = share};
-			good = true;
-		}
-	}
 	if (good)
 		goto done;
 
@@ -248,7 +203,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	pattern_bursts_find(f, s, out->from, out->to, &bursts);
 	if (!bursts.runs)
 		goto done;
-	if (bursts.are_loop || bursts.runs > PATTERN_BURSTS) {
+	if (bursts.are_loop || bursts.runs > RULE_FEW) {
 		out->bursts = bursts.are_loop;
 		out->written = bursts.written;
 		out->cycles = bursts.cycles;
@@ -263,7 +218,7 @@ static bool accept(const struct pattern_sequence *s, struct pattern_found *out)
 	out->cycles = count_cycles(f, out->from, out->to);
 	good = explain(f, s, out->from, out->to, out->cycles, &out->share);
 done:
-	return good && !miss_cuts(f, out->from, out->to) && !are_inputs(s, f, out->from, out->to);
+	return good && !are_inputs(s, f, out->from, out->to);
 }
 
 /* Whether `n` cuts, put right, make a loop. */
@@ -274,8 +229,8 @@ static bool fit_cuts(const struct pattern_sequence *s, size_t *cut, uint32_t n, 
 	uint32_t longer = 0;
 	for (uint32_t k = 0; k < n && out->fit.ops > 1; k++)
 		longer += out->fit.grade[k] != GRADE_EXACT &&
-		          (out->fit.cut[k + 1] - out->fit.cut[k]) * 8 >= (size_t)out->fit.ops * 13;
-	if (longer && longer * (uint64_t)4 <= n) {
+		          (double)(out->fit.cut[k + 1] - out->fit.cut[k]) > RULE_LONGER * out->fit.ops;
+	if (longer && longer <= RULE_QUARTER * n) {
 		size_t *more = ARENA_NEW(arena, (size_t)n * 2 + 1, size_t);
 		uint32_t split = pattern_fit_split(&out->fit, s, more, n * 2);
 		if (split > n)
@@ -288,10 +243,11 @@ static bool is_window_good(const struct pattern_sequence *s, const size_t *cut)
 {
 	struct arena scratch = {0};
 	struct pattern_found found = {0};
-	size_t *some = ARENA_NEW(&scratch, WINDOW + 1, size_t);
-	memcpy(some, cut, WINDOW * sizeof *some);
-	bool good = fit_cuts(s, some, WINDOW, &scratch, &found) ||
-	            (found.share.ops >= PROMISING && found.share.time >= PROMISING);
+	size_t *some = ARENA_NEW(&scratch, RULE_WINDOW + 1, size_t);
+	memcpy(some, cut, RULE_WINDOW * sizeof *some);
+	bool good =
+		fit_cuts(s, some, RULE_WINDOW, &scratch, &found) ||
+		(found.share.ops >= RULE_EXPLAINED - RULE_LITTLE && found.share.time >= RULE_EXPLAINED - RULE_LITTLE);
 	arena_release(&scratch);
 	return good;
 }
@@ -315,15 +271,17 @@ static uint32_t cut_behind(const size_t *cut, uint32_t n, size_t at)
  */
 static bool is_promising(const struct pattern_sequence *s, const size_t *cut, uint32_t n)
 {
-	if (n < 4 * SAMPLE)
+	if (n < RULE_LONG * RULE_SAMPLE)
 		return true;
-	uint32_t windows = n / (WINDOW * ONE_IN) < WINDOWS ? n / (WINDOW * ONE_IN) + 1 : WINDOWS;
+	uint32_t windows =
+		n / (RULE_WINDOW * RULE_MANY) < RULE_WINDOWS ? n / (RULE_WINDOW * RULE_MANY) + 1 : RULE_WINDOWS;
 	size_t first = cut[0], ops = cut[n - 1] - first;
+	const uint32_t before = RULE_WINDOW / 2;
 	for (uint32_t w = 0; w < windows; w++) {
 		uint64_t at = 2 * (uint64_t)w + 1, of = 2 * (uint64_t)windows; /* the window's middle */
 		uint32_t k = w % 2 ? cut_behind(cut, n, first + ops * at / of) : (uint32_t)(n * at / of);
-		k = k > WINDOW / 2 ? k - WINDOW / 2 : 0;
-		if (is_window_good(s, cut + (k + WINDOW < n ? k : n - WINDOW)))
+		k -= k < before ? k : before;
+		if (is_window_good(s, cut + (k + RULE_WINDOW < n ? k : n - RULE_WINDOW)))
 			return true;
 	}
 	return false;
@@ -339,7 +297,7 @@ bool pattern_cuts_try(const struct pattern_sequence *s, size_t *cut, uint32_t n,
 		if (!kept || cut[k] != cut[kept - 1])
 			cut[kept++] = cut[k];
 	}
-	return kept >= PATTERN_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
+	return kept >= RULE_CYCLES && is_promising(s, cut, kept) && fit_cuts(s, cut, kept, arena, out);
 }
 
 double pattern_cuts_weight(const struct pattern_found *f)

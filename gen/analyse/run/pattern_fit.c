@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CAPTURED = 4 }; /* of the GPU time one part in so many, at most, is run before a graph is captured */
-
 static uint64_t hash(uint32_t token)
 {
 	uint64_t h = (token + 1) * 0x9E3779B97F4A7C15u;
@@ -24,13 +22,13 @@ static uint64_t sum_of(const struct pattern_sequence *s, const uint64_t *hashes,
 	return sum;
 }
 
-/* The sum that most of some cycles have, from all over the stretch; how many of a hundred have it. */
-static int commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum, struct arena *scratch)
+/* The sum that most of some cycles have, from all over the stretch; the share that has it. */ static double
+commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum, struct arena *scratch)
 {
-	enum { SAMPLE = 4096 };
-	uint64_t *some = ARENA_NEW(scratch, SAMPLE, uint64_t);
-	uint32_t taken = 0, stride = n / SAMPLE + 1;
-	for (uint32_t k = 0; k < n && taken < SAMPLE; k += stride)
+
+	uint64_t *some = ARENA_NEW(scratch, RULE_SAMPLE, uint64_t);
+	uint32_t taken = 0, stride = n / RULE_SAMPLE + 1;
+	for (uint32_t k = 0; k < n && taken < RULE_SAMPLE; k += stride)
 		some[taken++] = f->sum[k];
 	sort_hashes(some, taken);
 	uint32_t best = 0;
@@ -42,7 +40,7 @@ static int commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum,
 			*sum = some[i];
 		}
 	}
-	return (int)((uint64_t)best * 100 / taken);
+	return (double)best / taken;
 }
 
 /* Counts of the tokens of one cycle; `seen` lists those that are there. */
@@ -111,9 +109,9 @@ struct all_counts {
 static void all_counts_take(struct all_counts *all, const struct pattern_sequence *s, const size_t *cut, uint32_t n,
                             struct arena *arena)
 {
-	enum { ROOM = 16 }; /* one op in so many is one count's */
+
 	*all = (struct all_counts){0};
-	if ((uint64_t)n * s->n_tokens > s->n / ROOM)
+	if ((double)n * s->n_tokens > RULE_NEAR * (double)s->n)
 		return;
 	all->of = ARENA_NEW(arena, n, struct counts);
 	for (; all->n < n; all->n++) {
@@ -146,7 +144,7 @@ static void vote(struct pattern_fit *f, const struct pattern_sequence *s, uint32
 		}
 	}
 	for (uint32_t token = 0; token < s->n_tokens; token++)
-		if (there[token] * (uint64_t)2 <= n)
+		if (there[token] <= RULE_HALF * n)
 			f->usual[token] = 0;
 }
 
@@ -176,28 +174,25 @@ static void grade(struct pattern_fit *f, const struct pattern_sequence *s, uint3
 	size_t larger = all > f->ops ? all : f->ops, missing = f->ops - common;
 	/* what lacks more than an eighth (or a few) is something else (a validation step is the forward half of a
 	 * training step); lanes may have run ahead or behind */
-	size_t few = f->ops / 3 < 3 ? f->ops / 3 : 3;
-	size_t lost = s->n_lanes > 1 ? f->ops / 2 : f->ops / 8 > few ? f->ops / 8 : few;
+	double few = f->ops / RULE_FEW < RULE_FEW ? f->ops / RULE_FEW : RULE_FEW, eighth = RULE_NEAR * f->ops,
+	       quarter = RULE_QUARTER * f->ops;
+	double lost = s->n_lanes > 1 ? RULE_HALF * f->ops : eighth > few ? eighth : few;
 	/* nothing but what is usual, and most of that: rows were lost */
-	if (all == common && lost < f->ops / 4)
-		lost = f->ops / 4;
+	if (all == common && lost < quarter)
+		lost = quarter;
 	/* of nearly all of that, and of some less often: as many tokens as a small model drafts before the large one
 	 * checks them, or experts that got tokens; here and there one more of another. A validation lacks a good part
 	 * altogether */
 	uint32_t there = 0;
 	for (uint32_t i = 0; i < counts->n; i++)
 		there += f->usual[counts->seen[i]] > 0;
-	bool fewer =
-		(all - common) * 8 <= all && there * (uint64_t)10 >= f->n_usual * (uint64_t)9 && common * 4 >= f->ops;
-	f->grade[k] = common == larger                                    ? GRADE_EXACT
-	              : !fewer && (missing > lost || common * 2 < f->ops) ? GRADE_NONE
-	              : common * 4 >= larger * 3                          ? GRADE_ALIKE
-	                                                                  : GRADE_CYCLE;
+	bool fewer = (double)(all - common) <= RULE_NEAR * (double)all && there >= RULE_NEARLY_ALL * f->n_usual &&
+	             (double)common >= quarter;
+	f->grade[k] = common == larger                                                            ? GRADE_EXACT
+	              : !fewer && ((double)missing > lost || (double)common < RULE_HALF * f->ops) ? GRADE_NONE
+	              : (double)common >= RULE_MOST * (double)larger                              ? GRADE_ALIKE
+	                                                                                          : GRADE_CYCLE;
 	f->more[k] = all - common > f->ops;
-	uint32_t again = 0;
-	for (uint32_t i = 0; i < counts->n; i++)
-		again += f->usual[counts->seen[i]] && counts->of[counts->seen[i]] > f->usual[counts->seen[i]];
-	f->twice[k] = again * (uint64_t)10 >= f->n_usual * (uint64_t)9;
 	f->off[k] = (uint32_t)(all - common + missing);
 }
 
@@ -208,7 +203,6 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	*f = (struct pattern_fit){.n = n, .cut = cut, .model = UINT32_MAX};
 	f->grade = ARENA_NEW(arena, n, uint8_t);
 	f->more = ARENA_NEW(arena, n, uint8_t);
-	f->twice = ARENA_NEW(arena, n, uint8_t);
 	f->off = ARENA_NEW(arena, n, uint32_t);
 	f->usual = ARENA_NEW(arena, s->n_tokens, uint32_t);
 	f->sum = ARENA_NEW(arena, n, uint64_t);
@@ -221,7 +215,7 @@ void pattern_fit_init(struct pattern_fit *f, const struct pattern_sequence *s, s
 	for (uint32_t k = 0; k < whole; k++)
 		f->sum[k] = k < all.n ? sum_of_counts(&all.of[k], hashes) : sum_of(s, hashes, cut[k], cut[k + 1]);
 	uint64_t sum = 0;
-	if (commonest_sum(f, whole, &sum, &scratch) >= 20) {
+	if (commonest_sum(f, whole, &sum, &scratch) >= RULE_COMMON) {
 		for (uint32_t k = 0; k < whole && f->model == UINT32_MAX; k++)
 			if (f->sum[k] == sum)
 				f->model = k;
@@ -263,9 +257,9 @@ uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_seq
 		if (f->grade[k] == GRADE_NONE)
 			continue;
 		size_t end = f->cut[k + 1], at = f->cut[k] + f->ops;
-		for (; n < room && at + f->ops <= end + f->ops / 4; at += f->ops) {
-			if (common_ops(f, s, at, at + f->ops < end ? at + f->ops : end, &counts) * 4 <
-			    (size_t)f->ops * 3)
+		for (; n < room && at + f->ops <= end + (size_t)(RULE_QUARTER * f->ops); at += f->ops) {
+			if ((double)common_ops(f, s, at, at + f->ops < end ? at + f->ops : end, &counts) <
+			    RULE_MOST * f->ops)
 				break;
 			out[n++] = at;
 		}
@@ -273,7 +267,7 @@ uint32_t pattern_fit_split(const struct pattern_fit *f, const struct pattern_seq
 		 * is not there where the first of them begins */
 		uint32_t behind = 0;
 		while (at + f->ops <= end && n + behind < room &&
-		       common_ops(f, s, end - f->ops, end, &counts) * 4 >= (size_t)f->ops * 3) {
+		       (double)common_ops(f, s, end - f->ops, end, &counts) >= RULE_MOST * f->ops) {
 			end -= f->ops;
 			behind++;
 		}
@@ -331,9 +325,10 @@ uint32_t pattern_fit_behind(const struct pattern_fit *f, const struct pattern_se
 	counts_init(&counts, s, &scratch);
 	uint32_t n = 0;
 	for (uint32_t k = from; k < to; k++)
-		for (size_t at = f->cut[k] + f->ops; f->more[k] && at + f->ops / 2 < f->cut[k + 1]; at += f->ops) {
+		for (size_t at = f->cut[k] + f->ops;
+		     f->more[k] && (double)at + RULE_HALF * f->ops < (double)f->cut[k + 1]; at += f->ops) {
 			size_t end = at + f->ops < f->cut[k + 1] ? at + f->ops : f->cut[k + 1];
-			n += common_ops(f, s, at, end, &counts) * 4 >= (size_t)f->ops * 3;
+			n += (double)common_ops(f, s, at, end, &counts) >= RULE_MOST * f->ops;
 		}
 	arena_release(&scratch);
 	return n;
@@ -407,7 +402,7 @@ struct pattern_share pattern_fit_share(const struct pattern_fit *f, const struct
 	/* what runs once before a graph is captured is no fault of the loop that goes on behind it; more is no such
 	 * thing
 	 */
-	if (account.captured_time * CAPTURED > share.all_time) {
+	if (account.captured_time > RULE_QUARTER * share.all_time) {
 		account.beyond += account.captured;
 		account.time += account.captured_time;
 	}

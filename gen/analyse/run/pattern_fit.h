@@ -17,8 +17,6 @@ struct pattern_fit {
 	size_t *cut;      /* n + 1 */
 	uint8_t *grade;   /* by cycle */
 	uint8_t *more;    /* by cycle: holds more than twice what is usual: something else lies behind it */
-	uint8_t *twice;   /* by cycle: holds nearly all tokens more often than is usual: two cycles, one of them a short
-	                     one */
 	uint32_t *usual;  /* by token: how often a cycle holds it */
 	uint32_t ops;     /* the sum of `usual` */
 	uint32_t n_usual; /* tokens of which it is not 0 */

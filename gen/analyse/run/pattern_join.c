@@ -2,6 +2,7 @@
 
 #include "analyse/run/parts.h"
 #include "analyse/run/pattern_names.h"
+#include "analyse/run/step_rules.h"
 #include "base/keymap.h"
 
 #include <stdlib.h>
@@ -78,9 +79,8 @@ static uint32_t same_loop(const struct run_loops *out, uint32_t before, const st
 		bool free = true;
 		for (uint32_t m = 0; m < n_taken; m++)
 			free = free && taken[m] != k + 1;
-		if (free && run_loop_alike(mine, other) >= 0.9 &&
-		    mine->ops * (uint64_t)10 <= other->ops * (uint64_t)11 &&
-		    other->ops * (uint64_t)10 <= mine->ops * (uint64_t)11)
+		if (free && run_loop_alike(mine, other) >= RULE_NEARLY_ALL &&
+		    RULE_NEARLY_ALL * mine->ops <= other->ops && RULE_NEARLY_ALL * other->ops <= mine->ops)
 			return k;
 	}
 	return UINT32_MAX;
@@ -236,7 +236,7 @@ void pattern_run_join(const struct trace *t, const struct run_part *parts, const
 			loop->share = all > 0 ? loop->time / all : 0;
 		}
 		pattern_names_give(t, out->list, out->n, arena);
-		if (in_loops * 2 < all - searched) {
+		if (in_loops < RULE_HALF * (all - searched)) {
 			out->n_small = out->n;
 			out->n = 0;
 		}

@@ -1,43 +1,26 @@
 #include "analyse/run/pattern_layers.h"
 
-enum {
-	LAYER_OPS = 64,  /* what a layer of a step holds at most */
-	FEW_OPS = 2,     /* of a layer: no iteration by itself, which reads, computes and writes */
-	AROUND = 2,      /* kernels of a step's own, before and behind what the host has to do with */
-	LAYER_STEPS = 20 /* steps of layers that there are at least: what the host does less often is now and then */
-};
-
-/* What parts the layers of one step from those of the next one. */
-enum mark {
-	MARK_HOST, /* other kernels, or the host has to do with it */
-	MARK_OTHER /* other kernels: the host has to do with every layer */
-};
-
 /* Cycles one after the other that end one step. */
 struct end {
 	uint32_t last;           /* of them */
 	bool works, host, input; /* other kernels; the host has to do with it; other copies in */
 	bool read;               /* the host takes something from the device */
 	uint32_t others, again;  /* ops that no usual cycle has; those beyond that and beyond whole cycles */
-	uint32_t before, behind; /* kernels that no usual cycle has, up to where the host has to do with it; after it */
 };
 
-/* What cycle `k` holds beyond a usual one is added to `end`. Whether it ends a step. */
-static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit *fit, uint32_t k, enum mark mark,
-                      struct end *end)
+/* What cycle `k` holds beyond a usual one is added to `end`. Whether it ends a step: it has other kernels, or the host
+ * has to do with it. */
+static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit *fit, uint32_t k, struct end *end)
 {
 	size_t ops = fit->cut[k + 1] - fit->cut[k];
 	uint32_t others = 0;
 	bool works = false, host = false;
 	for (size_t i = fit->cut[k]; i < fit->cut[k + 1]; i++) {
-		bool behind = end->host || host;
 		host = host || s->flags[i] & PATTERN_HOST;
 		end->read = end->read || pattern_is_out(s->flags[i]);
 		if (fit->grade[k] == GRADE_EXACT || fit->usual[s->token[i]])
 			continue;
 		works = works || s->flags[i] & PATTERN_WORK;
-		if (s->flags[i] & PATTERN_WORK)
-			*(behind ? &end->behind : &end->before) += 1;
 		end->input = end->input || s->flags[i] & PATTERN_INPUT;
 		others++;
 	}
@@ -47,79 +30,23 @@ static bool ends_step(const struct pattern_sequence *s, const struct pattern_fit
 	end->host = end->host || host;
 	end->others += others;
 	end->again += ops > usual ? (uint32_t)(ops - usual) : 0;
-	return works || (mark == MARK_HOST && host);
+	return works || host;
 }
 
 /* Whether what is between two steps says that it is that. */
-static bool is_sure(const struct pattern_fit *fit, const struct end *end, enum mark mark)
+static bool is_sure(const struct pattern_fit *fit, const struct end *end)
 {
-	/* a test for convergence now and then may be as much as an iteration that is that short */
-	bool much =
-		(end->works || fit->ops <= FEW_OPS) && (end->others + (mark == MARK_HOST && end->host)) * 4 >= fit->ops;
-	/* what is logged is computed, then read; behind that the next step is as every other one */
-	bool around = end->before >= AROUND && end->behind >= AROUND && end->before + end->behind >= 3 * AROUND;
+	/* a test for convergence now and then may be as much as an iteration that is that short; an op or two are none,
+	 * which reads, computes and writes */
+	bool much = (end->works || fit->ops <= RULE_SPARE) && end->others + end->host >= RULE_QUARTER * fit->ops;
 	/* who only waits takes no loss to print */
 	bool waits = end->host && !end->read;
-	return end->others >= end->again && (end->input || !end->host || waits || much || around);
+	return end->others >= end->again && (end->input || !end->host || waits || much);
 }
 
 static uint32_t far(uint32_t a, uint32_t b)
 {
 	return a > b ? a - b : b - a;
-}
-
-static bool join(const struct pattern_sequence *s, const struct pattern_found *f, enum mark mark, struct arena *arena,
-                 struct pattern_found *out)
-{
-	const struct pattern_fit *fit = &f->fit;
-	uint32_t n = 0, sure = 0, even = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
-	struct end end = {0};
-	bool goes_on = false;
-	/* behind what is written out now and then the next iteration is as every other one */
-	const uint32_t *written = mark == MARK_OTHER ? pattern_fit_written(fit, s, arena) : NULL;
-	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
-	for (uint32_t k = f->from; k < f->to; k++) {
-		struct end next = goes_on ? end : (struct end){0};
-		if (pattern_fit_captures(fit, s, k)) { /* it says nothing */
-			layers++;
-			continue;
-		}
-		bool ends = k + 1 < f->to && ends_step(s, fit, k, mark, &next) && !(written && written[k]);
-		if (goes_on && !ends) {
-			if (n) {
-				fewest = layers < fewest ? layers : fewest;
-				most = layers > most ? layers : most;
-			}
-			layers = 0;
-			last[n++] = end.last;
-			sure += is_sure(fit, &end, mark);
-		}
-		layers += fit->grade[k] != GRADE_NONE;
-		end = next;
-		goes_on = ends;
-	}
-	if (n < LAYER_STEPS)
-		return false;
-	for (uint32_t i = 2; i < n; i++) { /* a longer sequence now and then */
-		uint32_t distance = last[i] - last[i - 1];
-		even += far(last[i - 1] - last[i - 2], distance) * 8 <= distance;
-	}
-	uint32_t distance = last[n - 1] - last[n - 2];
-	if (distance < 2 || even * 10 < (n - 2) * 9 || sure * 10 < n * 9)
-		return false;
-	size_t *cut = ARENA_NEW(arena, (size_t)n + 2, size_t);
-	bool whole = last[0] - f->from + 1 == distance; /* the first of them */
-	cut[0] = fit->cut[f->from];
-	for (uint32_t i = 0; i < n; i++)
-		cut[i + whole] = fit->cut[last[i] + 1];
-	struct pattern_found found = {0};
-	bool good = pattern_cuts_try(s, cut, n + whole, arena, &found) && !found.bursts &&
-	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * 0.8;
-	found.fewest = fewest;
-	found.most = most;
-	if (good)
-		*out = found;
-	return good;
 }
 
 /* Whether one of the ops of a usual cycle is one of `flags`. */
@@ -134,9 +61,53 @@ static bool usual_has(const struct pattern_sequence *s, const struct pattern_fit
 bool pattern_layers_join(const struct pattern_sequence *s, const struct pattern_found *f, struct arena *arena,
                          struct pattern_found *out)
 {
-	if (f->fit.ops > LAYER_OPS || usual_has(s, &f->fit, PATTERN_UPDATE))
+	const struct pattern_fit *fit = &f->fit;
+	if (f->bursts || usual_has(s, fit, PATTERN_UPDATE))
 		return false;
-	if (!f->bursts && join(s, f, MARK_HOST, arena, out))
-		return true;
-	return !usual_has(s, &f->fit, PATTERN_INPUT) && join(s, f, MARK_OTHER, arena, out);
+	uint32_t n = 0, sure = 0, even = 0, *last = ARENA_NEW(arena, (size_t)fit->n + 1, uint32_t);
+	struct end end = {0};
+	bool goes_on = false;
+	uint32_t layers = 0, fewest = UINT32_MAX, most = 0; /* between two ends */
+	for (uint32_t k = f->from; k < f->to; k++) {
+		struct end next = goes_on ? end : (struct end){0};
+		if (pattern_fit_captures(fit, s, k)) { /* it says nothing */
+			layers++;
+			continue;
+		}
+		bool ends = k + 1 < f->to && ends_step(s, fit, k, &next);
+		if (goes_on && !ends) {
+			if (n) {
+				fewest = layers < fewest ? layers : fewest;
+				most = layers > most ? layers : most;
+			}
+			layers = 0;
+			last[n++] = end.last;
+			sure += is_sure(fit, &end);
+		}
+		layers += fit->grade[k] != GRADE_NONE;
+		end = next;
+		goes_on = ends;
+	}
+	if (n < RULE_MANY)
+		return false;
+	for (uint32_t i = 2; i < n; i++) { /* a longer sequence now and then */
+		uint32_t distance = last[i] - last[i - 1];
+		even += far(last[i - 1] - last[i - 2], distance) <= RULE_NEAR * distance;
+	}
+	uint32_t distance = last[n - 1] - last[n - 2];
+	if (distance < 2 || even < RULE_NEARLY_ALL * (n - 2) || sure < RULE_NEARLY_ALL * n)
+		return false;
+	size_t *cut = ARENA_NEW(arena, (size_t)n + 2, size_t);
+	bool whole = last[0] - f->from + 1 == distance; /* the first of them */
+	cut[0] = fit->cut[f->from];
+	for (uint32_t i = 0; i < n; i++)
+		cut[i + whole] = fit->cut[last[i] + 1];
+	struct pattern_found found = {0};
+	bool good = pattern_cuts_try(s, cut, n + whole, arena, &found) && !found.bursts &&
+	            pattern_cuts_weight(&found) >= pattern_cuts_weight(f) * RULE_MOST;
+	found.fewest = fewest;
+	found.most = most;
+	if (good)
+		*out = found;
+	return good;
 }

@@ -6,14 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-	ALWAYS = 95, /* of a hundred cycles: nearly all */
-	FILLED = 90, /* of a hundred cycles: a place in which something stands */
-	MOST_FILL = 255,
-	ALIKE = 3, /* cycles of one kind, at least */
-	TURNS = 3  /* kinds that may take turns */
-};
-
 /* Counts of what the cycles hold, while they are gone through. */
 struct held {
 	const struct pattern_sequence *s;
@@ -65,9 +57,9 @@ static void count(struct held *h, uint32_t from, uint32_t to)
 	}
 }
 
-static bool nearly_all(uint64_t n, uint32_t of, int percent)
+static bool nearly_all(uint64_t n, uint32_t of, double share)
 {
-	return n + 1 >= of || n * 100 >= (uint64_t)of * (uint32_t)percent;
+	return n + 1 >= of || (double)n >= share * of;
 }
 
 /* Whether a cycle holds three quarters of the tokens that nearly all of the [from, to) counted hold. */
@@ -77,18 +69,18 @@ static bool is_whole(struct held *h, uint32_t k, const uint32_t *steady, uint32_
 	take(h, k);
 	for (uint32_t i = 0; i < n_steady; i++)
 		has += h->of[steady[i]] > 0;
-	return has * (uint64_t)4 >= n_steady * (uint64_t)3;
+	return has >= RULE_MOST * n_steady;
 }
 
 /* Leaves out what lies before and behind: other work that holds the token as well. */
 static void trim(struct held *h, struct arena *scratch)
 {
 	struct pattern_places *p = h->p;
-	uint32_t from = p->n / 4, to = p->n - p->n / 4, n_steady = 0, middle = p->n / 2;
+	uint32_t from = (uint32_t)(RULE_QUARTER * p->n), to = p->n - from, n_steady = 0, middle = p->n / 2;
 	uint32_t *steady = ARENA_NEW(scratch, h->s->n_tokens, uint32_t);
 	count(h, from, to);
 	for (uint32_t token = 0; token < h->s->n_tokens; token++)
-		if (nearly_all(h->there[token], to - from, ALWAYS))
+		if (nearly_all(h->there[token], to - from, RULE_EXPLAINED))
 			steady[n_steady++] = token;
 	for (from = middle; from && is_whole(h, from - 1, steady, n_steady); from--)
 		;
@@ -98,27 +90,23 @@ static void trim(struct held *h, struct arena *scratch)
 	p->n = to - from;
 }
 
-/* The order in which what is constant stands in most cycles; 0: in none. `order` receives each cycle's. */
-static uint64_t commonest_order(const struct held *h, uint64_t *order, struct arena *scratch)
+/* Whether what is constant stands in one order in most cycles. */
+static bool has_order(const struct held *h, struct arena *scratch)
 {
 	const struct pattern_places *p = h->p;
+	uint64_t *order = ARENA_NEW(scratch, p->n, uint64_t);
 	for (uint32_t k = 0; k < p->n; k++)
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
 			if (p->constant[h->s->token[i]])
 				order[k] = hash(order[k] ^ h->s->token[i]) * 31;
-	uint64_t *sorted = ARENA_NEW(scratch, p->n, uint64_t), best = 0;
-	memcpy(sorted, order, p->n * sizeof *order);
-	sort_hashes(sorted, p->n);
+	sort_hashes(order, p->n);
 	uint32_t most = 0;
 	for (uint32_t i = 0, end; i < p->n; i = end) {
-		for (end = i + 1; end < p->n && sorted[end] == sorted[i]; end++)
+		for (end = i + 1; end < p->n && order[end] == order[i]; end++)
 			;
-		if (end - i > most) {
-			most = end - i;
-			best = sorted[i];
-		}
+		most = end - i > most && order[i] ? end - i : most;
 	}
-	return most * (uint64_t)4 >= p->n * (uint64_t)3 ? best : 0;
+	return most >= RULE_MOST * p->n;
 }
 
 /* What may stand in a place, of how often `of` i ops stand there: one more than the median, if in nearly all cycles
@@ -126,41 +114,11 @@ static uint64_t commonest_order(const struct held *h, uint64_t *order, struct ar
 static uint8_t limit_of(const uint32_t *of, uint32_t n, uint32_t all)
 {
 	uint32_t median = 0, below = 0, fewer = 0;
-	while (all && (below += of[median]) * (uint64_t)2 < all)
+	while (all && (below += of[median]) < RULE_HALF * all)
 		median++;
-	for (uint32_t i = 0; i < n && (!i || i + 1 + median / 4 < median); i++)
+	for (uint32_t i = 0; i < n && (!i || i + 1 + (uint32_t)(RULE_QUARTER * median) < median); i++)
 		fewer += of[i];
-	return all && nearly_all(all - fewer, all, FILLED) ? (uint8_t)(median + (median + 1 < n)) : 0;
-}
-
-/* How many ops that are not steady stand at most in each place, one more than is usual; 0 where a place is empty. */
-static uint8_t *find_places(const struct held *h, const uint64_t *order, uint64_t usual, const uint8_t *steady,
-                            uint32_t n_places, struct arena *scratch)
-{
-	const struct pattern_places *p = h->p;
-	uint32_t rows = 0;
-	uint8_t *fill = ARENA_NEW(scratch, (size_t)p->n * n_places, uint8_t);
-	uint8_t *limit = ARENA_NEW(scratch, n_places, uint8_t);
-	for (uint32_t k = 0; k < p->n; k++) {
-		if (order[k] != usual)
-			continue;
-		uint8_t *row = fill + (size_t)n_places * rows++;
-		uint32_t place = 0;
-		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
-			uint32_t token = h->s->token[i];
-			if (p->constant[token])
-				place++;
-			else if (!steady[token] && row[place] < MOST_FILL)
-				row[place]++;
-		}
-	}
-	for (uint32_t place = 0; place < n_places; place++) {
-		uint32_t of[MOST_FILL + 1] = {0};
-		for (uint32_t r = 0; r < rows; r++)
-			of[fill[(size_t)n_places * r + place]]++;
-		limit[place] = limit_of(of, MOST_FILL + 1, rows);
-	}
-	return limit;
+	return all && nearly_all(all - fewer, all, RULE_NEARLY_ALL) ? (uint8_t)(median + (median + 1 < n)) : 0;
 }
 
 /* Places by the two steady ops before them, for what is constant may be far away: a layer's. */
@@ -172,7 +130,7 @@ struct behind {
 
 static void find_behind(const struct held *h, const uint8_t *steady, struct arena *scratch, struct behind *b)
 {
-	enum { FILLS = 16 };
+
 	const struct pattern_places *p = h->p;
 	size_t first = p->cut[0], n = p->cut[p->n] - first;
 	uint32_t last = UINT32_MAX, pair = 0, fill = 0;
@@ -186,7 +144,7 @@ static void find_behind(const struct held *h, const uint8_t *steady, struct aren
 			last = token;
 		}
 	}
-	uint32_t *fills = ARENA_NEW(scratch, (size_t)b->pairs.n * FILLS + FILLS, uint32_t);
+	uint32_t *fills = ARENA_NEW(scratch, (size_t)b->pairs.n * RULE_LOOPS + RULE_LOOPS, uint32_t);
 	b->limit = ARENA_NEW(scratch, b->pairs.n + 1, uint8_t);
 	last = UINT32_MAX;
 	for (size_t i = 0; i < n; i++) {
@@ -196,30 +154,29 @@ static void find_behind(const struct held *h, const uint8_t *steady, struct aren
 			continue;
 		}
 		if (i)
-			fills[(size_t)pair * FILLS + (fill < FILLS ? fill : FILLS - 1)]++;
+			fills[(size_t)pair * RULE_LOOPS + (fill < RULE_LOOPS ? fill : RULE_LOOPS - 1)]++;
 		pair = keymap_find(&b->pairs, (uint64_t)last << 32 | token);
 		last = token;
 		fill = 0;
 	}
 	for (uint32_t k = 0; k < b->pairs.n; k++) {
 		uint32_t all = 0;
-		for (uint32_t f = 0; f < FILLS; f++)
-			all += fills[(size_t)k * FILLS + f];
-		b->limit[k] = limit_of(fills + (size_t)k * FILLS, FILLS, all);
+		for (uint32_t f = 0; f < RULE_LOOPS; f++)
+			all += fills[(size_t)k * RULE_LOOPS + f];
+		b->limit[k] = limit_of(fills + (size_t)k * RULE_LOOPS, RULE_LOOPS, all);
 	}
 }
 
 /* Adds up what is explained, cycle by cycle. */
-static void explain(const struct held *h, const uint64_t *order, uint64_t usual, const uint8_t *steady,
-                    const uint8_t *limit, const struct behind *behind, struct arena *scratch)
+static void explain(const struct held *h, const uint8_t *steady, const struct behind *behind, struct arena *scratch)
 {
 	struct pattern_places *p = h->p;
 	double ops = 0, time = 0, good_ops = 0, good_time = 0, constant = 0, held = 0;
-	uint32_t input = 0, host = 0, update = 0, read = 0, work = 0, marks = 0;
+	uint32_t input = 0, host = 0, update = 0, read = 0, work = 0;
 	uint32_t *length = ARENA_NEW(scratch, p->n, uint32_t);
 	for (uint32_t k = 0; k < p->n; k++) {
-		uint32_t place = 0, stands = 0, others = 0, near = 0;
-		uint8_t flags = 0, other_flags = 0;
+		uint32_t others = 0, near = 0;
+		uint8_t flags = 0;
 		bool reads = false;
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++) {
 			uint32_t token = h->s->token[i];
@@ -231,30 +188,20 @@ static void explain(const struct held *h, const uint64_t *order, uint64_t usual,
 			constant += p->constant[token] > 0;
 			held += steady[token] > 0;
 			near = good ? 0 : near + 1;
-			if (p->constant[token]) {
-				place++;
-				stands = 0;
-			} else if (!good) {
+			if (!good)
 				good = !(h->s->flags[i] & (PATTERN_INPUT | PATTERN_UPDATE)) &&
-				       ((order[k] == usual && stands < limit[place]) ||
-				        near <= behind->limit[behind->of[i - p->cut[0]]]);
-				stands++;
-			}
+				       near <= behind->limit[behind->of[i - p->cut[0]]];
 			good_ops += good;
 			good_time += good ? (double)h->s->length[i] : 0;
 			others += !good;
-			other_flags |= good ? 0 : h->s->flags[i];
 		}
 		length[k] = (uint32_t)(p->cut[k + 1] - p->cut[k]);
 		input += (flags & PATTERN_INPUT) != 0;
 		host += (flags & PATTERN_HOST) != 0;
-		p->beyond += flags & PATTERN_HOST ? (double)length[k] : 0;
 		work += (flags & PATTERN_WORK) != 0;
 		read += reads;
 		update += (flags & PATTERN_UPDATE) != 0;
-		marks += (other_flags & (PATTERN_INPUT | PATTERN_UPDATE)) != 0;
 		p->with_others += others > 0;
-		p->others += others;
 	}
 	p->explained_ops = good_ops / ops;
 	p->explained_time = time > 0 ? good_time / time : 1;
@@ -265,11 +212,8 @@ static void explain(const struct held *h, const uint64_t *order, uint64_t usual,
 	p->read = read / (double)p->n;
 	p->work = work / (double)p->n;
 	p->update = update / (double)p->n;
-	p->others_mark = marks >= PATTERN_CYCLES;
-	p->others /= p->with_others ? p->with_others : 1;
 	sort_counts(length, p->n);
 	p->ops = length[p->n / 2];
-	p->beyond = host ? p->beyond / host - p->ops : 0;
 }
 
 /* Cycles that hold just what some others hold, whatever the order; and whether these kinds take turns. */
@@ -277,7 +221,7 @@ static void find_kinds(const struct held *h, struct arena *scratch)
 {
 	struct pattern_places *p = h->p;
 	uint64_t *sum = ARENA_NEW(scratch, p->n, uint64_t), *sorted = ARENA_NEW(scratch, p->n, uint64_t);
-	uint32_t alike = 0, turns[TURNS + 1] = {0}, changes = 0;
+	uint32_t alike = 0, turns[RULE_FEW + 1] = {0}, changes = 0;
 	for (uint32_t k = 0; k < p->n; k++) {
 		for (size_t i = p->cut[k]; i < p->cut[k + 1]; i++)
 			sum[k] += hash(h->s->token[i]);
@@ -287,21 +231,21 @@ static void find_kinds(const struct held *h, struct arena *scratch)
 	for (uint32_t i = 0, end; i < p->n; i = end) {
 		for (end = i + 1; end < p->n && sorted[end] == sorted[i]; end++)
 			;
-		alike += end - i >= ALIKE ? end - i : 0;
+		alike += end - i >= RULE_FEW ? end - i : 0;
 	}
 	uint32_t even = 0;
 	for (uint32_t k = 0; k < p->n; k++) {
 		size_t ops = p->cut[k + 1] - p->cut[k];
-		even += ops >= p->ops / 2 && ops <= (size_t)p->ops * 2;
+		even += (double)ops >= RULE_HALF * p->ops && RULE_HALF * (double)ops <= p->ops;
 	}
 	p->kinds = (alike < even ? alike : even) / (double)p->n;
-	for (uint32_t k = TURNS; k < p->n; k++) {
+	for (uint32_t k = RULE_FEW; k < p->n; k++) {
 		changes += sum[k] != sum[k - 1];
-		for (uint32_t d = 2; d <= TURNS; d++)
+		for (uint32_t d = 2; d <= RULE_FEW; d++)
 			turns[d] += sum[k] != sum[k - 1] && sum[k] == sum[k - d];
 	}
-	for (uint32_t d = 2; d <= TURNS; d++)
-		p->cyclic = p->cyclic || (changes * 10 > p->n && turns[d] * (uint64_t)10 >= changes * (uint64_t)8);
+	for (uint32_t d = 2; d <= RULE_FEW; d++)
+		p->cyclic = p->cyclic || (changes > (1 - RULE_NEARLY_ALL) * p->n && turns[d] >= RULE_MOST * changes);
 }
 
 /* How much of what follows is told by the `depth` ops before it, of which there are a few at least: layers and
@@ -309,12 +253,12 @@ static void find_kinds(const struct held *h, struct arena *scratch)
  * would tell the commonest name each time. Of many cycles those in the middle tell it. */
 static double order_of(const struct held *h, const uint8_t *steady, uint32_t depth, struct arena *scratch)
 {
-	enum { FEW = 8, OPS = 1 << 16, CYCLES = 32 };
 	const struct pattern_places *p = h->p;
 	struct keymap contexts;
 	keymap_init(&contexts, scratch);
 	size_t first = p->cut[0], n = p->cut[p->n] - first, right = 0, most = 0;
-	size_t enough = (size_t)p->ops * CYCLES > OPS ? (size_t)p->ops * CYCLES : OPS;
+	size_t enough = (size_t)p->ops * RULE_WINDOW;
+	enough = enough > RULE_GLANCE ? enough : RULE_GLANCE;
 	if (n > enough) {
 		first += (n - enough) / 2;
 		n = enough;
@@ -337,7 +281,7 @@ static double order_of(const struct held *h, const uint8_t *steady, uint32_t dep
 		most = ++of[name[i]] > most ? of[name[i]] : most;
 	}
 	for (size_t i = 0; i < n; i++)
-		right += follows[context[i]] == name[i] && seen[context[i]] >= FEW;
+		right += follows[context[i]] == name[i] && seen[context[i]] >= RULE_CYCLES_VARIED;
 	return most < n ? ((double)right - (double)most) / (double)(n - most) : 1;
 }
 
@@ -357,14 +301,14 @@ static void end_last(const struct held *h, size_t last, const uint8_t *steady, s
 	size_t longest = 0, i = last;
 	for (uint32_t k = 0; k < p->n; k++)
 		longest = p->cut[k + 1] - p->cut[k] > longest ? p->cut[k + 1] - p->cut[k] : longest;
-	for (; i < h->s->n && i < last + longest && (missing || lacking * 4 > n_steady); i++) {
+	for (; i < h->s->n && i < last + longest && (missing || lacking > RULE_QUARTER * n_steady); i++) {
 		uint32_t token = h->s->token[i];
 		missing -= left[token] > 0;
 		left[token] -= left[token] > 0;
 		lacking -= steady[token] && !seen[token];
 		seen[token] = 1;
 	}
-	missing += lacking * 4 > n_steady;
+	missing += lacking > RULE_QUARTER * n_steady;
 	while (!missing && i < h->s->n && i < last + longest && h->there[h->s->token[i]] &&
 	       !p->constant[h->s->token[i]])
 		i++;
@@ -392,7 +336,7 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool 
 		if (!n || out->cut[n - 1] != begin)
 			out->cut[n++] = begin;
 	}
-	if (n < PATTERN_PLACES_CYCLES + 1)
+	if (n < RULE_CYCLES_VARIED + 1)
 		return false;
 	out->n = (uint32_t)n - 1;
 	out->constant = ARENA_NEW(arena, s->n_tokens, uint8_t);
@@ -401,27 +345,23 @@ bool pattern_places_find(const struct pattern_sequence *s, uint32_t token, bool 
 		*columns[c] = ARENA_NEW(&scratch, s->n_tokens, uint32_t);
 	size_t last = out->cut[out->n];
 	trim(&h, &scratch);
-	if (out->n < PATTERN_PLACES_CYCLES)
+	if (out->n < RULE_CYCLES_VARIED)
 		goto done;
 	count(&h, 0, out->n);
 	uint8_t *steady = ARENA_NEW(&scratch, s->n_tokens, uint8_t);
-	uint32_t n_places = 1;
 	for (uint32_t t = 0; t < s->n_tokens; t++) {
-		steady[t] = h.there[t] && nearly_all(h.there[t], out->n, ALWAYS);
-		if (steady[t] && nearly_all(h.same[t], out->n, ALWAYS) && h.usual[t] <= UINT8_MAX)
+		steady[t] = h.there[t] && nearly_all(h.there[t], out->n, RULE_EXPLAINED);
+		if (steady[t] && nearly_all(h.same[t], out->n, RULE_EXPLAINED) && h.usual[t] <= UINT8_MAX)
 			out->constant[t] = (uint8_t)h.usual[t];
-		n_places += out->constant[t];
 	}
 	end_last(&h, last, steady, &scratch);
-	uint64_t *order = ARENA_NEW(&scratch, out->n, uint64_t), usual = commonest_order(&h, order, &scratch);
-	if (!usual)
+	if (!has_order(&h, &scratch))
 		goto done;
-	const uint8_t *limit = find_places(&h, order, usual, steady, n_places, &scratch);
 	struct behind places;
 	find_behind(&h, steady, &scratch, &places);
-	explain(&h, order, usual, steady, limit, &places, &scratch);
+	explain(&h, steady, &places, &scratch);
 	find_kinds(&h, &scratch);
-	out->ordered = fmax(order_of(&h, steady, 2, &scratch), order_of(&h, steady, 4, &scratch));
+	out->ordered = fmax(order_of(&h, steady, RULE_SPARE, &scratch), order_of(&h, steady, 2 * RULE_SPARE, &scratch));
 	good = true;
 done:
 	arena_release(&scratch);

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SMALL_LOOP 0.02 /* of a process's GPU time: loops below are left out */
-
 static void *copy_of(struct arena *arena, const void *list, size_t n, size_t size)
 {
 	void *copy = arena_alloc(arena, n, size);
@@ -32,15 +30,15 @@ static void drop_small(struct part *part)
 {
 	const struct pattern_sequence *s = &part->ops.sequence;
 	struct pattern *p = &part->pattern;
-	bool computes[PATTERN_LOOPS + 1] = {0};
-	uint8_t place[PATTERN_LOOPS + 1] = {0};
+	bool computes[RULE_LOOPS + 1] = {0};
+	uint8_t place[RULE_LOOPS + 1] = {0};
 	uint32_t kept = 0;
 	if (!p->n_loops)
 		return;
 	for (size_t i = 0; i < s->n; i++)
 		computes[p->loop[i]] = computes[p->loop[i]] || s->flags[i] & PATTERN_WORK;
 	for (uint32_t l = 0; l < p->n_loops; l++)
-		if (p->loops[l].time >= part->time * (computes[l + 1] ? SMALL_LOOP : 0.5)) {
+		if (p->loops[l].time >= part->time * (computes[l + 1] ? RULE_LITTLE : RULE_HALF)) {
 			p->loops[kept++] = p->loops[l];
 			place[l + 1] = (uint8_t)kept;
 		}
@@ -71,9 +69,9 @@ static void find_in_order(const struct trace *t, uint32_t process, bool shortest
 	struct arena first = {0}, own = {0};
 	struct part other = {0};
 	*out = (struct part){0};
-	if (pattern_launched_share(t, process) >= PATTERN_EXPLAINED)
+	if (pattern_launched_share(t, process) >= RULE_EXPLAINED)
 		look(t, process, PATTERN_BY_LAUNCH, shortest, without, &first, out);
-	if (out->time > 0 && out->in_loops >= 0.8 * out->time) {
+	if (out->time > 0 && out->in_loops >= RULE_MOST * out->time) {
 		arena_adopt(arena, &first);
 		return;
 	}
@@ -83,7 +81,7 @@ static void find_in_order(const struct trace *t, uint32_t process, bool shortest
 		return;
 	}
 	look(t, process, PATTERN_BY_START, shortest, without, &own, &other);
-	if (other.in_loops > out->in_loops * 1.1) {
+	if (other.in_loops * RULE_NEARLY_ALL > out->in_loops) {
 		arena_release(&first);
 		arena_adopt(arena, &own);
 		*out = other;
@@ -166,14 +164,14 @@ static bool is_timed(const struct trace *t, const struct part *part, size_t i, c
 static bool is_told(const struct trace *t, const struct part *part, const struct spans *timed)
 {
 	size_t n = 0, in = 0;
-	if (part->in_loops * 2 < part->time - searched_time(t, part))
+	if (part->in_loops < RULE_HALF * (part->time - searched_time(t, part)))
 		return false;
 	for (size_t i = 0; i < part->ops.sequence.n; i++)
 		if (part->pattern.loop[i] == 1) {
 			n++;
 			in += is_timed(t, part, i, timed);
 		}
-	return in * 10 < n * 9;
+	return (double)in < RULE_NEARLY_ALL * (double)n;
 }
 
 /* Whether what the process timed (`all` holds it, `rest` does not) are an autotuner's trials: of a few launches each,
@@ -182,11 +180,12 @@ static bool is_told(const struct trace *t, const struct part *part, const struct
 static bool are_trials(const struct trace *t, const struct part *all, const struct part *rest,
                        const struct trials *trials)
 {
-	enum { FEW_LAUNCHES = 8, LEAST_CYCLES = 10 };
-	if (!rest->pattern.n_loops || rest->in_loops * 2 < rest->time)
+
+	if (!rest->pattern.n_loops || rest->in_loops < RULE_HALF * rest->time)
 		return false;
 	const struct pattern_loop *loop = &rest->pattern.loops[0];
-	if (trials->launches > FEW_LAUNCHES || loop->ops < 2 * trials->launches || loop->n < LEAST_CYCLES)
+	if (trials->launches > RULE_TRIAL_LAUNCHES || RULE_HALF * loop->ops < trials->launches ||
+	    loop->n < RULE_CYCLES_VARIED)
 		return false;
 	struct arena scratch = {0};
 	bool *in_loop = ARENA_NEW(&scratch, t->names->n, bool), shared = false;
@@ -199,11 +198,11 @@ static bool are_trials(const struct trace *t, const struct part *all, const stru
 			continue;
 		shared = shared || in_loop[t->ops.name[all->ops.op[i]]];
 		timed += (double)all->ops.sequence.length[i];
-		if (all->ops.sequence.at[i] >= loop->at[loop->n / 4 + 1])
+		if (all->ops.sequence.at[i] >= loop->at[(uint32_t)(RULE_QUARTER * loop->n) + 1])
 			late += (double)all->ops.sequence.length[i];
 	}
 	arena_release(&scratch);
-	return shared && late * 10 <= timed;
+	return shared && late <= (1 - RULE_NEARLY_ALL) * timed;
 }
 
 /* The loops of a process. Trials of an autotuner's (cuDNN's, Triton's, TensorRT's), of which each kernel's repeat, may

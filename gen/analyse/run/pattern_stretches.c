@@ -4,24 +4,6 @@
 
 #include <string.h>
 
-enum {
-	LEAST_OPS = 4,        /* of a cycle: of fewer, one in its place is too much of it; */
-	SHORT = 8,            /* of fewer than these */
-	SAME_KERNELS = 3,     /* so many kernels go on: copies around one alone are two benchmarks */
-	CANDIDATES = 8,       /* tokens at which cycles may begin that are tried */
-	CHANGES = 10,         /* cycles to a change of names, at least */
-	ONCE = 2,             /* ops that a change may bring with it once: a workspace is cleared */
-	FEW = 20,             /* one in so many cycles may be of another structure */
-	AROUND = 15,          /* cycles on either side of a change whose GPU time is compared */
-	LONG = 4,             /* longest usual pauses that a pause between two loops takes */
-	LEAST_PAUSE = 1000000 /* ns: of shorter ones none says anything */
-};
-
-#define LEAST_SAME 0.75      /* of the ops: held by nearly all cycles */
-#define LEAST_SAME_TIME 0.5  /* of the GPU time, the same */
-#define LEAST_EXPLAINED 0.95 /* of ops and time, with what stands in for others */
-#define MOST_LONGER 1.5      /* the GPU time on one side of a change than on the other */
-
 /* What is asked of the cycles, one row each. */
 struct cycles {
 	const struct pattern_sequence *s;
@@ -69,18 +51,18 @@ static bool are_even(const struct cycles *c)
 	uint32_t other = 0;
 	for (uint32_t k = 0; k < c->p->n; k++) {
 		size_t ops = c->p->cut[k + 1] - c->p->cut[k];
-		other += c->structure[k] != c->usual || ops * 4 < (size_t)c->p->ops * 3 ||
-		         ops * 3 > (size_t)c->p->ops * 4;
+		other += c->structure[k] != c->usual || (double)ops < RULE_MOST * c->p->ops ||
+		         (double)ops * RULE_MOST > c->p->ops;
 	}
-	return other * (uint64_t)FEW <= c->p->n;
+	return other <= (1 - RULE_EXPLAINED) * c->p->n;
 }
 
 /* The median GPU time of the cycles [from, to), of a few of them. A host may be busy with something else. */
 static double busy(const struct cycles *c, uint32_t from, uint32_t to)
 {
-	int64_t of[AROUND] = {0};
+	int64_t of[RULE_MANY] = {0};
 	uint32_t n = 0;
-	for (uint32_t k = from; k < to && n < AROUND; k++, n++)
+	for (uint32_t k = from; k < to && n < RULE_MANY; k++, n++)
 		for (size_t i = c->p->cut[k]; i < c->p->cut[k + 1]; i++)
 			of[n] += c->s->length[i];
 	sort_times(of, n);
@@ -96,7 +78,7 @@ static float usual_pause(const struct cycles *c, struct arena *scratch)
 		for (size_t i = c->p->cut[k]; i < c->p->cut[k + 1]; i++)
 			longest[k] = c->s->pause[i] > longest[k] ? c->s->pause[i] : longest[k];
 	sort_floats(longest, c->p->n);
-	return longest[c->p->n - 1 - c->p->n / FEW];
+	return longest[c->p->n - 1 - c->p->n / RULE_MANY];
 }
 
 /* Whether only one cycle differs at `k`, and what was before goes on behind it: a line of a log. */
@@ -111,7 +93,7 @@ static bool holds_more(const struct cycles *c, uint32_t k)
 	const size_t *cut = c->p->cut;
 	size_t ops = cut[k + 1] - cut[k], before = k ? cut[k] - cut[k - 1] : 0;
 	size_t behind = k + 1 < c->p->n ? cut[k + 2] - cut[k + 1] : 0;
-	return ops > (before > behind ? before : behind) + ONCE;
+	return ops > (before > behind ? before : behind) + RULE_SPARE;
 }
 
 /* Whether cycle `k`, which holds other names than the one before it, goes on with what that did. What a library takes
@@ -129,8 +111,8 @@ static bool goes_on(const struct cycles *c, uint32_t k, float pause, uint8_t *be
 		                (i + 1 < p->cut[k + 1] && !before[c->s->token[i + 1]]));
 	for (size_t i = p->cut[k - 1]; i < p->cut[k]; i++)
 		before[c->s->token[i]] = 0;
-	double a = busy(c, k > AROUND ? k - AROUND : 0, k), b = busy(c, k, p->n);
-	return good && a <= b * MOST_LONGER && b <= a * MOST_LONGER;
+	double a = busy(c, k > RULE_MANY ? k - RULE_MANY : 0, k), b = busy(c, k, p->n);
+	return good && a <= b * RULE_LONGER && b <= a * RULE_LONGER;
 }
 
 /* Leaves out what is beyond a change at which something else begins, seen from the cycles of the loop. False: names
@@ -139,10 +121,10 @@ static bool trim(struct cycles *c, const struct pattern_found *f, struct pattern
 {
 	uint32_t changes = 0, from = 0, to = p->n;
 	size_t middle = f->fit.cut[f->from + (f->to - f->from) / 2];
-	float pause = usual_pause(c, scratch) * LONG;
+	float pause = usual_pause(c, scratch) * RULE_LONG;
 	uint8_t *before = ARENA_NEW(scratch, c->s->n_tokens, uint8_t);
-	if (pause < LEAST_PAUSE)
-		pause = LEAST_PAUSE;
+	if (pause < RULE_LEAST_PAUSE)
+		pause = RULE_LEAST_PAUSE;
 	for (uint32_t k = 1; k < p->n; k++)
 		changes += c->sum[k] != c->sum[k - 1];
 	for (uint32_t k = 1; k < to; k++)
@@ -154,7 +136,7 @@ static bool trim(struct cycles *c, const struct pattern_found *f, struct pattern
 		}
 	p->cut += from;
 	p->n = to - from;
-	return changes * (uint64_t)CHANGES <= to;
+	return changes <= (1 - RULE_NEARLY_ALL) * to;
 }
 
 /* GPU time of the names that nearly all cycles hold as often. */
@@ -189,7 +171,7 @@ static struct same same_places(const struct pattern_sequence *s, const struct pa
 			with += s->token[p->cut[k] + i] == token;
 			here += (double)s->length[p->cut[k] + i];
 		}
-		bool goes_on = with * (uint64_t)FEW >= p->n * (uint64_t)(FEW - 1);
+		bool goes_on = with >= RULE_EXPLAINED * p->n;
 		time += here;
 		held += goes_on ? here : 0;
 		same.ops += goes_on ? 1. / p->ops : 0;
@@ -205,18 +187,17 @@ static bool are_equally_long(const struct pattern_places *p)
 	uint32_t other = 0;
 	for (uint32_t k = 0; k < p->n; k++)
 		other += p->cut[k + 1] - p->cut[k] != p->ops;
-	return other * (uint64_t)FEW <= p->n;
+	return other <= (1 - RULE_EXPLAINED) * p->n;
 }
 
 /* Whether enough goes on, and the rest stands in for others. */
 static bool is_the_same_work(const struct cycles *c, struct pattern_places *p)
 {
-	if (p->ops >= SHORT)
-		return p->constant_ops >= LEAST_SAME && p->explained_ops >= LEAST_EXPLAINED &&
-		       p->explained_time >= LEAST_EXPLAINED && same_time(c) >= LEAST_SAME_TIME;
+	if (p->ops >= RULE_SHORT)
+		return p->constant_ops >= RULE_MOST && p->explained_ops >= RULE_EXPLAINED &&
+		       p->explained_time >= RULE_EXPLAINED && same_time(c) >= RULE_HALF;
 	struct same same = same_places(c->s, p);
-	bool good = are_equally_long(p) && same.ops >= LEAST_SAME && same.time >= LEAST_SAME_TIME &&
-	            same.kernels >= SAME_KERNELS;
+	bool good = are_equally_long(p) && same.ops >= RULE_MOST && same.time >= RULE_HALF && same.kernels >= RULE_FEW;
 	if (good) {
 		p->explained_ops = p->explained_time = 1; /* every place is filled */
 		p->constant_ops = same.ops;
@@ -234,7 +215,7 @@ static bool is_one(const struct pattern_sequence *s, const struct pattern_found 
 	if (good) {
 		look_at(s, p, &scratch, &c);
 		good = are_even(&c) && is_the_same_work(&c, p) && trim(&c, f, p, &scratch) &&
-		       p->n >= f->cycles + PATTERN_CYCLES;
+		       p->n >= f->cycles + RULE_CYCLES;
 	}
 	arena_release(&scratch);
 	return good;
@@ -247,16 +228,15 @@ bool pattern_stretches_find(const struct pattern_sequence *s, const struct patte
 	struct arena scratch = {0};
 	bool good = false;
 	size_t inside = fit->cut[f->to] - fit->cut[f->from];
-	if (f->bursts || fit->ops < LEAST_OPS || fit->model == UINT32_MAX ||
-	    inside + (size_t)fit->ops * PATTERN_CYCLES > s->n)
+	if (f->bursts || fit->model == UINT32_MAX || inside + (size_t)fit->ops * RULE_CYCLES > s->n)
 		return false;
 	uint32_t *n = ARENA_NEW(&scratch, s->n_tokens, uint32_t), tried = 0;
 	for (size_t i = 0; i < s->n; i++)
 		n[s->token[i]]++;
 	/* first where the cycles begin */
-	for (size_t i = fit->cut[fit->model]; i < fit->cut[fit->model + 1] && tried < CANDIDATES && !good; i++) {
+	for (size_t i = fit->cut[fit->model]; i < fit->cut[fit->model + 1] && tried < RULE_SHORT && !good; i++) {
 		uint32_t token = s->token[i];
-		if (fit->usual[token] != 1 || n[token] < f->cycles + PATTERN_CYCLES)
+		if (fit->usual[token] != 1 || n[token] < f->cycles + RULE_CYCLES)
 			continue;
 		struct arena pass = {0};
 		tried++;

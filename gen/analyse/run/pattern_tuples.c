@@ -37,11 +37,11 @@ void pattern_tuples_init(struct pattern_tuples *t, const struct pattern_sequence
 
 bool pattern_tuples_widen(struct pattern_tuples *t)
 {
-	enum { DIRECT = 1024 };
+
 	struct arena scratch = {0};
 	struct keymap pairs;
 	size_t n = t->sequence->n, whole = 0,
-	       few = t->n_ids <= DIRECT && n >= (size_t)t->n_ids * t->n_ids ? t->n_ids : 0;
+	       few = t->n_ids <= RULE_WIDEST && n >= (size_t)t->n_ids * t->n_ids ? t->n_ids : 0;
 	uint32_t *known = ARENA_NEW(&scratch, few * few + 1, uint32_t); /* of few: 1 + the pair's number */
 	keymap_init(&pairs, &scratch);
 	bool recurs = true;
@@ -63,7 +63,7 @@ bool pattern_tuples_widen(struct pattern_tuples *t)
 			t->id[i] = keymap_add(&pairs, (uint64_t)a << 32 | b);
 		}
 		/* nearly every tuple is a new one: that is no repetition, and naming them all would cost the most */
-		if (whole > 4096 && pairs.n > whole / 2) {
+		if (whole > RULE_GLANCE && (double)pairs.n > RULE_HALF * (double)whole) {
 			recurs = false;
 			break;
 		}
@@ -98,7 +98,8 @@ static size_t far(size_t a, size_t b)
 static bool same_cuts(const struct pattern_candidate *a, const struct pattern_candidate *b)
 {
 	size_t cycle = (a->last - a->first) / (a->n - 1) + 1;
-	return far(a->n, b->n) * 32 <= a->n && far(a->first, b->first) <= cycle && far(a->last, b->last) <= cycle;
+	return (double)far(a->n, b->n) <= RULE_LITTLE * a->n && far(a->first, b->first) <= cycle &&
+	       far(a->last, b->last) <= cycle;
 }
 
 uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, struct pattern_candidate *out,
@@ -116,8 +117,8 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 		}
 		/* an eighth: ops may be lost or added. Two distances: an optimizer behind some, and not behind others
 		 */
-		bool as_last = far(distance, r->distance) * 8 <= distance,
-		     as_other = far(distance, r->other) * 8 <= distance;
+		bool as_last = (double)far(distance, r->distance) <= RULE_NEAR * distance,
+		     as_other = (double)far(distance, r->other) <= RULE_NEAR * distance;
 		r->even += as_last || as_other;
 		r->other = as_last ? r->other : r->distance;
 		r->distance = distance;
@@ -126,7 +127,7 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 	struct pattern_candidate *list = ARENA_NEW(scratch, t->n_ids, struct pattern_candidate);
 	size_t n = 0;
 	for (uint32_t id = 0; id < t->n_ids; id++)
-		if (all[id].n >= least && (all[id].even + 1) * (uint64_t)2 >= all[id].n - 1)
+		if (all[id].n >= least && all[id].even + 1 >= RULE_HALF * (all[id].n - 1))
 			list[n++] = (struct pattern_candidate){id, all[id].n, op_at(t, all[id].first),
 			                                       op_at(t, all[id].last)};
 	if (n)
@@ -134,7 +135,7 @@ uint32_t pattern_candidates(const struct pattern_tuples *t, uint32_t least, stru
 	uint32_t kept = 0;
 	for (size_t i = 0; i < n && kept < room; i++) {
 		bool said = false;
-		for (uint32_t k = kept; k-- && !said && out[k].n <= list[i].n + list[i].n / 16;)
+		for (uint32_t k = kept; k-- && !said && out[k].n <= list[i].n * (1 + RULE_NEAR);)
 			said = same_cuts(&list[i], &out[k]);
 		if (!said)
 			out[kept++] = list[i];
