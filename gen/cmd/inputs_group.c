@@ -59,7 +59,7 @@ static bool give_up_rows(struct input *in, struct names *names)
 	struct trace packed;
 	if (in->trace.again)
 		return true;
-	if (!digest_can_hold(&in->trace) || !digest_hold(&in->trace, &in->memory, names, &memory, &packed)) {
+	if (!digest_hold(&in->trace, &in->memory, names, &memory, &packed)) {
 		arena_release(&memory);
 		return false;
 	}

@@ -83,14 +83,11 @@ void digest_release(struct digest_made *made);
 
 /* Packs a linked trace in memory, as a digest, and leaves in `out` what a report needs of it at all times, samples of
  * threads too: its other rows can be made again (trace/again.h). `whole` is reduced, but for its samples; `out` refers
- * to nothing of it, has its names in `names` and lives in `arena`. False: that would lose something, and `out` is
- * nothing; a report still says the same of `whole`. */
+ * to nothing of it, has its names in `names` and lives in `arena`. False: that would lose something, or the
+ * GPU's counters were sampled, which are looked at beside all other rows, and `out` is nothing; a report still says the
+ * same of `whole`. */
 bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *names, struct arena *arena,
                  struct trace *out);
-
-/* Whether digest_hold would keep all that a report asks of the trace: samples of the GPU's counters are looked at
- * beside all other rows. */
-bool digest_can_hold(const struct trace *trace);
 
 /* The CRC-32 that a digest ends with, of everything before it. */
 uint32_t digest_checksum(const void *bytes, size_t n);

@@ -51,11 +51,6 @@ int digest_make(const char *name, struct trace *trace, struct arena *arena, stru
 	return 0;
 }
 
-bool digest_can_hold(const struct trace *t)
-{
-	return !t->again && !t->n_metrics;
-}
-
 static uint32_t name_in(const struct trace *from, uint32_t name, const struct trace *to)
 {
 	return name ? names_add_text(to->names, names_text(from->names, name)) : 0;
@@ -100,6 +95,8 @@ bool digest_hold(struct trace *whole, struct arena *of_whole, struct names *name
 	struct buf bytes = {0};
 	const struct buf none = {0};
 	struct err ignored;
+	if (whole->n_metrics)
+		return false;
 	digest_reduce_rows(whole, of_whole);
 	digest_encode(whole, &bytes);
 	bool good = keep_decode("", &none, &bytes, names, arena, out, &ignored) == 0 && out->again->ops == whole->ops.n;

@@ -277,8 +277,8 @@ static void read_one(void *context, size_t i)
 	struct reading *r = (struct reading *)context + i;
 	names_init(&r->names, &r->arena);
 	r->result = read_input(r->input, r->wish, &r->names, &r->arena, &r->err);
-	if (r->result == 0 && r->wish->again && !r->wish->details && r->input->beside &&
-	    digest_can_hold(r->input->trace) && is_like_a_rank(r->input->trace))
+	if (r->result == 0 && r->wish->again && !r->wish->details && r->input->beside && !r->input->trace->again &&
+	    is_like_a_rank(r->input->trace))
 		pack(r);
 }
 

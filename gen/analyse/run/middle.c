@@ -4,6 +4,22 @@
 
 enum { DIGIT_BITS = 12, DIGITS = 1 << DIGIT_BITS };
 
+/* How many values there are of each size: those below 2 << MIDDLE_BITS each by itself, above in 1 << MIDDLE_BITS
+ * classes for each power of two. Negative ones are mirrored: -1 stands before 0 as 0 behind it. Zero-initialise. */
+enum { MIDDLE_BITS = 6, MIDDLE_CLASSES = (65 - MIDDLE_BITS) << MIDDLE_BITS };
+struct middle {
+	size_t n, count[2 * MIDDLE_CLASSES];
+};
+
+static void count_value(struct middle *m, int64_t value)
+{
+	uint64_t size = value < 0 ? ~(uint64_t)value : (uint64_t)value;
+	int shift = size < 2 << MIDDLE_BITS ? 0 : 63 - MIDDLE_BITS - __builtin_clzll(size);
+	int class = (shift << MIDDLE_BITS) + (int)(size >> shift);
+	m->count[value < 0 ? MIDDLE_CLASSES - 1 - class : MIDDLE_CLASSES + class]++;
+	m->n++;
+}
+
 /* A value with `rank` smaller or equal ones before it, found by its digits, the highest first: each pass counts the
  * values that share the digits found so far by their next one. */
 struct selection {
@@ -50,7 +66,7 @@ static int64_t next_above(const struct middle_values *values, int64_t than)
 	return next;
 }
 
-size_t middle_find(const struct middle *counted, const struct middle_values *values, int64_t *low, int64_t *high)
+static size_t find(const struct middle *counted, const struct middle_values *values, int64_t *low, int64_t *high)
 {
 	if (!counted->n)
 		return 0;
@@ -76,8 +92,8 @@ size_t middle_of(const struct middle_values *values, int64_t *low, int64_t *high
 	int64_t v;
 	for (size_t i = 0; i < values->n; i++)
 		if (values->value(values->context, i, &v))
-			middle_count(&counted, v);
-	return middle_find(&counted, values, low, high);
+			count_value(&counted, v);
+	return find(&counted, values, low, high);
 }
 
 double middle_median(const struct middle_values *values)
