@@ -141,7 +141,7 @@ struct side_rows rows_build(struct run *runs, size_t n, struct arena *work, stru
 	                  .ranges = ranges_begin(runs, n, work, arena),
 	                  .host = ARENA_NEW(work, n, struct host_work),
 	                  .work = work};
-	bool ranked = false;
+	bool ranked = n > 1; /* which may have used different devices */
 	for (size_t r = 0; r < n; r++)
 		ranked = ranked || runs[r].trace->n_devices > 1;
 	for (size_t r = 0; r < n; r++) {
