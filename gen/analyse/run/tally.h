@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { TALLY_FEW = 1 << 18 };
+enum { TALLY_FEW = 1 << 16 };
 
 /* Zero-initialise. Beyond TALLY_FEW integers memory grows with the number of different ones. */
 struct tally {
