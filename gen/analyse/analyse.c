@@ -3,6 +3,7 @@
 #include "analyse/judge/bound.h"
 #include "analyse/judge/compare.h"
 #include "analyse/judge/conditions.h"
+#include "analyse/judge/controls.h"
 #include "analyse/judge/findings.h"
 #include "analyse/judge/functions.h"
 #include "analyse/judge/gate_metric.h"
@@ -53,15 +54,17 @@ static double queue_of(const struct run *runs, size_t n)
 
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
 static struct verdict_conditions find_conditions(const struct sides_job *jobs, const struct side side[2],
-                                                 const struct fact *doubt, const struct fact *nothing,
-                                                 struct arena *arena)
+                                                 const struct comparison *comparison, const struct fact *doubt,
+                                                 const struct fact *nothing, struct arena *arena)
 {
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n[2] = {jobs[0].n, jobs[1].n};
 	struct verdict_conditions c = {
 		.nothing = nothing ? nothing : fact_legacy(arena, nothing_to_compare(runs, files, n, arena)),
-		.doubt = doubt};
+		.doubt = doubt,
+		.controls = ARENA_NEW(arena, 1, struct controls)};
+	*c.controls = controls_find(side, comparison->clock, comparison->clock_share);
 	recording_bounds(side, c.beyond);
 	for (int s = 0; s < 2; s++)
 		c.queue[s] = queue_of(runs[s], n[s]);
@@ -152,7 +155,7 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct comparison comparison =
 		compare_work(built, facts, rest || impossible, options->printed, names, arena);
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
-	struct verdict_conditions conditions = find_conditions(jobs, built, doubt,
+	struct verdict_conditions conditions = find_conditions(jobs, built, &comparison, doubt,
 	                                                       options->nothing ? fact_legacy(arena, options->nothing)
 	                                                       : comparison.strangers ? comparison.mismatch
 	                                                                              : NULL,

@@ -43,6 +43,7 @@ struct comparison {
 	struct facts notes;            /* and that are not */
 	const struct fact *iterations; /* of these: the loop is there more often on one side; NULL: it is not */
 	struct renames renames;
+	double clock, clock_share; /* as in judge/work.h */
 };
 
 /* A quantile of the fixed side over the baseline's: 1.1 is 10 % longer. */

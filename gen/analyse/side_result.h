@@ -364,11 +364,11 @@ struct side_counts {
 	double overhead;                              /* ns: the profiler's own, recorded on launching threads */
 };
 
-/* Launches of one kind whose thread called the same next: the median time from the one's start to the other's. */
+/* Launches of one kind whose thread called the same next: the time from the one's start to the other's. */
 struct launch_pace {
 	uint64_t key; /* names of what was launched and of the next call */
 	int64_t n;
-	double median; /* ns */
+	double median, mean; /* ns */
 };
 struct launch_paces {
 	struct launch_pace *list; /* by key */

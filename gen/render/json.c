@@ -154,6 +154,20 @@ static void write_same_result(struct json *json, const struct same_result *r)
 	json_end_object(json);
 }
 
+/* What did not change, of one or two runs per side. */
+static void write_controls(struct json *json, const struct verdict *v)
+{
+	if (!(v->state > 0) || !v->controls.known) {
+		json_null(json, "controls");
+		return;
+	}
+	json_object(json, "controls");
+	json_number(json, "gpu", exp(v->controls.gpu));
+	json_number(json, "host", exp(v->controls.host));
+	json_number(json, "waits", fmin(v->controls.waits[0], v->controls.waits[1]));
+	json_end_object(json);
+}
+
 static void write_verdict(struct json *json, const struct analysis *a)
 {
 	const struct verdict *v = &a->verdict;
@@ -174,6 +188,7 @@ static void write_verdict(struct json *json, const struct analysis *a)
 	json_bool(json, "paired", v->paired);
 	json_bool(json, "warming", v->warming);
 	json_text(json, "order", !v->order_known ? "unknown" : v->in_turns ? "in_turns" : "one_after_the_other");
+	write_controls(json, v);
 	write_quantiles(json, a->quantile);
 	json_integer(json, "steps_set_aside", (int64_t)(v->aside[0] + v->aside[1]));
 	count_or_null(json, "more_steps", v->more_steps);

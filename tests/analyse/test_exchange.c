@@ -111,11 +111,48 @@ static void shared_sessions(void **unused)
 	const size_t n[2] = {2, 2};
 	struct exchange e = exchange_judge((const struct exchange_run *const[]){a, b}, n);
 	assert_true(e.in_turns && !e.sessions && e.apart == 0);
-	near(exchange_widen(&e, 0.01), 0.01, 0);
+	near(exchange_widen(&e, 0.01, 0), 0.01, 0);
 	const struct exchange_run late[] = {{.start = 96 * HOURS}, {.start = 97 * HOURS}};
 	e = exchange_judge((const struct exchange_run *const[]){a, late}, n);
 	assert_true(e.sessions && e.other_day && !e.in_turns);
-	near(exchange_widen(&e, 0.1), 0.125, 1e-12);
+	near(exchange_widen(&e, 0.1, 1), 0.125, 1e-12);
+}
+
+static struct exchange with_controls(size_t runs, const struct controls *controls)
+{
+	struct exchange e = {0};
+	exchange_add_state(&e, (const size_t[]){runs, runs}, controls);
+	return e;
+}
+
+/* What one and two runs per side cannot tell, by what did not change; worked out by hand. */
+static void states_of_few_runs(void **unused)
+{
+	(void)unused;
+	struct controls c = {.known = true, .gpu = .003, .host = .5, .waits = {.02, .9}};
+	near(exchange_widen(&(struct exchange){.state = .03}, .04, 0), .04, 0);
+	near(with_controls(1, &c).state, 0, 0); /* the GPU waits for nobody, and ran alike */
+	c = (struct controls){.known = true, .gpu = .002, .host = .2, .waits = {.5, .6}};
+	near(with_controls(3, &c).state, 0, 0);
+	near(with_controls(1, NULL).state, 0, 0);
+	struct exchange e = with_controls(2, &c);
+	near(e.state, hypot(.03, .07 * .5), 1e-15);
+	near(e.moved, .1, 1e-15);
+	/* c = .3 may be .2 for the host's pace; a half-width that is more than that is left alone */
+	near(exchange_widen(&e, .01, 0), .1 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 1), e.state, 0);
+	near(exchange_widen(&e, .2, 0), .2, 0);
+	c.host = -.2; /* mirrored */
+	e = with_controls(2, &c);
+	near(exchange_widen(&e, .01, 1), .1 + e.state, 1e-15);
+	near(exchange_widen(&e, .01, 0), e.state, 0);
+	c = (struct controls){.known = true, .gpu = .1, .waits = {.3, 0}}; /* kernels may be faster code */
+	near(with_controls(1, &c).moved, 0, 0);
+	near(with_controls(1, &c).state, .03, 0);
+	/* with sides of other sessions in quadrature */
+	near(exchange_widen(&(struct exchange){.apart = .075, .state = .04}, 0, 0), .085, 1e-12);
+	c.known = false;
+	near(with_controls(1, &c).state, 0, 0);
 }
 
 /* Two percent between sides of other days is no direction, and twenty are one; the interval is the widened one. */
@@ -282,14 +319,10 @@ static void stopwatch_cuts_a_cycle(void **unused)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {TEST(in_turns),
-	                                   TEST(sessions),
-	                                   TEST(the_longest_run_counts),
-	                                   TEST(shared_sessions),
-	                                   TEST(a_verdict_of_other_days),
-	                                   TEST(stopwatch_runs),
-	                                   TEST(what_could_be_seen),
-	                                   TEST(stopwatch_results),
-	                                   TEST(stopwatch_cuts_a_cycle)};
+	const struct CMUnitTest tests[] = {TEST(states_of_few_runs), TEST(in_turns),
+	                                   TEST(sessions),           TEST(the_longest_run_counts),
+	                                   TEST(shared_sessions),    TEST(a_verdict_of_other_days),
+	                                   TEST(stopwatch_runs),     TEST(what_could_be_seen),
+	                                   TEST(stopwatch_results),  TEST(stopwatch_cuts_a_cycle)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -301,8 +301,8 @@ static void test_graphs_recorded_node_by_node(void **state)
  */
 static void test_paces_apart_by_hand(void **unused)
 {
-	struct launch_pace b[] = {{1, 10, 4000}, {2, 15, 4000}, {3, 15, 4000}, {4, 10, 9000}};
-	struct launch_pace f[] = {{1, 10, 5000}, {2, 15, 7000}, {3, 15, 9000}, {5, 60, 100}};
+	struct launch_pace b[] = {{1, 10, 4000, 4000}, {2, 15, 4000, 4000}, {3, 15, 4000, 4000}, {4, 10, 9000, 9000}};
+	struct launch_pace f[] = {{1, 10, 5000, 5000}, {2, 15, 7000, 7000}, {3, 15, 9000, 9000}, {5, 60, 100, 100}};
 	const struct launch_paces baseline = {b, 4, 50}, fixed = {f, 4, 100}, none = {0};
 	double shared;
 	(void)unused;
@@ -315,6 +315,21 @@ static void test_paces_apart_by_hand(void **unused)
 	assert_true(paces_apart(&baseline, &none, &shared) == 0 && shared == 0);
 }
 
+/* Three kinds that both sides launch weigh 2 each: shares of .2, .4 and .4 of the baseline's launches times 10, 10 and
+ * 40 ns, .1, .2 and .2 of the fixed side's times 100, 10 and 10 ns; the smaller of both. The middle half of 6 reaches
+ * from 1.5 to 4.5. */
+static void test_paces_ratio_by_hand(void **unused)
+{
+	struct launch_pace b[] = {{1, 20, 1, 10}, {2, 40, 1, 10}, {3, 40, 1, 40}};
+	struct launch_pace f[] = {{1, 20, 1, 100}, {2, 40, 1, 10}, {3, 40, 1, 10}, {4, 100, 1, 5}};
+	const struct launch_paces baseline = {b, 3, 100}, fixed = {f, 4, 200}, none = {0};
+	double shared;
+	(void)unused;
+	assert_float_equal(paces_ratio(&baseline, &fixed, &shared), (.5 * log(.1) + 2 * 0 + .5 * log(4)) / 3, 1e-12);
+	assert_float_equal(shared, .5, 1e-12);
+	assert_true(paces_ratio(&baseline, &none, &shared) == 0 && shared == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -322,6 +337,7 @@ int main(void)
 		cmocka_unit_test(test_recording_makes_kernels_longer),
 		SCENE(test_ranges_that_one_side_has),
 		cmocka_unit_test(test_paces_apart_by_hand),
+		cmocka_unit_test(test_paces_ratio_by_hand),
 		SCENE(test_one_side_recorded_at_a_higher_price),
 		SCENE(test_a_host_slower_than_recording_makes_it),
 		SCENE(test_a_shorter_pause_is_no_price),

@@ -150,6 +150,8 @@ void guard_kernels(struct guard *c, const struct side_facts facts[2])
 	}
 	work_compare(facts, &c->out.renames, c->names, &scale, c->arena, &k);
 	double all = fmax(k.time[0], k.time[1]);
+	c->out.clock = k.clock;
+	c->out.clock_share = k.clock_share;
 	find_alike(c, &k);
 	if (compare_units(c, &k.multiple))
 		return;

@@ -31,6 +31,21 @@ enum { EVIDENCE_FIRST_LOOK = 4, EVIDENCE_LAST_LOOK = 15, EVIDENCE_FORESEEN = 6 }
 			{2.850, 2.423, 1.183}, {2.784, 2.357, 1.176}, {2.725, 2.303, 1.169}, {2.674, 2.252, 1.164},    \
 	}
 
+/* Controls of one and two runs per side: of the GPU time, and of the launches where the GPU waits more than so much of
+ * a step for the host, at least this share has to be in common. */
+#define EVIDENCE_CONTROLS (1.0 / 3)
+#define EVIDENCE_WAITS 0.2
+
+/* What one or two runs per side cannot tell of the state in which they were made, besides what the controls tell:
+ * √(STATE²
+ * + (STATE_PACE w)²), with w the smaller share of a step in which the GPU waits for the host. Nothing where w and what
+ * the GPU's kernels differ by are at most STILL_HOST and STILL_GPU. Fixed on 130 pairs of like runs on two H200 hosts
+ * (tests/cmd/check_like_runs.py): what the host's pace does not explain is at most .06 in 98 of 100. */
+#define EVIDENCE_STATE 0.03
+#define EVIDENCE_STATE_PACE 0.07
+#define EVIDENCE_STILL_GPU 0.003
+#define EVIDENCE_STILL_HOST 0.02
+
 /* Rows of a step: what may move one between two single runs, of the row: a clock the GPU's work, and the host, the link
  * and the scheduler the rest (54 pairs of like runs on an H100: 5 % of 400 rows moved by more). The least part of the
  * step's change that a row must have to be named as its reason, by how many half-widths, and the part of the change

@@ -122,9 +122,23 @@ struct exchange exchange_judge(const struct exchange_run *const run[2], const si
 	return out;
 }
 
-double exchange_widen(const struct exchange *exchange, double half)
+/* The speedup in the state of the side that the host holds up less. A GPU that ran alike and hardly waits for the host
+ * needs nothing. */
+void exchange_add_state(struct exchange *e, const size_t n[2], const struct controls *c)
 {
-	return exchange->apart > 0 ? hypot(half, exchange->apart) : half;
+	double w = c ? fmin(c->waits[0], c->waits[1]) : 0;
+	bool few = n[0] < EVIDENCE_SEVERAL || n[1] < EVIDENCE_SEVERAL;
+	if (!few || !c || !c->known || (w <= EVIDENCE_STILL_HOST && fabs(c->gpu) <= EVIDENCE_STILL_GPU))
+		return;
+	e->state = hypot(EVIDENCE_STATE, EVIDENCE_STATE_PACE * w);
+	e->moved = c->host * w;
+}
+
+double exchange_widen(const struct exchange *e, double half, int end)
+{
+	double wide = e->apart > 0 ? hypot(half, e->apart) : half;
+	double moved = end ? fmax(0, -e->moved) : fmax(0, e->moved);
+	return e->state > 0 ? fmax(wide, hypot(e->apart, e->state) + moved) : wide;
 }
 
 const struct fact *exchange_where(const struct exchange *e, struct arena *arena)

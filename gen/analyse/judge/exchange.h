@@ -22,6 +22,14 @@ struct exchange_run {
 	struct exchange_place place;
 };
 
+/* What both sides have in common tells the state in which each was measured. */
+struct controls {
+	bool known;      /* enough is in common to tell */
+	double gpu;      /* κ: ln of how many times as long the same kernels take in the baseline … */
+	double host;     /* ρ: … and the same launches, from one to the next */
+	double waits[2]; /* shares of a step in which the GPU waits for the host, by side; w: the smaller one */
+};
+
 struct exchange {
 	bool known;    /* all runs have a start time, and no two the same */
 	bool in_turns; /* the order, if known, cannot pass for an effect; one run on a side has no order */
@@ -29,13 +37,20 @@ struct exchange {
 	/* No run of one side shares a session with one of the other; then what parts them: */
 	bool sessions, other_time, other_day, other_host, other_gpu;
 	double apart; /* F, a log: what the sides may differ by besides, added to each half-width in quadrature; 0: the
-	               * runs are exchangeable */
+	               * sessions and the order of the runs are exchangeable */
+	/* Of one or two runs per side, logs: what the speedup may be off for the state that each was made in, besides
+	 * `moved`, which it is lower by if what did not change ran at another pace for the host's sake. */
+	double state, moved;
 };
 
 struct exchange exchange_judge(const struct exchange_run *const run[2], const size_t n[2]);
 
-/* A half-width with F. */
-double exchange_widen(const struct exchange *exchange, double half);
+/* Adds what one or two runs per side cannot tell of the state in which they were made: nothing with more runs, and
+ * where the controls do not tell. */
+void exchange_add_state(struct exchange *exchange, const size_t n[2], const struct controls *controls);
+
+/* A half-width with all that, towards a lower (0) or a higher (1) speedup. */
+double exchange_widen(const struct exchange *exchange, double half, int end);
 
 /* What parts the sides, the fact `elsewhere`; NULL: they share a session. */
 const struct fact *exchange_where(const struct exchange *exchange, struct arena *arena);

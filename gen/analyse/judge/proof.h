@@ -44,24 +44,25 @@ struct proof {
 	bool paired;
 	bool one_run, few, short_capture;
 	struct exchange exchange;
-	double between;                     /* half-width from the runs' spread; 0 with one run a side */
-	double within;                      /* half-width from the steps' spread */
-	double plain;                       /* half-width before doubling, drift and hulls */
-	double change;                      /* c = ln S */
-	double change_cycles;               /* the same of whole cycles */
-	double change_counted;              /* the same with everything counted */
-	size_t common, longest;             /* periods of the shortest and the longest run, where they differ; else 0 */
-	double change_common;               /* ln S of the first `common` periods of each run */
-	bool lengths_open;                  /* without those there would be a result */
-	double queue[2];                    /* as the conditions say */
-	bool queue_opens;                   /* without that there would be a result */
-	double rhythm;                      /* of stopwatch runs: what whole cycles of a rhythm may add */
-	bool moved;                         /* of runs without steps: what lies before them grew instead */
-	bool rhythm_opens;                  /* without that there would be a result */
-	bool looked;                        /* stopwatch runs were looked at while they were made, … */
-	double sure;                        /* … as the verdict's */
-	double lo, hi;                      /* the interval of ln S as counted, and with the queues */
-	double floor;                       /* the near end of the interval must lie beyond it for a direction */
+	double widened[2];      /* how much further out the low and the high end of the interval lie for it */
+	double between;         /* half-width from the runs' spread; 0 with one run a side */
+	double within;          /* half-width from the steps' spread */
+	double plain;           /* half-width before doubling, drift and hulls */
+	double change;          /* c = ln S */
+	double change_cycles;   /* the same of whole cycles */
+	double change_counted;  /* the same with everything counted */
+	size_t common, longest; /* periods of the shortest and the longest run, where they differ; else 0 */
+	double change_common;   /* ln S of the first `common` periods of each run */
+	bool lengths_open;      /* without those there would be a result */
+	double queue[2];        /* as the conditions say */
+	bool queue_opens;       /* without that there would be a result */
+	double rhythm;          /* of stopwatch runs: what whole cycles of a rhythm may add */
+	bool moved;             /* of runs without steps: what lies before them grew instead */
+	bool rhythm_opens;      /* without that there would be a result */
+	bool looked;            /* stopwatch runs were looked at while they were made, … */
+	double sure;            /* … as the verdict's */
+	double lo, hi;          /* the interval of ln S as counted, and with the queues */
+	double floor;           /* the near end of the interval must lie beyond it for a direction */
 	enum verdict_result counted_result; /* what the interval as counted gives */
 };
 
@@ -85,6 +86,9 @@ void reasons_find(const struct proof *p, const struct verdict_conditions *condit
 
 /* What an inconclusive verdict's runs could have shown, into v->could (plan.c). */
 void plan_could(const struct proof *p, struct arena *arena, struct verdict *v);
+
+#define THREE_RUNS                                                                                                     \
+	"With three runs per side, a machine that has two states can deceive this result in 3 % of cases: make four."
 
 /* Where F widens the interval: why, how far, and what to do; else NULL. */
 const struct fact *reasons_apart(const struct verdict *v, struct arena *arena);

@@ -3,6 +3,7 @@
 #include "base/sort.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 static const double PI = 3.14159265358979323846;
 
@@ -65,6 +66,38 @@ void stats_clamp(double *x, size_t n, double lo, double hi)
 {
 	for (size_t i = 0; i < n; i++)
 		x[i] = x[i] < lo ? lo : x[i] > hi ? hi : x[i];
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const struct stats_weighed *x = a, *y = b;
+	return (x->value > y->value) - (x->value < y->value);
+}
+
+double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim)
+{
+	double all = 0, at = 0, sum = 0;
+	for (size_t k = 0; k < n; k++)
+		all += list[k].weight;
+	qsort(list, n, sizeof *list, by_value);
+	for (size_t i = 0; i < n; i++) {
+		double from = fmax(at, trim * all);
+		at += list[i].weight;
+		sum += fmax(0, fmin(at, (1 - trim) * all) - from) * list[i].value;
+	}
+	return all > 0 ? sum / ((1 - 2 * trim) * all) : 0;
+}
+
+double stats_weighed_quantile(struct stats_weighed *list, size_t n, double share)
+{
+	double all = 0, below = 0;
+	size_t i = 0;
+	for (size_t k = 0; k < n; k++)
+		all += list[k].weight;
+	qsort(list, n, sizeof *list, by_value);
+	for (; i + 1 < n && below + list[i].weight < share * all; i++)
+		below += list[i].weight;
+	return list[i].value;
 }
 
 double stats_cosine_variance(const double *x, size_t n, int terms)

@@ -29,6 +29,16 @@ double stats_trimmed_mean(const double *sorted, size_t n, size_t trim);
 /* Values below `lo` become lo, above `hi` hi. Winsorised at g a tail: lo = sorted[g], hi = sorted[n − 1 − g]. */
 void stats_clamp(double *x, size_t n, double lo, double hi);
 
+struct stats_weighed {
+	double value, weight;
+};
+
+/* The value below which `share` of the weight lies. Sorts the list; n >= 1. */
+double stats_weighed_quantile(struct stats_weighed *list, size_t n, double share);
+
+/* The mean of the values between that quantile of `trim` < 1/2 and that of 1 − trim, by weight. Sorts the list. */
+double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim);
+
 /* Long-run variance Ω of a stationary series from `terms` equal-weighted cosines; Ω / n is the variance of its mean,
  * with `terms` degrees of freedom. 1 <= terms < n.
  *

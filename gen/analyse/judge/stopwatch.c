@@ -87,10 +87,10 @@ static void find_interval(const struct stopwatch_side side[2], struct arena *are
 	if (p->looked)
 		p->between = looks.shown;
 	p->exchange = exchange_judge((const struct exchange_run *const *)run, p->runs);
-	p->lo = p->change - exchange_widen(&p->exchange, p->between);
-	p->hi = p->change + exchange_widen(&p->exchange, p->between);
+	p->lo = p->change - exchange_widen(&p->exchange, p->between, 0);
+	p->hi = p->change + exchange_widen(&p->exchange, p->between, 1);
 	if (p->looked)
-		p->sure = exchange_widen(&p->exchange, looks.sure) - exchange_widen(&p->exchange, looks.shown);
+		p->sure = exchange_widen(&p->exchange, looks.sure, 0) - exchange_widen(&p->exchange, looks.shown, 0);
 	p->floor = (p->exchange.apart > 0 ? 0 : LN_FLOOR_SEVERAL) + p->sure;
 }
 
@@ -124,6 +124,8 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 		say(v, arena,
 		    "The order of the runs is not known: if the sides were not run in turns, a drift of the machine "
 		    "counts as effect.");
+	if (p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS)
+		say(v, arena, THREE_RUNS);
 	facts_add(&v->reasons, arena, reasons_apart(v, arena));
 	if (p->rhythm >= WORTH_SAYING)
 		say(v, arena,

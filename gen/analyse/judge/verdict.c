@@ -1,6 +1,7 @@
 /* Two sides' series -> the speedup, its interval and the result. */
 #include "analyse/judge/verdict.h"
 
+#include "analyse/judge/controls.h"
 #include "analyse/judge/proof.h"
 #include "analyse/judge/stats.h"
 #include "base/sort.h"
@@ -207,7 +208,8 @@ static double half_within(const struct proof *p, double more)
 	return half > 0 ? half * sqrt((variance + more) / variance) : 0;
 }
 
-static struct exchange judge_exchange(const struct verdict_side side[2], const struct proof *p, struct arena *arena)
+static struct exchange judge_exchange(const struct verdict_side side[2], const struct proof *p,
+                                      const struct controls *controls, struct arena *arena)
 {
 	struct exchange_run *run[2];
 	for (int i = 0; i < 2; i++) {
@@ -217,7 +219,9 @@ static struct exchange judge_exchange(const struct verdict_side side[2], const s
 			run[i][r] = (struct exchange_run){of->start, of->end, of->place};
 		}
 	}
-	return exchange_judge((const struct exchange_run *const *)run, p->runs);
+	struct exchange out = exchange_judge((const struct exchange_run *const *)run, p->runs);
+	exchange_add_state(&out, p->runs, controls);
+	return out;
 }
 
 /* Run means relative to their side's. */
@@ -250,8 +254,11 @@ static void find_interval(struct proof *p, const struct verdict *v, struct arena
 		p->lo = fmin(p->lo, p->change_counted - lower);
 		p->hi = fmax(p->hi, p->change_counted + upper);
 	}
-	p->lo = p->change - exchange_widen(&p->exchange, p->change - p->lo);
-	p->hi = p->change + exchange_widen(&p->exchange, p->hi - p->change);
+	double half[2] = {p->change - p->lo, p->hi - p->change};
+	for (int end = 0; end < 2; end++)
+		p->widened[end] = exchange_widen(&p->exchange, half[end], end) - half[end];
+	p->lo -= p->widened[0];
+	p->hi += p->widened[1];
 }
 
 /* A step of a side whose GPU works off a queue may be as long as it is between launches. */
@@ -322,7 +329,10 @@ static struct verdict_estimate typical_step(const struct proof *p, const struct 
 
 static void set_interval(const struct proof *p, const struct verdict_conditions *conditions, struct verdict *v)
 {
-	double lo = p->lo + conditions->beyond[0], hi = p->hi + conditions->beyond[1];
+	/* what recording did is a part of the state that one or two runs are widened for */
+	bool state = p->exchange.state > 0;
+	double lo = p->lo + fmin(0, conditions->beyond[0] + (state ? p->widened[0] : 0));
+	double hi = p->hi + fmax(0, conditions->beyond[1] - (state ? p->widened[1] : 0));
 	v->half_width = (p->hi - p->lo) / 2;
 	v->recorded = (struct verdict_estimate){true, true, v->speedup, exp(p->lo), exp(p->hi)};
 	v->lo = exp(lo);
@@ -370,12 +380,13 @@ static struct proof begin(const struct verdict_side side[2])
 }
 
 /* How much the sides differ over what was measured, and how sure that is: p's interval and floor. */
-static void find_change(const struct verdict_side side[2], struct arena *arena, struct proof *p, struct verdict *v)
+static void find_change(const struct verdict_side side[2], const struct controls *controls, struct arena *arena,
+                        struct proof *p, struct verdict *v)
 {
 	p->change = log(p->side_mean[0]) - log(p->side_mean[1]);
 	p->change_cycles = log(p->cycle[0]) - log(p->cycle[1]);
 	p->change_counted = log(p->counted[0]) - log(p->counted[1]);
-	p->exchange = judge_exchange(side, p, arena);
+	p->exchange = judge_exchange(side, p, controls, arena);
 	if (p->stepped[0] != p->stepped[1] || p->few)
 		return;
 	find_interval(p, v, arena);
@@ -386,8 +397,8 @@ static void find_change(const struct verdict_side side[2], struct arena *arena, 
 
 /* Runs of other lengths meet other things, a checkpoint at step 50 say: the interval also holds the speedup over the
  * steps that all runs have, and the larger of both floors counts. */
-static void add_common_steps(const struct verdict_side side[2], int warmup, struct arena *arena, struct proof *p,
-                             struct verdict *v)
+static void add_common_steps(const struct verdict_side side[2], int warmup, const struct controls *controls,
+                             struct arena *arena, struct proof *p, struct verdict *v)
 {
 	size_t least = SIZE_MAX, most = 0;
 	struct verdict_side cut[2];
@@ -409,7 +420,7 @@ static void add_common_steps(const struct verdict_side side[2], int warmup, stru
 	struct proof common = begin(cut);
 	struct verdict of_common = {0};
 	measure(cut, warmup, arena, &common, &of_common);
-	find_change(cut, arena, &common, &of_common);
+	find_change(cut, controls, arena, &common, &of_common);
 	p->common = least;
 	p->longest = most;
 	p->change_common = common.change;
@@ -451,7 +462,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	v.short_capture = p.short_capture = p.short_capture && !p.few;
 	v.paired = p.paired;
 	if (v.has_speedup) {
-		find_change(side, arena, &p, &v);
+		find_change(side, conditions->controls, arena, &p, &v);
 		for (int i = 0; i < 2; i++) {
 			v.cycle[i] = p.paired ? 0 : log(p.cycle[i]) - log(p.side_mean[i]);
 			v.n_steps[i] = p.m[i];
@@ -462,12 +473,14 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 		v.order_known = p.exchange.known;
 		v.in_turns = p.exchange.in_turns;
 		v.apart = p.exchange.apart;
+		v.state = p.exchange.state;
+		v.controls = conditions->controls ? *conditions->controls : (struct controls){0};
 		v.elsewhere = exchange_where(&p.exchange, arena);
 		v.drifting = p.drift[0] > 0 || p.drift[1] > 0;
 		v.level = p.level[0] > 0 || p.level[1] > 0;
 	}
 	if (v.has_interval) {
-		add_common_steps(side, warmup, arena, &p, &v);
+		add_common_steps(side, warmup, conditions->controls, arena, &p, &v);
 		v.surer = v.surer > v.floor ? v.surer : 0;
 		if (p.steps)
 			add_queues(conditions, &v, &p);
@@ -477,6 +490,7 @@ struct verdict verdict_judge(const struct verdict_side side[2], int warmup, cons
 	if (v.has_speedup && p.steps)
 		v.typical = typical_step(&p, &v, arena);
 	plan_more(&p, &v);
+	v.state_line = v.has_interval && v.state > 0 ? controls_say(&v.controls, arena) : NULL;
 	plan_could(&p, arena, &v);
 	reasons_find(&p, conditions, warmup, arena, &v);
 	return v;

@@ -8,6 +8,7 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_VERDICT_H
 #define GAPLINE_ANALYSE_JUDGE_VERDICT_H
 
+#include "analyse/judge/exchange.h"
 #include "analyse/judge/series.h"
 #include "base/arena.h"
 #include "fact/fact.h"
@@ -39,8 +40,9 @@ struct verdict_conditions {
 	const struct fact *rest;    /* the same, or NULL, of what was left out or lost (nothing_but_rest) */
 	double beyond[2]; /* logs: how much lower (<= 0) and higher (>= 0) the speedup may be than the series show, for
 	                   * what recording did to them (recording.c); mirrored when the sides are swapped */
-	double queue[2];  /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
-	                   * its GPU was working off a queue (run/backlog.h) */
+	struct controls *controls; /* what did not change, for one or two runs per side; NULL: it is not known */
+	double queue[2]; /* logs, >= 0, by side: how much longer its step is between launches than between ends, where
+	                  * its GPU was working off a queue (run/backlog.h) */
 };
 
 /* A speedup and its 95 % interval; lo = hi = speedup where there is no interval. */
@@ -86,6 +88,9 @@ struct verdict {
 	bool drifting, level;       /* on either side; `level` with one run a side only */
 	bool order_known, in_turns; /* runs of both sides have start times; they were captured alternately */
 	double apart;               /* ln: F, what sides that are not exchangeable may differ by besides; 0: they are */
+	double state; /* ln: the same for the state that one or two runs per side were made in; 0: nothing is added */
+	struct controls controls;
+	const char *state_line;         /* what they show, a sentence among `reasons`; NULL: more runs */
 	const struct fact *elsewhere;   /* what parts the sides, which share no session; else NULL */
 	int64_t more_steps;             /* at least about so many steps a side would be needed; 0: not applicable */
 	int64_t more_runs;              /* the same in runs a side */

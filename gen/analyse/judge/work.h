@@ -57,9 +57,12 @@ struct work_kernels {
 	 * run as often, with as many blocks, and that take, but for a factor common to all, as long. Amounts may differ
 	 * by three standard errors. */
 	double known[2], alike[2];
-	double factor;     /* so many times as long on the fixed side; 1: as long */
-	double unnamed[2]; /* share of the side's kernels that have no name */
-	double time[2];    /* of all kernels, ns a step */
+	double factor;      /* so many times as long on the fixed side; 1: as long */
+	double clock;       /* ln of how many times as long the kernels that both run with as many blocks take in the
+	                     * baseline, the median by time … */
+	double clock_share; /* … and what share of the kernels' time they are, on the side where it is less */
+	double unnamed[2];  /* share of the side's kernels that have no name */
+	double time[2];     /* of all kernels, ns a step */
 };
 
 /* How counts of the two sides are told apart. */

@@ -1,7 +1,8 @@
 #include "analyse/judge/work_alike.h"
 
+#include "analyse/judge/stats.h"
+
 #include <math.h>
-#include <stdlib.h>
 
 static const double CLOSE = 0.01;        /* of time: so little is no difference */
 static const double SAME_RATIO = 0.02;   /* ln: launches that are so near take as long */
@@ -54,36 +55,43 @@ static bool is_common(const struct work_scale *s, const struct work_row *r)
 	       !work_differs(s, r->instances[0], r->instances[1]) && work_has_same_blocks(s, r);
 }
 
-struct weighed {
-	double value, slack, weight;
-};
-
-static int compare_weighed(const void *a, const void *b)
-{
-	const struct weighed *x = a, *y = b;
-	return x->value < y->value ? -1 : x->value > y->value;
-}
-
 /* The factor by which launches take longer on the fixed side, as most of the time has it, as ln; 0 where it is near, or
  * chance may be why. */
 static double common_factor(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena)
 {
-	struct weighed *list = ARENA_NEW(arena, n + 1, struct weighed);
-	double weight = 0, half = 0, slack;
+	struct stats_weighed *list = ARENA_NEW(arena, n + 1, struct stats_weighed);
+	double slack, near = CLOSE;
 	size_t found = 0;
 	for (size_t k = 0; k < n; k++)
-		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0) {
-			double ln = ln_ratio(s, &all[k], false, &slack);
-			list[found++] = (struct weighed){ln, slack, all[k].time[0] + all[k].time[1]};
-			weight += list[found - 1].weight;
+		if (is_common(s, &all[k]) && all[k].time[0] > 0 && all[k].time[1] > 0)
+			list[found++] = (struct stats_weighed){ln_ratio(s, &all[k], false, &slack),
+			                                       all[k].time[0] + all[k].time[1]};
+	double factor = found ? stats_weighed_quantile(list, found, 0.5) : 0;
+	for (size_t k = 0; k < n; k++)
+		if (is_common(s, &all[k]) && ln_ratio(s, &all[k], false, &slack) == factor)
+			near = fmax(near, CLOSE + slack);
+	return fabs(factor) <= near ? 0 : factor;
+}
+
+/* The same of all kernels that both run with as many blocks, whatever their number, and as it is: the GPU's state. */
+static void find_clock(const struct work_scale *s, const struct work_row *all, size_t n, struct arena *arena,
+                       struct work_kernels *k)
+{
+	struct stats_weighed *list = ARENA_NEW(arena, n + 1, struct stats_weighed);
+	double slack, time[2] = {0}, seen[2] = {0};
+	size_t found = 0;
+	for (size_t i = 0; i < n; i++) {
+		const struct work_row *r = &all[i];
+		bool both = !r->comm && fmin(r->time[0], r->time[1]) > 0 && work_has_same_blocks(s, r);
+		for (int side = 0; side < 2; side++) {
+			time[side] += r->comm ? 0 : r->time[side];
+			seen[side] += both ? r->time[side] : 0;
 		}
-	qsort(list, found, sizeof *list, compare_weighed);
-	for (size_t k = 0; k < found; k++) {
-		half += list[k].weight;
-		if (2 * half >= weight)
-			return fabs(list[k].value) <= CLOSE + list[k].slack ? 0 : list[k].value;
+		if (both)
+			list[found++] = (struct stats_weighed){-ln_ratio(s, r, false, &slack), r->time[0] + r->time[1]};
 	}
-	return 0;
+	k->clock = found ? stats_weighed_quantile(list, found, 0.5) : 0;
+	k->clock_share = found ? fmin(seen[0] / time[0], seen[1] / time[1]) : 0;
 }
 
 /* Fills k->alike, factor, off. Blocks that were not recorded may have changed where times did. */
@@ -113,6 +121,7 @@ void work_find_alike(const struct work_scale *s, const struct work_row *all, siz
 		k->alike[side] = little ? near[side] : kept[side];
 	}
 	k->factor = exp(factor);
+	find_clock(s, all, n, arena, k);
 }
 
 /* ln of how much of a kernel's work the fixed side does of what the baseline does: blocks a step, or where those are

@@ -1,5 +1,6 @@
 #include "analyse/side/paces.h"
 
+#include "analyse/judge/stats.h"
 #include "base/keymap.h"
 #include "base/sort.h"
 
@@ -19,6 +20,7 @@ struct kept {
 	int64_t n; /* all that there were */
 	uint32_t held, stride;
 	float ns[KEPT];
+	double sum; /* of all, ns */
 };
 
 struct paces {
@@ -40,6 +42,7 @@ struct paces *paces_begin(struct arena *work)
 /* Every stride-th time of a key. */
 static void keep(struct kept *k, int64_t ns)
 {
+	k->sum += (double)ns;
 	if (k->n++ % k->stride)
 		return;
 	if (k->held == KEPT) {
@@ -98,42 +101,27 @@ struct launch_paces paces_end(const struct paces *paces, struct arena *arena)
 			continue;
 		for (uint32_t j = 0; j < k->held; j++)
 			ns[j] = (double)k->ns[j];
-		out.list[out.n++] =
-			(struct launch_pace){paces->keys.keys[i], k->n, sort_select(ns, k->held, k->held / 2)};
+		out.list[out.n++] = (struct launch_pace){paces->keys.keys[i], k->n,
+		                                         sort_select(ns, k->held, k->held / 2), k->sum / (double)k->n};
 	}
 	if (out.n)
 		qsort(out.list, out.n, sizeof *out.list, by_key);
 	return out;
 }
 
-/* How much longer one kind of launch is on the fixed side. */
-struct apart {
-	double ns, weight;
+/* What both sides launch alike: how many ns longer it takes on the fixed side, at the median, and ln of how many times
+ * as long in the baseline, at the mean. */
+struct common {
+	struct stats_weighed *longer, *ratio;
+	size_t n;
 };
 
-static int by_ns(const void *a, const void *b)
+static struct common find_common(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared,
+                                 struct arena *work)
 {
-	const struct apart *x = a, *y = b;
-	return (x->ns > y->ns) - (x->ns < y->ns);
-}
-
-/* The value below which `share` of the weight lies. */
-static double quantile(const struct apart *list, size_t n, double weight, double share)
-{
-	double below = 0;
-	size_t i = 0;
-	for (; i + 1 < n && below + list[i].weight < share * weight; i++)
-		below += list[i].weight;
-	return list[i].ns;
-}
-
-double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
-{
-	struct arena work = {0};
-	struct apart *list = ARENA_NEW(&work, baseline->n, struct apart);
-	size_t n = 0;
-	double weight = 0, seen[2] = {0};
-	*shared = 0;
+	struct common out = {ARENA_NEW(work, baseline->n, struct stats_weighed),
+	                     ARENA_NEW(work, baseline->n, struct stats_weighed), 0};
+	double seen[2] = {0};
 	for (size_t b = 0, f = 0; b < baseline->n && f < fixed->n;) {
 		const struct launch_pace *x = &baseline->list[b], *y = &fixed->list[f];
 		b += x->key <= y->key;
@@ -142,18 +130,35 @@ double paces_apart(const struct launch_paces *baseline, const struct launch_pace
 			continue;
 		/* of each side's launches the share that is of this kind */
 		double of[2] = {(double)x->n / (double)baseline->all, (double)y->n / (double)fixed->all};
-		list[n++] = (struct apart){y->median - x->median, fmin(of[0], of[1])};
-		weight += list[n - 1].weight;
+		out.longer[out.n] = (struct stats_weighed){y->median - x->median, fmin(of[0], of[1])};
+		out.ratio[out.n++] = (struct stats_weighed){log(fmax(x->mean, 1) / fmax(y->mean, 1)),
+		                                            fmin(of[0] * x->mean, of[1] * y->mean)};
 		for (int s = 0; s < 2; s++)
 			seen[s] += of[s];
 	}
+	*shared = fmin(seen[0], seen[1]);
+	return out;
+}
+
+double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
+{
+	struct arena work = {0};
+	const struct common common = find_common(baseline, fixed, shared, &work);
 	double out = 0;
-	if (n) {
-		qsort(list, n, sizeof *list, by_ns);
-		double low = quantile(list, n, weight, QUARTER), high = quantile(list, n, weight, 1 - QUARTER);
-		out = low > 0 || high < 0 ? quantile(list, n, weight, 0.5) : 0;
-		*shared = fmin(seen[0], seen[1]);
+	if (common.n) {
+		double low = stats_weighed_quantile(common.longer, common.n, QUARTER);
+		double high = stats_weighed_quantile(common.longer, common.n, 1 - QUARTER);
+		out = low > 0 || high < 0 ? stats_weighed_quantile(common.longer, common.n, 0.5) : 0;
 	}
+	arena_release(&work);
+	return out;
+}
+
+double paces_ratio(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared)
+{
+	struct arena work = {0};
+	const struct common common = find_common(baseline, fixed, shared, &work);
+	double out = common.n ? stats_weighed_middle(common.ratio, common.n, QUARTER) : 0;
 	arena_release(&work);
 	return out;
 }

@@ -21,4 +21,8 @@ struct launch_paces paces_end(const struct paces *paces, struct arena *arena);
  * share of the launches that were kept both sides make, on the side where that is less. */
 double paces_apart(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared);
 
+/* ln of how many times as long the same takes in the baseline as on the fixed side: the mean of the middle half, by
+ * time, so that a fix of less than a quarter of it, or of one long wait, moves nothing. */
+double paces_ratio(const struct launch_paces *baseline, const struct launch_paces *fixed, double *shared);
+
 #endif

@@ -1,0 +1,15 @@
+/* What did not change between the sides, and so tells the state in which each was measured (docs/verdict.md, "One and
+ * two runs per side"). */
+#ifndef GAPLINE_ANALYSE_JUDGE_CONTROLS_H
+#define GAPLINE_ANALYSE_JUDGE_CONTROLS_H
+
+#include "analyse/judge/exchange.h"
+#include "analyse/side_result.h"
+
+/* `clock` and `share` of the kernels are the comparison's. */
+struct controls controls_find(const struct side side[2], double clock, double share);
+
+/* What they show, a sentence. */
+const char *controls_say(const struct controls *controls, struct arena *arena);
+
+#endif
