@@ -182,8 +182,9 @@ def check_jobs(folder):
 
 
 def peak(*words):
-    """Bytes that the command had at most. What starts a process counts as its own until then, so it should be small."""
-    start = "import os, sys\npid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)\n_, status, used = os.wait4(pid, 0)\nprint(status, used.ru_maxrss)"
+    """Bytes that the command had at most, on one processor: on several, which ranks are held at a time is chance. What
+    starts a process counts as its own until then, so it should be small."""
+    start = "import os, sys\nos.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\npid = os.posix_spawn(sys.argv[1], sys.argv[1:], os.environ)\n_, status, used = os.wait4(pid, 0)\nprint(status, used.ru_maxrss)"
     done = subprocess.run([sys.executable, "-c", start, GAPLINE, *map(str, words)], capture_output=True, text=True, check=True)
     status, used = map(int, done.stdout.split())
     assert status == 0, (words, done.stderr)

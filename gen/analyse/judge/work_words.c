@@ -64,8 +64,8 @@ const char *work_say_left_out(const struct work_left_out *l, int side, const cha
 	const char *name = *l->name ? say_short(arena, l->name) : "a kernel without a name";
 	const char *with = say_digits(arena, l->with), *rate = arena_format(arena, "per %s", per + strlen("a "));
 	if (!(l->without > 0))
-		return arena_format(arena, "Only the %s runs %s%s: %s times %s. Nothing runs in its place.",
-		                    SIDE[!side], name, more, with, rate);
+		return arena_format(arena, "Only the %s runs %s%s: %s %s. Nothing runs in its place.", SIDE[!side],
+		                    name, more, say_times(arena, l->with), rate);
 	return arena_format(arena, "%s%s runs %s times %s in the %s instead of %s. Nothing runs in its place.", name,
 	                    more, say_digits(arena, l->without), rate, SIDE[side], with);
 }
