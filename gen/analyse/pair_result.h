@@ -99,8 +99,9 @@ struct finding_number {
 enum { FINDING_NUMBERS = 8 };
 
 struct finding {
-	const char *id;    /* "input_starvation", "pageable_copies", … */
-	const char *title; /* a few words: "Input starvation" */
+	const char *id;          /* "input_starvation", "pageable_copies", … */
+	const struct fact *fact; /* the evidence of `side`; NULL only in what tests make */
+	const char *title;       /* a few words: "Input starvation" */
 	int side;  /* whose evidence, ceiling and advice these are: 1 where only the fixed side shows it, else 0 */
 	bool both; /* both sides show it */
 	enum finding_status status;

@@ -59,6 +59,8 @@ static const char *say_time(const struct template_piece *piece, double ns, struc
 		return format_time(arena, ns);
 	if (is(piece, "short"))
 		return format_short_time(arena, ns);
+	if (is(piece, "in_us"))
+		return say_digits(arena, ns / 1e3);
 	return is(piece, "in_ms") ? say_digits(arena, ns / 1e6)
 	                          : arena_format(arena, "%s ms", say_digits(arena, ns / 1e6));
 }
@@ -217,7 +219,7 @@ static void say_plural(struct saying *s, const struct template_piece *piece)
 	const struct fact_param *p;
 	union fact_value value;
 	bool known = take(s, piece->param, &p, &value);
-	bool one = known && (p->kind == FACT_KIND_COUNT ? value.count == 1 : value.number == 1);
+	bool one = known && (p->kind == FACT_KIND_COUNT ? value.count == 1 : fabs(value.number - 1) < 0.005);
 	s->unknown = s->unknown || !known;
 	say_pieces(s, piece->branch[one ? 0 : 1].first);
 }

@@ -21,8 +21,15 @@ FOLDERS = ("analyse", "trace", "read", "render", "cmd")
 # One file a line: those that hold no sentence any more.
 DONE = """
 gen/analyse/judge/exchange.c
+gen/analyse/judge/findings.c
 gen/analyse/judge/plan.c
 gen/analyse/judge/reasons.c
+gen/analyse/judge/rules.c
+gen/analyse/judge/rules_gpu.c
+gen/analyse/judge/rules_host.c
+gen/analyse/judge/rules_idle.c
+gen/analyse/judge/rules_launch.c
+gen/analyse/judge/rules_once.c
 gen/analyse/judge/shape.c
 gen/analyse/judge/verdict.c
 gen/render/facts.c

@@ -3,8 +3,9 @@
 #include "analyse/judge/amounts.h"
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/renames.h"
-#include "analyse/say.h"
+#include "analyse/judge/rules_parts.h"
 #include "base/keymap.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,14 +16,17 @@ static const double LESS = 0.8; /* … and of what is reduced */
 
 /* Looks at every rule on one side. Those that `claim` keep their idle time even where it is too little to speak of;
  * NULL: only what speaks keeps it. */
-static struct evidence *look(const struct side *side, const struct side_facts *facts, bool same_syncs,
-                             const bool *claim, struct arena *arena, const struct names *names)
+static struct evidence *look(const struct findings_input *in, uint32_t s, bool same_syncs, const bool *claim,
+                             struct arena *arena)
 {
+	const struct side_facts *facts = &in->facts[s];
 	struct evidence *list = ARENA_NEW(arena, n_rules, struct evidence);
 	const struct rule **takers = ARENA_NEW(arena, facts->n_idle + 1, const struct rule *);
 	for (size_t r = 0; r < n_rules; r++) {
 		struct evidence *e = &list[r];
-		*e = (struct evidence){.rule = &rules[r], .side = side, .facts = facts, .arena = arena, .names = names};
+		*e = (struct evidence){.rule = &rules[r], .side = &in->side[s], .facts = facts, .arena = arena};
+		e->names = in->names;
+		e->side_no = (int)s;
 		e->takers = takers;
 		e->same_syncs = same_syncs;
 		e->claims = ARENA_NEW(arena, facts->n_idle + 1, bool);
@@ -192,33 +196,50 @@ static enum finding_status status_of(const struct pair *p, size_t r, bool before
 	return status_by(amount, before);
 }
 
-/* ---- sentences ---- */
+/* ---- what is said ---- */
 
-/* What became of a cost, with the other side's number. `e`: the finding's evidence, `other`: the same rule there. */
-static const char *text_of(const struct evidence *e, const struct evidence *other, const struct finding *f,
-                           const struct cost *cost)
+/* What became of a cost on the other side. `e`: the finding's evidence, `other`: the same rule there. */
+static void add_other(struct facts *said, const struct evidence *e, const struct evidence *other,
+                      const struct finding *f, const struct cost *cost)
 {
-	const char *text = e->rule->tell(e), *unit = e->side->steps.found ? "a step" : "in the run";
-	int s = !f->side; /* the other side */
-	if (!other)
-		return text;
-	if (e->rule->kind == RULE_BOUND || e->rule->kind == RULE_ONCE)
-		return f->both ? arena_format(e->arena, "%s Fixed side: %s", text, other->rule->tell(other)) : text;
-	const char *where = f->phase[s] && f->phase[s] != f->phase[!s]
-	                            ? arena_format(e->arena, " in %s", names_text(e->names, f->phase[s]))
-	                            : "";
-	double share = other->side->budget.period > 0 ? 100 * f->per_step[s] / other->side->budget.period : 0;
-	const char *percent = share >= 0.05 ? arena_format(e->arena, " (%.1f %%)", share) : "";
-	const char *much = f->per_step[s] > 0
-	                           ? arena_format(e->arena, "%s ms %s%s%s", say_digits(e->arena, f->per_step[s] / 1e6),
-	                                          unit, percent, where)
-	                           : "none";
-	text = arena_format(e->arena, "%s %s: %s.", text, s ? "Fixed side" : "Baseline", much);
+	struct arena *arena = e->arena;
+	int s = !f->side;
+	double share = other->side->budget.period > 0 ? f->per_step[s] / other->side->budget.period : 0;
+	if (e->rule->kind == RULE_BOUND || e->rule->kind == RULE_ONCE) {
+		if (f->both)
+			facts_add(said, arena, FACT_NEW(arena, evidence_there, 1, .evidence = rule_fact(other)));
+		return;
+	}
+	facts_add(said, arena,
+	          FACT_NEW(arena, cost_there, s, .any = f->per_step[s] > 0, .cost = f->per_step[s],
+	                   .unit = rule_unit(e), .share = share >= 0.0005 ? share : NAN,
+	                   .phase = f->phase[s] != f->phase[!s] ? f->phase[s] : 0));
 	if (f->status != FINDING_RESOLVED && cost->moved[s] > f->per_step[s] / 2)
-		text = arena_format(e->arena, "%s It is the same waiting, though other calls end it there.", text);
+		facts_add(said, arena, FACT_NEW(arena, same_waiting_there, s));
 	if (f->status == FINDING_RESOLVED && e->calls > 0 && other->calls >= e->calls / 2)
-		text = arena_format(e->arena, "%s Such %s are still made there, %s %s.", text, e->kind_of_call,
-		                    say_digits(e->arena, other->calls), unit);
+		facts_add(said, arena,
+		          FACT_NEW(arena, calls_still_made, s, .calls = e->kind_of_call, .n = other->calls,
+		                   .unit = rule_unit(e)));
+}
+
+/* How sure the comparison with the other side is. */
+static void add_doubts(struct facts *said, const struct pair *p, size_t r, const struct evidence *e, bool before,
+                       enum finding_status status)
+{
+	bool unknown = is_unknown(p, e->rule), compared = e->rule->kind != RULE_BOUND && e->rule->kind != RULE_ONCE;
+	if (!unknown && compared && status_by(p->cost[r].amount, before) != status)
+		facts_add(said, e->arena,
+		          FACT_NEW(e->arena, may_be_recording, p->recorded_more[1] > 0,
+		                   .most = fmax(p->recorded_more[0], p->recorded_more[1]), .unit = rule_unit(e)));
+	if (unknown)
+		facts_add(said, e->arena, FACT_NEW(e->arena, ranks_missing_there, 1));
+}
+
+static const char *join(const struct facts *facts, const struct names *names, struct arena *arena)
+{
+	const char **said = say_facts(facts, names, arena), *text = said[0];
+	for (uint32_t i = 1; i < facts->n; i++)
+		text = arena_format(arena, "%s %s", text, said[i]);
 	return text;
 }
 
@@ -229,9 +250,15 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	if (!said[0] && !said[1])
 		return;
 	const struct evidence *e = said[0] || !after ? before : after;
+	const struct fact *fact = rule_fact(e);
+	if (!fact)
+		return;
+	struct facts text = {0};
+	facts_add(&text, e->arena, fact);
 	struct finding *f = &out->list[out->n++];
-	*f = (struct finding){.id = e->rule->id,
-	                      .title = e->rule->title,
+	*f = (struct finding){.id = fact_info[fact->id].id,
+	                      .fact = fact,
+	                      .title = say_form(fact, SAY_TITLE, e->names, e->arena),
 	                      .side = !said[0],
 	                      .both = said[0] && said[1],
 	                      .status = FINDING_SEEN,
@@ -239,7 +266,7 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 	                      .ceiling_step = e->ceiling,
 	                      .ceiling_least = e->least,
 	                      .ceiling_speedup = e->ceiling > 0 ? e->side->budget.period / e->ceiling : 0,
-	                      .advice = e->rule->advise(e),
+	                      .advice = say_form(fact, SAY_ADVICE, e->names, e->arena),
 	                      .n_numbers = e->n_numbers};
 	memcpy(f->number, e->number, sizeof f->number);
 	for (int s = 0; s < 2 && p->seen[s]; s++) {
@@ -249,20 +276,12 @@ static void add_finding(const struct pair *p, size_t r, struct findings *out)
 		for (uint32_t i = 0; i < f->n_numbers; i++)
 			f->number[i].value[s] = of->number[i].value[0];
 	}
-	if (after)
+	if (after) {
 		f->status = status_of(p, r, said[0]);
-	f->text = text_of(e, after ? said[0] ? after : before : NULL, f, &p->cost[r]);
-	if (after && !is_unknown(p, e->rule) && status_by(p->cost[r].amount, said[0]) != f->status &&
-	    e->rule->kind != RULE_BOUND && e->rule->kind != RULE_ONCE)
-		f->text = arena_format(e->arena,
-		                       "%s Launches of the same kernels take longer %s: if that is the price of "
-		                       "recording, up to %s ms %s of this is the profiler's.",
-		                       f->text, p->recorded_more[1] > 0 ? "on the fixed side" : "in the baseline",
-		                       say_digits(e->arena, fmax(p->recorded_more[0], p->recorded_more[1]) / 1e6),
-		                       e->side->steps.found ? "a step" : "in the run");
-	if (after && is_unknown(p, e->rule))
-		f->text = arena_format(
-			e->arena, "%s Files of ranks are missing, so that what changed there cannot be told.", f->text);
+		add_other(&text, e, said[0] ? after : before, f, &p->cost[r]);
+		add_doubts(&text, p, r, e, said[0], f->status);
+	}
+	f->text = join(&text, e->names, e->arena);
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -330,20 +349,20 @@ static void look_again(struct pair *p, const struct findings_input *in, struct a
 	bool *claim = ARENA_NEW(arena, n_rules, bool);
 	bool after_sync = has_cost_changed(p->seen, in->facts) && is_synchronised_alike(in->facts);
 	if (after_sync)
-		for (int s = 0; s < 2; s++)
-			p->seen[s] = look(&in->side[s], &in->facts[s], true, NULL, arena, in->names);
+		for (uint32_t s = 0; s < 2; s++)
+			p->seen[s] = look(in, s, true, NULL, arena);
 	for (size_t r = 0; r < n_rules; r++)
 		claim[r] = p->seen[0][r].per_step > 0 || p->seen[1][r].per_step > 0;
-	for (int s = 0; s < 2; s++)
-		p->seen[s] = look(&in->side[s], &in->facts[s], after_sync, claim, arena, in->names);
+	for (uint32_t s = 0; s < 2; s++)
+		p->seen[s] = look(in, s, after_sync, claim, arena);
 }
 
 static void find_in_pair(struct pair *p, const struct findings_input *in, struct arena *arena, struct findings *out)
 {
 	p->missing = amounts_sizes(in->side, in->facts, arena).missing;
 	memcpy(p->recorded_more, in->recorded_more, sizeof p->recorded_more);
-	for (int s = 0; s < 2; s++)
-		p->seen[s] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
+	for (uint32_t s = 0; s < 2; s++)
+		p->seen[s] = look(in, s, false, NULL, arena);
 	look_again(p, in, arena);
 	find_keys(p);
 	find_costs(p);
@@ -362,7 +381,7 @@ static void find_in_sides(struct pair *p, const struct findings_input *in, struc
 {
 	for (uint32_t s = 0; s < in->n_sides; s++) {
 		uint32_t first = out->n;
-		p->seen[0] = look(&in->side[s], &in->facts[s], false, NULL, arena, in->names);
+		p->seen[0] = look(in, s, false, NULL, arena);
 		for (size_t r = 0; r < n_rules; r++) {
 			p->cost[r] = (struct cost){.amount = {p->seen[0][r].amount, 0}};
 			add_finding(p, r, out);

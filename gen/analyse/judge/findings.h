@@ -41,6 +41,7 @@ struct rule;
 struct evidence {
 	const struct rule *rule;
 	const struct side *side;
+	int side_no; /* 0 or 1 */
 	const struct side_facts *facts;
 	struct arena *arena;
 	const struct names *names;
@@ -54,7 +55,7 @@ struct evidence {
 	double host;              /* what the host would be rid of, ns a step */
 	uint32_t phase;           /* the phase with most of it; 0: none */
 	double calls;             /* what is blamed, a step, also when it costs too little; 0: it is not counted */
-	const char *kind_of_call; /* "copies" … */
+	const char *kind_of_call; /* "copies" …; or the call's name */
 	struct finding_number number[FINDING_NUMBERS]; /* value[0] of each */
 	uint32_t n_numbers;
 	/* … and only if it does: */
@@ -74,11 +75,11 @@ enum rule_kind {
 };
 
 struct rule {
-	const char *id, *title;
+	enum fact_id finding; /* its id, title, evidence and advice */
 	enum rule_kind kind;
 	void (*find)(struct evidence *e);
-	const char *(*tell)(const struct evidence *e);   /* the evidence as a sentence, made of its numbers */
-	const char *(*advise)(const struct evidence *e); /* what to do */
+	/* The fact, where its parameters are not only what rule_fact knows; NULL: they are. */
+	const struct fact *(*tell)(const struct evidence *e);
 };
 
 extern const struct rule rules[];

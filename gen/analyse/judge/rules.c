@@ -3,8 +3,6 @@
 #include "analyse/judge/diagnosis.h"
 #include "analyse/judge/rules_parts.h"
 
-#include "analyse/say.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -82,68 +80,78 @@ bool rule_is_host_time(enum cause cause)
 	return cause == CAUSE_HOST_CODE || cause == CAUSE_HOST_BLOCKED || cause == CAUSE_GIL || cause == CAUSE_HANDOVER;
 }
 
-const char *rule_digits(const struct evidence *e, double value)
+double rule_share(const struct evidence *e)
 {
-	return say_digits(e->arena, value);
+	return e->amount / rule_period(e);
 }
 
-const char *rule_ms(const struct evidence *e, const char *name)
+const char *rule_unit(const struct evidence *e)
 {
-	return rule_digits(e, rule_value(e, name) / 1e6);
+	return e->side->steps.found ? "step" : "run";
 }
 
-double rule_share(const struct evidence *e, const char *name)
+/* A parameter of a fact by its name; else it is the number of the evidence. */
+static union fact_value value_of(const struct evidence *e, const char *name)
 {
-	return 100 * rule_value(e, name) / rule_period(e);
+	if (strcmp(name, "share") == 0)
+		return (union fact_value){.number = rule_share(e)};
+	if (strcmp(name, "unit") == 0)
+		return (union fact_value){.text = rule_unit(e)};
+	if (strcmp(name, "phase") == 0)
+		return (union fact_value){.count = e->phase};
+	if (strcmp(name, "call") == 0)
+		return (union fact_value){.text = e->kind_of_call};
+	if (strcmp(name, "os_calls") == 0)
+		return (union fact_value){.count = e->side->source.has_os_calls};
+	return (union fact_value){.number = rule_value(e, name)};
 }
 
-const char *rule_in_phase(const struct evidence *e)
+const struct fact *rule_fact(const struct evidence *e)
 {
-	return e->phase ? arena_format(e->arena, " in %s", names_text(e->names, e->phase)) : "";
+	const struct fact_info *info = &fact_info[e->rule->finding];
+	union fact_value value[FACT_PARAMS];
+	if (e->rule->tell)
+		return e->rule->tell(e);
+	for (uint32_t i = 0; i < info->n; i++)
+		value[i] = value_of(e, info->param[i].name);
+	return fact_new(e->arena, e->rule->finding, e->side_no, value, info->n * sizeof *value);
 }
-
-const char *rule_a_step(const struct evidence *e)
-{
-	return e->side->steps.found ? "a step" : "in the run";
-}
-
-#define RULE(name) find_##name, tell_##name, advise_##name
 
 /* In the order in which they claim idle time: what a call's name proves, before what the order of events suggests. */
 const struct rule rules[] = {
-	{"module_load", "Module loading inside the window", RULE_PLAIN, RULE(module)},
-	{"alloc_in_step", "Allocation on the critical path", RULE_PLAIN, RULE(alloc)},
-	{"lock_contention", "Launching thread waits for a lock", RULE_PLAIN, RULE(lock)},
-	{"gil_contention", "Launching thread waits for Python's GIL", RULE_PLAIN, RULE(gil)},
-	{"paced", "Paced by a clock or by clients", RULE_PLAIN, RULE(paced)},
-	{"managed_memory", "Managed-memory migration", RULE_PLAIN, RULE(managed)},
-	{"input_starvation", "Input starvation", RULE_PLAIN, RULE(input)},
-	{"host_before_copy", "Host work before a copy to the device", RULE_PLAIN, RULE(before_copy)},
-	{"pageable_copies", "Copies from pageable memory", RULE_PLAIN, RULE(pageable)},
-	{"serial_copies", "Copies that do not overlap", RULE_PLAIN, RULE(serial_copies)},
-	{"host_work", "Host time on the critical path", RULE_PLAIN, RULE(host_work)},
-	{"launch_bound", "Launch-bound", RULE_LAUNCH, RULE(launches)},
-	{"host_after_sync", "Host time after a synchronisation", RULE_PLAIN, RULE(after_sync)},
-	{"sync_every_step", "Synchronisation starves the GPU", RULE_SYNC, RULE(sync)},
-	{"comm_exposed", "Communication not overlapped", RULE_PLAIN, RULE(comm)},
-	{"pipeline_bubbles", "Pipeline bubbles", RULE_PLAIN, RULE(bubbles)},
-	{"straggler", "One device waits for another", RULE_RANKS, RULE(straggler)},
-	{"idle_host_code", "The launching thread's own code", RULE_PLAIN, RULE(idle)},
-	{"idle_host_blocked", "The launching thread is blocked", RULE_PLAIN, RULE(idle)},
-	{"idle_off_cpu", "The launching thread is off the processor", RULE_PLAIN, RULE(idle)},
-	{"idle_handover", "Launching threads wait for each other", RULE_PLAIN, RULE(idle)},
-	{"idle_sync_return", "Synchronising calls return late", RULE_PLAIN, RULE(idle)},
-	{"idle_copy_api", "Copy calls hold up the GPU", RULE_PLAIN, RULE(idle)},
-	{"idle_launch_api", "Launch calls hold up the GPU", RULE_PLAIN, RULE(idle)},
-	{"idle_other_api", "Other CUDA calls hold up the GPU", RULE_PLAIN, RULE(idle)},
-	{"idle_profiler", "The profiler holds up the GPU", RULE_PLAIN, RULE(idle)},
-	{"idle_launch_latency", "Launches arrive late", RULE_PLAIN, RULE(idle)},
-	{"idle_dispatch", "Gaps between queued operations", RULE_PLAIN, RULE(idle)},
-	{"idle_dependency", "Queued work waits", RULE_PLAIN, RULE(idle)},
-	{"idle_late_start", "Queued work starts late", RULE_PLAIN, RULE(idle)},
-	{"idle_other_process", "Another process uses the GPU", RULE_PLAIN, RULE(idle)},
-	{"idle_unattributed", "Idle time without a recorded cause", RULE_PLAIN, RULE(idle)},
-	{"one_off_gaps", "Gaps that happened once", RULE_ONCE, RULE(once)},
-	{"gpu_bound", "The GPU is the bottleneck", RULE_BOUND, RULE(gpu_bound)},
+	{FACT_module_load, RULE_PLAIN, find_module, NULL},
+	{FACT_alloc_in_step, RULE_PLAIN, find_alloc, NULL},
+	{FACT_lock_contention, RULE_PLAIN, find_lock, NULL},
+	{FACT_gil_contention, RULE_PLAIN, find_gil, NULL},
+	{FACT_paced, RULE_PLAIN, find_paced, NULL},
+	{FACT_managed_memory, RULE_PLAIN, find_managed, NULL},
+	{FACT_input_starvation, RULE_PLAIN, find_input, NULL},
+	{FACT_host_before_copy, RULE_PLAIN, find_before_copy, NULL},
+	{FACT_pageable_copies, RULE_PLAIN, find_pageable, NULL},
+	{FACT_serial_copies, RULE_PLAIN, find_serial_copies, NULL},
+	{FACT_host_work, RULE_PLAIN, find_host_work, NULL},
+	{FACT_launch_bound, RULE_LAUNCH, find_launches, tell_launches},
+	{FACT_host_after_sync, RULE_PLAIN, find_after_sync, NULL},
+	{FACT_sync_every_step, RULE_SYNC, find_sync, NULL},
+	{FACT_comm_exposed, RULE_PLAIN, find_comm, NULL},
+	{FACT_pipeline_bubbles, RULE_PLAIN, find_bubbles, tell_bubbles},
+	{FACT_straggler, RULE_RANKS, find_straggler, tell_straggler},
+	{FACT_idle_host_code, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_host_blocked, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_off_cpu, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_handover, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_sync_return, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_copy_api, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_launch_api, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_other_api, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_profiler, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_launch_latency, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_dispatch, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_dependency, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_late_start, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_other_process, RULE_PLAIN, find_idle, NULL},
+	{FACT_idle_unattributed, RULE_PLAIN, find_idle, NULL},
+	{FACT_one_off_gaps, RULE_ONCE, find_once, tell_once},
+	{FACT_gpu_bound, RULE_BOUND, find_gpu_bound, tell_gpu_bound},
 };
 const size_t n_rules = sizeof rules / sizeof *rules;

@@ -23,20 +23,6 @@ void find_module(struct evidence *e)
 	rule_costs(e, 0, SMALL);
 }
 
-const char *tell_module(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "Loading or compiling code in the measured window leaves the GPU idle for %s ms %s (%.1f "
-	                    "%%)%s.",
-	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
-}
-
-const char *advise_module(const struct evidence *e)
-{
-	(void)e;
-	return "Load modules before the loop (CUDA_MODULE_LOADING=EAGER), keep them loaded, cache compiled code.";
-}
-
 static bool fits_alloc(const struct cell_key *idle)
 {
 	return idle->cause == CAUSE_ALLOC || idle->alloc;
@@ -56,21 +42,6 @@ void find_alloc(struct evidence *e)
 	e->ceiling = fmin(e->ceiling, free);
 }
 
-const char *tell_alloc(const struct evidence *e)
-{
-	bool one = fabs(rule_value(e, "calls") - 1) < 0.005;
-	return arena_format(e->arena, "%s %s %s on the launching thread %s the GPU idle for %s ms (%.1f %%)%s.",
-	                    rule_digits(e, rule_value(e, "calls")),
-	                    one ? "allocation or free" : "allocations and frees", rule_a_step(e),
-	                    one ? "leaves" : "leave", rule_ms(e, "cost"), rule_share(e, "cost"), rule_in_phase(e));
-}
-
-const char *advise_alloc(const struct evidence *e)
-{
-	(void)e;
-	return "Allocate once and reuse, or take memory from a pool (cudaMallocAsync).";
-}
-
 static bool fits_lock(const struct cell_key *idle)
 {
 	return idle->cause == CAUSE_HOST_BLOCKED && idle->mutex;
@@ -83,19 +54,6 @@ void find_lock(struct evidence *e)
 		rule_wakes_cold(e);
 }
 
-const char *tell_lock(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "The launching thread waits for a lock while the GPU is idle: %s ms %s (%.1f %%)%s.",
-	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
-}
-
-const char *advise_lock(const struct evidence *e)
-{
-	(void)e;
-	return "Do not share the lock with other threads while launching, or launch from a process of its own.";
-}
-
 static bool fits_gil(const struct cell_key *idle)
 {
 	return idle->cause == CAUSE_GIL;
@@ -106,22 +64,6 @@ void find_gil(struct evidence *e)
 	rule_claim(e, fits_gil);
 	if (rule_costs(e, 0, SMALL))
 		rule_wakes_cold(e);
-}
-
-/* Whom it waits for, and what that one does, samples tell (functions_words.c). */
-const char *tell_gil(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "The GPU waits %s ms %s (%.1f %%) while the launching thread waits for Python's global "
-	                    "interpreter lock (GIL)%s, which another thread holds.",
-	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
-}
-
-const char *advise_gil(const struct evidence *e)
-{
-	(void)e;
-	return "Do the other thread's work in a process of its own, or in native code that releases the lock; a thread "
-	       "that asks for it waits for up to sys.getswitchinterval() each time, 5 ms unless it was set.";
 }
 
 /* ---- paced: nobody waits for the GPU here ---- */
@@ -162,21 +104,6 @@ void find_paced(struct evidence *e)
 	e->ceiling = 0;
 }
 
-const char *tell_paced(const struct evidence *e)
-{
-	return arena_format(
-		e->arena,
-		"The launching thread sleeps in %s%s for %s ms %s (%.0f %%) while the GPU has nothing to do: "
-		"the program waits for its clock or its clients, and its speed is not the GPU's.",
-		e->kind_of_call, rule_in_phase(e), rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"));
-}
-
-const char *advise_paced(const struct evidence *e)
-{
-	(void)e;
-	return "Judge the work between the waits: with more clients, without the clock, or by the GPU's own time.";
-}
-
 /* ---- input starvation: the GPU waits while the host makes the next input, which a copy to the device then brings ----
  */
 
@@ -190,20 +117,6 @@ void find_input(struct evidence *e)
 	e->host = rule_claim(e, fits_input);
 	rule_note(e, "input", FINDING_BYTES, e->side->counts.bytes_h2d);
 	rule_costs(e, 0, CONSIDERABLE);
-}
-
-const char *tell_input(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "The GPU waits %s ms %s (%.0f %%) while the host prepares input%s; then a copy to the "
-	                    "device ends the gap.",
-	                    rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
-}
-
-const char *advise_input(const struct evidence *e)
-{
-	(void)e;
-	return "Prepare the next batch in worker processes or a producer thread while the GPU works on this one.";
 }
 
 /* ---- host work before a copy: the host works on what it read back, and hands that to the device ---- */
@@ -220,22 +133,6 @@ void find_before_copy(struct evidence *e)
 	rule_costs(e, 0, CONSIDERABLE);
 }
 
-const char *tell_before_copy(const struct evidence *e)
-{
-	return arena_format(
-		e->arena,
-		"The GPU waits %s ms %s (%.0f %%)%s while the host works on data it read back, or waits for "
-		"a peer; then a copy to the device ends the gap.",
-		rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"), rule_in_phase(e));
-}
-
-const char *advise_before_copy(const struct evidence *e)
-{
-	(void)e;
-	return "Do this work on the GPU, exchange from device memory (CUDA-aware MPI, NCCL), or let the GPU do other "
-	       "work meanwhile.";
-}
-
 /* ---- the thread's own time ---- */
 
 /* A gap of a millisecond is not a launch that came late: the host was at something of its own. */
@@ -248,20 +145,6 @@ void find_host_work(struct evidence *e)
 {
 	e->host = rule_claim(e, fits_host_work);
 	rule_costs(e, 0, CONSIDERABLE);
-}
-
-const char *tell_host_work(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "The launching thread is in its own code, or asleep (not recorded)%s, while the GPU has "
-	                    "nothing to do: %s ms %s (%.0f %%), in gaps of more than a millisecond.",
-	                    rule_in_phase(e), rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"));
-}
-
-const char *advise_host_work(const struct evidence *e)
-{
-	(void)e;
-	return "Move this work to another thread, or do it while the GPU is busy; a CPU profiler shows what it is.";
 }
 
 /* ---- synchronisation ---- */
@@ -278,37 +161,12 @@ static bool fits_after_sync(const struct cell_key *idle)
 	return idle->opened == OPENED_SYNC && rule_is_host_time(idle->cause);
 }
 
-/* What the host did meanwhile may have been a lock. */
-static const char *with_lock(const struct evidence *e, const char *advice)
-{
-	if (e->side->source.has_os_calls)
-		return advice;
-	return arena_format(e->arena,
-	                    "%s Whether the host worked or was blocked meanwhile, by a lock perhaps, was not recorded: "
-	                    "--trace cuda,nvtx,osrt tells.",
-	                    advice);
-}
-
 /* With both sides at hand, and the same synchronisations on both, the host's time behind them is what differs. */
 void find_after_sync(struct evidence *e)
 {
 	if (e->same_syncs)
 		e->host = rule_claim(e, fits_after_sync);
 	rule_costs(e, 0, CONSIDERABLE);
-}
-
-const char *tell_after_sync(const struct evidence *e)
-{
-	return arena_format(e->arena,
-	                    "When the host comes back from waiting for the GPU, the launching thread is in its own "
-	                    "code, or asleep (not recorded)%s, for %s ms %s (%.0f %%) before it launches again. Both "
-	                    "sides synchronise alike: this time is what differs.",
-	                    rule_in_phase(e), rule_ms(e, "cost"), rule_a_step(e), rule_share(e, "cost"));
-}
-
-const char *advise_after_sync(const struct evidence *e)
-{
-	return with_lock(e, "Do this work on another thread or before the synchronisation, or do not wait there.");
 }
 
 void find_sync(struct evidence *e)
@@ -322,22 +180,4 @@ void find_sync(struct evidence *e)
 		rule_keep_silent(e);
 	else if (e->side->steps.found)
 		e->ceiling = fmax(diagnosis_floor(e->side, e->facts, NULL), e->facts->host_work);
-}
-
-const char *tell_sync(const struct evidence *e)
-{
-	double times = rule_value(e, "synchronisations");
-	bool once = fabs(times - 1) < 0.005;
-	return arena_format(
-		e->arena,
-		"The host waits for the GPU %s%s %s; when it comes back, the GPU has nothing to do for %s ms "
-		"(%.0f %%).",
-		once ? "once" : rule_digits(e, times), once ? "" : " times", rule_a_step(e), rule_ms(e, "cost"),
-		rule_share(e, "cost"));
-}
-
-const char *advise_sync(const struct evidence *e)
-{
-	return with_lock(e, "Read results back later or asynchronously (events, pinned memory) so that the host runs "
-	                    "ahead.");
 }

@@ -30,33 +30,10 @@ void find_launches(struct evidence *e)
 		rule_keep_silent(e);
 }
 
-/* Whether the steps launch alike, so that one graph may stand for the launches. */
-static bool is_steady(const struct evidence *e)
+const struct fact *tell_launches(const struct evidence *e)
 {
-	return e->facts->work.steady_launches >= STEADY;
-}
-
-const char *tell_launches(const struct evidence *e)
-{
-	const char *text = arena_format(
-		e->arena,
-		"%.0f launches %s of kernels that run %s µs (median), while a launch call takes %s µs: the "
-		"GPU waits %s ms (%.0f %%) for the host to launch.",
-		rule_value(e, "launches"), rule_a_step(e), rule_digits(e, rule_value(e, "kernel") / 1e3),
-		rule_digits(e, rule_value(e, "launch_call") / 1e3), rule_ms(e, "cost"), rule_share(e, "cost"));
-	if (!is_steady(e))
-		return text;
-	return arena_format(e->arena,
-	                    "%s %.0f %% of the steps launch the same number of kernels: one graph launch can replace "
-	                    "these calls.",
-	                    text, 100 * rule_value(e, "steady_steps"));
-}
-
-const char *advise_launches(const struct evidence *e)
-{
-	return is_steady(e)
-	               ? "Capture the step in a CUDA graph (cudaStreamBeginCapture, torch.cuda.CUDAGraph), or launch "
-	                 "less: fused kernels, larger batches, torch.compile."
-	               : "Launch less: fused kernels, larger batches, torch.compile; a CUDA graph for the part that "
-	                 "repeats.";
+	return FACT_NEW(e->arena, launch_bound, e->side_no, RULE_COSTS(e), .launches = rule_value(e, "launches"),
+	                .kernel = rule_value(e, "kernel"), .launch_call = rule_value(e, "launch_call"),
+	                .steady = rule_value(e, "steady_steps") >= STEADY,
+	                .steady_steps = rule_value(e, "steady_steps"));
 }

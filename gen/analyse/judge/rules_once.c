@@ -1,8 +1,6 @@
 /* What happened once: named by itself, in no ceiling. */
 #include "analyse/judge/rules_parts.h"
 
-#include "analyse/say.h"
-
 static bool fits_once(const struct cell_key *idle)
 {
 	(void)idle;
@@ -42,37 +40,17 @@ void find_once(struct evidence *e)
 	e->ceiling = 0;
 }
 
-static const char *op_name(const struct evidence *e, uint32_t name)
-{
-	return name == TRACE_NONE ? "the end of what was captured" : names_text(e->names, name);
-}
-
-const char *tell_once(const struct evidence *e)
+const struct fact *tell_once(const struct evidence *e)
 {
 	const struct run *run = NULL;
 	uint32_t n = 0;
 	const struct once_gap *gap = longest_of(e->facts, &run, &n);
 	if (!gap)
-		return "";
-	uint32_t phase = run_marked_phase(run, gap->phase);
-	const char *where = phase ? arena_format(e->arena, " in %s", names_text(e->names, phase)) : "";
-	const char *more =
-		n > 1 ? arena_format(e->arena, " %u more such %s there.", n - 1, n == 2 ? "gap is" : "gaps are") : "";
-	const char *but = e->side->steps.found
-	                          ? "This is in the time of a step, but it is not repeated over the steps, and no "
-	                            "ceiling counts on it."
-	                          : "This is in the time of the run, but no ceiling counts on it.";
-	return arena_format(
-		e->arena,
-		"Once, %s ms after the run's first GPU operation, the GPU waits %s ms (%s%s), between %s and "
-		"%s.%s %s",
-		rule_ms(e, "after"), rule_ms(e, "longest"), cause_label(gap->cause), where,
-		say_short(e->arena, op_name(e, gap->before)), say_short(e->arena, op_name(e, gap->next)), more, but);
-}
-
-const char *advise_once(const struct evidence *e)
-{
-	return e->side->steps.found
-	               ? "Leave it out of what is measured (--warmup, a shorter capture), or capture more steps."
-	               : "Leave it out of what is measured (a shorter capture).";
+		return NULL;
+	bool at_begin = gap->before == TRACE_NONE, at_end = gap->next == TRACE_NONE;
+	return FACT_NEW(e->arena, one_off_gaps, e->side_no, .after = rule_value(e, "after"),
+	                .longest = rule_value(e, "longest"), .cause = cause_name(gap->cause),
+	                .phase = run_marked_phase(run, gap->phase), .at_begin = at_begin,
+	                .before = at_begin ? 0 : gap->before, .at_end = at_end, .next = at_end ? 0 : gap->next,
+	                .more = n - 1, .unit = rule_unit(e));
 }

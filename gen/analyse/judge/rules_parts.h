@@ -28,88 +28,53 @@ void rule_keep_silent(struct evidence *e);
 /* What the finding blames, whether it costs something or not. */
 void rule_blame(struct evidence *e, double calls, const char *kind);
 
-/* A number of the evidence; and again, to say it. `name` is the JSON's. */
+/* A number of the evidence; and again, by its name, which is the JSON's and a parameter's of the fact. */
 void rule_note(struct evidence *e, const char *name, enum finding_unit unit, double value);
 double rule_value(const struct evidence *e, const char *name);
 
 bool rule_is_host_time(enum cause cause);
 
-/* Words: three digits; ms of a number of the evidence, and its share of a step in percent; " in data_load" or ""; "a
- * step" or "in the run". */
-const char *rule_digits(const struct evidence *e, double value);
-const char *rule_ms(const struct evidence *e, const char *name);
-double rule_share(const struct evidence *e, const char *name);
-const char *rule_in_phase(const struct evidence *e);
-const char *rule_a_step(const struct evidence *e);
+/* What a finding costs, as a share of a step; "step" or "run": what its numbers are of. */
+double rule_share(const struct evidence *e);
+const char *rule_unit(const struct evidence *e);
+#define RULE_COSTS(e) .cost = (e)->amount, .share = rule_share(e), .unit = rule_unit(e)
+
+/* What was found, with the numbers that `find` left. */
+const struct fact *rule_fact(const struct evidence *e);
 
 /* Host calls and host time (rules_host.c). */
 void find_module(struct evidence *e);
-const char *tell_module(const struct evidence *e);
-const char *advise_module(const struct evidence *e);
 void find_alloc(struct evidence *e);
-const char *tell_alloc(const struct evidence *e);
-const char *advise_alloc(const struct evidence *e);
 void find_lock(struct evidence *e);
-const char *tell_lock(const struct evidence *e);
-const char *advise_lock(const struct evidence *e);
 void find_gil(struct evidence *e);
-const char *tell_gil(const struct evidence *e);
-const char *advise_gil(const struct evidence *e);
 void find_paced(struct evidence *e);
-const char *tell_paced(const struct evidence *e);
-const char *advise_paced(const struct evidence *e);
 void find_before_copy(struct evidence *e);
-const char *tell_before_copy(const struct evidence *e);
-const char *advise_before_copy(const struct evidence *e);
 void find_input(struct evidence *e);
-const char *tell_input(const struct evidence *e);
-const char *advise_input(const struct evidence *e);
 void find_host_work(struct evidence *e);
-const char *tell_host_work(const struct evidence *e);
-const char *advise_host_work(const struct evidence *e);
 void find_after_sync(struct evidence *e);
-const char *tell_after_sync(const struct evidence *e);
-const char *advise_after_sync(const struct evidence *e);
 void find_sync(struct evidence *e);
-const char *tell_sync(const struct evidence *e);
-const char *advise_sync(const struct evidence *e);
 
 /* Causes of idle time that no other rule has (rules_idle.c). */
 void find_idle(struct evidence *e);
-const char *tell_idle(const struct evidence *e);
-const char *advise_idle(const struct evidence *e);
 
 /* What happened once (rules_once.c). */
 void find_once(struct evidence *e);
-const char *tell_once(const struct evidence *e);
-const char *advise_once(const struct evidence *e);
+const struct fact *tell_once(const struct evidence *e);
 
 /* Launches (rules_launch.c). */
 void find_launches(struct evidence *e);
-const char *tell_launches(const struct evidence *e);
-const char *advise_launches(const struct evidence *e);
+const struct fact *tell_launches(const struct evidence *e);
 
 /* What the GPUs do: copies, communication, computing (rules_gpu.c). */
 void find_managed(struct evidence *e);
-const char *tell_managed(const struct evidence *e);
-const char *advise_managed(const struct evidence *e);
 void find_pageable(struct evidence *e);
-const char *tell_pageable(const struct evidence *e);
-const char *advise_pageable(const struct evidence *e);
 void find_serial_copies(struct evidence *e);
-const char *tell_serial_copies(const struct evidence *e);
-const char *advise_serial_copies(const struct evidence *e);
 void find_comm(struct evidence *e);
-const char *tell_comm(const struct evidence *e);
-const char *advise_comm(const struct evidence *e);
 void find_bubbles(struct evidence *e);
-const char *tell_bubbles(const struct evidence *e);
-const char *advise_bubbles(const struct evidence *e);
+const struct fact *tell_bubbles(const struct evidence *e);
 void find_straggler(struct evidence *e);
-const char *tell_straggler(const struct evidence *e);
-const char *advise_straggler(const struct evidence *e);
+const struct fact *tell_straggler(const struct evidence *e);
 void find_gpu_bound(struct evidence *e);
-const char *tell_gpu_bound(const struct evidence *e);
-const char *advise_gpu_bound(const struct evidence *e);
+const struct fact *tell_gpu_bound(const struct evidence *e);
 
 #endif
