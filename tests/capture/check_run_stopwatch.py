@@ -348,7 +348,7 @@ class Stopwatch(Case):
             self.assertEqual(verdict["result"], "faster")
             self.assertAlmostEqual(math.log(verdict["speedup"] / verdict["ci95"][0]), SHOWN[n - 4] * error, places=6)
             self.assertAlmostEqual(math.log(verdict["floor"]), math.log(1.005) + (SURE[n - 4] - SHOWN[n - 4]) * error, places=6)
-            self.assertEqual(verdict["at_least"], verdict["ci95"][0])
+            self.assertEqual(verdict["at_least"], verdict["ci95"][0] if n < 15 else None)  # found before the last look
         low, high = (f"{end:.2f}" for end in verdict["ci95"])
         if verdict["ci95"][1] > 1.3 * verdict["ci95"][0]:  # a busy machine: the ends stand there anyway
             self.assertIn(f"Faster {low}× to {high}×, 95 % interval", out)

@@ -118,12 +118,12 @@ static void cut_at_pause(const struct pattern_sequence *s, struct arena *arena, 
 
 	struct arena scratch = {0};
 	double *pause = ARENA_NEW(&scratch, fit->ops, double);
-	uint32_t some[RULE_MANY], n_some = 0, stride = (f->to - f->from) / RULE_MANY + 1;
+	uint32_t some[RULE_WINDOW], n_some = 0, stride = (f->to - f->from) / RULE_WINDOW + 1;
 	for (uint32_t k = f->from; k < f->to; k += fit->grade[k] == GRADE_EXACT ? stride : 1)
-		if (fit->grade[k] == GRADE_EXACT && n_some < RULE_MANY)
+		if (fit->grade[k] == GRADE_EXACT && n_some < RULE_WINDOW)
 			some[n_some++] = k;
 	for (uint32_t i = 0; i < fit->ops && n_some; i++) {
-		int64_t of_op[RULE_MANY];
+		int64_t of_op[RULE_WINDOW];
 		for (uint32_t k = 0; k < n_some; k++)
 			of_op[k] = (int64_t)s->pause[fit->cut[some[k]] + i];
 		sort_times(of_op, n_some);

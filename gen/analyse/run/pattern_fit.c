@@ -22,10 +22,9 @@ static uint64_t sum_of(const struct pattern_sequence *s, const uint64_t *hashes,
 	return sum;
 }
 
-/* The sum that most of some cycles have, from all over the stretch; the share that has it. */ static double
-commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum, struct arena *scratch)
+/* The sum that most of some cycles have, from all over the stretch; the share that has it. */
+static double commonest_sum(const struct pattern_fit *f, uint32_t n, uint64_t *sum, struct arena *scratch)
 {
-
 	uint64_t *some = ARENA_NEW(scratch, RULE_SAMPLE, uint64_t);
 	uint32_t taken = 0, stride = n / RULE_SAMPLE + 1;
 	for (uint32_t k = 0; k < n && taken < RULE_SAMPLE; k += stride)
