@@ -74,7 +74,7 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 		return "A side was still warming up when its capture ended.";
 	case DOUBT_ONE_RUN:
 		if (v->state_line)
-			return v->state_line;
+			return say_fact(v->state_line, a->names, arena);
 		return a->side[0].n_runs == a->side[1].n_runs
 		               ? "One run a side: a clock that differs between the two would look like a change."
 		               : "Only one run of one side: a clock that differs in it would look like a change.";

@@ -16,21 +16,15 @@ static double waits_of(const struct side *side)
 	return ns;
 }
 
-/* "alike (0.1 %)", "12 % slower in the baseline" */
-static const char *pace(struct arena *arena, double ln)
+static const char *slower(double ln)
 {
-	double more = 100 * expm1(fabs(ln));
-	return more < 1 ? arena_format(arena, "alike (%.1f %%)", more)
-	                : arena_format(arena, more < 9.95 ? "%.1f %% slower %s" : "%.0f %% slower %s", more,
-	                               ln > 0 ? "in the baseline" : "on the fixed side");
+	return expm1(fabs(ln)) < 0.01 ? "none" : ln > 0 ? "baseline" : "fixed";
 }
 
-const char *controls_say(const struct controls *controls, struct arena *arena)
+const struct fact *controls_say(const struct controls *c, struct arena *arena)
 {
-	return arena_format(arena,
-	                    "What both sides share tells the machine's state: GPU %s, host %s. The interval allows "
-	                    "for the host's.",
-	                    pace(arena, controls->gpu), pace(arena, controls->host));
+	return FACT_NEW(arena, machine_state, FACT_NO_SIDE, .gpu = expm1(fabs(c->gpu)), .slower_gpu = slower(c->gpu),
+	                .host = expm1(fabs(c->host)), .slower_host = slower(c->host));
 }
 
 struct controls controls_find(const struct side side[2], double clock, double share)

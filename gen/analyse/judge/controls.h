@@ -9,7 +9,7 @@
 /* `clock` and `share` of the kernels are the comparison's. */
 struct controls controls_find(const struct side side[2], double clock, double share);
 
-/* What they show, a sentence. */
-const char *controls_say(const struct controls *controls, struct arena *arena);
+/* What they show. */
+const struct fact *controls_say(const struct controls *controls, struct arena *arena);
 
 #endif

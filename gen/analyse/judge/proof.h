@@ -87,9 +87,6 @@ void reasons_find(const struct proof *p, const struct verdict_conditions *condit
 /* What an inconclusive verdict's runs could have shown, into v->could (plan.c). */
 void plan_could(const struct proof *p, struct arena *arena, struct verdict *v);
 
-#define THREE_RUNS                                                                                                     \
-	"With three runs per side, a machine that has two states can deceive this result in 3 % of cases: make four."
-
 /* Where F widens the interval: why, how far, and what to do; else NULL. */
 const struct fact *reasons_apart(const struct verdict *v, struct arena *arena);
 

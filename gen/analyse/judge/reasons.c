@@ -267,15 +267,15 @@ static void add_typical(struct list *list, const struct proof *p)
 static void add_runs(struct list *list, const struct proof *p)
 {
 	if (list->verdict->state_line)
-		facts_add(&list->verdict->reasons, list->arena, fact_legacy(list->arena, list->verdict->state_line));
+		facts_add(&list->verdict->reasons, list->arena, list->verdict->state_line);
 	if (p->runs[0] == 1 && p->runs[1] == 1)
 		ADD(list, one_run_each, FACT_NO_SIDE);
 	else if (p->one_run)
 		ADD(list, one_run_of_side, p->runs[0] > 1);
 	else if ((p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS) && list->verdict->has_interval)
-		facts_add(&list->verdict->reasons, list->arena, fact_legacy(list->arena, THREE_RUNS));
+		ADD(list, three_runs, FACT_NO_SIDE);
 	if (!p->one_run && !p->exchange.known)
-		ADD(list, order_unknown, FACT_NO_SIDE);
+		ADD(list, order_unknown, FACT_NO_SIDE, .how = "recorded");
 }
 
 static void add_steps_set_aside(struct list *list, const struct proof *p)

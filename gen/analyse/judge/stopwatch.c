@@ -8,13 +8,9 @@
 
 #include <math.h>
 
-static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 static const double WORTH_SAYING = 0.005; /* of the speedup */
 
-static void say(struct verdict *v, struct arena *arena, const char *sentence)
-{
-	facts_add(&v->reasons, arena, fact_legacy(arena, sentence));
-}
+#define SAY(id, ...) facts_add(&v->reasons, arena, FACT_NEW(arena, id, __VA_ARGS__))
 
 /* A window that cuts a cycle of slow and fast steps holds too many of one kind, the same in every run, so how much runs
  * differ does not show it. How much that is was recorded. Runs that time other steps than those may cut the cycle the
@@ -107,13 +103,7 @@ static void say_outliers(const struct stopwatch_side side[2], struct arena *aren
 			double mean = stats_mean(others, n), off = side[s].runs[r].step - mean;
 			if (fabs(off) <= 10 * sqrt(stats_variance(others, n)) || fabs(off) < 0.005 * mean)
 				continue;
-			say(v, arena,
-			    arena_format(
-				    arena,
-				    "Run %zu of %s took %s ms a step where the others took about %s ms; it counts like "
-				    "any other.",
-				    r + 1, SIDE[s], say_digits(arena, side[s].runs[r].step / 1e6),
-				    say_digits(arena, mean / 1e6)));
+			SAY(unlike_run, s, .run = (int64_t)r + 1, .step = side[s].runs[r].step, .others = mean);
 		}
 }
 
@@ -121,71 +111,42 @@ static void say_runs(const struct stopwatch_side side[2], const struct proof *p,
 {
 	enum { FEW_STEPS = 20 };
 	if (!p->exchange.known)
-		say(v, arena,
-		    "The order of the runs is not known: if the sides were not run in turns, a drift of the machine "
-		    "counts as effect.");
+		SAY(order_unknown, FACT_NO_SIDE, .how = "timed");
 	if (p->runs[0] == LEAST_RUNS || p->runs[1] == LEAST_RUNS)
-		say(v, arena, THREE_RUNS);
+		SAY(three_runs, FACT_NO_SIDE);
 	facts_add(&v->reasons, arena, reasons_apart(v, arena));
 	if (p->rhythm >= WORTH_SAYING)
-		say(v, arena,
-		    arena_format(
-			    arena,
-			    "Slow steps come back regularly, and the timed steps do not hold whole cycles of them: "
-			    "the interval also holds the speedup of whole cycles, up to %.1f %% away.",
-			    100 * expm1(p->rhythm)));
+		SAY(cycles_cut, FACT_NO_SIDE, .away = expm1(p->rhythm));
 	if (fabs(p->change_common - p->change) >= WORTH_SAYING)
-		say(v, arena,
-		    arena_format(arena,
-		                 "The runs time different numbers of steps. Over the steps that all of them have the "
-		                 "speedup is %s\xC3\x97: the interval holds both.",
-		                 say_digits(arena, exp(p->change_common))));
+		SAY(timed_lengths_differ, FACT_NO_SIDE, .common = exp(p->change_common));
 	int64_t least = INT64_MAX;
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < side[s].n_runs; r++)
 			if (side[s].runs[r].steps > 0 && side[s].runs[r].steps < least)
 				least = side[s].runs[r].steps;
 	if (least < FEW_STEPS)
-		say(v, arena,
-		    arena_format(
-			    arena,
-			    "A run times only %lld steps: what happens less often than that may be missing in some "
-			    "runs.",
-			    (long long)least));
+		SAY(few_timed_steps, FACT_NO_SIDE, .steps = least);
 	say_outliers(side, arena, v);
 }
 
 static void say_result(const struct proof *p, struct arena *arena, struct verdict *v)
 {
 	if (v->one_run)
-		say(v, arena,
-		    "One run of a side without a profiler does not say how much runs differ: at least 3 of each side "
-		    "are needed.");
+		SAY(one_timed_run, FACT_NO_SIDE, .runs = LEAST_RUNS);
 	else if (v->result == VERDICT_UNCHANGED)
-		say(v, arena,
-		    arena_format(arena, "The whole 95 %% interval of the speedup lies within %g %% of 1.",
-		                 100 * VERDICT_MARGIN));
+		SAY(within_margin, FACT_NO_SIDE, .margin = VERDICT_MARGIN, .differs = FACT_UNKNOWN);
 	else if (v->early)
-		say(v, arena,
-		    "Runs ended as soon as the direction was shown, which favours lucky ones: count on the near end of "
-		    "the interval.");
+		SAY(ended_early, FACT_NO_SIDE);
+	else if (v->result != VERDICT_INCONCLUSIVE && v->apart > 0)
+		SAY(interval_clear, FACT_NO_SIDE, .evidence = "timed");
 	else if (v->result != VERDICT_INCONCLUSIVE)
-		say(v, arena,
-		    v->apart > 0 ? "Several runs a side without a profiler: the whole interval lies on one side of 1."
-		                 : arena_format(arena,
-		                                "Several runs a side without a profiler: only a change above %.1g %% "
-		                                "counts. This one does.",
-		                                100 * expm1(LN_FLOOR_SEVERAL)));
+		SAY(beyond_floor, FACT_NO_SIDE, .evidence = "timed", .floor = expm1(LN_FLOOR_SEVERAL));
 	else if (p->rhythm_opens)
-		say(v, arena,
-		    "Neither a change nor its absence is shown, only because the steps that the runs time cut a cycle "
-		    "of "
-		    "slow and fast ones: time more steps, or whole cycles.");
+		SAY(cut_cycles_decide, FACT_NO_SIDE);
 	else if (p->lengths_open)
-		say(v, arena,
-		    "Only the unequal lengths of the runs leave this open: time as many steps on both sides.");
+		SAY(lengths_decide, FACT_NO_SIDE);
 	else
-		facts_add(&v->reasons, arena, FACT_NEW(arena, nothing_shown, FACT_NO_SIDE, .could = v->could));
+		SAY(nothing_shown, FACT_NO_SIDE, .could = v->could);
 }
 
 static void plan(struct proof *p, struct verdict *v)
@@ -213,7 +174,7 @@ struct verdict verdict_stopwatch(const struct stopwatch_side side[2], const stru
 	}
 	v.one_run = p.runs[0] == 1 || p.runs[1] == 1;
 	if (!p.runs[0] || !p.runs[1]) {
-		say(&v, arena, "A side was not run without a profiler: there is nothing to compare.");
+		facts_add(&v.reasons, arena, FACT_NEW(arena, nothing_timed, FACT_NO_SIDE));
 		return v;
 	}
 	for (int s = 0; s < 2; s++) {
@@ -263,13 +224,7 @@ const struct fact *stopwatch_opposite(const struct side side[2], const struct ve
 	const double alone = log(v->speedup), recorded = log(v->recorded.speedup);
 	if (alone * recorded >= 0 || fabs(alone) <= LN_MARGIN || fabs(recorded) <= LN_MARGIN)
 		return NULL;
-	return fact_legacy(
-		arena,
-		arena_format(
-			arena,
-			"Recorded, it is the other way round, %s\xC3\x97: what is said here of parts and causes does "
-			"not explain the result.",
-			say_digits(arena, v->recorded.speedup)));
+	return FACT_NEW(arena, recorded_opposite, FACT_NO_SIDE, .recorded = v->recorded.speedup);
 }
 
 /* Programs as a whole, where their steps could not be timed. */
@@ -282,18 +237,10 @@ static void say_wholes(const struct side side[2], const struct stopwatch_side ti
 		return;
 	const struct verdict v = verdict_stopwatch(wholes, NULL, arena);
 	facts_add(out, arena,
-	          fact_legacy(
-			  arena,
-			  arena_format(
-				  arena,
-				  "Without a profiler the whole programs, from start to exit, took %s and %s ms (%zu "
-				  "and %zu "
-				  "runs): %.3gx, 95 %% interval %.3g to %.3gx. In that, start-up took %s and %s ms, as "
-				  "recorded. The steps themselves could not be timed without a profiler.",
-				  say_digits(arena, v.step[0] / 1e6), say_digits(arena, v.step[1] / 1e6),
-				  wholes[0].n_runs, wholes[1].n_runs, v.speedup, v.lo, v.hi,
-				  say_digits(arena, side[0].startup.ns / 1e6),
-				  say_digits(arena, side[1].startup.ns / 1e6))));
+	          FACT_NEW(arena, whole_programs, FACT_NO_SIDE, .baseline = v.step[0], .fixed = v.step[1],
+	                   .baseline_runs = (int64_t)wholes[0].n_runs, .fixed_runs = (int64_t)wholes[1].n_runs,
+	                   .speedup = v.speedup, .low = v.lo, .high = v.hi, .baseline_startup = side[0].startup.ns,
+	                   .fixed_startup = side[1].startup.ns));
 }
 
 struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch_side timed[2], const struct verdict *v,
@@ -301,29 +248,21 @@ struct facts stopwatch_reasons(const struct side side[2], const struct stopwatch
 {
 	struct facts out = {0};
 	const struct side *b = &side[0], *f = &side[1];
-	for (int s = 0; s < 2; s++)
-		if (side[s].headline.n_unused)
+	for (int s = 0; s < 2; s++) {
+		const struct headline *h = &side[s].headline;
+		if (h->n_unused)
 			facts_add(&out, arena,
-			          fact_legacy(arena,
-			                      arena_format(arena, "%u of %u stopwatch runs of %s %s not used: %s.",
-			                                   side[s].headline.n_unused,
-			                                   side[s].headline.n_unused + side[s].headline.n_stopwatch,
-			                                   SIDE[s], side[s].headline.n_unused == 1 ? "is" : "are",
-			                                   side[s].headline.unused)));
+			          FACT_NEW(arena, timed_runs_unused, s, .unused = h->n_unused,
+			                   .of = h->n_unused + h->n_stopwatch, .why = h->unused));
+	}
 	say_wholes(side, timed, &out, arena);
 	facts_add(&out, arena, stopwatch_opposite(side, v, arena));
 	if (v->measured == VERDICT_STOPWATCH ||
 	    !(b->headline.n_stopwatch + b->headline.n_unused + f->headline.n_stopwatch + f->headline.n_unused))
 		return out;
 	if (b->headline.n_stopwatch < STOPWATCH_LEAST_RUNS || f->headline.n_stopwatch < STOPWATCH_LEAST_RUNS)
-		facts_add(
-			&out, arena,
-			fact_legacy(
-				arena,
-				arena_format(
-					arena,
-					"The recorded runs decide: %d stopwatch runs of each side that can be used are "
-					"the least, and there are %u and %u.",
-					STOPWATCH_LEAST_RUNS, b->headline.n_stopwatch, f->headline.n_stopwatch)));
+		facts_add(&out, arena,
+		          FACT_NEW(arena, recorded_runs_decide, FACT_NO_SIDE, .least = STOPWATCH_LEAST_RUNS,
+		                   .baseline = b->headline.n_stopwatch, .fixed = f->headline.n_stopwatch));
 	return out;
 }

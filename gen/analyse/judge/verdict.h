@@ -90,7 +90,7 @@ struct verdict {
 	double apart;               /* ln: F, what sides that are not exchangeable may differ by besides; 0: they are */
 	double state; /* ln: the same for the state that one or two runs per side were made in; 0: nothing is added */
 	struct controls controls;
-	const char *state_line;         /* what they show, a sentence among `reasons`; NULL: more runs */
+	const struct fact *state_line;  /* what they show, one of `reasons`; NULL: more runs */
 	const struct fact *elsewhere;   /* what parts the sides, which share no session; else NULL */
 	int64_t more_steps;             /* at least about so many steps a side would be needed; 0: not applicable */
 	int64_t more_runs;              /* the same in runs a side */
