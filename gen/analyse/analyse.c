@@ -18,6 +18,7 @@
 #include "analyse/side/recording.h"
 #include "analyse/side/stopwatches.h"
 #include "analyse/sides.h"
+#include "say/say.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,10 +61,9 @@ static struct verdict_conditions find_conditions(const struct sides_job *jobs, c
 	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
 	const char *const *files[2] = {jobs[0].files, jobs[1].files};
 	const size_t n[2] = {jobs[0].n, jobs[1].n};
-	struct verdict_conditions c = {
-		.nothing = nothing ? nothing : fact_legacy(arena, nothing_to_compare(runs, files, n, arena)),
-		.doubt = doubt,
-		.controls = ARENA_NEW(arena, 1, struct controls)};
+	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
+	                               .doubt = doubt,
+	                               .controls = ARENA_NEW(arena, 1, struct controls)};
 	*c.controls = controls_find(side, comparison->clock, comparison->clock_share);
 	recording_bounds(side, c.beyond);
 	for (int s = 0; s < 2; s++)
@@ -148,10 +148,10 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	const struct stopwatch_side unrecorded[2] = {
 		stopwatches_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
 		stopwatches_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
-	const struct fact *rest = fact_legacy(arena, nothing_but_rest(runs, files, n_runs, arena));
-	const struct fact *impossible = fact_legacy(arena, possible_recording(runs, files, n_runs, arena));
+	const struct fact *rest = nothing_but_rest(runs, files, n_runs, arena);
+	const struct fact *impossible = possible_recording(runs, files, n_runs, arena);
 	if (!impossible)
-		impossible = fact_legacy(arena, possible_stopwatch(built, unrecorded, arena));
+		impossible = possible_stopwatch(built, unrecorded, arena);
 	const struct comparison comparison =
 		compare_work(built, facts, rest || impossible, options->printed, names, arena);
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
@@ -276,12 +276,12 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	struct side side = with_verdict(built, &headline, &recorded, built->steps.found ? series : NULL, arena);
 	const struct run *runs[2] = {job->runs, job->runs};
 	const char *const *files[2] = {job->files, job->files};
-	const char *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
+	const struct fact *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
 	if (!rest)
 		rest = possible_recording(runs, files, (size_t[2]){job->n, 0}, arena);
 	if (rest)
-		quality_add(&side.quality, arena, rest);
-	side.doubt = rest;
+		quality_find(&side.quality, arena, rest);
+	side.doubt = say_fact(rest, NULL, arena);
 	return side;
 }
 

@@ -1,5 +1,6 @@
 /* Rows that make no sense: whatever kind they are of, the sentence names it; and records that were lost. */
 #include "analyse/judge/nothing.h"
+#include "say/say.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,9 +20,9 @@ static void every_kind_has_a_name(void **state)
 		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
 		const char *const *const files[2] = {names[0], names[1]};
 		const size_t n[2] = {1, 1};
-		const char *said = nothing_but_rest(runs, files, n, &arena), *few;
-		assert_null(nothing_left_out(&baseline, 1, "baseline", &arena));
-		few = nothing_left_out(&fixed, 1, "fixed side", &arena);
+		const char *said = say_fact(nothing_but_rest(runs, files, n, &arena), NULL, &arena), *few;
+		assert_null(nothing_left_out(&baseline, 1, 0, &arena));
+		few = say_fact(nothing_left_out(&fixed, 1, 1, &arena), NULL, &arena);
 		assert_ptr_equal(strstr(few, "Of the fixed side 1 of 3 rows of "), few);
 		assert_null(strstr(few, "(null)"));
 		assert_non_null(strstr(few, " make no sense and were left out."));
@@ -62,11 +63,12 @@ static void test_lost(void **state)
 		const struct run *const runs[2] = {&baseline, &fixed};
 		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
 		const char *const *const files[2] = {names[0], names[1]};
-		const char *said = nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena);
+		const char *said =
+			say_fact(nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena), NULL, &arena);
 		assert_int_equal(said == NULL, cases[i].proves);
 		if (said)
 			assert_non_null(strstr(said, cases[i].share));
-		said = nothing_left_out(&baseline, 1, "baseline", &arena);
+		said = say_fact(nothing_left_out(&baseline, 1, 0, &arena), NULL, &arena);
 		assert_int_equal(said == NULL, cases[i].lost == 0);
 		if (cases[i].lost == 1)
 			assert_string_equal(said, "Of the baseline 1 record was lost while it was captured.");
@@ -112,10 +114,11 @@ static void test_lost_of_threads(void **state)
 		const struct run *const runs[2] = {&baseline, &fixed};
 		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
 		const char *const *const files[2] = {names[0], names[1]};
-		const char *said = nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena);
+		const char *said =
+			say_fact(nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena), NULL, &arena);
 		if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
 			fail_msg("case %zu: %s", i, said ? said : "nothing");
-		said = nothing_left_out(&baseline, 1, "baseline", &arena);
+		said = say_fact(nothing_left_out(&baseline, 1, 0, &arena), NULL, &arena);
 		if (i == 6)
 			assert_string_equal(said, "Of the baseline 53 records were lost while it was captured, 50 of "
 			                          "them by host threads.");

@@ -24,6 +24,7 @@ gen/analyse/judge/controls.c
 gen/analyse/judge/exchange.c
 gen/analyse/judge/findings.c
 gen/analyse/judge/plan.c
+gen/analyse/judge/possible.c
 gen/analyse/judge/reasons.c
 gen/analyse/judge/rules.c
 gen/analyse/judge/rules_gpu.c

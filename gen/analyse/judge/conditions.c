@@ -66,22 +66,23 @@ static bool recorded(bool rows, const struct trace_source *source, const char *w
 
 struct facts conditions_options(const struct trace_source *a, const struct trace_source *b, struct arena *arena)
 {
+	const bool kineto = a->kind == SOURCE_KINETO;
 	const struct {
 		const char *what;
 		bool baseline, fixed;
 	} kinds[] = {
-		{"Operating-system calls", recorded(a->has_os_calls, a, "osrt"), recorded(b->has_os_calls, b, "osrt")},
-		{ranges_label(a, b, true), recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
-		{"CUDA API calls", a->has_calls, b->has_calls},
+		{"os_calls", recorded(a->has_os_calls, a, "osrt"), recorded(b->has_os_calls, b, "osrt")},
+		{kineto != (b->kind == SOURCE_KINETO) ? "ranges"
+	         : kineto                             ? "annotations"
+	                                              : "nvtx",
+	         recorded(a->has_ranges, a, "nvtx"), recorded(b->has_ranges, b, "nvtx")},
+		{"calls", a->has_calls, b->has_calls},
 	};
 	struct facts options = {0};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		if (kinds[i].baseline != kinds[i].fixed)
 			facts_add(&options, arena,
-			          fact_legacy(arena, arena_format(arena,
-			                                          "%s were recorded on the %s only: capture both sides "
-			                                          "with the same options.",
-			                                          kinds[i].what, SIDE[kinds[i].fixed])));
+			          FACT_NEW(arena, recorded_on_one_side, kinds[i].fixed, .what = kinds[i].what));
 	return options;
 }
 
@@ -91,16 +92,12 @@ const struct fact *conditions_difference(const struct side side[2], struct arena
 	if (found.apart <= CLOCKS_APART)
 		return NULL;
 	const struct clocks *x = &found.device[0]->clocks, *y = &found.device[1]->clocks;
-	const char *which = side[0].n_devices > 1 ? arena_format(arena, " of device %u", found.device[0]->id) : "";
 	*material = x->sm_mhz.n >= SAMPLES_ENOUGH && y->sm_mhz.n >= SAMPLES_ENOUGH && !x->beside && !y->beside;
-	return fact_legacy(
-		arena,
-		arena_format(arena,
-	                     "SM clock%s under load: %.0f MHz in the baseline, %.0f MHz in the fixed side (%s of "
-	                     "%u and %u samples), %.1f %% apart, which changes GPU times whatever the fix does.",
-	                     which, found.means ? x->sm_mhz.mean : x->sm_mhz.median,
-	                     found.means ? y->sm_mhz.mean : y->sm_mhz.median, found.means ? "means" : "medians",
-	                     x->sm_mhz.n, y->sm_mhz.n, 100 * found.apart));
+	return FACT_NEW(arena, clocks_apart, FACT_NO_SIDE,
+	                .device = side[0].n_devices > 1 ? (int64_t)found.device[0]->id : FACT_UNKNOWN,
+	                .baseline = found.means ? x->sm_mhz.mean : x->sm_mhz.median,
+	                .fixed = found.means ? y->sm_mhz.mean : y->sm_mhz.median, .means = found.means,
+	                .baseline_samples = x->sm_mhz.n, .fixed_samples = y->sm_mhz.n, .apart = found.apart);
 }
 
 /* ---- reasons ---- */
@@ -156,15 +153,9 @@ static void say_same_clocks(const struct side side[2], struct facts *said, struc
 		return;
 	if (x->n < SAMPLES_ENOUGH || y->n < SAMPLES_ENOUGH)
 		return;
-	facts_add(
-		said, arena,
-		fact_legacy(
-			arena,
-			arena_format(
-				arena,
-				"The SM clock was sampled under load: %.0f MHz in the baseline, %.0f MHz in the fixed "
-				"side (medians of %u and %u samples), so it explains no difference.",
-				x->median, y->median, x->n, y->n)));
+	facts_add(said, arena,
+	          FACT_NEW(arena, clocks_alike, FACT_NO_SIDE, .baseline = x->median, .fixed = y->median,
+	                   .baseline_samples = x->n, .fixed_samples = y->n));
 }
 
 /* Why a run of the side broke off, or NULL. */
@@ -190,15 +181,7 @@ static const struct fact *say_shared(const struct side_facts facts[2], struct fa
 	const bool others[2] = {has_others(&facts[0]), has_others(&facts[1])};
 	if (!others[0] && !others[1])
 		return NULL;
-	const struct fact *fact = fact_legacy(
-		arena,
-		others[0] && others[1]
-			? "Other processes used the GPU on both sides when the program began: what they do there is "
-			  "in no profile, and makes steps longer."
-			: arena_format(arena,
-	                               "Only in the %s did other processes use the GPU when the program began: what "
-	                               "they do there is not in the profile, and makes steps longer.",
-	                               SIDE[others[1]]));
+	const struct fact *fact = FACT_NEW(arena, gpu_shared, others[1], .both = others[0] && others[1]);
 	facts_add(said, arena, fact);
 	return fact;
 }
@@ -216,17 +199,12 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 		out.held_back = held ? held : out.held_back;
 		if (!broken[s] || broken[1 - s])
 			continue;
-		out.broken_off = fact_legacy(
-			arena,
-			arena_format(arena,
-		                     "Only the capture of the %s is incomplete (%s): what ran last is not in it.",
-		                     SIDE[s], broken[s]));
+		out.broken_off = FACT_NEW(arena, capture_incomplete, s, .why = broken[s]);
 		facts_add(&out.rest, arena, out.broken_off);
 	}
 	out.shared = say_shared(facts, &out.rest, arena);
 	for (int s = 0; s < 2 && (!conditions->doubt || conditions->doubt != conditions->rest); s++) {
-		const char *left_out = nothing_left_out(facts[s].runs, facts[s].n_runs, SIDE[s], arena);
-		facts_add(&out.rest, arena, fact_legacy(arena, left_out));
+		facts_add(&out.rest, arena, nothing_left_out(facts[s].runs, facts[s].n_runs, s, arena));
 	}
 	return out;
 }

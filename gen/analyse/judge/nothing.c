@@ -52,17 +52,14 @@ bool nothing_same_capture(const struct trace *a, const struct trace *b)
 	return same && (b->again || are_same_times(&a->ops, 0, &b->ops));
 }
 
-const char *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
-                               struct arena *arena)
+const struct fact *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2],
+                                      const size_t n[2], struct arena *arena)
 {
 	for (size_t b = 0; b < n[0]; b++)
 		for (size_t f = 0; f < n[1]; f++)
 			if (nothing_same_capture(runs[0][b].trace, runs[1][f].trace))
-				return arena_format(
-					arena,
-					"%s (baseline) and %s (fixed side) hold the same capture: compared with "
-					"itself, a run shows nothing.",
-					files[0][b], files[1][f]);
+				return FACT_NEW(arena, same_capture, FACT_NO_SIDE, .baseline = files[0][b],
+				                .fixed = files[1][f]);
 	return NULL;
 }
 
@@ -84,25 +81,27 @@ const char *nothing_alike(const struct run *baseline, const struct run *fixed, s
 	return NULL;
 }
 
-static const char *kind_name(enum row_kind kind, const struct trace_source *source)
+/* A key of the words "rows". */
+static const char *kind_key(enum row_kind kind, const struct trace_source *source)
 {
 	static const char *const name[ROW_KINDS] = {[ROWS_KERNELS] = "kernels",
-	                                            [ROWS_GRAPHS] = "CUDA graph launches",
+	                                            [ROWS_GRAPHS] = "graphs",
 	                                            [ROWS_COPIES] = "copies",
 	                                            [ROWS_MEMSETS] = "memsets",
-	                                            [ROWS_CALLS] = "CUDA calls",
-	                                            [ROWS_OS_CALLS] = "operating-system calls",
-	                                            [ROWS_OVERHEADS] = "the profiler's overhead",
-	                                            [ROWS_SLICES] = "the scheduler's events",
-	                                            [ROWS_STOPWATCH] = "stopwatch runs",
-	                                            [ROWS_GPU_SAMPLES] = "GPU samples",
-	                                            [ROWS_METRICS] = "GPU metrics",
-	                                            [ROWS_SAMPLES] = "samples of host threads"};
-	return kind == ROWS_RANGES ? ranges_label(source, source, false) : name[kind];
+	                                            [ROWS_CALLS] = "calls",
+	                                            [ROWS_RANGES] = "nvtx",
+	                                            [ROWS_OS_CALLS] = "os_calls",
+	                                            [ROWS_OVERHEADS] = "overheads",
+	                                            [ROWS_SLICES] = "slices",
+	                                            [ROWS_STOPWATCH] = "stopwatch",
+	                                            [ROWS_GPU_SAMPLES] = "gpu_samples",
+	                                            [ROWS_METRICS] = "metrics",
+	                                            [ROWS_SAMPLES] = "samples"};
+	return kind == ROWS_RANGES && source->kind == SOURCE_KINETO ? "annotations" : name[kind];
 }
 
 /* What is wrong with the rows of a kind that do not count. */
-static const char *lack_words(const struct trace *const *traces, size_t n, enum row_kind kind)
+static const char *lack_key(const struct trace *const *traces, size_t n, enum row_kind kind)
 {
 	bool unnamed = false, senseless = false;
 	for (size_t i = 0; i < n; i++)
@@ -112,9 +111,7 @@ static const char *lack_words(const struct trace *const *traces, size_t n, enum 
 			unnamed |= row->kind == kind && no_name;
 			senseless |= row->kind == kind && !no_name;
 		}
-	return !unnamed    ? "make no sense and were left out"
-	       : senseless ? "make no sense or have no name"
-	                   : "have no name, so what they did is unknown";
+	return !unnamed ? "senseless" : senseless ? "both" : "unnamed";
 }
 
 static double dropped_share(const struct trace_count *count)
@@ -125,7 +122,7 @@ static double dropped_share(const struct trace_count *count)
 /* Records that were lost, and the rows that they are held against. */
 struct loss {
 	int64_t records, rows;
-	const char *of, *what; /* "", or whose they were; what may be missing */
+	const char *what; /* may be missing: gpu, and of host threads ranges or os_calls */
 };
 
 static double loss_share(const struct loss *loss)
@@ -141,10 +138,8 @@ static struct loss worst_loss(const struct trace *t)
 	static const enum row_kind kinds[] = {ROWS_KERNELS, ROWS_GRAPHS, ROWS_COPIES, ROWS_MEMSETS};
 	int64_t ranges = t->rows[ROWS_RANGES].read, os_calls = t->rows[ROWS_OS_CALLS].read;
 	bool by_ranges = ranges > 0 && (ranges <= os_calls || os_calls == 0);
-	struct loss gpu = {.records = t->source.lost, .of = "", .what = "the GPU's work"};
-	struct loss threads = {.rows = by_ranges ? ranges : os_calls,
-	                       .of = " of host threads",
-	                       .what = by_ranges ? "the ranges" : "the operating-system calls"};
+	struct loss gpu = {.records = t->source.lost, .what = "gpu"};
+	struct loss threads = {.rows = by_ranges ? ranges : os_calls, .what = by_ranges ? "ranges" : "os_calls"};
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
 		gpu.rows += t->rows[kinds[i]].read;
 	if (threads.rows > 0)
@@ -153,26 +148,20 @@ static struct loss worst_loss(const struct trace *t)
 	return loss_share(&threads) > loss_share(&gpu) ? threads : gpu;
 }
 
-static const char *lost_much(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
-                             struct arena *arena)
+static const struct fact *lost_much(const struct run *const runs[2], const char *const *const files[2],
+                                    const size_t n[2], struct arena *arena)
 {
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < n[s]; r++) {
 			const struct loss loss = worst_loss(runs[s][r].trace);
 			if (loss_share(&loss) > MUCH)
-				return arena_format(
-					arena,
-					"%lld record%s%s %s lost while %s was captured, nobody knows of which kind; up "
-					"to %s of %s may be missing: the numbers are those of the rest, and prove "
-					"nothing.",
-					(long long)loss.records, loss.records == 1 ? "" : "s", loss.of,
-					loss.records == 1 ? "was" : "were", files[s][r],
-					format_share(arena, loss_share(&loss)), loss.what);
+				return FACT_NEW(arena, records_lost, FACT_NO_SIDE, .records = loss.records,
+				                .what = loss.what, .file = files[s][r], .share = loss_share(&loss));
 		}
 	return NULL;
 }
 
-const char *nothing_left_out(const struct run *runs, size_t n, const char *label, struct arena *arena)
+const struct fact *nothing_left_out(const struct run *runs, size_t n, int side, struct arena *arena)
 {
 	struct trace_count sum[ROW_KINDS] = {0};
 	int64_t lost = 0, events = 0;
@@ -195,22 +184,14 @@ const char *nothing_left_out(const struct run *runs, size_t n, const char *label
 	}
 	if (!kinds && !lost)
 		return NULL;
-	const char *text =
-		!kinds ? ""
-		       : arena_format(arena, "%lld of %lld rows of %s %s%s", (long long)sum[worst].dropped,
-	                              (long long)sum[worst].read, kind_name(worst, &runs[0].trace->source),
-	                              lack_words(traces, n, worst), kinds > 1 ? ", and some of other kinds" : "");
-	const char *threads = events <= 0     ? ""
-	                      : events < lost ? arena_format(arena, ", %lld of them by host threads", (long long)events)
-	                                      : ", all by host threads";
-	const char *more = !lost ? ""
-	                         : arena_format(arena, "%lld record%s lost while it was captured%s", (long long)lost,
-	                                        lost == 1 ? " was" : "s were", threads);
-	return arena_format(arena, "Of the %s %s%s%s.", label, text, *text && *more ? "; " : "", more);
+	return FACT_NEW(arena, rows_left_out, side, .dropped = sum[worst].dropped, .rows = sum[worst].read,
+	                .kind = kind_key(worst, &runs[0].trace->source), .lack = lack_key(traces, n, worst),
+	                .others = kinds > 1, .lost = lost, .by_threads = events > 0 ? events : 0,
+	                .all = events >= lost);
 }
 
-const char *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
-                             struct arena *arena)
+const struct fact *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2],
+                                    const size_t n[2], struct arena *arena)
 {
 	const struct trace_count *worst = NULL;
 	enum row_kind kind = ROWS_KERNELS;
@@ -233,8 +214,6 @@ const char *nothing_but_rest(const struct run *const runs[2], const char *const 
 			}
 	if (!worst)
 		return lost_much(runs, files, n, arena);
-	return arena_format(arena,
-	                    "%lld of %lld rows of %s in %s %s: the numbers are those of the rest, and prove nothing.",
-	                    (long long)worst->dropped, (long long)worst->read, kind_name(kind, &trace->source), file,
-	                    lack_words(&trace, 1, kind));
+	return FACT_NEW(arena, rows_unusable, FACT_NO_SIDE, .dropped = worst->dropped, .rows = worst->read,
+	                .kind = kind_key(kind, &trace->source), .file = file, .lack = lack_key(&trace, 1, kind));
 }

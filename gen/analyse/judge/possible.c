@@ -1,13 +1,10 @@
 #include "analyse/judge/possible.h"
 
 #include "analyse/judge/stats.h"
-#include "analyse/say.h"
 #include "base/sort.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const SIDE[2] = {"the baseline", "the fixed side"};
 
 static const double LOST = 0.01;         /* of the launches of the measured steps */
 static const double TENANT = 0.01;       /* of the window */
@@ -18,24 +15,14 @@ static const double PER_LAUNCH = 500;    /* … and recording a kernel by itself
 
 /* ---- holes ---- */
 
-static const char *lost_kernels(const struct run_holes *h, const char *file, struct arena *arena)
+static const struct fact *find_holes(const struct run_holes *h, const char *file, struct arena *arena)
 {
-	if ((double)h->lost <= LOST * (double)h->launches)
-		return NULL;
-	return arena_format(arena,
-	                    "%zu of %zu kernel launches in %s have no kernel: kernels were lost, so its times prove "
-	                    "nothing.",
-	                    h->lost, h->launches, file);
-}
-
-static const char *jumping_numbers(const struct run_holes *h, const char *file, struct arena *arena)
-{
-	return h->jumps
-	               ? arena_format(arena,
-	                              "The step numbers of %s jump %zu time%s, first from %lld to %lld: parts were not "
-	                              "recorded, so its times prove nothing.",
-	                              file, h->jumps, h->jumps == 1 ? "" : "s", (long long)h->from, (long long)h->to)
-	               : NULL;
+	if ((double)h->lost > LOST * (double)h->launches)
+		return FACT_NEW(arena, kernels_lost, FACT_NO_SIDE, .lost = (int64_t)h->lost,
+		                .launches = (int64_t)h->launches, .file = file);
+	return h->jumps ? FACT_NEW(arena, step_numbers_jump, FACT_NO_SIDE, .file = file, .jumps = (int64_t)h->jumps,
+	                           .from = h->from, .to = h->to)
+	                : NULL;
 }
 
 /* ---- repeats that are ranks ---- */
@@ -77,15 +64,14 @@ static bool they_meet(const struct trace *a, const struct trace *b)
 	return n > 0 && (double)met >= MEETING * (double)n;
 }
 
-static const char *ranks_as_repeats(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
+static const struct fact *ranks_as_repeats(const struct run *runs, const char *const *files, size_t n,
+                                           struct arena *arena)
 {
 	for (size_t r = 1; r < n; r++)
 		for (size_t q = 0; q < r; q++)
 			if (they_meet(runs[q].trace, runs[r].trace))
-				return arena_format(arena,
-				                    "The collectives of %s and %s overlap in time: they are ranks of "
-				                    "one run, and no repeats. Use --files-are ranks.",
-				                    files[q], files[r]);
+				return FACT_NEW(arena, ranks_as_repeats, FACT_NO_SIDE, .one = files[q],
+				                .other = files[r]);
 	return NULL;
 }
 
@@ -119,30 +105,23 @@ static const char *tenant_of(const struct run *runs, const char *const *files, s
 	return NULL;
 }
 
-static const char *tenant_on_one_side(const struct run *const runs[2], const char *const *const files[2],
-                                      const size_t n[2], struct arena *arena)
+static const struct fact *tenant_on_one_side(const struct run *const runs[2], const char *const *const files[2],
+                                             const size_t n[2], struct arena *arena)
 {
 	const char *file[2] = {tenant_of(runs[0], files[0], n[0]), tenant_of(runs[1], files[1], n[1])};
 	if (!file[0] == !file[1] || !n[1])
 		return NULL;
 	int s = file[1] != NULL;
-	return arena_format(arena,
-	                    "Another process used the GPU of %s, in %s, and none that of %s: their times cannot be "
-	                    "compared.",
-	                    SIDE[s], file[s], SIDE[1 - s]);
+	return FACT_NEW(arena, tenant_on_one_side, s, .file = file[s]);
 }
 
-const char *possible_recording(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
-                               struct arena *arena)
+const struct fact *possible_recording(const struct run *const runs[2], const char *const *const files[2],
+                                      const size_t n[2], struct arena *arena)
 {
-	const char *why = NULL;
+	const struct fact *why = NULL;
 	for (int s = 0; s < 2; s++) {
-		for (size_t r = 0; r < n[s] && !why; r++) {
-			const struct run_holes *holes = &runs[s][r].holes;
-			why = lost_kernels(holes, files[s][r], arena);
-			if (!why)
-				why = jumping_numbers(holes, files[s][r], arena);
-		}
+		for (size_t r = 0; r < n[s] && !why; r++)
+			why = find_holes(&runs[s][r].holes, files[s][r], arena);
 		if (!why)
 			why = ranks_as_repeats(runs[s], files[s], n[s], arena);
 	}
@@ -151,7 +130,8 @@ const char *possible_recording(const struct run *const runs[2], const char *cons
 
 /* ---- timed runs ---- */
 
-const char *possible_stopwatch(const struct side side[2], const struct stopwatch_side timed[2], struct arena *arena)
+const struct fact *possible_stopwatch(const struct side side[2], const struct stopwatch_side timed[2],
+                                      struct arena *arena)
 {
 	for (int s = 0; s < 2; s++) {
 		double step = 0,
@@ -163,11 +143,7 @@ const char *possible_stopwatch(const struct side side[2], const struct stopwatch
 			step += timed[s].runs[r].step / (double)timed[s].n_runs;
 		}
 		if (timed[s].n_runs && side[s].steps.found && step < least)
-			return arena_format(
-				arena,
-				"Timed runs of %s took %s ms per step, less than its kernels need (%s ms recorded): "
-				"that cannot be, so they prove nothing.",
-				SIDE[s], say_digits(arena, step / 1e6), say_digits(arena, side[s].busy / 1e6));
+			return FACT_NEW(arena, timed_too_short, s, .step = step, .busy = side[s].busy);
 	}
 	return NULL;
 }

@@ -6,13 +6,14 @@
 #include "analyse/judge/stopwatch.h"
 #include "analyse/run/run.h"
 
-/* A sentence that says why a run of either side cannot be whole, or its runs not be independent: launches whose kernels
+/* Why a run of either side cannot be whole, or its runs not be independent: launches whose kernels
  * are not there, numbered steps that jump, repeats whose collectives meet, another process's work on the GPU of one
  * side only. `n[1]` may be 0: a side that stands alone. NULL: nothing contradicts. In `arena`. */
-const char *possible_recording(const struct run *const runs[2], const char *const *const files[2], const size_t n[2],
-                               struct arena *arena);
+const struct fact *possible_recording(const struct run *const runs[2], const char *const *const files[2],
+                                      const size_t n[2], struct arena *arena);
 
-/* A sentence where a side's timed runs are shorter than what its GPU was busy in the same steps, else NULL. */
-const char *possible_stopwatch(const struct side side[2], const struct stopwatch_side timed[2], struct arena *arena);
+/* The fact that a side's timed runs are shorter than what its GPU was busy in the same steps; else NULL. */
+const struct fact *possible_stopwatch(const struct side side[2], const struct stopwatch_side timed[2],
+                                      struct arena *arena);
 
 #endif
