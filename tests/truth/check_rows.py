@@ -55,8 +55,8 @@ def check_pairs():
     with open(os.path.join(ROOT, "workloads", "CMakeLists.txt"), encoding="utf-8") as file:
         built = set(re.findall(r"^workload(?:_tests)?\((\S+)", file.read(), re.M))
     assert {pair.program for pair in pairs} == built - {"training-step"}, built
-    with open(os.path.join(ROOT, "gen", "analyse", "judge", "rules.c"), encoding="utf-8") as file:
-        findings = set(re.findall(r'^\t\{"(\w+)", "', file.read(), re.M))
+    with open(os.path.join(ROOT, "gen", "fact", "findings.def"), encoding="utf-8") as file:
+        findings = set(re.findall(r"^FACT\((\w+), \w+, FINDING,", file.read(), re.M))
     for pair in pairs:
         assert pair.finding is None or pair.finding in findings, pair.finding
         folder = os.path.join(ROOT, "workloads", pair.program)

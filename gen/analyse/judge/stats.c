@@ -68,18 +68,20 @@ void stats_clamp(double *x, size_t n, double lo, double hi)
 		x[i] = x[i] < lo ? lo : x[i] > hi ? hi : x[i];
 }
 
+/* Equal values by weight: sums then do not depend on the order in which the list came. */
 static int by_value(const void *a, const void *b)
 {
 	const struct stats_weighed *x = a, *y = b;
-	return (x->value > y->value) - (x->value < y->value);
+	int order = (x->value > y->value) - (x->value < y->value);
+	return order ? order : (x->weight > y->weight) - (x->weight < y->weight);
 }
 
 double stats_weighed_middle(struct stats_weighed *list, size_t n, double trim)
 {
 	double all = 0, at = 0, sum = 0;
+	qsort(list, n, sizeof *list, by_value);
 	for (size_t k = 0; k < n; k++)
 		all += list[k].weight;
-	qsort(list, n, sizeof *list, by_value);
 	for (size_t i = 0; i < n; i++) {
 		double from = fmax(at, trim * all);
 		at += list[i].weight;
@@ -92,9 +94,9 @@ double stats_weighed_quantile(struct stats_weighed *list, size_t n, double share
 {
 	double all = 0, below = 0;
 	size_t i = 0;
+	qsort(list, n, sizeof *list, by_value);
 	for (size_t k = 0; k < n; k++)
 		all += list[k].weight;
-	qsort(list, n, sizeof *list, by_value);
 	for (; i + 1 < n && below + list[i].weight < share * all; i++)
 		below += list[i].weight;
 	return list[i].value;
