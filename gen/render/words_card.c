@@ -63,6 +63,17 @@ static const char *set_aside(const struct verdict *v, struct arena *arena)
 	                    n > 1 ? "them" : "it", format_times(arena, v->counted, v->speedup));
 }
 
+/* What one run cannot see, and what its launches and kernels tell all the same. */
+static const char *one_run(const struct analysis *a, struct arena *arena)
+{
+	bool both = a->side[0].n_runs == a->side[1].n_runs;
+	const char *runs = both ? "One run a side" : "Only one run of one side";
+	if (a->verdict.state_line)
+		return arena_format(arena, "%s. %s", runs, say_fact(a->verdict.state_line, a->names, arena));
+	return arena_format(arena, "%s: a clock that differs %s would look like a change.", runs,
+	                    both ? "between the two" : "in it");
+}
+
 /* NULL: it has a place of its own. */
 static const char *doubt_words(const struct analysis *a, enum doubt doubt, struct arena *arena)
 {
@@ -73,11 +84,7 @@ static const char *doubt_words(const struct analysis *a, enum doubt doubt, struc
 	case DOUBT_WARMING:
 		return "A side was still warming up when its capture ended.";
 	case DOUBT_ONE_RUN:
-		if (v->state_line)
-			return say_fact(v->state_line, a->names, arena);
-		return a->side[0].n_runs == a->side[1].n_runs
-		               ? "One run a side: a clock that differs between the two would look like a change."
-		               : "Only one run of one side: a clock that differs in it would look like a change.";
+		return one_run(a, arena);
 	case DOUBT_SESSION:
 		return say_fact(v->elsewhere, a->names, arena);
 	case DOUBT_ORDER:
