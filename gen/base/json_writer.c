@@ -169,11 +169,3 @@ void json_us(struct json *json, const char *key, int64_t ns)
 	if (ready(json, key))
 		keep(json, yajl_gen_number(json->gen, text, strlen(text)));
 }
-
-void json_texts(struct json *json, const char *key, const char *const *text, size_t n)
-{
-	json_array(json, key);
-	for (size_t i = 0; i < n; i++)
-		json_text(json, NULL, text[i]);
-	json_end_array(json);
-}

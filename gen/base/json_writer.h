@@ -42,8 +42,7 @@ void json_object(struct json *json, const char *key);
 void json_end_object(struct json *json);
 void json_array(struct json *json, const char *key);
 void json_end_array(struct json *json);
-void json_text(struct json *json, const char *key, const char *text);                   /* NULL: null */
-void json_texts(struct json *json, const char *key, const char *const *text, size_t n); /* an array */
+void json_text(struct json *json, const char *key, const char *text); /* NULL: null */
 void json_bool(struct json *json, const char *key, bool value);
 void json_integer(struct json *json, const char *key, int64_t value);
 void json_null(struct json *json, const char *key);
