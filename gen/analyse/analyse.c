@@ -13,29 +13,29 @@
 #include "analyse/judge/quantiles.h"
 #include "analyse/judge/stopwatch.h"
 #include "analyse/judge/waterfall.h"
-#include "analyse/run/backlog.h"
 #include "analyse/side/quality.h"
 #include "analyse/side/recording.h"
 #include "analyse/side/stopwatches.h"
 #include "analyse/sides.h"
+#include "analyse/step_tables.h"
 #include "say/say.h"
 
 #include <math.h>
 #include <string.h>
 
-static struct verdict_side series_of(const struct run *runs, size_t n, bool steps, struct arena *arena)
+static struct verdict_side series_of(const struct run_table *runs, size_t n, bool steps, struct arena *arena)
 {
 	struct verdict_run *list = ARENA_NEW(arena, n, struct verdict_run);
 	for (size_t r = 0; r < n; r++) {
-		int64_t started = runs[r].trace->source.started, *span = ARENA_NEW(arena, 1, int64_t);
+		int64_t started = runs[r].source.started, *span = ARENA_NEW(arena, 1, int64_t);
 		*span = runs[r].window_end - runs[r].window_start;
 		list[r] = steps ? (struct verdict_run){.period = runs[r].period,
 		                                       .n = runs[r].n_periods,
-		                                       .opened = runs[r].steps.opened}
+		                                       .opened = runs[r].opened}
 		                : (struct verdict_run){.period = span, .n = 1};
 		list[r].start = started == TRACE_NO_TIME ? 0 : started;
 		list[r].end = list[r].start ? started + runs[r].last_op : 0;
-		list[r].place = run_place(&runs[r], arena);
+		list[r].place = runs[r].place;
 		list[r].before = steps ? 0 : (double)(runs[r].window_start - runs[r].begin);
 		list[r].shrinks = steps && runs[r].shrinks;
 	}
@@ -43,31 +43,28 @@ static struct verdict_side series_of(const struct run *runs, size_t n, bool step
 }
 
 /* The mean step of a side's runs between launches over that between ends, a logarithm. */
-static double queue_of(const struct run *runs, size_t n)
+static double queue_of(const struct run_table *runs, size_t n)
 {
 	double ends = 0, more = 0;
 	for (size_t r = 0; r < n; r++) {
 		ends += (double)(runs[r].window_end - runs[r].window_start) / runs[r].n_steps;
-		more += backlog_worked_off(&runs[r]);
+		more += runs[r].worked_off;
 	}
 	return more > 0 ? log1p(more / ends) : 0;
 }
 
 /* What else is known of the sides, once they are built: `doubt` says why their numbers prove nothing, or is NULL. */
-static struct verdict_conditions find_conditions(const struct sides_job *jobs, const struct side side[2],
+static struct verdict_conditions find_conditions(const struct side_facts facts[2], const struct side side[2],
                                                  const struct comparison *comparison, const struct fact *doubt,
                                                  const struct fact *nothing, struct arena *arena)
 {
-	const struct run *runs[2] = {jobs[0].runs, jobs[1].runs};
-	const char *const *files[2] = {jobs[0].files, jobs[1].files};
-	const size_t n[2] = {jobs[0].n, jobs[1].n};
-	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(runs, files, n, arena),
+	struct verdict_conditions c = {.nothing = nothing ? nothing : nothing_to_compare(facts, arena),
 	                               .doubt = doubt,
 	                               .controls = ARENA_NEW(arena, 1, struct controls)};
 	*c.controls = controls_find(side, comparison->clock, comparison->clock_share);
 	recording_bounds(side, c.beyond);
 	for (int s = 0; s < 2; s++)
-		c.queue[s] = queue_of(runs[s], n[s]);
+		c.queue[s] = queue_of(facts[s].runs, facts[s].n_runs);
 	return c;
 }
 
@@ -92,9 +89,10 @@ static double mean_of(const struct stopwatch_side *stopwatch)
 }
 
 static struct headline headline_of(const struct verdict *verdict, const struct verdict *recorded,
-                                   const struct sides_job *job, const struct stopwatch_side *stopwatch, int which)
+                                   const struct side_facts *facts, int which)
 {
-	double timed = stopwatches_recorded(job->runs, job->n, stopwatch);
+	const struct stopwatch_side *stopwatch = &facts->timed;
+	double timed = stopwatches_recorded(facts->runs, facts->n_runs, stopwatch);
 	return (struct headline){.step = verdict->step[which],
 	                         .recorded = recorded->step[which],
 	                         .recorded_timed = timed > 0 || !stopwatch->n_runs ? timed : recorded->step[which],
@@ -136,49 +134,46 @@ static struct side with_verdict(const struct side *built, const struct headline 
 	return side;
 }
 
-/* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards. */
-static struct analysis judge_pair(const struct sides_job *jobs, const struct analyse_options *options,
+/* Two sides; each stage needs those before it, and what it says is complete: nothing here is changed afterwards.
+ * `options` says what is asked of the sides' rows, NULL where there are none. */
+static struct analysis judge_pair(const struct step_tables *tables, const struct analyse_options *options,
                                   struct names *names, struct arena *arena)
 {
-	const struct side built[2] = {jobs[0].side, jobs[1].side};
-	const struct side_facts facts[2] = {jobs[0].facts, jobs[1].facts};
-	const struct run *const runs[2] = {jobs[0].runs, jobs[1].runs};
-	const char *const *const files[2] = {jobs[0].files, jobs[1].files};
-	const size_t n_runs[2] = {jobs[0].n, jobs[1].n};
-	const struct stopwatch_side unrecorded[2] = {
-		stopwatches_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
-		stopwatches_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
-	const struct fact *rest = nothing_but_rest(runs, files, n_runs, arena);
-	const struct fact *impossible = possible_recording(runs, files, n_runs, arena);
+	const struct side *built = tables->side;
+	const struct side_facts *facts = tables->facts;
+	const struct stopwatch_side unrecorded[2] = {facts[0].timed, facts[1].timed};
+	const struct fact *rest = nothing_but_rest(facts, 2, arena);
+	const struct fact *impossible = possible_recording(facts, 2, arena);
 	if (!impossible)
 		impossible = possible_stopwatch(built, unrecorded, arena);
 	const struct comparison comparison =
-		compare_work(built, facts, rest || impossible, options->printed, names, arena);
+		compare_work(built, facts, rest || impossible, tables->options.printed, names, arena);
 	const struct fact *doubt = comparison.mismatch ? comparison.mismatch : rest ? rest : impossible;
-	struct verdict_conditions conditions = find_conditions(jobs, built, &comparison, doubt,
-	                                                       options->nothing ? fact_legacy(arena, options->nothing)
-	                                                       : comparison.strangers ? comparison.mismatch
-	                                                                              : NULL,
-	                                                       arena);
+	struct verdict_conditions conditions =
+		find_conditions(facts, built, &comparison, doubt,
+	                        tables->options.nothing ? fact_legacy(arena, tables->options.nothing)
+	                        : comparison.strangers  ? comparison.mismatch
+	                                                : NULL,
+	                        arena);
 	conditions.rest = rest;
-	const struct verdict_side sides[2] = {series_of(jobs[0].runs, jobs[0].n, built[0].steps.found, arena),
-	                                      series_of(jobs[1].runs, jobs[1].n, built[1].steps.found, arena)};
-	const struct verdict recorded = verdict_judge(sides, options->warmup, &conditions, arena);
+	const struct verdict_side sides[2] = {series_of(facts[0].runs, facts[0].n_runs, built[0].steps.found, arena),
+	                                      series_of(facts[1].runs, facts[1].n_runs, built[1].steps.found, arena)};
+	const struct verdict recorded = verdict_judge(sides, tables->options.warmup, &conditions, arena);
 	const struct verdict bare = judge_stopwatch(unrecorded, &conditions, &recorded, arena);
 	struct side side[2];
 	for (int s = 0; s < 2; s++) {
-		const struct headline headline = headline_of(&bare, &recorded, &jobs[s], &unrecorded[s], s);
+		const struct headline headline = headline_of(&bare, &recorded, &facts[s], s);
 		side[s] = with_verdict(&built[s], &headline, &sides[s], recorded.series[s], arena);
 	}
 	const struct facts stopwatch = stopwatch_reasons(side, unrecorded, &bare, arena);
 	const struct conditions_said said = conditions_reasons(side, facts, &bare, &conditions, arena);
 	const struct verdict verdict = conditions_complete(&bare, &stopwatch, &said, arena);
 	const struct gates usual =
-		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &options->gates, arena);
+		gates_judge(&verdict, comparison.same_work, comparison.other_conditions, &tables->options.gates, arena);
 	struct quantile_change quantile[QUANTILES];
 	quantiles_changes(sides, &recorded, quantile);
 	const struct gate_source source = {names, side, &verdict, &comparison.renames, quantile};
-	const struct gates gates = gate_metric_judge(&usual, &options->gates, &source, arena);
+	const struct gates gates = gate_metric_judge(&usual, &tables->options.gates, &source, arena);
 	const struct waterfall waterfall =
 		side[0].steps.found == side[1].steps.found
 			? waterfall_build(side, facts, &comparison.renames, &verdict, names, arena)
@@ -192,13 +187,13 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 	                               .result = verdict.result};
 	recording_more(side, input.recorded_more);
 	const struct findings findings = findings_build(&input, arena);
-	const struct functions functions = functions_build(side, facts, 2, &comparison.renames, names, arena);
+	const struct functions functions =
+		options ? functions_build(side, facts, 2, &comparison.renames, names, arena) : tables->functions;
 	const struct findings told = functions_tell(&functions, side, &comparison.renames, &findings, names, arena);
 	struct analysis out = {
 		.names = names,
-		.title = options->title,
-		.items = options->items,
-		.items_name = options->items_name,
+		.items = tables->options.items,
+		.items_name = tables->options.items_name,
 		.n_sides = 2,
 		.side = {bound_side(&side[0], names, arena), bound_side(&side[1], names, arena)},
 		.verdict = verdict,
@@ -210,7 +205,7 @@ static struct analysis judge_pair(const struct sides_job *jobs, const struct ana
 		.turning = {stopwatch_opposite(side, &bare, arena), said.held_back, said.broken_off, said.shared},
 		.waterfall = bound_waterfall(&waterfall, arena),
 		.findings = told,
-		.inside = look_inside(&input, &findings, options, arena),
+		.inside = options ? look_inside(&input, &findings, options, arena) : tables->inside,
 		.functions = functions};
 	memcpy(out.quantile, quantile, sizeof quantile);
 	return out;
@@ -230,10 +225,33 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
 	struct sides_job jobs[2] = {{.inputs = baseline, .n = n_baseline, .words = words_of(options, 0, "baseline")},
 	                            {.inputs = fixed, .n = n_fixed, .words = words_of(options, 1, "fixed")}};
 	int result = sides_build(jobs, 2, options, names, &work, arena, err);
-	if (result == 0)
-		*out = judge_pair(jobs, options, names, arena);
+	if (result == 0) {
+		struct step_tables *tables = ARENA_NEW(arena, 1, struct step_tables);
+		*tables = (struct step_tables){.side = {jobs[0].side, jobs[1].side},
+		                               .facts = {jobs[0].facts, jobs[1].facts},
+		                               .options = {.items = options->items,
+		                                           .items_name = options->items_name,
+		                                           .warmup = options->warmup,
+		                                           .gates = options->gates,
+		                                           .printed = options->printed,
+		                                           .nothing = options->nothing}};
+		*out = judge_pair(tables, options, names, arena);
+		out->title = options->title;
+		out->tables = tables;
+		tables->functions = out->functions;
+		tables->inside = out->inside;
+		for (int s = 0; s < 2; s++)
+			tables->facts[s].rows = NULL; /* they are gone now */
+	}
 	arena_release(&work);
 	return result;
+}
+
+struct analysis analyse_tables(const struct step_tables *tables, struct names *names, struct arena *arena)
+{
+	struct analysis out = judge_pair(tables, NULL, names, arena);
+	out.tables = tables;
+	return out;
 }
 
 /* The means of a side's series; with stopwatch runs (`timed`, of none where they are not asked for) it takes what they
@@ -261,24 +279,21 @@ static struct side describe_alone(const struct sides_job *job, bool stopwatch, i
 	const struct side *built = &job->side;
 	struct stopwatch_side timed = {0};
 	struct series *series = ARENA_NEW(arena, job->n, struct series);
-	const struct verdict_side recorded = series_of(job->runs, job->n, built->steps.found, arena);
+	const struct side_facts *facts = &job->facts;
+	const struct verdict_side recorded = series_of(facts->runs, facts->n_runs, built->steps.found, arena);
 	for (size_t r = 0; r < job->n; r++) {
-		const struct run *run = &job->runs[r];
-		const struct verdict_run one = {.period = run->period,
-		                                .n = run->n_periods,
-		                                .opened = run->steps.opened,
-		                                .shrinks = run->shrinks};
+		const struct run_table *run = &facts->runs[r];
+		const struct verdict_run one = {
+			.period = run->period, .n = run->n_periods, .opened = run->opened, .shrinks = run->shrinks};
 		series_of_run(&one, warmup, arena, &series[r]);
 	}
 	if (stopwatch)
-		timed = stopwatches_of(job->runs, job->n, built->steps.found, arena);
+		timed = facts->timed;
 	const struct headline headline = headline_alone(built, series, &timed);
 	struct side side = with_verdict(built, &headline, &recorded, built->steps.found ? series : NULL, arena);
-	const struct run *runs[2] = {job->runs, job->runs};
-	const char *const *files[2] = {job->files, job->files};
-	const struct fact *rest = nothing_but_rest(runs, files, (size_t[2]){job->n, 0}, arena);
+	const struct fact *rest = nothing_but_rest(facts, 1, arena);
 	if (!rest)
-		rest = possible_recording(runs, files, (size_t[2]){job->n, 0}, arena);
+		rest = possible_recording(facts, 1, arena);
 	if (rest)
 		quality_find(&side.quality, arena, rest);
 	side.doubt = say_fact(rest, NULL, arena);

@@ -38,6 +38,10 @@ int analyse_pair(const struct analyse_run *baseline, size_t n_baseline, const st
                  const struct analyse_options *options, struct names *names, struct arena *arena, struct analysis *out,
                  struct err *err);
 
+/* The same from what it was made of, without title and pictures. */
+struct step_tables;
+struct analysis analyse_tables(const struct step_tables *tables, struct names *names, struct arena *arena);
+
 /* The same for one profile: out->n_sides is 1. */
 int analyse_one(const struct analyse_run *run, const struct analyse_options *options, struct names *names,
                 struct arena *arena, struct analysis *out, struct err *err);

@@ -34,6 +34,7 @@ struct analysis {
 	struct findings findings;
 	struct kernels_inside inside;
 	struct functions functions;
+	const struct step_tables *tables; /* of two sides: what all this was made of (step_tables.h) */
 };
 
 #endif

@@ -13,16 +13,12 @@ static void every_kind_has_a_name(void **state)
 	(void)state;
 	for (enum row_kind kind = 0; kind < ROW_KINDS; kind++) {
 		struct arena arena = {0};
-		struct trace whole = {0}, torn = {0};
+		struct run_table whole = {.file = "a.sqlite"}, torn = {.file = "b.sqlite"};
 		torn.rows[kind] = (struct trace_count){.read = 3, .dropped = 1};
-		const struct run baseline = {.trace = &whole}, fixed = {.trace = &torn};
-		const struct run *const runs[2] = {&baseline, &fixed};
-		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
-		const char *const *const files[2] = {names[0], names[1]};
-		const size_t n[2] = {1, 1};
-		const char *said = say_fact(nothing_but_rest(runs, files, n, &arena), NULL, &arena), *few;
-		assert_null(nothing_left_out(&baseline, 1, 0, &arena));
-		few = say_fact(nothing_left_out(&fixed, 1, 1, &arena), NULL, &arena);
+		const struct side_facts sides[2] = {{.runs = &whole, .n_runs = 1}, {.runs = &torn, .n_runs = 1}};
+		const char *said = say_fact(nothing_but_rest(sides, 2, &arena), NULL, &arena), *few;
+		assert_null(nothing_left_out(&sides[0], 0, &arena));
+		few = say_fact(nothing_left_out(&sides[1], 1, &arena), NULL, &arena);
 		assert_ptr_equal(strstr(few, "Of the fixed side 1 of 3 rows of "), few);
 		assert_null(strstr(few, "(null)"));
 		assert_non_null(strstr(few, " make no sense and were left out."));
@@ -56,19 +52,16 @@ static void test_lost(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct arena arena = {0};
-		struct trace whole = {0}, torn = {.source = {.lost = cases[i].lost}};
+		struct run_table whole = {.file = "b.sqlite"};
+		struct run_table torn = {.file = "a.sqlite", .source = {.lost = cases[i].lost}};
 		torn.rows[ROWS_CALLS].read = torn.rows[ROWS_RANGES].read = 100 * 1000;
 		torn.rows[kinds[i % (sizeof kinds / sizeof *kinds)]].read = cases[i].rows;
-		const struct run baseline = {.trace = &torn}, fixed = {.trace = &whole};
-		const struct run *const runs[2] = {&baseline, &fixed};
-		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
-		const char *const *const files[2] = {names[0], names[1]};
-		const char *said =
-			say_fact(nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena), NULL, &arena);
+		const struct side_facts sides[2] = {{.runs = &torn, .n_runs = 1}, {.runs = &whole, .n_runs = 1}};
+		const char *said = say_fact(nothing_but_rest(sides, 2, &arena), NULL, &arena);
 		assert_int_equal(said == NULL, cases[i].proves);
 		if (said)
 			assert_non_null(strstr(said, cases[i].share));
-		said = say_fact(nothing_left_out(&baseline, 1, 0, &arena), NULL, &arena);
+		said = say_fact(nothing_left_out(&sides[0], 0, &arena), NULL, &arena);
 		assert_int_equal(said == NULL, cases[i].lost == 0);
 		if (cases[i].lost == 1)
 			assert_string_equal(said, "Of the baseline 1 record was lost while it was captured.");
@@ -105,20 +98,17 @@ static void test_lost_of_threads(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct arena arena = {0};
-		struct trace whole = {0};
-		struct trace torn = {.source = {.lost = cases[i].lost, .lost_events = cases[i].events}};
+		struct run_table whole = {.file = "b.sqlite"};
+		struct run_table torn = {.file = "a.sqlite",
+		                         .source = {.lost = cases[i].lost, .lost_events = cases[i].events}};
 		torn.rows[ROWS_KERNELS].read = cases[i].ops;
 		torn.rows[ROWS_RANGES].read = cases[i].ranges;
 		torn.rows[ROWS_OS_CALLS].read = cases[i].os_calls;
-		const struct run baseline = {.trace = &torn}, fixed = {.trace = &whole};
-		const struct run *const runs[2] = {&baseline, &fixed};
-		const char *const names[2][1] = {{"a.sqlite"}, {"b.sqlite"}};
-		const char *const *const files[2] = {names[0], names[1]};
-		const char *said =
-			say_fact(nothing_but_rest(runs, files, (const size_t[2]){1, 1}, &arena), NULL, &arena);
+		const struct side_facts sides[2] = {{.runs = &torn, .n_runs = 1}, {.runs = &whole, .n_runs = 1}};
+		const char *said = say_fact(nothing_but_rest(sides, 2, &arena), NULL, &arena);
 		if (!said != !cases[i].said || (said && !strstr(said, cases[i].said)))
 			fail_msg("case %zu: %s", i, said ? said : "nothing");
-		said = say_fact(nothing_left_out(&baseline, 1, 0, &arena), NULL, &arena);
+		said = say_fact(nothing_left_out(&sides[0], 0, &arena), NULL, &arena);
 		if (i == 6)
 			assert_string_equal(said, "Of the baseline 53 records were lost while it was captured, 50 of "
 			                          "them by host threads.");

@@ -94,8 +94,8 @@ static void blocks_by_hand(void **unused)
 	step_table_begin(&t, 100, end, N, 4, &arena);
 	assert_int_equal(t.steps, 2);
 	assert_int_equal(t.n_blocks, 501);
-	assert_int_equal(step_table_steps(&t, 0), 2);
-	assert_int_equal(step_table_steps(&t, 500), 1);
+	assert_int_equal(step_table_steps(t.n_steps, t.steps, 0), 2);
+	assert_int_equal(step_table_steps(t.n_steps, t.steps, 500), 1);
 	uint32_t at = step_table_idle(&t, CAUSE_HOST_CODE, 3);
 	assert_int_equal(step_table_idle(&t, CAUSE_HOST_CODE, 3), at);
 	assert_int_not_equal(step_table_idle(&t, CAUSE_HOST_CODE, 2), at);

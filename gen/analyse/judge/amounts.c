@@ -27,7 +27,7 @@ struct amounts amounts_of(const struct side *side, double share)
 static bool all_are_ranks(const struct side *side, const struct side_facts *facts)
 {
 	for (size_t r = 0; r < facts->n_runs; r++)
-		if (!facts->runs[r].steps.found || facts->runs[r].steps.n_ranks != side->n_devices)
+		if (!facts->runs[r].found || facts->runs[r].step_ranks != side->n_devices)
 			return false;
 	return true;
 }
@@ -35,22 +35,18 @@ static bool all_are_ranks(const struct side *side, const struct side_facts *fact
 /* How many ranks the side's job has, by what its profiles say; 0: they do not. */
 static int32_t ranks_said(const struct side_facts *facts)
 {
-	int32_t n = facts->runs[0].trace->source.ranks;
+	int32_t n = facts->runs[0].source.ranks;
 	for (size_t r = 1; r < facts->n_runs; r++)
-		n = facts->runs[r].trace->source.ranks == n ? n : 0;
+		n = facts->runs[r].source.ranks == n ? n : 0;
 	return n > 0 ? n : 0;
 }
 
 /* Whether two of the side's devices are one GPU, of two processes. */
 static bool shares_gpus(const struct side_facts *facts)
 {
-	for (size_t r = 0; r < facts->n_runs; r++) {
-		const struct trace *t = facts->runs[r].trace;
-		for (uint32_t i = 0; i < t->n_devices; i++)
-			for (uint32_t k = 0; k < i; k++)
-				if (t->devices[i].gpu != TRACE_NONE && t->devices[i].gpu == t->devices[k].gpu)
-					return true;
-	}
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (facts->runs[r].shares_gpus)
+			return true;
 	return false;
 }
 

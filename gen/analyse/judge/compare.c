@@ -166,12 +166,11 @@ static void compare_text(struct guard *c, bool material, const char *what, const
 }
 
 /* GPUs of a run, in order of its devices: "NVIDIA H200 at up to 1980 MHz, …", each model once. */
-static const char *gpus_text(struct guard *c, const struct run *run)
+static const char *gpus_text(struct guard *c, const struct run_table *run)
 {
 	struct say_gpus gpus = {.text = ""};
-	for (uint32_t d = 0; d < run->n_devices; d++)
-		if (run_gpu(run, d) != TRACE_NONE)
-			say_gpu(&gpus, c->arena, c->names, &run->trace->gpus[run_gpu(run, d)]);
+	for (uint32_t i = 0; i < run->n_gpus; i++)
+		say_gpu(&gpus, c->arena, c->names, &run->gpus[i]);
 	return gpus.text;
 }
 
@@ -179,7 +178,7 @@ static const char *gpus_text(struct guard *c, const struct run *run)
 static void compare_runs(struct guard *c, const struct side *side, const struct side_facts *facts)
 {
 	for (size_t r = 1; r < facts->n_runs; r++) {
-		const struct trace_source *a = &facts->runs[0].trace->source, *b = &facts->runs[r].trace->source;
+		const struct trace_source *a = &facts->runs[0].source, *b = &facts->runs[r].source;
 		const char *gpus = gpus_text(c, &facts->runs[0]), *other = gpus_text(c, &facts->runs[r]);
 		const char *what = strcmp(gpus, other) != 0               ? "other GPUs"
 		                   : strcmp(a->driver, b->driver) != 0    ? "another driver"
@@ -278,8 +277,8 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 	for (int s = 0; s < 2; s++)
 		for (size_t r = 0; r < facts[s].n_runs; r++)
 			for (int q = 0; q <= s; q++) {
-				const char *reason = capture_mismatch(c, &facts[q].runs[0].trace->source,
-				                                      &facts[s].runs[r].trace->source);
+				const char *reason =
+					capture_mismatch(c, &facts[q].runs[0].source, &facts[s].runs[r].source);
 				if (reason)
 					return reason;
 			}
@@ -298,7 +297,7 @@ static const char *cannot_be_judged(const struct guard *c, const struct side_fac
 			return falling;
 	}
 	const struct names *names = c->names;
-	const char *strangers = nothing_alike(facts[0].runs, facts[1].runs, facts[1].n_runs, c->arena);
+	const char *strangers = nothing_alike(facts, c->arena);
 	if (strangers)
 		return strangers;
 	if (c->a->steps.origin == STEPS_BY_PATTERN && c->a->steps.name != c->b->steps.name)
@@ -433,7 +432,7 @@ struct comparison compare_work(const struct side side[2], const struct side_fact
 		guard_add(&c, true, out->result.text);
 	const uint32_t printed_differ = out->differences.n;
 	out->mismatch = fact_legacy(arena, cannot_be_judged(&c, facts));
-	out->strangers = nothing_alike(facts[0].runs, facts[1].runs, facts[1].n_runs, arena) != NULL;
+	out->strangers = nothing_alike(facts, arena) != NULL;
 	guard_find(&c, true, out->mismatch);
 	compare_environment(&c, facts);
 	compare_iterations(&c);

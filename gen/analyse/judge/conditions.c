@@ -162,15 +162,15 @@ static void say_same_clocks(const struct side side[2], struct facts *said, struc
 static const char *incomplete(const struct side_facts *facts)
 {
 	for (size_t r = 0; r < facts->n_runs; r++)
-		if (*facts->runs[r].trace->source.incomplete)
-			return facts->runs[r].trace->source.incomplete;
+		if (*facts->runs[r].source.incomplete)
+			return facts->runs[r].source.incomplete;
 	return NULL;
 }
 
 static bool has_others(const struct side_facts *facts)
 {
 	for (size_t r = 0; r < facts->n_runs; r++)
-		if (facts->runs[r].trace->source.others > 0)
+		if (facts->runs[r].source.others > 0)
 			return true;
 	return false;
 }
@@ -204,7 +204,7 @@ struct conditions_said conditions_reasons(const struct side side[2], const struc
 	}
 	out.shared = say_shared(facts, &out.rest, arena);
 	for (int s = 0; s < 2 && (!conditions->doubt || conditions->doubt != conditions->rest); s++) {
-		facts_add(&out.rest, arena, nothing_left_out(facts[s].runs, facts[s].n_runs, s, arena));
+		facts_add(&out.rest, arena, nothing_left_out(&facts[s], s, arena));
 	}
 	return out;
 }

@@ -159,7 +159,7 @@ static bool any_samples(const struct side_facts *facts, uint32_t n_sides)
 {
 	for (uint32_t s = 0; s < n_sides; s++)
 		for (size_t r = 0; r < facts[s].n_runs; r++)
-			if (facts[s].runs[r].trace->samples.n)
+			if (facts[s].rows && facts[s].rows[r].trace->samples.n)
 				return true;
 	return false;
 }
@@ -177,7 +177,7 @@ struct functions functions_build(const struct side *side, const struct side_fact
 	for (uint32_t s = 0; s < n_sides; s++) {
 		period[s] = side[s].budget.period;
 		/* facts borrow the runs as constant; looking at them fills what they keep of earlier looks */
-		sample_tree_add(&tree, (struct run *)facts[s].runs, facts[s].n_runs, side[s].n_devices, (int)s,
+		sample_tree_add(&tree, (struct run *)facts[s].rows, facts[s].n_runs, side[s].n_devices, (int)s,
 		                s ? renames : NULL);
 		out.side[s] = tree.side[s];
 	}

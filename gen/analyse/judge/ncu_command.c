@@ -160,23 +160,13 @@ static struct wanted find_launches(const struct run *run, const struct heavy *li
 	return w;
 }
 
-bool ncu_is_amd(const struct trace *t)
-{
-	bool amd = false;
-	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
-		amd = strncmp(names_text(t->names, t->gpus[g].name), "AMD", 3) == 0;
-	for (size_t i = 0; i < t->calls.n && !amd; i++)
-		amd = strncmp(names_text(t->names, t->calls.name[i]), "hip", 3) == 0;
-	return amd;
-}
-
 const char *ncu_command(const struct side_facts *facts, const char *side, struct arena *arena)
 {
 	struct arena scratch = {0};
-	const struct run *run = &facts->runs[0]; /* and of it the part whose first device is the run's */
+	const struct run *run = facts->rows; /* and of it the part whose first device is the run's */
 	run = parts_open_charged(run, run->n_devices ? parts_of_device(run, 0) : 0, &scratch);
 	struct heavy *list;
-	uint32_t n = ncu_is_amd(run->trace) ? 0 : find_heaviest(run, &list, &scratch);
+	uint32_t n = facts->amd ? 0 : find_heaviest(run, &list, &scratch);
 	const char *command = NULL;
 	if (n) {
 		struct wanted w = find_launches(run, list, n, &scratch);

@@ -4,9 +4,6 @@
 
 #include "analyse/side/side.h"
 
-/* Whether its GPUs are AMD's, which Nsight Compute cannot measure: ROCm's profiler names them, or calls hip… */
-bool ncu_is_amd(const struct trace *trace);
-
 /* Of the five heaviest of the first run's first process, one step; "COMMAND" stands for the program. Kernels are asked
  * for by their functions' own names, since ncu spells template arguments in another way than the PyTorch profiler and
  * than nsys. `side`: what files are called. NULL: no kernel is measured,

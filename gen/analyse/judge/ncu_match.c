@@ -47,7 +47,7 @@ static uint64_t key_of(uint32_t name, uint64_t shape)
 static void add_rows(struct match *m)
 {
 	for (size_t r = 0; r < m->facts->n_runs; r++) {
-		const struct run *run = &m->facts->runs[r];
+		const struct run *run = &m->facts->rows[r];
 		const struct trace_ops *ops = &run->trace->ops;
 		double weight = 1.0 / ((double)m->facts->n_runs * run->n_steps);
 		for (size_t i = 0; i < ops->n; i++) {

@@ -52,32 +52,32 @@ bool nothing_same_capture(const struct trace *a, const struct trace *b)
 	return same && (b->again || are_same_times(&a->ops, 0, &b->ops));
 }
 
-const struct fact *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2],
-                                      const size_t n[2], struct arena *arena)
+const struct fact *nothing_to_compare(const struct side_facts facts[2], struct arena *arena)
 {
-	for (size_t b = 0; b < n[0]; b++)
-		for (size_t f = 0; f < n[1]; f++)
-			if (nothing_same_capture(runs[0][b].trace, runs[1][f].trace))
-				return FACT_NEW(arena, same_capture, FACT_NO_SIDE, .baseline = files[0][b],
-				                .fixed = files[1][f]);
+	for (size_t b = 0; b < facts[0].n_runs; b++)
+		for (size_t f = 0; f < facts[1].n_runs; f++) {
+			const struct run_table *x = &facts[0].runs[b], *y = &facts[1].runs[f];
+			if (x->n_printed == y->n_printed && x->print == y->print)
+				return FACT_NEW(arena, same_capture, FACT_NO_SIDE, .baseline = x->file,
+				                .fixed = y->file);
+		}
 	return NULL;
 }
 
-static const char *repeated(const struct run *run, struct arena *arena)
+static const char *repeated(const struct run_table *run, struct arena *arena)
 {
-	const struct run_loop *loop = &run->loops.list[run->loop];
-	return arena_format(arena, "%s (%u operations, %u times)", format_name(arena, loop->title, 48), loop->ops,
-	                    loop->n);
+	return arena_format(arena, "%s (%u operations, %u times)", format_name(arena, run->loop_title, 48),
+	                    run->loop_ops, run->loop_times);
 }
 
-const char *nothing_alike(const struct run *baseline, const struct run *fixed, size_t n_fixed, struct arena *arena)
+const char *nothing_alike(const struct side_facts facts[2], struct arena *arena)
 {
-	for (size_t r = 0; r < n_fixed; r++)
-		if (fixed[r].stranger)
+	for (size_t r = 0; r < facts[1].n_runs; r++)
+		if (facts[1].runs[r].stranger)
 			return arena_format(arena,
 			                    "The two programs repeat different things: the baseline %s, the fixed side "
 			                    "%s. Name what both repeat with --loop, or mark the steps.",
-			                    repeated(baseline, arena), repeated(&fixed[r], arena));
+			                    repeated(&facts[0].runs[0], arena), repeated(&facts[1].runs[r], arena));
 	return NULL;
 }
 
@@ -101,12 +101,12 @@ static const char *kind_key(enum row_kind kind, const struct trace_source *sourc
 }
 
 /* What is wrong with the rows of a kind that do not count. */
-static const char *lack_key(const struct trace *const *traces, size_t n, enum row_kind kind)
+static const char *lack_key(const struct run_table *runs, size_t n, enum row_kind kind)
 {
 	bool unnamed = false, senseless = false;
 	for (size_t i = 0; i < n; i++)
-		for (uint32_t k = 0; k < traces[i]->n_dropped; k++) {
-			const struct trace_dropped *row = &traces[i]->dropped[k];
+		for (uint32_t k = 0; k < runs[i].n_dropped; k++) {
+			const struct trace_dropped *row = &runs[i].dropped[k];
 			bool no_name = strcmp(row->reason, TRACE_NO_NAME) == 0;
 			unnamed |= row->kind == kind && no_name;
 			senseless |= row->kind == kind && !no_name;
@@ -133,7 +133,7 @@ static double loss_share(const struct loss *loss)
 /* Of which kind a record was nobody knows, only whether a host thread made it: those are held against the rarer of what
  * threads make and verdicts come from, all others against the GPU's work, which makes most of the verdict. Where
  * threads left no such row it is not said what they made. */
-static struct loss worst_loss(const struct trace *t)
+static struct loss worst_loss(const struct run_table *t)
 {
 	static const enum row_kind kinds[] = {ROWS_KERNELS, ROWS_GRAPHS, ROWS_COPIES, ROWS_MEMSETS};
 	int64_t ranges = t->rows[ROWS_RANGES].read, os_calls = t->rows[ROWS_OS_CALLS].read;
@@ -148,33 +148,32 @@ static struct loss worst_loss(const struct trace *t)
 	return loss_share(&threads) > loss_share(&gpu) ? threads : gpu;
 }
 
-static const struct fact *lost_much(const struct run *const runs[2], const char *const *const files[2],
-                                    const size_t n[2], struct arena *arena)
+static const struct fact *lost_much(const struct side_facts *facts, int n_sides, struct arena *arena)
 {
-	for (int s = 0; s < 2; s++)
-		for (size_t r = 0; r < n[s]; r++) {
-			const struct loss loss = worst_loss(runs[s][r].trace);
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++) {
+			const struct loss loss = worst_loss(&facts[s].runs[r]);
 			if (loss_share(&loss) > MUCH)
 				return FACT_NEW(arena, records_lost, FACT_NO_SIDE, .records = loss.records,
-				                .what = loss.what, .file = files[s][r], .share = loss_share(&loss));
+				                .what = loss.what, .file = facts[s].runs[r].file,
+				                .share = loss_share(&loss));
 		}
 	return NULL;
 }
 
-const struct fact *nothing_left_out(const struct run *runs, size_t n, int side, struct arena *arena)
+const struct fact *nothing_left_out(const struct side_facts *facts, int side, struct arena *arena)
 {
 	struct trace_count sum[ROW_KINDS] = {0};
 	int64_t lost = 0, events = 0;
 	uint32_t kinds = 0;
 	enum row_kind worst = ROWS_KERNELS;
-	const struct trace **traces = ARENA_NEW(arena, n, const struct trace *);
-	for (size_t r = 0; r < n; r++) {
-		traces[r] = runs[r].trace;
-		lost += runs[r].trace->source.lost;
-		events += runs[r].trace->source.lost_events;
+	for (size_t r = 0; r < facts->n_runs; r++) {
+		const struct run_table *run = &facts->runs[r];
+		lost += run->source.lost;
+		events += run->source.lost_events;
 		for (enum row_kind k = 0; k < ROW_KINDS; k++) {
-			sum[k].read += runs[r].trace->rows[k].read;
-			sum[k].dropped += runs[r].trace->rows[k].dropped;
+			sum[k].read += run->rows[k].read;
+			sum[k].dropped += run->rows[k].dropped;
 		}
 	}
 	for (enum row_kind k = 0; k < ROW_KINDS; k++) {
@@ -185,35 +184,30 @@ const struct fact *nothing_left_out(const struct run *runs, size_t n, int side, 
 	if (!kinds && !lost)
 		return NULL;
 	return FACT_NEW(arena, rows_left_out, side, .dropped = sum[worst].dropped, .rows = sum[worst].read,
-	                .kind = kind_key(worst, &runs[0].trace->source), .lack = lack_key(traces, n, worst),
-	                .others = kinds > 1, .lost = lost, .by_threads = events > 0 ? events : 0,
-	                .all = events >= lost);
+	                .kind = kind_key(worst, &facts->runs[0].source),
+	                .lack = lack_key(facts->runs, facts->n_runs, worst), .others = kinds > 1, .lost = lost,
+	                .by_threads = events > 0 ? events : 0, .all = events >= lost);
 }
 
-const struct fact *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2],
-                                    const size_t n[2], struct arena *arena)
+const struct fact *nothing_but_rest(const struct side_facts *facts, int n_sides, struct arena *arena)
 {
-	const struct trace_count *worst = NULL;
+	const struct run_table *run = NULL;
 	enum row_kind kind = ROWS_KERNELS;
-	const char *file = NULL;
-	const struct trace *trace = NULL;
 	double most = MUCH;
-	for (int s = 0; s < 2; s++)
-		for (size_t r = 0; r < n[s]; r++)
+	for (int s = 0; s < n_sides; s++)
+		for (size_t r = 0; r < facts[s].n_runs; r++)
 			for (enum row_kind k = 0; k < ROW_KINDS; k++) {
-				const struct trace_count *count = &runs[s][r].trace->rows[k];
-				double share = dropped_share(count);
+				double share = dropped_share(&facts[s].runs[r].rows[k]);
 				if (share <= most || k == ROWS_METRICS ||
 				    k == ROWS_SAMPLES) /* no verdict comes from these */
 					continue;
 				most = share;
-				worst = count;
 				kind = k;
-				file = files[s][r];
-				trace = runs[s][r].trace;
+				run = &facts[s].runs[r];
 			}
-	if (!worst)
-		return lost_much(runs, files, n, arena);
-	return FACT_NEW(arena, rows_unusable, FACT_NO_SIDE, .dropped = worst->dropped, .rows = worst->read,
-	                .kind = kind_key(kind, &trace->source), .file = file, .lack = lack_key(&trace, 1, kind));
+	if (!run)
+		return lost_much(facts, n_sides, arena);
+	return FACT_NEW(arena, rows_unusable, FACT_NO_SIDE, .dropped = run->rows[kind].dropped,
+	                .rows = run->rows[kind].read, .kind = kind_key(kind, &run->source), .file = run->file,
+	                .lack = lack_key(run, 1, kind));
 }

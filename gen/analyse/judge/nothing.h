@@ -2,28 +2,25 @@
 #ifndef GAPLINE_ANALYSE_JUDGE_NOTHING_H
 #define GAPLINE_ANALYSE_JUDGE_NOTHING_H
 
-#include "analyse/run/run.h"
+#include "analyse/side/side.h"
 
 /* Whether two profiles hold the same capture, packed, copied or exported again: every GPU operation at the same time.
  */
 bool nothing_same_capture(const struct trace *a, const struct trace *b);
 
-/* When a capture is on both sides, so that there is nothing to compare, else NULL. Side s has the runs
- * runs[s] of the files files[s], n[s] of each. */
-const struct fact *nothing_to_compare(const struct run *const runs[2], const char *const *const files[2],
-                                      const size_t n[2], struct arena *arena);
+/* When a capture is on both sides, so that there is nothing to compare, else NULL. */
+const struct fact *nothing_to_compare(const struct side_facts facts[2], struct arena *arena);
 
 /* A sentence when a run of the fixed side repeats nothing that the baseline repeats (run.stranger), else NULL. */
-const char *nothing_alike(const struct run *baseline, const struct run *fixed, size_t n_fixed, struct arena *arena);
+const char *nothing_alike(const struct side_facts facts[2], struct arena *arena);
 
 /* When more than 1 % of a kind of rows of a run had to be dropped, or as many records were lost while it was
  * recorded (of which kind, nobody knows: those of host threads are held against ranges or operating-system calls, the
  * others against GPU work), so that its numbers are those of the rest and prove
  * nothing, else NULL. The worst kind of all runs is named. */
-const struct fact *nothing_but_rest(const struct run *const runs[2], const char *const *const files[2],
-                                    const size_t n[2], struct arena *arena);
+const struct fact *nothing_but_rest(const struct side_facts *facts, int n_sides, struct arena *arena);
 
-/* On rows of the `n` runs of a side that make no sense or were lost, however few; NULL: there are none. */
-const struct fact *nothing_left_out(const struct run *runs, size_t n, int side, struct arena *arena);
+/* On rows of the runs of a side that make no sense or were lost, however few; NULL: there are none. */
+const struct fact *nothing_left_out(const struct side_facts *facts, int side, struct arena *arena);
 
 #endif

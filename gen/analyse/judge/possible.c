@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const double LOST = 0.01;         /* of the launches of the measured steps */
-static const double TENANT = 0.01;       /* of the window */
 static const double MEETING = 0.8;       /* of the collectives of two runs */
 static const double FASTER_ALONE = 0.85; /* kernels without a profiler, of their recorded time: 0.92 was seen */
 static const double PER_NODE = 2000;     /* ns that recording a graph's node may take the GPU … */
@@ -64,8 +63,7 @@ static bool they_meet(const struct trace *a, const struct trace *b)
 	return n > 0 && (double)met >= MEETING * (double)n;
 }
 
-static const struct fact *ranks_as_repeats(const struct run *runs, const char *const *files, size_t n,
-                                           struct arena *arena)
+const struct fact *possible_ranks(const struct run *runs, const char *const *files, size_t n, struct arena *arena)
 {
 	for (size_t r = 1; r < n; r++)
 		for (size_t q = 0; q < r; q++)
@@ -77,55 +75,33 @@ static const struct fact *ranks_as_repeats(const struct run *runs, const char *c
 
 /* ---- another process on the GPU ---- */
 
-static bool has_steps(const struct run *run, uint32_t device)
+static const char *tenant_of(const struct side_facts *facts)
 {
-	return run->steps.first_of && run->steps.first_of[run->trace->devices[device].process];
-}
-
-/* Device d of the run is of a process without steps, on a GPU where another one makes them. */
-static bool is_tenant(const struct run *run, uint32_t d)
-{
-	const struct device_run *device = &run->devices[d];
-	double busy = (double)(device->compute + device->comm + device->copy);
-	if (has_steps(run, device->device) || busy <= TENANT * (double)(run->window_end - run->window_start))
-		return false;
-	for (uint32_t k = 0; k < run->n_devices; k++)
-		if (has_steps(run, run->devices[k].device) && run_gpu(run, d) != TRACE_NONE &&
-		    run_gpu(run, k) == run_gpu(run, d))
-			return true;
-	return false;
-}
-
-static const char *tenant_of(const struct run *runs, const char *const *files, size_t n)
-{
-	for (size_t r = 0; r < n; r++)
-		for (uint32_t d = 0; d < runs[r].n_devices; d++)
-			if (is_tenant(&runs[r], d))
-				return files[r];
+	for (size_t r = 0; r < facts->n_runs; r++)
+		if (facts->runs[r].tenant)
+			return facts->runs[r].file;
 	return NULL;
 }
 
-static const struct fact *tenant_on_one_side(const struct run *const runs[2], const char *const *const files[2],
-                                             const size_t n[2], struct arena *arena)
+static const struct fact *tenant_on_one_side(const struct side_facts facts[2], struct arena *arena)
 {
-	const char *file[2] = {tenant_of(runs[0], files[0], n[0]), tenant_of(runs[1], files[1], n[1])};
-	if (!file[0] == !file[1] || !n[1])
+	const char *file[2] = {tenant_of(&facts[0]), tenant_of(&facts[1])};
+	if (!file[0] == !file[1])
 		return NULL;
 	int s = file[1] != NULL;
 	return FACT_NEW(arena, tenant_on_one_side, s, .file = file[s]);
 }
 
-const struct fact *possible_recording(const struct run *const runs[2], const char *const *const files[2],
-                                      const size_t n[2], struct arena *arena)
+const struct fact *possible_recording(const struct side_facts *facts, int n_sides, struct arena *arena)
 {
 	const struct fact *why = NULL;
-	for (int s = 0; s < 2; s++) {
-		for (size_t r = 0; r < n[s] && !why; r++)
-			why = find_holes(&runs[s][r].holes, files[s][r], arena);
+	for (int s = 0; s < n_sides; s++) {
+		for (size_t r = 0; r < facts[s].n_runs && !why; r++)
+			why = find_holes(&facts[s].runs[r].holes, facts[s].runs[r].file, arena);
 		if (!why)
-			why = ranks_as_repeats(runs[s], files[s], n[s], arena);
+			why = facts[s].ranks_apart;
 	}
-	return why ? why : tenant_on_one_side(runs, files, n, arena);
+	return why || n_sides < 2 ? why : tenant_on_one_side(facts, arena);
 }
 
 /* ---- timed runs ---- */

@@ -210,5 +210,5 @@ const struct fact *tell_gpu_bound(const struct evidence *e)
 	return FACT_NEW(e->arena, gpu_bound, e->side_no, RULE_COSTS(e), .period = rule_value(e, "period"),
 	                .many_tiny = tiny >= MANY_TINY && time >= MOSTLY_TINY * e->amount, .tiny = tiny,
 	                .tiny_time = time, .limit = TINY,
-	                .profiler = ncu_is_amd(e->facts->runs[0].trace) ? "rocprof" : "ncu");
+	                .profiler = e->facts->amd ? "rocprof" : "ncu");
 }

@@ -124,42 +124,39 @@ static const double SMALL = 0.001; /* of a step */
 /* ---- how sure ---- */
 
 /* What the step tables are read with: runs of both sides, and what one side's phases are called on the other. */
-struct step_tables {
+struct row_source {
 	const struct side_facts *facts; /* NULL: there are none */
 	const struct side *side;
 	const struct renames *renames;
 	double apart;
 };
 
-static bool is_of(const struct step_tables *t, int s, const struct run *run, const struct step_column *column,
-                  const struct reason *reason)
+static bool is_of(const struct row_source *t, int s, const struct table_column *column, const struct reason *reason)
 {
 	const struct waterfall_part *part = &reason->part;
 	if (column->kind != part->kind)
 		return false;
 	if (column->kind != PART_IDLE)
 		return true;
-	uint32_t name = t->side[s].phases_by_work ? 0 : run->phases[column->phase];
-	name = s ? renames_baseline(t->renames, name) : name;
+	uint32_t name = s ? renames_baseline(t->renames, column->phase) : column->phase;
 	return (reason->every_cause || column->cause == part->cause) && (reason->every_phase || name == part->phase);
 }
 
 /* The part in each block of a run's steps, ns a step, mean over its devices. */
-static struct row_run row_of(const struct step_tables *t, int s, const struct run *run, const struct reason *reason,
-                             struct arena *arena)
+static struct row_run row_of(const struct row_source *t, int s, const struct run_table *run,
+                             const struct reason *reason, struct arena *arena)
 {
-	const struct step_table *c = &run->table;
-	double *x = ARENA_NEW(arena, c->n_blocks, double), sum = 0;
-	for (uint32_t k = 0; k < c->n; k++)
-		if (is_of(t, s, run, &c->list[k], reason))
-			for (uint32_t b = 0; b < c->n_blocks; b++)
-				x[b] += (double)c->list[k].ns[b];
-	for (uint32_t b = 0; b < c->n_blocks; b++) {
+	double *x = ARENA_NEW(arena, run->n_blocks, double), sum = 0;
+	for (uint32_t k = 0; k < run->n_columns; k++)
+		if (is_of(t, s, &run->column[k], reason))
+			for (uint32_t b = 0; b < run->n_blocks; b++)
+				x[b] += (double)run->column[k].ns[b];
+	for (uint32_t b = 0; b < run->n_blocks; b++) {
 		x[b] /= run->n_devices;
 		sum += x[b];
-		x[b] /= step_table_steps(c, b);
+		x[b] /= step_table_steps(run->n_steps, run->block, b);
 	}
-	return (struct row_run){x, c->n_blocks, sum / run->n_steps};
+	return (struct row_run){x, run->n_blocks, sum / run->n_steps};
 }
 
 static double single_share(const struct waterfall_part *part)
@@ -168,7 +165,7 @@ static double single_share(const struct waterfall_part *part)
 }
 
 /* The interval of a part, and of idle time added up over causes or phases. */
-static void add_interval(const struct step_tables *t, struct reason *reason)
+static void add_interval(const struct row_source *t, struct reason *reason)
 {
 	struct arena scratch = {0};
 	struct row_side side[2];
@@ -177,8 +174,8 @@ static void add_interval(const struct step_tables *t, struct reason *reason)
 		size_t n = t->facts[s].n_runs;
 		struct row_run *runs = ARENA_NEW(&scratch, n, struct row_run);
 		for (size_t r = 0; r < n && known; r++) {
-			const struct run *run = &t->facts[s].runs[r];
-			known = run->table.n && run->n_devices;
+			const struct run_table *run = &t->facts[s].runs[r];
+			known = run->n_columns && run->n_devices;
 			if (known)
 				runs[r] = row_of(t, s, run, reason, &scratch);
 		}
@@ -217,7 +214,7 @@ static bool is_clear(const struct waterfall_part *p, bool one_run, double by)
 }
 
 /* Of work and of waiting, not of how it was measured. */
-static void find_reasons(struct waterfall *w, const struct step_tables *t, enum verdict_result result)
+static void find_reasons(struct waterfall *w, const struct row_source *t, enum verdict_result result)
 {
 	double sign = result == VERDICT_FASTER ? -1 : result == VERDICT_SLOWER ? 1 : 0, change = 0;
 	double step = fmax(t->side[0].headline.step, t->side[1].headline.step);
@@ -271,7 +268,7 @@ struct waterfall waterfall_build(const struct side side[2], const struct side_fa
                                  const struct renames *renames, const struct verdict *verdict,
                                  const struct names *names, struct arena *arena)
 {
-	const struct step_tables tables = {facts, side, renames, verdict->apart};
+	const struct row_source tables = {facts, side, renames, verdict->apart};
 	struct parts p = {.arena = arena};
 	const struct budget *a = &side[0].budget, *b = &side[1].budget;
 	add_pair(&p, PART_COMPUTE, a->compute, b->compute);

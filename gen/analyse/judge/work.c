@@ -115,7 +115,7 @@ static struct work_row *row_of(struct counting *c, uint32_t name, uint32_t phase
 	return row;
 }
 
-static void count_run(struct counting *c, const struct run *run, double weight)
+static void count_run(struct counting *c, const struct run_table *run, double weight)
 {
 	c->first = c->rows->n;
 	keymap_init(&c->row, c->rows->arena);
@@ -354,7 +354,7 @@ void work_compare(const struct side_facts facts[2], const struct renames *rename
 		c.side = side;
 		double count = 0;
 		for (size_t r = 0; r < facts[side].n_runs; r++) {
-			const struct run *run = &facts[side].runs[r];
+			const struct run_table *run = &facts[side].runs[r];
 			count_run(&c, run, scale->share[side] / ((double)facts[side].n_runs * run->n_steps));
 		}
 		for (size_t i = 0; i < rows.n; i++)

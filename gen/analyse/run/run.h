@@ -123,6 +123,7 @@ struct run {
 	struct run_kernel *kernels; /* in no order; filled when the side is made */
 	uint32_t n_kernels;
 	struct run_holes holes;     /* likewise */
+	uint64_t print, n_printed;  /* likewise: of its ops' times, and how many (side/run_table.h) */
 	struct device_run *devices; /* those with ops in the window */
 	struct step_table table;    /* what each step consists of, added up over them */
 	struct sharing *sharing;    /* by GPU (trace.gpus) */

@@ -83,8 +83,8 @@ void step_table_put(struct step_table *c, uint32_t column, int64_t ns)
 		c->list[column].ns[c->block] += ns;
 }
 
-uint32_t step_table_steps(const struct step_table *c, uint32_t block)
+uint32_t step_table_steps(uint32_t n_steps, uint32_t steps, uint32_t block)
 {
-	uint32_t first = block * c->steps;
-	return c->n_steps - first < c->steps ? c->n_steps - first : c->steps;
+	uint32_t first = block * steps;
+	return n_steps - first < steps ? n_steps - first : steps;
 }

@@ -59,7 +59,7 @@ static inline bool step_table_passes(const struct step_table *table, int64_t tim
 void step_table_next(struct step_table *table);
 void step_table_put(struct step_table *table, uint32_t column, int64_t ns);
 
-/* Steps of a block. */
-uint32_t step_table_steps(const struct step_table *table, uint32_t block);
+/* Steps of a block, of n_steps in blocks of `steps`. */
+uint32_t step_table_steps(uint32_t n_steps, uint32_t steps, uint32_t block);
 
 #endif

@@ -1,5 +1,7 @@
 #include "analyse/side/rows.h"
 
+#include "analyse/side/run_table.h"
+
 #include "analyse/run/backlog.h"
 #include "analyse/run/parts.h"
 #include "analyse/run/tally.h"
@@ -111,6 +113,7 @@ static void add_rows(struct going *g, struct run *run, struct run *part, struct 
 	backlog_note(run, part);
 	add_kernels(&g->kernels, run, part);
 	holes_add(&g->holes, run, part);
+	run_table_print(run, part->trace);
 	add_host_work(host, part);
 	keep_launches(part, host);
 }

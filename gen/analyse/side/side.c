@@ -1,5 +1,6 @@
 #include "analyse/side/side.h"
 
+#include "analyse/judge/possible.h"
 #include "analyse/run/bubbles.h"
 #include "analyse/side/clocks.h"
 #include "analyse/side/events.h"
@@ -11,7 +12,10 @@
 #include "analyse/side/ranks.h"
 #include "analyse/side/rows.h"
 #include "analyse/side/startup.h"
+#include "analyse/side/stopwatches.h"
 #include "analyse/side/timeline.h"
+
+#include <string.h>
 
 /* What ranks wait for each other, by run; bubbles are idle time from then on. */
 static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n_devices, struct arena *work)
@@ -22,6 +26,27 @@ static const struct waiting *find_waiting(struct run *runs, size_t n, uint32_t n
 		bubbles_charge(&runs[r], &waiting[r]);
 	}
 	return waiting;
+}
+
+/* ROCm's profiler names the GPUs, or calls hip… */
+static bool is_amd(const struct run *run, const struct side_tables *tables)
+{
+	const struct trace *t = run->trace;
+	bool amd = false;
+	for (uint32_t g = 0; g < t->n_gpus && !amd; g++)
+		amd = strncmp(names_text(t->names, t->gpus[g].name), "AMD", 3) == 0;
+	for (size_t i = 0; i < tables->n_api && !amd; i++)
+		amd = strncmp(names_text(t->names, tables->api[i].name), "hip", 3) == 0;
+	return amd;
+}
+
+static const struct run_table *tables_of(const struct run *runs, size_t n, const char *const *files,
+                                         struct arena *arena)
+{
+	struct run_table *list = ARENA_NEW(arena, n, struct run_table);
+	for (size_t r = 0; r < n; r++)
+		list[r] = run_table_of(&runs[r], files[r], arena);
+	return list;
 }
 
 /* The first run's, and of the lock what holds of all: what nobody looked for in one of them is not known. */
@@ -63,8 +88,12 @@ struct side side_build(struct run *runs, size_t n, const struct side_words *word
 		.clocks = clocks_note(budgets.devices, budgets.n_devices),
 		.recording = recording_note(&recording, &budgets.mean, periods.steps.found, arena),
 		.ranges = recording_ranges_note(&recording, &budgets.mean, periods.steps.found, arena)};
-	*facts = (struct side_facts){.runs = runs,
+	*facts = (struct side_facts){.runs = tables_of(runs, n, words->run_files, arena),
 	                             .n_runs = n,
+	                             .rows = runs,
+	                             .timed = stopwatches_of(runs, n, periods.steps.found, arena),
+	                             .ranks_apart = possible_ranks(runs, words->run_files, n, arena),
+	                             .amd = is_amd(runs, &tables),
 	                             .idle = budgets.idle,
 	                             .n_idle = budgets.n_idle,
 	                             .copy_pageable = budgets.copy_pageable,

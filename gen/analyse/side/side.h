@@ -3,13 +3,20 @@
 #ifndef GAPLINE_ANALYSE_SIDE_SIDE_H
 #define GAPLINE_ANALYSE_SIDE_SIDE_H
 
+#include "analyse/judge/stopwatch.h"
 #include "analyse/side/budgets.h"
+#include "analyse/side/run_table.h"
 #include "analyse/side/tables.h"
 
 /* What findings and the same-work guard need of a side beside struct side, and a report does not show as such. */
 struct side_facts {
-	const struct run *runs; /* what the side was made of */
+	const struct run_table *runs;
 	size_t n_runs;
+	const struct run *rows;         /* by run, who has to ask for rows again: samples of threads, reports of Nsight
+	                                 * Compute; NULL: nobody can, for the side was read from its bytes */
+	struct stopwatch_side timed;    /* its runs without a profiler */
+	const struct fact *ranks_apart; /* its repeats are ranks of one run; NULL: they are not */
+	bool amd;                       /* its GPUs are AMD's, which Nsight Compute cannot measure */
 	const struct idle_fact *idle;
 	uint32_t n_idle;
 	double copy_pageable, copy_managed; /* of the budget's copy_exposed, ns a step */

@@ -69,7 +69,7 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n_runs, bool
 }
 
 /* Mean of a run's last periods; all of them where it has fewer, or where none was asked for. */
-static double mean_of_last(const struct run *run, int64_t steps)
+static double mean_of_last(const struct run_table *run, int64_t steps)
 {
 	size_t n = steps > 0 && (size_t)steps < run->n_periods ? (size_t)steps : run->n_periods;
 	int64_t sum = 0;
@@ -78,7 +78,7 @@ static double mean_of_last(const struct run *run, int64_t steps)
 	return n ? (double)sum / (double)n : 0;
 }
 
-double stopwatches_recorded(const struct run *runs, size_t n, const struct stopwatch_side *timed)
+double stopwatches_recorded(const struct run_table *runs, size_t n, const struct stopwatch_side *timed)
 {
 	double sum = 0, mean = 0;
 	for (size_t t = 0; t < timed->n_runs; t++) {

@@ -3,7 +3,7 @@
 #define GAPLINE_ANALYSE_SIDE_STOPWATCHES_H
 
 #include "analyse/judge/stopwatch.h"
-#include "analyse/run/run.h"
+#include "analyse/side/run_table.h"
 
 /* Those that can be used, of all runs of a side: they have to measure its steps, or, where it has none (`steps` is
  * false), the whole process. */
@@ -11,6 +11,6 @@ struct stopwatch_side stopwatches_of(const struct run *runs, size_t n, bool step
 
 /* Time per step, ns, of the recorded runs over as many steps at their ends as `timed` timed, none of them set aside:
  * the mean over both. 0: nothing was timed. */
-double stopwatches_recorded(const struct run *runs, size_t n, const struct stopwatch_side *timed);
+double stopwatches_recorded(const struct run_table *runs, size_t n, const struct stopwatch_side *timed);
 
 #endif

@@ -1,0 +1,132 @@
+#include "analyse/side/run_table.h"
+
+#include "analyse/run/backlog.h"
+
+#include <string.h>
+
+static const double TENANT = 0.01; /* of the window */
+
+void run_table_print(struct run *run, const struct trace *rows)
+{
+	const struct trace_ops *ops = &rows->ops;
+	uint64_t sum = 0;
+	for (size_t i = 0; i < ops->n; i++) {
+		uint64_t x = (uint64_t)ops->start[i] * 0x9E3779B97F4A7C15 + (uint64_t)ops->end[i];
+		x = (x ^ x >> 32) * 0xD6E8FEB86659FD93;
+		sum += x ^ x >> 32;
+	}
+	run->print += sum;
+	run->n_printed += ops->n;
+}
+
+static bool has_steps(const struct run *run, uint32_t device)
+{
+	return run->steps.first_of && run->steps.first_of[run->trace->devices[device].process];
+}
+
+/* Device d of the run is of a process without steps, on a GPU where another one makes them. */
+static bool is_tenant(const struct run *run, uint32_t d)
+{
+	const struct device_run *device = &run->devices[d];
+	double busy = (double)(device->compute + device->comm + device->copy);
+	if (has_steps(run, device->device) || busy <= TENANT * (double)(run->window_end - run->window_start))
+		return false;
+	for (uint32_t k = 0; k < run->n_devices; k++)
+		if (has_steps(run, run->devices[k].device) && run_gpu(run, d) != TRACE_NONE &&
+		    run_gpu(run, k) == run_gpu(run, d))
+			return true;
+	return false;
+}
+
+static bool shares_gpus(const struct trace *t)
+{
+	for (uint32_t i = 0; i < t->n_devices; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (t->devices[i].gpu != TRACE_NONE && t->devices[i].gpu == t->devices[k].gpu)
+				return true;
+	return false;
+}
+
+static void add_devices(const struct run *run, struct arena *arena, struct run_table *out)
+{
+	struct trace_gpu *gpus = ARENA_NEW(arena, run->n_devices, struct trace_gpu);
+	for (uint32_t d = 0; d < run->n_devices; d++) {
+		const struct device_run *device = &run->devices[d];
+		out->tenant = out->tenant || is_tenant(run, d);
+		if (run_gpu(run, d) != TRACE_NONE)
+			gpus[out->n_gpus++] = run->trace->gpus[run_gpu(run, d)];
+		for (uint32_t i = 0; i < device->n_once; i++) {
+			const struct once_gap *gap = &device->once[i];
+			if (out->n_once++ && gap->end - gap->start <= out->once.end - out->once.start)
+				continue;
+			out->once = *gap;
+			out->once.phase = run_marked_phase(run, gap->phase);
+		}
+	}
+	out->gpus = gpus;
+}
+
+static void *copy_of(struct arena *arena, const void *from, size_t size)
+{
+	return size ? memcpy(ARENA_NEW(arena, size / 8 + 1, uint64_t), from, size) : NULL;
+}
+
+static void add_columns(const struct run *run, struct arena *arena, struct run_table *out)
+{
+	const struct step_table *t = &run->table;
+	struct table_column *list = ARENA_NEW(arena, t->n, struct table_column);
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct step_column *c = &t->list[i];
+		list[i] = (struct table_column){.kind = c->kind,
+		                                .cause = c->cause,
+		                                .phase = c->kind == PART_IDLE ? run_marked_phase(run, c->phase) : 0,
+		                                .ns = copy_of(arena, c->ns, t->n_blocks * sizeof *c->ns)};
+	}
+	out->column = list;
+	out->n_columns = t->n;
+	out->n_blocks = t->n_blocks;
+	out->block = t->steps;
+}
+
+struct run_table run_table_of(const struct run *run, const char *file, struct arena *arena)
+{
+	const struct trace *t = run->trace;
+	struct run_table out = {.file = file,
+	                        .source = t->source,
+	                        .dropped = t->dropped,
+	                        .n_dropped = t->n_dropped,
+	                        .shares_gpus = shares_gpus(t),
+	                        .print = run->print,
+	                        .n_printed = run->n_printed,
+	                        .found = run->steps.found,
+	                        .opened = run->steps.opened,
+	                        .step_ranks = run->steps.n_ranks,
+	                        .shrinks = run->shrinks,
+	                        .uneven = run->uneven,
+	                        .alone = run->alone,
+	                        .stranger = run->stranger,
+	                        .holes = run->holes,
+	                        .n_steps = run->n_steps,
+	                        .n_devices = run->n_devices,
+	                        .window_start = run->window_start,
+	                        .window_end = run->window_end,
+	                        .begin = run->begin,
+	                        .first_op = run->first_op,
+	                        .last_op = run->last_op,
+	                        .period = copy_of(arena, run->period, run->n_periods * sizeof *run->period),
+	                        .n_periods = run->n_periods,
+	                        .place = run_place(run, arena),
+	                        .worked_off = backlog_worked_off(run),
+	                        .kernels = copy_of(arena, run->kernels, run->n_kernels * sizeof *run->kernels),
+	                        .n_kernels = run->n_kernels};
+	memcpy(out.rows, t->rows, sizeof out.rows);
+	if (run->loop < run->loops.n) {
+		const struct run_loop *loop = &run->loops.list[run->loop];
+		out.loop_title = arena_copy(arena, loop->title, strlen(loop->title));
+		out.loop_ops = loop->ops;
+		out.loop_times = loop->n;
+	}
+	add_devices(run, arena, &out);
+	add_columns(run, arena, &out);
+	return out;
+}

@@ -1,0 +1,55 @@
+/* What is left of a run once its rows were gone through: facts of the recording, and the columns of its step table.
+ * With struct side and the rest of struct side_facts it is all that a judgement reads: nothing after this asks for
+ * rows, but what samples and Nsight Compute say (side.h). Plain data; table/ has bytes for it. */
+#ifndef GAPLINE_ANALYSE_SIDE_RUN_TABLE_H
+#define GAPLINE_ANALYSE_SIDE_RUN_TABLE_H
+
+#include "analyse/run/run.h"
+
+/* A part of the budget, by block of consecutive steps. */
+struct table_column {
+	enum part_kind kind;
+	enum cause cause;  /* of PART_IDLE … */
+	uint32_t phase;    /* … in that phase: a name, 0 where nobody marked it */
+	const int64_t *ns; /* by block, added up over the run's devices */
+};
+
+struct run_table {
+	const char *file; /* the input's name, last part only */
+	struct trace_source source;
+	struct trace_count rows[ROW_KINDS];
+	const struct trace_dropped *dropped;
+	uint32_t n_dropped;
+	const struct trace_gpu *gpus; /* of its devices that tell theirs, in their order */
+	uint32_t n_gpus;
+	bool shares_gpus;                      /* two of the profile's devices are one GPU, of two processes */
+	bool tenant;                           /* a process without steps works on the GPU of one that makes them */
+	uint64_t print;                        /* of its ops' times, whatever their order … */
+	uint64_t n_printed;                    /* … and how many they are */
+	bool found, opened;                    /* steps; the first of them counts */
+	uint32_t step_ranks;                   /* that make a step */
+	bool shrinks, uneven, alone, stranger; /* struct run has the meaning */
+	const char *loop_title;                /* the loop whose cycles are the steps; NULL: none is … */
+	uint32_t loop_ops, loop_times;         /* … what it holds, and how often it repeats */
+	struct run_holes holes;
+	uint32_t n_steps, n_devices;
+	int64_t window_start, window_end, begin, first_op, last_op;
+	const int64_t *period; /* of every step, n_periods of them */
+	uint32_t n_periods;
+	struct exchange_place place;
+	double worked_off; /* ns a step: backlog_worked_off */
+	const struct run_kernel *kernels;
+	uint32_t n_kernels;
+	uint32_t n_once;      /* gaps that happened once … */
+	struct once_gap once; /* … and the longest; `phase` is a name, 0 where nobody marked it */
+	const struct table_column *column;
+	uint32_t n_columns, n_blocks, block; /* steps of a block; the last may hold fewer */
+};
+
+/* Once its rows are gone through, and bubbles are charged. In `arena`, but for what is the trace's. */
+struct run_table run_table_of(const struct run *run, const char *file, struct arena *arena);
+
+/* Adds a part's ops to the run's print. */
+void run_table_print(struct run *run, const struct trace *rows);
+
+#endif

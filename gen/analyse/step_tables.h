@@ -1,0 +1,33 @@
+/* All that a judgement of two sides is made of: their step tables, and what was asked for. What analyse_tables says of
+ * it is what analyse_pair says of the profiles, but for the pictures (struct timeline, the overview's bins, maps of
+ * ranks), which decide nothing. Plain data; table/table.h has bytes for it. */
+#ifndef GAPLINE_ANALYSE_STEP_TABLES_H
+#define GAPLINE_ANALYSE_STEP_TABLES_H
+
+#include "analyse/functions_result.h"
+#include "analyse/judge/gates.h"
+#include "analyse/kernels_result.h"
+#include "analyse/side/side.h"
+#include "trace/printed.h"
+
+/* What changes the judgement, and is not in the tables: no paths, no commands, no titles. */
+struct table_options {
+	double items; /* that a step works on; 0: not told */
+	const char *items_name;
+	int warmup; /* --warmup N, or -1: found automatically */
+	struct gates_asked gates;
+	const struct printed *printed; /* what the programs printed; NULL: nothing was asked */
+	const char *nothing;           /* a sentence: the files say that there is nothing to compare; else NULL */
+};
+
+struct step_tables {
+	struct side side[2]; /* without headline, quantiles and series, which a judgement makes */
+	struct side_facts facts[2];
+	struct table_options options;
+	/* What took rows again, with renames and findings of the judgement beside them: made where facts.rows are
+	 * there, and carried where they are not. */
+	struct functions functions;
+	struct kernels_inside inside;
+};
+
+#endif
